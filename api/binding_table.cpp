@@ -1,0 +1,276 @@
+#include "api/binding_table.h"
+
+#include "core/text.h"
+
+namespace dimple::api {
+namespace {
+
+LiveObjects& liveTables() {
+  static LiveObjects objects;
+  return objects;
+}
+
+std::string_view bindingTypeName(DML_BINDING_TYPE type) {
+  switch (type) {
+    case DML_BINDING_TYPE_NONE: return "NONE";
+    case DML_BINDING_TYPE_BUFFER: return "BUFFER";
+    case DML_BINDING_TYPE_BUFFER_ARRAY: return "BUFFER_ARRAY";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+BindingTable::BindingTable(Device& device) : DeviceChild(device) {
+  liveTables().add(static_cast<IDMLBindingTable*>(this));
+}
+BindingTable::~BindingTable() { liveTables().remove(static_cast<IDMLBindingTable*>(this)); }
+BindingTable* BindingTable::find(IDMLBindingTable* table) {
+  return liveTables().contains(table) ? static_cast<BindingTable*>(table) : nullptr;
+}
+
+void BindingTable::misuse(std::string text) { device().removeDevice(DXGI_ERROR_DEVICE_REMOVED, text); }
+
+bool BindingTable::usable() {
+  if (device().removed()) return false;
+  if (!dispatchable_) {
+    misuse("The binding table was reset to no dispatchable, expected Reset with a description first.");
+    return false;
+  }
+  return true;
+}
+
+void BindingTable::addPart(const CompiledOperator& op, const Executable& executable,
+                           std::span<const Dispatch> dispatches) {
+  Part part;
+  part.op = &op;
+  part.executable = &executable;
+  part.dispatches = dispatches;
+  part.written.resize(Plan::descriptorCount(dispatches));
+  parts_.push_back(std::move(part));
+}
+
+HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
+  if (device().removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  parts_.clear();
+  dispatchable_ = {};
+  if (!desc) return S_OK;
+
+  CompiledOperator* op = CompiledOperator::find(desc->Dispatchable);
+  Initializer* initializer = Initializer::find(desc->Dispatchable);
+  if (!op && !initializer)
+    return device().refuse(E_INVALIDARG, "Dispatchable is no live compiled operator or initializer of Dimple.");
+  if ((op ? &op->device() : &initializer->device()) != &device())
+    return device().refuse(E_INVALIDARG, "Dispatchable belongs to another device.");
+  const UINT needed = (op ? op->GetBindingProperties() : initializer->GetBindingProperties()).RequiredDescriptorCount;
+  if (desc->SizeInDescriptors < needed)
+    return device().refuse(E_INVALIDARG, cat("SizeInDescriptors has value (", desc->SizeInDescriptors,
+                                             "), expected at least ", needed, " (RequiredDescriptorCount)."));
+  DescriptorRange range;
+  if (needed != 0) {
+    auto found =
+        device().native().descriptors(desc->CPUDescriptorHandle, desc->GPUDescriptorHandle, desc->SizeInDescriptors);
+    if (!found) return device().refuse(found.error());
+    range = *found;
+  }
+
+  if (op) {
+    addPart(*op, op->execution(), op->plan().execution);
+  } else {
+    for (const auto& each : initializer->operators())
+      addPart(*each, each->initialization(), each->plan().initialization);
+  }
+  for (Part& part : parts_) {
+    if (part.dispatches.empty()) continue;
+    auto sets = device().backend().describe(*part.executable, range);
+    if (!sets) {
+      parts_.clear();
+      return device().refuse(sets.error());
+    }
+    part.sets = std::move(*sets);
+    const auto used = static_cast<uint32_t>(part.written.size());
+    range.cpuStart += used;
+    range.gpuStart += used;
+    range.count -= used;
+  }
+  initializing_ = initializer != nullptr;
+  dispatchable_ = op ? ComPtr<IUnknown>(static_cast<IDMLDispatchable*>(op))
+                     : ComPtr<IUnknown>(static_cast<IDMLDispatchable*>(initializer));
+  return S_OK;
+}
+
+std::optional<BindingTable::Bound> BindingTable::readBuffer(const std::string& where, const DML_BUFFER_BINDING& binding,
+                                                            const TensorSlot& slot) {
+  const auto fail = [&](std::string text) -> std::optional<Bound> {
+    misuse(std::move(text));
+    return std::nullopt;
+  };
+  if (!binding.Buffer) {
+    if (slot.bytes == 0) return Bound{};
+    return fail(cat(where, " has a null Buffer, expected a buffer for ", slot.name, "."));
+  }
+  if (slot.bytes == 0) return fail(cat(where, " is a buffer, expected none for ", slot.name, "."));
+  auto native = device().native().buffer(binding.Buffer);
+  if (!native) return fail(cat(where, ": ", native.error().text));
+  if (binding.Offset % slot.alignment != 0)
+    return fail(cat(where, " has Offset (", binding.Offset, "), expected a multiple of ", slot.alignment, "."));
+  if (const uint32_t alignment = device().backend().caps().bufferOffsetAlignment; binding.Offset % alignment != 0)
+    return fail(cat(where, " has Offset (", binding.Offset, "), but this device binds buffers at multiples of ",
+                    alignment, " only."));
+  if (binding.SizeInBytes < slot.bytes)
+    return fail(cat(where, " has SizeInBytes (", binding.SizeInBytes, "), expected at least ", slot.bytes, " for ",
+                    slot.name, "."));
+  if (binding.Offset > native->bytes || binding.SizeInBytes > native->bytes - binding.Offset)
+    return fail(cat(where, " has Offset (", binding.Offset, ") and SizeInBytes (", binding.SizeInBytes,
+                    "), outside its buffer of ", native->bytes, " bytes."));
+  return Bound{*native, binding.Offset, binding.SizeInBytes};
+}
+
+std::optional<BindingTable::Bound> BindingTable::readDesc(const std::string& where, const DML_BINDING_DESC& binding,
+                                                          const TensorSlot& slot) {
+  if (binding.Type == DML_BINDING_TYPE_NONE) {
+    if (slot.bytes == 0) return Bound{};
+    misuse(cat(where, " has Type (NONE), expected BUFFER for ", slot.name, "."));
+    return std::nullopt;
+  }
+  if (binding.Type != DML_BINDING_TYPE_BUFFER || !binding.Desc) {
+    misuse(cat(where, " has Type (", bindingTypeName(binding.Type), binding.Desc ? "" : ", null Desc",
+               "), expected BUFFER or NONE for ", slot.name, "."));
+    return std::nullopt;
+  }
+  return readBuffer(where, *static_cast<const DML_BUFFER_BINDING*>(binding.Desc), slot);
+}
+
+void BindingTable::write(Part& part, SlotKind kind, uint32_t index, const Bound& bound) {
+  if (bound.buffer.handle == 0) return;
+  size_t descriptor = 0;
+  for (size_t d = 0; d < part.dispatches.size(); ++d)
+    for (size_t b = 0; b < part.dispatches[d].buffers.size(); ++b, ++descriptor) {
+      const BufferRange& range = part.dispatches[d].buffers[b];
+      if (range.kind != kind || range.index != index) continue;
+      part.sets->write(d, b, bound.buffer, bound.offset + range.offset, range.bytes);
+      part.written[descriptor] = true;
+    }
+}
+
+void BindingTable::unbind(SlotKind kind) {
+  for (Part& part : parts_) {
+    size_t descriptor = 0;
+    for (const Dispatch& dispatch : part.dispatches)
+      for (const BufferRange& range : dispatch.buffers) {
+        if (range.kind == kind) part.written[descriptor] = false;
+        ++descriptor;
+      }
+  }
+}
+
+void BindingTable::bindSlots(const char* what, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
+                             const std::vector<TensorSlot>& slots) {
+  if (count == 0) return unbind(kind);
+  if (count != slots.size() || !bindings)
+    return misuse(cat(what, " has bindingCount (", count, "), expected ", slots.size(), "."));
+  std::vector<Bound> bound;
+  for (UINT i = 0; i < count; ++i) {
+    const auto one = readDesc(cat(what, ": bindings[", i, "]"), bindings[i], slots[i]);
+    if (!one) return;
+    bound.push_back(*one);
+  }
+  for (UINT i = 0; i < count; ++i) write(parts_.front(), kind, i, bound[i]);
+}
+
+void BindingTable::bindInitializerInputs(UINT count, const DML_BINDING_DESC* bindings) {
+  if (count == 0) return unbind(SlotKind::Input);
+  if (count != parts_.size() || !bindings)
+    return misuse(cat("BindInputs has bindingCount (", count, "), expected ", parts_.size(),
+                      ", the number of operators that the initializer initializes."));
+  for (UINT i = 0; i < count; ++i) {
+    const auto& slots = parts_[i].op->ownedInputs();
+    const std::string where = cat("BindInputs: bindings[", i, "]");
+    if (bindings[i].Type == DML_BINDING_TYPE_NONE) {
+      for (const TensorSlot& slot : slots)
+        if (slot.bytes != 0)
+          return misuse(cat(where, " has Type (NONE), expected BUFFER_ARRAY with ", slot.name, "."));
+      continue;
+    }
+    const auto* array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(bindings[i].Desc);
+    if (bindings[i].Type != DML_BINDING_TYPE_BUFFER_ARRAY || !array)
+      return misuse(cat(where, " has Type (", bindingTypeName(bindings[i].Type), "), expected BUFFER_ARRAY or NONE."));
+    if (array->BindingCount != slots.size() || !array->Bindings)
+      return misuse(cat(where, " has BindingCount (", array->BindingCount, "), expected ", slots.size(), "."));
+    for (UINT k = 0; k < array->BindingCount; ++k) {
+      const auto bound = readBuffer(cat(where, ".Bindings[", k, "]"), array->Bindings[k], slots[k]);
+      if (!bound) return;
+      write(parts_[i], SlotKind::Input, k, *bound);
+    }
+  }
+}
+
+void BindingTable::bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bindings) {
+  if (count == 0) return unbind(SlotKind::Persistent);
+  if (count != parts_.size() || !bindings)
+    return misuse(cat("BindOutputs has bindingCount (", count, "), expected ", parts_.size(),
+                      ", the number of operators that the initializer initializes."));
+  for (UINT i = 0; i < count; ++i) {
+    const TensorSlot slot{"the persistent resource", parts_[i].op->plan().persistentBytes,
+                          DML_PERSISTENT_BUFFER_ALIGNMENT};
+    const auto bound = readDesc(cat("BindOutputs: bindings[", i, "]"), bindings[i], slot);
+    if (!bound) return;
+    write(parts_[i], SlotKind::Persistent, 0, *bound);
+  }
+}
+
+void BindingTable::bindResource(const char* what, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding) {
+  if (!binding || binding->Type == DML_BINDING_TYPE_NONE) return unbind(kind);
+  const TensorSlot slot{kind == SlotKind::Temporary ? "the temporary resource" : "the persistent resource", needed,
+                        kind == SlotKind::Temporary ? DML_TEMPORARY_BUFFER_ALIGNMENT : DML_PERSISTENT_BUFFER_ALIGNMENT};
+  const auto bound = readDesc(cat(what, ": binding"), *binding, slot);
+  if (bound) write(parts_.front(), kind, 0, *bound);
+}
+
+void BindingTable::BindInputs(UINT count, const DML_BINDING_DESC* bindings) {
+  if (!usable()) return;
+  if (initializing_)
+    bindInitializerInputs(count, bindings);
+  else
+    bindSlots("BindInputs", SlotKind::Input, count, bindings, parts_.front().op->inputs());
+}
+
+void BindingTable::BindOutputs(UINT count, const DML_BINDING_DESC* bindings) {
+  if (!usable()) return;
+  if (initializing_)
+    bindInitializerOutputs(count, bindings);
+  else
+    bindSlots("BindOutputs", SlotKind::Output, count, bindings, parts_.front().op->outputs());
+}
+
+void BindingTable::BindTemporaryResource(const DML_BINDING_DESC* binding) {
+  if (!usable() || initializing_) return;  // initializers take none
+  bindResource("BindTemporaryResource", SlotKind::Temporary, parts_.front().op->plan().temporaryBytes, binding);
+}
+
+void BindingTable::BindPersistentResource(const DML_BINDING_DESC* binding) {
+  if (!usable()) return;
+  if (initializing_) {
+    if (binding && binding->Type != DML_BINDING_TYPE_NONE)
+      misuse("BindPersistentResource binds a buffer to an initializer, which has none; its outputs are the persistent "
+             "resources.");
+    return;
+  }
+  bindResource("BindPersistentResource", SlotKind::Persistent, parts_.front().op->plan().persistentBytes, binding);
+}
+
+std::optional<std::string> BindingTable::unbound() const {
+  static constexpr std::string_view kKinds[] = {"input", "output", "the temporary resource", "the persistent resource"};
+  for (const Part& part : parts_) {
+    size_t descriptor = 0;
+    for (const Dispatch& dispatch : part.dispatches)
+      for (const BufferRange& range : dispatch.buffers) {
+        if (part.written[descriptor++]) continue;
+        const auto kind = std::string(kKinds[static_cast<size_t>(range.kind)]);
+        return range.kind == SlotKind::Input || range.kind == SlotKind::Output ? cat(kind, " ", range.index) : kind;
+      }
+  }
+  return std::nullopt;
+}
+
+}  // namespace dimple::api

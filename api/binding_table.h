@@ -1,0 +1,67 @@
+// IDMLBindingTable: checks bindings and writes the descriptors of the dispatches that use them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "api/device.h"
+#include "api/dispatchable.h"
+
+namespace dimple::api {
+
+class BindingTable final : public DeviceChild<IDMLBindingTable> {
+ public:
+  explicit BindingTable(Device& device);
+  static BindingTable* find(IDMLBindingTable* table);
+
+  void STDMETHODCALLTYPE BindInputs(UINT count, const DML_BINDING_DESC* bindings) override;
+  void STDMETHODCALLTYPE BindOutputs(UINT count, const DML_BINDING_DESC* bindings) override;
+  void STDMETHODCALLTYPE BindTemporaryResource(const DML_BINDING_DESC* binding) override;
+  void STDMETHODCALLTYPE BindPersistentResource(const DML_BINDING_DESC* binding) override;
+  HRESULT STDMETHODCALLTYPE Reset(const DML_BINDING_TABLE_DESC* desc) override;
+
+  // One compiled operator's dispatches and their descriptors.
+  struct Part {
+    const CompiledOperator* op = nullptr;
+    const Executable* executable = nullptr;
+    std::span<const Dispatch> dispatches;
+    std::unique_ptr<DescriptorSets> sets;
+    std::vector<bool> written;  // one a descriptor, in order of dispatch and binding
+  };
+
+  const IUnknown* dispatchable() const { return dispatchable_.get(); }
+  std::span<const Part> parts() const { return parts_; }
+  // What is still to be bound before work can execute; no value if nothing is.
+  std::optional<std::string> unbound() const;
+
+ private:
+  struct Bound {
+    NativeBuffer buffer;
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+  };
+
+  ~BindingTable() override;
+  void misuse(std::string text);
+  bool usable();
+  void addPart(const CompiledOperator& op, const Executable& executable, std::span<const Dispatch> dispatches);
+  // Reads one buffer binding for a slot; no value after misuse. A null buffer where none is needed gives handle 0.
+  std::optional<Bound> readBuffer(const std::string& where, const DML_BUFFER_BINDING& binding, const TensorSlot& slot);
+  std::optional<Bound> readDesc(const std::string& where, const DML_BINDING_DESC& binding, const TensorSlot& slot);
+  void bindSlots(const char* what, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
+                 const std::vector<TensorSlot>& slots);
+  void bindInitializerInputs(UINT count, const DML_BINDING_DESC* bindings);
+  void bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bindings);
+  void bindResource(const char* what, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding);
+  void unbind(SlotKind kind);
+  // Writes every descriptor of the part that refers to this slot.
+  void write(Part& part, SlotKind kind, uint32_t index, const Bound& bound);
+
+  ComPtr<IUnknown> dispatchable_;
+  bool initializing_ = false;
+  std::vector<Part> parts_;
+};
+
+}  // namespace dimple::api

@@ -1,0 +1,238 @@
+#include "api/device.h"
+
+#include <cstdio>
+
+#include "api/binding_table.h"
+#include "api/dispatchable.h"
+#include "api/recorder.h"
+#include "core/plan_builder.h"
+#include "core/text.h"
+
+namespace dimple::api {
+namespace {
+
+LiveObjects& liveDevices() {
+  static LiveObjects objects;
+  return objects;
+}
+
+std::string& lastMessageStorage() {
+  thread_local std::string text;
+  return text;
+}
+
+constexpr uint32_t kExecutionFlags = DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION |
+                                     DML_EXECUTION_FLAG_DISABLE_META_COMMANDS | DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE;
+
+}  // namespace
+
+HRESULT resultOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::InvalidArgument: return E_INVALIDARG;
+    case ErrorCode::Unsupported: return DXGI_ERROR_UNSUPPORTED;
+    case ErrorCode::NotImplemented: return E_NOTIMPL;
+    case ErrorCode::OutOfMemory: return E_OUTOFMEMORY;
+    case ErrorCode::DeviceLost: return DXGI_ERROR_DEVICE_REMOVED;
+    case ErrorCode::NotFound: return DXGI_ERROR_NOT_FOUND;
+    case ErrorCode::Internal: return E_FAIL;
+  }
+  return E_FAIL;
+}
+
+void setLastMessage(const std::string& text) { lastMessageStorage() = text; }
+const char* lastMessage() { return lastMessageStorage().c_str(); }
+
+Device::Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags)
+    : native_(std::move(native)), debug_((flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
+  liveDevices().add(static_cast<IDMLDevice*>(this));
+}
+
+Device::~Device() { liveDevices().remove(static_cast<IDMLDevice*>(this)); }
+
+Device* Device::find(IDMLDevice* device) {
+  return liveDevices().contains(device) ? static_cast<Device*>(device) : nullptr;
+}
+
+void* Device::queryOther(REFIID riid) {
+  if (debug_ && riid == __uuidof(IDMLDebugDevice)) return static_cast<IDMLDebugDevice*>(&debugDevice_);
+  return nullptr;
+}
+
+HRESULT Device::refuse(const Error& error) {
+  if (error.code == ErrorCode::DeviceLost) removeDevice(DXGI_ERROR_DEVICE_HUNG, error.text);
+  return refuse(resultOf(error.code), error.text);
+}
+
+HRESULT Device::refuse(HRESULT code, std::string text) {
+  setLastMessage(text);
+  report(DIMPLE_MESSAGE_ERROR, code, text);
+  return code;
+}
+
+void Device::removeDevice(HRESULT reason, const std::string& text) {
+  setLastMessage(text);
+  HRESULT expected = S_OK;
+  if (!removedReason_.compare_exchange_strong(expected, reason)) return;
+  backend().setLost();
+  report(DIMPLE_MESSAGE_REMOVED, reason, text);
+}
+
+void Device::setCallback(DimpleMessageCallback callback, void* context) {
+  std::lock_guard lock(callbackMutex_);
+  callback_ = callback;
+  callbackContext_ = context;
+}
+
+void Device::report(DimpleMessageSeverity severity, HRESULT code, const std::string& text) {
+  DimpleMessageCallback callback = nullptr;
+  void* context = nullptr;
+  {
+    std::lock_guard lock(callbackMutex_);
+    callback = callback_;
+    context = callbackContext_;
+  }
+  if (callback)
+    callback(context, severity, code, text.c_str());
+  else if (debug_ && !muted_)
+    std::fprintf(stderr, "dimple: %s\n", text.c_str());
+}
+
+HRESULT Device::CheckFeatureSupport(DML_FEATURE feature, UINT queryDataSize, const void* queryData,
+                                    UINT supportDataSize, void* supportData) {
+  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  const auto sizes = [&](size_t query, size_t support) {
+    return queryDataSize == query && queryData && supportDataSize == support && supportData;
+  };
+  switch (feature) {
+    case DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: {
+      if (!sizes(sizeof(DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT), sizeof(DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT)))
+        break;
+      const auto type = static_cast<const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT*>(queryData)->DataType;
+      const Caps& caps = backend().caps();
+      bool supported = bitWidth(type) != 0;
+      if (type == DML_TENSOR_DATA_TYPE_FLOAT64) supported = caps.has(Feature::Float64);
+      if (type == DML_TENSOR_DATA_TYPE_INT64 || type == DML_TENSOR_DATA_TYPE_UINT64)
+        supported = caps.has(Feature::Int64);
+      static_cast<DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT*>(supportData)->IsSupported = supported;
+      return S_OK;
+    }
+    case DML_FEATURE_FEATURE_LEVELS: {
+      if (!sizes(sizeof(DML_FEATURE_QUERY_FEATURE_LEVELS), sizeof(DML_FEATURE_DATA_FEATURE_LEVELS))) break;
+      const auto& query = *static_cast<const DML_FEATURE_QUERY_FEATURE_LEVELS*>(queryData);
+      if (query.RequestedFeatureLevelCount != 0 && !query.RequestedFeatureLevels)
+        return refuse(E_INVALIDARG, cat("RequestedFeatureLevels is null, expected ", query.RequestedFeatureLevelCount,
+                                        " levels."));
+      DML_FEATURE_LEVEL best{};
+      for (UINT i = 0; i < query.RequestedFeatureLevelCount; ++i) {
+        const DML_FEATURE_LEVEL level = query.RequestedFeatureLevels[i];
+        if (level <= DML_FEATURE_LEVEL_6_4 && level > best) best = level;
+      }
+      if (best == DML_FEATURE_LEVEL{})
+        return refuse(DXGI_ERROR_UNSUPPORTED, "None of RequestedFeatureLevels is at most DML_FEATURE_LEVEL_6_4.");
+      static_cast<DML_FEATURE_DATA_FEATURE_LEVELS*>(supportData)->MaxSupportedFeatureLevel = best;
+      return S_OK;
+    }
+    default:
+      return refuse(DXGI_ERROR_UNSUPPORTED,
+                    cat("feature has value (", static_cast<int>(feature), "), which is no DML_FEATURE."));
+  }
+  return refuse(E_INVALIDARG, cat("CheckFeatureSupport has query data of ", queryDataSize, " and support data of ",
+                                  supportDataSize, " bytes, which are not those of feature ",
+                                  static_cast<int>(feature), "."));
+}
+
+HRESULT Device::CreateOperator(const DML_OPERATOR_DESC* desc, REFIID riid, void** ppv) {
+  if (ppv) *ppv = nullptr;
+  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  if (!desc) return refuse(E_INVALIDARG, "desc is null, expected a DML_OPERATOR_DESC.");
+  const auto view = validate(*desc);
+  if (!view) return refuse(view.error());
+  if (!ppv) return S_FALSE;
+  return handOut(static_cast<IDMLOperator*>(new Operator(*this, *desc)), riid, ppv);
+}
+
+HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv) {
+  if (ppv) *ppv = nullptr;
+  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  Operator* own = Operator::find(op);
+  if (!own) return refuse(E_INVALIDARG, "op is no live operator of Dimple.");
+  if (&own->device() != this) return refuse(E_INVALIDARG, "op belongs to another device.");
+  if (static_cast<uint32_t>(flags) & ~kExecutionFlags)
+    return refuse(E_INVALIDARG, cat("flags has value (", static_cast<uint32_t>(flags), "), expected a set of DML_EXECUTION_FLAGS."));
+  if ((flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) && !backend().supportsVolatileDescriptors())
+    return refuse(DXGI_ERROR_UNSUPPORTED,
+                  "flags has DESCRIPTORS_VOLATILE, but this device cannot update descriptors after recording "
+                  "(descriptorBindingStorageBufferUpdateAfterBind).");
+
+  const auto view = validate(own->desc().desc());
+  if (!view) return refuse(view.error());
+  auto plan = planOperator(*view, backend().caps());
+  if (!plan) return refuse(plan.error());
+  auto initialization = backend().prepare(plan->initialization, plan->parameters);
+  if (!initialization) return refuse(initialization.error());
+  auto execution = backend().prepare(plan->execution, plan->parameters);
+  if (!execution) return refuse(execution.error());
+  if (!ppv) return S_FALSE;
+  return handOut(static_cast<IDMLDispatchable*>(new CompiledOperator(*this, *view, std::move(*plan), flags,
+                                                                     std::move(*initialization), std::move(*execution))),
+                 riid, ppv);
+}
+
+HRESULT Device::CreateOperatorInitializer(UINT operatorCount, IDMLCompiledOperator* const* operators, REFIID riid,
+                                          void** ppv) {
+  if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the initializer.");
+  *ppv = nullptr;
+  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  auto initializer = ComPtr<Initializer>::adopt(new Initializer(*this));
+  if (const HRESULT result = initializer->Reset(operatorCount, operators); FAILED(result)) return result;
+  return initializer->QueryInterface(riid, ppv);
+}
+
+HRESULT Device::CreateCommandRecorder(REFIID riid, void** ppv) {
+  if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the command recorder.");
+  *ppv = nullptr;
+  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  return handOut(static_cast<IDMLCommandRecorder*>(new CommandRecorder(*this)), riid, ppv);
+}
+
+HRESULT Device::CreateBindingTable(const DML_BINDING_TABLE_DESC* desc, REFIID riid, void** ppv) {
+  if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the binding table.");
+  *ppv = nullptr;
+  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  auto table = ComPtr<BindingTable>::adopt(new BindingTable(*this));
+  if (const HRESULT result = table->Reset(desc); FAILED(result)) return result;
+  return table->QueryInterface(riid, ppv);
+}
+
+HRESULT Device::checkPageables(UINT count, IDMLPageable* const* objects) {
+  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  if (count == 0 || !objects)
+    return refuse(E_INVALIDARG, cat("ppObjects has ", count, " objects", objects ? "" : " and is null",
+                                    ", expected at least one."));
+  for (UINT i = 0; i < count; ++i) {
+    const CompiledOperator* op = CompiledOperator::find(objects[i]);
+    const Initializer* initializer = Initializer::find(objects[i]);
+    if (!op && !initializer) return refuse(E_INVALIDARG, cat("ppObjects[", i, "] is no live pageable of Dimple."));
+    if ((op ? &op->device() : &initializer->device()) != this)
+      return refuse(E_INVALIDARG, cat("ppObjects[", i, "] belongs to another device."));
+  }
+  return S_OK;
+}
+
+// Vulkan pages device memory by itself, and an operator holds little: both only check.
+HRESULT Device::Evict(UINT count, IDMLPageable* const* objects) { return checkPageables(count, objects); }
+HRESULT Device::MakeResident(UINT count, IDMLPageable* const* objects) { return checkPageables(count, objects); }
+
+HRESULT Device::GetParentDevice(REFIID riid, void** ppv) {
+  if (!ppv) return E_POINTER;
+  *ppv = nullptr;
+  return native_->parentDevice(riid, ppv);
+}
+
+HRESULT Device::CompileGraph(const DML_GRAPH_DESC*, DML_EXECUTION_FLAGS, REFIID, void** ppv) {
+  if (ppv) *ppv = nullptr;
+  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  return refuse(E_NOTIMPL, "CompileGraph is not available: this version of Dimple executes single operators only.");
+}
+
+}  // namespace dimple::api

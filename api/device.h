@@ -1,0 +1,102 @@
+// IDMLDevice and what its children share: removal, messages, liveness.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "api/com_object.h"
+#include "api/native_objects.h"
+#include "core/result.h"
+
+namespace dimple::api {
+
+HRESULT resultOf(ErrorCode code);
+
+// Remembers a refusal for dimpleGetLastMessage.
+void setLastMessage(const std::string& text);
+const char* lastMessage();
+
+class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, IDMLDevice, IDMLObject>, IUnknown*> {
+ public:
+  Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags);
+
+  // The live device behind an interface pointer, or null for a foreign one.
+  static Device* find(IDMLDevice* device);
+
+  NativeObjects& native() { return *native_; }
+  Backend& backend() { return native_->backend(); }
+
+  // Reports a refused call and returns its HRESULT.
+  HRESULT refuse(const Error& error);
+  HRESULT refuse(HRESULT code, std::string text);
+  // Misuse of a method that cannot return an error, or a lost device: removes the device, once.
+  void removeDevice(HRESULT reason, const std::string& text);
+  bool removed() const { return removedReason_ != S_OK; }
+  void setCallback(DimpleMessageCallback callback, void* context);
+  // Delivers a message to the callback, or to standard error on a debug device without one.
+  void report(DimpleMessageSeverity severity, HRESULT code, const std::string& text);
+
+  // IDMLDevice
+  HRESULT STDMETHODCALLTYPE CheckFeatureSupport(DML_FEATURE feature, UINT queryDataSize, const void* queryData,
+                                                UINT supportDataSize, void* supportData) override;
+  HRESULT STDMETHODCALLTYPE CreateOperator(const DML_OPERATOR_DESC* desc, REFIID riid, void** ppv) override;
+  HRESULT STDMETHODCALLTYPE CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REFIID riid,
+                                            void** ppv) override;
+  HRESULT STDMETHODCALLTYPE CreateOperatorInitializer(UINT operatorCount, IDMLCompiledOperator* const* operators,
+                                                      REFIID riid, void** ppv) override;
+  HRESULT STDMETHODCALLTYPE CreateCommandRecorder(REFIID riid, void** ppv) override;
+  HRESULT STDMETHODCALLTYPE CreateBindingTable(const DML_BINDING_TABLE_DESC* desc, REFIID riid, void** ppv) override;
+  HRESULT STDMETHODCALLTYPE Evict(UINT count, IDMLPageable* const* objects) override;
+  HRESULT STDMETHODCALLTYPE MakeResident(UINT count, IDMLPageable* const* objects) override;
+  HRESULT STDMETHODCALLTYPE GetDeviceRemovedReason() override { return removedReason_; }
+  HRESULT STDMETHODCALLTYPE GetParentDevice(REFIID riid, void** ppv) override;
+  // IDMLDevice1
+  HRESULT STDMETHODCALLTYPE CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS flags, REFIID riid,
+                                         void** ppv) override;
+
+ private:
+  // IDMLDebugDevice of a device created with DML_CREATE_DEVICE_FLAG_DEBUG; shares the device's reference count.
+  class Debug final : public IDMLDebugDevice {
+   public:
+    explicit Debug(Device& device) : device_(device) {}
+    HRESULT STDMETHODCALLTYPE QueryInterface(REFIID riid, void** ppv) override {
+      return device_.QueryInterface(riid, ppv);
+    }
+    ULONG STDMETHODCALLTYPE AddRef() override { return device_.AddRef(); }
+    ULONG STDMETHODCALLTYPE Release() override { return device_.Release(); }
+    void STDMETHODCALLTYPE SetMuteDebugOutput(BOOL mute) override { device_.muted_ = mute != FALSE; }
+
+   private:
+    Device& device_;
+  };
+
+  ~Device() override;
+  void* queryOther(REFIID riid) override;
+  HRESULT checkPageables(UINT count, IDMLPageable* const* objects);
+
+  const std::unique_ptr<NativeObjects> native_;
+  const bool debug_;
+  Debug debugDevice_{*this};
+  std::atomic<bool> muted_ = false;
+  std::atomic<HRESULT> removedReason_ = S_OK;
+  std::mutex callbackMutex_;
+  DimpleMessageCallback callback_ = nullptr;
+  void* callbackContext_ = nullptr;
+};
+
+// Base of the device's children.
+template <class Interface, class... Bases>
+class DeviceChild : public WithPrivateData<ComObject<Interface, Interface, Bases..., IDMLDeviceChild, IDMLObject>, IUnknown*> {
+ public:
+  explicit DeviceChild(Device& device) : device_(&device) {}
+  HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }
+  Device& device() const { return *device_; }
+
+ private:
+  const ComPtr<Device> device_;
+};
+
+}  // namespace dimple::api

@@ -1,0 +1,96 @@
+#include "api/dispatchable.h"
+
+#include "core/text.h"
+
+namespace dimple::api {
+namespace {
+
+LiveObjects& liveOperators() {
+  static LiveObjects objects;
+  return objects;
+}
+LiveObjects& liveCompiled() {
+  static LiveObjects objects;
+  return objects;
+}
+LiveObjects& liveInitializers() {
+  static LiveObjects objects;
+  return objects;
+}
+
+}  // namespace
+
+Operator::Operator(Device& device, const DML_OPERATOR_DESC& desc) : DeviceChild(device), desc_(desc) {
+  liveOperators().add(static_cast<IDMLOperator*>(this));
+}
+Operator::~Operator() { liveOperators().remove(static_cast<IDMLOperator*>(this)); }
+Operator* Operator::find(IDMLOperator* op) {
+  return liveOperators().contains(op) ? static_cast<Operator*>(op) : nullptr;
+}
+
+CompiledOperator::CompiledOperator(Device& device, const OpView& view, Plan plan, DML_EXECUTION_FLAGS flags,
+                                   std::unique_ptr<Executable> initialization, std::unique_ptr<Executable> execution)
+    : DeviceChild(device),
+      kind_(view.schema().name),
+      plan_(std::move(plan)),
+      flags_(flags),
+      initialization_(std::move(initialization)),
+      execution_(std::move(execution)) {
+  const auto slotOf = [](const std::string& name, const Tensor& tensor, bool bound) {
+    return TensorSlot{name, bound && tensor.present() ? tensor.totalBytes : 0, tensor.baseAlignment};
+  };
+  for (size_t i = 0; i < view.inputs().size(); ++i) {
+    inputs_.push_back(slotOf(view.inputName(i), view.input(i), !view.input(i).ownedByDml));
+    ownedInputs_.push_back(slotOf(view.inputName(i), view.input(i), view.input(i).ownedByDml));
+  }
+  for (size_t i = 0; i < view.outputs().size(); ++i)
+    outputs_.push_back(slotOf(view.outputName(i), view.output(i), true));
+  liveCompiled().add(static_cast<IDMLDispatchable*>(this));
+}
+CompiledOperator::~CompiledOperator() { liveCompiled().remove(static_cast<IDMLDispatchable*>(this)); }
+CompiledOperator* CompiledOperator::find(IUnknown* object) {
+  return liveCompiled().contains(object) ? static_cast<CompiledOperator*>(static_cast<IDMLDispatchable*>(object))
+                                         : nullptr;
+}
+
+DML_BINDING_PROPERTIES CompiledOperator::GetBindingProperties() {
+  return {Plan::descriptorCount(plan_.execution), plan_.temporaryBytes, plan_.persistentBytes};
+}
+
+std::string CompiledOperator::label() {
+  const std::string name = privateData_.name();
+  return name.empty() ? kind_ : cat(name, " (", kind_, ")");
+}
+
+Initializer::Initializer(Device& device) : DeviceChild(device) {
+  liveInitializers().add(static_cast<IDMLDispatchable*>(this));
+}
+Initializer::~Initializer() { liveInitializers().remove(static_cast<IDMLDispatchable*>(this)); }
+Initializer* Initializer::find(IUnknown* object) {
+  return liveInitializers().contains(object) ? static_cast<Initializer*>(static_cast<IDMLDispatchable*>(object))
+                                             : nullptr;
+}
+
+DML_BINDING_PROPERTIES Initializer::GetBindingProperties() {
+  UINT count = 0;
+  for (const auto& op : operators_) count += Plan::descriptorCount(op->plan().initialization);
+  return {count, 0, 0};
+}
+
+HRESULT Initializer::Reset(UINT operatorCount, IDMLCompiledOperator* const* operators) {
+  if (device().removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  if (operatorCount != 0 && !operators)
+    return device().refuse(E_INVALIDARG, cat("operators is null, expected ", operatorCount, " compiled operators."));
+  std::vector<ComPtr<CompiledOperator>> next;
+  for (UINT i = 0; i < operatorCount; ++i) {
+    CompiledOperator* op = CompiledOperator::find(static_cast<IDMLDispatchable*>(operators[i]));
+    if (!op) return device().refuse(E_INVALIDARG, cat("operators[", i, "] is no live compiled operator of Dimple."));
+    if (&op->device() != &device())
+      return device().refuse(E_INVALIDARG, cat("operators[", i, "] belongs to another device."));
+    next.emplace_back(op);
+  }
+  operators_ = std::move(next);
+  return S_OK;
+}
+
+}  // namespace dimple::api

@@ -1,0 +1,77 @@
+// What a binding table binds and a recorder records: compiled operators and initializers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/device.h"
+#include "core/desc_copy.h"
+#include "core/op_view.h"
+#include "core/plan.h"
+
+namespace dimple::api {
+
+// One input or output that a binding table must bind.
+struct TensorSlot {
+  std::string name;
+  uint64_t bytes = 0;  // TotalTensorSizeInBytes; 0: must be bound as NONE
+  uint32_t alignment = 16;
+};
+
+class Operator final : public DeviceChild<IDMLOperator> {
+ public:
+  // `desc` has passed validation.
+  Operator(Device& device, const DML_OPERATOR_DESC& desc);
+  static Operator* find(IDMLOperator* op);
+  const OwnedDesc& desc() const { return desc_; }
+
+ private:
+  ~Operator() override;
+  const OwnedDesc desc_;
+};
+
+class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable> {
+ public:
+  CompiledOperator(Device& device, const OpView& view, Plan plan, DML_EXECUTION_FLAGS flags,
+                   std::unique_ptr<Executable> initialization, std::unique_ptr<Executable> execution);
+  static CompiledOperator* find(IUnknown* object);
+
+  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() override;
+
+  const Plan& plan() const { return plan_; }
+  bool volatileDescriptors() const { return (flags_ & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
+  const Executable& initialization() const { return *initialization_; }
+  const Executable& execution() const { return *execution_; }
+  // In binding order, at execution.
+  const std::vector<TensorSlot>& inputs() const { return inputs_; }
+  const std::vector<TensorSlot>& outputs() const { return outputs_; }
+  // The inputs that initialization takes: those owned by DML.
+  const std::vector<TensorSlot>& ownedInputs() const { return ownedInputs_; }
+  std::string label();
+
+ private:
+  ~CompiledOperator() override;
+  const std::string kind_;
+  const Plan plan_;
+  const DML_EXECUTION_FLAGS flags_;
+  const std::unique_ptr<Executable> initialization_, execution_;
+  std::vector<TensorSlot> inputs_, outputs_, ownedInputs_;
+};
+
+class Initializer final : public DeviceChild<IDMLOperatorInitializer, IDMLDispatchable, IDMLPageable> {
+ public:
+  explicit Initializer(Device& device);
+  static Initializer* find(IUnknown* object);
+
+  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() override;
+  HRESULT STDMETHODCALLTYPE Reset(UINT operatorCount, IDMLCompiledOperator* const* operators) override;
+
+  const std::vector<ComPtr<CompiledOperator>>& operators() const { return operators_; }
+
+ private:
+  ~Initializer() override;
+  std::vector<ComPtr<CompiledOperator>> operators_;
+};
+
+}  // namespace dimple::api

@@ -1,0 +1,205 @@
+// Dimple: DirectML over Vulkan. This header is the manual of everything that DirectML.h cannot say.
+//
+// DirectML.h itself is used as it is. On Linux a program includes this header alone: it brings DirectML.h with every
+// operator of feature level 6.4 and the interface IDs that DirectX-Headers leave out.
+//
+// Every function returns an HRESULT and never throws. A refusal is E_INVALIDARG, DXGI_ERROR_UNSUPPORTED, E_NOTIMPL,
+// E_OUTOFMEMORY or DXGI_ERROR_DEVICE_REMOVED, and one sentence that a message callback (or dimpleGetLastMessage)
+// delivers. Objects are COM objects: whoever receives one owns a reference. Devices and contexts are free-threaded;
+// binding tables, command recorders and command lists belong to one thread at a time.
+#pragma once
+
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <wsl/winadapter.h>
+#endif
+
+#include <directx/d3d12.h>
+
+#include <directx/DirectML.h>
+
+#include "dimple_version.h"
+
+#ifdef _WIN32
+#define DIMPLE_API EXTERN_C
+#else
+#define DIMPLE_API EXTERN_C __attribute__((visibility("default")))
+#endif
+
+// ---- interface IDs ---------------------------------------------------------------------------------------------------
+
+#ifdef __CRT_UUID_DECL
+// clang-format off
+__CRT_UUID_DECL(IDMLObject, 0xc8263aac, 0x9e0c, 0x4a2d, 0x9b, 0x8e, 0x00, 0x75, 0x21, 0xa3, 0x31, 0x7c)
+__CRT_UUID_DECL(IDMLDevice, 0x6dbd6437, 0x96fd, 0x423f, 0xa9, 0x8c, 0xae, 0x5e, 0x7c, 0x2a, 0x57, 0x3f)
+__CRT_UUID_DECL(IDMLDeviceChild, 0x27e83142, 0x8165, 0x49e3, 0x97, 0x4e, 0x2f, 0xd6, 0x6e, 0x4c, 0xb6, 0x9d)
+__CRT_UUID_DECL(IDMLPageable, 0xb1ab0825, 0x4542, 0x4a4b, 0x86, 0x17, 0x6d, 0xde, 0x6e, 0x8f, 0x62, 0x01)
+__CRT_UUID_DECL(IDMLOperator, 0x26caae7a, 0x3081, 0x4633, 0x95, 0x81, 0x22, 0x6f, 0xbe, 0x57, 0x69, 0x5d)
+__CRT_UUID_DECL(IDMLDispatchable, 0xdcb821a8, 0x1039, 0x441e, 0x9f, 0x1c, 0xb1, 0x75, 0x9c, 0x2f, 0x3c, 0xec)
+__CRT_UUID_DECL(IDMLCompiledOperator, 0x6b15e56a, 0xbf5c, 0x4902, 0x92, 0xd8, 0xda, 0x3a, 0x65, 0x0a, 0xfe, 0xa4)
+__CRT_UUID_DECL(IDMLOperatorInitializer, 0x427c1113, 0x435c, 0x469c, 0x86, 0x76, 0x4d, 0x5d, 0xd0, 0x72, 0xf8, 0x13)
+__CRT_UUID_DECL(IDMLBindingTable, 0x29c687dc, 0xde74, 0x4e3b, 0xab, 0x00, 0x11, 0x68, 0xf2, 0xfc, 0x3c, 0xfc)
+__CRT_UUID_DECL(IDMLCommandRecorder, 0xe6857a76, 0x2e3e, 0x4fdd, 0xbf, 0xf4, 0x5d, 0x2b, 0xa1, 0x0f, 0xb4, 0x53)
+__CRT_UUID_DECL(IDMLDebugDevice, 0x7d6f3ac9, 0x394a, 0x4ac3, 0x92, 0xa7, 0x39, 0x0c, 0xc5, 0x7a, 0x82, 0x17)
+__CRT_UUID_DECL(IDMLDevice1, 0xa0884f9a, 0xd2be, 0x4355, 0xaa, 0x5d, 0x59, 0x01, 0x28, 0x1a, 0xd1, 0xd2)
+// clang-format on
+#endif
+
+// The binding properties of a dispatchable. Compilers other than MSVC disagree with it on how GetBindingProperties
+// returns its structure; this calls it rightly on every platform.
+inline DML_BINDING_PROPERTIES dimpleGetBindingProperties(IDMLDispatchable* dispatchable) {
+#if defined(_WIN32) && !defined(_MSC_VER)
+  DML_BINDING_PROPERTIES properties = {};
+  using Method = DML_BINDING_PROPERTIES*(STDMETHODCALLTYPE*)(IDMLDispatchable*, DML_BINDING_PROPERTIES*);
+  constexpr int kSlot = 8;  // after IUnknown (3), IDMLObject (4) and IDMLDeviceChild (1)
+  (*reinterpret_cast<Method**>(dispatchable))[kSlot](dispatchable, &properties);
+  return properties;
+#else
+  return dispatchable->GetBindingProperties();
+#endif
+}
+
+// ---- version ---------------------------------------------------------------------------------------------------------
+
+// "0.1.0"; static storage.
+DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetVersion();
+
+// ---- messages --------------------------------------------------------------------------------------------------------
+
+enum DimpleMessageSeverity {
+  DIMPLE_MESSAGE_ERROR,    // a refused call; `code` is what it returned
+  DIMPLE_MESSAGE_REMOVED,  // the device was removed; `code` is GetDeviceRemovedReason
+  DIMPLE_MESSAGE_WARNING,  // Vulkan validation, only with DML_CREATE_DEVICE_FLAG_DEBUG
+};
+
+// Called on the thread that made the refused call. `text` is one UTF-8 sentence, valid during the call.
+typedef void(STDMETHODCALLTYPE* DimpleMessageCallback)(void* context, DimpleMessageSeverity severity, HRESULT code,
+                                                       const char* text);
+
+// One callback a device; null removes it. E_INVALIDARG if `device` is no live Dimple device.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSetMessageCallback(IDMLDevice* device, DimpleMessageCallback callback, void* context);
+
+// The last refusal on the calling thread, "" if there was none; valid until the thread's next call into Dimple.
+DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetLastMessage();
+
+// ---- adapters --------------------------------------------------------------------------------------------------------
+
+struct DimpleAdapterDesc {
+  char Name[256];
+  UINT8 DeviceUuid[16];  // VkPhysicalDeviceIDProperties
+  UINT8 DeviceLuid[8];   // zero where DeviceLuidValid is FALSE
+  BOOL DeviceLuidValid;
+  UINT32 VendorId;
+  UINT32 DeviceId;
+  UINT32 VulkanVersion;  // VK_MAKE_API_VERSION
+  UINT32 DriverVersion;
+  UINT32 DeviceType;  // VkPhysicalDeviceType
+  UINT64 DeviceLocalBytes;
+};
+
+// Describes the Vulkan device of this index. DXGI_ERROR_NOT_FOUND past the last one; DXGI_ERROR_UNSUPPORTED if there is
+// no Vulkan loader.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateAdapters(UINT index, DimpleAdapterDesc* desc);
+
+// ---- a device over the caller's Vulkan -------------------------------------------------------------------------------
+
+typedef struct VkInstance_T* VkInstance;
+typedef struct VkPhysicalDevice_T* VkPhysicalDevice;
+typedef struct VkDevice_T* VkDevice;
+typedef struct VkCommandBuffer_T* VkCommandBuffer;
+typedef struct VkBuffer_T* VkBuffer;
+struct VkPhysicalDeviceFeatures2;
+
+struct DimpleVulkanDeviceDesc {
+  VkInstance Instance;  // of Vulkan 1.2 or later
+  VkPhysicalDevice PhysicalDevice;
+  VkDevice Device;
+  UINT32 QueueFamilyIndex;  // with compute; where recorded command buffers are submitted
+  // vkGetInstanceProcAddr of the loader that made Instance; null: the system's.
+  void* GetInstanceProcAddr;
+  // The chain given to vkCreateDevice. What it does not enable is not used. Null: no features.
+  const struct VkPhysicalDeviceFeatures2* EnabledFeatures;
+  // File that keeps compiled pipelines between runs, UTF-8; null: none.
+  const char* PipelineCachePath;
+};
+
+// Creates a DirectML device. The Vulkan objects must outlive it. DXGI_ERROR_UNSUPPORTED if `minimumFeatureLevel` is
+// above 6.4 or the device is older than Vulkan 1.2.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkanDeviceDesc* desc, DML_CREATE_DEVICE_FLAGS flags,
+                                DML_FEATURE_LEVEL minimumFeatureLevel, REFIID riid, void** ppv);
+
+// The ID3D12Resource* that a DML_BUFFER_BINDING takes, for a buffer with STORAGE_BUFFER usage. The buffer must outlive
+// all work that uses it. Methods of the wrapper but GetDesc and GetGPUVirtualAddress (0) answer E_NOTIMPL.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuffer buffer, UINT64 sizeInBytes, ID3D12Resource** resource);
+
+// The ID3D12CommandList* that RecordDispatch takes, for a command buffer in the recording state. Of its other methods
+// ResourceBarrier (UAV barriers: compute shader writes to reads and writes) and CopyBufferRegion record; Close and Reset
+// answer E_NOTIMPL, since the command buffer is the caller's.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapCommandBuffer(IDMLDevice* device, VkCommandBuffer commandBuffer, ID3D12GraphicsCommandList** list);
+
+// A heap whose handles a DML_BINDING_TABLE_DESC takes, `count` descriptors with an increment of
+// dimpleDescriptorIncrement bytes. It must outlive all work recorded with binding tables in it.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateDescriptorHeap(IDMLDevice* device, UINT count, ID3D12DescriptorHeap** heap);
+static const UINT dimpleDescriptorIncrement = 32;
+
+// Tells that work on the caller's queue failed with VkResult `result` (VK_ERROR_DEVICE_LOST), which Dimple, submitting
+// nothing itself, cannot see. Removes the DirectML device: GetDeviceRemovedReason answers DXGI_ERROR_DEVICE_HUNG.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleNotifyDeviceLost(IDMLDevice* device, INT32 result);
+
+// ---- a ready-made context --------------------------------------------------------------------------------------------
+
+enum DimpleContextFlags {
+  DIMPLE_CONTEXT_FLAG_NONE = 0,
+  DIMPLE_CONTEXT_FLAG_VALIDATION = 0x1,             // Vulkan core and synchronization validation, if installed
+  DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,   // enable robustBufferAccess
+  DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE = 0x4,      // leave 8- and 16-bit storage off, for tests
+  DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND = 0x8,   // leave update-after-bind off, for tests
+};
+DEFINE_ENUM_FLAG_OPERATORS(DimpleContextFlags)
+
+struct DimpleContextDesc {
+  // Which adapter, the first of these that is given: its UUID, a part of its name (case-insensitive), its index.
+  const UINT8* AdapterUuid;  // 16 bytes, or null
+  const char* AdapterName;   // or null
+  UINT AdapterIndex;
+  DimpleContextFlags Flags;
+  DML_CREATE_DEVICE_FLAGS DeviceFlags;
+  DimpleMessageCallback MessageCallback;  // or null
+  void* MessageContext;
+  const char* PipelineCachePath;  // as in DimpleVulkanDeviceDesc
+};
+
+// A Vulkan device of its own with a queue, for programs that own no Vulkan.
+struct IDimpleContext : public IUnknown {
+  // IDMLDevice, IDMLDevice1
+  STDMETHOD(GetDevice)(REFIID riid, void** ppv) = 0;
+  STDMETHOD(GetAdapterDesc)(DimpleAdapterDesc* desc) = 0;
+  // A device-local buffer. Contents are undefined.
+  STDMETHOD(CreateBuffer)(UINT64 sizeInBytes, ID3D12Resource** buffer) = 0;
+  STDMETHOD(CreateDescriptorHeap)(UINT count, ID3D12DescriptorHeap** heap) = 0;
+  // Copies between host memory and a buffer of this context, after all work submitted before; returns when it is done.
+  STDMETHOD(Upload)(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 sizeInBytes) = 0;
+  STDMETHOD(Download)(ID3D12Resource* buffer, UINT64 offset, void* data, UINT64 sizeInBytes) = 0;
+  // A command list in the recording state. Close ends recording; a closed list can be executed any number of times,
+  // one execution at a time; Reset(nullptr, nullptr) empties and reopens it.
+  STDMETHOD(CreateCommandList)(ID3D12GraphicsCommandList** list) = 0;
+  // Submits a closed list. `fence`, if not null, receives the value that Wait takes. Lists execute in order, each with
+  // all memory effects of the ones before visible.
+  STDMETHOD(Execute)(ID3D12GraphicsCommandList* list, UINT64* fence) = 0;
+  // Returns when the submission of this fence value and all before it are done.
+  STDMETHOD(Wait)(UINT64 fence) = 0;
+  // Times each dispatch that is recorded from now on.
+  STDMETHOD(SetProfiling)(BOOL enabled) = 0;
+  // The kernels executed since the last call, in order: calls `report` with name and nanoseconds for each.
+  STDMETHOD(ReadProfile)(void(STDMETHODCALLTYPE* report)(void* context, const char* kernel, double nanoseconds),
+                         void* context) = 0;
+};
+
+// {5b0c1a53-9c6f-4e0e-8f5b-2a9d3c7e6414}
+#ifdef __CRT_UUID_DECL
+__CRT_UUID_DECL(IDimpleContext, 0x5b0c1a53, 0x9c6f, 0x4e0e, 0x8f, 0x5b, 0x2a, 0x9d, 0x3c, 0x7e, 0x64, 0x14)
+#endif
+
+// `desc` may be null: the first adapter. DXGI_ERROR_NOT_FOUND if no adapter matches.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateContext(const DimpleContextDesc* desc, REFIID riid, void** ppv);

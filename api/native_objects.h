@@ -1,0 +1,24 @@
+// How the API turns the D3D12 objects that DirectML.h takes into handles of a back end.
+#pragma once
+
+#include <dimple.h>
+
+#include "core/backend.h"
+#include "core/result.h"
+
+namespace dimple::api {
+
+class NativeObjects {
+ public:
+  virtual ~NativeObjects() = default;
+  virtual Backend& backend() = 0;
+  // Refuses a pointer that is no live buffer of this device.
+  virtual Result<NativeBuffer> buffer(ID3D12Resource* resource) = 0;
+  virtual Result<uint64_t> commandList(ID3D12CommandList* list) = 0;
+  virtual Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
+                                              UINT count) = 0;
+  // The device that GetParentDevice answers.
+  virtual HRESULT parentDevice(REFIID riid, void** ppv) = 0;
+};
+
+}  // namespace dimple::api

@@ -1,0 +1,33 @@
+#include "api/recorder.h"
+
+#include "api/binding_table.h"
+#include "api/dispatchable.h"
+#include "core/text.h"
+
+namespace dimple::api {
+
+void CommandRecorder::RecordDispatch(ID3D12CommandList* commandList, IDMLDispatchable* dispatchable,
+                                     IDMLBindingTable* bindings) {
+  if (device().removed()) return;
+  const auto misuse = [this](std::string text) { device().removeDevice(DXGI_ERROR_DEVICE_REMOVED, text); };
+  const auto list = device().native().commandList(commandList);
+  if (!list) return misuse(cat("RecordDispatch: ", list.error().text));
+  BindingTable* table = BindingTable::find(bindings);
+  if (!table) return misuse("RecordDispatch: bindings is no live binding table of Dimple.");
+  CompiledOperator* op = CompiledOperator::find(dispatchable);
+  if (!op && !Initializer::find(dispatchable))
+    return misuse("RecordDispatch: dispatchable is no live compiled operator or initializer of Dimple.");
+  if (&table->device() != &device()) return misuse("RecordDispatch: bindings belongs to another device.");
+  if (table->dispatchable() != static_cast<IUnknown*>(dispatchable))
+    return misuse("RecordDispatch: bindings was created for another dispatchable.");
+  if (!op || !op->volatileDescriptors())
+    if (const auto missing = table->unbound())
+      return misuse(cat("RecordDispatch: ", *missing, " is not bound, and the operator was compiled without "
+                        "DESCRIPTORS_VOLATILE."));
+  for (const auto& part : table->parts())
+    if (!part.dispatches.empty())
+      device().backend().record(*list, *part.executable, *part.sets,
+                                op ? op->label() : cat("initialize ", const_cast<CompiledOperator*>(part.op)->label()));
+}
+
+}  // namespace dimple::api

@@ -1,0 +1,135 @@
+// The D3D12 interfaces that DirectML.h takes, over Vulkan objects.
+#pragma once
+
+#include <memory>
+
+#include "api/command_list_base.h"
+#include "api/com_object.h"
+#include "api/native_objects.h"
+#include "backend_vulkan/descriptors.h"
+#include "backend_vulkan/device.h"
+#include "backend_vulkan/memory.h"
+
+namespace dimple::api {
+
+// Interfaces return structures through a parameter on Windows compilers other than MSVC.
+#if defined(_WIN32) && !defined(_MSC_VER)
+#define DIMPLE_RETURNS(Type, method, value) \
+  Type* STDMETHODCALLTYPE method(Type* result) override { \
+    *result = value;                                       \
+    return result;                                         \
+  }
+#else
+#define DIMPLE_RETURNS(Type, method, value) \
+  Type STDMETHODCALLTYPE method() override { return value; }
+#endif
+
+class VulkanObjects;
+
+// Base of the wrappers: they keep the back end alive, not the DirectML device.
+template <class Base, class... Interfaces>
+class VulkanObject
+    : public WithPrivateData<ComObject<Base, Interfaces..., ID3D12DeviceChild, ID3D12Object>, const IUnknown*> {
+ public:
+  explicit VulkanObject(std::shared_ptr<vulkan::Device> backend) : backend_(std::move(backend)) {}
+  HRESULT STDMETHODCALLTYPE GetDevice(REFIID, void** ppv) override {
+    if (ppv) *ppv = nullptr;
+    return E_NOTIMPL;
+  }
+  vulkan::Device& backend() const { return *backend_; }
+
+ protected:
+  const std::shared_ptr<vulkan::Device> backend_;
+};
+
+class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, ID3D12Pageable> {
+ public:
+  // Wraps a buffer of the caller.
+  VulkanBuffer(std::shared_ptr<vulkan::Device> backend, VkBuffer buffer, uint64_t bytes);
+  // Owns a buffer.
+  VulkanBuffer(std::shared_ptr<vulkan::Device> backend, std::unique_ptr<vulkan::Buffer> buffer);
+  static VulkanBuffer* find(ID3D12Resource* resource);
+
+  VkBuffer handle() const { return handle_; }
+  uint64_t bytes() const { return bytes_; }
+
+  HRESULT STDMETHODCALLTYPE Map(UINT, const D3D12_RANGE*, void**) override { return E_NOTIMPL; }
+  void STDMETHODCALLTYPE Unmap(UINT, const D3D12_RANGE*) override {}
+  DIMPLE_RETURNS(D3D12_RESOURCE_DESC, GetDesc, desc())
+  D3D12_GPU_VIRTUAL_ADDRESS STDMETHODCALLTYPE GetGPUVirtualAddress() override { return 0; }
+  HRESULT STDMETHODCALLTYPE WriteToSubresource(UINT, const D3D12_BOX*, const void*, UINT, UINT) override {
+    return E_NOTIMPL;
+  }
+  HRESULT STDMETHODCALLTYPE ReadFromSubresource(void*, UINT, UINT, UINT, const D3D12_BOX*) override {
+    return E_NOTIMPL;
+  }
+  HRESULT STDMETHODCALLTYPE GetHeapProperties(D3D12_HEAP_PROPERTIES*, D3D12_HEAP_FLAGS*) override { return E_NOTIMPL; }
+
+ private:
+  ~VulkanBuffer() override;
+  D3D12_RESOURCE_DESC desc() const;
+
+  const std::unique_ptr<vulkan::Buffer> owned_;
+  const VkBuffer handle_;
+  const uint64_t bytes_;
+};
+
+class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3D12DescriptorHeap, ID3D12Pageable> {
+ public:
+  VulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backend, uint32_t count);
+  // The live heap that a handle lies in, with the index of its descriptor.
+  static VulkanDescriptorHeap* find(uint64_t handle, uint32_t& index);
+
+  vulkan::DescriptorHeap& heap() { return heap_; }
+
+  DIMPLE_RETURNS(D3D12_DESCRIPTOR_HEAP_DESC, GetDesc, desc())
+  DIMPLE_RETURNS(D3D12_CPU_DESCRIPTOR_HANDLE, GetCPUDescriptorHandleForHeapStart, {static_cast<SIZE_T>(start())})
+  DIMPLE_RETURNS(D3D12_GPU_DESCRIPTOR_HANDLE, GetGPUDescriptorHandleForHeapStart, {start()})
+
+ private:
+  ~VulkanDescriptorHeap() override;
+  D3D12_DESCRIPTOR_HEAP_DESC desc() const;
+  uint64_t start() const { return reinterpret_cast<uintptr_t>(handles_.get()); }
+
+  vulkan::DescriptorHeap heap_;
+  // Never written: reserves addresses, so that the handles of live heaps differ.
+  const std::unique_ptr<std::byte[]> handles_;
+};
+
+// A command list over a command buffer of the caller, or one that a context owns.
+class VulkanCommandList : public VulkanObject<CommandListBase, ID3D12GraphicsCommandList, ID3D12CommandList> {
+ public:
+  VulkanCommandList(std::shared_ptr<vulkan::Device> backend, VkCommandBuffer commands);
+  static VulkanCommandList* find(ID3D12CommandList* list);
+
+  VkCommandBuffer handle() const { return commands_; }
+  virtual bool recording() const { return true; }
+
+  HRESULT STDMETHODCALLTYPE Close() override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE Reset(ID3D12CommandAllocator*, ID3D12PipelineState*) override { return E_NOTIMPL; }
+  void STDMETHODCALLTYPE CopyBufferRegion(ID3D12Resource* target, UINT64 targetOffset, ID3D12Resource* source,
+                                          UINT64 sourceOffset, UINT64 bytes) override;
+  void STDMETHODCALLTYPE ResourceBarrier(UINT count, const D3D12_RESOURCE_BARRIER* barriers) override;
+
+ protected:
+  ~VulkanCommandList() override;
+  VkCommandBuffer commands_;
+};
+
+class VulkanObjects final : public NativeObjects {
+ public:
+  explicit VulkanObjects(std::shared_ptr<vulkan::Device> backend) : backend_(std::move(backend)) {}
+
+  const std::shared_ptr<vulkan::Device>& shared() const { return backend_; }
+  Backend& backend() override { return *backend_; }
+  Result<NativeBuffer> buffer(ID3D12Resource* resource) override;
+  Result<uint64_t> commandList(ID3D12CommandList* list) override;
+  Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
+                                      UINT count) override;
+  HRESULT parentDevice(REFIID riid, void** ppv) override;
+
+ private:
+  const std::shared_ptr<vulkan::Device> backend_;
+};
+
+}  // namespace dimple::api

@@ -1,0 +1,81 @@
+// Descriptor set layouts, and heaps that stand for D3D12's: a range of a heap holds the sets of a binding table.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "backend_vulkan/vulkan.h"
+#include "core/backend.h"
+
+namespace dimple::vulkan {
+
+class Device;
+class PlanExecutable;
+
+// Most storage buffers a kernel may bind; maxPerStageDescriptorStorageBuffers is at least 4, and 16 or more on every
+// device with update-after-bind.
+constexpr uint32_t kMaxBindings = 8;
+
+// Layouts by number of storage buffers in set 0, and of the parameter block in set 1. Thread-safe.
+class DescriptorLayouts {
+ public:
+  static Result<std::unique_ptr<DescriptorLayouts>> create(const Device& device);
+  ~DescriptorLayouts();
+  DescriptorLayouts(const DescriptorLayouts&) = delete;
+  DescriptorLayouts& operator=(const DescriptorLayouts&) = delete;
+
+  VkDescriptorSetLayout buffers(uint32_t count) const { return sets_[count]; }
+  VkDescriptorSetLayout parameters() const { return parameters_; }
+  VkPipelineLayout pipeline(uint32_t bufferCount) const { return pipelines_[bufferCount]; }
+
+  // A set that points at one parameter buffer; every executable with parameters there shares it.
+  Result<VkDescriptorSet> parameterSet(VkBuffer buffer);
+
+ private:
+  explicit DescriptorLayouts(const Device& device) : device_(device) {}
+
+  const Device& device_;
+  std::array<VkDescriptorSetLayout, kMaxBindings + 1> sets_{};
+  std::array<VkPipelineLayout, kMaxBindings + 1> pipelines_{};
+  VkDescriptorSetLayout parameters_ = VK_NULL_HANDLE;
+  std::mutex mutex_;
+  std::vector<VkDescriptorPool> pools_;
+  std::map<VkBuffer, VkDescriptorSet> parameterSets_;
+};
+
+// `count` descriptors that binding tables take ranges of. A dispatch with n buffers takes n descriptors, which are one
+// descriptor set. The same place and number give the same set again, so that a table that is created anew over a range
+// rebinds what was recorded with it. Sets live as long as the heap.
+class DescriptorHeap {
+ public:
+  DescriptorHeap(Device& device, uint32_t count) : device_(device), count_(count) {}
+  ~DescriptorHeap();
+  DescriptorHeap(const DescriptorHeap&) = delete;
+  DescriptorHeap& operator=(const DescriptorHeap&) = delete;
+
+  uint32_t count() const { return count_; }
+  Device& device() { return device_; }
+  Result<VkDescriptorSet> set(uint32_t first, uint32_t bufferCount);
+
+ private:
+  Device& device_;
+  const uint32_t count_;
+  std::mutex mutex_;
+  std::vector<VkDescriptorPool> pools_;
+  uint32_t setsInPool_ = 0;
+  std::map<std::pair<uint32_t, uint32_t>, VkDescriptorSet> sets_;
+};
+
+class HeapSets final : public DescriptorSets {
+ public:
+  HeapSets(const Device& device, std::vector<VkDescriptorSet> sets) : device_(device), sets_(std::move(sets)) {}
+  void write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) override;
+  VkDescriptorSet set(size_t dispatch) const { return sets_[dispatch]; }
+
+ private:
+  const Device& device_;
+  std::vector<VkDescriptorSet> sets_;
+};
+
+}  // namespace dimple::vulkan

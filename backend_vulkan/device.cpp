@@ -1,0 +1,168 @@
+#include "backend_vulkan/device.h"
+
+#include <algorithm>
+
+#include "backend_vulkan/descriptors.h"
+#include "backend_vulkan/fault.h"
+#include "backend_vulkan/memory.h"
+#include "backend_vulkan/pipeline.h"
+#include "backend_vulkan/profiler.h"
+#include "core/text.h"
+
+namespace dimple::vulkan {
+namespace {
+
+// volk loads a device table through a global function pointer.
+std::mutex& volkMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+uint32_t subgroupFeatures(const VkPhysicalDeviceSubgroupProperties& subgroup) {
+  if (!(subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT)) return 0;
+  constexpr std::pair<VkSubgroupFeatureFlagBits, Feature> kPairs[] = {
+      {VK_SUBGROUP_FEATURE_BASIC_BIT, Feature::SubgroupBasic},
+      {VK_SUBGROUP_FEATURE_VOTE_BIT, Feature::SubgroupVote},
+      {VK_SUBGROUP_FEATURE_ARITHMETIC_BIT, Feature::SubgroupArithmetic},
+      {VK_SUBGROUP_FEATURE_BALLOT_BIT, Feature::SubgroupBallot},
+      {VK_SUBGROUP_FEATURE_SHUFFLE_BIT, Feature::SubgroupShuffle}};
+  uint32_t features = 0;
+  for (const auto& [bit, feature] : kPairs)
+    if (subgroup.supportedOperations & static_cast<uint32_t>(bit)) features |= static_cast<uint32_t>(feature);
+  return features;
+}
+
+}  // namespace
+
+Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance) {
+  InstanceFunctions functions;
+  functions.getInstanceProcAddr = getInstanceProcAddr;
+  std::string_view missing;
+  const auto load = [&]<class F>(F& function, const char* name, bool required = true) {
+    function = reinterpret_cast<F>(getInstanceProcAddr(instance, name));
+    if (!function && required && missing.empty()) missing = name;
+  };
+  load(functions.destroyInstance, "vkDestroyInstance");
+  load(functions.enumeratePhysicalDevices, "vkEnumeratePhysicalDevices");
+  load(functions.getPhysicalDeviceProperties2, "vkGetPhysicalDeviceProperties2");
+  load(functions.getPhysicalDeviceFeatures2, "vkGetPhysicalDeviceFeatures2");
+  load(functions.getPhysicalDeviceMemoryProperties, "vkGetPhysicalDeviceMemoryProperties");
+  load(functions.getPhysicalDeviceQueueFamilyProperties, "vkGetPhysicalDeviceQueueFamilyProperties");
+  load(functions.enumerateDeviceExtensionProperties, "vkEnumerateDeviceExtensionProperties");
+  load(functions.createDevice, "vkCreateDevice");
+  load(functions.getDeviceProcAddr, "vkGetDeviceProcAddr");
+  load(functions.createDebugUtilsMessenger, "vkCreateDebugUtilsMessengerEXT", false);
+  load(functions.destroyDebugUtilsMessenger, "vkDestroyDebugUtilsMessengerEXT", false);
+  load(functions.cmdBeginDebugUtilsLabel, "vkCmdBeginDebugUtilsLabelEXT", false);
+  load(functions.cmdEndDebugUtilsLabel, "vkCmdEndDebugUtilsLabelEXT", false);
+  if (!missing.empty())
+    return Error{ErrorCode::Unsupported, cat("The Vulkan instance has no ", missing, "; Dimple needs Vulkan 1.2.")};
+  return functions;
+}
+
+EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled) {
+  EnabledFeatures out;
+  const auto set = [&out](VkBool32 on, Feature feature) {
+    if (on) out.features |= static_cast<uint32_t>(feature);
+  };
+  set(enabled.features.shaderInt16, Feature::Int16);
+  set(enabled.features.shaderInt64, Feature::Int64);
+  set(enabled.features.shaderFloat64, Feature::Float64);
+  for (auto* next = static_cast<const VkBaseInStructure*>(enabled.pNext); next; next = next->pNext) {
+    switch (next->sType) {
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES:
+        set(reinterpret_cast<const VkPhysicalDeviceVulkan11Features*>(next)->storageBuffer16BitAccess,
+            Feature::Storage16);
+        break;
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES:
+        set(reinterpret_cast<const VkPhysicalDevice16BitStorageFeatures*>(next)->storageBuffer16BitAccess,
+            Feature::Storage16);
+        break;
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES:
+        set(reinterpret_cast<const VkPhysicalDevice8BitStorageFeatures*>(next)->storageBuffer8BitAccess,
+            Feature::Storage8);
+        break;
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES: {
+        const auto& f = *reinterpret_cast<const VkPhysicalDeviceShaderFloat16Int8Features*>(next);
+        set(f.shaderInt8, Feature::Int8);
+        set(f.shaderFloat16, Feature::Float16);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_FEATURES: {
+        const auto& f = *reinterpret_cast<const VkPhysicalDeviceDescriptorIndexingFeatures*>(next);
+        out.updateAfterBind |= f.descriptorBindingStorageBufferUpdateAfterBind && f.descriptorBindingPartiallyBound;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES: {
+        const auto& f = *reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(next);
+        set(f.shaderInt8, Feature::Int8);
+        set(f.shaderFloat16, Feature::Float16);
+        set(f.storageBuffer8BitAccess, Feature::Storage8);
+        out.hostQueryReset = f.hostQueryReset != VK_FALSE;
+        out.updateAfterBind |= f.descriptorBindingStorageBufferUpdateAfterBind && f.descriptorBindingPartiallyBound;
+        break;
+      }
+      default: break;
+    }
+  }
+  return out;
+}
+
+Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled)
+    : handles_(handles), functions_(functions), enabled_(enabled) {
+  {
+    std::lock_guard lock(volkMutex());
+    vkGetDeviceProcAddr = functions_.getDeviceProcAddr;
+    volkLoadDeviceTable(&vk_, handles_.device);
+  }
+  functions_.getPhysicalDeviceMemoryProperties(handles_.physicalDevice, &memory_);
+  VkPhysicalDeviceSubgroupProperties subgroup{};
+  subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
+  VkPhysicalDeviceProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  properties.pNext = &subgroup;
+  functions_.getPhysicalDeviceProperties2(handles_.physicalDevice, &properties);
+  const VkPhysicalDeviceLimits& limits = properties.properties.limits;
+  caps_.features = enabled_.features | subgroupFeatures(subgroup);
+  std::copy_n(limits.maxComputeWorkGroupCount, 3, caps_.maxGroups.begin());
+  // Offsets and lengths stay below 2^32 in kernels, whatever a device offers.
+  caps_.maxBufferRange = std::min<uint64_t>(limits.maxStorageBufferRange, caps_.maxBufferRange) & ~uint64_t{3};
+  caps_.bufferOffsetAlignment =
+      std::max(caps_.bufferOffsetAlignment, static_cast<uint32_t>(limits.minStorageBufferOffsetAlignment));
+  caps_.parameterAlignment =
+      std::max(caps_.parameterAlignment, static_cast<uint32_t>(limits.minUniformBufferOffsetAlignment));
+}
+
+Result<std::unique_ptr<Device>> Device::create(const DeviceHandles& handles, const InstanceFunctions& functions,
+                                               const EnabledFeatures& enabled, std::string pipelineCachePath) {
+  std::unique_ptr<Device> device(new Device(handles, functions, enabled));
+  auto layouts = DescriptorLayouts::create(*device);
+  if (!layouts) return layouts.error();
+  device->layouts_ = std::move(*layouts);
+  device->parameterMemory_ = std::make_unique<ParameterMemory>(*device);
+  auto pipelines = PipelineCache::create(*device, std::move(pipelineCachePath));
+  if (!pipelines) return pipelines.error();
+  device->pipelines_ = std::move(*pipelines);
+  return device;
+}
+
+Device::~Device() = default;
+
+Status Device::setProfiling(bool enabled) {
+  if (!enabled) {
+    profiler_.reset();
+    return {};
+  }
+  auto profiler = Profiler::create(*this);
+  if (!profiler) return profiler.error();
+  profiler_ = std::move(*profiler);
+  return {};
+}
+
+std::optional<uint32_t> Device::memoryType(uint32_t typeBits, VkMemoryPropertyFlags flags) const {
+  for (uint32_t i = 0; i < memory_.memoryTypeCount; ++i)
+    if ((typeBits >> i & 1) && (memory_.memoryTypes[i].propertyFlags & flags) == flags) return i;
+  return std::nullopt;
+}
+
+}  // namespace dimple::vulkan

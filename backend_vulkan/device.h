@@ -1,0 +1,107 @@
+// A Vulkan device as Dimple uses it: the caller's or one that Dimple opens.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend_vulkan/vulkan.h"
+#include "core/backend.h"
+
+namespace dimple::vulkan {
+
+class DescriptorLayouts;
+class ParameterMemory;
+class PipelineCache;
+class Profiler;
+
+// Instance-level functions, loaded from one vkGetInstanceProcAddr.
+struct InstanceFunctions {
+  PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
+  PFN_vkDestroyInstance destroyInstance = nullptr;
+  PFN_vkEnumeratePhysicalDevices enumeratePhysicalDevices = nullptr;
+  PFN_vkGetPhysicalDeviceProperties2 getPhysicalDeviceProperties2 = nullptr;
+  PFN_vkGetPhysicalDeviceFeatures2 getPhysicalDeviceFeatures2 = nullptr;
+  PFN_vkGetPhysicalDeviceMemoryProperties getPhysicalDeviceMemoryProperties = nullptr;
+  PFN_vkGetPhysicalDeviceQueueFamilyProperties getPhysicalDeviceQueueFamilyProperties = nullptr;
+  PFN_vkEnumerateDeviceExtensionProperties enumerateDeviceExtensionProperties = nullptr;
+  PFN_vkCreateDevice createDevice = nullptr;
+  PFN_vkGetDeviceProcAddr getDeviceProcAddr = nullptr;
+  PFN_vkCreateDebugUtilsMessengerEXT createDebugUtilsMessenger = nullptr;    // null without VK_EXT_debug_utils
+  PFN_vkDestroyDebugUtilsMessengerEXT destroyDebugUtilsMessenger = nullptr;  // likewise
+  PFN_vkCmdBeginDebugUtilsLabelEXT cmdBeginDebugUtilsLabel = nullptr;        // likewise
+  PFN_vkCmdEndDebugUtilsLabelEXT cmdEndDebugUtilsLabel = nullptr;            // likewise
+};
+
+Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance);
+
+// What was enabled on a device, in the terms that Dimple asks about.
+struct EnabledFeatures {
+  uint32_t features = 0;          // bits of dimple::Feature
+  bool updateAfterBind = false;   // storage buffers of a set may change until it executes
+  bool hostQueryReset = false;
+};
+
+// Reads a chain of feature structures as the caller passed it to vkCreateDevice.
+EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled);
+
+struct DeviceHandles {
+  VkInstance instance = VK_NULL_HANDLE;
+  VkPhysicalDevice physicalDevice = VK_NULL_HANDLE;
+  VkDevice device = VK_NULL_HANDLE;
+  uint32_t queueFamily = 0;
+};
+
+class Device final : public Backend {
+ public:
+  // `pipelineCachePath`: file that keeps compiled pipelines between runs; empty for none. A file that is damaged or of
+  // another device is ignored.
+  static Result<std::unique_ptr<Device>> create(const DeviceHandles& handles, const InstanceFunctions& functions,
+                                                const EnabledFeatures& enabled, std::string pipelineCachePath);
+  ~Device() override;
+
+  const Caps& caps() const override { return caps_; }
+  bool supportsVolatileDescriptors() const override { return enabled_.updateAfterBind; }
+  Result<std::unique_ptr<Executable>> prepare(std::span<const Dispatch> dispatches,
+                                              std::span<const uint32_t> parameters) override;
+  Result<std::unique_ptr<DescriptorSets>> describe(const Executable& executable,
+                                                   const DescriptorRange& range) override;
+  void record(uint64_t commandList, const Executable& executable, const DescriptorSets& sets,
+              std::string_view label) override;
+  void setLost() override { lost_ = true; }
+
+  const DeviceHandles& handles() const { return handles_; }
+  const InstanceFunctions& instanceFunctions() const { return functions_; }
+  const VolkDeviceTable& vk() const { return vk_; }
+  const EnabledFeatures& enabled() const { return enabled_; }
+  DescriptorLayouts& layouts() { return *layouts_; }
+  ParameterMemory& parameterMemory() { return *parameterMemory_; }
+  PipelineCache& pipelines() { return *pipelines_; }
+  bool lost() const { return lost_; }
+
+  // Times each dispatch recorded from now on; null when profiling is off.
+  Status setProfiling(bool enabled);
+  Profiler* profiler() { return profiler_.get(); }
+
+  // Index of a memory type with all of `flags`, or no value.
+  std::optional<uint32_t> memoryType(uint32_t typeBits, VkMemoryPropertyFlags flags) const;
+
+ private:
+  Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled);
+
+  DeviceHandles handles_;
+  InstanceFunctions functions_;
+  VolkDeviceTable vk_{};
+  EnabledFeatures enabled_;
+  VkPhysicalDeviceMemoryProperties memory_{};
+  Caps caps_;
+  std::atomic<bool> lost_ = false;
+  std::unique_ptr<DescriptorLayouts> layouts_;
+  std::unique_ptr<ParameterMemory> parameterMemory_;
+  std::unique_ptr<PipelineCache> pipelines_;
+  std::unique_ptr<Profiler> profiler_;
+};
+
+}  // namespace dimple::vulkan

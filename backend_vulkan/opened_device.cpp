@@ -1,0 +1,331 @@
+#include "backend_vulkan/opened_device.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "backend_vulkan/fault.h"
+#include "core/text.h"
+
+namespace dimple::vulkan {
+namespace {
+
+Status loadLoader() {
+  static const VkResult result = volkInitialize();
+  if (result == VK_SUCCESS) return {};
+  return Error{ErrorCode::Unsupported, "There is no Vulkan loader on this machine (libvulkan.so.1)."};
+}
+
+bool lists(const std::vector<VkExtensionProperties>& all, std::string_view name) {
+  return std::any_of(all.begin(), all.end(), [&](const auto& e) { return name == e.extensionName; });
+}
+
+std::vector<VkExtensionProperties> instanceExtensions(const char* layer) {
+  uint32_t count = 0;
+  vkEnumerateInstanceExtensionProperties(layer, &count, nullptr);
+  std::vector<VkExtensionProperties> all(count);
+  vkEnumerateInstanceExtensionProperties(layer, &count, all.data());
+  all.resize(count);
+  return all;
+}
+
+constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
+
+bool validationInstalled() {
+  uint32_t count = 0;
+  vkEnumerateInstanceLayerProperties(&count, nullptr);
+  std::vector<VkLayerProperties> all(count);
+  vkEnumerateInstanceLayerProperties(&count, all.data());
+  all.resize(count);
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& l) { return std::string_view(l.layerName) == kValidationLayer; });
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL onValidation(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
+                                            const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
+  (*static_cast<std::function<void(const char*)>*>(user))(data->pMessage);
+  return VK_FALSE;
+}
+
+AdapterInfo describe(const InstanceFunctions& functions, VkPhysicalDevice physicalDevice) {
+  AdapterInfo info;
+  VkPhysicalDeviceIDProperties id{};
+  id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
+  VkPhysicalDeviceProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  properties.pNext = &id;
+  functions.getPhysicalDeviceProperties2(physicalDevice, &properties);
+  info.properties = properties.properties;
+  info.name = properties.properties.deviceName;
+  std::copy_n(id.deviceUUID, info.uuid.size(), info.uuid.begin());
+  std::copy_n(id.deviceLUID, info.luid.size(), info.luid.begin());
+  info.luidValid = id.deviceLUIDValid != VK_FALSE;
+  VkPhysicalDeviceMemoryProperties memory{};
+  functions.getPhysicalDeviceMemoryProperties(physicalDevice, &memory);
+  for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+    if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) info.deviceLocalBytes += memory.memoryHeaps[i].size;
+  return info;
+}
+
+std::vector<VkPhysicalDevice> physicalDevices(const InstanceFunctions& functions, VkInstance instance) {
+  uint32_t count = 0;
+  functions.enumeratePhysicalDevices(instance, &count, nullptr);
+  std::vector<VkPhysicalDevice> all(count);
+  functions.enumeratePhysicalDevices(instance, &count, all.data());
+  all.resize(count);
+  return all;
+}
+
+Result<VkInstance> makeInstance(bool validation, bool debugUtils, const void* next) {
+  if (auto error = loadLoader()) return *error;
+  const VkApplicationInfo application{
+      VK_STRUCTURE_TYPE_APPLICATION_INFO, nullptr, "dimple", 1, "dimple", 1, VK_API_VERSION_1_2};
+  std::vector<const char*> extensions;
+  VkInstanceCreateFlags flags = 0;
+  // Drivers that are not fully conformant hide without it.
+  if (lists(instanceExtensions(nullptr), VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
+    extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+  }
+  if (debugUtils) extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+  const VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                  next,
+                                  flags,
+                                  &application,
+                                  validation ? 1u : 0u,
+                                  &kValidationLayer,
+                                  static_cast<uint32_t>(extensions.size()),
+                                  extensions.data()};
+  VkInstance instance = VK_NULL_HANDLE;
+  if (const VkResult r = vkCreateInstance(&info, nullptr, &instance)) return fault("vkCreateInstance", r);
+  return instance;
+}
+
+bool containsFolded(std::string_view text, std::string_view part) {
+  const auto equal = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), equal) != text.end();
+}
+
+}  // namespace
+
+Result<std::vector<AdapterInfo>> listAdapters() {
+  auto instance = makeInstance(false, false, nullptr);
+  if (!instance) return instance.error();
+  auto functions = loadInstanceFunctions(vkGetInstanceProcAddr, *instance);
+  if (!functions) return functions.error();
+  std::vector<AdapterInfo> adapters;
+  for (VkPhysicalDevice physicalDevice : physicalDevices(*functions, *instance))
+    adapters.push_back(describe(*functions, physicalDevice));
+  functions->destroyInstance(*instance, nullptr);
+  return adapters;
+}
+
+Status OpenedDevice::createInstance(const OpenOptions& options) {
+  if (auto error = loadLoader()) return error;
+  if (options.validation && !validationInstalled())
+    return Error{ErrorCode::Unsupported, cat("Validation was asked for, but ", kValidationLayer, " is not installed.")};
+  const bool debugUtils = lists(instanceExtensions(nullptr), VK_EXT_DEBUG_UTILS_EXTENSION_NAME) ||
+                          (options.validation && lists(instanceExtensions(kValidationLayer), VK_EXT_DEBUG_UTILS_EXTENSION_NAME));
+  constexpr VkValidationFeatureEnableEXT kEnabled[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+  const VkValidationFeaturesEXT validation{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, nullptr, 1, kEnabled, 0, nullptr};
+  auto instance = makeInstance(options.validation, debugUtils, options.validation ? &validation : nullptr);
+  if (!instance) return instance.error();
+  handles_.instance = *instance;
+  auto functions = loadInstanceFunctions(vkGetInstanceProcAddr, *instance);
+  if (!functions) return functions.error();
+  functions_ = *functions;
+  if (options.validation && validationMessage_ && functions_.createDebugUtilsMessenger) {
+    VkDebugUtilsMessengerCreateInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+    info.messageSeverity =
+        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT;
+    info.pfnUserCallback = onValidation;
+    info.pUserData = &validationMessage_;
+    if (const VkResult r = functions_.createDebugUtilsMessenger(handles_.instance, &info, nullptr, &messenger_))
+      return fault("vkCreateDebugUtilsMessengerEXT", r);
+  }
+  return {};
+}
+
+Status OpenedDevice::choose(const OpenOptions& options) {
+  const auto all = physicalDevices(functions_, handles_.instance);
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    const AdapterInfo info = describe(functions_, all[i]);
+    const bool matches = options.uuid            ? std::memcmp(options.uuid, info.uuid.data(), info.uuid.size()) == 0
+                         : !options.name.empty() ? containsFolded(info.name, options.name)
+                                                 : i == options.index;
+    if (!matches) continue;
+    if (info.properties.apiVersion < VK_API_VERSION_1_2)
+      return Error{ErrorCode::Unsupported, cat(info.name, " offers Vulkan ", VK_API_VERSION_MAJOR(info.properties.apiVersion), ".",
+                                               VK_API_VERSION_MINOR(info.properties.apiVersion), ", expected at least 1.2.")};
+    handles_.physicalDevice = all[i];
+    adapter_ = info;
+    return {};
+  }
+  const std::string what = options.uuid            ? "the given UUID"
+                           : !options.name.empty() ? cat("a name that contains \"", options.name, "\"")
+                                                   : cat("index ", options.index);
+  return Error{ErrorCode::NotFound, cat("No Vulkan device has ", what, "; this machine has ", all.size(), ".")};
+}
+
+Status OpenedDevice::createDevice(const OpenOptions& options) {
+  uint32_t familyCount = 0;
+  functions_.getPhysicalDeviceQueueFamilyProperties(handles_.physicalDevice, &familyCount, nullptr);
+  std::vector<VkQueueFamilyProperties> families(familyCount);
+  functions_.getPhysicalDeviceQueueFamilyProperties(handles_.physicalDevice, &familyCount, families.data());
+  const auto compute = std::find_if(families.begin(), families.end(), [](const auto& f) { return f.queueFlags & VK_QUEUE_COMPUTE_BIT; });
+  if (compute == families.end())
+    return Error{ErrorCode::Unsupported, cat(adapter_.name, " has no queue family with compute.")};
+  handles_.queueFamily = static_cast<uint32_t>(compute - families.begin());
+
+  // Ask for what Dimple can use of what the device has, and nothing else.
+  VkPhysicalDeviceVulkan12Features have12{};
+  have12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  VkPhysicalDeviceVulkan11Features have11{};
+  have11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+  have11.pNext = &have12;
+  VkPhysicalDeviceFeatures2 have{};
+  have.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  have.pNext = &have11;
+  functions_.getPhysicalDeviceFeatures2(handles_.physicalDevice, &have);
+
+  VkPhysicalDeviceVulkan12Features use12{};
+  use12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  use12.timelineSemaphore = VK_TRUE;  // mandatory in Vulkan 1.2
+  use12.hostQueryReset = have12.hostQueryReset;
+  use12.shaderInt8 = have12.shaderInt8;
+  use12.shaderFloat16 = have12.shaderFloat16;
+  use12.storageBuffer8BitAccess = options.nativeStorage && have12.storageBuffer8BitAccess;
+  if (options.updateAfterBind) {
+    use12.descriptorBindingStorageBufferUpdateAfterBind = have12.descriptorBindingStorageBufferUpdateAfterBind;
+    use12.descriptorBindingPartiallyBound = have12.descriptorBindingPartiallyBound;
+  }
+  VkPhysicalDeviceVulkan11Features use11{};
+  use11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+  use11.pNext = &use12;
+  use11.storageBuffer16BitAccess = options.nativeStorage && have11.storageBuffer16BitAccess;
+  VkPhysicalDeviceFeatures2 use{};
+  use.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  use.pNext = &use11;
+  use.features.shaderInt16 = have.features.shaderInt16;
+  use.features.shaderInt64 = have.features.shaderInt64;
+  use.features.shaderFloat64 = have.features.shaderFloat64;
+  use.features.robustBufferAccess = options.robustBufferAccess && have.features.robustBufferAccess;
+
+  uint32_t extensionCount = 0;
+  functions_.enumerateDeviceExtensionProperties(handles_.physicalDevice, nullptr, &extensionCount, nullptr);
+  std::vector<VkExtensionProperties> available(extensionCount);
+  functions_.enumerateDeviceExtensionProperties(handles_.physicalDevice, nullptr, &extensionCount, available.data());
+  std::vector<const char*> extensions;
+  constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
+  if (lists(available, kPortabilitySubset)) extensions.push_back(kPortabilitySubset);
+
+  constexpr float kPriority = 1.0f;
+  const VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, handles_.queueFamily, 1, &kPriority};
+  const VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                &use,
+                                0,
+                                1,
+                                &queue,
+                                0,
+                                nullptr,
+                                static_cast<uint32_t>(extensions.size()),
+                                extensions.data(),
+                                nullptr};
+  if (const VkResult r = functions_.createDevice(handles_.physicalDevice, &info, nullptr, &handles_.device))
+    return fault("vkCreateDevice", r);
+  auto device = Device::create(handles_, functions_, readFeatures(use), options.pipelineCachePath);
+  if (!device) return device.error();
+  device_ = std::move(*device);
+
+  const auto& vk = device_->vk();
+  vk.vkGetDeviceQueue(handles_.device, handles_.queueFamily, 0, &queue_);
+  const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr, VK_SEMAPHORE_TYPE_TIMELINE, 0};
+  const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type, 0};
+  if (const VkResult r = vk.vkCreateSemaphore(handles_.device, &semaphore, nullptr, &timeline_))
+    return fault("vkCreateSemaphore", r);
+  ownPool_ = createCommandPool();
+  return {};
+}
+
+Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(OpenOptions options) {
+  std::unique_ptr<OpenedDevice> opened(new OpenedDevice);
+  opened->validationMessage_ = options.validationMessage;
+  if (auto error = opened->createInstance(options)) return *error;
+  if (auto error = opened->choose(options)) return *error;
+  if (auto error = opened->createDevice(options)) return *error;
+  return opened;
+}
+
+OpenedDevice::~OpenedDevice() {
+  if (device_) {
+    const auto& vk = device_->vk();
+    vk.vkDeviceWaitIdle(handles_.device);
+    vk.vkDestroyCommandPool(handles_.device, ownPool_, nullptr);
+    vk.vkDestroySemaphore(handles_.device, timeline_, nullptr);
+    const auto destroyDevice = vk.vkDestroyDevice;
+    device_.reset();
+    destroyDevice(handles_.device, nullptr);
+  }
+  if (messenger_) functions_.destroyDebugUtilsMessenger(handles_.instance, messenger_, nullptr);
+  if (handles_.instance && functions_.destroyInstance) functions_.destroyInstance(handles_.instance, nullptr);
+}
+
+VkCommandPool OpenedDevice::createCommandPool() {
+  const VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
+                                     VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, handles_.queueFamily};
+  VkCommandPool pool = VK_NULL_HANDLE;
+  device_->vk().vkCreateCommandPool(handles_.device, &info, nullptr, &pool);
+  return pool;
+}
+
+void OpenedDevice::destroyCommandPool(VkCommandPool pool) {
+  device_->vk().vkDestroyCommandPool(handles_.device, pool, nullptr);
+}
+
+Result<uint64_t> OpenedDevice::submit(VkCommandBuffer commands) {
+  std::lock_guard lock(mutex_);
+  // Each submission waits for the one before, so that lists execute in order and see each other's writes.
+  const uint64_t before = lastValue_;
+  const uint64_t value = lastValue_ + 1;
+  const VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, 1, &before, 1,
+                                               &value};
+  constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+  const VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline, 1, &timeline_, &kStages, 1, &commands, 1, &timeline_};
+  if (const VkResult r = device_->vk().vkQueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE)) return fault("vkQueueSubmit", r);
+  lastValue_ = value;
+  return value;
+}
+
+Status OpenedDevice::wait(uint64_t value) {
+  const VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, nullptr, 0, 1, &timeline_, &value};
+  if (const VkResult r = device_->vk().vkWaitSemaphores(handles_.device, &info, UINT64_MAX)) return fault("vkWaitSemaphores", r);
+  return {};
+}
+
+Status OpenedDevice::runOnce(const std::function<void(VkCommandBuffer)>& record) {
+  const auto& vk = device_->vk();
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  {
+    std::lock_guard lock(mutex_);
+    const VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, ownPool_,
+                                               VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
+    if (const VkResult r = vk.vkAllocateCommandBuffers(handles_.device, &allocate, &commands))
+      return fault("vkAllocateCommandBuffers", r);
+    const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
+                                         VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
+    vk.vkBeginCommandBuffer(commands, &begin);
+    record(commands);
+    vk.vkEndCommandBuffer(commands);
+  }
+  const auto value = submit(commands);
+  Status status = value ? wait(*value) : Status(value.error());
+  std::lock_guard lock(mutex_);
+  vk.vkFreeCommandBuffers(handles_.device, ownPool_, 1, &commands);
+  return status;
+}
+
+}  // namespace dimple::vulkan

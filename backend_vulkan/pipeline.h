@@ -1,0 +1,65 @@
+// Compute pipelines by kernel and specialization, kept for the device's life and, in a file, beyond it.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend_vulkan/memory.h"
+#include "backend_vulkan/vulkan.h"
+#include "core/backend.h"
+
+namespace dimple::vulkan {
+
+class Device;
+
+class PipelineCache {
+ public:
+  static Result<std::unique_ptr<PipelineCache>> create(Device& device, std::string path);
+  ~PipelineCache();
+  PipelineCache(const PipelineCache&) = delete;
+  PipelineCache& operator=(const PipelineCache&) = delete;
+
+  // The pipeline that a dispatch names. Refuses a kernel whose features the device lacks, by name.
+  Result<VkPipeline> get(const Dispatch& dispatch);
+
+ private:
+  PipelineCache(Device& device, std::string path) : device_(device), path_(std::move(path)) {}
+  void save() const;
+
+  Device& device_;
+  const std::string path_;
+  VkPipelineCache cache_ = VK_NULL_HANDLE;
+  std::mutex mutex_;
+  std::map<std::string, VkPipeline> pipelines_;
+};
+
+// A plan's dispatches with what recording them takes.
+class PlanExecutable final : public Executable {
+ public:
+  struct Item {
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    uint32_t bufferCount = 0;
+    uint32_t parameterOffset = 0;  // into the parameter set's buffer
+    std::vector<uint32_t> push;
+    std::array<uint32_t, 3> groups{};
+    bool barrierBefore = false;
+    std::string kernel;
+  };
+
+  PlanExecutable(Device& device, std::vector<Item> items, const ParameterMemory::Block& block, VkDescriptorSet set)
+      : device_(device), items_(std::move(items)), block_(block), parameterSet_(set) {}
+  ~PlanExecutable() override;
+
+  std::span<const Item> dispatches() const { return items_; }
+  VkDescriptorSet parameterSet() const { return parameterSet_; }
+
+ private:
+  Device& device_;
+  const std::vector<Item> items_;
+  const ParameterMemory::Block block_;
+  const VkDescriptorSet parameterSet_;
+};
+
+}  // namespace dimple::vulkan

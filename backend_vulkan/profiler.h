@@ -1,0 +1,48 @@
+// Times dispatches with timestamps, for tools.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend_vulkan/vulkan.h"
+#include "core/result.h"
+
+namespace dimple::vulkan {
+
+class Device;
+
+class Profiler {
+ public:
+  struct Entry {
+    std::string kernel;
+    double nanoseconds;
+  };
+
+  // Refuses a device whose queue has no timestamps or that cannot reset queries on the host.
+  static Result<std::unique_ptr<Profiler>> create(const Device& device);
+  ~Profiler();
+  Profiler(const Profiler&) = delete;
+  Profiler& operator=(const Profiler&) = delete;
+
+  // Called around each dispatch while recording. Dispatches past the capacity are not timed.
+  void begin(VkCommandBuffer commands, const std::string& kernel);
+  void end(VkCommandBuffer commands);
+
+  // Times of all dispatches recorded since the last call, all of which have executed; none if some have not.
+  std::vector<Entry> read();
+
+ private:
+  explicit Profiler(const Device& device) : device_(device) {}
+
+  const Device& device_;
+  double nanosecondsPerTick_ = 1;
+  uint64_t tickMask_ = ~uint64_t{0};
+  VkQueryPool pool_ = VK_NULL_HANDLE;
+  std::mutex mutex_;
+  std::vector<std::string> kernels_;
+  bool open_ = false;
+};
+
+}  // namespace dimple::vulkan

@@ -1,0 +1,36 @@
+# dimple_options: warnings and language settings of our own code. Sanitizers go to every target.
+add_library(dimple_options INTERFACE)
+target_include_directories(dimple_options INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated/include")
+
+if(MSVC)
+  target_compile_options(dimple_options INTERFACE /W4 /permissive- /utf-8 $<$<BOOL:${DIMPLE_WARNINGS_AS_ERRORS}>:/WX>)
+  target_compile_definitions(dimple_options INTERFACE NOMINMAX WIN32_LEAN_AND_MEAN)
+else()
+  target_compile_options(dimple_options INTERFACE
+    -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${DIMPLE_WARNINGS_AS_ERRORS}>:-Werror>)
+  # g++ 12 sees overlapping copies in operator+ of std::string where there are none (its bug 105329).
+  target_compile_options(dimple_options INTERFACE
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
+  # Results must not depend on the compiler's choice to fuse a multiplication and an addition.
+  target_compile_options(dimple_options INTERFACE -ffp-contract=off)
+endif()
+
+if(DIMPLE_SANITIZE STREQUAL "address")
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+elseif(DIMPLE_SANITIZE STREQUAL "thread")
+  set(sanitizers -fsanitize=thread -fno-omit-frame-pointer)
+elseif(DIMPLE_SANITIZE STREQUAL "fuzzer")
+  set(sanitizers -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+elseif(DIMPLE_SANITIZE)
+  message(FATAL_ERROR "DIMPLE_SANITIZE is '${DIMPLE_SANITIZE}', not one of: address, thread, fuzzer.")
+endif()
+if(DIMPLE_SANITIZE)
+  add_compile_options(${sanitizers})
+  add_link_options(${sanitizers})
+endif()
+
+# Sources of a folder; adding a file needs no change here.
+function(dimple_sources result)
+  file(GLOB files CONFIGURE_DEPENDS ${ARGN})
+  set(${result} "${files}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,56 @@
+# The dependency rule of docs/architecture.md, as far as includes break it that link targets cannot: all folders share
+# one include root. Included by the top CMakeLists.txt it adds a target to the build; run as a script it checks.
+
+# Pairs: folder, what its files may include of the project.
+set(dimpleIncludeRules
+  core           "^core/"
+  kernels        "^kernels/"
+  backend_vulkan "^(backend_vulkan/|kernels/kernel_table\\.h$|core/(backend|caps|checked|data_type|plan|result|text)\\.h$)"
+  backend_d3d12  "^(backend_d3d12/|kernels/kernel_table\\.h$|core/(backend|caps|checked|data_type|plan|result|text)\\.h$)"
+  api            "^(api/|core/)"
+  tests/oracle   "^tests/oracle/"
+  tests/core     "^(core/|tests/)"
+  tools/kernelgen "^(tools/kernelgen/|kernels/kernel_table\\.h$)")
+
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  file(GLOB_RECURSE checked CONFIGURE_DEPENDS core/*.h core/*.cpp kernels/*.h kernels/*.cpp backend_*/*.h backend_*/*.cpp
+    api/*.h api/*.cpp tests/oracle/*.h tests/oracle/*.cpp tests/core/*.cpp tools/kernelgen/*.h tools/kernelgen/*.cpp)
+  add_custom_command(
+    OUTPUT "${CMAKE_BINARY_DIR}/dependency_rule.stamp"
+    COMMAND "${CMAKE_COMMAND}" "-DROOT=${CMAKE_SOURCE_DIR}" -P "${CMAKE_CURRENT_LIST_FILE}"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${CMAKE_BINARY_DIR}/dependency_rule.stamp"
+    DEPENDS ${checked} "${CMAKE_CURRENT_LIST_FILE}"
+    COMMENT "Checking the dependency rule"
+    VERBATIM)
+  add_custom_target(dimple_dependency_rule ALL DEPENDS "${CMAKE_BINARY_DIR}/dependency_rule.stamp")
+  return()
+endif()
+
+set(errors "")
+while(dimpleIncludeRules)
+  list(POP_FRONT dimpleIncludeRules folder allowed)
+  file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${folder}/*.h" "${ROOT}/${folder}/*.cpp")
+  foreach(file IN LISTS files)
+    file(STRINGS "${ROOT}/${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]+\"")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" header "${line}")
+      # The objects of a back end that callers see, and the context that opens a Vulkan device, are made of its parts.
+      if(file MATCHES "^api/(vulkan_|context|d3d12_)" AND header MATCHES "^backend_")
+        continue()
+      endif()
+      if(header MATCHES "/" AND NOT header MATCHES "${allowed}")
+        list(APPEND errors "${file} includes \"${header}\", which ${folder} may not depend on.")
+      endif()
+    endforeach()
+    if(folder MATCHES "^backend_")
+      file(STRINGS "${ROOT}/${file}" names REGEX "DML_OPERATOR_|_OPERATOR_DESC")
+      if(names)
+        list(APPEND errors "${file} names an operator; back ends know plans only.")
+      endif()
+    endif()
+  endforeach()
+endwhile()
+if(errors)
+  list(JOIN errors "\n  " errors)
+  message(FATAL_ERROR "The dependency rule is broken:\n  ${errors}")
+endif()

@@ -1,0 +1,42 @@
+# The installed tree: the library, its headers together with the DirectX headers they include, the package files, the
+# tool and the licences.
+if(NOT TARGET dimple)
+  message(STATUS "There is no library yet: nothing is installed.")
+  return()
+endif()
+
+include(CMakePackageConfigHelpers)
+set(packageFolder "${CMAKE_INSTALL_LIBDIR}/cmake/Dimple")
+set(documentFolder "${CMAKE_INSTALL_DATADIR}/doc/dimple")
+
+install(TARGETS dimple EXPORT DimpleTargets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET dimple_tool)
+  install(TARGETS dimple_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+install(FILES api/include/dimple.h "${CMAKE_BINARY_DIR}/generated/include/dimple_version.h"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+# DirectML.h of 1.614 is newer than what distributions install, so the headers that dimple.h was built with go along.
+install(DIRECTORY "${DIMPLE_DIRECTX_INCLUDE_DIR}/directx" "${DIMPLE_DIRECTX_INCLUDE_DIR}/dxguids"
+  "${DIMPLE_DIRECTX_INCLUDE_DIR}/wsl"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/dimple"
+  FILES_MATCHING PATTERN "*.h")
+
+install(EXPORT DimpleTargets NAMESPACE Dimple:: DESTINATION "${packageFolder}")
+configure_package_config_file(cmake/DimpleConfig.cmake.in "${CMAKE_BINARY_DIR}/generated/DimpleConfig.cmake"
+  INSTALL_DESTINATION "${packageFolder}")
+# Before 1.0 a minor version may break.
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/generated/DimpleConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_BINARY_DIR}/generated/DimpleConfig.cmake"
+  "${CMAKE_BINARY_DIR}/generated/DimpleConfigVersion.cmake" DESTINATION "${packageFolder}")
+
+# Relative to the file itself, so that an installed tree can be moved.
+file(RELATIVE_PATH pcPrefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(cmake/dimple.pc.in "${CMAKE_BINARY_DIR}/generated/dimple.pc" @ONLY)
+install(FILES "${CMAKE_BINARY_DIR}/generated/dimple.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(FILES LICENSE THIRD_PARTY.md DESTINATION "${documentFolder}")

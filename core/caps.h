@@ -1,0 +1,40 @@
+// A snapshot of what a device can do, as plain data, so that planning is a pure function.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace dimple {
+
+// Optional abilities of a device that kernels may need. The bits are those of KernelFeature in kernels/kernel_table.h.
+enum class Feature : uint32_t {
+  Int8 = 1u << 0,
+  Int16 = 1u << 1,
+  Int64 = 1u << 2,
+  Float16 = 1u << 3,
+  Float64 = 1u << 4,
+  Storage8 = 1u << 5,
+  Storage16 = 1u << 6,
+  SubgroupBasic = 1u << 7,
+  SubgroupVote = 1u << 8,
+  SubgroupArithmetic = 1u << 9,
+  SubgroupBallot = 1u << 10,
+  SubgroupShuffle = 1u << 11,
+};
+
+// "64-bit integer arithmetic (shaderInt64)"
+std::string_view featureName(Feature feature);
+
+struct Caps {
+  uint32_t features = 0;                       // bits of Feature
+  std::array<uint32_t, 3> maxGroups{65535, 65535, 65535};
+  uint64_t maxBufferRange = (1ull << 32) - 4;  // bytes one binding of a kernel can span
+  uint32_t bufferOffsetAlignment = 16;         // bytes; offsets the planner adds to a binding are multiples of it
+  uint32_t parameterAlignment = 256;           // bytes; offsets of blocks in the parameter buffer
+  uint32_t pushBytes = 128;
+
+  bool has(Feature feature) const { return (features & static_cast<uint32_t>(feature)) != 0; }
+};
+
+}  // namespace dimple

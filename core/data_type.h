@@ -1,0 +1,51 @@
+// Properties of DML_TENSOR_DATA_TYPE.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/directml.h"
+
+namespace dimple {
+
+using DataType = DML_TENSOR_DATA_TYPE;
+
+// A set of data types, one bit a type.
+using TypeSet = uint32_t;
+
+constexpr TypeSet typeBit(DataType type) { return 1u << static_cast<uint32_t>(type); }
+
+constexpr TypeSet kFloat16 = typeBit(DML_TENSOR_DATA_TYPE_FLOAT16);
+constexpr TypeSet kFloat32 = typeBit(DML_TENSOR_DATA_TYPE_FLOAT32);
+constexpr TypeSet kFloat64 = typeBit(DML_TENSOR_DATA_TYPE_FLOAT64);
+constexpr TypeSet kFloats = kFloat16 | kFloat32;
+constexpr TypeSet kSigned8To32 =
+    typeBit(DML_TENSOR_DATA_TYPE_INT8) | typeBit(DML_TENSOR_DATA_TYPE_INT16) | typeBit(DML_TENSOR_DATA_TYPE_INT32);
+constexpr TypeSet kUnsigned8To32 =
+    typeBit(DML_TENSOR_DATA_TYPE_UINT8) | typeBit(DML_TENSOR_DATA_TYPE_UINT16) | typeBit(DML_TENSOR_DATA_TYPE_UINT32);
+constexpr TypeSet kInt64s = typeBit(DML_TENSOR_DATA_TYPE_INT64) | typeBit(DML_TENSOR_DATA_TYPE_UINT64);
+constexpr TypeSet kInt32s = typeBit(DML_TENSOR_DATA_TYPE_INT32) | typeBit(DML_TENSOR_DATA_TYPE_UINT32);
+constexpr TypeSet kSignedInts = kSigned8To32 | typeBit(DML_TENSOR_DATA_TYPE_INT64);
+constexpr TypeSet kInts = kSigned8To32 | kUnsigned8To32 | kInt64s;
+constexpr TypeSet kIndices = kInt32s | kInt64s;
+constexpr TypeSet kUInt8 = typeBit(DML_TENSOR_DATA_TYPE_UINT8);
+// The ten types of arithmetic operators, and the eleven of data movement.
+constexpr TypeSet kNumbers = kFloats | kInts;
+constexpr TypeSet kAllTypes = kNumbers | kFloat64;
+
+// Width of one element in bits; 0 for UNKNOWN and values that are no data type.
+uint32_t bitWidth(DataType type);
+
+// Width in bytes of a type of at least 8 bits.
+inline uint32_t byteWidth(DataType type) { return bitWidth(type) / 8; }
+
+// "FLOAT32"; "UNKNOWN" for UNKNOWN; empty for values that are no data type.
+std::string_view dataTypeName(DataType type);
+
+// The kernel spelling: "f32", "u8", ...
+std::string_view shortTypeName(DataType type);
+
+constexpr bool isFloat(DataType type) { return ((kFloats | kFloat64) & typeBit(type)) != 0; }
+constexpr bool isSigned(DataType type) { return ((kFloats | kFloat64 | kSignedInts) & typeBit(type)) != 0; }
+
+}  // namespace dimple

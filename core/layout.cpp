@@ -1,0 +1,107 @@
+#include "core/layout.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "core/checked.h"
+
+namespace dimple {
+
+Divisor makeDivisor(uint32_t divisor) {
+  // l = ceil(log2(divisor)); multiplier = floor(2^32 * (2^l - divisor) / divisor) + 1
+  const auto l = static_cast<uint32_t>(divisor <= 1 ? 0 : std::bit_width(divisor - 1));
+  const uint64_t power = uint64_t{1} << l;
+  const auto multiplier = static_cast<uint32_t>(((power - divisor) << 32) / divisor + 1);
+  return {multiplier, std::min(l, 1u), l > 0 ? l - 1 : 0};
+}
+
+uint64_t Walk::count() const {
+  uint64_t n = 1;
+  for (uint32_t d = 0; d < rank; ++d) n *= sizes[d];
+  return n;
+}
+
+void Walk::addDimension(uint32_t size, const std::array<uint32_t, kMaxOperands>& stride) {
+  sizes[rank] = size;
+  strides[rank] = stride;
+  ++rank;
+}
+
+void Walk::coalesce() {
+  uint32_t kept = 0;
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (sizes[d] == 1) continue;
+    const bool merges = kept > 0 && [&] {
+      for (uint32_t k = 0; k < kMaxOperands; ++k)
+        if (strides[kept - 1][k] != strides[d][k] * sizes[d]) return false;
+      return true;
+    }();
+    if (merges) {
+      sizes[kept - 1] *= sizes[d];
+      strides[kept - 1] = strides[d];
+    } else {
+      sizes[kept] = sizes[d];
+      strides[kept] = strides[d];
+      ++kept;
+    }
+  }
+  rank = kept;
+}
+
+void Walk::sortBy(uint32_t operand) {
+  std::array<uint32_t, kMaxRank> order{};
+  std::iota(order.begin(), order.begin() + rank, 0u);
+  std::stable_sort(order.begin(), order.begin() + rank,
+                   [&](uint32_t a, uint32_t b) { return strides[a][operand] > strides[b][operand]; });
+  const Walk old = *this;
+  for (uint32_t d = 0; d < rank; ++d) {
+    sizes[d] = old.sizes[order[d]];
+    strides[d] = old.strides[order[d]];
+  }
+}
+
+bool Walk::isPacked(uint32_t operandMask) const {
+  if (rank > 1) return false;
+  for (uint32_t k = 0; k < kMaxOperands; ++k)
+    if ((operandMask >> k & 1) && ((rank == 1 && strides[0][k] != 1) || base[k] != 0)) return false;
+  return true;
+}
+
+bool Walk::isUniform(uint32_t operand) const {
+  for (uint32_t d = 0; d < rank; ++d)
+    if (strides[d][operand] != 0) return false;
+  return true;
+}
+
+Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> operands) {
+  Walk walk;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    std::array<uint32_t, kMaxOperands> stride{};
+    for (size_t k = 0; k < operands.size(); ++k)
+      if (operands[k]) stride[k] = operands[k]->strides[d];
+    walk.addDimension(sizes[d], stride);
+  }
+  return walk;
+}
+
+void appendWalk(std::vector<uint32_t>& words, const Walk& walk) {
+  words.insert(words.end(), walk.base.begin(), walk.base.end());
+  for (uint32_t d = walk.rank; d-- > 0;) {
+    const Divisor divisor = makeDivisor(walk.sizes[d]);
+    words.insert(words.end(), {walk.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2});
+    words.insert(words.end(), walk.strides[d].begin(), walk.strides[d].end());
+  }
+}
+
+std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps) {
+  const uint64_t maxX = caps.maxGroups[0];
+  const uint64_t maxY = caps.maxGroups[1];
+  const uint64_t z = divideUp(groups, maxX * maxY);
+  if (z > caps.maxGroups[2]) return std::nullopt;
+  const uint64_t y = divideUp(divideUp(groups, z), maxX);
+  const uint64_t x = divideUp(divideUp(groups, z), y);
+  return std::array{static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)};
+}
+
+}  // namespace dimple

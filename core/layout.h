@@ -1,0 +1,64 @@
+// Views of tensors for kernels: coalesced dimensions, divisors as multipliers, grids folded into device limits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/caps.h"
+#include "core/tensor.h"
+
+namespace dimple {
+
+// Tensors a kernel indexes together.
+constexpr uint32_t kMaxOperands = 4;
+
+// Unsigned division by an invariant: n / d == (t + ((n - t) >> shift1)) >> shift2 with t = high word of n * multiplier,
+// for every 32-bit n (Granlund and Montgomery 1994, figure 4.1).
+struct Divisor {
+  uint32_t multiplier;
+  uint32_t shift1;
+  uint32_t shift2;
+};
+Divisor makeDivisor(uint32_t divisor);
+
+// How a kernel walks up to four tensors at once: sizes with, for each operand, a stride a dimension. Strides and bases
+// are element counts modulo 2^32, so negative strides work.
+struct Walk {
+  uint32_t rank = 0;  // 0: one element
+  std::array<uint32_t, kMaxRank> sizes{};
+  std::array<std::array<uint32_t, kMaxOperands>, kMaxRank> strides{};
+  std::array<uint32_t, kMaxOperands> base{};
+
+  uint64_t count() const;
+
+  // Appends a dimension inside the ones before.
+  void addDimension(uint32_t size, const std::array<uint32_t, kMaxOperands>& stride);
+
+  // Drops dimensions of size 1 and merges neighbours that every operand steps through evenly. Order is kept, so the
+  // row-major index of an element does not change.
+  void coalesce();
+
+  // Orders dimensions by descending stride of one operand. Only for kernels to which order means nothing.
+  void sortBy(uint32_t operand);
+
+  // One dimension or none, with stride 1 for each operand of the mask and 0 for the others it may skip.
+  bool isPacked(uint32_t operandMask) const;
+  // Every stride of the operand is 0: one element, read by all.
+  bool isUniform(uint32_t operand) const;
+};
+
+// A walk over `shape`'s sizes; operand i steps through operands[i], null ones stand still.
+Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> operands);
+
+// Parameter words of a walk: {base}, then for each dimension {size, multiplier, shift1, shift2} {strides}. Innermost
+// dimension first, as kernels consume them.
+void appendWalk(std::vector<uint32_t>& words, const Walk& walk);
+
+// Workgroups folded so that no dimension exceeds the device's limit and as few as possible are idle. No value if even
+// x * y * z groups are too few.
+std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps);
+
+}  // namespace dimple

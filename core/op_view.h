@@ -1,0 +1,61 @@
+// A description that has passed validation: parsed tensors and typed access to attributes.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/op_schema.h"
+#include "core/tensor.h"
+
+namespace dimple {
+
+struct Activation {
+  DML_OPERATOR_TYPE type = DML_OPERATOR_INVALID;  // INVALID: none
+  std::array<float, 2> parameters{};              // its FLOAT fields in order
+};
+
+class OpView {
+ public:
+  const OpSchema& schema() const { return *schema_; }
+
+  // Tensors in binding order; a tensor array contributes one entry an element. Absent optional tensors are not
+  // present().
+  std::span<const Tensor> inputs() const { return inputs_; }
+  std::span<const Tensor> outputs() const { return outputs_; }
+  const Tensor& input(size_t index) const { return inputs_[index]; }
+  const Tensor& output(size_t index = 0) const { return outputs_[index]; }
+  // "ATensor", "InputTensors[3]"
+  const std::string& inputName(size_t index) const { return inputNames_[index]; }
+  const std::string& outputName(size_t index) const { return outputNames_[index]; }
+
+  const Activation& activation() const { return activation_; }
+
+  template <class Desc>
+  const Desc& as() const {
+    return *static_cast<const Desc*>(desc_);
+  }
+  const void* desc() const { return desc_; }
+
+  // The value of a field of its own type T.
+  template <class T>
+  const T& field(const Field& f) const {
+    return *reinterpret_cast<const T*>(static_cast<const std::byte*>(desc_) + f.offset);
+  }
+
+ private:
+  friend Result<OpView> validate(const DML_OPERATOR_DESC& desc);
+
+  const OpSchema* schema_ = nullptr;
+  const void* desc_ = nullptr;
+  std::vector<Tensor> inputs_, outputs_;
+  std::vector<std::string> inputNames_, outputNames_;
+  Activation activation_;
+};
+
+// Checks a description against its schema. The view refers to `desc`, which must outlive it.
+Result<OpView> validate(const DML_OPERATOR_DESC& desc);
+
+}  // namespace dimple

@@ -1,0 +1,87 @@
+#include "core/plan.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+
+namespace dimple {
+namespace {
+
+struct Access {
+  BufferRange range;
+  uint32_t group;
+};
+
+bool sameMemory(const BufferRange& a, const BufferRange& b, bool aliased) {
+  if (a.kind == b.kind) return a.index == b.index && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+  const auto isCallers = [](SlotKind kind) { return kind == SlotKind::Input || kind == SlotKind::Output; };
+  return aliased && isCallers(a.kind) && isCallers(b.kind);
+}
+
+void appendDispatch(std::string& out, const Dispatch& d) {
+  static constexpr std::string_view kKinds[] = {"input", "output", "temporary", "persistent"};
+  if (d.barrierBefore) out += "  barrier\n";
+  out += cat("  ", d.kernel);
+  for (const auto& s : d.specialization) out += cat(" spec", s.id, "=", s.value);
+  out += cat(" groups=", d.groups[0], "x", d.groups[1], "x", d.groups[2], " push=[");
+  for (size_t i = 0; i < d.push.size(); ++i) out += cat(i ? " " : "", d.push[i]);
+  out += cat("] parameters@", d.parameterOffset);
+  for (const auto& b : d.buffers)
+    out += cat(" ", kKinds[static_cast<size_t>(b.kind)], b.index, b.writes ? ":rw" : ":r", "+", b.offset, "/", b.bytes);
+  out += "\n";
+}
+
+}  // namespace
+
+std::string_view featureName(Feature feature) {
+  switch (feature) {
+    case Feature::Int8: return "8-bit integer arithmetic (shaderInt8)";
+    case Feature::Int16: return "16-bit integer arithmetic (shaderInt16)";
+    case Feature::Int64: return "64-bit integer arithmetic (shaderInt64)";
+    case Feature::Float16: return "16-bit floating-point arithmetic (shaderFloat16)";
+    case Feature::Float64: return "64-bit floating-point arithmetic (shaderFloat64)";
+    case Feature::Storage8: return "8-bit storage (storageBuffer8BitAccess)";
+    case Feature::Storage16: return "16-bit storage (storageBuffer16BitAccess)";
+    case Feature::SubgroupBasic: return "basic subgroup operations";
+    case Feature::SubgroupVote: return "subgroup votes";
+    case Feature::SubgroupArithmetic: return "subgroup arithmetic";
+    case Feature::SubgroupBallot: return "subgroup ballots";
+    case Feature::SubgroupShuffle: return "subgroup shuffles";
+  }
+  return "a feature that Dimple does not use";
+}
+
+uint32_t Plan::descriptorCount(std::span<const Dispatch> dispatches) {
+  size_t count = 0;
+  for (const auto& d : dispatches) count += d.buffers.size();
+  return static_cast<uint32_t>(count);
+}
+
+std::string planText(const Plan& plan) {
+  std::string out = cat("temporary ", plan.temporaryBytes, " persistent ", plan.persistentBytes, " parameters ",
+                        plan.parameters.size() * 4, "\n");
+  if (!plan.initialization.empty()) {
+    out += "initialize\n";
+    for (const auto& d : plan.initialization) appendDispatch(out, d);
+  }
+  out += "execute\n";
+  for (const auto& d : plan.execution) appendDispatch(out, d);
+  return out;
+}
+
+void deriveBarriers(std::span<Dispatch> dispatches, std::span<const uint32_t> parallelGroups, bool aliased) {
+  std::vector<Access> sinceBarrier;
+  for (size_t i = 0; i < dispatches.size(); ++i) {
+    Dispatch& dispatch = dispatches[i];
+    dispatch.barrierBefore = std::any_of(sinceBarrier.begin(), sinceBarrier.end(), [&](const Access& before) {
+      if (parallelGroups[i] != 0 && before.group == parallelGroups[i]) return false;
+      return std::any_of(dispatch.buffers.begin(), dispatch.buffers.end(), [&](const BufferRange& now) {
+        return (before.range.writes || now.writes) && sameMemory(before.range, now, aliased);
+      });
+    });
+    if (dispatch.barrierBefore) sinceBarrier.clear();
+    for (const auto& range : dispatch.buffers) sinceBarrier.push_back({range, parallelGroups[i]});
+  }
+}
+
+}  // namespace dimple

@@ -1,0 +1,64 @@
+// What a back end executes: plain data, made by pure functions from a validated description.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/caps.h"
+#include "core/result.h"
+
+namespace dimple {
+
+enum class SlotKind : uint8_t { Input, Output, Temporary, Persistent };
+
+// A range of one of the buffers that a binding table binds.
+struct BufferRange {
+  SlotKind kind;
+  uint32_t index;   // of the input or output in binding order; 0 for the others
+  uint64_t offset;  // bytes from the start of the bound range; a multiple of Caps::bufferOffsetAlignment
+  uint64_t bytes;   // a multiple of 4
+  bool writes;
+};
+
+struct Specialization {
+  uint32_t id;
+  uint32_t value;
+};
+
+// Bytes of the parameter block that every kernel declares.
+constexpr uint32_t kParameterBlockBytes = 1024;
+
+struct Dispatch {
+  std::string kernel;  // name in the kernel table: family.variant
+  std::vector<Specialization> specialization;
+  std::vector<uint32_t> push;         // push words
+  std::vector<BufferRange> buffers;   // set 0, in order of binding
+  uint32_t parameterOffset = 0;       // bytes into Plan::parameters
+  std::array<uint32_t, 3> groups{1, 1, 1};
+  uint32_t groupSize = 0;             // invocations a workgroup; must be what the kernel declares
+  bool barrierBefore = false;
+};
+
+struct Plan {
+  std::vector<Dispatch> initialization;
+  std::vector<Dispatch> execution;
+  std::vector<uint32_t> parameters;  // immutable block of words, common to both
+  uint64_t temporaryBytes = 0;       // of execution
+  uint64_t persistentBytes = 0;
+
+  // Descriptors that binding the dispatches takes.
+  static uint32_t descriptorCount(std::span<const Dispatch> dispatches);
+};
+
+// A text dump, one line a dispatch, stable enough for golden files.
+std::string planText(const Plan& plan);
+
+// Sets barrierBefore of dispatches from `first` on, so that no dispatch reads or writes a byte that an earlier one
+// without a barrier between wrote, or writes one that it read. `aliased` says that outputs may share memory with
+// inputs. Dispatches of one parallel group (see PlanBuilder) never conflict with each other.
+void deriveBarriers(std::span<Dispatch> dispatches, std::span<const uint32_t> parallelGroups, bool aliased);
+
+}  // namespace dimple

@@ -1,0 +1,66 @@
+// Helpers of plan functions: dispatches over a grid, parameter blocks, parallel groups.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/layout.h"
+#include "core/op_view.h"
+#include "core/plan.h"
+
+namespace dimple {
+
+// Invocations a workgroup in every kernel that works on a linear grid.
+constexpr uint32_t kGroupSize = 256;
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const OpView& view, const Caps& caps) : view_(view), caps_(caps) {}
+
+  const Caps& caps() const { return caps_; }
+  const OpView& view() const { return view_; }
+
+  // The whole of an input or output tensor.
+  BufferRange input(size_t index) const;
+  BufferRange output(size_t index = 0) const;
+  // A part of the temporary resource, aligned to 256 bytes.
+  BufferRange allocateTemporary(uint64_t bytes);
+
+  // Stores a parameter block; equal blocks share storage. Returns its byte offset.
+  uint32_t parameters(const std::vector<uint32_t>& words);
+  uint32_t parameters(const Walk& walk);
+
+  // Adds a dispatch of `groups` workgroups. The push block of every kernel starts with {groups in x, groups in x * y,
+  // groups}, which this puts before `push`.
+  Status add(std::string kernel, uint64_t groups, std::vector<uint32_t> push, std::vector<BufferRange> buffers,
+             uint32_t parameterOffset, std::vector<Specialization> specialization = {});
+  // The same for one invocation an item.
+  Status addItems(std::string kernel, uint64_t items, std::vector<uint32_t> push, std::vector<BufferRange> buffers,
+                  uint32_t parameterOffset, std::vector<Specialization> specialization = {});
+
+  // Dispatches added while `parallel` is true write disjoint bytes and need no barrier between them.
+  void setParallel(bool parallel) { parallelGroup_ = parallel ? ++lastGroup_ : 0; }
+
+  Plan finish();
+
+ private:
+  const OpView& view_;
+  const Caps& caps_;
+  Plan plan_;
+  std::vector<uint32_t> groups_;
+  uint32_t parallelGroup_ = 0;
+  uint32_t lastGroup_ = 0;
+};
+
+// "family.f16", or "family_native.f16" where the type is narrower than 32 bits and the device stores it natively.
+std::string typedKernel(std::string_view family, DataType type, const Caps& caps);
+
+// The same by element width for kernels that move bits: "copy.b16".
+std::string sizedKernel(std::string_view family, DataType type, const Caps& caps);
+
+// Plans an operator: its schema's plan, the device's limits, and inputs owned by DML, whose contents initialization
+// copies into the persistent resource.
+Result<Plan> planOperator(const OpView& view, const Caps& caps);
+
+}  // namespace dimple

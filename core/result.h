@@ -1,0 +1,48 @@
+// How core reports a refusal: a sentence, and the HRESULT class it maps to. No exceptions cross a module.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace dimple {
+
+enum class ErrorCode : uint8_t {
+  InvalidArgument,  // E_INVALIDARG
+  Unsupported,      // DXGI_ERROR_UNSUPPORTED: valid, but this device or limit does not allow it
+  NotImplemented,   // E_NOTIMPL
+  OutOfMemory,      // E_OUTOFMEMORY
+  DeviceLost,       // DXGI_ERROR_DEVICE_REMOVED
+  NotFound,         // DXGI_ERROR_NOT_FOUND
+  Internal,         // E_FAIL
+};
+
+struct Error {
+  ErrorCode code = ErrorCode::InvalidArgument;
+  std::string text;  // one sentence naming the field, the value given and the value expected
+};
+
+// No value: success.
+using Status = std::optional<Error>;
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  explicit operator bool() const { return state_.index() == 0; }
+  T& operator*() { return std::get<0>(state_); }
+  const T& operator*() const { return std::get<0>(state_); }
+  T* operator->() { return &std::get<0>(state_); }
+  const T* operator->() const { return &std::get<0>(state_); }
+  Error& error() { return std::get<1>(state_); }
+  const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+}  // namespace dimple

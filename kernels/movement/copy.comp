@@ -1,0 +1,17 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+
+#define PUSH_FIELDS uint count; uint rank;
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+
+TENSOR_IN(x, 0)
+TENSOR_OUT(y, 1)
+
+void main() {
+  uint item;
+  if (!gridItem(push.count, item)) return;
+  const uvec4 at = walkOffsets(0u, push.rank, item);
+  storeRaw_y(at.y, loadRaw_x(at.x));
+}

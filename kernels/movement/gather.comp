@@ -1,0 +1,22 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+
+// Walk operands: input without its axis, indices, output.
+#define PUSH_FIELDS uint count; uint rank; uint indexKind; uint axisSize; uint axisStride;
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#define INDEX_BINDING 1
+#include "common/index.glsl"
+
+TENSOR_IN(x, 0)
+TENSOR_OUT(y, 2)
+
+void main() {
+  uint item;
+  if (!gridItem(push.count, item)) return;
+  const uvec4 at = walkOffsets(0u, push.rank, item);
+  uint index;
+  loadIndex(push.indexKind, at.y, push.axisSize, index);
+  storeRaw_y(at.z, loadRaw_x(at.x + index * push.axisStride));
+}

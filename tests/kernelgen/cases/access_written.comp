@@ -1,0 +1,7 @@
+// access: r r
+// expect: The kernel case has access w to binding 1; the manifest declares r.
+#version 460
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0, std430) readonly buffer A { uint a[]; };
+layout(set = 0, binding = 1, std430) writeonly buffer Y { uint y[]; };
+void main() { y[0] = a[0]; }

@@ -1,0 +1,8 @@
+// access: w
+// line: variant MODE a b c
+// option: --max-modules 2
+// expect: There are 3 kernels, above the ceiling of 2 modules.
+#version 460
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0, std430) writeonly buffer Y { uint y[]; };
+void main() { y[0] = 1; }

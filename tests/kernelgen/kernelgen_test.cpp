@@ -1,0 +1,262 @@
+// Runs kernelgen on small kernels: every gate is tripped once, and what should pass does.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/kernelgen/enums.h"
+#include "tools/kernelgen/error.h"
+#include "tools/kernelgen/files.h"
+#include "tools/kernelgen/manifest.h"
+#include "tools/kernelgen/process.h"
+#include "tools/kernelgen/spirv.h"
+
+namespace fs = std::filesystem;
+using namespace kernelgen;
+
+namespace {
+
+// A folder with kernels and a manifest, in which kernelgen runs; it goes with the object.
+class Workshop {
+ public:
+  Workshop() : folder_(fs::temp_directory_path() / ("kernelgen_test." + std::to_string(processId()))) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~Workshop() { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const { writeAtomically(folder_ / name, text); }
+  std::string read(const std::string& name) const { return readText(folder_ / "out" / name); }
+  bool exists(const std::string& name) const { return fs::exists(folder_ / "out" / name); }
+  fs::file_time_type time(const std::string& name) const { return fs::last_write_time(folder_ / "out" / name); }
+
+  ProcessResult run(const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> arguments{DIMPLE_KERNELGEN,
+                                       "--manifest",
+                                       (folder_ / "manifest.txt").string(),
+                                       "--root",
+                                       folder_.string(),
+                                       "--output",
+                                       (folder_ / "out").string(),
+                                       "--cache",
+                                       (folder_ / "cache").string(),
+                                       "--directml",
+                                       DIMPLE_DIRECTML_HEADER,
+                                       "--glslang",
+                                       DIMPLE_GLSLANG,
+                                       "--spirv-cross",
+                                       DIMPLE_SPIRV_CROSS,
+                                       "--spirv-val",
+                                       DIMPLE_SPIRV_VAL};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return runProcess(arguments);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+std::vector<fs::path> caseFiles() {
+  std::vector<fs::path> files;
+  for (const auto& item : fs::directory_iterator(fs::path(DIMPLE_TEST_SOURCE_DIR) / "kernelgen" / "cases"))
+    files.push_back(item.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+// The values of the lines `// key: value` at the head of a file.
+std::vector<std::string> headValues(const std::string& text, const std::string& key) {
+  std::vector<std::string> values;
+  std::istringstream lines(text);
+  const std::string prefix = "// " + key + ": ";
+  for (std::string line; std::getline(lines, line) && line.starts_with("//");)
+    if (line.starts_with(prefix)) values.push_back(line.substr(prefix.size()));
+  return values;
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> result;
+  for (std::string word; stream >> word;) result.push_back(word);
+  return result;
+}
+
+constexpr const char* kHead =
+    "#version 460\n"
+    "#extension GL_GOOGLE_include_directive : require\n"
+    "layout(local_size_x = 1) in;\n"
+    "layout(set = 0, binding = 0, std430) writeonly buffer Y { uint y[]; };\n";
+
+std::string kernelGlsl(const std::string& body, const std::string& before = "") {
+  return kHead + before + "void main() { " + body + " }\n";
+}
+
+std::string manifestError(const std::string& text) {
+  static const Enums enums = Enums::parse("enum DML_A { DML_A_X = 3 };");
+  try {
+    parseManifest(text, "m.txt", enums);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("every case of tests/kernelgen/cases") {
+  for (const fs::path& file : caseFiles()) {
+    CAPTURE(file.filename().string());
+    const std::string source = readText(file);
+    std::string manifest = "kernel case\n  source case.comp\n";
+    for (const std::string& access : headValues(source, "access")) manifest += "  access " + access + "\n";
+    for (const std::string& line : headValues(source, "line")) manifest += "  " + line + "\n";
+    std::vector<std::string> options;
+    for (const std::string& option : headValues(source, "option"))
+      for (const std::string& word : words(option)) options.push_back(word);
+
+    const Workshop workshop;
+    workshop.write("case.comp", source);
+    workshop.write("manifest.txt", manifest);
+    const ProcessResult result = workshop.run(options);
+    CAPTURE(result.output);
+    const auto expected = headValues(source, "expect");
+    const auto facts = headValues(source, "kernels.txt");
+    REQUIRE(expected.size() + facts.size() == 1);
+    if (!expected.empty()) {
+      CHECK(result.exitCode == 1);
+      CHECK(result.output.find(expected[0]) != std::string::npos);
+    } else {
+      REQUIRE(result.exitCode == 0);
+      const std::string list = workshop.read("kernels.txt");
+      const auto found = words(list.substr(list.find('\n')));
+      const auto wanted = words(facts[0]);
+      REQUIRE(found.size() == wanted.size());
+      for (size_t i = 0; i < wanted.size(); ++i)
+        if (wanted[i] != "*") CHECK(found[i] == wanted[i]);
+    }
+  }
+}
+
+TEST_CASE("the values of a specialization constant are the case labels of its switch") {
+  const Workshop workshop;
+  workshop.write("case.comp", readText(fs::path(DIMPLE_TEST_SOURCE_DIR) / "kernelgen" / "cases" / "good.comp"));
+  workshop.write("manifest.txt",
+                 "kernel case\n source case.comp\n access r rw\n spec 0 OP operators\n spec 1 FUSED 0 operators\n"
+                 " spec 2 SIZE 64\n");
+  const ProcessResult result = workshop.run();
+  CAPTURE(result.output);
+  REQUIRE(result.exitCode == 0);
+  const std::string index = workshop.read("kernel_index.cpp");
+  CHECK(index.find("k_case_values_0[] = {4u,30u,}") != std::string::npos);  // ADD and SUBTRACT, not MULTIPLY
+  CHECK(index.find("k_case_values_1[] = {0u,44u,}") != std::string::npos);  // RELU
+  CHECK(index.find("k_case_values_2[] = {64u,}") != std::string::npos);
+}
+
+TEST_CASE("a kernel is made again only when something it is made of changed") {
+  const Workshop workshop;
+  workshop.write("shared.glsl", "#define VALUE 1\n");
+  workshop.write("a.comp", kernelGlsl("y[0] = VALUE;", "#include \"shared.glsl\"\n"));
+  workshop.write("b.comp", kernelGlsl("y[0] = 7 * NUMBER;"));
+  workshop.write("manifest.txt",
+                 "kernel a\n source a.comp\n access w\nkernel b\n source b.comp\n variant NUMBER 1 2\n access w\n");
+  const auto made = [&] {
+    const ProcessResult result = workshop.run();
+    INFO(result.output);
+    REQUIRE(result.exitCode == 0);
+    return result.output.substr(0, result.output.find(" from the cache"));
+  };
+  CHECK(made() == "kernelgen: 3 kernels, 3 compiled, 0");
+  CHECK(workshop.exists("hlsl/b.2.hlsl"));
+  const auto before = workshop.time("kernel_index.cpp");
+  CHECK(made() == "kernelgen: 3 kernels, 0 compiled, 3");
+  CHECK(workshop.time("kernel_index.cpp") == before);
+  workshop.write("shared.glsl", "#define VALUE 2\n");
+  CHECK(made() == "kernelgen: 3 kernels, 1 compiled, 2");
+  workshop.write("b.comp", kernelGlsl("y[0] = 8 * NUMBER;"));
+  CHECK(made() == "kernelgen: 3 kernels, 2 compiled, 1");
+  workshop.write("manifest.txt", "kernel b\n source b.comp\n variant NUMBER 1\n access w\n vulkan-only\n");
+  CHECK(made() == "kernelgen: 1 kernels, 1 compiled, 0");
+  CHECK_FALSE(workshop.exists("hlsl/b.1.hlsl"));
+  CHECK_FALSE(workshop.exists("spirv/a.spv"));
+  CHECK(workshop.exists("spirv/b.1.spv"));
+}
+
+TEST_CASE("every failing kernel is reported, not only the first") {
+  const Workshop workshop;
+  workshop.write("a.comp", kernelGlsl("y[0] = none;"));
+  workshop.write("manifest.txt",
+                 "kernel a\n source a.comp\n access w\nkernel b\n source missing.comp\n access w\n");
+  const ProcessResult result = workshop.run();
+  CHECK(result.exitCode == 1);
+  CHECK(result.output.find("The kernel a is refused by glslang") != std::string::npos);
+  CHECK(result.output.find("The kernel b has the source missing.comp, which does not exist.") != std::string::npos);
+  CHECK_FALSE(workshop.exists("kernel_index.cpp"));
+}
+
+TEST_CASE("errors of the manifest name the line") {
+  CHECK(manifestError("source a.comp\n") == "m.txt:1: The line 'source' stands outside a kernel.");
+  CHECK(manifestError("kernel a\n  access r\n").ends_with("The kernel a has no source."));
+  CHECK(manifestError("kernel a\n  source a.comp\n").ends_with("The kernel a declares no access of its bindings."));
+  CHECK(manifestError("kernel a\n access x\n") == "m.txt:2: The access 'x' is not one of r, w, rw.");
+  CHECK(manifestError("kernel A\n").find("m.txt:1: The name 'A' may hold") == 0);
+  CHECK(manifestError("kernel a\n colour red\n").find("m.txt:2: The word 'colour' is not known") == 0);
+  CHECK(manifestError("kernel a\n spec 0 OP DML_B\n") ==
+        "m.txt:2: The value 'DML_B' is neither a number nor an enumerator of DirectML.h.");
+  CHECK(manifestError("kernel a\n spec 0 OP 5..3\n") == "m.txt:2: The range '5..3' is empty or too long.");
+  const std::string stanza = "kernel a # comment\n source a.comp\n access r\n";
+  CHECK(manifestError(stanza) == "no error");
+  CHECK(manifestError(stanza + stanza).find("m.txt:4: The kernel a is declared twice.") == 0);
+}
+
+TEST_CASE("the manifest expands variants in order") {
+  const Enums enums = Enums::parse("enum DML_A { DML_A_X = 3 };");
+  const auto kernels = parseManifest(
+      "kernel k\n source k.comp\n type f32 i8\n variant MODE strided packed\n access r w rw\n spec 1 KIND DML_A_X 5..7 0\n",
+      "m.txt", enums);
+  REQUIRE(kernels.size() == 4);
+  CHECK(kernels[0].name == "k.f32.packed");
+  CHECK(kernels[3].name == "k.i8.strided");
+  CHECK(kernels[0].defines == std::vector<std::string>{"T=f32", "T_f32=1", "MODE=packed", "MODE_packed=1"});
+  CHECK(kernels[0].specs[0].values == std::vector<uint32_t>{0, 3, 5, 6, 7});
+  CHECK(kernels[0].access == std::vector<Access>{{true, false}, {false, true}, {true, true}});
+  CHECK(kernels[0].portable);
+}
+
+TEST_CASE("enumerators of the header") {
+  const Enums enums = Enums::parse(
+      "enum DML_ONE { // enum DML_NOT { DML_NOT_THIS }\n  DML_ONE_A, DML_ONE_B = 0x10,\n#if 0\n DML_ONE_C,\n#endif\n"
+      "/* , */ DML_ONE_D = DML_ONE_A, DML_ONE_E\n};\nenum DML_TWO\n{ DML_TWO_A = 7 };");
+  CHECK(enums.glsl() ==
+        "// Generated from DirectML.h.\n#define DML_ONE_A 0\n#define DML_ONE_B 16\n#define DML_ONE_C 17\n"
+        "#define DML_ONE_D 0\n#define DML_ONE_E 1\n#define DML_TWO_A 7\n");
+  CHECK_THROWS_AS(Enums::parse("enum DML_A { DML_A_X = 1 << 2 };"), Error);
+  CHECK_THROWS_AS(Enums::parse("int x;"), Error);
+
+  const Enums real = Enums::parse(readText(DIMPLE_DIRECTML_HEADER));
+  REQUIRE(real.find("DML_OPERATOR_ELEMENT_WISE_ADD"));
+  CHECK(real.find("DML_OPERATOR_ELEMENT_WISE_ADD")->value == 4);
+  CHECK(real.find("DML_REDUCE_FUNCTION_SUM_SQUARE"));
+}
+
+TEST_CASE("a stripped module keeps its code") {
+  // Header, OpCapability Shader, OpName %1 "a", OpSource, OpTypeVoid %1.
+  const std::vector<uint32_t> module{0x07230203, 0x10500, 0, 2, 0, 0x20011, 1, 0x30005, 1, 0x61, 0x30003, 2, 460, 0x20013, 1};
+  const std::vector<uint32_t> stripped{0x07230203, 0x10500, 0, 2, 0, 0x20011, 1, 0x20013, 1};
+  CHECK(stripModule(module) == stripped);
+  CHECK_THROWS_AS(stripModule(std::vector<uint32_t>{1, 2, 3, 4, 5}), Error);
+  CHECK_THROWS_AS(stripModule(std::vector<uint32_t>{0x07230203, 0x10500, 0, 2, 0, 0x50011, 1}), Error);
+}
+
+TEST_CASE("wrong options are refused in a sentence") {
+  const ProcessResult unknown = runProcess({DIMPLE_KERNELGEN, "--colour", "red"});
+  CHECK(unknown.exitCode == 1);
+  CHECK(unknown.output.find("The option --colour is not known.") != std::string::npos);
+  const ProcessResult missing = runProcess({DIMPLE_KERNELGEN});
+  CHECK(missing.exitCode == 1);
+  CHECK(missing.output.find("is missing.") != std::string::npos);
+}

@@ -1,0 +1,301 @@
+#include "tools/kernelgen/compile.h"
+
+#include <algorithm>
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "tools/kernelgen/error.h"
+#include "tools/kernelgen/files.h"
+#include "tools/kernelgen/process.h"
+#include "tools/kernelgen/spirv.h"
+
+namespace kernelgen {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+// Changed whenever the same sources would make something else or be judged differently.
+constexpr std::string_view kFormat = "2";
+
+std::optional<fs::path> findInclude(const std::string& name, const fs::path& includer, const Folders& folders) {
+  for (const fs::path& folder : {includer.parent_path(), folders.root, folders.output})
+    if (fs::exists(folder / name)) return (folder / name).lexically_normal();
+  return {};
+}
+
+// The text of a file and of all it may include, whatever conditions stand around the includes.
+void appendClosure(const fs::path& file, const Folders& folders, std::set<fs::path>& seen, std::string& closure) {
+  if (!seen.insert(file).second) return;
+  const std::string text = readText(file);
+  closure += text;
+  closure += '\0';
+  for (size_t at = 0; (at = text.find("#include", at)) != text.npos;) {
+    const size_t lineEnd = std::min(text.find('\n', at), text.size());
+    const size_t open = text.find('"', at);
+    const size_t close = open < lineEnd ? text.find('"', open + 1) : text.npos;
+    at = lineEnd;
+    if (close == text.npos || close > lineEnd) continue;
+    const std::string name = text.substr(open + 1, close - open - 1);
+    // A missing file is glslang's to report: the line may be inside a comment.
+    if (const auto found = findInclude(name, file, folders)) appendClosure(*found, folders, seen, closure);
+  }
+}
+
+json toJson(const Interface& interface) {
+  json bindings = json::array();
+  for (const Access& access : interface.bindings) bindings.push_back(access.text());
+  json specs = json::array();
+  for (const ReflectedSpec& spec : interface.specs) specs.push_back({{"id", spec.id}, {"name", spec.name}});
+  return {{"push", interface.pushBytes},
+          {"parameters", interface.parameterBytes},
+          {"bindings", bindings},
+          {"workgroup", interface.workgroupSize},
+          {"specs", specs}};
+}
+
+Interface fromJson(const json& value) {
+  Interface interface;
+  interface.pushBytes = value.at("push");
+  interface.parameterBytes = value.at("parameters");
+  for (const json& access : value.at("bindings")) {
+    const auto text = access.get<std::string>();
+    interface.bindings.push_back({text.find('r') != text.npos, text.find('w') != text.npos});
+  }
+  interface.workgroupSize = value.at("workgroup");
+  for (const json& spec : value.at("specs")) interface.specs.push_back({spec.at("id"), spec.at("name")});
+  return interface;
+}
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+void checkAgainstManifest(const Kernel& kernel, const Interface& interface) {
+  const auto fail = [&](const std::string& sentence) { throw Error("The kernel " + kernel.name + " " + sentence); };
+  if (interface.bindings.size() != kernel.access.size())
+    fail("has " + std::to_string(interface.bindings.size()) + " bindings; the manifest declares the access of " +
+         std::to_string(kernel.access.size()) + ".");
+  for (size_t i = 0; i < kernel.access.size(); ++i)
+    if (interface.bindings[i] != kernel.access[i])
+      fail("has access " + interface.bindings[i].text() + " to binding " + std::to_string(i) +
+           "; the manifest declares " + kernel.access[i].text() + ".");
+  for (const ReflectedSpec& spec : interface.specs) {
+    const auto declared = std::ranges::find(kernel.specs, spec.id, &Spec::id);
+    if (declared == kernel.specs.end())
+      fail("has the specialization constant " + std::to_string(spec.id) + " (" + spec.name +
+           "), whose values the manifest does not declare.");
+    // The constant behind local_size_x_id has no name of its own.
+    if (!spec.name.empty() && declared->name != spec.name)
+      fail("names the specialization constant " + std::to_string(spec.id) + " " + spec.name +
+           "; the manifest names it " + declared->name + ".");
+  }
+  for (const Spec& spec : kernel.specs) {
+    if (std::ranges::find(interface.specs, spec.id, &ReflectedSpec::id) == interface.specs.end())
+      fail("has no specialization constant " + std::to_string(spec.id) + "; the manifest declares " + spec.name + ".");
+    if (spec.values.empty())
+      fail("has no case label that is a DML_OPERATOR_ enumerator, so " + spec.name + " has no value.");
+  }
+}
+
+void fillOperators(std::vector<Spec>& specs, const OperatorCases& cases) {
+  const auto isSpec = [&](const std::string& name) { return std::ranges::find(specs, name, &Spec::name) != specs.end(); };
+  for (Spec& spec : specs) {
+    if (!spec.operators) continue;
+    std::set<uint32_t> values(spec.values.begin(), spec.values.end());
+    for (const auto& [over, operators] : cases)
+      if (over == spec.name || (!cases.contains(spec.name) && !isSpec(over)))
+        values.insert(operators.begin(), operators.end());
+    spec.values.assign(values.begin(), values.end());
+  }
+}
+
+bool usesOperatorCases(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.specs, &Spec::operators);
+}
+
+}  // namespace
+
+// What the cache keeps of a kernel.
+struct Compiler::Entry {
+  Interface interface;
+  uint32_t features = 0;
+  OperatorCases operatorCases;
+  std::vector<uint32_t> spirv;
+  std::string hlsl;
+  double cpuSeconds = 0;
+};
+
+// A module in a file of its own that goes with it.
+struct Compiler::Module {
+  explicit Module(const fs::path& folder) {
+    static std::atomic<unsigned> counter{0};
+    file = folder / ("module." + std::to_string(processId()) + "." + std::to_string(counter++) + ".tmp");
+  }
+  Module(Module&& other) noexcept
+      : file(std::exchange(other.file, {})), words(std::move(other.words)), interface(std::move(other.interface)) {}
+  Module& operator=(Module&&) = delete;
+  ~Module() {
+    if (file.empty()) return;
+    std::error_code ignored;
+    fs::remove(file, ignored);
+  }
+
+  fs::path file;
+  std::vector<uint32_t> words;
+  Interface interface;
+};
+
+Compiler::Compiler(Tools tools, Folders folders) : tools_(std::move(tools)), folders_(std::move(folders)) {
+  Hash hash;
+  for (const auto& [program, option] : {std::pair{tools_.glslang, "--version"},
+                                       {tools_.spirvCross, "--revision"},
+                                       {tools_.spirvVal, "--version"}}) {
+    const ProcessResult result = runProcess({program, option});
+    if (result.exitCode != 0) throw Error("The program " + program + " does not run: " + result.output);
+    hash.add(result.output);
+  }
+  versions_ = hash.hex();
+  fs::create_directories(folders_.cache);
+}
+
+std::string Compiler::run(const std::vector<std::string>& arguments, const Kernel& kernel, Entry& entry) const {
+  ProcessResult result = runProcess(arguments);
+  entry.cpuSeconds += result.cpuSeconds;
+  if (result.exitCode != 0) {
+    const std::string program = fs::path(arguments[0]).filename().string();
+    throw Error("The kernel " + kernel.name + " is refused by " + program + ":\n" + result.output);
+  }
+  return std::move(result.output);
+}
+
+std::vector<std::string> Compiler::sourceArguments(const Kernel& kernel, const fs::path& enums) const {
+  std::vector<std::string> arguments{(folders_.root / kernel.source).string(), "-I" + enums.string(),
+                                     "-I" + folders_.root.string()};
+  for (const std::string& define : kernel.defines) arguments.push_back("-D" + define);
+  return arguments;
+}
+
+Compiler::Module Compiler::compileGlsl(const Kernel& kernel, bool hlsl, Entry& entry) const {
+  Module module(folders_.cache);
+  const std::string file = module.file.string();
+  std::vector<std::string> arguments{tools_.glslang, "-V", "--quiet", "--target-env", "vulkan1.2", "-o", file};
+  std::ranges::copy(sourceArguments(kernel, folders_.output), std::back_inserter(arguments));
+  if (hlsl) arguments.push_back("-DDIMPLE_HLSL=1");
+  run(arguments, kernel, entry);
+  run({tools_.spirvVal, "--target-env", "vulkan1.2", file}, kernel, entry);
+  module.words = readWords(module.file);
+  module.interface = reflect(run({tools_.spirvCross, file, "--reflect"}, kernel, entry), kernel.name, kernel.portable);
+  return module;
+}
+
+std::string Compiler::makeHlsl(const Kernel& kernel, const Module& module, Entry& entry) const {
+  const ModuleFacts facts = inspectModule(module.words);
+  if (!facts.notPortable.empty())
+    throw Error("The kernel " + kernel.name + " uses " + joined(facts.notPortable) +
+                ", which does not survive HLSL; write it otherwise or mark it vulkan-only.");
+  std::string hlsl = run({tools_.spirvCross, module.file.string(), "--hlsl", "--shader-model", "62",
+                          "--hlsl-enable-16bit-types", "--hlsl-force-storage-buffer-as-uav"},
+                         kernel, entry);
+  if (const size_t marks = hlsl.find("???"); marks != hlsl.npos) {
+    const size_t begin = hlsl.find_first_not_of(" \t", hlsl.rfind('\n', marks) + 1);
+    throw Error("The kernel " + kernel.name + " has ??? in its HLSL, where there is no word for a type: " +
+                hlsl.substr(begin, hlsl.find('\n', marks) - begin));
+  }
+  return hlsl;
+}
+
+OperatorCases Compiler::operatorCases(const Kernel& kernel, Entry& entry) const {
+  std::vector<std::string> arguments{tools_.glslang, "-E", "--quiet"};
+  std::ranges::copy(sourceArguments(kernel, folders_.output / "tagged"), std::back_inserter(arguments));
+  return Enums::taggedOperatorCases(run(arguments, kernel, entry));
+}
+
+std::string Compiler::cacheKey(const Kernel& kernel, std::string& closure) const {
+  const fs::path source = (folders_.root / kernel.source).lexically_normal();
+  if (!fs::exists(source))
+    throw Error("The kernel " + kernel.name + " has the source " + kernel.source + ", which does not exist.");
+  std::set<fs::path> seen;
+  appendClosure(source, folders_, seen, closure);
+  Hash hash;
+  hash.add(kFormat);
+  hash.add(versions_);
+  hash.add(closure);
+  for (const std::string& define : kernel.defines) hash.add(define);
+  hash.add(kernel.portable ? "portable" : "vulkan-only");
+  hash.add(usesOperatorCases(kernel) ? "operators" : "");
+  return hash.hex();
+}
+
+Compiler::Entry Compiler::make(const Kernel& kernel, bool differsForHlsl) const {
+  Entry entry;
+  const Module module = compileGlsl(kernel, false, entry);
+  const ModuleFacts facts = inspectModule(module.words);
+  if (!facts.unknownCapabilities.empty())
+    throw Error("The kernel " + kernel.name + " needs SPIR-V capabilities without a KernelFeature: " +
+                joined(facts.unknownCapabilities) + ".");
+  entry.interface = module.interface;
+  entry.features = facts.features;
+  entry.spirv = stripModule(module.words);
+  if (kernel.portable && differsForHlsl) {
+    const Module portable = compileGlsl(kernel, true, entry);
+    if (portable.interface != module.interface)
+      throw Error("The kernel " + kernel.name + " has another interface with DIMPLE_HLSL than without.");
+    entry.hlsl = makeHlsl(kernel, portable, entry);
+  } else if (kernel.portable) {
+    entry.hlsl = makeHlsl(kernel, module, entry);
+  }
+  if (usesOperatorCases(kernel)) entry.operatorCases = operatorCases(kernel, entry);
+  return entry;
+}
+
+CompiledKernel Compiler::compile(const Kernel& kernel) const {
+  std::string closure;
+  const std::string key = cacheKey(kernel, closure);
+  const fs::path base = folders_.cache / key;
+  const fs::path facts = base.string() + ".json";
+  const fs::path spirv = base.string() + ".spv";
+  const fs::path hlsl = base.string() + ".hlsl";
+
+  CompiledKernel result;
+  result.kernel = kernel;
+  Entry entry;
+  // The facts are written last: where they are, the rest is whole.
+  if (fs::exists(facts)) {
+    const json stored = json::parse(readText(facts));
+    entry.interface = fromJson(stored.at("interface"));
+    entry.features = stored.at("features");
+    entry.operatorCases = stored.at("operatorCases").get<OperatorCases>();
+    entry.cpuSeconds = stored.at("cpuSeconds");
+    entry.spirv = readWords(spirv);
+    if (kernel.portable) entry.hlsl = readText(hlsl);
+    result.fromCache = true;
+  } else {
+    entry = make(kernel, closure.find("DIMPLE_HLSL") != closure.npos);
+    writeAtomically(spirv, bytesOf(entry.spirv));
+    if (kernel.portable) writeAtomically(hlsl, entry.hlsl);
+    writeAtomically(facts, json{{"kernel", kernel.name},
+                                {"interface", toJson(entry.interface)},
+                                {"features", entry.features},
+                                {"operatorCases", entry.operatorCases},
+                                {"cpuSeconds", entry.cpuSeconds}}
+                               .dump(1));
+  }
+
+  fillOperators(result.kernel.specs, entry.operatorCases);
+  checkAgainstManifest(result.kernel, entry.interface);
+  result.interface = std::move(entry.interface);
+  result.features = entry.features;
+  result.spirv = std::move(entry.spirv);
+  result.hlsl = std::move(entry.hlsl);
+  result.cpuSeconds = entry.cpuSeconds;
+  return result;
+}
+
+}  // namespace kernelgen

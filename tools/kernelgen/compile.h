@@ -1,0 +1,61 @@
+// From a kernel of the manifest to a checked module.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/kernelgen/manifest.h"
+#include "tools/kernelgen/reflect.h"
+
+namespace kernelgen {
+
+struct Tools {
+  std::string glslang;
+  std::string spirvCross;
+  std::string spirvVal;
+};
+
+struct Folders {
+  std::filesystem::path root;    // of the shaders, and of their includes
+  std::filesystem::path output;  // generated files; also an include folder
+  std::filesystem::path cache;
+};
+
+struct CompiledKernel {
+  Kernel kernel;  // with the values of its specialization constants filled in
+  Interface interface;
+  uint32_t features = 0;
+  std::vector<uint32_t> spirv;
+  std::string hlsl;       // empty when it is not portable
+  double cpuSeconds = 0;  // of the programs that made it, when it was made
+  bool fromCache = false;
+};
+
+class Compiler {
+ public:
+  // Asks the programs for their versions: another version makes every kernel anew.
+  Compiler(Tools tools, Folders folders);
+
+  // Safe to call from several threads.
+  CompiledKernel compile(const Kernel& kernel) const;
+
+ private:
+  struct Entry;
+  struct Module;
+
+  std::string cacheKey(const Kernel& kernel, std::string& closure) const;
+  Entry make(const Kernel& kernel, bool differsForHlsl) const;
+  Module compileGlsl(const Kernel& kernel, bool hlsl, Entry& entry) const;
+  std::string makeHlsl(const Kernel& kernel, const Module& module, Entry& entry) const;
+  OperatorCases operatorCases(const Kernel& kernel, Entry& entry) const;
+  std::string run(const std::vector<std::string>& arguments, const Kernel& kernel, Entry& entry) const;
+  std::vector<std::string> sourceArguments(const Kernel& kernel, const std::filesystem::path& enums) const;
+
+  Tools tools_;
+  Folders folders_;
+  std::string versions_;
+};
+
+}  // namespace kernelgen

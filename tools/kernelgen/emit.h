@@ -1,0 +1,15 @@
+// Writes the generated sources.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "tools/kernelgen/compile.h"
+
+namespace kernelgen {
+
+// kernel_index.cpp, kernel_data_<i>.cpp (i < dataFiles), hlsl/, spirv/ and kernels.txt under `output`. Files of kernels
+// that are gone are removed; unchanged files are not touched.
+void emitTable(const std::vector<CompiledKernel>& kernels, unsigned dataFiles, const std::filesystem::path& output);
+
+}  // namespace kernelgen

@@ -1,0 +1,182 @@
+// kernelgen: compiles the kernels of kernels/manifest.txt and writes the table that the library embeds.
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tools/kernelgen/compile.h"
+#include "tools/kernelgen/emit.h"
+#include "tools/kernelgen/enums.h"
+#include "tools/kernelgen/error.h"
+#include "tools/kernelgen/files.h"
+#include "tools/kernelgen/manifest.h"
+
+namespace kernelgen {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kUsage =
+    R"(usage: kernelgen --manifest FILE --root FOLDER --output FOLDER --cache FOLDER --directml DirectML.h
+                 --glslang PROGRAM --spirv-cross PROGRAM --spirv-val PROGRAM
+                 [--data-files N] [--jobs N] [--max-modules N] [--max-bytes N] [--max-seconds N]
+
+Compiles every kernel of the manifest to SPIR-V, and to HLSL where it is portable, checks them and writes C++ sources
+with the table of kernels to the output folder. The ceilings are on the number of modules, on their bytes together, and
+on the processor time of a generation without a cache, spread over two cores.
+)";
+
+struct Options {
+  std::map<std::string, std::string> values{
+      {"--data-files", "16"}, {"--jobs", "0"}, {"--max-modules", "1500"}, {"--max-bytes", "8388608"},
+      {"--max-seconds", "180"},
+  };
+
+  const std::string& text(const std::string& name) const {
+    const auto found = values.find(name);
+    if (found == values.end()) throw Error("The option " + name + " is missing.\n" + kUsage);
+    return found->second;
+  }
+  uint64_t number(const std::string& name) const {
+    const std::string& value = text(name);
+    uint64_t result = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+    if (error != std::errc() || end != value.data() + value.size())
+      throw Error("The option " + name + " takes a number, not '" + value + "'.");
+    return result;
+  }
+};
+
+Options parseOptions(int count, char** arguments) {
+  static const char* const known[] = {"--manifest",   "--root",      "--output",      "--cache",
+                                      "--directml",   "--glslang",   "--spirv-cross", "--spirv-val",
+                                      "--data-files", "--jobs",      "--max-modules", "--max-bytes",
+                                      "--max-seconds"};
+  Options options;
+  for (int i = 1; i < count; i += 2) {
+    const std::string name = arguments[i];
+    if (std::ranges::find(known, name) == std::end(known))
+      throw Error("The option " + name + " is not known.\n" + kUsage);
+    if (i + 1 == count) throw Error("The option " + name + " has no value.");
+    options.values[name] = arguments[i + 1];
+  }
+  return options;
+}
+
+// All kernels, on all cores. A kernel that fails does not keep the others from being compiled and reported.
+std::vector<CompiledKernel> compileAll(const std::vector<Kernel>& kernels, const Compiler& compiler, size_t jobs) {
+  std::vector<CompiledKernel> results(kernels.size());
+  std::vector<std::string> errors(kernels.size());
+  std::atomic<size_t> next{0};
+  std::atomic<size_t> done{0};
+  std::mutex printing;
+  auto lastReport = std::chrono::steady_clock::now();
+  const auto work = [&] {
+    for (size_t i = next++; i < kernels.size(); i = next++) {
+      try {
+        results[i] = compiler.compile(kernels[i]);
+      } catch (const std::exception& e) {
+        errors[i] = e.what();
+      }
+      const size_t finished = ++done;
+      const std::lock_guard lock(printing);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - lastReport < std::chrono::seconds(5)) continue;
+      lastReport = now;
+      std::printf("kernelgen: %zu of %zu kernels\n", finished, kernels.size());
+      std::fflush(stdout);
+    }
+  };
+  if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < std::min(jobs, kernels.size()); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+
+  std::string all;
+  size_t failed = 0;
+  for (const std::string& error : errors) {
+    if (error.empty()) continue;
+    if (++failed <= 20) all += (all.empty() ? "" : "\n") + error;
+  }
+  if (failed > 20) all += "\nand " + std::to_string(failed - 20) + " kernels more.";
+  if (failed) throw Error(all);
+  return results;
+}
+
+void checkCeilings(const std::vector<CompiledKernel>& kernels, const Options& options) {
+  uint64_t bytes = 0;
+  double seconds = 0;
+  const CompiledKernel* largest = nullptr;
+  const CompiledKernel* slowest = nullptr;
+  for (const CompiledKernel& kernel : kernels) {
+    bytes += 4 * kernel.spirv.size();
+    seconds += kernel.cpuSeconds / 2;
+    if (!largest || kernel.spirv.size() > largest->spirv.size()) largest = &kernel;
+    if (!slowest || kernel.cpuSeconds > slowest->cpuSeconds) slowest = &kernel;
+  }
+  if (bytes > options.number("--max-bytes"))
+    throw Error("The kernels take " + std::to_string(bytes) + " bytes, above the ceiling of " +
+                options.text("--max-bytes") + "; the largest is " + largest->kernel.name + ".");
+  if (seconds > double(options.number("--max-seconds")))
+    throw Error("Making all kernels takes " + std::to_string(int(seconds)) + " s on two cores, above the ceiling of " +
+                options.text("--max-seconds") + " s; the slowest is " + slowest->kernel.name + ".");
+}
+
+void generate(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Folders folders{fs::absolute(options.text("--root")).lexically_normal(),
+                        fs::absolute(options.text("--output")).lexically_normal(),
+                        fs::absolute(options.text("--cache")).lexically_normal()};
+  fs::create_directories(folders.output / "tagged");
+  const Enums enums = Enums::parse(readText(options.text("--directml")));
+  writeIfChanged(folders.output / "directml_enums.glsl", enums.glsl());
+  writeIfChanged(folders.output / "tagged" / "directml_enums.glsl", enums.taggedGlsl());
+  writeIfChanged(folders.output / "directml_enums_check.cpp", enums.check());
+
+  const std::string& manifest = options.text("--manifest");
+  const std::vector<Kernel> kernels = parseManifest(readText(manifest), manifest, enums);
+  // Said before minutes are spent on compiling them.
+  if (kernels.size() > options.number("--max-modules"))
+    throw Error("There are " + std::to_string(kernels.size()) + " kernels, above the ceiling of " +
+                options.text("--max-modules") + " modules.");
+  const Compiler compiler({options.text("--glslang"), options.text("--spirv-cross"), options.text("--spirv-val")},
+                          folders);
+  const std::vector<CompiledKernel> compiled = compileAll(kernels, compiler, options.number("--jobs"));
+  checkCeilings(compiled, options);
+  const uint64_t dataFiles = options.number("--data-files");
+  if (dataFiles < 1 || dataFiles > 256) throw Error("The option --data-files takes a number from 1 to 256.");
+  emitTable(compiled, unsigned(dataFiles), folders.output);
+
+  size_t bytes = 0;
+  size_t made = 0;
+  for (const CompiledKernel& kernel : compiled) {
+    bytes += 4 * kernel.spirv.size();
+    made += !kernel.fromCache;
+  }
+  std::printf("kernelgen: %zu kernels, %zu compiled, %zu from the cache, %.2f MB, %.1f s\n", compiled.size(), made,
+              compiled.size() - made, double(bytes) * 1e-6,
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+}  // namespace
+
+}  // namespace kernelgen
+
+int main(int count, char** arguments) {
+  try {
+    kernelgen::generate(kernelgen::parseOptions(count, arguments));
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "kernelgen: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,32 @@
+// The interface of a module, as SPIRV-Cross reports it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/kernelgen/manifest.h"
+
+namespace kernelgen {
+
+struct ReflectedSpec {
+  uint32_t id = 0;
+  std::string name;
+  bool operator==(const ReflectedSpec&) const = default;
+};
+
+struct Interface {
+  uint32_t pushBytes = 0;
+  uint32_t parameterBytes = 0;
+  std::vector<Access> bindings;
+  std::array<uint32_t, 3> workgroupSize{};
+  std::vector<ReflectedSpec> specs;  // sorted by id
+  bool operator==(const Interface&) const = default;
+};
+
+// Throws Error when the interface breaks a rule of all kernels; `kernel` names it in the sentence. Two views of one
+// binding are only allowed where no HLSL is made of the kernel.
+Interface reflect(const std::string& json, const std::string& kernel, bool portable);
+
+}  // namespace kernelgen

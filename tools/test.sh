@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# Sets up, builds and runs all tests.
+#
+#   tools/test.sh            everything: release, install, address and undefined behaviour sanitizers
+#   tools/test.sh --quick    every 20th case, without the sanitizers
+#   tools/test.sh --no-asan  without the sanitizers
+#
+# The last line is the sum over all test programs: `N passed, N failed, N skipped`.
+# DIMPLE_JOBS sets how many files are compiled at once (all cores).
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+. tools/stages.sh
+
+withAsan=1
+for argument in "$@"; do
+  case $argument in
+    --quick)
+      export DIMPLE_TEST_SAMPLE=20
+      withAsan=0
+      ;;
+    --no-asan) withAsan=0 ;;
+    -h | --help)
+      sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    *)
+      echo "test: unknown option $argument (known: --quick, --no-asan)." >&2
+      exit 2
+      ;;
+  esac
+done
+
+passed=0
+failed=0
+skipped=0
+failures=()
+logs=$root/build/test-logs
+rm -rf "$logs"
+mkdir -p "$logs"
+
+fail() {
+  failed=$((failed + 1))
+  failures+=("$1")
+  echo "FAILED: $1"
+}
+
+finish() {
+  printStages
+  local line
+  for line in "${failures[@]}"; do echo "FAILED: $line"; done
+  printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+  [[ $failed == 0 ]] && ((passed > 0))
+  exit
+}
+
+# A step without test cases counts as one; when it fails there is nothing to go on with.
+must() {
+  stage "$@" || {
+    fail "$1"
+    finish
+  }
+}
+
+# Runs a test program and adds the summary lines of doctest. A program that ends without a summary has crashed.
+runProgram() { # name, command...
+  local name=$1 log=$logs/${1//[^A-Za-z0-9_]/_}.log status=0 summary
+  shift
+  "$@" 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
+  summary=$(sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -a '^\[doctest\] test cases:' | tail -1 || true)
+  if [[ $summary =~ ([0-9]+)\ passed\ *\|\ *([0-9]+)\ failed\ *\|\ *([0-9]+)\ skipped ]]; then
+    passed=$((passed + BASH_REMATCH[1]))
+    failed=$((failed + BASH_REMATCH[2]))
+    skipped=$((skipped + BASH_REMATCH[3]))
+    # A leak or a report of a sanitizer comes after the summary.
+    if ((BASH_REMATCH[2] > 0)); then
+      failures+=("$name: ${BASH_REMATCH[2]} test cases")
+    elif ((status != 0)); then
+      fail "$name ended with exit code $status"
+    fi
+  else
+    fail "$name ended with exit code $status and no summary (see $log)"
+  fi
+}
+
+runTests() { # preset, suffix of the stage's name
+  local preset=$1 program
+  for program in kernelgen_tests core_tests dimple_tests; do
+    # The generator is tested once; sanitizers look at the library.
+    [[ $program == kernelgen_tests && $preset != linux-release ]] && continue
+    if [[ -x build/$preset/bin/$program ]]; then
+      stage "$program${2:-}" runProgram "$program${2:-}" "build/$preset/bin/$program"
+    else
+      fail "$program${2:-} was not built"
+    fi
+  done
+}
+
+configure() { cmake --preset "$1" >"$logs/configure-$1.log" 2>&1 || { cat "$logs/configure-$1.log"; return 1; }; }
+build() { cmake --build --preset "$1" ${DIMPLE_JOBS:+-j "$DIMPLE_JOBS"}; }
+
+# Builds docs/examples/hello against an installed tree that was moved, with CMake and with pkg-config, and runs it.
+installTest() {
+  local preset=linux-release work=$root/build/install-test tree status=0
+  rm -rf "$work"
+  cmake --install "build/$preset" --prefix "$work/first" >"$logs/install.log"
+  mv "$work/first" "$work/tree"
+  tree=$work/tree
+  cmake -S docs/examples/hello -B "$work/hello" -G Ninja -DCMAKE_PREFIX_PATH="$tree" >"$logs/hello.log"
+  cmake --build "$work/hello" >>"$logs/hello.log"
+  "$work/hello/hello"
+  local pc
+  pc=$(dirname "$(find "$tree" -name dimple.pc)")
+  # shellcheck disable=SC2046
+  g++ -std=c++17 docs/examples/hello/hello.cpp -o "$work/hello-pc" \
+    $(PKG_CONFIG_PATH="$pc" pkg-config --cflags --libs dimple) -Wl,-rpath,"$(dirname "$pc")"
+  "$work/hello-pc"
+  "$tree/bin/dimple" --version
+  # Only the interface leaves the library.
+  local library others
+  library=$(find "$tree" -name 'libdimple.so' | head -1)
+  others=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE '^(DML|Dimple|dimple)' || true)
+  if [[ -n $others ]]; then
+    echo "The library exports other symbols than DML*, Dimple*, dimple*: $others"
+    return 1
+  fi
+}
+
+must "set-up" tools/setup.sh
+# shellcheck disable=SC1091
+. build/deps/env.sh
+must "configure linux-release" configure linux-release
+must "build linux-release" build linux-release
+runTests linux-release
+# Not `stage X || ...`: inside it a failing command would not end the function.
+if stage "install, find_package, pkg-config" bash -c "set -euo pipefail; root='$root' logs='$logs'
+  $(declare -f installTest); installTest"; then
+  passed=$((passed + 1))
+else
+  fail "install, find_package, pkg-config"
+fi
+if ((withAsan)); then
+  must "configure linux-asan" configure linux-asan
+  must "build linux-asan" build linux-asan
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
+  export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+  runTests linux-asan " (asan)"
+fi
+finish

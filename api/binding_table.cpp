@@ -12,9 +12,12 @@ LiveObjects& liveTables() {
 
 std::string_view bindingTypeName(DML_BINDING_TYPE type) {
   switch (type) {
-    case DML_BINDING_TYPE_NONE: return "NONE";
-    case DML_BINDING_TYPE_BUFFER: return "BUFFER";
-    case DML_BINDING_TYPE_BUFFER_ARRAY: return "BUFFER_ARRAY";
+    case DML_BINDING_TYPE_NONE:
+      return "NONE";
+    case DML_BINDING_TYPE_BUFFER:
+      return "BUFFER";
+    case DML_BINDING_TYPE_BUFFER_ARRAY:
+      return "BUFFER_ARRAY";
   }
   return "unknown";
 }
@@ -188,8 +191,7 @@ void BindingTable::bindInitializerInputs(UINT count, const DML_BINDING_DESC* bin
     const std::string where = cat("BindInputs: bindings[", i, "]");
     if (bindings[i].Type == DML_BINDING_TYPE_NONE) {
       for (const TensorSlot& slot : slots)
-        if (slot.bytes != 0)
-          return misuse(cat(where, " has Type (NONE), expected BUFFER_ARRAY with ", slot.name, "."));
+        if (slot.bytes != 0) return misuse(cat(where, " has Type (NONE), expected BUFFER_ARRAY with ", slot.name, "."));
       continue;
     }
     const auto* array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(bindings[i].Desc);
@@ -252,8 +254,9 @@ void BindingTable::BindPersistentResource(const DML_BINDING_DESC* binding) {
   if (!usable()) return;
   if (initializing_) {
     if (binding && binding->Type != DML_BINDING_TYPE_NONE)
-      misuse("BindPersistentResource binds a buffer to an initializer, which has none; its outputs are the persistent "
-             "resources.");
+      misuse(
+          "BindPersistentResource binds a buffer to an initializer, which has none; its outputs are the persistent "
+          "resources.");
     return;
   }
   bindResource("BindPersistentResource", SlotKind::Persistent, parts_.front().op->plan().persistentBytes, binding);

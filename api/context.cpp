@@ -84,10 +84,10 @@ class Context final : public ComObject<IDimpleContext, IDimpleContext> {
     if (!buffer) return E_POINTER;
     *buffer = nullptr;
     if (sizeInBytes == 0) return device_->refuse(E_INVALIDARG, "sizeInBytes has value (0), expected at least 1.");
-    auto made = vulkan::Buffer::create(*backend_, sizeInBytes,
-                                       VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                           VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                                       false);
+    auto made = vulkan::Buffer::create(
+        *backend_, sizeInBytes,
+        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        false);
     if (!made) return device_->refuse(made.error());
     *buffer = new VulkanBuffer(backend_, std::move(*made));
     return S_OK;
@@ -112,8 +112,7 @@ class Context final : public ComObject<IDimpleContext, IDimpleContext> {
     const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool,
                                            VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
     VkCommandBuffer commands = VK_NULL_HANDLE;
-    if (!pool ||
-        backend_->vk().vkAllocateCommandBuffers(backend_->handles().device, &info, &commands) != VK_SUCCESS) {
+    if (!pool || backend_->vk().vkAllocateCommandBuffers(backend_->handles().device, &info, &commands) != VK_SUCCESS) {
       opened_->destroyCommandPool(pool);
       return device_->refuse(E_OUTOFMEMORY, "There is no memory for a command list.");
     }

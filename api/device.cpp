@@ -4,6 +4,7 @@
 
 #include "api/binding_table.h"
 #include "api/dispatchable.h"
+#include "api/guard.h"
 #include "api/recorder.h"
 #include "core/plan_builder.h"
 #include "core/text.h"
@@ -28,13 +29,20 @@ constexpr uint32_t kExecutionFlags = DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COM
 
 HRESULT resultOf(ErrorCode code) {
   switch (code) {
-    case ErrorCode::InvalidArgument: return E_INVALIDARG;
-    case ErrorCode::Unsupported: return DXGI_ERROR_UNSUPPORTED;
-    case ErrorCode::NotImplemented: return E_NOTIMPL;
-    case ErrorCode::OutOfMemory: return E_OUTOFMEMORY;
-    case ErrorCode::DeviceLost: return DXGI_ERROR_DEVICE_REMOVED;
-    case ErrorCode::NotFound: return DXGI_ERROR_NOT_FOUND;
-    case ErrorCode::Internal: return E_FAIL;
+    case ErrorCode::InvalidArgument:
+      return E_INVALIDARG;
+    case ErrorCode::Unsupported:
+      return DXGI_ERROR_UNSUPPORTED;
+    case ErrorCode::NotImplemented:
+      return E_NOTIMPL;
+    case ErrorCode::OutOfMemory:
+      return E_OUTOFMEMORY;
+    case ErrorCode::DeviceLost:
+      return DXGI_ERROR_DEVICE_REMOVED;
+    case ErrorCode::NotFound:
+      return DXGI_ERROR_NOT_FOUND;
+    case ErrorCode::Internal:
+      return E_FAIL;
   }
   return E_FAIL;
 }
@@ -120,8 +128,8 @@ HRESULT Device::CheckFeatureSupport(DML_FEATURE feature, UINT queryDataSize, con
       if (!sizes(sizeof(DML_FEATURE_QUERY_FEATURE_LEVELS), sizeof(DML_FEATURE_DATA_FEATURE_LEVELS))) break;
       const auto& query = *static_cast<const DML_FEATURE_QUERY_FEATURE_LEVELS*>(queryData);
       if (query.RequestedFeatureLevelCount != 0 && !query.RequestedFeatureLevels)
-        return refuse(E_INVALIDARG, cat("RequestedFeatureLevels is null, expected ", query.RequestedFeatureLevelCount,
-                                        " levels."));
+        return refuse(E_INVALIDARG,
+                      cat("RequestedFeatureLevels is null, expected ", query.RequestedFeatureLevelCount, " levels."));
       DML_FEATURE_LEVEL best{};
       for (UINT i = 0; i < query.RequestedFeatureLevelCount; ++i) {
         const DML_FEATURE_LEVEL level = query.RequestedFeatureLevels[i];
@@ -136,79 +144,90 @@ HRESULT Device::CheckFeatureSupport(DML_FEATURE feature, UINT queryDataSize, con
       return refuse(DXGI_ERROR_UNSUPPORTED,
                     cat("feature has value (", static_cast<int>(feature), "), which is no DML_FEATURE."));
   }
-  return refuse(E_INVALIDARG, cat("CheckFeatureSupport has query data of ", queryDataSize, " and support data of ",
-                                  supportDataSize, " bytes, which are not those of feature ",
-                                  static_cast<int>(feature), "."));
+  return refuse(E_INVALIDARG,
+                cat("CheckFeatureSupport has query data of ", queryDataSize, " and support data of ", supportDataSize,
+                    " bytes, which are not those of feature ", static_cast<int>(feature), "."));
 }
 
 HRESULT Device::CreateOperator(const DML_OPERATOR_DESC* desc, REFIID riid, void** ppv) {
-  if (ppv) *ppv = nullptr;
-  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
-  if (!desc) return refuse(E_INVALIDARG, "desc is null, expected a DML_OPERATOR_DESC.");
-  const auto view = validate(*desc);
-  if (!view) return refuse(view.error());
-  if (!ppv) return S_FALSE;
-  return handOut(static_cast<IDMLOperator*>(new Operator(*this, *desc)), riid, ppv);
+  return guarded([&]() -> HRESULT {
+    if (ppv) *ppv = nullptr;
+    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    if (!desc) return refuse(E_INVALIDARG, "desc is null, expected a DML_OPERATOR_DESC.");
+    const auto view = validate(*desc);
+    if (!view) return refuse(view.error());
+    if (!ppv) return S_FALSE;
+    return handOut(static_cast<IDMLOperator*>(new Operator(*this, *desc)), riid, ppv);
+  });
 }
 
 HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv) {
-  if (ppv) *ppv = nullptr;
-  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
-  Operator* own = Operator::find(op);
-  if (!own) return refuse(E_INVALIDARG, "op is no live operator of Dimple.");
-  if (&own->device() != this) return refuse(E_INVALIDARG, "op belongs to another device.");
-  if (static_cast<uint32_t>(flags) & ~kExecutionFlags)
-    return refuse(E_INVALIDARG, cat("flags has value (", static_cast<uint32_t>(flags), "), expected a set of DML_EXECUTION_FLAGS."));
-  if ((flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) && !backend().supportsVolatileDescriptors())
-    return refuse(DXGI_ERROR_UNSUPPORTED,
-                  "flags has DESCRIPTORS_VOLATILE, but this device cannot update descriptors after recording "
-                  "(descriptorBindingStorageBufferUpdateAfterBind).");
+  return guarded([&]() -> HRESULT {
+    if (ppv) *ppv = nullptr;
+    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    Operator* own = Operator::find(op);
+    if (!own) return refuse(E_INVALIDARG, "op is no live operator of Dimple.");
+    if (&own->device() != this) return refuse(E_INVALIDARG, "op belongs to another device.");
+    if (static_cast<uint32_t>(flags) & ~kExecutionFlags)
+      return refuse(E_INVALIDARG, cat("flags has value (", static_cast<uint32_t>(flags),
+                                      "), expected a set of DML_EXECUTION_FLAGS."));
+    if ((flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) && !backend().supportsVolatileDescriptors())
+      return refuse(DXGI_ERROR_UNSUPPORTED,
+                    "flags has DESCRIPTORS_VOLATILE, but this device cannot update descriptors after recording "
+                    "(descriptorBindingStorageBufferUpdateAfterBind).");
 
-  const auto view = validate(own->desc().desc());
-  if (!view) return refuse(view.error());
-  auto plan = planOperator(*view, backend().caps());
-  if (!plan) return refuse(plan.error());
-  auto initialization = backend().prepare(plan->initialization, plan->parameters);
-  if (!initialization) return refuse(initialization.error());
-  auto execution = backend().prepare(plan->execution, plan->parameters);
-  if (!execution) return refuse(execution.error());
-  if (!ppv) return S_FALSE;
-  return handOut(static_cast<IDMLDispatchable*>(new CompiledOperator(*this, *view, std::move(*plan), flags,
-                                                                     std::move(*initialization), std::move(*execution))),
-                 riid, ppv);
+    const auto view = validate(own->desc().desc());
+    if (!view) return refuse(view.error());
+    auto plan = planOperator(*view, backend().caps());
+    if (!plan) return refuse(plan.error());
+    auto initialization = backend().prepare(plan->initialization, plan->parameters);
+    if (!initialization) return refuse(initialization.error());
+    auto execution = backend().prepare(plan->execution, plan->parameters);
+    if (!execution) return refuse(execution.error());
+    if (!ppv) return S_FALSE;
+    return handOut(static_cast<IDMLDispatchable*>(new CompiledOperator(
+                       *this, *view, std::move(*plan), flags, std::move(*initialization), std::move(*execution))),
+                   riid, ppv);
+  });
 }
 
 HRESULT Device::CreateOperatorInitializer(UINT operatorCount, IDMLCompiledOperator* const* operators, REFIID riid,
                                           void** ppv) {
-  if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the initializer.");
-  *ppv = nullptr;
-  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
-  auto initializer = ComPtr<Initializer>::adopt(new Initializer(*this));
-  if (const HRESULT result = initializer->Reset(operatorCount, operators); FAILED(result)) return result;
-  return initializer->QueryInterface(riid, ppv);
+  return guarded([&]() -> HRESULT {
+    if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the initializer.");
+    *ppv = nullptr;
+    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    auto initializer = ComPtr<Initializer>::adopt(new Initializer(*this));
+    if (const HRESULT result = initializer->Reset(operatorCount, operators); FAILED(result)) return result;
+    return initializer->QueryInterface(riid, ppv);
+  });
 }
 
 HRESULT Device::CreateCommandRecorder(REFIID riid, void** ppv) {
-  if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the command recorder.");
-  *ppv = nullptr;
-  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
-  return handOut(static_cast<IDMLCommandRecorder*>(new CommandRecorder(*this)), riid, ppv);
+  return guarded([&]() -> HRESULT {
+    if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the command recorder.");
+    *ppv = nullptr;
+    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    return handOut(static_cast<IDMLCommandRecorder*>(new CommandRecorder(*this)), riid, ppv);
+  });
 }
 
 HRESULT Device::CreateBindingTable(const DML_BINDING_TABLE_DESC* desc, REFIID riid, void** ppv) {
-  if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the binding table.");
-  *ppv = nullptr;
-  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
-  auto table = ComPtr<BindingTable>::adopt(new BindingTable(*this));
-  if (const HRESULT result = table->Reset(desc); FAILED(result)) return result;
-  return table->QueryInterface(riid, ppv);
+  return guarded([&]() -> HRESULT {
+    if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the binding table.");
+    *ppv = nullptr;
+    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    auto table = ComPtr<BindingTable>::adopt(new BindingTable(*this));
+    if (const HRESULT result = table->Reset(desc); FAILED(result)) return result;
+    return table->QueryInterface(riid, ppv);
+  });
 }
 
 HRESULT Device::checkPageables(UINT count, IDMLPageable* const* objects) {
   if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
   if (count == 0 || !objects)
-    return refuse(E_INVALIDARG, cat("ppObjects has ", count, " objects", objects ? "" : " and is null",
-                                    ", expected at least one."));
+    return refuse(E_INVALIDARG,
+                  cat("ppObjects has ", count, " objects", objects ? "" : " and is null", ", expected at least one."));
   for (UINT i = 0; i < count; ++i) {
     const CompiledOperator* op = CompiledOperator::find(objects[i]);
     const Initializer* initializer = Initializer::find(objects[i]);

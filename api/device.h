@@ -89,7 +89,8 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
 
 // Base of the device's children.
 template <class Interface, class... Bases>
-class DeviceChild : public WithPrivateData<ComObject<Interface, Interface, Bases..., IDMLDeviceChild, IDMLObject>, IUnknown*> {
+class DeviceChild
+    : public WithPrivateData<ComObject<Interface, Interface, Bases..., IDMLDeviceChild, IDMLObject>, IUnknown*> {
  public:
   explicit DeviceChild(Device& device) : device_(&device) {}
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }

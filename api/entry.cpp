@@ -1,5 +1,6 @@
 // The functions of dimple.h that work on a device.
 #include "api/device.h"
+#include "api/guard.h"
 #include "api/vulkan_objects.h"
 #include "core/text.h"
 
@@ -19,7 +20,8 @@ HRESULT notOurs() { return refuseEarly(E_INVALIDARG, "device is no live device o
 VulkanObjects* vulkanObjects(Device& device) { return dynamic_cast<VulkanObjects*>(&device.native()); }
 
 HRESULT notVulkan(Device& device) {
-  return device.refuse(E_INVALIDARG, "device is no Vulkan device, expected one of dimpleCreateVulkanDevice or of a context.");
+  return device.refuse(E_INVALIDARG,
+                       "device is no Vulkan device, expected one of dimpleCreateVulkanDevice or of a context.");
 }
 
 }  // namespace
@@ -45,10 +47,12 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkan
   if (!desc || !desc->Instance || !desc->PhysicalDevice || !desc->Device)
     return refuseEarly(E_INVALIDARG, "desc has a null Instance, PhysicalDevice or Device.");
   if (static_cast<uint32_t>(flags) & ~static_cast<uint32_t>(DML_CREATE_DEVICE_FLAG_DEBUG))
-    return refuseEarly(E_INVALIDARG, cat("flags has value (", static_cast<uint32_t>(flags), "), expected NONE (0) or DEBUG (1)."));
+    return refuseEarly(E_INVALIDARG,
+                       cat("flags has value (", static_cast<uint32_t>(flags), "), expected NONE (0) or DEBUG (1)."));
   if (minimumFeatureLevel > DML_FEATURE_LEVEL_6_4)
-    return refuseEarly(DXGI_ERROR_UNSUPPORTED, cat("minimumFeatureLevel has value (", static_cast<uint32_t>(minimumFeatureLevel),
-                                                   "), above DML_FEATURE_LEVEL_6_4 (", static_cast<uint32_t>(DML_FEATURE_LEVEL_6_4), ")."));
+    return refuseEarly(DXGI_ERROR_UNSUPPORTED,
+                       cat("minimumFeatureLevel has value (", static_cast<uint32_t>(minimumFeatureLevel),
+                           "), above DML_FEATURE_LEVEL_6_4 (", static_cast<uint32_t>(DML_FEATURE_LEVEL_6_4), ")."));
   auto getInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(desc->GetInstanceProcAddr);
   if (!getInstanceProcAddr) {
     if (volkInitialize() != VK_SUCCESS)
@@ -107,8 +111,11 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateDescriptorHeap(IDMLDevice* devi
   VulkanObjects* objects = vulkanObjects(*own);
   if (!objects) return notVulkan(*own);
   if (count == 0) return own->refuse(E_INVALIDARG, "count has value (0), expected at least 1.");
-  *heap = new VulkanDescriptorHeap(objects->shared(), count);
-  return S_OK;
+  const HRESULT made = guarded([&] {
+    *heap = new VulkanDescriptorHeap(objects->shared(), count);
+    return S_OK;
+  });
+  return FAILED(made) ? own->refuse(made, cat("There is no memory for ", count, " descriptors.")) : made;
 }
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleNotifyDeviceLost(IDMLDevice* device, INT32 result) {

@@ -22,7 +22,8 @@ void CommandRecorder::RecordDispatch(ID3D12CommandList* commandList, IDMLDispatc
     return misuse("RecordDispatch: bindings was created for another dispatchable.");
   if (!op || !op->volatileDescriptors())
     if (const auto missing = table->unbound())
-      return misuse(cat("RecordDispatch: ", *missing, " is not bound, and the operator was compiled without "
+      return misuse(cat("RecordDispatch: ", *missing,
+                        " is not bound, and the operator was compiled without "
                         "DESCRIPTORS_VOLATILE."));
   for (const auto& part : table->parts())
     if (!part.dispatches.empty())

@@ -134,7 +134,8 @@ Result<DescriptorRange> VulkanObjects::descriptors(D3D12_CPU_DESCRIPTOR_HANDLE c
   uint32_t cpuIndex = 0;
   uint32_t gpuIndex = 0;
   VulkanDescriptorHeap* heap = VulkanDescriptorHeap::find(cpu.ptr, cpuIndex);
-  if (!heap) return invalid("CPUDescriptorHandle lies in no live descriptor heap of Dimple (dimpleCreateDescriptorHeap).");
+  if (!heap)
+    return invalid("CPUDescriptorHandle lies in no live descriptor heap of Dimple (dimpleCreateDescriptorHeap).");
   if (VulkanDescriptorHeap::find(gpu.ptr, gpuIndex) != heap || gpuIndex != cpuIndex)
     return invalid("GPUDescriptorHandle is not the same descriptor as CPUDescriptorHandle.");
   if (&heap->backend() != backend_.get()) return invalid("CPUDescriptorHandle lies in a heap of another device.");

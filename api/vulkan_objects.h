@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "api/command_list_base.h"
 #include "api/com_object.h"
+#include "api/command_list_base.h"
 #include "api/native_objects.h"
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/device.h"
@@ -14,10 +14,10 @@ namespace dimple::api {
 
 // Interfaces return structures through a parameter on Windows compilers other than MSVC.
 #if defined(_WIN32) && !defined(_MSC_VER)
-#define DIMPLE_RETURNS(Type, method, value) \
+#define DIMPLE_RETURNS(Type, method, value)               \
   Type* STDMETHODCALLTYPE method(Type* result) override { \
-    *result = value;                                       \
-    return result;                                         \
+    *result = value;                                      \
+    return result;                                        \
   }
 #else
 #define DIMPLE_RETURNS(Type, method, value) \

@@ -101,16 +101,8 @@ Result<VkDescriptorSet> DescriptorLayouts::parameterSet(VkBuffer buffer) {
   auto set = allocateSet(device_, pools_.back(), parameters_);
   if (!set) return set;
   const VkDescriptorBufferInfo info{buffer, 0, kParameterBlockBytes};
-  const VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                   nullptr,
-                                   *set,
-                                   0,
-                                   0,
-                                   1,
-                                   VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
-                                   nullptr,
-                                   &info,
-                                   nullptr};
+  const VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,    nullptr, *set,  0,      0, 1,
+                                   VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, nullptr, &info, nullptr};
   device_.vk().vkUpdateDescriptorSets(device_.handles().device, 1, &write, 0, nullptr);
   parameterSets_.emplace(buffer, *set);
   return set;

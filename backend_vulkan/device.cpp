@@ -102,7 +102,8 @@ EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled) {
         out.updateAfterBind |= f.descriptorBindingStorageBufferUpdateAfterBind && f.descriptorBindingPartiallyBound;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   return out;

@@ -39,8 +39,8 @@ Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getIns
 
 // What was enabled on a device, in the terms that Dimple asks about.
 struct EnabledFeatures {
-  uint32_t features = 0;          // bits of dimple::Feature
-  bool updateAfterBind = false;   // storage buffers of a set may change until it executes
+  uint32_t features = 0;         // bits of dimple::Feature
+  bool updateAfterBind = false;  // storage buffers of a set may change until it executes
   bool hostQueryReset = false;
 };
 
@@ -66,8 +66,7 @@ class Device final : public Backend {
   bool supportsVolatileDescriptors() const override { return enabled_.updateAfterBind; }
   Result<std::unique_ptr<Executable>> prepare(std::span<const Dispatch> dispatches,
                                               std::span<const uint32_t> parameters) override;
-  Result<std::unique_ptr<DescriptorSets>> describe(const Executable& executable,
-                                                   const DescriptorRange& range) override;
+  Result<std::unique_ptr<DescriptorSets>> describe(const Executable& executable, const DescriptorRange& range) override;
   void record(uint64_t commandList, const Executable& executable, const DescriptorSets& sets,
               std::string_view label) override;
   void setLost() override { lost_ = true; }

@@ -19,8 +19,8 @@ Result<std::unique_ptr<Buffer>> Buffer::create(const Device& device, uint64_t by
                                                bool hostVisible, bool cached) {
   std::unique_ptr<Buffer> buffer(new Buffer(device, bytes));
   const auto& vk = device.vk();
-  const VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, nullptr, 0, bytes, usage,
-                                VK_SHARING_MODE_EXCLUSIVE, 0, nullptr};
+  const VkBufferCreateInfo info{
+      VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, nullptr, 0, bytes, usage, VK_SHARING_MODE_EXCLUSIVE, 0, nullptr};
   if (const VkResult r = vk.vkCreateBuffer(device.handles().device, &info, nullptr, &buffer->buffer_))
     return fault("vkCreateBuffer", r);
   VkMemoryRequirements needs{};

@@ -63,7 +63,8 @@ AdapterInfo describe(const InstanceFunctions& functions, VkPhysicalDevice physic
   VkPhysicalDeviceMemoryProperties memory{};
   functions.getPhysicalDeviceMemoryProperties(physicalDevice, &memory);
   for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
-    if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) info.deviceLocalBytes += memory.memoryHeaps[i].size;
+    if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+      info.deviceLocalBytes += memory.memoryHeaps[i].size;
   return info;
 }
 
@@ -126,8 +127,9 @@ Status OpenedDevice::createInstance(const OpenOptions& options) {
   if (auto error = loadLoader()) return error;
   if (options.validation && !validationInstalled())
     return Error{ErrorCode::Unsupported, cat("Validation was asked for, but ", kValidationLayer, " is not installed.")};
-  const bool debugUtils = lists(instanceExtensions(nullptr), VK_EXT_DEBUG_UTILS_EXTENSION_NAME) ||
-                          (options.validation && lists(instanceExtensions(kValidationLayer), VK_EXT_DEBUG_UTILS_EXTENSION_NAME));
+  const bool debugUtils =
+      lists(instanceExtensions(nullptr), VK_EXT_DEBUG_UTILS_EXTENSION_NAME) ||
+      (options.validation && lists(instanceExtensions(kValidationLayer), VK_EXT_DEBUG_UTILS_EXTENSION_NAME));
   constexpr VkValidationFeatureEnableEXT kEnabled[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
   const VkValidationFeaturesEXT validation{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, nullptr, 1, kEnabled, 0, nullptr};
   auto instance = makeInstance(options.validation, debugUtils, options.validation ? &validation : nullptr);
@@ -159,8 +161,9 @@ Status OpenedDevice::choose(const OpenOptions& options) {
                                                  : i == options.index;
     if (!matches) continue;
     if (info.properties.apiVersion < VK_API_VERSION_1_2)
-      return Error{ErrorCode::Unsupported, cat(info.name, " offers Vulkan ", VK_API_VERSION_MAJOR(info.properties.apiVersion), ".",
-                                               VK_API_VERSION_MINOR(info.properties.apiVersion), ", expected at least 1.2.")};
+      return Error{ErrorCode::Unsupported,
+                   cat(info.name, " offers Vulkan ", VK_API_VERSION_MAJOR(info.properties.apiVersion), ".",
+                       VK_API_VERSION_MINOR(info.properties.apiVersion), ", expected at least 1.2.")};
     handles_.physicalDevice = all[i];
     adapter_ = info;
     return {};
@@ -176,7 +179,8 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
   functions_.getPhysicalDeviceQueueFamilyProperties(handles_.physicalDevice, &familyCount, nullptr);
   std::vector<VkQueueFamilyProperties> families(familyCount);
   functions_.getPhysicalDeviceQueueFamilyProperties(handles_.physicalDevice, &familyCount, families.data());
-  const auto compute = std::find_if(families.begin(), families.end(), [](const auto& f) { return f.queueFlags & VK_QUEUE_COMPUTE_BIT; });
+  const auto compute =
+      std::find_if(families.begin(), families.end(), [](const auto& f) { return f.queueFlags & VK_QUEUE_COMPUTE_BIT; });
   if (compute == families.end())
     return Error{ErrorCode::Unsupported, cat(adapter_.name, " has no queue family with compute.")};
   handles_.queueFamily = static_cast<uint32_t>(compute - families.begin());
@@ -224,7 +228,8 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
   if (lists(available, kPortabilitySubset)) extensions.push_back(kPortabilitySubset);
 
   constexpr float kPriority = 1.0f;
-  const VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, handles_.queueFamily, 1, &kPriority};
+  const VkDeviceQueueCreateInfo queue{
+      VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, handles_.queueFamily, 1, &kPriority};
   const VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                 &use,
                                 0,
@@ -243,7 +248,8 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
 
   const auto& vk = device_->vk();
   vk.vkGetDeviceQueue(handles_.device, handles_.queueFamily, 0, &queue_);
-  const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr, VK_SEMAPHORE_TYPE_TIMELINE, 0};
+  const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr,
+                                       VK_SEMAPHORE_TYPE_TIMELINE, 0};
   const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type, 0};
   if (const VkResult r = vk.vkCreateSemaphore(handles_.device, &semaphore, nullptr, &timeline_))
     return fault("vkCreateSemaphore", r);
@@ -291,18 +297,21 @@ Result<uint64_t> OpenedDevice::submit(VkCommandBuffer commands) {
   // Each submission waits for the one before, so that lists execute in order and see each other's writes.
   const uint64_t before = lastValue_;
   const uint64_t value = lastValue_ + 1;
-  const VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, 1, &before, 1,
-                                               &value};
+  const VkTimelineSemaphoreSubmitInfo timeline{
+      VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, 1, &before, 1, &value};
   constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-  const VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline, 1, &timeline_, &kStages, 1, &commands, 1, &timeline_};
-  if (const VkResult r = device_->vk().vkQueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE)) return fault("vkQueueSubmit", r);
+  const VkSubmitInfo submit{
+      VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline, 1, &timeline_, &kStages, 1, &commands, 1, &timeline_};
+  if (const VkResult r = device_->vk().vkQueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE))
+    return fault("vkQueueSubmit", r);
   lastValue_ = value;
   return value;
 }
 
 Status OpenedDevice::wait(uint64_t value) {
   const VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, nullptr, 0, 1, &timeline_, &value};
-  if (const VkResult r = device_->vk().vkWaitSemaphores(handles_.device, &info, UINT64_MAX)) return fault("vkWaitSemaphores", r);
+  if (const VkResult r = device_->vk().vkWaitSemaphores(handles_.device, &info, UINT64_MAX))
+    return fault("vkWaitSemaphores", r);
   return {};
 }
 

@@ -1,7 +1,6 @@
 #include "backend_vulkan/pipeline.h"
 
-#include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -43,6 +42,19 @@ std::vector<char> readCacheFile(const std::string& path) {
   std::vector<char> data(header.bytes);
   if (!file.read(data.data(), static_cast<std::streamsize>(data.size())) || hashOf(data) != header.hash) return {};
   return data;
+}
+
+// A replacement of an embedded module, for tuning and for tests that break a kernel: NAME.spv in the folder that the
+// environment variable DIMPLE_KERNEL_DIR names. Its interface must be that of the embedded one.
+std::vector<uint32_t> readReplacement(const std::string& kernel) {
+  const char* folder = std::getenv("DIMPLE_KERNEL_DIR");
+  if (!folder) return {};
+  std::ifstream file(std::filesystem::path(folder) / (kernel + ".spv"), std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  std::vector<uint32_t> words(static_cast<size_t>(file.tellg()) / sizeof(uint32_t));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(words.data()), static_cast<std::streamsize>(words.size() * sizeof(uint32_t)));
+  return file ? words : std::vector<uint32_t>{};
 }
 
 std::string cacheKey(const Dispatch& dispatch) {
@@ -109,8 +121,8 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   if (kernel->bindingCount != dispatch.buffers.size() || kernel->workgroupSize[0] != dispatch.groupSize ||
       kernel->pushWords != dispatch.push.size())
     return Error{ErrorCode::Internal,
-                 cat("Kernel ", dispatch.kernel, " declares ", kernel->bindingCount, " bindings, ",
-                     kernel->pushWords, " push words and ", kernel->workgroupSize[0], " invocations; its dispatch has ",
+                 cat("Kernel ", dispatch.kernel, " declares ", kernel->bindingCount, " bindings, ", kernel->pushWords,
+                     " push words and ", kernel->workgroupSize[0], " invocations; its dispatch has ",
                      dispatch.buffers.size(), ", ", dispatch.push.size(), " and ", dispatch.groupSize, ".")};
   if (const uint32_t missing = kernel->features & ~device_.caps().features) {
     const auto feature = static_cast<Feature>(missing & (~missing + 1));  // the lowest bit
@@ -119,8 +131,10 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   }
 
   const auto& vk = device_.vk();
+  const std::vector<uint32_t> replacement = readReplacement(dispatch.kernel);
+  const std::span<const uint32_t> spirv = replacement.empty() ? kernel->spirv : replacement;
   const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
-                                            kernel->spirv.size_bytes(), kernel->spirv.data()};
+                                            spirv.size_bytes(), spirv.data()};
   VkShaderModule module = VK_NULL_HANDLE;
   if (const VkResult r = vk.vkCreateShaderModule(device_.handles().device, &moduleInfo, nullptr, &module))
     return fault(cat("vkCreateShaderModule of ", dispatch.kernel), r);
@@ -133,18 +147,16 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   }
   const VkSpecializationInfo specialization{static_cast<uint32_t>(entries.size()), entries.data(), values.size() * 4,
                                             values.data()};
-  const VkComputePipelineCreateInfo info{
-      VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-      nullptr,
-      0,
-      {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main",
-       &specialization},
-      device_.layouts().pipeline(kernel->bindingCount),
-      VK_NULL_HANDLE,
-      -1};
+  const VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                         nullptr,
+                                         0,
+                                         {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0,
+                                          VK_SHADER_STAGE_COMPUTE_BIT, module, "main", &specialization},
+                                         device_.layouts().pipeline(kernel->bindingCount),
+                                         VK_NULL_HANDLE,
+                                         -1};
   VkPipeline pipeline = VK_NULL_HANDLE;
-  const VkResult result =
-      vk.vkCreateComputePipelines(device_.handles().device, cache_, 1, &info, nullptr, &pipeline);
+  const VkResult result = vk.vkCreateComputePipelines(device_.handles().device, cache_, 1, &info, nullptr, &pipeline);
   vk.vkDestroyShaderModule(device_.handles().device, module, nullptr);
   if (result != VK_SUCCESS) return fault(cat("vkCreateComputePipelines of ", dispatch.kernel), result);
 
@@ -166,8 +178,8 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
   for (const Dispatch& dispatch : dispatches) {
     auto pipeline = pipelines_->get(dispatch);
     if (!pipeline) return pipeline.error();
-    items.push_back({*pipeline, static_cast<uint32_t>(dispatch.buffers.size()), dispatch.parameterOffset,
-                     dispatch.push, dispatch.groups, dispatch.barrierBefore, dispatch.kernel});
+    items.push_back({*pipeline, static_cast<uint32_t>(dispatch.buffers.size()), dispatch.parameterOffset, dispatch.push,
+                     dispatch.groups, dispatch.barrierBefore, dispatch.kernel});
   }
   ParameterMemory::Block block;
   VkDescriptorSet set = VK_NULL_HANDLE;

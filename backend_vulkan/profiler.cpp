@@ -20,7 +20,8 @@ Result<std::unique_ptr<Profiler>> Profiler::create(const Device& device) {
   const uint32_t bits = families[handles.queueFamily].timestampValidBits;
   if (bits == 0) return Error{ErrorCode::Unsupported, "The device's compute queue has no timestamps."};
   if (!device.enabled().hostQueryReset)
-    return Error{ErrorCode::Unsupported, "Profiling needs host query resets (hostQueryReset), which this device lacks."};
+    return Error{ErrorCode::Unsupported,
+                 "Profiling needs host query resets (hostQueryReset), which this device lacks."};
 
   std::unique_ptr<Profiler> profiler(new Profiler(device));
   VkPhysicalDeviceProperties2 properties{};

@@ -16,7 +16,8 @@ void recordBarrier(const VolkDeviceTable& vk, VkCommandBuffer commands) {
 
 class Label {
  public:
-  Label(const Device& device, VkCommandBuffer commands, const std::string& name) : device_(device), commands_(commands) {
+  Label(const Device& device, VkCommandBuffer commands, const std::string& name)
+      : device_(device), commands_(commands) {
     const auto& functions = device_.instanceFunctions();
     if (!functions.cmdBeginDebugUtilsLabel || !functions.cmdEndDebugUtilsLabel) return;
     const VkDebugUtilsLabelEXT label{VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT, nullptr, name.c_str(), {}};

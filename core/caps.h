@@ -27,7 +27,7 @@ enum class Feature : uint32_t {
 std::string_view featureName(Feature feature);
 
 struct Caps {
-  uint32_t features = 0;                       // bits of Feature
+  uint32_t features = 0;  // bits of Feature
   std::array<uint32_t, 3> maxGroups{65535, 65535, 65535};
   uint64_t maxBufferRange = (1ull << 32) - 4;  // bytes one binding of a kernel can span
   uint32_t bufferOffsetAlignment = 16;         // bytes; offsets the planner adds to a binding are multiples of it

@@ -15,7 +15,9 @@ constexpr bool checkedMultiply(uint64_t a, uint64_t b, uint64_t& result) {
   return b == 0 || result / b == a;
 }
 
-constexpr uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+constexpr uint64_t alignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 constexpr uint64_t divideUp(uint64_t value, uint64_t divisor) { return (value + divisor - 1) / divisor; }
 
 }  // namespace dimple

@@ -69,15 +69,22 @@ std::byte* OwnedDesc::copyFields(const OpSchema& schema, const void* source) {
         if (pointer) pointer = store(std::span<const DML_SCALE_BIAS>(pointer, 1));
         break;
       }
-      case FieldType::UIntArray: copyArray(field, static_cast<UINT*>(nullptr)); break;
-      case FieldType::IntArray: copyArray(field, static_cast<INT*>(nullptr)); break;
-      case FieldType::FloatArray: copyArray(field, static_cast<FLOAT*>(nullptr)); break;
+      case FieldType::UIntArray:
+        copyArray(field, static_cast<UINT*>(nullptr));
+        break;
+      case FieldType::IntArray:
+        copyArray(field, static_cast<INT*>(nullptr));
+        break;
+      case FieldType::FloatArray:
+        copyArray(field, static_cast<FLOAT*>(nullptr));
+        break;
       case FieldType::UInt:
       case FieldType::Int:
       case FieldType::Float:
       case FieldType::Bool:
       case FieldType::Enum:
-      case FieldType::Scalar: break;
+      case FieldType::Scalar:
+        break;
     }
   }
   return root;

@@ -72,9 +72,9 @@ struct OpSchema {
   std::string_view name;  // without DML_OPERATOR_
   uint32_t descBytes;     // sizeof the description structure
   std::span<const Field> fields;
-  std::span<const Level> levels;  // oldest first
-  bool inPlace = false;           // an output may alias an input of identical layout
-  bool fusable = false;           // may be a FusedActivation
+  std::span<const Level> levels;             // oldest first
+  bool inPlace = false;                      // an output may alias an input of identical layout
+  bool fusable = false;                      // may be a FusedActivation
   Status (*check)(const OpView&) = nullptr;  // what the table cannot say
   Result<Plan> (*plan)(const OpView&, const Caps&) = nullptr;
 

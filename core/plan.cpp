@@ -35,18 +35,30 @@ void appendDispatch(std::string& out, const Dispatch& d) {
 
 std::string_view featureName(Feature feature) {
   switch (feature) {
-    case Feature::Int8: return "8-bit integer arithmetic (shaderInt8)";
-    case Feature::Int16: return "16-bit integer arithmetic (shaderInt16)";
-    case Feature::Int64: return "64-bit integer arithmetic (shaderInt64)";
-    case Feature::Float16: return "16-bit floating-point arithmetic (shaderFloat16)";
-    case Feature::Float64: return "64-bit floating-point arithmetic (shaderFloat64)";
-    case Feature::Storage8: return "8-bit storage (storageBuffer8BitAccess)";
-    case Feature::Storage16: return "16-bit storage (storageBuffer16BitAccess)";
-    case Feature::SubgroupBasic: return "basic subgroup operations";
-    case Feature::SubgroupVote: return "subgroup votes";
-    case Feature::SubgroupArithmetic: return "subgroup arithmetic";
-    case Feature::SubgroupBallot: return "subgroup ballots";
-    case Feature::SubgroupShuffle: return "subgroup shuffles";
+    case Feature::Int8:
+      return "8-bit integer arithmetic (shaderInt8)";
+    case Feature::Int16:
+      return "16-bit integer arithmetic (shaderInt16)";
+    case Feature::Int64:
+      return "64-bit integer arithmetic (shaderInt64)";
+    case Feature::Float16:
+      return "16-bit floating-point arithmetic (shaderFloat16)";
+    case Feature::Float64:
+      return "64-bit floating-point arithmetic (shaderFloat64)";
+    case Feature::Storage8:
+      return "8-bit storage (storageBuffer8BitAccess)";
+    case Feature::Storage16:
+      return "16-bit storage (storageBuffer16BitAccess)";
+    case Feature::SubgroupBasic:
+      return "basic subgroup operations";
+    case Feature::SubgroupVote:
+      return "subgroup votes";
+    case Feature::SubgroupArithmetic:
+      return "subgroup arithmetic";
+    case Feature::SubgroupBallot:
+      return "subgroup ballots";
+    case Feature::SubgroupShuffle:
+      return "subgroup shuffles";
   }
   return "a feature that Dimple does not use";
 }

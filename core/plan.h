@@ -34,11 +34,11 @@ constexpr uint32_t kParameterBlockBytes = 1024;
 struct Dispatch {
   std::string kernel;  // name in the kernel table: family.variant
   std::vector<Specialization> specialization;
-  std::vector<uint32_t> push;         // push words
-  std::vector<BufferRange> buffers;   // set 0, in order of binding
-  uint32_t parameterOffset = 0;       // bytes into Plan::parameters
+  std::vector<uint32_t> push;        // push words
+  std::vector<BufferRange> buffers;  // set 0, in order of binding
+  uint32_t parameterOffset = 0;      // bytes into Plan::parameters
   std::array<uint32_t, 3> groups{1, 1, 1};
-  uint32_t groupSize = 0;             // invocations a workgroup; must be what the kernel declares
+  uint32_t groupSize = 0;  // invocations a workgroup; must be what the kernel declares
   bool barrierBefore = false;
 };
 

@@ -46,8 +46,7 @@ std::optional<uint64_t> impliedBytes(DataType type, std::span<const uint32_t> si
 Result<Tensor> parseTensor(std::string_view field, const DML_TENSOR_DESC* desc) {
   if (!desc) return invalid(cat(field, " is null, but it is required."));
   if (desc->Type != DML_TENSOR_TYPE_BUFFER)
-    return invalid(
-        cat(field, " has Type (", static_cast<int>(desc->Type), "), expected DML_TENSOR_TYPE_BUFFER (1)."));
+    return invalid(cat(field, " has Type (", static_cast<int>(desc->Type), "), expected DML_TENSOR_TYPE_BUFFER (1)."));
   if (!desc->Desc) return invalid(cat(field, " has a null Desc, expected a DML_BUFFER_TENSOR_DESC."));
   const auto& buffer = *static_cast<const DML_BUFFER_TENSOR_DESC*>(desc->Desc);
 

@@ -20,35 +20,33 @@ std::string typeListText(TypeSet types) {
 
 Status checkRule(const TensorRule& rule, std::string_view name, const Tensor& tensor) {
   if (!(rule.types & typeBit(tensor.type)))
-    return invalid(cat(name, " has DataType (", dataTypeName(tensor.type), "), expected one of ",
-                       typeListText(rule.types), "."));
+    return invalid(
+        cat(name, " has DataType (", dataTypeName(tensor.type), "), expected one of ", typeListText(rule.types), "."));
   if (tensor.rank < rule.minRank || tensor.rank > rule.maxRank)
     return invalid(
         cat(name, " has DimensionCount (", tensor.rank, "), outside ", rule.minRank, "..", rule.maxRank, "."));
   return {};
 }
 
-// `other` is the tensor that the rule refers to, absent or not.
+// A rule of a tensor array may refer to itself: elements after the first must then be like the first.
 Status checkRelations(const TensorRule& rule, std::string_view name, const Tensor& tensor,
                       std::span<const std::string_view> ruleNames, std::span<const Tensor> firstTensors) {
-  if (rule.sameTypeAs >= 0) {
-    const auto& other = firstTensors[static_cast<size_t>(rule.sameTypeAs)];
-    if (other.present() && other.type != tensor.type)
-      return invalid(cat(name, " has DataType (", dataTypeName(tensor.type), "), expected that of ",
-                         ruleNames[static_cast<size_t>(rule.sameTypeAs)], " (", dataTypeName(other.type), ")."));
-  }
-  if (rule.sameRankAs >= 0) {
-    const auto& other = firstTensors[static_cast<size_t>(rule.sameRankAs)];
-    if (other.present() && other.rank != tensor.rank)
-      return invalid(cat(name, " has DimensionCount (", tensor.rank, "), expected that of ",
-                         ruleNames[static_cast<size_t>(rule.sameRankAs)], " (", other.rank, ")."));
-  }
-  if (rule.sameSizesAs >= 0) {
-    const auto& other = firstTensors[static_cast<size_t>(rule.sameSizesAs)];
-    if (other.present() && !sameSizes(other, tensor))
-      return invalid(cat(name, " has Sizes (", listText(tensor.sizeSpan()), "), expected those of ",
-                         ruleNames[static_cast<size_t>(rule.sameSizesAs)], " (", listText(other.sizeSpan()), ")."));
-  }
+  // The tensor that a rule refers to, or null if it is absent.
+  const auto referred = [&](int8_t index) -> const Tensor* {
+    if (index < 0 || static_cast<size_t>(index) >= firstTensors.size()) return nullptr;
+    const Tensor& other = firstTensors[static_cast<size_t>(index)];
+    return other.present() ? &other : nullptr;
+  };
+  const auto nameOf = [&](int8_t index) { return ruleNames[static_cast<size_t>(index)]; };
+  if (const Tensor* other = referred(rule.sameTypeAs); other && other->type != tensor.type)
+    return invalid(cat(name, " has DataType (", dataTypeName(tensor.type), "), expected that of ",
+                       nameOf(rule.sameTypeAs), " (", dataTypeName(other->type), ")."));
+  if (const Tensor* other = referred(rule.sameRankAs); other && other->rank != tensor.rank)
+    return invalid(cat(name, " has DimensionCount (", tensor.rank, "), expected that of ", nameOf(rule.sameRankAs),
+                       " (", other->rank, ")."));
+  if (const Tensor* other = referred(rule.sameSizesAs); other && !sameSizes(*other, tensor))
+    return invalid(cat(name, " has Sizes (", listText(tensor.sizeSpan()), "), expected those of ",
+                       nameOf(rule.sameSizesAs), " (", listText(other->sizeSpan()), ")."));
   return {};
 }
 
@@ -115,7 +113,8 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
     case FieldType::Float:
     case FieldType::Bool:
     case FieldType::ScaleBias:
-    case FieldType::Scalar: return {};
+    case FieldType::Scalar:
+      return {};
   }
   return {};
 }

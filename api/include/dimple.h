@@ -27,7 +27,8 @@
 #define DIMPLE_API EXTERN_C __attribute__((visibility("default")))
 #endif
 
-// ---- interface IDs ---------------------------------------------------------------------------------------------------
+// ---- interface IDs
+// ---------------------------------------------------------------------------------------------------
 
 #ifdef __CRT_UUID_DECL
 // clang-format off
@@ -60,12 +61,14 @@ inline DML_BINDING_PROPERTIES dimpleGetBindingProperties(IDMLDispatchable* dispa
 #endif
 }
 
-// ---- version ---------------------------------------------------------------------------------------------------------
+// ---- version
+// ---------------------------------------------------------------------------------------------------------
 
 // "0.1.0"; static storage.
 DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetVersion();
 
-// ---- messages --------------------------------------------------------------------------------------------------------
+// ---- messages
+// --------------------------------------------------------------------------------------------------------
 
 enum DimpleMessageSeverity {
   DIMPLE_MESSAGE_ERROR,    // a refused call; `code` is what it returned
@@ -78,12 +81,14 @@ typedef void(STDMETHODCALLTYPE* DimpleMessageCallback)(void* context, DimpleMess
                                                        const char* text);
 
 // One callback a device; null removes it. E_INVALIDARG if `device` is no live Dimple device.
-DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSetMessageCallback(IDMLDevice* device, DimpleMessageCallback callback, void* context);
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSetMessageCallback(IDMLDevice* device, DimpleMessageCallback callback,
+                                                              void* context);
 
 // The last refusal on the calling thread, "" if there was none; valid until the thread's next call into Dimple.
 DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetLastMessage();
 
-// ---- adapters --------------------------------------------------------------------------------------------------------
+// ---- adapters
+// --------------------------------------------------------------------------------------------------------
 
 struct DimpleAdapterDesc {
   char Name[256];
@@ -102,7 +107,8 @@ struct DimpleAdapterDesc {
 // no Vulkan loader.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateAdapters(UINT index, DimpleAdapterDesc* desc);
 
-// ---- a device over the caller's Vulkan -------------------------------------------------------------------------------
+// ---- a device over the caller's Vulkan
+// -------------------------------------------------------------------------------
 
 typedef struct VkInstance_T* VkInstance;
 typedef struct VkPhysicalDevice_T* VkPhysicalDevice;
@@ -126,35 +132,41 @@ struct DimpleVulkanDeviceDesc {
 
 // Creates a DirectML device. The Vulkan objects must outlive it. DXGI_ERROR_UNSUPPORTED if `minimumFeatureLevel` is
 // above 6.4 or the device is older than Vulkan 1.2.
-DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkanDeviceDesc* desc, DML_CREATE_DEVICE_FLAGS flags,
-                                DML_FEATURE_LEVEL minimumFeatureLevel, REFIID riid, void** ppv);
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkanDeviceDesc* desc,
+                                                              DML_CREATE_DEVICE_FLAGS flags,
+                                                              DML_FEATURE_LEVEL minimumFeatureLevel, REFIID riid,
+                                                              void** ppv);
 
 // The ID3D12Resource* that a DML_BUFFER_BINDING takes, for a buffer with STORAGE_BUFFER usage. The buffer must outlive
 // all work that uses it. Methods of the wrapper but GetDesc and GetGPUVirtualAddress (0) answer E_NOTIMPL.
-DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuffer buffer, UINT64 sizeInBytes, ID3D12Resource** resource);
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuffer buffer, UINT64 sizeInBytes,
+                                                      ID3D12Resource** resource);
 
 // The ID3D12CommandList* that RecordDispatch takes, for a command buffer in the recording state. Of its other methods
-// ResourceBarrier (UAV barriers: compute shader writes to reads and writes) and CopyBufferRegion record; Close and Reset
-// answer E_NOTIMPL, since the command buffer is the caller's.
-DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapCommandBuffer(IDMLDevice* device, VkCommandBuffer commandBuffer, ID3D12GraphicsCommandList** list);
+// ResourceBarrier (UAV barriers: compute shader writes to reads and writes) and CopyBufferRegion record; Close and
+// Reset answer E_NOTIMPL, since the command buffer is the caller's.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapCommandBuffer(IDMLDevice* device, VkCommandBuffer commandBuffer,
+                                                             ID3D12GraphicsCommandList** list);
 
 // A heap whose handles a DML_BINDING_TABLE_DESC takes, `count` descriptors with an increment of
 // dimpleDescriptorIncrement bytes. It must outlive all work recorded with binding tables in it.
-DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateDescriptorHeap(IDMLDevice* device, UINT count, ID3D12DescriptorHeap** heap);
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateDescriptorHeap(IDMLDevice* device, UINT count,
+                                                                ID3D12DescriptorHeap** heap);
 static const UINT dimpleDescriptorIncrement = 32;
 
 // Tells that work on the caller's queue failed with VkResult `result` (VK_ERROR_DEVICE_LOST), which Dimple, submitting
 // nothing itself, cannot see. Removes the DirectML device: GetDeviceRemovedReason answers DXGI_ERROR_DEVICE_HUNG.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleNotifyDeviceLost(IDMLDevice* device, INT32 result);
 
-// ---- a ready-made context --------------------------------------------------------------------------------------------
+// ---- a ready-made context
+// --------------------------------------------------------------------------------------------
 
 enum DimpleContextFlags {
   DIMPLE_CONTEXT_FLAG_NONE = 0,
-  DIMPLE_CONTEXT_FLAG_VALIDATION = 0x1,             // Vulkan core and synchronization validation, if installed
-  DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,   // enable robustBufferAccess
-  DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE = 0x4,      // leave 8- and 16-bit storage off, for tests
-  DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND = 0x8,   // leave update-after-bind off, for tests
+  DIMPLE_CONTEXT_FLAG_VALIDATION = 0x1,            // Vulkan core and synchronization validation, if installed
+  DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,  // enable robustBufferAccess
+  DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE = 0x4,     // leave 8- and 16-bit storage off, for tests
+  DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND = 0x8,  // leave update-after-bind off, for tests
 };
 DEFINE_ENUM_FLAG_OPERATORS(DimpleContextFlags)
 
@@ -192,8 +204,8 @@ struct IDimpleContext : public IUnknown {
   // Times each dispatch that is recorded from now on.
   STDMETHOD(SetProfiling)(BOOL enabled) = 0;
   // The kernels executed since the last call, in order: calls `report` with name and nanoseconds for each.
-  STDMETHOD(ReadProfile)(void(STDMETHODCALLTYPE* report)(void* context, const char* kernel, double nanoseconds),
-                         void* context) = 0;
+  STDMETHOD(ReadProfile)
+  (void(STDMETHODCALLTYPE* report)(void* context, const char* kernel, double nanoseconds), void* context) = 0;
 };
 
 // {5b0c1a53-9c6f-4e0e-8f5b-2a9d3c7e6414}

@@ -36,8 +36,8 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
       return builder.addItems("copy_packed", divideUp(bytes, 16), {static_cast<uint32_t>(bytes)}, {source, target}, 0);
     }
   }
-  return builder.addItems(sizedKernel("copy", type, caps), count, {static_cast<uint32_t>(count), walk.rank},
-                          {from, to}, builder.parameters(walk));
+  return builder.addItems(sizedKernel("copy", type, caps), count, {static_cast<uint32_t>(count), walk.rank}, {from, to},
+                          builder.parameters(walk));
 }
 
 Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Caps& caps) {

@@ -17,7 +17,8 @@ namespace {
 // ---- unary ----------------------------------------------------------------------------------------------------------
 
 const Field* findField(const OpSchema& schema, FieldType type) {
-  const auto found = std::find_if(schema.fields.begin(), schema.fields.end(), [&](const Field& f) { return f.type == type; });
+  const auto found =
+      std::find_if(schema.fields.begin(), schema.fields.end(), [&](const Field& f) { return f.type == type; });
   return found == schema.fields.end() ? nullptr : &*found;
 }
 
@@ -72,8 +73,7 @@ Result<Plan> planUnary(const OpView& view, const Caps& caps) {
   push.resize(9);
   const std::vector<Specialization> specialization{{0, static_cast<uint32_t>(view.schema().type)}};
   const uint64_t items = packed ? divideUp(x.elements * byteWidth(x.type), 16) : x.elements;
-  const std::string kernel =
-      packed ? cat("unary_packed.", shortTypeName(x.type)) : typedKernel("unary", x.type, caps);
+  const std::string kernel = packed ? cat("unary_packed.", shortTypeName(x.type)) : typedKernel("unary", x.type, caps);
   if (auto error = builder.addItems(kernel, items, push, {builder.input(0), builder.output()},
                                     packed ? 0 : builder.parameters(walk), specialization))
     return *error;
@@ -129,10 +129,9 @@ Result<Plan> planSelect(const OpView& view, const Caps& caps) {
   Walk walk = makeWalk(a.sizeSpan(), operands);
   walk.sortBy(3);
   walk.coalesce();
-  if (auto error = builder.addItems(sizedKernel("select", a.type, caps), a.elements,
-                                    {static_cast<uint32_t>(a.elements), walk.rank},
-                                    {builder.input(0), builder.input(1), builder.input(2), builder.output()},
-                                    builder.parameters(walk)))
+  if (auto error = builder.addItems(
+          sizedKernel("select", a.type, caps), a.elements, {static_cast<uint32_t>(a.elements), walk.rank},
+          {builder.input(0), builder.input(1), builder.input(2), builder.output()}, builder.parameters(walk)))
     return *error;
   return builder.finish();
 }
@@ -147,7 +146,8 @@ template <TypeSet types>
 constexpr TensorRule kUnaryRules[] = {{types}, {types, 1, 8, 0, 0, 0}};
 template <TypeSet types>
 constexpr TensorRule kBinaryRules[] = {{types}, {types, 1, 8, 0, 0, 0}, {types, 1, 8, 0, 0, 0}};
-constexpr TensorRule kIfRules[] = {{kUInt8}, {kAllTypes, 1, 8, -1, 0, 0}, {kAllTypes, 1, 8, 1, 0, 0}, {kAllTypes, 1, 8, 1, 0, 0}};
+constexpr TensorRule kIfRules[] = {
+    {kUInt8}, {kAllTypes, 1, 8, -1, 0, 0}, {kAllTypes, 1, 8, 1, 0, 0}, {kAllTypes, 1, 8, 1, 0, 0}};
 
 template <DML_FEATURE_LEVEL since, TypeSet types>
 constexpr Level kUnaryLevels[] = {{since, kUnaryRules<types>}};
@@ -166,8 +166,8 @@ constexpr Field kBinaryFields[] = {DIMPLE_INPUT(S, ATensor), DIMPLE_INPUT(S, BTe
 
 using ClipDesc = DML_ELEMENT_WISE_CLIP_OPERATOR_DESC;
 constexpr Field kClipFields[] = {DIMPLE_INPUT(ClipDesc, InputTensor), DIMPLE_OUTPUT(ClipDesc, OutputTensor),
-                                 DIMPLE_OPTIONAL(ClipDesc, ScaleBias, ScaleBias), DIMPLE_ATTRIBUTE(ClipDesc, Min, Float),
-                                 DIMPLE_ATTRIBUTE(ClipDesc, Max, Float)};
+                                 DIMPLE_OPTIONAL(ClipDesc, ScaleBias, ScaleBias),
+                                 DIMPLE_ATTRIBUTE(ClipDesc, Min, Float), DIMPLE_ATTRIBUTE(ClipDesc, Max, Float)};
 using Add1Desc = DML_ELEMENT_WISE_ADD1_OPERATOR_DESC;
 constexpr Field kAdd1Fields[] = {DIMPLE_INPUT(Add1Desc, ATensor), DIMPLE_INPUT(Add1Desc, BTensor),
                                  DIMPLE_OUTPUT(Add1Desc, OutputTensor),
@@ -177,18 +177,26 @@ constexpr Field kIfFields[] = {DIMPLE_INPUT(IfDesc, ConditionTensor), DIMPLE_INP
                                DIMPLE_INPUT(IfDesc, BTensor), DIMPLE_OUTPUT(IfDesc, OutputTensor)};
 
 // One line a function. The level is that of the newest row of data types.
-#define UNARY(NAME, since, types)                                                                                 \
-  {DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kUnaryFields<DML_##NAME##_OPERATOR_DESC>,      \
-   kUnaryLevels<DML_FEATURE_LEVEL_##since, types>, true, false, nullptr, planUnary}
-#define ACTIVATION(NAME, since, types)                                                                            \
-  {DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kUnaryFields<DML_##NAME##_OPERATOR_DESC>,      \
-   kUnaryLevels<DML_FEATURE_LEVEL_##since, types>, true, true, nullptr, planUnary}
-#define SCALED(NAME, since, types)                                                                                \
-  {DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kScaledFields<DML_##NAME##_OPERATOR_DESC>,     \
-   kUnaryLevels<DML_FEATURE_LEVEL_##since, types>, true, false, checkScaleBias, planUnary}
-#define BINARY(NAME, since, types)                                                                                \
-  {DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kBinaryFields<DML_##NAME##_OPERATOR_DESC>,     \
-   kBinaryLevels<DML_FEATURE_LEVEL_##since, types>, true, false, nullptr, planBinary}
+#define UNARY(NAME, since, types)                                                                             \
+  {                                                                                                           \
+    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kUnaryFields<DML_##NAME##_OPERATOR_DESC>, \
+        kUnaryLevels<DML_FEATURE_LEVEL_##since, types>, true, false, nullptr, planUnary                       \
+  }
+#define ACTIVATION(NAME, since, types)                                                                        \
+  {                                                                                                           \
+    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kUnaryFields<DML_##NAME##_OPERATOR_DESC>, \
+        kUnaryLevels<DML_FEATURE_LEVEL_##since, types>, true, true, nullptr, planUnary                        \
+  }
+#define SCALED(NAME, since, types)                                                                             \
+  {                                                                                                            \
+    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kScaledFields<DML_##NAME##_OPERATOR_DESC>, \
+        kUnaryLevels<DML_FEATURE_LEVEL_##since, types>, true, false, checkScaleBias, planUnary                 \
+  }
+#define BINARY(NAME, since, types)                                                                             \
+  {                                                                                                            \
+    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kBinaryFields<DML_##NAME##_OPERATOR_DESC>, \
+        kBinaryLevels<DML_FEATURE_LEVEL_##since, types>, true, false, nullptr, planBinary                      \
+  }
 
 constexpr OpSchema kSchemas[] = {
     SCALED(ELEMENT_WISE_IDENTITY, 4_1, kAllTypes),

@@ -1,4 +1,208 @@
+// REDUCE with all its functions, ARGMIN and ARGMAX.
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "core/checked.h"
 #include "core/ops/families.h"
+#include "core/plan_builder.h"
+#include "core/text.h"
+
 namespace dimple {
-std::span<const OpSchema> reduceSchemas() { return {}; }
+namespace {
+
+Error invalid(std::string text) { return {ErrorCode::InvalidArgument, std::move(text)}; }
+
+// What REDUCE, ARGMIN and ARGMAX have in common.
+struct Reduction {
+  DML_REDUCE_FUNCTION function;
+  std::span<const UINT> axes;
+  bool preferLast;  // of equal elements
+};
+
+bool isArg(DML_REDUCE_FUNCTION function) {
+  return function == DML_REDUCE_FUNCTION_ARGMIN || function == DML_REDUCE_FUNCTION_ARGMAX;
+}
+
+Reduction reductionOf(const OpView& view) {
+  const auto arg = [](const auto& desc, DML_REDUCE_FUNCTION function) {
+    return Reduction{function, {desc.Axes, desc.AxisCount}, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING};
+  };
+  switch (view.schema().type) {
+    case DML_OPERATOR_ARGMIN: return arg(view.as<DML_ARGMIN_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMIN);
+    case DML_OPERATOR_ARGMAX: return arg(view.as<DML_ARGMAX_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMAX);
+    default: {
+      const auto& desc = view.as<DML_REDUCE_OPERATOR_DESC>();
+      return {desc.Function, {desc.Axes, desc.AxisCount}, false};
+    }
+  }
+}
+
+// The input types of each function.
+TypeSet functionTypes(DML_REDUCE_FUNCTION function) {
+  switch (function) {
+    case DML_REDUCE_FUNCTION_AVERAGE:
+    case DML_REDUCE_FUNCTION_L2:
+    case DML_REDUCE_FUNCTION_LOG_SUM:
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP: return kFloats;
+    case DML_REDUCE_FUNCTION_L1:
+    case DML_REDUCE_FUNCTION_MULTIPLY:
+    case DML_REDUCE_FUNCTION_SUM:
+    case DML_REDUCE_FUNCTION_SUM_SQUARE: return kFloats | kIndices;
+    case DML_REDUCE_FUNCTION_ARGMIN:
+    case DML_REDUCE_FUNCTION_ARGMAX:
+    case DML_REDUCE_FUNCTION_MAX:
+    case DML_REDUCE_FUNCTION_MIN: return kNumbers;
+  }
+  return 0;
+}
+
+// Axes are a set: any order, duplicates ignored, possibly empty.
+uint32_t axisMask(std::span<const UINT> axes) {
+  uint32_t mask = 0;
+  for (const UINT axis : axes) mask |= 1u << axis;
+  return mask;
+}
+
+Status checkReduction(const OpView& view) {
+  const Reduction reduction = reductionOf(view);
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  for (size_t i = 0; i < reduction.axes.size(); ++i)
+    if (reduction.axes[i] >= x.rank)
+      return invalid(cat("Axes[", i, "] has value (", reduction.axes[i], "), expected at most ", x.rank - 1, "."));
+  const uint32_t mask = axisMask(reduction.axes);
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    const uint32_t expected = mask >> d & 1 ? 1 : x.sizes[d];
+    if (y.sizes[d] != expected)
+      return invalid(cat("OutputTensor has Sizes[", d, "] (", y.sizes[d], "), expected ", expected,
+                         mask >> d & 1 ? ", since Axes has that dimension." : ", that of InputTensor."));
+  }
+  if (!(functionTypes(reduction.function) & typeBit(x.type)))
+    return invalid(cat("InputTensor has DataType (", dataTypeName(x.type), "), which Function ",
+                       kReduceFunctions.names[static_cast<size_t>(reduction.function)], " does not take."));
+  if (isArg(reduction.function) ? !(kIndices & typeBit(y.type)) : x.type != y.type)
+    return invalid(cat("OutputTensor has DataType (", dataTypeName(y.type), "), expected ",
+                       isArg(reduction.function) ? "UINT32, INT32, UINT64 or INT64" : dataTypeName(x.type), "."));
+  return {};
+}
+
+// How the elements of one reduction are spread.
+struct Spread {
+  bool row;           // a workgroup a task, else an invocation
+  uint32_t chunks;    // tasks an output
+  uint32_t perChunk;  // elements a task
+};
+
+// Rows suit elements that lie beside each other, columns outputs that do. Chunks fill the device where outputs are few.
+Spread spreadOf(uint64_t outputs, uint64_t elements, bool elementsAreDense) {
+  constexpr uint64_t kRowElements = 64;          // below, a workgroup's reduction tree costs more than it saves
+  constexpr uint64_t kRowTasks = 2048;           // workgroups that fill a device
+  constexpr uint64_t kColumnTasks = 64 * 1024;   // invocations that do
+  constexpr uint64_t kRowChunk = 8192;           // elements worth a workgroup
+  constexpr uint64_t kColumnChunk = 256;         // elements worth an invocation
+  const bool row = elementsAreDense && elements >= kRowElements;
+  const uint64_t wanted = divideUp(elements, row ? kRowChunk : kColumnChunk);
+  const uint64_t most = std::max<uint64_t>(1, (row ? kRowTasks : kColumnTasks) / outputs);
+  const uint64_t perChunk = divideUp(elements, std::min(wanted, most));
+  return {row, static_cast<uint32_t>(divideUp(elements, perChunk)), static_cast<uint32_t>(perChunk)};
+}
+
+Result<Plan> planReduction(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const Reduction reduction = reductionOf(view);
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const uint32_t mask = axisMask(reduction.axes);
+  Walk kept;
+  Walk reduced;
+  uint32_t smallestKept = std::numeric_limits<uint32_t>::max();
+  uint32_t smallestReduced = smallestKept;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    const bool isReduced = (mask >> d & 1) != 0;
+    if (isReduced)
+      reduced.addDimension(x.sizes[d], {x.strides[d]});
+    else
+      kept.addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
+    auto& smallest = isReduced ? smallestReduced : smallestKept;
+    if (x.sizes[d] > 1) smallest = std::min(smallest, x.strides[d]);
+  }
+  kept.sortBy(0);
+  kept.coalesce();
+  reduced.coalesce();
+  const auto outputs = static_cast<uint32_t>(kept.count());
+  const auto elements = static_cast<uint32_t>(reduced.count());
+  const bool arg = isArg(reduction.function);
+
+  std::vector<uint32_t> words;
+  appendWalk(words, kept);
+  const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
+  appendWalk(words, reduced);
+  const uint32_t parameters = builder.parameters(words);
+
+  const auto addStage = [&](const Spread& spread, uint32_t count, BufferRange from, BufferRange to, bool readsPartials,
+                            bool writesPartials) {
+    from.writes = false;
+    const uint64_t tasks = uint64_t{outputs} * spread.chunks;
+    const std::vector<uint32_t> push{outputs,
+                                     count,
+                                     spread.chunks,
+                                     spread.perChunk,
+                                     kept.rank,
+                                     reduced.rank,
+                                     reducedAt,
+                                     reduction.preferLast,
+                                     arg ? byteWidth(y.type) / 4 : 0,
+                                     elements};
+    return builder.add(cat("reduce.", shortTypeName(x.type)), spread.row ? tasks : divideUp(tasks, kGroupSize), push,
+                       {from, to}, parameters,
+                       {{0, static_cast<uint32_t>(reduction.function)},
+                        {1, spread.row},
+                        {2, readsPartials},
+                        {3, writesPartials}});
+  };
+  const Spread first = spreadOf(outputs, elements, smallestReduced <= smallestKept);
+  if (first.chunks == 1) {
+    if (auto error = addStage(first, elements, builder.input(0), builder.output(), false, false)) return *error;
+    return builder.finish();
+  }
+  // A partial result is a value and its companion, each as wide as the kernel's accumulator.
+  const uint64_t partialBytes = byteWidth(x.type) == 8 ? 16 : 8;
+  const BufferRange partials = builder.allocateTemporary(uint64_t{outputs} * first.chunks * partialBytes);
+  if (auto error = addStage(first, elements, builder.input(0), partials, false, true)) return *error;
+  Spread second = spreadOf(outputs, first.chunks, true);
+  second.chunks = 1;
+  second.perChunk = first.chunks;
+  if (auto error = addStage(second, first.chunks, partials, builder.output(), true, false)) return *error;
+  return builder.finish();
+}
+
+using ReduceDesc = DML_REDUCE_OPERATOR_DESC;
+template <class S>
+constexpr Field kArgFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                DIMPLE_ATTRIBUTE(S, AxisCount, UInt), DIMPLE_ARRAY(S, Axes, UIntArray, 2),
+                                DIMPLE_ENUM(S, AxisDirection, kAxisDirections)};
+constexpr Field kReduceFields[] = {DIMPLE_ENUM(ReduceDesc, Function, kReduceFunctions),
+                                   DIMPLE_INPUT(ReduceDesc, InputTensor), DIMPLE_OUTPUT(ReduceDesc, OutputTensor),
+                                   DIMPLE_ATTRIBUTE(ReduceDesc, AxisCount, UInt),
+                                   DIMPLE_ARRAY(ReduceDesc, Axes, UIntArray, 3)};
+
+constexpr TensorRule kReduceRules[] = {{kNumbers}, {kNumbers, 1, 8, -1, 0}};
+constexpr TensorRule kArgRules[] = {{kNumbers}, {kIndices, 1, 8, -1, 0}};
+constexpr Level kReduceLevels[] = {{DML_FEATURE_LEVEL_5_0, kReduceRules}};
+constexpr Level kArgLevels[] = {{DML_FEATURE_LEVEL_4_1, kArgRules}};
+
+constexpr OpSchema kSchemas[] = {
+    {DML_OPERATOR_REDUCE, "REDUCE", sizeof(ReduceDesc), kReduceFields, kReduceLevels, false, false, checkReduction,
+     planReduction},
+    {DML_OPERATOR_ARGMIN, "ARGMIN", sizeof(DML_ARGMIN_OPERATOR_DESC), kArgFields<DML_ARGMIN_OPERATOR_DESC>, kArgLevels,
+     false, false, checkReduction, planReduction},
+    {DML_OPERATOR_ARGMAX, "ARGMAX", sizeof(DML_ARGMAX_OPERATOR_DESC), kArgFields<DML_ARGMAX_OPERATOR_DESC>, kArgLevels,
+     false, false, checkReduction, planReduction},
+};
+
+}  // namespace
+
+std::span<const OpSchema> reduceSchemas() { return kSchemas; }
+
 }  // namespace dimple

@@ -1,0 +1,15 @@
+// The data type that an operator is said to support: that of its main tensor. Of the tensors of an operator the main
+// one is the first whose rule allows the most data types: the values of a gather, not its indices.
+#pragma once
+
+#include "core/op_schema.h"
+
+namespace dimple {
+
+// The rule of the main tensor; null for a schema without tensors.
+const TensorRule* mainRule(const OpSchema& schema);
+
+// Its data type in a description; UNKNOWN if it is absent or the operator has no schema.
+DataType mainType(const DML_OPERATOR_DESC& desc);
+
+}  // namespace dimple

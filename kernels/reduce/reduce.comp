@@ -1,0 +1,238 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+#include "directml_enums.glsl"
+
+// Reduces `elements` input elements to each of `outputs` results. A task is one chunk of one output: a workgroup's with ROW, an
+// invocation's without. With more than one chunk an output, the chunks write accumulators that a second dispatch
+// reduces as its elements.
+//   keptRank, reducedRank   walks at parameters[0] (operands: input, output) and parameters[reducedAt] (input)
+//   divisor                 elements an average divides by
+#define PUSH_FIELDS uint outputs; uint elements; uint chunks; uint chunkLength; uint keptRank; uint reducedRank; uint reducedAt; uint preferLast; uint indexWords; uint divisor;
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "common/math.glsl"
+
+layout(constant_id = 0) const uint FUNCTION = 0;
+layout(constant_id = 1) const uint ROW = 0;
+layout(constant_id = 2) const uint READS_PARTIALS = 0;
+layout(constant_id = 3) const uint WRITES_PARTIALS = 0;
+
+layout(set = 0, binding = 0, std430) readonly buffer xBuffer { RAW x[]; };
+layout(set = 0, binding = 1, std430) buffer yBuffer { uint y[]; };
+
+// value: the running result. extra: for ARGMIN and ARGMAX the index of value, kNoIndex if there is none; for
+// LOG_SUM_EXP the float sum of exp(element - value).
+struct Accumulator {
+  COMPUTE value;
+  uint extra;
+};
+const uint kNoIndex = 0xffffffffu;
+
+const bool kIsArg = FUNCTION == DML_REDUCE_FUNCTION_ARGMIN || FUNCTION == DML_REDUCE_FUNCTION_ARGMAX;
+const bool kIsLogSumExp = FUNCTION == DML_REDUCE_FUNCTION_LOG_SUM_EXP;
+
+#if T_IS_FLOAT
+#define LOWEST uintBitsToFloat(0xff800000u)
+#define HIGHEST uintBitsToFloat(0x7f800000u)
+// Zeros of both signs are equal.
+int compareKey(float v) { return (floatBitsToUint(v) & 0x7fffffffu) == 0u ? 0 : orderKey(v); }
+#else
+#if T_BITS == 64
+#if T_IS_SIGNED
+#define LOWEST fromRaw(uvec2(0u, 0x80000000u))
+#define HIGHEST fromRaw(uvec2(0xffffffffu, 0x7fffffffu))
+#else
+#define LOWEST fromRaw(uvec2(0u))
+#define HIGHEST fromRaw(uvec2(0xffffffffu))
+#endif
+#elif T_IS_SIGNED
+#define LOWEST COMPUTE(-2147483647 - 1)
+#define HIGHEST COMPUTE(2147483647)
+#else
+#define LOWEST COMPUTE(0)
+#define HIGHEST COMPUTE(0xffffffffu)
+#endif
+COMPUTE compareKey(COMPUTE v) { return v; }
+#endif
+
+COMPUTE absolute(COMPUTE v) {
+#if T_IS_FLOAT
+  return abs(v);
+#elif T_IS_SIGNED
+  return v < COMPUTE(0) ? -v : v;
+#else
+  return v;
+#endif
+}
+
+Accumulator emptyAccumulator() {
+  switch (FUNCTION) {
+    case DML_REDUCE_FUNCTION_MULTIPLY: return Accumulator(COMPUTE(1), 0u);
+    case DML_REDUCE_FUNCTION_MIN: return Accumulator(HIGHEST, 0u);
+    case DML_REDUCE_FUNCTION_MAX: return Accumulator(LOWEST, 0u);
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP: return Accumulator(LOWEST, 0u);
+    case DML_REDUCE_FUNCTION_ARGMIN:
+    case DML_REDUCE_FUNCTION_ARGMAX: return Accumulator(COMPUTE(0), kNoIndex);
+  }
+  return Accumulator(COMPUTE(0), 0u);
+}
+
+Accumulator fromElement(COMPUTE v, uint index) {
+  switch (FUNCTION) {
+    case DML_REDUCE_FUNCTION_L1: return Accumulator(absolute(v), 0u);
+    case DML_REDUCE_FUNCTION_L2:
+    case DML_REDUCE_FUNCTION_SUM_SQUARE: return Accumulator(v * v, 0u);
+#if T_IS_FLOAT
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP: return Accumulator(v, floatBitsToUint(isNan(v) ? v : 1.0));
+#endif
+    case DML_REDUCE_FUNCTION_ARGMIN:
+    case DML_REDUCE_FUNCTION_ARGMAX: return Accumulator(v, index);
+  }
+  return Accumulator(v, 0u);
+}
+
+#if T_IS_FLOAT
+// Sums of exponentials relative to their maxima, so that none overflows.
+Accumulator combineLogSumExp(Accumulator a, Accumulator b) {
+  const float top = maxNum(a.value, b.value);
+  const float sumA = uintBitsToFloat(a.extra) * (a.value == top ? 1.0 : expAccurate(a.value - top));
+  const float sumB = uintBitsToFloat(b.extra) * (b.value == top ? 1.0 : expAccurate(b.value - top));
+  return Accumulator(top, floatBitsToUint(sumA + sumB));
+}
+#endif
+
+Accumulator combineArg(Accumulator a, Accumulator b) {
+  if (a.extra == kNoIndex) return b;
+  if (b.extra == kNoIndex) return a;
+  if (compareKey(a.value) == compareKey(b.value)) return (push.preferLast != 0u) == (a.extra > b.extra) ? a : b;
+  const bool aIsLess = compareKey(a.value) < compareKey(b.value);
+  return aIsLess == (FUNCTION == DML_REDUCE_FUNCTION_ARGMIN) ? a : b;
+}
+
+Accumulator combine(Accumulator a, Accumulator b) {
+  switch (FUNCTION) {
+    case DML_REDUCE_FUNCTION_MULTIPLY: return Accumulator(a.value * b.value, 0u);
+    case DML_REDUCE_FUNCTION_MIN: return Accumulator(minNum(a.value, b.value), 0u);
+    case DML_REDUCE_FUNCTION_MAX: return Accumulator(maxNum(a.value, b.value), 0u);
+    case DML_REDUCE_FUNCTION_ARGMIN:
+    case DML_REDUCE_FUNCTION_ARGMAX: return combineArg(a, b);
+#if T_IS_FLOAT
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP: return combineLogSumExp(a, b);
+#endif
+  }
+  return Accumulator(a.value + b.value, 0u);
+}
+
+COMPUTE finish(Accumulator a) {
+#if T_IS_FLOAT
+  switch (FUNCTION) {
+    case DML_REDUCE_FUNCTION_AVERAGE: return a.value / float(push.divisor);
+    case DML_REDUCE_FUNCTION_L2: return sqrt(a.value);
+    case DML_REDUCE_FUNCTION_LOG_SUM: return logAccurate(a.value);
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP: {
+      const float sum = uintBitsToFloat(a.extra);
+      if (isNan(sum)) return sum;
+      return abs(a.value) == HIGHEST ? a.value : a.value + logAccurate(sum);
+    }
+  }
+#endif
+  return a.value;
+}
+
+// Accumulators travel as pairs of RAW, at full precision whatever T is.
+#if T_IS_FLOAT
+COMPUTE wideFromRaw(RAW raw) { return uintBitsToFloat(raw); }
+RAW wideToRaw(COMPUTE v) { return floatBitsToUint(v); }
+RAW extraToRaw(uint v) { return v; }
+uint extraFromRaw(RAW v) { return v; }
+#elif T_BITS == 64
+COMPUTE wideFromRaw(RAW raw) { return fromRaw(raw); }
+RAW wideToRaw(COMPUTE v) { return toRaw(v); }
+RAW extraToRaw(uint v) { return uvec2(v, 0u); }
+uint extraFromRaw(RAW v) { return v.x; }
+#else
+COMPUTE wideFromRaw(RAW raw) { return COMPUTE(raw); }
+RAW wideToRaw(COMPUTE v) { return uint(v); }
+RAW extraToRaw(uint v) { return v; }
+uint extraFromRaw(RAW v) { return v; }
+#endif
+
+Accumulator load(uint keptOffset, uint outputIndex, uint l) {
+  if (READS_PARTIALS != 0u) {
+    const uint at = (outputIndex * push.elements + l) * 2u;
+    return Accumulator(wideFromRaw(x[at]), extraFromRaw(x[at + 1u]));
+  }
+  const uint at = keptOffset + walkOffsets(push.reducedAt, push.reducedRank, l).x;
+#if T_BITS >= 32
+  return fromElement(fromRaw(x[at]), l);
+#else
+  return fromElement(fromRaw(x[at / (32u / T_BITS)] >> (at % (32u / T_BITS) * T_BITS) & T_MASK), l);
+#endif
+}
+
+void store(uint outputOffset, uint task, Accumulator a) {
+  if (WRITES_PARTIALS != 0u) {
+#if T_BITS == 64
+    const uvec4 words = uvec4(wideToRaw(a.value), extraToRaw(a.extra));
+    for (uint k = 0u; k < 4u; ++k) y[task * 4u + k] = words[k];
+#else
+    y[task * 2u] = wideToRaw(a.value);
+    y[task * 2u + 1u] = extraToRaw(a.extra);
+#endif
+    return;
+  }
+  if (kIsArg) {
+    y[outputOffset * push.indexWords] = a.extra;
+    if (push.indexWords == 2u) y[outputOffset * 2u + 1u] = 0u;
+    return;
+  }
+  const RAW bits = toRaw(finish(a));
+#if T_BITS == 64
+  y[outputOffset * 2u] = bits.x;
+  y[outputOffset * 2u + 1u] = bits.y;
+#elif T_BITS == 32
+  y[outputOffset] = bits;
+#else
+  const uint word = outputOffset / (32u / T_BITS);
+  const uint shift = outputOffset % (32u / T_BITS) * T_BITS;
+  atomicAnd(y[word], ~(T_MASK << shift));
+  atomicOr(y[word], (bits & T_MASK) << shift);
+#endif
+}
+
+shared COMPUTE sharedValue[256];
+shared uint sharedExtra[256];
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = gl_LocalInvocationID.x;
+  const uint task = ROW != 0u ? group : group * gl_WorkGroupSize.x + lane;
+  if (ROW == 0u && task >= push.outputs * push.chunks) return;
+  // Neighbouring invocations take neighbouring outputs, neighbouring workgroups neighbouring chunks.
+  const uint outputIndex = ROW != 0u ? task / push.chunks : task % push.outputs;
+  const uint chunk = ROW != 0u ? task % push.chunks : task / push.outputs;
+
+  const uvec4 kept = walkOffsets(0u, push.keptRank, outputIndex);
+  const uint begin = chunk * push.chunkLength;
+  const uint count = min(push.chunkLength, push.elements - begin);
+  Accumulator a = emptyAccumulator();
+  if (ROW != 0u) {
+    for (uint k = lane; k < count; k += gl_WorkGroupSize.x) a = combine(a, load(kept.x, outputIndex, begin + k));
+    sharedValue[lane] = a.value;
+    sharedExtra[lane] = a.extra;
+    for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
+      barrier();
+      if (lane < half1) {
+        a = combine(a, Accumulator(sharedValue[lane + half1], sharedExtra[lane + half1]));
+        sharedValue[lane] = a.value;
+        sharedExtra[lane] = a.extra;
+      }
+    }
+    if (lane != 0u) return;
+  } else {
+    for (uint k = 0u; k < count; ++k) a = combine(a, load(kept.x, outputIndex, begin + k));
+  }
+  store(kept.y, outputIndex * push.chunks + chunk, a);
+}

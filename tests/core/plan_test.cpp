@@ -1,0 +1,150 @@
+// Plans as golden text, on the default limits and on made-up ones. No device is involved.
+#include <doctest/doctest.h>
+
+#include "core/desc_text.h"
+#include "core/op_view.h"
+#include "core/plan_builder.h"
+
+using namespace dimple;
+
+namespace {
+
+Result<Plan> planOf(std::string_view line, const Caps& caps = {}) {
+  auto parsed = parseCase(line);
+  if (!parsed) return parsed.error();
+  const auto view = validate(parsed->desc.desc());
+  if (!view) return view.error();
+  return planOperator(*view, caps);
+}
+
+std::string textOf(std::string_view line, const Caps& caps = {}) {
+  const auto plan = planOf(line, caps);
+  return plan ? planText(*plan) : plan.error().text;
+}
+
+}  // namespace
+
+TEST_CASE("a packed ADD is one dispatch of 16 bytes an invocation") {
+  CHECK(textOf("ELEMENT_WISE_ADD ATensor=f32[2,3] BTensor=f32[2,3] OutputTensor=f32[2,3]") ==
+        "temporary 0 persistent 0 parameters 0\n"
+        "execute\n"
+        "  binary_packed.f32 spec0=4 spec1=0 groups=1x1x1 push=[1 1 1 6 1 0 0 0] parameters@0 input0:r+0/24 "
+        "input1:r+0/24 output0:rw+0/24\n");
+}
+
+TEST_CASE("a broadcast scalar keeps ADD packed") {
+  const auto plan = planOf("ELEMENT_WISE_ADD ATensor=f32[64,3] BTensor=f32[64,3]{0,0} OutputTensor=f32[64,3]");
+  REQUIRE(plan);
+  CHECK(plan->execution[0].kernel == "binary_packed.f32");
+  CHECK(plan->execution[0].push[5] == 2);
+}
+
+TEST_CASE("a broadcast row makes ADD walk two dimensions") {
+  const auto plan = planOf("ELEMENT_WISE_ADD ATensor=f32[64,3] BTensor=f32[64,3]{0,1} OutputTensor=f32[64,3]");
+  REQUIRE(plan);
+  CHECK(plan->execution[0].kernel == "binary.f32");
+  // {base}, then the inner dimension {size, multiplier, shifts} {strides}, then the outer one.
+  const std::vector<uint32_t> expected{0, 0, 0, 0, 3, 1431655766, 1, 1, 1, 1, 1, 0, 64, 1, 1, 5, 3, 0, 3, 0};
+  REQUIRE(plan->parameters.size() >= expected.size());
+  CHECK(std::vector<uint32_t>(plan->parameters.begin(), plan->parameters.begin() + 20) == expected);
+  CHECK(plan->parameters.size() % 64 == 0);  // whole blocks of 256 bytes
+}
+
+TEST_CASE("narrow types take native storage where the device has it") {
+  Caps caps;
+  constexpr auto kLine = "ELEMENT_WISE_ADD ATensor=i8[4]{2} BTensor=i8[4]{2} OutputTensor=i8[4]{2}";
+  CHECK(planOf(kLine, caps)->execution[0].kernel == "binary.i8");
+  caps.features = static_cast<uint32_t>(Feature::Storage8);
+  CHECK(planOf(kLine, caps)->execution[0].kernel == "binary_native.i8");
+}
+
+TEST_CASE("SCATTER_ND waits for its copy") {
+  const auto plan = planOf(
+      "SCATTER_ND InputTensor=f32[8] IndicesTensor=u32[4,1] UpdatesTensor=f32[4] OutputTensor=f32[8] "
+      "InputDimensionCount=1 IndicesDimensionCount=2");
+  REQUIRE(plan);
+  REQUIRE(plan->execution.size() == 2);
+  CHECK_FALSE(plan->execution[0].barrierBefore);
+  CHECK(plan->execution[1].barrierBefore);
+}
+
+TEST_CASE("the inputs of JOIN are copied without waiting for each other") {
+  const auto plan = planOf("JOIN InputTensors=(u8[3],u8[5],u8[8]) OutputTensor=u8[16] Axis=0");
+  REQUIRE(plan);
+  REQUIRE(plan->execution.size() == 3);
+  for (const Dispatch& d : plan->execution) {
+    CHECK_FALSE(d.barrierBefore);
+    // Words that two inputs share are merged byte by byte.
+    CHECK(d.kernel == "copy.b8");
+  }
+}
+
+TEST_CASE("a long reduction takes two stages") {
+  const auto plan = planOf("REDUCE Function=SUM InputTensor=f32[1048576] OutputTensor=f32[1] Axes=[0]");
+  REQUIRE(plan);
+  REQUIRE(plan->execution.size() == 2);
+  CHECK(plan->execution[0].groups[0] == 128);
+  CHECK(plan->execution[1].barrierBefore);
+  CHECK(plan->temporaryBytes == 1024);
+}
+
+TEST_CASE("inputs owned by DML are copied at initialization and read from the persistent resource") {
+  const auto plan = planOf("ELEMENT_WISE_ADD ATensor=f32[6] BTensor=f32[6]! OutputTensor=f32[6]");
+  REQUIRE(plan);
+  CHECK(plan->persistentBytes == 256);
+  REQUIRE(plan->initialization.size() == 1);
+  CHECK(plan->initialization[0].buffers[0].kind == SlotKind::Input);
+  CHECK(plan->initialization[0].buffers[0].index == 1);
+  CHECK(plan->execution[0].buffers[1].kind == SlotKind::Persistent);
+}
+
+TEST_CASE("more workgroups than a dimension holds fold") {
+  Caps caps;
+  caps.maxGroups = {16, 16, 16};
+  const auto plan = planOf("ELEMENT_WISE_ADD ATensor=f32[100000] BTensor=f32[100000] OutputTensor=f32[100000]", caps);
+  REQUIRE(plan);
+  CHECK(plan->execution[0].groups == std::array{14u, 7u, 1u});
+  caps.maxGroups = {4, 4, 4};
+  CHECK(textOf("ELEMENT_WISE_ADD ATensor=f32[100000] BTensor=f32[100000] OutputTensor=f32[100000]", caps) ==
+        "ELEMENT_WISE_ADD needs 98 workgroups, more than this device can dispatch.");
+}
+
+TEST_CASE("a tensor above the device's binding range is refused with the limit") {
+  Caps caps;
+  caps.maxBufferRange = 1024;
+  CHECK(textOf("ELEMENT_WISE_ADD ATensor=f32[300] BTensor=f32[300] OutputTensor=f32[300]", caps) ==
+        "ATensor spans 1200 bytes, but this device binds at most 1024 bytes to a kernel.");
+}
+
+TEST_CASE("offsets inside a binding respect the device's alignment") {
+  constexpr auto kLine = "SLICE InputTensor=f32[64] OutputTensor=f32[32] Offsets=[32] Sizes=[32] Strides=[1]";
+  CHECK(planOf(kLine)->execution[0].kernel == "copy_packed");
+  Caps caps;
+  caps.bufferOffsetAlignment = 256;
+  CHECK(planOf(kLine, caps)->execution[0].kernel == "copy.b32");
+}
+
+TEST_CASE("barriers follow reads and writes of overlapping bytes") {
+  const auto dispatch = [](std::vector<BufferRange> buffers) {
+    Dispatch d;
+    d.buffers = std::move(buffers);
+    return d;
+  };
+  const auto barriers = [](std::vector<Dispatch> all, bool aliased = false) {
+    deriveBarriers(all, std::vector<uint32_t>(all.size(), 0), aliased);
+    std::vector<bool> out;
+    for (const auto& d : all) out.push_back(d.barrierBefore);
+    return out;
+  };
+  const BufferRange in{SlotKind::Input, 0, 0, 64, false};
+  const BufferRange out{SlotKind::Output, 0, 0, 64, true};
+  const BufferRange outNext{SlotKind::Output, 0, 64, 64, true};
+  const BufferRange outRead{SlotKind::Output, 0, 0, 64, false};
+  using Bools = std::vector<bool>;
+  CHECK(barriers({dispatch({in, out}), dispatch({in, outNext})}) == Bools{false, false});
+  CHECK(barriers({dispatch({in, out}), dispatch({in, out})}) == Bools{false, true});  // write after write
+  CHECK(barriers({dispatch({out}), dispatch({outRead}), dispatch({outRead})}) == Bools{false, true, false});
+  CHECK(barriers({dispatch({outRead}), dispatch({out})}) == Bools{false, true});  // write after read
+  CHECK(barriers({dispatch({in}), dispatch({out})}) == Bools{false, false});
+  CHECK(barriers({dispatch({in}), dispatch({out})}, true) == Bools{false, true});  // in place
+}

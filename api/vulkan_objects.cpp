@@ -59,7 +59,7 @@ D3D12_RESOURCE_DESC VulkanBuffer::desc() const {
 
 VulkanDescriptorHeap::VulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backend, uint32_t count)
     : VulkanObject(std::move(backend)),
-      heap_(*backend_, count),
+      heap_(std::make_shared<vulkan::DescriptorHeap>(*backend_, count)),
       handles_(new std::byte[size_t{count} * dimpleDescriptorIncrement]) {
   std::lock_guard lock(liveHeaps().mutex);
   liveHeaps().byStart.emplace(start(), this);
@@ -74,14 +74,14 @@ VulkanDescriptorHeap* VulkanDescriptorHeap::find(uint64_t handle, uint32_t& inde
   if (after == liveHeaps().byStart.begin()) return nullptr;
   const auto& [start, heap] = *std::prev(after);
   const uint64_t distance = handle - start;
-  if (distance % dimpleDescriptorIncrement != 0 || distance / dimpleDescriptorIncrement >= heap->heap_.count())
+  if (distance % dimpleDescriptorIncrement != 0 || distance / dimpleDescriptorIncrement >= heap->heap_->count())
     return nullptr;
   index = static_cast<uint32_t>(distance / dimpleDescriptorIncrement);
   return heap;
 }
 
 D3D12_DESCRIPTOR_HEAP_DESC VulkanDescriptorHeap::desc() const {
-  return {D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, heap_.count(), D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
+  return {D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, heap_->count(), D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
 }
 
 VulkanCommandList::VulkanCommandList(std::shared_ptr<vulkan::Device> backend, VkCommandBuffer commands)

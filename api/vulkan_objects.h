@@ -80,7 +80,7 @@ class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3
   // The live heap that a handle lies in, with the index of its descriptor.
   static VulkanDescriptorHeap* find(uint64_t handle, uint32_t& index);
 
-  vulkan::DescriptorHeap& heap() { return heap_; }
+  vulkan::DescriptorHeap& heap() { return *heap_; }
 
   DIMPLE_RETURNS(D3D12_DESCRIPTOR_HEAP_DESC, GetDesc, desc())
   DIMPLE_RETURNS(D3D12_CPU_DESCRIPTOR_HANDLE, GetCPUDescriptorHandleForHeapStart, {static_cast<SIZE_T>(start())})
@@ -91,7 +91,7 @@ class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3
   D3D12_DESCRIPTOR_HEAP_DESC desc() const;
   uint64_t start() const { return reinterpret_cast<uintptr_t>(handles_.get()); }
 
-  vulkan::DescriptorHeap heap_;
+  const std::shared_ptr<vulkan::DescriptorHeap> heap_;
   // Never written: reserves addresses, so that the handles of live heaps differ.
   const std::unique_ptr<std::byte[]> handles_;
 };

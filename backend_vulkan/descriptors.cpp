@@ -140,7 +140,8 @@ void HeapSets::write(size_t dispatch, size_t binding, const NativeBuffer& buffer
                                    nullptr,
                                    &info,
                                    nullptr};
-  device_.vk().vkUpdateDescriptorSets(device_.handles().device, 1, &write, 0, nullptr);
+  const Device& device = heap_->device();
+  device.vk().vkUpdateDescriptorSets(device.handles().device, 1, &write, 0, nullptr);
 }
 
 Result<std::unique_ptr<DescriptorSets>> Device::describe(const Executable& executable, const DescriptorRange& range) {
@@ -154,7 +155,7 @@ Result<std::unique_ptr<DescriptorSets>> Device::describe(const Executable& execu
     sets.push_back(*set);
     first += dispatch.bufferCount;
   }
-  return std::unique_ptr<DescriptorSets>(std::make_unique<HeapSets>(*this, std::move(sets)));
+  return std::unique_ptr<DescriptorSets>(std::make_unique<HeapSets>(heap.shared_from_this(), std::move(sets)));
 }
 
 }  // namespace dimple::vulkan

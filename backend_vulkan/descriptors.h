@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -46,8 +47,9 @@ class DescriptorLayouts {
 
 // `count` descriptors that binding tables take ranges of. A dispatch with n buffers takes n descriptors, which are one
 // descriptor set. The same place and number give the same set again, so that a table that is created anew over a range
-// rebinds what was recorded with it. Sets live as long as the heap.
-class DescriptorHeap {
+// rebinds what was recorded with it. Sets live as long as the heap, which the
+// tables over it keep alive.
+class DescriptorHeap : public std::enable_shared_from_this<DescriptorHeap> {
  public:
   DescriptorHeap(Device& device, uint32_t count) : device_(device), count_(count) {}
   ~DescriptorHeap();
@@ -69,13 +71,14 @@ class DescriptorHeap {
 
 class HeapSets final : public DescriptorSets {
  public:
-  HeapSets(const Device& device, std::vector<VkDescriptorSet> sets) : device_(device), sets_(std::move(sets)) {}
+  HeapSets(std::shared_ptr<DescriptorHeap> heap, std::vector<VkDescriptorSet> sets)
+      : heap_(std::move(heap)), sets_(std::move(sets)) {}
   void write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) override;
   VkDescriptorSet set(size_t dispatch) const { return sets_[dispatch]; }
 
  private:
-  const Device& device_;
-  std::vector<VkDescriptorSet> sets_;
+  const std::shared_ptr<DescriptorHeap> heap_;
+  const std::vector<VkDescriptorSet> sets_;
 };
 
 }  // namespace dimple::vulkan

@@ -33,6 +33,30 @@ endif()
 
 find_package(Threads REQUIRED)
 
+# A cross compiler must not look into /usr/include: the header libraries it may use are linked into a folder beside.
+if(CMAKE_CROSSCOMPILING)
+  set(crossHeaders "${CMAKE_BINARY_DIR}/headers")
+  foreach(pair "JSON|nlohmann" "CLI11|CLI" "DOCTEST|doctest.h" "DOCTEST|../doctest" "DIRECTX|directx" "DIRECTX|dxguids" "VULKAN|vulkan"
+               "VULKAN|vk_video" "VOLK|volk.h" "VOLK|volk.c")
+    string(REPLACE "|" ";" pair "${pair}")
+    list(GET pair 0 variable)
+    list(GET pair 1 name)
+    set(variable DIMPLE_${variable}_INCLUDE_DIR)
+    if(variable STREQUAL "DIMPLE_VOLK_INCLUDE_DIR")
+      set(variable DIMPLE_VOLK_DIR)
+    endif()
+    file(MAKE_DIRECTORY "${crossHeaders}")
+    get_filename_component(link "${name}" NAME)
+    if(EXISTS "${${variable}}/${name}" AND NOT EXISTS "${crossHeaders}/${link}")
+      file(CREATE_LINK "${${variable}}/${name}" "${crossHeaders}/${link}" SYMBOLIC)
+    endif()
+  endforeach()
+  foreach(variable JSON_INCLUDE_DIR CLI11_INCLUDE_DIR DOCTEST_INCLUDE_DIR VULKAN_INCLUDE_DIR VOLK_DIR
+                   DIRECTX_INCLUDE_DIR)
+    set(DIMPLE_${variable} "${crossHeaders}")
+  endforeach()
+endif()
+
 # Headers of others are system headers: their warnings are not ours.
 function(dimple_system_headers name)
   add_library(${name} INTERFACE)
@@ -46,6 +70,10 @@ else()
     "${DIMPLE_DIRECTX_INCLUDE_DIR}/wsl/stubs")
 endif()
 target_compile_definitions(dimple_directx INTERFACE DML_TARGET_VERSION=0x6400)
+if(MINGW)
+  # An annotation that the headers of mingw-w64 do not know.
+  target_compile_definitions(dimple_directx INTERFACE _Maybenull_=)
+endif()
 
 dimple_system_headers(dimple_vulkan "${DIMPLE_VULKAN_INCLUDE_DIR}")
 target_compile_definitions(dimple_vulkan INTERFACE VK_NO_PROTOTYPES)
@@ -56,6 +84,9 @@ if(DIMPLE_BUILD_TOOL)
 endif()
 if(DIMPLE_BUILD_TESTS)
   get_filename_component(doctestParent "${DIMPLE_DOCTEST_INCLUDE_DIR}" DIRECTORY)
+  if(CMAKE_CROSSCOMPILING)
+    set(doctestParent "${DIMPLE_DOCTEST_INCLUDE_DIR}")
+  endif()
   dimple_system_headers(dimple_doctest "${DIMPLE_DOCTEST_INCLUDE_DIR}" "${doctestParent}")
 endif()
 

@@ -7,11 +7,6 @@
 namespace dimple {
 namespace {
 
-struct Access {
-  BufferRange range;
-  uint32_t group;
-};
-
 bool sameMemory(const BufferRange& a, const BufferRange& b, bool aliased) {
   if (a.kind == b.kind) return a.index == b.index && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
   const auto isCallers = [](SlotKind kind) { return kind == SlotKind::Input || kind == SlotKind::Output; };
@@ -81,18 +76,16 @@ std::string planText(const Plan& plan) {
   return out;
 }
 
-void deriveBarriers(std::span<Dispatch> dispatches, std::span<const uint32_t> parallelGroups, bool aliased) {
-  std::vector<Access> sinceBarrier;
-  for (size_t i = 0; i < dispatches.size(); ++i) {
-    Dispatch& dispatch = dispatches[i];
-    dispatch.barrierBefore = std::any_of(sinceBarrier.begin(), sinceBarrier.end(), [&](const Access& before) {
-      if (parallelGroups[i] != 0 && before.group == parallelGroups[i]) return false;
-      return std::any_of(dispatch.buffers.begin(), dispatch.buffers.end(), [&](const BufferRange& now) {
-        return (before.range.writes || now.writes) && sameMemory(before.range, now, aliased);
+void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
+  std::vector<BufferRange> sinceBarrier;
+  for (Dispatch& dispatch : dispatches) {
+    dispatch.barrierBefore = std::ranges::any_of(sinceBarrier, [&](const BufferRange& before) {
+      return std::ranges::any_of(dispatch.buffers, [&](const BufferRange& now) {
+        return (before.writes || now.writes) && sameMemory(before, now, aliased);
       });
     });
     if (dispatch.barrierBefore) sinceBarrier.clear();
-    for (const auto& range : dispatch.buffers) sinceBarrier.push_back({range, parallelGroups[i]});
+    sinceBarrier.insert(sinceBarrier.end(), dispatch.buffers.begin(), dispatch.buffers.end());
   }
 }
 

@@ -56,9 +56,8 @@ struct Plan {
 // A text dump, one line a dispatch, stable enough for golden files.
 std::string planText(const Plan& plan);
 
-// Sets barrierBefore of dispatches from `first` on, so that no dispatch reads or writes a byte that an earlier one
-// without a barrier between wrote, or writes one that it read. `aliased` says that outputs may share memory with
-// inputs. Dispatches of one parallel group (see PlanBuilder) never conflict with each other.
-void deriveBarriers(std::span<Dispatch> dispatches, std::span<const uint32_t> parallelGroups, bool aliased);
+// Sets barrierBefore, so that no dispatch reads or writes a byte that an earlier one without a barrier between wrote,
+// or writes one that it read. `aliased` says that outputs may share memory with inputs.
+void deriveBarriers(std::span<Dispatch> dispatches, bool aliased);
 
 }  // namespace dimple

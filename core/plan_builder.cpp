@@ -75,7 +75,6 @@ Status PlanBuilder::add(std::string kernel, uint64_t groups, std::vector<uint32_
   dispatch.buffers = std::move(buffers);
   dispatch.parameterOffset = parameterOffset;
   plan_.execution.push_back(std::move(dispatch));
-  groups_.push_back(parallelGroup_);
   return {};
 }
 
@@ -87,7 +86,7 @@ Status PlanBuilder::addItems(std::string kernel, uint64_t items, std::vector<uin
 }
 
 Plan PlanBuilder::finish() {
-  deriveBarriers(plan_.execution, groups_, view_.schema().inPlace);
+  deriveBarriers(plan_.execution, view_.schema().inPlace);
   return std::move(plan_);
 }
 

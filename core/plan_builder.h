@@ -1,4 +1,4 @@
-// Helpers of plan functions: dispatches over a grid, parameter blocks, parallel groups.
+// Helpers of plan functions: dispatches over a grid, parameter blocks, temporary memory.
 #pragma once
 
 #include <span>
@@ -39,18 +39,12 @@ class PlanBuilder {
   Status addItems(std::string kernel, uint64_t items, std::vector<uint32_t> push, std::vector<BufferRange> buffers,
                   uint32_t parameterOffset, std::vector<Specialization> specialization = {});
 
-  // Dispatches added while `parallel` is true write disjoint bytes and need no barrier between them.
-  void setParallel(bool parallel) { parallelGroup_ = parallel ? ++lastGroup_ : 0; }
-
   Plan finish();
 
  private:
   const OpView& view_;
   const Caps& caps_;
   Plan plan_;
-  std::vector<uint32_t> groups_;
-  uint32_t parallelGroup_ = 0;
-  uint32_t lastGroup_ = 0;
 };
 
 // "family.f16", or "family_native.f16" where the type is narrower than 32 bits and the device stores it natively.

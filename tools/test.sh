@@ -98,7 +98,11 @@ runTests() { # preset, suffix of the stage's name
 }
 
 configure() { cmake --preset "$1" >"$logs/configure-$1.log" 2>&1 || { cat "$logs/configure-$1.log"; return 1; }; }
-build() { cmake --build --preset "$1" ${DIMPLE_JOBS:+-j "$DIMPLE_JOBS"}; }
+build() { # preset, targets...
+  local preset=$1
+  shift
+  cmake --build --preset "$preset" ${DIMPLE_JOBS:+-j "$DIMPLE_JOBS"} ${1:+--target "$@"}
+}
 
 # Builds docs/examples/hello against an installed tree that was moved, with CMake and with pkg-config, and runs it.
 installTest() {
@@ -142,7 +146,7 @@ else
 fi
 if ((withAsan)); then
   must "configure linux-asan" configure linux-asan
-  must "build linux-asan" build linux-asan
+  must "build linux-asan" build linux-asan core_tests dimple_tests
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   runTests linux-asan " (asan)"

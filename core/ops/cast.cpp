@@ -18,10 +18,9 @@ Result<Plan> planCast(const OpView& view, const Caps& caps) {
   }
   walk.sortBy(1);
   walk.coalesce();
-  if (auto error = builder.addItems(typedKernel("cast", y.type, caps), y.elements,
-                                    {static_cast<uint32_t>(y.elements), walk.rank},
-                                    {builder.input(0), builder.output()}, builder.parameters(walk),
-                                    {{0, static_cast<uint32_t>(x.type)}}))
+  if (auto error = builder.addItems(
+          typedKernel("cast", y.type, caps), y.elements, {static_cast<uint32_t>(y.elements), walk.rank},
+          {builder.input(0), builder.output()}, builder.parameters(walk), {{0, static_cast<uint32_t>(x.type)}}))
     return *error;
   return builder.finish();
 }

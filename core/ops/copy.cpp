@@ -10,34 +10,36 @@ constexpr uint32_t kFrom = 0;
 constexpr uint32_t kTo = 1;
 constexpr uint32_t kBoth = 1u << kFrom | 1u << kTo;
 
+// The part of `range` that an operand touches, from the last offset before it that can be bound. Moves the walk's base
+// to match. A walk backwards is left as it is.
+BufferRange touched(BufferRange range, Walk& walk, uint32_t operand, uint32_t elementBytes, const Caps& caps) {
+  uint64_t elements = 1;
+  for (uint32_t d = 0; d < walk.rank; ++d) {
+    if (walk.strides[d][operand] > INT32_MAX) return range;
+    elements += uint64_t{walk.sizes[d] - 1} * walk.strides[d][operand];
+  }
+  const uint64_t start = uint64_t{walk.base[operand]} * elementBytes;
+  const uint64_t bound = start / caps.bufferOffsetAlignment * caps.bufferOffsetAlignment;
+  walk.base[operand] = static_cast<uint32_t>((start - bound) / elementBytes);
+  range.offset += bound;
+  range.bytes = alignUp((walk.base[operand] + elements) * elementBytes, 4);
+  return range;
+}
+
 }  // namespace
 
-Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to,
-               bool exclusive) {
+Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to) {
   walk.sortBy(kTo);
   walk.coalesce();
+  const BufferRange source = touched(from, walk, kFrom, byteWidth(type), builder.caps());
+  const BufferRange target = touched(to, walk, kTo, byteWidth(type), builder.caps());
   const uint64_t count = walk.count();
-  const uint64_t bytes = count * byteWidth(type);
-
-  // Both ends may start inside their buffers where a binding can start there.
-  const Caps& caps = builder.caps();
-  const auto startOf = [&](uint32_t operand) { return uint64_t{walk.base[operand]} * byteWidth(type); };
-  const auto bindable = [&](uint32_t operand) { return startOf(operand) % caps.bufferOffsetAlignment == 0; };
-  const bool wholeWords = bytes % 4 == 0;
-  if (bindable(kFrom) && bindable(kTo) && (wholeWords || exclusive)) {
-    Walk rebased = walk;
-    rebased.base = {};
-    if (rebased.isPacked(kBoth)) {
-      BufferRange source = from;
-      BufferRange target = to;
-      source.offset += startOf(kFrom);
-      target.offset += startOf(kTo);
-      source.bytes = target.bytes = alignUp(bytes, 4);
-      return builder.addItems("copy_packed", divideUp(bytes, 16), {static_cast<uint32_t>(bytes)}, {source, target}, 0);
-    }
+  if (walk.isPacked(kBoth)) {
+    const uint64_t bytes = count * byteWidth(type);
+    return builder.addItems("copy_packed", divideUp(bytes, 16), {static_cast<uint32_t>(bytes)}, {source, target}, 0);
   }
-  return builder.addItems(sizedKernel("copy", type, caps), count, {static_cast<uint32_t>(count), walk.rank}, {from, to},
-                          builder.parameters(walk));
+  return builder.addItems(sizedKernel("copy", type, builder.caps()), count, {static_cast<uint32_t>(count), walk.rank},
+                          {source, target}, builder.parameters(walk));
 }
 
 Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Caps& caps) {

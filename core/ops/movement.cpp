@@ -161,15 +161,13 @@ Result<Plan> planJoin(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
   const UINT axis = view.as<DML_JOIN_OPERATOR_DESC>().Axis;
   const Tensor& y = view.output();
-  const size_t count = view.inputs().size();
-  builder.setParallel(true);
   uint32_t start = 0;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < view.inputs().size(); ++i) {
     const Tensor& x = view.input(i);
     const Tensor* operands[] = {&x, &y};
     Walk walk = makeWalk(x.sizeSpan(), operands);
     walk.base[1] = start * y.strides[axis];
-    if (auto error = addCopy(builder, x.type, walk, builder.input(i), builder.output(), count == 1)) return *error;
+    if (auto error = addCopy(builder, x.type, walk, builder.input(i), builder.output())) return *error;
     start += x.sizes[axis];
   }
   return builder.finish();

@@ -29,8 +29,10 @@ Reduction reductionOf(const OpView& view) {
     return Reduction{function, {desc.Axes, desc.AxisCount}, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING};
   };
   switch (view.schema().type) {
-    case DML_OPERATOR_ARGMIN: return arg(view.as<DML_ARGMIN_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMIN);
-    case DML_OPERATOR_ARGMAX: return arg(view.as<DML_ARGMAX_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMAX);
+    case DML_OPERATOR_ARGMIN:
+      return arg(view.as<DML_ARGMIN_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMIN);
+    case DML_OPERATOR_ARGMAX:
+      return arg(view.as<DML_ARGMAX_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMAX);
     default: {
       const auto& desc = view.as<DML_REDUCE_OPERATOR_DESC>();
       return {desc.Function, {desc.Axes, desc.AxisCount}, false};
@@ -44,15 +46,18 @@ TypeSet functionTypes(DML_REDUCE_FUNCTION function) {
     case DML_REDUCE_FUNCTION_AVERAGE:
     case DML_REDUCE_FUNCTION_L2:
     case DML_REDUCE_FUNCTION_LOG_SUM:
-    case DML_REDUCE_FUNCTION_LOG_SUM_EXP: return kFloats;
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP:
+      return kFloats;
     case DML_REDUCE_FUNCTION_L1:
     case DML_REDUCE_FUNCTION_MULTIPLY:
     case DML_REDUCE_FUNCTION_SUM:
-    case DML_REDUCE_FUNCTION_SUM_SQUARE: return kFloats | kIndices;
+    case DML_REDUCE_FUNCTION_SUM_SQUARE:
+      return kFloats | kIndices;
     case DML_REDUCE_FUNCTION_ARGMIN:
     case DML_REDUCE_FUNCTION_ARGMAX:
     case DML_REDUCE_FUNCTION_MAX:
-    case DML_REDUCE_FUNCTION_MIN: return kNumbers;
+    case DML_REDUCE_FUNCTION_MIN:
+      return kNumbers;
   }
   return 0;
 }
@@ -96,11 +101,11 @@ struct Spread {
 
 // Rows suit elements that lie beside each other, columns outputs that do. Chunks fill the device where outputs are few.
 Spread spreadOf(uint64_t outputs, uint64_t elements, bool elementsAreDense) {
-  constexpr uint64_t kRowElements = 64;          // below, a workgroup's reduction tree costs more than it saves
-  constexpr uint64_t kRowTasks = 2048;           // workgroups that fill a device
-  constexpr uint64_t kColumnTasks = 64 * 1024;   // invocations that do
-  constexpr uint64_t kRowChunk = 8192;           // elements worth a workgroup
-  constexpr uint64_t kColumnChunk = 256;         // elements worth an invocation
+  constexpr uint64_t kRowElements = 64;         // below, a workgroup's reduction tree costs more than it saves
+  constexpr uint64_t kRowTasks = 2048;          // workgroups that fill a device
+  constexpr uint64_t kColumnTasks = 64 * 1024;  // invocations that do
+  constexpr uint64_t kRowChunk = 8192;          // elements worth a workgroup
+  constexpr uint64_t kColumnChunk = 256;        // elements worth an invocation
   const bool row = elementsAreDense && elements >= kRowElements;
   const uint64_t wanted = divideUp(elements, row ? kRowChunk : kColumnChunk);
   const uint64_t most = std::max<uint64_t>(1, (row ? kRowTasks : kColumnTasks) / outputs);
@@ -154,12 +159,10 @@ Result<Plan> planReduction(const OpView& view, const Caps& caps) {
                                      reduction.preferLast,
                                      arg ? byteWidth(y.type) / 4 : 0,
                                      elements};
-    return builder.add(cat("reduce.", shortTypeName(x.type)), spread.row ? tasks : divideUp(tasks, kGroupSize), push,
-                       {from, to}, parameters,
-                       {{0, static_cast<uint32_t>(reduction.function)},
-                        {1, spread.row},
-                        {2, readsPartials},
-                        {3, writesPartials}});
+    return builder.add(
+        cat("reduce.", shortTypeName(x.type)), spread.row ? tasks : divideUp(tasks, kGroupSize), push, {from, to},
+        parameters,
+        {{0, static_cast<uint32_t>(reduction.function)}, {1, spread.row}, {2, readsPartials}, {3, writesPartials}});
   };
   const Spread first = spreadOf(outputs, elements, smallestReduced <= smallestKept);
   if (first.chunks == 1) {

@@ -1,5 +1,7 @@
 // A DirectML device over Vulkan objects that the program made: what it enabled is all that is used.
+#ifndef VK_NO_PROTOTYPES
 #define VK_NO_PROTOTYPES
+#endif
 #include <volk.h>
 
 #include <cstring>

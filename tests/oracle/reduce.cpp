@@ -107,7 +107,8 @@ Answer logSum(const Sum& sum, double terms) {
   const double value = std::log(sum.value);
   if (!std::isfinite(sum.value)) return {value, 0, 0};
   const double error = 2 * terms * kFloatEps * sum.magnitude + sum.flushed;
-  if (error > 0.5 * std::fabs(sum.value) || sum.mayOverflow()) return {value, 0, kInfinity};
+  const bool overflow = std::max(sum.positive, -sum.negative) > kLargestFloat / 2;
+  if (error > 0.5 * std::fabs(sum.value) || overflow) return {value, 0, kInfinity};
   if (sum.value <= 0) return {value, 0, 0};
   return {value, sum.magnitude / sum.value, logSlack(value) + sum.flushed / sum.value};
 }

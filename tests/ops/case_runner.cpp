@@ -1,0 +1,412 @@
+#include "tests/ops/case_runner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "core/main_type.h"
+#include "core/text.h"
+#include "tests/ops/fills.h"
+#include "tests/ops/random.h"
+
+namespace dimple::testing {
+namespace {
+
+constexpr size_t kCanary = 256;
+constexpr size_t kBatchCases = 512;
+constexpr size_t kBatchBytes = size_t{16} << 20;
+
+size_t alignUp(size_t value, size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+std::string inputName(size_t index) { return cat("input ", index); }
+
+// Calls visit(offset in bytes, bytes) for each element of a tensor.
+template <class Visit>
+void forEachElement(const DML_BUFFER_TENSOR_DESC& tensor, Visit visit) {
+  const size_t width = oracle::elementBytes(tensor.DataType);
+  uint64_t count = 1;
+  for (UINT d = 0; d < tensor.DimensionCount; ++d) count *= tensor.Sizes[d];
+  if (!tensor.Strides) return visit(size_t{0}, static_cast<size_t>(count) * width);
+  std::vector<uint32_t> at(tensor.DimensionCount);
+  uint64_t offset = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    visit(static_cast<size_t>(offset) * width, width);
+    for (UINT d = tensor.DimensionCount; d-- > 0;) {
+      offset += tensor.Strides[d];
+      if (++at[d] < tensor.Sizes[d]) break;
+      offset -= uint64_t{tensor.Strides[d]} * tensor.Sizes[d];
+      at[d] = 0;
+    }
+  }
+}
+
+// Exact results demanded of an oracle that grants a tolerance to values of every kind.
+void tighten(oracle::Result& expected) {
+  expected.tolerance = oracle::exactButZeroSign();
+  expected.magnitude.clear();
+  expected.slack.clear();
+}
+
+// Whether a comparison with this result can find anything: most elements count and they are not all the same.
+std::string vacuity(const oracle::Result& expected) {
+  const size_t count = expected.value.count();
+  const auto free = static_cast<size_t>(std::count(expected.slack.begin(), expected.slack.end(),
+                                                   std::numeric_limits<double>::infinity()));
+  if (count >= 4 && free * 2 > count) return cat("any value is right for ", free, " of ", count, " elements");
+  if (count < 16) return {};
+  const auto& real = expected.value.real;
+  const auto& whole = expected.value.whole;
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const bool flat = whole.empty() ? std::all_of(real.begin(), real.end(), [&](double x) { return same(x, real[0]); })
+                                  : std::all_of(whole.begin(), whole.end(), [&](int64_t x) { return x == whole[0]; });
+  return flat ? "all expected elements are equal" : "";
+}
+
+// Whether an input repeats so few elements that chance decides what the output is.
+bool repeatsFew(const DML_BUFFER_TENSOR_DESC* tensor) {
+  constexpr uint64_t kFew = 32;
+  if (!tensor || !tensor->Strides) return false;
+  uint64_t different = 1;
+  uint64_t all = 1;
+  for (UINT d = 0; d < tensor->DimensionCount; ++d) {
+    all *= tensor->Sizes[d];
+    if (tensor->Strides[d] != 0) different *= tensor->Sizes[d];
+  }
+  return different < all && different <= kFew;
+}
+
+}  // namespace
+
+struct CaseRunner::Pending {
+  CaseOutcome outcome;
+  std::optional<TestCase> test;
+  ComPtr<IDMLCompiledOperator> compiled;
+  ComPtr<IDMLOperatorInitializer> initializer;
+  std::vector<ComPtr<IDMLBindingTable>> tables;
+  DML_BINDING_PROPERTIES execution{}, initialization{};
+  Range all;  // of the batch's memory, canaries included
+  std::vector<Range> inputs, outputs;
+  Range temporary, persistent;
+  std::vector<oracle::Array> arrays;  // the inputs as they stand in memory
+  std::vector<oracle::Result> expected;
+
+  bool failed() const { return !outcome.failure.empty(); }
+  void fail(std::string text) {
+    if (!failed()) outcome.failure = std::move(text);
+  }
+};
+
+CaseRunner::CaseRunner(Gpu& gpu, Report report) : gpu_(gpu), report_(std::move(report)) {}
+CaseRunner::~CaseRunner() = default;
+
+void CaseRunner::finish(std::unique_ptr<Pending> pending) { report_(pending->outcome); }
+
+std::string CaseRunner::validationMessage() {
+  const auto messages = gpu_.takeMessages();
+  return messages.empty() ? std::string() : cat("A message was sent: ", messages.front());
+}
+
+void CaseRunner::add(std::string_view line) {
+  auto pending = std::make_unique<Pending>();
+  pending->outcome.line = line;
+  auto test = parseTestCase(line);
+  if (test) {
+    pending->outcome.type = test->type();
+    pending->outcome.dataType = mainType(test->desc.desc());
+    pending->test.emplace(std::move(*test));
+  }
+  pending->fail(test ? prepare(*pending) : test.error().text);
+  if (pending->failed() || pending->test->refused) return finish(std::move(pending));
+
+  size_t bytes = pending->execution.TemporaryResourceSize + pending->execution.PersistentResourceSize;
+  for (const auto* tensors : {&pending->test->inputs, &pending->test->outputs})
+    for (const auto* tensor : *tensors) bytes += tensor ? tensor->TotalTensorSizeInBytes : 0;
+  if (!batch_.empty() && (batch_.size() == kBatchCases || used_ + bytes > kBatchBytes)) flush();
+  pending->fail(place(*pending));
+  if (pending->failed()) return finish(std::move(pending));
+  batch_.push_back(std::move(pending));
+}
+
+// Makes the operator and what it needs to run.
+std::string CaseRunner::prepare(Pending& pending) {
+  const TestCase& test = *pending.test;
+  const DML_OPERATOR_DESC desc = test.desc.desc();
+  IDMLDevice& device = gpu_.device();
+  if (const HRESULT reason = device.GetDeviceRemovedReason(); FAILED(reason))
+    return "The device was removed by an earlier case.";
+  ComPtr<IDMLOperator> op;
+  const HRESULT created = device.CreateOperator(&desc, IID_PPV_ARGS(&op));
+  if (test.refused) {
+    if (created == E_INVALIDARG) return {};
+    return SUCCEEDED(created) ? "CreateOperator accepts it, expected E_INVALIDARG."
+                              : cat("CreateOperator answers ", refusalText(created), " Expected E_INVALIDARG.");
+  }
+  if (FAILED(created)) return cat("CreateOperator: ", refusalText(created));
+  if (!oracle::knows(desc.Type)) return "The oracle does not know the operator.";
+  if (const HRESULT result = device.CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&pending.compiled));
+      FAILED(result))
+    return cat("CompileOperator: ", refusalText(result));
+  pending.execution = dimpleGetBindingProperties(pending.compiled.Get());
+  if (pending.execution.PersistentResourceSize != 0) {
+    IDMLCompiledOperator* const operators[] = {pending.compiled.Get()};
+    if (const HRESULT result = device.CreateOperatorInitializer(1, operators, IID_PPV_ARGS(&pending.initializer));
+        FAILED(result))
+      return cat("CreateOperatorInitializer: ", refusalText(result));
+    pending.initialization = dimpleGetBindingProperties(pending.initializer.Get());
+  }
+  return validationMessage();
+}
+
+CaseRunner::Range CaseRunner::allocate(size_t bytes, size_t alignment, size_t skew) {
+  if (bytes == 0) return {};
+  const size_t offset = alignUp(used_, std::max(alignment, kCanary)) + skew;
+  used_ = offset + bytes + kCanary;
+  return {offset, bytes};
+}
+
+// Gives every binding a range of the batch's memory, with canaries between.
+std::string CaseRunner::place(Pending& pending) {
+  const TestCase& test = *pending.test;
+  Random random(hashOf(test.line));
+  const auto tensorRange = [&](const DML_BUFFER_TENSOR_DESC* tensor) {
+    if (!tensor) return Range{};
+    // A tensor may start at any multiple of 16 bytes that its description does not exclude.
+    const size_t alignment = std::max<size_t>(tensor->GuaranteedBaseOffsetAlignment, 16);
+    return allocate(tensor->TotalTensorSizeInBytes, alignment, alignment < kCanary ? random.below(3) * alignment : 0);
+  };
+  used_ = alignUp(used_, kCanary);
+  pending.all.offset = used_;
+  used_ += kCanary;
+  for (const auto* tensor : test.inputs) pending.inputs.push_back(tensorRange(tensor));
+  for (const auto* tensor : test.outputs) pending.outputs.push_back(tensorRange(tensor));
+  if (test.inPlace) {
+    if (test.inputs[0]->TotalTensorSizeInBytes != test.outputs[0]->TotalTensorSizeInBytes)
+      return "inplace is given, but input 0 and the output have different TotalTensorSizeInBytes.";
+    pending.outputs[0] = pending.inputs[0];
+  }
+  pending.temporary = allocate(pending.execution.TemporaryResourceSize, kCanary, 0);
+  pending.persistent = allocate(pending.execution.PersistentResourceSize, kCanary, 0);
+  pending.all.bytes = used_ - pending.all.offset;
+  return {};
+}
+
+// Poison everywhere, then the inputs' elements; what no element covers stays poison.
+void CaseRunner::fillMemory() {
+  used_ = alignUp(used_, kCanary);
+  before_.resize(used_);
+  Random random(batch_.size());
+  for (size_t i = 0; i < used_; i += sizeof(uint64_t)) {
+    const uint64_t poison = random.next();
+    std::memcpy(&before_[i], &poison, sizeof poison);
+  }
+  for (auto& pending : batch_) {
+    const TestCase& test = *pending->test;
+    for (size_t i = 0; i < test.inputs.size(); ++i) {
+      pending->arrays.emplace_back();
+      if (!test.inputs[i]) continue;
+      auto array = fillInput(test, i);
+      if (!array) {
+        pending->fail(array.error().text);
+        continue;
+      }
+      const std::span memory(&before_[pending->inputs[i].offset], pending->inputs[i].bytes);
+      oracle::write(*test.inputs[i], *array, memory);
+      // Coordinates that share an element hold what was written last.
+      pending->arrays.back() = oracle::read(*test.inputs[i], memory);
+    }
+  }
+}
+
+std::string CaseRunner::reserve() {
+  IDimpleContext& context = gpu_.context();
+  HRESULT result = S_OK;
+  if (!recorder_) result = gpu_.device().CreateCommandRecorder(IID_PPV_ARGS(&recorder_));
+  if (SUCCEEDED(result)) result = list_ ? list_->Reset(nullptr, nullptr) : context.CreateCommandList(&list_);
+  if (SUCCEEDED(result) && bufferBytes_ < used_) {
+    buffer_.Reset();
+    bufferBytes_ = std::max(used_, kBatchBytes + kBatchBytes / 2);
+    result = context.CreateBuffer(bufferBytes_, &buffer_);
+  }
+  UINT descriptors = 1;
+  for (const auto& pending : batch_)
+    descriptors += pending->execution.RequiredDescriptorCount + pending->initialization.RequiredDescriptorCount;
+  if (SUCCEEDED(result) && heapDescriptors_ < descriptors) {
+    heapDescriptors_ = std::max(descriptors, 4096u);
+    heap_.Reset();
+    result = context.CreateDescriptorHeap(heapDescriptors_, &heap_);
+  }
+  if (SUCCEEDED(result)) result = context.Upload(buffer_.Get(), 0, before_.data(), used_);
+  return FAILED(result) ? refusalText(result) : std::string();
+}
+
+DML_BUFFER_BINDING CaseRunner::binding(const Range& range) const {
+  return range.bytes ? DML_BUFFER_BINDING{buffer_.Get(), range.offset, range.bytes} : DML_BUFFER_BINDING{};
+}
+
+// Binds and records one dispatchable of a case; `descriptor` is the next free one of the heap.
+std::string CaseRunner::record(Pending& pending, bool initialization, UINT& descriptor) {
+  const TestCase& test = *pending.test;
+  IDMLDispatchable* dispatchable = pending.compiled.Get();
+  if (initialization) dispatchable = pending.initializer.Get();
+  const UINT count = (initialization ? pending.initialization : pending.execution).RequiredDescriptorCount;
+  DML_BINDING_TABLE_DESC tableDesc{dispatchable, heap_->GetCPUDescriptorHandleForHeapStart(),
+                                   heap_->GetGPUDescriptorHandleForHeapStart(), count};
+  tableDesc.CPUDescriptorHandle.ptr += descriptor * dimpleDescriptorIncrement;
+  tableDesc.GPUDescriptorHandle.ptr += descriptor * dimpleDescriptorIncrement;
+  descriptor += count;
+  ComPtr<IDMLBindingTable> table;
+  if (const HRESULT result = gpu_.device().CreateBindingTable(&tableDesc, IID_PPV_ARGS(&table)); FAILED(result))
+    return cat("CreateBindingTable: ", refusalText(result));
+  pending.tables.push_back(table);
+
+  const auto isOwned = [](const DML_BUFFER_TENSOR_DESC* tensor) {
+    return tensor && tensor->Flags == DML_TENSOR_FLAG_OWNED_BY_DML;
+  };
+  const auto bind = [](const DML_BUFFER_BINDING& buffer) {
+    return buffer.Buffer ? DML_BINDING_DESC{DML_BINDING_TYPE_BUFFER, &buffer} : DML_BINDING_DESC{};
+  };
+  std::vector<DML_BUFFER_BINDING> inputs, outputs;
+  for (size_t i = 0; i < test.inputs.size(); ++i)
+    inputs.push_back(binding(isOwned(test.inputs[i]) == initialization ? pending.inputs[i] : Range{}));
+  for (const Range& range : pending.outputs) outputs.push_back(binding(range));
+  const DML_BUFFER_BINDING persistent = binding(pending.persistent);
+  const DML_BINDING_DESC persistentDesc = bind(persistent);
+  if (initialization) {
+    const DML_BUFFER_ARRAY_BINDING array{static_cast<UINT>(inputs.size()), inputs.data()};
+    const DML_BINDING_DESC inputDesc{DML_BINDING_TYPE_BUFFER_ARRAY, &array};
+    table->BindInputs(1, &inputDesc);
+    table->BindOutputs(1, &persistentDesc);
+  } else {
+    std::vector<DML_BINDING_DESC> inputDescs, outputDescs;
+    for (const auto& input : inputs) inputDescs.push_back(bind(input));
+    for (const auto& output : outputs) outputDescs.push_back(bind(output));
+    table->BindInputs(static_cast<UINT>(inputDescs.size()), inputDescs.data());
+    table->BindOutputs(static_cast<UINT>(outputDescs.size()), outputDescs.data());
+    const DML_BUFFER_BINDING temporary = binding(pending.temporary);
+    const DML_BINDING_DESC temporaryDesc = bind(temporary);
+    if (pending.temporary.bytes) table->BindTemporaryResource(&temporaryDesc);
+    if (pending.persistent.bytes) table->BindPersistentResource(&persistentDesc);
+  }
+  recorder_->RecordDispatch(list_.Get(), dispatchable, table.Get());
+  if (const HRESULT reason = gpu_.device().GetDeviceRemovedReason(); FAILED(reason))
+    return cat("The device was removed. ", refusalText(reason));
+  return validationMessage();
+}
+
+std::string CaseRunner::submit(UINT64& fence) {
+  HRESULT result = list_->Close();
+  if (SUCCEEDED(result)) result = gpu_.context().Execute(list_.Get(), &fence);
+  return FAILED(result) ? refusalText(result) : std::string();
+}
+
+void CaseRunner::flush() {
+  if (batch_.empty()) return;
+  fillMemory();
+  std::string error = reserve();
+  UINT64 fence = 0;
+  if (error.empty()) {
+    UINT descriptor = 0;
+    bool initialized = false;
+    for (auto& pending : batch_) {
+      if (!pending->initializer || pending->failed()) continue;
+      pending->fail(record(*pending, true, descriptor));
+      initialized = true;
+    }
+    if (initialized) {
+      D3D12_RESOURCE_BARRIER barrier{};
+      barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
+      list_->ResourceBarrier(1, &barrier);
+    }
+    for (auto& pending : batch_)
+      if (!pending->failed()) pending->fail(record(*pending, false, descriptor));
+    error = submit(fence);
+  }
+  if (!error.empty()) list_.Reset();  // its state is unknown
+  const bool ran = error.empty();
+  if (ran) {
+    // While the device computes.
+    for (auto& pending : batch_)
+      if (!pending->failed()) evaluate(*pending);
+    after_.resize(used_);
+    IDimpleContext& context = gpu_.context();
+    HRESULT result = context.Wait(fence);
+    if (SUCCEEDED(result)) result = context.Download(buffer_.Get(), 0, after_.data(), used_);
+    if (FAILED(result)) error = refusalText(result);
+  }
+  if (error.empty()) error = validationMessage();
+  if (!error.empty()) error = cat("The submission of ", batch_.size(), " cases of which this is the first: ", error);
+  bool first = true;
+  for (auto& pending : batch_) {
+    if (!error.empty() && (first || !ran)) pending->fail(error);
+    first = false;
+    if (!pending->failed()) judge(*pending);
+    finish(std::move(pending));
+  }
+  batch_.clear();
+  used_ = 0;
+}
+
+void CaseRunner::evaluate(Pending& pending) {
+  const TestCase& test = *pending.test;
+  try {
+    pending.expected = oracle::evaluate(test.desc.desc(), pending.arrays);
+    for (auto& expected : pending.expected)
+      if (mustBeExact(test)) tighten(expected);
+    for (const auto& [output, text] : test.givenOutputs) {
+      const oracle::Result& expected = pending.expected.at(output);
+      const auto given = parseElements(text, expected.value.type, expected.value.sizes);
+      if (!given) return pending.fail(given.error().text);
+      const auto comparison = oracle::compare(expected, *given);
+      if (!comparison.ok) return pending.fail(cat("The line contradicts the oracle: given ", comparison.message));
+    }
+    if (!test.mayBeFlat && std::none_of(test.inputs.begin(), test.inputs.end(), repeatsFew) && test.givenInputs.empty())
+      for (const auto& expected : pending.expected)
+        if (const std::string text = vacuity(expected); !text.empty())
+          pending.fail(cat("The case tests little: ", text, "."));
+  } catch (const std::exception& e) {
+    pending.fail(cat("The oracle refuses the case: ", e.what()));
+  }
+}
+
+void CaseRunner::judge(Pending& pending) {
+  for (size_t i = 0; i < pending.outputs.size(); ++i)
+    if (pending.test->outputs[i]) judgeOutput(pending, i);
+  // What was written rightfully is the same in both by now.
+  for (const Range& range : {pending.temporary, pending.persistent})
+    if (range.bytes) std::memcpy(&before_[range.offset], &after_[range.offset], range.bytes);
+  const std::byte* was = &before_[pending.all.offset];
+  const std::byte* is = &after_[pending.all.offset];
+  if (std::memcmp(was, is, pending.all.bytes) == 0) return;
+  const size_t at = pending.all.offset + static_cast<size_t>(std::mismatch(was, was + pending.all.bytes, is).first - was);
+  const auto describe = [&](const std::vector<Range>& ranges, bool input) {
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const Range& range = ranges[i];
+      const std::string name = input ? inputName(i) : pending.test->outputNames[i];
+      if (at >= range.offset && at < range.offset + range.bytes)
+        pending.fail(cat("Byte ", at - range.offset, " of ", name, ", which no output element covers, was changed."));
+      if (at >= range.offset + range.bytes && at < range.offset + range.bytes + kCanary)
+        pending.fail(cat("Byte ", at - range.offset - range.bytes, " behind ", name, " was changed."));
+    }
+  };
+  describe(pending.outputs, false);
+  describe(pending.inputs, true);
+  pending.fail(cat("Byte ", at - pending.all.offset, " of the case's memory, which no tensor covers, was changed."));
+}
+
+void CaseRunner::judgeOutput(Pending& pending, size_t output) {
+  const DML_BUFFER_TENSOR_DESC& tensor = *pending.test->outputs[output];
+  const Range& range = pending.outputs[output];
+  const oracle::Result& expected = pending.expected[output];
+  const auto actual = oracle::read(tensor, std::span(&after_[range.offset], range.bytes));
+  const auto comparison = oracle::compare(expected, actual);
+  if (!comparison.ok) pending.fail(cat(pending.test->outputNames[output], ": ", comparison.message));
+  const bool granted = std::any_of(expected.slack.begin(), expected.slack.end(), [](double slack) { return slack != 0; });
+  if (!granted) pending.outcome.maxUlp = std::max(pending.outcome.maxUlp, comparison.maxUlp);
+  forEachElement(tensor, [&](size_t offset, size_t bytes) {
+    std::memcpy(&before_[range.offset + offset], &after_[range.offset + offset], bytes);
+  });
+}
+
+}  // namespace dimple::testing

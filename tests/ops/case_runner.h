@@ -1,0 +1,75 @@
+// Runs case lines on a device, many in one submission, and compares what comes back with the oracle, byte for byte where
+// no element lies.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/oracle/oracle.h"
+#include "tests/ops/gpu.h"
+#include "tests/ops/test_case.h"
+
+namespace dimple::testing {
+
+struct CaseOutcome {
+  std::string line;
+  DML_OPERATOR_TYPE type = DML_OPERATOR_INVALID;
+  DML_TENSOR_DATA_TYPE dataType = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of the main tensor
+  std::string failure;   // a sentence; empty: passed
+  double maxUlp = 0;     // largest error, where the oracle granted nothing beside its tolerance
+};
+
+class CaseRunner {
+ public:
+  using Report = std::function<void(const CaseOutcome&)>;
+
+  // `report` receives every case once, some time after it was added.
+  CaseRunner(Gpu& gpu, Report report);
+  ~CaseRunner();
+
+  void add(std::string_view line);
+  // Runs what was added and not run yet.
+  void flush();
+
+ private:
+  // A range of the batch's memory.
+  struct Range {
+    size_t offset = 0;
+    size_t bytes = 0;
+  };
+  struct Pending;
+
+  std::string prepare(Pending& pending);
+  std::string place(Pending& pending);
+  Range allocate(size_t bytes, size_t alignment, size_t skew);
+  void fillMemory();
+  std::string record(Pending& pending, bool initialization, UINT& descriptor);
+  std::string submit(UINT64& fence);
+  void evaluate(Pending& pending);
+  void judge(Pending& pending);
+  void judgeOutput(Pending& pending, size_t output);
+  std::string reserve();
+  void finish(std::unique_ptr<Pending> pending);
+  std::string validationMessage();
+  DML_BUFFER_BINDING binding(const Range& range) const;
+
+  Gpu& gpu_;
+  const Report report_;
+  ComPtr<IDMLCommandRecorder> recorder_;
+  ComPtr<ID3D12GraphicsCommandList> list_;
+  ComPtr<ID3D12DescriptorHeap> heap_;
+  ComPtr<ID3D12Resource> buffer_;
+  size_t bufferBytes_ = 0;
+  UINT heapDescriptors_ = 0;
+  std::vector<std::unique_ptr<Pending>> batch_;
+  size_t used_ = 0;  // bytes of the batch's memory
+  // The batch's memory as uploaded and as it came back.
+  std::vector<std::byte> before_, after_;
+};
+
+}  // namespace dimple::testing

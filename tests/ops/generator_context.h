@@ -1,0 +1,69 @@
+// What the case generators of all operators share.
+#pragma once
+
+#include "core/op_schema.h"
+#include "tests/ops/layouts.h"
+
+namespace dimple::testing {
+
+constexpr size_t kCasesPerType = 220;
+// The elements of a large case: more than 2^20, and odd.
+constexpr uint32_t kLargeCount = 1048583;
+
+// One line in the making.
+class Line {
+ public:
+  explicit Line(const OpSchema& schema) : text_(schema.name) {}
+  Line& set(std::string_view key, std::string_view value) {
+    text_ += ' ';
+    text_ += key;
+    text_ += '=';
+    text_ += value;
+    return *this;
+  }
+  Line& set(std::string_view key, const TensorText& tensor) { return set(key, tensor.text()); }
+  Line& set(std::string_view key, uint64_t value) { return set(key, std::to_string(value)); }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+struct Generator {
+  const OpSchema& schema;
+  DataType type;
+  Random random;
+  std::vector<std::string> lines = {};
+
+  size_t index() const { return lines.size(); }
+  // All pairs of ranks and layout classes come in turn.
+  size_t rank(size_t largest = 8) const { return 1 + index() % largest; }
+
+  // Six in ten tensors are packed.
+  Layout layout(size_t cycle);
+  TensorText input(DataType type, Sizes sizes, size_t cycle);
+  TensorText output(DataType type, Sizes sizes, size_t cycle);
+  // A step of the layouts that is the same for all tensors of a case.
+  size_t cycle() const { return index() / 8; }
+  // Sometimes makes one of the inputs a constant that DirectML keeps.
+  void maybeOwn(TensorText& tensor) {
+    if (random.chance(0.06)) tensor.owned = true;
+  }
+  // Adds fill and seed and keeps the line.
+  void keep(Line line, std::string_view fill = {});
+  std::string_view randomFill();
+};
+
+using GenerateFunction = void (*)(Generator&);
+
+void generateElementwise(Generator& generator);
+void generateFill(Generator& generator);
+void generateSlice(Generator& generator);
+void generateSlice1(Generator& generator);
+void generateJoin(Generator& generator);
+void generateGather(Generator& generator);
+void generateScatterNd(Generator& generator);
+void generateReduce(Generator& generator);
+void generateArg(Generator& generator);
+
+}  // namespace dimple::testing

@@ -1,0 +1,134 @@
+// The operators against the oracle.
+//
+//   DIMPLE_TEST_SAMPLE=N    every N-th case only
+//   DIMPLE_TEST_FILTER=TEXT only operators whose name contains TEXT
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/data_type.h"
+#include "tests/gpu_test.h"
+#include "tests/ops/case_runner.h"
+#include "tests/ops/generator.h"
+#include "tests/ops/test_record.h"
+
+namespace dimple::testing {
+namespace {
+
+constexpr size_t kPrintedFailures = 8;  // of an operator and data type
+
+struct Selection {
+  size_t sample = 1;
+  std::string filter;
+
+  bool full() const { return sample == 1 && filter.empty(); }
+  bool wants(const OpSchema& schema) const { return schema.name.find(filter) != schema.name.npos; }
+};
+
+Selection selection() {
+  Selection chosen;
+  if (const char* text = std::getenv("DIMPLE_TEST_SAMPLE")) chosen.sample = std::max(1, std::atoi(text));
+  if (const char* text = std::getenv("DIMPLE_TEST_FILTER")) chosen.filter = text;
+  return chosen;
+}
+
+// Runs lines and fails the test case with the ones that fail.
+class Session {
+ public:
+  explicit Session(Gpu& gpu)
+      : runner_(gpu, [this](const CaseOutcome& outcome) { receive(outcome); }), sample_(selection().sample) {}
+
+  void add(std::string_view line) {
+    if (counter_++ % sample_ == 0) runner_.add(line);
+  }
+  void finish() {
+    runner_.flush();
+    for (const auto& [key, counts] : record_.counts()) {
+      INFO(key.first, " ", key.second, ": ", counts.passed, " cases passed, ", counts.failed, " failed");
+      CHECK(counts.failed == 0);
+    }
+  }
+  const TestRecord& record() const { return record_; }
+
+ private:
+  void receive(const CaseOutcome& outcome) {
+    record_.add(outcome);
+    if (outcome.failure.empty()) return;
+    auto& printed = printed_[{outcome.type, outcome.dataType}];
+    if (printed++ < kPrintedFailures) std::printf("%s\n    %s\n", outcome.line.c_str(), outcome.failure.c_str());
+    if (printed == kPrintedFailures) std::printf("    (further failures of this operator and type are not printed)\n");
+    std::fflush(stdout);
+  }
+
+  CaseRunner runner_;
+  const size_t sample_;
+  size_t counter_ = 0;
+  TestRecord record_;
+  std::map<std::pair<DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE>, size_t> printed_;
+};
+
+std::vector<std::string> writtenCases() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(DIMPLE_TEST_SOURCE_DIR "/ops/cases"))
+    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<std::string> lines;
+  for (const auto& file : files) {
+    auto read = readCaseFile(file.string());
+    REQUIRE_MESSAGE(read, file.string());
+    lines.insert(lines.end(), read->begin(), read->end());
+  }
+  return lines;
+}
+
+// "ELEMENT_WISE_ADD ..." names an operator that is looked for in this run and exists.
+bool wanted(const std::string& line, const Selection& chosen) {
+  const OpSchema* schema = findSchema(std::string_view(line).substr(0, line.find(' ')));
+  return schema && chosen.wants(*schema);
+}
+
+void print(const char* what, const CaseCounts& total) {
+  std::printf("%s: %llu cases passed, %llu failed\n", what, static_cast<unsigned long long>(total.passed),
+              static_cast<unsigned long long>(total.failed));
+}
+
+GPU_TEST_CASE("ops: every operator, data type and layout agrees with the oracle") {
+  const Selection chosen = selection();
+  Session session(gpu);
+  for (const std::string& line : writtenCases())
+    if (wanted(line, chosen)) session.add(line);
+  for (const OpSchema* schema : allSchemas()) {
+    if (!chosen.wants(*schema)) continue;
+    for (const DataType type : generatedTypes(*schema)) {
+      const auto lines = generateCases(*schema, type);
+      CHECK_MESSAGE(!lines.empty(), schema->name, " has no generator of cases.");
+      for (const std::string& line : lines) session.add(line);
+    }
+  }
+  session.finish();
+  print("ops", session.record().total());
+  if (chosen.full()) CHECK(session.record().write(DIMPLE_TEST_RESULTS, gpu));
+}
+
+// Devices without 8- and 16-bit storage run kernels on words.
+GPU_TEST_CASE("ops: narrow types agree with the oracle without native storage") {
+  const Selection chosen = selection();
+  Gpu& narrow = sharedGpu(DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE);
+  Session session(narrow);
+  size_t counter = 0;
+  for (const OpSchema* schema : allSchemas()) {
+    if (!chosen.wants(*schema)) continue;
+    for (const DataType type : generatedTypes(*schema)) {
+      if (bitWidth(type) > 16) continue;
+      for (const std::string& line : generateCases(*schema, type))
+        if (counter++ % 4 == 0) session.add(line);
+    }
+  }
+  session.finish();
+  print("ops without native storage", session.record().total());
+  for (const std::string& message : narrow.takeMessages()) FAIL_CHECK("A message was sent: ", message);
+}
+
+}  // namespace
+}  // namespace dimple::testing

@@ -1,0 +1,33 @@
+// What ran and passed, for `dimple ops`: written to test-results.json in the build folder.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "tests/ops/case_runner.h"
+
+namespace dimple::testing {
+
+struct CaseCounts {
+  uint64_t passed = 0;
+  uint64_t failed = 0;
+  double maxUlp = 0;
+};
+
+class TestRecord {
+ public:
+  void add(const CaseOutcome& outcome);
+
+  const std::map<std::pair<std::string, std::string>, CaseCounts>& counts() const { return counts_; }
+  CaseCounts total() const;
+
+  // False if the file cannot be written.
+  bool write(const std::string& path, const Gpu& gpu) const;
+
+ private:
+  // By operator and data type.
+  std::map<std::pair<std::string, std::string>, CaseCounts> counts_;
+};
+
+}  // namespace dimple::testing

@@ -1,0 +1,72 @@
+// Runs the command line tool as a person does.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#ifndef _WIN32
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+namespace dimple::testing {
+
+struct ToolOutcome {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+inline std::string readText(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// A folder of its own, removed at the end.
+class ToolFixture {
+ public:
+  ToolFixture() {
+    static int count = 0;
+    folder_ = std::filesystem::temp_directory_path() /
+              ("dimple-tool-" + std::to_string(getpid()) + "-" + std::to_string(++count));
+    std::filesystem::create_directories(folder_);
+  }
+  ~ToolFixture() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  ToolFixture(const ToolFixture&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return folder_ / name;
+  }
+
+  // `arguments` as the shell reads them; the fixture's folder is the current one.
+  ToolOutcome run(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" DIMPLE_TOOL "' " + arguments + " >stdout.txt 2>stderr.txt";
+    ToolOutcome outcome;
+    const int status = std::system(command.c_str());
+#ifdef _WIN32
+    outcome.code = status;
+#else
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+#endif
+    outcome.out = readText(folder_ / "stdout.txt");
+    outcome.err = readText(folder_ / "stderr.txt");
+    return outcome;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace dimple::testing

@@ -1,0 +1,332 @@
+#include <doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tool/tool_fixture.h"
+
+using dimple::testing::readText;
+using dimple::testing::ToolFixture;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+const std::string kAdd = R"({ "type": "ELEMENT_WISE_ADD", "desc": {
+  "ATensor": { "DataType": "FLOAT32", "Sizes": [2] },
+  "BTensor": { "DataType": "FLOAT32", "Sizes": [2] },
+  "OutputTensor": { "DataType": "FLOAT32", "Sizes": [2] } } })";
+
+}  // namespace
+
+TEST_CASE("tool: bad input is refused with file, line and field, before a device is opened") {
+  struct Row {
+    const char* json;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"{\n  \"resources\": {},\n  oops\n}", "model.json:3: This is no JSON: "},
+      {"{\"resources\": {}, \"dispatchables\": {}}", "model.json:1: The file has no member commands."},
+      {"{\n\"resources\": {\n// A comment.\n\"A\": {}},\n\"dispatchables\": {}, \"commands\": []}",
+       "model.json:4: resources.A has neither initialValues nor sizeInBytes."},
+      {"{\"resources\": {\n\"A\": {\"initialValuesDataType\": \"FLOAT31\",\n\"initialValues\": [1]}},\n"
+       "\"dispatchables\": {}, \"commands\": []}",
+       "model.json:2: resources.A.initialValuesDataType is \"FLOAT31\", which is no data type such as FLOAT32."},
+      {"{\"resources\": {\"A\": {\"initialValuesDataType\": \"UINT8\", \"initialValues\": [1,\n2,\n256]}},\n"
+       "\"dispatchables\": {}, \"commands\": []}",
+       "model.json:3: resources.A.initialValues[2] is 256, which is no UINT8."},
+      {"{\"resources\": {\"A\": {\"initialValuesDataType\": \"INT32\", \"initialValues\": [1, \"nan\"]}},\n"
+       "\"dispatchables\": {}, \"commands\": []}",
+       "model.json:1: resources.A.initialValues[1] is \"nan\", which is no INT32."},
+      {"{\"resources\": {\"A\": {\"initialValuesDataType\": \"UINT8\", \"initialValues\": [1], \"sizeInBites\": 4}},\n"
+       "\"dispatchables\": {}, \"commands\": []}",
+       "model.json:1: resources.A.sizeInBites is not known here; there are type, initialValues,"},
+      {"{\"resources\": {\"A\": {\"initialValues\": {\n\"sourcePath\": \"none.npy\"}}},\n"
+       "\"dispatchables\": {}, \"commands\": []}",
+       "model.json:2: resources.A.initialValues.sourcePath is \"none.npy\", which is no file"},
+      {"{\"resources\": {\"A\": {\"initialValues\": {\n\"sourcePath\": \"${photo}\"}}},\n"
+       "\"dispatchables\": {}, \"commands\": []}",
+       "model.json:2: resources.A.initialValues.sourcePath needs photo; give it with --define photo=PATH."},
+      {"{\"resources\": {}, \"dispatchables\": {\n\"a\": {\"type\": \"hlsl\", \"sourcePath\": \"x\"}}, \"commands\": "
+       "[]}",
+       "model.json:2: dispatchables.a.type is \"hlsl\"; only DirectML operators are run."},
+      {"{\"resources\": {}, \"dispatchables\": {\n\"a\": {\"type\": \"ADD\", \"desc\": {}}}, \"commands\": []}",
+       "model.json:2: dispatchables.a.type is \"ADD\", which is no operator that Dimple has; dimple ops lists them."},
+      {"{\"resources\": {}, \"dispatchables\": {\"a\": {\"type\": \"ELEMENT_WISE_ADD\", \"desc\": {\n"
+       "\"ATensor\": {\"DataType\": \"FLOAT32\",\n\"Sizes\": [2, -1]}}}}, \"commands\": []}",
+       "model.json:3: dispatchables.a.desc.ATensor.Sizes[1] is -1, expected an integer from 0 to 4294967295."},
+      {"{\"resources\": {}, \"dispatchables\": {\"a\": {\"type\": \"ELEMENT_WISE_ADD\",\n\"desc\": {\n"
+       "\"CTensor\": 1}}}, \"commands\": []}",
+       "model.json:3: dispatchables.a.desc.CTensor is no field of ELEMENT_WISE_ADD."},
+      {"{\"resources\": {}, \"dispatchables\": {\"a\": {\"type\": \"ELEMENT_WISE_ADD\",\n\"desc\": {\n"
+       "\"ATensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [2]}}}}, \"commands\": []}",
+       "model.json:2: dispatchables.a.desc has no BTensor, which ELEMENT_WISE_ADD needs."},
+      {"{\"resources\": {}, \"dispatchables\": {\"a\": {\"type\": \"JOIN\", \"desc\": {\n"
+       "\"InputCount\": 3,\n\"InputTensors\": [{\"DataType\": \"FLOAT32\", \"Sizes\": [2]}],\n"
+       "\"OutputTensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [2]}, \"Axis\": 0}}}, \"commands\": []}",
+       "model.json:3: dispatchables.a.desc.InputTensors is wrong: InputTensors has 1 elements, but InputCount is 3."},
+      {"{\"resources\": {}, \"dispatchables\": {},\n\"commands\": [\n{\"type\": \"jump\"}]}",
+       "model.json:3: commands[0].type is \"jump\", which is no command; there are dispatch, print and writeFile."},
+      {"{\"resources\": {}, \"dispatchables\": {},\n\"commands\": [\n{\"type\": \"print\", \"resource\": \"X\"}]}",
+       "model.json:3: commands[0].resource is \"X\", which is no resource."},
+  };
+  const ToolFixture fixture;
+  for (const Row& row : rows) {
+    CAPTURE(row.json);
+    fixture.write("model.json", row.json);
+    const auto outcome = fixture.run("run model.json --device none");
+    CHECK(outcome.code == 2);
+    CHECK_MESSAGE(contains(outcome.err, row.message), outcome.err);
+  }
+}
+
+TEST_CASE("tool: bindings must fit the operator") {
+  struct Row {
+    const char* bindings;
+    const char* message;
+  };
+  const Row rows[] = {
+      {R"({"ATensor": "A", "OutputTensor": "A"})", "commands[0].bindings has no resource for BTensor."},
+      {R"({"ATensor": "A", "BTensor": ["A", "A"], "OutputTensor": "A"})",
+       "commands[0].bindings.BTensor names 2 resources, but there are 1 tensors."},
+      {R"({"CTensor": "A"})", "commands[0].bindings.CTensor is no tensor of ELEMENT_WISE_ADD."},
+      {R"({"ATensor": {"name": "A", "elementOffset": 2}})", "commands[0].bindings.ATensor reaches beyond A"},
+  };
+  const ToolFixture fixture;
+  for (const Row& row : rows) {
+    fixture.write("model.json", R"({"resources": {"A": {"initialValuesDataType": "FLOAT32", "initialValues": [1, 2]}},
+      "dispatchables": {"add": )" + kAdd +
+                                    R"(},
+      "commands": [{"type": "dispatch", "dispatchable": "add", "bindings": )" +
+                                    row.bindings + "}]}");
+    const auto outcome = fixture.run("run model.json --device none");
+    CHECK(outcome.code == 2);
+    CHECK_MESSAGE(contains(outcome.err, row.message), outcome.err);
+  }
+}
+
+TEST_CASE("tool: usage") {
+  const ToolFixture fixture;
+  CHECK(fixture.run("--version").code == 0);
+  CHECK(contains(fixture.run("--help").out, "devices"));
+  CHECK(contains(fixture.run("run --help").out, "--profile"));
+  const auto none = fixture.run("");
+  CHECK(none.code == 2);
+  CHECK(contains(none.err, "devices"));
+  const auto unknown = fixture.run("jump");
+  CHECK(unknown.code == 2);
+  CHECK(unknown.err == "dimple: There is no command jump; dimple --help lists them.\n");
+  CHECK(fixture.run("run").code == 2);
+  CHECK(fixture.run("run --nonsense x.json").code == 2);
+  const auto missing = fixture.run("run missing.json");
+  CHECK(missing.code == 2);
+  CHECK(missing.err == "dimple: missing.json cannot be read.\n");
+  fixture.write("model.json", R"({"resources": {}, "dispatchables": {}, "commands": []})");
+  const auto device = fixture.run("run model.json --device 'no such device'");
+  CHECK(device.code == 2);
+  CHECK(contains(device.err, "No device is \"no such device\""));
+  // A reader that stops reading ends the program without a word.
+  CHECK(fixture.run("ops --json 2>/dev/null | head -1").err.empty());
+}
+
+TEST_CASE("tool: plan needs no device") {
+  const ToolFixture fixture;
+  const auto line = fixture.run("plan 'ELEMENT_WISE_ADD ATensor=f32[2] BTensor=f32[2] OutputTensor=f32[2]'");
+  CHECK(line.code == 0);
+  CHECK(contains(line.out, "binary_packed.f32"));
+  fixture.write("model.json", R"({"resources": {}, "dispatchables": {"sum": )" + kAdd + R"(}, "commands": []})");
+  const auto file = fixture.run("plan model.json --caps default");
+  CHECK(file.code == 0);
+  CHECK(contains(file.out, "# sum\nELEMENT_WISE_ADD ATensor=f32[2] BTensor=f32[2] OutputTensor=f32[2]\n"));
+  CHECK(fixture.run("plan 'ELEMENT_WISE_ADD ATensor=f32[2]'").code == 2);
+  CHECK(fixture.run("plan model.json --caps nonsense").code == 2);
+  CHECK(fixture.run("plan model.json --caps maxBufferRange=4").code == 1);
+}
+
+TEST_CASE("tool: initial values of every kind, comments and trailing commas") {
+  const ToolFixture fixture;
+  fixture.write("model.json", R"({
+    /* Resources
+       of all kinds. */
+    "$schema": "./_schema.json",
+    "resources": {
+      "half": { "initialValuesDataType": "FLOAT16", "initialValues": [ 65504, -0.1, "nan", "inf", "-Inf", ] },
+      "single": { "initialValuesDataType": "DML_TENSOR_DATA_TYPE_FLOAT32", "initialValues": [0.1, 1e-40] },
+      "bytes": { "initialValuesDataType": "UINT8", "initialValues": { "valueCount": 5, "value": 255 } },
+      "steps": { "initialValuesDataType": "FLOAT32", "initialValues": { "valueCount": 4, "valueStart": 1, "valueDelta": 2.5 } },
+      "down": { "initialValuesDataType": "INT16", "initialValues": { "valueCount": 3, "valueStart": 1, "valueDelta": -1 } },
+      "wide": { "initialValuesDataType": "UINT64", "initialValues": [18446744073709551615, 1e3, 2.0] },
+      "mixed": { "initialValuesDataType": "UNKNOWN", "initialValues": [
+        { "name": "count", "type": "UINT16", "value": 258 }, { "type": "INT8", "value": -1 } ] },
+      "offset": { "initialValuesDataType": "UINT8", "initialValues": [7], "initialValuesOffsetInBytes": 2, "sizeInBytes": 4 },
+      "empty": { "initialValuesDataType": "FLOAT64", "sizeInBytes": 16 }, // Zeros.
+      "url": { "initialValuesDataType": "UINT8", "initialValues": [1], "$note": "a // is no comment, nor is ,]" },
+    },
+    "dispatchables": {},
+    "commands": [
+      { "type": "print", "resource": "half" }, { "type": "print", "resource": "single" },
+      { "type": "print", "resource": "bytes" }, { "type": "print", "resource": "steps" },
+      { "type": "print", "resource": "down" }, { "type": "print", "resource": "wide" },
+      { "type": "print", "resource": "mixed" }, { "type": "print", "resource": "offset" },
+      { "type": "print", "resource": "empty" }, { "type": "print", "resource": "down", "verbose": true },
+    ],
+  })");
+  const auto outcome = fixture.run("run model.json");
+  REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  CHECK(contains(outcome.out, "Resource 'half': 65504, -0.099975586, nan, inf, -inf\n"));
+  CHECK(contains(outcome.out, "Resource 'single': 0.1, 1e-40\n"));
+  CHECK(contains(outcome.out, "Resource 'bytes': 255, 255, 255, 255, 255\n"));
+  CHECK(contains(outcome.out, "Resource 'steps': 1, 3.5, 6, 8.5\n"));
+  CHECK(contains(outcome.out, "Resource 'down': 1, 0, -1\n"));
+  CHECK(contains(outcome.out, "Resource 'wide': 18446744073709551615, 1000, 2\n"));
+  CHECK(contains(outcome.out, "Resource 'mixed': 2, 1, 255\n"));
+  CHECK(contains(outcome.out, "Resource 'offset': 0, 0, 7, 0\n"));
+  CHECK(contains(outcome.out, "Resource 'empty': 0, 0\n"));
+  CHECK(contains(outcome.out, "Resource 'down':\n[0] 1 (0x0001)\n[1] 0 (0x0000)\n[2] -1 (0xFFFF)\n"));
+}
+
+TEST_CASE("tool: dispatches, in one submission where they are adjacent") {
+  const ToolFixture fixture;
+  // DML owns A; C is bound at an offset, as an element of an array, and in place.
+  fixture.write("model.json", R"({
+    "resources": {
+      "A": { "initialValuesDataType": "FLOAT32", "initialValues": [1, 2] },
+      "B": { "initialValuesDataType": "FLOAT32", "initialValues": [10, 20] },
+      "C": { "initialValuesDataType": "FLOAT32", "initialValues": { "valueCount": 12, "valueStart": 0, "valueDelta": 1 } },
+      "J": { "initialValuesDataType": "FLOAT32", "sizeInBytes": 16 }
+    },
+    "dispatchables": {
+      "add": { "type": "DML_OPERATOR_ELEMENT_WISE_ADD1", "executionFlags": ["NONE", "DISABLE_META_COMMANDS"], "desc": {
+          "ATensor": { "Type": "BUFFER", "Desc": { "DataType": "FLOAT32", "Sizes": [2], "Flags": "OWNED_BY_DML" } },
+          "BTensor": { "DataType": "FLOAT32", "Sizes": [2], "Strides": [1], "DimensionCount": 1, "TotalTensorSizeInBytes": 8 },
+          "OutputTensor": { "DataType": "FLOAT32", "Sizes": [2], "GuaranteedBaseOffsetAlignment": 16 },
+          "FusedActivation": { "Type": "ACTIVATION_RELU" } },
+        "bindings": { "ATensor": "A" } },
+      "join": { "type": "JOIN", "desc": { "Axis": 0,
+          "InputTensors": [ { "DataType": "FLOAT32", "Sizes": [2] }, { "DataType": "FLOAT32", "Sizes": [2] } ],
+          "OutputTensor": { "DataType": "FLOAT32", "Sizes": [4] } } }
+    },
+    "commands": [
+      { "type": "dispatch", "dispatchable": "add", "bindings": { "BTensor": "B", "OutputTensor": "B" } },
+      { "type": "dispatch", "dispatchable": "add", "bindings": { "BTensor": "B", "OutputTensor": "B" } },
+      { "type": "dispatch", "dispatchable": "join", "bindings": {
+          "InputTensors": [ "B", { "name": "C", "elementOffset": 4, "elementCount": 2 } ], "OutputTensor": "J" } },
+      { "type": "print", "resource": "J" },
+      { "type": "dispatch", "dispatchable": "add", "bindings": { "BTensor": "B", "OutputTensor": "B" } },
+      { "type": "print", "resource": "B" }
+    ]
+  })");
+  const auto outcome = fixture.run("run model.json --profile --validate");
+  REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  CHECK(contains(outcome.out, "Running on '"));
+  CHECK(contains(outcome.out, "Resource 'J': 12, 24, 4, 5\n"));
+  CHECK(contains(outcome.out, "Resource 'B': 13, 26\n"));
+  CHECK(contains(outcome.out, "Compiled 2 operators in "));
+  CHECK(contains(outcome.out, "executed 4 dispatches in "));
+  CHECK(contains(outcome.out, "binary_packed.f32"));
+  CHECK(outcome.err.empty());
+}
+
+TEST_CASE("tool: files are written and read back") {
+  const ToolFixture fixture;
+  std::string resources, commands, back, prints;
+  for (const char* type :
+       {"FLOAT16", "FLOAT32", "FLOAT64", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64"}) {
+    const std::string name = type;
+    resources +=
+        "\"" + name + "\": { \"initialValuesDataType\": \"" + name + "\", \"initialValues\": [1, 2, 100, 4, 5, 6] },";
+    commands += R"({ "type": "writeFile", "resource": ")" + name + R"(", "targetPath": ")" + name +
+                R"(.npy", "dimensions": [2, 3] },)";
+    back += "\"" + name + "\": { \"initialValues\": { \"sourcePath\": \"out/" + name +
+            ".npy\" }, \"dimensions\": [2, 3] },";
+    prints += R"({ "type": "print", "resource": ")" + name + "\" },";
+  }
+  resources +=
+      R"("picture": { "initialValuesDataType": "UINT8", "initialValues": { "valueCount": 24, "valueStart": 3, "valueDelta": 10 } },)";
+  resources +=
+      R"("planes": { "initialValuesDataType": "FLOAT32", "initialValues": [0, 0.2, 0.4, 0.6, 0.8, 1, 2, -1, "nan", 0, 0, 0] })";
+  commands +=
+      R"({ "type": "writeFile", "resource": "picture", "targetPath": "sub/folder/p.png", "width": 4, "height": 2, "channels": 3 },)";
+  commands +=
+      R"({ "type": "writeFile", "resource": "planes", "targetPath": "planes.png", "dimensions": [1, 3, 2, 2] },)";
+  commands += R"({ "type": "writeFile", "resource": "picture", "targetPath": "p.bin" },)";
+  commands +=
+      R"({ "type": "writeFile", "resource": "picture", "targetPath": "p.jpg", "width": 4, "height": 2, "channels": 3 })";
+  fixture.write("write.json",
+                "{\"resources\": {" + resources + "}, \"dispatchables\": {}, \"commands\": [" + commands + "]}");
+  const auto written = fixture.run("run write.json --dir out");
+  REQUIRE_MESSAGE(written.code == 0, written.err);
+  CHECK(contains(written.out, "Resource 'picture' written to 'out/sub/folder/p.png'"));
+  CHECK(readText(fixture.folder() / "out/p.bin").size() == 24);
+
+  back += R"("picture": { "initialValues": { "sourcePath": "${pictures}/p.png" }, "dimensions": [2, 4, 3] },)";
+  back +=
+      R"("floats": { "initialValues": { "sourcePath": "${pictures}/p.png" }, "initialValuesDataType": "FLOAT32" },)";
+  back +=
+      R"("grey": { "initialValues": { "sourcePath": "${pictures}/p.png" }, "channels": 1, "dimensions": [2, 4, 1] },)";
+  back += R"("planes": { "initialValues": { "sourcePath": "out/planes.png" } },)";
+  back +=
+      R"("resampled": { "initialValues": { "sourcePath": "out/planes.png" }, "initialValuesDataType": "FLOAT32", "resampleSize": [1, 3, 2, 2] },)";
+  back +=
+      R"("small": { "initialValues": { "sourcePath": "out/p.jpg" }, "initialValuesDataType": "FLOAT16", "resampleSize": [1, 1, 1, 1] },)";
+  back += R"("raw": { "initialValues": { "sourcePath": "out/p.bin" }, "initialValuesDataType": "UINT32" })";
+  for (const char* name : {"picture", "floats", "grey", "planes", "resampled", "small", "raw"})
+    prints += R"({ "type": "print", "resource": ")" + std::string(name) + "\" },";
+  fixture.write("read.json", "{\"resources\": {" + back + "}, \"dispatchables\": {}, \"commands\": [" + prints + "]}");
+  const auto read = fixture.run("run read.json --define pictures=out/sub/folder");
+  REQUIRE_MESSAGE(read.code == 0, read.err);
+  for (const char* type :
+       {"FLOAT16", "FLOAT32", "FLOAT64", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64"})
+    CHECK(contains(read.out, "Resource '" + std::string(type) + "': 1, 2, 100, 4, 5, 6\n"));
+  CHECK(contains(read.out, "Resource 'picture': 3, 13, 23, 33, 43, 53, 63, 73, 83, 93, 103, 113, 123,"));
+  CHECK(contains(read.out, "Resource 'floats': 3, 13, 23, 33,"));
+  CHECK(contains(read.out, "Resource 'planes': 0, 204, 0, 51, 255, 0, 102, 255, 0, 153, 0, 0\n"));
+  CHECK(contains(read.out, "Resource 'resampled': 0, 0.2, 0.4, 0.6, 0.8, 1, 1, 0, 0, 0, 0, 0\n"));
+  CHECK(contains(read.out, "Resource 'raw': 353832195, "));
+
+  fixture.write("out/bad.npy", "no array");
+  for (const char* file : {"bad.npy", "p.bin.png"}) {
+    fixture.write("out/p.bin.png", "no picture");
+    fixture.write("bad.json", std::string("{\"resources\": {\"A\": {\"initialValues\": {\"sourcePath\": \"out/") +
+                                  file + "\"}}}, \"dispatchables\": {}, \"commands\": []}");
+    const auto bad = fixture.run("run bad.json");
+    CHECK(bad.code == 2);
+    CHECK_MESSAGE(contains(bad.err, file), bad.err);
+  }
+}
+
+TEST_CASE("tool: ops counts what a test run recorded") {
+  const ToolFixture fixture;
+  fixture.write("one.json", R"({"backend": "vulkan", "device": "x", "results": [
+    {"operator": "ELEMENT_WISE_ADD", "type": "FLOAT32", "passed": 200, "failed": 0, "maxUlp": 0.5},
+    {"operator": "ELEMENT_WISE_ADD", "type": "FLOAT16", "passed": 199, "failed": 1},
+    {"operator": "ELEMENT_WISE_ADD", "type": "INT8", "passed": 0, "failed": 0}]})");
+  fixture.write("two.json", R"([{"backend": "d3d12", "device": "x", "results": [
+    {"operator": "ELEMENT_WISE_ADD", "type": "UINT8", "passed": 1, "failed": 0}]}])");
+  const auto outcome = fixture.run("ops --json --results one.json --results two.json");
+  REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  const auto root = nlohmann::json::parse(outcome.out);
+  for (const auto& op : root.at("operators")) {
+    const bool isAdd = op.at("name") == "ELEMENT_WISE_ADD";
+    CHECK(op.at("backends").at("vulkan") == (isAdd ? nlohmann::json{"FLOAT32"} : nlohmann::json::array()));
+    CHECK(op.at("backends").at("d3d12") == (isAdd ? nlohmann::json{"UINT8"} : nlohmann::json::array()));
+    CHECK(!op.at("schema").empty());
+  }
+  CHECK(contains(fixture.run("ops --results one.json").out, "ELEMENT_WISE_ADD"));
+  CHECK(fixture.run("ops --results missing.json").code == 2);
+}
+
+TEST_CASE("tool: devices and bench") {
+  const ToolFixture fixture;
+  const auto devices = nlohmann::json::parse(fixture.run("devices --json").out).at("devices");
+  REQUIRE(!devices.empty());
+  CHECK(fixture.run("devices").code == 0);
+  const std::string uuid = devices.at(0).at("uuid");
+  const auto bench = fixture.run("bench --rows 32 --columns 64 --iterations 1 --json --device " + uuid);
+  REQUIRE_MESSAGE(bench.code == 0, bench.err);
+  const auto report = nlohmann::json::parse(bench.out);
+  CHECK(report.at("device") == devices.at(0).at("name"));
+  CHECK(report.at("cases").at(0).at("bytes") == 2 * 4 * 32 * 64);
+  CHECK(report.at("cases").at(1).at("bytes") == 3 * 4 * 32 * 64);
+  CHECK(fixture.run("bench --rows 32 --columns 64 --iterations 1 --require 1e9").code == 1);
+  CHECK(fixture.run("bench --rows 0").code == 2);
+}

@@ -1,0 +1,198 @@
+// dimple bench: what element-wise kernels move in memory a second, beside a plain copy in the same run.
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <memory>
+
+#include "core/desc_text.h"
+#include "core/text.h"
+#include "tools/dimple/command.h"
+#include "tools/dimple/failure.h"
+#include "tools/dimple/json_file.h"
+#include "tools/dimple/model.h"
+#include "tools/dimple/profile.h"
+#include "tools/dimple/progress.h"
+#include "tools/dimple/runner.h"
+#include "tools/dimple/table.h"
+
+namespace dimple::tool {
+namespace {
+
+struct BenchOptions {
+  DeviceOptions device;
+  uint32_t rows = 4096;
+  uint32_t columns = 4096;
+  uint32_t iterations = 10;
+  double require = 0;
+  bool asJson = false;
+};
+
+struct BenchCase {
+  std::string name;
+  OwnedDesc desc;
+  uint64_t bytes = 0;  // read and written
+  CompiledOperator op;
+  std::vector<double> nanoseconds;  // one an iteration
+  std::string kernels;
+
+  double median() const {
+    auto sorted = nanoseconds;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[sorted.size() / 2];
+  }
+  double bytesPerSecond() const { return static_cast<double>(bytes) / (median() * 1e-9); }
+};
+
+// Bytes of the elements that a tensor addresses: those along a stride of 0 are one.
+uint64_t touchedBytes(const DML_BUFFER_TENSOR_DESC& tensor) {
+  uint64_t elements = 1;
+  for (UINT d = 0; d < tensor.DimensionCount; ++d)
+    if (!tensor.Strides || tensor.Strides[d]) elements *= tensor.Sizes[d];
+  return elements * byteWidth(tensor.DataType);
+}
+
+BenchCase makeCase(std::string name, const std::string& line) {
+  auto parsed = parseCase(line);
+  if (!parsed) throw RunError(parsed.error().text);
+  BenchCase result{std::move(name), std::move(parsed->desc), 0, {}, {}, {}};
+  for (const BindPoint& point : bindPoints(result.desc)) result.bytes += touchedBytes(*point.tensors.front());
+  return result;
+}
+
+std::vector<BenchCase> makeCases(const BenchOptions& options) {
+  const uint64_t r = options.rows;
+  const uint64_t c = options.columns;
+  const std::string sizes = cat("[", r, ",", c, "]");
+  const auto copy = [&](std::string_view type) {
+    return cat("ELEMENT_WISE_IDENTITY InputTensor=", type, sizes, " OutputTensor=", type, sizes);
+  };
+  const auto add = [&](std::string_view type, const std::string& a, const std::string& b, const std::string& out) {
+    return cat("ELEMENT_WISE_ADD ATensor=", type, sizes, a, " BTensor=", type, sizes, b, " OutputTensor=", type, sizes,
+               out);
+  };
+  const std::string padded = cat("{", c + 16, ",1}");
+  const std::string transposed = cat("{1,", r, "}");
+  std::vector<BenchCase> cases;
+  cases.push_back(makeCase("copy f32", copy("f32")));
+  cases.push_back(makeCase("add f32", add("f32", "", "", "")));
+  cases.push_back(makeCase("add f32, B one element", add("f32", "", "{0,0}", "")));
+  cases.push_back(makeCase("add f32, B one row", add("f32", "", "{0,1}", "")));
+  cases.push_back(makeCase("add f32, B one column", add("f32", "", "{1,0}", "")));
+  cases.push_back(makeCase("add f32, padded rows", add("f32", padded, padded, padded)));
+  cases.push_back(makeCase("add f32, B transposed", add("f32", "", transposed, "")));
+  for (const std::string_view type : {"f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}) {
+    cases.push_back(makeCase(cat("copy ", type), copy(type)));
+    if (type != "f64") cases.push_back(makeCase(cat("add ", type), add(type, "", "", "")));
+  }
+  return cases;
+}
+
+void measure(const Device& device, const BenchOptions& options, std::vector<BenchCase>& cases) {
+  UINT64 largest = 0;
+  UINT64 temporary = 0;
+  UINT descriptors = 0;
+  std::vector<CompiledOperator*> operators;
+  std::vector<std::vector<BoundBuffer>> owned;
+  for (BenchCase& item : cases) {
+    item.op = compileOperator(device, item.desc.desc(), DML_EXECUTION_FLAG_NONE, item.name);
+    operators.push_back(&item.op);
+    size_t inputs = 0;
+    for (const BindPoint& point : bindPoints(item.desc)) {
+      largest = std::max(largest, point.tensors.front()->TotalTensorSizeInBytes);
+      if (point.role == Role::Input) ++inputs;
+    }
+    owned.emplace_back(inputs);
+    temporary = std::max(temporary, item.op.properties.TemporaryResourceSize);
+    descriptors = std::max(descriptors, item.op.properties.RequiredDescriptorCount);
+  }
+  // Ones: no operand is a denormal, which some devices compute slowly.
+  const std::vector<uint32_t> ones(static_cast<size_t>(largest / 4), std::bit_cast<uint32_t>(1.0f));
+  std::vector<Com<ID3D12Resource>> buffers;
+  for (int i = 0; i < 3; ++i) {
+    buffers.push_back(createBuffer(device, largest));
+    device.check(device.context().Upload(buffers.back().get(), 0, ones.data(), ones.size() * 4),
+                 "A buffer cannot be uploaded");
+  }
+  Runner runner(device, descriptors, temporary);
+  runner.initialize(operators, owned);
+  device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
+  readProfile(device);
+
+  // Round after round over all cases, so that a device that changes its clock does so for all. The first round warms
+  // up.
+  Progress progress("measuring", size_t{options.iterations + 1} * cases.size());
+  for (uint32_t iteration = 0; iteration <= options.iterations; ++iteration)
+    for (BenchCase& item : cases) {
+      progress.step(item.name);
+      std::vector<BoundBuffer> inputs, outputs;
+      for (const BindPoint& point : bindPoints(item.desc)) {
+        if (point.role == Role::Input)
+          inputs.push_back({buffers[inputs.size()].get(), 0, largest});
+        else
+          outputs.push_back({buffers[2].get(), 0, largest});
+      }
+      runner.dispatch(item.op, inputs, outputs);
+      runner.flush();
+      double sum = 0;
+      item.kernels.clear();
+      for (const KernelTime& time : readProfile(device)) {
+        sum += time.nanoseconds;
+        if (item.kernels.find(time.kernel) == item.kernels.npos)
+          item.kernels += cat(item.kernels.empty() ? "" : " ", time.kernel);
+      }
+      if (sum <= 0) throw RunError(cat(item.name, " took no measurable time; choose a larger size."));
+      if (iteration) item.nanoseconds.push_back(sum);
+    }
+}
+
+int bench(const BenchOptions& options) {
+  if (!options.rows || !options.columns || !options.iterations)
+    throw InputError("Rows, columns and iterations must be at least 1.");
+  const Device device(options.device);
+  auto cases = makeCases(options);
+  measure(device, options, cases);
+  const double copySpeed = cases[0].bytesPerSecond();
+  const double share = 100 * cases[1].bytesPerSecond() / copySpeed;
+  if (options.asJson) {
+    Json rows = Json::array();
+    for (const BenchCase& item : cases)
+      rows.push_back({{"name", item.name},
+                      {"kernels", item.kernels},
+                      {"bytes", item.bytes},
+                      {"nanoseconds", item.median()},
+                      {"bytesPerSecond", item.bytesPerSecond()},
+                      {"ratioToCopy", item.bytesPerSecond() / copySpeed}});
+    std::printf(
+        "%s\n",
+        Json{{"device", device.name()}, {"sizes", {options.rows, options.columns}}, {"cases", rows}}.dump(2).c_str());
+  } else {
+    std::printf("Running on '%s', tensors of %u x %u elements, median of %u\n", device.name().c_str(), options.rows,
+                options.columns, options.iterations);
+    Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32"});
+    for (const BenchCase& item : cases)
+      table.add({item.name, item.kernels, fixedText(item.median() / 1e6, 3), fixedText(item.bytesPerSecond() / 1e9, 2),
+                 fixedText(100 * item.bytesPerSecond() / copySpeed, 1) + " %"});
+    table.print();
+    std::printf("A packed FLOAT32 add moves %.1f %% of what a plain copy moves.\n", share);
+  }
+  if (share < options.require)
+    throw RunError(cat("A packed FLOAT32 add moves ", fixedText(share, 1),
+                       " % of what a plain copy moves, expected at least ", fixedText(options.require, 1), " %."));
+  return 0;
+}
+
+}  // namespace
+
+Action setUpBench(CLI::App& options) {
+  auto values = std::make_shared<BenchOptions>();
+  addDeviceOptions(options, values->device);
+  options.add_option("--rows", values->rows, "Rows of the tensors")->capture_default_str();
+  options.add_option("--columns", values->columns, "Columns of the tensors")->capture_default_str();
+  options.add_option("--iterations", values->iterations, "Measurements of each case")->capture_default_str();
+  options.add_option("--require", values->require,
+                     "Fail if a packed FLOAT32 add moves less than this percentage of a copy");
+  options.add_flag("--json", values->asJson, "Print JSON");
+  return [values] { return bench(*values); };
+}
+
+}  // namespace dimple::tool

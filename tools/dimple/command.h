@@ -1,0 +1,25 @@
+// Subcommands. Each is a file with one function that declares options and returns what to do after parsing; the table
+// in main.cpp lists them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace dimple::tool {
+
+// Returns the exit code.
+using Action = std::function<int()>;
+
+struct Command {
+  const char* name;
+  const char* summary;
+  Action (*setUp)(CLI::App& options);
+};
+
+Action setUpDevices(CLI::App& options);
+Action setUpRun(CLI::App& options);
+Action setUpPlan(CLI::App& options);
+Action setUpOps(CLI::App& options);
+Action setUpBench(CLI::App& options);
+
+}  // namespace dimple::tool

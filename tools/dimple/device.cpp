@@ -1,0 +1,114 @@
+#include "tools/dimple/device.h"
+
+#include <cctype>
+#include <cstdio>
+#include <optional>
+
+#include "core/element_text.h"
+#include "core/text.h"
+#include "tools/dimple/failure.h"
+
+namespace dimple::tool {
+namespace {
+
+using Uuid = std::array<UINT8, 16>;
+
+std::string resultText(HRESULT result) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08X", static_cast<unsigned>(result));
+  return text;
+}
+
+// 32 hexadecimal digits, dashes between them allowed.
+std::optional<Uuid> parseUuid(std::string_view text) {
+  std::string digits;
+  for (const char c : text)
+    if (std::isxdigit(static_cast<unsigned char>(c)))
+      digits += c;
+    else if (c != '-')
+      return {};
+  Uuid uuid{};
+  if (digits.size() != 2 * uuid.size()) return {};
+  for (size_t i = 0; i < uuid.size(); ++i)
+    uuid[i] = static_cast<UINT8>(std::stoul(digits.substr(2 * i, 2), nullptr, 16));
+  return uuid;
+}
+
+}  // namespace
+
+void addDeviceOptions(CLI::App& app, DeviceOptions& options) {
+  app.add_option("--device", options.device, "Index, UUID or part of the name of the device")->capture_default_str();
+  app.add_flag("--validate", options.validate, "Switch on Vulkan validation; a message is a failure");
+}
+
+std::string uuidText(const UINT8 (&uuid)[16]) {
+  std::string out;
+  for (size_t i = 0; i < 16; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(uuid[i]));
+    if (i == 4 || i == 6 || i == 8 || i == 10) out += "-";
+    out += digits;
+  }
+  return out;
+}
+
+std::vector<DimpleAdapterDesc> listAdapters() {
+  std::vector<DimpleAdapterDesc> adapters;
+  for (UINT index = 0;; ++index) {
+    DimpleAdapterDesc desc{};
+    const HRESULT result = dimpleEnumerateAdapters(index, &desc);
+    if (result == DXGI_ERROR_NOT_FOUND) return adapters;
+    if (FAILED(result)) throw RunError(cat("The devices cannot be listed: ", dimpleGetLastMessage()));
+    adapters.push_back(desc);
+  }
+}
+
+Device::Device(const DeviceOptions& options) {
+  DimpleContextDesc desc{};
+  const auto uuid = parseUuid(options.device);
+  if (uuid)
+    desc.AdapterUuid = uuid->data();
+  else if (const auto index = parseNumber<uint32_t>(options.device))
+    desc.AdapterIndex = *index;
+  else
+    desc.AdapterName = options.device.c_str();
+  if (options.validate) {
+    desc.Flags = DIMPLE_CONTEXT_FLAG_VALIDATION;
+    desc.DeviceFlags = DML_CREATE_DEVICE_FLAG_DEBUG;
+  }
+  desc.MessageCallback = receive;
+  desc.MessageContext = this;
+  const HRESULT result = dimpleCreateContext(&desc, IID_PPV_ARGS(context_.put()));
+  if (result == DXGI_ERROR_NOT_FOUND)
+    throw InputError(cat("No device is \"", options.device, "\"; dimple devices lists them."));
+  check(result, "The device cannot be opened");
+  check(context_->GetDevice(IID_PPV_ARGS(dml_.put())), "The device cannot be opened");
+}
+
+std::string Device::name() const {
+  DimpleAdapterDesc desc{};
+  check(context_->GetAdapterDesc(&desc), "The device has no description");
+  return desc.Name;
+}
+
+void Device::check(HRESULT result, std::string_view what) const {
+  if (SUCCEEDED(result)) return;
+  const std::string message = removal_.empty() ? dimpleGetLastMessage() : removal_;
+  throw RunError(cat(what, ": ", message.empty() ? resultText(result) : message));
+}
+
+void Device::checkAlive() const {
+  const HRESULT reason = dml_->GetDeviceRemovedReason();
+  if (FAILED(reason)) throw RunError(cat("The device was removed: ", removal_.empty() ? resultText(reason) : removal_));
+}
+
+void Device::receive(void* self, DimpleMessageSeverity severity, HRESULT, const char* text) {
+  auto& device = *static_cast<Device*>(self);
+  if (severity == DIMPLE_MESSAGE_REMOVED) device.removal_ = text;
+  if (severity == DIMPLE_MESSAGE_WARNING) {
+    ++device.warnings_;
+    std::fprintf(stderr, "dimple: %s\n", text);
+  }
+}
+
+}  // namespace dimple::tool

@@ -1,0 +1,53 @@
+// Opening a device by what the command line says.
+#pragma once
+
+#include <dimple.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/dimple/com.h"
+
+namespace dimple::tool {
+
+struct DeviceOptions {
+  std::string device = "0";  // index, UUID or part of a name
+  bool validate = false;
+};
+
+void addDeviceOptions(CLI::App& app, DeviceOptions& options);
+
+std::string uuidText(const UINT8 (&uuid)[16]);
+
+std::vector<DimpleAdapterDesc> listAdapters();
+
+// A context, its DirectML device, and the messages that arrive from them.
+class Device {
+ public:
+  explicit Device(const DeviceOptions& options);
+  Device(const Device&) = delete;
+
+  IDimpleContext& context() const { return *context_.get(); }
+  IDMLDevice& dml() const { return *dml_.get(); }
+  std::string name() const;
+
+  // Throws RunError with Dimple's own message if `result` is a failure. `what` says what was being done.
+  void check(HRESULT result, std::string_view what) const;
+  // Throws RunError if the device was removed; methods that return nothing report their misuse this way.
+  void checkAlive() const;
+  // Messages of Vulkan validation so far.
+  int warnings() const { return warnings_; }
+
+ private:
+  static void STDMETHODCALLTYPE receive(void* self, DimpleMessageSeverity severity, HRESULT code, const char* text);
+
+  std::string removal_;
+  int warnings_ = 0;
+  // Declared last: destroyed first, while the messages it may send have somewhere to go.
+  Com<IDimpleContext> context_;
+  Com<IDMLDevice> dml_;
+};
+
+}  // namespace dimple::tool

@@ -1,0 +1,113 @@
+// dimple plan: what operators become, without a device.
+#include "core/plan.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "core/desc_text.h"
+#include "core/element_text.h"
+#include "core/op_view.h"
+#include "core/plan_builder.h"
+#include "core/text.h"
+#include "tools/dimple/command.h"
+#include "tools/dimple/failure.h"
+#include "tools/dimple/model.h"
+
+namespace dimple::tool {
+namespace {
+
+constexpr Feature kFeatures[] = {Feature::Int8,           Feature::Int16,
+                                 Feature::Int64,          Feature::Float16,
+                                 Feature::Float64,        Feature::Storage8,
+                                 Feature::Storage16,      Feature::SubgroupBasic,
+                                 Feature::SubgroupVote,   Feature::SubgroupArithmetic,
+                                 Feature::SubgroupBallot, Feature::SubgroupShuffle};
+
+struct PlanOptions {
+  std::string what;
+  std::vector<std::string> caps;
+};
+
+// "default", "features=all" or a number for one of the limits.
+void applyCaps(Caps& caps, const std::string& text) {
+  if (text == "default") return;
+  const auto equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  const std::string value = equals == text.npos ? "" : text.substr(equals + 1);
+  if (name == "features" && (value == "all" || value == "none")) {
+    caps.features = 0;
+    if (value == "all")
+      for (const Feature feature : kFeatures) caps.features |= static_cast<uint32_t>(feature);
+    return;
+  }
+  const auto number = parseNumber<uint64_t>(value);
+  const auto refuse = [&](std::string_view expected) {
+    return InputError(cat("--caps has \"", text, "\", expected ", expected, "."));
+  };
+  if (!number)
+    throw refuse(
+        "default, features=all, features=none, or NAME=NUMBER with maxGroups, maxBufferRange, "
+        "bufferOffsetAlignment, parameterAlignment or pushBytes");
+  const auto limit = [&](uint32_t& target) {
+    if (*number == 0 || *number > UINT32_MAX) throw refuse("a number from 1 to 4294967295");
+    target = static_cast<uint32_t>(*number);
+  };
+  if (name == "maxGroups")
+    for (uint32_t& groups : caps.maxGroups) limit(groups);
+  else if (name == "maxBufferRange")
+    caps.maxBufferRange = *number;
+  else if (name == "bufferOffsetAlignment")
+    limit(caps.bufferOffsetAlignment);
+  else if (name == "parameterAlignment")
+    limit(caps.parameterAlignment);
+  else if (name == "pushBytes")
+    limit(caps.pushBytes);
+  else
+    throw refuse("the name of a limit");
+}
+
+void printPlan(const std::string& place, const OwnedDesc& desc, const Caps& caps) {
+  const auto view = validate(desc.desc());
+  if (!view) throw InputError(cat(place, " is refused: ", view.error().text));
+  const auto plan = planOperator(*view, caps);
+  if (!plan) throw RunError(cat(place, " cannot be planned: ", plan.error().text));
+  std::printf("%s\n%s", formatCase(desc.desc()).c_str(), planText(*plan).c_str());
+}
+
+int run(const PlanOptions& options) {
+  Caps caps;
+  for (const std::string& text : options.caps) applyCaps(caps, text);
+  if (options.what.find('=') != options.what.npos && !std::filesystem::exists(options.what)) {
+    const auto parsed = parseCase(options.what);
+    if (!parsed) throw InputError(parsed.error().text);
+    printPlan("The operator", parsed->desc, caps);
+    return 0;
+  }
+  ModelOptions modelOptions;
+  modelOptions.readBuffers = false;
+  const JsonFile file(options.what);
+  const Model model = readModel(file, modelOptions);
+  for (size_t i = 0; i < model.dispatchables.size(); ++i) {
+    const Dispatchable& dispatchable = model.dispatchables[i];
+    std::printf("%s# %s\n", i ? "\n" : "", dispatchable.name.c_str());
+    printPlan(dispatchable.place, dispatchable.desc, caps);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Action setUpPlan(CLI::App& options) {
+  auto values = std::make_shared<PlanOptions>();
+  options
+      .add_option("program", values->what,
+                  "A JSON file as for dimple run, or one operator as a line of text:\n"
+                  "\"ELEMENT_WISE_ADD ATensor=f32[2,3] BTensor=f32[2,3]{0,1} OutputTensor=f32[2,3]\"")
+      ->required();
+  options.add_option("--caps", values->caps,
+                     "What the device can do: default (no optional features), features=all, features=none, "
+                     "or a limit such as maxBufferRange=134217728; may be repeated");
+  return [values] { return run(*values); };
+}
+
+}  // namespace dimple::tool

@@ -227,6 +227,21 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
   constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
   if (lists(available, kPortabilitySubset)) extensions.push_back(kPortabilitySubset);
 
+  // The stricter robustness, where the device has it.
+  VkPhysicalDeviceRobustness2FeaturesEXT robustness2{};
+  robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
+  if (use.features.robustBufferAccess && lists(available, VK_EXT_ROBUSTNESS_2_EXTENSION_NAME)) {
+    VkPhysicalDeviceFeatures2 query{};
+    query.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    query.pNext = &robustness2;
+    functions_.getPhysicalDeviceFeatures2(handles_.physicalDevice, &query);
+    robustness2.robustImageAccess2 = VK_FALSE;
+    robustness2.nullDescriptor = VK_FALSE;
+    robustness2.pNext = use.pNext;
+    use.pNext = &robustness2;
+    extensions.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
+  }
+
   constexpr float kPriority = 1.0f;
   const VkDeviceQueueCreateInfo queue{
       VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, handles_.queueFamily, 1, &kPriority};

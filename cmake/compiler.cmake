@@ -42,3 +42,8 @@ function(dimple_sources result)
   file(GLOB files CONFIGURE_DEPENDS ${ARGN})
   set(${result} "${files}" PARENT_SCOPE)
 endfunction()
+
+# For programs whose own speed does not matter; LEVEL is 0 or 1.
+function(dimple_compile_quickly target level)
+  target_compile_options(${target} PRIVATE $<$<NOT:$<CXX_COMPILER_ID:MSVC>>:-O${level}>)
+endfunction()

@@ -86,7 +86,7 @@ runProgram() { # name, command...
 
 runTests() { # preset, suffix of the stage's name
   local preset=$1 program
-  for program in kernelgen_tests core_tests dimple_tests; do
+  for program in kernelgen_tests core_tests dimple_tests tool_tests; do
     # The generator is tested once; sanitizers look at the library.
     [[ $program == kernelgen_tests && $preset != linux-release ]] && continue
     if [[ -x build/$preset/bin/$program ]]; then
@@ -146,7 +146,7 @@ else
 fi
 if ((withAsan)); then
   must "configure linux-asan" configure linux-asan
-  must "build linux-asan" build linux-asan core_tests dimple_tests
+  must "build linux-asan" build linux-asan core_tests dimple_tests tool_tests
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   runTests linux-asan " (asan)"

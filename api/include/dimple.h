@@ -164,7 +164,7 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleNotifyDeviceLost(IDMLDevice* device, 
 enum DimpleContextFlags {
   DIMPLE_CONTEXT_FLAG_NONE = 0,
   DIMPLE_CONTEXT_FLAG_VALIDATION = 0x1,            // Vulkan core and synchronization validation, if installed
-  DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,  // enable robustBufferAccess
+  DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,  // robustBufferAccess, and robustBufferAccess2 where there is one
   DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE = 0x4,     // leave 8- and 16-bit storage off, for tests
   DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND = 0x8,  // leave update-after-bind off, for tests
 };

@@ -1,5 +1,7 @@
 // Functions that are exact or accurate whatever the device's own are.
 
+#include "common/wide.glsl"
+
 bool isNanBits(uint bits) { return (bits & 0x7fffffffu) > 0x7f800000u; }
 bool isNan(float x) { return isNanBits(floatBitsToUint(x)); }
 
@@ -78,4 +80,107 @@ float logAccurate(float x) {
   const float hfsq = 0.5 * f * f;
   const float e = float(exponent);
   return e * 0.693359375 + (f - (hfsq - (s * (hfsq + z * p) + e * -2.12194440e-4)));
+}
+
+// tanh without the overflow of the quotient of exponentials.
+float tanhAccurate(float x) {
+  if (isNan(x)) return x;
+  const float magnitude = abs(x);
+  if (magnitude < 0.625) {
+    const float z = x * x;
+    float p = -5.70498872745e-3;
+    p = p * z + 2.06390887954e-2;
+    p = p * z - 5.37397155531e-2;
+    p = p * z + 1.33314422036e-1;
+    p = p * z - 3.33332819422e-1;
+    return p * z * x + x;
+  }
+  const float y = magnitude > 10.0 ? 1.0 : 1.0 - 2.0 / (expAccurate(2.0 * magnitude) + 1.0);
+  return x < 0.0 ? -y : y;
+}
+
+// The error function: a polynomial near 0, 1 - exp of a polynomial elsewhere.
+float erfAccurate(float x) {
+  if (isNan(x)) return x;
+  const float t = abs(x);
+  const float s = x * x;
+  if (t <= 0.927734375) {
+    float p = -5.96761703e-4;
+    p = p * s + 4.99119423e-3;
+    p = p * s - 2.67681349e-2;
+    p = p * s + 1.12819925e-1;
+    p = p * s - 3.76125336e-1;
+    p = p * s + 1.28379166e-1;
+    return p * x + x;
+  }
+  float y = 1.0;
+  if (t < 4.0) {
+    float p = -1.72853470e-5 * t + 3.83197126e-4;
+    p = p * s + (-3.88396438e-3 * t + 2.42546219e-2);
+    p = p * t - 1.06777877e-1;
+    p = p * t - 6.34846687e-1;
+    p = p * t - 1.28717512e-1;
+    p = p * t - t;
+    y = 1.0 - expAccurate(p);
+  }
+  return x < 0.0 ? -y : y;
+}
+
+// 2 / pi in binary, from 32 places before its first fraction bit.
+const uint kTwoOverPi[9] = uint[9](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
+                                   0xfe5163abu, 0xdebbc561u);
+
+// x - quadrant * pi / 2, within pi / 4 of 0, for every finite x; quadrant modulo 4.
+float reduceQuarter(float x, out uint quadrant) {
+  if (abs(x) < 8192.0) {
+    const float n = roundEven(x * 0.636619772);
+    quadrant = uint(int(n)) & 3u;
+    precise float r = x - n * 1.5703125;
+    r = r - n * 4.837512969970703125e-4;
+    r = r - n * 7.549789948768648e-8;
+    return r;
+  }
+  // Payne and Hanek: of 2 / pi only the 96 bits that matter modulo 4 are multiplied with the significand.
+  const uint bits = floatBitsToUint(x) & 0x7fffffffu;
+  const uint significand = (bits & 0x007fffffu) | 0x00800000u;
+  const uint first = (bits >> 23) - 150u - 2u + 32u;
+  const uint word = first >> 5;
+  const uint shift = first & 31u;
+  uvec3 window = uvec3(kTwoOverPi[word], kTwoOverPi[word + 1u], kTwoOverPi[word + 2u]);
+  if (shift != 0u)
+    window = (window << shift) |
+             (uvec3(kTwoOverPi[word + 1u], kTwoOverPi[word + 2u], kTwoOverPi[word + 3u]) >> (32u - shift));
+  const uint low = mulHigh(window.z, significand);
+  const uint middle = window.y * significand + low;
+  const uint carry = middle < low ? 1u : 0u;
+  const uint high = window.x * significand + mulHigh(window.y, significand) + carry;
+  quadrant = high >> 30;
+  uint fractionHigh = (high << 2) | (middle >> 30);
+  uint fractionLow = middle << 2;
+  const bool above = fractionHigh >= 0x80000000u;
+  if (above) {
+    ++quadrant;
+    fractionLow = ~fractionLow + 1u;
+    fractionHigh = ~fractionHigh + (fractionLow == 0u ? 1u : 0u);
+  }
+  const float r = (float(fractionHigh) * exp2Int(-32) + float(fractionLow) * exp2Int(-64)) * 1.57079633;
+  const bool negative = (floatBitsToUint(x) >> 31) != 0u;
+  quadrant = (negative ? 4u - (quadrant & 3u) : quadrant) & 3u;
+  return above != negative ? -r : r;
+}
+
+// sin(x + quarters * pi / 2) within 2 ULP or 2^-24.
+float sinShifted(float x, uint quarters) {
+  if (isNan(x) || (floatBitsToUint(x) & 0x7fffffffu) == 0x7f800000u) return uintBitsToFloat(0x7fc00000u);
+  uint quadrant;
+  const float r = reduceQuarter(x, quadrant);
+  quadrant += quarters;
+  const float z = r * r;
+  float y;
+  if ((quadrant & 1u) == 0u) {
+    y = ((-1.9515295891e-4 * z + 8.3321608736e-3) * z - 1.6666654611e-1) * z * r + r;
+  } else {
+    y = ((2.443315711809948e-5 * z - 1.388731625493765e-3) * z + 4.166664568298827e-2) * z * z - 0.5 * z + 1.0;
+  }
+  return (quadrant & 2u) != 0u ? -y : y;
 }

@@ -128,11 +128,14 @@ uint toRaw(uint value) { return value; }
 #define TENSOR_IN(NAME, BINDING)                                                           \
   layout(set = 0, binding = BINDING, std430) readonly buffer NAME##Buffer { uint NAME[]; }; \
   uint loadRaw_##NAME(uint i) { return (NAME[i / LANES] >> LANE_SHIFT(i)) & T_MASK; }
-// Clearing and setting only the lane's own bits makes concurrent stores to other lanes of the word commute.
+// Clearing and setting only the lane's own bits makes concurrent stores to other lanes of the word commute. Both operands
+// depend on the bits to store: executed in place, an element is loaded from the word that is cleared, and compilers may
+// assume that buffers do not alias.
 #define TENSOR_OUT(NAME, BINDING)                                                 \
   layout(set = 0, binding = BINDING, std430) buffer NAME##Buffer { uint NAME[]; }; \
   void storeRaw_##NAME(uint i, uint bits) {                                       \
-    atomicAnd(NAME[i / LANES], ~(T_MASK << LANE_SHIFT(i)));                       \
-    atomicOr(NAME[i / LANES], (bits & T_MASK) << LANE_SHIFT(i));                  \
+    const uint lane = (bits & T_MASK) << LANE_SHIFT(i);                           \
+    atomicAnd(NAME[i / LANES], ~(T_MASK << LANE_SHIFT(i)) | lane);                \
+    atomicOr(NAME[i / LANES], lane);                                              \
   }
 #endif

@@ -1,16 +1,6 @@
 // N-dimensional strided indexing of up to four tensors at once (see core/layout.h: Walk, appendWalk).
 
-uint mulHigh(uint a, uint b) {
-#if DIMPLE_HLSL
-  const uint al = a & 0xffffu, ah = a >> 16, bl = b & 0xffffu, bh = b >> 16;
-  const uint middle = ah * bl + ((al * bl) >> 16);
-  return ah * bh + (middle >> 16) + ((al * bh + (middle & 0xffffu)) >> 16);
-#else
-  uint high, low;
-  umulExtended(a, b, high, low);
-  return high;
-#endif
-}
+#include "common/wide.glsl"
 
 // n / d for the divisor of a dimension {d, multiplier, shift1, shift2}.
 uint divideBy(uint n, uvec4 divisor) {

@@ -11,6 +11,10 @@ float applyFunction(float x, float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_CLIP: return maxNum(minNum(x, b), a);
     case DML_OPERATOR_ELEMENT_WISE_EXP: return expAccurate(x);
     case DML_OPERATOR_ELEMENT_WISE_SQRT: return sqrt(x);
+    case DML_OPERATOR_ELEMENT_WISE_SIN: return sinShifted(x, 0u);
+    case DML_OPERATOR_ELEMENT_WISE_COS: return sinShifted(x, 1u);
+    case DML_OPERATOR_ELEMENT_WISE_TANH: return tanhAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_ERF: return erfAccurate(x);
   }
   return activate(OP, x, vec2(a, b));
 }

@@ -129,6 +129,20 @@ TEST_CASE("a device without update-after-bind refuses volatile descriptors and w
   }
 }
 
+TEST_CASE("operators run with robust buffer access") {
+  Fixture f(DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS);
+  const auto op = f.compile(kAddLine);
+  const auto heap = f.heap(3);
+  const auto table = f.table(op.Get(), heap);
+  const auto a = f.buffer(kA);
+  const auto b = f.buffer(kB);
+  const auto sum = f.buffer(16);
+  bindInputs(table, {a.Get(), b.Get()});
+  bindOutputs(table, {sum.Get()});
+  f.run(op.Get(), table);
+  CHECK(f.read(sum, 4) == kSum);
+}
+
 TEST_CASE("in-place operators may write over an input of the same layout") {
   Fixture f;
   const auto op = f.compile(kAddLine);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/desc_text.h"
-#include "tests/ops/gpu.h"
+#include "tests/gpu_test.h"
 
 namespace dimple::testing {
 
@@ -24,7 +24,7 @@ class Fixture {
  public:
   explicit Fixture(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE) {
     GpuOptions options;
-    options.flags = static_cast<DimpleContextFlags>(flags | DIMPLE_CONTEXT_FLAG_VALIDATION);
+    options.flags = withValidation() ? static_cast<DimpleContextFlags>(flags | DIMPLE_CONTEXT_FLAG_VALIDATION) : flags;
     std::string error;
     gpu = Gpu::open(options, error);
     REQUIRE_MESSAGE(gpu, error);

@@ -189,8 +189,7 @@ TEST_CASE("a kernel is made again only when something it is made of changed") {
 TEST_CASE("every failing kernel is reported, not only the first") {
   const Workshop workshop;
   workshop.write("a.comp", kernelGlsl("y[0] = none;"));
-  workshop.write("manifest.txt",
-                 "kernel a\n source a.comp\n access w\nkernel b\n source missing.comp\n access w\n");
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n access w\nkernel b\n source missing.comp\n access w\n");
   const ProcessResult result = workshop.run();
   CHECK(result.exitCode == 1);
   CHECK(result.output.find("The kernel a is refused by glslang") != std::string::npos);
@@ -216,7 +215,8 @@ TEST_CASE("errors of the manifest name the line") {
 TEST_CASE("the manifest expands variants in order") {
   const Enums enums = Enums::parse("enum DML_A { DML_A_X = 3 };");
   const auto kernels = parseManifest(
-      "kernel k\n source k.comp\n type f32 i8\n variant MODE strided packed\n access r w rw\n spec 1 KIND DML_A_X 5..7 0\n",
+      "kernel k\n source k.comp\n type f32 i8\n variant MODE strided packed\n access r w rw\n spec 1 KIND DML_A_X 5..7 "
+      "0\n",
       "m.txt", enums);
   REQUIRE(kernels.size() == 4);
   CHECK(kernels[0].name == "k.f32.packed");
@@ -245,7 +245,8 @@ TEST_CASE("enumerators of the header") {
 
 TEST_CASE("a stripped module keeps its code") {
   // Header, OpCapability Shader, OpName %1 "a", OpSource, OpTypeVoid %1.
-  const std::vector<uint32_t> module{0x07230203, 0x10500, 0, 2, 0, 0x20011, 1, 0x30005, 1, 0x61, 0x30003, 2, 460, 0x20013, 1};
+  const std::vector<uint32_t> module{0x07230203, 0x10500, 0,       2, 0,   0x20011, 1, 0x30005,
+                                     1,          0x61,    0x30003, 2, 460, 0x20013, 1};
   const std::vector<uint32_t> stripped{0x07230203, 0x10500, 0, 2, 0, 0x20011, 1, 0x20013, 1};
   CHECK(stripModule(module) == stripped);
   CHECK_THROWS_AS(stripModule(std::vector<uint32_t>{1, 2, 3, 4, 5}), Error);

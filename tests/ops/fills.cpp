@@ -33,13 +33,16 @@ int64_t highest(DML_TENSOR_DATA_TYPE type) {
 // How the values of one input are drawn.
 struct Domain {
   int64_t smallest = -32, largest = 32;  // FillKind::Int
-  double density = 1;                    // share of elements that are not `resting`
+  double density = 1;                    // share of them that are not `resting`
   int64_t resting = 0;
   int minExponent = -12, maxExponent = 12;  // FillKind::Float: powers of two of most elements
   bool fullRange = true;                    // and of some all that the type has
   double negative = 0.5;
-  bool odd = false;            // integers that multiply without becoming 0
-  double specialDensity = 1;   // FillKind::Special
+  double floatDensity = 1;  // FillKind::Float: share of elements that are not `resting`
+  double smallShare = 0;    // FillKind::Float: of integers that are small ones
+  bool uniform = false;     // FillKind::Float: integers of full width, not of all widths alike
+  bool odd = false;         // integers that multiply without becoming 0
+  double specialDensity = 1;  // FillKind::Special
 };
 
 // Terms that meet in one output element.
@@ -84,6 +87,7 @@ void narrowForReduce(const TestCase& test, DML_TENSOR_DATA_TYPE type, Domain& do
       // Around 1, so that products neither overflow nor vanish.
       domain.minExponent = -1;
       domain.maxExponent = 0;
+      if (oracle::isReal(type)) domain.floatDensity = std::min(1.0, 200 / terms);
       break;
     case DML_REDUCE_FUNCTION_LOG_SUM_EXP:
       domain.maxExponent = 4;
@@ -92,7 +96,8 @@ void narrowForReduce(const TestCase& test, DML_TENSOR_DATA_TYPE type, Domain& do
       domain.smallest = oracle::isSigned(type) ? -static_cast<int64_t>(std::min(terms + 4, largest * 64)) : 0;
       domain.largest = static_cast<int64_t>(std::min(terms + 4, largest * 64));
       domain.fullRange = true;
-      domain.specialDensity = 0.3;
+      domain.uniform = true;
+      domain.specialDensity = std::min(0.3, 5 / terms);
       break;
   }
 }
@@ -118,9 +123,12 @@ Domain domainOf(const TestCase& test, size_t input) {
       const auto terms = static_cast<int64_t>(accumulationLength(test, {desc.Axes, desc.AxisCount}));
       domain.largest = std::min(terms + 4, domain.largest * 64);
       domain.smallest = oracle::isSigned(type) ? -domain.largest : 0;
-      domain.specialDensity = 0.3;
+      domain.specialDensity = std::min(0.3, 5 / static_cast<double>(terms));
       break;
     }
+    case DML_OPERATOR_ELEMENT_WISE_CLIP:
+      domain.smallShare = 0.75;
+      break;
     case DML_OPERATOR_ELEMENT_WISE_SQRT:
       domain.negative = 0.1;
       break;
@@ -153,9 +161,9 @@ double randomReal(Random& random, DML_TENSOR_DATA_TYPE type, const Domain& domai
 
 int64_t randomWhole(Random& random, DML_TENSOR_DATA_TYPE type, const Domain& domain) {
   const uint64_t bits = random.next();
-  const auto shift = static_cast<int>(64 - 1 - random.below(bitsOf(type)));
-  // Arithmetic shifts leave numbers of every width and sign.
-  int64_t value = static_cast<int64_t>(bits) >> shift;
+  const auto shift = domain.uniform ? 0 : static_cast<int>(64 - 1 - random.below(bitsOf(type)));
+  // Shifts leave numbers of every width, arithmetic ones of every sign.
+  int64_t value = oracle::isSigned(type) ? static_cast<int64_t>(bits) >> shift : static_cast<int64_t>(bits >> shift);
   if (domain.odd) value |= 1;
   return oracle::wrapTo(type, value);
 }
@@ -211,7 +219,9 @@ std::vector<int64_t> specialWholes(DML_TENSOR_DATA_TYPE type, const TestCase& te
 size_t specialAt(Random& random, size_t element, size_t elements, size_t values, size_t input) {
   size_t step = 1;
   for (size_t i = 0; i < input && step <= elements; ++i) step *= values;
-  return step * values <= elements ? element / step % values : random.below(values);
+  if (step * values > elements) return random.below(values);
+  // Each round is shifted by one, so that no stride through the elements always meets the same value.
+  return (element / step + element / (step * values)) % values;
 }
 
 // ---- index tensors ---------------------------------------------------------------------------------------------------
@@ -292,13 +302,16 @@ void fillValues(const TestCase& test, size_t input, Random& random, Array& array
     const std::vector<double> specials = special ? specialReals(array.type, test) : std::vector<double>{};
     each(array.real, [&](size_t i) {
       if (isSpecial()) return oracle::roundTo(array.type, specials[specialAt(random, i, count, specials.size(), input)]);
-      return test.fill == FillKind::Float ? randomReal(random, array.type, domain) : static_cast<double>(small());
+      if (test.fill != FillKind::Float) return static_cast<double>(small());
+      const bool rests = domain.floatDensity < 1 && !random.chance(domain.floatDensity);
+      return rests ? static_cast<double>(domain.resting) : randomReal(random, array.type, domain);
     });
   } else {
     const std::vector<int64_t> specials = special ? specialWholes(array.type, test) : std::vector<int64_t>{};
     each(array.whole, [&](size_t i) {
       if (isSpecial()) return specials[specialAt(random, i, count, specials.size(), input)];
-      return test.fill == FillKind::Float ? randomWhole(random, array.type, domain) : small();
+      const bool isSmall = test.fill != FillKind::Float || (domain.smallShare > 0 && random.chance(domain.smallShare));
+      return isSmall ? small() : randomWhole(random, array.type, domain);
     });
   }
 }

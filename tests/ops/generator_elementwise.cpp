@@ -14,26 +14,40 @@ std::string realText(Random& random, double low, double high) {
   return numberText(static_cast<float>(low + (high - low) * random.unit()));
 }
 
+// A value with what it makes of the case: whether all results may be one.
+struct AttributeText {
+  std::string text;
+  bool flat = false;
+};
+
 // The bounds of CLIP and the parameters of activations.
-std::string floatAttribute(Generator& generator, const Field& field) {
+AttributeText floatAttribute(Generator& generator, const Field& field) {
   Random& random = generator.random;
-  if (generator.schema.type == DML_OPERATOR_ELEMENT_WISE_CLIP) {
-    const bool integral = random.chance(0.3);
-    const auto text = [&](double low, double high) {
-      return integral ? std::to_string(random.range(static_cast<int64_t>(low), static_cast<int64_t>(high)))
-                      : realText(random, low, high);
-    };
-    if (random.chance(0.06)) return text(-300, 300);
-    if (random.chance(0.04)) return field.name == "Min" ? "-inf" : "inf";
-    return field.name == "Min" ? text(-3, 1) : text(2, 20);
-  }
-  return realText(random, 0.1, 2);
+  if (generator.schema.type != DML_OPERATOR_ELEMENT_WISE_CLIP) return {realText(random, 0.1, 2)};
+  const bool integral = random.chance(0.3);
+  const auto text = [&](double low, double high) {
+    return integral ? std::to_string(random.range(static_cast<int64_t>(low), static_cast<int64_t>(high)))
+                    : realText(random, low, high);
+  };
+  // Bounds in the wrong order now and then, or beyond the type's range.
+  if (random.chance(0.06)) return {text(-300, 300), true};
+  if (random.chance(0.04)) return {field.name == "Min" ? "-inf" : "inf"};
+  return {field.name == "Min" ? text(-3, 1) : text(3, 20)};
 }
 
-std::string scaleBias(Random& random) {
-  if (random.chance(0.15)) return "[1,0]";
-  if (random.chance(0.3)) return cat("[", random.range(-3, 3), ",", random.range(-8, 8), "]");
-  return cat("[", realText(random, -2, 2), ",", realText(random, -4, 4), "]");
+AttributeText scaleBias(Generator& generator) {
+  Random& random = generator.random;
+  if (byteWidth(generator.type) == 8 || random.chance(0.15)) return {"[1,0]"};
+  if (random.chance(0.05)) return {cat("[0,", random.range(-8, 8), "]"), true};
+  const bool positive = !isSigned(generator.type) || generator.schema.type == DML_OPERATOR_ELEMENT_WISE_SQRT;
+  const bool negative = random.chance(positive ? 0.05 : 0.5);
+  // Out of the bounds of CLIP, too, a scale may move all elements.
+  const bool flat = (negative && positive) || generator.schema.type == DML_OPERATOR_ELEMENT_WISE_CLIP;
+  const std::string_view sign = negative ? "-" : "";
+  // Small elements of unsigned types stay above 0, and below the bounds of CLIP.
+  const int64_t least = isSigned(generator.type) ? -4 : -1;
+  if (random.chance(0.3)) return {cat("[", sign, random.range(1, 3), ",", random.range(least, 2), "]"), flat};
+  return {cat("[", sign, realText(random, 0.4, 2), ",", realText(random, static_cast<double>(least), 2), "]"), flat};
 }
 
 // A function to fuse, with its parameters; in turn, none first.
@@ -96,14 +110,16 @@ void addCase(Generator& generator, const Sizes& sizes, bool plain) {
       line.set(field.name, inPlace && field.role == Role::Output ? first : tensor);
       continue;
     }
+    const auto set = [&](const AttributeText& attribute) {
+      line.set(field.name, attribute.text);
+      flat = flat || attribute.flat;
+    };
     switch (field.type) {
       case FieldType::Float:
-        line.set(field.name, floatAttribute(generator, field));
+        set(floatAttribute(generator, field));
         break;
       case FieldType::ScaleBias:
-        if (random.chance(0.6)) break;
-        line.set(field.name, byteWidth(generator.type) == 8 ? "[1,0]" : scaleBias(random));
-        flat = true;  // a scale of 0
+        if (random.chance(0.4)) set(scaleBias(generator));
         break;
       case FieldType::Operator:
         if (const std::string text = fusedActivation(generator); !text.empty()) line.set(field.name, text);
@@ -113,8 +129,6 @@ void addCase(Generator& generator, const Sizes& sizes, bool plain) {
     }
   }
   if (inPlace) line.set("inplace", 0);
-  // Casts of values that fit no narrower type all end at its limits, and bounds of CLIP leave one value at times.
-  if (schema.type == DML_OPERATOR_CAST || schema.type == DML_OPERATOR_ELEMENT_WISE_CLIP) flat = true;
   if (flat) line.set("flat", 1);
   generator.keep(std::move(line), fill);
 }

@@ -20,10 +20,9 @@ std::vector<T> values(size_t count, T value) {
   return std::vector<T>(count, value);
 }
 
-// Copies of few elements, or of the one element of a broadcast, are all equal at times.
 void keepMovement(Generator& generator, Line line) {
   constexpr std::string_view kFills[] = {"int", "float", "float", "special"};
-  generator.keep(std::move(line.set("flat", 1)), generator.random.pick(kFills));
+  generator.keep(std::move(line), generator.random.pick(kFills));
 }
 
 }  // namespace
@@ -144,6 +143,8 @@ void generateGather(Generator& generator) {
     Sizes want(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(axis));
     want.insert(want.end(), indexSizes.begin(), indexSizes.end());
     want.insert(want.end(), in.begin() + static_cast<std::ptrdiff_t>(axis) + 1, in.end());
+    // One element of the axis, or few of the input in all.
+    const bool flat = in[axis] == 1 || want.size() > rank || productOf(in) <= 4;
     if (want.size() < rank) want.insert(want.begin(), rank - want.size(), 1);
     want.erase(want.begin(), want.end() - static_cast<std::ptrdiff_t>(rank));
     const DataType indexType = kIndexTypes[generator.index() / 2 % 4];
@@ -162,7 +163,8 @@ void generateGather(Generator& generator) {
     line.set("InputTensor", input).set("IndicesTensor", index).set("OutputTensor", output);
     line.set("Axis", axis).set("IndexDimensions", q);
     // Elements with an index outside are not compared: it is enough that nothing breaks.
-    if (random.chance(0.15)) line.set("indices", "wild");
+    if (productOf(indexSizes) >= 8 && random.chance(0.25)) line.set("indices", "wild");
+    if (flat) line.set("flat", 1);
     keepMovement(generator, std::move(line));
   };
   while (generator.index() < kCasesPerType) {

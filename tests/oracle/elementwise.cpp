@@ -119,6 +119,14 @@ using UnaryRow = Row<UnaryLoop>;
 using BinaryRow = Row<BinaryLoop>;
 using A = Attributes;
 
+// The class of trigonometric, logarithmic and error functions.
+constexpr Tolerance transcendental() { return ulpOrAbs(32, 0x1p-12, 4, 0x1p-9); }
+constexpr Tolerance periodic() {
+  Tolerance tolerance = transcendental();
+  tolerance.slope = 1;
+  return tolerance;
+}
+
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return x > 40 ? x : std::log1p(std::exp(x)); }
 
@@ -130,6 +138,10 @@ const UnaryRow kScaled[] = {
      [](auto x, const A& a) { return larger(smaller(x, a.as(1, x)), a.as(0, x)); }},
     {DML_OPERATOR_ELEMENT_WISE_EXP, ulp(32, 2), [](double x, const A&) { return std::exp(x); }},
     {DML_OPERATOR_ELEMENT_WISE_SQRT, ulp(3, 2), [](double x, const A&) { return std::sqrt(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_SIN, periodic(), [](double x, const A&) { return std::sin(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_COS, periodic(), [](double x, const A&) { return std::cos(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_TANH, ulp(18, 4), [](double x, const A&) { return std::tanh(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_ERF, transcendental(), [](double x, const A&) { return std::erf(x); }},
 };
 
 // {InputTensor, OutputTensor, fields}
@@ -200,7 +212,9 @@ void addSlack(UnaryLoop loop, const Array& argument, std::span<const double> err
     for (size_t i = 0; i < argument.real.size(); ++i) movedArgument.real[i] = argument.real[i] + sign * error[i];
     loop(movedArgument, attributes, moved);
     for (size_t i = 0; i < argument.real.size(); ++i) {
-      if (error[i] != 0) result.slack[i] = std::max(result.slack[i], gap(result.value.real[i], moved.value.real[i]));
+      if (error[i] == 0) continue;
+      result.slack[i] = std::max({result.slack[i], gap(result.value.real[i], moved.value.real[i]),
+                                  result.tolerance.slope * error[i]});
     }
   }
 }

@@ -65,6 +65,8 @@ struct Tolerance {
   double abs16 = 0;
   double argumentUlp = 0;  // the result may be that of an argument wrong by so many FLOAT32 units in the last place
   bool anyZero = false;    // Kind::Exact: -0 equals +0
+  // Of a function that turns back within the error of its argument: its largest slope.
+  double slope = 0;
 };
 
 constexpr Tolerance exact() { return {}; }

@@ -81,7 +81,7 @@ TEST_CASE("demo: the picture is the one of the oracle") {
   const auto outcome = fixture.run("run demo.json --validate");
   REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
 
-  const auto plan = fixture.run("plan demo.json");
+  const auto plan = fixture.run("plan demo.json --caps default");
   REQUIRE_MESSAGE(plan.code == 0, plan.err);
   const auto lines = caseLines(plan.out);
   std::map<std::string, Bytes> buffers;

@@ -69,7 +69,17 @@ TEST_CASE("tool: bad input is refused with file, line and field, before a device
       {"{\"resources\": {}, \"dispatchables\": {},\n\"commands\": [\n{\"type\": \"print\", \"resource\": \"X\"}]}",
        "model.json:3: commands[0].resource is \"X\", which is no resource."},
   };
+  const std::string picture =
+      "{\"resources\": {\"A\": {\"initialValuesDataType\": \"UINT8\", \"initialValues\": [1, 2, 3]}},"
+      "\"dispatchables\": {}, \"commands\": [{\"type\": \"writeFile\", \"resource\": \"A\", ";
   const ToolFixture fixture;
+  for (const char* size : {"\"targetPath\": \"a.png\", \"width\": 2, \"height\": 2, \"channels\": 1",
+                           "\"targetPath\": \"a.npy\", \"dimensions\": [2, 2]"}) {
+    fixture.write("model.json", picture + size + "}]}");
+    const auto outcome = fixture.run("run model.json --device none");
+    CHECK(outcome.code == 2);
+    CHECK_MESSAGE(contains(outcome.err, "commands[0] takes 4 bytes, but A has 3."), outcome.err);
+  }
   for (const Row& row : rows) {
     CAPTURE(row.json);
     fixture.write("model.json", row.json);
@@ -128,8 +138,13 @@ TEST_CASE("tool: usage") {
   CHECK(fixture.run("ops --json 2>/dev/null | head -1").err.empty());
 }
 
-TEST_CASE("tool: plan needs no device") {
+TEST_CASE("tool: plan") {
   const ToolFixture fixture;
+  // A device that is made up is not looked for.
+  CHECK(
+      fixture.run("plan 'ELEMENT_WISE_ABS InputTensor=f32[2] OutputTensor=f32[2]' --caps default --device none").code ==
+      0);
+  CHECK(fixture.run("plan 'ELEMENT_WISE_ABS InputTensor=f32[2] OutputTensor=f32[2]' --device none").code == 2);
   const auto line = fixture.run("plan 'ELEMENT_WISE_ADD ATensor=f32[2] BTensor=f32[2] OutputTensor=f32[2]'");
   CHECK(line.code == 0);
   CHECK(contains(line.out, "binary_packed.f32"));
@@ -281,7 +296,7 @@ TEST_CASE("tool: files are written and read back") {
   CHECK(contains(read.out, "Resource 'floats': 3, 13, 23, 33,"));
   CHECK(contains(read.out, "Resource 'planes': 0, 204, 0, 51, 255, 0, 102, 255, 0, 153, 0, 0\n"));
   CHECK(contains(read.out, "Resource 'resampled': 0, 0.2, 0.4, 0.6, 0.8, 1, 1, 0, 0, 0, 0, 0\n"));
-  CHECK(contains(read.out, "Resource 'raw': 353832195, "));
+  CHECK(contains(read.out, "Resource 'raw': 555158787, "));
 
   fixture.write("out/bad.npy", "no array");
   for (const char* file : {"bad.npy", "p.bin.png"}) {

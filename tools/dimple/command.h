@@ -21,5 +21,6 @@ Action setUpRun(CLI::App& options);
 Action setUpPlan(CLI::App& options);
 Action setUpOps(CLI::App& options);
 Action setUpBench(CLI::App& options);
+Action setUpCase(CLI::App& options);  // in builds with tests
 
 }  // namespace dimple::tool

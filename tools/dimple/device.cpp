@@ -11,15 +11,23 @@
 namespace dimple::tool {
 namespace {
 
-using Uuid = std::array<UINT8, 16>;
-
 std::string resultText(HRESULT result) {
   char text[16];
   std::snprintf(text, sizeof text, "0x%08X", static_cast<unsigned>(result));
   return text;
 }
 
-// 32 hexadecimal digits, dashes between them allowed.
+}  // namespace
+
+void addDeviceOption(CLI::App& app, DeviceOptions& options) {
+  app.add_option("--device", options.device, "Index, UUID or part of the name of the device")->capture_default_str();
+}
+
+void addDeviceOptions(CLI::App& app, DeviceOptions& options) {
+  addDeviceOption(app, options);
+  app.add_flag("--validate", options.validate, "Switch on Vulkan validation; a message is a failure");
+}
+
 std::optional<Uuid> parseUuid(std::string_view text) {
   std::string digits;
   for (const char c : text)
@@ -32,13 +40,6 @@ std::optional<Uuid> parseUuid(std::string_view text) {
   for (size_t i = 0; i < uuid.size(); ++i)
     uuid[i] = static_cast<UINT8>(std::stoul(digits.substr(2 * i, 2), nullptr, 16));
   return uuid;
-}
-
-}  // namespace
-
-void addDeviceOptions(CLI::App& app, DeviceOptions& options) {
-  app.add_option("--device", options.device, "Index, UUID or part of the name of the device")->capture_default_str();
-  app.add_flag("--validate", options.validate, "Switch on Vulkan validation; a message is a failure");
 }
 
 std::string uuidText(const UINT8 (&uuid)[16]) {

@@ -4,6 +4,8 @@
 #include <dimple.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +19,13 @@ struct DeviceOptions {
   bool validate = false;
 };
 
+void addDeviceOption(CLI::App& app, DeviceOptions& options);
+// And --validate.
 void addDeviceOptions(CLI::App& app, DeviceOptions& options);
 
+using Uuid = std::array<UINT8, 16>;
+// 32 hexadecimal digits, dashes between them allowed.
+std::optional<Uuid> parseUuid(std::string_view text);
 std::string uuidText(const UINT8 (&uuid)[16]);
 
 std::vector<DimpleAdapterDesc> listAdapters();

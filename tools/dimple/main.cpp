@@ -24,6 +24,9 @@ constexpr Command kCommands[] = {
     {"plan", "Print the dispatches that operators become", setUpPlan},
     {"ops", "List the operators with the data types that passed their tests", setUpOps},
     {"bench", "Measure how fast element-wise kernels move memory", setUpBench},
+#ifdef DIMPLE_WITH_CASES
+    {"case", "Repeat cases of the operator tests", setUpCase},
+#endif
 };
 
 int run(int argc, char** argv) {

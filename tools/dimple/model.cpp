@@ -102,6 +102,7 @@ WriteFileCommand readWriteFile(const Model& model, const JsonValue& field, const
   if ((isImage || isNpy) && buffer.type == DML_TENSOR_DATA_TYPE_UNKNOWN)
     field.member("resource").fail(cat("is ", buffer.name, ", whose elements have no data type."));
   const auto width = byteWidth(buffer.type);
+  uint64_t needed = 0;
   if (isImage) {
     if (!isPixelType(buffer.type))
       field.member("resource")
@@ -121,17 +122,14 @@ WriteFileCommand readWriteFile(const Model& model, const JsonValue& field, const
     const uint64_t pixels = uint64_t{command.width} * command.height;
     if (command.channels < 1 || command.channels > 4 || !pixels || command.width > 65535 || command.height > 65535)
       field.fail("has no image of 1 to 4 channels and 1 to 65535 rows and columns.");
-    if (pixels * command.channels * width > buffer.bytes)
-      field.fail(cat("is an image of ", pixels * command.channels * width, " bytes, but ", buffer.name, " has ",
-                     buffer.bytes, "."));
+    needed = pixels * command.channels * width;
   } else if (isNpy) {
-    const uint64_t elements = buffer.values.size() / width;
-    if (command.sizes.empty()) command.sizes = {static_cast<uint32_t>(elements)};
-    uint64_t bytes = width;
-    for (const uint32_t size : command.sizes) bytes = std::min(bytes, uint64_t{UINT32_MAX}) * size;
-    if (bytes > buffer.bytes)
-      field.fail(cat("is an array of ", bytes, " bytes, but ", buffer.name, " has ", buffer.bytes, "."));
+    if (command.sizes.empty()) command.sizes = {static_cast<uint32_t>(buffer.contentBytes() / width)};
+    needed = width;
+    for (const uint32_t size : command.sizes) needed = std::min(needed, uint64_t{UINT32_MAX}) * size;
   }
+  if (needed > buffer.contentBytes())
+    field.fail(cat("takes ", needed, " bytes, but ", buffer.name, " has ", buffer.contentBytes(), "."));
   return command;
 }
 

@@ -27,6 +27,9 @@ struct Buffer {
   std::vector<std::byte> values;
   uint64_t offset = 0;  // of the values
   uint64_t bytes = 0;   // of the buffer, a multiple of 4
+
+  // Bytes that are shown and written: without those that only round the size up to a multiple of 4.
+  uint64_t contentBytes() const { return offset == 0 && bytes - values.size() < 4 ? values.size() : bytes; }
 };
 
 struct BindingSource {

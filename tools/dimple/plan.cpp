@@ -1,4 +1,4 @@
-// dimple plan: what operators become, without a device.
+// dimple plan: what operators become on a device, or on one that is made up.
 #include "core/plan.h"
 
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include "core/plan_builder.h"
 #include "core/text.h"
 #include "tools/dimple/command.h"
+#include "tools/dimple/device_caps.h"
 #include "tools/dimple/failure.h"
 #include "tools/dimple/model.h"
 
@@ -25,6 +26,7 @@ constexpr Feature kFeatures[] = {Feature::Int8,           Feature::Int16,
 
 struct PlanOptions {
   std::string what;
+  DeviceOptions device;
   std::vector<std::string> caps;
 };
 
@@ -75,7 +77,8 @@ void printPlan(const std::string& place, const OwnedDesc& desc, const Caps& caps
 }
 
 int run(const PlanOptions& options) {
-  Caps caps;
+  // Whatever is said of a made-up device, a real one is not looked at.
+  Caps caps = options.caps.empty() ? capsOf(options.device) : Caps{};
   for (const std::string& text : options.caps) applyCaps(caps, text);
   if (options.what.find('=') != options.what.npos && !std::filesystem::exists(options.what)) {
     const auto parsed = parseCase(options.what);
@@ -104,9 +107,10 @@ Action setUpPlan(CLI::App& options) {
                   "A JSON file as for dimple run, or one operator as a line of text:\n"
                   "\"ELEMENT_WISE_ADD ATensor=f32[2,3] BTensor=f32[2,3]{0,1} OutputTensor=f32[2,3]\"")
       ->required();
+  addDeviceOption(options, values->device);
   options.add_option("--caps", values->caps,
-                     "What the device can do: default (no optional features), features=all, features=none, "
-                     "or a limit such as maxBufferRange=134217728; may be repeated");
+                     "Plan for a made-up device: default (no optional features), features=all, features=none, or a "
+                     "limit such as maxBufferRange=134217728; may be repeated");
   return [values] { return run(*values); };
 }
 

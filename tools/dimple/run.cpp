@@ -146,8 +146,7 @@ class Program {
     std::vector<std::byte> bytes(static_cast<size_t>(buffer.bytes));
     device_.check(device_.context().Download(buffers_[index].get(), 0, bytes.data(), bytes.size()),
                   cat(buffer.name, " cannot be downloaded"));
-    // Bytes that only round a buffer up to a multiple of 4 are not shown.
-    if (buffer.offset == 0 && bytes.size() - buffer.values.size() < 4) bytes.resize(buffer.values.size());
+    bytes.resize(static_cast<size_t>(buffer.contentBytes()));
     return bytes;
   }
 

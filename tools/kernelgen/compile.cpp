@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "tools/kernelgen/error.h"
+#include "tools/kernelgen/facts.h"
 #include "tools/kernelgen/files.h"
 #include "tools/kernelgen/process.h"
 #include "tools/kernelgen/spirv.h"
@@ -15,12 +15,11 @@
 namespace kernelgen {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
 // Changed whenever the same sources would make something else or be judged differently.
-constexpr std::string_view kFormat = "2";
+constexpr std::string_view kFormat = "3";
 
 std::optional<fs::path> findInclude(const std::string& name, const fs::path& includer, const Folders& folders) {
   for (const fs::path& folder : {includer.parent_path(), folders.root, folders.output})
@@ -44,31 +43,6 @@ void appendClosure(const fs::path& file, const Folders& folders, std::set<fs::pa
     // A missing file is glslang's to report: the line may be inside a comment.
     if (const auto found = findInclude(name, file, folders)) appendClosure(*found, folders, seen, closure);
   }
-}
-
-json toJson(const Interface& interface) {
-  json bindings = json::array();
-  for (const Access& access : interface.bindings) bindings.push_back(access.text());
-  json specs = json::array();
-  for (const ReflectedSpec& spec : interface.specs) specs.push_back({{"id", spec.id}, {"name", spec.name}});
-  return {{"push", interface.pushBytes},
-          {"parameters", interface.parameterBytes},
-          {"bindings", bindings},
-          {"workgroup", interface.workgroupSize},
-          {"specs", specs}};
-}
-
-Interface fromJson(const json& value) {
-  Interface interface;
-  interface.pushBytes = value.at("push");
-  interface.parameterBytes = value.at("parameters");
-  for (const json& access : value.at("bindings")) {
-    const auto text = access.get<std::string>();
-    interface.bindings.push_back({text.find('r') != text.npos, text.find('w') != text.npos});
-  }
-  interface.workgroupSize = value.at("workgroup");
-  for (const json& spec : value.at("specs")) interface.specs.push_back({spec.at("id"), spec.at("name")});
-  return interface;
 }
 
 std::string joined(const std::vector<std::string>& items) {
@@ -105,7 +79,9 @@ void checkAgainstManifest(const Kernel& kernel, const Interface& interface) {
 }
 
 void fillOperators(std::vector<Spec>& specs, const OperatorCases& cases) {
-  const auto isSpec = [&](const std::string& name) { return std::ranges::find(specs, name, &Spec::name) != specs.end(); };
+  const auto isSpec = [&](const std::string& name) {
+    return std::ranges::find(specs, name, &Spec::name) != specs.end();
+  };
   for (Spec& spec : specs) {
     if (!spec.operators) continue;
     std::set<uint32_t> values(spec.values.begin(), spec.values.end());
@@ -116,20 +92,15 @@ void fillOperators(std::vector<Spec>& specs, const OperatorCases& cases) {
   }
 }
 
-bool usesOperatorCases(const Kernel& kernel) {
-  return std::ranges::any_of(kernel.specs, &Spec::operators);
-}
+bool usesOperatorCases(const Kernel& kernel) { return std::ranges::any_of(kernel.specs, &Spec::operators); }
 
 }  // namespace
 
 // What the cache keeps of a kernel.
 struct Compiler::Entry {
-  Interface interface;
-  uint32_t features = 0;
-  OperatorCases operatorCases;
+  Facts facts;
   std::vector<uint32_t> spirv;
   std::string hlsl;
-  double cpuSeconds = 0;
 };
 
 // A module in a file of its own that goes with it.
@@ -154,9 +125,8 @@ struct Compiler::Module {
 
 Compiler::Compiler(Tools tools, Folders folders) : tools_(std::move(tools)), folders_(std::move(folders)) {
   Hash hash;
-  for (const auto& [program, option] : {std::pair{tools_.glslang, "--version"},
-                                       {tools_.spirvCross, "--revision"},
-                                       {tools_.spirvVal, "--version"}}) {
+  for (const auto& [program, option] :
+       {std::pair{tools_.glslang, "--version"}, {tools_.spirvCross, "--revision"}, {tools_.spirvVal, "--version"}}) {
     const ProcessResult result = runProcess({program, option});
     if (result.exitCode != 0) throw Error("The program " + program + " does not run: " + result.output);
     hash.add(result.output);
@@ -167,7 +137,7 @@ Compiler::Compiler(Tools tools, Folders folders) : tools_(std::move(tools)), fol
 
 std::string Compiler::run(const std::vector<std::string>& arguments, const Kernel& kernel, Entry& entry) const {
   ProcessResult result = runProcess(arguments);
-  entry.cpuSeconds += result.cpuSeconds;
+  entry.facts.cpuSeconds += result.cpuSeconds;
   if (result.exitCode != 0) {
     const std::string program = fs::path(arguments[0]).filename().string();
     throw Error("The kernel " + kernel.name + " is refused by " + program + ":\n" + result.output);
@@ -238,10 +208,10 @@ Compiler::Entry Compiler::make(const Kernel& kernel, bool differsForHlsl) const 
   const Module module = compileGlsl(kernel, false, entry);
   const ModuleFacts facts = inspectModule(module.words);
   if (!facts.unknownCapabilities.empty())
-    throw Error("The kernel " + kernel.name + " needs SPIR-V capabilities without a KernelFeature: " +
-                joined(facts.unknownCapabilities) + ".");
-  entry.interface = module.interface;
-  entry.features = facts.features;
+    throw Error("The kernel " + kernel.name +
+                " needs SPIR-V capabilities without a KernelFeature: " + joined(facts.unknownCapabilities) + ".");
+  entry.facts.interface = module.interface;
+  entry.facts.features = facts.features;
   entry.spirv = stripModule(module.words);
   if (kernel.portable && differsForHlsl) {
     const Module portable = compileGlsl(kernel, true, entry);
@@ -251,7 +221,7 @@ Compiler::Entry Compiler::make(const Kernel& kernel, bool differsForHlsl) const 
   } else if (kernel.portable) {
     entry.hlsl = makeHlsl(kernel, module, entry);
   }
-  if (usesOperatorCases(kernel)) entry.operatorCases = operatorCases(kernel, entry);
+  if (usesOperatorCases(kernel)) entry.facts.operatorCases = operatorCases(kernel, entry);
   return entry;
 }
 
@@ -259,7 +229,7 @@ CompiledKernel Compiler::compile(const Kernel& kernel) const {
   std::string closure;
   const std::string key = cacheKey(kernel, closure);
   const fs::path base = folders_.cache / key;
-  const fs::path facts = base.string() + ".json";
+  const fs::path facts = base.string() + ".txt";
   const fs::path spirv = base.string() + ".spv";
   const fs::path hlsl = base.string() + ".hlsl";
 
@@ -268,11 +238,7 @@ CompiledKernel Compiler::compile(const Kernel& kernel) const {
   Entry entry;
   // The facts are written last: where they are, the rest is whole.
   if (fs::exists(facts)) {
-    const json stored = json::parse(readText(facts));
-    entry.interface = fromJson(stored.at("interface"));
-    entry.features = stored.at("features");
-    entry.operatorCases = stored.at("operatorCases").get<OperatorCases>();
-    entry.cpuSeconds = stored.at("cpuSeconds");
+    entry.facts = parseFacts(readText(facts));
     entry.spirv = readWords(spirv);
     if (kernel.portable) entry.hlsl = readText(hlsl);
     result.fromCache = true;
@@ -280,21 +246,16 @@ CompiledKernel Compiler::compile(const Kernel& kernel) const {
     entry = make(kernel, closure.find("DIMPLE_HLSL") != closure.npos);
     writeAtomically(spirv, bytesOf(entry.spirv));
     if (kernel.portable) writeAtomically(hlsl, entry.hlsl);
-    writeAtomically(facts, json{{"kernel", kernel.name},
-                                {"interface", toJson(entry.interface)},
-                                {"features", entry.features},
-                                {"operatorCases", entry.operatorCases},
-                                {"cpuSeconds", entry.cpuSeconds}}
-                               .dump(1));
+    writeAtomically(facts, toText(entry.facts));
   }
 
-  fillOperators(result.kernel.specs, entry.operatorCases);
-  checkAgainstManifest(result.kernel, entry.interface);
-  result.interface = std::move(entry.interface);
-  result.features = entry.features;
+  fillOperators(result.kernel.specs, entry.facts.operatorCases);
+  checkAgainstManifest(result.kernel, entry.facts.interface);
+  result.interface = std::move(entry.facts.interface);
+  result.features = entry.facts.features;
   result.spirv = std::move(entry.spirv);
   result.hlsl = std::move(entry.hlsl);
-  result.cpuSeconds = entry.cpuSeconds;
+  result.cpuSeconds = entry.facts.cpuSeconds;
   return result;
 }
 

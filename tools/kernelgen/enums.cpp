@@ -1,7 +1,10 @@
 #include "tools/kernelgen/enums.h"
 
 #include <algorithm>
-#include <regex>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <span>
 
 #include "tools/kernelgen/error.h"
 
@@ -33,6 +36,31 @@ std::string withoutCommentsAndDirectives(std::string_view text) {
   return result;
 }
 
+bool isWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Words and single characters of punctuation.
+std::vector<std::string_view> tokenize(std::string_view text) {
+  std::vector<std::string_view> tokens;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at + 1;
+    if (isWordCharacter(text[at]))
+      while (end < text.size() && isWordCharacter(text[end])) ++end;
+    if (std::isspace(static_cast<unsigned char>(text[at])) == 0) tokens.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return tokens;
+}
+
+// Decimal or 0x hexadecimal.
+std::optional<uint32_t> parseNumber(std::string_view text) {
+  const bool hexadecimal = text.starts_with("0x");
+  if (hexadecimal) text.remove_prefix(2);
+  uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
 std::string trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == text.npos) return {};
@@ -43,39 +71,41 @@ std::string trimmed(const std::string& text) {
 
 Enums Enums::parse(std::string_view header) {
   const std::string text = withoutCommentsAndDirectives(header);
-  const std::regex declaration(R"(\benum\s+(DML_\w+)\s*\{([^}]*)\})");
   Enums enums;
-  for (std::sregex_iterator match(text.begin(), text.end(), declaration), end; match != end; ++match) {
-    const std::string body = (*match)[2];
-    uint32_t next = 0;
-    for (size_t position = 0; position < body.size();) {
-      const size_t comma = std::min(body.find(',', position), body.size());
-      const std::string item = trimmed(body.substr(position, comma - position));
-      position = comma + 1;
-      if (item.empty()) continue;
-      const size_t equals = item.find('=');
-      const std::string name = trimmed(item.substr(0, equals));
-      if (equals != item.npos) {
-        const std::string value = trimmed(item.substr(equals + 1));
-        size_t used = 0;
-        if (const Enumerator* other = enums.find(value)) {
-          next = other->value;
-        } else {
-          unsigned long number = 0;
-          try {
-            number = std::stoul(value, &used, 0);
-          } catch (const std::logic_error&) {
-          }
-          if (used != value.size())
-            throw Error("The enumerator " + name + " of DirectML.h has a value that is not understood: " + value + ".");
-          next = uint32_t(number);
-        }
-      }
-      enums.all_.push_back({name, next++});
-    }
+  for (size_t at = 0; (at = text.find("enum", at)) != text.npos;) {
+    const bool alone = at == 0 || !isWordCharacter(text[at - 1]);
+    at += 4;
+    const size_t open = text.find('{', at);
+    const size_t close = std::min(text.find('}', at), text.size());
+    if (!alone || open > close) continue;
+    const std::string enumName = trimmed(text.substr(at, open - at));
+    if (!enumName.starts_with("DML_") || !std::ranges::all_of(enumName, isWordCharacter)) continue;
+    enums.addBody(text.substr(open + 1, close - open - 1));
+    at = close;
   }
   if (enums.all_.empty()) throw Error("DirectML.h has no enumerators.");
   return enums;
+}
+
+void Enums::addBody(const std::string& body) {
+  uint32_t next = 0;
+  for (size_t position = 0; position < body.size();) {
+    const size_t comma = std::min(body.find(',', position), body.size());
+    const std::string item = trimmed(body.substr(position, comma - position));
+    position = comma + 1;
+    if (item.empty()) continue;
+    const size_t equals = item.find('=');
+    const std::string name = trimmed(item.substr(0, equals));
+    if (equals != item.npos) {
+      const std::string value = trimmed(item.substr(equals + 1));
+      const Enumerator* other = find(value);
+      const std::optional<uint32_t> number = other ? other->value : parseNumber(value);
+      if (!number)
+        throw Error("The enumerator " + name + " of DirectML.h has a value that is not understood: " + value + ".");
+      next = *number;
+    }
+    all_.push_back({name, next++});
+  }
 }
 
 const Enumerator* Enums::find(std::string_view name) const {
@@ -100,27 +130,29 @@ std::string Enums::taggedGlsl() const {
 }
 
 OperatorCases Enums::taggedOperatorCases(std::string_view preprocessed) {
-  static const std::regex token(R"(\bswitch\s*\(|\{|\}|\bcase\s*\(\s*(\d+)\s*\+\s*0\s*\*\s*7710001\s*\)\s*:)");
-  const std::string text(preprocessed);
+  const std::vector<std::string_view> tokens = tokenize(preprocessed);
+  const std::string tagText = "+" + std::string(kTag) + "):";
+  const std::vector<std::string_view> tag = tokenize(tagText);
   OperatorCases cases;
   std::vector<std::string> open;  // for every open brace, what its switch is over, or what an outer one is over
   std::string upcoming;           // of a switch whose brace follows
-  for (std::sregex_iterator match(text.begin(), text.end(), token), end; match != end; ++match) {
-    const std::string word = match->str();
-    if (word == "{") {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view token = tokens[i];
+    if (token == "{") {
       open.push_back(!upcoming.empty() ? upcoming : open.empty() ? "" : open.back());
       upcoming.clear();
-    } else if (word == "}") {
+    } else if (token == "}") {
       if (!open.empty()) open.pop_back();
-    } else if (word.starts_with("switch")) {
-      int depth = 1;
-      for (size_t at = size_t(match->position() + match->length()); at < text.size(); ++at) {
-        depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
-        if (depth == 0) break;
-        if (text[at] != ' ' && text[at] != '\n') upcoming += text[at];
+    } else if (token == "switch") {
+      int depth = 0;
+      while (++i < tokens.size()) {
+        if (tokens[i] == ")" && --depth == 0) break;
+        if (depth > 0) upcoming += tokens[i];
+        if (tokens[i] == "(") ++depth;
       }
-    } else if (!open.empty()) {
-      cases[open.back()].insert(uint32_t(std::stoul((*match)[1])));
+    } else if (token == "case" && !open.empty() && i + 3 + tag.size() <= tokens.size() && tokens[i + 1] == "(" &&
+               std::ranges::equal(tag, std::span(tokens).subspan(i + 3, tag.size()))) {
+      if (const auto value = parseNumber(std::string(tokens[i + 2]))) cases[open.back()].insert(*value);
     }
   }
   return cases;

@@ -38,6 +38,8 @@ class Enums {
   std::string check() const;
 
  private:
+  void addBody(const std::string& body);
+
   std::vector<Enumerator> all_;
 };
 

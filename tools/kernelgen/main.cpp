@@ -36,8 +36,8 @@ on the processor time of a generation without a cache, spread over two cores.
 
 struct Options {
   std::map<std::string, std::string> values{
-      {"--data-files", "16"}, {"--jobs", "0"}, {"--max-modules", "1500"}, {"--max-bytes", "8388608"},
-      {"--max-seconds", "180"},
+      {"--data-files", "16"},     {"--jobs", "0"},          {"--max-modules", "1500"},
+      {"--max-bytes", "8388608"}, {"--max-seconds", "180"},
   };
 
   const std::string& text(const std::string& name) const {
@@ -56,10 +56,9 @@ struct Options {
 };
 
 Options parseOptions(int count, char** arguments) {
-  static const char* const known[] = {"--manifest",   "--root",      "--output",      "--cache",
-                                      "--directml",   "--glslang",   "--spirv-cross", "--spirv-val",
-                                      "--data-files", "--jobs",      "--max-modules", "--max-bytes",
-                                      "--max-seconds"};
+  static const char* const known[] = {"--manifest",    "--root",        "--output",     "--cache",      "--directml",
+                                      "--glslang",     "--spirv-cross", "--spirv-val",  "--data-files", "--jobs",
+                                      "--max-modules", "--max-bytes",   "--max-seconds"};
   Options options;
   for (int i = 1; i < count; i += 2) {
     const std::string name = arguments[i];

@@ -8,8 +8,8 @@ namespace kernelgen {
 
 struct ProcessResult {
   int exitCode = 0;
-  std::string output;      // standard output and standard error together
-  double cpuSeconds = 0;   // of the program; where the system does not tell, the time it took
+  std::string output;     // standard output and standard error together
+  double cpuSeconds = 0;  // of the program; where the system does not tell, the time it took
 };
 
 ProcessResult runProcess(const std::vector<std::string>& arguments);

@@ -30,9 +30,7 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& sentence) const {
-    throw Error("The kernel " + kernel_ + " " + sentence);
-  }
+  [[noreturn]] void fail(const std::string& sentence) const { throw Error("The kernel " + kernel_ + " " + sentence); }
 
   const json& list(const char* key) const {
     static const json empty = json::array();
@@ -67,7 +65,8 @@ class Reader {
       const auto binding = buffer.value("binding", 0u);
       const std::string name = buffer.value("name", "");
       if (set != 0) fail("has the storage buffer " + name + " in set " + std::to_string(set) + ", not in set 0.");
-      if (binding >= 32) fail("has the storage buffer " + name + " at binding " + std::to_string(binding) + ", above 31.");
+      if (binding >= 32)
+        fail("has the storage buffer " + name + " at binding " + std::to_string(binding) + ", above 31.");
       if (buffer.contains("array")) fail("has an array of storage buffers, " + name + ".");
       if (binding >= bindings.size()) bindings.resize(binding + 1);
       const Access access{!buffer.value("writeonly", false), !buffer.value("readonly", false)};
@@ -78,7 +77,8 @@ class Reader {
     }
     for (size_t i = 0; i < bindings.size(); ++i) {
       if (!bindings[i])
-        fail("has no storage buffer at binding " + std::to_string(i) + " although one follows; bindings are contiguous.");
+        fail("has no storage buffer at binding " + std::to_string(i) +
+             " although one follows; bindings are contiguous.");
       result_.bindings.push_back(*bindings[i]);
     }
   }
@@ -87,8 +87,7 @@ class Reader {
     for (const char* scalar : {"uint", "int", "float"})
       if (type == scalar) return 1;
     for (const char* prefix : {"uvec", "ivec", "vec"})
-      if (type.starts_with(prefix) && type.size() == std::string(prefix).size() + 1)
-        return uint32_t(type.back() - '0');
+      if (type.starts_with(prefix) && type.size() == std::string(prefix).size() + 1) return uint32_t(type.back() - '0');
     return 0;
   }
 

@@ -35,7 +35,7 @@ constexpr uint32_t kDecorationBuiltIn = 11;
 struct Capability {
   uint32_t number;
   const char* name;
-  uint32_t features;      // 0: every Vulkan 1.2 device has it
+  uint32_t features;                   // 0: every Vulkan 1.2 device has it
   const char* hlslObstacle = nullptr;  // where SPIRV-Cross neither refuses it nor writes ??? for it
 };
 
@@ -74,14 +74,12 @@ constexpr Capability kCapabilities[] = {
     {6022, "CooperativeMatrixKHR", bit(KernelFeature::CooperativeMatrix), "cooperative matrices"},
 };
 
-// Instructions of GLSL.std.450 that DXC computes in float, or not at all, when their type is double.
+// Instructions of GLSL.std.450 that DXC computes in float, or not at all, when their type is double: all but these.
 bool isWrongInDouble(uint32_t instruction) {
-  constexpr uint32_t kRight[] = {
-      5,  37, 38, 39, 40, 41, 42,  // FAbs is 4; SAbs 5, FMin 37 .. UMax 42
-      43, 44, 45,                  // FClamp, UClamp, SClamp
-      79, 80, 81,                  // NMin, NMax, NClamp
-  };
-  return instruction != 4 && std::ranges::find(kRight, instruction) == std::end(kRight);
+  constexpr uint32_t kAbs = 4, kMin = 37, kMax = 40, kClamp = 43, kNMin = 79, kNMax = 80, kNClamp = 81;
+  for (const uint32_t right : {kAbs, kMin, kMax, kClamp, kNMin, kNMax, kNClamp})
+    if (instruction == right) return false;
+  return true;
 }
 
 void noteOnce(std::vector<std::string>& list, const std::string& text) {
@@ -128,8 +126,8 @@ ModuleFacts inspectModule(std::span<const uint32_t> words) {
         break;
       case OpExtInst:
         if (operands[3] == standardImport && isDouble[operands[1]] && isWrongInDouble(operands[4]))
-          noteOnce(facts.notPortable, "a mathematical function in double (GLSL.std.450 instruction " +
-                                          std::to_string(operands[4]) + ")");
+          noteOnce(facts.notPortable,
+                   "a mathematical function in double (GLSL.std.450 instruction " + std::to_string(operands[4]) + ")");
         break;
       case OpDecorate:
         if (operands[2] == kDecorationBuiltIn && (operands[3] == 38 || operands[3] == 40))

@@ -128,6 +128,7 @@ Domain domainOf(const TestCase& test, size_t input) {
     }
     case DML_OPERATOR_ELEMENT_WISE_CLIP:
       domain.smallShare = 0.75;
+      domain.largest = std::min<int64_t>(domain.largest, 20);
       break;
     case DML_OPERATOR_ELEMENT_WISE_SQRT:
       domain.negative = 0.1;

@@ -38,7 +38,7 @@ void forShapes(Generator& generator, size_t count, Add add) {
   for (size_t i = 0; i < lengths; ++i) {
     const uint32_t length = kLengths[i % kLengths.size()];
     const uint32_t others = length > 5000 ? random.size(1, 3) : random.size(1, 40);
-    switch ((i + i / kLengths.size()) % 4) {
+    switch ((i + generator.index() / kLengths.size()) % 5) {
       case 0:
         add(Sizes{others, length}, Sizes{1}, true);
         break;
@@ -47,6 +47,9 @@ void forShapes(Generator& generator, size_t count, Add add) {
         break;
       case 2:
         add(Sizes{2, length, others}, Sizes{1}, true);
+        break;
+      case 3:
+        add(Sizes{length, others}, Sizes{0}, false);
         break;
       default:
         add(Sizes{others, length}, Sizes{1}, false);

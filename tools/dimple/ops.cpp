@@ -4,7 +4,7 @@
 //   {"backend": "vulkan", "device": "NVIDIA H100",
 //    "results": [{"operator": "ELEMENT_WISE_ADD", "type": "FLOAT32", "passed": 200, "failed": 0, "maxUlp": 0.5}]}
 // `backend` is vulkan or d3d12. `type` is the DataType of the operator's main tensor (core/main_type.h). A type counts
-// on a back end if cases of it passed and none failed, on any of its devices. Other members are not looked at.
+// on a back end if cases of it passed and none failed, on any of its devices.
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -25,12 +25,24 @@ constexpr const char* kRecordName = "test-results.json";
 struct OpsOptions {
   std::vector<std::string> records;
   bool asJson = false;
+  bool asMarkdown = false;
+  bool precision = false;
 };
 
 // Data types by operator.
 using Support = std::map<std::string, std::set<DataType>, std::less<>>;
 
+// The largest error of an operator and data type on one device.
+struct Observation {
+  std::string device;
+  std::string name;
+  DataType type;
+  uint64_t cases;
+  double maxUlp;
+};
+
 struct Record {
+  std::vector<Observation> observations;
   std::map<std::string, Support, std::less<>> passed;  // by back end
   std::map<std::string, Support, std::less<>> failed;
 };
@@ -44,11 +56,14 @@ std::filesystem::path defaultRecord() {
 
 void readRun(const JsonValue& run, Record& record) {
   const std::string backend = run.member("backend").string();
+  const std::string device = run.member("device").string();
   const JsonValue results = run.member("results");
   for (size_t i = 0; i < results.array().size(); ++i) {
     const JsonValue result = results.element(i);
     std::string name = result.member("operator").string();
     const DataType type = readDataType(result.member("type"));
+    record.observations.push_back(
+        {device, name, type, result.member("passed").integer(), result.member("maxUlp").value().get<double>()});
     if (result.member("failed").integer())
       record.failed[backend][name].insert(type);
     else if (result.member("passed").integer())
@@ -77,7 +92,9 @@ std::set<DataType> schemaTypes(const OpSchema& schema) {
   return types;
 }
 
-std::set<DataType> worksOn(const Record& record, std::string_view backend, std::string_view name) {
+// Types that the schema takes; a record also counts cases that an operator had to refuse.
+std::set<DataType> worksOn(const Record& record, std::string_view backend, const OpSchema& schema) {
+  const std::string_view name = schema.name;
   std::set<DataType> types;
   const auto find = [&](const auto& runs) -> std::set<DataType> {
     const auto run = runs.find(backend);
@@ -87,6 +104,8 @@ std::set<DataType> worksOn(const Record& record, std::string_view backend, std::
   };
   types = find(record.passed);
   for (const DataType type : find(record.failed)) types.erase(type);
+  const auto allowed = schemaTypes(schema);
+  std::erase_if(types, [&](DataType type) { return !allowed.contains(type); });
   return types;
 }
 
@@ -108,6 +127,30 @@ int listOperators(const OpsOptions& options) {
     std::fprintf(stderr, "dimple: There is no record of a test run (%s), so no type counts as working.\n",
                  paths.front().string().c_str());
 
+  if (options.precision) {
+    std::printf("| operator | data type | device | cases | largest error, ULP |\n|---|---|---|---|---|\n");
+    for (const Observation& o : record.observations) {
+      const OpSchema* schema = findSchema(o.name);
+      if (isFloat(o.type) && schema && schemaTypes(*schema).contains(o.type))
+        std::printf("| %s | %s | %s | %llu | %.3g |\n", o.name.c_str(), std::string(dataTypeName(o.type)).c_str(),
+                    o.device.c_str(), static_cast<unsigned long long>(o.cases), o.maxUlp);
+    }
+    return 0;
+  }
+  if (options.asMarkdown) {
+    std::printf("| operator | Vulkan | Direct3D 12 |\n|---|---|---|\n");
+    for (const OpSchema* schema : allSchemas()) {
+      const auto allowed = typeNames(schemaTypes(*schema));
+      std::printf("| %s |", std::string(schema->name).c_str());
+      for (const char* backend : kBackends) {
+        const auto works = typeNames(worksOn(record, backend, *schema));
+        std::printf(" %s |", works == allowed ? cat("all ", allowed.size(), " types").c_str() : joined(works).c_str());
+      }
+      std::printf("\n");
+    }
+    return 0;
+  }
+
   Json operators = Json::array();
   Table table({"operator", "vulkan", "d3d12", "schema"});
   for (const OpSchema* schema : allSchemas()) {
@@ -115,7 +158,7 @@ int listOperators(const OpsOptions& options) {
     Json backends = Json::object();
     std::vector<std::string> row{std::string(schema->name)};
     for (const char* backend : kBackends) {
-      const auto works = typeNames(worksOn(record, backend, schema->name));
+      const auto works = typeNames(worksOn(record, backend, *schema));
       backends[backend] = works;
       row.push_back(works == allowed ? "all of the schema" : joined(works));
     }
@@ -135,6 +178,8 @@ int listOperators(const OpsOptions& options) {
 Action setUpOps(CLI::App& options) {
   auto values = std::make_shared<OpsOptions>();
   options.add_flag("--json", values->asJson, "Print JSON");
+  options.add_flag("--markdown", values->asMarkdown, "Print a Markdown table");
+  options.add_flag("--precision", values->precision, "Print the largest errors of floating-point types as Markdown");
   options.add_option(
       "--results", values->records,
       cat("Record of a test run; may be repeated (", kRecordName, " beside the folder of this program)"));

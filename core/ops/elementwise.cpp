@@ -202,6 +202,7 @@ constexpr OpSchema kSchemas[] = {
     SCALED(ELEMENT_WISE_IDENTITY, 4_1, kAllTypes),
     SCALED(ELEMENT_WISE_ABS, 4_1, kSignedNumbers),
     SCALED(ELEMENT_WISE_EXP, 3_0, kFloats),
+    SCALED(ELEMENT_WISE_RECIP, 3_0, kFloats),
     SCALED(ELEMENT_WISE_SQRT, 3_0, kFloats),
     SCALED(ELEMENT_WISE_SIN, 3_0, kFloats),
     SCALED(ELEMENT_WISE_COS, 3_0, kFloats),

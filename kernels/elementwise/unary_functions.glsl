@@ -10,6 +10,7 @@ float applyFunction(float x, float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_NEGATE: return uintBitsToFloat(floatBitsToUint(x) ^ 0x80000000u);
     case DML_OPERATOR_ELEMENT_WISE_CLIP: return maxNum(minNum(x, b), a);
     case DML_OPERATOR_ELEMENT_WISE_EXP: return expAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_RECIP: return 1.0 / x;
     case DML_OPERATOR_ELEMENT_WISE_SQRT: return sqrt(x);
     case DML_OPERATOR_ELEMENT_WISE_SIN: return sinShifted(x, 0u);
     case DML_OPERATOR_ELEMENT_WISE_COS: return sinShifted(x, 1u);

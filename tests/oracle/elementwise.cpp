@@ -137,6 +137,7 @@ const UnaryRow kScaled[] = {
     {DML_OPERATOR_ELEMENT_WISE_CLIP, exactButZeroSign(),
      [](auto x, const A& a) { return larger(smaller(x, a.as(1, x)), a.as(0, x)); }},
     {DML_OPERATOR_ELEMENT_WISE_EXP, ulp(32, 2), [](double x, const A&) { return std::exp(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_RECIP, ulp(3, 2), [](double x, const A&) { return 1 / x; }},
     {DML_OPERATOR_ELEMENT_WISE_SQRT, ulp(3, 2), [](double x, const A&) { return std::sqrt(x); }},
     {DML_OPERATOR_ELEMENT_WISE_SIN, periodic(), [](double x, const A&) { return std::sin(x); }},
     {DML_OPERATOR_ELEMENT_WISE_COS, periodic(), [](double x, const A&) { return std::cos(x); }},

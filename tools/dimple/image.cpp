@@ -73,7 +73,11 @@ Image readImage(const std::filesystem::path& path, uint32_t channels) {
   int fileChannels = 0;
   stbi_uc* pixels = stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()), static_cast<int>(file.size()),
                                           &width, &height, &fileChannels, static_cast<int>(channels));
-  if (!pixels) throw InputError(cat(path.string(), " is no image that can be read: ", stbi_failure_reason(), "."));
+  if (!pixels) {
+    const char* reason = stbi_failure_reason();
+    throw InputError(
+        cat(path.string(), " is no image that can be read", reason ? cat(": ", reason) : std::string(), "."));
+  }
   Image image{static_cast<uint32_t>(width),
               static_cast<uint32_t>(height),
               channels ? channels : static_cast<uint32_t>(fileChannels),

@@ -81,7 +81,7 @@ Result<ParameterMemory::Block> ParameterMemory::store(std::span<const uint32_t> 
     block = take(chunks_.size() - 1);
   }
   std::byte* target = chunks_[block->chunk].buffer->mapped() + block->offset;
-  std::memcpy(target, words.data(), words.size_bytes());
+  std::copy(words.begin(), words.end(), reinterpret_cast<uint32_t*>(target));
   std::memset(target + words.size_bytes(), 0, bytes - words.size_bytes());
   return *block;
 }

@@ -31,6 +31,9 @@ elseif(DIMPLE_SANITIZE)
   message(FATAL_ERROR "DIMPLE_SANITIZE is '${DIMPLE_SANITIZE}', not one of: address, thread, fuzzer.")
 endif()
 if(DIMPLE_SANITIZE)
+  # A caller's structures hold any value in an enumeration; it is compared as an integer, which compilers keep without
+  # -fstrict-enums.
+  list(APPEND sanitizers -fno-sanitize=enum)
   target_compile_options(dimple_options INTERFACE ${sanitizers})
   target_link_options(dimple_options INTERFACE ${sanitizers})
   # g++ warns of uninitialized values that only the instrumented code seems to have.
@@ -43,7 +46,10 @@ function(dimple_sources result)
   set(${result} "${files}" PARENT_SCOPE)
 endfunction()
 
-# For programs whose own speed does not matter; LEVEL is 0 or 1.
+# For programs whose own speed does not matter; LEVEL is 0 or 1, with sanitizers always 0.
 function(dimple_compile_quickly target level)
+  if(DIMPLE_SANITIZE)
+    set(level 0)
+  endif()
   target_compile_options(${target} PRIVATE $<$<NOT:$<CXX_COMPILER_ID:MSVC>>:-O${level}>)
 endfunction()

@@ -158,6 +158,13 @@ JsonFile::JsonFile(const std::filesystem::path& path) : path_(path) {
     if (const auto colon = what.find(": "); colon != what.npos) what.remove_prefix(colon + 2);
     throw InputError(
         cat(path.string(), ":", lineAt(text_, error.byte ? error.byte - 1 : 0), ": This is no JSON: ", what, "."));
+  } catch (const Json::out_of_range& error) {
+    // "... number overflow parsing '1e999'"
+    std::string_view number = error.what();
+    number.remove_prefix(std::min(number.find('\'') + 1, number.size()));
+    number = number.substr(0, number.find('\''));
+    throw InputError(
+        cat(path.string(), ":", lineAt(text_, text_.find(number)), ": The number ", number, " is out of range."));
   }
 }
 

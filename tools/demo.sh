@@ -16,5 +16,5 @@ stage "set-up" tools/setup.sh --demo
 hasGpu || . build/deps/env.sh
 stage "configure" configure
 stage "build" build
-stage "demo" build/linux-release/bin/dimple run tools/demo/posterize.json "$@"
+stage "demo" build/linux-release/bin/dimple run tools/demo/posterize.json --dir build/demo "$@"
 printStages

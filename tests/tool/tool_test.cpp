@@ -314,10 +314,10 @@ TEST_CASE("tool: ops counts what a test run recorded") {
   const ToolFixture fixture;
   fixture.write("one.json", R"({"backend": "vulkan", "device": "x", "results": [
     {"operator": "ELEMENT_WISE_ADD", "type": "FLOAT32", "passed": 200, "failed": 0, "maxUlp": 0.5},
-    {"operator": "ELEMENT_WISE_ADD", "type": "FLOAT16", "passed": 199, "failed": 1},
-    {"operator": "ELEMENT_WISE_ADD", "type": "INT8", "passed": 0, "failed": 0}]})");
+    {"operator": "ELEMENT_WISE_ADD", "type": "FLOAT16", "passed": 199, "failed": 1, "maxUlp": 9},
+    {"operator": "ELEMENT_WISE_ADD", "type": "INT8", "passed": 0, "failed": 0, "maxUlp": 0}]})");
   fixture.write("two.json", R"([{"backend": "d3d12", "device": "x", "results": [
-    {"operator": "ELEMENT_WISE_ADD", "type": "UINT8", "passed": 1, "failed": 0}]}])");
+    {"operator": "ELEMENT_WISE_ADD", "type": "UINT8", "passed": 1, "failed": 0, "maxUlp": 0}]}])");
   const auto outcome = fixture.run("ops --json --results one.json --results two.json");
   REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
   const auto root = nlohmann::json::parse(outcome.out);

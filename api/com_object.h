@@ -13,11 +13,6 @@
 
 #include <dimple.h>
 
-// The IDs of the ID3D12* interfaces, which d3d12.h itself declares on no platform but Windows.
-#ifndef _WIN32
-#include <dxguids/dxguids.h>
-#endif
-
 namespace dimple::api {
 
 // An owning reference to a COM object.

@@ -133,8 +133,8 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   const auto& vk = device_.vk();
   const std::vector<uint32_t> replacement = readReplacement(dispatch.kernel);
   const std::span<const uint32_t> spirv = replacement.empty() ? kernel->spirv : replacement;
-  const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
-                                            spirv.size_bytes(), spirv.data()};
+  const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size_bytes(),
+                                            spirv.data()};
   VkShaderModule module = VK_NULL_HANDLE;
   if (const VkResult r = vk.vkCreateShaderModule(device_.handles().device, &moduleInfo, nullptr, &module))
     return fault(cat("vkCreateShaderModule of ", dispatch.kernel), r);

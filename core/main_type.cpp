@@ -21,8 +21,12 @@ DataType mainType(const DML_OPERATOR_DESC& desc) {
   for (const Field& field : schema->fields) {
     if (field.type != FieldType::Tensor && field.type != FieldType::TensorArray) continue;
     if (next++ != rule) continue;
-    const auto* tensor =
-        *reinterpret_cast<const DML_TENSOR_DESC* const*>(static_cast<const std::byte*>(desc.Desc) + field.offset);
+    const auto* fields = static_cast<const std::byte*>(desc.Desc);
+    if (field.type == FieldType::TensorArray) {
+      const Field& count = schema->fields[static_cast<size_t>(field.countField)];
+      if (*reinterpret_cast<const UINT*>(fields + count.offset) == 0) break;
+    }
+    const auto* tensor = *reinterpret_cast<const DML_TENSOR_DESC* const*>(fields + field.offset);
     if (tensor && tensor->Desc) return static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc)->DataType;
   }
   return DML_TENSOR_DATA_TYPE_UNKNOWN;

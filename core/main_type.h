@@ -9,7 +9,8 @@ namespace dimple {
 // The rule of the main tensor; null for a schema without tensors.
 const TensorRule* mainRule(const OpSchema& schema);
 
-// Its data type in a description; UNKNOWN if it is absent or the operator has no schema.
+// Its data type in a description, which need not be valid; UNKNOWN if it is absent, of an array without elements, or
+// the operator has no schema.
 DataType mainType(const DML_OPERATOR_DESC& desc);
 
 }  // namespace dimple

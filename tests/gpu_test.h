@@ -3,8 +3,8 @@
 //   GPU_TEST_CASE("a device can add") { CHECK(gpu.device()....); }
 //
 // `gpu` (tests/ops/gpu.h) is a device with Vulkan core and synchronization validation, shared by all tests. What the
-// layers say while the body runs fails the test. A device that cannot be had fails it too; environment variables ask for
-// less, and say so on stdout:
+// layers say while the body runs fails the test. A device that cannot be had fails it too; environment variables ask
+// for less, and say so on stdout:
 //   DIMPLE_TEST_NO_GPU=reason     skip all GPU tests; they count as skipped
 //   DIMPLE_TEST_NO_VALIDATION=1   run without the validation layers
 //   DIMPLE_TEST_ADAPTER=name      the device whose name contains this, not the first
@@ -29,10 +29,8 @@ void runGpuTest(GpuTest test);
 
 }  // namespace dimple::testing
 
-#define DIMPLE_GPU_TEST_CASE(function, name)                                    \
-  static void function([[maybe_unused]] ::dimple::testing::Gpu& gpu);           \
-  TEST_CASE(name* doctest::skip(::dimple::testing::gpuTestsSkipped())) {        \
-    ::dimple::testing::runGpuTest(function);                                    \
-  }                                                                             \
+#define DIMPLE_GPU_TEST_CASE(function, name)                                                                        \
+  static void function([[maybe_unused]] ::dimple::testing::Gpu& gpu);                                               \
+  TEST_CASE(name* doctest::skip(::dimple::testing::gpuTestsSkipped())) { ::dimple::testing::runGpuTest(function); } \
   static void function([[maybe_unused]] ::dimple::testing::Gpu& gpu)
 #define GPU_TEST_CASE(name) DIMPLE_GPU_TEST_CASE(DOCTEST_ANONYMOUS(gpuTest), name)

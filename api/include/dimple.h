@@ -18,6 +18,9 @@
 #include <directx/d3d12.h>
 
 #include <directx/DirectML.h>
+#ifndef _WIN32
+#include <dxguids/dxguids.h>  // the IDs of the ID3D12* interfaces
+#endif
 
 #include "dimple_version.h"
 

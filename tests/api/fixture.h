@@ -5,10 +5,6 @@
 #include <doctest/doctest.h>
 #include <wrl/client.h>
 
-#ifndef _WIN32
-#include <dxguids/dxguids.h>
-#endif
-
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,5 +1,5 @@
-// Runs case lines on a device, many in one submission, and compares what comes back with the oracle, byte for byte where
-// no element lies.
+// Runs case lines on a device, many in one submission, and compares what comes back with the oracle, byte for byte
+// where no element lies.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/oracle/oracle.h"
 #include "tests/ops/gpu.h"
 #include "tests/ops/test_case.h"
+#include "tests/oracle/oracle.h"
 
 namespace dimple::testing {
 
@@ -20,7 +20,8 @@ struct CaseOutcome {
   std::string line;
   DML_OPERATOR_TYPE type = DML_OPERATOR_INVALID;
   DML_TENSOR_DATA_TYPE dataType = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of the main tensor
-  std::string failure;   // a sentence; empty: passed
+  std::string failure;                                           // a sentence; empty: passed
+  bool vacuous = false;  // the expected elements are all the same or mostly free: passing says little
   double maxUlp = 0;     // largest error, where the oracle granted nothing beside its tolerance
 };
 

@@ -54,7 +54,7 @@ std::string lineOf(const OpSchema& schema, const json& example) {
       line += cat(" ", name, "=(", list, ")");
     }
   }
-  return line + elements + " flat=1";
+  return line + elements;
 }
 
 GPU_TEST_CASE("ops: documentation examples") {

@@ -38,10 +38,10 @@ struct Domain {
   int minExponent = -12, maxExponent = 12;  // FillKind::Float: powers of two of most elements
   bool fullRange = true;                    // and of some all that the type has
   double negative = 0.5;
-  double floatDensity = 1;  // FillKind::Float: share of elements that are not `resting`
-  double smallShare = 0;    // FillKind::Float: of integers that are small ones
-  bool uniform = false;     // FillKind::Float: integers of full width, not of all widths alike
-  bool odd = false;         // integers that multiply without becoming 0
+  double floatDensity = 1;    // FillKind::Float: share of elements that are not `resting`
+  double smallShare = 0;      // FillKind::Float: of integers that are small ones
+  bool uniform = false;       // FillKind::Float: integers of full width, not of all widths alike
+  bool odd = false;           // integers that multiply without becoming 0
   double specialDensity = 1;  // FillKind::Special
 };
 
@@ -176,12 +176,13 @@ std::vector<double> specialReals(DML_TENSOR_DATA_TYPE type, const TestCase& test
   const double most = type == DML_TENSOR_DATA_TYPE_FLOAT16   ? 65504.0
                       : type == DML_TENSOR_DATA_TYPE_FLOAT32 ? static_cast<double>(std::numeric_limits<float>::max())
                                                              : std::numeric_limits<double>::max();
-  std::vector<double> values = {0.0,  -0.0, 1.0,    -1.0,    2.0,      -2.0,      0.5,  -0.5,  3.0,      -3.0,
-                                1.5,  -1.5, 100.25, -100.25, kInfinity, -kInfinity, nan, most, -most,    normal,
-                                -normal, denormal, -denormal, 0.75 * normal};
+  std::vector<double> values = {0.0, -0.0, 1.0,   -1.0,   2.0,     -2.0,     0.5,       -0.5,
+                                3.0, -3.0, 1.5,   -1.5,   100.25,  -100.25,  kInfinity, -kInfinity,
+                                nan, most, -most, normal, -normal, denormal, -denormal, 0.75 * normal};
   if (test.type() == DML_OPERATOR_CAST) {
     const DML_TENSOR_DATA_TYPE target = test.outputs[0]->DataType;
-    values.insert(values.end(), {2.5, -2.5, 0.999, -0.999, 65519, 65520, -65520, 1e10, -1e10, 1e300, 8.9e-8, 5.96e-8, 0.1});
+    values.insert(values.end(),
+                  {2.5, -2.5, 0.999, -0.999, 65519, 65520, -65520, 1e10, -1e10, 1e300, 8.9e-8, 5.96e-8, 0.1});
     for (int power : {7, 8, 15, 16, 24, 31, 32, 53, 63, 64})
       for (double offset : {-1.0, -0.5, 0.0, 0.5, 1.0})
         for (double sign : {1.0, -1.0}) values.push_back(oracle::roundTo(type, sign * (std::ldexp(1, power) + offset)));
@@ -197,8 +198,19 @@ std::vector<double> specialReals(DML_TENSOR_DATA_TYPE type, const TestCase& test
 std::vector<int64_t> specialWholes(DML_TENSOR_DATA_TYPE type, const TestCase& test) {
   const int64_t low = lowest(type);
   const int64_t high = highest(type);
-  std::vector<int64_t> values = {0,   1, 2, 3, 7, low, low + 1, high, high - 1, low / 2, static_cast<int64_t>(static_cast<uint64_t>(high) / 2),
-                                 100, static_cast<int64_t>(1) << (bitsOf(type) / 2)};
+  std::vector<int64_t> values = {0,
+                                 1,
+                                 2,
+                                 3,
+                                 7,
+                                 low,
+                                 low + 1,
+                                 high,
+                                 high - 1,
+                                 low / 2,
+                                 static_cast<int64_t>(static_cast<uint64_t>(high) / 2),
+                                 100,
+                                 static_cast<int64_t>(1) << (bitsOf(type) / 2)};
   if (oracle::isSigned(type)) values.insert(values.end(), {-1, -2, -3, -7, -100});
   if (test.type() == DML_OPERATOR_CAST) {
     for (int power : {7, 8, 15, 16, 24, 31, 32, 53, 62, 63}) {
@@ -225,7 +237,8 @@ size_t specialAt(Random& random, size_t element, size_t elements, size_t values,
   return (element / step + element / (step * values)) % values;
 }
 
-// ---- index tensors ---------------------------------------------------------------------------------------------------
+// ---- index tensors
+// ---------------------------------------------------------------------------------------------------
 
 int64_t encodeIndex(Random& random, DML_TENSOR_DATA_TYPE type, int64_t index, int64_t size) {
   return oracle::isSigned(type) && random.chance(0.25) ? index - size : index;
@@ -284,7 +297,8 @@ bool fillIndices(const TestCase& test, size_t input, Random& random, Array& arra
   return true;
 }
 
-// ---- values ----------------------------------------------------------------------------------------------------------
+// ---- values
+// ----------------------------------------------------------------------------------------------------------
 
 void fillValues(const TestCase& test, size_t input, Random& random, Array& array) {
   const Domain domain = domainOf(test, input);
@@ -298,11 +312,14 @@ void fillValues(const TestCase& test, size_t input, Random& random, Array& array
     return domain.odd && value == 0 ? 1 : value;
   };
   const bool special = test.fill == FillKind::Special;
-  const auto isSpecial = [&] { return special && (domain.specialDensity >= 1 || random.chance(domain.specialDensity)); };
+  const auto isSpecial = [&] {
+    return special && (domain.specialDensity >= 1 || random.chance(domain.specialDensity));
+  };
   if (oracle::isReal(array.type)) {
     const std::vector<double> specials = special ? specialReals(array.type, test) : std::vector<double>{};
     each(array.real, [&](size_t i) {
-      if (isSpecial()) return oracle::roundTo(array.type, specials[specialAt(random, i, count, specials.size(), input)]);
+      if (isSpecial())
+        return oracle::roundTo(array.type, specials[specialAt(random, i, count, specials.size(), input)]);
       if (test.fill != FillKind::Float) return static_cast<double>(small());
       const bool rests = domain.floatDensity < 1 && !random.chance(domain.floatDensity);
       return rests ? static_cast<double>(domain.resting) : randomReal(random, array.type, domain);
@@ -338,8 +355,8 @@ Result<Array> parseElements(std::string_view text, DML_TENSOR_DATA_TYPE type, st
   Array array = oracle::makeArray(type, sizes);
   const size_t given = bytes.size();
   for (size_t i = given; i < array.count() * width; ++i) bytes.push_back(bytes[i - given]);
-  const DML_BUFFER_TENSOR_DESC packed{type, DML_TENSOR_FLAG_NONE, static_cast<UINT>(sizes.size()), sizes.data(),
-                                      nullptr, bytes.size(), 0};
+  const DML_BUFFER_TENSOR_DESC packed{
+      type, DML_TENSOR_FLAG_NONE, static_cast<UINT>(sizes.size()), sizes.data(), nullptr, bytes.size(), 0};
   return oracle::read(packed, bytes);
 }
 

@@ -1,8 +1,8 @@
 // What the inputs of a test case hold.
 #pragma once
 
-#include "tests/oracle/oracle.h"
 #include "tests/ops/test_case.h"
+#include "tests/oracle/oracle.h"
 
 namespace dimple::testing {
 

@@ -16,10 +16,14 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {DML_OPERATOR_FILL_VALUE_CONSTANT, generateFill}, {DML_OPERATOR_SLICE, generateSlice},
-    {DML_OPERATOR_SLICE1, generateSlice1},            {DML_OPERATOR_JOIN, generateJoin},
-    {DML_OPERATOR_GATHER, generateGather},            {DML_OPERATOR_SCATTER_ND, generateScatterNd},
-    {DML_OPERATOR_REDUCE, generateReduce},            {DML_OPERATOR_ARGMIN, generateArg},
+    {DML_OPERATOR_FILL_VALUE_CONSTANT, generateFill},
+    {DML_OPERATOR_SLICE, generateSlice},
+    {DML_OPERATOR_SLICE1, generateSlice1},
+    {DML_OPERATOR_JOIN, generateJoin},
+    {DML_OPERATOR_GATHER, generateGather},
+    {DML_OPERATOR_SCATTER_ND, generateScatterNd},
+    {DML_OPERATOR_REDUCE, generateReduce},
+    {DML_OPERATOR_ARGMIN, generateArg},
     {DML_OPERATOR_ARGMAX, generateArg},
 };
 
@@ -31,7 +35,8 @@ bool isElementwise(const OpSchema& schema) {
 }
 
 GenerateFunction find(const OpSchema& schema) {
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.type == schema.type; });
+  const auto row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.type == schema.type; });
   if (row != std::end(kRows)) return row->generate;
   return isElementwise(schema) ? generateElementwise : nullptr;
 }
@@ -39,9 +44,9 @@ GenerateFunction find(const OpSchema& schema) {
 }  // namespace
 
 Layout Generator::layout(size_t cycle) {
-  constexpr std::array<Layout, 10> kCycle = {Layout::Packed,    Layout::Packed, Layout::Explicit, Layout::Broadcast,
-                                             Layout::Packed,    Layout::Slack,  Layout::Permuted, Layout::Packed,
-                                             Layout::Padded,    Layout::Gapped};
+  constexpr std::array<Layout, 10> kCycle = {Layout::Packed, Layout::Packed, Layout::Explicit, Layout::Broadcast,
+                                             Layout::Packed, Layout::Slack,  Layout::Permuted, Layout::Packed,
+                                             Layout::Padded, Layout::Gapped};
   if (random.chance(0.1)) return static_cast<Layout>(random.below(kLayouts));
   return kCycle[cycle % kCycle.size()];
 }

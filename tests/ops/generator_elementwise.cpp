@@ -14,40 +14,36 @@ std::string realText(Random& random, double low, double high) {
   return numberText(static_cast<float>(low + (high - low) * random.unit()));
 }
 
-// A value with what it makes of the case: whether all results may be one.
-struct AttributeText {
-  std::string text;
-  bool flat = false;
-};
-
 // The bounds of CLIP and the parameters of activations.
-AttributeText floatAttribute(Generator& generator, const Field& field) {
+std::string floatAttribute(Generator& generator, const Field& field) {
   Random& random = generator.random;
-  if (generator.schema.type != DML_OPERATOR_ELEMENT_WISE_CLIP) return {realText(random, 0.1, 2)};
+  if (generator.schema.type != DML_OPERATOR_ELEMENT_WISE_CLIP) return realText(random, 0.1, 2);
   const bool integral = random.chance(0.3);
   const auto text = [&](double low, double high) {
     return integral ? std::to_string(random.range(static_cast<int64_t>(low), static_cast<int64_t>(high)))
                     : realText(random, low, high);
   };
   // Bounds in the wrong order now and then, or beyond the type's range.
-  if (random.chance(0.06)) return {text(-300, 300), true};
-  if (random.chance(0.04)) return {field.name == "Min" ? "-inf" : "inf"};
-  return {field.name == "Min" ? text(-3, 1) : text(3, 20)};
+  if (random.chance(0.06)) return text(-300, 300);
+  if (random.chance(0.04)) return field.name == "Min" ? "-inf" : "inf";
+  return field.name == "Min" ? text(-3, 1) : text(3, 20);
 }
 
-AttributeText scaleBias(Generator& generator) {
+std::string scaleBias(Generator& generator) {
   Random& random = generator.random;
-  if (byteWidth(generator.type) == 8 || random.chance(0.15)) return {"[1,0]"};
-  if (random.chance(0.05)) return {cat("[0,", random.range(-8, 8), "]"), true};
+  if (byteWidth(generator.type) == 8 || random.chance(0.15)) return "[1,0]";
+  if (random.chance(0.05)) return cat("[0,", random.range(-8, 8), "]");
   const bool positive = !isSigned(generator.type) || generator.schema.type == DML_OPERATOR_ELEMENT_WISE_SQRT;
   const bool negative = random.chance(positive ? 0.05 : 0.5);
-  // Out of the bounds of CLIP, too, a scale may move all elements.
-  const bool flat = (negative && positive) || generator.schema.type == DML_OPERATOR_ELEMENT_WISE_CLIP;
   const std::string_view sign = negative ? "-" : "";
   // Small elements of unsigned types stay above 0, and below the bounds of CLIP.
   const int64_t least = isSigned(generator.type) ? -4 : -1;
-  if (random.chance(0.3)) return {cat("[", sign, random.range(1, 3), ",", random.range(least, 2), "]"), flat};
-  return {cat("[", sign, realText(random, 0.4, 2), ",", realText(random, static_cast<double>(least), 2), "]"), flat};
+  if (random.chance(0.3)) {
+    const int64_t scale = random.range(1, 3);
+    return cat("[", sign, scale, ",", random.range(least, 2), "]");
+  }
+  const std::string scale = realText(random, 0.4, 2);
+  return cat("[", sign, scale, ",", realText(random, static_cast<double>(least), 2), "]");
 }
 
 // A function to fuse, with its parameters; in turn, none first.
@@ -91,7 +87,6 @@ void addCase(Generator& generator, const Sizes& sizes, bool plain) {
   const bool inPlace = schema.inPlace && !plain && random.chance(0.15);
   Line line(schema);
   std::string_view fill = generator.randomFill();
-  bool flat = false;
   TensorText first;
   size_t tensors = 0;
   for (const Field& field : schema.fields) {
@@ -110,16 +105,12 @@ void addCase(Generator& generator, const Sizes& sizes, bool plain) {
       line.set(field.name, inPlace && field.role == Role::Output ? first : tensor);
       continue;
     }
-    const auto set = [&](const AttributeText& attribute) {
-      line.set(field.name, attribute.text);
-      flat = flat || attribute.flat;
-    };
     switch (field.type) {
       case FieldType::Float:
-        set(floatAttribute(generator, field));
+        line.set(field.name, floatAttribute(generator, field));
         break;
       case FieldType::ScaleBias:
-        if (random.chance(0.4)) set(scaleBias(generator));
+        if (random.chance(0.4)) line.set(field.name, scaleBias(generator));
         break;
       case FieldType::Operator:
         if (const std::string text = fusedActivation(generator); !text.empty()) line.set(field.name, text);
@@ -129,7 +120,6 @@ void addCase(Generator& generator, const Sizes& sizes, bool plain) {
     }
   }
   if (inPlace) line.set("inplace", 0);
-  if (flat) line.set("flat", 1);
   generator.keep(std::move(line), fill);
 }
 
@@ -142,7 +132,8 @@ void generateElementwise(Generator& generator) {
   while (generator.index() < count)
     addCase(generator, makeSizes(random, generator.rank(), logUniform(random, 4096)), false);
   // A row of every length around the widths of kernels.
-  for (uint32_t size : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 15u, 16u, 17u, 31u, 33u, 63u, 65u, 127u, 255u, 257u, 1023u, 4097u})
+  for (uint32_t size :
+       {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 15u, 16u, 17u, 31u, 33u, 63u, 65u, 127u, 255u, 257u, 1023u, 4097u})
     addCase(generator, {size}, true);
   addCase(generator, {kLargeCount}, true);
   addCase(generator, {3, 5, 4099}, false);
@@ -161,7 +152,7 @@ void generateFill(Generator& generator) {
   const auto add = [&](const TensorText& output) {
     Line line(generator.schema);
     line.set("OutputTensor", output).set("ValueDataType", dataTypeName(generator.type)).set("Value", value());
-    generator.keep(std::move(line.set("flat", 1)), "int");
+    generator.keep(std::move(line), "int");
   };
   while (generator.index() < kCasesPerType) {
     Sizes sizes = makeSizes(random, generator.rank(), logUniform(random, 4096));

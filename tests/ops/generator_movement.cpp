@@ -12,8 +12,8 @@ Sizes randomSizes(Generator& generator, size_t rank) {
   return makeSizes(generator.random, rank, std::max<uint64_t>(2, logUniform(generator.random, 4096)));
 }
 
-constexpr DataType kIndexTypes[] = {DML_TENSOR_DATA_TYPE_UINT32, DML_TENSOR_DATA_TYPE_INT32, DML_TENSOR_DATA_TYPE_UINT64,
-                                    DML_TENSOR_DATA_TYPE_INT64};
+constexpr DataType kIndexTypes[] = {DML_TENSOR_DATA_TYPE_UINT32, DML_TENSOR_DATA_TYPE_INT32,
+                                    DML_TENSOR_DATA_TYPE_UINT64, DML_TENSOR_DATA_TYPE_INT64};
 
 template <class T>
 std::vector<T> values(size_t count, T value) {
@@ -35,7 +35,9 @@ void generateSlice(Generator& generator) {
       offsets.push_back(random.chance(0.4) ? 0 : random.size(0, size - 1));
       const uint32_t rest = size - offsets.back();
       // A stride that leaves one element may exceed the tensor.
-      strides.push_back(random.chance(0.5) ? 1 : random.chance(0.05) ? random.size(1, 5 * size) : random.size(1, 1 + rest / 2));
+      strides.push_back(random.chance(0.5)    ? 1
+                        : random.chance(0.05) ? random.size(1, 5 * size)
+                                              : random.size(1, 1 + rest / 2));
       const uint32_t most = 1 + (rest - 1) / strides.back();
       sizes.push_back(random.chance(0.5) ? most : random.size(1, most));
     }
@@ -55,9 +57,10 @@ void generateSlice(Generator& generator) {
   Line line(generator.schema);
   line.set("InputTensor", TensorText{generator.type, {2, kLargeCount}});
   line.set("OutputTensor", TensorText{generator.type, {1, kLargeCount - 2}});
-  keepMovement(generator, std::move(line.set("Offsets", "[1,1]")
-                                        .set("Sizes", bracketed(Sizes{1, kLargeCount - 2}))
-                                        .set("Strides", "[1,1]")));
+  keepMovement(
+      generator,
+      std::move(
+          line.set("Offsets", "[1,1]").set("Sizes", bracketed(Sizes{1, kLargeCount - 2})).set("Strides", "[1,1]")));
 }
 
 void generateSlice1(Generator& generator) {
@@ -102,7 +105,8 @@ void generateJoin(Generator& generator) {
       in[axis] = part;
       TensorText input{generator.type, in};
       if (!plain) {
-        input = generator.input(generator.type, in, generator.cycle() + (generator.index() % 3 == 0 ? inputs.size() : 0));
+        input =
+            generator.input(generator.type, in, generator.cycle() + (generator.index() % 3 == 0 ? inputs.size() : 0));
         generator.maybeOwn(input);
       }
       inputs += cat(inputs.empty() ? "(" : ",", input.text());
@@ -143,8 +147,6 @@ void generateGather(Generator& generator) {
     Sizes want(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(axis));
     want.insert(want.end(), indexSizes.begin(), indexSizes.end());
     want.insert(want.end(), in.begin() + static_cast<std::ptrdiff_t>(axis) + 1, in.end());
-    // One element of the axis, or few of the input in all.
-    const bool flat = in[axis] == 1 || want.size() > rank || productOf(in) <= 4;
     if (want.size() < rank) want.insert(want.begin(), rank - want.size(), 1);
     want.erase(want.begin(), want.end() - static_cast<std::ptrdiff_t>(rank));
     const DataType indexType = kIndexTypes[generator.index() / 2 % 4];
@@ -164,7 +166,6 @@ void generateGather(Generator& generator) {
     line.set("Axis", axis).set("IndexDimensions", q);
     // Elements with an index outside are not compared: it is enough that nothing breaks.
     if (productOf(indexSizes) >= 8 && random.chance(0.25)) line.set("indices", "wild");
-    if (flat) line.set("flat", 1);
     keepMovement(generator, std::move(line));
   };
   while (generator.index() < kCasesPerType) {

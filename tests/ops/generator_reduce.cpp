@@ -9,8 +9,9 @@ namespace dimple::testing {
 namespace {
 
 // Lengths around the widths of subgroups, workgroups and passes.
-constexpr std::array<uint32_t, 30> kLengths = {1,   2,   3,   4,   7,    8,    9,    31,   32,   33,   63,   64,    65,    127,   128,
-                                               129, 255, 256, 257, 1000, 1023, 1024, 1025, 2047, 2049, 4097, 10001, 65535, 65537, 100003};
+constexpr std::array<uint32_t, 30> kLengths = {1,    2,    3,    4,    7,    8,    9,     31,    32,    33,
+                                               63,   64,   65,   127,  128,  129,  255,   256,   257,   1000,
+                                               1023, 1024, 1025, 2047, 2049, 4097, 10001, 65535, 65537, 100003};
 
 Sizes reducedSizes(const Sizes& sizes, const Sizes& axes) {
   Sizes out = sizes;
@@ -70,32 +71,14 @@ TensorText inputOf(Generator& generator, const Sizes& sizes, bool plain) {
   return input;
 }
 
-// Whether the right answer is the same for all output elements: what meets in one is one element, once or repeated, of
-// which the index is 0; or the same elements meet in all; or the extremes of a narrow type do.
-bool isFlat(const TensorText& input, const Sizes& axes, std::string_view function) {
-  bool one = true;
-  bool same = true;
-  uint64_t terms = 1;
-  for (uint32_t d = 0; d < input.sizes.size(); ++d) {
-    const bool steps = input.sizes[d] != 1 && (input.strides.empty() || input.strides[d] != 0);
-    const bool reduced = std::find(axes.begin(), axes.end(), d) != axes.end();
-    if (steps) (reduced ? one : same) = false;
-    if (reduced) terms *= input.sizes[d];
-  }
-  const bool extreme = (function == "MIN" || function == "MAX") && byteWidth(input.type) == 1 && terms > 20;
-  return same || extreme || (one && function.starts_with("ARG"));
-}
-
-void addReduce(Generator& generator, std::string_view function, DataType outputType, const Sizes& sizes, const Sizes& axes,
-               bool plain) {
+void addReduce(Generator& generator, std::string_view function, DataType outputType, const Sizes& sizes,
+               const Sizes& axes, bool plain) {
   const Sizes out = reducedSizes(sizes, axes);
   Line line(generator.schema);
-  const TensorText input = inputOf(generator, sizes, plain);
-  line.set("Function", function).set("InputTensor", input);
+  line.set("Function", function).set("InputTensor", inputOf(generator, sizes, plain));
   line.set("OutputTensor",
            plain ? TensorText{outputType, out} : generator.output(outputType, out, generator.cycle() / 2));
   line.set("Axes", bracketed(axes));
-  if (isFlat(input, axes, function)) line.set("flat", 1);
   generator.keep(std::move(line));
 }
 
@@ -104,10 +87,10 @@ struct FunctionRow {
   TypeSet types;
 };
 constexpr TypeSet kSums = kFloats | kInt32s | kInt64s;
-constexpr FunctionRow kFunctions[] = {{"SUM", kSums},      {"AVERAGE", kFloats},  {"MAX", kNumbers},
-                                      {"MIN", kNumbers},   {"L1", kSums},         {"L2", kFloats},
-                                      {"MULTIPLY", kSums}, {"SUM_SQUARE", kSums}, {"LOG_SUM", kFloats},
-                                      {"ARGMAX", kNumbers}, {"ARGMIN", kNumbers}, {"LOG_SUM_EXP", kFloats}};
+constexpr FunctionRow kFunctions[] = {{"SUM", kSums},       {"AVERAGE", kFloats},  {"MAX", kNumbers},
+                                      {"MIN", kNumbers},    {"L1", kSums},         {"L2", kFloats},
+                                      {"MULTIPLY", kSums},  {"SUM_SQUARE", kSums}, {"LOG_SUM", kFloats},
+                                      {"ARGMAX", kNumbers}, {"ARGMIN", kNumbers},  {"LOG_SUM_EXP", kFloats}};
 
 DataType indexTypeAt(size_t turn) {
   constexpr DataType kTypes[] = {DML_TENSOR_DATA_TYPE_UINT32, DML_TENSOR_DATA_TYPE_INT32, DML_TENSOR_DATA_TYPE_UINT64,
@@ -139,12 +122,10 @@ void generateArg(Generator& generator) {
     const DataType outputType = indexTypeAt(generator.index());
     const Sizes out = reducedSizes(sizes, axes);
     Line line(generator.schema);
-    const TensorText input = inputOf(generator, sizes, plain);
-    line.set("InputTensor", input);
+    line.set("InputTensor", inputOf(generator, sizes, plain));
     line.set("OutputTensor",
              plain ? TensorText{outputType, out} : generator.output(outputType, out, generator.cycle() / 2));
     line.set("Axes", bracketed(axes));
-    if (isFlat(input, axes, "ARG")) line.set("flat", 1);
     line.set("AxisDirection", generator.index() % 3 == 0 ? "DECREASING" : "INCREASING");
     generator.keep(std::move(line));
   };

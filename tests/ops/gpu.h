@@ -16,7 +16,7 @@ namespace dimple::testing {
 using Microsoft::WRL::ComPtr;
 
 struct GpuOptions {
-  std::string adapterName;      // a part of it; empty: by index
+  std::string adapterName;  // a part of it; empty: by index
   UINT adapterIndex = 0;
   DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE;
   std::string pipelineCachePath;

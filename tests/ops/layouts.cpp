@@ -11,7 +11,8 @@ namespace dimple::testing {
 namespace {
 
 // Strides that give every coordinate an element of its own, dimensions nested in the given order (outermost first).
-Sizes nestedStrides(Random& random, const Sizes& sizes, const std::vector<size_t>& order, uint32_t step, uint32_t padding) {
+Sizes nestedStrides(Random& random, const Sizes& sizes, const std::vector<size_t>& order, uint32_t step,
+                    uint32_t padding) {
   Sizes strides(sizes.size());
   uint32_t stride = step;
   for (size_t i = order.size(); i-- > 0;) {
@@ -36,6 +37,12 @@ uint64_t logUniform(Random& random, uint64_t largest) {
 }
 
 Sizes makeSizes(Random& random, size_t rank, uint64_t limit) {
+  // The walk over many dimensions that all count, which a limit shared among them seldom leaves.
+  if (rank > 4 && random.chance(0.2)) {
+    Sizes sizes(rank);
+    for (uint32_t& size : sizes) size = random.chance(0.7) ? 2 : 3;
+    return sizes;
+  }
   std::vector<size_t> order(rank);
   std::iota(order.begin(), order.end(), size_t{0});
   random.shuffle(std::span(order));
@@ -45,7 +52,8 @@ Sizes makeSizes(Random& random, size_t rank, uint64_t limit) {
     // Twice the share of this dimension, so that its mean is the share.
     const double share = std::pow(static_cast<double>(left), 1.0 / static_cast<double>(rank - i));
     const auto largest = i + 1 == rank ? left : std::min(left, static_cast<uint64_t>(2 * share));
-    const uint64_t size = random.chance(0.12) ? 1 : static_cast<uint64_t>(random.range(1, static_cast<int64_t>(largest)));
+    const uint64_t size =
+        random.chance(0.12) ? 1 : static_cast<uint64_t>(random.range(1, static_cast<int64_t>(largest)));
     sizes[order[i]] = static_cast<uint32_t>(size);
     left /= size;
   }

@@ -42,7 +42,7 @@ enum class Side : uint8_t { Input, Output };
 
 TensorText makeTensor(Random& random, Side side, DataType type, Sizes sizes, Layout layout);
 
-// `rank` sizes with a product of at most `limit`, some of them 1.
+// `rank` sizes, some of them 1, with a product of at most `limit`; now and then, of many dimensions, all 2 or 3.
 Sizes makeSizes(Random& random, size_t rank, uint64_t limit);
 
 // 1 to `largest`, small numbers as often as large ones.

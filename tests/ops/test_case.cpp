@@ -62,9 +62,6 @@ Status readExtra(TestCase& test, const std::string& key, const std::string& valu
   } else if (key == "inplace") {
     if (value != "0") return unexpected("0, the input whose memory the output shares");
     test.inPlace = true;
-  } else if (key == "flat") {
-    if (value != "1") return unexpected("1");
-    test.mayBeFlat = true;
   } else if (key == "expect") {
     if (value != "refused") return unexpected("refused");
     test.refused = true;
@@ -73,8 +70,8 @@ Status readExtra(TestCase& test, const std::string& key, const std::string& valu
   } else if (const auto output = indexed("expect")) {
     test.givenOutputs[*output] = value;
   } else {
-    return invalid(cat("There is no key ", key,
-                       "; the keys are seed, fill, indices, input0.., expect0.., inplace, flat and expect."));
+    return invalid(
+        cat("There is no key ", key, "; the keys are seed, fill, indices, input0.., expect0.., inplace and expect."));
   }
   return {};
 }

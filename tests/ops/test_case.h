@@ -9,7 +9,6 @@
 //   input0=[1,nan,-0]  elements of input 0 in row-major order, repeated as needed, instead of a fill
 //   expect0=[2,inf]    what output 0 must be; the oracle has to agree
 //   inplace=0          the output lies in the memory of input 0
-//   flat=1             the expected output may be constant or mostly free
 //   expect=refused     CreateOperator must refuse the description
 #pragma once
 
@@ -35,7 +34,6 @@ struct TestCase {
   bool wildIndices = false;
   std::map<size_t, std::string> givenInputs = {}, givenOutputs = {};  // bracketed lists
   bool inPlace = false;
-  bool mayBeFlat = false;
   bool refused = false;
 
   DML_OPERATOR_TYPE type() const { return desc.schema().type; }
@@ -48,7 +46,8 @@ struct TestCase {
 
 Result<TestCase> parseTestCase(std::string_view line);
 
-// The lines of a case file without blank lines and comments (lines that begin with #, and all from " #" on). Error if it cannot be read.
+// The lines of a case file without blank lines and comments (lines that begin with #, and all from " #" on). Error if
+// it cannot be read.
 Result<std::vector<std::string>> readCaseFile(const std::string& path);
 
 }  // namespace dimple::testing

@@ -10,6 +10,7 @@ void TestRecord::add(const CaseOutcome& outcome) {
   const std::string name = schema ? std::string(schema->name) : "unreadable line";
   CaseCounts& counts = counts_[{name, std::string(dataTypeName(outcome.dataType))}];
   ++(outcome.failure.empty() ? counts.passed : counts.failed);
+  if (outcome.vacuous) ++counts.vacuous;
   counts.maxUlp = std::max(counts.maxUlp, outcome.maxUlp);
 }
 

@@ -12,6 +12,7 @@ namespace dimple::testing {
 struct CaseCounts {
   uint64_t passed = 0;
   uint64_t failed = 0;
+  uint64_t vacuous = 0;
   double maxUlp = 0;
 };
 

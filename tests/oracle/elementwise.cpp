@@ -214,8 +214,8 @@ void addSlack(UnaryLoop loop, const Array& argument, std::span<const double> err
     loop(movedArgument, attributes, moved);
     for (size_t i = 0; i < argument.real.size(); ++i) {
       if (error[i] == 0) continue;
-      result.slack[i] = std::max({result.slack[i], gap(result.value.real[i], moved.value.real[i]),
-                                  result.tolerance.slope * error[i]});
+      result.slack[i] = std::max(
+          {result.slack[i], gap(result.value.real[i], moved.value.real[i]), result.tolerance.slope * error[i]});
     }
   }
 }

@@ -1,4 +1,5 @@
 // dimple bench: what element-wise kernels move in memory a second, beside a plain copy in the same run.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>
 #include <cstdio>

@@ -1,4 +1,5 @@
 // dimple case
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -23,8 +24,9 @@ testing::GpuOptions gpuOptions(const CaseOptions& options) {
   testing::GpuOptions result;
   const std::string& device = options.device.device;
   const auto adapters = listAdapters();
-  const auto named = std::find_if(adapters.begin(), adapters.end(),
-                                  [&](const DimpleAdapterDesc& adapter) { return uuidText(adapter.DeviceUuid) == device; });
+  const auto named = std::find_if(adapters.begin(), adapters.end(), [&](const DimpleAdapterDesc& adapter) {
+    return uuidText(adapter.DeviceUuid) == device;
+  });
   if (named != adapters.end())
     result.adapterIndex = static_cast<UINT>(named - adapters.begin());
   else if (const auto index = parseNumber<uint32_t>(device))

@@ -2,8 +2,11 @@
 // in main.cpp lists them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+
+namespace CLI {
+class App;
+}
 
 namespace dimple::tool {
 

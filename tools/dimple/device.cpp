@@ -1,5 +1,6 @@
 #include "tools/dimple/device.h"
 
+#include <CLI/CLI.hpp>
 #include <cctype>
 #include <cstdio>
 #include <optional>

@@ -3,7 +3,6 @@
 
 #include <dimple.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <optional>
 #include <string>
@@ -11,6 +10,10 @@
 #include <vector>
 
 #include "tools/dimple/com.h"
+
+namespace CLI {
+class App;
+}
 
 namespace dimple::tool {
 

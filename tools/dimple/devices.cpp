@@ -1,4 +1,5 @@
 // dimple devices
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 

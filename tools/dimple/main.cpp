@@ -1,6 +1,7 @@
 // The command line tool: runs, times and explains DirectML programs.
 #include <dimple.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>

@@ -5,6 +5,7 @@
 //    "results": [{"operator": "ELEMENT_WISE_ADD", "type": "FLOAT32", "passed": 200, "failed": 0, "maxUlp": 0.5}]}
 // `backend` is vulkan or d3d12. `type` is the DataType of the operator's main tensor (core/main_type.h). A type counts
 // on a back end if cases of it passed and none failed, on any of its devices. `maxUlp` may be left out.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
 #include <memory>

@@ -1,6 +1,7 @@
 // dimple plan: what operators become on a device, or on one that is made up.
 #include "core/plan.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 

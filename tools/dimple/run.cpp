@@ -1,4 +1,5 @@
 // dimple run
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -77,6 +77,21 @@ std::vector<VkPhysicalDevice> physicalDevices(const InstanceFunctions& functions
   return all;
 }
 
+// The last instance of a process unloads the drivers, and some cannot be loaded any number of times: NVIDIA's fails
+// after about a dozen with VK_ERROR_INCOMPATIBLE_DRIVER. So one instance without layers stays until the process ends.
+void keepDriversLoaded(VkInstanceCreateInfo info) {
+  static const VkInstance kept = [&] {
+    info.pNext = nullptr;
+    info.enabledLayerCount = 0;
+    info.enabledExtensionCount = 0;
+    info.flags = 0;
+    VkInstance instance = VK_NULL_HANDLE;
+    vkCreateInstance(&info, nullptr, &instance);
+    return instance;
+  }();
+  static_cast<void>(kept);
+}
+
 Result<VkInstance> makeInstance(bool validation, bool debugUtils, const void* next) {
   if (auto error = loadLoader()) return *error;
   const VkApplicationInfo application{
@@ -97,6 +112,7 @@ Result<VkInstance> makeInstance(bool validation, bool debugUtils, const void* ne
                                   &kValidationLayer,
                                   static_cast<uint32_t>(extensions.size()),
                                   extensions.data()};
+  keepDriversLoaded(info);
   VkInstance instance = VK_NULL_HANDLE;
   if (const VkResult r = vkCreateInstance(&info, nullptr, &instance)) return fault("vkCreateInstance", r);
   return instance;

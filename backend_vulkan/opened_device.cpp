@@ -78,7 +78,7 @@ std::vector<VkPhysicalDevice> physicalDevices(const InstanceFunctions& functions
 }
 
 // The last instance of a process unloads the drivers, and some cannot be loaded any number of times: NVIDIA's fails
-// after about a dozen with VK_ERROR_INCOMPATIBLE_DRIVER. So one instance without layers stays until the process ends.
+// after about thirty with VK_ERROR_INCOMPATIBLE_DRIVER. So one instance without layers stays until the process ends.
 void keepDriversLoaded(VkInstanceCreateInfo info) {
   static const VkInstance kept = [&] {
     info.pNext = nullptr;

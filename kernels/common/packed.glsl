@@ -1,6 +1,5 @@
 // Packed tensors: 16-byte loads and stores. Include after types.glsl.
 //   PACKED_IN, PACKED_OUT   declare a buffer of 16-byte vectors
-//   PACKED_MAIN(FUNCTION)   is built by the kernel from packedWord/packedPair below
 #define PACKED_IN(NAME, BINDING) \
   layout(set = 0, binding = BINDING, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; };
 #define PACKED_OUT(NAME, BINDING) \

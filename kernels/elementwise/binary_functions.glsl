@@ -3,13 +3,19 @@ layout(constant_id = 0) const uint OP = 0;
 layout(constant_id = 1) const uint FUSED = 0;
 
 #if T_IS_FLOAT
+// Devices multiply by the reciprocal, which is 0 for a large divisor where denormals are flushed.
+float quotient(float a, float b) {
+  const float scale = abs(b) >= uintBitsToFloat(0x7e000000u) ? 0.25 : 1.0;  // 2^125
+  return (a * scale) / (b * scale);
+}
+
 float applyFunction(float a, float b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_ADD:
     case DML_OPERATOR_ELEMENT_WISE_ADD1: return a + b;
     case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: return a - b;
     case DML_OPERATOR_ELEMENT_WISE_MULTIPLY: return a * b;
-    case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return a / b;
+    case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return quotient(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MAX: return maxNum(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MIN: return minNum(a, b);
   }

@@ -13,29 +13,38 @@
 PACKED_IN(x, 0)
 PACKED_OUT(y, 1)
 
-#if T_BITS == 64
-uvec4 applyVector(uvec4 v) { return uvec4(toRaw(apply(fromRaw(v.xy))), toRaw(apply(fromRaw(v.zw)))); }
-#else
+#if T_BITS < 64
 uint applyWord(uint word) {
   uint result = 0u;
   [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane)
     result |= LANE_BITS(toRaw(apply(fromRaw(LANE(word, lane)))), lane);
   return result;
 }
-uvec4 applyVector(uvec4 v) { return uvec4(applyWord(v.x), applyWord(v.y), applyWord(v.z), applyWord(v.w)); }
 #endif
 
 void main() {
   uint item;
   if (!gridItem(packedItems(push.count), item)) return;
   const uint words = wholeWords(push.count);
+#if T_BITS == 64
   if (item * 4u + 4u <= words) {
-    y[item] = applyVector(x[item]);
+    const uvec4 v = x[item];
+    y[item] = uvec4(toRaw(apply(fromRaw(v.xy))), toRaw(apply(fromRaw(v.zw))));
     return;
   }
-#if T_BITS == 64
-  y[item].xy = toRaw(apply(fromRaw(x[item].xy)));
+  // By component: compilers merge a load of .xy with the one above, and a vector that is half outside loads as zeros.
+  for (uint word = item * 4u; word < words; word += 2u) {
+    const uint component = word & 3u;
+    const uvec2 result = toRaw(apply(fromRaw(uvec2(x[item][component], x[item][component + 1u]))));
+    y[item][component] = result.x;
+    y[item][component + 1u] = result.y;
+  }
 #else
+  if (item * 4u + 4u <= words) {
+    const uvec4 v = x[item];
+    y[item] = uvec4(applyWord(v.x), applyWord(v.y), applyWord(v.z), applyWord(v.w));
+    return;
+  }
   for (uint word = item * 4u; word < words; ++word) y[item][word & 3u] = applyWord(x[item][word & 3u]);
   const uint mask = tailMask(push.count);
   if (mask != 0u) {

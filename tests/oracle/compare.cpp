@@ -105,6 +105,8 @@ struct Judge {
     // to infinity and the other not yet.
     if ((std::isinf(want) || std::isinf(got)) && (bits || std::isinf(full))) return fail(i, describe("."));
 
+    if (!bits && got == 0 && std::fabs(full) < smallestNormal(type)) return note(i, 0, 0);
+
     const double reference = tolerance.kind == Tolerance::Kind::Sum || std::isinf(want) ? full : want;
     const double error = std::fabs(pastLargest(type, got) - reference);
     const double unit = spacing(type, std::min(std::fabs(want), largest(type)));
@@ -124,7 +126,6 @@ struct Judge {
       strict = 4 * std::sqrt(terms) * scale + rounding + slack;
     }
     bound += slack;
-    if (!bits && got == 0 && std::fabs(full) < smallestNormal(type)) return note(i, 0, 0);
     note(i, error, std::min(bound, strict));
     if (!(error <= bound)) {
       fail(i,

@@ -100,7 +100,7 @@ std::vector<Result> evaluate(const DML_OPERATOR_DESC& desc, std::span<const Arra
 struct Comparison {
   bool ok = true;
   std::string message = {};  // the first bad element; empty when ok
-  double maxUlp = 0;         // largest errors seen among finite elements, good ones included
+  double maxUlp = 0;         // largest errors seen among finite elements that were not flushed, good ones included
   double maxAbs = 0;
   size_t worst = 0;  // row-major index of the element with the largest error relative to its bound
 };

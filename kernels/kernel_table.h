@@ -48,15 +48,18 @@ struct KernelSpec {
 struct KernelInfo {
   std::string_view name;
   std::span<const uint32_t> spirv;
+  // Empty where the kernel is not portable, or the build had no DXC. Its registers: b0 space0 push words, b1 space0 the
+  // values of `specs`, a word each in that order, b0 space1 the parameter block, u<n> space0 storage buffer n.
+  std::span<const uint8_t> dxil;
   uint32_t pushWords;
   uint32_t bindingCount;     // storage buffers 0 .. bindingCount - 1 of set 0
   uint32_t readBindings;     // one bit a binding
   uint32_t writtenBindings;  // one bit a binding
   uint32_t parameterBytes;   // declared size of the uniform block of set 1; 0: there is none
   std::array<uint32_t, 3> workgroupSize;
-  uint32_t features;  // bits of KernelFeature
-  std::span<const KernelSpec> specs;
-  bool portable;  // passed through HLSL
+  uint32_t features;                  // bits of KernelFeature
+  std::span<const KernelSpec> specs;  // sorted by id
+  bool portable;                      // passed through HLSL
 };
 
 // Sorted by name. The data lives as long as the program.

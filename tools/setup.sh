@@ -4,6 +4,7 @@
 #   tools/setup.sh           what build and tests need
 #   tools/setup.sh --demo    also the photograph of the demo (through npm)
 #   tools/setup.sh --fuzz    also clang, for the linux-fuzz preset
+#   tools/setup.sh --d3d12   also DXC, Wine and mingw-w64, which make DXIL of the kernels, and libvkd3d to test it
 #
 # Debian 12 and 13 are set up by the script: packages of the distribution itself are installed with apt (as root or
 # through sudo); newer ones are only unpacked under build/deps, never installed. A second run changes nothing and takes
@@ -15,16 +16,18 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 deps=$root/build/deps
 wantDemo=0
 wantFuzz=0
+wantD3d12=0
 for argument in "$@"; do
   case $argument in
     --demo) wantDemo=1 ;;
     --fuzz) wantFuzz=1 ;;
+    --d3d12) wantD3d12=1 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --fuzz)." >&2
+      echo "setup: unknown option $argument (known: --demo, --fuzz, --d3d12)." >&2
       exit 2
       ;;
   esac
@@ -120,8 +123,9 @@ mkdir -p "$deps"
 exec 9>"$deps/.lock"
 flock 9
 
-mapfile -t missing < <(missingPackages "${distributionPackages[@]}")
-if ((${#missing[@]})); then
+installMissing() {
+  mapfile -t missing < <(missingPackages "$@")
+  ((${#missing[@]})) || return 0
   say "installing with apt: ${missing[*]}"
   # Package lists that are missing or out of date show as a failure; only then are they fetched.
   if ! aptInstall "${missing[@]}" >"$deps/apt.log" 2>&1; then
@@ -132,7 +136,9 @@ if ((${#missing[@]})); then
       die "apt could not install: ${missing[*]}."
     }
   fi
-fi
+}
+
+installMissing "${distributionPackages[@]}"
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Newer packages of other suites, unpacked under build/deps (Debian 12)
@@ -143,25 +149,33 @@ debianSite() {
     awk -v codename="$systemCodename" '$2 == codename && $3 == "Debian" { print $1; exit }'
 }
 
-unpackNewer() {
-  local work=$deps/.unpack site options keyring=/usr/share/keyrings/debian-archive-keyring.gpg deb
-  rm -rf "$work" "$deps/trixie" "$deps/backports"
-  mkdir -p "$work/lists/partial" "$work/trixie" "$work/backports"
+# Makes apt read other suites of that mirror, out of a folder of its own; suiteOptions is what apt-get then takes.
+prepareSuites() { # folder, suites
+  local work=$1 site keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  shift
+  mkdir -p "$work/lists/partial"
   site=$(debianSite)
   if [[ -z $site ]]; then
     retry asRoot apt-get -qq -o DPkg::Lock::Timeout=300 update
     site=$(debianSite)
   fi
   [[ -n $site ]] || die "no Debian mirror for $systemCodename is configured in apt's sources."
-  printf "deb [signed-by=$keyring] $site %s main\n" trixie bookworm-backports >"$work/sources.list"
-  options=(-qq -o "Dir::State::Lists=$work/lists" -o "Dir::Etc::SourceList=$work/sources.list"
+  printf "deb [signed-by=$keyring] $site %s main\n" "$@" >"$work/sources.list"
+  suiteOptions=(-qq -o "Dir::State::Lists=$work/lists" -o "Dir::Etc::SourceList=$work/sources.list"
     -o Dir::Etc::SourceParts=/dev/null -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
     -o Acquire::Languages=none -o APT::Sandbox::User=)
-  retry apt-get "${options[@]}" update
+  retry apt-get "${suiteOptions[@]}" update
+}
+
+unpackNewer() {
+  local work=$deps/.unpack deb
+  rm -rf "$work" "$deps/trixie" "$deps/backports"
+  mkdir -p "$work/trixie" "$work/backports"
+  prepareSuites "$work" trixie bookworm-backports
   # Tools of trixie run with trixie's own C library, out of this folder.
-  (cd "$work/trixie" && retry apt-get "${options[@]}" download {glslang-tools,spirv-cross,spirv-tools}/trixie \
+  (cd "$work/trixie" && retry apt-get "${suiteOptions[@]}" download {glslang-tools,spirv-cross,spirv-tools}/trixie \
     {libc6,libstdc++6,libgcc-s1,libvulkan-dev,libvulkan-volk-dev}/trixie)
-  (cd "$work/backports" && retry apt-get "${options[@]}" download \
+  (cd "$work/backports" && retry apt-get "${suiteOptions[@]}" download \
     {directx-headers-dev,mesa-vulkan-drivers}/bookworm-backports)
   for deb in "$work"/trixie/*.deb; do dpkg-deb -x "$deb" "$deps/trixie"; done
   for deb in "$work"/backports/*.deb; do dpkg-deb -x "$deb" "$deps/backports"; done
@@ -193,6 +207,7 @@ set(DIMPLE_VULKAN_INCLUDE_DIR "$4" CACHE PATH "folder that holds vulkan/vulkan.h
 set(DIMPLE_VOLK_DIR "$5" CACHE PATH "folder that holds volk.h and volk.c")
 set(DIMPLE_DIRECTX_INCLUDE_DIR "$6" CACHE PATH "folder that holds directx/DirectML.h and wsl/")
 set(DIMPLE_LVP_ICD "$7" CACHE FILEPATH "lavapipe's driver manifest")
+include("\${CMAKE_CURRENT_LIST_DIR}/d3d12.cmake" OPTIONAL)
 TEXT
   # Unchanged content keeps its time stamp, so that CMake does not configure again.
   cmp -s "$deps/deps.cmake.new" "$deps/deps.cmake" || cp "$deps/deps.cmake.new" "$deps/deps.cmake"
@@ -251,12 +266,16 @@ fetchPhoto() {
 }
 
 if ((wantDemo)) && [[ ! -d $deps/photo ]]; then
-  if ! command -v npm >/dev/null; then
-    missing=(npm)
-    say "installing with apt: npm"
-    aptInstall npm >"$deps/apt.log" 2>&1 || die "apt could not install npm; see $deps/apt.log."
-  fi
+  command -v npm >/dev/null || installMissing npm
   say "fetching the photograph $photoPackage $photoVersion with npm into build/deps/photo"
   fetchPhoto
+fi
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Direct3D 12
+
+if ((wantD3d12)); then
+  . "$root/tools/setup_d3d12.sh"
+  setupD3d12
 fi
 say "ready"

@@ -96,6 +96,15 @@ std::string kernelGlsl(const std::string& body, const std::string& before = "") 
   return kHead + before + "void main() { " + body + " }\n";
 }
 
+// The options that make kernelgen run DXC; none where the build has no DXC, and then the test case is skipped.
+std::vector<std::string> dxcOptions() {
+  std::vector<std::string> options;
+  std::istringstream list(DIMPLE_DXC_OPTIONS);
+  for (std::string option; std::getline(list, option, '|');) options.push_back(option);
+  if (options.empty()) MESSAGE("skipped: the build has no DXC; tools/setup.sh --d3d12 provides it");
+  return options;
+}
+
 std::string manifestError(const std::string& text) {
   static const Enums enums = Enums::parse("enum DML_A { DML_A_X = 3 };");
   try {
@@ -197,6 +206,79 @@ TEST_CASE("every failing kernel is reported, not only the first") {
   CHECK_FALSE(workshop.exists("kernel_index.cpp"));
 }
 
+TEST_CASE("DXIL is made of portable kernels, and again only when their HLSL changed") {
+  const std::vector<std::string> options = dxcOptions();
+  if (options.empty()) return;
+  const Workshop workshop;
+  workshop.write("a.comp", kernelGlsl("y[0] = VALUE * SCALE;", "layout(constant_id = 3) const uint SCALE = 1;\n"));
+  // 16-bit storage, which only Shader Model 6.2 has.
+  workshop.write("b.comp",
+                 "#version 460\n#extension GL_EXT_shader_16bit_storage : require\nlayout(local_size_x = 1) in;\n"
+                 "layout(set = 0, binding = 0, std430) buffer Y { uint16_t y[]; };\n"
+                 "void main() { y[0] = uint16_t(uint(y[1]) + 1u); }\n");
+  workshop.write("manifest.txt",
+                 "kernel a\n source a.comp\n variant VALUE 1 2\n access w\n spec 3 SCALE 1..5\n vulkan-only 2\n"
+                 "kernel b\n source b.comp\n access rw\n");
+  const ProcessResult result = workshop.run(options);
+  INFO(result.output);
+  REQUIRE(result.exitCode == 0);
+  CHECK(result.output.find("3 kernels, 3 compiled, 0 from the cache, 2 with DXIL") != std::string::npos);
+  CHECK(workshop.read("dxil/a.1.dxil").starts_with("DXBC"));
+  CHECK(workshop.read("dxil/b.dxil").starts_with("DXBC"));
+  CHECK_FALSE(workshop.exists("dxil/a.2.dxil"));
+  CHECK(workshop.run(options).output.find("3 kernels, 0 compiled, 3 from the cache, 2 with") != std::string::npos);
+  // Without DXC the same SPIR-V is used, and the table has no DXIL.
+  CHECK(workshop.run().output.find("3 kernels, 0 compiled, 3 from the cache, 0 with DXIL") != std::string::npos);
+  CHECK_FALSE(workshop.exists("dxil/b.dxil"));
+  workshop.write("a.comp", kernelGlsl("y[0] = VALUE + SCALE;", "layout(constant_id = 3) const uint SCALE = 1;\n"));
+  CHECK(workshop.run(options).output.find("3 kernels, 2 compiled, 1 from the cache, 2 with") != std::string::npos);
+
+  const std::string code = std::to_string(workshop.read("dxil/b.dxil").size());
+  CHECK(
+      workshop.read("kernels.txt").find("b " + std::to_string(workshop.read("spirv/b.spv").size() / 4) + " " + code) !=
+      std::string::npos);
+  std::vector<std::string> small = options;
+  small.insert(small.end(), {"--max-bytes", std::to_string(workshop.read("spirv/b.spv").size() * 3)});
+  CHECK(workshop.run(small).output.find("above the ceiling of") != std::string::npos);
+}
+
+TEST_CASE("a warning of DXC refuses the kernel, and the others are compiled") {
+  const std::vector<std::string> options = dxcOptions();
+  if (options.empty()) return;
+  const Workshop workshop;
+  // DXC warns of the constant switch that has no such case.
+  workshop.write("a.comp", kernelGlsl("switch (3) { case 1: y[0] = 1; break; case 2: y[1] = 2; break; }"));
+  workshop.write("b.comp", kernelGlsl("y[0] = 1;"));
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n access w\nkernel b\n source b.comp\n access w\n");
+  const ProcessResult result = workshop.run(options);
+  CHECK(result.exitCode == 1);
+  CAPTURE(result.output);
+  CHECK(result.output.find("The kernel a is refused by DXC:") != std::string::npos);
+  CHECK(result.output.find("kernel b") == std::string::npos);
+  CHECK_FALSE(workshop.exists("kernel_index.cpp"));
+}
+
+TEST_CASE("every resource has a register in the HLSL") {
+  const Workshop workshop;
+  workshop.write("case.comp", readText(fs::path(DIMPLE_TEST_SOURCE_DIR) / "kernelgen" / "cases" / "good.comp"));
+  workshop.write("manifest.txt",
+                 "kernel case\n source case.comp\n access r rw\n spec 0 OP operators\n spec 1 FUSED 0 operators\n"
+                 " spec 2 SIZE 64\n");
+  const ProcessResult result = workshop.run();
+  CAPTURE(result.output);
+  REQUIRE(result.exitCode == 0);
+  const std::string hlsl = workshop.read("hlsl/case.hlsl");
+  CAPTURE(hlsl);
+  CHECK(hlsl.find("cbuffer Specialization : register(b1, space0)\n{\n    uint specialization_0;\n"
+                  "    uint specialization_1;\n    uint specialization_2;\n};\n") == 0);
+  CHECK(hlsl.find("#define SPIRV_CROSS_CONSTANT_ID_2 specialization_2\n") != std::string::npos);
+  CHECK(hlsl.find("\ncbuffer Push : register(b0, space0)\n") != std::string::npos);
+  CHECK(hlsl.find("\ncbuffer Parameters : register(b0, space1)\n") != std::string::npos);
+  CHECK(hlsl.find("RWByteAddressBuffer _") != std::string::npos);
+  CHECK(hlsl.find(" : register(u0, space0);") != std::string::npos);
+  CHECK(hlsl.find(" : register(u1, space0);") != std::string::npos);
+}
+
 TEST_CASE("errors of the manifest name the line") {
   CHECK(manifestError("source a.comp\n") == "m.txt:1: The line 'source' stands outside a kernel.");
   CHECK(manifestError("kernel a\n  access r\n").ends_with("The kernel a has no source."));
@@ -207,6 +289,8 @@ TEST_CASE("errors of the manifest name the line") {
   CHECK(manifestError("kernel a\n spec 0 OP DML_B\n") ==
         "m.txt:2: The value 'DML_B' is neither a number nor an enumerator of DirectML.h.");
   CHECK(manifestError("kernel a\n spec 0 OP 5..3\n") == "m.txt:2: The range '5..3' is empty or too long.");
+  CHECK(manifestError("kernel a\n source a.comp\n type f32\n access r\n vulkan-only i8\n")
+            .ends_with("The kernel a has no variant 'i8' that could be vulkan-only."));
   const std::string stanza = "kernel a # comment\n source a.comp\n access r\n";
   CHECK(manifestError(stanza) == "no error");
   CHECK(manifestError(stanza + stanza).find("m.txt:4: The kernel a is declared twice.") == 0);
@@ -225,6 +309,12 @@ TEST_CASE("the manifest expands variants in order") {
   CHECK(kernels[0].specs[0].values == std::vector<uint32_t>{0, 3, 5, 6, 7});
   CHECK(kernels[0].access == std::vector<Access>{{true, false}, {false, true}, {true, true}});
   CHECK(kernels[0].portable);
+
+  const auto some =
+      parseManifest("kernel k\n source k.comp\n vulkan-only i8\n type f32 i8\n access r\n", "m.txt", enums);
+  REQUIRE(some.size() == 2);
+  CHECK(some[0].portable);
+  CHECK_FALSE(some[1].portable);
 }
 
 TEST_CASE("enumerators of the header") {
@@ -260,4 +350,10 @@ TEST_CASE("wrong options are refused in a sentence") {
   const ProcessResult missing = runProcess({DIMPLE_KERNELGEN});
   CHECK(missing.exitCode == 1);
   CHECK(missing.output.find("is missing.") != std::string::npos);
+  const Workshop workshop;
+  workshop.write("manifest.txt", "");
+  CHECK(workshop.run({"--dxc-batch", "x"}).output.find("The option --dxc-batch needs --dxc-identity.") !=
+        std::string::npos);
+  CHECK(workshop.run({"--dxc-batch", "x", "--dxc", "y"}).output.find("exclude each other.") != std::string::npos);
+  CHECK(workshop.run({"--dxc", "/does/not/exist"}).output.find("cannot be started") != std::string::npos);
 }

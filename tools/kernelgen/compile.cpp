@@ -9,6 +9,7 @@
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/facts.h"
 #include "tools/kernelgen/files.h"
+#include "tools/kernelgen/hlsl.h"
 #include "tools/kernelgen/process.h"
 #include "tools/kernelgen/spirv.h"
 
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Changed whenever the same sources would make something else or be judged differently.
-constexpr std::string_view kFormat = "3";
+constexpr std::string_view kFormat = "4";
 
 std::optional<fs::path> findInclude(const std::string& name, const fs::path& includer, const Folders& folders) {
   for (const fs::path& folder : {includer.parent_path(), folders.root, folders.output})
@@ -167,6 +168,7 @@ Compiler::Module Compiler::compileGlsl(const Kernel& kernel, bool hlsl, Entry& e
 
 std::string Compiler::makeHlsl(const Kernel& kernel, const Module& module, Entry& entry) const {
   const ModuleFacts facts = inspectModule(module.words);
+  entry.facts.features |= facts.features;
   if (!facts.notPortable.empty())
     throw Error("The kernel " + kernel.name + " uses " + joined(facts.notPortable) +
                 ", which does not survive HLSL; write it otherwise or mark it vulkan-only.");
@@ -178,7 +180,7 @@ std::string Compiler::makeHlsl(const Kernel& kernel, const Module& module, Entry
     throw Error("The kernel " + kernel.name + " has ??? in its HLSL, where there is no word for a type: " +
                 hlsl.substr(begin, hlsl.find('\n', marks) - begin));
   }
-  return hlsl;
+  return bindHlsl(hlsl, module.interface, kernel.name);
 }
 
 OperatorCases Compiler::operatorCases(const Kernel& kernel, Entry& entry) const {

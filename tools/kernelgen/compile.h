@@ -29,8 +29,11 @@ struct CompiledKernel {
   uint32_t features = 0;
   std::vector<uint32_t> spirv;
   std::string hlsl;       // empty when it is not portable
+  std::string dxil;       // bytes; empty when it is not portable or there is no DXC
   double cpuSeconds = 0;  // of the programs that made it, when it was made
   bool fromCache = false;
+
+  size_t codeBytes() const { return 4 * spirv.size() + dxil.size(); }
 };
 
 class Compiler {

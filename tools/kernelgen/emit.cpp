@@ -14,8 +14,7 @@ namespace {
 
 // Two underscores for a dot: no two kernels share an identifier, since names are checked not to hold two underscores
 // side by side.
-std::string identifier(const std::string& name) {
-  std::string text = "k_";
+std::string identifier(const std::string& name, std::string text = "k_") {
   for (const char c : name) text += c == '.' ? std::string("__") : std::string(1, c);
   return text;
 }
@@ -25,6 +24,19 @@ void appendWord(std::string& text, uint32_t word) {
   const auto end = std::to_chars(digits, digits + sizeof digits, word).ptr;
   text.append(digits, end);
   text += "u,";
+}
+
+// A string literal of three-digit octal escapes compiles several times faster than a list of numbers; in pieces, since
+// compilers limit the length of one.
+void appendBytes(std::string& text, std::string_view bytes) {
+  constexpr size_t kPerLine = 28;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (i % kPerLine == 0) text += i == 0 ? "\n    \"" : "\"\n    \"";
+    const auto byte = uint8_t(bytes[i]);
+    text += '\\';
+    for (const int shift : {6, 3, 0}) text += char('0' + ((byte >> shift) & 7));
+  }
+  text += '"';
 }
 
 // The file a kernel's words are in depends on its name alone, so that no other kernel's change moves it.
@@ -44,6 +56,11 @@ std::string dataSource(const std::vector<const CompiledKernel*>& kernels) {
       appendWord(text, kernel->spirv[i]);
     }
     text += "};\n\n";
+    if (kernel->dxil.empty()) continue;
+    const std::string bytes = "const uint8_t " + identifier(kernel->kernel.name, "dxil_") + "[]";
+    text += "extern " + bytes + ";\n" + bytes + " =";
+    appendBytes(text, kernel->dxil);
+    text += ";\n\n";
   }
   return text + "}  // namespace dimple::generated\n";
 }
@@ -58,6 +75,9 @@ std::string indexSource(const std::vector<CompiledKernel>& kernels) {
     const std::string id = identifier(name);
     const Interface& interface = compiled.interface;
     declarations += "extern const uint32_t " + id + "[];\n";
+    const std::string dxilId = identifier(name, "dxil_");
+    if (!compiled.dxil.empty()) declarations += "extern const uint8_t " + dxilId + "[];\n";
+    const std::string dxil = compiled.dxil.empty() ? "{}" : "{" + dxilId + ", " + number(compiled.dxil.size()) + "}";
     std::string specTable;
     for (const Spec& spec : compiled.kernel.specs) {
       const std::string values = id + "_values_" + std::to_string(spec.id);
@@ -74,7 +94,7 @@ std::string indexSource(const std::vector<CompiledKernel>& kernels) {
       written |= uint32_t(interface.bindings[i].write) << i;
     }
     const auto& size = interface.workgroupSize;
-    table += "    {\"" + name + "\", {" + id + ", " + number(compiled.spirv.size()) + "}, " +
+    table += "    {\"" + name + "\", {" + id + ", " + number(compiled.spirv.size()) + "}, " + dxil + ", " +
              number((interface.pushBytes + 3) / 4) + ", " + number(interface.bindings.size()) + ", " + number(read) +
              ", " + number(written) + ", " + number(interface.parameterBytes) + ", {" + number(size[0]) + ", " +
              number(size[1]) + ", " + number(size[2]) + "}, " + number(compiled.features) + ", " +
@@ -90,11 +110,13 @@ std::string indexSource(const std::vector<CompiledKernel>& kernels) {
 }
 
 std::string summary(const std::vector<CompiledKernel>& kernels) {
-  std::string text = "# name, words, push bytes, parameter bytes, access, workgroup, features, portable\n";
+  std::string text =
+      "# name, words, bytes of DXIL, push bytes, parameter bytes, access, workgroup, features, portable\n";
   for (const CompiledKernel& compiled : kernels) {
     const Interface& interface = compiled.interface;
     text += compiled.kernel.name + " " + std::to_string(compiled.spirv.size()) + " " +
-            std::to_string(interface.pushBytes) + " " + std::to_string(interface.parameterBytes) + " ";
+            std::to_string(compiled.dxil.size()) + " " + std::to_string(interface.pushBytes) + " " +
+            std::to_string(interface.parameterBytes) + " ";
     for (size_t i = 0; i < interface.bindings.size(); ++i) text += (i ? "," : "") + interface.bindings[i].text();
     const auto& size = interface.workgroupSize;
     text += " " + std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]) + " " +
@@ -113,6 +135,7 @@ void removeOthers(const fs::path& folder, const std::set<fs::path>& wanted) {
 void emitTable(const std::vector<CompiledKernel>& kernels, unsigned dataFiles, const fs::path& output) {
   fs::create_directories(output / "hlsl");
   fs::create_directories(output / "spirv");
+  fs::create_directories(output / "dxil");
   std::vector<std::vector<const CompiledKernel*>> files(dataFiles);
   std::set<fs::path> wanted;
   for (const CompiledKernel& compiled : kernels) {
@@ -125,7 +148,12 @@ void emitTable(const std::vector<CompiledKernel>& kernels, unsigned dataFiles, c
     const fs::path hlsl = output / "hlsl" / (name + ".hlsl");
     writeIfChanged(hlsl, compiled.hlsl);
     wanted.insert(hlsl);
+    if (compiled.dxil.empty()) continue;
+    const fs::path dxil = output / "dxil" / (name + ".dxil");
+    writeIfChanged(dxil, compiled.dxil);
+    wanted.insert(dxil);
   }
+  removeOthers(output / "dxil", wanted);
   removeOthers(output / "hlsl", wanted);
   removeOthers(output / "spirv", wanted);
   for (unsigned i = 0; i < dataFiles; ++i)

@@ -1,21 +1,20 @@
 // kernelgen: compiles the kernels of kernels/manifest.txt and writes the table that the library embeds.
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 #include <map>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tools/kernelgen/compile.h"
+#include "tools/kernelgen/dxil.h"
 #include "tools/kernelgen/emit.h"
 #include "tools/kernelgen/enums.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/files.h"
+#include "tools/kernelgen/jobs.h"
 #include "tools/kernelgen/manifest.h"
 
 namespace kernelgen {
@@ -28,16 +27,18 @@ constexpr const char* kUsage =
     R"(usage: kernelgen --manifest FILE --root FOLDER --output FOLDER --cache FOLDER --directml DirectML.h
                  --glslang PROGRAM --spirv-cross PROGRAM --spirv-val PROGRAM
                  [--data-files N] [--jobs N] [--max-modules N] [--max-bytes N] [--max-seconds N]
+                 [--dxc PROGRAM | --dxc-batch PROGRAM --dxc-identity TEXT]
 
 Compiles every kernel of the manifest to SPIR-V, and to HLSL where it is portable, checks them and writes C++ sources
-with the table of kernels to the output folder. The ceilings are on the number of modules, on their bytes together, and
+with the table of kernels to the output folder. With DXC the table also has DXIL of the portable ones; a program for
+batches takes a folder as dxc/dxc_batch.cpp says, and the text tells one DXC behind it from another. The ceilings are on the number of modules, on their bytes together, and
 on the processor time of a generation without a cache, spread over two cores.
 )";
 
 struct Options {
   std::map<std::string, std::string> values{
-      {"--data-files", "16"},     {"--jobs", "0"},          {"--max-modules", "1500"},
-      {"--max-bytes", "8388608"}, {"--max-seconds", "180"},
+      {"--data-files", "16"},   {"--jobs", "0"}, {"--max-modules", "1500"}, {"--max-bytes", "8388608"},
+      {"--max-seconds", "180"}, {"--dxc", ""},   {"--dxc-batch", ""},       {"--dxc-identity", ""},
   };
 
   const std::string& text(const std::string& name) const {
@@ -56,9 +57,10 @@ struct Options {
 };
 
 Options parseOptions(int count, char** arguments) {
-  static const char* const known[] = {"--manifest",    "--root",        "--output",     "--cache",      "--directml",
-                                      "--glslang",     "--spirv-cross", "--spirv-val",  "--data-files", "--jobs",
-                                      "--max-modules", "--max-bytes",   "--max-seconds"};
+  static const char* const known[] = {"--manifest",    "--root",    "--output",      "--cache",
+                                      "--directml",    "--glslang", "--spirv-cross", "--spirv-val",
+                                      "--data-files",  "--jobs",    "--max-modules", "--max-bytes",
+                                      "--max-seconds", "--dxc",     "--dxc-batch",   "--dxc-identity"};
   Options options;
   for (int i = 1; i < count; i += 2) {
     const std::string name = arguments[i];
@@ -70,44 +72,11 @@ Options parseOptions(int count, char** arguments) {
   return options;
 }
 
-// All kernels, on all cores. A kernel that fails does not keep the others from being compiled and reported.
-std::vector<CompiledKernel> compileAll(const std::vector<Kernel>& kernels, const Compiler& compiler, size_t jobs) {
+std::vector<CompiledKernel> compileAll(const std::vector<Kernel>& kernels, const Compiler& compiler,
+                                       const DxilCompiler& dxil, size_t jobs) {
   std::vector<CompiledKernel> results(kernels.size());
-  std::vector<std::string> errors(kernels.size());
-  std::atomic<size_t> next{0};
-  std::atomic<size_t> done{0};
-  std::mutex printing;
-  auto lastReport = std::chrono::steady_clock::now();
-  const auto work = [&] {
-    for (size_t i = next++; i < kernels.size(); i = next++) {
-      try {
-        results[i] = compiler.compile(kernels[i]);
-      } catch (const std::exception& e) {
-        errors[i] = e.what();
-      }
-      const size_t finished = ++done;
-      const std::lock_guard lock(printing);
-      const auto now = std::chrono::steady_clock::now();
-      if (now - lastReport < std::chrono::seconds(5)) continue;
-      lastReport = now;
-      std::printf("kernelgen: %zu of %zu kernels\n", finished, kernels.size());
-      std::fflush(stdout);
-    }
-  };
-  if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min(jobs, kernels.size()); ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-
-  std::string all;
-  size_t failed = 0;
-  for (const std::string& error : errors) {
-    if (error.empty()) continue;
-    if (++failed <= 20) all += (all.empty() ? "" : "\n") + error;
-  }
-  if (failed > 20) all += "\nand " + std::to_string(failed - 20) + " kernels more.";
-  if (failed) throw Error(all);
+  forEach(kernels.size(), jobs, "kernels", [&](size_t i) { results[i] = compiler.compile(kernels[i]); });
+  dxil.compile(results, jobs);
   return results;
 }
 
@@ -117,9 +86,9 @@ void checkCeilings(const std::vector<CompiledKernel>& kernels, const Options& op
   const CompiledKernel* largest = nullptr;
   const CompiledKernel* slowest = nullptr;
   for (const CompiledKernel& kernel : kernels) {
-    bytes += 4 * kernel.spirv.size();
+    bytes += kernel.codeBytes();
     seconds += kernel.cpuSeconds / 2;
-    if (!largest || kernel.spirv.size() > largest->spirv.size()) largest = &kernel;
+    if (!largest || kernel.codeBytes() > largest->codeBytes()) largest = &kernel;
     if (!slowest || kernel.cpuSeconds > slowest->cpuSeconds) slowest = &kernel;
   }
   if (bytes > options.number("--max-bytes"))
@@ -149,7 +118,10 @@ void generate(const Options& options) {
                 options.text("--max-modules") + " modules.");
   const Compiler compiler({options.text("--glslang"), options.text("--spirv-cross"), options.text("--spirv-val")},
                           folders);
-  const std::vector<CompiledKernel> compiled = compileAll(kernels, compiler, options.number("--jobs"));
+  const DxilCompiler dxil(
+      {options.values.at("--dxc"), options.values.at("--dxc-batch"), options.values.at("--dxc-identity")},
+      folders.cache);
+  const std::vector<CompiledKernel> compiled = compileAll(kernels, compiler, dxil, options.number("--jobs"));
   checkCeilings(compiled, options);
   const uint64_t dataFiles = options.number("--data-files");
   if (dataFiles < 1 || dataFiles > 256) throw Error("The option --data-files takes a number from 1 to 256.");
@@ -157,12 +129,14 @@ void generate(const Options& options) {
 
   size_t bytes = 0;
   size_t made = 0;
+  size_t withDxil = 0;
   for (const CompiledKernel& kernel : compiled) {
-    bytes += 4 * kernel.spirv.size();
+    bytes += kernel.codeBytes();
+    withDxil += !kernel.dxil.empty();
     made += !kernel.fromCache;
   }
-  std::printf("kernelgen: %zu kernels, %zu compiled, %zu from the cache, %.2f MB, %.1f s\n", compiled.size(), made,
-              compiled.size() - made, double(bytes) * 1e-6,
+  std::printf("kernelgen: %zu kernels, %zu compiled, %zu from the cache, %zu with DXIL, %.2f MB, %.1f s\n",
+              compiled.size(), made, compiled.size() - made, withDxil, double(bytes) * 1e-6,
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 

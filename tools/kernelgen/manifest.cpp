@@ -20,8 +20,13 @@ struct Variant {
 struct Stanza {
   Kernel kernel;
   std::vector<Variant> variants;
+  std::vector<std::string> vulkanOnly;  // values of variants
   bool hasAccess = false;
 };
+
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+  return std::ranges::find(list, word) != list.end();
+}
 
 class Parser {
  public:
@@ -90,7 +95,8 @@ class Parser {
       need(1, "define NAME=VALUE");
       kernel.defines.insert(kernel.defines.end(), words.begin() + 1, words.end());
     } else if (key == "vulkan-only") {
-      kernel.portable = false;
+      if (words.size() == 1) kernel.portable = false;
+      stanza_.vulkanOnly.insert(stanza_.vulkanOnly.end(), words.begin() + 1, words.end());
     } else {
       fail("The word '" + key +
            "' is not known; a stanza has: source, type, variant, access, spec, define, vulkan-only.");
@@ -143,6 +149,9 @@ class Parser {
     Kernel& kernel = stanza_.kernel;
     if (kernel.source.empty()) fail("The kernel " + kernel.name + " has no source.");
     if (!stanza_.hasAccess) fail("The kernel " + kernel.name + " declares no access of its bindings.");
+    for (const std::string& value : stanza_.vulkanOnly)
+      if (std::ranges::none_of(stanza_.variants, [&](const Variant& v) { return contains(v.values, value); }))
+        fail("The kernel " + kernel.name + " has no variant '" + value + "' that could be vulkan-only.");
     std::ranges::sort(kernel.specs, {}, &Spec::id);
     expand(kernel, 0);
   }
@@ -159,6 +168,7 @@ class Parser {
       expanded.name += "." + value;
       expanded.defines.push_back(variant.macro + "=" + value);
       expanded.defines.push_back(variant.macro + "_" + value + "=1");
+      if (contains(stanza_.vulkanOnly, value)) expanded.portable = false;
       expand(expanded, axis + 1);
     }
   }

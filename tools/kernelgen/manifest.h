@@ -6,11 +6,11 @@
 //     variant MODE packed strided   compiled with -DMODE=packed -DMODE_packed=1, named binary.f32.packed, ...
 //     access r r w                  of bindings 0, 1, 2 of set 0: r, w or rw
 //     spec 0 OP operators           every DML_OPERATOR_ enumerator that is a case label of `switch (OP)`; where there
-//     is
-//                                   no such switch, of any that is not over another specialization constant
+//                                   is no such switch, of any that is not over another specialization constant
 //     spec 1 KIND 0 1 DML_REDUCE_FUNCTION_SUM 4..7
 //     define NAME=VALUE
 //     vulkan-only                   no HLSL is made of it
+//     vulkan-only i8 u8             none of the variants with one of these values
 //
 // A # starts a comment. Every combination of variants is a kernel; the parts of its name follow the order of the lines.
 #pragma once

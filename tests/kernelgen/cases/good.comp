@@ -2,14 +2,14 @@
 // line: spec 0 OP operators
 // line: spec 1 FUSED 0 operators
 // line: spec 2 SIZE 64
-// kernels.txt: case * 112 64 r,rw 64x1x1 20 portable
+// kernels.txt: case * 0 112 64 r,rw 64x1x1 20 portable
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 #include "directml_enums.glsl"
 layout(constant_id = 0) const uint OP = DML_OPERATOR_ELEMENT_WISE_ADD;
 layout(constant_id = 1) const uint FUSED = 0;
-layout(local_size_x_id = 2) in;
+layout(local_size_x = 64) in;
 layout(constant_id = 2) const uint SIZE = 64;
 layout(set = 0, binding = 0, std430) readonly buffer A { int64_t a[]; };
 layout(set = 0, binding = 1, std430) buffer Y { double y[]; };

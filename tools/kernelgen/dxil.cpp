@@ -1,0 +1,148 @@
+#include "tools/kernelgen/dxil.h"
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "kernels/kernel_table.h"
+#include "tools/kernelgen/error.h"
+#include "tools/kernelgen/files.h"
+#include "tools/kernelgen/jobs.h"
+#include "tools/kernelgen/process.h"
+
+namespace kernelgen {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Changed whenever the same HLSL would be judged differently.
+constexpr std::string_view kFormat = "1";
+
+// What programs write and read lies in a folder that goes with the object.
+class WorkFolder {
+ public:
+  explicit WorkFolder(const fs::path& parent) : path_(parent / ("dxil." + std::to_string(processId()) + ".tmp")) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+bool usesNative16(uint32_t features) {
+  using dimple::KernelFeature;
+  return has(features, KernelFeature::Storage16) || has(features, KernelFeature::Int16) ||
+         has(features, KernelFeature::Float16);
+}
+
+std::string readIfThere(const fs::path& path) { return fs::exists(path) ? readText(path) : std::string(); }
+
+}  // namespace
+
+DxilCompiler::DxilCompiler(DxcTools tools, fs::path cache) : tools_(std::move(tools)), cache_(std::move(cache)) {
+  if (!tools_.dxc.empty() && !tools_.batch.empty())
+    throw Error("The options --dxc and --dxc-batch exclude each other.");
+  if (!tools_.batch.empty() && tools_.identity.empty()) throw Error("The option --dxc-batch needs --dxc-identity.");
+  if (tools_.dxc.empty()) return;
+  ProcessResult result = runProcess({tools_.dxc, "--version"});
+  if (result.exitCode != 0) throw Error("The program " + tools_.dxc + " does not run: " + result.output);
+  tools_.identity = std::move(result.output);
+}
+
+// Without -WX arithmetic in double silently becomes float and 64-bit atomics 32-bit ones; without -Gis comparisons with
+// NaN are folded away and divisions become multiplications. Without -enable-16bit-types 16-bit types are accepted, but
+// computed in 32 bits.
+std::vector<std::string> DxilCompiler::arguments(const CompiledKernel& kernel) const {
+  std::vector<std::string> result{"-E", "main", "-O3", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-T"};
+  if (usesNative16(kernel.features)) {
+    result.insert(result.end(), {"cs_6_2", "-enable-16bit-types"});
+  } else {
+    result.push_back("cs_6_0");
+  }
+  return result;
+}
+
+void DxilCompiler::runBatch(const std::vector<const CompiledKernel*>& kernels, const fs::path& folder) const {
+  std::string list;
+  for (const CompiledKernel* kernel : kernels) {
+    list += kernel->kernel.name;
+    for (const std::string& argument : arguments(*kernel)) list += " " + argument;
+    list += '\n';
+  }
+  writeAtomically(folder / "list", list);
+  const ProcessResult result = runProcess({tools_.batch, folder.string()});
+  if (result.exitCode != 0)
+    throw Error("The program " + tools_.batch + " failed with " + std::to_string(result.exitCode) + ": " +
+                result.output);
+}
+
+void DxilCompiler::runEach(const std::vector<const CompiledKernel*>& kernels, const fs::path& folder,
+                           size_t jobs) const {
+  forEach(kernels.size(), jobs, "kernels of DXIL", [&](size_t i) {
+    const std::string base = (folder / kernels[i]->kernel.name).string();
+    std::vector<std::string> command{tools_.dxc, base + ".hlsl", "-Fo", base + ".dxil"};
+    for (std::string& argument : arguments(*kernels[i])) command.push_back(std::move(argument));
+    const auto start = std::chrono::steady_clock::now();
+    const ProcessResult result = runProcess(command);
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    writeAtomically(base + ".time", std::to_string(time.count()));
+    if (!result.output.empty()) writeAtomically(base + ".log", result.output);
+    // Some versions leave a file behind when they refuse a kernel.
+    if (result.exitCode != 0) fs::remove(base + ".dxil");
+  });
+}
+
+void DxilCompiler::compile(std::vector<CompiledKernel>& kernels, size_t jobs) const {
+  if (tools_.dxc.empty() && tools_.batch.empty()) return;
+  std::vector<std::string> keys(kernels.size());
+  std::vector<const CompiledKernel*> missing;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!kernels[i].kernel.portable) continue;
+    Hash hash;
+    hash.add(kFormat);
+    hash.add(tools_.identity);
+    hash.add(kernels[i].hlsl);
+    for (const std::string& argument : arguments(kernels[i])) hash.add(argument);
+    keys[i] = hash.hex();
+    // The time is written last: where it is, the code is whole.
+    if (!fs::exists(cache_ / (keys[i] + ".time"))) missing.push_back(&kernels[i]);
+  }
+  if (!missing.empty()) {
+    const WorkFolder folder(cache_);
+    for (const CompiledKernel* kernel : missing)
+      writeAtomically(folder.path() / (kernel->kernel.name + ".hlsl"), kernel->hlsl);
+    if (tools_.dxc.empty()) {
+      runBatch(missing, folder.path());
+    } else {
+      runEach(missing, folder.path(), jobs);
+    }
+    forEach(kernels.size(), 1, "kernels of DXIL", [&](size_t i) {
+      if (keys[i].empty() || fs::exists(cache_ / (keys[i] + ".time"))) return;
+      const std::string& name = kernels[i].kernel.name;
+      const fs::path base = folder.path() / name;
+      const std::string log = readIfThere(base.string() + ".log");
+      const std::string code = readIfThere(base.string() + ".dxil");
+      if (!log.empty()) throw Error("The kernel " + name + " is refused by DXC:\n" + log);
+      if (!code.starts_with("DXBC")) throw Error("The kernel " + name + " got no DXIL of DXC, which says nothing.");
+      kernels[i].fromCache = false;
+      writeAtomically(cache_ / (keys[i] + ".dxil"), code);
+      writeAtomically(cache_ / (keys[i] + ".time"), readText(base.string() + ".time"));
+    });
+  }
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (keys[i].empty()) continue;
+    kernels[i].dxil = readText(cache_ / (keys[i] + ".dxil"));
+    kernels[i].cpuSeconds += 1e-3 * std::strtod(readText(cache_ / (keys[i] + ".time")).c_str(), nullptr);
+  }
+}
+
+}  // namespace kernelgen

@@ -1,0 +1,48 @@
+#include "tools/kernelgen/hlsl.h"
+
+#include <sstream>
+#include <string_view>
+
+#include "tools/kernelgen/error.h"
+
+namespace kernelgen {
+
+namespace {
+
+// SPIRV-Cross makes `static const uint NAME = SPIRV_CROSS_CONSTANT_ID_n;` of a specialization constant.
+std::string specializationBlock(const Interface& interface) {
+  if (interface.specs.empty()) return {};
+  std::string members;
+  std::string macros;
+  for (const ReflectedSpec& spec : interface.specs) {
+    const std::string id = std::to_string(spec.id);
+    members += "    uint specialization_" + id + ";\n";
+    macros += "#define SPIRV_CROSS_CONSTANT_ID_" + id + " specialization_" + id + "\n";
+  }
+  return "cbuffer Specialization : register(b1, space0)\n{\n" + members + "};\n" + macros;
+}
+
+}  // namespace
+
+std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel) {
+  std::string text = specializationBlock(interface);
+  size_t pushBlocks = 0;
+  std::istringstream lines(hlsl);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("[numthreads") && line.find("SPIRV_CROSS_CONSTANT_ID_") != line.npos)
+      throw Error("The kernel " + kernel +
+                  " has a specialization constant for its workgroup size, which DXIL cannot say; make it a variant.");
+    // Only the push block has no register.
+    if (line.starts_with("cbuffer ") && line.find(':') == line.npos) {
+      line += " : register(b0, space0)";
+      ++pushBlocks;
+    }
+    text += line + '\n';
+  }
+  if (pushBlocks != (interface.pushBytes ? 1u : 0u))
+    throw Error("The kernel " + kernel + " has " + std::to_string(pushBlocks) +
+                " constant buffers without a register in its HLSL; only the push block is expected to have none.");
+  return text;
+}
+
+}  // namespace kernelgen

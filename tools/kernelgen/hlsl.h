@@ -1,0 +1,18 @@
+// What SPIRV-Cross leaves open in the HLSL it writes.
+#pragma once
+
+#include <string>
+
+#include "tools/kernelgen/reflect.h"
+
+namespace kernelgen {
+
+// Gives every resource the register that the Direct3D 12 back end binds it to:
+//   b0 space0  push words
+//   b1 space0  specialization constants, a word each in ascending order of their ids
+//   b0 space1  parameter block
+//   u<n> space0  storage buffer n
+// Throws Error when the text has what cannot be bound so; `kernel` names it in the sentence.
+std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel);
+
+}  // namespace kernelgen

@@ -65,7 +65,7 @@ HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
     return device().refuse(E_INVALIDARG, "Dispatchable is no live compiled operator or initializer of Dimple.");
   if ((op ? &op->device() : &initializer->device()) != &device())
     return device().refuse(E_INVALIDARG, "Dispatchable belongs to another device.");
-  const UINT needed = (op ? op->GetBindingProperties() : initializer->GetBindingProperties()).RequiredDescriptorCount;
+  const UINT needed = (op ? op->bindingProperties() : initializer->bindingProperties()).RequiredDescriptorCount;
   if (desc->SizeInDescriptors < needed)
     return device().refuse(E_INVALIDARG, cat("SizeInDescriptors has value (", desc->SizeInDescriptors,
                                              "), expected at least ", needed, " (RequiredDescriptorCount)."));

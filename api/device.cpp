@@ -22,8 +22,10 @@ std::string& lastMessageStorage() {
   return text;
 }
 
-constexpr uint32_t kExecutionFlags = DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION |
-                                     DML_EXECUTION_FLAG_DISABLE_META_COMMANDS | DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE;
+// Combined as integers: operator| of the enumeration is constexpr in some platforms' headers only.
+constexpr uint32_t kExecutionFlags = uint32_t{DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION} |
+                                     uint32_t{DML_EXECUTION_FLAG_DISABLE_META_COMMANDS} |
+                                     uint32_t{DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE};
 
 }  // namespace
 

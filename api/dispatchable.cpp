@@ -53,9 +53,10 @@ CompiledOperator* CompiledOperator::find(IUnknown* object) {
                                          : nullptr;
 }
 
-DML_BINDING_PROPERTIES CompiledOperator::GetBindingProperties() {
+DML_BINDING_PROPERTIES CompiledOperator::bindingProperties() const {
   return {Plan::descriptorCount(plan_.execution), plan_.temporaryBytes, plan_.persistentBytes};
 }
+DIMPLE_DEFINE_BINDING_PROPERTIES(CompiledOperator)
 
 std::string CompiledOperator::label() {
   const std::string name = privateData_.name();
@@ -71,11 +72,12 @@ Initializer* Initializer::find(IUnknown* object) {
                                              : nullptr;
 }
 
-DML_BINDING_PROPERTIES Initializer::GetBindingProperties() {
+DML_BINDING_PROPERTIES Initializer::bindingProperties() const {
   UINT count = 0;
   for (const auto& op : operators_) count += Plan::descriptorCount(op->plan().initialization);
   return {count, 0, 0};
 }
+DIMPLE_DEFINE_BINDING_PROPERTIES(Initializer)
 
 HRESULT Initializer::Reset(UINT operatorCount, IDMLCompiledOperator* const* operators) {
   if (device().removed()) return DXGI_ERROR_DEVICE_REMOVED;

@@ -10,6 +10,26 @@
 #include "core/op_view.h"
 #include "core/plan.h"
 
+// How a class with bindingProperties() implements GetBindingProperties. MSVC passes the pointer to the result after
+// `this`, g++ before it; where they differ, the method's slot gets a function of MSVC's convention. It must be declared
+// behind the destructor: the first virtual function of a class that is not inline must be defined in C++.
+#ifdef DIMPLE_RETURNS_BY_POINTER
+#define DIMPLE_DECLARE_BINDING_PROPERTIES(Class)                                                                      \
+  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() override __asm__("dimple" #Class "BindingPropertie" \
+                                                                                                   "s");
+#define DIMPLE_DEFINE_BINDING_PROPERTIES(Class)                                          \
+  extern "C" DML_BINDING_PROPERTIES* STDMETHODCALLTYPE dimple##Class##BindingProperties( \
+      IDMLDispatchable* self, DML_BINDING_PROPERTIES* result) {                          \
+    *result = static_cast<Class*>(self)->bindingProperties();                            \
+    return result;                                                                       \
+  }
+#else
+#define DIMPLE_DECLARE_BINDING_PROPERTIES(Class) \
+  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() override;
+#define DIMPLE_DEFINE_BINDING_PROPERTIES(Class) \
+  DML_BINDING_PROPERTIES Class::GetBindingProperties() { return bindingProperties(); }
+#endif
+
 namespace dimple::api {
 
 // One input or output that a binding table must bind.
@@ -37,8 +57,7 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
                    std::unique_ptr<Executable> initialization, std::unique_ptr<Executable> execution);
   static CompiledOperator* find(IUnknown* object);
 
-  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() override;
-
+  DML_BINDING_PROPERTIES bindingProperties() const;
   const Plan& plan() const { return plan_; }
   bool volatileDescriptors() const { return (flags_ & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
   const Executable& initialization() const { return *initialization_; }
@@ -52,6 +71,7 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
 
  private:
   ~CompiledOperator() override;
+  DIMPLE_DECLARE_BINDING_PROPERTIES(CompiledOperator)
   const std::string kind_;
   const Plan plan_;
   const DML_EXECUTION_FLAGS flags_;
@@ -64,13 +84,14 @@ class Initializer final : public DeviceChild<IDMLOperatorInitializer, IDMLDispat
   explicit Initializer(Device& device);
   static Initializer* find(IUnknown* object);
 
-  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() override;
+  DML_BINDING_PROPERTIES bindingProperties() const;
   HRESULT STDMETHODCALLTYPE Reset(UINT operatorCount, IDMLCompiledOperator* const* operators) override;
 
   const std::vector<ComPtr<CompiledOperator>>& operators() const { return operators_; }
 
  private:
   ~Initializer() override;
+  DIMPLE_DECLARE_BINDING_PROPERTIES(Initializer)
   std::vector<ComPtr<CompiledOperator>> operators_;
 };
 

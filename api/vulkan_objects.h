@@ -13,7 +13,7 @@
 namespace dimple::api {
 
 // Interfaces return structures through a parameter on Windows compilers other than MSVC.
-#if defined(_WIN32) && !defined(_MSC_VER)
+#ifdef DIMPLE_RETURNS_BY_POINTER
 #define DIMPLE_RETURNS(Type, method, value)               \
   Type* STDMETHODCALLTYPE method(Type* result) override { \
     *result = value;                                      \

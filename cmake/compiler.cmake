@@ -3,9 +3,12 @@
 add_library(dimple_warnings INTERFACE)
 target_include_directories(dimple_warnings INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated/include")
 
+if(WIN32)
+  # Not WIN32_LEAN_AND_MEAN: mingw-w64's windows.h must bring rpcndr.h before d3d12.h asks for a newer one.
+  target_compile_definitions(dimple_warnings INTERFACE NOMINMAX _WIN32_WINNT=0x0A00)
+endif()
 if(MSVC)
   target_compile_options(dimple_warnings INTERFACE /W4 /permissive- /utf-8 $<$<BOOL:${DIMPLE_WARNINGS_AS_ERRORS}>:/WX>)
-  target_compile_definitions(dimple_warnings INTERFACE NOMINMAX WIN32_LEAN_AND_MEAN)
 else()
   target_compile_options(dimple_warnings INTERFACE
     -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${DIMPLE_WARNINGS_AS_ERRORS}>:-Werror>)

@@ -5,3 +5,6 @@ find_program(CMAKE_CXX_COMPILER NAMES x86_64-w64-mingw32-g++-posix x86_64-w64-mi
 find_program(CMAKE_RC_COMPILER NAMES x86_64-w64-mingw32-windres)
 # Programs are the host's; libraries and headers come only from the folders that are named.
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+# No DLLs of the compiler beside ours.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static")

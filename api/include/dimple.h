@@ -18,14 +18,16 @@
 #include <directx/d3d12.h>
 
 #include <directx/DirectML.h>
-#ifndef _WIN32
+#ifndef _MSC_VER
 #include <dxguids/dxguids.h>  // the IDs of the ID3D12* interfaces
 #endif
 
 #include "dimple_version.h"
 
-#ifdef _WIN32
-#define DIMPLE_API EXTERN_C
+#if defined(_WIN32) && defined(DIMPLE_BUILDING_LIBRARY)
+#define DIMPLE_API EXTERN_C __declspec(dllexport)
+#elif defined(_WIN32)
+#define DIMPLE_API EXTERN_C __declspec(dllimport)
 #else
 #define DIMPLE_API EXTERN_C __attribute__((visibility("default")))
 #endif
@@ -50,10 +52,45 @@ __CRT_UUID_DECL(IDMLDevice1, 0xa0884f9a, 0xd2be, 0x4355, 0xaa, 0x5d, 0x59, 0x01,
 // clang-format on
 #endif
 
-// The binding properties of a dispatchable. Compilers other than MSVC disagree with it on how GetBindingProperties
-// returns its structure; this calls it rightly on every platform.
-inline DML_BINDING_PROPERTIES dimpleGetBindingProperties(IDMLDispatchable* dispatchable) {
+// ---- methods that return structures
+// --------------------------------------------------------------------------------
+// Compilers for Windows other than MSVC disagree with it on how a method returns a structure. These call such methods
+// rightly on every platform.
+
 #if defined(_WIN32) && !defined(_MSC_VER)
+#define DIMPLE_RETURNS_BY_POINTER  // d3d12.h declares these methods with the pointer that MSVC passes
+#endif
+
+inline D3D12_CPU_DESCRIPTOR_HANDLE dimpleGetCPUStart(ID3D12DescriptorHeap* heap) {
+#ifdef DIMPLE_RETURNS_BY_POINTER
+  D3D12_CPU_DESCRIPTOR_HANDLE handle = {};
+  return *heap->GetCPUDescriptorHandleForHeapStart(&handle);
+#else
+  return heap->GetCPUDescriptorHandleForHeapStart();
+#endif
+}
+
+inline D3D12_GPU_DESCRIPTOR_HANDLE dimpleGetGPUStart(ID3D12DescriptorHeap* heap) {
+#ifdef DIMPLE_RETURNS_BY_POINTER
+  D3D12_GPU_DESCRIPTOR_HANDLE handle = {};
+  return *heap->GetGPUDescriptorHandleForHeapStart(&handle);
+#else
+  return heap->GetGPUDescriptorHandleForHeapStart();
+#endif
+}
+
+inline D3D12_RESOURCE_DESC dimpleGetDesc(ID3D12Resource* resource) {
+#ifdef DIMPLE_RETURNS_BY_POINTER
+  D3D12_RESOURCE_DESC desc = {};
+  return *resource->GetDesc(&desc);
+#else
+  return resource->GetDesc();
+#endif
+}
+
+// DirectML.h declares GetBindingProperties without that pointer.
+inline DML_BINDING_PROPERTIES dimpleGetBindingProperties(IDMLDispatchable* dispatchable) {
+#ifdef DIMPLE_RETURNS_BY_POINTER
   DML_BINDING_PROPERTIES properties = {};
   using Method = DML_BINDING_PROPERTIES*(STDMETHODCALLTYPE*)(IDMLDispatchable*, DML_BINDING_PROPERTIES*);
   constexpr int kSlot = 8;  // after IUnknown (3), IDMLObject (4) and IDMLDeviceChild (1)

@@ -76,8 +76,8 @@ class Fixture {
   }
   static DML_BINDING_TABLE_DESC tableDesc(IDMLDispatchable* dispatchable, const ComPtr<ID3D12DescriptorHeap>& heap,
                                           UINT first, UINT count) {
-    auto cpu = heap->GetCPUDescriptorHandleForHeapStart();
-    auto gpuStart = heap->GetGPUDescriptorHandleForHeapStart();
+    auto cpu = dimpleGetCPUStart(heap.Get());
+    auto gpuStart = dimpleGetGPUStart(heap.Get());
     cpu.ptr += SIZE_T{first} * dimpleDescriptorIncrement;
     gpuStart.ptr += UINT64{first} * dimpleDescriptorIncrement;
     return {dispatchable, cpu, gpuStart, count};
@@ -121,7 +121,7 @@ class Bindings {
       : buffers_(resources.size()), descs_(resources.size()) {
     for (size_t i = 0; i < resources.size(); ++i) {
       if (!resources[i]) continue;
-      buffers_[i] = {resources[i], 0, resources[i]->GetDesc().Width};
+      buffers_[i] = {resources[i], 0, dimpleGetDesc(resources[i]).Width};
       descs_[i] = {DML_BINDING_TYPE_BUFFER, &buffers_[i]};
     }
   }

@@ -118,6 +118,25 @@ TEST_CASE("an operator outlives its description, its device pointer and its cont
   CHECK(dimpleGetBindingProperties(compiled.Get()).RequiredDescriptorCount == 3);
 }
 
+#ifdef _WIN32
+// What a program compiled by MSVC does, spelled out: the result's address follows `this`, and comes back.
+TEST_CASE("GetBindingProperties has the calling convention of MSVC") {
+  Fixture f;
+  const auto compiled = f.compile(kAddLine);
+  const auto initializer = f.initializer(compiled.Get());
+  using Method = DML_BINDING_PROPERTIES*(STDMETHODCALLTYPE*)(void*, DML_BINDING_PROPERTIES*);
+  for (const auto& [dispatchable, count] :
+       {std::pair<IDMLDispatchable*, UINT>{compiled.Get(), 3u}, {initializer.Get(), 0u}}) {
+    constexpr int kSlot = 8;
+    DML_BINDING_PROPERTIES properties{~0u, ~0ull, ~0ull};
+    CHECK((*reinterpret_cast<Method**>(dispatchable))[kSlot](dispatchable, &properties) == &properties);
+    CHECK(properties.RequiredDescriptorCount == count);
+    CHECK(properties.TemporaryResourceSize == 0);
+    CHECK(properties.PersistentResourceSize == 0);
+  }
+}
+#endif
+
 TEST_CASE("private data") {
   Fixture f;
   const auto op = f.create(kAddLine);

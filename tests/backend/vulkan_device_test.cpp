@@ -142,7 +142,7 @@ TEST_CASE("an operator runs in the program's own buffer and command buffer") {
   }
   ComPtr<ID3D12Resource> buffer;
   REQUIRE(dimpleWrapBuffer(device.Get(), program.buffer, Program::kBytes, &buffer) == S_OK);
-  CHECK(buffer->GetDesc().Width == Program::kBytes);
+  CHECK(dimpleGetDesc(buffer.Get()).Width == Program::kBytes);
   ComPtr<ID3D12DescriptorHeap> heap;
   REQUIRE(dimpleCreateDescriptorHeap(device.Get(), 3, &heap) == S_OK);
   const auto tableDesc = Fixture::tableDesc(op.Get(), heap, 0, 3);

@@ -237,8 +237,8 @@ std::string CaseRunner::record(Pending& pending, bool initialization, UINT& desc
   IDMLDispatchable* dispatchable = pending.compiled.Get();
   if (initialization) dispatchable = pending.initializer.Get();
   const UINT count = (initialization ? pending.initialization : pending.execution).RequiredDescriptorCount;
-  DML_BINDING_TABLE_DESC tableDesc{dispatchable, heap_->GetCPUDescriptorHandleForHeapStart(),
-                                   heap_->GetGPUDescriptorHandleForHeapStart(), count};
+  DML_BINDING_TABLE_DESC tableDesc{dispatchable, dimpleGetCPUStart(heap_.Get()),
+                                   dimpleGetGPUStart(heap_.Get()), count};
   tableDesc.CPUDescriptorHandle.ptr += descriptor * dimpleDescriptorIncrement;
   tableDesc.GPUDescriptorHandle.ptr += descriptor * dimpleDescriptorIncrement;
   descriptor += count;

@@ -94,11 +94,11 @@ TEST_CASE("demo: the picture is the one of the oracle") {
       bytes.resize(resource.at("sizeInBytes"));
     } else {
       for (const auto& value : resource.at("initialValues")) {
-        const uint8_t byte = value.get<uint8_t>();
+        const uint8_t narrow = value.get<uint8_t>();
         const uint32_t word = value.get<uint32_t>();
         const float real = value.get<float>();
         const std::string type = resource.at("initialValuesDataType");
-        const void* source = type == "UINT8"    ? static_cast<const void*>(&byte)
+        const void* source = type == "UINT8"    ? static_cast<const void*>(&narrow)
                              : type == "UINT32" ? static_cast<const void*>(&word)
                                                 : &real;
         const size_t width = type == "UINT8" ? 1 : 4;

@@ -76,8 +76,8 @@ void Runner::bind(IDMLDispatchable* dispatchable, const DML_BINDING_PROPERTIES& 
   const UINT64 start = UINT64{usedDescriptors_} * dimpleDescriptorIncrement;
   DML_BINDING_TABLE_DESC desc{};
   desc.Dispatchable = dispatchable;
-  desc.CPUDescriptorHandle.ptr = heap_->GetCPUDescriptorHandleForHeapStart().ptr + static_cast<SIZE_T>(start);
-  desc.GPUDescriptorHandle.ptr = heap_->GetGPUDescriptorHandleForHeapStart().ptr + start;
+  desc.CPUDescriptorHandle.ptr = dimpleGetCPUStart(heap_.get()).ptr + static_cast<SIZE_T>(start);
+  desc.GPUDescriptorHandle.ptr = dimpleGetGPUStart(heap_.get()).ptr + start;
   desc.SizeInDescriptors = properties.RequiredDescriptorCount;
   usedDescriptors_ += properties.RequiredDescriptorCount;
   device_.check(device_.dml().CreateBindingTable(&desc, IID_PPV_ARGS(table_.put())), "A binding table cannot be made");

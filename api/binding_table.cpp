@@ -92,8 +92,8 @@ HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
     }
     part.sets = std::move(*sets);
     const auto used = static_cast<uint32_t>(part.written.size());
-    range.cpuStart += used;
-    range.gpuStart += used;
+    range.cpuStart += uint64_t{used} * range.increment;
+    range.gpuStart += uint64_t{used} * range.increment;
     range.count -= used;
   }
   initializing_ = initializer != nullptr;
@@ -103,7 +103,7 @@ HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
 }
 
 std::optional<BindingTable::Bound> BindingTable::readBuffer(const std::string& where, const DML_BUFFER_BINDING& binding,
-                                                            const TensorSlot& slot) {
+                                                            const TensorSlot& slot, bool mayUpload) {
   const auto fail = [&](std::string text) -> std::optional<Bound> {
     misuse(std::move(text));
     return std::nullopt;
@@ -115,6 +115,8 @@ std::optional<BindingTable::Bound> BindingTable::readBuffer(const std::string& w
   if (slot.bytes == 0) return fail(cat(where, " is a buffer, expected none for ", slot.name, "."));
   auto native = device().native().buffer(binding.Buffer);
   if (!native) return fail(cat(where, ": ", native.error().text));
+  if (native->upload && !mayUpload)
+    return fail(cat(where, ": Buffer is in an UPLOAD heap, which only inputs of an initializer may be."));
   if (binding.Offset % slot.alignment != 0)
     return fail(cat(where, " has Offset (", binding.Offset, "), expected a multiple of ", slot.alignment, "."));
   if (const uint32_t alignment = device().backend().caps().bufferOffsetAlignment; binding.Offset % alignment != 0)
@@ -151,7 +153,8 @@ void BindingTable::write(Part& part, SlotKind kind, uint32_t index, const Bound&
     for (size_t b = 0; b < part.dispatches[d].buffers.size(); ++b, ++descriptor) {
       const BufferRange& range = part.dispatches[d].buffers[b];
       if (range.kind != kind || range.index != index) continue;
-      part.sets->write(d, b, bound.buffer, bound.offset + range.offset, range.bytes);
+      if (auto error = part.sets->write(d, b, bound.buffer, bound.offset + range.offset, range.bytes))
+        return device().removeDevice(resultOf(error->code), error->text);
       part.written[descriptor] = true;
     }
 }
@@ -200,7 +203,7 @@ void BindingTable::bindInitializerInputs(UINT count, const DML_BINDING_DESC* bin
     if (array->BindingCount != slots.size() || !array->Bindings)
       return misuse(cat(where, " has BindingCount (", array->BindingCount, "), expected ", slots.size(), "."));
     for (UINT k = 0; k < array->BindingCount; ++k) {
-      const auto bound = readBuffer(cat(where, ".Bindings[", k, "]"), array->Bindings[k], slots[k]);
+      const auto bound = readBuffer(cat(where, ".Bindings[", k, "]"), array->Bindings[k], slots[k], true);
       if (!bound) return;
       write(parts_[i], SlotKind::Input, k, *bound);
     }

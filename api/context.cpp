@@ -1,238 +1,79 @@
-// IDimpleContext: a Vulkan device of its own, with buffers, command lists and a queue.
-#include <cstring>
-#include <memory>
+#include "api/context.h"
 
 #include "api/device.h"
-#include "api/vulkan_objects.h"
-#include "backend_vulkan/opened_device.h"
-#include "backend_vulkan/profiler.h"
+#include "api/guard.h"
 #include "core/text.h"
 
 namespace dimple::api {
-namespace {
 
-using vulkan::OpenedDevice;
-
-void describeAdapter(const vulkan::AdapterInfo& info, DimpleAdapterDesc& desc) {
-  desc = {};
-  std::strncpy(desc.Name, info.name.c_str(), sizeof desc.Name - 1);
-  std::copy(info.uuid.begin(), info.uuid.end(), desc.DeviceUuid);
-  std::copy(info.luid.begin(), info.luid.end(), desc.DeviceLuid);
-  desc.DeviceLuidValid = info.luidValid;
-  desc.VendorId = info.properties.vendorID;
-  desc.DeviceId = info.properties.deviceID;
-  desc.VulkanVersion = info.properties.apiVersion;
-  desc.DriverVersion = info.properties.driverVersion;
-  desc.DeviceType = static_cast<UINT32>(info.properties.deviceType);
-  desc.DeviceLocalBytes = info.deviceLocalBytes;
-}
-
-// A command list with a pool of its own, so that lists record on different threads.
-class OwnedCommandList final : public VulkanCommandList {
- public:
-  OwnedCommandList(std::shared_ptr<OpenedDevice> opened, std::shared_ptr<vulkan::Device> backend, VkCommandPool pool,
-                   VkCommandBuffer commands)
-      : VulkanCommandList(std::move(backend), commands), opened_(std::move(opened)), pool_(pool) {}
-
-  bool recording() const override { return recording_; }
-
-  HRESULT begin() {
-    // Not ONE_TIME_SUBMIT: a closed list may execute many times.
-    const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
-    recording_ = backend().vk().vkBeginCommandBuffer(commands_, &info) == VK_SUCCESS;
-    return recording_ ? S_OK : E_OUTOFMEMORY;
-  }
-  HRESULT STDMETHODCALLTYPE Close() override {
-    if (!recording_) return E_FAIL;
-    recording_ = false;
-    return backend().vk().vkEndCommandBuffer(commands_) == VK_SUCCESS ? S_OK : E_OUTOFMEMORY;
-  }
-  HRESULT STDMETHODCALLTYPE Reset(ID3D12CommandAllocator*, ID3D12PipelineState*) override {
-    if (recording_) return E_FAIL;
-    return begin();
-  }
-
- private:
-  ~OwnedCommandList() override { opened_->destroyCommandPool(pool_); }
-
-  const std::shared_ptr<OpenedDevice> opened_;
-  const VkCommandPool pool_;
-  bool recording_ = false;
-};
-
-class Context final : public ComObject<IDimpleContext, IDimpleContext> {
- public:
-  explicit Context(std::shared_ptr<OpenedDevice> opened)
-      // The device's lifetime is the opened one's; every child holds the latter through this pointer.
-      : opened_(std::move(opened)), backend_(opened_, &opened_->device()) {}
-
-  HRESULT createDevice(const DimpleContextDesc& desc) {
-    device_ = ComPtr<Device>::adopt(new Device(std::make_unique<VulkanObjects>(backend_), desc.DeviceFlags));
-    device_->setCallback(desc.MessageCallback, desc.MessageContext);
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }
-
-  HRESULT STDMETHODCALLTYPE GetAdapterDesc(DimpleAdapterDesc* desc) override {
-    if (!desc) return E_POINTER;
-    describeAdapter(opened_->adapter(), *desc);
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE CreateBuffer(UINT64 sizeInBytes, ID3D12Resource** buffer) override {
-    if (!buffer) return E_POINTER;
-    *buffer = nullptr;
-    if (sizeInBytes == 0) return device_->refuse(E_INVALIDARG, "sizeInBytes has value (0), expected at least 1.");
-    auto made = vulkan::Buffer::create(
-        *backend_, sizeInBytes,
-        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        false);
-    if (!made) return device_->refuse(made.error());
-    *buffer = new VulkanBuffer(backend_, std::move(*made));
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE CreateDescriptorHeap(UINT count, ID3D12DescriptorHeap** heap) override {
-    return dimpleCreateDescriptorHeap(device_.get(), count, heap);
-  }
-
-  HRESULT STDMETHODCALLTYPE Upload(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes) override {
-    return transfer("Upload", buffer, offset, const_cast<void*>(data), bytes, true);
-  }
-  HRESULT STDMETHODCALLTYPE Download(ID3D12Resource* buffer, UINT64 offset, void* data, UINT64 bytes) override {
-    return transfer("Download", buffer, offset, data, bytes, false);
-  }
-
-  HRESULT STDMETHODCALLTYPE CreateCommandList(ID3D12GraphicsCommandList** list) override {
-    if (!list) return E_POINTER;
-    *list = nullptr;
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    const VkCommandPool pool = opened_->createCommandPool();
-    const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool,
-                                           VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    if (!pool || backend_->vk().vkAllocateCommandBuffers(backend_->handles().device, &info, &commands) != VK_SUCCESS) {
-      opened_->destroyCommandPool(pool);
-      return device_->refuse(E_OUTOFMEMORY, "There is no memory for a command list.");
-    }
-    auto made = ComPtr<OwnedCommandList>::adopt(new OwnedCommandList(opened_, backend_, pool, commands));
-    if (const HRESULT result = made->begin(); FAILED(result)) return result;
-    made->AddRef();
-    *list = made.get();
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE Execute(ID3D12GraphicsCommandList* list, UINT64* fence) override {
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    VulkanCommandList* found = VulkanCommandList::find(list);
-    if (!found || &found->backend() != backend_.get())
-      return device_->refuse(E_INVALIDARG, "list is no live command list of this context.");
-    if (found->recording()) return device_->refuse(E_INVALIDARG, "list is recording, expected a closed one.");
-    auto value = opened_->submit(found->handle());
-    if (!value) return device_->refuse(value.error());
-    if (fence) *fence = *value;
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) override {
-    if (auto error = opened_->wait(fence)) return device_->refuse(*error);
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE SetProfiling(BOOL enabled) override {
-    if (auto error = backend_->setProfiling(enabled != FALSE)) return device_->refuse(*error);
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE ReadProfile(void(STDMETHODCALLTYPE* report)(void*, const char*, double),
-                                        void* context) override {
-    if (!report) return E_POINTER;
-    if (!backend_->profiler()) return device_->refuse(E_INVALIDARG, "Profiling is off, expected SetProfiling first.");
-    for (const auto& entry : backend_->profiler()->read()) report(context, entry.kernel.c_str(), entry.nanoseconds);
-    return S_OK;
-  }
-
- private:
-  HRESULT transfer(const char* what, ID3D12Resource* resource, UINT64 offset, void* data, UINT64 bytes, bool upload) {
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    VulkanBuffer* buffer = VulkanBuffer::find(resource);
-    if (!buffer || &buffer->backend() != backend_.get())
-      return device_->refuse(E_INVALIDARG, cat(what, ": buffer is no live buffer of this context."));
-    if (offset > buffer->bytes() || bytes > buffer->bytes() - offset)
-      return device_->refuse(E_INVALIDARG, cat(what, " has offset (", offset, ") and sizeInBytes (", bytes,
-                                               "), outside the buffer of ", buffer->bytes(), " bytes."));
-    if (bytes == 0) return S_OK;
-    if (!data) return device_->refuse(E_INVALIDARG, cat(what, ": data is null, expected ", bytes, " bytes."));
-    auto staging = vulkan::Buffer::create(
-        *backend_, bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, true, !upload);
-    if (!staging) return device_->refuse(staging.error());
-    if (upload) std::memcpy((*staging)->mapped(), data, bytes);
-    const auto& vk = backend_->vk();
-    auto status = opened_->runOnce([&](VkCommandBuffer commands) {
-      const VkBufferCopy region{upload ? 0 : offset, upload ? offset : 0, bytes};
-      vk.vkCmdCopyBuffer(commands, upload ? (*staging)->handle() : buffer->handle(),
-                         upload ? buffer->handle() : (*staging)->handle(), 1, &region);
-      if (upload) return;
-      const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
-                                    VK_ACCESS_HOST_READ_BIT};
-      vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
-                              nullptr, 0, nullptr);
-    });
-    if (status) return device_->refuse(*status);
-    if (!upload) std::memcpy(data, (*staging)->mapped(), bytes);
-    return S_OK;
-  }
-
-  const std::shared_ptr<OpenedDevice> opened_;
-  const std::shared_ptr<vulkan::Device> backend_;
-  ComPtr<Device> device_;
-};
-
-// A refusal before there is a device to report it.
-HRESULT refuseEarly(const DimpleContextDesc* desc, const Error& error) {
+HRESULT refuseContext(const DimpleContextDesc& desc, const Error& error) {
   setLastMessage(error.text);
   const HRESULT code = resultOf(error.code);
-  if (desc && desc->MessageCallback)
-    desc->MessageCallback(desc->MessageContext, DIMPLE_MESSAGE_ERROR, code, error.text.c_str());
+  if (desc.MessageCallback) desc.MessageCallback(desc.MessageContext, DIMPLE_MESSAGE_ERROR, code, error.text.c_str());
   return code;
 }
 
+#ifndef DIMPLE_WITH_D3D12
+namespace {
+Error withoutD3D12() { return {ErrorCode::Unsupported, "This build of Dimple has no Direct3D 12 back end."}; }
 }  // namespace
+
+HRESULT createD3D12Context(const DimpleContextDesc& desc, REFIID, void**) {
+  return refuseContext(desc, withoutD3D12());
+}
+Result<DimpleAdapterDesc> describeD3D12Adapter(UINT) { return withoutD3D12(); }
+#endif
+
 }  // namespace dimple::api
 
 using namespace dimple;
 using namespace dimple::api;
 
-DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateAdapters(UINT index, DimpleAdapterDesc* desc) {
+namespace {
+
+Error unknownBackend(DimpleBackend backend) {
+  return {ErrorCode::InvalidArgument, cat("Backend has value (", static_cast<int>(backend),
+                                          "), expected DIMPLE_BACKEND_VULKAN (0) or DIMPLE_BACKEND_D3D12 (1).")};
+}
+
+Result<DimpleAdapterDesc> describeAdapter(DimpleBackend backend, UINT index) {
+  switch (backend) {
+    case DIMPLE_BACKEND_VULKAN:
+      return describeVulkanAdapter(index);
+    case DIMPLE_BACKEND_D3D12:
+      return describeD3D12Adapter(index);
+  }
+  return unknownBackend(backend);
+}
+
+}  // namespace
+
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateBackendAdapters(DimpleBackend backend, UINT index,
+                                                                    DimpleAdapterDesc* desc) {
   if (!desc) return E_POINTER;
-  const auto adapters = vulkan::listAdapters();
-  if (!adapters) return refuseEarly(nullptr, adapters.error());
-  if (index >= adapters->size()) return DXGI_ERROR_NOT_FOUND;
-  describeAdapter((*adapters)[index], *desc);
-  return S_OK;
+  return guarded([&]() -> HRESULT {
+    const auto found = describeAdapter(backend, index);
+    if (!found) return refuseContext({}, found.error());
+    *desc = *found;
+    return S_OK;
+  });
+}
+
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateAdapters(UINT index, DimpleAdapterDesc* desc) {
+  return dimpleEnumerateBackendAdapters(DIMPLE_BACKEND_VULKAN, index, desc);
 }
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateContext(const DimpleContextDesc* desc, REFIID riid, void** ppv) {
   if (!ppv) return E_POINTER;
   *ppv = nullptr;
   const DimpleContextDesc given = desc ? *desc : DimpleContextDesc{};
-  vulkan::OpenOptions options;
-  options.uuid = given.AdapterUuid;
-  options.name = given.AdapterName ? given.AdapterName : "";
-  options.index = given.AdapterIndex;
-  options.validation = (given.Flags & DIMPLE_CONTEXT_FLAG_VALIDATION) != 0;
-  options.robustBufferAccess = (given.Flags & DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS) != 0;
-  options.nativeStorage = (given.Flags & DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE) == 0;
-  options.updateAfterBind = (given.Flags & DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND) == 0;
-  options.pipelineCachePath = given.PipelineCachePath ? given.PipelineCachePath : "";
-  if (given.MessageCallback)
-    options.validationMessage = [callback = given.MessageCallback, context = given.MessageContext](const char* text) {
-      callback(context, DIMPLE_MESSAGE_WARNING, S_OK, text);
-    };
-  auto opened = vulkan::OpenedDevice::open(std::move(options));
-  if (!opened) return refuseEarly(&given, opened.error());
-  auto context = ComPtr<Context>::adopt(new Context(std::shared_ptr<vulkan::OpenedDevice>(std::move(*opened))));
-  if (const HRESULT result = context->createDevice(given); FAILED(result)) return result;
-  return context->QueryInterface(riid, ppv);
+  return guarded([&]() -> HRESULT {
+    switch (given.Backend) {
+      case DIMPLE_BACKEND_VULKAN:
+        return createVulkanContext(given, riid, ppv);
+      case DIMPLE_BACKEND_D3D12:
+        return createD3D12Context(given, riid, ppv);
+    }
+    return refuseContext(given, unknownBackend(given.Backend));
+  });
 }

@@ -87,6 +87,18 @@ void Device::removeDevice(HRESULT reason, const std::string& text) {
   report(DIMPLE_MESSAGE_REMOVED, reason, text);
 }
 
+bool Device::removed() {
+  if (removedReason_ != S_OK) return true;
+  if (const HRESULT reason = native_->removedReason(); FAILED(reason))
+    removeDevice(reason, "The device beneath was removed.");
+  return removedReason_ != S_OK;
+}
+
+HRESULT Device::GetDeviceRemovedReason() {
+  removed();
+  return removedReason_;
+}
+
 void Device::setCallback(DimpleMessageCallback callback, void* context) {
   std::lock_guard lock(callbackMutex_);
   callback_ = callback;
@@ -101,9 +113,10 @@ void Device::report(DimpleMessageSeverity severity, HRESULT code, const std::str
     callback = callback_;
     context = callbackContext_;
   }
+  const bool shown = !muted_ && native_->report(severity, text);
   if (callback)
     callback(context, severity, code, text.c_str());
-  else if (debug_ && !muted_)
+  else if (debug_ && !muted_ && !shown)
     std::fprintf(stderr, "dimple: %s\n", text.c_str());
 }
 

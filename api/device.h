@@ -34,9 +34,11 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
   HRESULT refuse(HRESULT code, std::string text);
   // Misuse of a method that cannot return an error, or a lost device: removes the device, once.
   void removeDevice(HRESULT reason, const std::string& text);
-  bool removed() const { return removedReason_ != S_OK; }
+  // Also when the device beneath turns out to be.
+  bool removed();
   void setCallback(DimpleMessageCallback callback, void* context);
-  // Delivers a message to the callback, or to standard error on a debug device without one.
+  // Delivers a message to the debugger beneath and to the callback; without either, on a debug device to standard
+  // error.
   void report(DimpleMessageSeverity severity, HRESULT code, const std::string& text);
 
   // IDMLDevice
@@ -51,7 +53,7 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
   HRESULT STDMETHODCALLTYPE CreateBindingTable(const DML_BINDING_TABLE_DESC* desc, REFIID riid, void** ppv) override;
   HRESULT STDMETHODCALLTYPE Evict(UINT count, IDMLPageable* const* objects) override;
   HRESULT STDMETHODCALLTYPE MakeResident(UINT count, IDMLPageable* const* objects) override;
-  HRESULT STDMETHODCALLTYPE GetDeviceRemovedReason() override { return removedReason_; }
+  HRESULT STDMETHODCALLTYPE GetDeviceRemovedReason() override;
   HRESULT STDMETHODCALLTYPE GetParentDevice(REFIID riid, void** ppv) override;
   // IDMLDevice1
   HRESULT STDMETHODCALLTYPE CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS flags, REFIID riid,

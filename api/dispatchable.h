@@ -14,9 +14,10 @@
 // `this`, g++ before it; where they differ, the method's slot gets a function of MSVC's convention. It must be declared
 // behind the destructor: the first virtual function of a class that is not inline must be defined in C++.
 #ifdef DIMPLE_RETURNS_BY_POINTER
-#define DIMPLE_DECLARE_BINDING_PROPERTIES(Class)                                                                      \
-  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() override __asm__("dimple" #Class "BindingPropertie" \
-                                                                                                   "s");
+#define DIMPLE_DECLARE_BINDING_PROPERTIES(Class)                                                      \
+  DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() override __asm__("dimple" #Class    \
+                                                                                   "BindingPropertie" \
+                                                                                   "s");
 #define DIMPLE_DEFINE_BINDING_PROPERTIES(Class)                                          \
   extern "C" DML_BINDING_PROPERTIES* STDMETHODCALLTYPE dimple##Class##BindingProperties( \
       IDMLDispatchable* self, DML_BINDING_PROPERTIES* result) {                          \

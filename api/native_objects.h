@@ -3,6 +3,8 @@
 
 #include <dimple.h>
 
+#include <string>
+
 #include "core/backend.h"
 #include "core/result.h"
 
@@ -17,6 +19,10 @@ class NativeObjects {
   virtual Result<uint64_t> commandList(ID3D12CommandList* list) = 0;
   virtual Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                               UINT count) = 0;
+  // Why the device beneath is gone; S_OK if it is not known to be.
+  virtual HRESULT removedReason() { return S_OK; }
+  // Hands a message to the debugger of the API beneath. False if it has none.
+  virtual bool report(DimpleMessageSeverity, const std::string&) { return false; }
   // The device that GetParentDevice answers.
   virtual HRESULT parentDevice(REFIID riid, void** ppv) = 0;
 };

@@ -128,7 +128,7 @@ Result<VkDescriptorSet> DescriptorHeap::set(uint32_t first, uint32_t bufferCount
   return set;
 }
 
-void HeapSets::write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) {
+Status HeapSets::write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) {
   const VkDescriptorBufferInfo info{reinterpret_cast<VkBuffer>(buffer.handle), offset, bytes};
   const VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                    nullptr,
@@ -142,6 +142,7 @@ void HeapSets::write(size_t dispatch, size_t binding, const NativeBuffer& buffer
                                    nullptr};
   const Device& device = heap_->device();
   device.vk().vkUpdateDescriptorSets(device.handles().device, 1, &write, 0, nullptr);
+  return {};
 }
 
 Result<std::unique_ptr<DescriptorSets>> Device::describe(const Executable& executable, const DescriptorRange& range) {

@@ -73,7 +73,7 @@ class HeapSets final : public DescriptorSets {
  public:
   HeapSets(std::shared_ptr<DescriptorHeap> heap, std::vector<VkDescriptorSet> sets)
       : heap_(std::move(heap)), sets_(std::move(sets)) {}
-  void write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) override;
+  Status write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) override;
   VkDescriptorSet set(size_t dispatch) const { return sets_[dispatch]; }
 
  private:

@@ -4,7 +4,6 @@
 
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/fault.h"
-#include "backend_vulkan/memory.h"
 #include "backend_vulkan/pipeline.h"
 #include "backend_vulkan/profiler.h"
 #include "core/text.h"
@@ -140,7 +139,9 @@ Result<std::unique_ptr<Device>> Device::create(const DeviceHandles& handles, con
   auto layouts = DescriptorLayouts::create(*device);
   if (!layouts) return layouts.error();
   device->layouts_ = std::move(*layouts);
-  device->parameterMemory_ = std::make_unique<ParameterMemory>(*device);
+  device->parameterMemory_ = std::make_unique<ParameterMemory>(
+      device->caps_.parameterAlignment,
+      [&d = *device](uint64_t bytes) { return Buffer::create(d, bytes, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, true); });
   auto pipelines = PipelineCache::create(*device, std::move(pipelineCachePath));
   if (!pipelines) return pipelines.error();
   device->pipelines_ = std::move(*pipelines);

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "backend_vulkan/memory.h"
 #include "backend_vulkan/vulkan.h"
 #include "core/backend.h"
 
 namespace dimple::vulkan {
 
 class DescriptorLayouts;
-class ParameterMemory;
 class PipelineCache;
 class Profiler;
 

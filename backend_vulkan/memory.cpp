@@ -1,20 +1,12 @@
 #include "backend_vulkan/memory.h"
 
-#include <algorithm>
-#include <cstring>
+#include <vector>
 
 #include "backend_vulkan/device.h"
 #include "backend_vulkan/fault.h"
-#include "core/checked.h"
 #include "core/text.h"
 
 namespace dimple::vulkan {
-namespace {
-
-constexpr uint64_t kChunkBytes = 256 * 1024;
-
-}  // namespace
-
 Result<std::unique_ptr<Buffer>> Buffer::create(const Device& device, uint64_t bytes, VkBufferUsageFlags usage,
                                                bool hostVisible, bool cached) {
   std::unique_ptr<Buffer> buffer(new Buffer(device, bytes));
@@ -57,48 +49,6 @@ Result<std::unique_ptr<Buffer>> Buffer::create(const Device& device, uint64_t by
 Buffer::~Buffer() {
   device_.vk().vkDestroyBuffer(device_.handles().device, buffer_, nullptr);
   device_.vk().vkFreeMemory(device_.handles().device, memory_, nullptr);
-}
-
-Result<ParameterMemory::Block> ParameterMemory::store(std::span<const uint32_t> words) {
-  const uint64_t bytes = alignUp(words.size_bytes() + kParameterBlockBytes, device_.caps().parameterAlignment);
-  std::lock_guard lock(mutex_);
-  const auto take = [&](size_t index) -> std::optional<Block> {
-    auto& holes = chunks_[index].holes;
-    const auto hole = std::find_if(holes.begin(), holes.end(), [&](const auto& h) { return h.second >= bytes; });
-    if (hole == holes.end()) return std::nullopt;
-    const auto [offset, free] = *hole;
-    holes.erase(hole);
-    if (free > bytes) holes.emplace(offset + bytes, free - bytes);
-    return Block{chunks_[index].buffer->handle(), offset, bytes, index};
-  };
-  std::optional<Block> block;
-  for (size_t i = 0; i < chunks_.size() && !block; ++i) block = take(i);
-  if (!block) {
-    auto buffer = Buffer::create(device_, std::max(kChunkBytes, bytes), VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, true);
-    if (!buffer) return buffer.error();
-    const uint64_t size = (*buffer)->bytes();
-    chunks_.push_back({std::move(*buffer), {{0, size}}});
-    block = take(chunks_.size() - 1);
-  }
-  std::byte* target = chunks_[block->chunk].buffer->mapped() + block->offset;
-  std::copy(words.begin(), words.end(), reinterpret_cast<uint32_t*>(target));
-  std::memset(target + words.size_bytes(), 0, bytes - words.size_bytes());
-  return *block;
-}
-
-void ParameterMemory::free(const Block& block) {
-  std::lock_guard lock(mutex_);
-  auto& holes = chunks_[block.chunk].holes;
-  auto [hole, inserted] = holes.emplace(block.offset, block.bytes);
-  if (const auto next = std::next(hole); next != holes.end() && hole->first + hole->second == next->first) {
-    hole->second += next->second;
-    holes.erase(next);
-  }
-  if (hole != holes.begin())
-    if (const auto previous = std::prev(hole); previous->first + previous->second == hole->first) {
-      previous->second += hole->second;
-      holes.erase(hole);
-    }
 }
 
 }  // namespace dimple::vulkan

@@ -1,13 +1,10 @@
-// Device memory: buffers for callers that own no Vulkan, and the blocks that hold parameters.
+// Device memory: buffers for callers that own no Vulkan, and for parameter blocks.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
-#include <span>
-#include <vector>
 
 #include "backend_vulkan/vulkan.h"
+#include "core/parameter_memory.h"
 #include "core/result.h"
 
 namespace dimple::vulkan {
@@ -38,32 +35,6 @@ class Buffer {
   std::byte* mapped_ = nullptr;
 };
 
-// Storage for parameter blocks, sub-allocated from mapped uniform buffers, because devices limit the number of memory
-// allocations. Thread-safe.
-class ParameterMemory {
- public:
-  struct Block {
-    VkBuffer buffer = VK_NULL_HANDLE;
-    uint64_t offset = 0;
-    uint64_t bytes = 0;
-    size_t chunk = 0;
-  };
-
-  explicit ParameterMemory(const Device& device) : device_(device) {}
-
-  // A block that holds `words`, followed by kParameterBlockBytes that a kernel's whole block may span.
-  Result<Block> store(std::span<const uint32_t> words);
-  void free(const Block& block);
-
- private:
-  struct Chunk {
-    std::unique_ptr<Buffer> buffer;
-    std::map<uint64_t, uint64_t> holes;  // offset -> bytes
-  };
-
-  const Device& device_;
-  std::mutex mutex_;
-  std::vector<Chunk> chunks_;
-};
+using ParameterMemory = ::dimple::ParameterMemory<Buffer>;
 
 }  // namespace dimple::vulkan

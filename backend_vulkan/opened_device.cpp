@@ -1,7 +1,6 @@
 #include "backend_vulkan/opened_device.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
 #include "backend_vulkan/fault.h"
@@ -116,13 +115,6 @@ Result<VkInstance> makeInstance(bool validation, bool debugUtils, const void* ne
   VkInstance instance = VK_NULL_HANDLE;
   if (const VkResult r = vkCreateInstance(&info, nullptr, &instance)) return fault("vkCreateInstance", r);
   return instance;
-}
-
-bool containsFolded(std::string_view text, std::string_view part) {
-  const auto equal = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), equal) != text.end();
 }
 
 }  // namespace

@@ -118,17 +118,10 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   }
   const KernelInfo* kernel = findKernel(dispatch.kernel);
   if (!kernel) return Error{ErrorCode::Internal, cat("Kernel ", dispatch.kernel, " is not in the kernel table.")};
-  if (kernel->bindingCount != dispatch.buffers.size() || kernel->workgroupSize[0] != dispatch.groupSize ||
-      kernel->pushWords != dispatch.push.size())
-    return Error{ErrorCode::Internal,
-                 cat("Kernel ", dispatch.kernel, " declares ", kernel->bindingCount, " bindings, ", kernel->pushWords,
-                     " push words and ", kernel->workgroupSize[0], " invocations; its dispatch has ",
-                     dispatch.buffers.size(), ", ", dispatch.push.size(), " and ", dispatch.groupSize, ".")};
-  if (const uint32_t missing = kernel->features & ~device_.caps().features) {
-    const auto feature = static_cast<Feature>(missing & (~missing + 1));  // the lowest bit
-    return Error{ErrorCode::Unsupported,
-                 cat("Kernel ", dispatch.kernel, " needs ", featureName(feature), ", which this device lacks.")};
-  }
+  if (auto error =
+          checkDispatch(dispatch, {kernel->bindingCount, kernel->pushWords, kernel->workgroupSize[0], kernel->features},
+                        device_.caps()))
+    return *error;
 
   const auto& vk = device_.vk();
   const std::vector<uint32_t> replacement = readReplacement(dispatch.kernel);
@@ -187,7 +180,7 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
     auto stored = parameterMemory_->store(parameters);
     if (!stored) return stored.error();
     block = *stored;
-    auto shared = layouts_->parameterSet(block.buffer);
+    auto shared = layouts_->parameterSet(block.buffer->handle());
     if (!shared) {
       parameterMemory_->free(block);
       return shared.error();

@@ -1,5 +1,8 @@
 # How kernelgen gets DXIL: with DXC's own program (DIMPLE_DXC), or with its DLL for Windows run in Wine, which
 # tools/setup.sh --d3d12 provides. Without either, kernels have no DXIL and everything else is the same.
+if(CMAKE_HOST_WIN32)
+  find_program(DIMPLE_DXC dxc DOC "dxc, which compiles HLSL to DXIL; the Windows SDK has one")
+endif()
 set(DIMPLE_DXC "" CACHE FILEPATH "dxc, which compiles HLSL to DXIL; or leave it empty and give DIMPLE_DXC_DLL")
 set(DIMPLE_WINE_PREFIX "${CMAKE_SOURCE_DIR}/build/wine_dxc" CACHE PATH "Wine's folder for running DXC; made when needed")
 

@@ -5,6 +5,10 @@ if(NOT TARGET dimple)
   return()
 endif()
 
+if(DIMPLE_VKD3D)
+  return()  # its interfaces have a calling convention of their own
+endif()
+
 include(CMakePackageConfigHelpers)
 set(packageFolder "${CMAKE_INSTALL_LIBDIR}/cmake/Dimple")
 set(documentFolder "${CMAKE_INSTALL_DATADIR}/doc/dimple")
@@ -13,6 +17,10 @@ install(TARGETS dimple EXPORT DimpleTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET dimple_directml)
+  install(TARGETS dimple_directml RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" ARCHIVE DESTINATION
+    "${CMAKE_INSTALL_LIBDIR}")
+endif()
 if(TARGET dimple_tool)
   install(TARGETS dimple_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
@@ -20,10 +28,17 @@ endif()
 install(FILES api/include/dimple.h "${CMAKE_BINARY_DIR}/generated/include/dimple_version.h"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 # DirectML.h of 1.614 is newer than what distributions install, so the headers that dimple.h was built with go along.
-install(DIRECTORY "${DIMPLE_DIRECTX_INCLUDE_DIR}/directx" "${DIMPLE_DIRECTX_INCLUDE_DIR}/dxguids"
-  "${DIMPLE_DIRECTX_INCLUDE_DIR}/wsl"
-  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/dimple"
-  FILES_MATCHING PATTERN "*.h")
+set(headerFolders directx dxguids)
+if(NOT WIN32)
+  list(APPEND headerFolders wsl)
+endif()
+foreach(folder IN LISTS headerFolders)
+  # A cross build has links to folders.
+  get_filename_component(headers "${DIMPLE_DIRECTX_INCLUDE_DIR}/${folder}" REALPATH)
+  install(DIRECTORY "${headers}/"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/dimple/${folder}"
+    FILES_MATCHING PATTERN "*.h")
+endforeach()
 
 install(EXPORT DimpleTargets NAMESPACE Dimple:: DESTINATION "${packageFolder}")
 configure_package_config_file(cmake/DimpleConfig.cmake.in "${CMAKE_BINARY_DIR}/generated/DimpleConfig.cmake"
@@ -40,3 +55,5 @@ configure_file(cmake/dimple.pc.in "${CMAKE_BINARY_DIR}/generated/dimple.pc" @ONL
 install(FILES "${CMAKE_BINARY_DIR}/generated/dimple.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 install(FILES LICENSE THIRD_PARTY.md DESTINATION "${documentFolder}")
+
+include(cmake/package.cmake)

@@ -17,6 +17,7 @@ namespace dimple {
 struct NativeBuffer {
   uint64_t handle = 0;  // 0: none
   uint64_t bytes = 0;
+  bool upload = false;  // kernels cannot bind its memory: a copy of it is bound instead
 };
 
 // A run of descriptors that the caller set aside. `heap` is the back end's own object; the starts are what identifies
@@ -26,6 +27,7 @@ struct DescriptorRange {
   uint64_t cpuStart = 0;
   uint64_t gpuStart = 0;
   uint32_t count = 0;
+  uint32_t increment = 1;  // from one descriptor to the next, in the units of the starts
 };
 
 // Dispatches ready to record: pipelines and the parameter buffer. Immutable; used from any thread.
@@ -40,7 +42,8 @@ class DescriptorSets {
  public:
   virtual ~DescriptorSets() = default;
   // Offset is a multiple of Caps::bufferOffsetAlignment, bytes a multiple of 4.
-  virtual void write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) = 0;
+  virtual Status write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset,
+                       uint64_t bytes) = 0;
 };
 
 class Backend {

@@ -64,6 +64,21 @@ uint32_t Plan::descriptorCount(std::span<const Dispatch> dispatches) {
   return static_cast<uint32_t>(count);
 }
 
+Status checkDispatch(const Dispatch& dispatch, const KernelInterface& kernel, const Caps& caps) {
+  if (kernel.bindings != dispatch.buffers.size() || kernel.groupSize != dispatch.groupSize ||
+      kernel.pushWords != dispatch.push.size())
+    return Error{ErrorCode::Internal,
+                 cat("Kernel ", dispatch.kernel, " declares ", kernel.bindings, " bindings, ", kernel.pushWords,
+                     " push words and ", kernel.groupSize, " invocations; its dispatch has ", dispatch.buffers.size(),
+                     ", ", dispatch.push.size(), " and ", dispatch.groupSize, ".")};
+  if (const uint32_t missing = kernel.features & ~caps.features) {
+    const auto feature = static_cast<Feature>(missing & (~missing + 1));  // the lowest bit
+    return Error{ErrorCode::Unsupported,
+                 cat("Kernel ", dispatch.kernel, " needs ", featureName(feature), ", which this device lacks.")};
+  }
+  return {};
+}
+
 std::string planText(const Plan& plan) {
   std::string out = cat("temporary ", plan.temporaryBytes, " persistent ", plan.persistentBytes, " parameters ",
                         plan.parameters.size() * 4, "\n");

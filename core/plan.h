@@ -53,6 +53,18 @@ struct Plan {
   static uint32_t descriptorCount(std::span<const Dispatch> dispatches);
 };
 
+// What a kernel's module declares.
+struct KernelInterface {
+  uint32_t bindings = 0;
+  uint32_t pushWords = 0;
+  uint32_t groupSize = 0;
+  uint32_t features = 0;  // bits of Feature
+};
+
+// Internal if the dispatch does not fit its kernel; Unsupported, by the feature's name, if the device lacks what the
+// kernel needs.
+Status checkDispatch(const Dispatch& dispatch, const KernelInterface& kernel, const Caps& caps);
+
 // A text dump, one line a dispatch, stable enough for golden files.
 std::string planText(const Plan& plan);
 

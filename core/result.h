@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,8 +37,9 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return state_.index() == 0; }
   T& operator*() { return std::get<0>(state_); }
   const T& operator*() const { return std::get<0>(state_); }
-  T* operator->() { return &std::get<0>(state_); }
-  const T* operator->() const { return &std::get<0>(state_); }
+  // Not &, which pointer classes overload.
+  T* operator->() { return std::addressof(std::get<0>(state_)); }
+  const T* operator->() const { return std::addressof(std::get<0>(state_)); }
   Error& error() { return std::get<1>(state_); }
   const Error& error() const { return std::get<1>(state_); }
 

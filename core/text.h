@@ -1,6 +1,8 @@
-// The grammar of messages: `Name (value)`.
+// Text for messages, whose grammar is `Name (value)`, and for names.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,6 +33,14 @@ std::string listText(std::span<const T> values) {
     out += std::to_string(values[i]);
   }
   return out + "}";
+}
+
+// Whether `text` contains `part`, in any case of the letters of ASCII.
+inline bool containsFolded(std::string_view text, std::string_view part) {
+  const auto equal = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), equal) != text.end();
 }
 
 }  // namespace dimple

@@ -12,10 +12,13 @@ const char* environment(const char* name) {
   return value && *value ? value : nullptr;
 }
 
-std::map<DimpleContextFlags, std::unique_ptr<Gpu>>& openGpus() {
-  static std::map<DimpleContextFlags, std::unique_ptr<Gpu>> gpus;
+using OpenGpus = std::map<std::pair<DimpleBackend, DimpleContextFlags>, std::unique_ptr<Gpu>>;
+OpenGpus& openGpus() {
+  static OpenGpus gpus;
   return gpus;
 }
+
+DimpleBackend runningBackend = DIMPLE_BACKEND_VULKAN;
 
 // Closes the devices before static objects of the driver go.
 struct CloseGpus : doctest::IReporter {
@@ -55,27 +58,61 @@ bool withValidation() {
   return with;
 }
 
-Gpu& sharedGpu(DimpleContextFlags flags) {
-  auto& gpu = openGpus()[flags];
+const std::vector<DimpleBackend>& testedBackends() {
+  static const std::vector<DimpleBackend> backends = [] {
+    std::vector<DimpleBackend> built{DIMPLE_BACKEND_VULKAN};
+#ifdef DIMPLE_WITH_D3D12
+    built.push_back(DIMPLE_BACKEND_D3D12);
+#endif
+    if (const char* only = environment("DIMPLE_TEST_BACKEND")) {
+      std::erase_if(built, [only](DimpleBackend backend) { return backendName(backend) != only; });
+      if (built.empty()) std::printf("DIMPLE_TEST_BACKEND is %s, which this build has not.\n", only);
+    }
+    return built;
+  }();
+  return backends;
+}
+
+DimpleBackend currentBackend() { return runningBackend; }
+
+static GpuOptions optionsOf(DimpleBackend backend, DimpleContextFlags flags) {
+  GpuOptions options;
+  options.backend = backend;
+  options.flags = flags;
+  if (backend != DIMPLE_BACKEND_VULKAN) return options;
+  if (withValidation()) options.flags |= DIMPLE_CONTEXT_FLAG_VALIDATION;
+  if (const char* name = environment("DIMPLE_TEST_ADAPTER")) options.adapterName = name;
+  return options;
+}
+
+GpuOptions gpuOptions(DimpleContextFlags flags) { return optionsOf(runningBackend, flags); }
+
+Gpu& sharedGpu(DimpleContextFlags flags) { return sharedGpu(runningBackend, flags); }
+
+Gpu& sharedGpu(DimpleBackend backend, DimpleContextFlags flags) {
+  auto& gpu = openGpus()[{backend, flags}];
   if (!gpu) {
-    GpuOptions options;
-    options.flags = flags;
-    if (withValidation()) options.flags |= DIMPLE_CONTEXT_FLAG_VALIDATION;
-    if (const char* name = environment("DIMPLE_TEST_ADAPTER")) options.adapterName = name;
+    const GpuOptions options = optionsOf(backend, flags);
     std::string error;
     gpu = Gpu::open(options, error);
     if (!gpu) FAIL("There is no device to run the GPU tests on: ", error);
     std::printf("GPU tests run on %s (%s)%s.\n", gpu->adapter().c_str(), std::string(gpu->backend()).c_str(),
-                withValidation() ? ", validated" : "");
+                options.flags & DIMPLE_CONTEXT_FLAG_VALIDATION ? ", validated" : "");
   }
   return *gpu;
 }
 
 void runGpuTest(GpuTest test) {
-  Gpu& gpu = sharedGpu();
-  gpu.takeMessages();
-  test(gpu);
-  for (const std::string& message : gpu.takeMessages()) FAIL_CHECK("A message was sent: ", message);
+  CHECK_MESSAGE(!testedBackends().empty(), "There is no back end to run the GPU tests on.");
+  for (const DimpleBackend backend : testedBackends()) {
+    runningBackend = backend;
+    INFO("on ", std::string(backendName(backend)));
+    Gpu& gpu = sharedGpu();
+    gpu.takeMessages();
+    test(gpu);
+    for (const std::string& message : gpu.takeMessages()) FAIL_CHECK("A message was sent: ", message);
+  }
+  runningBackend = DIMPLE_BACKEND_VULKAN;
 }
 
 }  // namespace dimple::testing

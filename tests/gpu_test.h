@@ -2,15 +2,18 @@
 //
 //   GPU_TEST_CASE("a device can add") { CHECK(gpu.device()....); }
 //
-// `gpu` (tests/ops/gpu.h) is a device with Vulkan core and synchronization validation, shared by all tests. What the
+// `gpu` (tests/ops/gpu.h) is a device shared by all tests, on Vulkan with core and synchronization validation. What the
 // layers say while the body runs fails the test. A device that cannot be had fails it too; environment variables ask
 // for less, and say so on stdout:
 //   DIMPLE_TEST_NO_GPU=reason     skip all GPU tests; they count as skipped
 //   DIMPLE_TEST_NO_VALIDATION=1   run without the validation layers
-//   DIMPLE_TEST_ADAPTER=name      the device whose name contains this, not the first
+//   DIMPLE_TEST_ADAPTER=name      the Vulkan device whose name contains this, not the first
+//   DIMPLE_TEST_BACKEND=d3d12     this back end only
 #pragma once
 
 #include <doctest.h>
+
+#include <vector>
 
 #include "tests/ops/gpu.h"
 
@@ -18,8 +21,18 @@ namespace dimple::testing {
 
 bool gpuTestsSkipped();
 
-// A device that lives until the run ends, one for each set of flags. Fails the running test case if there is none.
+// The back ends of this build, and the one that the running body is for; Vulkan outside a GPU_TEST_CASE.
+const std::vector<DimpleBackend>& testedBackends();
+DimpleBackend currentBackend();
+
+// What a device of the current back end is opened with, validation included.
+GpuOptions gpuOptions(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE);
+
+// A device of the current back end that lives until the run ends, one for each set of flags. Fails the running test
+// case if there is none.
 Gpu& sharedGpu(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE);
+// For tests that look at several back ends at once.
+Gpu& sharedGpu(DimpleBackend backend, DimpleContextFlags flags);
 
 // Whether validation messages are looked for; without DIMPLE_TEST_NO_VALIDATION they are.
 bool withValidation();

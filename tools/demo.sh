@@ -1,20 +1,49 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs the demo: a photograph is posterized through DirectML on Vulkan.
-# Vulkan runs on lavapipe where the machine shows no GPU; VK_DRIVER_FILES chooses another driver.
+# Sets up, builds and runs the demo: a photograph is posterized through DirectML.
+#
+#   tools/demo.sh                   on Vulkan
+#   tools/demo.sh --backend d3d12   on Direct3D 12, which is libvkd3d here; the picture is the same, bit for bit
+#
+# Other arguments go to `dimple run`. Vulkan, which libvkd3d uses too, is lavapipe where the machine shows no GPU;
+# VK_DRIVER_FILES chooses another driver.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 . tools/stages.sh
 
-hasGpu() { compgen -G '/dev/dri/renderD*' >/dev/null || compgen -G '/dev/nvidia[0-9]*' >/dev/null; }
-configure() { cmake --preset linux-release -DDIMPLE_BUILD_TESTS=ON; }
-build() { cmake --build --preset linux-release ${DIMPLE_JOBS:+-j "$DIMPLE_JOBS"} --target dimple_tool; }
+backend=vulkan
+previous=
+for argument in "$@"; do
+  case $argument in
+    -h | --help)
+      sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    --backend=*) backend=${argument#*=} ;;
+    *) [[ $previous == --backend ]] && backend=$argument ;;
+  esac
+  previous=$argument
+done
+case $backend in
+  vulkan) preset=linux-release setUp=(--demo) ;;
+  d3d12) preset=linux-vkd3d setUp=(--demo --d3d12) ;;
+  *)
+    echo "demo: unknown back end $backend (known: vulkan, d3d12)." >&2
+    exit 2
+    ;;
+esac
 
-stage "set-up" tools/setup.sh --demo
+hasGpu() { compgen -G '/dev/dri/renderD*' >/dev/null || compgen -G '/dev/nvidia[0-9]*' >/dev/null; }
+configure() { cmake --preset "$preset" -DDIMPLE_BUILD_TESTS=ON; }
+build() { cmake --build --preset "$preset" ${DIMPLE_JOBS:+-j "$DIMPLE_JOBS"} --target dimple_tool; }
+
+stage "set-up" tools/setup.sh "${setUp[@]}"
 # shellcheck disable=SC1091
 hasGpu || . build/deps/env.sh
+# libvkd3d reports its unfinished parts.
+export VKD3D_DEBUG=${VKD3D_DEBUG:-err}
 stage "configure" configure
 stage "build" build
-stage "demo" build/linux-release/bin/dimple run tools/demo/posterize.json --dir build/demo "$@"
+stage "demo" "build/$preset/bin/dimple" run tools/demo/posterize.json --dir build/demo "$@"
 printStages

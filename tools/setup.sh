@@ -4,7 +4,9 @@
 #   tools/setup.sh           what build and tests need
 #   tools/setup.sh --demo    also the photograph of the demo (through npm)
 #   tools/setup.sh --fuzz    also clang, for the linux-fuzz preset
-#   tools/setup.sh --d3d12   also DXC, Wine and mingw-w64, which make DXIL of the kernels, and libvkd3d to test it
+#   tools/setup.sh --d3d12   also DXC, Wine and mingw-w64, which make DXIL of the kernels, and libvkd3d to test it,
+#                            also from Windows programs (tools/wine/run.sh)
+#   tools/setup.sh --microsoft  also Microsoft's DirectML.dll, to check the tests against (docs/microsoft.md)
 #
 # Debian 12 and 13 are set up by the script: packages of the distribution itself are installed with apt (as root or
 # through sudo); newer ones are only unpacked under build/deps, never installed. A second run changes nothing and takes
@@ -17,17 +19,19 @@ deps=$root/build/deps
 wantDemo=0
 wantFuzz=0
 wantD3d12=0
+wantMicrosoft=0
 for argument in "$@"; do
   case $argument in
     --demo) wantDemo=1 ;;
     --fuzz) wantFuzz=1 ;;
     --d3d12) wantD3d12=1 ;;
+    --microsoft) wantD3d12=1 wantMicrosoft=1 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --fuzz, --d3d12)." >&2
+      echo "setup: unknown option $argument (known: --demo, --fuzz, --d3d12, --microsoft)." >&2
       exit 2
       ;;
   esac
@@ -65,7 +69,7 @@ setup: only Debian 12 and Debian 13 are set up by this script. On another system
 
 and configure with a preset; CMake looks for each of them and -D names one it does not find:
 DIMPLE_GLSLANG, DIMPLE_SPIRV_CROSS, DIMPLE_SPIRV_VAL, DIMPLE_VULKAN_INCLUDE_DIR, DIMPLE_VOLK_DIR,
-DIMPLE_DIRECTX_INCLUDE_DIR, DIMPLE_LVP_ICD.
+DIMPLE_DIRECTX_INCLUDE_DIR, DIMPLE_LVP_ICD. For DXIL, name DXC's program with -DDIMPLE_DXC.
 TEXT
   exit 1
 }
@@ -217,6 +221,8 @@ TEXT
 if [ -z "\${VK_DRIVER_FILES+set}" ] && [ -z "\${VK_ICD_FILENAMES+set}" ]; then
   export VK_DRIVER_FILES="$7"
 fi
+# libvkd3d reports its unfinished parts, and lavapipe that there is no desktop.
+export VKD3D_DEBUG="\${VKD3D_DEBUG:-err}" XDG_RUNTIME_DIR="\${XDG_RUNTIME_DIR:-/tmp}"
 TEXT
 }
 
@@ -277,5 +283,8 @@ fi
 if ((wantD3d12)); then
   . "$root/tools/setup_d3d12.sh"
   setupD3d12
+  . "$root/tools/wine/setup.sh"
+  setupWineBridge
 fi
+((!wantMicrosoft)) || setupMicrosoft
 say "ready"

@@ -42,21 +42,24 @@ setupD3d12() {
   fi
   if [[ ! -d $deps/vkd3d ]]; then
     say "unpacking ${vkd3dPackages[*]} of Debian's unstable suite into build/deps/vkd3d"
-    (fetchVkd3d) || say "libvkd3d could not be downloaded, so the tests on Direct3D 12 will be skipped."
+    (fetchVkd3d) || {
+      rm -rf "$deps/.vkd3d"
+      say "libvkd3d could not be downloaded, so the tests on Direct3D 12 will be skipped."
+    }
   fi
   writeD3d12Files
 }
 
 # build/deps/d3d12.cmake, which deps.cmake includes.
 writeD3d12Files() {
-  local file=$deps/d3d12.cmake
+  local file=$deps/d3d12.cmake here='${CMAKE_CURRENT_LIST_DIR}'
   {
     echo "# Written by tools/setup.sh --d3d12."
-    echo "set(DIMPLE_DXC_DLL \"\${CMAKE_CURRENT_LIST_DIR}/dxc/dxcompiler.dll\" CACHE FILEPATH \"dxcompiler.dll, run in Wine\")"
+    echo "set(DIMPLE_DXC_DLL \"$here/dxc/dxcompiler.dll\" CACHE FILEPATH \"dxcompiler.dll, run in Wine\")"
     echo "set(DIMPLE_WINE \"$(command -v wine)\" CACHE FILEPATH \"wine\")"
     echo "set(DIMPLE_MINGW_CXX \"$(command -v x86_64-w64-mingw32-g++-posix)\" CACHE FILEPATH \"mingw-w64's g++\")"
     if [[ -d $deps/vkd3d ]]; then
-      echo "set(DIMPLE_VKD3D_ROOT \"\${CMAKE_CURRENT_LIST_DIR}/vkd3d\" CACHE PATH \"folder that holds usr/include/vkd3d and usr/lib\")"
+      echo "set(DIMPLE_VKD3D_ROOT \"$here/vkd3d\" CACHE PATH \"libvkd3d: holds usr/include/vkd3d and usr/lib\")"
     fi
   } >"$file.new"
   cmp -s "$file.new" "$file" || cp "$file.new" "$file"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs all tests.
 #
-#   tools/test.sh            everything: release, install, address and undefined behaviour sanitizers
-#   tools/test.sh --quick    every 20th case, without the sanitizers
+#   tools/test.sh            everything: release, install, Direct3D 12 (libvkd3d), Windows programs in Wine, address and
+#                            undefined behaviour sanitizers
+#   tools/test.sh --quick    every 20th case, without Windows programs and sanitizers
 #   tools/test.sh --no-asan  without the sanitizers
 #
 # The last line is the sum over all test programs: `N passed, N failed, N skipped`.
@@ -14,11 +15,13 @@ cd "$root"
 . tools/stages.sh
 
 withAsan=1
+withWine=1
 for argument in "$@"; do
   case $argument in
     --quick)
       export DIMPLE_TEST_SAMPLE=20
       withAsan=0
+      withWine=0
       ;;
     --no-asan) withAsan=0 ;;
     -h | --help)
@@ -84,11 +87,18 @@ runProgram() { # name, command...
   fi
 }
 
+# A part that this machine cannot have, which is no failure.
+skip() { # part, reason
+  skipped=$((skipped + 1))
+  echo "SKIPPED: $1: $2"
+}
+
 runTests() { # preset, suffix of the stage's name
   local preset=$1 program
   for program in kernelgen_tests core_tests dimple_tests tool_tests; do
-    # The generator is tested once; sanitizers look at the library.
+    # The generator is tested once, and core has no back end; sanitizers look at the library.
     [[ $program == kernelgen_tests && $preset != linux-release ]] && continue
+    [[ $program == core_tests && $preset == linux-vkd3d ]] && continue
     if [[ -x build/$preset/bin/$program ]]; then
       # Drivers leak, and are unloaded before the leaks are named: only programs without a device look for leaks.
       ASAN_OPTIONS="${ASAN_OPTIONS:-}$([[ $program == core_tests ]] || echo :detect_leaks=0)" \
@@ -133,7 +143,7 @@ installTest() {
   fi
 }
 
-must "set-up" tools/setup.sh
+must "set-up" tools/setup.sh --d3d12
 # shellcheck disable=SC1091
 . build/deps/env.sh
 must "configure linux-release" configure linux-release
@@ -146,11 +156,36 @@ if stage "install, find_package, pkg-config" bash -c "set -euo pipefail; root='$
 else
   fail "install, find_package, pkg-config"
 fi
+
+# Vulkan and Direct3D 12 in one binary.
+if stage "configure linux-vkd3d" configure linux-vkd3d; then
+  must "build linux-vkd3d" build linux-vkd3d dimple_tests tool_tests
+  runTests linux-vkd3d " (Direct3D 12)"
+elif [[ -f build/linux-vkd3d/vkd3d_missing.txt ]]; then
+  skip "Direct3D 12" "$(<build/linux-vkd3d/vkd3d_missing.txt)"
+else
+  fail "configure linux-vkd3d"
+fi
+
+# The same as Windows programs, a sample of the cases; Wine has no validation layers.
+if ((withWine)); then
+  if [[ -f build/deps/wine/stamp ]]; then
+    must "configure mingw" configure mingw
+    must "build mingw" build mingw
+    for program in core_tests dimple_tests; do
+      DIMPLE_TEST_SAMPLE=40 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200 \
+        stage "$program (Wine)" runProgram "$program (Wine)" tools/wine/run.sh "build/mingw/bin/$program.exe"
+    done
+  else
+    skip "Windows programs in Wine" "tools/setup.sh --d3d12 could not make the bridge to libvkd3d"
+  fi
+fi
+
 if ((withAsan)); then
   must "configure linux-asan" configure linux-asan
   must "build linux-asan" build linux-asan core_tests dimple_tests tool_tests
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
-  # Instrumented code is many times slower: every tenth case.
+  # Instrumented code is several times slower: every tenth case.
   export DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-10}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   runTests linux-asan " (asan)"

@@ -17,6 +17,9 @@
 
 #include <directx/d3d12.h>
 
+#if defined(__MINGW32__) && !defined(_Maybenull_)
+#define _Maybenull_  // an annotation that DirectML.h uses and mingw-w64 does not know
+#endif
 #include <directx/DirectML.h>
 #ifndef _MSC_VER
 #include <dxguids/dxguids.h>  // the IDs of the ID3D12* interfaces
@@ -57,7 +60,7 @@ __CRT_UUID_DECL(IDMLDevice1, 0xa0884f9a, 0xd2be, 0x4355, 0xaa, 0x5d, 0x59, 0x01,
 // Compilers for Windows other than MSVC disagree with it on how a method returns a structure. These call such methods
 // rightly on every platform.
 
-#if defined(_WIN32) && !defined(_MSC_VER)
+#if defined(_WIN32) && !defined(_MSC_VER) && !defined(DIMPLE_RETURNS_BY_POINTER)
 #define DIMPLE_RETURNS_BY_POINTER  // d3d12.h declares these methods with the pointer that MSVC passes
 #endif
 
@@ -130,6 +133,12 @@ DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetLastMessage();
 // ---- adapters
 // --------------------------------------------------------------------------------------------------------
 
+enum DimpleBackend {
+  DIMPLE_BACKEND_VULKAN,
+  DIMPLE_BACKEND_D3D12,  // in builds with Direct3D 12: those for Windows
+};
+
+// What Direct3D 12 does not tell of an adapter is zero: UUID, versions and type.
 struct DimpleAdapterDesc {
   char Name[256];
   UINT8 DeviceUuid[16];  // VkPhysicalDeviceIDProperties
@@ -146,6 +155,10 @@ struct DimpleAdapterDesc {
 // Describes the Vulkan device of this index. DXGI_ERROR_NOT_FOUND past the last one; DXGI_ERROR_UNSUPPORTED if there is
 // no Vulkan loader.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateAdapters(UINT index, DimpleAdapterDesc* desc);
+
+// The same for the adapters of any back end. DXGI_ERROR_UNSUPPORTED if this build or this machine lacks it.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateBackendAdapters(DimpleBackend backend, UINT index,
+                                                                    DimpleAdapterDesc* desc);
 
 // ---- a device over the caller's Vulkan
 // -------------------------------------------------------------------------------
@@ -203,7 +216,8 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleNotifyDeviceLost(IDMLDevice* device, 
 
 enum DimpleContextFlags {
   DIMPLE_CONTEXT_FLAG_NONE = 0,
-  DIMPLE_CONTEXT_FLAG_VALIDATION = 0x1,            // Vulkan core and synchronization validation, if installed
+  // Vulkan core and synchronization validation, or Direct3D 12's debug layer; refused where it is not installed
+  DIMPLE_CONTEXT_FLAG_VALIDATION = 0x1,
   DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,  // robustBufferAccess, and robustBufferAccess2 where there is one
   DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE = 0x4,     // leave 8- and 16-bit storage off, for tests
   DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND = 0x8,  // leave update-after-bind off, for tests
@@ -211,8 +225,9 @@ enum DimpleContextFlags {
 DEFINE_ENUM_FLAG_OPERATORS(DimpleContextFlags)
 
 struct DimpleContextDesc {
+  DimpleBackend Backend;
   // Which adapter, the first of these that is given: its UUID, a part of its name (case-insensitive), its index.
-  const UINT8* AdapterUuid;  // 16 bytes, or null
+  const UINT8* AdapterUuid;  // 16 bytes, or null; Vulkan only
   const char* AdapterName;   // or null
   UINT AdapterIndex;
   DimpleContextFlags Flags;
@@ -222,20 +237,26 @@ struct DimpleContextDesc {
   const char* PipelineCachePath;  // as in DimpleVulkanDeviceDesc
 };
 
-// A Vulkan device of its own with a queue, for programs that own no Vulkan.
+// A device of its own with a queue, for programs that own none. What works on one back end works on the other: set the
+// descriptor heap on the list before RecordDispatch, separate dispatches that depend on each other by UAV barriers.
 struct IDimpleContext : public IUnknown {
   // IDMLDevice, IDMLDevice1
   STDMETHOD(GetDevice)(REFIID riid, void** ppv) = 0;
   STDMETHOD(GetAdapterDesc)(DimpleAdapterDesc* desc) = 0;
   // A device-local buffer. Contents are undefined.
   STDMETHOD(CreateBuffer)(UINT64 sizeInBytes, ID3D12Resource** buffer) = 0;
+  // A heap whose handles a DML_BINDING_TABLE_DESC takes.
   STDMETHOD(CreateDescriptorHeap)(UINT count, ID3D12DescriptorHeap** heap) = 0;
+  // Bytes from the handle of one descriptor to the next.
+  STDMETHOD_(UINT, GetDescriptorIncrement)() = 0;
   // Copies between host memory and a buffer of this context, after all work submitted before; returns when it is done.
   STDMETHOD(Upload)(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 sizeInBytes) = 0;
   STDMETHOD(Download)(ID3D12Resource* buffer, UINT64 offset, void* data, UINT64 sizeInBytes) = 0;
   // A command list in the recording state. Close ends recording; a closed list can be executed any number of times,
-  // one execution at a time; Reset(nullptr, nullptr) empties and reopens it.
+  // one execution at a time.
   STDMETHOD(CreateCommandList)(ID3D12GraphicsCommandList** list) = 0;
+  // Empties and reopens a closed list whose executions are done.
+  STDMETHOD(ResetCommandList)(ID3D12GraphicsCommandList* list) = 0;
   // Submits a closed list. `fence`, if not null, receives the value that Wait takes. Lists execute in order, each with
   // all memory effects of the ones before visible.
   STDMETHOD(Execute)(ID3D12GraphicsCommandList* list, UINT64* fence) = 0;

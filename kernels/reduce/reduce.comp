@@ -201,7 +201,8 @@ void store(uint outputOffset, uint task, Accumulator a) {
 #endif
 }
 
-shared COMPUTE sharedValue[256];
+// As RAW: libvkd3d has no 64-bit integers in shared memory.
+shared RAW sharedValue[256];
 shared uint sharedExtra[256];
 
 void main() {
@@ -220,13 +221,13 @@ void main() {
   Accumulator a = emptyAccumulator();
   if (ROW != 0u) {
     for (uint k = lane; k < count; k += gl_WorkGroupSize.x) a = combine(a, load(kept.x, outputIndex, begin + k));
-    sharedValue[lane] = a.value;
+    sharedValue[lane] = wideToRaw(a.value);
     sharedExtra[lane] = a.extra;
     for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
       barrier();
       if (lane < half1) {
-        a = combine(a, Accumulator(sharedValue[lane + half1], sharedExtra[lane + half1]));
-        sharedValue[lane] = a.value;
+        a = combine(a, Accumulator(wideFromRaw(sharedValue[lane + half1]), sharedExtra[lane + half1]));
+        sharedValue[lane] = wideToRaw(a.value);
         sharedExtra[lane] = a.extra;
       }
     }

@@ -14,7 +14,7 @@ const std::vector<float> kSum{11, 22, 33, 44};
 
 }  // namespace
 
-TEST_CASE("work recorded with only the persistent resource bound runs with what is bound later, many times") {
+GPU_TEST_CASE("work recorded with only the persistent resource bound runs with what is bound later, many times") {
   Fixture f;
   const auto op = f.compile("ELEMENT_WISE_ADD ATensor=f32[4] BTensor=f32[4]! OutputTensor=f32[4]",
                             DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
@@ -60,7 +60,7 @@ TEST_CASE("work recorded with only the persistent resource bound runs with what 
   CHECK(f.device->GetDeviceRemovedReason() == S_OK);
 }
 
-TEST_CASE("a binding table may be released or reset right after recording") {
+GPU_TEST_CASE("a binding table may be released or reset right after recording") {
   Fixture f;
   const auto op = f.compile(kAddLine);
   const auto heap = f.heap(6);
@@ -74,7 +74,7 @@ TEST_CASE("a binding table may be released or reset right after recording") {
     bindInputs(table, {a.Get(), b.Get()});
     bindOutputs(table, {first.Get()});
     f.recorder->RecordDispatch(list.Get(), op.Get(), table.Get());
-    const auto desc = Fixture::tableDesc(op.Get(), heap, 3, 3);
+    const auto desc = f.tableDesc(op.Get(), heap, 3, 3);
     REQUIRE(table->Reset(&desc) == S_OK);
     bindInputs(table, {b.Get(), b.Get()});
     bindOutputs(table, {second.Get()});
@@ -86,7 +86,7 @@ TEST_CASE("a binding table may be released or reset right after recording") {
   CHECK(f.read(second, 4) == std::vector<float>{20, 40, 60, 80});
 }
 
-TEST_CASE("a range of a heap serves other operators once the work is done") {
+GPU_TEST_CASE("a range of a heap serves other operators once the work is done") {
   Fixture f;
   const auto heap = f.heap(3);
   const auto a = f.buffer(kA);
@@ -143,7 +143,7 @@ TEST_CASE("operators run with robust buffer access") {
   CHECK(f.read(sum, 4) == kSum);
 }
 
-TEST_CASE("in-place operators may write over an input of the same layout") {
+GPU_TEST_CASE("in-place operators may write over an input of the same layout") {
   Fixture f;
   const auto op = f.compile(kAddLine);
   const auto a = f.buffer(kA);
@@ -156,7 +156,7 @@ TEST_CASE("in-place operators may write over an input of the same layout") {
   CHECK(f.read(a, 4) == kSum);
 }
 
-TEST_CASE("binding through a table whose heap is gone touches no freed memory") {
+GPU_TEST_CASE("binding through a table whose heap is gone touches no freed memory") {
   Fixture f;
   const auto op = f.compile(kAddLine);
   const auto table = f.table(op.Get(), f.heap(3));
@@ -164,7 +164,7 @@ TEST_CASE("binding through a table whose heap is gone touches no freed memory") 
   bindInputs(table, {a.Get(), a.Get()});
 }
 
-TEST_CASE("binding tables are checked when they are made") {
+GPU_TEST_CASE("binding tables are checked when they are made") {
   Fixture f;
   const auto op = f.compile(kAddLine);
   const auto heap = f.heap(4);
@@ -172,19 +172,25 @@ TEST_CASE("binding tables are checked when they are made") {
   const auto make = [&](const DML_BINDING_TABLE_DESC& desc) {
     return f.device->CreateBindingTable(&desc, IID_PPV_ARGS(&table));
   };
-  CHECK(make(Fixture::tableDesc(op.Get(), heap, 0, 2)) == E_INVALIDARG);
+  CHECK(make(f.tableDesc(op.Get(), heap, 0, 2)) == E_INVALIDARG);
   CHECK(std::string(dimpleGetLastMessage()) ==
         "SizeInDescriptors has value (2), expected at least 3 (RequiredDescriptorCount).");
-  CHECK(make(Fixture::tableDesc(op.Get(), heap, 2, 3)) == E_INVALIDARG);
-  CHECK(make(Fixture::tableDesc(op.Get(), heap, 4, 3)) == E_INVALIDARG);
-  CHECK(make(Fixture::tableDesc(nullptr, heap, 0, 3)) == E_INVALIDARG);
-  auto desc = Fixture::tableDesc(op.Get(), heap, 0, 3);
+  // Direct3D 12 does not tell which heap a handle is of, nor how large that is.
+  if (currentBackend() == DIMPLE_BACKEND_VULKAN) {
+    CHECK(make(f.tableDesc(op.Get(), heap, 2, 3)) == E_INVALIDARG);
+    CHECK(make(f.tableDesc(op.Get(), heap, 4, 3)) == E_INVALIDARG);
+    auto apart = f.tableDesc(op.Get(), heap, 0, 3);
+    apart.GPUDescriptorHandle.ptr += f.context->GetDescriptorIncrement();
+    CHECK(make(apart) == E_INVALIDARG);
+  }
+  CHECK(make(f.tableDesc(nullptr, heap, 0, 3)) == E_INVALIDARG);
+  auto desc = f.tableDesc(op.Get(), heap, 0, 3);
   desc.CPUDescriptorHandle.ptr = 0;
   CHECK(make(desc) == E_INVALIDARG);
-  desc = Fixture::tableDesc(op.Get(), heap, 0, 3);
-  desc.GPUDescriptorHandle.ptr += dimpleDescriptorIncrement;
+  desc = f.tableDesc(op.Get(), heap, 0, 3);
+  desc.GPUDescriptorHandle.ptr = 0;
   CHECK(make(desc) == E_INVALIDARG);
-  CHECK(make(Fixture::tableDesc(op.Get(), heap, 1, 3)) == S_OK);
+  CHECK(make(f.tableDesc(op.Get(), heap, 1, 3)) == S_OK);
   CHECK(table->Reset(nullptr) == S_OK);
   CHECK(f.device->CreateBindingTable(nullptr, IID_PPV_ARGS(&table)) == S_OK);
   // An initializer with nothing to do needs no descriptors and no handles.
@@ -195,10 +201,11 @@ TEST_CASE("binding tables are checked when they are made") {
 
 // Each of these removes the device. What removes, and what does not, is as in Microsoft's DirectML 1.15.4, except that
 // null arguments which crash there remove the device here.
-TEST_CASE("misuse of methods that return nothing removes the device") {
+GPU_TEST_CASE("misuse of methods that return nothing removes the device") {
   struct Misuse {
     const char* name;
     std::function<void(Fixture&, const ComPtr<IDMLCompiledOperator>&, const ComPtr<IDMLBindingTable>&)> act;
+    bool wrappersOnly = false;  // what only objects of our own can tell
   };
   alignas(16) static char junk[64] = {};
   const auto bindOne = [](const auto& change) {
@@ -219,7 +226,7 @@ TEST_CASE("misuse of methods that return nothing removes the device") {
       {"a null Desc", bindOne([](Bindings& b) { b.descs()[1].Desc = nullptr; })},
       {"a BUFFER_ARRAY at execution", bindOne([](Bindings& b) { b.descs()[0].Type = DML_BINDING_TYPE_BUFFER_ARRAY; })},
       {"a pointer that is no buffer",
-       bindOne([](Bindings& b) { b.buffer(0).Buffer = reinterpret_cast<ID3D12Resource*>(junk); })},
+       bindOne([](Bindings& b) { b.buffer(0).Buffer = reinterpret_cast<ID3D12Resource*>(junk); }), true},
       {"one input of two", [](Fixture& f, const auto&, const auto& table) { bindInputs(table, {f.buffer(16).Get()}); }},
       {"two outputs of one",
        [](Fixture& f, const auto&, const auto& table) {
@@ -248,13 +255,15 @@ TEST_CASE("misuse of methods that return nothing removes the device") {
       {"a foreign command list",
        [](Fixture& f, const auto& op, const auto& table) {
          f.recorder->RecordDispatch(reinterpret_cast<ID3D12CommandList*>(junk), op.Get(), table.Get());
-       }},
+       },
+       true},
       {"a closed command list",
        [](Fixture& f, const auto& op, const auto& table) {
          const auto list = f.list();
          REQUIRE(list->Close() == S_OK);
          f.recorder->RecordDispatch(list.Get(), op.Get(), table.Get());
-       }},
+       },
+       true},
       {"a null dispatchable",
        [](Fixture& f, const auto&, const auto& table) {
          f.recorder->RecordDispatch(f.list().Get(), nullptr, table.Get());
@@ -272,6 +281,7 @@ TEST_CASE("misuse of methods that return nothing removes the device") {
        }},
   };
   for (const auto& misuse : all) {
+    if (misuse.wrappersOnly && currentBackend() != DIMPLE_BACKEND_VULKAN) continue;
     CAPTURE(misuse.name);
     Fixture f;
     const auto op = f.compile(kAddLine);
@@ -295,7 +305,7 @@ TEST_CASE("misuse of methods that return nothing removes the device") {
   }
 }
 
-TEST_CASE("what DirectML lets pass does not remove the device") {
+GPU_TEST_CASE("what DirectML lets pass does not remove the device") {
   Fixture f;
   const auto op = f.compile(kAddLine);
   const auto heap = f.heap(8);
@@ -326,7 +336,7 @@ TEST_CASE("what DirectML lets pass does not remove the device") {
   REQUIRE(list->Close() == S_OK);
 }
 
-TEST_CASE("initializers check what they are given") {
+GPU_TEST_CASE("initializers check what they are given") {
   const auto provoke = [](const auto& bind) {
     Fixture f;
     const auto op = f.compile("ELEMENT_WISE_ADD ATensor=f32[4]! BTensor=f32[4] OutputTensor=f32[4]");

@@ -19,10 +19,8 @@ constexpr std::string_view kAddLine = "ELEMENT_WISE_ADD ATensor=f32[4] BTensor=f
 class Fixture {
  public:
   explicit Fixture(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE) {
-    GpuOptions options;
-    options.flags = withValidation() ? static_cast<DimpleContextFlags>(flags | DIMPLE_CONTEXT_FLAG_VALIDATION) : flags;
     std::string error;
-    gpu = Gpu::open(options, error);
+    gpu = Gpu::open(gpuOptions(flags), error);
     REQUIRE_MESSAGE(gpu, error);
     device = &gpu->device();
     context = &gpu->context();
@@ -69,17 +67,17 @@ class Fixture {
     REQUIRE(context->Download(from.Get(), 0, values.data(), count * sizeof(float)) == S_OK);
     return values;
   }
-  ComPtr<ID3D12DescriptorHeap> heap(UINT count) const {
-    ComPtr<ID3D12DescriptorHeap> made;
-    REQUIRE(context->CreateDescriptorHeap(count, &made) == S_OK);
-    return made;
+  // Lists opened after it use it.
+  ComPtr<ID3D12DescriptorHeap> heap(UINT count) {
+    REQUIRE(context->CreateDescriptorHeap(count, heap_.ReleaseAndGetAddressOf()) == S_OK);
+    return heap_;
   }
-  static DML_BINDING_TABLE_DESC tableDesc(IDMLDispatchable* dispatchable, const ComPtr<ID3D12DescriptorHeap>& heap,
-                                          UINT first, UINT count) {
+  DML_BINDING_TABLE_DESC tableDesc(IDMLDispatchable* dispatchable, const ComPtr<ID3D12DescriptorHeap>& heap, UINT first,
+                                   UINT count) const {
     auto cpu = dimpleGetCPUStart(heap.Get());
     auto gpuStart = dimpleGetGPUStart(heap.Get());
-    cpu.ptr += SIZE_T{first} * dimpleDescriptorIncrement;
-    gpuStart.ptr += UINT64{first} * dimpleDescriptorIncrement;
+    cpu.ptr += SIZE_T{first} * context->GetDescriptorIncrement();
+    gpuStart.ptr += UINT64{first} * context->GetDescriptorIncrement();
     return {dispatchable, cpu, gpuStart, count};
   }
   ComPtr<IDMLBindingTable> table(IDMLDispatchable* dispatchable, const ComPtr<ID3D12DescriptorHeap>& heap,
@@ -93,6 +91,7 @@ class Fixture {
   ComPtr<ID3D12GraphicsCommandList> list() const {
     ComPtr<ID3D12GraphicsCommandList> made;
     REQUIRE(context->CreateCommandList(&made) == S_OK);
+    if (ID3D12DescriptorHeap* heap = heap_.Get()) made->SetDescriptorHeaps(1, &heap);
     return made;
   }
   void execute(const ComPtr<ID3D12GraphicsCommandList>& closed) const {
@@ -112,6 +111,9 @@ class Fixture {
   IDMLDevice* device = nullptr;
   IDimpleContext* context = nullptr;
   ComPtr<IDMLCommandRecorder> recorder;
+
+ private:
+  ComPtr<ID3D12DescriptorHeap> heap_;
 };
 
 // Bindings of whole buffers; null ones are NONE.

@@ -32,7 +32,7 @@ E outside(uint32_t value) {
 
 }  // namespace
 
-TEST_CASE("objects answer the interfaces they derive from and no others") {
+GPU_TEST_CASE("objects answer the interfaces they derive from and no others") {
   Fixture f;
   CHECK(answers<IUnknown>(f.device));
   CHECK(answers<IDMLObject>(f.device));
@@ -81,7 +81,7 @@ TEST_CASE("a debug device answers IDMLDebugDevice with its own identity") {
   CHECK(one.Get() == other.Get());
 }
 
-TEST_CASE("creating with a null result pointer only checks") {
+GPU_TEST_CASE("creating with a null result pointer only checks") {
   Fixture f;
   auto parsed = dimple::parseCase(kAddLine);
   const DML_OPERATOR_DESC desc = parsed->desc.desc();
@@ -90,7 +90,7 @@ TEST_CASE("creating with a null result pointer only checks") {
                                   nullptr) == S_FALSE);
 }
 
-TEST_CASE("children keep the device, and graphs of objects free completely") {
+GPU_TEST_CASE("children keep the device, and graphs of objects free completely") {
   Fixture f;
   const ULONG before = references(f.device);
   {
@@ -109,7 +109,7 @@ TEST_CASE("children keep the device, and graphs of objects free completely") {
   CHECK(references(f.device) == before);
 }
 
-TEST_CASE("an operator outlives its description, its device pointer and its context") {
+GPU_TEST_CASE("an operator outlives its description, its device pointer and its context") {
   ComPtr<IDMLCompiledOperator> compiled;
   {
     Fixture f;
@@ -120,7 +120,7 @@ TEST_CASE("an operator outlives its description, its device pointer and its cont
 
 #ifdef _WIN32
 // What a program compiled by MSVC does, spelled out: the result's address follows `this`, and comes back.
-TEST_CASE("GetBindingProperties has the calling convention of MSVC") {
+GPU_TEST_CASE("GetBindingProperties has the calling convention of MSVC") {
   Fixture f;
   const auto compiled = f.compile(kAddLine);
   const auto initializer = f.initializer(compiled.Get());
@@ -137,7 +137,7 @@ TEST_CASE("GetBindingProperties has the calling convention of MSVC") {
 }
 #endif
 
-TEST_CASE("private data") {
+GPU_TEST_CASE("private data") {
   Fixture f;
   const auto op = f.create(kAddLine);
   UINT size = 0;
@@ -171,7 +171,7 @@ TEST_CASE("private data") {
   CHECK(op->SetName(nullptr) == S_OK);
 }
 
-TEST_CASE("feature queries") {
+GPU_TEST_CASE("feature queries") {
   Fixture f;
   for (uint32_t type = 0; type < 20; ++type) {
     const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT query{outside<DML_TENSOR_DATA_TYPE>(type)};
@@ -202,18 +202,16 @@ TEST_CASE("feature queries") {
         DXGI_ERROR_UNSUPPORTED);
 }
 
-TEST_CASE("refusals reach the callback and the thread's last message") {
+GPU_TEST_CASE("refusals reach the callback and the thread's last message") {
   Fixture f;
   struct Heard {
     HRESULT code = S_OK;
     std::string text;
+    static void STDMETHODCALLTYPE hear(void* context, DimpleMessageSeverity, HRESULT code, const char* text) {
+      *static_cast<Heard*>(context) = {code, text};
+    }
   } heard;
-  REQUIRE(dimpleSetMessageCallback(
-              f.device,
-              [](void* context, DimpleMessageSeverity, HRESULT code, const char* text) {
-                *static_cast<Heard*>(context) = {code, text};
-              },
-              &heard) == S_OK);
+  REQUIRE(dimpleSetMessageCallback(f.device, Heard::hear, &heard) == S_OK);
   CHECK(f.device->CreateOperator(nullptr, __uuidof(IDMLOperator), nullptr) == E_INVALIDARG);
   CHECK(heard.code == E_INVALIDARG);
   CHECK(heard.text == "desc is null, expected a DML_OPERATOR_DESC.");
@@ -251,16 +249,17 @@ TEST_CASE("foreign and foreign-device objects are refused, not touched") {
   CHECK(f.device->Evict(0, nullptr) == E_INVALIDARG);
 }
 
-TEST_CASE("what is not there yet says so") {
+GPU_TEST_CASE("what is not there yet says so") {
   Fixture f;
   ComPtr<IDMLDevice1> device1;
   REQUIRE(f.device->QueryInterface(IID_PPV_ARGS(&device1)) == S_OK);
   void* out = nullptr;
   CHECK(device1->CompileGraph(nullptr, DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), &out) == E_NOTIMPL);
-  CHECK(f.device->GetParentDevice(__uuidof(IUnknown), &out) == E_NOINTERFACE);
+  if (currentBackend() == DIMPLE_BACKEND_VULKAN)
+    CHECK(f.device->GetParentDevice(__uuidof(IUnknown), &out) == E_NOINTERFACE);
 }
 
-TEST_CASE("a device is free-threaded") {
+GPU_TEST_CASE("a device is free-threaded") {
   Fixture f;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)

@@ -145,7 +145,7 @@ TEST_CASE("an operator runs in the program's own buffer and command buffer") {
   CHECK(dimpleGetDesc(buffer.Get()).Width == Program::kBytes);
   ComPtr<ID3D12DescriptorHeap> heap;
   REQUIRE(dimpleCreateDescriptorHeap(device.Get(), 3, &heap) == S_OK);
-  const auto tableDesc = Fixture::tableDesc(op.Get(), heap, 0, 3);
+  const DML_BINDING_TABLE_DESC tableDesc{op.Get(), dimpleGetCPUStart(heap.Get()), dimpleGetGPUStart(heap.Get()), 3};
   ComPtr<IDMLBindingTable> table;
   REQUIRE(device->CreateBindingTable(&tableDesc, IID_PPV_ARGS(&table)) == S_OK);
   const DML_BUFFER_BINDING parts[] = {{buffer.Get(), 0, 16}, {buffer.Get(), 256, 8}, {buffer.Get(), 512, 12}};
@@ -215,7 +215,7 @@ TEST_CASE("two devices live side by side and do not mix") {
   compile(deviceTwo, kAddLine);
   ComPtr<ID3D12DescriptorHeap> heap;
   REQUIRE(dimpleCreateDescriptorHeap(deviceTwo.Get(), 3, &heap) == S_OK);
-  const auto desc = Fixture::tableDesc(op.Get(), heap, 0, 3);
+  const DML_BINDING_TABLE_DESC desc{op.Get(), dimpleGetCPUStart(heap.Get()), dimpleGetGPUStart(heap.Get()), 3};
   ComPtr<IDMLBindingTable> table;
   CHECK(deviceOne->CreateBindingTable(&desc, IID_PPV_ARGS(&table)) == E_INVALIDARG);
   CHECK(deviceTwo->CreateBindingTable(&desc, IID_PPV_ARGS(&table)) == E_INVALIDARG);
@@ -226,6 +226,11 @@ TEST_CASE("adapters are chosen by index, name and UUID") {
   REQUIRE(dimpleEnumerateAdapters(0, &adapter) == S_OK);
   CHECK(dimpleEnumerateAdapters(1000, &adapter) == DXGI_ERROR_NOT_FOUND);
   CHECK(dimpleEnumerateAdapters(0, nullptr) == E_POINTER);
+#ifdef DIMPLE_WITH_D3D12
+  CHECK(dimpleEnumerateBackendAdapters(DIMPLE_BACKEND_D3D12, 1000, &adapter) == DXGI_ERROR_NOT_FOUND);
+#else
+  CHECK(dimpleEnumerateBackendAdapters(DIMPLE_BACKEND_D3D12, 0, &adapter) == DXGI_ERROR_UNSUPPORTED);
+#endif
   REQUIRE(dimpleEnumerateAdapters(0, &adapter) == S_OK);
   const auto open = [](const DimpleContextDesc& desc) {
     ComPtr<IDimpleContext> context;

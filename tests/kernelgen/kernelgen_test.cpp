@@ -3,6 +3,7 @@
 #include <doctest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -30,6 +31,7 @@ class Workshop {
   }
   ~Workshop() { fs::remove_all(folder_); }
 
+  const fs::path& folder() const { return folder_; }
   void write(const std::string& name, const std::string& text) const { writeAtomically(folder_ / name, text); }
   std::string read(const std::string& name) const { return readText(folder_ / "out" / name); }
   bool exists(const std::string& name) const { return fs::exists(folder_ / "out" / name); }
@@ -96,12 +98,15 @@ std::string kernelGlsl(const std::string& body, const std::string& before = "") 
   return kHead + before + "void main() { " + body + " }\n";
 }
 
-// The options that make kernelgen run DXC; none where the build has no DXC, and then the test case is skipped.
-std::vector<std::string> dxcOptions() {
-  std::vector<std::string> options;
-  std::istringstream list(DIMPLE_DXC_OPTIONS);
-  for (std::string option; std::getline(list, option, '|');) options.push_back(option);
-  if (options.empty()) MESSAGE("skipped: the build has no DXC; tools/setup.sh --d3d12 provides it");
+// The options that make kernelgen run the DXC of the build; none where it has no DXC.
+const std::vector<std::string>& dxcOptions() {
+  static const std::vector<std::string> options = [] {
+    std::vector<std::string> list;
+    std::istringstream stream(DIMPLE_DXC_OPTIONS);
+    for (std::string option; std::getline(stream, option, '|');) list.push_back(option);
+    if (list.empty()) std::printf("The tests of DXC are skipped: the build has none (tools/setup.sh --d3d12).\n");
+    return list;
+  }();
   return options;
 }
 
@@ -206,9 +211,9 @@ TEST_CASE("every failing kernel is reported, not only the first") {
   CHECK_FALSE(workshop.exists("kernel_index.cpp"));
 }
 
-TEST_CASE("DXIL is made of portable kernels, and again only when their HLSL changed") {
-  const std::vector<std::string> options = dxcOptions();
-  if (options.empty()) return;
+TEST_CASE("DXIL is made of portable kernels, and again only when their HLSL changed" *
+          doctest::skip(dxcOptions().empty())) {
+  const std::vector<std::string>& options = dxcOptions();
   const Workshop workshop;
   workshop.write("a.comp", kernelGlsl("y[0] = VALUE * SCALE;", "layout(constant_id = 3) const uint SCALE = 1;\n"));
   // 16-bit storage, which only Shader Model 6.2 has.
@@ -242,9 +247,8 @@ TEST_CASE("DXIL is made of portable kernels, and again only when their HLSL chan
   CHECK(workshop.run(small).output.find("above the ceiling of") != std::string::npos);
 }
 
-TEST_CASE("a warning of DXC refuses the kernel, and the others are compiled") {
-  const std::vector<std::string> options = dxcOptions();
-  if (options.empty()) return;
+TEST_CASE("a warning of DXC refuses the kernel, and the others are compiled" * doctest::skip(dxcOptions().empty())) {
+  const std::vector<std::string>& options = dxcOptions();
   const Workshop workshop;
   // DXC warns of the constant switch that has no such case.
   workshop.write("a.comp", kernelGlsl("switch (3) { case 1: y[0] = 1; break; case 2: y[1] = 2; break; }"));
@@ -257,6 +261,69 @@ TEST_CASE("a warning of DXC refuses the kernel, and the others are compiled") {
   CHECK(result.output.find("kernel b") == std::string::npos);
   CHECK_FALSE(workshop.exists("kernel_index.cpp"));
 }
+
+#ifndef _WIN32
+// Stands for DXC's own program: kernels that write 555 are refused, of 666 it warns, of 777 it makes nothing,
+// and 888 it does not sign.
+constexpr const char* kFakeDxc = R"(#!/bin/sh
+[ "$1" = --version ] && echo "fake 1.0" && exit 0
+echo "$@" >>"$(dirname "$0")/calls"
+[ "$2" = -Fo ] || exit 2
+grep -q '555u' "$1" && echo "it is five" && exit 1
+grep -q '666u' "$1" && echo "it is six"
+grep -q '777u' "$1" && exit 0
+head='DXBC"\\\0 and more is signed'
+grep -q '888u' "$1" && head='DXBC\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+printf "$head" >"$3"
+)";
+
+TEST_CASE("DXC's own program is run for every kernel") {
+  const Workshop workshop;
+  workshop.write("dxc", kFakeDxc);
+  fs::permissions(workshop.folder() / "dxc", fs::perms::owner_all);
+  const std::vector<std::string> options{"--dxc", (workshop.folder() / "dxc").string()};
+  workshop.write("a.comp", kernelGlsl("y[0] = VALUE;"));
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n variant VALUE 1 2 3\n access w\n vulkan-only 3\n");
+  const ProcessResult result = workshop.run(options);
+  INFO(result.output);
+  REQUIRE(result.exitCode == 0);
+  CHECK(result.output.find("3 kernels, 3 compiled, 0 from the cache, 2 with DXIL") != std::string::npos);
+  const std::string calls = readText(workshop.folder() / "calls");
+  CHECK(std::ranges::count(calls, '\n') == 2);
+  CHECK(calls.find("-E main -O3 -Gis -WX -Wno-ambig-lit-shift -T cs_6_0\n") != std::string::npos);
+  // Quotes and zeros pass through a string literal.
+  CHECK(workshop.read("dxil/a.1.dxil") == std::string("DXBC\"\\\0 and more is signed", 26));
+  CHECK(workshop.read("kernel_index.cpp").find("{dxil_a__1, 26u}") != std::string::npos);
+  bool found = false;
+  for (int i = 0; i < 16; ++i)
+    found |=
+        workshop.read("kernel_data_" + std::to_string(i) + ".cpp")
+            .find("const uint8_t dxil_a__1[] =\n    \"\\104\\130\\102\\103\\042\\134\\000\\040") != std::string::npos;
+  CHECK(found);
+
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n variant VALUE 444 555 666 777 888\n access w\n");
+  const ProcessResult refused = workshop.run(options);
+  CAPTURE(refused.output);
+  CHECK(refused.exitCode == 1);
+  CHECK(refused.output.find("The kernel a.444") == std::string::npos);
+  CHECK(refused.output.find("The kernel a.555 is refused by DXC:\nit is five") != std::string::npos);
+  CHECK(refused.output.find("The kernel a.666 is refused by DXC:\nit is six") != std::string::npos);
+  CHECK(refused.output.find("The DXIL of the kernel a.888 is not signed") != std::string::npos);
+  CHECK(refused.output.find("The kernel a.777 got no DXIL of DXC, which says nothing.") != std::string::npos);
+}
+
+TEST_CASE("the program for batches of DXC fails") {
+  const Workshop workshop;
+  workshop.write("batch", "#!/bin/sh\necho no wine today\nexit 9\n");
+  fs::permissions(workshop.folder() / "batch", fs::perms::owner_all);
+  workshop.write("a.comp", kernelGlsl("y[0] = 1;"));
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n access w\n");
+  const std::string batch = (workshop.folder() / "batch").string();
+  const ProcessResult result = workshop.run({"--dxc-batch", batch, "--dxc-identity", "1"});
+  CHECK(result.exitCode == 1);
+  CHECK(result.output.find("The program " + batch + " failed with 9: no wine today") != std::string::npos);
+}
+#endif
 
 TEST_CASE("every resource has a register in the HLSL") {
   const Workshop workshop;

@@ -16,13 +16,20 @@
 
 namespace dimple::testing {
 
+// What a case computed, and what the oracle expected.
+struct CaseOutput {
+  oracle::Result expected;
+  oracle::Array actual;
+};
+
 struct CaseOutcome {
   std::string line;
   DML_OPERATOR_TYPE type = DML_OPERATOR_INVALID;
   DML_TENSOR_DATA_TYPE dataType = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of the main tensor
   std::string failure;                                           // a sentence; empty: passed
-  bool vacuous = false;  // the expected elements are all the same or mostly free: passing says little
-  double maxUlp = 0;     // largest error, where the oracle granted nothing beside its tolerance
+  bool vacuous = false;             // the expected elements are all the same or mostly free: passing says little
+  double maxUlp = 0;                // largest error, where the oracle granted nothing beside its tolerance
+  std::vector<CaseOutput> outputs;  // if they were asked for and the case ran
 };
 
 class CaseRunner {
@@ -30,7 +37,7 @@ class CaseRunner {
   using Report = std::function<void(const CaseOutcome&)>;
 
   // `report` receives every case once, some time after it was added.
-  CaseRunner(Gpu& gpu, Report report);
+  CaseRunner(Gpu& gpu, Report report, bool keepOutputs = false);
   ~CaseRunner();
 
   void add(std::string_view line);
@@ -61,6 +68,7 @@ class CaseRunner {
 
   Gpu& gpu_;
   const Report report_;
+  const bool keepOutputs_;
   ComPtr<IDMLCommandRecorder> recorder_;
   ComPtr<ID3D12GraphicsCommandList> list_;
   ComPtr<ID3D12DescriptorHeap> heap_;

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "tests/ops/d3d12_gpu.h"
+
 namespace dimple::testing {
 
 void STDMETHODCALLTYPE Gpu::receive(void* self, DimpleMessageSeverity severity, HRESULT, const char* text) {
@@ -12,9 +14,13 @@ void STDMETHODCALLTYPE Gpu::receive(void* self, DimpleMessageSeverity severity, 
   gpu.messages_.emplace_back(text);
 }
 
+std::string_view backendName(DimpleBackend backend) { return backend == DIMPLE_BACKEND_D3D12 ? "d3d12" : "vulkan"; }
+
 std::unique_ptr<Gpu> Gpu::open(const GpuOptions& options, std::string& error) {
   std::unique_ptr<Gpu> gpu(new Gpu);
+  gpu->backend_ = options.backend;
   DimpleContextDesc desc{};
+  desc.Backend = options.backend;
   desc.AdapterName = options.adapterName.empty() ? nullptr : options.adapterName.c_str();
   desc.AdapterIndex = options.adapterIndex;
   desc.Flags = options.flags;
@@ -26,11 +32,26 @@ std::unique_ptr<Gpu> Gpu::open(const GpuOptions& options, std::string& error) {
   DimpleAdapterDesc adapter{};
   if (SUCCEEDED(result)) result = gpu->context_->GetAdapterDesc(&adapter);
   if (FAILED(result)) {
-    error = refusalText(result);
+    error = gpu->refusalText(result);
     return nullptr;
   }
   gpu->adapter_ = adapter.Name;
   return gpu;
+}
+
+std::unique_ptr<Gpu> Gpu::openDll([[maybe_unused]] const std::string& path, std::string& error) {
+#ifdef _WIN32
+  std::unique_ptr<Gpu> gpu(new Gpu);
+  gpu->isDimple_ = false;
+  gpu->backend_ = DIMPLE_BACKEND_D3D12;
+  gpu->adapter_ = path;
+  gpu->context_ = openDllContext(path, error);
+  if (!gpu->context_ || FAILED(gpu->context_->GetDevice(IID_PPV_ARGS(&gpu->device_)))) return nullptr;
+  return gpu;
+#else
+  error = "Other DLLs can be tested on Windows only.";
+  return nullptr;
+#endif
 }
 
 std::vector<std::string> Gpu::takeMessages() {
@@ -38,10 +59,10 @@ std::vector<std::string> Gpu::takeMessages() {
   return std::exchange(messages_, {});
 }
 
-std::string refusalText(HRESULT result) {
+std::string Gpu::refusalText(HRESULT result) const {
   char code[16];
   std::snprintf(code, sizeof code, "%08X", static_cast<unsigned>(result));
-  const std::string text = dimpleGetLastMessage();
+  const std::string text = isDimple_ ? dimpleGetLastMessage() : "";
   return std::string("HRESULT ") + code + (text.empty() ? "." : ": " + text);
 }
 

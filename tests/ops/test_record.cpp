@@ -1,5 +1,6 @@
 #include "tests/ops/test_record.h"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -23,19 +24,31 @@ CaseCounts TestRecord::total() const {
   return sum;
 }
 
-bool TestRecord::write(const std::string& path, const Gpu& gpu) const {
-  nlohmann::ordered_json root;
-  root["backend"] = gpu.backend();
-  root["device"] = gpu.adapter();
-  root["results"] = nlohmann::ordered_json::array();
+bool TestRecord::write(const std::string& path, std::string_view backend, const std::string& device) const {
+  using Json = nlohmann::ordered_json;
+  Json record{{"backend", backend}, {"device", device}, {"results", Json::array()}};
   for (const auto& [key, counts] : counts_)
-    root["results"].push_back({{"operator", key.first},
-                               {"type", key.second},
-                               {"passed", counts.passed},
-                               {"failed", counts.failed},
-                               {"maxUlp", counts.maxUlp}});
+    record["results"].push_back({{"operator", key.first},
+                                 {"type", key.second},
+                                 {"passed", counts.passed},
+                                 {"failed", counts.failed},
+                                 {"maxUlp", counts.maxUlp}});
+  // What cannot be read, such as half a file, is no record.
+  std::ifstream before(path);
+  Json records = Json::parse(before, nullptr, false);
+  before.close();
+  if (records.is_object()) records = Json::array({records});
+  if (!records.is_array()) records = Json::array();
+  const auto isSame = [&](const Json& other) {
+    return other.is_object() && other.value("backend", "") == backend && other.value("device", "") == device;
+  };
+  const auto same = std::find_if(records.begin(), records.end(), isSame);
+  if (same == records.end())
+    records.push_back(std::move(record));
+  else
+    *same = std::move(record);
   std::ofstream file(path);
-  file << root.dump(1) << '\n';
+  file << records.dump(1) << '\n';
   return static_cast<bool>(file.flush());
 }
 

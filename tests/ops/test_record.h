@@ -1,4 +1,5 @@
-// What ran and passed, for `dimple ops`: written to test-results.json in the build folder.
+// What ran and passed, for `dimple ops`: written to test-results.json in the build folder, which keeps one record of
+// each back end and device.
 #pragma once
 
 #include <map>
@@ -23,8 +24,8 @@ class TestRecord {
   const std::map<std::pair<std::string, std::string>, CaseCounts>& counts() const { return counts_; }
   CaseCounts total() const;
 
-  // False if the file cannot be written.
-  bool write(const std::string& path, const Gpu& gpu) const;
+  // Replaces the record of this back end and device, and keeps the file's others. False if the file cannot be written.
+  bool write(const std::string& path, std::string_view backend, const std::string& device) const;
 
  private:
   // By operator and data type.

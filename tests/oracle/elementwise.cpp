@@ -15,6 +15,19 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargestFloat = static_cast<double>(std::numeric_limits<float>::max());
 constexpr double kFloatEps = 0x1p-23;
 
+// mingw-w64 takes the processor's instructions, whose pi has 66 bits; the system's C library knows all of pi.
+#ifdef __MINGW32__
+double systemFunction(const char* name, double x) {
+  using Function = double(__cdecl*)(double);
+  return reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(GetModuleHandleA("msvcrt.dll"), name)))(x);
+}
+double sine(double x) { return systemFunction("sin", x); }
+double cosine(double x) { return systemFunction("cos", x); }
+#else
+double sine(double x) { return std::sin(x); }
+double cosine(double x) { return std::cos(x); }
+#endif
+
 using UnaryLoop = void (*)(const Array& in, const Attributes& attributes, Result& result);
 using BinaryLoop = void (*)(const Array& a, const Array& b, const Attributes& attributes, Result& result);
 
@@ -139,8 +152,8 @@ const UnaryRow kScaled[] = {
     {DML_OPERATOR_ELEMENT_WISE_EXP, ulp(32, 2), [](double x, const A&) { return std::exp(x); }},
     {DML_OPERATOR_ELEMENT_WISE_RECIP, ulp(3, 2), [](double x, const A&) { return 1 / x; }},
     {DML_OPERATOR_ELEMENT_WISE_SQRT, ulp(3, 2), [](double x, const A&) { return std::sqrt(x); }},
-    {DML_OPERATOR_ELEMENT_WISE_SIN, periodic(), [](double x, const A&) { return std::sin(x); }},
-    {DML_OPERATOR_ELEMENT_WISE_COS, periodic(), [](double x, const A&) { return std::cos(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_SIN, periodic(), [](double x, const A&) { return sine(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_COS, periodic(), [](double x, const A&) { return cosine(x); }},
     {DML_OPERATOR_ELEMENT_WISE_TANH, ulp(18, 4), [](double x, const A&) { return std::tanh(x); }},
     {DML_OPERATOR_ELEMENT_WISE_ERF, transcendental(), [](double x, const A&) { return std::erf(x); }},
 };

@@ -78,8 +78,11 @@ TEST_CASE("demo: the picture is the one of the oracle") {
                                                   std::to_string(dimensions[1].get<int>()) + ", 3)") +
                                  pixels);
   fixture.write("demo.json", text);
-  const auto outcome = fixture.run("run demo.json --validate");
-  REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  for (const std::string& backend : testing::toolBackends()) {
+    const auto outcome =
+        fixture.run("run demo.json --dir " + backend + (backend == "vulkan" ? " --validate" : " --backend " + backend));
+    REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  }
 
   const auto plan = fixture.run("plan demo.json --caps default");
   REQUIRE_MESSAGE(plan.code == 0, plan.err);
@@ -132,6 +135,9 @@ TEST_CASE("demo: the picture is the one of the oracle") {
     ++dispatches;
   }
   CHECK(dispatches == 8);
-  const Bytes actual = npyContents(readText(fixture.folder() / "posterized.npy"));
-  CHECK(actual == buffers.at(original.at("commands").back().at("resource")));
+  for (const std::string& backend : testing::toolBackends()) {
+    INFO("on ", backend);
+    const Bytes actual = npyContents(readText(fixture.folder() / backend / "posterized.npy"));
+    CHECK(actual == buffers.at(original.at("commands").back().at("resource")));
+  }
 }

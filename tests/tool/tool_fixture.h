@@ -1,11 +1,13 @@
 // Runs the command line tool as a person does.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #ifdef _WIN32
 #include <process.h>
@@ -27,6 +29,23 @@ inline std::string readText(const std::filesystem::path& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+// With the ends of lines as they are in C.
+inline std::string readLines(const std::filesystem::path& path) {
+  std::string text = readText(path);
+  std::erase(text, '\r');
+  return text;
+}
+
+// What --backend takes in this build.
+inline const std::vector<std::string>& toolBackends() {
+#ifdef DIMPLE_WITH_D3D12
+  static const std::vector<std::string> backends{"vulkan", "d3d12"};
+#else
+  static const std::vector<std::string> backends{"vulkan"};
+#endif
+  return backends;
 }
 
 // A folder of its own, removed at the end.
@@ -51,21 +70,25 @@ class ToolFixture {
     return folder_ / name;
   }
 
-  // `arguments` as the shell reads them; the fixture's folder is the current one.
-  ToolOutcome run(const std::string& arguments) const {
+  // `arguments` as a POSIX shell reads them, with ' as the only quotes; the fixture's folder is the current one.
+  ToolOutcome run(std::string arguments) const {
+    ToolOutcome outcome;
+#ifdef _WIN32
+    std::replace(arguments.begin(), arguments.end(), '\'', '"');
+    // cmd takes the first and the last quote away.
+    const std::string command =
+        "\"cd /d \"" + folder_.string() + "\" && \"" DIMPLE_TOOL "\" " + arguments + " >stdout.txt 2>stderr.txt\"";
+    outcome.code = std::system(command.c_str());
+#else
     // Drivers and layers leave memory behind when they are unloaded, which a leak sanitizer reports.
     const std::string environment = "LSAN_OPTIONS=detect_leaks=0 ";
     const std::string command = "cd '" + folder_.string() + "' && " + environment + "'" DIMPLE_TOOL "' " + arguments +
                                 " >stdout.txt 2>stderr.txt";
-    ToolOutcome outcome;
     const int status = std::system(command.c_str());
-#ifdef _WIN32
-    outcome.code = status;
-#else
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 #endif
-    outcome.out = readText(folder_ / "stdout.txt");
-    outcome.err = readText(folder_ / "stderr.txt");
+    outcome.out = readLines(folder_ / "stdout.txt");
+    outcome.err = readLines(folder_ / "stderr.txt");
     return outcome;
   }
 

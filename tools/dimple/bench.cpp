@@ -163,12 +163,15 @@ int bench(const BenchOptions& options) {
                       {"nanoseconds", item.median()},
                       {"bytesPerSecond", item.bytesPerSecond()},
                       {"ratioToCopy", item.bytesPerSecond() / copySpeed}});
-    std::printf(
-        "%s\n",
-        Json{{"device", device.name()}, {"sizes", {options.rows, options.columns}}, {"cases", rows}}.dump(2).c_str());
+    std::printf("%s\n", Json{{"backend", backendName(device.backend())},
+                             {"device", device.name()},
+                             {"sizes", {options.rows, options.columns}},
+                             {"cases", rows}}
+                            .dump(2)
+                            .c_str());
   } else {
-    std::printf("Running on '%s', tensors of %u x %u elements, median of %u\n", device.name().c_str(), options.rows,
-                options.columns, options.iterations);
+    std::printf("Running on '%s' (%s), tensors of %u x %u elements, median of %u\n", device.name().c_str(),
+                options.device.backend.c_str(), options.rows, options.columns, options.iterations);
     Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32"});
     for (const BenchCase& item : cases)
       table.add({item.name, item.kernels, fixedText(item.median() / 1e6, 3), fixedText(item.bytesPerSecond() / 1e9, 2),

@@ -18,14 +18,16 @@ struct CaseOptions {
   std::string file;
   DeviceOptions device;
   bool withoutNativeStorage = false;
+  std::string dll;
 };
 
 testing::GpuOptions gpuOptions(const CaseOptions& options) {
   testing::GpuOptions result;
   const std::string& device = options.device.device;
-  const auto adapters = listAdapters();
+  result.backend = parseBackend(options.device.backend);
+  const auto adapters = listAdapters(result.backend).adapters;
   const auto named = std::find_if(adapters.begin(), adapters.end(), [&](const DimpleAdapterDesc& adapter) {
-    return uuidText(adapter.DeviceUuid) == device;
+    return result.backend == DIMPLE_BACKEND_VULKAN && uuidText(adapter.DeviceUuid) == device;
   });
   if (named != adapters.end())
     result.adapterIndex = static_cast<UINT>(named - adapters.begin());
@@ -50,9 +52,10 @@ int runCases(const CaseOptions& options) {
     if (const auto test = testing::parseTestCase(line); !test) throw InputError(test.error().text);
 
   std::string error;
-  const auto gpu = testing::Gpu::open(gpuOptions(options), error);
+  const auto gpu =
+      options.dll.empty() ? testing::Gpu::open(gpuOptions(options), error) : testing::Gpu::openDll(options.dll, error);
   if (!gpu) throw RunError(error);
-  std::printf("%s\n", gpu->adapter().c_str());
+  std::printf("%s (%s)\n", gpu->adapter().c_str(), options.device.backend.c_str());
   size_t failed = 0;
   testing::CaseRunner runner(*gpu, [&](const testing::CaseOutcome& outcome) {
     if (outcome.failure.empty()) {
@@ -73,6 +76,9 @@ Action setUpCase(CLI::App& options) {
   auto given = std::make_shared<CaseOptions>();
   options.add_option("line", given->lines, "Case lines as the operator tests print them, each in quotes");
   options.add_option("--file", given->file, "A file of case lines");
+#ifdef _WIN32
+  options.add_option("--dll", given->dll, "Another DirectML.dll to run them on, over Direct3D 12");
+#endif
   addDeviceOptions(options, given->device);
   options.add_flag("--no-native-storage", given->withoutNativeStorage, "Leave 8- and 16-bit storage of the device off");
   return [given] { return runCases(*given); };

@@ -20,13 +20,23 @@ std::string resultText(HRESULT result) {
 
 }  // namespace
 
+std::string backendName(DimpleBackend backend) { return backend == DIMPLE_BACKEND_D3D12 ? "d3d12" : "vulkan"; }
+
+DimpleBackend parseBackend(std::string_view text) {
+  for (const DimpleBackend backend : kBackends)
+    if (backendName(backend) == text) return backend;
+  throw InputError(cat("There is no back end \"", text, "\", expected vulkan or d3d12."));
+}
+
 void addDeviceOption(CLI::App& app, DeviceOptions& options) {
+  app.add_option("--backend", options.backend, "vulkan or d3d12")->capture_default_str();
   app.add_option("--device", options.device, "Index, UUID or part of the name of the device")->capture_default_str();
 }
 
 void addDeviceOptions(CLI::App& app, DeviceOptions& options) {
   addDeviceOption(app, options);
-  app.add_flag("--validate", options.validate, "Switch on Vulkan validation; a message is a failure");
+  app.add_flag("--validate", options.validate,
+               "Switch on Vulkan's or Direct3D 12's validation; a message is a failure");
 }
 
 std::optional<Uuid> parseUuid(std::string_view text) {
@@ -54,19 +64,23 @@ std::string uuidText(const UINT8 (&uuid)[16]) {
   return out;
 }
 
-std::vector<DimpleAdapterDesc> listAdapters() {
-  std::vector<DimpleAdapterDesc> adapters;
+AdapterList listAdapters(DimpleBackend backend) {
+  AdapterList list;
   for (UINT index = 0;; ++index) {
     DimpleAdapterDesc desc{};
-    const HRESULT result = dimpleEnumerateAdapters(index, &desc);
-    if (result == DXGI_ERROR_NOT_FOUND) return adapters;
-    if (FAILED(result)) throw RunError(cat("The devices cannot be listed: ", dimpleGetLastMessage()));
-    adapters.push_back(desc);
+    const HRESULT result = dimpleEnumerateBackendAdapters(backend, index, &desc);
+    if (result == DXGI_ERROR_NOT_FOUND) return list;
+    if (FAILED(result)) {
+      list.refusal = dimpleGetLastMessage();
+      return list;
+    }
+    list.adapters.push_back(desc);
   }
 }
 
-Device::Device(const DeviceOptions& options) {
+Device::Device(const DeviceOptions& options) : backend_(parseBackend(options.backend)) {
   DimpleContextDesc desc{};
+  desc.Backend = backend_;
   const auto uuid = parseUuid(options.device);
   if (uuid)
     desc.AdapterUuid = uuid->data();

@@ -17,11 +17,19 @@ class App;
 
 namespace dimple::tool {
 
+inline constexpr DimpleBackend kBackends[] = {DIMPLE_BACKEND_VULKAN, DIMPLE_BACKEND_D3D12};
+// "vulkan", "d3d12"
+std::string backendName(DimpleBackend backend);
+// Throws InputError.
+DimpleBackend parseBackend(std::string_view text);
+
 struct DeviceOptions {
+  std::string backend = "vulkan";
   std::string device = "0";  // index, UUID or part of a name
   bool validate = false;
 };
 
+// --backend and --device.
 void addDeviceOption(CLI::App& app, DeviceOptions& options);
 // And --validate.
 void addDeviceOptions(CLI::App& app, DeviceOptions& options);
@@ -31,7 +39,11 @@ using Uuid = std::array<UINT8, 16>;
 std::optional<Uuid> parseUuid(std::string_view text);
 std::string uuidText(const UINT8 (&uuid)[16]);
 
-std::vector<DimpleAdapterDesc> listAdapters();
+struct AdapterList {
+  std::vector<DimpleAdapterDesc> adapters;
+  std::string refusal;  // why the back end cannot be asked; empty: it was
+};
+AdapterList listAdapters(DimpleBackend backend);
 
 // A context, its DirectML device, and the messages that arrive from them.
 class Device {
@@ -41,18 +53,20 @@ class Device {
 
   IDimpleContext& context() const { return *context_.get(); }
   IDMLDevice& dml() const { return *dml_.get(); }
+  DimpleBackend backend() const { return backend_; }
   std::string name() const;
 
   // Throws RunError with Dimple's own message if `result` is a failure. `what` says what was being done.
   void check(HRESULT result, std::string_view what) const;
   // Throws RunError if the device was removed; methods that return nothing report their misuse this way.
   void checkAlive() const;
-  // Messages of Vulkan validation so far.
+  // Messages of validation so far.
   int warnings() const { return warnings_; }
 
  private:
   static void STDMETHODCALLTYPE receive(void* self, DimpleMessageSeverity severity, HRESULT code, const char* text);
 
+  const DimpleBackend backend_;
   std::string removal_;
   int warnings_ = 0;
   // Declared last: destroyed first, while the messages it may send have somewhere to go.

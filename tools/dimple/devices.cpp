@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "tools/dimple/command.h"
 #include "tools/dimple/device.h"
+#include "tools/dimple/failure.h"
 #include "tools/dimple/table.h"
 
 namespace dimple::tool {
@@ -22,30 +23,54 @@ std::string versionText(UINT32 version) {
   return cat((version >> 22) & 0x7f, ".", (version >> 12) & 0x3ff, ".", version & 0xfff);
 }
 
+struct Row {
+  DimpleBackend backend;
+  size_t index;
+  DimpleAdapterDesc adapter;
+};
+
+std::vector<Row> listRows() {
+  std::vector<Row> rows;
+  std::string refusals;
+  for (const DimpleBackend backend : kBackends) {
+    const AdapterList list = listAdapters(backend);
+    for (size_t i = 0; i < list.adapters.size(); ++i) rows.push_back({backend, i, list.adapters[i]});
+    if (!list.refusal.empty()) refusals += cat(" ", list.refusal);
+  }
+  // A back end that is missing is no failure while there is another.
+  if (rows.empty() && !refusals.empty()) throw RunError(cat("The devices cannot be listed:", refusals));
+  return rows;
+}
+
 int listDevices(bool asJson) {
-  const auto adapters = listAdapters();
+  const auto rows = listRows();
   if (asJson) {
     nlohmann::ordered_json devices = nlohmann::ordered_json::array();
-    for (size_t i = 0; i < adapters.size(); ++i)
-      devices.push_back({{"index", i},
-                         {"name", adapters[i].Name},
-                         {"type", deviceTypeText(adapters[i].DeviceType)},
-                         {"vulkan", versionText(adapters[i].VulkanVersion)},
-                         {"memory", adapters[i].DeviceLocalBytes},
-                         {"uuid", uuidText(adapters[i].DeviceUuid)}});
+    for (const auto& [backend, index, adapter] : rows) {
+      nlohmann::ordered_json device{{"backend", backendName(backend)}, {"index", index}, {"name", adapter.Name}};
+      if (backend == DIMPLE_BACKEND_VULKAN) {
+        device["type"] = deviceTypeText(adapter.DeviceType);
+        device["vulkan"] = versionText(adapter.VulkanVersion);
+      }
+      device["memory"] = adapter.DeviceLocalBytes;
+      if (backend == DIMPLE_BACKEND_VULKAN) device["uuid"] = uuidText(adapter.DeviceUuid);
+      devices.push_back(std::move(device));
+    }
     std::printf("%s\n", nlohmann::ordered_json{{"devices", devices}}.dump(2).c_str());
     return 0;
   }
-  if (adapters.empty()) {
-    std::printf("There is no Vulkan device.\n");
+  if (rows.empty()) {
+    std::printf("There is no device.\n");
     return 0;
   }
-  Table table({">index", "name", "type", "Vulkan", ">memory", "UUID"});
-  for (size_t i = 0; i < adapters.size(); ++i) {
-    const double gibibytes = static_cast<double>(adapters[i].DeviceLocalBytes) / (1u << 30);
-    table.add({std::to_string(i), adapters[i].Name, deviceTypeText(adapters[i].DeviceType),
-               versionText(adapters[i].VulkanVersion), fixedText(gibibytes, 1) + " GiB",
-               uuidText(adapters[i].DeviceUuid)});
+  Table table({"backend", ">index", "name", "type", "Vulkan", ">memory", "UUID"});
+  for (const auto& [backend, index, adapter] : rows) {
+    const bool vulkan = backend == DIMPLE_BACKEND_VULKAN;
+    const double gibibytes = static_cast<double>(adapter.DeviceLocalBytes) / (1u << 30);
+    table.add({backendName(backend), std::to_string(index), adapter.Name,
+               vulkan ? deviceTypeText(adapter.DeviceType) : "-", vulkan ? versionText(adapter.VulkanVersion) : "-",
+               adapter.DeviceLocalBytes ? fixedText(gibibytes, 1) + " GiB" : "-",
+               vulkan ? uuidText(adapter.DeviceUuid) : "-"});
   }
   table.print();
   return 0;

@@ -31,7 +31,7 @@ constexpr Command kCommands[] = {
 };
 
 int run(int argc, char** argv) {
-  CLI::App app("DirectML over Vulkan, from the command line.", "dimple");
+  CLI::App app("DirectML over Vulkan and Direct3D 12, from the command line.", "dimple");
   app.set_version_flag("--version", dimpleGetVersion());
   app.require_subcommand(1);
   std::vector<std::pair<CLI::App*, Action>> actions;

@@ -198,4 +198,21 @@ Model readModel(const JsonFile& file, const ModelOptions& options) {
   return model;
 }
 
+std::vector<OutputTensor> outputTensors(const Model& model) {
+  std::map<std::pair<size_t, uint64_t>, const DML_BUFFER_TENSOR_DESC*> found;
+  for (const ModelCommand& command : model.commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (!dispatch) continue;
+    for (const BindPoint& point : bindPoints(model.dispatchables[dispatch->dispatchable].desc)) {
+      const auto bound = dispatch->bindings.find(point.name);
+      if (point.role != Role::Output || bound == dispatch->bindings.end()) continue;
+      for (size_t i = 0; i < point.tensors.size(); ++i)
+        if (point.tensors[i]) found[{bound->second[i].buffer, bound->second[i].offset}] = point.tensors[i];
+    }
+  }
+  std::vector<OutputTensor> outputs;
+  for (const auto& [place, tensor] : found) outputs.push_back({{place.first, place.second}, tensor});
+  return outputs;
+}
+
 }  // namespace dimple::tool

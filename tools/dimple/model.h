@@ -95,4 +95,13 @@ struct BindPoint {
 // In binding order.
 std::vector<BindPoint> bindPoints(const OwnedDesc& desc);
 
+// A tensor that the program computes, as the last dispatch that binds this place of a buffer as an output sees it.
+struct OutputTensor {
+  BindingSource source;
+  const DML_BUFFER_TENSOR_DESC* tensor;  // of the model
+};
+
+// In the order of the buffers.
+std::vector<OutputTensor> outputTensors(const Model& model);
+
 }  // namespace dimple::tool

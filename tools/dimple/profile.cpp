@@ -7,13 +7,17 @@
 #include "tools/dimple/table.h"
 
 namespace dimple::tool {
+namespace {
+
+void STDMETHODCALLTYPE receiveTime(void* times, const char* kernel, double nanoseconds) {
+  static_cast<std::vector<KernelTime>*>(times)->push_back({kernel, nanoseconds});
+}
+
+}  // namespace
 
 std::vector<KernelTime> readProfile(const Device& device) {
   std::vector<KernelTime> times;
-  const auto report = [](void* context, const char* kernel, double nanoseconds) {
-    static_cast<std::vector<KernelTime>*>(context)->push_back({kernel, nanoseconds});
-  };
-  device.check(device.context().ReadProfile(report, &times), "The times cannot be read");
+  device.check(device.context().ReadProfile(receiveTime, &times), "The times cannot be read");
   return times;
 }
 

@@ -1,19 +1,16 @@
 // dimple run
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "core/element_text.h"
 #include "core/text.h"
 #include "tools/dimple/command.h"
+#include "tools/dimple/compare.h"
 #include "tools/dimple/failure.h"
-#include "tools/dimple/model.h"
-#include "tools/dimple/npy.h"
-#include "tools/dimple/profile.h"
-#include "tools/dimple/progress.h"
-#include "tools/dimple/runner.h"
+#include "tools/dimple/program.h"
+#include "tools/dimple/table.h"
 
 namespace dimple::tool {
 namespace {
@@ -24,182 +21,80 @@ struct RunOptions {
   ModelOptions model;
   std::vector<std::string> definitions;
   bool profile = false;
+  std::string compare;  // two back ends
+  std::optional<double> tolerance;
 };
 
-double millisecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+// Runs the program, and calls `visit` with it while its buffers are there.
+template <class Visit>
+void runOn(const DeviceOptions& deviceOptions, const Model& model, const ProgramOptions& options, Visit visit) {
+  const Device device(deviceOptions);
+  std::printf("Running on '%s' (%s)\n", device.name().c_str(), deviceOptions.backend.c_str());
+  Program program(device, model, options);
+  program.run();
+  visit(program);
+  if (device.warnings()) throw RunError(cat("Validation gave ", device.warnings(), " messages."));
 }
 
-// "1 dispatch", "2 dispatches"
-std::string countText(size_t count, std::string_view noun) {
-  return cat(count, " ", noun, count == 1 ? "" : noun.ends_with("h") ? "es" : "s");
+std::string coordinatesText(const std::vector<uint32_t>& coordinates) {
+  std::string text;
+  for (const uint32_t coordinate : coordinates) text += cat(text.empty() ? "" : ",", coordinate);
+  return cat("[", text, "]");
 }
 
-class Program {
- public:
-  Program(const Device& device, const Model& model, bool profile) : device_(device), model_(model), profile_(profile) {}
+// The names of the two back ends in "vulkan,d3d12".
+std::pair<std::string, std::string> parsePair(const std::string& text) {
+  const auto comma = text.find(',');
+  if (comma == text.npos)
+    throw InputError(cat("--compare has \"", text, "\", expected two back ends such as vulkan,d3d12."));
+  std::pair pair{text.substr(0, comma), text.substr(comma + 1)};
+  parseBackend(pair.first);
+  parseBackend(pair.second);
+  return pair;
+}
 
-  void run() {
-    createBuffers();
-    compile();
-    execute();
-    std::printf("Compiled %s in %.1f ms, executed %s in %.1f ms\n", countText(operators_.size(), "operator").c_str(),
-                compileTime_, countText(dispatches_, "dispatch").c_str(), executeTime_);
-    if (profile_) printProfile(times_);
+void compareBackends(const RunOptions& options, const Model& model) {
+  const auto [first, second] = parsePair(options.compare);
+  const auto outputs = outputTensors(model);
+  if (outputs.empty()) throw InputError(cat(options.file, " dispatches nothing, so there is nothing to compare."));
+  const auto results = [&](const std::string& backend) {
+    DeviceOptions device = options.device;
+    device.backend = backend;
+    std::map<size_t, std::vector<std::byte>> buffers;
+    runOn(device, model, {options.profile, false}, [&](const Program& program) {
+      for (const OutputTensor& output : outputs)
+        if (auto& bytes = buffers[output.source.buffer]; bytes.empty()) bytes = program.download(output.source.buffer);
+    });
+    return buffers;
+  };
+  const auto firstBuffers = results(first);
+  const auto secondBuffers = results(second);
+
+  Table table({"output", "type", ">elements", ">differing", ">largest ULP", ">largest absolute", "at", first, second});
+  size_t differing = 0;
+  std::string beyond;
+  for (const auto& [source, tensor] : outputs) {
+    const Difference difference = compareTensors(*tensor, &firstBuffers.at(source.buffer)[source.offset],
+                                                 &secondBuffers.at(source.buffer)[source.offset]);
+    std::string name = model.buffers[source.buffer].name;
+    if (source.offset) name += cat("+", source.offset);
+    const bool same = difference.differing == 0;
+    if (!same) ++differing;
+    table.add({name, std::string(dataTypeName(tensor->DataType)), std::to_string(difference.elements),
+               std::to_string(difference.differing), numberText(difference.ulp), numberText(difference.absolute),
+               same ? "-" : coordinatesText(difference.coordinates), same ? "-" : difference.first,
+               same ? "-" : difference.second});
+    if (beyond.empty() && options.tolerance && difference.ulp > *options.tolerance)
+      beyond = cat(name, " differs by ", numberText(difference.ulp), " ULP, expected at most ",
+                   numberText(*options.tolerance), ".");
   }
-
- private:
-  void createBuffers() {
-    Progress progress("uploading", model_.buffers.size());
-    for (const Buffer& buffer : model_.buffers) {
-      progress.step(buffer.name);
-      buffers_.push_back(createBuffer(device_, buffer.bytes));
-      std::vector<std::byte> contents(static_cast<size_t>(buffer.bytes));
-      std::copy(buffer.values.begin(), buffer.values.end(),
-                contents.begin() + static_cast<std::ptrdiff_t>(buffer.offset));
-      device_.check(device_.context().Upload(buffers_.back().get(), 0, contents.data(), contents.size()),
-                    cat(buffer.name, " cannot be uploaded"));
-    }
-  }
-
-  void compile() {
-    const auto start = std::chrono::steady_clock::now();
-    Progress progress("compiling", model_.dispatchables.size());
-    std::vector<CompiledOperator*> pointers;
-    std::vector<std::vector<BoundBuffer>> owned;
-    for (const Dispatchable& dispatchable : model_.dispatchables) {
-      progress.step(dispatchable.name);
-      operators_.push_back(compileOperator(device_, dispatchable.desc.desc(), dispatchable.flags, dispatchable.place));
-      owned.push_back(bound(dispatchable.desc, dispatchable.ownedBindings, Role::Input));
-    }
-    for (CompiledOperator& op : operators_) pointers.push_back(&op);
-    UINT descriptors = 0;
-    UINT64 temporary = 0;
-    for (const ModelCommand& command : model_.commands)
-      if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
-        descriptors += operators_[dispatch->dispatchable].properties.RequiredDescriptorCount;
-        temporary = std::max(temporary, operators_[dispatch->dispatchable].properties.TemporaryResourceSize);
-      }
-    runner_ = std::make_unique<Runner>(device_, descriptors, temporary);
-    runner_->initialize(pointers, owned);
-    compileTime_ = millisecondsSince(start);
-  }
-
-  // Adjacent dispatches go into one submission.
-  void execute() {
-    if (profile_) device_.check(device_.context().SetProfiling(TRUE), "Dispatches cannot be timed");
-    Progress progress("executing", model_.commands.size());
-    for (const ModelCommand& command : model_.commands) {
-      if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
-        const Dispatchable& dispatchable = model_.dispatchables[dispatch->dispatchable];
-        progress.step(dispatchable.name);
-        try {
-          runner_->dispatch(operators_[dispatch->dispatchable],
-                            bound(dispatchable.desc, dispatch->bindings, Role::Input),
-                            bound(dispatchable.desc, dispatch->bindings, Role::Output));
-        } catch (const RunError& error) {
-          throw RunError(cat(dispatch->place, " failed. ", error.what()));
-        }
-        ++dispatches_;
-        continue;
-      }
-      flush();
-      if (const auto* print = std::get_if<PrintCommand>(&command)) {
-        progress.step(model_.buffers[print->buffer].name);
-        this->print(*print);
-      } else {
-        const auto& write = std::get<WriteFileCommand>(command);
-        progress.step(model_.buffers[write.buffer].name);
-        this->write(write);
-      }
-    }
-    flush();
-  }
-
-  void flush() {
-    executeTime_ += runner_->flush();
-    if (!profile_) return;
-    const auto times = readProfile(device_);
-    times_.insert(times_.end(), times.begin(), times.end());
-  }
-
-  // The buffers of a dispatch in binding order; none where a tensor is absent.
-  std::vector<BoundBuffer> bound(const OwnedDesc& desc, const Bindings& bindings, Role role) const {
-    std::vector<BoundBuffer> result;
-    for (const BindPoint& point : bindPoints(desc)) {
-      if (point.role != role) continue;
-      const auto found = bindings.find(point.name);
-      for (size_t i = 0; i < point.tensors.size(); ++i) {
-        if (found == bindings.end()) {
-          result.emplace_back();
-          continue;
-        }
-        const BindingSource& source = found->second[i];
-        result.push_back(
-            {buffers_[source.buffer].get(), source.offset, model_.buffers[source.buffer].bytes - source.offset});
-      }
-    }
-    return result;
-  }
-
-  std::vector<std::byte> download(size_t index) const {
-    const Buffer& buffer = model_.buffers[index];
-    std::vector<std::byte> bytes(static_cast<size_t>(buffer.bytes));
-    device_.check(device_.context().Download(buffers_[index].get(), 0, bytes.data(), bytes.size()),
-                  cat(buffer.name, " cannot be downloaded"));
-    bytes.resize(static_cast<size_t>(buffer.contentBytes()));
-    return bytes;
-  }
-
-  void print(const PrintCommand& command) const {
-    const Buffer& buffer = model_.buffers[command.buffer];
-    const auto bytes = download(command.buffer);
-    const bool typed = buffer.type != DML_TENSOR_DATA_TYPE_UNKNOWN;
-    const DataType type = typed ? buffer.type : DML_TENSOR_DATA_TYPE_UINT8;
-    const size_t width = byteWidth(type);
-    std::printf("Resource '%s':%s", buffer.name.c_str(), command.verbose ? "\n" : " ");
-    for (size_t i = 0; i < bytes.size() / width; ++i) {
-      const std::string text = elementText(type, &bytes[i * width]);
-      if (!command.verbose) {
-        std::printf("%s%s", i ? ", " : "", text.c_str());
-        continue;
-      }
-      std::printf("[%zu] %s (0x", i, text.c_str());
-      for (size_t b = width; b-- > 0;) std::printf("%02X", static_cast<unsigned>(bytes[i * width + b]));
-      std::printf(")\n");
-    }
-    if (!command.verbose) std::printf("\n");
-  }
-
-  void write(const WriteFileCommand& command) const {
-    const Buffer& buffer = model_.buffers[command.buffer];
-    auto bytes = download(command.buffer);
-    if (command.channels) {
-      writeImage(command.path,
-                 fromElements(bytes, buffer.type, command.layout, command.width, command.height, command.channels));
-    } else if (command.path.extension() == ".npy") {
-      size_t count = byteWidth(buffer.type);
-      for (const uint32_t size : command.sizes) count *= size;
-      bytes.resize(count);
-      writeNpy(command.path, buffer.type, command.sizes, bytes);
-    } else {
-      writeFile(command.path, bytes);
-    }
-    std::printf("Resource '%s' written to '%s'\n", buffer.name.c_str(),
-                command.path.lexically_normal().string().c_str());
-  }
-
-  const Device& device_;
-  const Model& model_;
-  const bool profile_;
-  std::vector<Com<ID3D12Resource>> buffers_;
-  std::vector<CompiledOperator> operators_;
-  std::unique_ptr<Runner> runner_;
-  std::vector<KernelTime> times_;
-  size_t dispatches_ = 0;
-  double compileTime_ = 0;
-  double executeTime_ = 0;
-};
+  table.print();
+  if (differing)
+    std::printf("%zu of %zu outputs differ.\n", differing, outputs.size());
+  else
+    std::printf("The outputs are the same.\n");
+  if (!beyond.empty()) throw RunError(beyond);
+}
 
 int runFile(RunOptions& options) {
   for (const std::string& definition : options.definitions) {
@@ -207,12 +102,13 @@ int runFile(RunOptions& options) {
     if (equals == definition.npos) throw InputError(cat("--define has \"", definition, "\", expected NAME=PATH."));
     options.model.definitions[definition.substr(0, equals)] = definition.substr(equals + 1);
   }
+  if (options.tolerance && options.compare.empty()) throw InputError("--tolerance is given without --compare.");
   const JsonFile file(options.file);
   const Model model = readModel(file, options.model);
-  const Device device(options.device);
-  std::printf("Running on '%s'\n", device.name().c_str());
-  Program(device, model, options.profile).run();
-  if (device.warnings()) throw RunError(cat("Vulkan validation gave ", device.warnings(), " messages."));
+  if (options.compare.empty())
+    runOn(options.device, model, {options.profile, true}, [](const Program&) {});
+  else
+    compareBackends(options, model);
   return 0;
 }
 
@@ -226,6 +122,14 @@ Action setUpRun(CLI::App& options) {
   options.add_option("--dir", values->model.outputFolder, "Folder that written files are relative to")
       ->capture_default_str();
   options.add_option("--define", values->definitions, "NAME=PATH: what ${NAME} in a path of the program stands for");
+  options
+      .add_option("--compare", values->compare,
+                  "vulkan,d3d12: run on both back ends and print how their outputs differ; nothing is written")
+      ->excludes("--backend");
+  options
+      .add_option("--tolerance", values->tolerance,
+                  "With --compare: fail if an output differs by more units in the last place (for integers: by more)")
+      ->check(CLI::NonNegativeNumber);
   return [values] { return runFile(*values); };
 }
 

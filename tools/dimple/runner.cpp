@@ -63,9 +63,11 @@ Runner::Runner(const Device& device, UINT descriptors, UINT64 temporaryBytes)
 void Runner::openList() {
   if (recording_) return;
   if (list_)
-    device_.check(list_->Reset(nullptr, nullptr), "A command list cannot be reset");
+    device_.check(device_.context().ResetCommandList(list_.get()), "A command list cannot be reset");
   else
     device_.check(device_.context().CreateCommandList(list_.put()), "A command list cannot be made");
+  ID3D12DescriptorHeap* heap = heap_.get();
+  list_->SetDescriptorHeaps(1, &heap);
   tables_.clear();
   usedDescriptors_ = 0;
   recording_ = true;
@@ -73,7 +75,7 @@ void Runner::openList() {
 
 void Runner::bind(IDMLDispatchable* dispatchable, const DML_BINDING_PROPERTIES& properties) {
   openList();
-  const UINT64 start = UINT64{usedDescriptors_} * dimpleDescriptorIncrement;
+  const UINT64 start = UINT64{usedDescriptors_} * device_.context().GetDescriptorIncrement();
   DML_BINDING_TABLE_DESC desc{};
   desc.Dispatchable = dispatchable;
   desc.CPUDescriptorHandle.ptr = dimpleGetCPUStart(heap_.get()).ptr + static_cast<SIZE_T>(start);

@@ -1,6 +1,9 @@
 #include "tools/kernelgen/dxil.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -42,6 +45,12 @@ bool usesNative16(uint32_t features) {
   using dimple::KernelFeature;
   return has(features, KernelFeature::Storage16) || has(features, KernelFeature::Int16) ||
          has(features, KernelFeature::Float16);
+}
+
+// A module begins with "DXBC" and the digest that the validator signs it with; zeros are no digest.
+constexpr size_t kHeaderBytes = 20;
+bool isSigned(std::string_view code) {
+  return std::ranges::any_of(code.substr(4, kHeaderBytes - 4), [](char c) { return c != 0; });
 }
 
 std::string readIfThere(const fs::path& path) { return fs::exists(path) ? readText(path) : std::string(); }
@@ -132,7 +141,11 @@ void DxilCompiler::compile(std::vector<CompiledKernel>& kernels, size_t jobs) co
       const std::string log = readIfThere(base.string() + ".log");
       const std::string code = readIfThere(base.string() + ".dxil");
       if (!log.empty()) throw Error("The kernel " + name + " is refused by DXC:\n" + log);
-      if (!code.starts_with("DXBC")) throw Error("The kernel " + name + " got no DXIL of DXC, which says nothing.");
+      if (!code.starts_with("DXBC") || code.size() < kHeaderBytes)
+        throw Error("The kernel " + name + " got no DXIL of DXC, which says nothing.");
+      if (!isSigned(code))
+        throw Error("The DXIL of the kernel " + name +
+                    " is not signed, so Direct3D 12 would refuse it; dxil.dll is missing beside DXC.");
       kernels[i].fromCache = false;
       writeAtomically(cache_ / (keys[i] + ".dxil"), code);
       writeAtomically(cache_ / (keys[i] + ".time"), readText(base.string() + ".time"));

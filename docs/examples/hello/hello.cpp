@@ -37,10 +37,9 @@ int main() {
   ComPtr<ID3D12DescriptorHeap> initHeap, addHeap;
   check(context->CreateDescriptorHeap(initCount + 1, &initHeap));
   check(context->CreateDescriptorHeap(addCount + 1, &addHeap));
-  const DML_BINDING_TABLE_DESC tables[] = {{initializer.Get(), dimpleGetCPUStart(initHeap.Get()),
-                                            dimpleGetGPUStart(initHeap.Get()), initCount},
-                                           {compiled.Get(), dimpleGetCPUStart(addHeap.Get()),
-                                            dimpleGetGPUStart(addHeap.Get()), addCount}};
+  const DML_BINDING_TABLE_DESC tables[] = {
+      {initializer.Get(), dimpleGetCPUStart(initHeap.Get()), dimpleGetGPUStart(initHeap.Get()), initCount},
+      {compiled.Get(), dimpleGetCPUStart(addHeap.Get()), dimpleGetGPUStart(addHeap.Get()), addCount}};
   ComPtr<IDMLBindingTable> initTable, addTable;
   check(device->CreateBindingTable(&tables[0], IID_PPV_ARGS(&initTable)));
   check(device->CreateBindingTable(&tables[1], IID_PPV_ARGS(&addTable)));

@@ -1,0 +1,82 @@
+#include "backend_d3d12/device.h"
+
+#include "backend_d3d12/descriptors.h"
+#include "backend_d3d12/fault.h"
+#include "backend_d3d12/pipeline.h"
+#include "backend_d3d12/profiler.h"
+
+namespace dimple::d3d12 {
+namespace {
+
+// A structure that the device does not know stays zero: without the feature.
+template <class Data>
+Data query(ID3D12Device& device, D3D12_FEATURE feature) {
+  Data data{};
+  if (FAILED(device.CheckFeatureSupport(feature, &data, sizeof data))) data = {};
+  return data;
+}
+
+// Asks for the newest first: an older runtime refuses models it has never heard of.
+bool hasShaderModel6(ID3D12Device& device) {
+  for (const D3D_SHADER_MODEL model :
+       {D3D_SHADER_MODEL_6_6, D3D_SHADER_MODEL_6_5, D3D_SHADER_MODEL_6_2, D3D_SHADER_MODEL_6_1, D3D_SHADER_MODEL_6_0}) {
+    D3D12_FEATURE_DATA_SHADER_MODEL data{model};
+    if (SUCCEEDED(device.CheckFeatureSupport(D3D12_FEATURE_SHADER_MODEL, &data, sizeof data)))
+      return data.HighestShaderModel >= D3D_SHADER_MODEL_6_0;
+  }
+  return false;
+}
+
+}  // namespace
+
+Device::Device(ID3D12Device* device)
+    : device_(device),
+      descriptorIncrement_(device->GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV)) {}
+
+Status Device::readCaps(bool nativeStorage) {
+  if (!hasShaderModel6(handle()))
+    return Error{ErrorCode::Unsupported,
+                 "The Direct3D 12 device has no shader model 6.0, which Dimple's kernels need."};
+  const auto options = query<D3D12_FEATURE_DATA_D3D12_OPTIONS>(handle(), D3D12_FEATURE_D3D12_OPTIONS);
+  const auto options1 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS1>(handle(), D3D12_FEATURE_D3D12_OPTIONS1);
+  const auto options4 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS4>(handle(), D3D12_FEATURE_D3D12_OPTIONS4);
+  const auto set = [this](BOOL on, std::initializer_list<Feature> features) {
+    for (const Feature feature : features)
+      if (on) caps_.features |= static_cast<uint32_t>(feature);
+  };
+  set(options.DoublePrecisionFloatShaderOps, {Feature::Float64});
+  set(options1.Int64ShaderOps, {Feature::Int64});
+  set(options1.WaveOps, {Feature::SubgroupBasic, Feature::SubgroupVote, Feature::SubgroupArithmetic,
+                         Feature::SubgroupBallot, Feature::SubgroupShuffle});
+  set(nativeStorage && options4.Native16BitShaderOpsSupported, {Feature::Storage16, Feature::Int16, Feature::Float16});
+  caps_.maxGroups.fill(D3D12_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION);
+  caps_.bufferOffsetAlignment = D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT;
+  caps_.parameterAlignment = D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT;
+  return {};
+}
+
+Result<std::unique_ptr<Device>> Device::create(ID3D12Device* native, bool nativeStorage) {
+  std::unique_ptr<Device> device(new Device(native));
+  if (auto error = device->readCaps(nativeStorage)) return *error;
+  auto layouts = DescriptorLayouts::create(*device);
+  if (!layouts) return layouts.error();
+  device->layouts_ = std::move(*layouts);
+  device->parameterMemory_ = std::make_unique<ParameterMemory>(
+      device->caps_.parameterAlignment,
+      [&d = *native](uint64_t bytes) { return Buffer::create(d, bytes, D3D12_HEAP_TYPE_UPLOAD); });
+  device->pipelines_ = std::make_unique<PipelineCache>(*device);
+  return device;
+}
+
+Status Device::setProfiling(ID3D12CommandQueue* queue) {
+  profiler_.reset();
+  if (!queue) return {};
+  auto profiler = Profiler::create(handle(), *queue);
+  if (!profiler) return profiler.error();
+  profiler_ = std::move(*profiler);
+  return {};
+}
+
+Device::~Device() = default;
+
+}  // namespace dimple::d3d12

@@ -1,0 +1,60 @@
+// A Direct3D 12 device as Dimple uses it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "backend_d3d12/d3d12.h"
+#include "backend_d3d12/memory.h"
+#include "core/backend.h"
+
+namespace dimple::d3d12 {
+
+class DescriptorLayouts;
+class PipelineCache;
+class Profiler;
+
+class Device final : public Backend {
+ public:
+  // Refuses a device without shader model 6.0, by name. `device` is referenced. `nativeStorage`: use native 16-bit
+  // types where there are any.
+  static Result<std::unique_ptr<Device>> create(ID3D12Device* device, bool nativeStorage);
+  ~Device() override;
+
+  const Caps& caps() const override { return caps_; }
+  // Descriptor tables are read at execution.
+  bool supportsVolatileDescriptors() const override { return true; }
+  Result<std::unique_ptr<Executable>> prepare(std::span<const Dispatch> dispatches,
+                                              std::span<const uint32_t> parameters) override;
+  Result<std::unique_ptr<DescriptorSets>> describe(const Executable& executable, const DescriptorRange& range) override;
+  void record(uint64_t commandList, const Executable& executable, const DescriptorSets& sets,
+              std::string_view label) override;
+  void setLost() override { lost_ = true; }
+
+  ID3D12Device& handle() const { return *device_.Get(); }
+  uint32_t descriptorIncrement() const { return descriptorIncrement_; }
+  DescriptorLayouts& layouts() { return *layouts_; }
+  ParameterMemory& parameterMemory() { return *parameterMemory_; }
+  PipelineCache& pipelines() { return *pipelines_; }
+  bool lost() const { return lost_; }
+
+  // Times each dispatch recorded from now on for this queue; null: none.
+  Status setProfiling(ID3D12CommandQueue* queue);
+  // Null when profiling is off.
+  Profiler* profiler() { return profiler_.get(); }
+
+ private:
+  explicit Device(ID3D12Device* device);
+  Status readCaps(bool nativeStorage);
+
+  const ComPtr<ID3D12Device> device_;
+  const uint32_t descriptorIncrement_;
+  Caps caps_;
+  std::atomic<bool> lost_ = false;
+  std::unique_ptr<DescriptorLayouts> layouts_;
+  std::unique_ptr<ParameterMemory> parameterMemory_;
+  std::unique_ptr<PipelineCache> pipelines_;
+  std::unique_ptr<Profiler> profiler_;
+};
+
+}  // namespace dimple::d3d12

@@ -1,0 +1,266 @@
+#include "backend_d3d12/opened_device.h"
+
+#include <directx/d3d12sdklayers.h>
+
+#ifdef _WIN32
+#include <dxgi1_4.h>
+#endif
+
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "backend_d3d12/fault.h"
+#include "core/text.h"
+
+namespace dimple::d3d12 {
+
+// Allocators of command lists. One serves a list until the list goes, and another when the work recorded with it is
+// done.
+class AllocatorPool {
+ public:
+  void give(ComPtr<ID3D12CommandAllocator> allocator) {
+    std::lock_guard lock(mutex_);
+    free_.push_back({std::move(allocator), submitted});
+  }
+  // Null if there is none whose work is `done`.
+  ComPtr<ID3D12CommandAllocator> take(uint64_t done) {
+    std::lock_guard lock(mutex_);
+    for (auto entry = free_.begin(); entry != free_.end(); ++entry) {
+      if (entry->second > done) continue;
+      auto allocator = std::move(entry->first);
+      free_.erase(entry);
+      return FAILED(allocator->Reset()) ? nullptr : allocator;
+    }
+    return nullptr;
+  }
+
+  std::atomic<uint64_t> submitted = 0;  // the last fence value
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<ComPtr<ID3D12CommandAllocator>, uint64_t>> free_;
+};
+
+namespace {
+
+// The private data of a command list that holds its allocator's lease. {3d1f3c9e-8f5a-4b0e-9d0e-6f2f0f1b7a55}
+constexpr GUID kAllocator = {0x3d1f3c9e, 0x8f5a, 0x4b0e, {0x9d, 0x0e, 0x6f, 0x2f, 0x0f, 0x1b, 0x7a, 0x55}};
+constexpr D3D12_COMMAND_LIST_TYPE kListType = D3D12_COMMAND_LIST_TYPE_COMPUTE;
+
+// Released with the command list; gives the allocator back then.
+class AllocatorLease final : public IUnknown {
+ public:
+  AllocatorLease(std::shared_ptr<AllocatorPool> pool, ComPtr<ID3D12CommandAllocator> allocator)
+      : pool_(std::move(pool)), allocator_(std::move(allocator)) {}
+  ID3D12CommandAllocator* allocator() const { return allocator_.Get(); }
+
+  HRESULT STDMETHODCALLTYPE QueryInterface(REFIID riid, void** ppv) override {
+    *ppv = nullptr;
+    if (riid != __uuidof(IUnknown)) return E_NOINTERFACE;
+    *ppv = this;
+    AddRef();
+    return S_OK;
+  }
+  ULONG STDMETHODCALLTYPE AddRef() override { return ++references_; }
+  ULONG STDMETHODCALLTYPE Release() override {
+    const ULONG left = --references_;
+    if (left == 0) delete this;
+    return left;
+  }
+
+ private:
+  ~AllocatorLease() { pool_->give(allocator_); }
+  const std::shared_ptr<AllocatorPool> pool_;
+  const ComPtr<ID3D12CommandAllocator> allocator_;
+  std::atomic<ULONG> references_ = 1;
+};
+
+AdapterInfo defaultAdapter() {
+  AdapterInfo adapter;
+#ifdef _WIN32
+  adapter.name = "default adapter";
+#else
+  adapter.name = "libvkd3d";
+#endif
+  return adapter;
+}
+
+#ifdef _WIN32
+AdapterInfo describe(const DXGI_ADAPTER_DESC1& info) {
+  AdapterInfo adapter;
+  char name[4 * sizeof info.Description] = {};
+  WideCharToMultiByte(CP_UTF8, 0, info.Description, -1, name, sizeof name - 1, nullptr, nullptr);
+  adapter.name = name;
+  static_assert(sizeof info.AdapterLuid == sizeof adapter.luid);
+  std::memcpy(adapter.luid.data(), &info.AdapterLuid, sizeof info.AdapterLuid);
+  adapter.luidValid = true;
+  adapter.vendorId = info.VendorId;
+  adapter.deviceId = info.DeviceId;
+  adapter.deviceLocalBytes = info.DedicatedVideoMemory;
+  return adapter;
+}
+
+void* functionOf(const char* library, const char* name) {
+  const HMODULE module = LoadLibraryA(library);
+  return module ? reinterpret_cast<void*>(GetProcAddress(module, name)) : nullptr;
+}
+#endif
+
+Status enableDebugLayer() {
+#ifdef _WIN32
+  const auto get = reinterpret_cast<PFN_D3D12_GET_DEBUG_INTERFACE>(functionOf("d3d12.dll", "D3D12GetDebugInterface"));
+  ComPtr<ID3D12Debug> debug;
+  if (get && SUCCEEDED(get(IID_PPV_ARGS(&debug)))) {
+    debug->EnableDebugLayer();
+    return {};
+  }
+#endif
+  return Error{ErrorCode::Unsupported, "Validation was asked for, but Direct3D 12's debug layer is not installed."};
+}
+
+Result<AdapterInfo> choose(const OpenOptions& options) {
+  const std::vector<AdapterInfo> adapters = listAdapters();
+  if (!options.name.empty()) {
+    for (const AdapterInfo& adapter : adapters)
+      if (containsFolded(adapter.name, options.name)) return adapter;
+    return Error{ErrorCode::NotFound, cat("No Direct3D 12 adapter has \"", options.name, "\" in its name.")};
+  }
+  if (options.index >= adapters.size())
+    return Error{ErrorCode::NotFound, cat("The index of the Direct3D 12 adapter has value (", options.index,
+                                          "), but there are ", adapters.size(), ".")};
+  return adapters[options.index];
+}
+
+}  // namespace
+
+std::vector<AdapterInfo> listAdapters() {
+  std::vector<AdapterInfo> adapters;
+#ifdef _WIN32
+  const auto create = reinterpret_cast<HRESULT(WINAPI*)(REFIID, void**)>(functionOf("dxgi.dll", "CreateDXGIFactory1"));
+  ComPtr<IDXGIFactory1> factory;
+  if (create && SUCCEEDED(create(IID_PPV_ARGS(&factory)))) {
+    ComPtr<IDXGIAdapter1> handle;
+    for (UINT i = 0; SUCCEEDED(factory->EnumAdapters1(i, handle.ReleaseAndGetAddressOf())); ++i) {
+      DXGI_ADAPTER_DESC1 info{};
+      if (FAILED(handle->GetDesc1(&info))) continue;
+      adapters.push_back(describe(info));
+      adapters.back().handle = handle;
+    }
+  }
+#endif
+  if (adapters.empty()) adapters.push_back(defaultAdapter());
+  return adapters;
+}
+
+Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& options) {
+  const auto library = loadLibrary();
+  if (!library) return library.error();
+  auto adapter = choose(options);
+  if (!adapter) return adapter.error();
+  if (options.validation)
+    if (auto error = enableDebugLayer()) return *error;
+  std::unique_ptr<OpenedDevice> opened(new OpenedDevice);
+  opened->adapter_ = std::move(*adapter);
+  opened->pool_ = std::make_shared<AllocatorPool>();
+  HRESULT result =
+      library->createDevice(opened->adapter_.handle.Get(), D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&opened->device_));
+  if (FAILED(result)) return fault("D3D12CreateDevice", result);
+  D3D12_COMMAND_QUEUE_DESC queue{};
+  queue.Type = kListType;
+  result = opened->device_->CreateCommandQueue(&queue, IID_PPV_ARGS(&opened->queue_));
+  if (FAILED(result)) return fault("CreateCommandQueue", result);
+  result = opened->device_->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&opened->fence_));
+  if (FAILED(result)) return fault("CreateFence", result);
+  return opened;
+}
+
+Result<ComPtr<ID3D12GraphicsCommandList>> OpenedDevice::createList() {
+  ComPtr<ID3D12CommandAllocator> allocator = pool_->take(fence_->GetCompletedValue());
+  HRESULT result = S_OK;
+  if (!allocator) result = device_->CreateCommandAllocator(kListType, IID_PPV_ARGS(&allocator));
+  if (FAILED(result)) return fault("CreateCommandAllocator", result);
+  ComPtr<AllocatorLease> lease;
+  lease.Attach(new AllocatorLease(pool_, allocator));
+  ComPtr<ID3D12GraphicsCommandList> list;
+  result = device_->CreateCommandList(0, kListType, allocator.Get(), nullptr, IID_PPV_ARGS(&list));
+  if (SUCCEEDED(result)) result = list->SetPrivateDataInterface(kAllocator, lease.Get());
+  if (FAILED(result)) return fault("CreateCommandList", result);
+  return list;
+}
+
+Status OpenedDevice::resetList(ID3D12GraphicsCommandList& list) {
+  IUnknown* held = nullptr;
+  UINT size = sizeof held;
+  if (FAILED(list.GetPrivateData(kAllocator, &size, &held)) || !held)
+    return Error{ErrorCode::InvalidArgument, "list is no command list of this context."};
+  ComPtr<AllocatorLease> lease;
+  lease.Attach(static_cast<AllocatorLease*>(held));
+  HRESULT result = lease->allocator()->Reset();
+  if (SUCCEEDED(result)) result = list.Reset(lease->allocator(), nullptr);
+  if (FAILED(result)) return fault("Reset of a command list", result);
+  return {};
+}
+
+Result<ComPtr<ID3D12DescriptorHeap>> OpenedDevice::createDescriptorHeap(uint32_t count) {
+  const D3D12_DESCRIPTOR_HEAP_DESC desc{D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, count,
+                                        D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
+  ComPtr<ID3D12DescriptorHeap> heap;
+  if (const HRESULT result = device_->CreateDescriptorHeap(&desc, IID_PPV_ARGS(&heap)); FAILED(result))
+    return fault(cat("CreateDescriptorHeap of ", count, " descriptors"), result);
+  return heap;
+}
+
+Result<uint64_t> OpenedDevice::submit(ID3D12CommandList& list) {
+  std::lock_guard lock(mutex_);
+  ID3D12CommandList* const lists[] = {&list};
+  queue_->ExecuteCommandLists(1, lists);
+  const uint64_t value = ++pool_->submitted;
+  if (const HRESULT result = queue_->Signal(fence_.Get(), value); FAILED(result)) return fault("Signal", result);
+  return value;
+}
+
+Status OpenedDevice::wait(uint64_t value) {
+  // Without an event it returns when the fence is there.
+  if (const HRESULT result = fence_->SetEventOnCompletion(value, nullptr); FAILED(result))
+    return fault("SetEventOnCompletion", result);
+  if (const HRESULT reason = device_->GetDeviceRemovedReason(); FAILED(reason)) return fault("The queue", reason);
+  return {};
+}
+
+Status OpenedDevice::copy(ID3D12Resource& buffer, uint64_t offset, Buffer& staging, bool upload) {
+  auto list = createList();
+  if (!list) return list.error();
+  D3D12_RESOURCE_BARRIER barrier{};
+  barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION;
+  barrier.Transition = {&buffer, 0, D3D12_RESOURCE_STATE_COMMON,
+                        upload ? D3D12_RESOURCE_STATE_COPY_DEST : D3D12_RESOURCE_STATE_COPY_SOURCE};
+  (*list)->ResourceBarrier(1, &barrier);
+  if (upload)
+    (*list)->CopyBufferRegion(&buffer, offset, &staging.handle(), 0, staging.bytes());
+  else
+    (*list)->CopyBufferRegion(&staging.handle(), 0, &buffer, offset, staging.bytes());
+  std::swap(barrier.Transition.StateBefore, barrier.Transition.StateAfter);
+  (*list)->ResourceBarrier(1, &barrier);
+  if (const HRESULT result = (*list)->Close(); FAILED(result)) return fault("Close", result);
+  const auto value = submit(*list->Get());
+  if (!value) return value.error();
+  return wait(*value);
+}
+
+Status OpenedDevice::upload(ID3D12Resource& buffer, uint64_t offset, const void* data, uint64_t bytes) {
+  auto staging = Buffer::create(*device_.Get(), bytes, D3D12_HEAP_TYPE_UPLOAD);
+  if (!staging) return staging.error();
+  std::memcpy((*staging)->mapped(), data, bytes);
+  return copy(buffer, offset, **staging, true);
+}
+
+Status OpenedDevice::download(ID3D12Resource& buffer, uint64_t offset, void* data, uint64_t bytes) {
+  auto staging = Buffer::create(*device_.Get(), bytes, D3D12_HEAP_TYPE_READBACK);
+  if (!staging) return staging.error();
+  if (auto error = copy(buffer, offset, **staging, false)) return error;
+  std::memcpy(data, (*staging)->mapped(), bytes);
+  return {};
+}
+
+}  // namespace dimple::d3d12

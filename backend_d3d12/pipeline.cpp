@@ -1,0 +1,81 @@
+#include "backend_d3d12/pipeline.h"
+
+#include "backend_d3d12/device.h"
+#include "backend_d3d12/fault.h"
+#include "core/text.h"
+#include "kernels/kernel_table.h"
+
+namespace dimple::d3d12 {
+namespace {
+
+// The values of a kernel's constants in the order in which it reads them; 0 for one that the dispatch leaves out.
+std::vector<uint32_t> specializationWords(const KernelInfo& kernel, const Dispatch& dispatch) {
+  std::vector<uint32_t> words;
+  for (const KernelSpec& spec : kernel.specs) {
+    words.push_back(0);
+    for (const Specialization& given : dispatch.specialization)
+      if (given.id == spec.id) words.back() = given.value;
+  }
+  return words;
+}
+
+}  // namespace
+
+Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch) {
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto found = pipelines_.find(dispatch.kernel); found != pipelines_.end()) return found->second;
+  }
+  const KernelInfo* kernel = findKernel(dispatch.kernel);
+  if (!kernel) return Error{ErrorCode::Internal, cat("Kernel ", dispatch.kernel, " is not in the kernel table.")};
+  if (auto error =
+          checkDispatch(dispatch, {kernel->bindingCount, kernel->pushWords, kernel->workgroupSize[0], kernel->features},
+                        device_.caps()))
+    return *error;
+  if (kernel->dxil.empty())
+    return Error{ErrorCode::Unsupported, cat("Kernel ", dispatch.kernel, " has no DXIL in this build of Dimple.")};
+
+  D3D12_COMPUTE_PIPELINE_STATE_DESC desc{};
+  desc.pRootSignature = device_.layouts().rootSignature(kernel->bindingCount);
+  desc.CS = {kernel->dxil.data(), kernel->dxil.size()};
+  ComPtr<ID3D12PipelineState> pipeline;
+  if (const HRESULT result = device_.handle().CreateComputePipelineState(&desc, IID_PPV_ARGS(&pipeline));
+      FAILED(result))
+    return fault(cat("CreateComputePipelineState of ", dispatch.kernel), result);
+
+  // Another thread may have compiled the same meanwhile: the first one in the map is kept.
+  std::lock_guard lock(mutex_);
+  return pipelines_.emplace(dispatch.kernel, std::move(pipeline)).first->second;
+}
+
+PlanExecutable::~PlanExecutable() {
+  if (block_.bytes) device_.parameterMemory().free(block_);
+}
+
+void PlanExecutable::keep(std::shared_ptr<Buffer> buffer) const {
+  std::lock_guard lock(mutex_);
+  kept_.push_back(std::move(buffer));
+}
+
+Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> dispatches,
+                                                    std::span<const uint32_t> parameters) {
+  if (lost_) return Error{ErrorCode::DeviceLost, "The device is removed."};
+  std::vector<PlanExecutable::Item> items;
+  for (const Dispatch& dispatch : dispatches) {
+    auto pipeline = pipelines_->get(dispatch);
+    if (!pipeline) return pipeline.error();
+    items.push_back({std::move(*pipeline), static_cast<uint32_t>(dispatch.buffers.size()), dispatch.parameterOffset,
+                     dispatch.push, specializationWords(*findKernel(dispatch.kernel), dispatch), dispatch.groups,
+                     dispatch.barrierBefore, dispatch.kernel});
+  }
+  ParameterMemory::Block block;
+  if (!items.empty()) {
+    auto stored = parameterMemory_->store(parameters);
+    if (!stored) return stored.error();
+    block = *stored;
+    for (auto& item : items) item.parameters += block.buffer->handle().GetGPUVirtualAddress() + block.offset;
+  }
+  return std::unique_ptr<Executable>(std::make_unique<PlanExecutable>(*this, std::move(items), block));
+}
+
+}  // namespace dimple::d3d12

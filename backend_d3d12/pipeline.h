@@ -1,0 +1,65 @@
+// Compute pipelines by kernel, kept for the device's life. A specialization is a value that the kernel reads, so one
+// pipeline serves all.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend_d3d12/descriptors.h"
+#include "backend_d3d12/memory.h"
+#include "core/backend.h"
+
+namespace dimple::d3d12 {
+
+class Device;
+
+class PipelineCache {
+ public:
+  explicit PipelineCache(Device& device) : device_(device) {}
+  PipelineCache(const PipelineCache&) = delete;
+  PipelineCache& operator=(const PipelineCache&) = delete;
+
+  // The pipeline that a dispatch names. Refuses a kernel whose features the device lacks, by name.
+  Result<ComPtr<ID3D12PipelineState>> get(const Dispatch& dispatch);
+
+ private:
+  Device& device_;
+  std::mutex mutex_;
+  std::map<std::string, ComPtr<ID3D12PipelineState>> pipelines_;
+};
+
+// A plan's dispatches with what recording them takes.
+class PlanExecutable final : public Executable {
+ public:
+  struct Item {
+    ComPtr<ID3D12PipelineState> pipeline;
+    uint32_t bufferCount = 0;
+    D3D12_GPU_VIRTUAL_ADDRESS parameters = 0;
+    std::vector<uint32_t> push;
+    std::vector<uint32_t> specialization;  // in the order of the kernel's constants
+    std::array<uint32_t, 3> groups{};
+    bool barrierBefore = false;
+    std::string kernel;
+  };
+
+  PlanExecutable(Device& device, std::vector<Item> items, const ParameterMemory::Block& block)
+      : device_(device), items_(std::move(items)), block_(block) {}
+  ~PlanExecutable() override;
+
+  std::span<const Item> dispatches() const { return items_; }
+  // Keeps a buffer until the executable goes, which is after all work recorded with it.
+  void keep(std::shared_ptr<Buffer> buffer) const;
+
+ private:
+  Device& device_;
+  const std::vector<Item> items_;
+  const ParameterMemory::Block block_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<Buffer>> kept_;
+};
+
+}  // namespace dimple::d3d12

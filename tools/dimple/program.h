@@ -1,0 +1,50 @@
+// A program on a device: its buffers, its operators, and what its commands do.
+#pragma once
+
+#include <memory>
+
+#include "tools/dimple/model.h"
+#include "tools/dimple/profile.h"
+#include "tools/dimple/runner.h"
+
+namespace dimple::tool {
+
+struct ProgramOptions {
+  bool profile = false;
+  bool output = true;  // false: the commands that print and write are left out
+};
+
+class Program {
+ public:
+  // Device and model must outlive it.
+  Program(const Device& device, const Model& model, const ProgramOptions& options)
+      : device_(device), model_(model), options_(options) {}
+
+  void run();
+  // The whole of a buffer as the program left it.
+  std::vector<std::byte> download(size_t buffer) const;
+
+ private:
+  void createBuffers();
+  void compile();
+  void execute();
+  void flush();
+  // The buffers of a dispatch in binding order; none where a tensor is absent.
+  std::vector<BoundBuffer> bound(const OwnedDesc& desc, const Bindings& bindings, Role role) const;
+  std::vector<std::byte> contents(size_t buffer) const;
+  void print(const PrintCommand& command) const;
+  void write(const WriteFileCommand& command) const;
+
+  const Device& device_;
+  const Model& model_;
+  const ProgramOptions options_;
+  std::vector<Com<ID3D12Resource>> buffers_;
+  std::vector<CompiledOperator> operators_;
+  std::unique_ptr<Runner> runner_;
+  std::vector<KernelTime> times_;
+  size_t dispatches_ = 0;
+  double compileTime_ = 0;
+  double executeTime_ = 0;
+};
+
+}  // namespace dimple::tool

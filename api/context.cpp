@@ -6,6 +6,15 @@
 
 namespace dimple::api {
 
+HRESULT checkTransfer(Device& device, const char* what, UINT64 size, UINT64 offset, const void* data, UINT64 bytes) {
+  if (offset > size || bytes > size - offset)
+    return device.refuse(E_INVALIDARG, cat(what, " has offset (", offset, ") and sizeInBytes (", bytes,
+                                           "), outside the buffer of ", size, " bytes."));
+  if (bytes == 0) return S_FALSE;
+  if (!data) return device.refuse(E_INVALIDARG, cat(what, ": data is null, expected ", bytes, " bytes."));
+  return S_OK;
+}
+
 HRESULT refuseContext(const DimpleContextDesc& desc, const Error& error) {
   setLastMessage(error.text);
   const HRESULT code = resultOf(error.code);

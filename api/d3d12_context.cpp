@@ -66,17 +66,12 @@ class D3D12Context final : public ComObject<IDimpleContext, IDimpleContext> {
   }
 
   HRESULT STDMETHODCALLTYPE Upload(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes) override {
-    bool nothing = false;
-    if (const HRESULT result = checkTransfer("Upload", buffer, offset, data, bytes, nothing); FAILED(result) || nothing)
-      return result;
-    return answer(opened_->upload(*buffer, offset, data, bytes));
+    return transfer("Upload", buffer, offset, data, bytes,
+                    [&] { return opened_->upload(*buffer, offset, data, bytes); });
   }
   HRESULT STDMETHODCALLTYPE Download(ID3D12Resource* buffer, UINT64 offset, void* data, UINT64 bytes) override {
-    bool nothing = false;
-    if (const HRESULT result = checkTransfer("Download", buffer, offset, data, bytes, nothing);
-        FAILED(result) || nothing)
-      return result;
-    return answer(opened_->download(*buffer, offset, data, bytes));
+    return transfer("Download", buffer, offset, data, bytes,
+                    [&] { return opened_->download(*buffer, offset, data, bytes); });
   }
 
   HRESULT STDMETHODCALLTYPE CreateCommandList(ID3D12GraphicsCommandList** list) override {
@@ -125,19 +120,15 @@ class D3D12Context final : public ComObject<IDimpleContext, IDimpleContext> {
     return S_OK;
   }
 
-  HRESULT checkTransfer(const char* what, ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes,
-                        bool& nothing) {
+  template <class Copy>
+  HRESULT transfer(const char* what, ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes, Copy copy) {
     if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
     if (!buffer)
       return device_->refuse(E_INVALIDARG, cat(what, ": buffer is null, expected a buffer of this context."));
-    const UINT64 size = dimpleGetDesc(buffer).Width;
-    if (offset > size || bytes > size - offset)
-      return device_->refuse(E_INVALIDARG, cat(what, " has offset (", offset, ") and sizeInBytes (", bytes,
-                                               "), outside the buffer of ", size, " bytes."));
-    nothing = bytes == 0;
-    if (!nothing && !data)
-      return device_->refuse(E_INVALIDARG, cat(what, ": data is null, expected ", bytes, " bytes."));
-    return S_OK;
+    if (const HRESULT result = checkTransfer(*device_, what, dimpleGetDesc(buffer).Width, offset, data, bytes);
+        result != S_OK)
+      return FAILED(result) ? result : S_OK;
+    return answer(copy());
   }
 
   const std::unique_ptr<OpenedDevice> opened_;

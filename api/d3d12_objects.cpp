@@ -95,13 +95,7 @@ STDAPI DMLCreateDevice1(ID3D12Device* d3d12Device, DML_CREATE_DEVICE_FLAGS flags
   if (ppv) *ppv = nullptr;
   return guarded([&]() -> HRESULT {
     if (!d3d12Device) return refuse(E_INVALIDARG, "d3d12Device is null, expected an ID3D12Device.");
-    if (static_cast<uint32_t>(flags) & ~static_cast<uint32_t>(DML_CREATE_DEVICE_FLAG_DEBUG))
-      return refuse(E_INVALIDARG,
-                    cat("flags has value (", static_cast<uint32_t>(flags), "), expected NONE (0) or DEBUG (1)."));
-    if (minimumFeatureLevel > DML_FEATURE_LEVEL_6_4)
-      return refuse(DXGI_ERROR_UNSUPPORTED,
-                    cat("minimumFeatureLevel has value (", static_cast<uint32_t>(minimumFeatureLevel),
-                        "), above DML_FEATURE_LEVEL_6_4 (", static_cast<uint32_t>(DML_FEATURE_LEVEL_6_4), ")."));
+    if (auto error = checkCreation(flags, minimumFeatureLevel)) return refuse(resultOf(error->code), error->text);
     auto backend = d3d12::Device::create(d3d12Device, true);
     if (!backend) return refuse(resultOf(backend.error().code), backend.error().text);
     if (!ppv) return S_FALSE;

@@ -49,6 +49,17 @@ HRESULT resultOf(ErrorCode code) {
   return E_FAIL;
 }
 
+Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel) {
+  if (static_cast<uint32_t>(flags) & ~static_cast<uint32_t>(DML_CREATE_DEVICE_FLAG_DEBUG))
+    return Error{ErrorCode::InvalidArgument,
+                 cat("flags has value (", static_cast<uint32_t>(flags), "), expected NONE (0) or DEBUG (1).")};
+  if (minimumFeatureLevel > DML_FEATURE_LEVEL_6_4)
+    return Error{ErrorCode::Unsupported,
+                 cat("minimumFeatureLevel has value (", static_cast<uint32_t>(minimumFeatureLevel),
+                     "), above DML_FEATURE_LEVEL_6_4 (", static_cast<uint32_t>(DML_FEATURE_LEVEL_6_4), ").")};
+  return {};
+}
+
 void setLastMessage(const std::string& text) { lastMessageStorage() = text; }
 const char* lastMessage() { return lastMessageStorage().c_str(); }
 

@@ -15,6 +15,9 @@ namespace dimple::api {
 
 HRESULT resultOf(ErrorCode code);
 
+// What a device may be created with, on every back end.
+Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel);
+
 // Remembers a refusal for dimpleGetLastMessage.
 void setLastMessage(const std::string& text);
 const char* lastMessage();

@@ -46,13 +46,7 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkan
   *ppv = nullptr;
   if (!desc || !desc->Instance || !desc->PhysicalDevice || !desc->Device)
     return refuseEarly(E_INVALIDARG, "desc has a null Instance, PhysicalDevice or Device.");
-  if (static_cast<uint32_t>(flags) & ~static_cast<uint32_t>(DML_CREATE_DEVICE_FLAG_DEBUG))
-    return refuseEarly(E_INVALIDARG,
-                       cat("flags has value (", static_cast<uint32_t>(flags), "), expected NONE (0) or DEBUG (1)."));
-  if (minimumFeatureLevel > DML_FEATURE_LEVEL_6_4)
-    return refuseEarly(DXGI_ERROR_UNSUPPORTED,
-                       cat("minimumFeatureLevel has value (", static_cast<uint32_t>(minimumFeatureLevel),
-                           "), above DML_FEATURE_LEVEL_6_4 (", static_cast<uint32_t>(DML_FEATURE_LEVEL_6_4), ")."));
+  if (auto error = checkCreation(flags, minimumFeatureLevel)) return refuseEarly(resultOf(error->code), error->text);
   auto getInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(desc->GetInstanceProcAddr);
   if (!getInstanceProcAddr) {
     if (volkInitialize() != VK_SUCCESS)

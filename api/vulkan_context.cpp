@@ -171,11 +171,8 @@ class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
     VulkanBuffer* buffer = VulkanBuffer::find(resource);
     if (!buffer || &buffer->backend() != backend_.get())
       return device_->refuse(E_INVALIDARG, cat(what, ": buffer is no live buffer of this context."));
-    if (offset > buffer->bytes() || bytes > buffer->bytes() - offset)
-      return device_->refuse(E_INVALIDARG, cat(what, " has offset (", offset, ") and sizeInBytes (", bytes,
-                                               "), outside the buffer of ", buffer->bytes(), " bytes."));
-    if (bytes == 0) return S_OK;
-    if (!data) return device_->refuse(E_INVALIDARG, cat(what, ": data is null, expected ", bytes, " bytes."));
+    if (const HRESULT result = checkTransfer(*device_, what, buffer->bytes(), offset, data, bytes); result != S_OK)
+      return FAILED(result) ? result : S_OK;
     auto staging = vulkan::Buffer::create(
         *backend_, bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, true, !upload);
     if (!staging) return device_->refuse(staging.error());

@@ -8,6 +8,9 @@
 #include "core/element_text.h"
 #include "core/text.h"
 #include "tools/dimple/failure.h"
+#ifdef DIMPLE_WITH_CASES
+#include "tests/ops/d3d12_gpu.h"
+#endif
 
 namespace dimple::tool {
 namespace {
@@ -37,6 +40,12 @@ void addDeviceOptions(CLI::App& app, DeviceOptions& options) {
   addDeviceOption(app, options);
   app.add_flag("--validate", options.validate,
                "Switch on Vulkan's or Direct3D 12's validation; a message is a failure");
+}
+
+void addDllOption([[maybe_unused]] CLI::App& app, [[maybe_unused]] DeviceOptions& options) {
+#ifdef DIMPLE_WITH_CASES
+  app.add_option("--dll", options.dll, "Another DirectML.dll to run on, over Direct3D 12; on Windows");
+#endif
 }
 
 std::optional<Uuid> parseUuid(std::string_view text) {
@@ -78,7 +87,12 @@ AdapterList listAdapters(DimpleBackend backend) {
   }
 }
 
-Device::Device(const DeviceOptions& options) : backend_(parseBackend(options.backend)) {
+Device::Device(const DeviceOptions& options)
+    : backend_(options.dll.empty() ? parseBackend(options.backend) : DIMPLE_BACKEND_D3D12) {
+  if (!options.dll.empty()) {
+    openDll(options.dll);
+    return;
+  }
   DimpleContextDesc desc{};
   desc.Backend = backend_;
   const auto uuid = parseUuid(options.device);
@@ -101,6 +115,19 @@ Device::Device(const DeviceOptions& options) : backend_(parseBackend(options.bac
   check(context_->GetDevice(IID_PPV_ARGS(dml_.put())), "The device cannot be opened");
 }
 
+void Device::openDll([[maybe_unused]] const std::string& path) {
+#if defined(_WIN32) && defined(DIMPLE_WITH_CASES)
+  isDimple_ = false;
+  std::string error;
+  auto context = testing::openDllContext(path, error);
+  if (!context) throw RunError(error);
+  *context_.put() = context.Detach();
+  check(context_->GetDevice(IID_PPV_ARGS(dml_.put())), "The device cannot be opened");
+#else
+  throw InputError("--dll works on Windows only.");
+#endif
+}
+
 std::string Device::name() const {
   DimpleAdapterDesc desc{};
   check(context_->GetAdapterDesc(&desc), "The device has no description");
@@ -109,7 +136,8 @@ std::string Device::name() const {
 
 void Device::check(HRESULT result, std::string_view what) const {
   if (SUCCEEDED(result)) return;
-  const std::string message = removal_.empty() ? dimpleGetLastMessage() : removal_;
+  std::string message = removal_;
+  if (message.empty() && isDimple_) message = dimpleGetLastMessage();
   throw RunError(cat(what, ": ", message.empty() ? resultText(result) : message));
 }
 

@@ -27,12 +27,15 @@ struct DeviceOptions {
   std::string backend = "vulkan";
   std::string device = "0";  // index, UUID or part of a name
   bool validate = false;
+  std::string dll;  // another DirectML.dll, over Direct3D 12; empty: Dimple
 };
 
 // --backend and --device.
 void addDeviceOption(CLI::App& app, DeviceOptions& options);
 // And --validate.
 void addDeviceOptions(CLI::App& app, DeviceOptions& options);
+// --dll, in builds with tests.
+void addDllOption(CLI::App& app, DeviceOptions& options);
 
 using Uuid = std::array<UINT8, 16>;
 // 32 hexadecimal digits, dashes between them allowed.
@@ -64,9 +67,11 @@ class Device {
   int warnings() const { return warnings_; }
 
  private:
+  void openDll(const std::string& path);
   static void STDMETHODCALLTYPE receive(void* self, DimpleMessageSeverity severity, HRESULT code, const char* text);
 
   const DimpleBackend backend_;
+  bool isDimple_ = true;
   std::string removal_;
   int warnings_ = 0;
   // Declared last: destroyed first, while the messages it may send have somewhere to go.

@@ -29,7 +29,7 @@ struct RunOptions {
 template <class Visit>
 void runOn(const DeviceOptions& deviceOptions, const Model& model, const ProgramOptions& options, Visit visit) {
   const Device device(deviceOptions);
-  std::printf("Running on '%s' (%s)\n", device.name().c_str(), deviceOptions.backend.c_str());
+  std::printf("Running on '%s' (%s)\n", device.name().c_str(), backendName(device.backend()).c_str());
   Program program(device, model, options);
   program.run();
   visit(program);
@@ -118,6 +118,7 @@ Action setUpRun(CLI::App& options) {
   auto values = std::make_shared<RunOptions>();
   options.add_option("file", values->file, "The program, in the JSON dialect of DxDispatch")->required();
   addDeviceOptions(options, values->device);
+  addDllOption(options, values->device);
   options.add_flag("--profile", values->profile, "Print the time of each kernel");
   options.add_option("--dir", values->model.outputFolder, "Folder that written files are relative to")
       ->capture_default_str();

@@ -52,7 +52,7 @@ class ParameterMemory {
       block = take(chunks_.size() - 1, bytes);
     }
     std::byte* target = block->buffer->mapped() + block->offset;
-    std::memcpy(target, words.data(), words.size_bytes());
+    std::copy(words.begin(), words.end(), reinterpret_cast<uint32_t*>(target));
     std::memset(target + words.size_bytes(), 0, bytes - words.size_bytes());
     return *block;
   }

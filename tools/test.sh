@@ -176,6 +176,9 @@ if ((withWine)); then
       DIMPLE_TEST_SAMPLE=40 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200 \
         stage "$program (Wine)" runProgram "$program (Wine)" tools/wine/run.sh "build/mingw/bin/$program.exe"
     done
+    # The drop-in, of which only DirectML's own exports are used.
+    DIMPLE_TEST_SAMPLE=100 stage "dimple_tests (Wine, DirectML.dll)" runProgram "dimple_tests (Wine, DirectML.dll)" \
+      tools/wine/run.sh build/mingw/bin/dimple_tests.exe --dll build/mingw/bin/DirectML.dll
   else
     skip "Windows programs in Wine" "tools/setup.sh --d3d12 could not make the bridge to libvkd3d"
   fi

@@ -6,6 +6,7 @@
 
 wineBridgePackages=(wine wine64 wine64-tools libwine-dev g++-mingw-w64-x86-64-posix gcc libc6-dev python3 xvfb)
 wineBridgeLibraries=(libvkd3d1 libvkd3d-shader1 libvkd3d-utils1 libvkd3d-headers)
+glibc238=$root/backend_d3d12/vkd3d/glibc238.c
 
 fetchWineBridgeLibraries() { # work folder
   local deb name
@@ -22,8 +23,9 @@ fetchWineBridgeLibraries() { # work folder
 compileWineBridge() { # work folder, its later place
   local source=$root/tools/wine/bridge
   mkdir -p "$1/dll/x86_64-unix" "$1/dll/x86_64-windows" "$1/objects"
+  # What libvkd3d takes from a newer C library is in a library of its own, before libvkd3d in the order of loading.
   python3 "$source/weaken_versions.py" "$1"/lib/libvkd3d*.so.1 &&
-    gcc -shared -fPIC -O1 -fno-builtin -o "$1/lib/libnewer_libc.so" "$source/newer_libc.c" &&
+    gcc -shared -fPIC -O1 -fno-builtin -o "$1/lib/libnewer_libc.so" "$glibc238" "$source/sqrtf.c" &&
     gcc -O1 -fPIC -I"$1/root/usr/include/vkd3d" -c "$source/vkd3d.c" -o "$1/objects/vkd3d.o" &&
     winegcc -m64 -O1 -fPIC -c "$source/wine.c" -o "$1/objects/wine.o" &&
     winegcc -m64 -shared -o "$1/objects/dimpled3d12.dll" "$source/dimpled3d12.spec" "$1"/objects/{wine,vkd3d}.o \
@@ -49,7 +51,7 @@ makeWinePrefix() { # folder of the bridge
 setupWineBridge() {
   local wine=$deps/wine work=$deps/.wine stamp
   installMissing "${wineBridgePackages[@]}"
-  stamp="$root $(cat "$root"/tools/wine/setup.sh "$root"/tools/wine/bridge/* | sha256sum)"
+  stamp="$root $(cat "$root"/tools/wine/setup.sh "$root"/tools/wine/bridge/* "$glibc238" | sha256sum)"
   if [[ ! -f $wine/stamp || $(<"$wine/stamp") != "$stamp" ]]; then
     say "building the bridge from Wine to libvkd3d in build/deps/wine"
     rm -rf "$work"

@@ -70,19 +70,31 @@ class ToolFixture {
     return folder_ / name;
   }
 
-  // `arguments` as a POSIX shell reads them, with ' as the only quotes; the fixture's folder is the current one.
-  ToolOutcome run(std::string arguments) const {
+  // For what runs later.
+  void setEnvironment(const std::string& name, const std::string& value) {
+#ifdef _WIN32
+    environment_ += "set \"" + name + "=" + value + "\" && ";
+#else
+    environment_ += name + "='" + value + "' ";
+#endif
+  }
+
+  // The tool. `arguments` as a POSIX shell reads them, with ' as the only quotes; the fixture's folder is the current
+  // one.
+  ToolOutcome run(const std::string& arguments) const { return runProgram(DIMPLE_TOOL, arguments); }
+
+  ToolOutcome runProgram(const std::string& program, std::string arguments) const {
     ToolOutcome outcome;
 #ifdef _WIN32
     std::replace(arguments.begin(), arguments.end(), '\'', '"');
     // cmd takes the first and the last quote away.
-    const std::string command =
-        "\"cd /d \"" + folder_.string() + "\" && \"" DIMPLE_TOOL "\" " + arguments + " >stdout.txt 2>stderr.txt\"";
+    const std::string command = "\"cd /d \"" + folder_.string() + "\" && " + environment_ + "\"" + program + "\" " +
+                                arguments + " >stdout.txt 2>stderr.txt\"";
     outcome.code = std::system(command.c_str());
 #else
     // Drivers and layers leave memory behind when they are unloaded, which a leak sanitizer reports.
-    const std::string environment = "LSAN_OPTIONS=detect_leaks=0 ";
-    const std::string command = "cd '" + folder_.string() + "' && " + environment + "'" DIMPLE_TOOL "' " + arguments +
+    const std::string environment = "LSAN_OPTIONS=detect_leaks=0 " + environment_;
+    const std::string command = "cd '" + folder_.string() + "' && " + environment + "'" + program + "' " + arguments +
                                 " >stdout.txt 2>stderr.txt";
     const int status = std::system(command.c_str());
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -94,6 +106,7 @@ class ToolFixture {
 
  private:
   std::filesystem::path folder_;
+  std::string environment_;
 };
 
 }  // namespace dimple::testing

@@ -2,6 +2,9 @@
 #ifdef DIMPLE_WITH_D3D12
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "backend_d3d12/d3d12.h"
@@ -78,6 +81,56 @@ struct Program {
 constexpr auto kUav = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS;
 constexpr auto kNoFlags = D3D12_RESOURCE_FLAG_NONE;
 
+// A device of which DMLCreateDevice may ask for its shader model, and nothing else: a table of functions in the order
+// of d3d12.h's declarations instead of a class with all 44.
+class OldDevice {
+ public:
+  // Knows shader models up to `newestKnown` and has 5.1. What is newer than it knows is an invalid argument.
+  explicit OldDevice(D3D_SHADER_MODEL newestKnown) : newestKnown_(newestKnown) {
+    functions_.fill(function(unexpected));
+    table_ = functions_.data();
+    functions_[0] = function(queryInterface);
+    functions_[1] = function(addRef);
+    functions_[2] = function(release);
+    functions_[13] = function(checkFeatureSupport);
+    functions_[15] = function(getDescriptorHandleIncrementSize);
+  }
+  OldDevice(const OldDevice&) = delete;
+
+  ID3D12Device* get() { return reinterpret_cast<ID3D12Device*>(this); }
+  ULONG references() const { return references_; }
+
+ private:
+  using Function = void(STDMETHODCALLTYPE*)();
+  template <class F>
+  static Function function(F* pointer) {
+    return reinterpret_cast<Function>(pointer);
+  }
+  static void STDMETHODCALLTYPE unexpected() {
+    std::fprintf(stderr, "DMLCreateDevice calls another method of a device without shader model 6.0.\n");
+    std::abort();
+  }
+  static HRESULT STDMETHODCALLTYPE queryInterface(OldDevice*, REFIID, void** object) {
+    *object = nullptr;
+    return E_NOINTERFACE;
+  }
+  static ULONG STDMETHODCALLTYPE addRef(OldDevice* self) { return ++self->references_; }
+  static ULONG STDMETHODCALLTYPE release(OldDevice* self) { return --self->references_; }
+  static HRESULT STDMETHODCALLTYPE checkFeatureSupport(OldDevice* self, D3D12_FEATURE feature, void* data, UINT size) {
+    auto& model = static_cast<D3D12_FEATURE_DATA_SHADER_MODEL*>(data)->HighestShaderModel;
+    if (feature != D3D12_FEATURE_SHADER_MODEL || size != sizeof model || model > self->newestKnown_)
+      return E_INVALIDARG;
+    model = std::min(model, D3D_SHADER_MODEL_5_1);
+    return S_OK;
+  }
+  static UINT STDMETHODCALLTYPE getDescriptorHandleIncrementSize(OldDevice*, D3D12_DESCRIPTOR_HEAP_TYPE) { return 32; }
+
+  const Function* table_ = nullptr;  // first, where callers look for it
+  std::array<Function, 44> functions_;
+  const D3D_SHADER_MODEL newestKnown_;
+  ULONG references_ = 1;
+};
+
 bool skipped() {
   const auto& backends = testedBackends();
   return gpuTestsSkipped() || std::find(backends.begin(), backends.end(), DIMPLE_BACKEND_D3D12) == backends.end();
@@ -105,6 +158,19 @@ D3D12_TEST_CASE("d3d12: creation checks its arguments") {
   CHECK(parent.Get() == program.device.Get());
   ComPtr<ID3D12DescriptorHeap> heap;
   CHECK(dimpleCreateDescriptorHeap(made.Get(), 3, &heap) == E_INVALIDARG);
+}
+
+TEST_CASE("d3d12: a device without shader model 6.0 is refused, by name") {
+  for (const D3D_SHADER_MODEL newestKnown : {D3D_SHADER_MODEL_6_6, D3D_SHADER_MODEL_6_0, D3D_SHADER_MODEL_5_1}) {
+    CAPTURE(static_cast<int>(newestKnown));
+    OldDevice device(newestKnown);
+    ComPtr<IDMLDevice> made;
+    CHECK(DMLCreateDevice(device.get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&made)) == DXGI_ERROR_UNSUPPORTED);
+    CHECK(made.Get() == nullptr);
+    CHECK(std::string(dimpleGetLastMessage()) ==
+          "The Direct3D 12 device has no shader model 6.0, which Dimple's kernels need.");
+    CHECK(device.references() == 1);
+  }
 }
 
 D3D12_TEST_CASE("d3d12: buffers that kernels cannot bind are misuse, with a sentence") {

@@ -157,6 +157,7 @@ GPU_TEST_CASE("in-place operators may write over an input of the same layout") {
 }
 
 GPU_TEST_CASE("binding through a table whose heap is gone touches no freed memory") {
+  const CheapHeaps cheapHeaps;
   Fixture f;
   const auto op = f.compile(kAddLine);
   const auto table = f.table(op.Get(), f.heap(3));
@@ -165,6 +166,7 @@ GPU_TEST_CASE("binding through a table whose heap is gone touches no freed memor
 }
 
 GPU_TEST_CASE("binding tables are checked when they are made") {
+  const CheapHeaps cheapHeaps;
   Fixture f;
   const auto op = f.compile(kAddLine);
   const auto heap = f.heap(4);
@@ -280,6 +282,7 @@ GPU_TEST_CASE("misuse of methods that return nothing removes the device") {
          table->BindInputs(0, nullptr);
        }},
   };
+  const CheapHeaps cheapHeaps;
   for (const auto& misuse : all) {
     if (misuse.wrappersOnly && currentBackend() != DIMPLE_BACKEND_VULKAN) continue;
     CAPTURE(misuse.name);
@@ -306,6 +309,7 @@ GPU_TEST_CASE("misuse of methods that return nothing removes the device") {
 }
 
 GPU_TEST_CASE("what DirectML lets pass does not remove the device") {
+  const CheapHeaps cheapHeaps;
   Fixture f;
   const auto op = f.compile(kAddLine);
   const auto heap = f.heap(8);
@@ -337,6 +341,7 @@ GPU_TEST_CASE("what DirectML lets pass does not remove the device") {
 }
 
 GPU_TEST_CASE("initializers check what they are given") {
+  const CheapHeaps cheapHeaps;
   const auto provoke = [](const auto& bind) {
     Fixture f;
     const auto op = f.compile("ELEMENT_WISE_ADD ATensor=f32[4]! BTensor=f32[4] OutputTensor=f32[4]");

@@ -174,6 +174,7 @@ TEST_CASE("d3d12: a device without shader model 6.0 is refused, by name") {
 }
 
 D3D12_TEST_CASE("d3d12: buffers that kernels cannot bind are misuse, with a sentence") {
+  const CheapHeaps cheapHeaps;
   const auto bind = [](D3D12_HEAP_TYPE heap, D3D12_RESOURCE_FLAGS flags) {
     Program program;
     const auto op = program.compile("ELEMENT_WISE_NEGATE InputTensor=f32[4] OutputTensor=f32[4]");
@@ -190,6 +191,7 @@ D3D12_TEST_CASE("d3d12: buffers that kernels cannot bind are misuse, with a sent
 }
 
 D3D12_TEST_CASE("d3d12: lists that cannot compute are misuse") {
+  const CheapHeaps cheapHeaps;
   Program program;
   const auto op = program.compile("ELEMENT_WISE_NEGATE InputTensor=f32[4] OutputTensor=f32[4]");
   const auto table = program.table(op.Get());

@@ -1,10 +1,7 @@
 // The same cases on Vulkan and on Direct3D 12: what one back end answers, the other has to answer too.
-//
-//   DIMPLE_TEST_FILTER=TEXT only operators whose name contains TEXT
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <span>
 
@@ -12,11 +9,13 @@
 #include "tests/gpu_test.h"
 #include "tests/ops/case_runner.h"
 #include "tests/ops/generator.h"
+#include "tests/ops/selection.h"
 
 namespace dimple::testing {
 namespace {
 
-constexpr size_t kSample = 31;  // every so many generated cases; prime, so that no cycle of the generator is left out
+// Every so many generated cases of the run's own sample; prime, so that no cycle of the generator is left out.
+constexpr size_t kSample = 31;
 constexpr size_t kPrintedFailures = 8;
 
 bool comparisonSkipped() {
@@ -56,15 +55,24 @@ std::string compareOutputs(const CaseOutput& first, const CaseOutput& second) {
   return oracle::compare(reference, other).message;
 }
 
+// At least one of every operator and data type.
 std::vector<std::string> sampledCases() {
-  const char* filter = std::getenv("DIMPLE_TEST_FILTER");
+  const Selection chosen = selection();
+  const size_t step = kSample * chosen.sample;
   std::vector<std::string> lines;
   size_t counter = 0;
+  size_t single = 0;
   for (const OpSchema* schema : allSchemas()) {
-    if (filter && schema->name.find(filter) == schema->name.npos) continue;
-    for (const DataType type : generatedTypes(*schema))
-      for (std::string& line : generateCases(*schema, type))
-        if (counter++ % kSample == 0) lines.push_back(std::move(line));
+    if (!chosen.wants(*schema)) continue;
+    for (const DataType type : generatedTypes(*schema)) {
+      auto cases = generateCases(*schema, type);
+      const size_t before = lines.size();
+      for (std::string& line : cases)
+        if (counter++ % step == 0) lines.push_back(std::move(line));
+      // From another place of the generator's cycle each time.
+      if (lines.size() == before && !cases.empty())
+        lines.push_back(std::move(cases[single++ * kSample % cases.size()]));
+    }
   }
   return lines;
 }

@@ -56,6 +56,8 @@ void BindingTable::addPart(const CompiledOperator& op, const Executable& executa
 HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
   if (device().removed()) return DXGI_ERROR_DEVICE_REMOVED;
   parts_.clear();
+  inputs_.clear();
+  outputs_.clear();
   dispatchable_ = {};
   if (!desc) return S_OK;
 
@@ -172,7 +174,10 @@ void BindingTable::unbind(SlotKind kind) {
 
 void BindingTable::bindSlots(const char* what, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
                              const std::vector<TensorSlot>& slots) {
-  if (count == 0) return unbind(kind);
+  if (count == 0) {
+    (kind == SlotKind::Input ? inputs_ : outputs_).clear();
+    return unbind(kind);
+  }
   if (count != slots.size() || !bindings)
     return misuse(cat(what, " has bindingCount (", count, "), expected ", slots.size(), "."));
   std::vector<Bound> bound;
@@ -182,6 +187,33 @@ void BindingTable::bindSlots(const char* what, SlotKind kind, UINT count, const 
     bound.push_back(*one);
   }
   for (UINT i = 0; i < count; ++i) write(parts_.front(), kind, i, bound[i]);
+  if (!device().debug()) return;
+  (kind == SlotKind::Input ? inputs_ : outputs_) = std::move(bound);
+  checkOverlaps();
+}
+
+void BindingTable::checkOverlaps() {
+  const CompiledOperator& op = *parts_.front().op;
+  const auto overlap = [](const Bound& a, uint64_t aBytes, const Bound& b, uint64_t bBytes) {
+    return a.buffer.handle != 0 && a.buffer.handle == b.buffer.handle && a.offset < b.offset + bBytes &&
+           b.offset < a.offset + aBytes;
+  };
+  const auto warn = [&](size_t output, std::string_view what, const TensorSlot& slot) {
+    device().report(DIMPLE_MESSAGE_WARNING, S_OK,
+                    cat("BindOutputs: bindings[", output, "] (", op.outputs()[output].name, ") overlaps that of ", what,
+                        " ", slot.name, ", expected memory of its own."));
+  };
+  for (size_t o = 0; o < outputs_.size(); ++o) {
+    const TensorSlot& slot = op.outputs()[o];
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const bool inPlace = op.mayAlias(i, o) && inputs_[i].offset == outputs_[o].offset;
+      if (!inPlace && overlap(outputs_[o], slot.bytes, inputs_[i], op.inputs()[i].bytes))
+        warn(o, "input", op.inputs()[i]);
+    }
+    for (size_t other = 0; other < o; ++other)
+      if (overlap(outputs_[o], slot.bytes, outputs_[other], op.outputs()[other].bytes))
+        warn(o, "output", op.outputs()[other]);
+  }
 }
 
 void BindingTable::bindInitializerInputs(UINT count, const DML_BINDING_DESC* bindings) {

@@ -57,12 +57,15 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   void bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bindings);
   void bindResource(const char* what, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding);
   void unbind(SlotKind kind);
+  // On a debug device: warns of outputs that overlap other tensors where the operator has no defined result.
+  void checkOverlaps();
   // Writes every descriptor of the part that refers to this slot.
   void write(Part& part, SlotKind kind, uint32_t index, const Bound& bound);
 
   ComPtr<IUnknown> dispatchable_;
   bool initializing_ = false;
   std::vector<Part> parts_;
+  std::vector<Bound> inputs_, outputs_;  // of an operator, on a debug device
 };
 
 }  // namespace dimple::api

@@ -9,8 +9,6 @@
 namespace dimple::api {
 namespace {
 
-Error invalid(std::string text) { return {ErrorCode::InvalidArgument, std::move(text)}; }
-
 ComPtr<IUnknown> identityOf(IUnknown& object) {
   IUnknown* identity = nullptr;
   object.QueryInterface(__uuidof(IUnknown), reinterpret_cast<void**>(&identity));

@@ -31,6 +31,7 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
 
   NativeObjects& native() { return *native_; }
   Backend& backend() { return native_->backend(); }
+  bool debug() const { return debug_; }
 
   // Reports a refused call and returns its HRESULT.
   HRESULT refuse(const Error& error);

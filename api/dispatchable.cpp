@@ -45,6 +45,10 @@ CompiledOperator::CompiledOperator(Device& device, const OpView& view, Plan plan
   }
   for (size_t i = 0; i < view.outputs().size(); ++i)
     outputs_.push_back(slotOf(view.outputName(i), view.output(i), true));
+  for (const Tensor& input : view.inputs())
+    for (const Tensor& output : view.outputs())
+      aliases_.push_back(view.schema().inPlace && byteWidth(input.type) == byteWidth(output.type) &&
+                         sameSizes(input, output) && input.strides == output.strides);
   liveCompiled().add(static_cast<IDMLDispatchable*>(this));
 }
 CompiledOperator::~CompiledOperator() { liveCompiled().remove(static_cast<IDMLDispatchable*>(this)); }

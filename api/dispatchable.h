@@ -69,6 +69,8 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
   // The inputs that initialization takes: those owned by DML.
   const std::vector<TensorSlot>& ownedInputs() const { return ownedInputs_; }
   std::string label();
+  // Whether an output may lie exactly on an input: the operator works in place, and both have one layout.
+  bool mayAlias(size_t input, size_t output) const { return aliases_[input * outputs_.size() + output]; }
 
  private:
   ~CompiledOperator() override;
@@ -78,6 +80,7 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
   const DML_EXECUTION_FLAGS flags_;
   const std::unique_ptr<Executable> initialization_, execution_;
   std::vector<TensorSlot> inputs_, outputs_, ownedInputs_;
+  std::vector<bool> aliases_;  // of each input with each output
 };
 
 class Initializer final : public DeviceChild<IDMLOperatorInitializer, IDMLDispatchable, IDMLPageable> {

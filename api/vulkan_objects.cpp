@@ -27,8 +27,6 @@ LiveHeaps& liveHeaps() {
   return heaps;
 }
 
-Error invalid(std::string text) { return {ErrorCode::InvalidArgument, std::move(text)}; }
-
 }  // namespace
 
 VulkanBuffer::VulkanBuffer(std::shared_ptr<vulkan::Device> backend, VkBuffer buffer, uint64_t bytes)

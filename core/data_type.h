@@ -18,17 +18,29 @@ constexpr TypeSet typeBit(DataType type) { return 1u << static_cast<uint32_t>(ty
 constexpr TypeSet kFloat16 = typeBit(DML_TENSOR_DATA_TYPE_FLOAT16);
 constexpr TypeSet kFloat32 = typeBit(DML_TENSOR_DATA_TYPE_FLOAT32);
 constexpr TypeSet kFloat64 = typeBit(DML_TENSOR_DATA_TYPE_FLOAT64);
-constexpr TypeSet kFloats = kFloat16 | kFloat32;
-constexpr TypeSet kSigned8To32 =
-    typeBit(DML_TENSOR_DATA_TYPE_INT8) | typeBit(DML_TENSOR_DATA_TYPE_INT16) | typeBit(DML_TENSOR_DATA_TYPE_INT32);
-constexpr TypeSet kUnsigned8To32 =
-    typeBit(DML_TENSOR_DATA_TYPE_UINT8) | typeBit(DML_TENSOR_DATA_TYPE_UINT16) | typeBit(DML_TENSOR_DATA_TYPE_UINT32);
-constexpr TypeSet kInt64s = typeBit(DML_TENSOR_DATA_TYPE_INT64) | typeBit(DML_TENSOR_DATA_TYPE_UINT64);
-constexpr TypeSet kInt32s = typeBit(DML_TENSOR_DATA_TYPE_INT32) | typeBit(DML_TENSOR_DATA_TYPE_UINT32);
-constexpr TypeSet kSignedInts = kSigned8To32 | typeBit(DML_TENSOR_DATA_TYPE_INT64);
-constexpr TypeSet kInts = kSigned8To32 | kUnsigned8To32 | kInt64s;
-constexpr TypeSet kIndices = kInt32s | kInt64s;
+constexpr TypeSet kInt8 = typeBit(DML_TENSOR_DATA_TYPE_INT8);
+constexpr TypeSet kInt16 = typeBit(DML_TENSOR_DATA_TYPE_INT16);
+constexpr TypeSet kInt32 = typeBit(DML_TENSOR_DATA_TYPE_INT32);
+constexpr TypeSet kInt64 = typeBit(DML_TENSOR_DATA_TYPE_INT64);
 constexpr TypeSet kUInt8 = typeBit(DML_TENSOR_DATA_TYPE_UINT8);
+constexpr TypeSet kUInt16 = typeBit(DML_TENSOR_DATA_TYPE_UINT16);
+constexpr TypeSet kUInt32 = typeBit(DML_TENSOR_DATA_TYPE_UINT32);
+constexpr TypeSet kUInt64 = typeBit(DML_TENSOR_DATA_TYPE_UINT64);
+
+constexpr TypeSet kFloats = kFloat16 | kFloat32;
+constexpr TypeSet kInts4 = typeBit(DML_TENSOR_DATA_TYPE_INT4) | typeBit(DML_TENSOR_DATA_TYPE_UINT4);
+constexpr TypeSet kInts8 = kInt8 | kUInt8;
+constexpr TypeSet kInts32 = kInt32 | kUInt32;
+constexpr TypeSet kInts64 = kInt64 | kUInt64;
+constexpr TypeSet kIndices = kInts32 | kInts64;
+constexpr TypeSet kUnsignedIndices = kUInt32 | kUInt64;
+constexpr TypeSet kSigned8To32 = kInt8 | kInt16 | kInt32;
+constexpr TypeSet kUnsigned8To32 = kUInt8 | kUInt16 | kUInt32;
+constexpr TypeSet kInts8To32 = kSigned8To32 | kUnsigned8To32;
+constexpr TypeSet kSignedInts = kSigned8To32 | kInt64;
+constexpr TypeSet kUnsigned = kUnsigned8To32 | kUInt64;
+constexpr TypeSet kInts = kInts8To32 | kInts64;
+constexpr TypeSet kUpTo32 = kFloats | kInts8To32;
 // The ten types of arithmetic operators, and the eleven of data movement.
 constexpr TypeSet kNumbers = kFloats | kInts;
 constexpr TypeSet kAllTypes = kNumbers | kFloat64;

@@ -64,6 +64,15 @@ std::byte* OwnedDesc::copyFields(const OpSchema& schema, const void* source) {
         pointer = copy;
         break;
       }
+      case FieldType::OperatorArray: {
+        auto& pointer = slot(field, static_cast<const DML_OPERATOR_DESC**>(nullptr));
+        if (!pointer) break;
+        auto* copy = allocate<DML_OPERATOR_DESC>(count(field));
+        for (UINT i = 0; i < count(field); ++i)
+          copy[i] = {pointer[i].Type, copyFields(*findSchema(pointer[i].Type), pointer[i].Desc)};
+        pointer = copy;
+        break;
+      }
       case FieldType::ScaleBias: {
         auto& pointer = slot(field, static_cast<const DML_SCALE_BIAS**>(nullptr));
         if (pointer) pointer = store(std::span<const DML_SCALE_BIAS>(pointer, 1));
@@ -84,6 +93,7 @@ std::byte* OwnedDesc::copyFields(const OpSchema& schema, const void* source) {
       case FieldType::Bool:
       case FieldType::Enum:
       case FieldType::Scalar:
+      case FieldType::Size2D:
         break;
     }
   }

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::string_view kActivationPrefix = "ACTIVATION_";
 
-Error invalid(std::string text) { return {ErrorCode::InvalidArgument, std::move(text)}; }
-
 Error unexpected(std::string_view field, std::string_view text, std::string_view expected) {
   return invalid(cat(field, " is \"", text, "\", expected ", expected, "."));
 }
@@ -225,6 +223,17 @@ std::optional<std::string> formatField(const OpSchema& schema, const Field& fiel
       const auto* activation = pointer(static_cast<DML_OPERATOR_DESC*>(nullptr));
       return activation ? std::optional(formatActivation(*activation)) : std::nullopt;
     }
+    case FieldType::OperatorArray: {
+      const auto* activations = pointer(static_cast<DML_OPERATOR_DESC*>(nullptr));
+      if (!activations) return {};
+      std::string out = "(";
+      for (size_t i = 0; i < count; ++i) out += cat(i ? "," : "", formatActivation(activations[i]));
+      return out + ")";
+    }
+    case FieldType::Size2D: {
+      const auto& size = slot(field, static_cast<DML_SIZE_2D*>(nullptr));
+      return cat("[", size.Width, ",", size.Height, "]");
+    }
     case FieldType::UInt: {
       const auto index = &field - schema.fields.data();
       const bool isCount = std::any_of(schema.fields.begin(), schema.fields.end(), [&](const Field& f) {
@@ -309,8 +318,19 @@ Status FieldSetter::setValue(const Field& field, std::string_view text) {
     }
     case FieldType::TensorArray:
       return setTensorArray(field, text);
-    case FieldType::Operator:
-      return setOperator(field, text);
+    case FieldType::Operator: {
+      auto* target = owner_.allocate<DML_OPERATOR_DESC>(1);
+      slot<const DML_OPERATOR_DESC*>(field) = target;
+      return setOperator(field.name, text, *target);
+    }
+    case FieldType::OperatorArray:
+      return setOperatorArray(field, text);
+    case FieldType::Size2D: {
+      const auto values = parseList<uint32_t>(text, '[', ']');
+      if (!values || values->size() != 2) return unexpected(field.name, text, "two integers, [width,height]");
+      slot<DML_SIZE_2D>(field) = {(*values)[0], (*values)[1]};
+      return {};
+    }
     case FieldType::UInt: {
       const auto value = parseNumber<uint32_t>(text);
       if (!value) return unexpected(field.name, text, "an integer from 0 to 4294967295");
@@ -384,28 +404,37 @@ Status FieldSetter::setTensorArray(const Field& field, std::string_view text) {
   return field.countField < 0 ? Status{} : setCount(field, parts->size());
 }
 
-Status FieldSetter::setOperator(const Field& field, std::string_view text) {
+Status FieldSetter::setOperator(std::string_view field, std::string_view text, DML_OPERATOR_DESC& target) {
   const auto paren = std::min(text.find('('), text.size());
   const OpSchema* schema = findActivation(text.substr(0, paren));
-  if (!schema) return invalid(cat(field.name, " names no operator (", text.substr(0, paren), ")."));
+  if (!schema) return invalid(cat(field, " names no operator (", text.substr(0, paren), ")."));
   auto* desc = owner_.allocate<std::byte>(schema->descBytes);
   FieldSetter setter(owner_, *schema, desc);
   if (paren != text.size()) {
     const auto parts = splitList(text.substr(paren), '(', ')');
-    if (!parts) return unexpected(field.name, text, "fields such as (Alpha=0.1) after the name");
+    if (!parts) return unexpected(field, text, "fields such as (Alpha=0.1) after the name");
     for (const auto part : *parts) {
       const auto equals = part.find('=');
-      if (equals == part.npos) return unexpected(field.name, text, "fields such as (Alpha=0.1) after the name");
+      if (equals == part.npos) return unexpected(field, text, "fields such as (Alpha=0.1) after the name");
       if (auto error = setter.set(part.substr(0, equals), part.substr(equals + 1))) {
-        error->text = cat(field.name, ": ", error->text);
+        error->text = cat(field, ": ", error->text);
         return error;
       }
     }
   }
   if (auto error = setter.finish()) return error;
-  const DML_OPERATOR_DESC value{schema->type, desc};
-  slot<const DML_OPERATOR_DESC*>(field) = owner_.store(std::span(&value, 1));
+  target = {schema->type, desc};
   return {};
+}
+
+Status FieldSetter::setOperatorArray(const Field& field, std::string_view text) {
+  const auto parts = splitList(text, '(', ')');
+  if (!parts) return unexpected(field.name, text, "operators such as (RELU,TANH)");
+  auto* operators = owner_.allocate<DML_OPERATOR_DESC>(parts->size());
+  for (size_t i = 0; i < parts->size(); ++i)
+    if (auto error = setOperator(cat(field.name, "[", i, "]"), (*parts)[i], operators[i])) return error;
+  slot<const DML_OPERATOR_DESC*>(field) = operators;
+  return field.countField < 0 ? Status{} : setCount(field, parts->size());
 }
 
 Status FieldSetter::finish() {

@@ -14,6 +14,8 @@
 //   ScaleBias      [scale,bias]
 //   scalar union   an element of the data type that the field before it names
 //   operator       RELU, LEAKY_RELU(Alpha=0.1): a fused activation, with or without ACTIVATION_
+//   operator array (RELU,TANH)
+//   DML_SIZE_2D    [width,height]
 // Fields that hold a count follow from the arrays; given all the same, they must agree with them. What is left out is
 // null or 0. Keys that begin with a lower-case letter are no fields; they are handed to the caller.
 #pragma once
@@ -50,7 +52,8 @@ class FieldSetter {
   template <class T>
   Status setArray(const Field& field, std::string_view text, std::string_view expected);
   Status setTensorArray(const Field& field, std::string_view text);
-  Status setOperator(const Field& field, std::string_view text);
+  Status setOperator(std::string_view field, std::string_view text, DML_OPERATOR_DESC& target);
+  Status setOperatorArray(const Field& field, std::string_view text);
   Status setCount(const Field& array, size_t count);
 
   OwnedDesc& owner_;

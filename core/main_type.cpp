@@ -6,9 +6,9 @@
 namespace dimple {
 
 const TensorRule* mainRule(const OpSchema& schema) {
-  const auto rules = schema.rules();
+  const auto rules = schema.rules;
   const auto main = std::max_element(rules.begin(), rules.end(), [](const TensorRule& a, const TensorRule& b) {
-    return std::popcount(a.types) < std::popcount(b.types);
+    return std::popcount(a.types()) < std::popcount(b.types());
   });
   return main == rules.end() ? nullptr : &*main;
 }
@@ -17,7 +17,7 @@ DataType mainType(const DML_OPERATOR_DESC& desc) {
   const OpSchema* schema = findSchema(desc.Type);
   const TensorRule* rule = schema ? mainRule(*schema) : nullptr;
   if (!rule) return DML_TENSOR_DATA_TYPE_UNKNOWN;
-  const TensorRule* next = schema->rules().data();
+  const TensorRule* next = schema->rules.data();
   for (const Field& field : schema->fields) {
     if (field.type != FieldType::Tensor && field.type != FieldType::TensorArray) continue;
     if (next++ != rule) continue;

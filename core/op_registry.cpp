@@ -10,23 +10,17 @@ namespace {
 
 std::vector<const OpSchema*> collect() {
   std::vector<const OpSchema*> all;
-  for (const auto family : {elementwiseSchemas(), movementSchemas(), castSchemas(), reduceSchemas()})
+  for (const auto family :
+       {activationSchemas(), attentionSchemas(), castSchemas(),     convolutionSchemas(), elementwiseSchemas(),
+        fillSchemas(),       indexingSchemas(),  matrixSchemas(),   movementSchemas(),    normalizationSchemas(),
+        optimizerSchemas(),  poolingSchemas(),   quantizeSchemas(), randomSchemas(),      recurrentSchemas(),
+        reduceSchemas(),     resampleSchemas(),  roiSchemas(),      scanSchemas(),        softmaxSchemas(),
+        sortSchemas(),       windowSchemas()})
     for (const OpSchema& schema : family) all.push_back(&schema);
   return all;
 }
 
-constexpr std::array<std::string_view, 14> kDataTypeNames{"UNKNOWN", "FLOAT32", "FLOAT16", "UINT32", "UINT16",
-                                                          "UINT8",   "INT32",   "INT16",   "INT8",   "FLOAT64",
-                                                          "UINT64",  "INT64",   "UINT4",   "INT4"};
-constexpr std::array<std::string_view, 12> kReduceFunctionNames{
-    "ARGMAX", "ARGMIN", "AVERAGE", "L1", "L2", "LOG_SUM", "LOG_SUM_EXP", "MAX", "MIN", "MULTIPLY", "SUM", "SUM_SQUARE"};
-constexpr std::array<std::string_view, 2> kAxisDirectionNames{"INCREASING", "DECREASING"};
-
 }  // namespace
-
-const EnumTable kTensorDataTypes{"DML_TENSOR_DATA_TYPE_", kDataTypeNames};
-const EnumTable kReduceFunctions{"DML_REDUCE_FUNCTION_", kReduceFunctionNames};
-const EnumTable kAxisDirections{"DML_AXIS_DIRECTION_", kAxisDirectionNames};
 
 std::span<const OpSchema* const> allSchemas() {
   static const std::vector<const OpSchema*> all = collect();

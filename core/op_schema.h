@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -20,19 +21,21 @@ struct Caps;
 enum class Role : uint8_t { Input, Output, Attribute };
 
 enum class FieldType : uint8_t {
-  Tensor,       // const DML_TENSOR_DESC*
-  TensorArray,  // const DML_TENSOR_DESC*, countField elements
-  Operator,     // const DML_OPERATOR_DESC*: a fused activation
-  UInt,         // UINT
-  Int,          // INT
-  Float,        // FLOAT
-  Bool,         // BOOL
-  Enum,         // an enumeration; `values` lists its enumerators, numbered from 0
-  UIntArray,    // const UINT*, countField elements
-  IntArray,     // const INT*
-  FloatArray,   // const FLOAT*
-  ScaleBias,    // const DML_SCALE_BIAS*
-  Scalar,       // DML_SCALAR_UNION, of the data type that the field before it names
+  Tensor,         // const DML_TENSOR_DESC*
+  TensorArray,    // const DML_TENSOR_DESC*, countField elements
+  Operator,       // const DML_OPERATOR_DESC*: a fused activation
+  OperatorArray,  // const DML_OPERATOR_DESC*, countField elements: fused activations
+  UInt,           // UINT
+  Int,            // INT
+  Float,          // FLOAT
+  Bool,           // BOOL
+  Enum,           // an enumeration; `values` lists its enumerators, numbered from 0
+  UIntArray,      // const UINT*, countField elements
+  IntArray,       // const INT*
+  FloatArray,     // const FLOAT*
+  ScaleBias,      // const DML_SCALE_BIAS*
+  Scalar,         // DML_SCALAR_UNION, of the data type that the nearest Enum field before it names
+  Size2D,         // DML_SIZE_2D
 };
 
 // The enumerators of one DirectML enumeration without their common prefix, in order of value from 0.
@@ -51,20 +54,45 @@ struct Field {
   const EnumTable* values = nullptr;
 };
 
-// Rules of one tensor field, in the order of the tensor fields.
-struct TensorRule {
+// What one tensor may be from a feature level on.
+struct TypeRow {
+  DML_FEATURE_LEVEL since;
   TypeSet types;
   uint8_t minRank = 1;
   uint8_t maxRank = 8;
-  int8_t sameTypeAs = -1;   // index of a rule whose tensor must have the same DataType
-  int8_t sameRankAs = -1;   // ... DimensionCount
-  int8_t sameSizesAs = -1;  // ... DimensionCount and Sizes
 };
 
-// The tensor rules from one feature level on. A device of feature level 6.4 always applies the newest row.
-struct Level {
-  DML_FEATURE_LEVEL since;
-  std::span<const TensorRule> rules;
+// The rows of one tensor, oldest first. A device of feature level 6.4 always applies the newest; the others are kept
+// for the documentation.
+class TypeHistory {
+ public:
+  constexpr TypeHistory(std::initializer_list<TypeRow> rows) {
+    for (const TypeRow& row : rows) rows_[count_++] = row;
+  }
+  constexpr std::span<const TypeRow> rows() const { return {rows_, count_}; }
+  constexpr const TypeRow& newest() const { return rows_[count_ - 1]; }
+
+ private:
+  TypeRow rows_[6]{};
+  size_t count_ = 0;
+};
+
+// In what a tensor must be like others: indices of rules, -1 for none. Absent tensors bind nobody.
+struct Relation {
+  int8_t type = -1;   // same DataType
+  int8_t rank = -1;   // same DimensionCount
+  int8_t sizes = -1;  // same DimensionCount and Sizes
+};
+
+// Rules of one tensor field, in the order of the tensor fields.
+struct TensorRule {
+  TypeHistory history;
+  Relation as{};
+  bool ownable = true;  // an input may be OWNED_BY_DML
+
+  constexpr TypeSet types() const { return history.newest().types; }
+  constexpr uint32_t minRank() const { return history.newest().minRank; }
+  constexpr uint32_t maxRank() const { return history.newest().maxRank; }
 };
 
 struct OpSchema {
@@ -72,13 +100,14 @@ struct OpSchema {
   std::string_view name;  // without DML_OPERATOR_
   uint32_t descBytes;     // sizeof the description structure
   std::span<const Field> fields;
-  std::span<const Level> levels;             // oldest first
+  std::span<const TensorRule> rules;
   bool inPlace = false;                      // an output may alias an input of identical layout
-  bool fusable = false;                      // may be a FusedActivation
+  bool fusable = false;                      // may be a FusedActivation of any operator that has one
   Status (*check)(const OpView&) = nullptr;  // what the table cannot say
+  // Null: descriptions are checked, but the operator cannot be compiled.
   Result<Plan> (*plan)(const OpView&, const Caps&) = nullptr;
-
-  std::span<const TensorRule> rules() const { return levels.back().rules; }
+  // What its FusedActivation may be besides the fusable operators.
+  std::span<const DML_OPERATOR_TYPE> alsoFuses{};
 };
 
 // All schemas, one family after another.
@@ -89,25 +118,21 @@ const OpSchema* findSchema(DML_OPERATOR_TYPE type);
 // By name, with or without "DML_OPERATOR_".
 const OpSchema* findSchema(std::string_view name);
 
-// Rows of tables, to be used inside a family file.
-#define DIMPLE_INPUT(S, f) \
-  ::dimple::Field { #f, ::dimple::Role::Input, ::dimple::FieldType::Tensor, offsetof(S, f) }
-#define DIMPLE_OUTPUT(S, f) \
-  ::dimple::Field { #f, ::dimple::Role::Output, ::dimple::FieldType::Tensor, offsetof(S, f) }
-#define DIMPLE_INPUT_ARRAY(S, f, count) \
-  ::dimple::Field { #f, ::dimple::Role::Input, ::dimple::FieldType::TensorArray, offsetof(S, f), false, count }
-#define DIMPLE_ATTRIBUTE(S, f, kind) \
-  ::dimple::Field { #f, ::dimple::Role::Attribute, ::dimple::FieldType::kind, offsetof(S, f) }
-#define DIMPLE_OPTIONAL(S, f, kind) \
-  ::dimple::Field { #f, ::dimple::Role::Attribute, ::dimple::FieldType::kind, offsetof(S, f), true }
-#define DIMPLE_ARRAY(S, f, kind, count) \
-  ::dimple::Field { #f, ::dimple::Role::Attribute, ::dimple::FieldType::kind, offsetof(S, f), false, count }
-#define DIMPLE_ENUM(S, f, table) \
-  ::dimple::Field { #f, ::dimple::Role::Attribute, ::dimple::FieldType::Enum, offsetof(S, f), false, -1, &table }
-
 // Enumerations that attributes use.
 extern const EnumTable kTensorDataTypes;
 extern const EnumTable kReduceFunctions;
 extern const EnumTable kAxisDirections;
+extern const EnumTable kMatrixTransforms;
+extern const EnumTable kConvolutionModes;
+extern const EnumTable kConvolutionDirections;
+extern const EnumTable kPaddingModes;
+extern const EnumTable kInterpolationModes;
+extern const EnumTable kRecurrentNetworkDirections;
+extern const EnumTable kRoundingModes;
+extern const EnumTable kIsInfinityModes;
+extern const EnumTable kDepthSpaceOrders;
+extern const EnumTable kRandomGeneratorTypes;
+extern const EnumTable kMultiheadAttentionMaskTypes;
+extern const EnumTable kQuantizationTypes;
 
 }  // namespace dimple

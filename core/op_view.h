@@ -15,6 +15,7 @@ namespace dimple {
 struct Activation {
   DML_OPERATOR_TYPE type = DML_OPERATOR_INVALID;  // INVALID: none
   std::array<float, 2> parameters{};              // its FLOAT fields in order
+  std::span<const UINT> axes{};                   // its Axes
 };
 
 class OpView {
@@ -31,7 +32,13 @@ class OpView {
   const std::string& inputName(size_t index) const { return inputNames_[index]; }
   const std::string& outputName(size_t index) const { return outputNames_[index]; }
 
-  const Activation& activation() const { return activation_; }
+  // The fused activation, INVALID if there is none; the first of several.
+  const Activation& activation() const {
+    static constexpr Activation kNone;
+    return activations_.empty() ? kNone : activations_.front();
+  }
+  // Those of an operator with an array of them.
+  std::span<const Activation> activations() const { return activations_; }
 
   template <class Desc>
   const Desc& as() const {
@@ -52,7 +59,7 @@ class OpView {
   const void* desc_ = nullptr;
   std::vector<Tensor> inputs_, outputs_;
   std::vector<std::string> inputNames_, outputNames_;
-  Activation activation_;
+  std::vector<Activation> activations_;
 };
 
 // Checks a description against its schema. The view refers to `desc`, which must outlive it.

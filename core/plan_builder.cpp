@@ -102,6 +102,10 @@ Result<Plan> planOperator(const OpView& view, const Caps& caps) {
   const OpSchema& schema = view.schema();
   if (!schema.plan)
     return Error{ErrorCode::NotImplemented, cat("DML_OPERATOR_", schema.name, " has no implementation.")};
+  for (const Activation& activation : view.activations())
+    if (const OpSchema* fused = findSchema(activation.type); !fused || !fused->plan)
+      return Error{ErrorCode::NotImplemented, cat("The fused activation DML_OPERATOR_", fused ? fused->name : "INVALID",
+                                                  " has no implementation.")};
   for (size_t i = 0; i < view.inputs().size(); ++i)
     if (view.input(i).present())
       if (auto error = checkRange(view.inputName(i), view.input(i), caps)) return *error;

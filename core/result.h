@@ -20,10 +20,26 @@ enum class ErrorCode : uint8_t {
   Internal,         // E_FAIL
 };
 
+// A line of the sources. std::source_location wants newer compilers.
+struct SourceLine {
+  const char* file = "";
+  uint32_t line = 0;
+
+  static constexpr SourceLine current(const char* file = __builtin_FILE(), uint32_t line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
 struct Error {
   ErrorCode code = ErrorCode::InvalidArgument;
-  std::string text;  // one sentence naming the field, the value given and the value expected
+  std::string text;   // one sentence naming the field, the value given and the value expected
+  SourceLine rule{};  // the line that refused, so that tests can tell which rules they have met
 };
+
+// The refusal of a description.
+inline Error invalid(std::string text, SourceLine rule = SourceLine::current()) {
+  return {ErrorCode::InvalidArgument, std::move(text), rule};
+}
 
 // No value: success.
 using Status = std::optional<Error>;

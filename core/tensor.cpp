@@ -9,8 +9,6 @@
 namespace dimple {
 namespace {
 
-Error invalid(std::string text) { return {ErrorCode::InvalidArgument, std::move(text)}; }
-
 // Index of the last addressed element.
 std::optional<uint64_t> lastIndex(std::span<const uint32_t> sizes, std::span<const uint32_t> strides) {
   uint64_t last = 0;

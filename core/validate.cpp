@@ -1,10 +1,13 @@
+#include <algorithm>
+
 #include "core/op_view.h"
 #include "core/text.h"
 
 namespace dimple {
 namespace {
 
-Error invalid(std::string text) { return {ErrorCode::InvalidArgument, std::move(text)}; }
+// LSTM takes most: three for each of two directions.
+constexpr UINT kMaxActivations = 6;
 
 template <class T>
 const T& fieldValue(const void* desc, const Field& field) {
@@ -19,12 +22,12 @@ std::string typeListText(TypeSet types) {
 }
 
 Status checkRule(const TensorRule& rule, std::string_view name, const Tensor& tensor) {
-  if (!(rule.types & typeBit(tensor.type)))
+  if (!(rule.types() & typeBit(tensor.type)))
+    return invalid(cat(name, " has DataType (", dataTypeName(tensor.type), "), expected one of ",
+                       typeListText(rule.types()), "."));
+  if (tensor.rank < rule.minRank() || tensor.rank > rule.maxRank())
     return invalid(
-        cat(name, " has DataType (", dataTypeName(tensor.type), "), expected one of ", typeListText(rule.types), "."));
-  if (tensor.rank < rule.minRank || tensor.rank > rule.maxRank)
-    return invalid(
-        cat(name, " has DimensionCount (", tensor.rank, "), outside ", rule.minRank, "..", rule.maxRank, "."));
+        cat(name, " has DimensionCount (", tensor.rank, "), outside ", rule.minRank(), "..", rule.maxRank(), "."));
   return {};
 }
 
@@ -38,15 +41,15 @@ Status checkRelations(const TensorRule& rule, std::string_view name, const Tenso
     return other.present() ? &other : nullptr;
   };
   const auto nameOf = [&](int8_t index) { return ruleNames[static_cast<size_t>(index)]; };
-  if (const Tensor* other = referred(rule.sameTypeAs); other && other->type != tensor.type)
-    return invalid(cat(name, " has DataType (", dataTypeName(tensor.type), "), expected that of ",
-                       nameOf(rule.sameTypeAs), " (", dataTypeName(other->type), ")."));
-  if (const Tensor* other = referred(rule.sameRankAs); other && other->rank != tensor.rank)
-    return invalid(cat(name, " has DimensionCount (", tensor.rank, "), expected that of ", nameOf(rule.sameRankAs),
-                       " (", other->rank, ")."));
-  if (const Tensor* other = referred(rule.sameSizesAs); other && !sameSizes(*other, tensor))
+  if (const Tensor* other = referred(rule.as.type); other && other->type != tensor.type)
+    return invalid(cat(name, " has DataType (", dataTypeName(tensor.type), "), expected that of ", nameOf(rule.as.type),
+                       " (", dataTypeName(other->type), ")."));
+  if (const Tensor* other = referred(rule.as.rank); other && other->rank != tensor.rank)
+    return invalid(cat(name, " has DimensionCount (", tensor.rank, "), expected that of ", nameOf(rule.as.rank), " (",
+                       other->rank, ")."));
+  if (const Tensor* other = referred(rule.as.sizes); other && !sameSizes(*other, tensor))
     return invalid(cat(name, " has Sizes (", listText(tensor.sizeSpan()), "), expected those of ",
-                       nameOf(rule.sameSizesAs), " (", listText(other->sizeSpan()), ")."));
+                       nameOf(rule.as.sizes), " (", listText(other->sizeSpan()), ")."));
   return {};
 }
 
@@ -69,20 +72,31 @@ Status checkOutput(std::string_view name, const Tensor& tensor) {
   return {};
 }
 
-Result<Activation> parseActivation(const Field& field, const DML_OPERATOR_DESC& desc) {
+// `name` is the field's, with an index if it is an array.
+Result<Activation> parseActivation(const OpSchema& fusing, std::string_view name, const DML_OPERATOR_DESC& desc) {
   const OpSchema* schema = findSchema(desc.Type);
-  if (!schema || !schema->fusable)
-    return invalid(cat(field.name, " has Type (",
+  if (!schema || !(schema->fusable || std::ranges::find(fusing.alsoFuses, desc.Type) != fusing.alsoFuses.end()))
+    return invalid(cat(name, " has Type (",
                        schema ? cat("DML_OPERATOR_", schema->name) : std::to_string(static_cast<int>(desc.Type)),
                        "), expected an activation that can be fused."));
-  if (!desc.Desc) return invalid(cat(field.name, " has a null Desc."));
+  if (!desc.Desc) return invalid(cat(name, " has a null Desc."));
   Activation activation{desc.Type, {}};
   size_t count = 0;
   for (const Field& f : schema->fields) {
     if (f.type == FieldType::Tensor && fieldValue<const DML_TENSOR_DESC*>(desc.Desc, f))
-      return invalid(cat(field.name, ".", f.name, " is a tensor, expected null in a fused activation."));
+      return invalid(cat(name, ".", f.name, " is a tensor, expected null in a fused activation."));
+    if (f.type == FieldType::ScaleBias)
+      if (const auto* given = fieldValue<const DML_SCALE_BIAS*>(desc.Desc, f))
+        return invalid(cat(name, ".", f.name, " has Scale (", given->Scale, ") and Bias (", given->Bias,
+                           "), expected null in a fused activation."));
     if (f.type == FieldType::Float && count < activation.parameters.size())
       activation.parameters[count++] = fieldValue<FLOAT>(desc.Desc, f);
+    if (f.type == FieldType::UIntArray) {
+      const auto length = fieldValue<UINT>(desc.Desc, schema->fields[static_cast<size_t>(f.countField)]);
+      const auto* values = fieldValue<const UINT*>(desc.Desc, f);
+      if (length != 0 && !values) return invalid(cat(name, ".", f.name, " is null, expected ", length, " values."));
+      activation.axes = {values, length};
+    }
   }
   return activation;
 }
@@ -108,12 +122,14 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
     case FieldType::Tensor:
     case FieldType::TensorArray:
     case FieldType::Operator:
+    case FieldType::OperatorArray:
     case FieldType::UInt:
     case FieldType::Int:
     case FieldType::Float:
     case FieldType::Bool:
     case FieldType::ScaleBias:
     case FieldType::Scalar:
+    case FieldType::Size2D:
       return {};
   }
   return {};
@@ -123,12 +139,9 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
 
 Result<OpView> validate(const DML_OPERATOR_DESC& desc) {
   const OpSchema* schema = findSchema(desc.Type);
-  if (!schema) {
-    const auto type = static_cast<uint32_t>(desc.Type);
-    if (type == DML_OPERATOR_INVALID || type > static_cast<uint32_t>(DML_OPERATOR_UNFOLD))
-      return invalid(cat("Type has value (", type, "), which is no DML_OPERATOR_TYPE of feature level 6.4."));
-    return Error{ErrorCode::NotImplemented, cat("Operator type (", type, ") has no implementation.")};
-  }
+  if (!schema)
+    return invalid(cat("Type has value (", static_cast<uint32_t>(desc.Type),
+                       "), which is no DML_OPERATOR_TYPE of feature level 6.4."));
   if (!desc.Desc) return invalid(cat("DML_OPERATOR_", schema->name, " has a null Desc."));
 
   OpView view;
@@ -144,13 +157,15 @@ Result<OpView> validate(const DML_OPERATOR_DESC& desc) {
       auto parsed = parseTensor(name, given);
       if (!parsed) return parsed.error();
       tensor = *parsed;
-      const TensorRule& rule = schema->rules()[ruleIndex];
+      const TensorRule& rule = schema->rules[ruleIndex];
       if (auto error = checkRule(rule, name, tensor)) return error;
       if (auto error = checkRelations(rule, name, tensor, ruleNames, firstTensors)) return error;
       if (field.role == Role::Output)
         if (auto error = checkOutput(name, tensor)) return error;
       if (tensor.ownedByDml && field.role == Role::Output)
         return invalid(cat(name, " has Flags (OWNED_BY_DML), expected NONE for an output."));
+      if (tensor.ownedByDml && !rule.ownable)
+        return invalid(cat(name, " has Flags (OWNED_BY_DML), expected NONE for this operator."));
     }
     if (firstOfField) {
       ruleNames.push_back(field.name);
@@ -182,9 +197,22 @@ Result<OpView> validate(const DML_OPERATOR_DESC& desc) {
     }
     if (field.type == FieldType::Operator) {
       if (const auto* fused = fieldValue<const DML_OPERATOR_DESC*>(desc.Desc, field)) {
-        auto activation = parseActivation(field, *fused);
+        auto activation = parseActivation(*schema, field.name, *fused);
         if (!activation) return activation.error();
-        view.activation_ = *activation;
+        view.activations_.push_back(*activation);
+      }
+    } else if (field.type == FieldType::OperatorArray) {
+      const Field& countField = schema->fields[static_cast<size_t>(field.countField)];
+      const UINT count = fieldValue<UINT>(desc.Desc, countField);
+      const auto* array = fieldValue<const DML_OPERATOR_DESC*>(desc.Desc, field);
+      if (count > kMaxActivations)
+        return invalid(cat(countField.name, " has value (", count, "), expected at most ", kMaxActivations, "."));
+      if (count != 0 && !array)
+        return invalid(cat(field.name, " is null, expected ", count, " activations (", countField.name, ")."));
+      for (UINT i = 0; i < count; ++i) {
+        auto activation = parseActivation(*schema, cat(field.name, "[", i, "]"), array[i]);
+        if (!activation) return activation.error();
+        view.activations_.push_back(*activation);
       }
     }
   }

@@ -8,7 +8,7 @@ namespace dimple::testing {
 struct TestOptions {
   // Another DirectML.dll to run the operator cases on, instead of all other tests; Windows only.
   std::string dll;
-  // File of cases that are known to fail there (tests/ops/expectations.h).
+  // File of cases that are known to fail there (tests/expectations.h).
   std::string expectFailures;
 };
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs all tests.
 #
-#   tools/test.sh            everything: release, install, Direct3D 12 (libvkd3d), Windows programs in Wine, address and
-#                            undefined behaviour sanitizers
+#   tools/test.sh            everything: release, install, Direct3D 12 (libvkd3d), Windows programs in Wine, address,
+#                            undefined behaviour and thread sanitizers, and a minute of fuzzing
 #   tools/test.sh --quick    every 20th case, without Windows programs and sanitizers
-#   tools/test.sh --no-asan  without the sanitizers
+#   tools/test.sh --no-sanitizers
 #
 # The last line is the sum over all test programs: `N passed, N failed, N skipped`.
 # DIMPLE_JOBS sets how many files are compiled at once (all cores).
@@ -14,22 +14,22 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 . tools/stages.sh
 
-withAsan=1
+withSanitizers=1
 withWine=1
 for argument in "$@"; do
   case $argument in
     --quick)
       export DIMPLE_TEST_SAMPLE=20
-      withAsan=0
+      withSanitizers=0
       withWine=0
       ;;
-    --no-asan) withAsan=0 ;;
+    --no-sanitizers) withSanitizers=0 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
-      echo "test: unknown option $argument (known: --quick, --no-asan)." >&2
+      echo "test: unknown option $argument (known: --quick, --no-sanitizers)." >&2
       exit 2
       ;;
   esac
@@ -143,7 +143,7 @@ installTest() {
   fi
 }
 
-must "set-up" tools/setup.sh --d3d12
+must "set-up" tools/setup.sh --d3d12 $( ((withSanitizers)) && echo --fuzz)
 # shellcheck disable=SC1091
 . build/deps/env.sh
 must "configure linux-release" configure linux-release
@@ -160,7 +160,10 @@ fi
 # Vulkan and Direct3D 12 in one binary.
 if stage "configure linux-vkd3d" configure linux-vkd3d; then
   must "build linux-vkd3d" build linux-vkd3d dimple_tests tool_tests
-  runTests linux-vkd3d " (Direct3D 12)"
+  # Vulkan was tested above; both are compared once more at the end.
+  DIMPLE_TEST_BACKEND=d3d12 runTests linux-vkd3d " (Direct3D 12)"
+  stage "dimple_tests (comparison)" runProgram "dimple_tests (comparison)" build/linux-vkd3d/bin/dimple_tests \
+    --test-case="ops: Vulkan and Direct3D 12 agree"
 elif [[ -f build/linux-vkd3d/vkd3d_missing.txt ]]; then
   skip "Direct3D 12" "$(<build/linux-vkd3d/vkd3d_missing.txt)"
 else
@@ -184,7 +187,7 @@ if ((withWine)); then
   fi
 fi
 
-if ((withAsan)); then
+if ((withSanitizers)); then
   must "configure linux-asan" configure linux-asan
   must "build linux-asan" build linux-asan core_tests dimple_tests tool_tests
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
@@ -192,5 +195,19 @@ if ((withAsan)); then
   export DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-10}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   runTests linux-asan " (asan)"
+
+  # Threads, on a device that executes nothing. The sanitizer wants the address space where older kernels put it.
+  must "configure linux-tsan" configure linux-tsan
+  must "build linux-tsan" build linux-tsan core_tests
+  TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} stage "core_tests (tsan)" \
+    runProgram "core_tests (tsan)" setarch "$(uname -m)" -R build/linux-tsan/bin/core_tests --test-case="null: *"
+
+  must "configure linux-fuzz" configure linux-fuzz
+  must "build linux-fuzz" build linux-fuzz create_operator
+  if stage "fuzz create_operator" tools/fuzz.sh create_operator 60; then
+    passed=$((passed + 1))
+  else
+    fail "fuzz create_operator"
+  fi
 fi
 finish

@@ -116,7 +116,8 @@ DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetVersion();
 enum DimpleMessageSeverity {
   DIMPLE_MESSAGE_ERROR,    // a refused call; `code` is what it returned
   DIMPLE_MESSAGE_REMOVED,  // the device was removed; `code` is GetDeviceRemovedReason
-  DIMPLE_MESSAGE_WARNING,  // Vulkan validation, only with DML_CREATE_DEVICE_FLAG_DEBUG
+  // Only with DML_CREATE_DEVICE_FLAG_DEBUG: Vulkan validation, and bindings that overlap where results are undefined
+  DIMPLE_MESSAGE_WARNING,
 };
 
 // Called on the thread that made the refused call. `text` is one UTF-8 sentence, valid during the call.

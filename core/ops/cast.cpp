@@ -1,6 +1,7 @@
 // CAST.
 #include "core/ops/copy.h"
 #include "core/ops/families.h"
+#include "core/ops/table.h"
 #include "core/plan_builder.h"
 
 namespace dimple {
@@ -25,12 +26,16 @@ Result<Plan> planCast(const OpView& view, const Caps& caps) {
   return builder.finish();
 }
 
-using CastDesc = DML_CAST_OPERATOR_DESC;
-constexpr Field kFields[] = {DIMPLE_INPUT(CastDesc, InputTensor), DIMPLE_OUTPUT(CastDesc, OutputTensor)};
-constexpr TensorRule kRules[] = {{kAllTypes}, {kAllTypes, 1, 8, -1, 0, 0}};
-constexpr Level kLevels[] = {{DML_FEATURE_LEVEL_4_1, kRules}};
+template <class S>
+constexpr Field kCastFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor)};
+
+constexpr TypeHistory kCastTypes{
+    {k1_0, kFloats | kInts8 | kInt16 | kUInt16, 4, 4}, {k3_0, kNumbers, 4, 4}, {k3_1, kNumbers}, {k4_1, kAllTypes}};
+
+constexpr TensorRule kCastRules[] = {{kCastTypes}, {kCastTypes, sameSizes(0)}};
+
 constexpr OpSchema kSchemas[] = {
-    {DML_OPERATOR_CAST, "CAST", sizeof(CastDesc), kFields, kLevels, false, false, nullptr, planCast},
+    DIMPLE_ROW(CAST, kCastFields, kCastRules, false, false, nullptr, planCast),
 };
 
 }  // namespace

@@ -1,6 +1,11 @@
 #include "core/ops/copy.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
 #include "core/checked.h"
+#include "core/element_text.h"
 #include "core/text.h"
 
 namespace dimple {
@@ -40,6 +45,47 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
   }
   return builder.addItems(sizedKernel("copy", type, builder.caps()), count, {static_cast<uint32_t>(count), walk.rank},
                           {source, target}, builder.parameters(walk));
+}
+
+FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value) {
+  FillPattern pattern{};
+  for (uint32_t at = 0; at < sizeof pattern; at += byteWidth(type))
+    std::memcpy(reinterpret_cast<std::byte*>(pattern.data()) + at, value.Bytes, byteWidth(type));
+  return pattern;
+}
+
+FillPattern fillPattern(DataType type, float value) {
+  DML_SCALAR_UNION scalar{};
+  const double whole = std::isnan(value) ? 0.0 : std::trunc(static_cast<double>(value));
+  // The first value above the range.
+  const double end = std::ldexp(1.0, static_cast<int>(bitWidth(type) - isSigned(type)));
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT32)
+    scalar.Float32 = value;
+  else if (type == DML_TENSOR_DATA_TYPE_FLOAT16)
+    scalar.UInt16 = halfBits(static_cast<double>(value));
+  else if (type == DML_TENSOR_DATA_TYPE_FLOAT64)
+    scalar.Float64 = static_cast<double>(value);
+  else if (whole >= end)
+    scalar.UInt64 = ~uint64_t{0} >> (64 - bitWidth(type) + isSigned(type));
+  else if (whole < 0)
+    scalar.Int64 = isSigned(type) ? static_cast<int64_t>(std::max(whole, -end)) : 0;
+  else
+    scalar.UInt64 = static_cast<uint64_t>(whole);
+  return fillPattern(type, scalar);
+}
+
+Status addFill(PlanBuilder& builder, DataType type, Walk walk, const FillPattern& pattern, const BufferRange& to) {
+  walk.sortBy(0);
+  walk.coalesce();
+  const uint64_t count = walk.count();
+  if (walk.isPacked(1u << 0)) {
+    const uint64_t bytes = count * byteWidth(type);
+    return builder.addItems("fill_packed", divideUp(bytes, 16), {static_cast<uint32_t>(bytes), pattern[0], pattern[1]},
+                            {to}, 0);
+  }
+  return builder.addItems(sizedKernel("fill", type, builder.caps()), count,
+                          {static_cast<uint32_t>(count), walk.rank, pattern[0], pattern[1]}, {to},
+                          builder.parameters(walk));
 }
 
 Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Caps& caps) {

@@ -1,4 +1,4 @@
-// Copies between buffers: the base of every operator that moves elements without changing them.
+// Copies between buffers and fills of them: the base of every operator that moves elements without changing them.
 #pragma once
 
 #include "core/plan_builder.h"
@@ -9,6 +9,15 @@ namespace dimple {
 // width. Only what the walk touches of the two ranges is bound, as far as the device's alignment allows, so that copies
 // to different parts of a buffer need not wait for each other.
 Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to);
+
+// An element's bytes, repeated to 64 bits as the kernels that fill take them.
+using FillPattern = std::array<uint32_t, 2>;
+FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value);
+// The same of a FLOAT attribute: integers are truncated and saturated, NaN becomes 0; floats are rounded.
+FillPattern fillPattern(DataType type, float value);
+
+// Adds a dispatch that stores the pattern at each position of `walk`'s operand 0.
+Status addFill(PlanBuilder& builder, DataType type, Walk walk, const FillPattern& pattern, const BufferRange& to);
 
 // Rewrites a plan so that an input is copied at initialization into the persistent resource and read from there.
 Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Caps& caps);

@@ -1,4 +1,4 @@
-// ELEMENT_WISE_* and ACTIVATION_* operators that compute each output element from the input elements at the same
+// ELEMENT_WISE_* operators that compute each output element from the input elements at the same
 // coordinates.
 #include <algorithm>
 #include <bit>
@@ -6,8 +6,12 @@
 #include <limits>
 
 #include "core/checked.h"
+#include "core/element_text.h"
+#include "core/ops/checks.h"
 #include "core/ops/copy.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/families.h"
+#include "core/ops/table.h"
 #include "core/plan_builder.h"
 #include "core/text.h"
 
@@ -29,13 +33,13 @@ const DML_SCALE_BIAS* scaleBias(const OpView& view) {
 
 bool isIdentity(const DML_SCALE_BIAS* s) { return !s || (s->Scale == 1.0f && s->Bias == 0.0f); }
 
-// A FLOAT attribute in the representation of the tensor's type: integers are truncated and saturated, NaN becomes 0.
-std::array<uint32_t, 2> attributeWords(float value, DataType type) {
-  if (isFloat(type)) return {std::bit_cast<uint32_t>(value), 0};
+// A number in the representation of a tensor's type: integers are truncated and saturated, NaN becomes 0.
+std::array<uint32_t, 2> wordsOf(double value, DataType type) {
+  if (isFloat(type)) return {std::bit_cast<uint32_t>(static_cast<float>(value)), 0};
   const uint32_t bits = bitWidth(type);
   const double low = isSigned(type) ? -std::ldexp(1.0, static_cast<int>(bits) - 1) : 0.0;
   const double high = std::ldexp(1.0, static_cast<int>(bits - isSigned(type)));  // first value above the range
-  const double x = std::isnan(value) ? 0.0 : std::trunc(static_cast<double>(value));
+  const double x = std::isnan(value) ? 0.0 : std::trunc(value);
   uint64_t word = 0;
   if (x >= high)
     word = isSigned(type) ? (uint64_t{1} << (bits - 1)) - 1 : ~uint64_t{0} >> (64 - bits);
@@ -45,6 +49,75 @@ std::array<uint32_t, 2> attributeWords(float value, DataType type) {
     word = static_cast<uint64_t>(x);
   return {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)};
 }
+
+// The same of a scalar union that holds a value of data type `from`.
+std::array<uint32_t, 2> wordsOf(const DML_SCALAR_UNION& value, DataType from, DataType type) {
+  if (from == DML_TENSOR_DATA_TYPE_FLOAT32) return wordsOf(static_cast<double>(value.Float32), type);
+  if (from == DML_TENSOR_DATA_TYPE_FLOAT64) return wordsOf(value.Float64, type);
+  if (from == DML_TENSOR_DATA_TYPE_FLOAT16) return wordsOf(static_cast<double>(halfValue(value.UInt16)), type);
+  // 64-bit integers whose own type it is keep all their digits.
+  if (from == type && byteWidth(type) == 8)
+    return {static_cast<uint32_t>(value.UInt64), static_cast<uint32_t>(value.UInt64 >> 32)};
+  if (from == DML_TENSOR_DATA_TYPE_UINT64) return wordsOf(static_cast<double>(value.UInt64), type);
+  if (from == DML_TENSOR_DATA_TYPE_INT64) return wordsOf(static_cast<double>(value.Int64), type);
+  const uint32_t unused = 64 - bitWidth(from);
+  const uint64_t top = value.UInt64 << unused;
+  return wordsOf(
+      isSigned(from) ? static_cast<double>(static_cast<int64_t>(top) >> unused) : static_cast<double>(top >> unused),
+      type);
+}
+
+// The operator's numbers and modes in order, two words each.
+std::vector<uint32_t> attributeWords(const OpView& view) {
+  const bool real = view.schema().type == DML_OPERATOR_ACTIVATION_SHRINK;
+  const DataType type = real ? DML_TENSOR_DATA_TYPE_FLOAT32 : view.input(0).type;
+  std::vector<uint32_t> words;
+  DataType scalarType = type;
+  for (const Field& field : view.schema().fields) {
+    std::array<uint32_t, 2> pair{};
+    if (field.values == &kTensorDataTypes) {
+      scalarType = view.field<DataType>(field);
+      continue;
+    }
+    if (field.type == FieldType::Float)
+      pair = wordsOf(static_cast<double>(view.field<FLOAT>(field)), type);
+    else if (field.type == FieldType::Scalar)
+      pair = wordsOf(view.field<DML_SCALAR_UNION>(field), scalarType, type);
+    else if (field.type == FieldType::Enum)
+      pair[0] = view.field<uint32_t>(field);
+    else
+      continue;
+    words.insert(words.end(), pair.begin(), pair.end());
+  }
+  return words;
+}
+
+// Operators on bits run on unsigned integers of the width, whatever the data type.
+DataType computeType(const OpView& view) {
+  const DataType type = view.input(0).type;
+  switch (view.schema().type) {
+    case DML_OPERATOR_ELEMENT_WISE_BIT_AND:
+    case DML_OPERATOR_ELEMENT_WISE_BIT_COUNT:
+    case DML_OPERATOR_ELEMENT_WISE_BIT_NOT:
+    case DML_OPERATOR_ELEMENT_WISE_BIT_OR:
+    case DML_OPERATOR_ELEMENT_WISE_BIT_XOR:
+      break;
+    default:
+      return type;
+  }
+  switch (byteWidth(type)) {
+    case 1:
+      return DML_TENSOR_DATA_TYPE_UINT8;
+    case 2:
+      return DML_TENSOR_DATA_TYPE_UINT16;
+    case 4:
+      return DML_TENSOR_DATA_TYPE_UINT32;
+    default:
+      return DML_TENSOR_DATA_TYPE_UINT64;
+  }
+}
+
+}  // namespace
 
 Result<Plan> planUnary(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
@@ -65,31 +138,37 @@ Result<Plan> planUnary(const OpView& view, const Caps& caps) {
   std::vector<uint32_t> push{static_cast<uint32_t>(x.elements), walk.rank, scales,
                              std::bit_cast<uint32_t>(scales ? scale->Scale : 1.0f),
                              std::bit_cast<uint32_t>(scales ? scale->Bias : 0.0f)};
-  for (const Field& field : view.schema().fields)
-    if (field.type == FieldType::Float) {
-      const auto words = attributeWords(view.field<FLOAT>(field), x.type);
-      push.insert(push.end(), words.begin(), words.end());
-    }
+  const auto attributes = attributeWords(view);
+  push.insert(push.end(), attributes.begin(), attributes.end());
   push.resize(9);
   const std::vector<Specialization> specialization{{0, static_cast<uint32_t>(view.schema().type)}};
   const uint64_t items = packed ? divideUp(x.elements * byteWidth(x.type), 16) : x.elements;
-  const std::string kernel = packed ? cat("unary_packed.", shortTypeName(x.type)) : typedKernel("unary", x.type, caps);
+  const DataType type = computeType(view);
+  const std::string kernel = packed ? cat("unary_packed.", shortTypeName(type)) : typedKernel("unary", type, caps);
   if (auto error = builder.addItems(kernel, items, push, {builder.input(0), builder.output()},
                                     packed ? 0 : builder.parameters(walk), specialization))
     return *error;
   return builder.finish();
 }
 
+namespace {
+
 // 64-bit types take no scale and bias but the identity.
 Status checkScaleBias(const OpView& view) {
   const DML_SCALE_BIAS* scale = scaleBias(view);
   if (isIdentity(scale) || byteWidth(view.input(0).type) < 8) return {};
-  return Error{ErrorCode::InvalidArgument,
-               cat("ScaleBias has Scale (", std::to_string(scale->Scale), ") and Bias (", std::to_string(scale->Bias),
-                   "), expected 1 and 0 for DataType ", dataTypeName(view.input(0).type), ".")};
+  return invalid(cat("ScaleBias has Scale (", std::to_string(scale->Scale), ") and Bias (", std::to_string(scale->Bias),
+                     "), expected 1 and 0 for DataType ", dataTypeName(view.input(0).type), "."));
+}
+
+Status checkMinMaxType(const OpView& view) {
+  return checkValueType("MinMaxDataType", view.as<DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC>().MinMaxDataType,
+                        "InputTensor", view.input(0));
 }
 
 // ---- binary ---------------------------------------------------------------------------------------------------------
+
+}  // namespace
 
 Result<Plan> planBinary(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
@@ -106,16 +185,65 @@ Result<Plan> planBinary(const OpView& view, const Caps& caps) {
   const bool packed = walk.isPacked(0b111u & ~uniformMask);
 
   const Activation& activation = view.activation();
-  const std::vector<uint32_t> push{static_cast<uint32_t>(a.elements), walk.rank, uniformMask,
-                                   std::bit_cast<uint32_t>(activation.parameters[0]),
-                                   std::bit_cast<uint32_t>(activation.parameters[1])};
+  std::vector<uint32_t> push{static_cast<uint32_t>(a.elements), walk.rank, uniformMask};
+  const auto attributes = activation.type == DML_OPERATOR_INVALID
+                              ? attributeWords(view)
+                              : std::vector{std::bit_cast<uint32_t>(activation.parameters[0]), 0u,
+                                            std::bit_cast<uint32_t>(activation.parameters[1]), 0u};
+  push.insert(push.end(), attributes.begin(), attributes.end());
+  push.resize(7);
   const std::vector<Specialization> specialization{{0, static_cast<uint32_t>(view.schema().type)},
                                                    {1, static_cast<uint32_t>(activation.type)}};
   const uint64_t items = packed ? divideUp(a.elements * byteWidth(a.type), 16) : a.elements;
-  const std::string kernel =
-      packed ? cat("binary_packed.", shortTypeName(a.type)) : typedKernel("binary", a.type, caps);
+  const DataType type = computeType(view);
+  const std::string kernel = packed ? cat("binary_packed.", shortTypeName(type)) : typedKernel("binary", type, caps);
   if (auto error = builder.addItems(kernel, items, push, {builder.input(0), builder.input(1), builder.output()},
                                     packed ? 0 : builder.parameters(walk), specialization))
+    return *error;
+  return builder.finish();
+}
+
+namespace {
+
+// ---- POW ------------------------------------------------------------------------------------------------------------
+
+Result<Plan> planPow(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const Tensor& y = view.output();
+  const Tensor* operands[] = {&view.input(0), &view.input(1), &y};
+  Walk walk = makeWalk(y.sizeSpan(), operands);
+  walk.sortBy(2);
+  walk.coalesce();
+  const DML_SCALE_BIAS* scale = scaleBias(view);
+  const bool scales = !isIdentity(scale);
+  if (auto error = builder.addItems(
+          cat("pow.", shortTypeName(y.type)), y.elements,
+          {static_cast<uint32_t>(y.elements), walk.rank, scales, std::bit_cast<uint32_t>(scales ? scale->Scale : 1.0f),
+           std::bit_cast<uint32_t>(scales ? scale->Bias : 0.0f)},
+          {builder.input(0), builder.input(1), builder.output()}, builder.parameters(walk),
+          {{0, static_cast<uint32_t>(view.input(1).type)}}))
+    return *error;
+  return builder.finish();
+}
+
+// ---- predicates -----------------------------------------------------------------------------------------------------
+
+// What is asked of one element or of two, with answers of another type.
+Result<Plan> planPredicate(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const Tensor& y = view.output();
+  // One operand is bound in both places.
+  const size_t second = view.inputs().size() - 1;
+  const Tensor* operands[] = {&view.input(0), &view.input(second), &y};
+  Walk walk = makeWalk(y.sizeSpan(), operands);
+  walk.sortBy(2);
+  walk.coalesce();
+  const Field* mode = findField(view.schema(), FieldType::Enum);
+  if (auto error = builder.addItems(
+          cat("predicate.", shortTypeName(computeType(view))), y.elements,
+          {static_cast<uint32_t>(y.elements), walk.rank, byteWidth(y.type), mode ? view.field<uint32_t>(*mode) : 0},
+          {builder.input(0), builder.input(second), builder.output()}, builder.parameters(walk),
+          {{0, static_cast<uint32_t>(view.schema().type)}}))
     return *error;
   return builder.finish();
 }
@@ -138,91 +266,210 @@ Result<Plan> planSelect(const OpView& view, const Caps& caps) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-constexpr TypeSet kSignedNumbers = kFloats | kSignedInts;
-constexpr TypeSet kReluTypes = kFloats | kSigned8To32;
-
-// {types of every tensor}: all tensors share type and sizes.
-template <TypeSet types>
-constexpr TensorRule kUnaryRules[] = {{types}, {types, 1, 8, 0, 0, 0}};
-template <TypeSet types>
-constexpr TensorRule kBinaryRules[] = {{types}, {types, 1, 8, 0, 0, 0}, {types, 1, 8, 0, 0, 0}};
-constexpr TensorRule kIfRules[] = {
-    {kUInt8}, {kAllTypes, 1, 8, -1, 0, 0}, {kAllTypes, 1, 8, 1, 0, 0}, {kAllTypes, 1, 8, 1, 0, 0}};
-
-template <DML_FEATURE_LEVEL since, TypeSet types>
-constexpr Level kUnaryLevels[] = {{since, kUnaryRules<types>}};
-template <DML_FEATURE_LEVEL since, TypeSet types>
-constexpr Level kBinaryLevels[] = {{since, kBinaryRules<types>}};
-constexpr Level kIfLevels[] = {{DML_FEATURE_LEVEL_5_0, kIfRules}};
-
-// Structures of one shape are told apart by their type alone.
-template <class S>
-constexpr Field kUnaryFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor)};
 template <class S>
 constexpr Field kScaledFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
                                    DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias)};
 template <class S>
 constexpr Field kBinaryFields[] = {DIMPLE_INPUT(S, ATensor), DIMPLE_INPUT(S, BTensor), DIMPLE_OUTPUT(S, OutputTensor)};
+template <class S>
+constexpr Field kClipFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                 DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias), DIMPLE_ATTRIBUTE(S, Min, Float),
+                                 DIMPLE_ATTRIBUTE(S, Max, Float)};
+template <class S>
+constexpr Field kUnaryFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor)};
+template <class S>
+constexpr Field kPowFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, ExponentTensor),
+                                DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias)};
+template <class S>
+constexpr Field kConstantPowFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                        DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias), DIMPLE_ATTRIBUTE(S, Exponent, Float)};
+template <class S>
+constexpr Field kThresholdFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                      DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias), DIMPLE_ATTRIBUTE(S, Min, Float)};
+template <class S>
+constexpr Field kIfFields[] = {DIMPLE_INPUT(S, ConditionTensor), DIMPLE_INPUT(S, ATensor), DIMPLE_INPUT(S, BTensor),
+                               DIMPLE_OUTPUT(S, OutputTensor)};
+template <class S>
+constexpr Field kAdd1Fields[] = {DIMPLE_INPUT(S, ATensor), DIMPLE_INPUT(S, BTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                 DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
+template <class S>
+constexpr Field kRoundFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                  DIMPLE_ENUM(S, RoundingMode, kRoundingModes)};
+template <class S>
+constexpr Field kIsInfinityFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                       DIMPLE_ENUM(S, InfinityMode, kIsInfinityModes)};
+template <class S>
+constexpr Field kClipGradFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, InputGradientTensor),
+                                     DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_ATTRIBUTE(S, Min, Float),
+                                     DIMPLE_ATTRIBUTE(S, Max, Float)};
+template <class S>
+constexpr Field kClip1Fields[] = {DIMPLE_INPUT(S, InputTensor),
+                                  DIMPLE_OUTPUT(S, OutputTensor),
+                                  DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias),
+                                  DIMPLE_ENUM(S, MinMaxDataType, kTensorDataTypes),
+                                  DIMPLE_ATTRIBUTE(S, Min, Scalar),
+                                  DIMPLE_ATTRIBUTE(S, Max, Scalar)};
+template <class S>
+constexpr Field kClipGrad1Fields[] = {
+    DIMPLE_INPUT(S, InputTensor),           DIMPLE_INPUT(S, InputGradientTensor),
+    DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_ENUM(S, MinMaxDataType, kTensorDataTypes),
+    DIMPLE_ATTRIBUTE(S, Min, Scalar),       DIMPLE_ATTRIBUTE(S, Max, Scalar)};
 
-using ClipDesc = DML_ELEMENT_WISE_CLIP_OPERATOR_DESC;
-constexpr Field kClipFields[] = {DIMPLE_INPUT(ClipDesc, InputTensor), DIMPLE_OUTPUT(ClipDesc, OutputTensor),
-                                 DIMPLE_OPTIONAL(ClipDesc, ScaleBias, ScaleBias),
-                                 DIMPLE_ATTRIBUTE(ClipDesc, Min, Float), DIMPLE_ATTRIBUTE(ClipDesc, Max, Float)};
-using Add1Desc = DML_ELEMENT_WISE_ADD1_OPERATOR_DESC;
-constexpr Field kAdd1Fields[] = {DIMPLE_INPUT(Add1Desc, ATensor), DIMPLE_INPUT(Add1Desc, BTensor),
-                                 DIMPLE_OUTPUT(Add1Desc, OutputTensor),
-                                 DIMPLE_OPTIONAL(Add1Desc, FusedActivation, Operator)};
-using IfDesc = DML_ELEMENT_WISE_IF_OPERATOR_DESC;
-constexpr Field kIfFields[] = {DIMPLE_INPUT(IfDesc, ConditionTensor), DIMPLE_INPUT(IfDesc, ATensor),
-                               DIMPLE_INPUT(IfDesc, BTensor), DIMPLE_OUTPUT(IfDesc, OutputTensor)};
+constexpr TypeHistory kIdentityTypes{{k1_0, kFloats, 4, 5}, {k2_1, kUpTo32, 4, 5}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
+constexpr TypeHistory kAbsTypes{{k1_0, kFloats, 4, 4},
+                                {k2_1, kSigned8To32 | kFloats, 4, 4},
+                                {k3_0, kSigned8To32 | kFloats},
+                                {k4_1, kSigned8To32 | kFloats | kInt64}};
+constexpr TypeHistory kFloatsSince1{{k1_0, kFloats, 4, 4}, {k3_0, kFloats}};
+constexpr TypeHistory kAddTypes{{k1_0, kFloats, 4, 5},
+                                {k2_1, kFloats | kInts32, 4, 5},
+                                {k3_0, kFloats | kInts32},
+                                {k4_1, kIndices | kFloats},
+                                {k5_1, kNumbers}};
+constexpr TypeHistory kClipTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k5_0, kNumbers}};
+constexpr TypeHistory kDivideTypes{{k1_0, kFloats, 4, 4},
+                                   {k2_1, kFloats | kInts32, 4, 4},
+                                   {k3_0, kFloats | kInts32},
+                                   {k5_1, kUpTo32},
+                                   {k6_0, kNumbers}};
+constexpr TypeHistory kTruthTypes{{k1_0, kUInt32, 4, 4}, {k2_0, kUInt8 | kUInt32, 4, 4}, {k3_0, kUInt8 | kUInt32}};
+constexpr TypeHistory kLogicalEqualsTypes{
+    {k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kNumbers}};
+constexpr TypeHistory kMeanTypes{{k1_0, kFloats, 4, 4}, {k2_1, kFloats | kInts32, 4, 4}, {k3_0, kFloats | kInts32}};
+constexpr TypeHistory kPowTypes{{k1_0, kFloats, 4, 4}, {k3_0, kUpTo32}};
+constexpr TypeHistory kSubtractTypes{{k1_0, kFloats, 4, 4},
+                                     {k2_1, kFloats | kInts32, 4, 4},
+                                     {k3_0, kFloats | kInts32},
+                                     {k4_1, kIndices | kFloats},
+                                     {k5_1, kNumbers}};
+constexpr TypeHistory kThresholdTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}};
+constexpr TypeHistory kSignTypes{{k2_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kNumbers}};
+constexpr TypeHistory kIsNanTypes{{k2_0, kFloats, 4, 4}, {k3_0, kFloats}};
+constexpr TypeHistory kIfATypes{{k2_0, kFloat16, 4, 4}, {k3_0, kUpTo32}, {k5_0, kAllTypes}};
+constexpr TypeHistory kAdd1Types{{k2_0, kFloats, 4, 5}, {k3_0, kFloats}};
+constexpr TypeHistory kBitShiftLeftTypes{{k2_1, kUnsigned8To32, 4, 4}, {k3_0, kUnsigned8To32}, {k4_1, kUnsigned}};
+constexpr TypeHistory kRoundTypes{{k2_1, kFloats, 4, 4}, {k3_0, kFloats}};
+constexpr TypeHistory kModulusTruncateTypes{{k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k6_0, kNumbers}};
+constexpr TypeHistory kBitAndTypes{{k3_0, kUnsigned8To32}, {k4_1, kAllTypes}};
+constexpr TypeHistory kBitCountOutputTypes{{k3_0, kUInt8 | kUInt32}};
+constexpr TypeHistory kLogicalGreaterThanOrEqualTypes{{k3_0, kUpTo32}, {k4_1, kNumbers}};
+constexpr TypeHistory kAtanYxTypes{{k3_1, kFloats}};
+constexpr TypeHistory kClipGradTypes{{k3_1, kUpTo32}, {k5_0, kNumbers}};
+constexpr TypeHistory kDifferenceSquareTypes{{k3_1, kFloats | kInts32}};
+constexpr TypeHistory kClip1Types{{k5_0, kNumbers}};
+constexpr TypeHistory kNegateTypes{{k5_0, kSigned8To32 | kFloats | kInt64}};
 
-// One line a function. The level is that of the newest row of data types.
-#define UNARY(NAME, since, types)                                                                             \
-  {                                                                                                           \
-    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kUnaryFields<DML_##NAME##_OPERATOR_DESC>, \
-        kUnaryLevels<DML_FEATURE_LEVEL_##since, types>, true, false, nullptr, planUnary                       \
-  }
-#define ACTIVATION(NAME, since, types)                                                                        \
-  {                                                                                                           \
-    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kUnaryFields<DML_##NAME##_OPERATOR_DESC>, \
-        kUnaryLevels<DML_FEATURE_LEVEL_##since, types>, true, true, nullptr, planUnary                        \
-  }
-#define SCALED(NAME, since, types)                                                                             \
-  {                                                                                                            \
-    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kScaledFields<DML_##NAME##_OPERATOR_DESC>, \
-        kUnaryLevels<DML_FEATURE_LEVEL_##since, types>, true, false, checkScaleBias, planUnary                 \
-  }
-#define BINARY(NAME, since, types)                                                                             \
-  {                                                                                                            \
-    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), kBinaryFields<DML_##NAME##_OPERATOR_DESC>, \
-        kBinaryLevels<DML_FEATURE_LEVEL_##since, types>, true, false, nullptr, planBinary                      \
-  }
+constexpr TensorRule kIdentityRules[] = {{kIdentityTypes}, {kIdentityTypes, like(0)}};
+constexpr TensorRule kAbsRules[] = {{kAbsTypes}, {kAbsTypes, like(0)}};
+constexpr TensorRule kFloatsSince1Rules[] = {{kFloatsSince1}, {kFloatsSince1, like(0)}};
+constexpr TensorRule kAddRules[] = {{kAddTypes}, {kAddTypes, like(0)}, {kAddTypes, like(0)}};
+constexpr TensorRule kClipRules[] = {{kClipTypes}, {kClipTypes, like(0)}};
+constexpr TensorRule kDivideRules[] = {{kDivideTypes}, {kDivideTypes, like(0)}, {kDivideTypes, like(0)}};
+constexpr TensorRule kLogicalRules[] = {{kTruthTypes}, {kTruthTypes, like(0)}, {kTruthTypes, like(0)}};
+constexpr TensorRule kComparisonRules[] = {
+    {kLogicalEqualsTypes}, {kLogicalEqualsTypes, like(0)}, {kTruthTypes, sameSizes(0)}};
+constexpr TensorRule kLogicalUnaryRules[] = {{kTruthTypes}, {kTruthTypes, like(0)}};
+constexpr TensorRule kMaxRules[] = {{kClipTypes}, {kClipTypes, like(0)}, {kClipTypes, like(0)}};
+constexpr TensorRule kMeanRules[] = {{kMeanTypes}, {kMeanTypes, like(0)}, {kMeanTypes, like(0)}};
+constexpr TensorRule kPowRules[] = {{kPowTypes}, {kPowTypes, sameSizes(0)}, {kPowTypes, like(0)}};
+constexpr TensorRule kSubtractRules[] = {{kSubtractTypes}, {kSubtractTypes, like(0)}, {kSubtractTypes, like(0)}};
+constexpr TensorRule kThresholdRules[] = {{kThresholdTypes}, {kThresholdTypes, like(0)}};
+constexpr TensorRule kSignRules[] = {{kSignTypes}, {kSignTypes, like(0)}};
+constexpr TensorRule kIsNanRules[] = {{kIsNanTypes},
+                                      {{{k2_0, kUInt8 | kUInt32, 4, 4}, {k3_0, kUInt8 | kUInt32}}, sameSizes(0)}};
+constexpr TensorRule kFloatsSince2Rules[] = {{kIsNanTypes}, {kIsNanTypes, like(0)}};
+constexpr TensorRule kIfRules[] = {{{{k2_0, kUInt8, 4, 4}, {k3_0, kUInt8}}},
+                                   {kIfATypes, sameSizes(0)},
+                                   {kIfATypes, {1, 0, 0}},
+                                   {kIfATypes, {1, 0, 0}}};
+constexpr TensorRule kAdd1Rules[] = {{kAdd1Types}, {kAdd1Types, like(0)}, {kAdd1Types, like(0)}};
+constexpr TensorRule kBitShiftLeftRules[] = {
+    {kBitShiftLeftTypes}, {kBitShiftLeftTypes, like(0)}, {kBitShiftLeftTypes, like(0)}};
+constexpr TensorRule kRoundRules[] = {{kRoundTypes}, {kRoundTypes, like(0)}};
+constexpr TensorRule kIsInfinityRules[] = {{kRoundTypes}, {{{k2_1, kUInt8, 4, 4}, {k3_0, kUInt8}}, sameSizes(0)}};
+constexpr TensorRule kModulusTruncateRules[] = {
+    {kModulusTruncateTypes}, {kModulusTruncateTypes, like(0)}, {kModulusTruncateTypes, like(0)}};
+constexpr TensorRule kBitAndRules[] = {{kBitAndTypes}, {kBitAndTypes, like(0)}, {kBitAndTypes, like(0)}};
+constexpr TensorRule kBitNotRules[] = {{kBitAndTypes}, {kBitAndTypes, like(0)}};
+constexpr TensorRule kBitCountRules[] = {{kBitAndTypes}, {kBitCountOutputTypes, sameSizes(0)}};
+constexpr TensorRule kLogicalGreaterThanOrEqualRules[] = {{kLogicalGreaterThanOrEqualTypes},
+                                                          {kLogicalGreaterThanOrEqualTypes, like(0)},
+                                                          {kBitCountOutputTypes, sameSizes(0)}};
+constexpr TensorRule kAtanYxRules[] = {{kAtanYxTypes}, {kAtanYxTypes, like(0)}, {kAtanYxTypes, like(0)}};
+constexpr TensorRule kClipGradRules[] = {{kClipGradTypes}, {kClipGradTypes, like(0)}, {kClipGradTypes, like(0)}};
+constexpr TensorRule kDifferenceSquareRules[] = {
+    {kDifferenceSquareTypes}, {kDifferenceSquareTypes, like(0)}, {kDifferenceSquareTypes, like(0)}};
+constexpr TensorRule kClip1Rules[] = {{kClip1Types}, {kClip1Types, like(0)}};
+constexpr TensorRule kClipGrad1Rules[] = {{kClip1Types}, {kClip1Types, like(0)}, {kClip1Types, like(0)}};
+constexpr TensorRule kNegateRules[] = {{kNegateTypes}, {kNegateTypes, like(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    SCALED(ELEMENT_WISE_IDENTITY, 4_1, kAllTypes),
-    SCALED(ELEMENT_WISE_ABS, 4_1, kSignedNumbers),
-    SCALED(ELEMENT_WISE_EXP, 3_0, kFloats),
-    SCALED(ELEMENT_WISE_RECIP, 3_0, kFloats),
-    SCALED(ELEMENT_WISE_SQRT, 3_0, kFloats),
-    SCALED(ELEMENT_WISE_SIN, 3_0, kFloats),
-    SCALED(ELEMENT_WISE_COS, 3_0, kFloats),
-    SCALED(ELEMENT_WISE_TANH, 3_0, kFloats),
-    SCALED(ELEMENT_WISE_ERF, 3_0, kFloats),
-    UNARY(ELEMENT_WISE_NEGATE, 5_0, kSignedNumbers),
-    {DML_OPERATOR_ELEMENT_WISE_CLIP, "ELEMENT_WISE_CLIP", sizeof(ClipDesc), kClipFields,
-     kUnaryLevels<DML_FEATURE_LEVEL_5_0, kNumbers>, true, false, checkScaleBias, planUnary},
-    ACTIVATION(ACTIVATION_RELU, 5_1, kReluTypes),
-    ACTIVATION(ACTIVATION_SIGMOID, 3_0, kFloats),
-    BINARY(ELEMENT_WISE_ADD, 5_1, kNumbers),
-    BINARY(ELEMENT_WISE_SUBTRACT, 5_1, kNumbers),
-    BINARY(ELEMENT_WISE_MULTIPLY, 5_1, kNumbers),
-    BINARY(ELEMENT_WISE_DIVIDE, 6_0, kNumbers),
-    BINARY(ELEMENT_WISE_MAX, 5_0, kNumbers),
-    BINARY(ELEMENT_WISE_MIN, 5_0, kNumbers),
-    {DML_OPERATOR_ELEMENT_WISE_ADD1, "ELEMENT_WISE_ADD1", sizeof(Add1Desc), kAdd1Fields,
-     kBinaryLevels<DML_FEATURE_LEVEL_3_0, kFloats>, true, false, nullptr, planBinary},
-    {DML_OPERATOR_ELEMENT_WISE_IF, "ELEMENT_WISE_IF", sizeof(IfDesc), kIfFields, kIfLevels, false, false, nullptr,
-     planSelect},
+    DIMPLE_ROW(ELEMENT_WISE_IDENTITY, kScaledFields, kIdentityRules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_ABS, kScaledFields, kAbsRules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_ACOS, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_ADD, kBinaryFields, kAddRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_ASIN, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_ATAN, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_CEIL, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_CLIP, kClipFields, kClipRules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_COS, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_DIVIDE, kBinaryFields, kDivideRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_EXP, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_FLOOR, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_LOG, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_AND, kBinaryFields, kLogicalRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_EQUALS, kBinaryFields, kComparisonRules, false, false, nullptr, planPredicate),
+    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_GREATER_THAN, kBinaryFields, kComparisonRules, false, false, nullptr,
+               planPredicate),
+    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_LESS_THAN, kBinaryFields, kComparisonRules, false, false, nullptr, planPredicate),
+    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_NOT, kUnaryFields, kLogicalUnaryRules, true, false, nullptr, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_OR, kBinaryFields, kLogicalRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_XOR, kBinaryFields, kLogicalRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_MAX, kBinaryFields, kMaxRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_MEAN, kBinaryFields, kMeanRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_MIN, kBinaryFields, kMaxRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_MULTIPLY, kBinaryFields, kAddRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_POW, kPowFields, kPowRules, true, false, checkScaleBias, planPow),
+    DIMPLE_ROW(ELEMENT_WISE_CONSTANT_POW, kConstantPowFields, kFloatsSince1Rules, true, false, checkScaleBias,
+               planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_RECIP, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_SIN, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_SQRT, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_SUBTRACT, kBinaryFields, kSubtractRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_TAN, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_THRESHOLD, kThresholdFields, kThresholdRules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_SIGN, kUnaryFields, kSignRules, true, false, nullptr, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_IS_NAN, kUnaryFields, kIsNanRules, false, false, nullptr, planPredicate),
+    DIMPLE_ROW(ELEMENT_WISE_ERF, kScaledFields, kFloatsSince2Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_SINH, kScaledFields, kFloatsSince2Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_COSH, kScaledFields, kFloatsSince2Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_TANH, kScaledFields, kFloatsSince2Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_ASINH, kScaledFields, kFloatsSince2Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_ACOSH, kScaledFields, kFloatsSince2Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_ATANH, kScaledFields, kFloatsSince2Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_IF, kIfFields, kIfRules, false, false, nullptr, planSelect),
+    DIMPLE_ROW(ELEMENT_WISE_ADD1, kAdd1Fields, kAdd1Rules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_BIT_SHIFT_LEFT, kBinaryFields, kBitShiftLeftRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_BIT_SHIFT_RIGHT, kBinaryFields, kBitShiftLeftRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_ROUND, kRoundFields, kRoundRules, true, false, nullptr, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_IS_INFINITY, kIsInfinityFields, kIsInfinityRules, true, false, nullptr, planPredicate),
+    DIMPLE_ROW(ELEMENT_WISE_MODULUS_TRUNCATE, kBinaryFields, kModulusTruncateRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_MODULUS_FLOOR, kBinaryFields, kModulusTruncateRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_BIT_AND, kBinaryFields, kBitAndRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_BIT_OR, kBinaryFields, kBitAndRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_BIT_XOR, kBinaryFields, kBitAndRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_BIT_NOT, kUnaryFields, kBitNotRules, true, false, nullptr, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_BIT_COUNT, kUnaryFields, kBitCountRules, false, false, nullptr, planPredicate),
+    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL, kBinaryFields, kLogicalGreaterThanOrEqualRules, false, false,
+               nullptr, planPredicate),
+    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL, kBinaryFields, kLogicalGreaterThanOrEqualRules, false, false,
+               nullptr, planPredicate),
+    DIMPLE_ROW(ELEMENT_WISE_ATAN_YX, kBinaryFields, kAtanYxRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_CLIP_GRAD, kClipGradFields, kClipGradRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_DIFFERENCE_SQUARE, kBinaryFields, kDifferenceSquareRules, true, false, nullptr, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_CLIP1, kClip1Fields, kClip1Rules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_CLIP_GRAD1, kClipGrad1Fields, kClipGrad1Rules, true, false, checkMinMaxType, planBinary),
+    DIMPLE_ROW(ELEMENT_WISE_NEGATE, kUnaryFields, kNegateRules, true, false, nullptr, planUnary),
 };
 
 }  // namespace

@@ -1,73 +1,26 @@
-// Operators that move elements without changing them: FILL_VALUE_CONSTANT, SLICE, SLICE1, JOIN, GATHER, SCATTER_ND.
+// Operators that move elements without changing them.
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <functional>
+#include <ranges>
 #include <vector>
 
-#include "core/checked.h"
+#include "core/ops/checks.h"
 #include "core/ops/copy.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
+#include "core/ops/table.h"
 #include "core/plan_builder.h"
-#include "core/text.h"
 
 namespace dimple {
 namespace {
 
-Error invalid(std::string text) { return {ErrorCode::InvalidArgument, std::move(text)}; }
-
-Status checkValue(std::string_view name, uint64_t value, uint64_t most) {
-  if (value <= most) return {};
-  return invalid(cat(name, " has value (", value, "), expected at most ", most, "."));
-}
-
-Status checkSizes(std::string_view name, const Tensor& tensor, std::span<const uint32_t> expected) {
-  if (std::ranges::equal(tensor.sizeSpan(), expected)) return {};
-  return invalid(cat(name, " has Sizes (", listText(tensor.sizeSpan()), "), expected ", listText(expected), "."));
-}
-
-// ---- FILL_VALUE_CONSTANT --------------------------------------------------------------------------------------------
-
-using FillDesc = DML_FILL_VALUE_CONSTANT_OPERATOR_DESC;
-
-Status checkFill(const OpView& view) {
-  const auto type = view.as<FillDesc>().ValueDataType;
-  if (type == view.output().type) return {};
-  return invalid(cat("ValueDataType has value (", dataTypeName(type), "), expected that of OutputTensor (",
-                     dataTypeName(view.output().type), ")."));
-}
-
-Result<Plan> planFill(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const Tensor& y = view.output();
-  const uint32_t bytes = byteWidth(y.type);
-  // The value's bytes, repeated to 64 bits.
-  std::array<uint32_t, 2> pattern{};
-  for (uint32_t at = 0; at < sizeof pattern; at += bytes)
-    std::memcpy(reinterpret_cast<std::byte*>(pattern.data()) + at, view.as<FillDesc>().Value.Bytes, bytes);
-  const Tensor* operands[] = {&y};
-  Walk walk = makeWalk(y.sizeSpan(), operands);
-  walk.sortBy(0);
-  walk.coalesce();
-  const uint64_t total = y.elements * bytes;
-  const Status error =
-      walk.isPacked(0b1)
-          ? builder.addItems("fill_packed", divideUp(total, 16), {static_cast<uint32_t>(total), pattern[0], pattern[1]},
-                             {builder.output()}, 0)
-          : builder.addItems(sizedKernel("fill", y.type, caps), y.elements,
-                             {static_cast<uint32_t>(y.elements), walk.rank, pattern[0], pattern[1]}, {builder.output()},
-                             builder.parameters(walk));
-  if (error) return *error;
-  return builder.finish();
-}
-
-// ---- SLICE, SLICE1 --------------------------------------------------------------------------------------------------
+// ---- SLICE, SLICE1, SLICE_GRAD --------------------------------------------------------------------------------------
 
 Status checkSlice(const OpView& view) {
   const auto& desc = view.as<DML_SLICE_OPERATOR_DESC>();
   const Tensor& x = view.input(0);
-  if (desc.DimensionCount != x.rank)
-    return invalid(
-        cat("DimensionCount has value (", desc.DimensionCount, "), expected that of InputTensor (", x.rank, ")."));
+  if (auto error = checkDimensionCount("DimensionCount", desc.DimensionCount, "InputTensor", x)) return error;
   if (auto error = checkSizes("OutputTensor", view.output(), std::span(desc.Sizes, x.rank))) return error;
   for (uint32_t d = 0; d < x.rank; ++d) {
     if (desc.Strides[d] == 0) return invalid(cat("Strides[", d, "] has value (0), expected at least 1."));
@@ -82,26 +35,55 @@ Status checkSlice(const OpView& view) {
 
 uint64_t magnitude(int32_t value) { return static_cast<uint64_t>(std::abs(int64_t{value})); }
 
-Status checkSlice1(const OpView& view) {
-  const auto& desc = view.as<DML_SLICE1_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  if (desc.DimensionCount != x.rank)
-    return invalid(
-        cat("DimensionCount has value (", desc.DimensionCount, "), expected that of InputTensor (", x.rank, ")."));
-  for (uint32_t d = 0; d < x.rank; ++d) {
-    const uint64_t size = desc.InputWindowSizes[d];
-    const uint64_t end = desc.InputWindowOffsets[d] + size;
-    if (size == 0) return invalid(cat("InputWindowSizes[", d, "] has value (0), expected at least 1."));
+// What the windows of SLICE1 and its gradient have in common; `tensor` is the one that the window is of.
+template <class Desc>
+Status checkWindow(const Desc& desc, std::string_view name, const Tensor& tensor) {
+  if (auto error = checkDimensionCount("DimensionCount", desc.DimensionCount, name, tensor)) return error;
+  for (uint32_t d = 0; d < tensor.rank; ++d) {
+    const uint64_t end = desc.InputWindowOffsets[d] + uint64_t{desc.InputWindowSizes[d]};
     if (desc.InputWindowStrides[d] == 0)
       return invalid(cat("InputWindowStrides[", d, "] has value (0), expected a positive or negative stride."));
-    if (end > x.sizes[d])
+    if (end > tensor.sizes[d])
       return invalid(cat("InputWindowOffsets[", d, "] (", desc.InputWindowOffsets[d], ") and InputWindowSizes[", d,
-                         "] (", size, ") reach ", end, ", outside InputTensor's ", x.sizes[d], "."));
+                         "] (", desc.InputWindowSizes[d], ") reach ", end, ", outside ", name, "'s ", tensor.sizes[d],
+                         "."));
+  }
+  return {};
+}
+
+// The output may hold fewer elements than the stride reaches. DirectML takes more of them at a stride of -2^31.
+Status checkSlice1(const OpView& view) {
+  const auto& desc = view.as<DML_SLICE1_OPERATOR_DESC>();
+  const Tensor& y = view.output();
+  if (auto error = checkWindow(desc, "InputTensor", view.input(0))) return error;
+  for (uint32_t d = 0; d < y.rank; ++d) {
+    const uint64_t size = desc.InputWindowSizes[d];
+    if (size == 0) return invalid(cat("InputWindowSizes[", d, "] has value (0), expected at least 1."));
     const uint64_t most = 1 + (size - 1) / magnitude(desc.InputWindowStrides[d]);
     if (y.sizes[d] > most)
       return invalid(cat("OutputTensor has Sizes[", d, "] (", y.sizes[d], "), expected at most ", most,
                          ", the elements that the window's stride reaches."));
+  }
+  return {};
+}
+
+// The gradient's elements go to InputWindowOffsets + i * stride, or InputWindowOffsets + InputWindowSizes - 1 - i *
+// |stride| if it is negative. DirectML takes more of them than the window has, and windows of size 0, as long as
+// |stride| steps up from the offset stay inside of the tensor; here those down must stay inside, too.
+Status checkSliceGrad(const OpView& view) {
+  const auto& desc = view.as<DML_SLICE_GRAD_OPERATOR_DESC>();
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  if (auto error = checkWindow(desc, "OutputGradientTensor", y)) return error;
+  for (uint32_t d = 0; d < y.rank; ++d) {
+    const uint64_t first = desc.InputWindowOffsets[d];
+    const uint64_t end = first + desc.InputWindowSizes[d];
+    const uint64_t step = magnitude(desc.InputWindowStrides[d]);
+    uint64_t most = first < y.sizes[d] ? 1 + (y.sizes[d] - 1 - first) / step : 0;
+    if (desc.InputWindowStrides[d] < 0) most = std::min(most, end == 0 ? 0 : 1 + (end - 1) / step);
+    if (x.sizes[d] > most)
+      return invalid(cat("InputGradientTensor has Sizes[", d, "] (", x.sizes[d], "), expected at most ", most,
+                         ", the steps of the window's stride inside OutputGradientTensor."));
   }
   return {};
 }
@@ -139,227 +121,451 @@ Result<Plan> planSlice1(const OpView& view, const Caps& caps) {
       [&](uint32_t d) { return desc.InputWindowStrides[d]; });
 }
 
-// ---- JOIN -----------------------------------------------------------------------------------------------------------
+Result<Plan> planSliceGrad(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_SLICE_GRAD_OPERATOR_DESC>();
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const Tensor* filled[] = {&y};
+  if (auto error = addFill(builder, y.type, makeWalk(y.sizeSpan(), filled), {}, builder.output())) return *error;
+  Walk walk;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    const auto stride = static_cast<uint32_t>(desc.InputWindowStrides[d]);
+    const uint32_t last = desc.InputWindowStrides[d] < 0 ? desc.InputWindowSizes[d] - 1 : 0;
+    walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d] * stride});
+    walk.base[1] += y.strides[d] * (desc.InputWindowOffsets[d] + last);
+  }
+  if (auto error = addCopy(builder, x.type, walk, builder.input(0), builder.output())) return *error;
+  return builder.finish();
+}
+
+// ---- JOIN, SPLIT ----------------------------------------------------------------------------------------------------
+
+// `parts` divide `whole` along the axis and agree with it in all other dimensions.
+Status checkParts(UINT axis, std::string_view wholeName, const Tensor& whole, std::string_view partsName,
+                  std::span<const Tensor> parts) {
+  if (auto error = checkAtMost("Axis", axis, whole.rank - 1)) return error;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    auto expected = whole.sizes;
+    expected[axis] = parts[i].sizes[axis];
+    if (!std::ranges::equal(parts[i].sizeSpan(), std::span(expected).first(whole.rank)))
+      return checkSizes(cat(partsName, "[", i, "]"), parts[i], std::span(expected).first(whole.rank));
+    sum += parts[i].sizes[axis];
+  }
+  if (sum == whole.sizes[axis]) return {};
+  return invalid(cat(wholeName, " has Sizes[", axis, "] (", whole.sizes[axis], "), expected ", sum,
+                     ", the sum of those of ", partsName, "."));
+}
 
 Status checkJoin(const OpView& view) {
-  const UINT axis = view.as<DML_JOIN_OPERATOR_DESC>().Axis;
-  const Tensor& y = view.output();
-  if (auto error = checkValue("Axis", axis, y.rank - 1)) return error;
-  uint64_t sum = 0;
-  for (size_t i = 0; i < view.inputs().size(); ++i) {
-    auto expected = y.sizes;
-    expected[axis] = view.input(i).sizes[axis];
-    if (auto error = checkSizes(view.inputName(i), view.input(i), std::span(expected).first(y.rank))) return error;
-    sum += view.input(i).sizes[axis];
+  return checkParts(view.as<DML_JOIN_OPERATOR_DESC>().Axis, "OutputTensor", view.output(), "InputTensors",
+                    view.inputs());
+}
+
+Status checkSplit(const OpView& view) {
+  return checkParts(view.as<DML_SPLIT_OPERATOR_DESC>().Axis, "InputTensor", view.input(0), "OutputTensors",
+                    view.outputs());
+}
+
+// Calls add(part, offset of its first element in the whole) for each part.
+template <class AddPart>
+Status addParts(UINT axis, const Tensor& whole, std::span<const Tensor> parts, AddPart add) {
+  uint32_t start = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (auto error = add(i, start * whole.strides[axis])) return error;
+    start += parts[i].sizes[axis];
   }
-  if (sum == y.sizes[axis]) return {};
-  return invalid(cat("OutputTensor has Sizes[", axis, "] (", y.sizes[axis], "), expected ", sum,
-                     ", the sum of those of InputTensors."));
+  return {};
 }
 
 Result<Plan> planJoin(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
-  const UINT axis = view.as<DML_JOIN_OPERATOR_DESC>().Axis;
   const Tensor& y = view.output();
-  uint32_t start = 0;
-  for (size_t i = 0; i < view.inputs().size(); ++i) {
-    const Tensor& x = view.input(i);
-    const Tensor* operands[] = {&x, &y};
-    Walk walk = makeWalk(x.sizeSpan(), operands);
-    walk.base[1] = start * y.strides[axis];
-    if (auto error = addCopy(builder, x.type, walk, builder.input(i), builder.output())) return *error;
-    start += x.sizes[axis];
-  }
+  const auto addPart = [&](size_t i, uint32_t offset) {
+    const Tensor* operands[] = {&view.input(i), &y};
+    Walk walk = makeWalk(view.input(i).sizeSpan(), operands);
+    walk.base[1] = offset;
+    return addCopy(builder, y.type, walk, builder.input(i), builder.output());
+  };
+  if (auto error = addParts(view.as<DML_JOIN_OPERATOR_DESC>().Axis, y, view.inputs(), addPart)) return *error;
   return builder.finish();
 }
 
-// ---- GATHER ---------------------------------------------------------------------------------------------------------
+Result<Plan> planSplit(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const Tensor& x = view.input(0);
+  const auto addPart = [&](size_t i, uint32_t offset) {
+    const Tensor* operands[] = {&x, &view.output(i)};
+    Walk walk = makeWalk(view.output(i).sizeSpan(), operands);
+    walk.base[0] = offset;
+    return addCopy(builder, x.type, walk, builder.input(0), builder.output(i));
+  };
+  if (auto error = addParts(view.as<DML_SPLIT_OPERATOR_DESC>().Axis, x, view.outputs(), addPart)) return *error;
+  return builder.finish();
+}
 
-// What an output dimension of GATHER steps through.
-struct GatherDimension {
-  uint32_t size;
-  uint32_t inputStride;
-  uint32_t indexStride;
+// ---- PADDING, PADDING1 ----------------------------------------------------------------------------------------------
+
+// Paddings are signed in effect: values from 2^31 on take elements away, as the negative ones of ONNX that ONNX Runtime
+// passes on. No mode limits them by the input's sizes.
+template <class Desc>
+Status checkPads(const Desc& desc, const Tensor& x, const Tensor& y) {
+  if (auto error = checkDimensionCount("DimensionCount", desc.DimensionCount, "InputTensor", x)) return error;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    const int64_t expected =
+        int64_t{x.sizes[d]} + static_cast<int32_t>(desc.StartPadding[d]) + static_cast<int32_t>(desc.EndPadding[d]);
+    if (y.sizes[d] != expected)
+      return invalid(cat("OutputTensor has Sizes[", d, "] (", y.sizes[d], "), expected ", expected,
+                         ", that of InputTensor with StartPadding and EndPadding."));
+  }
+  return {};
+}
+
+Status checkPadding(const OpView& view) {
+  return checkPads(view.as<DML_PADDING_OPERATOR_DESC>(), view.input(0), view.output());
+}
+
+Status checkPadding1(const OpView& view) {
+  const auto& desc = view.as<DML_PADDING1_OPERATOR_DESC>();
+  if (auto error = checkPads(desc, view.input(0), view.output())) return error;
+  return checkValueType("PaddingValueDataType", desc.PaddingValueDataType, "InputTensor", view.input(0));
+}
+
+// A dimension of what the kernel `pad` does.
+struct PadDimension {
+  uint32_t outputSize, outputStride, inputSize, inputStride, start;
+
+  bool isPlain() const { return start == 0 && outputSize == inputSize; }
+  bool continues(const PadDimension& outer) const {
+    return isPlain() && outer.isPlain() && outer.outputStride == outputStride * outputSize &&
+           outer.inputStride == inputStride * inputSize;
+  }
 };
 
-// The dimensions before the axis, those of the indices, those after the axis; aligned right in `rank` dimensions, with
-// excess ones dropped and missing ones of size 1.
-std::vector<GatherDimension> gatherDimensions(const OpView& view) {
-  const auto& desc = view.as<DML_GATHER_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
-  std::vector<GatherDimension> all;
-  for (uint32_t d = 0; d < desc.Axis; ++d) all.push_back({x.sizes[d], x.strides[d], 0});
-  for (uint32_t d = indices.rank - desc.IndexDimensions; d < indices.rank; ++d)
-    all.push_back({indices.sizes[d], 0, indices.strides[d]});
-  for (uint32_t d = desc.Axis + 1; d < x.rank; ++d) all.push_back({x.sizes[d], x.strides[d], 0});
-  if (all.size() > x.rank) all.erase(all.begin(), all.end() - x.rank);
-  all.insert(all.begin(), x.rank - all.size(), {1, 0, 0});
-  return all;
+// The distance after which a mode repeats itself. No padding reaches as far where it exceeds 32 bits.
+uint32_t padPeriod(uint32_t mode, uint64_t size) {
+  uint64_t period = 1;
+  if (mode == DML_PADDING_MODE_REFLECTION) period = std::max<uint64_t>(1, 2 * (size - 1));
+  if (mode == DML_PADDING_MODE_SYMMETRIC) period = 2 * size;
+  if (mode == DML_PADDING_MODE_WRAP) period = size;
+  return static_cast<uint32_t>(std::min<uint64_t>(period, UINT32_MAX));
 }
 
-Status checkGather(const OpView& view) {
-  const auto& desc = view.as<DML_GATHER_OPERATOR_DESC>();
-  const uint32_t rank = view.input(0).rank;
-  if (auto error = checkValue("Axis", desc.Axis, rank - 1)) return error;
-  if (auto error = checkValue("IndexDimensions", desc.IndexDimensions, rank)) return error;
-  std::vector<uint32_t> expected;
-  for (const auto& dimension : gatherDimensions(view)) expected.push_back(dimension.size);
-  return checkSizes("OutputTensor", view.output(), expected);
+void appendDivisor(std::vector<uint32_t>& parameters, uint32_t divisor) {
+  const auto [multiplier, shift1, shift2] = makeDivisor(divisor);
+  parameters.insert(parameters.end(), {divisor, multiplier, shift1, shift2});
 }
 
-Result<Plan> planGather(const OpView& view, const Caps& caps) {
+Result<Plan> planPad(const OpView& view, const Caps& caps, uint32_t mode, std::span<const uint32_t> starts,
+                     const FillPattern& value) {
   PlanBuilder builder(view, caps);
-  const UINT axis = view.as<DML_GATHER_OPERATOR_DESC>().Axis;
   const Tensor& x = view.input(0);
   const Tensor& y = view.output();
-  const auto dimensions = gatherDimensions(view);
-  Walk walk;
+  std::vector<PadDimension> dimensions;
   for (uint32_t d = 0; d < y.rank; ++d)
-    walk.addDimension(y.sizes[d], {dimensions[d].inputStride, dimensions[d].indexStride, y.strides[d]});
+    if (y.sizes[d] != 1 || starts[d] != 0)
+      dimensions.push_back({y.sizes[d], y.strides[d], x.sizes[d], x.strides[d], starts[d]});
+  std::ranges::stable_sort(dimensions, std::greater(), &PadDimension::outputStride);
+  for (size_t d = 1; d < dimensions.size();) {
+    if (!dimensions[d].continues(dimensions[d - 1])) {
+      ++d;
+      continue;
+    }
+    dimensions[d].outputSize *= dimensions[d - 1].outputSize;
+    dimensions[d].inputSize *= dimensions[d - 1].inputSize;
+    dimensions.erase(dimensions.begin() + static_cast<std::ptrdiff_t>(d) - 1);
+  }
+  std::vector<uint32_t> parameters(dimensions.empty() ? 4 : 0);  // a block is never empty
+  for (const PadDimension& d : std::views::reverse(dimensions)) {
+    appendDivisor(parameters, d.outputSize);
+    parameters.insert(parameters.end(), {d.outputStride, d.inputStride, d.start, d.inputSize});
+    appendDivisor(parameters, padPeriod(mode, d.inputSize));
+  }
+  if (auto error = builder.addItems(
+          sizedKernel("pad", x.type, caps), y.elements,
+          {static_cast<uint32_t>(y.elements), static_cast<uint32_t>(dimensions.size()), value[0], value[1]},
+          {builder.input(0), builder.output()}, builder.parameters(parameters), {{0, mode}}))
+    return *error;
+  return builder.finish();
+}
+
+template <class Desc>
+Result<Plan> planPadding(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<Desc>();
+  return planPad(view, caps, static_cast<uint32_t>(desc.PaddingMode), std::span(desc.StartPadding, desc.DimensionCount),
+                 fillPattern(view.input(0).type, desc.PaddingValue));
+}
+
+// ---- VALUE_SCALE_2D, TILE, REVERSE_SUBSEQUENCES ---------------------------------------------------------------------
+
+Status checkValueScale2D(const OpView& view) {
+  const UINT count = view.as<DML_VALUE_SCALE_2D_OPERATOR_DESC>().ChannelCount;
+  if (count != 1 && count != 3) return invalid(cat("ChannelCount has value (", count, "), expected 1 or 3."));
+  return checkSize("InputTensor", view.input(0), 1, count);
+}
+
+Result<Plan> planValueScale2D(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_VALUE_SCALE_2D_OPERATOR_DESC>();
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const Tensor* operands[] = {&x, &y};
+  Walk walk = makeWalk(y.sizeSpan(), operands);
+  walk.strides[1][2] = 1;
+  walk.sortBy(1);
+  walk.coalesce();
+  std::vector<uint32_t> push{static_cast<uint32_t>(y.elements), walk.rank, std::bit_cast<uint32_t>(desc.Scale)};
+  for (uint32_t c = 0; c < desc.ChannelCount; ++c) push.push_back(std::bit_cast<uint32_t>(desc.Bias[c]));
+  push.resize(6);
+  if (auto error = builder.addItems(typedKernel("value_scale", y.type, caps), y.elements, std::move(push),
+                                    {builder.input(0), builder.output()}, builder.parameters(walk)))
+    return *error;
+  return builder.finish();
+}
+
+Status checkTile(const OpView& view) {
+  const auto& desc = view.as<DML_TILE_OPERATOR_DESC>();
+  const Tensor& x = view.input(0);
+  if (auto error = checkDimensionCount("RepeatsCount", desc.RepeatsCount, "InputTensor", x)) return error;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    if (desc.Repeats[d] == 0) return invalid(cat("Repeats[", d, "] has value (0), expected at least 1."));
+    if (auto error = checkSize("OutputTensor", view.output(), d, uint64_t{x.sizes[d]} * desc.Repeats[d])) return error;
+  }
+  return {};
+}
+
+// Padding of nothing before and copies behind.
+Result<Plan> planTile(const OpView& view, const Caps& caps) {
+  constexpr std::array<uint32_t, kMaxRank> kStarts{};
+  return planPad(view, caps, DML_PADDING_MODE_WRAP, kStarts, {});
+}
+
+Status checkReverseSubsequences(const OpView& view) {
+  const UINT axis = view.as<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC>().Axis;
+  const Tensor& x = view.input(0);
+  if (auto error = checkAtMost("Axis", axis, x.rank - 1)) return error;
+  auto expected = x.sizes;
+  expected[axis] = 1;
+  return checkSizes("SequenceLengthsTensor", view.input(1), std::span(expected).first(x.rank));
+}
+
+Result<Plan> planReverseSubsequences(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const UINT axis = view.as<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC>().Axis;
+  const Tensor& x = view.input(0);
+  const Tensor& lengths = view.input(1);
+  const Tensor& y = view.output();
+  const Tensor* operands[] = {&x, &lengths, &y};
+  Walk walk = makeWalk(y.sizeSpan(), operands);
+  walk.strides[axis] = {0, 0, y.strides[axis], 1};
   walk.sortBy(2);
   walk.coalesce();
   if (auto error = builder.addItems(
-          sizedKernel("gather", x.type, caps), y.elements,
-          {static_cast<uint32_t>(y.elements), walk.rank, indexKind(view.input(1).type), x.sizes[axis], x.strides[axis]},
+          sizedKernel("reverse", x.type, caps), y.elements,
+          {static_cast<uint32_t>(y.elements), walk.rank, indexKind(lengths.type), x.sizes[axis], x.strides[axis]},
           {builder.input(0), builder.input(1), builder.output()}, builder.parameters(walk)))
     return *error;
   return builder.finish();
 }
 
-// ---- SCATTER_ND -----------------------------------------------------------------------------------------------------
+// ---- SPACE_TO_DEPTH, DEPTH_TO_SPACE ---------------------------------------------------------------------------------
 
-Status checkScatterNd(const OpView& view) {
-  const auto& desc = view.as<DML_SCATTER_ND_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
-  const Tensor& updates = view.input(2);
-  const auto checkCount = [](std::string_view name, UINT count, std::string_view tensorName,
-                             const Tensor& tensor) -> Status {
-    if (count < 1 || count > tensor.rank)
-      return invalid(
-          cat(name, " has value (", count, "), outside 1..", tensor.rank, ", the DimensionCount of ", tensorName, "."));
-    for (uint32_t d = 0; d + count < tensor.rank; ++d)
-      if (tensor.sizes[d] != 1)
-        return invalid(cat(tensorName, " has Sizes[", d, "] (", tensor.sizes[d], "), expected 1 before its last ",
-                           count, " dimensions (", name, ")."));
-    return {};
+// `space` has blocks of height and width where `depth` has channels.
+Status checkBlocks(UINT block, std::string_view spaceName, const Tensor& space, std::string_view depthName,
+                   const Tensor& depth, bool toDepth) {
+  if (auto error = checkAtLeast("BlockSize", block, 1)) return error;
+  const uint64_t area = uint64_t{block} * block;
+  const auto checkDivisible = [](std::string_view name, const Tensor& tensor, uint32_t d, uint64_t divisor) -> Status {
+    if (tensor.sizes[d] % divisor == 0) return {};
+    return invalid(cat(name, " has Sizes[", d, "] (", tensor.sizes[d], "), expected a multiple of ", divisor, "."));
   };
-  if (auto error = checkCount("InputDimensionCount", desc.InputDimensionCount, "InputTensor", x)) return error;
-  if (auto error = checkCount("IndicesDimensionCount", desc.IndicesDimensionCount, "IndicesTensor", indices))
-    return error;
-  const uint32_t tuple = indices.sizes[indices.rank - 1];
-  if (tuple > desc.InputDimensionCount)
-    return invalid(cat("IndicesTensor has Sizes[", indices.rank - 1, "] (", tuple, "), expected at most ",
-                       desc.InputDimensionCount, " coordinates (InputDimensionCount)."));
-  std::vector<uint32_t> expected(indices.sizes.begin() + (indices.rank - desc.IndicesDimensionCount),
-                                 indices.sizes.begin() + (indices.rank - 1));
-  expected.insert(expected.end(), x.sizes.begin() + (x.rank - desc.InputDimensionCount + tuple),
-                  x.sizes.begin() + x.rank);
-  if (expected.size() < updates.rank) expected.insert(expected.begin(), updates.rank - expected.size(), 1);
-  return checkSizes("UpdatesTensor", updates, expected);
+  const std::string_view name = toDepth ? depthName : spaceName;
+  const Tensor& output = toDepth ? depth : space;
+  if (auto error = checkSize(name, output, 0, toDepth ? space.sizes[0] : depth.sizes[0])) return error;
+  if (!toDepth) {
+    if (auto error = checkDivisible(depthName, depth, 1, area)) return error;
+    if (auto error = checkSize(name, output, 1, depth.sizes[1] / area)) return error;
+    if (auto error = checkSize(name, output, 2, uint64_t{depth.sizes[2]} * block)) return error;
+    return checkSize(name, output, 3, uint64_t{depth.sizes[3]} * block);
+  }
+  for (const uint32_t d : {2u, 3u}) {
+    if (auto error = checkDivisible(spaceName, space, d, block)) return error;
+    if (auto error = checkSize(name, output, d, space.sizes[d] / block)) return error;
+  }
+  // Height and width are multiples of the block, so that this product fits.
+  return checkSize(name, output, 1, space.sizes[1] * area);
 }
 
-Result<Plan> planScatterNd(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_SCATTER_ND_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
-  const Tensor& updates = view.input(2);
-  const Tensor& y = view.output();
-  const Tensor* copied[] = {&x, &y};
-  if (auto error = addCopy(builder, x.type, makeWalk(x.sizeSpan(), copied), builder.input(0), builder.output()))
-    return *error;
+template <class Desc>
+Status checkSpaceToDepth(const OpView& view) {
+  return checkBlocks(view.as<Desc>().BlockSize, "InputTensor", view.input(0), "OutputTensor", view.output(), true);
+}
 
-  const uint32_t tuple = indices.sizes[indices.rank - 1];
-  const uint32_t firstIndexed = x.rank - desc.InputDimensionCount;  // dimension that a tuple's first coordinate is of
-  const uint32_t sliceRank = desc.InputDimensionCount - tuple;
-  const uint32_t batchRank = desc.IndicesDimensionCount - 1;
+template <class Desc>
+Status checkDepthToSpace(const OpView& view) {
+  return checkBlocks(view.as<Desc>().BlockSize, "OutputTensor", view.output(), "InputTensor", view.input(0), false);
+}
+
+// Channels of the depth are made of the row in a
+// block, the column in it and the channel; in COLUMN_ROW_DEPTH the channel comes first.
+Result<Plan> planBlocks(const OpView& view, const Caps& caps, uint32_t block, DML_DEPTH_SPACE_ORDER order,
+                        bool toDepth) {
+  PlanBuilder builder(view, caps);
+  const Tensor& space = toDepth ? view.input(0) : view.output();
+  const Tensor& depth = toDepth ? view.output() : view.input(0);
+  const uint32_t channels = space.sizes[1];
+  const bool channelFirst = order == DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH;
+  const uint32_t column = depth.strides[1] * (channelFirst ? 1 : channels);
+  const uint32_t channel = depth.strides[1] * (channelFirst ? block * block : 1);
   Walk walk;
-  for (uint32_t d = 0; d < updates.rank; ++d) {
-    const uint32_t fromRight = updates.rank - 1 - d;
-    uint32_t indexStride = 0;
-    uint32_t outputStride = 0;
-    if (fromRight < sliceRank)
-      outputStride = y.strides[x.rank - 1 - fromRight];
-    else if (fromRight - sliceRank < batchRank)
-      indexStride = indices.strides[indices.rank - 2 - (fromRight - sliceRank)];
-    walk.addDimension(updates.sizes[d], {updates.strides[d], indexStride, outputStride});
-  }
-  walk.coalesce();
-  std::vector<uint32_t> parameters;
-  appendWalk(parameters, walk);
-  const auto tupleAt = static_cast<uint32_t>(parameters.size() / 4);
-  for (uint32_t k = 0; k < tuple; ++k)
-    parameters.insert(parameters.end(), {x.sizes[firstIndexed + k], y.strides[firstIndexed + k], 0, 0});
-  if (auto error =
-          builder.addItems(sizedKernel("scatter_nd", x.type, caps), updates.elements,
-                           {static_cast<uint32_t>(updates.elements), walk.rank, indexKind(indices.type), tuple,
-                            indices.strides[indices.rank - 1], tupleAt},
-                           {builder.input(2), builder.input(1), builder.output()}, builder.parameters(parameters)))
-    return *error;
+  const auto add = [&](uint32_t size, uint32_t inSpace, uint32_t inDepth) {
+    walk.addDimension(size, {toDepth ? inSpace : inDepth, toDepth ? inDepth : inSpace});
+  };
+  add(space.sizes[0], space.strides[0], depth.strides[0]);
+  add(channels, space.strides[1], channel);
+  add(depth.sizes[2], space.strides[2] * block, depth.strides[2]);
+  add(block, space.strides[2], column * block);
+  add(depth.sizes[3], space.strides[3] * block, depth.strides[3]);
+  add(block, space.strides[3], column);
+  if (auto error = addCopy(builder, space.type, walk, builder.input(0), builder.output())) return *error;
   return builder.finish();
+}
+
+template <class Desc, bool toDepth>
+Result<Plan> planBlocks(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<Desc>();
+  if constexpr (requires { desc.Order; })
+    return planBlocks(view, caps, desc.BlockSize, desc.Order, toDepth);
+  else
+    return planBlocks(view, caps, desc.BlockSize, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, toDepth);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-using SliceDesc = DML_SLICE_OPERATOR_DESC;
-using Slice1Desc = DML_SLICE1_OPERATOR_DESC;
-using JoinDesc = DML_JOIN_OPERATOR_DESC;
-using GatherDesc = DML_GATHER_OPERATOR_DESC;
-using ScatterNdDesc = DML_SCATTER_ND_OPERATOR_DESC;
+template <class S>
+constexpr Field kSliceFields[] = {DIMPLE_INPUT(S, InputTensor),
+                                  DIMPLE_OUTPUT(S, OutputTensor),
+                                  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
+                                  DIMPLE_ARRAY(S, Offsets, UIntArray, 2),
+                                  DIMPLE_ARRAY(S, Sizes, UIntArray, 2),
+                                  DIMPLE_ARRAY(S, Strides, UIntArray, 2)};
+template <class S>
+constexpr Field kSplitFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_ATTRIBUTE(S, OutputCount, UInt),
+                                  DIMPLE_OUTPUT_ARRAY(S, OutputTensors, 1), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
+template <class S>
+constexpr Field kJoinFields[] = {DIMPLE_ATTRIBUTE(S, InputCount, UInt), DIMPLE_INPUT_ARRAY(S, InputTensors, 0),
+                                 DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
+template <class S>
+constexpr Field kPaddingFields[] = {DIMPLE_INPUT(S, InputTensor),
+                                    DIMPLE_OUTPUT(S, OutputTensor),
+                                    DIMPLE_ENUM(S, PaddingMode, kPaddingModes),
+                                    DIMPLE_ATTRIBUTE(S, PaddingValue, Float),
+                                    DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
+                                    DIMPLE_ARRAY(S, StartPadding, UIntArray, 4),
+                                    DIMPLE_ARRAY(S, EndPadding, UIntArray, 4)};
+template <class S>
+constexpr Field kValueScale2DFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                         DIMPLE_ATTRIBUTE(S, Scale, Float), DIMPLE_ATTRIBUTE(S, ChannelCount, UInt),
+                                         DIMPLE_ARRAY(S, Bias, FloatArray, 3)};
+template <class S>
+constexpr Field kSpaceToDepthFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                         DIMPLE_ATTRIBUTE(S, BlockSize, UInt)};
+template <class S>
+constexpr Field kTileFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                 DIMPLE_ATTRIBUTE(S, RepeatsCount, UInt), DIMPLE_ARRAY(S, Repeats, UIntArray, 2)};
+template <class S>
+constexpr Field kReverseSubsequencesFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, SequenceLengthsTensor),
+                                                DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
+template <class S>
+constexpr Field kSlice1Fields[] = {DIMPLE_INPUT(S, InputTensor),
+                                   DIMPLE_OUTPUT(S, OutputTensor),
+                                   DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
+                                   DIMPLE_ARRAY(S, InputWindowOffsets, UIntArray, 2),
+                                   DIMPLE_ARRAY(S, InputWindowSizes, UIntArray, 2),
+                                   DIMPLE_ARRAY(S, InputWindowStrides, IntArray, 2)};
+template <class S>
+constexpr Field kDepthToSpace1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                          DIMPLE_ATTRIBUTE(S, BlockSize, UInt),
+                                          DIMPLE_ENUM(S, Order, kDepthSpaceOrders)};
+template <class S>
+constexpr Field kSliceGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor),
+                                      DIMPLE_OUTPUT(S, OutputGradientTensor),
+                                      DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
+                                      DIMPLE_ARRAY(S, InputWindowOffsets, UIntArray, 2),
+                                      DIMPLE_ARRAY(S, InputWindowSizes, UIntArray, 2),
+                                      DIMPLE_ARRAY(S, InputWindowStrides, IntArray, 2)};
+template <class S>
+constexpr Field kPadding1Fields[] = {DIMPLE_INPUT(S, InputTensor),
+                                     DIMPLE_OUTPUT(S, OutputTensor),
+                                     DIMPLE_ENUM(S, PaddingMode, kPaddingModes),
+                                     DIMPLE_ENUM(S, PaddingValueDataType, kTensorDataTypes),
+                                     DIMPLE_ATTRIBUTE(S, PaddingValue, Scalar),
+                                     DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
+                                     DIMPLE_ARRAY(S, StartPadding, UIntArray, 5),
+                                     DIMPLE_ARRAY(S, EndPadding, UIntArray, 5)};
 
-constexpr Field kFillFields[] = {DIMPLE_OUTPUT(FillDesc, OutputTensor),
-                                 DIMPLE_ENUM(FillDesc, ValueDataType, kTensorDataTypes),
-                                 DIMPLE_ATTRIBUTE(FillDesc, Value, Scalar)};
-constexpr Field kSliceFields[] = {DIMPLE_INPUT(SliceDesc, InputTensor),
-                                  DIMPLE_OUTPUT(SliceDesc, OutputTensor),
-                                  DIMPLE_ATTRIBUTE(SliceDesc, DimensionCount, UInt),
-                                  DIMPLE_ARRAY(SliceDesc, Offsets, UIntArray, 2),
-                                  DIMPLE_ARRAY(SliceDesc, Sizes, UIntArray, 2),
-                                  DIMPLE_ARRAY(SliceDesc, Strides, UIntArray, 2)};
-constexpr Field kSlice1Fields[] = {DIMPLE_INPUT(Slice1Desc, InputTensor),
-                                   DIMPLE_OUTPUT(Slice1Desc, OutputTensor),
-                                   DIMPLE_ATTRIBUTE(Slice1Desc, DimensionCount, UInt),
-                                   DIMPLE_ARRAY(Slice1Desc, InputWindowOffsets, UIntArray, 2),
-                                   DIMPLE_ARRAY(Slice1Desc, InputWindowSizes, UIntArray, 2),
-                                   DIMPLE_ARRAY(Slice1Desc, InputWindowStrides, IntArray, 2)};
-constexpr Field kJoinFields[] = {DIMPLE_ATTRIBUTE(JoinDesc, InputCount, UInt),
-                                 DIMPLE_INPUT_ARRAY(JoinDesc, InputTensors, 0), DIMPLE_OUTPUT(JoinDesc, OutputTensor),
-                                 DIMPLE_ATTRIBUTE(JoinDesc, Axis, UInt)};
-constexpr Field kGatherFields[] = {DIMPLE_INPUT(GatherDesc, InputTensor), DIMPLE_INPUT(GatherDesc, IndicesTensor),
-                                   DIMPLE_OUTPUT(GatherDesc, OutputTensor), DIMPLE_ATTRIBUTE(GatherDesc, Axis, UInt),
-                                   DIMPLE_ATTRIBUTE(GatherDesc, IndexDimensions, UInt)};
-constexpr Field kScatterNdFields[] = {DIMPLE_INPUT(ScatterNdDesc, InputTensor),
-                                      DIMPLE_INPUT(ScatterNdDesc, IndicesTensor),
-                                      DIMPLE_INPUT(ScatterNdDesc, UpdatesTensor),
-                                      DIMPLE_OUTPUT(ScatterNdDesc, OutputTensor),
-                                      DIMPLE_ATTRIBUTE(ScatterNdDesc, InputDimensionCount, UInt),
-                                      DIMPLE_ATTRIBUTE(ScatterNdDesc, IndicesDimensionCount, UInt)};
+constexpr TypeHistory kSliceTypes{
+    {k1_0, kFloats | kInts32 | kInt16 | kUInt16, 4, 5}, {k2_1, kUpTo32, 4, 5}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
+constexpr TypeHistory kSplitTypes{
+    {k1_0, kFloats | kInts32 | kInt16 | kUInt16, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
+constexpr TypeHistory kJoinTypes{{k1_0, kFloats | kInts32 | kInt16 | kUInt16, 4, 4},
+                                 {k2_1, kUpTo32, 4, 4},
+                                 {k3_0, kUpTo32, 4, 5},
+                                 {k4_1, kAllTypes}};
+constexpr TypeHistory kPaddingTypes{{k1_0, kFloats, 4, 5}, {k2_1, kUpTo32, 4, 5}, {k3_1, kUpTo32}, {k5_0, kAllTypes}};
+constexpr TypeHistory kValueScale2DTypes{{k1_0, kFloats, 4, 4}};
+constexpr TypeHistory kSpaceToDepthTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k5_0, kAllTypes, 4, 4}};
+// The page leaves out FLOAT64, which DirectML 1.15.4 takes.
+constexpr TypeHistory kTileTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_1, kUpTo32}, {k4_1, kAllTypes}};
+constexpr TypeHistory kReverseSubsequencesTypes{{k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32, 4, 5}, {k5_0, kAllTypes}};
+constexpr TypeHistory kSlice1Types{{k2_1, kUpTo32, 4, 5}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
+constexpr TypeHistory kDepthToSpace1Types{{k2_1, kUpTo32, 4, 4}, {k5_0, kAllTypes, 4, 4}};
+constexpr TypeHistory kSliceGradTypes{{k3_0, kUpTo32, 4, 5}, {k3_1, kUpTo32}, {k4_1, kAllTypes}};
+constexpr TypeHistory kPadding1Types{{k5_0, kAllTypes}};
 
-constexpr TensorRule kFillRules[] = {{kAllTypes}};
-constexpr TensorRule kMoveRules[] = {{kAllTypes}, {kAllTypes, 1, 8, 0, 0}};
-constexpr TensorRule kJoinRules[] = {{kAllTypes, 1, 8, 0, 0}, {kAllTypes, 1, 8, 0, 0}};
-constexpr TensorRule kGatherRules[] = {{kAllTypes}, {kIndices, 1, 8, -1, 0}, {kAllTypes, 1, 8, 0, 0}};
-// The tensors of indices and updates may have a DimensionCount of their own.
-constexpr TensorRule kScatterNdRules[] = {{kAllTypes}, {kIndices}, {kAllTypes, 1, 8, 0}, {kAllTypes, 1, 8, 0, 0, 0}};
-constexpr Level kFillLevels[] = {{DML_FEATURE_LEVEL_4_1, kFillRules}};
-constexpr Level kMoveLevels[] = {{DML_FEATURE_LEVEL_4_1, kMoveRules}};
-constexpr Level kJoinLevels[] = {{DML_FEATURE_LEVEL_4_1, kJoinRules}};
-constexpr Level kGatherLevels[] = {{DML_FEATURE_LEVEL_4_1, kGatherRules}};
-constexpr Level kScatterNdLevels[] = {{DML_FEATURE_LEVEL_4_1, kScatterNdRules}};
+constexpr TensorRule kSliceRules[] = {{kSliceTypes}, {kSliceTypes, sameTypeAndRank(0)}};
+constexpr TensorRule kSplitRules[] = {{kSplitTypes}, {kSplitTypes, sameTypeAndRank(0)}};
+constexpr TensorRule kJoinRules[] = {{kJoinTypes, sameTypeAndRank(0)}, {kJoinTypes, sameTypeAndRank(0)}};
+constexpr TensorRule kPaddingRules[] = {{kPaddingTypes}, {kPaddingTypes, sameTypeAndRank(0)}};
+constexpr TensorRule kValueScale2DRules[] = {{kValueScale2DTypes}, {kValueScale2DTypes, {0, -1, 0}}};
+constexpr TensorRule kSpaceToDepthRules[] = {{kSpaceToDepthTypes}, {kSpaceToDepthTypes, sameType(0)}};
+constexpr TensorRule kTileRules[] = {{kTileTypes}, {kTileTypes, sameTypeAndRank(0)}};
+constexpr TensorRule kReverseSubsequencesRules[] = {
+    {kReverseSubsequencesTypes},
+    {{{k2_1, kUInt32, 4, 4}, {k3_0, kUInt32, 4, 5}, {k5_0, kUnsignedIndices}}, sameRank(0)},
+    {kReverseSubsequencesTypes, like(0)}};
+constexpr TensorRule kSlice1Rules[] = {{kSlice1Types}, {kSlice1Types, sameTypeAndRank(0)}};
+constexpr TensorRule kDepthToSpace1Rules[] = {{kDepthToSpace1Types}, {kDepthToSpace1Types, sameType(0)}};
+constexpr TensorRule kSliceGradRules[] = {{kSliceGradTypes}, {kSliceGradTypes, sameTypeAndRank(0)}};
+constexpr TensorRule kPadding1Rules[] = {{kPadding1Types}, {kPadding1Types, sameTypeAndRank(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    {DML_OPERATOR_FILL_VALUE_CONSTANT, "FILL_VALUE_CONSTANT", sizeof(FillDesc), kFillFields, kFillLevels, true, false,
-     checkFill, planFill},
-    {DML_OPERATOR_SLICE, "SLICE", sizeof(SliceDesc), kSliceFields, kMoveLevels, false, false, checkSlice, planSlice},
-    {DML_OPERATOR_SLICE1, "SLICE1", sizeof(Slice1Desc), kSlice1Fields, kMoveLevels, false, false, checkSlice1,
-     planSlice1},
-    {DML_OPERATOR_JOIN, "JOIN", sizeof(JoinDesc), kJoinFields, kJoinLevels, false, false, checkJoin, planJoin},
-    {DML_OPERATOR_GATHER, "GATHER", sizeof(GatherDesc), kGatherFields, kGatherLevels, false, false, checkGather,
-     planGather},
-    {DML_OPERATOR_SCATTER_ND, "SCATTER_ND", sizeof(ScatterNdDesc), kScatterNdFields, kScatterNdLevels, false, false,
-     checkScatterNd, planScatterNd},
+    DIMPLE_ROW(SLICE, kSliceFields, kSliceRules, false, false, checkSlice, planSlice),
+    DIMPLE_ROW(SPLIT, kSplitFields, kSplitRules, false, false, checkSplit, planSplit),
+    DIMPLE_ROW(JOIN, kJoinFields, kJoinRules, false, false, checkJoin, planJoin),
+    DIMPLE_ROW(PADDING, kPaddingFields, kPaddingRules, false, false, checkPadding,
+               planPadding<DML_PADDING_OPERATOR_DESC>),
+    DIMPLE_ROW(VALUE_SCALE_2D, kValueScale2DFields, kValueScale2DRules, false, false, checkValueScale2D,
+               planValueScale2D),
+    DIMPLE_ROW(SPACE_TO_DEPTH, kSpaceToDepthFields, kSpaceToDepthRules, false, false,
+               checkSpaceToDepth<DML_SPACE_TO_DEPTH_OPERATOR_DESC>, planBlocks<DML_SPACE_TO_DEPTH_OPERATOR_DESC, true>),
+    DIMPLE_ROW(DEPTH_TO_SPACE, kSpaceToDepthFields, kSpaceToDepthRules, false, false,
+               checkDepthToSpace<DML_DEPTH_TO_SPACE_OPERATOR_DESC>,
+               planBlocks<DML_DEPTH_TO_SPACE_OPERATOR_DESC, false>),
+    DIMPLE_ROW(TILE, kTileFields, kTileRules, false, false, checkTile, planTile),
+    DIMPLE_ROW(REVERSE_SUBSEQUENCES, kReverseSubsequencesFields, kReverseSubsequencesRules, false, false,
+               checkReverseSubsequences, planReverseSubsequences),
+    DIMPLE_ROW(SLICE1, kSlice1Fields, kSlice1Rules, false, false, checkSlice1, planSlice1),
+    DIMPLE_ROW(DEPTH_TO_SPACE1, kDepthToSpace1Fields, kDepthToSpace1Rules, false, false,
+               checkDepthToSpace<DML_DEPTH_TO_SPACE1_OPERATOR_DESC>,
+               planBlocks<DML_DEPTH_TO_SPACE1_OPERATOR_DESC, false>),
+    DIMPLE_ROW(SPACE_TO_DEPTH1, kDepthToSpace1Fields, kDepthToSpace1Rules, false, false,
+               checkSpaceToDepth<DML_SPACE_TO_DEPTH1_OPERATOR_DESC>,
+               planBlocks<DML_SPACE_TO_DEPTH1_OPERATOR_DESC, true>),
+    DIMPLE_ROW(SLICE_GRAD, kSliceGradFields, kSliceGradRules, false, false, checkSliceGrad, planSliceGrad),
+    DIMPLE_ROW(PADDING1, kPadding1Fields, kPadding1Rules, false, false, checkPadding1,
+               planPadding<DML_PADDING1_OPERATOR_DESC>),
 };
 
 }  // namespace

@@ -4,14 +4,13 @@
 #include <span>
 
 #include "core/checked.h"
+#include "core/ops/checks.h"
 #include "core/ops/families.h"
+#include "core/ops/table.h"
 #include "core/plan_builder.h"
-#include "core/text.h"
 
 namespace dimple {
 namespace {
-
-Error invalid(std::string text) { return {ErrorCode::InvalidArgument, std::move(text)}; }
 
 // What REDUCE, ARGMIN and ARGMAX have in common.
 struct Reduction {
@@ -73,9 +72,7 @@ Status checkReduction(const OpView& view) {
   const Reduction reduction = reductionOf(view);
   const Tensor& x = view.input(0);
   const Tensor& y = view.output();
-  for (size_t i = 0; i < reduction.axes.size(); ++i)
-    if (reduction.axes[i] >= x.rank)
-      return invalid(cat("Axes[", i, "] has value (", reduction.axes[i], "), expected at most ", x.rank - 1, "."));
+  if (auto error = checkAxes(reduction.axes, x.rank)) return error;
   const uint32_t mask = axisMask(reduction.axes);
   for (uint32_t d = 0; d < x.rank; ++d) {
     const uint32_t expected = mask >> d & 1 ? 1 : x.sizes[d];
@@ -180,28 +177,29 @@ Result<Plan> planReduction(const OpView& view, const Caps& caps) {
   return builder.finish();
 }
 
-using ReduceDesc = DML_REDUCE_OPERATOR_DESC;
 template <class S>
-constexpr Field kArgFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                DIMPLE_ATTRIBUTE(S, AxisCount, UInt), DIMPLE_ARRAY(S, Axes, UIntArray, 2),
-                                DIMPLE_ENUM(S, AxisDirection, kAxisDirections)};
-constexpr Field kReduceFields[] = {DIMPLE_ENUM(ReduceDesc, Function, kReduceFunctions),
-                                   DIMPLE_INPUT(ReduceDesc, InputTensor), DIMPLE_OUTPUT(ReduceDesc, OutputTensor),
-                                   DIMPLE_ATTRIBUTE(ReduceDesc, AxisCount, UInt),
-                                   DIMPLE_ARRAY(ReduceDesc, Axes, UIntArray, 3)};
+constexpr Field kReduceFields[] = {DIMPLE_ENUM(S, Function, kReduceFunctions), DIMPLE_INPUT(S, InputTensor),
+                                   DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, AxisCount, UInt),
+                                   DIMPLE_ARRAY(S, Axes, UIntArray, 3)};
+template <class S>
+constexpr Field kArgminFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                   DIMPLE_ATTRIBUTE(S, AxisCount, UInt), DIMPLE_ARRAY(S, Axes, UIntArray, 2),
+                                   DIMPLE_ENUM(S, AxisDirection, kAxisDirections)};
 
-constexpr TensorRule kReduceRules[] = {{kNumbers}, {kNumbers, 1, 8, -1, 0}};
-constexpr TensorRule kArgRules[] = {{kNumbers}, {kIndices, 1, 8, -1, 0}};
-constexpr Level kReduceLevels[] = {{DML_FEATURE_LEVEL_5_0, kReduceRules}};
-constexpr Level kArgLevels[] = {{DML_FEATURE_LEVEL_4_1, kArgRules}};
+// The union over all functions; functionTypes() has them one by one.
+constexpr TypeHistory kReduceTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kNumbers}};
+constexpr TypeHistory kReduceOutputTypes{
+    {k1_0, kFloats | kUInt32, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32 | kInts64}, {k5_0, kNumbers}};
+constexpr TypeHistory kArgminTypes{{k3_0, kUpTo32}, {k4_1, kNumbers}};
+constexpr TypeHistory kArgminOutputTypes{{k3_0, kIndices}};
+
+constexpr TensorRule kReduceRules[] = {{kReduceTypes}, {kReduceOutputTypes, sameRank(0)}};
+constexpr TensorRule kArgminRules[] = {{kArgminTypes}, {kArgminOutputTypes, sameRank(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    {DML_OPERATOR_REDUCE, "REDUCE", sizeof(ReduceDesc), kReduceFields, kReduceLevels, false, false, checkReduction,
-     planReduction},
-    {DML_OPERATOR_ARGMIN, "ARGMIN", sizeof(DML_ARGMIN_OPERATOR_DESC), kArgFields<DML_ARGMIN_OPERATOR_DESC>, kArgLevels,
-     false, false, checkReduction, planReduction},
-    {DML_OPERATOR_ARGMAX, "ARGMAX", sizeof(DML_ARGMAX_OPERATOR_DESC), kArgFields<DML_ARGMAX_OPERATOR_DESC>, kArgLevels,
-     false, false, checkReduction, planReduction},
+    DIMPLE_ROW(REDUCE, kReduceFields, kReduceRules, false, false, checkReduction, planReduction),
+    DIMPLE_ROW(ARGMIN, kArgminFields, kArgminRules, false, false, checkReduction, planReduction),
+    DIMPLE_ROW(ARGMAX, kArgminFields, kArgminRules, false, false, checkReduction, planReduction),
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Activation functions, for the operators of their own and fused into others. Include after math.glsl.
+// Activation functions, for the operators of their own and fused into others. Include after functions.glsl.
 // p is the operator's FLOAT attributes in order.
 
 float sigmoid(float x) {
@@ -6,10 +6,51 @@ float sigmoid(float x) {
   return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
+// factor * softplus(x). Where e^x nears the denormal range it is made of two factors, so that no digits are lost.
+float softplusTimes(float x, float factor) {
+  if (x < -80.0) {
+    const float root = expAccurate(0.5 * x);
+    return root * (root * factor);
+  }
+  return (maxNum(x, 0.0) + logPlus1(expAccurate(-abs(x)))) * factor;
+}
+
+// x * sigmoid(z), with the same care.
+float swish(float x, float z) {
+  if (z < -80.0 && abs(x) < INFINITY) {
+    const float root = expAccurate(0.5 * z);
+    return x * root * root;
+  }
+  return x * sigmoid(z);
+}
+
+float gelu(float x) {
+  const float half1 = 0.5 * x;
+  return x < 0.0 ? half1 * erfComplement(-x) : half1 + half1 * erfAccurate(x * 0.707106781);
+}
+
+float unitClamp(float x) { return x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x; }
+
 float activate(uint op, float x, vec2 p) {
   switch (op) {
+    case DML_OPERATOR_ACTIVATION_CELU: return x < 0.0 ? p.x * expMinus1(x / p.x) : x;
+    case DML_OPERATOR_ACTIVATION_ELU: return x < 0.0 ? p.x * expMinus1(x) : x;
+    case DML_OPERATOR_ACTIVATION_GELU: return gelu(x);
+    case DML_OPERATOR_ACTIVATION_HARD_SIGMOID: return unitClamp(p.x * x + p.y);
+    case DML_OPERATOR_ACTIVATION_HARD_SWISH: return x * unitClamp(p.x * x + p.y);
+    case DML_OPERATOR_ACTIVATION_LEAKY_RELU: return x < 0.0 ? p.x * x : x;
+    case DML_OPERATOR_ACTIVATION_LINEAR: return p.x * x + p.y;
+    case DML_OPERATOR_ACTIVATION_PARAMETRIC_SOFTPLUS: return softplusTimes(p.y * x, p.x);
     case DML_OPERATOR_ACTIVATION_RELU: return maxNum(x, 0.0);
+    case DML_OPERATOR_ACTIVATION_SCALED_ELU: return p.y * (x < 0.0 ? p.x * expMinus1(x) : x);
+    case DML_OPERATOR_ACTIVATION_SCALED_TANH: return p.x * tanhAccurate(p.y * x);
+    case DML_OPERATOR_ACTIVATION_SHRINK: return x < -p.y ? x + p.x : x > p.y ? x - p.x : isNan(x) ? x : 0.0;
     case DML_OPERATOR_ACTIVATION_SIGMOID: return isNan(x) ? x : sigmoid(x);
+    case DML_OPERATOR_ACTIVATION_SOFTPLUS: return softplusTimes(p.x * x, 1.0 / p.x);
+    case DML_OPERATOR_ACTIVATION_SOFTSIGN: return x / (1.0 + abs(x));
+    case DML_OPERATOR_ACTIVATION_SWISH: return swish(x, p.x * x);
+    case DML_OPERATOR_ACTIVATION_TANH: return tanhAccurate(x);
+    case DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU: return x <= p.x ? 0.0 : x;
   }
   return x;
 }

@@ -3,10 +3,11 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-#define PUSH_FIELDS uint count; uint rank; uint uniformMask; uint p0; uint p1;
+#define PUSH_FIELDS uint count; uint rank; uint uniformMask; uint aLow; uint aHigh; uint bLow; uint bHigh;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
+#include "common/functions.glsl"
 #include "common/activation.glsl"
 #include "elementwise/binary_functions.glsl"
 

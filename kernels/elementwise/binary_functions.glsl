@@ -2,11 +2,59 @@
 layout(constant_id = 0) const uint OP = 0;
 layout(constant_id = 1) const uint FUSED = 0;
 
+#include "elementwise/attributes.glsl"
+
+// The gradient of CLIP: none at the bounds and beyond.
+COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
+  const bool inside = x > attributeValue(push.aLow, push.aHigh) && x < attributeValue(push.bLow, push.bHigh);
+  return inside ? gradient : COMPUTE(0);
+}
+
 #if T_IS_FLOAT
 // Devices multiply by the reciprocal, which is 0 for a large divisor where denormals are flushed.
 float quotient(float a, float b) {
   const float scale = abs(b) >= uintBitsToFloat(0x7e000000u) ? 0.25 : 1.0;  // 2^125
   return (a * scale) / (b * scale);
+}
+
+// Without a sum that overflows, which compilers would make of it.
+float mean(float a, float b) {
+  precise float halfA = a * 0.5;
+  precise float halfB = b * 0.5;
+  return halfA + halfB;
+}
+
+// What division leaves, with the sign of a: exact, whatever the quotient is.
+float remainderTruncated(float a, float b) {
+  const uint bBits = floatBitsToUint(b) & 0x7fffffffu;
+  const uint aBits = floatBitsToUint(a) & 0x7fffffffu;
+  if (aBits >= 0x7f800000u || bBits > 0x7f800000u || bBits == 0u) return NOT_A_NUMBER;
+  if (aBits < bBits) return a;
+  // Significands with the exponents of the larger and the smaller, denormals among them.
+  int aExponent = int(aBits >> 23);
+  int bExponent = int(bBits >> 23);
+  uint rest = aBits & 0x007fffffu;
+  uint divisor = bBits & 0x007fffffu;
+  if (aExponent == 0) aExponent = 1; else rest |= 0x00800000u;
+  if (bExponent == 0) bExponent = 1; else divisor |= 0x00800000u;
+  rest = rest % divisor;
+  // Eight binary places at a time.
+  for (int places = aExponent - bExponent; places > 0 && rest != 0u; places -= 8) {
+    const int step1 = min(places, 8);
+    rest = (rest << step1) % divisor;
+  }
+  if (rest == 0u) return withSignOf(0.0, a);
+  const int shift = min(23 - findMSB(rest), bExponent - 1);
+  rest <<= shift;
+  const int exponent = bExponent - shift;
+  const uint bits = rest < 0x00800000u ? rest : (uint(exponent) << 23) | (rest & 0x007fffffu);
+  return withSignOf(uintBitsToFloat(bits), a);
+}
+
+float remainderFloored(float a, float b) {
+  const float rest = remainderTruncated(a, b);
+  const bool zero = (floatBitsToUint(rest) & 0x7fffffffu) == 0u;
+  return !zero && ((floatBitsToUint(rest) ^ floatBitsToUint(b)) >> 31) != 0u ? rest + b : rest;
 }
 
 float applyFunction(float a, float b) {
@@ -18,13 +66,22 @@ float applyFunction(float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return quotient(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MAX: return maxNum(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MIN: return minNum(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_ATAN_YX: return atan2Accurate(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE: return (a - b) * (a - b);
+    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD:
+    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1: return clipGradient(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_MEAN: return mean(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR: return remainderFloored(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE: return remainderTruncated(a, b);
+    case DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU: return a < 0.0 ? b * a : a;
+    case DML_OPERATOR_ACTIVATION_RELU_GRAD: return a > 0.0 ? b : 0.0;
   }
   return 0.0;
 }
 
 float apply(float a, float b) {
   const float y = applyFunction(a, b);
-  return FUSED == 0u ? y : activate(FUSED, y, vec2(uintBitsToFloat(push.p0), uintBitsToFloat(push.p1)));
+  return FUSED == 0u ? y : activate(FUSED, y, vec2(uintBitsToFloat(push.aLow), uintBitsToFloat(push.bLow)));
 }
 #else
 // Truncates toward zero. Division by zero and of the lowest value by -1 are undefined in GLSL: the first gives all ones
@@ -39,6 +96,31 @@ COMPUTE quotient(COMPUTE a, COMPUTE b) {
 #endif
 }
 
+// With the sign of a. Nothing is left of a division by zero, nor of one by -1, whose quotient may overflow.
+COMPUTE remainderTruncated(COMPUTE a, COMPUTE b) {
+  if (b == COMPUTE(0)) return COMPUTE(0);
+#if T_IS_SIGNED
+  if (b == COMPUTE(-1)) return COMPUTE(0);
+  // GLSL leaves % of negative operands undefined.
+  return a - a / b * b;
+#else
+  return a % b;
+#endif
+}
+
+COMPUTE remainderFloored(COMPUTE a, COMPUTE b) {
+  const COMPUTE rest = remainderTruncated(a, b);
+  return rest != COMPUTE(0) && (rest < COMPUTE(0)) != (b < COMPUTE(0)) ? rest + b : rest;
+}
+
+// Bits that are shifted out are lost, all of them by the width and more.
+COMPUTE shifted(COMPUTE a, COMPUTE b, bool left) {
+  if (b >= COMPUTE(T_BITS)) return COMPUTE(0);
+  return left ? a << b : a >> b;
+}
+
+COMPUTE truth(bool value) { return value ? COMPUTE(1) : COMPUTE(0); }
+
 COMPUTE apply(COMPUTE a, COMPUTE b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_ADD: return a + b;
@@ -47,6 +129,22 @@ COMPUTE apply(COMPUTE a, COMPUTE b) {
     case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return quotient(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MAX: return maxNum(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MIN: return minNum(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_BIT_AND: return a & b;
+    case DML_OPERATOR_ELEMENT_WISE_BIT_OR: return a | b;
+    case DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_LEFT: return shifted(a, b, true);
+    case DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_RIGHT: return shifted(a, b, false);
+    case DML_OPERATOR_ELEMENT_WISE_BIT_XOR: return a ^ b;
+    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD:
+    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1: return clipGradient(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE: return (a - b) * (a - b);
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND: return truth(a != COMPUTE(0) && b != COMPUTE(0));
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_OR: return truth(a != COMPUTE(0) || b != COMPUTE(0));
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_XOR: return truth((a != COMPUTE(0)) != (b != COMPUTE(0)));
+    case DML_OPERATOR_ELEMENT_WISE_MEAN: return quotient(a + b, COMPUTE(2));
+    case DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR: return remainderFloored(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE: return remainderTruncated(a, b);
+    case DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU: return a < COMPUTE(0) ? b * a : a;
+    case DML_OPERATOR_ACTIVATION_RELU_GRAD: return a > COMPUTE(0) ? b : COMPUTE(0);
   }
   return COMPUTE(0);
 }

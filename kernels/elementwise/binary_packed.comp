@@ -4,9 +4,10 @@
 #include "directml_enums.glsl"
 
 // uniformMask: bit k set where operand k is one element that every position reads.
-#define PUSH_FIELDS uint count; uint rank; uint uniformMask; uint p0; uint p1;
+#define PUSH_FIELDS uint count; uint rank; uint uniformMask; uint aLow; uint aHigh; uint bLow; uint bHigh;
 #include "common/grid.glsl"
 #include "common/math.glsl"
+#include "common/functions.glsl"
 #include "common/activation.glsl"
 #include "common/packed.glsl"
 #include "elementwise/binary_functions.glsl"

@@ -7,6 +7,8 @@
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
+#include "common/functions.glsl"
+#include "common/pow.glsl"
 #include "common/activation.glsl"
 #include "elementwise/unary_functions.glsl"
 

@@ -2,13 +2,17 @@
 // type.
 layout(constant_id = 0) const uint OP = 0;
 
+#include "elementwise/attributes.glsl"
+#include "elementwise/saturated.glsl"
+
 #if T_IS_FLOAT
 float applyFunction(float x, float a, float b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_IDENTITY: return x;
     case DML_OPERATOR_ELEMENT_WISE_ABS: return uintBitsToFloat(floatBitsToUint(x) & 0x7fffffffu);
     case DML_OPERATOR_ELEMENT_WISE_NEGATE: return uintBitsToFloat(floatBitsToUint(x) ^ 0x80000000u);
-    case DML_OPERATOR_ELEMENT_WISE_CLIP: return maxNum(minNum(x, b), a);
+    case DML_OPERATOR_ELEMENT_WISE_CLIP:
+    case DML_OPERATOR_ELEMENT_WISE_CLIP1: return maxNum(minNum(x, b), a);
     case DML_OPERATOR_ELEMENT_WISE_EXP: return expAccurate(x);
     case DML_OPERATOR_ELEMENT_WISE_RECIP: return 1.0 / x;
     case DML_OPERATOR_ELEMENT_WISE_SQRT: return sqrt(x);
@@ -16,6 +20,22 @@ float applyFunction(float x, float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_COS: return sinShifted(x, 1u);
     case DML_OPERATOR_ELEMENT_WISE_TANH: return tanhAccurate(x);
     case DML_OPERATOR_ELEMENT_WISE_ERF: return erfAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_ACOS: return acosAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_ACOSH: return acoshAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_ASIN: return asinAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_ASINH: return asinhAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_ATAN: return atanAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_ATANH: return atanhAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_CEIL: return ceilExact(x);
+    case DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW: return powAccurate(x, a);
+    case DML_OPERATOR_ELEMENT_WISE_COSH: return coshAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_FLOOR: return floorExact(x);
+    case DML_OPERATOR_ELEMENT_WISE_LOG: return logAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_ROUND: return roundBy(floatBitsToUint(a), x);
+    case DML_OPERATOR_ELEMENT_WISE_SIGN: return signOf(x);
+    case DML_OPERATOR_ELEMENT_WISE_SINH: return sinhAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_TAN: return tanAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_THRESHOLD: return maxNum(x, a);
   }
   return activate(OP, x, vec2(a, b));
 }
@@ -30,7 +50,17 @@ float applyFunction(float x, float a, float b) {
 COMPUTE applyFunction(COMPUTE x, COMPUTE a, COMPUTE b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_IDENTITY: return x;
-    case DML_OPERATOR_ELEMENT_WISE_CLIP: return maxNum(minNum(x, b), a);
+    case DML_OPERATOR_ELEMENT_WISE_BIT_NOT: return ~x;
+    case DML_OPERATOR_ELEMENT_WISE_CLIP:
+    case DML_OPERATOR_ELEMENT_WISE_CLIP1: return maxNum(minNum(x, b), a);
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_NOT: return x == COMPUTE(0) ? COMPUTE(1) : COMPUTE(0);
+    case DML_OPERATOR_ELEMENT_WISE_SIGN: return x == COMPUTE(0) ? x : x < COMPUTE(0) ? COMPUTE(-1) : COMPUTE(1);
+    case DML_OPERATOR_ELEMENT_WISE_THRESHOLD: return maxNum(x, a);
+#if T_BITS <= 32
+    // Its attributes are FLOAT32 for every type.
+    case DML_OPERATOR_ACTIVATION_SHRINK:
+      return saturated(activate(OP, float(x), vec2(uintBitsToFloat(push.aLow), uintBitsToFloat(push.bLow))));
+#endif
 #if T_IS_SIGNED
     case DML_OPERATOR_ELEMENT_WISE_ABS: return x < COMPUTE(0) ? NEGATED(x) : x;
     case DML_OPERATOR_ELEMENT_WISE_NEGATE: return NEGATED(x);
@@ -41,17 +71,6 @@ COMPUTE applyFunction(COMPUTE x, COMPUTE a, COMPUTE b) {
 }
 #endif
 
-// Attributes travel as two words each, in the representation of the tensor's type (floats as FLOAT32).
-COMPUTE attributeValue(uint low, uint high) {
-#if T_IS_FLOAT
-  return uintBitsToFloat(low);
-#elif T_BITS == 64
-  return fromRaw(uvec2(low, high));
-#else
-  return COMPUTE(low);
-#endif
-}
-
 // Scale and bias apply to the input, in FLOAT32; integers are truncated and saturated to their type.
 COMPUTE scaleAndBias(COMPUTE x, float scale, float bias) {
 #if T_IS_FLOAT
@@ -59,16 +78,7 @@ COMPUTE scaleAndBias(COMPUTE x, float scale, float bias) {
 #elif T_BITS == 64
   return x;
 #else
-  const float y = float(x) * scale + bias;
-#if T_IS_SIGNED
-  const int lowest = -1 - int(T_MASK >> 1);
-  const int highest = int(T_MASK >> 1);
-#else
-  const uint lowest = 0u;
-  const uint highest = T_MASK;
-#endif
-  if (isNan(y)) return COMPUTE(0);
-  return y <= float(lowest) ? lowest : y >= float(highest) ? highest : COMPUTE(y);
+  return saturated(float(x) * scale + bias);
 #endif
 }
 

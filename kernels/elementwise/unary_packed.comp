@@ -6,6 +6,8 @@
 #define PUSH_FIELDS uint count; uint rank; uint hasScaleBias; uint scale; uint bias; uint aLow; uint aHigh; uint bLow; uint bHigh;
 #include "common/grid.glsl"
 #include "common/math.glsl"
+#include "common/functions.glsl"
+#include "common/pow.glsl"
 #include "common/activation.glsl"
 #include "common/packed.glsl"
 #include "elementwise/unary_functions.glsl"

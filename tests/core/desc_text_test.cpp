@@ -77,6 +77,11 @@ class RandomText {
     return out;
   }
 
+  std::string activation() {
+    return below(3) ? below(2) ? "RELU" : "ACTIVATION_SIGMOID"
+                    : "LINEAR(Alpha=" + floating() + ",Beta=" + floating() + ")";
+  }
+
   std::string text(const OpSchema& schema, const Field& field, const std::vector<uint32_t>& counts,
                    DataType& scalarType) {
     const uint32_t count = field.countField < 0 ? 0 : counts[static_cast<size_t>(field.countField)];
@@ -86,7 +91,11 @@ class RandomText {
       case FieldType::TensorArray:
         return list(count, "(", ")", [&] { return tensor(); });
       case FieldType::Operator:
-        return below(2) ? "RELU" : "ACTIVATION_SIGMOID";
+        return activation();
+      case FieldType::OperatorArray:
+        return list(count, "(", ")", [&] { return activation(); });
+      case FieldType::Size2D:
+        return list(2, "[", "]", [&] { return std::to_string(next()); });
       case FieldType::UInt: {
         const auto index = &field - schema.fields.data();
         for (const Field& f : schema.fields)
@@ -284,5 +293,5 @@ TEST_CASE("the main tensor is the one of most data types") {
   auto parsed = parseCase("ELEMENT_WISE_IF ConditionTensor=u8[1] ATensor=f64[1] BTensor=f64[1] OutputTensor=f64[1]");
   REQUIRE(parsed);
   CHECK(mainType(parsed->desc.desc()) == DML_TENSOR_DATA_TYPE_FLOAT64);
-  CHECK(mainRule(parsed->desc.schema())->types == kAllTypes);
+  CHECK(mainRule(parsed->desc.schema())->types() == kAllTypes);
 }

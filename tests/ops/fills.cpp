@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "core/element_text.h"
 #include "core/text.h"
@@ -54,9 +55,8 @@ uint64_t accumulationLength(const TestCase& test, std::span<const UINT> axes) {
   return terms;
 }
 
-void narrowForReduce(const TestCase& test, DML_TENSOR_DATA_TYPE type, Domain& domain) {
-  const auto& desc = test.as<DML_REDUCE_OPERATOR_DESC>();
-  const auto terms = static_cast<double>(accumulationLength(test, {desc.Axes, desc.AxisCount}));
+// For a reduction of `terms` elements to one.
+void narrowForTerms(DML_REDUCE_FUNCTION function, double terms, DML_TENSOR_DATA_TYPE type, Domain& domain) {
   const bool half = type == DML_TENSOR_DATA_TYPE_FLOAT16;
   const double limit = half ? 1024 : 0x1p23;
   const double largest = static_cast<double>(domain.largest);
@@ -64,7 +64,7 @@ void narrowForReduce(const TestCase& test, DML_TENSOR_DATA_TYPE type, Domain& do
   domain.maxExponent = 6;
   domain.fullRange = false;
   domain.specialDensity = std::min(0.5, 1 / terms);
-  switch (desc.Function) {
+  switch (function) {
     case DML_REDUCE_FUNCTION_SUM:
     case DML_REDUCE_FUNCTION_L1:
     case DML_REDUCE_FUNCTION_AVERAGE:
@@ -102,6 +102,24 @@ void narrowForReduce(const TestCase& test, DML_TENSOR_DATA_TYPE type, Domain& do
   }
 }
 
+void narrowForReduce(const TestCase& test, DML_TENSOR_DATA_TYPE type, Domain& domain) {
+  const auto& desc = test.as<DML_REDUCE_OPERATOR_DESC>();
+  const auto terms = static_cast<double>(accumulationLength(test, {desc.Axes, desc.AxisCount}));
+  narrowForTerms(desc.Function, terms, type, domain);
+}
+
+// Rows in which more than one element counts.
+void narrowForSoftmax(const TestCase& test, Domain& domain) {
+  uint64_t terms = test.inputs[0]->Sizes[test.inputs[0]->DimensionCount - 1];
+  if (test.desc.schema().name.ends_with("1")) {
+    const auto& desc = test.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();  // the others have the same fields
+    terms = accumulationLength(test, {desc.Axes, desc.AxisCount});
+  }
+  domain.fullRange = false;
+  domain.maxExponent = 3;
+  domain.specialDensity = std::min(0.3, 1 / static_cast<double>(terms));
+}
+
 Domain domainOf(const TestCase& test, size_t input) {
   const DML_TENSOR_DATA_TYPE type = test.inputs[input]->DataType;
   Domain domain;
@@ -126,13 +144,86 @@ Domain domainOf(const TestCase& test, size_t input) {
       domain.specialDensity = std::min(0.3, 5 / static_cast<double>(terms));
       break;
     }
+    case DML_OPERATOR_ACTIVATION_SOFTMAX:
+    case DML_OPERATOR_ACTIVATION_SOFTMAX1:
+    case DML_OPERATOR_ACTIVATION_LOG_SOFTMAX:
+    case DML_OPERATOR_ACTIVATION_LOG_SOFTMAX1:
+    case DML_OPERATOR_ACTIVATION_HARDMAX:
+    case DML_OPERATOR_ACTIVATION_HARDMAX1:
+      narrowForSoftmax(test, domain);
+      break;
+    case DML_OPERATOR_CUMULATIVE_SUMMATION:
+    case DML_OPERATOR_CUMULATIVE_PRODUCT: {
+      const auto& desc = test.as<DML_CUMULATIVE_SUMMATION_OPERATOR_DESC>();  // CUMULATIVE_PRODUCT has the same fields
+      const bool product = test.type() == DML_OPERATOR_CUMULATIVE_PRODUCT;
+      narrowForTerms(product ? DML_REDUCE_FUNCTION_MULTIPLY : DML_REDUCE_FUNCTION_SUM, test.inputs[0]->Sizes[desc.Axis],
+                     type, domain);
+      break;
+    }
+    case DML_OPERATOR_TOP_K:
+    case DML_OPERATOR_TOP_K1:
+      domain.uniform = true;
+      domain.specialDensity = 0.3;
+      break;
+    case DML_OPERATOR_NONZERO_COORDINATES:
+      domain.density = 0.75;
+      domain.floatDensity = 0.75;
+      domain.specialDensity = 0.3;
+      break;
     case DML_OPERATOR_ELEMENT_WISE_CLIP:
+    case DML_OPERATOR_ELEMENT_WISE_CLIP1:
+    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD:
+    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1:
       domain.smallShare = 0.75;
       domain.largest = std::min<int64_t>(domain.largest, 20);
       break;
+    case DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_LEFT:
+    case DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_RIGHT:
+      // Shifts within the width, mostly.
+      if (input == 1) {
+        domain.smallShare = 0.75;
+        domain.largest = bitsOf(type);
+      }
+      break;
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND:
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS:
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_NOT:
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_OR:
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_XOR:
+      // Many zeros, which are false and equal.
+      domain.density = 0.5;
+      domain.floatDensity = 0.5;
+      domain.specialDensity = 0.5;
+      domain.smallShare = 0.75;
+      domain.largest = std::min<int64_t>(domain.largest, 2);
+      break;
+    case DML_OPERATOR_ELEMENT_WISE_POW:
+      // Powers within the range of the type, mostly.
+      domain.maxExponent = 2;
+      domain.minExponent = -3;
+      domain.negative = input == 0 ? 0.2 : 0.5;
+      domain.smallShare = 0.75;
+      domain.largest = 5;
+      domain.smallest = oracle::isSigned(type) ? -3 : 0;
+      break;
+    case DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW:
+    case DML_OPERATOR_ELEMENT_WISE_LOG:
     case DML_OPERATOR_ELEMENT_WISE_SQRT:
       domain.negative = 0.1;
       break;
+    case DML_OPERATOR_ELEMENT_WISE_ACOS:
+    case DML_OPERATOR_ELEMENT_WISE_ASIN:
+    case DML_OPERATOR_ELEMENT_WISE_ATANH:
+      domain.maxExponent = -1;
+      domain.largest = 1;
+      domain.smallest = -1;
+      break;
+    case DML_OPERATOR_ELEMENT_WISE_ACOSH:
+      domain.negative = 0.1;
+      domain.minExponent = 0;
+      break;
+    case DML_OPERATOR_ELEMENT_WISE_COSH:
+    case DML_OPERATOR_ELEMENT_WISE_SINH:
     case DML_OPERATOR_ELEMENT_WISE_EXP:
       domain.maxExponent = 5;
       break;
@@ -250,12 +341,57 @@ int64_t wildIndex(Random& random, DML_TENSOR_DATA_TYPE type, int64_t size) {
   return oracle::isSigned(type) || value >= 0 ? oracle::wrapTo(type, value) : highest(type);
 }
 
-void fillGatherIndices(const TestCase& test, Random& random, Array& array) {
-  const auto axis = test.as<DML_GATHER_OPERATOR_DESC>().Axis;
-  const auto size = static_cast<int64_t>(test.inputs[0]->Sizes[axis]);
+// Any indices into `size` elements.
+void fillIndicesInto(const TestCase& test, Random& random, Array& array, int64_t size) {
   for (int64_t& index : array.whole) {
     index = encodeIndex(random, array.type, random.range(0, size - 1), size);
     if (test.wildIndices && random.chance(0.1)) index = wildIndex(random, array.type, size);
+  }
+}
+
+void fillGatherIndices(const TestCase& test, Random& random, Array& array) {
+  const auto axis = test.as<DML_GATHER_OPERATOR_DESC>().Axis;
+  fillIndicesInto(test, random, array, test.inputs[0]->Sizes[axis]);
+}
+
+// Tuples of any indices into the input's dimensions after the batches.
+template <class Desc>
+void fillTuples(const TestCase& test, Random& random, Array& array, UINT batches) {
+  const DML_BUFFER_TENSOR_DESC& in = *test.inputs[0];
+  const UINT* sizes = in.Sizes + (in.DimensionCount - test.as<Desc>().InputDimensionCount) + batches;
+  const size_t tuple = array.sizes.back();
+  for (size_t i = 0; i < array.whole.size(); ++i) {
+    const int64_t size = sizes[i % tuple];
+    array.whole[i] = encodeIndex(random, array.type, random.range(0, size - 1), size);
+    if (test.wildIndices && random.chance(0.05)) array.whole[i] = wildIndex(random, array.type, size);
+  }
+}
+
+// Indices that differ in each line along the axis.
+void fillScatterElementsIndices(const TestCase& test, Random& random, Array& array) {
+  const UINT axis = test.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
+  const int64_t size = test.inputs[0]->Sizes[axis];
+  const size_t given = array.sizes[axis];
+  size_t step = 1;
+  for (size_t d = axis + 1; d < array.sizes.size(); ++d) step *= array.sizes[d];
+  std::vector<int64_t> targets(static_cast<size_t>(size));
+  for (size_t line = 0; line < array.whole.size() / given; ++line) {
+    std::iota(targets.begin(), targets.end(), int64_t{0});
+    random.shuffle(std::span(targets));
+    for (size_t i = 0; i < given; ++i) {
+      int64_t& index = array.whole[(line / step * given + i) * step + line % step];
+      index = encodeIndex(random, array.type, targets[i], size);
+      if (test.wildIndices && random.chance(0.2)) index = wildIndex(random, array.type, size);
+    }
+  }
+}
+
+// Lengths of 0 to the size of the axis; wild ones exceed it.
+void fillLengths(const TestCase& test, Random& random, Array& array) {
+  const int64_t size = test.inputs[0]->Sizes[test.as<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC>().Axis];
+  for (int64_t& length : array.whole) {
+    length = random.range(0, size);
+    if (test.wildIndices && random.chance(0.2)) length = random.chance(0.5) ? size + 1 : highest(array.type);
   }
 }
 
@@ -287,14 +423,37 @@ void fillScatterIndices(const TestCase& test, Random& random, Array& array) {
 }
 
 bool fillIndices(const TestCase& test, size_t input, Random& random, Array& array) {
+  if (test.type() == DML_OPERATOR_ONE_HOT && input == 0) {
+    fillIndicesInto(test, random, array, test.outputs[0]->Sizes[test.as<DML_ONE_HOT_OPERATOR_DESC>().Axis]);
+    return true;
+  }
   if (input != 1) return false;
-  if (test.type() == DML_OPERATOR_GATHER)
-    fillGatherIndices(test, random, array);
-  else if (test.type() == DML_OPERATOR_SCATTER_ND)
-    fillScatterIndices(test, random, array);
-  else
-    return false;
-  return true;
+  switch (test.type()) {
+    case DML_OPERATOR_GATHER:
+      fillGatherIndices(test, random, array);
+      return true;
+    case DML_OPERATOR_GATHER_ELEMENTS:
+      fillIndicesInto(test, random, array, test.inputs[0]->Sizes[test.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis]);
+      return true;
+    case DML_OPERATOR_GATHER_ND:
+      fillTuples<DML_GATHER_ND_OPERATOR_DESC>(test, random, array, 0);
+      return true;
+    case DML_OPERATOR_GATHER_ND1:
+      fillTuples<DML_GATHER_ND1_OPERATOR_DESC>(test, random, array,
+                                               test.as<DML_GATHER_ND1_OPERATOR_DESC>().BatchDimensionCount);
+      return true;
+    case DML_OPERATOR_SCATTER_ND:
+      fillScatterIndices(test, random, array);
+      return true;
+    case DML_OPERATOR_SCATTER_ELEMENTS:
+      fillScatterElementsIndices(test, random, array);
+      return true;
+    case DML_OPERATOR_REVERSE_SUBSEQUENCES:
+      fillLengths(test, random, array);
+      return true;
+    default:
+      return false;
+  }
 }
 
 // ---- values
@@ -382,6 +541,8 @@ bool mustBeExact(const TestCase& test) {
     case DML_OPERATOR_ELEMENT_WISE_ADD:
     case DML_OPERATOR_ELEMENT_WISE_SUBTRACT:
     case DML_OPERATOR_ELEMENT_WISE_MULTIPLY:
+    case DML_OPERATOR_CUMULATIVE_SUMMATION:
+    case DML_OPERATOR_CUMULATIVE_PRODUCT:
       return true;
     case DML_OPERATOR_ELEMENT_WISE_ADD1:
       return test.as<DML_ELEMENT_WISE_ADD1_OPERATOR_DESC>().FusedActivation == nullptr;

@@ -22,16 +22,47 @@ constexpr Row kRows[] = {
     {DML_OPERATOR_JOIN, generateJoin},
     {DML_OPERATOR_GATHER, generateGather},
     {DML_OPERATOR_SCATTER_ND, generateScatterNd},
+    {DML_OPERATOR_SPLIT, generateSplit},
+    {DML_OPERATOR_TILE, generateTile},
+    {DML_OPERATOR_PADDING, generatePadding},
+    {DML_OPERATOR_PADDING1, generatePadding},
+    {DML_OPERATOR_SLICE_GRAD, generateSliceGrad},
+    {DML_OPERATOR_DEPTH_TO_SPACE, generateDepthToSpace},
+    {DML_OPERATOR_DEPTH_TO_SPACE1, generateDepthToSpace},
+    {DML_OPERATOR_SPACE_TO_DEPTH, generateSpaceToDepth},
+    {DML_OPERATOR_SPACE_TO_DEPTH1, generateSpaceToDepth},
+    {DML_OPERATOR_REVERSE_SUBSEQUENCES, generateReverseSubsequences},
+    {DML_OPERATOR_VALUE_SCALE_2D, generateValueScale2D},
+    {DML_OPERATOR_GATHER_ELEMENTS, generateGatherElements},
+    {DML_OPERATOR_GATHER_ND, generateGatherNd},
+    {DML_OPERATOR_GATHER_ND1, generateGatherNd},
+    {DML_OPERATOR_SCATTER_ELEMENTS, generateScatterElements},
+    {DML_OPERATOR_ONE_HOT, generateOneHot},
+    {DML_OPERATOR_FILL_VALUE_SEQUENCE, generateFillSequence},
+    {DML_OPERATOR_DIAGONAL_MATRIX, generateDiagonalMatrix},
+    {DML_OPERATOR_DIAGONAL_MATRIX1, generateDiagonalMatrix},
     {DML_OPERATOR_REDUCE, generateReduce},
     {DML_OPERATOR_ARGMIN, generateArg},
     {DML_OPERATOR_ARGMAX, generateArg},
+    {DML_OPERATOR_ACTIVATION_SOFTMAX, generateSoftmax},
+    {DML_OPERATOR_ACTIVATION_SOFTMAX1, generateSoftmax},
+    {DML_OPERATOR_ACTIVATION_LOG_SOFTMAX, generateSoftmax},
+    {DML_OPERATOR_ACTIVATION_LOG_SOFTMAX1, generateSoftmax},
+    {DML_OPERATOR_ACTIVATION_HARDMAX, generateSoftmax},
+    {DML_OPERATOR_ACTIVATION_HARDMAX1, generateSoftmax},
+    {DML_OPERATOR_CUMULATIVE_SUMMATION, generateScan},
+    {DML_OPERATOR_CUMULATIVE_PRODUCT, generateScan},
+    {DML_OPERATOR_TOP_K, generateTopK},
+    {DML_OPERATOR_TOP_K1, generateTopK},
+    {DML_OPERATOR_NONZERO_COORDINATES, generateNonzeroCoordinates},
+    {DML_OPERATOR_RANDOM_GENERATOR, generateRandom},
 };
 
 // All tensors have the sizes of the first.
 bool isElementwise(const OpSchema& schema) {
-  const auto rules = schema.rules();
+  const auto rules = schema.rules;
   return rules.size() > 1 &&
-         std::all_of(rules.begin() + 1, rules.end(), [](const TensorRule& rule) { return rule.sameSizesAs == 0; });
+         std::all_of(rules.begin() + 1, rules.end(), [](const TensorRule& rule) { return rule.as.sizes == 0; });
 }
 
 GenerateFunction find(const OpSchema& schema) {
@@ -72,9 +103,9 @@ void Generator::keep(Line line, std::string_view fill) {
 
 std::vector<DataType> generatedTypes(const OpSchema& schema) {
   std::vector<DataType> types;
-  const TensorRule* rule = mainRule(schema);
+  const TensorRule* rule = schema.plan ? mainRule(schema) : nullptr;
   for (uint32_t t = 1; rule && t < 32; ++t)
-    if (const auto type = static_cast<DataType>(t); rule->types & kAllTypes & typeBit(type)) types.push_back(type);
+    if (const auto type = static_cast<DataType>(t); rule->types() & kAllTypes & typeBit(type)) types.push_back(type);
   return types;
 }
 

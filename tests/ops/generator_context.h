@@ -63,7 +63,26 @@ void generateSlice1(Generator& generator);
 void generateJoin(Generator& generator);
 void generateGather(Generator& generator);
 void generateScatterNd(Generator& generator);
+void generateSplit(Generator& generator);
+void generateTile(Generator& generator);
+void generatePadding(Generator& generator);
+void generateSliceGrad(Generator& generator);
+void generateDepthToSpace(Generator& generator);
+void generateSpaceToDepth(Generator& generator);
+void generateReverseSubsequences(Generator& generator);
+void generateValueScale2D(Generator& generator);
+void generateGatherElements(Generator& generator);
+void generateGatherNd(Generator& generator);
+void generateScatterElements(Generator& generator);
+void generateOneHot(Generator& generator);
+void generateFillSequence(Generator& generator);
+void generateDiagonalMatrix(Generator& generator);
 void generateReduce(Generator& generator);
 void generateArg(Generator& generator);
+void generateSoftmax(Generator& generator);
+void generateScan(Generator& generator);
+void generateTopK(Generator& generator);
+void generateNonzeroCoordinates(Generator& generator);
+void generateRandom(Generator& generator);
 
 }  // namespace dimple::testing

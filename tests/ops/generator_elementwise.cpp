@@ -17,7 +17,9 @@ std::string realText(Random& random, double low, double high) {
 // The bounds of CLIP and the parameters of activations.
 std::string floatAttribute(Generator& generator, const Field& field) {
   Random& random = generator.random;
-  if (generator.schema.type != DML_OPERATOR_ELEMENT_WISE_CLIP) return realText(random, 0.1, 2);
+  const DML_OPERATOR_TYPE type = generator.schema.type;
+  if (type != DML_OPERATOR_ELEMENT_WISE_CLIP && type != DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD)
+    return realText(random, 0.1, 2);
   const bool integral = random.chance(0.3);
   const auto text = [&](double low, double high) {
     return integral ? std::to_string(random.range(static_cast<int64_t>(low), static_cast<int64_t>(high)))
@@ -27,6 +29,17 @@ std::string floatAttribute(Generator& generator, const Field& field) {
   if (random.chance(0.06)) return text(-300, 300);
   if (random.chance(0.04)) return field.name == "Min" ? "-inf" : "inf";
   return field.name == "Min" ? text(-3, 1) : text(3, 20);
+}
+
+// The bounds of CLIP1 and CLIP_GRAD1, as elements of the tensor's type.
+std::string scalarAttribute(Generator& generator, const Field& field) {
+  Random& random = generator.random;
+  const bool lower = field.name == "Min";
+  if (isFloat(generator.type)) return lower ? realText(random, -3, 1) : realText(random, 3, 20);
+  const int64_t least = isSigned(generator.type) ? -3 : 0;
+  if (bitWidth(generator.type) == 64 && random.chance(0.2))
+    return lower ? cat(least) : cat(random.range(1, 1 << 20) << 20);
+  return std::to_string(lower ? random.range(least, 1) : random.range(3, 20));
 }
 
 std::string scaleBias(Generator& generator) {
@@ -50,7 +63,7 @@ std::string scaleBias(Generator& generator) {
 std::string fusedActivation(Generator& generator) {
   std::vector<const OpSchema*> activations;
   for (const OpSchema* schema : allSchemas())
-    if (schema->fusable) activations.push_back(schema);
+    if (schema->fusable && schema->plan) activations.push_back(schema);
   const size_t turn = generator.index() % (activations.size() + 2);
   if (turn >= activations.size()) return {};
   constexpr std::string_view kPrefix = "ACTIVATION_";
@@ -65,14 +78,14 @@ std::string fusedActivation(Generator& generator) {
 // Types of the tensors: one as the rules tie it, any in turn where they do not.
 std::vector<DataType> tensorTypes(const Generator& generator) {
   std::vector<DataType> types;
-  for (const TensorRule& rule : generator.schema.rules()) {
+  for (const TensorRule& rule : generator.schema.rules) {
     std::vector<DataType> allowed;
     for (uint32_t t = 1; t < 32; ++t)
-      if (rule.types & kAllTypes & (1u << t)) allowed.push_back(static_cast<DataType>(t));
+      if (rule.types() & kAllTypes & (1u << t)) allowed.push_back(static_cast<DataType>(t));
     if (&rule == mainRule(generator.schema))
       types.push_back(generator.type);
-    else if (rule.sameTypeAs >= 0)
-      types.push_back(types[static_cast<size_t>(rule.sameTypeAs)]);
+    else if (rule.as.type >= 0)
+      types.push_back(types[static_cast<size_t>(rule.as.type)]);
     else
       types.push_back(allowed[generator.index() % allowed.size()]);
   }
@@ -84,9 +97,12 @@ void addCase(Generator& generator, const Sizes& sizes, bool plain) {
   const OpSchema& schema = generator.schema;
   const std::vector<DataType> types = tensorTypes(generator);
   const size_t cycle = generator.cycle();
-  const bool inPlace = schema.inPlace && !plain && random.chance(0.15);
+  const bool inPlace = schema.inPlace && types.front() == types.back() && !plain && random.chance(0.15);
   Line line(schema);
   std::string_view fill = generator.randomFill();
+  // What asks for special values has to meet them.
+  if (schema.type == DML_OPERATOR_ELEMENT_WISE_IS_INFINITY || schema.type == DML_OPERATOR_ELEMENT_WISE_IS_NAN)
+    fill = "special";
   TensorText first;
   size_t tensors = 0;
   for (const Field& field : schema.fields) {
@@ -111,6 +127,16 @@ void addCase(Generator& generator, const Sizes& sizes, bool plain) {
         break;
       case FieldType::ScaleBias:
         if (random.chance(0.4)) line.set(field.name, scaleBias(generator));
+        break;
+      case FieldType::Scalar:
+        line.set(field.name, scalarAttribute(generator, field));
+        break;
+      case FieldType::Enum:
+        if (field.values == &kTensorDataTypes) {
+          line.set(field.name, dataTypeName(generator.type));
+          break;
+        }
+        line.set(field.name, field.values->names[generator.index() % field.values->names.size()]);
         break;
       case FieldType::Operator:
         if (const std::string text = fusedActivation(generator); !text.empty()) line.set(field.name, text);

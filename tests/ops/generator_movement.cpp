@@ -2,27 +2,14 @@
 #include <numeric>
 
 #include "core/text.h"
-#include "tests/ops/generator_context.h"
+#include "tests/ops/generator_movement.h"
 
 namespace dimple::testing {
 namespace {
 
-// Wide sizes for a tensor that is cut or indexed.
-Sizes randomSizes(Generator& generator, size_t rank) {
-  return makeSizes(generator.random, rank, std::max<uint64_t>(2, logUniform(generator.random, 4096)));
-}
-
-constexpr DataType kIndexTypes[] = {DML_TENSOR_DATA_TYPE_UINT32, DML_TENSOR_DATA_TYPE_INT32,
-                                    DML_TENSOR_DATA_TYPE_UINT64, DML_TENSOR_DATA_TYPE_INT64};
-
 template <class T>
 std::vector<T> values(size_t count, T value) {
   return std::vector<T>(count, value);
-}
-
-void keepMovement(Generator& generator, Line line) {
-  constexpr std::string_view kFills[] = {"int", "float", "float", "special"};
-  generator.keep(std::move(line), generator.random.pick(kFills));
 }
 
 }  // namespace
@@ -203,7 +190,8 @@ void generateScatterNd(Generator& generator) {
         {generator.type, in}, {indexType, indices}, {generator.type, updates}, {generator.type, in}};
     if (!plain) {
       tensors[0] = generator.input(generator.type, in, cycle);
-      tensors[1] = generator.input(indexType, indices, cycle / 2);
+      // Indices must not be broadcast.
+      tensors[1] = generator.output(indexType, indices, cycle / 2);
       tensors[2] = generator.input(generator.type, updates, cycle / 3);
       tensors[3] = generator.output(generator.type, in, cycle);
       for (size_t i = 0; i < 3; ++i) generator.maybeOwn(tensors[i]);

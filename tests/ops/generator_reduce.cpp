@@ -86,7 +86,7 @@ struct FunctionRow {
   std::string_view name;
   TypeSet types;
 };
-constexpr TypeSet kSums = kFloats | kInt32s | kInt64s;
+constexpr TypeSet kSums = kFloats | kIndices;
 constexpr FunctionRow kFunctions[] = {{"SUM", kSums},       {"AVERAGE", kFloats},  {"MAX", kNumbers},
                                       {"MIN", kNumbers},    {"L1", kSums},         {"L2", kFloats},
                                       {"MULTIPLY", kSums},  {"SUM_SQUARE", kSums}, {"LOG_SUM", kFloats},

@@ -7,9 +7,9 @@
 #include "backend_d3d12/d3d12.h"
 #endif
 #include "core/data_type.h"
+#include "tests/expectations.h"
 #include "tests/gpu_test.h"
 #include "tests/ops/case_runner.h"
-#include "tests/ops/expectations.h"
 #include "tests/ops/generator.h"
 #include "tests/ops/selection.h"
 #include "tests/ops/test_record.h"
@@ -54,7 +54,7 @@ class Session {
 
  private:
   void receive(CaseOutcome outcome) {
-    if (expectations_ && expectations_->apply(outcome)) {
+    if (expectations_ && expectations_->apply(outcome.line, outcome.failure)) {
       ++expectedFailures_;
       return;
     }

@@ -8,8 +8,6 @@
 namespace dimple::testing {
 namespace {
 
-Error invalid(std::string text) { return {ErrorCode::InvalidArgument, std::move(text)}; }
-
 template <class T>
 T valueOf(const void* desc, const Field& field) {
   return *reinterpret_cast<const T*>(static_cast<const std::byte*>(desc) + field.offset);

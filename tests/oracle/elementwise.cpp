@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <numbers>
 #include <stdexcept>
@@ -23,14 +24,17 @@ double systemFunction(const char* name, double x) {
 }
 double sine(double x) { return systemFunction("sin", x); }
 double cosine(double x) { return systemFunction("cos", x); }
+double tangent(double x) { return systemFunction("tan", x); }
 #else
 double sine(double x) { return std::sin(x); }
 double cosine(double x) { return std::cos(x); }
+double tangent(double x) { return std::tan(x); }
 #endif
 
 using UnaryLoop = void (*)(const Array& in, const Attributes& attributes, Result& result);
 using BinaryLoop = void (*)(const Array& a, const Array& b, const Attributes& attributes, Result& result);
 
+[[noreturn]] void refuseReals() { throw std::invalid_argument("This function takes integer tensors only."); }
 [[noreturn]] void refuseIntegers() { throw std::invalid_argument("This function takes floating-point tensors only."); }
 
 // Predicates answer 0 or 1, whatever they ask of.
@@ -140,6 +144,75 @@ constexpr Tolerance periodic() {
   return tolerance;
 }
 
+// The bits of an element.
+uint64_t bitsOf(DML_TENSOR_DATA_TYPE type, double x) {
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT16) return halfFromDouble(x);
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT32) return std::bit_cast<uint32_t>(static_cast<float>(x));
+  return std::bit_cast<uint64_t>(x);
+}
+template <class Word>
+uint64_t bitsOf(DML_TENSOR_DATA_TYPE type, Whole<Word> x) {
+  return static_cast<uint64_t>(x.value) & ~uint64_t{0} >> (64 - 8 * elementBytes(type));
+}
+// The element of these bits, of the kind of the last argument.
+double withBits(DML_TENSOR_DATA_TYPE type, uint64_t bits, double) {
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT16) return doubleFromHalf(static_cast<uint16_t>(bits));
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT32)
+    return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  return std::bit_cast<double>(bits);
+}
+template <class Word>
+Whole<Word> withBits(DML_TENSOR_DATA_TYPE type, uint64_t bits, Whole<Word>) {
+  return Whole<Word>::of(static_cast<Word>(wrapTo(type, static_cast<int64_t>(bits))));
+}
+
+double realOf(double x) { return x; }
+template <class Word>
+double realOf(Whole<Word> x) {
+  return static_cast<double>(static_cast<float>(x.value));
+}
+double backFrom(DML_TENSOR_DATA_TYPE, double x, double) { return x; }
+template <class Word>
+Whole<Word> backFrom(DML_TENSOR_DATA_TYPE type, double x, Whole<Word>) {
+  return Whole<Word>::of(static_cast<Word>(truncateTo(type, static_cast<double>(static_cast<float>(x)))));
+}
+
+// Sums of integers wrap before they are divided.
+double wrapped(DML_TENSOR_DATA_TYPE, double x) { return x; }
+template <class Word>
+Whole<Word> wrapped(DML_TENSOR_DATA_TYPE type, Whole<Word> x) {
+  return Whole<Word>::of(static_cast<Word>(wrapTo(type, static_cast<int64_t>(x.value))), x.specified);
+}
+
+double remainderOf(double a, double b) { return std::fmod(a, b); }
+template <class Word>
+Whole<Word> remainderOf(Whole<Word> a, Whole<Word> b) {
+  return a % b;
+}
+
+double shifted(DML_TENSOR_DATA_TYPE, double, double, bool) { refuseReals(); }
+template <class Word>
+Whole<Word> shifted(DML_TENSOR_DATA_TYPE type, Whole<Word> a, Whole<Word> b, bool left) {
+  const uint64_t width = 8 * elementBytes(type);
+  const uint64_t bits = bitsOf(type, a);
+  const auto places = static_cast<uint64_t>(b.value);
+  if (places >= width) return Whole<Word>(0);
+  return Whole<Word>::of(static_cast<Word>(left ? bits << places : bits >> places));
+}
+
+double roundBy(DML_ROUNDING_MODE mode, double x) {
+  if (mode == DML_ROUNDING_MODE_TOWARD_ZERO) return std::trunc(x);
+  if (mode == DML_ROUNDING_MODE_TOWARD_INFINITY) return std::round(x);
+  return std::nearbyint(x);
+}
+
+// Near its poles as steep as this.
+constexpr Tolerance tangential() {
+  Tolerance tolerance = transcendental();
+  tolerance.slope = 10000;
+  return tolerance;
+}
+
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return x > 40 ? x : std::log1p(std::exp(x)); }
 
@@ -156,11 +229,42 @@ const UnaryRow kScaled[] = {
     {DML_OPERATOR_ELEMENT_WISE_COS, periodic(), [](double x, const A&) { return cosine(x); }},
     {DML_OPERATOR_ELEMENT_WISE_TANH, ulp(18, 4), [](double x, const A&) { return std::tanh(x); }},
     {DML_OPERATOR_ELEMENT_WISE_ERF, transcendental(), [](double x, const A&) { return std::erf(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_ACOS, transcendental(), [](double x, const A&) { return std::acos(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_ACOSH, transcendental(), [](double x, const A&) { return std::acosh(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_ASIN, transcendental(), [](double x, const A&) { return std::asin(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_ASINH, transcendental(), [](double x, const A&) { return std::asinh(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_ATAN, transcendental(), [](double x, const A&) { return std::atan(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_ATANH, transcendental(), [](double x, const A&) { return std::atanh(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_CEIL, exactButZeroSign(), [](double x, const A&) { return std::ceil(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_CLIP1, exactButZeroSign(),
+     [](auto x, const A& a) { return larger(smaller(x, a.scalar(4, x)), a.scalar(2, x)); }},
+    {DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW, ulp(32, 2), [](double x, const A& a) { return std::pow(x, a[0]); }},
+    {DML_OPERATOR_ELEMENT_WISE_COSH, transcendental(), [](double x, const A&) { return std::cosh(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_FLOOR, exactButZeroSign(), [](double x, const A&) { return std::floor(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_LOG, transcendental(), [](double x, const A&) { return std::log(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_SINH, transcendental(), [](double x, const A&) { return std::sinh(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_TAN, tangential(), [](double x, const A&) { return tangent(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_THRESHOLD, exactButZeroSign(), [](auto x, const A& a) { return larger(x, a.as(0, x)); }},
 };
 
 // {InputTensor, OutputTensor, fields}
 const UnaryRow kPlain[] = {
+    {DML_OPERATOR_ELEMENT_WISE_BIT_NOT, exact(),
+     [](auto x, const A& a) { return withBits(a.type, ~bitsOf(a.type, x), x); }},
+    {DML_OPERATOR_ELEMENT_WISE_BIT_COUNT, exact(),
+     [](auto x, const A& a) { return Unsigned(std::popcount(bitsOf(a.inputType, x))); }},
+    {DML_OPERATOR_ELEMENT_WISE_IS_INFINITY, exact(),
+     [](double x, const A& a) {
+       return std::isinf(x) && a.field<DML_IS_INFINITY_MODE>(0) !=
+                                   (x < 0 ? DML_IS_INFINITY_MODE_POSITIVE : DML_IS_INFINITY_MODE_NEGATIVE);
+     }},
+    {DML_OPERATOR_ELEMENT_WISE_IS_NAN, exact(), [](double x, const A&) { return std::isnan(x); }},
+    {DML_OPERATOR_ELEMENT_WISE_LOGICAL_NOT, exact(), [](auto x, const A&) { return x == decltype(x)(0); }},
     {DML_OPERATOR_ELEMENT_WISE_NEGATE, exact(), [](auto x, const A&) { return -x; }},
+    {DML_OPERATOR_ELEMENT_WISE_ROUND, exactButZeroSign(),
+     [](double x, const A& a) { return roundBy(a.field<DML_ROUNDING_MODE>(0), x); }},
+    {DML_OPERATOR_ELEMENT_WISE_SIGN, exactButZeroSign(),
+     [](auto x, const A&) { return decltype(x)((x > decltype(x)(0)) - (x < decltype(x)(0))); }},
     {DML_OPERATOR_ACTIVATION_IDENTITY, exact(), [](auto x, const A&) { return x; }},
     {DML_OPERATOR_ACTIVATION_RELU, exactButZeroSign(), [](auto x, const A&) { return larger(x, decltype(x)(0)); }},
     {DML_OPERATOR_ACTIVATION_SIGMOID, ulp(32, 4), [](double x, const A&) { return sigmoid(x); }},
@@ -183,10 +287,12 @@ const UnaryRow kPlain[] = {
     {DML_OPERATOR_ACTIVATION_PARAMETRIC_SOFTPLUS, withArgument(ulp(18, 4), 1),
      [](double x, const A& a) { return a[0] * softplus(a[1] * x); }},
     {DML_OPERATOR_ACTIVATION_SOFTSIGN, ulp(3, 2), [](double x, const A&) { return x / (1 + std::fabs(x)); }},
+    // Integers by way of FLOAT32, then truncated.
     {DML_OPERATOR_ACTIVATION_SHRINK, ulp(1, 1),
-     [](double x, const A& a) { return x < -a[1]  ? x + a[0]
-                                       : x > a[1] ? x - a[0]
-                                                  : x * 0.0; }},
+     [](auto given, const A& a) {
+       const double x = realOf(given);
+       return backFrom(a.type, x < -a[1] ? x + a[0] : x > a[1] ? x - a[0] : x * 0.0, given);
+     }},
     {DML_OPERATOR_ACTIVATION_SWISH, withArgument(ulp(18, 4), 1),
      [](double x, const A& a) { return x * sigmoid(a[0] * x); }},
     {DML_OPERATOR_ACTIVATION_HARD_SWISH, withArgument(ulp(3, 2), 1),
@@ -203,6 +309,53 @@ const BinaryRow kBinary[] = {
     {DML_OPERATOR_ELEMENT_WISE_DIVIDE, ulp(3, 2), [](auto a, auto b, const A&) { return a / b; }},
     {DML_OPERATOR_ELEMENT_WISE_MAX, exactButZeroSign(), [](auto a, auto b, const A&) { return larger(a, b); }},
     {DML_OPERATOR_ELEMENT_WISE_MIN, exactButZeroSign(), [](auto a, auto b, const A&) { return smaller(a, b); }},
+    {DML_OPERATOR_ELEMENT_WISE_ATAN_YX, transcendental(),
+     [](double y, double x, const A&) { return std::atan2(y, x); }},
+    {DML_OPERATOR_ELEMENT_WISE_BIT_AND, exact(),
+     [](auto a, auto b, const A& f) { return withBits(f.type, bitsOf(f.type, a) & bitsOf(f.type, b), a); }},
+    {DML_OPERATOR_ELEMENT_WISE_BIT_OR, exact(),
+     [](auto a, auto b, const A& f) { return withBits(f.type, bitsOf(f.type, a) | bitsOf(f.type, b), a); }},
+    {DML_OPERATOR_ELEMENT_WISE_BIT_XOR, exact(),
+     [](auto a, auto b, const A& f) { return withBits(f.type, bitsOf(f.type, a) ^ bitsOf(f.type, b), a); }},
+    {DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_LEFT, exact(),
+     [](auto a, auto b, const A& f) { return shifted(f.type, a, b, true); }},
+    {DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_RIGHT, exact(),
+     [](auto a, auto b, const A& f) { return shifted(f.type, a, b, false); }},
+    {DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD, exactButZeroSign(),
+     [](auto x, auto gradient, const A& a) {
+       return x > a.as(0, x) && x < a.as(1, x) ? gradient : decltype(gradient)(0);
+     }},
+    {DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1, exactButZeroSign(),
+     [](auto x, auto gradient, const A& a) {
+       return x > a.scalar(2, x) && x < a.scalar(4, x) ? gradient : decltype(gradient)(0);
+     }},
+    {DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE, ulp(2, 1),
+     [](auto a, auto b, const A&) { return (a - b) * (a - b); }},
+    {DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND, exact(),
+     [](auto a, auto b, const A&) { return a != decltype(a)(0) && b != decltype(b)(0); }},
+    {DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS, exact(), [](auto a, auto b, const A&) { return a == b; }},
+    {DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN, exact(), [](auto a, auto b, const A&) { return a > b; }},
+    {DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL, exact(), [](auto a, auto b, const A&) { return a >= b; }},
+    {DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN, exact(), [](auto a, auto b, const A&) { return a < b; }},
+    {DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL, exact(), [](auto a, auto b, const A&) { return a <= b; }},
+    {DML_OPERATOR_ELEMENT_WISE_LOGICAL_OR, exact(),
+     [](auto a, auto b, const A&) { return a != decltype(a)(0) || b != decltype(b)(0); }},
+    {DML_OPERATOR_ELEMENT_WISE_LOGICAL_XOR, exact(),
+     [](auto a, auto b, const A&) { return (a != decltype(a)(0)) != (b != decltype(b)(0)); }},
+    {DML_OPERATOR_ELEMENT_WISE_MEAN, ulp(1, 1),
+     [](auto a, auto b, const A& f) { return wrapped(f.type, a + b) / decltype(a)(2); }},
+    {DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, ulp(1, 1),
+     [](auto a, auto b, const A&) {
+       const auto rest = remainderOf(a, b);
+       const decltype(rest) zero(0);
+       return rest != zero && (rest < zero) != (b < zero) ? rest + b : rest;
+     }},
+    {DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE, exactButZeroSign(),
+     [](auto a, auto b, const A&) { return remainderOf(a, b); }},
+    {DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU, ulp(1, 1),
+     [](auto x, auto slope, const A&) { return x < decltype(x)(0) ? slope * x : x; }},
+    {DML_OPERATOR_ACTIVATION_RELU_GRAD, exactButZeroSign(),
+     [](auto x, auto gradient, const A&) { return x > decltype(x)(0) ? gradient : decltype(gradient)(0); }},
 };
 
 template <class Rows>
@@ -227,6 +380,9 @@ void addSlack(UnaryLoop loop, const Array& argument, std::span<const double> err
     loop(movedArgument, attributes, moved);
     for (size_t i = 0; i < argument.real.size(); ++i) {
       if (error[i] == 0) continue;
+      // Near a pole, where the argument may lie on its other side.
+      const double value = result.value.real[i];
+      if (result.tolerance.slope > 1 && error[i] * value * value > 0.1 * std::fabs(value)) result.slack[i] = kInfinity;
       result.slack[i] = std::max(
           {result.slack[i], gap(result.value.real[i], moved.value.real[i]), result.tolerance.slope * error[i]});
     }
@@ -241,7 +397,7 @@ struct ScaleBias {
 
 Result evaluateUnary(const UnaryRow& row, const Array& in, DML_TENSOR_DATA_TYPE type, ScaleBias scaleBias,
                      const std::byte* fields) {
-  const Attributes attributes{fields, type};
+  const Attributes attributes{fields, type, in.type};
   Result result{makeArray(type, in.sizes), row.tolerance};
   if (!isReal(in.type)) {
     if (scaleBias.none()) {
@@ -297,6 +453,8 @@ Result evaluateUnary(const UnaryRow& row, const Array& in, DML_TENSOR_DATA_TYPE 
       if (std::fabs(product) > kLargestFloat && std::isfinite(product)) moved = kInfinity;
     }
     moved += kFloatEps * row.tolerance.argumentUlp * std::fabs(argument.real[i]);
+    // Products inside the function may overflow before it does.
+    if (row.tolerance.argumentUlp != 0 && std::fabs(argument.real[i]) > kLargestFloat / 4) moved = kInfinity;
     if (!std::isfinite(argument.real[i])) moved = 0;
   }
   row.loop(argument, attributes, result);
@@ -336,6 +494,8 @@ Result evaluateAdd1(const DML_ELEMENT_WISE_ADD1_OPERATOR_DESC& desc, std::span<c
     const double sum = result.value.real[i];
     error[i] = kFloatEps * std::fabs(sum) + (result.slack.empty() ? 0 : result.slack[i]);
     if (isDenormal(DML_TENSOR_DATA_TYPE_FLOAT32, sum)) error[i] += std::fabs(sum);
+    // The activation sees an infinity.
+    if (std::fabs(sum) > kLargestFloat && std::isfinite(sum)) error[i] = kInfinity;
   }
   applyActivation(*desc.FusedActivation, error, result);
   return result;

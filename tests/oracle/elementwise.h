@@ -36,6 +36,11 @@ struct Whole {
     if (std::is_signed_v<Word> && b == Whole(-1)) return Whole(0) - a;
     return of(static_cast<Word>(a.value / b.value), both(a, b));
   }
+  friend Whole operator%(Whole a, Whole b) {
+    if (b.value == 0) return of(0, false);
+    if (std::is_signed_v<Word> && b == Whole(-1)) return Whole(0);
+    return of(static_cast<Word>(a.value % b.value), both(a, b));
+  }
   Whole operator-() const { return Whole(0) - *this; }
 
  private:
@@ -68,6 +73,7 @@ Whole<Word> smaller(Whole<Word> a, Whole<Word> b) {
 struct Attributes {
   const std::byte* fields = nullptr;
   DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of the output
+  DML_TENSOR_DATA_TYPE inputType = type;
 
   template <class Field>
   Field field(size_t i) const {
@@ -82,11 +88,22 @@ struct Attributes {
   Whole<Word> as(size_t i, Whole<Word>) const {
     return Whole<Word>::of(static_cast<Word>(truncateTo(type, (*this)[i])));
   }
+  // A DML_SCALAR_UNION of the element type.
+  double scalar(size_t i, double) const {
+    const auto value = field<DML_SCALAR_UNION>(i);
+    return type == DML_TENSOR_DATA_TYPE_FLOAT16 ? doubleFromHalf(value.UInt16) : static_cast<double>(value.Float32);
+  }
+  template <class Word>
+  Whole<Word> scalar(size_t i, Whole<Word>) const {
+    return Whole<Word>::of(static_cast<Word>(wrapTo(type, field<DML_SCALAR_UNION>(i).Int64)));
+  }
 };
 
 // Applies the activation that a FusedActivation field names to the unrounded result of another operator, whose own
 // error is given per element. The result's tolerance and slack become those of both together.
 void applyActivation(const DML_OPERATOR_DESC& activation, std::span<const double> error, Result& result);
+
+Result evaluatePow(const DML_ELEMENT_WISE_POW_OPERATOR_DESC& desc, std::span<const Array> inputs);
 
 bool knowsElementwise(DML_OPERATOR_TYPE type);
 Result evaluateElementwise(const DML_OPERATOR_DESC& desc, std::span<const Array> inputs);

@@ -1,36 +1,84 @@
 #include <stdexcept>
 
 #include "tests/oracle/elementwise.h"
+#include "tests/oracle/fill.h"
+#include "tests/oracle/indexing.h"
 #include "tests/oracle/movement.h"
+#include "tests/oracle/random.h"
+#include "tests/oracle/rearrange.h"
 #include "tests/oracle/reduce.h"
+#include "tests/oracle/scan.h"
+#include "tests/oracle/softmax.h"
+#include "tests/oracle/sort.h"
 
 namespace oracle {
 namespace {
 
-using Evaluate = Result (*)(const void* desc, std::span<const Array> inputs);
+using Evaluate = std::vector<Result> (*)(const void* desc, std::span<const Array> inputs);
 
 struct Row {
   DML_OPERATOR_TYPE type;
   Evaluate evaluate;
 };
 
-template <class Desc, Result (*function)(const Desc&, std::span<const Array>)>
-constexpr Evaluate with =
-    [](const void* desc, std::span<const Array> inputs) { return function(*static_cast<const Desc*>(desc), inputs); };
+std::vector<Result> listOf(Result result) {
+  std::vector<Result> results;
+  results.push_back(std::move(result));
+  return results;
+}
+std::vector<Result> listOf(std::vector<Result> results) { return results; }
+
+// `function` gives one Result, or one an output.
+template <class Desc, auto function>
+constexpr Evaluate with = [](const void* desc, std::span<const Array> inputs) {
+  return listOf(function(*static_cast<const Desc*>(desc), inputs));
+};
 
 // The operators with an evaluation of their own; element-wise functions are listed in elementwise.cpp.
 constexpr Row kRows[] = {
     {DML_OPERATOR_CAST, with<DML_CAST_OPERATOR_DESC, evaluateCast>},
     {DML_OPERATOR_ELEMENT_WISE_IF, with<DML_ELEMENT_WISE_IF_OPERATOR_DESC, evaluateIf>},
+    {DML_OPERATOR_ELEMENT_WISE_POW, with<DML_ELEMENT_WISE_POW_OPERATOR_DESC, evaluatePow>},
     {DML_OPERATOR_FILL_VALUE_CONSTANT, with<DML_FILL_VALUE_CONSTANT_OPERATOR_DESC, evaluateFillValueConstant>},
     {DML_OPERATOR_SLICE, with<DML_SLICE_OPERATOR_DESC, evaluateSlice>},
     {DML_OPERATOR_SLICE1, with<DML_SLICE1_OPERATOR_DESC, evaluateSlice1>},
     {DML_OPERATOR_JOIN, with<DML_JOIN_OPERATOR_DESC, evaluateJoin>},
     {DML_OPERATOR_GATHER, with<DML_GATHER_OPERATOR_DESC, evaluateGather>},
     {DML_OPERATOR_SCATTER_ND, with<DML_SCATTER_ND_OPERATOR_DESC, evaluateScatterNd>},
+    {DML_OPERATOR_SPLIT, with<DML_SPLIT_OPERATOR_DESC, evaluateSplit>},
+    {DML_OPERATOR_TILE, with<DML_TILE_OPERATOR_DESC, evaluateTile>},
+    {DML_OPERATOR_PADDING, with<DML_PADDING_OPERATOR_DESC, evaluatePadding>},
+    {DML_OPERATOR_PADDING1, with<DML_PADDING1_OPERATOR_DESC, evaluatePadding1>},
+    {DML_OPERATOR_SLICE_GRAD, with<DML_SLICE_GRAD_OPERATOR_DESC, evaluateSliceGrad>},
+    {DML_OPERATOR_DEPTH_TO_SPACE, with<DML_DEPTH_TO_SPACE_OPERATOR_DESC, evaluateDepthToSpace>},
+    {DML_OPERATOR_DEPTH_TO_SPACE1, with<DML_DEPTH_TO_SPACE1_OPERATOR_DESC, evaluateDepthToSpace1>},
+    {DML_OPERATOR_SPACE_TO_DEPTH, with<DML_SPACE_TO_DEPTH_OPERATOR_DESC, evaluateSpaceToDepth>},
+    {DML_OPERATOR_SPACE_TO_DEPTH1, with<DML_SPACE_TO_DEPTH1_OPERATOR_DESC, evaluateSpaceToDepth1>},
+    {DML_OPERATOR_REVERSE_SUBSEQUENCES, with<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC, evaluateReverseSubsequences>},
+    {DML_OPERATOR_VALUE_SCALE_2D, with<DML_VALUE_SCALE_2D_OPERATOR_DESC, evaluateValueScale2D>},
+    {DML_OPERATOR_GATHER_ELEMENTS, with<DML_GATHER_ELEMENTS_OPERATOR_DESC, evaluateGatherElements>},
+    {DML_OPERATOR_GATHER_ND, with<DML_GATHER_ND_OPERATOR_DESC, evaluateGatherNd>},
+    {DML_OPERATOR_GATHER_ND1, with<DML_GATHER_ND1_OPERATOR_DESC, evaluateGatherNd1>},
+    {DML_OPERATOR_SCATTER_ELEMENTS, with<DML_SCATTER_ELEMENTS_OPERATOR_DESC, evaluateScatterElements>},
+    {DML_OPERATOR_ONE_HOT, with<DML_ONE_HOT_OPERATOR_DESC, evaluateOneHot>},
+    {DML_OPERATOR_FILL_VALUE_SEQUENCE, with<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC, evaluateFillValueSequence>},
+    {DML_OPERATOR_DIAGONAL_MATRIX, with<DML_DIAGONAL_MATRIX_OPERATOR_DESC, evaluateDiagonalMatrix>},
+    {DML_OPERATOR_DIAGONAL_MATRIX1, with<DML_DIAGONAL_MATRIX1_OPERATOR_DESC, evaluateDiagonalMatrix1>},
     {DML_OPERATOR_REDUCE, with<DML_REDUCE_OPERATOR_DESC, evaluateReduce>},
     {DML_OPERATOR_ARGMIN, with<DML_ARGMIN_OPERATOR_DESC, evaluateArgMin>},
     {DML_OPERATOR_ARGMAX, with<DML_ARGMAX_OPERATOR_DESC, evaluateArgMax>},
+    {DML_OPERATOR_ACTIVATION_SOFTMAX, with<DML_ACTIVATION_SOFTMAX_OPERATOR_DESC, evaluateSoftmax>},
+    {DML_OPERATOR_ACTIVATION_SOFTMAX1, with<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC, evaluateSoftmax1>},
+    {DML_OPERATOR_ACTIVATION_LOG_SOFTMAX, with<DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC, evaluateLogSoftmax>},
+    {DML_OPERATOR_ACTIVATION_LOG_SOFTMAX1, with<DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC, evaluateLogSoftmax1>},
+    {DML_OPERATOR_ACTIVATION_HARDMAX, with<DML_ACTIVATION_HARDMAX_OPERATOR_DESC, evaluateHardmax>},
+    {DML_OPERATOR_ACTIVATION_HARDMAX1, with<DML_ACTIVATION_HARDMAX1_OPERATOR_DESC, evaluateHardmax1>},
+    {DML_OPERATOR_CUMULATIVE_SUMMATION, with<DML_CUMULATIVE_SUMMATION_OPERATOR_DESC, evaluateCumulativeSummation>},
+    {DML_OPERATOR_CUMULATIVE_PRODUCT, with<DML_CUMULATIVE_PRODUCT_OPERATOR_DESC, evaluateCumulativeProduct>},
+    {DML_OPERATOR_TOP_K, with<DML_TOP_K_OPERATOR_DESC, evaluateTopK>},
+    {DML_OPERATOR_TOP_K1, with<DML_TOP_K1_OPERATOR_DESC, evaluateTopK1>},
+    {DML_OPERATOR_NONZERO_COORDINATES, with<DML_NONZERO_COORDINATES_OPERATOR_DESC, evaluateNonzeroCoordinates>},
+    {DML_OPERATOR_RANDOM_GENERATOR, with<DML_RANDOM_GENERATOR_OPERATOR_DESC, evaluateRandomGenerator>},
 };
 
 Evaluate find(DML_OPERATOR_TYPE type) {
@@ -48,10 +96,8 @@ std::vector<Result> evaluate(const DML_OPERATOR_DESC& desc, std::span<const Arra
   if (!knows(desc.Type) || desc.Desc == nullptr) {
     throw std::invalid_argument("The oracle does not know operator " + std::to_string(desc.Type) + ".");
   }
-  std::vector<Result> results;
   const Evaluate own = find(desc.Type);
-  results.push_back(own != nullptr ? own(desc.Desc, inputs) : evaluateElementwise(desc, inputs));
-  return results;
+  return own != nullptr ? own(desc.Desc, inputs) : listOf(evaluateElementwise(desc, inputs));
 }
 
 }  // namespace oracle

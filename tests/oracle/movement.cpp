@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
-#include "tests/oracle/fields.h"
+#include "tests/oracle/elements.h"
 #include "tests/oracle/walk.h"
 
 namespace oracle {
@@ -13,27 +12,6 @@ namespace {
 
 using Position = std::array<int64_t, 1>;
 using Positions = std::array<int64_t, 2>;
-
-Result exactResult(const DML_TENSOR_DESC* tensor) {
-  const DML_BUFFER_TENSOR_DESC& output = bufferOf(tensor);
-  return {makeArray(output.DataType, sizesOf(output)), exact()};
-}
-
-void copyElement(const Array& from, int64_t source, Array& to, int64_t target) {
-  const auto s = static_cast<size_t>(source);
-  const auto t = static_cast<size_t>(target);
-  if (to.real.empty()) {
-    to.whole.at(t) = from.whole.at(s);
-  } else {
-    to.real.at(t) = from.real.at(s);
-  }
-}
-
-// Any value is right at this element.
-void makeFree(Result& result, int64_t at) {
-  result.slack.resize(result.value.count());
-  result.slack[static_cast<size_t>(at)] = std::numeric_limits<double>::infinity();
-}
 
 // Integers lose what is above 32 bits, are read with the signedness of the type they go to, and saturate there.
 int64_t castWhole(DML_TENSOR_DATA_TYPE type, int64_t value) {
@@ -57,36 +35,6 @@ double realFromWhole(DML_TENSOR_DATA_TYPE from, DML_TENSOR_DATA_TYPE to, int64_t
   return bits ? static_cast<double>(unsignedValue) : static_cast<double>(value);
 }
 
-double constantOf(DML_TENSOR_DATA_TYPE type, const DML_SCALAR_UNION& value) {
-  switch (type) {
-    case DML_TENSOR_DATA_TYPE_FLOAT16:
-      return doubleFromHalf(value.UInt16);
-    case DML_TENSOR_DATA_TYPE_FLOAT32:
-      return static_cast<double>(value.Float32);
-    default:
-      return value.Float64;
-  }
-}
-
-int64_t wholeConstantOf(DML_TENSOR_DATA_TYPE type, const DML_SCALAR_UNION& value) {
-  switch (type) {
-    case DML_TENSOR_DATA_TYPE_INT8:
-      return value.Int8;
-    case DML_TENSOR_DATA_TYPE_UINT8:
-      return value.UInt8;
-    case DML_TENSOR_DATA_TYPE_INT16:
-      return value.Int16;
-    case DML_TENSOR_DATA_TYPE_UINT16:
-      return value.UInt16;
-    case DML_TENSOR_DATA_TYPE_INT32:
-      return value.Int32;
-    case DML_TENSOR_DATA_TYPE_UINT32:
-      return value.UInt32;
-    default:
-      return value.Int64;
-  }
-}
-
 // The input element of each output coordinate: start + stride * coordinate in every dimension.
 Result slice(const DML_TENSOR_DESC* output, const Array& in, std::span<const int64_t> starts,
              std::span<const int64_t> strides) {
@@ -106,11 +54,6 @@ Result slice(const DML_TENSOR_DESC* output, const Array& in, std::span<const int
   walk<1>(result.value.sizes, {steps},
           [&](const Position& at) { copyElement(in, start + at[0], result.value, target++); });
   return result;
-}
-
-// Negative indices of signed types count from the end.
-int64_t fromEnd(int64_t index, DML_TENSOR_DATA_TYPE type, int64_t size) {
-  return isSigned(type) && index < 0 ? index + size : index;
 }
 
 }  // namespace

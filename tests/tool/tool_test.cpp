@@ -361,3 +361,10 @@ TEST_CASE("tool: devices and bench") {
   CHECK(fixture.run("bench --rows 32 --columns 64 --iterations 1 --require 1e9").code == 1);
   CHECK(fixture.run("bench --rows 0").code == 2);
 }
+
+TEST_CASE("tool: docs/operators.md is what ops --rules prints") {
+  const ToolFixture fixture;
+  const auto outcome = fixture.run("ops --rules");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out == dimple::testing::readLines(DIMPLE_SOURCE_DIR "/docs/operators.md"));
+}

@@ -69,6 +69,12 @@ std::string textOf(const Field& schemaField, const JsonValue& field) {
       return listOf(field, tensorOf, "(", ")");
     case FieldType::Operator:
       return operatorOf(field);
+    case FieldType::OperatorArray:
+      return listOf(field, operatorOf, "(", ")");
+    case FieldType::Size2D:
+      if (field.value().is_array()) return listOf(field, numberOf, "[", "]");
+      field.object().allowOnly({"Width", "Height"});
+      return cat("[", numberOf(field.member("Width")), ",", numberOf(field.member("Height")), "]");
     case FieldType::UIntArray:
     case FieldType::IntArray:
     case FieldType::FloatArray:

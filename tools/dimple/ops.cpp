@@ -15,6 +15,7 @@
 #include "core/text.h"
 #include "tools/dimple/command.h"
 #include "tools/dimple/json_desc.h"
+#include "tools/dimple/rules.h"
 #include "tools/dimple/table.h"
 
 namespace dimple::tool {
@@ -28,6 +29,7 @@ struct OpsOptions {
   bool asJson = false;
   bool asMarkdown = false;
   bool precision = false;
+  bool rules = false;
 };
 
 // Data types by operator.
@@ -90,7 +92,7 @@ std::set<DataType> schemaTypes(const OpSchema& schema) {
   std::set<DataType> types;
   const TensorRule* rule = mainRule(schema);
   for (uint32_t i = 0; rule && i < kTensorDataTypes.names.size(); ++i)
-    if (rule->types & (1u << i)) types.insert(static_cast<DataType>(i));
+    if (rule->types() & (1u << i)) types.insert(static_cast<DataType>(i));
   return types;
 }
 
@@ -118,6 +120,10 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 int listOperators(const OpsOptions& options) {
+  if (options.rules) {
+    std::printf("%s", allRulesText().c_str());
+    return 0;
+  }
   Record record;
   std::vector<std::filesystem::path> paths(options.records.begin(), options.records.end());
   const bool byDefault = paths.empty();
@@ -182,6 +188,7 @@ Action setUpOps(CLI::App& options) {
   options.add_flag("--json", values->asJson, "Print JSON");
   options.add_flag("--markdown", values->asMarkdown, "Print a Markdown table");
   options.add_flag("--precision", values->precision, "Print the largest errors of floating-point types as Markdown");
+  options.add_flag("--rules", values->rules, "Print what each operator takes as Markdown (docs/operators.md)");
   options.add_option(
       "--results", values->records,
       cat("Record of a test run; may be repeated (", kRecordName, " beside the folder of this program)"));

@@ -1,4 +1,4 @@
-#include "tests/ops/expectations.h"
+#include "tests/expectations.h"
 
 #include <fstream>
 
@@ -49,16 +49,16 @@ std::optional<Expectations> Expectations::read(const std::string& path, std::str
   return result;
 }
 
-bool Expectations::apply(CaseOutcome& outcome) {
+bool Expectations::apply(std::string_view line, std::string& failure) {
   for (Entry& entry : entries_) {
-    if (!matches(entry.pattern, outcome.line)) continue;
-    if (outcome.failure.empty()) {
+    if (!matches(entry.pattern, line)) continue;
+    if (failure.empty()) {
       if (entry.some) continue;
-      outcome.failure = cat("It passes, but is listed as a failure: ", entry.reason);
+      failure = cat("It passes, but is listed as a failure: ", entry.reason);
       return false;
     }
     ++entry.failures;
-    outcome.failure.clear();
+    failure.clear();
     return true;
   }
   return false;

@@ -11,8 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/ops/case_runner.h"
-
 namespace dimple::testing {
 
 class Expectations {
@@ -20,8 +18,9 @@ class Expectations {
   // Null if the file cannot be read or a line has no reason; `error` is then a sentence.
   static std::optional<Expectations> read(const std::string& path, std::string& error);
 
-  // An expected failure becomes none, and a success that was not expected one. Says whether the case failed as listed.
-  bool apply(CaseOutcome& outcome);
+  // An expected failure of the case becomes none (empty), and a success that was not expected one. Says whether the case
+  // failed as listed.
+  bool apply(std::string_view line, std::string& failure);
   // The lines whose failures did not occur.
   std::vector<std::string> unused() const;
 

@@ -1,0 +1,15 @@
+// Plans that several families share: an output element from the input elements at the same coordinates.
+#pragma once
+
+#include "core/op_view.h"
+#include "core/plan.h"
+
+namespace dimple {
+
+// One tensor in, one out, with an optional ScaleBias and up to two FLOAT attributes. The kernel is told the operator.
+Result<Plan> planUnary(const OpView& view, const Caps& caps);
+
+// Two tensors in, one out, of one data type, with an optional fused activation.
+Result<Plan> planBinary(const OpView& view, const Caps& caps);
+
+}  // namespace dimple

@@ -1,0 +1,150 @@
+// Operators that fill tensors with values.
+#include <algorithm>
+
+#include "core/ops/checks.h"
+#include "core/ops/copy.h"
+#include "core/ops/families.h"
+#include "core/ops/table.h"
+#include "core/plan_builder.h"
+
+namespace dimple {
+namespace {
+
+// ---- FILL_VALUE_CONSTANT --------------------------------------------------------------------------------------------
+
+using FillDesc = DML_FILL_VALUE_CONSTANT_OPERATOR_DESC;
+
+Status checkFill(const OpView& view) {
+  return checkValueType("ValueDataType", view.as<FillDesc>().ValueDataType, "OutputTensor", view.output());
+}
+
+Result<Plan> planFill(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const Tensor& y = view.output();
+  const Tensor* operands[] = {&y};
+  if (auto error = addFill(builder, y.type, makeWalk(y.sizeSpan(), operands),
+                           fillPattern(y.type, view.as<FillDesc>().Value), builder.output()))
+    return *error;
+  return builder.finish();
+}
+
+// ---- FILL_VALUE_SEQUENCE --------------------------------------------------------------------------------------------
+
+Status checkFillSequence(const OpView& view) {
+  const auto& desc = view.as<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>();
+  return checkValueType("ValueDataType", desc.ValueDataType, "OutputTensor", view.output());
+}
+
+Result<Plan> planFillSequence(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>();
+  const Tensor& y = view.output();
+  const FillPattern start = fillPattern(y.type, desc.ValueStart);
+  const FillPattern delta = fillPattern(y.type, desc.ValueDelta);
+  const Tensor* operands[] = {&y};
+  Walk walk = makeWalk(y.sizeSpan(), operands);
+  walk.coalesce();
+  if (auto error =
+          builder.addItems(typedKernel("sequence", y.type, caps), y.elements,
+                           {static_cast<uint32_t>(y.elements), walk.rank, start[0], start[1], delta[0], delta[1]},
+                           {builder.output()}, builder.parameters(walk)))
+    return *error;
+  return builder.finish();
+}
+
+// ---- DIAGONAL_MATRIX, DIAGONAL_MATRIX1 ------------------------------------------------------------------------------
+
+Result<Plan> planDiagonalMatrix(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_DIAGONAL_MATRIX_OPERATOR_DESC>();
+  const Tensor& y = view.output();
+  const Tensor* operands[] = {&y};
+  if (auto error = addFill(builder, y.type, makeWalk(y.sizeSpan(), operands), {}, builder.output())) return *error;
+
+  const uint32_t row = y.rank - 2;
+  const uint32_t column = y.rank - 1;
+  const int64_t first = std::max<int64_t>(0, -int64_t{desc.Offset});  // row of the diagonal's first element
+  const int64_t end = std::min<int64_t>(y.sizes[row], y.sizes[column] - int64_t{desc.Offset});
+  if (first >= end) return builder.finish();
+  Walk diagonal = makeWalk(y.sizeSpan().first(row), operands);
+  diagonal.addDimension(static_cast<uint32_t>(end - first), {y.strides[row] + y.strides[column]});
+  diagonal.base[0] =
+      static_cast<uint32_t>(first) * y.strides[row] + static_cast<uint32_t>(first + desc.Offset) * y.strides[column];
+  if (auto error = addFill(builder, y.type, diagonal, fillPattern(y.type, desc.Value), builder.output())) return *error;
+  return builder.finish();
+}
+
+Status checkDiagonalMatrix1(const OpView& view) {
+  const auto& desc = view.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
+  return checkValueType("ValueDataType", desc.ValueDataType, "OutputTensor", view.output());
+}
+
+Result<Plan> planDiagonalMatrix1(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const Tensor* filled[] = {&y};
+  const Tensor* copied[] = {&x, &y};
+  if (auto error = x.present()
+                       ? addCopy(builder, y.type, makeWalk(y.sizeSpan(), copied), builder.input(0), builder.output())
+                       : addFill(builder, y.type, makeWalk(y.sizeSpan(), filled), {}, builder.output()))
+    return *error;
+
+  const FillPattern value = fillPattern(y.type, desc.Value);
+  Walk walk = makeWalk(y.sizeSpan(), filled);
+  walk.strides[y.rank - 2][1] = ~0u;
+  walk.strides[y.rank - 1][1] = 1;
+  walk.sortBy(0);
+  walk.coalesce();
+  if (auto error =
+          builder.addItems(sizedKernel("band", y.type, caps), y.elements,
+                           {static_cast<uint32_t>(y.elements), walk.rank, value[0], value[1],
+                            static_cast<uint32_t>(desc.DiagonalFillBegin), static_cast<uint32_t>(desc.DiagonalFillEnd)},
+                           {builder.output()}, builder.parameters(walk)))
+    return *error;
+  return builder.finish();
+}
+
+// ---- tables ---------------------------------------------------------------------------------------------------------
+
+template <class S>
+constexpr Field kDiagonalMatrixFields[] = {DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Offset, Int),
+                                           DIMPLE_ATTRIBUTE(S, Value, Float)};
+template <class S>
+constexpr Field kFillValueConstantFields[] = {DIMPLE_OUTPUT(S, OutputTensor),
+                                              DIMPLE_ENUM(S, ValueDataType, kTensorDataTypes),
+                                              DIMPLE_ATTRIBUTE(S, Value, Scalar)};
+template <class S>
+constexpr Field kFillValueSequenceFields[] = {
+    DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ENUM(S, ValueDataType, kTensorDataTypes),
+    DIMPLE_ATTRIBUTE(S, ValueStart, Scalar), DIMPLE_ATTRIBUTE(S, ValueDelta, Scalar)};
+template <class S>
+constexpr Field kDiagonalMatrix1Fields[] = {
+    DIMPLE_OPTIONAL_INPUT(S, InputTensor),           DIMPLE_OUTPUT(S, OutputTensor),
+    DIMPLE_ENUM(S, ValueDataType, kTensorDataTypes), DIMPLE_ATTRIBUTE(S, Value, Scalar),
+    DIMPLE_ATTRIBUTE(S, DiagonalFillBegin, Int),     DIMPLE_ATTRIBUTE(S, DiagonalFillEnd, Int)};
+
+constexpr TypeHistory kDiagonalMatrix1Types{{k5_1, kAllTypes, 2, 4}};
+
+constexpr TensorRule kDiagonalMatrixRules[] = {
+    {{{k2_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k4_0, kUpTo32, 2, 4}, {k5_1, kAllTypes, 2, 4}}}};
+constexpr TensorRule kFillValueConstantRules[] = {{{{k2_1, kUpTo32, 4, 4}, {k4_0, kUpTo32}, {k4_1, kAllTypes}}}};
+constexpr TensorRule kFillValueSequenceRules[] = {{{{k2_1, kUpTo32, 4, 4}, {k4_0, kUpTo32}, {k5_0, kNumbers}}}};
+constexpr TensorRule kDiagonalMatrix1Rules[] = {{kDiagonalMatrix1Types}, {kDiagonalMatrix1Types, like(0)}};
+
+constexpr OpSchema kSchemas[] = {
+    DIMPLE_ROW(DIAGONAL_MATRIX, kDiagonalMatrixFields, kDiagonalMatrixRules, false, false, nullptr, planDiagonalMatrix),
+    DIMPLE_ROW(FILL_VALUE_CONSTANT, kFillValueConstantFields, kFillValueConstantRules, true, false, checkFill,
+               planFill),
+    DIMPLE_ROW(FILL_VALUE_SEQUENCE, kFillValueSequenceFields, kFillValueSequenceRules, true, false, checkFillSequence,
+               planFillSequence),
+    DIMPLE_ROW(DIAGONAL_MATRIX1, kDiagonalMatrix1Fields, kDiagonalMatrix1Rules, false, false, checkDiagonalMatrix1,
+               planDiagonalMatrix1),
+};
+
+}  // namespace
+
+std::span<const OpSchema> fillSchemas() { return kSchemas; }
+
+}  // namespace dimple

@@ -1,0 +1,53 @@
+// The notation of the schema tables in the family files.
+#pragma once
+
+#include "core/op_schema.h"
+
+namespace dimple {
+
+// Feature levels of rows.
+constexpr auto k1_0 = DML_FEATURE_LEVEL_1_0;
+constexpr auto k2_0 = DML_FEATURE_LEVEL_2_0;
+constexpr auto k2_1 = DML_FEATURE_LEVEL_2_1;
+constexpr auto k3_0 = DML_FEATURE_LEVEL_3_0;
+constexpr auto k3_1 = DML_FEATURE_LEVEL_3_1;
+constexpr auto k4_0 = DML_FEATURE_LEVEL_4_0;
+constexpr auto k4_1 = DML_FEATURE_LEVEL_4_1;
+constexpr auto k5_0 = DML_FEATURE_LEVEL_5_0;
+constexpr auto k5_1 = DML_FEATURE_LEVEL_5_1;
+constexpr auto k5_2 = DML_FEATURE_LEVEL_5_2;
+constexpr auto k6_0 = DML_FEATURE_LEVEL_6_0;
+constexpr auto k6_1 = DML_FEATURE_LEVEL_6_1;
+constexpr auto k6_2 = DML_FEATURE_LEVEL_6_2;
+constexpr auto k6_3 = DML_FEATURE_LEVEL_6_3;
+constexpr auto k6_4 = DML_FEATURE_LEVEL_6_4;
+
+// Relations to the tensor of another rule.
+constexpr Relation like(int8_t rule) { return {rule, rule, rule}; }
+constexpr Relation sameType(int8_t rule) { return {rule, -1, -1}; }
+constexpr Relation sameRank(int8_t rule) { return {-1, rule, -1}; }
+constexpr Relation sameSizes(int8_t rule) { return {-1, rule, rule}; }
+constexpr Relation sameTypeAndRank(int8_t rule) { return {rule, rule, -1}; }
+
+}  // namespace dimple
+
+// A row of a family's table: operator, fields (a template over the description structure), rules and the other columns
+// of OpSchema in their order.
+#define DIMPLE_ROW(NAME, FIELDS, ...)                                                                               \
+  ::dimple::OpSchema {                                                                                              \
+    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), FIELDS<DML_##NAME##_OPERATOR_DESC>, __VA_ARGS__ \
+  }
+
+// Fields of the structure S. `count` is the index of the field that holds an array's length.
+#define DIMPLE_FIELD(S, f, role, type, ...) \
+  ::dimple::Field { #f, ::dimple::Role::role, ::dimple::FieldType::type, offsetof(S, f) __VA_OPT__(, ) __VA_ARGS__ }
+#define DIMPLE_INPUT(S, f) DIMPLE_FIELD(S, f, Input, Tensor)
+#define DIMPLE_OUTPUT(S, f) DIMPLE_FIELD(S, f, Output, Tensor)
+#define DIMPLE_OPTIONAL_INPUT(S, f) DIMPLE_FIELD(S, f, Input, Tensor, true)
+#define DIMPLE_OPTIONAL_OUTPUT(S, f) DIMPLE_FIELD(S, f, Output, Tensor, true)
+#define DIMPLE_INPUT_ARRAY(S, f, count) DIMPLE_FIELD(S, f, Input, TensorArray, false, count)
+#define DIMPLE_OUTPUT_ARRAY(S, f, count) DIMPLE_FIELD(S, f, Output, TensorArray, false, count)
+#define DIMPLE_ATTRIBUTE(S, f, type) DIMPLE_FIELD(S, f, Attribute, type)
+#define DIMPLE_OPTIONAL(S, f, type) DIMPLE_FIELD(S, f, Attribute, type, true)
+#define DIMPLE_ARRAY(S, f, type, count) DIMPLE_FIELD(S, f, Attribute, type, false, count)
+#define DIMPLE_ENUM(S, f, table) DIMPLE_FIELD(S, f, Attribute, Enum, false, -1, &table)

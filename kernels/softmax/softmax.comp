@@ -1,0 +1,118 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+#include "directml_enums.glsl"
+
+// SOFTMAX, LOG_SOFTMAX and HARDMAX of each of `rows` rows of `elements` elements: a workgroup's with ROW, an invocation's
+// without.
+//   keptRank, reducedRank   walks at parameters[0] and parameters[reducedAt] (operands: input, output)
+#define PUSH_FIELDS uint rows; uint elements; uint keptRank; uint reducedRank; uint reducedAt;
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "common/math.glsl"
+
+layout(constant_id = 0) const uint FUNCTION = 0;
+layout(constant_id = 1) const uint ROW = 0;
+
+TENSOR_IN(x, 0)
+TENSOR_OUT(y, 1)
+
+shared float sharedValue[256];
+shared uint sharedIndex[256];
+
+// Orders elements: zeros of both signs are equal, NaNs of both signs lie above infinity.
+int compareKey(float v) {
+  if (isNan(v)) return 0x7fffffff;
+  return (floatBitsToUint(v) & 0x7fffffffu) == 0u ? 0 : orderKey(v);
+}
+
+float load(uvec4 row, uint k) {
+  return fromRaw(loadRaw_x(row.x + walkOffsets(push.reducedAt, push.reducedRank, k).x));
+}
+void store(uvec4 row, uint k, float v) {
+  storeRaw_y(row.y + walkOffsets(push.reducedAt, push.reducedRank, k).y, toRaw(v));
+}
+
+// The largest element and its first index.
+struct Top {
+  float value;
+  uint index;
+};
+Top higher(Top a, Top b) {
+  const int ka = compareKey(a.value);
+  const int kb = compareKey(b.value);
+  return kb > ka || (kb == ka && b.index < a.index) ? b : a;
+}
+
+// Of all invocations of the workgroup.
+Top topOfRow(Top top, uint lane) {
+  sharedValue[lane] = top.value;
+  sharedIndex[lane] = top.index;
+  for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
+    barrier();
+    if (lane < half1) {
+      top = higher(top, Top(sharedValue[lane + half1], sharedIndex[lane + half1]));
+      sharedValue[lane] = top.value;
+      sharedIndex[lane] = top.index;
+    }
+  }
+  barrier();
+  top = Top(sharedValue[0], sharedIndex[0]);
+  barrier();
+  return top;
+}
+
+float sumOfRow(float sum, uint lane) {
+  sharedValue[lane] = sum;
+  for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
+    barrier();
+    if (lane < half1) {
+      sum += sharedValue[lane + half1];
+      sharedValue[lane] = sum;
+    }
+  }
+  barrier();
+  return sharedValue[0];
+}
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = gl_LocalInvocationID.x;
+  const uint rowIndex = ROW != 0u ? group : group * gl_WorkGroupSize.x + lane;
+  if (ROW == 0u && rowIndex >= push.rows) return;
+  const uint first = ROW != 0u ? lane : 0u;
+  const uint step1 = ROW != 0u ? gl_WorkGroupSize.x : 1u;
+  const uvec4 row = walkOffsets(0u, push.keptRank, rowIndex);
+
+  // Invocations without elements lose to every element, even to -infinity, by their index.
+  Top top = Top(uintBitsToFloat(0xff800000u), 0xffffffffu);
+  for (uint k = first; k < push.elements; k += step1) top = higher(top, Top(load(row, k), k));
+  if (ROW != 0u) top = topOfRow(top, lane);
+
+  if (FUNCTION == DML_OPERATOR_ACTIVATION_HARDMAX) {
+    for (uint k = first; k < push.elements; k += step1) store(row, k, k == top.index ? 1.0 : 0.0);
+    return;
+  }
+  // The differences to an infinity or a NaN are NaN, at one element at least.
+  const bool undefined = (floatBitsToUint(top.value) & 0x7f800000u) == 0x7f800000u;
+  // Compensated (Kahan): a term of a long row is small beside the sum.
+  precise float sum = 0.0;
+  precise float lost = 0.0;
+  if (!undefined) {
+    for (uint k = first; k < push.elements; k += step1) {
+      precise float term = expAccurate(load(row, k) - top.value) - lost;
+      precise float next = sum + term;
+      lost = (next - sum) - term;
+      sum = next;
+    }
+  }
+  if (ROW != 0u) sum = sumOfRow(sum, lane);
+  const float logSum = logAccurate(sum);
+  for (uint k = first; k < push.elements; k += step1) {
+    const float difference = load(row, k) - top.value;
+    float result = FUNCTION == DML_OPERATOR_ACTIVATION_SOFTMAX ? expAccurate(difference) / sum : difference - logSum;
+    if (undefined) result = uintBitsToFloat(0x7fc00000u);
+    store(row, k, result);
+  }
+}

@@ -1,0 +1,181 @@
+// The API without a driver: hostile descriptions, and threads.
+#include "tests/null/null_device.h"
+
+#include <doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "core/desc_text.h"
+#include "tests/core/descriptions.h"
+#include "tests/null/hostile.h"
+#include "tests/ops/random.h"
+
+using Microsoft::WRL::ComPtr;
+
+namespace dimple::testing {
+namespace {
+
+std::vector<uint8_t> randomBytes(Random& random) {
+  std::vector<uint8_t> bytes(1 + random.below(300));
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.next());
+  return bytes;
+}
+
+TEST_CASE("null: hostile descriptions are refused at once, and what is accepted compiles or says why not") {
+  const auto device = createNullDevice();
+  Random random(1);
+  size_t created = 0;
+  size_t compiled = 0;
+  std::chrono::steady_clock::duration refusing{};
+  size_t refused = 0;
+  for (int i = 0; i < 50000; ++i) {
+    const OwnedDesc owned = hostileDescription(randomBytes(random));
+    const DML_OPERATOR_DESC desc = owned.desc();
+    ComPtr<IDMLOperator> op;
+    const auto start = std::chrono::steady_clock::now();
+    const HRESULT result = device->CreateOperator(&desc, IID_PPV_ARGS(&op));
+    if (FAILED(result)) {
+      CHECK(result == E_INVALIDARG);
+      refusing += std::chrono::steady_clock::now() - start;
+      ++refused;
+      continue;
+    }
+    ++created;
+    ComPtr<IDMLCompiledOperator> made;
+    const HRESULT compiling = device->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&made));
+    CHECK((compiling == S_OK || compiling == E_NOTIMPL || compiling == DXGI_ERROR_UNSUPPORTED));
+    compiled += compiling == S_OK;
+  }
+  CHECK(created > 200);
+  CHECK(compiled > 100);
+  // On average, since a thread can be held up.
+  CHECK(refusing / refused < std::chrono::milliseconds(1));
+}
+
+TEST_CASE("null: threads create and compile on one device") {
+  const auto device = createNullDevice();
+  std::vector<std::string> lines;
+  for (const std::string& line : writtenDescriptions())
+    if (findSchema(std::string_view(line).substr(0, line.find(' ')))->plan) lines.push_back(line);
+  REQUIRE(lines.size() >= 30);
+  std::atomic<size_t> failures = 0;
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      Random random(t);
+      for (int i = 0; i < 200; ++i) {
+        auto parsed = parseCase(lines[random.below(lines.size())]);
+        const DML_OPERATOR_DESC desc = parsed->desc.desc();
+        ComPtr<IDMLOperator> op;
+        ComPtr<IDMLCompiledOperator> compiled;
+        ComPtr<IDMLOperatorInitializer> initializer;
+        failures += FAILED(device->CreateOperator(&desc, IID_PPV_ARGS(&op)));
+        failures += FAILED(device->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)));
+        IDMLCompiledOperator* const operators[] = {compiled.Get()};
+        failures += FAILED(device->CreateOperatorInitializer(1, operators, IID_PPV_ARGS(&initializer)));
+        const OwnedDesc hostile = hostileDescription(randomBytes(random));
+        const DML_OPERATOR_DESC other = hostile.desc();
+        device->CreateOperator(&other, IID_PPV_ARGS(op.ReleaseAndGetAddressOf()));
+        op.Reset();
+        device->SetName(L"shared");
+        failures += device->GetDeviceRemovedReason() != S_OK;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failures == 0);
+}
+
+ComPtr<IDMLCompiledOperator> compile(IDMLDevice& device, std::string_view line) {
+  auto parsed = parseCase(line);
+  REQUIRE(parsed);
+  const DML_OPERATOR_DESC desc = parsed->desc.desc();
+  ComPtr<IDMLOperator> op;
+  REQUIRE(device.CreateOperator(&desc, IID_PPV_ARGS(&op)) == S_OK);
+  ComPtr<IDMLCompiledOperator> compiled;
+  REQUIRE(device.CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)) == S_OK);
+  return compiled;
+}
+
+// What a debug device says of an operator whose tensors of 24 bytes lie at these offsets in one buffer.
+std::vector<std::string> overlaps(std::string_view line, std::vector<UINT64> inputs, std::vector<UINT64> outputs,
+                                  DML_CREATE_DEVICE_FLAGS flags = DML_CREATE_DEVICE_FLAG_DEBUG) {
+  std::vector<std::string> heard;
+  const auto device = createNullDevice(flags);
+  hearMessages(*device.Get(), heard);
+  const auto op = compile(*device.Get(), line);
+  const DML_BINDING_TABLE_DESC desc{op.Get(), {1}, {1}, 16};
+  ComPtr<IDMLBindingTable> table;
+  REQUIRE(device->CreateBindingTable(&desc, IID_PPV_ARGS(&table)) == S_OK);
+  alignas(16) static char memory;
+  const auto bind = [&](const std::vector<UINT64>& offsets, auto method) {
+    std::vector<DML_BUFFER_BINDING> buffers;
+    for (const UINT64 offset : offsets) buffers.push_back({reinterpret_cast<ID3D12Resource*>(&memory), offset, 24});
+    std::vector<DML_BINDING_DESC> bindings;
+    for (const DML_BUFFER_BINDING& buffer : buffers) bindings.push_back({DML_BINDING_TYPE_BUFFER, &buffer});
+    (table.Get()->*method)(static_cast<UINT>(bindings.size()), bindings.data());
+  };
+  bind(inputs, &IDMLBindingTable::BindInputs);
+  bind(outputs, &IDMLBindingTable::BindOutputs);
+  CHECK(device->GetDeviceRemovedReason() == S_OK);
+  return heard;
+}
+
+TEST_CASE("null: a debug device warns of outputs that overlap") {
+  constexpr std::string_view kAdd = "ELEMENT_WISE_ADD ATensor=f32[2,3] BTensor=f32[2,3] OutputTensor=f32[2,3]";
+  constexpr std::string_view kTransposed =
+      "ELEMENT_WISE_ADD ATensor=f32[2,3] BTensor=f32[2,3] OutputTensor=f32[2,3]{1,2}";
+  CHECK(overlaps(kAdd, {0, 0}, {32}).empty());
+  // In place: exactly on an input of the same layout.
+  CHECK(overlaps(kAdd, {0, 32}, {32}).empty());
+  CHECK(overlaps(kAdd, {0, 32}, {16}) ==
+        std::vector<std::string>{
+            "BindOutputs: bindings[0] (OutputTensor) overlaps that of input ATensor, expected memory of its own.",
+            "BindOutputs: bindings[0] (OutputTensor) overlaps that of input BTensor, expected memory of its own."});
+  CHECK(overlaps(kTransposed, {0, 32}, {32}).size() == 1);
+  CHECK(overlaps(kTransposed, {0, 32}, {64}).empty());
+  CHECK(overlaps(kAdd, {0, 32}, {16}, DML_CREATE_DEVICE_FLAG_NONE).empty());
+  // Operators without in-place execution.
+  CHECK(overlaps("SLICE InputTensor=f32[2,3] OutputTensor=f32[2,3] Offsets=[0,0] Sizes=[2,3] Strides=[1,1]", {0}, {0})
+            .size() == 1);
+}
+
+TEST_CASE("null: data types that a device lacks are reported") {
+  const Caps none;
+  const auto device = createNullDevice(none);
+  for (const auto type : {DML_TENSOR_DATA_TYPE_FLOAT64, DML_TENSOR_DATA_TYPE_INT64, DML_TENSOR_DATA_TYPE_UINT64,
+                          DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_FLOAT16, DML_TENSOR_DATA_TYPE_INT8}) {
+    const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT query{type};
+    DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT support{};
+    REQUIRE(device->CheckFeatureSupport(DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT, sizeof query, &query, sizeof support,
+                                        &support) == S_OK);
+    // Narrow types have kernels on 32-bit words.
+    CHECK((support.IsSupported != FALSE) == (bitWidth(type) <= 32));
+  }
+}
+
+TEST_CASE("null: operators without a plan are created, and not compiled, with a sentence") {
+  const auto device = createNullDevice();
+  std::vector<std::string> heard;
+  hearMessages(*device.Get(), heard);
+  size_t notCompiled = 0;
+  for (const std::string& line : writtenDescriptions()) {
+    auto parsed = parseCase(line);
+    const OpSchema& schema = parsed->desc.schema();
+    if (schema.plan) continue;
+    const DML_OPERATOR_DESC desc = parsed->desc.desc();
+    ComPtr<IDMLOperator> op;
+    CHECK_MESSAGE(device->CreateOperator(&desc, IID_PPV_ARGS(&op)) == S_OK, line);
+    ComPtr<IDMLCompiledOperator> compiled;
+    CHECK(device->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)) == E_NOTIMPL);
+    REQUIRE(!heard.empty());
+    CHECK(heard.back() == "DML_OPERATOR_" + std::string(schema.name) + " has no implementation.");
+    ++notCompiled;
+  }
+  MESSAGE(notCompiled, " descriptions");
+}
+
+}  // namespace
+}  // namespace dimple::testing

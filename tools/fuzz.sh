@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Runs a fuzz target on its corpus for some seconds.
+#
+#   tools/fuzz.sh TARGET [SECONDS [LIBFUZZER OPTIONS...]]
+#
+# The target is build/linux-fuzz/bin/TARGET. Its corpus, tests/fuzz/TARGET.corpus, holds an input a line, in hexadecimal;
+# it is unpacked into build/fuzz/TARGET, where new inputs are added. What makes the target fail is kept beside it.
+#
+#   tools/fuzz.sh --keep TARGET
+#
+# writes the smallest set of inputs with the coverage of build/fuzz/TARGET back to tests/fuzz/TARGET.corpus.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+keep=0
+if [[ ${1:-} == --keep ]]; then
+  keep=1
+  shift
+fi
+(($#)) || {
+  sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2
+  exit 2
+}
+target=$1
+seconds=${2:-60}
+shift $(($# < 2 ? $# : 2))
+program=build/linux-fuzz/bin/$target
+file=tests/fuzz/$target.corpus
+corpus=build/fuzz/$target
+[[ -x $program ]] || {
+  echo "fuzz: there is no $program; configure and build linux-fuzz first." >&2
+  exit 2
+}
+
+mkdir -p "$corpus"
+if ((keep)); then
+  rm -rf "$corpus.least"
+  mkdir "$corpus.least"
+  "$program" -merge=1 "$corpus.least" "$corpus" 2>"$corpus.log"
+  for input in "$corpus.least"/*; do od -An -v -tx1 "$input" | tr -d ' \n' && echo; done | LC_ALL=C sort >"$file"
+  echo "fuzz: $(wc -l <"$file") inputs kept in $file"
+  exit
+fi
+
+number=0
+while read -r line; do
+  # shellcheck disable=SC2059  # the line becomes escapes
+  printf "$(sed 's/../\\x&/g' <<<"$line")" >"$corpus/kept-$((number += 1))"
+done <"$file"
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+if "$program" -max_total_time="$seconds" -max_len=400 -timeout=5 -rss_limit_mb=4000 \
+  -artifact_prefix="build/fuzz/" "$@" "$corpus" >"$corpus.log" 2>&1; then
+  tail -1 "$corpus.log"
+else
+  tail -60 "$corpus.log"
+  echo "fuzz: $target fails; the input is in build/fuzz." >&2
+  exit 1
+fi

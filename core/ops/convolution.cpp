@@ -82,7 +82,7 @@ Status checkConvolutionInteger(const OpView& view) {
 Status checkQuantizedLinearConvolution(const OpView& view) {
   const auto& desc = view.as<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC>();
   if (auto error = checkIntegerConvolution(view, 3, desc.DimensionCount, desc.GroupCount)) return error;
-  for (const size_t i : {1, 7})
+  for (const size_t i : {size_t{1}, size_t{7}})
     if (auto error = checkOneElement(view.inputName(i), view.input(i))) return error;
   if (auto error = checkPerChannel(view, 4, view.output().sizes[1], true)) return error;
   return checkPerChannel(view, 6, view.output().sizes[1], false);

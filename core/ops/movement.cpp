@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <ranges>
 #include <vector>
 
 #include "core/ops/checks.h"
@@ -277,10 +276,10 @@ Result<Plan> planPad(const OpView& view, const Caps& caps, uint32_t mode, std::s
     dimensions.erase(dimensions.begin() + static_cast<std::ptrdiff_t>(d) - 1);
   }
   std::vector<uint32_t> parameters(dimensions.empty() ? 4 : 0);  // a block is never empty
-  for (const PadDimension& d : std::views::reverse(dimensions)) {
-    appendDivisor(parameters, d.outputSize);
-    parameters.insert(parameters.end(), {d.outputStride, d.inputStride, d.start, d.inputSize});
-    appendDivisor(parameters, padPeriod(mode, d.inputSize));
+  for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
+    appendDivisor(parameters, d->outputSize);
+    parameters.insert(parameters.end(), {d->outputStride, d->inputStride, d->start, d->inputSize});
+    appendDivisor(parameters, padPeriod(mode, d->inputSize));
   }
   if (auto error = builder.addItems(
           sizedKernel("pad", x.type, caps), y.elements,

@@ -30,7 +30,7 @@ Status checkQuantizedLinearAdd(const OpView& view) {
 }
 
 Status checkDynamicQuantizeLinear(const OpView& view) {
-  for (const size_t i : {1, 2})
+  for (const size_t i : {size_t{1}, size_t{2}})
     if (auto error = checkOneElement(view.outputName(i), view.output(i))) return error;
   return {};
 }

@@ -50,21 +50,14 @@ std::array<uint32_t, 2> wordsOf(double value, DataType type) {
   return {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)};
 }
 
-// The same of a scalar union that holds a value of data type `from`.
-std::array<uint32_t, 2> wordsOf(const DML_SCALAR_UNION& value, DataType from, DataType type) {
-  if (from == DML_TENSOR_DATA_TYPE_FLOAT32) return wordsOf(static_cast<double>(value.Float32), type);
-  if (from == DML_TENSOR_DATA_TYPE_FLOAT64) return wordsOf(value.Float64, type);
-  if (from == DML_TENSOR_DATA_TYPE_FLOAT16) return wordsOf(static_cast<double>(halfValue(value.UInt16)), type);
-  // 64-bit integers whose own type it is keep all their digits.
-  if (from == type && byteWidth(type) == 8)
-    return {static_cast<uint32_t>(value.UInt64), static_cast<uint32_t>(value.UInt64 >> 32)};
-  if (from == DML_TENSOR_DATA_TYPE_UINT64) return wordsOf(static_cast<double>(value.UInt64), type);
-  if (from == DML_TENSOR_DATA_TYPE_INT64) return wordsOf(static_cast<double>(value.Int64), type);
-  const uint32_t unused = 64 - bitWidth(from);
-  const uint64_t top = value.UInt64 << unused;
-  return wordsOf(
-      isSigned(from) ? static_cast<double>(static_cast<int64_t>(top) >> unused) : static_cast<double>(top >> unused),
-      type);
+// The same of a value of that type.
+std::array<uint32_t, 2> wordsOf(const DML_SCALAR_UNION& value, DataType type) {
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT16) return wordsOf(static_cast<double>(halfValue(value.UInt16)), type);
+  if (byteWidth(type) == 4) return {value.UInt32, 0};
+  if (byteWidth(type) == 8) return {static_cast<uint32_t>(value.UInt64), static_cast<uint32_t>(value.UInt64 >> 32)};
+  const uint32_t unused = 32 - bitWidth(type);
+  const uint32_t top = value.UInt32 << unused;
+  return {isSigned(type) ? static_cast<uint32_t>(static_cast<int32_t>(top) >> unused) : top >> unused, 0};
 }
 
 // The operator's numbers and modes in order, two words each.
@@ -72,17 +65,14 @@ std::vector<uint32_t> attributeWords(const OpView& view) {
   const bool real = view.schema().type == DML_OPERATOR_ACTIVATION_SHRINK;
   const DataType type = real ? DML_TENSOR_DATA_TYPE_FLOAT32 : view.input(0).type;
   std::vector<uint32_t> words;
-  DataType scalarType = type;
   for (const Field& field : view.schema().fields) {
     std::array<uint32_t, 2> pair{};
-    if (field.values == &kTensorDataTypes) {
-      scalarType = view.field<DataType>(field);
-      continue;
-    }
+    // Scalars are of the tensor's type, whatever CLIP1 is told.
+    if (field.values == &kTensorDataTypes) continue;
     if (field.type == FieldType::Float)
       pair = wordsOf(static_cast<double>(view.field<FLOAT>(field)), type);
     else if (field.type == FieldType::Scalar)
-      pair = wordsOf(view.field<DML_SCALAR_UNION>(field), scalarType, type);
+      pair = wordsOf(view.field<DML_SCALAR_UNION>(field), type);
     else if (field.type == FieldType::Enum)
       pair[0] = view.field<uint32_t>(field);
     else

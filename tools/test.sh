@@ -191,8 +191,8 @@ if ((withSanitizers)); then
   must "configure linux-asan" configure linux-asan
   must "build linux-asan" build linux-asan core_tests dimple_tests tool_tests
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
-  # Instrumented code is several times slower: every tenth case.
-  export DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-10}
+  # Instrumented code is several times slower: every thirtieth case.
+  export DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-30}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   runTests linux-asan " (asan)"
 

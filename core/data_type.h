@@ -58,6 +58,8 @@ std::string_view dataTypeName(DataType type);
 std::string_view shortTypeName(DataType type);
 
 constexpr bool isFloat(DataType type) { return ((kFloats | kFloat64) & typeBit(type)) != 0; }
-constexpr bool isSigned(DataType type) { return ((kFloats | kFloat64 | kSignedInts) & typeBit(type)) != 0; }
+constexpr bool isSigned(DataType type) {
+  return ((kFloats | kFloat64 | kSignedInts) & typeBit(type)) != 0 || type == DML_TENSOR_DATA_TYPE_INT4;
+}
 
 }  // namespace dimple

@@ -103,6 +103,7 @@ std::optional<DML_SCALAR_UNION> parseElement(DataType type, std::string_view tex
         return element;
       }
       return {};
+    case DML_TENSOR_DATA_TYPE_INT4:
     case DML_TENSOR_DATA_TYPE_INT8:
       return parseInteger<int8_t, int64_t>(text);
     case DML_TENSOR_DATA_TYPE_INT16:
@@ -111,6 +112,7 @@ std::optional<DML_SCALAR_UNION> parseElement(DataType type, std::string_view tex
       return parseInteger<int32_t, int64_t>(text);
     case DML_TENSOR_DATA_TYPE_INT64:
       return parseInteger<int64_t, int64_t>(text);
+    case DML_TENSOR_DATA_TYPE_UINT4:
     case DML_TENSOR_DATA_TYPE_UINT8:
       return parseInteger<uint8_t, uint64_t>(text);
     case DML_TENSOR_DATA_TYPE_UINT16:

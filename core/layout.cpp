@@ -50,7 +50,7 @@ void Walk::coalesce() {
 }
 
 void Walk::sortBy(uint32_t operand) {
-  std::array<uint32_t, kMaxRank> order{};
+  std::array<uint32_t, kMaxWalkRank> order{};
   std::iota(order.begin(), order.begin() + rank, 0u);
   std::stable_sort(order.begin(), order.begin() + rank,
                    [&](uint32_t a, uint32_t b) { return strides[a][operand] > strides[b][operand]; });
@@ -83,6 +83,12 @@ Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> op
     walk.addDimension(sizes[d], stride);
   }
   return walk;
+}
+
+uint64_t spanOf(const Walk& walk, uint32_t operand) {
+  uint64_t elements = 1;
+  for (uint32_t d = 0; d < walk.rank; ++d) elements += uint64_t{walk.sizes[d] - 1} * walk.strides[d][operand];
+  return elements;
 }
 
 void appendWalk(std::vector<uint32_t>& words, const Walk& walk) {

@@ -14,6 +14,8 @@ namespace dimple {
 
 // Tensors a kernel indexes together.
 constexpr uint32_t kMaxOperands = 4;
+// Dimensions of a walk: each of a tensor may come in two, blocks and what is inside.
+constexpr uint32_t kMaxWalkRank = 2 * kMaxRank;
 
 // Unsigned division by an invariant: n / d == (t + ((n - t) >> shift1)) >> shift2 with t = high word of n * multiplier,
 // for every 32-bit n (Granlund and Montgomery 1994, figure 4.1).
@@ -28,8 +30,8 @@ Divisor makeDivisor(uint32_t divisor);
 // are element counts modulo 2^32, so negative strides work.
 struct Walk {
   uint32_t rank = 0;  // 0: one element
-  std::array<uint32_t, kMaxRank> sizes{};
-  std::array<std::array<uint32_t, kMaxOperands>, kMaxRank> strides{};
+  std::array<uint32_t, kMaxWalkRank> sizes{};
+  std::array<std::array<uint32_t, kMaxOperands>, kMaxWalkRank> strides{};
   std::array<uint32_t, kMaxOperands> base{};
 
   uint64_t count() const;
@@ -52,6 +54,9 @@ struct Walk {
 
 // A walk over `shape`'s sizes; operand i steps through operands[i], null ones stand still.
 Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> operands);
+
+// Elements from the first to the last that an operand steps on; strides are taken for positive.
+uint64_t spanOf(const Walk& walk, uint32_t operand);
 
 // Parameter words of a walk: {base}, then for each dimension {size, multiplier, shift1, shift2} {strides}. Innermost
 // dimension first, as kernels consume them.

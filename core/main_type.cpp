@@ -1,16 +1,25 @@
 #include "core/main_type.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace dimple {
 
 const TensorRule* mainRule(const OpSchema& schema) {
-  const auto rules = schema.rules;
-  const auto main = std::max_element(rules.begin(), rules.end(), [](const TensorRule& a, const TensorRule& b) {
-    return std::popcount(a.types()) < std::popcount(b.types());
-  });
-  return main == rules.end() ? nullptr : &*main;
+  const TensorRule* main = nullptr;
+  const TensorRule* next = schema.rules.data();
+  bool isArray = false;
+  for (const Field& field : schema.fields) {
+    if (field.type != FieldType::Tensor && field.type != FieldType::TensorArray) continue;
+    const TensorRule& rule = *next++;
+    // An array of tensors has types of its own only where they differ among themselves.
+    const bool better = !main || (isArray && field.type == FieldType::Tensor) ||
+                        (isArray == (field.type == FieldType::TensorArray) &&
+                         std::popcount(rule.types()) > std::popcount(main->types()));
+    if (!better) continue;
+    main = &rule;
+    isArray = field.type == FieldType::TensorArray;
+  }
+  return main;
 }
 
 DataType mainType(const DML_OPERATOR_DESC& desc) {

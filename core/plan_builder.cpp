@@ -11,11 +11,54 @@ namespace {
 
 uint64_t wholeWords(uint64_t bytes) { return alignUp(bytes, 4); }
 
-Status checkRange(const std::string& name, const Tensor& tensor, const Caps& caps) {
-  const uint64_t bytes = wholeWords(tensor.extent * byteWidth(tensor.type));
-  if (bytes <= caps.maxBufferRange) return {};
-  return Error{ErrorCode::Unsupported, cat(name, " spans ", bytes, " bytes, but this device binds at most ",
-                                           caps.maxBufferRange, " bytes to a kernel.")};
+std::string nameOf(const OpView& view, const BufferRange& range) {
+  if (range.kind == SlotKind::Input) return view.inputName(range.index);
+  if (range.kind == SlotKind::Output) return view.outputName(range.index);
+  return range.kind == SlotKind::Temporary ? "The temporary resource" : "The persistent resource";
+}
+
+// Of what could not be split into windows.
+Status checkRanges(const OpView& view, const Plan& plan, const Caps& caps) {
+  for (const Dispatch& dispatch : plan.execution)
+    for (const BufferRange& range : dispatch.buffers)
+      if (range.bytes > caps.maxBufferRange)
+        return Error{ErrorCode::Unsupported,
+                     cat(nameOf(view, range), " spans ", range.bytes, " bytes, but this device binds at most ",
+                         caps.maxBufferRange, " bytes to a kernel.")};
+  return {};
+}
+
+// The part of an operand's range that a walk touches, from the last offset before it that can be bound. Moves the
+// walk's base to match. A walk backwards is left as it is.
+BufferRange touched(const WalkOperand& operand, Walk& walk, uint32_t index, const Caps& caps) {
+  BufferRange range = operand.range;
+  uint64_t elements = 1 + operand.tail;
+  for (uint32_t d = 0; d < walk.rank; ++d) {
+    if (walk.strides[d][index] > INT32_MAX) return range;
+    elements += uint64_t{walk.sizes[d] - 1} * walk.strides[d][index];
+  }
+  const uint64_t start = uint64_t{walk.base[index]} * operand.bits / 8;
+  const uint64_t bound = start / caps.bufferOffsetAlignment * caps.bufferOffsetAlignment;
+  walk.base[index] -= static_cast<uint32_t>(bound * 8 / operand.bits);
+  range.offset += bound;
+  range.bytes = wholeWords(divideUp((walk.base[index] + elements) * operand.bits, 8));
+  return range;
+}
+
+// Where to cut a walk in two: the dimension along which an operand spans most, at a multiple that keeps packed parts
+// aligned. Size 0 if it spans one element.
+std::pair<uint32_t, uint32_t> cutOf(const Walk& walk, uint32_t operand) {
+  constexpr uint32_t kMultiple = 4096;
+  uint32_t dimension = 0;
+  uint64_t most = 0;
+  for (uint32_t d = 0; d < walk.rank; ++d)
+    if (const uint64_t span = uint64_t{walk.sizes[d] - 1} * walk.strides[d][operand]; span > most) {
+      most = span;
+      dimension = d;
+    }
+  if (most == 0) return {0, 0};
+  const uint32_t half = walk.sizes[dimension] / 2;
+  return {dimension, half > kMultiple ? half / kMultiple * kMultiple : half};
 }
 
 bool storesNatively(uint32_t bytes, const Caps& caps) {
@@ -26,12 +69,12 @@ bool storesNatively(uint32_t bytes, const Caps& caps) {
 
 BufferRange PlanBuilder::input(size_t index) const {
   const Tensor& tensor = view_.input(index);
-  return {SlotKind::Input, static_cast<uint32_t>(index), 0, wholeWords(tensor.extent * byteWidth(tensor.type)), false};
+  return {SlotKind::Input, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), false};
 }
 
 BufferRange PlanBuilder::output(size_t index) const {
   const Tensor& tensor = view_.output(index);
-  return {SlotKind::Output, static_cast<uint32_t>(index), 0, wholeWords(tensor.extent * byteWidth(tensor.type)), true};
+  return {SlotKind::Output, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), true};
 }
 
 BufferRange PlanBuilder::allocateTemporary(uint64_t bytes) {
@@ -85,9 +128,33 @@ Status PlanBuilder::addItems(std::string kernel, uint64_t items, std::vector<uin
              std::move(specialization));
 }
 
+Status PlanBuilder::addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add) {
+  Walk part = walk;
+  std::vector<BufferRange> ranges;
+  uint32_t widest = 0;
+  for (uint32_t k = 0; k < operands.size(); ++k) {
+    ranges.push_back(touched(operands[k], part, k, caps_));
+    if (ranges[k].bytes > ranges[widest].bytes) widest = k;
+  }
+  const auto [dimension, size] = cutOf(walk, widest);
+  if (ranges[widest].bytes <= caps_.maxBufferRange || size == 0) return add(part, std::move(ranges));
+  Walk first = walk;
+  Walk second = walk;
+  first.sizes[dimension] = size;
+  second.sizes[dimension] -= size;
+  for (uint32_t k = 0; k < kMaxOperands; ++k) second.base[k] += size * walk.strides[dimension][k];
+  if (auto error = addWindows(first, operands, add)) return error;
+  return addWindows(second, operands, add);
+}
+
 Plan PlanBuilder::finish() {
   deriveBarriers(plan_.execution, view_.schema().inPlace);
   return std::move(plan_);
+}
+
+uint64_t mostBound(DataType type, const Caps& caps) {
+  return (caps.maxBufferRange - std::min<uint64_t>(caps.maxBufferRange, caps.bufferOffsetAlignment)) * 8 /
+         bitWidth(type);
 }
 
 std::string typedKernel(std::string_view family, DataType type, const Caps& caps) {
@@ -106,15 +173,9 @@ Result<Plan> planOperator(const OpView& view, const Caps& caps) {
     if (const OpSchema* fused = findSchema(activation.type); !fused || !fused->plan)
       return Error{ErrorCode::NotImplemented, cat("The fused activation DML_OPERATOR_", fused ? fused->name : "INVALID",
                                                   " has no implementation.")};
-  for (size_t i = 0; i < view.inputs().size(); ++i)
-    if (view.input(i).present())
-      if (auto error = checkRange(view.inputName(i), view.input(i), caps)) return *error;
-  for (size_t i = 0; i < view.outputs().size(); ++i)
-    if (view.output(i).present())
-      if (auto error = checkRange(view.outputName(i), view.output(i), caps)) return *error;
-
   auto plan = schema.plan(view, caps);
   if (!plan) return plan;
+  if (auto error = checkRanges(view, *plan, caps)) return *error;
 
   for (size_t i = 0; i < view.inputs().size(); ++i)
     if (view.input(i).ownedByDml)

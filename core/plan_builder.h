@@ -1,6 +1,7 @@
 // Helpers of plan functions: dispatches over a grid, parameter blocks, temporary memory.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,13 @@ namespace dimple {
 // Invocations a workgroup in every kernel that works on a linear grid.
 constexpr uint32_t kGroupSize = 256;
 
+// A tensor that a walk steps through, or the first elements of rows of it.
+struct WalkOperand {
+  BufferRange range;
+  uint32_t bits;      // of an element
+  uint64_t tail = 0;  // elements read behind each that the walk comes to
+};
+
 class PlanBuilder {
  public:
   PlanBuilder(const OpView& view, const Caps& caps) : view_(view), caps_(caps) {}
@@ -24,6 +32,10 @@ class PlanBuilder {
   // The whole of an input or output tensor.
   BufferRange input(size_t index) const;
   BufferRange output(size_t index = 0) const;
+  WalkOperand inputOperand(size_t index, uint64_t tail = 0) const {
+    return {input(index), bitWidth(view_.input(index).type), tail};
+  }
+  WalkOperand outputOperand(size_t index = 0) const { return {output(index), bitWidth(view_.output(index).type)}; }
   // A part of the temporary resource, aligned to 256 bytes.
   BufferRange allocateTemporary(uint64_t bytes);
 
@@ -39,6 +51,12 @@ class PlanBuilder {
   Status addItems(std::string kernel, uint64_t items, std::vector<uint32_t> push, std::vector<BufferRange> buffers,
                   uint32_t parameterOffset, std::vector<Specialization> specialization = {});
 
+  // Calls `add` for the walk, or for parts of it where an operand spans more than the device binds at once, with what
+  // of each range the part touches, as far as the device's alignment allows; the bases of the part match. An operand
+  // that is walked backwards is bound whole.
+  using AddPart = std::function<Status(const Walk& part, std::vector<BufferRange> ranges)>;
+  Status addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add);
+
   Plan finish();
 
  private:
@@ -46,6 +64,9 @@ class PlanBuilder {
   const Caps& caps_;
   Plan plan_;
 };
+
+// Elements of a type that the device binds at once, wherever they start.
+uint64_t mostBound(DataType type, const Caps& caps);
 
 // "family.f16", or "family_native.f16" where the type is narrower than 32 bits and the device stores it natively.
 std::string typedKernel(std::string_view family, DataType type, const Caps& caps);

@@ -26,6 +26,8 @@ struct Tensor {
   bool ownedByDml = false;
 
   bool present() const { return rank != 0; }
+  // Bytes of the 32-bit words that hold the extent; several 4-bit elements share a byte.
+  uint64_t spannedBytes() const { return (extent * bitWidth(type) + 31) / 32 * 4; }
   std::span<const uint32_t> sizeSpan() const { return {sizes.data(), rank}; }
   std::span<const uint32_t> strideSpan() const { return {strides.data(), rank}; }
 };

@@ -59,7 +59,7 @@ constexpr OpSchema kSchemas[] = {
     DIMPLE_ROW(ACTIVATION_LEAKY_RELU, kAlphaFields, kActivationRules, true, true, nullptr, planUnary),
     DIMPLE_ROW(ACTIVATION_LINEAR, kAlphaBetaFields, kActivationRules, true, true, nullptr, planUnary),
     DIMPLE_ROW(ACTIVATION_PARAMETERIZED_RELU, kParameterizedReluFields, kParameterizedReluRules, true, false, nullptr,
-               nullptr),
+               planBinary),
     DIMPLE_ROW(ACTIVATION_PARAMETRIC_SOFTPLUS, kAlphaBetaFields, kActivationRules, true, true, nullptr, planUnary),
     DIMPLE_ROW(ACTIVATION_RELU, kUnaryFields, kReluRules, true, true, nullptr, planUnary),
     DIMPLE_ROW(ACTIVATION_SCALED_ELU, kScaledEluFields, kActivationRules, true, true, nullptr, planUnary),

@@ -1,8 +1,14 @@
 // Multi-head attention.
+#include <array>
+#include <bit>
+
+#include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
+#include "core/ops/copy.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
+#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
@@ -187,15 +193,237 @@ Status checkAttention(const OpView& view, const Attention& attention) {
   return checkMask(view, attention, shape, allKeys);
 }
 
-Status checkMultiheadAttention(const OpView& view) {
-  const auto& desc = view.as<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>();
-  return checkAttention(view, {"HeadCount", desc.HeadCount, desc.HeadCount, desc.MaskType});
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+// How a kernel steps through the heads of a tensor, or of a part of one that is stacked.
+struct Heads {
+  BufferRange range;
+  uint32_t first = 0;
+  uint32_t batch = 0, head = 0, position = 0, channel = 0;  // strides
+
+  std::array<uint32_t, 4> strides() const { return {batch, head, position, channel}; }
+};
+
+// Of a tensor whose last sizes are {batch, position, heads * channels}.
+Heads headsOf(const Tensor& tensor, const BufferRange& range, uint32_t channels) {
+  const uint32_t* strides = &tensor.strides[tensor.rank - 3];
+  return {range, 0, strides[0], strides[2] * channels, strides[1], strides[2]};
 }
 
-Status checkMultiheadAttention1(const OpView& view) {
-  const auto& desc = view.as<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC>();
-  return checkAttention(view, {"QueryHeadCount", desc.QueryHeadCount, desc.KeyValueHeadCount, desc.MaskType});
+// Of one {batch, position, head, part, channel}.
+Heads stackedHeadsOf(const Tensor& tensor, const BufferRange& range, uint32_t part) {
+  const auto& s = tensor.strides;
+  return {range, s[3] * part, s[0], s[2], s[1], s[4]};
 }
+
+// Of one whose last sizes are {batch, head, position, channel}.
+Heads historyOf(const Tensor& tensor, const BufferRange& range) {
+  const uint32_t* strides = &tensor.strides[tensor.rank - 4];
+  return {range, 0, strides[0], strides[1], strides[2], strides[3]};
+}
+
+Heads packedHistory(const BufferRange& range, uint32_t heads, uint32_t positions, uint32_t channels) {
+  return {range, 0, heads * positions * channels, positions * channels, channels, 1};
+}
+
+// The source of query, key or value `part`, from the tensor that has it.
+Heads sourceOf(const PlanBuilder& builder, uint32_t part, uint32_t channels) {
+  struct Stack {
+    size_t input;
+    uint32_t first;
+  };
+  const OpView& view = builder.view();
+  for (const Stack stack : {Stack{kStackedQueryKey, 0}, Stack{kStackedKeyValue, 1}, Stack{kStackedQueryKeyValue, 0}}) {
+    const Tensor& tensor = view.input(stack.input);
+    if (tensor.present() && part >= stack.first && part < stack.first + tensor.sizes[3])
+      return stackedHeadsOf(tensor, builder.input(stack.input), part - stack.first);
+  }
+  return headsOf(view.input(kQuery + part), builder.input(kQuery + part), channels);
+}
+
+class AttentionPlan {
+ public:
+  AttentionPlan(const OpView& view, const Caps& caps, const Attention& attention, float scale, float filterValue)
+      : view_(view), builder_(view, caps), attention_(attention), scale_(scale), filterValue_(filterValue) {}
+
+  Result<Plan> make() {
+    // Validation filled it before; nothing can fail.
+    if (auto error = checkShape(view_, attention_, shape_)) return *error;
+    past_ = view_.input(kPastKey).present() ? view_.input(kPastKey).sizes[view_.input(kPastKey).rank - 2] : 0;
+    const Tensor& present = view_.output(kPresentKey);
+    hasLengths_ = view_.inputs().size() > kPastSequenceLengths && view_.input(kPastSequenceLengths).present();
+    keys_ = hasLengths_ ? present.sizes[present.rank - 2] : static_cast<uint32_t>(shape_.keys) + past_;
+
+    Heads key, value;
+    if (auto error = gather(1, kPastKey, kPresentKey, static_cast<uint32_t>(shape_.keySize), key)) return *error;
+    if (auto error = gather(2, kPastValue, kPresentValue, static_cast<uint32_t>(shape_.valueSize), value))
+      return *error;
+    if (auto error = attend(key, value)) return *error;
+    return builder_.finish();
+  }
+
+ private:
+  bool has(size_t input) const { return view_.input(input).present(); }
+
+  // First element of the bias of query, key or value `part`.
+  uint32_t firstBias(uint32_t part) const {
+    const uint64_t query = attention_.queryHeads * shape_.keySize;
+    const uint64_t key = attention_.keyValueHeads * shape_.keySize;
+    return static_cast<uint32_t>(part == 0 ? 0 : part == 1 ? query : query + key);
+  }
+  uint32_t biasStride() const { return has(kBias) ? view_.input(kBias).strides[view_.input(kBias).rank - 1] : 0; }
+
+  // Keys or values as attention takes them: as they are, or with what is added to them and was before them in one
+  // tensor, which is the output for it if there is one.
+  Status gather(uint32_t part, size_t past, size_t present, uint32_t channels, Heads& all) {
+    const Heads source = sourceOf(builder_, part, channels);
+    const bool keeps = view_.output(present).present();
+    all = source;
+    if (!keeps && !has(kBias) && !has(past)) return {};
+    const auto heads = static_cast<uint32_t>(attention_.keyValueHeads);
+    const auto batch = static_cast<uint32_t>(shape_.batch);
+    const DataType type = view_.output(kOutput).type;
+    if (keeps) {
+      all = historyOf(view_.output(present), builder_.output(present));
+    } else {
+      const uint64_t elements = uint64_t{batch} * heads * keys_ * channels;
+      all = packedHistory(builder_.allocateTemporary(divideUp(elements * bitWidth(type), 8)), heads, keys_, channels);
+    }
+    if (has(past)) {
+      const Heads before = historyOf(view_.input(past), builder_.input(past));
+      if (auto error = addCopy(builder_, type, walkOf(before, all, past_, channels, 0), before.range, all.range))
+        return error;
+    }
+    const auto added = static_cast<uint32_t>(shape_.keys);
+    if (hasLengths_) {
+      if (auto error = append(part, source, all, channels)) return error;
+    } else if (!has(kBias)) {
+      if (auto error = addCopy(builder_, type, walkOf(source, all, added, channels, past_), source.range, all.range))
+        return error;
+    } else {
+      Walk walk;
+      walk.addDimension(batch, {source.batch, 0, all.batch});
+      walk.addDimension(heads, {source.head, biasStride() * channels, all.head});
+      walk.addDimension(added, {source.position, 0, all.position});
+      walk.addDimension(channels, {source.channel, biasStride(), all.channel});
+      walk.base = {source.first, firstBias(part) * biasStride(), all.first + past_ * all.position};
+      walk.coalesce();
+      const auto count = static_cast<uint32_t>(walk.count());
+      if (auto error =
+              builder_.addItems(typedKernel("binary", type, builder_.caps()), count, {count, walk.rank, 0, 0, 0, 0, 0},
+                                {source.range, builder_.input(kBias), all.range}, builder_.parameters(walk),
+                                {{0, DML_OPERATOR_ELEMENT_WISE_ADD}, {1, 0}}))
+        return error;
+    }
+    all.range.writes = false;
+    return {};
+  }
+
+  Walk walkOf(const Heads& from, const Heads& to, uint32_t positions, uint32_t channels, uint32_t firstPosition) const {
+    Walk walk;
+    walk.addDimension(static_cast<uint32_t>(shape_.batch), {from.batch, to.batch});
+    walk.addDimension(static_cast<uint32_t>(attention_.keyValueHeads), {from.head, to.head});
+    walk.addDimension(positions, {from.position, to.position});
+    walk.addDimension(channels, {from.channel, to.channel});
+    walk.base = {from.first, to.first + firstPosition * to.position};
+    return walk;
+  }
+
+  Status append(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
+    const Tensor& lengths = view_.input(kPastSequenceLengths);
+    Walk walk;
+    walk.addDimension(static_cast<uint32_t>(shape_.batch),
+                      {source.batch, 0, all.batch, lengths.strides[lengths.rank - 1]});
+    walk.addDimension(static_cast<uint32_t>(attention_.keyValueHeads),
+                      {source.head, biasStride() * channels, all.head, 0});
+    walk.addDimension(static_cast<uint32_t>(shape_.keys), {source.position, 0, all.position, 0});
+    walk.addDimension(channels, {source.channel, biasStride(), all.channel, 0});
+    walk.base = {source.first, firstBias(part) * biasStride(), all.first, 0};
+    walk.coalesce();
+    const auto count = static_cast<uint32_t>(walk.count());
+    const BufferRange bias = has(kBias) ? builder_.input(kBias) : source.range;
+    return builder_.addItems(typedKernel("attention_append", view_.output(kOutput).type, builder_.caps()), count,
+                             {count, walk.rank, has(kBias), all.position, keys_ - static_cast<uint32_t>(shape_.keys)},
+                             {source.range, bias, builder_.input(kPastSequenceLengths), all.range},
+                             builder_.parameters(walk));
+  }
+
+  Status attend(const Heads& key, const Heads& value) {
+    const Tensor& y = view_.output(kOutput);
+    const Heads query = sourceOf(builder_, 0, static_cast<uint32_t>(shape_.keySize));
+    const Heads output = headsOf(y, builder_.output(kOutput), static_cast<uint32_t>(shape_.valueSize));
+    using Four = std::array<uint32_t, 4>;
+    const auto lastStrides = [](const Tensor& tensor) {
+      const uint32_t* s = &tensor.strides[tensor.rank - 4];
+      return Four{s[0], s[1], s[2], s[3]};
+    };
+    const Tensor& mask = view_.input(kMask);
+    const uint32_t maskType = mask.present() ? static_cast<uint32_t>(attention_.maskType) : 0;
+    Four maskStrides{};
+    if (maskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN)
+      maskStrides = lastStrides(mask);
+    else if (maskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END)
+      maskStrides = {mask.strides[mask.rank - 1], 0, static_cast<uint32_t>(shape_.batch), 0};
+    else if (maskType != DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE)
+      maskStrides = {mask.strides[mask.rank - 2], mask.strides[mask.rank - 1], 0, 0};
+    const Tensor* lengths = hasLengths_ ? &view_.input(kPastSequenceLengths) : nullptr;
+    const Four parameters[] = {query.strides(),
+                               key.strides(),
+                               value.strides(),
+                               output.strides(),
+                               has(kRelativePositionBias) ? lastStrides(view_.input(kRelativePositionBias)) : Four{},
+                               maskStrides,
+                               {query.first, key.first, value.first, biasStride()},
+                               {lengths ? lengths->strides[lengths->rank - 1] : 0, 0, 0, 0}};
+    std::vector<uint32_t> words;
+    for (const Four& four : parameters) words.insert(words.end(), four.begin(), four.end());
+
+    const auto orQuery = [&](size_t input) { return has(input) ? builder_.input(input) : query.range; };
+    const auto valueSize = static_cast<uint32_t>(shape_.valueSize);
+    const auto valueTiles = static_cast<uint32_t>(divideUp(valueSize, kGroupSize));
+    const uint32_t flags = (has(kBias) ? 1u : 0u) | (has(kRelativePositionBias) ? 2u : 0u) | (hasLengths_ ? 4u : 0u);
+    return builder_.add(
+        typedKernel("attention", y.type, builder_.caps()),
+        shape_.batch * attention_.queryHeads * shape_.queries * valueTiles,
+        {static_cast<uint32_t>(shape_.queries), keys_, static_cast<uint32_t>(shape_.keySize), valueSize,
+         static_cast<uint32_t>(attention_.queryHeads),
+         static_cast<uint32_t>(attention_.queryHeads / attention_.keyValueHeads), valueTiles, maskType, flags,
+         std::bit_cast<uint32_t>(scale_), std::bit_cast<uint32_t>(filterValue_)},
+        {query.range, key.range, value.range, orQuery(kBias), orQuery(kMask), orQuery(kRelativePositionBias),
+         hasLengths_ ? builder_.input(kPastSequenceLengths) : query.range, output.range},
+        builder_.parameters(words));
+  }
+
+  const OpView& view_;
+  PlanBuilder builder_;
+  const Attention attention_;
+  const float scale_;
+  const float filterValue_;
+  Shape shape_{};
+  uint32_t past_ = 0;
+  uint32_t keys_ = 0;  // all that are attended to
+  bool hasLengths_ = false;
+};
+
+Attention attentionOf(const DML_MULTIHEAD_ATTENTION_OPERATOR_DESC& desc) {
+  return {"HeadCount", desc.HeadCount, desc.HeadCount, desc.MaskType};
+}
+Attention attentionOf(const DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC& desc) {
+  return {"QueryHeadCount", desc.QueryHeadCount, desc.KeyValueHeadCount, desc.MaskType};
+}
+
+template <class Desc>
+Status checkAttentionOf(const OpView& view) {
+  return checkAttention(view, attentionOf(view.as<Desc>()));
+}
+
+template <class Desc>
+Result<Plan> planAttentionOf(const OpView& view, const Caps& caps) {
+  const Desc& desc = view.as<Desc>();
+  return AttentionPlan(view, caps, attentionOf(desc), desc.Scale, desc.MaskFilterValue).make();
+}
+
+// ---- tables ---------------------------------------------------------------------------------------------------------
 
 template <class S>
 constexpr Field kMultiheadAttentionFields[] = {DIMPLE_OPTIONAL_INPUT(S, QueryTensor),
@@ -279,9 +507,11 @@ constexpr TensorRule kMultiheadAttention1Rules[] = {{kMultiheadAttention1Types},
 
 constexpr OpSchema kSchemas[] = {
     DIMPLE_ROW(MULTIHEAD_ATTENTION, kMultiheadAttentionFields, kMultiheadAttentionRules, false, false,
-               checkMultiheadAttention, nullptr),
+               checkAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>,
+               planAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>),
     DIMPLE_ROW(MULTIHEAD_ATTENTION1, kMultiheadAttention1Fields, kMultiheadAttention1Rules, false, false,
-               checkMultiheadAttention1, nullptr),
+               checkAttentionOf<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC>,
+               planAttentionOf<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC>),
 };
 
 }  // namespace

@@ -19,10 +19,13 @@ Result<Plan> planCast(const OpView& view, const Caps& caps) {
   }
   walk.sortBy(1);
   walk.coalesce();
-  if (auto error = builder.addItems(
-          typedKernel("cast", y.type, caps), y.elements, {static_cast<uint32_t>(y.elements), walk.rank},
-          {builder.input(0), builder.output()}, builder.parameters(walk), {{0, static_cast<uint32_t>(x.type)}}))
-    return *error;
+  const WalkOperand ranges[] = {builder.inputOperand(0), builder.outputOperand()};
+  const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
+    const uint64_t count = part.count();
+    return builder.addItems(typedKernel("cast", y.type, caps), count, {static_cast<uint32_t>(count), part.rank},
+                            buffers, builder.parameters(part), {{0, static_cast<uint32_t>(x.type)}});
+  };
+  if (auto error = builder.addWindows(walk, ranges, add)) return *error;
   return builder.finish();
 }
 

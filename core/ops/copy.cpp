@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "core/checked.h"
 #include "core/element_text.h"
@@ -15,20 +16,38 @@ constexpr uint32_t kFrom = 0;
 constexpr uint32_t kTo = 1;
 constexpr uint32_t kBoth = 1u << kFrom | 1u << kTo;
 
-// The part of `range` that an operand touches, from the last offset before it that can be bound. Moves the walk's base
-// to match. A walk backwards is left as it is.
-BufferRange touched(BufferRange range, Walk& walk, uint32_t operand, uint32_t elementBytes, const Caps& caps) {
-  uint64_t elements = 1;
+// Elements a side of a tile of kernels/movement/transpose.comp.
+constexpr uint32_t kTile = 32;
+
+// The last dimension, which is dense in the destination, and the one that is dense in the source, if they differ and
+// are worth tiles.
+struct Transposition {
+  uint32_t from;
+  uint32_t to;
+};
+std::optional<Transposition> transposition(const Walk& walk) {
+  if (walk.rank < 2) return {};
+  const uint32_t to = walk.rank - 1;
+  if (walk.strides[to][kTo] != 1 || walk.strides[to][kFrom] <= 1 || walk.sizes[to] < kTile / 2) return {};
+  for (uint32_t d = 0; d < to; ++d)
+    if (walk.strides[d][kFrom] == 1 && walk.sizes[d] >= kTile / 2) return Transposition{d, to};
+  return {};
+}
+
+Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, Transposition dense,
+                        const std::vector<BufferRange>& ranges) {
+  Walk others;
+  others.base = walk.base;
+  uint64_t groups = divideUp(walk.sizes[dense.from], kTile) * divideUp(walk.sizes[dense.to], kTile);
   for (uint32_t d = 0; d < walk.rank; ++d) {
-    if (walk.strides[d][operand] > INT32_MAX) return range;
-    elements += uint64_t{walk.sizes[d] - 1} * walk.strides[d][operand];
+    if (d == dense.from || d == dense.to) continue;
+    others.addDimension(walk.sizes[d], walk.strides[d]);
+    groups *= walk.sizes[d];
   }
-  const uint64_t start = uint64_t{walk.base[operand]} * elementBytes;
-  const uint64_t bound = start / caps.bufferOffsetAlignment * caps.bufferOffsetAlignment;
-  walk.base[operand] = static_cast<uint32_t>((start - bound) / elementBytes);
-  range.offset += bound;
-  range.bytes = alignUp((walk.base[operand] + elements) * elementBytes, 4);
-  return range;
+  return builder.add(sizedKernel("transpose", type, builder.caps()), groups,
+                     {others.rank, walk.sizes[dense.from], walk.strides[dense.from][kTo], walk.sizes[dense.to],
+                      walk.strides[dense.to][kFrom]},
+                     ranges, builder.parameters(others));
 }
 
 }  // namespace
@@ -36,15 +55,17 @@ BufferRange touched(BufferRange range, Walk& walk, uint32_t operand, uint32_t el
 Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to) {
   walk.sortBy(kTo);
   walk.coalesce();
-  const BufferRange source = touched(from, walk, kFrom, byteWidth(type), builder.caps());
-  const BufferRange target = touched(to, walk, kTo, byteWidth(type), builder.caps());
-  const uint64_t count = walk.count();
-  if (walk.isPacked(kBoth)) {
-    const uint64_t bytes = count * byteWidth(type);
-    return builder.addItems("copy_packed", divideUp(bytes, 16), {static_cast<uint32_t>(bytes)}, {source, target}, 0);
-  }
-  return builder.addItems(sizedKernel("copy", type, builder.caps()), count, {static_cast<uint32_t>(count), walk.rank},
-                          {source, target}, builder.parameters(walk));
+  const WalkOperand operands[] = {{from, bitWidth(type)}, {to, bitWidth(type)}};
+  return builder.addWindows(walk, operands, [&](const Walk& part, const std::vector<BufferRange>& ranges) {
+    const uint64_t count = part.count();
+    if (part.isPacked(kBoth)) {
+      const uint64_t bytes = count * byteWidth(type);
+      return builder.addItems("copy_packed", divideUp(bytes, 16), {static_cast<uint32_t>(bytes)}, ranges, 0);
+    }
+    if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
+    return builder.addItems(sizedKernel("copy", type, builder.caps()), count, {static_cast<uint32_t>(count), part.rank},
+                            ranges, builder.parameters(part));
+  });
 }
 
 FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value) {
@@ -77,19 +98,22 @@ FillPattern fillPattern(DataType type, float value) {
 Status addFill(PlanBuilder& builder, DataType type, Walk walk, const FillPattern& pattern, const BufferRange& to) {
   walk.sortBy(0);
   walk.coalesce();
-  const uint64_t count = walk.count();
-  if (walk.isPacked(1u << 0)) {
-    const uint64_t bytes = count * byteWidth(type);
-    return builder.addItems("fill_packed", divideUp(bytes, 16), {static_cast<uint32_t>(bytes), pattern[0], pattern[1]},
-                            {to}, 0);
-  }
-  return builder.addItems(sizedKernel("fill", type, builder.caps()), count,
-                          {static_cast<uint32_t>(count), walk.rank, pattern[0], pattern[1]}, {to},
-                          builder.parameters(walk));
+  const WalkOperand operands[] = {{to, bitWidth(type)}};
+  return builder.addWindows(walk, operands, [&](const Walk& part, const std::vector<BufferRange>& ranges) {
+    const uint64_t count = part.count();
+    if (part.isPacked(1u << 0)) {
+      const uint64_t bytes = count * byteWidth(type);
+      return builder.addItems("fill_packed", divideUp(bytes, 16),
+                              {static_cast<uint32_t>(bytes), pattern[0], pattern[1]}, ranges, 0);
+    }
+    return builder.addItems(sizedKernel("fill", type, builder.caps()), count,
+                            {static_cast<uint32_t>(count), part.rank, pattern[0], pattern[1]}, ranges,
+                            builder.parameters(part));
+  });
 }
 
 Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Caps& caps) {
-  const uint64_t bytes = alignUp(tensor.extent * byteWidth(tensor.type), 4);
+  const uint64_t bytes = tensor.spannedBytes();
   const uint64_t offset = plan.persistentBytes;
   plan.persistentBytes = alignUp(offset + bytes, DML_PERSISTENT_BUFFER_ALIGNMENT);
   for (Dispatch& dispatch : plan.execution)
@@ -100,17 +124,22 @@ Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Ca
         range.offset += offset;
       }
 
-  const uint64_t groups = divideUp(divideUp(bytes, 16), kGroupSize);
-  const auto folded = foldGroups(groups, caps);
-  if (!folded)
-    return Error{ErrorCode::Unsupported, cat("An input of ", bytes, " bytes is too large for this device to keep.")};
-  Dispatch copy;
-  copy.kernel = "copy_packed";
-  copy.groups = *folded;
-  copy.groupSize = kGroupSize;
-  copy.push = {(*folded)[0], (*folded)[0] * (*folded)[1], static_cast<uint32_t>(groups), static_cast<uint32_t>(bytes)};
-  copy.buffers = {{SlotKind::Input, inputIndex, 0, bytes, false}, {SlotKind::Persistent, 0, offset, bytes, true}};
-  plan.initialization.push_back(std::move(copy));
+  // In parts that the device binds at once, each a multiple of the alignment.
+  const uint64_t most = caps.maxBufferRange / DML_PERSISTENT_BUFFER_ALIGNMENT * DML_PERSISTENT_BUFFER_ALIGNMENT;
+  for (uint64_t at = 0; at < bytes; at += most) {
+    const uint64_t part = std::min(bytes - at, most);
+    const uint64_t groups = divideUp(divideUp(part, 16), kGroupSize);
+    const auto folded = foldGroups(groups, caps);
+    if (!folded)
+      return Error{ErrorCode::Unsupported, cat("An input of ", bytes, " bytes is too large for this device to keep.")};
+    Dispatch copy;
+    copy.kernel = "copy_packed";
+    copy.groups = *folded;
+    copy.groupSize = kGroupSize;
+    copy.push = {(*folded)[0], (*folded)[0] * (*folded)[1], static_cast<uint32_t>(groups), static_cast<uint32_t>(part)};
+    copy.buffers = {{SlotKind::Input, inputIndex, at, part, false}, {SlotKind::Persistent, 0, offset + at, part, true}};
+    plan.initialization.push_back(std::move(copy));
+  }
   return {};
 }
 

@@ -6,8 +6,8 @@
 namespace dimple {
 
 // Adds a dispatch that copies an element for each position of `walk` from operand 0 to operand 1, both of `type`'s
-// width. Only what the walk touches of the two ranges is bound, as far as the device's alignment allows, so that copies
-// to different parts of a buffer need not wait for each other.
+// width. Only what the walk touches of the two ranges is bound, so that copies to different parts of a buffer need not
+// wait for each other.
 Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to);
 
 // An element's bytes, repeated to 64 bits as the kernels that fill take them.

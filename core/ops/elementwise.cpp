@@ -124,20 +124,22 @@ Result<Plan> planUnary(const OpView& view, const Caps& caps) {
 
   walk.sortBy(1);
   walk.coalesce();
-  const bool packed = walk.isPacked(0b11);
-  std::vector<uint32_t> push{static_cast<uint32_t>(x.elements), walk.rank, scales,
-                             std::bit_cast<uint32_t>(scales ? scale->Scale : 1.0f),
-                             std::bit_cast<uint32_t>(scales ? scale->Bias : 0.0f)};
   const auto attributes = attributeWords(view);
-  push.insert(push.end(), attributes.begin(), attributes.end());
-  push.resize(9);
-  const std::vector<Specialization> specialization{{0, static_cast<uint32_t>(view.schema().type)}};
-  const uint64_t items = packed ? divideUp(x.elements * byteWidth(x.type), 16) : x.elements;
   const DataType type = computeType(view);
-  const std::string kernel = packed ? cat("unary_packed.", shortTypeName(type)) : typedKernel("unary", type, caps);
-  if (auto error = builder.addItems(kernel, items, push, {builder.input(0), builder.output()},
-                                    packed ? 0 : builder.parameters(walk), specialization))
-    return *error;
+  const WalkOperand ranges[] = {builder.inputOperand(0), builder.outputOperand()};
+  const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
+    const uint64_t count = part.count();
+    const bool packed = part.isPacked(0b11);
+    std::vector<uint32_t> push{static_cast<uint32_t>(count), part.rank, scales,
+                               std::bit_cast<uint32_t>(scales ? scale->Scale : 1.0f),
+                               std::bit_cast<uint32_t>(scales ? scale->Bias : 0.0f)};
+    push.insert(push.end(), attributes.begin(), attributes.end());
+    push.resize(9);
+    return builder.addItems(packed ? cat("unary_packed.", shortTypeName(type)) : typedKernel("unary", type, caps),
+                            packed ? divideUp(count * byteWidth(type), 16) : count, push, buffers,
+                            packed ? 0 : builder.parameters(part), {{0, static_cast<uint32_t>(view.schema().type)}});
+  };
+  if (auto error = builder.addWindows(walk, ranges, add)) return *error;
   return builder.finish();
 }
 
@@ -168,28 +170,29 @@ Result<Plan> planBinary(const OpView& view, const Caps& caps) {
   walk.sortBy(2);
   walk.coalesce();
 
-  // Operands that are one element do not keep the others from being packed.
-  uint32_t uniformMask = 0;
-  for (uint32_t k = 0; k < 2; ++k)
-    if (walk.isUniform(k)) uniformMask |= 1u << k;
-  const bool packed = walk.isPacked(0b111u & ~uniformMask);
-
   const Activation& activation = view.activation();
-  std::vector<uint32_t> push{static_cast<uint32_t>(a.elements), walk.rank, uniformMask};
   const auto attributes = activation.type == DML_OPERATOR_INVALID
                               ? attributeWords(view)
                               : std::vector{std::bit_cast<uint32_t>(activation.parameters[0]), 0u,
                                             std::bit_cast<uint32_t>(activation.parameters[1]), 0u};
-  push.insert(push.end(), attributes.begin(), attributes.end());
-  push.resize(7);
-  const std::vector<Specialization> specialization{{0, static_cast<uint32_t>(view.schema().type)},
-                                                   {1, static_cast<uint32_t>(activation.type)}};
-  const uint64_t items = packed ? divideUp(a.elements * byteWidth(a.type), 16) : a.elements;
   const DataType type = computeType(view);
-  const std::string kernel = packed ? cat("binary_packed.", shortTypeName(type)) : typedKernel("binary", type, caps);
-  if (auto error = builder.addItems(kernel, items, push, {builder.input(0), builder.input(1), builder.output()},
-                                    packed ? 0 : builder.parameters(walk), specialization))
-    return *error;
+  const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(1), builder.outputOperand()};
+  const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
+    // Operands that are one element do not keep the others from being packed.
+    uint32_t uniformMask = 0;
+    for (uint32_t k = 0; k < 2; ++k)
+      if (part.isUniform(k) && part.base[k] == 0) uniformMask |= 1u << k;
+    const uint64_t count = part.count();
+    const bool packed = part.isPacked(0b111u & ~uniformMask);
+    std::vector<uint32_t> push{static_cast<uint32_t>(count), part.rank, uniformMask};
+    push.insert(push.end(), attributes.begin(), attributes.end());
+    push.resize(7);
+    return builder.addItems(
+        packed ? cat("binary_packed.", shortTypeName(type)) : typedKernel("binary", type, caps),
+        packed ? divideUp(count * byteWidth(type), 16) : count, push, buffers, packed ? 0 : builder.parameters(part),
+        {{0, static_cast<uint32_t>(view.schema().type)}, {1, static_cast<uint32_t>(activation.type)}});
+  };
+  if (auto error = builder.addWindows(walk, ranges, add)) return *error;
   return builder.finish();
 }
 
@@ -206,13 +209,16 @@ Result<Plan> planPow(const OpView& view, const Caps& caps) {
   walk.coalesce();
   const DML_SCALE_BIAS* scale = scaleBias(view);
   const bool scales = !isIdentity(scale);
-  if (auto error = builder.addItems(
-          cat("pow.", shortTypeName(y.type)), y.elements,
-          {static_cast<uint32_t>(y.elements), walk.rank, scales, std::bit_cast<uint32_t>(scales ? scale->Scale : 1.0f),
-           std::bit_cast<uint32_t>(scales ? scale->Bias : 0.0f)},
-          {builder.input(0), builder.input(1), builder.output()}, builder.parameters(walk),
-          {{0, static_cast<uint32_t>(view.input(1).type)}}))
-    return *error;
+  const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(1), builder.outputOperand()};
+  const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
+    const uint64_t count = part.count();
+    return builder.addItems(
+        cat("pow.", shortTypeName(y.type)), count,
+        {static_cast<uint32_t>(count), part.rank, scales, std::bit_cast<uint32_t>(scales ? scale->Scale : 1.0f),
+         std::bit_cast<uint32_t>(scales ? scale->Bias : 0.0f)},
+        buffers, builder.parameters(part), {{0, static_cast<uint32_t>(view.input(1).type)}});
+  };
+  if (auto error = builder.addWindows(walk, ranges, add)) return *error;
   return builder.finish();
 }
 
@@ -229,12 +235,15 @@ Result<Plan> planPredicate(const OpView& view, const Caps& caps) {
   walk.sortBy(2);
   walk.coalesce();
   const Field* mode = findField(view.schema(), FieldType::Enum);
-  if (auto error = builder.addItems(
-          cat("predicate.", shortTypeName(computeType(view))), y.elements,
-          {static_cast<uint32_t>(y.elements), walk.rank, byteWidth(y.type), mode ? view.field<uint32_t>(*mode) : 0},
-          {builder.input(0), builder.input(second), builder.output()}, builder.parameters(walk),
-          {{0, static_cast<uint32_t>(view.schema().type)}}))
-    return *error;
+  const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(second), builder.outputOperand()};
+  const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
+    const uint64_t count = part.count();
+    return builder.addItems(
+        cat("predicate.", shortTypeName(computeType(view))), count,
+        {static_cast<uint32_t>(count), part.rank, byteWidth(y.type), mode ? view.field<uint32_t>(*mode) : 0}, buffers,
+        builder.parameters(part), {{0, static_cast<uint32_t>(view.schema().type)}});
+  };
+  if (auto error = builder.addWindows(walk, ranges, add)) return *error;
   return builder.finish();
 }
 
@@ -247,10 +256,14 @@ Result<Plan> planSelect(const OpView& view, const Caps& caps) {
   Walk walk = makeWalk(a.sizeSpan(), operands);
   walk.sortBy(3);
   walk.coalesce();
-  if (auto error = builder.addItems(
-          sizedKernel("select", a.type, caps), a.elements, {static_cast<uint32_t>(a.elements), walk.rank},
-          {builder.input(0), builder.input(1), builder.input(2), builder.output()}, builder.parameters(walk)))
-    return *error;
+  const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(1), builder.inputOperand(2),
+                                builder.outputOperand()};
+  const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
+    const uint64_t count = part.count();
+    return builder.addItems(sizedKernel("select", a.type, caps), count, {static_cast<uint32_t>(count), part.rank},
+                            buffers, builder.parameters(part));
+  };
+  if (auto error = builder.addWindows(walk, ranges, add)) return *error;
   return builder.finish();
 }
 

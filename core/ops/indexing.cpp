@@ -52,22 +52,42 @@ Status checkGather(const OpView& view) {
   return checkSizes("OutputTensor", view.output(), expected);
 }
 
+// Adds what gathers along an axis of the input. Walk operands: input without that axis, indices, output.
+Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
+  const Tensor& x = builder.view().input(0);
+  const Caps& caps = builder.caps();
+  walk.sortBy(2);
+  walk.coalesce();
+  // An axis that cannot be bound at once comes in windows.
+  const uint32_t size = x.sizes[axis];
+  const uint64_t stride = std::max(x.strides[axis], 1u);
+  const uint64_t most = mostBound(x.type, caps);
+  const auto window = static_cast<uint32_t>(x.extent <= most ? size : std::clamp<uint64_t>(most / 2 / stride, 1, size));
+  for (uint32_t first = 0; first < size; first += std::min(window, size - first)) {
+    const uint32_t count = std::min(window, size - first);
+    walk.base[0] = first * x.strides[axis];
+    const WalkOperand ranges[] = {builder.inputOperand(0, (count - uint64_t{1}) * x.strides[axis]),
+                                  builder.inputOperand(1), builder.outputOperand()};
+    const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
+      const auto items = static_cast<uint32_t>(part.count());
+      return builder.addItems(
+          sizedKernel("gather", x.type, caps), items,
+          {items, part.rank, indexKind(builder.view().input(1).type), size, x.strides[axis], first, count}, buffers,
+          builder.parameters(part));
+    };
+    if (auto error = builder.addWindows(walk, ranges, add)) return error;
+  }
+  return {};
+}
+
 Result<Plan> planGather(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
-  const UINT axis = view.as<DML_GATHER_OPERATOR_DESC>().Axis;
-  const Tensor& x = view.input(0);
   const Tensor& y = view.output();
   const auto dimensions = gatherDimensions(view);
   Walk walk;
   for (uint32_t d = 0; d < y.rank; ++d)
     walk.addDimension(y.sizes[d], {dimensions[d].inputStride, dimensions[d].indexStride, y.strides[d]});
-  walk.sortBy(2);
-  walk.coalesce();
-  if (auto error = builder.addItems(
-          sizedKernel("gather", x.type, caps), y.elements,
-          {static_cast<uint32_t>(y.elements), walk.rank, indexKind(view.input(1).type), x.sizes[axis], x.strides[axis]},
-          {builder.input(0), builder.input(1), builder.output()}, builder.parameters(walk)))
-    return *error;
+  if (auto error = addGather(builder, walk, view.as<DML_GATHER_OPERATOR_DESC>().Axis)) return *error;
   return builder.finish();
 }
 
@@ -266,19 +286,11 @@ Status checkOneHot(const OpView& view) {
 Result<Plan> planGatherElements(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
   const UINT axis = view.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis;
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
   const Tensor& y = view.output();
-  const Tensor* operands[] = {&x, &indices, &y};
+  const Tensor* operands[] = {&view.input(0), &view.input(1), &y};
   Walk walk = makeWalk(y.sizeSpan(), operands);
   walk.strides[axis][0] = 0;
-  walk.sortBy(2);
-  walk.coalesce();
-  if (auto error = builder.addItems(
-          sizedKernel("gather", x.type, caps), y.elements,
-          {static_cast<uint32_t>(y.elements), walk.rank, indexKind(indices.type), x.sizes[axis], x.strides[axis]},
-          {builder.input(0), builder.input(1), builder.output()}, builder.parameters(walk)))
-    return *error;
+  if (auto error = addGather(builder, walk, axis)) return *error;
   return builder.finish();
 }
 

@@ -1,8 +1,14 @@
 // Quantization of tensors.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
+#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
@@ -60,6 +66,112 @@ Status checkBlocks(const OpView& view) {
                              quantizes ? "OutputTensor" : "InputTensor"))
     return error;
   return checkSizes(view.inputName(2), zeroPoint, scale.sizeSpan());
+}
+
+// How a kernel that is told data types at run time is told (kernels/quantize/any_type.glsl).
+uint32_t typeWord(DataType type) {
+  return static_cast<uint32_t>(std::countr_zero(bitWidth(type))) | (isSigned(type) ? 8u : 0u) |
+         (isFloat(type) ? 16u : 0u);
+}
+
+bool isPresent(const OpView& view, size_t input) { return input < view.inputs().size() && view.input(input).present(); }
+
+// All operators of one tensor that is quantized or dequantized. Each element of the scales and zero points serves a
+// block of elements, often of one.
+Result<Plan> planQuantization(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const Tensor& x = view.input(0);
+  const Tensor& scale = view.input(1);
+  const Tensor& y = view.output();
+  const size_t zeroPoint = isPresent(view, 2) ? 2 : 1;
+  Walk walk;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    const uint32_t blocks = scale.sizes[d];
+    const uint32_t block = x.sizes[d] / blocks;
+    walk.addDimension(blocks,
+                      {x.strides[d] * block, scale.strides[d], view.input(zeroPoint).strides[d], y.strides[d] * block});
+    walk.addDimension(block, {x.strides[d], 0, 0, y.strides[d]});
+  }
+  walk.sortBy(3);
+  walk.coalesce();
+  const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(1), builder.inputOperand(zeroPoint),
+                                builder.outputOperand()};
+  const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
+    const uint64_t count = part.count();
+    return builder.addItems("quantize.u32", count,
+                            {static_cast<uint32_t>(count), part.rank, typeWord(x.type), typeWord(scale.type),
+                             typeWord(y.type), zeroPoint == 2},
+                            buffers, builder.parameters(part), {{0, isFloat(y.type)}});
+  };
+  if (auto error = builder.addWindows(walk, ranges, add)) return *error;
+  return builder.finish();
+}
+
+Result<Plan> planQuantizedAdd(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const Tensor& a = view.input(0);
+  const Tensor& b = view.input(3);
+  const Tensor& y = view.output();
+  const std::array<uint32_t, 3> types{typeWord(a.type), typeWord(b.type), typeWord(y.type)};
+  std::vector<BufferRange> sources;
+  uint32_t hasZeroPoint = 0;
+  for (const uint32_t tensor : {0u, 1u, 2u}) {
+    // The output has no values of its own among the inputs.
+    const size_t scale = tensor == 2 ? 6 : 3 * tensor + 1;
+    const bool has = view.input(scale + 1).present();
+    hasZeroPoint |= (has ? 1u : 0u) << tensor;
+    sources.push_back(builder.input(scale));
+    sources.push_back(builder.input(scale + (has ? 1 : 0)));
+  }
+  BufferRange parameters = builder.allocateTemporary(3 * 2 * sizeof(float));
+  sources.push_back(parameters);
+  if (auto error = builder.add("quantization_parameters.u32", 1, {types[0], types[1], types[2], hasZeroPoint},
+                               std::move(sources), 0))
+    return *error;
+
+  const Tensor* operands[] = {&a, &b, &y};
+  Walk walk = makeWalk(y.sizeSpan(), operands);
+  walk.sortBy(2);
+  walk.coalesce();
+  parameters.writes = false;
+  if (auto error = builder.addItems(
+          "quantized_add.u32", y.elements, {static_cast<uint32_t>(y.elements), walk.rank, types[0], types[1], types[2]},
+          {builder.input(0), builder.input(3), parameters, builder.output()}, builder.parameters(walk)))
+    return *error;
+  return builder.finish();
+}
+
+// The range of the input, then the scale and zero point that spread it, then the quantization by them.
+Result<Plan> planDynamicQuantization(const OpView& view, const Caps& caps) {
+  constexpr uint64_t kGroups = 256;
+  PlanBuilder builder(view, caps);
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const Tensor* operands[] = {&x, nullptr, nullptr, &y};
+  Walk walk = makeWalk(x.sizeSpan(), operands);
+  walk.sortBy(0);
+  walk.coalesce();
+  const auto count = static_cast<uint32_t>(x.elements);
+  const auto perGroup = static_cast<uint32_t>(std::max(divideUp(x.elements, kGroups), uint64_t{8 * kGroupSize}));
+  const auto groups = static_cast<uint32_t>(divideUp(x.elements, perGroup));
+  const BufferRange ranges = builder.allocateTemporary(groups * 2 * sizeof(float));
+  const std::vector<BufferRange> buffers{builder.input(0), ranges, builder.output(1), builder.output(2)};
+  const uint32_t parameters = builder.parameters(walk);
+  if (auto error = builder.add("dynamic_range.u32", groups, {count, walk.rank, perGroup, typeWord(x.type)}, buffers,
+                               parameters, {{0, 0}}))
+    return *error;
+  if (auto error =
+          builder.add("dynamic_range.u32", 1, {groups, 0, groups, typeWord(y.type)}, buffers, parameters, {{0, 1}}))
+    return *error;
+  BufferRange scale = builder.output(1);
+  BufferRange zeroPoint = builder.output(2);
+  scale.writes = zeroPoint.writes = false;
+  if (auto error = builder.addItems(
+          "quantize.u32", count,
+          {count, walk.rank, typeWord(x.type), typeWord(DML_TENSOR_DATA_TYPE_FLOAT32), typeWord(y.type), 1},
+          {builder.input(0), scale, zeroPoint, builder.output()}, parameters, {{0, 0}}))
+    return *error;
+  return builder.finish();
 }
 
 template <class S>
@@ -122,15 +234,15 @@ constexpr TensorRule kDequantizeRules[] = {
 
 constexpr OpSchema kSchemas[] = {
     DIMPLE_ROW(ELEMENT_WISE_QUANTIZE_LINEAR, kQuantizeLinearFields, kQuantizeLinearRules, false, false,
-               checkQuantizeLinear, nullptr),
+               checkQuantizeLinear, planQuantization),
     DIMPLE_ROW(ELEMENT_WISE_DEQUANTIZE_LINEAR, kQuantizeLinearFields, kDequantizeLinearRules, false, false, nullptr,
-               nullptr),
+               planQuantization),
     DIMPLE_ROW(ELEMENT_WISE_QUANTIZED_LINEAR_ADD, kQuantizedLinearAddFields, kQuantizedLinearAddRules, false, false,
-               checkQuantizedLinearAdd, nullptr),
+               checkQuantizedLinearAdd, planQuantizedAdd),
     DIMPLE_ROW(DYNAMIC_QUANTIZE_LINEAR, kDynamicQuantizeLinearFields, kDynamicQuantizeLinearRules, false, false,
-               checkDynamicQuantizeLinear, nullptr),
-    DIMPLE_ROW(QUANTIZE, kQuantizeFields, kQuantizeRules, false, false, checkBlocks, nullptr),
-    DIMPLE_ROW(DEQUANTIZE, kQuantizeFields, kDequantizeRules, false, false, checkBlocks, nullptr),
+               checkDynamicQuantizeLinear, planDynamicQuantization),
+    DIMPLE_ROW(QUANTIZE, kQuantizeFields, kQuantizeRules, false, false, checkBlocks, planQuantization),
+    DIMPLE_ROW(DEQUANTIZE, kQuantizeFields, kDequantizeRules, false, false, checkBlocks, planQuantization),
 };
 
 }  // namespace

@@ -110,6 +110,33 @@ Spread spreadOf(uint64_t outputs, uint64_t elements, bool elementsAreDense) {
   return {row, static_cast<uint32_t>(divideUp(elements, perChunk)), static_cast<uint32_t>(perChunk)};
 }
 
+// The partial results of each output: how many there are, which of them a stage starts with and from which element, and
+// whether it reads or writes them.
+struct Partials {
+  uint32_t count = 0;
+  uint32_t first = 0;
+  uint32_t firstIndex = 0;
+  bool read = false;
+  bool written = false;
+};
+
+// Parts of a walk that follow one another in its order, each spanning at most `most` elements of operand 0.
+void appendConsecutiveParts(std::vector<Walk>& parts, const Walk& walk, uint64_t most) {
+  uint32_t d = 0;
+  while (d < walk.rank && walk.sizes[d] == 1) ++d;
+  if (d == walk.rank || spanOf(walk, 0) <= most) {
+    parts.push_back(walk);
+    return;
+  }
+  Walk first = walk;
+  Walk second = walk;
+  first.sizes[d] = walk.sizes[d] / 2;
+  second.sizes[d] -= first.sizes[d];
+  second.base[0] += first.sizes[d] * walk.strides[d][0];
+  appendConsecutiveParts(parts, first, most);
+  appendConsecutiveParts(parts, second, most);
+}
+
 Result<Plan> planReduction(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
   const Reduction reduction = reductionOf(view);
@@ -131,49 +158,92 @@ Result<Plan> planReduction(const OpView& view, const Caps& caps) {
   }
   kept.sortBy(0);
   kept.coalesce();
+  // The order of elements matters to their indices alone.
+  if (!isArg(reduction.function)) reduced.sortBy(0);
   reduced.coalesce();
-  const auto outputs = static_cast<uint32_t>(kept.count());
   const auto elements = static_cast<uint32_t>(reduced.count());
   const bool arg = isArg(reduction.function);
+  const bool dense = smallestReduced <= smallestKept;
 
-  std::vector<uint32_t> words;
-  appendWalk(words, kept);
-  const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, reduced);
-  const uint32_t parameters = builder.parameters(words);
-
-  const auto addStage = [&](const Spread& spread, uint32_t count, BufferRange from, BufferRange to, bool readsPartials,
-                            bool writesPartials) {
+  // Of `part` of the kept dimensions, a stage of the reduction of `inside`.
+  const auto addStage = [&](const Walk& part, const Walk& inside, const Spread& spread, const Partials& partials,
+                            BufferRange from, const BufferRange& to) {
     from.writes = false;
+    std::vector<uint32_t> words;
+    appendWalk(words, part);
+    const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
+    appendWalk(words, inside);
+    const auto outputs = static_cast<uint32_t>(part.count());
     const uint64_t tasks = uint64_t{outputs} * spread.chunks;
     const std::vector<uint32_t> push{outputs,
-                                     count,
+                                     partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
                                      spread.chunks,
                                      spread.perChunk,
-                                     kept.rank,
-                                     reduced.rank,
+                                     part.rank,
+                                     inside.rank,
                                      reducedAt,
                                      reduction.preferLast,
                                      arg ? byteWidth(y.type) / 4 : 0,
-                                     elements};
+                                     elements,
+                                     partials.count,
+                                     partials.first,
+                                     partials.firstIndex};
     return builder.add(
         cat("reduce.", shortTypeName(x.type)), spread.row ? tasks : divideUp(tasks, kGroupSize), push, {from, to},
-        parameters,
-        {{0, static_cast<uint32_t>(reduction.function)}, {1, spread.row}, {2, readsPartials}, {3, writesPartials}});
+        builder.parameters(words),
+        {{0, static_cast<uint32_t>(reduction.function)}, {1, spread.row}, {2, partials.read}, {3, partials.written}});
   };
-  const Spread first = spreadOf(outputs, elements, smallestReduced <= smallestKept);
-  if (first.chunks == 1) {
-    if (auto error = addStage(first, elements, builder.input(0), builder.output(), false, false)) return *error;
-    return builder.finish();
-  }
+  const auto finish = [&](const Walk& part, uint32_t count, const BufferRange& partials, const BufferRange& to) {
+    Spread spread = spreadOf(part.count(), count, true);
+    spread.chunks = 1;
+    spread.perChunk = count;
+    return addStage(part, Walk{}, spread, {.count = count, .read = true}, partials, to);
+  };
   // A partial result is a value and its companion, each as wide as the kernel's accumulator.
   const uint64_t partialBytes = byteWidth(x.type) == 8 ? 16 : 8;
-  const BufferRange partials = builder.allocateTemporary(uint64_t{outputs} * first.chunks * partialBytes);
-  if (auto error = addStage(first, elements, builder.input(0), partials, false, true)) return *error;
-  Spread second = spreadOf(outputs, first.chunks, true);
-  second.chunks = 1;
-  second.perChunk = first.chunks;
-  if (auto error = addStage(second, first.chunks, partials, builder.output(), true, false)) return *error;
+
+  if (spanOf(reduced, 0) <= mostBound(x.type, caps)) {
+    const WalkOperand ranges[] = {builder.inputOperand(0, spanOf(reduced, 0) - 1), builder.outputOperand()};
+    const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
+      const Spread spread = spreadOf(part.count(), elements, dense);
+      if (spread.chunks == 1) return addStage(part, reduced, spread, {.count = 1}, buffers[0], buffers[1]);
+      const BufferRange partials = builder.allocateTemporary(part.count() * spread.chunks * partialBytes);
+      if (auto error = addStage(part, reduced, spread, {.count = spread.chunks, .written = true}, buffers[0], partials))
+        return error;
+      return finish(part, spread.chunks, partials, buffers[1]);
+    };
+    if (auto error = builder.addWindows(kept, ranges, add)) return *error;
+    return builder.finish();
+  }
+
+  // What one output is made of cannot be bound at once: each part of it gives partial results of all outputs.
+  std::vector<Walk> parts;
+  appendConsecutiveParts(parts, reduced, mostBound(x.type, caps) / 2);
+  std::vector<Spread> spreads;
+  Partials partials{.written = true};
+  for (const Walk& inside : parts) {
+    spreads.push_back(spreadOf(kept.count(), inside.count(), dense));
+    partials.count += spreads.back().chunks;
+  }
+  const BufferRange temporary = builder.allocateTemporary(kept.count() * partials.count * partialBytes);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Walk outside = kept;
+    outside.base[0] = parts[i].base[0];
+    const WalkOperand ranges[] = {builder.inputOperand(0, spanOf(parts[i], 0) - 1)};
+    Walk inside = parts[i];
+    inside.base[0] = 0;
+    // Outputs are not split: their numbers are those of the partial results.
+    const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
+      if (part.count() == kept.count()) return addStage(part, inside, spreads[i], partials, buffers[0], temporary);
+      return Error{ErrorCode::Unsupported,
+                   cat(view.inputName(0), " spans ", builder.input(0).bytes, " bytes, but this device binds at most ",
+                       caps.maxBufferRange, " bytes to a kernel.")};
+    };
+    if (auto error = builder.addWindows(outside, ranges, add)) return *error;
+    partials.first += spreads[i].chunks;
+    partials.firstIndex += static_cast<uint32_t>(inside.count());
+  }
+  if (auto error = finish(kept, partials.count, temporary, builder.output())) return *error;
   return builder.finish();
 }
 

@@ -29,7 +29,8 @@ float gelu(float x) {
   return x < 0.0 ? half1 * erfComplement(-x) : half1 + half1 * erfAccurate(x * 0.707106781);
 }
 
-float unitClamp(float x) { return x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x; }
+// Compilers make a clamp of comparisons, which loses NaN.
+float unitClamp(float x) { return isNan(x) ? x : x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x; }
 
 float activate(uint op, float x, vec2 p) {
   switch (op) {
@@ -47,10 +48,10 @@ float activate(uint op, float x, vec2 p) {
     case DML_OPERATOR_ACTIVATION_SHRINK: return x < -p.y ? x + p.x : x > p.y ? x - p.x : isNan(x) ? x : 0.0;
     case DML_OPERATOR_ACTIVATION_SIGMOID: return isNan(x) ? x : sigmoid(x);
     case DML_OPERATOR_ACTIVATION_SOFTPLUS: return softplusTimes(p.x * x, 1.0 / p.x);
-    case DML_OPERATOR_ACTIVATION_SOFTSIGN: return x / (1.0 + abs(x));
+    case DML_OPERATOR_ACTIVATION_SOFTSIGN: return quotient(x, 1.0 + abs(x));
     case DML_OPERATOR_ACTIVATION_SWISH: return swish(x, p.x * x);
     case DML_OPERATOR_ACTIVATION_TANH: return tanhAccurate(x);
-    case DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU: return x <= p.x ? 0.0 : x;
+    case DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU: return isLessOrEqual(x, p.x) ? 0.0 : x;
   }
   return x;
 }

@@ -12,6 +12,17 @@ int orderKey(float x) {
   return bits ^ ((bits >> 31) & 0x7fffffff);
 }
 
+// Comparisons of IEEE 754, with that exactness: -0 equals +0, and NaN compares as false.
+int numericKey(float x) { return (floatBitsToUint(x) & 0x7fffffffu) == 0u ? 0 : orderKey(x); }
+bool isLess(float a, float b) { return !isNan(a) && !isNan(b) && numericKey(a) < numericKey(b); }
+bool isLessOrEqual(float a, float b) { return !isNan(a) && !isNan(b) && numericKey(a) <= numericKey(b); }
+
+// Devices multiply by the reciprocal, which is 0 for a large divisor where denormals are flushed.
+float quotient(float a, float b) {
+  const float scale = abs(b) >= uintBitsToFloat(0x7e000000u) ? 0.25 : 1.0;  // 2^125
+  return (a * scale) / (b * scale);
+}
+
 // IEEE 754-2008 minNum and maxNum: the number if one operand is NaN.
 float minNum(float a, float b) {
   if (isNan(a)) return b;
@@ -23,13 +34,15 @@ float maxNum(float a, float b) {
   if (isNan(b)) return a;
   return orderKey(b) > orderKey(a) ? b : a;
 }
-#define MIN_MAX(TYPE)                                       \
-  TYPE minNum(TYPE a, TYPE b) { return b < a ? b : a; } \
-  TYPE maxNum(TYPE a, TYPE b) { return b > a ? b : a; }
-MIN_MAX(int)
-MIN_MAX(uint)
+#define ORDER(TYPE)                                                \
+  TYPE minNum(TYPE a, TYPE b) { return b < a ? b : a; }            \
+  TYPE maxNum(TYPE a, TYPE b) { return b > a ? b : a; }            \
+  bool isLess(TYPE a, TYPE b) { return a < b; }                    \
+  bool isLessOrEqual(TYPE a, TYPE b) { return a <= b; }
+ORDER(int)
+ORDER(uint)
 #if T == i64 || T == u64
-MIN_MAX(COMPUTE)
+ORDER(COMPUTE)
 #endif
 
 // 2^n for n in -126..127.

@@ -6,17 +6,11 @@ layout(constant_id = 1) const uint FUSED = 0;
 
 // The gradient of CLIP: none at the bounds and beyond.
 COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
-  const bool inside = x > attributeValue(push.aLow, push.aHigh) && x < attributeValue(push.bLow, push.bHigh);
-  return inside ? gradient : COMPUTE(0);
+  const bool above = isLess(attributeValue(push.aLow, push.aHigh), x);
+  return above && isLess(x, attributeValue(push.bLow, push.bHigh)) ? gradient : COMPUTE(0);
 }
 
 #if T_IS_FLOAT
-// Devices multiply by the reciprocal, which is 0 for a large divisor where denormals are flushed.
-float quotient(float a, float b) {
-  const float scale = abs(b) >= uintBitsToFloat(0x7e000000u) ? 0.25 : 1.0;  // 2^125
-  return (a * scale) / (b * scale);
-}
-
 // Without a sum that overflows, which compilers would make of it.
 float mean(float a, float b) {
   precise float halfA = a * 0.5;
@@ -74,7 +68,7 @@ float applyFunction(float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR: return remainderFloored(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE: return remainderTruncated(a, b);
     case DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU: return a < 0.0 ? b * a : a;
-    case DML_OPERATOR_ACTIVATION_RELU_GRAD: return a > 0.0 ? b : 0.0;
+    case DML_OPERATOR_ACTIVATION_RELU_GRAD: return isLess(0.0, a) ? b : 0.0;
   }
   return 0.0;
 }

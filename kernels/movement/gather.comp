@@ -2,8 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// Walk operands: input without its axis, indices, output.
-#define PUSH_FIELDS uint count; uint rank; uint indexKind; uint axisSize; uint axisStride;
+// Walk operands: input without its axis, indices, output. Indices are those of the whole axis; the input bound has
+// `window` of them from `first` on, and elements of others are left to other dispatches.
+#define PUSH_FIELDS uint count; uint rank; uint indexKind; uint axisSize; uint axisStride; uint first; uint window;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #define INDEX_BINDING 1
@@ -18,5 +19,7 @@ void main() {
   const uvec4 at = walkOffsets(0u, push.rank, item);
   uint index;
   loadIndex(push.indexKind, at.y, push.axisSize, index);
+  index -= push.first;
+  if (index >= push.window) return;
   storeRaw_y(at.z, loadRaw_x(at.x + index * push.axisStride));
 }

@@ -8,7 +8,9 @@
 // reduces as its elements.
 //   keptRank, reducedRank   walks at parameters[0] (operands: input, output) and parameters[reducedAt] (input)
 //   divisor                 elements an average divides by
-#define PUSH_FIELDS uint outputs; uint elements; uint chunks; uint chunkLength; uint keptRank; uint reducedRank; uint reducedAt; uint preferLast; uint indexWords; uint divisor;
+//   partials, firstPartial  partial results of an output, and which of them is the first chunk's
+//   firstIndex              of the first element, among all that are reduced
+#define PUSH_FIELDS uint outputs; uint elements; uint chunks; uint chunkLength; uint keptRank; uint reducedRank; uint reducedAt; uint preferLast; uint indexWords; uint divisor; uint partials; uint firstPartial; uint firstIndex;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -35,8 +37,7 @@ const bool kIsLogSumExp = FUNCTION == DML_REDUCE_FUNCTION_LOG_SUM_EXP;
 #if T_IS_FLOAT
 #define LOWEST uintBitsToFloat(0xff800000u)
 #define HIGHEST uintBitsToFloat(0x7f800000u)
-// Zeros of both signs are equal.
-int compareKey(float v) { return (floatBitsToUint(v) & 0x7fffffffu) == 0u ? 0 : orderKey(v); }
+int compareKey(float v) { return numericKey(v); }
 #else
 #if T_BITS == 64
 #if T_IS_SIGNED
@@ -165,9 +166,9 @@ Accumulator load(uint keptOffset, uint outputIndex, uint l) {
   }
   const uint at = keptOffset + walkOffsets(push.reducedAt, push.reducedRank, l).x;
 #if T_BITS >= 32
-  return fromElement(fromRaw(x[at]), l);
+  return fromElement(fromRaw(x[at]), push.firstIndex + l);
 #else
-  return fromElement(fromRaw(x[at / (32u / T_BITS)] >> (at % (32u / T_BITS) * T_BITS) & T_MASK), l);
+  return fromElement(fromRaw(x[at / (32u / T_BITS)] >> (at % (32u / T_BITS) * T_BITS) & T_MASK), push.firstIndex + l);
 #endif
 }
 
@@ -235,5 +236,5 @@ void main() {
   } else {
     for (uint k = 0u; k < count; ++k) a = combine(a, load(kept.x, outputIndex, begin + k));
   }
-  store(kept.y, outputIndex * push.chunks + chunk, a);
+  store(kept.y, outputIndex * push.partials + push.firstPartial + chunk, a);
 }

@@ -1,6 +1,9 @@
 // Plans as golden text, on the default limits and on made-up ones. No device is involved.
 #include <doctest/doctest.h>
 
+#include <map>
+#include <utility>
+
 #include "core/desc_text.h"
 #include "core/op_view.h"
 #include "core/plan_builder.h"
@@ -115,11 +118,43 @@ TEST_CASE("more workgroups than a dimension holds fold") {
         "ELEMENT_WISE_ADD needs 98 workgroups, more than this device can dispatch.");
 }
 
-TEST_CASE("a tensor above the device's binding range is refused with the limit") {
+TEST_CASE("a tensor above the device's binding range comes in windows, or is refused with the limit") {
   Caps caps;
   caps.maxBufferRange = 1024;
-  CHECK(textOf("ELEMENT_WISE_ADD ATensor=f32[300] BTensor=f32[300] OutputTensor=f32[300]", caps) ==
-        "ATensor spans 1200 bytes, but this device binds at most 1024 bytes to a kernel.");
+  CHECK(textOf("TOP_K InputTensor=f32[300] OutputValueTensor=f32[5] OutputIndexTensor=u32[5] Axis=0 K=5", caps) ==
+        "InputTensor spans 1200 bytes, but this device binds at most 1024 bytes to a kernel.");
+  // Every byte of a tensor is bound by a dispatch, within the limit, and what is kept is kept in parts.
+  for (const char* line :
+       {"ELEMENT_WISE_ADD ATensor=f32[3,300]! BTensor=f32[3,300]{0,1} OutputTensor=f32[3,300]",
+        "ELEMENT_WISE_IDENTITY InputTensor=f16[700,3]{1,700} OutputTensor=f16[700,3]",
+        "ELEMENT_WISE_IF ConditionTensor=u8[2000] ATensor=i64[2000] BTensor=i64[2000]{0} OutputTensor=i64[2000]",
+        "CAST InputTensor=u8[999] OutputTensor=f64[999]",
+        "ACTIVATION_RELU InputTensor=f32[5000] OutputTensor=f32[5000]",
+        "REDUCE Function=SUM InputTensor=f32[4001] OutputTensor=f32[1] Axes=[0]",
+        "REDUCE Function=MAX InputTensor=f32[40,100] OutputTensor=f32[40,1] Axes=[1]",
+        "ARGMAX InputTensor=i8[3000,3] OutputTensor=u32[1,3] Axes=[0]",
+        "GATHER InputTensor=f32[50,20] IndicesTensor=u32[1,4] OutputTensor=f32[4,20] Axis=0 IndexDimensions=1",
+        "DEQUANTIZE InputTensor=u4[32,200] QuantizationType=SCALE QuantizationTensors=(f32[32,4]) "
+        "OutputTensor=f32[32,200]"}) {
+    CAPTURE(line);
+    const auto plan = planOf(line, caps);
+    REQUIRE_MESSAGE(plan, plan.error().text);
+    CHECK(plan->execution.size() > 1);
+    std::map<std::pair<SlotKind, uint32_t>, uint64_t> ends;
+    for (const auto* dispatches : {&plan->initialization, &plan->execution})
+      for (const Dispatch& dispatch : *dispatches)
+        for (const BufferRange& range : dispatch.buffers) {
+          CHECK(range.bytes <= 1024);
+          CHECK(range.offset % caps.bufferOffsetAlignment == 0);
+          uint64_t& end = ends[{range.kind, range.index}];
+          end = std::max(end, range.offset + range.bytes);
+        }
+    const auto parsed = parseCase(line);
+    const auto view = validate(parsed->desc.desc());
+    for (uint32_t i = 0; i < view->inputs().size(); ++i)
+      CHECK(ends[{SlotKind::Input, i}] == view->input(i).spannedBytes());
+    CHECK(ends[{SlotKind::Output, 0}] == view->output().spannedBytes());
+  }
 }
 
 TEST_CASE("offsets inside a binding respect the device's alignment") {

@@ -22,10 +22,20 @@ size_t alignUp(size_t value, size_t alignment) { return (value + alignment - 1) 
 
 std::string inputName(size_t index) { return cat("input ", index); }
 
-// Calls visit(offset in bytes, bytes) for each element of a tensor.
+// Copies `bits` at an offset in bits: whole bytes, or half a one.
+void copyBits(std::byte* to, const std::byte* from, size_t offset, size_t bits) {
+  if (bits >= 8) std::memcpy(to + offset / 8, from + offset / 8, bits / 8);
+  if (bits % 8 == 0) return;
+  const size_t last = (offset + bits) / 8;
+  const std::byte mask = (offset + bits) % 8 != 0 ? std::byte{0x0f} : std::byte{0xf0};
+  const size_t at = mask == std::byte{0x0f} ? last : last - 1;
+  to[at] = (to[at] & ~mask) | (from[at] & mask);
+}
+
+// Calls visit(offset, size), in bits, for each element of a tensor or for all of them.
 template <class Visit>
 void forEachElement(const DML_BUFFER_TENSOR_DESC& tensor, Visit visit) {
-  const size_t width = oracle::elementBytes(tensor.DataType);
+  const size_t width = oracle::elementBits(tensor.DataType);
   uint64_t count = 1;
   for (UINT d = 0; d < tensor.DimensionCount; ++d) count *= tensor.Sizes[d];
   if (!tensor.Strides) return visit(size_t{0}, static_cast<size_t>(count) * width);
@@ -223,6 +233,12 @@ void CaseRunner::fillMemory() {
       // Coordinates that share an element hold what was written last.
       pending->arrays.back() = oracle::read(*test.inputs[i], memory);
     }
+    for (size_t i = 0; i < test.outputs.size(); ++i) {
+      if (!test.outputs[i] || !readsOutput(test, i)) continue;
+      const std::span memory(&before_[pending->outputs[i].offset], pending->outputs[i].bytes);
+      oracle::write(*test.outputs[i], fillOutput(test, i), memory);
+      pending->arrays.push_back(oracle::read(*test.outputs[i], memory));
+    }
   }
 }
 
@@ -415,8 +431,8 @@ void CaseRunner::judgeOutput(Pending& pending, size_t output) {
   const bool granted =
       std::any_of(expected.slack.begin(), expected.slack.end(), [](double slack) { return slack != 0; });
   if (!granted) pending.outcome.maxUlp = std::max(pending.outcome.maxUlp, comparison.maxUlp);
-  forEachElement(tensor, [&](size_t offset, size_t bytes) {
-    std::memcpy(&before_[range.offset + offset], &after_[range.offset + offset], bytes);
+  forEachElement(tensor, [&](size_t offset, size_t bits) {
+    copyBits(&before_[range.offset], &after_[range.offset], offset, bits);
   });
   if (keepOutputs_) pending.outcome.outputs.push_back({std::move(pending.expected[output]), std::move(actual)});
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "core/element_text.h"
 #include "core/text.h"
@@ -22,7 +22,7 @@ std::vector<uint32_t> sizesOf(const DML_BUFFER_TENSOR_DESC& tensor) {
   return {tensor.Sizes, tensor.Sizes + tensor.DimensionCount};
 }
 
-uint32_t bitsOf(DML_TENSOR_DATA_TYPE type) { return static_cast<uint32_t>(oracle::elementBytes(type) * 8); }
+uint32_t bitsOf(DML_TENSOR_DATA_TYPE type) { return static_cast<uint32_t>(oracle::elementBits(type)); }
 int64_t lowest(DML_TENSOR_DATA_TYPE type) {
   return oracle::isSigned(type) ? static_cast<int64_t>(~uint64_t{0} << (bitsOf(type) - 1)) : 0;
 }
@@ -123,10 +123,11 @@ void narrowForSoftmax(const TestCase& test, Domain& domain) {
 Domain domainOf(const TestCase& test, size_t input) {
   const DML_TENSOR_DATA_TYPE type = test.inputs[input]->DataType;
   Domain domain;
-  if (type == DML_TENSOR_DATA_TYPE_FLOAT16 || type == DML_TENSOR_DATA_TYPE_INT8) {
+  const size_t bits = oracle::elementBits(type);
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT16 || (bits <= 8 && oracle::isSigned(type))) {
     domain.smallest = -4;
     domain.largest = 4;
-  } else if (type == DML_TENSOR_DATA_TYPE_UINT8) {
+  } else if (bits <= 8) {
     domain.largest = 8;
   }
   if (!oracle::isSigned(type)) domain.smallest = 0;
@@ -144,6 +145,15 @@ Domain domainOf(const TestCase& test, size_t input) {
       domain.specialDensity = std::min(0.3, 5 / static_cast<double>(terms));
       break;
     }
+    case DML_OPERATOR_MULTIHEAD_ATTENTION:
+    case DML_OPERATOR_MULTIHEAD_ATTENTION1:
+      // Scores of which more than one counts.
+      domain.smallest = -1;
+      domain.largest = 1;
+      domain.minExponent = -4;
+      domain.maxExponent = 0;
+      domain.fullRange = false;
+      break;
     case DML_OPERATOR_ACTIVATION_SOFTMAX:
     case DML_OPERATOR_ACTIVATION_SOFTMAX1:
     case DML_OPERATOR_ACTIVATION_LOG_SOFTMAX:
@@ -501,22 +511,22 @@ Result<Array> parseElements(std::string_view text, DML_TENSOR_DATA_TYPE type, st
   };
   if (text.size() < 3 || text.front() != '[' || text.back() != ']') return invalid(text);
   std::string_view rest = text.substr(1, text.size() - 2);
-  std::vector<std::byte> bytes;
-  const size_t width = oracle::elementBytes(type);
+  const UINT one = 1;
+  Array given;
   while (!rest.empty()) {
     const std::string_view part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     const auto element = parseElement(type, part);
     if (!element) return invalid(text);
-    const auto* first = reinterpret_cast<const std::byte*>(&*element);
-    bytes.insert(bytes.end(), first, first + width);
+    const DML_BUFFER_TENSOR_DESC single{type, DML_TENSOR_FLAG_NONE, 1, &one, nullptr, sizeof *element, 0};
+    const Array value = oracle::read(single, std::as_bytes(std::span(&*element, 1)));
+    given.real.insert(given.real.end(), value.real.begin(), value.real.end());
+    given.whole.insert(given.whole.end(), value.whole.begin(), value.whole.end());
   }
   Array array = oracle::makeArray(type, sizes);
-  const size_t given = bytes.size();
-  for (size_t i = given; i < array.count() * width; ++i) bytes.push_back(bytes[i - given]);
-  const DML_BUFFER_TENSOR_DESC packed{
-      type, DML_TENSOR_FLAG_NONE, static_cast<UINT>(sizes.size()), sizes.data(), nullptr, bytes.size(), 0};
-  return oracle::read(packed, bytes);
+  for (size_t i = 0; i < array.real.size(); ++i) array.real[i] = given.real[i % given.real.size()];
+  for (size_t i = 0; i < array.whole.size(); ++i) array.whole[i] = given.whole[i % given.whole.size()];
+  return array;
 }
 
 Result<Array> fillInput(const TestCase& test, size_t input) {
@@ -532,6 +542,20 @@ Result<Array> fillInput(const TestCase& test, size_t input) {
     return array;
   }
   fillValues(test, input, random, array);
+  return array;
+}
+
+bool readsOutput(const TestCase& test, size_t output) {
+  // The present keys and values, where new ones follow them.
+  return test.type() == DML_OPERATOR_MULTIHEAD_ATTENTION1 && output > 0 && test.inputs.back() != nullptr;
+}
+
+Array fillOutput(const TestCase& test, size_t output) {
+  const DML_BUFFER_TENSOR_DESC& tensor = *test.outputs[output];
+  Array array = oracle::makeArray(tensor.DataType, sizesOf(tensor));
+  Random random(hashOf(test.desc.schema().name, test.seed * 16 + 15 - output));
+  const auto present = std::find_if(test.inputs.begin(), test.inputs.end(), [](const auto* each) { return each; });
+  fillValues(test, static_cast<size_t>(present - test.inputs.begin()), random, array);
   return array;
 }
 

@@ -56,6 +56,14 @@ constexpr Row kRows[] = {
     {DML_OPERATOR_TOP_K1, generateTopK},
     {DML_OPERATOR_NONZERO_COORDINATES, generateNonzeroCoordinates},
     {DML_OPERATOR_RANDOM_GENERATOR, generateRandom},
+    {DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR, generateQuantizeLinear},
+    {DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR, generateQuantizeLinear},
+    {DML_OPERATOR_ELEMENT_WISE_QUANTIZED_LINEAR_ADD, generateQuantizedLinearAdd},
+    {DML_OPERATOR_DYNAMIC_QUANTIZE_LINEAR, generateDynamicQuantizeLinear},
+    {DML_OPERATOR_QUANTIZE, generateQuantize},
+    {DML_OPERATOR_DEQUANTIZE, generateQuantize},
+    {DML_OPERATOR_MULTIHEAD_ATTENTION, generateAttention},
+    {DML_OPERATOR_MULTIHEAD_ATTENTION1, generateAttention},
 };
 
 // All tensors have the sizes of the first.

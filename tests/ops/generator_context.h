@@ -84,5 +84,10 @@ void generateScan(Generator& generator);
 void generateTopK(Generator& generator);
 void generateNonzeroCoordinates(Generator& generator);
 void generateRandom(Generator& generator);
+void generateQuantizeLinear(Generator& generator);
+void generateQuantizedLinearAdd(Generator& generator);
+void generateDynamicQuantizeLinear(Generator& generator);
+void generateQuantize(Generator& generator);
+void generateAttention(Generator& generator);
 
 }  // namespace dimple::testing

@@ -40,7 +40,7 @@ void requireRoom(const DML_BUFFER_TENSOR_DESC& desc, const Steps& steps, size_t 
   uint64_t last = 0;
   for (size_t d = 0; d < desc.DimensionCount; ++d)
     last += (desc.Sizes[d] - uint64_t{1}) * static_cast<uint64_t>(steps[d]);
-  if ((last + 1) * elementBytes(desc.DataType) > bytes) {
+  if (((last + 1) * elementBits(desc.DataType) + 7) / 8 > bytes) {
     throw std::invalid_argument("The memory given is smaller than the tensor it is to hold.");
   }
 }
@@ -81,39 +81,67 @@ void scatter(const DML_BUFFER_TENSOR_DESC& desc, const Steps& steps, const std::
   });
 }
 
+// Two elements a byte, the even one in the low bits.
+void gatherNibbles(const DML_BUFFER_TENSOR_DESC& desc, const Steps& steps, const std::byte* from,
+                   std::vector<int64_t>& to) {
+  size_t next = 0;
+  walk<1>({desc.Sizes, desc.DimensionCount}, {steps}, [&](const std::array<int64_t, 1>& at) {
+    to[next++] = wrapTo(desc.DataType, static_cast<int64_t>(from[at[0] / 2] >> (at[0] % 2 * 4)));
+  });
+}
+
+void scatterNibbles(const DML_BUFFER_TENSOR_DESC& desc, const Steps& steps, const std::vector<int64_t>& from,
+                    std::byte* to) {
+  size_t next = 0;
+  walk<1>({desc.Sizes, desc.DimensionCount}, {steps}, [&](const std::array<int64_t, 1>& at) {
+    const auto shift = at[0] % 2 * 4;
+    std::byte& byte = to[at[0] / 2];
+    byte = (byte & ~(std::byte{15} << shift)) | (static_cast<std::byte>(from[next++] & 15) << shift);
+  });
+}
+
 }  // namespace
 
-size_t elementBytes(DML_TENSOR_DATA_TYPE type) {
+size_t elementBits(DML_TENSOR_DATA_TYPE type) {
   switch (type) {
     case DML_TENSOR_DATA_TYPE_FLOAT64:
     case DML_TENSOR_DATA_TYPE_UINT64:
     case DML_TENSOR_DATA_TYPE_INT64:
-      return 8;
+      return 64;
     case DML_TENSOR_DATA_TYPE_FLOAT32:
     case DML_TENSOR_DATA_TYPE_UINT32:
     case DML_TENSOR_DATA_TYPE_INT32:
-      return 4;
+      return 32;
     case DML_TENSOR_DATA_TYPE_FLOAT16:
     case DML_TENSOR_DATA_TYPE_UINT16:
     case DML_TENSOR_DATA_TYPE_INT16:
-      return 2;
+      return 16;
     case DML_TENSOR_DATA_TYPE_UINT8:
     case DML_TENSOR_DATA_TYPE_INT8:
-      return 1;
+      return 8;
+    case DML_TENSOR_DATA_TYPE_UINT4:
+    case DML_TENSOR_DATA_TYPE_INT4:
+      return 4;
     default:
-      throw std::invalid_argument("The oracle knows the data types of 8, 16, 32 and 64 bits only.");
+      throw std::invalid_argument("The oracle does not know this data type.");
   }
 }
 
+size_t elementBytes(DML_TENSOR_DATA_TYPE type) {
+  const size_t bits = elementBits(type);
+  if (bits < 8) throw std::invalid_argument("Elements of 4 bits have no size in bytes.");
+  return bits / 8;
+}
+
 bool isReal(DML_TENSOR_DATA_TYPE type) {
-  elementBytes(type);
+  elementBits(type);
   return type == DML_TENSOR_DATA_TYPE_FLOAT16 || type == DML_TENSOR_DATA_TYPE_FLOAT32 ||
          type == DML_TENSOR_DATA_TYPE_FLOAT64;
 }
 
 bool isSigned(DML_TENSOR_DATA_TYPE type) {
   return isReal(type) || type == DML_TENSOR_DATA_TYPE_INT8 || type == DML_TENSOR_DATA_TYPE_INT16 ||
-         type == DML_TENSOR_DATA_TYPE_INT32 || type == DML_TENSOR_DATA_TYPE_INT64;
+         type == DML_TENSOR_DATA_TYPE_INT32 || type == DML_TENSOR_DATA_TYPE_INT64 || type == DML_TENSOR_DATA_TYPE_INT4;
 }
 
 Array makeArray(DML_TENSOR_DATA_TYPE type, std::vector<uint32_t> sizes) {
@@ -135,6 +163,10 @@ Array read(const DML_BUFFER_TENSOR_DESC& desc, std::span<const std::byte> memory
   const Steps steps = stepsOf(desc);
   requireRoom(desc, steps, memory.size());
   const std::byte* from = memory.data();
+  if (elementBits(desc.DataType) == 4) {
+    gatherNibbles(desc, steps, from, array.whole);
+    return array;
+  }
   const auto widen = [](auto element) { return static_cast<int64_t>(element); };
   switch (desc.DataType) {
     case DML_TENSOR_DATA_TYPE_FLOAT16:
@@ -179,6 +211,7 @@ void write(const DML_BUFFER_TENSOR_DESC& desc, const Array& array, std::span<std
   const Steps steps = stepsOf(desc);
   requireRoom(desc, steps, memory.size());
   std::byte* to = memory.data();
+  if (elementBits(desc.DataType) == 4) return scatterNibbles(desc, steps, array.whole, to);
   switch (elementBytes(desc.DataType) | (isReal(desc.DataType) ? 16u : 0u)) {
     case 16 | 2:
       scatter<uint16_t>(desc, steps, array.real, to, halfFromDouble);
@@ -265,6 +298,10 @@ int64_t wrapTo(DML_TENSOR_DATA_TYPE type, int64_t value) {
       return static_cast<int32_t>(value);
     case DML_TENSOR_DATA_TYPE_UINT32:
       return static_cast<uint32_t>(value);
+    case DML_TENSOR_DATA_TYPE_INT4:
+      return (value & 15) - (value & 8) * 2;
+    case DML_TENSOR_DATA_TYPE_UINT4:
+      return value & 15;
     default:
       return value;
   }
@@ -272,7 +309,7 @@ int64_t wrapTo(DML_TENSOR_DATA_TYPE type, int64_t value) {
 
 int64_t truncateTo(DML_TENSOR_DATA_TYPE type, double value) {
   if (std::isnan(value)) return 0;
-  const int bits = static_cast<int>(elementBytes(type)) * 8;
+  const int bits = static_cast<int>(elementBits(type));
   const int valueBits = isSigned(type) ? bits - 1 : bits;
   const double past = std::ldexp(1.0, valueBits);
   const double least = isSigned(type) ? -past : 0.0;

@@ -1,9 +1,11 @@
 #include <stdexcept>
 
+#include "tests/oracle/attention.h"
 #include "tests/oracle/elementwise.h"
 #include "tests/oracle/fill.h"
 #include "tests/oracle/indexing.h"
 #include "tests/oracle/movement.h"
+#include "tests/oracle/quantize.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/rearrange.h"
 #include "tests/oracle/reduce.h"
@@ -38,6 +40,18 @@ constexpr Evaluate with = [](const void* desc, std::span<const Array> inputs) {
 constexpr Row kRows[] = {
     {DML_OPERATOR_CAST, with<DML_CAST_OPERATOR_DESC, evaluateCast>},
     {DML_OPERATOR_ELEMENT_WISE_IF, with<DML_ELEMENT_WISE_IF_OPERATOR_DESC, evaluateIf>},
+    {DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR,
+     with<DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC, evaluateQuantizeLinear>},
+    {DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR,
+     with<DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC, evaluateDequantizeLinear>},
+    {DML_OPERATOR_ELEMENT_WISE_QUANTIZED_LINEAR_ADD,
+     with<DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC, evaluateQuantizedLinearAdd>},
+    {DML_OPERATOR_DYNAMIC_QUANTIZE_LINEAR,
+     with<DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC, evaluateDynamicQuantizeLinear>},
+    {DML_OPERATOR_MULTIHEAD_ATTENTION, with<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC, evaluateMultiheadAttention>},
+    {DML_OPERATOR_MULTIHEAD_ATTENTION1, with<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC, evaluateMultiheadAttention1>},
+    {DML_OPERATOR_QUANTIZE, with<DML_QUANTIZE_OPERATOR_DESC, evaluateQuantize>},
+    {DML_OPERATOR_DEQUANTIZE, with<DML_DEQUANTIZE_OPERATOR_DESC, evaluateDequantize>},
     {DML_OPERATOR_ELEMENT_WISE_POW, with<DML_ELEMENT_WISE_POW_OPERATOR_DESC, evaluatePow>},
     {DML_OPERATOR_FILL_VALUE_CONSTANT, with<DML_FILL_VALUE_CONSTANT_OPERATOR_DESC, evaluateFillValueConstant>},
     {DML_OPERATOR_SLICE, with<DML_SLICE_OPERATOR_DESC, evaluateSlice>},

@@ -26,7 +26,8 @@ struct Array {
   bool absent() const { return type == DML_TENSOR_DATA_TYPE_UNKNOWN; }
 };
 
-// Only the eleven types of 8 bits and more are known; the others make these functions throw std::invalid_argument.
+// Thirteen types are known; others make these functions throw std::invalid_argument, and elementBytes those of 4 bits.
+size_t elementBits(DML_TENSOR_DATA_TYPE type);
 size_t elementBytes(DML_TENSOR_DATA_TYPE type);
 bool isReal(DML_TENSOR_DATA_TYPE type);
 bool isSigned(DML_TENSOR_DATA_TYPE type);

@@ -1,9 +1,10 @@
-// dimple bench: what element-wise kernels move in memory a second, beside a plain copy in the same run.
+// dimple bench: what operators move in memory a second, beside a plain copy in the same run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 
 #include "core/desc_text.h"
 #include "core/text.h"
@@ -31,7 +32,8 @@ struct BenchOptions {
 struct BenchCase {
   std::string name;
   OwnedDesc desc;
-  uint64_t bytes = 0;  // read and written
+  uint64_t bytes = 0;     // read and written
+  uint32_t indexEnd = 0;  // input 1 holds indices below this; 0: there are none
   CompiledOperator op;
   std::vector<double> nanoseconds;  // one an iteration
   std::string kernels;
@@ -52,10 +54,10 @@ uint64_t touchedBytes(const DML_BUFFER_TENSOR_DESC& tensor) {
   return elements * byteWidth(tensor.DataType);
 }
 
-BenchCase makeCase(std::string name, const std::string& line) {
+BenchCase makeCase(std::string name, const std::string& line, uint64_t indexEnd = 0) {
   auto parsed = parseCase(line);
   if (!parsed) throw RunError(parsed.error().text);
-  BenchCase result{std::move(name), std::move(parsed->desc), 0, {}, {}, {}};
+  BenchCase result{std::move(name), std::move(parsed->desc), 0, static_cast<uint32_t>(indexEnd), {}, {}, {}};
   for (const BindPoint& point : bindPoints(result.desc)) result.bytes += touchedBytes(*point.tensors.front());
   return result;
 }
@@ -85,12 +87,37 @@ std::vector<BenchCase> makeCases(const BenchOptions& options) {
     cases.push_back(makeCase(cat("copy ", type), copy(type)));
     if (type != "f64") cases.push_back(makeCase(cat("add ", type), add(type, "", "", "")));
   }
+  const std::string matrix = cat("f32", sizes);
+  for (const std::string_view type : {"f32", "f16"})
+    cases.push_back(makeCase(cat("transpose ", type), cat("ELEMENT_WISE_IDENTITY InputTensor=", type, sizes, transposed,
+                                                          " OutputTensor=", type, sizes)));
+  cases.push_back(makeCase("sum of rows",
+                           cat("REDUCE Function=SUM InputTensor=", matrix, " OutputTensor=f32[", r, ",1] Axes=[1]")));
+  cases.push_back(makeCase("sum of columns",
+                           cat("REDUCE Function=SUM InputTensor=", matrix, " OutputTensor=f32[1,", c, "] Axes=[0]")));
+  for (const std::string_view type : {"f32", "f16"})
+    cases.push_back(makeCase(cat("softmax of rows ", type), cat("ACTIVATION_SOFTMAX1 InputTensor=", type, sizes,
+                                                                " OutputTensor=", type, sizes, " Axes=[1]")));
+  cases.push_back(makeCase("gather rows",
+                           cat("GATHER InputTensor=", matrix, " IndicesTensor=u32[1,", r, "] OutputTensor=", matrix,
+                               " Axis=0 IndexDimensions=1"),
+                           r));
+  cases.push_back(makeCase("scatter rows",
+                           cat("SCATTER_ELEMENTS InputTensor=", matrix, " IndicesTensor=u32", sizes,
+                               "{1,0} UpdatesTensor=", matrix, " OutputTensor=", matrix, " Axis=0"),
+                           r));
+  const uint64_t k = std::min<uint64_t>(8, c);
+  cases.push_back(makeCase(cat("top ", k, " of rows"),
+                           cat("TOP_K1 InputTensor=", matrix, " OutputValueTensor=f32[", r, ",", k,
+                               "] OutputIndexTensor=u32[", r, ",", k, "] Axis=1 K=", k, " AxisDirection=DECREASING")));
   return cases;
 }
 
 void measure(const Device& device, const BenchOptions& options, std::vector<BenchCase>& cases) {
   UINT64 largest = 0;
   UINT64 temporary = 0;
+  uint32_t indexEnd = 0;
+  size_t most = 0;
   UINT descriptors = 0;
   std::vector<CompiledOperator*> operators;
   std::vector<std::vector<BoundBuffer>> owned;
@@ -102,6 +129,8 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
       largest = std::max(largest, point.tensors.front()->TotalTensorSizeInBytes);
       if (point.role == Role::Input) ++inputs;
     }
+    most = std::max(most, bindPoints(item.desc).size());
+    indexEnd = std::max(indexEnd, item.indexEnd);
     owned.emplace_back(inputs);
     temporary = std::max(temporary, item.op.properties.TemporaryResourceSize);
     descriptors = std::max(descriptors, item.op.properties.RequiredDescriptorCount);
@@ -109,11 +138,19 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
   // Ones: no operand is a denormal, which some devices compute slowly.
   const std::vector<uint32_t> ones(static_cast<size_t>(largest / 4), std::bit_cast<uint32_t>(1.0f));
   std::vector<Com<ID3D12Resource>> buffers;
-  for (int i = 0; i < 3; ++i) {
+  for (size_t i = 0; i < most; ++i) {
     buffers.push_back(createBuffer(device, largest));
     device.check(device.context().Upload(buffers.back().get(), 0, ones.data(), ones.size() * 4),
                  "A buffer cannot be uploaded");
   }
+  // Every index once, in no order that a cache likes: a step without a common divisor.
+  std::vector<uint32_t> order(indexEnd);
+  uint64_t step = uint64_t{indexEnd} * 5 / 8 + 1;
+  while (std::gcd(step, uint64_t{indexEnd}) > 1) ++step;
+  for (uint64_t i = 0; i < indexEnd; ++i) order[i] = static_cast<uint32_t>(i * step % indexEnd);
+  const Com<ID3D12Resource> indices = createBuffer(device, uint64_t{indexEnd} * 4);
+  device.check(device.context().Upload(indices.get(), 0, order.data(), order.size() * 4),
+               "A buffer cannot be uploaded");
   Runner runner(device, descriptors, temporary);
   runner.initialize(operators, owned);
   device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
@@ -127,10 +164,13 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
       progress.step(item.name);
       std::vector<BoundBuffer> inputs, outputs;
       for (const BindPoint& point : bindPoints(item.desc)) {
-        if (point.role == Role::Input)
-          inputs.push_back({buffers[inputs.size()].get(), 0, largest});
+        ID3D12Resource* const buffer = buffers[inputs.size() + outputs.size()].get();
+        if (point.role != Role::Input)
+          outputs.push_back({buffer, 0, largest});
+        else if (item.indexEnd && inputs.size() == 1)
+          inputs.push_back({indices.get(), 0, uint64_t{indexEnd} * 4});
         else
-          outputs.push_back({buffers[2].get(), 0, largest});
+          inputs.push_back({buffer, 0, largest});
       }
       runner.dispatch(item.op, inputs, outputs);
       runner.flush();

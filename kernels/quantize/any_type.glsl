@@ -1,0 +1,53 @@
+// Elements of a data type that a push word gives: the binary logarithm of its width in bits (2 to 5), and whether it is
+// signed or a float. T is u32. Include after types.glsl.
+const uint kTypeWidth = 7u;
+const uint kTypeSigned = 8u;
+const uint kTypeFloat = 16u;
+
+uint typeWidth(uint type) { return type & kTypeWidth; }
+// Of element i in its word, in bits.
+int laneOf(uint i, uint type) { return int((i & ((32u >> typeWidth(type)) - 1u)) << typeWidth(type)); }
+uint wordOf(uint i, uint type) { return i >> (5u - typeWidth(type)); }
+
+// Integers extended to 32 bits by their signedness.
+uint extractElement(uint word, uint i, uint type) {
+  const int bits = 1 << typeWidth(type);
+  return (type & kTypeSigned) != 0u ? uint(bitfieldExtract(int(word), laneOf(i, type), bits))
+                                    : bitfieldExtract(word, laneOf(i, type), bits);
+}
+
+#define ANY_IN(NAME, BINDING)                                                              \
+  layout(set = 0, binding = BINDING, std430) readonly buffer NAME##Buffer { uint NAME[]; }; \
+  uint loadAny_##NAME(uint i, uint type) { return extractElement(NAME[wordOf(i, type)], i, type); }
+// Stores to other lanes of a word commute.
+#define ANY_OUT(NAME, BINDING)                                                    \
+  layout(set = 0, binding = BINDING, std430) buffer NAME##Buffer { uint NAME[]; }; \
+  void storeAny_##NAME(uint i, uint type, uint bits) {                            \
+    if (typeWidth(type) == 5u) {                                                  \
+      NAME[i] = bits;                                                             \
+      return;                                                                     \
+    }                                                                             \
+    const uint mask = (1u << (1u << typeWidth(type))) - 1u;                       \
+    const int lane = laneOf(i, type);                                             \
+    atomicAnd(NAME[wordOf(i, type)], ~(mask << lane));                            \
+    atomicOr(NAME[wordOf(i, type)], (bits & mask) << lane);                       \
+  }
+
+float floatFrom(uint bits, uint type) {
+  if ((type & kTypeFloat) != 0u) return typeWidth(type) == 5u ? uintBitsToFloat(bits) : floatFromHalf(bits);
+  return (type & kTypeSigned) != 0u ? float(int(bits)) : float(bits);
+}
+
+// The difference of two integers, rounded once.
+float differenceOf(uint a, uint b, uint type) {
+  const bool negative = (type & kTypeSigned) != 0u ? int(a) < int(b) : a < b;
+  return negative ? -float(b - a) : float(a - b);
+}
+
+// round(x) + zeroPoint, to nearest even, in the range of an integer type of at most 8 bits. NaN becomes 0.
+uint quantized(float x, float zeroPoint, uint type) {
+  if (isNan(x)) return 0u;
+  const float span = float(1u << (1u << typeWidth(type)));
+  const float lowest = (type & kTypeSigned) != 0u ? -0.5 * span : 0.0;
+  return uint(int(clamp(roundEven(x) + zeroPoint, lowest, lowest + span - 1.0)));
+}

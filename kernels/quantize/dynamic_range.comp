@@ -1,0 +1,55 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+
+// The least and the largest number of a tensor and 0: of a chunk a workgroup, as {least, largest}. With FINISHES one
+// workgroup reduces the chunks and gives the scale and the zero point that spread this range over the integers of a type,
+// which it is told in `type`.
+#define PUSH_FIELDS uint count; uint rank; uint perGroup; uint type;
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "common/math.glsl"
+#include "quantize/any_type.glsl"
+
+layout(constant_id = 0) const uint FINISHES = 0;
+
+ANY_IN(x, 0)
+layout(set = 0, binding = 1, std430) buffer rangesBuffer { vec2 ranges[]; };
+layout(set = 0, binding = 2, std430) buffer scaleBuffer { float scale[]; };
+ANY_OUT(zeroPoint, 3)
+
+shared vec2 found[256];
+
+vec2 widen(vec2 range, vec2 other) { return vec2(minNum(range.x, other.x), maxNum(range.y, other.y)); }
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint me = gl_LocalInvocationID.x;
+  vec2 range = vec2(0.0);
+  const uint first = group * push.perGroup;
+  const uint end = min(push.count - first, push.perGroup);
+  for (uint i = me; i < end; i += 256u) {
+    if (FINISHES != 0u) {
+      range = widen(range, ranges[first + i]);
+    } else {
+      const float value = floatFrom(loadAny_x(walkOffsets(0u, push.rank, first + i).x, push.type), push.type);
+      range = widen(range, vec2(value));
+    }
+  }
+  found[me] = range;
+  for (uint half1 = 128u; half1 > 0u; half1 >>= 1) {
+    barrier();
+    if (me < half1) found[me] = widen(found[me], found[me + half1]);
+  }
+  if (me != 0u) return;
+  range = found[0];
+  if (FINISHES == 0u) {
+    ranges[group] = range;
+    return;
+  }
+  const float lowest = (push.type & kTypeSigned) != 0u ? -128.0 : 0.0;
+  const float step1 = (range.y - range.x) / 255.0;
+  scale[0] = step1;
+  storeAny_zeroPoint(0u, push.type, quantized(quotient(-range.x, step1), lowest, push.type));
+}

@@ -1,0 +1,35 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+
+// y = round(x / scale) + zero point, or with DEQUANTIZES (x - zero point) * scale. Without a zero point it is 0, and its
+// binding that of the scale.
+#define PUSH_FIELDS uint count; uint rank; uint xType; uint scaleType; uint yType; uint hasZeroPoint;
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "common/math.glsl"
+#include "quantize/any_type.glsl"
+
+layout(constant_id = 0) const uint DEQUANTIZES = 0;
+
+ANY_IN(x, 0)
+ANY_IN(scale, 1)
+ANY_IN(zeroPoint, 2)
+ANY_OUT(y, 3)
+
+void main() {
+  uint item;
+  if (!gridItem(push.count, item)) return;
+  const uvec4 at = walkOffsets(0u, push.rank, item);
+  const float s = floatFrom(loadAny_scale(at.y, push.scaleType), push.scaleType);
+  // Zero points are of the integers' type.
+  const uint type = DEQUANTIZES != 0u ? push.xType : push.yType;
+  const uint z = push.hasZeroPoint != 0u ? loadAny_zeroPoint(at.z, type) : 0u;
+  const uint bits = loadAny_x(at.x, push.xType);
+  if (DEQUANTIZES != 0u) {
+    const float value = differenceOf(bits, z, type) * s;
+    storeAny_y(at.w, push.yType, typeWidth(push.yType) == 5u ? floatBitsToUint(value) : halfFromFloat(value));
+  } else {
+    storeAny_y(at.w, push.yType, quantized(quotient(floatFrom(bits, push.xType), s), floatFrom(z, type), type));
+  }
+}

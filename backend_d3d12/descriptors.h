@@ -15,7 +15,7 @@ class Device;
 class PlanExecutable;
 
 // Most storage buffers a kernel may bind.
-constexpr uint32_t kMaxBindings = 8;
+constexpr uint32_t kMaxBindings = 12;
 // Most specialization constants of a kernel.
 constexpr uint32_t kMaxSpecializations = 8;
 

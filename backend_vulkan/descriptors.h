@@ -16,7 +16,7 @@ class PlanExecutable;
 
 // Most storage buffers a kernel may bind; maxPerStageDescriptorStorageBuffers is at least 4, and 16 or more on every
 // device with update-after-bind.
-constexpr uint32_t kMaxBindings = 8;
+constexpr uint32_t kMaxBindings = 12;
 
 // Layouts by number of storage buffers in set 0, and of the parameter block in set 1. Thread-safe.
 class DescriptorLayouts {

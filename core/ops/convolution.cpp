@@ -1,7 +1,13 @@
 // Convolutions, floating-point and quantized.
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
+#include "core/ops/product.h"
 #include "core/ops/table.h"
 
 namespace dimple {
@@ -88,6 +94,244 @@ Status checkQuantizedLinearConvolution(const OpView& view) {
   return checkPerChannel(view, 6, view.output().sizes[1], false);
 }
 
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+// What the descriptions have in common. `filter` and `bias` are places among the inputs.
+struct Convolution {
+  size_t filter;
+  std::optional<size_t> bias;
+  bool backward = false;
+  bool flipped = false;  // the window
+  std::span<const UINT> strides, dilations, startPadding;
+  std::span<const UINT> outputPadding = {};  // empty: none
+  uint32_t groups;
+};
+
+constexpr uint32_t kMostSpatial = 3;
+
+// One spatial dimension. Places that no window reaches and elements of the window that reach nothing are left out of
+// `outputs` and `window`, so that what is left is computed without overflow.
+struct SpatialDimension {
+  uint32_t outputs, window, input, stride, dilation, padding;
+};
+
+// a * b + c, or the largest number if that is less.
+uint64_t saturatingSum(uint64_t a, uint64_t b, uint64_t c) {
+  uint64_t product = 0;
+  uint64_t sum = 0;
+  if (!checkedMultiply(a, b, product) || !checkedAdd(product, c, sum)) return std::numeric_limits<uint64_t>::max();
+  return sum;
+}
+
+uint32_t leastOf(uint64_t a, uint64_t b) { return static_cast<uint32_t>(std::min(a, b)); }
+
+// False if offsets do not fit into 32 bits.
+bool leaveOutUnreached(SpatialDimension& s, bool backward) {
+  constexpr uint64_t kLimit = uint64_t{1} << 32;
+  if (!backward) {
+    const uint64_t reached = uint64_t{s.padding} + s.input;
+    if (s.stride != 0) s.outputs = leastOf(s.outputs, (reached - 1) / s.stride + 1);
+    if (s.dilation != 0) s.window = leastOf(s.window, (reached - 1) / s.dilation + 1);
+    return saturatingSum(s.outputs - 1, s.stride, uint64_t{s.window - 1} * s.dilation) < kLimit;
+  }
+  const uint64_t farthest = uint64_t{s.outputs} - 1 + s.padding;
+  if (saturatingSum(s.input - 1, s.stride, uint64_t{s.window - 1} * s.dilation) < s.padding) {
+    s.window = 0;
+    return true;
+  }
+  if (s.dilation != 0) s.window = leastOf(s.window, farthest / s.dilation + 1);
+  return farthest < kLimit;
+}
+
+uint32_t sizeAt(const Tensor& tensor, uint32_t d) { return d < tensor.rank ? tensor.sizes[d] : 1; }
+uint32_t strideAt(const Tensor& tensor, uint32_t d) { return sizeAt(tensor, d) > 1 ? tensor.strides[d] : 0; }
+
+void appendDivisor(std::vector<uint32_t>& words, uint32_t first, uint32_t size) {
+  const Divisor divisor = makeDivisor(std::max(1u, size));
+  words.insert(words.end(), {first, divisor.multiplier, divisor.shift1, divisor.shift2});
+}
+
+// Makes the product that a convolution is: filters by windows of the input, for each group.
+Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, Product& product,
+                   ConvolutionWindow& window) {
+  const OpView& view = builder.view();
+  const Tensor& x = view.input(0);
+  const Tensor& filter = view.input(convolution.filter);
+  const Tensor& y = view.output();
+  const bool backward = convolution.backward;
+  const uint32_t groups = convolution.groups;
+  const uint32_t filters = y.sizes[1] / groups;
+  const uint32_t channels = x.sizes[1] / groups;
+  // Strides of the filter by the channel of the output and of the input.
+  const uint32_t filterStride = strideAt(filter, backward ? 1 : 0);
+  const uint32_t channelStride = strideAt(filter, backward ? 0 : 1);
+
+  product.type = y.type;
+  product.rows = filters;
+  product.columns = y.sizes[0];
+  product.depth = channels;
+  window.backward = backward;
+  uint32_t flippedBase = 0;
+  bool empty = false;
+  std::vector<uint32_t>& words = window.dimensions;
+  for (uint32_t i = 0; i < kMostSpatial; ++i) {
+    const uint32_t d = kMostSpatial - 1 - i;
+    const bool given = d < convolution.strides.size();
+    SpatialDimension s{sizeAt(y, d + 2), sizeAt(filter, d + 2), sizeAt(x, d + 2), 1, 1, 0};
+    const uint32_t size = s.outputs;
+    const uint32_t windowSize = s.window;
+    if (given) {
+      s.stride = convolution.strides[d];
+      s.dilation = convolution.dilations[d];
+      s.padding = convolution.startPadding[d];
+      // Zeros behind the result of the convolution.
+      if (!convolution.outputPadding.empty()) s.outputs -= convolution.outputPadding[d];
+    }
+    if (!leaveOutUnreached(s, backward))
+      return Error{ErrorCode::Unsupported, cat(view.schema().name, " has windows of dimension ", d,
+                                               " that reach farther than 32 bits can say.")};
+    empty = empty || s.window == 0;
+    uint32_t tapStride = strideAt(filter, d + 2);
+    if (convolution.flipped) {
+      flippedBase += (windowSize - 1) * tapStride;
+      tapStride = 0 - tapStride;
+    }
+    product.columns *= size;
+    product.depth *= s.window;
+    appendDivisor(words, size, size);
+    appendDivisor(words, s.window, s.window);
+    words.insert(words.end(), {s.input, s.stride, s.dilation, s.padding});
+    appendDivisor(words, s.outputs, s.stride);
+    words.insert(words.end(), {strideAt(x, d + 2), tapStride, strideAt(y, d + 2), 0});
+  }
+  // Further dimensions have one element, and so they are all padding or none.
+  for (size_t d = kMostSpatial; d < convolution.strides.size(); ++d) empty = empty || convolution.startPadding[d] != 0;
+  if (empty) product.depth = 0;
+
+  const bool hasBias = convolution.bias && view.input(*convolution.bias).present();
+  const uint32_t biasStride = hasBias ? strideAt(view.input(*convolution.bias), 1) : 0;
+  window.strides = {filterStride,   channelStride, strideAt(x, 1), strideAt(x, 0), biasStride, 0,
+                    strideAt(y, 1), strideAt(y, 0)};
+  product.matrices.base[0] = flippedBase;
+  const uint32_t filtersOfGroup = backward ? channels * channelStride : filters * filterStride;
+  product.matrices.addDimension(
+      groups, {filtersOfGroup, channels * strideAt(x, 1), filters * biasStride, filters * strideAt(y, 1)});
+  product.matrices.coalesce();
+  product.hasC = hasBias;
+  product.from[0] = builder.input(convolution.filter);
+  product.from[1] = builder.input(0);
+  product.from[2] = builder.input(hasBias ? *convolution.bias : 0);
+  product.to = builder.output();
+  return {};
+}
+
+// A window of one element at every place is a product of matrices as they lie, if all places lie evenly.
+std::optional<Product> pointwiseProduct(const OpView& view, const Convolution& convolution, const Product& product,
+                                        const ConvolutionWindow& window) {
+  const Tensor& x = view.input(0);
+  const Tensor& filter = view.input(convolution.filter);
+  const Tensor& y = view.output();
+  Walk places;
+  for (uint32_t d = 0; d < convolution.strides.size(); ++d) {
+    if (x.sizes[d + 2] != y.sizes[d + 2] || filter.sizes[d + 2] != 1) return std::nullopt;
+    if (convolution.strides[d] != 1 || convolution.startPadding[d] != 0 || convolution.outputPadding[d] != 0)
+      return std::nullopt;
+    places.addDimension(x.sizes[d + 2], {x.strides[d + 2], y.strides[d + 2]});
+  }
+  places.coalesce();
+  if (places.rank > 1) return std::nullopt;
+  const std::vector<uint32_t>& s = window.strides;
+  Product pointwise = product;
+  pointwise.columns = static_cast<uint32_t>(places.count());
+  pointwise.a = {s[0], s[1]};
+  pointwise.b = {s[2], places.strides[0][0]};
+  pointwise.c = {s[4], 0};
+  pointwise.y = {s[6], places.strides[0][1]};
+  pointwise.matrices.addDimension(x.sizes[0], {0, s[3], 0, s[7]});
+  pointwise.matrices.coalesce();
+  return pointwise;
+}
+
+Result<Plan> planConvolution(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_CONVOLUTION_OPERATOR_DESC>();
+  const size_t count = desc.DimensionCount;
+  const Convolution convolution{.filter = 1,
+                                .bias = 2,
+                                .backward = desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD,
+                                .flipped = desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION,
+                                .strides = {desc.Strides, count},
+                                .dilations = {desc.Dilations, count},
+                                .startPadding = {desc.StartPadding, count},
+                                .outputPadding = {desc.OutputPadding, count},
+                                .groups = desc.GroupCount};
+  Product product;
+  ConvolutionWindow window;
+  if (auto error = makeProduct(builder, convolution, product, window)) return *error;
+  const FloatFinish finish{.activation = view.activation()};
+  const auto pointwise = pointwiseProduct(view, convolution, product, window);
+  if (auto error =
+          pointwise ? addFloatProduct(builder, *pointwise, finish) : addFloatProduct(builder, product, finish, &window))
+    return *error;
+  return builder.finish();
+}
+
+// A tensor of one element, or of one a filter.
+Quantization::Parameter parameterOf(const PlanBuilder& builder, size_t input) {
+  const Tensor& tensor = builder.view().input(input);
+  if (!tensor.present()) return {};
+  return {builder.input(input), strideAt(tensor, 1)};
+}
+
+template <class Desc>
+Result<Plan> planIntegers(const OpView& view, const Caps& caps, size_t filter, std::optional<size_t> bias,
+                          Quantization (*quantizationOf)(const PlanBuilder&)) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<Desc>();
+  const size_t count = desc.DimensionCount;
+  const Convolution convolution{.filter = filter,
+                                .bias = bias,
+                                .strides = {desc.Strides, count},
+                                .dilations = {desc.Dilations, count},
+                                .startPadding = {desc.StartPadding, count},
+                                .groups = desc.GroupCount};
+  Product product;
+  ConvolutionWindow window;
+  if (auto error = makeProduct(builder, convolution, product, window)) return *error;
+  Quantization quantization = quantizationOf(builder);
+  quantization.a = view.input(filter).type;
+  quantization.b = view.input(0).type;
+  if (auto error = addIntegerProduct(builder, product, quantization, &window)) return *error;
+  return builder.finish();
+}
+
+Result<Plan> planConvolutionInteger(const OpView& view, const Caps& caps) {
+  return planIntegers<DML_CONVOLUTION_INTEGER_OPERATOR_DESC>(view, caps, 2, std::nullopt,
+                                                             [](const PlanBuilder& builder) {
+                                                               Quantization quantization;
+                                                               quantization.zeroB = parameterOf(builder, 1);
+                                                               quantization.zeroA = parameterOf(builder, 3);
+                                                               return quantization;
+                                                             });
+}
+
+Result<Plan> planQuantizedLinearConvolution(const OpView& view, const Caps& caps) {
+  return planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC>(view, caps, 3, 6, [](const PlanBuilder& builder) {
+    Quantization quantization;
+    quantization.scaleB = parameterOf(builder, 1);
+    quantization.zeroB = parameterOf(builder, 2);
+    quantization.scaleA = parameterOf(builder, 4);
+    quantization.zeroA = parameterOf(builder, 5);
+    quantization.scaleY = parameterOf(builder, 7);
+    quantization.zeroY = parameterOf(builder, 8);
+    quantization.c = DML_TENSOR_DATA_TYPE_INT32;
+    quantization.scale = DML_TENSOR_DATA_TYPE_FLOAT32;
+    return quantization;
+  });
+}
+
+// ---- schemas --------------------------------------------------------------------------------------------------------
+
 constexpr DML_OPERATOR_TYPE kAlsoFusedByConvolution[] = {DML_OPERATOR_ELEMENT_WISE_CLIP};
 
 template <class S>
@@ -163,12 +407,12 @@ constexpr TensorRule kQuantizedLinearConvolutionRules[] = {
     {kConvolutionIntegerTypes, sameType(8)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(CONVOLUTION, kConvolutionFields, kConvolutionRules, false, false, checkConvolution, nullptr,
+    DIMPLE_ROW(CONVOLUTION, kConvolutionFields, kConvolutionRules, false, false, checkConvolution, planConvolution,
                kAlsoFusedByConvolution),
     DIMPLE_ROW(CONVOLUTION_INTEGER, kConvolutionIntegerFields, kConvolutionIntegerRules, false, false,
-               checkConvolutionInteger, nullptr),
+               checkConvolutionInteger, planConvolutionInteger),
     DIMPLE_ROW(QUANTIZED_LINEAR_CONVOLUTION, kQuantizedLinearConvolutionFields, kQuantizedLinearConvolutionRules, false,
-               false, checkQuantizedLinearConvolution, nullptr),
+               false, checkQuantizedLinearConvolution, planQuantizedLinearConvolution),
 };
 
 }  // namespace

@@ -1,9 +1,12 @@
 // Matrix products.
 #include <algorithm>
 
+#include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
+#include "core/ops/product.h"
+#include "core/ops/softmax.h"
 #include "core/ops/table.h"
 
 namespace dimple {
@@ -93,6 +96,160 @@ Status checkQuantizedLinearMatrixMultiply(const OpView& view) {
   return checkParameter(view, 6, kOfRows, y.sizes[y.rank - 2]);
 }
 
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+// The stride of a dimension that may be missing or of one element.
+uint32_t strideFromRight(const Tensor& tensor, uint32_t fromRight) {
+  return sizeFromRight(tensor, fromRight) > 1 ? tensor.strides[tensor.rank - fromRight] : 0;
+}
+
+// Of the tensors at these places among the inputs, into a tensor that lies in `to`.
+Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, size_t bIndex, bool transposeB,
+                  std::optional<size_t> cIndex, const Tensor& y, const BufferRange& to) {
+  const OpView& view = builder.view();
+  const Tensor& a = view.input(aIndex);
+  const Tensor& b = view.input(bIndex);
+  Product product;
+  product.type = y.type;
+  product.rows = sizeFromRight(y, 2);
+  product.columns = sizeFromRight(y, 1);
+  product.depth = sizeFromRight(a, transposeA ? 2 : 1);
+  product.hasC = cIndex && view.input(*cIndex).present();
+  const Tensor c = product.hasC ? view.input(*cIndex) : Tensor{};
+  const auto stridesOf = [](const Tensor& tensor, bool transpose) {
+    return Product::Strides{strideFromRight(tensor, transpose ? 1 : 2), strideFromRight(tensor, transpose ? 2 : 1)};
+  };
+  product.a = stridesOf(a, transposeA);
+  product.b = stridesOf(b, transposeB);
+  product.c = stridesOf(c, false);
+  product.y = stridesOf(y, false);
+  for (uint32_t d = std::max({a.rank, b.rank, y.rank}); d > 2; --d)
+    product.matrices.addDimension(sizeFromRight(y, d), {strideFromRight(a, d), strideFromRight(b, d),
+                                                        strideFromRight(c, d), strideFromRight(y, d)});
+  product.matrices.coalesce();
+  product.from[0] = builder.input(aIndex);
+  product.from[1] = builder.input(bIndex);
+  product.from[2] = builder.input(product.hasC ? *cIndex : aIndex);
+  product.to = to;
+  return product;
+}
+
+// A packed FLOAT32 tensor of the sizes of another.
+Tensor wideTensor(const Tensor& like) {
+  Tensor tensor = like;
+  tensor.type = DML_TENSOR_DATA_TYPE_FLOAT32;
+  uint32_t stride = 1;
+  for (uint32_t d = tensor.rank; d-- > 0; stride *= tensor.sizes[d]) tensor.strides[d] = stride;
+  tensor.extent = tensor.elements;
+  return tensor;
+}
+
+BufferRange reading(BufferRange range) {
+  range.writes = false;
+  return range;
+}
+
+// The axes of a fused softmax; none if the activation works on single elements.
+std::optional<uint32_t> softmaxAxes(const Activation& activation, uint32_t rank) {
+  if (activation.type == DML_OPERATOR_ACTIVATION_SOFTMAX) return 1u << (rank - 1);
+  if (activation.type != DML_OPERATOR_ACTIVATION_SOFTMAX1) return std::nullopt;
+  uint32_t mask = 0;
+  for (const UINT axis : activation.axes) mask |= 1u << axis;
+  return mask;
+}
+
+Result<Plan> planGemm(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_GEMM_OPERATOR_DESC>();
+  const Tensor& y = view.output();
+  FloatFinish finish{desc.Alpha, desc.Beta, view.activation()};
+  const auto product = [&](const Tensor& to, const BufferRange& range) {
+    Product p = productOf(builder, 0, desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE, 1,
+                          desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE, 2, to, range);
+    p.type = y.type;
+    return p;
+  };
+  const auto axes = softmaxAxes(finish.activation, y.rank);
+  if (!axes) {
+    if (auto error = addFloatProduct(builder, product(y, builder.output()), finish)) return *error;
+    return builder.finish();
+  }
+  // Between the product and the softmax, and behind it, elements stay FLOAT32, so that they are rounded once.
+  const Tensor wide = wideTensor(y);
+  const BufferRange sums = builder.allocateTemporary(wide.elements * 4);
+  finish.activation = {};
+  finish.wide = y.type != wide.type;
+  if (auto error = addFloatProduct(builder, product(wide, sums), finish)) return *error;
+  const BufferRange results = finish.wide ? builder.allocateTemporary(wide.elements * 4) : builder.output();
+  if (auto error = addSoftmax(builder, DML_OPERATOR_ACTIVATION_SOFTMAX, wide, finish.wide ? wide : y, *axes,
+                              reading(sums), results))
+    return *error;
+  if (finish.wide) {
+    const Tensor* operands[] = {&wide, &y};
+    Walk walk = makeWalk(y.sizeSpan(), operands);
+    walk.sortBy(1);
+    walk.coalesce();
+    if (auto error = builder.addItems(
+            typedKernel("cast", y.type, caps), y.elements, {static_cast<uint32_t>(y.elements), walk.rank},
+            {reading(results), builder.output()}, builder.parameters(walk), {{0, static_cast<uint32_t>(wide.type)}}))
+      return *error;
+  }
+  return builder.finish();
+}
+
+Quantization::Parameter parameterOf(const PlanBuilder& builder, size_t input, uint32_t fromRight) {
+  const Tensor& tensor = builder.view().input(input);
+  if (!tensor.present()) return {};
+  return {builder.input(input), strideFromRight(tensor, fromRight)};
+}
+
+Result<Plan> planMatrixMultiplyInteger(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  Quantization quantization;
+  quantization.a = view.input(0).type;
+  quantization.b = view.input(2).type;
+  quantization.zeroA = parameterOf(builder, 1, kOfRows);
+  quantization.zeroB = parameterOf(builder, 3, kOfColumns);
+  const Product product = productOf(builder, 0, false, 2, false, std::nullopt, view.output(), builder.output());
+  if (auto error = addIntegerProduct(builder, product, quantization)) return *error;
+  return builder.finish();
+}
+
+// The tensors that the quantized products begin with.
+Quantization quantizationOf(const PlanBuilder& builder) {
+  const OpView& view = builder.view();
+  Quantization quantization;
+  quantization.a = view.input(0).type;
+  quantization.scale = view.input(1).type;
+  quantization.b = view.input(3).type;
+  quantization.scaleA = parameterOf(builder, 1, kOfRows);
+  quantization.zeroA = parameterOf(builder, 2, kOfRows);
+  quantization.scaleB = parameterOf(builder, 4, kOfColumns);
+  quantization.zeroB = parameterOf(builder, 5, kOfColumns);
+  return quantization;
+}
+
+Result<Plan> planQuantizedLinearMatrixMultiply(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  Quantization quantization = quantizationOf(builder);
+  quantization.scaleY = parameterOf(builder, 6, kOfRows);
+  quantization.zeroY = parameterOf(builder, 7, kOfRows);
+  const Product product = productOf(builder, 0, false, 3, false, std::nullopt, view.output(), builder.output());
+  if (auto error = addIntegerProduct(builder, product, quantization)) return *error;
+  return builder.finish();
+}
+
+Result<Plan> planMatrixMultiplyIntegerToFloat(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  Quantization quantization = quantizationOf(builder);
+  quantization.c = view.input(6).type;
+  const Product product = productOf(builder, 0, false, 3, false, 6, view.output(), builder.output());
+  if (auto error = addIntegerProduct(builder, product, quantization)) return *error;
+  return builder.finish();
+}
+
+// ---- schemas --------------------------------------------------------------------------------------------------------
+
 constexpr DML_OPERATOR_TYPE kAlsoFusedByGemm[] = {DML_OPERATOR_ACTIVATION_SOFTMAX, DML_OPERATOR_ACTIVATION_SOFTMAX1,
                                                   DML_OPERATOR_ELEMENT_WISE_CLIP};
 
@@ -167,13 +324,15 @@ constexpr TensorRule kMatrixMultiplyIntegerToFloatRules[] = {{kMatrixMultiplyInt
                                                              {kMatrixMultiplyIntegerToFloatBiasTypes, like(6)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(GEMM, kGemmFields, kGemmRules, false, false, checkGemm, nullptr, kAlsoFusedByGemm),
+    DIMPLE_ROW(GEMM, kGemmFields, kGemmRules, false, false, checkGemm, planGemm, kAlsoFusedByGemm),
     DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER, kMatrixMultiplyIntegerFields, kMatrixMultiplyIntegerRules, false, false,
-               checkMatrixMultiplyInteger, nullptr),
+               checkMatrixMultiplyInteger, planMatrixMultiplyInteger),
     DIMPLE_ROW(QUANTIZED_LINEAR_MATRIX_MULTIPLY, kQuantizedLinearMatrixMultiplyFields,
-               kQuantizedLinearMatrixMultiplyRules, false, false, checkQuantizedLinearMatrixMultiply, nullptr),
+               kQuantizedLinearMatrixMultiplyRules, false, false, checkQuantizedLinearMatrixMultiply,
+               planQuantizedLinearMatrixMultiply),
     DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER_TO_FLOAT, kMatrixMultiplyIntegerToFloatFields,
-               kMatrixMultiplyIntegerToFloatRules, false, false, checkQuantizedProduct, nullptr),
+               kMatrixMultiplyIntegerToFloatRules, false, false, checkQuantizedProduct,
+               planMatrixMultiplyIntegerToFloat),
 };
 
 }  // namespace

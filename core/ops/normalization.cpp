@@ -1,8 +1,14 @@
 // Normalization and its gradients.
-#include "core/op_view.h"
+#include <array>
+#include <bit>
+#include <limits>
+
+#include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
+#include "core/ops/spread.h"
 #include "core/ops/table.h"
+#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
@@ -41,6 +47,356 @@ Status checkMeanVariance(const OpView& view) {
   const auto& desc = view.as<S>();
   if (auto error = checkAxes({desc.Axes, desc.AxisCount}, view.input(0).rank)) return error;
   return checkParameters(view, 1);
+}
+
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+uint32_t wordOf(float value) { return std::bit_cast<uint32_t>(value); }
+
+// Strides in elements of something that is broadcast: 0 where it has one element for many.
+using Strides = std::array<uint32_t, kMaxRank>;
+
+Strides broadcastStrides(const Tensor& tensor) {
+  Strides strides{};
+  for (uint32_t d = 0; d < tensor.rank; ++d) strides[d] = tensor.sizes[d] == 1 ? 0 : tensor.strides[d];
+  return strides;
+}
+
+// The rows of a tensor: sets of elements that differ in the dimensions of a mask only. Each has a pair of sums.
+struct Rows {
+  uint32_t mask;
+  uint32_t count = 1;
+  uint32_t elements = 1;  // of each
+  Strides pairs{};        // from one row's pair to the next one's
+};
+
+Rows rowsOf(const Tensor& x, uint32_t mask) {
+  Rows rows{mask};
+  for (uint32_t d = x.rank; d-- > 0;) {
+    if (mask >> d & 1) {
+      rows.elements *= x.sizes[d];
+    } else {
+      if (x.sizes[d] > 1) rows.pairs[d] = rows.count;
+      rows.count *= x.sizes[d];
+    }
+  }
+  return rows;
+}
+
+// The dimensions in which a tensor of parameters has one element for all.
+uint32_t sharedDimensions(const Tensor& tensor) {
+  uint32_t mask = 0;
+  for (uint32_t d = 0; d < tensor.rank; ++d)
+    if (tensor.sizes[d] == 1) mask |= 1u << d;
+  return mask;
+}
+
+Result<BufferRange> allocatePairs(PlanBuilder& builder, uint64_t count) {
+  if (count * 8 <= builder.caps().maxBufferRange) return builder.allocateTemporary(count * 8);
+  return Error{ErrorCode::Unsupported, cat("InputTensor has ", count, " sums, but this device binds at most ",
+                                           builder.caps().maxBufferRange / 8, " pairs to a kernel.")};
+}
+
+BufferRange readOnly(BufferRange range) {
+  range.writes = false;
+  return range;
+}
+
+// What kernels/normalization/row_sums.comp sums.
+enum class Sums : uint32_t { Moments, Squares, Magnitudes, Gradients };
+
+// Adds the dispatches that make the pair of each row of input 0. Inputs 1 and 2 are the gradient and the mean, where
+// gradients are summed.
+Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums, float divisor) {
+  const Tensor& x = builder.view().input(0);
+  const bool gradients = sums == Sums::Gradients;
+  const Strides gradient = gradients ? broadcastStrides(builder.view().input(1)) : Strides{};
+  const Strides mean = gradients ? broadcastStrides(builder.view().input(2)) : Strides{};
+  Walk kept;
+  Walk reduced;
+  uint32_t smallestKept = std::numeric_limits<uint32_t>::max();
+  uint32_t smallestReduced = smallestKept;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    const bool isReduced = (rows.mask >> d & 1) != 0;
+    (isReduced ? reduced : kept).addDimension(x.sizes[d], {x.strides[d], gradient[d], mean[d], rows.pairs[d]});
+    auto& smallest = isReduced ? smallestReduced : smallestKept;
+    if (x.sizes[d] > 1) smallest = std::min(smallest, x.strides[d]);
+  }
+  kept.sortBy(0);
+  kept.coalesce();
+  reduced.coalesce();
+  std::vector<uint32_t> words;
+  appendWalk(words, kept);
+  const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
+  appendWalk(words, reduced);
+  const uint32_t parameters = builder.parameters(words);
+
+  auto pairs = allocatePairs(builder, rows.count);
+  if (!pairs) return pairs;
+  const Spread spread = spreadOf(rows.count, rows.elements, smallestReduced <= smallestKept);
+  const BufferRange input = builder.input(0);
+  const auto add = [&](bool row, uint32_t stage, uint32_t elements, uint32_t parts, const BufferRange& from,
+                       const BufferRange& to) {
+    const uint64_t tasks = uint64_t{rows.count} * parts;
+    return builder.add(cat("row_sums.", shortTypeName(x.type)), row ? tasks : divideUp(tasks, kGroupSize),
+                       {rows.count, elements, parts, spread.perChunk, rows.elements, wordOf(divisor), kept.rank,
+                        reduced.rank, reducedAt},
+                       {input, gradients ? builder.input(1) : input, gradients ? builder.input(2) : input, from, to},
+                       parameters, {{0, static_cast<uint32_t>(sums)}, {1, row}, {2, stage}});
+  };
+  if (spread.chunks == 1) {
+    if (auto error = add(spread.row, 0, rows.elements, 1, input, *pairs)) return *error;
+    return pairs;
+  }
+  const auto parts = allocatePairs(builder, uint64_t{rows.count} * spread.chunks);
+  if (!parts) return parts;
+  if (auto error = add(spread.row, 1, rows.elements, spread.chunks, input, *parts)) return *error;
+  if (auto error = add(spreadOf(rows.count, spread.chunks, true).row, 2, spread.chunks, 1, readOnly(*parts), *pairs))
+    return *error;
+  return pairs;
+}
+
+// Parts of the formula of kernels/normalization/normalize.comp.
+constexpr uint32_t kPairs = 1;  // mean and variance are those of the rows
+constexpr uint32_t kScale = 2;
+constexpr uint32_t kBias = 4;
+constexpr uint32_t kAddend = 8;
+constexpr uint32_t kMean = 16;
+constexpr uint32_t kVariance = 32;
+constexpr uint32_t kSquares = 64;
+
+// The inputs that take part, by their indices; 0, which is the input itself, for those that do not.
+struct Operands {
+  size_t mean = 0, variance = 0, scale = 0, bias = 0, addend = 0;
+};
+
+Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t parts, const Operands& operands,
+                    float epsilon, const Rows* rows, const BufferRange& pairs) {
+  const OpView& view = builder.view();
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const auto stridesOf = [&](size_t input) { return input ? broadcastStrides(view.input(input)) : Strides{}; };
+  const Strides addend = stridesOf(operands.addend);
+  const Strides mean = stridesOf(operands.mean);
+  const Strides variance = stridesOf(operands.variance);
+  const Strides scale = stridesOf(operands.scale);
+  const Strides bias = stridesOf(operands.bias);
+  Walk walk;
+  Walk second;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d], addend[d], rows ? rows->pairs[d] : 0});
+    second.addDimension(x.sizes[d], {mean[d], variance[d], scale[d], bias[d]});
+  }
+  walk.coalesce();
+  second.coalesce();
+  std::vector<uint32_t> words;
+  appendWalk(words, walk);
+  const auto secondAt = static_cast<uint32_t>(words.size() / 4);
+  appendWalk(words, second);
+  if (operands.scale) parts |= kScale;
+  if (operands.bias) parts |= kBias;
+  if (operands.addend) parts |= kAddend;
+  const Activation& activation = view.activation();
+  return builder.addItems(
+      typedKernel("normalize", x.type, builder.caps()), x.elements,
+      {static_cast<uint32_t>(x.elements), walk.rank, second.rank, secondAt, parts, wordOf(epsilon),
+       wordOf(activation.parameters[0]), wordOf(activation.parameters[1])},
+      {builder.input(0), builder.input(operands.mean), builder.input(operands.variance), builder.input(operands.scale),
+       builder.input(operands.bias), builder.input(operands.addend), readOnly(pairs), builder.output()},
+      builder.parameters(words), {{0, static_cast<uint32_t>(function)}, {1, static_cast<uint32_t>(activation.type)}});
+}
+
+Result<Plan> planBatchNormalization(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>();
+  if (auto error = addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kMean | kVariance, {1, 2, 3, 4, 0},
+                                desc.Epsilon, nullptr, builder.input(0)))
+    return *error;
+  return builder.finish();
+}
+
+Result<Plan> planMoments(const OpView& view, const Caps& caps, uint32_t mask, bool useMean, bool useVariance,
+                         float epsilon) {
+  PlanBuilder builder(view, caps);
+  const Rows rows = rowsOf(view.input(0), mask);
+  uint32_t parts = (useMean ? kMean : 0) | (useVariance ? kVariance : 0);
+  BufferRange pairs = builder.input(0);
+  if (parts != 0) {
+    parts |= kPairs;
+    auto sums = addRowSums(builder, rows, useMean ? Sums::Moments : Sums::Squares, static_cast<float>(rows.elements));
+    if (!sums) return sums.error();
+    pairs = *sums;
+  }
+  const Operands operands{0, 0, view.input(1).present() ? size_t{1} : 0, view.input(2).present() ? size_t{2} : 0, 0};
+  if (auto error = addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, parts, operands, epsilon, &rows, pairs))
+    return *error;
+  return builder.finish();
+}
+
+Result<Plan> planMeanVariance(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC>();
+  return planMoments(view, caps, desc.CrossChannel ? 0b1110 : 0b1100, true, desc.NormalizeVariance != 0, desc.Epsilon);
+}
+
+// Axes are a set.
+template <class S>
+Result<Plan> planMeanVarianceOfAxes(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<S>();
+  uint32_t mask = 0;
+  for (UINT i = 0; i < desc.AxisCount; ++i) mask |= 1u << desc.Axes[i];
+  if constexpr (requires { desc.UseMean; })
+    return planMoments(view, caps, mask, desc.UseMean != 0, desc.UseVariance != 0, desc.Epsilon);
+  else
+    return planMoments(view, caps, mask, true, desc.NormalizeVariance != 0, desc.Epsilon);
+}
+
+Result<Plan> planLpNormalization(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
+  const Rows rows = rowsOf(view.input(0), 1u << desc.Axis);
+  const auto pairs = addRowSums(builder, rows, desc.P == 1 ? Sums::Magnitudes : Sums::Squares, 1.0f);
+  if (!pairs) return pairs.error();
+  if (auto error = addNormalize(builder, DML_OPERATOR_LP_NORMALIZATION, desc.P == 1 ? 0 : kSquares, {}, desc.Epsilon,
+                                &rows, *pairs))
+    return *error;
+  return builder.finish();
+}
+
+// Adds the dispatch that turns rows' pairs into two outputs of the sizes of the parameters.
+Status addRowResults(PlanBuilder& builder, const Rows& rows, const BufferRange& pairs, size_t first, size_t variance,
+                     float epsilon) {
+  const OpView& view = builder.view();
+  const Tensor& a = view.output(first);
+  const Tensor& b = view.output(first + 1);
+  const Strides spread = variance ? broadcastStrides(view.input(variance)) : Strides{};
+  Walk walk;
+  for (uint32_t d = 0; d < a.rank; ++d)
+    walk.addDimension(a.sizes[d], {a.strides[d], b.strides[d], spread[d], rows.pairs[d]});
+  walk.coalesce();
+  return builder.addItems(typedKernel("row_results", a.type, builder.caps()), a.elements,
+                          {static_cast<uint32_t>(a.elements), walk.rank, wordOf(epsilon)},
+                          {readOnly(pairs), builder.input(variance), builder.output(first), builder.output(first + 1)},
+                          builder.parameters(walk), {{0, static_cast<uint32_t>(view.schema().type)}});
+}
+
+Result<Plan> planTraining(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC>();
+  const Rows rows = rowsOf(view.input(0), sharedDimensions(view.input(1)));
+  const auto pairs = addRowSums(builder, rows, Sums::Moments, static_cast<float>(rows.elements));
+  if (!pairs) return pairs.error();
+  if (auto error = addRowResults(builder, rows, *pairs, 1, 0, desc.Epsilon)) return *error;
+  const Operands operands{0, 0, 1, 2, view.input(3).present() ? size_t{3} : 0};
+  if (auto error = addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kPairs | kMean | kVariance, operands,
+                                desc.Epsilon, &rows, *pairs))
+    return *error;
+  return builder.finish();
+}
+
+template <class S>
+Result<Plan> planNormalizationGrad(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const float epsilon = view.as<S>().Epsilon;
+  const Tensor& x = view.input(0);
+  const Tensor& g = view.input(1);
+  const Tensor& y = view.output();
+  const Rows rows = rowsOf(x, sharedDimensions(view.input(2)));
+  const auto pairs = addRowSums(builder, rows, Sums::Gradients, 1.0f);
+  if (!pairs) return pairs.error();
+  if (auto error = addRowResults(builder, rows, *pairs, 1, 3, epsilon)) return *error;
+
+  const Strides mean = broadcastStrides(view.input(2));
+  const Strides variance = broadcastStrides(view.input(3));
+  const Strides scale = broadcastStrides(view.input(4));
+  Walk walk;
+  Walk second;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    walk.addDimension(x.sizes[d], {x.strides[d], g.strides[d], y.strides[d], rows.pairs[d]});
+    second.addDimension(x.sizes[d], {mean[d], variance[d], scale[d]});
+  }
+  walk.coalesce();
+  second.coalesce();
+  std::vector<uint32_t> words;
+  appendWalk(words, walk);
+  const auto secondAt = static_cast<uint32_t>(words.size() / 4);
+  appendWalk(words, second);
+  if (auto error = builder.addItems(
+          typedKernel("normalize_grad", x.type, caps), x.elements,
+          {static_cast<uint32_t>(x.elements), walk.rank, second.rank, secondAt, wordOf(epsilon), rows.elements},
+          {builder.input(0), builder.input(1), builder.input(2), builder.input(3), builder.input(4), readOnly(*pairs),
+           builder.output()},
+          builder.parameters(words), {{0, static_cast<uint32_t>(view.schema().type)}}))
+    return *error;
+  return builder.finish();
+}
+
+// What a dispatch of kernels/normalization/local_response.comp reads and makes.
+enum class RegionSource : uint32_t { Squares, Sums };
+enum class RegionTarget : uint32_t { Sums, Output, GradientParts, Gradient };
+
+// Regions of LocalSize elements along channels, or along both spatial dimensions one after the other.
+template <class S>
+Result<Plan> planLocalResponse(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<S>();
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const bool gradient = view.inputs().size() > 1;
+  const Tensor& g = view.input(gradient ? 1 : 0);
+  std::vector<uint32_t> words;
+  uint32_t packed = 1;
+  for (uint32_t d = x.rank; d-- > 0;) {
+    const Divisor divisor = makeDivisor(x.sizes[d]);
+    words.insert(words.end(), {x.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2});
+    words.insert(words.end(), {x.strides[d], g.strides[d], y.strides[d], packed});
+    packed *= x.sizes[d];
+  }
+  const uint32_t parameters = builder.parameters(words);
+  const double share = static_cast<double>(desc.Alpha) / desc.LocalSize;
+  const double factor = 2 * share * static_cast<double>(desc.Beta);
+  // The region reaches further behind an element than ahead of it if LocalSize is even.
+  const uint32_t shorter = (desc.LocalSize - 1) / 2;
+  const uint32_t longer = desc.LocalSize / 2;
+
+  std::array<BufferRange, 4> temporary{};
+  const uint64_t bytes = x.elements * 4;
+  const size_t temporaries = gradient ? (desc.CrossChannel ? 2 : 3) : (desc.CrossChannel ? 0 : 1);
+  if (temporaries != 0 && bytes > caps.maxBufferRange)
+    return Error{ErrorCode::Unsupported,
+                 cat("InputTensor has ", x.elements, " elements, but this device binds at most ",
+                     caps.maxBufferRange / 4, " sums to a kernel.")};
+  for (size_t i = 0; i < temporaries; ++i) temporary[i] = builder.allocateTemporary(bytes);
+
+  const BufferRange output = builder.output();
+  const auto add = [&](uint32_t axis, bool reversed, RegionSource from, RegionTarget to, const BufferRange& source,
+                       const BufferRange& direct, const BufferRange& target) {
+    return builder.addItems(
+        typedKernel("local_response", x.type, caps), x.elements,
+        {static_cast<uint32_t>(x.elements), axis, reversed ? longer : shorter, reversed ? shorter : longer,
+         wordOf(-desc.Beta), wordOf(static_cast<float>(share)), wordOf(desc.Bias), wordOf(static_cast<float>(factor))},
+        {builder.input(0), builder.input(gradient ? 1 : 0), readOnly(source), direct, target, output}, parameters,
+        {{0, static_cast<uint32_t>(from)}, {1, static_cast<uint32_t>(to)}});
+  };
+  // Axes count from the innermost.
+  constexpr uint32_t kWidth = 0, kHeight = 1, kChannels = 2;
+  const RegionTarget sum = gradient ? RegionTarget::GradientParts : RegionTarget::Output;
+  const BufferRange& direct = gradient ? temporary[0] : output;
+  const BufferRange& shares = gradient ? temporary[1] : output;
+  if (desc.CrossChannel) {
+    if (auto error = add(kChannels, false, RegionSource::Squares, sum, builder.input(0), direct, shares)) return *error;
+    if (!gradient) return builder.finish();
+    if (auto error = add(kChannels, true, RegionSource::Sums, RegionTarget::Gradient, shares, direct, output))
+      return *error;
+    return builder.finish();
+  }
+  const BufferRange& sums = temporary[gradient ? 2 : 0];
+  if (auto error = add(kWidth, false, RegionSource::Squares, RegionTarget::Sums, builder.input(0), output, sums))
+    return *error;
+  if (auto error = add(kHeight, false, RegionSource::Sums, sum, sums, direct, shares)) return *error;
+  if (!gradient) return builder.finish();
+  if (auto error = add(kWidth, true, RegionSource::Sums, RegionTarget::Sums, shares, output, sums)) return *error;
+  if (auto error = add(kHeight, true, RegionSource::Sums, RegionTarget::Gradient, sums, direct, output)) return *error;
+  return builder.finish();
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -173,25 +529,31 @@ constexpr TensorRule kMeanVarianceNormalization2Rules[] = {{kMeanVarianceNormali
 
 constexpr OpSchema kSchemas[] = {
     DIMPLE_ROW(BATCH_NORMALIZATION, kBatchNormalizationFields, kBatchNormalizationRules, false, false,
-               checkNormalization, nullptr),
+               checkNormalization, planBatchNormalization),
     DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION, kMeanVarianceNormalizationFields, kMeanVarianceNormalizationRules, false,
-               false, checkNormalization, nullptr),
+               false, checkNormalization, planMeanVariance),
     DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseNormalizationFields, kLocalResponseNormalizationRules, false,
-               false, checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>, nullptr),
-    DIMPLE_ROW(LP_NORMALIZATION, kLpNormalizationFields, kLpNormalizationRules, false, false, checkLp, nullptr),
+               false, checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>,
+               planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>),
+    DIMPLE_ROW(LP_NORMALIZATION, kLpNormalizationFields, kLpNormalizationRules, false, false, checkLp,
+               planLpNormalization),
     DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION1, kMeanVarianceNormalization1Fields, kMeanVarianceNormalization1Rules, false,
-               false, checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>, nullptr),
+               false, checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>,
+               planMeanVarianceOfAxes<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>),
     DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION_GRAD, kLocalResponseNormalizationGradFields,
                kLocalResponseNormalizationGradRules, false, false,
-               checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>, nullptr),
+               checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>,
+               planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>),
     DIMPLE_ROW(BATCH_NORMALIZATION_GRAD, kBatchNormalizationGradFields, kBatchNormalizationGradRules, false, false,
-               checkNormalizationGrad, nullptr),
+               checkNormalizationGrad, planNormalizationGrad<DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC>),
     DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING, kBatchNormalizationTrainingFields, kBatchNormalizationTrainingRules, false,
-               false, checkTraining, nullptr),
+               false, checkTraining, planTraining),
     DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING_GRAD, kBatchNormalizationGradFields, kBatchNormalizationTrainingGradRules,
-               false, false, checkNormalizationGrad, nullptr),
+               false, false, checkNormalizationGrad,
+               planNormalizationGrad<DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC>),
     DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION2, kMeanVarianceNormalization2Fields, kMeanVarianceNormalization2Rules, false,
-               false, checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>, nullptr),
+               false, checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>,
+               planMeanVarianceOfAxes<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>),
 };
 
 }  // namespace

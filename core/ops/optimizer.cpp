@@ -1,8 +1,13 @@
 // ADAM_OPTIMIZER.
+#include <bit>
+#include <cmath>
+#include <vector>
+
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
+#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
@@ -12,6 +17,37 @@ Status checkAdam(const OpView& view) {
   for (uint32_t d = 0; d < step.rank; ++d)
     if (auto error = checkSize("TrainingStepTensor", step, d, 1)) return error;
   return {};
+}
+
+Result<Plan> planAdam(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<DML_ADAM_OPTIMIZER_OPERATOR_DESC>();
+  const Tensor& x = view.input(0);
+  const Tensor* inputs[] = {&x, &view.input(1), &view.input(2), &view.input(3)};
+  const Tensor* outputs[] = {&view.output(0), &view.output(1), &view.output(2)};
+  Walk from = makeWalk(x.sizeSpan(), inputs);
+  Walk to = makeWalk(x.sizeSpan(), outputs);
+  from.coalesce();
+  to.coalesce();
+  std::vector<uint32_t> words;
+  appendWalk(words, from);
+  const auto outputsAt = static_cast<uint32_t>(words.size() / 4);
+  appendWalk(words, to);
+  const auto bits = [](double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); };
+  const double beta1 = double{desc.Beta1};
+  const double beta2 = double{desc.Beta2};
+  const auto count = static_cast<uint32_t>(x.elements);
+  std::vector<BufferRange> buffers;
+  for (size_t i = 0; i < 5; ++i) buffers.push_back(builder.input(i));
+  for (size_t i = 0; i < 3; ++i) buffers.push_back(builder.output(i));
+  if (auto error =
+          builder.addItems(typedKernel("adam", x.type, caps), count,
+                           {count, from.rank, to.rank, outputsAt, bits(double{desc.LearningRate}),
+                            bits(double{desc.Epsilon}), bits(beta1), bits(1 - beta1), bits(std::log(std::fabs(beta1))),
+                            bits(beta2), bits(1 - beta2), bits(std::log(std::fabs(beta2)))},
+                           std::move(buffers), builder.parameters(words)))
+    return *error;
+  return builder.finish();
 }
 
 template <class S>
@@ -36,7 +72,7 @@ constexpr TensorRule kAdamOptimizerRules[] = {{kAdamOptimizerTypes},
                                               {kAdamOptimizerTypes, like(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(ADAM_OPTIMIZER, kAdamOptimizerFields, kAdamOptimizerRules, true, false, checkAdam, nullptr),
+    DIMPLE_ROW(ADAM_OPTIMIZER, kAdamOptimizerFields, kAdamOptimizerRules, true, false, checkAdam, planAdam),
 };
 
 }  // namespace

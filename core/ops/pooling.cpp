@@ -1,11 +1,15 @@
 // Pooling, its inverse and its gradients.
 #include <algorithm>
+#include <bit>
 
-#include "core/op_view.h"
+#include "core/checked.h"
 #include "core/ops/checks.h"
+#include "core/ops/copy.h"
 #include "core/ops/families.h"
+#include "core/ops/indices.h"
 #include "core/ops/sliding_window.h"
 #include "core/ops/table.h"
+#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
@@ -79,6 +83,265 @@ Status checkQuantizedAveragePooling(const OpView& view) {
   for (size_t i = 1; i < view.inputs().size(); ++i)
     if (auto error = checkQuantization(view.inputName(i), view.input(i), view.input(0).sizes[1])) return error;
   return checkPooling<S>(view);
+}
+
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+// Kernels see three spatial dimensions, the innermost first, then channels and the batch.
+constexpr uint32_t kSpatial = 3;
+constexpr uint32_t kDimensions = kSpatial + 2;
+
+struct Dimension {
+  uint32_t size = 1;
+  uint32_t stride = 0;
+};
+
+Dimension dimensionOf(const Tensor& tensor, uint32_t d) {
+  if (d >= kSpatial) return {tensor.sizes[kDimensions - 1 - d], tensor.strides[kDimensions - 1 - d]};
+  if (d + 2 >= tensor.rank) return {};
+  return {tensor.sizes[tensor.rank - 1 - d], tensor.strides[tensor.rank - 1 - d]};
+}
+
+// A sliding window as kernels take it.
+struct KernelWindow {
+  std::array<uint32_t, kSpatial> strides{1, 1, 1}, dilations{1, 1, 1}, sizes{1, 1, 1}, startPadding{};
+  double elements = 1;  // those in the padding too
+  double repeats = 1;   // how often a dilation of 0 meets each of them
+};
+
+KernelWindow kernelWindow(const SlidingWindow& window) {
+  KernelWindow result;
+  for (uint32_t d = 0; d < window.dimensionCount; ++d) {
+    const uint32_t from = window.dimensionCount - 1 - d;
+    result.strides[d] = window.strides[from];
+    result.startPadding[d] = window.startPadding[from];
+    result.sizes[d] = window.sizes[from];
+    if (window.dilations) result.dilations[d] = window.dilations[from];
+    if (result.dilations[d] == 0) {
+      result.dilations[d] = 1;
+      if (result.sizes[d] != 0) {
+        result.repeats *= result.sizes[d];
+        result.sizes[d] = 1;
+      }
+    }
+    result.elements *= result.sizes[d];
+  }
+  return result;
+}
+
+void appendSize(std::vector<uint32_t>& words, uint32_t size) {
+  const Divisor divisor = makeDivisor(size);
+  words.insert(words.end(), {size, divisor.multiplier, divisor.shift1, divisor.shift2});
+}
+
+uint32_t wordOf(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
+
+// Steps of the row-major index of a tensor's elements.
+std::array<uint32_t, kDimensions> indexSteps(const Tensor& tensor) {
+  std::array<uint32_t, kDimensions> steps{};
+  uint32_t step = 1;
+  for (uint32_t d = 0; d < kDimensions; ++d) {
+    steps[d] = step;
+    step *= dimensionOf(tensor, d).size;
+  }
+  return steps;
+}
+
+// A workgroup an output where many elements meet in few outputs.
+bool wantsRow(uint64_t outputs, double elements) {
+  constexpr uint64_t kManyOutputs = 64 * 1024;  // invocations that fill a device
+  constexpr double kRowElements = 64;           // below, a workgroup's reduction tree costs more than it saves
+  constexpr double kLongRow = 1024;             // above, an invocation takes too long
+  return elements >= kLongRow || (elements >= kRowElements && outputs < kManyOutputs);
+}
+
+// Elements under a window, at most.
+double coveredElements(const KernelWindow& window, const Tensor& x) {
+  double covered = 1;
+  for (uint32_t d = 0; d < kSpatial; ++d) covered *= std::min(window.sizes[d], dimensionOf(x, d).size);
+  return covered;
+}
+
+// The parameters that kernels/pooling/pool.comp and quantized_pool.comp begin with. Absent tensors have no strides.
+std::vector<uint32_t> windowParameters(const KernelWindow& window, const Tensor& x, const Tensor& y,
+                                       const Tensor& indices) {
+  const auto steps = indexSteps(x);
+  std::vector<uint32_t> words;
+  for (uint32_t d = 0; d < kDimensions; ++d) {
+    const bool spatial = d < kSpatial;
+    appendSize(words, dimensionOf(y, d).size);
+    words.insert(words.end(), {spatial ? 0 : dimensionOf(x, d).stride, dimensionOf(y, d).stride,
+                               indices.present() ? dimensionOf(indices, d).stride : 0, spatial ? 0 : steps[d]});
+  }
+  for (uint32_t d = 0; d < kSpatial; ++d) {
+    const Dimension source = dimensionOf(x, d);
+    words.insert(words.end(), {window.strides[d], window.dilations[d], window.sizes[d], window.startPadding[d]});
+    words.insert(words.end(), {source.size, source.stride, steps[d], 0});
+  }
+  return words;
+}
+
+template <class S>
+bool includesPadding(const S& desc) {
+  if constexpr (requires { desc.IncludePadding; }) return desc.IncludePadding != 0;
+  return false;
+}
+
+// One dispatch that writes values, indices or both. The output's range stands for either that is not wanted.
+struct Pooling {
+  DML_OPERATOR_TYPE function;
+  const KernelWindow& window;
+  uint32_t power = 1;
+  bool includesPadding = false;
+};
+
+Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y, const BufferRange* values,
+                  const Tensor& indices, const BufferRange* where) {
+  const Tensor& x = builder.view().input(0);
+  const bool row = wantsRow(y.elements, coveredElements(pooling.window, x));
+  const BufferRange& any = values ? *values : *where;
+  return builder.add(typedKernel("pool", x.type, builder.caps()), row ? y.elements : divideUp(y.elements, kGroupSize),
+                     {static_cast<uint32_t>(y.elements), pooling.power, wordOf(pooling.window.repeats),
+                      pooling.includesPadding ? wordOf(pooling.window.elements) : 0,
+                      where ? byteWidth(indices.type) / 4 : 0, values != nullptr},
+                     {builder.input(0), any, where ? *where : any},
+                     builder.parameters(windowParameters(pooling.window, x, y, indices)),
+                     {{0, static_cast<uint32_t>(pooling.function)}, {1, row}});
+}
+
+template <class S, DML_OPERATOR_TYPE function>
+Result<Plan> planPooling(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto& desc = view.as<S>();
+  const KernelWindow window = kernelWindow(windowOf<S>(view));
+  Pooling pooling{function, window};
+  if constexpr (requires { desc.P; }) pooling.power = desc.P;
+  pooling.includesPadding = includesPadding(desc);
+  const BufferRange values = builder.output();
+  const bool wantsIndices = view.outputs().size() > 1 && view.output(1).present();
+  const BufferRange indices = wantsIndices ? builder.output(1) : values;
+  if (auto error = addPooling(builder, pooling, view.output(), &values, wantsIndices ? view.output(1) : Tensor{},
+                              wantsIndices ? &indices : nullptr))
+    return *error;
+  return builder.finish();
+}
+
+// Adds the dispatch that gives each element of the pooled tensor its share of gradients. `indices` says which element
+// each window chose, if it chose one.
+Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const KernelWindow& window, const Tensor& g,
+                      const BufferRange& gRange, const Tensor& indices, const BufferRange& where, bool padding) {
+  const Tensor& y = builder.view().output();
+  const auto steps = indexSteps(y);
+  std::vector<uint32_t> words;
+  double windows = 1;  // over an element, at most
+  for (uint32_t d = 0; d < kDimensions; ++d) {
+    const bool spatial = d < kSpatial;
+    appendSize(words, dimensionOf(y, d).size);
+    words.insert(words.end(), {spatial ? 0 : dimensionOf(g, d).stride, dimensionOf(y, d).stride,
+                               spatial || !indices.present() ? 0 : dimensionOf(indices, d).stride, steps[d]});
+  }
+  for (uint32_t d = 0; d < kSpatial; ++d) {
+    const uint64_t span = window.sizes[d] == 0 ? 0 : (window.sizes[d] - uint64_t{1}) * window.dilations[d] + 1;
+    const Dimension gradient = dimensionOf(g, d);
+    words.insert(words.end(), {window.strides[d], static_cast<uint32_t>(std::min<uint64_t>(span, UINT32_MAX)),
+                               window.startPadding[d], gradient.size});
+    words.insert(words.end(), {gradient.stride, indices.present() ? dimensionOf(indices, d).stride : 0, 0, 0});
+    windows *= static_cast<double>(std::min<uint64_t>(gradient.size, divideUp(span, window.strides[d])));
+  }
+  const bool row = wantsRow(y.elements, windows);
+  return builder.add(
+      typedKernel("pool_grad", y.type, builder.caps()), row ? y.elements : divideUp(y.elements, kGroupSize),
+      {static_cast<uint32_t>(y.elements), padding ? wordOf(window.elements) : 0}, {gRange, where, builder.output()},
+      builder.parameters(words), {{0, static_cast<uint32_t>(function)}, {1, row}});
+}
+
+Result<Plan> planAveragePoolingGrad(const OpView& view, const Caps& caps) {
+  using S = DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC;
+  PlanBuilder builder(view, caps);
+  const KernelWindow window = kernelWindow(windowOf<S>(view));
+  const BufferRange gradients = builder.input(0);
+  if (auto error = addPoolingGrad(builder, DML_OPERATOR_AVERAGE_POOLING_GRAD, window, view.input(0), gradients, {},
+                                  gradients, includesPadding(view.as<S>())))
+    return *error;
+  return builder.finish();
+}
+
+// The index of each window's maximum first, then what each element gets of the windows that chose it.
+Result<Plan> planMaxPoolingGrad(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const Tensor& g = view.input(1);
+  const KernelWindow window = kernelWindow(windowOf<DML_MAX_POOLING_GRAD_OPERATOR_DESC>(view));
+  Tensor indices = g;
+  indices.type = DML_TENSOR_DATA_TYPE_UINT32;
+  uint32_t stride = 1;
+  for (uint32_t d = indices.rank; d-- > 0;) {
+    indices.strides[d] = stride;
+    stride *= indices.sizes[d];
+  }
+  if (indices.elements * 4 > caps.maxBufferRange)
+    return Error{ErrorCode::Unsupported,
+                 cat("InputGradientTensor has ", indices.elements, " elements, but this device binds at most ",
+                     caps.maxBufferRange / 4, " indices to a kernel.")};
+  BufferRange where = builder.allocateTemporary(indices.elements * 4);
+  if (auto error = addPooling(builder, {DML_OPERATOR_MAX_POOLING, window}, g, nullptr, indices, &where)) return *error;
+  where.writes = false;
+  if (auto error =
+          addPoolingGrad(builder, DML_OPERATOR_MAX_POOLING_GRAD, window, g, builder.input(1), indices, where, false))
+    return *error;
+  return builder.finish();
+}
+
+Result<Plan> planMaxUnpooling(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const Tensor* target[] = {&y};
+  Walk outputs = makeWalk(y.sizeSpan(), target);
+  if (auto error = addFill(builder, y.type, outputs, {}, builder.output())) return *error;
+  const Tensor* sources[] = {&x, &view.input(1)};
+  Walk walk = makeWalk(x.sizeSpan(), sources);
+  walk.coalesce();
+  outputs.coalesce();
+  std::vector<uint32_t> words;
+  appendWalk(words, walk);
+  const auto outputAt = static_cast<uint32_t>(words.size() / 4);
+  appendWalk(words, outputs);
+  if (auto error = builder.addItems(sizedKernel("unpool", x.type, caps), x.elements,
+                                    {static_cast<uint32_t>(x.elements), walk.rank, static_cast<uint32_t>(y.elements),
+                                     outputs.rank, outputAt, indexKind(view.input(1).type)},
+                                    {builder.input(0), builder.input(1), builder.output()}, builder.parameters(words)))
+    return *error;
+  return builder.finish();
+}
+
+// The step from one channel's quantization to the next one's.
+uint32_t channelStride(const Tensor& tensor) {
+  for (uint32_t d = 0; d < tensor.rank; ++d)
+    if (tensor.sizes[d] != 1) return tensor.strides[d];
+  return 0;
+}
+
+Result<Plan> planQuantizedAveragePooling(const OpView& view, const Caps& caps) {
+  using S = DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC;
+  PlanBuilder builder(view, caps);
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const KernelWindow window = kernelWindow(windowOf<S>(view));
+  std::vector<uint32_t> words = windowParameters(window, x, y, {});
+  for (size_t i = 1; i < 5; ++i) words.push_back(channelStride(view.input(i)));
+  const bool hasInputZero = view.input(2).present();
+  const bool hasOutputZero = view.input(4).present();
+  const bool row = wantsRow(y.elements, coveredElements(window, x));
+  // The input stands for a zero point that is absent.
+  if (auto error =
+          builder.add(typedKernel("quantized_pool", x.type, caps), row ? y.elements : divideUp(y.elements, kGroupSize),
+                      {static_cast<uint32_t>(y.elements), includesPadding(view.as<S>()) ? wordOf(window.elements) : 0,
+                       (hasInputZero ? 1u : 0u) | (hasOutputZero ? 2u : 0u)},
+                      {builder.input(0), builder.input(1), builder.input(hasInputZero ? 2 : 0), builder.input(3),
+                       builder.input(hasOutputZero ? 4 : 0), builder.output()},
+                      builder.parameters(words), {{0, row}}))
+    return *error;
+  return builder.finish();
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -221,27 +484,35 @@ constexpr TensorRule kQuantizedLinearAveragePoolingRules[] = {
 
 constexpr OpSchema kSchemas[] = {
     DIMPLE_ROW(AVERAGE_POOLING, kAveragePoolingFields, kAveragePoolingRules, false, false,
-               checkPooling<DML_AVERAGE_POOLING_OPERATOR_DESC>, nullptr),
+               checkPooling<DML_AVERAGE_POOLING_OPERATOR_DESC>,
+               planPooling<DML_AVERAGE_POOLING_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
     DIMPLE_ROW(LP_POOLING, kLpPoolingFields, kAveragePoolingRules, false, false,
-               checkPooling<DML_LP_POOLING_OPERATOR_DESC>, nullptr),
+               checkPooling<DML_LP_POOLING_OPERATOR_DESC>,
+               planPooling<DML_LP_POOLING_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
     DIMPLE_ROW(MAX_POOLING, kMaxPoolingFields, kMaxPoolingRules, false, false,
-               checkPooling<DML_MAX_POOLING_OPERATOR_DESC>, nullptr),
+               checkPooling<DML_MAX_POOLING_OPERATOR_DESC>,
+               planPooling<DML_MAX_POOLING_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
     DIMPLE_ROW(MAX_POOLING1, kMaxPooling1Fields, kMaxPooling1Rules, false, false,
-               checkPooling<DML_MAX_POOLING1_OPERATOR_DESC>, nullptr),
-    DIMPLE_ROW(MAX_UNPOOLING, kMaxUnpoolingFields, kMaxUnpoolingRules, false, false, nullptr, nullptr),
+               checkPooling<DML_MAX_POOLING1_OPERATOR_DESC>,
+               planPooling<DML_MAX_POOLING1_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
+    DIMPLE_ROW(MAX_UNPOOLING, kMaxUnpoolingFields, kMaxUnpoolingRules, false, false, nullptr, planMaxUnpooling),
     DIMPLE_ROW(MAX_POOLING2, kMaxPooling2Fields, kMaxPooling2Rules, false, false,
-               checkPooling<DML_MAX_POOLING2_OPERATOR_DESC>, nullptr),
+               checkPooling<DML_MAX_POOLING2_OPERATOR_DESC>,
+               planPooling<DML_MAX_POOLING2_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
     DIMPLE_ROW(AVERAGE_POOLING_GRAD, kAveragePoolingGradFields, kAveragePoolingGradRules, false, false,
-               checkAveragePoolingGrad<DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC>, nullptr),
+               checkAveragePoolingGrad<DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC>, planAveragePoolingGrad),
     DIMPLE_ROW(MAX_POOLING_GRAD, kMaxPoolingGradFields, kMaxPoolingGradRules, false, false,
-               checkMaxPoolingGrad<DML_MAX_POOLING_GRAD_OPERATOR_DESC>, nullptr),
+               checkMaxPoolingGrad<DML_MAX_POOLING_GRAD_OPERATOR_DESC>, planMaxPoolingGrad),
     DIMPLE_ROW(LP_POOLING1, kLpPooling1Fields, kLpPooling1Rules, false, false,
-               checkPooling<DML_LP_POOLING1_OPERATOR_DESC>, nullptr),
+               checkPooling<DML_LP_POOLING1_OPERATOR_DESC>,
+               planPooling<DML_LP_POOLING1_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
     DIMPLE_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kLpPooling1Rules, false, false,
-               checkPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC>, nullptr),
+               checkPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC>,
+               planPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
     DIMPLE_ROW(QUANTIZED_LINEAR_AVERAGE_POOLING, kQuantizedLinearAveragePoolingFields,
                kQuantizedLinearAveragePoolingRules, false, false,
-               checkQuantizedAveragePooling<DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC>, nullptr),
+               checkQuantizedAveragePooling<DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC>,
+               planQuantizedAveragePooling),
 };
 
 }  // namespace

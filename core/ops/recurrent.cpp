@@ -1,8 +1,14 @@
 // Recurrent networks: RNN, LSTM and GRU.
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
+#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
@@ -73,6 +79,176 @@ Status checkLstm(const OpView& view) {
   return checkNetwork(view, {kLstmGates, 3, desc.ActivationDescCount, desc.Direction});
 }
 
+// What the plans of the three networks differ in.
+struct NetworkPlan {
+  uint32_t activations;               // of one direction
+  std::vector<uint32_t> stepKernels;  // kinds of kernels/recurrent/step.comp that make a step, in order
+  DML_RECURRENT_NETWORK_DIRECTION direction;
+  size_t hiddenInit = 4, cellInit = 0, lengths = 5, peephole = 0;  // inputs; 0: it has none
+  uint32_t recurrentRows;  // of a gate's rows, those whose recurrent bias is added to the projection
+  bool clips = false;
+  FLOAT clip = 0;
+  bool couples = false;
+};
+
+// Kinds and flags of kernels/recurrent/step.comp.
+constexpr uint32_t kStepRnn = 0;
+constexpr uint32_t kStepGruLinear = 1;
+constexpr uint32_t kStepGruGates = 2;
+constexpr uint32_t kStepGruHidden = 3;
+constexpr uint32_t kStepLstm = 4;
+constexpr uint32_t kHasLengths = 1;
+constexpr uint32_t kHasPeephole = 2;
+constexpr uint32_t kHasBias = 4;
+constexpr uint32_t kHasSequence = 8;  // and the bits after it, for the other outputs
+constexpr uint32_t kClips = 64;
+constexpr uint32_t kCouples = 128;
+
+// The projections of all steps at once, then a dispatch or two a step, which read the state of the one before.
+Result<Plan> planNetwork(const OpView& view, const Caps& caps, const NetworkPlan& network) {
+  constexpr uint32_t kMostSteps = 1 << 16;
+  constexpr uint32_t kTile = 16;           // of kernels/recurrent/project.comp
+  constexpr uint32_t kItemsPerGroup = 16;  // of kernels/recurrent/step.comp
+  PlanBuilder builder(view, caps);
+  const Tensor& x = view.input(0);
+  const Tensor& w = view.input(1);
+  const Tensor& r = view.input(2);
+  const Tensor& bias = view.input(3);
+  const uint32_t steps = x.sizes[1];
+  const uint32_t batch = x.sizes[2];
+  const uint32_t directions = r.sizes[1];
+  const uint32_t rows = r.sizes[2];
+  const uint32_t hidden = r.sizes[3];
+  const uint64_t items = uint64_t{directions} * batch * hidden;
+  if (steps > kMostSteps)
+    return Error{ErrorCode::Unsupported, cat("InputTensor has Sizes[1] (", steps, "), but ", view.schema().name,
+                                             " runs at most ", kMostSteps, " steps.")};
+
+  // The state: projections, then arrays of an element each for (d, b, h).
+  const uint64_t projections = uint64_t{directions} * steps * batch * rows;
+  const uint64_t words = projections + 5 * items;
+  if (words * 4 > caps.maxBufferRange)
+    return Error{ErrorCode::Unsupported,
+                 cat(view.schema().name, " needs ", words * 4, " bytes for its state, but this device binds at most ",
+                     caps.maxBufferRange, " bytes to a kernel.")};
+  const BufferRange state = builder.allocateTemporary(words * 4);
+  const auto stateAt = [&](uint64_t array) { return static_cast<uint32_t>(projections + array * items); };
+
+  // Absent tensors are bound others in their place, which the kernels leave alone.
+  const auto inputOr = [&](size_t index) {
+    return builder.input(index != 0 && view.input(index).present() ? index : 2);
+  };
+  const auto present = [&](size_t index) { return index != 0 && view.input(index).present(); };
+  const auto outputOr = [&](size_t index) {
+    return index < view.outputs().size() && view.output(index).present() ? builder.output(index) : state;
+  };
+
+  for (size_t array : {size_t{0}, size_t{2}}) {
+    const size_t source = array == 0 ? network.hiddenInit : network.cellInit;
+    if (array != 0 && source == 0) continue;
+    Walk walk;
+    if (present(source)) {
+      const Tensor* operands[] = {&view.input(source)};
+      walk = makeWalk(view.input(source).sizeSpan(), operands);
+      walk.coalesce();
+    }
+    if (auto error = builder.addItems(typedKernel("recurrent_state", x.type, caps), items,
+                                      {static_cast<uint32_t>(items), walk.rank, stateAt(array), present(source)},
+                                      {inputOr(source), state}, builder.parameters(walk)))
+      return *error;
+  }
+
+  const auto biasStrides = present(3) ? std::array{bias.strides[2], bias.strides[3]} : std::array{0u, 0u};
+  const uint64_t elements = uint64_t{steps} * batch;
+  if (auto error = builder.add(
+          typedKernel("recurrent_project", x.type, caps),
+          divideUp(elements, kTile) * divideUp(rows, kTile) * directions,
+          {static_cast<uint32_t>(elements), batch, x.sizes[3], rows, present(3), network.recurrentRows * hidden},
+          {builder.input(0), builder.input(1), inputOr(3), state},
+          builder.parameters(std::vector<uint32_t>{x.strides[1], x.strides[2], x.strides[3], 0, w.strides[1],
+                                                   w.strides[2], w.strides[3], 0, biasStrides[0], biasStrides[1], 0,
+                                                   0})))
+    return *error;
+
+  uint32_t flags = 0;
+  if (present(network.lengths)) flags |= kHasLengths;
+  if (present(network.peephole)) flags |= kHasPeephole;
+  if (present(3)) flags |= kHasBias;
+  if (network.clips) flags |= kClips;
+  if (network.couples) flags |= kCouples;
+  for (size_t i = 0; i < view.outputs().size(); ++i)
+    if (view.output(i).present()) flags |= kHasSequence << i;
+  const auto lengthStride = present(network.lengths) ? view.input(network.lengths).strides[3] : 0;
+  const auto peepholeStrides = present(network.peephole) ? std::array{view.input(network.peephole).strides[2],
+                                                                      view.input(network.peephole).strides[3]}
+                                                         : std::array{0u, 0u};
+  std::vector<uint32_t> parameters{r.strides[1],   r.strides[2],   r.strides[3],       lengthStride,
+                                   biasStrides[0], biasStrides[1], peepholeStrides[0], peepholeStrides[1]};
+  for (size_t i = 0; i < 3; ++i) {
+    const std::array<uint32_t, kMaxRank> strides =
+        i < view.outputs().size() ? view.output(i).strides : std::array<uint32_t, kMaxRank>{};
+    // Those of one step have no stride of steps.
+    parameters.insert(parameters.end(), strides.begin() + (i == 0 ? 0 : 1), strides.begin() + (i == 0 ? 4 : 5));
+  }
+  for (uint32_t d = 0; d < directions; ++d)
+    for (uint32_t which = 0; which < 3; ++which) {
+      const uint32_t given = std::min(which, network.activations - 1);
+      const Activation& activation = view.activations()[d * network.activations + given];
+      parameters.insert(parameters.end(),
+                        {static_cast<uint32_t>(activation.type), std::bit_cast<uint32_t>(activation.parameters[0]),
+                         std::bit_cast<uint32_t>(activation.parameters[1]), 0});
+    }
+  const uint32_t parametersAt = builder.parameters(parameters);
+  const uint32_t firstBackward = network.direction == DML_RECURRENT_NETWORK_DIRECTION_FORWARD    ? directions
+                                 : network.direction == DML_RECURRENT_NETWORK_DIRECTION_BACKWARD ? 0
+                                                                                                 : 1;
+  const std::vector<BufferRange> buffers{
+      state,       builder.input(2), inputOr(network.lengths), inputOr(3), inputOr(network.peephole), outputOr(0),
+      outputOr(1), outputOr(2)};
+  for (uint32_t step = 0; step < steps; ++step)
+    for (const uint32_t kind : network.stepKernels)
+      if (auto error = builder.add(
+              typedKernel("recurrent_step", x.type, caps), divideUp(items, kItemsPerGroup),
+              {step, steps, batch, hidden, directions, rows, flags, stateAt(step % 2), stateAt(1 - step % 2),
+               stateAt(2), stateAt(3), stateAt(4), std::bit_cast<uint32_t>(network.clip), firstBackward},
+              buffers, parametersAt, {{0, kind}}))
+        return *error;
+  return builder.finish();
+}
+
+Result<Plan> planRnn(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<DML_RNN_OPERATOR_DESC>();
+  return planNetwork(
+      view, caps,
+      {.activations = 1, .stepKernels = {kStepRnn}, .direction = desc.Direction, .recurrentRows = kRnnGates});
+}
+
+Result<Plan> planGru(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<DML_GRU_OPERATOR_DESC>();
+  const bool linear = desc.LinearBeforeReset != 0;
+  return planNetwork(view, caps,
+                     {.activations = 2,
+                      .stepKernels = linear ? std::vector<uint32_t>{kStepGruLinear}
+                                            : std::vector<uint32_t>{kStepGruGates, kStepGruHidden},
+                      .direction = desc.Direction,
+                      .recurrentRows = linear ? 2 : kGruGates});
+}
+
+Result<Plan> planLstm(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<DML_LSTM_OPERATOR_DESC>();
+  return planNetwork(view, caps,
+                     {.activations = 3,
+                      .stepKernels = {kStepLstm},
+                      .direction = desc.Direction,
+                      .cellInit = 5,
+                      .lengths = 6,
+                      .peephole = 7,
+                      .recurrentRows = kLstmGates,
+                      .clips = desc.UseClipThreshold != 0,
+                      .clip = desc.ClipThreshold,
+                      .couples = desc.CoupleInputForget != 0});
+}
+
 template <class S>
 constexpr Field kRnnFields[] = {DIMPLE_INPUT(S, InputTensor),
                                 DIMPLE_INPUT(S, WeightTensor),
@@ -138,9 +314,9 @@ constexpr TensorRule kLstmRules[] = {{kRnnTypes, {}, false},
                                      {kRnnTypes, sameType(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(RNN, kRnnFields, kRnnRules, false, false, checkRnn, nullptr),
-    DIMPLE_ROW(LSTM, kLstmFields, kLstmRules, false, false, checkLstm, nullptr),
-    DIMPLE_ROW(GRU, kGruFields, kRnnRules, false, false, checkGru, nullptr),
+    DIMPLE_ROW(RNN, kRnnFields, kRnnRules, false, false, checkRnn, planRnn),
+    DIMPLE_ROW(LSTM, kLstmFields, kLstmRules, false, false, checkLstm, planLstm),
+    DIMPLE_ROW(GRU, kGruFields, kRnnRules, false, false, checkGru, planGru),
 };
 
 }  // namespace

@@ -1,9 +1,17 @@
 // Resampling of images and its gradients.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "core/checked.h"
 #include "core/element_text.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
+#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
@@ -43,6 +51,199 @@ template <class S>
 Status checkResampleWithOffsets(const OpView& view) {
   const auto& desc = view.as<S>();
   return checkScales("DimensionCount", desc.DimensionCount, desc.Scales, view);
+}
+
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+// What the operators have in common. The place of an output coordinate o in a dimension of the input is
+// (o - outputOffset) / scale - inputOffset.
+struct Resampling {
+  bool linear = false;
+  bool roundUp = false;  // nearest neighbours: the place is rounded up, not down
+  bool antialiased = false;
+  bool gradient = false;
+  struct Dimension {
+    double scale = 1;
+    double inputOffset = 0.5;
+    double outputOffset = -0.5;
+  };
+  std::vector<Dimension> dimensions = {};
+};
+
+// Without a rounding direction, halves are rounded up.
+void roundHalvesUp(Resampling& resampling) {
+  if (resampling.linear) return;
+  for (Resampling::Dimension& dimension : resampling.dimensions) dimension.inputOffset -= 0.5;
+}
+
+template <class S>
+Resampling resamplingOf(const S& desc) {
+  Resampling resampling;
+  resampling.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR;
+  for (UINT d = 0; d < desc.DimensionCount; ++d)
+    resampling.dimensions.push_back(
+        {double{desc.Scales[d]}, double{desc.InputPixelOffsets[d]}, double{desc.OutputPixelOffsets[d]}});
+  return resampling;
+}
+
+// A number in fixed point, modulo 2^32.
+struct Fixed {
+  uint32_t whole, fraction, rest;
+};
+
+Fixed fixedOf(double value) {
+  // A difference to the next whole number may be too small for a double.
+  const double below = std::floor(value);
+  const double whole = value - below < 1 ? below : below + 1;
+  const double scaled = std::max(0.0, value - whole) * 0x1p32;
+  const auto fraction = static_cast<uint32_t>(scaled);
+  return {static_cast<uint32_t>(static_cast<int64_t>(whole)), fraction,
+          static_cast<uint32_t>((scaled - fraction) * 0x1p32)};
+}
+
+// Within what fixedOf and floats take.
+double bounded(double value) { return std::isnan(value) ? 0 : std::clamp(value, -0x1p60, 0x1p60); }
+
+uint32_t floatBits(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
+
+// A dimension whose places are not the coordinates themselves.
+struct Axis {
+  double step = 1;
+  double start = 0;
+  double stretch = 1;  // of the weights of linear interpolation
+  uint32_t inputSize = 1, outputSize = 1;
+  uint32_t inputStride = 0;
+};
+
+// The most input elements that an output element of a sum depends on.
+double mostTerms(const Axis& axis, bool gradient) {
+  if (!gradient) return std::min<double>(axis.inputSize, 2 * axis.stretch + 2);
+  const double inner = 2 / axis.step + 2;
+  const double before = (1 - axis.start) / axis.step + 1;
+  const double behind = axis.inputSize - (axis.outputSize - 2.0 - axis.start) / axis.step;
+  return std::clamp<double>(std::max({inner, before, behind}), 1, axis.inputSize);
+}
+
+Result<Plan> planResampling(const OpView& view, const Caps& caps, const Resampling& resampling) {
+  constexpr uint32_t kCopied = 0xffffffff;
+  constexpr double kRowTerms = 128;  // worth a workgroup
+  PlanBuilder builder(view, caps);
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+
+  // Output dimensions, the one of the smallest stride first.
+  std::vector<uint32_t> order(y.rank);
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+    return y.strides[a] != y.strides[b] ? y.strides[a] < y.strides[b] : a > b;
+  });
+  std::vector<Axis> axes;
+  std::vector<uint32_t> words;
+  uint32_t rank = 0;
+  for (const uint32_t d : order) {
+    const Resampling::Dimension& dimension = resampling.dimensions[d];
+    Axis axis;
+    axis.step = bounded(1 / dimension.scale);
+    axis.start = bounded(-dimension.outputOffset * axis.step - dimension.inputOffset);
+    axis.inputSize = x.sizes[d];
+    axis.outputSize = y.sizes[d];
+    axis.inputStride = x.strides[d];
+    if (resampling.antialiased && dimension.scale < 0.5) axis.stretch = axis.step;
+    const bool sameSizes = resampling.gradient ? x.sizes[d] == y.sizes[d] : x.sizes[d] >= y.sizes[d];
+    const bool samePlaces = resampling.linear    ? axis.start == 0
+                            : resampling.roundUp ? axis.start > -1 && axis.start <= 0
+                                                 : axis.start >= 0 && axis.start <= 0.5;
+    const bool copied = sameSizes && axis.step == 1 && samePlaces;
+    if (y.sizes[d] == 1 && copied) continue;
+    const Divisor divisor = makeDivisor(y.sizes[d]);
+    words.insert(words.end(), {y.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2, x.strides[d],
+                               y.strides[d], copied ? kCopied : static_cast<uint32_t>(axes.size()), 0});
+    ++rank;
+    if (!copied) axes.push_back(axis);
+  }
+  const auto axisAt = static_cast<uint32_t>(words.size() / 4);
+  double terms = 1;
+  bool stretched = false;
+  // Sums step fastest through the input's smallest stride.
+  for (const Axis& axis : axes) {
+    const Fixed step = fixedOf(axis.step);
+    const Fixed start = fixedOf(axis.start);
+    words.insert(words.end(), {step.whole, step.fraction, step.rest, start.whole, start.fraction, floatBits(axis.step),
+                               floatBits(axis.start), axis.inputSize, axis.inputStride, axis.outputSize,
+                               floatBits(axis.stretch), floatBits(1 / axis.stretch)});
+    terms *= mostTerms(axis, resampling.gradient);
+    stretched = stretched || axis.stretch != 1;
+  }
+  const auto axisCount = static_cast<uint32_t>(axes.size());
+  const uint32_t parameters = builder.parameters(words);
+  const auto count = static_cast<uint32_t>(y.elements);
+  const std::vector<uint32_t> push{count, rank, axisAt, resampling.roundUp};
+  const std::vector<BufferRange> buffers{builder.input(0), builder.output()};
+  Status error;
+  if (resampling.gradient || stretched) {
+    const uint32_t mode = !resampling.gradient ? 0 : resampling.linear ? 2 : 1;
+    const bool row = terms >= kRowTerms;
+    error = builder.add(typedKernel("resample_sum", x.type, caps), row ? count : divideUp(count, kGroupSize), push,
+                        buffers, parameters, {{0, mode}, {1, axisCount}, {2, row}});
+  } else if (resampling.linear) {
+    error = builder.addItems(typedKernel("resample_linear", x.type, caps), count, {count, rank, axisAt}, buffers,
+                             parameters, {{0, axisCount}});
+  } else {
+    error = builder.addItems(sizedKernel("resample_nearest", x.type, caps), count, push, buffers, parameters,
+                             {{0, axisCount}});
+  }
+  if (error) return *error;
+  return builder.finish();
+}
+
+Result<Plan> planUpsample(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<DML_UPSAMPLE_2D_OPERATOR_DESC>();
+  Resampling resampling;
+  resampling.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR;
+  resampling.dimensions.resize(view.input(0).rank);
+  (resampling.dimensions.end() - 2)->scale = desc.ScaleSize.Height;
+  resampling.dimensions.back().scale = desc.ScaleSize.Width;
+  roundHalvesUp(resampling);
+  return planResampling(view, caps, resampling);
+}
+
+Result<Plan> planResample(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<DML_RESAMPLE_OPERATOR_DESC>();
+  Resampling resampling;
+  resampling.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR;
+  for (UINT d = 0; d < desc.ScaleCount; ++d) resampling.dimensions.push_back({double{desc.Scales[d]}});
+  roundHalvesUp(resampling);
+  return planResampling(view, caps, resampling);
+}
+
+Result<Plan> planResample1(const OpView& view, const Caps& caps) {
+  Resampling resampling = resamplingOf(view.as<DML_RESAMPLE1_OPERATOR_DESC>());
+  roundHalvesUp(resampling);
+  return planResampling(view, caps, resampling);
+}
+
+template <class S>
+Result<Plan> planResample2(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<S>();
+  Resampling resampling = resamplingOf(desc);
+  resampling.roundUp = desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING;
+  if constexpr (requires { desc.Antialiased; }) resampling.antialiased = resampling.linear && desc.Antialiased;
+  return planResampling(view, caps, resampling);
+}
+
+Result<Plan> planResampleGrad(const OpView& view, const Caps& caps) {
+  Resampling resampling = resamplingOf(view.as<DML_RESAMPLE_GRAD_OPERATOR_DESC>());
+  resampling.gradient = true;
+  roundHalvesUp(resampling);
+  return planResampling(view, caps, resampling);
+}
+
+Result<Plan> planResampleGrad1(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<DML_RESAMPLE_GRAD1_OPERATOR_DESC>();
+  Resampling resampling = resamplingOf(desc);
+  resampling.gradient = true;
+  resampling.roundUp = desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING;
+  return planResampling(view, caps, resampling);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -117,18 +318,18 @@ constexpr TensorRule kResampleGrad1Rules[] = {{kResampleGrad1Types}, {kResampleG
 constexpr TensorRule kResample3Rules[] = {{kResample3Types}, {kResample3Types, sameTypeAndRank(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(UPSAMPLE_2D, kUpsample2DFields, kUpsample2DRules, false, false, checkUpsample, nullptr),
-    DIMPLE_ROW(RESAMPLE, kResampleFields, kResampleRules, false, false, checkResample, nullptr),
+    DIMPLE_ROW(UPSAMPLE_2D, kUpsample2DFields, kUpsample2DRules, false, false, checkUpsample, planUpsample),
+    DIMPLE_ROW(RESAMPLE, kResampleFields, kResampleRules, false, false, checkResample, planResample),
     DIMPLE_ROW(RESAMPLE1, kResample1Fields, kResample1Rules, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE1_OPERATOR_DESC>, nullptr),
+               checkResampleWithOffsets<DML_RESAMPLE1_OPERATOR_DESC>, planResample1),
     DIMPLE_ROW(RESAMPLE_GRAD, kResampleGradFields, kResampleGradRules, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE_GRAD_OPERATOR_DESC>, nullptr),
+               checkResampleWithOffsets<DML_RESAMPLE_GRAD_OPERATOR_DESC>, planResampleGrad),
     DIMPLE_ROW(RESAMPLE2, kResample2Fields, kResample2Rules, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE2_OPERATOR_DESC>, nullptr),
+               checkResampleWithOffsets<DML_RESAMPLE2_OPERATOR_DESC>, planResample2<DML_RESAMPLE2_OPERATOR_DESC>),
     DIMPLE_ROW(RESAMPLE_GRAD1, kResampleGrad1Fields, kResampleGrad1Rules, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE_GRAD1_OPERATOR_DESC>, nullptr),
+               checkResampleWithOffsets<DML_RESAMPLE_GRAD1_OPERATOR_DESC>, planResampleGrad1),
     DIMPLE_ROW(RESAMPLE3, kResample3Fields, kResample3Rules, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE3_OPERATOR_DESC>, nullptr),
+               checkResampleWithOffsets<DML_RESAMPLE3_OPERATOR_DESC>, planResample2<DML_RESAMPLE3_OPERATOR_DESC>),
 };
 
 }  // namespace

@@ -1,14 +1,19 @@
 // Regions of interest.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <initializer_list>
+#include <vector>
 
+#include "core/checked.h"
 #include "core/element_text.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
+#include "core/ops/indices.h"
 #include "core/ops/table.h"
+#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
@@ -87,6 +92,178 @@ Status checkRoiAlignGrad(const OpView& view) {
   return checkRoiAlignment(align, gradient, view.input(2), view.input(3));
 }
 
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+constexpr uint64_t kRowElements = 256;  // that an output element may depend on, worth a workgroup
+
+uint32_t floatBits(FLOAT value) { return std::bit_cast<uint32_t>(value); }
+
+void append(std::vector<uint32_t>& words, const std::array<uint32_t, kMaxRank>& values) {
+  words.insert(words.end(), values.begin(), values.begin() + 4);
+}
+
+void appendDivisors(std::vector<uint32_t>& words, const Tensor& tensor) {
+  for (uint32_t d = 1; d < 4; ++d) {
+    const Divisor divisor = makeDivisor(tensor.sizes[d]);
+    words.insert(words.end(), {tensor.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2});
+  }
+}
+
+// Strides of a tensor's last two dimensions.
+std::array<uint32_t, 2> lastStrides(const Tensor& tensor) {
+  return {tensor.strides[tensor.rank - 2], tensor.strides[tensor.rank - 1]};
+}
+
+Result<Plan> planRoiPooling(const OpView& view, const Caps& caps) {
+  const auto& desc = view.as<DML_ROI_POOLING_OPERATOR_DESC>();
+  PlanBuilder builder(view, caps);
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  std::vector<uint32_t> words;
+  append(words, x.strides);
+  append(words, x.sizes);
+  append(words, y.strides);
+  append(words, y.sizes);
+  const auto regionStrides = lastStrides(view.input(1));
+  words.insert(words.end(), {regionStrides[0], regionStrides[1], 0, 0});
+  appendDivisors(words, y);
+  const auto count = static_cast<uint32_t>(y.elements);
+  const bool row = uint64_t{x.sizes[2]} * x.sizes[3] / (uint64_t{y.sizes[2]} * y.sizes[3]) >= kRowElements;
+  if (auto error =
+          builder.add(typedKernel("roi_pooling", x.type, caps), row ? count : divideUp(count, kGroupSize),
+                      {count, floatBits(desc.SpatialScale)}, {builder.input(0), builder.input(1), builder.output()},
+                      builder.parameters(words), {{0, row}}))
+    return *error;
+  return builder.finish();
+}
+
+// The attributes that ROI_ALIGN has no fields for.
+struct RoiSampling {
+  RoiAlign align;
+  bool linear;
+  FLOAT inputOffset = 0.5F;
+  FLOAT outputOffset = -0.5F;
+  FLOAT outside = 0;
+  bool toCorners = false;
+};
+
+template <class S>
+RoiSampling roiSamplingOf(const OpView& view) {
+  const auto& desc = view.as<S>();
+  RoiSampling sampling{roiAlignOf<S>(view), desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR};
+  if constexpr (requires { desc.InputPixelOffset; }) {
+    sampling.inputOffset = desc.InputPixelOffset;
+    sampling.outputOffset = desc.OutputPixelOffset;
+    sampling.toCorners = desc.AlignRegionsToCorners != 0;
+  }
+  if constexpr (requires { desc.OutOfBoundsInputValue; }) sampling.outside = desc.OutOfBoundsInputValue;
+  return sampling;
+}
+
+// The parameters of kernels/roi/align.glsl. `imageGradient` and `regionGradient` may be absent.
+std::vector<uint32_t> alignParameters(const RoiSampling& sampling, const Tensor& image, const Tensor& crop,
+                                      const Tensor& regions, const Tensor& batchIndices, const Tensor& imageGradient,
+                                      const Tensor& regionGradient) {
+  std::vector<uint32_t> words;
+  append(words, image.strides);
+  append(words, image.sizes);
+  append(words, crop.strides);
+  append(words, crop.sizes);
+  const auto regionStrides = lastStrides(regions);
+  words.insert(words.end(),
+               {regionStrides[0], regionStrides[1], batchIndices.strides[batchIndices.rank - 1],
+                indexKind(batchIndices.type), floatBits(sampling.align.scaleX), floatBits(sampling.align.scaleY),
+                floatBits(sampling.inputOffset), floatBits(sampling.outputOffset), floatBits(sampling.outside),
+                sampling.align.minimumSamples, sampling.align.maximumSamples, sampling.toCorners});
+  appendDivisors(words, crop);
+  append(words, imageGradient.strides);
+  const auto gradientStrides = regionGradient.present() ? lastStrides(regionGradient) : std::array<uint32_t, 2>{};
+  words.insert(words.end(), {gradientStrides[0], gradientStrides[1], 0, 0});
+  appendDivisors(words, image);
+  return words;
+}
+
+// Whether an output element may take samples enough for a workgroup.
+bool takesRow(const RoiSampling& sampling, const Tensor& image, const Tensor& crop) {
+  const auto perAxis = [&](uint32_t d) {
+    const uint64_t pixels = std::min(divideUp(image.sizes[d], crop.sizes[d]), uint64_t{sampling.align.maximumSamples});
+    return std::max(pixels, uint64_t{sampling.align.minimumSamples});
+  };
+  return perAxis(2) >= kRowElements || perAxis(3) >= kRowElements || perAxis(2) * perAxis(3) >= kRowElements;
+}
+
+template <class S>
+Result<Plan> planRoiAlign(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const RoiSampling sampling = roiSamplingOf<S>(view);
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  const auto parameters =
+      builder.parameters(alignParameters(sampling, x, y, view.input(1), view.input(2), Tensor{}, Tensor{}));
+  const auto count = static_cast<uint32_t>(y.elements);
+  const bool row = takesRow(sampling, x, y);
+  if (auto error =
+          builder.add(typedKernel("roi_align", x.type, caps), row ? count : divideUp(count, kGroupSize), {count},
+                      {builder.input(0), builder.input(1), builder.input(2), builder.output()}, parameters,
+                      {{0, sampling.linear}, {1, sampling.align.function == DML_REDUCE_FUNCTION_MAX}, {2, row}}))
+    return *error;
+  return builder.finish();
+}
+
+Result<Plan> planRoiAlignGrad(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const RoiSampling sampling = roiSamplingOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(view);
+  const bool maximum = sampling.align.function == DML_REDUCE_FUNCTION_MAX;
+  const Tensor& crop = view.input(1);
+  const Tensor& regions = view.input(2);
+  const Tensor& imageGradient = view.output(0);
+  const Tensor& regionGradient = view.output(1);
+  const Tensor& image = view.input(0).present() ? view.input(0) : imageGradient;
+  const auto parameters =
+      builder.parameters(alignParameters(sampling, image, crop, regions, view.input(3), imageGradient, regionGradient));
+
+  // The sample of each output element that is its maximum got all of the gradient. Others need no such buffer; they are
+  // bound another in its place.
+  BufferRange samples = builder.input(3);
+  if (maximum) {
+    const uint64_t bytes = crop.elements * 4;
+    if (bytes > caps.maxBufferRange)
+      return Error{ErrorCode::Unsupported, cat("InputGradientTensor needs ", bytes,
+                                               " bytes for its samples, but this "
+                                               "device binds at most ",
+                                               caps.maxBufferRange, " bytes to a kernel.")};
+    samples = builder.allocateTemporary(bytes);
+    const auto count = static_cast<uint32_t>(crop.elements);
+    const bool row = takesRow(sampling, image, crop);
+    if (auto error =
+            builder.add(cat("roi_align_argmax.", shortTypeName(crop.type)), row ? count : divideUp(count, kGroupSize),
+                        {count}, {builder.input(0), builder.input(2), builder.input(3), samples}, parameters,
+                        {{0, sampling.linear}, {1, 1}, {2, row}}))
+      return *error;
+    samples.writes = false;
+  }
+  if (imageGradient.present()) {
+    constexpr uint32_t kRowRegions = 64;  // worth a workgroup
+    const auto count = static_cast<uint32_t>(imageGradient.elements);
+    const bool row = crop.sizes[0] >= kRowRegions;
+    if (auto error =
+            builder.add(typedKernel("roi_align_grad", crop.type, caps), row ? count : divideUp(count, kGroupSize),
+                        {count}, {builder.input(1), builder.input(2), builder.input(3), samples, builder.output(0)},
+                        parameters, {{0, sampling.linear}, {1, maximum}, {2, row}}))
+      return *error;
+  }
+  if (regionGradient.present()) {
+    // Nearest neighbours do not change with a place, but where they jump.
+    const uint32_t elements = sampling.linear ? static_cast<uint32_t>(crop.elements / crop.sizes[0]) : 0;
+    if (auto error = builder.add(
+            typedKernel("roi_align_grad_regions", crop.type, caps), crop.sizes[0], {elements},
+            {builder.input(0), builder.input(1), builder.input(2), builder.input(3), samples, builder.output(1)},
+            parameters, {{0, maximum}}))
+      return *error;
+  }
+  return builder.finish();
+}
+
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 template <class S>
@@ -158,12 +335,13 @@ constexpr TensorRule kRoiAlignGradRules[] = {
     {{{k4_1, kUInt32, 1, 4}}}, {kRoiAlignGradTypes, {1, -1, 0}},  {kRoiAlignGradROITypes, like(2)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(ROI_POOLING, kRoiPoolingFields, kRoiPoolingRules, false, false, checkRoiPooling, nullptr),
+    DIMPLE_ROW(ROI_POOLING, kRoiPoolingFields, kRoiPoolingRules, false, false, checkRoiPooling, planRoiPooling),
     DIMPLE_ROW(ROI_ALIGN, kRoiAlignFields, kRoiAlignRules, false, false, checkRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>,
-               nullptr),
+               planRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>),
     DIMPLE_ROW(ROI_ALIGN1, kRoiAlign1Fields, kRoiAlign1Rules, false, false, checkRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>,
-               nullptr),
-    DIMPLE_ROW(ROI_ALIGN_GRAD, kRoiAlignGradFields, kRoiAlignGradRules, false, false, checkRoiAlignGrad, nullptr),
+               planRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>),
+    DIMPLE_ROW(ROI_ALIGN_GRAD, kRoiAlignGradFields, kRoiAlignGradRules, false, false, checkRoiAlignGrad,
+               planRoiAlignGrad),
 };
 
 }  // namespace

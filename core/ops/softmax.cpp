@@ -1,4 +1,6 @@
 // SOFTMAX, LOG_SOFTMAX and HARDMAX.
+#include "core/ops/softmax.h"
+
 #include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
@@ -7,6 +9,31 @@
 #include "core/plan_builder.h"
 
 namespace dimple {
+
+Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor& x, const Tensor& y, uint32_t axisMask,
+                  const BufferRange& from, const BufferRange& to) {
+  // Below, a workgroup's reduction trees cost more than they save.
+  constexpr uint64_t kRowElements = 64;
+  Walk kept;
+  Walk reduced;
+  for (uint32_t d = 0; d < x.rank; ++d)
+    (axisMask >> d & 1 ? reduced : kept).addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
+  kept.sortBy(0);
+  kept.coalesce();
+  reduced.coalesce();
+  const auto rows = static_cast<uint32_t>(kept.count());
+  const auto length = static_cast<uint32_t>(reduced.count());
+  const bool row = length >= kRowElements;
+
+  std::vector<uint32_t> words;
+  appendWalk(words, kept);
+  const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
+  appendWalk(words, reduced);
+  return builder.add(typedKernel("softmax", x.type, builder.caps()), row ? rows : divideUp(rows, kGroupSize),
+                     {rows, length, kept.rank, reduced.rank, reducedAt}, {from, to}, builder.parameters(words),
+                     {{0, static_cast<uint32_t>(function)}, {1, row}});
+}
+
 namespace {
 
 // The operators without Axes reduce the rows of one matrix.
@@ -36,29 +63,9 @@ DML_OPERATOR_TYPE functionOf(const OpView& view) {
 }
 
 Result<Plan> planRows(const OpView& view, const Caps& caps, uint32_t axisMask) {
-  // Below, a workgroup's reduction trees cost more than they save.
-  constexpr uint64_t kRowElements = 64;
   PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  Walk kept;
-  Walk reduced;
-  for (uint32_t d = 0; d < x.rank; ++d)
-    (axisMask >> d & 1 ? reduced : kept).addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
-  kept.sortBy(0);
-  kept.coalesce();
-  reduced.coalesce();
-  const auto rows = static_cast<uint32_t>(kept.count());
-  const auto length = static_cast<uint32_t>(reduced.count());
-  const bool row = length >= kRowElements;
-
-  std::vector<uint32_t> words;
-  appendWalk(words, kept);
-  const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, reduced);
-  if (auto error = builder.add(typedKernel("softmax", x.type, caps), row ? rows : divideUp(rows, kGroupSize),
-                               {rows, length, kept.rank, reduced.rank, reducedAt}, {builder.input(0), builder.output()},
-                               builder.parameters(words), {{0, static_cast<uint32_t>(functionOf(view))}, {1, row}}))
+  if (auto error = addSoftmax(builder, functionOf(view), view.input(0), view.output(), axisMask, builder.input(0),
+                              builder.output()))
     return *error;
   return builder.finish();
 }

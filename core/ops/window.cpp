@@ -1,28 +1,34 @@
 // FOLD and UNFOLD: sliding windows as columns, and back.
+#include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
 #include "core/checked.h"
-#include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/sliding_window.h"
 #include "core/ops/table.h"
+#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
 
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
+template <class S>
+SlidingWindow windowOf(const S& desc) {
+  return {"WindowSizes",  desc.DimensionCount, desc.WindowSizes, desc.Strides,
+          desc.Dilations, desc.StartPadding,   desc.EndPadding};
+}
+
 // DirectML ignores dimensions of the image after DimensionCount spatial ones, which leaves their elements undefined.
 // `columns` has the batch, a value for each channel and element of the window, and the positions of the window.
 template <class S>
 Status checkWindow(const OpView& view, std::string_view imageName, const Tensor& image, std::string_view columnsName,
                    const Tensor& columns) {
-  const auto& desc = view.as<S>();
-  const SlidingWindow window{"WindowSizes",  desc.DimensionCount, desc.WindowSizes, desc.Strides,
-                             desc.Dilations, desc.StartPadding,   desc.EndPadding};
-  if (auto error = checkSpatialRank(desc.DimensionCount, imageName, image)) return error;
+  const SlidingWindow window = windowOf(view.as<S>());
+  if (auto error = checkSpatialRank(window.dimensionCount, imageName, image)) return error;
   if (auto error = checkNoZeros(window)) return error;
   // The pages do not name this limit of DirectML 1.15.4. A Dilations of 0 is taken.
   const std::pair<std::string_view, const UINT*> limited[] = {{"Strides", window.strides},
@@ -58,6 +64,121 @@ Status checkUnfold(const OpView& view) {
   return checkWindow<DML_UNFOLD_OPERATOR_DESC>(view, "InputTensor", view.input(0), "OutputTensor", view.output());
 }
 
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+void appendSize(std::vector<uint32_t>& words, uint32_t size) {
+  const Divisor divisor = makeDivisor(size);
+  words.insert(words.end(), {size, divisor.multiplier, divisor.shift1, divisor.shift2});
+}
+
+Result<Plan> planUnfold(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const SlidingWindow window = windowOf(view.as<DML_UNFOLD_OPERATOR_DESC>());
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  constexpr uint32_t kNoDimension = 6;
+  std::vector<uint32_t> words;
+  uint32_t digits = 0;
+  uint32_t base = 0;
+  // Those of one value stay out.
+  const auto addDigit = [&](uint64_t size, uint32_t outputStride, uint32_t inputStride, uint32_t step,
+                            uint32_t dimension) {
+    if (size == 1) return;
+    appendSize(words, static_cast<uint32_t>(size));
+    words.insert(words.end(), {outputStride, inputStride, step, dimension});
+    ++digits;
+  };
+  uint32_t column = y.strides[2];
+  for (uint32_t d = window.dimensionCount; d-- > 0;) {
+    const auto positions = static_cast<uint32_t>(window.positions(d, x.sizes[d + 2]));
+    addDigit(positions, column, window.strides[d] * x.strides[d + 2], window.strides[d], d);
+    column *= positions;
+  }
+  uint32_t row = y.strides[1];
+  for (uint32_t d = window.dimensionCount; d-- > 0;) {
+    addDigit(window.sizes[d], row, window.dilations[d] * x.strides[d + 2], window.dilations[d], d);
+    row *= window.sizes[d];
+    base -= window.startPadding[d] * x.strides[d + 2];
+  }
+  addDigit(x.sizes[1], row, x.strides[1], 0, kNoDimension);
+  addDigit(x.sizes[0], y.strides[0], x.strides[0], 0, kNoDimension);
+  const auto imageAt = static_cast<uint32_t>(words.size() / 4);
+  for (uint32_t d = 0; d < window.dimensionCount; ++d)
+    words.insert(words.end(), {x.sizes[d + 2], window.startPadding[d], 0, 0});
+  if (auto error = builder.addItems(sizedKernel("unfold", x.type, caps), y.elements,
+                                    {static_cast<uint32_t>(y.elements), digits, imageAt, window.dimensionCount, base},
+                                    {builder.input(0), builder.output()}, builder.parameters(words)))
+    return *error;
+  return builder.finish();
+}
+
+// The number that times `value` is 1 modulo `modulus`, which have no divisor in common; 0 modulo 1.
+uint32_t inverseOf(uint32_t value, uint32_t modulus) {
+  int64_t inverse = 0;
+  int64_t next = 1;
+  int64_t a = modulus;
+  int64_t b = value % modulus;
+  while (b != 0) {
+    const int64_t quotient = a / b;
+    inverse = std::exchange(next, inverse - quotient * next);
+    a = std::exchange(b, a - quotient * b);
+  }
+  return static_cast<uint32_t>((inverse % modulus + modulus) % modulus);
+}
+
+// Sums wrap alike whether integers are signed or not, and FLOAT64 is added by integers.
+DataType foldType(DataType type) {
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT16 || type == DML_TENSOR_DATA_TYPE_FLOAT32) return type;
+  switch (byteWidth(type)) {
+    case 1:
+      return DML_TENSOR_DATA_TYPE_UINT8;
+    case 2:
+      return DML_TENSOR_DATA_TYPE_UINT16;
+    default:
+      return DML_TENSOR_DATA_TYPE_UINT32;
+  }
+}
+
+Result<Plan> planFold(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const SlidingWindow window = windowOf(view.as<DML_FOLD_OPERATOR_DESC>());
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  std::vector<uint32_t> words;
+  uint32_t elements = 1;  // of the window
+  for (uint32_t d = 0; d < window.dimensionCount; ++d) elements *= window.sizes[d];
+  for (uint32_t d = y.rank; d-- > 0;) {
+    appendSize(words, y.sizes[d]);
+    words.insert(words.end(), {y.strides[d], d == 0 ? x.strides[0] : d == 1 ? elements * x.strides[1] : 0, 0, 0});
+  }
+  const auto windowAt = static_cast<uint32_t>(words.size() / 4);
+  uint32_t row = x.strides[1];
+  uint32_t column = x.strides[2];
+  double overlaps = 1;  // elements over one of the image, at most
+  for (uint32_t d = window.dimensionCount; d-- > 0;) {
+    const auto positions = static_cast<uint32_t>(window.positions(d, y.sizes[d + 2]));
+    const uint32_t stride = window.strides[d];
+    const uint32_t dilation = window.dilations[d];
+    const uint32_t common = std::gcd(stride, dilation);
+    words.insert(words.end(), {stride, dilation, window.sizes[d], window.startPadding[d]});
+    words.insert(words.end(), {positions, stride / common, inverseOf(dilation / common, stride / common), common});
+    words.insert(words.end(), {row, column, dilation / common, 0});
+    row *= window.sizes[d];
+    column *= positions;
+    const uint32_t hits = dilation == 0 ? window.sizes[d] : (window.sizes[d] - 1) / (stride / common) + 1;
+    overlaps *= dilation == 0 ? hits : std::min(hits, positions);
+  }
+  const bool longSum = overlaps >= 64;  // worth a workgroup's reduction tree
+  const bool wide = byteWidth(x.type) == 8;
+  if (auto error = builder.add(wide ? sizedKernel("fold", x.type, caps) : typedKernel("fold", foldType(x.type), caps),
+                               longSum ? y.elements : divideUp(y.elements, kGroupSize),
+                               {static_cast<uint32_t>(y.elements), y.rank, window.dimensionCount, windowAt},
+                               {builder.input(0), builder.output()}, builder.parameters(words),
+                               {{0, longSum}, {1, x.type == DML_TENSOR_DATA_TYPE_FLOAT64}}))
+    return *error;
+  return builder.finish();
+}
+
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 template <class S>
@@ -79,8 +200,8 @@ constexpr TensorRule kFoldRules[] = {{kWindowColumnTypes}, {kWindowImageTypes, s
 constexpr TensorRule kUnfoldRules[] = {{kWindowImageTypes}, {kWindowColumnTypes, sameType(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(FOLD, kFoldFields, kFoldRules, false, false, checkFold, nullptr),
-    DIMPLE_ROW(UNFOLD, kFoldFields, kUnfoldRules, false, false, checkUnfold, nullptr),
+    DIMPLE_ROW(FOLD, kFoldFields, kFoldRules, false, false, checkFold, planFold),
+    DIMPLE_ROW(UNFOLD, kFoldFields, kUnfoldRules, false, false, checkUnfold, planUnfold),
 };
 
 }  // namespace

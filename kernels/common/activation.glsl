@@ -52,6 +52,8 @@ float activate(uint op, float x, vec2 p) {
     case DML_OPERATOR_ACTIVATION_SWISH: return swish(x, p.x * x);
     case DML_OPERATOR_ACTIVATION_TANH: return tanhAccurate(x);
     case DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU: return isLessOrEqual(x, p.x) ? 0.0 : x;
+    // Of a product or a convolution.
+    case DML_OPERATOR_ELEMENT_WISE_CLIP: return maxNum(minNum(x, p.y), p.x);
   }
   return x;
 }

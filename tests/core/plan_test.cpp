@@ -7,6 +7,7 @@
 #include "core/desc_text.h"
 #include "core/op_view.h"
 #include "core/plan_builder.h"
+#include "core/text.h"
 
 using namespace dimple;
 
@@ -188,4 +189,57 @@ TEST_CASE("barriers follow reads and writes of overlapping bytes") {
   CHECK(barriers({dispatch({outRead}), dispatch({out})}) == Bools{false, true});  // write after read
   CHECK(barriers({dispatch({in}), dispatch({out})}) == Bools{false, false});
   CHECK(barriers({dispatch({in}), dispatch({out})}, true) == Bools{false, true});  // in place
+}
+
+TEST_CASE("a product takes the kernel that suits its shape and layout") {
+  const auto kernel = [](std::string_view a, std::string_view b, std::string_view y, std::string_view more = "") {
+    const auto plan = planOf(cat("GEMM ATensor=", a, " BTensor=", b, " OutputTensor=", y, " Alpha=1 ", more));
+    REQUIRE(plan);
+    return plan->execution[0].kernel;
+  };
+  CHECK(kernel("f32[4,8]", "f32[8,4]", "f32[4,4]") == "gemm.f32");
+  CHECK(kernel("f32[3,64]", "f32[64,500]", "f32[3,500]") == "gemm_few_rows.f32");
+  CHECK(kernel("f16[500,64]", "f16[64,3]", "f16[500,3]") == "gemm_few_rows.f16");
+  CHECK(kernel("f32[50,30]", "f32[30,50]", "f32[50,50]") == "gemm_tile.f32");
+  CHECK(kernel("f32[64,32]", "f32[32,64]", "f32[64,64]") == "gemm_vector_tile.f32");
+  CHECK(kernel("f32[64,32]{33,1}", "f32[32,64]", "f32[64,64]") == "gemm_tile.f32");
+  CHECK(kernel("f32[32,64]", "f32[64,32]", "f32[64,64]", "TransA=TRANSPOSE TransB=TRANSPOSE") ==
+        "gemm_vector_tile.f32");
+  CHECK(kernel("f16[2048,64]", "f16[64,2048]", "f16[2048,2048]") == "gemm_large_tile.f16");
+}
+
+TEST_CASE("a fused softmax is a dispatch of its own, and FLOAT16 is rounded behind it") {
+  constexpr auto kLine = "GEMM ATensor=f16[4,8] BTensor=f16[8,4] OutputTensor=f16[4,4] Alpha=1 FusedActivation=SOFTMAX";
+  const auto plan = planOf(kLine);
+  REQUIRE(plan);
+  REQUIRE(plan->execution.size() == 3);
+  CHECK(plan->execution[0].kernel == "gemm.f16");
+  CHECK(plan->execution[1].kernel == "softmax.f32");
+  CHECK(plan->execution[1].barrierBefore);
+  CHECK(plan->execution[2].kernel == "cast.f16");
+  CHECK(plan->execution[2].barrierBefore);
+}
+
+TEST_CASE("a convolution whose windows reach beyond 32 bits is refused unless none of them counts") {
+  const auto plan = [](std::string_view window) {
+    return planOf(cat("CONVOLUTION InputTensor=f32[1,1,4] FilterTensor=f32[1,1,2] OutputTensor=f32[1,1,3] ", window,
+                      " EndPadding=[0] OutputPadding=[0] GroupCount=1"));
+  };
+  CHECK(plan("Strides=[4294967295] Dilations=[4294967295] StartPadding=[0]"));
+  CHECK(plan("Strides=[1] Dilations=[1] StartPadding=[4294967295]"));
+  CHECK_FALSE(plan("Strides=[4294967295] Dilations=[4294967295] StartPadding=[4294967295]"));
+}
+
+TEST_CASE("a convolution with a window of one element is a product of matrices where its places lie evenly") {
+  const auto kernel = [](std::string_view x, std::string_view padding, std::string_view y) {
+    const auto plan = planOf(cat("CONVOLUTION InputTensor=", x, " FilterTensor=f32[32,16,1,1] OutputTensor=", y,
+                                 " Strides=[1,1] Dilations=[1,1] StartPadding=[0,", padding, "] EndPadding=[0,0] ",
+                                 "OutputPadding=[0,0] GroupCount=1"));
+    REQUIRE(plan);
+    return plan->execution[0].kernel;
+  };
+  CHECK(kernel("f32[2,16,8,8]", "0", "f32[2,32,8,8]") == "gemm_vector_tile.f32");
+  CHECK(kernel("f32[2,16,8,8]{1024,1,128,16}", "0", "f32[2,32,8,8]{2048,1,256,32}") == "gemm_vector_tile.f32");
+  CHECK(kernel("f32[2,16,8,8]{1024,64,1,8}", "0", "f32[2,32,8,8]") == "convolution_tile.f32");
+  CHECK(kernel("f32[2,16,8,8]", "1", "f32[2,32,8,9]") == "convolution_tile.f32");
 }

@@ -89,6 +89,8 @@ GPU_TEST_CASE("ops: documentation examples") {
     if (schema->name == "DIAGONAL_MATRIX1" && example.at("example") == 1) example["attributes"]["Value"] = 1;
     // A step of -2 in UINT8.
     if (schema->name == "FILL_VALUE_SEQUENCE" && example.at("example") == 2) example["attributes"]["ValueDelta"] = 254;
+    // The page of RESAMPLE_GRAD does not print the offsets of its examples; those of the centers would take row 1.
+    if (schema->name.starts_with("RESAMPLE")) example["attributes"]["OutputPixelOffsets"] = {0, 0, 0, 0};
     runner.add(lineOf(*schema, example));
     ran.insert(std::string(schema->name));
   }

@@ -9,6 +9,8 @@
 
 #include "core/element_text.h"
 #include "core/text.h"
+#include "tests/ops/fill_domain.h"
+#include "tests/ops/fills_structured.h"
 #include "tests/ops/random.h"
 
 namespace dimple::testing {
@@ -29,223 +31,6 @@ int64_t lowest(DML_TENSOR_DATA_TYPE type) {
 // As a bit pattern for UINT64.
 int64_t highest(DML_TENSOR_DATA_TYPE type) {
   return static_cast<int64_t>(~uint64_t{0} >> (64 - bitsOf(type) + (oracle::isSigned(type) ? 1 : 0)));
-}
-
-// How the values of one input are drawn.
-struct Domain {
-  int64_t smallest = -32, largest = 32;  // FillKind::Int
-  double density = 1;                    // share of them that are not `resting`
-  int64_t resting = 0;
-  int minExponent = -12, maxExponent = 12;  // FillKind::Float: powers of two of most elements
-  bool fullRange = true;                    // and of some all that the type has
-  double negative = 0.5;
-  double floatDensity = 1;    // FillKind::Float: share of elements that are not `resting`
-  double smallShare = 0;      // FillKind::Float: of integers that are small ones
-  bool uniform = false;       // FillKind::Float: integers of full width, not of all widths alike
-  bool odd = false;           // integers that multiply without becoming 0
-  double specialDensity = 1;  // FillKind::Special
-};
-
-// Terms that meet in one output element.
-uint64_t accumulationLength(const TestCase& test, std::span<const UINT> axes) {
-  const DML_BUFFER_TENSOR_DESC& in = *test.inputs[0];
-  uint64_t terms = 1;
-  for (uint32_t d = 0; d < in.DimensionCount; ++d)
-    if (std::find(axes.begin(), axes.end(), d) != axes.end()) terms *= in.Sizes[d];
-  return terms;
-}
-
-// For a reduction of `terms` elements to one.
-void narrowForTerms(DML_REDUCE_FUNCTION function, double terms, DML_TENSOR_DATA_TYPE type, Domain& domain) {
-  const bool half = type == DML_TENSOR_DATA_TYPE_FLOAT16;
-  const double limit = half ? 1024 : 0x1p23;
-  const double largest = static_cast<double>(domain.largest);
-  domain.minExponent = -6;
-  domain.maxExponent = 6;
-  domain.fullRange = false;
-  domain.specialDensity = std::min(0.5, 1 / terms);
-  switch (function) {
-    case DML_REDUCE_FUNCTION_SUM:
-    case DML_REDUCE_FUNCTION_L1:
-    case DML_REDUCE_FUNCTION_AVERAGE:
-      domain.density = std::min(1.0, limit / (terms * largest / 2));
-      break;
-    case DML_REDUCE_FUNCTION_SUM_SQUARE:
-    case DML_REDUCE_FUNCTION_L2:
-      domain.density = std::min(1.0, limit / (terms * largest * largest / 2));
-      break;
-    case DML_REDUCE_FUNCTION_LOG_SUM:
-      domain.negative = 0;
-      domain.smallest = 1;
-      break;
-    case DML_REDUCE_FUNCTION_MULTIPLY:
-      domain.smallest = oracle::isSigned(type) ? -2 : 1;
-      domain.largest = 2;
-      domain.density = std::min(0.8, 6 / terms);
-      domain.resting = 1;
-      domain.odd = true;
-      // Around 1, so that products neither overflow nor vanish.
-      domain.minExponent = -1;
-      domain.maxExponent = 0;
-      if (oracle::isReal(type)) domain.floatDensity = std::min(1.0, 200 / terms);
-      break;
-    case DML_REDUCE_FUNCTION_LOG_SUM_EXP:
-      domain.maxExponent = 4;
-      break;
-    default:  // MIN, MAX, ARGMIN, ARGMAX: ties are some, not most
-      domain.smallest = oracle::isSigned(type) ? -static_cast<int64_t>(std::min(terms + 4, largest * 64)) : 0;
-      domain.largest = static_cast<int64_t>(std::min(terms + 4, largest * 64));
-      domain.fullRange = true;
-      domain.uniform = true;
-      domain.specialDensity = std::min(0.3, 5 / terms);
-      break;
-  }
-}
-
-void narrowForReduce(const TestCase& test, DML_TENSOR_DATA_TYPE type, Domain& domain) {
-  const auto& desc = test.as<DML_REDUCE_OPERATOR_DESC>();
-  const auto terms = static_cast<double>(accumulationLength(test, {desc.Axes, desc.AxisCount}));
-  narrowForTerms(desc.Function, terms, type, domain);
-}
-
-// Rows in which more than one element counts.
-void narrowForSoftmax(const TestCase& test, Domain& domain) {
-  uint64_t terms = test.inputs[0]->Sizes[test.inputs[0]->DimensionCount - 1];
-  if (test.desc.schema().name.ends_with("1")) {
-    const auto& desc = test.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();  // the others have the same fields
-    terms = accumulationLength(test, {desc.Axes, desc.AxisCount});
-  }
-  domain.fullRange = false;
-  domain.maxExponent = 3;
-  domain.specialDensity = std::min(0.3, 1 / static_cast<double>(terms));
-}
-
-Domain domainOf(const TestCase& test, size_t input) {
-  const DML_TENSOR_DATA_TYPE type = test.inputs[input]->DataType;
-  Domain domain;
-  const size_t bits = oracle::elementBits(type);
-  if (type == DML_TENSOR_DATA_TYPE_FLOAT16 || (bits <= 8 && oracle::isSigned(type))) {
-    domain.smallest = -4;
-    domain.largest = 4;
-  } else if (bits <= 8) {
-    domain.largest = 8;
-  }
-  if (!oracle::isSigned(type)) domain.smallest = 0;
-  if (type == DML_TENSOR_DATA_TYPE_FLOAT16) domain.minExponent = -6, domain.maxExponent = 6;
-  switch (test.type()) {
-    case DML_OPERATOR_REDUCE:
-      narrowForReduce(test, type, domain);
-      break;
-    case DML_OPERATOR_ARGMIN:
-    case DML_OPERATOR_ARGMAX: {
-      const auto& desc = test.as<DML_ARGMAX_OPERATOR_DESC>();  // ARGMIN has the same fields
-      const auto terms = static_cast<int64_t>(accumulationLength(test, {desc.Axes, desc.AxisCount}));
-      domain.largest = std::min(terms + 4, domain.largest * 64);
-      domain.smallest = oracle::isSigned(type) ? -domain.largest : 0;
-      domain.specialDensity = std::min(0.3, 5 / static_cast<double>(terms));
-      break;
-    }
-    case DML_OPERATOR_MULTIHEAD_ATTENTION:
-    case DML_OPERATOR_MULTIHEAD_ATTENTION1:
-      // Scores of which more than one counts.
-      domain.smallest = -1;
-      domain.largest = 1;
-      domain.minExponent = -4;
-      domain.maxExponent = 0;
-      domain.fullRange = false;
-      break;
-    case DML_OPERATOR_ACTIVATION_SOFTMAX:
-    case DML_OPERATOR_ACTIVATION_SOFTMAX1:
-    case DML_OPERATOR_ACTIVATION_LOG_SOFTMAX:
-    case DML_OPERATOR_ACTIVATION_LOG_SOFTMAX1:
-    case DML_OPERATOR_ACTIVATION_HARDMAX:
-    case DML_OPERATOR_ACTIVATION_HARDMAX1:
-      narrowForSoftmax(test, domain);
-      break;
-    case DML_OPERATOR_CUMULATIVE_SUMMATION:
-    case DML_OPERATOR_CUMULATIVE_PRODUCT: {
-      const auto& desc = test.as<DML_CUMULATIVE_SUMMATION_OPERATOR_DESC>();  // CUMULATIVE_PRODUCT has the same fields
-      const bool product = test.type() == DML_OPERATOR_CUMULATIVE_PRODUCT;
-      narrowForTerms(product ? DML_REDUCE_FUNCTION_MULTIPLY : DML_REDUCE_FUNCTION_SUM, test.inputs[0]->Sizes[desc.Axis],
-                     type, domain);
-      break;
-    }
-    case DML_OPERATOR_TOP_K:
-    case DML_OPERATOR_TOP_K1:
-      domain.uniform = true;
-      domain.specialDensity = 0.3;
-      break;
-    case DML_OPERATOR_NONZERO_COORDINATES:
-      domain.density = 0.75;
-      domain.floatDensity = 0.75;
-      domain.specialDensity = 0.3;
-      break;
-    case DML_OPERATOR_ELEMENT_WISE_CLIP:
-    case DML_OPERATOR_ELEMENT_WISE_CLIP1:
-    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD:
-    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1:
-      domain.smallShare = 0.75;
-      domain.largest = std::min<int64_t>(domain.largest, 20);
-      break;
-    case DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_LEFT:
-    case DML_OPERATOR_ELEMENT_WISE_BIT_SHIFT_RIGHT:
-      // Shifts within the width, mostly.
-      if (input == 1) {
-        domain.smallShare = 0.75;
-        domain.largest = bitsOf(type);
-      }
-      break;
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_AND:
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS:
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_NOT:
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_OR:
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_XOR:
-      // Many zeros, which are false and equal.
-      domain.density = 0.5;
-      domain.floatDensity = 0.5;
-      domain.specialDensity = 0.5;
-      domain.smallShare = 0.75;
-      domain.largest = std::min<int64_t>(domain.largest, 2);
-      break;
-    case DML_OPERATOR_ELEMENT_WISE_POW:
-      // Powers within the range of the type, mostly.
-      domain.maxExponent = 2;
-      domain.minExponent = -3;
-      domain.negative = input == 0 ? 0.2 : 0.5;
-      domain.smallShare = 0.75;
-      domain.largest = 5;
-      domain.smallest = oracle::isSigned(type) ? -3 : 0;
-      break;
-    case DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW:
-    case DML_OPERATOR_ELEMENT_WISE_LOG:
-    case DML_OPERATOR_ELEMENT_WISE_SQRT:
-      domain.negative = 0.1;
-      break;
-    case DML_OPERATOR_ELEMENT_WISE_ACOS:
-    case DML_OPERATOR_ELEMENT_WISE_ASIN:
-    case DML_OPERATOR_ELEMENT_WISE_ATANH:
-      domain.maxExponent = -1;
-      domain.largest = 1;
-      domain.smallest = -1;
-      break;
-    case DML_OPERATOR_ELEMENT_WISE_ACOSH:
-      domain.negative = 0.1;
-      domain.minExponent = 0;
-      break;
-    case DML_OPERATOR_ELEMENT_WISE_COSH:
-    case DML_OPERATOR_ELEMENT_WISE_SINH:
-    case DML_OPERATOR_ELEMENT_WISE_EXP:
-      domain.maxExponent = 5;
-      break;
-    case DML_OPERATOR_CAST:
-      domain.maxExponent = static_cast<int>(bitsOf(test.outputs[0]->DataType)) + 1;
-      domain.minExponent = -4;
-      break;
-    default:
-      if (test.desc.schema().name.starts_with("ACTIVATION_")) domain.maxExponent = 5;
-      break;
-  }
-  return domain;
 }
 
 double randomReal(Random& random, DML_TENSOR_DATA_TYPE type, const Domain& domain) {
@@ -432,6 +217,20 @@ void fillScatterIndices(const TestCase& test, Random& random, Array& array) {
   }
 }
 
+// Places in the output that differ.
+void fillPlaces(const TestCase& test, Random& random, Array& array) {
+  const DML_BUFFER_TENSOR_DESC& out = *test.outputs[0];
+  int64_t size = 1;
+  for (UINT d = 0; d < out.DimensionCount; ++d) size *= out.Sizes[d];
+  std::vector<int64_t> places(static_cast<size_t>(size));
+  std::iota(places.begin(), places.end(), int64_t{0});
+  random.shuffle(std::span(places));
+  for (size_t i = 0; i < array.whole.size(); ++i) {
+    array.whole[i] = places[i % places.size()];
+    if (test.wildIndices && random.chance(0.2)) array.whole[i] = wildIndex(random, array.type, size);
+  }
+}
+
 bool fillIndices(const TestCase& test, size_t input, Random& random, Array& array) {
   if (test.type() == DML_OPERATOR_ONE_HOT && input == 0) {
     fillIndicesInto(test, random, array, test.outputs[0]->Sizes[test.as<DML_ONE_HOT_OPERATOR_DESC>().Axis]);
@@ -454,6 +253,9 @@ bool fillIndices(const TestCase& test, size_t input, Random& random, Array& arra
       return true;
     case DML_OPERATOR_SCATTER_ND:
       fillScatterIndices(test, random, array);
+      return true;
+    case DML_OPERATOR_MAX_UNPOOLING:
+      fillPlaces(test, random, array);
       return true;
     case DML_OPERATOR_SCATTER_ELEMENTS:
       fillScatterElementsIndices(test, random, array);
@@ -535,7 +337,7 @@ Result<Array> fillInput(const TestCase& test, size_t input) {
     return parseElements(given->second, tensor.DataType, sizesOf(tensor));
   Array array = oracle::makeArray(tensor.DataType, sizesOf(tensor));
   Random random(hashOf(test.desc.schema().name, test.seed * 16 + input));
-  if (fillIndices(test, input, random, array)) return array;
+  if (fillIndices(test, input, random, array) || fillStructured(test, input, random, array)) return array;
   if (test.type() == DML_OPERATOR_ELEMENT_WISE_IF && input == 0) {
     constexpr int64_t kConditions[] = {0, 0, 0, 0, 1, 1, 2, 128, 255};
     for (int64_t& condition : array.whole) condition = random.pick(kConditions);
@@ -567,7 +369,12 @@ bool mustBeExact(const TestCase& test) {
     case DML_OPERATOR_ELEMENT_WISE_MULTIPLY:
     case DML_OPERATOR_CUMULATIVE_SUMMATION:
     case DML_OPERATOR_CUMULATIVE_PRODUCT:
+    case DML_OPERATOR_FOLD:
+    case DML_OPERATOR_MAX_POOLING_GRAD:
       return true;
+    case DML_OPERATOR_GEMM:
+    case DML_OPERATOR_CONVOLUTION:
+      return isExactProduct(test);
     case DML_OPERATOR_ELEMENT_WISE_ADD1:
       return test.as<DML_ELEMENT_WISE_ADD1_OPERATOR_DESC>().FusedActivation == nullptr;
     case DML_OPERATOR_REDUCE: {

@@ -54,6 +54,9 @@ struct Generator {
   std::string_view randomFill();
 };
 
+// A function to fuse, with its parameters, or at times none: each has its turn.
+std::string fusedActivation(Generator& generator, size_t turn);
+
 using GenerateFunction = void (*)(Generator&);
 
 void generateElementwise(Generator& generator);
@@ -89,5 +92,26 @@ void generateQuantizedLinearAdd(Generator& generator);
 void generateDynamicQuantizeLinear(Generator& generator);
 void generateQuantize(Generator& generator);
 void generateAttention(Generator& generator);
+void generatePooling(Generator& generator);
+void generatePoolingGrad(Generator& generator);
+void generateMaxUnpooling(Generator& generator);
+void generateQuantizedPooling(Generator& generator);
+void generateBatchNormalization(Generator& generator);
+void generateBatchNormalizationTraining(Generator& generator);
+void generateBatchNormalizationGrad(Generator& generator);
+void generateMeanVariance(Generator& generator);
+void generateLpNormalization(Generator& generator);
+void generateLocalResponse(Generator& generator);
+void generateUnfold(Generator& generator);
+void generateGemm(Generator& generator);
+void generateIntegerProduct(Generator& generator);
+void generateConvolution(Generator& generator);
+void generateIntegerConvolution(Generator& generator);
+void generateResample(Generator& generator);
+void generateUpsample2D(Generator& generator);
+void generateRoiPooling(Generator& generator);
+void generateRecurrent(Generator& generator);
+void generateAdam(Generator& generator);
+void generateRoiAlign(Generator& generator);
 
 }  // namespace dimple::testing

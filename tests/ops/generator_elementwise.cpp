@@ -59,22 +59,6 @@ std::string scaleBias(Generator& generator) {
   return cat("[", sign, scale, ",", realText(random, static_cast<double>(least), 2), "]");
 }
 
-// A function to fuse, with its parameters; in turn, none first.
-std::string fusedActivation(Generator& generator) {
-  std::vector<const OpSchema*> activations;
-  for (const OpSchema* schema : allSchemas())
-    if (schema->fusable && schema->plan) activations.push_back(schema);
-  const size_t turn = generator.index() % (activations.size() + 2);
-  if (turn >= activations.size()) return {};
-  constexpr std::string_view kPrefix = "ACTIVATION_";
-  std::string text(activations[turn]->name.substr(kPrefix.size()));
-  std::string parameters;
-  for (const Field& field : activations[turn]->fields)
-    if (field.type == FieldType::Float)
-      parameters += cat(parameters.empty() ? "" : ",", field.name, "=", realText(generator.random, 0.1, 2));
-  return parameters.empty() ? text : cat(text, "(", parameters, ")");
-}
-
 // Types of the tensors: one as the rules tie it, any in turn where they do not.
 std::vector<DataType> tensorTypes(const Generator& generator) {
   std::vector<DataType> types;
@@ -139,7 +123,8 @@ void addCase(Generator& generator, const Sizes& sizes, bool plain) {
         line.set(field.name, field.values->names[generator.index() % field.values->names.size()]);
         break;
       case FieldType::Operator:
-        if (const std::string text = fusedActivation(generator); !text.empty()) line.set(field.name, text);
+        if (const std::string text = fusedActivation(generator, generator.index()); !text.empty())
+          line.set(field.name, text);
         break;
       default:
         break;
@@ -150,6 +135,21 @@ void addCase(Generator& generator, const Sizes& sizes, bool plain) {
 }
 
 }  // namespace
+
+std::string fusedActivation(Generator& generator, size_t turn) {
+  std::vector<const OpSchema*> activations;
+  for (const OpSchema* schema : allSchemas())
+    if (schema->fusable && schema->plan) activations.push_back(schema);
+  turn %= activations.size() + 2;
+  if (turn >= activations.size()) return {};
+  constexpr std::string_view kPrefix = "ACTIVATION_";
+  std::string text(activations[turn]->name.substr(kPrefix.size()));
+  std::string parameters;
+  for (const Field& field : activations[turn]->fields)
+    if (field.type == FieldType::Float)
+      parameters += cat(parameters.empty() ? "" : ",", field.name, "=", realText(generator.random, 0.1, 2));
+  return parameters.empty() ? text : cat(text, "(", parameters, ")");
+}
 
 void generateElementwise(Generator& generator) {
   Random& random = generator.random;

@@ -121,7 +121,8 @@ struct Judge {
     } else if (tolerance.kind == Tolerance::Kind::Sum) {
       const double terms = static_cast<double>(expected.terms);
       const double scale = kFloatEps * expected.magnitude[i];
-      const double rounding = half ? 0.5 * spacing(type, std::max(std::fabs(want), std::fabs(got))) : 0;
+      const double rounding =
+          half ? 0.5 * spacing(type, std::min(std::max(std::fabs(want), std::fabs(got)), largest(type))) : 0;
       bound = 2 * terms * scale + rounding;
       strict = 4 * std::sqrt(terms) * scale + rounding + slack;
     }

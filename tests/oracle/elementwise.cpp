@@ -512,9 +512,10 @@ double gap(double a, double b) {
 }
 
 void applyActivation(const DML_OPERATOR_DESC& activation, std::span<const double> error, Result& result) {
-  const UnaryRow* row = findRow(kPlain, activation.Type);
+  const bool clips = activation.Type == DML_OPERATOR_ELEMENT_WISE_CLIP;  // has a ScaleBias, too
+  const UnaryRow* row = clips ? findRow(kScaled, activation.Type) : findRow(kPlain, activation.Type);
   if (row == nullptr) throw std::invalid_argument("The oracle does not know this activation.");
-  const Attributes attributes{fieldsAfterPointers(activation, 2), result.value.type};
+  const Attributes attributes{fieldsAfterPointers(activation, clips ? 3 : 2), result.value.type};
   const Array argument = result.value;
   result.tolerance = row->tolerance;
   if (result.tolerance.kind == Tolerance::Kind::Exact) result.tolerance = ulp(1, 1);

@@ -6,12 +6,20 @@
 #include "tests/oracle/indexing.h"
 #include "tests/oracle/movement.h"
 #include "tests/oracle/quantize.h"
+#include "tests/oracle/normalization.h"
+#include "tests/oracle/pooling.h"
+#include "tests/oracle/product.h"
+#include "tests/oracle/optimizer.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/rearrange.h"
+#include "tests/oracle/recurrent.h"
 #include "tests/oracle/reduce.h"
+#include "tests/oracle/resample.h"
+#include "tests/oracle/roi.h"
 #include "tests/oracle/scan.h"
 #include "tests/oracle/softmax.h"
 #include "tests/oracle/sort.h"
+#include "tests/oracle/window.h"
 
 namespace oracle {
 namespace {
@@ -92,7 +100,65 @@ constexpr Row kRows[] = {
     {DML_OPERATOR_TOP_K, with<DML_TOP_K_OPERATOR_DESC, evaluateTopK>},
     {DML_OPERATOR_TOP_K1, with<DML_TOP_K1_OPERATOR_DESC, evaluateTopK1>},
     {DML_OPERATOR_NONZERO_COORDINATES, with<DML_NONZERO_COORDINATES_OPERATOR_DESC, evaluateNonzeroCoordinates>},
+    {DML_OPERATOR_GEMM, with<DML_GEMM_OPERATOR_DESC, evaluateGemm>},
+    {DML_OPERATOR_CONVOLUTION, with<DML_CONVOLUTION_OPERATOR_DESC, evaluateConvolution>},
+    {DML_OPERATOR_MATRIX_MULTIPLY_INTEGER,
+     with<DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC, evaluateMatrixMultiplyInteger>},
+    {DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT,
+     with<DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC, evaluateMatrixMultiplyIntegerToFloat>},
+    {DML_OPERATOR_QUANTIZED_LINEAR_MATRIX_MULTIPLY,
+     with<DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC, evaluateQuantizedLinearMatrixMultiply>},
+    {DML_OPERATOR_CONVOLUTION_INTEGER, with<DML_CONVOLUTION_INTEGER_OPERATOR_DESC, evaluateConvolutionInteger>},
+    {DML_OPERATOR_QUANTIZED_LINEAR_CONVOLUTION,
+     with<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, evaluateQuantizedLinearConvolution>},
     {DML_OPERATOR_RANDOM_GENERATOR, with<DML_RANDOM_GENERATOR_OPERATOR_DESC, evaluateRandomGenerator>},
+    {DML_OPERATOR_AVERAGE_POOLING, with<DML_AVERAGE_POOLING_OPERATOR_DESC, evaluateAveragePooling>},
+    {DML_OPERATOR_AVERAGE_POOLING1, with<DML_AVERAGE_POOLING1_OPERATOR_DESC, evaluateAveragePooling1>},
+    {DML_OPERATOR_LP_POOLING, with<DML_LP_POOLING_OPERATOR_DESC, evaluateLpPooling>},
+    {DML_OPERATOR_LP_POOLING1, with<DML_LP_POOLING1_OPERATOR_DESC, evaluateLpPooling1>},
+    {DML_OPERATOR_MAX_POOLING, with<DML_MAX_POOLING_OPERATOR_DESC, evaluateMaxPooling>},
+    {DML_OPERATOR_MAX_POOLING1, with<DML_MAX_POOLING1_OPERATOR_DESC, evaluateMaxPooling1>},
+    {DML_OPERATOR_MAX_POOLING2, with<DML_MAX_POOLING2_OPERATOR_DESC, evaluateMaxPooling2>},
+    {DML_OPERATOR_MAX_UNPOOLING, with<DML_MAX_UNPOOLING_OPERATOR_DESC, evaluateMaxUnpooling>},
+    {DML_OPERATOR_AVERAGE_POOLING_GRAD, with<DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC, evaluateAveragePoolingGrad>},
+    {DML_OPERATOR_MAX_POOLING_GRAD, with<DML_MAX_POOLING_GRAD_OPERATOR_DESC, evaluateMaxPoolingGrad>},
+    {DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING,
+     with<DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC, evaluateQuantizedAveragePooling>},
+    {DML_OPERATOR_BATCH_NORMALIZATION, with<DML_BATCH_NORMALIZATION_OPERATOR_DESC, evaluateBatchNormalization>},
+    {DML_OPERATOR_BATCH_NORMALIZATION_TRAINING,
+     with<DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC, evaluateBatchNormalizationTraining>},
+    {DML_OPERATOR_BATCH_NORMALIZATION_GRAD,
+     with<DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC, evaluateBatchNormalizationGrad>},
+    {DML_OPERATOR_BATCH_NORMALIZATION_TRAINING_GRAD,
+     with<DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC, evaluateBatchNormalizationTrainingGrad>},
+    {DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION,
+     with<DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC, evaluateMeanVariance>},
+    {DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION1,
+     with<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC, evaluateMeanVariance1>},
+    {DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2,
+     with<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC, evaluateMeanVariance2>},
+    {DML_OPERATOR_LP_NORMALIZATION, with<DML_LP_NORMALIZATION_OPERATOR_DESC, evaluateLpNormalization>},
+    {DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION,
+     with<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC, evaluateLocalResponse>},
+    {DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION_GRAD,
+     with<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC, evaluateLocalResponseGrad>},
+    {DML_OPERATOR_UNFOLD, with<DML_UNFOLD_OPERATOR_DESC, evaluateUnfold>},
+    {DML_OPERATOR_FOLD, with<DML_FOLD_OPERATOR_DESC, evaluateFold>},
+    {DML_OPERATOR_ROI_POOLING, with<DML_ROI_POOLING_OPERATOR_DESC, evaluateRoiPooling>},
+    {DML_OPERATOR_ROI_ALIGN, with<DML_ROI_ALIGN_OPERATOR_DESC, evaluateRoiAlign>},
+    {DML_OPERATOR_ROI_ALIGN1, with<DML_ROI_ALIGN1_OPERATOR_DESC, evaluateRoiAlign1>},
+    {DML_OPERATOR_ROI_ALIGN_GRAD, with<DML_ROI_ALIGN_GRAD_OPERATOR_DESC, evaluateRoiAlignGrad>},
+    {DML_OPERATOR_ADAM_OPTIMIZER, with<DML_ADAM_OPTIMIZER_OPERATOR_DESC, evaluateAdam>},
+    {DML_OPERATOR_RNN, with<DML_RNN_OPERATOR_DESC, evaluateRnn>},
+    {DML_OPERATOR_GRU, with<DML_GRU_OPERATOR_DESC, evaluateGru>},
+    {DML_OPERATOR_LSTM, with<DML_LSTM_OPERATOR_DESC, evaluateLstm>},
+    {DML_OPERATOR_UPSAMPLE_2D, with<DML_UPSAMPLE_2D_OPERATOR_DESC, evaluateUpsample2D>},
+    {DML_OPERATOR_RESAMPLE, with<DML_RESAMPLE_OPERATOR_DESC, evaluateResample>},
+    {DML_OPERATOR_RESAMPLE1, with<DML_RESAMPLE1_OPERATOR_DESC, evaluateResample1>},
+    {DML_OPERATOR_RESAMPLE2, with<DML_RESAMPLE2_OPERATOR_DESC, evaluateResample2>},
+    {DML_OPERATOR_RESAMPLE3, with<DML_RESAMPLE3_OPERATOR_DESC, evaluateResample3>},
+    {DML_OPERATOR_RESAMPLE_GRAD, with<DML_RESAMPLE_GRAD_OPERATOR_DESC, evaluateResampleGrad>},
+    {DML_OPERATOR_RESAMPLE_GRAD1, with<DML_RESAMPLE_GRAD1_OPERATOR_DESC, evaluateResampleGrad1>},
 };
 
 Evaluate find(DML_OPERATOR_TYPE type) {

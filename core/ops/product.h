@@ -1,0 +1,69 @@
+// Sums of products: matrix products, and convolutions as such (kernels/matrix/product.comp).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/plan_builder.h"
+
+namespace dimple {
+
+// y = finish(sum over the depth of A * B + C) for each of a walk of matrices.
+struct Product {
+  // Of a matrix's dimensions, in elements.
+  struct Strides {
+    uint32_t row = 0;
+    uint32_t column = 0;
+  };
+
+  DataType type{};    // of A and B in a product of floats, of y in one of integers
+  uint32_t rows = 1;  // of A, C and y
+  uint32_t columns = 1;
+  uint32_t depth = 1;
+  Walk matrices;  // operands A, B, C, y
+  Strides a;      // column: along the depth
+  Strides b;      // row: along the depth
+  Strides c;
+  Strides y;
+  BufferRange from[3]{};  // A, B, C; C's is any readable one if it is absent
+  bool hasC = false;
+  BufferRange to{};
+
+  uint64_t elements() const { return matrices.count() * rows * columns; }
+};
+
+// alpha * sum + beta * c, and an activation that works on single elements.
+struct FloatFinish {
+  float alpha = 1;
+  float beta = 1;
+  Activation activation;
+  bool wide = false;  // y holds FLOAT32, whatever the operands' type is
+};
+
+// Scales and zero points of integers. Absent tensors have no range.
+struct Quantization {
+  struct Parameter {
+    std::optional<BufferRange> range;
+    uint32_t stride = 0;
+  };
+  Parameter scaleA, zeroA;  // of each row
+  Parameter scaleB, zeroB;  // of each column
+  Parameter scaleY, zeroY;  // of each row
+  DataType a{}, b{}, c{}, scale{};
+};
+
+// How B's elements lie in the input of a convolution: the parameter words of kernels/matrix/convolution.glsl.
+struct ConvolutionWindow {
+  bool backward = false;
+  std::vector<uint32_t> strides;     // two groups of four words, in the place of those of matrices
+  std::vector<uint32_t> dimensions;  // three groups of twenty
+};
+
+// Each adds one dispatch. Without a window a product of matrices.
+Status addFloatProduct(PlanBuilder& builder, Product product, const FloatFinish& finish,
+                       const ConvolutionWindow* window = nullptr);
+Status addIntegerProduct(PlanBuilder& builder, const Product& product, const Quantization& quantization,
+                         const ConvolutionWindow* window = nullptr);
+
+}  // namespace dimple

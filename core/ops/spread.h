@@ -1,0 +1,32 @@
+// How reductions are spread over a device.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/checked.h"
+
+namespace dimple {
+
+// How the elements of one reduction are spread.
+struct Spread {
+  bool row;           // a workgroup a task, else an invocation
+  uint32_t chunks;    // tasks an output
+  uint32_t perChunk;  // elements a task
+};
+
+// Rows suit elements that lie beside each other, columns outputs that do. Chunks fill the device where outputs are few.
+inline Spread spreadOf(uint64_t outputs, uint64_t elements, bool elementsAreDense) {
+  constexpr uint64_t kRowElements = 64;         // below, a workgroup's reduction tree costs more than it saves
+  constexpr uint64_t kRowTasks = 2048;          // workgroups that fill a device
+  constexpr uint64_t kColumnTasks = 64 * 1024;  // invocations that do
+  constexpr uint64_t kRowChunk = 8192;          // elements worth a workgroup
+  constexpr uint64_t kColumnChunk = 256;        // elements worth an invocation
+  const bool row = elementsAreDense && elements >= kRowElements;
+  const uint64_t wanted = divideUp(elements, row ? kRowChunk : kColumnChunk);
+  const uint64_t most = std::max<uint64_t>(1, (row ? kRowTasks : kColumnTasks) / outputs);
+  const uint64_t perChunk = divideUp(elements, std::min(wanted, most));
+  return {row, static_cast<uint32_t>(divideUp(elements, perChunk)), static_cast<uint32_t>(perChunk)};
+}
+
+}  // namespace dimple

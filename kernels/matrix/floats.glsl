@@ -1,0 +1,50 @@
+// FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(alpha * sum + beta * c).
+//   flags   kHasC; kWide: y holds FLOAT32 whatever T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions
+//           neighbouring invocations read along
+#define SUM float
+#define ZERO uint
+const uint kHasC = 1u;
+const uint kWide = 2u;
+const uint kADepthFirst = 4u;
+const uint kBDepthFirst = 8u;
+
+layout(constant_id = 1) const uint FUSED = 0;
+
+#if VECTOR
+// Four elements.
+#if T == f16
+#define QUAD uvec2
+vec4 floatsOf(uvec2 quad) { return vec4(unpackHalf2x16(quad.x), unpackHalf2x16(quad.y)); }
+#else
+#define QUAD uvec4
+vec4 floatsOf(uvec4 quad) { return uintBitsToFloat(quad); }
+#endif
+layout(set = 0, binding = 0, std430) readonly buffer aBuffer { QUAD a[]; };
+layout(set = 0, binding = 1, std430) readonly buffer bBuffer { QUAD b[]; };
+#else
+TENSOR_IN(a, 0)
+TENSOR_IN(b, 1)
+float loadA(uint i, uint zero) { return fromRaw(loadRaw_a(i)); }
+float loadB(uint i, uint zero) { return fromRaw(loadRaw_b(i)); }
+#endif
+TENSOR_IN(c, 2)
+TENSOR_OUT(y, 3)
+
+uint zeroOfA(uint row) { return 0u; }
+uint zeroOfB(uint column) { return 0u; }
+
+void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) {
+  float value = uintBitsToFloat(push.alpha) * sum;
+  if ((push.flags & kHasC) != 0u)
+    value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(base.z + row * cRowStride() + at.c));
+  const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
+  if (FUSED != 0u) value = activate(FUSED, value, parameters2);
+  const uint i = base.w + row * yRowStride() + at.y;
+#if T == f16 && !defined(NATIVE)
+  if ((push.flags & kWide) != 0u) {
+    y[i] = floatBitsToUint(value);
+    return;
+  }
+#endif
+  storeRaw_y(i, toRaw(value));
+}

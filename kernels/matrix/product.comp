@@ -1,0 +1,61 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+#include "directml_enums.glsl"
+
+// y = finish(sum over the depth of A * B), for `matrices` pairs of `rows` x `depth` and `depth` x `columns`.
+//   INTEGER       defined for operands that are integers with zero points and scales (integers.glsl), else floats.glsl
+//   CONVOLUTION   defined where A is a filter and B the windows of an input (convolution.glsl), else matrix.glsl
+//   TILE          defined: a workgroup computes TILE x TILE elements from parts of A and B in shared memory; else an
+//                 invocation computes one
+//   VECTOR        defined: A and B are read in vectors of four elements
+//   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
+#if INTEGER
+#define OPERAND_FIELDS uint kinds; uint flags;
+#else
+#define OPERAND_FIELDS uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags;
+#endif
+#define PUSH_FIELDS uint rows; uint columns; uint depth; uint count; uint matrixRank; OPERAND_FIELDS
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "common/math.glsl"
+
+#if CONVOLUTION
+#include "matrix/convolution.glsl"
+#else
+#include "matrix/matrix.glsl"
+#endif
+#if INTEGER
+#include "matrix/integers.glsl"
+#else
+#include "common/functions.glsl"
+#include "common/activation.glsl"
+#include "matrix/floats.glsl"
+#endif
+
+#ifdef TILE
+#include "matrix/tile.glsl"
+#else
+void main() {
+  uint item;
+  if (!gridItem(push.count, item)) return;
+  const uint perMatrix = push.rows * push.columns;
+  const uint pair = item / perMatrix;
+  const uint place = item - pair * perMatrix;
+  const uint row = place / push.columns;
+  const uint column = place - row * push.columns;
+  const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
+  const Column at = columnAt(column);
+  const uint aRow = base.x + row * aRowStride();
+  const ZERO zeroA = zeroOfA(quantizedRow(pair, row));
+  const ZERO zeroB = zeroOfB(column);
+  SUM sum = SUM(0);
+  Depth depth = depthAt(0u);
+  for (uint k = 0u; k < push.depth; ++k) {
+    uint b;
+    if (meets(at, depth, b)) sum += loadA(aRow + depth.a, zeroA) * loadB(base.y + b, zeroB);
+    advance(depth);
+  }
+  finish(sum, pair, row, column, at, base);
+}
+#endif

@@ -184,9 +184,10 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
       s.stride = convolution.strides[d];
       s.dilation = convolution.dilations[d];
       s.padding = convolution.startPadding[d];
-      // Zeros behind the result of the convolution.
+      // Zeros behind the result of the convolution, its bias included.
       if (!convolution.outputPadding.empty()) s.outputs -= convolution.outputPadding[d];
     }
+    const uint32_t results = s.outputs;
     if (!leaveOutUnreached(s, backward))
       return Error{ErrorCode::Unsupported, cat(view.schema().name, " has windows of dimension ", d,
                                                " that reach farther than 32 bits can say.")};
@@ -202,7 +203,7 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
     appendDivisor(words, s.window, s.window);
     words.insert(words.end(), {s.input, s.stride, s.dilation, s.padding});
     appendDivisor(words, s.outputs, s.stride);
-    words.insert(words.end(), {strideAt(x, d + 2), tapStride, strideAt(y, d + 2), 0});
+    words.insert(words.end(), {strideAt(x, d + 2), tapStride, strideAt(y, d + 2), results});
   }
   // Further dimensions have one element, and so they are all padding or none.
   for (size_t d = kMostSpatial; d < convolution.strides.size(); ++d) empty = empty || convolution.startPadding[d] != 0;

@@ -4,7 +4,7 @@
 //   parameters[1]   strides of C's (the bias's) filters, y's channels and batches
 //   parameters[4]   kPerDimension words for each of three spatial dimensions, the innermost first:
 //     {output size, divisor}, {window size, divisor}, {input size, stride, dilation, padding before},
-//     {outputs with a window, divisor of the stride}, {strides of B, A and y}
+//     {outputs with a window, divisor of the stride}, {strides of B, A and y, outputs before the padding behind them}
 const uint kPerDimension = 5u;
 const uint kMatrices = 19u;
 
@@ -24,9 +24,10 @@ struct Column {
   uint y;
   uvec3 at;
   bool hasWindow;
+  bool isPadding;
 };
 Column columnAt(uint column) {
-  Column result = Column(0u, 0u, 0u, uvec3(0u), true);
+  Column result = Column(0u, 0u, 0u, uvec3(0u), true, false);
   uint rest = column;
   [[unroll]] for (uint d = 0u; d < 3u; ++d) {
     const uint first = 4u + d * kPerDimension;
@@ -36,6 +37,7 @@ Column columnAt(uint column) {
     const uint place = rest - quotient * size.x;
     rest = quotient;
     result.hasWindow = result.hasWindow && place < parameters[first + 3u].x;
+    result.isPadding = result.isPadding || place >= parameters[first + 4u].w;
     result.at[d] = BACKWARD != 0u ? place + input1.w : place * input1.y;
     result.y += place * parameters[first + 4u].z;
   }

@@ -37,6 +37,9 @@ void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) 
   float value = uintBitsToFloat(push.alpha) * sum;
   if ((push.flags & kHasC) != 0u)
     value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(base.z + row * cRowStride() + at.c));
+#if CONVOLUTION
+  if (at.isPadding) value = 0.0;
+#endif
   const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
   if (FUSED != 0u) value = activate(FUSED, value, parameters2);
   const uint i = base.w + row * yRowStride() + at.y;

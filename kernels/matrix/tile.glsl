@@ -1,4 +1,5 @@
-// A workgroup computes TILE x TILE elements, an invocation kPer x kPer of them, from kStep steps of the depth at a time.
+// A workgroup computes TILE x TILE elements, an invocation kPer x kPer of them, from kStep steps of the depth at a
+// time.
 const uint kTile = TILE;
 const uint kStep = 1024u / kTile;
 const uint kPer = kTile / 16u;
@@ -117,14 +118,17 @@ void main() {
     }
   }
 
-  [[unroll]] for (uint j = 0u; j < kPer; ++j) {
-    const uint column = firstColumn + tilePlace(across, j);
-    if (column < push.columns) {
-      const Column at = columnAt(column);
-      [[unroll]] for (uint i = 0u; i < kPer; ++i) {
-        const uint row = firstRow + tilePlace(down, i);
-        if (row < push.rows) finish(sums[i * kPer + j], pair, row, column, at, base);
-      }
+  // Four sums at a time pass through shared memory, each invocation's in places of its own, so that there is one copy
+  // of what finishes them and not one for each.
+  barrier();
+  [[dont_unroll]] for (uint four = 0u; four < kPer * kPer; four += 4u) {
+    [[unroll]] for (uint k = 0u; k < kPer * kPer; ++k)
+      if ((k & ~3u) == four) sharedA[(k & 3u) * 256u + lane] = sums[k];
+    [[dont_unroll]] for (uint k = four; k < four + 4u; ++k) {
+      const uint row = firstRow + tilePlace(down, k / kPer);
+      const uint column = firstColumn + tilePlace(across, k % kPer);
+      if (row < push.rows && column < push.columns)
+        finish(sharedA[(k & 3u) * 256u + lane], pair, row, column, columnAt(column), base);
     }
   }
 }

@@ -21,8 +21,9 @@ void main() {
   uint from, to;
   uvec4 coordinates;
   coordinatesOf(item, push.rank, from, to, coordinates);
-  uvec4 lower, upper;
-  vec4 fractions;
+  uvec4 lower = uvec4(0u);
+  uvec4 upper = uvec4(0u);
+  vec4 fractions = vec4(0.0);
   for (uint a = 0u; a < AXES; ++a) {
     const uint axis = push.axisAt + 3u * a;
     const uint size = parameters[axis + 1u].w;

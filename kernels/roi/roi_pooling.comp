@@ -80,7 +80,7 @@ void main() {
 
   const uvec4 sizes = parameters[1];
   const float id = regionValue(region, 0u);
-  const uint batch = id >= float(sizes.x - 1u) ? sizes.x - 1u : id > 0.0 ? uint(id) : 0u;
+  const uint batch = id > 0.0 ? min(uint(min(id, 4e9)), sizes.x - 1u) : 0u;
   uint left, width, top, height;
   binOf(edgeOf(region, 1u), edgeOf(region, 3u), column, parameters[3].w, sizes.w, left, width);
   binOf(edgeOf(region, 2u), edgeOf(region, 4u), line, parameters[3].z, sizes.z, top, height);

@@ -122,7 +122,9 @@ void addPooling(Generator& generator, const Shape& shape, bool plain) {
 void generatePooling(Generator& generator) {
   while (generator.index() < kCasesPerType) addPooling(generator, randomShape(generator, generator.index()), false);
   addPooling(generator, largeShape(false), true);
-  addPooling(generator, largeShape(true), true);
+  // Long rows take their time in the oracle, too.
+  if (isFloat(generator.type) || generator.type == DML_TENSOR_DATA_TYPE_INT8)
+    addPooling(generator, largeShape(true), true);
 }
 
 void generatePoolingGrad(Generator& generator) {

@@ -26,6 +26,18 @@ void setColumns(Shape& shape) {
 Shape randomShape(Generator& generator) {
   Random& random = generator.random;
   Shape shape;
+  // Many windows over each element.
+  if (random.chance(0.06)) {
+    shape = {{random.size(1, 2), random.size(1, 2), random.size(8, 12), random.size(8, 12)},
+             {},
+             {8, 8},
+             {1, 1},
+             {1, 1},
+             {random.size(0, 3), 0},
+             {0, random.size(0, 3)}};
+    setColumns(shape);
+    return shape;
+  }
   shape.image = makeSizes(random, 3 + generator.index() % 6, std::max<uint64_t>(6, logUniform(random, 400)));
   uint64_t left = 64;  // elements of the window, so that columns stay small
   for (size_t d = 2; d < shape.image.size(); ++d) {
@@ -40,7 +52,7 @@ Shape randomShape(Generator& generator) {
     const uint32_t reach = shape.window.back() == 1 ? 4 : (padded - 1) / (shape.window.back() - 1);
     shape.dilations.push_back(random.chance(0.04) ? 0 : random.size(1, std::clamp(reach, 1u, 6u)));
     if ((shape.window.back() - 1) * shape.dilations.back() + 1 > padded) shape.dilations.back() = 1;
-    shape.strides.push_back(random.chance(0.2) ? shape.window.back() : random.size(1, 6));
+    shape.strides.push_back(random.chance(0.2) ? shape.window.back() : random.chance(0.5) ? 1 : random.size(2, 6));
   }
   setColumns(shape);
   return shape;

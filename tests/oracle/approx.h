@@ -37,34 +37,34 @@ class Approx {
   friend Approx operator+(const Approx& a, const Approx& b) { return rounded(a.value + b.value, a.error + b.error, 1); }
   friend Approx operator-(const Approx& a, const Approx& b) { return rounded(a.value - b.value, a.error + b.error, 1); }
   friend Approx operator*(const Approx& a, const Approx& b) {
-    double error = a.error * b.error;
-    if (b.error != 0) error += std::fabs(a.value) * b.error;
-    if (a.error != 0) error += std::fabs(b.value) * a.error;
-    return rounded(a.value * b.value, error, 1);
+    double bound = a.error * b.error;
+    if (b.error != 0) bound += std::fabs(a.value) * b.error;
+    if (a.error != 0) bound += std::fabs(b.value) * a.error;
+    return rounded(a.value * b.value, bound, 1);
   }
   friend Approx operator/(const Approx& a, const Approx& b) {
     const double least = std::fabs(b.value) - b.error;
-    double error = 0;
+    double bound = 0;
     if (a.error != 0 || b.error != 0) {
-      error = least > 0 ? a.error / least + std::fabs(a.value) * b.error / (std::fabs(b.value) * least) : kInfinity;
-      if (std::isinf(b.value)) error = a.error < kInfinity ? 0 : kInfinity;
+      bound = least > 0 ? a.error / least + std::fabs(a.value) * b.error / (std::fabs(b.value) * least) : kInfinity;
+      if (std::isinf(b.value)) bound = a.error < kInfinity ? 0 : kInfinity;
     }
-    return rounded(a.value / b.value, error, 3);
+    return rounded(a.value / b.value, bound, 3);
   }
   friend Approx sqrt(const Approx& a) {
-    double error = 0;
+    double bound = 0;
     if (a.error != 0) {
-      error = a.value > a.error ? std::sqrt(a.value + a.error) - std::sqrt(a.value - a.error) : kInfinity;
+      bound = a.value > a.error ? std::sqrt(a.value + a.error) - std::sqrt(a.value - a.error) : kInfinity;
     }
-    return rounded(std::sqrt(a.value), error, 3);
+    return rounded(std::sqrt(a.value), bound, 3);
   }
   friend Approx pow(const Approx& a, double y) {
-    double error = 0;
+    double bound = 0;
     if (a.error != 0) {
-      error =
+      bound =
           a.value > a.error ? std::fabs(std::pow(a.value + a.error, y) - std::pow(a.value - a.error, y)) : kInfinity;
     }
-    return rounded(std::pow(a.value, y), error, 4);
+    return rounded(std::pow(a.value, y), bound, 4);
   }
 };
 

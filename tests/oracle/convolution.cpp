@@ -89,6 +89,15 @@ size_t filterOf(const Array& y, size_t index) {
   return index / plane % y.sizes[1];
 }
 
+// Whether a row-major index of the output lies in OutputPadding.
+bool isPadding(const Shape& shape, const Array& y, size_t index) {
+  for (size_t d = y.sizes.size(); d-- > 2;) {
+    if (index % y.sizes[d] >= y.sizes[d] - shape.outputPadding[d - 2]) return true;
+    index /= y.sizes[d];
+  }
+  return false;
+}
+
 int64_t zeroAt(const Array& zeros, size_t i) {
   if (zeros.absent()) return 0;
   return zeros.whole.size() == 1 ? zeros.whole[0] : zeros.whole.at(i);
@@ -142,18 +151,16 @@ Result evaluateConvolution(const DML_CONVOLUTION_OPERATOR_DESC& desc, std::span<
   });
   uint64_t terms = x.sizes[1] / desc.GroupCount;
   for (size_t d = 0; d < count; ++d) terms *= w.sizes[d + 2];
-  // Whether padding multiplies an infinity of the filter is not said.
+  // Whether padding multiplies an infinity of the filter is not said; DirectML's does.
   const bool finite = std::all_of(w.real.begin(), w.real.end(), [](double f) { return std::isfinite(f); });
-  for (size_t i = 0; i < sums.size() && !finite; ++i) sums[i].free = sums[i].free || met[i] < terms;
   std::vector<double> addends;
-  if (!bias.absent()) {
-    // "Reshape the bias to the same dimension sizes as the output tensor; add the reshaped bias tensor to the output
-    // tensor": to its padding, too.
-    for (size_t i = 0; i < sums.size(); ++i) {
-      addends.push_back(bias.real.at(filterOf(y, i)));
-      if (addends[i] != 0 && std::fabs(addends[i]) < smallestNormal(bias.type))
-        sums[i].flushed += std::fabs(addends[i]);
-    }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const bool padding = isPadding(shape, y, i);
+    if (!finite && !padding && met[i] < terms) sums[i].free = true;
+    if (bias.absent()) continue;
+    // OutputPadding is 0 without the bias, as it is in DirectML; the activation applies to it.
+    addends.push_back(padding ? 0 : bias.real.at(filterOf(y, i)));
+    if (addends[i] != 0 && std::fabs(addends[i]) < smallestNormal(bias.type)) sums[i].flushed += std::fabs(addends[i]);
   }
   return finishFloats(std::move(result), sums, terms, 1, addends, desc.FusedActivation);
 }

@@ -68,7 +68,7 @@ TEST_CASE("oracle: AVERAGE_POOLING_GRAD is the gradient of AVERAGE_POOLING") {
   const Described whole(kF32, in.sizes);
   const Described pooled(kF32, gradient.sizes);
   const UINT strides[] = {2, 3}, window[] = {3, 4}, start[] = {2, 1}, end[] = {2, 3};
-  for (const BOOL include : {0, 1}) {
+  for (const BOOL include : {BOOL{0}, BOOL{1}}) {
     const DML_AVERAGE_POOLING_OPERATOR_DESC forward{&whole.tensor, &pooled.tensor, 2,   strides,
                                                     window,        start,          end, include};
     const DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC backward{&pooled.tensor, &whole.tensor, 2,   strides,
@@ -97,7 +97,7 @@ TEST_CASE("oracle: LOCAL_RESPONSE_NORMALIZATION_GRAD is the gradient of LOCAL_RE
   const Array in = numbers({2, 5, 3, 4}, 5);
   const Array gradient = numbers(in.sizes, 6);
   const Described tensor(kF32, in.sizes);
-  for (const BOOL crossChannel : {0, 1})
+  for (const BOOL crossChannel : {BOOL{0}, BOOL{1}})
     for (const UINT size : {1u, 2u, 3u, 4u}) {
       const DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC forward{&tensor.tensor, &tensor.tensor, crossChannel, size,
                                                                    0.5f,           0.75f,          1.5f};

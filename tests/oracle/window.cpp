@@ -74,12 +74,15 @@ Result evaluateFold(const DML_FOLD_OPERATOR_DESC& desc, std::span<const Array> i
     if (x != 0 && std::fabs(x) < smallestNormal(in.type)) result.slack[to] += std::fabs(x);
     if (std::isfinite(x)) (x > 0 ? positive : negative)[to] += std::fabs(x);
   });
-  const double largest = in.type == DML_TENSOR_DATA_TYPE_FLOAT64
-                             ? std::numeric_limits<double>::max()
-                             : static_cast<double>(std::numeric_limits<float>::max());
+  // FLOAT64 is no wider here than there: sums of two are the same, longer ones differ by the order of addition.
+  const bool wide = in.type == DML_TENSOR_DATA_TYPE_FLOAT64;
+  if (wide) result.tolerance = exactButZeroSign();
+  const double largest =
+      wide ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max());
   for (size_t i = 0; i < terms.size(); ++i) {
     result.terms = std::max(result.terms, terms[i]);
     result.magnitude[i] = positive[i] + negative[i];
+    if (wide) result.slack[i] = terms[i] > 2 ? 0x1p-52 * static_cast<double>(terms[i]) * result.magnitude[i] : 0;
     // Partial sums may overflow in one order of addition and not in another.
     const bool mayOverflow = std::max(positive[i], negative[i]) > largest / 2 && std::min(positive[i], negative[i]) > 0;
     if (mayOverflow) result.slack[i] = std::numeric_limits<double>::infinity();

@@ -1,0 +1,83 @@
+// Plans of operators that take steps, or some dimensions apart from others. No device is involved.
+#include <doctest/doctest.h>
+
+#include "core/desc_text.h"
+#include "core/op_view.h"
+#include "core/plan_builder.h"
+
+using namespace dimple;
+
+namespace {
+
+Plan planOf(std::string_view line) {
+  auto parsed = parseCase(line);
+  REQUIRE(parsed);
+  const auto view = validate(parsed->desc.desc());
+  REQUIRE(view);
+  auto plan = planOperator(*view, Caps{});
+  REQUIRE(plan);
+  return std::move(*plan);
+}
+
+}  // namespace
+
+TEST_CASE("the steps of a GRU differ in push words only, and wait for each other") {
+  const Plan plan = planOf(
+      "GRU InputTensor=f32[1,5,3,7] WeightTensor=f32[1,1,12,7] RecurrenceTensor=f32[1,1,12,4] "
+      "OutputSequenceTensor=f32[5,1,3,4] ActivationDescs=(SIGMOID,TANH) Direction=FORWARD");
+  // The state, the projection, and two dispatches a step.
+  REQUIRE(plan.execution.size() == 2 + 5 * 2);
+  for (size_t i = 4; i < plan.execution.size(); ++i) {
+    const Dispatch& dispatch = plan.execution[i];
+    const Dispatch& before = plan.execution[i - 2];
+    CHECK(dispatch.kernel == before.kernel);
+    CHECK(dispatch.specialization[0].value == before.specialization[0].value);
+    CHECK(dispatch.parameterOffset == before.parameterOffset);
+    CHECK(dispatch.push[3] == before.push[3] + 1);
+    CHECK(dispatch.barrierBefore);
+  }
+}
+
+TEST_CASE("linear before reset makes a step of a GRU one dispatch") {
+  const Plan plan = planOf(
+      "GRU InputTensor=f32[1,5,3,7] WeightTensor=f32[1,1,12,7] RecurrenceTensor=f32[1,1,12,4] "
+      "OutputSequenceTensor=f32[5,1,3,4] ActivationDescs=(SIGMOID,TANH) Direction=FORWARD LinearBeforeReset=1");
+  CHECK(plan.execution.size() == 2 + 5);
+}
+
+TEST_CASE("a network of more steps than a plan holds is refused with a sentence") {
+  auto parsed = parseCase(
+      "RNN InputTensor=f32[1,100000,1,1] WeightTensor=f32[1,1,1,1] RecurrenceTensor=f32[1,1,1,1] "
+      "OutputSingleTensor=f32[1,1,1,1] ActivationDescs=(TANH) Direction=FORWARD");
+  REQUIRE(parsed);
+  const auto view = validate(parsed->desc.desc());
+  REQUIRE(view);
+  const auto plan = planOperator(*view, Caps{});
+  REQUIRE_FALSE(plan);
+  CHECK(plan.error().text == "InputTensor has Sizes[1] (100000), but RNN runs at most 65536 steps.");
+}
+
+TEST_CASE("resampling looks for places in the dimensions that are resampled only") {
+  const Plan plan = planOf(
+      "RESAMPLE InputTensor=f32[2,3,5,7] OutputTensor=f32[2,3,10,9] InterpolationMode=LINEAR Scales=[1,1,2,1.5]");
+  REQUIRE(plan.execution.size() == 1);
+  CHECK(plan.execution[0].kernel == "resample_linear.f32");
+  CHECK(plan.execution[0].specialization[0].value == 2);
+  // Another shape and scale are other parameters of the same pipeline.
+  const Plan other = planOf(
+      "RESAMPLE InputTensor=f32[4,1,9,9] OutputTensor=f32[4,1,3,70] InterpolationMode=LINEAR Scales=[1,1,0.3,7.7]");
+  CHECK(other.execution[0].kernel == plan.execution[0].kernel);
+  CHECK(other.execution[0].specialization[0].value == 2);
+}
+
+TEST_CASE("antialiasing takes sums only where a scale is below a half") {
+  constexpr std::string_view kRest =
+      " InterpolationMode=LINEAR RoundingDirection=INCREASING InputPixelOffsets=[0.5] OutputPixelOffsets=[-0.5] "
+      "Antialiased=1";
+  CHECK(planOf(std::string("RESAMPLE3 InputTensor=f32[8] OutputTensor=f32[4] Scales=[0.5]").append(kRest))
+            .execution[0]
+            .kernel == "resample_linear.f32");
+  CHECK(planOf(std::string("RESAMPLE3 InputTensor=f32[8] OutputTensor=f32[3] Scales=[0.4]").append(kRest))
+            .execution[0]
+            .kernel == "resample_sum.f32");
+}

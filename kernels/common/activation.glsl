@@ -6,21 +6,21 @@ float sigmoid(float x) {
   return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
-// factor * softplus(x). Where e^x nears the denormal range it is made of two factors, so that no digits are lost.
+// factor * e^x where e^x nears the denormal range: in two factors, the product of which is scaled up.
+float timesSmallExp(float factor, float x) {
+  const float root = expAccurate(0.5 * x);
+  return timesPowerOf2(factor * root * timesPowerOf2(root, 60), -60);
+}
+
+// factor * softplus(x).
 float softplusTimes(float x, float factor) {
-  if (x < -80.0) {
-    const float root = expAccurate(0.5 * x);
-    return root * (root * factor);
-  }
+  if (x < -80.0) return timesSmallExp(factor, x);
   return (maxNum(x, 0.0) + logPlus1(expAccurate(-abs(x)))) * factor;
 }
 
-// x * sigmoid(z), with the same care.
+// x * sigmoid(z).
 float swish(float x, float z) {
-  if (z < -80.0 && abs(x) < INFINITY) {
-    const float root = expAccurate(0.5 * z);
-    return x * root * root;
-  }
+  if (z < -80.0 && abs(x) < INFINITY) return timesSmallExp(x, z);
   return x * sigmoid(z);
 }
 

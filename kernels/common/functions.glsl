@@ -138,7 +138,7 @@ float sinhAccurate(float x) {
   if (t > 1.0) {
     // In two factors, since e^x overflows before half of it does.
     const float e = expAccurate(0.5 * t);
-    return withSignOf(t > 20.0 ? (0.5 * e) * e : 0.5 * (e * e - 1.0 / (e * e)), x);
+    return withSignOf(t > 20.0 ? timesPowerOf2(e, -1) * e : 0.5 * (e * e - 1.0 / (e * e)), x);
   }
   const float z = x * x;
   float p = 2.03721912945e-4;
@@ -150,7 +150,7 @@ float sinhAccurate(float x) {
 float coshAccurate(float x) {
   if (isNan(x)) return x;
   const float e = expAccurate(0.5 * abs(x));
-  return abs(x) > 20.0 ? (0.5 * e) * e : 0.5 * (e * e + 1.0 / (e * e));
+  return abs(x) > 20.0 ? timesPowerOf2(e, -1) * e : 0.5 * (e * e + 1.0 / (e * e));
 }
 
 float asinhAccurate(float x) {
@@ -207,9 +207,9 @@ float atan2Accurate(float y, float x) {
   if (ax == INFINITY && ay == INFINITY) {
     angle = 0.5 * kHalfPi;
   } else if (ay > ax) {
-    angle = kHalfPi - atanAccurate(ax / ay);
+    angle = kHalfPi - atanAccurate(quotient(ax, ay));
   } else {
-    angle = ay == 0.0 ? 0.0 : atanAccurate(ay / ax);
+    angle = ay == 0.0 ? 0.0 : atanAccurate(quotient(ay, ax));
   }
   if ((floatBitsToUint(x) >> 31) != 0u) angle = 2.0 * kHalfPi - angle;
   return withSignOf(angle, y);
@@ -221,7 +221,11 @@ float floorExact(float x) {
   if ((bits & 0x7fffffffu) < 0x3f800000u) return (bits >> 31) != 0u && bits != 0x80000000u ? -1.0 : withSignOf(0.0, x);
   return floor(x);
 }
-float ceilExact(float x) { return -floorExact(-x); }
+float ceilExact(float x) {
+  const uint bits = floatBitsToUint(x);
+  if ((bits & 0x7fffffffu) < 0x3f800000u) return (bits >> 31) == 0u && bits != 0u ? 1.0 : withSignOf(0.0, x);
+  return ceil(x);
+}
 
 // Of a DML_ROUNDING_MODE.
 float roundBy(uint mode, float x) {

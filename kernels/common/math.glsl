@@ -48,6 +48,14 @@ ORDER(COMPUTE)
 // 2^n for n in -126..127.
 float exp2Int(int n) { return uintBitsToFloat(uint(n + 127) << 23); }
 
+// x * 2^n, |n| <= 100, by its exponent, so that compilers do not reorder it with the products around it.
+float timesPowerOf2(float x, int n) {
+  const uint bits = floatBitsToUint(x);
+  const int exponent = int(bits >> 23 & 0xffu);
+  if (exponent == 0 || exponent == 255 || exponent + n < 1 || exponent + n > 254) return x * exp2Int(n);
+  return uintBitsToFloat(bits + (uint(n) << 23));
+}
+
 // e^x within 1.5 ULP: Cody-Waite reduction to |r| <= ln 2 / 2 and a polynomial of degree 6.
 float expAccurate(float x) {
   if (isNan(x)) return x;

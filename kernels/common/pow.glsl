@@ -59,16 +59,16 @@ vec2 log2Pair(float x) {
 }
 
 float powAccurate(float x, float y) {
-  if (y == 0.0 || x == 1.0) return 1.0;
+  if ((floatBitsToUint(y) & 0x7fffffffu) == 0u || x == 1.0) return 1.0;
   if (isNan(x) || isNan(y)) return NOT_A_NUMBER;
   const float t = abs(x);
   const bool negative = (floatBitsToUint(x) >> 31) != 0u;
-  const bool wholeExponent = abs(y) >= 8388608.0 || floor(y) == y;
+  const bool wholeExponent = abs(y) >= 8388608.0 || (abs(y) >= 1.0 && floor(y) == y);
   const bool odd = abs(y) < 16777216.0 && wholeExponent && (int(y) & 1) != 0;
   const float sign = negative && odd ? -1.0 : 1.0;
   if (abs(y) == INFINITY) return t == 1.0 ? 1.0 : (t > 1.0) == (y > 0.0) ? INFINITY : 0.0;
-  if ((floatBitsToUint(x) & 0x7fffffffu) == 0u) return y > 0.0 ? sign * 0.0 : sign * INFINITY;
-  if (t == INFINITY) return y > 0.0 ? sign * INFINITY : sign * 0.0;
+  if ((floatBitsToUint(x) & 0x7fffffffu) == 0u) return isLess(0.0, y) ? sign * 0.0 : sign * INFINITY;
+  if (t == INFINITY) return isLess(0.0, y) ? sign * INFINITY : sign * 0.0;
   if (negative && !wholeExponent) return NOT_A_NUMBER;
   const vec2 logarithm = log2Pair(t);
   // y * logarithm in two parts. Beyond this range the result is 0 or infinite whatever the digits are.

@@ -12,11 +12,7 @@ COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
 
 #if T_IS_FLOAT
 // Without a sum that overflows, which compilers would make of it.
-float mean(float a, float b) {
-  precise float halfA = a * 0.5;
-  precise float halfB = b * 0.5;
-  return halfA + halfB;
-}
+float mean(float a, float b) { return timesPowerOf2(a, -1) + timesPowerOf2(b, -1); }
 
 // What division leaves, with the sign of a: exact, whatever the quotient is.
 float remainderTruncated(float a, float b) {
@@ -67,7 +63,7 @@ float applyFunction(float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_MEAN: return mean(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR: return remainderFloored(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE: return remainderTruncated(a, b);
-    case DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU: return a < 0.0 ? b * a : a;
+    case DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU: return isLess(a, 0.0) ? b * a : a;
     case DML_OPERATOR_ACTIVATION_RELU_GRAD: return isLess(0.0, a) ? b : 0.0;
   }
   return 0.0;

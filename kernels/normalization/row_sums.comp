@@ -112,7 +112,7 @@ void main() {
     // The differences from the mean would sum to 0: what they do sum to corrects it.
     const float correction = sums.x / weight;
     const float square = sums.y - sums.x * correction;
-    sums = vec2(isNan(correction) ? center : center + correction, square < 0.0 ? 0.0 : square);
+    sums = vec2(isNan(correction) ? center : center + correction, isNan(square) || square >= 0.0 ? square : 0.0);
   }
   if (ROW != 0u && lane != 0u) return;
   if (STAGE == 1u) {

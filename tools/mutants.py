@@ -21,7 +21,10 @@ GENERATED = ROOT / "build/linux-release/kernels/generated"
 GLSLANG = ROOT / "build/deps/bin/glslang"
 
 # Types that are compiled; a family that has none of them is compiled for all of its own.
-TYPES = {"f32", "f16", "i8", "u32", "i64", "b8", "b16", "b32", "b64"}
+TYPES = {"f32", "i8", "b8", "b32"}
+
+# Folders of the kernels that mutants are made of and compiled with; others include the same files.
+FOLDERS = ("elementwise", "indexing", "movement", "quantize", "random", "reduce", "scan", "softmax", "sort")
 
 # Operators that run a file's code. Where a line or the functions around it name operators, those are taken instead.
 OPERATORS = {
@@ -154,9 +157,10 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--count", type=int, default=400, help="mutants wanted")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folders", default=",".join(FOLDERS), help="of kernels")
     parser.add_argument("--only", default="", help="only files whose path contains this")
     options = parser.parse_args()
-    kernels = stanzas()
+    kernels = [kernel for kernel in stanzas() if kernel["source"].split("/")[0] in options.folders.split(",")]
     uses = {kernel["name"]: closure(kernel["source"]) for kernel in kernels}
     files = sorted(f for f in set().union(*uses.values()) if options.only in f)
     named = operators_of_functions([f for f in sorted(set().union(*uses.values())) if "_functions" in f or "common/" in f])

@@ -24,6 +24,8 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
   const auto rows = static_cast<uint32_t>(kept.count());
   const auto length = static_cast<uint32_t>(reduced.count());
   const bool row = length >= kRowElements;
+  constexpr uint32_t kCached = 16;  // of kernels/softmax/softmax.comp
+  const bool cached = row && length <= kCached * kGroupSize && function != DML_OPERATOR_ACTIVATION_HARDMAX;
 
   std::vector<uint32_t> words;
   appendWalk(words, kept);
@@ -31,7 +33,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
   appendWalk(words, reduced);
   return builder.add(typedKernel("softmax", x.type, builder.caps()), row ? rows : divideUp(rows, kGroupSize),
                      {rows, length, kept.rank, reduced.rank, reducedAt}, {from, to}, builder.parameters(words),
-                     {{0, static_cast<uint32_t>(function)}, {1, row}});
+                     {{0, static_cast<uint32_t>(function)}, {1, row}, {2, cached}});
 }
 
 namespace {

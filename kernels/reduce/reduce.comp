@@ -159,12 +159,19 @@ RAW extraToRaw(uint v) { return v; }
 uint extraFromRaw(RAW v) { return v; }
 #endif
 
+// Of element l among those that are reduced.
+uint reducedOffset(uint l) {
+  // One dimension needs no division.
+  if (push.reducedRank <= 1u) return parameters[push.reducedAt].x + l * parameters[push.reducedAt + 2u].x;
+  return walkOffsets(push.reducedAt, push.reducedRank, l).x;
+}
+
 Accumulator load(uint keptOffset, uint outputIndex, uint l) {
   if (READS_PARTIALS != 0u) {
     const uint at = (outputIndex * push.elements + l) * 2u;
     return Accumulator(wideFromRaw(x[at]), extraFromRaw(x[at + 1u]));
   }
-  const uint at = keptOffset + walkOffsets(push.reducedAt, push.reducedRank, l).x;
+  const uint at = keptOffset + reducedOffset(l);
 #if T_BITS >= 32
   return fromElement(fromRaw(x[at]), push.firstIndex + l);
 #else
@@ -221,7 +228,16 @@ void main() {
   const uint count = min(push.chunkLength, push.elements - begin);
   Accumulator a = emptyAccumulator();
   if (ROW != 0u) {
-    for (uint k = lane; k < count; k += gl_WorkGroupSize.x) a = combine(a, load(kept.x, outputIndex, begin + k));
+    uint k = lane;
+    // Four loads at a time are under way.
+    for (; k < count && count - k > 3u * gl_WorkGroupSize.x; k += 4u * gl_WorkGroupSize.x) {
+      const Accumulator b = load(kept.x, outputIndex, begin + k);
+      const Accumulator c = load(kept.x, outputIndex, begin + k + gl_WorkGroupSize.x);
+      const Accumulator d = load(kept.x, outputIndex, begin + k + 2u * gl_WorkGroupSize.x);
+      const Accumulator e = load(kept.x, outputIndex, begin + k + 3u * gl_WorkGroupSize.x);
+      a = combine(a, combine(combine(b, c), combine(d, e)));
+    }
+    for (; k < count; k += gl_WorkGroupSize.x) a = combine(a, load(kept.x, outputIndex, begin + k));
     sharedValue[lane] = wideToRaw(a.value);
     sharedExtra[lane] = a.extra;
     for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {

@@ -13,6 +13,9 @@
 
 layout(constant_id = 0) const uint FUNCTION = 0;
 layout(constant_id = 1) const uint ROW = 0;
+// With ROW: a row is at most kCached elements an invocation, which are loaded once.
+layout(constant_id = 2) const uint CACHED = 0;
+const uint kCached = 16u;
 
 TENSOR_IN(x, 0)
 TENSOR_OUT(y, 1)
@@ -26,12 +29,14 @@ int compareKey(float v) {
   return (floatBitsToUint(v) & 0x7fffffffu) == 0u ? 0 : orderKey(v);
 }
 
-float load(uvec4 row, uint k) {
-  return fromRaw(loadRaw_x(row.x + walkOffsets(push.reducedAt, push.reducedRank, k).x));
+// Input and output offset of element k of a row.
+uvec2 offsetOf(uvec4 row, uint k) {
+  // One dimension needs no division.
+  if (push.reducedRank <= 1u) return row.xy + parameters[push.reducedAt].xy + k * parameters[push.reducedAt + 2u].xy;
+  return row.xy + walkOffsets(push.reducedAt, push.reducedRank, k).xy;
 }
-void store(uvec4 row, uint k, float v) {
-  storeRaw_y(row.y + walkOffsets(push.reducedAt, push.reducedRank, k).y, toRaw(v));
-}
+float load(uvec4 row, uint k) { return fromRaw(loadRaw_x(offsetOf(row, k).x)); }
+void store(uvec4 row, uint k, float v) { storeRaw_y(offsetOf(row, k).y, toRaw(v)); }
 
 // The largest element and its first index.
 struct Top {
@@ -75,6 +80,38 @@ float sumOfRow(float sum, uint lane) {
   return sharedValue[0];
 }
 
+float resultOf(float difference, float sum, float logSum) {
+  return FUNCTION == DML_OPERATOR_ACTIVATION_SOFTMAX ? expAccurate(difference) / sum : difference - logSum;
+}
+
+// A row whose elements the invocations hold.
+void cachedRow(uvec4 row, uint lane) {
+  float held[kCached];
+  float highest = uintBitsToFloat(0xff800000u);
+  bool undefined = false;
+  [[unroll]] for (uint i = 0u; i < kCached; ++i) {
+    const uint k = lane + i * gl_WorkGroupSize.x;
+    held[i] = k < push.elements ? load(row, k) : uintBitsToFloat(0xff800000u);
+    if (isNan(held[i])) undefined = true;
+    if (held[i] > highest) highest = held[i];
+  }
+  // An infinity or a NaN anywhere makes the largest element one, as the order of topOfRow has it.
+  const float top = topOfRow(Top(undefined ? uintBitsToFloat(0x7fc00000u) : highest, lane), lane).value;
+  undefined = (floatBitsToUint(top) & 0x7f800000u) == 0x7f800000u;
+  float sum = 0.0;
+  [[unroll]] for (uint i = 0u; i < kCached; ++i) {
+    const uint k = lane + i * gl_WorkGroupSize.x;
+    if (k < push.elements && !undefined) sum += expAccurate(held[i] - top);
+  }
+  sum = sumOfRow(sum, lane);
+  const float logSum = logAccurate(sum);
+  [[unroll]] for (uint i = 0u; i < kCached; ++i) {
+    const uint k = lane + i * gl_WorkGroupSize.x;
+    if (k < push.elements)
+      store(row, k, undefined ? uintBitsToFloat(0x7fc00000u) : resultOf(held[i] - top, sum, logSum));
+  }
+}
+
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
@@ -85,6 +122,10 @@ void main() {
   const uint step1 = ROW != 0u ? gl_WorkGroupSize.x : 1u;
   const uvec4 row = walkOffsets(0u, push.keptRank, rowIndex);
 
+  if (CACHED != 0u) {
+    cachedRow(row, lane);
+    return;
+  }
   // Invocations without elements lose to every element, even to -infinity, by their index.
   Top top = Top(uintBitsToFloat(0xff800000u), 0xffffffffu);
   for (uint k = first; k < push.elements; k += step1) top = higher(top, Top(load(row, k), k));
@@ -110,8 +151,7 @@ void main() {
   if (ROW != 0u) sum = sumOfRow(sum, lane);
   const float logSum = logAccurate(sum);
   for (uint k = first; k < push.elements; k += step1) {
-    const float difference = load(row, k) - top.value;
-    float result = FUNCTION == DML_OPERATOR_ACTIVATION_SOFTMAX ? expAccurate(difference) / sum : difference - logSum;
+    float result = resultOf(load(row, k) - top.value, sum, logSum);
     if (undefined) result = uintBitsToFloat(0x7fc00000u);
     store(row, k, result);
   }

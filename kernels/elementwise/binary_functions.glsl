@@ -11,8 +11,12 @@ COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
 }
 
 #if T_IS_FLOAT
-// Without a sum that overflows, which compilers would make of it.
-float mean(float a, float b) { return timesPowerOf2(a, -1) + timesPowerOf2(b, -1); }
+// Without a sum that overflows; small numbers are added first, since their halves may be flushed.
+float mean(float a, float b) {
+  const float large = exp2Int(100);
+  if (abs(a) < large && abs(b) < large) return (a + b) * 0.5;
+  return timesPowerOf2(a, -1) + timesPowerOf2(b, -1);
+}
 
 // What division leaves, with the sign of a: exact, whatever the quotient is.
 float remainderTruncated(float a, float b) {

@@ -165,6 +165,8 @@ Result finishFloats(Result result, std::span<const ProductSum> sums, uint64_t te
     slack = std::fabs(scale) * sum.flushed;
     for (const double part : {scaled, addend})
       if (isDenormal(part)) slack += std::fabs(part);
+    // Partial sums and what is made of them may be flushed, too.
+    slack += std::min(magnitude, 0x1p-125);
     // Partial sums that overflow in one order and not in another.
     if (sum.free || std::max(sum.magnitude, magnitude) > kLargestFloat / 2) slack = kInfinity;
     error[i] = 2 * static_cast<double>(result.terms) * kFloatEps * magnitude + slack;

@@ -61,8 +61,10 @@ Result quantizeBlocks(const Array& x, const Array& scale, const Array& zeroPoint
     const double zero = zeroPoint.absent() ? 0 : valueAt(zeroPoint, block);
     const double quotient = valueAt(x, i) / valueAt(scale, block);
     storeQuantized(result, i, quotient, quotientError(valueAt(x, i), valueAt(scale, block), quotient), zero);
-    // Whether a quotient of a scale that may be flushed is one at all.
-    if (valueAt(scale, block) != 0 && std::fabs(valueAt(scale, block)) < kSmallestFloat) result.slack[i] = kInfinity;
+    // Whether a quotient is one at all, where an operand of it may be flushed.
+    const auto isFlushed = [](double value) { return value != 0 && std::fabs(value) < kSmallestFloat; };
+    if (isFlushed(valueAt(scale, block)) || (isFlushed(valueAt(x, i)) && valueAt(scale, block) == 0))
+      result.slack[i] = kInfinity;
   }
   return result;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs all tests.
 #
-#   tools/test.sh            everything: release, install, Direct3D 12 (libvkd3d), Windows programs in Wine, address,
-#                            undefined behaviour and thread sanitizers, and a minute of fuzzing
+#   tools/test.sh            everything: release with every case, install; and with samples of the cases Direct3D 12
+#                            (libvkd3d), Windows programs in Wine and sanitizers; and a minute of fuzzing
 #   tools/test.sh --quick    every 20th case, without Windows programs and sanitizers
 #   tools/test.sh --no-sanitizers
 #
@@ -162,8 +162,8 @@ fi
 # Vulkan and Direct3D 12 in one binary.
 if stage "configure linux-vkd3d" configure linux-vkd3d; then
   must "build linux-vkd3d" build linux-vkd3d dimple_tests tool_tests
-  # Vulkan was tested above; both are compared once more at the end.
-  DIMPLE_TEST_BACKEND=d3d12 runTests linux-vkd3d " (Direct3D 12)"
+  # Vulkan was tested above, with every case; both are compared once more at the end.
+  DIMPLE_TEST_BACKEND=d3d12 DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-6} runTests linux-vkd3d " (Direct3D 12)"
   stage "dimple_tests (comparison)" runProgram "dimple_tests (comparison)" build/linux-vkd3d/bin/dimple_tests \
     --test-case="ops: Vulkan and Direct3D 12 agree"
 elif [[ -f build/linux-vkd3d/vkd3d_missing.txt ]]; then
@@ -178,7 +178,7 @@ if ((withWine)); then
     must "configure mingw" configure mingw
     must "build mingw" build mingw
     for program in core_tests dimple_tests; do
-      DIMPLE_TEST_SAMPLE=40 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200 \
+      DIMPLE_TEST_SAMPLE=80 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200 \
         stage "$program (Wine)" runProgram "$program (Wine)" tools/wine/run.sh "build/mingw/bin/$program.exe"
     done
     # The drop-in, of which only DirectML's own exports are used.
@@ -193,8 +193,8 @@ if ((withSanitizers)); then
   must "configure linux-asan" configure linux-asan
   must "build linux-asan" build linux-asan core_tests dimple_tests tool_tests
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
-  # Instrumented code is several times slower: every thirtieth case.
-  export DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-30}
+  # Instrumented code is several times slower: every sixtieth case.
+  export DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-60}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   runTests linux-asan " (asan)"
 

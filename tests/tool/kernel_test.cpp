@@ -21,8 +21,9 @@ using dimple::testing::ToolFixture;
 
 namespace {
 
-// Of a matrix that is read in columns, which only the strided kernel copies.
-constexpr size_t kSide = 96;
+// Of a matrix that is read in columns, too narrow to be transposed in tiles: only the strided kernel copies it.
+constexpr size_t kRows = 1152;
+constexpr size_t kColumns = 8;
 const char* const kProgram = R"({
   "resources": {
     "X": { "initialValuesDataType": "FLOAT64", "initialValues": { "sourcePath": "x.bin" } },
@@ -30,8 +31,8 @@ const char* const kProgram = R"({
   },
   "dispatchables": {
     "copy": { "type": "ELEMENT_WISE_IDENTITY", "desc": {
-      "InputTensor": { "DataType": "FLOAT64", "Sizes": [96, 96], "Strides": [1, 96] },
-      "OutputTensor": { "DataType": "FLOAT64", "Sizes": [96, 96] } } }
+      "InputTensor": { "DataType": "FLOAT64", "Sizes": [1152, 8], "Strides": [1, 1152] },
+      "OutputTensor": { "DataType": "FLOAT64", "Sizes": [1152, 8] } } }
   },
   "commands": [
     { "type": "dispatch", "dispatchable": "copy", "bindings": { "InputTensor": "X", "OutputTensor": "Y" } },
@@ -77,11 +78,11 @@ std::vector<double> operands() {
   }
   std::mt19937_64 random(1);
   constexpr uint64_t kFraction = (uint64_t{1} << 52) - 1;
-  while (values.size() < kSide * kSide) {
+  while (values.size() < kRows * kColumns) {
     const uint64_t bits = random();
     const uint64_t nearOne = (bits & kFraction) | (uint64_t{1023} + (bits >> 63)) << 52;
     for (const uint64_t chosen : {bits & ~(uint64_t{1} << 63), nearOne, (bits & kFraction) >> (bits >> 52) % 52})
-      if (values.size() < kSide * kSide) values.push_back(std::bit_cast<double>(chosen));
+      if (values.size() < kRows * kColumns) values.push_back(std::bit_cast<double>(chosen));
   }
   return values;
 }
@@ -116,7 +117,7 @@ TEST_CASE("kernels: the square root of doubles is within 1 ULP") {
 
   double worst = 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    const double x = values[i % kSide * kSide + i / kSide];
+    const double x = values[i % kColumns * kRows + i / kColumns];
     const double expected = std::sqrt(x);
     double actual = 0;
     std::copy_n(bytes.data() + i * sizeof actual, sizeof actual, reinterpret_cast<char*>(&actual));

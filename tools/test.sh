@@ -163,7 +163,7 @@ fi
 if stage "configure linux-vkd3d" configure linux-vkd3d; then
   must "build linux-vkd3d" build linux-vkd3d dimple_tests tool_tests
   # Vulkan was tested above, with every case; both are compared once more at the end.
-  DIMPLE_TEST_BACKEND=d3d12 DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-6} runTests linux-vkd3d " (Direct3D 12)"
+  DIMPLE_TEST_BACKEND=d3d12 DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-12} runTests linux-vkd3d " (Direct3D 12)"
   stage "dimple_tests (comparison)" runProgram "dimple_tests (comparison)" build/linux-vkd3d/bin/dimple_tests \
     --test-case="ops: Vulkan and Direct3D 12 agree"
 elif [[ -f build/linux-vkd3d/vkd3d_missing.txt ]]; then
@@ -193,8 +193,10 @@ if ((withSanitizers)); then
   must "configure linux-asan" configure linux-asan
   must "build linux-asan" build linux-asan core_tests dimple_tests tool_tests
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
-  # Instrumented code is several times slower: every sixtieth case.
+  # Instrumented code is several times slower: every sixtieth case, and without the validation layers, which looked at
+  # the same calls before.
   export DIMPLE_TEST_SAMPLE=${DIMPLE_TEST_SAMPLE:-60}
+  export DIMPLE_TEST_NO_VALIDATION=1
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   runTests linux-asan " (asan)"
 

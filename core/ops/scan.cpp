@@ -6,6 +6,7 @@
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
+#include "core/ops/spread.h"
 #include "core/ops/table.h"
 #include "core/plan_builder.h"
 
@@ -29,28 +30,6 @@ Scan scanOf(const OpView& view) {
 }
 
 Status checkScan(const OpView& view) { return checkAtMost("Axis", scanOf(view).axis, view.input(0).rank - 1); }
-
-// How the elements of one row are spread.
-struct Spread {
-  bool row;           // a workgroup a task, else an invocation
-  uint32_t chunks;    // tasks a row
-  uint32_t perChunk;  // elements a task
-};
-
-// Workgroups suit elements that lie beside each other, invocations rows that do. Chunks fill the device where rows are
-// few.
-Spread spreadOf(uint64_t rows, uint64_t elements, bool elementsAreDense) {
-  constexpr uint64_t kRowElements = 64;         // below, a workgroup's scan costs more than it saves
-  constexpr uint64_t kRowTasks = 2048;          // workgroups that fill a device
-  constexpr uint64_t kColumnTasks = 64 * 1024;  // invocations that do
-  constexpr uint64_t kRowChunk = 8192;          // elements worth a workgroup
-  constexpr uint64_t kColumnChunk = 256;        // elements worth an invocation
-  const bool row = elementsAreDense && elements >= kRowElements;
-  const uint64_t wanted = divideUp(elements, row ? kRowChunk : kColumnChunk);
-  const uint64_t most = std::max<uint64_t>(1, (row ? kRowTasks : kColumnTasks) / rows);
-  const uint64_t perChunk = divideUp(elements, std::min(wanted, most));
-  return {row, static_cast<uint32_t>(divideUp(elements, perChunk)), static_cast<uint32_t>(perChunk)};
-}
 
 Result<Plan> planScan(const OpView& view, const Caps& caps) {
   enum Stage : uint32_t { Only, Totals, ScanTotals, FromTotals };

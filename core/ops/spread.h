@@ -1,4 +1,4 @@
-// How reductions are spread over a device.
+// How reductions and scans are spread over a device.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,16 @@
 
 namespace dimple {
 
-// How the elements of one reduction are spread.
+// How the elements of one reduction, or of one row of a scan, are spread.
 struct Spread {
   bool row;           // a workgroup a task, else an invocation
-  uint32_t chunks;    // tasks an output
+  uint32_t chunks;    // tasks an output or row
   uint32_t perChunk;  // elements a task
 };
 
 // Rows suit elements that lie beside each other, columns outputs that do. Chunks fill the device where outputs are few.
 inline Spread spreadOf(uint64_t outputs, uint64_t elements, bool elementsAreDense) {
-  constexpr uint64_t kRowElements = 64;         // below, a workgroup's reduction tree costs more than it saves
+  constexpr uint64_t kRowElements = 64;         // below, a workgroup's tree costs more than it saves
   constexpr uint64_t kRowTasks = 2048;          // workgroups that fill a device
   constexpr uint64_t kColumnTasks = 64 * 1024;  // invocations that do
   constexpr uint64_t kRowChunk = 8192;          // elements worth a workgroup

@@ -42,7 +42,7 @@ const uint kNoIndex = 0xffffffffu;
 float wideFromRaw(uint raw) { return uintBitsToFloat(raw); }
 uint wideToRaw(float v) { return floatBitsToUint(v); }
 bool isNothing(float v) { return isNan(v); }
-int compareKey(float v) { return (floatBitsToUint(v) & 0x7fffffffu) == 0u ? 0 : orderKey(v); }
+int compareKey(float v) { return numericKey(v); }
 #define LOWEST uintBitsToFloat(0xff800000u)
 #else
 COMPUTE wideFromRaw(RAW raw) { return fromRaw(raw); }

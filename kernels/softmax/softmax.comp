@@ -24,10 +24,7 @@ shared float sharedValue[256];
 shared uint sharedIndex[256];
 
 // Orders elements: zeros of both signs are equal, NaNs of both signs lie above infinity.
-int compareKey(float v) {
-  if (isNan(v)) return 0x7fffffff;
-  return (floatBitsToUint(v) & 0x7fffffffu) == 0u ? 0 : orderKey(v);
-}
+int compareKey(float v) { return isNan(v) ? 0x7fffffff : numericKey(v); }
 
 // Input and output offset of element k of a row.
 uvec2 offsetOf(uvec4 row, uint k) {

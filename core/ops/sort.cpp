@@ -50,7 +50,7 @@ Result<Plan> planTopK(const OpView& view, const Caps& caps, UINT axis, UINT k, b
   const auto rows = static_cast<uint32_t>(rowsWalk.count());
   const uint32_t parameters = builder.parameters(rowsWalk);
   const uint32_t elements = x.sizes[axis];
-  const uint32_t width = std::min(kBlock, std::bit_ceil(elements));
+  const uint32_t width = std::bit_ceil(std::min(kBlock, elements));
   const uint32_t indexWords = byteWidth(indices.type) / 4;
   const uint32_t kind = typeBit(x.type) & kFloats ? 2 : isSigned(x.type);
   const uint64_t pairBytes = byteWidth(x.type) == 8 ? 12 : 8;

@@ -1,8 +1,11 @@
 #include "tests/gpu_test.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <thread>
+#include <tuple>
 
 namespace dimple::testing {
 namespace {
@@ -12,7 +15,8 @@ const char* environment(const char* name) {
   return value && *value ? value : nullptr;
 }
 
-using OpenGpus = std::map<std::pair<DimpleBackend, DimpleContextFlags>, std::unique_ptr<Gpu>>;
+// By back end, flags and number.
+using OpenGpus = std::map<std::tuple<DimpleBackend, DimpleContextFlags, size_t>, std::unique_ptr<Gpu>>;
 OpenGpus& openGpus() {
   static OpenGpus gpus;
   return gpus;
@@ -89,17 +93,27 @@ GpuOptions gpuOptions(DimpleContextFlags flags) { return optionsOf(runningBacken
 
 Gpu& sharedGpu(DimpleContextFlags flags) { return sharedGpu(runningBackend, flags); }
 
-Gpu& sharedGpu(DimpleBackend backend, DimpleContextFlags flags) {
-  auto& gpu = openGpus()[{backend, flags}];
+static Gpu& numberedGpu(DimpleBackend backend, DimpleContextFlags flags, size_t number) {
+  auto& gpu = openGpus()[{backend, flags, number}];
   if (!gpu) {
     const GpuOptions options = optionsOf(backend, flags);
     std::string error;
     gpu = Gpu::open(options, error);
     if (!gpu) FAIL("There is no device to run the GPU tests on: ", error);
-    std::printf("GPU tests run on %s (%s)%s.\n", gpu->adapter().c_str(), std::string(gpu->backend()).c_str(),
-                options.flags & DIMPLE_CONTEXT_FLAG_VALIDATION ? ", validated" : "");
+    if (number == 0)
+      std::printf("GPU tests run on %s (%s)%s.\n", gpu->adapter().c_str(), std::string(gpu->backend()).c_str(),
+                  options.flags & DIMPLE_CONTEXT_FLAG_VALIDATION ? ", validated" : "");
   }
   return *gpu;
+}
+
+Gpu& sharedGpu(DimpleBackend backend, DimpleContextFlags flags) { return numberedGpu(backend, flags, 0); }
+
+std::vector<Gpu*> sharedGpus(DimpleContextFlags flags) {
+  const size_t count = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 8);
+  std::vector<Gpu*> gpus;
+  for (size_t i = 0; i < count; ++i) gpus.push_back(&numberedGpu(runningBackend, flags, i));
+  return gpus;
 }
 
 void runGpuTest(GpuTest test) {

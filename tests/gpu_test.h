@@ -31,6 +31,9 @@ GpuOptions gpuOptions(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE);
 // A device of the current back end that lives until the run ends, one for each set of flags. Fails the running test
 // case if there is none.
 Gpu& sharedGpu(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE);
+// That one and as many more as keep the machine's processors busy, for a thread each. Their messages are the caller's
+// to take.
+std::vector<Gpu*> sharedGpus(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE);
 // For tests that look at several back ends at once.
 Gpu& sharedGpu(DimpleBackend backend, DimpleContextFlags flags);
 

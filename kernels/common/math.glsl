@@ -11,6 +11,7 @@ int orderKey(float x) {
   const int bits = floatBitsToInt(x);
   return bits ^ ((bits >> 31) & 0x7fffffff);
 }
+float valueOfKey(int key) { return intBitsToFloat(key ^ ((key >> 31) & 0x7fffffff)); }
 
 // Comparisons of IEEE 754, with that exactness: -0 equals +0, and NaN compares as false.
 int numericKey(float x) { return (floatBitsToUint(x) & 0x7fffffffu) == 0u ? 0 : orderKey(x); }
@@ -56,11 +57,8 @@ float timesPowerOf2(float x, int n) {
   return uintBitsToFloat(bits + (uint(n) << 23));
 }
 
-// e^x within 1.5 ULP: Cody-Waite reduction to |r| <= ln 2 / 2 and a polynomial of degree 6.
-float expAccurate(float x) {
-  if (isNan(x)) return x;
-  if (x > 89.0) return uintBitsToFloat(0x7f800000u);
-  if (x < -104.0) return 0.0;
+// e^x within 1.5 ULP for x in -104..89: Cody-Waite reduction to |r| <= ln 2 / 2 and a polynomial of degree 6.
+float expInRange(float x) {
   const float n = roundEven(x * 1.44269504);
   precise float r = x - n * 0.693359375;
   r = r + n * 2.12194440e-4;
@@ -75,6 +73,13 @@ float expAccurate(float x) {
   const int whole = int(n);
   const int half1 = whole / 2;
   return p * exp2Int(half1) * exp2Int(whole - half1);
+}
+
+float expAccurate(float x) {
+  if (isNan(x)) return x;
+  if (x > 89.0) return uintBitsToFloat(0x7f800000u);
+  if (x < -104.0) return 0.0;
+  return expInRange(x);
 }
 
 // Natural logarithm within 2 ULP away from 1, and 2^-23 absolute near it.

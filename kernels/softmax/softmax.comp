@@ -81,31 +81,48 @@ float resultOf(float difference, float sum, float logSum) {
   return FUNCTION == DML_OPERATOR_ACTIVATION_SOFTMAX ? expAccurate(difference) / sum : difference - logSum;
 }
 
-// A row whose elements the invocations hold.
-void cachedRow(uvec4 row, uint lane) {
-  float held[kCached];
-  float highest = uintBitsToFloat(0xff800000u);
-  bool undefined = false;
-  [[unroll]] for (uint i = 0u; i < kCached; ++i) {
-    const uint k = lane + i * gl_WorkGroupSize.x;
-    held[i] = k < push.elements ? load(row, k) : uintBitsToFloat(0xff800000u);
-    if (isNan(held[i])) undefined = true;
-    if (held[i] > highest) highest = held[i];
+// Of all invocations of the workgroup.
+int keyOfRow(int key, uint lane) {
+  sharedIndex[lane] = uint(key);
+  for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
+    barrier();
+    if (lane < half1) {
+      key = max(key, int(sharedIndex[lane + half1]));
+      sharedIndex[lane] = uint(key);
+    }
   }
-  // An infinity or a NaN anywhere makes the largest element one, as the order of topOfRow has it.
-  const float top = topOfRow(Top(undefined ? uintBitsToFloat(0x7fc00000u) : highest, lane), lane).value;
-  undefined = (floatBitsToUint(top) & 0x7f800000u) == 0x7f800000u;
+  barrier();
+  return int(sharedIndex[0]);
+}
+
+// A row whose elements the invocations hold. All are loaded before the first is used: what lies behind the row's end is
+// its last element again.
+void cachedRow(uvec4 row, uint lane) {
+  const uint last = push.elements - 1u;
+  float held[kCached];
+  [[unroll]] for (uint i = 0u; i < kCached; ++i) held[i] = load(row, min(lane + i * gl_WorkGroupSize.x, last));
+  int key = compareKey(held[0]);
+  [[unroll]] for (uint i = 1u; i < kCached; ++i) key = max(key, compareKey(held[i]));
+  key = keyOfRow(key, lane);
+  // An infinity or a NaN at the top makes differences NaN.
+  const bool undefined = key >= 0x7f800000 || key == numericKey(uintBitsToFloat(0xff800000u));
+  const float top = valueOfKey(key);
+  const bool isSoftmax = FUNCTION == DML_OPERATOR_ACTIVATION_SOFTMAX;
   float sum = 0.0;
   [[unroll]] for (uint i = 0u; i < kCached; ++i) {
-    const uint k = lane + i * gl_WorkGroupSize.x;
-    if (k < push.elements && !undefined) sum += expAccurate(held[i] - top);
+    held[i] -= top;
+    const float power = expInRange(max(held[i], -104.0));
+    if (isSoftmax) held[i] = power;
+    if (lane + i * gl_WorkGroupSize.x <= last) sum += power;
   }
   sum = sumOfRow(sum, lane);
+  // Between 1 and the row's length, so that its reciprocal is no denormal.
+  const float scale = 1.0 / sum;
   const float logSum = logAccurate(sum);
   [[unroll]] for (uint i = 0u; i < kCached; ++i) {
     const uint k = lane + i * gl_WorkGroupSize.x;
-    if (k < push.elements)
-      store(row, k, undefined ? uintBitsToFloat(0x7fc00000u) : resultOf(held[i] - top, sum, logSum));
+    const float result = isSoftmax ? held[i] * scale : held[i] - logSum;
+    if (k <= last) store(row, k, undefined ? uintBitsToFloat(0x7fc00000u) : result);
   }
 }
 

@@ -2,19 +2,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <future>
 #include <limits>
 #include <span>
 
 #include "core/text.h"
 #include "tests/gpu_test.h"
 #include "tests/ops/case_runner.h"
-#include "tests/ops/generator.h"
 #include "tests/ops/selection.h"
 
 namespace dimple::testing {
 namespace {
 
-// Every so many generated cases of the run's own sample; prime, so that no cycle of the generator is left out.
+// Every so many generated cases of a group; prime, so that no cycle of the generator is left out.
 constexpr size_t kSample = 31;
 constexpr size_t kPrintedFailures = 8;
 
@@ -55,24 +55,12 @@ std::string compareOutputs(const CaseOutput& first, const CaseOutput& second) {
   return oracle::compare(reference, other).message;
 }
 
-// At least one of every operator and data type.
+// Some of every group of the run's own sample.
 std::vector<std::string> sampledCases() {
-  const Selection chosen = selection();
-  const size_t step = kSample * chosen.sample;
   std::vector<std::string> lines;
-  size_t counter = 0;
-  size_t single = 0;
-  for (const OpSchema* schema : allSchemas()) {
-    if (!chosen.wants(*schema)) continue;
-    for (const DataType type : generatedTypes(*schema)) {
-      auto cases = generateCases(*schema, type);
-      const size_t before = lines.size();
-      for (std::string& line : cases)
-        if (counter++ % step == 0) lines.push_back(std::move(line));
-      // From another place of the generator's cycle each time.
-      if (lines.size() == before && !cases.empty())
-        lines.push_back(std::move(cases[single++ * kSample % cases.size()]));
-    }
+  for (CaseGroup& group : caseGroups(selection(), {})) {
+    group.step *= kSample;
+    for (std::string& line : group.lines()) lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -133,8 +121,9 @@ TEST_CASE("ops: Vulkan and Direct3D 12 agree" * doctest::skip(comparisonSkipped(
   constexpr size_t kPart = 256;
   for (size_t start = 0; start < lines.size(); start += kPart) {
     const std::span part(&lines[start], std::min(kPart, lines.size() - start));
+    auto running = std::async(std::launch::async, [&] { return runCases(d3d12, part); });
     const auto first = runCases(vulkan, part);
-    const auto second = runCases(d3d12, part);
+    const auto second = running.get();
     REQUIRE(first.size() == part.size());
     REQUIRE(second.size() == part.size());
     for (size_t i = 0; i < part.size(); ++i) {

@@ -1,16 +1,19 @@
 // The operators against the oracle.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <future>
+#include <mutex>
 
 #ifdef DIMPLE_WITH_D3D12
 #include "backend_d3d12/d3d12.h"
 #endif
 #include "core/data_type.h"
+#include "core/text.h"
 #include "tests/expectations.h"
 #include "tests/gpu_test.h"
 #include "tests/ops/case_runner.h"
-#include "tests/ops/generator.h"
 #include "tests/ops/selection.h"
 #include "tests/ops/test_record.h"
 #include "tests/options.h"
@@ -23,19 +26,18 @@ constexpr size_t kPrintedFailures = 8;  // of an operator and data type
 constexpr size_t kJudgedCases = 100;
 constexpr size_t kVacuousShare = 5;
 
-// Runs lines and fails the test case with the ones that fail.
+// Runs groups of cases, a thread a device, and fails the test case with the ones that fail.
 class Session {
  public:
-  explicit Session(Gpu& gpu, Expectations* expectations = nullptr)
-      : runner_(gpu, [this](const CaseOutcome& outcome) { receive(outcome); }),
-        sample_(selection().sample),
-        expectations_(expectations) {}
+  explicit Session(std::vector<Gpu*> gpus, Expectations* expectations = nullptr)
+      : gpus_(std::move(gpus)), expectations_(expectations) {}
 
-  void add(std::string_view line) {
-    if (counter_++ % sample_ == 0) runner_.add(line);
-  }
-  void finish() {
-    runner_.flush();
+  void run(const std::vector<CaseGroup>& groups) {
+    std::vector<std::future<void>> threads;
+    for (Gpu* gpu : gpus_) threads.push_back(std::async(std::launch::async, [&, gpu] { runSome(*gpu, groups); }));
+    for (auto& thread : threads) thread.get();
+    for (Gpu* gpu : gpus_)
+      for (const std::string& message : gpu->takeMessages()) FAIL_CHECK("A message was sent: ", message);
     for (const auto& entry : record_.counts()) {
       const auto& key = entry.first;
       const CaseCounts& counts = entry.second;
@@ -53,7 +55,24 @@ class Session {
   size_t expectedFailures() const { return expectedFailures_; }
 
  private:
+  // Takes the next group until there is none.
+  void runSome(Gpu& gpu, const std::vector<CaseGroup>& groups) {
+    CaseRunner runner(gpu, [this](const CaseOutcome& outcome) { receive(outcome); });
+    for (size_t i = next_++; i < groups.size(); i = next_++) {
+      const auto lines = groups[i].lines();
+      if (lines.empty()) {
+        CaseOutcome outcome;
+        outcome.type = groups[i].schema->type;
+        outcome.dataType = groups[i].type;
+        outcome.failure = cat(groups[i].schema->name, " has no generator of cases.");
+        receive(outcome);
+      }
+      for (const std::string& line : lines) runner.add(line);
+    }
+    runner.flush();
+  }
   void receive(CaseOutcome outcome) {
+    const std::scoped_lock lock(mutex_);
     if (expectations_ && expectations_->apply(outcome.line, outcome.failure)) {
       ++expectedFailures_;
       return;
@@ -66,10 +85,11 @@ class Session {
     std::fflush(stdout);
   }
 
-  CaseRunner runner_;
-  const size_t sample_;
+  const std::vector<Gpu*> gpus_;
   Expectations* const expectations_;
-  size_t counter_ = 0;
+  std::atomic<size_t> next_ = 0;  // group
+  // Of all that follows.
+  std::mutex mutex_;
   size_t expectedFailures_ = 0;
   TestRecord record_;
   std::map<std::pair<DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE>, size_t> printed_;
@@ -89,35 +109,15 @@ std::vector<std::string> writtenCases() {
   return lines;
 }
 
-// "ELEMENT_WISE_ADD ..." names an operator that is looked for in this run and exists.
-bool wanted(const std::string& line, const Selection& chosen) {
-  const OpSchema* schema = findSchema(std::string_view(line).substr(0, line.find(' ')));
-  return schema && chosen.wants(*schema);
-}
-
 void print(const char* what, const CaseCounts& total) {
   std::printf("%s: %llu cases passed, %llu failed\n", what, static_cast<unsigned long long>(total.passed),
               static_cast<unsigned long long>(total.failed));
 }
 
-void addEverything(Session& session, const Selection& chosen) {
-  for (const std::string& line : writtenCases())
-    if (wanted(line, chosen)) session.add(line);
-  for (const OpSchema* schema : allSchemas()) {
-    if (!chosen.wants(*schema)) continue;
-    for (const DataType type : generatedTypes(*schema)) {
-      const auto lines = generateCases(*schema, type);
-      CHECK_MESSAGE(!lines.empty(), schema->name, " has no generator of cases.");
-      for (const std::string& line : lines) session.add(line);
-    }
-  }
-}
-
 GPU_TEST_CASE("ops: every operator, data type and layout agrees with the oracle") {
   const Selection chosen = selection();
-  Session session(gpu);
-  addEverything(session, chosen);
-  session.finish();
+  Session session(sharedGpus());
+  session.run(caseGroups(chosen, writtenCases()));
   print("ops", session.record().total());
   if (chosen.full()) CHECK(session.record().write(DIMPLE_TEST_RESULTS, gpu.backend(), gpu.adapter()));
 }
@@ -143,21 +143,12 @@ GPU_TEST_CASE("ops: narrow types agree with the oracle without native storage") 
                 std::string(gpu.backend()).c_str());
     return;
   }
-  const Selection chosen = selection();
-  Gpu& narrow = sharedGpu(DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE);
-  Session session(narrow);
-  size_t counter = 0;
-  for (const OpSchema* schema : allSchemas()) {
-    if (!chosen.wants(*schema)) continue;
-    for (const DataType type : generatedTypes(*schema)) {
-      if (bitWidth(type) > 16) continue;
-      for (const std::string& line : generateCases(*schema, type))
-        if (counter++ % 4 == 0) session.add(line);
-    }
-  }
-  session.finish();
+  std::vector<CaseGroup> groups = caseGroups(selection(), {});
+  std::erase_if(groups, [](const CaseGroup& group) { return bitWidth(group.type) > 16; });
+  for (CaseGroup& group : groups) group.step *= 4;
+  Session session(sharedGpus(DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE));
+  session.run(groups);
   print("ops without native storage", session.record().total());
-  for (const std::string& message : narrow.takeMessages()) FAIL_CHECK("A message was sent: ", message);
 }
 
 #ifdef _WIN32
@@ -175,9 +166,8 @@ TEST_CASE("dll: every operator, data type and layout agrees with the oracle") {
   REQUIRE_MESSAGE(gpu, error);
   std::printf("The cases run on %s.\n", gpu->adapter().c_str());
   const Selection chosen = selection();
-  Session session(*gpu, &expectations);
-  addEverything(session, chosen);
-  session.finish();
+  Session session({gpu.get()}, &expectations);
+  session.run(caseGroups(chosen, writtenCases()));
   print("dll", session.record().total());
   std::printf("     %zu cases failed as listed\n", session.expectedFailures());
   if (chosen.full())

@@ -1,13 +1,12 @@
 // Which of the operator cases a run takes.
 //
-//   DIMPLE_TEST_SAMPLE=N    every N-th case only
+//   DIMPLE_TEST_SAMPLE=N    every N-th case only: of every operator some of the data types, and of those some cases
 //   DIMPLE_TEST_FILTER=TEXT only operators whose name contains TEXT, or one of several between commas
 #pragma once
 
-#include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/op_schema.h"
 
@@ -18,22 +17,26 @@ struct Selection {
   std::string filter;
 
   bool full() const { return sample == 1 && filter.empty(); }
-  bool wants(const OpSchema& schema) const {
-    for (std::string_view rest = filter;;) {
-      const size_t comma = rest.find(',');
-      if (schema.name.find(rest.substr(0, comma)) != schema.name.npos) return true;
-      if (comma == rest.npos) return false;
-      rest.remove_prefix(comma + 1);
-    }
-  }
+  bool wants(const OpSchema& schema) const;
 };
 
-inline Selection selection() {
-  Selection chosen;
-  if (const char* text = std::getenv("DIMPLE_TEST_SAMPLE"))
-    chosen.sample = static_cast<size_t>(std::max(1, std::atoi(text)));
-  if (const char* text = std::getenv("DIMPLE_TEST_FILTER")) chosen.filter = text;
-  return chosen;
-}
+Selection selection();
+
+// The cases of an operator and data type, which share kernels.
+struct CaseGroup {
+  const OpSchema* schema = nullptr;
+  DataType type{};
+  bool generated = true;             // besides what is written
+  std::vector<std::string> written;  // lines of tests/ops/cases
+  size_t first = 0;                  // every `step`-th line, from about this one
+  size_t step = 1;
+
+  // At least one, if there are any.
+  std::vector<std::string> lines() const;
+};
+
+// A kernel costs more time than the cases that run on it, so a sample has few groups: one of every wanted operator at
+// least. `written` are lines of any operators.
+std::vector<CaseGroup> caseGroups(const Selection& chosen, std::vector<std::string> written);
 
 }  // namespace dimple::testing

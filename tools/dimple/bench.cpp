@@ -26,14 +26,16 @@ struct BenchOptions {
   uint32_t columns = 4096;
   uint32_t iterations = 10;
   double require = 0;
+  bool memoryOnly = false;
   bool asJson = false;
 };
 
 struct BenchCase {
   std::string name;
   OwnedDesc desc;
-  uint64_t bytes = 0;     // read and written
-  uint32_t indexEnd = 0;  // input 1 holds indices below this; 0: there are none
+  uint64_t bytes = 0;       // read and written
+  uint64_t operations = 0;  // multiplications and additions; 0: memory is what counts
+  uint32_t indexEnd = 0;    // input 1 holds indices below this; 0: there are none
   CompiledOperator op;
   std::vector<double> nanoseconds;  // one an iteration
   std::string kernels;
@@ -44,6 +46,7 @@ struct BenchCase {
     return sorted[sorted.size() / 2];
   }
   double bytesPerSecond() const { return static_cast<double>(bytes) / (median() * 1e-9); }
+  double operationsPerSecond() const { return static_cast<double>(operations) / (median() * 1e-9); }
 };
 
 // Bytes of the elements that a tensor addresses: those along a stride of 0 are one.
@@ -57,9 +60,53 @@ uint64_t touchedBytes(const DML_BUFFER_TENSOR_DESC& tensor) {
 BenchCase makeCase(std::string name, const std::string& line, uint64_t indexEnd = 0) {
   auto parsed = parseCase(line);
   if (!parsed) throw RunError(parsed.error().text);
-  BenchCase result{std::move(name), std::move(parsed->desc), 0, static_cast<uint32_t>(indexEnd), {}, {}, {}};
-  for (const BindPoint& point : bindPoints(result.desc)) result.bytes += touchedBytes(*point.tensors.front());
+  BenchCase result{std::move(name), std::move(parsed->desc), 0, 0, static_cast<uint32_t>(indexEnd), {}, {}, {}};
+  for (const BindPoint& point : bindPoints(result.desc))
+    if (point.tensors.front()) result.bytes += touchedBytes(*point.tensors.front());
   return result;
+}
+
+// Sums of products at sizes of their own.
+std::vector<BenchCase> makeProducts() {
+  std::vector<BenchCase> cases;
+  const auto add = [&](std::string name, const std::string& line, uint64_t products) {
+    cases.push_back(makeCase(std::move(name), line));
+    cases.back().operations = 2 * products;
+  };
+  const auto gemm = [&](std::string_view type, uint64_t m, uint64_t n, uint64_t k) {
+    add(cat("GEMM ", m, "x", n, "x", k, " ", type),
+        cat("GEMM Alpha=1 ATensor=", type, "[1,1,", m, ",", k, "] BTensor=", type, "[1,1,", k, ",", n,
+            "] OutputTensor=", type, "[1,1,", m, ",", n, "]"),
+        m * n * k);
+  };
+  // From a square picture to one of the same size.
+  const auto convolution = [&](std::string_view type, uint64_t batch, uint64_t from, uint64_t to, uint64_t side,
+                               uint64_t window) {
+    const uint64_t padding = window / 2;
+    add(cat("convolution ", window, "x", window, " ", batch, "x", from, "x", side, "x", side, " to ", to, " ", type),
+        cat("CONVOLUTION InputTensor=", type, "[", batch, ",", from, ",", side, ",", side, "] FilterTensor=", type, "[",
+            to, ",", from, ",", window, ",", window, "] OutputTensor=", type, "[", batch, ",", to, ",", side, ",", side,
+            "] Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[1,1] Dilations=[1,1] StartPadding=[",
+            padding, ",", padding, "] EndPadding=[", padding, ",", padding, "] OutputPadding=[0,0] GroupCount=1"),
+        batch * to * side * side * from * window * window);
+  };
+  for (const std::string_view type : {"f32", "f16"}) {
+    gemm(type, 4096, 4096, 4096);
+    gemm(type, 1024, 1024, 1024);
+    gemm(type, 512, 512, 512);
+    gemm(type, 1, 4096, 4096);
+  }
+  convolution("f32", 1, 64, 64, 56, 3);
+  convolution("f32", 16, 64, 64, 56, 3);
+  convolution("f16", 16, 256, 256, 14, 3);
+  convolution("f16", 16, 256, 64, 56, 1);
+  const uint64_t heads = 32, positions = 2048, channels = 128;
+  const std::string tokens = cat("f16[1,", positions, ",", heads * channels, "]");
+  add(cat("attention ", heads, "x", positions, "x", channels, " f16"),
+      cat("MULTIHEAD_ATTENTION QueryTensor=", tokens, " KeyTensor=", tokens, " ValueTensor=", tokens,
+          " OutputTensor=", tokens, " Scale=0.0883883 HeadCount=", heads),
+      2 * heads * positions * positions * channels);
+  return cases;
 }
 
 std::vector<BenchCase> makeCases(const BenchOptions& options) {
@@ -98,6 +145,10 @@ std::vector<BenchCase> makeCases(const BenchOptions& options) {
   for (const std::string_view type : {"f32", "f16"})
     cases.push_back(makeCase(cat("softmax of rows ", type), cat("ACTIVATION_SOFTMAX1 InputTensor=", type, sizes,
                                                                 " OutputTensor=", type, sizes, " Axes=[1]")));
+  for (const std::string_view type : {"f32", "f16"})
+    cases.push_back(makeCase(cat("normalization of rows ", type),
+                             cat("MEAN_VARIANCE_NORMALIZATION1 InputTensor=", type, sizes, " OutputTensor=", type,
+                                 sizes, " Axes=[1] NormalizeVariance=1 Epsilon=1e-5")));
   cases.push_back(makeCase("gather rows",
                            cat("GATHER InputTensor=", matrix, " IndicesTensor=u32[1,", r, "] OutputTensor=", matrix,
                                " Axis=0 IndexDimensions=1"),
@@ -126,7 +177,7 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
     operators.push_back(&item.op);
     size_t inputs = 0;
     for (const BindPoint& point : bindPoints(item.desc)) {
-      largest = std::max(largest, point.tensors.front()->TotalTensorSizeInBytes);
+      if (point.tensors.front()) largest = std::max(largest, point.tensors.front()->TotalTensorSizeInBytes);
       if (point.role == Role::Input) ++inputs;
     }
     most = std::max(most, bindPoints(item.desc).size());
@@ -165,7 +216,9 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
       std::vector<BoundBuffer> inputs, outputs;
       for (const BindPoint& point : bindPoints(item.desc)) {
         ID3D12Resource* const buffer = buffers[inputs.size() + outputs.size()].get();
-        if (point.role != Role::Input)
+        if (!point.tensors.front())
+          (point.role == Role::Input ? inputs : outputs).push_back({});
+        else if (point.role != Role::Input)
           outputs.push_back({buffer, 0, largest});
         else if (item.indexEnd && inputs.size() == 1)
           inputs.push_back({indices.get(), 0, uint64_t{indexEnd} * 4});
@@ -191,6 +244,8 @@ int bench(const BenchOptions& options) {
     throw InputError("Rows, columns and iterations must be at least 1.");
   const Device device(options.device);
   auto cases = makeCases(options);
+  if (!options.memoryOnly)
+    for (BenchCase& item : makeProducts()) cases.push_back(std::move(item));
   measure(device, options, cases);
   const double copySpeed = cases[0].bytesPerSecond();
   const double share = 100 * cases[1].bytesPerSecond() / copySpeed;
@@ -202,6 +257,7 @@ int bench(const BenchOptions& options) {
                       {"bytes", item.bytes},
                       {"nanoseconds", item.median()},
                       {"bytesPerSecond", item.bytesPerSecond()},
+                      {"operationsPerSecond", item.operationsPerSecond()},
                       {"ratioToCopy", item.bytesPerSecond() / copySpeed}});
     std::printf("%s\n", Json{{"backend", backendName(device.backend())},
                              {"device", device.name()},
@@ -212,10 +268,11 @@ int bench(const BenchOptions& options) {
   } else {
     std::printf("Running on '%s' (%s), tensors of %u x %u elements, median of %u\n", device.name().c_str(),
                 options.device.backend.c_str(), options.rows, options.columns, options.iterations);
-    Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32"});
+    Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32", ">GFLOP/s"});
     for (const BenchCase& item : cases)
       table.add({item.name, item.kernels, fixedText(item.median() / 1e6, 3), fixedText(item.bytesPerSecond() / 1e9, 2),
-                 fixedText(100 * item.bytesPerSecond() / copySpeed, 1) + " %"});
+                 fixedText(100 * item.bytesPerSecond() / copySpeed, 1) + " %",
+                 item.operations ? fixedText(item.operationsPerSecond() / 1e9, 1) : ""});
     table.print();
     std::printf("A packed FLOAT32 add moves %.1f %% of what a plain copy moves.\n", share);
   }
@@ -235,6 +292,7 @@ Action setUpBench(CLI::App& options) {
   options.add_option("--iterations", values->iterations, "Measurements of each case")->capture_default_str();
   options.add_option("--require", values->require,
                      "Fail if a packed FLOAT32 add moves less than this percentage of a copy");
+  options.add_flag("--memory-only", values->memoryOnly, "Leave out matrix products, convolutions and attention");
   options.add_flag("--json", values->asJson, "Print JSON");
   return [values] { return bench(*values); };
 }

@@ -24,7 +24,7 @@ constexpr Command kCommands[] = {
     {"run", "Run a program of DirectML operators described by a JSON file", setUpRun},
     {"plan", "Print the dispatches that operators become", setUpPlan},
     {"ops", "List the operators with the data types that passed their tests", setUpOps},
-    {"bench", "Measure how fast element-wise kernels move memory", setUpBench},
+    {"bench", "Measure how fast kernels move memory and compute", setUpBench},
 #ifdef DIMPLE_WITH_CASES
     {"case", "Repeat cases of the operator tests", setUpCase},
 #endif

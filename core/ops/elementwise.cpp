@@ -158,6 +158,17 @@ Status checkMinMaxType(const OpView& view) {
                         "InputTensor", view.input(0));
 }
 
+// The inputs that are one element, which do not keep the others from being packed.
+uint32_t uniformOperands(const Walk& walk, uint32_t inputs) {
+  uint32_t mask = 0;
+  for (uint32_t k = 0; k < inputs; ++k)
+    if (walk.isUniform(k) && walk.base[k] == 0) mask |= 1u << k;
+  return mask;
+}
+
+// Invocations of kernels on vectors (kernels/common/vectors.glsl).
+uint64_t vectorsOf(uint64_t count, DataType type) { return divideUp(count * bitWidth(type), 256); }
+
 // ---- binary ---------------------------------------------------------------------------------------------------------
 
 }  // namespace
@@ -178,11 +189,8 @@ Result<Plan> planBinary(const OpView& view, const Caps& caps) {
   const DataType type = computeType(view);
   const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(1), builder.outputOperand()};
   const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
-    // Operands that are one element do not keep the others from being packed.
-    uint32_t uniformMask = 0;
-    for (uint32_t k = 0; k < 2; ++k)
-      if (part.isUniform(k) && part.base[k] == 0) uniformMask |= 1u << k;
     const uint64_t count = part.count();
+    const uint32_t uniformMask = uniformOperands(part, 2);
     const bool packed = part.isPacked(0b111u & ~uniformMask);
     std::vector<uint32_t> push{static_cast<uint32_t>(count), part.rank, uniformMask};
     push.insert(push.end(), attributes.begin(), attributes.end());
@@ -238,10 +246,14 @@ Result<Plan> planPredicate(const OpView& view, const Caps& caps) {
   const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(second), builder.outputOperand()};
   const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
     const uint64_t count = part.count();
+    const DataType type = computeType(view);
+    const uint32_t uniformMask = uniformOperands(part, 2);
+    const bool packed = part.isPacked(0b111u & ~uniformMask);
     return builder.addItems(
-        cat("predicate.", shortTypeName(computeType(view))), count,
-        {static_cast<uint32_t>(count), part.rank, byteWidth(y.type), mode ? view.field<uint32_t>(*mode) : 0}, buffers,
-        builder.parameters(part), {{0, static_cast<uint32_t>(view.schema().type)}});
+        cat(packed ? "predicate_packed." : "predicate.", shortTypeName(type)), packed ? vectorsOf(count, type) : count,
+        {static_cast<uint32_t>(count), packed ? uniformMask : part.rank, byteWidth(y.type),
+         mode ? view.field<uint32_t>(*mode) : 0},
+        buffers, packed ? 0 : builder.parameters(part), {{0, static_cast<uint32_t>(view.schema().type)}});
   };
   if (auto error = builder.addWindows(walk, ranges, add)) return *error;
   return builder.finish();
@@ -260,8 +272,12 @@ Result<Plan> planSelect(const OpView& view, const Caps& caps) {
                                 builder.outputOperand()};
   const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
     const uint64_t count = part.count();
-    return builder.addItems(sizedKernel("select", a.type, caps), count, {static_cast<uint32_t>(count), part.rank},
-                            buffers, builder.parameters(part));
+    const uint32_t uniformMask = uniformOperands(part, 3);
+    const bool packed = part.isPacked(0b1111u & ~uniformMask);
+    return builder.addItems(packed ? cat("select_packed.b", bitWidth(a.type)) : sizedKernel("select", a.type, caps),
+                            packed ? vectorsOf(count, a.type) : count,
+                            {static_cast<uint32_t>(count), packed ? uniformMask : part.rank}, buffers,
+                            packed ? 0 : builder.parameters(part));
   };
   if (auto error = builder.addWindows(walk, ranges, add)) return *error;
   return builder.finish();

@@ -380,11 +380,17 @@ class AttentionPlan {
 
     const auto orQuery = [&](size_t input) { return has(input) ? builder_.input(input) : query.range; };
     const auto valueSize = static_cast<uint32_t>(shape_.valueSize);
-    const auto valueTiles = static_cast<uint32_t>(divideUp(valueSize, kGroupSize));
+    // Of kernels/attention/attention_tile.comp, and what is worth one.
+    constexpr uint32_t kTileQueries = 64;
+    constexpr uint32_t kTileChannels = 128;
+    constexpr uint32_t kFewestQueries = 8;
+    const bool tiled = shape_.queries >= kFewestQueries;
+    const auto valueTiles = static_cast<uint32_t>(divideUp(valueSize, tiled ? kTileChannels : kGroupSize));
+    const uint64_t queryTiles = tiled ? divideUp(shape_.queries, kTileQueries) : shape_.queries;
     const uint32_t flags = (has(kBias) ? 1u : 0u) | (has(kRelativePositionBias) ? 2u : 0u) | (hasLengths_ ? 4u : 0u);
     return builder_.add(
-        typedKernel("attention", y.type, builder_.caps()),
-        shape_.batch * attention_.queryHeads * shape_.queries * valueTiles,
+        typedKernel(tiled ? "attention_tile" : "attention", y.type, builder_.caps()),
+        shape_.batch * attention_.queryHeads * queryTiles * valueTiles,
         {static_cast<uint32_t>(shape_.queries), keys_, static_cast<uint32_t>(shape_.keySize), valueSize,
          static_cast<uint32_t>(attention_.queryHeads),
          static_cast<uint32_t>(attention_.queryHeads / attention_.keyValueHeads), valueTiles, maskType, flags,

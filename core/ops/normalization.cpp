@@ -215,11 +215,51 @@ Result<Plan> planBatchNormalization(const OpView& view, const Caps& caps) {
   return builder.finish();
 }
 
+// Adds one dispatch for rows that a workgroup holds.
+Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon,
+                        const Rows& rows) {
+  const OpView& view = builder.view();
+  const Tensor& x = view.input(0);
+  const Strides scale = operands.scale ? broadcastStrides(view.input(operands.scale)) : Strides{};
+  const Strides bias = operands.bias ? broadcastStrides(view.input(operands.bias)) : Strides{};
+  Walk kept;
+  Walk reduced;
+  for (uint32_t d = 0; d < x.rank; ++d)
+    (rows.mask >> d & 1 ? reduced : kept)
+        .addDimension(x.sizes[d], {x.strides[d], view.output().strides[d], scale[d], bias[d]});
+  kept.coalesce();
+  reduced.sortBy(0);
+  reduced.coalesce();
+  std::vector<uint32_t> words;
+  appendWalk(words, kept);
+  const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
+  appendWalk(words, reduced);
+  if (operands.scale) parts |= kScale;
+  if (operands.bias) parts |= kBias;
+  const Activation& activation = view.activation();
+  return builder.add(typedKernel("normalize_row", x.type, builder.caps()), rows.count,
+                     {rows.elements, kept.rank, reduced.rank, reducedAt, parts, wordOf(epsilon),
+                      wordOf(activation.parameters[0]), wordOf(activation.parameters[1])},
+                     {builder.input(0), builder.input(operands.scale), builder.input(operands.bias), builder.output()},
+                     builder.parameters(words), {{1, static_cast<uint32_t>(activation.type)}});
+}
+
 Result<Plan> planMoments(const OpView& view, const Caps& caps, uint32_t mask, bool useMean, bool useVariance,
                          float epsilon) {
   PlanBuilder builder(view, caps);
   const Rows rows = rowsOf(view.input(0), mask);
   uint32_t parts = (useMean ? kMean : 0) | (useVariance ? kVariance : 0);
+  const Operands operands{0, 0, view.input(1).present() ? size_t{1} : 0, view.input(2).present() ? size_t{2} : 0, 0};
+  // Of kernels/normalization/normalize_row.comp; shorter rows leave most of a workgroup idle, and few rows of a device.
+  constexpr uint32_t kMostHeld = 16 * kGroupSize;
+  constexpr uint32_t kFewestHeld = 64;
+  constexpr uint32_t kFewestRows = 64;
+  const bool held = rows.elements >= kFewestHeld && rows.elements <= kMostHeld &&
+                    (rows.count >= kFewestRows || rows.elements <= 4 * kGroupSize);
+  if (parts != 0 && held) {
+    if (auto error = addNormalizeRows(builder, parts, operands, epsilon, rows)) return *error;
+    return builder.finish();
+  }
   BufferRange pairs = builder.input(0);
   if (parts != 0) {
     parts |= kPairs;
@@ -227,7 +267,6 @@ Result<Plan> planMoments(const OpView& view, const Caps& caps, uint32_t mask, bo
     if (!sums) return sums.error();
     pairs = *sums;
   }
-  const Operands operands{0, 0, view.input(1).present() ? size_t{1} : 0, view.input(2).present() ? size_t{2} : 0, 0};
   if (auto error = addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, parts, operands, epsilon, &rows, pairs))
     return *error;
   return builder.finish();

@@ -17,11 +17,11 @@ struct Spread {
 
 // Rows suit elements that lie beside each other, columns outputs that do. Chunks fill the device where outputs are few.
 inline Spread spreadOf(uint64_t outputs, uint64_t elements, bool elementsAreDense) {
-  constexpr uint64_t kRowElements = 64;         // below, a workgroup's tree costs more than it saves
-  constexpr uint64_t kRowTasks = 2048;          // workgroups that fill a device
-  constexpr uint64_t kColumnTasks = 64 * 1024;  // invocations that do
-  constexpr uint64_t kRowChunk = 8192;          // elements worth a workgroup
-  constexpr uint64_t kColumnChunk = 256;        // elements worth an invocation
+  constexpr uint64_t kRowElements = 64;          // below, a workgroup's tree costs more than it saves
+  constexpr uint64_t kRowTasks = 2048;           // workgroups that fill a device
+  constexpr uint64_t kColumnTasks = 512 * 1024;  // invocations that do
+  constexpr uint64_t kRowChunk = 8192;           // elements worth a workgroup
+  constexpr uint64_t kColumnChunk = 128;         // elements worth an invocation
   const bool row = elementsAreDense && elements >= kRowElements;
   const uint64_t wanted = divideUp(elements, row ? kRowChunk : kColumnChunk);
   const uint64_t most = std::max<uint64_t>(1, (row ? kRowTasks : kColumnTasks) / outputs);

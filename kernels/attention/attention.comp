@@ -5,83 +5,19 @@
 
 // A workgroup computes up to 256 channels of the output at one query of one head: it passes over the keys once, 256 at a
 // time, with a running maximum, sum and weighted sum of values.
-//   parameters[0..3]   strides {batch, head, position, channel} of query, key, value and output
-//   parameters[4]      {batch, head, query, key} strides of the relative position bias
-//   parameters[5]      the same of a BOOLEAN mask; of others {row, batch}
-//   parameters[6]      {first elements of query, key and value, stride of the bias}
-//   parameters[7].x    stride of the lengths
-// headsPerKey: heads of the query that share one of key and value. flags: what is given, below.
-#define PUSH_FIELDS uint queries; uint keys; uint keySize; uint valueSize; uint heads; uint headsPerKey; uint valueTiles; uint maskType; uint flags; uint scale; uint filterValue;
-#include "common/grid.glsl"
-#include "common/math.glsl"
+#include "attention/scores.glsl"
 
-TENSOR_IN(q, 0)
-TENSOR_IN(k, 1)
-TENSOR_IN(v, 2)
-TENSOR_IN(bias, 3)
-layout(set = 0, binding = 4, std430) readonly buffer maskBuffer { uint mask[]; };
-TENSOR_IN(relative, 5)
-layout(set = 0, binding = 6, std430) readonly buffer lengthsBuffer { uint lengths[]; };
-TENSOR_OUT(y, 7)
-
-const uint kHasBias = 1u;
-const uint kHasRelative = 2u;
-const uint kHasLengths = 4u;
 const uint kWidth = 256u;
 
 shared float shares[256];
 shared float weights[256];
-
-float atQuery(uint batch, uint head, uint query, uint channel) {
-  const uvec4 at = uvec4(batch, head, query, channel) * parameters[0];
-  const float value = fromRaw(loadRaw_q(parameters[6].x + at.x + at.y + at.z + at.w));
-  if ((push.flags & kHasBias) == 0u) return value;
-  return value + fromRaw(loadRaw_bias((head * push.keySize + channel) * parameters[6].w));
-}
-
-// What a mask makes of the score of a key at a query.
-float masked(float score, uint batch, uint head, uint query, uint key) {
-  const float filterValue = uintBitsToFloat(push.filterValue);
-  const uvec4 strides = parameters[5];
-  switch (push.maskType) {
-    case DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN: {
-      const uvec4 at = uvec4(batch, head, query, key) * strides;
-      const int given = int(mask[at.x + at.y + at.z + at.w]);
-      return given == 1 ? score : score + filterValue * (1.0 - float(given));
-    }
-    case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH:
-      return key < mask[batch * strides.y] ? score : filterValue;
-    case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START:
-      return key < mask[batch * strides.y] && key >= mask[strides.x + batch * strides.y] ? score : filterValue;
-    case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END: {
-      // {lengths of keys, starts of queries, their end, starts of keys, their end}: positions in all batches in turn.
-      const uint batches = strides.z;
-      const uint queryAt = batch * push.queries + query;
-      const uint keyAt = batch * push.keys + key;
-      if (queryAt < mask[(batches + batch) * strides.x] || queryAt >= mask[(batches + batch + 1u) * strides.x])
-        return score;
-      const uint first = mask[(2u * batches + 1u + batch) * strides.x];
-      return keyAt >= first && keyAt - first < mask[batch * strides.x] ? score : score + filterValue;
-    }
-  }
-  return score;
-}
 
 float scoreOf(uint batch, uint head, uint query, uint key) {
   const uvec4 at = uvec4(batch, head / push.headsPerKey, key, 1u) * parameters[1];
   const uint first = parameters[6].y + at.x + at.y + at.z;
   float sum = 0.0;
   for (uint c = 0u; c < push.keySize; ++c) sum += atQuery(batch, head, query, c) * fromRaw(loadRaw_k(first + c * at.w));
-  sum *= uintBitsToFloat(push.scale);
-  if ((push.flags & kHasRelative) != 0u) {
-    const uvec4 bias1 = uvec4(batch, head, query, key) * parameters[4];
-    sum += fromRaw(loadRaw_relative(bias1.x + bias1.y + bias1.z + bias1.w));
-  }
-  if ((push.flags & kHasLengths) != 0u) {
-    const int last = int(lengths[batch * parameters[7].x]) + int(query);
-    return int(key) <= last ? sum : sum + uintBitsToFloat(push.filterValue);
-  }
-  return masked(sum, batch, head, query, key);
+  return scoreFrom(sum, batch, head, query, key);
 }
 
 float largestShare(uint lane) {

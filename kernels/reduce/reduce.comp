@@ -250,7 +250,15 @@ void main() {
     }
     if (lane != 0u) return;
   } else {
-    for (uint k = 0u; k < count; ++k) a = combine(a, load(kept.x, outputIndex, begin + k));
+    uint k = 0u;
+    for (; k + 4u <= count; k += 4u) {
+      const Accumulator b = load(kept.x, outputIndex, begin + k);
+      const Accumulator c = load(kept.x, outputIndex, begin + k + 1u);
+      const Accumulator d = load(kept.x, outputIndex, begin + k + 2u);
+      const Accumulator e = load(kept.x, outputIndex, begin + k + 3u);
+      a = combine(a, combine(combine(b, c), combine(d, e)));
+    }
+    for (; k < count; ++k) a = combine(a, load(kept.x, outputIndex, begin + k));
   }
   store(kept.y, outputIndex * push.partials + push.firstPartial + chunk, a);
 }

@@ -157,9 +157,12 @@ void generateAttention(Generator& generator) {
     const auto source = static_cast<Source>(turn / 5 % 4);
     // Around the number of keys and channels that a workgroup takes at a time.
     constexpr std::array<uint32_t, 4> kLong = {255, 256, 257, 600};
+    // The same of queries.
+    constexpr std::array<uint32_t, 4> kQueries = {12, 64, 65, 130};
     Problem problem{random.size(1, 3),  random.size(1, 9), random.size(1, 20), random.size(1, 3), 1,
                     random.size(1, 20), random.size(1, 20)};
     if (turn % 7 == 0) problem.keys = random.pick(kLong);
+    if (turn % 4 == 1) problem.queries = random.pick(kQueries);
     if (turn % 11 == 0) problem.valueSize = random.pick(kLong);
     const bool stackedQuery = source == Source::StackedQueryKey || source == Source::StackedAll;
     if (stackedQuery) problem.keys = problem.queries;

@@ -39,7 +39,7 @@ std::vector<std::string> CaseGroup::lines() const {
 
 std::vector<CaseGroup> caseGroups(const Selection& chosen, std::vector<std::string> written) {
   // Of an operator's types at most every so many-th is in a sample; the rest of the sample is made of cases.
-  constexpr size_t kMostTypeStep = 4;
+  constexpr size_t kMostTypeStep = 8;
   std::map<std::pair<const OpSchema*, DataType>, std::vector<std::string>> writtenOf;
   for (std::string& line : written) {
     const OpSchema* schema = findSchema(std::string_view(line).substr(0, line.find(' ')));

@@ -40,24 +40,32 @@ std::optional<Expectations> Expectations::read(const std::string& path, std::str
     }
     Entry entry{line.substr(0, comment), line.substr(comment + 3)};
     while (entry.pattern.ends_with(' ')) entry.pattern.pop_back();
-    if (entry.pattern.starts_with("some ")) {
-      entry.some = true;
-      entry.pattern.erase(0, 5);
-    }
+    entry.some = entry.pattern.starts_with("some ");
+    entry.skip = entry.pattern.starts_with("skip ");
+    if (entry.some || entry.skip) entry.pattern.erase(0, 5);
     result.entries_.push_back(std::move(entry));
   }
   return result;
 }
 
-bool Expectations::apply(std::string_view line, std::string& failure) {
+bool Expectations::skips(std::string_view line) {
   for (Entry& entry : entries_) {
     if (!matches(entry.pattern, line)) continue;
+    if (entry.skip) ++entry.uses;
+    return entry.skip;
+  }
+  return false;
+}
+
+bool Expectations::apply(std::string_view line, std::string& failure) {
+  for (Entry& entry : entries_) {
+    if (entry.skip || !matches(entry.pattern, line)) continue;
     if (failure.empty()) {
       if (entry.some) continue;
       failure = cat("It passes, but is listed as a failure: ", entry.reason);
       return false;
     }
-    ++entry.failures;
+    ++entry.uses;
     failure.clear();
     return true;
   }
@@ -67,7 +75,7 @@ bool Expectations::apply(std::string_view line, std::string& failure) {
 std::vector<std::string> Expectations::unused() const {
   std::vector<std::string> lines;
   for (const Entry& entry : entries_)
-    if (entry.failures == 0) lines.push_back(cat(entry.pattern, " # ", entry.reason));
+    if (entry.uses == 0) lines.push_back(cat(entry.pattern, " # ", entry.reason));
   return lines;
 }
 

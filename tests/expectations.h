@@ -2,6 +2,8 @@
 //
 //   PATTERN # reason           every case that the pattern matches fails
 //   some PATTERN # reason      cases that the pattern matches may fail, and one does
+//   skip PATTERN # reason      cases that the pattern matches are not run: they would not end, or end the device;
+//                              not those that an earlier line matches
 //
 // `*` in a pattern stands for any text. A listed case that passes is a failure, and so is a line that no case needs.
 #pragma once
@@ -18,10 +20,12 @@ class Expectations {
   // Null if the file cannot be read or a line has no reason; `error` is then a sentence.
   static std::optional<Expectations> read(const std::string& path, std::string& error);
 
-  // An expected failure of the case becomes none (empty), and a success that was not expected one. Says whether the case
-  // failed as listed.
+  // Whether the case is not to be run.
+  bool skips(std::string_view line);
+  // An expected failure of the case becomes none (empty), and a success that was not expected one. Says whether the
+  // case failed as listed.
   bool apply(std::string_view line, std::string& failure);
-  // The lines whose failures did not occur.
+  // The lines that no case needed.
   std::vector<std::string> unused() const;
 
  private:
@@ -29,7 +33,8 @@ class Expectations {
     std::string pattern;
     std::string reason;
     bool some = false;
-    size_t failures = 0;
+    bool skip = false;
+    size_t uses = 0;  // failures, or cases not run
   };
   std::vector<Entry> entries_;
 };

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/checked.h"
@@ -83,6 +84,17 @@ Resampling resamplingOf(const S& desc) {
   for (UINT d = 0; d < desc.DimensionCount; ++d)
     resampling.dimensions.push_back(
         {double{desc.Scales[d]}, double{desc.InputPixelOffsets[d]}, double{desc.OutputPixelOffsets[d]}});
+  return resampling;
+}
+
+// The offsets of a gradient operator are named by its own input and output: InputPixelOffsets are those of
+// InputGradientTensor, which is as large as the output of the operator that it is the gradient of.
+template <class S>
+Resampling gradientOf(const S& desc) {
+  Resampling resampling = resamplingOf(desc);
+  resampling.gradient = true;
+  for (Resampling::Dimension& dimension : resampling.dimensions)
+    std::swap(dimension.inputOffset, dimension.outputOffset);
   return resampling;
 }
 
@@ -232,16 +244,14 @@ Result<Plan> planResample2(const OpView& view, const Caps& caps) {
 }
 
 Result<Plan> planResampleGrad(const OpView& view, const Caps& caps) {
-  Resampling resampling = resamplingOf(view.as<DML_RESAMPLE_GRAD_OPERATOR_DESC>());
-  resampling.gradient = true;
+  Resampling resampling = gradientOf(view.as<DML_RESAMPLE_GRAD_OPERATOR_DESC>());
   roundHalvesUp(resampling);
   return planResampling(view, caps, resampling);
 }
 
 Result<Plan> planResampleGrad1(const OpView& view, const Caps& caps) {
   const auto& desc = view.as<DML_RESAMPLE_GRAD1_OPERATOR_DESC>();
-  Resampling resampling = resamplingOf(desc);
-  resampling.gradient = true;
+  Resampling resampling = gradientOf(desc);
   resampling.roundUp = desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING;
   return planResampling(view, caps, resampling);
 }

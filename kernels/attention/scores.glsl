@@ -29,8 +29,10 @@ float atQuery(uint batch, uint head, uint query, uint channel) {
   return value + fromRaw(loadRaw_bias((head * push.keySize + channel) * parameters[6].w));
 }
 
-// What a mask makes of the score of a key at a query.
-float masked(float score, uint batch, uint head, uint query, uint key) {
+// What a mask makes of the score of a key at a query, `product` and its relative position bias. Masks of lengths put
+// MaskFilterValue in the place of the bias, the others add to both.
+float masked(float product, float relative, uint batch, uint head, uint query, uint key) {
+  const float score = product + relative;
   const float filterValue = uintBitsToFloat(push.filterValue);
   const uvec4 strides = parameters[5];
   switch (push.maskType) {
@@ -40,9 +42,10 @@ float masked(float score, uint batch, uint head, uint query, uint key) {
       return given == 1 ? score : score + filterValue * (1.0 - float(given));
     }
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH:
-      return key < mask[batch * strides.y] ? score : filterValue;
+      return key < mask[batch * strides.y] ? score : product + filterValue;
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START:
-      return key < mask[batch * strides.y] && key >= mask[strides.x + batch * strides.y] ? score : filterValue;
+      return key >= mask[strides.x + batch * strides.y] && key < mask[batch * strides.y] ? score
+                                                                                          : product + filterValue;
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END: {
       // {lengths of keys, starts of queries, their end, starts of keys, their end}: positions in all batches in turn.
       const uint batches = strides.z;
@@ -59,14 +62,16 @@ float masked(float score, uint batch, uint head, uint query, uint key) {
 
 // The score of a key at a query from the product of their channels.
 float scoreFrom(float product, uint batch, uint head, uint query, uint key) {
-  float sum = product * uintBitsToFloat(push.scale);
+  const float sum = product * uintBitsToFloat(push.scale);
+  float relative = 0.0;
   if ((push.flags & kHasRelative) != 0u) {
     const uvec4 bias1 = uvec4(batch, head, query, key) * parameters[4];
-    sum += fromRaw(loadRaw_relative(bias1.x + bias1.y + bias1.z + bias1.w));
+    relative = fromRaw(loadRaw_relative(bias1.x + bias1.y + bias1.z + bias1.w));
   }
   if ((push.flags & kHasLengths) != 0u) {
     const int last = int(lengths[batch * parameters[7].x]) + int(query);
-    return int(key) <= last ? sum : sum + uintBitsToFloat(push.filterValue);
+    const float score = sum + relative;
+    return int(key) <= last ? score : score + uintBitsToFloat(push.filterValue);
   }
-  return masked(sum, batch, head, query, key);
+  return masked(sum, relative, batch, head, query, key);
 }

@@ -45,7 +45,7 @@ float activate(uint op, float x, vec2 p) {
     case DML_OPERATOR_ACTIVATION_RELU: return maxNum(x, 0.0);
     case DML_OPERATOR_ACTIVATION_SCALED_ELU: return p.y * (x < 0.0 ? p.x * expMinus1(x) : x);
     case DML_OPERATOR_ACTIVATION_SCALED_TANH: return p.x * tanhAccurate(p.y * x);
-    case DML_OPERATOR_ACTIVATION_SHRINK: return x < -p.y ? x + p.x : x > p.y ? x - p.x : isNan(x) ? x : 0.0;
+    case DML_OPERATOR_ACTIVATION_SHRINK: return x > p.y ? x - p.x : x < -p.y ? x + p.x : isNan(x) ? x : 0.0;
     case DML_OPERATOR_ACTIVATION_SIGMOID: return isNan(x) ? x : sigmoid(x);
     case DML_OPERATOR_ACTIVATION_SOFTPLUS: return softplusTimes(p.x * x, 1.0 / p.x);
     case DML_OPERATOR_ACTIVATION_SOFTSIGN: return quotient(x, 1.0 + abs(x));

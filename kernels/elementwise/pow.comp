@@ -33,7 +33,7 @@ uint loadBits(uint i, uint width) {
   return width == 32u ? exponents[i] : exponents[i / lanes] >> (i % lanes * width) & ((1u << width) - 1u);
 }
 
-Exponent loadExponent(uint i) {
+Exponent givenExponent(uint i) {
   switch (EXPONENT) {
     case DML_TENSOR_DATA_TYPE_FLOAT32: return realExponent(uintBitsToFloat(loadBits(i, 32u)));
     case DML_TENSOR_DATA_TYPE_FLOAT16: return realExponent(floatFromHalf(loadBits(i, 16u)));
@@ -46,15 +46,35 @@ Exponent loadExponent(uint i) {
   return wholeExponent(int(loadBits(i, 32u)));
 }
 
+float scaled(float x) { return x * uintBitsToFloat(push.scale) + uintBitsToFloat(push.bias); }
+
+// Scale and bias apply to exponents too. Whole ones are truncated to whole ones of 32 bits.
+Exponent loadExponent(uint i) {
+  const Exponent given = givenExponent(i);
+  if (push.hasScaleBias == 0u) return given;
+  const float value = scaled(given.real);
+  if (!given.isWhole) return realExponent(value);
+  const bool isUnsigned = EXPONENT == DML_TENSOR_DATA_TYPE_UINT8 || EXPONENT == DML_TENSOR_DATA_TYPE_UINT16 ||
+                          EXPONENT == DML_TENSOR_DATA_TYPE_UINT32;
+  if (isNan(value)) return wholeExponent(0);
+  if (!isUnsigned) {
+    const int lowest = -0x7fffffff - 1;
+    return wholeExponent(value <= float(lowest) ? lowest : value >= 2147483648.0 ? 0x7fffffff : int(value));
+  }
+  const uint magnitude = value <= 0.0 ? 0u : value >= 4294967296.0 ? 0xffffffffu : uint(value);
+  return Exponent(true, false, magnitude, float(magnitude));
+}
+
 #if T_IS_FLOAT
 float power(float x, Exponent e) {
-  if (push.hasScaleBias != 0u) x = x * uintBitsToFloat(push.scale) + uintBitsToFloat(push.bias);
+  if (push.hasScaleBias != 0u) x = scaled(x);
   return powAccurate(x, e.real);
 }
 #else
-// Whole powers by squaring, modulo 2^32. Negative ones are what truncation leaves of a fraction.
+// Whole powers by squaring, modulo 2^32, which saturate to narrower types. Negative ones are what truncation leaves of a
+// fraction.
 COMPUTE power(COMPUTE x, Exponent e) {
-  if (push.hasScaleBias != 0u) x = saturated(float(x) * uintBitsToFloat(push.scale) + uintBitsToFloat(push.bias));
+  if (push.hasScaleBias != 0u) x = saturated(scaled(float(x)));
   if (!e.isWhole) return saturated(powAccurate(float(x), e.real));
   const bool odd = (e.magnitude & 1u) != 0u;
 #if T_IS_SIGNED
@@ -68,7 +88,11 @@ COMPUTE power(COMPUTE x, Exponent e) {
     if ((n & 1u) != 0u) result *= x;
     x *= x;
   }
-  return result;
+#if T_IS_SIGNED
+  return clamp(result, -1 - int(T_MASK >> 1), int(T_MASK >> 1));
+#else
+  return min(result, T_MASK);
+#endif
 }
 #endif
 

@@ -57,9 +57,11 @@ COMPUTE applyFunction(COMPUTE x, COMPUTE a, COMPUTE b) {
     case DML_OPERATOR_ELEMENT_WISE_SIGN: return x == COMPUTE(0) ? x : x < COMPUTE(0) ? COMPUTE(-1) : COMPUTE(1);
     case DML_OPERATOR_ELEMENT_WISE_THRESHOLD: return maxNum(x, a);
 #if T_BITS <= 32
-    // Its attributes are FLOAT32 for every type.
-    case DML_OPERATOR_ACTIVATION_SHRINK:
-      return saturated(activate(OP, float(x), vec2(uintBitsToFloat(push.aLow), uintBitsToFloat(push.bLow))));
+    // Its attributes are FLOAT32 for every type, and so is what it computes.
+    case DML_OPERATOR_ACTIVATION_SHRINK: {
+      const vec2 attributes = vec2(uintBitsToFloat(push.aLow), uintBitsToFloat(push.bLow));
+      return saturated(roundBy(DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN, activate(OP, float(x), attributes)));
+    }
 #endif
 #if T_IS_SIGNED
     case DML_OPERATOR_ELEMENT_WISE_ABS: return x < COMPUTE(0) ? NEGATED(x) : x;

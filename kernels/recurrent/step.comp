@@ -148,9 +148,9 @@ void main() {
     }
     if (KIND == kLstm) {
       const float inputGate = lstmGate(direction, 0u, x.x, 0u, h, cellState);
-      const float outputGate = lstmGate(direction, 0u, x.y, 1u, h, cellState);
       const float forgetGate = has(kCouples) ? 1.0 - inputGate : lstmGate(direction, 0u, x.z, 2u, h, cellState);
       cellState = forgetGate * cellState + inputGate * activated(direction, 1u, clipped(x.w));
+      const float outputGate = lstmGate(direction, 0u, x.y, 1u, h, cellState);
       newHidden = outputGate * activated(direction, 2u, cellState);
       state[push.cellAt + place] = cellState;
     }

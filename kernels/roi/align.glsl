@@ -61,7 +61,7 @@ Samples samplesOf(float first, float last, float scale, uint outputs) {
 
 float placeOf(Samples samples, uint s) { return (float(s) - PLACES.w) * samples.step + samples.origin; }
 
-bool isInside(float place, uint size) { return place >= -1.0 && place <= float(size); }
+bool isInside(float place, uint size) { return place > -1.0 && place < float(size); }
 
 // The elements around a place, and how far it is from the lower one to the upper.
 struct Neighbours {

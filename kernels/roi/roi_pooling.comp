@@ -26,7 +26,7 @@ float regionValue(uint region, uint k) {
 
 // A region's end as an element of the image. What lies far outside would not fit.
 int edgeOf(uint region, uint k) {
-  const float edge = roundBy(DML_ROUNDING_MODE_TOWARD_INFINITY, regionValue(region, k) * uintBitsToFloat(push.scale));
+  const float edge = roundBy(DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN, regionValue(region, k) * uintBitsToFloat(push.scale));
   if (isNan(edge)) return 0;
   return edge >= 1e9 ? 1000000000 : edge <= -1e9 ? -1000000000 : int(edge);
 }

@@ -67,7 +67,8 @@ class Session {
         outcome.failure = cat(groups[i].schema->name, " has no generator of cases.");
         receive(outcome);
       }
-      for (const std::string& line : lines) runner.add(line);
+      for (const std::string& line : lines)
+        if (!expectations_ || !expectations_->skips(line)) runner.add(line);
     }
     runner.flush();
   }

@@ -83,10 +83,12 @@ Heads historyOf(Heads& added, const Array& past, const Array* lengths) {
   return all;
 }
 
-// What Microsoft's DLL makes of the score of key `l` at query `s`. The page says that KEY_SEQUENCE_LENGTH and
-// KEY_SEQUENCE_END_START set it; of the others, whose masks add, it leaves open which positions are meant: those of
-// KEY_QUERY_SEQUENCE_LENGTH_START_END count through all batches.
-double masked(const Problem& problem, const Array& mask, double score, size_t b, size_t h, size_t s, size_t l) {
+// What Microsoft's DLL makes of the score of key `l` at query `s`, a product and its relative position bias. The page
+// says that KEY_SEQUENCE_LENGTH and KEY_SEQUENCE_END_START set what the others add to: the DLL sets the bias. The page
+// leaves open which positions are meant: those of KEY_QUERY_SEQUENCE_LENGTH_START_END count through all batches.
+double masked(const Problem& problem, const Array& mask, double product, double relative, size_t b, size_t h, size_t s,
+              size_t l) {
+  const double score = product + relative;
   if (mask.absent()) return score;
   const size_t batch = problem.batch;
   const auto value = [&](size_t i) { return mask.whole[i]; };
@@ -98,9 +100,9 @@ double masked(const Problem& problem, const Array& mask, double score, size_t b,
     }
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH:
       // Negative lengths are beyond every key.
-      return value(b) < 0 || key < value(b) ? score : problem.filterValue;
+      return value(b) < 0 || key < value(b) ? score : product + problem.filterValue;
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START:
-      return key < value(b) && key >= value(batch + b) ? score : problem.filterValue;
+      return key < value(b) && key >= value(batch + b) ? score : product + problem.filterValue;
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END: {
       const auto query = static_cast<int64_t>(b * problem.queries + s);
       if (query < value(batch + b) || query >= value(batch + b + 1)) return score;
@@ -160,12 +162,15 @@ std::vector<Result> evaluateAttention(Problem problem, std::span<const Array> in
           score *= problem.scale;
           const double terms = static_cast<double>(query.channels) + 4;
           double off = (2 * terms * kFloatEps + 2 * rounding) * magnitude * std::fabs(problem.scale);
+          double relative = 0;
           if (!inputs[8].absent())
-            score += inputs[8].real[((b * problem.queryHeads + h) * problem.queries + s) * problem.keys + l];
-          if (lengths != nullptr)
-            score += static_cast<int64_t>(l) > lengths->whole[b] + static_cast<int64_t>(s) ? problem.filterValue : 0;
-          else
-            score = masked(problem, inputs[7], score, b, h, s, l);
+            relative = inputs[8].real[((b * problem.queryHeads + h) * problem.queries + s) * problem.keys + l];
+          if (lengths != nullptr) {
+            const bool isLater = static_cast<int64_t>(l) > lengths->whole[b] + static_cast<int64_t>(s);
+            score += relative + (isLater ? problem.filterValue : 0);
+          } else {
+            score = masked(problem, inputs[7], score, relative, b, h, s, l);
+          }
           off += 2 * kFloatEps * std::fabs(score);
           error = std::max(error, off);
           scores[l] = score;

@@ -171,10 +171,11 @@ template <class Word>
 double realOf(Whole<Word> x) {
   return static_cast<double>(static_cast<float>(x.value));
 }
-double backFrom(DML_TENSOR_DATA_TYPE, double x, double) { return x; }
+double roundedFrom(DML_TENSOR_DATA_TYPE, double x, double) { return x; }
 template <class Word>
-Whole<Word> backFrom(DML_TENSOR_DATA_TYPE type, double x, Whole<Word>) {
-  return Whole<Word>::of(static_cast<Word>(truncateTo(type, static_cast<double>(static_cast<float>(x)))));
+Whole<Word> roundedFrom(DML_TENSOR_DATA_TYPE type, double x, Whole<Word>) {
+  const double rounded = std::nearbyint(static_cast<double>(static_cast<float>(x)));
+  return Whole<Word>::of(static_cast<Word>(truncateTo(type, rounded)));
 }
 
 // Sums of integers wrap before they are divided.
@@ -290,11 +291,11 @@ const UnaryRow kPlain[] = {
     {DML_OPERATOR_ACTIVATION_PARAMETRIC_SOFTPLUS, withArgument(activation(), 1),
      [](double x, const A& a) { return a[0] * softplus(a[1] * x); }},
     {DML_OPERATOR_ACTIVATION_SOFTSIGN, ulp(3, 2), [](double x, const A&) { return x / (1 + std::fabs(x)); }},
-    // Integers by way of FLOAT32, then truncated.
+    // Integers by way of FLOAT32, then rounded to nearest, halves to even, as the original does.
     {DML_OPERATOR_ACTIVATION_SHRINK, ulp(1, 1),
      [](auto given, const A& a) {
        const double x = realOf(given);
-       return backFrom(a.type, x < -a[1] ? x + a[0] : x > a[1] ? x - a[0] : x * 0.0, given);
+       return roundedFrom(a.type, x > a[1] ? x - a[0] : x < -a[1] ? x + a[0] : x * 0.0, given);
      }},
     {DML_OPERATOR_ACTIVATION_SWISH, withArgument(activation(), 1),
      [](double x, const A& a) { return x * sigmoid(a[0] * x); }},

@@ -44,11 +44,12 @@ void checkGradient(const Case& c, DML_INTERPOLATION_MODE mode, bool withDirectio
     for (size_t o = 0; o < outputs; ++o) sum += g[o] * y.value.real[o];
     return sum;
   };
-  const DML_RESAMPLE_GRAD_OPERATOR_DESC plain{&output.tensor,        &input.tensor,         mode, 2, c.scales.data(),
-                                              c.inputOffsets.data(), c.outputOffsets.data()};
+  // Each tensor keeps its offset.
+  const DML_RESAMPLE_GRAD_OPERATOR_DESC plain{&output.tensor,         &input.tensor,        mode, 2, c.scales.data(),
+                                              c.outputOffsets.data(), c.inputOffsets.data()};
   const DML_RESAMPLE_GRAD1_OPERATOR_DESC directed{
-      &output.tensor,        &input.tensor,         mode, direction, 2, c.scales.data(),
-      c.inputOffsets.data(), c.outputOffsets.data()};
+      &output.tensor,         &input.tensor,        mode, direction, 2, c.scales.data(),
+      c.outputOffsets.data(), c.inputOffsets.data()};
   const auto gradient = withDirection ? evaluateOne(DML_OPERATOR_RESAMPLE_GRAD1, &directed, {reals(kF32, c.output, g)})
                                       : evaluateOne(DML_OPERATOR_RESAMPLE_GRAD, &plain, {reals(kF32, c.output, g)});
   const std::vector<double> x = someValues(inputs, 2);

@@ -209,8 +209,8 @@ void stepGru(const Network& network, const Times& times, size_t d, State& state)
   });
 }
 
-// Gates i, o, f, c. The page gives the output gate the cell before the step, where ONNX has the one after it; its
-// h(c_t) can only mean the new cell C_t.
+// Gates i, o, f, c. The page gives the output gate the cell before the step; the original gives it the one after it, as
+// ONNX does. The page's h(c_t) can only mean the new cell C_t.
 void stepLstm(const Network& network, const Times& times, size_t d, State& state) {
   const auto gate = [&](size_t which, size_t peephole) {
     Values sums = gateSums(network, state, times, d, which);
@@ -226,7 +226,6 @@ void stepLstm(const Network& network, const Times& times, size_t d, State& state
     return sums;
   };
   const Values input = gate(0, 0);
-  const Values output = gate(1, 1);
   Values forget = gate(2, 2);
   if (network.couples) {
     for (size_t i = 0; i < forget.value.size(); ++i)
@@ -240,6 +239,7 @@ void stepLstm(const Network& network, const Times& times, size_t d, State& state
     const Product b = product(input, candidate, i);
     state.cell.set(i, a.value + b.value, a.error + b.error + kEps * (std::fabs(a.value) + std::fabs(b.value)));
   });
+  const Values output = gate(1, 1);
   Values squashed = state.cell;
   activate(network.activation(d, 2), squashed);
   forRunning(network, times, [&](size_t i, size_t, size_t, size_t) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/oracle/elements.h"
 
@@ -224,6 +225,15 @@ std::vector<Dimension> dimensionsOf(const Desc& desc) {
   return dimensions;
 }
 
+// InputPixelOffsets of a gradient are those of InputGradientTensor, whose sizes are those of the resampled tensor. The
+// page refers to RESAMPLE1 for both; the original, and the programs that use it, have them this way round.
+template <class Desc>
+std::vector<Dimension> gradientDimensionsOf(const Desc& desc) {
+  std::vector<Dimension> dimensions = dimensionsOf(desc);
+  for (Dimension& dimension : dimensions) std::swap(dimension.inputOffset, dimension.outputOffset);
+  return dimensions;
+}
+
 Rounding roundingOf(DML_INTERPOLATION_MODE mode) {
   return mode == DML_INTERPOLATION_MODE_LINEAR ? Rounding::Linear : Rounding::HalvesUp;
 }
@@ -278,11 +288,12 @@ Result evaluateResample3(const DML_RESAMPLE3_OPERATOR_DESC& desc, std::span<cons
 }
 
 Result evaluateResampleGrad(const DML_RESAMPLE_GRAD_OPERATOR_DESC& desc, std::span<const Array> inputs) {
-  return evaluateBackward(desc.OutputGradientTensor, inputs, dimensionsOf(desc), roundingOf(desc.InterpolationMode));
+  return evaluateBackward(desc.OutputGradientTensor, inputs, gradientDimensionsOf(desc),
+                          roundingOf(desc.InterpolationMode));
 }
 
 Result evaluateResampleGrad1(const DML_RESAMPLE_GRAD1_OPERATOR_DESC& desc, std::span<const Array> inputs) {
-  return evaluateBackward(desc.OutputGradientTensor, inputs, dimensionsOf(desc),
+  return evaluateBackward(desc.OutputGradientTensor, inputs, gradientDimensionsOf(desc),
                           roundingOf(desc.InterpolationMode, desc.RoundingDirection));
 }
 

@@ -31,11 +31,12 @@ double largestOf(const Array& array) {
 // Whole numbers below this are told apart in single precision.
 constexpr double kFar = 1e9;
 
+// Halves go to the even neighbour, as the original has it.
 int64_t edgeOf(double coordinate, double scale, bool& doubtful) {
   const double edge = std::clamp(coordinate * scale, -kFar, kFar);
   const double half = std::floor(edge) + 0.5;
   doubtful = doubtful || (edge != half && std::fabs(edge - half) < 0x1p-22 * std::max(1.0, std::fabs(edge)));
-  return std::llround(edge);
+  return std::llrint(edge);
 }
 
 struct Bin {
@@ -114,8 +115,9 @@ Axis axisOf(const Align& align, double first, double last, double scale, uint32_
       sample.error = 0x1p-20 * (std::fabs(start) + std::fabs(last * scale) + std::fabs(align.inputOffset) +
                                 std::fabs(align.outputOffset * step) + 1);
     }
-    // One element around the image belongs to its edge, as ONNX's RoiAlign has it.
-    sample.inside = place >= -1 && place <= size;
+    // What lies less than an element outside belongs to the edge. ONNX's RoiAlign counts what lies a whole element
+    // outside, too; the original does not.
+    sample.inside = place > -1 && place < size;
     sample.edge = sample.error > 0 && (std::fabs(place + 1) <= sample.error || std::fabs(place - size) <= sample.error);
     const double known = std::isnan(place) ? 0 : place;
     const double inside = std::clamp(known, 0.0, size - 1.0);

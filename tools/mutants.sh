@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the cases of each mutant's operators with its kernels (tools/mutants.py), and says which are noticed.
+# Runs the cases of each mutant (tools/mutants.py) with its kernels, and says which are noticed.
 #
 #   tools/mutants.sh FOLDER [JOBS [PROGRAM]]
 #
-# PROGRAM is dimple_tests of build/linux-release; JOBS run at once (2). A mutant that ends the program, or that takes more
-# than DIMPLE_MUTANT_SECONDS (120), is noticed. Those that are not are printed last.
+# PROGRAM is the dimple of build/linux-release; JOBS run at once (2). A mutant that ends the program, or that takes more
+# than DIMPLE_MUTANT_SECONDS (120), is noticed. Those that are not are printed last. What has a result is not run again.
 set -euo pipefail
 
 (($#)) || {
@@ -13,17 +13,21 @@ set -euo pipefail
 }
 folder=$(realpath "$1")
 jobs=${2:-2}
-program=$(realpath "${3:-$(dirname "${BASH_SOURCE[0]}")/../build/linux-release/bin/dimple_tests}")
+program=$(realpath "${3:-$(dirname "${BASH_SOURCE[0]}")/../build/linux-release/bin/dimple}")
 export program
-export DIMPLE_TEST_NO_VALIDATION=1
 
 runMutant() {
   local mutant=$1 status=0
-  DIMPLE_KERNEL_DIR=$mutant DIMPLE_TEST_FILTER=$(<"$mutant/filter") timeout "${DIMPLE_MUTANT_SECONDS:-120}" \
-    "$program" --test-case="ops: *" >"$mutant/log" 2>&1 || status=$?
-  if ((status)); then echo noticed >"$mutant/result"; else echo survives >"$mutant/result"; fi
+  [[ ! -f $mutant/result ]] || return 0
+  runCases "$mutant" cases || status=$?
+  ((status)) || runCases "$mutant" cases-on-words --no-native-storage || status=$?
+  if ((status)); then echo "noticed $status" >"$mutant/result"; else echo survives >"$mutant/result"; fi
 }
-export -f runMutant
+runCases() {
+  [[ ! -s $1/$2 ]] || DIMPLE_KERNEL_DIR=$1 timeout -k 5 "${DIMPLE_MUTANT_SECONDS:-120}" \
+    "$program" case --file "$1/$2" --until-failure "${@:3}" >"$1/log" 2>&1
+}
+export -f runMutant runCases
 
 find "$folder" -mindepth 1 -maxdepth 1 -type d | sort | xargs -P "$jobs" -I{} bash -c 'runMutant {}'
 
@@ -31,7 +35,7 @@ survivors=0
 for mutant in "$folder"/*/; do
   [[ $(<"$mutant/result") == survives ]] || continue
   survivors=$((survivors + 1))
-  echo "survives: $(<"$mutant/change") [$(<"$mutant/filter")]"
+  echo "survives: $(basename "$mutant") $(<"$mutant/change")"
 done
 all=$(find "$folder" -mindepth 1 -maxdepth 1 -type d | wc -l)
 echo "$((all - survivors)) of $all mutants are noticed."

@@ -75,5 +75,8 @@ void main() {
   shares[lane] = sum;
   const float total = sumOfShares(lane);
   const uvec4 at = uvec4(batch, head, query, channel) * parameters[3];
-  if (hasChannel) storeRaw_y(at.x + at.y + at.z + at.w, toRaw(result / total));
+  // The differences to an infinity are NaN, at one key at least.
+  const bool undefined = (floatBitsToUint(top) & 0x7f800000u) == 0x7f800000u;
+  if (hasChannel)
+    storeRaw_y(at.x + at.y + at.z + at.w, toRaw(undefined ? uintBitsToFloat(0x7fc00000u) : result / total));
 }

@@ -362,6 +362,21 @@ TEST_CASE("tool: devices and bench") {
   CHECK(fixture.run("bench --rows 0").code == 2);
 }
 
+TEST_CASE("tool: case ends at the first failure if it is told to, and prints pipelines instead") {
+  const ToolFixture fixture;
+  const std::string line = "ELEMENT_WISE_ADD ATensor=f32[2] BTensor=f32[2] OutputTensor=f32[2]";
+  fixture.write("cases.txt", line + " expect=refused\n" + line + "\n");
+  const auto all = fixture.run("case --file cases.txt");
+  CHECK(all.code == 1);
+  CHECK(contains(all.out, "failed  "));
+  CHECK(contains(all.out, "passed  "));
+  const auto first = fixture.run("case --file cases.txt --until-failure");
+  CHECK(first.code == 1);
+  CHECK(contains(first.out, "failed  "));
+  CHECK_FALSE(contains(first.out, "passed  "));
+  CHECK(fixture.run("case --pipelines '" + line + "'").out == line + "\tbinary_packed.f32 0=4 1=0\n");
+}
+
 TEST_CASE("tool: docs/operators.md is what ops --rules prints") {
   const ToolFixture fixture;
   const auto outcome = fixture.run("ops --rules");

@@ -4,10 +4,16 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/caps.h"
 #include "core/element_text.h"
+#include "core/op_view.h"
+#include "core/plan_builder.h"
+#include "core/text.h"
 #include "tests/ops/case_runner.h"
+#include "tests/ops/generator.h"
 #include "tools/dimple/command.h"
 #include "tools/dimple/device.h"
+#include "tools/dimple/device_caps.h"
 #include "tools/dimple/failure.h"
 
 namespace dimple::tool {
@@ -18,6 +24,9 @@ struct CaseOptions {
   std::string file;
   DeviceOptions device;
   bool withoutNativeStorage = false;
+  bool generated = false;
+  bool pipelines = false;
+  bool untilFailure = false;
   std::string dll;
 };
 
@@ -40,6 +49,29 @@ testing::GpuOptions gpuOptions(const CaseOptions& options) {
   return result;
 }
 
+// "kernel id=value ...", what a case's plan dispatches, behind the case itself; tabs between. A line of JSON would be
+// several times as long.
+void printPipelines(const std::vector<std::string>& lines, const CaseOptions& options) {
+  Caps caps = capsOf(options.device);
+  if (options.withoutNativeStorage)
+    caps.features &= ~(static_cast<uint32_t>(Feature::Storage8) | static_cast<uint32_t>(Feature::Storage16));
+  for (const std::string& line : lines) {
+    const auto test = testing::parseTestCase(line);
+    const auto view = validate(test->desc.desc());
+    if (!view) continue;  // a case that must be refused
+    const auto plan = planOperator(*view, caps);
+    if (!plan) throw RunError(cat(line, " cannot be planned: ", plan.error().text));
+    std::printf("%s", line.c_str());
+    for (const auto* dispatches : {&plan->initialization, &plan->execution}) {
+      for (const Dispatch& dispatch : *dispatches) {
+        std::printf("\t%s", dispatch.kernel.c_str());
+        for (const auto& constant : dispatch.specialization) std::printf(" %u=%u", constant.id, constant.value);
+      }
+    }
+    std::printf("\n");
+  }
+}
+
 int runCases(const CaseOptions& options) {
   std::vector<std::string> lines = options.lines;
   if (!options.file.empty()) {
@@ -47,9 +79,21 @@ int runCases(const CaseOptions& options) {
     if (!read) throw InputError(read.error().text);
     lines.insert(lines.end(), read->begin(), read->end());
   }
-  if (lines.empty()) throw InputError("There is no case to run, expected a line in quotes or --file.");
+  if (options.generated) {
+    for (const OpSchema* schema : allSchemas()) {
+      for (const DataType type : testing::generatedTypes(*schema)) {
+        const auto made = testing::generateCases(*schema, type);
+        lines.insert(lines.end(), made.begin(), made.end());
+      }
+    }
+  }
+  if (lines.empty()) throw InputError("There is no case to run, expected a line in quotes, --file or --generated.");
   for (const std::string& line : lines)
     if (const auto test = testing::parseTestCase(line); !test) throw InputError(test.error().text);
+  if (options.pipelines) {
+    printPipelines(lines, options);
+    return 0;
+  }
 
   std::string error;
   const auto gpu =
@@ -65,7 +109,10 @@ int runCases(const CaseOptions& options) {
     ++failed;
     std::printf("failed  %s\n        %s\n", outcome.line.c_str(), outcome.failure.c_str());
   });
-  for (const std::string& line : lines) runner.add(line);
+  for (const std::string& line : lines) {
+    runner.add(line);
+    if (failed != 0 && options.untilFailure) return kExitRunFailed;
+  }
   runner.flush();
   return failed == 0 ? 0 : kExitRunFailed;
 }
@@ -76,6 +123,11 @@ Action setUpCase(CLI::App& options) {
   auto given = std::make_shared<CaseOptions>();
   options.add_option("line", given->lines, "Case lines as the operator tests print them, each in quotes");
   options.add_option("--file", given->file, "A file of case lines");
+  options.add_flag("--generated", given->generated, "The cases that the operator tests generate");
+  options.add_flag("--until-failure", given->untilFailure, "End with the submission that has a case that fails");
+  options.add_flag("--pipelines", given->pipelines,
+                   "Run nothing: print each case and behind it, after a tab each, the kernels that it dispatches with "
+                   "their specialization");
 #ifdef _WIN32
   options.add_option("--dll", given->dll, "Another DirectML.dll to run them on, over Direct3D 12");
 #endif

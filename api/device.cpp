@@ -204,7 +204,9 @@ HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REF
 
     const auto view = validate(own->desc().desc());
     if (!view) return refuse(view.error());
-    auto plan = planOperator(*view, backend().caps());
+    Caps caps = backend().caps();
+    caps.halfPrecision = (flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION) != 0;
+    auto plan = planOperator(*view, caps);
     if (!plan) return refuse(plan.error());
     auto initialization = backend().prepare(plan->initialization, plan->parameters);
     if (!initialization) return refuse(initialization.error());

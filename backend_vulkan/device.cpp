@@ -1,6 +1,7 @@
 #include "backend_vulkan/device.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/fault.h"
@@ -50,6 +51,8 @@ Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getIns
   load(functions.enumerateDeviceExtensionProperties, "vkEnumerateDeviceExtensionProperties");
   load(functions.createDevice, "vkCreateDevice");
   load(functions.getDeviceProcAddr, "vkGetDeviceProcAddr");
+  load(functions.getPhysicalDeviceCooperativeMatrixProperties, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
+       false);
   load(functions.createDebugUtilsMessenger, "vkCreateDebugUtilsMessengerEXT", false);
   load(functions.destroyDebugUtilsMessenger, "vkDestroyDebugUtilsMessengerEXT", false);
   load(functions.cmdBeginDebugUtilsLabel, "vkCmdBeginDebugUtilsLabelEXT", false);
@@ -97,8 +100,27 @@ EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled) {
         set(f.shaderInt8, Feature::Int8);
         set(f.shaderFloat16, Feature::Float16);
         set(f.storageBuffer8BitAccess, Feature::Storage8);
+        set(f.vulkanMemoryModel, Feature::MemoryModel);
         out.hostQueryReset = f.hostQueryReset != VK_FALSE;
         out.updateAfterBind |= f.descriptorBindingStorageBufferUpdateAfterBind && f.descriptorBindingPartiallyBound;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES:
+        set(reinterpret_cast<const VkPhysicalDeviceVulkanMemoryModelFeatures*>(next)->vulkanMemoryModel,
+            Feature::MemoryModel);
+        break;
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR:
+        set(reinterpret_cast<const VkPhysicalDeviceCooperativeMatrixFeaturesKHR*>(next)->cooperativeMatrix,
+            Feature::CooperativeMatrix);
+        break;
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES: {
+        const auto& f = *reinterpret_cast<const VkPhysicalDeviceVulkan13Features*>(next);
+        out.subgroupSizeControl |= f.subgroupSizeControl && f.computeFullSubgroups;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES: {
+        const auto& f = *reinterpret_cast<const VkPhysicalDeviceSubgroupSizeControlFeatures*>(next);
+        out.subgroupSizeControl |= f.subgroupSizeControl && f.computeFullSubgroups;
         break;
       }
       default:
@@ -131,6 +153,47 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
       std::max(caps_.bufferOffsetAlignment, static_cast<uint32_t>(limits.minStorageBufferOffsetAlignment));
   caps_.parameterAlignment =
       std::max(caps_.parameterAlignment, static_cast<uint32_t>(limits.minUniformBufferOffsetAlignment));
+  caps_.sharedBytes = limits.maxComputeSharedMemorySize;
+  readMatrices();
+}
+
+void Device::readMatrices() {
+  if (!caps_.has(Feature::CooperativeMatrix) || !caps_.has(Feature::MemoryModel) || !caps_.has(Feature::Float16) ||
+      !caps_.has(Feature::Storage16) || !caps_.has(Feature::SubgroupBasic) || !enabled_.subgroupSizeControl ||
+      !functions_.getPhysicalDeviceCooperativeMatrixProperties)
+    return;
+  VkPhysicalDeviceCooperativeMatrixPropertiesKHR matrices{};
+  matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+  VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
+  sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
+  sizes.pNext = &matrices;
+  VkPhysicalDeviceSubgroupProperties subgroup{};
+  subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
+  subgroup.pNext = &sizes;
+  VkPhysicalDeviceProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  properties.pNext = &subgroup;
+  functions_.getPhysicalDeviceProperties2(handles_.physicalDevice, &properties);
+  if (!(matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) ||
+      !(sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT))
+    return;
+  uint32_t count = 0;
+  const auto list = functions_.getPhysicalDeviceCooperativeMatrixProperties;
+  list(handles_.physicalDevice, &count, nullptr);
+  VkCooperativeMatrixPropertiesKHR empty{};
+  empty.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+  std::vector<VkCooperativeMatrixPropertiesKHR> shapes(count, empty);
+  list(handles_.physicalDevice, &count, shapes.data());
+  for (const auto& s : shapes) {
+    if (s.AType != VK_COMPONENT_TYPE_FLOAT16_KHR || s.BType != VK_COMPONENT_TYPE_FLOAT16_KHR ||
+        s.CType != VK_COMPONENT_TYPE_FLOAT32_KHR || s.ResultType != VK_COMPONENT_TYPE_FLOAT32_KHR ||
+        s.saturatingAccumulation || s.scope != VK_SCOPE_SUBGROUP_KHR)
+      continue;
+    // Those that kernels are made for.
+    if (s.MSize == s.NSize && s.MSize == s.KSize && (s.MSize == 8 || s.MSize == 16))
+      caps_.matrixSize = std::max(caps_.matrixSize, s.MSize);
+  }
+  if (caps_.matrixSize) caps_.subgroupSize = subgroup.subgroupSize;
 }
 
 Result<std::unique_ptr<Device>> Device::create(const DeviceHandles& handles, const InstanceFunctions& functions,

@@ -29,6 +29,8 @@ struct InstanceFunctions {
   PFN_vkEnumerateDeviceExtensionProperties enumerateDeviceExtensionProperties = nullptr;
   PFN_vkCreateDevice createDevice = nullptr;
   PFN_vkGetDeviceProcAddr getDeviceProcAddr = nullptr;
+  // Null without VK_KHR_cooperative_matrix.
+  PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR getPhysicalDeviceCooperativeMatrixProperties = nullptr;
   PFN_vkCreateDebugUtilsMessengerEXT createDebugUtilsMessenger = nullptr;    // null without VK_EXT_debug_utils
   PFN_vkDestroyDebugUtilsMessengerEXT destroyDebugUtilsMessenger = nullptr;  // likewise
   PFN_vkCmdBeginDebugUtilsLabelEXT cmdBeginDebugUtilsLabel = nullptr;        // likewise
@@ -42,6 +44,7 @@ struct EnabledFeatures {
   uint32_t features = 0;         // bits of dimple::Feature
   bool updateAfterBind = false;  // storage buffers of a set may change until it executes
   bool hostQueryReset = false;
+  bool subgroupSizeControl = false;  // a pipeline can require its subgroups' size, and that they are full
 };
 
 // Reads a chain of feature structures as the caller passed it to vkCreateDevice.
@@ -89,6 +92,8 @@ class Device final : public Backend {
 
  private:
   Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled);
+  // What subgroups compute together, if all that it takes is enabled.
+  void readMatrices();
 
   DeviceHandles handles_;
   InstanceFunctions functions_;

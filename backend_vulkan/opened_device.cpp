@@ -208,6 +208,9 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
   use12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
   use12.timelineSemaphore = VK_TRUE;  // mandatory in Vulkan 1.2
   use12.hostQueryReset = have12.hostQueryReset;
+  // With the memory model the scope of atomics is a feature of its own.
+  use12.vulkanMemoryModel = have12.vulkanMemoryModel && have12.vulkanMemoryModelDeviceScope;
+  use12.vulkanMemoryModelDeviceScope = use12.vulkanMemoryModel;
   use12.shaderInt8 = have12.shaderInt8;
   use12.shaderFloat16 = have12.shaderFloat16;
   use12.storageBuffer8BitAccess = options.nativeStorage && have12.storageBuffer8BitAccess;
@@ -248,6 +251,25 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
     robustness2.pNext = use.pNext;
     use.pNext = &robustness2;
     extensions.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
+  }
+
+  // Matrices that subgroups hold together; their kernels count on the size of a subgroup.
+  VkPhysicalDeviceSubgroupSizeControlFeatures subgroupSizes{};
+  subgroupSizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{};
+  matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
+  if (lists(available, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) &&
+      lists(available, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
+    VkPhysicalDeviceFeatures2 query{};
+    query.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    query.pNext = &matrices;
+    matrices.pNext = &subgroupSizes;
+    functions_.getPhysicalDeviceFeatures2(handles_.physicalDevice, &query);
+    matrices.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+    subgroupSizes.pNext = use.pNext;
+    use.pNext = &matrices;
+    extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   }
 
   constexpr float kPriority = 1.0f;

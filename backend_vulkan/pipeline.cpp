@@ -15,7 +15,11 @@ namespace dimple::vulkan {
 namespace {
 
 static_assert(static_cast<uint32_t>(Feature::Storage16) == static_cast<uint32_t>(KernelFeature::Storage16) &&
-              static_cast<uint32_t>(Feature::SubgroupShuffle) == static_cast<uint32_t>(KernelFeature::SubgroupShuffle));
+              static_cast<uint32_t>(Feature::SubgroupShuffle) ==
+                  static_cast<uint32_t>(KernelFeature::SubgroupShuffle) &&
+              static_cast<uint32_t>(Feature::CooperativeMatrix) ==
+                  static_cast<uint32_t>(KernelFeature::CooperativeMatrix) &&
+              static_cast<uint32_t>(Feature::MemoryModel) == static_cast<uint32_t>(KernelFeature::MemoryModel));
 
 // A cache file is this header and the driver's data. The driver's own header tells devices apart but not damage.
 struct FileHeader {
@@ -140,14 +144,22 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   }
   const VkSpecializationInfo specialization{static_cast<uint32_t>(entries.size()), entries.data(), values.size() * 4,
                                             values.data()};
-  const VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                         nullptr,
-                                         0,
-                                         {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0,
-                                          VK_SHADER_STAGE_COMPUTE_BIT, module, "main", &specialization},
-                                         device_.layouts().pipeline(kernel->bindingCount),
-                                         VK_NULL_HANDLE,
-                                         -1};
+  // What matrices are shared among has to be what the plan took for a subgroup.
+  const bool subgroups = has(kernel->features, KernelFeature::CooperativeMatrix);
+  VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroupSize{};
+  subgroupSize.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
+  subgroupSize.requiredSubgroupSize = device_.caps().subgroupSize;
+  const VkPipelineShaderStageCreateFlags stageFlags =
+      subgroups ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
+  const VkComputePipelineCreateInfo info{
+      VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+      nullptr,
+      0,
+      {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, subgroups ? &subgroupSize : nullptr, stageFlags,
+       VK_SHADER_STAGE_COMPUTE_BIT, module, "main", &specialization},
+      device_.layouts().pipeline(kernel->bindingCount),
+      VK_NULL_HANDLE,
+      -1};
   VkPipeline pipeline = VK_NULL_HANDLE;
   const VkResult result = vk.vkCreateComputePipelines(device_.handles().device, cache_, 1, &info, nullptr, &pipeline);
   vk.vkDestroyShaderModule(device_.handles().device, module, nullptr);

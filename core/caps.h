@@ -21,6 +21,8 @@ enum class Feature : uint32_t {
   SubgroupArithmetic = 1u << 9,
   SubgroupBallot = 1u << 10,
   SubgroupShuffle = 1u << 11,
+  CooperativeMatrix = 1u << 16,
+  MemoryModel = 1u << 17,
 };
 
 // "64-bit integer arithmetic (shaderInt64)"
@@ -33,6 +35,12 @@ struct Caps {
   uint32_t bufferOffsetAlignment = 16;         // bytes; offsets the planner adds to a binding are multiples of it
   uint32_t parameterAlignment = 256;           // bytes; offsets of blocks in the parameter buffer
   uint32_t pushBytes = 128;
+  uint32_t sharedBytes = 32768;  // that a workgroup's invocations share
+  uint32_t subgroupSize = 0;     // invocations, where matrixSize is not 0
+  // Rows, columns and depth of the matrices whose products a subgroup computes together, FLOAT16 factors summed in
+  // FLOAT32; 0: it does not.
+  uint32_t matrixSize = 0;
+  bool halfPrecision = false;  // the caller allows FLOAT32 operands to be rounded to FLOAT16
 
   bool has(Feature feature) const { return (features & static_cast<uint32_t>(feature)) != 0; }
 };

@@ -54,6 +54,10 @@ std::string_view featureName(Feature feature) {
       return "subgroup ballots";
     case Feature::SubgroupShuffle:
       return "subgroup shuffles";
+    case Feature::CooperativeMatrix:
+      return "cooperative matrices (cooperativeMatrix)";
+    case Feature::MemoryModel:
+      return "the Vulkan memory model (vulkanMemoryModel)";
   }
   return "a feature that Dimple does not use";
 }

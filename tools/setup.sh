@@ -6,6 +6,7 @@
 #   tools/setup.sh --fuzz    also clang, for the linux-fuzz preset
 #   tools/setup.sh --d3d12   also DXC, Wine and mingw-w64, which make DXIL of the kernels, and libvkd3d to test it,
 #                            also from Windows programs (tools/wine/run.sh)
+#   tools/setup.sh --matrices  also a lavapipe with cooperative matrices, which no release of Debian has yet
 #   tools/setup.sh --microsoft  also Microsoft's DirectML.dll, to check the tests against (docs/microsoft.md)
 #
 # Debian 12 and 13 are set up by the script: packages of the distribution itself are installed with apt (as root or
@@ -20,18 +21,20 @@ wantDemo=0
 wantFuzz=0
 wantD3d12=0
 wantMicrosoft=0
+wantMatrices=0
 for argument in "$@"; do
   case $argument in
     --demo) wantDemo=1 ;;
     --fuzz) wantFuzz=1 ;;
     --d3d12) wantD3d12=1 ;;
+    --matrices) wantMatrices=1 ;;
     --microsoft) wantD3d12=1 wantMicrosoft=1 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --fuzz, --d3d12, --microsoft)." >&2
+      echo "setup: unknown option $argument (known: --demo, --fuzz, --d3d12, --matrices, --microsoft)." >&2
       exit 2
       ;;
   esac
@@ -287,4 +290,8 @@ if ((wantD3d12)); then
   setupWineBridge
 fi
 ((!wantMicrosoft)) || setupMicrosoft
+if ((wantMatrices)); then
+  . "$root/tools/setup_matrices.sh"
+  setupMatrices
+fi
 say "ready"

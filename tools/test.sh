@@ -145,12 +145,20 @@ installTest() {
   fi
 }
 
-must "set-up" tools/setup.sh --d3d12 $( ((withSanitizers)) && echo --fuzz)
+must "set-up" tools/setup.sh --d3d12 --matrices $( ((withSanitizers)) && echo --fuzz)
 # shellcheck disable=SC1091
 . build/deps/env.sh
 must "configure linux-release" configure linux-release
 must "build linux-release" build linux-release
 runTests linux-release
+# On a lavapipe that has cooperative matrices, with its own C library.
+if [[ -f build/deps/matrices/stamp ]]; then
+  DIMPLE_TEST_MATRICES=1 DIMPLE_TEST_BACKEND=vulkan DIMPLE_TEST_SAMPLE=$((${DIMPLE_TEST_SAMPLE:-1} * 40)) \
+    stage "dimple_tests (matrices)" runProgram "dimple_tests (matrices)" build/deps/matrices/run.sh \
+    build/linux-release/bin/dimple_tests --test-case="ops: products of subgroups' matrices*"
+else
+  skip "products of subgroups' matrices" "$(cat build/deps/matrices/missing.txt 2>/dev/null || echo "tools/setup.sh --matrices was not run")"
+fi
 # Not `stage X || ...`: inside it a failing command would not end the function.
 if stage "install, find_package, pkg-config" bash -c "set -euo pipefail; root='$root' logs='$logs'
   $(declare -f installTest); installTest"; then

@@ -173,6 +173,9 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
   window.backward = backward;
   uint32_t flippedBase = 0;
   bool empty = false;
+  // Whether a filter's elements lie side by side in the order of the depth, and how many do so far.
+  bool packed = true;
+  uint32_t taps = 1;
   std::vector<uint32_t>& words = window.dimensions;
   for (uint32_t i = 0; i < kMostSpatial; ++i) {
     const uint32_t d = kMostSpatial - 1 - i;
@@ -197,6 +200,8 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
       flippedBase += (windowSize - 1) * tapStride;
       tapStride = 0 - tapStride;
     }
+    packed = packed && (s.window == 1 || tapStride == taps);
+    taps *= s.window;
     product.columns *= size;
     product.depth *= s.window;
     appendDivisor(words, size, size);
@@ -208,6 +213,7 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
   // Further dimensions have one element, and so they are all padding or none.
   for (size_t d = kMostSpatial; d < convolution.strides.size(); ++d) empty = empty || convolution.startPadding[d] != 0;
   if (empty) product.depth = 0;
+  product.a = {filterStride, packed && (channels == 1 || channelStride == taps) ? 1u : 0u};
 
   const bool hasBias = convolution.bias && view.input(*convolution.bias).present();
   const uint32_t biasStride = hasBias ? strideAt(view.input(*convolution.bias), 1) : 0;

@@ -97,9 +97,7 @@ void main() {
     float sum = 0.0;
     for (uint j = 0u; j < kKeys / 4u; ++j) {
       const float score = weights[firstMine + j];
-      // Infinities of the same sign have no difference.
-      float weight = score == top ? 1.0 : expAccurate(score - top);
-      if (lane % 4u * (kKeys / 4u) + j >= count) weight = 0.0;
+      const float weight = expAccurate(score - top);
       weights[firstMine + j] = weight;
       sum += weight;
     }
@@ -107,6 +105,7 @@ void main() {
     shares[lane] = sum;
     barrier();
     if (lane % 4u == 0u) {
+      // Infinities of the same sign have no difference.
       const float shrink = oldTop == top ? 1.0 : expAccurate(oldTop - top);
       sums[mine] = sums[mine] * shrink + (shares[lane] + shares[lane + 1u] + (shares[lane + 2u] + shares[lane + 3u]));
       shrinks[mine] = shrink;

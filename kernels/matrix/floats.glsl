@@ -1,5 +1,5 @@
 // FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(alpha * sum + beta * c).
-//   flags   kHasC; kWide: y holds FLOAT32 whatever T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions
+//   flags   kToParts: sums are stored as they are, [slice][matrix][row][column]; kHasC; kWide: y holds FLOAT32 whatever T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions
 //           neighbouring invocations read along
 #define SUM float
 #define ZERO uint
@@ -7,10 +7,21 @@ const uint kHasC = 1u;
 const uint kWide = 2u;
 const uint kADepthFirst = 4u;
 const uint kBDepthFirst = 8u;
+const uint kToParts = 16u;
 
 layout(constant_id = 1) const uint FUSED = 0;
 
-#if VECTOR
+#if PARTS
+// Sums of parts of the depth, [part][matrix][row][column].
+layout(set = 0, binding = 0, std430) readonly buffer partBuffer { float parts[]; };
+#define C_BINDING 1
+#elif COOPERATIVE
+// Each as elements and as vectors of 16 bytes.
+TENSOR_IN(a, 0)
+TENSOR_IN(b, 1)
+layout(set = 0, binding = 0, std430) readonly buffer aVectorBuffer { uvec4 aVectors[]; };
+layout(set = 0, binding = 1, std430) readonly buffer bVectorBuffer { uvec4 bVectors[]; };
+#elif VECTOR
 // Four elements.
 #if T == f16
 #define QUAD uvec2
@@ -27,11 +38,24 @@ TENSOR_IN(b, 1)
 float loadA(uint i, uint zero) { return fromRaw(loadRaw_a(i)); }
 float loadB(uint i, uint zero) { return fromRaw(loadRaw_b(i)); }
 #endif
-TENSOR_IN(c, 2)
-TENSOR_OUT(y, 3)
+#ifndef C_BINDING
+#define C_BINDING 2
+#endif
+#define Y_BINDING (C_BINDING + 1)
+TENSOR_IN(c, C_BINDING)
+TENSOR_OUT(y, Y_BINDING)
 
 uint zeroOfA(uint row) { return 0u; }
 uint zeroOfB(uint column) { return 0u; }
+
+#if COOPERATIVE
+layout(set = 0, binding = Y_BINDING, std430) writeonly buffer yPartBuffer { float yParts[]; };
+void storePart(uint i, float sum) { yParts[i] = sum; }
+#elif T == f32 || !defined(NATIVE)
+void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }
+#else
+void storePart(uint i, float sum) {}  // 16-bit elements hold no sums
+#endif
 
 void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) {
   float value = uintBitsToFloat(push.alpha) * sum;

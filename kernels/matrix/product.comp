@@ -8,6 +8,7 @@
 //   CONVOLUTION   defined where A is a filter and B the windows of an input (convolution.glsl), else matrix.glsl
 //   TILE          defined: a workgroup computes TILE x TILE elements from parts of A and B in shared memory; else an
 //                 invocation computes one
+//                 (of floats: from one of `slices` of the depth, sliceDepth steps each)
 //   VECTOR        defined: A and B are read in vectors of four elements
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 #if INTEGER
@@ -15,7 +16,11 @@
 #else
 #define OPERAND_FIELDS uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags;
 #endif
+#if defined(TILE) && !INTEGER
+#define PUSH_FIELDS uint rows; uint columns; uint depth; uint sliceDepth; uint slices; uint matrixRank; OPERAND_FIELDS
+#else
 #define PUSH_FIELDS uint rows; uint columns; uint depth; uint count; uint matrixRank; OPERAND_FIELDS
+#endif
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

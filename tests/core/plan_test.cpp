@@ -198,7 +198,8 @@ TEST_CASE("a product takes the kernel that suits its shape and layout") {
     return plan->execution[0].kernel;
   };
   CHECK(kernel("f32[4,8]", "f32[8,4]", "f32[4,4]") == "gemm.f32");
-  CHECK(kernel("f32[3,64]", "f32[64,500]", "f32[3,500]") == "gemm_few_rows.f32");
+  CHECK(kernel("f32[3,64]", "f32[64,500]", "f32[3,500]") == "gemm_few_rows_vector.f32");
+  CHECK(kernel("f32[3,64]", "f32[64,501]", "f32[3,501]") == "gemm_few_rows.f32");
   CHECK(kernel("f16[500,64]", "f16[64,3]", "f16[500,3]") == "gemm_few_rows.f16");
   CHECK(kernel("f32[50,30]", "f32[30,50]", "f32[50,50]") == "gemm_tile.f32");
   CHECK(kernel("f32[64,32]", "f32[32,64]", "f32[64,64]") == "gemm_vector_tile.f32");
@@ -242,4 +243,76 @@ TEST_CASE("a convolution with a window of one element is a product of matrices w
   CHECK(kernel("f32[2,16,8,8]{1024,1,128,16}", "0", "f32[2,32,8,8]{2048,1,256,32}") == "gemm_vector_tile.f32");
   CHECK(kernel("f32[2,16,8,8]{1024,64,1,8}", "0", "f32[2,32,8,8]") == "convolution_tile.f32");
   CHECK(kernel("f32[2,16,8,8]", "1", "f32[2,32,8,9]") == "convolution_tile.f32");
+}
+
+namespace {
+
+// A large device whose subgroups multiply matrices.
+Caps matrixCaps() {
+  Caps caps;
+  caps.features = ~0u;
+  caps.sharedBytes = 49152;
+  caps.subgroupSize = 32;
+  caps.matrixSize = 16;
+  return caps;
+}
+
+uint32_t specOf(const Dispatch& dispatch, uint32_t id) {
+  for (const auto& s : dispatch.specialization)
+    if (s.id == id) return s.value;
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit their number") {
+  const auto tileOf = [](std::string_view line, const Caps& caps) {
+    const auto plan = planOf(line, caps);
+    REQUIRE(plan);
+    const Dispatch& dispatch = plan->execution[0];
+    return cat(dispatch.kernel, " ", specOf(dispatch, 3), "x", specOf(dispatch, 4), " ", dispatch.groups[0], " ",
+               plan->execution.size());
+  };
+  constexpr auto kLarge = "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] OutputTensor=f16[4096,4096] Alpha=1";
+  CHECK(tileOf(kLarge, matrixCaps()) == "gemm_cooperative_native.f16 128x128 1024 1");
+  constexpr auto kMiddle = "GEMM ATensor=f16[1024,1024] BTensor=f16[1024,1024] OutputTensor=f16[1024,1024] Alpha=1";
+  CHECK(tileOf(kMiddle, matrixCaps()) == "gemm_cooperative_native.f16 64x64 256 1");
+  // Slices of the depth, and their sum.
+  constexpr auto kDeep = "GEMM ATensor=f16[64,4096] BTensor=f16[4096,64] OutputTensor=f16[64,64] Alpha=1";
+  CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_native.f16 64x64 32 2");
+
+  SUBCASE("a device without them") {
+    Caps caps = matrixCaps();
+    caps.matrixSize = 0;
+    CHECK(planOf(kLarge, caps)->execution[0].kernel == "gemm_large_tile_native.f16");
+  }
+  SUBCASE("one with little shared memory") {
+    Caps caps = matrixCaps();
+    caps.sharedBytes = 20480;
+    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_native.f16 64x64 4096 1");
+    caps.sharedBytes = 16384;
+    CHECK(planOf(kLarge, caps)->execution[0].kernel == "gemm_native.f16");
+  }
+  SUBCASE("FLOAT32 only if half precision is allowed") {
+    constexpr auto kWide = "GEMM ATensor=f32[4096,4096] BTensor=f32[4096,4096] OutputTensor=f32[4096,4096] Alpha=1";
+    CHECK(planOf(kWide, matrixCaps())->execution[0].kernel == "gemm_large_tile.f32");
+    Caps caps = matrixCaps();
+    caps.halfPrecision = true;
+    CHECK(tileOf(kWide, caps) == "gemm_cooperative.f32 128x128 1024 1");
+  }
+}
+
+TEST_CASE("matrices of subgroups read vectors where eight elements lie side by side") {
+  const auto reads = [](std::string_view line) {
+    const auto plan = planOf(line, matrixCaps());
+    REQUIRE(plan);
+    return std::pair(specOf(plan->execution[0], 9), specOf(plan->execution[0], 10));
+  };
+  constexpr uint32_t kVectors = 1;
+  constexpr uint32_t kAcross = 2;
+  CHECK(reads("GEMM ATensor=f16[64,64] BTensor=f16[64,64] OutputTensor=f16[64,64] Alpha=1") ==
+        std::pair(kVectors, kVectors | kAcross));
+  CHECK(reads("GEMM ATensor=f16[64,64] BTensor=f16[64,64] OutputTensor=f16[64,64] TransA=TRANSPOSE TransB=TRANSPOSE "
+              "Alpha=1") == std::pair(kVectors | kAcross, kVectors));
+  CHECK(reads("GEMM ATensor=f16[64,60] BTensor=f16[60,60] OutputTensor=f16[64,60] Alpha=1") == std::pair(0u, kAcross));
 }

@@ -160,8 +160,9 @@ std::string CaseRunner::prepare(Pending& pending) {
   }
   if (FAILED(created)) return cat("CreateOperator: ", gpu_.refusalText(created));
   if (!oracle::knows(desc.Type)) return "The oracle does not know the operator.";
-  if (const HRESULT result = device.CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&pending.compiled));
-      FAILED(result))
+  const DML_EXECUTION_FLAGS flags =
+      test.halfPrecision ? DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION : DML_EXECUTION_FLAG_NONE;
+  if (const HRESULT result = device.CompileOperator(op.Get(), flags, IID_PPV_ARGS(&pending.compiled)); FAILED(result))
     return cat("CompileOperator: ", gpu_.refusalText(result));
   pending.execution = dimpleGetBindingProperties(pending.compiled.Get());
   if (pending.execution.PersistentResourceSize != 0) {

@@ -60,6 +60,9 @@ Status readExtra(TestCase& test, const std::string& key, const std::string& valu
   } else if (key == "inplace") {
     if (value != "0") return unexpected("0, the input whose memory the output shares");
     test.inPlace = true;
+  } else if (key == "half") {
+    if (value != "allowed") return unexpected("allowed");
+    test.halfPrecision = true;
   } else if (key == "expect") {
     if (value != "refused") return unexpected("refused");
     test.refused = true;
@@ -68,8 +71,8 @@ Status readExtra(TestCase& test, const std::string& key, const std::string& valu
   } else if (const auto output = indexed("expect")) {
     test.givenOutputs[*output] = value;
   } else {
-    return invalid(
-        cat("There is no key ", key, "; the keys are seed, fill, indices, input0.., expect0.., inplace and expect."));
+    return invalid(cat("There is no key ", key,
+                       "; the keys are seed, fill, indices, input0.., expect0.., inplace, half and expect."));
   }
   return {};
 }

@@ -9,6 +9,8 @@
 //   input0=[1,nan,-0]  elements of input 0 in row-major order, repeated as needed, instead of a fill
 //   expect0=[2,inf]    what output 0 must be; the oracle has to agree
 //   inplace=0          the output lies in the memory of input 0
+//   half=allowed       the operator is compiled with DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION; the oracle
+//                      knows nothing of it, so that fills should be such as FLOAT16 holds
 //   expect=refused     CreateOperator must refuse the description
 #pragma once
 
@@ -34,6 +36,7 @@ struct TestCase {
   bool wildIndices = false;
   std::map<size_t, std::string> givenInputs = {}, givenOutputs = {};  // bracketed lists
   bool inPlace = false;
+  bool halfPrecision = false;
   bool refused = false;
 
   DML_OPERATOR_TYPE type() const { return desc.schema().type; }

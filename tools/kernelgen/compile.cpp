@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "kernels/kernel_table.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/facts.h"
 #include "tools/kernelgen/files.h"
@@ -153,16 +154,21 @@ std::vector<std::string> Compiler::sourceArguments(const Kernel& kernel, const f
   return arguments;
 }
 
-Compiler::Module Compiler::compileGlsl(const Kernel& kernel, bool hlsl, Entry& entry) const {
+Compiler::Module Compiler::compileGlsl(const Kernel& kernel, const char* define, Entry& entry) const {
   Module module(folders_.cache);
   const std::string file = module.file.string();
   std::vector<std::string> arguments{tools_.glslang, "-V", "--quiet", "--target-env", "vulkan1.2", "-o", file};
   std::ranges::copy(sourceArguments(kernel, folders_.output), std::back_inserter(arguments));
-  if (hlsl) arguments.push_back("-DDIMPLE_HLSL=1");
+  if (define) arguments.push_back(std::string("-D") + define + "=1");
   run(arguments, kernel, entry);
   run({tools_.spirvVal, "--target-env", "vulkan1.2", file}, kernel, entry);
   module.words = readWords(module.file);
-  module.interface = reflect(run({tools_.spirvCross, file, "--reflect"}, kernel, entry), kernel.name, kernel.portable);
+  // SPIRV-Cross reads no cooperative matrices: the interface is that of a module without.
+  if (!define && (inspectModule(module.words).features & uint32_t(dimple::KernelFeature::CooperativeMatrix)))
+    module.interface = compileGlsl(kernel, "DIMPLE_REFLECT", entry).interface;
+  else
+    module.interface =
+        reflect(run({tools_.spirvCross, file, "--reflect"}, kernel, entry), kernel.name, kernel.portable);
   return module;
 }
 
@@ -207,7 +213,7 @@ std::string Compiler::cacheKey(const Kernel& kernel, std::string& closure) const
 
 Compiler::Entry Compiler::make(const Kernel& kernel, bool differsForHlsl) const {
   Entry entry;
-  const Module module = compileGlsl(kernel, false, entry);
+  const Module module = compileGlsl(kernel, nullptr, entry);
   const ModuleFacts facts = inspectModule(module.words);
   if (!facts.unknownCapabilities.empty())
     throw Error("The kernel " + kernel.name +
@@ -216,7 +222,7 @@ Compiler::Entry Compiler::make(const Kernel& kernel, bool differsForHlsl) const 
   entry.facts.features = facts.features;
   entry.spirv = stripModule(module.words);
   if (kernel.portable && differsForHlsl) {
-    const Module portable = compileGlsl(kernel, true, entry);
+    const Module portable = compileGlsl(kernel, "DIMPLE_HLSL", entry);
     if (portable.interface != module.interface)
       throw Error("The kernel " + kernel.name + " has another interface with DIMPLE_HLSL than without.");
     entry.hlsl = makeHlsl(kernel, portable, entry);

@@ -1,0 +1,34 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+#include "directml_enums.glsl"
+
+// y = activation(alpha * sum of an element's parts + beta * c); an invocation an element.
+//   CONVOLUTION   defined where the columns are places of a convolution (convolution.glsl), else matrix.glsl
+//   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
+#define PARTS 1
+#define PUSH_FIELDS uint rows; uint columns; uint count; uint parts; uint matrixRank; uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags;
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "common/math.glsl"
+#include "common/functions.glsl"
+#include "common/activation.glsl"
+#if CONVOLUTION
+#include "matrix/convolution.glsl"
+#else
+#include "matrix/matrix.glsl"
+#endif
+#include "matrix/floats.glsl"
+
+void main() {
+  uint item;
+  if (!gridItem(push.count, item)) return;
+  float sum = 0.0;
+  for (uint part = 0u; part < push.parts; ++part) sum += parts[part * push.count + item];
+  const uint perMatrix = push.rows * push.columns;
+  const uint pair = item / perMatrix;
+  const uint place = item - pair * perMatrix;
+  const uint row = place / push.columns;
+  const uint column = place - row * push.columns;
+  finish(sum, pair, row, column, columnAt(column), walkOffsets(kMatrices, push.matrixRank, pair));
+}

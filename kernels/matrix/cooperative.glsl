@@ -1,0 +1,28 @@
+// Matrices that the invocations of a subgroup hold together. Their extension is not known to the tool that reads a
+// module's interface: with DIMPLE_REFLECT the same interface goes without.
+#extension GL_KHR_shader_subgroup_basic : require
+#if DIMPLE_REFLECT
+#define MATRIX_A float
+#define MATRIX_B float
+#define MATRIX_SUM float
+#define LOAD_ROWS(MATRIX, FROM, AT, PITCH) MATRIX = float(FROM[AT].x)
+#define LOAD_COLUMNS(MATRIX, FROM, AT, PITCH) MATRIX = float(FROM[AT].x)
+#define STORE_ROWS(MATRIX, TO, AT, PITCH) TO[AT].x = uint(MATRIX)
+#define MULTIPLY_ADD(A, B, SUMS) ((A) * (B) + (SUMS))
+#define SUBGROUP_BARRIER() subgroupBarrier()
+#else
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#define MATRIX_A coopmat<float16_t, gl_ScopeSubgroup, SIZE, SIZE, gl_MatrixUseA>
+#define MATRIX_B coopmat<float16_t, gl_ScopeSubgroup, SIZE, SIZE, gl_MatrixUseB>
+#define MATRIX_SUM coopmat<float, gl_ScopeSubgroup, SIZE, SIZE, gl_MatrixUseAccumulator>
+#define LOAD_ROWS(MATRIX, FROM, AT, PITCH) coopMatLoad(MATRIX, FROM, AT, PITCH, gl_CooperativeMatrixLayoutRowMajor)
+#define LOAD_COLUMNS(MATRIX, FROM, AT, PITCH) \
+  coopMatLoad(MATRIX, FROM, AT, PITCH, gl_CooperativeMatrixLayoutColumnMajor)
+#define STORE_ROWS(MATRIX, TO, AT, PITCH) coopMatStore(MATRIX, TO, AT, PITCH, gl_CooperativeMatrixLayoutRowMajor)
+#define MULTIPLY_ADD(A, B, SUMS) coopMatMulAdd(A, B, SUMS)
+#define SUBGROUP_BARRIER()                                                            \
+  controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, \
+                 gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible)
+#endif

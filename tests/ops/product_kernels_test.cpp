@@ -1,0 +1,88 @@
+// Products on kernels that only some devices have: matrices that a subgroup's invocations hold together.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "core/op_schema.h"
+#include "tests/gpu_test.h"
+#include "tests/ops/case_runner.h"
+#include "tests/ops/generator.h"
+#include "tests/ops/selection.h"
+
+namespace dimple::testing {
+namespace {
+
+struct Counts {
+  size_t cases = 0;
+  size_t failed = 0;
+  size_t dispatches = 0;  // of kernels of matrices
+  std::set<std::string> kernels;
+};
+
+void STDMETHODCALLTYPE countKernel(void* context, const char* kernel, double) {
+  Counts& counts = *static_cast<Counts*>(context);
+  if (std::string_view(kernel).find("_cooperative") == std::string_view::npos) return;
+  ++counts.dispatches;
+  counts.kernels.insert(kernel);
+}
+
+// Those that are made for these kernels, and of the operators that may take them a sample of the others.
+std::vector<std::string> productLines() {
+  auto lines = readCaseFile(DIMPLE_TEST_SOURCE_DIR "/ops/cases/product.txt");
+  REQUIRE(lines);
+  size_t counter = 0;
+  for (const DML_OPERATOR_TYPE type : {DML_OPERATOR_GEMM, DML_OPERATOR_CONVOLUTION})
+    for (const std::string& line : generateCases(*findSchema(type), DML_TENSOR_DATA_TYPE_FLOAT16))
+      if (counter++ % selection().sample == 0) lines->push_back(line);
+  return *lines;
+}
+
+// A machine whose device has them says so with DIMPLE_TEST_MATRICES=1; then it is an error if none runs.
+GPU_TEST_CASE("ops: products of subgroups' matrices agree with the oracle") {
+  const bool expected = std::getenv("DIMPLE_TEST_MATRICES") != nullptr;
+  IDimpleContext& context = gpu.context();
+  if (FAILED(context.SetProfiling(TRUE))) {
+    std::printf("products of subgroups' matrices: the %s device cannot tell which kernels it runs\n",
+                std::string(gpu.backend()).c_str());
+    CHECK_FALSE(expected);
+    return;
+  }
+  Counts counts;
+  {
+    CaseRunner runner(gpu, [&](const CaseOutcome& outcome) {
+      ++counts.cases;
+      if (outcome.failure.empty()) return;
+      ++counts.failed;
+      std::printf("%s\n    %s\n", outcome.line.c_str(), outcome.failure.c_str());
+    });
+    const auto readProfile = [&] {
+      runner.flush();
+      CHECK(context.ReadProfile(countKernel, &counts) == S_OK);
+    };
+    const auto lines = productLines();
+    // The first one tells whether the device has them.
+    runner.add(lines.front());
+    readProfile();
+    if (counts.dispatches != 0)
+      for (size_t i = 1; i < lines.size(); ++i) {
+        runner.add(lines[i]);
+        if (i % 256 == 0) readProfile();
+      }
+    readProfile();
+  }
+  CHECK(context.SetProfiling(FALSE) == S_OK);
+  CHECK(counts.failed == 0);
+  if (counts.dispatches == 0) {
+    std::printf("products of subgroups' matrices: the device has none\n");
+    CHECK_FALSE(expected);
+    return;
+  }
+  std::printf("products of subgroups' matrices: %zu cases, %zu dispatches of", counts.cases, counts.dispatches);
+  for (const std::string& kernel : counts.kernels) std::printf(" %s", kernel.c_str());
+  std::printf("\n");
+  CHECK(counts.kernels.size() == 4);  // matrices and convolutions of both types
+}
+
+}  // namespace
+}  // namespace dimple::testing

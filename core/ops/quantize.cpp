@@ -76,6 +76,14 @@ uint32_t typeWord(DataType type) {
 
 bool isPresent(const OpView& view, size_t input) { return input < view.inputs().size() && view.input(input).present(); }
 
+// The zero point of QUANTIZE and DEQUANTIZE without one: the middle of an unsigned type.
+uint32_t defaultZeroPoint(const OpView& view) {
+  const DML_OPERATOR_TYPE op = view.schema().type;
+  if (op != DML_OPERATOR_QUANTIZE && op != DML_OPERATOR_DEQUANTIZE) return 0;
+  const DataType type = (op == DML_OPERATOR_QUANTIZE ? view.output() : view.input(0)).type;
+  return type == DML_TENSOR_DATA_TYPE_UINT8 ? 128 : type == DML_TENSOR_DATA_TYPE_UINT4 ? 8 : 0;
+}
+
 // All operators of one tensor that is quantized or dequantized. Each element of the scales and zero points serves a
 // block of elements, often of one.
 Result<Plan> planQuantization(const OpView& view, const Caps& caps) {
@@ -100,7 +108,7 @@ Result<Plan> planQuantization(const OpView& view, const Caps& caps) {
     const uint64_t count = part.count();
     return builder.addItems("quantize.u32", count,
                             {static_cast<uint32_t>(count), part.rank, typeWord(x.type), typeWord(scale.type),
-                             typeWord(y.type), zeroPoint == 2},
+                             typeWord(y.type), zeroPoint == 2 ? 1 : defaultZeroPoint(view)},
                             buffers, builder.parameters(part), {{0, isFloat(y.type)}});
   };
   if (auto error = builder.addWindows(walk, ranges, add)) return *error;

@@ -2,9 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// y = round(x / scale) + zero point, or with DEQUANTIZES (x - zero point) * scale. Without a zero point it is 0, and its
-// binding that of the scale.
-#define PUSH_FIELDS uint count; uint rank; uint xType; uint scaleType; uint yType; uint hasZeroPoint;
+// y = round(x / scale) + zero point, or with DEQUANTIZES (x - zero point) * scale. The zero point is zeroAt, and its
+// binding that of the scale, or with 1 that of the binding.
+#define PUSH_FIELDS uint count; uint rank; uint xType; uint scaleType; uint yType; uint zeroAt;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -24,7 +24,7 @@ void main() {
   const float s = floatFrom(loadAny_scale(at.y, push.scaleType), push.scaleType);
   // Zero points are of the integers' type.
   const uint type = DEQUANTIZES != 0u ? push.xType : push.yType;
-  const uint z = push.hasZeroPoint != 0u ? loadAny_zeroPoint(at.z, type) : 0u;
+  const uint z = push.zeroAt == 1u ? loadAny_zeroPoint(at.z, type) : push.zeroAt;
   const uint bits = loadAny_x(at.x, push.xType);
   if (DEQUANTIZES != 0u) {
     const float value = differenceOf(bits, z, type) * s;

@@ -54,11 +54,17 @@ double quotientError(double x, double scale, double quotient) {
   return exact ? 0 : 4 * kFloatEps * std::fabs(quotient);
 }
 
-Result quantizeBlocks(const Array& x, const Array& scale, const Array& zeroPoint, DML_TENSOR_DATA_TYPE type) {
+// The zero point of blocks without one: as in the original, the middle of an unsigned type.
+int64_t middleOf(DML_TENSOR_DATA_TYPE type) {
+  return type == DML_TENSOR_DATA_TYPE_UINT8 ? 128 : type == DML_TENSOR_DATA_TYPE_UINT4 ? 8 : 0;
+}
+
+Result quantizeBlocks(const Array& x, const Array& scale, const Array& zeroPoint, DML_TENSOR_DATA_TYPE type,
+                      int64_t otherwise = 0) {
   Result result{makeArray(type, x.sizes), exact()};
   for (size_t i = 0; i < x.count(); ++i) {
     const size_t block = blockOf(i, x.sizes, scale.sizes);
-    const double zero = zeroPoint.absent() ? 0 : valueAt(zeroPoint, block);
+    const double zero = zeroPoint.absent() ? static_cast<double>(otherwise) : valueAt(zeroPoint, block);
     const double quotient = valueAt(x, i) / valueAt(scale, block);
     storeQuantized(result, i, quotient, quotientError(valueAt(x, i), valueAt(scale, block), quotient), zero);
     // Whether a quotient is one at all, where an operand of it may be flushed.
@@ -70,11 +76,12 @@ Result quantizeBlocks(const Array& x, const Array& scale, const Array& zeroPoint
 }
 
 // The difference is one of integers, exact, as that of Microsoft's DLL is up to 24 bits.
-Result dequantizeBlocks(const Array& x, const Array& scale, const Array& zeroPoint, DML_TENSOR_DATA_TYPE type) {
+Result dequantizeBlocks(const Array& x, const Array& scale, const Array& zeroPoint, DML_TENSOR_DATA_TYPE type,
+                        int64_t otherwise = 0) {
   Result result{makeArray(type, x.sizes), ulp(2, 1)};
   for (size_t i = 0; i < x.count(); ++i) {
     const size_t block = blockOf(i, x.sizes, scale.sizes);
-    const int64_t zero = zeroPoint.absent() ? 0 : zeroPoint.whole[block];
+    const int64_t zero = zeroPoint.absent() ? otherwise : zeroPoint.whole[block];
     result.value.real[i] = static_cast<double>(x.whole[i] - zero) * valueAt(scale, block);
     const double factor = std::fabs(valueAt(scale, block));
     if (factor != 0 && factor < kSmallestFloat) {
@@ -157,14 +164,14 @@ std::vector<Result> evaluateDynamicQuantizeLinear(const DML_DYNAMIC_QUANTIZE_LIN
 
 Result evaluateQuantize(const DML_QUANTIZE_OPERATOR_DESC& desc, std::span<const Array> inputs) {
   requireBlocks(inputs, desc.QuantizationTensorCount);
-  return quantizeBlocks(inputs[0], inputs[1], inputs.size() > 2 ? inputs[2] : Array(),
-                        bufferOf(desc.OutputTensor).DataType);
+  const DML_TENSOR_DATA_TYPE type = bufferOf(desc.OutputTensor).DataType;
+  return quantizeBlocks(inputs[0], inputs[1], inputs.size() > 2 ? inputs[2] : Array(), type, middleOf(type));
 }
 
 Result evaluateDequantize(const DML_DEQUANTIZE_OPERATOR_DESC& desc, std::span<const Array> inputs) {
   requireBlocks(inputs, desc.QuantizationTensorCount);
   return dequantizeBlocks(inputs[0], inputs[1], inputs.size() > 2 ? inputs[2] : Array(),
-                          bufferOf(desc.OutputTensor).DataType);
+                          bufferOf(desc.OutputTensor).DataType, middleOf(inputs[0].type));
 }
 
 }  // namespace oracle

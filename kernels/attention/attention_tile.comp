@@ -97,7 +97,7 @@ void main() {
     float sum = 0.0;
     for (uint j = 0u; j < kKeys / 4u; ++j) {
       const float score = weights[firstMine + j];
-      const float weight = expAccurate(score - top);
+      const float weight = score == lowest ? 0.0 : expAccurate(score - top);
       weights[firstMine + j] = weight;
       sum += weight;
     }

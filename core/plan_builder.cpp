@@ -129,6 +129,12 @@ Status PlanBuilder::addItems(std::string kernel, uint64_t items, std::vector<uin
 }
 
 Status PlanBuilder::addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add) {
+  uint32_t partsLeft = kMostParts;
+  return addParts(walk, operands, add, partsLeft);
+}
+
+Status PlanBuilder::addParts(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add,
+                             uint32_t& partsLeft) {
   Walk part = walk;
   std::vector<BufferRange> ranges;
   uint32_t widest = 0;
@@ -137,14 +143,21 @@ Status PlanBuilder::addWindows(const Walk& walk, std::span<const WalkOperand> op
     if (ranges[k].bytes > ranges[widest].bytes) widest = k;
   }
   const auto [dimension, size] = cutOf(walk, widest);
-  if (ranges[widest].bytes <= caps_.maxBufferRange || size == 0) return add(part, std::move(ranges));
+  if (ranges[widest].bytes <= caps_.maxBufferRange || size == 0) {
+    if (partsLeft-- == 0)
+      return Error{ErrorCode::Unsupported,
+                   cat(nameOf(view_, operands[widest].range), " spans ", operands[widest].range.bytes,
+                       " bytes, which takes more than ", kMostParts, " dispatches on this device, which binds at most ",
+                       caps_.maxBufferRange, " bytes to a kernel.")};
+    return add(part, std::move(ranges));
+  }
   Walk first = walk;
   Walk second = walk;
   first.sizes[dimension] = size;
   second.sizes[dimension] -= size;
   for (uint32_t k = 0; k < kMaxOperands; ++k) second.base[k] += size * walk.strides[dimension][k];
-  if (auto error = addWindows(first, operands, add)) return error;
-  return addWindows(second, operands, add);
+  if (auto error = addParts(first, operands, add, partsLeft)) return error;
+  return addParts(second, operands, add, partsLeft);
 }
 
 Plan PlanBuilder::finish() {

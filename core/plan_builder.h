@@ -22,6 +22,9 @@ struct WalkOperand {
   uint64_t tail = 0;  // elements read behind each that the walk comes to
 };
 
+// Parts of an operator whose tensors span more than the device binds at once.
+constexpr uint32_t kMostParts = 256;
+
 class PlanBuilder {
  public:
   PlanBuilder(const OpView& view, const Caps& caps) : view_(view), caps_(caps) {}
@@ -53,13 +56,15 @@ class PlanBuilder {
 
   // Calls `add` for the walk, or for parts of it where an operand spans more than the device binds at once, with what
   // of each range the part touches, as far as the device's alignment allows; the bases of the part match. An operand
-  // that is walked backwards is bound whole.
+  // that is walked backwards is bound whole. Unsupported if there would be more than kMostParts.
   using AddPart = std::function<Status(const Walk& part, std::vector<BufferRange> ranges)>;
   Status addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add);
 
   Plan finish();
 
  private:
+  Status addParts(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add, uint32_t& partsLeft);
+
   const OpView& view_;
   const Caps& caps_;
   Plan plan_;

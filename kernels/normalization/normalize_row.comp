@@ -33,13 +33,14 @@ uvec4 offsetsOf(uvec4 row, uint k) {
   return row + walkOffsets(push.reducedAt, push.reducedRank, k);
 }
 
+// A tree of four branches, for fewer barriers than of two.
 vec2 sumOfRow(vec2 sum, uint lane) {
   barrier();
   sharedPair[lane] = sum;
-  for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
+  for (uint quarter = gl_WorkGroupSize.x / 4u; quarter > 0u; quarter /= 4u) {
     barrier();
-    if (lane < half1) {
-      sum += sharedPair[lane + half1];
+    if (lane < quarter) {
+      sum = (sum + sharedPair[lane + quarter]) + (sharedPair[lane + 2u * quarter] + sharedPair[lane + 3u * quarter]);
       sharedPair[lane] = sum;
     }
   }

@@ -64,12 +64,14 @@ Top topOfRow(Top top, uint lane) {
   return top;
 }
 
+// Trees of four branches, for fewer barriers than of two.
 float sumOfRow(float sum, uint lane) {
   sharedValue[lane] = sum;
-  for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
+  for (uint quarter = gl_WorkGroupSize.x / 4u; quarter > 0u; quarter /= 4u) {
     barrier();
-    if (lane < half1) {
-      sum += sharedValue[lane + half1];
+    if (lane < quarter) {
+      sum = (sum + sharedValue[lane + quarter]) +
+            (sharedValue[lane + 2u * quarter] + sharedValue[lane + 3u * quarter]);
       sharedValue[lane] = sum;
     }
   }
@@ -81,13 +83,13 @@ float resultOf(float difference, float sum, float logSum) {
   return FUNCTION == DML_OPERATOR_ACTIVATION_SOFTMAX ? expAccurate(difference) / sum : difference - logSum;
 }
 
-// Of all invocations of the workgroup.
 int keyOfRow(int key, uint lane) {
   sharedIndex[lane] = uint(key);
-  for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
+  for (uint quarter = gl_WorkGroupSize.x / 4u; quarter > 0u; quarter /= 4u) {
     barrier();
-    if (lane < half1) {
-      key = max(key, int(sharedIndex[lane + half1]));
+    if (lane < quarter) {
+      key = max(key, int(sharedIndex[lane + quarter]));
+      key = max(key, max(int(sharedIndex[lane + 2u * quarter]), int(sharedIndex[lane + 3u * quarter])));
       sharedIndex[lane] = uint(key);
     }
   }

@@ -124,6 +124,10 @@ TEST_CASE("a tensor above the device's binding range comes in windows, or is ref
   caps.maxBufferRange = 1024;
   CHECK(textOf("TOP_K InputTensor=f32[300] OutputValueTensor=f32[5] OutputIndexTensor=u32[5] Axis=0 K=5", caps) ==
         "InputTensor spans 1200 bytes, but this device binds at most 1024 bytes to a kernel.");
+  CHECK(
+      textOf("ELEMENT_WISE_IDENTITY InputTensor=f32[300000] OutputTensor=f32[300000]", caps) ==
+      "InputTensor spans 1200000 bytes, which takes more than 256 dispatches on this device, which binds at most 1024 "
+      "bytes to a kernel.");
   // Every byte of a tensor is bound by a dispatch, within the limit, and what is kept is kept in parts.
   for (const char* line :
        {"ELEMENT_WISE_ADD ATensor=f32[3,300]! BTensor=f32[3,300]{0,1} OutputTensor=f32[3,300]",

@@ -100,15 +100,16 @@ EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled) {
         set(f.shaderInt8, Feature::Int8);
         set(f.shaderFloat16, Feature::Float16);
         set(f.storageBuffer8BitAccess, Feature::Storage8);
-        set(f.vulkanMemoryModel, Feature::MemoryModel);
+        set(f.vulkanMemoryModel && f.vulkanMemoryModelDeviceScope, Feature::MemoryModel);
         out.hostQueryReset = f.hostQueryReset != VK_FALSE;
         out.updateAfterBind |= f.descriptorBindingStorageBufferUpdateAfterBind && f.descriptorBindingPartiallyBound;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES:
-        set(reinterpret_cast<const VkPhysicalDeviceVulkanMemoryModelFeatures*>(next)->vulkanMemoryModel,
-            Feature::MemoryModel);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES: {
+        const auto& f = *reinterpret_cast<const VkPhysicalDeviceVulkanMemoryModelFeatures*>(next);
+        set(f.vulkanMemoryModel && f.vulkanMemoryModelDeviceScope, Feature::MemoryModel);
         break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR:
         set(reinterpret_cast<const VkPhysicalDeviceCooperativeMatrixFeaturesKHR*>(next)->cooperativeMatrix,
             Feature::CooperativeMatrix);

@@ -95,6 +95,16 @@ std::string planText(const Plan& plan) {
   return out;
 }
 
+std::string passedOverText(const Plan& plan) {
+  std::string out;
+  for (const PassedOver& p : plan.passedOver) {
+    out += cat("  not ", p.kernel);
+    if (p.tile[0] != 0) out += cat(" in tiles of ", p.tile[0], " x ", p.tile[1]);
+    out += cat(": ", p.reason, "\n");
+  }
+  return out;
+}
+
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
   std::vector<BufferRange> sinceBarrier;
   for (Dispatch& dispatch : dispatches) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/caps.h"
@@ -42,12 +43,20 @@ struct Dispatch {
   bool barrierBefore = false;
 };
 
+// A kernel that would have been preferred, and why it was not taken. The texts live as long as the program.
+struct PassedOver {
+  std::string_view kernel;
+  std::string_view reason;         // a sentence
+  std::array<uint32_t, 2> tile{};  // rows and columns a workgroup, of kernels that come with several
+};
+
 struct Plan {
   std::vector<Dispatch> initialization;
   std::vector<Dispatch> execution;
   std::vector<uint32_t> parameters;  // immutable block of words, common to both
   uint64_t temporaryBytes = 0;       // of execution
   uint64_t persistentBytes = 0;
+  std::vector<PassedOver> passedOver;  // in order of preference
 
   // Descriptors that binding the dispatches takes.
   static uint32_t descriptorCount(std::span<const Dispatch> dispatches);
@@ -67,6 +76,8 @@ Status checkDispatch(const Dispatch& dispatch, const KernelInterface& kernel, co
 
 // A text dump, one line a dispatch, stable enough for golden files.
 std::string planText(const Plan& plan);
+// What was passed over, one line a kernel; empty if nothing was.
+std::string passedOverText(const Plan& plan);
 
 // Sets barrierBefore, so that no dispatch reads or writes a byte that an earlier one without a barrier between wrote,
 // or writes one that it read. `aliased` says that outputs may share memory with inputs.

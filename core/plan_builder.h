@@ -60,6 +60,9 @@ class PlanBuilder {
   using AddPart = std::function<Status(const Walk& part, std::vector<BufferRange> ranges)>;
   Status addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add);
 
+  // Notes a kernel that would have been preferred.
+  void passOver(const PassedOver& kernel) { plan_.passedOver.push_back(kernel); }
+
   Plan finish();
 
  private:

@@ -385,6 +385,7 @@ class AttentionPlan {
     constexpr uint32_t kTileChannels = 128;
     constexpr uint32_t kFewestQueries = 8;
     const bool tiled = shape_.queries >= kFewestQueries;
+    if (!tiled) builder_.passOver({"attention_tile", "It has few queries."});
     const auto valueTiles = static_cast<uint32_t>(divideUp(valueSize, tiled ? kTileChannels : kGroupSize));
     const uint64_t queryTiles = tiled ? divideUp(shape_.queries, kTileQueries) : shape_.queries;
     const uint32_t flags = (has(kBias) ? 1u : 0u) | (has(kRelativePositionBias) ? 2u : 0u) | (hasLengths_ ? 4u : 0u);

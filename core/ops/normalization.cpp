@@ -260,6 +260,10 @@ Result<Plan> planMoments(const OpView& view, const Caps& caps, uint32_t mask, bo
     if (auto error = addNormalizeRows(builder, parts, operands, epsilon, rows)) return *error;
     return builder.finish();
   }
+  if (parts != 0)
+    builder.passOver({"normalize_row", rows.elements > kMostHeld     ? "Its rows are longer than a workgroup holds."
+                                       : rows.elements < kFewestHeld ? "Its rows are short."
+                                                                     : "Its rows are few."});
   BufferRange pairs = builder.input(0);
   if (parts != 0) {
     parts |= kPairs;

@@ -201,8 +201,14 @@ constexpr Algorithm kIntegerConvolutionAlgorithms[] = {
     {"integer_convolution", Kind::Elements, {}, refusesNothing},
 };
 
-const Algorithm& choose(std::span<const Algorithm> algorithms, const Request& request) {
-  return *std::ranges::find_if(algorithms, [&](const Algorithm& a) { return a.refuses(request, a.tile) == nullptr; });
+// The last algorithm of a list refuses nothing.
+const Algorithm& choose(PlanBuilder& builder, std::span<const Algorithm> algorithms, const Request& request) {
+  for (const Algorithm& a : algorithms.first(algorithms.size() - 1)) {
+    const char* const reason = a.refuses(request, a.tile);
+    if (!reason) return a;
+    builder.passOver({a.kernel, reason, {a.tile.rows, a.tile.columns}});
+  }
+  return algorithms.back();
 }
 
 // ---- dispatches -----------------------------------------------------------------------------------------------------
@@ -328,7 +334,8 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
     if (fewColumns || (!fewRows && p.y.row == 1 && p.y.column != 1)) transpose(p);
   }
   const Request request{p, builder.caps()};
-  const Algorithm& algorithm = window ? choose(kConvolutionAlgorithms, request) : choose(kMatrixAlgorithms, request);
+  const Algorithm& algorithm =
+      choose(builder, window ? std::span<const Algorithm>(kConvolutionAlgorithms) : kMatrixAlgorithms, request);
   std::vector<Specialization> specialization{{1, static_cast<uint32_t>(finish.activation.type)}};
   if (window) specialization.push_back({2, window->backward});
   if (algorithm.tile.rows != 0) return addTiles(builder, p, finish, window, algorithm, specialization);
@@ -357,8 +364,8 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
 Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantization& q,
                          const ConvolutionWindow* window) {
   const Request request{p, builder.caps()};
-  const Algorithm& algorithm =
-      window ? choose(kIntegerConvolutionAlgorithms, request) : choose(kIntegerMatrixAlgorithms, request);
+  const Algorithm& algorithm = choose(
+      builder, window ? std::span<const Algorithm>(kIntegerConvolutionAlgorithms) : kIntegerMatrixAlgorithms, request);
   const auto kindOf = [](DataType type) -> uint32_t {
     if (type == DML_TENSOR_DATA_TYPE_UNKNOWN) return 0;
     return static_cast<uint32_t>(std::countr_zero(byteWidth(type))) | (isSigned(type) ? 4u : 0u);

@@ -57,8 +57,9 @@ float timesPowerOf2(float x, int n) {
   return uintBitsToFloat(bits + (uint(n) << 23));
 }
 
-// e^x within 1.5 ULP for x in -104..89: Cody-Waite reduction to |r| <= ln 2 / 2 and a polynomial of degree 6.
-float expInRange(float x) {
+// e^x as a number near 1 and a power of 2, within 1.5 ULP for |x| <= 104: Cody-Waite reduction to |r| <= ln 2 / 2 and a
+// polynomial of degree 6.
+float expScaled(float x, out int exponent) {
   const float n = roundEven(x * 1.44269504);
   precise float r = x - n * 0.693359375;
   r = r + n * 2.12194440e-4;
@@ -68,18 +69,26 @@ float expInRange(float x) {
   p = p * r + 4.1665795894e-2;
   p = p * r + 1.6666665459e-1;
   p = p * r + 5.0000001201e-1;
-  p = p * r * r + r + 1.0;
-  // In two steps, so that results near overflow and in the denormal range come out.
-  const int whole = int(n);
-  const int half1 = whole / 2;
-  return p * exp2Int(half1) * exp2Int(whole - half1);
+  exponent = int(n);
+  return p * r * r + r + 1.0;
 }
 
 float expAccurate(float x) {
   if (isNan(x)) return x;
   if (x > 89.0) return uintBitsToFloat(0x7f800000u);
   if (x < -104.0) return 0.0;
-  return expInRange(x);
+  int whole;
+  const float p = expScaled(x, whole);
+  // In two steps, so that results near overflow and in the denormal range come out.
+  const int half1 = whole / 2;
+  return p * exp2Int(half1) * exp2Int(whole - half1);
+}
+
+// e^x for x from -infinity to 0; 0 below the smallest normal number.
+float expOfNegative(float x) {
+  int whole;
+  const float p = expScaled(max(x, -104.0), whole);
+  return whole < -126 ? 0.0 : p * exp2Int(whole);
 }
 
 // Natural logarithm within 2 ULP away from 1, and 2^-23 absolute near it.

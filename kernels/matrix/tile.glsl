@@ -13,6 +13,15 @@ const uint kPart = kStep * kPitch;
 shared SUM sharedA[kStages * kPart];
 shared SUM sharedB[kStages * kPart];
 
+// Whether neighbouring invocations load elements along the depth.
+#if CONVOLUTION
+bool aDepthFirst() { return true; }
+bool bDepthFirst() { return false; }
+#else
+bool aDepthFirst() { return (push.flags & kADepthFirst) != 0u; }
+bool bDepthFirst() { return (push.flags & kBDepthFirst) != 0u; }
+#endif
+
 // The place in the tile of the element that an invocation loads: x along the depth, y across.
 uvec2 loadPlace(uint lane, uint i, bool depthFirst) {
 #if VECTOR
@@ -61,23 +70,16 @@ void load(uint lane, uvec4 base, uint firstRow, uint firstColumn, uint first, ui
           , Column loadColumn
 #endif
 ) {
-#if CONVOLUTION
-  const bool aDepthFirst = true;
-  const bool bDepthFirst = false;
-#else
-  const bool aDepthFirst = (push.flags & kADepthFirst) != 0u;
-  const bool bDepthFirst = (push.flags & kBDepthFirst) != 0u;
-#endif
 #if VECTOR
   // The planner has seen to it that all four elements lie inside or none.
   [[unroll]] for (uint i = 0u; i < kLoads; i += 4u) {
     vec4 quad = vec4(0.0);
-    uvec2 place = loadPlace(lane, i, aDepthFirst);
+    uvec2 place = loadPlace(lane, i, aDepthFirst());
     if (first + place.x < end && firstRow + place.y < push.rows)
       quad = floatsOf(a[(base.x + (firstRow + place.y) * aRowStride() + depthAt(first + place.x).a) / 4u]);
     [[unroll]] for (uint j = 0u; j < 4u; ++j) loadedA[i + j] = quad[j];
     quad = vec4(0.0);
-    place = loadPlace(lane, i, bDepthFirst);
+    place = loadPlace(lane, i, bDepthFirst());
     if (first + place.x < end && firstColumn + place.y < push.columns)
       quad = floatsOf(b[(base.y + columnAt(firstColumn + place.y).b + depthAt(first + place.x).b) / 4u]);
     [[unroll]] for (uint j = 0u; j < 4u; ++j) loadedB[i + j] = quad[j];
@@ -92,12 +94,12 @@ void load(uint lane, uvec4 base, uint firstRow, uint firstColumn, uint first, ui
     const ZERO zeroB = 0u;
 #endif
     // Elements outside are loaded from others and then made zeros: loads without conditions overlap.
-    uvec2 place = loadPlace(lane, i, aDepthFirst);
+    uvec2 place = loadPlace(lane, i, aDepthFirst());
     const bool insideA = first + place.x < end && firstRow + place.y < push.rows;
     const uint offsetA = base.x + (firstRow + place.y) * aRowStride() + DEPTH_AT(place.x).a;
     const SUM valueA = loadA(insideA ? offsetA : 0u, zeroA);
     loadedA[i] = insideA ? valueA : SUM(0);
-    place = loadPlace(lane, i, bDepthFirst);
+    place = loadPlace(lane, i, bDepthFirst());
 #if !CONVOLUTION
     const Column loadColumn = columnAt(firstColumn + place.y);
 #endif
@@ -111,16 +113,9 @@ void load(uint lane, uvec4 base, uint firstRow, uint firstColumn, uint first, ui
 }
 
 void store(uint lane, uint stage) {
-#if CONVOLUTION
-  const bool aDepthFirst = true;
-  const bool bDepthFirst = false;
-#else
-  const bool aDepthFirst = (push.flags & kADepthFirst) != 0u;
-  const bool bDepthFirst = (push.flags & kBDepthFirst) != 0u;
-#endif
   [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
-    const uvec2 placeA = loadPlace(lane, i, aDepthFirst);
-    const uvec2 placeB = loadPlace(lane, i, bDepthFirst);
+    const uvec2 placeA = loadPlace(lane, i, aDepthFirst());
+    const uvec2 placeB = loadPlace(lane, i, bDepthFirst());
     sharedA[stage * kPart + placeA.x * kPitch + placeA.y] = loadedA[i];
     sharedB[stage * kPart + placeB.x * kPitch + placeB.y] = loadedB[i];
   }
@@ -149,16 +144,9 @@ void main() {
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
 
 #if INTEGER
-#if CONVOLUTION
-  const bool aDepthFirst = true;
-  const bool bDepthFirst = false;
-#else
-  const bool aDepthFirst = (push.flags & kADepthFirst) != 0u;
-  const bool bDepthFirst = (push.flags & kBDepthFirst) != 0u;
-#endif
   [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
-    zerosA[i] = zeroOfA(quantizedRow(pair, min(firstRow + loadPlace(lane, i, aDepthFirst).y, push.rows - 1u)));
-    zerosB[i] = zeroOfB(min(firstColumn + loadPlace(lane, i, bDepthFirst).y, push.columns - 1u));
+    zerosA[i] = zeroOfA(quantizedRow(pair, min(firstRow + loadPlace(lane, i, aDepthFirst()).y, push.rows - 1u)));
+    zerosB[i] = zeroOfB(min(firstColumn + loadPlace(lane, i, bDepthFirst()).y, push.columns - 1u));
   }
 #endif
 #if CONVOLUTION

@@ -103,9 +103,14 @@ void cachedRow(uvec4 row, uint lane) {
   const uint last = push.elements - 1u;
   float held[kCached];
   [[unroll]] for (uint i = 0u; i < kCached; ++i) held[i] = load(row, min(lane + i * gl_WorkGroupSize.x, last));
-  int key = compareKey(held[0]);
-  [[unroll]] for (uint i = 1u; i < kCached; ++i) key = max(key, compareKey(held[i]));
-  key = keyOfRow(key, lane);
+  // Any number near the largest will do, so that denormals may be flushed; NaNs are looked for by their bits.
+  float highest = held[0];
+  uint magnitude = 0u;
+  [[unroll]] for (uint i = 0u; i < kCached; ++i) {
+    highest = max(highest, held[i]);
+    magnitude = max(magnitude, floatBitsToUint(held[i]) & 0x7fffffffu);
+  }
+  const int key = keyOfRow(magnitude > 0x7f800000u ? 0x7fffffff : numericKey(highest), lane);
   // An infinity or a NaN at the top makes differences NaN.
   const bool undefined = key >= 0x7f800000 || key == numericKey(uintBitsToFloat(0xff800000u));
   const float top = valueOfKey(key);
@@ -113,7 +118,7 @@ void cachedRow(uvec4 row, uint lane) {
   float sum = 0.0;
   [[unroll]] for (uint i = 0u; i < kCached; ++i) {
     held[i] -= top;
-    const float power = expInRange(max(held[i], -104.0));
+    const float power = expOfNegative(held[i]);
     if (isSoftmax) held[i] = power;
     if (lane + i * gl_WorkGroupSize.x <= last) sum += power;
   }

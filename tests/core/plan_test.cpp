@@ -213,6 +213,25 @@ TEST_CASE("a product takes the kernel that suits its shape and layout") {
   CHECK(kernel("f16[2048,64]", "f16[64,2048]", "f16[2048,2048]") == "gemm_large_tile.f16");
 }
 
+TEST_CASE("a plan says which kernels were passed over, and why") {
+  const auto plan = planOf("GEMM ATensor=f32[50,30] BTensor=f32[30,50] OutputTensor=f32[50,50] Alpha=1");
+  REQUIRE(plan);
+  CHECK(passedOverText(*plan) ==
+        "  not gemm_few_rows_vector: It has many rows.\n"
+        "  not gemm_few_rows: It has many rows.\n"
+        "  not gemm_cooperative in tiles of 128 x 128: The device's subgroups do not multiply matrices.\n"
+        "  not gemm_cooperative in tiles of 64 x 64: The device's subgroups do not multiply matrices.\n"
+        "  not gemm_large_tile in tiles of 128 x 128: A is not in vectors of four.\n"
+        "  not gemm_vector_tile in tiles of 64 x 64: A is not in vectors of four.\n");
+  const auto rows = planOf(
+      "MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[9,5000] OutputTensor=f32[9,5000] Axes=[1] NormalizeVariance=1 "
+      "Epsilon=1");
+  REQUIRE(rows);
+  CHECK(passedOverText(*rows) == "  not normalize_row: Its rows are longer than a workgroup holds.\n");
+  const auto add = planOf("ELEMENT_WISE_ADD ATensor=f32[3] BTensor=f32[3] OutputTensor=f32[3]");
+  CHECK(passedOverText(*add).empty());
+}
+
 TEST_CASE("a fused softmax is a dispatch of its own, and FLOAT16 is rounded behind it") {
   constexpr auto kLine = "GEMM ATensor=f16[4,8] BTensor=f16[8,4] OutputTensor=f16[4,4] Alpha=1 FusedActivation=SOFTMAX";
   const auto plan = planOf(kLine);

@@ -2,12 +2,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 
 #include "core/desc_text.h"
+#include "core/element_text.h"
 #include "core/text.h"
+#include "tools/dimple/bench_case.h"
 #include "tools/dimple/command.h"
 #include "tools/dimple/failure.h"
 #include "tools/dimple/json_file.h"
@@ -27,26 +32,8 @@ struct BenchOptions {
   uint32_t iterations = 10;
   double require = 0;
   bool memoryOnly = false;
+  std::string only;
   bool asJson = false;
-};
-
-struct BenchCase {
-  std::string name;
-  OwnedDesc desc;
-  uint64_t bytes = 0;       // read and written
-  uint64_t operations = 0;  // multiplications and additions; 0: memory is what counts
-  uint32_t indexEnd = 0;    // input 1 holds indices below this; 0: there are none
-  CompiledOperator op;
-  std::vector<double> nanoseconds;  // one an iteration
-  std::string kernels;
-
-  double median() const {
-    auto sorted = nanoseconds;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[sorted.size() / 2];
-  }
-  double bytesPerSecond() const { return static_cast<double>(bytes) / (median() * 1e-9); }
-  double operationsPerSecond() const { return static_cast<double>(operations) / (median() * 1e-9); }
 };
 
 // Bytes of the elements that a tensor addresses: those along a stride of 0 are one.
@@ -55,58 +42,6 @@ uint64_t touchedBytes(const DML_BUFFER_TENSOR_DESC& tensor) {
   for (UINT d = 0; d < tensor.DimensionCount; ++d)
     if (!tensor.Strides || tensor.Strides[d]) elements *= tensor.Sizes[d];
   return elements * byteWidth(tensor.DataType);
-}
-
-BenchCase makeCase(std::string name, const std::string& line, uint64_t indexEnd = 0) {
-  auto parsed = parseCase(line);
-  if (!parsed) throw RunError(parsed.error().text);
-  BenchCase result{std::move(name), std::move(parsed->desc), 0, 0, static_cast<uint32_t>(indexEnd), {}, {}, {}};
-  for (const BindPoint& point : bindPoints(result.desc))
-    if (point.tensors.front()) result.bytes += touchedBytes(*point.tensors.front());
-  return result;
-}
-
-// Sums of products at sizes of their own.
-std::vector<BenchCase> makeProducts() {
-  std::vector<BenchCase> cases;
-  const auto add = [&](std::string name, const std::string& line, uint64_t products) {
-    cases.push_back(makeCase(std::move(name), line));
-    cases.back().operations = 2 * products;
-  };
-  const auto gemm = [&](std::string_view type, uint64_t m, uint64_t n, uint64_t k) {
-    add(cat("GEMM ", m, "x", n, "x", k, " ", type),
-        cat("GEMM Alpha=1 ATensor=", type, "[1,1,", m, ",", k, "] BTensor=", type, "[1,1,", k, ",", n,
-            "] OutputTensor=", type, "[1,1,", m, ",", n, "]"),
-        m * n * k);
-  };
-  // From a square picture to one of the same size.
-  const auto convolution = [&](std::string_view type, uint64_t batch, uint64_t from, uint64_t to, uint64_t side,
-                               uint64_t window) {
-    const uint64_t padding = window / 2;
-    add(cat("convolution ", window, "x", window, " ", batch, "x", from, "x", side, "x", side, " to ", to, " ", type),
-        cat("CONVOLUTION InputTensor=", type, "[", batch, ",", from, ",", side, ",", side, "] FilterTensor=", type, "[",
-            to, ",", from, ",", window, ",", window, "] OutputTensor=", type, "[", batch, ",", to, ",", side, ",", side,
-            "] Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[1,1] Dilations=[1,1] StartPadding=[",
-            padding, ",", padding, "] EndPadding=[", padding, ",", padding, "] OutputPadding=[0,0] GroupCount=1"),
-        batch * to * side * side * from * window * window);
-  };
-  for (const std::string_view type : {"f32", "f16"}) {
-    gemm(type, 4096, 4096, 4096);
-    gemm(type, 1024, 1024, 1024);
-    gemm(type, 512, 512, 512);
-    gemm(type, 1, 4096, 4096);
-  }
-  convolution("f32", 1, 64, 64, 56, 3);
-  convolution("f32", 16, 64, 64, 56, 3);
-  convolution("f16", 16, 256, 256, 14, 3);
-  convolution("f16", 16, 256, 64, 56, 1);
-  const uint64_t heads = 32, positions = 2048, channels = 128;
-  const std::string tokens = cat("f16[1,", positions, ",", heads * channels, "]");
-  add(cat("attention ", heads, "x", positions, "x", channels, " f16"),
-      cat("MULTIHEAD_ATTENTION QueryTensor=", tokens, " KeyTensor=", tokens, " ValueTensor=", tokens,
-          " OutputTensor=", tokens, " Scale=0.0883883 HeadCount=", heads),
-      2 * heads * positions * positions * channels);
-  return cases;
 }
 
 std::vector<BenchCase> makeCases(const BenchOptions& options) {
@@ -123,52 +58,172 @@ std::vector<BenchCase> makeCases(const BenchOptions& options) {
   const std::string padded = cat("{", c + 16, ",1}");
   const std::string transposed = cat("{1,", r, "}");
   std::vector<BenchCase> cases;
-  cases.push_back(makeCase("copy f32", copy("f32")));
-  cases.push_back(makeCase("add f32", add("f32", "", "", "")));
-  cases.push_back(makeCase("add f32, B one element", add("f32", "", "{0,0}", "")));
-  cases.push_back(makeCase("add f32, B one row", add("f32", "", "{0,1}", "")));
-  cases.push_back(makeCase("add f32, B one column", add("f32", "", "{1,0}", "")));
-  cases.push_back(makeCase("add f32, padded rows", add("f32", padded, padded, padded)));
-  cases.push_back(makeCase("add f32, B transposed", add("f32", "", transposed, "")));
+  cases.push_back(makeBenchCase("copy f32", copy("f32")));
+  cases.push_back(makeBenchCase("add f32", add("f32", "", "", "")));
+  cases.push_back(makeBenchCase("add f32, B one element", add("f32", "", "{0,0}", "")));
+  cases.push_back(makeBenchCase("add f32, B one row", add("f32", "", "{0,1}", "")));
+  cases.push_back(makeBenchCase("add f32, B one column", add("f32", "", "{1,0}", "")));
+  cases.push_back(makeBenchCase("add f32, padded rows", add("f32", padded, padded, padded)));
+  cases.push_back(makeBenchCase("add f32, B transposed", add("f32", "", transposed, "")));
   for (const std::string_view type : {"f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}) {
-    cases.push_back(makeCase(cat("copy ", type), copy(type)));
-    if (type != "f64") cases.push_back(makeCase(cat("add ", type), add(type, "", "", "")));
+    cases.push_back(makeBenchCase(cat("copy ", type), copy(type)));
+    if (type != "f64") cases.push_back(makeBenchCase(cat("add ", type), add(type, "", "", "")));
   }
   const std::string matrix = cat("f32", sizes);
   for (const std::string_view type : {"f32", "f16"})
-    cases.push_back(makeCase(cat("transpose ", type), cat("ELEMENT_WISE_IDENTITY InputTensor=", type, sizes, transposed,
-                                                          " OutputTensor=", type, sizes)));
-  cases.push_back(makeCase("sum of rows",
-                           cat("REDUCE Function=SUM InputTensor=", matrix, " OutputTensor=f32[", r, ",1] Axes=[1]")));
-  cases.push_back(makeCase("sum of columns",
-                           cat("REDUCE Function=SUM InputTensor=", matrix, " OutputTensor=f32[1,", c, "] Axes=[0]")));
+    cases.push_back(makeBenchCase(cat("transpose ", type), cat("ELEMENT_WISE_IDENTITY InputTensor=", type, sizes,
+                                                               transposed, " OutputTensor=", type, sizes)));
+  cases.push_back(makeBenchCase(
+      "sum of rows", cat("REDUCE Function=SUM InputTensor=", matrix, " OutputTensor=f32[", r, ",1] Axes=[1]")));
+  cases.push_back(makeBenchCase(
+      "sum of columns", cat("REDUCE Function=SUM InputTensor=", matrix, " OutputTensor=f32[1,", c, "] Axes=[0]")));
   for (const std::string_view type : {"f32", "f16"})
-    cases.push_back(makeCase(cat("softmax of rows ", type), cat("ACTIVATION_SOFTMAX1 InputTensor=", type, sizes,
-                                                                " OutputTensor=", type, sizes, " Axes=[1]")));
+    cases.push_back(makeBenchCase(cat("softmax of rows ", type), cat("ACTIVATION_SOFTMAX1 InputTensor=", type, sizes,
+                                                                     " OutputTensor=", type, sizes, " Axes=[1]")));
   for (const std::string_view type : {"f32", "f16"})
-    cases.push_back(makeCase(cat("normalization of rows ", type),
-                             cat("MEAN_VARIANCE_NORMALIZATION1 InputTensor=", type, sizes, " OutputTensor=", type,
-                                 sizes, " Axes=[1] NormalizeVariance=1 Epsilon=1e-5")));
-  cases.push_back(makeCase("gather rows",
-                           cat("GATHER InputTensor=", matrix, " IndicesTensor=u32[1,", r, "] OutputTensor=", matrix,
-                               " Axis=0 IndexDimensions=1"),
-                           r));
-  cases.push_back(makeCase("scatter rows",
-                           cat("SCATTER_ELEMENTS InputTensor=", matrix, " IndicesTensor=u32", sizes,
-                               "{1,0} UpdatesTensor=", matrix, " OutputTensor=", matrix, " Axis=0"),
-                           r));
+    cases.push_back(makeBenchCase(cat("normalization of rows ", type),
+                                  cat("MEAN_VARIANCE_NORMALIZATION1 InputTensor=", type, sizes, " OutputTensor=", type,
+                                      sizes, " Axes=[1] NormalizeVariance=1 Epsilon=1e-5")));
+  cases.push_back(makeBenchCase("gather rows",
+                                cat("GATHER InputTensor=", matrix, " IndicesTensor=u32[1,", r,
+                                    "] OutputTensor=", matrix, " Axis=0 IndexDimensions=1"),
+                                r));
+  cases.push_back(makeBenchCase("scatter rows",
+                                cat("SCATTER_ELEMENTS InputTensor=", matrix, " IndicesTensor=u32", sizes,
+                                    "{1,0} UpdatesTensor=", matrix, " OutputTensor=", matrix, " Axis=0"),
+                                r));
   const uint64_t k = std::min<uint64_t>(8, c);
-  cases.push_back(makeCase(cat("top ", k, " of rows"),
-                           cat("TOP_K1 InputTensor=", matrix, " OutputValueTensor=f32[", r, ",", k,
-                               "] OutputIndexTensor=u32[", r, ",", k, "] Axis=1 K=", k, " AxisDirection=DECREASING")));
+  cases.push_back(
+      makeBenchCase(cat("top ", k, " of rows"),
+                    cat("TOP_K1 InputTensor=", matrix, " OutputValueTensor=f32[", r, ",", k, "] OutputIndexTensor=u32[",
+                        r, ",", k, "] Axis=1 K=", k, " AxisDirection=DECREASING")));
   return cases;
 }
 
+std::string shortText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", value);
+  return text;
+}
+
+// The tensors that a case has, in the order of binding.
+std::vector<std::pair<Role, const DML_BUFFER_TENSOR_DESC*>> tensorsOf(const BenchCase& item) {
+  std::vector<std::pair<Role, const DML_BUFFER_TENSOR_DESC*>> tensors;
+  for (const BindPoint& point : bindPoints(item.desc)) tensors.emplace_back(point.role, point.tensors.front());
+  return tensors;
+}
+
+// What the cases share.
+class BenchBuffers {
+ public:
+  BenchBuffers(const Device& device, const std::vector<BenchCase>& cases) : device_(device) {
+    size_t most = 0;
+    std::map<DataType, uint64_t> varied;  // bytes of the largest
+    for (const BenchCase& item : cases) {
+      size_t count = 0;
+      indexEnd_ = std::max(indexEnd_, item.indexEnd);
+      for (const auto& [role, tensor] : tensorsOf(item)) {
+        if (!tensor) continue;
+        ++count;
+        const bool isVaried = item.exact && role == Role::Input;
+        uint64_t& bytes = isVaried ? varied[tensor->DataType] : largest_;
+        bytes = std::max(bytes, tensor->TotalTensorSizeInBytes);
+      }
+      most = std::max(most, count);
+    }
+    // Ones: no operand is a denormal, which some devices compute slowly.
+    const std::vector<uint32_t> ones(static_cast<size_t>(largest_ / 4), std::bit_cast<uint32_t>(1.0f));
+    for (size_t i = 0; i < most; ++i) ones_.push_back(uploaded(ones.data(), ones.size() * 4));
+    for (const auto& [type, bytes] : varied)
+      for (size_t input = 0; input < kVaried; ++input) varied_[type].push_back(makeVaried(type, bytes, input));
+    if (indexEnd_ == 0) return;
+    // Every index once, in no order that a cache likes: a step without a common divisor.
+    std::vector<uint32_t> order(indexEnd_);
+    uint64_t step = uint64_t{indexEnd_} * 5 / 8 + 1;
+    while (std::gcd(step, uint64_t{indexEnd_}) > 1) ++step;
+    for (uint64_t i = 0; i < indexEnd_; ++i) order[i] = static_cast<uint32_t>(i * step % indexEnd_);
+    indices_ = uploaded(order.data(), order.size() * 4);
+  }
+
+  // Binds a case; its first output is what is returned.
+  ID3D12Resource* bind(const BenchCase& item, std::vector<BoundBuffer>& inputs, std::vector<BoundBuffer>& outputs) {
+    ID3D12Resource* first = nullptr;
+    size_t present = 0;
+    for (const auto& [role, tensor] : tensorsOf(item)) {
+      auto& bound = role == Role::Input ? inputs : outputs;
+      if (!tensor) {
+        bound.push_back({});
+        continue;
+      }
+      ID3D12Resource* buffer = ones_[present].get();
+      uint64_t bytes = largest_;
+      if (role == Role::Input && item.exact) {
+        buffer = varied_[tensor->DataType].at(present).get();
+        bytes = tensor->TotalTensorSizeInBytes;
+      } else if (role == Role::Input && item.indexEnd && present == 1) {
+        buffer = indices_.get();
+        bytes = uint64_t{indexEnd_} * 4;
+      } else if (role != Role::Input && !first) {
+        first = buffer;
+      }
+      bound.push_back({buffer, 0, bytes});
+      ++present;
+    }
+    return first;
+  }
+
+ private:
+  static constexpr size_t kVaried = 3;
+
+  Com<ID3D12Resource> uploaded(const void* data, size_t bytes) {
+    Com<ID3D12Resource> buffer = createBuffer(device_, bytes);
+    device_.check(device_.context().Upload(buffer.get(), 0, data, bytes), "A buffer cannot be uploaded");
+    return buffer;
+  }
+  Com<ID3D12Resource> makeVaried(DataType type, uint64_t bytes, size_t input) {
+    std::vector<std::byte> values(static_cast<size_t>(bytes));
+    const uint32_t width = byteWidth(type);
+    for (size_t i = 0; i < values.size() / width; ++i) {
+      const double value = benchValue(input, i);
+      const uint32_t bits = width == 2 ? halfBits(value) : std::bit_cast<uint32_t>(static_cast<float>(value));
+      std::memcpy(&values[i * width], &bits, width);
+    }
+    return uploaded(values.data(), values.size());
+  }
+
+  const Device& device_;
+  uint64_t largest_ = 0;
+  uint32_t indexEnd_ = 0;
+  std::vector<Com<ID3D12Resource>> ones_;
+  std::map<DataType, std::vector<Com<ID3D12Resource>>> varied_;
+  Com<ID3D12Resource> indices_;
+};
+
+// The largest error of some of the elements that were computed.
+double errorOf(const Device& device, const BenchCase& item, ID3D12Resource* output) {
+  constexpr uint64_t kChecked = 32;
+  const DML_BUFFER_TENSOR_DESC* tensor = nullptr;
+  for (const auto& [role, candidate] : tensorsOf(item))
+    if (role != Role::Input && candidate && !tensor) tensor = candidate;
+  std::vector<std::byte> values(static_cast<size_t>(tensor->TotalTensorSizeInBytes));
+  device.check(device.context().Download(output, 0, values.data(), values.size()), "A buffer cannot be downloaded");
+  const uint32_t width = byteWidth(tensor->DataType);
+  const uint64_t count = values.size() / width;
+  double largest = 0;
+  for (uint64_t i = 0; i < kChecked; ++i) {
+    const uint64_t element = i * (count - 1) / (kChecked - 1);
+    uint32_t bits = 0;
+    std::memcpy(&bits, &values[static_cast<size_t>(element * width)], width);
+    const double got = width == 2 ? halfValue(static_cast<uint16_t>(bits)) : std::bit_cast<float>(bits);
+    const auto [value, magnitude] = item.exact(element);
+    const double error = std::fabs(got - value) / magnitude;
+    largest = error <= largest ? largest : error;  // NaN is larger
+  }
+  return largest;
+}
+
 void measure(const Device& device, const BenchOptions& options, std::vector<BenchCase>& cases) {
-  UINT64 largest = 0;
   UINT64 temporary = 0;
-  uint32_t indexEnd = 0;
-  size_t most = 0;
   UINT descriptors = 0;
   std::vector<CompiledOperator*> operators;
   std::vector<std::vector<BoundBuffer>> owned;
@@ -176,32 +231,12 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
     item.op = compileOperator(device, item.desc.desc(), DML_EXECUTION_FLAG_NONE, item.name);
     operators.push_back(&item.op);
     size_t inputs = 0;
-    for (const BindPoint& point : bindPoints(item.desc)) {
-      if (point.tensors.front()) largest = std::max(largest, point.tensors.front()->TotalTensorSizeInBytes);
-      if (point.role == Role::Input) ++inputs;
-    }
-    most = std::max(most, bindPoints(item.desc).size());
-    indexEnd = std::max(indexEnd, item.indexEnd);
+    for (const auto& tensor : tensorsOf(item)) inputs += tensor.first == Role::Input;
     owned.emplace_back(inputs);
     temporary = std::max(temporary, item.op.properties.TemporaryResourceSize);
     descriptors = std::max(descriptors, item.op.properties.RequiredDescriptorCount);
   }
-  // Ones: no operand is a denormal, which some devices compute slowly.
-  const std::vector<uint32_t> ones(static_cast<size_t>(largest / 4), std::bit_cast<uint32_t>(1.0f));
-  std::vector<Com<ID3D12Resource>> buffers;
-  for (size_t i = 0; i < most; ++i) {
-    buffers.push_back(createBuffer(device, largest));
-    device.check(device.context().Upload(buffers.back().get(), 0, ones.data(), ones.size() * 4),
-                 "A buffer cannot be uploaded");
-  }
-  // Every index once, in no order that a cache likes: a step without a common divisor.
-  std::vector<uint32_t> order(indexEnd);
-  uint64_t step = uint64_t{indexEnd} * 5 / 8 + 1;
-  while (std::gcd(step, uint64_t{indexEnd}) > 1) ++step;
-  for (uint64_t i = 0; i < indexEnd; ++i) order[i] = static_cast<uint32_t>(i * step % indexEnd);
-  const Com<ID3D12Resource> indices = createBuffer(device, uint64_t{indexEnd} * 4);
-  device.check(device.context().Upload(indices.get(), 0, order.data(), order.size() * 4),
-               "A buffer cannot be uploaded");
+  BenchBuffers buffers(device, cases);
   Runner runner(device, descriptors, temporary);
   runner.initialize(operators, owned);
   device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
@@ -214,17 +249,7 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
     for (BenchCase& item : cases) {
       progress.step(item.name);
       std::vector<BoundBuffer> inputs, outputs;
-      for (const BindPoint& point : bindPoints(item.desc)) {
-        ID3D12Resource* const buffer = buffers[inputs.size() + outputs.size()].get();
-        if (!point.tensors.front())
-          (point.role == Role::Input ? inputs : outputs).push_back({});
-        else if (point.role != Role::Input)
-          outputs.push_back({buffer, 0, largest});
-        else if (item.indexEnd && inputs.size() == 1)
-          inputs.push_back({indices.get(), 0, uint64_t{indexEnd} * 4});
-        else
-          inputs.push_back({buffer, 0, largest});
-      }
+      ID3D12Resource* const output = buffers.bind(item, inputs, outputs);
       runner.dispatch(item.op, inputs, outputs);
       runner.flush();
       double sum = 0;
@@ -235,7 +260,10 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
           item.kernels += cat(item.kernels.empty() ? "" : " ", time.kernel);
       }
       if (sum <= 0) throw RunError(cat(item.name, " took no measurable time; choose a larger size."));
-      if (iteration) item.nanoseconds.push_back(sum);
+      if (iteration)
+        item.nanoseconds.push_back(sum);
+      else if (item.exact)
+        item.error = errorOf(device, item, output);
     }
 }
 
@@ -245,7 +273,10 @@ int bench(const BenchOptions& options) {
   const Device device(options.device);
   auto cases = makeCases(options);
   if (!options.memoryOnly)
-    for (BenchCase& item : makeProducts()) cases.push_back(std::move(item));
+    for (BenchCase& item : benchProducts()) cases.push_back(std::move(item));
+  // The first two are what the others are compared with.
+  const auto unwanted = [&](const BenchCase& item) { return item.name.find(options.only) == item.name.npos; };
+  cases.erase(std::remove_if(cases.begin() + 2, cases.end(), unwanted), cases.end());
   measure(device, options, cases);
   const double copySpeed = cases[0].bytesPerSecond();
   const double share = 100 * cases[1].bytesPerSecond() / copySpeed;
@@ -258,6 +289,7 @@ int bench(const BenchOptions& options) {
                       {"nanoseconds", item.median()},
                       {"bytesPerSecond", item.bytesPerSecond()},
                       {"operationsPerSecond", item.operationsPerSecond()},
+                      {"error", item.error},
                       {"ratioToCopy", item.bytesPerSecond() / copySpeed}});
     std::printf("%s\n", Json{{"backend", backendName(device.backend())},
                              {"device", device.name()},
@@ -268,11 +300,12 @@ int bench(const BenchOptions& options) {
   } else {
     std::printf("Running on '%s' (%s), tensors of %u x %u elements, median of %u\n", device.name().c_str(),
                 options.device.backend.c_str(), options.rows, options.columns, options.iterations);
-    Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32", ">GFLOP/s"});
+    Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32", ">GFLOP/s", ">error"});
     for (const BenchCase& item : cases)
       table.add({item.name, item.kernels, fixedText(item.median() / 1e6, 3), fixedText(item.bytesPerSecond() / 1e9, 2),
                  fixedText(100 * item.bytesPerSecond() / copySpeed, 1) + " %",
-                 item.operations ? fixedText(item.operationsPerSecond() / 1e9, 1) : ""});
+                 item.operations ? fixedText(item.operationsPerSecond() / 1e9, 1) : "",
+                 item.exact ? shortText(item.error) : ""});
     table.print();
     std::printf("A packed FLOAT32 add moves %.1f %% of what a plain copy moves.\n", share);
   }
@@ -284,6 +317,16 @@ int bench(const BenchOptions& options) {
 
 }  // namespace
 
+BenchCase makeBenchCase(std::string name, const std::string& line, uint64_t indexEnd) {
+  auto parsed = parseCase(line);
+  if (!parsed) throw RunError(parsed.error().text);
+  BenchCase made{std::move(name), std::move(parsed->desc)};
+  made.indexEnd = static_cast<uint32_t>(indexEnd);
+  for (const auto& tensor : tensorsOf(made))
+    if (tensor.second) made.bytes += touchedBytes(*tensor.second);
+  return made;
+}
+
 Action setUpBench(CLI::App& options) {
   auto values = std::make_shared<BenchOptions>();
   addDeviceOptions(options, values->device);
@@ -293,6 +336,7 @@ Action setUpBench(CLI::App& options) {
   options.add_option("--require", values->require,
                      "Fail if a packed FLOAT32 add moves less than this percentage of a copy");
   options.add_flag("--memory-only", values->memoryOnly, "Leave out matrix products, convolutions and attention");
+  options.add_option("--only", values->only, "Leave out all cases but copy, add and those whose names contain this");
   options.add_flag("--json", values->asJson, "Print JSON");
   return [values] { return bench(*values); };
 }

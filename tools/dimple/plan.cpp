@@ -29,6 +29,7 @@ struct PlanOptions {
   std::string what;
   DeviceOptions device;
   std::vector<std::string> caps;
+  bool why = false;
 };
 
 // "default", "features=all" or a number for one of the limits.
@@ -50,7 +51,7 @@ void applyCaps(Caps& caps, const std::string& text) {
   if (!number)
     throw refuse(
         "default, features=all, features=none, or NAME=NUMBER with maxGroups, maxBufferRange, "
-        "bufferOffsetAlignment, parameterAlignment or pushBytes");
+        "bufferOffsetAlignment, parameterAlignment, pushBytes, sharedBytes, subgroupSize or matrixSize");
   const auto limit = [&](uint32_t& target) {
     if (*number == 0 || *number > UINT32_MAX) throw refuse("a number from 1 to 4294967295");
     target = static_cast<uint32_t>(*number);
@@ -65,16 +66,23 @@ void applyCaps(Caps& caps, const std::string& text) {
     limit(caps.parameterAlignment);
   else if (name == "pushBytes")
     limit(caps.pushBytes);
+  else if (name == "sharedBytes")
+    limit(caps.sharedBytes);
+  else if (name == "subgroupSize")
+    limit(caps.subgroupSize);
+  else if (name == "matrixSize")
+    limit(caps.matrixSize);
   else
     throw refuse("the name of a limit");
 }
 
-void printPlan(const std::string& place, const OwnedDesc& desc, const Caps& caps) {
+void printPlan(const std::string& place, const OwnedDesc& desc, const Caps& caps, bool why) {
   const auto view = validate(desc.desc());
   if (!view) throw InputError(cat(place, " is refused: ", view.error().text));
   const auto plan = planOperator(*view, caps);
   if (!plan) throw RunError(cat(place, " cannot be planned: ", plan.error().text));
-  std::printf("%s\n%s", formatCase(desc.desc()).c_str(), planText(*plan).c_str());
+  std::printf("%s\n%s%s", formatCase(desc.desc()).c_str(), planText(*plan).c_str(),
+              why ? passedOverText(*plan).c_str() : "");
 }
 
 int run(const PlanOptions& options) {
@@ -84,7 +92,7 @@ int run(const PlanOptions& options) {
   if (options.what.find('=') != options.what.npos && !std::filesystem::exists(options.what)) {
     const auto parsed = parseCase(options.what);
     if (!parsed) throw InputError(parsed.error().text);
-    printPlan("The operator", parsed->desc, caps);
+    printPlan("The operator", parsed->desc, caps, options.why);
     return 0;
   }
   ModelOptions modelOptions;
@@ -94,7 +102,7 @@ int run(const PlanOptions& options) {
   for (size_t i = 0; i < model.dispatchables.size(); ++i) {
     const Dispatchable& dispatchable = model.dispatchables[i];
     std::printf("%s# %s\n", i ? "\n" : "", dispatchable.name.c_str());
-    printPlan(dispatchable.place, dispatchable.desc, caps);
+    printPlan(dispatchable.place, dispatchable.desc, caps, options.why);
   }
   return 0;
 }
@@ -112,6 +120,7 @@ Action setUpPlan(CLI::App& options) {
   options.add_option("--caps", values->caps,
                      "Plan for a made-up device: default (no optional features), features=all, features=none, or a "
                      "limit such as maxBufferRange=134217728; may be repeated");
+  options.add_flag("--why", values->why, "Say which kernels were passed over, and why");
   return [values] { return run(*values); };
 }
 

@@ -350,7 +350,7 @@ TEST_CASE("tool: devices and bench") {
     REQUIRE(device != devices.end());
     const std::string chosen =
         "--backend " + backend + " --device " + (backend == "vulkan" ? device->at("uuid").get<std::string>() : "0");
-    const auto bench = fixture.run("bench --rows 32 --columns 64 --iterations 1 --json " + chosen);
+    const auto bench = fixture.run("bench --rows 32 --columns 64 --iterations 1 --memory-only --json " + chosen);
     REQUIRE_MESSAGE(bench.code == 0, bench.err);
     const auto report = nlohmann::json::parse(bench.out);
     CHECK(report.at("backend") == backend);
@@ -358,8 +358,15 @@ TEST_CASE("tool: devices and bench") {
     CHECK(report.at("cases").at(0).at("bytes") == 2 * 4 * 32 * 64);
     CHECK(report.at("cases").at(1).at("bytes") == 3 * 4 * 32 * 64);
   }
-  CHECK(fixture.run("bench --rows 32 --columns 64 --iterations 1 --require 1e9").code == 1);
+  CHECK(fixture.run("bench --rows 32 --columns 64 --iterations 1 --memory-only --require 1e9").code == 1);
   CHECK(fixture.run("bench --rows 0").code == 2);
+  const auto product = fixture.run("bench --rows 8 --columns 8 --iterations 1 --json --only 'GEMM 512x512x512 f16'");
+  REQUIRE_MESSAGE(product.code == 0, product.err);
+  const auto cases = nlohmann::json::parse(product.out).at("cases");
+  REQUIRE(cases.size() == 3);
+  const double error = cases[2].at("error");
+  CHECK(error > 0);
+  CHECK(error < 1e-3);
 }
 
 TEST_CASE("tool: case ends at the first failure if it is told to, and prints pipelines instead") {

@@ -3,7 +3,7 @@
 #
 #   tools/test.sh            everything: release with every case, install; and with samples of the cases Direct3D 12
 #                            (libvkd3d), Windows programs in Wine and sanitizers; and a minute of fuzzing
-#   tools/test.sh --quick    every 20th case, without Windows programs and sanitizers
+#   tools/test.sh --quick    every 20th case, without Windows programs, sanitizers and the lavapipe with matrices
 #   tools/test.sh --no-sanitizers
 #
 # The last line is the sum over all test programs: `N passed, N failed, N skipped`.
@@ -16,12 +16,14 @@ cd "$root"
 
 withSanitizers=1
 withWine=1
+withMatrices=1
 for argument in "$@"; do
   case $argument in
     --quick)
       export DIMPLE_TEST_SAMPLE=20
       withSanitizers=0
       withWine=0
+      withMatrices=0
       ;;
     --no-sanitizers) withSanitizers=0 ;;
     -h | --help)
@@ -145,14 +147,16 @@ installTest() {
   fi
 }
 
-must "set-up" tools/setup.sh --d3d12 --matrices $( ((withSanitizers)) && echo --fuzz)
+must "set-up" tools/setup.sh --d3d12 $( ((withMatrices)) && echo --matrices) $( ((withSanitizers)) && echo --fuzz)
 # shellcheck disable=SC1091
 . build/deps/env.sh
 must "configure linux-release" configure linux-release
 must "build linux-release" build linux-release
 runTests linux-release
 # On a lavapipe that has cooperative matrices, with its own C library.
-if [[ -f build/deps/matrices/stamp ]]; then
+if ((!withMatrices)); then
+  skip "products of subgroups' matrices" "--quick leaves them out"
+elif [[ -f build/deps/matrices/stamp ]]; then
   DIMPLE_TEST_MATRICES=1 DIMPLE_TEST_BACKEND=vulkan DIMPLE_TEST_SAMPLE=$((${DIMPLE_TEST_SAMPLE:-1} * 40)) \
     stage "dimple_tests (matrices)" runProgram "dimple_tests (matrices)" build/deps/matrices/run.sh \
     build/linux-release/bin/dimple_tests --test-case="ops: products of subgroups' matrices*"

@@ -7,6 +7,7 @@
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/device.h"
 #include "backend_vulkan/fault.h"
+#include "backend_vulkan/specialize.h"
 #include "core/checked.h"
 #include "core/text.h"
 #include "kernels/kernel_table.h"
@@ -129,8 +130,8 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
 
   const auto& vk = device_.vk();
   const std::vector<uint32_t> replacement = readReplacement(dispatch.kernel);
-  const std::span<const uint32_t> spirv = replacement.empty() ? kernel->spirv : replacement;
-  const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size_bytes(),
+  const auto spirv = specialize(replacement.empty() ? kernel->spirv : replacement, dispatch.specialization);
+  const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size() * 4,
                                             spirv.data()};
   VkShaderModule module = VK_NULL_HANDLE;
   if (const VkResult r = vk.vkCreateShaderModule(device_.handles().device, &moduleInfo, nullptr, &module))

@@ -57,6 +57,16 @@ function(dimple_compile_quickly target level)
   target_compile_options(${target} PRIVATE $<$<NOT:$<CXX_COMPILER_ID:MSVC>>:-O${level}>)
 endfunction()
 
+# With DIMPLE_UNITY, groups of the target's files become one; files after the name stay alone.
+function(dimple_unity target)
+  if(DIMPLE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(ARGN)
+      set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endif()
+endfunction()
+
 # Headers that a target's files share, parsed once. Files still include what they use: the thread sanitizer's preset
 # compiles without.
 function(dimple_precompile target)

@@ -11,10 +11,14 @@ stage() {
   printf '\n== %s\n' "$name"
   start=$(now)
   "$@" || status=$?
-  stageNames+=("$name")
-  stageTimes+=("$(awk -v a="$start" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }')")
-  printf '== %s: %s s\n' "$name" "${stageTimes[-1]}"
+  stageEnded "$name" "$start"
   return "$status"
+}
+
+stageEnded() { # name, time of the start
+  stageNames+=("$1")
+  stageTimes+=("$(awk -v a="$2" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }')")
+  printf '== %s: %s s\n' "$1" "${stageTimes[-1]}"
 }
 
 printStages() {

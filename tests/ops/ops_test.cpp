@@ -1,10 +1,12 @@
 // The operators against the oracle.
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <mutex>
+#include <optional>
 
 #ifdef DIMPLE_WITH_D3D12
 #include "backend_d3d12/d3d12.h"
@@ -34,7 +36,9 @@ class Session {
 
   void run(const std::vector<CaseGroup>& groups) {
     std::vector<std::future<void>> threads;
-    for (Gpu* gpu : gpus_) threads.push_back(std::async(std::launch::async, [&, gpu] { runSome(*gpu, groups); }));
+    open_.clear();
+    for (const CaseGroup& group : groups) open_[group.type].groups.push_back(&group);
+    for (Gpu* gpu : gpus_) threads.push_back(std::async(std::launch::async, [this, gpu] { runSome(*gpu); }));
     for (auto& thread : threads) thread.get();
     for (Gpu* gpu : gpus_)
       for (const std::string& message : gpu->takeMessages()) FAIL_CHECK("A message was sent: ", message);
@@ -56,21 +60,39 @@ class Session {
 
  private:
   // Takes the next group until there is none.
-  void runSome(Gpu& gpu, const std::vector<CaseGroup>& groups) {
+  void runSome(Gpu& gpu) {
     CaseRunner runner(gpu, [this](const CaseOutcome& outcome) { receive(outcome); });
-    for (size_t i = next_++; i < groups.size(); i = next_++) {
-      const auto lines = groups[i].lines();
+    std::optional<DataType> type;
+    while (const CaseGroup* group = take(type)) {
+      const auto lines = group->lines();
       if (lines.empty()) {
         CaseOutcome outcome;
-        outcome.type = groups[i].schema->type;
-        outcome.dataType = groups[i].type;
-        outcome.failure = cat(groups[i].schema->name, " has no generator of cases.");
+        outcome.type = group->schema->type;
+        outcome.dataType = group->type;
+        outcome.failure = cat(group->schema->name, " has no generator of cases.");
         receive(outcome);
       }
       for (const std::string& line : lines)
         if (!expectations_ || !expectations_->skips(line)) runner.add(line);
     }
     runner.flush();
+  }
+  // Operators of a data type share kernels, which every device compiles for itself: a device stays with its type as
+  // long as there are groups of it, and then goes on where most is left for each.
+  const CaseGroup* take(std::optional<DataType>& type) {
+    const std::scoped_lock lock(mutex_);
+    if (!type || open_[*type].groups.empty()) {
+      if (type) --open_[*type].devices;
+      const auto share = [](const auto& entry) { return entry.second.groups.size() / (entry.second.devices + 1); };
+      const auto most = std::max_element(open_.begin(), open_.end(),
+                                         [&](const auto& a, const auto& b) { return share(a) < share(b); });
+      if (most == open_.end() || most->second.groups.empty()) return nullptr;
+      type = most->first;
+      ++most->second.devices;
+    }
+    const CaseGroup* group = open_[*type].groups.front();
+    open_[*type].groups.pop_front();
+    return group;
   }
   void receive(CaseOutcome outcome) {
     const std::scoped_lock lock(mutex_);
@@ -88,9 +110,13 @@ class Session {
 
   const std::vector<Gpu*> gpus_;
   Expectations* const expectations_;
-  std::atomic<size_t> next_ = 0;  // group
   // Of all that follows.
   std::mutex mutex_;
+  struct Open {
+    std::deque<const CaseGroup*> groups;
+    size_t devices = 0;  // that run groups of the type
+  };
+  std::map<DataType, Open> open_;
   size_t expectedFailures_ = 0;
   TestRecord record_;
   std::map<std::pair<DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE>, size_t> printed_;

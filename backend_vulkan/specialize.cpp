@@ -239,7 +239,7 @@ class Module {
     for (const Instruction i : globals_) {
       if (annotates(opOf(i)) && gone.contains(i[1])) continue;
       module.insert(module.end(), i.begin(), i.end());
-      if (const auto value = valueOf(i.size() > 2 ? i[2] : 0); value && opOf(i) == OpSpecConstant)
+      if (const uint32_t* value = valueOf(i.size() > 2 ? i[2] : 0); value && opOf(i) == OpSpecConstant)
         module.back() = *value;
     }
     module.insert(module.end(), code.begin(), code.end());
@@ -319,47 +319,50 @@ class Module {
     }
   }
 
-  std::optional<uint32_t> valueOf(uint32_t id) const {
+  // Null: not known.
+  const uint32_t* valueOf(uint32_t id) const {
     const auto found = constants_.find(id);
-    return found == constants_.end() ? std::nullopt : std::optional(found->second);
+    return found == constants_.end() ? nullptr : &found->second;
   }
 
   // Records the value of `id` where its operands are known.
   void evaluate(uint16_t op, uint32_t id, Instruction operands) {
     if (operands.empty()) return;
-    const auto a = valueOf(operands[0]);
-    const auto b = operands.size() > 1 ? valueOf(operands[1]) : std::nullopt;
+    const uint32_t* a = valueOf(operands[0]);
+    const uint32_t* b = operands.size() > 1 ? valueOf(operands[1]) : nullptr;
     const auto set = [&](uint32_t value) { constants_[id] = value; };
     if (op == OpLogicalAnd && ((a && !*a) || (b && !*b))) return set(0);
     if (op == OpLogicalOr && ((a && *a) || (b && *b))) return set(1);
     if (!a) return;
     if (op == OpLogicalNot) return set(!*a);
     if (op == OpSelect && operands.size() == 3) {
-      if (const auto chosen = valueOf(operands[*a ? 1 : 2])) set(*chosen);
+      if (const uint32_t* chosen = valueOf(operands[*a ? 1 : 2])) set(*chosen);
       return;
     }
     if (!b) return;
+    const uint32_t x = *a;
+    const uint32_t y = *b;
     switch (op) {
       case OpLogicalAnd:
       case OpBitwiseAnd:
-        return set(*a & *b);
+        return set(x & y);
       case OpLogicalOr:
       case OpBitwiseOr:
-        return set(*a | *b);
+        return set(x | y);
       case OpLogicalEqual:
       case OpIEqual:
-        return set(*a == *b);
+        return set(x == y);
       case OpLogicalNotEqual:
       case OpINotEqual:
-        return set(*a != *b);
+        return set(x != y);
       case OpUGreaterThan:
-        return set(*a > *b);
+        return set(x > y);
       case OpUGreaterThanEqual:
-        return set(*a >= *b);
+        return set(x >= y);
       case OpULessThan:
-        return set(*a < *b);
+        return set(x < y);
       case OpULessThanEqual:
-        return set(*a <= *b);
+        return set(x <= y);
       default:
         return;
     }
@@ -377,7 +380,7 @@ class Module {
       const bool selection = !block.merge.empty() && !loop;
       if (selection && !function.find(block.merge[1])) return false;
       if (loop && (!function.find(block.merge[1]) || !function.find(block.merge[2]))) return false;
-      const auto condition = selection && end.size() > 1 ? valueOf(end[1]) : std::nullopt;
+      const uint32_t* condition = selection && end.size() > 1 ? valueOf(end[1]) : nullptr;
       if (condition && opOf(end) == OpBranchConditional) {
         block.onlyTarget = end[*condition ? 2 : 3];
       } else if (condition && opOf(end) == OpSwitch) {

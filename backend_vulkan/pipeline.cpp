@@ -62,6 +62,12 @@ std::vector<uint32_t> readReplacement(const std::string& kernel) {
   return file ? words : std::vector<uint32_t>{};
 }
 
+// DIMPLE_UNROLL=0 is for tests on llvmpipe, of whose time most goes into compiling kernels.
+bool unrolls() {
+  const char* value = std::getenv("DIMPLE_UNROLL");
+  return !value || std::string_view(value) != "0";
+}
+
 std::string cacheKey(const Dispatch& dispatch) {
   std::string key = dispatch.kernel;
   for (const auto& s : dispatch.specialization) key += cat(" ", s.id, "=", s.value);
@@ -130,7 +136,7 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
 
   const auto& vk = device_.vk();
   const std::vector<uint32_t> replacement = readReplacement(dispatch.kernel);
-  const auto spirv = specialize(replacement.empty() ? kernel->spirv : replacement, dispatch.specialization);
+  const auto spirv = specialize(replacement.empty() ? kernel->spirv : replacement, dispatch.specialization, unrolls());
   const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size() * 4,
                                             spirv.data()};
   VkShaderModule module = VK_NULL_HANDLE;

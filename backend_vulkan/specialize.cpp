@@ -181,6 +181,8 @@ std::vector<uint32_t> targetsOf(Instruction terminator) {
 
 class Module {
  public:
+  explicit Module(bool unroll) : unroll_(unroll) {}
+
   // False where the module is not one of those that this file understands.
   bool read(std::span<const uint32_t> words, std::span<const Specialization> values) {
     if (words.size() < kHeaderWords || words[0] != kMagic) return false;
@@ -471,7 +473,11 @@ class Module {
           if (sources[block.label].contains(i[w + 1])) putWords({i[w], i[w + 1]});
         code[head] = headOf(OpPhi, code.size() - head);
       }
-      if (block.keepsMerge) put(block.merge);
+      if (block.keepsMerge) {
+        put(block.merge);
+        constexpr uint32_t kDontUnroll = 2;
+        if (!unroll_ && opOf(block.merge) == OpLoopMerge && block.merge.size() == 4) code.back() = kDontUnroll;
+      }
       if (!block.onlyTarget)
         put(block.terminator);
       else if (block.keepsMerge)
@@ -497,6 +503,7 @@ class Module {
     return gone;
   }
 
+  const bool unroll_;
   std::span<const uint32_t> header_;
   std::vector<Instruction> globals_;
   std::vector<Function> functions_;
@@ -511,8 +518,8 @@ class Module {
 
 }  // namespace
 
-std::vector<uint32_t> specialize(std::span<const uint32_t> words, std::span<const Specialization> values) {
-  Module module;
+std::vector<uint32_t> specialize(std::span<const uint32_t> words, std::span<const Specialization> values, bool unroll) {
+  Module module(unroll);
   if (!module.read(words, values) || !module.prune()) return {words.begin(), words.end()};
   return module.write();
 }

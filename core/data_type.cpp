@@ -5,14 +5,14 @@
 namespace dimple {
 namespace {
 
-struct TypeRow {
+struct TypeFacts {
   std::string_view name;
   std::string_view shortName;
   uint32_t bits;
 };
 
 // Indexed by DML_TENSOR_DATA_TYPE.
-constexpr std::array<TypeRow, 14> kRows{{
+constexpr std::array<TypeFacts, 14> kRows{{
     {"UNKNOWN", "", 0},
     {"FLOAT32", "f32", 32},
     {"FLOAT16", "f16", 16},
@@ -30,9 +30,9 @@ constexpr std::array<TypeRow, 14> kRows{{
 }};
 static_assert(DML_TENSOR_DATA_TYPE_INT4 == kRows.size() - 1);
 
-const TypeRow& row(DataType type) {
+const TypeFacts& row(DataType type) {
   const auto index = static_cast<uint32_t>(type);
-  static constexpr TypeRow kNone{"", "", 0};
+  static constexpr TypeFacts kNone{"", "", 0};
   return index < kRows.size() ? kRows[index] : kNone;
 }
 

@@ -62,6 +62,14 @@ std::vector<uint32_t> readReplacement(const std::string& kernel) {
   return file ? words : std::vector<uint32_t>{};
 }
 
+// Such as llvmpipe: a driver that executes kernels on the host's processor.
+bool isProcessor(const Device& device) {
+  VkPhysicalDeviceProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  device.instanceFunctions().getPhysicalDeviceProperties2(device.handles().physicalDevice, &properties);
+  return properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+}
+
 // DIMPLE_UNROLL=0 is for tests on llvmpipe, of whose time most goes into compiling kernels.
 bool unrolls() {
   const char* value = std::getenv("DIMPLE_UNROLL");
@@ -136,8 +144,11 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
 
   const auto& vk = device_.vk();
   const std::vector<uint32_t> replacement = readReplacement(dispatch.kernel);
-  const auto spirv = specialize(replacement.empty() ? kernel->spirv : replacement, dispatch.specialization, unrolls());
-  const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size() * 4,
+  std::vector<uint32_t> specialized;
+  std::span<const uint32_t> spirv = replacement.empty() ? kernel->spirv : replacement;
+  // Compilers of GPUs need no help, and make other, at times slower code of what is left.
+  if (isProcessor(device_)) spirv = specialized = specialize(spirv, dispatch.specialization, unrolls());
+  const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size_bytes(),
                                             spirv.data()};
   VkShaderModule module = VK_NULL_HANDLE;
   if (const VkResult r = vk.vkCreateShaderModule(device_.handles().device, &moduleInfo, nullptr, &module))

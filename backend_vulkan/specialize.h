@@ -10,8 +10,8 @@
 namespace dimple::vulkan {
 
 // The module with `values` as the defaults of its specialization constants, in which a selection over a value that they
-// determine has only the branch it takes, and only functions that are still called. Drivers read and inline whole
-// modules before they look at constants; a kernel of one function out of sixty compiles several times faster this way.
+// determine has only the branch it takes, and only functions that are still called. llvmpipe reads and inlines whole
+// modules before it looks at constants; a kernel of one function out of sixty compiles several times faster this way.
 // Without `unroll`, loops ask to stay loops, which llvmpipe compiles in half the time and runs at half the speed.
 // Returns a module it does not understand unchanged: `values` have to be given to the driver all the same.
 std::vector<uint32_t> specialize(std::span<const uint32_t> module, std::span<const Specialization> values,

@@ -11,11 +11,11 @@ namespace {
 std::vector<const OpSchema*> collect() {
   std::vector<const OpSchema*> all;
   for (const auto family :
-       {activationSchemas(), attentionSchemas(), castSchemas(),     convolutionSchemas(), elementwiseSchemas(),
-        fillSchemas(),       indexingSchemas(),  matrixSchemas(),   movementSchemas(),    normalizationSchemas(),
-        optimizerSchemas(),  poolingSchemas(),   quantizeSchemas(), randomSchemas(),      recurrentSchemas(),
-        reduceSchemas(),     resampleSchemas(),  roiSchemas(),      scanSchemas(),        softmaxSchemas(),
-        sortSchemas(),       windowSchemas()})
+       {activationSchemas(),    attentionSchemas(), castSchemas(),          convolutionSchemas(), elementwiseSchemas(),
+        fillSchemas(),          indexingSchemas(),  localResponseSchemas(), matrixSchemas(),      movementSchemas(),
+        normalizationSchemas(), optimizerSchemas(), poolingSchemas(),       quantizeSchemas(),    randomSchemas(),
+        recurrentSchemas(),     reduceSchemas(),    resampleSchemas(),      roiSchemas(),         scanSchemas(),
+        softmaxSchemas(),       sortSchemas(),      windowSchemas()})
     for (const OpSchema& schema : family) all.push_back(&schema);
   return all;
 }

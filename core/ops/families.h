@@ -14,6 +14,7 @@ std::span<const OpSchema> convolutionSchemas();
 std::span<const OpSchema> elementwiseSchemas();
 std::span<const OpSchema> fillSchemas();
 std::span<const OpSchema> indexingSchemas();
+std::span<const OpSchema> localResponseSchemas();
 std::span<const OpSchema> matrixSchemas();
 std::span<const OpSchema> movementSchemas();
 std::span<const OpSchema> normalizationSchemas();

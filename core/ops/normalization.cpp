@@ -30,11 +30,6 @@ Status checkTraining(const OpView& view) {
   return checkBroadcast("ScaleTensor", view.input(1), "InputTensor", view.input(0));
 }
 
-template <class S>
-Status checkLocalResponse(const OpView& view) {
-  return checkAtLeast("LocalSize", view.as<S>().LocalSize, 1);
-}
-
 Status checkLp(const OpView& view) {
   const auto& desc = view.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
   if (auto error = checkAtMost("Axis", desc.Axis, view.input(0).rank - 1)) return error;
@@ -170,17 +165,40 @@ struct Operands {
   size_t mean = 0, variance = 0, scale = 0, bias = 0, addend = 0;
 };
 
+// Strides of an input that takes part.
+Strides stridesOf(const OpView& view, size_t input) { return input ? broadcastStrides(view.input(input)) : Strides{}; }
+
+// Push words of both kernels that follow; the walks go to `words`, one behind the other.
+std::vector<uint32_t> normalizeWords(const OpView& view, uint32_t count, const Walk& first, const Walk& second,
+                                     uint32_t parts, const Operands& operands, float epsilon,
+                                     std::vector<uint32_t>& words) {
+  appendWalk(words, first);
+  const auto secondAt = static_cast<uint32_t>(words.size() / 4);
+  appendWalk(words, second);
+  if (operands.scale) parts |= kScale;
+  if (operands.bias) parts |= kBias;
+  if (operands.addend) parts |= kAddend;
+  const Activation& activation = view.activation();
+  return {count,
+          first.rank,
+          second.rank,
+          secondAt,
+          parts,
+          wordOf(epsilon),
+          wordOf(activation.parameters[0]),
+          wordOf(activation.parameters[1])};
+}
+
 Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t parts, const Operands& operands,
                     float epsilon, const Rows* rows, const BufferRange& pairs) {
   const OpView& view = builder.view();
   const Tensor& x = view.input(0);
   const Tensor& y = view.output();
-  const auto stridesOf = [&](size_t input) { return input ? broadcastStrides(view.input(input)) : Strides{}; };
-  const Strides addend = stridesOf(operands.addend);
-  const Strides mean = stridesOf(operands.mean);
-  const Strides variance = stridesOf(operands.variance);
-  const Strides scale = stridesOf(operands.scale);
-  const Strides bias = stridesOf(operands.bias);
+  const Strides addend = stridesOf(view, operands.addend);
+  const Strides mean = stridesOf(view, operands.mean);
+  const Strides variance = stridesOf(view, operands.variance);
+  const Strides scale = stridesOf(view, operands.scale);
+  const Strides bias = stridesOf(view, operands.bias);
   Walk walk;
   Walk second;
   for (uint32_t d = 0; d < x.rank; ++d) {
@@ -190,20 +208,14 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
   walk.coalesce();
   second.coalesce();
   std::vector<uint32_t> words;
-  appendWalk(words, walk);
-  const auto secondAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, second);
-  if (operands.scale) parts |= kScale;
-  if (operands.bias) parts |= kBias;
-  if (operands.addend) parts |= kAddend;
-  const Activation& activation = view.activation();
+  const auto push =
+      normalizeWords(view, static_cast<uint32_t>(x.elements), walk, second, parts, operands, epsilon, words);
   return builder.addItems(
-      typedKernel("normalize", x.type, builder.caps()), x.elements,
-      {static_cast<uint32_t>(x.elements), walk.rank, second.rank, secondAt, parts, wordOf(epsilon),
-       wordOf(activation.parameters[0]), wordOf(activation.parameters[1])},
+      typedKernel("normalize", x.type, builder.caps()), x.elements, push,
       {builder.input(0), builder.input(operands.mean), builder.input(operands.variance), builder.input(operands.scale),
        builder.input(operands.bias), builder.input(operands.addend), readOnly(pairs), builder.output()},
-      builder.parameters(words), {{0, static_cast<uint32_t>(function)}, {1, static_cast<uint32_t>(activation.type)}});
+      builder.parameters(words),
+      {{0, static_cast<uint32_t>(function)}, {1, static_cast<uint32_t>(view.activation().type)}});
 }
 
 Result<Plan> planBatchNormalization(const OpView& view, const Caps& caps) {
@@ -220,8 +232,8 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
                         const Rows& rows) {
   const OpView& view = builder.view();
   const Tensor& x = view.input(0);
-  const Strides scale = operands.scale ? broadcastStrides(view.input(operands.scale)) : Strides{};
-  const Strides bias = operands.bias ? broadcastStrides(view.input(operands.bias)) : Strides{};
+  const Strides scale = stridesOf(view, operands.scale);
+  const Strides bias = stridesOf(view, operands.bias);
   Walk kept;
   Walk reduced;
   for (uint32_t d = 0; d < x.rank; ++d)
@@ -231,17 +243,10 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
   reduced.sortBy(0);
   reduced.coalesce();
   std::vector<uint32_t> words;
-  appendWalk(words, kept);
-  const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, reduced);
-  if (operands.scale) parts |= kScale;
-  if (operands.bias) parts |= kBias;
-  const Activation& activation = view.activation();
-  return builder.add(typedKernel("normalize_row", x.type, builder.caps()), rows.count,
-                     {rows.elements, kept.rank, reduced.rank, reducedAt, parts, wordOf(epsilon),
-                      wordOf(activation.parameters[0]), wordOf(activation.parameters[1])},
+  const auto push = normalizeWords(view, rows.elements, kept, reduced, parts, operands, epsilon, words);
+  return builder.add(typedKernel("normalize_row", x.type, builder.caps()), rows.count, push,
                      {builder.input(0), builder.input(operands.scale), builder.input(operands.bias), builder.output()},
-                     builder.parameters(words), {{1, static_cast<uint32_t>(activation.type)}});
+                     builder.parameters(words), {{1, static_cast<uint32_t>(view.activation().type)}});
 }
 
 Result<Plan> planMoments(const OpView& view, const Caps& caps, uint32_t mask, bool useMean, bool useVariance,
@@ -256,16 +261,15 @@ Result<Plan> planMoments(const OpView& view, const Caps& caps, uint32_t mask, bo
   constexpr uint32_t kFewestRows = 64;
   const bool held = rows.elements >= kFewestHeld && rows.elements <= kMostHeld &&
                     (rows.count >= kFewestRows || rows.elements <= 4 * kGroupSize);
-  if (parts != 0 && held) {
-    if (auto error = addNormalizeRows(builder, parts, operands, epsilon, rows)) return *error;
-    return builder.finish();
-  }
-  if (parts != 0)
+  BufferRange pairs = builder.input(0);
+  if (parts != 0) {
+    if (held) {
+      if (auto error = addNormalizeRows(builder, parts, operands, epsilon, rows)) return *error;
+      return builder.finish();
+    }
     builder.passOver({"normalize_row", rows.elements > kMostHeld     ? "Its rows are longer than a workgroup holds."
                                        : rows.elements < kFewestHeld ? "Its rows are short."
                                                                      : "Its rows are few."});
-  BufferRange pairs = builder.input(0);
-  if (parts != 0) {
     parts |= kPairs;
     auto sums = addRowSums(builder, rows, useMean ? Sums::Moments : Sums::Squares, static_cast<float>(rows.elements));
     if (!sums) return sums.error();
@@ -373,75 +377,6 @@ Result<Plan> planNormalizationGrad(const OpView& view, const Caps& caps) {
   return builder.finish();
 }
 
-// What a dispatch of kernels/normalization/local_response.comp reads and makes.
-enum class RegionSource : uint32_t { Squares, Sums };
-enum class RegionTarget : uint32_t { Sums, Output, GradientParts, Gradient };
-
-// Regions of LocalSize elements along channels, or along both spatial dimensions one after the other.
-template <class S>
-Result<Plan> planLocalResponse(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<S>();
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  const bool gradient = view.inputs().size() > 1;
-  const Tensor& g = view.input(gradient ? 1 : 0);
-  std::vector<uint32_t> words;
-  uint32_t packed = 1;
-  for (uint32_t d = x.rank; d-- > 0;) {
-    const Divisor divisor = makeDivisor(x.sizes[d]);
-    words.insert(words.end(), {x.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2});
-    words.insert(words.end(), {x.strides[d], g.strides[d], y.strides[d], packed});
-    packed *= x.sizes[d];
-  }
-  const uint32_t parameters = builder.parameters(words);
-  const double share = static_cast<double>(desc.Alpha) / desc.LocalSize;
-  const double factor = 2 * share * static_cast<double>(desc.Beta);
-  // The region reaches further behind an element than ahead of it if LocalSize is even.
-  const uint32_t shorter = (desc.LocalSize - 1) / 2;
-  const uint32_t longer = desc.LocalSize / 2;
-
-  std::array<BufferRange, 4> temporary{};
-  const uint64_t bytes = x.elements * 4;
-  const size_t temporaries = gradient ? (desc.CrossChannel ? 2 : 3) : (desc.CrossChannel ? 0 : 1);
-  if (temporaries != 0 && bytes > caps.maxBufferRange)
-    return Error{ErrorCode::Unsupported,
-                 cat("InputTensor has ", x.elements, " elements, but this device binds at most ",
-                     caps.maxBufferRange / 4, " sums to a kernel.")};
-  for (size_t i = 0; i < temporaries; ++i) temporary[i] = builder.allocateTemporary(bytes);
-
-  const BufferRange output = builder.output();
-  const auto add = [&](uint32_t axis, bool reversed, RegionSource from, RegionTarget to, const BufferRange& source,
-                       const BufferRange& direct, const BufferRange& target) {
-    return builder.addItems(
-        typedKernel("local_response", x.type, caps), x.elements,
-        {static_cast<uint32_t>(x.elements), axis, reversed ? longer : shorter, reversed ? shorter : longer,
-         wordOf(-desc.Beta), wordOf(static_cast<float>(share)), wordOf(desc.Bias), wordOf(static_cast<float>(factor))},
-        {builder.input(0), builder.input(gradient ? 1 : 0), readOnly(source), direct, target, output}, parameters,
-        {{0, static_cast<uint32_t>(from)}, {1, static_cast<uint32_t>(to)}});
-  };
-  // Axes count from the innermost.
-  constexpr uint32_t kWidth = 0, kHeight = 1, kChannels = 2;
-  const RegionTarget sum = gradient ? RegionTarget::GradientParts : RegionTarget::Output;
-  const BufferRange& direct = gradient ? temporary[0] : output;
-  const BufferRange& shares = gradient ? temporary[1] : output;
-  if (desc.CrossChannel) {
-    if (auto error = add(kChannels, false, RegionSource::Squares, sum, builder.input(0), direct, shares)) return *error;
-    if (!gradient) return builder.finish();
-    if (auto error = add(kChannels, true, RegionSource::Sums, RegionTarget::Gradient, shares, direct, output))
-      return *error;
-    return builder.finish();
-  }
-  const BufferRange& sums = temporary[gradient ? 2 : 0];
-  if (auto error = add(kWidth, false, RegionSource::Squares, RegionTarget::Sums, builder.input(0), output, sums))
-    return *error;
-  if (auto error = add(kHeight, false, RegionSource::Sums, sum, sums, direct, shares)) return *error;
-  if (!gradient) return builder.finish();
-  if (auto error = add(kWidth, true, RegionSource::Sums, RegionTarget::Sums, shares, output, sums)) return *error;
-  if (auto error = add(kHeight, true, RegionSource::Sums, RegionTarget::Gradient, sums, direct, output)) return *error;
-  return builder.finish();
-}
-
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 template <class S>
@@ -464,11 +399,6 @@ constexpr Field kMeanVarianceNormalizationFields[] = {DIMPLE_INPUT(S, InputTenso
                                                       DIMPLE_ATTRIBUTE(S, Epsilon, Float),
                                                       DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
 template <class S>
-constexpr Field kLocalResponseNormalizationFields[] = {
-    DIMPLE_INPUT(S, InputTensor),         DIMPLE_OUTPUT(S, OutputTensor),    DIMPLE_ATTRIBUTE(S, CrossChannel, Bool),
-    DIMPLE_ATTRIBUTE(S, LocalSize, UInt), DIMPLE_ATTRIBUTE(S, Alpha, Float), DIMPLE_ATTRIBUTE(S, Beta, Float),
-    DIMPLE_ATTRIBUTE(S, Bias, Float)};
-template <class S>
 constexpr Field kLpNormalizationFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
                                             DIMPLE_ATTRIBUTE(S, Axis, UInt), DIMPLE_ATTRIBUTE(S, Epsilon, Float),
                                             DIMPLE_ATTRIBUTE(S, P, UInt)};
@@ -482,12 +412,6 @@ constexpr Field kMeanVarianceNormalization1Fields[] = {DIMPLE_INPUT(S, InputTens
                                                        DIMPLE_ATTRIBUTE(S, NormalizeVariance, Bool),
                                                        DIMPLE_ATTRIBUTE(S, Epsilon, Float),
                                                        DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
-template <class S>
-constexpr Field kLocalResponseNormalizationGradFields[] = {
-    DIMPLE_INPUT(S, InputTensor),           DIMPLE_INPUT(S, InputGradientTensor),
-    DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_ATTRIBUTE(S, CrossChannel, Bool),
-    DIMPLE_ATTRIBUTE(S, LocalSize, UInt),   DIMPLE_ATTRIBUTE(S, Alpha, Float),
-    DIMPLE_ATTRIBUTE(S, Beta, Float),       DIMPLE_ATTRIBUTE(S, Bias, Float)};
 template <class S>
 constexpr Field kBatchNormalizationGradFields[] = {DIMPLE_INPUT(S, InputTensor),
                                                    DIMPLE_INPUT(S, InputGradientTensor),
@@ -519,7 +443,6 @@ constexpr Field kMeanVarianceNormalization2Fields[] = {
 constexpr TypeHistory kBatchNormalizationTypes{{k1_0, kFloats, 4, 4}, {k3_1, kFloats}};
 constexpr TypeHistory kMeanVarianceNormalizationTypes{{k1_0, kFloats, 4, 4}};
 constexpr TypeHistory kMeanVarianceNormalization1Types{{k2_1, kFloats, 4, 4}, {k3_1, kFloats}};
-constexpr TypeHistory kLocalResponseNormalizationGradTypes{{k3_1, kFloats, 4, 4}};
 constexpr TypeHistory kBatchNormalizationGradTypes{{k3_1, kFloats}};
 constexpr TypeHistory kBatchNormalizationTrainingTypes{{k4_1, kFloats}};
 constexpr TypeHistory kMeanVarianceNormalization2Types{{k6_3, kFloats}};
@@ -534,16 +457,11 @@ constexpr TensorRule kMeanVarianceNormalizationRules[] = {{kMeanVarianceNormaliz
                                                           {kMeanVarianceNormalizationTypes, sameType(0)},
                                                           {kMeanVarianceNormalizationTypes, sameType(0)},
                                                           {kMeanVarianceNormalizationTypes, {0, -1, 0}}};
-constexpr TensorRule kLocalResponseNormalizationRules[] = {{kMeanVarianceNormalizationTypes},
-                                                           {kMeanVarianceNormalizationTypes, {0, -1, 0}}};
 constexpr TensorRule kLpNormalizationRules[] = {{kBatchNormalizationTypes}, {kBatchNormalizationTypes, like(0)}};
 constexpr TensorRule kMeanVarianceNormalization1Rules[] = {{kMeanVarianceNormalization1Types},
                                                            {kMeanVarianceNormalization1Types, sameTypeAndRank(0)},
                                                            {kMeanVarianceNormalization1Types, sameTypeAndRank(0)},
                                                            {kMeanVarianceNormalization1Types, like(0)}};
-constexpr TensorRule kLocalResponseNormalizationGradRules[] = {{kLocalResponseNormalizationGradTypes},
-                                                               {kLocalResponseNormalizationGradTypes, {0, -1, 0}},
-                                                               {kLocalResponseNormalizationGradTypes, {0, -1, 0}}};
 constexpr TensorRule kBatchNormalizationGradRules[] = {{kBatchNormalizationGradTypes},
                                                        {kBatchNormalizationGradTypes, like(0)},
                                                        {kBatchNormalizationGradTypes, sameTypeAndRank(0)},
@@ -575,18 +493,11 @@ constexpr OpSchema kSchemas[] = {
                checkNormalization, planBatchNormalization),
     DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION, kMeanVarianceNormalizationFields, kMeanVarianceNormalizationRules, false,
                false, checkNormalization, planMeanVariance),
-    DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseNormalizationFields, kLocalResponseNormalizationRules, false,
-               false, checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>,
-               planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>),
     DIMPLE_ROW(LP_NORMALIZATION, kLpNormalizationFields, kLpNormalizationRules, false, false, checkLp,
                planLpNormalization),
     DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION1, kMeanVarianceNormalization1Fields, kMeanVarianceNormalization1Rules, false,
                false, checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>,
                planMeanVarianceOfAxes<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>),
-    DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION_GRAD, kLocalResponseNormalizationGradFields,
-               kLocalResponseNormalizationGradRules, false, false,
-               checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>,
-               planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>),
     DIMPLE_ROW(BATCH_NORMALIZATION_GRAD, kBatchNormalizationGradFields, kBatchNormalizationGradRules, false, false,
                checkNormalizationGrad, planNormalizationGrad<DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC>),
     DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING, kBatchNormalizationTrainingFields, kBatchNormalizationTrainingRules, false,

@@ -15,7 +15,7 @@ namespace dimple::testing {
 namespace {
 
 // Every so many generated cases of a group; prime, so that no cycle of the generator is left out.
-constexpr size_t kSample = 31;
+constexpr size_t kSample = 19;
 constexpr size_t kPrintedFailures = 8;
 
 bool comparisonSkipped() {

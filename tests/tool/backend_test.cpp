@@ -125,7 +125,7 @@ TEST_CASE("tool: a back end is chosen by its name") {
   fixture.write("model.json", kProgram);
   const std::string line = "'ELEMENT_WISE_ADD ATensor=f32[2] BTensor=f32[2] OutputTensor=f32[2]'";
   const std::vector<std::string> commands{"run model.json", "case " + line, "plan " + line,
-                                          "bench --rows 8 --columns 8 --iterations 1 --memory-only"};
+                                          "bench --rows 8 --columns 8 --iterations 1 --only copy"};
   for (const std::string& command : commands) {
     CHECK(fixture.run(command + " --backend metal").err ==
           "dimple: There is no back end \"metal\", expected vulkan or d3d12.\n");

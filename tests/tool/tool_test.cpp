@@ -358,7 +358,7 @@ TEST_CASE("tool: devices and bench") {
     CHECK(report.at("cases").at(0).at("bytes") == 2 * 4 * 32 * 64);
     CHECK(report.at("cases").at(1).at("bytes") == 3 * 4 * 32 * 64);
   }
-  CHECK(fixture.run("bench --rows 32 --columns 64 --iterations 1 --memory-only --require 1e9").code == 1);
+  CHECK(fixture.run("bench --rows 32 --columns 64 --iterations 1 --only copy --require 1e9").code == 1);
   CHECK(fixture.run("bench --rows 0").code == 2);
   const auto product = fixture.run("bench --rows 8 --columns 8 --iterations 1 --json --only 'GEMM 512x512x512 f16'");
   REQUIRE_MESSAGE(product.code == 0, product.err);

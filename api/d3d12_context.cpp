@@ -158,6 +158,7 @@ HRESULT createD3D12Context(const DimpleContextDesc& desc, REFIID riid, void** pp
   if (!opened) return refuseContext(desc, opened.error());
   auto backend = d3d12::Device::create(&(*opened)->device(), (desc.Flags & DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE) == 0);
   if (!backend) return refuseContext(desc, backend.error());
+  if (desc.Flags & DIMPLE_CONTEXT_FLAG_SMALL_DISPATCHES) (*backend)->limitWork(kTestedWorkLimit);
   return handOut(new D3D12Context(std::move(*opened), std::move(*backend), desc), riid, ppv);
 }
 

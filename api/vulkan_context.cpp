@@ -208,6 +208,7 @@ HRESULT createVulkanContext(const DimpleContextDesc& given, REFIID riid, void** 
   options.validation = (given.Flags & DIMPLE_CONTEXT_FLAG_VALIDATION) != 0;
   options.robustBufferAccess = (given.Flags & DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS) != 0;
   options.nativeStorage = (given.Flags & DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE) == 0;
+  options.smallDispatches = (given.Flags & DIMPLE_CONTEXT_FLAG_SMALL_DISPATCHES) != 0;
   options.updateAfterBind = (given.Flags & DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND) == 0;
   options.pipelineCachePath = given.PipelineCachePath ? given.PipelineCachePath : "";
   if (given.MessageCallback)

@@ -155,6 +155,8 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   caps_.parameterAlignment =
       std::max(caps_.parameterAlignment, static_cast<uint32_t>(limits.minUniformBufferOffsetAlignment));
   caps_.sharedBytes = limits.maxComputeSharedMemorySize;
+  if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) caps_.workgroups = kWorkgroupsOfProcessor;
+  if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) caps_.workLimit = kDiscreteWorkLimit;
   readMatrices();
 }
 
@@ -186,15 +188,22 @@ void Device::readMatrices() {
   std::vector<VkCooperativeMatrixPropertiesKHR> shapes(count, empty);
   list(handles_.physicalDevice, &count, shapes.data());
   for (const auto& s : shapes) {
-    if (s.AType != VK_COMPONENT_TYPE_FLOAT16_KHR || s.BType != VK_COMPONENT_TYPE_FLOAT16_KHR ||
-        s.CType != VK_COMPONENT_TYPE_FLOAT32_KHR || s.ResultType != VK_COMPONENT_TYPE_FLOAT32_KHR ||
-        s.saturatingAccumulation || s.scope != VK_SCOPE_SUBGROUP_KHR)
-      continue;
+    const auto are = [&s](VkComponentTypeKHR factors, VkComponentTypeKHR sums) {
+      return s.AType == factors && s.BType == factors && s.CType == sums && s.ResultType == sums;
+    };
     // Those that kernels are made for.
-    if (s.MSize == s.NSize && s.MSize == s.KSize && (s.MSize == 8 || s.MSize == 16))
+    if (s.saturatingAccumulation || s.scope != VK_SCOPE_SUBGROUP_KHR || s.MSize != s.NSize ||
+        (s.MSize != 8 && s.MSize != 16))
+      continue;
+    if (are(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR) && s.KSize == s.MSize)
       caps_.matrixSize = std::max(caps_.matrixSize, s.MSize);
+    if (are(VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR) && caps_.has(Feature::Int8) &&
+        (s.KSize == 8 || s.KSize == 16 || s.KSize == 32) && s.MSize > caps_.integerMatrixSize) {
+      caps_.integerMatrixSize = s.MSize;
+      caps_.integerMatrixDepth = s.KSize;
+    }
   }
-  if (caps_.matrixSize) caps_.subgroupSize = subgroup.subgroupSize;
+  if (caps_.matrixSize || caps_.integerMatrixSize) caps_.subgroupSize = subgroup.subgroupSize;
 }
 
 Result<std::unique_ptr<Device>> Device::create(const DeviceHandles& handles, const InstanceFunctions& functions,

@@ -66,6 +66,8 @@ class Device final : public Backend {
   ~Device() override;
 
   const Caps& caps() const override { return caps_; }
+  // Before anything is planned: makes dispatches of more multiply-adds come in parts.
+  void limitWork(uint64_t multiplyAdds) { caps_.workLimit = multiplyAdds; }
   bool supportsVolatileDescriptors() const override { return enabled_.updateAfterBind; }
   Result<std::unique_ptr<Executable>> prepare(std::span<const Dispatch> dispatches,
                                               std::span<const uint32_t> parameters) override;

@@ -290,6 +290,7 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
   auto device = Device::create(handles_, functions_, readFeatures(use), options.pipelineCachePath);
   if (!device) return device.error();
   device_ = std::move(*device);
+  if (options.smallDispatches) device_->limitWork(kTestedWorkLimit);
 
   const auto& vk = device_->vk();
   vk.vkGetDeviceQueue(handles_.device, handles_.queueFamily, 0, &queue_);

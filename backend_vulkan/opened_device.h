@@ -28,6 +28,7 @@ struct OpenOptions {
   bool robustBufferAccess = false;
   bool nativeStorage = true;
   bool updateAfterBind = true;
+  bool smallDispatches = false;  // of few multiply-adds, for tests
   std::string pipelineCachePath;
   std::function<void(const char*)> validationMessage;
 };

@@ -28,6 +28,16 @@ enum class Feature : uint32_t {
 // "64-bit integer arithmetic (shaderInt64)"
 std::string_view featureName(Feature feature);
 
+// Multiply-adds of a dispatch that end before a driver takes them for a hang: of discrete graphics processors, and of
+// devices that may be slower by far.
+constexpr uint64_t kDiscreteWorkLimit = uint64_t{1} << 38;
+constexpr uint64_t kWorkLimit = uint64_t{1} << 33;
+// So few that dispatches of tests come in several parts.
+constexpr uint64_t kTestedWorkLimit = uint64_t{1} << 12;
+
+// That keep the cores of a central processor busy.
+constexpr uint32_t kWorkgroupsOfProcessor = 16;
+
 struct Caps {
   uint32_t features = 0;  // bits of Feature
   std::array<uint32_t, 3> maxGroups{65535, 65535, 65535};
@@ -35,11 +45,16 @@ struct Caps {
   uint32_t bufferOffsetAlignment = 16;         // bytes; offsets the planner adds to a binding are multiples of it
   uint32_t parameterAlignment = 256;           // bytes; offsets of blocks in the parameter buffer
   uint32_t pushBytes = 128;
-  uint32_t sharedBytes = 32768;  // that a workgroup's invocations share
-  uint32_t subgroupSize = 0;     // invocations, where matrixSize is not 0
+  uint64_t workLimit = kWorkLimit;  // multiply-adds of a dispatch of more than one workgroup
+  uint32_t workgroups = 256;        // that keep all of the device busy
+  uint32_t sharedBytes = 32768;     // that a workgroup's invocations share
+  uint32_t subgroupSize = 0;        // invocations, where a subgroup multiplies matrices
   // Rows, columns and depth of the matrices whose products a subgroup computes together, FLOAT16 factors summed in
   // FLOAT32; 0: it does not.
   uint32_t matrixSize = 0;
+  // The same for signed factors of 8 bits summed in INT32: rows and columns, and the depth.
+  uint32_t integerMatrixSize = 0;
+  uint32_t integerMatrixDepth = 0;
   bool halfPrecision = false;  // the caller allows FLOAT32 operands to be rounded to FLOAT16
 
   bool has(Feature feature) const { return (features & static_cast<uint32_t>(feature)) != 0; }

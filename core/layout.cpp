@@ -110,4 +110,8 @@ std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& c
   return std::array{static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)};
 }
 
+std::array<uint32_t, 4> gridWords(const std::array<uint32_t, 3>& folded, uint64_t first, uint64_t end) {
+  return {folded[0], folded[0] * folded[1], static_cast<uint32_t>(end), static_cast<uint32_t>(first)};
+}
+
 }  // namespace dimple

@@ -66,4 +66,7 @@ void appendWalk(std::vector<uint32_t>& words, const Walk& walk);
 // x * y * z groups are too few.
 std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps);
 
+// The push words that every dispatch begins with (kernels/common/grid.glsl), for groups `first` up to `end`.
+std::array<uint32_t, 4> gridWords(const std::array<uint32_t, 3>& folded, uint64_t first, uint64_t end);
+
 }  // namespace dimple

@@ -23,7 +23,7 @@ void appendDispatch(std::string& out, const Dispatch& d) {
   out += cat("] parameters@", d.parameterOffset);
   for (const auto& b : d.buffers)
     out += cat(" ", kKinds[static_cast<size_t>(b.kind)], b.index, b.writes ? ":rw" : ":r", "+", b.offset, "/", b.bytes);
-  out += "\n";
+  out += d.continues ? " continues\n" : "\n";
 }
 
 }  // namespace
@@ -108,6 +108,7 @@ std::string passedOverText(const Plan& plan) {
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
   std::vector<BufferRange> sinceBarrier;
   for (Dispatch& dispatch : dispatches) {
+    if (dispatch.continues) continue;
     dispatch.barrierBefore = std::ranges::any_of(sinceBarrier, [&](const BufferRange& before) {
       return std::ranges::any_of(dispatch.buffers, [&](const BufferRange& now) {
         return (before.writes || now.writes) && sameMemory(before, now, aliased);

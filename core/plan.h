@@ -41,6 +41,7 @@ struct Dispatch {
   std::array<uint32_t, 3> groups{1, 1, 1};
   uint32_t groupSize = 0;  // invocations a workgroup; must be what the kernel declares
   bool barrierBefore = false;
+  bool continues = false;  // the one before: other workgroups of the same, which wait for nothing of it
 };
 
 // A kernel that would have been preferred, and why it was not taken. The texts live as long as the program.
@@ -80,7 +81,7 @@ std::string planText(const Plan& plan);
 std::string passedOverText(const Plan& plan);
 
 // Sets barrierBefore, so that no dispatch reads or writes a byte that an earlier one without a barrier between wrote,
-// or writes one that it read. `aliased` says that outputs may share memory with inputs.
+// or writes one that it read. Dispatches that continue others wait for nothing. `aliased` says that outputs may share memory with inputs.
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased);
 
 }  // namespace dimple

@@ -103,21 +103,33 @@ uint32_t PlanBuilder::parameters(const Walk& walk) {
 
 Status PlanBuilder::add(std::string kernel, uint64_t groups, std::vector<uint32_t> push,
                         std::vector<BufferRange> buffers, uint32_t parameterOffset,
-                        std::vector<Specialization> specialization) {
-  const auto folded = foldGroups(groups, caps_);
-  if (!folded)
+                        std::vector<Specialization> specialization, uint64_t work) {
+  if (!foldGroups(groups, caps_))
     return Error{ErrorCode::Unsupported,
                  cat(view_.schema().name, " needs ", groups, " workgroups, more than this device can dispatch.")};
+  const uint64_t workOfGroup = divideUp(work, std::max<uint64_t>(1, groups));
+  const uint64_t most = work <= caps_.workLimit ? groups : std::max<uint64_t>(1, caps_.workLimit / workOfGroup);
+  if (most != 0 && divideUp(groups, most) > kMostWorkParts)
+    return Error{ErrorCode::Unsupported,
+                 cat(view_.schema().name, " takes more than ", kMostWorkParts, " dispatches of ", caps_.workLimit,
+                     " multiply-adds, this device's limit.")};
   Dispatch dispatch;
   dispatch.kernel = std::move(kernel);
   dispatch.specialization = std::move(specialization);
-  dispatch.groups = *folded;
   dispatch.groupSize = kGroupSize;
-  dispatch.push = {(*folded)[0], (*folded)[0] * (*folded)[1], static_cast<uint32_t>(groups)};
+  dispatch.push.resize(4);
   dispatch.push.insert(dispatch.push.end(), push.begin(), push.end());
   dispatch.buffers = std::move(buffers);
   dispatch.parameterOffset = parameterOffset;
-  plan_.execution.push_back(std::move(dispatch));
+  uint64_t first = 0;
+  do {
+    const uint64_t end = std::min(groups, first + most);
+    dispatch.groups = *foldGroups(end - first, caps_);
+    std::ranges::copy(gridWords(dispatch.groups, first, end), dispatch.push.begin());
+    dispatch.continues = first != 0;
+    plan_.execution.push_back(dispatch);
+    first = end;
+  } while (first < groups);
   return {};
 }
 

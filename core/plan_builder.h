@@ -24,6 +24,8 @@ struct WalkOperand {
 
 // Parts of an operator whose tensors span more than the device binds at once.
 constexpr uint32_t kMostParts = 256;
+// Parts of a dispatch that takes more work than the device's limit.
+constexpr uint32_t kMostWorkParts = 65536;
 
 class PlanBuilder {
  public:
@@ -47,9 +49,11 @@ class PlanBuilder {
   uint32_t parameters(const Walk& walk);
 
   // Adds a dispatch of `groups` workgroups. The push block of every kernel starts with {groups in x, groups in x * y,
-  // groups}, which this puts before `push`.
+  // end of the groups, first group}, which this puts before `push`. `work`: multiply-adds of all workgroups together,
+  // if they may be many: beyond the device's limit the groups come in several dispatches. Unsupported if there would be
+  // more than kMostWorkParts.
   Status add(std::string kernel, uint64_t groups, std::vector<uint32_t> push, std::vector<BufferRange> buffers,
-             uint32_t parameterOffset, std::vector<Specialization> specialization = {});
+             uint32_t parameterOffset, std::vector<Specialization> specialization = {}, uint64_t work = 0);
   // The same for one invocation an item.
   Status addItems(std::string kernel, uint64_t items, std::vector<uint32_t> push, std::vector<BufferRange> buffers,
                   uint32_t parameterOffset, std::vector<Specialization> specialization = {});

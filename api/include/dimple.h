@@ -222,6 +222,7 @@ enum DimpleContextFlags {
   DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,  // robustBufferAccess, and robustBufferAccess2 where there is one
   DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE = 0x4,     // leave 8- and 16-bit storage off, for tests
   DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND = 0x8,  // leave update-after-bind off, for tests
+  DIMPLE_CONTEXT_FLAG_SMALL_DISPATCHES = 0x10,     // a few thousand multiply-adds at a time, for tests
 };
 DEFINE_ENUM_FLAG_OPERATORS(DimpleContextFlags)
 

@@ -1,6 +1,7 @@
 // Multi-head attention.
 #include <array>
 #include <bit>
+#include <limits>
 
 #include "core/checked.h"
 #include "core/op_view.h"
@@ -398,7 +399,16 @@ class AttentionPlan {
          std::bit_cast<uint32_t>(scale_), std::bit_cast<uint32_t>(filterValue_)},
         {query.range, key.range, value.range, orQuery(kBias), orQuery(kMask), orQuery(kRelativePositionBias),
          hasLengths_ ? builder_.input(kPastSequenceLengths) : query.range, output.range},
-        builder_.parameters(words));
+        builder_.parameters(words), {}, multiplyAdds());
+  }
+
+  // Of both products, or the largest number if there are more.
+  uint64_t multiplyAdds() const {
+    uint64_t all = shape_.batch;
+    for (const uint64_t factor :
+         {uint64_t{attention_.queryHeads}, shape_.queries, uint64_t{keys_}, shape_.keySize + shape_.valueSize})
+      if (!checkedMultiply(all, factor, all)) return std::numeric_limits<uint64_t>::max();
+    return all;
   }
 
   const OpView& view_;

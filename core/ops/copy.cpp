@@ -136,7 +136,9 @@ Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Ca
     copy.kernel = "copy_packed";
     copy.groups = *folded;
     copy.groupSize = kGroupSize;
-    copy.push = {(*folded)[0], (*folded)[0] * (*folded)[1], static_cast<uint32_t>(groups), static_cast<uint32_t>(part)};
+    const auto head = gridWords(*folded, 0, groups);
+    copy.push.assign(head.begin(), head.end());
+    copy.push.push_back(static_cast<uint32_t>(part));
     copy.buffers = {{SlotKind::Input, inputIndex, at, part, false}, {SlotKind::Persistent, 0, offset + at, part, true}};
     plan.initialization.push_back(std::move(copy));
   }

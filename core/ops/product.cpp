@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "core/checked.h"
 #include "core/text.h"
@@ -44,9 +45,11 @@ void transpose(Product& p) {
 struct Request {
   const Product& product;
   const Caps& caps;
+  const Quantization* integers = nullptr;  // null: of floats
 };
 
-// Rows, columns and steps of the depth that a workgroup works on at a time. No rows: an invocation an element.
+// Rows, columns and steps of the depth that a workgroup works on at a time. No rows: an invocation an element, or few
+// rows, of which an invocation takes so many steps at a time.
 struct Tile {
   uint32_t rows = 0;
   uint32_t columns = 0;
@@ -68,17 +71,29 @@ uint64_t tilesOf(const Product& p, const Tile& tile) {
   return p.matrices.count() * divideUp(p.rows, tile.rows) * divideUp(p.columns, tile.columns);
 }
 
-// Whether so many elements always lie side by side, at a multiple of their number: the depth's, or else those across
-// it.
-bool comesIn(uint32_t number, const Walk& matrices, uint32_t operand, uint32_t across, uint32_t acrossSize,
-             uint32_t along, uint32_t alongSize) {
-  const bool alongFirst = along == 1 && alongSize % number == 0 && across % number == 0;
-  const bool acrossFirst = across == 1 && acrossSize % number == 0 && along % number == 0;
-  if (!alongFirst && !acrossFirst) return false;
+// A dimension of an operand.
+struct Dimension {
+  uint32_t stride;
+  uint32_t size;
+};
+
+// Whether so many elements along a dimension always lie side by side, at a multiple of their number.
+bool comesInAlong(uint32_t number, const Walk& matrices, uint32_t operand, Dimension along, Dimension across) {
+  if (along.stride != 1 || along.size % number != 0 || across.stride % number != 0) return false;
   for (uint32_t d = 0; d < matrices.rank; ++d)
     if (matrices.strides[d][operand] % number != 0) return false;
   return matrices.base[operand] % number == 0;
 }
+
+// The same along one of the two.
+bool comesIn(uint32_t number, const Walk& matrices, uint32_t operand, Dimension a, Dimension b) {
+  return comesInAlong(number, matrices, operand, a, b) || comesInAlong(number, matrices, operand, b, a);
+}
+
+Dimension rowsOfA(const Product& p) { return {p.a.row, p.rows}; }
+Dimension depthOfA(const Product& p) { return {p.a.column, p.depth}; }
+Dimension columnsOfB(const Product& p) { return {p.b.column, p.columns}; }
+Dimension depthOfB(const Product& p) { return {p.b.row, p.depth}; }
 
 const char* refusesTile(const Request& request, const Tile&) {
   const Product& p = request.product;
@@ -93,27 +108,27 @@ const char* refusesTile(const Request& request, const Tile&) {
 const char* refusesVector(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const Product& p = request.product;
-  if (!comesIn(4, p.matrices, 0, p.a.row, p.rows, p.a.column, p.depth)) return "A is not in vectors of four.";
-  if (!comesIn(4, p.matrices, 1, p.b.column, p.columns, p.b.row, p.depth)) return "B is not in vectors of four.";
+  if (!comesIn(4, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of four.";
+  if (!comesIn(4, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of four.";
   return nullptr;
 }
 
 const char* refusesLargeTile(const Request& request, const Tile& tile) {
   if (const char* reason = refusesVector(request, tile)) return reason;
-  constexpr uint64_t kWorkgroups = 64;  // that leave no large part of a device idle
-  return tilesOf(request.product, tile) < kWorkgroups ? "Its tiles are few." : nullptr;
+  // Fewer leave a large part of the device idle.
+  return tilesOf(request.product, tile) < request.caps.workgroups / 4 ? "Its tiles are few." : nullptr;
 }
 
-// How a tile's subgroups lie side by side, so that each has the same number of matrices and reads few of them; 0: they
-// do not.
-uint32_t subgroupsAcross(const Caps& caps, const Tile& tile) {
+// How a tile's subgroups lie side by side, so that each has the same number of matrices of `size` rows and columns and
+// reads few of them; 0: they do not.
+uint32_t subgroupsAcross(const Caps& caps, const Tile& tile, uint32_t size) {
   const uint32_t subgroups = kGroupSize / caps.subgroupSize;
   uint32_t best = 0;
   uint32_t least = UINT32_MAX;
   for (uint32_t across = 1; across <= std::min(subgroups, 8u); across *= 2) {
     const uint32_t rows = tile.rows / (subgroups / across);
     const uint32_t columns = tile.columns / across;
-    if (rows == 0 || columns == 0 || rows % caps.matrixSize != 0 || columns % caps.matrixSize != 0) continue;
+    if (rows == 0 || columns == 0 || rows % size != 0 || columns % size != 0) continue;
     if (rows + columns >= least) continue;
     best = across;
     least = rows + columns;
@@ -127,23 +142,46 @@ uint32_t sharedBytes(const Tile& tile) {
   return tile.stages * (part(tile.rows) + part(tile.columns)) + 2 * tile.depth * 16;
 }
 
-constexpr uint64_t kFewTiles = 96;  // that leave a part of a large device idle
+// That leave a part of the device idle.
+uint64_t fewTiles(const Caps& caps) { return uint64_t{caps.workgroups} * 3 / 8; }
 
 const char* refusesMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
-  const auto& [p, caps] = request;
+  const auto& [p, caps, integers] = request;
   if (caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
   if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !caps.halfPrecision) return "FLOAT32 is not to be rounded.";
-  if (subgroupsAcross(caps, tile) == 0) return "The device's subgroups cannot share a tile.";
+  if (subgroupsAcross(caps, tile, caps.matrixSize) == 0) return "The device's subgroups cannot share a tile.";
   if (sharedBytes(tile) > caps.sharedBytes) return "The device has too little shared memory for a tile.";
   return nullptr;
+}
+
+const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  const auto& [p, caps, integers] = request;
+  if (caps.integerMatrixSize == 0) return "The device's subgroups do not multiply matrices of integers.";
+  if (byteWidth(integers->a) != 1 || byteWidth(integers->b) != 1) return "Its operands are not of 8 bits.";
+  // Products of differences of two bytes, 255 * 255 at most, are summed in 32 bits.
+  constexpr uint32_t kMostExact = 32768;
+  if (isFloat(p.type) && p.depth > kMostExact) return "Its sums may exceed 32 bits.";
+  if (subgroupsAcross(caps, tile, caps.integerMatrixSize) == 0) return "The device's subgroups cannot share a tile.";
+  // A tile's parts, their sums, and a convolution's steps.
+  if ((tile.rows + tile.columns) * (tile.depth + 16 + 4) + 2 * tile.depth * 16 > caps.sharedBytes)
+    return "The device has too little shared memory for a tile.";
+  return nullptr;
+}
+
+const char* refusesManyIntegerMatrices(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesIntegerMatrices(request, tile)) return reason;
+  const Product& p = request.product;
+  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
+  return tilesOf(p, tile) < fewTiles(request.caps) ? "Its tiles are few." : nullptr;
 }
 
 const char* refusesManyMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesMatrices(request, tile)) return reason;
   const Product& p = request.product;
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  return tilesOf(p, tile) < kFewTiles ? "Its tiles are few." : nullptr;
+  return tilesOf(p, tile) < fewTiles(request.caps) ? "Its tiles are few." : nullptr;
 }
 
 // Gathering windows costs more than slicing the depth.
@@ -152,7 +190,8 @@ const char* refusesManyWindows(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
   constexpr uint32_t kLeastDepth = 256;  // of a slice
-  return tilesOf(p, tile) * std::max(1u, p.depth / kLeastDepth) < kFewTiles ? "Its tiles are few." : nullptr;
+  return tilesOf(p, tile) * std::max(1u, p.depth / kLeastDepth) < fewTiles(request.caps) ? "Its tiles are few."
+                                                                                         : nullptr;
 }
 
 constexpr uint32_t kMostFewRows = 8;
@@ -163,23 +202,32 @@ const char* refusesFewRows(const Request& request, const Tile&) {
   return nullptr;
 }
 
+bool fewRowsComeIn(uint32_t number, const Product& p) {
+  return comesInAlong(number, p.matrices, 0, depthOfA(p), rowsOfA(p)) &&
+         comesIn(number, p.matrices, 1, columnsOfB(p), depthOfB(p));
+}
+
 const char* refusesFewRowsVector(const Request& request, const Tile& tile) {
   if (const char* reason = refusesFewRows(request, tile)) return reason;
+  return fewRowsComeIn(tile.depth, request.product) ? nullptr : "A along the depth or B is not in vectors of four.";
+}
+
+const char* refusesFewRowsWide(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesFewRows(request, tile)) return reason;
   const Product& p = request.product;
-  const bool aFits =
-      p.a.column == 1 && p.depth % 4 == 0 && comesIn(4, p.matrices, 0, p.a.row, p.rows, p.a.column, p.depth);
-  if (!aFits) return "A is not in vectors of four along the depth.";
-  if (!comesIn(4, p.matrices, 1, p.b.column, p.columns, p.b.row, p.depth)) return "B is not in vectors of four.";
-  return nullptr;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  return fewRowsComeIn(tile.depth, p) ? nullptr : "A along the depth or B is not in vectors of eight.";
 }
 
 const char* refusesNothing(const Request&, const Tile&) { return nullptr; }
 
 // In order of preference.
 constexpr Algorithm kMatrixAlgorithms[] = {
-    {"gemm_few_rows_vector", Kind::FewRowsInVectors, {}, refusesFewRowsVector},
+    {"gemm_few_rows_wide", Kind::FewRowsInVectors, {0, 0, 8}, refusesFewRowsWide},
+    {"gemm_few_rows_vector", Kind::FewRowsInVectors, {0, 0, 4}, refusesFewRowsVector},
     {"gemm_few_rows", Kind::FewRows, {}, refusesFewRows},
     {"gemm_cooperative", Kind::Matrices, {128, 128, 32, 1}, refusesManyMatrices},
+    {"gemm_cooperative", Kind::Matrices, {128, 64, 64, 1}, refusesManyMatrices},
     {"gemm_cooperative", Kind::Matrices, {64, 64, 64, 1}, refusesMatrices},
     {"gemm_large_tile", Kind::Tiles, {128, 128, 32}, refusesLargeTile},
     {"gemm_vector_tile", Kind::Tiles, {64, 64, 32}, refusesVector},
@@ -193,10 +241,14 @@ constexpr Algorithm kConvolutionAlgorithms[] = {
     {"convolution", Kind::Elements, {}, refusesNothing},
 };
 constexpr Algorithm kIntegerMatrixAlgorithms[] = {
+    {"integer_gemm_cooperative", Kind::Matrices, {128, 128, 64, 1}, refusesManyIntegerMatrices},
+    {"integer_gemm_cooperative", Kind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
     {"integer_gemm_tile", Kind::Tiles, {64, 64, 32}, refusesTile},
     {"integer_gemm", Kind::Elements, {}, refusesNothing},
 };
 constexpr Algorithm kIntegerConvolutionAlgorithms[] = {
+    {"integer_convolution_cooperative", Kind::Matrices, {128, 128, 64, 1}, refusesManyIntegerMatrices},
+    {"integer_convolution_cooperative", Kind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
     {"integer_convolution_tile", Kind::Tiles, {64, 64, 32}, refusesTile},
     {"integer_convolution", Kind::Elements, {}, refusesNothing},
 };
@@ -233,34 +285,50 @@ uint64_t groupsOf(const Algorithm& algorithm, const Product& p) {
   return algorithm.tile.rows == 0 ? divideUp(p.elements(), kGroupSize) : tilesOf(p, algorithm.tile);
 }
 
-// Invocations that share the sum of a place, a column or several: enough to fill the device where they are few.
-uint32_t sliceBitsOf(const Product& p, uint64_t places, bool depthFirst) {
-  constexpr uint64_t kInvocations = 64 * 1024;  // that fill a device
+// Invocations that share the sum of a place, a column or several, of which each takes `vector` steps at a time: enough
+// to fill the device where they are few. Along the depth also so many that each has few steps; across it not so many
+// that neighbours in a row, which are read together, are fewer than four.
+uint32_t sliceBitsOf(const Product& p, uint64_t places, bool depthFirst, uint32_t vector, const Caps& caps) {
+  const uint64_t invocations = uint64_t{caps.workgroups} * kGroupSize;
+  constexpr uint32_t kMostSteps = 16;
+  constexpr uint32_t kBitsOfNeighbours = 6;
   uint32_t bits = depthFirst ? 5 : 3;
   const auto wanted = [&] {
-    return bits < 8 && (p.depth >> bits) >= 16 && ((p.matrices.count() * places) << bits) < kInvocations;
+    const uint64_t all = (p.matrices.count() * places) << bits;
+    if (bits == 8 || (p.depth >> bits) < 16) return false;
+    if (depthFirst && bits < kBitsOfNeighbours && vector > 1 && (p.depth / vector) >> bits > kMostSteps) return true;
+    return all < (depthFirst || vector == 1 || bits < kBitsOfNeighbours ? invocations : invocations / 2);
   };
   while (wanted()) ++bits;
   return bits;
 }
 
-// How the cooperative kernel reads an operand.
-uint32_t readsOf(const Walk& matrices, uint32_t operand, uint32_t across, uint32_t acrossSize, uint32_t along,
-                 uint32_t alongSize) {
-  const bool vectors = comesIn(8, matrices, operand, across, acrossSize, along, alongSize);
-  const bool alongVectors = vectors && along == 1 && alongSize % 8 == 0 && across % 8 == 0;
-  const bool isAcross = vectors ? !alongVectors : across == 1 && along != 1;
-  return (vectors ? kVectors : 0) | (isAcross ? kAcross : 0);
+// How the kernels of matrices read an operand: in vectors of so many elements along the depth, or across it.
+uint32_t readsOf(const Walk& matrices, uint32_t operand, Dimension across, Dimension along, uint32_t alongVector,
+                 uint32_t acrossVector) {
+  if (comesInAlong(alongVector, matrices, operand, along, across)) return kVectors;
+  if (comesInAlong(acrossVector, matrices, operand, across, along)) return kVectors | kAcross;
+  return across.stride == 1 && along.stride != 1 ? kAcross : 0;
+}
+
+// What kernels of matrices are specialized for: a tile, matrices of `size` rows and columns, vectors that they read.
+std::vector<Specialization> matrixSpecialization(const Product& p, const Caps& caps, const Tile& tile, bool window,
+                                                 uint32_t size, uint32_t alongVector, uint32_t acrossVector) {
+  // A filter that is not packed has no one stride along the depth.
+  const bool strided = !window || p.a.column == 1;
+  const uint32_t readsA = strided ? readsOf(p.matrices, 0, rowsOfA(p), depthOfA(p), alongVector, acrossVector) : 0;
+  const uint32_t readsB = window ? 0 : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), alongVector, acrossVector);
+  return {{3, tile.rows},         {4, tile.columns}, {5, tile.depth}, {6, subgroupsAcross(caps, tile, size)},
+          {7, caps.subgroupSize}, {8, size},         {9, readsA},     {10, readsB}};
 }
 
 // Steps of the depth that a workgroup computes, so that there are enough workgroups where tiles are few.
 uint32_t sliceDepthOf(const Product& p, const Tile& tile, const Caps& caps) {
-  constexpr uint64_t kWorkgroups = 256;
   constexpr uint32_t kLeastSteps = 128;
   const uint64_t tiles = tilesOf(p, tile);
-  uint64_t slices = std::min(kWorkgroups / tiles, uint64_t{p.depth / kLeastSteps});
+  uint64_t slices = std::min(caps.workgroups / tiles, uint64_t{p.depth / kLeastSteps});
   slices = std::min(slices, std::min(caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
-  if (tiles > kFewTiles || slices < 2) return p.depth;
+  if (tiles > fewTiles(caps) || slices < 2) return p.depth;
   return static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
 }
 
@@ -296,15 +364,9 @@ Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finis
 
   std::vector<Specialization> tiled = specialization;
   if (matrices) {
-    // A filter that is not packed has no one stride along the depth.
-    const bool strided = !window || p.a.column == 1;
-    const uint32_t readsA = strided ? readsOf(p.matrices, 0, p.a.row, p.rows, p.a.column, p.depth) : 0;
-    const uint32_t readsB = window ? 0 : readsOf(p.matrices, 1, p.b.column, p.columns, p.b.row, p.depth);
-    const std::pair<uint32_t, uint32_t> specifics[] = {
-        {3, tile.rows},         {4, tile.columns},    {5, tile.depth}, {6, subgroupsAcross(caps, tile)},
-        {7, caps.subgroupSize}, {8, caps.matrixSize}, {9, readsA},     {10, readsB},
-        {11, tile.stages}};
-    for (const auto& [id, value] : specifics) tiled.push_back({id, value});
+    const auto more = matrixSpecialization(p, caps, tile, window, caps.matrixSize, 8, 8);
+    tiled.insert(tiled.end(), more.begin(), more.end());
+    tiled.push_back({11, tile.stages});
   }
   const auto onWords = [&](std::string_view family) { return cat(family, ".", shortTypeName(p.type)); };
   // Only the kernels on 32-bit words, and those of matrices, store FLOAT32 for FLOAT16 operands.
@@ -312,7 +374,7 @@ Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finis
   if (auto error = builder.add(needsWords ? onWords(algorithm.kernel) : typedKernel(algorithm.kernel, p.type, caps),
                                tilesOf(p, tile) * slices,
                                joined({p.rows, p.columns, p.depth, sliceDepth, slices}, finishWords(p, finish, flags)),
-                               {p.from[0], p.from[1], p.from[2], to}, parameters, tiled))
+                               {p.from[0], p.from[1], p.from[2], to}, parameters, tiled, p.multiplyAdds()))
     return error;
   if (!toParts) return {};
   const std::string_view combine = window ? "convolution_combine" : "gemm_combine";
@@ -324,6 +386,11 @@ Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finis
 }
 
 }  // namespace
+
+uint64_t Product::multiplyAdds() const {
+  uint64_t all = 0;
+  return checkedMultiply(elements(), std::max(depth, 1u), all) ? all : std::numeric_limits<uint64_t>::max();
+}
 
 Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finish, const ConvolutionWindow* window) {
   if (!window) {
@@ -346,8 +413,9 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
       joined({p.rows, p.columns, p.depth, static_cast<uint32_t>(p.elements())}, finishWords(p, finish, flags));
   if (algorithm.kind != Kind::Elements) {
     const bool depthFirst = (flags & kBDepthFirst) != 0;
-    const uint64_t places = algorithm.kind == Kind::FewRowsInVectors && !depthFirst ? p.columns / 4 : p.columns;
-    const uint32_t sliceBits = sliceBitsOf(p, places, depthFirst);
+    const uint32_t vector = std::max(1u, algorithm.tile.depth);
+    const uint64_t places = depthFirst ? p.columns : p.columns / vector;
+    const uint32_t sliceBits = sliceBitsOf(p, places, depthFirst, vector, builder.caps());
     const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
     groups = p.matrices.count() * columnGroups;
     push[3] = static_cast<uint32_t>(columnGroups);
@@ -358,12 +426,13 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
   const std::string kernel = finish.wide ? cat(algorithm.kernel, ".", shortTypeName(p.type))
                                          : typedKernel(algorithm.kernel, p.type, builder.caps());
   return builder.add(kernel, groups, push, {p.from[0], p.from[1], p.from[2], p.to},
-                     builder.parameters(parameterWords(p, {}, window)), specialization);
+                     builder.parameters(parameterWords(p, {}, window)), specialization, p.multiplyAdds());
 }
 
 Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantization& q,
                          const ConvolutionWindow* window) {
-  const Request request{p, builder.caps()};
+  const Caps& caps = builder.caps();
+  const Request request{p, caps, &q};
   const Algorithm& algorithm = choose(
       builder, window ? std::span<const Algorithm>(kIntegerConvolutionAlgorithms) : kIntegerMatrixAlgorithms, request);
   const auto kindOf = [](DataType type) -> uint32_t {
@@ -377,6 +446,11 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantizat
   const auto range = [&](const Quantization::Parameter& parameter) { return parameter.range.value_or(p.from[0]); };
   std::vector<Specialization> specialization;
   if (window) specialization.push_back({2, window->backward});
+  if (algorithm.kind == Kind::Matrices) {
+    const auto more = matrixSpecialization(p, caps, algorithm.tile, window, caps.integerMatrixSize, 16, 4);
+    specialization.insert(specialization.end(), more.begin(), more.end());
+    specialization.push_back({12, caps.integerMatrixDepth});
+  }
   return builder.add(
       cat(algorithm.kernel, ".", shortTypeName(p.type)), groupsOf(algorithm, p),
       {p.rows, p.columns, p.depth, static_cast<uint32_t>(p.elements()), p.matrices.rank, kinds, flags},
@@ -385,7 +459,7 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantizat
       builder.parameters(parameterWords(
           p, {q.scaleA.stride, q.zeroA.stride, q.scaleB.stride, q.zeroB.stride, q.scaleY.stride, q.zeroY.stride},
           window)),
-      specialization);
+      specialization, p.multiplyAdds());
 }
 
 }  // namespace dimple

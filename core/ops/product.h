@@ -31,6 +31,7 @@ struct Product {
   BufferRange to{};
 
   uint64_t elements() const { return matrices.count() * rows * columns; }
+  uint64_t multiplyAdds() const;  // or the largest number if there are more
 };
 
 // alpha * sum + beta * c, and an activation that works on single elements.

@@ -23,11 +23,11 @@
 void main() {
   uint item;
   if (!gridItem(push.count, item)) return;
-  float sum = 0.0;
-  for (uint part = 0u; part < push.parts; ++part) sum += parts[part * push.count + item];
   const uint perMatrix = push.rows * push.columns;
   const uint pair = item / perMatrix;
   const uint place = item - pair * perMatrix;
+  float sum = 0.0;
+  for (uint part = 0u; part < push.parts; ++part) sum += parts[(pair * push.parts + part) * perMatrix + place];
   const uint row = place / push.columns;
   const uint column = place - row * push.columns;
   finish(sum, pair, row, column, columnAt(column), walkOffsets(kMatrices, push.matrixRank, pair));

@@ -163,6 +163,26 @@ void store(uint lane, uint which) {
   }
 }
 
+// Whether sums are stored as they are, but for alpha, and eight of a row lie side by side: then they are stored
+// together.
+#if T == f16 && !CONVOLUTION
+bool storesVectors(uint base) {
+  return FUSED == 0u && push.flags == 0u && parameters[1].w == 1u &&
+         ((push.columns | yRowStride() | base) & 7u) == 0u;
+}
+void storeEight(uint i, uvec4 low, uvec4 high) {
+  uint raws[8];
+  [[unroll]] for (uint k = 0u; k < 8u; ++k) {
+    const uint sum = k < 4u ? low[k] : high[k - 4u];
+    raws[k] = uint(toRaw(uintBitsToFloat(push.alpha) * uintBitsToFloat(sum)));
+  }
+  yVectors[i / 8u] = eightOf(raws);
+}
+#else
+bool storesVectors(uint base) { return false; }
+void storeEight(uint i, uvec4 low, uvec4 high) {}
+#endif
+
 // Rows and columns of tiles: bands of kBand rows of tiles, so that workgroups that run at once share what they read.
 const uint kBand = 8u;
 uvec2 tileOf(uint tile, uint rowTiles, uint columnTiles) {
@@ -251,22 +271,31 @@ void main() {
   // Each matrix passes through shared memory, in a place of its subgroup's own, so that there is one copy of what
   // finishes them: a loop that is too long to be unrolled would keep the matrices in memory and not in registers.
   const uint place = subgroup * (SIZE * SIZE / 4u);
+  const bool yInVectors = storesVectors(base.w);
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) {
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
       if (i == j) STORE_ROWS(sums[j], staged, place, SIZE / 4u);
     SUBGROUP_BARRIER();
     const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE;
     const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE;
-    [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE * SIZE; element += SUBGROUP) {
-      const uint row = top + element / SIZE;
-      const uint column1 = left + element % SIZE;
-      if (row < push.rows && column1 < push.columns) {
-        const float sum = uintBitsToFloat(staged[place + element / 4u][element % 4u]);
-        if ((push.flags & kToParts) != 0u) {
-          const uint matrices = push.groups / (rowTiles * columnTiles * push.slices);
-          storePart(((slice * matrices + pair) * push.rows + row) * push.columns + column1, sum);
-        } else {
-          finish(sum, pair, row, column1, columnAt(column1), base);
+    if (yInVectors) {
+      for (uint item = gl_SubgroupInvocationID; item < SIZE * SIZE / 8u; item += SUBGROUP) {
+        const uint row = top + item / (SIZE / 8u);
+        const uint column1 = left + item % (SIZE / 8u) * 8u;
+        if (row < push.rows && column1 < push.columns)
+          storeEight(base.w + row * yRowStride() + column1, staged[place + item * 2u], staged[place + item * 2u + 1u]);
+      }
+    } else {
+      [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE * SIZE; element += SUBGROUP) {
+        const uint row = top + element / SIZE;
+        const uint column1 = left + element % SIZE;
+        if (row < push.rows && column1 < push.columns) {
+          const float sum = uintBitsToFloat(staged[place + element / 4u][element % 4u]);
+          if ((push.flags & kToParts) != 0u) {
+            storePart((pairAndSlice * push.rows + row) * push.columns + column1, sum);
+          } else {
+            finish(sum, pair, row, column1, columnAt(column1), base);
+          }
         }
       }
     }

@@ -13,10 +13,17 @@
 #else
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_cooperative_matrix : require
+#if INTEGER_MATRICES
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#define MATRIX_A coopmat<int8_t, gl_ScopeSubgroup, SIZE, SIZE_DEPTH, gl_MatrixUseA>
+#define MATRIX_B coopmat<int8_t, gl_ScopeSubgroup, SIZE_DEPTH, SIZE, gl_MatrixUseB>
+#define MATRIX_SUM coopmat<int, gl_ScopeSubgroup, SIZE, SIZE, gl_MatrixUseAccumulator>
+#else
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #define MATRIX_A coopmat<float16_t, gl_ScopeSubgroup, SIZE, SIZE, gl_MatrixUseA>
 #define MATRIX_B coopmat<float16_t, gl_ScopeSubgroup, SIZE, SIZE, gl_MatrixUseB>
 #define MATRIX_SUM coopmat<float, gl_ScopeSubgroup, SIZE, SIZE, gl_MatrixUseAccumulator>
+#endif
 #define LOAD_ROWS(MATRIX, FROM, AT, PITCH) coopMatLoad(MATRIX, FROM, AT, PITCH, gl_CooperativeMatrixLayoutRowMajor)
 #define LOAD_COLUMNS(MATRIX, FROM, AT, PITCH) \
   coopMatLoad(MATRIX, FROM, AT, PITCH, gl_CooperativeMatrixLayoutColumnMajor)

@@ -3,10 +3,10 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// few_rows.comp where four elements of A lie side by side along the depth, and four of B along it (kBDepthFirst) or
-// along a row. An invocation takes four steps of the depth at a time, of one column or else of four neighbours.
+// few_rows.comp where VECTOR (4 or 8) elements of A lie side by side along the depth, and as many of B along it
+// (kBDepthFirst) or along a row. An invocation takes VECTOR steps of the depth at a time, of one column or else of
+// VECTOR neighbours.
 //   matrixRank   walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
-#define VECTOR 1
 #define PUSH_FIELDS uint rows; uint columns; uint depth; uint columnGroups; uint matrixRank; uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags; uint sliceBits;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -19,9 +19,15 @@
 // Not more than these rows, a power of 2.
 layout(constant_id = 3) const uint ROWS = 8;
 
-const uint kMostRows = 8u;
-const uint kSteps = 2u;  // of four that are loaded before they are used
-shared vec4 shares[256];
+// Sizes of arrays are known when HLSL is compiled.
+#if DIMPLE_HLSL
+#define MOST_ROWS 8u
+#else
+#define MOST_ROWS ROWS
+#endif
+const uint kFours = VECTOR / 4u;  // of a vector
+const uint kLoads = 8u;           // vectors of B that are loaded before they are used
+shared vec4 shares[kFours * 256u];
 
 void main() {
   const uint group = groupIndex();
@@ -33,41 +39,48 @@ void main() {
   const uint placeBits = 8u - push.sliceBits;
   const bool depthFirst = (push.flags & kBDepthFirst) != 0u;
   const uint slice = depthFirst ? lane & (slices - 1u) : lane >> placeBits;
-  const uint place = ((group - pair * push.columnGroups) << placeBits) +
-                     (depthFirst ? lane >> push.sliceBits : lane & ((1u << placeBits) - 1u));
-  const uint column = depthFirst ? place : place * 4u;
+  const uint firstPlace = (group - pair * push.columnGroups) << placeBits;
+  const uint place = firstPlace + (depthFirst ? lane >> push.sliceBits : lane & ((1u << placeBits) - 1u));
+  const uint column = depthFirst ? place : place * VECTOR;
   const uint firstB = base.y + columnAt(column).b;
+  const uint step1 = VECTOR * slices;
+  const uint last = push.depth - VECTOR;
 
-  vec4 sums[kMostRows];
-  [[unroll]] for (uint row = 0u; row < kMostRows; ++row) sums[row] = vec4(0.0);
-  if (column < push.columns) {
-    for (uint first = slice * 4u; first < push.depth; first += kSteps * 4u * slices) {
-      if (depthFirst) {
-        vec4 b4[kSteps];
-        [[unroll]] for (uint i = 0u; i < kSteps; ++i) {
-          const uint k = first + i * 4u * slices;
-          b4[i] = k < push.depth ? floatsOf(b[(firstB + depthAt(k).b) / 4u]) : vec4(0.0);
+  vec4 sums[MOST_ROWS * kFours];
+  [[unroll]] for (uint i = 0u; i < MOST_ROWS * kFours; ++i) sums[i] = vec4(0.0);
+  // Steps behind the depth load the last ones: loads without conditions overlap.
+  if (column < push.columns && depthFirst) {
+    for (uint first = slice * VECTOR; first < push.depth; first += kLoads * step1) {
+      ELEMENTS ofB[kLoads];
+      [[unroll]] for (uint i = 0u; i < kLoads; ++i)
+        ofB[i] = b[(firstB + depthAt(min(first + i * step1, last)).b) / VECTOR];
+      [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
+        const uint k = first + i * step1;
+        if (k < push.depth) {
+          [[unroll]] for (uint row = 0u; row < MOST_ROWS; ++row)
+            if (row < ROWS && row < push.rows) {
+              const ELEMENTS ofA = a[(base.x + row * aRowStride() + depthAt(k).a) / VECTOR];
+              [[unroll]] for (uint f = 0u; f < kFours; ++f)
+                sums[row * kFours] += floatsOf(ofA, f) * floatsOf(ofB[i], f);
+            }
         }
-        [[unroll]] for (uint i = 0u; i < kSteps; ++i) {
-          const uint k = first + i * 4u * slices;
-          if (k < push.depth) {
-            [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
-              if (row < ROWS && row < push.rows) sums[row] += floatsOf(a[(base.x + row * aRowStride() + depthAt(k).a) / 4u]) * b4[i];
-          }
-        }
-      } else {
-        vec4 b4[kSteps * 4u];
-        [[unroll]] for (uint i = 0u; i < kSteps * 4u; ++i) {
-          const uint k = first + i / 4u * 4u * slices + i % 4u;
-          b4[i] = k < push.depth ? floatsOf(b[(firstB + depthAt(k).b) / 4u]) : vec4(0.0);
-        }
-        [[unroll]] for (uint i = 0u; i < kSteps; ++i) {
-          const uint k = first + i * 4u * slices;
-          if (k < push.depth) {
-            [[unroll]] for (uint row = 0u; row < kMostRows; ++row) {
-              if (row < ROWS && row < push.rows) {
-                const vec4 a4 = floatsOf(a[(base.x + row * aRowStride() + depthAt(k).a) / 4u]);
-                [[unroll]] for (uint j = 0u; j < 4u; ++j) sums[row] += a4[j] * b4[i * 4u + j];
+      }
+    }
+  } else if (column < push.columns) {
+    for (uint first = slice * VECTOR; first < push.depth; first += kLoads / VECTOR * step1) {
+      ELEMENTS ofB[kLoads];
+      [[unroll]] for (uint i = 0u; i < kLoads; ++i)
+        ofB[i] = b[(firstB + depthAt(min(first + i / VECTOR * step1, last) + i % VECTOR).b) / VECTOR];
+      [[unroll]] for (uint chunk = 0u; chunk < kLoads; chunk += VECTOR) {
+        const uint k = first + chunk / VECTOR * step1;
+        if (k < push.depth) {
+          [[unroll]] for (uint row = 0u; row < MOST_ROWS; ++row) {
+            if (row < ROWS && row < push.rows) {
+              const ELEMENTS ofA = a[(base.x + row * aRowStride() + depthAt(k).a) / VECTOR];
+              [[unroll]] for (uint i = 0u; i < VECTOR; ++i) {
+                const float factor = floatsOf(ofA, i / 4u)[i % 4u];
+                [[unroll]] for (uint f = 0u; f < kFours; ++f)
+                  sums[row * kFours + f] += factor * floatsOf(ofB[chunk + i], f);
               }
             }
           }
@@ -76,21 +89,26 @@ void main() {
     }
   }
   const uint next = depthFirst ? 1u : 1u << placeBits;
-  [[unroll]] for (uint row = 0u; row < kMostRows; ++row) {
+  const uint results = (depthFirst ? 1u : VECTOR) << placeBits;
+  [[unroll]] for (uint row = 0u; row < MOST_ROWS; ++row) {
     if (row < ROWS && row < push.rows) {
       barrier();
-      shares[lane] = sums[row];
+      [[unroll]] for (uint f = 0u; f < kFours; ++f) shares[f * 256u + lane] = sums[row * kFours + f];
       for (uint half1 = slices / 2u; half1 > 0u; half1 /= 2u) {
         barrier();
-        if (slice < half1) shares[lane] += shares[lane + half1 * next];
+        if (slice < half1) {
+          [[unroll]] for (uint f = 0u; f < kFours; ++f)
+            shares[f * 256u + lane] += shares[f * 256u + lane + half1 * next];
+        }
       }
-      if (slice == 0u && column < push.columns) {
-        const vec4 sum = shares[lane];
-        if (depthFirst) {
-          finish(sum.x + sum.y + sum.z + sum.w, pair, row, column, columnAt(column), base);
-        } else {
-          [[dont_unroll]] for (uint j = 0u; j < 4u; ++j)
-            finish(sum[j], pair, row, column + j, columnAt(column + j), base);
+      barrier();
+      for (uint i = lane; i < results; i += 256u) {
+        const uint resultPlace = depthFirst ? i : i / VECTOR;
+        const uint resultColumn = (depthFirst ? firstPlace : firstPlace * VECTOR) + i;
+        if (resultColumn < push.columns) {
+          const vec4 four = shares[depthFirst ? resultPlace << push.sliceBits : i % VECTOR / 4u * 256u + resultPlace];
+          const float sum = depthFirst ? four.x + four.y + four.z + four.w : four[i % 4u];
+          finish(sum, pair, row, resultColumn, columnAt(resultColumn), base);
         }
       }
     }

@@ -1,6 +1,6 @@
 // FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(alpha * sum + beta * c).
-//   flags   kToParts: sums are stored as they are, [slice][matrix][row][column]; kHasC; kWide: y holds FLOAT32 whatever T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions
-//           neighbouring invocations read along
+//   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
+//           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along
 #define SUM float
 #define ZERO uint
 const uint kHasC = 1u;
@@ -12,7 +12,7 @@ const uint kToParts = 16u;
 layout(constant_id = 1) const uint FUSED = 0;
 
 #if PARTS
-// Sums of parts of the depth, [part][matrix][row][column].
+// Sums of parts of the depth, [matrix][part][row][column].
 layout(set = 0, binding = 0, std430) readonly buffer partBuffer { float parts[]; };
 #define C_BINDING 1
 #elif COOPERATIVE
@@ -22,16 +22,22 @@ TENSOR_IN(b, 1)
 layout(set = 0, binding = 0, std430) readonly buffer aVectorBuffer { uvec4 aVectors[]; };
 layout(set = 0, binding = 1, std430) readonly buffer bVectorBuffer { uvec4 bVectors[]; };
 #elif VECTOR
-// Four elements.
-#if T == f16
-#define QUAD uvec2
-vec4 floatsOf(uvec2 quad) { return vec4(unpackHalf2x16(quad.x), unpackHalf2x16(quad.y)); }
+// So many elements, taken as FLOAT32 four at a time.
+#if T == f16 && VECTOR == 8
+#define ELEMENTS uvec4
+vec4 floatsOf(uvec4 elements, uint four) {
+  const uvec2 half1 = four == 0u ? elements.xy : elements.zw;
+  return vec4(unpackHalf2x16(half1.x), unpackHalf2x16(half1.y));
+}
+#elif T == f16
+#define ELEMENTS uvec2
+vec4 floatsOf(uvec2 elements, uint four) { return vec4(unpackHalf2x16(elements.x), unpackHalf2x16(elements.y)); }
 #else
-#define QUAD uvec4
-vec4 floatsOf(uvec4 quad) { return uintBitsToFloat(quad); }
+#define ELEMENTS uvec4
+vec4 floatsOf(uvec4 elements, uint four) { return uintBitsToFloat(elements); }
 #endif
-layout(set = 0, binding = 0, std430) readonly buffer aBuffer { QUAD a[]; };
-layout(set = 0, binding = 1, std430) readonly buffer bBuffer { QUAD b[]; };
+layout(set = 0, binding = 0, std430) readonly buffer aBuffer { ELEMENTS a[]; };
+layout(set = 0, binding = 1, std430) readonly buffer bBuffer { ELEMENTS b[]; };
 #else
 TENSOR_IN(a, 0)
 TENSOR_IN(b, 1)
@@ -50,6 +56,7 @@ uint zeroOfB(uint column) { return 0u; }
 
 #if COOPERATIVE
 layout(set = 0, binding = Y_BINDING, std430) writeonly buffer yPartBuffer { float yParts[]; };
+layout(set = 0, binding = Y_BINDING, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };
 void storePart(uint i, float sum) { yParts[i] = sum; }
 #elif T == f32 || !defined(NATIVE)
 void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }

@@ -13,6 +13,10 @@ const uint kHasZeroB = 32u;
 
 layout(set = 0, binding = 0, std430) readonly buffer aBuffer { uint a[]; };
 layout(set = 0, binding = 1, std430) readonly buffer bBuffer { uint b[]; };
+#if COOPERATIVE
+layout(set = 0, binding = 0, std430) readonly buffer aVectorBuffer { uvec4 aVectors[]; };
+layout(set = 0, binding = 1, std430) readonly buffer bVectorBuffer { uvec4 bVectors[]; };
+#endif
 layout(set = 0, binding = 2, std430) readonly buffer cBuffer { uint c[]; };
 layout(set = 0, binding = 3, std430) readonly buffer zeroABuffer { uint zerosOfA[]; };
 layout(set = 0, binding = 4, std430) readonly buffer zeroBBuffer { uint zerosOfB[]; };

@@ -76,12 +76,12 @@ void load(uint lane, uvec4 base, uint firstRow, uint firstColumn, uint first, ui
     vec4 quad = vec4(0.0);
     uvec2 place = loadPlace(lane, i, aDepthFirst());
     if (first + place.x < end && firstRow + place.y < push.rows)
-      quad = floatsOf(a[(base.x + (firstRow + place.y) * aRowStride() + depthAt(first + place.x).a) / 4u]);
+      quad = floatsOf(a[(base.x + (firstRow + place.y) * aRowStride() + depthAt(first + place.x).a) / 4u], 0u);
     [[unroll]] for (uint j = 0u; j < 4u; ++j) loadedA[i + j] = quad[j];
     quad = vec4(0.0);
     place = loadPlace(lane, i, bDepthFirst());
     if (first + place.x < end && firstColumn + place.y < push.columns)
-      quad = floatsOf(b[(base.y + columnAt(firstColumn + place.y).b + depthAt(first + place.x).b) / 4u]);
+      quad = floatsOf(b[(base.y + columnAt(firstColumn + place.y).b + depthAt(first + place.x).b) / 4u], 0u);
     [[unroll]] for (uint j = 0u; j < 4u; ++j) loadedB[i + j] = quad[j];
   }
 #else
@@ -205,8 +205,7 @@ void main() {
       const SUM sum = sharedA[(k & 3u) * 256u + lane];
 #if !INTEGER
       if ((push.flags & kToParts) != 0u) {
-        const uint matrices = push.groups / (rowTiles * columnTiles * push.slices);
-        storePart(((slice * matrices + pair) * push.rows + row) * push.columns + column, sum);
+        storePart((pairAndSlice * push.rows + row) * push.columns + column, sum);
         continue;
       }
 #endif

@@ -33,7 +33,7 @@ TEST_CASE("the steps of a GRU differ in push words only, and wait for each other
     CHECK(dispatch.kernel == before.kernel);
     CHECK(dispatch.specialization[0].value == before.specialization[0].value);
     CHECK(dispatch.parameterOffset == before.parameterOffset);
-    CHECK(dispatch.push[3] == before.push[3] + 1);
+    CHECK(dispatch.push[4] == before.push[4] + 1);
     CHECK(dispatch.barrierBefore);
   }
 }

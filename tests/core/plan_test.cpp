@@ -32,7 +32,7 @@ TEST_CASE("a packed ADD is one dispatch of 16 bytes an invocation") {
   CHECK(textOf("ELEMENT_WISE_ADD ATensor=f32[2,3] BTensor=f32[2,3] OutputTensor=f32[2,3]") ==
         "temporary 0 persistent 0 parameters 0\n"
         "execute\n"
-        "  binary_packed.f32 spec0=4 spec1=0 groups=1x1x1 push=[1 1 1 6 1 0 0 0 0 0] parameters@0 input0:r+0/24 "
+        "  binary_packed.f32 spec0=4 spec1=0 groups=1x1x1 push=[1 1 1 0 6 1 0 0 0 0 0] parameters@0 input0:r+0/24 "
         "input1:r+0/24 output0:rw+0/24\n");
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("a broadcast scalar keeps ADD packed") {
   const auto plan = planOf("ELEMENT_WISE_ADD ATensor=f32[64,3] BTensor=f32[64,3]{0,0} OutputTensor=f32[64,3]");
   REQUIRE(plan);
   CHECK(plan->execution[0].kernel == "binary_packed.f32");
-  CHECK(plan->execution[0].push[5] == 2);
+  CHECK(plan->execution[0].push[6] == 2);
 }
 
 TEST_CASE("a broadcast row makes ADD walk two dimensions") {
@@ -205,6 +205,9 @@ TEST_CASE("a product takes the kernel that suits its shape and layout") {
   CHECK(kernel("f32[3,64]", "f32[64,500]", "f32[3,500]") == "gemm_few_rows_vector.f32");
   CHECK(kernel("f32[3,64]", "f32[64,501]", "f32[3,501]") == "gemm_few_rows.f32");
   CHECK(kernel("f16[500,64]", "f16[64,3]", "f16[500,3]") == "gemm_few_rows.f16");
+  CHECK(kernel("f16[3,64]", "f16[64,504]", "f16[3,504]") == "gemm_few_rows_wide.f16");
+  CHECK(kernel("f16[3,64]", "f16[64,500]", "f16[3,500]") == "gemm_few_rows_vector.f16");
+  CHECK(kernel("f16[3,60]", "f16[60,504]", "f16[3,504]") == "gemm_few_rows_vector.f16");
   CHECK(kernel("f32[50,30]", "f32[30,50]", "f32[50,50]") == "gemm_tile.f32");
   CHECK(kernel("f32[64,32]", "f32[32,64]", "f32[64,64]") == "gemm_vector_tile.f32");
   CHECK(kernel("f32[64,32]{33,1}", "f32[32,64]", "f32[64,64]") == "gemm_tile.f32");
@@ -217,9 +220,11 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
   const auto plan = planOf("GEMM ATensor=f32[50,30] BTensor=f32[30,50] OutputTensor=f32[50,50] Alpha=1");
   REQUIRE(plan);
   CHECK(passedOverText(*plan) ==
+        "  not gemm_few_rows_wide: It has many rows.\n"
         "  not gemm_few_rows_vector: It has many rows.\n"
         "  not gemm_few_rows: It has many rows.\n"
         "  not gemm_cooperative in tiles of 128 x 128: The device's subgroups do not multiply matrices.\n"
+        "  not gemm_cooperative in tiles of 128 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 64 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_large_tile in tiles of 128 x 128: A is not in vectors of four.\n"
         "  not gemm_vector_tile in tiles of 64 x 64: A is not in vectors of four.\n");
@@ -277,6 +282,7 @@ Caps matrixCaps() {
   caps.sharedBytes = 49152;
   caps.subgroupSize = 32;
   caps.matrixSize = 16;
+  caps.workLimit = kDiscreteWorkLimit;
   return caps;
 }
 
@@ -299,7 +305,7 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
   constexpr auto kLarge = "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] OutputTensor=f16[4096,4096] Alpha=1";
   CHECK(tileOf(kLarge, matrixCaps()) == "gemm_cooperative_native.f16 128x128 1024 1");
   constexpr auto kMiddle = "GEMM ATensor=f16[1024,1024] BTensor=f16[1024,1024] OutputTensor=f16[1024,1024] Alpha=1";
-  CHECK(tileOf(kMiddle, matrixCaps()) == "gemm_cooperative_native.f16 64x64 256 1");
+  CHECK(tileOf(kMiddle, matrixCaps()) == "gemm_cooperative_native.f16 128x64 128 1");
   // Slices of the depth, and their sum.
   constexpr auto kDeep = "GEMM ATensor=f16[64,4096] BTensor=f16[4096,64] OutputTensor=f16[64,64] Alpha=1";
   CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_native.f16 64x64 32 2");
@@ -338,4 +344,39 @@ TEST_CASE("matrices of subgroups read vectors where eight elements lie side by s
   CHECK(reads("GEMM ATensor=f16[64,64] BTensor=f16[64,64] OutputTensor=f16[64,64] TransA=TRANSPOSE TransB=TRANSPOSE "
               "Alpha=1") == std::pair(kVectors | kAcross, kVectors));
   CHECK(reads("GEMM ATensor=f16[64,60] BTensor=f16[60,60] OutputTensor=f16[64,60] Alpha=1") == std::pair(0u, kAcross));
+}
+
+TEST_CASE("products of 8-bit integers take matrices of subgroups where the device has such") {
+  Caps caps = matrixCaps();
+  caps.integerMatrixSize = 16;
+  caps.integerMatrixDepth = 32;
+  const auto kernelOf = [](std::string_view line, const Caps& with) {
+    const auto plan = planOf(line, with);
+    REQUIRE_MESSAGE(plan, plan.error().text);
+    const Dispatch& dispatch = plan->execution[0];
+    return cat(dispatch.kernel, " ", specOf(dispatch, 3), "x", specOf(dispatch, 4), " reads ", specOf(dispatch, 9), " ",
+               specOf(dispatch, 10), " in ", specOf(dispatch, 8), "x", specOf(dispatch, 12));
+  };
+  constexpr auto kLine = "MATRIX_MULTIPLY_INTEGER ATensor=i8[64,64] BTensor=u8[64,64] OutputTensor=i32[64,64]";
+  CHECK(kernelOf(kLine, caps) == "integer_gemm_cooperative.i32 64x64 reads 1 3 in 16x32");
+  CHECK(kernelOf(kLine, matrixCaps()) == "integer_gemm_tile.i32 0x0 reads 0 0 in 0x0");
+  CHECK(kernelOf("MATRIX_MULTIPLY_INTEGER ATensor=i8[2048,64]{1,2048} BTensor=i8[64,2048]{1,64} "
+                 "OutputTensor=i32[2048,2048]",
+                 caps) == "integer_gemm_cooperative.i32 128x128 reads 3 1 in 16x32");
+  CHECK(kernelOf("MATRIX_MULTIPLY_INTEGER ATensor=i8[64,60] BTensor=u8[60,66] OutputTensor=i32[64,66]", caps) ==
+        "integer_gemm_cooperative.i32 64x64 reads 0 2 in 16x32");
+  const auto reasons = [&](std::string_view line) {
+    const auto plan = planOf(line, caps);
+    REQUIRE_MESSAGE(plan, plan.error().text);
+    return passedOverText(*plan);
+  };
+  CHECK(reasons("MATRIX_MULTIPLY_INTEGER_TO_FLOAT ATensor=i16[64,64] AScaleTensor=f32[1] BTensor=i8[64,64] "
+                "BScaleTensor=f32[1] OutputTensor=f32[64,64]")
+            .find("Its operands are not of 8 bits.") != std::string::npos);
+  CHECK(reasons("MATRIX_MULTIPLY_INTEGER_TO_FLOAT ATensor=u8[64,32769] AScaleTensor=f32[1] BTensor=i8[32769,64] "
+                "BScaleTensor=f32[1] OutputTensor=f32[64,64]")
+            .find("Its sums may exceed 32 bits.") != std::string::npos);
+  CHECK(reasons("MATRIX_MULTIPLY_INTEGER_TO_FLOAT ATensor=u8[64,32768] AScaleTensor=f32[1] BTensor=i8[32768,64] "
+                "BScaleTensor=f32[1] OutputTensor=f32[64,64]")
+            .find("64 x 64") == std::string::npos);
 }

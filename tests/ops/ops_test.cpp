@@ -178,6 +178,44 @@ GPU_TEST_CASE("ops: narrow types agree with the oracle without native storage") 
   print("ops without native storage", session.record().total());
 }
 
+constexpr std::string_view kPartedProducts[] = {
+    "GEMM ATensor=f32[100,4] BTensor=f32[4,100] OutputTensor=f32[100,100] Alpha=1 fill=int",
+    "GEMM ATensor=f32[130,33] BTensor=f32[33,131] OutputTensor=f32[130,131] Alpha=1 fill=int",
+    "GEMM ATensor=f16[128,64] BTensor=f16[64,192] OutputTensor=f16[128,192] Alpha=1 fill=int",
+    "GEMM ATensor=f32[64,1024] BTensor=f32[1024,64] OutputTensor=f32[64,64] Alpha=1 fill=int",
+    "GEMM ATensor=f16[2,256] BTensor=f16[256,512] OutputTensor=f16[2,512] Alpha=1 fill=int",
+    "GEMM ATensor=f32[2,64] BTensor=f32[64,511] OutputTensor=f32[2,511] Alpha=1 fill=int",
+    "CONVOLUTION InputTensor=f32[2,16,14,14] FilterTensor=f32[70,16,3,3] OutputTensor=f32[2,70,14,14] Strides=[1,1] "
+    "Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1 fill=int",
+    "MATRIX_MULTIPLY_INTEGER ATensor=i8[130,33] BTensor=u8[33,70] OutputTensor=i32[130,70] fill=int",
+    "MULTIHEAD_ATTENTION QueryTensor=f32[2,70,32] KeyTensor=f32[2,70,32] ValueTensor=f32[2,70,32] "
+    "OutputTensor=f32[2,70,32] Scale=1 HeadCount=4 fill=int",
+    "MULTIHEAD_ATTENTION QueryTensor=f32[1,4,64] KeyTensor=f32[1,70,64] ValueTensor=f32[1,70,64] "
+    "OutputTensor=f32[1,4,64] Scale=1 HeadCount=4 fill=int"};
+
+// Products whose dispatches come in parts, as those of many more elements do.
+GPU_TEST_CASE("ops: products agree with the oracle where each takes several dispatches") {
+  const auto multiplies = [](const CaseGroup& group) {
+    const std::string_view name = group.schema->name;
+    return std::ranges::any_of(
+        std::initializer_list<std::string_view>{"GEMM", "CONVOLUTION", "MATRIX_MULTIPLY", "ATTENTION"},
+        [&](std::string_view part) { return name.find(part) != name.npos; });
+  };
+  std::vector<CaseGroup> groups = caseGroups(selection(), {});
+  std::erase_if(groups, [&](const CaseGroup& group) { return !multiplies(group); });
+  for (CaseGroup& group : groups) group.step *= 4;
+  // Of each kind of kernel at least one, whatever is sampled.
+  CaseGroup always;
+  always.schema = findSchema(DML_OPERATOR_GEMM);
+  always.type = DML_TENSOR_DATA_TYPE_FLOAT32;
+  always.generated = false;
+  always.written.assign(std::begin(kPartedProducts), std::end(kPartedProducts));
+  groups.push_back(std::move(always));
+  Session session(sharedGpus(DIMPLE_CONTEXT_FLAG_SMALL_DISPATCHES));
+  session.run(groups);
+  print("ops in parts", session.record().total());
+}
+
 #ifdef _WIN32
 // The judge of the tests themselves: another DirectML.dll has to agree with the oracle too.
 TEST_CASE("dll: every operator, data type and layout agrees with the oracle") {

@@ -24,16 +24,30 @@ BenchCase product(std::string name, const std::string& line, uint64_t products, 
   return made;
 }
 
-BenchCase gemm(std::string_view type, uint64_t m, uint64_t n, uint64_t k) {
-  const auto exact = [n, k](uint64_t element) {
+BenchCase gemm(std::string_view type, uint64_t m, uint64_t n, uint64_t k, bool transposed = false) {
+  const uint64_t ofColumn = transposed ? k : 1;
+  const uint64_t ofDepth = transposed ? 1 : n;
+  const auto exact = [=](uint64_t element) {
     Sum sum;
-    for (uint64_t i = 0; i < k; ++i) sum.add(benchValue(0, element / n * k + i) * benchValue(1, i * n + element % n));
+    for (uint64_t i = 0; i < k; ++i)
+      sum.add(benchValue(0, element / n * k + i) * benchValue(1, element % n * ofColumn + i * ofDepth));
     return sum.both();
   };
-  return product(cat("GEMM ", m, "x", n, "x", k, " ", type),
-                 cat("GEMM Alpha=1 ATensor=", type, "[1,1,", m, ",", k, "] BTensor=", type, "[1,1,", k, ",", n,
-                     "] OutputTensor=", type, "[1,1,", m, ",", n, "]"),
+  const std::string b = transposed ? cat(n, ",", k, "] TransB=TRANSPOSE") : cat(k, ",", n, "]");
+  return product(cat("GEMM ", m, "x", n, "x", k, " ", type, transposed ? ", B transposed" : ""),
+                 cat("GEMM Alpha=1 ATensor=", type, "[1,1,", m, ",", k, "] BTensor=", type, "[1,1,", b,
+                     " OutputTensor=", type, "[1,1,", m, ",", n, "]"),
                  m * n * k, exact);
+}
+
+// Of integers, with a zero point each.
+BenchCase integers(std::string_view type, uint64_t size) {
+  const std::string sizes = cat("[1,1,", size, ",", size, "]");
+  const std::string zero = cat(type, "[1,1,1,1]");
+  return product(cat("integers ", size, "x", size, "x", size, " ", type),
+                 cat("MATRIX_MULTIPLY_INTEGER ATensor=", type, sizes, " AZeroPointTensor=", zero, " BTensor=", type,
+                     sizes, " BZeroPointTensor=", zero, " OutputTensor=i32", sizes),
+                 size * size * size, {});
 }
 
 // From a square picture to one of the same size.
@@ -113,7 +127,10 @@ std::vector<BenchCase> benchProducts() {
     cases.push_back(gemm(type, 1024, 1024, 1024));
     cases.push_back(gemm(type, 512, 512, 512));
     cases.push_back(gemm(type, 1, 4096, 4096));
+    cases.push_back(gemm(type, 1, 4096, 4096, true));
   }
+  for (const std::string_view type : {"i8", "u8"}) cases.push_back(integers(type, 4096));
+  cases.push_back(integers("u8", 1024));
   cases.push_back(convolution("f32", 1, 64, 64, 56, 3));
   cases.push_back(convolution("f32", 16, 64, 64, 56, 3));
   cases.push_back(convolution("f16", 16, 256, 256, 14, 3));

@@ -51,7 +51,9 @@ void applyCaps(Caps& caps, const std::string& text) {
   if (!number)
     throw refuse(
         "default, features=all, features=none, or NAME=NUMBER with maxGroups, maxBufferRange, "
-        "bufferOffsetAlignment, parameterAlignment, pushBytes, sharedBytes, subgroupSize or matrixSize");
+        "bufferOffsetAlignment, parameterAlignment, pushBytes, sharedBytes, workLimit, workgroups, subgroupSize, "
+        "matrixSize, "
+        "integerMatrixSize or integerMatrixDepth");
   const auto limit = [&](uint32_t& target) {
     if (*number == 0 || *number > UINT32_MAX) throw refuse("a number from 1 to 4294967295");
     target = static_cast<uint32_t>(*number);
@@ -68,10 +70,18 @@ void applyCaps(Caps& caps, const std::string& text) {
     limit(caps.pushBytes);
   else if (name == "sharedBytes")
     limit(caps.sharedBytes);
+  else if (name == "workLimit")
+    caps.workLimit = *number;
+  else if (name == "workgroups")
+    limit(caps.workgroups);
   else if (name == "subgroupSize")
     limit(caps.subgroupSize);
   else if (name == "matrixSize")
     limit(caps.matrixSize);
+  else if (name == "integerMatrixSize")
+    limit(caps.integerMatrixSize);
+  else if (name == "integerMatrixDepth")
+    limit(caps.integerMatrixDepth);
   else
     throw refuse("the name of a limit");
 }
@@ -89,7 +99,8 @@ int run(const PlanOptions& options) {
   // Whatever is said of a made-up device, a real one is not looked at.
   Caps caps = options.caps.empty() ? capsOf(options.device) : Caps{};
   for (const std::string& text : options.caps) applyCaps(caps, text);
-  if (options.what.find('=') != options.what.npos && !std::filesystem::exists(options.what)) {
+  std::error_code tooLong;  // for a file's name, as lines may be
+  if (options.what.find('=') != options.what.npos && !std::filesystem::exists(options.what, tooLong)) {
     const auto parsed = parseCase(options.what);
     if (!parsed) throw InputError(parsed.error().text);
     printPlan("The operator", parsed->desc, caps, options.why);

@@ -187,6 +187,7 @@ void Device::readMatrices() {
   empty.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
   std::vector<VkCooperativeMatrixPropertiesKHR> shapes(count, empty);
   list(handles_.physicalDevice, &count, shapes.data());
+  uint32_t halves = 0;  // the size of those that hold sums in FLOAT16
   for (const auto& s : shapes) {
     const auto are = [&s](VkComponentTypeKHR factors, VkComponentTypeKHR sums) {
       return s.AType == factors && s.BType == factors && s.CType == sums && s.ResultType == sums;
@@ -197,12 +198,15 @@ void Device::readMatrices() {
       continue;
     if (are(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR) && s.KSize == s.MSize)
       caps_.matrixSize = std::max(caps_.matrixSize, s.MSize);
+    if (are(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT16_KHR) && s.KSize == s.MSize)
+      halves = std::max(halves, s.MSize);
     if (are(VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR) && caps_.has(Feature::Int8) &&
         (s.KSize == 8 || s.KSize == 16 || s.KSize == 32) && s.MSize > caps_.integerMatrixSize) {
       caps_.integerMatrixSize = s.MSize;
       caps_.integerMatrixDepth = s.KSize;
     }
   }
+  caps_.matrixHalves = caps_.matrixSize != 0 && halves == caps_.matrixSize;
   if (caps_.matrixSize || caps_.integerMatrixSize) caps_.subgroupSize = subgroup.subgroupSize;
 }
 

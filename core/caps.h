@@ -52,6 +52,7 @@ struct Caps {
   // Rows, columns and depth of the matrices whose products a subgroup computes together, FLOAT16 factors summed in
   // FLOAT32; 0: it does not.
   uint32_t matrixSize = 0;
+  bool matrixHalves = false;  // matrices of that size hold sums in FLOAT16, too
   // The same for signed factors of 8 bits summed in INT32: rows and columns, and the depth.
   uint32_t integerMatrixSize = 0;
   uint32_t integerMatrixDepth = 0;

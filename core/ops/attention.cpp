@@ -1,10 +1,9 @@
 // Multi-head attention.
 #include <array>
-#include <bit>
-#include <limits>
 
 #include "core/checked.h"
 #include "core/op_view.h"
+#include "core/ops/attend.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
 #include "core/ops/families.h"
@@ -196,15 +195,6 @@ Status checkAttention(const OpView& view, const Attention& attention) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-// How a kernel steps through the heads of a tensor, or of a part of one that is stacked.
-struct Heads {
-  BufferRange range;
-  uint32_t first = 0;
-  uint32_t batch = 0, head = 0, position = 0, channel = 0;  // strides
-
-  std::array<uint32_t, 4> strides() const { return {batch, head, position, channel}; }
-};
-
 // Of a tensor whose last sizes are {batch, position, heads * channels}.
 Heads headsOf(const Tensor& tensor, const BufferRange& range, uint32_t channels) {
   const uint32_t* strides = &tensor.strides[tensor.rank - 3];
@@ -351,64 +341,44 @@ class AttentionPlan {
 
   Status attend(const Heads& key, const Heads& value) {
     const Tensor& y = view_.output(kOutput);
-    const Heads query = sourceOf(builder_, 0, static_cast<uint32_t>(shape_.keySize));
-    const Heads output = headsOf(y, builder_.output(kOutput), static_cast<uint32_t>(shape_.valueSize));
-    using Four = std::array<uint32_t, 4>;
+    Attended a;
+    a.type = y.type;
+    a.batch = static_cast<uint32_t>(shape_.batch);
+    a.queries = static_cast<uint32_t>(shape_.queries);
+    a.keys = keys_;
+    a.keySize = static_cast<uint32_t>(shape_.keySize);
+    a.valueSize = static_cast<uint32_t>(shape_.valueSize);
+    a.heads = static_cast<uint32_t>(attention_.queryHeads);
+    a.headsPerKey = static_cast<uint32_t>(attention_.queryHeads / attention_.keyValueHeads);
+    a.scale = scale_;
+    a.filterValue = filterValue_;
+    a.query = sourceOf(builder_, 0, a.keySize);
+    a.key = key;
+    a.value = value;
+    a.output = headsOf(y, builder_.output(kOutput), a.valueSize);
+
     const auto lastStrides = [](const Tensor& tensor) {
       const uint32_t* s = &tensor.strides[tensor.rank - 4];
-      return Four{s[0], s[1], s[2], s[3]};
+      return std::array<uint32_t, 4>{s[0], s[1], s[2], s[3]};
     };
+    if (has(kBias)) a.bias = {builder_.input(kBias), {biasStride()}};
+    if (has(kRelativePositionBias))
+      a.relative = {builder_.input(kRelativePositionBias), lastStrides(view_.input(kRelativePositionBias))};
+    if (hasLengths_) {
+      const Tensor& lengths = view_.input(kPastSequenceLengths);
+      a.lengths = {builder_.input(kPastSequenceLengths), {lengths.strides[lengths.rank - 1]}};
+    }
+    if (!has(kMask)) return addAttention(builder_, a);
     const Tensor& mask = view_.input(kMask);
-    const uint32_t maskType = mask.present() ? static_cast<uint32_t>(attention_.maskType) : 0;
-    Four maskStrides{};
-    if (maskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN)
-      maskStrides = lastStrides(mask);
-    else if (maskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END)
-      maskStrides = {mask.strides[mask.rank - 1], 0, static_cast<uint32_t>(shape_.batch), 0};
-    else if (maskType != DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE)
-      maskStrides = {mask.strides[mask.rank - 2], mask.strides[mask.rank - 1], 0, 0};
-    const Tensor* lengths = hasLengths_ ? &view_.input(kPastSequenceLengths) : nullptr;
-    const Four parameters[] = {query.strides(),
-                               key.strides(),
-                               value.strides(),
-                               output.strides(),
-                               has(kRelativePositionBias) ? lastStrides(view_.input(kRelativePositionBias)) : Four{},
-                               maskStrides,
-                               {query.first, key.first, value.first, biasStride()},
-                               {lengths ? lengths->strides[lengths->rank - 1] : 0, 0, 0, 0}};
-    std::vector<uint32_t> words;
-    for (const Four& four : parameters) words.insert(words.end(), four.begin(), four.end());
-
-    const auto orQuery = [&](size_t input) { return has(input) ? builder_.input(input) : query.range; };
-    const auto valueSize = static_cast<uint32_t>(shape_.valueSize);
-    // Of kernels/attention/attention_tile.comp, and what is worth one.
-    constexpr uint32_t kTileQueries = 64;
-    constexpr uint32_t kTileChannels = 128;
-    constexpr uint32_t kFewestQueries = 8;
-    const bool tiled = shape_.queries >= kFewestQueries;
-    if (!tiled) builder_.passOver({"attention_tile", "It has few queries."});
-    const auto valueTiles = static_cast<uint32_t>(divideUp(valueSize, tiled ? kTileChannels : kGroupSize));
-    const uint64_t queryTiles = tiled ? divideUp(shape_.queries, kTileQueries) : shape_.queries;
-    const uint32_t flags = (has(kBias) ? 1u : 0u) | (has(kRelativePositionBias) ? 2u : 0u) | (hasLengths_ ? 4u : 0u);
-    return builder_.add(
-        typedKernel(tiled ? "attention_tile" : "attention", y.type, builder_.caps()),
-        shape_.batch * attention_.queryHeads * queryTiles * valueTiles,
-        {static_cast<uint32_t>(shape_.queries), keys_, static_cast<uint32_t>(shape_.keySize), valueSize,
-         static_cast<uint32_t>(attention_.queryHeads),
-         static_cast<uint32_t>(attention_.queryHeads / attention_.keyValueHeads), valueTiles, maskType, flags,
-         std::bit_cast<uint32_t>(scale_), std::bit_cast<uint32_t>(filterValue_)},
-        {query.range, key.range, value.range, orQuery(kBias), orQuery(kMask), orQuery(kRelativePositionBias),
-         hasLengths_ ? builder_.input(kPastSequenceLengths) : query.range, output.range},
-        builder_.parameters(words), {}, multiplyAdds());
-  }
-
-  // Of both products, or the largest number if there are more.
-  uint64_t multiplyAdds() const {
-    uint64_t all = shape_.batch;
-    for (const uint64_t factor :
-         {uint64_t{attention_.queryHeads}, shape_.queries, uint64_t{keys_}, shape_.keySize + shape_.valueSize})
-      if (!checkedMultiply(all, factor, all)) return std::numeric_limits<uint64_t>::max();
-    return all;
+    a.maskType = static_cast<uint32_t>(attention_.maskType);
+    a.mask.range = builder_.input(kMask);
+    if (a.maskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN)
+      a.mask.strides = lastStrides(mask);
+    else if (a.maskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END)
+      a.mask.strides = {mask.strides[mask.rank - 1], 0, a.batch, 0};
+    else if (a.maskType != DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE)
+      a.mask.strides = {mask.strides[mask.rank - 2], mask.strides[mask.rank - 1], 0, 0};
+    return addAttention(builder_, a);
   }
 
   const OpView& view_;

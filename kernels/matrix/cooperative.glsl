@@ -9,6 +9,9 @@
 #define LOAD_COLUMNS(MATRIX, FROM, AT, PITCH) MATRIX = float(FROM[AT].x)
 #define STORE_ROWS(MATRIX, TO, AT, PITCH) TO[AT].x = uint(MATRIX)
 #define MULTIPLY_ADD(A, B, SUMS) ((A) * (B) + (SUMS))
+#define MATRIX_HALVES float
+#define MATRIX_LENGTH(MATRIX) 1u
+#define MATRIX_AT(MATRIX, I) MATRIX
 #define SUBGROUP_BARRIER() subgroupBarrier()
 #else
 #extension GL_KHR_memory_scope_semantics : require
@@ -29,6 +32,10 @@
   coopMatLoad(MATRIX, FROM, AT, PITCH, gl_CooperativeMatrixLayoutColumnMajor)
 #define STORE_ROWS(MATRIX, TO, AT, PITCH) coopMatStore(MATRIX, TO, AT, PITCH, gl_CooperativeMatrixLayoutRowMajor)
 #define MULTIPLY_ADD(A, B, SUMS) coopMatMulAdd(A, B, SUMS)
+// Sums rounded to FLOAT16, and the elements of a matrix that an invocation holds.
+#define MATRIX_HALVES coopmat<float16_t, gl_ScopeSubgroup, SIZE, SIZE, gl_MatrixUseAccumulator>
+#define MATRIX_LENGTH(MATRIX) uint(MATRIX.length())
+#define MATRIX_AT(MATRIX, I) MATRIX[I]
 #define SUBGROUP_BARRIER()                                                            \
   controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, \
                  gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible)

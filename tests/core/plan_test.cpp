@@ -282,6 +282,7 @@ Caps matrixCaps() {
   caps.sharedBytes = 49152;
   caps.subgroupSize = 32;
   caps.matrixSize = 16;
+  caps.matrixHalves = true;
   caps.workLimit = kDiscreteWorkLimit;
   return caps;
 }
@@ -329,6 +330,57 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
     caps.halfPrecision = true;
     CHECK(tileOf(kWide, caps) == "gemm_cooperative.f32 128x128 1024 1");
   }
+}
+
+TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a time as its heads leave room for") {
+  const auto lineOf = [](uint32_t queries, uint32_t channels, std::string_view more = "",
+                         std::string_view type = "f16") {
+    const std::string keys = cat(type, "[1,300,", 4 * channels, "]");
+    const std::string tokens = cat(type, "[1,", queries, ",", 4 * channels, "]");
+    return cat("MULTIHEAD_ATTENTION QueryTensor=", tokens, " KeyTensor=", keys, " ValueTensor=", keys,
+               " OutputTensor=", tokens, " Scale=0.125 HeadCount=4", more);
+  };
+  const auto planned = [&](const std::string& line, const Caps& caps) {
+    const auto plan = planOf(line, caps);
+    REQUIRE(plan);
+    const Dispatch& d = plan->execution[0];
+    return cat(d.kernel, " ", d.groups[0], " channels=", specOf(d, 3), " keys=", specOf(d, 5), " reads=", specOf(d, 8),
+               " plain=", specOf(d, 9));
+  };
+  const auto refused = [&](const std::string& line, const Caps& caps) {
+    const auto plan = planOf(line, caps);
+    REQUIRE(plan);
+    CHECK(plan->execution[0].kernel != "attention_cooperative_native.f16");
+    return passedOverText(*plan);
+  };
+  constexpr std::string_view kKernel = "attention_cooperative_native.f16 ";
+  CHECK(planned(lineOf(300, 128), matrixCaps()) == cat(kKernel, "12 channels=128 keys=64 reads=7 plain=1"));
+  CHECK(planned(lineOf(128, 64), matrixCaps()) == cat(kKernel, "4 channels=64 keys=32 reads=7 plain=1"));
+  CHECK(planned(lineOf(129, 20), matrixCaps()) == cat(kKernel, "8 channels=32 keys=32 reads=0 plain=1"));
+  CHECK(planned(lineOf(8, 256), matrixCaps()) == cat(kKernel, "4 channels=256 keys=32 reads=7 plain=1"));
+  CHECK(planned(lineOf(300, 128, " MaskTensor=i32[1,1] MaskType=KEY_SEQUENCE_LENGTH"), matrixCaps()) ==
+        cat(kKernel, "12 channels=128 keys=64 reads=7 plain=0"));
+  CHECK(refused(lineOf(7, 128), matrixCaps()) ==
+        "  not attention_cooperative: It has few queries.\n  not attention_tile: It has few queries.\n");
+  CHECK(refused(lineOf(300, 264), matrixCaps()) == "  not attention_cooperative: Its heads have many channels.\n");
+  CHECK(refused(lineOf(300, 64, "", "f32"), matrixCaps()) ==
+        "  not attention_cooperative: Its elements are not FLOAT16.\n");
+
+  Caps caps = matrixCaps();
+  caps.sharedBytes = 32768;
+  CHECK(planned(lineOf(300, 128), caps) == cat(kKernel, "12 channels=128 keys=32 reads=7 plain=1"));
+  caps.sharedBytes = 16384;
+  CHECK(refused(lineOf(300, 128), caps) == "  not attention_cooperative: The device has too little shared memory.\n");
+  caps = matrixCaps();
+  caps.matrixHalves = false;
+  CHECK(refused(lineOf(300, 64), caps) ==
+        "  not attention_cooperative: The device's subgroups hold no sums in FLOAT16.\n");
+  CHECK(refused(lineOf(300, 64), {}) ==
+        "  not attention_cooperative: The device's subgroups do not multiply matrices.\n");
+  // Subgroups of eight with matrices of eight: 256 queries.
+  caps = matrixCaps();
+  caps.subgroupSize = caps.matrixSize = 8;
+  CHECK(planned(lineOf(300, 24), caps) == cat(kKernel, "8 channels=24 keys=32 reads=7 plain=1"));
 }
 
 TEST_CASE("matrices of subgroups read vectors where eight elements lie side by side") {

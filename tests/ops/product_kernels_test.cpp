@@ -36,7 +36,8 @@ std::vector<std::string> productLines() {
     for (const std::string& line : generateCases(*findSchema(op), type))
       if (counter++ % selection().sample == 0) lines->push_back(line);
   };
-  for (const DML_OPERATOR_TYPE op : {DML_OPERATOR_GEMM, DML_OPERATOR_CONVOLUTION})
+  for (const DML_OPERATOR_TYPE op : {DML_OPERATOR_GEMM, DML_OPERATOR_CONVOLUTION, DML_OPERATOR_MULTIHEAD_ATTENTION,
+                                     DML_OPERATOR_MULTIHEAD_ATTENTION1})
     add(op, DML_TENSOR_DATA_TYPE_FLOAT16);
   for (const DML_OPERATOR_TYPE op :
        {DML_OPERATOR_MATRIX_MULTIPLY_INTEGER, DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT,
@@ -89,10 +90,10 @@ GPU_TEST_CASE("ops: products of subgroups' matrices agree with the oracle") {
   std::printf("products of subgroups' matrices: %zu cases, %zu dispatches of", counts.cases, counts.dispatches);
   for (const std::string& kernel : counts.kernels) std::printf(" %s", kernel.c_str());
   std::printf("\n");
-  // Matrices and convolutions of both types of floats, and of integers where the device has such matrices.
+  // Matrices and convolutions of both types of floats, attention of one, and integers where the device has such matrices.
   const auto integers = static_cast<size_t>(
       std::ranges::count_if(counts.kernels, [](const std::string& kernel) { return kernel.starts_with("integer_"); }));
-  CHECK(counts.kernels.size() - integers == 4);
+  CHECK(counts.kernels.size() - integers == 5);
   if (integers == 0)
     std::printf("products of subgroups' matrices: the device has none of integers\n");
   else

@@ -136,6 +136,7 @@ std::vector<BenchCase> benchProducts() {
   cases.push_back(convolution("f16", 16, 256, 256, 14, 3));
   cases.push_back(convolution("f16", 16, 256, 64, 56, 1));
   cases.push_back(attention("f16", 32, 2048, 128));
+  cases.push_back(attention("f16", 32, 2048, 64));
   return cases;
 }
 

@@ -1,0 +1,47 @@
+// Attention over keys and values that lie in one tensor each (kernels/attention).
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "core/plan_builder.h"
+
+namespace dimple {
+
+// How a kernel steps through the heads of a tensor, or of a part of one that is stacked.
+struct Heads {
+  BufferRange range;
+  uint32_t first = 0;
+  uint32_t batch = 0, head = 0, position = 0, channel = 0;  // strides
+
+  std::array<uint32_t, 4> strides() const { return {batch, head, position, channel}; }
+};
+
+struct Attended {
+  // A tensor that may be absent, and its strides as kernels/attention/scores.glsl takes them.
+  struct Addend {
+    std::optional<BufferRange> range;
+    std::array<uint32_t, 4> strides{};
+  };
+
+  DataType type{};
+  uint32_t batch = 0;
+  uint32_t queries = 0;
+  uint32_t keys = 0;
+  uint32_t keySize = 0;  // channels of a head's queries and keys
+  uint32_t valueSize = 0;
+  uint32_t heads = 0;
+  uint32_t headsPerKey = 1;  // that share one of key and value
+  float scale = 1;
+  float filterValue = 0;
+  uint32_t maskType = 0;
+  Heads query, key, value, output;
+  Addend bias;  // of queries; those of keys and values are in them
+  Addend mask, relative;
+  Addend lengths;
+};
+
+// Adds one dispatch.
+Status addAttention(PlanBuilder& builder, const Attended& attended);
+
+}  // namespace dimple

@@ -19,13 +19,22 @@ std::string nameOf(const OpView& view, const BufferRange& range) {
 
 // Of what could not be split into windows.
 Status checkRanges(const OpView& view, const Plan& plan, const Caps& caps) {
-  for (const Dispatch& dispatch : plan.execution)
-    for (const BufferRange& range : dispatch.buffers)
-      if (range.bytes > caps.maxBufferRange)
-        return Error{ErrorCode::Unsupported,
-                     cat(nameOf(view, range), " spans ", range.bytes, " bytes, but this device binds at most ",
-                         caps.maxBufferRange, " bytes to a kernel.")};
+  for (const auto* dispatches : {&plan.initialization, &plan.execution})
+    for (const Dispatch& dispatch : *dispatches)
+      for (const BufferRange& range : dispatch.buffers)
+        if (range.bytes > caps.maxBufferRange)
+          return Error{ErrorCode::Unsupported,
+                       cat(nameOf(view, range), " spans ", range.bytes, " bytes, but this device binds at most ",
+                           caps.maxBufferRange, " bytes to a kernel.")};
   return {};
+}
+
+bool executionReads(const Plan& plan, size_t input) {
+  return std::ranges::any_of(plan.execution, [&](const Dispatch& dispatch) {
+    return std::ranges::any_of(dispatch.buffers, [&](const BufferRange& range) {
+      return range.kind == SlotKind::Input && range.index == input;
+    });
+  });
 }
 
 // The part of an operand's range that a walk touches, from the last offset before it that can be bound. Moves the
@@ -83,6 +92,23 @@ BufferRange PlanBuilder::allocateTemporary(uint64_t bytes) {
   return {SlotKind::Temporary, 0, offset, wholeWords(bytes), true};
 }
 
+Result<BufferRange> PlanBuilder::prepare(size_t input, uint64_t bytes, const Make& make) {
+  const bool once = view_.input(input).ownedByDml;
+  BufferRange to{};
+  if (once) {
+    to = {SlotKind::Persistent, 0, plan_.persistentBytes, wholeWords(bytes), true};
+    plan_.persistentBytes = alignUp(to.offset + bytes, DML_PERSISTENT_BUFFER_ALIGNMENT);
+  } else {
+    to = allocateTemporary(bytes);
+  }
+  initializing_ = once;
+  auto status = make(this->input(input), to);
+  initializing_ = false;
+  if (status) return *status;
+  to.writes = false;
+  return to;
+}
+
 uint32_t PlanBuilder::parameters(const std::vector<uint32_t>& words) {
   auto& all = plan_.parameters;
   const size_t step = caps_.parameterAlignment / 4;
@@ -127,7 +153,7 @@ Status PlanBuilder::add(std::string kernel, uint64_t groups, std::vector<uint32_
     dispatch.groups = *foldGroups(end - first, caps_);
     std::ranges::copy(gridWords(dispatch.groups, first, end), dispatch.push.begin());
     dispatch.continues = first != 0;
-    plan_.execution.push_back(dispatch);
+    (initializing_ ? plan_.initialization : plan_.execution).push_back(dispatch);
     first = end;
   } while (first < groups);
   return {};
@@ -173,6 +199,7 @@ Status PlanBuilder::addParts(const Walk& walk, std::span<const WalkOperand> oper
 }
 
 Plan PlanBuilder::finish() {
+  deriveBarriers(plan_.initialization, false);
   deriveBarriers(plan_.execution, view_.schema().inPlace);
   return std::move(plan_);
 }
@@ -203,7 +230,7 @@ Result<Plan> planOperator(const OpView& view, const Caps& caps) {
   if (auto error = checkRanges(view, *plan, caps)) return *error;
 
   for (size_t i = 0; i < view.inputs().size(); ++i)
-    if (view.input(i).ownedByDml)
+    if (view.input(i).ownedByDml && executionReads(*plan, i))
       if (auto error = keepInput(*plan, static_cast<uint32_t>(i), view.input(i), caps)) return *error;
 
   plan->parameters.resize(alignUp(plan->parameters.size(), caps.parameterAlignment / 4));

@@ -44,6 +44,12 @@ class PlanBuilder {
   // A part of the temporary resource, aligned to 256 bytes.
   BufferRange allocateTemporary(uint64_t bytes);
 
+  // `bytes` of what dispatches make of an input alone, in the form in which others want it. Those that `make` adds
+  // write to the range that it is given: a part of the persistent resource, at initialization, if DML owns the tensor;
+  // else of the temporary one, at every execution. There is no temporary resource at initialization.
+  using Make = std::function<Status(const BufferRange& from, const BufferRange& to)>;
+  Result<BufferRange> prepare(size_t input, uint64_t bytes, const Make& make);
+
   // Stores a parameter block; equal blocks share storage. Returns its byte offset.
   uint32_t parameters(const std::vector<uint32_t>& words);
   uint32_t parameters(const Walk& walk);
@@ -75,6 +81,7 @@ class PlanBuilder {
   const OpView& view_;
   const Caps& caps_;
   Plan plan_;
+  bool initializing_ = false;  // what is added belongs to the initialization
 };
 
 // Elements of a type that the device binds at once, wherever they start.
@@ -87,7 +94,7 @@ std::string typedKernel(std::string_view family, DataType type, const Caps& caps
 std::string sizedKernel(std::string_view family, DataType type, const Caps& caps);
 
 // Plans an operator: its schema's plan, the device's limits, and inputs owned by DML, whose contents initialization
-// copies into the persistent resource.
+// copies into the persistent resource if the execution reads them.
 Result<Plan> planOperator(const OpView& view, const Caps& caps);
 
 }  // namespace dimple

@@ -9,6 +9,7 @@
 #include "core/ops/families.h"
 #include "core/ops/product.h"
 #include "core/ops/table.h"
+#include "core/ops/winograd.h"
 
 namespace dimple {
 namespace {
@@ -277,6 +278,11 @@ Result<Plan> planConvolution(const OpView& view, const Caps& caps) {
   if (auto error = makeProduct(builder, convolution, product, window)) return *error;
   const FloatFinish finish{.activation = view.activation()};
   const auto pointwise = pointwiseProduct(view, convolution, product, window);
+  if (!pointwise) {
+    const auto added = addWinograd(builder, finish);
+    if (!added) return added.error();
+    if (*added) return builder.finish();
+  }
   if (auto error =
           pointwise ? addFloatProduct(builder, *pointwise, finish) : addFloatProduct(builder, product, finish, &window))
     return *error;

@@ -115,8 +115,10 @@ const char* refusesVector(const Request& request, const Tile& tile) {
 
 const char* refusesLargeTile(const Request& request, const Tile& tile) {
   if (const char* reason = refusesVector(request, tile)) return reason;
+  const Product& p = request.product;
+  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
   // Fewer leave a large part of the device idle.
-  return tilesOf(request.product, tile) < request.caps.workgroups / 4 ? "Its tiles are few." : nullptr;
+  return tilesOf(p, tile) < request.caps.workgroups / 4 ? "Its tiles are few." : nullptr;
 }
 
 // How a tile's subgroups lie side by side, so that each has the same number of matrices of `size` rows and columns and

@@ -16,7 +16,13 @@ struct Shape {
   Window window;
   uint32_t groups = 1;
   bool backward = false;
+  bool constantFilter = false;
 };
+
+// Dimensions of all the same window.
+Window plainWindow(size_t spatial) {
+  return {Sizes(spatial, 1), Sizes(spatial, 1), Sizes(spatial, 0), Sizes(spatial, 0), Sizes(spatial, 0)};
+}
 
 // Output sizes that the formulas give; now and then others, which are accepted too.
 uint32_t outputSize(Random& random, const Shape& shape, uint32_t d) {
@@ -73,6 +79,27 @@ Shape shapeAt(Generator& generator, size_t spatial, bool mayTurn) {
   return shape;
 }
 
+// Windows of 3 x 3 side by side, with channels, filters and places enough for transforms.
+Shape squareShape(Generator& generator) {
+  Random& random = generator.random;
+  Shape shape;
+  shape.window = plainWindow(2);
+  shape.constantFilter = generator.index() % 2 == 0;
+  const uint32_t batches = random.size(2, 3);
+  const uint32_t channels = random.size(16, 20);
+  const uint32_t filters = random.size(16, 20);
+  shape.input = {batches, channels};
+  shape.output = {batches, filters};
+  shape.filter = {filters, channels, 3, 3};
+  for (uint32_t d = 0; d < 2; ++d) {
+    shape.input.push_back(random.size(34, 40));
+    shape.window.startPadding[d] = random.size(0, 2);
+    shape.window.endPadding[d] = random.size(0, 2);
+    shape.output.push_back(outputSize(random, shape, d));
+  }
+  return shape;
+}
+
 // One size for each channel, the others 1.
 Sizes channelSizes(const Shape& shape) {
   Sizes sizes(shape.output.size(), 1);
@@ -97,11 +124,6 @@ DataType narrowType(Random& random) {
   return random.chance(0.5) ? DML_TENSOR_DATA_TYPE_INT8 : DML_TENSOR_DATA_TYPE_UINT8;
 }
 
-// Dimensions of all the same window.
-Window plainWindow(size_t spatial) {
-  return {Sizes(spatial, 1), Sizes(spatial, 1), Sizes(spatial, 0), Sizes(spatial, 0), Sizes(spatial, 0)};
-}
-
 }  // namespace
 
 void generateConvolution(Generator& generator) {
@@ -111,7 +133,9 @@ void generateConvolution(Generator& generator) {
     const size_t cycle = generator.cycle();
     Line line(generator.schema);
     line.set("InputTensor", operand(generator, type, shape.input, plain, cycle));
-    line.set("FilterTensor", operand(generator, type, shape.filter, plain, cycle + generator.index() % 4));
+    TensorText filter = operand(generator, type, shape.filter, plain, cycle + generator.index() % 4);
+    filter.owned = filter.owned || shape.constantFilter;
+    line.set("FilterTensor", filter);
     if (random.chance(0.5)) line.set("BiasTensor", operand(generator, type, channelSizes(shape), plain, cycle / 2));
     line.set("OutputTensor", plain ? TensorText{type, shape.output} : generator.output(type, shape.output, cycle / 2));
     line.set("Mode", generator.index() % 5 == 4 ? "CONVOLUTION" : "CROSS_CORRELATION");
@@ -134,6 +158,8 @@ void generateConvolution(Generator& generator) {
   add({{2, 24, 8, 9}, {20, 24, 1, 1}, {2, 20, 8, 9}, plainWindow(2)}, true, "");
   add({{1, 40, 30, 31}, {48, 40, 3, 3}, {1, 48, 28, 29}, plainWindow(2)}, true, "");
   add({{1, 40, 20, 21}, {40, 48, 3, 3}, {1, 48, 22, 23}, plainWindow(2), 1, true}, true, "");
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT32)
+    for (size_t turn = 0; turn < 16; ++turn) add(squareShape(generator), false, turn % 4 == 1 ? "RELU" : "");
 }
 
 void generateIntegerConvolution(Generator& generator) {

@@ -145,8 +145,20 @@ class BenchBuffers {
     indices_ = uploaded(order.data(), order.size() * 4);
   }
 
-  // Binds a case; its first output is what is returned.
+  // Binds a case for its execution; its first output is what is returned.
   ID3D12Resource* bind(const BenchCase& item, std::vector<BoundBuffer>& inputs, std::vector<BoundBuffer>& outputs) {
+    return bind(item, false, inputs, outputs);
+  }
+  // What its initialization takes: the inputs that DML owns.
+  std::vector<BoundBuffer> ownedInputs(const BenchCase& item) {
+    std::vector<BoundBuffer> inputs, outputs;
+    bind(item, true, inputs, outputs);
+    return inputs;
+  }
+
+ private:
+  ID3D12Resource* bind(const BenchCase& item, bool initializing, std::vector<BoundBuffer>& inputs,
+                       std::vector<BoundBuffer>& outputs) {
     ID3D12Resource* first = nullptr;
     size_t present = 0;
     for (const auto& [role, tensor] : tensorsOf(item)) {
@@ -166,13 +178,13 @@ class BenchBuffers {
       } else if (role != Role::Input && !first) {
         first = buffer;
       }
-      bound.push_back({buffer, 0, bytes});
+      const bool owned = tensor->Flags == DML_TENSOR_FLAG_OWNED_BY_DML;
+      bound.push_back(owned == initializing ? BoundBuffer{buffer, 0, bytes} : BoundBuffer{});
       ++present;
     }
     return first;
   }
 
- private:
   static constexpr size_t kVaried = 3;
 
   Com<ID3D12Resource> uploaded(const void* data, size_t bytes) {
@@ -226,17 +238,15 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
   UINT64 temporary = 0;
   UINT descriptors = 0;
   std::vector<CompiledOperator*> operators;
-  std::vector<std::vector<BoundBuffer>> owned;
   for (BenchCase& item : cases) {
     item.op = compileOperator(device, item.desc.desc(), DML_EXECUTION_FLAG_NONE, item.name);
     operators.push_back(&item.op);
-    size_t inputs = 0;
-    for (const auto& tensor : tensorsOf(item)) inputs += tensor.first == Role::Input;
-    owned.emplace_back(inputs);
     temporary = std::max(temporary, item.op.properties.TemporaryResourceSize);
     descriptors = std::max(descriptors, item.op.properties.RequiredDescriptorCount);
   }
   BenchBuffers buffers(device, cases);
+  std::vector<std::vector<BoundBuffer>> owned;
+  for (const BenchCase& item : cases) owned.push_back(buffers.ownedInputs(item));
   Runner runner(device, descriptors, temporary);
   runner.initialize(operators, owned);
   device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");

@@ -50,9 +50,9 @@ BenchCase integers(std::string_view type, uint64_t size) {
                  size * size * size, {});
 }
 
-// From a square picture to one of the same size.
-BenchCase convolution(std::string_view type, uint64_t batch, uint64_t from, uint64_t to, uint64_t side,
-                      uint64_t window) {
+// From a square picture to one of the same size. The filter is a constant, or an input of every execution.
+BenchCase convolution(std::string_view type, uint64_t batch, uint64_t from, uint64_t to, uint64_t side, uint64_t window,
+                      bool constant = true) {
   const uint64_t padding = window / 2;
   const auto exact = [=](uint64_t element) {
     const uint64_t x = element % side;
@@ -73,9 +73,11 @@ BenchCase convolution(std::string_view type, uint64_t batch, uint64_t from, uint
     return sum.both();
   };
   return product(
-      cat("convolution ", window, "x", window, " ", batch, "x", from, "x", side, "x", side, " to ", to, " ", type),
+      cat("convolution ", window, "x", window, " ", batch, "x", from, "x", side, "x", side, " to ", to, " ", type,
+          constant ? "" : ", filter not owned"),
       cat("CONVOLUTION InputTensor=", type, "[", batch, ",", from, ",", side, ",", side, "] FilterTensor=", type, "[",
-          to, ",", from, ",", window, ",", window, "] OutputTensor=", type, "[", batch, ",", to, ",", side, ",", side,
+          to, ",", from, ",", window, ",", window, "]", constant ? "!" : "", " OutputTensor=", type, "[", batch, ",",
+          to, ",", side, ",", side,
           "] Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[1,1] Dilations=[1,1] StartPadding=[",
           padding, ",", padding, "] EndPadding=[", padding, ",", padding, "] OutputPadding=[0,0] GroupCount=1"),
       batch * to * side * side * from * window * window, exact);
@@ -132,6 +134,7 @@ std::vector<BenchCase> benchProducts() {
   for (const std::string_view type : {"i8", "u8"}) cases.push_back(integers(type, 4096));
   cases.push_back(integers("u8", 1024));
   cases.push_back(convolution("f32", 1, 64, 64, 56, 3));
+  cases.push_back(convolution("f32", 1, 64, 64, 56, 3, false));
   cases.push_back(convolution("f32", 16, 64, 64, 56, 3));
   cases.push_back(convolution("f16", 16, 256, 256, 14, 3));
   cases.push_back(convolution("f16", 16, 256, 64, 56, 1));

@@ -1,0 +1,101 @@
+// Plans of convolutions of 3 x 3 windows by transforms. No device is involved.
+#include <doctest/doctest.h>
+
+#include "core/desc_text.h"
+#include "core/op_view.h"
+#include "core/plan_builder.h"
+#include "core/text.h"
+
+using namespace dimple;
+
+namespace {
+
+Plan planOf(std::string_view line, const Caps& caps = {}) {
+  auto parsed = parseCase(line);
+  REQUIRE(parsed);
+  const auto view = validate(parsed->desc.desc());
+  REQUIRE_MESSAGE(view, view.error().text);
+  auto plan = planOperator(*view, caps);
+  REQUIRE_MESSAGE(plan, plan.error().text);
+  return std::move(*plan);
+}
+
+constexpr std::string_view kWindow =
+    " Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1";
+
+// 64 channels to 64 filters.
+std::string lineOf(std::string_view filter, std::string_view window = kWindow, std::string_view type = "f32") {
+  return cat("CONVOLUTION InputTensor=", type, "[1,64,56,56] FilterTensor=", type, filter, " OutputTensor=", type,
+             "[1,64,56,56]", window);
+}
+
+}  // namespace
+
+TEST_CASE("a filter owned by DML is transformed at initialization") {
+  const Plan plan = planOf(lineOf("[64,64,3,3]!"));
+  REQUIRE(plan.initialization.size() == 2);
+  const Dispatch& transform = plan.initialization[0];
+  CHECK(transform.kernel == "winograd_filter_2.f32");
+  CHECK(transform.buffers[0].kind == SlotKind::Input);
+  CHECK(transform.buffers[0].index == 1);
+  CHECK(transform.buffers[1].kind == SlotKind::Persistent);
+  CHECK(transform.buffers[1].offset == 0);
+  CHECK(transform.buffers[1].bytes == 16 * 64 * 64 * 4);
+  // As it is it is kept for windows that are computed without transforms.
+  CHECK(plan.initialization[1].kernel == "copy_packed");
+  CHECK(plan.initialization[1].buffers[1].offset == 16 * 64 * 64 * 4);
+  CHECK_FALSE(plan.initialization[1].barrierBefore);
+  CHECK(plan.persistentBytes == (16 + 9) * 64 * 64 * 4);
+  REQUIRE(plan.execution.size() == 3);
+  CHECK(plan.execution[0].kernel == "winograd_input_2.f32");
+  CHECK(plan.execution[1].buffers[0].kind == SlotKind::Persistent);
+  CHECK(plan.execution[1].barrierBefore);
+  CHECK(plan.execution[2].kernel == "winograd_output_2.f32");
+  CHECK(plan.execution[2].barrierBefore);
+}
+
+TEST_CASE("any other filter is transformed at every execution, beside the input") {
+  const Plan plan = planOf(lineOf("[64,64,3,3]"));
+  CHECK(plan.initialization.empty());
+  CHECK(plan.persistentBytes == 0);
+  REQUIRE(plan.execution.size() == 4);
+  CHECK(plan.execution[0].kernel == "winograd_filter_2.f32");
+  CHECK(plan.execution[0].buffers[1].kind == SlotKind::Temporary);
+  CHECK(plan.execution[1].kernel == "winograd_input_2.f32");
+  CHECK_FALSE(plan.execution[1].barrierBefore);
+  CHECK(plan.execution[2].barrierBefore);
+}
+
+TEST_CASE("convolutions that are not transformed say why") {
+  const auto why = [](const std::string& line, const Caps& caps = {}) {
+    const Plan plan = planOf(line, caps);
+    CHECK(plan.execution[0].kernel.find("winograd") == std::string::npos);
+    REQUIRE_FALSE(plan.passedOver.empty());
+    CHECK(plan.passedOver[0].kernel.find("winograd") != std::string_view::npos);
+    return std::string(plan.passedOver[0].reason);
+  };
+  const auto window = [](std::string_view strides, std::string_view dilations, std::string_view outputPadding,
+                         int groups, std::string_view more = "") {
+    return cat(" Strides=", strides, " Dilations=", dilations,
+               " StartPadding=[1,1] EndPadding=[1,1] OutputPadding=", outputPadding, " GroupCount=", groups, more);
+  };
+  CHECK(why(lineOf("[64,64,3,3]", kWindow, "f16")) == "Its elements are not FLOAT32.");
+  CHECK(why(lineOf("[64,64,3,5]")) == "Its window is not 3 x 3.");
+  CHECK(why(lineOf("[64,32,3,3]", window("[1,1]", "[1,1]", "[0,0]", 2))) == "It has groups.");
+  CHECK(why(lineOf("[64,64,3,3]", window("[1,2]", "[1,1]", "[0,0]", 1))) == "Its windows or their elements lie apart.");
+  CHECK(why(lineOf("[64,64,3,3]", window("[1,1]", "[2,1]", "[0,0]", 1))) == "Its windows or their elements lie apart.");
+  CHECK(why(lineOf("[64,64,3,3]", window("[1,1]", "[1,1]", "[0,3]", 1))) ==
+        "It has much padding, or some behind its results.");
+  CHECK(why(lineOf("[64,64,3,3]", window("[1,1]", "[1,1]", "[0,0]", 1, " Direction=BACKWARD"))) ==
+        "It is a backward one.");
+  Caps small;
+  small.maxBufferRange = 1 << 20;
+  CHECK(why(lineOf("[64,64,3,3]"), small) == "Its transforms are larger than what a kernel may bind.");
+  Caps matrices;
+  matrices.features = ~0u;
+  matrices.sharedBytes = 49152;
+  matrices.subgroupSize = 32;
+  matrices.matrixSize = 16;
+  matrices.halfPrecision = true;
+  CHECK(why(lineOf("[64,64,3,3]"), matrices) == "FLOAT32 may be rounded for matrices of subgroups.");
+}

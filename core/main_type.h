@@ -1,6 +1,6 @@
 // The data type that an operator is said to support: that of its main tensor. Of the tensors of an operator the main
-// one is the first whose rule allows the most data types: the values of a gather, not its indices. Arrays of tensors come
-// after single ones.
+// one is the first whose rule allows the most data types: the values of a gather, not its indices. Arrays of tensors
+// come after single ones.
 #pragma once
 
 #include "core/op_schema.h"

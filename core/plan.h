@@ -81,7 +81,8 @@ std::string planText(const Plan& plan);
 std::string passedOverText(const Plan& plan);
 
 // Sets barrierBefore, so that no dispatch reads or writes a byte that an earlier one without a barrier between wrote,
-// or writes one that it read. Dispatches that continue others wait for nothing. `aliased` says that outputs may share memory with inputs.
+// or writes one that it read. Dispatches that continue others wait for nothing. `aliased` says that outputs may share
+// memory with inputs.
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased);
 
 }  // namespace dimple

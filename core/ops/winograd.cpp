@@ -150,7 +150,8 @@ Product productOf(const Work& work, const BufferRange& filters, const BufferRang
 Status addProducts(PlanBuilder& builder, const Work& work, const BufferRange& filters, const BufferRange& input,
                    const BufferRange& sums) {
   constexpr uint64_t kLongSums = 128;
-  if (work.channels > kLongSums) return addFloatProduct(builder, productOf(work, filters, input, sums), FloatFinish{});
+  const Product product = productOf(work, filters, input, sums);
+  if (work.channels > kLongSums) return addFloatProduct(builder, product, FloatFinish{});
   const uint64_t rowBlocks = work.filterPitch / kRowsOfBlock;
   const uint64_t columnQuads = work.columnPitch / 4;
   const uint64_t columnBlocks = divideUp(columnQuads, kGroupSize);
@@ -158,7 +159,7 @@ Status addProducts(PlanBuilder& builder, const Work& work, const BufferRange& fi
       "winograd_product.f32", work.points() * rowBlocks * columnBlocks,
       {static_cast<uint32_t>(work.filterPitch / 4), static_cast<uint32_t>(columnQuads),
        static_cast<uint32_t>(work.channelPitch), static_cast<uint32_t>(rowBlocks), static_cast<uint32_t>(columnBlocks)},
-      {filters, input, sums}, 0);
+      {filters, input, sums}, 0, {}, product.multiplyAdds());
 }
 
 Status addDispatches(PlanBuilder& builder, const Work& work, const FloatFinish& finish) {

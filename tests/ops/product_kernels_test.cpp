@@ -90,7 +90,8 @@ GPU_TEST_CASE("ops: products of subgroups' matrices agree with the oracle") {
   std::printf("products of subgroups' matrices: %zu cases, %zu dispatches of", counts.cases, counts.dispatches);
   for (const std::string& kernel : counts.kernels) std::printf(" %s", kernel.c_str());
   std::printf("\n");
-  // Matrices and convolutions of both types of floats, attention of one, and integers where the device has such matrices.
+  // Matrices and convolutions of both types of floats, attention of one, and integers where the device has such
+  // matrices.
   const auto integers = static_cast<size_t>(
       std::ranges::count_if(counts.kernels, [](const std::string& kernel) { return kernel.starts_with("integer_"); }));
   CHECK(counts.kernels.size() - integers == 5);

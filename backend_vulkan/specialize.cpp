@@ -103,8 +103,11 @@ size_t wordsOf(uint16_t op) {
 uint16_t opOf(Instruction i) { return static_cast<uint16_t>(i[0] & 0xffff); }
 uint32_t headOf(uint16_t op, size_t words) { return static_cast<uint32_t>(words << 16) | op; }
 
+bool terminates(Instruction i) { return opOf(i) >= OpBranch && opOf(i) <= OpUnreachable; }
+
 // The ID that an instruction of a function defines; 0: none.
 uint32_t resultOf(Instruction i) {
+  if (terminates(i)) return 0;
   switch (opOf(i)) {
     case OpLabel:
       return i[1];
@@ -120,13 +123,6 @@ uint32_t resultOf(Instruction i) {
     case OpCooperativeMatrixStoreKHR:
     case OpLoopMerge:
     case OpSelectionMerge:
-    case OpBranch:
-    case OpBranchConditional:
-    case OpSwitch:
-    case OpKill:
-    case OpReturn:
-    case OpReturnValue:
-    case OpUnreachable:
       return 0;
     default:
       return i.size() > 2 ? i[2] : 0;
@@ -301,24 +297,14 @@ class Module {
       return true;
     }
     Block& block = function.blocks.back();
-    switch (opOf(i)) {
-      case OpSelectionMerge:
-      case OpLoopMerge:
-        block.merge = i;
-        return true;
-      case OpBranch:
-      case OpBranchConditional:
-      case OpSwitch:
-      case OpKill:
-      case OpReturn:
-      case OpReturnValue:
-      case OpUnreachable:
-        block.terminator = i;
-        return true;
-      default:
-        block.body.push_back(i);
-        return block.terminator.empty();
-    }
+    if (!block.terminator.empty()) return false;
+    if (terminates(i))
+      block.terminator = i;
+    else if (opOf(i) == OpSelectionMerge || opOf(i) == OpLoopMerge)
+      block.merge = i;
+    else
+      block.body.push_back(i);
+    return true;
   }
 
   // Null: not known.

@@ -257,19 +257,22 @@ void main() {
 
   // Matrices pass through shared memory, in a place of the subgroup's own, as in cooperative.comp.
   const uint place = subgroup * (SIZE * SIZE / 2u);
-  [[dont_unroll]] for (uint i = across1; i < kMatrixRows; i += ACROSS) {
+  // Every subgroup comes to every barrier: lavapipe waits for the whole workgroup there.
+  [[dont_unroll]] for (uint i = 0u; i < kMatrixRows; ++i) {
+    const bool shares = i % ACROSS == across1;
     [[unroll]] for (uint j = 0u; j < kMatrixRows; ++j)
-      if (i == j) STORE_ROWS(rowSums[j], staged, place, SIZE / 2u);
+      if (shares && i == j) STORE_ROWS(rowSums[j], staged, place, SIZE / 2u);
     SUBGROUP_BARRIER();
-    for (uint row = gl_SubgroupInvocationID; row < SIZE; row += SUBGROUP)
+    for (uint row = gl_SubgroupInvocationID; shares && row < SIZE; row += SUBGROUP)
       sumsOfRows[subgroupRow + i * SIZE + row] = int(staged[place + row * (SIZE / 2u)].x);
     SUBGROUP_BARRIER();
   }
-  [[dont_unroll]] for (uint i = down; i < kMatrixColumns; i += kDown) {
+  [[dont_unroll]] for (uint i = 0u; i < kMatrixColumns; ++i) {
+    const bool shares = i % kDown == down;
     [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j)
-      if (i == j) STORE_ROWS(columnSums[j], staged, place, SIZE / 2u);
+      if (shares && i == j) STORE_ROWS(columnSums[j], staged, place, SIZE / 2u);
     SUBGROUP_BARRIER();
-    for (uint column1 = gl_SubgroupInvocationID; column1 < SIZE; column1 += SUBGROUP)
+    for (uint column1 = gl_SubgroupInvocationID; shares && column1 < SIZE; column1 += SUBGROUP)
       sumsOfColumns[subgroupColumn + i * SIZE + column1] = int(staged[place + column1 / 2u][column1 % 2u]);
     SUBGROUP_BARRIER();
   }

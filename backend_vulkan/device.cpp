@@ -155,7 +155,8 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   caps_.parameterAlignment =
       std::max(caps_.parameterAlignment, static_cast<uint32_t>(limits.minUniformBufferOffsetAlignment));
   caps_.sharedBytes = limits.maxComputeSharedMemorySize;
-  if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) caps_.workgroups = kWorkgroupsOfProcessor;
+  isProcessor_ = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  if (isProcessor_) caps_.workgroups = kWorkgroupsOfProcessor;
   if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) caps_.workLimit = kDiscreteWorkLimit;
   readMatrices();
 }

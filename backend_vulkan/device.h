@@ -66,6 +66,8 @@ class Device final : public Backend {
   ~Device() override;
 
   const Caps& caps() const override { return caps_; }
+  // Such as llvmpipe: the driver executes kernels on the host's processor.
+  bool isProcessor() const { return isProcessor_; }
   // Before anything is planned: makes dispatches of more multiply-adds come in parts.
   void limitWork(uint64_t multiplyAdds) { caps_.workLimit = multiplyAdds; }
   bool supportsVolatileDescriptors() const override { return enabled_.updateAfterBind; }
@@ -103,6 +105,7 @@ class Device final : public Backend {
   EnabledFeatures enabled_;
   VkPhysicalDeviceMemoryProperties memory_{};
   Caps caps_;
+  bool isProcessor_ = false;
   std::atomic<bool> lost_ = false;
   std::unique_ptr<DescriptorLayouts> layouts_;
   std::unique_ptr<ParameterMemory> parameterMemory_;

@@ -62,14 +62,6 @@ std::vector<uint32_t> readReplacement(const std::string& kernel) {
   return file ? words : std::vector<uint32_t>{};
 }
 
-// Such as llvmpipe: a driver that executes kernels on the host's processor.
-bool isProcessor(const Device& device) {
-  VkPhysicalDeviceProperties2 properties{};
-  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-  device.instanceFunctions().getPhysicalDeviceProperties2(device.handles().physicalDevice, &properties);
-  return properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-}
-
 // DIMPLE_UNROLL=0 is for tests on llvmpipe, of whose time most goes into compiling kernels.
 bool unrolls() {
   const char* value = std::getenv("DIMPLE_UNROLL");
@@ -147,7 +139,7 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   std::vector<uint32_t> specialized;
   std::span<const uint32_t> spirv = replacement.empty() ? kernel->spirv : replacement;
   // Compilers of GPUs need no help, and make other, at times slower code of what is left.
-  if (isProcessor(device_)) spirv = specialized = specialize(spirv, dispatch.specialization, unrolls());
+  if (device_.isProcessor()) spirv = specialized = specialize(spirv, dispatch.specialization, unrolls());
   const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size_bytes(),
                                             spirv.data()};
   VkShaderModule module = VK_NULL_HANDLE;

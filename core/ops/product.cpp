@@ -172,18 +172,21 @@ const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
   return nullptr;
 }
 
-const char* refusesManyIntegerMatrices(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesIntegerMatrices(request, tile)) return reason;
+// Where smaller tiles would do more at a time.
+const char* refusesFewTiles(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
   return tilesOf(p, tile) < fewTiles(request.caps) ? "Its tiles are few." : nullptr;
 }
 
+const char* refusesManyIntegerMatrices(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesIntegerMatrices(request, tile)) return reason;
+  return refusesFewTiles(request, tile);
+}
+
 const char* refusesManyMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesMatrices(request, tile)) return reason;
-  const Product& p = request.product;
-  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  return tilesOf(p, tile) < fewTiles(request.caps) ? "Its tiles are few." : nullptr;
+  return refusesFewTiles(request, tile);
 }
 
 // Gathering windows costs more than slicing the depth.

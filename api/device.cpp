@@ -17,10 +17,8 @@ LiveObjects& liveDevices() {
   return objects;
 }
 
-std::string& lastMessageStorage() {
-  thread_local std::string text;
-  return text;
-}
+// Bytes, not a string: MinGW-w64 ends a thread's variables after it has freed their memory.
+thread_local char lastMessageText[2048];
 
 // Combined as integers: operator| of the enumeration is constexpr in some platforms' headers only.
 constexpr uint32_t kExecutionFlags = uint32_t{DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION} |
@@ -60,8 +58,13 @@ Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFea
   return {};
 }
 
-void setLastMessage(const std::string& text) { lastMessageStorage() = text; }
-const char* lastMessage() { return lastMessageStorage().c_str(); }
+void setLastMessage(const std::string& text) {
+  size_t length = text.copy(lastMessageText, sizeof(lastMessageText) - 1);
+  // Whole characters of UTF-8: none begins with the bits 10.
+  while (length < text.size() && length > 0 && (text[length] & 0xc0) == 0x80) --length;
+  lastMessageText[length] = 0;
+}
+const char* lastMessage() { return lastMessageText; }
 
 Device::Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags)
     : native_(std::move(native)), debug_((flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {

@@ -128,7 +128,8 @@ typedef void(STDMETHODCALLTYPE* DimpleMessageCallback)(void* context, DimpleMess
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSetMessageCallback(IDMLDevice* device, DimpleMessageCallback callback,
                                                               void* context);
 
-// The last refusal on the calling thread, "" if there was none; valid until the thread's next call into Dimple.
+// The last refusal on the calling thread, of at most 2,047 bytes, "" if there was none; valid until the thread's next
+// call into Dimple.
 DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetLastMessage();
 
 // ---- adapters

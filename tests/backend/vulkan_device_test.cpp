@@ -242,6 +242,18 @@ TEST_CASE("adapters are chosen by index, name and UUID") {
   desc.AdapterName = "no such device";
   CHECK(open(desc) == DXGI_ERROR_NOT_FOUND);
   CHECK(std::string(dimpleGetLastMessage()).find("a name that contains \"no such device\"") != std::string::npos);
+  // A message that is too long ends with a whole character, wherever that is.
+  std::string umlauts;
+  for (int i = 0; i < 2000; ++i) umlauts += "\u00e4";
+  for (const char* start : {"", "x"}) {
+    const std::string name = start + umlauts;
+    desc.AdapterName = name.c_str();
+    CHECK(open(desc) == DXGI_ERROR_NOT_FOUND);
+    const std::string text = dimpleGetLastMessage();
+    CHECK((text.size() == 2046 || text.size() == 2047));
+    CHECK(text.ends_with("\u00e4"));
+  }
+  desc.AdapterName = "no such device";
   desc.AdapterUuid = adapter.DeviceUuid;  // goes before the name
   CHECK(open(desc) == S_OK);
   const UINT8 noUuid[16] = {1};

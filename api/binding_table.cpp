@@ -135,6 +135,7 @@ std::optional<BindingTable::Bound> BindingTable::readBuffer(const std::string& w
 
 std::optional<BindingTable::Bound> BindingTable::readDesc(const std::string& where, const DML_BINDING_DESC& binding,
                                                           const TensorSlot& slot) {
+  if (slot.unused) return Bound{};
   if (binding.Type == DML_BINDING_TYPE_NONE) {
     if (slot.bytes == 0) return Bound{};
     misuse(cat(where, " has Type (NONE), expected BUFFER for ", slot.name, "."));
@@ -232,7 +233,7 @@ void BindingTable::bindInitializerInputs(UINT count, const DML_BINDING_DESC* bin
     const auto* array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(bindings[i].Desc);
     if (bindings[i].Type != DML_BINDING_TYPE_BUFFER_ARRAY || !array)
       return misuse(cat(where, " has Type (", bindingTypeName(bindings[i].Type), "), expected BUFFER_ARRAY or NONE."));
-    if (array->BindingCount != slots.size() || !array->Bindings)
+    if (array->BindingCount != slots.size() || (!array->Bindings && !slots.empty()))
       return misuse(cat(where, " has BindingCount (", array->BindingCount, "), expected ", slots.size(), "."));
     for (UINT k = 0; k < array->BindingCount; ++k) {
       const auto bound = readBuffer(cat(where, ".Bindings[", k, "]"), array->Bindings[k], slots[k], true);

@@ -1,11 +1,14 @@
 #include "api/device.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <map>
 
 #include "api/binding_table.h"
 #include "api/dispatchable.h"
 #include "api/guard.h"
 #include "api/recorder.h"
+#include "core/graph_fuse.h"
 #include "core/plan_builder.h"
 #include "core/text.h"
 
@@ -197,29 +200,71 @@ HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REF
     Operator* own = Operator::find(op);
     if (!own) return refuse(E_INVALIDARG, "op is no live operator of Dimple.");
     if (&own->device() != this) return refuse(E_INVALIDARG, "op belongs to another device.");
-    if (static_cast<uint32_t>(flags) & ~kExecutionFlags)
-      return refuse(E_INVALIDARG, cat("flags has value (", static_cast<uint32_t>(flags),
-                                      "), expected a set of DML_EXECUTION_FLAGS."));
-    if ((flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) && !backend().supportsVolatileDescriptors())
-      return refuse(DXGI_ERROR_UNSUPPORTED,
-                    "flags has DESCRIPTORS_VOLATILE, but this device cannot update descriptors after recording "
-                    "(descriptorBindingStorageBufferUpdateAfterBind).");
-
+    if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
     const auto view = validate(own->desc().desc());
     if (!view) return refuse(view.error());
-    Caps caps = backend().caps();
-    caps.halfPrecision = (flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION) != 0;
-    auto plan = planOperator(*view, caps);
+    auto plan = planOperator(*view, planningCaps(flags));
     if (!plan) return refuse(plan.error());
-    auto initialization = backend().prepare(plan->initialization, plan->parameters);
-    if (!initialization) return refuse(initialization.error());
-    auto execution = backend().prepare(plan->execution, plan->parameters);
-    if (!execution) return refuse(execution.error());
-    if (!ppv) return S_FALSE;
-    return handOut(static_cast<IDMLDispatchable*>(new CompiledOperator(
-                       *this, *view, std::move(*plan), flags, std::move(*initialization), std::move(*execution))),
-                   riid, ppv);
+    return compile(std::string(view->schema().name), slotsOf(*view), std::move(*plan), flags, riid, ppv);
   });
+}
+
+HRESULT Device::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv) {
+  return guarded([&]() -> HRESULT {
+    if (ppv) *ppv = nullptr;
+    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    if (!desc) return refuse(E_INVALIDARG, "desc is null, expected a DML_GRAPH_DESC.");
+    if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
+    std::map<IDMLOperator*, OpView> views;
+    const auto find = [&](IDMLOperator* op) -> Result<const OpView*> {
+      if (const auto found = views.find(op); found != views.end()) return &found->second;
+      Operator* own = Operator::find(op);
+      if (!own) return invalid("Operator is no live operator of Dimple.");
+      if (&own->device() != this) return invalid("Operator belongs to another device.");
+      auto view = validate(own->desc().desc());
+      if (!view) return view.error();
+      return &views.emplace(op, std::move(*view)).first->second;
+    };
+    auto graph = readGraph(*desc, find);
+    if (!graph) return refuse(graph.error());
+    const char* without = std::getenv("DIMPLE_GRAPH_WITHOUT");
+    const RewrittenGraph rewritten = rewriteGraph(std::move(*graph), graphOptionsWithout(without ? without : ""));
+    auto planned = planGraph(rewritten.graph, planningCaps(flags));
+    if (!planned) return refuse(planned.error());
+    OperatorSlots slots = slotsOf(*planned);
+    return compile(cat("graph of ", desc->NodeCount, " nodes"), std::move(slots), std::move(planned->plan), flags, riid,
+                   ppv);
+  });
+}
+
+HRESULT Device::checkFlags(DML_EXECUTION_FLAGS flags) {
+  if (static_cast<uint32_t>(flags) & ~kExecutionFlags)
+    return refuse(E_INVALIDARG,
+                  cat("flags has value (", static_cast<uint32_t>(flags), "), expected a set of DML_EXECUTION_FLAGS."));
+  if ((flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) && !backend().supportsVolatileDescriptors())
+    return refuse(DXGI_ERROR_UNSUPPORTED,
+                  "flags has DESCRIPTORS_VOLATILE, but this device cannot update descriptors after recording "
+                  "(descriptorBindingStorageBufferUpdateAfterBind).");
+  return S_OK;
+}
+
+Caps Device::planningCaps(DML_EXECUTION_FLAGS flags) {
+  Caps caps = backend().caps();
+  caps.halfPrecision = (flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION) != 0;
+  return caps;
+}
+
+HRESULT Device::compile(std::string kind, OperatorSlots slots, Plan plan, DML_EXECUTION_FLAGS flags, REFIID riid,
+                        void** ppv) {
+  auto initialization = backend().prepare(plan.initialization, plan.parameters);
+  if (!initialization) return refuse(initialization.error());
+  auto execution = backend().prepare(plan.execution, plan.parameters);
+  if (!execution) return refuse(execution.error());
+  if (!ppv) return S_FALSE;
+  return handOut(
+      static_cast<IDMLDispatchable*>(new CompiledOperator(*this, std::move(kind), std::move(slots), std::move(plan),
+                                                          flags, std::move(*initialization), std::move(*execution))),
+      riid, ppv);
 }
 
 HRESULT Device::CreateOperatorInitializer(UINT operatorCount, IDMLCompiledOperator* const* operators, REFIID riid,
@@ -277,12 +322,6 @@ HRESULT Device::GetParentDevice(REFIID riid, void** ppv) {
   if (!ppv) return E_POINTER;
   *ppv = nullptr;
   return native_->parentDevice(riid, ppv);
-}
-
-HRESULT Device::CompileGraph(const DML_GRAPH_DESC*, DML_EXECUTION_FLAGS, REFIID, void** ppv) {
-  if (ppv) *ppv = nullptr;
-  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
-  return refuse(E_NOTIMPL, "CompileGraph is not available: this version of Dimple executes single operators only.");
 }
 
 }  // namespace dimple::api

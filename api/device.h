@@ -22,6 +22,8 @@ Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFea
 void setLastMessage(const std::string& text);
 const char* lastMessage();
 
+struct OperatorSlots;
+
 class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, IDMLDevice, IDMLObject>, IUnknown*> {
  public:
   Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags);
@@ -81,6 +83,11 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
 
   ~Device() override;
   void* queryOther(REFIID riid) override;
+  // What compiling anything checks of its flags.
+  HRESULT checkFlags(DML_EXECUTION_FLAGS flags);
+  Caps planningCaps(DML_EXECUTION_FLAGS flags);
+  // Hands out a compiled operator for a plan; S_FALSE if `ppv` is null.
+  HRESULT compile(std::string kind, OperatorSlots slots, Plan plan, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv);
   HRESULT checkPageables(UINT count, IDMLPageable* const* objects);
 
   const std::unique_ptr<NativeObjects> native_;

@@ -7,6 +7,7 @@
 
 #include "api/device.h"
 #include "core/desc_copy.h"
+#include "core/graph.h"
 #include "core/op_view.h"
 #include "core/plan.h"
 
@@ -38,6 +39,7 @@ struct TensorSlot {
   std::string name;
   uint64_t bytes = 0;  // TotalTensorSizeInBytes; 0: must be bound as NONE
   uint32_t alignment = 16;
+  bool unused = false;  // nothing looks at it, whatever is bound
 };
 
 class Operator final : public DeviceChild<IDMLOperator> {
@@ -52,9 +54,19 @@ class Operator final : public DeviceChild<IDMLOperator> {
   const OwnedDesc desc_;
 };
 
+// What binding a compiled operator takes, in binding order.
+struct OperatorSlots {
+  std::vector<TensorSlot> inputs, outputs;  // at execution
+  std::vector<TensorSlot> ownedInputs;      // at initialization: those owned by DML
+  std::vector<bool> aliases;                // of each input with each output: the one may lie exactly on the other
+};
+OperatorSlots slotsOf(const OpView& view);
+OperatorSlots slotsOf(const GraphPlan& graph);
+
 class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable> {
  public:
-  CompiledOperator(Device& device, const OpView& view, Plan plan, DML_EXECUTION_FLAGS flags,
+  // `kind` names it in messages and markers where the caller gave no name.
+  CompiledOperator(Device& device, std::string kind, OperatorSlots slots, Plan plan, DML_EXECUTION_FLAGS flags,
                    std::unique_ptr<Executable> initialization, std::unique_ptr<Executable> execution);
   static CompiledOperator* find(IUnknown* object);
 
@@ -63,24 +75,20 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
   bool volatileDescriptors() const { return (flags_ & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
   const Executable& initialization() const { return *initialization_; }
   const Executable& execution() const { return *execution_; }
-  // In binding order, at execution.
-  const std::vector<TensorSlot>& inputs() const { return inputs_; }
-  const std::vector<TensorSlot>& outputs() const { return outputs_; }
-  // The inputs that initialization takes: those owned by DML.
-  const std::vector<TensorSlot>& ownedInputs() const { return ownedInputs_; }
+  const std::vector<TensorSlot>& inputs() const { return slots_.inputs; }
+  const std::vector<TensorSlot>& outputs() const { return slots_.outputs; }
+  const std::vector<TensorSlot>& ownedInputs() const { return slots_.ownedInputs; }
   std::string label();
-  // Whether an output may lie exactly on an input: the operator works in place, and both have one layout.
-  bool mayAlias(size_t input, size_t output) const { return aliases_[input * outputs_.size() + output]; }
+  bool mayAlias(size_t input, size_t output) const { return slots_.aliases[input * slots_.outputs.size() + output]; }
 
  private:
   ~CompiledOperator() override;
   DIMPLE_DECLARE_BINDING_PROPERTIES(CompiledOperator)
   const std::string kind_;
+  const OperatorSlots slots_;
   const Plan plan_;
   const DML_EXECUTION_FLAGS flags_;
   const std::unique_ptr<Executable> initialization_, execution_;
-  std::vector<TensorSlot> inputs_, outputs_, ownedInputs_;
-  std::vector<bool> aliases_;  // of each input with each output
 };
 
 class Initializer final : public DeviceChild<IDMLOperatorInitializer, IDMLDispatchable, IDMLPageable> {

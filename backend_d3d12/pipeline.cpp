@@ -66,7 +66,7 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
     if (!pipeline) return pipeline.error();
     items.push_back({std::move(*pipeline), static_cast<uint32_t>(dispatch.buffers.size()), dispatch.parameterOffset,
                      dispatch.push, specializationWords(*findKernel(dispatch.kernel), dispatch), dispatch.groups,
-                     dispatch.barrierBefore, dispatch.kernel});
+                     dispatch.barrierBefore, dispatch.kernel, markerOf(dispatch)});
   }
   ParameterMemory::Block block;
   if (!items.empty()) {

@@ -44,6 +44,7 @@ class PlanExecutable final : public Executable {
     std::array<uint32_t, 3> groups{};
     bool barrierBefore = false;
     std::string kernel;
+    std::string marker;  // for debuggers
   };
 
   PlanExecutable(Device& device, std::vector<Item> items, const ParameterMemory::Block& block)

@@ -42,7 +42,7 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
   };
   for (size_t i = 0; i < plan.dispatches().size(); ++i) {
     const auto& item = plan.dispatches()[i];
-    const Label inner(list, item.kernel);
+    const Label inner(list, item.marker);
     if (item.barrierBefore) recordBarrier(list);
     list.SetComputeRootSignature(layouts_->rootSignature(item.bufferCount));
     list.SetPipelineState(item.pipeline.Get());

@@ -194,7 +194,7 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
     auto pipeline = pipelines_->get(dispatch);
     if (!pipeline) return pipeline.error();
     items.push_back({*pipeline, static_cast<uint32_t>(dispatch.buffers.size()), dispatch.parameterOffset, dispatch.push,
-                     dispatch.groups, dispatch.barrierBefore, dispatch.kernel});
+                     dispatch.groups, dispatch.barrierBefore, dispatch.kernel, markerOf(dispatch)});
   }
   ParameterMemory::Block block;
   VkDescriptorSet set = VK_NULL_HANDLE;

@@ -47,7 +47,7 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
   const Label outer(*this, commands, std::string(label));
   for (size_t i = 0; i < plan.dispatches().size(); ++i) {
     const auto& item = plan.dispatches()[i];
-    const Label inner(*this, commands, item.kernel);
+    const Label inner(*this, commands, item.marker);
     if (item.barrierBefore) recordBarrier(vk_, commands);
     const VkPipelineLayout layout = layouts_->pipeline(item.bufferCount);
     const VkDescriptorSet both[] = {heapSets.set(i), plan.parameterSet()};

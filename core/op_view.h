@@ -62,6 +62,9 @@ class OpView {
   std::vector<Activation> activations_;
 };
 
+// Whether an output may lie exactly on an input: the operator works in place, and both have one layout.
+bool mayAlias(const OpView& view, size_t input, size_t output);
+
 // Checks a description against its schema. The view refers to `desc`, which must outlive it.
 Result<OpView> validate(const DML_OPERATOR_DESC& desc);
 

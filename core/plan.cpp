@@ -16,7 +16,7 @@ bool sameMemory(const BufferRange& a, const BufferRange& b, bool aliased) {
 void appendDispatch(std::string& out, const Dispatch& d) {
   static constexpr std::string_view kKinds[] = {"input", "output", "temporary", "persistent"};
   if (d.barrierBefore) out += "  barrier\n";
-  out += cat("  ", d.kernel);
+  out += cat("  ", markerOf(d));
   for (const auto& s : d.specialization) out += cat(" spec", s.id, "=", s.value);
   out += cat(" groups=", d.groups[0], "x", d.groups[1], "x", d.groups[2], " push=[");
   for (size_t i = 0; i < d.push.size(); ++i) out += cat(i ? " " : "", d.push[i]);
@@ -62,6 +62,10 @@ std::string_view featureName(Feature feature) {
   return "a feature that Dimple does not use";
 }
 
+std::string markerOf(const Dispatch& dispatch) {
+  return dispatch.label.empty() ? dispatch.kernel : cat(dispatch.label, ": ", dispatch.kernel);
+}
+
 uint32_t Plan::descriptorCount(std::span<const Dispatch> dispatches) {
   size_t count = 0;
   for (const auto& d : dispatches) count += d.buffers.size();
@@ -81,6 +85,16 @@ Status checkDispatch(const Dispatch& dispatch, const KernelInterface& kernel, co
                  cat("Kernel ", dispatch.kernel, " needs ", featureName(feature), ", which this device lacks.")};
   }
   return {};
+}
+
+PlanTotals totalsOf(std::span<const Dispatch> dispatches) {
+  PlanTotals totals;
+  for (const Dispatch& dispatch : dispatches) {
+    ++totals.dispatches;
+    totals.barriers += dispatch.barrierBefore;
+    for (const BufferRange& range : dispatch.buffers) totals.bytes += range.bytes;
+  }
+  return totals;
 }
 
 std::string planText(const Plan& plan) {

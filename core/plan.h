@@ -34,6 +34,7 @@ constexpr uint32_t kParameterBlockBytes = 1024;
 
 struct Dispatch {
   std::string kernel;  // name in the kernel table: family.variant
+  std::string label;   // of a graph's node, for people; empty outside of graphs
   std::vector<Specialization> specialization;
   std::vector<uint32_t> push;        // push words
   std::vector<BufferRange> buffers;  // set 0, in order of binding
@@ -43,6 +44,9 @@ struct Dispatch {
   bool barrierBefore = false;
   bool continues = false;  // the one before: other workgroups of the same, which wait for nothing of it
 };
+
+// What names a dispatch to debuggers and profilers: its kernel, behind the label of its node.
+std::string markerOf(const Dispatch& dispatch);
 
 // A kernel that would have been preferred, and why it was not taken. The texts live as long as the program.
 struct PassedOver {
@@ -74,6 +78,14 @@ struct KernelInterface {
 // Internal if the dispatch does not fit its kernel; Unsupported, by the feature's name, if the device lacks what the
 // kernel needs.
 Status checkDispatch(const Dispatch& dispatch, const KernelInterface& kernel, const Caps& caps);
+
+// What executing dispatches once amounts to.
+struct PlanTotals {
+  size_t dispatches = 0;
+  size_t barriers = 0;
+  uint64_t bytes = 0;  // of the ranges that they bind: what they read and write, each at least once
+};
+PlanTotals totalsOf(std::span<const Dispatch> dispatches);
 
 // A text dump, one line a dispatch, stable enough for golden files.
 std::string planText(const Plan& plan);

@@ -137,6 +137,13 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
 
 }  // namespace
 
+bool mayAlias(const OpView& view, size_t input, size_t output) {
+  const Tensor& in = view.input(input);
+  const Tensor& out = view.output(output);
+  return view.schema().inPlace && byteWidth(in.type) == byteWidth(out.type) && sameSizes(in, out) &&
+         in.strides == out.strides;
+}
+
 Result<OpView> validate(const DML_OPERATOR_DESC& desc) {
   const OpSchema* schema = findSchema(desc.Type);
   if (!schema)

@@ -112,6 +112,31 @@ Status addFill(PlanBuilder& builder, DataType type, Walk walk, const FillPattern
   });
 }
 
+Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, const BufferRange& to,
+                   const Caps& caps) {
+  // In parts that the device binds at once, each a multiple of the alignment.
+  const uint64_t most = caps.maxBufferRange / DML_PERSISTENT_BUFFER_ALIGNMENT * DML_PERSISTENT_BUFFER_ALIGNMENT;
+  for (uint64_t at = 0; at < from.bytes; at += most) {
+    const uint64_t part = std::min(from.bytes - at, most);
+    const uint64_t groups = divideUp(divideUp(part, 16), kGroupSize);
+    const auto folded = foldGroups(groups, caps);
+    if (!folded)
+      return Error{ErrorCode::Unsupported,
+                   cat("A tensor of ", from.bytes, " bytes is too large for this device to copy.")};
+    Dispatch copy;
+    copy.kernel = "copy_packed";
+    copy.groups = *folded;
+    copy.groupSize = kGroupSize;
+    const auto head = gridWords(*folded, 0, groups);
+    copy.push.assign(head.begin(), head.end());
+    copy.push.push_back(static_cast<uint32_t>(part));
+    copy.buffers = {{from.kind, from.index, from.offset + at, part, false},
+                    {to.kind, to.index, to.offset + at, part, true}};
+    dispatches.push_back(std::move(copy));
+  }
+  return {};
+}
+
 Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Caps& caps) {
   const uint64_t bytes = tensor.spannedBytes();
   const uint64_t offset = plan.persistentBytes;
@@ -124,25 +149,8 @@ Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Ca
         range.offset += offset;
       }
 
-  // In parts that the device binds at once, each a multiple of the alignment.
-  const uint64_t most = caps.maxBufferRange / DML_PERSISTENT_BUFFER_ALIGNMENT * DML_PERSISTENT_BUFFER_ALIGNMENT;
-  for (uint64_t at = 0; at < bytes; at += most) {
-    const uint64_t part = std::min(bytes - at, most);
-    const uint64_t groups = divideUp(divideUp(part, 16), kGroupSize);
-    const auto folded = foldGroups(groups, caps);
-    if (!folded)
-      return Error{ErrorCode::Unsupported, cat("An input of ", bytes, " bytes is too large for this device to keep.")};
-    Dispatch copy;
-    copy.kernel = "copy_packed";
-    copy.groups = *folded;
-    copy.groupSize = kGroupSize;
-    const auto head = gridWords(*folded, 0, groups);
-    copy.push.assign(head.begin(), head.end());
-    copy.push.push_back(static_cast<uint32_t>(part));
-    copy.buffers = {{SlotKind::Input, inputIndex, at, part, false}, {SlotKind::Persistent, 0, offset + at, part, true}};
-    plan.initialization.push_back(std::move(copy));
-  }
-  return {};
+  return addWordCopy(plan.initialization, {SlotKind::Input, inputIndex, 0, bytes, false},
+                     {SlotKind::Persistent, 0, offset, bytes, true}, caps);
 }
 
 }  // namespace dimple

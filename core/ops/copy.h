@@ -19,6 +19,9 @@ FillPattern fillPattern(DataType type, float value);
 // Adds a dispatch that stores the pattern at each position of `walk`'s operand 0.
 Status addFill(PlanBuilder& builder, DataType type, Walk walk, const FillPattern& pattern, const BufferRange& to);
 
+// Adds dispatches that copy `from.bytes` bytes, whole words, as they are.
+Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, const BufferRange& to, const Caps& caps);
+
 // Rewrites a plan so that an input is copied at initialization into the persistent resource and read from there.
 Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Caps& caps);
 

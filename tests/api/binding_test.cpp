@@ -376,6 +376,18 @@ GPU_TEST_CASE("initializers check what they are given") {
         }).find("expected a multiple of 256") != std::string::npos);
 }
 
+TEST_CASE("an operator without inputs is initialized with an empty array") {
+  Fixture f;
+  const auto op = f.compile("FILL_VALUE_CONSTANT OutputTensor=f32[4] ValueDataType=FLOAT32 Value=3");
+  const auto initializer = f.initializer(op.Get());
+  const auto heap = f.heap(1);
+  const auto table = f.table(initializer.Get(), heap);
+  const DML_BUFFER_ARRAY_BINDING array{0, nullptr};
+  const DML_BINDING_DESC desc{DML_BINDING_TYPE_BUFFER_ARRAY, &array};
+  table->BindInputs(1, &desc);
+  CHECK(f.device->GetDeviceRemovedReason() == S_OK);
+}
+
 TEST_CASE("a lost queue removes the device and says so") {
   Fixture f;
   CHECK(dimpleNotifyDeviceLost(f.device, -4) == S_OK);

@@ -6,6 +6,7 @@
 #include <wrl/client.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,14 @@ class CheapHeaps {
   static constexpr const char* kVariable = "VKD3D_CONFIG";
   std::optional<std::string> before_;
 };
+
+// A value that an enumeration does not have.
+template <class E>
+E outside(uint32_t value) {
+  E result;
+  std::memcpy(&result, &value, sizeof value);
+  return result;
+}
 
 class Fixture {
  public:

@@ -10,6 +10,7 @@
 
 #include "core/desc_text.h"
 #include "tests/core/descriptions.h"
+#include "tests/core/graph_builder.h"
 #include "tests/null/hostile.h"
 #include "tests/ops/random.h"
 
@@ -55,7 +56,36 @@ TEST_CASE("null: hostile descriptions are refused at once, and what is accepted 
   CHECK(refusing / refused < std::chrono::milliseconds(1));
 }
 
-TEST_CASE("null: threads create and compile on one device") {
+// A graph of one operator after itself where its output is as large as its first input, else of it alone.
+HRESULT compileGraphOf(IDMLDevice& device, const std::string& line, IDMLOperator* op) {
+  GraphBuilder graph;
+  graph.op(line, "first", op);
+  graph.op(line, "second", op);
+  const auto parsed = parseCase(line);
+  const auto view = validate(parsed->desc.desc());
+  UINT graphInput = 0;
+  UINT output = 0;
+  while (!view->output(output).present()) ++output;
+  for (const UINT node : {0u, 1u})
+    for (UINT i = 0; i < view->inputs().size(); ++i) {
+      if (!view->input(i).present()) continue;
+      const bool follows =
+          node == 1 && i == 0 && !view->input(i).ownedByDml && view->input(i).totalBytes == view->output().totalBytes;
+      if (follows)
+        graph.edge(0, 1);
+      else
+        graph.input(graphInput++, node, i);
+    }
+  graph.output(0, 0, output);
+  graph.output(1, 1, output);
+  const DML_GRAPH_DESC desc = graph.desc();
+  ComPtr<IDMLDevice1> device1;
+  ComPtr<IDMLCompiledOperator> compiled;
+  device.QueryInterface(IID_PPV_ARGS(&device1));
+  return device1->CompileGraph(&desc, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled));
+}
+
+TEST_CASE("null: threads create and compile on one device, operators and graphs") {
   const auto device = createNullDevice();
   std::vector<std::string> lines;
   for (const std::string& line : writtenDescriptions())
@@ -67,7 +97,8 @@ TEST_CASE("null: threads create and compile on one device") {
     threads.emplace_back([&, t] {
       Random random(t);
       for (int i = 0; i < 200; ++i) {
-        auto parsed = parseCase(lines[random.below(lines.size())]);
+        const std::string& line = lines[random.below(lines.size())];
+        auto parsed = parseCase(line);
         const DML_OPERATOR_DESC desc = parsed->desc.desc();
         ComPtr<IDMLOperator> op;
         ComPtr<IDMLCompiledOperator> compiled;
@@ -76,6 +107,7 @@ TEST_CASE("null: threads create and compile on one device") {
         failures += FAILED(device->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)));
         IDMLCompiledOperator* const operators[] = {compiled.Get()};
         failures += FAILED(device->CreateOperatorInitializer(1, operators, IID_PPV_ARGS(&initializer)));
+        failures += FAILED(compileGraphOf(*device.Get(), line, op.Get()));
         const OwnedDesc hostile = hostileDescription(randomBytes(random));
         const DML_OPERATOR_DESC other = hostile.desc();
         device->CreateOperator(&other, IID_PPV_ARGS(op.ReleaseAndGetAddressOf()));

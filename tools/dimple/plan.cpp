@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <deque>
 #include <memory>
 
 #include "core/desc_text.h"
 #include "core/element_text.h"
+#include "core/graph_fuse.h"
 #include "core/op_view.h"
 #include "core/plan_builder.h"
 #include "core/text.h"
@@ -14,6 +16,7 @@
 #include "tools/dimple/device_caps.h"
 #include "tools/dimple/failure.h"
 #include "tools/dimple/model.h"
+#include "tools/dimple/model_graph.h"
 
 namespace dimple::tool {
 namespace {
@@ -30,6 +33,8 @@ struct PlanOptions {
   DeviceOptions device;
   std::vector<std::string> caps;
   bool why = false;
+  bool graph = false;
+  std::string without;
 };
 
 // "default", "features=all" or a number for one of the limits.
@@ -95,6 +100,30 @@ void printPlan(const std::string& place, const OwnedDesc& desc, const Caps& caps
               why ? passedOverText(*plan).c_str() : "");
 }
 
+void printGraph(ModelGraph& graph, const Model& model, const Caps& caps, const PlanOptions& options) {
+  const std::string& place = graph.dispatches().front()->place;
+  std::deque<OpView> views;
+  std::vector<IDMLOperator*> handles;
+  for (const DispatchCommand* dispatch : graph.dispatches()) {
+    const Dispatchable& dispatchable = model.dispatchables[dispatch->dispatchable];
+    auto view = validate(dispatchable.desc.desc());
+    if (!view) throw InputError(cat(dispatchable.place, " is refused: ", view.error().text));
+    // Never followed but by `find`.
+    handles.push_back(reinterpret_cast<IDMLOperator*>(&views.emplace_back(std::move(*view))));
+  }
+  const auto find = [](IDMLOperator* op) -> Result<const OpView*> { return reinterpret_cast<const OpView*>(op); };
+  auto read = readGraph(graph.desc(handles), find);
+  if (!read) throw InputError(cat("The graph at ", place, " is refused: ", read.error().text));
+  const size_t nodes = read->nodes.size();
+  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), graphOptionsWithout(options.without));
+  const auto planned = planGraph(rewritten.graph, caps);
+  if (!planned) throw RunError(cat("The graph at ", place, " cannot be planned: ", planned.error().text));
+  const PlanTotals totals = totalsOf(planned->plan.execution);
+  std::printf("# graph of %zu nodes: %zu dispatches, %zu barriers, %llu bytes bound\n%s%s", nodes, totals.dispatches,
+              totals.barriers, static_cast<unsigned long long>(totals.bytes), planText(planned->plan).c_str(),
+              options.why ? passedOverText(planned->plan).c_str() : "");
+}
+
 int run(const PlanOptions& options) {
   // Whatever is said of a made-up device, a real one is not looked at.
   Caps caps = options.caps.empty() ? capsOf(options.device) : Caps{};
@@ -107,9 +136,13 @@ int run(const PlanOptions& options) {
     return 0;
   }
   ModelOptions modelOptions;
-  modelOptions.readBuffers = false;
+  modelOptions.readBuffers = options.graph;
   const JsonFile file(options.what);
   const Model model = readModel(file, modelOptions);
+  if (options.graph) {
+    for (ModelGraph& graph : ModelGraph::split(model)) printGraph(graph, model, caps, options);
+    return 0;
+  }
   for (size_t i = 0; i < model.dispatchables.size(); ++i) {
     const Dispatchable& dispatchable = model.dispatchables[i];
     std::printf("%s# %s\n", i ? "\n" : "", dispatchable.name.c_str());
@@ -131,6 +164,8 @@ Action setUpPlan(CLI::App& options) {
   options.add_option("--caps", values->caps,
                      "Plan for a made-up device: default (no optional features), features=all, features=none, or a "
                      "limit such as maxBufferRange=134217728; may be repeated");
+  options.add_flag("--graph", values->graph, "Plan dispatches of the program that follow each other as one graph");
+  options.add_option("--without", values->without, "With --graph: rewrites that are not made, such as activations");
   options.add_flag("--why", values->why, "Say which kernels were passed over, and why");
   return [values] { return run(*values); };
 }

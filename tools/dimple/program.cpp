@@ -28,8 +28,9 @@ void Program::run() {
   createBuffers();
   compile();
   execute();
-  std::printf("Compiled %s in %.1f ms, executed %s in %.1f ms\n", countText(operators_.size(), "operator").c_str(),
-              compileTime_, countText(dispatches_, "dispatch").c_str(), executeTime_);
+  std::printf("Compiled %s in %.1f ms, executed %s in %.1f ms\n",
+              countText(operators_.size(), options_.graph ? "graph" : "operator").c_str(), compileTime_,
+              countText(dispatches_, "dispatch").c_str(), executeTime_);
   if (options_.profile) printProfile(times_);
 }
 
@@ -46,44 +47,94 @@ void Program::createBuffers() {
   }
 }
 
-void Program::compile() {
-  const auto start = std::chrono::steady_clock::now();
+void Program::compileOperators(std::vector<std::vector<BoundBuffer>>& owned) {
   Progress progress("compiling", model_.dispatchables.size());
-  std::vector<CompiledOperator*> pointers;
-  std::vector<std::vector<BoundBuffer>> owned;
   for (const Dispatchable& dispatchable : model_.dispatchables) {
     progress.step(dispatchable.name);
     operators_.push_back(compileOperator(device_, dispatchable.desc.desc(), dispatchable.flags, dispatchable.place));
     owned.push_back(bound(dispatchable.desc, dispatchable.ownedBindings, Role::Input));
   }
+}
+
+void Program::compileGraphs(std::vector<std::vector<BoundBuffer>>& owned) {
+  graphs_ = ModelGraph::split(model_);
+  Progress progress("compiling", graphs_.size());
+  for (ModelGraph& graph : graphs_) {
+    const std::string& place = graph.dispatches().front()->place;
+    progress.step(place);
+    std::vector<Com<IDMLOperator>> operators;
+    std::vector<IDMLOperator*> pointers;
+    for (const DispatchCommand* dispatch : graph.dispatches()) {
+      const Dispatchable& dispatchable = model_.dispatchables[dispatch->dispatchable];
+      operators.push_back(createOperator(device_, dispatchable.desc.desc(), dispatchable.place));
+      pointers.push_back(operators.back().get());
+    }
+    operators_.push_back(compileGraph(device_, graph.desc(pointers), graph.flags(), cat("The graph at ", place)));
+    auto& inputs = owned.emplace_back();
+    for (const ModelGraph::Input& input : graph.inputs())
+      inputs.push_back(input.owned ? bound(input.source) : BoundBuffer{});
+  }
+}
+
+void Program::compile() {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::vector<BoundBuffer>> owned;
+  if (options_.graph)
+    compileGraphs(owned);
+  else
+    compileOperators(owned);
+  std::vector<CompiledOperator*> pointers;
   for (CompiledOperator& op : operators_) pointers.push_back(&op);
   UINT descriptors = 0;
   UINT64 temporary = 0;
-  for (const ModelCommand& command : model_.commands)
-    if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
-      descriptors += operators_[dispatch->dispatchable].properties.RequiredDescriptorCount;
-      temporary = std::max(temporary, operators_[dispatch->dispatchable].properties.TemporaryResourceSize);
-    }
+  const auto reserve = [&](const CompiledOperator& op) {
+    descriptors += op.properties.RequiredDescriptorCount;
+    temporary = std::max(temporary, op.properties.TemporaryResourceSize);
+  };
+  if (options_.graph)
+    for (const CompiledOperator& op : operators_) reserve(op);
+  else
+    for (const ModelCommand& command : model_.commands)
+      if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) reserve(operators_[dispatch->dispatchable]);
   runner_ = std::make_unique<Runner>(device_, descriptors, temporary);
   runner_->initialize(pointers, owned);
   compileTime_ = millisecondsSince(start);
+}
+
+// Dispatches the operator of a command, or the graph that begins with it.
+void Program::dispatch(size_t command) {
+  const auto& dispatch = std::get<DispatchCommand>(model_.commands[command]);
+  if (!options_.graph) {
+    const Dispatchable& dispatchable = model_.dispatchables[dispatch.dispatchable];
+    runner_->dispatch(operators_[dispatch.dispatchable], bound(dispatchable.desc, dispatch.bindings, Role::Input),
+                      bound(dispatchable.desc, dispatch.bindings, Role::Output));
+    ++dispatches_;
+    return;
+  }
+  for (size_t g = 0; g < graphs_.size(); ++g) {
+    if (graphs_[g].firstCommand() != command) continue;
+    std::vector<BoundBuffer> inputs, outputs;
+    for (const ModelGraph::Input& input : graphs_[g].inputs())
+      inputs.push_back(input.owned ? BoundBuffer{} : bound(input.source));
+    for (const BindingSource& output : graphs_[g].outputs()) outputs.push_back(bound(output));
+    runner_->dispatch(operators_[g], inputs, outputs);
+    ++dispatches_;
+  }
 }
 
 // Adjacent dispatches go into one submission.
 void Program::execute() {
   if (options_.profile) device_.check(device_.context().SetProfiling(TRUE), "Dispatches cannot be timed");
   Progress progress("executing", model_.commands.size());
-  for (const ModelCommand& command : model_.commands) {
+  for (size_t c = 0; c < model_.commands.size(); ++c) {
+    const ModelCommand& command = model_.commands[c];
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
-      const Dispatchable& dispatchable = model_.dispatchables[dispatch->dispatchable];
-      progress.step(dispatchable.name);
+      progress.step(model_.dispatchables[dispatch->dispatchable].name);
       try {
-        runner_->dispatch(operators_[dispatch->dispatchable], bound(dispatchable.desc, dispatch->bindings, Role::Input),
-                          bound(dispatchable.desc, dispatch->bindings, Role::Output));
+        this->dispatch(c);
       } catch (const RunError& error) {
         throw RunError(cat(dispatch->place, " failed. ", error.what()));
       }
-      ++dispatches_;
       continue;
     }
     if (!options_.output) continue;
@@ -117,12 +168,14 @@ std::vector<BoundBuffer> Program::bound(const OwnedDesc& desc, const Bindings& b
         result.emplace_back();
         continue;
       }
-      const BindingSource& source = found->second[i];
-      result.push_back(
-          {buffers_[source.buffer].get(), source.offset, model_.buffers[source.buffer].bytes - source.offset});
+      result.push_back(bound(found->second[i]));
     }
   }
   return result;
+}
+
+BoundBuffer Program::bound(const BindingSource& source) const {
+  return {buffers_[source.buffer].get(), source.offset, model_.buffers[source.buffer].bytes - source.offset};
 }
 
 std::vector<std::byte> Program::download(size_t index) const {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tools/dimple/model.h"
+#include "tools/dimple/model_graph.h"
 #include "tools/dimple/profile.h"
 #include "tools/dimple/runner.h"
 
@@ -12,6 +13,7 @@ namespace dimple::tool {
 struct ProgramOptions {
   bool profile = false;
   bool output = true;  // false: the commands that print and write are left out
+  bool graph = false;  // adjacent dispatches are compiled as one graph
 };
 
 class Program {
@@ -27,10 +29,14 @@ class Program {
  private:
   void createBuffers();
   void compile();
+  void compileOperators(std::vector<std::vector<BoundBuffer>>& owned);
+  void compileGraphs(std::vector<std::vector<BoundBuffer>>& owned);
   void execute();
+  void dispatch(size_t command);
   void flush();
   // The buffers of a dispatch in binding order; none where a tensor is absent.
   std::vector<BoundBuffer> bound(const OwnedDesc& desc, const Bindings& bindings, Role role) const;
+  BoundBuffer bound(const BindingSource& source) const;
   std::vector<std::byte> contents(size_t buffer) const;
   void print(const PrintCommand& command) const;
   void write(const WriteFileCommand& command) const;
@@ -39,7 +45,8 @@ class Program {
   const Model& model_;
   const ProgramOptions options_;
   std::vector<Com<ID3D12Resource>> buffers_;
-  std::vector<CompiledOperator> operators_;
+  std::vector<CompiledOperator> operators_;  // of the dispatchables, or of the graphs
+  std::vector<ModelGraph> graphs_;
   std::unique_ptr<Runner> runner_;
   std::vector<KernelTime> times_;
   size_t dispatches_ = 0;

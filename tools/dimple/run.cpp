@@ -21,6 +21,7 @@ struct RunOptions {
   ModelOptions model;
   std::vector<std::string> definitions;
   bool profile = false;
+  bool graph = false;
   std::string compare;  // two back ends
   std::optional<double> tolerance;
 };
@@ -61,7 +62,7 @@ void compareBackends(const RunOptions& options, const Model& model) {
     DeviceOptions device = options.device;
     device.backend = backend;
     std::map<size_t, std::vector<std::byte>> buffers;
-    runOn(device, model, {options.profile, false}, [&](const Program& program) {
+    runOn(device, model, {options.profile, false, false}, [&](const Program& program) {
       for (const OutputTensor& output : outputs)
         if (auto& bytes = buffers[output.source.buffer]; bytes.empty()) bytes = program.download(output.source.buffer);
     });
@@ -106,7 +107,7 @@ int runFile(RunOptions& options) {
   const JsonFile file(options.file);
   const Model model = readModel(file, options.model);
   if (options.compare.empty())
-    runOn(options.device, model, {options.profile, true}, [](const Program&) {});
+    runOn(options.device, model, {options.profile, true, options.graph}, [](const Program&) {});
   else
     compareBackends(options, model);
   return 0;
@@ -120,13 +121,17 @@ Action setUpRun(CLI::App& options) {
   addDeviceOptions(options, values->device);
   addDllOption(options, values->device);
   options.add_flag("--profile", values->profile, "Print the time of each kernel");
+  options.add_flag("--graph", values->graph,
+                   "Compile dispatches that follow each other as one graph; of what it computes, only what later "
+                   "commands need, or no dispatch reads, goes into the buffers");
   options.add_option("--dir", values->model.outputFolder, "Folder that written files are relative to")
       ->capture_default_str();
   options.add_option("--define", values->definitions, "NAME=PATH: what ${NAME} in a path of the program stands for");
   options
       .add_option("--compare", values->compare,
                   "vulkan,d3d12: run on both back ends and print how their outputs differ; nothing is written")
-      ->excludes("--backend");
+      ->excludes("--backend")
+      ->excludes("--graph");
   options
       .add_option("--tolerance", values->tolerance,
                   "With --compare: fail if an output differs by more units in the last place (for integers: by more)")

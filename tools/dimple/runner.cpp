@@ -38,19 +38,45 @@ Com<ID3D12Resource> createBuffer(const Device& device, UINT64 bytes) {
   return buffer;
 }
 
-CompiledOperator compileOperator(const Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags,
-                                 const std::string& place) {
-  CompiledOperator result;
+Com<IDMLOperator> createOperator(const Device& device, const DML_OPERATOR_DESC& desc, const std::string& place) {
   Com<IDMLOperator> op;
   const HRESULT created = device.dml().CreateOperator(&desc, IID_PPV_ARGS(op.put()));
   if (created == E_INVALIDARG) throw InputError(cat(place, " is refused: ", dimpleGetLastMessage()));
   device.check(created, cat(place, " cannot be created"));
-  device.check(device.dml().CompileOperator(op.get(), flags, IID_PPV_ARGS(result.compiled.put())),
-               cat(place, " cannot be compiled"));
+  return op;
+}
+
+namespace {
+
+CompiledOperator withResources(const Device& device, Com<IDMLCompiledOperator> compiled) {
+  CompiledOperator result;
+  result.compiled = std::move(compiled);
   result.properties = dimpleGetBindingProperties(result.compiled.get());
   if (result.properties.PersistentResourceSize)
     result.persistent = createBuffer(device, result.properties.PersistentResourceSize);
   return result;
+}
+
+}  // namespace
+
+CompiledOperator compileOperator(const Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags,
+                                 const std::string& place) {
+  const Com<IDMLOperator> op = createOperator(device, desc, place);
+  Com<IDMLCompiledOperator> compiled;
+  device.check(device.dml().CompileOperator(op.get(), flags, IID_PPV_ARGS(compiled.put())),
+               cat(place, " cannot be compiled"));
+  return withResources(device, std::move(compiled));
+}
+
+CompiledOperator compileGraph(const Device& device, const DML_GRAPH_DESC& desc, DML_EXECUTION_FLAGS flags,
+                              const std::string& place) {
+  Com<IDMLDevice1> dml;
+  Com<IDMLCompiledOperator> compiled;
+  device.check(device.dml().QueryInterface(IID_PPV_ARGS(dml.put())), "The device has no graphs");
+  const HRESULT result = dml->CompileGraph(&desc, flags, IID_PPV_ARGS(compiled.put()));
+  if (result == E_INVALIDARG) throw InputError(cat(place, " is refused: ", dimpleGetLastMessage()));
+  device.check(result, cat(place, " cannot be compiled"));
+  return withResources(device, std::move(compiled));
 }
 
 Runner::Runner(const Device& device, UINT descriptors, UINT64 temporaryBytes)

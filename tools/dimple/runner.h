@@ -26,6 +26,12 @@ Com<ID3D12Resource> createBuffer(const Device& device, UINT64 bytes);
 CompiledOperator compileOperator(const Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags,
                                  const std::string& place);
 
+// The same for operators as nodes of one graph.
+CompiledOperator compileGraph(const Device& device, const DML_GRAPH_DESC& desc, DML_EXECUTION_FLAGS flags,
+                              const std::string& place);
+// An operator as a graph's node takes it.
+Com<IDMLOperator> createOperator(const Device& device, const DML_OPERATOR_DESC& desc, const std::string& place);
+
 // Records dispatches into one command list, which runs when it is flushed. Dispatches execute in order.
 class Runner {
  public:

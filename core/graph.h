@@ -1,0 +1,67 @@
+// Graphs of operators: what DML_GRAPH_DESC says, checked, and the one plan that executes all of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/op_view.h"
+#include "core/plan.h"
+
+namespace dimple {
+
+// Where a tensor of a graph comes from.
+struct GraphSource {
+  enum class Kind : uint8_t { None, GraphInput, Node };
+  Kind kind = Kind::None;
+  uint32_t index = 0;   // of the graph's input, or of the node
+  uint32_t output = 0;  // of the node
+
+  bool operator==(const GraphSource&) const = default;
+};
+
+struct GraphNode {
+  std::string name;                     // "Nodes[2] (conv1, CONVOLUTION)"
+  std::string label;                    // "conv1 (CONVOLUTION)"
+  const OpView* op = nullptr;           // null: a constant
+  std::span<const std::byte> constant;  // its bytes
+  std::vector<GraphSource> inputs;      // one an input of the operator
+};
+
+// A graph that has passed the checks: a directed acyclic one, every input of a node connected if and only if its
+// operator has it. It refers to the description's constants and operators.
+struct Graph {
+  uint32_t inputCount = 0;
+  std::vector<GraphNode> nodes;
+  std::vector<GraphSource> outputs;  // one an output of the graph; Kind::None: not connected
+};
+
+// The operator behind an interface pointer, which lives as long as the graph.
+using FindGraphOperator = std::function<Result<const OpView*>(IDMLOperator*)>;
+
+// Checks a description by the rules of the DML_GRAPH_DESC page. What it leaves open is as in DirectML 1.15: a graph
+// input may be connected to tensors of different sizes, or to none; an output of the graph may be connected to no node,
+// and of several the last counts; of a node's outputs one must be connected.
+Result<Graph> readGraph(const DML_GRAPH_DESC& desc, const FindGraphOperator& find);
+
+// What binding a graph takes.
+struct GraphSlot {
+  uint64_t bytes = 0;  // the largest TotalTensorSizeInBytes of what is connected; 0: nothing is bound
+  uint32_t alignment = 16;
+  bool ownedByDml = false;
+};
+
+struct GraphPlan {
+  Plan plan;
+  std::vector<GraphSlot> inputs, outputs;
+};
+
+// One plan of all nodes: dispatches of nodes that wait for the same ones stand side by side, tensors between nodes
+// share the temporary resource by their lifetimes, and constants are parts of the persistent resource.
+Result<GraphPlan> planGraph(const Graph& graph, const Caps& caps);
+
+}  // namespace dimple

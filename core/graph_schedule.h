@@ -1,0 +1,50 @@
+// In which order the nodes of a graph execute, and where their tensors lie meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace dimple {
+
+// What the execution of a node takes.
+struct NodeCost {
+  struct Input {
+    uint32_t node;
+    uint32_t output;
+  };
+  bool executes = true;  // constants do not
+  uint64_t workgroups = 0;
+  uint64_t scratchBytes = 0;          // while it executes
+  std::vector<uint64_t> outputBytes;  // from then until the last node that takes them has executed
+  std::vector<Input> inputs;          // outputs of other nodes
+};
+
+// Nodes that wait for none of each other.
+using Epoch = std::vector<uint32_t>;
+
+// Every node that executes, once, in an epoch after those of the nodes whose outputs it takes. An epoch gets another
+// node only as long as fewer than `workgroups` of it execute, and no more memory is in use than half more than what the
+// nodes take one by one, or than a few megabytes. There must be no cycle.
+std::vector<Epoch> scheduleGraph(std::span<const NodeCost> nodes, uint32_t workgroups);
+
+// Memory that grows as it must. Offsets are multiples of 256 bytes.
+class TemporaryArena {
+ public:
+  uint64_t take(uint64_t bytes);
+  void give(uint64_t offset, uint64_t bytes);
+  uint64_t size() const { return size_; }
+
+ private:
+  void addHole(uint64_t offset, uint64_t bytes);
+  void removeHole(std::map<uint64_t, uint64_t>::iterator hole);
+
+  uint64_t size_ = 0;
+  std::map<uint64_t, uint64_t> holes_;                   // offset -> bytes
+  std::set<std::pair<uint64_t, uint64_t>> holesBySize_;  // bytes, offset
+};
+
+}  // namespace dimple

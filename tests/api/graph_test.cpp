@@ -1,0 +1,148 @@
+// CompileGraph: its refusals, and graphs as their users bind and replay them.
+#include <array>
+
+#include "tests/api/fixture.h"
+#include "tests/core/graph_builder.h"
+
+using namespace dimple::testing;
+
+namespace {
+
+constexpr const char* kAddOwned = "ELEMENT_WISE_ADD ATensor=f32[4] BTensor=f32[4]! OutputTensor=f32[4]";
+constexpr const char* kRelu = "ACTIVATION_RELU InputTensor=f32[4] OutputTensor=f32[4]";
+constexpr const char* kMultiply = "ELEMENT_WISE_MULTIPLY ATensor=f32[4] BTensor=f32[4] OutputTensor=f32[4]";
+constexpr std::array<float, 4> kTen{10, 10, 10, 10};
+
+ComPtr<IDMLDevice1> device1(const Fixture& f) {
+  ComPtr<IDMLDevice1> device;
+  REQUIRE(f.device->QueryInterface(IID_PPV_ARGS(&device)) == S_OK);
+  return device;
+}
+
+// relu(x + w) * 10, where DML owns w (graph input 2). Input 1 and output 0 lead nowhere; output 2 is x + w.
+ComPtr<IDMLCompiledOperator> compileModel(const Fixture& f, DML_EXECUTION_FLAGS flags) {
+  GraphBuilder graph;
+  const auto add = f.create(kAddOwned);
+  const auto relu = f.create(kRelu);
+  const auto multiply = f.create(kMultiply);
+  graph.op(kMultiply, "times ten", multiply.Get());
+  graph.op(kAddOwned, "sum", add.Get());
+  graph.op(kRelu, nullptr, relu.Get());
+  graph.constant(kTen.data(), sizeof kTen, "ten");
+  graph.input(0, 1, 0);
+  graph.input(2, 1, 1);
+  graph.edge(1, 2);
+  graph.edge(2, 0, 0);
+  graph.edge(3, 0, 1);
+  graph.output(0, 1);
+  graph.output(1, 2);
+  const DML_GRAPH_DESC desc = graph.desc();
+  ComPtr<IDMLCompiledOperator> compiled;
+  REQUIRE(device1(f)->CompileGraph(&desc, flags, IID_PPV_ARGS(&compiled)) == S_OK);
+  return compiled;
+}
+
+// Initializes the model with w in a persistent resource of its own.
+ComPtr<ID3D12Resource> initialize(Fixture& f, const ComPtr<IDMLCompiledOperator>& graph,
+                                  const ComPtr<ID3D12DescriptorHeap>& heap, UINT descriptor) {
+  const auto persistent = f.buffer(dimpleGetBindingProperties(graph.Get()).PersistentResourceSize);
+  const auto initializer = f.initializer(graph.Get());
+  const auto table = f.table(initializer.Get(), heap, descriptor);
+  const auto weights = f.buffer({-100, 1, 2, 3});
+  const DML_BUFFER_BINDING owned[] = {{nullptr, 0, 0}, {nullptr, 0, 0}, {weights.Get(), 0, 16}};
+  const DML_BUFFER_ARRAY_BINDING array{3, owned};
+  const DML_BINDING_DESC desc{DML_BINDING_TYPE_BUFFER_ARRAY, &array};
+  table->BindInputs(1, &desc);
+  bindOutputs(table, {persistent.Get()});
+  f.run(initializer.Get(), table);
+  return persistent;
+}
+
+}  // namespace
+
+GPU_TEST_CASE("graphs: recorded with only the persistent resource bound, they run with what is bound later") {
+  Fixture f;
+  const auto graph = compileModel(f, DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
+  const auto properties = dimpleGetBindingProperties(graph.Get());
+  REQUIRE(properties.PersistentResourceSize >= 32);
+  const auto heap = f.heap(64);
+  const auto persistent = initialize(f, graph, heap, 32);
+  const auto table = f.table(graph.Get(), heap);
+  Bindings keep({persistent.Get()});
+  table->BindPersistentResource(keep.descs());
+  const auto list = f.list();
+  f.recorder->RecordDispatch(list.Get(), graph.Get(), table.Get());
+  REQUIRE(list->Close() == S_OK);
+  for (int i = 0; i < 5; ++i) {
+    const auto input = f.buffer({float(i), 2, 3, 4});
+    const auto output = f.buffer(16);
+    const auto sum = f.buffer(16);
+    const auto temporary = f.buffer(std::max<UINT64>(4, properties.TemporaryResourceSize));
+    bindInputs(table, {input.Get(), nullptr, nullptr});
+    bindOutputs(table, {nullptr, output.Get(), sum.Get()});
+    if (properties.TemporaryResourceSize) {
+      Bindings scratch({temporary.Get()});
+      table->BindTemporaryResource(scratch.descs());
+    }
+    f.execute(list);
+    CHECK(f.read(output, 4) == std::vector<float>{0, 30, 50, 70});
+    CHECK(f.read(sum, 4) == std::vector<float>{float(i) - 100, 3, 5, 7});
+  }
+}
+
+GPU_TEST_CASE("graphs: inputs and outputs that lead nowhere may be bound") {
+  Fixture f;
+  const auto graph = compileModel(f, DML_EXECUTION_FLAG_NONE);
+  const auto properties = dimpleGetBindingProperties(graph.Get());
+  const auto heap = f.heap(64);
+  const auto persistent = initialize(f, graph, heap, 32);
+  const auto table = f.table(graph.Get(), heap);
+  const auto input = f.buffer({1, 2, 3, 4});
+  const auto any = f.buffer(16);
+  const auto output = f.buffer(16);
+  const auto sum = f.buffer(16);
+  bindInputs(table, {input.Get(), any.Get(), nullptr});
+  bindOutputs(table, {any.Get(), output.Get(), sum.Get()});
+  Bindings keep({persistent.Get()});
+  table->BindPersistentResource(keep.descs());
+  const auto temporary = f.buffer(std::max<UINT64>(4, properties.TemporaryResourceSize));
+  Bindings scratch({temporary.Get()});
+  if (properties.TemporaryResourceSize) table->BindTemporaryResource(scratch.descs());
+  f.run(graph.Get(), table);
+  CHECK(f.read(output, 4) == std::vector<float>{0, 30, 50, 70});
+  CHECK(f.device->GetDeviceRemovedReason() == S_OK);
+}
+
+GPU_TEST_CASE("graphs: CompileGraph refuses with E_INVALIDARG and a sentence") {
+  Fixture f;
+  Fixture other;
+  const auto device = device1(f);
+  const auto add = f.create(kAddLine);
+  const auto foreign = other.create(kAddLine);
+  const auto compile = [&](IDMLOperator* op, DML_EXECUTION_FLAGS flags, void** ppv) {
+    GraphBuilder graph;
+    graph.op(kAddLine, "sum", op);
+    graph.input(0, 0, 0);
+    graph.input(1, 0, 1);
+    graph.output(0, 0);
+    const DML_GRAPH_DESC desc = graph.desc();
+    return device->CompileGraph(&desc, flags, __uuidof(IDMLCompiledOperator), ppv);
+  };
+  const auto refused = [](HRESULT result, const char* text) {
+    CHECK(result == E_INVALIDARG);
+    CHECK(std::string(dimpleGetLastMessage()) == text);
+  };
+  ComPtr<IDMLCompiledOperator> compiled;
+  const auto ppv = [&] { return reinterpret_cast<void**>(compiled.ReleaseAndGetAddressOf()); };
+  CHECK(compile(add.Get(), DML_EXECUTION_FLAG_NONE, ppv()) == S_OK);
+  CHECK(compile(add.Get(), DML_EXECUTION_FLAG_NONE, nullptr) == S_FALSE);
+  refused(compile(foreign.Get(), DML_EXECUTION_FLAG_NONE, ppv()), "Nodes[0]: Operator belongs to another device.");
+  CHECK(!compiled);
+  // A number that is no object of anyone's.
+  refused(compile(reinterpret_cast<IDMLOperator*>(size_t{1}), DML_EXECUTION_FLAG_NONE, ppv()),
+          "Nodes[0]: Operator is no live operator of Dimple.");
+  refused(compile(add.Get(), outside<DML_EXECUTION_FLAGS>(8), ppv()),
+          "flags has value (8), expected a set of DML_EXECUTION_FLAGS.");
+  refused(device->CompileGraph(nullptr, DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), ppv()),
+          "desc is null, expected a DML_GRAPH_DESC.");
+}

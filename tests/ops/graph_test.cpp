@@ -1,0 +1,236 @@
+// Graphs answer what their nodes answer one by one: bit for bit, unless they are rewritten.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "core/text.h"
+#include "tests/gpu_test.h"
+#include "tests/ops/fills.h"
+#include "tests/ops/generator.h"
+#include "tests/ops/random.h"
+#include "tests/ops/random_graph.h"
+#include "tests/ops/selection.h"
+#include "tests/ops/step_runner.h"
+#include "tests/oracle/oracle.h"
+
+namespace dimple::testing {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes bytesOf(std::span<const std::byte> span) { return {span.begin(), span.end()}; }
+
+// By output of the graph.
+std::string runWhole(Gpu& gpu, const TestGraph& graph, std::vector<Bytes>& results) {
+  std::string error;
+  StepRunner::Step step;
+  {
+    // A compiled graph needs its operators no more.
+    const auto operators = createOperators(gpu, graph, error);
+    if (error.empty()) step.op = compileGraph(gpu, graph, operators, error);
+  }
+  if (!step.op) return error;
+  StepRunner runner(gpu);
+  std::vector<bool> read(graph.inputs.size());
+  for (const auto& node : graph.nodes)
+    for (const GraphSource& source : node.inputs)
+      if (source.kind == GraphSource::Kind::GraphInput) read[source.index] = true;
+  for (size_t i = 0; i < graph.inputs.size(); ++i)
+    step.inputs.push_back(
+        {read[i] ? runner.upload(graph.inputs[i].bytes) : StepRunner::Range{}, graph.inputs[i].owned});
+  for (const GraphSource& output : graph.outputs)
+    step.outputs.push_back(runner.allocate((graph.bytesOf(output) + 3) / 4 * 4));
+  const auto outputs = step.outputs;
+  runner.add(std::move(step));
+  // Twice, so that what the first execution leaves in the temporary resource is met.
+  if (error = runner.run(2); !error.empty()) return error;
+  for (const StepRunner::Range& range : outputs)
+    results.push_back(range.bytes ? bytesOf(runner.result(range)) : Bytes{});
+  return {};
+}
+
+std::string runNodes(Gpu& gpu, const TestGraph& graph, std::vector<Bytes>& results) {
+  std::string error;
+  const auto operators = createOperators(gpu, graph, error);
+  if (!error.empty()) return error;
+  StepRunner runner(gpu);
+  std::vector<StepRunner::Range> inputs;
+  std::vector<std::vector<StepRunner::Range>> made;
+  for (const auto& input : graph.inputs) inputs.push_back(runner.upload(input.bytes));
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const TestGraph::Node& node = graph.nodes[n];
+    if (!node.test) {
+      Bytes bytes = node.constant;
+      bytes.resize((bytes.size() + 3) / 4 * 4);
+      made.push_back({runner.upload(bytes)});
+      continue;
+    }
+    StepRunner::Step step;
+    if (const HRESULT result =
+            gpu.device().CompileOperator(operators[n].Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&step.op));
+        FAILED(result))
+      return cat("CompileOperator: ", gpu.refusalText(result), " ", node.test->line);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const GraphSource& source = node.inputs[i];
+      StepRunner::Range range;
+      if (source.kind == GraphSource::Kind::GraphInput) range = inputs[source.index];
+      if (source.kind == GraphSource::Kind::Node) range = made[source.index][source.output];
+      step.inputs.push_back(
+          {range, node.test->inputs[i] && node.test->inputs[i]->Flags == DML_TENSOR_FLAG_OWNED_BY_DML});
+    }
+    for (const auto* tensor : node.test->outputs)
+      step.outputs.push_back(tensor ? runner.allocate(tensor->TotalTensorSizeInBytes) : StepRunner::Range{});
+    made.push_back(step.outputs);
+    runner.add(std::move(step));
+  }
+  if (error = runner.run(); !error.empty()) return error;
+  for (const GraphSource& source : graph.outputs)
+    results.push_back(
+        source.kind == GraphSource::Kind::None ? Bytes{} : bytesOf(runner.result(made[source.index][source.output])));
+  return {};
+}
+
+// A sentence if elements differ.
+std::string compareElements(const DML_BUFFER_TENSOR_DESC& tensor, const Bytes& whole, const Bytes& alone) {
+  const oracle::Array a = oracle::read(tensor, whole);
+  const oracle::Array b = oracle::read(tensor, alone);
+  for (size_t i = 0; i < a.whole.size(); ++i)
+    if (a.whole[i] != b.whole[i]) return cat("element ", i, " is ", a.whole[i], ", alone ", b.whole[i], ".");
+  for (size_t i = 0; i < a.real.size(); ++i) {
+    if (std::isnan(a.real[i]) && std::isnan(b.real[i])) continue;
+    if (a.real[i] != b.real[i] || std::signbit(a.real[i]) != std::signbit(b.real[i]))
+      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
+  }
+  return {};
+}
+
+// While it lives, graphs are compiled without these rewrites.
+class Without {
+ public:
+  explicit Without(const char* names) { set(names); }
+  ~Without() { set(""); }
+  Without(const Without&) = delete;
+
+ private:
+  static void set(const char* names) {
+#ifdef _WIN32
+    _putenv_s("DIMPLE_GRAPH_WITHOUT", names);
+#else
+    setenv("DIMPLE_GRAPH_WITHOUT", names, 1);
+#endif
+  }
+};
+
+// A sentence if elements differ by more than a part of their magnitude: what rounding a FLOAT16 once more may do.
+std::string compareRoughly(const DML_BUFFER_TENSOR_DESC& tensor, const Bytes& whole, const Bytes& alone) {
+  const oracle::Array a = oracle::read(tensor, whole);
+  const oracle::Array b = oracle::read(tensor, alone);
+  const double part = tensor.DataType == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0x1p-9 : 0x1p-20;
+  for (size_t i = 0; i < a.real.size(); ++i) {
+    if (std::isnan(a.real[i]) && std::isnan(b.real[i])) continue;
+    if (a.real[i] == b.real[i]) continue;
+    if (!(std::abs(a.real[i] - b.real[i]) <= part * std::abs(b.real[i]) + oracle::smallestNormal(tensor.DataType)))
+      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
+  }
+  return {};
+}
+
+// A case of an operator that can fuse, followed by an activation of its output.
+std::optional<TestGraph> activated(const std::string& line, const char* activation) {
+  auto test = parseTestCase(line);
+  if (!test || test->refused || test->halfPrecision || test->inPlace || test->outputs.size() != 1) return {};
+  const std::string tensor = formatTensor(*test->outputs[0]);
+  auto second = parseTestCase(cat(activation, " InputTensor=", tensor, " OutputTensor=", tensor));
+  if (!second) return {};
+  TestGraph graph;
+  TestGraph::Node first;
+  for (size_t i = 0; i < test->inputs.size(); ++i) {
+    first.inputs.emplace_back();
+    if (!test->inputs[i]) continue;
+    const auto array = fillInput(*test, i);
+    if (!array) return {};
+    Bytes bytes(test->inputs[i]->TotalTensorSizeInBytes);
+    oracle::write(*test->inputs[i], *array, bytes);
+    first.inputs.back() = {GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph.inputs.size()), 0};
+    graph.inputs.push_back({std::move(bytes), test->inputs[i]->Flags == DML_TENSOR_FLAG_OWNED_BY_DML});
+  }
+  first.test = std::move(*test);
+  TestGraph::Node last;
+  last.inputs.push_back({GraphSource::Kind::Node, 0, 0});
+  last.test = std::move(*second);
+  graph.nodes.push_back(std::move(first));
+  graph.nodes.push_back(std::move(last));
+  graph.places = {0, 1};
+  graph.outputs.push_back({GraphSource::Kind::Node, 1, 0});
+  return graph;
+}
+
+using Compare = std::string (*)(const DML_BUFFER_TENSOR_DESC&, const Bytes&, const Bytes&);
+
+std::string check(Gpu& gpu, const TestGraph& graph, Compare compare) {
+  std::vector<Bytes> whole, alone;
+  if (const std::string error = runWhole(gpu, graph, whole); !error.empty()) return cat("As a graph: ", error);
+  if (const std::string error = runNodes(gpu, graph, alone); !error.empty()) return cat("Node by node: ", error);
+  for (size_t g = 0; g < graph.outputs.size(); ++g) {
+    const GraphSource& source = graph.outputs[g];
+    const auto* tensor = graph.tensorOf(source);
+    const std::string difference = tensor                 ? compare(*tensor, whole[g], alone[g])
+                                   : whole[g] == alone[g] ? std::string()
+                                                          : "the constant differs.";
+    if (!difference.empty())
+      return cat("Output ", g, " of the graph, ", tensor ? graph.nodes[source.index].test->line : "a constant", ": ",
+                 difference);
+  }
+  return {};
+}
+
+GPU_TEST_CASE("graphs: random ones answer what their nodes answer") {
+  const Without exact("activations");
+  const size_t graphs = std::max<size_t>(8, 200 / selection().sample);
+  size_t nodes = 0;
+  size_t failed = 0;
+  for (uint64_t seed = 1; seed <= graphs; ++seed) {
+    // 1 to 300 nodes, few more often than many.
+    Random random(seed);
+    const auto count = static_cast<size_t>(std::exp(random.unit() * std::log(301.0)));
+    const TestGraph graph = makeRandomGraph(seed, count);
+    nodes += graph.nodes.size();
+    const std::string failure = check(gpu, graph, compareElements);
+    if (failure.empty()) continue;
+    if (failed++ < 5)
+      std::printf("graph of seed %llu, %zu nodes: %s\n", static_cast<unsigned long long>(seed), count, failure.c_str());
+  }
+  CHECK(failed == 0);
+  std::printf("graphs: seeds 1 to %zu, %zu nodes, %zu failed\n", graphs, nodes, failed);
+}
+
+GPU_TEST_CASE("graphs: an activation in the operator before it answers what it answers alone") {
+  size_t graphs = 0;
+  for (const OpSchema* schema : allSchemas()) {
+    const auto count = [&](const auto& isWanted) { return std::ranges::count_if(schema->fields, isWanted); };
+    if (count([](const Field& f) { return f.type == FieldType::Operator; }) != 1 ||
+        count([](const Field& f) { return f.role == Role::Output; }) != 1)
+      continue;
+    for (const DataType type : {DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_FLOAT16}) {
+      const auto types = generatedTypes(*schema);
+      if (std::ranges::find(types, type) == types.end()) continue;
+      size_t taken = 0;
+      for (const std::string& line : generateCases(*schema, type)) {
+        if (line.find("FusedActivation") != line.npos) continue;
+        const auto graph = activated(line, taken % 2 ? "ACTIVATION_TANH" : "ACTIVATION_RELU");
+        if (!graph) continue;
+        const std::string failure = check(gpu, *graph, compareRoughly);
+        CHECK_MESSAGE(failure.empty(), failure);
+        ++graphs;
+        if (++taken == 4) break;
+      }
+      CHECK_MESSAGE(taken == 4, std::string(schema->name));
+    }
+  }
+  CHECK(graphs >= 40);
+}
+
+}  // namespace
+}  // namespace dimple::testing

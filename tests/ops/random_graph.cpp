@@ -1,0 +1,251 @@
+#include "tests/ops/random_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "core/text.h"
+#include "tests/ops/fills.h"
+#include "tests/ops/generator.h"
+#include "tests/ops/random.h"
+
+namespace dimple::testing {
+namespace {
+
+constexpr uint64_t kMostBytes = 1 << 16;       // of all tensors of a node
+constexpr uint64_t kMostConstantBytes = 3000;  // more than a parameter block holds
+
+// Lines are made once: there are many graphs.
+const std::vector<std::string>& linesOf(const OpSchema& schema, DataType type) {
+  static std::map<std::pair<const OpSchema*, DataType>, std::vector<std::string>> all;
+  const auto [found, added] = all.try_emplace({&schema, type});
+  if (added) found->second = generateCases(schema, type);
+  return found->second;
+}
+
+std::optional<TestCase> pickNode(Random& random) {
+  const OpSchema& schema = *random.pick(allSchemas());
+  const auto types = generatedTypes(schema);
+  if (types.empty()) return {};
+  const auto& lines = linesOf(schema, random.pick(types));
+  if (lines.empty()) return {};
+  auto test = parseTestCase(random.pick(lines));
+  if (!test || test->refused || test->halfPrecision || test->inPlace) return {};
+  uint64_t bytes = 0;
+  for (const auto* tensors : {&test->inputs, &test->outputs})
+    for (const auto* tensor : *tensors) bytes += tensor ? tensor->TotalTensorSizeInBytes : 0;
+  if (bytes > kMostBytes) return {};
+  for (size_t o = 0; o < test->outputs.size(); ++o)
+    if (readsOutput(*test, o)) return {};
+  return std::move(*test);
+}
+
+uint64_t elementsOf(const DML_BUFFER_TENSOR_DESC& tensor) {
+  return std::accumulate(tensor.Sizes, tensor.Sizes + tensor.DimensionCount, uint64_t{1}, std::multiplies<>());
+}
+
+// Whether elements cover every byte.
+bool coversAll(const DML_BUFFER_TENSOR_DESC& tensor) {
+  return elementsOf(tensor) * oracle::elementBits(tensor.DataType) == tensor.TotalTensorSizeInBytes * 8;
+}
+
+bool sameLayout(const DML_BUFFER_TENSOR_DESC& a, const DML_BUFFER_TENSOR_DESC& b) {
+  return a.DataType == b.DataType &&
+         std::ranges::equal(std::span(a.Sizes, a.DimensionCount), std::span(b.Sizes, b.DimensionCount)) &&
+         !a.Strides == !b.Strides &&
+         (!a.Strides ||
+          std::ranges::equal(std::span(a.Strides, a.DimensionCount), std::span(b.Strides, b.DimensionCount)));
+}
+
+std::vector<std::byte> fillBytes(const TestCase& test, size_t input) {
+  std::vector<std::byte> bytes(test.inputs[input]->TotalTensorSizeInBytes);
+  if (const auto array = fillInput(test, input)) oracle::write(*test.inputs[input], *array, bytes);
+  return bytes;
+}
+
+class Maker {
+ public:
+  Maker(uint64_t seed, size_t count) : random_(seed), count_(count) {}
+
+  TestGraph make() {
+    while (operators_ < count_)
+      if (auto test = pickNode(random_)) addNode(std::move(*test));
+    addOutputs();
+    graph_.places.resize(graph_.nodes.size());
+    std::iota(graph_.places.begin(), graph_.places.end(), size_t{0});
+    if (random_.chance(0.5)) random_.shuffle(std::span(graph_.places));
+    return std::move(graph_);
+  }
+
+ private:
+  struct Made {
+    GraphSource source;
+    bool used = false;
+  };
+
+  void addNode(TestCase test) {
+    TestGraph::Node node;
+    for (size_t i = 0; i < test.inputs.size(); ++i)
+      node.inputs.push_back(test.inputs[i] ? sourceFor(test, i) : GraphSource{});
+    node.name = random_.chance(0.8) ? cat("node", graph_.nodes.size()) : std::string();
+    const auto index = static_cast<uint32_t>(graph_.nodes.size());
+    for (uint32_t o = 0; o < test.outputs.size(); ++o)
+      if (test.outputs[o]) {
+        made_.push_back({{GraphSource::Kind::Node, index, o}});
+        byBytes_[test.outputs[o]->TotalTensorSizeInBytes].push_back(made_.size() - 1);
+      }
+    node.test = std::move(test);
+    graph_.nodes.push_back(std::move(node));
+    ++operators_;
+  }
+
+  GraphSource sourceFor(const TestCase& test, size_t input) {
+    const DML_BUFFER_TENSOR_DESC& tensor = *test.inputs[input];
+    const bool owned = tensor.Flags == DML_TENSOR_FLAG_OWNED_BY_DML;
+    // Places to write to may come up twice in other data; which of the writes lasts is then open.
+    const bool ownFill = owned || test.desc.schema().name.find("SCATTER") != std::string_view::npos ||
+                         test.desc.schema().name.find("UNPOOLING") != std::string_view::npos;
+    if (!ownFill) {
+      if (random_.chance(0.75))
+        if (const auto source = earlier(tensor)) return *source;
+      if (tensor.TotalTensorSizeInBytes <= kMostConstantBytes && random_.chance(0.15)) return addConstant(test, input);
+      if (!graph_.inputs.empty() && random_.chance(0.1)) {
+        const auto index = static_cast<uint32_t>(random_.below(graph_.inputs.size()));
+        const TestGraph::Input& shared = graph_.inputs[index];
+        if (!shared.owned && shared.bytes.size() >= tensor.TotalTensorSizeInBytes)
+          return {GraphSource::Kind::GraphInput, index, 0};
+      }
+    }
+    graph_.inputs.push_back({fillBytes(test, input), owned});
+    return {GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph_.inputs.size() - 1), 0};
+  }
+
+  // A tensor of as many bytes, preferably a recent one.
+  std::optional<GraphSource> earlier(const DML_BUFFER_TENSOR_DESC& tensor) {
+    const auto found = byBytes_.find(tensor.TotalTensorSizeInBytes);
+    if (found == byBytes_.end()) return {};
+    const auto& candidates = found->second;
+    const size_t among = random_.chance(0.7) ? std::min<size_t>(candidates.size(), 3) : candidates.size();
+    Made& made = made_[candidates[candidates.size() - 1 - random_.below(among)]];
+    const DML_BUFFER_TENSOR_DESC& from = *graph_.tensorOf(made.source);
+    if (!coversAll(from) && !sameLayout(from, tensor)) return {};
+    made.used = true;
+    return made.source;
+  }
+
+  GraphSource addConstant(const TestCase& test, size_t input) {
+    TestGraph::Node node;
+    node.constant = fillBytes(test, input);
+    node.name = cat("constant", graph_.nodes.size());
+    graph_.nodes.push_back(std::move(node));
+    return {GraphSource::Kind::Node, static_cast<uint32_t>(graph_.nodes.size() - 1), 0};
+  }
+
+  void addOutputs() {
+    std::vector<bool> connected(graph_.nodes.size());
+    for (const Made& made : made_)
+      if (made.used) connected[made.source.index] = true;
+    for (const Made& made : made_) {
+      const bool needed = !made.used && (!connected[made.source.index] || random_.chance(0.8));
+      if (!needed && !random_.chance(0.15)) continue;
+      connected[made.source.index] = true;
+      graph_.outputs.push_back(made.source);
+      if (random_.chance(0.05)) graph_.outputs.push_back(made.source);
+      if (random_.chance(0.02)) graph_.outputs.emplace_back();
+    }
+    for (uint32_t n = 0; n < graph_.nodes.size(); ++n)
+      if (!graph_.nodes[n].test && random_.chance(0.1)) graph_.outputs.push_back({GraphSource::Kind::Node, n, 0});
+  }
+
+  Random random_;
+  const size_t count_;
+  size_t operators_ = 0;
+  TestGraph graph_;
+  std::vector<Made> made_;
+  std::map<uint64_t, std::vector<size_t>> byBytes_;  // indices into made_
+};
+
+}  // namespace
+
+const DML_BUFFER_TENSOR_DESC* TestGraph::tensorOf(const GraphSource& source) const {
+  if (source.kind != GraphSource::Kind::Node || !nodes[source.index].test) return nullptr;
+  return nodes[source.index].test->outputs[source.output];
+}
+
+size_t TestGraph::bytesOf(const GraphSource& source) const {
+  if (source.kind == GraphSource::Kind::None) return 0;
+  if (source.kind == GraphSource::Kind::GraphInput) return inputs[source.index].bytes.size();
+  const auto* tensor = tensorOf(source);
+  return tensor ? tensor->TotalTensorSizeInBytes : nodes[source.index].constant.size();
+}
+
+TestGraph makeRandomGraph(uint64_t seed, size_t count) { return Maker(seed, count).make(); }
+
+std::vector<ComPtr<IDMLOperator>> createOperators(Gpu& gpu, const TestGraph& graph, std::string& error) {
+  std::vector<ComPtr<IDMLOperator>> operators(graph.nodes.size());
+  for (size_t n = 0; n < operators.size(); ++n) {
+    if (!graph.nodes[n].test) continue;
+    const DML_OPERATOR_DESC desc = graph.nodes[n].test->desc.desc();
+    const HRESULT result = gpu.device().CreateOperator(&desc, IID_PPV_ARGS(&operators[n]));
+    if (SUCCEEDED(result)) continue;
+    error = cat("CreateOperator: ", gpu.refusalText(result), " ", graph.nodes[n].test->line);
+    return {};
+  }
+  return operators;
+}
+
+ComPtr<IDMLCompiledOperator> compileGraph(Gpu& gpu, const TestGraph& graph,
+                                          const std::vector<ComPtr<IDMLOperator>>& operators, std::string& error) {
+  const size_t count = graph.nodes.size();
+  std::vector<DML_OPERATOR_GRAPH_NODE_DESC> operatorNodes(count);
+  std::vector<DML_CONSTANT_DATA_GRAPH_NODE_DESC> constantNodes(count);
+  std::vector<DML_GRAPH_NODE_DESC> nodes(count);
+  std::vector<DML_INPUT_GRAPH_EDGE_DESC> inputEdges;
+  std::vector<DML_INTERMEDIATE_GRAPH_EDGE_DESC> intermediateEdges;
+  std::vector<DML_OUTPUT_GRAPH_EDGE_DESC> outputEdges;
+  const auto placeOf = [&](size_t n) { return static_cast<UINT>(graph.places[n]); };
+  for (size_t n = 0; n < count; ++n) {
+    const TestGraph::Node& node = graph.nodes[n];
+    const char* name = node.name.empty() ? nullptr : node.name.c_str();
+    operatorNodes[n] = {operators[n].Get(), name};
+    constantNodes[n] = {node.constant.data(), node.constant.size(), name};
+    nodes[graph.places[n]] = node.test ? DML_GRAPH_NODE_DESC{DML_GRAPH_NODE_TYPE_OPERATOR, &operatorNodes[n]}
+                                       : DML_GRAPH_NODE_DESC{DML_GRAPH_NODE_TYPE_CONSTANT, &constantNodes[n]};
+    for (UINT i = 0; i < node.inputs.size(); ++i) {
+      const GraphSource& source = node.inputs[i];
+      if (source.kind == GraphSource::Kind::GraphInput) inputEdges.push_back({source.index, placeOf(n), i, name});
+      if (source.kind == GraphSource::Kind::Node)
+        intermediateEdges.push_back({placeOf(source.index), source.output, placeOf(n), i, name});
+    }
+  }
+  for (UINT g = 0; g < graph.outputs.size(); ++g)
+    if (graph.outputs[g].kind == GraphSource::Kind::Node)
+      outputEdges.push_back({placeOf(graph.outputs[g].index), graph.outputs[g].output, g, nullptr});
+
+  const auto wrap = [](const auto& edges, DML_GRAPH_EDGE_TYPE type) {
+    std::vector<DML_GRAPH_EDGE_DESC> wrapped;
+    for (const auto& edge : edges) wrapped.push_back({type, &edge});
+    return wrapped;
+  };
+  const auto inputs = wrap(inputEdges, DML_GRAPH_EDGE_TYPE_INPUT);
+  const auto outputs = wrap(outputEdges, DML_GRAPH_EDGE_TYPE_OUTPUT);
+  const auto intermediates = wrap(intermediateEdges, DML_GRAPH_EDGE_TYPE_INTERMEDIATE);
+  const DML_GRAPH_DESC desc{static_cast<UINT>(graph.inputs.size()),
+                            static_cast<UINT>(graph.outputs.size()),
+                            static_cast<UINT>(count),
+                            nodes.data(),
+                            static_cast<UINT>(inputs.size()),
+                            inputs.data(),
+                            static_cast<UINT>(outputs.size()),
+                            outputs.data(),
+                            static_cast<UINT>(intermediates.size()),
+                            intermediates.data()};
+  ComPtr<IDMLDevice1> device;
+  ComPtr<IDMLCompiledOperator> compiled;
+  HRESULT result = gpu.device().QueryInterface(IID_PPV_ARGS(&device));
+  if (SUCCEEDED(result)) result = device->CompileGraph(&desc, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled));
+  if (FAILED(result)) error = cat("CompileGraph: ", gpu.refusalText(result));
+  return compiled;
+}
+
+}  // namespace dimple::testing

@@ -1,0 +1,48 @@
+// Graphs of operators made from a seed, the same in every run, and how they are given to DirectML.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/graph.h"
+#include "tests/ops/gpu.h"
+#include "tests/ops/test_case.h"
+
+namespace dimple::testing {
+
+struct TestGraph {
+  struct Node {
+    std::optional<TestCase> test;  // none: a constant
+    std::vector<std::byte> constant;
+    std::vector<GraphSource> inputs;  // by the operator's input; Kind::None: absent
+    std::string name;
+  };
+  struct Input {
+    std::vector<std::byte> bytes;
+    bool owned = false;
+  };
+  // A node takes outputs of earlier ones only.
+  std::vector<Node> nodes;
+  std::vector<size_t> places;  // of the nodes in the description
+  std::vector<Input> inputs;
+  std::vector<GraphSource> outputs;
+
+  // What the outputs hold that a source stands for; of a constant or an input of the graph: null.
+  const DML_BUFFER_TENSOR_DESC* tensorOf(const GraphSource& source) const;
+  size_t bytesOf(const GraphSource& source) const;
+};
+
+// Of `count` nodes and perhaps some constants. Every operator and data type comes up, in the layouts of the generated
+// cases. Only what an earlier node has written is read.
+TestGraph makeRandomGraph(uint64_t seed, size_t count);
+
+// Operators of a graph's nodes, null for constants; an empty list if one cannot be created, with `error` a sentence.
+std::vector<ComPtr<IDMLOperator>> createOperators(Gpu& gpu, const TestGraph& graph, std::string& error);
+
+// Compiles the graph; null if that fails, with `error` a sentence.
+ComPtr<IDMLCompiledOperator> compileGraph(Gpu& gpu, const TestGraph& graph,
+                                          const std::vector<ComPtr<IDMLOperator>>& operators, std::string& error);
+
+}  // namespace dimple::testing

@@ -12,6 +12,8 @@ namespace {
 
 // Between ranges, and what they are aligned to: no case guarantees more.
 constexpr size_t kGap = 4096;
+constexpr size_t kLeastBytes = 16 << 20;
+constexpr UINT kLeastDescriptors = 8192;
 
 }  // namespace
 
@@ -38,7 +40,7 @@ StepRunner::Range StepRunner::upload(std::span<const std::byte> bytes) {
 void StepRunner::add(Step step) { steps_.push_back({std::move(step), {}, {}, {}, {}, {}, {}}); }
 
 DML_BUFFER_BINDING StepRunner::binding(const Range& range) const {
-  return range.bytes ? DML_BUFFER_BINDING{buffer_.Get(), range.offset, range.bytes} : DML_BUFFER_BINDING{};
+  return range.bytes ? DML_BUFFER_BINDING{memory_.buffer.Get(), range.offset, range.bytes} : DML_BUFFER_BINDING{};
 }
 
 std::string StepRunner::prepare(Ready& ready) {
@@ -57,7 +59,8 @@ std::string StepRunner::record(Ready& ready, bool initialization) {
   IDMLDispatchable* dispatchable = ready.step.op.Get();
   if (initialization) dispatchable = ready.initializer.Get();
   const UINT count = (initialization ? ready.initialization : ready.execution).RequiredDescriptorCount;
-  DML_BINDING_TABLE_DESC desc{dispatchable, dimpleGetCPUStart(heap_.Get()), dimpleGetGPUStart(heap_.Get()), count};
+  DML_BINDING_TABLE_DESC desc{dispatchable, dimpleGetCPUStart(memory_.heap.Get()),
+                              dimpleGetGPUStart(memory_.heap.Get()), count};
   desc.CPUDescriptorHandle.ptr += descriptor_ * gpu_.context().GetDescriptorIncrement();
   desc.GPUDescriptorHandle.ptr += descriptor_ * gpu_.context().GetDescriptorIncrement();
   descriptor_ += count;
@@ -92,10 +95,31 @@ std::string StepRunner::record(Ready& ready, bool initialization) {
     if (temporary.Buffer) table->BindTemporaryResource(&temporaryDesc);
     if (persistent.Buffer) table->BindPersistentResource(&persistentDesc);
   }
-  recorder_->RecordDispatch(list_.Get(), dispatchable, table.Get());
+  memory_.recorder->RecordDispatch(memory_.list.Get(), dispatchable, table.Get());
   if (const HRESULT reason = gpu_.device().GetDeviceRemovedReason(); FAILED(reason))
     return cat("The device was removed. ", gpu_.refusalText(reason));
   return {};
+}
+
+// Opens the list, and uploads.
+HRESULT StepRunner::reserve(UINT descriptors) {
+  IDimpleContext& context = gpu_.context();
+  HRESULT result = S_OK;
+  if (!memory_.recorder) result = gpu_.device().CreateCommandRecorder(IID_PPV_ARGS(&memory_.recorder));
+  if (SUCCEEDED(result))
+    result = memory_.list ? context.ResetCommandList(memory_.list.Get()) : context.CreateCommandList(&memory_.list);
+  if (SUCCEEDED(result) && memory_.bytes < before_.size()) {
+    memory_.bytes = std::max(before_.size(), kLeastBytes);
+    result = context.CreateBuffer(memory_.bytes, memory_.buffer.ReleaseAndGetAddressOf());
+  }
+  if (SUCCEEDED(result) && memory_.descriptors < descriptors) {
+    memory_.descriptors = std::max(descriptors, kLeastDescriptors);
+    result = context.CreateDescriptorHeap(memory_.descriptors, memory_.heap.ReleaseAndGetAddressOf());
+  }
+  if (FAILED(result)) return result;
+  ID3D12DescriptorHeap* const heaps[] = {memory_.heap.Get()};
+  memory_.list->SetDescriptorHeaps(1, heaps);
+  return before_.empty() ? S_OK : context.Upload(memory_.buffer.Get(), 0, before_.data(), before_.size());
 }
 
 std::string StepRunner::run(size_t times) {
@@ -106,32 +130,26 @@ std::string StepRunner::run(size_t times) {
                    static_cast<UINT>(times) * ready.execution.RequiredDescriptorCount;
   }
   IDimpleContext& context = gpu_.context();
-  const auto failed = [&](HRESULT result) { return FAILED(result) ? gpu_.refusalText(result) : std::string(); };
-  HRESULT result = gpu_.device().CreateCommandRecorder(IID_PPV_ARGS(&recorder_));
-  if (SUCCEEDED(result)) result = context.CreateCommandList(&list_);
-  if (SUCCEEDED(result)) result = context.CreateBuffer(std::max(before_.size(), kGap), &buffer_);
-  if (SUCCEEDED(result)) result = context.CreateDescriptorHeap(descriptors, &heap_);
-  if (SUCCEEDED(result) && !before_.empty()) result = context.Upload(buffer_.Get(), 0, before_.data(), before_.size());
-  if (FAILED(result)) return failed(result);
-
-  ID3D12DescriptorHeap* const heaps[] = {heap_.Get()};
-  list_->SetDescriptorHeaps(1, heaps);
+  HRESULT result = reserve(descriptors);
+  if (FAILED(result)) return gpu_.refusalText(result);
+  auto& list = memory_.list;
   D3D12_RESOURCE_BARRIER barrier{};
   barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
   for (Ready& ready : steps_)
     if (std::string error = record(ready, true); !error.empty()) return error;
   for (size_t time = 0; time < times; ++time)
     for (Ready& ready : steps_) {
-      list_->ResourceBarrier(1, &barrier);
+      list->ResourceBarrier(1, &barrier);
       if (std::string error = record(ready, false); !error.empty()) return error;
     }
   UINT64 fence = 0;
-  result = list_->Close();
-  if (SUCCEEDED(result)) result = context.Execute(list_.Get(), &fence);
+  result = list->Close();
+  if (SUCCEEDED(result)) result = context.Execute(memory_.list.Get(), &fence);
   if (SUCCEEDED(result)) result = context.Wait(fence);
   after_.resize(before_.size());
-  if (SUCCEEDED(result) && !after_.empty()) result = context.Download(buffer_.Get(), 0, after_.data(), after_.size());
-  if (FAILED(result)) return failed(result);
+  if (SUCCEEDED(result) && !after_.empty())
+    result = context.Download(memory_.buffer.Get(), 0, after_.data(), after_.size());
+  if (FAILED(result)) return gpu_.refusalText(result);
 
   for (const Range& range : written_) std::memcpy(&before_[range.offset], &after_[range.offset], range.bytes);
   if (const auto [was, is] = std::ranges::mismatch(before_, after_); was != before_.end())

@@ -10,6 +10,16 @@
 
 namespace dimple::testing {
 
+// What runners on one device use one after another.
+struct StepMemory {
+  ComPtr<IDMLCommandRecorder> recorder;
+  ComPtr<ID3D12GraphicsCommandList> list;
+  ComPtr<ID3D12DescriptorHeap> heap;  // making one takes libvkd3d as long as many dispatches
+  ComPtr<ID3D12Resource> buffer;
+  UINT descriptors = 0;
+  size_t bytes = 0;
+};
+
 class StepRunner {
  public:
   struct Range {
@@ -26,7 +36,7 @@ class StepRunner {
     std::vector<Range> outputs;
   };
 
-  explicit StepRunner(Gpu& gpu) : gpu_(gpu) {}
+  StepRunner(Gpu& gpu, StepMemory& memory) : gpu_(gpu), memory_(memory) {}
 
   // Memory that a step writes; poison until then.
   Range allocate(size_t bytes);
@@ -49,17 +59,15 @@ class StepRunner {
   };
 
   std::string prepare(Ready& ready);
+  HRESULT reserve(UINT descriptors);
   std::string record(Ready& ready, bool initialization);
   DML_BUFFER_BINDING binding(const Range& range) const;
 
   Gpu& gpu_;
+  StepMemory& memory_;
   std::vector<Ready> steps_;
   std::vector<std::byte> before_, after_;
   std::vector<Range> written_;
-  ComPtr<IDMLCommandRecorder> recorder_;
-  ComPtr<ID3D12GraphicsCommandList> list_;
-  ComPtr<ID3D12DescriptorHeap> heap_;
-  ComPtr<ID3D12Resource> buffer_;
   UINT descriptor_ = 0;  // the next free one
 };
 

@@ -3,8 +3,8 @@
 #
 #   tools/test.sh            everything: release with every case, install; and with samples of the cases Direct3D 12
 #                            (libvkd3d), Windows programs in Wine and sanitizers; and a minute of fuzzing
-#   tools/test.sh --quick    every 20th case, without Windows programs, sanitizers, the lavapipe with matrices, and on
-#                            Direct3D 12 without misuse, random graphs and products in parts
+#   tools/test.sh --quick    every 20th case, without Windows programs, sanitizers, the lavapipe with matrices and tests of
+#                            the generators, and on Direct3D 12 without misuse, random graphs and products in parts
 #   tools/test.sh --no-sanitizers
 #
 # The last line is the sum over all test programs: `N passed, N failed, N skipped`.
@@ -20,6 +20,7 @@ withWine=1
 withMatrices=1
 # Operators are judged by the comparison: a sample of the cases on both back ends, by the oracle and by each other.
 d3d12Exclude="ops: every*"
+releaseExclude=""
 for argument in "$@"; do
   case $argument in
     --quick)
@@ -28,7 +29,9 @@ for argument in "$@"; do
       withWine=0
       withMatrices=0
       # Dozens of devices, each of which compiles its kernel anew, and kernels that nothing else of these tests takes.
-      d3d12Exclude+=",misuse of methods*,d3d12: buffers*,graphs: random*,graphs: inputs*,ops: products agree*"
+      d3d12Exclude+=",misuse of methods*,d3d12: buffers*,graphs: random*,graphs: inputs*,graphs: an act*,ops: products agree*"
+      # Of the tests' own generators.
+      releaseExclude="generated cases*"
       ;;
     --no-sanitizers) withSanitizers=0 ;;
     -h | --help)
@@ -191,7 +194,7 @@ must "set-up" tools/setup.sh --d3d12 $( ((withMatrices)) && echo --matrices) $( 
 . build/deps/env.sh
 must "configure linux-release" configure linux-release
 must "build linux-release" build linux-release
-runTests linux-release "" ""
+runTests linux-release "" "$releaseExclude"
 # On a lavapipe that has cooperative matrices, with its own C library.
 if ((!withMatrices)); then
   skip "products of subgroups' matrices" "--quick leaves them out"

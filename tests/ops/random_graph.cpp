@@ -28,6 +28,13 @@ bool writesPlaces(const OpSchema& schema) {
   return schema.name.find("SCATTER") != schema.name.npos || schema.name.find("UNPOOLING") != schema.name.npos;
 }
 
+// Whether coordinates share an element.
+bool repeats(const DML_BUFFER_TENSOR_DESC* tensor) {
+  for (UINT d = 0; tensor && tensor->Strides && d < tensor->DimensionCount; ++d)
+    if (tensor->Strides[d] == 0 && tensor->Sizes[d] > 1) return true;
+  return false;
+}
+
 std::optional<TestCase> pickNode(Random& random) {
   const OpSchema& schema = *random.pick(allSchemas());
   const auto types = generatedTypes(schema);
@@ -42,8 +49,8 @@ std::optional<TestCase> pickNode(Random& random) {
   if (bytes > kMostBytes) return {};
   for (size_t o = 0; o < test->outputs.size(); ++o)
     if (readsOutput(*test, o)) return {};
-  // Indices outside are moved to where others are, too; which of the writes lasts is open.
-  if (test->wildIndices && writesPlaces(schema)) return {};
+  // Indices outside are moved to where others are, and some layouts repeat them; which of the writes lasts is open.
+  if (writesPlaces(schema) && (test->wildIndices || std::ranges::any_of(test->inputs, repeats))) return {};
   return std::move(*test);
 }
 

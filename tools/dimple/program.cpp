@@ -19,7 +19,7 @@ double millisecondsSince(std::chrono::steady_clock::time_point start) {
 
 // "1 dispatch", "2 dispatches"
 std::string countText(size_t count, std::string_view noun) {
-  return cat(count, " ", noun, count == 1 ? "" : noun.ends_with("h") ? "es" : "s");
+  return cat(count, " ", noun, count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
 }
 
 }  // namespace

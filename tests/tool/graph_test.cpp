@@ -1,0 +1,70 @@
+#include <doctest.h>
+
+#include "tests/tool/tool_fixture.h"
+
+using dimple::testing::ToolFixture;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+std::string binary(const std::string& type) {
+  const std::string tensor = R"({ "DataType": "FLOAT32", "Sizes": [2] })";
+  return R"({ "type": ")" + type + R"(", "desc": { "ATensor": )" + tensor + R"(, "BTensor": )" + tensor +
+         R"(, "OutputTensor": )" + tensor + "} }";
+}
+
+std::string dispatch(const std::string& what, const std::string& a, const std::string& b, const std::string& y) {
+  return R"({ "type": "dispatch", "dispatchable": ")" + what + R"(", "bindings": { "ATensor": ")" + a +
+         R"(", "BTensor": ")" + b + R"(", "OutputTensor": ")" + y + R"(" } })";
+}
+
+std::string model(const std::string& commands) {
+  return R"({ "resources": {
+    "x": { "initialValuesDataType": "FLOAT32", "initialValues": [1, 2] },
+    "sum": { "initialValuesDataType": "FLOAT32", "initialValues": [0, 0] },
+    "square": { "initialValuesDataType": "FLOAT32", "initialValues": [0, 0] },
+    "result": { "initialValuesDataType": "FLOAT32", "initialValues": [0, 0] } },
+    "dispatchables": { "add": )" +
+         binary("ELEMENT_WISE_ADD") + R"(, "multiply": )" + binary("ELEMENT_WISE_MULTIPLY") + R"(},
+    "commands": [)" +
+         commands + "] }";
+}
+
+}  // namespace
+
+TEST_CASE("tool: dispatches that follow each other run as one graph") {
+  const ToolFixture fixture;
+  fixture.write(
+      "model.json",
+      model(dispatch("add", "x", "x", "sum") + "," + dispatch("multiply", "sum", "x", "square") + "," +
+            dispatch("add", "square", "sum", "result") +
+            R"(, { "type": "print", "resource": "result" },
+                                       { "type": "print", "resource": "sum" })" +
+            "," + dispatch("add", "result", "x", "result") + R"(, { "type": "print", "resource": "square" })"));
+  const auto alone = fixture.run("run model.json");
+  CHECK(contains(alone.out, "Resource 'square': 2, 8"));
+  // The second graph reads and writes one buffer.
+  const auto refused = fixture.run("run model.json --graph");
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "writes result, which the graph reads as it was before"));
+
+  fixture.write(
+      "model.json",
+      model(dispatch("add", "x", "x", "sum") + "," + dispatch("multiply", "sum", "x", "square") + "," +
+            dispatch("add", "square", "sum", "result") +
+            R"(, { "type": "print", "resource": "result" },
+                                       { "type": "print", "resource": "sum" })" +
+            "," + dispatch("add", "result", "x", "square") + R"(, { "type": "print", "resource": "square" })"));
+  const auto graph = fixture.run("run model.json --graph");
+  REQUIRE_MESSAGE(graph.code == 0, graph.err);
+  CHECK(contains(graph.out, "Resource 'result': 4, 12\n"));
+  CHECK(contains(graph.out, "Resource 'sum': 2, 4\n"));
+  CHECK(contains(graph.out, "Resource 'square': 5, 14\n"));
+  CHECK(contains(graph.out, "Compiled 2 graphs"));
+  const auto plan = fixture.run("plan model.json --graph --caps default");
+  REQUIRE_MESSAGE(plan.code == 0, plan.err);
+  CHECK(contains(plan.out, "# graph of 3 nodes: 3 dispatches, 2 barriers, 72 bytes bound\n"));
+  CHECK(contains(plan.out, "# graph of 1 nodes: 1 dispatches, 0 barriers, 24 bytes bound\n"));
+  CHECK(contains(plan.out, "multiply (ELEMENT_WISE_MULTIPLY): binary_packed.f32"));
+}

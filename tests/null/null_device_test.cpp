@@ -69,10 +69,10 @@ HRESULT compileGraphOf(IDMLDevice& device, const std::string& line, IDMLOperator
   for (const UINT node : {0u, 1u})
     for (UINT i = 0; i < view->inputs().size(); ++i) {
       if (!view->input(i).present()) continue;
-      const bool follows =
-          node == 1 && i == 0 && !view->input(i).ownedByDml && view->input(i).totalBytes == view->output().totalBytes;
+      const bool follows = node == 1 && i == 0 && !view->input(i).ownedByDml &&
+                           view->input(i).totalBytes == view->output(output).totalBytes;
       if (follows)
-        graph.edge(0, 1);
+        graph.edge(0, 1, 0, output);
       else
         graph.input(graphInput++, node, i);
     }

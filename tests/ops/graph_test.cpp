@@ -7,7 +7,6 @@
 
 #include "core/text.h"
 #include "tests/gpu_test.h"
-#include "tests/ops/fills.h"
 #include "tests/ops/generator.h"
 #include "tests/ops/random.h"
 #include "tests/ops/random_graph.h"
@@ -149,12 +148,8 @@ std::optional<TestGraph> activated(const std::string& line, const char* activati
   for (size_t i = 0; i < test->inputs.size(); ++i) {
     first.inputs.emplace_back();
     if (!test->inputs[i]) continue;
-    const auto array = fillInput(*test, i);
-    if (!array) return {};
-    Bytes bytes(test->inputs[i]->TotalTensorSizeInBytes);
-    oracle::write(*test->inputs[i], *array, bytes);
     first.inputs.back() = {GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph.inputs.size()), 0};
-    graph.inputs.push_back({std::move(bytes), test->inputs[i]->Flags == DML_TENSOR_FLAG_OWNED_BY_DML});
+    graph.inputs.push_back({fillBytes(*test, i), test->inputs[i]->Flags == DML_TENSOR_FLAG_OWNED_BY_DML});
   }
   first.test = std::move(*test);
   TestGraph::Node last;

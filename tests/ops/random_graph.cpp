@@ -76,12 +76,6 @@ bool sameLayout(const DML_BUFFER_TENSOR_DESC& a, const DML_BUFFER_TENSOR_DESC& b
           std::ranges::equal(std::span(a.Strides, a.DimensionCount), std::span(b.Strides, b.DimensionCount)));
 }
 
-std::vector<std::byte> fillBytes(const TestCase& test, size_t input) {
-  std::vector<std::byte> bytes(test.inputs[input]->TotalTensorSizeInBytes);
-  if (const auto array = fillInput(test, input)) oracle::write(*test.inputs[input], *array, bytes);
-  return bytes;
-}
-
 class Maker {
  public:
   Maker(uint64_t seed, size_t count) : random_(seed), count_(count) {}
@@ -184,6 +178,12 @@ class Maker {
 };
 
 }  // namespace
+
+std::vector<std::byte> fillBytes(const TestCase& test, size_t input) {
+  std::vector<std::byte> bytes(test.inputs[input]->TotalTensorSizeInBytes);
+  if (const auto array = fillInput(test, input)) oracle::write(*test.inputs[input], *array, bytes);
+  return bytes;
+}
 
 const DML_BUFFER_TENSOR_DESC* TestGraph::tensorOf(const GraphSource& source) const {
   if (source.kind != GraphSource::Kind::Node || !nodes[source.index].test) return nullptr;

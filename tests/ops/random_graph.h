@@ -34,6 +34,9 @@ struct TestGraph {
   size_t bytesOf(const GraphSource& source) const;
 };
 
+// What a case's input holds, as it lies in memory; what no element covers is 0.
+std::vector<std::byte> fillBytes(const TestCase& test, size_t input);
+
 // Of `count` nodes and perhaps some constants. Every operator and data type comes up, in the layouts of the generated
 // cases. Only what an earlier node has written is read.
 TestGraph makeRandomGraph(uint64_t seed, size_t count);

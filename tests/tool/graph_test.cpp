@@ -35,13 +35,11 @@ std::string model(const std::string& commands) {
 
 TEST_CASE("tool: dispatches that follow each other run as one graph") {
   const ToolFixture fixture;
-  fixture.write(
-      "model.json",
-      model(dispatch("add", "x", "x", "sum") + "," + dispatch("multiply", "sum", "x", "square") + "," +
-            dispatch("add", "square", "sum", "result") +
-            R"(, { "type": "print", "resource": "result" },
-                                       { "type": "print", "resource": "sum" })" +
-            "," + dispatch("add", "result", "x", "result") + R"(, { "type": "print", "resource": "square" })"));
+  const std::string chain = dispatch("add", "x", "x", "sum") + "," + dispatch("multiply", "sum", "x", "square") + "," +
+                            dispatch("add", "square", "sum", "result") + R"(, { "type": "print", "resource": "result" },
+                              { "type": "print", "resource": "sum" }, )";
+  fixture.write("model.json", model(chain + dispatch("add", "result", "x", "result") +
+                                    R"(, { "type": "print", "resource": "square" })"));
   const auto alone = fixture.run("run model.json");
   CHECK(contains(alone.out, "Resource 'square': 2, 8"));
   // The second graph reads and writes one buffer.
@@ -49,13 +47,8 @@ TEST_CASE("tool: dispatches that follow each other run as one graph") {
   CHECK(refused.code == 2);
   CHECK(contains(refused.err, "writes result, which the graph reads as it was before"));
 
-  fixture.write(
-      "model.json",
-      model(dispatch("add", "x", "x", "sum") + "," + dispatch("multiply", "sum", "x", "square") + "," +
-            dispatch("add", "square", "sum", "result") +
-            R"(, { "type": "print", "resource": "result" },
-                                       { "type": "print", "resource": "sum" })" +
-            "," + dispatch("add", "result", "x", "square") + R"(, { "type": "print", "resource": "square" })"));
+  fixture.write("model.json", model(chain + dispatch("add", "result", "x", "square") +
+                                    R"(, { "type": "print", "resource": "square" })"));
   const auto graph = fixture.run("run model.json --graph");
   REQUIRE_MESSAGE(graph.code == 0, graph.err);
   CHECK(contains(graph.out, "Resource 'result': 4, 12\n"));

@@ -1,7 +1,6 @@
 // Adjacent dispatches of a model as one graph: a dispatch that reads what an earlier one wrote is connected to it.
 #pragma once
 
-#include <deque>
 #include <span>
 #include <vector>
 

@@ -26,7 +26,7 @@ compileWineBridge() { # work folder, its later place
   # What libvkd3d takes from a newer C library is in a library of its own, before libvkd3d in the order of loading.
   python3 "$source/weaken_versions.py" "$1"/lib/libvkd3d*.so.1 &&
     gcc -shared -fPIC -O1 -fno-builtin -o "$1/lib/libnewer_libc.so" "$glibc238" "$source/sqrtf.c" &&
-    gcc -O1 -fPIC -I"$1/root/usr/include/vkd3d" -c "$source/vkd3d.c" -o "$1/objects/vkd3d.o" &&
+    gcc -O1 -fPIC -I"$1/root/usr/include/vkd3d" -idirafter "$deps/trixie/usr/include" -c "$source/vkd3d.c" -o "$1/objects/vkd3d.o" &&
     winegcc -m64 -O1 -fPIC -c "$source/wine.c" -o "$1/objects/wine.o" &&
     winegcc -m64 -shared -o "$1/objects/dimpled3d12.dll" "$source/dimpled3d12.spec" "$1"/objects/{wine,vkd3d}.o \
       -L"$1/lib" -Wl,--no-as-needed -lnewer_libc -lvkd3d-utils -lvkd3d -lvkd3d-shader -Wl,-rpath,"$2/lib" &&
@@ -60,10 +60,8 @@ setupWineBridge() {
       say "${wineBridgeLibraries[*]} could not be downloaded, so Direct3D 12 in Wine is left out; see $deps/wine.log."
       return 0
     fi
-    if ! compileWineBridge "$work" "$wine" >>"$deps/wine.log" 2>&1; then
-      say "the bridge from Wine to libvkd3d could not be built, so Direct3D 12 in Wine is left out; see $deps/wine.log."
-      return 0
-    fi
+    compileWineBridge "$work" "$wine" >>"$deps/wine.log" 2>&1 ||
+      die "the bridge from Wine to libvkd3d could not be built; see $deps/wine.log."
     rm -rf "$wine"
     mv "$work" "$wine"
     if ! makeWinePrefix "$wine"; then

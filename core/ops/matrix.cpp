@@ -163,15 +163,16 @@ Result<Plan> planGemm(const OpView& view, const Caps& caps) {
   const auto& desc = view.as<DML_GEMM_OPERATOR_DESC>();
   const Tensor& y = view.output();
   FloatFinish finish{desc.Alpha, desc.Beta, view.activation()};
-  const auto product = [&](const Tensor& to, const BufferRange& range) {
+  const auto addProduct = [&](const Tensor& to, const BufferRange& range) -> Status {
     Product p = productOf(builder, 0, desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE, 1,
                           desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE, 2, to, range);
     p.type = y.type;
-    return p;
+    if (auto error = packOwnedB(builder, 1, p)) return error;
+    return addFloatProduct(builder, p, finish);
   };
   const auto axes = softmaxAxes(finish.activation, y.rank);
   if (!axes) {
-    if (auto error = addFloatProduct(builder, product(y, builder.output()), finish)) return *error;
+    if (auto error = addProduct(y, builder.output())) return *error;
     return builder.finish();
   }
   // Between the product and the softmax, and behind it, elements stay FLOAT32, so that they are rounded once.
@@ -179,7 +180,7 @@ Result<Plan> planGemm(const OpView& view, const Caps& caps) {
   const BufferRange sums = builder.allocateTemporary(wide.elements * 4);
   finish.activation = {};
   finish.wide = y.type != wide.type;
-  if (auto error = addFloatProduct(builder, product(wide, sums), finish)) return *error;
+  if (auto error = addProduct(wide, sums)) return *error;
   const BufferRange results = finish.wide ? builder.allocateTemporary(wide.elements * 4) : builder.output();
   if (auto error = addSoftmax(builder, DML_OPERATOR_ACTIVATION_SOFTMAX, wide, finish.wide ? wide : y, *axes,
                               reading(sums), results))

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/checked.h"
+#include "core/ops/copy.h"
 #include "core/text.h"
 
 namespace dimple {
@@ -395,6 +396,41 @@ Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finis
 uint64_t Product::multiplyAdds() const {
   uint64_t all = 0;
   return checkedMultiply(elements(), std::max(depth, 1u), all) ? all : std::numeric_limits<uint64_t>::max();
+}
+
+Status packOwnedB(PlanBuilder& builder, size_t input, Product& p) {
+  const uint32_t vector = 16 / byteWidth(p.type);
+  if (!builder.view().input(input).ownedByDml || comesIn(vector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return {};
+  const bool alongRows = p.columns % vector == 0;
+  if (!alongRows && p.depth % vector != 0) return {};
+  const Product::Strides packed = alongRows ? Product::Strides{p.columns, 1} : Product::Strides{1, p.depth};
+
+  // Matrices that several products share are kept once.
+  Walk matrices = p.matrices;
+  uint64_t elements = uint64_t{p.depth} * p.columns;
+  for (uint32_t d = matrices.rank; d-- > 0;) {
+    if (matrices.strides[d][1] == 0) continue;
+    matrices.strides[d][1] = static_cast<uint32_t>(elements);
+    elements *= matrices.sizes[d];
+  }
+  if (elements > std::numeric_limits<uint32_t>::max()) return {};
+  matrices.base[1] = 0;
+  Walk walk;
+  walk.base[0] = p.matrices.base[1];
+  for (uint32_t d = 0; d < matrices.rank; ++d)
+    if (matrices.strides[d][1] != 0)
+      walk.addDimension(matrices.sizes[d], {p.matrices.strides[d][1], matrices.strides[d][1]});
+  walk.addDimension(p.depth, {p.b.row, packed.row});
+  walk.addDimension(p.columns, {p.b.column, packed.column});
+  const auto range =
+      builder.prepare(input, elements * byteWidth(p.type), [&](const BufferRange& from, const BufferRange& to) {
+        return addCopy(builder, p.type, walk, from, to);
+      });
+  if (!range) return range.error();
+  p.from[1] = *range;
+  p.b = packed;
+  p.matrices = matrices;
+  return {};
 }
 
 Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finish, const ConvolutionWindow* window) {

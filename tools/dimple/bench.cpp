@@ -30,6 +30,7 @@ struct BenchOptions {
   uint32_t rows = 4096;
   uint32_t columns = 4096;
   uint32_t iterations = 10;
+  uint32_t repeat = 0;
   double require = 0;
   bool memoryOnly = false;
   std::string only;
@@ -145,9 +146,15 @@ class BenchBuffers {
     indices_ = uploaded(order.data(), order.size() * 4);
   }
 
-  // Binds a case for its execution; its first output is what is returned.
-  ID3D12Resource* bind(const BenchCase& item, std::vector<BoundBuffer>& inputs, std::vector<BoundBuffer>& outputs) {
-    return bind(item, false, inputs, outputs);
+  // Binds a case for its execution.
+  void bind(const BenchCase& item, std::vector<BoundBuffer>& inputs, std::vector<BoundBuffer>& outputs) {
+    bind(item, false, inputs, outputs);
+  }
+  // The buffer of its first output.
+  ID3D12Resource* output(const BenchCase& item) {
+    std::vector<BoundBuffer> inputs, outputs;
+    bind(item, false, inputs, outputs);
+    return outputs.front().buffer;
   }
   // What its initialization takes: the inputs that DML owns.
   std::vector<BoundBuffer> ownedInputs(const BenchCase& item) {
@@ -157,9 +164,8 @@ class BenchBuffers {
   }
 
  private:
-  ID3D12Resource* bind(const BenchCase& item, bool initializing, std::vector<BoundBuffer>& inputs,
-                       std::vector<BoundBuffer>& outputs) {
-    ID3D12Resource* first = nullptr;
+  void bind(const BenchCase& item, bool initializing, std::vector<BoundBuffer>& inputs,
+            std::vector<BoundBuffer>& outputs) {
     size_t present = 0;
     for (const auto& [role, tensor] : tensorsOf(item)) {
       auto& bound = role == Role::Input ? inputs : outputs;
@@ -175,14 +181,11 @@ class BenchBuffers {
       } else if (role == Role::Input && item.indexEnd && present == 1) {
         buffer = indices_.get();
         bytes = uint64_t{indexEnd_} * 4;
-      } else if (role != Role::Input && !first) {
-        first = buffer;
       }
       const bool owned = tensor->Flags == DML_TENSOR_FLAG_OWNED_BY_DML;
       bound.push_back(owned == initializing ? BoundBuffer{buffer, 0, bytes} : BoundBuffer{});
       ++present;
     }
-    return first;
   }
 
   static constexpr size_t kVaried = 3;
@@ -234,6 +237,36 @@ double errorOf(const Device& device, const BenchCase& item, ID3D12Resource* outp
   return largest;
 }
 
+// One execution, its dispatches timed by the device.
+double profiledNanoseconds(const Device& device, Runner& runner, BenchBuffers& buffers, BenchCase& item) {
+  std::vector<BoundBuffer> inputs, outputs;
+  buffers.bind(item, inputs, outputs);
+  runner.dispatch(item.op, inputs, outputs);
+  runner.flush();
+  double sum = 0;
+  item.kernels.clear();
+  for (const KernelTime& time : readProfile(device)) {
+    sum += time.nanoseconds;
+    if (item.kernels.find(time.kernel) == item.kernels.npos)
+      item.kernels += cat(item.kernels.empty() ? "" : " ", time.kernel);
+  }
+  return sum;
+}
+
+// One of many executions that follow each other, by the clock: what twice as many take less what these take, so that
+// what it takes to submit them does not count.
+double repeatedNanoseconds(Runner& runner, BenchBuffers& buffers, const BenchCase& item, uint32_t repeat) {
+  std::vector<BoundBuffer> inputs, outputs;
+  buffers.bind(item, inputs, outputs);
+  const auto milliseconds = [&](uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) runner.dispatch(item.op, inputs, outputs);
+    runner.flush();
+    return runner.repeat();
+  };
+  const double once = milliseconds(repeat);
+  return (milliseconds(2 * repeat) - once) * 1e6 / repeat;
+}
+
 void measure(const Device& device, const BenchOptions& options, std::vector<BenchCase>& cases) {
   UINT64 temporary = 0;
   UINT descriptors = 0;
@@ -247,34 +280,28 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
   BenchBuffers buffers(device, cases);
   std::vector<std::vector<BoundBuffer>> owned;
   for (const BenchCase& item : cases) owned.push_back(buffers.ownedInputs(item));
-  Runner runner(device, descriptors, temporary);
+  Runner runner(device, descriptors * std::max(1u, 2 * options.repeat), temporary);
   runner.initialize(operators, owned);
   device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
   readProfile(device);
 
-  // Round after round over all cases, so that a device that changes its clock does so for all. The first round warms
-  // up.
   Progress progress("measuring", size_t{options.iterations + 1} * cases.size());
-  for (uint32_t iteration = 0; iteration <= options.iterations; ++iteration)
+  // The first round warms up.
+  for (BenchCase& item : cases) {
+    progress.step(item.name);
+    profiledNanoseconds(device, runner, buffers, item);
+    if (item.exact) item.error = errorOf(device, item, buffers.output(item));
+  }
+  if (options.repeat) device.check(device.context().SetProfiling(FALSE), "Timing cannot be ended");
+  // Round after round over all cases, so that a device that changes its clock does so for all.
+  for (uint32_t iteration = 0; iteration < options.iterations; ++iteration)
     for (BenchCase& item : cases) {
       progress.step(item.name);
-      std::vector<BoundBuffer> inputs, outputs;
-      ID3D12Resource* const output = buffers.bind(item, inputs, outputs);
-      runner.dispatch(item.op, inputs, outputs);
-      runner.flush();
-      double sum = 0;
-      item.kernels.clear();
-      for (const KernelTime& time : readProfile(device)) {
-        sum += time.nanoseconds;
-        if (item.kernels.find(time.kernel) == item.kernels.npos)
-          item.kernels += cat(item.kernels.empty() ? "" : " ", time.kernel);
-      }
-      if (sum <= 0) throw RunError(cat(item.name, " took no measurable time; choose a larger size."));
-      if (iteration)
-        item.nanoseconds.push_back(sum);
-      else if (item.exact)
-        item.error = errorOf(device, item, output);
+      item.nanoseconds.push_back(options.repeat ? repeatedNanoseconds(runner, buffers, item, options.repeat)
+                                                : profiledNanoseconds(device, runner, buffers, item));
     }
+  for (const BenchCase& item : cases)
+    if (item.median() <= 0) throw RunError(cat(item.name, " took no measurable time; choose a larger size."));
 }
 
 int bench(const BenchOptions& options) {
@@ -343,6 +370,8 @@ Action setUpBench(CLI::App& options) {
   options.add_option("--rows", values->rows, "Rows of the tensors")->capture_default_str();
   options.add_option("--columns", values->columns, "Columns of the tensors")->capture_default_str();
   options.add_option("--iterations", values->iterations, "Measurements of each case")->capture_default_str();
+  options.add_option("--repeat", values->repeat,
+                     "Time so many executions in a row, not single dispatches, which takes a few microseconds each");
   options.add_option("--require", values->require,
                      "Fail if a packed FLOAT32 add moves less than this percentage of a copy");
   options.add_flag("--memory-only", values->memoryOnly, "Leave out matrix products, convolutions and attention");

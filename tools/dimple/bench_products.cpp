@@ -24,7 +24,10 @@ BenchCase product(std::string name, const std::string& line, uint64_t products, 
   return made;
 }
 
-BenchCase gemm(std::string_view type, uint64_t m, uint64_t n, uint64_t k, bool transposed = false) {
+enum class Weights { Plain, Transposed, Owned };
+
+BenchCase gemm(std::string_view type, uint64_t m, uint64_t n, uint64_t k, Weights weights = Weights::Plain) {
+  const bool transposed = weights == Weights::Transposed;
   const uint64_t ofColumn = transposed ? k : 1;
   const uint64_t ofDepth = transposed ? 1 : n;
   const auto exact = [=](uint64_t element) {
@@ -33,8 +36,10 @@ BenchCase gemm(std::string_view type, uint64_t m, uint64_t n, uint64_t k, bool t
       sum.add(benchValue(0, element / n * k + i) * benchValue(1, element % n * ofColumn + i * ofDepth));
     return sum.both();
   };
-  const std::string b = transposed ? cat(n, ",", k, "] TransB=TRANSPOSE") : cat(k, ",", n, "]");
-  return product(cat("GEMM ", m, "x", n, "x", k, " ", type, transposed ? ", B transposed" : ""),
+  const std::string b = transposed ? cat(n, ",", k, "] TransB=TRANSPOSE")
+                                   : cat(k, ",", n, weights == Weights::Owned ? "]!" : "]");
+  constexpr std::string_view kNames[] = {"", ", B transposed", ", B owned"};
+  return product(cat("GEMM ", m, "x", n, "x", k, " ", type, kNames[static_cast<size_t>(weights)]),
                  cat("GEMM Alpha=1 ATensor=", type, "[1,1,", m, ",", k, "] BTensor=", type, "[1,1,", b,
                      " OutputTensor=", type, "[1,1,", m, ",", n, "]"),
                  m * n * k, exact);
@@ -129,7 +134,12 @@ std::vector<BenchCase> benchProducts() {
     cases.push_back(gemm(type, 1024, 1024, 1024));
     cases.push_back(gemm(type, 512, 512, 512));
     cases.push_back(gemm(type, 1, 4096, 4096));
-    cases.push_back(gemm(type, 1, 4096, 4096, true));
+    cases.push_back(gemm(type, 1, 4096, 4096, Weights::Transposed));
+    // Rows of B that begin at no multiple of a vector.
+    for (const Weights weights : {Weights::Plain, Weights::Owned}) {
+      cases.push_back(gemm(type, 1, 4095, 4096, weights));
+      cases.push_back(gemm(type, 1024, 1001, 1024, weights));
+    }
   }
   for (const std::string_view type : {"i8", "u8"}) cases.push_back(integers(type, 4096));
   cases.push_back(integers("u8", 1024));

@@ -11,8 +11,8 @@ dispatches, so that what only HLSL or no type at all compiles is left alone. A m
   - all of its modules are, optimized, those of the original,
   - tests/data/equivalent_mutants.txt says why it computes the same. An entry that no line fits any more is an error.
 
-The kernels' compiler and generated headers, and the program that lists cases with their pipelines, are those of
-build/linux-release. --again writes those mutants anew that did not notice in another FOLDER, with the cases of now.
+The kernels' compiler and generated headers are those of build/linux-release, and so is the program that lists cases with
+their pipelines, unless --program names a command, such as one with another driver, whose pipelines others may be. --again writes those mutants anew that did not notice in another FOLDER, with the cases of now.
 """
 import argparse
 import collections
@@ -21,6 +21,7 @@ import hashlib
 import pathlib
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -30,12 +31,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "kernels"
 GENERATED = ROOT / "build/linux-release/kernels/generated"
 TOOLS = ROOT / "build/deps/bin"
-PROGRAM = ROOT / "build/linux-release/bin/dimple"
 EQUIVALENT = ROOT / "tests/data/equivalent_mutants.txt"
 
 SETS = {
     "values": ("common", "elementwise", "indexing", "movement", "quantize", "random", "reduce", "scan", "softmax", "sort"),
-    "windows": ("attention", "matrix", "normalization", "optimizer", "pooling", "recurrent", "resample", "roi", "window"),
+    "windows": ("attention", "matrix", "normalization", "optimizer", "pooling", "recurrent", "resample", "roi", "window",
+                "winograd"),
 }
 SETS["all"] = SETS["values"] + SETS["windows"]
 CHANGES = [
@@ -91,7 +92,7 @@ def readManifest():
     return [Module(kernel, kind) for kernel in kernels for kind in kernel["types"]]
 
 
-def listCases(modules):
+def listCases(modules, program):
     """All cases, as (line, whether with native storage of narrow types); gives the modules their pipelines."""
     named = {module.name: module for module in modules}
     cases, seen = [], set()
@@ -99,7 +100,7 @@ def listCases(modules):
         for file in sorted((ROOT / "tests/ops/cases").glob("*.txt")):
             written.write(file.read_text())
         written.flush()
-        listing = [PROGRAM, "case", "--file", written.name, "--generated", "--pipelines"]
+        listing = [*program, "case", "--file", written.name, "--generated", "--pipelines"]
         for native in (True, False):
             for line in output(*listing, *([] if native else ["--no-native-storage"])).splitlines():
                 if line in seen:  # the same without
@@ -108,6 +109,9 @@ def listCases(modules):
                 case, *pipelines = line.split("\t")
                 for pipeline in set(pipelines):
                     kernel, *constants = pipeline.split()
+                    # Every device that multiplies matrices of FLOAT16 stores them: without, there are no such kernels.
+                    if not native and "cooperative" in kernel:
+                        continue
                     named[kernel].pipelines.setdefault(tuple(constants), []).append(len(cases))
                 cases.append((case, native))
     return cases
@@ -353,6 +357,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--again", type=pathlib.Path)
+    parser.add_argument("--program", default=str(ROOT / "build/linux-release/bin/dimple"))
     parser.add_argument("--modules", type=int, default=6, help="of a mutant, at most")
     parser.add_argument("--pipelines", type=int, default=2, help="of a module whose cases run")
     parser.add_argument("--cases", type=int, default=1000, help="of a mutant, at most")
@@ -361,7 +366,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor() as pool:
         originals = Originals(modules, options.folder.parent / "mutants-original", pool)
         equivalent = readEquivalent(originals)
-        writer = Writer(options, originals, listCases(modules), Enumerators(originals))
+        writer = Writer(options, originals, listCases(modules, shlex.split(options.program)), Enumerators(originals))
         files = [f for f in originals.files if f.split("/")[0] in SETS[options.set] and options.only in f]
         chooser = random.Random(options.seed)
         perFile = {file: list(dict.fromkeys(sites(file, originals, equivalent))) for file in files}

@@ -221,6 +221,17 @@ void CaseRunner::fillMemory() {
   }
   for (auto& pending : batch_) {
     const TestCase& test = *pending->test;
+    // Some kernels compute elements anew that are not finite: in every other case what stands between dispatches is
+    // small, so that elements that were not written are not mended.
+    constexpr uint64_t kSmallHalves = 0xbfffbfffbfffbfff;
+    if (hashOf(test.line) % 2 == 0)
+      for (const Range& range : {pending->temporary, pending->persistent})
+        for (size_t i = range.offset; i < range.offset + range.bytes; i += sizeof(uint64_t)) {
+          uint64_t poison = 0;
+          std::memcpy(&poison, &before_[i], sizeof poison);
+          poison &= kSmallHalves;
+          std::memcpy(&before_[i], &poison, sizeof poison);
+        }
     for (size_t i = 0; i < test.inputs.size(); ++i) {
       pending->arrays.emplace_back();
       if (!test.inputs[i]) continue;

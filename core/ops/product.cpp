@@ -422,10 +422,9 @@ Status packOwnedB(PlanBuilder& builder, size_t input, Product& p) {
       walk.addDimension(matrices.sizes[d], {p.matrices.strides[d][1], matrices.strides[d][1]});
   walk.addDimension(p.depth, {p.b.row, packed.row});
   walk.addDimension(p.columns, {p.b.column, packed.column});
-  const auto range =
-      builder.prepare(input, elements * byteWidth(p.type), [&](const BufferRange& from, const BufferRange& to) {
-        return addCopy(builder, p.type, walk, from, to);
-      });
+  const auto range = builder.prepare(
+      input, elements * byteWidth(p.type),
+      [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, p.type, walk, from, to); });
   if (!range) return range.error();
   p.from[1] = *range;
   p.b = packed;

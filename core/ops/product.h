@@ -61,8 +61,8 @@ struct ConvolutionWindow {
   std::vector<uint32_t> dimensions;  // three groups of twenty
 };
 
-// Copies B at initialization, if DML owns it, into a layout whose elements are read in vectors, where its own is none and
-// its sizes allow one. `input`: its place among the inputs.
+// Copies B at initialization, if DML owns it, into a layout whose elements are read in vectors, where its own is none
+// and its sizes allow one. `input`: its place among the inputs.
 Status packOwnedB(PlanBuilder& builder, size_t input, Product& product);
 
 // Each adds one dispatch. Without a window a product of matrices.

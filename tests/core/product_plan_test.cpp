@@ -58,16 +58,15 @@ TEST_CASE("B that DML owns is packed where it has gaps") {
 }
 
 TEST_CASE("B that DML owns is kept as it is where no layout of it is read in vectors") {
-  const Plan plan = planOf(
-      "GEMM Alpha=1 ATensor=f32[1,1,32,63] BTensor=f32[1,1,63,41]! OutputTensor=f32[1,1,32,41]");
+  const Plan plan = planOf("GEMM Alpha=1 ATensor=f32[1,1,32,63] BTensor=f32[1,1,63,41]! OutputTensor=f32[1,1,32,41]");
   REQUIRE(plan.initialization.size() == 1);
   CHECK(plan.initialization[0].kernel == "copy_packed");
   CHECK(plan.execution[0].kernel == "gemm_tile.f32");
 }
 
 TEST_CASE("matrices of B that several products share are kept once") {
-  const Plan plan = planOf(
-      "GEMM Alpha=1 ATensor=f32[3,2,32,64] BTensor=f32[3,2,64,41]{0,2624,41,1}! OutputTensor=f32[3,2,32,41]");
+  const Plan plan =
+      planOf("GEMM Alpha=1 ATensor=f32[3,2,32,64] BTensor=f32[3,2,64,41]{0,2624,41,1}! OutputTensor=f32[3,2,32,41]");
   CHECK(plan.persistentBytes == 2 * 64 * 41 * 4);
 }
 

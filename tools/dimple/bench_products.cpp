@@ -36,8 +36,8 @@ BenchCase gemm(std::string_view type, uint64_t m, uint64_t n, uint64_t k, Weight
       sum.add(benchValue(0, element / n * k + i) * benchValue(1, element % n * ofColumn + i * ofDepth));
     return sum.both();
   };
-  const std::string b = transposed ? cat(n, ",", k, "] TransB=TRANSPOSE")
-                                   : cat(k, ",", n, weights == Weights::Owned ? "]!" : "]");
+  const std::string b =
+      transposed ? cat(n, ",", k, "] TransB=TRANSPOSE") : cat(k, ",", n, weights == Weights::Owned ? "]!" : "]");
   constexpr std::string_view kNames[] = {"", ", B transposed", ", B owned"};
   return product(cat("GEMM ", m, "x", n, "x", k, " ", type, kNames[static_cast<size_t>(weights)]),
                  cat("GEMM Alpha=1 ATensor=", type, "[1,1,", m, ",", k, "] BTensor=", type, "[1,1,", b,

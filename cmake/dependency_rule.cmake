@@ -10,11 +10,13 @@ set(dimpleIncludeRules
   api            "^(api/|core/)"
   tests/oracle   "^tests/oracle/"
   tests/core     "^(core/|tests/)"
+  tools/onnx     "^tools/onnx/"
   tools/kernelgen "^(tools/kernelgen/|kernels/kernel_table\\.h$)")
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   file(GLOB_RECURSE checked CONFIGURE_DEPENDS core/*.h core/*.cpp kernels/*.h kernels/*.cpp backend_*/*.h backend_*/*.cpp
-    api/*.h api/*.cpp tests/oracle/*.h tests/oracle/*.cpp tests/core/*.cpp tools/kernelgen/*.h tools/kernelgen/*.cpp)
+    api/*.h api/*.cpp tests/oracle/*.h tests/oracle/*.cpp tests/core/*.cpp tools/kernelgen/*.h tools/kernelgen/*.cpp
+    tools/onnx/*.h tools/onnx/*.cpp)
   add_custom_command(
     OUTPUT "${CMAKE_BINARY_DIR}/dependency_rule.stamp"
     COMMAND "${CMAKE_COMMAND}" "-DROOT=${CMAKE_SOURCE_DIR}" -P "${CMAKE_CURRENT_LIST_FILE}"

@@ -51,7 +51,7 @@ die() {
 
 # Installed from the distribution: commands and libraries that are new enough in Debian 12.
 buildPackages=(cmake ninja-build g++ pkg-config libvulkan1 vulkan-validationlayers nlohmann-json3-dev libcli11-dev
-  libstb-dev doctest-dev)
+  libstb-dev doctest-dev libonnx-dev libonnx-testdata libprotobuf-dev)
 # What the unpacked lavapipe of Debian 12 loads.
 driverPackages=(libllvm15 libelf1 libexpat1 libdrm2 libwayland-client0 libx11-xcb1 libxcb1 libxcb-dri3-0
   libxcb-present0 libxcb-randr0 libxcb-shm0 libxcb-sync1 libxcb-xfixes0 libxshmfence1 libzstd1 zlib1g)
@@ -68,6 +68,7 @@ setup: only Debian 12 and Debian 13 are set up by this script. On another system
   Vulkan-Headers 1.4.304, volk 1.4.304 (volk.h and volk.c)
   DirectX-Headers 1.614 (directx/DirectML.h, wsl/)
   nlohmann-json 3.11, CLI11 2.1, stb, doctest 2.4.9
+  for ONNX models, if wanted: libonnx 1.12 (onnx/onnx_pb.h, libonnx_proto), protobuf 3.21
   the Vulkan loader 1.3.239, its validation layers, and a Vulkan 1.2 driver (for lavapipe: Mesa 25)
 
 and configure with a preset; CMake looks for each of them and -D names one it does not find:

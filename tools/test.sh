@@ -142,10 +142,15 @@ runTests() { # preset, suffix of the stages' names, pattern of test cases to lea
   # Drivers leak, and are unloaded before the leaks are named: only programs without a device look for leaks.
   local leaks=${ASAN_OPTIONS:-} noLeaks=${ASAN_OPTIONS:-}:detect_leaks=0
   startProgram "dimple_tests$suffix" env ASAN_OPTIONS="$noLeaks" "$bin/dimple_tests" --test-case-exclude="$exclude"
-  for program in kernelgen_tests core_tests tool_tests; do
+  for program in kernelgen_tests core_tests onnx_tests tool_tests; do
     # The generator is tested once, and core has no back end; sanitizers look at the library.
     [[ $program == kernelgen_tests && $preset != linux-release ]] && continue
     [[ $program == core_tests && $preset == linux-vkd3d ]] && continue
+    [[ $program == onnx_tests && $preset != linux-release ]] && continue
+    if [[ $program == onnx_tests && ! -x $bin/$program ]]; then
+      skip "ONNX models" "libonnx or libprotobuf was not found"
+      continue
+    fi
     ASAN_OPTIONS=$([[ $program == core_tests ]] && echo "$leaks" || echo "$noLeaks") \
       stage "$program$suffix" runProgram "$program$suffix" "$bin/$program"
   done

@@ -1,0 +1,18 @@
+// How this library reports failures.
+#pragma once
+
+#include <stdexcept>
+
+namespace dimple::onnx {
+
+// The model, or what it is given, is wrong, or needs what is not mapped. One sentence, or one a line.
+struct ModelError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The model is right, but running it failed.
+struct DeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace dimple::onnx

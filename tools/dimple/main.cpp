@@ -21,7 +21,7 @@ using namespace dimple::tool;
 
 constexpr Command kCommands[] = {
     {"devices", "List the devices", setUpDevices},
-    {"run", "Run a program of DirectML operators described by a JSON file", setUpRun},
+    {"run", "Run a program of DirectML operators described by a JSON file, or an ONNX model", setUpRun},
     {"plan", "Print the dispatches that operators become", setUpPlan},
     {"ops", "List the operators with the data types that passed their tests", setUpOps},
     {"bench", "Measure how fast kernels move memory and compute", setUpBench},

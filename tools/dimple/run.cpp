@@ -10,6 +10,7 @@
 #include "tools/dimple/compare.h"
 #include "tools/dimple/failure.h"
 #include "tools/dimple/program.h"
+#include "tools/dimple/run_onnx.h"
 #include "tools/dimple/table.h"
 
 namespace dimple::tool {
@@ -19,6 +20,7 @@ struct RunOptions {
   std::string file;
   DeviceOptions device;
   ModelOptions model;
+  OnnxOptions onnx;
   std::vector<std::string> definitions;
   bool profile = false;
   bool graph = false;
@@ -98,6 +100,13 @@ void compareBackends(const RunOptions& options, const Model& model) {
 }
 
 int runFile(RunOptions& options) {
+  if (isOnnxPath(options.file)) {
+    if (options.profile || options.graph || !options.compare.empty() || !options.definitions.empty())
+      throw InputError("--profile, --graph, --compare and --define are for programs, not for ONNX models.");
+    options.onnx.folder = options.model.outputFolder;
+    return runOnnx(options.file, options.device, options.onnx);
+  }
+  if (options.onnx.any()) throw InputError("--input, --output and --dim are for ONNX models, not for programs.");
   for (const std::string& definition : options.definitions) {
     const auto equals = definition.find('=');
     if (equals == definition.npos) throw InputError(cat("--define has \"", definition, "\", expected NAME=PATH."));
@@ -117,7 +126,8 @@ int runFile(RunOptions& options) {
 
 Action setUpRun(CLI::App& options) {
   auto values = std::make_shared<RunOptions>();
-  options.add_option("file", values->file, "The program, in the JSON dialect of DxDispatch")->required();
+  options.add_option("file", values->file, "The program, in the JSON dialect of DxDispatch, or an ONNX model")
+      ->required();
   addDeviceOptions(options, values->device);
   addDllOption(options, values->device);
   options.add_flag("--profile", values->profile, "Print the time of each kernel");
@@ -126,6 +136,9 @@ Action setUpRun(CLI::App& options) {
                    "commands need, or no dispatch reads, goes into the buffers");
   options.add_option("--dir", values->model.outputFolder, "Folder that written files are relative to")
       ->capture_default_str();
+  options.add_option("--input", values->onnx.inputs, "NAME=PATH: what an input of an ONNX model is, .npy or a picture");
+  options.add_option("--output", values->onnx.outputs, "NAME=PATH: the .npy file that an output is written to");
+  options.add_option("--dim", values->onnx.dimensions, "NAME=NUMBER: a dimension that the model leaves open");
   options.add_option("--define", values->definitions, "NAME=PATH: what ${NAME} in a path of the program stands for");
   options
       .add_option("--compare", values->compare,

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "tests/gpu_test.h"
+#include "tests/onnx/model_builder.h"
 #include "tests/onnx/onnx_run.h"
 #include "tests/ops/selection.h"
 #include "tools/onnx/failure.h"
@@ -82,22 +83,6 @@ HostTensor parseTensor(const json& value) {
     }
   }
   return tensor;
-}
-
-void setTensor(::onnx::TensorProto& proto, const std::string& name, const HostTensor& tensor) {
-  proto.set_name(name);
-  proto.set_data_type(static_cast<int32_t>(tensor.type));
-  for (const int64_t size : tensor.sizes) proto.add_dims(size);
-  std::string bytes;
-  if (tensor.type == Type::Int4 || tensor.type == Type::UInt4) {
-    for (size_t i = 0; i < tensor.bytes.size(); i += 2) {
-      const int64_t second = i + 1 < tensor.bytes.size() ? tensor.integer(i + 1) : 0;
-      bytes += static_cast<char>((tensor.integer(i) & 15) | (second & 15) << 4);
-    }
-  } else {
-    bytes.assign(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
-  }
-  proto.set_raw_data(bytes);
 }
 
 // JSON writes 1 for an integer and for a float.

@@ -1,7 +1,6 @@
 // Models for tests, made node by node.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -33,8 +32,11 @@ class GraphMaker {
 class ModelMaker : public GraphMaker {
  public:
   explicit ModelMaker(int64_t opset = 17) : ModelMaker(std::make_unique<::onnx::ModelProto>(), opset) {}
+  ModelMaker(ModelMaker&&) = default;
+  ModelMaker(const ModelMaker& other) : ModelMaker(std::make_unique<::onnx::ModelProto>(*other.proto_)) {}
 
   ::onnx::ModelProto& proto() { return *proto_; }
+  const ::onnx::ModelProto& proto() const { return *proto_; }
   std::string bytes() const { return proto_->SerializeAsString(); }
   // May be called several times.
   onnx::Model model(const std::filesystem::path& folder = {}) const {
@@ -42,9 +44,11 @@ class ModelMaker : public GraphMaker {
   }
 
  private:
-  ModelMaker(std::unique_ptr<::onnx::ModelProto> proto, int64_t opset)
-      : GraphMaker(*proto->mutable_graph()), proto_(std::move(proto)) {
+  explicit ModelMaker(std::unique_ptr<::onnx::ModelProto> proto)
+      : GraphMaker(*proto->mutable_graph()), proto_(std::move(proto)) {}
+  ModelMaker(std::unique_ptr<::onnx::ModelProto> proto, int64_t opset) : ModelMaker(std::move(proto)) {
     proto_->add_opset_import()->set_version(opset);
+    proto_->set_ir_version(8);
   }
 
   std::unique_ptr<::onnx::ModelProto> proto_;

@@ -1,0 +1,108 @@
+// Whole networks: as one graph they give what their nodes give one by one, and what ONNX Runtime gives where
+// DIMPLE_ONNX_RUNTIME names a folder with the npm package onnxruntime-node.
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/gpu_test.h"
+#include "tests/onnx/networks.h"
+#include "tests/onnx/onnx_run.h"
+#include "tests/tool/tool_fixture.h"
+#include "tools/onnx/text.h"
+
+namespace dimple::testing {
+namespace {
+
+using onnx::HostTensor;
+using Tensors = std::map<std::string, HostTensor>;
+
+constexpr Tolerance kTolerance = {1e-3, 1e-4};
+
+// Each node as a model of its own.
+Tensors runNodes(Gpu& gpu, const ModelMaker& network, const Tensors& inputs) {
+  Tensors values = inputs;
+  const auto& graph = network.proto().graph();
+  for (const auto& tensor : graph.initializer()) values[tensor.name()] = onnx::readTensor(tensor, {});
+  for (const auto& node : graph.node()) {
+    ModelMaker single(network.proto().opset_import(0).version());
+    Tensors own;
+    for (const auto& name : node.input()) {
+      if (name.empty() || own.contains(name)) continue;
+      own[name] = values.at(name);
+      single.input(name, own[name].type, own[name].sizes);
+    }
+    *single.proto().mutable_graph()->add_node() = node;
+    for (const auto& name : node.output()) single.output(name);
+    const onnx::Model model = single.model();
+    for (auto& [name, tensor] : onnx::Session(gpu.context(), model).run(own)) values[name] = std::move(tensor);
+  }
+  return values;
+}
+
+void compareWithNodes(Gpu& gpu, const Network& network) {
+  const onnx::Model model = network.model.model();
+  onnx::Session session(gpu.context(), model);
+  const auto results = session.run(network.inputs);
+  CHECK(session.statistics().graphs == 1);
+  const Tensors values = runNodes(gpu, network.model, network.inputs);
+  REQUIRE(results.size() == 1);
+  CHECK(compareTensors(results[0].tensor, values.at("result"), kTolerance) == "");
+  // Numbers that differ tell that weights and picture count.
+  const auto numbers = results[0].tensor.reals();
+  CHECK(std::ranges::any_of(numbers, [&](double number) { return number != numbers[0]; }));
+}
+
+GPU_TEST_CASE("onnx networks: SqueezeNet as one graph") { compareWithNodes(gpu, squeezeNet({4, 64})); }
+GPU_TEST_CASE("onnx networks: MobileNetV2 as one graph") { compareWithNodes(gpu, mobileNet({4, 64})); }
+GPU_TEST_CASE("onnx networks: ResNet-50 as one graph") { compareWithNodes(gpu, resNet({8, 64})); }
+GPU_TEST_CASE("onnx networks: a transformer as one graph") { compareWithNodes(gpu, transformer({4, 12})); }
+
+// Reads inputs.json: {"model": path, "inputs": [{name, type, sizes, path}], "output": path}.
+constexpr const char* kScript = R"(
+const fs = require('fs'), ort = require('onnxruntime-node'), job = JSON.parse(fs.readFileSync('inputs.json'));
+(async () => {
+  const session = await ort.InferenceSession.create('m.onnx'), feeds = {};
+  for (const i of job) {
+    const b = fs.readFileSync(i.path), data = new Uint8Array(b).buffer;
+    feeds[i.name] = new ort.Tensor(i.type, i.type == 'int64' ? new BigInt64Array(data) : new Float32Array(data), i.sizes);
+  }
+  const y = (await session.run(feeds)).result;
+  fs.writeFileSync('result.bin', Buffer.from(y.data.buffer, y.data.byteOffset, y.data.byteLength));
+})();
+)";
+
+void compareWithRuntime(Gpu& gpu, const Network& network) {
+  const char* folder = std::getenv("DIMPLE_ONNX_RUNTIME");
+  if (!folder || !*folder) {
+    MESSAGE("Skipped: DIMPLE_ONNX_RUNTIME names no folder where onnxruntime-node is installed.");
+    return;
+  }
+  ToolFixture fixture;
+  fixture.write("m.onnx", network.model.bytes());
+  fixture.write("run.js", kScript);
+  std::string job;
+  for (const auto& [name, tensor] : network.inputs) {
+    fixture.write(name + ".bin", {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()});
+    job += onnx::cat(job.empty() ? "[" : ",", R"({"name":")", name, R"(","type":")",
+                     tensor.type == onnx::Type::Int64 ? "int64" : "float32", R"(","sizes":)",
+                     onnx::listText(tensor.sizes), R"(,"path":")", name, R"(.bin"})");
+  }
+  fixture.write("inputs.json", job + "]");
+  fixture.setEnvironment("NODE_PATH", std::string(folder) + "/node_modules");
+  const ToolOutcome outcome = fixture.runProgram("/usr/bin/env", "node run.js");
+  REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  const onnx::Model model = network.model.model();
+  const auto results = onnx::Session(gpu.context(), model).run(network.inputs);
+  const std::string bytes = readText(fixture.folder() / "result.bin");
+  HostTensor expected(results[0].tensor.type, results[0].tensor.sizes);
+  REQUIRE(bytes.size() == expected.bytes.size());
+  std::ranges::copy(std::as_bytes(std::span(bytes)), expected.bytes.begin());
+  CHECK(compareTensors(results[0].tensor, expected, kTolerance) == "");
+}
+
+GPU_TEST_CASE("onnx networks: SqueezeNet and ONNX Runtime") { compareWithRuntime(gpu, squeezeNet({1, 224})); }
+GPU_TEST_CASE("onnx networks: MobileNetV2 and ONNX Runtime") { compareWithRuntime(gpu, mobileNet({1, 224})); }
+GPU_TEST_CASE("onnx networks: ResNet-50 and ONNX Runtime") { compareWithRuntime(gpu, resNet({1, 112})); }
+GPU_TEST_CASE("onnx networks: a transformer and ONNX Runtime") { compareWithRuntime(gpu, transformer({1, 64})); }
+
+}  // namespace
+}  // namespace dimple::testing

@@ -1,0 +1,24 @@
+// Networks as they are exported, with weights from a seed.
+#pragma once
+
+#include "tests/onnx/model_builder.h"
+
+namespace dimple::testing {
+
+// What a network is to be: `divisor` makes it narrower, `size` is that of its square pictures, or its number of words.
+struct NetworkOptions {
+  int64_t divisor = 1;
+  int64_t size = 224;
+};
+
+struct Network {
+  ModelMaker model;
+  std::map<std::string, onnx::HostTensor> inputs;
+};
+
+Network squeezeNet(const NetworkOptions& options);   // SqueezeNet 1.1
+Network mobileNet(const NetworkOptions& options);    // MobileNetV2
+Network resNet(const NetworkOptions& options);       // ResNet-50
+Network transformer(const NetworkOptions& options);  // an encoder of two layers, shapes computed as PyTorch does
+
+}  // namespace dimple::testing

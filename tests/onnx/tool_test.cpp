@@ -2,11 +2,14 @@
 #include <doctest.h>
 
 #include <cstring>
+#include <set>
+#include <sstream>
 
 #include "tests/onnx/model_builder.h"
 #include "tests/tool/tool_fixture.h"
 #include "tools/dimple/image.h"
 #include "tools/dimple/npy.h"
+#include "tools/onnx/mapper.h"
 
 namespace dimple::testing {
 namespace {
@@ -85,6 +88,35 @@ TEST_CASE("onnx tool: a picture as an input") {
   CHECK(y[0] == 1);
   CHECK(y[1] == doctest::Approx(0.2));
   CHECK(y[2] == 0);
+}
+
+TEST_CASE("onnx tool: the example runs a model") {
+  const ToolFixture fixture;
+  ModelMaker maker;
+  maker.input("x", Type::Float, {-1, 3});
+  maker.initializer("w", floats({3, 2}, {1, 2, 3, 4, 5, 6}));
+  maker.node("MatMul", {"x", "w"}, {"y"});
+  maker.output("y");
+  fixture.write("m.onnx", maker.bytes());
+  const auto good = fixture.runProgram(DIMPLE_ONNX_EXAMPLE, "m.onnx");
+  CHECK(good.code == 0);
+  CHECK(good.out == "y: 9 12\n");
+  const auto bad = fixture.runProgram(DIMPLE_ONNX_EXAMPLE, "nothing.onnx");
+  CHECK(bad.code == 1);
+  CHECK(bad.out == "nothing.onnx cannot be read.\n");
+}
+
+TEST_CASE("onnx tool: the page names every operator that is mapped") {
+  std::istringstream page(readText(DIMPLE_SOURCE_DIR "/docs/onnx.md"));
+  std::set<std::string> words;
+  for (std::string word; page >> word;) {
+    while (!word.empty() && (word.back() == ',' || word.back() == '.')) word.pop_back();
+    words.insert(word);
+  }
+  for (const std::string& name : onnx::mappedOperators()) {
+    CAPTURE(name);
+    CHECK(words.contains(name));
+  }
 }
 
 }  // namespace

@@ -31,6 +31,16 @@ DimpleBackend parseBackend(std::string_view text) {
   throw InputError(cat("There is no back end \"", text, "\", expected vulkan or d3d12."));
 }
 
+std::pair<std::string, std::string> parseBackendPair(const std::string& text) {
+  const auto comma = text.find(',');
+  if (comma == text.npos)
+    throw InputError(cat("--compare has \"", text, "\", expected two back ends such as vulkan,d3d12."));
+  std::pair pair{text.substr(0, comma), text.substr(comma + 1)};
+  parseBackend(pair.first);
+  parseBackend(pair.second);
+  return pair;
+}
+
 void addDeviceOption(CLI::App& app, DeviceOptions& options) {
   app.add_option("--backend", options.backend, "vulkan or d3d12")->capture_default_str();
   app.add_option("--device", options.device, "Index, UUID or part of the name of the device")->capture_default_str();

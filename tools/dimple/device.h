@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/dimple/com.h"
@@ -22,6 +23,8 @@ inline constexpr DimpleBackend kBackends[] = {DIMPLE_BACKEND_VULKAN, DIMPLE_BACK
 std::string backendName(DimpleBackend backend);
 // Throws InputError.
 DimpleBackend parseBackend(std::string_view text);
+// The names of the two back ends in the "vulkan,d3d12" of --compare. Throws InputError.
+std::pair<std::string, std::string> parseBackendPair(const std::string& text);
 
 struct DeviceOptions {
   std::string backend = "vulkan";

@@ -25,6 +25,9 @@ constexpr Command kCommands[] = {
     {"plan", "Print the dispatches that operators become", setUpPlan},
     {"ops", "List the operators with the data types that passed their tests", setUpOps},
     {"bench", "Measure how fast kernels move memory and compute", setUpBench},
+#ifdef DIMPLE_WITH_OCR
+    {"read", "Read the printed text in a picture", setUpRead},
+#endif
 #ifdef DIMPLE_WITH_CASES
     {"case", "Repeat cases of the operator tests", setUpCase},
 #endif

@@ -45,19 +45,8 @@ std::string coordinatesText(const std::vector<uint32_t>& coordinates) {
   return cat("[", text, "]");
 }
 
-// The names of the two back ends in "vulkan,d3d12".
-std::pair<std::string, std::string> parsePair(const std::string& text) {
-  const auto comma = text.find(',');
-  if (comma == text.npos)
-    throw InputError(cat("--compare has \"", text, "\", expected two back ends such as vulkan,d3d12."));
-  std::pair pair{text.substr(0, comma), text.substr(comma + 1)};
-  parseBackend(pair.first);
-  parseBackend(pair.second);
-  return pair;
-}
-
 void compareBackends(const RunOptions& options, const Model& model) {
-  const auto [first, second] = parsePair(options.compare);
+  const auto [first, second] = parseBackendPair(options.compare);
   const auto outputs = outputTensors(model);
   if (outputs.empty()) throw InputError(cat(options.file, " dispatches nothing, so there is nothing to compare."));
   const auto results = [&](const std::string& backend) {

@@ -9,7 +9,7 @@
 #include "common/math.glsl"
 #include "common/functions.glsl"
 #include "common/activation.glsl"
-#include "elementwise/binary_functions.glsl"
+#include "elementwise/binary_apply.glsl"
 
 TENSOR_IN(a, 0)
 TENSOR_IN(b, 1)

@@ -1,13 +1,10 @@
-// One expression a function of two operands. FUSED is an activation applied to the result, 0 for none.
-layout(constant_id = 0) const uint OP = 0;
-layout(constant_id = 1) const uint FUSED = 0;
-
-#include "elementwise/attributes.glsl"
+// One expression a function of two operands. Needs OP, attributes.glsl, and ATTRIBUTES, the words of the operator's own
+// attributes.
 
 // The gradient of CLIP: none at the bounds and beyond.
 COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
-  const bool above = isLess(attributeValue(push.aLow, push.aHigh), x);
-  return above && isLess(x, attributeValue(push.bLow, push.bHigh)) ? gradient : COMPUTE(0);
+  const bool above = isLess(attributeValue(ATTRIBUTES.aLow, ATTRIBUTES.aHigh), x);
+  return above && isLess(x, attributeValue(ATTRIBUTES.bLow, ATTRIBUTES.bHigh)) ? gradient : COMPUTE(0);
 }
 
 #if T_IS_FLOAT
@@ -72,11 +69,6 @@ float applyFunction(float a, float b) {
   }
   return 0.0;
 }
-
-float apply(float a, float b) {
-  const float y = applyFunction(a, b);
-  return FUSED == 0u ? y : activate(FUSED, y, vec2(uintBitsToFloat(push.aLow), uintBitsToFloat(push.bLow)));
-}
 #else
 // Truncates toward zero. Division by zero and of the lowest value by -1 are undefined in GLSL: the first gives all ones
 // (unsigned) or -1 and 1 (signed), the second wraps.
@@ -115,7 +107,7 @@ COMPUTE shifted(COMPUTE a, COMPUTE b, bool left) {
 
 COMPUTE truth(bool value) { return value ? COMPUTE(1) : COMPUTE(0); }
 
-COMPUTE apply(COMPUTE a, COMPUTE b) {
+COMPUTE applyFunction(COMPUTE a, COMPUTE b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_ADD: return a + b;
     case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: return a - b;

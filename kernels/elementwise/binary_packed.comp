@@ -10,7 +10,7 @@
 #include "common/functions.glsl"
 #include "common/activation.glsl"
 #include "common/packed.glsl"
-#include "elementwise/binary_functions.glsl"
+#include "elementwise/binary_apply.glsl"
 
 PACKED_IN(a, 0)
 PACKED_IN(b, 1)

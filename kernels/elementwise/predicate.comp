@@ -10,6 +10,7 @@
 #include "common/math.glsl"
 
 layout(constant_id = 0) const uint OP = 0;
+#define ATTRIBUTES push
 #include "elementwise/predicate_functions.glsl"
 
 TENSOR_IN(a, 0)

@@ -1,4 +1,4 @@
-// What predicates answer. Needs OP, common/math.glsl and push.mode, a DML_IS_INFINITY_MODE.
+// What predicates answer. Needs OP, common/math.glsl and ATTRIBUTES, whose mode is a DML_IS_INFINITY_MODE.
 uint ask(COMPUTE x, COMPUTE z) {
   bool answer = false;
   switch (OP) {
@@ -11,8 +11,8 @@ uint ask(COMPUTE x, COMPUTE z) {
     case DML_OPERATOR_ELEMENT_WISE_IS_NAN: return isNan(x) ? 1u : 0u;
     case DML_OPERATOR_ELEMENT_WISE_IS_INFINITY: {
       const uint bits = floatBitsToUint(x);
-      return (bits == 0x7f800000u && push.mode != DML_IS_INFINITY_MODE_NEGATIVE) ||
-                     (bits == 0xff800000u && push.mode != DML_IS_INFINITY_MODE_POSITIVE)
+      return (bits == 0x7f800000u && ATTRIBUTES.mode != DML_IS_INFINITY_MODE_NEGATIVE) ||
+                     (bits == 0xff800000u && ATTRIBUTES.mode != DML_IS_INFINITY_MODE_POSITIVE)
                  ? 1u
                  : 0u;
     }

@@ -12,6 +12,7 @@
 #include "common/vectors.glsl"
 
 layout(constant_id = 0) const uint OP = 0;
+#define ATTRIBUTES push
 #include "elementwise/predicate_functions.glsl"
 
 VECTORS_IN(a, 0)

@@ -10,7 +10,7 @@
 #include "common/functions.glsl"
 #include "common/pow.glsl"
 #include "common/activation.glsl"
-#include "elementwise/unary_functions.glsl"
+#include "elementwise/unary_apply.glsl"
 
 TENSOR_IN(x, 0)
 TENSOR_OUT(y, 1)

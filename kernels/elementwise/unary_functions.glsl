@@ -1,9 +1,5 @@
 // One expression a function. a and b are the operator's own attributes (CLIP: Min and Max), already of the tensor's
-// type.
-layout(constant_id = 0) const uint OP = 0;
-
-#include "elementwise/attributes.glsl"
-#include "elementwise/saturated.glsl"
+// type. Needs OP, saturated.glsl, and ATTRIBUTES, whose words they are.
 
 #if T_IS_FLOAT
 float applyFunction(float x, float a, float b) {
@@ -59,7 +55,7 @@ COMPUTE applyFunction(COMPUTE x, COMPUTE a, COMPUTE b) {
 #if T_BITS <= 32
     // Its attributes are FLOAT32 for every type, and so is what it computes.
     case DML_OPERATOR_ACTIVATION_SHRINK: {
-      const vec2 attributes = vec2(uintBitsToFloat(push.aLow), uintBitsToFloat(push.bLow));
+      const vec2 attributes = vec2(uintBitsToFloat(ATTRIBUTES.aLow), uintBitsToFloat(ATTRIBUTES.bLow));
       return saturated(roundBy(DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN, activate(OP, float(x), attributes)));
     }
 #endif
@@ -71,6 +67,8 @@ COMPUTE applyFunction(COMPUTE x, COMPUTE a, COMPUTE b) {
   }
   return x;
 }
+#undef NEGATED
+#undef LARGEST
 #endif
 
 // Scale and bias apply to the input, in FLOAT32; integers are truncated and saturated to their type.
@@ -82,9 +80,4 @@ COMPUTE scaleAndBias(COMPUTE x, float scale, float bias) {
 #else
   return saturated(float(x) * scale + bias);
 #endif
-}
-
-COMPUTE apply(COMPUTE x) {
-  if (push.hasScaleBias != 0u) x = scaleAndBias(x, uintBitsToFloat(push.scale), uintBitsToFloat(push.bias));
-  return applyFunction(x, attributeValue(push.aLow, push.aHigh), attributeValue(push.bLow, push.bHigh));
 }

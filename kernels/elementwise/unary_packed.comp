@@ -10,7 +10,7 @@
 #include "common/pow.glsl"
 #include "common/activation.glsl"
 #include "common/packed.glsl"
-#include "elementwise/unary_functions.glsl"
+#include "elementwise/unary_apply.glsl"
 
 PACKED_IN(x, 0)
 PACKED_OUT(y, 1)

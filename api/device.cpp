@@ -228,8 +228,9 @@ HRESULT Device::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS fla
     auto graph = readGraph(*desc, find);
     if (!graph) return refuse(graph.error());
     const char* without = std::getenv("DIMPLE_GRAPH_WITHOUT");
-    const RewrittenGraph rewritten = rewriteGraph(std::move(*graph), graphOptionsWithout(without ? without : ""));
-    auto planned = planGraph(rewritten.graph, planningCaps(flags));
+    const Caps caps = planningCaps(flags);
+    const RewrittenGraph rewritten = rewriteGraph(std::move(*graph), caps, graphOptionsWithout(without ? without : ""));
+    auto planned = planGraph(rewritten.graph, caps);
     if (!planned) return refuse(planned.error());
     OperatorSlots slots = slotsOf(*planned);
     return compile(cat("graph of ", desc->NodeCount, " nodes"), std::move(slots), std::move(planned->plan), flags, riid,

@@ -156,6 +156,7 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
       std::max(caps_.parameterAlignment, static_cast<uint32_t>(limits.minUniformBufferOffsetAlignment));
   caps_.sharedBytes = limits.maxComputeSharedMemorySize;
   isProcessor_ = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  caps_.isProcessor = isProcessor_;
   if (isProcessor_) caps_.workgroups = kWorkgroupsOfProcessor;
   if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) caps_.workLimit = kDiscreteWorkLimit;
   readMatrices();

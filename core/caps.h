@@ -46,6 +46,7 @@ struct Caps {
   uint32_t parameterAlignment = 256;           // bytes; offsets of blocks in the parameter buffer
   uint32_t pushBytes = 128;
   uint64_t workLimit = kWorkLimit;  // multiply-adds of a dispatch of more than one workgroup
+  bool isProcessor = false;         // its drivers execute kernels on the cores of a central processor
   uint32_t workgroups = 256;        // that keep all of the device busy
   uint32_t sharedBytes = 32768;     // that a workgroup's invocations share
   uint32_t subgroupSize = 0;        // invocations, where a subgroup multiplies matrices

@@ -1,6 +1,7 @@
 #include "core/data_type.h"
 
 #include <array>
+#include <bit>
 
 namespace dimple {
 namespace {
@@ -41,5 +42,10 @@ const TypeFacts& row(DataType type) {
 uint32_t bitWidth(DataType type) { return row(type).bits; }
 std::string_view dataTypeName(DataType type) { return row(type).name; }
 std::string_view shortTypeName(DataType type) { return row(type).shortName; }
+
+uint32_t typeWord(DataType type) {
+  return static_cast<uint32_t>(std::countr_zero(bitWidth(type))) | (isSigned(type) ? 8u : 0u) |
+         (isFloat(type) ? 16u : 0u);
+}
 
 }  // namespace dimple

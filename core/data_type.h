@@ -62,4 +62,7 @@ constexpr bool isSigned(DataType type) {
   return ((kFloats | kFloat64 | kSignedInts) & typeBit(type)) != 0 || type == DML_TENSOR_DATA_TYPE_INT4;
 }
 
+// How a kernel that is told data types at run time is told (kernels/quantize/any_type.glsl).
+uint32_t typeWord(DataType type);
+
 }  // namespace dimple

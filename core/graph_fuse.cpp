@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/graph_chain.h"
 #include "core/text.h"
 
 namespace dimple {
@@ -117,10 +118,14 @@ class Rewriter {
 
 }  // namespace
 
-GraphOptions graphOptionsWithout(std::string_view names) { return {!contains(names, "activations")}; }
+GraphOptions graphOptionsWithout(std::string_view names) {
+  return {!contains(names, "activations"), !contains(names, "chains"), !contains(names, "estimates")};
+}
 
-RewrittenGraph rewriteGraph(Graph graph, const GraphOptions& options) {
-  return Rewriter(std::move(graph)).rewrite(options);
+RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& options) {
+  RewrittenGraph rewritten = Rewriter(std::move(graph)).rewrite(options);
+  if (options.chains) fuseChains(rewritten, caps, options.estimates);
+  return rewritten;
 }
 
 }  // namespace dimple

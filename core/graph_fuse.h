@@ -6,6 +6,7 @@
 
 #include "core/desc_copy.h"
 #include "core/graph.h"
+#include "core/ops/chain.h"
 
 namespace dimple {
 
@@ -13,6 +14,10 @@ namespace dimple {
 struct GraphOptions {
   // "activations": an activation that alone takes what an operator makes becomes its FusedActivation.
   bool activations = true;
+  // "chains": element-wise nodes that hand tensors to each other execute in one pass over memory.
+  bool chains = true;
+  // "estimates": chains come only where they are expected to be faster than their nodes.
+  bool estimates = true;
 };
 
 // All rewrites but those named in a list between commas; names that there are not are ignored.
@@ -23,9 +28,10 @@ struct RewrittenGraph {
   Graph graph;
   std::deque<OwnedDesc> descs;
   std::deque<OpView> views;
+  std::deque<Chain> chains;
 };
 
 // Outputs are those of the graph as given, in the tolerance of its operators.
-RewrittenGraph rewriteGraph(Graph graph, const GraphOptions& options);
+RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& options);
 
 }  // namespace dimple

@@ -92,11 +92,11 @@ uint64_t spanOf(const Walk& walk, uint32_t operand) {
 }
 
 void appendWalk(std::vector<uint32_t>& words, const Walk& walk) {
-  words.insert(words.end(), walk.base.begin(), walk.base.end());
+  words.insert(words.end(), walk.base.begin(), walk.base.begin() + kIndexedOperands);
   for (uint32_t d = walk.rank; d-- > 0;) {
     const Divisor divisor = makeDivisor(walk.sizes[d]);
     words.insert(words.end(), {walk.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2});
-    words.insert(words.end(), walk.strides[d].begin(), walk.strides[d].end());
+    words.insert(words.end(), walk.strides[d].begin(), walk.strides[d].begin() + kIndexedOperands);
   }
 }
 

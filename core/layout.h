@@ -12,8 +12,9 @@
 
 namespace dimple {
 
-// Tensors a kernel indexes together.
-constexpr uint32_t kMaxOperands = 4;
+// Tensors that are walked together, and how many of them a kernel indexes by common/walk.glsl.
+constexpr uint32_t kMaxOperands = 8;
+constexpr uint32_t kIndexedOperands = 4;
 // Dimensions of a walk: each of a tensor may come in two, blocks and what is inside.
 constexpr uint32_t kMaxWalkRank = 2 * kMaxRank;
 
@@ -26,7 +27,7 @@ struct Divisor {
 };
 Divisor makeDivisor(uint32_t divisor);
 
-// How a kernel walks up to four tensors at once: sizes with, for each operand, a stride a dimension. Strides and bases
+// How a kernel walks several tensors at once: sizes with, for each operand, a stride a dimension. Strides and bases
 // are element counts modulo 2^32, so negative strides work.
 struct Walk {
   uint32_t rank = 0;  // 0: one element
@@ -58,8 +59,8 @@ Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> op
 // Elements from the first to the last that an operand steps on; strides are taken for positive.
 uint64_t spanOf(const Walk& walk, uint32_t operand);
 
-// Parameter words of a walk: {base}, then for each dimension {size, multiplier, shift1, shift2} {strides}. Innermost
-// dimension first, as kernels consume them.
+// Parameter words of a walk of up to kIndexedOperands: {base}, then for each dimension {size, multiplier, shift1,
+// shift2} {strides}. Innermost dimension first, as kernels consume them.
 void appendWalk(std::vector<uint32_t>& words, const Walk& walk);
 
 // Workgroups folded so that no dimension exceeds the device's limit and as few as possible are idle. No value if even

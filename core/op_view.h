@@ -20,6 +20,16 @@ struct Activation {
 
 class OpView {
  public:
+  // An operator that no description of DirectML's says: `desc` is what its plan reads as as<>(), and outlives it.
+  OpView(const OpSchema& schema, const void* desc, std::vector<Tensor> inputs, std::vector<std::string> inputNames,
+         std::vector<Tensor> outputs, std::vector<std::string> outputNames)
+      : schema_(&schema),
+        desc_(desc),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)),
+        inputNames_(std::move(inputNames)),
+        outputNames_(std::move(outputNames)) {}
+
   const OpSchema& schema() const { return *schema_; }
 
   // Tensors in binding order; a tensor array contributes one entry an element. Absent optional tensors are not
@@ -54,6 +64,7 @@ class OpView {
 
  private:
   friend Result<OpView> validate(const DML_OPERATOR_DESC& desc);
+  OpView() = default;
 
   const OpSchema* schema_ = nullptr;
   const void* desc_ = nullptr;

@@ -1,4 +1,5 @@
 // CAST.
+#include "core/ops/chain.h"
 #include "core/ops/copy.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
@@ -44,5 +45,10 @@ constexpr OpSchema kSchemas[] = {
 }  // namespace
 
 std::span<const OpSchema> castSchemas() { return kSchemas; }
+
+std::vector<ElementStep> castSteps(const OpView& view) {
+  if (view.schema().plan != planCast) return {};
+  return {{.kind = StepKind::Cast, .from = view.input(0).type, .to = view.output().type}};
+}
 
 }  // namespace dimple

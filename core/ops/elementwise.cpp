@@ -7,6 +7,7 @@
 
 #include "core/checked.h"
 #include "core/element_text.h"
+#include "core/ops/chain.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
 #include "core/ops/elementwise.h"
@@ -494,5 +495,62 @@ constexpr OpSchema kSchemas[] = {
 }  // namespace
 
 std::span<const OpSchema> elementwiseSchemas() { return kSchemas; }
+
+std::vector<ElementStep> elementwiseSteps(const OpView& view) {
+  const auto plan = view.schema().plan;
+  if (plan != planUnary && plan != planBinary && plan != planPredicate && plan != planSelect && plan != planPow)
+    return {};
+  const DML_OPERATOR_TYPE op = view.schema().type;
+  const DataType type = computeType(view);
+  const DataType result = view.output().type;
+  // What a step leaves that another of the same operator goes on with: numbers that are not rounded to FLOAT16.
+  const DataType between = isFloat(type) ? DML_TENSOR_DATA_TYPE_FLOAT32 : type;
+  const auto bits = [](float value) { return std::bit_cast<uint32_t>(value); };
+  std::vector<ElementStep> steps;
+  // The bits of FLOAT16 are not those that the kernel holds.
+  if (isFloat(view.input(0).type) && !isFloat(type)) return steps;
+  const DML_SCALE_BIAS* scale = scaleBias(view);
+  if (isIdentity(scale)) scale = nullptr;
+  auto attributes = attributeWords(view);
+  attributes.resize(4);
+
+  if (plan == planUnary) {
+    if (scale)
+      steps.push_back(
+          {.kind = StepKind::Scale, .from = type, .to = between, .a = bits(scale->Scale), .b = bits(scale->Bias)});
+    steps.push_back(
+        {.kind = StepKind::Unary, .op = op, .from = type, .to = result, .a = attributes[0], .b = attributes[2]});
+  } else if (plan == planBinary) {
+    const Activation& fused = view.activation();
+    const bool fuses = fused.type != DML_OPERATOR_INVALID;
+    steps.push_back({.kind = StepKind::Binary,
+                     .op = op,
+                     .from = type,
+                     .to = fuses ? between : result,
+                     .input = 1,
+                     .a = attributes[0],
+                     .b = attributes[2]});
+    if (fuses)
+      steps.push_back({.kind = StepKind::Unary,
+                       .op = fused.type,
+                       .from = between,
+                       .to = result,
+                       .a = bits(fused.parameters[0]),
+                       .b = bits(fused.parameters[1])});
+  } else if (plan == planPredicate) {
+    const size_t second = view.inputs().size() - 1;
+    steps.push_back({.kind = StepKind::Predicate, .op = op, .from = type, .to = result, .a = attributes[0]});
+    if (second) steps.back().input = second;
+  } else if (plan == planSelect) {
+    // The condition is no value of the result's type, nor is what is chosen changed.
+    constexpr DataType kAsItIs = DML_TENSOR_DATA_TYPE_UINT32;
+    steps.push_back({.kind = StepKind::Condition, .to = kAsItIs});
+    steps.push_back({.kind = StepKind::Load, .to = kAsItIs, .input = 1});
+    steps.push_back({.kind = StepKind::Select, .to = kAsItIs, .input = 2});
+  } else if (plan == planPow && isFloat(type) && isFloat(view.input(1).type) && !scale) {
+    steps.push_back({.kind = StepKind::Power, .from = type, .to = result, .input = 1});
+  }
+  return steps;
+}
 
 }  // namespace dimple

@@ -1,10 +1,10 @@
 // Quantization of tensors.
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "core/checked.h"
 #include "core/op_view.h"
+#include "core/ops/chain.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
@@ -66,12 +66,6 @@ Status checkBlocks(const OpView& view) {
                              quantizes ? "OutputTensor" : "InputTensor"))
     return error;
   return checkSizes(view.inputName(2), zeroPoint, scale.sizeSpan());
-}
-
-// How a kernel that is told data types at run time is told (kernels/quantize/any_type.glsl).
-uint32_t typeWord(DataType type) {
-  return static_cast<uint32_t>(std::countr_zero(bitWidth(type))) | (isSigned(type) ? 8u : 0u) |
-         (isFloat(type) ? 16u : 0u);
 }
 
 bool isPresent(const OpView& view, size_t input) { return input < view.inputs().size() && view.input(input).present(); }
@@ -256,5 +250,35 @@ constexpr OpSchema kSchemas[] = {
 }  // namespace
 
 std::span<const OpSchema> quantizeSchemas() { return kSchemas; }
+
+std::vector<ElementStep> quantizationSteps(const OpView& view) {
+  if (view.schema().plan != planQuantization) return {};
+  constexpr DataType kFloat = DML_TENSOR_DATA_TYPE_FLOAT32;
+  const DataType from = view.input(0).type;
+  const DataType to = view.output().type;
+  ElementStep withZeroPoint;
+  if (isPresent(view, 2))
+    withZeroPoint.input = 2;
+  else
+    withZeroPoint.number = defaultZeroPoint(view);
+  std::vector<ElementStep> steps;
+  if (isFloat(to)) {
+    withZeroPoint.kind = StepKind::Difference;
+    withZeroPoint.from = from;
+    withZeroPoint.to = kFloat;
+    steps.push_back(withZeroPoint);
+    steps.push_back(
+        {.kind = StepKind::Binary, .op = DML_OPERATOR_ELEMENT_WISE_MULTIPLY, .from = kFloat, .to = to, .input = 1});
+  } else {
+    if (!isFloat(from)) steps.push_back({.kind = StepKind::Cast, .from = from, .to = kFloat});
+    steps.push_back(
+        {.kind = StepKind::Binary, .op = DML_OPERATOR_ELEMENT_WISE_DIVIDE, .from = kFloat, .to = kFloat, .input = 1});
+    withZeroPoint.kind = StepKind::Quantize;
+    withZeroPoint.from = kFloat;
+    withZeroPoint.to = to;
+    steps.push_back(withZeroPoint);
+  }
+  return steps;
+}
 
 }  // namespace dimple

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/desc_text.h"
+#include "core/text.h"
 #include "tests/core/graph_builder.h"
 
 namespace dimple::testing {
@@ -20,7 +21,8 @@ constexpr const char* kElu = "ACTIVATION_ELU InputTensor=f32[1,8,6,6] OutputTens
 std::vector<std::string> linesOf(const GraphBuilder& graph, std::string_view without = "") {
   auto read = graph.read();
   REQUIRE_MESSAGE(read, read.error().text);
-  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), graphOptionsWithout(without));
+  const std::string names = cat("chains,", without);
+  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), Caps{}, graphOptionsWithout(names));
   std::vector<std::string> lines;
   for (const GraphNode& node : rewritten.graph.nodes)
     lines.push_back(node.op ? formatCase({node.op->schema().type, node.op->desc()}) : "constant");
@@ -50,7 +52,7 @@ TEST_CASE("graph rewrites: an activation goes into the operator before it") {
   CHECK(linesOf(graph, "others,activations").size() == 2);
   CHECK(linesOf(graph, "others,activation").size() == 1);
   auto read = graph.read();
-  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), {});
+  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), Caps{}, {});
   CHECK(rewritten.graph.nodes[0].label == "first (CONVOLUTION) with second (ACTIVATION_ELU)");
   CHECK(rewritten.graph.outputs[0] == GraphSource{GraphSource::Kind::Node, 0, 0});
 }

@@ -9,6 +9,7 @@
 #include "tests/gpu_test.h"
 #include "tests/ops/generator.h"
 #include "tests/ops/random.h"
+#include "tests/ops/random_chain.h"
 #include "tests/ops/random_graph.h"
 #include "tests/ops/selection.h"
 #include "tests/ops/step_runner.h"
@@ -188,7 +189,7 @@ std::string check(Gpu& gpu, StepMemory& memory, const TestGraph& graph, Compare 
 }
 
 GPU_TEST_CASE("graphs: random ones answer what their nodes answer") {
-  const Without exact("activations");
+  const Without others("activations,estimates");
   StepMemory memory;
   // On libvkd3d a pipeline takes a fraction of a second.
   const size_t wanted = currentBackend() == DIMPLE_BACKEND_D3D12 ? 50 : 200;
@@ -208,6 +209,31 @@ GPU_TEST_CASE("graphs: random ones answer what their nodes answer") {
   }
   CHECK(failed == 0);
   std::printf("graphs: seeds 1 to %zu, %zu nodes, %zu failed\n", graphs, nodes, failed);
+}
+
+GPU_TEST_CASE("graphs: chains of element-wise nodes answer what their nodes answer") {
+  const Without others("activations,estimates");
+  StepMemory memory;
+  const auto& lines = chainLines();
+  size_t nodes = 0;
+  size_t left = 0;
+  size_t failed = 0;
+  // On libvkd3d a pipeline takes a fraction of a second.
+  const size_t step = selection().sample * (currentBackend() == DIMPLE_BACKEND_D3D12 ? 8 : 1);
+  for (size_t first = 0; first < lines.size(); first += step) {
+    Random random(first + 1);
+    const TestGraph graph = makeRandomChain(first + 1, random.size(3, 12), first);
+    nodes += graph.nodes.size();
+    left += rewrittenNodes(graph);
+    const std::string failure = check(gpu, memory, graph, compareElements);
+    if (failure.empty()) continue;
+    if (failed++ < 5) std::printf("chain %zu, %s: %s\n", first, lines[first].name.c_str(), failure.c_str());
+  }
+  CHECK(failed == 0);
+  // Most nodes come to stand in chains.
+  CHECK(left * 2 < nodes);
+  std::printf("graphs: chains of %zu operators with their types, %zu nodes, %zu after rewriting, %zu failed\n",
+              lines.size(), nodes, left, failed);
 }
 
 GPU_TEST_CASE("graphs: an activation in the operator before it answers what it answers alone") {

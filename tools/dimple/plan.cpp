@@ -115,7 +115,7 @@ void printGraph(ModelGraph& graph, const Model& model, const Caps& caps, const P
   auto read = readGraph(graph.desc(handles), find);
   if (!read) throw InputError(cat("The graph at ", place, " is refused: ", read.error().text));
   const size_t nodes = read->nodes.size();
-  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), graphOptionsWithout(options.without));
+  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), caps, graphOptionsWithout(options.without));
   const auto planned = planGraph(rewritten.graph, caps);
   if (!planned) throw RunError(cat("The graph at ", place, " cannot be planned: ", planned.error().text));
   const PlanTotals totals = totalsOf(planned->plan.execution);
@@ -165,7 +165,9 @@ Action setUpPlan(CLI::App& options) {
                      "Plan for a made-up device: default (no optional features), features=all, features=none, or a "
                      "limit such as maxBufferRange=134217728; may be repeated");
   options.add_flag("--graph", values->graph, "Plan dispatches of the program that follow each other as one graph");
-  options.add_option("--without", values->without, "With --graph: rewrites that are not made, such as activations");
+  options.add_option(
+      "--without", values->without,
+      "With --graph: rewrites that are not made: activations, chains; estimates: chains wherever possible");
   options.add_flag("--why", values->why, "Say which kernels were passed over, and why");
   return [values] { return run(*values); };
 }

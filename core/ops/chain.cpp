@@ -1,0 +1,379 @@
+#include "core/ops/chain.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/checked.h"
+#include "core/element_text.h"
+#include "core/plan_builder.h"
+
+namespace dimple {
+namespace {
+
+// ---- programs -------------------------------------------------------------------------------------------------------
+
+constexpr uint32_t kMostKept = 3;
+
+// Of a step's operand (kernels/elementwise/chain.comp).
+constexpr uint32_t kSourceCurrent = 0;
+constexpr uint32_t kSourceKept = 1;
+constexpr uint32_t kSourceNumber = 4;
+constexpr uint32_t kSourceInput = 8;
+
+class Programmer {
+ public:
+  explicit Programmer(std::span<const ChainOperator> operators) : operators_(operators) {}
+
+  std::optional<Chain> program() {
+    for (uint32_t n = 0; n < operators_.size(); ++n) addOperator(n);
+    if (draft_.size() > kMostChainSteps || !placeKept()) return {};
+    Chain chain;
+    for (const Draft& draft : draft_) {
+      chain.steps.push_back(encoded(draft));
+      if (draft.source >= kSourceInput) chain.loads.push_back(draft.source - kSourceInput);
+      if (!isShort(draft.step)) ++(isCostly(draft.step) ? chain.costlyFunctions : chain.functions);
+      if (bitWidth(draft.step.to) < 32) ++chain.narrowed;
+    }
+    return chain;
+  }
+
+ private:
+  struct Draft {
+    ElementStep step;
+    std::optional<ChainValue> operand{};
+    bool swapped = false;
+    std::optional<uint32_t> result{};  // the operator whose result this is
+    uint32_t source = kSourceCurrent;
+    uint32_t keep = 0;   // in which place, from 1 on
+    uint32_t store = 0;  // to which output, from 1 on
+  };
+
+  static bool isOperator(const ChainValue& value, std::optional<uint32_t> index) {
+    return value.kind == ChainValue::Kind::Operator && value.value == index;
+  }
+
+  static bool takesTwo(StepKind kind) {
+    return kind == StepKind::Binary || kind == StepKind::Predicate || kind == StepKind::Power;
+  }
+
+  // What applyShort() of the kernel knows.
+  static bool isShort(const ElementStep& step) {
+    switch (step.kind) {
+      case StepKind::Load:
+      case StepKind::Condition:
+      case StepKind::Select:
+        return true;
+      case StepKind::Scale:
+        return isFloat(step.from);
+      case StepKind::Cast:
+        return isFloat(step.from) && isFloat(step.to);
+      case StepKind::Unary:
+      case StepKind::Binary:
+        break;
+      default:
+        return false;
+    }
+    if (!isFloat(step.from)) return false;
+    switch (step.op) {
+      case DML_OPERATOR_ELEMENT_WISE_ADD:
+      case DML_OPERATOR_ELEMENT_WISE_ADD1:
+      case DML_OPERATOR_ELEMENT_WISE_SUBTRACT:
+      case DML_OPERATOR_ELEMENT_WISE_MULTIPLY:
+      case DML_OPERATOR_ELEMENT_WISE_DIVIDE:
+      case DML_OPERATOR_ELEMENT_WISE_MAX:
+      case DML_OPERATOR_ELEMENT_WISE_MIN:
+      case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
+      case DML_OPERATOR_ACTIVATION_IDENTITY:
+      case DML_OPERATOR_ELEMENT_WISE_CLIP:
+      case DML_OPERATOR_ELEMENT_WISE_CLIP1:
+      case DML_OPERATOR_ACTIVATION_RELU:
+      case DML_OPERATOR_ACTIVATION_LINEAR:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // Functions of numbers, most of which are exponentials, logarithms and the like.
+  static bool isCostly(const ElementStep& step) {
+    return step.kind == StepKind::Power || (step.kind == StepKind::Unary && isFloat(step.from));
+  }
+
+  void addOperator(uint32_t n) {
+    const ChainOperator& op = operators_[n];
+    const ChainValue& first = op.inputs[0];
+    const auto operandOf = [&](const ElementStep& step) -> std::optional<ChainValue> {
+      if (step.number) return ChainValue{ChainValue::Kind::Number, *step.number};
+      if (step.input) return op.inputs[*step.input];
+      return {};
+    };
+    // What the value is that steps find: at first the one that the operator before made.
+    std::optional<uint32_t> current;
+    if (n > 0) current = n - 1;
+    bool swapped = false;
+    if (!isOperator(first, current)) {
+      const auto operand = operandOf(op.steps[0]);
+      swapped = takesTwo(op.steps[0].kind) && operand && isOperator(*operand, current);
+      if (!swapped) {
+        draft_.push_back({{.to = DML_TENSOR_DATA_TYPE_UINT32}, first});
+        current.reset();
+      }
+    }
+    for (size_t s = 0; s < op.steps.size(); ++s) {
+      Draft draft{op.steps[s], operandOf(op.steps[s])};
+      if (s == 0 && swapped) {
+        draft.operand = first;
+        draft.swapped = true;
+      } else if (draft.operand && isOperator(*draft.operand, current) && s == 0) {
+        draft.operand.reset();
+      }
+      draft_.push_back(draft);
+    }
+    draft_.back().result = n;
+    if (op.output) draft_.back().store = *op.output + 1;
+  }
+
+  // Finds places for results that later steps take. False if there are too few.
+  bool placeKept() {
+    std::vector<size_t> lastUse(operators_.size());
+    for (size_t d = 0; d < draft_.size(); ++d)
+      if (const auto& operand = draft_[d].operand; operand && operand->kind == ChainValue::Kind::Operator)
+        lastUse[operand->value] = d;
+    std::array<size_t, kMostKept> freeFrom{};  // the first draft that may keep a result there
+    std::vector<uint32_t> places(operators_.size());
+    for (size_t d = 0; d < draft_.size(); ++d) {
+      Draft& draft = draft_[d];
+      if (draft.operand) draft.source = sourceOf(*draft.operand, places);
+      if (!draft.result || lastUse[*draft.result] == 0) continue;
+      const auto free = std::ranges::find_if(freeFrom, [&](size_t from) { return from <= d; });
+      if (free == freeFrom.end()) return false;
+      *free = lastUse[*draft.result];
+      draft.keep = static_cast<uint32_t>(free - freeFrom.begin()) + 1;
+      places[*draft.result] = draft.keep - 1;
+    }
+    return true;
+  }
+
+  static uint32_t sourceOf(const ChainValue& value, const std::vector<uint32_t>& places) {
+    switch (value.kind) {
+      case ChainValue::Kind::Input:
+        return kSourceInput + value.value;
+      case ChainValue::Kind::Number:
+        return kSourceNumber;
+      case ChainValue::Kind::Operator:
+        return kSourceKept + places[value.value];
+    }
+    return kSourceCurrent;
+  }
+
+  static ChainStep encoded(const Draft& draft) {
+    const ElementStep& step = draft.step;
+    const uint32_t control = static_cast<uint32_t>(step.op) | static_cast<uint32_t>(step.kind) << 8 |
+                             typeWord(step.to) << 12 | typeWord(step.from) << 17 | draft.source << 22 |
+                             (draft.swapped ? 1u << 26 : 0u) | draft.keep << 27 | draft.store << 29;
+    return {control, step.a, step.b, draft.source == kSourceNumber ? draft.operand->value : 0};
+  }
+
+  const std::span<const ChainOperator> operators_;
+  std::vector<Draft> draft_;
+};
+
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+// Elements an invocation.
+constexpr uint32_t kLanes = 8;
+
+// Where the parts of a parameter block begin, in vectors (kernels/elementwise/chain_memory.glsl).
+constexpr uint32_t kDimensions = 24;
+constexpr uint32_t kProgram = 32;
+static_assert((kMostChainInputs + kMostChainOutputs) * 3 == kDimensions && kDimensions + kMaxRank == kProgram &&
+              (kProgram + kMostChainSteps) * 16 == kParameterBlockBytes);
+
+// How an invocation's elements of an operand lie.
+enum Place : uint32_t {
+  kStartLinear = 0u << 5,
+  kStartWalk = 1u << 5,
+  kStartBase = 2u << 5,
+  kSpreadVector = 0u << 7,
+  kSpreadOne = 1u << 7,
+  kSpreadEach = 2u << 7,
+  kSpreadMask = 3u << 7,
+};
+
+uint32_t placeOf(const Walk& walk, uint32_t operand) {
+  if (walk.isUniform(operand) && walk.rank > 0) return kStartBase | kSpreadOne;
+  uint32_t packed = 1;
+  bool linear = true;
+  bool aligned = walk.base[operand] % kLanes == 0;
+  for (uint32_t d = walk.rank; d-- > 0;) {
+    linear &= walk.strides[d][operand] == packed;
+    packed *= walk.sizes[d];
+    if (d + 1 < walk.rank) aligned &= walk.strides[d][operand] % kLanes == 0;
+  }
+  if (linear) return kStartLinear | (walk.base[operand] % kLanes == 0 ? kSpreadVector : kSpreadEach);
+  // No vector crosses the end of an innermost row.
+  const uint32_t inner = walk.rank - 1;
+  if (walk.sizes[inner] % kLanes == 0) {
+    if (walk.strides[inner][operand] == 0) return kStartWalk | kSpreadOne;
+    if (walk.strides[inner][operand] == 1 && aligned) return kStartWalk | kSpreadVector;
+  }
+  return kStartWalk | kSpreadEach;
+}
+
+Walk walkOf(const Tensor& output, std::span<const Tensor* const> tensors, uint32_t sortedBy) {
+  Walk walk = makeWalk(output.sizeSpan(), tensors);
+  walk.sortBy(sortedBy);
+  walk.coalesce();
+  return walk;
+}
+
+// Through the inputs, then the outputs.
+Walk walkOf(const OpView& view) {
+  std::vector<const Tensor*> tensors;
+  for (const Tensor& input : view.inputs()) tensors.push_back(&input);
+  for (const Tensor& output : view.outputs()) tensors.push_back(&output);
+  return walkOf(view.output(), tensors, static_cast<uint32_t>(view.inputs().size()));
+}
+
+std::vector<uint32_t> parameterWords(const OpView& view, const Walk& walk) {
+  const Chain& chain = view.as<Chain>();
+  std::vector<uint32_t> words((kProgram + chain.steps.size()) * 4);
+  const auto inputs = static_cast<uint32_t>(view.inputs().size());
+  const auto count = static_cast<uint32_t>(inputs + view.outputs().size());
+  for (uint32_t k = 0; k < count; ++k) {
+    const DataType type = k < inputs ? view.input(k).type : view.output(k - inputs).type;
+    const uint32_t slot = k < inputs ? k : kMostChainInputs + k - inputs;
+    uint32_t* const operand = &words[slot * 12];
+    operand[0] = typeWord(type) | placeOf(walk, k);
+    operand[1] = walk.base[k];
+    for (uint32_t d = 0; d < walk.rank; ++d) operand[4 + d] = walk.strides[walk.rank - 1 - d][k];
+  }
+  for (uint32_t d = 0; d < walk.rank; ++d) {
+    const uint32_t size = walk.sizes[walk.rank - 1 - d];
+    const Divisor divisor = makeDivisor(size);
+    const uint32_t dimension[] = {size, divisor.multiplier, divisor.shift1, divisor.shift2};
+    std::ranges::copy(dimension, &words[(kDimensions + d) * 4]);
+  }
+  for (size_t s = 0; s < chain.steps.size(); ++s) std::ranges::copy(chain.steps[s], &words[(kProgram + s) * 4]);
+  return words;
+}
+
+Result<Plan> planChain(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  const auto inputs = static_cast<uint32_t>(view.inputs().size());
+  std::vector<WalkOperand> ranges;
+  for (uint32_t i = 0; i < inputs; ++i) ranges.push_back(builder.inputOperand(i));
+  for (uint32_t o = 0; o < view.outputs().size(); ++o) ranges.push_back(builder.outputOperand(o));
+  const auto add = [&](const Walk& part, const std::vector<BufferRange>& bound) {
+    // What a binding without an operand is bound to, and never accessed.
+    BufferRange unused = bound[inputs];
+    unused.bytes = 4;
+    std::vector<BufferRange> buffers(kMostChainInputs + kMostChainOutputs, unused);
+    for (uint32_t i = 0; i < kMostChainInputs; ++i) buffers[i].writes = false;
+    std::copy_n(bound.begin(), inputs, buffers.begin());
+    std::copy(bound.begin() + inputs, bound.end(), buffers.begin() + kMostChainInputs);
+    const uint64_t count = part.count();
+    return builder.addItems(
+        "chain", divideUp(count, kLanes),
+        {static_cast<uint32_t>(count), part.rank, static_cast<uint32_t>(view.as<Chain>().steps.size())}, buffers,
+        builder.parameters(parameterWords(view, part)));
+  };
+  if (auto error = builder.addWindows(walkOf(view), ranges, add)) return *error;
+  return builder.finish();
+}
+
+// Outputs of several are stored while inputs are still read.
+constexpr OpSchema chainSchema(bool inPlace) {
+  return {DML_OPERATOR_INVALID, "CHAIN", 0, {}, {}, inPlace, false, nullptr, planChain};
+}
+constexpr OpSchema kChain = chainSchema(false);
+constexpr OpSchema kChainInPlace = chainSchema(true);
+
+bool hasChainType(const Tensor& tensor) { return (kUpTo32 & typeBit(tensor.type)) != 0; }
+
+bool broadcasts(const Tensor& tensor, const Tensor& target) {
+  if (tensor.rank != target.rank) return false;
+  for (uint32_t d = 0; d < tensor.rank; ++d)
+    if (tensor.sizes[d] != 1 && tensor.sizes[d] != target.sizes[d]) return false;
+  return true;
+}
+
+}  // namespace
+
+std::vector<ElementStep> elementSteps(const OpView& view) {
+  if (view.outputs().size() != 1 || !hasChainType(view.output())) return {};
+  for (const Tensor& input : view.inputs())
+    if (input.present() && (!hasChainType(input) || !broadcasts(input, view.output()))) return {};
+  for (const auto family : {elementwiseSteps, castSteps, quantizationSteps})
+    if (auto steps = family(view); !steps.empty()) return steps;
+  return {};
+}
+
+uint32_t chainNumber(DataType type, const std::byte* bytes) {
+  DML_SCALAR_UNION value{};
+  std::memcpy(value.Bytes, bytes, byteWidth(type));
+  switch (type) {
+    case DML_TENSOR_DATA_TYPE_FLOAT16:
+      return std::bit_cast<uint32_t>(static_cast<float>(halfValue(value.UInt16)));
+    case DML_TENSOR_DATA_TYPE_INT8:
+      return static_cast<uint32_t>(int32_t{value.Int8});
+    case DML_TENSOR_DATA_TYPE_INT16:
+      return static_cast<uint32_t>(int32_t{value.Int16});
+    default:
+      return value.UInt32;
+  }
+}
+
+Tensor squeezed(const Tensor& tensor, std::span<const uint32_t> sizes) {
+  Tensor result = tensor;
+  result.rank = 0;
+  result.elements = 1;
+  result.sizes = {};
+  result.strides = {};
+  const auto add = [&](uint32_t size, uint32_t stride) {
+    result.sizes[result.rank] = size;
+    result.strides[result.rank++] = stride;
+    result.elements *= size;
+  };
+  for (uint32_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] != 1) add(sizes[d], tensor.sizes[d] == 1 ? 0 : tensor.strides[d]);
+  if (result.rank == 0) add(1, 1);
+  return result;
+}
+
+std::optional<Chain> makeChain(std::span<const ChainOperator> operators) { return Programmer(operators).program(); }
+
+OpView chainView(const Chain& chain, std::vector<Tensor> inputs, std::vector<std::string> inputNames,
+                 std::vector<Tensor> outputs, std::vector<std::string> outputNames) {
+  return {outputs.size() == 1 ? kChainInPlace : kChain,
+          &chain,
+          std::move(inputs),
+          std::move(inputNames),
+          std::move(outputs),
+          std::move(outputNames)};
+}
+
+uint32_t indexedAccesses(const OpView& chain) {
+  const Walk walk = walkOf(chain);
+  const auto inputs = static_cast<uint32_t>(chain.inputs().size());
+  const auto isIndexed = [&](uint32_t operand) { return (placeOf(walk, operand) & kSpreadMask) == kSpreadEach; };
+  auto indexed = static_cast<uint32_t>(std::ranges::count_if(chain.as<Chain>().loads, isIndexed));
+  for (uint32_t o = 0; o < chain.outputs().size(); ++o)
+    if (isIndexed(inputs + o)) ++indexed;
+  return indexed;
+}
+
+bool readsAcross(std::span<const Tensor> inputs, const Tensor& output) {
+  std::vector<const Tensor*> tensors;
+  for (const Tensor& input : inputs)
+    if (input.present()) tensors.push_back(&input);
+  tensors.push_back(&output);
+  const auto count = static_cast<uint32_t>(tensors.size() - 1);
+  const Walk walk = walkOf(output, tensors, count);
+  if (walk.rank == 0) return false;
+  const auto& strides = walk.strides[walk.rank - 1];
+  return std::any_of(strides.begin(), strides.begin() + count, [](uint32_t stride) { return stride > 1; });
+}
+
+}  // namespace dimple

@@ -1,0 +1,100 @@
+// Chains of element-wise operators in one dispatch: what each does to an element, step by step, as a program that a
+// kernel executes (kernels/elementwise/chain.comp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/op_view.h"
+#include "core/plan.h"
+
+namespace dimple {
+
+// What the kernel holds.
+constexpr uint32_t kMostChainInputs = 6;
+constexpr uint32_t kMostChainOutputs = 2;
+constexpr uint32_t kMostChainSteps = 32;
+
+// What a step makes of the current value and an operand. The numbers are those of chain_functions.glsl.
+enum class StepKind : uint8_t {
+  Load = 0,        // the operand
+  Scale = 1,       // value * a + b
+  Unary = 2,       // the operator's function of the value, with attributes a and b
+  Binary = 3,      // ... of the value and the operand
+  Predicate = 4,   // 1 or 0, or what BIT_COUNT counts; a is a mode
+  Power = 5,       // value ^ operand
+  Cast = 6,        // the value in another type
+  Condition = 7,   // remembers where the value is not 0
+  Select = 8,      // the value where that was so, else the operand
+  Difference = 9,  // value - operand of integers, as FLOAT32
+  Quantize = 10,   // round(value) + operand, in the range of the type
+};
+
+struct ElementStep {
+  StepKind kind = StepKind::Load;
+  DML_OPERATOR_TYPE op = DML_OPERATOR_INVALID;
+  DataType from = DML_TENSOR_DATA_TYPE_FLOAT32;  // of the values that it computes with
+  DataType to = DML_TENSOR_DATA_TYPE_FLOAT32;    // to which the result is rounded, or whose bits are kept of it
+  std::optional<size_t> input{};                 // of the operator: the operand
+  std::optional<uint32_t> number{};              // or a number, as a value of the kernel
+  uint32_t a = 0;
+  uint32_t b = 0;
+};
+
+// What an operator does to each element, beginning with that of its input 0. Empty if it is not element-wise, or not of
+// types and functions that the kernel has.
+std::vector<ElementStep> elementSteps(const OpView& view);
+
+// The same of a family's operators; empty for others.
+std::vector<ElementStep> elementwiseSteps(const OpView& view);
+std::vector<ElementStep> castSteps(const OpView& view);
+std::vector<ElementStep> quantizationSteps(const OpView& view);
+
+// A number of a type of at most 32 bits as the kernel holds it: FLOAT16 as FLOAT32, integers extended.
+uint32_t chainNumber(DataType type, const std::byte* bytes);
+
+// A tensor without its dimensions of size 1, broadcast to `sizes`.
+Tensor squeezed(const Tensor& tensor, std::span<const uint32_t> sizes);
+
+// What an operator of a chain takes.
+struct ChainValue {
+  enum class Kind : uint8_t { Input, Number, Operator };
+  Kind kind = Kind::Input;
+  uint32_t value = 0;  // index of the chain's input, the number, or index of an earlier operator
+};
+
+struct ChainOperator {
+  std::vector<ElementStep> steps;
+  std::vector<ChainValue> inputs;
+  std::optional<uint32_t> output;  // of the chain
+};
+
+// A step as the kernel reads it.
+using ChainStep = std::array<uint32_t, 4>;
+
+struct Chain {
+  std::vector<ChainStep> steps;
+  std::vector<uint32_t> loads;   // the inputs that steps load, one a step
+  uint32_t functions = 0;        // steps whose function takes one element after another
+  uint32_t costlyFunctions = 0;  // ... and many instructions
+  uint32_t narrowed = 0;         // steps whose result is rounded to a type of less than 32 bits
+};
+
+// The program of operators, each of which comes after those that it takes. No value if it takes more steps, or more
+// values at a time, than the kernel has.
+std::optional<Chain> makeChain(std::span<const ChainOperator> operators);
+
+// The chain as an operator: its inputs and outputs are squeezed tensors of the same sizes. `chain` outlives it.
+OpView chainView(const Chain& chain, std::vector<Tensor> inputs, std::vector<std::string> inputNames,
+                 std::vector<Tensor> outputs, std::vector<std::string> outputNames);
+
+// Loads and stores of a chain for which each element's place is computed.
+uint32_t indexedAccesses(const OpView& chain);
+
+// Whether an element-wise operator on squeezed tensors reads across what it writes in a row.
+bool readsAcross(std::span<const Tensor> inputs, const Tensor& output);
+
+}  // namespace dimple

@@ -110,7 +110,12 @@ std::string shortText(double value) {
 // The tensors that a case has, in the order of binding.
 std::vector<std::pair<Role, const DML_BUFFER_TENSOR_DESC*>> tensorsOf(const BenchCase& item) {
   std::vector<std::pair<Role, const DML_BUFFER_TENSOR_DESC*>> tensors;
-  for (const BindPoint& point : bindPoints(item.desc)) tensors.emplace_back(point.role, point.tensors.front());
+  if (item.graph) {
+    for (const auto* tensor : item.graph->inputs()) tensors.emplace_back(Role::Input, tensor);
+    tensors.emplace_back(Role::Output, item.graph->output());
+    return tensors;
+  }
+  for (const BindPoint& point : bindPoints(*item.desc)) tensors.emplace_back(point.role, point.tensors.front());
   return tensors;
 }
 
@@ -188,7 +193,7 @@ class BenchBuffers {
     }
   }
 
-  static constexpr size_t kVaried = 3;
+  static constexpr size_t kVaried = 4;
 
   Com<ID3D12Resource> uploaded(const void* data, size_t bytes) {
     Com<ID3D12Resource> buffer = createBuffer(device_, bytes);
@@ -247,8 +252,10 @@ double profiledNanoseconds(const Device& device, Runner& runner, BenchBuffers& b
   item.kernels.clear();
   for (const KernelTime& time : readProfile(device)) {
     sum += time.nanoseconds;
-    if (item.kernels.find(time.kernel) == item.kernels.npos)
-      item.kernels += cat(item.kernels.empty() ? "" : " ", time.kernel);
+    // Behind the label of a graph's node.
+    const size_t label = time.kernel.rfind(' ');
+    const std::string kernel = time.kernel.substr(label == time.kernel.npos ? 0 : label + 1);
+    if (item.kernels.find(kernel) == item.kernels.npos) item.kernels += cat(item.kernels.empty() ? "" : " ", kernel);
   }
   return sum;
 }
@@ -272,7 +279,8 @@ void measure(const Device& device, const BenchOptions& options, std::vector<Benc
   UINT descriptors = 0;
   std::vector<CompiledOperator*> operators;
   for (BenchCase& item : cases) {
-    item.op = compileOperator(device, item.desc.desc(), DML_EXECUTION_FLAG_NONE, item.name);
+    item.op = item.graph ? item.graph->compile(device, item.name)
+                         : compileOperator(device, item.desc->desc(), DML_EXECUTION_FLAG_NONE, item.name);
     operators.push_back(&item.op);
     temporary = std::max(temporary, item.op.properties.TemporaryResourceSize);
     descriptors = std::max(descriptors, item.op.properties.RequiredDescriptorCount);
@@ -309,6 +317,10 @@ int bench(const BenchOptions& options) {
     throw InputError("Rows, columns and iterations must be at least 1.");
   const Device device(options.device);
   auto cases = makeCases(options);
+  for (BenchCase& item : benchChains(options.rows, options.columns)) {
+    for (const auto& [role, tensor] : tensorsOf(item)) item.bytes += touchedBytes(*tensor);
+    cases.push_back(std::move(item));
+  }
   if (!options.memoryOnly)
     for (BenchCase& item : benchProducts()) cases.push_back(std::move(item));
   // The first two are what the others are compared with.

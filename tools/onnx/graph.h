@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -123,7 +124,7 @@ class Op {
   Op(const Op&) = delete;
 
   const DML_TENSOR_DESC* input(const Value& value);
-  const DML_TENSOR_DESC* optionalInput(const Value* value);  // null: absent
+  const DML_TENSOR_DESC* optionalInput(const std::optional<Value>& value);
   const DML_TENSOR_DESC* output(Type type, const Sizes& sizes);
   const DML_TENSOR_DESC* absentOutput();
 

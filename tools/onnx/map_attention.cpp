@@ -58,7 +58,7 @@ Value rotate(GraphBuilder& graph, const Value& x, const Value& cosine, const Val
 }
 
 // The cache's rows for the places of each batch, for all heads.
-Value anglesOf(GraphBuilder& graph, const Value& cache, const Value* places) {
+Value anglesOf(GraphBuilder& graph, const Value& cache, const std::optional<Value>& places) {
   if (!places) return graph.reshape(cache, {cache.sizes[0], 1, cache.sizes[1], cache.sizes[2]});
   if (cache.rank() != 2 || places->rank() != 2)
     throw ModelError(cat("A cache has sizes ", listText(cache.sizes), " and position_ids ", listText(places->sizes),
@@ -130,7 +130,7 @@ void applyMasks(NodeContext& node, Scores& scores, int64_t past) {
   GraphBuilder& graph = node.graph();
   const int64_t queries = scores.value.sizes[2];
   const int64_t keys = scores.value.sizes[3];
-  if (const Value* mask = node.optional(3)) {
+  if (const auto mask = node.optional(3)) {
     scores.hides = true;
     scores.value = mask->type == Type::Bool ? hide(graph, scores.value, *mask)
                                             : add(graph, scores.value, cast(graph, *mask, scores.value.type));

@@ -25,15 +25,6 @@ UINT groupCount(const NodeContext& node, const Value& x) {
   return static_cast<UINT>(group);
 }
 
-// [C] as [1, C, 1, ..]
-Value alongChannels(GraphBuilder& graph, const Value& value, size_t rank) {
-  if (value.rank() != 1)
-    throw ModelError(cat("A tensor has sizes ", listText(value.sizes), ", expected one dimension."));
-  Sizes sizes(rank, 1);
-  sizes[1] = value.sizes[0];
-  return graph.reshape(value, sizes);
-}
-
 Sizes convolvedSizes(const Window& window, const Value& x, const Value& filter) {
   Sizes sizes = {x.sizes[0], filter.sizes[0]};
   for (size_t i = 0; i < window.rank(); ++i) sizes.push_back(windowCount(window, x.sizes, i, false));
@@ -62,7 +53,7 @@ void mapConv(NodeContext& node) {
   DML_CONVOLUTION_OPERATOR_DESC desc{};
   desc.InputTensor = op.input(x);
   desc.FilterTensor = op.input(filter);
-  desc.BiasTensor = op.optionalInput(bias ? &*bias : nullptr);
+  desc.BiasTensor = op.optionalInput(bias);
   desc.OutputTensor = op.output(x.type, convolvedSizes(window, x, filter));
   desc.Mode = DML_CONVOLUTION_MODE_CROSS_CORRELATION;
   desc.Direction = DML_CONVOLUTION_DIRECTION_FORWARD;
@@ -124,7 +115,7 @@ void mapConvTranspose(NodeContext& node) {
   DML_CONVOLUTION_OPERATOR_DESC desc{};
   desc.InputTensor = op.input(x);
   desc.FilterTensor = op.input(filter);
-  desc.BiasTensor = op.optionalInput(bias ? &*bias : nullptr);
+  desc.BiasTensor = op.optionalInput(bias);
   desc.OutputTensor = op.output(x.type, sizes);
   desc.Mode = DML_CONVOLUTION_MODE_CROSS_CORRELATION;
   desc.Direction = DML_CONVOLUTION_DIRECTION_BACKWARD;
@@ -143,8 +134,6 @@ std::optional<Value> perChannel(NodeContext& node, size_t index, size_t rank) {
   return alongChannels(graph, value, rank);
 }
 
-const Value* pointer(const std::optional<Value>& value) { return value ? &*value : nullptr; }
-
 void mapConvInteger(NodeContext& node) {
   const Value& x = node.input(0);
   const Value& filter = node.input(1);
@@ -155,9 +144,9 @@ void mapConvInteger(NodeContext& node) {
   Op op(node.graph());
   DML_CONVOLUTION_INTEGER_OPERATOR_DESC desc{};
   desc.InputTensor = op.input(x);
-  desc.InputZeroPointTensor = op.optionalInput(pointer(inputZero));
+  desc.InputZeroPointTensor = op.optionalInput(inputZero);
   desc.FilterTensor = op.input(filter);
-  desc.FilterZeroPointTensor = op.optionalInput(pointer(filterZero));
+  desc.FilterZeroPointTensor = op.optionalInput(filterZero);
   desc.OutputTensor = op.output(Type::Int32, convolvedSizes(window, x, filter));
   setWindow(desc, window);
   desc.GroupCount = groupCount(node, x);
@@ -184,14 +173,14 @@ void mapQLinearConv(NodeContext& node) {
   Op op(node.graph());
   DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC desc{};
   desc.InputTensor = op.input(x);
-  desc.InputScaleTensor = op.optionalInput(pointer(inputScale));
-  desc.InputZeroPointTensor = op.optionalInput(pointer(inputZero));
+  desc.InputScaleTensor = op.optionalInput(inputScale);
+  desc.InputZeroPointTensor = op.optionalInput(inputZero);
   desc.FilterTensor = op.input(filter);
-  desc.FilterScaleTensor = op.optionalInput(pointer(filterScale));
-  desc.FilterZeroPointTensor = op.optionalInput(pointer(filterZero));
-  desc.BiasTensor = op.optionalInput(pointer(bias));
-  desc.OutputScaleTensor = op.optionalInput(pointer(outputScale));
-  desc.OutputZeroPointTensor = op.optionalInput(pointer(outputZero));
+  desc.FilterScaleTensor = op.optionalInput(filterScale);
+  desc.FilterZeroPointTensor = op.optionalInput(filterZero);
+  desc.BiasTensor = op.optionalInput(bias);
+  desc.OutputScaleTensor = op.optionalInput(outputScale);
+  desc.OutputZeroPointTensor = op.optionalInput(outputZero);
   desc.OutputTensor = op.output(node.has(7) ? node.input(7).type : Type::UInt8, convolvedSizes(window, x, filter));
   setWindow(desc, window);
   desc.GroupCount = groupCount(node, x);

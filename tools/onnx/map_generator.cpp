@@ -10,11 +10,7 @@ namespace {
 void mapConstant(NodeContext& node) {
   const Attributes& attributes = node.attributes();
   if (const auto* tensor = attributes.tensor("value")) return node.setOutput(0, hostValue(readTensor(*tensor, {})));
-  if (attributes.has("value_int")) {
-    HostTensor tensor(Type::Int64, {});
-    tensor.setInteger(0, attributes.integer("value_int", 0));
-    return node.setOutput(0, hostValue(std::move(tensor)));
-  }
+  if (attributes.has("value_int")) return node.setOutput(0, integerScalar(attributes.integer("value_int", 0)));
   if (attributes.has("value_float"))
     return node.setOutput(0,
                           hostValue(scalarTensor(Type::Float, static_cast<double>(attributes.real("value_float", 0)))));
@@ -75,7 +71,7 @@ void mapEyeLike(NodeContext& node) {
   const int64_t diagonal = std::clamp(node.attributes().integer("k", 0), -reach, reach);
   Op op(node.graph());
   DML_DIAGONAL_MATRIX1_OPERATOR_DESC desc{};
-  op.optionalInput(nullptr);
+  op.optionalInput({});
   desc.OutputTensor = op.output(type, x.sizes);
   desc.ValueDataType = traits(type).device;
   desc.Value = scalarUnion(type, scalarTensor(Type::Float, 1));

@@ -26,6 +26,21 @@ std::vector<size_t> identityOrder(size_t rank) {
 
 Value scalar(Type type, double value) { return hostValue(scalarTensor(type, value)); }
 
+Value integerScalar(int64_t value) {
+  HostTensor tensor(Type::Int64, {});
+  tensor.setInteger(0, value);
+  return hostValue(std::move(tensor));
+}
+
+Value alongChannels(GraphBuilder& graph, const Value& value, size_t rank) {
+  if (value.rank() != 1 || rank < 2)
+    throw ModelError(cat("A tensor has sizes ", listText(value.sizes), ", expected one dimension for the channels of ",
+                         "two dimensions and more."));
+  Sizes sizes(rank, 1);
+  sizes[1] = value.sizes[0];
+  return graph.reshape(value, sizes);
+}
+
 DML_SCALAR_UNION scalarUnion(Type type, const HostTensor& tensor) {
   HostTensor converted(type, {1});
   if (tensor.elements() != 1)

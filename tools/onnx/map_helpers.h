@@ -15,6 +15,9 @@ std::vector<size_t> identityOrder(size_t rank);
 
 // A constant of one element, for broadcasting.
 Value scalar(Type type, double value);
+Value integerScalar(int64_t value);  // of int64
+// [C] as [1, C, 1, ..] of so many dimensions. Throws ModelError.
+Value alongChannels(GraphBuilder& graph, const Value& value, size_t rank);
 DML_SCALAR_UNION scalarUnion(Type type, const HostTensor& tensor);
 
 // Of the same type: `value` as it is.

@@ -42,7 +42,7 @@ Value matrixProduct(GraphBuilder& graph, const Value& a, const Value& b, float a
   DML_GEMM_OPERATOR_DESC desc{};
   desc.ATensor = op.input(product.a);
   desc.BTensor = op.input(product.b);
-  op.optionalInput(nullptr);
+  op.optionalInput({});
   desc.OutputTensor = op.output(a.type, product.sizes);
   desc.Alpha = alpha;
   return graph.reshape(op.make(DML_OPERATOR_GEMM, desc), product.result);
@@ -90,7 +90,7 @@ void mapGemm(NodeContext& node) {
   DML_GEMM_OPERATOR_DESC desc{};
   desc.ATensor = op.input(a);
   desc.BTensor = op.input(b);
-  desc.CTensor = op.optionalInput(c ? &*c : nullptr);
+  desc.CTensor = op.optionalInput(c);
   desc.OutputTensor = op.output(a.type, sizes);
   desc.TransA = transposeA ? DML_MATRIX_TRANSFORM_TRANSPOSE : DML_MATRIX_TRANSFORM_NONE;
   desc.TransB = transposeB ? DML_MATRIX_TRANSFORM_TRANSPOSE : DML_MATRIX_TRANSFORM_NONE;

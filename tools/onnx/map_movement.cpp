@@ -14,6 +14,17 @@ void mapConcat(NodeContext& node) {
   node.setOutput(0, join(node.graph(), values, axis));
 }
 
+// Values of the same sizes along a new first axis.
+void mapStack(NodeContext& node) {
+  std::vector<Value> values;
+  for (size_t i = 0; i < node.inputCount(); ++i) {
+    Sizes sizes = node.input(i).sizes;
+    sizes.insert(sizes.begin(), 1);
+    values.push_back(node.graph().reshape(node.input(i), sizes));
+  }
+  node.setOutput(0, join(node.graph(), values, 0));
+}
+
 void mapSplit(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value& x = node.input(0);
@@ -318,6 +329,7 @@ constexpr Mapping kMappings[] = {
     {kOnnx, "Slice", 1, mapSlice},
     {kOnnx, "SpaceToDepth", 1, mapSpaceToDepth},
     {kOnnx, "Split", 2, mapSplit},
+    {kInternalDomain.data(), "Stack", 1, mapStack},
     {kOnnx, "Tile", 6, mapTile},
     {kOnnx, "Trilu", 14, mapTrilu},
 };

@@ -10,20 +10,6 @@ std::vector<UINT> axesFrom(size_t first, size_t rank) {
   return axes;
 }
 
-// [C] as [1, C, 1, ..]; other tensors with leading ones.
-Value alongChannels(GraphBuilder& graph, const Value& value, size_t rank) {
-  Sizes sizes(rank, 1);
-  if (value.rank() != 1) {
-    sizes = {1};
-    sizes.insert(sizes.end(), value.sizes.begin(), value.sizes.end());
-  } else if (rank > 1) {
-    sizes[1] = value.sizes[0];
-  } else {
-    sizes[0] = value.sizes[0];
-  }
-  return graph.reshape(value, sizes);
-}
-
 struct Normalization {
   std::vector<UINT> axes;
   std::optional<Value> scale;  // broadcast to the input
@@ -41,8 +27,8 @@ Value normalize(GraphBuilder& graph, const Value& x, const Normalization& parame
   Op op(graph);
   DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC desc{};
   desc.InputTensor = op.input(x);
-  desc.ScaleTensor = op.optionalInput(scale ? &*scale : nullptr);
-  desc.BiasTensor = op.optionalInput(bias ? &*bias : nullptr);
+  desc.ScaleTensor = op.optionalInput(scale);
+  desc.BiasTensor = op.optionalInput(bias);
   desc.OutputTensor = op.output(x.type, x.sizes);
   desc.AxisCount = static_cast<UINT>(parameters.axes.size());
   desc.Axes = parameters.axes.data();
@@ -52,10 +38,6 @@ Value normalize(GraphBuilder& graph, const Value& x, const Normalization& parame
   return op.make(DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2, desc);
 }
 
-std::optional<Value> optionalValue(const NodeContext& node, size_t index) {
-  return node.has(index) ? std::optional(node.input(index)) : std::nullopt;
-}
-
 void mapBatchNormalization(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value& x = node.input(0);
@@ -63,7 +45,10 @@ void mapBatchNormalization(NodeContext& node) {
   if (node.opset() < 14 && node.outputCount() > 1 && node.wants(1))
     throw ModelError("It trains (more than one output), which is not mapped for this version.");
   const auto parameter = [&](size_t index) {
-    return cast(graph, alongChannels(graph, node.input(index), x.rank()), x.type);
+    const Value& value = node.input(index);
+    // Before version 9 every element may have numbers of its own.
+    const Value spread = value.rank() == 1 ? alongChannels(graph, value, x.rank()) : graph.padRank(value, x.rank());
+    return cast(graph, spread, x.type);
   };
   const Value scale = parameter(1), bias = parameter(2), mean = parameter(3), variance = parameter(4);
   const float epsilon = node.attributes().real("epsilon", 1e-5f);
@@ -84,7 +69,7 @@ void mapBatchNormalization(NodeContext& node) {
   desc.InputTensor = op.input(x);
   desc.ScaleTensor = op.input(scale);
   desc.BiasTensor = op.input(bias);
-  op.optionalInput(nullptr);
+  op.optionalInput({});
   desc.OutputTensor = op.output(x.type, x.sizes);
   desc.OutputMeanTensor = op.output(x.type, scale.sizes);
   desc.OutputVarianceTensor = op.output(x.type, scale.sizes);
@@ -132,8 +117,8 @@ void mapLayerNormalization(NodeContext& node) {
   const Value& x = node.input(0);
   Normalization parameters;
   parameters.axes = axesFrom(normalizeAxis(node.attributes().integer("axis", -1), x.rank()), x.rank());
-  parameters.scale = optionalValue(node, 1);
-  parameters.bias = optionalValue(node, 2);
+  parameters.scale = node.optional(1);
+  parameters.bias = node.optional(2);
   parameters.epsilon = node.attributes().real("epsilon", 1e-5f);
   parameters.useMean = useMean;
   node.setOutput(0, normalize(node.graph(), x, parameters));
@@ -150,7 +135,7 @@ void mapSkipLayerNormalization(NodeContext& node) {
   Normalization parameters;
   parameters.axes = {static_cast<UINT>(sum.rank() - 1)};
   parameters.scale = node.input(2);
-  if (useMean) parameters.bias = optionalValue(node, 3);
+  if (useMean) parameters.bias = node.optional(3);
   parameters.epsilon = node.attributes().real("epsilon", 1e-5f);
   parameters.useMean = useMean;
   node.setOutput(0, normalize(graph, sum, parameters));

@@ -135,25 +135,20 @@ std::optional<Value> emptyWindows(GraphBuilder& graph, const Pool& pool) {
 
 // Places that count the last dimension fastest as places that count the first one of an image so.
 Value columnMajorPlaces(GraphBuilder& graph, const Value& places, const Sizes& sizes) {
-  const auto constant = [](int64_t value) {
-    HostTensor tensor(Type::Int64, {});
-    tensor.setInteger(0, value);
-    return hostValue(std::move(tensor));
-  };
   const int64_t image = elementCount(Sizes(sizes.begin() + 2, sizes.end()));
   Value rest = places;
   Value result;
   int64_t stride = image;
   for (size_t axis = sizes.size(); axis-- > 2;) {
-    const Value size = constant(sizes[axis]);
+    const Value size = integerScalar(sizes[axis]);
     const Value coordinate = binary<DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC>(
         graph, DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, rest, size, Type::Int64);
     rest = divide(graph, subtract(graph, rest, coordinate), size);
     stride /= sizes[axis];
-    const Value part = multiply(graph, coordinate, constant(stride));
+    const Value part = multiply(graph, coordinate, integerScalar(stride));
     result = axis + 1 == sizes.size() ? part : add(graph, result, part);
   }
-  return add(graph, result, multiply(graph, rest, constant(image)));
+  return add(graph, result, multiply(graph, rest, integerScalar(image)));
 }
 
 template <bool global>

@@ -89,7 +89,7 @@ void mapQuantizeLinear(NodeContext& node) {
   DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC desc{};
   desc.InputTensor = op.input(x);
   desc.ScaleTensor = op.input(scale);
-  desc.ZeroPointTensor = op.optionalInput(zero ? &*zero : nullptr);
+  desc.ZeroPointTensor = op.optionalInput(zero);
   desc.OutputTensor = op.output(type, x.sizes);
   Value quantized = op.make(DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR, desc);
   if (type == Type::Int4 || type == Type::UInt4) quantized = clip(graph, quantized, limitsOf(type));
@@ -108,7 +108,7 @@ void mapDequantizeLinear(NodeContext& node) {
   DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC desc{};
   desc.InputTensor = op.input(x);
   desc.ScaleTensor = op.input(scale);
-  desc.ZeroPointTensor = op.optionalInput(zero ? &*zero : nullptr);
+  desc.ZeroPointTensor = op.optionalInput(zero);
   desc.OutputTensor = op.output(scale.type, x.sizes);
   node.setOutput(0, op.make(DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR, desc));
 }
@@ -139,8 +139,6 @@ std::optional<Value> parameter(NodeContext& node, size_t index, bool ofRows) {
   return value;
 }
 
-const Value* pointer(const std::optional<Value>& value) { return value ? &*value : nullptr; }
-
 void mapMatMulInteger(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Product product = makeProduct(graph, node.input(0), node.input(1));
@@ -149,9 +147,9 @@ void mapMatMulInteger(NodeContext& node) {
   Op op(graph);
   DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC desc{};
   desc.ATensor = op.input(product.a);
-  desc.AZeroPointTensor = op.optionalInput(pointer(aZero));
+  desc.AZeroPointTensor = op.optionalInput(aZero);
   desc.BTensor = op.input(product.b);
-  desc.BZeroPointTensor = op.optionalInput(pointer(bZero));
+  desc.BZeroPointTensor = op.optionalInput(bZero);
   desc.OutputTensor = op.output(Type::Int32, product.sizes);
   node.setOutput(0, graph.reshape(op.make(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER, desc), product.result));
 }
@@ -168,13 +166,13 @@ void mapQLinearMatMul(NodeContext& node) {
   Op op(graph);
   DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC desc{};
   desc.ATensor = op.input(product.a);
-  desc.AScaleTensor = op.optionalInput(pointer(aScale));
-  desc.AZeroPointTensor = op.optionalInput(pointer(aZero));
+  desc.AScaleTensor = op.optionalInput(aScale);
+  desc.AZeroPointTensor = op.optionalInput(aZero);
   desc.BTensor = op.input(product.b);
-  desc.BScaleTensor = op.optionalInput(pointer(bScale));
-  desc.BZeroPointTensor = op.optionalInput(pointer(bZero));
-  desc.OutputScaleTensor = op.optionalInput(pointer(yScale));
-  desc.OutputZeroPointTensor = op.optionalInput(pointer(yZero));
+  desc.BScaleTensor = op.optionalInput(bScale);
+  desc.BZeroPointTensor = op.optionalInput(bZero);
+  desc.OutputScaleTensor = op.optionalInput(yScale);
+  desc.OutputZeroPointTensor = op.optionalInput(yZero);
   desc.OutputTensor = op.output(node.input(7).type, product.sizes);
   node.setOutput(0, graph.reshape(op.make(DML_OPERATOR_QUANTIZED_LINEAR_MATRIX_MULTIPLY, desc), product.result));
 }
@@ -191,12 +189,12 @@ void mapMatMulIntegerToFloat(NodeContext& node) {
   Op op(graph);
   DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC desc{};
   desc.ATensor = op.input(product.a);
-  desc.AScaleTensor = op.optionalInput(pointer(aScale));
-  desc.AZeroPointTensor = op.optionalInput(pointer(aZero));
+  desc.AScaleTensor = op.optionalInput(aScale);
+  desc.AZeroPointTensor = op.optionalInput(aZero);
   desc.BTensor = op.input(product.b);
-  desc.BScaleTensor = op.optionalInput(pointer(bScale));
-  desc.BZeroPointTensor = op.optionalInput(pointer(bZero));
-  desc.BiasTensor = op.optionalInput(pointer(bias));
+  desc.BScaleTensor = op.optionalInput(bScale);
+  desc.BZeroPointTensor = op.optionalInput(bZero);
+  desc.BiasTensor = op.optionalInput(bias);
   desc.OutputTensor = op.output(node.input(2).type, product.sizes);
   node.setOutput(0, graph.reshape(op.make(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT, desc), product.result));
 }
@@ -212,14 +210,14 @@ void mapQLinearAdd(NodeContext& node) {
   const auto yScale = all(6), yZero = all(7);
   Op op(graph);
   DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC desc{};
-  desc.ATensor = op.optionalInput(pointer(a));
-  desc.AScaleTensor = op.optionalInput(pointer(aScale));
-  desc.AZeroPointTensor = op.optionalInput(pointer(aZero));
-  desc.BTensor = op.optionalInput(pointer(b));
-  desc.BScaleTensor = op.optionalInput(pointer(bScale));
-  desc.BZeroPointTensor = op.optionalInput(pointer(bZero));
-  desc.OutputScaleTensor = op.optionalInput(pointer(yScale));
-  desc.OutputZeroPointTensor = op.optionalInput(pointer(yZero));
+  desc.ATensor = op.optionalInput(a);
+  desc.AScaleTensor = op.optionalInput(aScale);
+  desc.AZeroPointTensor = op.optionalInput(aZero);
+  desc.BTensor = op.optionalInput(b);
+  desc.BScaleTensor = op.optionalInput(bScale);
+  desc.BZeroPointTensor = op.optionalInput(bZero);
+  desc.OutputScaleTensor = op.optionalInput(yScale);
+  desc.OutputZeroPointTensor = op.optionalInput(yZero);
   desc.OutputTensor = op.output(node.input(0).type, sizes);
   node.setOutput(0, op.make(DML_OPERATOR_ELEMENT_WISE_QUANTIZED_LINEAR_ADD, desc));
 }

@@ -138,8 +138,6 @@ struct Recurrence {
   }
 };
 
-const Value* pointer(const std::optional<Value>& value) { return value ? &*value : nullptr; }
-
 void refuseClip(const NodeContext& node) {
   if (node.attributes().has("clip")) throw ModelError("Attribute clip is given, which DirectML has for LSTM alone.");
 }
@@ -150,8 +148,8 @@ void describeCommon(Desc& desc, Op& op, const Recurrence& recurrence, const std:
   desc.InputTensor = op.input(required[0]);
   desc.WeightTensor = op.input(required[1]);
   desc.RecurrenceTensor = op.input(required[2]);
-  desc.BiasTensor = op.optionalInput(pointer(bias));
-  desc.HiddenInitTensor = op.optionalInput(pointer(hidden));
+  desc.BiasTensor = op.optionalInput(bias);
+  desc.HiddenInitTensor = op.optionalInput(hidden);
   desc.Direction = recurrence.direction;
 }
 
@@ -167,7 +165,7 @@ void mapSimple(NodeContext& node, const std::vector<std::string>& activationName
   Op op(node.graph());
   Desc desc{};
   describeCommon(desc, op, recurrence, required, bias, hidden);
-  desc.SequenceLengthsTensor = op.optionalInput(pointer(lengths));
+  desc.SequenceLengthsTensor = op.optionalInput(lengths);
   desc.OutputSequenceTensor = recurrence.sequenceOutput(op);
   desc.OutputSingleTensor = recurrence.stateOutput(op, 1);
   desc.ActivationDescCount = static_cast<UINT>(activations.descs.size());
@@ -200,9 +198,9 @@ void mapLstm(NodeContext& node) {
   Op op(node.graph());
   DML_LSTM_OPERATOR_DESC desc{};
   describeCommon(desc, op, recurrence, required, bias, hidden);
-  desc.CellMemInitTensor = op.optionalInput(pointer(cell));
-  desc.SequenceLengthsTensor = op.optionalInput(pointer(lengths));
-  desc.PeepholeTensor = op.optionalInput(pointer(peephole));
+  desc.CellMemInitTensor = op.optionalInput(cell);
+  desc.SequenceLengthsTensor = op.optionalInput(lengths);
+  desc.PeepholeTensor = op.optionalInput(peephole);
   desc.OutputSequenceTensor = recurrence.sequenceOutput(op);
   desc.OutputSingleTensor = recurrence.stateOutput(op, 1);
   desc.OutputCellSingleTensor = recurrence.stateOutput(op, 2);

@@ -42,9 +42,7 @@ Value integerMean(GraphBuilder& graph, const Value& x, const std::vector<UINT>& 
   const Value wide = cast(graph, x, Type::Int64);
   int64_t number = 1;
   for (const UINT axis : axes) number *= x.sizes[axis];
-  HostTensor tensor(Type::Int64, {});
-  tensor.setInteger(0, number);
-  const Value count = hostValue(std::move(tensor));
+  const Value count = integerScalar(number);
   const auto floorModulus = [&](const Value& a) {
     return binary<DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC>(graph, DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, a,
                                                                 count, Type::Int64);

@@ -125,11 +125,7 @@ void mapShape(NodeContext& node) {
   node.setOutput(0, hostValue(integerTensor(Type::Int64, Sizes(sizes.begin() + start, sizes.begin() + end))));
 }
 
-void mapSize(NodeContext& node) {
-  HostTensor size(Type::Int64, {});
-  size.setInteger(0, node.input(0).elements());
-  node.setOutput(0, hostValue(std::move(size)));
-}
+void mapSize(NodeContext& node) { node.setOutput(0, integerScalar(node.input(0).elements())); }
 
 constexpr Mapping kMappings[] = {
     {kOnnx, "Expand", 8, mapExpand},   {kOnnx, "Flatten", 1, mapFlatten},     {kOnnx, "Identity", 1, mapIdentity},

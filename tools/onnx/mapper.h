@@ -31,7 +31,9 @@ class NodeContext {
   bool has(size_t index) const { return index < inputs_.size() && inputs_[index]; }
   // Throws ModelError if it is absent.
   const Value& input(size_t index) const;
-  const Value* optional(size_t index) const { return has(index) ? inputs_[index] : nullptr; }
+  std::optional<Value> optional(size_t index) const {
+    return has(index) ? std::optional(*inputs_[index]) : std::nullopt;
+  }
   // The value of an input. Throws NeedsHost if a graph has to compute it.
   const HostTensor& constant(size_t index) const;
   // The same as a list, from an attribute in old operator sets and an input in newer ones; nothing: absent.

@@ -155,9 +155,10 @@ void Model::addNodes(const ::onnx::GraphProto& graph, const std::shared_ptr<cons
 }
 
 std::vector<Node> Model::subgraph(const Node& node, const ::onnx::GraphProto& graph, const std::string& prefix,
-                                  std::vector<std::string>& outputs,
+                                  const Names& inputs, std::vector<std::string>& outputs,
                                   std::map<std::string, SharedTensor>& initializers) const {
   auto names = std::make_shared<Names>(node.names ? *node.names : Names());
+  for (const auto& [inner, outer] : inputs) (*names)[inner] = outer;
   for (const auto& tensor : graph.initializer()) {
     (*names)[tensor.name()] = prefix + tensor.name();
     initializers[prefix + tensor.name()] = std::make_shared<const HostTensor>(readTensor(tensor, folder_));

@@ -22,6 +22,12 @@ inline constexpr std::string_view kInternalDomain = "dimple";
 // The names of a subgraph and those around it, by which its nodes know them; absent: they are known by themselves.
 using Names = std::map<std::string, std::string>;
 
+// How far a Loop is.
+struct LoopState {
+  int64_t iteration = 0;
+  std::vector<std::vector<std::string>> collected;  // of each output that gathers iterations: their values
+};
+
 struct Node {
   std::string opType;
   std::string domain;                // "" is ai.onnx
@@ -30,6 +36,7 @@ struct Node {
   std::vector<std::string> outputs;  // "": not wanted
   const ::onnx::NodeProto* proto = nullptr;
   std::shared_ptr<const Names> names;  // around its subgraphs
+  std::shared_ptr<const LoopState> loop;
 
   // "node \"conv1\" (Conv)"; a node without a name is named by its output.
   std::string text() const;
@@ -59,10 +66,10 @@ class Model {
   const std::vector<ModelInput>& inputs() const { return inputs_; }  // those that are no initializers
   const std::vector<std::string>& outputs() const { return outputs_; }
 
-  // The nodes of a subgraph of `node`, the names of its values preceded by `prefix`. `outputs` receives the names of
-  // its outputs, `initializers` its tensors.
+  // The nodes of a subgraph of `node`, the names of its values preceded by `prefix`; `inputs` are the names that its
+  // inputs stand for. `outputs` receives the names of its outputs, `initializers` its tensors.
   std::vector<Node> subgraph(const Node& node, const ::onnx::GraphProto& graph, const std::string& prefix,
-                             std::vector<std::string>& outputs,
+                             const Names& inputs, std::vector<std::string>& outputs,
                              std::map<std::string, SharedTensor>& initializers) const;
 
  private:

@@ -1,8 +1,10 @@
 #include "tools/onnx/session.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
+#include "tools/onnx/control_flow.h"
 #include "tools/onnx/failure.h"
 #include "tools/onnx/mapper.h"
 #include "tools/onnx/segment.h"
@@ -72,7 +74,10 @@ class Session::Planner {
   // Maps what can be mapped; the nodes that have to wait remain in pending_.
   void mapNodes();
   void mapNode(const Node& node);
-  void chooseBranch(const Node& node, size_t position);
+  void expand(const Node& node, size_t position);
+  int64_t decide(const Node& node, size_t index, int64_t otherwise);
+  // What the caller gave is known. False: it is no input.
+  bool knowInput(const std::string& name);
   void refuse(const Node& node, const std::string& reason);
   bool isAvailable(const Node& node) const;
   std::vector<std::string> namesNeeded() const;
@@ -153,7 +158,7 @@ std::vector<NamedTensor> Session::run(const std::map<std::string, HostTensor>& i
 void Session::Planner::checkMappings() const {
   std::string missing;
   for (const Node& node : session_.model_.nodes())
-    if (!findMapping(node) && node.opType != "If")
+    if (!findMapping(node) && !isControlFlow(node))
       missing += cat(missing.empty() ? "" : "\n", "The ", node.text(), " cannot run: ", node.opType,
                      " is not mapped to DirectML for version ", node.opset, " of its operator set.");
   if (!missing.empty()) throw ModelError(missing);
@@ -217,8 +222,8 @@ void Session::Planner::mapNodes() {
     bool mapped = false;
     if (isAvailable(node)) {
       try {
-        if (node.opType == "If" && node.domain.empty())
-          chooseBranch(node, n);
+        if (isControlFlow(node))
+          expand(node, n);
         else
           mapNode(node);
         mapped = true;
@@ -250,44 +255,44 @@ void Session::Planner::mapNode(const Node& node) {
       for (const auto& [name, value] : context.outputs()) values_[name] = value;
       return;
     } catch (const NeedsHost& needed) {
-      // What the caller gave is known.
-      const auto given = inputs_.find(needed.name);
-      if (given == inputs_.end() || read_.contains(needed.name)) throw;
-      read_[needed.name] = std::make_shared<const HostTensor>(given->second);
-      values_[needed.name].constant = read_[needed.name];
+      if (!knowInput(needed.name)) throw;
     }
   }
 }
 
-void Session::Planner::chooseBranch(const Node& node, size_t position) {
-  const auto found = values_.find(node.inputs.empty() ? "" : node.inputs[0]);
-  if (found == values_.end()) throw ModelError("Its condition has no value.");
-  if (!found->second.constant) {
-    const auto given = inputs_.find(node.inputs[0]);
-    if (given == inputs_.end()) throw NeedsHost{node.inputs[0]};
-    read_[node.inputs[0]] = std::make_shared<const HostTensor>(given->second);
-    found->second.constant = read_[node.inputs[0]];
+bool Session::Planner::knowInput(const std::string& name) {
+  const auto given = inputs_.find(name);
+  if (given == inputs_.end() || read_.contains(name)) return false;
+  read_[name] = std::make_shared<const HostTensor>(given->second);
+  values_[name].constant = read_[name];
+  return true;
+}
+
+// A scalar that decides what is mapped; absent: `otherwise`.
+int64_t Session::Planner::decide(const Node& node, size_t index, int64_t otherwise) {
+  if (index >= node.inputs.size() || node.inputs[index].empty()) return otherwise;
+  const std::string& name = node.inputs[index];
+  const auto found = values_.find(name);
+  if (found == values_.end()) throw ModelError(cat("Input \"", name, "\" has no value."));
+  if (!found->second.constant && !knowInput(name)) throw NeedsHost{name};
+  const HostTensor& value = *found->second.constant;
+  if (value.elements() != 1)
+    throw ModelError(cat("Input ", index, " has sizes ", listText(value.sizes), ", expected one element."));
+  return value.integer(0);
+}
+
+void Session::Planner::expand(const Node& node, size_t position) {
+  Initializers initializers;
+  std::vector<Node> nodes;
+  if (node.opType == "If") {
+    if (node.inputs.empty()) throw ModelError("It has no condition.");
+    nodes = expandIf(session_.model_, node, decide(node, 0, 0) != 0, initializers);
+  } else {
+    const int64_t iteration = node.loop ? node.loop->iteration : 0;
+    const bool goesOn = iteration < decide(node, 0, std::numeric_limits<int64_t>::max()) && decide(node, 1, 1) != 0;
+    nodes = expandLoop(session_.model_, node, goesOn, initializers);
   }
-  const HostTensor& condition = *found->second.constant;
-  if (condition.elements() != 1) throw ModelError("Its condition has several elements, expected one.");
-  const char* branch = condition.integer(0) ? "then_branch" : "else_branch";
-  const ::onnx::GraphProto* graph = Attributes(node).graph(branch);
-  if (!graph) throw ModelError(cat("Attribute ", branch, " is absent, expected a graph."));
-  std::vector<std::string> outputs;
-  std::map<std::string, SharedTensor> initializers;
-  std::vector<Node> nodes = session_.model_.subgraph(
-      node, *graph, cat(node.outputs.empty() ? "" : node.outputs[0], "/"), outputs, initializers);
-  if (outputs.size() < node.outputs.size())
-    throw ModelError(cat(branch, " has ", outputs.size(), " outputs, expected ", node.outputs.size(), "."));
   for (auto& [name, tensor] : initializers) values_[name] = hostValue(std::move(tensor));
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    Node alias;
-    alias.opType = "Identity";
-    alias.opset = node.opset;
-    alias.inputs = {outputs[i]};
-    alias.outputs = {node.outputs[i]};
-    nodes.push_back(std::move(alias));
-  }
   pending_.insert(pending_.begin() + static_cast<std::ptrdiff_t>(position) + 1, nodes.begin(), nodes.end());
 }
 

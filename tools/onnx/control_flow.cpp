@@ -1,0 +1,103 @@
+#include "tools/onnx/control_flow.h"
+
+#include "tools/onnx/attributes.h"
+#include "tools/onnx/failure.h"
+#include "tools/onnx/text.h"
+
+namespace dimple::onnx {
+namespace {
+
+constexpr int64_t kMostIterations = 65536;
+
+Node makeNode(std::string_view domain, const char* opType, std::vector<std::string> inputs, const std::string& output) {
+  Node node;
+  node.domain = domain;
+  node.opType = opType;
+  node.opset = 1;
+  node.inputs = std::move(inputs);
+  node.outputs = {output};
+  return node;
+}
+
+Node alias(const std::string& from, const std::string& to) { return makeNode("", "Identity", {from}, to); }
+
+// What precedes the names of a node's subgraph.
+std::string prefixOf(const Node& node) {
+  for (const std::string& output : node.outputs)
+    if (!output.empty()) return output + "/";
+  return "/";
+}
+
+const ::onnx::GraphProto& graphOf(const Node& node, const char* attribute) {
+  const ::onnx::GraphProto* graph = Attributes(node).graph(attribute);
+  if (!graph) throw ModelError(cat("Attribute ", attribute, " is absent, expected a graph."));
+  return *graph;
+}
+
+}  // namespace
+
+bool isControlFlow(const Node& node) { return node.domain.empty() && (node.opType == "If" || node.opType == "Loop"); }
+
+std::vector<Node> expandIf(const Model& model, const Node& node, bool condition, Initializers& initializers) {
+  const char* branch = condition ? "then_branch" : "else_branch";
+  std::vector<std::string> outputs;
+  std::vector<Node> nodes = model.subgraph(node, graphOf(node, branch), prefixOf(node), {}, outputs, initializers);
+  if (outputs.size() < node.outputs.size())
+    throw ModelError(cat(branch, " has ", outputs.size(), " outputs, expected ", node.outputs.size(), "."));
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (!node.outputs[i].empty()) nodes.push_back(alias(outputs[i], node.outputs[i]));
+  return nodes;
+}
+
+std::vector<Node> expandLoop(const Model& model, const Node& node, bool goesOn, Initializers& initializers) {
+  const ::onnx::GraphProto& body = graphOf(node, "body");
+  if (node.inputs.size() < 2 || static_cast<size_t>(body.input_size()) != node.inputs.size() ||
+      static_cast<size_t>(body.output_size()) != node.outputs.size() + 1)
+    throw ModelError(cat("Its body has ", body.input_size(), " inputs and ", body.output_size(), " outputs, expected ",
+                         node.inputs.size(), " and ", node.outputs.size() + 1, "."));
+  const size_t carried = node.inputs.size() - 2;
+  if (carried > node.outputs.size()) throw ModelError("It carries more values than it has outputs.");
+  const int64_t iteration = node.loop ? node.loop->iteration : 0;
+  std::vector<Node> nodes;
+  if (!goesOn) {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i].empty()) continue;
+      if (i < carried)
+        nodes.push_back(alias(node.inputs[i + 2], node.outputs[i]));
+      else if (iteration == 0)
+        throw ModelError("It ends before its first iteration, so that what it collects has no sizes.");
+      else
+        nodes.push_back(makeNode(kInternalDomain, "Stack", node.loop->collected[i - carried], node.outputs[i]));
+    }
+    return nodes;
+  }
+  if (iteration == kMostIterations)
+    throw ModelError(cat("It goes on after ", kMostIterations, " iterations, expected at most as many."));
+
+  const std::string prefix = cat(prefixOf(node), iteration, "/");
+  HostTensor number(Type::Int64, {});
+  number.setInteger(0, iteration);
+  initializers[prefix] = std::make_shared<const HostTensor>(std::move(number));
+  std::string condition = node.inputs[1];
+  if (condition.empty()) {
+    condition = prefix + "/";
+    initializers[condition] = std::make_shared<const HostTensor>(scalarTensor(Type::Bool, 1));
+  }
+  Names inputs = {{body.input(0).name(), prefix}, {body.input(1).name(), condition}};
+  for (size_t i = 0; i < carried; ++i) inputs[body.input(static_cast<int>(i) + 2).name()] = node.inputs[i + 2];
+  std::vector<std::string> outputs;
+  nodes = model.subgraph(node, body, prefix, inputs, outputs, initializers);
+
+  auto state = std::make_shared<LoopState>();
+  if (node.loop) *state = *node.loop;
+  state->iteration = iteration + 1;
+  state->collected.resize(node.outputs.size() - carried);
+  for (size_t i = 0; i < state->collected.size(); ++i) state->collected[i].push_back(outputs[1 + carried + i]);
+  Node rest = node;
+  rest.loop = std::move(state);
+  for (size_t i = 0; i <= carried; ++i) rest.inputs[i + 1] = outputs[i];
+  nodes.push_back(std::move(rest));
+  return nodes;
+}
+
+}  // namespace dimple::onnx

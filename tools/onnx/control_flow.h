@@ -1,0 +1,19 @@
+// If and Loop: nodes that stand for others, which depend on a value.
+#pragma once
+
+#include "tools/onnx/model.h"
+
+namespace dimple::onnx {
+
+// Tensors that the nodes need, by their names.
+using Initializers = std::map<std::string, SharedTensor>;
+
+bool isControlFlow(const Node& node);
+
+// The branch of an If. Throws ModelError.
+std::vector<Node> expandIf(const Model& model, const Node& node, bool condition, Initializers& initializers);
+
+// The body of a Loop once, and the rest of the Loop behind it; if it does not go on, its outputs. Throws ModelError.
+std::vector<Node> expandLoop(const Model& model, const Node& node, bool goesOn, Initializers& initializers);
+
+}  // namespace dimple::onnx

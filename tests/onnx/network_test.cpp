@@ -5,7 +5,7 @@
 #include "tests/gpu_test.h"
 #include "tests/onnx/networks.h"
 #include "tests/onnx/onnx_run.h"
-#include "tests/onnx/runtime.h"
+#include "tests/onnx/onnx_runtime.h"
 
 namespace dimple::testing {
 namespace {
@@ -55,12 +55,11 @@ GPU_TEST_CASE("onnx networks: ResNet-50 as one graph") { compareWithNodes(gpu, r
 GPU_TEST_CASE("onnx networks: a transformer as one graph") { compareWithNodes(gpu, transformer({4, 12})); }
 
 void compareWithRuntime(Gpu& gpu, const Network& network) {
-  if (!hasOnnxRuntime()) return;
+  const auto expected = runtimeResult(network.model, network.inputs);
+  if (!expected) return;
   const onnx::Model model = network.model.model();
   const auto results = onnx::Session(gpu.context(), model).run(network.inputs);
-  const HostTensor expected =
-      runOnRuntime(network.model.bytes(), network.inputs, results[0].tensor.type, results[0].tensor.sizes);
-  CHECK(compareTensors(results[0].tensor, expected, kTolerance) == "");
+  CHECK(compareTensors(results[0].tensor, *expected, kTolerance) == "");
 }
 
 GPU_TEST_CASE("onnx networks: SqueezeNet and ONNX Runtime") { compareWithRuntime(gpu, squeezeNet({1, 224})); }

@@ -99,6 +99,26 @@ void mapBiasGelu(NodeContext& node) {
   node.setOutput(0, exactGelu(node.graph(), add(node.graph(), node.input(0), node.input(1))));
 }
 
+void mapBiasAdd(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  node.setOutput(0, add(graph, add(graph, node.input(0), node.input(1)), node.input(2)));
+}
+
+// One half times Gelu of the other.
+void mapBiasSplitGelu(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  const Value sum = add(graph, node.input(0), node.input(1));
+  if (sum.rank() == 0 || sum.sizes.back() % 2 != 0)
+    throw ModelError(cat("Input 0 has sizes ", listText(sum.sizes), ", expected an even number at last."));
+  Sizes half = sum.sizes;
+  half.back() /= 2;
+  Sizes begins(sum.rank(), 0);
+  const Sizes steps(sum.rank(), 1);
+  const Value first = slice(graph, sum, begins, half, steps);
+  begins.back() = half.back();
+  node.setOutput(0, multiply(graph, first, exactGelu(graph, slice(graph, sum, begins, half, steps))));
+}
+
 void mapFastGelu(NodeContext& node) {
   const Value& x = node.input(0);
   node.setOutput(0, tanhGelu(node.graph(), node.has(1) ? add(node.graph(), x, node.input(1)) : x));
@@ -186,7 +206,9 @@ void mapDropout(NodeContext& node) {
 #define DIMPLE_MAP_ALPHA(name, thousandths) mapAlpha<DML_##name##_OPERATOR_DESC, DML_OPERATOR_##name, thousandths>
 
 constexpr Mapping kMappings[] = {
+    {kMicrosoft, "BiasAdd", 1, mapBiasAdd},
     {kMicrosoft, "BiasGelu", 1, mapBiasGelu},
+    {kMicrosoft, "BiasSplitGelu", 1, mapBiasSplitGelu},
     {kOnnx, "Celu", 12, DIMPLE_MAP_ALPHA(ACTIVATION_CELU, 1000)},
     {kOnnx, "Dropout", 7, mapDropout},
     {kOnnx, "Elu", 6, DIMPLE_MAP_ALPHA(ACTIVATION_ELU, 1000)},

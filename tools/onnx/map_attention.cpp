@@ -9,6 +9,13 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// 0, 1, 2, ..
+Value counted(const Sizes& sizes) {
+  HostTensor numbers(Type::Int64, sizes);
+  for (size_t i = 0; i < static_cast<size_t>(numbers.elements()); ++i) numbers.setInteger(i, static_cast<int64_t>(i));
+  return hostValue(std::move(numbers));
+}
+
 // [batch, length, heads * size] as [batch, heads, length, size]; four dimensions as they are.
 Value splitHeads(GraphBuilder& graph, const Value& value, int64_t heads) {
   if (value.rank() == 4) return value;
@@ -74,24 +81,45 @@ Value anglesOf(GraphBuilder& graph, const Value& cache, const std::optional<Valu
   return graph.reshape(op.make(DML_OPERATOR_GATHER, desc), {sizes[0], 1, sizes[1], sizes[2]});
 }
 
-void mapRotaryEmbedding(NodeContext& node) {
+void rotaryEmbedding(NodeContext& node, const Value& cosines, const Value& sines, const std::optional<Value>& places,
+                     int64_t heads) {
   GraphBuilder& graph = node.graph();
   const Value& input = node.input(0);
-  const Value x = splitHeads(graph, input, node.attributes().integer("num_heads", 0));
+  const Value x = splitHeads(graph, input, heads);
   const int64_t size = x.sizes[3];
   const int64_t given = node.attributes().integer("rotary_embedding_dim", 0);
   const int64_t turned = given ? given : size;
   if (turned < 2 || turned % 2 != 0 || turned > size)
     throw ModelError(cat("Attribute rotary_embedding_dim is ", given, " for heads of ", size, "."));
-  if (!node.has(3) && node.input(1).rank() != 3)
-    throw ModelError(cat("Input 1 has sizes ", listText(node.input(1).sizes),
-                         " without position_ids, expected three "
-                         "dimensions."));
-  const Value cosine = anglesOf(graph, node.input(1), node.optional(3));
-  const Value sine = anglesOf(graph, node.input(2), node.optional(3));
+  if (!places && cosines.rank() != 3)
+    throw ModelError(cat("Input 1 has sizes ", listText(cosines.sizes), ", expected three without position_ids."));
+  const Value cosine = anglesOf(graph, cosines, places);
+  const Value sine = anglesOf(graph, sines, places);
   Value y = rotate(graph, lastPart(graph, x, 0, turned), cosine, sine, node.attributes().flag("interleaved"));
   if (turned != size) y = join(graph, {y, lastPart(graph, x, turned, size - turned)}, 3);
   node.setOutput(0, input.rank() == 3 ? joinHeads(graph, y) : y);
+}
+
+void mapRotaryEmbedding(NodeContext& node) {
+  rotaryEmbedding(node, node.input(1), node.input(2), node.optional(3), node.attributes().integer("num_heads", 0));
+}
+
+// Microsoft's, whose places may be those after a first one.
+void mapContribRotaryEmbedding(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  const Value& x = node.input(0);
+  if (node.attributes().real("scale", 1) != 1 || node.attributes().flag("is_packed_batching"))
+    throw ModelError("It scales or packs batches, which is not mapped.");
+  if (x.rank() < 3 || node.input(2).rank() != 2)
+    throw ModelError("Its input or cache is not of three and two dimensions.");
+  int64_t heads = node.attributes().integer("num_heads", 0);
+  if (heads == 0 && x.rank() == 3) heads = x.sizes[2] / (2 * node.input(2).sizes[1]);
+  Value places = cast(graph, node.input(1), Type::Int64);
+  if (places.rank() == 1) {
+    const int64_t length = x.sizes[x.rank() == 4 ? 2 : 1];
+    places = graph.broadcast(add(graph, counted({1, length}), graph.reshape(places, {1, 1})), {x.sizes[0], length});
+  }
+  rotaryEmbedding(node, node.input(2), node.input(3), places, heads);
 }
 
 // Every head of keys and values serves a group of queries' heads.
@@ -103,12 +131,6 @@ Value repeatHeads(GraphBuilder& graph, const Value& value, int64_t heads) {
   Sizes all = one.sizes;
   all[2] = heads / value.sizes[1];
   return graph.reshape(graph.broadcast(one, all), {value.sizes[0], heads, value.sizes[2], value.sizes[3]});
-}
-
-Value counted(const Sizes& sizes) {
-  HostTensor numbers(Type::Int64, sizes);
-  for (size_t i = 0; i < static_cast<size_t>(numbers.elements()); ++i) numbers.setInteger(i, static_cast<int64_t>(i));
-  return hostValue(std::move(numbers));
 }
 
 Value isLess(GraphBuilder& graph, const Value& a, const Value& b) {
@@ -150,6 +172,24 @@ void applyMasks(NodeContext& node, Scores& scores, int64_t past) {
   if (lengths) end = add(graph, end, *lengths);
   scores.value = hide(graph, scores.value, isLess(graph, key, end));
   scores.hides = true;
+}
+
+// Microsoft's. A padding mask counts keys, or says of each whether it is one.
+void maskPadding(NodeContext& node, Scores& scores, const Value& mask, float hidden) {
+  GraphBuilder& graph = node.graph();
+  const Sizes& sizes = scores.value.sizes;
+  Value visible;
+  if (mask.rank() == 1 && mask.sizes[0] == sizes[0])
+    visible =
+        isLess(graph, counted({1, 1, 1, sizes[3]}), graph.reshape(cast(graph, mask, Type::Int64), {sizes[0], 1, 1, 1}));
+  else if (mask.sizes == Sizes{sizes[0], sizes[3]})
+    visible = cast(graph, graph.reshape(mask, {sizes[0], 1, 1, sizes[3]}), Type::Bool);
+  else
+    throw ModelError(cat("A mask has sizes ", listText(mask.sizes), ", expected ", listText(Sizes{sizes[0]}), " or ",
+                         listText(Sizes{sizes[0], sizes[3]}), "."));
+  const Type type = scores.value.type;
+  scores.value =
+      add(graph, scores.value, select(graph, visible, scalar(type, 0), scalar(type, static_cast<double>(hidden))));
 }
 
 Value softmax(GraphBuilder& graph, const Scores& scores) {
@@ -201,9 +241,43 @@ void mapAttention(NodeContext& node) {
   node.setOutput(0, node.input(0).rank() == 3 ? joinHeads(graph, y) : y);
 }
 
+void mapMultiHeadAttention(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  const Attributes& attributes = node.attributes();
+  const int64_t heads = attributes.integer("num_heads", 0);
+  if (attributes.flag("unidirectional")) throw ModelError("Attribute unidirectional is 1, expected 0.");
+  if (node.input(0).rank() != 3 || !node.has(1) || !node.has(2))
+    throw ModelError("Its queries, keys and values are packed, which is not mapped.");
+  Value parts[3];
+  int64_t begin = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    parts[i] = node.input(i);
+    if (node.has(3) && parts[i].rank() == 3) {
+      const int64_t width = parts[i].sizes[2];
+      parts[i] = add(graph, parts[i], slice(graph, node.input(3), {begin}, {width}, {1}));
+      begin += width;
+    }
+    parts[i] = splitHeads(graph, parts[i], heads);
+  }
+  if (node.has(6) && node.has(7)) {
+    parts[1] = join(graph, {node.input(6), parts[1]}, 2);
+    parts[2] = join(graph, {node.input(7), parts[2]}, 2);
+  }
+  node.setOutput(1, parts[1]);
+  node.setOutput(2, parts[2]);
+  const float given = attributes.real("scale", 0);
+  const float scale = given != 0 ? given : 1 / std::sqrt(static_cast<float>(parts[0].sizes[3]));
+  Scores scores{matrixProduct(graph, parts[0], graph.transpose(parts[1], {0, 1, 3, 2}), scale)};
+  if (node.has(4)) maskPadding(node, scores, node.input(4), attributes.real("mask_filter_value", -10000));
+  if (node.has(5)) scores.value = add(graph, scores.value, node.input(5));
+  node.setOutput(0, joinHeads(graph, matrixProduct(graph, softmax(graph, scores), parts[2])));
+}
+
 constexpr Mapping kMappings[] = {
     {kOnnx, "Attention", 23, mapAttention},
+    {kMicrosoft, "MultiHeadAttention", 1, mapMultiHeadAttention},
     {kOnnx, "RotaryEmbedding", 23, mapRotaryEmbedding},
+    {kMicrosoft, "RotaryEmbedding", 1, mapContribRotaryEmbedding},
 };
 
 }  // namespace

@@ -142,12 +142,11 @@ void mapSkipLayerNormalization(NodeContext& node) {
   node.setOutput(3, sum);
 }
 
-void mapGroupNormalization(NodeContext& node) {
+Value groupNormalize(NodeContext& node, const Value& x, const char* attribute) {
   GraphBuilder& graph = node.graph();
-  const Value& x = node.input(0);
-  const int64_t groups = node.attributes().integer("num_groups", 0);
+  const int64_t groups = node.attributes().integer(attribute, 0);
   if (groups < 1 || x.rank() < 2 || x.sizes[1] % groups != 0)
-    throw ModelError(cat("Attribute num_groups is ", groups, " for sizes ", listText(x.sizes),
+    throw ModelError(cat("Attribute ", attribute, " is ", groups, " for sizes ", listText(x.sizes),
                          ", expected a divisor of the channels."));
   const int64_t channels = x.sizes[1] / groups;
   const Value grouped = graph.reshape(x, {x.sizes[0], groups, channels, x.elements() / x.sizes[0] / x.sizes[1]});
@@ -160,7 +159,64 @@ void mapGroupNormalization(NodeContext& node) {
   parameters.scale = spread(node.input(1));
   parameters.bias = spread(node.input(2));
   parameters.epsilon = node.attributes().real("epsilon", 1e-5f);
-  node.setOutput(0, graph.reshape(normalize(graph, grouped, parameters), x.sizes));
+  return graph.reshape(normalize(graph, grouped, parameters), x.sizes);
+}
+
+void mapGroupNormalization(NodeContext& node) { node.setOutput(0, groupNormalize(node, node.input(0), "num_groups")); }
+
+// Microsoft's, whose channels come last.
+void mapGroupNorm(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  const Value& input = node.input(0);
+  const bool last = node.attributes().flag("channels_last", true);
+  if (input.rank() != 4) throw ModelError(cat("Input 0 has sizes ", listText(input.sizes), ", expected four."));
+  Value y = groupNormalize(node, last ? graph.transpose(input, {0, 3, 1, 2}) : input, "groups");
+  if (node.attributes().flag("activation")) {
+    DML_ACTIVATION_SWISH_OPERATOR_DESC desc{};
+    desc.SigmoidInputScale = 1;
+    y = unary(graph, DML_OPERATOR_ACTIVATION_SWISH, y, y.type, desc);
+  }
+  node.setOutput(0, last ? graph.transpose(y, {0, 2, 3, 1}) : y);
+}
+
+// Rows of a table, [rows, width], for indices of any sizes.
+Value embed(GraphBuilder& graph, const Value& table, const Value& index) {
+  const size_t rank = index.rank() + 1;
+  Sizes sizes = index.sizes;
+  sizes.push_back(table.sizes.at(1));
+  Op op(graph);
+  DML_GATHER_OPERATOR_DESC desc{};
+  desc.InputTensor = op.input(graph.padRank(table, rank));
+  desc.IndicesTensor = op.input(graph.padRank(index, rank));
+  desc.OutputTensor = op.output(table.type, sizes);
+  desc.Axis = static_cast<UINT>(rank - 2);
+  desc.IndexDimensions = static_cast<UINT>(index.rank());
+  return op.make(DML_OPERATOR_GATHER, desc);
+}
+
+void mapEmbedLayerNormalization(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  const Value& ids = node.input(0);
+  if (ids.rank() != 2 || node.input(2).rank() != 2 || node.input(3).rank() != 2)
+    throw ModelError("Its indices, words or places are not of two dimensions.");
+  Value sum = embed(graph, node.input(2), ids);
+  if (node.has(8))
+    sum = add(graph, sum, embed(graph, node.input(3), node.input(8)));
+  else
+    sum = add(graph, sum, graph.prefix(node.input(3), 0, ids.sizes[1]));
+  if (node.has(1) && node.has(4)) sum = add(graph, sum, embed(graph, node.input(4), node.input(1)));
+  Normalization parameters;
+  parameters.axes = {2};
+  parameters.scale = node.input(5);
+  parameters.bias = node.input(6);
+  parameters.epsilon = node.attributes().real("epsilon", 1e-12f);
+  node.setOutput(0, normalize(graph, sum, parameters));
+  // How many words the mask leaves of each text.
+  if (node.wants(1))
+    node.setOutput(1, node.has(7)
+                          ? graph.reshape(reduce(graph, node.input(7), DML_REDUCE_FUNCTION_SUM, {1}), {ids.sizes[0]})
+                          : fill(graph, Type::Int32, {ids.sizes[0]}, scalarTensor(Type::Int32, 0)));
+  node.setOutput(2, sum);
 }
 
 void mapMeanVarianceNormalization(NodeContext& node) {
@@ -201,6 +257,8 @@ void mapLrn(NodeContext& node) {
 
 constexpr Mapping kMappings[] = {
     {kOnnx, "BatchNormalization", 7, mapBatchNormalization},
+    {kMicrosoft, "EmbedLayerNormalization", 1, mapEmbedLayerNormalization},
+    {kMicrosoft, "GroupNorm", 1, mapGroupNorm},
     {kOnnx, "GroupNormalization", 18, mapGroupNormalization},
     {kOnnx, "InstanceNormalization", 6, mapInstanceNormalization},
     {kOnnx, "LRN", 1, mapLrn},

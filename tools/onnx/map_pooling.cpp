@@ -19,9 +19,9 @@ struct Pool {
 
 Sizes withRow(const Sizes& sizes) { return {sizes[0], sizes[1], 1, sizes[2]}; }
 
-Pool readPool(NodeContext& node, bool global) {
+Pool readPool(NodeContext& node, const Value& x, bool global) {
   Pool pool;
-  pool.x = node.input(0);
+  pool.x = x;
   const Sizes inputSizes = pool.x.sizes;
   if (inputSizes.size() < 3)
     throw ModelError(cat("Input 0 has sizes ", listText(inputSizes), ", expected three dimensions and more."));
@@ -70,7 +70,7 @@ void setWindow(Desc& desc, const Window& window) {
 template <bool global>
 void mapAveragePool(NodeContext& node) {
   GraphBuilder& graph = node.graph();
-  Pool pool = readPool(node, global);
+  Pool pool = readPool(node, node.input(0), global);
   bool includePadding = !global && node.attributes().flag("count_include_pad");
   if (includePadding && pool.overhang != UnsignedSizes(pool.window.rank(), 0)) {
     // What windows reach behind the padding is not counted: the padding becomes part of the image.
@@ -94,8 +94,38 @@ void mapAveragePool(NodeContext& node) {
 }
 
 template <bool global>
+void mapQLinearAveragePool(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  const size_t rank = node.input(0).rank();
+  // Channels may come last, which is another order of the same dimensions.
+  std::vector<size_t> toFirst = identityOrder(rank), toLast = toFirst;
+  const bool channelsLast = node.attributes().flag("channels_last") && rank > 2;
+  if (channelsLast) {
+    std::rotate(toFirst.begin() + 1, toFirst.end() - 1, toFirst.end());
+    std::rotate(toLast.begin() + 1, toLast.begin() + 2, toLast.end());
+  }
+  const Pool pool = readPool(node, graph.transpose(node.input(0), toFirst), global);
+  const auto number = [&](size_t index) {
+    return node.has(index) ? std::optional(graph.reshape(node.input(index), {1})) : std::nullopt;
+  };
+  const auto scale = number(1), zero = number(2), outputScale = number(3), outputZero = number(4);
+  Op op(graph);
+  DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC desc{};
+  desc.InputTensor = op.input(pool.x);
+  desc.InputScaleTensor = op.optionalInput(scale);
+  desc.InputZeroPointTensor = op.optionalInput(zero);
+  desc.OutputScaleTensor = op.optionalInput(outputScale);
+  desc.OutputZeroPointTensor = op.optionalInput(outputZero);
+  desc.OutputTensor = op.output(pool.x.type, pool.dmlSizes);
+  setWindow(desc, pool.window);
+  desc.IncludePadding = !global && node.attributes().flag("count_include_pad");
+  const Value y = graph.reshape(op.make(DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING, desc), pool.sizes);
+  node.setOutput(0, graph.transpose(y, toLast));
+}
+
+template <bool global>
 void mapLpPool(NodeContext& node) {
-  const Pool pool = readPool(node, global);
+  const Pool pool = readPool(node, node.input(0), global);
   Op op(node.graph());
   DML_LP_POOLING1_OPERATOR_DESC desc{};
   desc.InputTensor = op.input(pool.x);
@@ -154,7 +184,7 @@ Value columnMajorPlaces(GraphBuilder& graph, const Value& places, const Sizes& s
 template <bool global>
 void mapMaxPool(NodeContext& node) {
   GraphBuilder& graph = node.graph();
-  const Pool pool = readPool(node, global);
+  const Pool pool = readPool(node, node.input(0), global);
   const bool places = node.wants(1);
   Op op(graph);
   DML_MAX_POOLING2_OPERATOR_DESC desc{};
@@ -279,6 +309,8 @@ constexpr Mapping kMappings[] = {
     {kOnnx, "MaxPool", 1, mapMaxPool<false>},
     {kOnnx, "MaxRoiPool", 1, mapMaxRoiPool},
     {kOnnx, "MaxUnpool", 9, mapMaxUnpool},
+    {kMicrosoft, "QLinearAveragePool", 1, mapQLinearAveragePool<false>},
+    {kMicrosoft, "QLinearGlobalAveragePool", 1, mapQLinearAveragePool<true>},
     {kOnnx, "RoiAlign", 10, mapRoiAlign},
 };
 

@@ -73,6 +73,26 @@ Value quantizeWide(GraphBuilder& graph, const Value& x, const Value& scale, cons
   return cast(graph, clip(graph, quotient, limitsOf(type)), type);
 }
 
+Value dequantize(GraphBuilder& graph, const Value& x, const Value& scale, const std::optional<Value>& zero) {
+  Op op(graph);
+  DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC desc{};
+  desc.InputTensor = op.input(x);
+  desc.ScaleTensor = op.input(scale);
+  desc.ZeroPointTensor = op.optionalInput(zero);
+  desc.OutputTensor = op.output(scale.type, x.sizes);
+  return op.make(DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR, desc);
+}
+
+Value quantize(GraphBuilder& graph, const Value& x, const Value& scale, const std::optional<Value>& zero, Type type) {
+  Op op(graph);
+  DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC desc{};
+  desc.InputTensor = op.input(x);
+  desc.ScaleTensor = op.input(scale);
+  desc.ZeroPointTensor = op.optionalInput(zero);
+  desc.OutputTensor = op.output(type, x.sizes);
+  return op.make(DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR, desc);
+}
+
 void mapQuantizeLinear(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value& x = node.input(0);
@@ -85,13 +105,7 @@ void mapQuantizeLinear(NodeContext& node) {
   std::optional<Value> zero;
   if (node.has(2)) zero = spread(graph, node.input(2), x.sizes, axis, block);
   if (type == Type::Int16 || type == Type::UInt16) return node.setOutput(0, quantizeWide(graph, x, scale, zero, type));
-  Op op(graph);
-  DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC desc{};
-  desc.InputTensor = op.input(x);
-  desc.ScaleTensor = op.input(scale);
-  desc.ZeroPointTensor = op.optionalInput(zero);
-  desc.OutputTensor = op.output(type, x.sizes);
-  Value quantized = op.make(DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR, desc);
+  Value quantized = quantize(graph, x, scale, zero, type);
   if (type == Type::Int4 || type == Type::UInt4) quantized = clip(graph, quantized, limitsOf(type));
   node.setOutput(0, quantized);
 }
@@ -104,13 +118,7 @@ void mapDequantizeLinear(NodeContext& node) {
   const Value scale = spread(graph, node.input(1), x.sizes, axis, block);
   std::optional<Value> zero;
   if (node.has(2)) zero = spread(graph, node.input(2), x.sizes, axis, block);
-  Op op(graph);
-  DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC desc{};
-  desc.InputTensor = op.input(x);
-  desc.ScaleTensor = op.input(scale);
-  desc.ZeroPointTensor = op.optionalInput(zero);
-  desc.OutputTensor = op.output(scale.type, x.sizes);
-  node.setOutput(0, op.make(DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR, desc));
+  node.setOutput(0, dequantize(graph, x, scale, zero));
 }
 
 void mapDynamicQuantizeLinear(NodeContext& node) {
@@ -199,6 +207,109 @@ void mapMatMulIntegerToFloat(NodeContext& node) {
   node.setOutput(0, graph.reshape(op.make(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT, desc), product.result));
 }
 
+// A number for a whole tensor, for each of its elements.
+std::optional<Value> whole(const NodeContext& node, size_t index, const Sizes& sizes) {
+  if (!node.has(index)) return {};
+  return node.graph().broadcast(node.graph().reshape(node.input(index), {}), sizes);
+}
+
+Value required(const std::optional<Value>& value) {
+  if (!value) throw ModelError("A scale is absent.");
+  return *value;
+}
+
+void mapQLinearSigmoid(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  const Value& x = node.input(0);
+  const Value real = dequantize(graph, x, required(whole(node, 1, x.sizes)), whole(node, 2, x.sizes));
+  const Value y = unary<DML_ACTIVATION_SIGMOID_OPERATOR_DESC>(graph, DML_OPERATOR_ACTIVATION_SIGMOID, real, real.type);
+  node.setOutput(0, quantize(graph, y, required(whole(node, 3, x.sizes)), whole(node, 4, x.sizes), x.type));
+}
+
+void mapQLinearConcat(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  if (node.inputCount() < 5 || node.inputCount() % 3 != 2)
+    throw ModelError(cat("It has ", node.inputCount(), " inputs, expected two and three for each tensor."));
+  std::vector<Value> parts;
+  for (size_t i = 2; i < node.inputCount(); i += 3) {
+    const Value& x = node.input(i);
+    parts.push_back(dequantize(graph, x, required(whole(node, i + 1, x.sizes)), whole(node, i + 2, x.sizes)));
+  }
+  const size_t axis = normalizeAxis(node.attributes().integer("axis", 1), parts[0].rank());
+  const Value real = join(graph, parts, axis);
+  node.setOutput(
+      0, quantize(graph, real, required(whole(node, 0, real.sizes)), whole(node, 1, real.sizes), node.input(2).type));
+}
+
+// The left side is quantized by what is in it.
+void mapDynamicQuantizeMatMul(NodeContext& node) {
+  GraphBuilder& graph = node.graph();
+  const Value a = graph.packed(node.input(0));
+  const Sizes one(a.rank(), 1);
+  Op quantizer(graph);
+  DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC dynamic{};
+  dynamic.InputTensor = quantizer.input(a);
+  dynamic.OutputTensor = quantizer.output(Type::UInt8, a.sizes);
+  dynamic.OutputScaleTensor = quantizer.output(Type::Float, one);
+  dynamic.OutputZeroPointTensor = quantizer.output(Type::UInt8, one);
+  quantizer.make(DML_OPERATOR_DYNAMIC_QUANTIZE_LINEAR, dynamic);
+  const Product product = makeProduct(graph, quantizer.result(0), node.input(1));
+  const auto bScale = parameter(node, 2, false);
+  const auto bZero = parameter(node, 3, false);
+  std::optional<Value> bias;
+  if (node.has(4)) bias = graph.broadcast(node.input(4), product.sizes);
+  Op op(graph);
+  DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC desc{};
+  desc.ATensor = op.input(product.a);
+  desc.AScaleTensor = op.input(graph.reshape(quantizer.result(1), {1}));
+  desc.AZeroPointTensor = op.input(graph.reshape(quantizer.result(2), {1}));
+  desc.BTensor = op.input(product.b);
+  desc.BScaleTensor = op.optionalInput(bScale);
+  desc.BZeroPointTensor = op.optionalInput(bZero);
+  desc.BiasTensor = op.optionalInput(bias);
+  desc.OutputTensor = op.output(Type::Float, product.sizes);
+  node.setOutput(0, graph.reshape(op.make(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT, desc), product.result));
+}
+
+// Weights of 4 bits, each block of a column with a scale, are unpacked to floats before anything runs.
+void mapMatMulNBits(NodeContext& node) {
+  const Attributes& attributes = node.attributes();
+  const int64_t depth = attributes.integer("K", 0), columns = attributes.integer("N", 0);
+  const int64_t block = attributes.integer("block_size", 0);
+  if (attributes.integer("bits", 4) != 4 || node.has(4))
+    throw ModelError("It has other than 4 bits, or its groups are in another order, which is not mapped.");
+  if (depth < 1 || columns < 1 || block < 2 || block % 2 != 0)
+    throw ModelError(cat("Attributes K, N and block_size are ", depth, ", ", columns, " and ", block, "."));
+  const HostTensor& packed = node.constant(1);
+  const HostTensor& scales = node.constant(2);
+  const int64_t blocks = (depth + block - 1) / block;
+  const int64_t zeroBytes = (blocks + 1) / 2;
+  const HostTensor* zeros = node.has(3) ? &node.constant(3) : nullptr;
+  if (packed.elements() != elementCount(Sizes{columns, blocks, block / 2}) || packed.type != Type::UInt8 ||
+      scales.elements() != elementCount(Sizes{columns, blocks}) ||
+      (zeros && zeros->type == Type::UInt8 && zeros->elements() != columns * zeroBytes) ||
+      (zeros && zeros->type != Type::UInt8 && zeros->elements() != scales.elements()))
+    throw ModelError(cat("Inputs 1, 2 and 3 do not have the sizes of ", columns, " columns of ", blocks, " blocks."));
+  HostTensor weights(node.input(0).type, {columns, depth});
+  for (int64_t n = 0; n < columns; ++n)
+    for (int64_t k = 0; k < depth; ++k) {
+      const int64_t at = n * blocks + k / block;
+      const int64_t pair = packed.integer(static_cast<size_t>(at * (block / 2) + k % block / 2));
+      double zero = 8;
+      if (zeros && zeros->type != Type::UInt8) zero = zeros->real(static_cast<size_t>(at));
+      if (zeros && zeros->type == Type::UInt8) {
+        const int64_t both = zeros->integer(static_cast<size_t>(n * zeroBytes + k / block / 2));
+        zero = static_cast<double>(k / block % 2 ? both >> 4 : both & 15);
+      }
+      weights.setReal(static_cast<size_t>(n * depth + k), (static_cast<double>(k % 2 ? pair >> 4 : pair & 15) - zero) *
+                                                              scales.real(static_cast<size_t>(at)));
+    }
+  GraphBuilder& graph = node.graph();
+  Value y = matrixProduct(graph, node.input(0), graph.transpose(hostValue(std::move(weights)), {1, 0}));
+  if (node.has(5)) y = add(graph, y, node.input(5));
+  node.setOutput(0, y);
+}
+
 void mapQLinearAdd(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Sizes sizes = broadcastSizes(node.input(0).sizes, node.input(3).sizes);
@@ -225,10 +336,14 @@ void mapQLinearAdd(NodeContext& node) {
 constexpr Mapping kMappings[] = {
     {kOnnx, "DequantizeLinear", 10, mapDequantizeLinear},
     {kMicrosoft, "DequantizeLinear", 1, mapDequantizeLinear},
+    {kMicrosoft, "DynamicQuantizeMatMul", 1, mapDynamicQuantizeMatMul},
     {kOnnx, "DynamicQuantizeLinear", 11, mapDynamicQuantizeLinear},
     {kOnnx, "MatMulInteger", 10, mapMatMulInteger},
     {kMicrosoft, "MatMulIntegerToFloat", 1, mapMatMulIntegerToFloat},
+    {kMicrosoft, "MatMulNBits", 1, mapMatMulNBits},
     {kMicrosoft, "QLinearAdd", 1, mapQLinearAdd},
+    {kMicrosoft, "QLinearConcat", 1, mapQLinearConcat},
+    {kMicrosoft, "QLinearSigmoid", 1, mapQLinearSigmoid},
     {kOnnx, "QLinearMatMul", 10, mapQLinearMatMul},
     {kOnnx, "QuantizeLinear", 10, mapQuantizeLinear},
     {kMicrosoft, "QuantizeLinear", 1, mapQuantizeLinear},

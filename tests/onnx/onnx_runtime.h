@@ -1,0 +1,17 @@
+// ONNX Runtime's CPU provider as a judge, where DIMPLE_ONNX_RUNTIME names a folder with the npm package
+// onnxruntime-node.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tests/onnx/model_builder.h"
+
+namespace dimple::testing {
+
+// The model's output "result". Nothing: the package is not there, which is said. Fails the test if it does not run.
+std::optional<onnx::HostTensor> runtimeResult(const ModelMaker& model,
+                                              const std::map<std::string, onnx::HostTensor>& inputs);
+
+}  // namespace dimple::testing

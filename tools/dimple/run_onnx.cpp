@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 
 #include "core/element_text.h"
@@ -136,11 +137,12 @@ void printOutputs(const std::vector<onnx::NamedTensor>& outputs) {
       continue;
     }
     // NaN is neither least nor greatest unless there is nothing else.
-    const auto less = [](double a, double b) { return a < b || (std::isnan(a) < std::isnan(b) && !std::isnan(b)); };
-    const auto greatest =
-        std::ranges::max_element(values, [](double a, double b) { return std::isnan(a) ? !std::isnan(b) : a < b; });
-    const auto least = std::ranges::min_element(
-        values, [&](double a, double b) { return std::isnan(b) ? !std::isnan(a) : less(a, b); });
+    const auto key = [](double absent) {
+      return [absent](double value) { return std::isnan(value) ? absent : value; };
+    };
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const auto least = std::ranges::min_element(values, {}, key(kInfinity));
+    const auto greatest = std::ranges::max_element(values, {}, key(-kInfinity));
     double sum = 0;
     for (const double value : values) sum += value;
     table.add({name, onnx::typeName(tensor.type), onnx::listText(tensor.sizes), numberText(*least),

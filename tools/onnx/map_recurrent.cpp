@@ -73,13 +73,12 @@ Activations readActivations(const NodeContext& node, const std::vector<std::stri
 // What the three operators have in common.
 struct Recurrence {
   NodeContext& node;
-  size_t gates;
   int64_t steps = 0, batch = 0, hidden = 0, directions = 1;
   bool batchFirst = false;
   DML_RECURRENT_NETWORK_DIRECTION direction = DML_RECURRENT_NETWORK_DIRECTION_FORWARD;
   Type type = Type::Undefined;
 
-  Recurrence(NodeContext& context, size_t gateCount) : node(context), gates(gateCount) {
+  explicit Recurrence(NodeContext& context) : node(context) {
     const std::string text = node.attributes().text("direction", "forward");
     if (text == "reverse")
       direction = DML_RECURRENT_NETWORK_DIRECTION_BACKWARD;
@@ -102,7 +101,7 @@ struct Recurrence {
 
   GraphBuilder& graph() const { return node.graph(); }
   // DirectML keeps no tensors of these operators.
-  Value four(const Value& value) const { return graph().unowned(graph().padRank(graph().onDevice(value), 4)); }
+  Value four(const Value& value) const { return graph().padRank(graph().unowned(value), 4); }
   Value sequence() const {
     const Value& x = node.input(0);
     return four(batchFirst ? graph().transpose(x, {1, 0, 2}) : x);
@@ -154,9 +153,9 @@ void describeCommon(Desc& desc, Op& op, const Recurrence& recurrence, const std:
 }
 
 template <class Desc, DML_OPERATOR_TYPE type>
-void mapSimple(NodeContext& node, const std::vector<std::string>& activationNames, size_t gates, auto&& adjust) {
+void mapSimple(NodeContext& node, const std::vector<std::string>& activationNames, auto&& adjust) {
   refuseClip(node);
-  const Recurrence recurrence(node, gates);
+  const Recurrence recurrence(node);
   const Activations activations = readActivations(node, activationNames, static_cast<size_t>(recurrence.directions));
   const std::vector<Value> required = {recurrence.sequence(), recurrence.weights(1), recurrence.weights(2)};
   const auto bias = recurrence.optional(3);
@@ -176,17 +175,17 @@ void mapSimple(NodeContext& node, const std::vector<std::string>& activationName
 }
 
 void mapRnn(NodeContext& node) {
-  mapSimple<DML_RNN_OPERATOR_DESC, DML_OPERATOR_RNN>(node, {"Tanh"}, 1, [](auto&) {});
+  mapSimple<DML_RNN_OPERATOR_DESC, DML_OPERATOR_RNN>(node, {"Tanh"}, [](auto&) {});
 }
 
 void mapGru(NodeContext& node) {
-  mapSimple<DML_GRU_OPERATOR_DESC, DML_OPERATOR_GRU>(node, {"Sigmoid", "Tanh"}, 3, [&](auto& desc) {
+  mapSimple<DML_GRU_OPERATOR_DESC, DML_OPERATOR_GRU>(node, {"Sigmoid", "Tanh"}, [&](auto& desc) {
     desc.LinearBeforeReset = node.attributes().flag("linear_before_reset");
   });
 }
 
 void mapLstm(NodeContext& node) {
-  const Recurrence recurrence(node, 4);
+  const Recurrence recurrence(node);
   const Activations activations =
       readActivations(node, {"Sigmoid", "Tanh", "Tanh"}, static_cast<size_t>(recurrence.directions));
   const std::vector<Value> required = {recurrence.sequence(), recurrence.weights(1), recurrence.weights(2)};

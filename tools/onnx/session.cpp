@@ -96,6 +96,7 @@ class Session::Planner {
   std::map<std::string, SharedTensor> read_;  // inputs whose values matter
   std::unique_ptr<Segment> segment_;
   std::vector<std::string> segmentOutputs_;
+  bool isCut_ = false;
 };
 
 Session::Session(IDimpleContext& context, const Model& model, const SessionOptions& options)
@@ -201,6 +202,7 @@ std::vector<NamedTensor> Session::Planner::run() {
       throw ModelError(cat("The ", pending_[0].text(), " reads what nothing has computed."));
     runSegment(last);
     if (last) return collect();
+    isCut_ = true;
   }
 }
 
@@ -362,7 +364,7 @@ std::vector<NamedTensor> Session::Planner::collect() {
                                                         value.type, value.sizes)});
     kept->outputs.push_back(std::move(output));
   }
-  if (session_.statistics_.graphs > 1) return results;
+  if (isCut_) return results;
   for (const auto& [name, tensor] : inputs_) kept->sizes[name] = tensor.sizes;
   for (const auto& [name, live] : live_) kept->buffers[name] = live.buffer;
   kept->values = read_;

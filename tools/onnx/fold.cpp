@@ -271,7 +271,8 @@ std::optional<HostTensor> foldExpand(NodeContext&, const Inputs& inputs) {
 }
 
 std::optional<HostTensor> foldRange(NodeContext&, const Inputs& inputs) {
-  if (inputs.size() != 3 || !asInteger(*inputs[0])) return {};
+  for (const HostTensor* input : inputs)
+    if (input->elements() != 1 || !asInteger(*input)) return {};
   const int64_t start = inputs[0]->integer(0), limit = inputs[1]->integer(0), step = inputs[2]->integer(0);
   if (step == 0) return {};
   const double count = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(step));
@@ -306,41 +307,42 @@ std::optional<HostTensor> foldSum(NodeContext& node, const Inputs& inputs) {
 
 struct Folding {
   const char* opType;
+  size_t least;  // inputs
   Fold fold;
 };
 
 constexpr Folding kFoldings[] = {
-    {"Add", foldAdd},
-    {"And", foldAnd},
-    {"Cast", foldCast},
-    {"Ceil", foldCeil},
-    {"Concat", foldConcat},
-    {"Div", foldDiv},
-    {"Equal", foldEqual},
-    {"Expand", foldExpand},
-    {"Flatten", foldView},
-    {"Floor", foldFloor},
-    {"Gather", foldGather},
-    {"Greater", foldGreater},
-    {"GreaterOrEqual", foldGreaterEqual},
-    {"Less", foldLess},
-    {"LessOrEqual", foldLessEqual},
-    {"Max", foldMax},
-    {"Min", foldMin},
-    {"Mod", foldMod},
-    {"Mul", foldMul},
-    {"Neg", foldNeg},
-    {"Not", foldNot},
-    {"Or", foldOr},
-    {"Range", foldRange},
-    {"ReduceProd", foldProduct},
-    {"ReduceSum", foldSum},
-    {"Reshape", foldView},
-    {"Slice", foldSlice},
-    {"Squeeze", foldView},
-    {"Sub", foldSub},
-    {"Unsqueeze", foldView},
-    {"Where", foldWhere},
+    {"Add", 2, foldAdd},
+    {"And", 2, foldAnd},
+    {"Cast", 1, foldCast},
+    {"Ceil", 1, foldCeil},
+    {"Concat", 1, foldConcat},
+    {"Div", 2, foldDiv},
+    {"Equal", 2, foldEqual},
+    {"Expand", 2, foldExpand},
+    {"Flatten", 1, foldView},
+    {"Floor", 1, foldFloor},
+    {"Gather", 2, foldGather},
+    {"Greater", 2, foldGreater},
+    {"GreaterOrEqual", 2, foldGreaterEqual},
+    {"Less", 2, foldLess},
+    {"LessOrEqual", 2, foldLessEqual},
+    {"Max", 2, foldMax},
+    {"Min", 2, foldMin},
+    {"Mod", 2, foldMod},
+    {"Mul", 2, foldMul},
+    {"Neg", 1, foldNeg},
+    {"Not", 1, foldNot},
+    {"Or", 2, foldOr},
+    {"Range", 3, foldRange},
+    {"ReduceProd", 1, foldProduct},
+    {"ReduceSum", 1, foldSum},
+    {"Reshape", 1, foldView},
+    {"Slice", 3, foldSlice},
+    {"Squeeze", 1, foldView},
+    {"Sub", 2, foldSub},
+    {"Unsqueeze", 1, foldView},
+    {"Where", 3, foldWhere},
 };
 
 }  // namespace
@@ -358,6 +360,7 @@ bool foldNode(NodeContext& node) {
     if (!constant || constant->elements() > kMostElements || constant->type == Type::UInt64) return false;
     inputs.push_back(constant.get());
   }
+  if (inputs.size() < folding->least) return false;
   auto result = folding->fold(node, inputs);
   if (!result) return false;
   node.setOutput(0, hostValue(std::move(*result)));

@@ -195,7 +195,7 @@ void mapSoftmax(NodeContext& node) {
 // It is the identity where nothing trains. Its mask was left zero before operator set 12.
 void mapDropout(NodeContext& node) {
   const Value& x = node.input(0);
-  if (node.has(2) && node.constant(2).integer(0) != 0 && (!node.has(1) || node.constant(1).real(0) != 0))
+  if (node.has(2) && node.scalarConstant(2).integer(0) != 0 && (!node.has(1) || node.scalarConstant(1).real(0) != 0))
     throw ModelError("It trains (training_mode), which is not mapped.");
   node.setOutput(0, x);
   node.setOutput(1, fill(node.graph(), node.opset() < 10 ? x.type : Type::Bool, x.sizes,

@@ -1,4 +1,6 @@
 // Convolutions of floats and of integers.
+#include <limits>
+
 #include "tools/onnx/window.h"
 
 namespace dimple::onnx {
@@ -77,6 +79,9 @@ void padTransposed(const NodeContext& node, const Value& x, Window& window, std:
     int64_t size = whole - window.start[i] - window.end[i];
     if (same) size = x.sizes[i + 2] * window.strides[i];
     if (given && !given->empty()) size = (*given)[i + given->size() - rank];
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (size < 1 || size > kMost)
+      throw ModelError(cat("Dimension ", i + 2, " of the output would be ", size, ", expected 1 to ", kMost, "."));
     if (same || (given && !given->empty())) {
       const int64_t padding = whole - size;
       const auto less = static_cast<UINT>(std::max<int64_t>(padding, 0) / 2);
@@ -89,7 +94,6 @@ void padTransposed(const NodeContext& node, const Value& x, Window& window, std:
     const UINT uncut = std::min(outputPadding[i], window.end[i]);
     window.end[i] -= uncut;
     outputPadding[i] -= uncut;
-    if (size < 1) throw ModelError(cat("Dimension ", i + 2, " of the output would be ", size, "."));
     sizes.push_back(size);
   }
 }

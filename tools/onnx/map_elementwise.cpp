@@ -167,7 +167,8 @@ void mapClip(NodeContext& node) {
       throw ModelError(
           cat("Input ", bound, " is of ", typeName(node.input(bound).type), ", expected ", typeName(type), "."));
   const auto known = [&](size_t bound) { return !node.has(bound) || node.input(bound).constant; };
-  if (node.has(1) && node.has(2) && known(1) && known(2) && node.constant(1).real(0) <= node.constant(2).real(0)) {
+  if (node.has(1) && node.has(2) && known(1) && known(2) &&
+      node.scalarConstant(1).real(0) <= node.scalarConstant(2).real(0)) {
     DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC desc{};
     desc.MinMaxDataType = traits(type).device;
     desc.Min = scalarUnion(type, node.constant(1));

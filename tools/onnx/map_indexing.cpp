@@ -250,7 +250,7 @@ void mapScatterND(NodeContext& node) {
 void mapOneHot(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value index = indices(graph, node.input(0));
-  const int64_t depth = node.constant(1).integer(0);
+  const int64_t depth = node.scalarConstant(1).integer(0);
   const Value& values = node.input(2);
   if (depth < 1) throw ModelError(cat("Its depth is ", depth, ", expected at least 1."));
   const size_t axis = normalizeAxis(node.attributes().integer("axis", -1), index.rank() + 1);
@@ -291,7 +291,7 @@ void mapNonZeroCoordinates(NodeContext& node) {
 void mapNonZeroPrefix(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value& coordinates = node.input(0);
-  const int64_t count = node.constant(1).integer(0);
+  const int64_t count = node.scalarConstant(1).integer(0);
   if (count == 0) return node.setOutput(0, emptyValue(Type::Int64, {coordinates.sizes[1], 0}));
   node.setOutput(0, cast(graph, graph.transpose(graph.prefix(coordinates, 0, count), {1, 0}), Type::Int64));
 }

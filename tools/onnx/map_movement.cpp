@@ -33,15 +33,17 @@ void mapSplit(NodeContext& node) {
   auto parts = node.integers("split", 1);
   if (!parts) {
     const int64_t count = node.attributes().integer("num_outputs", static_cast<int64_t>(node.outputCount()));
-    if (count <= 0) throw ModelError(cat("It is split into ", count, " parts, expected at least 1."));
+    if (count <= 0 || count > std::max<int64_t>(static_cast<int64_t>(node.outputCount()), size))
+      throw ModelError(cat("It is split into ", count, " parts, expected 1 to ", size, "."));
     const int64_t part = (size + count - 1) / count;
     parts.emplace();
     for (int64_t i = 0, left = size; i < count; ++i, left -= part)
       parts->push_back(std::max<int64_t>(std::min(part, left), 0));
   }
   int64_t sum = 0;
-  for (const int64_t part : *parts) sum += part;
-  if (parts->size() < node.outputCount() || sum != size)
+  for (const int64_t part : *parts) sum += std::clamp<int64_t>(part, -1, size + 1);
+  const bool negative = std::ranges::any_of(*parts, [](int64_t part) { return part < 0; });
+  if (negative || parts->size() < node.outputCount() || sum != size)
     throw ModelError(
         cat("A dimension of ", size, " is split into ", listText(*parts), " for ", node.outputCount(), " outputs."));
   Op op(graph);
@@ -96,6 +98,8 @@ void mapSlice(NodeContext& node) {
         value = least;
       return std::clamp(value, least, most);
     };
+    strides[axis] = step;
+    if (size == 0) continue;
     // Downwards -1 stands before the first element.
     const int64_t begin = step > 0 ? place((*starts)[i], 0, size) : place((*starts)[i], 0, size - 1);
     // The end of everything is the beginning downwards.
@@ -104,8 +108,7 @@ void mapSlice(NodeContext& node) {
     const int64_t distance = step > 0 ? end - begin : begin - end;
     const int64_t magnitude = std::abs(step);
     begins[axis] = begin;
-    sizes[axis] = distance <= 0 || size == 0 ? 0 : (distance - 1) / magnitude + 1;
-    strides[axis] = step;
+    sizes[axis] = distance <= 0 ? 0 : (distance - 1) / magnitude + 1;
   }
   node.setOutput(0, slice(node.graph(), x, begins, sizes, strides));
 }
@@ -136,6 +139,9 @@ void pad(NodeContext& node, const HostTensor& padding) {
     const size_t axis = normalizeAxis(axes[i], x.rank());
     before[axis] = (*given)[i];
     after[axis] = (*given)[axes.size() + i];
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (std::abs(before[axis] / 2) > kMost || std::abs(after[axis] / 2) > kMost)
+      throw ModelError(cat("Its pads are ", listText(*given), ", expected less than 2^32."));
   }
   // Negative pads crop.
   Sizes begins(x.rank(), 0);
@@ -208,9 +214,9 @@ void mapTile(NodeContext& node) {
 
 UINT blockSize(const NodeContext& node) {
   const int64_t size = node.attributes().integer("blocksize", 0);
-  if (size < 1 || size > std::numeric_limits<int32_t>::max() || node.input(0).rank() != 4)
+  if (size < 1 || size > 65536 || node.input(0).rank() != 4)
     throw ModelError(cat("Attribute blocksize is ", size, " for sizes ", listText(node.input(0).sizes),
-                         ", expected at least 1 and four dimensions."));
+                         ", expected 1 to 65536 and four dimensions."));
   return static_cast<UINT>(size);
 }
 
@@ -269,7 +275,7 @@ void mapTrilu(NodeContext& node) {
   if (x.elements() == 0) return node.setOutput(0, x);
   const Sizes sizes = x.sizes;
   const int64_t reach = sizes[sizes.size() - 2] + sizes.back();
-  const int64_t diagonal = std::clamp(node.has(1) ? node.constant(1).integer(0) : 0, -reach, reach);
+  const int64_t diagonal = std::clamp(node.has(1) ? node.scalarConstant(1).integer(0) : 0, -reach, reach);
   if (x.rank() > 4)
     x = graph.reshape(x,
                       {x.elements() / sizes[sizes.size() - 2] / sizes.back(), sizes[sizes.size() - 2], sizes.back()});

@@ -145,7 +145,7 @@ void mapSkipLayerNormalization(NodeContext& node) {
 Value groupNormalize(NodeContext& node, const Value& x, const char* attribute) {
   GraphBuilder& graph = node.graph();
   const int64_t groups = node.attributes().integer(attribute, 0);
-  if (groups < 1 || x.rank() < 2 || x.sizes[1] % groups != 0)
+  if (groups < 1 || x.rank() < 2 || x.elements() == 0 || x.sizes[1] % groups != 0)
     throw ModelError(cat("Attribute ", attribute, " is ", groups, " for sizes ", listText(x.sizes),
                          ", expected a divisor of the channels."));
   const int64_t channels = x.sizes[1] / groups;
@@ -181,9 +181,11 @@ void mapGroupNorm(NodeContext& node) {
 
 // Rows of a table, [rows, width], for indices of any sizes.
 Value embed(GraphBuilder& graph, const Value& table, const Value& index) {
+  if (table.rank() != 2)
+    throw ModelError(cat("A table has sizes ", listText(table.sizes), ", expected two dimensions."));
   const size_t rank = index.rank() + 1;
   Sizes sizes = index.sizes;
-  sizes.push_back(table.sizes.at(1));
+  sizes.push_back(table.sizes[1]);
   Op op(graph);
   DML_GATHER_OPERATOR_DESC desc{};
   desc.InputTensor = op.input(graph.padRank(table, rank));
@@ -242,7 +244,8 @@ void mapLpNormalization(NodeContext& node) {
 void mapLrn(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value& x = node.input(0);
-  if (x.rank() < 3) throw ModelError(cat("Input 0 has sizes ", listText(x.sizes), ", expected three dimensions."));
+  if (x.rank() < 3 || x.elements() == 0)
+    throw ModelError(cat("Input 0 has sizes ", listText(x.sizes), ", expected three dimensions and elements."));
   const Value image =
       x.rank() == 4 ? x : graph.reshape(x, {x.sizes[0], x.sizes[1], x.elements() / x.sizes[0] / x.sizes[1], 1});
   DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC desc{};

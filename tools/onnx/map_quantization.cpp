@@ -1,4 +1,6 @@
 // Quantization, and products of quantized matrices.
+#include <limits>
+
 #include "tools/onnx/product.h"
 
 namespace dimple::onnx {
@@ -14,7 +16,8 @@ Value spread(GraphBuilder& graph, const Value& value, const Sizes& sizes, int64_
     along[axis] = value.elements();
     return graph.broadcast(graph.reshape(value, along), sizes);
   }
-  if (blockSize < 0) throw ModelError(cat("Attribute block_size is ", blockSize, ", expected 0 and more."));
+  if (blockSize < 0 || blockSize > std::numeric_limits<int32_t>::max())
+    throw ModelError(cat("Attribute block_size is ", blockSize, ", expected 0 to 2^31 - 1."));
   Sizes expected = sizes;
   expected[axis] = (sizes[axis] + blockSize - 1) / blockSize;
   if (value.sizes != expected)
@@ -278,7 +281,8 @@ void mapMatMulNBits(NodeContext& node) {
   const int64_t block = attributes.integer("block_size", 0);
   if (attributes.integer("bits", 4) != 4 || node.has(4))
     throw ModelError("It has other than 4 bits, or its groups are in another order, which is not mapped.");
-  if (depth < 1 || columns < 1 || block < 2 || block % 2 != 0)
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (depth < 1 || depth > kMost || columns < 1 || columns > kMost || block < 2 || block > kMost || block % 2 != 0)
     throw ModelError(cat("Attributes K, N and block_size are ", depth, ", ", columns, " and ", block, "."));
   const HostTensor& packed = node.constant(1);
   const HostTensor& scales = node.constant(2);

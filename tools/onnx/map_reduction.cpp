@@ -122,7 +122,7 @@ void mapTopK(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value& x = node.input(0);
   const size_t axis = normalizeAxis(node.attributes().integer("axis", -1), x.rank());
-  const int64_t count = node.opset() < 10 ? node.attributes().integer("k", 0) : node.constant(1).integer(0);
+  const int64_t count = node.opset() < 10 ? node.attributes().integer("k", 0) : node.scalarConstant(1).integer(0);
   if (count < 0 || count > x.sizes[axis])
     throw ModelError(cat("It finds ", count, " elements of ", x.sizes[axis], "."));
   Sizes sizes = x.sizes;
@@ -149,7 +149,7 @@ void mapCumSum(NodeContext& node) {
   const Value& x = node.input(0);
   Op op(node.graph());
   DML_CUMULATIVE_SUMMATION_OPERATOR_DESC desc{};
-  desc.Axis = static_cast<UINT>(normalizeAxis(node.constant(1).integer(0), x.rank()));
+  desc.Axis = static_cast<UINT>(normalizeAxis(node.scalarConstant(1).integer(0), x.rank()));
   desc.InputTensor = op.input(x);
   desc.OutputTensor = op.output(x.type, x.sizes);
   desc.AxisDirection =

@@ -123,6 +123,8 @@ Value resizeNearest(GraphBuilder& graph, Value x, const Resizing& resizing) {
 Value resizeByWeights(GraphBuilder& graph, Value x, const Resizing& resizing) {
   for (size_t i = 0; i < resizing.axes.size(); ++i) {
     const Axis& axis = resizing.axes[i];
+    if (axis.input > (int64_t{1} << 28) / axis.output)
+      throw ModelError(cat("It makes ", axis.output, " elements of ", axis.input, " by weights, expected fewer."));
     const HostTensor matrix = weights(resizing, axis, x.type);
     bool identity = axis.input == axis.output;
     for (int64_t at = 0; identity && at < axis.input * axis.output; ++at)
@@ -194,7 +196,10 @@ Value resize(GraphBuilder& graph, const Value& x, const Resizing& resizing) {
   Sizes sizes;
   for (const Axis& axis : resizing.axes) {
     sizes.push_back(axis.output);
-    if (axis.output < 1) throw ModelError(cat("The output would have sizes ", listText(sizes), "."));
+    // Places and weights are computed on the host.
+    constexpr int64_t kMost = 1 << 24;
+    if (axis.output < 1 || axis.output > kMost)
+      throw ModelError(cat("The output would have sizes ", listText(sizes), ", expected 1 to ", kMost, "."));
   }
   if (resizing.mode == "nearest") return extrapolate(graph, resizeNearest(graph, x, resizing), resizing);
   if (resizing.mode != "linear" && resizing.mode != "cubic")
@@ -212,7 +217,7 @@ void setScales(Resizing& resizing, const std::vector<double>& scales, const std:
     throw ModelError(cat("Its scales are ", listText(scales), ", expected ", axes.size(), " numbers."));
   for (size_t i = 0; i < axes.size(); ++i) {
     Axis& axis = resizing.axes[axes[i]];
-    if (!(scales[i] > 0 && scales[i] < 0x1p31))
+    if (!(scales[i] > 0 && scales[i] < 0x1p24))
       throw ModelError(cat("Its scales are ", listText(scales), ", expected numbers above 0."));
     axis.scale = scales[i];
     axis.length = static_cast<double>(axis.input) * scales[i];

@@ -36,6 +36,8 @@ class NodeContext {
   }
   // The value of an input. Throws NeedsHost if a graph has to compute it.
   const HostTensor& constant(size_t index) const;
+  // That of an input of one element.
+  const HostTensor& scalarConstant(size_t index) const;
   // The same as a list, from an attribute in old operator sets and an input in newer ones; nothing: absent.
   std::optional<std::vector<int64_t>> integers(const std::string& attribute, size_t input) const;
 

@@ -62,6 +62,13 @@ const HostTensor& NodeContext::constant(size_t index) const {
   return *value.constant;
 }
 
+const HostTensor& NodeContext::scalarConstant(size_t index) const {
+  const HostTensor& tensor = constant(index);
+  if (tensor.elements() != 1)
+    throw ModelError(cat("Input ", index, " has sizes ", listText(tensor.sizes), ", expected one element."));
+  return tensor;
+}
+
 std::optional<std::vector<int64_t>> NodeContext::integers(const std::string& attribute, size_t index) const {
   if (auto values = attributes_.integers(attribute)) return values;
   if (has(index)) return constant(index).integers();

@@ -234,6 +234,9 @@ void Session::Planner::mapNodes() {
       } catch (const ModelError& error) {
         refuse(node, error.what());
         continue;
+      } catch (const std::bad_alloc&) {
+        refuse(node, "There is no memory for it.");
+        continue;
       }
     }
     if (mapped) continue;

@@ -25,7 +25,7 @@ bool isOnnxPath(const std::filesystem::path& path) { return path.extension() == 
 #ifndef DIMPLE_WITH_ONNX
 
 int runOnnx(const std::filesystem::path& file, const DeviceOptions&, const OnnxOptions&) {
-  throw InputError(cat(file.string(), " is an ONNX model, which this build cannot read: libonnx was not found."));
+  throw InputError(cat(file.string(), " is an ONNX model, which this build cannot read: it was made without libonnx."));
 }
 
 #else

@@ -1,4 +1,6 @@
 // Models on a device: views, folding, several graphs, control flow, and what is refused.
+#include <cmath>
+
 #include "tests/gpu_test.h"
 #include "tests/onnx/model_builder.h"
 #include "tests/onnx/onnx_run.h"
@@ -79,6 +81,61 @@ GPU_TEST_CASE("onnx sessions: shapes made of shapes are folded") {
   CHECK(outputs[0].tensor.sizes == onnx::Sizes{2, 6});
   CHECK(session.statistics().graphs == 1);
   CHECK(session.statistics().operators == 1);
+}
+
+GPU_TEST_CASE("onnx sessions: indices from the end are folded") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {2, 3});
+  maker.initializer("last", integers({-1}));
+  maker.node("Shape", {"x"}, {"shape"});
+  maker.node("Gather", {"shape", "last"}, {"columns"});
+  maker.output("columns");
+  const Model model = maker.model();
+  const auto outputs = Session(gpu.context(), model).run({{"x", floats({2, 3}, counted(6))}});
+  CHECK(outputs[0].tensor.integers() == std::vector<int64_t>{3});
+}
+
+GPU_TEST_CASE("onnx sessions: no window begins behind the padding") {
+  ModelMaker maker(19);
+  maker.input("x", Type::Float, {1, 1, 4});
+  auto& node = maker.node("AveragePool", {"x"}, {"y"});
+  setAttribute(node, "kernel_shape", std::vector<int64_t>{1});
+  setAttribute(node, "strides", std::vector<int64_t>{4});
+  setAttribute(node, "ceil_mode", 1);
+  maker.output("y");
+  const Model model = maker.model();
+  const auto outputs = Session(gpu.context(), model).run({{"x", floats({1, 1, 4}, {5, 6, 7, 8})}});
+  CHECK(outputs[0].tensor.sizes == onnx::Sizes{1, 1, 1});
+  CHECK(outputs[0].tensor.real(0) == 5);
+}
+
+GPU_TEST_CASE("onnx sessions: padding is counted where it is, and nothing behind it") {
+  // Windows of [0, 3, 6, 9, 12, 15] that begin at every second element: the last has two elements.
+  ModelMaker maker(19);
+  maker.input("x", Type::Float, {1, 1, 5});
+  auto& node = maker.node("AveragePool", {"x"}, {"y"});
+  setAttribute(node, "kernel_shape", std::vector<int64_t>{3});
+  setAttribute(node, "strides", std::vector<int64_t>{2});
+  setAttribute(node, "pads", {1, 0});
+  setAttribute(node, "ceil_mode", 1);
+  setAttribute(node, "count_include_pad", 1);
+  maker.output("y");
+  const Model model = maker.model();
+  const auto values =
+      Session(gpu.context(), model).run({{"x", floats({1, 1, 5}, {3, 6, 9, 12, 15})}})[0].tensor.reals();
+  CHECK(values == std::vector<double>{3, 9, 13.5});
+}
+
+GPU_TEST_CASE("onnx sessions: a normalization without a mean") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {1, 2});
+  maker.initializer("scale", floats({2}, {1, 10}));
+  maker.node("SimplifiedLayerNormalization", {"x", "scale"}, {"y"});
+  maker.output("y");
+  const Model model = maker.model();
+  const auto values = Session(gpu.context(), model).run({{"x", floats({1, 2}, {3, 4})}})[0].tensor.reals();
+  CHECK(values[0] == doctest::Approx(3 / std::sqrt(12.5)));
+  CHECK(values[1] == doctest::Approx(40 / std::sqrt(12.5)));
 }
 
 GPU_TEST_CASE("onnx sessions: a shape that depends on elements cuts the model") {

@@ -55,7 +55,7 @@ GPU_TEST_CASE("onnx networks: ResNet-50 as one graph") { compareWithNodes(gpu, r
 GPU_TEST_CASE("onnx networks: a transformer as one graph") { compareWithNodes(gpu, transformer({4, 12})); }
 
 void compareWithRuntime(Gpu& gpu, const Network& network) {
-  const auto expected = runtimeResult(network.model, network.inputs);
+  const auto expected = runtimeResult(network.model.bytes(), network.inputs);
   if (!expected) return;
   const onnx::Model model = network.model.model();
   const auto results = onnx::Session(gpu.context(), model).run(network.inputs);

@@ -5,7 +5,7 @@
 
 #include "tests/gpu_test.h"
 #include "tests/onnx/onnx_run.h"
-#include "tests/onnx/runtime.h"
+#include "tests/onnx/onnx_runtime.h"
 #include "tests/tool/tool_fixture.h"
 #include "tools/dimple/image.h"
 #include "tools/ocr/detection.h"
@@ -159,6 +159,8 @@ TEST_CASE("ocr: the tool says what is missing") {
   refused("p.png --models .", "det.onnx");
 }
 
+struct NoRuntime {};
+
 const char* sampleFolder() {
   const char* folder = std::getenv("DIMPLE_OCR");
   if (folder && *folder) return folder;
@@ -187,7 +189,7 @@ TEST_CASE("ocr: a photograph of a page") {
 
 GPU_TEST_CASE("ocr: the models give what ONNX Runtime gives") {
   const char* folder = sampleFolder();
-  if (!folder || !hasOnnxRuntime()) return;
+  if (!folder) return;
   const std::filesystem::path models = folder;
   const auto image = tool::readImage(models / "page.png", 3);
   const std::map<Part, std::string> files{{Part::Detection, "ch_PP-OCRv4_det_infer.onnx"},
@@ -199,13 +201,17 @@ GPU_TEST_CASE("ocr: the models give what ONNX Runtime gives") {
     const onnx::Model model = onnx::Model::load(path);
     const std::map<std::string, HostTensor> inputs{{model.inputs()[0].name, input}};
     const HostTensor result = onnx::Session(gpu.context(), model).run(inputs)[0].tensor;
-    const HostTensor expected = runOnRuntime(readText(path), inputs, result.type, result.sizes);
-    CHECK(compareTensors(result, expected, {1e-3, 1e-3}) == "");
+    const auto expected = runtimeResult(readText(path), inputs);
+    if (!expected) throw NoRuntime();
+    CHECK(compareTensors(result, *expected, {1e-3, 1e-3}) == "");
     ++compared;
     return result;
   };
-  ocr::readText({image.width, image.height, image.pixels}, ocr::Dictionary::load(models / "ppocr_keys_v1.txt"), run);
-  CHECK(compared == 3);
+  try {
+    ocr::readText({image.width, image.height, image.pixels}, ocr::Dictionary::load(models / "ppocr_keys_v1.txt"), run);
+    CHECK(compared == 3);
+  } catch (const NoRuntime&) {
+  }
 }
 
 }  // namespace

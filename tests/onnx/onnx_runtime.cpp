@@ -24,7 +24,7 @@ const arrays = { float32: Float32Array, int64: BigInt64Array, int32: Int32Array,
     const bytes = new Uint8Array(fs.readFileSync(i.path)).buffer;
     feeds[i.name] = new ort.Tensor(i.type, new arrays[i.type](bytes), i.sizes);
   }
-  const y = (await session.run(feeds)).result;
+  const y = (await session.run(feeds))[session.outputNames[0]];
   fs.writeFileSync('result.json', JSON.stringify({ type: y.type, sizes: y.dims }));
   fs.writeFileSync('result.bin', Buffer.from(y.data.buffer, y.data.byteOffset, y.data.byteLength));
 })();
@@ -38,14 +38,14 @@ constexpr std::pair<Type, const char*> kTypes[] = {{Type::Float, "float32"},
 
 }  // namespace
 
-std::optional<HostTensor> runtimeResult(const ModelMaker& model, const std::map<std::string, HostTensor>& inputs) {
+std::optional<HostTensor> runtimeResult(const std::string& model, const std::map<std::string, HostTensor>& inputs) {
   const char* folder = std::getenv("DIMPLE_ONNX_RUNTIME");
   if (!folder || !*folder) {
     MESSAGE("Not compared: DIMPLE_ONNX_RUNTIME names no folder where onnxruntime-node is installed.");
     return {};
   }
   ToolFixture fixture;
-  fixture.write("m.onnx", model.bytes());
+  fixture.write("m.onnx", model);
   fixture.write("run.js", kScript);
   json job = json::array();
   for (const auto& [name, tensor] : inputs) {

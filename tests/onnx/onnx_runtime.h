@@ -10,8 +10,9 @@
 
 namespace dimple::testing {
 
-// The model's output "result". Nothing: the package is not there, which is said. Fails the test if it does not run.
-std::optional<onnx::HostTensor> runtimeResult(const ModelMaker& model,
+// The first output of a model, given by its bytes. Nothing: the package is not there, which is said. Fails the test if
+// it does not run.
+std::optional<onnx::HostTensor> runtimeResult(const std::string& model,
                                               const std::map<std::string, onnx::HostTensor>& inputs);
 
 }  // namespace dimple::testing

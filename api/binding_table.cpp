@@ -257,6 +257,20 @@ void BindingTable::bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bi
   }
 }
 
+// Operators are initialized without barriers between them, so that each has a part of its own.
+void BindingTable::bindInitializerTemporary(const DML_BINDING_DESC* binding) {
+  if (!binding || binding->Type == DML_BINDING_TYPE_NONE) return unbind(SlotKind::Temporary);
+  TensorSlot slot{"the temporary resource", 0, DML_TEMPORARY_BUFFER_ALIGNMENT};
+  for (const Part& part : parts_) slot.bytes += part.op->plan().initializationBytes;
+  if (slot.bytes == 0) return;  // whatever is bound
+  auto bound = readDesc("BindTemporaryResource: binding", *binding, slot);
+  if (!bound) return;
+  for (Part& part : parts_) {
+    write(part, SlotKind::Temporary, 0, *bound);
+    bound->offset += part.op->plan().initializationBytes;
+  }
+}
+
 void BindingTable::bindResource(const char* what, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding) {
   if (!binding || binding->Type == DML_BINDING_TYPE_NONE) return unbind(kind);
   const TensorSlot slot{kind == SlotKind::Temporary ? "the temporary resource" : "the persistent resource", needed,
@@ -282,8 +296,11 @@ void BindingTable::BindOutputs(UINT count, const DML_BINDING_DESC* bindings) {
 }
 
 void BindingTable::BindTemporaryResource(const DML_BINDING_DESC* binding) {
-  if (!usable() || initializing_) return;  // initializers take none
-  bindResource("BindTemporaryResource", SlotKind::Temporary, parts_.front().op->plan().temporaryBytes, binding);
+  if (!usable()) return;
+  if (initializing_)
+    bindInitializerTemporary(binding);
+  else
+    bindResource("BindTemporaryResource", SlotKind::Temporary, parts_.front().op->plan().temporaryBytes, binding);
 }
 
 void BindingTable::BindPersistentResource(const DML_BINDING_DESC* binding) {

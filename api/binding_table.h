@@ -54,6 +54,7 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   void bindSlots(const char* what, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
                  const std::vector<TensorSlot>& slots);
   void bindInitializerInputs(UINT count, const DML_BINDING_DESC* bindings);
+  void bindInitializerTemporary(const DML_BINDING_DESC* binding);
   void bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bindings);
   void bindResource(const char* what, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding);
   void unbind(SlotKind kind);

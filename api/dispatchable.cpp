@@ -98,8 +98,12 @@ Initializer* Initializer::find(IUnknown* object) {
 
 DML_BINDING_PROPERTIES Initializer::bindingProperties() const {
   UINT count = 0;
-  for (const auto& op : operators_) count += Plan::descriptorCount(op->plan().initialization);
-  return {count, 0, 0};
+  UINT64 temporary = 0;
+  for (const auto& op : operators_) {
+    count += Plan::descriptorCount(op->plan().initialization);
+    temporary += op->plan().initializationBytes;
+  }
+  return {count, temporary, 0};
 }
 DIMPLE_DEFINE_BINDING_PROPERTIES(Initializer)
 

@@ -39,6 +39,7 @@ class Reader {
     if (auto error = checkNodes()) return *error;
     if (auto error = checkOwned()) return *error;
     if (auto error = checkCycles()) return *error;
+    addSlots();
     return std::move(graph_);
   }
 
@@ -257,6 +258,29 @@ class Reader {
     }
     return invalid(
         cat(graph_.nodes[at].name, " takes what is made of its own outputs, expected a graph without cycles."));
+  }
+
+  void addSlots() {
+    graph_.inputSlots.resize(graph_.inputCount);
+    graph_.outputSlots.resize(graph_.outputs.size());
+    for (const GraphNode& node : graph_.nodes)
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        if (node.inputs[i].kind != GraphSource::Kind::GraphInput) continue;
+        const Tensor& tensor = node.op->input(i);
+        GraphSlot& slot = graph_.inputSlots[node.inputs[i].index];
+        slot = {std::max(slot.bytes, tensor.totalBytes), std::max(slot.alignment, tensor.baseAlignment),
+                tensor.ownedByDml};
+      }
+    for (size_t g = 0; g < graph_.outputs.size(); ++g) {
+      const GraphSource& source = graph_.outputs[g];
+      if (source.kind == GraphSource::Kind::None) continue;
+      const GraphNode& node = graph_.nodes[source.index];
+      if (node.op)
+        graph_.outputSlots[g] = {node.op->output(source.output).totalBytes,
+                                 node.op->output(source.output).baseAlignment};
+      else
+        graph_.outputSlots[g] = {alignUp(node.constant.size(), 4)};
+    }
   }
 
   const DML_GRAPH_DESC& desc_;

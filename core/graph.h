@@ -19,6 +19,7 @@ struct GraphSource {
   Kind kind = Kind::None;
   uint32_t index = 0;   // of the graph's input, or of the node
   uint32_t output = 0;  // of the node
+  uint64_t offset = 0;  // bytes from the start of its tensor
 
   bool operator==(const GraphSource&) const = default;
 };
@@ -29,12 +30,24 @@ struct GraphNode {
   const OpView* op = nullptr;           // null: a constant
   std::span<const std::byte> constant;  // its bytes
   std::vector<GraphSource> inputs;      // one an input of the operator
+  bool once = false;                    // what it makes is the same at every execution: it executes at initialization
+  // Where in the tensor of another node its outputs are made; Kind::None: each is a tensor of its own.
+  std::vector<GraphSource> targets;  // one an output, or empty: none
+  std::vector<bool> written;         // by input: already lies where the node would copy it to; or empty: none
+};
+
+// What binding a graph takes.
+struct GraphSlot {
+  uint64_t bytes = 0;  // the largest TotalTensorSizeInBytes of what is connected; 0: nothing is bound
+  uint32_t alignment = 16;
+  bool ownedByDml = false;
 };
 
 // A graph that has passed the checks: a directed acyclic one, every input of a node connected if and only if its
 // operator has it. It refers to the description's constants and operators.
 struct Graph {
   uint32_t inputCount = 0;
+  std::vector<GraphSlot> inputSlots, outputSlots;
   std::vector<GraphNode> nodes;
   std::vector<GraphSource> outputs;  // one an output of the graph; Kind::None: not connected
 };
@@ -47,20 +60,14 @@ using FindGraphOperator = std::function<Result<const OpView*>(IDMLOperator*)>;
 // and of several the last counts; of a node's outputs one must be connected.
 Result<Graph> readGraph(const DML_GRAPH_DESC& desc, const FindGraphOperator& find);
 
-// What binding a graph takes.
-struct GraphSlot {
-  uint64_t bytes = 0;  // the largest TotalTensorSizeInBytes of what is connected; 0: nothing is bound
-  uint32_t alignment = 16;
-  bool ownedByDml = false;
-};
-
 struct GraphPlan {
   Plan plan;
   std::vector<GraphSlot> inputs, outputs;
 };
 
 // One plan of all nodes: dispatches of nodes that wait for the same ones stand side by side, tensors between nodes
-// share the temporary resource by their lifetimes, and constants are parts of the persistent resource.
+// share the temporary resource by their lifetimes, and what execution needs of constants, of inputs owned by DML and of
+// nodes that execute once lies in the persistent resource, once.
 Result<GraphPlan> planGraph(const Graph& graph, const Caps& caps);
 
 }  // namespace dimple

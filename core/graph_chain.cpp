@@ -104,7 +104,7 @@ class ChainMaker {
       Node& node = nodes_[n];
       groups_.push_back({n});
       node.group = n;
-      if (!op) continue;
+      if (!op || graph_.nodes[n].once) continue;
       node.steps = elementSteps(*op);
       if (node.steps.empty()) continue;
       node.output = squeezed(op->output(), op->output().sizeSpan());

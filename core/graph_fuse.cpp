@@ -33,6 +33,7 @@ class Rewriter {
   explicit Rewriter(Graph graph) { result_.graph = std::move(graph); }
 
   RewrittenGraph rewrite(const GraphOptions& options) {
+    if (options.constants) foldConstants(result_.graph);
     if (options.activations) fuseActivations();
     compact();
     return std::move(result_);
@@ -119,7 +120,10 @@ class Rewriter {
 }  // namespace
 
 GraphOptions graphOptionsWithout(std::string_view names) {
-  return {!contains(names, "activations"), !contains(names, "chains"), !contains(names, "estimates")};
+  return {.activations = !contains(names, "activations"),
+          .chains = !contains(names, "chains"),
+          .estimates = !contains(names, "estimates"),
+          .constants = !contains(names, "constants")};
 }
 
 RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& options) {

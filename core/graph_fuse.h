@@ -18,6 +18,8 @@ struct GraphOptions {
   bool chains = true;
   // "estimates": chains come only where they are expected to be faster than their nodes.
   bool estimates = true;
+  // "constants": what depends on constants and inputs owned by DML alone executes once, at initialization.
+  bool constants = true;
 };
 
 // All rewrites but those named in a list between commas; names that there are not are ignored.
@@ -33,5 +35,11 @@ struct RewrittenGraph {
 
 // Outputs are those of the graph as given, in the tolerance of its operators.
 RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& options);
+
+// The rewrites that have files of their own, in the order in which they are made.
+void foldConstants(Graph& graph);
+
+// Nodes in an order in which each comes after those that it takes from.
+std::vector<uint32_t> topologicalOrder(const Graph& graph);
 
 }  // namespace dimple

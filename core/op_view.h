@@ -50,6 +50,9 @@ class OpView {
   // Those of an operator with an array of them.
   std::span<const Activation> activations() const { return activations_; }
 
+  // Says whether an input is owned by DML, whatever the description's Flags say.
+  void setOwned(size_t index, bool owned) { inputs_[index].ownedByDml = owned; }
+
   template <class Desc>
   const Desc& as() const {
     return *static_cast<const Desc*>(desc_);

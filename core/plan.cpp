@@ -101,7 +101,7 @@ std::string planText(const Plan& plan) {
   std::string out = cat("temporary ", plan.temporaryBytes, " persistent ", plan.persistentBytes, " parameters ",
                         plan.parameters.size() * 4, "\n");
   if (!plan.initialization.empty()) {
-    out += "initialize\n";
+    out += plan.initializationBytes ? cat("initialize, temporary ", plan.initializationBytes, "\n") : "initialize\n";
     for (const auto& d : plan.initialization) appendDispatch(out, d);
   }
   out += "execute\n";

@@ -60,6 +60,7 @@ struct Plan {
   std::vector<Dispatch> execution;
   std::vector<uint32_t> parameters;  // immutable block of words, common to both
   uint64_t temporaryBytes = 0;       // of execution
+  uint64_t initializationBytes = 0;  // of the temporary resource that initialization takes
   uint64_t persistentBytes = 0;
   std::vector<PassedOver> passedOver;  // in order of preference
 

@@ -29,14 +29,6 @@ Status checkRanges(const OpView& view, const Plan& plan, const Caps& caps) {
   return {};
 }
 
-bool executionReads(const Plan& plan, size_t input) {
-  return std::ranges::any_of(plan.execution, [&](const Dispatch& dispatch) {
-    return std::ranges::any_of(dispatch.buffers, [&](const BufferRange& range) {
-      return range.kind == SlotKind::Input && range.index == input;
-    });
-  });
-}
-
 // The part of an operand's range that a walk touches, from the last offset before it that can be bound. Moves the
 // walk's base to match. A walk backwards is left as it is.
 BufferRange touched(const WalkOperand& operand, Walk& walk, uint32_t index, const Caps& caps) {
@@ -217,7 +209,15 @@ std::string sizedKernel(std::string_view family, DataType type, const Caps& caps
   return cat(family, storesNatively(byteWidth(type), caps) ? "_native.b" : ".b", bitWidth(type));
 }
 
-Result<Plan> planOperator(const OpView& view, const Caps& caps) {
+bool readsInput(std::span<const Dispatch> dispatches, size_t input) {
+  return std::ranges::any_of(dispatches, [&](const Dispatch& dispatch) {
+    return std::ranges::any_of(dispatch.buffers, [&](const BufferRange& range) {
+      return range.kind == SlotKind::Input && range.index == input;
+    });
+  });
+}
+
+Result<Plan> planUnkept(const OpView& view, const Caps& caps) {
   const OpSchema& schema = view.schema();
   if (!schema.plan)
     return Error{ErrorCode::NotImplemented, cat("DML_OPERATOR_", schema.name, " has no implementation.")};
@@ -228,12 +228,16 @@ Result<Plan> planOperator(const OpView& view, const Caps& caps) {
   auto plan = schema.plan(view, caps);
   if (!plan) return plan;
   if (auto error = checkRanges(view, *plan, caps)) return *error;
-
-  for (size_t i = 0; i < view.inputs().size(); ++i)
-    if (view.input(i).ownedByDml && executionReads(*plan, i))
-      if (auto error = keepInput(*plan, static_cast<uint32_t>(i), view.input(i), caps)) return *error;
-
   plan->parameters.resize(alignUp(plan->parameters.size(), caps.parameterAlignment / 4));
+  return plan;
+}
+
+Result<Plan> planOperator(const OpView& view, const Caps& caps) {
+  auto plan = planUnkept(view, caps);
+  if (!plan) return plan;
+  for (size_t i = 0; i < view.inputs().size(); ++i)
+    if (view.input(i).ownedByDml && readsInput(plan->execution, i))
+      if (auto error = keepInput(*plan, static_cast<uint32_t>(i), view.input(i), caps)) return *error;
   return plan;
 }
 

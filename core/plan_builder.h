@@ -96,5 +96,10 @@ std::string sizedKernel(std::string_view family, DataType type, const Caps& caps
 // Plans an operator: its schema's plan, the device's limits, and inputs owned by DML, whose contents initialization
 // copies into the persistent resource if the execution reads them.
 Result<Plan> planOperator(const OpView& view, const Caps& caps);
+// The same, but the execution reads inputs owned by DML where they are, as far as it reads them.
+Result<Plan> planUnkept(const OpView& view, const Caps& caps);
+
+// Whether a dispatch reads an input.
+bool readsInput(std::span<const Dispatch> dispatches, size_t input);
 
 }  // namespace dimple

@@ -113,6 +113,81 @@ GPU_TEST_CASE("graphs: inputs and outputs that lead nowhere may be bound") {
   CHECK(f.device->GetDeviceRemovedReason() == S_OK);
 }
 
+// x + abs(-w) of a constant w, which takes temporary memory to initialize.
+ComPtr<IDMLCompiledOperator> compileOfConstant(const Fixture& f, const std::array<float, 4>& constant) {
+  constexpr const char* kNegate = "ELEMENT_WISE_NEGATE InputTensor=f32[4] OutputTensor=f32[4]";
+  constexpr const char* kAbs = "ELEMENT_WISE_ABS InputTensor=f32[4] OutputTensor=f32[4]";
+  GraphBuilder graph;
+  const auto negate = f.create(kNegate);
+  const auto abs = f.create(kAbs);
+  const auto add = f.create(kAddLine);
+  graph.constant(constant.data(), sizeof constant);
+  graph.op(kNegate, nullptr, negate.Get());
+  graph.op(kAbs, nullptr, abs.Get());
+  graph.op(std::string(kAddLine), nullptr, add.Get());
+  graph.edge(0, 1);
+  graph.edge(1, 2);
+  graph.edge(2, 3, 1);
+  graph.input(0, 3, 0);
+  graph.output(3, 0);
+  const DML_GRAPH_DESC desc = graph.desc();
+  ComPtr<IDMLCompiledOperator> compiled;
+  REQUIRE(device1(f)->CompileGraph(&desc, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)) == S_OK);
+  return compiled;
+}
+
+GPU_TEST_CASE("graphs: an initializer gives each of its graphs temporary memory of its own") {
+  Fixture f;
+  const ComPtr<IDMLCompiledOperator> graphs[] = {compileOfConstant(f, {1, 2, 3, 4}),
+                                                 compileOfConstant(f, {-10, 20, -30, 40})};
+  IDMLCompiledOperator* const both[] = {graphs[0].Get(), graphs[1].Get()};
+  ComPtr<IDMLOperatorInitializer> initializer;
+  REQUIRE(f.device->CreateOperatorInitializer(2, both, IID_PPV_ARGS(&initializer)) == S_OK);
+  const auto properties = dimpleGetBindingProperties(initializer.Get());
+  REQUIRE(properties.TemporaryResourceSize == 512);
+  CHECK(properties.PersistentResourceSize == 0);
+  const auto heap = f.heap(64);
+  const auto table = f.table(initializer.Get(), heap);
+  const auto persistent0 = f.buffer(dimpleGetBindingProperties(both[0]).PersistentResourceSize);
+  const auto persistent1 = f.buffer(dimpleGetBindingProperties(both[1]).PersistentResourceSize);
+  const auto temporary = f.buffer(512);
+  bindOutputs(table, {persistent0.Get(), persistent1.Get()});
+  Bindings scratch({temporary.Get()});
+  table->BindTemporaryResource(scratch.descs());
+  f.run(initializer.Get(), table);
+  const auto input = f.buffer({1, 1, 1, 1});
+  for (const size_t g : {0, 1}) {
+    const auto output = f.buffer(16);
+    const auto execution = f.table(both[g], heap, 32);
+    bindInputs(execution, {input.Get()});
+    bindOutputs(execution, {output.Get()});
+    Bindings keep({(g ? persistent1 : persistent0).Get()});
+    execution->BindPersistentResource(keep.descs());
+    f.run(both[g], execution);
+    CHECK(f.read(output, 4) == (g ? std::vector<float>{11, 21, 31, 41} : std::vector<float>{2, 3, 4, 5}));
+  }
+
+  const auto refusal = [&] {
+    const auto messages = f.gpu->takeMessages();
+    REQUIRE(messages.size() == 1);
+    return messages[0];
+  };
+  SUBCASE("too little of it is misuse") {
+    scratch.buffer(0).SizeInBytes = 511;
+    table->BindTemporaryResource(scratch.descs());
+    CHECK(refusal() ==
+          "BindTemporaryResource: binding has SizeInBytes (511), expected at least 512 for the temporary resource.");
+  }
+  SUBCASE("none of it is misuse") {
+    table->BindTemporaryResource(nullptr);
+    const auto list = f.list();
+    f.recorder->RecordDispatch(list.Get(), initializer.Get(), table.Get());
+    CHECK(refusal() ==
+          "RecordDispatch: the temporary resource is not bound, and the operator was compiled without "
+          "DESCRIPTORS_VOLATILE.");
+  }
+}
+
 GPU_TEST_CASE("graphs: CompileGraph refuses with E_INVALIDARG and a sentence") {
   Fixture f;
   Fixture other;

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "core/desc_text.h"
-#include "core/graph.h"
+#include "core/graph_fuse.h"
+#include "tests/core/plan_check.h"
 
 namespace dimple::testing {
 
@@ -75,12 +76,26 @@ class GraphBuilder {
   GraphPlan plan(const Caps& caps = {}) const {
     const auto graph = read();
     REQUIRE_MESSAGE(graph, graph.error().text);
-    auto planned = planGraph(*graph, caps);
-    REQUIRE_MESSAGE(planned, planned.error().text);
-    return std::move(*planned);
+    return planOf(*graph, caps);
+  }
+  // The plan of the graph with all rewrites but chains and those that `without` names.
+  GraphPlan rewrittenPlan(std::string_view without = "", const Caps& caps = {}) const {
+    auto graph = read();
+    REQUIRE_MESSAGE(graph, graph.error().text);
+    GraphOptions options = graphOptionsWithout(without);
+    options.chains = false;
+    return planOf(rewriteGraph(std::move(*graph), caps, options).graph, caps);
   }
 
  private:
+  static GraphPlan planOf(const Graph& graph, const Caps& caps) {
+    auto planned = planGraph(graph, caps);
+    REQUIRE_MESSAGE(planned, planned.error().text);
+    const std::string unwritten = firstUnwritten(planned->plan);
+    REQUIRE_MESSAGE(unwritten.empty(), unwritten);
+    return std::move(*planned);
+  }
+
   std::deque<OwnedDesc> descs_;
   std::deque<OpView> views_;
   std::deque<DML_OPERATOR_GRAPH_NODE_DESC> operators_;

@@ -195,6 +195,7 @@ size_t rewrittenNodes(const TestGraph& graph) {
   std::deque<OpView> views;
   Graph read;
   read.inputCount = static_cast<uint32_t>(graph.inputs.size());
+  read.inputSlots.resize(read.inputCount);
   read.outputs = graph.outputs;
   for (const TestGraph::Node& node : graph.nodes) {
     GraphNode made;

@@ -93,23 +93,34 @@ class Maker {
  private:
   struct Made {
     GraphSource source;
+    bool constant = false;  // made of constants and owned inputs alone
     bool used = false;
   };
 
   void addNode(TestCase test) {
     TestGraph::Node node;
-    for (size_t i = 0; i < test.inputs.size(); ++i)
+    ofConstants_ = random_.chance(0.15);
+    bool constant = true;
+    for (size_t i = 0; i < test.inputs.size(); ++i) {
       node.inputs.push_back(test.inputs[i] ? sourceFor(test, i) : GraphSource{});
+      constant &= isConstant(node.inputs.back());
+    }
     node.name = random_.chance(0.8) ? cat("node", graph_.nodes.size()) : std::string();
     const auto index = static_cast<uint32_t>(graph_.nodes.size());
     for (uint32_t o = 0; o < test.outputs.size(); ++o)
       if (test.outputs[o] && !leavesElements(test, o)) {
-        made_.push_back({{GraphSource::Kind::Node, index, o}});
+        made_.push_back({{GraphSource::Kind::Node, index, o}, constant});
         byBytes_[test.outputs[o]->TotalTensorSizeInBytes].push_back(made_.size() - 1);
       }
     node.test = std::move(test);
     graph_.nodes.push_back(std::move(node));
+    constant_.push_back(constant);
     ++operators_;
+  }
+
+  bool isConstant(const GraphSource& source) const {
+    if (source.kind == GraphSource::Kind::GraphInput) return graph_.inputs[source.index].owned;
+    return source.kind == GraphSource::Kind::None || constant_[source.index];
   }
 
   GraphSource sourceFor(const TestCase& test, size_t input) {
@@ -117,6 +128,10 @@ class Maker {
     const bool owned = tensor.Flags == DML_TENSOR_FLAG_OWNED_BY_DML;
     // Places may come up twice in other data.
     const bool ownFill = owned || writesPlaces(test.desc.schema());
+    if (!ownFill && ofConstants_) {
+      const auto source = random_.chance(0.7) ? earlier(tensor) : std::nullopt;
+      return source ? *source : addConstant(test, input);
+    }
     if (!ownFill) {
       if (random_.chance(0.75))
         if (const auto source = earlier(tensor)) return *source;
@@ -136,7 +151,9 @@ class Maker {
   std::optional<GraphSource> earlier(const DML_BUFFER_TENSOR_DESC& tensor) {
     const auto found = byBytes_.find(tensor.TotalTensorSizeInBytes);
     if (found == byBytes_.end()) return {};
-    const auto& candidates = found->second;
+    std::vector<size_t> candidates = found->second;
+    if (ofConstants_) std::erase_if(candidates, [&](size_t made) { return !made_[made].constant; });
+    if (candidates.empty()) return {};
     const size_t among = random_.chance(0.7) ? std::min<size_t>(candidates.size(), 3) : candidates.size();
     Made& made = made_[candidates[candidates.size() - 1 - random_.below(among)]];
     const DML_BUFFER_TENSOR_DESC& from = *graph_.tensorOf(made.source);
@@ -150,6 +167,7 @@ class Maker {
     node.constant = fillBytes(test, input);
     node.name = cat("constant", graph_.nodes.size());
     graph_.nodes.push_back(std::move(node));
+    constant_.push_back(true);
     return {GraphSource::Kind::Node, static_cast<uint32_t>(graph_.nodes.size() - 1), 0};
   }
 
@@ -174,6 +192,8 @@ class Maker {
   size_t operators_ = 0;
   TestGraph graph_;
   std::vector<Made> made_;
+  std::vector<bool> constant_;                       // by node
+  bool ofConstants_ = false;                         // the node that is being added takes constants alone
   std::map<uint64_t, std::vector<size_t>> byBytes_;  // indices into made_
 };
 
@@ -212,56 +232,53 @@ std::vector<ComPtr<IDMLOperator>> createOperators(Gpu& gpu, const TestGraph& gra
   return operators;
 }
 
-ComPtr<IDMLCompiledOperator> compileGraph(Gpu& gpu, const TestGraph& graph,
-                                          const std::vector<ComPtr<IDMLOperator>>& operators, std::string& error) {
-  const size_t count = graph.nodes.size();
-  std::vector<DML_OPERATOR_GRAPH_NODE_DESC> operatorNodes(count);
-  std::vector<DML_CONSTANT_DATA_GRAPH_NODE_DESC> constantNodes(count);
-  std::vector<DML_GRAPH_NODE_DESC> nodes(count);
-  std::vector<DML_INPUT_GRAPH_EDGE_DESC> inputEdges;
-  std::vector<DML_INTERMEDIATE_GRAPH_EDGE_DESC> intermediateEdges;
-  std::vector<DML_OUTPUT_GRAPH_EDGE_DESC> outputEdges;
+GraphDescription::GraphDescription(const TestGraph& graph, std::span<IDMLOperator* const> operators)
+    : operatorNodes_(graph.nodes.size()), constantNodes_(graph.nodes.size()), nodes_(graph.nodes.size()) {
   const auto placeOf = [&](size_t n) { return static_cast<UINT>(graph.places[n]); };
-  for (size_t n = 0; n < count; ++n) {
+  for (size_t n = 0; n < nodes_.size(); ++n) {
     const TestGraph::Node& node = graph.nodes[n];
     const char* name = node.name.empty() ? nullptr : node.name.c_str();
-    operatorNodes[n] = {operators[n].Get(), name};
-    constantNodes[n] = {node.constant.data(), node.constant.size(), name};
-    nodes[graph.places[n]] = node.test ? DML_GRAPH_NODE_DESC{DML_GRAPH_NODE_TYPE_OPERATOR, &operatorNodes[n]}
-                                       : DML_GRAPH_NODE_DESC{DML_GRAPH_NODE_TYPE_CONSTANT, &constantNodes[n]};
+    operatorNodes_[n] = {operators[n], name};
+    constantNodes_[n] = {node.constant.data(), node.constant.size(), name};
+    nodes_[graph.places[n]] = node.test ? DML_GRAPH_NODE_DESC{DML_GRAPH_NODE_TYPE_OPERATOR, &operatorNodes_[n]}
+                                        : DML_GRAPH_NODE_DESC{DML_GRAPH_NODE_TYPE_CONSTANT, &constantNodes_[n]};
     for (UINT i = 0; i < node.inputs.size(); ++i) {
       const GraphSource& source = node.inputs[i];
-      if (source.kind == GraphSource::Kind::GraphInput) inputEdges.push_back({source.index, placeOf(n), i, name});
+      if (source.kind == GraphSource::Kind::GraphInput) inputEdges_.push_back({source.index, placeOf(n), i, name});
       if (source.kind == GraphSource::Kind::Node)
-        intermediateEdges.push_back({placeOf(source.index), source.output, placeOf(n), i, name});
+        intermediateEdges_.push_back({placeOf(source.index), source.output, placeOf(n), i, name});
     }
   }
   for (UINT g = 0; g < graph.outputs.size(); ++g)
     if (graph.outputs[g].kind == GraphSource::Kind::Node)
-      outputEdges.push_back({placeOf(graph.outputs[g].index), graph.outputs[g].output, g, nullptr});
+      outputEdges_.push_back({placeOf(graph.outputs[g].index), graph.outputs[g].output, g, nullptr});
 
-  const auto wrap = [](const auto& edges, DML_GRAPH_EDGE_TYPE type) {
-    std::vector<DML_GRAPH_EDGE_DESC> wrapped;
+  const auto wrap = [](const auto& edges, DML_GRAPH_EDGE_TYPE type, std::vector<DML_GRAPH_EDGE_DESC>& wrapped) {
     for (const auto& edge : edges) wrapped.push_back({type, &edge});
-    return wrapped;
+    return static_cast<UINT>(wrapped.size());
   };
-  const auto inputs = wrap(inputEdges, DML_GRAPH_EDGE_TYPE_INPUT);
-  const auto outputs = wrap(outputEdges, DML_GRAPH_EDGE_TYPE_OUTPUT);
-  const auto intermediates = wrap(intermediateEdges, DML_GRAPH_EDGE_TYPE_INTERMEDIATE);
-  const DML_GRAPH_DESC desc{static_cast<UINT>(graph.inputs.size()),
-                            static_cast<UINT>(graph.outputs.size()),
-                            static_cast<UINT>(count),
-                            nodes.data(),
-                            static_cast<UINT>(inputs.size()),
-                            inputs.data(),
-                            static_cast<UINT>(outputs.size()),
-                            outputs.data(),
-                            static_cast<UINT>(intermediates.size()),
-                            intermediates.data()};
+  desc_.InputCount = static_cast<UINT>(graph.inputs.size());
+  desc_.OutputCount = static_cast<UINT>(graph.outputs.size());
+  desc_.NodeCount = static_cast<UINT>(nodes_.size());
+  desc_.Nodes = nodes_.data();
+  desc_.InputEdgeCount = wrap(inputEdges_, DML_GRAPH_EDGE_TYPE_INPUT, inputs_);
+  desc_.InputEdges = inputs_.data();
+  desc_.OutputEdgeCount = wrap(outputEdges_, DML_GRAPH_EDGE_TYPE_OUTPUT, outputs_);
+  desc_.OutputEdges = outputs_.data();
+  desc_.IntermediateEdgeCount = wrap(intermediateEdges_, DML_GRAPH_EDGE_TYPE_INTERMEDIATE, intermediates_);
+  desc_.IntermediateEdges = intermediates_.data();
+}
+
+ComPtr<IDMLCompiledOperator> compileGraph(Gpu& gpu, const TestGraph& graph,
+                                          const std::vector<ComPtr<IDMLOperator>>& operators, std::string& error) {
+  std::vector<IDMLOperator*> pointers;
+  for (const auto& op : operators) pointers.push_back(op.Get());
+  const GraphDescription description(graph, pointers);
   ComPtr<IDMLDevice1> device;
   ComPtr<IDMLCompiledOperator> compiled;
   HRESULT result = gpu.device().QueryInterface(IID_PPV_ARGS(&device));
-  if (SUCCEEDED(result)) result = device->CompileGraph(&desc, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled));
+  if (SUCCEEDED(result))
+    result = device->CompileGraph(&description.desc(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled));
   if (FAILED(result)) error = cat("CompileGraph: ", gpu.refusalText(result));
   return compiled;
 }

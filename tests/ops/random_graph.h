@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,26 @@ std::vector<std::byte> fillBytes(const TestCase& test, size_t input);
 // Of `count` nodes and perhaps some constants. Every operator and data type comes up, in the layouts of the generated
 // cases. Only what an earlier node has written is read.
 TestGraph makeRandomGraph(uint64_t seed, size_t count);
+
+// How a graph is described to DirectML; it lives as long as the graph.
+class GraphDescription {
+ public:
+  // `operators`: one a node, null for constants.
+  GraphDescription(const TestGraph& graph, std::span<IDMLOperator* const> operators);
+  GraphDescription(const GraphDescription&) = delete;
+
+  const DML_GRAPH_DESC& desc() const { return desc_; }
+
+ private:
+  std::vector<DML_OPERATOR_GRAPH_NODE_DESC> operatorNodes_;
+  std::vector<DML_CONSTANT_DATA_GRAPH_NODE_DESC> constantNodes_;
+  std::vector<DML_GRAPH_NODE_DESC> nodes_;
+  std::vector<DML_INPUT_GRAPH_EDGE_DESC> inputEdges_;
+  std::vector<DML_INTERMEDIATE_GRAPH_EDGE_DESC> intermediateEdges_;
+  std::vector<DML_OUTPUT_GRAPH_EDGE_DESC> outputEdges_;
+  std::vector<DML_GRAPH_EDGE_DESC> inputs_, intermediates_, outputs_;
+  DML_GRAPH_DESC desc_{};
+};
 
 // Operators of a graph's nodes, null for constants; an empty list if one cannot be created, with `error` a sentence.
 std::vector<ComPtr<IDMLOperator>> createOperators(Gpu& gpu, const TestGraph& graph, std::string& error);

@@ -37,7 +37,7 @@ StepRunner::Range StepRunner::upload(std::span<const std::byte> bytes) {
   return range;
 }
 
-void StepRunner::add(Step step) { steps_.push_back({std::move(step), {}, {}, {}, {}, {}, {}}); }
+void StepRunner::add(Step step) { steps_.push_back({std::move(step), {}, {}, {}, {}, {}, {}, {}}); }
 
 DML_BUFFER_BINDING StepRunner::binding(const Range& range) const {
   return range.bytes ? DML_BUFFER_BINDING{memory_.buffer.Get(), range.offset, range.bytes} : DML_BUFFER_BINDING{};
@@ -52,6 +52,7 @@ std::string StepRunner::prepare(Ready& ready) {
       FAILED(result))
     return cat("CreateOperatorInitializer: ", gpu_.refusalText(result));
   ready.initialization = dimpleGetBindingProperties(ready.initializer.Get());
+  ready.scratch = allocate(ready.initialization.TemporaryResourceSize);
   return {};
 }
 
@@ -77,7 +78,7 @@ std::string StepRunner::record(Ready& ready, bool initialization) {
     inputs.push_back(binding(input.owned == initialization ? input.range : Range{}));
   for (const Range& range : ready.step.outputs) outputs.push_back(binding(range));
   const DML_BUFFER_BINDING persistent = binding(ready.persistent);
-  const DML_BUFFER_BINDING temporary = binding(ready.temporary);
+  const DML_BUFFER_BINDING temporary = binding(initialization ? ready.scratch : ready.temporary);
   const DML_BINDING_DESC persistentDesc = describe(persistent);
   const DML_BINDING_DESC temporaryDesc = describe(temporary);
   if (initialization) {
@@ -92,9 +93,9 @@ std::string StepRunner::record(Ready& ready, bool initialization) {
     for (const auto& output : outputs) outputDescs.push_back(describe(output));
     table->BindInputs(static_cast<UINT>(inputDescs.size()), inputDescs.data());
     table->BindOutputs(static_cast<UINT>(outputDescs.size()), outputDescs.data());
-    if (temporary.Buffer) table->BindTemporaryResource(&temporaryDesc);
     if (persistent.Buffer) table->BindPersistentResource(&persistentDesc);
   }
+  if (temporary.Buffer) table->BindTemporaryResource(&temporaryDesc);
   memory_.recorder->RecordDispatch(memory_.list.Get(), dispatchable, table.Get());
   if (const HRESULT reason = gpu_.device().GetDeviceRemovedReason(); FAILED(reason))
     return cat("The device was removed. ", gpu_.refusalText(reason));

@@ -54,7 +54,7 @@ class StepRunner {
     Step step;
     ComPtr<IDMLOperatorInitializer> initializer;
     DML_BINDING_PROPERTIES execution{}, initialization{};
-    Range temporary, persistent;
+    Range temporary, persistent, scratch;  // scratch: of the initialization
     std::vector<ComPtr<IDMLBindingTable>> tables;
   };
 

@@ -33,7 +33,8 @@ struct GraphNode {
   bool once = false;                    // what it makes is the same at every execution: it executes at initialization
   // Where in the tensor of another node its outputs are made; Kind::None: each is a tensor of its own.
   std::vector<GraphSource> targets;  // one an output, or empty: none
-  std::vector<bool> written;         // by input: already lies where the node would copy it to; or empty: none
+  // Of a node that moves elements: inputs that already lie where it would move them to, and outputs that nothing reads.
+  std::vector<bool> written, unread;  // empty: none
 };
 
 // What binding a graph takes.

@@ -123,12 +123,14 @@ GraphOptions graphOptionsWithout(std::string_view names) {
   return {.activations = !contains(names, "activations"),
           .chains = !contains(names, "chains"),
           .estimates = !contains(names, "estimates"),
-          .constants = !contains(names, "constants")};
+          .constants = !contains(names, "constants"),
+          .views = !contains(names, "views")};
 }
 
 RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& options) {
   RewrittenGraph rewritten = Rewriter(std::move(graph)).rewrite(options);
   if (options.chains) fuseChains(rewritten, caps, options.estimates);
+  if (options.views) foldViews(rewritten, caps);
   return rewritten;
 }
 

@@ -20,6 +20,8 @@ struct GraphOptions {
   bool estimates = true;
   // "constants": what depends on constants and inputs owned by DML alone executes once, at initialization.
   bool constants = true;
+  // "views": what only moves elements becomes strides of the operators that read them or make them.
+  bool views = true;
 };
 
 // All rewrites but those named in a list between commas; names that there are not are ignored.
@@ -38,6 +40,7 @@ RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& o
 
 // The rewrites that have files of their own, in the order in which they are made.
 void foldConstants(Graph& graph);
+void foldViews(RewrittenGraph& rewritten, const Caps& caps);
 
 // Nodes in an order in which each comes after those that it takes from.
 std::vector<uint32_t> topologicalOrder(const Graph& graph);

@@ -94,12 +94,12 @@ class Composer {
       own.parameters = keepParameters(own.plan.parameters);
       own.prepares = !own.plan.initialization.empty();
       for (size_t i = 0; i < node.inputs.size(); ++i) {
-        const bool needed = (!node.written.empty() && node.written[i]) || readsInput(own.plan.execution, i);
+        const bool needed = isMarked(node.written, i) || readsInput(own.plan.execution, i);
         const bool once = phaseOf(n) == Phase::Initialization;
         own.reads[0].push_back(once ? needed : readsInput(own.plan.initialization, i));
         own.reads[1].push_back(!once && needed);
       }
-      if (!node.written.empty()) dropCopies(node, own.plan.execution);
+      dropMoves(node, own.plan.execution);
     }
     return {};
   }
@@ -122,10 +122,14 @@ class Composer {
     return planUnkept(*node.op, caps_);
   }
 
-  static void dropCopies(const GraphNode& node, std::vector<Dispatch>& dispatches) {
+  static bool isMarked(const std::vector<bool>& marks, size_t index) { return !marks.empty() && marks[index]; }
+
+  static void dropMoves(const GraphNode& node, std::vector<Dispatch>& dispatches) {
+    if (node.written.empty() && node.unread.empty()) return;
     std::erase_if(dispatches, [&](const Dispatch& dispatch) {
       return std::ranges::any_of(dispatch.buffers, [&](const BufferRange& range) {
-        return range.kind == SlotKind::Input && node.written[range.index];
+        return (range.kind == SlotKind::Input && isMarked(node.written, range.index)) ||
+               (range.kind == SlotKind::Output && isMarked(node.unread, range.index));
       });
     });
   }
@@ -214,7 +218,8 @@ class Composer {
     for (const GraphNode& node : graph_.nodes) {
       auto& values = values_.emplace_back(node.op ? node.op->outputs().size() : 1);
       for (size_t o = 0; o < values.size(); ++o)
-        values[o].bytes = node.op ? alignUp(node.op->output(o).totalBytes, 4) : alignUp(node.constant.size(), 4);
+        if (!isMarked(node.unread, o))
+          values[o].bytes = node.op ? alignUp(node.op->output(o).totalBytes, 4) : alignUp(node.constant.size(), 4);
     }
     const auto persist = [&](Value& value) {
       if (value.temporary) value.place = allocatePersistent(value.bytes);

@@ -56,6 +56,14 @@ struct Walk {
 // A walk over `shape`'s sizes; operand i steps through operands[i], null ones stand still.
 Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> operands);
 
+// Elements of an input that an operator moves to an output: an element for each position of a walk from operand 0 to
+// operand 1.
+struct MovedPart {
+  uint32_t input;
+  uint32_t output;
+  Walk walk;
+};
+
 // Elements from the first to the last that an operand steps on; strides are taken for positive.
 uint64_t spanOf(const Walk& walk, uint32_t operand);
 

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/data_type.h"
 #include "core/directml.h"
@@ -17,6 +18,7 @@ namespace dimple {
 class OpView;
 struct Plan;
 struct Caps;
+struct MovedPart;
 
 enum class Role : uint8_t { Input, Output, Attribute };
 
@@ -108,6 +110,10 @@ struct OpSchema {
   Result<Plan> (*plan)(const OpView&, const Caps&) = nullptr;
   // What its FusedActivation may be besides the fusable operators.
   std::span<const DML_OPERATOR_TYPE> alsoFuses{};
+  // Of an operator that moves elements and does nothing else: where they go. Empty if a description says otherwise.
+  std::vector<MovedPart> (*parts)(const OpView&) = nullptr;
+  // Reads a matrix whose columns lie side by side as fast as one whose rows do.
+  bool readsColumns = false;
 };
 
 // All schemas, one family after another.

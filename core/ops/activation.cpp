@@ -55,7 +55,8 @@ constexpr TensorRule kSwishRules[] = {{kSwishTypes}, {kSwishTypes, like(0)}};
 constexpr OpSchema kSchemas[] = {
     DIMPLE_ROW(ACTIVATION_ELU, kAlphaFields, kActivationRules, true, true, nullptr, planUnary),
     DIMPLE_ROW(ACTIVATION_HARD_SIGMOID, kAlphaBetaFields, kActivationRules, true, true, nullptr, planUnary),
-    DIMPLE_ROW(ACTIVATION_IDENTITY, kUnaryFields, kActivationRules, true, true, nullptr, planUnary),
+    DIMPLE_ROW(ACTIVATION_IDENTITY, kUnaryFields, kActivationRules, true, true, nullptr, planUnary, {},
+               partsOfIdentity),
     DIMPLE_ROW(ACTIVATION_LEAKY_RELU, kAlphaFields, kActivationRules, true, true, nullptr, planUnary),
     DIMPLE_ROW(ACTIVATION_LINEAR, kAlphaBetaFields, kActivationRules, true, true, nullptr, planUnary),
     DIMPLE_ROW(ACTIVATION_PARAMETERIZED_RELU, kParameterizedReluFields, kParameterizedReluRules, true, false, nullptr,

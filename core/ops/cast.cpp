@@ -8,16 +8,18 @@
 namespace dimple {
 namespace {
 
+std::vector<MovedPart> partsOfCast(const OpView& view) {
+  if (view.input(0).type != view.output().type) return {};
+  return {wholePart(view)};
+}
+
 Result<Plan> planCast(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
   const Tensor& x = view.input(0);
   const Tensor& y = view.output();
+  if (x.type == y.type) return planParts<partsOfCast>(view, caps);
+  PlanBuilder builder(view, caps);
   const Tensor* operands[] = {&x, &y};
   Walk walk = makeWalk(y.sizeSpan(), operands);
-  if (x.type == y.type) {
-    if (auto error = addCopy(builder, x.type, walk, builder.input(0), builder.output())) return *error;
-    return builder.finish();
-  }
   walk.sortBy(1);
   walk.coalesce();
   const WalkOperand ranges[] = {builder.inputOperand(0), builder.outputOperand()};
@@ -39,7 +41,7 @@ constexpr TypeHistory kCastTypes{
 constexpr TensorRule kCastRules[] = {{kCastTypes}, {kCastTypes, sameSizes(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(CAST, kCastFields, kCastRules, false, false, nullptr, planCast),
+    DIMPLE_ROW(CAST, kCastFields, kCastRules, false, false, nullptr, planCast, {}, partsOfCast),
 };
 
 }  // namespace

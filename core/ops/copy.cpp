@@ -68,6 +68,11 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
   });
 }
 
+MovedPart wholePart(const OpView& view) {
+  const Tensor* operands[] = {&view.input(0), &view.output()};
+  return {0, 0, makeWalk(view.output().sizeSpan(), operands)};
+}
+
 FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value) {
   FillPattern pattern{};
   for (uint32_t at = 0; at < sizeof pattern; at += byteWidth(type))

@@ -10,6 +10,20 @@ namespace dimple {
 // wait for each other.
 Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to);
 
+// All elements of the only input, each to the same coordinates of the only output.
+MovedPart wholePart(const OpView& view);
+
+// The plan of an operator that moves its parts.
+template <std::vector<MovedPart> (*parts)(const OpView&)>
+Result<Plan> planParts(const OpView& view, const Caps& caps) {
+  PlanBuilder builder(view, caps);
+  for (const MovedPart& part : parts(view))
+    if (auto error = addCopy(builder, view.input(part.input).type, part.walk, builder.input(part.input),
+                             builder.output(part.output)))
+      return *error;
+  return builder.finish();
+}
+
 // An element's bytes, repeated to 64 bits as the kernels that fill take them.
 using FillPattern = std::array<uint32_t, 2>;
 FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value);

@@ -110,18 +110,20 @@ DataType computeType(const OpView& view) {
 
 }  // namespace
 
+std::vector<MovedPart> partsOfIdentity(const OpView& view) {
+  if (!isIdentity(scaleBias(view))) return {};
+  return {wholePart(view)};
+}
+
 Result<Plan> planUnary(const OpView& view, const Caps& caps) {
+  if (view.schema().type == DML_OPERATOR_ELEMENT_WISE_IDENTITY && !partsOfIdentity(view).empty())
+    return planParts<partsOfIdentity>(view, caps);
   PlanBuilder builder(view, caps);
   const Tensor& x = view.input(0);
   const Tensor* operands[] = {&x, &view.output()};
   Walk walk = makeWalk(x.sizeSpan(), operands);
   const DML_SCALE_BIAS* scale = scaleBias(view);
   const bool scales = !isIdentity(scale);
-
-  if (view.schema().type == DML_OPERATOR_ELEMENT_WISE_IDENTITY && !scales) {
-    if (auto error = addCopy(builder, x.type, walk, builder.input(0), builder.output())) return *error;
-    return builder.finish();
-  }
 
   walk.sortBy(1);
   walk.coalesce();
@@ -424,7 +426,8 @@ constexpr TensorRule kClipGrad1Rules[] = {{kClip1Types}, {kClip1Types, like(0)},
 constexpr TensorRule kNegateRules[] = {{kNegateTypes}, {kNegateTypes, like(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(ELEMENT_WISE_IDENTITY, kScaledFields, kIdentityRules, true, false, checkScaleBias, planUnary),
+    DIMPLE_ROW(ELEMENT_WISE_IDENTITY, kScaledFields, kIdentityRules, true, false, checkScaleBias, planUnary, {},
+               partsOfIdentity),
     DIMPLE_ROW(ELEMENT_WISE_ABS, kScaledFields, kAbsRules, true, false, checkScaleBias, planUnary),
     DIMPLE_ROW(ELEMENT_WISE_ACOS, kScaledFields, kFloatsSince1Rules, true, false, checkScaleBias, planUnary),
     DIMPLE_ROW(ELEMENT_WISE_ADD, kBinaryFields, kAddRules, true, false, nullptr, planBinary),

@@ -325,7 +325,7 @@ constexpr TensorRule kMatrixMultiplyIntegerToFloatRules[] = {{kMatrixMultiplyInt
                                                              {kMatrixMultiplyIntegerToFloatBiasTypes, like(6)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(GEMM, kGemmFields, kGemmRules, false, false, checkGemm, planGemm, kAlsoFusedByGemm),
+    DIMPLE_ROW(GEMM, kGemmFields, kGemmRules, false, false, checkGemm, planGemm, kAlsoFusedByGemm, nullptr, true),
     DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER, kMatrixMultiplyIntegerFields, kMatrixMultiplyIntegerRules, false, false,
                checkMatrixMultiplyInteger, planMatrixMultiplyInteger),
     DIMPLE_ROW(QUANTIZED_LINEAR_MATRIX_MULTIPLY, kQuantizedLinearMatrixMultiplyFields,

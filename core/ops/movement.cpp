@@ -89,8 +89,7 @@ Status checkSliceGrad(const OpView& view) {
 
 // `offset` and `step` give, for each dimension, the first input coordinate and the distance to the next.
 template <class Offset, class Step>
-Result<Plan> planWindow(const OpView& view, const Caps& caps, Offset offset, Step step) {
-  PlanBuilder builder(view, caps);
+std::vector<MovedPart> partOfWindow(const OpView& view, Offset offset, Step step) {
   const Tensor& x = view.input(0);
   const Tensor& y = view.output();
   Walk walk;
@@ -99,21 +98,20 @@ Result<Plan> planWindow(const OpView& view, const Caps& caps, Offset offset, Ste
     walk.addDimension(y.sizes[d], {x.strides[d] * static_cast<uint32_t>(step(d)), y.strides[d]});
     walk.base[0] += x.strides[d] * static_cast<uint32_t>(offset(d));
   }
-  if (auto error = addCopy(builder, x.type, walk, builder.input(0), builder.output())) return *error;
-  return builder.finish();
+  return {{0, 0, walk}};
 }
 
-Result<Plan> planSlice(const OpView& view, const Caps& caps) {
+std::vector<MovedPart> partsOfSlice(const OpView& view) {
   const auto& desc = view.as<DML_SLICE_OPERATOR_DESC>();
-  return planWindow(
-      view, caps, [&](uint32_t d) { return desc.Offsets[d]; }, [&](uint32_t d) { return desc.Strides[d]; });
+  return partOfWindow(
+      view, [&](uint32_t d) { return desc.Offsets[d]; }, [&](uint32_t d) { return desc.Strides[d]; });
 }
 
 // A negative stride starts at the window's last element.
-Result<Plan> planSlice1(const OpView& view, const Caps& caps) {
+std::vector<MovedPart> partsOfSlice1(const OpView& view) {
   const auto& desc = view.as<DML_SLICE1_OPERATOR_DESC>();
-  return planWindow(
-      view, caps,
+  return partOfWindow(
+      view,
       [&](uint32_t d) {
         return desc.InputWindowOffsets[d] + (desc.InputWindowStrides[d] < 0 ? desc.InputWindowSizes[d] - 1 : 0);
       },
@@ -167,41 +165,32 @@ Status checkSplit(const OpView& view) {
                     view.outputs());
 }
 
-// Calls add(part, offset of its first element in the whole) for each part.
-template <class AddPart>
-Status addParts(UINT axis, const Tensor& whole, std::span<const Tensor> parts, AddPart add) {
-  uint32_t start = 0;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (auto error = add(i, start * whole.strides[axis])) return error;
-    start += parts[i].sizes[axis];
-  }
-  return {};
-}
-
-Result<Plan> planJoin(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
+std::vector<MovedPart> partsOfJoin(const OpView& view) {
+  const UINT axis = view.as<DML_JOIN_OPERATOR_DESC>().Axis;
   const Tensor& y = view.output();
-  const auto addPart = [&](size_t i, uint32_t offset) {
+  std::vector<MovedPart> parts;
+  uint32_t start = 0;
+  for (uint32_t i = 0; i < view.inputs().size(); ++i) {
     const Tensor* operands[] = {&view.input(i), &y};
-    Walk walk = makeWalk(view.input(i).sizeSpan(), operands);
-    walk.base[1] = offset;
-    return addCopy(builder, y.type, walk, builder.input(i), builder.output());
-  };
-  if (auto error = addParts(view.as<DML_JOIN_OPERATOR_DESC>().Axis, y, view.inputs(), addPart)) return *error;
-  return builder.finish();
+    parts.push_back({i, 0, makeWalk(view.input(i).sizeSpan(), operands)});
+    parts.back().walk.base[1] = start * y.strides[axis];
+    start += view.input(i).sizes[axis];
+  }
+  return parts;
 }
 
-Result<Plan> planSplit(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
+std::vector<MovedPart> partsOfSplit(const OpView& view) {
+  const UINT axis = view.as<DML_SPLIT_OPERATOR_DESC>().Axis;
   const Tensor& x = view.input(0);
-  const auto addPart = [&](size_t i, uint32_t offset) {
-    const Tensor* operands[] = {&x, &view.output(i)};
-    Walk walk = makeWalk(view.output(i).sizeSpan(), operands);
-    walk.base[0] = offset;
-    return addCopy(builder, x.type, walk, builder.input(0), builder.output(i));
-  };
-  if (auto error = addParts(view.as<DML_SPLIT_OPERATOR_DESC>().Axis, x, view.outputs(), addPart)) return *error;
-  return builder.finish();
+  std::vector<MovedPart> parts;
+  uint32_t start = 0;
+  for (uint32_t o = 0; o < view.outputs().size(); ++o) {
+    const Tensor* operands[] = {&x, &view.output(o)};
+    parts.push_back({0, o, makeWalk(view.output(o).sizeSpan(), operands)});
+    parts.back().walk.base[0] = start * x.strides[axis];
+    start += view.output(o).sizes[axis];
+  }
+  return parts;
 }
 
 // ---- PADDING, PADDING1 ----------------------------------------------------------------------------------------------
@@ -540,9 +529,9 @@ constexpr TensorRule kSliceGradRules[] = {{kSliceGradTypes}, {kSliceGradTypes, s
 constexpr TensorRule kPadding1Rules[] = {{kPadding1Types}, {kPadding1Types, sameTypeAndRank(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(SLICE, kSliceFields, kSliceRules, false, false, checkSlice, planSlice),
-    DIMPLE_ROW(SPLIT, kSplitFields, kSplitRules, false, false, checkSplit, planSplit),
-    DIMPLE_ROW(JOIN, kJoinFields, kJoinRules, false, false, checkJoin, planJoin),
+    DIMPLE_ROW(SLICE, kSliceFields, kSliceRules, false, false, checkSlice, planParts<partsOfSlice>, {}, partsOfSlice),
+    DIMPLE_ROW(SPLIT, kSplitFields, kSplitRules, false, false, checkSplit, planParts<partsOfSplit>, {}, partsOfSplit),
+    DIMPLE_ROW(JOIN, kJoinFields, kJoinRules, false, false, checkJoin, planParts<partsOfJoin>, {}, partsOfJoin),
     DIMPLE_ROW(PADDING, kPaddingFields, kPaddingRules, false, false, checkPadding,
                planPadding<DML_PADDING_OPERATOR_DESC>),
     DIMPLE_ROW(VALUE_SCALE_2D, kValueScale2DFields, kValueScale2DRules, false, false, checkValueScale2D,
@@ -555,7 +544,8 @@ constexpr OpSchema kSchemas[] = {
     DIMPLE_ROW(TILE, kTileFields, kTileRules, false, false, checkTile, planTile),
     DIMPLE_ROW(REVERSE_SUBSEQUENCES, kReverseSubsequencesFields, kReverseSubsequencesRules, false, false,
                checkReverseSubsequences, planReverseSubsequences),
-    DIMPLE_ROW(SLICE1, kSlice1Fields, kSlice1Rules, false, false, checkSlice1, planSlice1),
+    DIMPLE_ROW(SLICE1, kSlice1Fields, kSlice1Rules, false, false, checkSlice1, planParts<partsOfSlice1>, {},
+               partsOfSlice1),
     DIMPLE_ROW(DEPTH_TO_SPACE1, kDepthToSpace1Fields, kDepthToSpace1Rules, false, false,
                checkDepthToSpace<DML_DEPTH_TO_SPACE1_OPERATOR_DESC>,
                planBlocks<DML_DEPTH_TO_SPACE1_OPERATOR_DESC, false>),

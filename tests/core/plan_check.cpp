@@ -32,7 +32,7 @@ class Written {
 
 }  // namespace
 
-std::string firstUnwritten(const Plan& plan) {
+std::string firstUnwritten(const Plan& plan, bool padded) {
   Written persistent;
   for (const bool execution : {false, true}) {
     Written temporary;
@@ -46,6 +46,10 @@ std::string firstUnwritten(const Plan& plan) {
         if (range.kind == SlotKind::Persistent) return &persistent;
         return range.kind == SlotKind::Temporary ? &temporary : nullptr;
       };
+      // What a kernel does not read may be bound to what it writes.
+      for (const BufferRange& range : dispatch.buffers)
+        if (Written* written = range.writes ? writtenTo(range) : nullptr)
+          written->add(range.offset, range.offset + range.bytes);
       for (const BufferRange& range : dispatch.buffers) {
         const uint64_t end = range.offset + range.bytes;
         if (range.kind == SlotKind::Temporary && end > temporaryBytes)
@@ -56,13 +60,11 @@ std::string firstUnwritten(const Plan& plan) {
         if (range.writes) {
           if (range.kind == SlotKind::Input || (range.kind == SlotKind::Persistent && execution))
             return wrong(range, "writes what it may only read");
-        } else if (const Written* written = writtenTo(range); written && !written->holds(range.offset, end)) {
+        } else if (const Written* written = writtenTo(range);
+                   written && !written->holds(range.offset, padded ? range.offset + 4 : end)) {
           return wrong(range, "reads what nothing has written");
         }
       }
-      for (const BufferRange& range : dispatch.buffers)
-        if (Written* written = range.writes ? writtenTo(range) : nullptr)
-          written->add(range.offset, range.offset + range.bytes);
     }
   }
   return {};

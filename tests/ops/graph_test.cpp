@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <optional>
 
+#include "core/graph_fuse.h"
 #include "core/text.h"
+#include "tests/core/plan_check.h"
 #include "tests/gpu_test.h"
 #include "tests/ops/generator.h"
 #include "tests/ops/random.h"
@@ -163,6 +165,43 @@ std::optional<TestGraph> activated(const std::string& line, const char* activati
   return graph;
 }
 
+// What rewriting does to graphs.
+struct Rewrites {
+  size_t once = 0;     // operators that execute at initialization
+  size_t removed = 0;  // nodes that others make superfluous
+  size_t targets = 0;  // outputs that are made in a part of another node's
+  size_t offsets = 0;  // inputs that are read in a part of another node's
+};
+
+// Counts them, and checks the plan for a device that binds where `caps` says.
+void examine(const TestGraph& graph, const Caps& caps, Rewrites& rewrites) {
+  std::vector<OpView> views;
+  std::vector<IDMLOperator*> handles;
+  for (const TestGraph::Node& node : graph.nodes)
+    if (node.test) views.push_back(*validate(node.test->desc.desc()));
+  size_t next = 0;
+  for (const TestGraph::Node& node : graph.nodes)
+    handles.push_back(node.test ? reinterpret_cast<IDMLOperator*>(&views[next++]) : nullptr);
+  const GraphDescription description(graph, handles);
+  auto read = readGraph(description.desc(),
+                        [](IDMLOperator* op) -> Result<const OpView*> { return reinterpret_cast<const OpView*>(op); });
+  REQUIRE(read);
+  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), caps, graphOptionsWithout("activations"));
+  rewrites.removed += graph.nodes.size() - rewritten.graph.nodes.size();
+  for (const GraphNode& node : rewritten.graph.nodes) {
+    rewrites.once += node.op && node.once;
+    for (const GraphSource& target : node.targets) rewrites.targets += target.kind == GraphSource::Kind::Node;
+    for (const GraphSource& source : node.inputs) rewrites.offsets += source.offset != 0;
+  }
+  const auto planned = planGraph(rewritten.graph, caps);
+  REQUIRE_MESSAGE(planned, planned.error().text);
+  const std::string unwritten = firstUnwritten(planned->plan, true);
+  CHECK_MESSAGE(unwritten.empty(), unwritten);
+  for (const auto* dispatches : {&planned->plan.initialization, &planned->plan.execution})
+    for (const Dispatch& dispatch : *dispatches)
+      for (const BufferRange& range : dispatch.buffers) CHECK(range.offset % caps.bufferOffsetAlignment == 0);
+}
+
 size_t numberOr(const char* variable, size_t otherwise) {
   const char* text = std::getenv(variable);
   return text ? std::strtoul(text, nullptr, 10) : otherwise;
@@ -196,19 +235,30 @@ GPU_TEST_CASE("graphs: random ones answer what their nodes answer") {
   const size_t graphs = numberOr("DIMPLE_TEST_GRAPHS", std::max<size_t>(8, wanted / selection().sample));
   size_t nodes = 0;
   size_t failed = 0;
+  Rewrites rewrites, coarse;
+  Caps caps, coarseCaps;
+  caps.features = coarseCaps.features = ~uint32_t{0};
+  coarseCaps.bufferOffsetAlignment = 256;
   for (uint64_t seed = 1; seed <= graphs; ++seed) {
     // 1 to 300 nodes, few more often than many.
     Random random(seed);
     const auto count = static_cast<size_t>(std::exp(random.unit() * std::log(301.0)));
     const TestGraph graph = makeRandomGraph(seed, count);
     nodes += graph.nodes.size();
+    examine(graph, caps, rewrites);
+    examine(graph, coarseCaps, coarse);
     const std::string failure = check(gpu, memory, graph, compareElements);
     if (failure.empty()) continue;
     if (failed++ < 5)
       std::printf("graph of seed %llu, %zu nodes: %s\n", static_cast<unsigned long long>(seed), count, failure.c_str());
   }
   CHECK(failed == 0);
-  std::printf("graphs: seeds 1 to %zu, %zu nodes, %zu failed\n", graphs, nodes, failed);
+  std::printf(
+      "graphs: seeds 1 to %zu, %zu nodes, %zu failed; %zu execute once, %zu removed, %zu targets, %zu offsets\n",
+      graphs, nodes, failed, rewrites.once, rewrites.removed, rewrites.targets, rewrites.offsets);
+  for (const size_t made : {rewrites.once, rewrites.removed, rewrites.targets, rewrites.offsets})
+    CHECK(made >= graphs / 2);
+  CHECK(coarse.offsets + coarse.targets < rewrites.offsets + rewrites.targets);
 }
 
 GPU_TEST_CASE("graphs: chains of element-wise nodes answer what their nodes answer") {

@@ -8,6 +8,7 @@
 #include "tests/ops/fills.h"
 #include "tests/ops/generator.h"
 #include "tests/ops/random.h"
+#include "tests/ops/view_cases.h"
 
 namespace dimple::testing {
 namespace {
@@ -81,8 +82,13 @@ class Maker {
   Maker(uint64_t seed, size_t count) : random_(seed), count_(count) {}
 
   TestGraph make() {
-    while (operators_ < count_)
-      if (auto test = pickNode(random_)) addNode(std::move(*test));
+    while (operators_ < count_) {
+      auto test = pickNode(random_);
+      if (!test) continue;
+      const auto node = addNode(std::move(*test));
+      for (uint32_t o = 0; o < graph_.nodes[node].test->outputs.size(); ++o)
+        if (random_.chance(0.15)) addViewOf({GraphSource::Kind::Node, node, o});
+    }
     addOutputs();
     graph_.places.resize(graph_.nodes.size());
     std::iota(graph_.places.begin(), graph_.places.end(), size_t{0});
@@ -97,14 +103,19 @@ class Maker {
     bool used = false;
   };
 
-  void addNode(TestCase test) {
-    TestGraph::Node node;
+  uint32_t addNode(TestCase test) {
+    std::vector<GraphSource> sources;
     ofConstants_ = random_.chance(0.15);
-    bool constant = true;
-    for (size_t i = 0; i < test.inputs.size(); ++i) {
-      node.inputs.push_back(test.inputs[i] ? sourceFor(test, i) : GraphSource{});
-      constant &= isConstant(node.inputs.back());
-    }
+    for (size_t i = 0; i < test.inputs.size(); ++i)
+      sources.push_back(test.inputs[i] ? sourceFor(test, i) : GraphSource{});
+    ++operators_;
+    return add(std::move(test), std::move(sources));
+  }
+
+  uint32_t add(TestCase test, std::vector<GraphSource> sources) {
+    TestGraph::Node node;
+    const bool constant = std::ranges::all_of(sources, [&](const GraphSource& source) { return isConstant(source); });
+    node.inputs = std::move(sources);
     node.name = random_.chance(0.8) ? cat("node", graph_.nodes.size()) : std::string();
     const auto index = static_cast<uint32_t>(graph_.nodes.size());
     for (uint32_t o = 0; o < test.outputs.size(); ++o)
@@ -115,7 +126,55 @@ class Maker {
     node.test = std::move(test);
     graph_.nodes.push_back(std::move(node));
     constant_.push_back(constant);
-    ++operators_;
+    return index;
+  }
+
+  // A part of something larger, something joined or something turned, which has the elements of a fill in any order.
+  std::optional<GraphSource> addViewInto(const DML_BUFFER_TENSOR_DESC& tensor, const std::vector<std::byte>& fill) {
+    auto view = viewInto(random_, tensor, kMostBytes);
+    if (!view || view->test.outputs[view->output]->TotalTensorSizeInBytes != tensor.TotalTensorSizeInBytes) return {};
+    std::vector<GraphSource> sources;
+    for (const DML_BUFFER_TENSOR_DESC* whole : view->test.inputs) {
+      std::vector<std::byte> bytes(whole->TotalTensorSizeInBytes);
+      for (size_t at = 0; at < bytes.size(); ++at) bytes[at] = fill[at % fill.size()];
+      graph_.inputs.push_back({std::move(bytes), false});
+      sources.push_back({GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph_.inputs.size() - 1), 0});
+      if (random_.chance(0.3)) continue;
+      auto same = sameElements(*whole);
+      if (!same) continue;
+      sources.back() = {GraphSource::Kind::Node, add(std::move(*same), {sources.back(), sources.back()}), 0};
+      markUsed(sources.back());
+    }
+    const auto output = static_cast<uint32_t>(view->output);
+    const GraphSource made{GraphSource::Kind::Node, add(std::move(view->test), std::move(sources)), output};
+    markUsed(made);
+    return made;
+  }
+
+  void markUsed(const GraphSource& source) {
+    const auto found = std::ranges::find(made_, source, &Made::source);
+    if (found != made_.end()) found->used = true;
+  }
+
+  // Something that is joined, split or turned of what a node makes.
+  void addViewOf(const GraphSource& source) {
+    const DML_BUFFER_TENSOR_DESC* tensor = graph_.tensorOf(source);
+    const auto found = std::ranges::find(made_, source, &Made::source);
+    if (!tensor || !coversAll(*tensor) || found == made_.end()) return;
+    auto test = viewOf(random_, *tensor, kMostBytes);
+    if (!test) return;
+    if (random_.chance(0.7)) {
+      // Nothing else reads it.
+      const auto at = static_cast<size_t>(found - made_.begin());
+      std::erase(byBytes_[tensor->TotalTensorSizeInBytes], at);
+    }
+    found->used = true;
+    std::vector<GraphSource> sources{source};
+    if (test->inputs.size() == 2) {
+      graph_.inputs.push_back({fillBytes(*test, 1), false});
+      sources.push_back({GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph_.inputs.size() - 1), 0});
+    }
+    add(std::move(*test), std::move(sources));
   }
 
   bool isConstant(const GraphSource& source) const {
@@ -133,6 +192,8 @@ class Maker {
       return source ? *source : addConstant(test, input);
     }
     if (!ownFill) {
+      if (random_.chance(0.15))
+        if (const auto source = addViewInto(tensor, fillBytes(test, input))) return *source;
       if (random_.chance(0.75))
         if (const auto source = earlier(tensor)) return *source;
       if (tensor.TotalTensorSizeInBytes <= kMostConstantBytes && random_.chance(0.15)) return addConstant(test, input);

@@ -16,24 +16,6 @@ uint64_t totalBytes(std::span<const Tensor> tensors) {
 
 }  // namespace
 
-std::vector<uint32_t> topologicalOrder(const Graph& graph) {
-  std::vector<uint32_t> waitsFor(graph.nodes.size());
-  std::vector<std::vector<uint32_t>> consumers(graph.nodes.size());
-  for (uint32_t n = 0; n < graph.nodes.size(); ++n)
-    for (const GraphSource& source : graph.nodes[n].inputs)
-      if (source.kind == GraphSource::Kind::Node) {
-        ++waitsFor[n];
-        consumers[source.index].push_back(n);
-      }
-  std::vector<uint32_t> order;
-  for (uint32_t n = 0; n < waitsFor.size(); ++n)
-    if (waitsFor[n] == 0) order.push_back(n);
-  for (size_t at = 0; at < order.size(); ++at)
-    for (const uint32_t next : consumers[order[at]])
-      if (--waitsFor[next] == 0) order.push_back(next);
-  return order;
-}
-
 // No operator has a state of its own, random generators included: what one makes depends on what it takes alone.
 void foldConstants(Graph& graph) {
   for (const uint32_t n : topologicalOrder(graph)) {

@@ -34,6 +34,7 @@ class Rewriter {
 
   RewrittenGraph rewrite(const GraphOptions& options) {
     if (options.constants) foldConstants(result_.graph);
+    if (options.constants && options.weights) foldWeights(result_);
     if (options.activations) fuseActivations();
     compact();
     return std::move(result_);
@@ -124,6 +125,7 @@ GraphOptions graphOptionsWithout(std::string_view names) {
           .chains = !contains(names, "chains"),
           .estimates = !contains(names, "estimates"),
           .constants = !contains(names, "constants"),
+          .weights = !contains(names, "weights"),
           .views = !contains(names, "views")};
 }
 

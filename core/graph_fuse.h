@@ -20,6 +20,9 @@ struct GraphOptions {
   bool estimates = true;
   // "constants": what depends on constants and inputs owned by DML alone executes once, at initialization.
   bool constants = true;
+  // "weights": what follows a product or a convolution and is done to each of its channels goes into its weights and
+  // its bias, which are computed at initialization, so that it needs "constants".
+  bool weights = true;
   // "views": what only moves elements becomes strides of the operators that read them or make them.
   bool views = true;
 };
@@ -40,9 +43,13 @@ RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& o
 
 // The rewrites that have files of their own, in the order in which they are made.
 void foldConstants(Graph& graph);
+void foldWeights(RewrittenGraph& rewritten);
 void foldViews(RewrittenGraph& rewritten, const Caps& caps);
 
 // Nodes in an order in which each comes after those that it takes from.
 std::vector<uint32_t> topologicalOrder(const Graph& graph);
+
+// Takes out nodes from which nothing that remains takes anything.
+void removeNodes(Graph& graph, const std::vector<bool>& removed);
 
 }  // namespace dimple

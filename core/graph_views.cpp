@@ -124,7 +124,7 @@ class ViewFolder {
     removeUnread(order);
     for (size_t at = order.size(); at-- > 0;)
       if (moves(order[at]) && !removed_[order[at]]) makeInPlace(order[at]);
-    compact();
+    removeNodes(rewritten_.graph, removed_);
   }
 
  private:
@@ -319,24 +319,6 @@ class ViewFolder {
       for (const GraphSource& source : nodes()[n].inputs)
         if (Use* use = useOf(source)) --use->count;
     }
-  }
-
-  void compact() {
-    std::vector<uint32_t> places;
-    uint32_t kept = 0;
-    for (uint32_t n = 0; n < nodes().size(); ++n) places.push_back(removed_[n] ? UINT32_MAX : kept++);
-    const auto move = [&](GraphSource& source) {
-      if (source.kind == GraphSource::Kind::Node) source.index = places[source.index];
-    };
-    std::vector<GraphNode> remaining;
-    for (uint32_t n = 0; n < places.size(); ++n) {
-      if (removed_[n]) continue;
-      for (GraphSource& source : nodes()[n].inputs) move(source);
-      for (GraphSource& target : nodes()[n].targets) move(target);
-      remaining.push_back(std::move(nodes()[n]));
-    }
-    for (GraphSource& source : rewritten_.graph.outputs) move(source);
-    nodes() = std::move(remaining);
   }
 
   RewrittenGraph& rewritten_;

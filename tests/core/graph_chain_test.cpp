@@ -50,7 +50,9 @@ struct Nodes : GraphBuilder {
   std::vector<std::string> rewritten(const GraphOptions& options = {}, const Caps& caps = {}) const {
     auto graph = read();
     REQUIRE_MESSAGE(graph, graph.error().text);
-    const RewrittenGraph made = rewriteGraph(std::move(*graph), caps, options);
+    GraphOptions chainsOnly = options;
+    chainsOnly.constants = chainsOnly.weights = chainsOnly.views = false;
+    const RewrittenGraph made = rewriteGraph(std::move(*graph), caps, chainsOnly);
     std::vector<std::string> operators;
     for (const GraphNode& n : made.graph.nodes) {
       if (!n.op) {

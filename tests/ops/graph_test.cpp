@@ -5,108 +5,17 @@
 #include <cstdlib>
 #include <optional>
 
-#include "core/graph_fuse.h"
 #include "core/text.h"
 #include "tests/core/plan_check.h"
 #include "tests/gpu_test.h"
 #include "tests/ops/generator.h"
+#include "tests/ops/graph_runner.h"
 #include "tests/ops/random.h"
 #include "tests/ops/random_chain.h"
-#include "tests/ops/random_graph.h"
 #include "tests/ops/selection.h"
-#include "tests/ops/step_runner.h"
-#include "tests/oracle/oracle.h"
 
 namespace dimple::testing {
 namespace {
-
-using Bytes = std::vector<std::byte>;
-
-Bytes bytesOf(std::span<const std::byte> span) { return {span.begin(), span.end()}; }
-
-// By output of the graph.
-std::string runWhole(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::vector<Bytes>& results) {
-  std::string error;
-  StepRunner::Step step;
-  {
-    // A compiled graph needs its operators no more.
-    const auto operators = createOperators(gpu, graph, error);
-    if (error.empty()) step.op = compileGraph(gpu, graph, operators, error);
-  }
-  if (!step.op) return error;
-  StepRunner runner(gpu, memory);
-  std::vector<bool> read(graph.inputs.size());
-  for (const auto& node : graph.nodes)
-    for (const GraphSource& source : node.inputs)
-      if (source.kind == GraphSource::Kind::GraphInput) read[source.index] = true;
-  for (size_t i = 0; i < graph.inputs.size(); ++i)
-    step.inputs.push_back(
-        {read[i] ? runner.upload(graph.inputs[i].bytes) : StepRunner::Range{}, graph.inputs[i].owned});
-  for (const GraphSource& output : graph.outputs)
-    step.outputs.push_back(runner.allocate((graph.bytesOf(output) + 3) / 4 * 4));
-  const auto outputs = step.outputs;
-  runner.add(std::move(step));
-  // Twice, so that what the first execution leaves in the temporary resource is met.
-  if (error = runner.run(2); !error.empty()) return error;
-  for (const StepRunner::Range& range : outputs)
-    results.push_back(range.bytes ? bytesOf(runner.result(range)) : Bytes{});
-  return {};
-}
-
-std::string runNodes(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::vector<Bytes>& results) {
-  std::string error;
-  const auto operators = createOperators(gpu, graph, error);
-  if (!error.empty()) return error;
-  StepRunner runner(gpu, memory);
-  std::vector<StepRunner::Range> inputs;
-  std::vector<std::vector<StepRunner::Range>> made;
-  for (const auto& input : graph.inputs) inputs.push_back(runner.upload(input.bytes));
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const TestGraph::Node& node = graph.nodes[n];
-    if (!node.test) {
-      Bytes bytes = node.constant;
-      bytes.resize((bytes.size() + 3) / 4 * 4);
-      made.push_back({runner.upload(bytes)});
-      continue;
-    }
-    StepRunner::Step step;
-    if (const HRESULT result =
-            gpu.device().CompileOperator(operators[n].Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&step.op));
-        FAILED(result))
-      return cat("CompileOperator: ", gpu.refusalText(result), " ", node.test->line);
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const GraphSource& source = node.inputs[i];
-      StepRunner::Range range;
-      if (source.kind == GraphSource::Kind::GraphInput) range = inputs[source.index];
-      if (source.kind == GraphSource::Kind::Node) range = made[source.index][source.output];
-      step.inputs.push_back(
-          {range, node.test->inputs[i] && node.test->inputs[i]->Flags == DML_TENSOR_FLAG_OWNED_BY_DML});
-    }
-    for (const auto* tensor : node.test->outputs)
-      step.outputs.push_back(tensor ? runner.allocate(tensor->TotalTensorSizeInBytes) : StepRunner::Range{});
-    made.push_back(step.outputs);
-    runner.add(std::move(step));
-  }
-  if (error = runner.run(); !error.empty()) return error;
-  for (const GraphSource& source : graph.outputs)
-    results.push_back(
-        source.kind == GraphSource::Kind::None ? Bytes{} : bytesOf(runner.result(made[source.index][source.output])));
-  return {};
-}
-
-// A sentence if elements differ.
-std::string compareElements(const DML_BUFFER_TENSOR_DESC& tensor, const Bytes& whole, const Bytes& alone) {
-  const oracle::Array a = oracle::read(tensor, whole);
-  const oracle::Array b = oracle::read(tensor, alone);
-  for (size_t i = 0; i < a.whole.size(); ++i)
-    if (a.whole[i] != b.whole[i]) return cat("element ", i, " is ", a.whole[i], ", alone ", b.whole[i], ".");
-  for (size_t i = 0; i < a.real.size(); ++i) {
-    if (std::isnan(a.real[i]) && std::isnan(b.real[i])) continue;
-    if (a.real[i] != b.real[i] || std::signbit(a.real[i]) != std::signbit(b.real[i]))
-      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
-  }
-  return {};
-}
 
 // While it lives, graphs are compiled without these rewrites.
 class Without {
@@ -124,20 +33,6 @@ class Without {
 #endif
   }
 };
-
-// A sentence if elements differ by more than a part of their magnitude: what rounding a FLOAT16 once more may do.
-std::string compareRoughly(const DML_BUFFER_TENSOR_DESC& tensor, const Bytes& whole, const Bytes& alone) {
-  const oracle::Array a = oracle::read(tensor, whole);
-  const oracle::Array b = oracle::read(tensor, alone);
-  const double part = tensor.DataType == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0x1p-9 : 0x1p-20;
-  for (size_t i = 0; i < a.real.size(); ++i) {
-    if (std::isnan(a.real[i]) && std::isnan(b.real[i])) continue;
-    if (a.real[i] == b.real[i]) continue;
-    if (!(std::abs(a.real[i] - b.real[i]) <= part * std::abs(b.real[i]) + oracle::smallestNormal(tensor.DataType)))
-      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
-  }
-  return {};
-}
 
 // A case of an operator that can fuse, followed by an activation of its output.
 std::optional<TestGraph> activated(const std::string& line, const char* activation) {
@@ -177,30 +72,18 @@ struct Rewrites {
 // Counts them, and checks the plan for a device that binds where `caps` says.
 void examine(const TestGraph& graph, const Caps& caps, Rewrites& rewrites,
              std::string_view without = "activations,weights") {
-  std::vector<OpView> views;
-  std::vector<IDMLOperator*> handles;
-  for (const TestGraph::Node& node : graph.nodes)
-    if (node.test) views.push_back(*validate(node.test->desc.desc()));
-  size_t next = 0;
-  for (const TestGraph::Node& node : graph.nodes)
-    handles.push_back(node.test ? reinterpret_cast<IDMLOperator*>(&views[next++]) : nullptr);
-  const GraphDescription description(graph, handles);
-  auto read = readGraph(description.desc(),
-                        [](IDMLOperator* op) -> Result<const OpView*> { return reinterpret_cast<const OpView*>(op); });
-  REQUIRE(read);
-  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), caps, graphOptionsWithout(without));
+  const auto planned = planTestGraph(graph, caps, without);
+  REQUIRE_MESSAGE(planned, planned.error().text);
   for (const TestGraph::Node& node : graph.nodes) rewrites.given += node.test.has_value();
-  for (const GraphNode& node : rewritten.graph.nodes) {
+  for (const GraphNode& node : planned->rewritten.graph.nodes) {
     rewrites.once += node.op && node.once;
     rewrites.executing += node.op && !node.once;
     for (const GraphSource& target : node.targets) rewrites.targets += target.kind == GraphSource::Kind::Node;
     for (const GraphSource& source : node.inputs) rewrites.offsets += source.offset != 0;
   }
-  const auto planned = planGraph(rewritten.graph, caps);
-  REQUIRE_MESSAGE(planned, planned.error().text);
-  const std::string unwritten = firstUnwritten(planned->plan, true);
+  const std::string unwritten = firstUnwritten(planned->plan.plan, true);
   CHECK_MESSAGE(unwritten.empty(), unwritten);
-  for (const auto* dispatches : {&planned->plan.initialization, &planned->plan.execution})
+  for (const auto* dispatches : {&planned->plan.plan.initialization, &planned->plan.plan.execution})
     for (const Dispatch& dispatch : *dispatches)
       for (const BufferRange& range : dispatch.buffers) CHECK(range.offset % caps.bufferOffsetAlignment == 0);
 }
@@ -208,26 +91,6 @@ void examine(const TestGraph& graph, const Caps& caps, Rewrites& rewrites,
 size_t numberOr(const char* variable, size_t otherwise) {
   const char* text = std::getenv(variable);
   return text ? std::strtoul(text, nullptr, 10) : otherwise;
-}
-
-using Compare = std::string (*)(const DML_BUFFER_TENSOR_DESC&, const Bytes&, const Bytes&);
-
-std::string check(Gpu& gpu, StepMemory& memory, const TestGraph& graph, Compare compare) {
-  std::vector<Bytes> whole, alone;
-  if (const std::string error = runWhole(gpu, memory, graph, whole); !error.empty()) return cat("As a graph: ", error);
-  if (const std::string error = runNodes(gpu, memory, graph, alone); !error.empty())
-    return cat("Node by node: ", error);
-  for (size_t g = 0; g < graph.outputs.size(); ++g) {
-    const GraphSource& source = graph.outputs[g];
-    const auto* tensor = graph.tensorOf(source);
-    const std::string difference = tensor                 ? compare(*tensor, whole[g], alone[g])
-                                   : whole[g] == alone[g] ? std::string()
-                                                          : "the constant differs.";
-    if (!difference.empty())
-      return cat("Output ", g, " of the graph, ", tensor ? graph.nodes[source.index].test->line : "a constant", ": ",
-                 difference);
-  }
-  return {};
 }
 
 GPU_TEST_CASE("graphs: random ones answer what their nodes answer") {
@@ -250,7 +113,7 @@ GPU_TEST_CASE("graphs: random ones answer what their nodes answer") {
     nodes += graph.nodes.size();
     examine(graph, caps, rewrites);
     examine(graph, coarseCaps, coarse);
-    const std::string failure = check(gpu, memory, graph, compareElements);
+    const std::string failure = compareWithNodes(gpu, memory, graph, compareElements);
     if (failure.empty()) continue;
     if (failed++ < 5)
       std::printf("graph of seed %llu, %zu nodes: %s\n", static_cast<unsigned long long>(seed), count, failure.c_str());
@@ -279,7 +142,7 @@ GPU_TEST_CASE("graphs: chains of element-wise nodes answer what their nodes answ
     const TestGraph graph = makeRandomChain(first + 1, random.size(3, 12), first);
     nodes += graph.nodes.size();
     left += rewrittenNodes(graph);
-    const std::string failure = check(gpu, memory, graph, compareElements);
+    const std::string failure = compareWithNodes(gpu, memory, graph, compareElements);
     if (failure.empty()) continue;
     if (failed++ < 5) std::printf("chain %zu, %s: %s\n", first, lines[first].name.c_str(), failure.c_str());
   }
@@ -306,7 +169,7 @@ GPU_TEST_CASE("graphs: an activation in the operator before it answers what it a
         if (line.find("FusedActivation") != line.npos) continue;
         const auto graph = activated(line, taken % 2 ? "ACTIVATION_TANH" : "ACTIVATION_RELU");
         if (!graph) continue;
-        const std::string failure = check(gpu, memory, *graph, compareRoughly);
+        const std::string failure = compareWithNodes(gpu, memory, *graph, compareRoughly);
         CHECK_MESSAGE(failure.empty(), failure);
         ++graphs;
         if (++taken == 4) break;
@@ -315,20 +178,6 @@ GPU_TEST_CASE("graphs: an activation in the operator before it answers what it a
     }
   }
   CHECK(graphs >= 40);
-}
-
-// A sentence if elements differ by more than a small part of the largest: sums of weights that were multiplied first.
-std::string compareWithLargest(const DML_BUFFER_TENSOR_DESC& tensor, const Bytes& whole, const Bytes& alone) {
-  const oracle::Array a = oracle::read(tensor, whole);
-  const oracle::Array b = oracle::read(tensor, alone);
-  const double part = tensor.DataType == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0x1p-9 : 0x1p-18;
-  double largest = 0;
-  for (const double value : b.real) largest = std::max(largest, std::abs(value));
-  if (!(largest > 0)) return "all elements are 0.";
-  for (size_t i = 0; i < a.real.size(); ++i)
-    if (!(std::abs(a.real[i] - b.real[i]) <= part * largest))
-      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
-  return {};
 }
 
 // A line with the tensors of these fields owned by DML.
@@ -414,7 +263,7 @@ GPU_TEST_CASE("graphs: what goes into weights answers what it answers alone") {
       Rewrites rewrites;
       examine(graph, {}, rewrites, "");
       if (rewrites.executing > 1) continue;  // a layout or attributes that it leaves alone
-      const std::string failure = check(gpu, memory, graph, compareWithLargest);
+      const std::string failure = compareWithNodes(gpu, memory, graph, compareWithLargest);
       CHECK_MESSAGE(failure.empty(), failure);
       ++taken;
     }

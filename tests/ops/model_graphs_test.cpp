@@ -1,0 +1,65 @@
+// Graphs in the shapes of known networks: what rewriting saves of them, and that they answer what their nodes answer.
+#include "tests/ops/model_graphs.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "core/text.h"
+#include "tests/core/plan_check.h"
+#include "tests/gpu_test.h"
+#include "tests/ops/graph_runner.h"
+
+namespace dimple::testing {
+namespace {
+
+// A row of the table in docs/graphs.md.
+std::string rowOf(std::string_view model, const TestGraph& test, std::string_view without, std::string_view shown) {
+  const Caps caps;
+  const auto planned = planTestGraph(test, caps, without);
+  REQUIRE_MESSAGE(planned, planned.error().text);
+  const Plan& plan = planned->plan.plan;
+  const std::string unwritten = firstUnwritten(plan);
+  CHECK_MESSAGE(unwritten.empty(), unwritten);
+  const PlanTotals totals = totalsOf(plan.execution);
+  const auto megabytes = [](uint64_t bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", static_cast<double>(bytes) * 1e-6);
+    return std::string(text);
+  };
+  return cat("| ", model, " | ", shown, " | ", totals.dispatches, " | ", totals.barriers, " | ",
+             megabytes(totals.bytes), " | ", megabytes(plan.temporaryBytes), " | ", megabytes(plan.persistentBytes),
+             " |");
+}
+
+TEST_CASE("models: docs/graphs.md says what rewriting saves") {
+  std::ifstream file(DIMPLE_SOURCE_DIR "/docs/graphs.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto check = [&](const std::string& name, const TestGraph& graph) {
+    const std::string model = cat(name, ", ", graph.nodes.size(), " nodes");
+    for (const auto& [without, shown] : {std::pair("activations,constants,weights,views", "none"),
+                                         {"activations", "all but activations"},
+                                         {"chains", "all but chains"},
+                                         {"constants", "all but constants"},
+                                         {"weights", "all but weights"},
+                                         {"views", "all but views"},
+                                         {"", "all"}}) {
+      const std::string row = rowOf(model, graph, without, shown);
+      CHECK_MESSAGE(page.find(row) != page.npos, row);
+    }
+  };
+  check("SqueezeNet", squeezeNet(224, 1, false));
+  check("ResNet-50", resNet50(224, 1, 6, false));
+  check("transformer", transformer(6, 128, 512, 8, false));
+}
+
+GPU_TEST_CASE("models: small ones answer what their nodes answer") {
+  StepMemory memory;
+  for (const TestGraph& graph : {squeezeNet(64, 4, true), resNet50(64, 8, 1, true), transformer(2, 24, 64, 4, true)}) {
+    const std::string failure = compareWithNodes(gpu, memory, graph, compareWithLargest);
+    CHECK_MESSAGE(failure.empty(), failure);
+  }
+}
+
+}  // namespace
+}  // namespace dimple::testing

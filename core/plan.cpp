@@ -1,17 +1,60 @@
 #include "core/plan.h"
 
 #include <algorithm>
+#include <compare>
+#include <iterator>
+#include <map>
 
 #include "core/text.h"
 
 namespace dimple {
 namespace {
 
-bool sameMemory(const BufferRange& a, const BufferRange& b, bool aliased) {
-  if (a.kind == b.kind) return a.index == b.index && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
-  const auto isCallers = [](SlotKind kind) { return kind == SlotKind::Input || kind == SlotKind::Output; };
-  return aliased && isCallers(a.kind) && isCallers(b.kind);
-}
+// Bytes of buffers.
+class TouchedBytes {
+ public:
+  void add(const BufferRange& range) {
+    Place begin = beginOf(range);
+    uint64_t end = range.offset + range.bytes;
+    auto next = ranges_.lower_bound(begin);
+    if (next != ranges_.begin() && touches(std::prev(next), begin)) begin = (--next)->first;
+    while (next != ranges_.end() && isWithin(next, begin, end)) {
+      end = std::max(end, next->second);
+      next = ranges_.erase(next);
+    }
+    ranges_.emplace_hint(next, begin, end);
+  }
+  bool overlaps(const BufferRange& range) const {
+    const Place begin = beginOf(range);
+    const auto next = ranges_.upper_bound(begin);
+    if (next != ranges_.end() && sameBuffer(next->first, begin) && next->first.offset < range.offset + range.bytes)
+      return true;
+    if (next == ranges_.begin()) return false;
+    const auto before = std::prev(next);
+    return sameBuffer(before->first, begin) && before->second > range.offset;
+  }
+  void clear() { ranges_.clear(); }
+
+ private:
+  struct Place {
+    SlotKind kind;
+    uint32_t index;
+    uint64_t offset;
+    auto operator<=>(const Place&) const = default;
+  };
+  using Ranges = std::map<Place, uint64_t>;  // to the end; none overlap or touch
+
+  static Place beginOf(const BufferRange& range) { return {range.kind, range.index, range.offset}; }
+  static bool sameBuffer(const Place& a, const Place& b) { return a.kind == b.kind && a.index == b.index; }
+  static bool touches(Ranges::const_iterator before, const Place& place) {
+    return sameBuffer(before->first, place) && before->second >= place.offset;
+  }
+  static bool isWithin(Ranges::const_iterator next, const Place& begin, uint64_t end) {
+    return sameBuffer(next->first, begin) && next->first.offset <= end;
+  }
+
+  Ranges ranges_;
+};
 
 void appendDispatch(std::string& out, const Dispatch& d) {
   static constexpr std::string_view kKinds[] = {"input", "output", "temporary", "persistent"};
@@ -120,16 +163,32 @@ std::string passedOverText(const Plan& plan) {
 }
 
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
-  std::vector<BufferRange> sinceBarrier;
+  // Since the last barrier. What may share memory with anything of the other kind is looked for there, too.
+  TouchedBytes written, touched;
+  bool inputs = false;
+  bool outputs = false;
+  bool outputsWritten = false;
+  const auto waits = [&](const BufferRange& now) {
+    if ((now.writes ? touched : written).overlaps(now)) return true;
+    if (!aliased) return false;
+    return now.kind == SlotKind::Input ? outputsWritten || (now.writes && outputs)
+                                       : now.kind == SlotKind::Output && now.writes && inputs;
+  };
   for (Dispatch& dispatch : dispatches) {
     if (dispatch.continues) continue;
-    dispatch.barrierBefore = std::ranges::any_of(sinceBarrier, [&](const BufferRange& before) {
-      return std::ranges::any_of(dispatch.buffers, [&](const BufferRange& now) {
-        return (before.writes || now.writes) && sameMemory(before, now, aliased);
-      });
-    });
-    if (dispatch.barrierBefore) sinceBarrier.clear();
-    sinceBarrier.insert(sinceBarrier.end(), dispatch.buffers.begin(), dispatch.buffers.end());
+    dispatch.barrierBefore = std::ranges::any_of(dispatch.buffers, waits);
+    if (dispatch.barrierBefore) {
+      written.clear();
+      touched.clear();
+      inputs = outputs = outputsWritten = false;
+    }
+    for (const BufferRange& range : dispatch.buffers) {
+      touched.add(range);
+      if (range.writes) written.add(range);
+      inputs |= range.kind == SlotKind::Input;
+      outputs |= range.kind == SlotKind::Output;
+      outputsWritten |= range.kind == SlotKind::Output && range.writes;
+    }
   }
 }
 

@@ -271,11 +271,13 @@ if ((withSanitizers)); then
     runProgram "core_tests (tsan)" setarch "$(uname -m)" -R build/linux-tsan/bin/core_tests --test-case="null: *"
 
   must "configure linux-fuzz" configure linux-fuzz "${again[@]}"
-  must "build linux-fuzz" build linux-fuzz create_operator
-  if stage "fuzz create_operator" tools/fuzz.sh create_operator 60; then
-    passed=$((passed + 1))
-  else
-    fail "fuzz create_operator"
-  fi
+  must "build linux-fuzz" build linux-fuzz create_operator compile_graph
+  for target in create_operator compile_graph; do
+    if stage "fuzz $target" tools/fuzz.sh $target 30; then
+      passed=$((passed + 1))
+    else
+      fail "fuzz $target"
+    fi
+  done
 fi
 finish

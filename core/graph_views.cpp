@@ -175,11 +175,10 @@ class ViewFolder {
     if (use.isOutput) return;
     std::map<uint32_t, Changed> changed;
     for (const Edge& edge : use.edges) {
-      if (nodes()[edge.node].inputs.size() > kMostTensors || !isDescribed(*nodes()[edge.node].op)) return;
+      const OpView& reader = *nodes()[edge.node].op;
+      if (reader.inputs().size() > kMostTensors || !isDescribed(reader)) return;
       const auto found =
-          changed
-              .try_emplace(edge.node, OwnedDesc({nodes()[edge.node].op->schema().type, nodes()[edge.node].op->desc()}))
-              .first;
+          changed.try_emplace(edge.node, Changed{OwnedDesc({reader.schema().type, reader.desc()}), {}}).first;
       if (!readThrough(nodes()[n], output, parts, edge, found->second)) return;
     }
     std::vector<OpView> views;

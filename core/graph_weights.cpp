@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <optional>
-#include <ranges>
 
 #include "core/graph_fuse.h"
 #include "core/text.h"
@@ -225,11 +224,11 @@ class WeightFolder {
     const uint32_t size = made.sizes[linear.channel];
     uint32_t channel = linear.channel;
     if (!same) {
-      const auto found = std::ranges::find_if(std::views::iota(0u, read.rank), [&](uint32_t d) {
+      const auto isChannel = [&](uint32_t d) {
         return read.sizes[d] == size && (size == 1 || read.strides[d] == made.strides[linear.channel]);
-      });
-      if (found == std::views::iota(0u, read.rank).end()) return {};
-      channel = *found;
+      };
+      for (channel = 0; channel < read.rank && !isChannel(channel);) ++channel;
+      if (channel == read.rank) return {};
     }
     for (const uint32_t p : affine.parameters) {
       const Tensor& parameter = op.input(p);

@@ -41,7 +41,8 @@ class Runner {
     const DML_BINDING_PROPERTIES needs = dimpleGetBindingProperties(graph);
     ComPtr<IDMLOperatorInitializer> initializer;
     check(device_->CreateOperatorInitializer(1, &graph, IID_PPV_ARGS(&initializer)));
-    const UINT initCount = dimpleGetBindingProperties(initializer.Get()).RequiredDescriptorCount;
+    const DML_BINDING_PROPERTIES initNeeds = dimpleGetBindingProperties(initializer.Get());
+    const UINT initCount = initNeeds.RequiredDescriptorCount;
     ComPtr<ID3D12DescriptorHeap> heap;
     check(context_->CreateDescriptorHeap(initCount + needs.RequiredDescriptorCount + 1, &heap));
     ComPtr<ID3D12GraphicsCommandList> list;
@@ -60,14 +61,17 @@ class Runner {
     const auto runTable = table(graph, initCount, needs.RequiredDescriptorCount);
     const Buffer persistent = buffer(needs.PersistentResourceSize);
     const Buffer temporary = buffer(needs.TemporaryResourceSize);
+    const Buffer initTemporary = buffer(initNeeds.TemporaryResourceSize);
     const Buffer in = buffer(input.size() * 4);
     const Buffer out = buffer(outputs * 4);
     check(context_->Upload(in.resource.Get(), 0, input.data(), input.size() * 4));
     const DML_BINDING_DESC persistentDesc = persistent.desc();
     const DML_BINDING_DESC temporaryDesc = temporary.desc();
+    const DML_BINDING_DESC initTemporaryDesc = initTemporary.desc();
     const DML_BINDING_DESC inDesc = in.desc();
     const DML_BINDING_DESC outDesc = out.desc();
     initTable->BindOutputs(1, &persistentDesc);
+    initTable->BindTemporaryResource(&initTemporaryDesc);
     runTable->BindInputs(1, &inDesc);
     runTable->BindOutputs(1, &outDesc);
     runTable->BindPersistentResource(&persistentDesc);

@@ -121,12 +121,13 @@ class Rewriter {
 }  // namespace
 
 GraphOptions graphOptionsWithout(std::string_view names) {
-  return {.activations = !contains(names, "activations"),
-          .chains = !contains(names, "chains"),
+  const auto makes = [&](std::string_view name) { return !contains(names, name) && !contains(names, "all"); };
+  return {.activations = makes("activations"),
+          .chains = makes("chains"),
           .estimates = !contains(names, "estimates"),
-          .constants = !contains(names, "constants"),
-          .weights = !contains(names, "weights"),
-          .views = !contains(names, "views")};
+          .constants = makes("constants"),
+          .weights = makes("weights"),
+          .views = makes("views")};
 }
 
 RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& options) {

@@ -27,7 +27,7 @@ struct GraphOptions {
   bool views = true;
 };
 
-// All rewrites but those named in a list between commas; names that there are not are ignored.
+// All rewrites but those named in a list between commas; "all" names all, and names that there are not are ignored.
 GraphOptions graphOptionsWithout(std::string_view names);
 
 // A graph with the operators that rewriting made.

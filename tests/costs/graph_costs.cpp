@@ -45,7 +45,7 @@ void report(const char* name, const TestGraph& graph) {
     dispatches = planned ? planned->plan.plan.execution.size() : 0;
   };
   const int times = graph.nodes.size() < 2000 ? 5 : 2;
-  const double none = leastOf(times, [&] { plan("activations,constants,weights,views"); });
+  const double none = leastOf(times, [&] { plan("all"); });
   const double all = leastOf(times, [&] { plan(""); });
   const auto nodes = static_cast<double>(graph.nodes.size());
   std::printf("| %s | %zu | %zu | %.1f | %.1f | %.2f |\n", name, graph.nodes.size(), dispatches, none, all,

@@ -163,16 +163,14 @@ std::string passedOverText(const Plan& plan) {
 }
 
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
-  // Since the last barrier. What may share memory with anything of the other kind is looked for there, too.
+  // Since the last barrier.
   TouchedBytes written, touched;
-  bool inputs = false;
-  bool outputs = false;
-  bool outputsWritten = false;
+  bool readsInput = false;
+  bool writesOutput = false;
   const auto waits = [&](const BufferRange& now) {
     if ((now.writes ? touched : written).overlaps(now)) return true;
     if (!aliased) return false;
-    return now.kind == SlotKind::Input ? outputsWritten || (now.writes && outputs)
-                                       : now.kind == SlotKind::Output && now.writes && inputs;
+    return now.kind == SlotKind::Input ? writesOutput : now.kind == SlotKind::Output && now.writes && readsInput;
   };
   for (Dispatch& dispatch : dispatches) {
     if (dispatch.continues) continue;
@@ -180,14 +178,13 @@ void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
     if (dispatch.barrierBefore) {
       written.clear();
       touched.clear();
-      inputs = outputs = outputsWritten = false;
+      readsInput = writesOutput = false;
     }
     for (const BufferRange& range : dispatch.buffers) {
       touched.add(range);
       if (range.writes) written.add(range);
-      inputs |= range.kind == SlotKind::Input;
-      outputs |= range.kind == SlotKind::Output;
-      outputsWritten |= range.kind == SlotKind::Output && range.writes;
+      readsInput |= range.kind == SlotKind::Input;
+      writesOutput |= range.kind == SlotKind::Output && range.writes;
     }
   }
 }

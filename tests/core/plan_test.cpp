@@ -8,6 +8,7 @@
 #include "core/op_view.h"
 #include "core/plan_builder.h"
 #include "core/text.h"
+#include "tests/ops/random.h"
 
 using namespace dimple;
 
@@ -193,6 +194,38 @@ TEST_CASE("barriers follow reads and writes of overlapping bytes") {
   CHECK(barriers({dispatch({outRead}), dispatch({out})}) == Bools{false, true});  // write after read
   CHECK(barriers({dispatch({in}), dispatch({out})}) == Bools{false, false});
   CHECK(barriers({dispatch({in}), dispatch({out})}, true) == Bools{false, true});  // in place
+  CHECK(barriers({dispatch({out}), dispatch({in})}) == Bools{false, false});
+  CHECK(barriers({dispatch({out}), dispatch({in})}, true) == Bools{false, true});
+  CHECK(barriers({dispatch({outRead}), dispatch({in})}, true) == Bools{false, false});
+
+  // Every pair of ranges since the last barrier, one by one.
+  testing::Random random(1);
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<Dispatch> all;
+    for (size_t d = 0; d < 8; ++d) {
+      all.emplace_back();
+      for (size_t b = 0; b <= random.below(3); ++b) {
+        const auto kind = static_cast<SlotKind>(random.below(3));
+        all.back().buffers.push_back({kind, random.size(0, 1), random.below(12) * 16, 16 * random.size(1, 4),
+                                      kind != SlotKind::Input && random.chance(0.4)});
+      }
+    }
+    Bools expected;
+    std::vector<BufferRange> since;
+    for (const Dispatch& d : all) {
+      const auto conflicts = [&](const BufferRange& now, const BufferRange& before) {
+        return (now.writes || before.writes) && now.kind == before.kind && now.index == before.index &&
+               now.offset < before.offset + before.bytes && before.offset < now.offset + now.bytes;
+      };
+      const bool waits = std::ranges::any_of(d.buffers, [&](const BufferRange& now) {
+        return std::ranges::any_of(since, [&](const BufferRange& before) { return conflicts(now, before); });
+      });
+      if (waits) since.clear();
+      since.insert(since.end(), d.buffers.begin(), d.buffers.end());
+      expected.push_back(waits);
+    }
+    CHECK(barriers(all) == expected);
+  }
 }
 
 TEST_CASE("a product takes the kernel that suits its shape and layout") {

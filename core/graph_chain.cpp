@@ -15,10 +15,6 @@ constexpr uint32_t kNone = UINT32_MAX;
 // Groups that are looked at before one more cycle is taken for possible.
 constexpr size_t kMostVisited = 1000;
 
-bool sameLayout(const Tensor& a, const Tensor& b) {
-  return a.type == b.type && sameSizes(a, b) && std::ranges::equal(a.strideSpan(), b.strideSpan());
-}
-
 // Whether no two elements share a place, for all that strides alone tell.
 bool hasOwnPlaces(const Tensor& tensor) {
   std::vector<std::pair<uint64_t, uint64_t>> dimensions;  // stride, size

@@ -18,10 +18,6 @@ bool contains(std::string_view names, std::string_view name) {
   return false;
 }
 
-bool sameLayout(const Tensor& a, const Tensor& b) {
-  return a.type == b.type && sameSizes(a, b) && std::ranges::equal(a.strideSpan(), b.strideSpan());
-}
-
 const Field* findField(const OpSchema& schema, FieldType type, Role role) {
   const auto found =
       std::ranges::find_if(schema.fields, [&](const Field& field) { return field.type == type && field.role == role; });

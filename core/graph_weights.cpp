@@ -19,10 +19,6 @@ bool isPacked(const Tensor& tensor) {
   return true;
 }
 
-bool sameLayout(const Tensor& a, const Tensor& b) {
-  return a.type == b.type && sameSizes(a, b) && std::ranges::equal(a.strideSpan(), b.strideSpan());
-}
-
 Tensor packedTensor(DataType type, std::span<const uint32_t> sizes) {
   Tensor tensor;
   tensor.type = type;

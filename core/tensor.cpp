@@ -26,6 +26,10 @@ std::optional<uint64_t> lastIndex(std::span<const uint32_t> sizes, std::span<con
 
 }  // namespace
 
+bool sameLayout(const Tensor& a, const Tensor& b) {
+  return a.type == b.type && sameSizes(a, b) && std::ranges::equal(a.strideSpan(), b.strideSpan());
+}
+
 bool sameSizes(const Tensor& a, const Tensor& b) {
   return a.rank == b.rank && std::equal(a.sizes.begin(), a.sizes.begin() + a.rank, b.sizes.begin());
 }

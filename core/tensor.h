@@ -33,6 +33,8 @@ struct Tensor {
 };
 
 bool sameSizes(const Tensor& a, const Tensor& b);
+// The same type, sizes and strides.
+bool sameLayout(const Tensor& a, const Tensor& b);
 
 // Bytes a tensor of these sizes and strides (empty: packed) occupies, rounded up to 4, as the DirectML helper
 // DMLCalcBufferTensorSize defines it, but without its 32-bit overflow. No value if the result exceeds 64 bits.

@@ -208,9 +208,11 @@ directmlxTest() {
   done
 }
 
-must "set-up" tools/setup.sh --d3d12 $( ((withMatrices)) && echo --matrices) $( ((withSanitizers)) && echo --fuzz)
+must "set-up" tools/setup.sh --d3d12 $( ((withWine)) && echo --ocr) $( ((withMatrices)) && echo --matrices) $( ((withSanitizers)) && echo --fuzz)
 # shellcheck disable=SC1091
 . build/deps/env.sh
+# A photograph through three models takes most of a minute.
+((!withWine)) || [[ ! -d build/deps/ocr ]] || export DIMPLE_OCR=${DIMPLE_OCR:-$root/build/deps/ocr}
 must "configure linux-release" configure linux-release
 must "build linux-release" build linux-release
 runTests linux-release "" "$releaseExclude"
@@ -276,6 +278,7 @@ if ((withWine)); then
 fi
 
 if ((withSanitizers)); then
+  unset DIMPLE_OCR
   must "configure linux-asan" configure linux-asan "${again[@]}"
   must "build linux-asan" build linux-asan core_tests dimple_tests tool_tests \
     $([[ -x build/linux-release/bin/onnx_tests ]] && echo onnx_tests)

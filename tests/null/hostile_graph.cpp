@@ -153,10 +153,13 @@ void HostileGraph::change() {
       break;
     case 4: {
       DML_GRAPH_NODE_DESC& node = nodes_[next() % nodes_.size()];
-      if (chance(2))
+      if (chance(2)) {
         node.Desc = nullptr;
-      else
-        node.Type = static_cast<DML_GRAPH_NODE_TYPE>(number());
+        break;
+      }
+      // The other type that there is would make another description of Desc, which nobody can tell.
+      const auto type = static_cast<DML_GRAPH_NODE_TYPE>(number());
+      if (type != DML_GRAPH_NODE_TYPE_OPERATOR && type != DML_GRAPH_NODE_TYPE_CONSTANT) node.Type = type;
       break;
     }
     case 5:

@@ -4,7 +4,7 @@
 #   tools/test.sh            everything: release with every case, install; and with samples of the cases Direct3D 12
 #                            (libvkd3d), Windows programs in Wine and sanitizers; and a minute of fuzzing
 #   tools/test.sh --quick    every 20th case, without Windows programs, sanitizers, the lavapipe with matrices and tests of
-#                            the generators, and on Direct3D 12 without misuse, random graphs and products in parts
+#                            the generators, and on Direct3D 12 without misuse, graphs and products in parts
 #   tools/test.sh --no-sanitizers
 #
 # The last line is the sum over all test programs: `N passed, N failed, N skipped`.

@@ -19,18 +19,6 @@ bool isPacked(const Tensor& tensor) {
   return true;
 }
 
-Tensor packedTensor(DataType type, std::span<const uint32_t> sizes) {
-  Tensor tensor;
-  tensor.type = type;
-  tensor.rank = static_cast<uint32_t>(sizes.size());
-  tensor.elements = 1;
-  for (uint32_t d = tensor.rank; d-- > 0; tensor.elements *= sizes[d]) {
-    tensor.sizes[d] = sizes[d];
-    tensor.strides[d] = static_cast<uint32_t>(tensor.elements);
-  }
-  return tensor;
-}
-
 // The description of a tensor, as long as it lives.
 class TensorDesc {
  public:

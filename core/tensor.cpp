@@ -34,6 +34,19 @@ bool sameSizes(const Tensor& a, const Tensor& b) {
   return a.rank == b.rank && std::equal(a.sizes.begin(), a.sizes.begin() + a.rank, b.sizes.begin());
 }
 
+Tensor packedTensor(DataType type, std::span<const uint32_t> sizes) {
+  Tensor tensor;
+  tensor.type = type;
+  tensor.rank = static_cast<uint32_t>(sizes.size());
+  tensor.elements = 1;
+  for (uint32_t d = tensor.rank; d-- > 0; tensor.elements *= sizes[d]) {
+    tensor.sizes[d] = sizes[d];
+    tensor.strides[d] = static_cast<uint32_t>(tensor.elements);
+  }
+  tensor.extent = tensor.elements;
+  return tensor;
+}
+
 std::optional<uint64_t> impliedBytes(DataType type, std::span<const uint32_t> sizes,
                                      std::span<const uint32_t> strides) {
   const auto last = lastIndex(sizes, strides);

@@ -36,6 +36,9 @@ bool sameSizes(const Tensor& a, const Tensor& b);
 // The same type, sizes and strides.
 bool sameLayout(const Tensor& a, const Tensor& b);
 
+// A packed tensor that no description gives: neither its bytes nor the alignment of its binding are said.
+Tensor packedTensor(DataType type, std::span<const uint32_t> sizes);
+
 // Bytes a tensor of these sizes and strides (empty: packed) occupies, rounded up to 4, as the DirectML helper
 // DMLCalcBufferTensorSize defines it, but without its 32-bit overflow. No value if the result exceeds 64 bits.
 std::optional<uint64_t> impliedBytes(DataType type, std::span<const uint32_t> sizes, std::span<const uint32_t> strides);

@@ -134,16 +134,6 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
   return product;
 }
 
-// A packed FLOAT32 tensor of the sizes of another.
-Tensor wideTensor(const Tensor& like) {
-  Tensor tensor = like;
-  tensor.type = DML_TENSOR_DATA_TYPE_FLOAT32;
-  uint32_t stride = 1;
-  for (uint32_t d = tensor.rank; d-- > 0; stride *= tensor.sizes[d]) tensor.strides[d] = stride;
-  tensor.extent = tensor.elements;
-  return tensor;
-}
-
 BufferRange reading(BufferRange range) {
   range.writes = false;
   return range;
@@ -176,7 +166,7 @@ Result<Plan> planGemm(const OpView& view, const Caps& caps) {
     return builder.finish();
   }
   // Between the product and the softmax, and behind it, elements stay FLOAT32, so that they are rounded once.
-  const Tensor wide = wideTensor(y);
+  const Tensor wide = packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, y.sizeSpan());
   const BufferRange sums = builder.allocateTemporary(wide.elements * 4);
   finish.activation = {};
   finish.wide = y.type != wide.type;

@@ -6,6 +6,7 @@
 #include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
+#include "core/ops/copy.h"
 #include "core/ops/families.h"
 #include "core/ops/product.h"
 #include "core/ops/table.h"
@@ -178,9 +179,11 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
   bool packed = true;
   uint32_t taps = 1;
   std::vector<uint32_t>& words = window.dimensions;
+  const auto spatial = std::min(kMostSpatial, static_cast<uint32_t>(convolution.strides.size()));
+  // The innermost dimension first, those of one element that the convolution does not have last.
   for (uint32_t i = 0; i < kMostSpatial; ++i) {
-    const uint32_t d = kMostSpatial - 1 - i;
-    const bool given = d < convolution.strides.size();
+    const bool given = i < spatial;
+    const uint32_t d = given ? spatial - 1 - i : i;
     SpatialDimension s{sizeAt(y, d + 2), sizeAt(filter, d + 2), sizeAt(x, d + 2), 1, 1, 0};
     const uint32_t size = s.outputs;
     const uint32_t windowSize = s.window;
@@ -192,6 +195,14 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
       if (!convolution.outputPadding.empty()) s.outputs -= convolution.outputPadding[d];
     }
     const uint32_t results = s.outputs;
+    constexpr uint32_t kFar = 1u << 30;
+    window.far = window.far || s.padding > kFar || size > kFar;
+    if (i == 0) {
+      window.places = size;
+      window.line = s.window;
+      window.stride = s.stride;
+      window.dilation = s.dilation;
+    }
     if (!leaveOutUnreached(s, backward))
       return Error{ErrorCode::Unsupported, cat(view.schema().name, " has windows of dimension ", d,
                                                " that reach farther than 32 bits can say.")};
@@ -214,6 +225,7 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
   // Further dimensions have one element, and so they are all padding or none.
   for (size_t d = kMostSpatial; d < convolution.strides.size(); ++d) empty = empty || convolution.startPadding[d] != 0;
   if (empty) product.depth = 0;
+  window.taps = taps;
   product.a = {filterStride, packed && (channels == 1 || channelStride == taps) ? 1u : 0u};
 
   const bool hasBias = convolution.bias && view.input(*convolution.bias).present();
@@ -230,6 +242,43 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
   product.from[1] = builder.input(0);
   product.from[2] = builder.input(hasBias ? *convolution.bias : 0);
   product.to = builder.output();
+  return {};
+}
+
+// Copies the filters at initialization, if DML owns them, so that a filter's elements lie side by side in the order of
+// the depth, where they do not.
+Status packOwnedFilters(PlanBuilder& builder, const Convolution& convolution, Product& product,
+                        ConvolutionWindow& window) {
+  const Tensor& filter = builder.view().input(convolution.filter);
+  if (!filter.ownedByDml || product.a.column == 1 || product.depth == 0) return {};
+  const auto groups = static_cast<uint32_t>(product.matrices.count());
+  const uint32_t channels = product.depth / window.taps;
+  // Filters that are repeated by strides of 0 may be many.
+  const uint64_t elements = uint64_t{groups} * product.rows * product.depth;
+  if (elements > std::numeric_limits<uint32_t>::max()) return {};
+  Walk walk;
+  walk.base[0] = product.matrices.base[0];
+  walk.addDimension(groups, {product.matrices.strides[0][0], product.rows * product.depth});
+  walk.addDimension(product.rows, {product.a.row, product.depth});
+  walk.addDimension(channels, {window.strides[1], window.taps});
+  uint32_t packed = window.taps;
+  for (uint32_t i = kMostSpatial; i-- > 0;) {
+    const uint32_t size = window.dimensions[i * 20 + 4];
+    uint32_t& stride = window.dimensions[i * 20 + 17];
+    packed /= size;
+    walk.addDimension(size, {stride, packed});
+    stride = packed;
+  }
+  const auto range = builder.prepare(
+      convolution.filter, elements * byteWidth(filter.type),
+      [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, filter.type, walk, from, to); });
+  if (!range) return range.error();
+  product.from[0] = *range;
+  product.a = {product.depth, 1};
+  product.matrices.base[0] = 0;
+  product.matrices.strides[0][0] = product.rows * product.depth;
+  window.strides[0] = product.depth;
+  window.strides[1] = window.taps;
   return {};
 }
 
@@ -282,6 +331,7 @@ Result<Plan> planConvolution(const OpView& view, const Caps& caps) {
     const auto added = addWinograd(builder, finish);
     if (!added) return added.error();
     if (*added) return builder.finish();
+    if (auto error = packOwnedFilters(builder, convolution, product, window)) return *error;
   }
   if (auto error =
           pointwise ? addFloatProduct(builder, *pointwise, finish) : addFloatProduct(builder, product, finish, &window))
@@ -311,6 +361,7 @@ Result<Plan> planIntegers(const OpView& view, const Caps& caps, size_t filter, s
   Product product;
   ConvolutionWindow window;
   if (auto error = makeProduct(builder, convolution, product, window)) return *error;
+  if (auto error = packOwnedFilters(builder, convolution, product, window)) return *error;
   Quantization quantization = quantizationOf(builder);
   quantization.a = view.input(filter).type;
   quantization.b = view.input(0).type;

@@ -194,6 +194,13 @@ Quantization::Parameter parameterOf(const PlanBuilder& builder, size_t input, ui
   return {builder.input(input), strideFromRight(tensor, fromRight)};
 }
 
+// Of the first input and those at `b` and, if there is one, `c`.
+Status addIntegers(PlanBuilder& builder, size_t b, std::optional<size_t> c, const Quantization& quantization) {
+  Product product = productOf(builder, 0, false, b, false, c, builder.view().output(), builder.output());
+  if (auto error = packOwnedB(builder, b, product, &quantization)) return error;
+  return addIntegerProduct(builder, product, quantization);
+}
+
 Result<Plan> planMatrixMultiplyInteger(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
   Quantization quantization;
@@ -201,8 +208,7 @@ Result<Plan> planMatrixMultiplyInteger(const OpView& view, const Caps& caps) {
   quantization.b = view.input(2).type;
   quantization.zeroA = parameterOf(builder, 1, kOfRows);
   quantization.zeroB = parameterOf(builder, 3, kOfColumns);
-  const Product product = productOf(builder, 0, false, 2, false, std::nullopt, view.output(), builder.output());
-  if (auto error = addIntegerProduct(builder, product, quantization)) return *error;
+  if (auto error = addIntegers(builder, 2, std::nullopt, quantization)) return *error;
   return builder.finish();
 }
 
@@ -225,8 +231,7 @@ Result<Plan> planQuantizedLinearMatrixMultiply(const OpView& view, const Caps& c
   Quantization quantization = quantizationOf(builder);
   quantization.scaleY = parameterOf(builder, 6, kOfRows);
   quantization.zeroY = parameterOf(builder, 7, kOfRows);
-  const Product product = productOf(builder, 0, false, 3, false, std::nullopt, view.output(), builder.output());
-  if (auto error = addIntegerProduct(builder, product, quantization)) return *error;
+  if (auto error = addIntegers(builder, 3, std::nullopt, quantization)) return *error;
   return builder.finish();
 }
 
@@ -234,8 +239,7 @@ Result<Plan> planMatrixMultiplyIntegerToFloat(const OpView& view, const Caps& ca
   PlanBuilder builder(view, caps);
   Quantization quantization = quantizationOf(builder);
   quantization.c = view.input(6).type;
-  const Product product = productOf(builder, 0, false, 3, false, 6, view.output(), builder.output());
-  if (auto error = addIntegerProduct(builder, product, quantization)) return *error;
+  if (auto error = addIntegers(builder, 3, 6, quantization)) return *error;
   return builder.finish();
 }
 

@@ -22,6 +22,8 @@ constexpr uint32_t kHasZeroB = 32;
 constexpr uint32_t kToParts = 16;
 constexpr uint32_t kVectors = 1;
 constexpr uint32_t kAcross = 2;
+constexpr uint32_t kPlacesOfLine = 4;  // kPlaces, and kMostFilters, of kernels/matrix/direct.comp
+constexpr uint32_t kMostFiltersOfLine = 4;
 
 // Dimensions of one element are stepped through by no stride.
 void dropIdleStrides(Product& p) {
@@ -46,11 +48,12 @@ void transpose(Product& p) {
 struct Request {
   const Product& product;
   const Caps& caps;
-  const Quantization* integers = nullptr;  // null: of floats
+  const ConvolutionWindow* window = nullptr;  // null: of matrices
+  const Quantization* integers = nullptr;     // null: of floats
 };
 
 // Rows, columns and steps of the depth that a workgroup works on at a time. No rows: an invocation an element, or few
-// rows, of which an invocation takes so many steps at a time.
+// rows, of which an invocation takes so many steps at a time, or an invocation so many columns.
 struct Tile {
   uint32_t rows = 0;
   uint32_t columns = 0;
@@ -58,7 +61,7 @@ struct Tile {
   uint32_t stages = 2;  // parts of A and B in shared memory at once
 };
 
-enum class Kind { Elements, FewRows, FewRowsInVectors, Tiles, Matrices };
+enum class Kind { Elements, Lines, FewRows, FewRowsInVectors, Tiles, Matrices };
 
 // A kernel for products, and why it would not do for one: null if it does.
 struct Algorithm {
@@ -150,7 +153,7 @@ uint64_t fewTiles(const Caps& caps) { return uint64_t{caps.workgroups} * 3 / 8; 
 
 const char* refusesMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
-  const auto& [p, caps, integers] = request;
+  const auto& [p, caps, window, integers] = request;
   if (caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
   if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !caps.halfPrecision) return "FLOAT32 is not to be rounded.";
   if (subgroupsAcross(caps, tile, caps.matrixSize) == 0) return "The device's subgroups cannot share a tile.";
@@ -160,7 +163,7 @@ const char* refusesMatrices(const Request& request, const Tile& tile) {
 
 const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
-  const auto& [p, caps, integers] = request;
+  const auto& [p, caps, window, integers] = request;
   if (caps.integerMatrixSize == 0) return "The device's subgroups do not multiply matrices of integers.";
   if (byteWidth(integers->a) != 1 || byteWidth(integers->b) != 1) return "Its operands are not of 8 bits.";
   // Products of differences of two bytes, 255 * 255 at most, are summed in 32 bits.
@@ -225,6 +228,19 @@ const char* refusesFewRowsWide(const Request& request, const Tile& tile) {
   return fewRowsComeIn(tile.depth, p) ? nullptr : "A along the depth or B is not in vectors of eight.";
 }
 
+const char* refusesLines(const Request& request, const Tile&) {
+  const ConvolutionWindow& window = *request.window;
+  if (window.backward) return "It is a backward one.";
+  if (window.places == 1) return "Its lines have one place.";
+  return window.far ? "It has much padding." : nullptr;
+}
+
+const char* refusesWindowTile(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  constexpr uint32_t kFewFilters = 32;
+  return request.product.rows < kFewFilters && !refusesLines(request, tile) ? "It has few filters." : nullptr;
+}
+
 const char* refusesNothing(const Request&, const Tile&) { return nullptr; }
 
 // In order of preference.
@@ -243,7 +259,8 @@ constexpr Algorithm kMatrixAlgorithms[] = {
 constexpr Algorithm kConvolutionAlgorithms[] = {
     {"convolution_cooperative", Kind::Matrices, {128, 128, 32, 1}, refusesManyWindows},
     {"convolution_cooperative", Kind::Matrices, {64, 64, 32, 1}, refusesMatrices},
-    {"convolution_tile", Kind::Tiles, {64, 64, 32}, refusesTile},
+    {"convolution_tile", Kind::Tiles, {64, 64, 32}, refusesWindowTile},
+    {"convolution_direct", Kind::Lines, {0, kPlacesOfLine, 0}, refusesLines},
     {"convolution", Kind::Elements, {}, refusesNothing},
 };
 constexpr Algorithm kIntegerMatrixAlgorithms[] = {
@@ -255,7 +272,8 @@ constexpr Algorithm kIntegerMatrixAlgorithms[] = {
 constexpr Algorithm kIntegerConvolutionAlgorithms[] = {
     {"integer_convolution_cooperative", Kind::Matrices, {128, 128, 64, 1}, refusesManyIntegerMatrices},
     {"integer_convolution_cooperative", Kind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
-    {"integer_convolution_tile", Kind::Tiles, {64, 64, 32}, refusesTile},
+    {"integer_convolution_tile", Kind::Tiles, {64, 64, 32}, refusesWindowTile},
+    {"integer_convolution_direct", Kind::Lines, {0, kPlacesOfLine, 0}, refusesLines},
     {"integer_convolution", Kind::Elements, {}, refusesNothing},
 };
 
@@ -309,21 +327,28 @@ uint32_t sliceBitsOf(const Product& p, uint64_t places, bool depthFirst, uint32_
   return bits;
 }
 
-// How the kernels of matrices read an operand: in vectors of so many elements along the depth, or across it.
-uint32_t readsOf(const Walk& matrices, uint32_t operand, Dimension across, Dimension along, uint32_t alongVector,
-                 uint32_t acrossVector) {
-  if (comesInAlong(alongVector, matrices, operand, along, across)) return kVectors;
-  if (comesInAlong(acrossVector, matrices, operand, across, along)) return kVectors | kAcross;
+// Elements of a vector along the depth, and across it, that the kernels of matrices read.
+struct Vectors {
+  uint32_t along;
+  uint32_t across;
+};
+constexpr Vectors kHalfVectors{8, 8};
+constexpr Vectors kIntegerVectors{16, 4};
+
+// How these kernels read an operand: in vectors along the depth or across it, or in single elements.
+uint32_t readsOf(const Walk& matrices, uint32_t operand, Dimension across, Dimension along, const Vectors& vectors) {
+  if (comesInAlong(vectors.along, matrices, operand, along, across)) return kVectors;
+  if (comesInAlong(vectors.across, matrices, operand, across, along)) return kVectors | kAcross;
   return across.stride == 1 && along.stride != 1 ? kAcross : 0;
 }
 
-// What kernels of matrices are specialized for: a tile, matrices of `size` rows and columns, vectors that they read.
+// What they are specialized for: a tile, matrices of `size` rows and columns, what they read.
 std::vector<Specialization> matrixSpecialization(const Product& p, const Caps& caps, const Tile& tile, bool window,
-                                                 uint32_t size, uint32_t alongVector, uint32_t acrossVector) {
+                                                 uint32_t size, const Vectors& vectors) {
   // A filter that is not packed has no one stride along the depth.
   const bool strided = !window || p.a.column == 1;
-  const uint32_t readsA = strided ? readsOf(p.matrices, 0, rowsOfA(p), depthOfA(p), alongVector, acrossVector) : 0;
-  const uint32_t readsB = window ? 0 : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), alongVector, acrossVector);
+  const uint32_t readsA = strided ? readsOf(p.matrices, 0, rowsOfA(p), depthOfA(p), vectors) : 0;
+  const uint32_t readsB = window ? 0 : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), vectors);
   return {{3, tile.rows},         {4, tile.columns}, {5, tile.depth}, {6, subgroupsAcross(caps, tile, size)},
           {7, caps.subgroupSize}, {8, size},         {9, readsA},     {10, readsB}};
 }
@@ -353,6 +378,38 @@ std::vector<uint32_t> joined(std::vector<uint32_t> words, const std::vector<uint
   return words;
 }
 
+// A dispatch of kernels/matrix/direct.comp. `push`: the first words of its push block.
+struct Lines {
+  uint64_t groups;
+  std::vector<uint32_t> push;
+  std::vector<Specialization> specialization;
+};
+
+Lines linesOf(const Product& p, const ConvolutionWindow& window, const Caps& caps) {
+  const uint32_t filters = std::min(std::bit_ceil(p.rows), kMostFiltersOfLine);
+  const auto lineBlocks = static_cast<uint32_t>(divideUp(window.places, kPlacesOfLine));
+  const uint32_t blocks = p.columns / window.places * lineBlocks;
+  const auto groups = static_cast<uint32_t>(p.matrices.count());
+  const uint64_t items = divideUp(p.rows, filters) * blocks * groups;
+  const uint32_t channels = p.depth == 0 ? 0 : p.depth / window.taps;
+  const uint32_t alongLine = window.dimensions[16];  // stride of the input
+  const bool groupsFirst = p.matrices.rank == 1 && p.matrices.strides[0][1] < alongLine;
+  const bool contiguous = window.stride == 1 && window.dilation == 1;
+  // Slices of the channels fill a device that has little to do otherwise.
+  constexpr uint32_t kMostSliceBits = 5;
+  constexpr uint32_t kLeastChannels = 4;
+  uint32_t sliceBits = 0;
+  while (sliceBits < kMostSliceBits && channels >> (sliceBits + 1) >= kLeastChannels &&
+         items << sliceBits < uint64_t{caps.workgroups} * kGroupSize)
+    ++sliceBits;
+  const bool unrolled = window.dilation == 1 && (window.stride == 1 || window.stride == 2) &&
+                        (window.line == 3 || window.line == 5 || window.line == 7);
+  return {
+      divideUp(items, kGroupSize >> sliceBits),
+      {p.rows, channels, static_cast<uint32_t>(items), lineBlocks, blocks, groups, groupsFirst, contiguous, sliceBits},
+      {{3, filters}, {4, unrolled ? window.line : 0}, {5, unrolled ? window.stride : 1}}};
+}
+
 // One dispatch; or, where the depth is sliced or the kernel cannot store what is wanted, one of sums and one that
 // combines them.
 Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finish, const ConvolutionWindow* window,
@@ -370,7 +427,7 @@ Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finis
 
   std::vector<Specialization> tiled = specialization;
   if (matrices) {
-    const auto more = matrixSpecialization(p, caps, tile, window, caps.matrixSize, 8, 8);
+    const auto more = matrixSpecialization(p, caps, tile, window, caps.matrixSize, kHalfVectors);
     tiled.insert(tiled.end(), more.begin(), more.end());
     tiled.push_back({11, tile.stages});
   }
@@ -398,11 +455,17 @@ uint64_t Product::multiplyAdds() const {
   return checkedMultiply(elements(), std::max(depth, 1u), all) ? all : std::numeric_limits<uint64_t>::max();
 }
 
-Status packOwnedB(PlanBuilder& builder, size_t input, Product& p) {
-  const uint32_t vector = 16 / byteWidth(p.type);
-  if (!builder.view().input(input).ownedByDml || comesIn(vector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return {};
-  const bool alongRows = p.columns % vector == 0;
-  if (!alongRows && p.depth % vector != 0) return {};
+Status packOwnedB(PlanBuilder& builder, size_t input, Product& p, const Quantization* integers) {
+  const DataType type = integers ? integers->b : p.type;
+  const Vectors vectors = integers ? kIntegerVectors : Vectors{16 / byteWidth(type), 16 / byteWidth(type)};
+  if (!builder.view().input(input).ownedByDml) return {};
+  // Other kernels for integers read single ones.
+  if (integers && (builder.caps().integerMatrixSize == 0 || byteWidth(type) != 1)) return {};
+  if (comesInAlong(vectors.across, p.matrices, 1, columnsOfB(p), depthOfB(p)) ||
+      comesInAlong(vectors.along, p.matrices, 1, depthOfB(p), columnsOfB(p)))
+    return {};
+  const bool alongRows = p.columns % vectors.across == 0;
+  if (!alongRows && p.depth % vectors.along != 0) return {};
   const Product::Strides packed = alongRows ? Product::Strides{p.columns, 1} : Product::Strides{1, p.depth};
 
   // Matrices that several products share are kept once.
@@ -423,8 +486,8 @@ Status packOwnedB(PlanBuilder& builder, size_t input, Product& p) {
   walk.addDimension(p.depth, {p.b.row, packed.row});
   walk.addDimension(p.columns, {p.b.column, packed.column});
   const auto range = builder.prepare(
-      input, elements * byteWidth(p.type),
-      [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, p.type, walk, from, to); });
+      input, elements * byteWidth(type),
+      [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, type, walk, from, to); });
   if (!range) return range.error();
   p.from[1] = *range;
   p.b = packed;
@@ -440,7 +503,7 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
     const bool fewRows = p.rows <= kMostFewRows;
     if (fewColumns || (!fewRows && p.y.row == 1 && p.y.column != 1)) transpose(p);
   }
-  const Request request{p, builder.caps()};
+  const Request request{p, builder.caps(), window};
   const Algorithm& algorithm =
       choose(builder, window ? std::span<const Algorithm>(kConvolutionAlgorithms) : kMatrixAlgorithms, request);
   std::vector<Specialization> specialization{{1, static_cast<uint32_t>(finish.activation.type)}};
@@ -451,7 +514,12 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
   uint64_t groups = divideUp(p.elements(), kGroupSize);
   std::vector<uint32_t> push =
       joined({p.rows, p.columns, p.depth, static_cast<uint32_t>(p.elements())}, finishWords(p, finish, flags));
-  if (algorithm.kind != Kind::Elements) {
+  if (algorithm.kind == Kind::Lines) {
+    const Lines lines = linesOf(p, *window, builder.caps());
+    groups = lines.groups;
+    push = joined(lines.push, finishWords(p, finish, flags));
+    specialization.insert(specialization.end(), lines.specialization.begin(), lines.specialization.end());
+  } else if (algorithm.kind != Kind::Elements) {
     const bool depthFirst = (flags & kBDepthFirst) != 0;
     const uint32_t vector = std::max(1u, algorithm.tile.depth);
     const uint64_t places = depthFirst ? p.columns : p.columns / vector;
@@ -472,7 +540,7 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
 Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantization& q,
                          const ConvolutionWindow* window) {
   const Caps& caps = builder.caps();
-  const Request request{p, caps, &q};
+  const Request request{p, caps, window, &q};
   const Algorithm& algorithm = choose(
       builder, window ? std::span<const Algorithm>(kIntegerConvolutionAlgorithms) : kIntegerMatrixAlgorithms, request);
   const auto kindOf = [](DataType type) -> uint32_t {
@@ -487,13 +555,20 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantizat
   std::vector<Specialization> specialization;
   if (window) specialization.push_back({2, window->backward});
   if (algorithm.kind == Kind::Matrices) {
-    const auto more = matrixSpecialization(p, caps, algorithm.tile, window, caps.integerMatrixSize, 16, 4);
+    const auto more = matrixSpecialization(p, caps, algorithm.tile, window, caps.integerMatrixSize, kIntegerVectors);
     specialization.insert(specialization.end(), more.begin(), more.end());
     specialization.push_back({12, caps.integerMatrixDepth});
   }
+  uint64_t groups = groupsOf(algorithm, p);
+  std::vector<uint32_t> push{p.rows, p.columns, p.depth, static_cast<uint32_t>(p.elements())};
+  if (algorithm.kind == Kind::Lines) {
+    const Lines lines = linesOf(p, *window, caps);
+    groups = lines.groups;
+    push = lines.push;
+    specialization.insert(specialization.end(), lines.specialization.begin(), lines.specialization.end());
+  }
   return builder.add(
-      cat(algorithm.kernel, ".", shortTypeName(p.type)), groupsOf(algorithm, p),
-      {p.rows, p.columns, p.depth, static_cast<uint32_t>(p.elements()), p.matrices.rank, kinds, flags},
+      cat(algorithm.kernel, ".", shortTypeName(p.type)), groups, joined(push, {p.matrices.rank, kinds, flags}),
       {p.from[0], p.from[1], p.from[2], range(q.zeroA), range(q.zeroB), range(q.scaleA), range(q.scaleB),
        range(q.scaleY), range(q.zeroY), p.to},
       builder.parameters(parameterWords(

@@ -54,16 +54,25 @@ struct Quantization {
   DataType a{}, b{}, c{}, scale{};
 };
 
-// How B's elements lie in the input of a convolution: the parameter words of kernels/matrix/convolution.glsl.
+// How B's elements lie in the input of a convolution: the parameter words of kernels/matrix/convolution.glsl, and what
+// the choice of a kernel needs.
 struct ConvolutionWindow {
   bool backward = false;
   std::vector<uint32_t> strides;     // two groups of four words, in the place of those of matrices
   std::vector<uint32_t> dimensions;  // three groups of twenty
+  // Along the innermost dimension: places of the output, elements of the window, distances between places and between
+  // elements.
+  uint32_t places = 1;
+  uint32_t line = 1;
+  uint32_t stride = 1;
+  uint32_t dilation = 1;
+  uint32_t taps = 1;  // elements of the window
+  bool far = false;   // there are more than 2^30 places, or elements of padding, in a dimension
 };
 
 // Copies B at initialization, if DML owns it, into a layout whose elements are read in vectors, where its own is none
-// and its sizes allow one. `input`: its place among the inputs.
-Status packOwnedB(PlanBuilder& builder, size_t input, Product& product);
+// and its sizes allow one. `input`: its place among the inputs; `integers`: null for a product of floats.
+Status packOwnedB(PlanBuilder& builder, size_t input, Product& product, const Quantization* integers = nullptr);
 
 // Each adds one dispatch. Without a window a product of matrices.
 Status addFloatProduct(PlanBuilder& builder, Product product, const FloatFinish& finish,

@@ -1,4 +1,4 @@
-// Plans of matrix products whose weights DML owns. No device is involved.
+// Plans of products whose weights DML owns, and of convolutions of few filters. No device is involved.
 #include <doctest/doctest.h>
 
 #include "core/desc_text.h"
@@ -10,12 +10,12 @@ using namespace dimple;
 
 namespace {
 
-Plan planOf(std::string_view line) {
+Plan planOf(std::string_view line, const Caps& caps = {}) {
   auto parsed = parseCase(line);
   REQUIRE(parsed);
   const auto view = validate(parsed->desc.desc());
   REQUIRE_MESSAGE(view, view.error().text);
-  auto plan = planOperator(*view, {});
+  auto plan = planOperator(*view, caps);
   REQUIRE_MESSAGE(plan, plan.error().text);
   return std::move(*plan);
 }
@@ -25,6 +25,24 @@ Plan planOf(std::string_view b, uint32_t columns, std::string_view type = "f32")
   return planOf(cat("GEMM Alpha=1 ATensor=", type, "[1,1,32,64] BTensor=", type, b, " OutputTensor=", type, "[1,1,32,",
                     columns, "]"));
 }
+
+// 2-D, from `input` by `filter` to `output`, with windows of 3 x 3 and a padding of 1 unless `rest` says otherwise.
+std::string convolution(std::string_view input, std::string_view filter, std::string_view output, uint32_t groups,
+                        std::string_view direction = "FORWARD", uint32_t stride = 1) {
+  return cat("CONVOLUTION InputTensor=", input, " FilterTensor=", filter, " OutputTensor=", output,
+             " Mode=CROSS_CORRELATION Direction=", direction, " Strides=[", stride, ",", stride,
+             "] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=", groups);
+}
+
+uint32_t specOf(const Dispatch& dispatch, uint32_t id) {
+  for (const Specialization& s : dispatch.specialization)
+    if (s.id == id) return s.value;
+  return 0;
+}
+
+// Words of the push block of kernels/matrix/direct.comp.
+constexpr size_t kGroupsFirst = 10;
+constexpr size_t kSliceBits = 12;
 
 }  // namespace
 
@@ -73,4 +91,69 @@ TEST_CASE("matrices of B that several products share are kept once") {
 TEST_CASE("vectors of FLOAT16 are of eight elements") {
   CHECK(planOf("[1,1,64,44]!", 44, "f16").initialization[0].kernel != "copy_packed");
   CHECK(planOf("[1,1,64,48]!", 48, "f16").initialization[0].kernel == "copy_packed");
+}
+
+TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {
+  Caps caps;
+  caps.matrixSize = caps.integerMatrixSize = 16;
+  caps.integerMatrixDepth = 32;
+  caps.subgroupSize = 32;
+  caps.sharedBytes = 48 * 1024;
+  const auto line = [](uint32_t depth, uint32_t columns) {
+    return cat("MATRIX_MULTIPLY_INTEGER ATensor=u8[64,", depth, "] BTensor=i8[", depth, ",", columns,
+               "]! OutputTensor=i32[64,", columns, "]");
+  };
+  CHECK(planOf(line(64, 64), caps).initialization[0].kernel == "copy_packed");
+  const Plan packed = planOf(line(64, 63), caps);
+  CHECK(packed.initialization[0].kernel == "transpose.b8");
+  CHECK(specOf(packed.execution[0], 10) == 1);  // vectors along the depth
+  CHECK(planOf(line(60, 63), caps).initialization[0].kernel == "copy_packed");
+  CHECK(planOf(line(64, 63)).initialization[0].kernel == "copy_packed");  // kernels that read single elements
+}
+
+TEST_CASE("filters that DML owns are packed in the order of the depth") {
+  // 3 x 3 x channels x filters.
+  const Plan plan = planOf(convolution("f32[1,8,9,9]", "f32[40,8,3,3]{1,40,960,320}!", "f32[1,40,9,9]", 1));
+  REQUIRE(plan.initialization.size() == 1);
+  CHECK(plan.initialization[0].kernel == "copy.b32");
+  CHECK(plan.execution[0].kernel == "convolution_tile.f32");
+  CHECK(plan.execution[0].buffers[0].kind == SlotKind::Persistent);
+  // Backward, packed filters are packed by channels and not by filters.
+  const Plan backward = planOf(convolution("f32[1,8,9,9]", "f32[8,40,3,3]!", "f32[1,40,9,9]", 1, "BACKWARD"));
+  REQUIRE(backward.initialization.size() == 1);
+  CHECK(backward.initialization[0].kernel == "copy.b32");
+  CHECK(planOf(convolution("f32[1,8,9,9]", "f32[40,8,3,3]!", "f32[1,40,9,9]", 1)).initialization[0].kernel ==
+        "copy_packed");
+}
+
+TEST_CASE("convolutions of few filters a group are computed directly") {
+  const auto plannedBy = [](const std::string& line) { return planOf(line).execution[0]; };
+  const Dispatch depthwise = plannedBy(convolution("f32[1,64,56,56]", "f32[64,1,3,3]", "f32[1,64,56,56]", 64));
+  CHECK(depthwise.kernel == "convolution_direct.f32");
+  CHECK(specOf(depthwise, 3) == 1);
+  CHECK(specOf(depthwise, 4) == 3);
+  CHECK(specOf(depthwise, 5) == 1);
+  CHECK(depthwise.push[kGroupsFirst] == 0);
+  CHECK(depthwise.push[kSliceBits] == 0);
+
+  const Dispatch last = plannedBy(
+      convolution("f32[1,64,56,56]{0,1,3584,64}", "f32[64,1,3,3]", "f32[1,64,28,28]{0,1,1792,64}", 64, "FORWARD", 2));
+  CHECK(last.kernel == "convolution_direct.f32");
+  CHECK(specOf(last, 5) == 2);
+  CHECK(last.push[kGroupsFirst] == 1);
+
+  const Dispatch toThree = plannedBy(convolution("f32[1,64,56,56]", "f32[3,64,3,3]", "f32[1,3,56,56]", 1));
+  CHECK(toThree.kernel == "convolution_direct.f32");
+  CHECK(specOf(toThree, 3) == 4);
+  CHECK(toThree.push[kSliceBits] == 4);  // 4 of 64 channels a slice
+
+  const auto kernelOf = [&](const std::string& line) { return plannedBy(line).kernel; };
+  CHECK(kernelOf(convolution("f32[1,64,28,28]", "f32[31,64,3,3]", "f32[1,31,28,28]", 1, "FORWARD", 1)) !=
+        "convolution_tile.f32");
+  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[32,64,3,3]", "f32[1,32,9,9]", 1)) == "convolution_tile.f32");
+  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[64,16,3,3]", "f32[1,16,9,9]", 1, "BACKWARD")) ==
+        "convolution_tile.f32");
+  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[64,1,3,3]", "f32[1,64,9,9]", 64, "BACKWARD")) == "convolution.f32");
+  CHECK(kernelOf(convolution("f32[1,64,9,1]", "f32[64,1,3,1]", "f32[1,64,9,3]", 64)) == "convolution_direct.f32");
+  CHECK(kernelOf(convolution("f32[1,64,9,2]", "f32[64,1,3,4]", "f32[1,64,9,1]", 64)) == "convolution.f32");
 }

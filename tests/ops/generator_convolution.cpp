@@ -100,6 +100,33 @@ Shape squareShape(Generator& generator) {
   return shape;
 }
 
+// Few filters a group, with windows and strides that are unrolled and others, and channels enough for slices.
+Shape fewFiltersShape(Generator& generator, size_t turn) {
+  constexpr uint32_t kFilters[] = {1, 2, 3, 6};
+  constexpr uint32_t kLines[] = {3, 5, 7, 4};
+  Random& random = generator.random;
+  Shape shape;
+  shape.groups = turn % 3 == 0 ? 1 : random.size(2, 7);
+  const uint32_t filters = kFilters[turn % 4];
+  const uint32_t channels = turn % 2 == 0 ? random.size(1, 3) : random.size(8, 40);
+  shape.input = {random.size(1, 2), shape.groups * channels};
+  shape.output = {shape.input[0], shape.groups * filters};
+  shape.filter = {shape.groups * filters, channels};
+  for (uint32_t d = 0; d < 2; ++d) {
+    const bool line = d == 1;
+    shape.filter.push_back(line ? kLines[turn / 4 % 4] : random.size(1, 4));
+    shape.input.push_back(random.size(4, 14));
+    shape.window.strides.push_back(line ? 1 + static_cast<uint32_t>(turn / 16 % 2) : random.size(1, 2));
+    shape.window.dilations.push_back(line && turn % 5 != 4 ? 1 : random.size(1, 3));
+    shape.window.startPadding.push_back(random.size(0, 4));
+    shape.window.endPadding.push_back(random.size(0, 4));
+    shape.window.outputPadding.push_back(0);
+    shape.output.push_back(outputSize(random, shape, d));
+  }
+  return shape;
+}
+constexpr size_t kFewFiltersShapes = 32;
+
 // One size for each channel, the others 1.
 Sizes channelSizes(const Shape& shape) {
   Sizes sizes(shape.output.size(), 1);
@@ -147,6 +174,8 @@ void generateConvolution(Generator& generator) {
   };
   while (generator.index() < kCasesPerType)
     add(shapeAt(generator, 1 + generator.index() % 3, true), false, generator.index() % 4 == 1 ? "RELU" : "");
+  for (size_t turn = 0; turn < kFewFiltersShapes; ++turn)
+    add(fewFiltersShape(generator, turn), false, turn % 16 == 9 ? "RELU" : "");
   // Each activation makes a pipeline of its own, so that small shapes get them, by turns FLOAT16 and FLOAT32.
   for (size_t turn = generator.type == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0 : 1; turn < 26; turn += 2) {
     const uint32_t size = random.size(3, 12);
@@ -197,6 +226,7 @@ void generateIntegerConvolution(Generator& generator) {
     generator.keep(std::move(line));
   };
   while (generator.index() < kCasesPerType) add(shapeAt(generator, 1 + generator.index() % 2, false), false);
+  for (size_t turn = 0; turn < kFewFiltersShapes; turn += 3) add(fewFiltersShape(generator, turn), false);
   add({{1, 1, kLargeCount}, {1, 1, 3}, {1, 1, kLargeCount - 2}, plainWindow(1)}, true);
   add({{1, 3, 65537}, {16, 3, 3}, {1, 16, 65535}, plainWindow(1)}, true);
 }

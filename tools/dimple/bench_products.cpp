@@ -55,37 +55,63 @@ BenchCase integers(std::string_view type, uint64_t size) {
                  size * size * size, {});
 }
 
-// From a square picture to one of the same size. The filter is a constant, or an input of every execution.
-BenchCase convolution(std::string_view type, uint64_t batch, uint64_t from, uint64_t to, uint64_t side, uint64_t window,
-                      bool constant = true) {
-  const uint64_t padding = window / 2;
+// From square pictures to square ones, whose edges hold half a window of padding.
+struct Pictures {
+  uint64_t batch, from, to;  // images, channels, filters
+  uint64_t side;             // of an input
+  uint64_t window;
+  uint64_t groups = 1;
+  uint64_t stride = 1;
+  bool constant = true;  // the filter, which else is an input of every execution
+  bool channelsLast = false;
+};
+
+// A tensor of pictures, in the text form of descriptions.
+std::string picturesText(std::string_view type, uint64_t batch, uint64_t channels, uint64_t side, bool channelsLast) {
+  std::string text = cat(type, "[", batch, ",", channels, ",", side, ",", side, "]");
+  if (channelsLast) text += cat("{", channels * side * side, ",1,", channels * side, ",", channels, "}");
+  return text;
+}
+
+BenchCase convolution(std::string_view type, const Pictures& p) {
+  const uint64_t padding = p.window / 2;
+  const uint64_t channels = p.from / p.groups;
+  const uint64_t to = (p.side + 2 * padding - p.window) / p.stride + 1;  // side of an output
   const auto exact = [=](uint64_t element) {
-    const uint64_t x = element % side;
-    const uint64_t y = element / side % side;
-    const uint64_t filter = element / side / side % to;
-    const uint64_t image = element / side / side / to;
+    // Of elements as they lie in memory.
+    const auto places = [&](uint64_t of, uint64_t side, uint64_t image, uint64_t channel, uint64_t y, uint64_t x) {
+      return p.channelsLast ? ((image * side + y) * side + x) * of + channel
+                            : ((image * of + channel) * side + y) * side + x;
+    };
+    const uint64_t filter = p.channelsLast ? element % p.to : element / (to * to) % p.to;
+    const uint64_t place = p.channelsLast ? element / p.to % (to * to) : element % (to * to);
+    const uint64_t image = element / (to * to) / p.to;
+    const uint64_t first = filter / (p.to / p.groups) * channels;
     Sum sum;
-    for (uint64_t channel = 0; channel < from; ++channel)
-      for (uint64_t row = 0; row < window; ++row)
-        for (uint64_t column = 0; column < window; ++column) {
+    for (uint64_t channel = 0; channel < channels; ++channel)
+      for (uint64_t row = 0; row < p.window; ++row)
+        for (uint64_t column = 0; column < p.window; ++column) {
           // Places before the first wrap to large ones.
-          const uint64_t atY = y + row - padding;
-          const uint64_t atX = x + column - padding;
-          if (atY >= side || atX >= side) continue;
-          sum.add(benchValue(0, ((image * from + channel) * side + atY) * side + atX) *
-                  benchValue(1, ((filter * from + channel) * window + row) * window + column));
+          const uint64_t atY = place / to * p.stride + row - padding;
+          const uint64_t atX = place % to * p.stride + column - padding;
+          if (atY >= p.side || atX >= p.side) continue;
+          sum.add(benchValue(0, places(p.from, p.side, image, first + channel, atY, atX)) *
+                  benchValue(1, ((filter * channels + channel) * p.window + row) * p.window + column));
         }
     return sum.both();
   };
+  const std::string input = picturesText(type, p.batch, p.from, p.side, p.channelsLast);
+  const std::string output = picturesText(type, p.batch, p.to, to, p.channelsLast);
   return product(
-      cat("convolution ", window, "x", window, " ", batch, "x", from, "x", side, "x", side, " to ", to, " ", type,
-          constant ? "" : ", filter not owned"),
-      cat("CONVOLUTION InputTensor=", type, "[", batch, ",", from, ",", side, ",", side, "] FilterTensor=", type, "[",
-          to, ",", from, ",", window, ",", window, "]", constant ? "!" : "", " OutputTensor=", type, "[", batch, ",",
-          to, ",", side, ",", side,
-          "] Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[1,1] Dilations=[1,1] StartPadding=[",
-          padding, ",", padding, "] EndPadding=[", padding, ",", padding, "] OutputPadding=[0,0] GroupCount=1"),
-      batch * to * side * side * from * window * window, exact);
+      cat("convolution ", p.window, "x", p.window, " ", p.batch, "x", p.from, "x", p.side, "x", p.side, " to ", p.to,
+          " ", type, p.groups > 1 ? cat(", ", p.groups, " groups") : "", p.stride > 1 ? cat(", stride ", p.stride) : "",
+          p.constant ? "" : ", filter not owned", p.channelsLast ? ", channels last" : ""),
+      cat("CONVOLUTION InputTensor=", input, " FilterTensor=", type, "[", p.to, ",", channels, ",", p.window, ",",
+          p.window, "]", p.constant ? "!" : "", " OutputTensor=", output,
+          " Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[", p.stride, ",", p.stride,
+          "] Dilations=[1,1] StartPadding=[", padding, ",", padding, "] EndPadding=[", padding, ",", padding,
+          "] OutputPadding=[0,0] GroupCount=", p.groups),
+      p.batch * p.to * to * to * channels * p.window * p.window, exact);
 }
 
 BenchCase attention(std::string_view type, uint64_t heads, uint64_t positions, uint64_t channels) {
@@ -143,11 +169,23 @@ std::vector<BenchCase> benchProducts() {
   }
   for (const std::string_view type : {"i8", "u8"}) cases.push_back(integers(type, 4096));
   cases.push_back(integers("u8", 1024));
-  cases.push_back(convolution("f32", 1, 64, 64, 56, 3));
-  cases.push_back(convolution("f32", 1, 64, 64, 56, 3, false));
-  cases.push_back(convolution("f32", 16, 64, 64, 56, 3));
-  cases.push_back(convolution("f16", 16, 256, 256, 14, 3));
-  cases.push_back(convolution("f16", 16, 256, 64, 56, 1));
+  cases.push_back(convolution("f32", {1, 64, 64, 56, 3}));
+  cases.push_back(convolution("f32", {.batch = 1, .from = 64, .to = 64, .side = 56, .window = 3, .constant = false}));
+  cases.push_back(convolution("f32", {16, 64, 64, 56, 3}));
+  cases.push_back(convolution("f16", {16, 256, 256, 14, 3}));
+  cases.push_back(convolution("f16", {16, 256, 64, 56, 1}));
+  for (const std::string_view type : {"f32", "f16"}) {
+    for (const bool channelsLast : {false, true}) {
+      cases.push_back(convolution(type, {16, 128, 128, 56, 3, 128, 1, true, channelsLast}));
+      cases.push_back(convolution(type, {16, 128, 128, 56, 3, 128, 2, true, channelsLast}));
+      cases.push_back(convolution(type, {16, 96, 96, 56, 7, 96, 1, true, channelsLast}));
+      cases.push_back(convolution(type, {16, 128, 128, 56, 3, 32, 1, true, channelsLast}));
+    }
+    cases.push_back(convolution(type, {1, 64, 64, 112, 3, 64}));
+    cases.push_back(convolution(type, {1, 64, 3, 224, 3}));
+    cases.push_back(convolution(type, {16, 256, 256, 14, 3, 16}));
+    cases.push_back(convolution(type, {16, 128, 128, 28, 3, 4}));
+  }
   cases.push_back(attention("f16", 32, 2048, 128));
   cases.push_back(attention("f16", 32, 2048, 64));
   return cases;

@@ -200,7 +200,9 @@ GPU_TEST_CASE("ocr: the models give what ONNX Runtime gives") {
     const auto path = models / files.at(part);
     const onnx::Model model = onnx::Model::load(path);
     const std::map<std::string, HostTensor> inputs{{model.inputs()[0].name, input}};
-    const HostTensor result = onnx::Session(gpu.context(), model).run(inputs)[0].tensor;
+    onnx::Session session(gpu.context(), model);
+    const HostTensor result = session.run(inputs)[0].tensor;
+    CHECK(session.statistics().graphs == 1);
     const auto expected = runtimeResult(readText(path), inputs);
     if (!expected) throw NoRuntime();
     CHECK(compareTensors(result, *expected, {1e-3, 1e-3}) == "");

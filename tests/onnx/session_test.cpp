@@ -83,6 +83,34 @@ GPU_TEST_CASE("onnx sessions: shapes made of shapes are folded") {
   CHECK(session.statistics().operators == 1);
 }
 
+GPU_TEST_CASE("onnx sessions: slices of shapes are folded") {
+  for (const int64_t opset : {9, 17}) {
+    ModelMaker maker(opset);
+    maker.input("x", Type::Float, {2, 3, 4});
+    maker.initializer("first", integers({1}));
+    maker.initializer("last", integers({9}));
+    maker.initializer("rest", integers({-1}));
+    maker.node("Shape", {"x"}, {"shape"});
+    if (opset < 10) {
+      auto& slice = maker.node("Slice", {"shape"}, {"columns"});
+      setAttribute(slice, "starts", std::vector<int64_t>{1});
+      setAttribute(slice, "ends", std::vector<int64_t>{9});
+    } else {
+      maker.node("Slice", {"shape", "first", "last"}, {"columns"});
+    }
+    setAttribute(maker.node("Concat", {"rest", "columns"}, {"sizes"}), "axis", 0);
+    maker.node("Reshape", {"x", "sizes"}, {"r"});
+    maker.node("Neg", {"r"}, {"y"});
+    maker.output("y");
+    const Model model = maker.model();
+    Session session(gpu.context(), model);
+    const auto outputs = session.run({{"x", floats({2, 3, 4}, counted(24))}});
+    CHECK(outputs[0].tensor.sizes == onnx::Sizes{2, 3, 4});
+    CHECK(outputs[0].tensor.real(23) == -23);
+    CHECK(session.statistics().graphs == 1);
+  }
+}
+
 GPU_TEST_CASE("onnx sessions: indices from the end are folded") {
   ModelMaker maker;
   maker.input("x", Type::Float, {2, 3});

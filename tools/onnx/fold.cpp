@@ -243,6 +243,8 @@ std::optional<HostTensor> foldSlice(NodeContext& node, const Inputs& inputs) {
     const auto given = node.integers(name, index);
     return given && given->size() == 1 ? (*given)[0] : absent;
   };
+  // Attributes of the first versions, later inputs.
+  if (!node.integers("starts", 1) || !node.integers("ends", 2)) return {};
   const int64_t size = x.sizes[0];
   const int64_t step = numbers("steps", 4, 1);
   int64_t begin = numbers("starts", 1, 0);
@@ -338,7 +340,7 @@ constexpr Folding kFoldings[] = {
     {"ReduceProd", 1, foldProduct},
     {"ReduceSum", 1, foldSum},
     {"Reshape", 1, foldView},
-    {"Slice", 3, foldSlice},
+    {"Slice", 1, foldSlice},
     {"Squeeze", 1, foldView},
     {"Sub", 2, foldSub},
     {"Unsqueeze", 1, foldView},

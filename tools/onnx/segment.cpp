@@ -24,13 +24,23 @@ ComPtr<ID3D12Resource> createBuffer(IDimpleContext& context, UINT64 bytes) {
 }
 
 void upload(IDimpleContext& context, ID3D12Resource* buffer, const HostTensor& tensor) {
-  const auto bytes = deviceBytes(tensor);
+  std::vector<std::byte> converted;
+  if (!sameOnDevice(tensor.type)) converted = deviceBytes(tensor);
+  const auto& bytes = sameOnDevice(tensor.type) ? tensor.bytes : converted;
   check(context.Upload(buffer, 0, bytes.data(), bytes.size()), "A tensor cannot be uploaded");
 }
 
 HostTensor download(IDimpleContext& context, ID3D12Resource* buffer, Type type, const Sizes& sizes) {
+  const auto read = [&](std::vector<std::byte>& bytes) {
+    check(context.Download(buffer, 0, bytes.data(), bytes.size()), "A tensor cannot be downloaded");
+  };
+  if (sameOnDevice(type)) {
+    HostTensor tensor(type, sizes);
+    read(tensor.bytes);
+    return tensor;
+  }
   std::vector<std::byte> bytes(static_cast<size_t>(elementCount(sizes)) * traits(type).deviceBytes);
-  check(context.Download(buffer, 0, bytes.data(), bytes.size()), "A tensor cannot be downloaded");
+  read(bytes);
   return fromDeviceBytes(type, sizes, bytes);
 }
 

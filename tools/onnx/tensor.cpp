@@ -227,7 +227,7 @@ HostTensor scalarTensor(Type type, double value) {
 }
 
 std::vector<std::byte> deviceBytes(const HostTensor& tensor) {
-  if (tensor.type != Type::Double) return tensor.bytes;
+  if (sameOnDevice(tensor.type)) return tensor.bytes;
   std::vector<std::byte> bytes(tensor.bytes.size() / 2);
   for (size_t i = 0; i < bytes.size() / 4; ++i) {
     const auto exact = load<double>(tensor, i);
@@ -242,7 +242,7 @@ std::vector<std::byte> deviceBytes(const HostTensor& tensor) {
 HostTensor fromDeviceBytes(Type type, Sizes sizes, std::span<const std::byte> bytes) {
   HostTensor tensor(type, std::move(sizes));
   const auto count = static_cast<size_t>(tensor.elements());
-  if (type != Type::Double) {
+  if (sameOnDevice(type)) {
     std::copy_n(bytes.begin(), tensor.bytes.size(), tensor.bytes.begin());
     return tensor;
   }

@@ -95,6 +95,7 @@ HostTensor integerTensor(Type type, std::span<const int64_t> values);
 HostTensor scalarTensor(Type type, double value);
 
 // DOUBLE is FLOAT32 on a device; all others have the same bytes.
+inline bool sameOnDevice(Type type) { return type != Type::Double; }
 std::vector<std::byte> deviceBytes(const HostTensor& tensor);
 HostTensor fromDeviceBytes(Type type, Sizes sizes, std::span<const std::byte> bytes);
 

@@ -101,7 +101,7 @@ Shape squareShape(Generator& generator) {
 }
 
 // Few filters a group, with windows and strides that are unrolled and others, and channels enough for slices.
-Shape fewFiltersShape(Generator& generator, size_t turn) {
+Shape fewFiltersShape(Generator& generator, size_t turn, bool mayPadOutput) {
   constexpr uint32_t kFilters[] = {1, 2, 3, 6};
   constexpr uint32_t kLines[] = {3, 5, 7, 4};
   Random& random = generator.random;
@@ -120,7 +120,7 @@ Shape fewFiltersShape(Generator& generator, size_t turn) {
     shape.window.dilations.push_back(line && turn % 5 != 4 ? 1 : random.size(1, 3));
     shape.window.startPadding.push_back(random.size(0, 4));
     shape.window.endPadding.push_back(random.size(0, 4));
-    shape.window.outputPadding.push_back(0);
+    shape.window.outputPadding.push_back(mayPadOutput && random.chance(0.25) ? random.size(1, 3) : 0);
     shape.output.push_back(outputSize(random, shape, d));
   }
   return shape;
@@ -175,7 +175,7 @@ void generateConvolution(Generator& generator) {
   while (generator.index() < kCasesPerType)
     add(shapeAt(generator, 1 + generator.index() % 3, true), false, generator.index() % 4 == 1 ? "RELU" : "");
   for (size_t turn = 0; turn < kFewFiltersShapes; ++turn)
-    add(fewFiltersShape(generator, turn), false, turn % 16 == 9 ? "RELU" : "");
+    add(fewFiltersShape(generator, turn, true), false, turn % 16 == 9 ? "RELU" : "");
   // Each activation makes a pipeline of its own, so that small shapes get them, by turns FLOAT16 and FLOAT32.
   for (size_t turn = generator.type == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0 : 1; turn < 26; turn += 2) {
     const uint32_t size = random.size(3, 12);
@@ -226,7 +226,7 @@ void generateIntegerConvolution(Generator& generator) {
     generator.keep(std::move(line));
   };
   while (generator.index() < kCasesPerType) add(shapeAt(generator, 1 + generator.index() % 2, false), false);
-  for (size_t turn = 0; turn < kFewFiltersShapes; turn += 3) add(fewFiltersShape(generator, turn), false);
+  for (size_t turn = 0; turn < kFewFiltersShapes; turn += 3) add(fewFiltersShape(generator, turn, false), false);
   add({{1, 1, kLargeCount}, {1, 1, 3}, {1, 1, kLargeCount - 2}, plainWindow(1)}, true);
   add({{1, 3, 65537}, {16, 3, 3}, {1, 16, 65535}, plainWindow(1)}, true);
 }

@@ -7,6 +7,7 @@
 #include "api/vulkan_objects.h"
 #include "backend_vulkan/opened_device.h"
 #include "backend_vulkan/profiler.h"
+#include "core/staging.h"
 #include "core/text.h"
 
 namespace dimple::api {
@@ -173,28 +174,38 @@ class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
       return device_->refuse(E_INVALIDARG, cat(what, ": buffer is no live buffer of this context."));
     if (const HRESULT result = checkTransfer(*device_, what, buffer->bytes(), offset, data, bytes); result != S_OK)
       return FAILED(result) ? result : S_OK;
-    auto staging = vulkan::Buffer::create(
-        *backend_, bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, true, !upload);
-    if (!staging) return device_->refuse(staging.error());
-    if (upload) std::memcpy((*staging)->mapped(), data, bytes);
-    const auto& vk = backend_->vk();
-    auto status = opened_->runOnce([&](VkCommandBuffer commands) {
-      const VkBufferCopy region{upload ? 0 : offset, upload ? offset : 0, bytes};
-      vk.vkCmdCopyBuffer(commands, upload ? (*staging)->handle() : buffer->handle(),
-                         upload ? buffer->handle() : (*staging)->handle(), 1, &region);
-      if (upload) return;
-      const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
-                                    VK_ACCESS_HOST_READ_BIT};
-      vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
-                              nullptr, 0, nullptr);
-    });
-    if (status) return device_->refuse(*status);
-    if (!upload) std::memcpy(data, (*staging)->mapped(), bytes);
+    const auto create = [&](uint64_t size) {
+      return vulkan::Buffer::create(*backend_, size,
+                                    VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, true, !upload);
+    };
+    const auto copy = [&](const vulkan::Buffer& staging, uint64_t done, uint64_t part) -> Status {
+      std::byte* const host = static_cast<std::byte*>(data) + done;
+      if (upload) std::memcpy(staging.mapped(), host, part);
+      auto status = opened_->runOnce(
+          [&](VkCommandBuffer commands) { recordCopy(commands, *buffer, offset + done, staging, part, upload); });
+      if (!status && !upload) std::memcpy(host, staging.mapped(), part);
+      return status;
+    };
+    if (auto error = (upload ? uploads_ : downloads_).transfer(bytes, create, copy)) return device_->refuse(*error);
     return S_OK;
+  }
+
+  void recordCopy(VkCommandBuffer commands, const VulkanBuffer& buffer, UINT64 offset, const vulkan::Buffer& staging,
+                  UINT64 bytes, bool upload) const {
+    const auto& vk = backend_->vk();
+    const VkBufferCopy region{upload ? 0 : offset, upload ? offset : 0, bytes};
+    vk.vkCmdCopyBuffer(commands, upload ? staging.handle() : buffer.handle(),
+                       upload ? buffer.handle() : staging.handle(), 1, &region);
+    if (upload) return;
+    const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
+                                  VK_ACCESS_HOST_READ_BIT};
+    vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
+                            nullptr, 0, nullptr);
   }
 
   const std::shared_ptr<OpenedDevice> opened_;
   const std::shared_ptr<vulkan::Device> backend_;
+  Staging<vulkan::Buffer> uploads_, downloads_;
   ComPtr<Device> device_;
 };
 

@@ -228,7 +228,7 @@ Status OpenedDevice::wait(uint64_t value) {
   return {};
 }
 
-Status OpenedDevice::copy(ID3D12Resource& buffer, uint64_t offset, Buffer& staging, bool upload) {
+Status OpenedDevice::copy(ID3D12Resource& buffer, uint64_t offset, const Buffer& staging, uint64_t bytes, bool upload) {
   auto list = createList();
   if (!list) return list.error();
   D3D12_RESOURCE_BARRIER barrier{};
@@ -237,9 +237,9 @@ Status OpenedDevice::copy(ID3D12Resource& buffer, uint64_t offset, Buffer& stagi
                         upload ? D3D12_RESOURCE_STATE_COPY_DEST : D3D12_RESOURCE_STATE_COPY_SOURCE};
   (*list)->ResourceBarrier(1, &barrier);
   if (upload)
-    (*list)->CopyBufferRegion(&buffer, offset, &staging.handle(), 0, staging.bytes());
+    (*list)->CopyBufferRegion(&buffer, offset, &staging.handle(), 0, bytes);
   else
-    (*list)->CopyBufferRegion(&staging.handle(), 0, &buffer, offset, staging.bytes());
+    (*list)->CopyBufferRegion(&staging.handle(), 0, &buffer, offset, bytes);
   std::swap(barrier.Transition.StateBefore, barrier.Transition.StateAfter);
   (*list)->ResourceBarrier(1, &barrier);
   if (const HRESULT result = (*list)->Close(); FAILED(result)) return fault("Close", result);
@@ -249,18 +249,22 @@ Status OpenedDevice::copy(ID3D12Resource& buffer, uint64_t offset, Buffer& stagi
 }
 
 Status OpenedDevice::upload(ID3D12Resource& buffer, uint64_t offset, const void* data, uint64_t bytes) {
-  auto staging = Buffer::create(*device_.Get(), bytes, D3D12_HEAP_TYPE_UPLOAD);
-  if (!staging) return staging.error();
-  std::memcpy((*staging)->mapped(), data, bytes);
-  return copy(buffer, offset, **staging, true);
+  return uploads_.transfer(
+      bytes, [&](uint64_t size) { return Buffer::create(*device_.Get(), size, D3D12_HEAP_TYPE_UPLOAD); },
+      [&](const Buffer& staging, uint64_t done, uint64_t part) {
+        std::memcpy(staging.mapped(), static_cast<const std::byte*>(data) + done, part);
+        return copy(buffer, offset + done, staging, part, true);
+      });
 }
 
 Status OpenedDevice::download(ID3D12Resource& buffer, uint64_t offset, void* data, uint64_t bytes) {
-  auto staging = Buffer::create(*device_.Get(), bytes, D3D12_HEAP_TYPE_READBACK);
-  if (!staging) return staging.error();
-  if (auto error = copy(buffer, offset, **staging, false)) return error;
-  std::memcpy(data, (*staging)->mapped(), bytes);
-  return {};
+  return downloads_.transfer(
+      bytes, [&](uint64_t size) { return Buffer::create(*device_.Get(), size, D3D12_HEAP_TYPE_READBACK); },
+      [&](const Buffer& staging, uint64_t done, uint64_t part) -> Status {
+        if (auto error = copy(buffer, offset + done, staging, part, false)) return error;
+        std::memcpy(static_cast<std::byte*>(data) + done, staging.mapped(), part);
+        return {};
+      });
 }
 
 }  // namespace dimple::d3d12

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend_d3d12/memory.h"
+#include "core/staging.h"
 
 namespace dimple::d3d12 {
 
@@ -57,13 +58,14 @@ class OpenedDevice {
 
  private:
   OpenedDevice() = default;
-  Status copy(ID3D12Resource& buffer, uint64_t offset, Buffer& staging, bool upload);
+  Status copy(ID3D12Resource& buffer, uint64_t offset, const Buffer& staging, uint64_t bytes, bool upload);
 
   AdapterInfo adapter_;
   ComPtr<ID3D12Device> device_;
   ComPtr<ID3D12CommandQueue> queue_;
   ComPtr<ID3D12Fence> fence_;
   std::shared_ptr<AllocatorPool> pool_;
+  Staging<Buffer> uploads_, downloads_;
   std::mutex mutex_;  // orders submissions with their fence values
 };
 

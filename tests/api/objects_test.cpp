@@ -129,6 +129,20 @@ GPU_TEST_CASE("GetBindingProperties has the calling convention of MSVC") {
 }
 #endif
 
+GPU_TEST_CASE("contents go to a buffer and back, however many") {
+  Fixture fixture;
+  for (const size_t count : {size_t{3}, size_t{9} << 20}) {
+    std::vector<float> values(count);
+    for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 8191);
+    CHECK(fixture.read(fixture.buffer(values), count) == values);
+  }
+  // A part in the middle.
+  const auto buffer = fixture.buffer(std::vector<float>{1, 2, 3, 4});
+  const float other = 9;
+  CHECK(fixture.context->Upload(buffer.Get(), 8, &other, 4) == S_OK);
+  CHECK(fixture.read(buffer, 4) == std::vector<float>{1, 2, 9, 4});
+}
+
 GPU_TEST_CASE("private data") {
   Fixture f;
   const auto op = f.create(kAddLine);

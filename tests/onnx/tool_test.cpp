@@ -45,6 +45,9 @@ TEST_CASE("onnx tool: a model with arrays in and out") {
   CHECK(contains(good.out, "float  [2,2]"));
   CHECK(contains(good.out, "1 nodes as 1 operators in 1 graph"));
   CHECK(readFloats(fixture.folder() / "out/y.npy") == std::vector<float>{11, 22, 13, 24});
+  const auto profile = fixture.run("run m.onnx --input x=x.npy --profile");
+  CHECK(contains(profile.out, "binary"));
+  CHECK(contains(profile.out, "A second run took"));
 
   const auto refused = [&](const std::string& arguments, const std::string& part) {
     const auto outcome = fixture.run("run m.onnx " + arguments);

@@ -90,9 +90,10 @@ void compareBackends(const RunOptions& options, const Model& model) {
 
 int runFile(RunOptions& options) {
   if (isOnnxPath(options.file)) {
-    if (options.profile || options.graph || !options.compare.empty() || !options.definitions.empty())
-      throw InputError("--profile, --graph, --compare and --define are for programs, not for ONNX models.");
+    if (options.graph || !options.compare.empty() || !options.definitions.empty())
+      throw InputError("--graph, --compare and --define are for programs, not for ONNX models.");
     options.onnx.folder = options.model.outputFolder;
+    options.onnx.profile = options.profile;
     return runOnnx(options.file, options.device, options.onnx);
   }
   if (options.onnx.any()) throw InputError("--input, --output and --dim are for ONNX models, not for programs.");
@@ -119,7 +120,7 @@ Action setUpRun(CLI::App& options) {
       ->required();
   addDeviceOptions(options, values->device);
   addDllOption(options, values->device);
-  options.add_flag("--profile", values->profile, "Print the time of each kernel");
+  options.add_flag("--profile", values->profile, "Print the time of each kernel; of an ONNX model those of its initialization, too");
   options.add_flag("--graph", values->graph,
                    "Compile dispatches that follow each other as one graph; of what it computes, only what later "
                    "commands need, or no dispatch reads, goes into the buffers");

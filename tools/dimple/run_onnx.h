@@ -14,6 +14,7 @@ struct OnnxOptions {
   std::vector<std::string> outputs;     // NAME=PATH
   std::vector<std::string> dimensions;  // NAME=NUMBER
   std::filesystem::path folder = ".";   // of written files
+  bool profile = false;                 // print the times of a second run and of the kernels
 
   bool any() const { return !inputs.empty() || !outputs.empty() || !dimensions.empty(); }
 };

@@ -196,7 +196,7 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
     }
     const uint32_t results = s.outputs;
     constexpr uint32_t kFar = 1u << 30;
-    window.far = window.far || s.padding > kFar || size > kFar;
+    window.distant = window.distant || s.padding > kFar || size > kFar;
     if (i == 0) {
       window.places = size;
       window.line = s.window;
@@ -309,6 +309,43 @@ std::optional<Product> pointwiseProduct(const OpView& view, const Convolution& c
   return pointwise;
 }
 
+// Backward windows that lie side by side meet no element twice: each of their elements is a product of matrices for
+// each line of the input.
+std::optional<Product> spreadProduct(const OpView& view, const Convolution& convolution, const Product& product,
+                                     const ConvolutionWindow& window) {
+  const Tensor& x = view.input(0);
+  const Tensor& filter = view.input(convolution.filter);
+  const Tensor& y = view.output();
+  if (!convolution.backward || product.depth == 0) return std::nullopt;
+  const std::vector<uint32_t>& s = window.strides;
+  Product spread = product;
+  spread.depth = product.depth / window.taps;
+  spread.a = {s[0], s[1]};
+  spread.c = {s[4], 0};
+  spread.matrices.addDimension(x.sizes[0], {0, s[3], 0, s[7]});
+  const auto innermost = static_cast<uint32_t>(convolution.strides.size() - 1);
+  for (uint32_t d = 0; d <= innermost; ++d) {
+    const uint32_t stride = convolution.strides[d];
+    if (filter.sizes[d + 2] != stride || (stride > 1 && convolution.dilations[d] != 1)) return std::nullopt;
+    if (convolution.startPadding[d] != 0 || convolution.outputPadding[d] != 0) return std::nullopt;
+    if (uint64_t{x.sizes[d + 2]} * stride != y.sizes[d + 2]) return std::nullopt;
+    const uint32_t ofPlaces = y.strides[d + 2] * stride;
+    if (d < innermost) {
+      spread.matrices.addDimension(x.sizes[d + 2], {0, x.strides[d + 2], 0, ofPlaces});
+    } else {
+      spread.columns = x.sizes[d + 2];
+      spread.b = {s[2], x.strides[d + 2]};
+      spread.y = {s[6], ofPlaces};
+    }
+    const uint32_t ofTaps = convolution.flipped ? 0 - filter.strides[d + 2] : filter.strides[d + 2];
+    spread.matrices.addDimension(stride, {ofTaps, 0, 0, y.strides[d + 2]});
+  }
+  // Tiles of lines that are short would be idle.
+  if (spread.rows >= 16 && spread.columns < 16) return std::nullopt;
+  spread.matrices.coalesce();
+  return spread;
+}
+
 Result<Plan> planConvolution(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
   const auto& desc = view.as<DML_CONVOLUTION_OPERATOR_DESC>();
@@ -326,7 +363,8 @@ Result<Plan> planConvolution(const OpView& view, const Caps& caps) {
   ConvolutionWindow window;
   if (auto error = makeProduct(builder, convolution, product, window)) return *error;
   const FloatFinish finish{.activation = view.activation()};
-  const auto pointwise = pointwiseProduct(view, convolution, product, window);
+  auto pointwise = pointwiseProduct(view, convolution, product, window);
+  if (!pointwise) pointwise = spreadProduct(view, convolution, product, window);
   if (!pointwise) {
     const auto added = addWinograd(builder, finish);
     if (!added) return added.error();

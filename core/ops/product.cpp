@@ -232,7 +232,7 @@ const char* refusesLines(const Request& request, const Tile&) {
   const ConvolutionWindow& window = *request.window;
   if (window.backward) return "It is a backward one.";
   if (window.places == 1) return "Its lines have one place.";
-  return window.far ? "It has much padding." : nullptr;
+  return window.distant ? "It has much padding." : nullptr;
 }
 
 const char* refusesWindowTile(const Request& request, const Tile& tile) {

@@ -66,8 +66,8 @@ struct ConvolutionWindow {
   uint32_t line = 1;
   uint32_t stride = 1;
   uint32_t dilation = 1;
-  uint32_t taps = 1;  // elements of the window
-  bool far = false;   // there are more than 2^30 places, or elements of padding, in a dimension
+  uint32_t taps = 1;     // elements of the window
+  bool distant = false;  // there are more than 2^30 places, or elements of padding, in a dimension
 };
 
 // Copies B at initialization, if DML owns it, into a layout whose elements are read in vectors, where its own is none

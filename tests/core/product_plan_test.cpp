@@ -157,3 +157,22 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
   CHECK(kernelOf(convolution("f32[1,64,9,1]", "f32[64,1,3,1]", "f32[1,64,9,3]", 64)) == "convolution_direct.f32");
   CHECK(kernelOf(convolution("f32[1,64,9,2]", "f32[64,1,3,4]", "f32[1,64,9,1]", 64)) == "convolution.f32");
 }
+
+TEST_CASE("backward windows that lie side by side are products of matrices") {
+  const auto line = [](uint32_t side, uint32_t window, uint32_t stride, uint32_t padding, uint32_t to) {
+    return cat("CONVOLUTION InputTensor=f32[1,32,", side, ",", side, "] FilterTensor=f32[32,24,", window, ",", window,
+               "] OutputTensor=f32[1,24,", to, ",", to, "] Mode=CROSS_CORRELATION Direction=BACKWARD Strides=[", stride,
+               ",", stride, "] Dilations=[1,1] StartPadding=[", padding, ",", padding,
+               "] EndPadding=[0,0] OutputPadding=[0,0] GroupCount=1");
+  };
+  const Plan plan = planOf(line(20, 2, 2, 0, 40));
+  REQUIRE(plan.execution.size() == 1);
+  CHECK(plan.execution[0].kernel == "gemm_tile.f32");
+  CHECK(plan.execution[0].push[4] == 24);  // rows, columns, depth
+  CHECK(plan.execution[0].push[5] == 20);
+  CHECK(plan.execution[0].push[6] == 32);
+  // Windows that overlap, have gaps between or begin outside; lines that are short.
+  for (const std::string& other : {line(20, 3, 2, 0, 41), line(20, 2, 3, 0, 59), line(20, 2, 2, 1, 40),
+                                   line(20, 2, 2, 0, 39), line(12, 2, 2, 0, 24)})
+    CHECK(planOf(other).execution[0].kernel == "convolution_tile.f32");
+}

@@ -127,6 +127,31 @@ Shape fewFiltersShape(Generator& generator, size_t turn, bool mayPadOutput) {
 }
 constexpr size_t kFewFiltersShapes = 32;
 
+// Backward windows that lie side by side.
+Shape spreadShape(Generator& generator, size_t turn) {
+  Random& random = generator.random;
+  const size_t spatial = 1 + turn % 3;
+  const bool large = turn % 4 == 3;
+  const uint32_t channels = large ? random.size(8, 40) : random.size(1, 5);
+  const uint32_t filters = large ? random.size(16, 40) : random.size(1, 5);
+  Shape shape;
+  shape.backward = true;
+  shape.window = plainWindow(spatial);
+  if (turn % 5 == 4) shape.groups = random.size(2, 3);
+  shape.input = {random.size(1, 2), shape.groups * channels};
+  shape.output = {shape.input[0], shape.groups * filters};
+  shape.filter = {shape.groups * channels, filters};
+  for (size_t d = 0; d < spatial; ++d) {
+    const uint32_t stride = random.size(1, 3);
+    shape.window.strides[d] = stride;
+    shape.filter.push_back(stride);
+    shape.input.push_back(d + 1 == spatial ? random.size(1, large ? 30 : 9) : random.size(1, 4));
+    shape.output.push_back(shape.input.back() * stride);
+  }
+  return shape;
+}
+constexpr size_t kSpreadShapes = 16;
+
 // One size for each channel, the others 1.
 Sizes channelSizes(const Shape& shape) {
   Sizes sizes(shape.output.size(), 1);
@@ -176,6 +201,7 @@ void generateConvolution(Generator& generator) {
     add(shapeAt(generator, 1 + generator.index() % 3, true), false, generator.index() % 4 == 1 ? "RELU" : "");
   for (size_t turn = 0; turn < kFewFiltersShapes; ++turn)
     add(fewFiltersShape(generator, turn, true), false, turn % 16 == 9 ? "RELU" : "");
+  for (size_t turn = 0; turn < kSpreadShapes; ++turn) add(spreadShape(generator, turn), false, turn == 7 ? "RELU" : "");
   // Each activation makes a pipeline of its own, so that small shapes get them, by turns FLOAT16 and FLOAT32.
   for (size_t turn = generator.type == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0 : 1; turn < 26; turn += 2) {
     const uint32_t size = random.size(3, 12);

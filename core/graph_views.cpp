@@ -106,6 +106,55 @@ std::string_view familyOf(std::string_view kernel) {
   return kernel;
 }
 
+// An operator with another layout of some of its tensors.
+class ChangedOperator {
+ public:
+  explicit ChangedOperator(const OpView& given) : view_(given) {
+    const bool isChain = given.schema().type == DML_OPERATOR_INVALID;
+    if (!isChain) desc_.emplace(DML_OPERATOR_DESC{given.schema().type, given.desc()});
+  }
+
+  void setStrides(Role role, uint32_t index, const std::array<uint32_t, kMaxRank>& given) {
+    const Tensor& tensor = role == Role::Input ? view_.input(index) : view_.output(index);
+    const auto strides = std::span(given).first(tensor.rank);
+    if (desc_) {
+      DML_TENSOR_DESC& target = tensorOf(role, index);
+      const auto flags = static_cast<const DML_BUFFER_TENSOR_DESC*>(target.Desc)->Flags;
+      desc_->setTensor(target, tensor.type, tensor.sizeSpan(), strides, 0, flags);
+    } else if (const auto changed = withStrides(tensor, strides)) {
+      view_.setTensor(role, index, *changed);
+    } else {
+      refused_ = changed.error();
+    }
+  }
+
+  // Refers to this, which may be moved meanwhile.
+  Result<OpView> view() const {
+    if (refused_) return *refused_;
+    return desc_ ? validate(desc_->desc()) : view_;
+  }
+  // What a view refers to.
+  std::optional<OwnedDesc> takeDesc() { return std::move(desc_); }
+
+ private:
+  // An input or output of the description, in binding order.
+  DML_TENSOR_DESC& tensorOf(Role role, uint32_t index) {
+    for (const Field& field : desc_->schema().fields) {
+      if (field.role != role || (field.type != FieldType::Tensor && field.type != FieldType::TensorArray)) continue;
+      const uint32_t count = field.type == FieldType::Tensor
+                                 ? 1
+                                 : desc_->field<UINT>(desc_->schema().fields[static_cast<size_t>(field.countField)]);
+      if (index < count) return const_cast<DML_TENSOR_DESC*>(desc_->field<const DML_TENSOR_DESC*>(field))[index];
+      index -= count;
+    }
+    std::abort();
+  }
+
+  OpView view_;
+  std::optional<OwnedDesc> desc_;  // none: a chain
+  std::optional<Error> refused_;
+};
+
 class ViewFolder {
  public:
   ViewFolder(RewrittenGraph& rewritten, const Caps& caps) : rewritten_(rewritten), caps_(caps) {
@@ -143,9 +192,9 @@ class ViewFolder {
     }
     bool isRead() const { return isOutput || count != 0; }
   };
-  // An operator with another layout of some of its tensors.
-  struct Changed {
-    OwnedDesc desc;
+  // A reader with another layout of some of its tensors.
+  struct Reader {
+    ChangedOperator op;
     std::vector<std::pair<uint32_t, GraphSource>> inputs;  // that are read elsewhere
   };
 
@@ -173,23 +222,22 @@ class ViewFolder {
   void readThrough(uint32_t n, uint32_t output, const std::vector<MovedPart>& parts) {
     Use& use = uses_[n][output];
     if (use.isOutput) return;
-    std::map<uint32_t, Changed> changed;
+    std::map<uint32_t, Reader> readers;
     for (const Edge& edge : use.edges) {
-      const OpView& reader = *nodes()[edge.node].op;
-      if (reader.inputs().size() > kMostTensors || !isDescribed(reader)) return;
-      const auto found =
-          changed.try_emplace(edge.node, Changed{OwnedDesc({reader.schema().type, reader.desc()}), {}}).first;
+      const OpView& op = *nodes()[edge.node].op;
+      if (op.inputs().size() > kMostTensors) return;
+      const auto found = readers.try_emplace(edge.node, Reader{ChangedOperator(op), {}}).first;
       if (!readThrough(nodes()[n], output, parts, edge, found->second)) return;
     }
     std::vector<OpView> views;
-    for (auto& [reader, change] : changed) {
-      auto view = validate(change.desc.desc());
+    for (const auto& [reader, change] : readers) {
+      auto view = change.op.view();
       if (!view || !isNoSlower(*nodes()[reader].op, *view)) return;
       views.push_back(std::move(*view));
     }
     auto view = views.begin();
-    for (auto& [reader, change] : changed) {
-      adopt(reader, std::move(change.desc), std::move(*view++));
+    for (auto& [reader, change] : readers) {
+      adopt(reader, std::move(change.op), std::move(*view++));
       for (const auto& [input, source] : change.inputs) {
         nodes()[reader].inputs[input] = source;
         if (Use* from = useOf(source)) from->add({reader, input});
@@ -199,7 +247,7 @@ class ViewFolder {
   }
 
   bool readThrough(const GraphNode& node, uint32_t output, const std::vector<MovedPart>& parts, const Edge& edge,
-                   Changed& changed) {
+                   Reader& changed) {
     const GraphNode& reader = nodes()[edge.node];
     const Tensor& tensor = reader.op->input(edge.input);
     const uint32_t bits = bitWidth(tensor.type);
@@ -212,7 +260,7 @@ class ViewFolder {
       source.offset += place->offset * (bits / 8);
       if (source.offset % caps_.bufferOffsetAlignment != 0) return false;
       if (!isReadable(reader.op->schema(), tensor, *place)) return false;
-      setStrides(changed.desc, Role::Input, edge.input, tensor, place->strides);
+      changed.op.setStrides(Role::Input, edge.input, place->strides);
       changed.inputs.emplace_back(edge.input, source);
       return true;
     }
@@ -240,18 +288,18 @@ class ViewFolder {
       if (source.kind != GraphSource::Kind::Node || source.offset != 0) continue;
       const Use& use = *useOf(source);
       GraphNode& maker = nodes()[source.index];
-      if (use.isOutput || use.count != 1 || !maker.op || maker.once || !isDescribed(*maker.op)) continue;
+      if (use.isOutput || use.count != 1 || !maker.op || maker.once) continue;
       const Tensor& tensor = maker.op->output(source.output);
       const uint32_t bits = bitWidth(tensor.type);
       if (bits < 8 || bits != bitWidth(node.op->input(part.input).type)) continue;
       const auto place = Mover(part.walk, 0, 1).place(tensor, 0);
       if (!place || place->offset * (bits / 8) % caps_.bufferOffsetAlignment != 0) continue;
       if (!isReadable(maker.op->schema(), tensor, *place)) continue;
-      OwnedDesc desc({maker.op->schema().type, maker.op->desc()});
-      setStrides(desc, Role::Output, source.output, tensor, place->strides);
-      auto view = validate(desc.desc());
+      ChangedOperator changed(*maker.op);
+      changed.setStrides(Role::Output, source.output, place->strides);
+      auto view = changed.view();
       if (!view || !isNoSlower(*maker.op, *view)) continue;
-      adopt(source.index, std::move(desc), std::move(*view));
+      adopt(source.index, std::move(changed), std::move(*view));
       maker.targets.resize(maker.op->outputs().size());
       maker.targets[source.output] = {GraphSource::Kind::Node, n, part.output, place->offset * (bits / 8)};
       node.written.resize(node.inputs.size());
@@ -260,9 +308,6 @@ class ViewFolder {
   }
 
   // ---- both ----
-
-  // A chain is not: its layouts stand in a program.
-  static bool isDescribed(const OpView& op) { return op.schema().type != DML_OPERATOR_INVALID; }
 
   // The same dispatches of the same kernels, or as many of kernels for any strides in the place of those for packed
   // tensors. Then bits are the same, too.
@@ -278,28 +323,8 @@ class ViewFolder {
     });
   }
 
-  static void setStrides(OwnedDesc& desc, Role role, uint32_t index, const Tensor& tensor,
-                         const std::array<uint32_t, kMaxRank>& strides) {
-    DML_TENSOR_DESC& given = tensorOf(desc, role, index);
-    const auto flags = static_cast<const DML_BUFFER_TENSOR_DESC*>(given.Desc)->Flags;
-    desc.setTensor(given, tensor.type, tensor.sizeSpan(), std::span(strides).first(tensor.rank), 0, flags);
-  }
-
-  // An input or output of a description that owns all it points to, in binding order.
-  static DML_TENSOR_DESC& tensorOf(OwnedDesc& desc, Role role, uint32_t index) {
-    for (const Field& field : desc.schema().fields) {
-      if (field.role != role || (field.type != FieldType::Tensor && field.type != FieldType::TensorArray)) continue;
-      const uint32_t count = field.type == FieldType::Tensor
-                                 ? 1
-                                 : desc.field<UINT>(desc.schema().fields[static_cast<size_t>(field.countField)]);
-      if (index < count) return const_cast<DML_TENSOR_DESC*>(desc.field<const DML_TENSOR_DESC*>(field))[index];
-      index -= count;
-    }
-    std::abort();
-  }
-
-  void adopt(uint32_t n, OwnedDesc desc, OpView view) {
-    rewritten_.descs.push_back(std::move(desc));
+  void adopt(uint32_t n, ChangedOperator changed, OpView view) {
+    if (auto desc = changed.takeDesc()) rewritten_.descs.push_back(std::move(*desc));
     nodes()[n].op = &rewritten_.views.emplace_back(std::move(view));
   }
 

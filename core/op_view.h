@@ -53,6 +53,11 @@ class OpView {
   // Says whether an input is owned by DML, whatever the description's Flags say.
   void setOwned(size_t index, bool owned) { inputs_[index].ownedByDml = owned; }
 
+  // Another layout of a tensor, of an operator that no description of DirectML's says.
+  void setTensor(Role role, size_t index, const Tensor& tensor) {
+    (role == Role::Input ? inputs_ : outputs_)[index] = tensor;
+  }
+
   template <class Desc>
   const Desc& as() const {
     return *static_cast<const Desc*>(desc_);

@@ -80,14 +80,23 @@ class GraphBuilder {
   }
   // The plan of the graph with all rewrites but chains and those that `without` names.
   GraphPlan rewrittenPlan(std::string_view without = "", const Caps& caps = {}) const {
-    auto graph = read();
-    REQUIRE_MESSAGE(graph, graph.error().text);
     GraphOptions options = graphOptionsWithout(without);
     options.chains = false;
-    return planOf(rewriteGraph(std::move(*graph), caps, options).graph, caps);
+    return planWith(options, caps);
+  }
+  // With chains wherever they are possible.
+  GraphPlan chainedPlan(std::string_view without = "", const Caps& caps = {}) const {
+    GraphOptions options = graphOptionsWithout(without);
+    options.estimates = false;
+    return planWith(options, caps);
   }
 
  private:
+  GraphPlan planWith(const GraphOptions& options, const Caps& caps) const {
+    auto graph = read();
+    REQUIRE_MESSAGE(graph, graph.error().text);
+    return planOf(rewriteGraph(std::move(*graph), caps, options).graph, caps);
+  }
   static GraphPlan planOf(const Graph& graph, const Caps& caps) {
     auto planned = planGraph(graph, caps);
     REQUIRE_MESSAGE(planned, planned.error().text);

@@ -142,6 +142,76 @@ TEST_CASE("views: joined inputs of the graph are copied, to an output of the gra
         "copy_packed input0+0/32 output0+0/32\n");
 }
 
+std::string sumOf(const char* part) {
+  return cat("ELEMENT_WISE_ADD ATensor=", part, " BTensor=", part, " OutputTensor=", part);
+}
+
+TEST_CASE("views: a chain reads what is split in parts") {
+  GraphBuilder graph;
+  graph.op("ELEMENT_WISE_ABS InputTensor=f32[4,16] OutputTensor=f32[4,16]");
+  graph.op("SPLIT InputTensor=f32[4,16] OutputTensors=(f32[4,8],f32[4,8]) Axis=1");
+  graph.op(sumOf("f32[4,8]"));
+  graph.op("ELEMENT_WISE_SQRT InputTensor=f32[4,8] OutputTensor=f32[4,8]");
+  graph.input(0, 0);
+  graph.edge(0, 1);
+  graph.edge(1, 2, 0, 0);
+  graph.edge(1, 2, 1, 1);
+  graph.edge(2, 3);
+  graph.output(3, 0);
+  const std::string unused = " output0+0/4";
+  CHECK(rangesOf(graph.chainedPlan().plan) == cat("unary_packed.f32 input0+0/256 temporary0+0/256\n"
+                                                  "chain temporary0+0/224 temporary0+32/224",
+                                                  unused, unused, unused, unused, " output0+0/128", unused, "\n"));
+  CHECK(graph.chainedPlan("views").plan.execution.size() == 4);
+}
+
+TEST_CASE("views: a chain makes in place what is joined") {
+  for (const char* type : {"f32", "f16"}) {
+    CAPTURE(type);
+    GraphBuilder graph;
+    const auto tensor = [&](const char* sizes) { return cat(type, sizes); };
+    graph.op(cat("JOIN InputTensors=(", tensor("[4,8]"), ",", tensor("[4,8]"), ") OutputTensor=", tensor("[4,16]"),
+                 " Axis=1"));
+    graph.output(0, 0);
+    for (const UINT part : {0u, 1u}) {
+      const UINT abs =
+          graph.op(cat("ELEMENT_WISE_ABS InputTensor=", tensor("[4,8]"), " OutputTensor=", tensor("[4,8]")));
+      const UINT sum = graph.op(sumOf(tensor("[4,8]").c_str()));
+      graph.input(part, abs);
+      graph.edge(abs, sum, 0);
+      graph.input(part, sum, 1);
+      graph.edge(sum, 0, part);
+    }
+    const Plan plan = graph.chainedPlan("", alignedTo(16)).plan;
+    REQUIRE(plan.execution.size() == 2);
+    const uint64_t row = type[1] == '3' ? 64 : 32;
+    for (const size_t part : {0, 1}) {
+      CHECK(plan.execution[part].kernel == "chain");
+      CHECK(rangeText(plan.execution[part].buffers[6]) == cat("output0+", part * row / 2, "/", row * 7 / 2));
+    }
+    CHECK(graph.chainedPlan("views", alignedTo(16)).plan.execution.size() == 4);
+  }
+}
+
+TEST_CASE("views: a chain reads nothing large across rows") {
+  for (const bool large : {false, true}) {
+    const std::string rows = large ? "1024" : "64";
+    const std::string turned = cat("f32[", rows, ",1024]");
+    GraphBuilder graph;
+    graph.op(cat("ELEMENT_WISE_ABS InputTensor=f32[1024,", rows, "] OutputTensor=f32[1024,", rows, "]"));
+    graph.op(cat("ELEMENT_WISE_IDENTITY InputTensor=", turned, "{1,", rows, "} OutputTensor=", turned));
+    graph.op(sumOf(turned.c_str()));
+    graph.op(cat("ELEMENT_WISE_SQRT InputTensor=", turned, " OutputTensor=", turned));
+    graph.input(0, 0);
+    graph.edge(0, 1);
+    graph.edge(1, 2, 0);
+    graph.input(1, 2, 1);
+    graph.edge(2, 3);
+    graph.output(3, 0);
+    CHECK(graph.chainedPlan().plan.execution.size() == (large ? 3 : 2));
+  }
+}
+
 TEST_CASE("views: what is joined twice is made where it lies in the end") {
   GraphBuilder graph;
   graph.op("JOIN InputTensors=(f32[2,8],f32[1,8]) OutputTensor=f32[3,8] Axis=0");

@@ -1,21 +1,21 @@
 #include "tests/ops/random_chain.h"
 
 #include <algorithm>
-#include <deque>
 #include <numeric>
 #include <set>
 
-#include "core/graph_fuse.h"
 #include "core/ops/chain.h"
 #include "core/text.h"
 #include "tests/ops/generator.h"
 #include "tests/ops/layouts.h"
 #include "tests/ops/random.h"
+#include "tests/ops/view_cases.h"
 
 namespace dimple::testing {
 namespace {
 
 constexpr uint64_t kMostElements = 3000;
+constexpr uint64_t kMostViewed = 1 << 16;  // bytes of a tensor that is moved
 
 // Replaces what stands behind " NAME=" up to the next attribute.
 void setValue(std::string& line, std::string_view name, const std::string& value) {
@@ -53,7 +53,7 @@ class Maker {
     while (graph_.nodes.size() < count)
       if (const ChainLine& line = random_.pick(lines); random_.chance(takes(line) ? 1 : 0.05)) add(line);
     for (const Made& made : made_)
-      if (!made.used || random_.chance(0.1)) graph_.outputs.push_back(made.source);
+      if (!made.used || (!made.moved && random_.chance(0.1))) graph_.outputs.push_back(made.source);
     graph_.places.resize(graph_.nodes.size());
     std::iota(graph_.places.begin(), graph_.places.end(), size_t{0});
     return std::move(graph_);
@@ -65,6 +65,7 @@ class Maker {
     DataType type;
     std::string tensor;
     bool used = false;
+    bool moved = false;  // and taken by nothing else
   };
 
   static DataType inputTypeOf(const ChainLine& line) { return usable(line.line)->inputs[0]->DataType; }
@@ -72,7 +73,7 @@ class Maker {
   // Whether an operator takes a type that was made.
   bool takes(const ChainLine& line) const {
     const DataType type = inputTypeOf(line);
-    return std::ranges::any_of(made_, [&](const Made& made) { return made.type == type; });
+    return std::ranges::any_of(made_, [&](const Made& made) { return made.type == type && !made.moved; });
   }
 
   // An operator that makes a type of that type.
@@ -126,13 +127,48 @@ class Maker {
         constant.constant = bytes;
         graph_.nodes.push_back(std::move(constant));
         made_.back().source.index++;
+      } else if (random_.chance(0.2) && addViewInto(*test->inputs[i], bytes)) {
+        at = {GraphSource::Kind::Node, made_.back().source.index++, viewedOutput_};
       } else {
-        at.index = static_cast<uint32_t>(graph_.inputs.size());
-        graph_.inputs.push_back({bytes, false});
+        at = graph_.addInput(bytes.size(), bytes);
       }
     }
     node.test = std::move(*test);
     node.name = cat("node", graph_.nodes.size());
+    graph_.nodes.push_back(std::move(node));
+    if (random_.chance(0.1)) addViewOfLast();
+  }
+
+  // A part of something, something joined or something turned, which has the elements of a fill in any order.
+  bool addViewInto(const DML_BUFFER_TENSOR_DESC& tensor, const std::vector<std::byte>& fill) {
+    auto view = viewInto(random_, tensor, kMostViewed);
+    if (!view || view->test.outputs[view->output]->TotalTensorSizeInBytes != tensor.TotalTensorSizeInBytes)
+      return false;
+    viewedOutput_ = static_cast<uint32_t>(view->output);
+    TestGraph::Node node;
+    for (const DML_BUFFER_TENSOR_DESC* whole : view->test.inputs)
+      node.inputs.push_back(graph_.addInput(whole->TotalTensorSizeInBytes, fill));
+    node.test = std::move(view->test);
+    graph_.nodes.push_back(std::move(node));
+    return true;
+  }
+
+  // Joins, splits or turns what the last node made.
+  void addViewOfLast() {
+    Made& last = made_.back();
+    const DML_BUFFER_TENSOR_DESC& tensor = *graph_.tensorOf(last.source);
+    auto test = viewOf(random_, tensor, kMostViewed);
+    if (!test || test->inputs[0]->TotalTensorSizeInBytes != tensor.TotalTensorSizeInBytes) return;
+    last.used = last.moved = true;
+    TestGraph::Node node;
+    node.inputs.push_back(last.source);
+    for (size_t i = 1; i < test->inputs.size(); ++i) {
+      const auto bytes = fillBytes(*test, i);
+      node.inputs.push_back(graph_.addInput(bytes.size(), bytes));
+    }
+    for (uint32_t o = 0; o < test->outputs.size(); ++o)
+      graph_.outputs.push_back({GraphSource::Kind::Node, static_cast<uint32_t>(graph_.nodes.size()), o});
+    node.test = std::move(*test);
     graph_.nodes.push_back(std::move(node));
   }
 
@@ -145,7 +181,7 @@ class Maker {
   std::string source(DataType type, GraphSource& from) {
     std::vector<const Made*> candidates;
     for (const Made& made : made_)
-      if (made.type == type && made.source.index < graph_.nodes.size()) candidates.push_back(&made);
+      if (made.type == type && !made.moved && made.source.index < graph_.nodes.size()) candidates.push_back(&made);
     if (!candidates.empty() && random_.chance(0.8)) {
       // Recent ones more often.
       const Made& made = *candidates[candidates.size() - 1 - random_.below(std::min<size_t>(candidates.size(), 3))];
@@ -166,6 +202,7 @@ class Maker {
   Sizes sizes_;
   TestGraph graph_;
   std::vector<Made> made_;
+  uint32_t viewedOutput_ = 0;  // of the last addViewInto()
 };
 
 }  // namespace
@@ -190,21 +227,5 @@ const std::vector<ChainLine>& chainLines() {
 }
 
 TestGraph makeRandomChain(uint64_t seed, size_t count, size_t first) { return Maker(seed).make(count, first); }
-
-size_t rewrittenNodes(const TestGraph& graph) {
-  std::deque<OpView> views;
-  Graph read;
-  read.inputCount = static_cast<uint32_t>(graph.inputs.size());
-  read.inputSlots.resize(read.inputCount);
-  read.outputs = graph.outputs;
-  for (const TestGraph::Node& node : graph.nodes) {
-    GraphNode made;
-    made.inputs = node.inputs;
-    made.constant = node.constant;
-    if (node.test) made.op = &views.emplace_back(std::move(*validate(node.test->desc.desc())));
-    read.nodes.push_back(std::move(made));
-  }
-  return rewriteGraph(std::move(read), Caps{}, {.estimates = false}).graph.nodes.size();
-}
 
 }  // namespace dimple::testing

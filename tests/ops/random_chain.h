@@ -13,10 +13,7 @@ struct ChainLine {
 const std::vector<ChainLine>& chainLines();
 
 // Of `count` operators on tensors of the same sizes, each of which takes what an earlier one made if its types allow;
-// the first is chainLines()[first] with an operator before and one behind it.
+// the first is chainLines()[first] with an operator before and one behind it. Some take or make what others move.
 TestGraph makeRandomChain(uint64_t seed, size_t count, size_t first);
-
-// The nodes of a graph that are left when it is rewritten.
-size_t rewrittenNodes(const TestGraph& graph);
 
 }  // namespace dimple::testing

@@ -135,10 +135,7 @@ class Maker {
     if (!view || view->test.outputs[view->output]->TotalTensorSizeInBytes != tensor.TotalTensorSizeInBytes) return {};
     std::vector<GraphSource> sources;
     for (const DML_BUFFER_TENSOR_DESC* whole : view->test.inputs) {
-      std::vector<std::byte> bytes(whole->TotalTensorSizeInBytes);
-      for (size_t at = 0; at < bytes.size(); ++at) bytes[at] = fill[at % fill.size()];
-      graph_.inputs.push_back({std::move(bytes), false});
-      sources.push_back({GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph_.inputs.size() - 1), 0});
+      sources.push_back(graph_.addInput(whole->TotalTensorSizeInBytes, fill));
       if (random_.chance(0.3)) continue;
       auto same = sameElements(*whole);
       if (!same) continue;
@@ -276,6 +273,12 @@ size_t TestGraph::bytesOf(const GraphSource& source) const {
   if (source.kind == GraphSource::Kind::GraphInput) return inputs[source.index].bytes.size();
   const auto* tensor = tensorOf(source);
   return tensor ? tensor->TotalTensorSizeInBytes : nodes[source.index].constant.size();
+}
+
+GraphSource TestGraph::addInput(size_t bytes, std::span<const std::byte> fill) {
+  Input& input = inputs.emplace_back();
+  for (size_t at = 0; at < bytes; ++at) input.bytes.push_back(fill[at % fill.size()]);
+  return {GraphSource::Kind::GraphInput, static_cast<uint32_t>(inputs.size() - 1), 0};
 }
 
 TestGraph makeRandomGraph(uint64_t seed, size_t count) { return Maker(seed, count).make(); }

@@ -33,6 +33,9 @@ struct TestGraph {
   // What the outputs hold that a source stands for; of a constant or an input of the graph: null.
   const DML_BUFFER_TENSOR_DESC* tensorOf(const GraphSource& source) const;
   size_t bytesOf(const GraphSource& source) const;
+
+  // A new input of so many bytes, those of `fill` again and again.
+  GraphSource addInput(size_t bytes, std::span<const std::byte> fill);
 };
 
 // What a case's input holds, as it lies in memory; what no element covers is 0.

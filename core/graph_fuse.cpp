@@ -123,12 +123,14 @@ GraphOptions graphOptionsWithout(std::string_view names) {
           .estimates = !contains(names, "estimates"),
           .constants = makes("constants"),
           .weights = makes("weights"),
+          .layouts = makes("layouts"),
           .views = makes("views")};
 }
 
 RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& options) {
   RewrittenGraph rewritten = Rewriter(std::move(graph)).rewrite(options);
   if (options.chains) fuseChains(rewritten, caps, options.estimates);
+  if (options.layouts) chooseLayouts(rewritten, caps);
   if (options.views) foldViews(rewritten, caps);
   return rewritten;
 }

@@ -23,6 +23,8 @@ struct GraphOptions {
   // "weights": what follows a product or a convolution and is done to each of its channels goes into its weights and
   // its bias, which are computed at initialization, so that it needs "constants".
   bool weights = true;
+  // "layouts": rows of tensors between nodes begin where products read them in vectors.
+  bool layouts = true;
   // "views": what only moves elements becomes strides of the operators that read them or make them.
   bool views = true;
 };
@@ -44,6 +46,7 @@ RewrittenGraph rewriteGraph(Graph graph, const Caps& caps, const GraphOptions& o
 // The rewrites that have files of their own, in the order in which they are made.
 void foldConstants(Graph& graph);
 void foldWeights(RewrittenGraph& rewritten);
+void chooseLayouts(RewrittenGraph& rewritten, const Caps& caps);
 void foldViews(RewrittenGraph& rewritten, const Caps& caps);
 
 // Nodes in an order in which each comes after those that it takes from.

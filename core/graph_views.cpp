@@ -1,9 +1,9 @@
 // Elements that a node only moves are read where they are, or are made where they go.
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 
+#include "core/changed_operator.h"
 #include "core/graph_fuse.h"
 #include "core/plan_builder.h"
 
@@ -106,55 +106,6 @@ std::string_view familyOf(std::string_view kernel) {
   return kernel;
 }
 
-// An operator with another layout of some of its tensors.
-class ChangedOperator {
- public:
-  explicit ChangedOperator(const OpView& given) : view_(given) {
-    const bool isChain = given.schema().type == DML_OPERATOR_INVALID;
-    if (!isChain) desc_.emplace(DML_OPERATOR_DESC{given.schema().type, given.desc()});
-  }
-
-  void setStrides(Role role, uint32_t index, const std::array<uint32_t, kMaxRank>& given) {
-    const Tensor& tensor = role == Role::Input ? view_.input(index) : view_.output(index);
-    const auto strides = std::span(given).first(tensor.rank);
-    if (desc_) {
-      DML_TENSOR_DESC& target = tensorOf(role, index);
-      const auto flags = static_cast<const DML_BUFFER_TENSOR_DESC*>(target.Desc)->Flags;
-      desc_->setTensor(target, tensor.type, tensor.sizeSpan(), strides, 0, flags);
-    } else if (const auto changed = withStrides(tensor, strides)) {
-      view_.setTensor(role, index, *changed);
-    } else {
-      refused_ = changed.error();
-    }
-  }
-
-  // Refers to this, which may be moved meanwhile.
-  Result<OpView> view() const {
-    if (refused_) return *refused_;
-    return desc_ ? validate(desc_->desc()) : view_;
-  }
-  // What a view refers to.
-  std::optional<OwnedDesc> takeDesc() { return std::move(desc_); }
-
- private:
-  // An input or output of the description, in binding order.
-  DML_TENSOR_DESC& tensorOf(Role role, uint32_t index) {
-    for (const Field& field : desc_->schema().fields) {
-      if (field.role != role || (field.type != FieldType::Tensor && field.type != FieldType::TensorArray)) continue;
-      const uint32_t count = field.type == FieldType::Tensor
-                                 ? 1
-                                 : desc_->field<UINT>(desc_->schema().fields[static_cast<size_t>(field.countField)]);
-      if (index < count) return const_cast<DML_TENSOR_DESC*>(desc_->field<const DML_TENSOR_DESC*>(field))[index];
-      index -= count;
-    }
-    std::abort();
-  }
-
-  OpView view_;
-  std::optional<OwnedDesc> desc_;  // none: a chain
-  std::optional<Error> refused_;
-};
-
 class ViewFolder {
  public:
   ViewFolder(RewrittenGraph& rewritten, const Caps& caps) : rewritten_(rewritten), caps_(caps) {
@@ -237,7 +188,7 @@ class ViewFolder {
     }
     auto view = views.begin();
     for (auto& [reader, change] : readers) {
-      adopt(reader, std::move(change.op), std::move(*view++));
+      adopt(rewritten_, nodes()[reader], std::move(change.op), std::move(*view++));
       for (const auto& [input, source] : change.inputs) {
         nodes()[reader].inputs[input] = source;
         if (Use* from = useOf(source)) from->add({reader, input});
@@ -260,7 +211,7 @@ class ViewFolder {
       source.offset += place->offset * (bits / 8);
       if (source.offset % caps_.bufferOffsetAlignment != 0) return false;
       if (!isReadable(reader.op->schema(), tensor, *place)) return false;
-      changed.op.setStrides(Role::Input, edge.input, place->strides);
+      changed.op.setStrides(Role::Input, edge.input, std::span(place->strides).first(tensor.rank));
       changed.inputs.emplace_back(edge.input, source);
       return true;
     }
@@ -296,10 +247,10 @@ class ViewFolder {
       if (!place || place->offset * (bits / 8) % caps_.bufferOffsetAlignment != 0) continue;
       if (!isReadable(maker.op->schema(), tensor, *place)) continue;
       ChangedOperator changed(*maker.op);
-      changed.setStrides(Role::Output, source.output, place->strides);
+      changed.setStrides(Role::Output, source.output, std::span(place->strides).first(tensor.rank));
       auto view = changed.view();
       if (!view || !isNoSlower(*maker.op, *view)) continue;
-      adopt(source.index, std::move(changed), std::move(*view));
+      adopt(rewritten_, maker, std::move(changed), std::move(*view));
       maker.targets.resize(maker.op->outputs().size());
       maker.targets[source.output] = {GraphSource::Kind::Node, n, part.output, place->offset * (bits / 8)};
       node.written.resize(node.inputs.size());
@@ -321,11 +272,6 @@ class ViewFolder {
       const std::string_view family = familyOf(a.kernel);
       return a.kernel.substr(family.size()).starts_with("_packed") && familyOf(b.kernel) == family;
     });
-  }
-
-  void adopt(uint32_t n, ChangedOperator changed, OpView view) {
-    if (auto desc = changed.takeDesc()) rewritten_.descs.push_back(std::move(*desc));
-    nodes()[n].op = &rewritten_.views.emplace_back(std::move(view));
   }
 
   // ---- what is left over ----

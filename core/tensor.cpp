@@ -115,11 +115,11 @@ Result<Tensor> parseTensor(std::string_view field, const DML_TENSOR_DESC* desc) 
   return tensor;
 }
 
-Result<Tensor> withStrides(const Tensor& tensor, std::span<const uint32_t> strides) {
-  const auto bytes = impliedBytes(tensor.type, tensor.sizeSpan(), strides);
+Result<Tensor> withStrides(const Tensor& tensor, std::span<const uint32_t> strides, uint64_t totalBytes) {
+  if (totalBytes == 0) totalBytes = impliedBytes(tensor.type, tensor.sizeSpan(), strides).value_or(0);
   const auto flags = tensor.ownedByDml ? DML_TENSOR_FLAG_OWNED_BY_DML : DML_TENSOR_FLAG_NONE;
-  const DML_BUFFER_TENSOR_DESC buffer{tensor.type,       flags, tensor.rank, tensor.sizes.data(), strides.data(),
-                                      bytes.value_or(0), 0};
+  const DML_BUFFER_TENSOR_DESC buffer{tensor.type, flags, tensor.rank, tensor.sizes.data(), strides.data(),
+                                      totalBytes,  0};
   const DML_TENSOR_DESC desc{DML_TENSOR_TYPE_BUFFER, &buffer};
   return parseTensor("Tensor", &desc);
 }

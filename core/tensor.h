@@ -43,8 +43,8 @@ Tensor packedTensor(DataType type, std::span<const uint32_t> sizes);
 // DMLCalcBufferTensorSize defines it, but without its 32-bit overflow. No value if the result exceeds 64 bits.
 std::optional<uint64_t> impliedBytes(DataType type, std::span<const uint32_t> sizes, std::span<const uint32_t> strides);
 
-// The same elements in other places, in as many bytes as these imply. Refused where parseTensor() refuses it.
-Result<Tensor> withStrides(const Tensor& tensor, std::span<const uint32_t> strides);
+// The same elements in other places. `totalBytes`: 0 for what these imply. Refused where parseTensor() refuses it.
+Result<Tensor> withStrides(const Tensor& tensor, std::span<const uint32_t> strides, uint64_t totalBytes = 0);
 
 // Parses and checks one description by the rules of the DML_BUFFER_TENSOR_DESC page. `field` names it in messages.
 // The description's pointers must be readable for DimensionCount elements.

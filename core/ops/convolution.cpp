@@ -240,6 +240,7 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
   product.hasC = hasBias;
   product.from[0] = builder.input(convolution.filter);
   product.from[1] = builder.input(0);
+  product.bytes[1] = x.ownedByDml ? 0 : x.totalBytes;
   product.from[2] = builder.input(hasBias ? *convolution.bias : 0);
   product.to = builder.output();
   return {};

@@ -127,6 +127,8 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
     product.matrices.addDimension(sizeFromRight(y, d), {strideFromRight(a, d), strideFromRight(b, d),
                                                         strideFromRight(c, d), strideFromRight(y, d)});
   product.matrices.coalesce();
+  product.bytes[0] = a.ownedByDml ? 0 : a.totalBytes;
+  product.bytes[1] = b.ownedByDml ? 0 : b.totalBytes;
   product.from[0] = builder.input(aIndex);
   product.from[1] = builder.input(bIndex);
   product.from[2] = builder.input(product.hasC ? *cIndex : aIndex);

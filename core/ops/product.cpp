@@ -38,6 +38,7 @@ void transpose(Product& p) {
   std::swap(p.a, p.b);
   for (Product::Strides* s : {&p.a, &p.b, &p.c, &p.y}) std::swap(s->row, s->column);
   std::swap(p.from[0], p.from[1]);
+  std::swap(p.bytes[0], p.bytes[1]);
   for (uint32_t d = 0; d < p.matrices.rank; ++d) std::swap(p.matrices.strides[d][0], p.matrices.strides[d][1]);
   std::swap(p.matrices.base[0], p.matrices.base[1]);
 }
@@ -99,6 +100,30 @@ Dimension depthOfA(const Product& p) { return {p.a.column, p.depth}; }
 Dimension columnsOfB(const Product& p) { return {p.b.column, p.columns}; }
 Dimension depthOfB(const Product& p) { return {p.b.row, p.depth}; }
 
+// Elements that kernels of tiles read at once.
+constexpr uint32_t kTileVector = 4;
+
+// What is read of A or B in vectors along its rows or columns, the last of which may reach over the end: what lies
+// there makes only sums that are not stored.
+uint64_t bytesInVectors(uint32_t number, const Product& p, uint32_t operand) {
+  const Dimension along = operand == 0 ? rowsOfA(p) : columnsOfB(p);
+  const Dimension across = operand == 0 ? depthOfA(p) : depthOfB(p);
+  uint64_t elements =
+      p.matrices.base[operand] + uint64_t{across.size - 1} * across.stride + alignUp(along.size, number);
+  for (uint32_t d = 0; d < p.matrices.rank; ++d)
+    elements += uint64_t{p.matrices.sizes[d] - 1} * p.matrices.strides[d][operand];
+  return elements * byteWidth(p.type);
+}
+
+// Whether A or B comes in vectors that may reach over the end of its rows or columns.
+bool comesInPadded(uint32_t number, const Product& p, uint32_t operand) {
+  Dimension along = operand == 0 ? rowsOfA(p) : columnsOfB(p);
+  const Dimension across = operand == 0 ? depthOfA(p) : depthOfB(p);
+  along.size = static_cast<uint32_t>(alignUp(along.size, number));
+  return comesInAlong(number, p.matrices, operand, along, across) &&
+         bytesInVectors(number, p, operand) <= p.bytes[operand];
+}
+
 const char* refusesTile(const Request& request, const Tile&) {
   const Product& p = request.product;
   // Most of a tile would be idle.
@@ -112,8 +137,10 @@ const char* refusesTile(const Request& request, const Tile&) {
 const char* refusesVector(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const Product& p = request.product;
-  if (!comesIn(4, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of four.";
-  if (!comesIn(4, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of four.";
+  if (!comesIn(kTileVector, p.matrices, 0, rowsOfA(p), depthOfA(p)) && !comesInPadded(kTileVector, p, 0))
+    return "A is not in vectors of four.";
+  if (!comesIn(kTileVector, p.matrices, 1, columnsOfB(p), depthOfB(p)) && !comesInPadded(kTileVector, p, 1))
+    return "B is not in vectors of four.";
   return nullptr;
 }
 
@@ -424,6 +451,10 @@ Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finis
   const uint32_t flags = (toParts ? kToParts : own) | (window || matrices ? 0 : directions(p));
   const uint32_t parameters = builder.parameters(parameterWords(p, {}, window));
   BufferRange to = toParts ? builder.allocateTemporary(p.elements() * slices * 4) : p.to;
+  std::array<BufferRange, 2> from{p.from[0], p.from[1]};
+  for (const uint32_t operand : {0u, 1u})
+    if (!window && !matrices && comesInPadded(kTileVector, p, operand))
+      from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p, operand));
 
   std::vector<Specialization> tiled = specialization;
   if (matrices) {
@@ -437,7 +468,7 @@ Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finis
   if (auto error = builder.add(needsWords ? onWords(algorithm.kernel) : typedKernel(algorithm.kernel, p.type, caps),
                                tilesOf(p, tile) * slices,
                                joined({p.rows, p.columns, p.depth, sliceDepth, slices}, finishWords(p, finish, flags)),
-                               {p.from[0], p.from[1], p.from[2], to}, parameters, tiled, p.multiplyAdds()))
+                               {from[0], from[1], p.from[2], to}, parameters, tiled, p.multiplyAdds()))
     return error;
   if (!toParts) return {};
   const std::string_view combine = window ? "convolution_combine" : "gemm_combine";

@@ -27,6 +27,7 @@ struct Product {
   Strides c;
   Strides y;
   BufferRange from[3]{};  // A, B, C; C's is any readable one if it is absent
+  uint64_t bytes[2]{};    // of A and B that may be read, if some lie behind the last element
   bool hasC = false;
   BufferRange to{};
 

@@ -71,7 +71,8 @@ void load(uint lane, uvec4 base, uint firstRow, uint firstColumn, uint first, ui
 #endif
 ) {
 #if VECTOR
-  // The planner has seen to it that all four elements lie inside or none.
+  // The planner has seen to it that all four elements lie inside or none, or that those outside lie in memory and in
+  // columns or rows that are not stored.
   [[unroll]] for (uint i = 0u; i < kLoads; i += 4u) {
     vec4 quad = vec4(0.0);
     uvec2 place = loadPlace(lane, i, aDepthFirst());

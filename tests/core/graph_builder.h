@@ -79,10 +79,11 @@ class GraphBuilder {
     return planOf(*graph, caps);
   }
   // The plan of the graph with all rewrites but chains and those that `without` names.
-  GraphPlan rewrittenPlan(std::string_view without = "", const Caps& caps = {}) const {
+  // `padded`: rows are read together with what lies between them.
+  GraphPlan rewrittenPlan(std::string_view without = "", const Caps& caps = {}, bool padded = false) const {
     GraphOptions options = graphOptionsWithout(without);
     options.chains = false;
-    return planWith(options, caps);
+    return planWith(options, caps, padded);
   }
   // With chains wherever they are possible.
   GraphPlan chainedPlan(std::string_view without = "", const Caps& caps = {}) const {
@@ -92,15 +93,15 @@ class GraphBuilder {
   }
 
  private:
-  GraphPlan planWith(const GraphOptions& options, const Caps& caps) const {
+  GraphPlan planWith(const GraphOptions& options, const Caps& caps, bool padded = false) const {
     auto graph = read();
     REQUIRE_MESSAGE(graph, graph.error().text);
-    return planOf(rewriteGraph(std::move(*graph), caps, options).graph, caps);
+    return planOf(rewriteGraph(std::move(*graph), caps, options).graph, caps, padded);
   }
-  static GraphPlan planOf(const Graph& graph, const Caps& caps) {
+  static GraphPlan planOf(const Graph& graph, const Caps& caps, bool padded = false) {
     auto planned = planGraph(graph, caps);
     REQUIRE_MESSAGE(planned, planned.error().text);
-    const std::string unwritten = firstUnwritten(planned->plan);
+    const std::string unwritten = firstUnwritten(planned->plan, padded);
     REQUIRE_MESSAGE(unwritten.empty(), unwritten);
     return std::move(*planned);
   }

@@ -190,6 +190,57 @@ GPU_TEST_CASE("graphs: an activation in the operator before it answers what it a
   CHECK(graphs >= 40);
 }
 
+// A convolution of one place behind what makes `places` of each channel.
+TestGraph pointwise(const std::string& type, const std::string& maker, uint32_t height, uint32_t width) {
+  TestGraph graph;
+  const std::string places = cat(",", height, ",", width, "]");
+  const auto add = [&](const std::string& line) {
+    auto test = parseTestCase(line);
+    REQUIRE(test);
+    TestGraph::Node node;
+    for (size_t i = 0; i < test->inputs.size(); ++i) {
+      node.inputs.emplace_back();
+      if (!test->inputs[i]) continue;
+      if (i == 0 && !graph.nodes.empty())
+        node.inputs.back() = {GraphSource::Kind::Node, static_cast<uint32_t>(graph.nodes.size() - 1), 0};
+      else
+        node.inputs.back() = graph.addInput(fillBytes(*test, i).size(), fillBytes(*test, i));
+    }
+    node.test = std::move(*test);
+    graph.places.push_back(graph.nodes.size());
+    graph.nodes.push_back(std::move(node));
+  };
+  const std::string window = "DimensionCount=2 Strides=[1,1] StartPadding=[1,1] EndPadding=[1,1]";
+  const std::string tensor = cat(type, "[2,64", places);
+  if (maker == "pooling")
+    add(cat("MAX_POOLING InputTensor=", tensor, " OutputTensor=", tensor, " ", window, " WindowSize=[3,3]"));
+  else
+    add(cat("CONVOLUTION InputTensor=", type, "[2,40", places, " FilterTensor=", type, "[64,40,3,3] OutputTensor=",
+            tensor, " ", window, " Dilations=[1,1] OutputPadding=[0,0] GroupCount=1 Mode=1 Direction=0"));
+  add(cat("CONVOLUTION InputTensor=", tensor, " FilterTensor=", type, "[80,64,1,1] OutputTensor=", type, "[2,80",
+          places,
+          " DimensionCount=2 Strides=[1,1] Dilations=[1,1] StartPadding=[0,0] EndPadding=[0,0] OutputPadding=[0,0] "
+          "GroupCount=1 Mode=1 Direction=0"));
+  graph.outputs.push_back({GraphSource::Kind::Node, 1, 0});
+  return graph;
+}
+
+GPU_TEST_CASE("graphs: rows that begin at vectors answer what packed ones answer") {
+  StepMemory memory;
+  for (const char* type : {"f32", "f16"})
+    for (const char* maker : {"pooling", "convolution"})
+      for (const auto& [height, width] : {std::pair(7u, 7u), {5u, 13u}, {9u, 14u}}) {
+        const TestGraph graph = pointwise(type, maker, height, width);
+        const auto planned = planTestGraph(graph, {}, "");
+        REQUIRE(planned);
+        const Tensor& rows = planned->rewritten.graph.nodes[1].op->input(0);
+        CHECK(rows.strides[1] % 4 == 0);
+        CHECK(rows.strides[1] > height * width);
+        const std::string failure = compareWithNodes(gpu, memory, graph, compareWithLargest);
+        CHECK_MESSAGE(failure.empty(), failure);
+      }
+}
+
 // A line with the tensors of these fields owned by DML.
 std::string withOwned(std::string line, std::initializer_list<std::string_view> fields) {
   for (const std::string_view field : fields) {

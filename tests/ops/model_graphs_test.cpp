@@ -1,6 +1,7 @@
 // Graphs in the shapes of known networks: what rewriting saves of them, and that they answer what their nodes answer.
 #include "tests/ops/model_graphs.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -19,7 +20,7 @@ std::string rowOf(std::string_view model, const TestGraph& test, std::string_vie
   const auto planned = planTestGraph(test, caps, without);
   REQUIRE_MESSAGE(planned, planned.error().text);
   const Plan& plan = planned->plan.plan;
-  const std::string unwritten = firstUnwritten(plan);
+  const std::string unwritten = firstUnwritten(plan, true);
   CHECK_MESSAGE(unwritten.empty(), unwritten);
   const PlanTotals totals = totalsOf(plan.execution);
   const auto megabytes = [](uint64_t bytes) {
@@ -42,6 +43,7 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
                                          {"chains", "all but chains"},
                                          {"constants", "all but constants"},
                                          {"weights", "all but weights"},
+                                         {"layouts", "all but layouts"},
                                          {"views", "all but views"},
                                          {"", "all"}}) {
       const std::string row = rowOf(model, graph, without, shown);
@@ -51,6 +53,27 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
   check("SqueezeNet", squeezeNet(224, 1, false));
   check("ResNet-50", resNet50(224, 1, 6, false));
   check("transformer", transformer(6, 128, 512, 8, false));
+}
+
+// Dispatches of kernels for tiles, by whether they read vectors.
+std::string tilesOf(const TestGraph& graph, std::string_view without) {
+  const auto planned = planTestGraph(graph, {}, without);
+  REQUIRE(planned);
+  const auto count = [&](std::string_view kernel) {
+    return static_cast<size_t>(std::ranges::count_if(planned->plan.plan.execution, [&](const Dispatch& dispatch) {
+      return std::string_view(dispatch.kernel).starts_with(kernel);
+    }));
+  };
+  return cat(count("gemm_tile"), " of elements, ", count("gemm_vector_tile") + count("gemm_large_tile"), " of vectors");
+}
+
+TEST_CASE("models: layouts let products read vectors") {
+  const TestGraph small = squeezeNet(224, 1, false);
+  CHECK(tilesOf(small, "layouts") == "17 of elements, 0 of vectors");
+  CHECK(tilesOf(small, "") == "0 of elements, 17 of vectors");
+  const TestGraph deep = resNet50(224, 1, 6, false);
+  CHECK(tilesOf(deep, "layouts") == "5 of elements, 28 of vectors");
+  CHECK(tilesOf(deep, "") == "2 of elements, 31 of vectors");
 }
 
 GPU_TEST_CASE("models: small ones answer what their nodes answer") {

@@ -5,6 +5,7 @@
 #
 # The target is build/linux-fuzz/bin/TARGET. Its corpus, tests/fuzz/TARGET.corpus, holds an input a line, in hexadecimal;
 # it is unpacked into build/fuzz/TARGET, where new inputs are added. What makes the target fail is kept beside it.
+# onnx_model begins with the models of the standard's tests (Debian's libonnx-testdata, or DIMPLE_ONNX_TESTDATA), too.
 #
 #   tools/fuzz.sh --keep TARGET
 #
@@ -48,8 +49,14 @@ while read -r line; do
   # shellcheck disable=SC2059  # the line becomes escapes
   printf "$(sed 's/../\\x&/g' <<<"$line")" >"$corpus/kept-$((number += 1))"
 done <"$file"
+options=(-max_len=400)
+if [[ $target == onnx_model ]]; then
+  options=(-max_len=1000 "-seed_inputs=@$corpus.seeds")
+  find "${DIMPLE_ONNX_TESTDATA:-/usr/share/libonnx-testdata/data}/node" -name model.onnx -size -1000c |
+    paste -sd, | tr -d '\n' >"$corpus.seeds"
+fi
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-if "$program" -max_total_time="$seconds" -max_len=400 -timeout=5 -rss_limit_mb=4000 \
+if "$program" -max_total_time="$seconds" "${options[@]}" -timeout=5 -rss_limit_mb=4000 \
   -artifact_prefix="build/fuzz/" "$@" "$corpus" >"$corpus.log" 2>&1; then
   tail -1 "$corpus.log"
 else

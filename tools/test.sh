@@ -297,7 +297,15 @@ if ((withSanitizers)); then
     runProgram "core_tests (tsan)" setarch "$(uname -m)" -R build/linux-tsan/bin/core_tests --test-case="null: *"
 
   must "configure linux-fuzz" configure linux-fuzz "${again[@]}"
-  must "build linux-fuzz" build linux-fuzz create_operator compile_graph
+  loader=0
+  [[ ! -x build/linux-release/bin/onnx_tests ]] || loader=1
+  must "build linux-fuzz" build linux-fuzz create_operator compile_graph $( ((loader)) && echo onnx_model)
+  # Each takes one processor: the loader has its minute beside the others.
+  loaderLog=$(logOf "fuzz onnx_model")
+  if ((loader)); then
+    tools/fuzz.sh onnx_model 60 >"$loaderLog" 2>&1 &
+    loader=$!
+  fi
   for target in create_operator compile_graph; do
     if stage "fuzz $target" tools/fuzz.sh $target 30; then
       passed=$((passed + 1))
@@ -305,5 +313,14 @@ if ((withSanitizers)); then
       fail "fuzz $target"
     fi
   done
+  if ((!loader)); then
+    skip "fuzz onnx_model" "libonnx or libprotobuf was not found"
+  elif stage "fuzz onnx_model" wait "$loader"; then
+    tail -1 "$loaderLog"
+    passed=$((passed + 1))
+  else
+    cat "$loaderLog"
+    fail "fuzz onnx_model"
+  fi
 fi
 finish

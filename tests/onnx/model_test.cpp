@@ -104,6 +104,17 @@ TEST_CASE("onnx models: what cannot be a model is refused") {
   CHECK(refusal([&] { foreign.model(); }).find("domain") != std::string::npos);
 }
 
+TEST_CASE("onnx models: names of any bytes do not cut a message short") {
+  ModelMaker maker = addModel();
+  maker.proto().mutable_graph()->mutable_node(0)->set_input(0, std::string("no\0ne", 5));
+  CHECK(refusal([&] { maker.model(); }).find("no?ne") != std::string::npos);
+  CHECK(refusal([&] { maker.model(); }).ends_with('.'));
+}
+
+TEST_CASE("onnx models: no tensor is of a type without conversions") {
+  CHECK(refusal([] { HostTensor(Type::BFloat16, {2}); }) == "A tensor is of bfloat16, which is not supported.");
+}
+
 TEST_CASE("onnx models: tensors whose sizes and data disagree are refused") {
   const auto refused = [](auto change) {
     ModelMaker maker = addModel();

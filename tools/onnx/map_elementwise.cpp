@@ -162,7 +162,7 @@ void mapClip(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   Value x = node.input(0);
   const Type type = x.type;
-  for (const size_t bound : {1, 2})
+  for (const size_t bound : {size_t{1}, size_t{2}})
     if (node.has(bound) && node.input(bound).type != type)
       throw ModelError(
           cat("Input ", bound, " is of ", typeName(node.input(bound).type), ", expected ", typeName(type), "."));

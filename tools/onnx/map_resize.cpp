@@ -89,7 +89,7 @@ HostTensor weights(const Resizing& resizing, const Axis& axis, Type type) {
       sum += w;
     }
     for (int64_t i = 0; i < axis.input; ++i)
-      matrix.setReal(static_cast<size_t>(i * axis.output + y), sum ? column[static_cast<size_t>(i)] / sum : 0);
+      matrix.setReal(static_cast<size_t>(i * axis.output + y), sum != 0 ? column[static_cast<size_t>(i)] / sum : 0);
   }
   return matrix;
 }

@@ -134,9 +134,9 @@ void Session::checkInputs(const std::map<std::string, HostTensor>& inputs) const
       throw ModelError(cat("Input \"", input.name, "\" has sizes ", listText(tensor.sizes), ", expected ",
                            dimensionsText(*input.dimensions), "."));
   }
-  for (const auto& [name, tensor] : inputs)
-    if (std::ranges::none_of(model_.inputs(), [&](const ModelInput& input) { return input.name == name; }))
-      throw ModelError(cat("The model has no input \"", name, "\"."));
+  for (const auto& given : inputs)
+    if (std::ranges::none_of(model_.inputs(), [&](const ModelInput& input) { return input.name == given.first; }))
+      throw ModelError(cat("The model has no input \"", given.first, "\"."));
 }
 
 std::vector<NamedTensor> Session::run(const std::map<std::string, HostTensor>& inputs) {
@@ -174,8 +174,8 @@ void Session::Planner::addInputs() {
       values_[name] = hostValue(read_[name]);
       continue;
     }
-    ComPtr<ID3D12Resource> buffer =
-        createBuffer(session_.context_, (tensor.elements() * traits(tensor.type).deviceBytes + 3) / 4 * 4);
+    ComPtr<ID3D12Resource> buffer = createBuffer(
+        session_.context_, (static_cast<uint64_t>(tensor.elements()) * traits(tensor.type).deviceBytes + 3) / 4 * 4);
     upload(session_.context_, buffer.Get(), tensor);
     live_[name] = {std::move(buffer), tensor.type, tensor.sizes};
   }

@@ -26,7 +26,7 @@ constexpr TypeTraits kTypes[] = {
     {Type::Double, "double", 8, DML_TENSOR_DATA_TYPE_FLOAT32, 4},
     {Type::UInt32, "uint32", 4, DML_TENSOR_DATA_TYPE_UINT32, 4},
     {Type::UInt64, "uint64", 8, DML_TENSOR_DATA_TYPE_UINT64, 8},
-    {Type::BFloat16, "bfloat16", 2, DML_TENSOR_DATA_TYPE_UNKNOWN, 0},
+    {Type::BFloat16, "bfloat16", 0, DML_TENSOR_DATA_TYPE_UNKNOWN, 0},
     {Type::UInt4, "uint4", 1, DML_TENSOR_DATA_TYPE_UINT8, 1},
     {Type::Int4, "int4", 1, DML_TENSOR_DATA_TYPE_INT8, 1},
 };

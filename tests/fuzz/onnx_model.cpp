@@ -1,0 +1,194 @@
+// Reads whatever model the bytes are, plans it for inputs of the sizes that it asks for, and runs it on a device that
+// executes nothing. Models that are refused must say why in a sentence.
+//
+// Half of the changes are of models: another operator, attribute, size or input in the place of one; the others of
+// bytes.
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <random>
+
+#include "tests/null/null_context.h"
+#include "tools/onnx/failure.h"
+#include "tools/onnx/session.h"
+
+constexpr size_t kMostBytes = size_t{64} << 20;
+
+// What a model asks for beyond that is refused as on a machine without the memory; the sanitizer would end there.
+void* operator new(size_t bytes) {
+  void* const memory = bytes > kMostBytes ? nullptr : std::malloc(bytes ? bytes : 1);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return std::malloc(bytes ? bytes : 1); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace dimple::testing {
+namespace {
+
+using onnx::HostTensor;
+
+constexpr int64_t kMostElements = 1 << 16;
+
+// Nothing if they would be too large.
+std::optional<std::map<std::string, HostTensor>> inputsOf(const onnx::Model& model) {
+  std::map<std::string, HostTensor> inputs;
+  for (const onnx::ModelInput& input : model.inputs()) {
+    onnx::Sizes sizes;
+    for (const onnx::Dimension& dimension : input.dimensions.value_or(std::vector<onnx::Dimension>{}))
+      sizes.push_back(dimension.size < 0 ? 2 : dimension.size);
+    int64_t elements = 1;
+    for (const int64_t size : sizes)
+      if (size > kMostElements || (elements *= size) > kMostElements) return std::nullopt;
+    HostTensor tensor(input.type, sizes);
+    for (size_t i = 0; i < static_cast<size_t>(elements); ++i) tensor.setInteger(i, static_cast<int64_t>(i % 3));
+    inputs.emplace(input.name, std::move(tensor));
+  }
+  return inputs;
+}
+
+void checkSentence(const std::exception& error) {
+  if (std::string_view(error.what()).ends_with('.')) return;
+  std::fprintf(stderr, "no sentence: %s\n", error.what());
+  __builtin_trap();
+}
+
+class Changes {
+ public:
+  explicit Changes(unsigned seed) : random_(seed) {}
+
+  void change(::onnx::GraphProto& graph) {
+    if (graph.node_size() == 0) return;
+    auto& node = *graph.mutable_node(pick(graph.node_size()));
+    switch (random_() % 7) {
+      case 0:
+      case 1:
+        if (node.attribute_size()) changeAttribute(*node.mutable_attribute(pick(node.attribute_size())));
+        break;
+      case 2:
+        if (node.input_size()) node.set_input(pick(node.input_size()), node.input(pick(node.input_size())));
+        break;
+      case 3:
+        if (node.input_size()) node.mutable_input()->RemoveLast();
+        break;
+      case 4:
+        if (graph.input_size()) changeType(*graph.mutable_input(pick(graph.input_size()))->mutable_type());
+        break;
+      case 5:
+        if (graph.initializer_size()) changeTensor(*graph.mutable_initializer(pick(graph.initializer_size())));
+        break;
+      default:
+        // Twice: what reads the first one's output may be the same operator.
+        if (node.output_size()) {
+          auto& added = *graph.add_node() = node;
+          added.set_output(0, node.output(0) + "2");
+          if (added.input_size()) added.set_input(0, node.output(0));
+          graph.add_output()->set_name(added.output(0));
+        }
+    }
+  }
+
+ private:
+  int pick(int count) { return static_cast<int>(random_() % static_cast<unsigned>(count)); }
+  int64_t number() {
+    constexpr int64_t kNumbers[] = {
+        std::numeric_limits<int64_t>::min(), -(int64_t{1} << 31) - 1, -3, -1, 0, 1, 2, 3, 5, 9, 65, int64_t{1} << 40,
+        std::numeric_limits<int64_t>::max()};
+    return kNumbers[pick(static_cast<int>(std::size(kNumbers)))];
+  }
+
+  void changeAttribute(::onnx::AttributeProto& attribute) {
+    using Attribute = ::onnx::AttributeProto;
+    switch (attribute.type()) {
+      case Attribute::INT:
+        attribute.set_i(number());
+        break;
+      case Attribute::FLOAT:
+        attribute.set_f(static_cast<float>(number()));
+        break;
+      case Attribute::STRING:
+        attribute.set_s("?");
+        break;
+      case Attribute::TENSOR:
+        changeTensor(*attribute.mutable_t());
+        break;
+      case Attribute::GRAPH:
+        change(*attribute.mutable_g());
+        break;
+      case Attribute::INTS:
+        if (attribute.ints_size() == 0 || random_() % 4 == 0)
+          attribute.add_ints(number());
+        else
+          attribute.set_ints(pick(attribute.ints_size()), number());
+        break;
+      default:
+        break;
+    }
+  }
+
+  void changeType(::onnx::TypeProto& type) {
+    auto& tensor = *type.mutable_tensor_type();
+    if (random_() % 3 == 0) tensor.set_elem_type(pick(24));
+    auto& shape = *tensor.mutable_shape();
+    if (shape.dim_size() == 0 || random_() % 4 == 0)
+      shape.add_dim()->set_dim_value(number());
+    else
+      shape.mutable_dim(pick(shape.dim_size()))->set_dim_value(number());
+  }
+
+  void changeTensor(::onnx::TensorProto& tensor) {
+    switch (random_() % 4) {
+      case 0:
+        tensor.set_data_type(pick(24));
+        break;
+      case 1:
+        if (tensor.dims_size()) tensor.set_dims(pick(tensor.dims_size()), number());
+        break;
+      case 2:
+        if (tensor.int64_data_size()) tensor.set_int64_data(pick(tensor.int64_data_size()), number());
+        break;
+      default:
+        tensor.set_data_location(::onnx::TensorProto::EXTERNAL);
+        auto& location = *tensor.add_external_data();
+        location.set_key("location");
+        location.set_value(random_() % 2 ? "/etc/passwd" : "../data");
+    }
+  }
+
+  std::minstd_rand random_;
+};
+
+}  // namespace
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t mostSize);
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mostSize, unsigned seed) {
+  ::onnx::ModelProto model;
+  if (seed % 2 == 0 || !model.ParseFromArray(data, static_cast<int>(size)))
+    return LLVMFuzzerMutate(data, size, mostSize);
+  Changes(seed / 2).change(*model.mutable_graph());
+  if (model.ByteSizeLong() > mostSize) return size;
+  model.SerializeToArray(data, static_cast<int>(mostSize));
+  return model.ByteSizeLong();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const auto context = createNullContext(kMostBytes);
+  try {
+    const onnx::Model model = onnx::Model::parse({reinterpret_cast<const char*>(data), size}, {});
+    const auto inputs = inputsOf(model);
+    if (!inputs) return 0;
+    onnx::Session session(*context.Get(), model);
+    session.run(*inputs);
+    session.run(*inputs);
+  } catch (const onnx::ModelError& error) {
+    checkSentence(error);
+  } catch (const onnx::DeviceError& error) {
+    checkSentence(error);
+  } catch (const std::bad_alloc&) {
+  }
+  return 0;
+}
+
+}  // namespace dimple::testing

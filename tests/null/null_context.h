@@ -1,0 +1,13 @@
+// A context over the null device (tests/null/null_device.h): buffers hold what is uploaded, and nothing is computed.
+#pragma once
+
+#include <dimple.h>
+
+#include <wrl/client.h>
+
+namespace dimple::testing {
+
+// Buffers of more than `mostBytes` are refused as out of memory.
+Microsoft::WRL::ComPtr<IDimpleContext> createNullContext(UINT64 mostBytes);
+
+}  // namespace dimple::testing

@@ -10,6 +10,7 @@
 #                            also from Windows programs (tools/wine/run.sh)
 #   tools/setup.sh --matrices  also a lavapipe with cooperative matrices, which no release of Debian has yet
 #   tools/setup.sh --microsoft  also Microsoft's DirectML.dll, to check the tests against (docs/microsoft.md)
+#   tools/setup.sh --onnx-runtime  also ONNX Runtime for Windows, to run on our DirectML.dll (docs/onnx-runtime.md)
 #
 # Debian 12 and 13 are set up by the script: packages of the distribution itself are installed with apt (as root or
 # through sudo); newer ones are only unpacked under build/deps, never installed. A second run changes nothing and takes
@@ -24,6 +25,7 @@ wantOcr=0
 wantFuzz=0
 wantD3d12=0
 wantMicrosoft=0
+wantOnnxRuntime=0
 wantMatrices=0
 for argument in "$@"; do
   case $argument in
@@ -33,12 +35,13 @@ for argument in "$@"; do
     --d3d12) wantD3d12=1 ;;
     --matrices) wantMatrices=1 ;;
     --microsoft) wantD3d12=1 wantMicrosoft=1 ;;
+    --onnx-runtime) wantD3d12=1 wantOnnxRuntime=1 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --ocr, --fuzz, --d3d12, --matrices, --microsoft)." >&2
+      echo "setup: unknown option $argument (known: --demo, --ocr, --fuzz, --d3d12, --matrices, --microsoft, --onnx-runtime)." >&2
       exit 2
       ;;
   esac
@@ -324,6 +327,7 @@ if ((wantD3d12)); then
   setupWineBridge
 fi
 ((!wantMicrosoft)) || setupMicrosoft
+((!wantOnnxRuntime)) || setupOnnxRuntime
 if ((wantMatrices)); then
   . "$root/tools/setup_matrices.sh"
   setupMatrices

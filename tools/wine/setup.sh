@@ -73,24 +73,44 @@ setupWineBridge() {
   fi
 }
 
-# Microsoft's DirectML, against which the tests are checked by hand (docs/microsoft.md): from the package of a program
-# that carries it.
-microsoftPackage=onnxruntime-node
-microsoftVersion=1.30.0
-fetchMicrosoftDirectML() {
-  local work=$deps/.microsoft
+# Microsoft's DirectML, against which the tests are checked by hand (docs/microsoft.md), and ONNX Runtime, which runs on
+# ours (docs/onnx-runtime.md): from the package of a program that carries both.
+onnxRuntimePackage=onnxruntime-node
+onnxRuntimeVersion=1.30.0
+fetchOnnxRuntimeFiles() { # work folder, files of Windows; they are left in the work folder
+  local work=$1 file
+  shift
   rm -rf "$work"
-  mkdir -p "$work/microsoft"
-  (cd "$work" && retry npm pack --silent "$microsoftPackage@$microsoftVersion" >/dev/null) &&
-    tar -xzf "$work/$microsoftPackage-$microsoftVersion.tgz" -C "$work/microsoft" --strip-components=5 \
-      package/bin/napi-v6/win32/x64/DirectML.dll || return 1
-  rm -rf "$deps/microsoft"
-  mv "$work/microsoft" "$deps/microsoft"
-  rm -rf "$work"
+  mkdir -p "$work"
+  (cd "$work" && retry npm pack --silent "$onnxRuntimePackage@$onnxRuntimeVersion" >/dev/null) || return 1
+  for file in "$@"; do
+    tar -xzf "$work/$onnxRuntimePackage-$onnxRuntimeVersion.tgz" -C "$work" --strip-components=5 \
+      "package/bin/napi-v6/win32/x64/$file" || return 1
+  done
+  rm "$work"/*.tgz
 }
 
 setupMicrosoft() {
   [[ ! -f $deps/microsoft/DirectML.dll ]] || return 0
-  say "fetching Microsoft's DirectML of $microsoftPackage $microsoftVersion with npm into build/deps/microsoft"
-  fetchMicrosoftDirectML || die "Microsoft's DirectML could not be downloaded."
+  say "fetching Microsoft's DirectML of $onnxRuntimePackage $onnxRuntimeVersion with npm into build/deps/microsoft"
+  fetchOnnxRuntimeFiles "$deps/.microsoft" DirectML.dll || die "Microsoft's DirectML could not be downloaded."
+  rm -rf "$deps/microsoft"
+  mv "$deps/.microsoft" "$deps/microsoft"
+}
+
+# The headers are Debian's, which are older: functions are only added to the interface.
+onnxRuntimeHeaders=libonnxruntime-dev
+fetchOnnxRuntime() { # work folder
+  fetchOnnxRuntimeFiles "$1" onnxruntime.dll && mkdir "$1/apt" && prepareSuites "$1/apt" trixie &&
+    (cd "$1/apt" && retry apt-get "${suiteOptions[@]}" download "$onnxRuntimeHeaders") &&
+    dpkg-deb -x "$1"/apt/*.deb "$1/apt/root" && mv "$1/apt/root/usr/include" "$1/" && rm -rf "$1/apt"
+}
+
+setupOnnxRuntime() {
+  [[ ! -f $deps/onnx_runtime/onnxruntime.dll ]] || return 0
+  say "fetching ONNX Runtime of $onnxRuntimePackage $onnxRuntimeVersion with npm, $onnxRuntimeHeaders with apt, into build/deps/onnx_runtime"
+  fetchOnnxRuntime "$deps/.onnx_runtime" >"$deps/onnx_runtime.log" 2>&1 ||
+    die "ONNX Runtime could not be downloaded; see $deps/onnx_runtime.log."
+  rm -rf "$deps/onnx_runtime"
+  mv "$deps/.onnx_runtime" "$deps/onnx_runtime"
 }

@@ -1,0 +1,367 @@
+// Runs ONNX models in an unmodified onnxruntime.dll, on its DirectML provider with the DirectML.dll beside this
+// program, and compares them with its CPU provider.
+//
+//   onnx_runtime_models.exe [--runs N] [--adapter] [--verbose] FOLDER...
+//
+// Each folder holds model.onnx and an array NAME.npy for each of its inputs. The provider is given a device and a queue
+// of this program's, or with --adapter makes them of the first adapter itself. Every model runs in two sessions, which
+// know the inputs' sizes: one in which the provider compiles graphs, and one operator by operator.
+//
+// It ends with 1 if a model does not run, has a node on the CPU, or differs.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "backend_d3d12/d3d12.h"
+
+#include <dimple.h>
+
+// What the header takes for granted of Visual C++.
+#ifndef _MSC_VER
+#define _stdcall __stdcall
+#define _Frees_ptr_opt_
+#endif
+#define ORT_API_MANUAL_INIT
+#include <onnxruntime_cxx_api.h>
+
+#include "core/text.h"
+#include "tools/dimple/npy.h"
+
+namespace dimple::testing {
+namespace {
+
+using Microsoft::WRL::ComPtr;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kTolerance = 1e-3;
+
+// Of dml_provider_factory.h, which is in no package of headers: the first entries of the provider's own functions.
+struct DmlApi {
+  OrtStatus*(ORT_API_CALL* appendAdapter)(OrtSessionOptions*, int adapter);
+  OrtStatus*(ORT_API_CALL* appendDevice)(OrtSessionOptions*, IDMLDevice*, ID3D12CommandQueue*);
+};
+
+struct Options {
+  int runs = 10;
+  bool adapter = false;
+  bool verbose = false;
+  std::vector<std::filesystem::path> folders;
+};
+
+void check(HRESULT result, const char* call) {
+  if (SUCCEEDED(result)) return;
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", static_cast<unsigned>(result));
+  throw std::runtime_error(cat(call, " fails with ", text, "."));
+}
+
+// By way of void*, since compilers warn of a cast between function types.
+template <class Function>
+Function functionOf(HMODULE library, const char* name) {
+  const auto function = reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(library, name)));
+  if (!function) throw std::runtime_error(cat("A library has no ", name, "."));
+  return function;
+}
+
+HMODULE load(const char* name) {
+  const HMODULE library = LoadLibraryA(name);
+  if (!library) throw std::runtime_error(cat(name, " cannot be loaded (error ", GetLastError(), ")."));
+  char path[MAX_PATH] = {};
+  GetModuleFileNameA(library, path, MAX_PATH);
+  std::printf("%s\n", path);
+  return library;
+}
+
+// Where nodes were placed, which only the log tells.
+struct Placement {
+  std::map<std::string, int> nodes;  // by provider
+  std::map<std::string, int> onCpu;  // by type of operator
+  std::string provider;              // whose nodes are being told
+};
+
+struct Log {
+  bool verbose = false;
+  Placement placement;  // of the last session
+};
+
+// " All nodes placed on [P]. Number of nodes: N", or for each provider " Node(s) placed on [P]. Number of nodes: N" and
+// a line "  Type (name)" for each node.
+void ORT_API_CALL logged(void* context, OrtLoggingLevel level, const char*, const char*, const char*,
+                         const char* message) {
+  Log& log = *static_cast<Log*>(context);
+  Placement& found = log.placement;
+  const std::string_view text = message;
+  const auto begin = text.find("placed on ["), end = text.find("]. Number of nodes: ");
+  if (begin != text.npos && end != text.npos) {
+    found.provider = text.substr(begin + 11, end - begin - 11);
+    found.nodes[found.provider] += std::atoi(message + end + 20);
+  } else if (text.starts_with("  ") && found.provider == "CPUExecutionProvider") {
+    ++found.onCpu[std::string(text.substr(2, text.find(' ', 2) - 2))];
+  } else {
+    found.provider.clear();
+  }
+  if (level >= ORT_LOGGING_LEVEL_ERROR || log.verbose) {
+    std::printf("  %s\n", message);
+    std::fflush(stdout);
+  }
+}
+
+struct Device {
+  ComPtr<ID3D12Device> d3d12;
+  ComPtr<ID3D12CommandQueue> queue;
+  ComPtr<IDMLDevice> dml;
+
+  explicit Device(HMODULE directml) {
+    check(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d12)), "D3D12CreateDevice");
+    const D3D12_COMMAND_QUEUE_DESC desc = {D3D12_COMMAND_LIST_TYPE_DIRECT, 0, D3D12_COMMAND_QUEUE_FLAG_NONE, 0};
+    check(d3d12->CreateCommandQueue(&desc, IID_PPV_ARGS(&queue)), "CreateCommandQueue");
+    using Create = HRESULT(WINAPI*)(ID3D12Device*, DML_CREATE_DEVICE_FLAGS, DML_FEATURE_LEVEL, REFIID, void**);
+    check(functionOf<Create>(directml, "DMLCreateDevice1")(d3d12.Get(), DML_CREATE_DEVICE_FLAG_NONE,
+                                                           DML_FEATURE_LEVEL_5_0, IID_PPV_ARGS(&dml)),
+          "DMLCreateDevice1");
+  }
+};
+
+ONNXTensorElementDataType elementType(DataType type) {
+  switch (type) {
+    case DML_TENSOR_DATA_TYPE_FLOAT32:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+    case DML_TENSOR_DATA_TYPE_INT64:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+    case DML_TENSOR_DATA_TYPE_INT32:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
+    default:
+      throw std::runtime_error(cat("An input has the data type ", dataTypeName(type), "."));
+  }
+}
+
+struct Input {
+  std::string name;
+  tool::NpyArray array;
+  std::vector<int64_t> sizes;
+};
+
+using Results = std::vector<std::vector<float>>;
+
+class Model {
+ public:
+  Model(const Ort::Env& env, std::filesystem::path folder) : env_(env), folder_(std::move(folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      if (entry.path().extension() != ".npy") continue;
+      Input input{entry.path().stem().string(), tool::readNpy(entry.path()), {}};
+      input.sizes.assign(input.array.sizes.begin(), input.array.sizes.end());
+      inputs_.push_back(std::move(input));
+    }
+  }
+
+  // Sizes that the model leaves open become those of its inputs. The model was opened before.
+  void fixSizes(Ort::SessionOptions& options) {
+    Ort::AllocatorWithDefaultOptions allocator;
+    for (size_t i = 0; i < session_->GetInputCount(); ++i) {
+      const std::string name = session_->GetInputNameAllocated(i, allocator).get();
+      const auto input = std::ranges::find(inputs_, name, &Input::name);
+      if (input == inputs_.end()) throw std::runtime_error(cat("There is no ", name, ".npy."));
+      const auto type = session_->GetInputTypeInfo(i);
+      std::vector<const char*> symbols(input->sizes.size());
+      type.GetTensorTypeAndShapeInfo().GetSymbolicDimensions(symbols.data(), symbols.size());
+      for (size_t k = 0; k < symbols.size(); ++k)
+        if (*symbols[k])
+          Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(options, symbols[k], input->sizes[k]));
+    }
+  }
+
+  void open(const Ort::SessionOptions& options) {
+    session_.emplace(env_, (folder_ / "model.onnx").c_str(), options);
+    Ort::AllocatorWithDefaultOptions allocator;
+    outputs_.clear();
+    for (size_t i = 0; i < session_->GetOutputCount(); ++i)
+      outputs_.emplace_back(session_->GetOutputNameAllocated(i, allocator).get());
+  }
+
+  // The outputs of element type float.
+  Results run() {
+    const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeCPU);
+    std::vector<const char*> inputNames, outputNames;
+    std::vector<Ort::Value> values;
+    for (Input& input : inputs_) {
+      inputNames.push_back(input.name.c_str());
+      values.push_back(Ort::Value::CreateTensor(memory, input.array.bytes.data(), input.array.bytes.size(),
+                                                input.sizes.data(), input.sizes.size(), elementType(input.array.type)));
+    }
+    for (const std::string& name : outputs_) outputNames.push_back(name.c_str());
+    const auto made = session_->Run(Ort::RunOptions{nullptr}, inputNames.data(), values.data(), values.size(),
+                                    outputNames.data(), outputNames.size());
+    Results results;
+    for (const Ort::Value& value : made) {
+      const auto info = value.GetTensorTypeAndShapeInfo();
+      if (info.GetElementType() != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT) continue;
+      const float* elements = value.GetTensorData<float>();
+      results.emplace_back(elements, elements + info.GetElementCount());
+    }
+    if (results.empty()) throw std::runtime_error("The model has no output of floats.");
+    return results;
+  }
+
+ private:
+  const Ort::Env& env_;
+  std::filesystem::path folder_;
+  std::vector<Input> inputs_;
+  std::vector<std::string> outputs_;
+  std::optional<Ort::Session> session_;
+};
+
+// The greatest difference, in parts of the output's greatest element. Elements that are no numbers differ infinitely.
+double difference(const Results& results, const Results& expected) {
+  if (results.size() != expected.size()) return INFINITY;
+  double greatest = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].size() != expected[i].size()) return INFINITY;
+    double scale = 0, most = 0;
+    for (size_t k = 0; k < results[i].size(); ++k) {
+      const double apart = std::fabs(double{results[i][k]} - expected[i][k]);
+      if (!std::isfinite(apart)) return INFINITY;
+      most = std::max(most, apart);
+      scale = std::max(scale, std::fabs(double{expected[i][k]}));
+    }
+    if (most > 0) greatest = std::max(greatest, most / scale);
+  }
+  return greatest;
+}
+
+double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+struct Times {
+  double session = 0, first = 0, steady = 0;
+};
+
+class Runner {
+ public:
+  Runner(const Options& options, HMODULE directml) : options_(options), env_(nullptr) {
+    log_.verbose = options.verbose;
+    env_ = Ort::Env(ORT_LOGGING_LEVEL_VERBOSE, "models", logged, &log_);
+    const void* functions = nullptr;
+    Ort::ThrowOnError(Ort::GetApi().GetExecutionProviderApi("DML", ORT_API_VERSION, &functions));
+    dml_ = static_cast<const DmlApi*>(functions);
+    if (!options.adapter) device_.emplace(directml);
+  }
+
+  // Whether the model runs as it should.
+  bool run(const std::filesystem::path& folder) {
+    Model model(env_, folder);
+    model.open(Ort::SessionOptions());
+    const Results expected = model.run();
+    Ort::SessionOptions graphs, nodes;
+    model.fixSizes(graphs);
+    model.fixSizes(nodes);
+    nodes.AddConfigEntry("ep.dml.disable_graph_fusion", "1");
+    // Both, whatever comes of the first.
+    const bool asGraphs = runSession(model, graphs, folder.filename().string() + ", graphs", expected);
+    return runSession(model, nodes, folder.filename().string() + ", operators", expected) && asGraphs;
+  }
+
+ private:
+  bool runSession(Model& model, Ort::SessionOptions& options, const std::string& name, const Results& expected) {
+    options.DisableMemPattern();
+    options.SetExecutionMode(ORT_SEQUENTIAL);
+    Ort::ThrowOnError(device_ ? dml_->appendDevice(options, device_->dml.Get(), device_->queue.Get())
+                              : dml_->appendAdapter(options, 0));
+    Times times;
+    log_.placement = {};
+    const auto start = Clock::now();
+    model.open(options);
+    times.session = milliseconds(Clock::now() - start);
+
+    double greatest = 0;
+    for (int i = 0; i < options_.runs; ++i) {
+      const auto began = Clock::now();
+      const Results results = model.run();
+      const double time = milliseconds(Clock::now() - began);
+      greatest = std::max(greatest, difference(results, expected));
+      if (i == 0) times.first = time;
+      times.steady = i < 2 ? time : std::min(times.steady, time);
+    }
+    return report(name, greatest, times);
+  }
+
+  bool report(const std::string& name, double greatest, const Times& times) const {
+    const Placement& placed = log_.placement;
+    const auto count = [&](const char* provider) {
+      const auto found = placed.nodes.find(provider);
+      return found == placed.nodes.end() ? 0 : found->second;
+    };
+    std::string onCpu;
+    for (const auto& [type, nodes] : placed.onCpu) onCpu += cat(" ", nodes, " ", type);
+    const int dml = count("DmlExecutionProvider"), cpu = count("CPUExecutionProvider");
+    const bool good = greatest <= kTolerance && dml > 0 && cpu == 0;
+    std::printf(
+        "%-4s %-22s nodes on DirectML %3d, on the CPU %d%s; %d runs, difference %.1e; "
+        "session %.0f ms, first run %.0f ms, steady %.0f ms\n",
+        good ? "good" : "BAD", name.c_str(), dml, cpu, onCpu.c_str(), options_.runs, greatest, times.session,
+        times.first, times.steady);
+    std::fflush(stdout);
+    return good;
+  }
+
+  const Options options_;
+  Log log_;
+  Ort::Env env_;
+  const DmlApi* dml_ = nullptr;
+  std::optional<Device> device_;
+};
+
+int runModels(const Options& options) {
+  const HMODULE runtime = load("onnxruntime.dll"), directml = load("DirectML.dll");
+  using Base = const OrtApiBase*(ORT_API_CALL*)();
+  const OrtApiBase& base = *functionOf<Base>(runtime, "OrtGetApiBase")();
+  const OrtApi* api = base.GetApi(ORT_API_VERSION);
+  if (!api) throw std::runtime_error(cat("onnxruntime.dll knows no version ", ORT_API_VERSION, " of its functions."));
+  Ort::InitApi(api);
+  std::printf("ONNX Runtime %s\n", base.GetVersionString());
+  Runner runner(options, directml);
+  bool good = true;
+  for (const auto& folder : options.folders) {
+    try {
+      good &= runner.run(folder);
+    } catch (const std::exception& error) {
+      std::printf("BAD  %s: %s\n", folder.filename().string().c_str(), error.what());
+      good = false;
+    }
+  }
+  return good ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace dimple::testing
+
+int main(int argc, char** argv) {
+  dimple::testing::Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--runs" && i + 1 < argc)
+      options.runs = std::atoi(argv[++i]);
+    else if (argument == "--adapter")
+      options.adapter = true;
+    else if (argument == "--verbose")
+      options.verbose = true;
+    else
+      options.folders.emplace_back(argument);
+  }
+  if (options.folders.empty() || options.runs < 1) {
+    std::fprintf(stderr, "usage: onnx_runtime_models [--runs N] [--adapter] [--verbose] FOLDER...\n");
+    return 2;
+  }
+  try {
+    return dimple::testing::runModels(options);
+  } catch (const std::exception& error) {
+    std::printf("%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Runs ONNX models in an unmodified onnxruntime.dll in Wine, on its DirectML provider and our DirectML.dll, and compares
+# them with its CPU provider.
+#
+#   tests/onnx_runtime/run.sh [--dll ours|microsoft] [--runs N] [--adapter] [--verbose] [MODEL...]
+#
+# Models are the networks of tests/onnx and the three that read text (all of them: squeezenet, mobilenet, resnet50,
+# transformer, ocr_det, ocr_cls, ocr_rec), each run N (10) times in a row. With --dll microsoft the original's DLL takes
+# our place. What is missing is set up and built first; nothing of it comes into the repository. It ends with 1 if a
+# model does not run, has a node on the CPU, or differs.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$root"
+dll=ours
+models=()
+options=()
+while (($#)); do
+  case $1 in
+    --dll | --runs)
+      [[ ${2:-} ]] || {
+        echo "run: $1 is given without a value." >&2
+        exit 2
+      }
+      if [[ $1 == --dll ]]; then dll=$2; else options+=("$1" "$2"); fi
+      shift
+      ;;
+    --adapter | --verbose) options+=("$1") ;;
+    -h | --help)
+      sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    -*)
+      echo "run: unknown option $1 (known: --dll, --runs, --adapter, --verbose)." >&2
+      exit 2
+      ;;
+    *) models+=("$1") ;;
+  esac
+  shift
+done
+case $dll in
+  ours) library=build/mingw/bin/DirectML.dll setup=() ;;
+  microsoft) library=build/deps/microsoft/DirectML.dll setup=(--microsoft) ;;
+  *)
+    echo "run: --dll has value $dll, expected ours or microsoft." >&2
+    exit 2
+    ;;
+esac
+
+tools/setup.sh --onnx-runtime --ocr "${setup[@]}"
+# shellcheck disable=SC1091
+. build/deps/env.sh
+work=build/onnx-runtime
+mkdir -p "$work"
+log=$work/build.log
+{
+  cmake --preset linux-release && cmake --build --preset linux-release --target kernelgen write_models &&
+    cmake --preset mingw -DDIMPLE_UNITY=ON "-DDIMPLE_KERNELGEN=$root/build/linux-release/bin/kernelgen" &&
+    cmake --build --preset mingw --target dimple_directml onnx_runtime_models
+} >"$log" 2>&1 || {
+  tail -20 "$log" >&2
+  echo "run: the build fails; see $log." >&2
+  exit 1
+}
+[[ -d $work/models ]] || {
+  build/linux-release/bin/write_models "$work/models.new" build/deps/ocr
+  mv "$work/models.new" "$work/models"
+}
+
+# Libraries are found beside the program.
+rm -rf "$work/$dll"
+mkdir "$work/$dll"
+cp "$library" build/deps/onnx_runtime/onnxruntime.dll build/mingw/bin/onnx_runtime_models.exe "$work/$dll/"
+((${#models[@]})) || models=(squeezenet mobilenet resnet50 transformer ocr_det ocr_cls ocr_rec)
+DIMPLE_WINE_SECONDS=${DIMPLE_WINE_SECONDS:-3600} tools/wine/run.sh "$work/$dll/onnx_runtime_models.exe" \
+  "${options[@]}" "${models[@]/#/$work/models/}"

@@ -1,0 +1,112 @@
+// Writes models and their inputs into folders for other programs: FOLDER/NAME/model.onnx and an array INPUT.npy for
+// each input.
+//
+//   write_models FOLDER [OCR]
+//
+// The networks of tests/onnx, and with the folder that `tools/setup.sh --ocr` makes its models, with what they are
+// given when they read its photograph.
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include <dimple.h>
+#include <wrl/client.h>
+
+#include "tests/onnx/networks.h"
+#include "tools/dimple/image.h"
+#include "tools/dimple/npy.h"
+#include "tools/ocr/reader.h"
+#include "tools/onnx/session.h"
+
+namespace dimple::testing {
+namespace {
+
+using ocr::Part;
+using onnx::HostTensor;
+namespace fs = std::filesystem;
+
+DataType dataTypeOf(onnx::Type type) {
+  switch (type) {
+    case onnx::Type::Float:
+      return DML_TENSOR_DATA_TYPE_FLOAT32;
+    case onnx::Type::Int64:
+      return DML_TENSOR_DATA_TYPE_INT64;
+    default:
+      throw std::runtime_error("An input has a type that is not written.");
+  }
+}
+
+void writeInput(const fs::path& folder, const std::string& name, const HostTensor& tensor) {
+  const std::vector<uint32_t> sizes(tensor.sizes.begin(), tensor.sizes.end());
+  tool::writeNpy(folder / (name + ".npy"), dataTypeOf(tensor.type), sizes, tensor.bytes);
+}
+
+void writeNetwork(const fs::path& folder, const Network& network) {
+  const std::string bytes = network.model.bytes();
+  tool::writeFile(folder / "model.onnx", std::as_bytes(std::span(bytes)));
+  for (const auto& [name, tensor] : network.inputs) writeInput(folder, name, tensor);
+}
+
+// Of several lines of text the first: the others would take as long each.
+HostTensor firstOf(HostTensor lines) {
+  lines.bytes.resize(lines.bytes.size() / static_cast<size_t>(lines.sizes[0]));
+  lines.sizes[0] = 1;
+  return lines;
+}
+
+struct AllRecorded {};
+
+// The models of a reader, each with what it is given first.
+void writeReader(const fs::path& folder, const fs::path& ocr) {
+  struct Recorded {
+    const char* name;
+    const char* file;
+  };
+  const std::map<Part, Recorded> parts{{Part::Detection, {"ocr_det", "ch_PP-OCRv4_det_infer.onnx"}},
+                                       {Part::Angle, {"ocr_cls", "ch_ppocr_mobile_v2.0_cls_infer.onnx"}},
+                                       {Part::Recognition, {"ocr_rec", "ch_PP-OCRv4_rec_infer.onnx"}}};
+  Microsoft::WRL::ComPtr<IDimpleContext> context;
+  if (FAILED(dimpleCreateContext(nullptr, IID_PPV_ARGS(&context)))) throw std::runtime_error(dimpleGetLastMessage());
+  const auto run = [&](Part part, const HostTensor& input) {
+    const Recorded& recorded = parts.at(part);
+    const onnx::Model model = onnx::Model::load(ocr / recorded.file);
+    const std::string& name = model.inputs()[0].name;
+    writeInput(folder / recorded.name, name, firstOf(input));
+    fs::copy_file(ocr / recorded.file, folder / recorded.name / "model.onnx", fs::copy_options::overwrite_existing);
+    if (part == Part::Recognition) throw AllRecorded();
+    return onnx::Session(*context.Get(), model).run({{name, input}})[0].tensor;
+  };
+  const auto page = tool::readImage(ocr / "page.png", 3);
+  try {
+    ocr::readText({page.width, page.height, page.pixels}, ocr::Dictionary::load(ocr / "ppocr_keys_v1.txt"), run);
+  } catch (const AllRecorded&) {
+    return;
+  }
+  throw std::runtime_error("The photograph has no text to recognize.");
+}
+
+int writeModels(const fs::path& folder, const char* ocr) {
+  fs::remove_all(folder);
+  writeNetwork(folder / "squeezenet", squeezeNet({1, 224}));
+  writeNetwork(folder / "mobilenet", mobileNet({1, 224}));
+  writeNetwork(folder / "resnet50", resNet({1, 224}));
+  writeNetwork(folder / "transformer", transformer({1, 64}));
+  if (ocr) writeReader(folder, ocr);
+  return 0;
+}
+
+}  // namespace
+}  // namespace dimple::testing
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > 3) {
+    std::fprintf(stderr, "usage: write_models FOLDER [OCR]\n");
+    return 2;
+  }
+  try {
+    return dimple::testing::writeModels(argv[1], argc > 2 ? argv[2] : nullptr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "write_models: %s\n", error.what());
+    return 1;
+  }
+}

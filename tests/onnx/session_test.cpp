@@ -182,6 +182,12 @@ GPU_TEST_CASE("onnx sessions: a shape that depends on elements cuts the model") 
   CHECK(outputs[0].tensor.reals() == std::vector<double>{-5, -7, -8});
   CHECK(outputs[1].tensor.integers() == std::vector<int64_t>{1, 3});
   CHECK(session.statistics().graphs == 2);
+  // As many elements in the same places, and in others.
+  outputs = session.run({{"x", floats({6}, {0, 6, 0, 7, 9, 0})}});
+  CHECK(outputs[0].tensor.reals() == std::vector<double>{-6, -7, -9});
+  outputs = session.run({{"x", floats({6}, {1, 0, 2, 0, 0, 3})}});
+  CHECK(outputs[0].tensor.reals() == std::vector<double>{-1, -2, -3});
+  CHECK(session.statistics().graphs == 2);
   outputs = session.run({{"x", floats({6}, {0, 0, 0, 0, 9, 0})}});
   CHECK(outputs[0].tensor.reals() == std::vector<double>{-9});
   outputs = session.run({{"x", floats({6}, {0, 0, 0, 0, 0, 0})}});
@@ -281,10 +287,35 @@ GPU_TEST_CASE("onnx sessions: a loop goes on as long as what it computes says so
   });
   const Model model = maker.model();
   Session session(gpu.context(), model);
-  const auto outputs = session.run({{"x", floats({2}, {1, 10})}});
-  CHECK(outputs[0].tensor.reals() == std::vector<double>{4, 40});
-  CHECK(outputs[1].tensor.sizes == onnx::Sizes{4, 2});
-  CHECK(session.statistics().graphs > 1);
+  const auto check = [&](double x, int64_t iterations) {
+    const auto outputs = session.run({{"x", floats({2}, {1, x})}});
+    CHECK(outputs[0].tensor.reals() ==
+          std::vector<double>{static_cast<double>(iterations), x * static_cast<double>(iterations)});
+    CHECK(outputs[1].tensor.sizes == onnx::Sizes{iterations, 2});
+    return session.statistics().graphs;
+  };
+  const size_t graphs = check(10, 4);
+  CHECK(graphs > 1);
+  // As many iterations, more, and fewer.
+  CHECK(check(11, 4) == graphs);
+  CHECK(check(0.5, 35) > 30);
+  CHECK(check(10, 4) == graphs);
+}
+
+GPU_TEST_CASE("onnx sessions: a long loop goes on") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {1});
+  maker.initializer("limit", onnx::scalarTensor(Type::Float, 70));
+  addLoop(maker, "", [](GraphMaker& body) {
+    setAttribute(body.node("ReduceMax", {"after"}, {"most"}), "keepdims", 0);
+    body.node("Less", {"most", "limit"}, {"condition"});
+  });
+  const Model model = maker.model();
+  Session session(gpu.context(), model);
+  for (int turn = 0; turn < 2; ++turn) {
+    CHECK(session.run({{"x", floats({1}, {1})}})[0].tensor.reals() == std::vector<double>{70, 70});
+    CHECK(session.statistics().graphs >= 70);
+  }
 }
 
 GPU_TEST_CASE("onnx sessions: inputs become outputs, and constants too") {

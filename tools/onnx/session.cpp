@@ -29,22 +29,54 @@ bool hasSubgraph(const Node& node) {
 
 }  // namespace
 
-// A model that became one graph, for inputs like those it was planned for.
+// What a name stands for between two graphs.
+struct Session::Live {
+  ComPtr<ID3D12Resource> buffer;
+  Type type;
+  Sizes sizes;
+};
+
+// The graphs of a model for inputs like those it was planned for. Each holds as long as those before compute what was
+// read to plan it.
 struct Session::Kept {
   struct Output {
     std::string name;
     Type type;
     Sizes sizes;
-    SharedTensor constant;  // null: output `index` of the segment
+    SharedTensor constant;  // null: output `index` of the last graph
     size_t index = 0;
+  };
+  struct Stage {
+    std::unique_ptr<Segment> segment;  // null: there was nothing to run
+    size_t operators = 0;
+    // What is left to plan after it.
+    std::vector<Node> pending;
+    std::map<std::string, Value> values;
+    std::map<std::string, Live> live;
+    std::map<std::string, Live> wanted;         // to be read,
+    std::map<std::string, HostTensor> results;  // and what that gave
+
+    // Whether a result is another than before.
+    bool readWanted(IDimpleContext& context) {
+      bool changed = false;
+      for (const auto& [name, from] : wanted) {
+        HostTensor result = download(context, from.buffer.Get(), from.type, from.sizes);
+        HostTensor& before = results[name];
+        changed = changed || result.bytes != before.bytes;
+        before = std::move(result);
+      }
+      return changed;
+    }
   };
   std::map<std::string, Sizes> sizes;                     // of the inputs
   std::map<std::string, SharedTensor> values;             // of the inputs whose values shapes depend on
   std::map<std::string, ComPtr<ID3D12Resource>> buffers;  // of the inputs
+  std::vector<Stage> stages;
+  SessionStatistics dropped;  // of stages that were too many to be kept
   std::vector<Output> outputs;
-  std::unique_ptr<Segment> segment;  // null: all outputs are constants
 
   bool fits(const std::map<std::string, HostTensor>& inputs) const {
+    if (dropped.graphs > 0) return false;
     for (const auto& [name, tensor] : inputs) {
       const auto expected = sizes.find(name);
       if (expected == sizes.end() || expected->second != tensor.sizes) return false;
@@ -53,6 +85,25 @@ struct Session::Kept {
     }
     return true;
   }
+
+  // Runs the stages up to one that gives other results than those for which the next was planned. Returns its index, or
+  // the number of stages.
+  size_t run(IDimpleContext& context) {
+    for (size_t i = 0; i < stages.size(); ++i) {
+      if (stages[i].segment) stages[i].segment->run();
+      if (stages[i].readWanted(context)) return i;
+    }
+    return stages.size();
+  }
+
+  SessionStatistics statistics() const {
+    SessionStatistics sum = dropped;
+    for (const Stage& stage : stages) {
+      sum.graphs += stage.segment ? 1 : 0;
+      sum.operators += stage.operators;
+    }
+    return sum;
+  }
 };
 
 // Maps nodes until one needs to know what others compute, runs these, and goes on.
@@ -60,15 +111,12 @@ class Session::Planner {
  public:
   Planner(Session& session, const std::map<std::string, HostTensor>& inputs) : session_(session), inputs_(inputs) {}
 
-  std::vector<NamedTensor> run();
+  // From the first node on.
+  void plan();
+  // Behind the last of the stages, which has run.
+  void planRest(std::unique_ptr<Kept> kept);
 
  private:
-  struct Live {
-    ComPtr<ID3D12Resource> buffer;
-    Type type;
-    Sizes sizes;
-  };
-
   void checkMappings() const;
   void addInputs();
   // Maps what can be mapped; the nodes that have to wait remain in pending_.
@@ -81,8 +129,9 @@ class Session::Planner {
   void refuse(const Node& node, const std::string& reason);
   bool isAvailable(const Node& node) const;
   std::vector<std::string> namesNeeded() const;
+  void planStages();
   void runSegment(bool last);
-  std::vector<NamedTensor> collect();
+  void finish();
 
   Session& session_;
   const std::map<std::string, HostTensor>& inputs_;
@@ -94,9 +143,8 @@ class Session::Planner {
   std::set<std::string> blocked_;  // what waits for the next graph, or is refused
   std::vector<std::string> refusals_;
   std::map<std::string, SharedTensor> read_;  // inputs whose values matter
-  std::unique_ptr<Segment> segment_;
+  std::unique_ptr<Kept> kept_ = std::make_unique<Kept>();
   std::vector<std::string> segmentOutputs_;
-  bool isCut_ = false;
 };
 
 Session::Session(IDimpleContext& context, const Model& model, const SessionOptions& options)
@@ -141,18 +189,28 @@ void Session::checkInputs(const std::map<std::string, HostTensor>& inputs) const
 
 std::vector<NamedTensor> Session::run(const std::map<std::string, HostTensor>& inputs) {
   checkInputs(inputs);
-  if (!kept_ || !kept_->fits(inputs)) {
-    kept_ = nullptr;
-    statistics_ = {};
-    return Planner(*this, inputs).run();
+  statistics_ = {};
+  std::unique_ptr<Kept> kept = std::move(kept_);
+  if (!kept || !kept->fits(inputs)) {
+    kept = nullptr;
+    Planner(*this, inputs).plan();
+  } else {
+    for (const auto& [name, buffer] : kept->buffers) upload(context_, buffer.Get(), inputs.at(name));
+    const size_t same = kept->run(context_);
+    if (same == kept->stages.size()) {
+      kept_ = std::move(kept);
+    } else {
+      kept->stages.resize(same + 1);
+      Planner(*this, inputs).planRest(std::move(kept));
+    }
   }
-  for (const auto& [name, buffer] : kept_->buffers) upload(context_, buffer.Get(), inputs.at(name));
-  if (kept_->segment) kept_->segment->run();
+  statistics_ = kept_->statistics();
   std::vector<NamedTensor> results;
   for (const Kept::Output& output : kept_->outputs)
-    results.push_back({output.name, output.constant ? *output.constant
-                                                    : download(context_, kept_->segment->output(output.index).Get(),
-                                                               output.type, output.sizes)});
+    results.push_back({output.name, output.constant
+                                        ? *output.constant
+                                        : download(context_, kept_->stages.back().segment->output(output.index).Get(),
+                                                   output.type, output.sizes)});
   return results;
 }
 
@@ -177,14 +235,30 @@ void Session::Planner::addInputs() {
     ComPtr<ID3D12Resource> buffer = createBuffer(
         session_.context_, (static_cast<uint64_t>(tensor.elements()) * traits(tensor.type).deviceBytes + 3) / 4 * 4);
     upload(session_.context_, buffer.Get(), tensor);
+    kept_->buffers[name] = buffer;
     live_[name] = {std::move(buffer), tensor.type, tensor.sizes};
   }
 }
 
-std::vector<NamedTensor> Session::Planner::run() {
+void Session::Planner::plan() {
   checkMappings();
   addInputs();
   pending_ = session_.model_.nodes();
+  planStages();
+}
+
+void Session::Planner::planRest(std::unique_ptr<Kept> kept) {
+  kept_ = std::move(kept);
+  read_ = kept_->values;
+  const Kept::Stage& stage = kept_->stages.back();
+  pending_ = stage.pending;
+  values_ = stage.values;
+  live_ = stage.live;
+  for (const auto& [name, result] : stage.results) values_[name] = hostValue(result);
+  planStages();
+}
+
+void Session::Planner::planStages() {
   while (true) {
     graph_ = std::make_unique<GraphBuilder>(*session_.device_.Get());
     for (const auto& [name, live] : live_) {
@@ -201,8 +275,7 @@ std::vector<NamedTensor> Session::Planner::run() {
     if (!last && wanted_.empty())
       throw ModelError(cat("The ", pending_[0].text(), " reads what nothing has computed."));
     runSegment(last);
-    if (last) return collect();
-    isCut_ = true;
+    if (last) return finish();
   }
 }
 
@@ -328,32 +401,34 @@ void Session::Planner::runSegment(bool last) {
     if (value.place != Value::Place::Node) value = graph_->copied(value);
     outputs.push_back(value);
   }
-  segment_ = nullptr;
-  if (outputs.empty()) return;
-  segment_ =
-      std::make_unique<Segment>(session_.context_, *session_.device_.Get(), *graph_, outputs, session_.options_.flags);
-  segment_->run();
-  ++session_.statistics_.graphs;
-  session_.statistics_.operators += graph_->operatorCount();
-  if (last) return;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string& name = segmentOutputs_[i];
-    live_[name] = {segment_->output(i), outputs[i].type, outputs[i].sizes};
+  // A loop may be long.
+  constexpr size_t kMostStages = 64;
+  if (kept_->stages.size() == kMostStages) {
+    kept_->dropped = kept_->statistics();
+    kept_->stages.clear();
   }
+  Kept::Stage& stage = kept_->stages.emplace_back();
+  if (outputs.empty()) return;
+  stage.segment =
+      std::make_unique<Segment>(session_.context_, *session_.device_.Get(), *graph_, outputs, session_.options_.flags);
+  stage.segment->run();
+  stage.operators = graph_->operatorCount();
+  if (last) return;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    live_[segmentOutputs_[i]] = {stage.segment->output(i), outputs[i].type, outputs[i].sizes};
   // The rest belongs to a graph that is gone.
   std::erase_if(values_, [&](const auto& entry) { return entry.second.place != Value::Place::Host; });
-  for (const std::string& name : wanted_) {
-    const auto found = live_.find(name);
-    if (found == live_.end()) continue;
-    values_[name] =
-        hostValue(download(session_.context_, found->second.buffer.Get(), found->second.type, found->second.sizes));
-    live_.erase(found);
-  }
+  for (const std::string& name : wanted_)
+    if (auto found = live_.extract(name)) stage.wanted.insert(std::move(found));
+  stage.pending = pending_;
+  stage.values = values_;
+  stage.live = live_;
+  stage.readWanted(session_.context_);
+  for (const auto& [name, result] : stage.results) values_[name] = hostValue(result);
 }
 
-std::vector<NamedTensor> Session::Planner::collect() {
-  auto kept = std::make_unique<Kept>();
-  std::vector<NamedTensor> results;
+void Session::Planner::finish() {
+  kept_->outputs.clear();
   for (const std::string& name : session_.model_.outputs()) {
     const Value& value = values_.at(name);
     const auto found = std::ranges::find(segmentOutputs_, name);
@@ -362,18 +437,11 @@ std::vector<NamedTensor> Session::Planner::collect() {
       output.constant = value.constant;
     else
       output.index = static_cast<size_t>(found - segmentOutputs_.begin());
-    results.push_back({name, output.constant ? *output.constant
-                                             : download(session_.context_, segment_->output(output.index).Get(),
-                                                        value.type, value.sizes)});
-    kept->outputs.push_back(std::move(output));
+    kept_->outputs.push_back(std::move(output));
   }
-  if (isCut_) return results;
-  for (const auto& [name, tensor] : inputs_) kept->sizes[name] = tensor.sizes;
-  for (const auto& [name, live] : live_) kept->buffers[name] = live.buffer;
-  kept->values = read_;
-  kept->segment = std::move(segment_);
-  session_.kept_ = std::move(kept);
-  return results;
+  for (const auto& [name, tensor] : inputs_) kept_->sizes[name] = tensor.sizes;
+  kept_->values = read_;
+  session_.kept_ = std::move(kept_);
 }
 
 }  // namespace dimple::onnx

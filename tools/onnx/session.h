@@ -33,14 +33,16 @@ class Session {
   Session(IDimpleContext& context, const Model& model, const SessionOptions& options = {});
   ~Session();
 
-  // The outputs in the model's order. Graphs are kept and run again while the inputs have the same sizes. Throws
-  // ModelError or DeviceError; a ModelError for nodes that cannot run names all of them, a line each.
+  // The outputs in the model's order. Graphs are kept and run again while the inputs have the same sizes; where a model
+  // is cut, as far as the results that shapes depend on are the same. Throws ModelError or DeviceError; a ModelError
+  // for nodes that cannot run names all of them, a line each.
   std::vector<NamedTensor> run(const std::map<std::string, HostTensor>& inputs);
 
   const SessionStatistics& statistics() const { return statistics_; }
 
  private:
   class Planner;
+  struct Live;
   struct Kept;
 
   void checkInputs(const std::map<std::string, HostTensor>& inputs) const;
@@ -50,7 +52,7 @@ class Session {
   const Model& model_;
   const SessionOptions options_;
   SessionStatistics statistics_;
-  std::unique_ptr<Kept> kept_;  // of a model that is one graph
+  std::unique_ptr<Kept> kept_;  // null: nothing was planned
 };
 
 }  // namespace dimple::onnx

@@ -208,6 +208,24 @@ directmlxTest() {
   done
 }
 
+# The same in Wine, as the mingw preset builds it.
+directmlxWineTest() {
+  local without backend
+  for without in "" all; do
+    for backend in vulkan d3d12; do
+      DIMPLE_GRAPH_WITHOUT=$without tools/wine/run.sh build/mingw/bin/directmlx_models.exe "$backend" || return 1
+    done
+  done
+}
+
+# Why there is no DirectMLX to test with; empty if there is.
+withoutDirectmlx=""
+if [[ -z ${DIMPLE_DIRECTMLX:-} ]]; then
+  withoutDirectmlx="DIMPLE_DIRECTMLX is not set to the folder of DirectMLX.h, which no package carries"
+elif ! command -v clang++ >/dev/null; then
+  withoutDirectmlx="there is no clang++, and g++ 12 refuses DirectMLX.h"
+fi
+
 must "set-up" tools/setup.sh --d3d12 $( ((withWine)) && echo --ocr) $( ((withMatrices)) && echo --matrices) $( ((withSanitizers)) && echo --fuzz)
 # shellcheck disable=SC1091
 . build/deps/env.sh
@@ -233,10 +251,8 @@ if stage "install, find_package, pkg-config" bash -c "set -euo pipefail; root='$
 else
   fail "install, find_package, pkg-config"
 fi
-if [[ -z ${DIMPLE_DIRECTMLX:-} ]]; then
-  skip "DirectMLX" "DIMPLE_DIRECTMLX is not set to the folder of DirectMLX.h, which no package carries"
-elif ! command -v clang++ >/dev/null; then
-  skip "DirectMLX" "there is no clang++, and g++ 12 refuses DirectMLX.h"
+if [[ -n $withoutDirectmlx ]]; then
+  skip "DirectMLX" "$withoutDirectmlx"
 elif stage "DirectMLX" bash -c "set -euo pipefail; root='$root' logs='$logs'
   $(declare -f directmlxTest); directmlxTest"; then
   passed=$((passed + 1))
@@ -263,7 +279,7 @@ fi
 # The same as Windows programs, a sample of the cases; Wine has no validation layers.
 if ((withWine)); then
   if [[ -f build/deps/wine/stamp ]]; then
-    must "configure mingw" configure mingw "${again[@]}"
+    must "configure mingw" configure mingw "${again[@]}" -DDIMPLE_DIRECTMLX="$([[ -n $withoutDirectmlx ]] || echo "$DIMPLE_DIRECTMLX")"
     must "build mingw" build mingw
     for program in core_tests dimple_tests; do
       DIMPLE_TEST_SAMPLE=80 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200 \
@@ -272,6 +288,13 @@ if ((withWine)); then
     # The drop-in, of which only DirectML's own exports are used.
     DIMPLE_TEST_SAMPLE=100 stage "dimple_tests (Wine, DirectML.dll)" runProgram "dimple_tests (Wine, DirectML.dll)" \
       tools/wine/run.sh build/mingw/bin/dimple_tests.exe --dll build/mingw/bin/DirectML.dll
+    if [[ -n $withoutDirectmlx ]]; then
+      skip "DirectMLX (Wine)" "$withoutDirectmlx"
+    elif stage "DirectMLX (Wine)" directmlxWineTest; then
+      passed=$((passed + 1))
+    else
+      fail "DirectMLX (Wine)"
+    fi
   else
     skip "Windows programs in Wine" "tools/setup.sh --d3d12 could not make the bridge to libvkd3d"
   fi

@@ -1,4 +1,5 @@
 // A small convolutional network and a block of a transformer, written with DirectMLX and compared with plain loops.
+// With the argument d3d12 on Direct3D 12, else on Vulkan.
 #include <dimple.h>
 
 #include <DirectMLX.h>
@@ -30,8 +31,10 @@ static Floats numbers(size_t count, unsigned seed) {
 // Runs a compiled graph of one input and one output.
 class Runner {
  public:
-  Runner() {
-    check(dimpleCreateContext(nullptr, IID_PPV_ARGS(&context_)));
+  explicit Runner(DimpleBackend backend) {
+    DimpleContextDesc desc{};
+    desc.Backend = backend;
+    check(dimpleCreateContext(&desc, IID_PPV_ARGS(&context_)));
     check(context_->GetDevice(IID_PPV_ARGS(&device_)));
     check(device_->CreateCommandRecorder(IID_PPV_ARGS(&recorder_)));
   }
@@ -215,7 +218,8 @@ static int block(Runner& runner) {
   return compare("transformer block", runner.run(compiled.Get(), tokens, expected.size()), expected);
 }
 
-int main() {
-  Runner runner;
+int main(int argc, char** argv) {
+  const bool onD3d12 = argc > 1 && std::string(argv[1]) == "d3d12";
+  Runner runner(onD3d12 ? DIMPLE_BACKEND_D3D12 : DIMPLE_BACKEND_VULKAN);
   return network(runner) + block(runner);
 }

@@ -3,6 +3,8 @@
 
 #include <doctest.h>
 
+#include <algorithm>
+
 #include "core/text.h"
 #include "tests/core/graph_builder.h"
 
@@ -188,6 +190,20 @@ TEST_CASE("graph chains: no cycle through a node that is in none") {
   graph.binary("ADD", node(0), node(1));
   graph.output(2, 0);
   CHECK(graph.rewritten(kAll).size() == 3);
+}
+
+TEST_CASE("graph chains: no cycle through another chain, which began earlier") {
+  Nodes graph("f32", kSmall);
+  graph.unary("ELEMENT_WISE_ABS", in(0));
+  graph.unary("ELEMENT_WISE_SQRT", in(1));
+  graph.unary("ACTIVATION_SOFTMAX1", node(1), " Axes=[2]");
+  graph.binary("ADD", node(0), node(2));
+  graph.unary("ACTIVATION_SOFTMAX1", node(3), " Axes=[2]");
+  graph.binary("MULTIPLY", node(1), node(4));
+  graph.output(5, 0);
+  const Names names = graph.rewritten(kAll);
+  CHECK(names.size() == 5);
+  CHECK(std::ranges::count(names, "chain of 2") == 1);
 }
 
 TEST_CASE("graph chains: constants of one element become numbers") {

@@ -102,9 +102,9 @@ size_t numberOr(const char* variable, size_t otherwise) {
 GPU_TEST_CASE("graphs: random ones answer what their nodes answer") {
   const Without others("activations,weights,estimates");
   StepMemory memory;
-  // On libvkd3d a pipeline takes a fraction of a second.
-  const size_t wanted = currentBackend() == DIMPLE_BACKEND_D3D12 ? 50 : 200;
-  const size_t graphs = numberOr("DIMPLE_TEST_GRAPHS", std::max<size_t>(8, wanted / selection().sample));
+  const size_t graphs = numberOr("DIMPLE_TEST_GRAPHS", std::max<size_t>(8, 200 / selection().sample));
+  // On libvkd3d a pipeline takes a fraction of a second, which is what graphs of all types take their time for.
+  const size_t mostTypes = currentBackend() == DIMPLE_BACKEND_D3D12 ? 2 : SIZE_MAX;
   size_t nodes = 0;
   size_t failed = 0;
   Rewrites rewrites, coarse;
@@ -115,7 +115,7 @@ GPU_TEST_CASE("graphs: random ones answer what their nodes answer") {
     // 1 to 300 nodes, few more often than many.
     Random random(seed);
     const auto count = static_cast<size_t>(std::exp(random.unit() * std::log(301.0)));
-    const TestGraph graph = makeRandomGraph(seed, count);
+    const TestGraph graph = makeRandomGraph(seed, count, mostTypes);
     nodes += graph.nodes.size();
     examine(graph, caps, rewrites);
     examine(graph, coarseCaps, coarse);
@@ -154,9 +154,9 @@ GPU_TEST_CASE("graphs: chains of element-wise nodes answer what their nodes answ
     if (failed++ < 5) std::printf("chain %zu, %s: %s\n", first, lines[first].name.c_str(), failure.c_str());
   }
   CHECK(failed == 0);
-  // Most nodes come to stand in chains.
-  CHECK(rewrites.executing * 2 < rewrites.given);
-  if (graphs >= 50) CHECK(rewrites.ofChains >= graphs / 8);
+  // Most nodes that move nothing come to stand in chains.
+  CHECK(rewrites.executing * 3 < rewrites.given * 2);
+  if (graphs >= 50) CHECK(rewrites.ofChains >= graphs / 16);
   std::printf(
       "graphs: chains of %zu operators with their types, %zu nodes, %zu after rewriting, %zu parts of tensors, %zu "
       "failed\n",

@@ -40,7 +40,7 @@ bool isChainable(const TestCase& test) {
 class Maker {
  public:
   explicit Maker(uint64_t seed) : random_(seed) {
-    sizes_ = makeSizes(random_, random_.size(1, 4), kMostElements);
+    sizes_ = makeSizes(random_, random_.size(1, 6), kMostElements);
     // Rows of whole vectors are walked otherwise.
     if (random_.chance(0.5)) sizes_.back() = (sizes_.back() + 7) / 8 * 8;
   }

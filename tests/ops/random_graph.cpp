@@ -36,10 +36,15 @@ bool repeats(const DML_BUFFER_TENSOR_DESC* tensor) {
   return false;
 }
 
-std::optional<TestCase> pickNode(Random& random) {
+std::optional<TestCase> pickNode(Random& random, size_t mostTypes) {
   const OpSchema& schema = *random.pick(allSchemas());
-  const auto types = generatedTypes(schema);
+  auto types = generatedTypes(schema);
   if (types.empty()) return {};
+  if (types.size() > mostTypes) {
+    // Others for each operator.
+    std::ranges::rotate(types, types.begin() + static_cast<ptrdiff_t>(schema.type % types.size()));
+    types.resize(mostTypes);
+  }
   const auto& lines = linesOf(schema, random.pick(types));
   if (lines.empty()) return {};
   auto test = parseTestCase(random.pick(lines));
@@ -79,11 +84,11 @@ bool sameLayout(const DML_BUFFER_TENSOR_DESC& a, const DML_BUFFER_TENSOR_DESC& b
 
 class Maker {
  public:
-  Maker(uint64_t seed, size_t count) : random_(seed), count_(count) {}
+  Maker(uint64_t seed, size_t count, size_t mostTypes) : random_(seed), count_(count), mostTypes_(mostTypes) {}
 
   TestGraph make() {
     while (operators_ < count_) {
-      auto test = pickNode(random_);
+      auto test = pickNode(random_, mostTypes_);
       if (!test) continue;
       const auto node = addNode(std::move(*test));
       for (uint32_t o = 0; o < graph_.nodes[node].test->outputs.size(); ++o)
@@ -247,6 +252,7 @@ class Maker {
 
   Random random_;
   const size_t count_;
+  const size_t mostTypes_;
   size_t operators_ = 0;
   TestGraph graph_;
   std::vector<Made> made_;
@@ -281,7 +287,9 @@ GraphSource TestGraph::addInput(size_t bytes, std::span<const std::byte> fill) {
   return {GraphSource::Kind::GraphInput, static_cast<uint32_t>(inputs.size() - 1), 0};
 }
 
-TestGraph makeRandomGraph(uint64_t seed, size_t count) { return Maker(seed, count).make(); }
+TestGraph makeRandomGraph(uint64_t seed, size_t count, size_t mostTypes) {
+  return Maker(seed, count, mostTypes).make();
+}
 
 std::vector<ComPtr<IDMLOperator>> createOperators(Gpu& gpu, const TestGraph& graph, std::string& error) {
   std::vector<ComPtr<IDMLOperator>> operators(graph.nodes.size());

@@ -81,7 +81,8 @@ class LayoutChooser {
     return layouts;
   }
 
-  // Only nodes read the tensor, all as it is made, and one of them would prefer another layout.
+  // Only nodes read the tensor, all as it is made, and one of them, whose kernels may read over the end of a row, has
+  // not the kernel that it prefers.
   bool mayChange(uint32_t n, uint32_t output) {
     const Use& use = uses_[n][output];
     if (use.isOutput || use.readers.empty()) return false;
@@ -91,7 +92,9 @@ class LayoutChooser {
       return isFree(node) && sameLayout(node.op->input(reader.second), tensor);
     };
     const auto passesOver = [&](const auto& reader) {
-      const auto plan = planUnkept(*nodes()[reader.first].op, caps_);
+      const OpView& op = *nodes()[reader.first].op;
+      if (op.schema().type != DML_OPERATOR_CONVOLUTION && op.schema().type != DML_OPERATOR_GEMM) return false;
+      const auto plan = planUnkept(op, caps_);
       return plan && !plan->passedOver.empty();
     };
     return std::ranges::all_of(use.readers, reads) && std::ranges::any_of(use.readers, passesOver);

@@ -2,12 +2,15 @@
 // program, and compares them with its CPU provider.
 //
 //   onnx_runtime_models.exe [--runs N] [--adapter] [--verbose] FOLDER...
+//   onnx_runtime_models.exe --each FOLDER     the models in its folders (every DIMPLE_TEST_SAMPLE-th),
+//                                           of which only what is bad is printed
 //
 // Each folder holds model.onnx and an array NAME.npy for each of its inputs. The provider is given a device and a queue
 // of this program's, or with --adapter makes them of the first adapter itself. Every model runs in two sessions, which
 // know the inputs' sizes: one in which the provider compiles graphs, and one operator by operator.
 //
-// It ends with 1 if a model does not run, has a node on the CPU, or differs.
+// It ends with 1 if a model does not run, has a node on the CPU, or differs. With --each some nodes may be on the CPU;
+// models that are there as a whole, or that the CPU provider does not take, are left out.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -49,10 +52,16 @@ struct DmlApi {
   OrtStatus*(ORT_API_CALL* appendDevice)(OrtSessionOptions*, IDMLDevice*, ID3D12CommandQueue*);
 };
 
+// A model of a kind that this program does not run.
+struct Unsupported : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct Options {
   int runs = 10;
   bool adapter = false;
   bool verbose = false;
+  bool each = false;
   std::vector<std::filesystem::path> folders;
 };
 
@@ -130,17 +139,38 @@ struct Device {
   }
 };
 
-ONNXTensorElementDataType elementType(DataType type) {
-  switch (type) {
-    case DML_TENSOR_DATA_TYPE_FLOAT32:
-      return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
-    case DML_TENSOR_DATA_TYPE_INT64:
-      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
-    case DML_TENSOR_DATA_TYPE_INT32:
-      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
-    default:
-      throw std::runtime_error(cat("An input has the data type ", dataTypeName(type), "."));
-  }
+struct ElementType {
+  DataType array;
+  ONNXTensorElementDataType runtime;
+  double (*read)(const std::byte*);
+};
+
+template <class T>
+double readElement(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return static_cast<double>(value);
+}
+
+constexpr ElementType kElementTypes[] = {
+    {DML_TENSOR_DATA_TYPE_FLOAT32, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, readElement<float>},
+    {DML_TENSOR_DATA_TYPE_FLOAT64, ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, readElement<double>},
+    {DML_TENSOR_DATA_TYPE_INT64, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, readElement<int64_t>},
+    {DML_TENSOR_DATA_TYPE_INT32, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32, readElement<int32_t>},
+    {DML_TENSOR_DATA_TYPE_INT16, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16, readElement<int16_t>},
+    {DML_TENSOR_DATA_TYPE_INT8, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8, readElement<int8_t>},
+    {DML_TENSOR_DATA_TYPE_UINT64, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64, readElement<uint64_t>},
+    {DML_TENSOR_DATA_TYPE_UINT32, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32, readElement<uint32_t>},
+    {DML_TENSOR_DATA_TYPE_UINT16, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16, readElement<uint16_t>},
+    {DML_TENSOR_DATA_TYPE_UINT8, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8, readElement<uint8_t>},
+    {DML_TENSOR_DATA_TYPE_UINT8, ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, readElement<uint8_t>},
+};
+
+template <class Type>
+const ElementType& elementType(Type ElementType::*field, Type type) {
+  const auto found = std::ranges::find(kElementTypes, type, field);
+  if (found == std::end(kElementTypes)) throw Unsupported("A tensor has another element type.");
+  return *found;
 }
 
 struct Input {
@@ -149,7 +179,7 @@ struct Input {
   std::vector<int64_t> sizes;
 };
 
-using Results = std::vector<std::vector<float>>;
+using Results = std::vector<std::vector<double>>;
 
 class Model {
  public:
@@ -186,15 +216,17 @@ class Model {
       outputs_.emplace_back(session_->GetOutputNameAllocated(i, allocator).get());
   }
 
-  // The outputs of element type float.
+  // The elements of the outputs.
   Results run() {
     const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeCPU);
     std::vector<const char*> inputNames, outputNames;
     std::vector<Ort::Value> values;
     for (Input& input : inputs_) {
+      const auto info = session_->GetInputTypeInfo(indexOf(input.name));
       inputNames.push_back(input.name.c_str());
       values.push_back(Ort::Value::CreateTensor(memory, input.array.bytes.data(), input.array.bytes.size(),
-                                                input.sizes.data(), input.sizes.size(), elementType(input.array.type)));
+                                                input.sizes.data(), input.sizes.size(),
+                                                info.GetTensorTypeAndShapeInfo().GetElementType()));
     }
     for (const std::string& name : outputs_) outputNames.push_back(name.c_str());
     const auto made = session_->Run(Ort::RunOptions{nullptr}, inputNames.data(), values.data(), values.size(),
@@ -202,15 +234,22 @@ class Model {
     Results results;
     for (const Ort::Value& value : made) {
       const auto info = value.GetTensorTypeAndShapeInfo();
-      if (info.GetElementType() != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT) continue;
-      const float* elements = value.GetTensorData<float>();
-      results.emplace_back(elements, elements + info.GetElementCount());
+      const ElementType& type = elementType(&ElementType::runtime, info.GetElementType());
+      const auto* bytes = static_cast<const std::byte*>(value.GetTensorRawData());
+      std::vector<double>& elements = results.emplace_back(info.GetElementCount());
+      for (size_t i = 0; i < elements.size(); ++i) elements[i] = type.read(bytes + i * byteWidth(type.array));
     }
-    if (results.empty()) throw std::runtime_error("The model has no output of floats.");
     return results;
   }
 
  private:
+  size_t indexOf(const std::string& input) const {
+    Ort::AllocatorWithDefaultOptions allocator;
+    for (size_t i = 0; i < session_->GetInputCount(); ++i)
+      if (input == session_->GetInputNameAllocated(i, allocator).get()) return i;
+    throw std::runtime_error(cat("The model has no input ", input, "."));
+  }
+
   const Ort::Env& env_;
   std::filesystem::path folder_;
   std::vector<Input> inputs_;
@@ -218,7 +257,7 @@ class Model {
   std::optional<Ort::Session> session_;
 };
 
-// The greatest difference, in parts of the output's greatest element. Elements that are no numbers differ infinitely.
+// The greatest difference, in parts of the output's greatest element.
 double difference(const Results& results, const Results& expected) {
   if (results.size() != expected.size()) return INFINITY;
   double greatest = 0;
@@ -226,10 +265,11 @@ double difference(const Results& results, const Results& expected) {
     if (results[i].size() != expected[i].size()) return INFINITY;
     double scale = 0, most = 0;
     for (size_t k = 0; k < results[i].size(); ++k) {
-      const double apart = std::fabs(double{results[i][k]} - expected[i][k]);
-      if (!std::isfinite(apart)) return INFINITY;
-      most = std::max(most, apart);
-      scale = std::max(scale, std::fabs(double{expected[i][k]}));
+      const double a = results[i][k], b = expected[i][k];
+      if (std::isfinite(b)) scale = std::max(scale, std::fabs(b));
+      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+      if (!std::isfinite(a - b)) return INFINITY;
+      most = std::max(most, std::fabs(a - b));
     }
     if (most > 0) greatest = std::max(greatest, most / scale);
   }
@@ -256,8 +296,7 @@ class Runner {
   // Whether the model runs as it should.
   bool run(const std::filesystem::path& folder) {
     Model model(env_, folder);
-    model.open(Ort::SessionOptions());
-    const Results expected = model.run();
+    const Results expected = runOnCpu(model);
     Ort::SessionOptions graphs, nodes;
     model.fixSizes(graphs);
     model.fixSizes(nodes);
@@ -268,6 +307,16 @@ class Runner {
   }
 
  private:
+  // What that provider cannot run is no test of the other.
+  Results runOnCpu(Model& model) {
+    try {
+      model.open(Ort::SessionOptions());
+      return model.run();
+    } catch (const Ort::Exception& error) {
+      throw Unsupported(error.what());
+    }
+  }
+
   bool runSession(Model& model, Ort::SessionOptions& options, const std::string& name, const Results& expected) {
     options.DisableMemPattern();
     options.SetExecutionMode(ORT_SEQUENTIAL);
@@ -300,7 +349,9 @@ class Runner {
     std::string onCpu;
     for (const auto& [type, nodes] : placed.onCpu) onCpu += cat(" ", nodes, " ", type);
     const int dml = count("DmlExecutionProvider"), cpu = count("CPUExecutionProvider");
-    const bool good = greatest <= kTolerance && dml > 0 && cpu == 0;
+    if (options_.each && dml == 0) throw Unsupported("The provider leaves the model to the CPU.");
+    const bool good = greatest <= kTolerance && dml > 0 && (options_.each || cpu == 0);
+    if (options_.each && good) return true;
     std::printf(
         "%-4s %-22s nodes on DirectML %3d, on the CPU %d%s; %d runs, difference %.1e; "
         "session %.0f ms, first run %.0f ms, steady %.0f ms\n",
@@ -326,16 +377,21 @@ int runModels(const Options& options) {
   Ort::InitApi(api);
   std::printf("ONNX Runtime %s\n", base.GetVersionString());
   Runner runner(options, directml);
-  bool good = true;
+  int good = 0, bad = 0, unsupported = 0;
   for (const auto& folder : options.folders) {
     try {
-      good &= runner.run(folder);
+      ++(runner.run(folder) ? good : bad);
+    } catch (const Unsupported& reason) {
+      ++unsupported;
+      if (options.verbose) std::printf("left out %s: %s\n", folder.filename().string().c_str(), reason.what());
     } catch (const std::exception& error) {
       std::printf("BAD  %s: %s\n", folder.filename().string().c_str(), error.what());
-      good = false;
+      std::fflush(stdout);
+      ++bad;
     }
   }
-  return good ? 0 : 1;
+  std::printf("%d models good, %d bad, %d left out\n", good, bad, unsupported);
+  return bad == 0 && good > 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -349,10 +405,21 @@ int main(int argc, char** argv) {
       options.runs = std::atoi(argv[++i]);
     else if (argument == "--adapter")
       options.adapter = true;
+    else if (argument == "--each")
+      options.each = true;
     else if (argument == "--verbose")
       options.verbose = true;
     else
       options.folders.emplace_back(argument);
+  }
+  if (options.each && options.folders.size() == 1) {
+    const auto parent = options.folders[0];
+    options.folders.assign(std::filesystem::directory_iterator(parent), {});
+    std::ranges::sort(options.folders);
+    const char* sample = std::getenv("DIMPLE_TEST_SAMPLE");
+    const size_t every = sample ? static_cast<size_t>(std::max(1, std::atoi(sample))) : 1;
+    for (size_t i = 0; i * every < options.folders.size(); ++i) options.folders[i] = options.folders[i * every];
+    options.folders.resize((options.folders.size() + every - 1) / every);
   }
   if (options.folders.empty() || options.runs < 1) {
     std::fprintf(stderr, "usage: onnx_runtime_models [--runs N] [--adapter] [--verbose] FOLDER...\n");

@@ -3,16 +3,19 @@
 # them with its CPU provider.
 #
 #   tests/onnx_runtime/run.sh [--dll ours|microsoft] [--runs N] [--adapter] [--verbose] [MODEL...]
+#   tests/onnx_runtime/run.sh --operators [--dll ours|microsoft] [--verbose]
 #
 # Models are the networks of tests/onnx and the three that read text (all of them: squeezenet, mobilenet, resnet50,
 # transformer, ocr_det, ocr_cls, ocr_rec), each run N (10) times in a row. With --dll microsoft the original's DLL takes
 # our place. What is missing is set up and built first; nothing of it comes into the repository. It ends with 1 if a
-# model does not run, has a node on the CPU, or differs.
+# model does not run, has a node on the CPU, or differs. With --operators the models are the standard's tests of
+# operators, once each (every DIMPLE_TEST_SAMPLE-th), of which those are left out that either provider does not take.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
 dll=ours
+operators=0
 models=()
 options=()
 while (($#)); do
@@ -26,12 +29,13 @@ while (($#)); do
       shift
       ;;
     --adapter | --verbose) options+=("$1") ;;
+    --operators) operators=1 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     -*)
-      echo "run: unknown option $1 (known: --dll, --runs, --adapter, --verbose)." >&2
+      echo "run: unknown option $1 (known: --dll, --runs, --adapter, --verbose, --operators)." >&2
       exit 2
       ;;
     *) models+=("$1") ;;
@@ -62,15 +66,24 @@ log=$work/build.log
   echo "run: the build fails; see $log." >&2
   exit 1
 }
-[[ -d $work/models ]] || {
-  build/linux-release/bin/write_models "$work/models.new" build/deps/ocr
-  mv "$work/models.new" "$work/models"
+writeModels() { # folder, options of write_models
+  [[ -d $work/$1 ]] && return
+  build/linux-release/bin/write_models "${@:2}"
+  mv "$work/$1.new" "$work/$1"
 }
+if ((operators)); then
+  writeModels operators --operators "$work/operators.new"
+  options+=(--runs 1 --each)
+  models=("$work/operators")
+else
+  writeModels models "$work/models.new" build/deps/ocr
+  ((${#models[@]})) || models=(squeezenet mobilenet resnet50 transformer ocr_det ocr_cls ocr_rec)
+  models=("${models[@]/#/$work/models/}")
+fi
 
 # Libraries are found beside the program.
-rm -rf "$work/$dll"
+rm -rf "${work:?}/$dll"
 mkdir "$work/$dll"
 cp "$library" build/deps/onnx_runtime/onnxruntime.dll build/mingw/bin/onnx_runtime_models.exe "$work/$dll/"
-((${#models[@]})) || models=(squeezenet mobilenet resnet50 transformer ocr_det ocr_cls ocr_rec)
 DIMPLE_WINE_SECONDS=${DIMPLE_WINE_SECONDS:-3600} tools/wine/run.sh "$work/$dll/onnx_runtime_models.exe" \
-  "${options[@]}" "${models[@]/#/$work/models/}"
+  "${options[@]}" "${models[@]}"

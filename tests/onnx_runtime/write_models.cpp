@@ -2,9 +2,10 @@
 // each input.
 //
 //   write_models FOLDER [OCR]
+//   write_models --operators FOLDER
 //
 // The networks of tests/onnx, and with the folder that `tools/setup.sh --ocr` makes its models, with what they are
-// given when they read its photograph.
+// given when they read its photograph. With --operators the standard's tests of operators.
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -13,9 +14,11 @@
 #include <wrl/client.h>
 
 #include "tests/onnx/networks.h"
+#include "tests/onnx/standard_tests.h"
 #include "tools/dimple/image.h"
 #include "tools/dimple/npy.h"
 #include "tools/ocr/reader.h"
+#include "tools/onnx/failure.h"
 #include "tools/onnx/session.h"
 
 namespace dimple::testing {
@@ -25,20 +28,10 @@ using ocr::Part;
 using onnx::HostTensor;
 namespace fs = std::filesystem;
 
-DataType dataTypeOf(onnx::Type type) {
-  switch (type) {
-    case onnx::Type::Float:
-      return DML_TENSOR_DATA_TYPE_FLOAT32;
-    case onnx::Type::Int64:
-      return DML_TENSOR_DATA_TYPE_INT64;
-    default:
-      throw std::runtime_error("An input has a type that is not written.");
-  }
-}
-
 void writeInput(const fs::path& folder, const std::string& name, const HostTensor& tensor) {
   const std::vector<uint32_t> sizes(tensor.sizes.begin(), tensor.sizes.end());
-  tool::writeNpy(folder / (name + ".npy"), dataTypeOf(tensor.type), sizes, tensor.bytes);
+  const DataType type = tensor.type == onnx::Type::Double ? DML_TENSOR_DATA_TYPE_FLOAT64 : traits(tensor.type).device;
+  tool::writeNpy(folder / (name + ".npy"), type, sizes, tensor.bytes);
 }
 
 void writeNetwork(const fs::path& folder, const Network& network) {
@@ -85,6 +78,25 @@ void writeReader(const fs::path& folder, const fs::path& ocr) {
   throw std::runtime_error("The photograph has no text to recognize.");
 }
 
+int writeOperators(const fs::path& folder) {
+  fs::remove_all(folder);
+  int written = 0;
+  for (const fs::path& test : standardTests()) {
+    try {
+      const StandardTest read = readStandardTest(test);
+      const fs::path own = folder / read.name;
+      for (const auto& [name, tensor] : read.inputs) writeInput(own, name, tensor);
+      fs::create_directories(own);
+      fs::copy_file(test / "model.onnx", own / "model.onnx");
+      ++written;
+    } catch (const onnx::ModelError&) {
+      // Values that are no tensors.
+    }
+  }
+  std::printf("%d models\n", written);
+  return written == 0;
+}
+
 int writeModels(const fs::path& folder, const char* ocr) {
   fs::remove_all(folder);
   writeNetwork(folder / "squeezenet", squeezeNet({1, 224}));
@@ -104,6 +116,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
+    if (std::string_view(argv[1]) == "--operators" && argc == 3) return dimple::testing::writeOperators(argv[2]);
     return dimple::testing::writeModels(argv[1], argc > 2 ? argv[2] : nullptr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "write_models: %s\n", error.what());

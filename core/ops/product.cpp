@@ -6,6 +6,7 @@
 
 #include "core/checked.h"
 #include "core/ops/copy.h"
+#include "core/ops/product_kernels.h"
 #include "core/text.h"
 
 namespace dimple {
@@ -22,8 +23,6 @@ constexpr uint32_t kHasZeroB = 32;
 constexpr uint32_t kToParts = 16;
 constexpr uint32_t kVectors = 1;
 constexpr uint32_t kAcross = 2;
-constexpr uint32_t kPlacesOfLine = 4;  // kPlaces, and kMostFilters, of kernels/matrix/direct.comp
-constexpr uint32_t kMostFiltersOfLine = 4;
 
 // Dimensions of one element are stepped through by no stride.
 void dropIdleStrides(Product& p) {
@@ -43,279 +42,6 @@ void transpose(Product& p) {
   std::swap(p.matrices.base[0], p.matrices.base[1]);
 }
 
-// ---- which kernel ---------------------------------------------------------------------------------------------------
-
-// What a product is planned for.
-struct Request {
-  const Product& product;
-  const Caps& caps;
-  const ConvolutionWindow* window = nullptr;  // null: of matrices
-  const Quantization* integers = nullptr;     // null: of floats
-};
-
-// Rows, columns and steps of the depth that a workgroup works on at a time. No rows: an invocation an element, or few
-// rows, of which an invocation takes so many steps at a time, or an invocation so many columns.
-struct Tile {
-  uint32_t rows = 0;
-  uint32_t columns = 0;
-  uint32_t depth = 0;
-  uint32_t stages = 2;  // parts of A and B in shared memory at once
-};
-
-enum class Kind { Elements, Lines, FewRows, FewRowsInVectors, Tiles, Matrices };
-
-// A kernel for products, and why it would not do for one: null if it does.
-struct Algorithm {
-  std::string_view kernel;
-  Kind kind;
-  Tile tile;
-  const char* (*refuses)(const Request&, const Tile&);
-};
-
-uint64_t tilesOf(const Product& p, const Tile& tile) {
-  return p.matrices.count() * divideUp(p.rows, tile.rows) * divideUp(p.columns, tile.columns);
-}
-
-// A dimension of an operand.
-struct Dimension {
-  uint32_t stride;
-  uint32_t size;
-};
-
-// Whether so many elements along a dimension always lie side by side, at a multiple of their number.
-bool comesInAlong(uint32_t number, const Walk& matrices, uint32_t operand, Dimension along, Dimension across) {
-  if (along.stride != 1 || along.size % number != 0 || across.stride % number != 0) return false;
-  for (uint32_t d = 0; d < matrices.rank; ++d)
-    if (matrices.strides[d][operand] % number != 0) return false;
-  return matrices.base[operand] % number == 0;
-}
-
-// The same along one of the two.
-bool comesIn(uint32_t number, const Walk& matrices, uint32_t operand, Dimension a, Dimension b) {
-  return comesInAlong(number, matrices, operand, a, b) || comesInAlong(number, matrices, operand, b, a);
-}
-
-Dimension rowsOfA(const Product& p) { return {p.a.row, p.rows}; }
-Dimension depthOfA(const Product& p) { return {p.a.column, p.depth}; }
-Dimension columnsOfB(const Product& p) { return {p.b.column, p.columns}; }
-Dimension depthOfB(const Product& p) { return {p.b.row, p.depth}; }
-
-// Elements that kernels of tiles read at once.
-constexpr uint32_t kTileVector = 4;
-
-// What is read of A or B in vectors along its rows or columns, the last of which may reach over the end: what lies
-// there makes only sums that are not stored.
-uint64_t bytesInVectors(uint32_t number, const Product& p, uint32_t operand) {
-  const Dimension along = operand == 0 ? rowsOfA(p) : columnsOfB(p);
-  const Dimension across = operand == 0 ? depthOfA(p) : depthOfB(p);
-  uint64_t elements =
-      p.matrices.base[operand] + uint64_t{across.size - 1} * across.stride + alignUp(along.size, number);
-  for (uint32_t d = 0; d < p.matrices.rank; ++d)
-    elements += uint64_t{p.matrices.sizes[d] - 1} * p.matrices.strides[d][operand];
-  return elements * byteWidth(p.type);
-}
-
-// Whether A or B comes in vectors that may reach over the end of its rows or columns.
-bool comesInPadded(uint32_t number, const Product& p, uint32_t operand) {
-  Dimension along = operand == 0 ? rowsOfA(p) : columnsOfB(p);
-  const Dimension across = operand == 0 ? depthOfA(p) : depthOfB(p);
-  along.size = static_cast<uint32_t>(alignUp(along.size, number));
-  return comesInAlong(number, p.matrices, operand, along, across) &&
-         bytesInVectors(number, p, operand) <= p.bytes[operand];
-}
-
-const char* refusesTile(const Request& request, const Tile&) {
-  const Product& p = request.product;
-  // Most of a tile would be idle.
-  if (p.rows < 16 || p.columns < 16) return "It has few rows or columns.";
-  if (p.depth < 8) return "Its sums are short.";
-  constexpr uint32_t kShared = 20 * 1024;
-  if (request.caps.sharedBytes < kShared) return "The device has too little shared memory for a tile.";
-  return nullptr;
-}
-
-const char* refusesVector(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesTile(request, tile)) return reason;
-  const Product& p = request.product;
-  if (!comesIn(kTileVector, p.matrices, 0, rowsOfA(p), depthOfA(p)) && !comesInPadded(kTileVector, p, 0))
-    return "A is not in vectors of four.";
-  if (!comesIn(kTileVector, p.matrices, 1, columnsOfB(p), depthOfB(p)) && !comesInPadded(kTileVector, p, 1))
-    return "B is not in vectors of four.";
-  return nullptr;
-}
-
-const char* refusesLargeTile(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesVector(request, tile)) return reason;
-  const Product& p = request.product;
-  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  // Fewer leave a large part of the device idle.
-  return tilesOf(p, tile) < request.caps.workgroups / 4 ? "Its tiles are few." : nullptr;
-}
-
-// How a tile's subgroups lie side by side, so that each has the same number of matrices of `size` rows and columns and
-// reads few of them; 0: they do not.
-uint32_t subgroupsAcross(const Caps& caps, const Tile& tile, uint32_t size) {
-  const uint32_t subgroups = kGroupSize / caps.subgroupSize;
-  uint32_t best = 0;
-  uint32_t least = UINT32_MAX;
-  for (uint32_t across = 1; across <= std::min(subgroups, 8u); across *= 2) {
-    const uint32_t rows = tile.rows / (subgroups / across);
-    const uint32_t columns = tile.columns / across;
-    if (rows == 0 || columns == 0 || rows % size != 0 || columns % size != 0) continue;
-    if (rows + columns >= least) continue;
-    best = across;
-    least = rows + columns;
-  }
-  return best;
-}
-
-// Bytes of a tile's parts in shared memory at most, and of a convolution's steps.
-uint32_t sharedBytes(const Tile& tile) {
-  const auto part = [&](uint32_t across) { return std::max((across + 8) * tile.depth, (tile.depth + 8) * across) * 2; };
-  return tile.stages * (part(tile.rows) + part(tile.columns)) + 2 * tile.depth * 16;
-}
-
-// That leave a part of the device idle.
-uint64_t fewTiles(const Caps& caps) { return uint64_t{caps.workgroups} * 3 / 8; }
-
-const char* refusesMatrices(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesTile(request, tile)) return reason;
-  const auto& [p, caps, window, integers] = request;
-  if (caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
-  if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !caps.halfPrecision) return "FLOAT32 is not to be rounded.";
-  if (subgroupsAcross(caps, tile, caps.matrixSize) == 0) return "The device's subgroups cannot share a tile.";
-  if (sharedBytes(tile) > caps.sharedBytes) return "The device has too little shared memory for a tile.";
-  return nullptr;
-}
-
-const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesTile(request, tile)) return reason;
-  const auto& [p, caps, window, integers] = request;
-  if (caps.integerMatrixSize == 0) return "The device's subgroups do not multiply matrices of integers.";
-  if (byteWidth(integers->a) != 1 || byteWidth(integers->b) != 1) return "Its operands are not of 8 bits.";
-  // Products of differences of two bytes, 255 * 255 at most, are summed in 32 bits.
-  constexpr uint32_t kMostExact = 32768;
-  if (isFloat(p.type) && p.depth > kMostExact) return "Its sums may exceed 32 bits.";
-  if (subgroupsAcross(caps, tile, caps.integerMatrixSize) == 0) return "The device's subgroups cannot share a tile.";
-  // A tile's parts, their sums, and a convolution's steps.
-  if ((tile.rows + tile.columns) * (tile.depth + 16 + 4) + 2 * tile.depth * 16 > caps.sharedBytes)
-    return "The device has too little shared memory for a tile.";
-  return nullptr;
-}
-
-// Where smaller tiles would do more at a time.
-const char* refusesFewTiles(const Request& request, const Tile& tile) {
-  const Product& p = request.product;
-  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  return tilesOf(p, tile) < fewTiles(request.caps) ? "Its tiles are few." : nullptr;
-}
-
-const char* refusesManyIntegerMatrices(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesIntegerMatrices(request, tile)) return reason;
-  return refusesFewTiles(request, tile);
-}
-
-const char* refusesManyMatrices(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesMatrices(request, tile)) return reason;
-  return refusesFewTiles(request, tile);
-}
-
-// Gathering windows costs more than slicing the depth.
-const char* refusesManyWindows(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesMatrices(request, tile)) return reason;
-  const Product& p = request.product;
-  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  constexpr uint32_t kLeastDepth = 256;  // of a slice
-  return tilesOf(p, tile) * std::max(1u, p.depth / kLeastDepth) < fewTiles(request.caps) ? "Its tiles are few."
-                                                                                         : nullptr;
-}
-
-constexpr uint32_t kMostFewRows = 8;
-const char* refusesFewRows(const Request& request, const Tile&) {
-  const Product& p = request.product;
-  if (p.rows > kMostFewRows) return "It has many rows.";
-  if (p.depth < 32) return "Its sums are short.";
-  return nullptr;
-}
-
-bool fewRowsComeIn(uint32_t number, const Product& p) {
-  return comesInAlong(number, p.matrices, 0, depthOfA(p), rowsOfA(p)) &&
-         comesIn(number, p.matrices, 1, columnsOfB(p), depthOfB(p));
-}
-
-const char* refusesFewRowsVector(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesFewRows(request, tile)) return reason;
-  return fewRowsComeIn(tile.depth, request.product) ? nullptr : "A along the depth or B is not in vectors of four.";
-}
-
-const char* refusesFewRowsWide(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesFewRows(request, tile)) return reason;
-  const Product& p = request.product;
-  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  return fewRowsComeIn(tile.depth, p) ? nullptr : "A along the depth or B is not in vectors of eight.";
-}
-
-const char* refusesLines(const Request& request, const Tile&) {
-  const ConvolutionWindow& window = *request.window;
-  if (window.backward) return "It is a backward one.";
-  if (window.places == 1) return "Its lines have one place.";
-  return window.distant ? "It has much padding." : nullptr;
-}
-
-const char* refusesWindowTile(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesTile(request, tile)) return reason;
-  constexpr uint32_t kFewFilters = 32;
-  return request.product.rows < kFewFilters && !refusesLines(request, tile) ? "It has few filters." : nullptr;
-}
-
-const char* refusesNothing(const Request&, const Tile&) { return nullptr; }
-
-// In order of preference.
-constexpr Algorithm kMatrixAlgorithms[] = {
-    {"gemm_few_rows_wide", Kind::FewRowsInVectors, {0, 0, 8}, refusesFewRowsWide},
-    {"gemm_few_rows_vector", Kind::FewRowsInVectors, {0, 0, 4}, refusesFewRowsVector},
-    {"gemm_few_rows", Kind::FewRows, {}, refusesFewRows},
-    {"gemm_cooperative", Kind::Matrices, {128, 128, 32, 1}, refusesManyMatrices},
-    {"gemm_cooperative", Kind::Matrices, {128, 64, 64, 1}, refusesManyMatrices},
-    {"gemm_cooperative", Kind::Matrices, {64, 64, 64, 1}, refusesMatrices},
-    {"gemm_large_tile", Kind::Tiles, {128, 128, 32}, refusesLargeTile},
-    {"gemm_vector_tile", Kind::Tiles, {64, 64, 32}, refusesVector},
-    {"gemm_tile", Kind::Tiles, {64, 64, 32}, refusesTile},
-    {"gemm", Kind::Elements, {}, refusesNothing},
-};
-constexpr Algorithm kConvolutionAlgorithms[] = {
-    {"convolution_cooperative", Kind::Matrices, {128, 128, 32, 1}, refusesManyWindows},
-    {"convolution_cooperative", Kind::Matrices, {64, 64, 32, 1}, refusesMatrices},
-    {"convolution_tile", Kind::Tiles, {64, 64, 32}, refusesWindowTile},
-    {"convolution_direct", Kind::Lines, {0, kPlacesOfLine, 0}, refusesLines},
-    {"convolution", Kind::Elements, {}, refusesNothing},
-};
-constexpr Algorithm kIntegerMatrixAlgorithms[] = {
-    {"integer_gemm_cooperative", Kind::Matrices, {128, 128, 64, 1}, refusesManyIntegerMatrices},
-    {"integer_gemm_cooperative", Kind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
-    {"integer_gemm_tile", Kind::Tiles, {64, 64, 32}, refusesTile},
-    {"integer_gemm", Kind::Elements, {}, refusesNothing},
-};
-constexpr Algorithm kIntegerConvolutionAlgorithms[] = {
-    {"integer_convolution_cooperative", Kind::Matrices, {128, 128, 64, 1}, refusesManyIntegerMatrices},
-    {"integer_convolution_cooperative", Kind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
-    {"integer_convolution_tile", Kind::Tiles, {64, 64, 32}, refusesWindowTile},
-    {"integer_convolution_direct", Kind::Lines, {0, kPlacesOfLine, 0}, refusesLines},
-    {"integer_convolution", Kind::Elements, {}, refusesNothing},
-};
-
-// The last algorithm of a list refuses nothing.
-const Algorithm& choose(PlanBuilder& builder, std::span<const Algorithm> algorithms, const Request& request) {
-  for (const Algorithm& a : algorithms.first(algorithms.size() - 1)) {
-    const char* const reason = a.refuses(request, a.tile);
-    if (!reason) return a;
-    builder.passOver({a.kernel, reason, {a.tile.rows, a.tile.columns}});
-  }
-  return algorithms.back();
-}
-
-// ---- dispatches -----------------------------------------------------------------------------------------------------
-
 std::vector<uint32_t> parameterWords(const Product& p, const std::vector<uint32_t>& quantization,
                                      const ConvolutionWindow* window) {
   std::vector<uint32_t> words{p.a.row, p.a.column, p.b.row, p.b.column, p.c.row, p.c.column, p.y.row, p.y.column};
@@ -332,8 +58,8 @@ uint32_t directions(const Product& p) {
   return (p.a.column == 1 ? kADepthFirst : 0) | (p.b.row == 1 && p.b.column != 1 ? kBDepthFirst : 0);
 }
 
-uint64_t groupsOf(const Algorithm& algorithm, const Product& p) {
-  return algorithm.tile.rows == 0 ? divideUp(p.elements(), kGroupSize) : tilesOf(p, algorithm.tile);
+uint64_t groupsOf(const ProductKernel& kernel, const Product& p) {
+  return kernel.tile.rows == 0 ? divideUp(p.elements(), kGroupSize) : tilesOf(p, kernel.tile);
 }
 
 // Invocations that share the sum of a place, a column or several, of which each takes `vector` steps at a time: enough
@@ -440,10 +166,10 @@ Lines linesOf(const Product& p, const ConvolutionWindow& window, const Caps& cap
 // One dispatch; or, where the depth is sliced or the kernel cannot store what is wanted, one of sums and one that
 // combines them.
 Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finish, const ConvolutionWindow* window,
-                const Algorithm& algorithm, const std::vector<Specialization>& specialization) {
+                const ProductKernel& algorithm, const std::vector<Specialization>& specialization) {
   const Caps& caps = builder.caps();
   const Tile& tile = algorithm.tile;
-  const bool matrices = algorithm.kind == Kind::Matrices;
+  const bool matrices = algorithm.kind == ProductKind::Matrices;
   const uint32_t sliceDepth = sliceDepthOf(p, tile, caps);
   const uint32_t slices = static_cast<uint32_t>(divideUp(p.depth, sliceDepth));
   const bool toParts = slices > 1 || (matrices && finish.wide);
@@ -535,8 +261,7 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
     if (fewColumns || (!fewRows && p.y.row == 1 && p.y.column != 1)) transpose(p);
   }
   const Request request{p, builder.caps(), window};
-  const Algorithm& algorithm =
-      choose(builder, window ? std::span<const Algorithm>(kConvolutionAlgorithms) : kMatrixAlgorithms, request);
+  const ProductKernel& algorithm = chooseKernel(builder, request);
   std::vector<Specialization> specialization{{1, static_cast<uint32_t>(finish.activation.type)}};
   if (window) specialization.push_back({2, window->backward});
   if (algorithm.tile.rows != 0) return addTiles(builder, p, finish, window, algorithm, specialization);
@@ -545,12 +270,12 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
   uint64_t groups = divideUp(p.elements(), kGroupSize);
   std::vector<uint32_t> push =
       joined({p.rows, p.columns, p.depth, static_cast<uint32_t>(p.elements())}, finishWords(p, finish, flags));
-  if (algorithm.kind == Kind::Lines) {
+  if (algorithm.kind == ProductKind::Lines) {
     const Lines lines = linesOf(p, *window, builder.caps());
     groups = lines.groups;
     push = joined(lines.push, finishWords(p, finish, flags));
     specialization.insert(specialization.end(), lines.specialization.begin(), lines.specialization.end());
-  } else if (algorithm.kind != Kind::Elements) {
+  } else if (algorithm.kind != ProductKind::Elements) {
     const bool depthFirst = (flags & kBDepthFirst) != 0;
     const uint32_t vector = std::max(1u, algorithm.tile.depth);
     const uint64_t places = depthFirst ? p.columns : p.columns / vector;
@@ -560,7 +285,7 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
     push[3] = static_cast<uint32_t>(columnGroups);
     push.push_back(sliceBits);
   }
-  if (algorithm.kind == Kind::FewRowsInVectors) specialization.push_back({3, std::bit_ceil(p.rows)});
+  if (algorithm.kind == ProductKind::FewRowsInVectors) specialization.push_back({3, std::bit_ceil(p.rows)});
   // Only the kernels on 32-bit words store FLOAT32 for FLOAT16 operands.
   const std::string kernel = finish.wide ? cat(algorithm.kernel, ".", shortTypeName(p.type))
                                          : typedKernel(algorithm.kernel, p.type, builder.caps());
@@ -572,8 +297,7 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantizat
                          const ConvolutionWindow* window) {
   const Caps& caps = builder.caps();
   const Request request{p, caps, window, &q};
-  const Algorithm& algorithm = choose(
-      builder, window ? std::span<const Algorithm>(kIntegerConvolutionAlgorithms) : kIntegerMatrixAlgorithms, request);
+  const ProductKernel& algorithm = chooseKernel(builder, request);
   const auto kindOf = [](DataType type) -> uint32_t {
     if (type == DML_TENSOR_DATA_TYPE_UNKNOWN) return 0;
     return static_cast<uint32_t>(std::countr_zero(byteWidth(type))) | (isSigned(type) ? 4u : 0u);
@@ -585,14 +309,14 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantizat
   const auto range = [&](const Quantization::Parameter& parameter) { return parameter.range.value_or(p.from[0]); };
   std::vector<Specialization> specialization;
   if (window) specialization.push_back({2, window->backward});
-  if (algorithm.kind == Kind::Matrices) {
+  if (algorithm.kind == ProductKind::Matrices) {
     const auto more = matrixSpecialization(p, caps, algorithm.tile, window, caps.integerMatrixSize, kIntegerVectors);
     specialization.insert(specialization.end(), more.begin(), more.end());
     specialization.push_back({12, caps.integerMatrixDepth});
   }
   uint64_t groups = groupsOf(algorithm, p);
   std::vector<uint32_t> push{p.rows, p.columns, p.depth, static_cast<uint32_t>(p.elements())};
-  if (algorithm.kind == Kind::Lines) {
+  if (algorithm.kind == ProductKind::Lines) {
     const Lines lines = linesOf(p, *window, caps);
     groups = lines.groups;
     push = lines.push;

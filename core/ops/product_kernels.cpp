@@ -1,0 +1,243 @@
+#include "core/ops/product_kernels.h"
+
+#include <algorithm>
+#include <span>
+
+#include "core/checked.h"
+
+namespace dimple {
+
+uint64_t tilesOf(const Product& p, const Tile& tile) {
+  return p.matrices.count() * divideUp(p.rows, tile.rows) * divideUp(p.columns, tile.columns);
+}
+
+bool comesInAlong(uint32_t number, const Walk& matrices, uint32_t operand, Dimension along, Dimension across) {
+  if (along.stride != 1 || along.size % number != 0 || across.stride % number != 0) return false;
+  for (uint32_t d = 0; d < matrices.rank; ++d)
+    if (matrices.strides[d][operand] % number != 0) return false;
+  return matrices.base[operand] % number == 0;
+}
+
+uint64_t bytesInVectors(uint32_t number, const Product& p, uint32_t operand) {
+  const Dimension along = operand == 0 ? rowsOfA(p) : columnsOfB(p);
+  const Dimension across = operand == 0 ? depthOfA(p) : depthOfB(p);
+  uint64_t elements =
+      p.matrices.base[operand] + uint64_t{across.size - 1} * across.stride + alignUp(along.size, number);
+  for (uint32_t d = 0; d < p.matrices.rank; ++d)
+    elements += uint64_t{p.matrices.sizes[d] - 1} * p.matrices.strides[d][operand];
+  return elements * byteWidth(p.type);
+}
+
+bool comesInPadded(uint32_t number, const Product& p, uint32_t operand) {
+  Dimension along = operand == 0 ? rowsOfA(p) : columnsOfB(p);
+  const Dimension across = operand == 0 ? depthOfA(p) : depthOfB(p);
+  along.size = static_cast<uint32_t>(alignUp(along.size, number));
+  return comesInAlong(number, p.matrices, operand, along, across) &&
+         bytesInVectors(number, p, operand) <= p.bytes[operand];
+}
+
+uint32_t subgroupsAcross(const Caps& caps, const Tile& tile, uint32_t size) {
+  const uint32_t subgroups = kGroupSize / caps.subgroupSize;
+  uint32_t best = 0;
+  uint32_t least = UINT32_MAX;
+  for (uint32_t across = 1; across <= std::min(subgroups, 8u); across *= 2) {
+    const uint32_t rows = tile.rows / (subgroups / across);
+    const uint32_t columns = tile.columns / across;
+    if (rows == 0 || columns == 0 || rows % size != 0 || columns % size != 0) continue;
+    if (rows + columns >= least) continue;
+    best = across;
+    least = rows + columns;
+  }
+  return best;
+}
+
+uint64_t fewTiles(const Caps& caps) { return uint64_t{caps.workgroups} * 3 / 8; }
+
+namespace {
+
+// Whether so many elements come in along one of the two.
+bool comesIn(uint32_t number, const Walk& matrices, uint32_t operand, Dimension a, Dimension b) {
+  return comesInAlong(number, matrices, operand, a, b) || comesInAlong(number, matrices, operand, b, a);
+}
+
+const char* refusesTile(const Request& request, const Tile&) {
+  const Product& p = request.product;
+  // Most of a tile would be idle.
+  if (p.rows < 16 || p.columns < 16) return "It has few rows or columns.";
+  if (p.depth < 8) return "Its sums are short.";
+  constexpr uint32_t kShared = 20 * 1024;
+  if (request.caps.sharedBytes < kShared) return "The device has too little shared memory for a tile.";
+  return nullptr;
+}
+
+const char* refusesVector(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  const Product& p = request.product;
+  if (!comesIn(kTileVector, p.matrices, 0, rowsOfA(p), depthOfA(p)) && !comesInPadded(kTileVector, p, 0))
+    return "A is not in vectors of four.";
+  if (!comesIn(kTileVector, p.matrices, 1, columnsOfB(p), depthOfB(p)) && !comesInPadded(kTileVector, p, 1))
+    return "B is not in vectors of four.";
+  return nullptr;
+}
+
+const char* refusesLargeTile(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesVector(request, tile)) return reason;
+  const Product& p = request.product;
+  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
+  // Fewer leave a large part of the device idle.
+  return tilesOf(p, tile) < request.caps.workgroups / 4 ? "Its tiles are few." : nullptr;
+}
+
+// Bytes of a tile's parts in shared memory at most, and of a convolution's steps.
+uint32_t sharedBytes(const Tile& tile) {
+  const auto part = [&](uint32_t across) { return std::max((across + 8) * tile.depth, (tile.depth + 8) * across) * 2; };
+  return tile.stages * (part(tile.rows) + part(tile.columns)) + 2 * tile.depth * 16;
+}
+
+const char* refusesMatrices(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  const auto& [p, caps, window, integers] = request;
+  if (caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
+  if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !caps.halfPrecision) return "FLOAT32 is not to be rounded.";
+  if (subgroupsAcross(caps, tile, caps.matrixSize) == 0) return "The device's subgroups cannot share a tile.";
+  if (sharedBytes(tile) > caps.sharedBytes) return "The device has too little shared memory for a tile.";
+  return nullptr;
+}
+
+const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  const auto& [p, caps, window, integers] = request;
+  if (caps.integerMatrixSize == 0) return "The device's subgroups do not multiply matrices of integers.";
+  if (byteWidth(integers->a) != 1 || byteWidth(integers->b) != 1) return "Its operands are not of 8 bits.";
+  // Products of differences of two bytes, 255 * 255 at most, are summed in 32 bits.
+  constexpr uint32_t kMostExact = 32768;
+  if (isFloat(p.type) && p.depth > kMostExact) return "Its sums may exceed 32 bits.";
+  if (subgroupsAcross(caps, tile, caps.integerMatrixSize) == 0) return "The device's subgroups cannot share a tile.";
+  // A tile's parts, their sums, and a convolution's steps.
+  if ((tile.rows + tile.columns) * (tile.depth + 16 + 4) + 2 * tile.depth * 16 > caps.sharedBytes)
+    return "The device has too little shared memory for a tile.";
+  return nullptr;
+}
+
+// Where smaller tiles would do more at a time.
+const char* refusesFewTiles(const Request& request, const Tile& tile) {
+  const Product& p = request.product;
+  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
+  return tilesOf(p, tile) < fewTiles(request.caps) ? "Its tiles are few." : nullptr;
+}
+
+const char* refusesManyIntegerMatrices(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesIntegerMatrices(request, tile)) return reason;
+  return refusesFewTiles(request, tile);
+}
+
+const char* refusesManyMatrices(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesMatrices(request, tile)) return reason;
+  return refusesFewTiles(request, tile);
+}
+
+// Gathering windows costs more than slicing the depth.
+const char* refusesManyWindows(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesMatrices(request, tile)) return reason;
+  const Product& p = request.product;
+  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
+  constexpr uint32_t kLeastDepth = 256;  // of a slice
+  return tilesOf(p, tile) * std::max(1u, p.depth / kLeastDepth) < fewTiles(request.caps) ? "Its tiles are few."
+                                                                                         : nullptr;
+}
+
+const char* refusesFewRows(const Request& request, const Tile&) {
+  const Product& p = request.product;
+  if (p.rows > kMostFewRows) return "It has many rows.";
+  if (p.depth < 32) return "Its sums are short.";
+  return nullptr;
+}
+
+bool fewRowsComeIn(uint32_t number, const Product& p) {
+  return comesInAlong(number, p.matrices, 0, depthOfA(p), rowsOfA(p)) &&
+         comesIn(number, p.matrices, 1, columnsOfB(p), depthOfB(p));
+}
+
+const char* refusesFewRowsVector(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesFewRows(request, tile)) return reason;
+  return fewRowsComeIn(tile.depth, request.product) ? nullptr : "A along the depth or B is not in vectors of four.";
+}
+
+const char* refusesFewRowsWide(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesFewRows(request, tile)) return reason;
+  const Product& p = request.product;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  return fewRowsComeIn(tile.depth, p) ? nullptr : "A along the depth or B is not in vectors of eight.";
+}
+
+const char* refusesLines(const Request& request, const Tile&) {
+  const ConvolutionWindow& window = *request.window;
+  if (window.backward) return "It is a backward one.";
+  if (window.places == 1) return "Its lines have one place.";
+  return window.distant ? "It has much padding." : nullptr;
+}
+
+const char* refusesWindowTile(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  constexpr uint32_t kFewFilters = 32;
+  return request.product.rows < kFewFilters && !refusesLines(request, tile) ? "It has few filters." : nullptr;
+}
+
+const char* refusesNothing(const Request&, const Tile&) { return nullptr; }
+
+// In order of preference.
+constexpr ProductKernel kMatrixKernels[] = {
+    {"gemm_few_rows_wide", ProductKind::FewRowsInVectors, {0, 0, 8}, refusesFewRowsWide},
+    {"gemm_few_rows_vector", ProductKind::FewRowsInVectors, {0, 0, 4}, refusesFewRowsVector},
+    {"gemm_few_rows", ProductKind::FewRows, {}, refusesFewRows},
+    {"gemm_cooperative", ProductKind::Matrices, {128, 128, 32, 1}, refusesManyMatrices},
+    {"gemm_cooperative", ProductKind::Matrices, {128, 64, 64, 1}, refusesManyMatrices},
+    {"gemm_cooperative", ProductKind::Matrices, {64, 64, 64, 1}, refusesMatrices},
+    {"gemm_large_tile", ProductKind::Tiles, {128, 128, 32}, refusesLargeTile},
+    {"gemm_vector_tile", ProductKind::Tiles, {64, 64, 32}, refusesVector},
+    {"gemm_tile", ProductKind::Tiles, {64, 64, 32}, refusesTile},
+    {"gemm", ProductKind::Elements, {}, refusesNothing},
+};
+constexpr ProductKernel kConvolutionKernels[] = {
+    {"convolution_cooperative", ProductKind::Matrices, {128, 128, 32, 1}, refusesManyWindows},
+    {"convolution_cooperative", ProductKind::Matrices, {64, 64, 32, 1}, refusesMatrices},
+    {"convolution_tile", ProductKind::Tiles, {64, 64, 32}, refusesWindowTile},
+    {"convolution_direct", ProductKind::Lines, {0, kPlacesOfLine, 0}, refusesLines},
+    {"convolution", ProductKind::Elements, {}, refusesNothing},
+};
+constexpr ProductKernel kIntegerMatrixKernels[] = {
+    {"integer_gemm_cooperative", ProductKind::Matrices, {128, 128, 64, 1}, refusesManyIntegerMatrices},
+    {"integer_gemm_cooperative", ProductKind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
+    {"integer_gemm_tile", ProductKind::Tiles, {64, 64, 32}, refusesTile},
+    {"integer_gemm", ProductKind::Elements, {}, refusesNothing},
+};
+constexpr ProductKernel kIntegerConvolutionKernels[] = {
+    {"integer_convolution_cooperative", ProductKind::Matrices, {128, 128, 64, 1}, refusesManyIntegerMatrices},
+    {"integer_convolution_cooperative", ProductKind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
+    {"integer_convolution_tile", ProductKind::Tiles, {64, 64, 32}, refusesWindowTile},
+    {"integer_convolution_direct", ProductKind::Lines, {0, kPlacesOfLine, 0}, refusesLines},
+    {"integer_convolution", ProductKind::Elements, {}, refusesNothing},
+};
+
+// The last of a list refuses nothing.
+const ProductKernel& choose(PlanBuilder& builder, std::span<const ProductKernel> kernels, const Request& request) {
+  for (const ProductKernel& k : kernels.first(kernels.size() - 1)) {
+    const char* const reason = k.refuses(request, k.tile);
+    if (!reason) return k;
+    builder.passOver({k.kernel, reason, {k.tile.rows, k.tile.columns}});
+  }
+  return kernels.back();
+}
+
+}  // namespace
+
+const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
+  if (request.integers)
+    return choose(builder,
+                  request.window ? std::span<const ProductKernel>(kIntegerConvolutionKernels) : kIntegerMatrixKernels,
+                  request);
+  return choose(builder, request.window ? std::span<const ProductKernel>(kConvolutionKernels) : kMatrixKernels,
+                request);
+}
+
+}  // namespace dimple

@@ -82,13 +82,21 @@ COMPUTE quotient(COMPUTE a, COMPUTE b) {
 #endif
 }
 
-// With the sign of a. Nothing is left of a division by zero, nor of one by -1, whose quotient may overflow.
+// With the sign of a. Nothing is left of a division by zero.
 COMPUTE remainderTruncated(COMPUTE a, COMPUTE b) {
   if (b == COMPUTE(0)) return COMPUTE(0);
 #if T_IS_SIGNED
-  if (b == COMPUTE(-1)) return COMPUTE(0);
-  // GLSL leaves % of negative operands undefined.
-  return a - a / b * b;
+  // GLSL leaves % of negative operands undefined, and so does Vulkan, also where a compiler makes it of a quotient.
+#if T_BITS == 64
+#define MAGNITUDE uint64_t
+#else
+#define MAGNITUDE uint
+#endif
+  const MAGNITUDE ofA = a < COMPUTE(0) ? MAGNITUDE(0) - MAGNITUDE(a) : MAGNITUDE(a);
+  const MAGNITUDE ofB = b < COMPUTE(0) ? MAGNITUDE(0) - MAGNITUDE(b) : MAGNITUDE(b);
+  const COMPUTE rest = COMPUTE(ofA % ofB);
+#undef MAGNITUDE
+  return a < COMPUTE(0) ? -rest : rest;
 #else
   return a % b;
 #endif

@@ -29,10 +29,18 @@ bool writesPlaces(const OpSchema& schema) {
   return schema.name.find("SCATTER") != schema.name.npos || schema.name.find("UNPOOLING") != schema.name.npos;
 }
 
-// Whether coordinates share an element.
+// Whether coordinates may share an element.
 bool repeats(const DML_BUFFER_TENSOR_DESC* tensor) {
-  for (UINT d = 0; tensor && tensor->Strides && d < tensor->DimensionCount; ++d)
-    if (tensor->Strides[d] == 0 && tensor->Sizes[d] > 1) return true;
+  if (!tensor || !tensor->Strides) return false;
+  std::vector<std::pair<uint64_t, uint64_t>> steps;
+  for (UINT d = 0; d < tensor->DimensionCount; ++d)
+    if (tensor->Sizes[d] > 1) steps.emplace_back(tensor->Strides[d], tensor->Sizes[d] - 1);
+  std::ranges::sort(steps);
+  uint64_t reach = 0;  // of the dimensions with smaller strides
+  for (const auto& [stride, count] : steps) {
+    if (stride <= reach) return true;
+    reach += stride * count;
+  }
   return false;
 }
 

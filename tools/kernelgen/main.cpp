@@ -38,7 +38,7 @@ on the processor time of a generation without a cache, spread over two cores.
 struct Options {
   std::map<std::string, std::string> values{
       {"--data-files", "16"},   {"--jobs", "0"}, {"--max-modules", "1500"}, {"--max-bytes", "16777216"},
-      {"--max-seconds", "300"}, {"--dxc", ""},   {"--dxc-batch", ""},       {"--dxc-identity", ""},
+      {"--max-seconds", "600"}, {"--dxc", ""},   {"--dxc-batch", ""},       {"--dxc-identity", ""},
   };
 
   const std::string& text(const std::string& name) const {

@@ -113,21 +113,22 @@ void print(const std::vector<ocr::Line>& lines) {
 std::vector<ocr::Line> readOnce(const ReadOptions& options, const Models& models, const ocr::Picture& picture) {
   Reading reading(options.device, models);
   std::printf("Running on '%s' (%s)\n", reading.device().name().c_str(), options.device.backend.c_str());
-  std::map<Part, size_t> runs;
-  std::vector<ocr::Line> lines;
-  {
-    Progress progress("reading", 2 * std::size(kParts));
+  const auto read = [&](const char* what) {
+    Progress progress(what, std::size(kParts));
     const auto run = [&](Part part, const HostTensor& input) {
       progress.step(nameOf(part));
       return reading.run(part, input);
     };
-    lines = ocr::readText(picture, models.dictionary, run);
-    for (const Part part : kParts) runs[part] = reading.times(part).size();
-    // Once more, with graphs that are compiled and weights that are in place.
-    ocr::readText(picture, models.dictionary, run);
-  }
-  checkValidation(reading);
+    return ocr::readText(picture, models.dictionary, run);
+  };
+  const std::vector<ocr::Line> lines = read("reading");
   print(lines);
+  std::fflush(stdout);
+  std::map<Part, size_t> runs;
+  for (const Part part : kParts) runs[part] = reading.times(part).size();
+  // With graphs that are compiled and weights that are in place.
+  read("reading once more");
+  checkValidation(reading);
   Table table({"model", ">runs", ">first ms", ">steady ms"});
   for (const Part part : kParts) {
     const auto& times = reading.times(part);

@@ -264,8 +264,9 @@ Status packOwnedFilters(PlanBuilder& builder, const Convolution& convolution, Pr
   walk.addDimension(channels, {window.strides[1], window.taps});
   uint32_t packed = window.taps;
   for (uint32_t i = kMostSpatial; i-- > 0;) {
-    const uint32_t size = window.dimensions[i * 20 + 4];
-    uint32_t& stride = window.dimensions[i * 20 + 17];
+    uint32_t* const words = window.dimensions.data() + i * ConvolutionWindow::kWords;
+    const uint32_t size = words[ConvolutionWindow::kWindowSize];
+    uint32_t& stride = words[ConvolutionWindow::kFilterStride];
     packed /= size;
     walk.addDimension(size, {stride, packed});
     stride = packed;

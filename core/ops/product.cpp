@@ -126,9 +126,10 @@ std::vector<uint32_t> finishWords(const Product& p, const FloatFinish& finish, u
           flags};
 }
 
-std::vector<uint32_t> joined(std::vector<uint32_t> words, const std::vector<uint32_t>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+template <class T>
+std::vector<T> joined(std::vector<T> first, const std::vector<T>& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
 }
 
 // A dispatch of kernels/matrix/direct.comp. `push`: the first words of its push block.
@@ -145,7 +146,7 @@ Lines linesOf(const Product& p, const ConvolutionWindow& window, const Caps& cap
   const auto groups = static_cast<uint32_t>(p.matrices.count());
   const uint64_t items = divideUp(p.rows, filters) * blocks * groups;
   const uint32_t channels = p.depth == 0 ? 0 : p.depth / window.taps;
-  const uint32_t alongLine = window.dimensions[16];  // stride of the input
+  const uint32_t alongLine = window.dimensions[ConvolutionWindow::kInputStride];
   const bool groupsFirst = p.matrices.rank == 1 && p.matrices.strides[0][1] < alongLine;
   const bool contiguous = window.stride == 1 && window.dilation == 1;
   // Slices of the channels fill a device that has little to do otherwise.
@@ -191,17 +192,18 @@ Status addTiles(PlanBuilder& builder, const Product& p, const FloatFinish& finis
   const auto onWords = [&](std::string_view family) { return cat(family, ".", shortTypeName(p.type)); };
   // Only the kernels on 32-bit words, and those of matrices, store FLOAT32 for FLOAT16 operands.
   const bool needsWords = !matrices && (toParts || finish.wide);
-  if (auto error = builder.add(needsWords ? onWords(algorithm.kernel) : typedKernel(algorithm.kernel, p.type, caps),
-                               tilesOf(p, tile) * slices,
-                               joined({p.rows, p.columns, p.depth, sliceDepth, slices}, finishWords(p, finish, flags)),
-                               {from[0], from[1], p.from[2], to}, parameters, tiled, p.multiplyAdds()))
+  if (auto error =
+          builder.add(needsWords ? onWords(algorithm.kernel) : typedKernel(algorithm.kernel, p.type, caps),
+                      tilesOf(p, tile) * slices,
+                      joined<uint32_t>({p.rows, p.columns, p.depth, sliceDepth, slices}, finishWords(p, finish, flags)),
+                      {from[0], from[1], p.from[2], to}, parameters, tiled, p.multiplyAdds()))
     return error;
   if (!toParts) return {};
   const std::string_view combine = window ? "convolution_combine" : "gemm_combine";
   to.writes = false;
   return builder.addItems(
       finish.wide ? onWords(combine) : typedKernel(combine, p.type, caps), p.elements(),
-      joined({p.rows, p.columns, static_cast<uint32_t>(p.elements()), slices}, finishWords(p, finish, own)),
+      joined<uint32_t>({p.rows, p.columns, static_cast<uint32_t>(p.elements()), slices}, finishWords(p, finish, own)),
       {to, p.from[2], p.to}, parameters, specialization);
 }
 
@@ -268,13 +270,13 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
 
   const uint32_t flags = (p.hasC ? kHasC : 0) | (finish.wide ? kWide : 0) | (window ? 0 : directions(p));
   uint64_t groups = divideUp(p.elements(), kGroupSize);
-  std::vector<uint32_t> push =
-      joined({p.rows, p.columns, p.depth, static_cast<uint32_t>(p.elements())}, finishWords(p, finish, flags));
+  std::vector<uint32_t> push = joined<uint32_t>({p.rows, p.columns, p.depth, static_cast<uint32_t>(p.elements())},
+                                                finishWords(p, finish, flags));
   if (algorithm.kind == ProductKind::Lines) {
     const Lines lines = linesOf(p, *window, builder.caps());
     groups = lines.groups;
     push = joined(lines.push, finishWords(p, finish, flags));
-    specialization.insert(specialization.end(), lines.specialization.begin(), lines.specialization.end());
+    specialization = joined(specialization, lines.specialization);
   } else if (algorithm.kind != ProductKind::Elements) {
     const bool depthFirst = (flags & kBDepthFirst) != 0;
     const uint32_t vector = std::max(1u, algorithm.tile.depth);
@@ -320,7 +322,7 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantizat
     const Lines lines = linesOf(p, *window, caps);
     groups = lines.groups;
     push = lines.push;
-    specialization.insert(specialization.end(), lines.specialization.begin(), lines.specialization.end());
+    specialization = joined(specialization, lines.specialization);
   }
   return builder.add(
       cat(algorithm.kernel, ".", shortTypeName(p.type)), groups, joined(push, {p.matrices.rank, kinds, flags}),

@@ -58,9 +58,15 @@ struct Quantization {
 // How B's elements lie in the input of a convolution: the parameter words of kernels/matrix/convolution.glsl, and what
 // the choice of a kernel needs.
 struct ConvolutionWindow {
+  // Words of a spatial dimension, and some of their places.
+  static constexpr size_t kWords = 20;
+  static constexpr size_t kWindowSize = 4;
+  static constexpr size_t kInputStride = 16;
+  static constexpr size_t kFilterStride = 17;
+
   bool backward = false;
   std::vector<uint32_t> strides;     // two groups of four words, in the place of those of matrices
-  std::vector<uint32_t> dimensions;  // three groups of twenty
+  std::vector<uint32_t> dimensions;  // the words of three dimensions
   // Along the innermost dimension: places of the output, elements of the window, distances between places and between
   // elements.
   uint32_t places = 1;

@@ -126,13 +126,9 @@ const char* refusesFewTiles(const Request& request, const Tile& tile) {
   return tilesOf(p, tile) < fewTiles(request.caps) ? "Its tiles are few." : nullptr;
 }
 
-const char* refusesManyIntegerMatrices(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesIntegerMatrices(request, tile)) return reason;
-  return refusesFewTiles(request, tile);
-}
-
-const char* refusesManyMatrices(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesMatrices(request, tile)) return reason;
+template <const char* (*refuses)(const Request&, const Tile&)>
+const char* refusesFew(const Request& request, const Tile& tile) {
+  if (const char* reason = refuses(request, tile)) return reason;
   return refusesFewTiles(request, tile);
 }
 
@@ -190,8 +186,8 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_few_rows_wide", ProductKind::FewRowsInVectors, {0, 0, 8}, refusesFewRowsWide},
     {"gemm_few_rows_vector", ProductKind::FewRowsInVectors, {0, 0, 4}, refusesFewRowsVector},
     {"gemm_few_rows", ProductKind::FewRows, {}, refusesFewRows},
-    {"gemm_cooperative", ProductKind::Matrices, {128, 128, 32, 1}, refusesManyMatrices},
-    {"gemm_cooperative", ProductKind::Matrices, {128, 64, 64, 1}, refusesManyMatrices},
+    {"gemm_cooperative", ProductKind::Matrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
+    {"gemm_cooperative", ProductKind::Matrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", ProductKind::Matrices, {64, 64, 64, 1}, refusesMatrices},
     {"gemm_large_tile", ProductKind::Tiles, {128, 128, 32}, refusesLargeTile},
     {"gemm_vector_tile", ProductKind::Tiles, {64, 64, 32}, refusesVector},
@@ -206,13 +202,13 @@ constexpr ProductKernel kConvolutionKernels[] = {
     {"convolution", ProductKind::Elements, {}, refusesNothing},
 };
 constexpr ProductKernel kIntegerMatrixKernels[] = {
-    {"integer_gemm_cooperative", ProductKind::Matrices, {128, 128, 64, 1}, refusesManyIntegerMatrices},
+    {"integer_gemm_cooperative", ProductKind::Matrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
     {"integer_gemm_cooperative", ProductKind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
     {"integer_gemm_tile", ProductKind::Tiles, {64, 64, 32}, refusesTile},
     {"integer_gemm", ProductKind::Elements, {}, refusesNothing},
 };
 constexpr ProductKernel kIntegerConvolutionKernels[] = {
-    {"integer_convolution_cooperative", ProductKind::Matrices, {128, 128, 64, 1}, refusesManyIntegerMatrices},
+    {"integer_convolution_cooperative", ProductKind::Matrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
     {"integer_convolution_cooperative", ProductKind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
     {"integer_convolution_tile", ProductKind::Tiles, {64, 64, 32}, refusesWindowTile},
     {"integer_convolution_direct", ProductKind::Lines, {0, kPlacesOfLine, 0}, refusesLines},

@@ -263,6 +263,15 @@ void addLoop(GraphMaker& maker, const std::string& trips, auto&& condition) {
   maker.output("sums");
 }
 
+// The same while no sum has reached the limit.
+void addLoopBelow(GraphMaker& maker, double limit) {
+  maker.initializer("limit", onnx::scalarTensor(Type::Float, limit));
+  addLoop(maker, "", [](GraphMaker& body) {
+    setAttribute(body.node("ReduceMax", {"after"}, {"most"}), "keepdims", 0);
+    body.node("Less", {"most", "limit"}, {"condition"});
+  });
+}
+
 GPU_TEST_CASE("onnx sessions: a loop of known length is one graph") {
   ModelMaker maker;
   maker.input("x", Type::Float, {2});
@@ -280,11 +289,7 @@ GPU_TEST_CASE("onnx sessions: a loop of known length is one graph") {
 GPU_TEST_CASE("onnx sessions: a loop goes on as long as what it computes says so") {
   ModelMaker maker;
   maker.input("x", Type::Float, {2});
-  maker.initializer("limit", onnx::scalarTensor(Type::Float, 35));
-  addLoop(maker, "", [](GraphMaker& body) {
-    setAttribute(body.node("ReduceMax", {"after"}, {"most"}), "keepdims", 0);
-    body.node("Less", {"most", "limit"}, {"condition"});
-  });
+  addLoopBelow(maker, 35);
   const Model model = maker.model();
   Session session(gpu.context(), model);
   const auto check = [&](double x, int64_t iterations) {
@@ -305,11 +310,7 @@ GPU_TEST_CASE("onnx sessions: a loop goes on as long as what it computes says so
 GPU_TEST_CASE("onnx sessions: a long loop goes on") {
   ModelMaker maker;
   maker.input("x", Type::Float, {1});
-  maker.initializer("limit", onnx::scalarTensor(Type::Float, 70));
-  addLoop(maker, "", [](GraphMaker& body) {
-    setAttribute(body.node("ReduceMax", {"after"}, {"most"}), "keepdims", 0);
-    body.node("Less", {"most", "limit"}, {"condition"});
-  });
+  addLoopBelow(maker, 70);
   const Model model = maker.model();
   Session session(gpu.context(), model);
   for (int turn = 0; turn < 2; ++turn) {

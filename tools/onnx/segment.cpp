@@ -24,8 +24,7 @@ ComPtr<ID3D12Resource> createBuffer(IDimpleContext& context, UINT64 bytes) {
 }
 
 void upload(IDimpleContext& context, ID3D12Resource* buffer, const HostTensor& tensor) {
-  std::vector<std::byte> converted;
-  if (!sameOnDevice(tensor.type)) converted = deviceBytes(tensor);
+  const std::vector<std::byte> converted = sameOnDevice(tensor.type) ? std::vector<std::byte>() : deviceBytes(tensor);
   const auto& bytes = sameOnDevice(tensor.type) ? tensor.bytes : converted;
   check(context.Upload(buffer, 0, bytes.data(), bytes.size()), "A tensor cannot be uploaded");
 }

@@ -70,6 +70,8 @@ class Device final : public Backend {
   bool isProcessor() const { return isProcessor_; }
   // Before anything is planned: makes dispatches of more multiply-adds come in parts.
   void limitWork(uint64_t multiplyAdds) { caps_.workLimit = multiplyAdds; }
+  // The same: puts a barrier between all dispatches that bind bytes of which one writes some.
+  void waitForRanges() { caps_.barriersByRows = false; }
   bool supportsVolatileDescriptors() const override { return enabled_.updateAfterBind; }
   Result<std::unique_ptr<Executable>> prepare(std::span<const Dispatch> dispatches,
                                               std::span<const uint32_t> parameters) override;

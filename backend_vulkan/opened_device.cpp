@@ -291,6 +291,7 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
   if (!device) return device.error();
   device_ = std::move(*device);
   if (options.smallDispatches) device_->limitWork(kTestedWorkLimit);
+  if (options.validation) device_->waitForRanges();  // synchronization validation sees ranges, not rows
 
   const auto& vk = device_->vk();
   vk.vkGetDeviceQueue(handles_.device, handles_.queueFamily, 0, &queue_);

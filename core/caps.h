@@ -57,6 +57,8 @@ struct Caps {
   // The same for signed factors of 8 bits summed in INT32: rows and columns, and the depth.
   uint32_t integerMatrixSize = 0;
   uint32_t integerMatrixDepth = 0;
+  // Dispatches that touch other rows (core/plan.h) of bytes that they both bind wait for nothing.
+  bool barriersByRows = true;
   bool halfPrecision = false;  // the caller allows FLOAT32 operands to be rounded to FLOAT16
 
   bool has(Feature feature) const { return (features & static_cast<uint32_t>(feature)) != 0; }

@@ -406,6 +406,7 @@ class Composer {
         placed.offset += nodes_[n].persistent;
         break;
     }
+    placed.rows.first += placed.offset - range.offset;
     return placed;
   }
 

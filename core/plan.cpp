@@ -1,59 +1,119 @@
 #include "core/plan.h"
 
 #include <algorithm>
-#include <compare>
 #include <iterator>
 #include <map>
 
+#include "core/checked.h"
 #include "core/text.h"
 
 namespace dimple {
 namespace {
 
-// Bytes of buffers.
+// Numbers.
+class Intervals {
+ public:
+  void add(uint64_t begin, uint64_t end) {
+    auto next = all_.lower_bound(begin);
+    if (next != all_.begin() && std::prev(next)->second >= begin) begin = (--next)->first;
+    while (next != all_.end() && next->first <= end) {
+      end = std::max(end, next->second);
+      next = all_.erase(next);
+    }
+    all_.emplace_hint(next, begin, end);
+  }
+  bool overlap(uint64_t begin, uint64_t end) const {
+    const auto next = all_.lower_bound(end);
+    return next != all_.begin() && std::prev(next)->second > begin;
+  }
+  void add(const Intervals& others) {
+    for (const auto& [begin, end] : others.all_) add(begin, end);
+  }
+
+ private:
+  std::map<uint64_t, uint64_t> all_;  // from the first to behind the last; none overlap or touch
+};
+
+// Bytes of a buffer.
 class TouchedBytes {
  public:
   void add(const BufferRange& range) {
-    Place begin = beginOf(range);
-    uint64_t end = range.offset + range.bytes;
-    auto next = ranges_.lower_bound(begin);
-    if (next != ranges_.begin() && touches(std::prev(next), begin)) begin = (--next)->first;
-    while (next != ranges_.end() && isWithin(next, begin, end)) {
-      end = std::max(end, next->second);
-      next = ranges_.erase(next);
+    auto [begin, end] = boundsOf(range);
+    Rowed rowed{end, range.rows.pitch, {}};
+    auto next = firstOverlapping(begin);
+    if (rowed.pitch == 0 || hasOtherPitch(next, end, rowed.pitch)) {
+      whole_.add(begin, end);
+      return;
     }
-    ranges_.emplace_hint(next, begin, end);
+    for (; next != rowed_.end() && next->first < end; next = rowed_.erase(next)) {
+      begin = std::min(begin, next->first);
+      rowed.end = std::max(rowed.end, next->second.end);
+      rowed.phases.add(next->second.phases);
+    }
+    eachPhase(range.rows, [&](uint64_t from, uint64_t to) { rowed.phases.add(from, to); });
+    rowed_.emplace_hint(next, begin, std::move(rowed));
   }
-  bool overlaps(const BufferRange& range) const {
-    const Place begin = beginOf(range);
-    const auto next = ranges_.upper_bound(begin);
-    if (next != ranges_.end() && sameBuffer(next->first, begin) && next->first.offset < range.offset + range.bytes)
-      return true;
-    if (next == ranges_.begin()) return false;
-    const auto before = std::prev(next);
-    return sameBuffer(before->first, begin) && before->second > range.offset;
+  bool overlap(const BufferRange& range) const {
+    const auto [begin, end] = boundsOf(range);
+    if (whole_.overlap(begin, end)) return true;
+    auto next = firstOverlapping(begin);
+    if (hasOtherPitch(next, end, range.rows.pitch)) return true;
+    bool found = false;
+    for (; next != rowed_.end() && next->first < end; ++next)
+      eachPhase(range.rows, [&](uint64_t from, uint64_t to) { found |= next->second.phases.overlap(from, to); });
+    return found;
   }
-  void clear() { ranges_.clear(); }
 
  private:
-  struct Place {
-    SlotKind kind;
-    uint32_t index;
-    uint64_t offset;
-    auto operator<=>(const Place&) const = default;
+  // Ranges with rows of one pitch, and what is touched of each pitch.
+  struct Rowed {
+    uint64_t end;
+    uint32_t pitch;
+    Intervals phases;
   };
-  using Ranges = std::map<Place, uint64_t>;  // to the end; none overlap or touch
+  using AllRowed = std::map<uint64_t, Rowed>;  // by the first byte; none overlap
 
-  static Place beginOf(const BufferRange& range) { return {range.kind, range.index, range.offset}; }
-  static bool sameBuffer(const Place& a, const Place& b) { return a.kind == b.kind && a.index == b.index; }
-  static bool touches(Ranges::const_iterator before, const Place& place) {
-    return sameBuffer(before->first, place) && before->second >= place.offset;
+  AllRowed::const_iterator firstOverlapping(uint64_t begin) const {
+    const auto next = rowed_.lower_bound(begin);
+    return next != rowed_.begin() && std::prev(next)->second.end > begin ? std::prev(next) : next;
   }
-  static bool isWithin(Ranges::const_iterator next, const Place& begin, uint64_t end) {
-    return sameBuffer(next->first, begin) && next->first.offset <= end;
+  // Of what is touched of a range.
+  static std::pair<uint64_t, uint64_t> boundsOf(const BufferRange& range) {
+    const Rows& rows = range.rows;
+    const uint64_t end = range.offset + range.bytes;
+    if (rows.bytes == 0) return {range.offset, end};
+    const uint64_t begin = std::max(range.offset, rows.first);
+    return {begin, rows.pitch ? end : std::max(begin, std::min(end, rows.first + rows.bytes))};
+  }
+  template <class Visit>
+  static void eachPhase(const Rows& rows, const Visit& visit) {
+    const uint64_t from = rows.first % rows.pitch;
+    const uint64_t to = from + rows.bytes;
+    visit(from, std::min<uint64_t>(to, rows.pitch));
+    if (to > rows.pitch) visit(0, to - rows.pitch);
+  }
+  bool hasOtherPitch(AllRowed::const_iterator next, uint64_t end, uint32_t pitch) const {
+    for (; next != rowed_.end() && next->first < end; ++next)
+      if (next->second.pitch != pitch) return true;
+    return false;
   }
 
-  Ranges ranges_;
+  Intervals whole_;
+  AllRowed rowed_;
+};
+
+// Bytes of all buffers.
+class TouchedBuffers {
+ public:
+  void add(const BufferRange& range) { buffers_[{range.kind, range.index}].add(range); }
+  bool overlap(const BufferRange& range) const {
+    const auto found = buffers_.find({range.kind, range.index});
+    return found != buffers_.end() && found->second.overlap(range);
+  }
+  void clear() { buffers_.clear(); }
+
+ private:
+  std::map<std::pair<SlotKind, uint32_t>, TouchedBytes> buffers_;
 };
 
 void appendDispatch(std::string& out, const Dispatch& d) {
@@ -64,8 +124,11 @@ void appendDispatch(std::string& out, const Dispatch& d) {
   out += cat(" groups=", d.groups[0], "x", d.groups[1], "x", d.groups[2], " push=[");
   for (size_t i = 0; i < d.push.size(); ++i) out += cat(i ? " " : "", d.push[i]);
   out += cat("] parameters@", d.parameterOffset);
-  for (const auto& b : d.buffers)
+  for (const auto& b : d.buffers) {
     out += cat(" ", kKinds[static_cast<size_t>(b.kind)], b.index, b.writes ? ":rw" : ":r", "+", b.offset, "/", b.bytes);
+    if (b.rows.bytes != 0) out += cat("(", b.rows.first, "/", b.rows.bytes, ")");
+    if (b.rows.pitch != 0) out += cat("*", b.rows.pitch);
+  }
   out += d.continues ? " continues\n" : "\n";
 }
 
@@ -103,6 +166,29 @@ std::string_view featureName(Feature feature) {
       return "the Vulkan memory model (vulkanMemoryModel)";
   }
   return "a feature that Dimple does not use";
+}
+
+Rows rowsOf(std::vector<std::pair<uint64_t, uint32_t>> dimensions, uint64_t start, uint32_t bits) {
+  std::erase_if(dimensions, [](const auto& dimension) { return dimension.first == 0 || dimension.second == 1; });
+  std::ranges::sort(dimensions);
+  // Elements from the first to the last, of a row and of all; a pitch of 0 as long as none are left out.
+  uint64_t row = 0, all = 1, pitch = 0;
+  bool even = true;
+  for (const auto& [stride, size] : dimensions) {
+    if (pitch == 0 && stride > all) {
+      row = all;
+      pitch = stride;
+    }
+    even &= pitch == 0 || stride % pitch == 0;
+    all += stride * (size - 1);
+  }
+  // In words, because kernels store elements of fewer bits by changing a word.
+  const uint64_t first = start / 32;
+  const auto wordsOf = [&](uint64_t elements) { return divideUp(start + elements * bits, 32) - first; };
+  const uint64_t pitchWords = pitch * bits / 32;
+  if (even && pitch * bits % 32 == 0 && wordsOf(row) < pitchWords && pitchWords <= UINT32_MAX / 4)
+    return {first * 4, static_cast<uint32_t>(wordsOf(row) * 4), static_cast<uint32_t>(pitchWords * 4)};
+  return wordsOf(all) <= UINT32_MAX / 4 ? Rows{first * 4, static_cast<uint32_t>(wordsOf(all) * 4), 0} : Rows{};
 }
 
 std::string markerOf(const Dispatch& dispatch) {
@@ -164,11 +250,11 @@ std::string passedOverText(const Plan& plan) {
 
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
   // Since the last barrier.
-  TouchedBytes written, touched;
+  TouchedBuffers written, touched;
   bool readsInput = false;
   bool writesOutput = false;
   const auto waits = [&](const BufferRange& now) {
-    if ((now.writes ? touched : written).overlaps(now)) return true;
+    if ((now.writes ? touched : written).overlap(now)) return true;
     if (!aliased) return false;
     return now.kind == SlotKind::Input ? writesOutput : now.kind == SlotKind::Output && now.writes && readsInput;
   };

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/caps.h"
@@ -15,6 +16,18 @@ namespace dimple {
 
 enum class SlotKind : uint8_t { Input, Output, Temporary, Persistent };
 
+// Which bytes of a range are touched: `bytes` from byte `first` of the buffer on, and so again every `pitch` bytes. All
+// are multiples of 4. A pitch of 0: only once. No bytes: all of the range.
+struct Rows {
+  uint64_t first = 0;
+  uint32_t bytes = 0;
+  uint32_t pitch = 0;
+};
+
+// The rows of elements of `bits` bits with these strides (in elements) and sizes, of which the first begins at bit
+// `start` of a buffer. What does not lie in rows of one pitch is one row.
+Rows rowsOf(std::vector<std::pair<uint64_t, uint32_t>> dimensions, uint64_t start, uint32_t bits);
+
 // A range of one of the buffers that a binding table binds.
 struct BufferRange {
   SlotKind kind;
@@ -22,6 +35,7 @@ struct BufferRange {
   uint64_t offset;  // bytes from the start of the bound range; a multiple of Caps::bufferOffsetAlignment
   uint64_t bytes;   // a multiple of 4
   bool writes;
+  Rows rows{};
 };
 
 struct Specialization {
@@ -94,8 +108,8 @@ std::string planText(const Plan& plan);
 std::string passedOverText(const Plan& plan);
 
 // Sets barrierBefore, so that no dispatch reads or writes a byte that an earlier one without a barrier between wrote,
-// or writes one that it read. Dispatches that continue others wait for nothing. `aliased` says that outputs may share
-// memory with inputs.
+// or writes one that it read; rows count for bytes. Dispatches that continue others wait for nothing. `aliased` says
+// that outputs may share memory with inputs.
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased);
 
 }  // namespace dimple

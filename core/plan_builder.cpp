@@ -43,6 +43,13 @@ BufferRange touched(const WalkOperand& operand, Walk& walk, uint32_t index, cons
   walk.base[index] -= static_cast<uint32_t>(bound * 8 / operand.bits);
   range.offset += bound;
   range.bytes = wholeWords(divideUp((walk.base[index] + elements) * operand.bits, 8));
+  range.rows = {};
+  if (!range.writes || operand.tail != 0 || !caps.barriersByRows) return range;
+  std::vector<std::pair<uint64_t, uint32_t>> dimensions;
+  for (uint32_t d = 0; d < walk.rank; ++d) dimensions.emplace_back(walk.strides[d][index], walk.sizes[d]);
+  const uint64_t first = range.offset * 8 + uint64_t{walk.base[index]} * operand.bits;
+  const Rows rows = rowsOf(std::move(dimensions), first, operand.bits);
+  if (rows.pitch != 0 || rows.first != range.offset || rows.bytes != range.bytes) range.rows = rows;
   return range;
 }
 
@@ -75,7 +82,13 @@ BufferRange PlanBuilder::input(size_t index) const {
 
 BufferRange PlanBuilder::output(size_t index) const {
   const Tensor& tensor = view_.output(index);
-  return {SlotKind::Output, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), true};
+  BufferRange range{SlotKind::Output, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), true};
+  if (caps_.barriersByRows) {
+    std::vector<std::pair<uint64_t, uint32_t>> dimensions;
+    for (uint32_t d = 0; d < tensor.rank; ++d) dimensions.emplace_back(tensor.strides[d], tensor.sizes[d]);
+    if (const Rows rows = rowsOf(std::move(dimensions), 0, bitWidth(tensor.type)); rows.pitch != 0) range.rows = rows;
+  }
+  return range;
 }
 
 BufferRange PlanBuilder::allocateTemporary(uint64_t bytes) {

@@ -114,6 +114,11 @@ TEST_CASE("views: an operator makes with strides what is joined along rows") {
         "unary.f32 input0+0/128 temporary0+0/224\n"
         "unary.f32 input1+0/128 temporary0+32/224\n"
         "unary_packed.f32 temporary0+0/256 output0+0/256\n");
+  // The makers touch other words, though their ranges overlap.
+  CHECK(totalsOf(graph.rewrittenPlan().plan.execution).barriers == 1);
+  Caps ranges;
+  ranges.barriersByRows = false;
+  CHECK(totalsOf(graph.rewrittenPlan("", ranges).plan.execution).barriers == 2);
 }
 
 TEST_CASE("views: what else reads a part keeps it") {

@@ -73,7 +73,7 @@ TEST_CASE("SCATTER_ND waits for its copy") {
   CHECK(plan->execution[1].barrierBefore);
 }
 
-TEST_CASE("the inputs of JOIN wait for each other only where their bytes cannot be bound apart") {
+TEST_CASE("the inputs of JOIN wait for each other only where they share a word") {
   const auto barriers = [](std::string_view line) {
     std::vector<bool> out;
     const auto plan = planOf(line);
@@ -84,10 +84,21 @@ TEST_CASE("the inputs of JOIN wait for each other only where their bytes cannot 
   using Bools = std::vector<bool>;
   CHECK(barriers("JOIN InputTensors=(f32[4,2],f32[8,2],f32[4,2]) OutputTensor=f32[16,2] Axis=0") ==
         Bools{false, false, false});
-  // The parts begin inside a unit of 16 bytes, and inside a word.
-  CHECK(barriers("JOIN InputTensors=(u8[3],u8[5],u8[8]) OutputTensor=u8[16] Axis=0") == Bools{false, true, true});
-  // Rows of the inputs alternate.
-  CHECK(barriers("JOIN InputTensors=(f32[4,2],f32[4,6]) OutputTensor=f32[4,8] Axis=1") == Bools{false, true});
+  // The second begins inside a word; the third inside what can be bound.
+  CHECK(barriers("JOIN InputTensors=(u8[3],u8[5],u8[8]) OutputTensor=u8[16] Axis=0") == Bools{false, true, false});
+  // Rows of the inputs alternate, at first with words between them, then without.
+  CHECK(barriers("JOIN InputTensors=(f32[4,2],f32[4,6]) OutputTensor=f32[4,8] Axis=1") == Bools{false, false});
+  CHECK(barriers("JOIN InputTensors=(f16[4,2],f16[4,6]) OutputTensor=f16[4,8] Axis=1") == Bools{false, false});
+  CHECK(barriers("JOIN InputTensors=(f16[4,3],f16[4,5]) OutputTensor=f16[4,8] Axis=1") == Bools{false, true});
+  CHECK(barriers("JOIN InputTensors=(f16[4,2],f16[4,5]) OutputTensor=f16[4,7] Axis=1") == Bools{false, true});
+  // Joined in the middle, and into a tensor whose rows have gaps.
+  CHECK(barriers("JOIN InputTensors=(f32[2,3,5],f32[2,1,5]) OutputTensor=f32[2,4,5] Axis=1") == Bools{false, false});
+  CHECK(barriers("JOIN InputTensors=(f32[2,2,4],f32[2,2,4]) OutputTensor=f32[2,2,8]{20,10,1} Axis=2") ==
+        Bools{false, false});
+  Caps ranges;
+  ranges.barriersByRows = false;
+  CHECK(
+      planOf("JOIN InputTensors=(f32[4,2],f32[4,6]) OutputTensor=f32[4,8] Axis=1", ranges)->execution[1].barrierBefore);
 }
 
 TEST_CASE("a long reduction takes two stages") {
@@ -225,6 +236,67 @@ TEST_CASE("barriers follow reads and writes of overlapping bytes") {
       expected.push_back(waits);
     }
     CHECK(barriers(all) == expected);
+  }
+}
+
+TEST_CASE("rows are where elements lie") {
+  const auto rows = [](std::vector<std::pair<uint64_t, uint32_t>> dimensions, uint64_t start, uint32_t bits) {
+    const Rows r = rowsOf(std::move(dimensions), start, bits);
+    return std::array<uint64_t, 3>{r.first, r.bytes, r.pitch};
+  };
+  using Three = std::array<uint64_t, 3>;
+  CHECK(rows({{8, 4}, {1, 2}}, 0, 32) == Three{0, 8, 32});
+  CHECK(rows({{1, 8}, {8, 4}}, 0, 32) == Three{0, 128, 0});
+  CHECK(rows({{16, 3}, {8, 1}, {4, 2}, {1, 4}}, 64, 32) == Three{8, 32, 64});
+  CHECK(rows({{0, 5}, {8, 4}, {1, 2}}, 32, 16) == Three{4, 4, 16});
+  CHECK(rows({{8, 4}, {1, 3}}, 16, 16) == Three{0, 8, 16});  // a row begins and ends inside of words
+  CHECK(rows({{7, 4}, {1, 2}}, 0, 16) == Three{0, 48, 0});   // rows begin at other bits of their words
+  CHECK(rows({{8, 4}, {1, 4}}, 32, 4) == Three{4, 16, 0});   // rows meet in words
+  CHECK(rows({{20, 2}, {8, 2}, {1, 2}}, 0, 32) == Three{0, 120, 0});
+  CHECK(rows({{1u << 30, 3}, {1, 1u << 20}}, 0, 32) == Three{0, 0, 0});
+}
+
+TEST_CASE("no barrier between rows is left out that bytes need") {
+  testing::Random random(2);
+  for (int i = 0; i < 3000; ++i) {
+    constexpr uint64_t kBytes = 256;
+    std::vector<Dispatch> all;
+    for (size_t d = 0; d < 8; ++d) {
+      all.emplace_back();
+      for (size_t b = 0; b <= random.below(2); ++b) {
+        BufferRange range{SlotKind::Temporary, 0, random.below(8) * 16, 16 * random.size(1, 8), random.chance(0.6)};
+        if (random.chance(0.8)) {
+          range.rows.first = range.offset + 4 * random.below(6);
+          range.rows.bytes = 4 * random.size(1, 4);
+          range.rows.pitch = random.chance(0.8) ? 4 * random.size(5, 8) : 0;
+        }
+        all.back().buffers.push_back(range);
+      }
+    }
+    deriveBarriers(all, false);
+    std::vector<bool> read(kBytes), written(kBytes);
+    for (const Dispatch& d : all) {
+      if (d.barrierBefore) {
+        read.assign(kBytes, false);
+        written.assign(kBytes, false);
+      }
+      const auto eachByte = [&](const auto& visit) {
+        for (const BufferRange& range : d.buffers)
+          for (uint64_t byte = range.offset; byte < range.offset + range.bytes; ++byte) {
+            const Rows& rows = range.rows;
+            const uint64_t behind = byte - rows.first;
+            const bool in = byte >= rows.first && (rows.pitch ? behind % rows.pitch : behind) < rows.bytes;
+            if (in || rows.bytes == 0) visit(byte, range.writes);
+          }
+      };
+      bool apart = true;
+      eachByte([&](uint64_t byte, bool writes) { apart &= !written[byte] && !(writes && read[byte]); });
+      CHECK(apart);
+      eachByte([&](uint64_t byte, bool writes) {
+        read[byte] = true;
+        if (writes) written[byte] = true;
+      });
+    }
   }
 }
 

@@ -48,7 +48,7 @@ CHANGES = [
 TRIED = 30  # modules compiled to find those of a mutant
 TRIED_PIPELINES = 5  # optimized to find those of a module
 FUNCTION = re.compile(r"^[A-Za-z_]\w* (\w+)\([^;]*\) \{")
-LOOP = re.compile(r"\s*(\[\[unroll\]\] )?(for|while) \(")
+LOOP = re.compile(r"\s*(\[\[\w+\]\] )?(for|while) \(")
 MARK = re.compile(r"\bMARK_(\d+)_(\d+)\b")
 
 

@@ -27,11 +27,9 @@ float regionCoordinate(uint region, uint k) {
   return fromRaw(loadRaw_regions(region * REGION.x + k * REGION.y));
 }
 
-// The samples that may touch an element of an axis; its edges get those outside, too.
-void samplesAt(Samples samples, uint index, uint size, uint outputs, out uint begin, out uint end) {
-  const float low = index == 0u ? -1.0 : float(index) - 1.0;
-  const float high = index + 1u == size ? float(size) : float(index) + 1.0;
-  samplesBetween(samples, low, high, 0u, outputs * samples.perOutput, begin, end);
+// The samples that may touch an element of an axis: those less than an element off.
+void samplesAt(Samples samples, uint index, uint outputs, out uint begin, out uint end) {
+  samplesBetween(samples, float(index) - 1.0, float(index) + 1.0, 0u, outputs * samples.perOutput, begin, end);
 }
 
 float weightAt(Samples samples, uint s, uint index, uint size) {
@@ -46,8 +44,8 @@ float sumOfRegion(uint region, uvec4 at) {
   const Samples h = samplesOf(regionCoordinate(region, 0u), regionCoordinate(region, 2u), PLACES.x, CROP_SIZES.w);
   const Samples v = samplesOf(regionCoordinate(region, 1u), regionCoordinate(region, 3u), PLACES.y, CROP_SIZES.z);
   uint left, right, top, bottom;
-  samplesAt(h, at.w, IMAGE_SIZES.w, CROP_SIZES.w, left, right);
-  samplesAt(v, at.z, IMAGE_SIZES.z, CROP_SIZES.z, top, bottom);
+  samplesAt(h, at.w, CROP_SIZES.w, left, right);
+  samplesAt(v, at.z, CROP_SIZES.z, top, bottom);
   float sum = 0.0;
   for (uint sy = top; sy < bottom; ++sy) {
     const float wy = weightAt(v, sy, at.z, IMAGE_SIZES.z);

@@ -228,8 +228,10 @@ Result forward(const Align& align, std::span<const Array> inputs, const DML_TENS
           const size_t o = at4(sizes, r, c, oy, ox);
           double value = align.maximum ? -kInfinity : 0;
           double error = 0;
+          double outside = 0;
           region.forSamples(oy, ox, [&](const Sample& v, const Sample& h) {
             const Reading reading = readSample(align, image, region.batch, c, v, h, largest);
+            if (!v.inside || !h.inside || v.edge || h.edge) outside = std::fabs(align.outside);
             value = align.maximum ? std::fmax(value, reading.value) : value + reading.value;
             // What a NaN does to a maximum is open.
             if (align.maximum && std::isnan(reading.value)) error = kInfinity;
@@ -242,7 +244,7 @@ Result forward(const Align& align, std::span<const Array> inputs, const DML_TENS
             error /= region.samples();
           }
           result.value.real[o] = value;
-          result.slack[o] = region.doubtful() ? kInfinity : error + 0x1p-20 * (largest + std::fabs(align.outside));
+          result.slack[o] = region.doubtful() ? kInfinity : error + 0x1p-20 * (largest + outside);
         }
   }
   return result;

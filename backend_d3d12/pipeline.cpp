@@ -2,6 +2,7 @@
 
 #include "backend_d3d12/device.h"
 #include "backend_d3d12/fault.h"
+#include "core/parallel.h"
 #include "core/text.h"
 #include "kernels/kernel_table.h"
 
@@ -48,6 +49,15 @@ Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch)
   return pipelines_.emplace(dispatch.kernel, std::move(pipeline)).first->second;
 }
 
+void PipelineCache::compile(std::span<const Dispatch> dispatches) {
+  const auto isKnown = [&](const std::string& key) {
+    std::lock_guard lock(mutex_);
+    return pipelines_.contains(key);
+  };
+  compileInParallel(dispatches, &Dispatch::kernel, isKnown,
+                    [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
+}
+
 PlanExecutable::~PlanExecutable() {
   if (block_.bytes) device_.parameterMemory().free(block_);
 }
@@ -60,6 +70,7 @@ void PlanExecutable::keep(std::shared_ptr<Buffer> buffer) const {
 Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> dispatches,
                                                     std::span<const uint32_t> parameters) {
   if (lost_) return Error{ErrorCode::DeviceLost, "The device is removed."};
+  pipelines_->compile(dispatches);
   std::vector<PlanExecutable::Item> items;
   for (const Dispatch& dispatch : dispatches) {
     auto pipeline = pipelines_->get(dispatch);

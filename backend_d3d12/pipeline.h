@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class PipelineCache {
 
   // The pipeline that a dispatch names. Refuses a kernel whose features the device lacks, by name.
   Result<ComPtr<ID3D12PipelineState>> get(const Dispatch& dispatch);
+  // Compiles what the dispatches name, on all cores. Refusals are left to `get`.
+  void compile(std::span<const Dispatch> dispatches);
 
  private:
   Device& device_;

@@ -9,6 +9,7 @@
 #include "backend_vulkan/fault.h"
 #include "backend_vulkan/specialize.h"
 #include "core/checked.h"
+#include "core/parallel.h"
 #include "core/text.h"
 #include "kernels/kernel_table.h"
 
@@ -182,6 +183,14 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   return entry->second;
 }
 
+void PipelineCache::compile(std::span<const Dispatch> dispatches) {
+  const auto isKnown = [&](const std::string& key) {
+    std::lock_guard lock(mutex_);
+    return pipelines_.contains(key);
+  };
+  compileInParallel(dispatches, cacheKey, isKnown, [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
+}
+
 PlanExecutable::~PlanExecutable() {
   if (block_.bytes) device_.parameterMemory().free(block_);
 }
@@ -189,6 +198,7 @@ PlanExecutable::~PlanExecutable() {
 Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> dispatches,
                                                     std::span<const uint32_t> parameters) {
   if (lost_) return Error{ErrorCode::DeviceLost, "The device is removed."};
+  pipelines_->compile(dispatches);
   std::vector<PlanExecutable::Item> items;
   for (const Dispatch& dispatch : dispatches) {
     auto pipeline = pipelines_->get(dispatch);

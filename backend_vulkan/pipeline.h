@@ -3,6 +3,7 @@
 
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ class PipelineCache {
 
   // The pipeline that a dispatch names. Refuses a kernel whose features the device lacks, by name.
   Result<VkPipeline> get(const Dispatch& dispatch);
+  // Compiles what the dispatches name, on all cores. Refusals are left to `get`.
+  void compile(std::span<const Dispatch> dispatches);
 
  private:
   PipelineCache(Device& device, std::string path) : device_(device), path_(std::move(path)) {}

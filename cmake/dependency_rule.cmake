@@ -5,8 +5,8 @@
 set(dimpleIncludeRules
   core           "^core/"
   kernels        "^kernels/"
-  backend_vulkan "^(backend_vulkan/|kernels/kernel_table\\.h$|core/(backend|caps|checked|data_type|parameter_memory|plan|result|staging|text)\\.h$)"
-  backend_d3d12  "^(backend_d3d12/|kernels/kernel_table\\.h$|core/(backend|caps|checked|data_type|parameter_memory|plan|result|staging|text)\\.h$)"
+  backend_vulkan "^(backend_vulkan/|kernels/kernel_table\\.h$|core/(backend|caps|checked|data_type|parallel|parameter_memory|plan|result|staging|text)\\.h$)"
+  backend_d3d12  "^(backend_d3d12/|kernels/kernel_table\\.h$|core/(backend|caps|checked|data_type|parallel|parameter_memory|plan|result|staging|text)\\.h$)"
   api            "^(api/|core/)"
   tests/oracle   "^tests/oracle/"
   tests/core     "^(core/|tests/)"

@@ -1,0 +1,43 @@
+#include "core/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <map>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace dimple {
+
+void forEachInParallel(size_t count, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next{0};
+  const auto loop = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::future<void>> others;
+  const size_t threads = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
+  try {
+    for (size_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, loop));
+  } catch (const std::system_error&) {
+    // No more threads: those there are do all of it.
+  }
+  loop();
+  for (std::future<void>& other : others) other.get();
+}
+
+void compileInParallel(std::span<const Dispatch> dispatches, const std::function<std::string(const Dispatch&)>& keyOf,
+                       const std::function<bool(const std::string&)>& isKnown,
+                       const std::function<void(const Dispatch&)>& compile) {
+  std::map<std::string, const Dispatch*> named;
+  for (const Dispatch& dispatch : dispatches) named.try_emplace(keyOf(dispatch), &dispatch);
+  std::vector<const Dispatch*> missing;
+  for (const auto& [key, dispatch] : named)
+    if (!isKnown(key)) missing.push_back(dispatch);
+  if (missing.size() == 1)
+    compile(*missing[0]);
+  else
+    forEachInParallel(missing.size(), [&](size_t i) { compile(*missing[i]); });
+}
+
+}  // namespace dimple

@@ -10,7 +10,7 @@
 namespace dimple {
 namespace {
 
-// Numbers.
+// Whole numbers, in intervals.
 class Intervals {
  public:
   void add(uint64_t begin, uint64_t end) {

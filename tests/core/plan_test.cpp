@@ -282,19 +282,19 @@ TEST_CASE("no barrier between rows is left out that bytes need") {
       }
       const auto eachByte = [&](const auto& visit) {
         for (const BufferRange& range : d.buffers)
-          for (uint64_t byte = range.offset; byte < range.offset + range.bytes; ++byte) {
+          for (uint64_t at = range.offset; at < range.offset + range.bytes; ++at) {
             const Rows& rows = range.rows;
-            const uint64_t behind = byte - rows.first;
-            const bool in = byte >= rows.first && (rows.pitch ? behind % rows.pitch : behind) < rows.bytes;
-            if (in || rows.bytes == 0) visit(byte, range.writes);
+            const uint64_t behind = at - rows.first;
+            const bool in = at >= rows.first && (rows.pitch ? behind % rows.pitch : behind) < rows.bytes;
+            if (in || rows.bytes == 0) visit(at, range.writes);
           }
       };
       bool apart = true;
-      eachByte([&](uint64_t byte, bool writes) { apart &= !written[byte] && !(writes && read[byte]); });
+      eachByte([&](uint64_t at, bool writes) { apart &= !written[at] && !(writes && read[at]); });
       CHECK(apart);
-      eachByte([&](uint64_t byte, bool writes) {
-        read[byte] = true;
-        if (writes) written[byte] = true;
+      eachByte([&](uint64_t at, bool writes) {
+        read[at] = true;
+        if (writes) written[at] = true;
       });
     }
   }

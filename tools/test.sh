@@ -317,7 +317,7 @@ if ((withSanitizers)); then
   must "configure linux-tsan" configure linux-tsan "${again[@]}"
   must "build linux-tsan" build linux-tsan core_tests
   TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} stage "core_tests (tsan)" \
-    runProgram "core_tests (tsan)" setarch "$(uname -m)" -R build/linux-tsan/bin/core_tests --test-case="null: *"
+    runProgram "core_tests (tsan)" setarch "$(uname -m)" -R build/linux-tsan/bin/core_tests --test-case="null: *,parallel: *"
 
   must "configure linux-fuzz" configure linux-fuzz "${again[@]}"
   loader=0

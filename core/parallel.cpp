@@ -34,10 +34,7 @@ void compileInParallel(std::span<const Dispatch> dispatches, const std::function
   std::vector<const Dispatch*> missing;
   for (const auto& [key, dispatch] : named)
     if (!isKnown(key)) missing.push_back(dispatch);
-  if (missing.size() == 1)
-    compile(*missing[0]);
-  else
-    forEachInParallel(missing.size(), [&](size_t i) { compile(*missing[i]); });
+  forEachInParallel(missing.size(), [&](size_t i) { compile(*missing[i]); });
 }
 
 }  // namespace dimple

@@ -29,6 +29,15 @@ Status checkRanges(const OpView& view, const Plan& plan, const Caps& caps) {
   return {};
 }
 
+// Says which rows of a range elements with these strides and sizes take, unless it is all of it. The first begins at
+// bit `start` of the range.
+void setRows(BufferRange& range, std::vector<std::pair<uint64_t, uint32_t>> dimensions, uint64_t start, uint32_t bits,
+             const Caps& caps) {
+  if (!caps.barriersByRows) return;
+  const Rows rows = rowsOf(std::move(dimensions), range.offset * 8 + start, bits);
+  if (rows.pitch != 0 || rows.first != range.offset || rows.bytes != range.bytes) range.rows = rows;
+}
+
 // The part of an operand's range that a walk touches, from the last offset before it that can be bound. Moves the
 // walk's base to match. A walk backwards is left as it is.
 BufferRange touched(const WalkOperand& operand, Walk& walk, uint32_t index, const Caps& caps) {
@@ -44,12 +53,10 @@ BufferRange touched(const WalkOperand& operand, Walk& walk, uint32_t index, cons
   range.offset += bound;
   range.bytes = wholeWords(divideUp((walk.base[index] + elements) * operand.bits, 8));
   range.rows = {};
-  if (!range.writes || operand.tail != 0 || !caps.barriersByRows) return range;
+  if (!range.writes || operand.tail != 0) return range;
   std::vector<std::pair<uint64_t, uint32_t>> dimensions;
   for (uint32_t d = 0; d < walk.rank; ++d) dimensions.emplace_back(walk.strides[d][index], walk.sizes[d]);
-  const uint64_t first = range.offset * 8 + uint64_t{walk.base[index]} * operand.bits;
-  const Rows rows = rowsOf(std::move(dimensions), first, operand.bits);
-  if (rows.pitch != 0 || rows.first != range.offset || rows.bytes != range.bytes) range.rows = rows;
+  setRows(range, std::move(dimensions), uint64_t{walk.base[index]} * operand.bits, operand.bits, caps);
   return range;
 }
 
@@ -83,11 +90,9 @@ BufferRange PlanBuilder::input(size_t index) const {
 BufferRange PlanBuilder::output(size_t index) const {
   const Tensor& tensor = view_.output(index);
   BufferRange range{SlotKind::Output, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), true};
-  if (caps_.barriersByRows) {
-    std::vector<std::pair<uint64_t, uint32_t>> dimensions;
-    for (uint32_t d = 0; d < tensor.rank; ++d) dimensions.emplace_back(tensor.strides[d], tensor.sizes[d]);
-    if (const Rows rows = rowsOf(std::move(dimensions), 0, bitWidth(tensor.type)); rows.pitch != 0) range.rows = rows;
-  }
+  std::vector<std::pair<uint64_t, uint32_t>> dimensions;
+  for (uint32_t d = 0; d < tensor.rank; ++d) dimensions.emplace_back(tensor.strides[d], tensor.sizes[d]);
+  setRows(range, std::move(dimensions), 0, bitWidth(tensor.type), caps_);
   return range;
 }
 

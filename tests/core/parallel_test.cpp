@@ -4,9 +4,11 @@
 #include <doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace dimple::testing {
@@ -27,6 +29,7 @@ TEST_CASE("parallel: what is thrown comes out when the others have returned") {
   const auto work = [&](size_t i) {
     ++running;
     const bool bad = i == 37;
+    if (!bad) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     --running;
     if (bad) throw std::runtime_error("37");
   };

@@ -1,8 +1,9 @@
 // Reads whatever model the bytes are, plans it for inputs of the sizes that it asks for, and runs it on a device that
 // executes nothing. Models that are refused must say why in a sentence.
 //
-// Half of the changes are of models: another operator, attribute, size or input in the place of one; the others of
-// bytes.
+// Half of the changes are of models: another operator, operator set, attribute, size, type, input or name in the place
+// of one; the others of bytes.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -10,6 +11,7 @@
 
 #include "tests/null/null_context.h"
 #include "tools/onnx/failure.h"
+#include "tools/onnx/mapper.h"
 #include "tools/onnx/session.h"
 
 constexpr size_t kMostBytes = size_t{64} << 20;
@@ -58,10 +60,24 @@ class Changes {
  public:
   explicit Changes(unsigned seed) : random_(seed) {}
 
+  void change(::onnx::ModelProto& model) {
+    switch (random_() % 12) {
+      case 0:
+        if (model.opset_import_size()) model.mutable_opset_import(0)->set_version(1 + pick(24));
+        break;
+      case 1:
+        if (model.graph().node_size()) changeOperator(model);
+        break;
+      default:
+        change(*model.mutable_graph());
+    }
+  }
+
+ private:
   void change(::onnx::GraphProto& graph) {
     if (graph.node_size() == 0) return;
     auto& node = *graph.mutable_node(pick(graph.node_size()));
-    switch (random_() % 7) {
+    switch (random_() % 10) {
       case 0:
       case 1:
         if (node.attribute_size()) changeAttribute(*node.mutable_attribute(pick(node.attribute_size())));
@@ -73,9 +89,18 @@ class Changes {
         if (node.input_size()) node.mutable_input()->RemoveLast();
         break;
       case 4:
-        if (graph.input_size()) changeType(*graph.mutable_input(pick(graph.input_size()))->mutable_type());
+        if (node.input_size()) node.mutable_input(pick(node.input_size()))->clear();
         break;
       case 5:
+        if (node.input_size()) node.add_input(node.input(pick(node.input_size())));
+        break;
+      case 6:
+        changeName(graph, node);
+        break;
+      case 7:
+        if (graph.input_size()) changeType(*graph.mutable_input(pick(graph.input_size()))->mutable_type());
+        break;
+      case 8:
         if (graph.initializer_size()) changeTensor(*graph.mutable_initializer(pick(graph.initializer_size())));
         break;
       default:
@@ -89,13 +114,37 @@ class Changes {
     }
   }
 
- private:
   int pick(int count) { return static_cast<int>(random_() % static_cast<unsigned>(count)); }
   int64_t number() {
     constexpr int64_t kNumbers[] = {
         std::numeric_limits<int64_t>::min(), -(int64_t{1} << 31) - 1, -3, -1, 0, 1, 2, 3, 5, 9, 65, int64_t{1} << 40,
         std::numeric_limits<int64_t>::max()};
     return kNumbers[pick(static_cast<int>(std::size(kNumbers)))];
+  }
+
+  // Another of the operators that are mapped reads the same.
+  void changeOperator(::onnx::ModelProto& model) {
+    static const std::vector<std::string> names = onnx::mappedOperators();
+    const std::string& name = names[static_cast<size_t>(pick(static_cast<int>(names.size())))];
+    const size_t dot = name.rfind('.');
+    const std::string domain = dot == std::string::npos ? "" : name.substr(0, dot);
+    auto& node = *model.mutable_graph()->mutable_node(pick(model.graph().node_size()));
+    node.set_op_type(dot == std::string::npos ? name : name.substr(dot + 1));
+    node.set_domain(domain);
+    if (std::ranges::any_of(model.opset_import(), [&](const auto& import) { return import.domain() == domain; }))
+      return;
+    auto& import = *model.add_opset_import();
+    import.set_domain(domain);
+    import.set_version(1);
+  }
+
+  // Of an output of the node or of the graph.
+  void changeName(::onnx::GraphProto& graph, ::onnx::NodeProto& node) {
+    const std::string name = random_() % 2 || !node.input_size() ? "" : node.input(pick(node.input_size()));
+    if (random_() % 2 && graph.output_size())
+      graph.mutable_output(pick(graph.output_size()))->set_name(name);
+    else if (node.output_size())
+      node.set_output(pick(node.output_size()), name);
   }
 
   void changeAttribute(::onnx::AttributeProto& attribute) {
@@ -167,7 +216,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mos
   ::onnx::ModelProto model;
   if (seed % 2 == 0 || !model.ParseFromArray(data, static_cast<int>(size)))
     return LLVMFuzzerMutate(data, size, mostSize);
-  Changes(seed / 2).change(*model.mutable_graph());
+  Changes(seed / 2).change(model);
   if (model.ByteSizeLong() > mostSize) return size;
   model.SerializeToArray(data, static_cast<int>(mostSize));
   return model.ByteSizeLong();

@@ -96,6 +96,16 @@ TEST_CASE("onnx models: what cannot be a model is refused") {
   missing.output("z");
   CHECK(refusal([&] { missing.model(); }).find("\"z\"") != std::string::npos);
 
+  // A node's output that is left out has no name, either, and is no value.
+  ModelMaker unnamed = addModel();
+  unnamed.node("Dropout", {"x"}, {"z", ""});
+  unnamed.output("");
+  CHECK(refusal([&] { unnamed.model(); }).find("output without a name") != std::string::npos);
+
+  ModelMaker unnamedInput = addModel();
+  unnamedInput.proto().mutable_graph()->mutable_input(0)->clear_name();
+  CHECK(refusal([&] { unnamedInput.model(); }).find("input without a name") != std::string::npos);
+
   CHECK(refusal([] { ModelMaker(1000).model(); }).find("version 1000") != std::string::npos);
   CHECK(refusal([] { Model(std::make_unique<::onnx::ModelProto>(), {}); }).find("no graph") != std::string::npos);
 

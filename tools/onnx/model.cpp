@@ -95,6 +95,7 @@ Model::Model(std::unique_ptr<::onnx::ModelProto> proto, const std::filesystem::p
   nodes_ = sortNodes(std::move(nodes_), known);
   for (const Node& node : nodes_) known.insert(node.outputs.begin(), node.outputs.end());
   for (const auto& output : graph.output()) {
+    if (output.name().empty()) throw ModelError("The model has an output without a name.");
     if (!known.contains(output.name()))
       throw ModelError(cat("The model has an output \"", output.name(), "\" that no node makes."));
     outputs_.push_back(output.name());
@@ -113,6 +114,7 @@ void Model::readOpsets() {
 
 void Model::readInputs(const ::onnx::GraphProto& graph) {
   for (const auto& info : graph.input()) {
+    if (info.name().empty()) throw ModelError("The model has an input without a name.");
     if (initializers_.contains(info.name())) continue;
     if (!info.type().has_tensor_type())
       throw ModelError(cat("Input \"", info.name(), "\" is no tensor, which is not supported."));

@@ -228,7 +228,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const onnx::Model model = onnx::Model::parse({reinterpret_cast<const char*>(data), size}, {});
     const auto inputs = inputsOf(model);
     if (!inputs) return 0;
-    onnx::Session session(*context.Get(), model);
+    onnx::SessionOptions options;
+    options.mostAddedNodes = 1 << 10;
+    onnx::Session session(*context.Get(), model, options);
     session.run(*inputs);
     session.run(*inputs);
   } catch (const onnx::ModelError& error) {

@@ -21,9 +21,9 @@ std::vector<double> counted(size_t count) {
   return values;
 }
 
-std::string refusal(Gpu& gpu, const Model& model, const Inputs& inputs) {
+std::string refusal(Gpu& gpu, const Model& model, const Inputs& inputs, const onnx::SessionOptions& options = {}) {
   try {
-    Session(gpu.context(), model).run(inputs);
+    Session(gpu.context(), model, options).run(inputs);
     return {};
   } catch (const onnx::ModelError& error) {
     return error.what();
@@ -317,6 +317,31 @@ GPU_TEST_CASE("onnx sessions: a long loop goes on") {
     CHECK(session.run({{"x", floats({1}, {1})}})[0].tensor.reals() == std::vector<double>{70, 70});
     CHECK(session.statistics().graphs >= 70);
   }
+}
+
+GPU_TEST_CASE("onnx sessions: a loop that never ends is refused") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {2});
+  addLoop(maker, "", [](GraphMaker& body) { body.node("Identity", {"goes on"}, {"condition"}); });
+  const Model model = maker.model();
+  onnx::SessionOptions options;
+  options.mostAddedNodes = 1000;
+  CHECK(refusal(gpu, model, {{"x", floats({2}, {1, 2})}}, options) ==
+        "The node \"sum\" (Loop) cannot run: Loops and branches have added 1000 nodes to the model, expected at "
+        "most 1000.");
+}
+
+GPU_TEST_CASE("onnx sessions: what a loop cannot run is named once") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {2});
+  maker.initializer("three", onnx::scalarTensor(Type::Int64, 3));
+  addLoop(maker, "three", [](GraphMaker& body) {
+    body.node("Identity", {"goes on"}, {"condition"});
+    body.node("MatMul", {"after"}, {"product"});
+  });
+  maker.node("Neg", {"sum"}, {"less"});
+  CHECK(refusal(gpu, maker.model(), {{"x", floats({2}, {1, 2})}}) ==
+        "The node \"sum/0/product\" (MatMul) cannot run: Input 1 is absent, expected a tensor.");
 }
 
 GPU_TEST_CASE("onnx sessions: inputs become outputs, and constants too") {

@@ -7,8 +7,6 @@
 namespace dimple::onnx {
 namespace {
 
-constexpr int64_t kMostIterations = 65536;
-
 Node makeNode(std::string_view domain, const char* opType, std::vector<std::string> inputs, const std::string& output) {
   Node node;
   node.domain = domain;
@@ -49,7 +47,7 @@ std::vector<Node> expandIf(const Model& model, const Node& node, bool condition,
   return nodes;
 }
 
-std::vector<Node> expandLoop(const Model& model, const Node& node, bool goesOn, Initializers& initializers) {
+std::vector<Node> expandLoop(const Model& model, Node&& node, bool goesOn, Initializers& initializers) {
   const ::onnx::GraphProto& body = graphOf(node, "body");
   if (node.inputs.size() < 2 || static_cast<size_t>(body.input_size()) != node.inputs.size() ||
       static_cast<size_t>(body.output_size()) != node.outputs.size() + 1)
@@ -71,8 +69,6 @@ std::vector<Node> expandLoop(const Model& model, const Node& node, bool goesOn, 
     }
     return nodes;
   }
-  if (iteration == kMostIterations)
-    throw ModelError(cat("It goes on after ", kMostIterations, " iterations, expected at most as many."));
 
   const std::string prefix = cat(prefixOf(node), iteration, "/");
   HostTensor number(Type::Int64, {});
@@ -88,13 +84,11 @@ std::vector<Node> expandLoop(const Model& model, const Node& node, bool goesOn, 
   std::vector<std::string> outputs;
   nodes = model.subgraph(node, body, prefix, inputs, outputs, initializers);
 
-  auto state = std::make_shared<LoopState>();
-  if (node.loop) *state = *node.loop;
-  state->iteration = iteration + 1;
-  state->collected.resize(node.outputs.size() - carried);
-  for (size_t i = 0; i < state->collected.size(); ++i) state->collected[i].push_back(outputs[1 + carried + i]);
-  Node rest = node;
-  rest.loop = std::move(state);
+  Node rest = std::move(node);
+  LoopState& state = rest.loop ? *rest.loop : rest.loop.emplace();
+  state.iteration = iteration + 1;
+  state.collected.resize(rest.outputs.size() - carried);
+  for (size_t i = 0; i < state.collected.size(); ++i) state.collected[i].push_back(outputs[1 + carried + i]);
   for (size_t i = 0; i <= carried; ++i) rest.inputs[i + 1] = outputs[i];
   nodes.push_back(std::move(rest));
   return nodes;

@@ -13,7 +13,8 @@ bool isControlFlow(const Node& node);
 // The branch of an If. Throws ModelError.
 std::vector<Node> expandIf(const Model& model, const Node& node, bool condition, Initializers& initializers);
 
-// The body of a Loop once, and the rest of the Loop behind it; if it does not go on, its outputs. Throws ModelError.
-std::vector<Node> expandLoop(const Model& model, const Node& node, bool goesOn, Initializers& initializers);
+// The body of a Loop once, and the rest of the Loop behind it, which `node` becomes; if it does not go on, its outputs.
+// Throws ModelError, and leaves `node` as it was.
+std::vector<Node> expandLoop(const Model& model, Node&& node, bool goesOn, Initializers& initializers);
 
 }  // namespace dimple::onnx

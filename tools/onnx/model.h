@@ -36,7 +36,7 @@ struct Node {
   std::vector<std::string> outputs;  // "": not wanted
   const ::onnx::NodeProto* proto = nullptr;
   std::shared_ptr<const Names> names;  // around its subgraphs
-  std::shared_ptr<const LoopState> loop;
+  std::optional<LoopState> loop;       // of a Loop that has begun
 
   // "node \"conv1\" (Conv)"; a node without a name is named by its output.
   std::string text() const;

@@ -1,6 +1,8 @@
 #include "tools/onnx/session.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -50,7 +52,7 @@ struct Session::Kept {
     std::unique_ptr<Segment> segment;  // null: there was nothing to run
     size_t operators = 0;
     // What is left to plan after it.
-    std::vector<Node> pending;
+    std::deque<Node> pending;
     std::map<std::string, Value> values;
     std::map<std::string, Live> live;
     std::map<std::string, Live> wanted;         // to be read,
@@ -122,7 +124,7 @@ class Session::Planner {
   // Maps what can be mapped; the nodes that have to wait remain in pending_.
   void mapNodes();
   void mapNode(const Node& node);
-  void expand(const Node& node, size_t position);
+  void expand(Node&& node);
   int64_t decide(const Node& node, size_t index, int64_t otherwise);
   // What the caller gave is known. False: it is no input.
   bool knowInput(const std::string& name);
@@ -138,7 +140,8 @@ class Session::Planner {
   std::unique_ptr<GraphBuilder> graph_;
   std::map<std::string, Value> values_;
   std::map<std::string, Live> live_;  // on the device between graphs
-  std::vector<Node> pending_;
+  std::deque<Node> pending_;
+  size_t added_ = 0;               // nodes, by loops and branches
   std::set<std::string> wanted_;   // what is to be known before the next graph is planned
   std::set<std::string> blocked_;  // what waits for the next graph, or is refused
   std::vector<std::string> refusals_;
@@ -243,7 +246,7 @@ void Session::Planner::addInputs() {
 void Session::Planner::plan() {
   checkMappings();
   addInputs();
-  pending_ = session_.model_.nodes();
+  pending_.assign(session_.model_.nodes().begin(), session_.model_.nodes().end());
   planStages();
 }
 
@@ -291,14 +294,17 @@ void Session::Planner::refuse(const Node& node, const std::string& reason) {
 void Session::Planner::mapNodes() {
   wanted_.clear();
   blocked_.clear();
-  std::vector<Node> later;
-  for (size_t n = 0; n < pending_.size(); ++n) {
-    const Node node = pending_[n];
+  std::deque<Node> later;
+  while (!pending_.empty()) {
+    Node node = std::move(pending_.front());
+    pending_.pop_front();
+    // The iterations of a model that is refused would all say the same.
+    const bool ends = node.loop && !refusals_.empty();
     bool mapped = false;
-    if (isAvailable(node)) {
+    if (!ends && isAvailable(node)) {
       try {
         if (isControlFlow(node))
-          expand(node, n);
+          expand(std::move(node));
         else
           mapNode(node);
         mapped = true;
@@ -314,7 +320,7 @@ void Session::Planner::mapNodes() {
     }
     if (mapped) continue;
     blocked_.insert(node.outputs.begin(), node.outputs.end());
-    later.push_back(node);
+    later.push_back(std::move(node));
   }
   pending_ = std::move(later);
 }
@@ -359,7 +365,12 @@ int64_t Session::Planner::decide(const Node& node, size_t index, int64_t otherwi
   return value.integer(0);
 }
 
-void Session::Planner::expand(const Node& node, size_t position) {
+// The nodes it stands for come next. `node` is left as it was if that fails.
+void Session::Planner::expand(Node&& node) {
+  const size_t most = session_.options_.mostAddedNodes;
+  if (added_ >= most)
+    throw ModelError(
+        cat("Loops and branches have added ", added_, " nodes to the model, expected at most ", most, "."));
   Initializers initializers;
   std::vector<Node> nodes;
   if (node.opType == "If") {
@@ -368,10 +379,11 @@ void Session::Planner::expand(const Node& node, size_t position) {
   } else {
     const int64_t iteration = node.loop ? node.loop->iteration : 0;
     const bool goesOn = iteration < decide(node, 0, std::numeric_limits<int64_t>::max()) && decide(node, 1, 1) != 0;
-    nodes = expandLoop(session_.model_, node, goesOn, initializers);
+    nodes = expandLoop(session_.model_, std::move(node), goesOn, initializers);
   }
   for (auto& [name, tensor] : initializers) values_[name] = hostValue(std::move(tensor));
-  pending_.insert(pending_.begin() + static_cast<std::ptrdiff_t>(position) + 1, nodes.begin(), nodes.end());
+  added_ += nodes.size();
+  pending_.insert(pending_.begin(), std::make_move_iterator(nodes.begin()), std::make_move_iterator(nodes.end()));
 }
 
 std::vector<std::string> Session::Planner::namesNeeded() const {

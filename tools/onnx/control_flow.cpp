@@ -32,7 +32,26 @@ const ::onnx::GraphProto& graphOf(const Node& node, const char* attribute) {
   return *graph;
 }
 
+// Also what the graph makes itself, which has no such name outside.
+void addNamesRead(const ::onnx::GraphProto& graph, const Names* around, std::set<std::string>& names) {
+  for (const auto& output : graph.output()) names.insert(renamed(output.name(), around));
+  for (const auto& node : graph.node()) {
+    for (const auto& input : node.input()) names.insert(renamed(input, around));
+    for (const auto& attribute : node.attribute())
+      if (attribute.has_g()) addNamesRead(attribute.g(), around, names);
+  }
+}
+
 }  // namespace
+
+void addNamesRead(const Node& node, std::set<std::string>& names) {
+  names.insert(node.inputs.begin(), node.inputs.end());
+  if (node.loop)
+    for (const auto& collected : node.loop->collected) names.insert(collected.begin(), collected.end());
+  if (!node.proto) return;
+  for (const auto& attribute : node.proto->attribute())
+    if (attribute.has_g()) addNamesRead(attribute.g(), node.names.get(), names);
+}
 
 bool isControlFlow(const Node& node) { return node.domain.empty() && (node.opType == "If" || node.opType == "Loop"); }
 

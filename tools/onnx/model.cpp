@@ -17,12 +17,6 @@ constexpr int64_t kNewestOpset = 24;
 
 std::string normalDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
-const std::string& renamed(const std::string& name, const Names* names) {
-  if (!names || name.empty()) return name;
-  const auto found = names->find(name);
-  return found == names->end() ? name : found->second;
-}
-
 std::unique_ptr<::onnx::ModelProto> parseProto(google::protobuf::io::ZeroCopyInputStream& stream,
                                                const std::string& what) {
   google::protobuf::io::CodedInputStream coded(&stream);
@@ -50,6 +44,12 @@ void addNonZero(const Node& node, std::vector<Node>& nodes) {
 }
 
 }  // namespace
+
+const std::string& renamed(const std::string& name, const Names* names) {
+  if (!names || name.empty()) return name;
+  const auto found = names->find(name);
+  return found == names->end() ? name : found->second;
+}
 
 std::string Node::text() const {
   std::string name = proto ? proto->name() : "";

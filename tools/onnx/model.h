@@ -22,6 +22,8 @@ inline constexpr std::string_view kInternalDomain = "dimple";
 // The names of a subgraph and those around it, by which its nodes know them; absent: they are known by themselves.
 using Names = std::map<std::string, std::string>;
 
+const std::string& renamed(const std::string& name, const Names* names);
+
 // How far a Loop is.
 struct LoopState {
   int64_t iteration = 0;

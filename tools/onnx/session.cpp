@@ -22,13 +22,6 @@ std::string dimensionsText(const std::vector<Dimension>& dimensions) {
   return listText(texts);
 }
 
-bool hasSubgraph(const Node& node) {
-  if (!node.proto) return false;
-  for (const auto& attribute : node.proto->attribute())
-    if (attribute.has_g()) return true;
-  return false;
-}
-
 }  // namespace
 
 // What a name stands for between two graphs.
@@ -130,7 +123,8 @@ class Session::Planner {
   bool knowInput(const std::string& name);
   void refuse(const Node& node, const std::string& reason);
   bool isAvailable(const Node& node) const;
-  std::vector<std::string> namesNeeded() const;
+  // What is read behind the graph that is being made.
+  std::set<std::string> namesNeeded() const;
   void planStages();
   void runSegment(bool last);
   void finish();
@@ -386,30 +380,24 @@ void Session::Planner::expand(Node&& node) {
   pending_.insert(pending_.begin(), std::make_move_iterator(nodes.begin()), std::make_move_iterator(nodes.end()));
 }
 
-std::vector<std::string> Session::Planner::namesNeeded() const {
+std::set<std::string> Session::Planner::namesNeeded() const {
   std::set<std::string> needed(session_.model_.outputs().begin(), session_.model_.outputs().end());
   needed.insert(wanted_.begin(), wanted_.end());
-  for (const Node& node : pending_) {
-    needed.insert(node.inputs.begin(), node.inputs.end());
-    // A subgraph may read anything.
-    if (hasSubgraph(node))
-      for (const auto& [name, value] : values_) needed.insert(name);
-  }
-  std::vector<std::string> names;
-  for (const std::string& name : needed) {
-    const auto found = values_.find(name);
-    if (found != values_.end() && found->second.place != Value::Place::Host &&
-        (!live_.contains(name) || wanted_.contains(name) || pending_.empty()))
-      names.push_back(name);
-  }
-  return names;
+  for (const Node& node : pending_) addNamesRead(node, needed);
+  return needed;
 }
 
 void Session::Planner::runSegment(bool last) {
-  segmentOutputs_ = namesNeeded();
+  const std::set<std::string> needed = namesNeeded();
+  segmentOutputs_.clear();
   std::vector<Value> outputs;
-  for (const std::string& name : segmentOutputs_) {
-    Value value = graph_->packed(values_.at(name));
+  for (const std::string& name : needed) {
+    const auto found = values_.find(name);
+    if (found == values_.end() || found->second.place == Value::Place::Host ||
+        (live_.contains(name) && !wanted_.contains(name) && !pending_.empty()))
+      continue;
+    segmentOutputs_.push_back(name);
+    Value value = graph_->packed(found->second);
     if (value.place != Value::Place::Node) value = graph_->copied(value);
     outputs.push_back(value);
   }
@@ -428,8 +416,11 @@ void Session::Planner::runSegment(bool last) {
   if (last) return;
   for (size_t i = 0; i < outputs.size(); ++i)
     live_[segmentOutputs_[i]] = {stage.segment->output(i), outputs[i].type, outputs[i].sizes};
-  // The rest belongs to a graph that is gone.
-  std::erase_if(values_, [&](const auto& entry) { return entry.second.place != Value::Place::Host; });
+  // What is not on the host belongs to a graph that is gone.
+  std::erase_if(values_, [&](const auto& entry) {
+    return entry.second.place != Value::Place::Host || !needed.contains(entry.first);
+  });
+  std::erase_if(live_, [&](const auto& entry) { return !needed.contains(entry.first); });
   for (const std::string& name : wanted_)
     if (auto found = live_.extract(name)) stage.wanted.insert(std::move(found));
   stage.pending = pending_;

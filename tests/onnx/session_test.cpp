@@ -324,6 +324,44 @@ GPU_TEST_CASE("onnx sessions: a long loop goes on") {
   }
 }
 
+GPU_TEST_CASE("onnx sessions: a branch in a loop reads what is made around both") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {2});
+  maker.node("Add", {"x", "x"}, {"doubled"});
+  maker.initializer("start", floats({2}, {0, 0}));
+  maker.initializer("high", onnx::scalarTensor(Type::Float, 25));
+  maker.initializer("limit", onnx::scalarTensor(Type::Float, 90));
+  auto& loop = maker.node("Loop", {"", "", "start"}, {"sum", "sums"});
+  GraphMaker body(addGraph(loop, "body"));
+  body.input("number", Type::Int64, {});
+  body.input("goes on", Type::Bool, {});
+  body.input("before", Type::Float, {2});
+  body.node("Add", {"before", "x"}, {"after"});
+  setAttribute(body.node("ReduceMax", {"after"}, {"most"}), "keepdims", 0);
+  body.node("Greater", {"most", "high"}, {"is high"});
+  auto& branch = body.node("If", {"is high"}, {"next"});
+  GraphMaker then(addGraph(branch, "then_branch"));
+  then.node("Add", {"before", "doubled"}, {"a"});
+  then.output("a");
+  GraphMaker otherwise(addGraph(branch, "else_branch"));
+  otherwise.output("after");
+  setAttribute(body.node("ReduceMax", {"next"}, {"most of next"}), "keepdims", 0);
+  body.node("Less", {"most of next", "limit"}, {"condition"});
+  body.node("Identity", {"next"}, {"collected"});
+  body.output("condition");
+  body.output("next");
+  body.output("collected");
+  maker.output("sum");
+  maker.output("sums");
+  const Model model = maker.model();
+  Session session(gpu.context(), model);
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto outputs = session.run({{"x", floats({2}, {1, 10})}});
+    CHECK(outputs[0].tensor.reals() == std::vector<double>{10, 100});
+    CHECK(outputs[1].tensor.reals() == std::vector<double>{1, 10, 2, 20, 4, 40, 6, 60, 8, 80, 10, 100});
+  }
+}
+
 GPU_TEST_CASE("onnx sessions: a loop that never ends is refused") {
   ModelMaker maker;
   maker.input("x", Type::Float, {2});

@@ -24,6 +24,27 @@ float quotient(float a, float b) {
   return (a * scale) / (b * scale);
 }
 
+// x rounded toward zero to 12 bits: products of two such numbers, and of what is left of them, are exact.
+float highPart(float x) { return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u); }
+
+int exponentOf(float x) { return int(floatBitsToUint(x) >> 23 & 0xffu) - 127; }
+
+// The quotient rounded correctly, where devices' own may be off by 2.5 ULP; like theirs for |a| outside 2^-60 to 2^60
+// and quotients outside 2^-40 to 2^40, where what is left may be no normal number.
+float roundedQuotient(float a, float b) {
+  const float estimate = quotient(a, b);
+  if (abs(exponentOf(a)) > 60 || abs(exponentOf(estimate)) > 40) return estimate;
+  const float high = highPart(estimate);
+  const float low = estimate - high;
+  const float bHigh = highPart(b);
+  const float bLow = b - bHigh;
+  precise float product = estimate * b;
+  precise float lost = ((high * bHigh - product) + high * bLow + low * bHigh) + low * bLow;
+  precise float rest = (a - product) - lost;
+  precise float result = estimate + rest / b;
+  return result;
+}
+
 // IEEE 754-2008 minNum and maxNum: the number if one operand is NaN.
 float minNum(float a, float b) {
   if (isNan(a)) return b;

@@ -1,7 +1,5 @@
 // x^y within 2 ULP, with the special cases of C's pow. Include after functions.glsl.
 
-float highPart(float x) { return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u); }
-
 // Of a number above 0, as the sum of two FLOAT32 whose first has 12 bits.
 vec2 log2Pair(float x) {
   uint bits = floatBitsToUint(x);

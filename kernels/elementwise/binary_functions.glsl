@@ -54,7 +54,7 @@ float applyFunction(float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_ADD1: return a + b;
     case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: return a - b;
     case DML_OPERATOR_ELEMENT_WISE_MULTIPLY: return a * b;
-    case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return quotient(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return roundedQuotient(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MAX: return maxNum(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MIN: return minNum(a, b);
     case DML_OPERATOR_ELEMENT_WISE_ATAN_YX: return atan2Accurate(a, b);

@@ -54,7 +54,7 @@ bool applyShort(uint kind, uint from, uint to, inout Vector value, Vector operan
       case DML_OPERATOR_ELEMENT_WISE_ADD1: EACH(x + z) return true;
       case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: EACH(x - z) return true;
       case DML_OPERATOR_ELEMENT_WISE_MULTIPLY: EACH(x * z) return true;
-      case DML_OPERATOR_ELEMENT_WISE_DIVIDE: EACH(LANE_BY_LANE(quotient, x, z)) return true;
+      case DML_OPERATOR_ELEMENT_WISE_DIVIDE: EACH(LANE_BY_LANE(roundedQuotient, x, z)) return true;
       case DML_OPERATOR_ELEMENT_WISE_MAX: EACH(LANE_BY_LANE(maxNum, x, z)) return true;
       case DML_OPERATOR_ELEMENT_WISE_MIN: EACH(LANE_BY_LANE(minNum, x, z)) return true;
     }

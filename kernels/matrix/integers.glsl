@@ -93,7 +93,8 @@ void finish(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) {
 #if T_BITS == 8
   float zero = 0.0;
   if ((push.flags & kHasZeroY) != 0u) zero = float(fromRaw(loadRaw_zerosOfY(scaleRow * parameters[3].y)));
-  const float scaled = float(result) * scaleOf(scaleRow, column) / uintBitsToFloat(scalesOfY[scaleRow * parameters[3].x]);
+  const float scaled = roundedQuotient(float(result) * scaleOf(scaleRow, column),
+                                       uintBitsToFloat(scalesOfY[scaleRow * parameters[3].x]));
   const float rounded = roundEven(scaled) + zero;
 #if T_IS_SIGNED
   const int least = -128;

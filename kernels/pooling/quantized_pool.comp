@@ -92,9 +92,9 @@ void main() {
     if (lane != 0u) return;
   }
   const float divisor = uintBitsToFloat(push.divisor);
-  const float average = sum * xScale[quantization.x] / (divisor == 0.0 ? float(total) : divisor);
-  const float quotient = average / yScale[quantization.z];
-  float rounded = isNan(quotient) ? 0.0 : abs(quotient) < 8388608.0 ? roundEven(quotient) : quotient;
+  const float average = roundedQuotient(sum * xScale[quantization.x], divisor == 0.0 ? float(total) : divisor);
+  const float scaled = roundedQuotient(average, yScale[quantization.z]);
+  float rounded = isNan(scaled) ? 0.0 : abs(scaled) < 8388608.0 ? roundEven(scaled) : scaled;
   if ((push.zeroPoints & 2u) != 0u) rounded += float(fromRaw(loadRaw_yZero(quantization.w)));
   storeRaw_y(at.y, toRaw(COMPUTE(rounded < kLeast ? kLeast : rounded > kMost ? kMost : rounded)));
 }

@@ -49,7 +49,7 @@ void main() {
     return;
   }
   const float lowest = (push.type & kTypeSigned) != 0u ? -128.0 : 0.0;
-  const float step1 = (range.y - range.x) / 255.0;
+  const float step1 = roundedQuotient(range.y - range.x, 255.0);
   scale[0] = step1;
-  storeAny_zeroPoint(0u, push.type, quantized(quotient(-range.x, step1), lowest, push.type));
+  storeAny_zeroPoint(0u, push.type, quantized(roundedQuotient(-range.x, step1), lowest, push.type));
 }

@@ -20,5 +20,5 @@ void main() {
   const uvec4 at = walkOffsets(0u, push.rank, item);
   const float p = (floatFrom(loadAny_a(at.x, push.aType), push.aType) - parametersOf[0].y) * parametersOf[0].x;
   const float q = (floatFrom(loadAny_b(at.y, push.bType), push.bType) - parametersOf[1].y) * parametersOf[1].x;
-  storeAny_y(at.z, push.yType, quantized(quotient(p + q, parametersOf[2].x), parametersOf[2].y, push.yType));
+  storeAny_y(at.z, push.yType, quantized(roundedQuotient(p + q, parametersOf[2].x), parametersOf[2].y, push.yType));
 }

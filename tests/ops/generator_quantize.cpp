@@ -12,13 +12,14 @@ namespace {
 constexpr std::array kNarrow = {DML_TENSOR_DATA_TYPE_UINT8, DML_TENSOR_DATA_TYPE_INT8, DML_TENSOR_DATA_TYPE_UINT4,
                                 DML_TENSOR_DATA_TYPE_INT4};
 
-// Scales of a few elements: powers of two, of which quotients are exact and meet halves, or any.
+// Scales of a few elements: small multiples of powers of two, of which quotients are exact and meet halves, or any.
 std::string scales(Generator& generator) {
   Random& random = generator.random;
-  const bool powers = random.chance(0.5);
+  const bool multiples = random.chance(0.5);
   std::string text;
   for (uint32_t i = random.size(1, 7); i > 0; --i) {
-    const double scale = powers ? 0.125 * static_cast<double>(1u << random.below(6)) : 0.05 + 3 * random.unit();
+    const double scale = multiples ? 0.125 * static_cast<double>((1 + 2 * random.below(4)) << random.below(6))
+                                   : 0.05 + 3 * random.unit();
     text += cat(text.empty() ? "" : ",", numberText(static_cast<float>(random.chance(0.1) ? -scale : scale)));
   }
   if (random.chance(0.05)) text += ",0";

@@ -45,13 +45,13 @@ void storeQuantized(Result& result, size_t i, double x, double error, double zer
                              std::fabs(static_cast<double>(at(x - error) - at(x))));
 }
 
-// How far x / scale may be off: by a quotient that is not rounded correctly, by operands that may be flushed, and for
-// x of 32 bits by its conversion. Powers of two divide exactly.
+// How far x / scale may be off: by the rounding of the quotient, which is correct unless numbers are extreme, by
+// operands that may be flushed, and for x of 32 bits by its conversion.
 double quotientError(double x, double scale, double quotient) {
   if (std::fabs(x) < kSmallestFloat || std::fabs(scale) < kSmallestFloat) return std::fabs(quotient);
-  int exponent;
-  const bool exact = std::fabs(std::frexp(scale, &exponent)) == 0.5 && std::fabs(x) <= 0x1p24;
-  return exact ? 0 : 4 * kFloatEps * std::fabs(quotient);
+  const bool extreme = std::fabs(x) < 0x1p-60 || std::fabs(quotient) > 0x1p40;
+  if (extreme || static_cast<float>(x) != x) return 4 * kFloatEps * std::fabs(quotient);
+  return static_cast<float>(quotient) == quotient ? 0 : 0.51 * kFloatEps * std::fabs(quotient);
 }
 
 // The zero point of blocks without one: as in the original, the middle of an unsigned type.

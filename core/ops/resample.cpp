@@ -143,16 +143,10 @@ Result<Plan> planResampling(const OpView& view, const Caps& caps, const Resampli
   const Tensor& x = view.input(0);
   const Tensor& y = view.output();
 
-  // Output dimensions, the one of the smallest stride first.
-  std::vector<uint32_t> order(y.rank);
-  std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
-    return y.strides[a] != y.strides[b] ? y.strides[a] < y.strides[b] : a > b;
-  });
+  // Axes are the innermost dimension's first in every layout, so that results are the same bits in all of them.
   std::vector<Axis> axes;
-  std::vector<uint32_t> words;
-  uint32_t rank = 0;
-  for (const uint32_t d : order) {
+  std::vector<uint32_t> axisOf(y.rank, kCopied);
+  for (uint32_t d = y.rank; d-- > 0;) {
     const Resampling::Dimension& dimension = resampling.dimensions[d];
     Axis axis;
     axis.step = bounded(1 / dimension.scale);
@@ -165,18 +159,29 @@ Result<Plan> planResampling(const OpView& view, const Caps& caps, const Resampli
     const bool samePlaces = resampling.linear    ? axis.start == 0
                             : resampling.roundUp ? axis.start > -1 && axis.start <= 0
                                                  : axis.start >= 0 && axis.start <= 0.5;
-    const bool copied = sameSizes && axis.step == 1 && samePlaces;
-    if (y.sizes[d] == 1 && copied) continue;
+    if (sameSizes && axis.step == 1 && samePlaces) continue;
+    axisOf[d] = static_cast<uint32_t>(axes.size());
+    axes.push_back(axis);
+  }
+
+  // Output dimensions, the one of the smallest stride first.
+  std::vector<uint32_t> order(y.rank);
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+    return y.strides[a] != y.strides[b] ? y.strides[a] < y.strides[b] : a > b;
+  });
+  std::vector<uint32_t> words;
+  uint32_t rank = 0;
+  for (const uint32_t d : order) {
+    if (y.sizes[d] == 1 && axisOf[d] == kCopied) continue;
     const Divisor divisor = makeDivisor(y.sizes[d]);
     words.insert(words.end(), {y.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2, x.strides[d],
-                               y.strides[d], copied ? kCopied : static_cast<uint32_t>(axes.size()), 0});
+                               y.strides[d], axisOf[d], 0});
     ++rank;
-    if (!copied) axes.push_back(axis);
   }
   const auto axisAt = static_cast<uint32_t>(words.size() / 4);
   double terms = 1;
   bool stretched = false;
-  // Sums step fastest through the input's smallest stride.
   for (const Axis& axis : axes) {
     const Fixed step = fixedOf(axis.step);
     const Fixed start = fixedOf(axis.start);

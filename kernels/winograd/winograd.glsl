@@ -2,7 +2,7 @@
 // Convolutional Neural Networks", 2015). The output lies in tiles of TILE x TILE; what each needs of the input, PLACES x
 // PLACES elements, and each slice of the filter are transformed to as many points; at each point the sums over the
 // channels are a product of matrices, and transformed back they are the tile.
-//   TILE   2: the transforms multiply by 1/2 at most, so that small integers stay exact. 4: they divide by 3.
+//   TILE   2: the transforms multiply by 1/2 at most, so that small integers stay exact. 4: they multiply by roots of 2.
 // Transformed tensors are packed: filters as [point][channel][filter], inputs as [point][channel][column], sums as
 // [point][filter][column]. A column is a tile of an image, the innermost dimension first; channels, filters and columns
 // are filled up with zeros.
@@ -62,42 +62,43 @@ void transformOutput(inout float m[kPlaces]) {
   m[1] = m1;
 }
 #else
+// Of the polynomials' values at 0, +-sqrt(1/2), +-sqrt(2) and infinity. Points at +-1 and +-2 need no roots, but their
+// errors are twice as large, and those of tiles of unlike elements five times.
+const float kRoot = 1.41421356;
+
 void transformInput(inout float d[kPlaces]) {
-  const float even = d[4] - 4.0 * d[2];
-  const float odd = d[3] - 4.0 * d[1];
-  const float evenHalf = d[4] - d[2];
-  const float oddHalf = 2.0 * (d[3] - d[1]);
-  const float first = 4.0 * d[0] - 5.0 * d[2] + d[4];
-  const float last = 4.0 * d[1] - 5.0 * d[3] + d[5];
+  const float even = d[4] - 2.0 * d[2];
+  const float odd = 0.5 * kRoot * (d[3] - 2.0 * d[1]);
+  const float evenFar = d[4] - 0.5 * d[2];
+  const float oddFar = kRoot * (d[3] - 0.5 * d[1]);
+  const float first = d[0] - 2.5 * d[2] + d[4];
+  const float last = d[1] - 2.5 * d[3] + d[5];
   d[0] = first;
   d[1] = even + odd;
   d[2] = even - odd;
-  d[3] = evenHalf + oddHalf;
-  d[4] = evenHalf - oddHalf;
+  d[3] = evenFar + oddFar;
+  d[4] = evenFar - oddFar;
   d[5] = last;
 }
 void transformFilter(inout float g[kPlaces]) {
-  const float g0 = g[0];
   const float g1 = g[1];
-  const float g2 = g[2];
-  const float ends = -1.0 / 6.0 * (g0 + g2);
-  const float apart = 1.0 / 24.0 * g0 + 1.0 / 6.0 * g2;
-  g[0] = 0.25 * g0;
-  g[1] = ends - 1.0 / 6.0 * g1;
-  g[2] = ends + 1.0 / 6.0 * g1;
-  g[3] = apart + 1.0 / 12.0 * g1;
-  g[4] = apart - 1.0 / 12.0 * g1;
-  g[5] = g2;
+  const float even = -2.0 / 3.0 * g[0] - 1.0 / 3.0 * g[2];
+  const float evenFar = 1.0 / 6.0 * g[0] + 1.0 / 3.0 * g[2];
+  g[5] = g[2];
+  g[1] = even - kRoot / 3.0 * g1;
+  g[2] = even + kRoot / 3.0 * g1;
+  g[3] = evenFar + kRoot / 6.0 * g1;
+  g[4] = evenFar - kRoot / 6.0 * g1;
 }
 void transformOutput(inout float m[kPlaces]) {
-  const float sum1 = m[1] + m[2];
-  const float sum2 = m[3] + m[4];
-  const float difference1 = m[1] - m[2];
-  const float difference2 = m[3] - m[4];
-  const float last = difference1 + 8.0 * difference2 + m[5];
-  m[0] = m[0] + sum1 + sum2;
-  m[1] = difference1 + 2.0 * difference2;
-  m[2] = sum1 + 4.0 * sum2;
+  const float sum = m[1] + m[2];
+  const float sumFar = m[3] + m[4];
+  const float difference = m[1] - m[2];
+  const float differenceFar = m[3] - m[4];
+  const float last = 0.25 * kRoot * difference + 2.0 * kRoot * differenceFar + m[5];
+  m[0] = m[0] + sum + sumFar;
+  m[1] = 0.5 * kRoot * difference + kRoot * differenceFar;
+  m[2] = 0.5 * sum + 2.0 * sumFar;
   m[3] = last;
 }
 #endif

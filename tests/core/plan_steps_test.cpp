@@ -70,6 +70,20 @@ TEST_CASE("resampling looks for places in the dimensions that are resampled only
   CHECK(other.execution[0].specialization[0].value == 2);
 }
 
+TEST_CASE("resampling takes its axes in the same order in every layout, and so rounds to the same bits") {
+  const auto axesIn = [](std::string_view strides) {
+    const Plan plan = planOf(std::string("UPSAMPLE_2D InputTensor=f32[4,1,2,2] OutputTensor=f32[4,1,4,6]")
+                                 .append(strides)
+                                 .append(" ScaleSize=[3,2] InterpolationMode=LINEAR"));
+    const Dispatch& dispatch = plan.execution.at(0);  // four words of its grid, count, rank, where the axes begin
+    const size_t first = dispatch.parameterOffset / 4 + 4 * dispatch.push.at(6);
+    REQUIRE(plan.parameters.size() >= first + 24);
+    return std::vector<uint32_t>(plan.parameters.begin() + static_cast<ptrdiff_t>(first),
+                                 plan.parameters.begin() + static_cast<ptrdiff_t>(first + 24));
+  };
+  CHECK(axesIn("") == axesIn("{4,16,1,16}"));
+}
+
 TEST_CASE("antialiasing takes sums only where a scale is below a half") {
   constexpr std::string_view kRest =
       " InterpolationMode=LINEAR RoundingDirection=INCREASING InputPixelOffsets=[0.5] OutputPixelOffsets=[-0.5] "

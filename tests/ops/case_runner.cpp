@@ -439,10 +439,14 @@ void CaseRunner::judgeOutput(Pending& pending, size_t output) {
   const oracle::Result& expected = pending.expected[output];
   auto actual = oracle::read(tensor, std::span(&after_[range.offset], range.bytes));
   const auto comparison = oracle::compare(expected, actual);
-  if (!comparison.ok) pending.fail(cat(pending.test->outputNames[output], ": ", comparison.message));
+  if (!comparison.ok)
+    pending.fail(cat(pending.test->outputNames[output], ": ", comparison.message));
+  else
+    pending.outcome.maxShare = std::max(pending.outcome.maxShare, comparison.maxShare);
   const bool granted =
       std::any_of(expected.slack.begin(), expected.slack.end(), [](double slack) { return slack != 0; });
-  if (!granted) pending.outcome.maxUlp = std::max(pending.outcome.maxUlp, comparison.maxUlp);
+  if (!granted && expected.tolerance.kind != oracle::Tolerance::Kind::Sum)
+    pending.outcome.maxUlp = std::max(pending.outcome.maxUlp.value_or(0), comparison.maxUlp);
   forEachElement(tensor, [&](size_t offset, size_t bits) {
     copyBits(&before_[range.offset], &after_[range.offset], offset, bits);
   });

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +28,10 @@ struct CaseOutcome {
   DML_OPERATOR_TYPE type = DML_OPERATOR_INVALID;
   DML_TENSOR_DATA_TYPE dataType = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of the main tensor
   std::string failure;                                           // a sentence; empty: passed
-  bool vacuous = false;             // the expected elements are all the same or mostly free: passing says little
-  double maxUlp = 0;                // largest error, where the oracle granted nothing beside its tolerance
+  bool vacuous = false;  // the expected elements are all the same or mostly free: passing says little
+  // The largest error of an output that is judged by ULP alone, and the largest of all as a share of its bound.
+  std::optional<double> maxUlp;
+  double maxShare = 0;
   std::vector<CaseOutput> outputs;  // if they were asked for and the case ran
 };
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tests/ops/fill_domain.h"
-#include "tests/oracle/oracle.h"
+#include "tests/oracle/product.h"
 
 namespace dimple::testing {
 namespace {
@@ -58,19 +58,6 @@ void narrowForScale(const TestCase& test, size_t input, DML_TENSOR_DATA_TYPE typ
   }
 }
 
-// Large pictures and batches of 3 x 3 windows side by side: there transforms of tiles of 4 x 4, which divide by three,
-// may take the place of sums of products, and the bound of sums judges them.
-bool mayBeTransformed(const TestCase& test) {
-  const auto& desc = test.as<DML_CONVOLUTION_OPERATOR_DESC>();
-  const DML_BUFFER_TENSOR_DESC& filter = *test.inputs[1];
-  const DML_BUFFER_TENSOR_DESC& y = *test.outputs[0];
-  if (filter.DimensionCount != 4 || filter.Sizes[2] != 3 || filter.Sizes[3] != 3 ||
-      y.DataType != DML_TENSOR_DATA_TYPE_FLOAT32 || desc.GroupCount != 1 || desc.Strides[0] * desc.Strides[1] != 1)
-    return false;
-  const auto tiles = [&](UINT d) { return uint64_t{y.Sizes[d] + 3} / 4; };
-  return y.Sizes[1] >= 16 && filter.Sizes[1] >= 16 && y.Sizes[0] * tiles(2) * tiles(3) >= 768;
-}
-
 }  // namespace
 
 void narrowForProduct(const TestCase& test, size_t input, Domain& domain) {
@@ -94,8 +81,10 @@ void narrowForProduct(const TestCase& test, size_t input, Domain& domain) {
 }
 
 bool isExactProduct(const TestCase& test) {
-  if (test.type() == DML_OPERATOR_CONVOLUTION)
-    return test.as<DML_CONVOLUTION_OPERATOR_DESC>().FusedActivation == nullptr && !mayBeTransformed(test);
+  if (test.type() == DML_OPERATOR_CONVOLUTION) {
+    const auto& desc = test.as<DML_CONVOLUTION_OPERATOR_DESC>();
+    return desc.FusedActivation == nullptr && !oracle::mayBeTransformed(desc);
+  }
   const auto& desc = test.as<DML_GEMM_OPERATOR_DESC>();
   const auto isHalves = [](float x) { return std::fabs(x) <= 4 && std::floor(2 * x) == 2 * x; };
   return desc.FusedActivation == nullptr && isHalves(desc.Alpha) && isHalves(desc.Beta);

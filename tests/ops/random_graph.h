@@ -42,8 +42,8 @@ struct TestGraph {
 // What a case's input holds, as it lies in memory; what no element covers is 0.
 std::vector<std::byte> fillBytes(const TestCase& test, size_t input);
 
-// Of `count` nodes and perhaps some constants. Every operator comes up, with every data type or with so many of its own,
-// in the layouts of the generated cases. Only what an earlier node has written is read.
+// Of `count` nodes and perhaps some constants. Every operator comes up, with every data type or with so many of its
+// own, in the layouts of the generated cases. Only what an earlier node has written is read.
 TestGraph makeRandomGraph(uint64_t seed, size_t count, size_t mostTypes = SIZE_MAX);
 
 // How a graph is described to DirectML; it lives as long as the graph.

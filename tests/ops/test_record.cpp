@@ -12,7 +12,8 @@ void TestRecord::add(const CaseOutcome& outcome) {
   CaseCounts& counts = counts_[{name, std::string(dataTypeName(outcome.dataType))}];
   ++(outcome.failure.empty() ? counts.passed : counts.failed);
   if (outcome.vacuous) ++counts.vacuous;
-  counts.maxUlp = std::max(counts.maxUlp, outcome.maxUlp);
+  counts.maxUlp = std::max(counts.maxUlp, outcome.maxUlp);  // no value is the least
+  counts.maxShare = std::max(counts.maxShare, outcome.maxShare);
 }
 
 CaseCounts TestRecord::total() const {
@@ -27,12 +28,15 @@ CaseCounts TestRecord::total() const {
 bool TestRecord::write(const std::string& path, std::string_view backend, const std::string& device) const {
   using Json = nlohmann::ordered_json;
   Json record{{"backend", backend}, {"device", device}, {"results", Json::array()}};
-  for (const auto& [key, counts] : counts_)
-    record["results"].push_back({{"operator", key.first},
-                                 {"type", key.second},
-                                 {"passed", counts.passed},
-                                 {"failed", counts.failed},
-                                 {"maxUlp", counts.maxUlp}});
+  for (const auto& [key, counts] : counts_) {
+    Json result{{"operator", key.first},
+                {"type", key.second},
+                {"passed", counts.passed},
+                {"failed", counts.failed},
+                {"maxShare", counts.maxShare}};
+    if (counts.maxUlp) result["maxUlp"] = *counts.maxUlp;
+    record["results"].push_back(std::move(result));
+  }
   // What cannot be read, such as half a file, is no record.
   std::ifstream before(path);
   Json records = Json::parse(before, nullptr, false);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,7 +15,8 @@ struct CaseCounts {
   uint64_t passed = 0;
   uint64_t failed = 0;
   uint64_t vacuous = 0;
-  double maxUlp = 0;
+  std::optional<double> maxUlp;  // as in CaseOutcome
+  double maxShare = 0;
 };
 
 class TestRecord {

@@ -125,7 +125,36 @@ std::vector<int64_t> integerSums(const Shape& shape, const Array& x, const Array
   return sums;
 }
 
+// What the largest sum of a tile rounds away is lost to all of its elements, unless it is so large that the tile must
+// be computed without transforms.
+void shareMagnitudes(const Array& y, std::vector<ProductSum>& sums) {
+  const size_t rows = y.sizes[2], columns = y.sizes[3];
+  for (size_t plane = 0; plane < sums.size(); plane += rows * columns)
+    for (size_t row = 0; row < rows; row += 4)
+      for (size_t column = 0; column < columns; column += 4) {
+        double largest = 0;
+        const auto each = [&](const auto& visit) {
+          for (size_t r = row; r < std::min(rows, row + 4); ++r)
+            for (size_t c = column; c < std::min(columns, column + 4); ++c) visit(sums[plane + r * columns + c]);
+        };
+        each([&](const ProductSum& sum) { largest = std::max(largest, sum.magnitude); });
+        if (largest < 0x1p100) each([&](ProductSum& sum) { sum.magnitude = largest; });
+      }
+}
+
 }  // namespace
+
+bool mayBeTransformed(const DML_CONVOLUTION_OPERATOR_DESC& desc) {
+  const DML_BUFFER_TENSOR_DESC& filter = bufferOf(desc.FilterTensor);
+  const DML_BUFFER_TENSOR_DESC& y = bufferOf(desc.OutputTensor);
+  if (filter.DimensionCount != 4 || filter.Sizes[2] != 3 || filter.Sizes[3] != 3 ||
+      y.DataType != DML_TENSOR_DATA_TYPE_FLOAT32 || desc.GroupCount != 1 ||
+      desc.Direction != DML_CONVOLUTION_DIRECTION_FORWARD || desc.Strides[0] * desc.Strides[1] != 1 ||
+      desc.Dilations[0] * desc.Dilations[1] != 1)
+    return false;
+  const auto tiles = [&](UINT d) { return uint64_t{y.Sizes[d] + 3} / 4; };
+  return y.Sizes[1] >= 16 && filter.Sizes[1] >= 16 && y.Sizes[0] * tiles(2) * tiles(3) >= 768;
+}
 
 Result evaluateConvolution(const DML_CONVOLUTION_OPERATOR_DESC& desc, std::span<const Array> inputs) {
   if (inputs.size() != 3) throw std::invalid_argument("CONVOLUTION takes 3 inputs, of which the last may be absent.");
@@ -162,6 +191,7 @@ Result evaluateConvolution(const DML_CONVOLUTION_OPERATOR_DESC& desc, std::span<
     addends.push_back(padding ? 0 : bias.real.at(filterOf(y, i)));
     if (addends[i] != 0 && std::fabs(addends[i]) < smallestNormal(bias.type)) sums[i].flushed += std::fabs(addends[i]);
   }
+  if (mayBeTransformed(desc)) shareMagnitudes(y, sums);
   return finishFloats(std::move(result), sums, terms, 1, addends, desc.FusedActivation);
 }
 

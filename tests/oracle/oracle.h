@@ -101,9 +101,12 @@ std::vector<Result> evaluate(const DML_OPERATOR_DESC& desc, std::span<const Arra
 struct Comparison {
   bool ok = true;
   std::string message = {};  // the first bad element; empty when ok
-  double maxUlp = 0;         // largest errors seen among finite elements that were not flushed, good ones included
+  // The largest errors among finite elements that were not flushed, good ones included. Elements below an absolute
+  // bound have none in ULP.
+  double maxUlp = 0;
   double maxAbs = 0;
-  size_t worst = 0;  // row-major index of the element with the largest error relative to its bound
+  double maxShare = 0;  // the largest error as a share of its bound
+  size_t worst = 0;     // row-major index of that element
 };
 
 // NaN matches NaN, infinities match by sign. Outside Kind::Exact -0 equals +0 and a denormal may have been flushed.

@@ -51,6 +51,9 @@ TEST_CASE("oracle: comparison in units in the last place") {
   CHECK_FALSE(accepts(one(0x1p-126, oracle::ulp(1, 1)), 0));
   CHECK(accepts(one(0, oracle::ulpOrAbs(1, 0.25, 1, 0.5)), 0.25));
   CHECK_FALSE(accepts(one(0, oracle::ulpOrAbs(1, 0.25, 1, 0.5)), 0.3));
+  const oracle::Comparison below = compare(one(0.125, oracle::ulpOrAbs(1, 0.25, 1, 0.5)), reals(kF32, {1}, {0.25}));
+  CHECK(below.maxUlp == 0);
+  CHECK(below.maxShare == 0.5);
   // An overflow one rounding early or late.
   const double largest = static_cast<double>(std::numeric_limits<float>::max());
   CHECK(accepts(one(largest, oracle::ulp(1, 1)), kInf));
@@ -59,6 +62,7 @@ TEST_CASE("oracle: comparison in units in the last place") {
   CHECK_FALSE(accepts(one(kInf, oracle::ulp(1, 1)), largest));
   const oracle::Comparison comparison = compare(result, reals(kF32, {1}, {1 + 8 * 0x1p-23}));
   CHECK(comparison.maxUlp == 8);
+  CHECK(comparison.maxShare == 8.0 / 3);
   CHECK(comparison.message ==
         "Element {0} is 1.00000095, expected 1 (error 9.53674316e-07, 8 ULP; bound 3.57627869e-07).");
 }

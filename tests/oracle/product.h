@@ -31,6 +31,10 @@ struct ProductSum {
 Result finishFloats(Result result, std::span<const ProductSum> sums, uint64_t terms, double scale,
                     std::span<const double> addends, const DML_OPERATOR_DESC* activation);
 
+// Large pictures and batches of 3 x 3 windows side by side: there transforms of tiles of 4 x 4 (Winograd) may take the
+// place of sums of products.
+bool mayBeTransformed(const DML_CONVOLUTION_OPERATOR_DESC& desc);
+
 // Of one element of a quantized output.
 struct OutputScale {
   double operands;  // the product of the operands' scales

@@ -339,6 +339,29 @@ TEST_CASE("tool: ops counts what a test run recorded") {
   CHECK(fixture.run("ops --results missing.json").code == 2);
 }
 
+TEST_CASE("tool: ops prints the largest errors of each device") {
+  const ToolFixture fixture;
+  fixture.write("record.json", R"([{"backend": "vulkan", "device": "x", "results": [
+    {"operator": "ELEMENT_WISE_EXP", "type": "FLOAT32", "passed": 200, "failed": 0, "maxShare": 0.0625, "maxUlp": 2},
+    {"operator": "ELEMENT_WISE_EXP", "type": "FLOAT16", "passed": 100, "failed": 0, "maxShare": 0, "maxUlp": 0},
+    {"operator": "GEMM", "type": "FLOAT32", "passed": 3, "failed": 0, "maxShare": 0.125},
+    {"operator": "GATHER", "type": "INT32", "passed": 7, "failed": 0, "maxShare": 0}]},
+    {"backend": "d3d12", "device": "y", "results": [
+    {"operator": "ELEMENT_WISE_EXP", "type": "FLOAT32", "passed": 20, "failed": 0, "maxShare": 0, "maxUlp": 0}]}])");
+  const auto outcome = fixture.run("ops --precision --results record.json");
+  REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  CHECK(outcome.out ==
+        "| operator | data type | x, vulkan (303 cases) | y, d3d12 (20 cases) |\n|---|---|---|---|\n"
+        "| ELEMENT_WISE_EXP | FLOAT32 | 2 ULP, 6.2 % | 0 |\n"
+        "| GEMM | FLOAT32 | 12 % | - |\n"
+        "\nWithout any error:\n\n* ELEMENT_WISE_EXP: FLOAT16\n");
+  fixture.write("text.json", R"({"backend": "vulkan", "device": "x", "results": [
+    {"operator": "GEMM", "type": "FLOAT32", "passed": 3, "failed": 0, "maxShare": "much"}]})");
+  const auto refused = fixture.run("ops --precision --results text.json");
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "maxShare is \"much\", expected a number."));
+}
+
 TEST_CASE("tool: devices and bench") {
   const ToolFixture fixture;
   const auto devices = nlohmann::json::parse(fixture.run("devices --json").out).at("devices");

@@ -103,7 +103,9 @@ int runCases(const CaseOptions& options) {
   size_t failed = 0;
   testing::CaseRunner runner(*gpu, [&](const testing::CaseOutcome& outcome) {
     if (outcome.failure.empty()) {
-      std::printf("passed  %s\n        largest error %g ULP\n", outcome.line.c_str(), outcome.maxUlp);
+      std::printf("passed  %s\n        largest error ", outcome.line.c_str());
+      if (outcome.maxUlp) std::printf("%.3g ULP, ", *outcome.maxUlp);
+      std::printf("%.2g %% of its bound\n", 100 * outcome.maxShare);
       return;
     }
     ++failed;

@@ -209,6 +209,11 @@ uint64_t JsonValue::integer(uint64_t max) const {
   return value_->get<uint64_t>();
 }
 
+double JsonValue::number() const {
+  if (!value_->is_number()) fail(cat("is ", value_->dump(), ", expected a number."));
+  return value_->get<double>();
+}
+
 std::vector<uint32_t> JsonValue::integers() const {
   std::vector<uint32_t> values;
   for (size_t i = 0; i < array().size(); ++i) values.push_back(static_cast<uint32_t>(element(i).integer(UINT32_MAX)));

@@ -52,6 +52,7 @@ class JsonValue {
   bool boolean() const;
   // An integer from 0 to `max`.
   uint64_t integer(uint64_t max = UINT64_MAX) const;
+  double number() const;
   std::vector<uint32_t> integers() const;
 
   // Members of an object.

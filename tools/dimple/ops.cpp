@@ -2,13 +2,16 @@
 //
 // The record is a JSON file, an object for each back end and device that was tested, or an array of them:
 //   {"backend": "vulkan", "device": "NVIDIA H100",
-//    "results": [{"operator": "ELEMENT_WISE_ADD", "type": "FLOAT32", "passed": 200, "failed": 0, "maxUlp": 0.5}]}
+//    "results": [{"operator": "ELEMENT_WISE_ADD", "type": "FLOAT32", "passed": 200, "failed": 0, "maxShare": 0.5,
+//                 "maxUlp": 0.5}]}
 // `backend` is vulkan or d3d12. `type` is the DataType of the operator's main tensor (core/main_type.h). A type counts
-// on a back end if cases of it passed and none failed, on any of its devices. `maxUlp` may be left out.
+// on a back end if cases of it passed and none failed, on any of its devices. `maxShare`, the largest error as a share
+// of its bound, may be left out, and `maxUlp`, where no output is judged by ULP alone.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "core/main_type.h"
@@ -36,16 +39,20 @@ struct OpsOptions {
 using Support = std::map<std::string, std::set<DataType>, std::less<>>;
 
 // The largest error of an operator and data type on one device.
-struct Observation {
-  std::string device;
-  std::string name;
-  DataType type;
-  uint64_t cases;
-  double maxUlp;
+struct LargestError {
+  double share = 0;  // of its bound
+  std::optional<double> ulp;
+};
+
+// One device on one back end.
+struct Run {
+  std::string title;
+  uint64_t cases = 0;  // whose errors were recorded
+  std::map<std::pair<std::string, DataType>, LargestError> errors;
 };
 
 struct Record {
-  std::vector<Observation> observations;
+  std::vector<Run> runs;
   std::map<std::string, Support, std::less<>> passed;  // by back end
   std::map<std::string, Support, std::less<>> failed;
 };
@@ -57,17 +64,30 @@ std::filesystem::path defaultRecord() {
   return error ? std::filesystem::path(kRecordName) : program.parent_path().parent_path() / kRecordName;
 }
 
+std::set<DataType> schemaTypes(const OpSchema& schema) {
+  std::set<DataType> types;
+  const TensorRule* rule = mainRule(schema);
+  for (uint32_t i = 0; rule && i < kTensorDataTypes.names.size(); ++i)
+    if (rule->types() & (1u << i)) types.insert(static_cast<DataType>(i));
+  return types;
+}
+
 void readRun(const JsonValue& run, Record& record) {
   const std::string backend = run.member("backend").string();
-  const std::string device = run.member("device").string();
+  Run& recorded = record.runs.emplace_back();
+  recorded.title = cat(run.member("device").string(), ", ", backend);
   const JsonValue results = run.member("results");
   for (size_t i = 0; i < results.array().size(); ++i) {
     const JsonValue result = results.element(i);
     std::string name = result.member("operator").string();
     const DataType type = readDataType(result.member("type"));
-    if (result.value().contains("maxUlp"))
-      record.observations.push_back(
-          {device, name, type, result.member("passed").integer(), result.member("maxUlp").value().get<double>()});
+    const OpSchema* schema = findSchema(name);
+    if (schema && isFloat(type) && schemaTypes(*schema).contains(type) && result.value().contains("maxShare")) {
+      LargestError& error = recorded.errors[{name, type}];
+      error.share = result.member("maxShare").number();
+      if (result.value().contains("maxUlp")) error.ulp = result.member("maxUlp").number();
+      recorded.cases += result.member("passed").integer();
+    }
     if (result.member("failed").integer())
       record.failed[backend][name].insert(type);
     else if (result.member("passed").integer())
@@ -86,14 +106,6 @@ std::vector<std::string> typeNames(const std::set<DataType>& types) {
   std::vector<std::string> names;
   for (const DataType type : types) names.emplace_back(dataTypeName(type));
   return names;
-}
-
-std::set<DataType> schemaTypes(const OpSchema& schema) {
-  std::set<DataType> types;
-  const TensorRule* rule = mainRule(schema);
-  for (uint32_t i = 0; rule && i < kTensorDataTypes.names.size(); ++i)
-    if (rule->types() & (1u << i)) types.insert(static_cast<DataType>(i));
-  return types;
 }
 
 // Types that the schema takes; a record also counts cases that an operator had to refuse.
@@ -119,6 +131,54 @@ std::string joined(const std::vector<std::string>& names) {
   return out.empty() ? "-" : out;
 }
 
+std::string textOf(const LargestError& error) {
+  if (error.share == 0) return "0";
+  char share[24];
+  std::snprintf(share, sizeof share, error.share < 0.095 ? "%.2g %%" : "%.0f %%", 100 * error.share);
+  if (error.ulp.value_or(0) == 0) return share;
+  char ulp[24];
+  std::snprintf(ulp, sizeof ulp, "%.3g ULP", *error.ulp);
+  return cat(ulp, ", ", share);
+}
+
+// A row for each operator and data type that any device errs on, and a list of the others.
+void printPrecision(const Record& record) {
+  std::string titles = "| operator | data type |";
+  std::string line = "|---|---|";
+  for (const Run& run : record.runs) {
+    titles += cat(" ", run.title, " (", run.cases, " cases) |");
+    line += "---|";
+  }
+  std::printf("%s\n%s\n", titles.c_str(), line.c_str());
+
+  std::map<std::string, std::set<DataType>> exact;
+  for (const OpSchema* schema : allSchemas())
+    for (const DataType type : schemaTypes(*schema)) {
+      std::string row;
+      bool seen = false;
+      bool errs = false;
+      for (const Run& run : record.runs) {
+        const auto error = run.errors.find({std::string(schema->name), type});
+        row += " ";
+        if (error == run.errors.end()) {
+          row += "-";
+        } else {
+          seen = true;
+          errs = errs || error->second.share > 0;
+          row += textOf(error->second);
+        }
+        row += " |";
+      }
+      if (errs)
+        std::printf("| %s | %s |%s\n", std::string(schema->name).c_str(), std::string(dataTypeName(type)).c_str(),
+                    row.c_str());
+      else if (seen)
+        exact[std::string(schema->name)].insert(type);
+    }
+  std::printf("\nWithout any error:\n\n");
+  for (const auto& [name, types] : exact) std::printf("* %s: %s\n", name.c_str(), joined(typeNames(types)).c_str());
+}
+
 int listOperators(const OpsOptions& options) {
   if (options.rules) {
     std::printf("%s", allRulesText().c_str());
@@ -136,13 +196,7 @@ int listOperators(const OpsOptions& options) {
                  paths.front().string().c_str());
 
   if (options.precision) {
-    std::printf("| operator | data type | device | cases | largest error, ULP |\n|---|---|---|---|---|\n");
-    for (const Observation& o : record.observations) {
-      const OpSchema* schema = findSchema(o.name);
-      if (isFloat(o.type) && schema && schemaTypes(*schema).contains(o.type))
-        std::printf("| %s | %s | %s | %llu | %.3g |\n", o.name.c_str(), std::string(dataTypeName(o.type)).c_str(),
-                    o.device.c_str(), static_cast<unsigned long long>(o.cases), o.maxUlp);
-    }
+    printPrecision(record);
     return 0;
   }
   if (options.asMarkdown) {

@@ -165,9 +165,10 @@ Action setUpPlan(CLI::App& options) {
                      "Plan for a made-up device: default (no optional features), features=all, features=none, or a "
                      "limit such as maxBufferRange=134217728; may be repeated");
   options.add_flag("--graph", values->graph, "Plan dispatches of the program that follow each other as one graph");
-  options.add_option("--without", values->without,
-                     "With --graph: rewrites that are not made: activations, chains, constants, weights, layouts, views, all; "
-                     "estimates: chains wherever possible");
+  options.add_option(
+      "--without", values->without,
+      "With --graph: rewrites that are not made: activations, chains, constants, weights, layouts, views, all; "
+      "estimates: chains wherever possible");
   options.add_flag("--why", values->why, "Say which kernels were passed over, and why");
   return [values] { return run(*values); };
 }

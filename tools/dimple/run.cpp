@@ -120,7 +120,8 @@ Action setUpRun(CLI::App& options) {
       ->required();
   addDeviceOptions(options, values->device);
   addDllOption(options, values->device);
-  options.add_flag("--profile", values->profile, "Print the time of each kernel; of an ONNX model those of its initialization, too");
+  options.add_flag("--profile", values->profile,
+                   "Print the time of each kernel; of an ONNX model those of its initialization, too");
   options.add_flag("--graph", values->graph,
                    "Compile dispatches that follow each other as one graph; of what it computes, only what later "
                    "commands need, or no dispatch reads, goes into the buffers");

@@ -101,8 +101,8 @@ std::vector<Result> evaluate(const DML_OPERATOR_DESC& desc, std::span<const Arra
 struct Comparison {
   bool ok = true;
   std::string message = {};  // the first bad element; empty when ok
-  // The largest errors among finite elements that were not flushed, good ones included. Elements below an absolute
-  // bound have none in ULP.
+  // The largest errors among finite elements that were not flushed, good ones included. Elements that an absolute bound
+  // alone accepts have none in ULP.
   double maxUlp = 0;
   double maxAbs = 0;
   double maxShare = 0;  // the largest error as a share of its bound

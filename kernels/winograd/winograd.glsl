@@ -63,7 +63,7 @@ void transformOutput(inout float m[kPlaces]) {
 }
 #else
 // Of the polynomials' values at 0, +-sqrt(1/2), +-sqrt(2) and infinity. Points at +-1 and +-2 need no roots, but their
-// errors are twice as large, and those of tiles of unlike elements five times.
+// largest errors are three to five times as large.
 const float kRoot = 1.41421356;
 
 void transformInput(inout float d[kPlaces]) {

@@ -111,13 +111,13 @@ struct Judge {
     const double unit = spacing(type, std::min(std::fabs(want), largest(type)));
     comparison.maxAbs = std::max(comparison.maxAbs, error);
     const bool half = type == DML_TENSOR_DATA_TYPE_FLOAT16;
-    bool inUlp = true;
     const double absolute = half ? tolerance.abs16 : tolerance.abs32;
+    bool byAbsolute = false;  // accepted by that alone
     double bound = 0;
     double strict = kInfinity;
     if (tolerance.kind == Tolerance::Kind::Ulp) {
       bound = (half ? tolerance.ulp16 : tolerance.ulp32) * unit;
-      if (error > bound && error <= absolute) inUlp = false;
+      byAbsolute = error > bound && error <= absolute;
       bound = std::max(bound, absolute);
     } else if (tolerance.kind == Tolerance::Kind::Sum) {
       const double terms = static_cast<double>(expected.terms);
@@ -128,7 +128,7 @@ struct Judge {
       strict = 4 * std::sqrt(terms) * scale + rounding + slack;
     }
     bound += slack;
-    if (inUlp) comparison.maxUlp = std::max(comparison.maxUlp, error / unit);
+    if (!byAbsolute) comparison.maxUlp = std::max(comparison.maxUlp, error / unit);
     note(i, error, bound);
     if (!(error <= bound)) {
       fail(i,

@@ -82,10 +82,10 @@ void readRun(const JsonValue& run, Record& record) {
     std::string name = result.member("operator").string();
     const DataType type = readDataType(result.member("type"));
     const OpSchema* schema = findSchema(name);
-    if (schema && isFloat(type) && schemaTypes(*schema).contains(type) && result.value().contains("maxShare")) {
+    if (schema && isFloat(type) && schemaTypes(*schema).contains(type) && result.has("maxShare")) {
       LargestError& error = recorded.errors[{name, type}];
       error.share = result.member("maxShare").number();
-      if (result.value().contains("maxUlp")) error.ulp = result.member("maxUlp").number();
+      if (result.has("maxUlp")) error.ulp = result.member("maxUlp").number();
       recorded.cases += result.member("passed").integer();
     }
     if (result.member("failed").integer())
@@ -152,29 +152,25 @@ void printPrecision(const Record& record) {
   std::printf("%s\n%s\n", titles.c_str(), line.c_str());
 
   std::map<std::string, std::set<DataType>> exact;
-  for (const OpSchema* schema : allSchemas())
+  for (const OpSchema* schema : allSchemas()) {
+    const std::string name(schema->name);
     for (const DataType type : schemaTypes(*schema)) {
-      std::string row;
+      std::string row = cat("| ", name, " | ", dataTypeName(type), " |");
       bool seen = false;
       bool errs = false;
       for (const Run& run : record.runs) {
-        const auto error = run.errors.find({std::string(schema->name), type});
-        row += " ";
-        if (error == run.errors.end()) {
-          row += "-";
-        } else {
-          seen = true;
-          errs = errs || error->second.share > 0;
-          row += textOf(error->second);
-        }
-        row += " |";
+        const auto error = run.errors.find({name, type});
+        const bool recorded = error != run.errors.end();
+        seen = seen || recorded;
+        errs = errs || (recorded && error->second.share > 0);
+        row += cat(" ", recorded ? textOf(error->second) : "-", " |");
       }
       if (errs)
-        std::printf("| %s | %s |%s\n", std::string(schema->name).c_str(), std::string(dataTypeName(type)).c_str(),
-                    row.c_str());
+        std::printf("%s\n", row.c_str());
       else if (seen)
-        exact[std::string(schema->name)].insert(type);
+        exact[name].insert(type);
     }
+  }
   std::printf("\nWithout any error:\n\n");
   for (const auto& [name, types] : exact) std::printf("* %s: %s\n", name.c_str(), joined(typeNames(types)).c_str());
 }

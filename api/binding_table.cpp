@@ -5,11 +5,6 @@
 namespace dimple::api {
 namespace {
 
-LiveObjects& liveTables() {
-  static LiveObjects objects;
-  return objects;
-}
-
 std::string_view bindingTypeName(DML_BINDING_TYPE type) {
   switch (type) {
     case DML_BINDING_TYPE_NONE:
@@ -23,14 +18,6 @@ std::string_view bindingTypeName(DML_BINDING_TYPE type) {
 }
 
 }  // namespace
-
-BindingTable::BindingTable(Device& device) : DeviceChild(device) {
-  liveTables().add(static_cast<IDMLBindingTable*>(this));
-}
-BindingTable::~BindingTable() { liveTables().remove(static_cast<IDMLBindingTable*>(this)); }
-BindingTable* BindingTable::find(IDMLBindingTable* table) {
-  return liveTables().contains(table) ? static_cast<BindingTable*>(table) : nullptr;
-}
 
 void BindingTable::misuse(std::string text) { device().removeDevice(DXGI_ERROR_DEVICE_REMOVED, text); }
 
@@ -61,8 +48,8 @@ HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
   dispatchable_ = {};
   if (!desc) return S_OK;
 
-  CompiledOperator* op = CompiledOperator::find(desc->Dispatchable);
-  Initializer* initializer = Initializer::find(desc->Dispatchable);
+  CompiledOperator* op = Live<CompiledOperator>::find(desc->Dispatchable);
+  Initializer* initializer = Live<Initializer>::find(desc->Dispatchable);
   if (!op && !initializer)
     return device().refuse(E_INVALIDARG, "Dispatchable is no live compiled operator or initializer of Dimple.");
   if ((op ? &op->device() : &initializer->device()) != &device())
@@ -149,13 +136,14 @@ std::optional<BindingTable::Bound> BindingTable::readDesc(const std::string& whe
   return readBuffer(where, *static_cast<const DML_BUFFER_BINDING*>(binding.Desc), slot);
 }
 
-void BindingTable::write(Part& part, SlotKind kind, uint32_t index, const Bound& bound) {
-  if (bound.buffer.handle == 0) return;
+void BindingTable::write(Part& part, SlotKind kind, std::span<const Bound> slots) {
   size_t descriptor = 0;
   for (size_t d = 0; d < part.dispatches.size(); ++d)
     for (size_t b = 0; b < part.dispatches[d].buffers.size(); ++b, ++descriptor) {
       const BufferRange& range = part.dispatches[d].buffers[b];
-      if (range.kind != kind || range.index != index) continue;
+      if (range.kind != kind) continue;
+      const Bound& bound = slots[range.index];
+      if (bound.buffer.handle == 0) continue;
       if (auto error = part.sets->write(d, b, bound.buffer, bound.offset + range.offset, range.bytes))
         return device().removeDevice(resultOf(error->code), error->text);
       part.written[descriptor] = true;
@@ -187,7 +175,7 @@ void BindingTable::bindSlots(const char* what, SlotKind kind, UINT count, const 
     if (!one) return;
     bound.push_back(*one);
   }
-  for (UINT i = 0; i < count; ++i) write(parts_.front(), kind, i, bound[i]);
+  write(parts_.front(), kind, bound);
   if (!device().debug()) return;
   (kind == SlotKind::Input ? inputs_ : outputs_) = std::move(bound);
   checkOverlaps();
@@ -235,11 +223,13 @@ void BindingTable::bindInitializerInputs(UINT count, const DML_BINDING_DESC* bin
       return misuse(cat(where, " has Type (", bindingTypeName(bindings[i].Type), "), expected BUFFER_ARRAY or NONE."));
     if (array->BindingCount != slots.size() || (!array->Bindings && !slots.empty()))
       return misuse(cat(where, " has BindingCount (", array->BindingCount, "), expected ", slots.size(), "."));
+    std::vector<Bound> bound;
     for (UINT k = 0; k < array->BindingCount; ++k) {
-      const auto bound = readBuffer(cat(where, ".Bindings[", k, "]"), array->Bindings[k], slots[k], true);
-      if (!bound) return;
-      write(parts_[i], SlotKind::Input, k, *bound);
+      const auto one = readBuffer(cat(where, ".Bindings[", k, "]"), array->Bindings[k], slots[k], true);
+      if (!one) return;
+      bound.push_back(*one);
     }
+    write(parts_[i], SlotKind::Input, bound);
   }
 }
 
@@ -253,7 +243,7 @@ void BindingTable::bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bi
                           DML_PERSISTENT_BUFFER_ALIGNMENT};
     const auto bound = readDesc(cat("BindOutputs: bindings[", i, "]"), bindings[i], slot);
     if (!bound) return;
-    write(parts_[i], SlotKind::Persistent, 0, *bound);
+    write(parts_[i], SlotKind::Persistent, {&*bound, 1});
   }
 }
 
@@ -266,7 +256,7 @@ void BindingTable::bindInitializerTemporary(const DML_BINDING_DESC* binding) {
   auto bound = readDesc("BindTemporaryResource: binding", *binding, slot);
   if (!bound) return;
   for (Part& part : parts_) {
-    write(part, SlotKind::Temporary, 0, *bound);
+    write(part, SlotKind::Temporary, {&*bound, 1});
     bound->offset += part.op->plan().initializationBytes;
   }
 }
@@ -276,7 +266,7 @@ void BindingTable::bindResource(const char* what, SlotKind kind, uint64_t needed
   const TensorSlot slot{kind == SlotKind::Temporary ? "the temporary resource" : "the persistent resource", needed,
                         kind == SlotKind::Temporary ? DML_TEMPORARY_BUFFER_ALIGNMENT : DML_PERSISTENT_BUFFER_ALIGNMENT};
   const auto bound = readDesc(cat(what, ": binding"), *binding, slot);
-  if (bound) write(parts_.front(), kind, 0, *bound);
+  if (bound) write(parts_.front(), kind, {&*bound, 1});
 }
 
 void BindingTable::BindInputs(UINT count, const DML_BINDING_DESC* bindings) {

@@ -13,8 +13,7 @@ namespace dimple::api {
 
 class BindingTable final : public DeviceChild<IDMLBindingTable> {
  public:
-  explicit BindingTable(Device& device);
-  static BindingTable* find(IDMLBindingTable* table);
+  explicit BindingTable(Device& device) : DeviceChild(device) {}
 
   void STDMETHODCALLTYPE BindInputs(UINT count, const DML_BINDING_DESC* bindings) override;
   void STDMETHODCALLTYPE BindOutputs(UINT count, const DML_BINDING_DESC* bindings) override;
@@ -43,7 +42,7 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
     uint64_t bytes = 0;
   };
 
-  ~BindingTable() override;
+  ~BindingTable() override = default;
   void misuse(std::string text);
   bool usable();
   void addPart(const CompiledOperator& op, const Executable& executable, std::span<const Dispatch> dispatches);
@@ -60,13 +59,14 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   void unbind(SlotKind kind);
   // On a debug device: warns of outputs that overlap other tensors where the operator has no defined result.
   void checkOverlaps();
-  // Writes every descriptor of the part that refers to this slot.
-  void write(Part& part, SlotKind kind, uint32_t index, const Bound& bound);
+  // Writes every descriptor of the part that refers to a slot of this kind; `slots` has what is bound to each of them.
+  void write(Part& part, SlotKind kind, std::span<const Bound> slots);
 
   ComPtr<IUnknown> dispatchable_;
   bool initializing_ = false;
   std::vector<Part> parts_;
   std::vector<Bound> inputs_, outputs_;  // of an operator, on a debug device
+  const Live<BindingTable> live_{this};
 };
 
 }  // namespace dimple::api

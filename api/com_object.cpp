@@ -113,19 +113,4 @@ std::string PrivateData::name() {
   return utf8(text.data(), text.size());
 }
 
-void LiveObjects::add(const void* object) {
-  std::lock_guard lock(mutex_);
-  objects_.insert(object);
-}
-
-void LiveObjects::remove(const void* object) {
-  std::lock_guard lock(mutex_);
-  objects_.erase(object);
-}
-
-bool LiveObjects::contains(const void* object) {
-  std::lock_guard lock(mutex_);
-  return objects_.contains(object);
-}
-
 }  // namespace dimple::api

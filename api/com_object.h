@@ -1,17 +1,19 @@
-// Reference counts, QueryInterface and private data: what every COM object of Dimple shares.
+// What COM objects of the API share beside IUnknown: private data, and lists of the live ones.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <new>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <dimple.h>
+
+#include "core/com_object.h"
 
 namespace dimple::api {
 
@@ -71,48 +73,50 @@ class PrivateData {
   std::map<GUID, Value, GuidLess> values_;
 };
 
-// The live objects of one kind, so that a foreign pointer is told apart before it is touched.
-class LiveObjects {
+// Lists an object among the live ones of its class, so that a foreign pointer or handle is told apart before it is
+// touched. As the last member of T it lists T when all of it is constructed, until its destruction begins. Thread-safe.
+template <class T>
+class Live {
  public:
-  void add(const void* object);
-  void remove(const void* object);
-  bool contains(const void* object);
-
- private:
-  std::mutex mutex_;
-  std::set<const void*> objects_;
-};
-
-// Implements IUnknown for `Base`. QueryInterface answers IUnknown and `Interfaces`, all of which Base derives from.
-template <class Base, class... Interfaces>
-class ComObject : public Base {
- public:
-  HRESULT STDMETHODCALLTYPE QueryInterface(REFIID riid, void** ppv) override {
-    if (!ppv) return E_POINTER;
-    *ppv = nullptr;
-    if (riid == __uuidof(IUnknown) || (... || (riid == __uuidof(Interfaces))))
-      *ppv = static_cast<Base*>(this);
-    else if (void* other = queryOther(riid))
-      *ppv = other;
-    else
-      return E_NOINTERFACE;
-    AddRef();
-    return S_OK;
+  explicit Live(T* object) : Live(object, addressOf(object), 1) {}
+  // To be found at any of `count` addresses, which are those of no other live T.
+  Live(T* object, uint64_t first, uint64_t count) : first_(first) {
+    std::lock_guard lock(registry().mutex);
+    registry().byFirst[first] = {count, object};
   }
-  ULONG STDMETHODCALLTYPE AddRef() override { return ++references_; }
-  ULONG STDMETHODCALLTYPE Release() override {
-    const ULONG left = --references_;
-    if (left == 0) delete this;
-    return left;
+  ~Live() {
+    std::lock_guard lock(registry().mutex);
+    registry().byFirst.erase(first_);
+  }
+  Live(const Live&) = delete;
+  Live& operator=(const Live&) = delete;
+
+  // The live T behind an interface pointer, or null for a foreign one.
+  static T* find(const IUnknown* object) { return findAt(addressOf(object)); }
+  static T* findAt(uint64_t address) {
+    std::lock_guard lock(registry().mutex);
+    const auto after = registry().byFirst.upper_bound(address);
+    if (after == registry().byFirst.begin()) return nullptr;
+    const auto& [first, entry] = *std::prev(after);
+    return address - first < entry.count ? entry.object : nullptr;
   }
 
- protected:
-  virtual ~ComObject() = default;
-  // An interface of this object beside the main chain, or null.
-  virtual void* queryOther(REFIID) { return nullptr; }
-
  private:
-  std::atomic<ULONG> references_ = 1;
+  struct Entry {
+    uint64_t count;  // of addresses
+    T* object;
+  };
+  struct Registry {
+    std::mutex mutex;
+    std::map<uint64_t, Entry> byFirst;
+  };
+  static Registry& registry() {
+    static Registry registry;
+    return registry;
+  }
+  static uint64_t addressOf(const IUnknown* object) { return reinterpret_cast<uintptr_t>(object); }
+
+  const uint64_t first_;
 };
 
 // Hands a new object (one reference) to the caller as `riid`.

@@ -1,24 +1,27 @@
-// Ready-made contexts, one class a back end.
+// What ready-made contexts share, whatever their back end.
 #pragma once
 
-#include <dimple.h>
+#include <memory>
 
 #include "api/device.h"
-#include "core/result.h"
 
 namespace dimple::api {
 
-HRESULT createVulkanContext(const DimpleContextDesc& desc, REFIID riid, void** ppv);
-HRESULT createD3D12Context(const DimpleContextDesc& desc, REFIID riid, void** ppv);
-
-// The adapter of this index; NotFound past the last one.
-Result<DimpleAdapterDesc> describeVulkanAdapter(UINT index);
-Result<DimpleAdapterDesc> describeD3D12Adapter(UINT index);
-
-// Refuses a transfer that does not fit its buffer of `size` bytes; S_FALSE if there is nothing to transfer.
-HRESULT checkTransfer(Device& device, const char* what, UINT64 size, UINT64 offset, const void* data, UINT64 bytes);
-
 // A refusal before there is a device to report it: to the description's callback.
 HRESULT refuseContext(const DimpleContextDesc& desc, const Error& error);
+
+// A context's DirectML device, and what needs nothing of a back end.
+class Context : public ComObject<IDimpleContext, IDimpleContext> {
+ public:
+  HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }
+
+ protected:
+  Context(std::unique_ptr<NativeObjects> native, const DimpleContextDesc& desc);
+  HRESULT answer(const Status& status) { return status ? device_->refuse(*status) : S_OK; }
+  // Refuses a transfer that does not fit its buffer of `size` bytes; S_FALSE if there is nothing to transfer.
+  HRESULT checkTransfer(const char* what, UINT64 size, UINT64 offset, const void* data, UINT64 bytes);
+
+  const ComPtr<Device> device_;
+};
 
 }  // namespace dimple::api

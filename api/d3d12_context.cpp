@@ -1,11 +1,12 @@
 // IDimpleContext over Direct3D 12: a device of its own, with buffers, command lists and a queue.
+#include "api/d3d12_context.h"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
 #include "api/context.h"
 #include "api/d3d12_objects.h"
-#include "api/device.h"
 #include "backend_d3d12/opened_device.h"
 #include "backend_d3d12/profiler.h"
 #include "core/text.h"
@@ -25,17 +26,13 @@ void describeAdapter(const d3d12::AdapterInfo& info, DimpleAdapterDesc& desc) {
   desc.DeviceLocalBytes = info.deviceLocalBytes;
 }
 
-class D3D12Context final : public ComObject<IDimpleContext, IDimpleContext> {
+class D3D12Context final : public Context {
  public:
   D3D12Context(std::unique_ptr<OpenedDevice> opened, std::shared_ptr<d3d12::Device> backend,
                const DimpleContextDesc& desc)
-      : opened_(std::move(opened)),
-        backend_(std::move(backend)),
-        device_(ComPtr<Device>::adopt(new Device(std::make_unique<D3D12Objects>(backend_), desc.DeviceFlags))) {
-    device_->setCallback(desc.MessageCallback, desc.MessageContext);
-  }
-
-  HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }
+      : Context(std::make_unique<D3D12Objects>(backend), desc),
+        opened_(std::move(opened)),
+        backend_(std::move(backend)) {}
 
   HRESULT STDMETHODCALLTYPE GetAdapterDesc(DimpleAdapterDesc* desc) override {
     if (!desc) return E_POINTER;
@@ -99,8 +96,7 @@ class D3D12Context final : public ComObject<IDimpleContext, IDimpleContext> {
   HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) override { return answer(opened_->wait(fence)); }
 
   HRESULT STDMETHODCALLTYPE SetProfiling(BOOL enabled) override {
-    if (auto error = backend_->setProfiling(enabled ? &opened_->queue() : nullptr)) return device_->refuse(*error);
-    return S_OK;
+    return answer(backend_->setProfiling(enabled ? &opened_->queue() : nullptr));
   }
   HRESULT STDMETHODCALLTYPE ReadProfile(void(STDMETHODCALLTYPE* report)(void*, const char*, double),
                                         void* context) override {
@@ -111,8 +107,6 @@ class D3D12Context final : public ComObject<IDimpleContext, IDimpleContext> {
   }
 
  private:
-  HRESULT answer(const Status& status) { return status ? device_->refuse(*status) : S_OK; }
-
   template <class Interface>
   HRESULT handOver(Result<d3d12::ComPtr<Interface>> made, Interface** object) {
     if (!made) return device_->refuse(made.error());
@@ -125,15 +119,13 @@ class D3D12Context final : public ComObject<IDimpleContext, IDimpleContext> {
     if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
     if (!buffer)
       return device_->refuse(E_INVALIDARG, cat(what, ": buffer is null, expected a buffer of this context."));
-    if (const HRESULT result = checkTransfer(*device_, what, dimpleGetDesc(buffer).Width, offset, data, bytes);
-        result != S_OK)
+    if (const HRESULT result = checkTransfer(what, dimpleGetDesc(buffer).Width, offset, data, bytes); result != S_OK)
       return FAILED(result) ? result : S_OK;
     return answer(copy());
   }
 
   const std::unique_ptr<OpenedDevice> opened_;
   const std::shared_ptr<d3d12::Device> backend_;
-  const ComPtr<Device> device_;
 };
 
 }  // namespace

@@ -86,16 +86,12 @@ using namespace dimple::api;
 
 STDAPI DMLCreateDevice1(ID3D12Device* d3d12Device, DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel,
                         REFIID riid, void** ppv) {
-  const auto refuse = [](HRESULT code, const std::string& text) {
-    setLastMessage(text);
-    return code;
-  };
   if (ppv) *ppv = nullptr;
   return guarded([&]() -> HRESULT {
-    if (!d3d12Device) return refuse(E_INVALIDARG, "d3d12Device is null, expected an ID3D12Device.");
-    if (auto error = checkCreation(flags, minimumFeatureLevel)) return refuse(resultOf(error->code), error->text);
+    if (!d3d12Device) return refuseEarly(E_INVALIDARG, "d3d12Device is null, expected an ID3D12Device.");
+    if (auto error = checkCreation(flags, minimumFeatureLevel)) return refuseEarly(*error);
     auto backend = d3d12::Device::create(d3d12Device, true);
-    if (!backend) return refuse(resultOf(backend.error().code), backend.error().text);
+    if (!backend) return refuseEarly(backend.error());
     if (!ppv) return S_FALSE;
     return handOut(static_cast<IDMLDevice1*>(new Device(
                        std::make_unique<D3D12Objects>(std::shared_ptr<d3d12::Device>(std::move(*backend))), flags)),

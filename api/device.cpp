@@ -15,11 +15,6 @@
 namespace dimple::api {
 namespace {
 
-LiveObjects& liveDevices() {
-  static LiveObjects objects;
-  return objects;
-}
-
 // Bytes, not a string: MinGW-w64 ends a thread's variables after it has freed their memory.
 thread_local char lastMessageText[2048];
 
@@ -69,16 +64,14 @@ void setLastMessage(const std::string& text) {
 }
 const char* lastMessage() { return lastMessageText; }
 
+HRESULT refuseEarly(HRESULT code, const std::string& text) {
+  setLastMessage(text);
+  return code;
+}
+HRESULT refuseEarly(const Error& error) { return refuseEarly(resultOf(error.code), error.text); }
+
 Device::Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags)
-    : native_(std::move(native)), debug_((flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
-  liveDevices().add(static_cast<IDMLDevice*>(this));
-}
-
-Device::~Device() { liveDevices().remove(static_cast<IDMLDevice*>(this)); }
-
-Device* Device::find(IDMLDevice* device) {
-  return liveDevices().contains(device) ? static_cast<Device*>(device) : nullptr;
-}
+    : native_(std::move(native)), debug_((flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {}
 
 void* Device::queryOther(REFIID riid) {
   if (debug_ && riid == __uuidof(IDMLDebugDevice)) return static_cast<IDMLDebugDevice*>(&debugDevice_);
@@ -197,7 +190,7 @@ HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REF
   return guarded([&]() -> HRESULT {
     if (ppv) *ppv = nullptr;
     if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    Operator* own = Operator::find(op);
+    Operator* own = Live<Operator>::find(op);
     if (!own) return refuse(E_INVALIDARG, "op is no live operator of Dimple.");
     if (&own->device() != this) return refuse(E_INVALIDARG, "op belongs to another device.");
     if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
@@ -218,7 +211,7 @@ HRESULT Device::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS fla
     std::map<IDMLOperator*, OpView> views;
     const auto find = [&](IDMLOperator* op) -> Result<const OpView*> {
       if (const auto found = views.find(op); found != views.end()) return &found->second;
-      Operator* own = Operator::find(op);
+      Operator* own = Live<Operator>::find(op);
       if (!own) return invalid("Operator is no live operator of Dimple.");
       if (&own->device() != this) return invalid("Operator belongs to another device.");
       auto view = validate(own->desc().desc());
@@ -306,8 +299,8 @@ HRESULT Device::checkPageables(UINT count, IDMLPageable* const* objects) {
     return refuse(E_INVALIDARG,
                   cat("ppObjects has ", count, " objects", objects ? "" : " and is null", ", expected at least one."));
   for (UINT i = 0; i < count; ++i) {
-    const CompiledOperator* op = CompiledOperator::find(objects[i]);
-    const Initializer* initializer = Initializer::find(objects[i]);
+    const CompiledOperator* op = Live<CompiledOperator>::find(objects[i]);
+    const Initializer* initializer = Live<Initializer>::find(objects[i]);
     if (!op && !initializer) return refuse(E_INVALIDARG, cat("ppObjects[", i, "] is no live pageable of Dimple."));
     if ((op ? &op->device() : &initializer->device()) != this)
       return refuse(E_INVALIDARG, cat("ppObjects[", i, "] belongs to another device."));

@@ -11,6 +11,10 @@
 #include "api/native_objects.h"
 #include "core/result.h"
 
+namespace dimple {
+struct Plan;
+}
+
 namespace dimple::api {
 
 HRESULT resultOf(ErrorCode code);
@@ -20,6 +24,9 @@ Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFea
 
 // Remembers a refusal for dimpleGetLastMessage.
 void setLastMessage(const std::string& text);
+// A refusal while there is no device to report it.
+HRESULT refuseEarly(HRESULT code, const std::string& text);
+HRESULT refuseEarly(const Error& error);
 const char* lastMessage();
 
 struct OperatorSlots;
@@ -27,9 +34,6 @@ struct OperatorSlots;
 class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, IDMLDevice, IDMLObject>, IUnknown*> {
  public:
   Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags);
-
-  // The live device behind an interface pointer, or null for a foreign one.
-  static Device* find(IDMLDevice* device);
 
   NativeObjects& native() { return *native_; }
   Backend& backend() { return native_->backend(); }
@@ -81,7 +85,7 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
     Device& device_;
   };
 
-  ~Device() override;
+  ~Device() override = default;
   void* queryOther(REFIID riid) override;
   // What compiling anything checks of its flags.
   HRESULT checkFlags(DML_EXECUTION_FLAGS flags);
@@ -98,6 +102,7 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
   std::mutex callbackMutex_;
   DimpleMessageCallback callback_ = nullptr;
   void* callbackContext_ = nullptr;
+  const Live<Device> live_{this};
 };
 
 // Base of the device's children.

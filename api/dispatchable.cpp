@@ -3,30 +3,6 @@
 #include "core/text.h"
 
 namespace dimple::api {
-namespace {
-
-LiveObjects& liveOperators() {
-  static LiveObjects objects;
-  return objects;
-}
-LiveObjects& liveCompiled() {
-  static LiveObjects objects;
-  return objects;
-}
-LiveObjects& liveInitializers() {
-  static LiveObjects objects;
-  return objects;
-}
-
-}  // namespace
-
-Operator::Operator(Device& device, const DML_OPERATOR_DESC& desc) : DeviceChild(device), desc_(desc) {
-  liveOperators().add(static_cast<IDMLOperator*>(this));
-}
-Operator::~Operator() { liveOperators().remove(static_cast<IDMLOperator*>(this)); }
-Operator* Operator::find(IDMLOperator* op) {
-  return liveOperators().contains(op) ? static_cast<Operator*>(op) : nullptr;
-}
 
 OperatorSlots slotsOf(const OpView& view) {
   OperatorSlots slots;
@@ -68,14 +44,8 @@ CompiledOperator::CompiledOperator(Device& device, std::string kind, OperatorSlo
       plan_(std::move(plan)),
       flags_(flags),
       initialization_(std::move(initialization)),
-      execution_(std::move(execution)) {
-  liveCompiled().add(static_cast<IDMLDispatchable*>(this));
-}
-CompiledOperator::~CompiledOperator() { liveCompiled().remove(static_cast<IDMLDispatchable*>(this)); }
-CompiledOperator* CompiledOperator::find(IUnknown* object) {
-  return liveCompiled().contains(object) ? static_cast<CompiledOperator*>(static_cast<IDMLDispatchable*>(object))
-                                         : nullptr;
-}
+      execution_(std::move(execution)) {}
+CompiledOperator::~CompiledOperator() = default;
 
 DML_BINDING_PROPERTIES CompiledOperator::bindingProperties() const {
   return {Plan::descriptorCount(plan_.execution), plan_.temporaryBytes, plan_.persistentBytes};
@@ -87,14 +57,7 @@ std::string CompiledOperator::label() {
   return name.empty() ? kind_ : cat(name, " (", kind_, ")");
 }
 
-Initializer::Initializer(Device& device) : DeviceChild(device) {
-  liveInitializers().add(static_cast<IDMLDispatchable*>(this));
-}
-Initializer::~Initializer() { liveInitializers().remove(static_cast<IDMLDispatchable*>(this)); }
-Initializer* Initializer::find(IUnknown* object) {
-  return liveInitializers().contains(object) ? static_cast<Initializer*>(static_cast<IDMLDispatchable*>(object))
-                                             : nullptr;
-}
+Initializer::~Initializer() = default;
 
 DML_BINDING_PROPERTIES Initializer::bindingProperties() const {
   UINT count = 0;
@@ -113,7 +76,7 @@ HRESULT Initializer::Reset(UINT operatorCount, IDMLCompiledOperator* const* oper
     return device().refuse(E_INVALIDARG, cat("operators is null, expected ", operatorCount, " compiled operators."));
   std::vector<ComPtr<CompiledOperator>> next;
   for (UINT i = 0; i < operatorCount; ++i) {
-    CompiledOperator* op = CompiledOperator::find(static_cast<IDMLDispatchable*>(operators[i]));
+    CompiledOperator* op = Live<CompiledOperator>::find(operators[i]);
     if (!op) return device().refuse(E_INVALIDARG, cat("operators[", i, "] is no live compiled operator of Dimple."));
     if (&op->device() != &device())
       return device().refuse(E_INVALIDARG, cat("operators[", i, "] belongs to another device."));

@@ -7,7 +7,7 @@
 
 #include "api/device.h"
 #include "core/desc_copy.h"
-#include "core/graph.h"
+#include "core/graph_plan.h"
 #include "core/op_view.h"
 #include "core/plan.h"
 
@@ -45,13 +45,13 @@ struct TensorSlot {
 class Operator final : public DeviceChild<IDMLOperator> {
  public:
   // `desc` has passed validation.
-  Operator(Device& device, const DML_OPERATOR_DESC& desc);
-  static Operator* find(IDMLOperator* op);
+  Operator(Device& device, const DML_OPERATOR_DESC& desc) : DeviceChild(device), desc_(desc) {}
   const OwnedDesc& desc() const { return desc_; }
 
  private:
-  ~Operator() override;
+  ~Operator() override = default;
   const OwnedDesc desc_;
+  const Live<Operator> live_{this};
 };
 
 // What binding a compiled operator takes, in binding order.
@@ -68,7 +68,6 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
   // `kind` names it in messages and markers where the caller gave no name.
   CompiledOperator(Device& device, std::string kind, OperatorSlots slots, Plan plan, DML_EXECUTION_FLAGS flags,
                    std::unique_ptr<Executable> initialization, std::unique_ptr<Executable> execution);
-  static CompiledOperator* find(IUnknown* object);
 
   DML_BINDING_PROPERTIES bindingProperties() const;
   const Plan& plan() const { return plan_; }
@@ -89,12 +88,12 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
   const Plan plan_;
   const DML_EXECUTION_FLAGS flags_;
   const std::unique_ptr<Executable> initialization_, execution_;
+  const Live<CompiledOperator> live_{this};
 };
 
 class Initializer final : public DeviceChild<IDMLOperatorInitializer, IDMLDispatchable, IDMLPageable> {
  public:
-  explicit Initializer(Device& device);
-  static Initializer* find(IUnknown* object);
+  explicit Initializer(Device& device) : DeviceChild(device) {}
 
   DML_BINDING_PROPERTIES bindingProperties() const;
   HRESULT STDMETHODCALLTYPE Reset(UINT operatorCount, IDMLCompiledOperator* const* operators) override;
@@ -105,6 +104,7 @@ class Initializer final : public DeviceChild<IDMLOperatorInitializer, IDMLDispat
   ~Initializer() override;
   DIMPLE_DECLARE_BINDING_PROPERTIES(Initializer)
   std::vector<ComPtr<CompiledOperator>> operators_;
+  const Live<Initializer> live_{this};
 };
 
 }  // namespace dimple::api

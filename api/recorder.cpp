@@ -12,10 +12,10 @@ void CommandRecorder::RecordDispatch(ID3D12CommandList* commandList, IDMLDispatc
   const auto misuse = [this](std::string text) { device().removeDevice(DXGI_ERROR_DEVICE_REMOVED, text); };
   const auto list = device().native().commandList(commandList);
   if (!list) return misuse(cat("RecordDispatch: ", list.error().text));
-  BindingTable* table = BindingTable::find(bindings);
+  BindingTable* table = Live<BindingTable>::find(bindings);
   if (!table) return misuse("RecordDispatch: bindings is no live binding table of Dimple.");
-  CompiledOperator* op = CompiledOperator::find(dispatchable);
-  if (!op && !Initializer::find(dispatchable))
+  CompiledOperator* op = Live<CompiledOperator>::find(dispatchable);
+  if (!op && !Live<Initializer>::find(dispatchable))
     return misuse("RecordDispatch: dispatchable is no live compiled operator or initializer of Dimple.");
   if (&table->device() != &device()) return misuse("RecordDispatch: bindings belongs to another device.");
   if (table->dispatchable() != static_cast<IUnknown*>(dispatchable))

@@ -1,9 +1,10 @@
 // IDimpleContext over Vulkan: a device of its own, with buffers, command lists and a queue.
+#include "api/vulkan_context.h"
+
 #include <cstring>
 #include <memory>
 
 #include "api/context.h"
-#include "api/device.h"
 #include "api/vulkan_objects.h"
 #include "backend_vulkan/opened_device.h"
 #include "backend_vulkan/profiler.h"
@@ -62,19 +63,13 @@ class OwnedCommandList final : public VulkanCommandList {
   bool recording_ = false;
 };
 
-class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
+class VulkanContext final : public Context {
  public:
-  explicit VulkanContext(std::shared_ptr<OpenedDevice> opened)
-      // The device's lifetime is the opened one's; every child holds the latter through this pointer.
-      : opened_(std::move(opened)), backend_(opened_, &opened_->device()) {}
-
-  HRESULT createDevice(const DimpleContextDesc& desc) {
-    device_ = ComPtr<Device>::adopt(new Device(std::make_unique<VulkanObjects>(backend_), desc.DeviceFlags));
-    device_->setCallback(desc.MessageCallback, desc.MessageContext);
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }
+  VulkanContext(std::shared_ptr<OpenedDevice> opened, std::shared_ptr<vulkan::Device> backend,
+                const DimpleContextDesc& desc)
+      : Context(std::make_unique<VulkanObjects>(backend), desc),
+        opened_(std::move(opened)),
+        backend_(std::move(backend)) {}
 
   HRESULT STDMETHODCALLTYPE GetAdapterDesc(DimpleAdapterDesc* desc) override {
     if (!desc) return E_POINTER;
@@ -97,7 +92,9 @@ class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
 
   UINT STDMETHODCALLTYPE GetDescriptorIncrement() override { return dimpleDescriptorIncrement; }
   HRESULT STDMETHODCALLTYPE CreateDescriptorHeap(UINT count, ID3D12DescriptorHeap** heap) override {
-    return dimpleCreateDescriptorHeap(device_.get(), count, heap);
+    if (!heap) return E_POINTER;
+    *heap = nullptr;
+    return createDescriptorHeap(*device_, backend_, count, heap);
   }
 
   HRESULT STDMETHODCALLTYPE Upload(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes) override {
@@ -128,7 +125,7 @@ class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
 
   HRESULT STDMETHODCALLTYPE ResetCommandList(ID3D12GraphicsCommandList* list) override {
     if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    VulkanCommandList* found = VulkanCommandList::find(list);
+    VulkanCommandList* found = Live<VulkanCommandList>::find(list);
     if (!found || &found->backend() != backend_.get())
       return device_->refuse(E_INVALIDARG, "list is no live command list of this context.");
     if (FAILED(found->Reset(nullptr, nullptr)))
@@ -138,7 +135,7 @@ class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
 
   HRESULT STDMETHODCALLTYPE Execute(ID3D12GraphicsCommandList* list, UINT64* fence) override {
     if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    VulkanCommandList* found = VulkanCommandList::find(list);
+    VulkanCommandList* found = Live<VulkanCommandList>::find(list);
     if (!found || &found->backend() != backend_.get())
       return device_->refuse(E_INVALIDARG, "list is no live command list of this context.");
     if (found->recording()) return device_->refuse(E_INVALIDARG, "list is recording, expected a closed one.");
@@ -148,14 +145,10 @@ class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
     return S_OK;
   }
 
-  HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) override {
-    if (auto error = opened_->wait(fence)) return device_->refuse(*error);
-    return S_OK;
-  }
+  HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) override { return answer(opened_->wait(fence)); }
 
   HRESULT STDMETHODCALLTYPE SetProfiling(BOOL enabled) override {
-    if (auto error = backend_->setProfiling(enabled != FALSE)) return device_->refuse(*error);
-    return S_OK;
+    return answer(backend_->setProfiling(enabled != FALSE));
   }
 
   HRESULT STDMETHODCALLTYPE ReadProfile(void(STDMETHODCALLTYPE* report)(void*, const char*, double),
@@ -169,10 +162,10 @@ class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
  private:
   HRESULT transfer(const char* what, ID3D12Resource* resource, UINT64 offset, void* data, UINT64 bytes, bool upload) {
     if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    VulkanBuffer* buffer = VulkanBuffer::find(resource);
+    VulkanBuffer* buffer = Live<VulkanBuffer>::find(resource);
     if (!buffer || &buffer->backend() != backend_.get())
       return device_->refuse(E_INVALIDARG, cat(what, ": buffer is no live buffer of this context."));
-    if (const HRESULT result = checkTransfer(*device_, what, buffer->bytes(), offset, data, bytes); result != S_OK)
+    if (const HRESULT result = checkTransfer(what, buffer->bytes(), offset, data, bytes); result != S_OK)
       return FAILED(result) ? result : S_OK;
     const auto create = [&](uint64_t size) {
       return vulkan::Buffer::create(*backend_, size,
@@ -186,8 +179,7 @@ class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
       if (!status && !upload) std::memcpy(host, staging.mapped(), part);
       return status;
     };
-    if (auto error = (upload ? uploads_ : downloads_).transfer(bytes, create, copy)) return device_->refuse(*error);
-    return S_OK;
+    return answer((upload ? uploads_ : downloads_).transfer(bytes, create, copy));
   }
 
   void recordCopy(VkCommandBuffer commands, const VulkanBuffer& buffer, UINT64 offset, const vulkan::Buffer& staging,
@@ -206,7 +198,6 @@ class VulkanContext final : public ComObject<IDimpleContext, IDimpleContext> {
   const std::shared_ptr<OpenedDevice> opened_;
   const std::shared_ptr<vulkan::Device> backend_;
   Staging<vulkan::Buffer> uploads_, downloads_;
-  ComPtr<Device> device_;
 };
 
 }  // namespace
@@ -228,10 +219,10 @@ HRESULT createVulkanContext(const DimpleContextDesc& given, REFIID riid, void** 
     };
   auto opened = vulkan::OpenedDevice::open(std::move(options));
   if (!opened) return refuseContext(given, opened.error());
-  auto context =
-      ComPtr<VulkanContext>::adopt(new VulkanContext(std::shared_ptr<vulkan::OpenedDevice>(std::move(*opened))));
-  if (const HRESULT result = context->createDevice(given); FAILED(result)) return result;
-  return context->QueryInterface(riid, ppv);
+  const std::shared_ptr<OpenedDevice> shared = std::move(*opened);
+  // The device's lifetime is the opened one's; every child holds the latter through this pointer.
+  const std::shared_ptr<vulkan::Device> backend(shared, &shared->device());
+  return handOut(new VulkanContext(shared, backend, given), riid, ppv);
 }
 
 Result<DimpleAdapterDesc> describeVulkanAdapter(UINT index) {

@@ -1,46 +1,15 @@
 #include "api/vulkan_objects.h"
 
-#include <map>
-
 #include "api/device.h"
+#include "api/guard.h"
 #include "core/text.h"
 
 namespace dimple::api {
-namespace {
-
-LiveObjects& liveBuffers() {
-  static LiveObjects objects;
-  return objects;
-}
-LiveObjects& liveLists() {
-  static LiveObjects objects;
-  return objects;
-}
-
-// Heaps by the address of their first handle.
-struct LiveHeaps {
-  std::mutex mutex;
-  std::map<uint64_t, VulkanDescriptorHeap*> byStart;
-};
-LiveHeaps& liveHeaps() {
-  static LiveHeaps heaps;
-  return heaps;
-}
-
-}  // namespace
 
 VulkanBuffer::VulkanBuffer(std::shared_ptr<vulkan::Device> backend, VkBuffer buffer, uint64_t bytes)
-    : VulkanObject(std::move(backend)), handle_(buffer), bytes_(bytes) {
-  liveBuffers().add(static_cast<ID3D12Resource*>(this));
-}
+    : VulkanObject(std::move(backend)), handle_(buffer), bytes_(bytes) {}
 VulkanBuffer::VulkanBuffer(std::shared_ptr<vulkan::Device> backend, std::unique_ptr<vulkan::Buffer> buffer)
-    : VulkanObject(std::move(backend)), owned_(std::move(buffer)), handle_(owned_->handle()), bytes_(owned_->bytes()) {
-  liveBuffers().add(static_cast<ID3D12Resource*>(this));
-}
-VulkanBuffer::~VulkanBuffer() { liveBuffers().remove(static_cast<ID3D12Resource*>(this)); }
-VulkanBuffer* VulkanBuffer::find(ID3D12Resource* resource) {
-  return liveBuffers().contains(resource) ? static_cast<VulkanBuffer*>(resource) : nullptr;
-}
+    : VulkanObject(std::move(backend)), owned_(std::move(buffer)), handle_(owned_->handle()), bytes_(owned_->bytes()) {}
 
 D3D12_RESOURCE_DESC VulkanBuffer::desc() const {
   D3D12_RESOURCE_DESC desc{};
@@ -58,23 +27,11 @@ D3D12_RESOURCE_DESC VulkanBuffer::desc() const {
 VulkanDescriptorHeap::VulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backend, uint32_t count)
     : VulkanObject(std::move(backend)),
       heap_(std::make_shared<vulkan::DescriptorHeap>(*backend_, count)),
-      handles_(new std::byte[size_t{count} * dimpleDescriptorIncrement]) {
-  std::lock_guard lock(liveHeaps().mutex);
-  liveHeaps().byStart.emplace(start(), this);
-}
-VulkanDescriptorHeap::~VulkanDescriptorHeap() {
-  std::lock_guard lock(liveHeaps().mutex);
-  liveHeaps().byStart.erase(start());
-}
+      handles_(new std::byte[size_t{count} * dimpleDescriptorIncrement]) {}
 VulkanDescriptorHeap* VulkanDescriptorHeap::find(uint64_t handle, uint32_t& index) {
-  std::lock_guard lock(liveHeaps().mutex);
-  auto after = liveHeaps().byStart.upper_bound(handle);
-  if (after == liveHeaps().byStart.begin()) return nullptr;
-  const auto& [start, heap] = *std::prev(after);
-  const uint64_t distance = handle - start;
-  if (distance % dimpleDescriptorIncrement != 0 || distance / dimpleDescriptorIncrement >= heap->heap_->count())
-    return nullptr;
-  index = static_cast<uint32_t>(distance / dimpleDescriptorIncrement);
+  VulkanDescriptorHeap* heap = Live<VulkanDescriptorHeap>::findAt(handle);
+  if (!heap || (handle - heap->start()) % dimpleDescriptorIncrement != 0) return nullptr;
+  index = static_cast<uint32_t>((handle - heap->start()) / dimpleDescriptorIncrement);
   return heap;
 }
 
@@ -82,19 +39,20 @@ D3D12_DESCRIPTOR_HEAP_DESC VulkanDescriptorHeap::desc() const {
   return {D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, heap_->count(), D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
 }
 
-VulkanCommandList::VulkanCommandList(std::shared_ptr<vulkan::Device> backend, VkCommandBuffer commands)
-    : VulkanObject(std::move(backend)), commands_(commands) {
-  liveLists().add(static_cast<ID3D12CommandList*>(this));
-}
-VulkanCommandList::~VulkanCommandList() { liveLists().remove(static_cast<ID3D12CommandList*>(this)); }
-VulkanCommandList* VulkanCommandList::find(ID3D12CommandList* list) {
-  return liveLists().contains(list) ? static_cast<VulkanCommandList*>(list) : nullptr;
+HRESULT createDescriptorHeap(Device& device, std::shared_ptr<vulkan::Device> backend, UINT count,
+                             ID3D12DescriptorHeap** heap) {
+  if (count == 0) return device.refuse(E_INVALIDARG, "count has value (0), expected at least 1.");
+  const HRESULT made = guarded([&] {
+    *heap = new VulkanDescriptorHeap(std::move(backend), count);
+    return S_OK;
+  });
+  return FAILED(made) ? device.refuse(made, cat("There is no memory for ", count, " descriptors.")) : made;
 }
 
 void VulkanCommandList::CopyBufferRegion(ID3D12Resource* target, UINT64 targetOffset, ID3D12Resource* source,
                                          UINT64 sourceOffset, UINT64 bytes) {
-  const VulkanBuffer* to = VulkanBuffer::find(target);
-  const VulkanBuffer* from = VulkanBuffer::find(source);
+  const VulkanBuffer* to = Live<VulkanBuffer>::find(target);
+  const VulkanBuffer* from = Live<VulkanBuffer>::find(source);
   const auto inside = [bytes](const VulkanBuffer& b, UINT64 at) { return at <= b.bytes() && bytes <= b.bytes() - at; };
   if (!recording() || !to || !from || bytes == 0 || !inside(*to, targetOffset) || !inside(*from, sourceOffset)) return;
   const VkBufferCopy region{sourceOffset, targetOffset, bytes};
@@ -113,14 +71,14 @@ void VulkanCommandList::ResourceBarrier(UINT count, const D3D12_RESOURCE_BARRIER
 }
 
 Result<NativeBuffer> VulkanObjects::buffer(ID3D12Resource* resource) {
-  const VulkanBuffer* buffer = VulkanBuffer::find(resource);
+  const VulkanBuffer* buffer = Live<VulkanBuffer>::find(resource);
   if (!buffer) return invalid("Buffer is no live buffer that Dimple wraps (dimpleWrapBuffer).");
   if (&buffer->backend() != backend_.get()) return invalid("Buffer belongs to another device.");
   return NativeBuffer{reinterpret_cast<uint64_t>(buffer->handle()), buffer->bytes()};
 }
 
 Result<uint64_t> VulkanObjects::commandList(ID3D12CommandList* list) {
-  const VulkanCommandList* found = VulkanCommandList::find(list);
+  const VulkanCommandList* found = Live<VulkanCommandList>::find(list);
   if (!found) return invalid("commandList is no live command list that Dimple wraps (dimpleWrapCommandBuffer).");
   if (&found->backend() != backend_.get()) return invalid("commandList belongs to another device.");
   if (!found->recording()) return invalid("commandList is closed, expected one that records.");

@@ -24,7 +24,7 @@ namespace dimple::api {
   Type STDMETHODCALLTYPE method() override { return value; }
 #endif
 
-class VulkanObjects;
+class Device;
 
 // Base of the wrappers: they keep the back end alive, not the DirectML device.
 template <class Base, class... Interfaces>
@@ -48,7 +48,6 @@ class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, I
   VulkanBuffer(std::shared_ptr<vulkan::Device> backend, VkBuffer buffer, uint64_t bytes);
   // Owns a buffer.
   VulkanBuffer(std::shared_ptr<vulkan::Device> backend, std::unique_ptr<vulkan::Buffer> buffer);
-  static VulkanBuffer* find(ID3D12Resource* resource);
 
   VkBuffer handle() const { return handle_; }
   uint64_t bytes() const { return bytes_; }
@@ -66,12 +65,13 @@ class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, I
   HRESULT STDMETHODCALLTYPE GetHeapProperties(D3D12_HEAP_PROPERTIES*, D3D12_HEAP_FLAGS*) override { return E_NOTIMPL; }
 
  private:
-  ~VulkanBuffer() override;
+  ~VulkanBuffer() override = default;
   D3D12_RESOURCE_DESC desc() const;
 
   const std::unique_ptr<vulkan::Buffer> owned_;
   const VkBuffer handle_;
   const uint64_t bytes_;
+  const Live<VulkanBuffer> live_{this};
 };
 
 class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3D12DescriptorHeap, ID3D12Pageable> {
@@ -87,20 +87,25 @@ class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3
   DIMPLE_RETURNS(D3D12_GPU_DESCRIPTOR_HANDLE, GetGPUDescriptorHandleForHeapStart, {start()})
 
  private:
-  ~VulkanDescriptorHeap() override;
+  ~VulkanDescriptorHeap() override = default;
   D3D12_DESCRIPTOR_HEAP_DESC desc() const;
   uint64_t start() const { return reinterpret_cast<uintptr_t>(handles_.get()); }
 
   const std::shared_ptr<vulkan::DescriptorHeap> heap_;
   // Never written: reserves addresses, so that the handles of live heaps differ.
   const std::unique_ptr<std::byte[]> handles_;
+  const Live<VulkanDescriptorHeap> live_{this, start(), uint64_t{heap_->count()} * dimpleDescriptorIncrement};
 };
+
+// What dimpleCreateDescriptorHeap does once it knows the device.
+HRESULT createDescriptorHeap(Device& device, std::shared_ptr<vulkan::Device> backend, UINT count,
+                             ID3D12DescriptorHeap** heap);
 
 // A command list over a command buffer of the caller, or one that a context owns.
 class VulkanCommandList : public VulkanObject<CommandListBase, ID3D12GraphicsCommandList, ID3D12CommandList> {
  public:
-  VulkanCommandList(std::shared_ptr<vulkan::Device> backend, VkCommandBuffer commands);
-  static VulkanCommandList* find(ID3D12CommandList* list);
+  VulkanCommandList(std::shared_ptr<vulkan::Device> backend, VkCommandBuffer commands)
+      : VulkanObject(std::move(backend)), commands_(commands) {}
 
   VkCommandBuffer handle() const { return commands_; }
   virtual bool recording() const { return true; }
@@ -112,8 +117,11 @@ class VulkanCommandList : public VulkanObject<CommandListBase, ID3D12GraphicsCom
   void STDMETHODCALLTYPE ResourceBarrier(UINT count, const D3D12_RESOURCE_BARRIER* barriers) override;
 
  protected:
-  ~VulkanCommandList() override;
+  ~VulkanCommandList() override = default;
   VkCommandBuffer commands_;
+
+ private:
+  const Live<VulkanCommandList> live_{this};
 };
 
 class VulkanObjects final : public NativeObjects {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backend_d3d12/fault.h"
+#include "core/com_object.h"
 #include "core/text.h"
 
 namespace dimple::d3d12 {
@@ -49,31 +50,16 @@ constexpr GUID kAllocator = {0x3d1f3c9e, 0x8f5a, 0x4b0e, {0x9d, 0x0e, 0x6f, 0x2f
 constexpr D3D12_COMMAND_LIST_TYPE kListType = D3D12_COMMAND_LIST_TYPE_COMPUTE;
 
 // Released with the command list; gives the allocator back then.
-class AllocatorLease final : public IUnknown {
+class AllocatorLease final : public ComObject<IUnknown> {
  public:
   AllocatorLease(std::shared_ptr<AllocatorPool> pool, ComPtr<ID3D12CommandAllocator> allocator)
       : pool_(std::move(pool)), allocator_(std::move(allocator)) {}
   ID3D12CommandAllocator* allocator() const { return allocator_.Get(); }
 
-  HRESULT STDMETHODCALLTYPE QueryInterface(REFIID riid, void** ppv) override {
-    *ppv = nullptr;
-    if (riid != __uuidof(IUnknown)) return E_NOINTERFACE;
-    *ppv = this;
-    AddRef();
-    return S_OK;
-  }
-  ULONG STDMETHODCALLTYPE AddRef() override { return ++references_; }
-  ULONG STDMETHODCALLTYPE Release() override {
-    const ULONG left = --references_;
-    if (left == 0) delete this;
-    return left;
-  }
-
  private:
-  ~AllocatorLease() { pool_->give(allocator_); }
+  ~AllocatorLease() override { pool_->give(allocator_); }
   const std::shared_ptr<AllocatorPool> pool_;
   const ComPtr<ID3D12CommandAllocator> allocator_;
-  std::atomic<ULONG> references_ = 1;
 };
 
 AdapterInfo defaultAdapter() {

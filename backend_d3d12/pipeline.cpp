@@ -3,6 +3,7 @@
 #include "backend_d3d12/device.h"
 #include "backend_d3d12/fault.h"
 #include "core/parallel.h"
+#include "core/plan.h"
 #include "core/text.h"
 #include "kernels/kernel_table.h"
 

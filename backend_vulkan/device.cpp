@@ -32,6 +32,42 @@ uint32_t subgroupFeatures(const VkPhysicalDeviceSubgroupProperties& subgroup) {
   return features;
 }
 
+void set(EnabledFeatures& out, VkBool32 on, Feature feature) {
+  if (on) out.features |= static_cast<uint32_t>(feature);
+}
+
+// Members of one name mean the same in structures of versions and of extensions.
+template <class T>
+void read(const VkBaseInStructure& structure, EnabledFeatures& out) {
+  const auto& f = reinterpret_cast<const T&>(structure);
+  if constexpr (requires { f.storageBuffer16BitAccess; }) set(out, f.storageBuffer16BitAccess, Feature::Storage16);
+  if constexpr (requires { f.storageBuffer8BitAccess; }) set(out, f.storageBuffer8BitAccess, Feature::Storage8);
+  if constexpr (requires { f.shaderInt8; }) set(out, f.shaderInt8, Feature::Int8);
+  if constexpr (requires { f.shaderFloat16; }) set(out, f.shaderFloat16, Feature::Float16);
+  if constexpr (requires { f.vulkanMemoryModel; })
+    set(out, f.vulkanMemoryModel && f.vulkanMemoryModelDeviceScope, Feature::MemoryModel);
+  if constexpr (requires { f.cooperativeMatrix; }) set(out, f.cooperativeMatrix, Feature::CooperativeMatrix);
+  if constexpr (requires { f.hostQueryReset; }) out.hostQueryReset = f.hostQueryReset != VK_FALSE;
+  if constexpr (requires { f.descriptorBindingPartiallyBound; })
+    out.updateAfterBind |= f.descriptorBindingStorageBufferUpdateAfterBind && f.descriptorBindingPartiallyBound;
+  if constexpr (requires { f.subgroupSizeControl; })
+    out.subgroupSizeControl |= f.subgroupSizeControl && f.computeFullSubgroups;
+}
+
+constexpr std::pair<VkStructureType, void (*)(const VkBaseInStructure&, EnabledFeatures&)> kReaders[] = {
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, read<VkPhysicalDeviceVulkan11Features>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, read<VkPhysicalDeviceVulkan12Features>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, read<VkPhysicalDeviceVulkan13Features>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES, read<VkPhysicalDevice16BitStorageFeatures>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES, read<VkPhysicalDevice8BitStorageFeatures>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES, read<VkPhysicalDeviceShaderFloat16Int8Features>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_FEATURES, read<VkPhysicalDeviceDescriptorIndexingFeatures>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES, read<VkPhysicalDeviceVulkanMemoryModelFeatures>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
+     read<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+     read<VkPhysicalDeviceSubgroupSizeControlFeatures>}};
+
 }  // namespace
 
 Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance) {
@@ -64,70 +100,12 @@ Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getIns
 
 EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled) {
   EnabledFeatures out;
-  const auto set = [&out](VkBool32 on, Feature feature) {
-    if (on) out.features |= static_cast<uint32_t>(feature);
-  };
-  set(enabled.features.shaderInt16, Feature::Int16);
-  set(enabled.features.shaderInt64, Feature::Int64);
-  set(enabled.features.shaderFloat64, Feature::Float64);
-  for (auto* next = static_cast<const VkBaseInStructure*>(enabled.pNext); next; next = next->pNext) {
-    switch (next->sType) {
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES:
-        set(reinterpret_cast<const VkPhysicalDeviceVulkan11Features*>(next)->storageBuffer16BitAccess,
-            Feature::Storage16);
-        break;
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES:
-        set(reinterpret_cast<const VkPhysicalDevice16BitStorageFeatures*>(next)->storageBuffer16BitAccess,
-            Feature::Storage16);
-        break;
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES:
-        set(reinterpret_cast<const VkPhysicalDevice8BitStorageFeatures*>(next)->storageBuffer8BitAccess,
-            Feature::Storage8);
-        break;
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES: {
-        const auto& f = *reinterpret_cast<const VkPhysicalDeviceShaderFloat16Int8Features*>(next);
-        set(f.shaderInt8, Feature::Int8);
-        set(f.shaderFloat16, Feature::Float16);
-        break;
-      }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_FEATURES: {
-        const auto& f = *reinterpret_cast<const VkPhysicalDeviceDescriptorIndexingFeatures*>(next);
-        out.updateAfterBind |= f.descriptorBindingStorageBufferUpdateAfterBind && f.descriptorBindingPartiallyBound;
-        break;
-      }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES: {
-        const auto& f = *reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(next);
-        set(f.shaderInt8, Feature::Int8);
-        set(f.shaderFloat16, Feature::Float16);
-        set(f.storageBuffer8BitAccess, Feature::Storage8);
-        set(f.vulkanMemoryModel && f.vulkanMemoryModelDeviceScope, Feature::MemoryModel);
-        out.hostQueryReset = f.hostQueryReset != VK_FALSE;
-        out.updateAfterBind |= f.descriptorBindingStorageBufferUpdateAfterBind && f.descriptorBindingPartiallyBound;
-        break;
-      }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES: {
-        const auto& f = *reinterpret_cast<const VkPhysicalDeviceVulkanMemoryModelFeatures*>(next);
-        set(f.vulkanMemoryModel && f.vulkanMemoryModelDeviceScope, Feature::MemoryModel);
-        break;
-      }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR:
-        set(reinterpret_cast<const VkPhysicalDeviceCooperativeMatrixFeaturesKHR*>(next)->cooperativeMatrix,
-            Feature::CooperativeMatrix);
-        break;
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES: {
-        const auto& f = *reinterpret_cast<const VkPhysicalDeviceVulkan13Features*>(next);
-        out.subgroupSizeControl |= f.subgroupSizeControl && f.computeFullSubgroups;
-        break;
-      }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES: {
-        const auto& f = *reinterpret_cast<const VkPhysicalDeviceSubgroupSizeControlFeatures*>(next);
-        out.subgroupSizeControl |= f.subgroupSizeControl && f.computeFullSubgroups;
-        break;
-      }
-      default:
-        break;
-    }
-  }
+  set(out, enabled.features.shaderInt16, Feature::Int16);
+  set(out, enabled.features.shaderInt64, Feature::Int64);
+  set(out, enabled.features.shaderFloat64, Feature::Float64);
+  for (auto* next = static_cast<const VkBaseInStructure*>(enabled.pNext); next; next = next->pNext)
+    for (const auto& [type, read] : kReaders)
+      if (next->sType == type) read(*next, out);
   return out;
 }
 

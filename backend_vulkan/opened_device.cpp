@@ -20,22 +20,14 @@ bool lists(const std::vector<VkExtensionProperties>& all, std::string_view name)
 }
 
 std::vector<VkExtensionProperties> instanceExtensions(const char* layer) {
-  uint32_t count = 0;
-  vkEnumerateInstanceExtensionProperties(layer, &count, nullptr);
-  std::vector<VkExtensionProperties> all(count);
-  vkEnumerateInstanceExtensionProperties(layer, &count, all.data());
-  all.resize(count);
-  return all;
+  return enumerate<VkExtensionProperties>(
+      [&](auto... list) { vkEnumerateInstanceExtensionProperties(layer, list...); });
 }
 
 constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 
 bool validationInstalled() {
-  uint32_t count = 0;
-  vkEnumerateInstanceLayerProperties(&count, nullptr);
-  std::vector<VkLayerProperties> all(count);
-  vkEnumerateInstanceLayerProperties(&count, all.data());
-  all.resize(count);
+  const auto all = enumerate<VkLayerProperties>([](auto... list) { vkEnumerateInstanceLayerProperties(list...); });
   return std::any_of(all.begin(), all.end(),
                      [](const auto& l) { return std::string_view(l.layerName) == kValidationLayer; });
 }
@@ -68,12 +60,7 @@ AdapterInfo describe(const InstanceFunctions& functions, VkPhysicalDevice physic
 }
 
 std::vector<VkPhysicalDevice> physicalDevices(const InstanceFunctions& functions, VkInstance instance) {
-  uint32_t count = 0;
-  functions.enumeratePhysicalDevices(instance, &count, nullptr);
-  std::vector<VkPhysicalDevice> all(count);
-  functions.enumeratePhysicalDevices(instance, &count, all.data());
-  all.resize(count);
-  return all;
+  return enumerate<VkPhysicalDevice>([&](auto... list) { functions.enumeratePhysicalDevices(instance, list...); });
 }
 
 // The last instance of a process unloads the drivers, and some cannot be loaded any number of times: NVIDIA's fails
@@ -116,6 +103,109 @@ Result<VkInstance> makeInstance(bool validation, bool debugUtils, const void* ne
   if (const VkResult r = vkCreateInstance(&info, nullptr, &instance)) return fault("vkCreateInstance", r);
   return instance;
 }
+
+// What Dimple can use of what a device has, and nothing else, in the form that vkCreateDevice takes.
+class DeviceRequest {
+ public:
+  DeviceRequest(const InstanceFunctions& functions, VkPhysicalDevice physicalDevice, const OpenOptions& options)
+      : functions_(functions),
+        physicalDevice_(physicalDevice),
+        available_(enumerate<VkExtensionProperties>(
+            [&](auto... list) { functions.enumerateDeviceExtensionProperties(physicalDevice, nullptr, list...); })) {
+    constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
+    if (lists(available_, kPortabilitySubset)) extensions_.push_back(kPortabilitySubset);
+    useCore(options);
+    useRobustness2();
+    useMatrices();
+  }
+  // Its structures point at each other.
+  DeviceRequest(const DeviceRequest&) = delete;
+  DeviceRequest& operator=(const DeviceRequest&) = delete;
+
+  const VkPhysicalDeviceFeatures2& features() const { return use_; }
+  const std::vector<const char*>& extensions() const { return extensions_; }
+
+ private:
+  // Fills a chain of structures, and answers the features of Vulkan 1.0.
+  VkPhysicalDeviceFeatures query(void* chain) const {
+    VkPhysicalDeviceFeatures2 have{};
+    have.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    have.pNext = chain;
+    functions_.getPhysicalDeviceFeatures2(physicalDevice_, &have);
+    return have.features;
+  }
+
+  void useCore(const OpenOptions& options) {
+    VkPhysicalDeviceVulkan12Features have12{};
+    have12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    VkPhysicalDeviceVulkan11Features have11{};
+    have11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    have11.pNext = &have12;
+    const VkPhysicalDeviceFeatures have = query(&have11);
+
+    use12_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    use12_.timelineSemaphore = VK_TRUE;  // mandatory in Vulkan 1.2
+    use12_.hostQueryReset = have12.hostQueryReset;
+    // With the memory model the scope of atomics is a feature of its own.
+    use12_.vulkanMemoryModel = have12.vulkanMemoryModel && have12.vulkanMemoryModelDeviceScope;
+    use12_.vulkanMemoryModelDeviceScope = use12_.vulkanMemoryModel;
+    use12_.shaderInt8 = have12.shaderInt8;
+    use12_.shaderFloat16 = have12.shaderFloat16;
+    use12_.storageBuffer8BitAccess = options.nativeStorage && have12.storageBuffer8BitAccess;
+    if (options.updateAfterBind) {
+      use12_.descriptorBindingStorageBufferUpdateAfterBind = have12.descriptorBindingStorageBufferUpdateAfterBind;
+      use12_.descriptorBindingPartiallyBound = have12.descriptorBindingPartiallyBound;
+    }
+    use11_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    use11_.pNext = &use12_;
+    use11_.storageBuffer16BitAccess = options.nativeStorage && have11.storageBuffer16BitAccess;
+    use_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    use_.pNext = &use11_;
+    use_.features.shaderInt16 = have.shaderInt16;
+    use_.features.shaderInt64 = have.shaderInt64;
+    use_.features.shaderFloat64 = have.shaderFloat64;
+    use_.features.robustBufferAccess = options.robustBufferAccess && have.robustBufferAccess;
+  }
+
+  // The stricter robustness, where the device has it.
+  void useRobustness2() {
+    if (!use_.features.robustBufferAccess || !lists(available_, VK_EXT_ROBUSTNESS_2_EXTENSION_NAME)) return;
+    robustness2_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
+    query(&robustness2_);
+    robustness2_.robustImageAccess2 = VK_FALSE;
+    robustness2_.nullDescriptor = VK_FALSE;
+    robustness2_.pNext = use_.pNext;
+    use_.pNext = &robustness2_;
+    extensions_.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
+  }
+
+  // Matrices that subgroups hold together; their kernels count on the size of a subgroup.
+  void useMatrices() {
+    if (!lists(available_, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) ||
+        !lists(available_, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME))
+      return;
+    subgroupSizes_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
+    matrices_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
+    matrices_.pNext = &subgroupSizes_;
+    query(&matrices_);
+    matrices_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+    subgroupSizes_.pNext = use_.pNext;
+    use_.pNext = &matrices_;
+    extensions_.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    extensions_.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  }
+
+  const InstanceFunctions& functions_;
+  const VkPhysicalDevice physicalDevice_;
+  const std::vector<VkExtensionProperties> available_;
+  VkPhysicalDeviceFeatures2 use_{};
+  VkPhysicalDeviceVulkan11Features use11_{};
+  VkPhysicalDeviceVulkan12Features use12_{};
+  VkPhysicalDeviceRobustness2FeaturesEXT robustness2_{};
+  VkPhysicalDeviceSubgroupSizeControlFeatures subgroupSizes_{};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices_{};
+  std::vector<const char*> extensions_;
+};
 
 }  // namespace
 
@@ -183,111 +273,31 @@ Status OpenedDevice::choose(const OpenOptions& options) {
 }
 
 Status OpenedDevice::createDevice(const OpenOptions& options) {
-  uint32_t familyCount = 0;
-  functions_.getPhysicalDeviceQueueFamilyProperties(handles_.physicalDevice, &familyCount, nullptr);
-  std::vector<VkQueueFamilyProperties> families(familyCount);
-  functions_.getPhysicalDeviceQueueFamilyProperties(handles_.physicalDevice, &familyCount, families.data());
+  const auto families = enumerate<VkQueueFamilyProperties>(
+      [&](auto... list) { functions_.getPhysicalDeviceQueueFamilyProperties(handles_.physicalDevice, list...); });
   const auto compute =
       std::find_if(families.begin(), families.end(), [](const auto& f) { return f.queueFlags & VK_QUEUE_COMPUTE_BIT; });
   if (compute == families.end())
     return Error{ErrorCode::Unsupported, cat(adapter_.name, " has no queue family with compute.")};
   handles_.queueFamily = static_cast<uint32_t>(compute - families.begin());
 
-  // Ask for what Dimple can use of what the device has, and nothing else.
-  VkPhysicalDeviceVulkan12Features have12{};
-  have12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-  VkPhysicalDeviceVulkan11Features have11{};
-  have11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
-  have11.pNext = &have12;
-  VkPhysicalDeviceFeatures2 have{};
-  have.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-  have.pNext = &have11;
-  functions_.getPhysicalDeviceFeatures2(handles_.physicalDevice, &have);
-
-  VkPhysicalDeviceVulkan12Features use12{};
-  use12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-  use12.timelineSemaphore = VK_TRUE;  // mandatory in Vulkan 1.2
-  use12.hostQueryReset = have12.hostQueryReset;
-  // With the memory model the scope of atomics is a feature of its own.
-  use12.vulkanMemoryModel = have12.vulkanMemoryModel && have12.vulkanMemoryModelDeviceScope;
-  use12.vulkanMemoryModelDeviceScope = use12.vulkanMemoryModel;
-  use12.shaderInt8 = have12.shaderInt8;
-  use12.shaderFloat16 = have12.shaderFloat16;
-  use12.storageBuffer8BitAccess = options.nativeStorage && have12.storageBuffer8BitAccess;
-  if (options.updateAfterBind) {
-    use12.descriptorBindingStorageBufferUpdateAfterBind = have12.descriptorBindingStorageBufferUpdateAfterBind;
-    use12.descriptorBindingPartiallyBound = have12.descriptorBindingPartiallyBound;
-  }
-  VkPhysicalDeviceVulkan11Features use11{};
-  use11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
-  use11.pNext = &use12;
-  use11.storageBuffer16BitAccess = options.nativeStorage && have11.storageBuffer16BitAccess;
-  VkPhysicalDeviceFeatures2 use{};
-  use.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-  use.pNext = &use11;
-  use.features.shaderInt16 = have.features.shaderInt16;
-  use.features.shaderInt64 = have.features.shaderInt64;
-  use.features.shaderFloat64 = have.features.shaderFloat64;
-  use.features.robustBufferAccess = options.robustBufferAccess && have.features.robustBufferAccess;
-
-  uint32_t extensionCount = 0;
-  functions_.enumerateDeviceExtensionProperties(handles_.physicalDevice, nullptr, &extensionCount, nullptr);
-  std::vector<VkExtensionProperties> available(extensionCount);
-  functions_.enumerateDeviceExtensionProperties(handles_.physicalDevice, nullptr, &extensionCount, available.data());
-  std::vector<const char*> extensions;
-  constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
-  if (lists(available, kPortabilitySubset)) extensions.push_back(kPortabilitySubset);
-
-  // The stricter robustness, where the device has it.
-  VkPhysicalDeviceRobustness2FeaturesEXT robustness2{};
-  robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
-  if (use.features.robustBufferAccess && lists(available, VK_EXT_ROBUSTNESS_2_EXTENSION_NAME)) {
-    VkPhysicalDeviceFeatures2 query{};
-    query.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    query.pNext = &robustness2;
-    functions_.getPhysicalDeviceFeatures2(handles_.physicalDevice, &query);
-    robustness2.robustImageAccess2 = VK_FALSE;
-    robustness2.nullDescriptor = VK_FALSE;
-    robustness2.pNext = use.pNext;
-    use.pNext = &robustness2;
-    extensions.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
-  }
-
-  // Matrices that subgroups hold together; their kernels count on the size of a subgroup.
-  VkPhysicalDeviceSubgroupSizeControlFeatures subgroupSizes{};
-  subgroupSizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
-  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{};
-  matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
-  if (lists(available, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) &&
-      lists(available, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
-    VkPhysicalDeviceFeatures2 query{};
-    query.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    query.pNext = &matrices;
-    matrices.pNext = &subgroupSizes;
-    functions_.getPhysicalDeviceFeatures2(handles_.physicalDevice, &query);
-    matrices.cooperativeMatrixRobustBufferAccess = VK_FALSE;
-    subgroupSizes.pNext = use.pNext;
-    use.pNext = &matrices;
-    extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
-    extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-  }
-
+  const DeviceRequest request(functions_, handles_.physicalDevice, options);
   constexpr float kPriority = 1.0f;
   const VkDeviceQueueCreateInfo queue{
       VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, handles_.queueFamily, 1, &kPriority};
   const VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                &use,
+                                &request.features(),
                                 0,
                                 1,
                                 &queue,
                                 0,
                                 nullptr,
-                                static_cast<uint32_t>(extensions.size()),
-                                extensions.data(),
+                                static_cast<uint32_t>(request.extensions().size()),
+                                request.extensions().data(),
                                 nullptr};
   if (const VkResult r = functions_.createDevice(handles_.physicalDevice, &info, nullptr, &handles_.device))
     return fault("vkCreateDevice", r);
-  auto device = Device::create(handles_, functions_, readFeatures(use), options.pipelineCachePath);
+  auto device = Device::create(handles_, functions_, readFeatures(request.features()), options.pipelineCachePath);
   if (!device) return device.error();
   device_ = std::move(*device);
   if (options.smallDispatches) device_->limitWork(kTestedWorkLimit);

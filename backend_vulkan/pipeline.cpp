@@ -10,6 +10,7 @@
 #include "backend_vulkan/specialize.h"
 #include "core/checked.h"
 #include "core/parallel.h"
+#include "core/plan.h"
 #include "core/text.h"
 #include "kernels/kernel_table.h"
 

@@ -13,10 +13,8 @@ constexpr uint32_t kCapacity = 4096;  // dispatches between reads
 Result<std::unique_ptr<Profiler>> Profiler::create(const Device& device) {
   const auto& functions = device.instanceFunctions();
   const auto& handles = device.handles();
-  uint32_t familyCount = 0;
-  functions.getPhysicalDeviceQueueFamilyProperties(handles.physicalDevice, &familyCount, nullptr);
-  std::vector<VkQueueFamilyProperties> families(familyCount);
-  functions.getPhysicalDeviceQueueFamilyProperties(handles.physicalDevice, &familyCount, families.data());
+  const auto families = enumerate<VkQueueFamilyProperties>(
+      [&](auto... list) { functions.getPhysicalDeviceQueueFamilyProperties(handles.physicalDevice, list...); });
   const uint32_t bits = families[handles.queueFamily].timestampValidBits;
   if (bits == 0) return Error{ErrorCode::Unsupported, "The device's compute queue has no timestamps."};
   if (!device.enabled().hostQueryReset)

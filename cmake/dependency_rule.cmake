@@ -6,17 +6,21 @@ set(dimpleIncludeRules
   core           "^core/"
   kernels        "^kernels/"
   backend_vulkan "^(backend_vulkan/|kernels/kernel_table\\.h$|core/(backend|caps|checked|data_type|parallel|parameter_memory|plan|result|staging|text)\\.h$)"
-  backend_d3d12  "^(backend_d3d12/|kernels/kernel_table\\.h$|core/(backend|caps|checked|data_type|parallel|parameter_memory|plan|result|staging|text)\\.h$)"
+  backend_d3d12  "^(backend_d3d12/|kernels/kernel_table\\.h$|core/(backend|caps|checked|com_object|data_type|parallel|parameter_memory|plan|result|staging|text)\\.h$)"
   api            "^(api/|core/)"
-  tests/oracle   "^tests/oracle/"
+  clients/onnx   "^clients/onnx/"
+  clients/ocr    "^clients/(ocr|onnx)/"
+  clients/files  "^(clients/files/|core/(data_type|element_text|text)\\.h$)"
+  clients/dimple "^(clients/|core/|backend_[a-z0-9]+/|tests/conformance/)"
+  tests/conformance/oracle "^tests/conformance/oracle/"
+  tests/conformance "^(tests/conformance/|core/|backend_d3d12/)"
   tests/core     "^(core/|tests/)"
-  tools/onnx     "^tools/onnx/"
   tools/kernelgen "^(tools/kernelgen/|kernels/kernel_table\\.h$)")
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   file(GLOB_RECURSE checked CONFIGURE_DEPENDS core/*.h core/*.cpp kernels/*.h kernels/*.cpp backend_*/*.h backend_*/*.cpp
-    api/*.h api/*.cpp tests/oracle/*.h tests/oracle/*.cpp tests/core/*.cpp tools/kernelgen/*.h tools/kernelgen/*.cpp
-    tools/onnx/*.h tools/onnx/*.cpp)
+    api/*.h api/*.cpp clients/*.h clients/*.cpp tests/conformance/*.h tests/conformance/*.cpp tests/core/*.cpp
+    tools/kernelgen/*.h tools/kernelgen/*.cpp)
   add_custom_command(
     OUTPUT "${CMAKE_BINARY_DIR}/dependency_rule.stamp"
     COMMAND "${CMAKE_COMMAND}" "-DROOT=${CMAKE_SOURCE_DIR}" -P "${CMAKE_CURRENT_LIST_FILE}"

@@ -5,10 +5,6 @@ if(NOT TARGET dimple)
   return()
 endif()
 
-if(DIMPLE_VKD3D)
-  return()  # its interfaces have a calling convention of their own
-endif()
-
 include(CMakePackageConfigHelpers)
 set(packageFolder "${CMAKE_INSTALL_LIBDIR}/cmake/Dimple")
 set(documentFolder "${CMAKE_INSTALL_DATADIR}/doc/dimple")

@@ -1,4 +1,5 @@
-# Direct3D 12 on Linux, for tests only: libvkd3d, linked statically, and its calling convention in all of our code.
+# Direct3D 12 on Linux, for tests only: libvkd3d, linked statically, and its calling convention in all code that calls
+# interfaces. Objects with the one convention and with the other do not go into one program.
 # What keeps libvkd3d from being used is written to vkd3d_missing.txt, so that a script can skip the tests for it.
 file(REMOVE "${CMAKE_BINARY_DIR}/vkd3d_missing.txt")
 function(dimple_vkd3d_missing reason)
@@ -39,5 +40,13 @@ if(vkd3dSources)
   add_library(dimple_vkd3d_glibc STATIC ${vkd3dSources})
   target_link_libraries(dimple_vkd3d INTERFACE dimple_vkd3d_glibc)
 endif()
-target_compile_options(dimple_directx INTERFACE
+target_compile_options(dimple_vkd3d INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_SOURCE_DIR}/backend_d3d12/vkd3d/microsoft_abi.h>")
+
+add_custom_target(d3d12 COMMENT "Built what tests Direct3D 12")
+# For targets over libvkd3d, which only the target d3d12 builds.
+function(dimple_over_vkd3d target)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  target_link_libraries(${target} PUBLIC dimple_vkd3d)
+  add_dependencies(d3d12 ${target})
+endfunction()

@@ -8,10 +8,11 @@
 #include <string_view>
 
 #include "core/caps.h"
-#include "core/plan.h"
 #include "core/result.h"
 
 namespace dimple {
+
+struct Dispatch;
 
 // A buffer of the caller, by the back end's own handle (VkBuffer, ID3D12Resource*).
 struct NativeBuffer {

@@ -38,6 +38,9 @@ constexpr uint64_t kTestedWorkLimit = uint64_t{1} << 12;
 // That keep the cores of a central processor busy.
 constexpr uint32_t kWorkgroupsOfProcessor = 16;
 
+// Bytes of the parameter block that every kernel declares.
+constexpr uint32_t kParameterBlockBytes = 1024;
+
 struct Caps {
   uint32_t features = 0;  // bits of Feature
   std::array<uint32_t, 3> maxGroups{65535, 65535, 65535};

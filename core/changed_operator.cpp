@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "core/graph_fuse.h"
+
 namespace dimple {
 
 ChangedOperator::ChangedOperator(const OpView& given) : view_(given) {

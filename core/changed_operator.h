@@ -4,9 +4,13 @@
 #include <optional>
 #include <span>
 
-#include "core/graph_fuse.h"
+#include "core/desc_copy.h"
+#include "core/op_view.h"
 
 namespace dimple {
+
+struct GraphNode;
+struct RewrittenGraph;
 
 class ChangedOperator {
  public:

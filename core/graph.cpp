@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "core/checked.h"
+#include "core/op_view.h"
 #include "core/text.h"
 
 namespace dimple {

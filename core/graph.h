@@ -1,4 +1,4 @@
-// Graphs of operators: what DML_GRAPH_DESC says, checked, and the one plan that executes all of it.
+// Graphs of operators: what DML_GRAPH_DESC says, checked.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/op_view.h"
-#include "core/plan.h"
+#include "core/directml.h"
+#include "core/result.h"
 
 namespace dimple {
+
+class OpView;
 
 // Where a tensor of a graph comes from.
 struct GraphSource {
@@ -60,15 +62,5 @@ using FindGraphOperator = std::function<Result<const OpView*>(IDMLOperator*)>;
 // input may be connected to tensors of different sizes, or to none; an output of the graph may be connected to no node,
 // and of several the last counts; of a node's outputs one must be connected.
 Result<Graph> readGraph(const DML_GRAPH_DESC& desc, const FindGraphOperator& find);
-
-struct GraphPlan {
-  Plan plan;
-  std::vector<GraphSlot> inputs, outputs;
-};
-
-// One plan of all nodes: dispatches of nodes that wait for the same ones stand side by side, tensors between nodes
-// share the temporary resource by their lifetimes, and what execution needs of constants, of inputs owned by DML and of
-// nodes that execute once lies in the persistent resource, once.
-Result<GraphPlan> planGraph(const Graph& graph, const Caps& caps);
 
 }  // namespace dimple

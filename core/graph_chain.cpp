@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/graph_cost.h"
+#include "core/graph_fuse.h"
 #include "core/plan_builder.h"
 #include "core/text.h"
 

@@ -1,9 +1,10 @@
 // Chains of element-wise nodes in one pass over memory.
 #pragma once
 
-#include "core/graph_fuse.h"
-
 namespace dimple {
+
+struct Caps;
+struct RewrittenGraph;
 
 // Makes one node each of element-wise nodes that hand tensors to each other as they are. What no other node takes is
 // not stored; nothing is computed twice; every result is rounded to its type as it is alone.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/chain.h"
+#include "core/plan.h"
 
 namespace dimple {
 namespace {

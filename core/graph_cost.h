@@ -1,10 +1,12 @@
 // What executing nodes of a graph is expected to take, for deciding how they execute.
 #pragma once
 
-#include "core/op_view.h"
-#include "core/plan.h"
+#include <cstdint>
 
 namespace dimple {
+
+class OpView;
+struct Plan;
 
 // A rewrite is made where it is expected to take less than what it replaces by this factor.
 constexpr double kLeastGain = 1.1;

@@ -18,12 +18,6 @@ bool contains(std::string_view names, std::string_view name) {
   return false;
 }
 
-const Field* findField(const OpSchema& schema, FieldType type, Role role) {
-  const auto found =
-      std::ranges::find_if(schema.fields, [&](const Field& field) { return field.type == type && field.role == role; });
-  return found == schema.fields.end() ? nullptr : &*found;
-}
-
 class Rewriter {
  public:
   explicit Rewriter(Graph graph) { result_.graph = std::move(graph); }
@@ -62,7 +56,7 @@ class Rewriter {
     const GraphNode& second = nodes()[activation];
     const OpSchema& schema = first.op->schema();
     const OpSchema& activationSchema = second.op->schema();
-    const Field* fused = findField(schema, FieldType::Operator, Role::Attribute);
+    const Field* fused = findField(schema, FieldType::Operator);
     const Field* output = findField(schema, FieldType::Tensor, Role::Output);
     const Field* made = findField(activationSchema, FieldType::Tensor, Role::Output);
     if (!fused || !output || !made || first.op->outputs().size() != 1 || second.op->outputs().size() != 1) return false;

@@ -1,14 +1,19 @@
 // Rewrites of graphs that keep their meaning and save dispatches.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <string_view>
+#include <vector>
 
 #include "core/desc_copy.h"
 #include "core/graph.h"
+#include "core/op_view.h"
 #include "core/ops/chain.h"
 
 namespace dimple {
+
+struct Caps;
 
 // Which rewrites are made.
 struct GraphOptions {

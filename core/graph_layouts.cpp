@@ -4,6 +4,7 @@
 
 #include "core/changed_operator.h"
 #include "core/checked.h"
+#include "core/graph_fuse.h"
 #include "core/plan_builder.h"
 
 namespace dimple {

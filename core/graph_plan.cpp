@@ -1,3 +1,5 @@
+#include "core/graph_plan.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -5,7 +7,6 @@
 #include <unordered_map>
 
 #include "core/checked.h"
-#include "core/graph.h"
 #include "core/graph_schedule.h"
 #include "core/ops/copy.h"
 #include "core/plan_builder.h"

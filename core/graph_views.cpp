@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kMostAcross = 1 << 20;
 
 // Inputs of an operator whose description is copied for each of them that is read elsewhere.
-constexpr size_t kMostTensors = 256;
+constexpr size_t kMostNodeTensors = 256;
 
 // Where the elements of a tensor lie in another's memory.
 struct Place {
@@ -176,7 +176,7 @@ class ViewFolder {
     std::map<uint32_t, Reader> readers;
     for (const Edge& edge : use.edges) {
       const OpView& op = *nodes()[edge.node].op;
-      if (op.inputs().size() > kMostTensors) return;
+      if (op.inputs().size() > kMostNodeTensors) return;
       const auto found = readers.try_emplace(edge.node, Reader{ChangedOperator(op), {}}).first;
       if (!readThrough(nodes()[n], output, parts, edge, found->second)) return;
     }

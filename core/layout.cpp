@@ -16,6 +16,11 @@ Divisor makeDivisor(uint32_t divisor) {
   return {multiplier, std::min(l, 1u), l > 0 ? l - 1 : 0};
 }
 
+void appendDivisor(std::vector<uint32_t>& words, uint32_t first, uint32_t divisor) {
+  const auto [multiplier, shift1, shift2] = makeDivisor(std::max(1u, divisor));
+  words.insert(words.end(), {first, multiplier, shift1, shift2});
+}
+
 uint64_t Walk::count() const {
   uint64_t n = 1;
   for (uint32_t d = 0; d < rank; ++d) n *= sizes[d];
@@ -94,8 +99,7 @@ uint64_t spanOf(const Walk& walk, uint32_t operand) {
 void appendWalk(std::vector<uint32_t>& words, const Walk& walk) {
   words.insert(words.end(), walk.base.begin(), walk.base.begin() + kIndexedOperands);
   for (uint32_t d = walk.rank; d-- > 0;) {
-    const Divisor divisor = makeDivisor(walk.sizes[d]);
-    words.insert(words.end(), {walk.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2});
+    appendDivisor(words, walk.sizes[d]);
     words.insert(words.end(), walk.strides[d].begin(), walk.strides[d].begin() + kIndexedOperands);
   }
 }

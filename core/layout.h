@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -26,6 +27,14 @@ struct Divisor {
   uint32_t shift2;
 };
 Divisor makeDivisor(uint32_t divisor);
+
+// Four parameter words: `first`, and the division by `divisor`, of which 0 counts as 1.
+void appendDivisor(std::vector<uint32_t>& words, uint32_t first, uint32_t divisor);
+inline void appendDivisor(std::vector<uint32_t>& words, uint32_t size) { appendDivisor(words, size, size); }
+
+// A FLOAT32 as parameter and push words hold it.
+constexpr uint32_t floatBits(float value) { return std::bit_cast<uint32_t>(value); }
+constexpr uint32_t floatBits(double value) { return floatBits(static_cast<float>(value)); }
 
 // How a kernel walks several tensors at once: sizes with, for each operand, a stride a dimension. Strides and bases
 // are element counts modulo 2^32, so negative strides work.

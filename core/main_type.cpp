@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "core/op_schema.h"
+
 namespace dimple {
 
 const TensorRule* mainRule(const OpSchema& schema) {

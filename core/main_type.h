@@ -3,9 +3,13 @@
 // come after single ones.
 #pragma once
 
-#include "core/op_schema.h"
+#include "core/data_type.h"
+#include "core/directml.h"
 
 namespace dimple {
+
+struct OpSchema;
+struct TensorRule;
 
 // The rule of the main tensor; null for a schema without tensors.
 const TensorRule* mainRule(const OpSchema& schema);

@@ -45,4 +45,10 @@ const OpSchema* findSchema(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
+const Field* findField(const OpSchema& schema, FieldType type, Role role) {
+  const auto found =
+      std::ranges::find_if(schema.fields, [&](const Field& field) { return field.type == type && field.role == role; });
+  return found == schema.fields.end() ? nullptr : &*found;
+}
+
 }  // namespace dimple

@@ -124,6 +124,9 @@ const OpSchema* findSchema(DML_OPERATOR_TYPE type);
 // By name, with or without "DML_OPERATOR_".
 const OpSchema* findSchema(std::string_view name);
 
+// The first field of a type; null: there is none.
+const Field* findField(const OpSchema& schema, FieldType type, Role role = Role::Attribute);
+
 // Enumerations that attributes use.
 extern const EnumTable kTensorDataTypes;
 extern const EnumTable kReduceFunctions;

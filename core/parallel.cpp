@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/plan.h"
+
 namespace dimple {
 
 void forEachInParallel(size_t count, const std::function<void(size_t)>& work) {

@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "core/plan.h"
-
 namespace dimple {
+
+struct Dispatch;
 
 // Calls work(0) to work(count - 1), each once, on this thread and others. Returns when all have returned. What one of
 // them throws is thrown on.

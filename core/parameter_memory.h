@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/caps.h"
 #include "core/checked.h"
-#include "core/plan.h"
 #include "core/result.h"
 
 namespace dimple {

@@ -43,9 +43,6 @@ struct Specialization {
   uint32_t value;
 };
 
-// Bytes of the parameter block that every kernel declares.
-constexpr uint32_t kParameterBlockBytes = 1024;
-
 struct Dispatch {
   std::string kernel;  // name in the kernel table: family.variant
   std::string label;   // of a graph's node, for people; empty outside of graphs

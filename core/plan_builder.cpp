@@ -82,6 +82,8 @@ bool storesNatively(uint32_t bytes, const Caps& caps) {
 
 }  // namespace
 
+uint64_t taskGroups(uint64_t tasks, bool workgroupEach) { return workgroupEach ? tasks : divideUp(tasks, kGroupSize); }
+
 BufferRange PlanBuilder::input(size_t index) const {
   const Tensor& tensor = view_.input(index);
   return {SlotKind::Input, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), false};

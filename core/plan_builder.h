@@ -15,6 +15,9 @@ namespace dimple {
 // Invocations a workgroup in every kernel that works on a linear grid.
 constexpr uint32_t kGroupSize = 256;
 
+// Workgroups that tasks take, of which each has a workgroup or an invocation of its own.
+uint64_t taskGroups(uint64_t tasks, bool workgroupEach);
+
 // A tensor that a walk steps through, or the first elements of rows of it.
 struct WalkOperand {
   BufferRange range;

@@ -2,9 +2,9 @@
 //
 //   GPU_TEST_CASE("a device can add") { CHECK(gpu.device()....); }
 //
-// `gpu` (tests/ops/gpu.h) is a device shared by all tests, on Vulkan with core and synchronization validation. What the
-// layers say while the body runs fails the test. A device that cannot be had fails it too; environment variables ask
-// for less, and say so on stdout:
+// `gpu` (tests/conformance/gpu.h) is a device shared by all tests, on Vulkan with core and synchronization validation.
+// What the layers say while the body runs fails the test. A device that cannot be had fails it too; environment
+// variables ask for less, and say so on stdout:
 //   DIMPLE_TEST_NO_GPU=reason     skip all GPU tests; they count as skipped
 //   DIMPLE_TEST_NO_VALIDATION=1   run without the validation layers
 //   DIMPLE_TEST_ADAPTER=name      the Vulkan device whose name contains this, not the first
@@ -15,7 +15,7 @@
 
 #include <vector>
 
-#include "tests/ops/gpu.h"
+#include "tests/conformance/gpu.h"
 
 namespace dimple::testing {
 

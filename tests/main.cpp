@@ -1,10 +1,13 @@
 // The tests' main program: doctest's options, and
 //   --dll PATH              run the operator cases on the DirectML.dll at PATH, and nothing else
 //   --expect-failures FILE  the cases that are known to fail there
+// A failed test case ends with the command that repeats it alone; one that a run leaves out is named.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "tests/options.h"
@@ -16,9 +19,66 @@ TestOptions& testOptions() {
   return options;
 }
 
+namespace {
+
+std::string programName;
+
+// Lavapipe, unless the caller chose a driver. It takes longer to compile a kernel than to run a test's few elements
+// with it: a third of the time without LLVM's optimizations and with loops that stay loops.
+void chooseDriver() {
+#if defined(DIMPLE_LVP_ICD) && !defined(_WIN32)
+  const char* chosen = std::getenv("VK_DRIVER_FILES");
+  if (!chosen && !std::getenv("VK_ICD_FILENAMES")) {
+    setenv("VK_DRIVER_FILES", DIMPLE_LVP_ICD, 0);
+    chosen = DIMPLE_LVP_ICD;
+  }
+  if (chosen && std::string_view(chosen) == DIMPLE_LVP_ICD) {
+    setenv("GALLIVM_PERF", "nopt", 0);
+    setenv("DIMPLE_UNROLL", "0", 0);
+  }
+  // libvkd3d reports its unfinished parts, and lavapipe that there is no desktop.
+  setenv("VKD3D_DEBUG", "err", 0);
+  setenv("XDG_RUNTIME_DIR", "/tmp", 0);
+#endif
+}
+
+struct Announcer : doctest::IReporter {
+  explicit Announcer(const doctest::ContextOptions&) {}
+  void test_case_start(const doctest::TestCaseData& testCase) override { name_ = testCase.m_name; }
+  void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
+    if (stats.testCaseSuccess) return;
+    std::string command;
+    for (const char* variable : {"DIMPLE_TEST_BACKEND", "DIMPLE_TEST_SAMPLE", "DIMPLE_TEST_NO_VALIDATION"})
+      if (const char* value = std::getenv(variable)) command += std::string(variable) + "=" + value + " ";
+    // A comma would end the pattern, and a quotation mark the argument.
+    for (char& c : name_)
+      if (c == ',' || c == '\'') c = '?';
+    std::printf("To repeat it alone: %s%s --test-case='%s'\n", command.c_str(), programName.c_str(), name_.c_str());
+  }
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData& testCase) override {
+    if (testCase.m_skip) std::printf("Left out: %s\n", testCase.m_name);
+  }
+
+ private:
+  std::string name_;
+};
+REGISTER_LISTENER("announcer", 2, Announcer);
+
+}  // namespace
 }  // namespace dimple::testing
 
 int main(int count, char** arguments) {
+  dimple::testing::programName = arguments[0];
+  dimple::testing::chooseDriver();
   auto& options = dimple::testing::testOptions();
   for (int i = 1; i < count; ++i) {
     const std::string_view argument = arguments[i];

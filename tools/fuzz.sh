@@ -3,7 +3,7 @@
 #
 #   tools/fuzz.sh TARGET [SECONDS [LIBFUZZER OPTIONS...]]
 #
-# The target is build/linux-fuzz/bin/TARGET. Its corpus, tests/fuzz/TARGET.corpus, holds an input a line, in hexadecimal;
+# The target is build/linux-asan/bin/TARGET. Its corpus, tests/fuzz/TARGET.corpus, holds an input a line, in hexadecimal;
 # it is unpacked into build/fuzz/TARGET, where new inputs are added. What makes the target fail is kept beside it.
 # onnx_model begins with the models of the standard's tests (Debian's libonnx-testdata, or DIMPLE_ONNX_TESTDATA), too.
 #
@@ -26,11 +26,11 @@ fi
 target=$1
 seconds=${2:-60}
 shift $(($# < 2 ? $# : 2))
-program=build/linux-fuzz/bin/$target
+program=build/linux-asan/bin/$target
 file=tests/fuzz/$target.corpus
 corpus=build/fuzz/$target
 [[ -x $program ]] || {
-  echo "fuzz: there is no $program; configure and build linux-fuzz first." >&2
+  echo "fuzz: there is no $program; configure and build linux-asan first." >&2
   exit 2
 }
 

@@ -97,7 +97,7 @@ def listCases(modules, program):
     named = {module.name: module for module in modules}
     cases, seen = [], set()
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as written:
-        for file in sorted((ROOT / "tests/ops/cases").glob("*.txt")):
+        for file in sorted((ROOT / "tests/conformance/cases").glob("*.txt")):
             written.write(file.read_text())
         written.flush()
         listing = [*program, "case", "--file", written.name, "--generated", "--pipelines"]

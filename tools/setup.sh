@@ -5,7 +5,7 @@
 #   tools/setup.sh --demo    also the photograph of printed text and the models that read it (through apt and npm), and
 #                            the photograph that is posterized (through npm)
 #   tools/setup.sh --ocr     also the former
-#   tools/setup.sh --fuzz    also clang, for the linux-fuzz preset
+#   tools/setup.sh --sanitizers  also clang, for the linux-asan and linux-tsan presets
 #   tools/setup.sh --d3d12   also DXC, Wine and mingw-w64, which make DXIL of the kernels, and libvkd3d to test it,
 #                            also from Windows programs (tools/wine/run.sh)
 #   tools/setup.sh --matrices  also a lavapipe with cooperative matrices, which no release of Debian has yet
@@ -22,7 +22,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 deps=$root/build/deps
 wantDemo=0
 wantOcr=0
-wantFuzz=0
+wantSanitizers=0
 wantD3d12=0
 wantMicrosoft=0
 wantOnnxRuntime=0
@@ -31,7 +31,7 @@ for argument in "$@"; do
   case $argument in
     --demo) wantDemo=1 wantOcr=1 ;;
     --ocr) wantOcr=1 ;;
-    --fuzz) wantFuzz=1 ;;
+    --sanitizers) wantSanitizers=1 ;;
     --d3d12) wantD3d12=1 ;;
     --matrices) wantMatrices=1 ;;
     --microsoft) wantD3d12=1 wantMicrosoft=1 ;;
@@ -41,7 +41,7 @@ for argument in "$@"; do
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --ocr, --fuzz, --d3d12, --matrices, --microsoft, --onnx-runtime)." >&2
+      echo "setup: unknown option $argument (known: --demo, --ocr, --sanitizers, --d3d12, --matrices, --microsoft, --onnx-runtime)." >&2
       exit 2
       ;;
   esac
@@ -97,7 +97,7 @@ if [[ $systemVersion == 12 ]]; then
 else
   distributionPackages+=("${newerPackages[@]}")
 fi
-((wantFuzz)) && distributionPackages+=(clang)
+((wantSanitizers)) && distributionPackages+=(clang)
 
 # Lines of "package version" of those that are installed.
 missingPackages() {

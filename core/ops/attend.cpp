@@ -1,7 +1,6 @@
 #include "core/ops/attend.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "core/checked.h"
@@ -162,7 +161,7 @@ Status addAttention(PlanBuilder& builder, const Attended& a) {
   return builder.add(typedKernel(algorithm.kernel, a.type, caps),
                      uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(algorithm, caps)) * valueTiles,
                      {a.queries, a.keys, a.keySize, a.valueSize, a.heads, a.headsPerKey, valueTiles, a.maskType, flags,
-                      std::bit_cast<uint32_t>(a.scale), std::bit_cast<uint32_t>(a.filterValue)},
+                      floatBits(a.scale), floatBits(a.filterValue)},
                      {a.query.range, a.key.range, a.value.range, orQuery(a.bias), orQuery(a.mask), orQuery(a.relative),
                       orQuery(a.lengths), a.output.range},
                      builder.parameters(words), specializationOf(algorithm, a, caps), multiplyAdds(a));

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/op_view.h"
-#include "core/plan.h"
 
 namespace dimple {
 

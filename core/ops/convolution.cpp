@@ -148,11 +148,6 @@ bool leaveOutUnreached(SpatialDimension& s, bool backward) {
 uint32_t sizeAt(const Tensor& tensor, uint32_t d) { return d < tensor.rank ? tensor.sizes[d] : 1; }
 uint32_t strideAt(const Tensor& tensor, uint32_t d) { return sizeAt(tensor, d) > 1 ? tensor.strides[d] : 0; }
 
-void appendDivisor(std::vector<uint32_t>& words, uint32_t first, uint32_t size) {
-  const Divisor divisor = makeDivisor(std::max(1u, size));
-  words.insert(words.end(), {first, divisor.multiplier, divisor.shift1, divisor.shift2});
-}
-
 // Makes the product that a convolution is: filters by windows of the input, for each group.
 Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, Product& product,
                    ConvolutionWindow& window) {
@@ -216,8 +211,8 @@ Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, P
     taps *= s.window;
     product.columns *= size;
     product.depth *= s.window;
-    appendDivisor(words, size, size);
-    appendDivisor(words, s.window, s.window);
+    appendDivisor(words, size);
+    appendDivisor(words, s.window);
     words.insert(words.end(), {s.input, s.stride, s.dilation, s.padding});
     appendDivisor(words, s.outputs, s.stride);
     words.insert(words.end(), {strideAt(x, d + 2), tapStride, strideAt(y, d + 2), results});
@@ -438,6 +433,12 @@ Result<Plan> planQuantizedLinearConvolution(const OpView& view, const Caps& caps
 
 constexpr DML_OPERATOR_TYPE kAlsoFusedByConvolution[] = {DML_OPERATOR_ELEMENT_WISE_CLIP};
 
+// `count` is the index of DimensionCount.
+#define DIMPLE_CONVOLVED_DIMENSIONS(S, count)                                                        \
+  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, Strides, UIntArray, count),             \
+      DIMPLE_ARRAY(S, Dilations, UIntArray, count), DIMPLE_ARRAY(S, StartPadding, UIntArray, count), \
+      DIMPLE_ARRAY(S, EndPadding, UIntArray, count)
+
 template <class S>
 constexpr Field kConvolutionFields[] = {DIMPLE_INPUT(S, InputTensor),
                                         DIMPLE_INPUT(S, FilterTensor),
@@ -445,26 +446,16 @@ constexpr Field kConvolutionFields[] = {DIMPLE_INPUT(S, InputTensor),
                                         DIMPLE_OUTPUT(S, OutputTensor),
                                         DIMPLE_ENUM(S, Mode, kConvolutionModes),
                                         DIMPLE_ENUM(S, Direction, kConvolutionDirections),
-                                        DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                        DIMPLE_ARRAY(S, Strides, UIntArray, 6),
-                                        DIMPLE_ARRAY(S, Dilations, UIntArray, 6),
-                                        DIMPLE_ARRAY(S, StartPadding, UIntArray, 6),
-                                        DIMPLE_ARRAY(S, EndPadding, UIntArray, 6),
+                                        DIMPLE_CONVOLVED_DIMENSIONS(S, 6),
                                         DIMPLE_ARRAY(S, OutputPadding, UIntArray, 6),
                                         DIMPLE_ATTRIBUTE(S, GroupCount, UInt),
                                         DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
 template <class S>
-constexpr Field kConvolutionIntegerFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
-                                               DIMPLE_INPUT(S, FilterTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, FilterZeroPointTensor),
-                                               DIMPLE_OUTPUT(S, OutputTensor),
-                                               DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                               DIMPLE_ARRAY(S, Strides, UIntArray, 5),
-                                               DIMPLE_ARRAY(S, Dilations, UIntArray, 5),
-                                               DIMPLE_ARRAY(S, StartPadding, UIntArray, 5),
-                                               DIMPLE_ARRAY(S, EndPadding, UIntArray, 5),
-                                               DIMPLE_ATTRIBUTE(S, GroupCount, UInt)};
+constexpr Field kConvolutionIntegerFields[] = {
+    DIMPLE_INPUT(S, InputTensor),         DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
+    DIMPLE_INPUT(S, FilterTensor),        DIMPLE_OPTIONAL_INPUT(S, FilterZeroPointTensor),
+    DIMPLE_OUTPUT(S, OutputTensor),       DIMPLE_CONVOLVED_DIMENSIONS(S, 5),
+    DIMPLE_ATTRIBUTE(S, GroupCount, UInt)};
 template <class S>
 constexpr Field kQuantizedLinearConvolutionFields[] = {DIMPLE_INPUT(S, InputTensor),
                                                        DIMPLE_INPUT(S, InputScaleTensor),
@@ -476,11 +467,7 @@ constexpr Field kQuantizedLinearConvolutionFields[] = {DIMPLE_INPUT(S, InputTens
                                                        DIMPLE_INPUT(S, OutputScaleTensor),
                                                        DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
                                                        DIMPLE_OUTPUT(S, OutputTensor),
-                                                       DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                                       DIMPLE_ARRAY(S, Strides, UIntArray, 10),
-                                                       DIMPLE_ARRAY(S, Dilations, UIntArray, 10),
-                                                       DIMPLE_ARRAY(S, StartPadding, UIntArray, 10),
-                                                       DIMPLE_ARRAY(S, EndPadding, UIntArray, 10),
+                                                       DIMPLE_CONVOLVED_DIMENSIONS(S, 10),
                                                        DIMPLE_ATTRIBUTE(S, GroupCount, UInt)};
 
 constexpr TypeHistory kConvolutionTypes{{k1_0, kFloats, 4, 5}, {k4_0, kFloats, 3, 5}};

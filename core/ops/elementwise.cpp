@@ -1,7 +1,6 @@
 // ELEMENT_WISE_* operators that compute each output element from the input elements at the same
 // coordinates.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -21,12 +20,6 @@ namespace {
 
 // ---- unary ----------------------------------------------------------------------------------------------------------
 
-const Field* findField(const OpSchema& schema, FieldType type) {
-  const auto found =
-      std::find_if(schema.fields.begin(), schema.fields.end(), [&](const Field& f) { return f.type == type; });
-  return found == schema.fields.end() ? nullptr : &*found;
-}
-
 const DML_SCALE_BIAS* scaleBias(const OpView& view) {
   const Field* field = findField(view.schema(), FieldType::ScaleBias);
   return field ? view.field<const DML_SCALE_BIAS*>(*field) : nullptr;
@@ -36,7 +29,7 @@ bool isIdentity(const DML_SCALE_BIAS* s) { return !s || (s->Scale == 1.0f && s->
 
 // A number in the representation of a tensor's type: integers are truncated and saturated, NaN becomes 0.
 std::array<uint32_t, 2> wordsOf(double value, DataType type) {
-  if (isFloat(type)) return {std::bit_cast<uint32_t>(static_cast<float>(value)), 0};
+  if (isFloat(type)) return {floatBits(value), 0};
   const uint32_t bits = bitWidth(type);
   const double low = isSigned(type) ? -std::ldexp(1.0, static_cast<int>(bits) - 1) : 0.0;
   const double high = std::ldexp(1.0, static_cast<int>(bits - isSigned(type)));  // first value above the range
@@ -133,9 +126,8 @@ Result<Plan> planUnary(const OpView& view, const Caps& caps) {
   const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
     const uint64_t count = part.count();
     const bool packed = part.isPacked(0b11);
-    std::vector<uint32_t> push{static_cast<uint32_t>(count), part.rank, scales,
-                               std::bit_cast<uint32_t>(scales ? scale->Scale : 1.0f),
-                               std::bit_cast<uint32_t>(scales ? scale->Bias : 0.0f)};
+    std::vector<uint32_t> push{static_cast<uint32_t>(count), part.rank, scales, floatBits(scales ? scale->Scale : 1.0f),
+                               floatBits(scales ? scale->Bias : 0.0f)};
     push.insert(push.end(), attributes.begin(), attributes.end());
     push.resize(9);
     return builder.addItems(packed ? cat("unary_packed.", shortTypeName(type)) : typedKernel("unary", type, caps),
@@ -185,10 +177,10 @@ Result<Plan> planBinary(const OpView& view, const Caps& caps) {
   walk.coalesce();
 
   const Activation& activation = view.activation();
-  const auto attributes = activation.type == DML_OPERATOR_INVALID
-                              ? attributeWords(view)
-                              : std::vector{std::bit_cast<uint32_t>(activation.parameters[0]), 0u,
-                                            std::bit_cast<uint32_t>(activation.parameters[1]), 0u};
+  const auto attributes =
+      activation.type == DML_OPERATOR_INVALID
+          ? attributeWords(view)
+          : std::vector{floatBits(activation.parameters[0]), 0u, floatBits(activation.parameters[1]), 0u};
   const DataType type = computeType(view);
   const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(1), builder.outputOperand()};
   const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
@@ -223,11 +215,10 @@ Result<Plan> planPow(const OpView& view, const Caps& caps) {
   const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(1), builder.outputOperand()};
   const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
     const uint64_t count = part.count();
-    return builder.addItems(
-        cat("pow.", shortTypeName(y.type)), count,
-        {static_cast<uint32_t>(count), part.rank, scales, std::bit_cast<uint32_t>(scales ? scale->Scale : 1.0f),
-         std::bit_cast<uint32_t>(scales ? scale->Bias : 0.0f)},
-        buffers, builder.parameters(part), {{0, static_cast<uint32_t>(view.input(1).type)}});
+    return builder.addItems(cat("pow.", shortTypeName(y.type)), count,
+                            {static_cast<uint32_t>(count), part.rank, scales, floatBits(scales ? scale->Scale : 1.0f),
+                             floatBits(scales ? scale->Bias : 0.0f)},
+                            buffers, builder.parameters(part), {{0, static_cast<uint32_t>(view.input(1).type)}});
   };
   if (auto error = builder.addWindows(walk, ranges, add)) return *error;
   return builder.finish();
@@ -508,7 +499,6 @@ std::vector<ElementStep> elementwiseSteps(const OpView& view) {
   const DataType result = view.output().type;
   // What a step leaves that another of the same operator goes on with: numbers that are not rounded to FLOAT16.
   const DataType between = isFloat(type) ? DML_TENSOR_DATA_TYPE_FLOAT32 : type;
-  const auto bits = [](float value) { return std::bit_cast<uint32_t>(value); };
   std::vector<ElementStep> steps;
   // The bits of FLOAT16 are not those that the kernel holds.
   if (isFloat(view.input(0).type) && !isFloat(type)) return steps;
@@ -519,8 +509,11 @@ std::vector<ElementStep> elementwiseSteps(const OpView& view) {
 
   if (plan == planUnary) {
     if (scale)
-      steps.push_back(
-          {.kind = StepKind::Scale, .from = type, .to = between, .a = bits(scale->Scale), .b = bits(scale->Bias)});
+      steps.push_back({.kind = StepKind::Scale,
+                       .from = type,
+                       .to = between,
+                       .a = floatBits(scale->Scale),
+                       .b = floatBits(scale->Bias)});
     steps.push_back(
         {.kind = StepKind::Unary, .op = op, .from = type, .to = result, .a = attributes[0], .b = attributes[2]});
   } else if (plan == planBinary) {
@@ -538,8 +531,8 @@ std::vector<ElementStep> elementwiseSteps(const OpView& view) {
                        .op = fused.type,
                        .from = between,
                        .to = result,
-                       .a = bits(fused.parameters[0]),
-                       .b = bits(fused.parameters[1])});
+                       .a = floatBits(fused.parameters[0]),
+                       .b = floatBits(fused.parameters[1])});
   } else if (plan == planPredicate) {
     const size_t second = view.inputs().size() - 1;
     steps.push_back({.kind = StepKind::Predicate, .op = op, .from = type, .to = result, .a = attributes[0]});

@@ -1,11 +1,16 @@
 // Plans that several families share: an output element from the input elements at the same coordinates.
 #pragma once
 
-#include "core/layout.h"
-#include "core/op_view.h"
-#include "core/plan.h"
+#include <vector>
+
+#include "core/result.h"
 
 namespace dimple {
+
+class OpView;
+struct Caps;
+struct MovedPart;
+struct Plan;
 
 // One tensor in, one out, with an optional ScaleBias and up to two FLOAT attributes. The kernel is told the operator.
 Result<Plan> planUnary(const OpView& view, const Caps& caps);

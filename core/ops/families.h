@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "core/op_schema.h"
-
 namespace dimple {
+
+struct OpSchema;
 
 std::span<const OpSchema> activationSchemas();
 std::span<const OpSchema> attentionSchemas();

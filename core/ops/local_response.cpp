@@ -1,6 +1,5 @@
 // LOCAL_RESPONSE_NORMALIZATION and its gradient.
 #include <array>
-#include <bit>
 
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
@@ -35,8 +34,7 @@ Result<Plan> planLocalResponse(const OpView& view, const Caps& caps) {
   std::vector<uint32_t> words;
   uint32_t packed = 1;
   for (uint32_t d = x.rank; d-- > 0;) {
-    const Divisor divisor = makeDivisor(x.sizes[d]);
-    words.insert(words.end(), {x.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2});
+    appendDivisor(words, x.sizes[d]);
     words.insert(words.end(), {x.strides[d], g.strides[d], y.strides[d], packed});
     packed *= x.sizes[d];
   }
@@ -63,8 +61,7 @@ Result<Plan> planLocalResponse(const OpView& view, const Caps& caps) {
     return builder.addItems(
         typedKernel("local_response", x.type, caps), x.elements,
         {static_cast<uint32_t>(x.elements), axis, reversed ? longer : shorter, reversed ? shorter : longer,
-         std::bit_cast<uint32_t>(-desc.Beta), std::bit_cast<uint32_t>(static_cast<float>(share)),
-         std::bit_cast<uint32_t>(desc.Bias), std::bit_cast<uint32_t>(static_cast<float>(factor))},
+         floatBits(-desc.Beta), floatBits(share), floatBits(desc.Bias), floatBits(factor)},
         {builder.input(0), builder.input(gradient ? 1 : 0), source, direct, target, output}, parameters,
         {{0, static_cast<uint32_t>(from)}, {1, static_cast<uint32_t>(to)}});
   };

@@ -1,7 +1,6 @@
 // Matrix products.
 #include <algorithm>
 
-#include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"

@@ -1,6 +1,5 @@
 // Operators that move elements without changing them.
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <vector>
 
@@ -240,11 +239,6 @@ uint32_t padPeriod(uint32_t mode, uint64_t size) {
   return static_cast<uint32_t>(std::min<uint64_t>(period, UINT32_MAX));
 }
 
-void appendDivisor(std::vector<uint32_t>& parameters, uint32_t divisor) {
-  const auto [multiplier, shift1, shift2] = makeDivisor(divisor);
-  parameters.insert(parameters.end(), {divisor, multiplier, shift1, shift2});
-}
-
 Result<Plan> planPad(const OpView& view, const Caps& caps, uint32_t mode, std::span<const uint32_t> starts,
                      const FillPattern& value) {
   PlanBuilder builder(view, caps);
@@ -303,8 +297,8 @@ Result<Plan> planValueScale2D(const OpView& view, const Caps& caps) {
   walk.strides[1][2] = 1;
   walk.sortBy(1);
   walk.coalesce();
-  std::vector<uint32_t> push{static_cast<uint32_t>(y.elements), walk.rank, std::bit_cast<uint32_t>(desc.Scale)};
-  for (uint32_t c = 0; c < desc.ChannelCount; ++c) push.push_back(std::bit_cast<uint32_t>(desc.Bias[c]));
+  std::vector<uint32_t> push{static_cast<uint32_t>(y.elements), walk.rank, floatBits(desc.Scale)};
+  for (uint32_t c = 0; c < desc.ChannelCount; ++c) push.push_back(floatBits(desc.Bias[c]));
   push.resize(6);
   if (auto error = builder.addItems(typedKernel("value_scale", y.type, caps), y.elements, std::move(push),
                                     {builder.input(0), builder.output()}, builder.parameters(walk)))
@@ -512,27 +506,22 @@ constexpr TypeHistory kDepthToSpace1Types{{k2_1, kUpTo32, 4, 4}, {k5_0, kAllType
 constexpr TypeHistory kSliceGradTypes{{k3_0, kUpTo32, 4, 5}, {k3_1, kUpTo32}, {k4_1, kAllTypes}};
 constexpr TypeHistory kPadding1Types{{k5_0, kAllTypes}};
 
-constexpr TensorRule kSliceRules[] = {{kSliceTypes}, {kSliceTypes, sameTypeAndRank(0)}};
-constexpr TensorRule kSplitRules[] = {{kSplitTypes}, {kSplitTypes, sameTypeAndRank(0)}};
 constexpr TensorRule kJoinRules[] = {{kJoinTypes, sameTypeAndRank(0)}, {kJoinTypes, sameTypeAndRank(0)}};
-constexpr TensorRule kPaddingRules[] = {{kPaddingTypes}, {kPaddingTypes, sameTypeAndRank(0)}};
 constexpr TensorRule kValueScale2DRules[] = {{kValueScale2DTypes}, {kValueScale2DTypes, {0, -1, 0}}};
 constexpr TensorRule kSpaceToDepthRules[] = {{kSpaceToDepthTypes}, {kSpaceToDepthTypes, sameType(0)}};
-constexpr TensorRule kTileRules[] = {{kTileTypes}, {kTileTypes, sameTypeAndRank(0)}};
 constexpr TensorRule kReverseSubsequencesRules[] = {
     {kReverseSubsequencesTypes},
     {{{k2_1, kUInt32, 4, 4}, {k3_0, kUInt32, 4, 5}, {k5_0, kUnsignedIndices}}, sameRank(0)},
     {kReverseSubsequencesTypes, like(0)}};
-constexpr TensorRule kSlice1Rules[] = {{kSlice1Types}, {kSlice1Types, sameTypeAndRank(0)}};
 constexpr TensorRule kDepthToSpace1Rules[] = {{kDepthToSpace1Types}, {kDepthToSpace1Types, sameType(0)}};
-constexpr TensorRule kSliceGradRules[] = {{kSliceGradTypes}, {kSliceGradTypes, sameTypeAndRank(0)}};
-constexpr TensorRule kPadding1Rules[] = {{kPadding1Types}, {kPadding1Types, sameTypeAndRank(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(SLICE, kSliceFields, kSliceRules, false, false, checkSlice, planParts<partsOfSlice>, {}, partsOfSlice),
-    DIMPLE_ROW(SPLIT, kSplitFields, kSplitRules, false, false, checkSplit, planParts<partsOfSplit>, {}, partsOfSplit),
+    DIMPLE_ROW(SLICE, kSliceFields, kInAndOutRules<kSliceTypes>, false, false, checkSlice, planParts<partsOfSlice>, {},
+               partsOfSlice),
+    DIMPLE_ROW(SPLIT, kSplitFields, kInAndOutRules<kSplitTypes>, false, false, checkSplit, planParts<partsOfSplit>, {},
+               partsOfSplit),
     DIMPLE_ROW(JOIN, kJoinFields, kJoinRules, false, false, checkJoin, planParts<partsOfJoin>, {}, partsOfJoin),
-    DIMPLE_ROW(PADDING, kPaddingFields, kPaddingRules, false, false, checkPadding,
+    DIMPLE_ROW(PADDING, kPaddingFields, kInAndOutRules<kPaddingTypes>, false, false, checkPadding,
                planPadding<DML_PADDING_OPERATOR_DESC>),
     DIMPLE_ROW(VALUE_SCALE_2D, kValueScale2DFields, kValueScale2DRules, false, false, checkValueScale2D,
                planValueScale2D),
@@ -541,19 +530,20 @@ constexpr OpSchema kSchemas[] = {
     DIMPLE_ROW(DEPTH_TO_SPACE, kSpaceToDepthFields, kSpaceToDepthRules, false, false,
                checkDepthToSpace<DML_DEPTH_TO_SPACE_OPERATOR_DESC>,
                planBlocks<DML_DEPTH_TO_SPACE_OPERATOR_DESC, false>),
-    DIMPLE_ROW(TILE, kTileFields, kTileRules, false, false, checkTile, planTile),
+    DIMPLE_ROW(TILE, kTileFields, kInAndOutRules<kTileTypes>, false, false, checkTile, planTile),
     DIMPLE_ROW(REVERSE_SUBSEQUENCES, kReverseSubsequencesFields, kReverseSubsequencesRules, false, false,
                checkReverseSubsequences, planReverseSubsequences),
-    DIMPLE_ROW(SLICE1, kSlice1Fields, kSlice1Rules, false, false, checkSlice1, planParts<partsOfSlice1>, {},
-               partsOfSlice1),
+    DIMPLE_ROW(SLICE1, kSlice1Fields, kInAndOutRules<kSlice1Types>, false, false, checkSlice1, planParts<partsOfSlice1>,
+               {}, partsOfSlice1),
     DIMPLE_ROW(DEPTH_TO_SPACE1, kDepthToSpace1Fields, kDepthToSpace1Rules, false, false,
                checkDepthToSpace<DML_DEPTH_TO_SPACE1_OPERATOR_DESC>,
                planBlocks<DML_DEPTH_TO_SPACE1_OPERATOR_DESC, false>),
     DIMPLE_ROW(SPACE_TO_DEPTH1, kDepthToSpace1Fields, kDepthToSpace1Rules, false, false,
                checkSpaceToDepth<DML_SPACE_TO_DEPTH1_OPERATOR_DESC>,
                planBlocks<DML_SPACE_TO_DEPTH1_OPERATOR_DESC, true>),
-    DIMPLE_ROW(SLICE_GRAD, kSliceGradFields, kSliceGradRules, false, false, checkSliceGrad, planSliceGrad),
-    DIMPLE_ROW(PADDING1, kPadding1Fields, kPadding1Rules, false, false, checkPadding1,
+    DIMPLE_ROW(SLICE_GRAD, kSliceGradFields, kInAndOutRules<kSliceGradTypes>, false, false, checkSliceGrad,
+               planSliceGrad),
+    DIMPLE_ROW(PADDING1, kPadding1Fields, kInAndOutRules<kPadding1Types>, false, false, checkPadding1,
                planPadding<DML_PADDING1_OPERATOR_DESC>),
 };
 

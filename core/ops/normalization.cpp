@@ -1,9 +1,7 @@
 // Normalization and its gradients.
 #include <array>
-#include <bit>
 #include <limits>
 
-#include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/spread.h"
@@ -45,8 +43,6 @@ Status checkMeanVariance(const OpView& view) {
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
-
-uint32_t wordOf(float value) { return std::bit_cast<uint32_t>(value); }
 
 // Strides in elements of something that is broadcast: 0 where it has one element for many.
 using Strides = std::array<uint32_t, kMaxRank>;
@@ -133,8 +129,8 @@ Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums
   const auto add = [&](bool row, uint32_t stage, uint32_t elements, uint32_t parts, const BufferRange& from,
                        const BufferRange& to) {
     const uint64_t tasks = uint64_t{rows.count} * parts;
-    return builder.add(cat("row_sums.", shortTypeName(x.type)), row ? tasks : divideUp(tasks, kGroupSize),
-                       {rows.count, elements, parts, spread.perChunk, rows.elements, wordOf(divisor), kept.rank,
+    return builder.add(cat("row_sums.", shortTypeName(x.type)), taskGroups(tasks, row),
+                       {rows.count, elements, parts, spread.perChunk, rows.elements, floatBits(divisor), kept.rank,
                         reduced.rank, reducedAt},
                        {input, gradients ? builder.input(1) : input, gradients ? builder.input(2) : input, from, to},
                        parameters, {{0, static_cast<uint32_t>(sums)}, {1, row}, {2, stage}});
@@ -184,9 +180,9 @@ std::vector<uint32_t> normalizeWords(const OpView& view, uint32_t count, const W
           second.rank,
           secondAt,
           parts,
-          wordOf(epsilon),
-          wordOf(activation.parameters[0]),
-          wordOf(activation.parameters[1])};
+          floatBits(epsilon),
+          floatBits(activation.parameters[0]),
+          floatBits(activation.parameters[1])};
 }
 
 Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t parts, const Operands& operands,
@@ -321,7 +317,7 @@ Status addRowResults(PlanBuilder& builder, const Rows& rows, const BufferRange& 
     walk.addDimension(a.sizes[d], {a.strides[d], b.strides[d], spread[d], rows.pairs[d]});
   walk.coalesce();
   return builder.addItems(typedKernel("row_results", a.type, builder.caps()), a.elements,
-                          {static_cast<uint32_t>(a.elements), walk.rank, wordOf(epsilon)},
+                          {static_cast<uint32_t>(a.elements), walk.rank, floatBits(epsilon)},
                           {readOnly(pairs), builder.input(variance), builder.output(first), builder.output(first + 1)},
                           builder.parameters(walk), {{0, static_cast<uint32_t>(view.schema().type)}});
 }
@@ -369,7 +365,7 @@ Result<Plan> planNormalizationGrad(const OpView& view, const Caps& caps) {
   appendWalk(words, second);
   if (auto error = builder.addItems(
           typedKernel("normalize_grad", x.type, caps), x.elements,
-          {static_cast<uint32_t>(x.elements), walk.rank, second.rank, secondAt, wordOf(epsilon), rows.elements},
+          {static_cast<uint32_t>(x.elements), walk.rank, second.rank, secondAt, floatBits(epsilon), rows.elements},
           {builder.input(0), builder.input(1), builder.input(2), builder.input(3), builder.input(4), readOnly(*pairs),
            builder.output()},
           builder.parameters(words), {{0, static_cast<uint32_t>(view.schema().type)}}))

@@ -1,5 +1,4 @@
 // ADAM_OPTIMIZER.
-#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -33,19 +32,18 @@ Result<Plan> planAdam(const OpView& view, const Caps& caps) {
   appendWalk(words, from);
   const auto outputsAt = static_cast<uint32_t>(words.size() / 4);
   appendWalk(words, to);
-  const auto bits = [](double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); };
   const double beta1 = double{desc.Beta1};
   const double beta2 = double{desc.Beta2};
   const auto count = static_cast<uint32_t>(x.elements);
   std::vector<BufferRange> buffers;
   for (size_t i = 0; i < 5; ++i) buffers.push_back(builder.input(i));
   for (size_t i = 0; i < 3; ++i) buffers.push_back(builder.output(i));
-  if (auto error =
-          builder.addItems(typedKernel("adam", x.type, caps), count,
-                           {count, from.rank, to.rank, outputsAt, bits(double{desc.LearningRate}),
-                            bits(double{desc.Epsilon}), bits(beta1), bits(1 - beta1), bits(std::log(std::fabs(beta1))),
-                            bits(beta2), bits(1 - beta2), bits(std::log(std::fabs(beta2)))},
-                           std::move(buffers), builder.parameters(words)))
+  if (auto error = builder.addItems(
+          typedKernel("adam", x.type, caps), count,
+          {count, from.rank, to.rank, outputsAt, floatBits(double{desc.LearningRate}), floatBits(double{desc.Epsilon}),
+           floatBits(beta1), floatBits(1 - beta1), floatBits(std::log(std::fabs(beta1))), floatBits(beta2),
+           floatBits(1 - beta2), floatBits(std::log(std::fabs(beta2)))},
+          std::move(buffers), builder.parameters(words)))
     return *error;
   return builder.finish();
 }

@@ -1,6 +1,5 @@
 // Pooling, its inverse and its gradients.
 #include <algorithm>
-#include <bit>
 
 #include "core/checked.h"
 #include "core/ops/checks.h"
@@ -129,13 +128,6 @@ KernelWindow kernelWindow(const SlidingWindow& window) {
   return result;
 }
 
-void appendSize(std::vector<uint32_t>& words, uint32_t size) {
-  const Divisor divisor = makeDivisor(size);
-  words.insert(words.end(), {size, divisor.multiplier, divisor.shift1, divisor.shift2});
-}
-
-uint32_t wordOf(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
-
 // Steps of the row-major index of a tensor's elements.
 std::array<uint32_t, kDimensions> indexSteps(const Tensor& tensor) {
   std::array<uint32_t, kDimensions> steps{};
@@ -169,7 +161,7 @@ std::vector<uint32_t> windowParameters(const KernelWindow& window, const Tensor&
   std::vector<uint32_t> words;
   for (uint32_t d = 0; d < kDimensions; ++d) {
     const bool spatial = d < kSpatial;
-    appendSize(words, dimensionOf(y, d).size);
+    appendDivisor(words, dimensionOf(y, d).size);
     words.insert(words.end(), {spatial ? 0 : dimensionOf(x, d).stride, dimensionOf(y, d).stride,
                                indices.present() ? dimensionOf(indices, d).stride : 0, spatial ? 0 : steps[d]});
   }
@@ -200,9 +192,9 @@ Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y,
   const Tensor& x = builder.view().input(0);
   const bool row = wantsRow(y.elements, coveredElements(pooling.window, x));
   const BufferRange& any = values ? *values : *where;
-  return builder.add(typedKernel("pool", x.type, builder.caps()), row ? y.elements : divideUp(y.elements, kGroupSize),
-                     {static_cast<uint32_t>(y.elements), pooling.power, wordOf(pooling.window.repeats),
-                      pooling.includesPadding ? wordOf(pooling.window.elements) : 0,
+  return builder.add(typedKernel("pool", x.type, builder.caps()), taskGroups(y.elements, row),
+                     {static_cast<uint32_t>(y.elements), pooling.power, floatBits(pooling.window.repeats),
+                      pooling.includesPadding ? floatBits(pooling.window.elements) : 0,
                       where ? byteWidth(indices.type) / 4 : 0, values != nullptr},
                      {builder.input(0), any, where ? *where : any},
                      builder.parameters(windowParameters(pooling.window, x, y, indices)),
@@ -236,7 +228,7 @@ Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Ke
   double windows = 1;  // over an element, at most
   for (uint32_t d = 0; d < kDimensions; ++d) {
     const bool spatial = d < kSpatial;
-    appendSize(words, dimensionOf(y, d).size);
+    appendDivisor(words, dimensionOf(y, d).size);
     words.insert(words.end(), {spatial ? 0 : dimensionOf(g, d).stride, dimensionOf(y, d).stride,
                                spatial || !indices.present() ? 0 : dimensionOf(indices, d).stride, steps[d]});
   }
@@ -249,10 +241,10 @@ Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Ke
     windows *= static_cast<double>(std::min<uint64_t>(gradient.size, divideUp(span, window.strides[d])));
   }
   const bool row = wantsRow(y.elements, windows);
-  return builder.add(
-      typedKernel("pool_grad", y.type, builder.caps()), row ? y.elements : divideUp(y.elements, kGroupSize),
-      {static_cast<uint32_t>(y.elements), padding ? wordOf(window.elements) : 0}, {gRange, where, builder.output()},
-      builder.parameters(words), {{0, static_cast<uint32_t>(function)}, {1, row}});
+  return builder.add(typedKernel("pool_grad", y.type, builder.caps()), taskGroups(y.elements, row),
+                     {static_cast<uint32_t>(y.elements), padding ? floatBits(window.elements) : 0},
+                     {gRange, where, builder.output()}, builder.parameters(words),
+                     {{0, static_cast<uint32_t>(function)}, {1, row}});
 }
 
 Result<Plan> planAveragePoolingGrad(const OpView& view, const Caps& caps) {
@@ -333,103 +325,57 @@ Result<Plan> planQuantizedAveragePooling(const OpView& view, const Caps& caps) {
   const bool hasOutputZero = view.input(4).present();
   const bool row = wantsRow(y.elements, coveredElements(window, x));
   // The input stands for a zero point that is absent.
-  if (auto error =
-          builder.add(typedKernel("quantized_pool", x.type, caps), row ? y.elements : divideUp(y.elements, kGroupSize),
-                      {static_cast<uint32_t>(y.elements), includesPadding(view.as<S>()) ? wordOf(window.elements) : 0,
-                       (hasInputZero ? 1u : 0u) | (hasOutputZero ? 2u : 0u)},
-                      {builder.input(0), builder.input(1), builder.input(hasInputZero ? 2 : 0), builder.input(3),
-                       builder.input(hasOutputZero ? 4 : 0), builder.output()},
-                      builder.parameters(words), {{0, row}}))
+  if (auto error = builder.add(
+          typedKernel("quantized_pool", x.type, caps), taskGroups(y.elements, row),
+          {static_cast<uint32_t>(y.elements), includesPadding(view.as<S>()) ? floatBits(window.elements) : 0,
+           (hasInputZero ? 1u : 0u) | (hasOutputZero ? 2u : 0u)},
+          {builder.input(0), builder.input(1), builder.input(hasInputZero ? 2 : 0), builder.input(3),
+           builder.input(hasOutputZero ? 4 : 0), builder.output()},
+          builder.parameters(words), {{0, row}}))
     return *error;
   return builder.finish();
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
+// `count` is the index of DimensionCount.
+#define DIMPLE_WINDOW(S, count)                                                                       \
+  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, Strides, UIntArray, count),              \
+      DIMPLE_ARRAY(S, WindowSize, UIntArray, count), DIMPLE_ARRAY(S, StartPadding, UIntArray, count), \
+      DIMPLE_ARRAY(S, EndPadding, UIntArray, count)
+#define DIMPLE_DILATED_WINDOW(S, count) DIMPLE_WINDOW(S, count), DIMPLE_ARRAY(S, Dilations, UIntArray, count)
+
 template <class S>
-constexpr Field kAveragePoolingFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                           DIMPLE_OUTPUT(S, OutputTensor),
-                                           DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                           DIMPLE_ARRAY(S, Strides, UIntArray, 2),
-                                           DIMPLE_ARRAY(S, WindowSize, UIntArray, 2),
-                                           DIMPLE_ARRAY(S, StartPadding, UIntArray, 2),
-                                           DIMPLE_ARRAY(S, EndPadding, UIntArray, 2),
-                                           DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
+constexpr Field kAveragePoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                           DIMPLE_WINDOW(S, 2), DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
 template <class S>
-constexpr Field kLpPoolingFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                      DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                      DIMPLE_ARRAY(S, Strides, UIntArray, 2),
-                                      DIMPLE_ARRAY(S, WindowSize, UIntArray, 2),
-                                      DIMPLE_ARRAY(S, StartPadding, UIntArray, 2),
-                                      DIMPLE_ARRAY(S, EndPadding, UIntArray, 2),
+constexpr Field kLpPoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_WINDOW(S, 2),
                                       DIMPLE_ATTRIBUTE(S, P, UInt)};
 template <class S>
-constexpr Field kMaxPoolingFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                       DIMPLE_OUTPUT(S, OutputTensor),
-                                       DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                       DIMPLE_ARRAY(S, Strides, UIntArray, 2),
-                                       DIMPLE_ARRAY(S, WindowSize, UIntArray, 2),
-                                       DIMPLE_ARRAY(S, StartPadding, UIntArray, 2),
-                                       DIMPLE_ARRAY(S, EndPadding, UIntArray, 2)};
+constexpr Field kMaxPoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                       DIMPLE_WINDOW(S, 2)};
 template <class S>
-constexpr Field kMaxPooling1Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                        DIMPLE_OUTPUT(S, OutputTensor),
-                                        DIMPLE_OPTIONAL_OUTPUT(S, OutputIndicesTensor),
-                                        DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                        DIMPLE_ARRAY(S, Strides, UIntArray, 3),
-                                        DIMPLE_ARRAY(S, WindowSize, UIntArray, 3),
-                                        DIMPLE_ARRAY(S, StartPadding, UIntArray, 3),
-                                        DIMPLE_ARRAY(S, EndPadding, UIntArray, 3)};
+constexpr Field kMaxPooling1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                        DIMPLE_OPTIONAL_OUTPUT(S, OutputIndicesTensor), DIMPLE_WINDOW(S, 3)};
 template <class S>
 constexpr Field kMaxUnpoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor),
                                          DIMPLE_OUTPUT(S, OutputTensor)};
 template <class S>
-constexpr Field kMaxPooling2Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                        DIMPLE_OUTPUT(S, OutputTensor),
-                                        DIMPLE_OPTIONAL_OUTPUT(S, OutputIndicesTensor),
-                                        DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                        DIMPLE_ARRAY(S, Strides, UIntArray, 3),
-                                        DIMPLE_ARRAY(S, WindowSize, UIntArray, 3),
-                                        DIMPLE_ARRAY(S, StartPadding, UIntArray, 3),
-                                        DIMPLE_ARRAY(S, EndPadding, UIntArray, 3),
-                                        DIMPLE_ARRAY(S, Dilations, UIntArray, 3)};
+constexpr Field kMaxPooling2Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                        DIMPLE_OPTIONAL_OUTPUT(S, OutputIndicesTensor), DIMPLE_DILATED_WINDOW(S, 3)};
 template <class S>
-constexpr Field kAveragePoolingGradFields[] = {
-    DIMPLE_INPUT(S, InputGradientTensor),      DIMPLE_OUTPUT(S, OutputGradientTensor),
-    DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, Strides, UIntArray, 2),
-    DIMPLE_ARRAY(S, WindowSize, UIntArray, 2), DIMPLE_ARRAY(S, StartPadding, UIntArray, 2),
-    DIMPLE_ARRAY(S, EndPadding, UIntArray, 2), DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
+constexpr Field kAveragePoolingGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor),
+                                               DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_WINDOW(S, 2),
+                                               DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
 template <class S>
-constexpr Field kMaxPoolingGradFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                           DIMPLE_INPUT(S, InputGradientTensor),
-                                           DIMPLE_OUTPUT(S, OutputGradientTensor),
-                                           DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                           DIMPLE_ARRAY(S, Strides, UIntArray, 3),
-                                           DIMPLE_ARRAY(S, WindowSize, UIntArray, 3),
-                                           DIMPLE_ARRAY(S, StartPadding, UIntArray, 3),
-                                           DIMPLE_ARRAY(S, EndPadding, UIntArray, 3),
-                                           DIMPLE_ARRAY(S, Dilations, UIntArray, 3)};
+constexpr Field kMaxPoolingGradFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, InputGradientTensor),
+                                           DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_DILATED_WINDOW(S, 3)};
 template <class S>
-constexpr Field kLpPooling1Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                       DIMPLE_OUTPUT(S, OutputTensor),
-                                       DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                       DIMPLE_ARRAY(S, Strides, UIntArray, 2),
-                                       DIMPLE_ARRAY(S, WindowSize, UIntArray, 2),
-                                       DIMPLE_ARRAY(S, StartPadding, UIntArray, 2),
-                                       DIMPLE_ARRAY(S, EndPadding, UIntArray, 2),
-                                       DIMPLE_ARRAY(S, Dilations, UIntArray, 2),
-                                       DIMPLE_ATTRIBUTE(S, P, UInt)};
+constexpr Field kLpPooling1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                       DIMPLE_DILATED_WINDOW(S, 2), DIMPLE_ATTRIBUTE(S, P, UInt)};
 template <class S>
-constexpr Field kAveragePooling1Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                            DIMPLE_OUTPUT(S, OutputTensor),
-                                            DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                            DIMPLE_ARRAY(S, Strides, UIntArray, 2),
-                                            DIMPLE_ARRAY(S, WindowSize, UIntArray, 2),
-                                            DIMPLE_ARRAY(S, StartPadding, UIntArray, 2),
-                                            DIMPLE_ARRAY(S, EndPadding, UIntArray, 2),
-                                            DIMPLE_ARRAY(S, Dilations, UIntArray, 2),
-                                            DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
+constexpr Field kAveragePooling1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                            DIMPLE_DILATED_WINDOW(S, 2), DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
 template <class S>
 constexpr Field kQuantizedLinearAveragePoolingFields[] = {DIMPLE_INPUT(S, InputTensor),
                                                           DIMPLE_INPUT(S, InputScaleTensor),
@@ -437,19 +383,13 @@ constexpr Field kQuantizedLinearAveragePoolingFields[] = {DIMPLE_INPUT(S, InputT
                                                           DIMPLE_INPUT(S, OutputScaleTensor),
                                                           DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
                                                           DIMPLE_OUTPUT(S, OutputTensor),
-                                                          DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                                          DIMPLE_ARRAY(S, Strides, UIntArray, 6),
-                                                          DIMPLE_ARRAY(S, WindowSize, UIntArray, 6),
-                                                          DIMPLE_ARRAY(S, StartPadding, UIntArray, 6),
-                                                          DIMPLE_ARRAY(S, EndPadding, UIntArray, 6),
-                                                          DIMPLE_ARRAY(S, Dilations, UIntArray, 6),
+                                                          DIMPLE_DILATED_WINDOW(S, 6),
                                                           DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
 
 constexpr TypeHistory kAveragePoolingTypes{{k1_0, kFloats, 4, 5}};
-constexpr TypeHistory kMaxPoolingTypes{{k1_0, kFloats, 4, 5}, {k3_0, kFloats | kInts8, 4, 5}, {k5_0, kNumbers, 4, 5}};
-constexpr TypeHistory kMaxPooling1Types{{k2_0, kFloats, 4, 5}, {k3_0, kFloats | kInts8, 4, 5}, {k5_0, kNumbers, 4, 5}};
+template <DML_FEATURE_LEVEL since>
+constexpr TypeHistory kMaxPoolingTypes{{since, kFloats, 4, 5}, {k3_0, kFloats | kInts8, 4, 5}, {k5_0, kNumbers, 4, 5}};
 constexpr TypeHistory kMaxUnpoolingTypes{{k3_0, kFloats, 4, 4}, {k5_0, kNumbers, 4, 4}};
-constexpr TypeHistory kMaxPooling2Types{{k2_1, kFloats, 4, 5}, {k3_0, kFloats | kInts8, 4, 5}, {k5_0, kNumbers, 4, 5}};
 constexpr TypeHistory kAveragePoolingGradTypes{{k3_0, kFloats, 4, 5}};
 constexpr TypeHistory kMaxPoolingGradTypes{{k3_0, kFloats, 4, 4}, {k4_0, kFloats, 4, 5}};
 constexpr TypeHistory kLpPooling1Types{{k6_2, kFloats, 4, 5}};
@@ -457,22 +397,16 @@ constexpr TypeHistory kQuantizedLinearAveragePoolingTypes{{k6_2, kInts8, 4, 5}};
 constexpr TypeHistory kQuantizedLinearAveragePoolingInputScaleTypes{{k6_2, kFloat32, 1, 5}};
 constexpr TypeHistory kQuantizedLinearAveragePoolingInputZeroPointTypes{{k6_2, kInts8, 1, 5}};
 
-constexpr TensorRule kAveragePoolingRules[] = {{kAveragePoolingTypes}, {kAveragePoolingTypes, sameTypeAndRank(0)}};
-constexpr TensorRule kMaxPoolingRules[] = {{kMaxPoolingTypes}, {kMaxPoolingTypes, sameTypeAndRank(0)}};
-constexpr TensorRule kMaxPooling1Rules[] = {{kMaxPooling1Types},
-                                            {kMaxPooling1Types, sameTypeAndRank(0)},
-                                            {{{k2_0, kUInt32, 4, 5}, {k5_0, kUnsignedIndices, 4, 5}}, sameSizes(1)}};
+template <DML_FEATURE_LEVEL since>
+constexpr TensorRule kMaxPoolingIndicesRules[] = {
+    {kMaxPoolingTypes<since>},
+    {kMaxPoolingTypes<since>, sameTypeAndRank(0)},
+    {{{since, kUInt32, 4, 5}, {k5_0, kUnsignedIndices, 4, 5}}, sameSizes(1)}};
 constexpr TensorRule kMaxUnpoolingRules[] = {{kMaxUnpoolingTypes},
                                              {{{k3_0, kUInt32, 4, 4}, {k5_0, kUnsignedIndices, 4, 4}}, {-1, -1, 0}},
                                              {kMaxUnpoolingTypes, sameType(0)}};
-constexpr TensorRule kMaxPooling2Rules[] = {{kMaxPooling2Types},
-                                            {kMaxPooling2Types, sameTypeAndRank(0)},
-                                            {{{k2_1, kUInt32, 4, 5}, {k5_0, kUnsignedIndices, 4, 5}}, sameSizes(1)}};
-constexpr TensorRule kAveragePoolingGradRules[] = {{kAveragePoolingGradTypes},
-                                                   {kAveragePoolingGradTypes, sameTypeAndRank(0)}};
 constexpr TensorRule kMaxPoolingGradRules[] = {
     {kMaxPoolingGradTypes}, {kMaxPoolingGradTypes, sameTypeAndRank(0)}, {kMaxPoolingGradTypes, like(0)}};
-constexpr TensorRule kLpPooling1Rules[] = {{kLpPooling1Types}, {kLpPooling1Types, sameTypeAndRank(0)}};
 // The page lets the output have a type of its own; DirectML 1.15.4 wants that of the input.
 constexpr TensorRule kQuantizedLinearAveragePoolingRules[] = {
     {kQuantizedLinearAveragePoolingTypes},
@@ -483,30 +417,30 @@ constexpr TensorRule kQuantizedLinearAveragePoolingRules[] = {
     {kQuantizedLinearAveragePoolingTypes, sameTypeAndRank(0)}};
 
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(AVERAGE_POOLING, kAveragePoolingFields, kAveragePoolingRules, false, false,
+    DIMPLE_ROW(AVERAGE_POOLING, kAveragePoolingFields, kInAndOutRules<kAveragePoolingTypes>, false, false,
                checkPooling<DML_AVERAGE_POOLING_OPERATOR_DESC>,
                planPooling<DML_AVERAGE_POOLING_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
-    DIMPLE_ROW(LP_POOLING, kLpPoolingFields, kAveragePoolingRules, false, false,
+    DIMPLE_ROW(LP_POOLING, kLpPoolingFields, kInAndOutRules<kAveragePoolingTypes>, false, false,
                checkPooling<DML_LP_POOLING_OPERATOR_DESC>,
                planPooling<DML_LP_POOLING_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
-    DIMPLE_ROW(MAX_POOLING, kMaxPoolingFields, kMaxPoolingRules, false, false,
+    DIMPLE_ROW(MAX_POOLING, kMaxPoolingFields, kInAndOutRules<kMaxPoolingTypes<k1_0>>, false, false,
                checkPooling<DML_MAX_POOLING_OPERATOR_DESC>,
                planPooling<DML_MAX_POOLING_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
-    DIMPLE_ROW(MAX_POOLING1, kMaxPooling1Fields, kMaxPooling1Rules, false, false,
+    DIMPLE_ROW(MAX_POOLING1, kMaxPooling1Fields, kMaxPoolingIndicesRules<k2_0>, false, false,
                checkPooling<DML_MAX_POOLING1_OPERATOR_DESC>,
                planPooling<DML_MAX_POOLING1_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
     DIMPLE_ROW(MAX_UNPOOLING, kMaxUnpoolingFields, kMaxUnpoolingRules, false, false, nullptr, planMaxUnpooling),
-    DIMPLE_ROW(MAX_POOLING2, kMaxPooling2Fields, kMaxPooling2Rules, false, false,
+    DIMPLE_ROW(MAX_POOLING2, kMaxPooling2Fields, kMaxPoolingIndicesRules<k2_1>, false, false,
                checkPooling<DML_MAX_POOLING2_OPERATOR_DESC>,
                planPooling<DML_MAX_POOLING2_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
-    DIMPLE_ROW(AVERAGE_POOLING_GRAD, kAveragePoolingGradFields, kAveragePoolingGradRules, false, false,
+    DIMPLE_ROW(AVERAGE_POOLING_GRAD, kAveragePoolingGradFields, kInAndOutRules<kAveragePoolingGradTypes>, false, false,
                checkAveragePoolingGrad<DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC>, planAveragePoolingGrad),
     DIMPLE_ROW(MAX_POOLING_GRAD, kMaxPoolingGradFields, kMaxPoolingGradRules, false, false,
                checkMaxPoolingGrad<DML_MAX_POOLING_GRAD_OPERATOR_DESC>, planMaxPoolingGrad),
-    DIMPLE_ROW(LP_POOLING1, kLpPooling1Fields, kLpPooling1Rules, false, false,
+    DIMPLE_ROW(LP_POOLING1, kLpPooling1Fields, kInAndOutRules<kLpPooling1Types>, false, false,
                checkPooling<DML_LP_POOLING1_OPERATOR_DESC>,
                planPooling<DML_LP_POOLING1_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
-    DIMPLE_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kLpPooling1Rules, false, false,
+    DIMPLE_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kInAndOutRules<kLpPooling1Types>, false, false,
                checkPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC>,
                planPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
     DIMPLE_ROW(QUANTIZED_LINEAR_AVERAGE_POOLING, kQuantizedLinearAveragePoolingFields,

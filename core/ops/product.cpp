@@ -119,10 +119,10 @@ uint32_t sliceDepthOf(const Product& p, const Tile& tile, const Caps& caps) {
 // The words that push blocks of floats end with.
 std::vector<uint32_t> finishWords(const Product& p, const FloatFinish& finish, uint32_t flags) {
   return {p.matrices.rank,
-          std::bit_cast<uint32_t>(finish.alpha),
-          std::bit_cast<uint32_t>(finish.beta),
-          std::bit_cast<uint32_t>(finish.activation.parameters[0]),
-          std::bit_cast<uint32_t>(finish.activation.parameters[1]),
+          floatBits(finish.alpha),
+          floatBits(finish.beta),
+          floatBits(finish.activation.parameters[0]),
+          floatBits(finish.activation.parameters[1]),
           flags};
 }
 

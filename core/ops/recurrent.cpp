@@ -1,6 +1,5 @@
 // Recurrent networks: RNN, LSTM and GRU.
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include "core/checked.h"
@@ -104,6 +103,48 @@ constexpr uint32_t kHasSequence = 8;  // and the bits after it, for the other ou
 constexpr uint32_t kClips = 64;
 constexpr uint32_t kCouples = 128;
 
+bool hasInput(const OpView& view, size_t index) { return index != 0 && view.input(index).present(); }
+
+// Strides of the last two dimensions; 0 where the input is absent.
+std::array<uint32_t, 2> lastStrides(const OpView& view, size_t index) {
+  if (!hasInput(view, index)) return {};
+  return {view.input(index).strides[2], view.input(index).strides[3]};
+}
+
+uint32_t stepFlags(const OpView& view, const NetworkPlan& network) {
+  uint32_t flags = 0;
+  if (hasInput(view, network.lengths)) flags |= kHasLengths;
+  if (hasInput(view, network.peephole)) flags |= kHasPeephole;
+  if (hasInput(view, 3)) flags |= kHasBias;
+  if (network.clips) flags |= kClips;
+  if (network.couples) flags |= kCouples;
+  for (size_t i = 0; i < view.outputs().size(); ++i)
+    if (view.output(i).present()) flags |= kHasSequence << i;
+  return flags;
+}
+
+std::vector<uint32_t> stepParameters(const OpView& view, const NetworkPlan& network) {
+  const Tensor& r = view.input(2);
+  const auto bias = lastStrides(view, 3);
+  const auto peephole = lastStrides(view, network.peephole);
+  std::vector<uint32_t> words{r.strides[1], r.strides[2], r.strides[3], lastStrides(view, network.lengths)[1],
+                              bias[0],      bias[1],      peephole[0],  peephole[1]};
+  for (size_t i = 0; i < 3; ++i) {
+    const std::array<uint32_t, kMaxRank> strides =
+        i < view.outputs().size() ? view.output(i).strides : std::array<uint32_t, kMaxRank>{};
+    // Those of one step have no stride of steps.
+    words.insert(words.end(), strides.begin() + (i == 0 ? 0 : 1), strides.begin() + (i == 0 ? 4 : 5));
+  }
+  for (uint32_t d = 0; d < r.sizes[1]; ++d)
+    for (uint32_t which = 0; which < 3; ++which) {
+      const uint32_t given = std::min(which, network.activations - 1);
+      const Activation& activation = view.activations()[d * network.activations + given];
+      words.insert(words.end(), {static_cast<uint32_t>(activation.type), floatBits(activation.parameters[0]),
+                                 floatBits(activation.parameters[1]), 0});
+    }
+  return words;
+}
+
 // The projections of all steps at once, then a dispatch or two a step, which read the state of the one before.
 Result<Plan> planNetwork(const OpView& view, const Caps& caps, const NetworkPlan& network) {
   constexpr uint32_t kMostSteps = 1 << 16;
@@ -113,7 +154,6 @@ Result<Plan> planNetwork(const OpView& view, const Caps& caps, const NetworkPlan
   const Tensor& x = view.input(0);
   const Tensor& w = view.input(1);
   const Tensor& r = view.input(2);
-  const Tensor& bias = view.input(3);
   const uint32_t steps = x.sizes[1];
   const uint32_t batch = x.sizes[2];
   const uint32_t directions = r.sizes[1];
@@ -135,10 +175,7 @@ Result<Plan> planNetwork(const OpView& view, const Caps& caps, const NetworkPlan
   const auto stateAt = [&](uint64_t array) { return static_cast<uint32_t>(projections + array * items); };
 
   // Absent tensors are bound others in their place, which the kernels leave alone.
-  const auto inputOr = [&](size_t index) {
-    return builder.input(index != 0 && view.input(index).present() ? index : 2);
-  };
-  const auto present = [&](size_t index) { return index != 0 && view.input(index).present(); };
+  const auto inputOr = [&](size_t index) { return builder.input(hasInput(view, index) ? index : 2); };
   const auto outputOr = [&](size_t index) {
     return index < view.outputs().size() && view.output(index).present() ? builder.output(index) : state;
   };
@@ -147,58 +184,31 @@ Result<Plan> planNetwork(const OpView& view, const Caps& caps, const NetworkPlan
     const size_t source = array == 0 ? network.hiddenInit : network.cellInit;
     if (array != 0 && source == 0) continue;
     Walk walk;
-    if (present(source)) {
+    if (hasInput(view, source)) {
       const Tensor* operands[] = {&view.input(source)};
       walk = makeWalk(view.input(source).sizeSpan(), operands);
       walk.coalesce();
     }
     if (auto error = builder.addItems(typedKernel("recurrent_state", x.type, caps), items,
-                                      {static_cast<uint32_t>(items), walk.rank, stateAt(array), present(source)},
+                                      {static_cast<uint32_t>(items), walk.rank, stateAt(array), hasInput(view, source)},
                                       {inputOr(source), state}, builder.parameters(walk)))
       return *error;
   }
 
-  const auto biasStrides = present(3) ? std::array{bias.strides[2], bias.strides[3]} : std::array{0u, 0u};
+  const auto biasStrides = lastStrides(view, 3);
   const uint64_t elements = uint64_t{steps} * batch;
   if (auto error = builder.add(
           typedKernel("recurrent_project", x.type, caps),
           divideUp(elements, kTile) * divideUp(rows, kTile) * directions,
-          {static_cast<uint32_t>(elements), batch, x.sizes[3], rows, present(3), network.recurrentRows * hidden},
+          {static_cast<uint32_t>(elements), batch, x.sizes[3], rows, hasInput(view, 3), network.recurrentRows * hidden},
           {builder.input(0), builder.input(1), inputOr(3), state},
           builder.parameters(std::vector<uint32_t>{x.strides[1], x.strides[2], x.strides[3], 0, w.strides[1],
                                                    w.strides[2], w.strides[3], 0, biasStrides[0], biasStrides[1], 0,
                                                    0})))
     return *error;
 
-  uint32_t flags = 0;
-  if (present(network.lengths)) flags |= kHasLengths;
-  if (present(network.peephole)) flags |= kHasPeephole;
-  if (present(3)) flags |= kHasBias;
-  if (network.clips) flags |= kClips;
-  if (network.couples) flags |= kCouples;
-  for (size_t i = 0; i < view.outputs().size(); ++i)
-    if (view.output(i).present()) flags |= kHasSequence << i;
-  const auto lengthStride = present(network.lengths) ? view.input(network.lengths).strides[3] : 0;
-  const auto peepholeStrides = present(network.peephole) ? std::array{view.input(network.peephole).strides[2],
-                                                                      view.input(network.peephole).strides[3]}
-                                                         : std::array{0u, 0u};
-  std::vector<uint32_t> parameters{r.strides[1],   r.strides[2],   r.strides[3],       lengthStride,
-                                   biasStrides[0], biasStrides[1], peepholeStrides[0], peepholeStrides[1]};
-  for (size_t i = 0; i < 3; ++i) {
-    const std::array<uint32_t, kMaxRank> strides =
-        i < view.outputs().size() ? view.output(i).strides : std::array<uint32_t, kMaxRank>{};
-    // Those of one step have no stride of steps.
-    parameters.insert(parameters.end(), strides.begin() + (i == 0 ? 0 : 1), strides.begin() + (i == 0 ? 4 : 5));
-  }
-  for (uint32_t d = 0; d < directions; ++d)
-    for (uint32_t which = 0; which < 3; ++which) {
-      const uint32_t given = std::min(which, network.activations - 1);
-      const Activation& activation = view.activations()[d * network.activations + given];
-      parameters.insert(parameters.end(),
-                        {static_cast<uint32_t>(activation.type), std::bit_cast<uint32_t>(activation.parameters[0]),
-                         std::bit_cast<uint32_t>(activation.parameters[1]), 0});
-    }
-  const uint32_t parametersAt = builder.parameters(parameters);
+  const uint32_t flags = stepFlags(view, network);
+  const uint32_t parametersAt = builder.parameters(stepParameters(view, network));
   const uint32_t firstBackward = network.direction == DML_RECURRENT_NETWORK_DIRECTION_FORWARD    ? directions
                                  : network.direction == DML_RECURRENT_NETWORK_DIRECTION_BACKWARD ? 0
                                                                                                  : 1;
@@ -210,7 +220,7 @@ Result<Plan> planNetwork(const OpView& view, const Caps& caps, const NetworkPlan
       if (auto error = builder.add(
               typedKernel("recurrent_step", x.type, caps), divideUp(items, kItemsPerGroup),
               {step, steps, batch, hidden, directions, rows, flags, stateAt(step % 2), stateAt(1 - step % 2),
-               stateAt(2), stateAt(3), stateAt(4), std::bit_cast<uint32_t>(network.clip), firstBackward},
+               stateAt(2), stateAt(3), stateAt(4), floatBits(network.clip), firstBackward},
               buffers, parametersAt, {{0, kind}}))
         return *error;
   return builder.finish();

@@ -3,7 +3,6 @@
 #include <limits>
 #include <span>
 
-#include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/spread.h"
@@ -169,7 +168,7 @@ Result<Plan> planReduction(const OpView& view, const Caps& caps) {
                                      partials.first,
                                      partials.firstIndex};
     return builder.add(
-        cat("reduce.", shortTypeName(x.type)), spread.row ? tasks : divideUp(tasks, kGroupSize), push, {from, to},
+        cat("reduce.", shortTypeName(x.type)), taskGroups(tasks, spread.row), push, {from, to},
         builder.parameters(words),
         {{0, static_cast<uint32_t>(reduction.function)}, {1, spread.row}, {2, partials.read}, {3, partials.written}});
   };

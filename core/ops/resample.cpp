@@ -1,12 +1,10 @@
 // Resampling of images and its gradients.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "core/checked.h"
 #include "core/element_text.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
@@ -116,8 +114,6 @@ Fixed fixedOf(double value) {
 // Within what fixedOf and floats take.
 double bounded(double value) { return std::isnan(value) ? 0 : std::clamp(value, -0x1p60, 0x1p60); }
 
-uint32_t floatBits(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
-
 // A dimension whose places are not the coordinates themselves.
 struct Axis {
   double step = 1;
@@ -136,16 +132,14 @@ double mostTerms(const Axis& axis, bool gradient) {
   return std::clamp<double>(std::max({inner, before, behind}), 1, axis.inputSize);
 }
 
-Result<Plan> planResampling(const OpView& view, const Caps& caps, const Resampling& resampling) {
-  constexpr uint32_t kCopied = 0xffffffff;
-  constexpr double kRowTerms = 128;  // worth a workgroup
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+constexpr uint32_t kCopied = 0xffffffff;
 
-  // Axes are the innermost dimension's first in every layout, so that results are the same bits in all of them.
+// Says of each dimension which of the axes it is, or kCopied. Axes are the innermost dimension's first in every layout,
+// so that results are the same bits in all of them.
+std::vector<Axis> axesOf(const Resampling& resampling, const Tensor& x, const Tensor& y,
+                         std::vector<uint32_t>& axisOf) {
   std::vector<Axis> axes;
-  std::vector<uint32_t> axisOf(y.rank, kCopied);
+  axisOf.assign(y.rank, kCopied);
   for (uint32_t d = y.rank; d-- > 0;) {
     const Resampling::Dimension& dimension = resampling.dimensions[d];
     Axis axis;
@@ -163,6 +157,16 @@ Result<Plan> planResampling(const OpView& view, const Caps& caps, const Resampli
     axisOf[d] = static_cast<uint32_t>(axes.size());
     axes.push_back(axis);
   }
+  return axes;
+}
+
+Result<Plan> planResampling(const OpView& view, const Caps& caps, const Resampling& resampling) {
+  constexpr double kRowTerms = 128;  // worth a workgroup
+  PlanBuilder builder(view, caps);
+  const Tensor& x = view.input(0);
+  const Tensor& y = view.output();
+  std::vector<uint32_t> axisOf;
+  const std::vector<Axis> axes = axesOf(resampling, x, y, axisOf);
 
   // Output dimensions, the one of the smallest stride first.
   std::vector<uint32_t> order(y.rank);
@@ -174,9 +178,8 @@ Result<Plan> planResampling(const OpView& view, const Caps& caps, const Resampli
   uint32_t rank = 0;
   for (const uint32_t d : order) {
     if (y.sizes[d] == 1 && axisOf[d] == kCopied) continue;
-    const Divisor divisor = makeDivisor(y.sizes[d]);
-    words.insert(words.end(), {y.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2, x.strides[d],
-                               y.strides[d], axisOf[d], 0});
+    appendDivisor(words, y.sizes[d]);
+    words.insert(words.end(), {x.strides[d], y.strides[d], axisOf[d], 0});
     ++rank;
   }
   const auto axisAt = static_cast<uint32_t>(words.size() / 4);
@@ -200,8 +203,8 @@ Result<Plan> planResampling(const OpView& view, const Caps& caps, const Resampli
   if (resampling.gradient || stretched) {
     const uint32_t mode = !resampling.gradient ? 0 : resampling.linear ? 2 : 1;
     const bool row = terms >= kRowTerms;
-    error = builder.add(typedKernel("resample_sum", x.type, caps), row ? count : divideUp(count, kGroupSize), push,
-                        buffers, parameters, {{0, mode}, {1, axisCount}, {2, row}});
+    error = builder.add(typedKernel("resample_sum", x.type, caps), taskGroups(count, row), push, buffers, parameters,
+                        {{0, mode}, {1, axisCount}, {2, row}});
   } else if (resampling.linear) {
     error = builder.addItems(typedKernel("resample_linear", x.type, caps), count, {count, rank, axisAt}, buffers,
                              parameters, {{0, axisCount}});
@@ -263,6 +266,13 @@ Result<Plan> planResampleGrad1(const OpView& view, const Caps& caps) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
+// `count` is the index of DimensionCount.
+#define DIMPLE_SCALES_WITH_OFFSETS(S, count)                                             \
+  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, Scales, FloatArray, count), \
+      DIMPLE_ARRAY(S, InputPixelOffsets, FloatArray, count), DIMPLE_ARRAY(S, OutputPixelOffsets, FloatArray, count)
+#define DIMPLE_ROUNDED_INTERPOLATION(S) \
+  DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes), DIMPLE_ENUM(S, RoundingDirection, kAxisDirections)
+
 template <class S>
 constexpr Field kUpsample2DFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
                                        DIMPLE_ATTRIBUTE(S, ScaleSize, Size2D),
@@ -272,48 +282,22 @@ constexpr Field kResampleFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT
                                      DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
                                      DIMPLE_ATTRIBUTE(S, ScaleCount, UInt), DIMPLE_ARRAY(S, Scales, FloatArray, 3)};
 template <class S>
-constexpr Field kResample1Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                      DIMPLE_OUTPUT(S, OutputTensor),
+constexpr Field kResample1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
                                       DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                      DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                      DIMPLE_ARRAY(S, Scales, FloatArray, 3),
-                                      DIMPLE_ARRAY(S, InputPixelOffsets, FloatArray, 3),
-                                      DIMPLE_ARRAY(S, OutputPixelOffsets, FloatArray, 3)};
+                                      DIMPLE_SCALES_WITH_OFFSETS(S, 3)};
 template <class S>
-constexpr Field kResampleGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor),
-                                         DIMPLE_OUTPUT(S, OutputGradientTensor),
+constexpr Field kResampleGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor), DIMPLE_OUTPUT(S, OutputGradientTensor),
                                          DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                         DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                         DIMPLE_ARRAY(S, Scales, FloatArray, 3),
-                                         DIMPLE_ARRAY(S, InputPixelOffsets, FloatArray, 3),
-                                         DIMPLE_ARRAY(S, OutputPixelOffsets, FloatArray, 3)};
+                                         DIMPLE_SCALES_WITH_OFFSETS(S, 3)};
 template <class S>
-constexpr Field kResample2Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                      DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                      DIMPLE_ENUM(S, RoundingDirection, kAxisDirections),
-                                      DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                      DIMPLE_ARRAY(S, Scales, FloatArray, 4),
-                                      DIMPLE_ARRAY(S, InputPixelOffsets, FloatArray, 4),
-                                      DIMPLE_ARRAY(S, OutputPixelOffsets, FloatArray, 4)};
+constexpr Field kResample2Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                      DIMPLE_ROUNDED_INTERPOLATION(S), DIMPLE_SCALES_WITH_OFFSETS(S, 4)};
 template <class S>
-constexpr Field kResampleGrad1Fields[] = {DIMPLE_INPUT(S, InputGradientTensor),
-                                          DIMPLE_OUTPUT(S, OutputGradientTensor),
-                                          DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                          DIMPLE_ENUM(S, RoundingDirection, kAxisDirections),
-                                          DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                          DIMPLE_ARRAY(S, Scales, FloatArray, 4),
-                                          DIMPLE_ARRAY(S, InputPixelOffsets, FloatArray, 4),
-                                          DIMPLE_ARRAY(S, OutputPixelOffsets, FloatArray, 4)};
+constexpr Field kResampleGrad1Fields[] = {DIMPLE_INPUT(S, InputGradientTensor), DIMPLE_OUTPUT(S, OutputGradientTensor),
+                                          DIMPLE_ROUNDED_INTERPOLATION(S), DIMPLE_SCALES_WITH_OFFSETS(S, 4)};
 template <class S>
-constexpr Field kResample3Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                      DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                      DIMPLE_ENUM(S, RoundingDirection, kAxisDirections),
-                                      DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                      DIMPLE_ARRAY(S, Scales, FloatArray, 4),
-                                      DIMPLE_ARRAY(S, InputPixelOffsets, FloatArray, 4),
-                                      DIMPLE_ARRAY(S, OutputPixelOffsets, FloatArray, 4),
+constexpr Field kResample3Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                      DIMPLE_ROUNDED_INTERPOLATION(S), DIMPLE_SCALES_WITH_OFFSETS(S, 4),
                                       DIMPLE_ATTRIBUTE(S, Antialiased, Bool)};
 
 constexpr TypeHistory kUpsample2DTypes{{k1_0, kFloats, 4, 5}};
@@ -324,26 +308,19 @@ constexpr TypeHistory kResample2Types{{k5_1, kFloats, 1, 4}, {k6_2, kFloats | kI
 constexpr TypeHistory kResampleGrad1Types{{k5_1, kFloats, 1, 4}};
 constexpr TypeHistory kResample3Types{{k6_4, kFloats | kInts8, 1, 4}};
 
-constexpr TensorRule kUpsample2DRules[] = {{kUpsample2DTypes}, {kUpsample2DTypes, sameTypeAndRank(0)}};
-constexpr TensorRule kResampleRules[] = {{kResampleTypes}, {kResampleTypes, sameTypeAndRank(0)}};
-constexpr TensorRule kResample1Rules[] = {{kResample1Types}, {kResample1Types, sameTypeAndRank(0)}};
-constexpr TensorRule kResampleGradRules[] = {{kResampleGradTypes}, {kResampleGradTypes, sameTypeAndRank(0)}};
-constexpr TensorRule kResample2Rules[] = {{kResample2Types}, {kResample2Types, sameTypeAndRank(0)}};
-constexpr TensorRule kResampleGrad1Rules[] = {{kResampleGrad1Types}, {kResampleGrad1Types, sameTypeAndRank(0)}};
-constexpr TensorRule kResample3Rules[] = {{kResample3Types}, {kResample3Types, sameTypeAndRank(0)}};
-
 constexpr OpSchema kSchemas[] = {
-    DIMPLE_ROW(UPSAMPLE_2D, kUpsample2DFields, kUpsample2DRules, false, false, checkUpsample, planUpsample),
-    DIMPLE_ROW(RESAMPLE, kResampleFields, kResampleRules, false, false, checkResample, planResample),
-    DIMPLE_ROW(RESAMPLE1, kResample1Fields, kResample1Rules, false, false,
+    DIMPLE_ROW(UPSAMPLE_2D, kUpsample2DFields, kInAndOutRules<kUpsample2DTypes>, false, false, checkUpsample,
+               planUpsample),
+    DIMPLE_ROW(RESAMPLE, kResampleFields, kInAndOutRules<kResampleTypes>, false, false, checkResample, planResample),
+    DIMPLE_ROW(RESAMPLE1, kResample1Fields, kInAndOutRules<kResample1Types>, false, false,
                checkResampleWithOffsets<DML_RESAMPLE1_OPERATOR_DESC>, planResample1),
-    DIMPLE_ROW(RESAMPLE_GRAD, kResampleGradFields, kResampleGradRules, false, false,
+    DIMPLE_ROW(RESAMPLE_GRAD, kResampleGradFields, kInAndOutRules<kResampleGradTypes>, false, false,
                checkResampleWithOffsets<DML_RESAMPLE_GRAD_OPERATOR_DESC>, planResampleGrad),
-    DIMPLE_ROW(RESAMPLE2, kResample2Fields, kResample2Rules, false, false,
+    DIMPLE_ROW(RESAMPLE2, kResample2Fields, kInAndOutRules<kResample2Types>, false, false,
                checkResampleWithOffsets<DML_RESAMPLE2_OPERATOR_DESC>, planResample2<DML_RESAMPLE2_OPERATOR_DESC>),
-    DIMPLE_ROW(RESAMPLE_GRAD1, kResampleGrad1Fields, kResampleGrad1Rules, false, false,
+    DIMPLE_ROW(RESAMPLE_GRAD1, kResampleGrad1Fields, kInAndOutRules<kResampleGrad1Types>, false, false,
                checkResampleWithOffsets<DML_RESAMPLE_GRAD1_OPERATOR_DESC>, planResampleGrad1),
-    DIMPLE_ROW(RESAMPLE3, kResample3Fields, kResample3Rules, false, false,
+    DIMPLE_ROW(RESAMPLE3, kResample3Fields, kInAndOutRules<kResample3Types>, false, false,
                checkResampleWithOffsets<DML_RESAMPLE3_OPERATOR_DESC>, planResample2<DML_RESAMPLE3_OPERATOR_DESC>),
 };
 

@@ -1,7 +1,6 @@
 // Regions of interest.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <initializer_list>
 #include <vector>
@@ -96,17 +95,12 @@ Status checkRoiAlignGrad(const OpView& view) {
 
 constexpr uint64_t kRowElements = 256;  // that an output element may depend on, worth a workgroup
 
-uint32_t floatBits(FLOAT value) { return std::bit_cast<uint32_t>(value); }
-
 void append(std::vector<uint32_t>& words, const std::array<uint32_t, kMaxRank>& values) {
   words.insert(words.end(), values.begin(), values.begin() + 4);
 }
 
 void appendDivisors(std::vector<uint32_t>& words, const Tensor& tensor) {
-  for (uint32_t d = 1; d < 4; ++d) {
-    const Divisor divisor = makeDivisor(tensor.sizes[d]);
-    words.insert(words.end(), {tensor.sizes[d], divisor.multiplier, divisor.shift1, divisor.shift2});
-  }
+  for (uint32_t d = 1; d < 4; ++d) appendDivisor(words, tensor.sizes[d]);
 }
 
 // Strides of a tensor's last two dimensions.
@@ -129,10 +123,9 @@ Result<Plan> planRoiPooling(const OpView& view, const Caps& caps) {
   appendDivisors(words, y);
   const auto count = static_cast<uint32_t>(y.elements);
   const bool row = uint64_t{x.sizes[2]} * x.sizes[3] / (uint64_t{y.sizes[2]} * y.sizes[3]) >= kRowElements;
-  if (auto error =
-          builder.add(typedKernel("roi_pooling", x.type, caps), row ? count : divideUp(count, kGroupSize),
-                      {count, floatBits(desc.SpatialScale)}, {builder.input(0), builder.input(1), builder.output()},
-                      builder.parameters(words), {{0, row}}))
+  if (auto error = builder.add(
+          typedKernel("roi_pooling", x.type, caps), taskGroups(count, row), {count, floatBits(desc.SpatialScale)},
+          {builder.input(0), builder.input(1), builder.output()}, builder.parameters(words), {{0, row}}))
     return *error;
   return builder.finish();
 }
@@ -203,7 +196,7 @@ Result<Plan> planRoiAlign(const OpView& view, const Caps& caps) {
   const auto count = static_cast<uint32_t>(y.elements);
   const bool row = takesRow(sampling, x, y);
   if (auto error =
-          builder.add(typedKernel("roi_align", x.type, caps), row ? count : divideUp(count, kGroupSize), {count},
+          builder.add(typedKernel("roi_align", x.type, caps), taskGroups(count, row), {count},
                       {builder.input(0), builder.input(1), builder.input(2), builder.output()}, parameters,
                       {{0, sampling.linear}, {1, sampling.align.function == DML_REDUCE_FUNCTION_MAX}, {2, row}}))
     return *error;
@@ -235,10 +228,9 @@ Result<Plan> planRoiAlignGrad(const OpView& view, const Caps& caps) {
     samples = builder.allocateTemporary(bytes);
     const auto count = static_cast<uint32_t>(crop.elements);
     const bool row = takesRow(sampling, image, crop);
-    if (auto error =
-            builder.add(cat("roi_align_argmax.", shortTypeName(crop.type)), row ? count : divideUp(count, kGroupSize),
-                        {count}, {builder.input(0), builder.input(2), builder.input(3), samples}, parameters,
-                        {{0, sampling.linear}, {1, 1}, {2, row}}))
+    if (auto error = builder.add(cat("roi_align_argmax.", shortTypeName(crop.type)), taskGroups(count, row), {count},
+                                 {builder.input(0), builder.input(2), builder.input(3), samples}, parameters,
+                                 {{0, sampling.linear}, {1, 1}, {2, row}}))
       return *error;
     samples.writes = false;
   }
@@ -246,10 +238,9 @@ Result<Plan> planRoiAlignGrad(const OpView& view, const Caps& caps) {
     constexpr uint32_t kRowRegions = 64;  // worth a workgroup
     const auto count = static_cast<uint32_t>(imageGradient.elements);
     const bool row = crop.sizes[0] >= kRowRegions;
-    if (auto error =
-            builder.add(typedKernel("roi_align_grad", crop.type, caps), row ? count : divideUp(count, kGroupSize),
-                        {count}, {builder.input(1), builder.input(2), builder.input(3), samples, builder.output(0)},
-                        parameters, {{0, sampling.linear}, {1, maximum}, {2, row}}))
+    if (auto error = builder.add(typedKernel("roi_align_grad", crop.type, caps), taskGroups(count, row), {count},
+                                 {builder.input(1), builder.input(2), builder.input(3), samples, builder.output(0)},
+                                 parameters, {{0, sampling.linear}, {1, maximum}, {2, row}}))
       return *error;
   }
   if (regionGradient.present()) {
@@ -270,32 +261,29 @@ template <class S>
 constexpr Field kRoiPoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, ROITensor),
                                        DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, SpatialScale, Float),
                                        DIMPLE_ATTRIBUTE(S, PooledSize, Size2D)};
+
+#define DIMPLE_ROI_SAMPLING(S)                                                                                 \
+  DIMPLE_ENUM(S, ReductionFunction, kReduceFunctions), DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes), \
+      DIMPLE_ATTRIBUTE(S, SpatialScaleX, Float), DIMPLE_ATTRIBUTE(S, SpatialScaleY, Float)
+#define DIMPLE_ROI_OFFSETS(S) \
+  DIMPLE_ATTRIBUTE(S, InputPixelOffset, Float), DIMPLE_ATTRIBUTE(S, OutputPixelOffset, Float)
+#define DIMPLE_ROI_SAMPLE_COUNTS(S) \
+  DIMPLE_ATTRIBUTE(S, MinimumSamplesPerOutput, UInt), DIMPLE_ATTRIBUTE(S, MaximumSamplesPerOutput, UInt)
+
 template <class S>
-constexpr Field kRoiAlignFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                     DIMPLE_INPUT(S, ROITensor),
-                                     DIMPLE_INPUT(S, BatchIndicesTensor),
-                                     DIMPLE_OUTPUT(S, OutputTensor),
-                                     DIMPLE_ENUM(S, ReductionFunction, kReduceFunctions),
-                                     DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                     DIMPLE_ATTRIBUTE(S, SpatialScaleX, Float),
-                                     DIMPLE_ATTRIBUTE(S, SpatialScaleY, Float),
-                                     DIMPLE_ATTRIBUTE(S, OutOfBoundsInputValue, Float),
-                                     DIMPLE_ATTRIBUTE(S, MinimumSamplesPerOutput, UInt),
-                                     DIMPLE_ATTRIBUTE(S, MaximumSamplesPerOutput, UInt)};
+constexpr Field kRoiAlignFields[] = {
+    DIMPLE_INPUT(S, InputTensor),   DIMPLE_INPUT(S, ROITensor), DIMPLE_INPUT(S, BatchIndicesTensor),
+    DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ROI_SAMPLING(S),     DIMPLE_ATTRIBUTE(S, OutOfBoundsInputValue, Float),
+    DIMPLE_ROI_SAMPLE_COUNTS(S)};
 template <class S>
 constexpr Field kRoiAlign1Fields[] = {DIMPLE_INPUT(S, InputTensor),
                                       DIMPLE_INPUT(S, ROITensor),
                                       DIMPLE_INPUT(S, BatchIndicesTensor),
                                       DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ENUM(S, ReductionFunction, kReduceFunctions),
-                                      DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                      DIMPLE_ATTRIBUTE(S, SpatialScaleX, Float),
-                                      DIMPLE_ATTRIBUTE(S, SpatialScaleY, Float),
-                                      DIMPLE_ATTRIBUTE(S, InputPixelOffset, Float),
-                                      DIMPLE_ATTRIBUTE(S, OutputPixelOffset, Float),
+                                      DIMPLE_ROI_SAMPLING(S),
+                                      DIMPLE_ROI_OFFSETS(S),
                                       DIMPLE_ATTRIBUTE(S, OutOfBoundsInputValue, Float),
-                                      DIMPLE_ATTRIBUTE(S, MinimumSamplesPerOutput, UInt),
-                                      DIMPLE_ATTRIBUTE(S, MaximumSamplesPerOutput, UInt),
+                                      DIMPLE_ROI_SAMPLE_COUNTS(S),
                                       DIMPLE_ATTRIBUTE(S, AlignRegionsToCorners, Bool)};
 template <class S>
 constexpr Field kRoiAlignGradFields[] = {DIMPLE_OPTIONAL_INPUT(S, InputTensor),
@@ -304,42 +292,32 @@ constexpr Field kRoiAlignGradFields[] = {DIMPLE_OPTIONAL_INPUT(S, InputTensor),
                                          DIMPLE_INPUT(S, BatchIndicesTensor),
                                          DIMPLE_OPTIONAL_OUTPUT(S, OutputGradientTensor),
                                          DIMPLE_OPTIONAL_OUTPUT(S, OutputROIGradientTensor),
-                                         DIMPLE_ENUM(S, ReductionFunction, kReduceFunctions),
-                                         DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                         DIMPLE_ATTRIBUTE(S, SpatialScaleX, Float),
-                                         DIMPLE_ATTRIBUTE(S, SpatialScaleY, Float),
-                                         DIMPLE_ATTRIBUTE(S, InputPixelOffset, Float),
-                                         DIMPLE_ATTRIBUTE(S, OutputPixelOffset, Float),
-                                         DIMPLE_ATTRIBUTE(S, MinimumSamplesPerOutput, UInt),
-                                         DIMPLE_ATTRIBUTE(S, MaximumSamplesPerOutput, UInt),
+                                         DIMPLE_ROI_SAMPLING(S),
+                                         DIMPLE_ROI_OFFSETS(S),
+                                         DIMPLE_ROI_SAMPLE_COUNTS(S),
                                          DIMPLE_ATTRIBUTE(S, AlignRegionsToCorners, Bool)};
 
 constexpr TypeHistory kRoiPoolingTypes{{k1_0, kFloats, 4, 4}};
-constexpr TypeHistory kRoiAlignTypes{{k3_0, kFloats, 4, 4}};
-constexpr TypeHistory kRoiAlign1Types{{k4_0, kFloats, 4, 4}};
 constexpr TypeHistory kRoiAlignGradTypes{{k4_1, kFloats, 4, 4}};
 constexpr TypeHistory kRoiAlignGradROITypes{{k4_1, kFloats, 2, 4}};
 
 constexpr TensorRule kRoiPoolingRules[] = {
     {kRoiPoolingTypes}, {kRoiPoolingTypes, sameType(0)}, {kRoiPoolingTypes, sameType(0)}};
-constexpr TensorRule kRoiAlignRules[] = {{kRoiAlignTypes},
-                                         {{{k3_0, kFloats, 2, 4}}, sameType(0)},
-                                         {{{k3_0, kUInt32, 1, 4}, {k5_0, kUnsignedIndices, 1, 4}}},
-                                         {kRoiAlignTypes, sameType(0)}};
-constexpr TensorRule kRoiAlign1Rules[] = {{kRoiAlign1Types},
-                                          {{{k4_0, kFloats, 2, 4}}, sameType(0)},
-                                          {{{k4_0, kUInt32, 1, 4}, {k5_0, kUnsignedIndices, 1, 4}}},
-                                          {kRoiAlign1Types, sameType(0)}};
+template <DML_FEATURE_LEVEL since>
+constexpr TensorRule kRoiAlignRules[] = {{{{since, kFloats, 4, 4}}},
+                                         {{{since, kFloats, 2, 4}}, sameType(0)},
+                                         {{{since, kUInt32, 1, 4}, {k5_0, kUnsignedIndices, 1, 4}}},
+                                         {{{since, kFloats, 4, 4}}, sameType(0)}};
 constexpr TensorRule kRoiAlignGradRules[] = {
     {kRoiAlignGradTypes},      {kRoiAlignGradTypes, sameType(0)}, {kRoiAlignGradROITypes, sameType(1)},
     {{{k4_1, kUInt32, 1, 4}}}, {kRoiAlignGradTypes, {1, -1, 0}},  {kRoiAlignGradROITypes, like(2)}};
 
 constexpr OpSchema kSchemas[] = {
     DIMPLE_ROW(ROI_POOLING, kRoiPoolingFields, kRoiPoolingRules, false, false, checkRoiPooling, planRoiPooling),
-    DIMPLE_ROW(ROI_ALIGN, kRoiAlignFields, kRoiAlignRules, false, false, checkRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>,
-               planRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>),
-    DIMPLE_ROW(ROI_ALIGN1, kRoiAlign1Fields, kRoiAlign1Rules, false, false, checkRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>,
-               planRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>),
+    DIMPLE_ROW(ROI_ALIGN, kRoiAlignFields, kRoiAlignRules<k3_0>, false, false,
+               checkRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>, planRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>),
+    DIMPLE_ROW(ROI_ALIGN1, kRoiAlign1Fields, kRoiAlignRules<k4_0>, false, false,
+               checkRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>, planRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>),
     DIMPLE_ROW(ROI_ALIGN_GRAD, kRoiAlignGradFields, kRoiAlignGradRules, false, false, checkRoiAlignGrad,
                planRoiAlignGrad),
 };

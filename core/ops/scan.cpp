@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
@@ -59,7 +58,7 @@ Result<Plan> planScan(const OpView& view, const Caps& caps) {
     BufferRange in = reads ? builder.input(0) : totals;
     in.writes = false;
     return builder.add(
-        cat("scan.", shortTypeName(x.type)), spread.row ? tasks : divideUp(tasks, kGroupSize),
+        cat("scan.", shortTypeName(x.type)), taskGroups(tasks, spread.row),
         {rows, count, spread.chunks, spread.perChunk, kept.rank, x.strides[scan.axis], y.strides[scan.axis],
          scan.backward, scan.exclusive, 0},
         {in, writes ? builder.output() : totals, totals}, parameters,

@@ -1,7 +1,6 @@
 // SOFTMAX, LOG_SOFTMAX and HARDMAX.
 #include "core/ops/softmax.h"
 
-#include "core/checked.h"
 #include "core/op_view.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
@@ -31,7 +30,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
   appendWalk(words, kept);
   const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
   appendWalk(words, reduced);
-  return builder.add(typedKernel("softmax", x.type, builder.caps()), row ? rows : divideUp(rows, kGroupSize),
+  return builder.add(typedKernel("softmax", x.type, builder.caps()), taskGroups(rows, row),
                      {rows, length, kept.rank, reduced.rank, reducedAt}, {from, to}, builder.parameters(words),
                      {{0, static_cast<uint32_t>(function)}, {1, row}, {2, cached}});
 }

@@ -29,6 +29,10 @@ constexpr Relation sameRank(int8_t rule) { return {-1, rule, -1}; }
 constexpr Relation sameSizes(int8_t rule) { return {-1, rule, rule}; }
 constexpr Relation sameTypeAndRank(int8_t rule) { return {rule, rule, -1}; }
 
+// Rules of an input and an output of its type and rank.
+template <const TypeHistory& types>
+constexpr TensorRule kInAndOutRules[] = {{types}, {types, sameTypeAndRank(0)}};
+
 }  // namespace dimple
 
 // A row of a family's table: operator, fields (a template over the description structure), rules and the other columns

@@ -66,11 +66,6 @@ Status checkUnfold(const OpView& view) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-void appendSize(std::vector<uint32_t>& words, uint32_t size) {
-  const Divisor divisor = makeDivisor(size);
-  words.insert(words.end(), {size, divisor.multiplier, divisor.shift1, divisor.shift2});
-}
-
 Result<Plan> planUnfold(const OpView& view, const Caps& caps) {
   PlanBuilder builder(view, caps);
   const SlidingWindow window = windowOf(view.as<DML_UNFOLD_OPERATOR_DESC>());
@@ -84,7 +79,7 @@ Result<Plan> planUnfold(const OpView& view, const Caps& caps) {
   const auto addDigit = [&](uint64_t size, uint32_t outputStride, uint32_t inputStride, uint32_t step,
                             uint32_t dimension) {
     if (size == 1) return;
-    appendSize(words, static_cast<uint32_t>(size));
+    appendDivisor(words, static_cast<uint32_t>(size));
     words.insert(words.end(), {outputStride, inputStride, step, dimension});
     ++digits;
   };
@@ -148,7 +143,7 @@ Result<Plan> planFold(const OpView& view, const Caps& caps) {
   uint32_t elements = 1;  // of the window
   for (uint32_t d = 0; d < window.dimensionCount; ++d) elements *= window.sizes[d];
   for (uint32_t d = y.rank; d-- > 0;) {
-    appendSize(words, y.sizes[d]);
+    appendDivisor(words, y.sizes[d]);
     words.insert(words.end(), {y.strides[d], d == 0 ? x.strides[0] : d == 1 ? elements * x.strides[1] : 0, 0, 0});
   }
   const auto windowAt = static_cast<uint32_t>(words.size() / 4);
@@ -171,7 +166,7 @@ Result<Plan> planFold(const OpView& view, const Caps& caps) {
   const bool longSum = overlaps >= 64;  // worth a workgroup's reduction tree
   const bool wide = byteWidth(x.type) == 8;
   if (auto error = builder.add(wide ? sizedKernel("fold", x.type, caps) : typedKernel("fold", foldType(x.type), caps),
-                               longSum ? y.elements : divideUp(y.elements, kGroupSize),
+                               taskGroups(y.elements, longSum),
                                {static_cast<uint32_t>(y.elements), y.rank, window.dimensionCount, windowAt},
                                {builder.input(0), builder.output()}, builder.parameters(words),
                                {{0, longSum}, {1, x.type == DML_TENSOR_DATA_TYPE_FLOAT64}}))

@@ -1,7 +1,6 @@
 #include "core/ops/winograd.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "core/checked.h"
 #include "core/text.h"
@@ -95,12 +94,6 @@ constexpr Algorithm kAlgorithms[] = {
     {"winograd_output_2", 2, refusesSmallTile},
 };
 
-void appendDivisor(std::vector<uint32_t>& words, uint64_t size) {
-  const auto size32 = static_cast<uint32_t>(size);
-  const Divisor divisor = makeDivisor(size32);
-  words.insert(words.end(), {size32, divisor.multiplier, divisor.shift1, divisor.shift2});
-}
-
 std::vector<uint32_t> parameterWords(const OpView& view, const Work& work) {
   const auto& desc = view.as<Desc>();
   const Tensor& x = view.input(0);
@@ -121,7 +114,7 @@ std::vector<uint32_t> parameterWords(const OpView& view, const Work& work) {
   words.insert(words.end(), {static_cast<uint32_t>(work.channels), static_cast<uint32_t>(work.filters),
                              static_cast<uint32_t>(work.columns), 0});
   for (const uint64_t size : {uint64_t{work.across}, uint64_t{work.down}, work.columnPitch, work.filterPitch})
-    appendDivisor(words, size);
+    appendDivisor(words, static_cast<uint32_t>(size));
   return words;
 }
 
@@ -182,12 +175,11 @@ Status addDispatches(PlanBuilder& builder, const Work& work, const FloatFinish& 
   if (auto error = addProducts(builder, work, *filters, input, sums)) return error;
   sums.writes = false;
   const uint64_t items = work.filterPitch * work.columnPitch;
-  return builder.addItems(
-      kernel("output"), items,
-      {static_cast<uint32_t>(items), hasBias ? 1u : 0u, std::bit_cast<uint32_t>(finish.activation.parameters[0]),
-       std::bit_cast<uint32_t>(finish.activation.parameters[1])},
-      {sums, builder.input(0), builder.input(1), builder.input(hasBias ? 2 : 0), builder.output()}, parameters,
-      {{1, static_cast<uint32_t>(finish.activation.type)}});
+  return builder.addItems(kernel("output"), items,
+                          {static_cast<uint32_t>(items), hasBias ? 1u : 0u, floatBits(finish.activation.parameters[0]),
+                           floatBits(finish.activation.parameters[1])},
+                          {sums, builder.input(0), builder.input(1), builder.input(hasBias ? 2 : 0), builder.output()},
+                          parameters, {{1, static_cast<uint32_t>(finish.activation.type)}});
 }
 
 }  // namespace

@@ -235,6 +235,8 @@ TEST_CASE("foreign and foreign-device objects are refused, not touched") {
   CHECK(f.device->CompileOperator(reinterpret_cast<IDMLOperator*>(junk), DML_EXECUTION_FLAG_NONE,
                                   IID_PPV_ARGS(&compiled)) == E_INVALIDARG);
   CHECK(f.device->CompileOperator(nullptr, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)) == E_INVALIDARG);
+  IDMLOperator* const released = f.create(kAddLine).Get();
+  CHECK(f.device->CompileOperator(released, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)) == E_INVALIDARG);
   CHECK(f.device->CompileOperator(other.create(kAddLine).Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)) ==
         E_INVALIDARG);
   CHECK(std::string(dimpleGetLastMessage()) == "op belongs to another device.");

@@ -9,6 +9,7 @@
 
 #include "backend_d3d12/d3d12.h"
 #include "tests/api/fixture.h"
+#include "tests/left_out.h"
 
 using namespace dimple::testing;
 
@@ -173,7 +174,8 @@ TEST_CASE("d3d12: a device without shader model 6.0 is refused, by name") {
   }
 }
 
-D3D12_TEST_CASE("d3d12: buffers that kernels cannot bind are misuse, with a sentence") {
+D3D12_TEST_CASE("d3d12: buffers that kernels cannot bind are misuse, with a sentence" *
+                leftOut(Run::QuickD3d12, "each of its devices compiles its kernel anew")) {
   const CheapHeaps cheapHeaps;
   const auto bind = [](D3D12_HEAP_TYPE heap, D3D12_RESOURCE_FLAGS flags) {
     Program program;

@@ -8,8 +8,8 @@
 
 #include "core/graph_schedule.h"
 #include "core/text.h"
+#include "tests/conformance/random.h"
 #include "tests/core/graph_builder.h"
-#include "tests/ops/random.h"
 
 namespace dimple::testing {
 namespace {

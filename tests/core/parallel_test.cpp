@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/plan.h"
+
 namespace dimple::testing {
 namespace {
 

@@ -8,7 +8,7 @@
 #include "core/op_view.h"
 #include "core/plan_builder.h"
 #include "core/text.h"
-#include "tests/ops/random.h"
+#include "tests/conformance/random.h"
 
 using namespace dimple;
 

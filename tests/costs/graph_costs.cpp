@@ -13,8 +13,8 @@
 #include <stdexcept>
 
 #include "core/text.h"
-#include "tests/ops/graph_runner.h"
-#include "tests/ops/model_graphs.h"
+#include "tests/conformance/graphs/graph_runner.h"
+#include "tests/conformance/graphs/model_graphs.h"
 
 namespace dimple::testing {
 namespace {

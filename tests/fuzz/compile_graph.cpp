@@ -3,7 +3,8 @@
 
 #include "core/desc_text.h"
 #include "core/graph_fuse.h"
-#include "tests/core/plan_check.h"
+#include "core/graph_plan.h"
+#include "tests/conformance/plan_check.h"
 #include "tests/null/hostile_graph.h"
 #include "tests/null/null_device.h"
 

@@ -9,10 +9,10 @@
 #include <new>
 #include <random>
 
+#include "clients/onnx/failure.h"
+#include "clients/onnx/mapper.h"
+#include "clients/onnx/session.h"
 #include "tests/null/null_context.h"
-#include "tools/onnx/failure.h"
-#include "tools/onnx/mapper.h"
-#include "tools/onnx/session.h"
 
 constexpr size_t kMostBytes = size_t{64} << 20;
 

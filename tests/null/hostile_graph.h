@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/graph.h"
+#include "core/op_view.h"
 
 namespace dimple::testing {
 

@@ -5,9 +5,10 @@
 
 #include "core/desc_text.h"
 #include "core/graph_fuse.h"
-#include "tests/core/plan_check.h"
+#include "core/graph_plan.h"
+#include "tests/conformance/plan_check.h"
+#include "tests/conformance/random.h"
 #include "tests/null/null_device.h"
-#include "tests/ops/random.h"
 
 using Microsoft::WRL::ComPtr;
 

@@ -14,8 +14,8 @@ namespace dimple::testing {
 namespace {
 
 template <class Base, class... Interfaces>
-class NullObject : public api::WithPrivateData<api::ComObject<Base, Interfaces..., ID3D12DeviceChild, ID3D12Object>,
-                                               const IUnknown*> {
+class NullObject
+    : public api::WithPrivateData<ComObject<Base, Interfaces..., ID3D12DeviceChild, ID3D12Object>, const IUnknown*> {
  public:
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID, void** ppv) override {
     if (ppv) *ppv = nullptr;
@@ -64,7 +64,7 @@ class NullList final : public NullObject<api::CommandListBase, ID3D12GraphicsCom
   void STDMETHODCALLTYPE ResourceBarrier(UINT, const D3D12_RESOURCE_BARRIER*) override {}
 };
 
-class NullContext final : public api::ComObject<IDimpleContext, IDimpleContext> {
+class NullContext final : public ComObject<IDimpleContext, IDimpleContext> {
  public:
   explicit NullContext(UINT64 mostBytes) : mostBytes_(mostBytes), device_(createNullDevice()) {}
 

@@ -1,6 +1,7 @@
 #include "tests/null/null_device.h"
 
 #include "api/device.h"
+#include "core/plan.h"
 
 namespace dimple::testing {
 namespace {
@@ -87,7 +88,7 @@ void hearMessages(IDMLDevice& device, std::vector<std::string>& heard) {
   const DimpleMessageCallback hear = [](void* context, DimpleMessageSeverity, HRESULT, const char* text) {
     static_cast<std::vector<std::string>*>(context)->emplace_back(text);
   };
-  api::Device::find(&device)->setCallback(hear, &heard);
+  api::Live<api::Device>::find(&device)->setCallback(hear, &heard);
 }
 
 }  // namespace dimple::testing

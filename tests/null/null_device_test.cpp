@@ -12,10 +12,10 @@
 #endif
 
 #include "core/desc_text.h"
+#include "tests/conformance/random.h"
 #include "tests/core/descriptions.h"
 #include "tests/core/graph_builder.h"
 #include "tests/null/hostile.h"
-#include "tests/ops/random.h"
 
 using Microsoft::WRL::ComPtr;
 

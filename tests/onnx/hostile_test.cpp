@@ -4,13 +4,13 @@
 #include <limits>
 #include <random>
 
+#include "clients/onnx/control_flow.h"
+#include "clients/onnx/failure.h"
+#include "clients/onnx/session.h"
+#include "tests/conformance/selection.h"
 #include "tests/gpu_test.h"
 #include "tests/onnx/model_builder.h"
 #include "tests/onnx/standard_tests.h"
-#include "tests/ops/selection.h"
-#include "tools/onnx/control_flow.h"
-#include "tools/onnx/failure.h"
-#include "tools/onnx/session.h"
 
 namespace dimple::testing {
 namespace {

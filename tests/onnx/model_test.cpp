@@ -5,9 +5,9 @@
 #include <fstream>
 #include <random>
 
+#include "clients/onnx/failure.h"
+#include "clients/onnx/mapper.h"
 #include "tests/onnx/model_builder.h"
-#include "tools/onnx/failure.h"
-#include "tools/onnx/mapper.h"
 
 namespace dimple::testing {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tools/onnx/text.h"
+#include "clients/onnx/text.h"
 
 namespace dimple::testing {
 namespace {

@@ -1,8 +1,8 @@
+#include "clients/onnx/failure.h"
+#include "tests/conformance/selection.h"
 #include "tests/gpu_test.h"
 #include "tests/onnx/onnx_run.h"
 #include "tests/onnx/standard_tests.h"
-#include "tests/ops/selection.h"
-#include "tools/onnx/failure.h"
 
 namespace dimple::testing {
 namespace {

@@ -3,14 +3,14 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "clients/files/image.h"
+#include "clients/ocr/detection.h"
+#include "clients/ocr/reader.h"
+#include "clients/onnx/failure.h"
 #include "tests/gpu_test.h"
 #include "tests/onnx/onnx_run.h"
 #include "tests/onnx/onnx_runtime.h"
 #include "tests/tool/tool_fixture.h"
-#include "tools/dimple/image.h"
-#include "tools/ocr/detection.h"
-#include "tools/ocr/reader.h"
-#include "tools/onnx/failure.h"
 
 namespace dimple::testing {
 namespace {

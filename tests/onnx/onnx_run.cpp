@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tools/onnx/failure.h"
-#include "tools/onnx/text.h"
+#include "clients/onnx/failure.h"
+#include "clients/onnx/text.h"
 
 namespace dimple::testing {
 

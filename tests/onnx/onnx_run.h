@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/ops/gpu.h"
-#include "tools/onnx/session.h"
+#include "clients/onnx/session.h"
+#include "tests/conformance/gpu.h"
 
 namespace dimple::testing {
 

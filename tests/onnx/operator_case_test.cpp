@@ -11,12 +11,12 @@
 #include <set>
 #include <sstream>
 
+#include "clients/onnx/failure.h"
+#include "clients/onnx/text.h"
+#include "tests/conformance/selection.h"
 #include "tests/gpu_test.h"
 #include "tests/onnx/model_builder.h"
 #include "tests/onnx/onnx_run.h"
-#include "tests/ops/selection.h"
-#include "tools/onnx/failure.h"
-#include "tools/onnx/text.h"
 
 namespace dimple::testing {
 namespace {

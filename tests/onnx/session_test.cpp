@@ -1,10 +1,10 @@
 // Models on a device: views, folding, several graphs, control flow, and what is refused.
 #include <cmath>
 
+#include "clients/onnx/failure.h"
 #include "tests/gpu_test.h"
 #include "tests/onnx/model_builder.h"
 #include "tests/onnx/onnx_run.h"
-#include "tools/onnx/failure.h"
 
 namespace dimple::testing {
 namespace {

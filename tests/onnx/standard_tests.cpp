@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tools/onnx/control_flow.h"
-#include "tools/onnx/failure.h"
-#include "tools/onnx/mapper.h"
-#include "tools/onnx/text.h"
+#include "clients/onnx/control_flow.h"
+#include "clients/onnx/failure.h"
+#include "clients/onnx/mapper.h"
+#include "clients/onnx/text.h"
 
 namespace dimple::testing {
 namespace {

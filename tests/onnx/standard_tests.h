@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/onnx/model.h"
+#include "clients/onnx/model.h"
 
 namespace dimple::testing {
 

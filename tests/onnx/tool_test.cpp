@@ -5,11 +5,11 @@
 #include <set>
 #include <sstream>
 
+#include "clients/files/image.h"
+#include "clients/files/npy.h"
+#include "clients/onnx/mapper.h"
 #include "tests/onnx/model_builder.h"
 #include "tests/tool/tool_fixture.h"
-#include "tools/dimple/image.h"
-#include "tools/dimple/npy.h"
-#include "tools/onnx/mapper.h"
 
 namespace dimple::testing {
 namespace {

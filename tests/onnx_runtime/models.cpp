@@ -35,8 +35,8 @@
 #define ORT_API_MANUAL_INIT
 #include <onnxruntime_cxx_api.h>
 
+#include "clients/files/npy.h"
 #include "core/text.h"
-#include "tools/dimple/npy.h"
 
 namespace dimple::testing {
 namespace {

@@ -13,13 +13,13 @@
 #include <dimple.h>
 #include <wrl/client.h>
 
+#include "clients/files/image.h"
+#include "clients/files/npy.h"
+#include "clients/ocr/reader.h"
+#include "clients/onnx/failure.h"
+#include "clients/onnx/session.h"
 #include "tests/onnx/networks.h"
 #include "tests/onnx/standard_tests.h"
-#include "tools/dimple/image.h"
-#include "tools/dimple/npy.h"
-#include "tools/ocr/reader.h"
-#include "tools/onnx/failure.h"
-#include "tools/onnx/session.h"
 
 namespace dimple::testing {
 namespace {

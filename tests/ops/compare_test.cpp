@@ -7,9 +7,9 @@
 #include <span>
 
 #include "core/text.h"
+#include "tests/conformance/case_runner.h"
+#include "tests/conformance/selection.h"
 #include "tests/gpu_test.h"
-#include "tests/ops/case_runner.h"
-#include "tests/ops/selection.h"
 
 namespace dimple::testing {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/text.h"
+#include "tests/conformance/case_runner.h"
 #include "tests/gpu_test.h"
-#include "tests/ops/case_runner.h"
 
 namespace dimple::testing {
 namespace {

@@ -1,5 +1,5 @@
 // Whether the generated cases cover what they should, before any of them runs.
-#include "tests/ops/generator.h"
+#include "tests/conformance/generators/generator.h"
 
 #include <doctest.h>
 
@@ -9,7 +9,8 @@
 
 #include "core/op_view.h"
 #include "core/text.h"
-#include "tests/ops/test_case.h"
+#include "tests/conformance/test_case.h"
+#include "tests/left_out.h"
 
 namespace dimple::testing {
 namespace {
@@ -76,7 +77,8 @@ std::vector<TestCase> parsedCases(const OpSchema& schema, DataType type) {
   return tests;
 }
 
-TEST_CASE("generated cases of every operator and data type are many and varied") {
+TEST_CASE("generated cases of every operator and data type are many and varied" *
+          leftOut(Run::Quick, "it makes all cases")) {
   for (const OpSchema* schema : allSchemas())
     for (const DataType type : generatedTypes(*schema)) {
       CAPTURE(std::string(schema->name));
@@ -96,7 +98,8 @@ TEST_CASE("generated cases of every operator and data type are many and varied")
     }
 }
 
-TEST_CASE("generated cases use every enumerator, every pair of types of CAST and every fusable activation") {
+TEST_CASE("generated cases use every enumerator, every pair of types of CAST and every fusable activation" *
+          leftOut(Run::Quick, "it makes all cases")) {
   for (const OpSchema* schema : allSchemas()) {
     if (!schema->plan) continue;
     CAPTURE(std::string(schema->name));
@@ -133,7 +136,7 @@ TEST_CASE("generated cases use every enumerator, every pair of types of CAST and
   }
 }
 
-TEST_CASE("generated cases are the same every time and no two alike") {
+TEST_CASE("generated cases are the same every time and no two alike" * leftOut(Run::Quick, "it makes all cases")) {
   for (const OpSchema* schema : allSchemas()) {
     if (!schema->plan) continue;
     const DataType type = generatedTypes(*schema).front();

@@ -6,13 +6,14 @@
 #include <optional>
 
 #include "core/text.h"
-#include "tests/core/plan_check.h"
+#include "tests/conformance/generators/generator.h"
+#include "tests/conformance/graphs/graph_runner.h"
+#include "tests/conformance/graphs/random_chain.h"
+#include "tests/conformance/plan_check.h"
+#include "tests/conformance/random.h"
+#include "tests/conformance/selection.h"
 #include "tests/gpu_test.h"
-#include "tests/ops/generator.h"
-#include "tests/ops/graph_runner.h"
-#include "tests/ops/random.h"
-#include "tests/ops/random_chain.h"
-#include "tests/ops/selection.h"
+#include "tests/left_out.h"
 
 namespace dimple::testing {
 namespace {
@@ -99,7 +100,8 @@ size_t numberOr(const char* variable, size_t otherwise) {
   return text ? std::strtoul(text, nullptr, 10) : otherwise;
 }
 
-GPU_TEST_CASE("graphs: random ones answer what their nodes answer") {
+GPU_TEST_CASE("graphs: random ones answer what their nodes answer" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
   const Without others("activations,weights,estimates");
   StepMemory memory;
   const size_t graphs = numberOr("DIMPLE_TEST_GRAPHS", std::max<size_t>(8, 200 / selection().sample));
@@ -163,7 +165,8 @@ GPU_TEST_CASE("graphs: chains of element-wise nodes answer what their nodes answ
       lines.size(), rewrites.given, rewrites.executing, rewrites.ofChains, failed);
 }
 
-GPU_TEST_CASE("graphs: an activation in the operator before it answers what it answers alone") {
+GPU_TEST_CASE("graphs: an activation in the operator before it answers what it answers alone" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
   StepMemory memory;
   size_t graphs = 0;
   for (const OpSchema* schema : allSchemas()) {
@@ -284,7 +287,8 @@ std::vector<std::string> followersOf(const DML_BUFFER_TENSOR_DESC& y, size_t cha
   }
 }
 
-GPU_TEST_CASE("graphs: what goes into weights answers what it answers alone") {
+GPU_TEST_CASE("graphs: what goes into weights answers what it answers alone" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
   StepMemory memory;
   for (const char* name : {"CONVOLUTION", "GEMM"}) {
     const OpSchema& schema = *findSchema(std::string_view(name));

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "core/op_schema.h"
+#include "tests/conformance/case_runner.h"
+#include "tests/conformance/generators/generator.h"
+#include "tests/conformance/selection.h"
 #include "tests/gpu_test.h"
-#include "tests/ops/case_runner.h"
-#include "tests/ops/generator.h"
-#include "tests/ops/selection.h"
 
 namespace dimple::testing {
 namespace {
@@ -29,7 +29,7 @@ void STDMETHODCALLTYPE countKernel(void* context, const char* kernel, double) {
 
 // Those that are made for these kernels, and of the operators that may take them a sample of the others.
 std::vector<std::string> productLines() {
-  auto lines = readCaseFile(DIMPLE_TEST_SOURCE_DIR "/ops/cases/product.txt");
+  auto lines = readCaseFile(DIMPLE_TEST_SOURCE_DIR "/conformance/cases/product.txt");
   REQUIRE(lines);
   size_t counter = 0;
   const auto add = [&](DML_OPERATOR_TYPE op, DataType type) {

@@ -1,4 +1,4 @@
-#include "tests/ops/test_record.h"
+#include "tests/conformance/test_record.h"
 
 #include <doctest.h>
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "tests/oracle/oracle.h"
+#include "tests/conformance/oracle/oracle.h"
 
 namespace oracle_test {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "clients/files/compare.h"
 #include "tests/tool/tool_fixture.h"
-#include "tools/dimple/compare.h"
 
 using dimple::testing::toolBackends;
 using dimple::testing::ToolFixture;

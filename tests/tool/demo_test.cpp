@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/desc_text.h"
-#include "tests/oracle/oracle.h"
+#include "tests/conformance/oracle/oracle.h"
 #include "tests/tool/tool_fixture.h"
 
 using namespace dimple;

@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/ops/gpu.h"
+#include "tests/conformance/gpu.h"
 #include "tests/tool/tool_fixture.h"
 
 using dimple::testing::Gpu;

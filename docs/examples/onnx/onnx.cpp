@@ -1,10 +1,10 @@
 // Runs an ONNX model on the first Vulkan device, every input full of ones, and prints the first elements of its
-// outputs. tools/onnx is the library for that; `dimple run model.onnx` does more.
+// outputs. clients/onnx is the library for that; `dimple run model.onnx` does more.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 
-#include "tools/onnx/session.h"
+#include "clients/onnx/session.h"
 
 using namespace dimple::onnx;
 

@@ -1,0 +1,395 @@
+// dimple bench: what operators move in memory a second, beside a plain copy in the same run.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <numeric>
+
+#include "clients/dimple/bench_case.h"
+#include "clients/dimple/command.h"
+#include "clients/dimple/json_file.h"
+#include "clients/dimple/model.h"
+#include "clients/dimple/profile.h"
+#include "clients/dimple/progress.h"
+#include "clients/dimple/runner.h"
+#include "clients/dimple/table.h"
+#include "clients/files/failure.h"
+#include "core/desc_text.h"
+#include "core/element_text.h"
+#include "core/text.h"
+
+namespace dimple::tool {
+namespace {
+
+struct BenchOptions {
+  DeviceOptions device;
+  uint32_t rows = 4096;
+  uint32_t columns = 4096;
+  uint32_t iterations = 10;
+  uint32_t repeat = 0;
+  double require = 0;
+  bool memoryOnly = false;
+  std::string only;
+  bool asJson = false;
+};
+
+// Bytes of the elements that a tensor addresses: those along a stride of 0 are one.
+uint64_t touchedBytes(const DML_BUFFER_TENSOR_DESC& tensor) {
+  uint64_t elements = 1;
+  for (UINT d = 0; d < tensor.DimensionCount; ++d)
+    if (!tensor.Strides || tensor.Strides[d]) elements *= tensor.Sizes[d];
+  return elements * byteWidth(tensor.DataType);
+}
+
+std::vector<BenchCase> makeCases(const BenchOptions& options) {
+  const uint64_t r = options.rows;
+  const uint64_t c = options.columns;
+  const std::string sizes = cat("[", r, ",", c, "]");
+  const auto copy = [&](std::string_view type) {
+    return cat("ELEMENT_WISE_IDENTITY InputTensor=", type, sizes, " OutputTensor=", type, sizes);
+  };
+  const auto add = [&](std::string_view type, const std::string& a, const std::string& b, const std::string& out) {
+    return cat("ELEMENT_WISE_ADD ATensor=", type, sizes, a, " BTensor=", type, sizes, b, " OutputTensor=", type, sizes,
+               out);
+  };
+  const std::string padded = cat("{", c + 16, ",1}");
+  const std::string transposed = cat("{1,", r, "}");
+  std::vector<BenchCase> cases;
+  cases.push_back(makeBenchCase("copy f32", copy("f32")));
+  cases.push_back(makeBenchCase("add f32", add("f32", "", "", "")));
+  cases.push_back(makeBenchCase("add f32, B one element", add("f32", "", "{0,0}", "")));
+  cases.push_back(makeBenchCase("add f32, B one row", add("f32", "", "{0,1}", "")));
+  cases.push_back(makeBenchCase("add f32, B one column", add("f32", "", "{1,0}", "")));
+  cases.push_back(makeBenchCase("add f32, padded rows", add("f32", padded, padded, padded)));
+  cases.push_back(makeBenchCase("add f32, B transposed", add("f32", "", transposed, "")));
+  for (const std::string_view type : {"f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}) {
+    cases.push_back(makeBenchCase(cat("copy ", type), copy(type)));
+    if (type != "f64") cases.push_back(makeBenchCase(cat("add ", type), add(type, "", "", "")));
+  }
+  const std::string matrix = cat("f32", sizes);
+  for (const std::string_view type : {"f32", "f16"})
+    cases.push_back(makeBenchCase(cat("transpose ", type), cat("ELEMENT_WISE_IDENTITY InputTensor=", type, sizes,
+                                                               transposed, " OutputTensor=", type, sizes)));
+  cases.push_back(makeBenchCase(
+      "sum of rows", cat("REDUCE Function=SUM InputTensor=", matrix, " OutputTensor=f32[", r, ",1] Axes=[1]")));
+  cases.push_back(makeBenchCase(
+      "sum of columns", cat("REDUCE Function=SUM InputTensor=", matrix, " OutputTensor=f32[1,", c, "] Axes=[0]")));
+  for (const std::string_view type : {"f32", "f16"})
+    cases.push_back(makeBenchCase(cat("softmax of rows ", type), cat("ACTIVATION_SOFTMAX1 InputTensor=", type, sizes,
+                                                                     " OutputTensor=", type, sizes, " Axes=[1]")));
+  for (const std::string_view type : {"f32", "f16"})
+    cases.push_back(makeBenchCase(cat("normalization of rows ", type),
+                                  cat("MEAN_VARIANCE_NORMALIZATION1 InputTensor=", type, sizes, " OutputTensor=", type,
+                                      sizes, " Axes=[1] NormalizeVariance=1 Epsilon=1e-5")));
+  cases.push_back(makeBenchCase("gather rows",
+                                cat("GATHER InputTensor=", matrix, " IndicesTensor=u32[1,", r,
+                                    "] OutputTensor=", matrix, " Axis=0 IndexDimensions=1"),
+                                r));
+  cases.push_back(makeBenchCase("scatter rows",
+                                cat("SCATTER_ELEMENTS InputTensor=", matrix, " IndicesTensor=u32", sizes,
+                                    "{1,0} UpdatesTensor=", matrix, " OutputTensor=", matrix, " Axis=0"),
+                                r));
+  const uint64_t k = std::min<uint64_t>(8, c);
+  cases.push_back(
+      makeBenchCase(cat("top ", k, " of rows"),
+                    cat("TOP_K1 InputTensor=", matrix, " OutputValueTensor=f32[", r, ",", k, "] OutputIndexTensor=u32[",
+                        r, ",", k, "] Axis=1 K=", k, " AxisDirection=DECREASING")));
+  return cases;
+}
+
+std::string shortText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", value);
+  return text;
+}
+
+// The tensors that a case has, in the order of binding.
+std::vector<std::pair<Role, const DML_BUFFER_TENSOR_DESC*>> tensorsOf(const BenchCase& item) {
+  std::vector<std::pair<Role, const DML_BUFFER_TENSOR_DESC*>> tensors;
+  if (item.graph) {
+    for (const auto* tensor : item.graph->inputs()) tensors.emplace_back(Role::Input, tensor);
+    tensors.emplace_back(Role::Output, item.graph->output());
+    return tensors;
+  }
+  for (const BindPoint& point : bindPoints(*item.desc)) tensors.emplace_back(point.role, point.tensors.front());
+  return tensors;
+}
+
+// What the cases share.
+class BenchBuffers {
+ public:
+  BenchBuffers(const Device& device, const std::vector<BenchCase>& cases) : device_(device) {
+    size_t most = 0;
+    std::map<DataType, uint64_t> varied;  // bytes of the largest
+    for (const BenchCase& item : cases) {
+      size_t count = 0;
+      indexEnd_ = std::max(indexEnd_, item.indexEnd);
+      for (const auto& [role, tensor] : tensorsOf(item)) {
+        if (!tensor) continue;
+        ++count;
+        const bool isVaried = item.exact && role == Role::Input;
+        uint64_t& bytes = isVaried ? varied[tensor->DataType] : largest_;
+        bytes = std::max(bytes, tensor->TotalTensorSizeInBytes);
+      }
+      most = std::max(most, count);
+    }
+    // Ones: no operand is a denormal, which some devices compute slowly.
+    const std::vector<uint32_t> ones(static_cast<size_t>(largest_ / 4), std::bit_cast<uint32_t>(1.0f));
+    for (size_t i = 0; i < most; ++i) ones_.push_back(uploaded(ones.data(), ones.size() * 4));
+    for (const auto& [type, bytes] : varied)
+      for (size_t input = 0; input < kVaried; ++input) varied_[type].push_back(makeVaried(type, bytes, input));
+    if (indexEnd_ == 0) return;
+    // Every index once, in no order that a cache likes: a step without a common divisor.
+    std::vector<uint32_t> order(indexEnd_);
+    uint64_t step = uint64_t{indexEnd_} * 5 / 8 + 1;
+    while (std::gcd(step, uint64_t{indexEnd_}) > 1) ++step;
+    for (uint64_t i = 0; i < indexEnd_; ++i) order[i] = static_cast<uint32_t>(i * step % indexEnd_);
+    indices_ = uploaded(order.data(), order.size() * 4);
+  }
+
+  // Binds a case for its execution.
+  void bind(const BenchCase& item, std::vector<BoundBuffer>& inputs, std::vector<BoundBuffer>& outputs) {
+    bind(item, false, inputs, outputs);
+  }
+  // The buffer of its first output.
+  ID3D12Resource* output(const BenchCase& item) {
+    std::vector<BoundBuffer> inputs, outputs;
+    bind(item, false, inputs, outputs);
+    return outputs.front().buffer;
+  }
+  // What its initialization takes: the inputs that DML owns.
+  std::vector<BoundBuffer> ownedInputs(const BenchCase& item) {
+    std::vector<BoundBuffer> inputs, outputs;
+    bind(item, true, inputs, outputs);
+    return inputs;
+  }
+
+ private:
+  void bind(const BenchCase& item, bool initializing, std::vector<BoundBuffer>& inputs,
+            std::vector<BoundBuffer>& outputs) {
+    size_t present = 0;
+    for (const auto& [role, tensor] : tensorsOf(item)) {
+      auto& bound = role == Role::Input ? inputs : outputs;
+      if (!tensor) {
+        bound.push_back({});
+        continue;
+      }
+      ID3D12Resource* buffer = ones_[present].get();
+      uint64_t bytes = largest_;
+      if (role == Role::Input && item.exact) {
+        buffer = varied_[tensor->DataType].at(present).get();
+        bytes = tensor->TotalTensorSizeInBytes;
+      } else if (role == Role::Input && item.indexEnd && present == 1) {
+        buffer = indices_.get();
+        bytes = uint64_t{indexEnd_} * 4;
+      }
+      const bool owned = tensor->Flags == DML_TENSOR_FLAG_OWNED_BY_DML;
+      bound.push_back(owned == initializing ? BoundBuffer{buffer, 0, bytes} : BoundBuffer{});
+      ++present;
+    }
+  }
+
+  static constexpr size_t kVaried = 4;
+
+  Com<ID3D12Resource> uploaded(const void* data, size_t bytes) {
+    Com<ID3D12Resource> buffer = createBuffer(device_, bytes);
+    device_.check(device_.context().Upload(buffer.get(), 0, data, bytes), "A buffer cannot be uploaded");
+    return buffer;
+  }
+  Com<ID3D12Resource> makeVaried(DataType type, uint64_t bytes, size_t input) {
+    std::vector<std::byte> values(static_cast<size_t>(bytes));
+    const uint32_t width = byteWidth(type);
+    for (size_t i = 0; i < values.size() / width; ++i) {
+      const double value = benchValue(input, i);
+      const uint32_t bits = width == 2 ? halfBits(value) : std::bit_cast<uint32_t>(static_cast<float>(value));
+      std::memcpy(&values[i * width], &bits, width);
+    }
+    return uploaded(values.data(), values.size());
+  }
+
+  const Device& device_;
+  uint64_t largest_ = 0;
+  uint32_t indexEnd_ = 0;
+  std::vector<Com<ID3D12Resource>> ones_;
+  std::map<DataType, std::vector<Com<ID3D12Resource>>> varied_;
+  Com<ID3D12Resource> indices_;
+};
+
+// The largest error of some of the elements that were computed.
+double errorOf(const Device& device, const BenchCase& item, ID3D12Resource* output) {
+  constexpr uint64_t kChecked = 32;
+  const DML_BUFFER_TENSOR_DESC* tensor = nullptr;
+  for (const auto& [role, candidate] : tensorsOf(item))
+    if (role != Role::Input && candidate && !tensor) tensor = candidate;
+  std::vector<std::byte> values(static_cast<size_t>(tensor->TotalTensorSizeInBytes));
+  device.check(device.context().Download(output, 0, values.data(), values.size()), "A buffer cannot be downloaded");
+  const uint32_t width = byteWidth(tensor->DataType);
+  const uint64_t count = values.size() / width;
+  double largest = 0;
+  for (uint64_t i = 0; i < kChecked; ++i) {
+    const uint64_t element = i * (count - 1) / (kChecked - 1);
+    uint32_t bits = 0;
+    std::memcpy(&bits, &values[static_cast<size_t>(element * width)], width);
+    const double got = width == 2 ? halfValue(static_cast<uint16_t>(bits)) : std::bit_cast<float>(bits);
+    const auto [value, magnitude] = item.exact(element);
+    const double error = std::fabs(got - value) / magnitude;
+    largest = error <= largest ? largest : error;  // NaN is larger
+  }
+  return largest;
+}
+
+// One execution, its dispatches timed by the device.
+double profiledNanoseconds(const Device& device, Runner& runner, BenchBuffers& buffers, BenchCase& item) {
+  std::vector<BoundBuffer> inputs, outputs;
+  buffers.bind(item, inputs, outputs);
+  runner.dispatch(item.op, inputs, outputs);
+  runner.flush();
+  double sum = 0;
+  item.kernels.clear();
+  for (const KernelTime& time : readProfile(device)) {
+    sum += time.nanoseconds;
+    // Behind the label of a graph's node.
+    const size_t label = time.kernel.rfind(' ');
+    const std::string kernel = time.kernel.substr(label == time.kernel.npos ? 0 : label + 1);
+    if (item.kernels.find(kernel) == item.kernels.npos) item.kernels += cat(item.kernels.empty() ? "" : " ", kernel);
+  }
+  return sum;
+}
+
+// One of many executions that follow each other, by the clock: what twice as many take less what these take, so that
+// what it takes to submit them does not count.
+double repeatedNanoseconds(Runner& runner, BenchBuffers& buffers, const BenchCase& item, uint32_t repeat) {
+  std::vector<BoundBuffer> inputs, outputs;
+  buffers.bind(item, inputs, outputs);
+  const auto milliseconds = [&](uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) runner.dispatch(item.op, inputs, outputs);
+    runner.flush();
+    return runner.repeat();
+  };
+  const double once = milliseconds(repeat);
+  return (milliseconds(2 * repeat) - once) * 1e6 / repeat;
+}
+
+void measure(const Device& device, const BenchOptions& options, std::vector<BenchCase>& cases) {
+  UINT64 temporary = 0;
+  UINT descriptors = 0;
+  std::vector<CompiledOperator*> operators;
+  for (BenchCase& item : cases) {
+    item.op = item.graph ? item.graph->compile(device, item.name)
+                         : compileOperator(device, item.desc->desc(), DML_EXECUTION_FLAG_NONE, item.name);
+    operators.push_back(&item.op);
+    temporary = std::max(temporary, item.op.properties.TemporaryResourceSize);
+    descriptors = std::max(descriptors, item.op.properties.RequiredDescriptorCount);
+  }
+  BenchBuffers buffers(device, cases);
+  std::vector<std::vector<BoundBuffer>> owned;
+  for (const BenchCase& item : cases) owned.push_back(buffers.ownedInputs(item));
+  Runner runner(device, descriptors * std::max(1u, 2 * options.repeat), temporary);
+  runner.initialize(operators, owned);
+  device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
+  readProfile(device);
+
+  Progress progress("measuring", size_t{options.iterations + 1} * cases.size());
+  // The first round warms up.
+  for (BenchCase& item : cases) {
+    progress.step(item.name);
+    profiledNanoseconds(device, runner, buffers, item);
+    if (item.exact) item.error = errorOf(device, item, buffers.output(item));
+  }
+  if (options.repeat) device.check(device.context().SetProfiling(FALSE), "Timing cannot be ended");
+  // Round after round over all cases, so that a device that changes its clock does so for all.
+  for (uint32_t iteration = 0; iteration < options.iterations; ++iteration)
+    for (BenchCase& item : cases) {
+      progress.step(item.name);
+      item.nanoseconds.push_back(options.repeat ? repeatedNanoseconds(runner, buffers, item, options.repeat)
+                                                : profiledNanoseconds(device, runner, buffers, item));
+    }
+  for (const BenchCase& item : cases)
+    if (item.median() <= 0) throw RunError(cat(item.name, " took no measurable time; choose a larger size."));
+}
+
+int bench(const BenchOptions& options) {
+  if (!options.rows || !options.columns || !options.iterations)
+    throw InputError("Rows, columns and iterations must be at least 1.");
+  const Device device(options.device);
+  auto cases = makeCases(options);
+  for (BenchCase& item : benchChains(options.rows, options.columns)) {
+    for (const auto& [role, tensor] : tensorsOf(item)) item.bytes += touchedBytes(*tensor);
+    cases.push_back(std::move(item));
+  }
+  if (!options.memoryOnly)
+    for (BenchCase& item : benchProducts()) cases.push_back(std::move(item));
+  // The first two are what the others are compared with.
+  const auto unwanted = [&](const BenchCase& item) { return item.name.find(options.only) == item.name.npos; };
+  cases.erase(std::remove_if(cases.begin() + 2, cases.end(), unwanted), cases.end());
+  measure(device, options, cases);
+  const double copySpeed = cases[0].bytesPerSecond();
+  const double share = 100 * cases[1].bytesPerSecond() / copySpeed;
+  if (options.asJson) {
+    Json rows = Json::array();
+    for (const BenchCase& item : cases)
+      rows.push_back({{"name", item.name},
+                      {"kernels", item.kernels},
+                      {"bytes", item.bytes},
+                      {"nanoseconds", item.median()},
+                      {"bytesPerSecond", item.bytesPerSecond()},
+                      {"operationsPerSecond", item.operationsPerSecond()},
+                      {"error", item.error},
+                      {"ratioToCopy", item.bytesPerSecond() / copySpeed}});
+    std::printf("%s\n", Json{{"backend", backendName(device.backend())},
+                             {"device", device.name()},
+                             {"sizes", {options.rows, options.columns}},
+                             {"cases", rows}}
+                            .dump(2)
+                            .c_str());
+  } else {
+    std::printf("Running on '%s' (%s), tensors of %u x %u elements, median of %u\n", device.name().c_str(),
+                options.device.backend.c_str(), options.rows, options.columns, options.iterations);
+    Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32", ">GFLOP/s", ">error"});
+    for (const BenchCase& item : cases)
+      table.add({item.name, item.kernels, fixedText(item.median() / 1e6, 3), fixedText(item.bytesPerSecond() / 1e9, 2),
+                 fixedText(100 * item.bytesPerSecond() / copySpeed, 1) + " %",
+                 item.operations ? fixedText(item.operationsPerSecond() / 1e9, 1) : "",
+                 item.exact ? shortText(item.error) : ""});
+    table.print();
+    std::printf("A packed FLOAT32 add moves %.1f %% of what a plain copy moves.\n", share);
+  }
+  if (share < options.require)
+    throw RunError(cat("A packed FLOAT32 add moves ", fixedText(share, 1),
+                       " % of what a plain copy moves, expected at least ", fixedText(options.require, 1), " %."));
+  return 0;
+}
+
+}  // namespace
+
+BenchCase makeBenchCase(std::string name, const std::string& line, uint64_t indexEnd) {
+  auto parsed = parseCase(line);
+  if (!parsed) throw RunError(parsed.error().text);
+  BenchCase made{std::move(name), std::move(parsed->desc)};
+  made.indexEnd = static_cast<uint32_t>(indexEnd);
+  for (const auto& tensor : tensorsOf(made))
+    if (tensor.second) made.bytes += touchedBytes(*tensor.second);
+  return made;
+}
+
+Action setUpBench(CLI::App& options) {
+  auto values = std::make_shared<BenchOptions>();
+  addDeviceOptions(options, values->device);
+  options.add_option("--rows", values->rows, "Rows of the tensors")->capture_default_str();
+  options.add_option("--columns", values->columns, "Columns of the tensors")->capture_default_str();
+  options.add_option("--iterations", values->iterations, "Measurements of each case")->capture_default_str();
+  options.add_option("--repeat", values->repeat,
+                     "Time so many executions in a row, not single dispatches, which takes a few microseconds each");
+  options.add_option("--require", values->require,
+                     "Fail if a packed FLOAT32 add moves less than this percentage of a copy");
+  options.add_flag("--memory-only", values->memoryOnly, "Leave out matrix products, convolutions and attention");
+  options.add_option("--only", values->only, "Leave out all cases but copy, add and those whose names contain this");
+  options.add_flag("--json", values->asJson, "Print JSON");
+  return [values] { return bench(*values); };
+}
+
+}  // namespace dimple::tool

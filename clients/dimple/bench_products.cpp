@@ -1,0 +1,194 @@
+#include <cmath>
+
+#include "clients/dimple/bench_case.h"
+#include "core/text.h"
+
+namespace dimple::tool {
+namespace {
+
+struct Sum {
+  double value = 0;
+  double magnitude = 0;
+
+  void add(double term) {
+    value += term;
+    magnitude += std::fabs(term);
+  }
+  std::pair<double, double> both() const { return {value, magnitude}; }
+};
+
+BenchCase product(std::string name, const std::string& line, uint64_t products, BenchCase::Exact exact) {
+  BenchCase made = makeBenchCase(std::move(name), line);
+  made.operations = 2 * products;
+  made.exact = std::move(exact);
+  return made;
+}
+
+enum class Weights { Plain, Transposed, Owned };
+
+BenchCase gemm(std::string_view type, uint64_t m, uint64_t n, uint64_t k, Weights weights = Weights::Plain) {
+  const bool transposed = weights == Weights::Transposed;
+  const uint64_t ofColumn = transposed ? k : 1;
+  const uint64_t ofDepth = transposed ? 1 : n;
+  const auto exact = [=](uint64_t element) {
+    Sum sum;
+    for (uint64_t i = 0; i < k; ++i)
+      sum.add(benchValue(0, element / n * k + i) * benchValue(1, element % n * ofColumn + i * ofDepth));
+    return sum.both();
+  };
+  const std::string b =
+      transposed ? cat(n, ",", k, "] TransB=TRANSPOSE") : cat(k, ",", n, weights == Weights::Owned ? "]!" : "]");
+  constexpr std::string_view kNames[] = {"", ", B transposed", ", B owned"};
+  return product(cat("GEMM ", m, "x", n, "x", k, " ", type, kNames[static_cast<size_t>(weights)]),
+                 cat("GEMM Alpha=1 ATensor=", type, "[1,1,", m, ",", k, "] BTensor=", type, "[1,1,", b,
+                     " OutputTensor=", type, "[1,1,", m, ",", n, "]"),
+                 m * n * k, exact);
+}
+
+// Of integers, with a zero point each.
+BenchCase integers(std::string_view type, uint64_t size) {
+  const std::string sizes = cat("[1,1,", size, ",", size, "]");
+  const std::string zero = cat(type, "[1,1,1,1]");
+  return product(cat("integers ", size, "x", size, "x", size, " ", type),
+                 cat("MATRIX_MULTIPLY_INTEGER ATensor=", type, sizes, " AZeroPointTensor=", zero, " BTensor=", type,
+                     sizes, " BZeroPointTensor=", zero, " OutputTensor=i32", sizes),
+                 size * size * size, {});
+}
+
+// From square pictures to square ones, whose edges hold half a window of padding.
+struct Pictures {
+  uint64_t batch, from, to;  // images, channels, filters
+  uint64_t side;             // of an input
+  uint64_t window;
+  uint64_t groups = 1;
+  uint64_t stride = 1;
+  bool constant = true;  // the filter, which else is an input of every execution
+  bool channelsLast = false;
+};
+
+// A tensor of pictures, in the text form of descriptions.
+std::string picturesText(std::string_view type, uint64_t batch, uint64_t channels, uint64_t side, bool channelsLast) {
+  std::string text = cat(type, "[", batch, ",", channels, ",", side, ",", side, "]");
+  if (channelsLast) text += cat("{", channels * side * side, ",1,", channels * side, ",", channels, "}");
+  return text;
+}
+
+BenchCase convolution(std::string_view type, const Pictures& p) {
+  const uint64_t padding = p.window / 2;
+  const uint64_t channels = p.from / p.groups;
+  const uint64_t to = (p.side + 2 * padding - p.window) / p.stride + 1;  // side of an output
+  const auto exact = [=](uint64_t element) {
+    // Of elements as they lie in memory.
+    const auto places = [&](uint64_t of, uint64_t side, uint64_t image, uint64_t channel, uint64_t y, uint64_t x) {
+      return p.channelsLast ? ((image * side + y) * side + x) * of + channel
+                            : ((image * of + channel) * side + y) * side + x;
+    };
+    const uint64_t filter = p.channelsLast ? element % p.to : element / (to * to) % p.to;
+    const uint64_t place = p.channelsLast ? element / p.to % (to * to) : element % (to * to);
+    const uint64_t image = element / (to * to) / p.to;
+    const uint64_t first = filter / (p.to / p.groups) * channels;
+    Sum sum;
+    for (uint64_t channel = 0; channel < channels; ++channel)
+      for (uint64_t row = 0; row < p.window; ++row)
+        for (uint64_t column = 0; column < p.window; ++column) {
+          // Places before the first wrap to large ones.
+          const uint64_t atY = place / to * p.stride + row - padding;
+          const uint64_t atX = place % to * p.stride + column - padding;
+          if (atY >= p.side || atX >= p.side) continue;
+          sum.add(benchValue(0, places(p.from, p.side, image, first + channel, atY, atX)) *
+                  benchValue(1, ((filter * channels + channel) * p.window + row) * p.window + column));
+        }
+    return sum.both();
+  };
+  const std::string input = picturesText(type, p.batch, p.from, p.side, p.channelsLast);
+  const std::string output = picturesText(type, p.batch, p.to, to, p.channelsLast);
+  return product(
+      cat("convolution ", p.window, "x", p.window, " ", p.batch, "x", p.from, "x", p.side, "x", p.side, " to ", p.to,
+          " ", type, p.groups > 1 ? cat(", ", p.groups, " groups") : "", p.stride > 1 ? cat(", stride ", p.stride) : "",
+          p.constant ? "" : ", filter not owned", p.channelsLast ? ", channels last" : ""),
+      cat("CONVOLUTION InputTensor=", input, " FilterTensor=", type, "[", p.to, ",", channels, ",", p.window, ",",
+          p.window, "]", p.constant ? "!" : "", " OutputTensor=", output,
+          " Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[", p.stride, ",", p.stride,
+          "] Dilations=[1,1] StartPadding=[", padding, ",", padding, "] EndPadding=[", padding, ",", padding,
+          "] OutputPadding=[0,0] GroupCount=", p.groups),
+      p.batch * p.to * to * to * channels * p.window * p.window, exact);
+}
+
+BenchCase attention(std::string_view type, uint64_t heads, uint64_t positions, uint64_t channels) {
+  constexpr double kScale = 0.088388;
+  const uint64_t width = heads * channels;
+  const auto exact = [=](uint64_t element) {
+    const uint64_t query = element / width;
+    const uint64_t head = element % width / channels;
+    std::vector<double> scores(positions);
+    double top = -INFINITY;
+    for (uint64_t key = 0; key < positions; ++key) {
+      double sum = 0;
+      for (uint64_t c = head * channels; c < (head + 1) * channels; ++c)
+        sum += benchValue(0, query * width + c) * benchValue(1, key * width + c);
+      scores[key] = sum * kScale;
+      top = std::max(top, scores[key]);
+    }
+    double total = 0;
+    for (double& score : scores) total += score = std::exp(score - top);
+    Sum sum;
+    for (uint64_t key = 0; key < positions; ++key)
+      sum.add(scores[key] / total * benchValue(2, key * width + element % width));
+    return sum.both();
+  };
+  const std::string tokens = cat(type, "[1,", positions, ",", width, "]");
+  return product(cat("attention ", heads, "x", positions, "x", channels, " ", type),
+                 cat("MULTIHEAD_ATTENTION QueryTensor=", tokens, " KeyTensor=", tokens, " ValueTensor=", tokens,
+                     " OutputTensor=", tokens, " Scale=", std::to_string(kScale), " HeadCount=", heads),
+                 2 * heads * positions * positions * channels, exact);
+}
+
+}  // namespace
+
+double benchValue(size_t input, uint64_t element) {
+  // The finalizer of SplitMix64.
+  uint64_t bits = (element * 4 + input + 1) * 0x9e3779b97f4a7c15;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+  return static_cast<double>(static_cast<int>((bits >> 32) % 1025) - 512) / 512;
+}
+
+std::vector<BenchCase> benchProducts() {
+  std::vector<BenchCase> cases;
+  for (const std::string_view type : {"f32", "f16"}) {
+    cases.push_back(gemm(type, 4096, 4096, 4096));
+    cases.push_back(gemm(type, 1024, 1024, 1024));
+    cases.push_back(gemm(type, 512, 512, 512));
+    cases.push_back(gemm(type, 1, 4096, 4096));
+    cases.push_back(gemm(type, 1, 4096, 4096, Weights::Transposed));
+    // Rows of B that begin at no multiple of a vector.
+    for (const Weights weights : {Weights::Plain, Weights::Owned}) {
+      cases.push_back(gemm(type, 1, 4095, 4096, weights));
+      cases.push_back(gemm(type, 1024, 1001, 1024, weights));
+    }
+  }
+  for (const std::string_view type : {"i8", "u8"}) cases.push_back(integers(type, 4096));
+  cases.push_back(integers("u8", 1024));
+  cases.push_back(convolution("f32", {1, 64, 64, 56, 3}));
+  cases.push_back(convolution("f32", {.batch = 1, .from = 64, .to = 64, .side = 56, .window = 3, .constant = false}));
+  cases.push_back(convolution("f32", {16, 64, 64, 56, 3}));
+  cases.push_back(convolution("f16", {16, 256, 256, 14, 3}));
+  cases.push_back(convolution("f16", {16, 256, 64, 56, 1}));
+  for (const std::string_view type : {"f32", "f16"}) {
+    for (const bool channelsLast : {false, true}) {
+      cases.push_back(convolution(type, {16, 128, 128, 56, 3, 128, 1, true, channelsLast}));
+      cases.push_back(convolution(type, {16, 128, 128, 56, 3, 128, 2, true, channelsLast}));
+      cases.push_back(convolution(type, {16, 96, 96, 56, 7, 96, 1, true, channelsLast}));
+      cases.push_back(convolution(type, {16, 128, 128, 56, 3, 32, 1, true, channelsLast}));
+    }
+    cases.push_back(convolution(type, {1, 64, 64, 112, 3, 64}));
+    cases.push_back(convolution(type, {1, 64, 3, 224, 3}));
+    cases.push_back(convolution(type, {16, 256, 256, 14, 3, 16}));
+    cases.push_back(convolution(type, {16, 128, 128, 28, 3, 4}));
+  }
+  cases.push_back(attention("f16", 32, 2048, 128));
+  cases.push_back(attention("f16", 32, 2048, 64));
+  return cases;
+}
+
+}  // namespace dimple::tool

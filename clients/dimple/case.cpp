@@ -1,0 +1,141 @@
+// dimple case
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "clients/dimple/command.h"
+#include "clients/dimple/device.h"
+#include "clients/dimple/device_caps.h"
+#include "clients/files/failure.h"
+#include "core/caps.h"
+#include "core/element_text.h"
+#include "core/op_view.h"
+#include "core/plan_builder.h"
+#include "core/text.h"
+#include "tests/conformance/case_runner.h"
+#include "tests/conformance/generators/generator.h"
+
+namespace dimple::tool {
+namespace {
+
+struct CaseOptions {
+  std::vector<std::string> lines;
+  std::string file;
+  DeviceOptions device;
+  bool withoutNativeStorage = false;
+  bool generated = false;
+  bool pipelines = false;
+  bool untilFailure = false;
+  std::string dll;
+};
+
+testing::GpuOptions gpuOptions(const CaseOptions& options) {
+  testing::GpuOptions result;
+  const std::string& device = options.device.device;
+  result.backend = parseBackend(options.device.backend);
+  const auto adapters = listAdapters(result.backend).adapters;
+  const auto named = std::find_if(adapters.begin(), adapters.end(), [&](const DimpleAdapterDesc& adapter) {
+    return result.backend == DIMPLE_BACKEND_VULKAN && uuidText(adapter.DeviceUuid) == device;
+  });
+  if (named != adapters.end())
+    result.adapterIndex = static_cast<UINT>(named - adapters.begin());
+  else if (const auto index = parseNumber<uint32_t>(device))
+    result.adapterIndex = *index;
+  else
+    result.adapterName = device;
+  if (options.device.validate) result.flags |= DIMPLE_CONTEXT_FLAG_VALIDATION;
+  if (options.withoutNativeStorage) result.flags |= DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE;
+  return result;
+}
+
+// "kernel id=value ...", what a case's plan dispatches, behind the case itself; tabs between. A line of JSON would be
+// several times as long.
+void printPipelines(const std::vector<std::string>& lines, const CaseOptions& options) {
+  Caps caps = capsOf(options.device);
+  if (options.withoutNativeStorage)
+    caps.features &= ~(static_cast<uint32_t>(Feature::Storage8) | static_cast<uint32_t>(Feature::Storage16));
+  for (const std::string& line : lines) {
+    const auto test = testing::parseTestCase(line);
+    const auto view = validate(test->desc.desc());
+    if (!view) continue;  // a case that must be refused
+    const auto plan = planOperator(*view, caps);
+    if (!plan) throw RunError(cat(line, " cannot be planned: ", plan.error().text));
+    std::printf("%s", line.c_str());
+    for (const auto* dispatches : {&plan->initialization, &plan->execution}) {
+      for (const Dispatch& dispatch : *dispatches) {
+        std::printf("\t%s", dispatch.kernel.c_str());
+        for (const auto& constant : dispatch.specialization) std::printf(" %u=%u", constant.id, constant.value);
+      }
+    }
+    std::printf("\n");
+  }
+}
+
+int runCases(const CaseOptions& options) {
+  std::vector<std::string> lines = options.lines;
+  if (!options.file.empty()) {
+    const auto read = testing::readCaseFile(options.file);
+    if (!read) throw InputError(read.error().text);
+    lines.insert(lines.end(), read->begin(), read->end());
+  }
+  if (options.generated) {
+    for (const OpSchema* schema : allSchemas()) {
+      for (const DataType type : testing::generatedTypes(*schema)) {
+        const auto made = testing::generateCases(*schema, type);
+        lines.insert(lines.end(), made.begin(), made.end());
+      }
+    }
+  }
+  if (lines.empty()) throw InputError("There is no case to run, expected a line in quotes, --file or --generated.");
+  for (const std::string& line : lines)
+    if (const auto test = testing::parseTestCase(line); !test) throw InputError(test.error().text);
+  if (options.pipelines) {
+    printPipelines(lines, options);
+    return 0;
+  }
+
+  std::string error;
+  const auto gpu =
+      options.dll.empty() ? testing::Gpu::open(gpuOptions(options), error) : testing::Gpu::openDll(options.dll, error);
+  if (!gpu) throw RunError(error);
+  std::printf("%s (%s)\n", gpu->adapter().c_str(), options.device.backend.c_str());
+  size_t failed = 0;
+  testing::CaseRunner runner(*gpu, [&](const testing::CaseOutcome& outcome) {
+    if (outcome.failure.empty()) {
+      std::printf("passed  %s\n        largest error ", outcome.line.c_str());
+      if (outcome.maxUlp) std::printf("%.3g ULP, ", *outcome.maxUlp);
+      std::printf("%.2g %% of its bound\n", 100 * outcome.maxShare);
+      return;
+    }
+    ++failed;
+    std::printf("failed  %s\n        %s\n", outcome.line.c_str(), outcome.failure.c_str());
+  });
+  for (const std::string& line : lines) {
+    runner.add(line);
+    if (failed != 0 && options.untilFailure) return kExitRunFailed;
+  }
+  runner.flush();
+  return failed == 0 ? 0 : kExitRunFailed;
+}
+
+}  // namespace
+
+Action setUpCase(CLI::App& options) {
+  auto given = std::make_shared<CaseOptions>();
+  options.add_option("line", given->lines, "Case lines as the operator tests print them, each in quotes");
+  options.add_option("--file", given->file, "A file of case lines");
+  options.add_flag("--generated", given->generated, "The cases that the operator tests generate");
+  options.add_flag("--until-failure", given->untilFailure, "End with the submission that has a case that fails");
+  options.add_flag("--pipelines", given->pipelines,
+                   "Run nothing: print each case and behind it, after a tab each, the kernels that it dispatches with "
+                   "their specialization");
+#ifdef _WIN32
+  options.add_option("--dll", given->dll, "Another DirectML.dll to run them on, over Direct3D 12");
+#endif
+  addDeviceOptions(options, given->device);
+  options.add_flag("--no-native-storage", given->withoutNativeStorage, "Leave 8- and 16-bit storage of the device off");
+  return [given] { return runCases(*given); };
+}
+
+}  // namespace dimple::tool

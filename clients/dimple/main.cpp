@@ -1,0 +1,81 @@
+// The command line tool: runs, times and explains DirectML programs.
+#include <dimple.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clients/dimple/command.h"
+#include "clients/files/failure.h"
+
+namespace {
+
+using namespace dimple::tool;
+
+constexpr Command kCommands[] = {
+    {"devices", "List the devices", setUpDevices},
+    {"run", "Run a program of DirectML operators described by a JSON file, or an ONNX model", setUpRun},
+    {"plan", "Print the dispatches that operators become", setUpPlan},
+    {"ops", "List the operators with the data types that passed their tests", setUpOps},
+    {"bench", "Measure how fast kernels move memory and compute", setUpBench},
+#ifdef DIMPLE_WITH_OCR
+    {"read", "Read the printed text in a picture", setUpRead},
+#endif
+#ifdef DIMPLE_WITH_CASES
+    {"case", "Repeat cases of the operator tests", setUpCase},
+#endif
+};
+
+int run(int argc, char** argv) {
+  CLI::App app("DirectML over Vulkan and Direct3D 12, from the command line.", "dimple");
+  app.set_version_flag("--version", dimpleGetVersion());
+  app.require_subcommand(1);
+  std::vector<std::pair<CLI::App*, Action>> actions;
+  for (const Command& command : kCommands) {
+    CLI::App* options = app.add_subcommand(command.name, command.summary);
+    actions.emplace_back(options, command.setUp(*options));
+  }
+  const std::string_view first = argc > 1 ? argv[1] : "-";
+  const auto isFirst = [&](const Command& command) { return first == command.name; };
+  if (!first.starts_with('-') && std::none_of(std::begin(kCommands), std::end(kCommands), isFirst))
+    throw InputError("There is no command " + std::string(first) + "; dimple --help lists them.");
+  if (argc == 1) {
+    std::fputs(app.help().c_str(), stderr);
+    return kExitBadInput;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+    std::fprintf(stderr, "dimple: %s\nRun with --help for more information.\n", error.what());
+    return kExitBadInput;
+  }
+  for (const auto& [options, action] : actions)
+    if (options->parsed()) return action();
+  return kExitBadInput;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+#ifdef SIGPIPE
+  // A reader that has seen enough is no failure to report.
+  std::signal(SIGPIPE, SIG_DFL);
+#endif
+  try {
+    return run(argc, argv);
+  } catch (const dimple::tool::InputError& error) {
+    std::fprintf(stderr, "dimple: %s\n", error.what());
+    return kExitBadInput;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "dimple: %s\n", error.what());
+    return kExitRunFailed;
+  }
+}

@@ -1,0 +1,23 @@
+// Times of kernels, gathered from the context.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "clients/dimple/device.h"
+
+namespace dimple::tool {
+
+struct KernelTime {
+  std::string kernel;
+  double nanoseconds;
+};
+
+// The kernels that executed since the last call, in order.
+std::vector<KernelTime> readProfile(const Device& device);
+
+// Prints one row a kernel, the most expensive first.
+void printProfile(const std::vector<KernelTime>& times);
+
+}  // namespace dimple::tool

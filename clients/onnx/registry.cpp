@@ -1,0 +1,92 @@
+#include <set>
+
+#include "clients/onnx/failure.h"
+#include "clients/onnx/mapper.h"
+#include "clients/onnx/text.h"
+
+namespace dimple::onnx {
+namespace {
+
+using Table = std::span<const Mapping> (*)();
+
+constexpr Table kFamilies[] = {
+    activationMappings,  attentionMappings,     convolutionMappings, einsumMappings,
+    elementwiseMappings, generatorMappings,     indexingMappings,    matrixMappings,
+    movementMappings,    normalizationMappings, poolingMappings,     quantizationMappings,
+    recurrentMappings,   reductionMappings,     resizeMappings,      viewMappings,
+};
+
+}  // namespace
+
+const Mapping* findMapping(const Node& node) {
+  // Operators of other domains are not versioned with ai.onnx.
+  const Mapping* best = nullptr;
+  for (const Table family : kFamilies)
+    for (const Mapping& mapping : family())
+      if (node.opType == mapping.opType && node.domain == mapping.domain && mapping.since <= node.opset &&
+          (!best || mapping.since > best->since))
+        best = &mapping;
+  return best;
+}
+
+std::vector<std::string> mappedOperators() {
+  std::set<std::string> names;
+  for (const Table family : kFamilies)
+    for (const Mapping& mapping : family())
+      if (mapping.domain != kInternalDomain)
+        names.insert(*mapping.domain ? cat(mapping.domain, ".", mapping.opType) : mapping.opType);
+  return {names.begin(), names.end()};
+}
+
+NodeContext::NodeContext(const Node& node, const std::map<std::string, Value>& values, GraphBuilder& graph)
+    : node_(node), graph_(graph), attributes_(node) {
+  for (const std::string& name : node.inputs) {
+    if (name.empty()) {
+      inputs_.push_back(nullptr);
+      continue;
+    }
+    const auto found = values.find(name);
+    if (found == values.end()) throw ModelError(cat("Input \"", name, "\" has no value."));
+    inputs_.push_back(&found->second);
+  }
+}
+
+const Value& NodeContext::input(size_t index) const {
+  if (!has(index)) throw ModelError(cat("Input ", index, " is absent, expected a tensor."));
+  return *inputs_[index];
+}
+
+bool NodeContext::knows(size_t index) {
+  if (!has(index) || inputs_[index]->constant) return true;
+  if (!unknown_) unknown_ = &node_.inputs[index];
+  return false;
+}
+
+bool NodeContext::knows(const std::string& attribute, size_t index) {
+  return attributes_.integers(attribute) || knows(index);
+}
+
+const HostTensor& NodeContext::constant(size_t index) const {
+  const Value& value = input(index);
+  if (!value.constant) throw ModelError(cat("Input ", index, " is not known before the graph runs."));
+  return *value.constant;
+}
+
+const HostTensor& NodeContext::scalarConstant(size_t index) const {
+  const HostTensor& tensor = constant(index);
+  if (tensor.elements() != 1)
+    throw ModelError(cat("Input ", index, " has sizes ", listText(tensor.sizes), ", expected one element."));
+  return tensor;
+}
+
+std::optional<std::vector<int64_t>> NodeContext::integers(const std::string& attribute, size_t index) const {
+  if (auto values = attributes_.integers(attribute)) return values;
+  if (has(index)) return constant(index).integers();
+  return {};
+}
+
+void NodeContext::setOutput(size_t index, Value value) {
+  if (wants(index)) outputs_[node_.outputs[index]] = std::move(value);
+}
+
+}  // namespace dimple::onnx

@@ -1,0 +1,38 @@
+// Graphs on a device beside their nodes one by one, and their plans without a device.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph_fuse.h"
+#include "core/graph_plan.h"
+#include "tests/conformance/graphs/random_graph.h"
+#include "tests/conformance/graphs/step_runner.h"
+
+namespace dimple::testing {
+
+using GraphBytes = std::vector<std::byte>;
+
+// Whether a tensor is what it should be: a sentence if not, else an empty one.
+using CompareBytes = std::string (*)(const DML_BUFFER_TENSOR_DESC&, const GraphBytes& whole, const GraphBytes& alone);
+// Every element, bit for bit but for the bits of NaN.
+std::string compareElements(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes& whole, const GraphBytes& alone);
+// To a part of an element's magnitude: what rounding a FLOAT16 once more may do.
+std::string compareRoughly(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes& whole, const GraphBytes& alone);
+// To a small part of the largest magnitude: sums of weights that were multiplied first.
+std::string compareWithLargest(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes& whole, const GraphBytes& alone);
+
+// Runs the graph, and its nodes one by one. A sentence if outputs differ, or something fails.
+std::string compareWithNodes(Gpu& gpu, StepMemory& memory, const TestGraph& graph, CompareBytes compare);
+
+// What becomes of a graph.
+struct PlannedGraph {
+  std::deque<OpView> views;
+  RewrittenGraph rewritten;
+  GraphPlan plan;
+};
+Result<PlannedGraph> planTestGraph(const TestGraph& graph, const Caps& caps, std::string_view without);
+
+}  // namespace dimple::testing

@@ -1,0 +1,293 @@
+#include "tests/conformance/graphs/model_graphs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#include "core/text.h"
+#include "tests/conformance/random.h"
+
+namespace dimple::testing {
+namespace {
+
+// What a node makes, and its sizes.
+struct Made {
+  GraphSource source;
+  std::vector<uint32_t> sizes;
+};
+
+std::string list(std::initializer_list<uint32_t> values) {
+  std::string out = "[";
+  for (const uint32_t value : values) out += cat(out.size() == 1 ? "" : ",", value);
+  return out + "]";
+}
+
+class Model {
+ public:
+  explicit Model(bool filled) : filled_(filled) {}
+
+  Made input(const std::vector<uint32_t>& sizes) {
+    size_t elements = 1;
+    for (const uint32_t size : sizes) elements *= size;
+    return {addInput(elements, {-1, 1}, false), sizes};
+  }
+
+  // The node's first inputs are given, the others are weights that are inputs of the graph.
+  std::vector<Made> add(const std::string& line, std::initializer_list<Made> given) {
+    auto test = parseTestCase(line);
+    if (!test) {
+      std::fprintf(stderr, "%s: %s\n", line.c_str(), test.error().text.c_str());
+      std::abort();
+    }
+    TestGraph::Node node;
+    node.name = cat("node", graph_.nodes.size());
+    for (const Made& made : given) node.inputs.push_back(made.source);
+    for (size_t i = node.inputs.size(); i < test->inputs.size(); ++i) {
+      const DML_BUFFER_TENSOR_DESC* tensor = test->inputs[i];
+      node.inputs.push_back(tensor ? addInput(tensor->TotalTensorSizeInBytes / sizeof(float), rangeOf(*test, i), true)
+                                   : GraphSource{});
+    }
+    std::vector<Made> made;
+    for (uint32_t o = 0; o < test->outputs.size(); ++o)
+      made.push_back({{GraphSource::Kind::Node, static_cast<uint32_t>(graph_.nodes.size()), o},
+                      {test->outputs[o]->Sizes, test->outputs[o]->Sizes + test->outputs[o]->DimensionCount}});
+    node.test = std::move(*test);
+    graph_.places.push_back(graph_.nodes.size());
+    graph_.nodes.push_back(std::move(node));
+    return made;
+  }
+  Made one(const std::string& line, std::initializer_list<Made> given) { return add(line, given).front(); }
+
+  TestGraph finish(const Made& output) {
+    graph_.outputs.push_back(output.source);
+    return std::move(graph_);
+  }
+
+ private:
+  struct Range {
+    double low, high;
+  };
+
+  // Such that results stay about as large as what they are made of.
+  static Range rangeOf(const TestCase& test, size_t input) {
+    const DML_BUFFER_TENSOR_DESC& tensor = *test.inputs[input];
+    if (test.type() == DML_OPERATOR_CONVOLUTION && input == 1)
+      return around(tensor.Sizes[1] * tensor.Sizes[2] * tensor.Sizes[3]);
+    if (test.type() == DML_OPERATOR_GEMM && input == 1) return around(tensor.Sizes[2]);
+    if (test.type() == DML_OPERATOR_BATCH_NORMALIZATION && input == 2) return {0.5, 1.5};
+    if (test.type() == DML_OPERATOR_BATCH_NORMALIZATION && input == 3) return {0.8, 1.2};
+    return {-0.1, 0.1};
+  }
+  static Range around(uint32_t terms) { return {-std::sqrt(6.0 / terms), std::sqrt(6.0 / terms)}; }
+
+  GraphSource addInput(size_t elements, Range range, bool owned) {
+    TestGraph::Input input{{}, owned};
+    if (filled_) {
+      input.bytes.resize(elements * sizeof(float));
+      for (size_t i = 0; i < elements; ++i) {
+        const auto value = static_cast<float>(range.low + (range.high - range.low) * random_.unit());
+        std::memcpy(&input.bytes[i * sizeof value], &value, sizeof value);
+      }
+    }
+    graph_.inputs.push_back(std::move(input));
+    return {GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph_.inputs.size() - 1), 0};
+  }
+
+  const bool filled_;
+  Random random_{1};
+  TestGraph graph_;
+};
+
+std::string tensor(const std::vector<uint32_t>& sizes) {
+  std::string out = "f32[";
+  for (const uint32_t size : sizes) out += cat(out.back() == '[' ? "" : ",", size);
+  return out + "]";
+}
+
+uint32_t windows(uint32_t size, uint32_t window, uint32_t stride, uint32_t padding) {
+  return (size + 2 * padding - window) / stride + 1;
+}
+
+Made convolution(Model& model, const Made& x, uint32_t channels, uint32_t window, uint32_t stride, uint32_t padding,
+                 bool bias) {
+  const std::vector<uint32_t> sizes{1, channels, windows(x.sizes[2], window, stride, padding),
+                                    windows(x.sizes[3], window, stride, padding)};
+  return model.one(
+      cat("CONVOLUTION InputTensor=", tensor(x.sizes), " FilterTensor=", tensor({channels, x.sizes[1], window, window}),
+          "!", bias ? cat(" BiasTensor=", tensor({1, channels, 1, 1}), "!") : std::string(),
+          " OutputTensor=", tensor(sizes), " Mode=CROSS_CORRELATION Strides=", list({stride, stride}),
+          " Dilations=[1,1] StartPadding=", list({padding, padding}), " EndPadding=", list({padding, padding}),
+          " OutputPadding=[0,0] GroupCount=1"),
+      {x});
+}
+
+Made unary(Model& model, std::string_view name, const Made& x) {
+  return model.one(cat(name, " InputTensor=", tensor(x.sizes), " OutputTensor=", tensor(x.sizes)), {x});
+}
+Made relu(Model& model, const Made& x) { return unary(model, "ACTIVATION_RELU", x); }
+
+Made normalize(Model& model, const Made& x) {
+  const std::string vector = tensor({1, x.sizes[1], 1, 1}) + "!";
+  return model.one(cat("BATCH_NORMALIZATION InputTensor=", tensor(x.sizes), " MeanTensor=", vector,
+                       " VarianceTensor=", vector, " ScaleTensor=", vector, " BiasTensor=", vector,
+                       " OutputTensor=", tensor(x.sizes), " Spatial=1 Epsilon=0.00001"),
+                   {x});
+}
+
+Made sum(Model& model, const Made& a, const Made& b) {
+  const std::string same = tensor(a.sizes);
+  return model.one(cat("ELEMENT_WISE_ADD ATensor=", same, " BTensor=", same, " OutputTensor=", same), {a, b});
+}
+
+Made pool(Model& model, std::string_view name, const Made& x, uint32_t window, uint32_t stride, uint32_t padding,
+          std::string_view more) {
+  const std::vector<uint32_t> sizes{1, x.sizes[1], windows(x.sizes[2], window, stride, padding),
+                                    windows(x.sizes[3], window, stride, padding)};
+  return model.one(cat(name, " InputTensor=", tensor(x.sizes), " OutputTensor=", tensor(sizes),
+                       " Strides=", list({stride, stride}), " WindowSize=", list({window, window}),
+                       " StartPadding=", list({padding, padding}), " EndPadding=", list({padding, padding}), more),
+                   {x});
+}
+Made maxPool(Model& model, const Made& x, uint32_t padding) { return pool(model, "MAX_POOLING", x, 3, 2, padding, ""); }
+// Of all places.
+Made average(Model& model, const Made& x) {
+  return pool(model, "AVERAGE_POOLING", x, x.sizes[2], 1, 0, " IncludePadding=0");
+}
+
+// x times weights, and a bias for each column.
+Made dense(Model& model, const Made& x, uint32_t columns) {
+  const std::vector<uint32_t> sizes{1, 1, x.sizes[2], columns};
+  const Made product = model.one(cat("GEMM ATensor=", tensor(x.sizes), " BTensor=", tensor({1, 1, x.sizes[3], columns}),
+                                     "! OutputTensor=", tensor(sizes), " TransA=NONE TransB=NONE Alpha=1 Beta=0"),
+                                 {x});
+  return model.one(cat("ELEMENT_WISE_ADD ATensor=", tensor(sizes), " BTensor=", tensor(sizes),
+                       "{0,0,0,1}! OutputTensor=", tensor(sizes)),
+                   {product});
+}
+
+Made fire(Model& model, const Made& x, uint32_t squeezed, uint32_t expanded) {
+  const Made narrow = relu(model, convolution(model, x, squeezed, 1, 1, 0, true));
+  const Made points = relu(model, convolution(model, narrow, expanded, 1, 1, 0, true));
+  const Made squares = relu(model, convolution(model, narrow, expanded, 3, 1, 1, true));
+  std::vector<uint32_t> sizes = points.sizes;
+  sizes[1] *= 2;
+  const std::string part = tensor(points.sizes);
+  return model.one(cat("JOIN InputTensors=(", part, ",", part, ") OutputTensor=", tensor(sizes), " Axis=1"),
+                   {points, squares});
+}
+
+Made layerNormalize(Model& model, const Made& x) {
+  const std::string vector = tensor({1, 1, 1, x.sizes[3]}) + "!";
+  return model.one(
+      cat("MEAN_VARIANCE_NORMALIZATION1 InputTensor=", tensor(x.sizes), " ScaleTensor=", vector, " BiasTensor=", vector,
+          " OutputTensor=", tensor(x.sizes), " Axes=[3] NormalizeVariance=1 Epsilon=0.00001"),
+      {x});
+}
+
+// Rows of all heads, {1, 1, tokens, width}, as {1, heads, tokens, width / heads}.
+Made splitHeads(Model& model, const Made& x, uint32_t heads) {
+  const uint32_t tokens = x.sizes[2], width = x.sizes[3], size = width / heads;
+  const std::string sizes = tensor({1, heads, tokens, size});
+  return model.one(cat("ELEMENT_WISE_IDENTITY InputTensor=", sizes, "{", tokens * width, ",", size, ",", width,
+                       ",1} OutputTensor=", sizes),
+                   {x});
+}
+
+Made joinHeads(Model& model, const Made& x) {
+  const uint32_t heads = x.sizes[1], tokens = x.sizes[2], size = x.sizes[3];
+  Made joined =
+      model.one(cat("ELEMENT_WISE_IDENTITY InputTensor=", tensor({1, tokens, heads, size}), "{", heads * tokens * size,
+                    ",", size, ",", tokens * size, ",1} OutputTensor=", tensor({1, tokens, heads, size})),
+                {x});
+  joined.sizes = {1, 1, tokens, heads * size};
+  return joined;
+}
+
+Made attention(Model& model, const Made& x, uint32_t heads) {
+  const uint32_t tokens = x.sizes[2], width = x.sizes[3], size = width / heads;
+  const std::string part = tensor(x.sizes);
+  const auto parts = model.add(cat("SPLIT InputTensor=", tensor({1, 1, tokens, 3 * width}), " OutputTensors=(", part,
+                                   ",", part, ",", part, ") Axis=3"),
+                               {dense(model, x, 3 * width)});
+  const Made queries = splitHeads(model, parts[0], heads), keys = splitHeads(model, parts[1], heads),
+             values = splitHeads(model, parts[2], heads);
+  const std::string scores = tensor({1, heads, tokens, tokens});
+  const Made products =
+      model.one(cat("GEMM ATensor=", tensor(queries.sizes), " BTensor=", tensor(keys.sizes), " OutputTensor=", scores,
+                    " TransA=NONE TransB=TRANSPOSE Alpha=", 1 / std::sqrt(static_cast<double>(size)), " Beta=0"),
+                {queries, keys});
+  const Made weights =
+      model.one(cat("ACTIVATION_SOFTMAX1 InputTensor=", scores, " OutputTensor=", scores, " Axes=[3]"), {products});
+  const Made mixed = model.one(cat("GEMM ATensor=", scores, " BTensor=", tensor(values.sizes),
+                                   " OutputTensor=", tensor(values.sizes), " TransA=NONE TransB=NONE Alpha=1 Beta=0"),
+                               {weights, values});
+  return dense(model, joinHeads(model, mixed), width);
+}
+
+// sin(place * frequency) of each element.
+Made positions(Model& model, uint32_t tokens, uint32_t width) {
+  const std::string same = tensor({1, 1, tokens, width});
+  const Made places = model.one(
+      cat("FILL_VALUE_SEQUENCE OutputTensor=f32[", tokens, "] ValueDataType=FLOAT32 ValueStart=0 ValueDelta=1"), {});
+  const Made frequencies = model.one(
+      cat("FILL_VALUE_SEQUENCE OutputTensor=f32[", width, "] ValueDataType=FLOAT32 ValueStart=0 ValueDelta=0.01"), {});
+  const Made angles = model.one(
+      cat("ELEMENT_WISE_MULTIPLY ATensor=", same, "{0,0,1,0} BTensor=", same, "{0,0,0,1} OutputTensor=", same),
+      {places, frequencies});
+  return unary(model, "ELEMENT_WISE_SIN", angles);
+}
+
+}  // namespace
+
+TestGraph squeezeNet(uint32_t image, uint32_t divisor, bool filled) {
+  Model model(filled);
+  const auto channels = [&](uint32_t all) { return all / divisor; };
+  Made x = relu(model, convolution(model, model.input({1, 3, image, image}), channels(64), 3, 2, 0, true));
+  x = maxPool(model, x, 0);
+  for (const uint32_t squeezed : {16u, 16u}) x = fire(model, x, channels(squeezed), channels(4 * squeezed));
+  x = maxPool(model, x, 0);
+  for (const uint32_t squeezed : {32u, 32u}) x = fire(model, x, channels(squeezed), channels(4 * squeezed));
+  x = maxPool(model, x, 0);
+  for (const uint32_t squeezed : {48u, 48u, 64u, 64u}) x = fire(model, x, channels(squeezed), channels(4 * squeezed));
+  x = average(model, relu(model, convolution(model, x, channels(1000), 1, 1, 0, true)));
+  const std::string flat = tensor({1, 1, 1, x.sizes[1]});
+  return model.finish(model.one(cat("ACTIVATION_SOFTMAX InputTensor=", flat, " OutputTensor=", flat), {x}));
+}
+
+TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool filled) {
+  Model model(filled);
+  const auto normalized = [&](const Made& x, uint32_t channels, uint32_t window, uint32_t stride, uint32_t padding) {
+    return normalize(model, convolution(model, x, channels, window, stride, padding, false));
+  };
+  Made x = relu(model, normalized(model.input({1, 3, image, image}), 64 / divisor, 7, 2, 3));
+  x = maxPool(model, x, 1);
+  constexpr uint32_t kBlocks[] = {3, 4, 6, 3};
+  for (uint32_t stage = 0; stage < 4; ++stage)
+    for (uint32_t block = 0; block < std::min(blocks, kBlocks[stage]); ++block) {
+      const uint32_t channels = (64u << stage) / divisor;
+      const uint32_t stride = stage != 0 && block == 0 ? 2 : 1;
+      Made y = relu(model, normalized(x, channels, 1, 1, 0));
+      y = relu(model, normalized(y, channels, 3, stride, 1));
+      y = normalized(y, 4 * channels, 1, 1, 0);
+      const Made shortcut = block == 0 ? normalized(x, 4 * channels, 1, stride, 0) : x;
+      x = relu(model, sum(model, y, shortcut));
+    }
+  x = average(model, x);
+  x.sizes = {1, 1, 1, x.sizes[1]};
+  return model.finish(dense(model, x, 1000 / divisor));
+}
+
+TestGraph transformer(uint32_t layers, uint32_t tokens, uint32_t width, uint32_t heads, bool filled) {
+  Model model(filled);
+  Made x = sum(model, model.input({1, 1, tokens, width}), positions(model, tokens, width));
+  for (uint32_t layer = 0; layer < layers; ++layer) {
+    x = layerNormalize(model, sum(model, attention(model, x, heads), x));
+    const Made wide = unary(model, "ACTIVATION_GELU", dense(model, x, 4 * width));
+    x = layerNormalize(model, sum(model, dense(model, wide, width), x));
+  }
+  return model.finish(x);
+}
+
+}  // namespace dimple::testing

@@ -1,0 +1,19 @@
+// Graphs in the shapes of known networks, of case lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/conformance/graphs/random_graph.h"
+
+namespace dimple::testing {
+
+// `image`: rows and columns; `divisor`: of all channels; `filled`: inputs of the graph hold numbers, else nothing, for
+// those who only plan.
+TestGraph squeezeNet(uint32_t image, uint32_t divisor, bool filled);
+// `blocks`: of each stage at most.
+TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool filled);
+// An encoder of so many layers, whose positions are computed in the graph.
+TestGraph transformer(uint32_t layers, uint32_t tokens, uint32_t width, uint32_t heads, bool filled);
+
+}  // namespace dimple::testing

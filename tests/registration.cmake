@@ -1,0 +1,140 @@
+# What CTest runs: programs, or groups of their test cases, with labels and the environment that they need. CMakePresets
+# name the runs; CONTRIBUTING.md lists them. Test cases that a run leaves out say so themselves (tests/left_out.h).
+
+# dimple_register(NAME PROGRAM target [WRAPPER command...] [CASES patterns] [WITHOUT patterns] [COST seconds]
+#                 [LABELS label...] [ENVIRONMENT variable=value...])
+function(dimple_register name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM;CASES;WITHOUT;COST" "WRAPPER;LABELS;ENVIRONMENT;ARGUMENTS")
+  if(NOT TARGET ${arg_PROGRAM})
+    return()
+  endif()
+  set(arguments ${arg_ARGUMENTS})
+  if(arg_CASES)
+    list(APPEND arguments "--test-case=${arg_CASES}")
+  endif()
+  if(arg_WITHOUT)
+    list(APPEND arguments "--test-case-exclude=${arg_WITHOUT}")
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_WRAPPER} "$<TARGET_FILE:${arg_PROGRAM}>" ${arguments}
+    WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 2400
+    ENVIRONMENT "${dimpleTestEnvironment};${arg_ENVIRONMENT}")
+  if(arg_COST)
+    set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+  endif()
+endfunction()
+
+# A test that is a script.
+function(dimple_register_script name labels)
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 2400 SKIP_RETURN_CODE 77
+    ENVIRONMENT "${dimpleTestEnvironment}")
+endfunction()
+
+# A test that this machine cannot run.
+function(dimple_register_skipped name labels reason)
+  add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -E echo "SKIPPED: ${name}: ${reason}")
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" SKIP_REGULAR_EXPRESSION "^SKIPPED: ")
+endfunction()
+
+# The test cases on a device: the long ones by themselves, so that several run at once.
+function(dimple_register_device_tests suffix)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LABELS;ENVIRONMENT")
+  set(common PROGRAM dimple_tests${suffix} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+  dimple_register(operators${suffix} ${common} CASES "ops: every*" COST 400)
+  dimple_register(operator_kernels${suffix} ${common} CASES "ops:*" WITHOUT "ops: every*,ops: Vulkan and*" COST 100)
+  dimple_register(graphs${suffix} ${common} CASES "graphs:*,models:*" COST 300)
+  dimple_register(objects${suffix} ${common} WITHOUT "ops:*,graphs:*,models:*" COST 60)
+  dimple_register(tool_tests${suffix} PROGRAM tool_tests${suffix} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT}
+    COST 60)
+endfunction()
+
+set(dimpleTestEnvironment "")
+set(deps "${CMAKE_SOURCE_DIR}/build/deps")
+
+if(WIN32)
+  # Wine has no validation layers. It takes a sample of the cases, since they are the same on every machine.
+  set(wine ENVIRONMENT DIMPLE_TEST_SAMPLE=80 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200 GALLIVM_PERF=nopt
+    DIMPLE_UNROLL=0 LABELS wine)
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(run "")
+  elseif(EXISTS "${deps}/wine/stamp")
+    set(run WRAPPER "${CMAKE_SOURCE_DIR}/tools/wine/run.sh")
+  else()
+    dimple_register_skipped(windows_programs wine "tools/setup.sh --d3d12 could not make the bridge to libvkd3d")
+    return()
+  endif()
+  dimple_register(core_tests PROGRAM core_tests ${run} ${wine})
+  dimple_register(conformance_tests PROGRAM conformance_tests ${run} ${wine})
+  dimple_register(dimple_tests PROGRAM dimple_tests ${run} ${wine} COST 100)
+  if(TARGET dimple_directml)
+    # The drop-in, of which only DirectML's own exports are used.
+    dimple_register(directml_dll PROGRAM dimple_tests ${run} ${wine} ARGUMENTS --dll "$<TARGET_FILE:dimple_directml>")
+  endif()
+  if(TARGET directmlx_models)
+    foreach(backend IN ITEMS vulkan d3d12)
+      dimple_register(directmlx_${backend} PROGRAM directmlx_models ${run} LABELS wine ARGUMENTS ${backend})
+      dimple_register(directmlx_${backend}_as_it_is PROGRAM directmlx_models ${run} LABELS wine ARGUMENTS ${backend}
+        ENVIRONMENT DIMPLE_GRAPH_WITHOUT=all)
+    endforeach()
+  endif()
+  return()
+endif()
+
+if(DIMPLE_SANITIZE STREQUAL "thread")
+  # Threads, on a device that executes nothing. The sanitizer wants the address space where older kernels put it.
+  cmake_host_system_information(RESULT machine QUERY OS_PLATFORM)
+  dimple_register(thread_tests PROGRAM thread_tests WRAPPER setarch ${machine} -R LABELS tsan
+    CASES "null: *,parallel: *" ENVIRONMENT TSAN_OPTIONS=halt_on_error=1)
+  return()
+endif()
+
+if(DIMPLE_SANITIZE STREQUAL "address")
+  # Instrumented code is several times slower: every sixtieth case, and without the validation layers, which look at the
+  # same calls in the other builds. Drivers leak, and are unloaded before leaks are named: only what has no device looks
+  # for leaks.
+  set(dimpleTestEnvironment DIMPLE_TEST_SAMPLE=60 DIMPLE_TEST_NO_VALIDATION=1 UBSAN_OPTIONS=print_stacktrace=1)
+  set(options ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1)
+  dimple_register(core_tests PROGRAM core_tests LABELS asan COST 100 ENVIRONMENT ${options})
+  dimple_register_device_tests("" LABELS asan ENVIRONMENT ${options}:detect_leaks=0)
+  dimple_register(onnx_models PROGRAM onnx_tests LABELS asan COST 100 ENVIRONMENT ${options}:detect_leaks=0)
+  if(DIMPLE_FUZZ)
+    foreach(target seconds IN ZIP_LISTS fuzzTargets fuzzSeconds)
+      dimple_register_script(fuzz_${target} fuzz "${CMAKE_SOURCE_DIR}/tools/fuzz.sh" ${target} ${seconds})
+    endforeach()
+  endif()
+  return()
+endif()
+
+dimple_register(kernelgen_tests PROGRAM kernelgen_tests LABELS quick kernels)
+dimple_register(core_tests PROGRAM core_tests LABELS quick core)
+dimple_register(conformance_tests PROGRAM conformance_tests LABELS quick conformance COST 30)
+dimple_register_device_tests("" LABELS quick vulkan)
+if(TARGET onnx_tests)
+  dimple_register(onnx_models PROGRAM onnx_tests LABELS quick onnx WITHOUT "ocr:*" COST 110)
+  set(models "")
+  if(EXISTS "${deps}/ocr")
+    set(models ENVIRONMENT "DIMPLE_OCR=${deps}/ocr")
+  endif()
+  dimple_register(onnx_ocr PROGRAM onnx_tests LABELS onnx CASES "ocr:*" COST 60 ${models})
+else()
+  dimple_register_skipped(onnx_models "quick;onnx" "libonnx or libprotobuf was not found")
+endif()
+
+# On a lavapipe that has cooperative matrices, with its own C library.
+if(EXISTS "${deps}/matrices/stamp")
+  dimple_register(matrices PROGRAM dimple_tests WRAPPER "${deps}/matrices/run.sh" LABELS vulkan COST 30
+    CASES "ops: products of subgroups' matrices*"
+    ENVIRONMENT DIMPLE_TEST_MATRICES=1 DIMPLE_TEST_SAMPLE=40 GALLIVM_PERF=nopt DIMPLE_UNROLL=0)
+else()
+  dimple_register_skipped(matrices vulkan "tools/setup.sh --matrices was not run, or could not fetch the driver")
+endif()
+
+dimple_register_script(install install "${CMAKE_CURRENT_SOURCE_DIR}/install/run.sh" "${CMAKE_BINARY_DIR}")
+dimple_register_script(directmlx install "${CMAKE_CURRENT_SOURCE_DIR}/install/directmlx.sh" "${CMAKE_BINARY_DIR}")
+set_tests_properties(directmlx PROPERTIES DEPENDS install)
+
+if(DIMPLE_VKD3D)
+  dimple_register_device_tests(_d3d12 LABELS d3d12 ENVIRONMENT DIMPLE_TEST_BACKEND=d3d12)
+  dimple_register(comparison PROGRAM dimple_tests_d3d12 CASES "ops: Vulkan and Direct3D 12 agree" LABELS d3d12 COST 200)
+endif()

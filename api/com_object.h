@@ -91,8 +91,8 @@ class Live {
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
-  // The live T behind an interface pointer, or null for a foreign one.
-  static T* find(const IUnknown* object) { return findAt(addressOf(object)); }
+  // The live T behind an interface pointer, or null for a foreign one, which is not even converted to IUnknown.
+  static T* find(const void* interfacePointer) { return findAt(reinterpret_cast<uintptr_t>(interfacePointer)); }
   static T* findAt(uint64_t address) {
     std::lock_guard lock(registry().mutex);
     const auto after = registry().byFirst.upper_bound(address);

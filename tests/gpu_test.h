@@ -45,8 +45,8 @@ void runGpuTest(GpuTest test);
 
 }  // namespace dimple::testing
 
-#define DIMPLE_GPU_TEST_CASE(function, name)                                                                        \
-  static void function([[maybe_unused]] ::dimple::testing::Gpu& gpu);                                               \
-  TEST_CASE(name* doctest::skip(::dimple::testing::gpuTestsSkipped())) { ::dimple::testing::runGpuTest(function); } \
+#define DIMPLE_GPU_TEST_CASE(function, name)                                                                         \
+  static void function([[maybe_unused]] ::dimple::testing::Gpu& gpu);                                                \
+  TEST_CASE(doctest::skip(::dimple::testing::gpuTestsSkipped()) * name) { ::dimple::testing::runGpuTest(function); } \
   static void function([[maybe_unused]] ::dimple::testing::Gpu& gpu)
 #define GPU_TEST_CASE(name) DIMPLE_GPU_TEST_CASE(DOCTEST_ANONYMOUS(gpuTest), name)

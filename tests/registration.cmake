@@ -45,6 +45,8 @@ function(dimple_register_device_tests suffix)
   dimple_register(operator_kernels${suffix} ${common} CASES "ops:*" WITHOUT "ops: every*,ops: Vulkan and*" COST 100)
   dimple_register(graphs${suffix} ${common} CASES "graphs:*,models:*" COST 300)
   dimple_register(objects${suffix} ${common} WITHOUT "ops:*,graphs:*,models:*" COST 60)
+  # What both take is compiled once, and lies in the driver's cache for the other.
+  set_tests_properties(operator_kernels${suffix} graphs${suffix} PROPERTIES DEPENDS operators${suffix})
   dimple_register(tool_tests${suffix} PROGRAM tool_tests${suffix} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT}
     COST 60)
 endfunction()

@@ -7,8 +7,8 @@
 #   tools/demo.sh --posterize             another demo, a program of DirectML operators on a photograph; on Direct3D 12
 #                                         the picture is the same, bit for bit
 #
-# Other arguments go to `dimple read` or `dimple run`; a picture of your own may be one. Vulkan, which libvkd3d uses too, is lavapipe where the machine shows no GPU;
-# VK_DRIVER_FILES chooses another driver.
+# Other arguments go to `dimple read` or `dimple run`; a picture of your own may be one. Vulkan, which libvkd3d uses too,
+# is lavapipe where the machine shows no GPU; VK_DRIVER_FILES chooses another driver.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -44,8 +44,9 @@ for argument in "$@"; do
   previous=$argument
 done
 case $backend in
-  vulkan) preset=linux-release setUp=(--demo) ;;
-  d3d12) preset=linux-vkd3d setUp=(--demo --d3d12) ;;
+  vulkan) target=dimple_tool program=dimple setUp=(--demo) options=() ;;
+  d3d12) target=dimple_tool_d3d12 program=dimple-d3d12 setUp=(--demo --d3d12)
+    options=(-DDIMPLE_VKD3D=ON -DDIMPLE_VKD3D_ONNX=ON) ;;
   *)
     echo "demo: unknown back end $backend (known: vulkan, d3d12)." >&2
     exit 2
@@ -53,8 +54,8 @@ case $backend in
 esac
 
 hasGpu() { compgen -G '/dev/dri/renderD*' >/dev/null || compgen -G '/dev/nvidia[0-9]*' >/dev/null; }
-configure() { cmake --preset "$preset" -DDIMPLE_BUILD_TESTS=ON; }
-build() { cmake --build --preset "$preset" ${DIMPLE_JOBS:+-j "$DIMPLE_JOBS"} --target dimple_tool; }
+configure() { cmake --preset linux-release -DDIMPLE_BUILD_TESTS=ON "${options[@]}"; }
+build() { cmake --build --preset linux-release ${DIMPLE_JOBS:+-j "$DIMPLE_JOBS"} --target "$target"; }
 
 stage "set-up" tools/setup.sh "${setUp[@]}"
 # shellcheck disable=SC1091
@@ -69,5 +70,5 @@ if ((posterize)); then
 else
   command=(read "$picture" --models build/deps/ocr --boxes build/demo/text.png)
 fi
-stage "demo" "build/$preset/bin/dimple" "${command[@]}" "${arguments[@]}"
+stage "demo" "build/linux-release/bin/$program" "${command[@]}" "${arguments[@]}"
 printStages

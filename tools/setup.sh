@@ -6,6 +6,7 @@
 #                            the photograph that is posterized (through npm)
 #   tools/setup.sh --ocr     also the former
 #   tools/setup.sh --sanitizers  also clang, for the linux-asan and linux-tsan presets
+#   tools/setup.sh --lint    also what tools/lint.sh runs
 #   tools/setup.sh --d3d12   also DXC, Wine and mingw-w64, which make DXIL of the kernels, and libvkd3d to test it,
 #                            also from Windows programs (tools/wine/run.sh)
 #   tools/setup.sh --matrices  also a lavapipe with cooperative matrices, which no release of Debian has yet
@@ -23,6 +24,7 @@ deps=$root/build/deps
 wantDemo=0
 wantOcr=0
 wantSanitizers=0
+wantLint=0
 wantD3d12=0
 wantMicrosoft=0
 wantOnnxRuntime=0
@@ -32,6 +34,7 @@ for argument in "$@"; do
     --demo) wantDemo=1 wantOcr=1 ;;
     --ocr) wantOcr=1 ;;
     --sanitizers) wantSanitizers=1 ;;
+    --lint) wantLint=1 ;;
     --d3d12) wantD3d12=1 ;;
     --matrices) wantMatrices=1 ;;
     --microsoft) wantD3d12=1 wantMicrosoft=1 ;;
@@ -41,7 +44,7 @@ for argument in "$@"; do
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --ocr, --sanitizers, --d3d12, --matrices, --microsoft, --onnx-runtime)." >&2
+      echo "setup: unknown option $argument (known: --demo, --ocr, --sanitizers, --lint, --d3d12, --matrices, --microsoft, --onnx-runtime)." >&2
       exit 2
       ;;
   esac
@@ -98,6 +101,7 @@ else
   distributionPackages+=("${newerPackages[@]}")
 fi
 ((wantSanitizers)) && distributionPackages+=(clang)
+((wantLint)) && distributionPackages+=(clang clang-format clang-tidy shellcheck)
 
 # Lines of "package version" of those that are installed.
 missingPackages() {

@@ -142,7 +142,10 @@ if [[ ! -d build/deps/vkd3d || ! -f build/deps/dxc/dxcompiler.dll ]]; then
   d3d12=OFF
   skip "Direct3D 12" "tools/setup.sh --d3d12 has not been run, or could not fetch libvkd3d"
 fi
-must "configure linux-release" configure linux-release -DDIMPLE_VKD3D=$d3d12
+options=(-DDIMPLE_VKD3D=$d3d12)
+# A new folder is built as a whole, a used one file by file.
+[[ -f build/linux-release/CMakeCache.txt ]] || options+=(-DDIMPLE_UNITY=ON)
+must "configure linux-release" configure linux-release "${options[@]}"
 must "build linux-release" build linux-release
 if ((quick)); then
   stage "quick" runPreset quick

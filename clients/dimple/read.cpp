@@ -145,11 +145,11 @@ std::vector<ocr::Line> readOnce(const ReadOptions& options, const Models& models
 
 // Both back ends read the same; each model's results are compared.
 std::vector<ocr::Line> readOnBoth(const ReadOptions& options, const Models& models, const ocr::Picture& picture) {
-  const auto [first, second] = parseBackendPair(options.compare);
+  const std::pair backends = parseBackendPair(options.compare);
   DeviceOptions device = options.device;
-  device.backend = first;
+  device.backend = backends.first;
   Reading one(device, models);
-  device.backend = second;
+  device.backend = backends.second;
   Reading other(device, models);
   struct Difference {
     size_t elements = 0;
@@ -159,7 +159,8 @@ std::vector<ocr::Line> readOnBoth(const ReadOptions& options, const Models& mode
   const auto lines = ocr::readText(picture, models.dictionary, [&](Part part, const HostTensor& input) {
     HostTensor result = one.run(part, input);
     const HostTensor compared = other.run(part, input);
-    if (compared.sizes != result.sizes) throw RunError(cat(nameOf(part), " gives other sizes on ", second, "."));
+    if (compared.sizes != result.sizes)
+      throw RunError(cat(nameOf(part), " gives other sizes on ", backends.second, "."));
     Difference& difference = differences[part];
     for (size_t i = 0; i < result.as<float>().size(); ++i) {
       const auto apart = static_cast<double>(std::fabs(result.as<float>()[i] - compared.as<float>()[i]));

@@ -139,7 +139,7 @@ bool skipped() {
 
 }  // namespace
 
-#define D3D12_TEST_CASE(name) TEST_CASE(name* doctest::skip(skipped()))
+#define D3D12_TEST_CASE(name) TEST_CASE(doctest::skip(skipped()) * name)
 
 D3D12_TEST_CASE("d3d12: creation checks its arguments") {
   Program program;

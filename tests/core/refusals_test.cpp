@@ -175,7 +175,9 @@ TEST_CASE("every rule is broken by a description") {
 TEST_CASE("rules of check functions refuse with the sentences on file") {
   const auto sites = checkSites();
   std::vector<bool> met(sites.size());
-  for (const auto& [line, text] : readRefusals()) {
+  for (const auto& refusal : readRefusals()) {
+    const auto& line = refusal.first;
+    const auto& text = refusal.second;
     const auto error = refusalOf(line);
     REQUIRE_MESSAGE(error, line);
     CHECK_MESSAGE(error->text == text, line);

@@ -153,7 +153,9 @@ TEST_CASE("enumerations are those of DirectML.h") {
     for (const Field& field : schema->fields)
       if (field.type == FieldType::Enum) tables[std::string(field.values->prefix)] = field.values;
   CHECK(tables.size() == 15);
-  for (const auto& [prefix, table] : tables) {
+  for (const auto& entry : tables) {
+    const std::string& prefix = entry.first;
+    const EnumTable* const table = entry.second;
     CAPTURE(prefix);
     const auto& names = header.enumerations.at(prefix.substr(0, prefix.size() - 1));
     REQUIRE(names.size() == table->names.size());

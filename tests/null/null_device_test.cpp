@@ -194,8 +194,8 @@ TEST_CASE("null: graphs that are compiled, initialized, recorded and released ag
       "ELEMENT_WISE_ADD ATensor=f32[16] BTensor=f32[16] OutputTensor=f32[16]",
       "SPLIT InputTensor=f32[2,8] OutputTensors=(f32[1,8],f32[1,8]) Axis=0",
       "JOIN InputTensors=(f32[1,8],f32[1,8]) OutputTensor=f32[2,8] Axis=0",
-      "GEMM ATensor=f32[1,1,2,8] BTensor=f32[1,1,8,8]! OutputTensor=f32[1,1,2,8] TransA=NONE TransB=NONE Alpha=1 "
-      "Beta=0",
+      ("GEMM ATensor=f32[1,1,2,8] BTensor=f32[1,1,8,8]! OutputTensor=f32[1,1,2,8] TransA=NONE TransB=NONE Alpha=1 "
+       "Beta=0"),
       "ELEMENT_WISE_ADD ATensor=f32[1,1,2,8] BTensor=f32[1,1,2,8]{0,0,0,1}! OutputTensor=f32[1,1,2,8]",
       "ACTIVATION_RELU InputTensor=f32[1,1,2,8] OutputTensor=f32[1,1,2,8]"};
   GraphBuilder graph;

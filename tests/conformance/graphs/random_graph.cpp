@@ -50,7 +50,7 @@ std::optional<TestCase> pickNode(Random& random, size_t mostTypes) {
   if (types.empty()) return {};
   if (types.size() > mostTypes) {
     // Others for each operator.
-    std::ranges::rotate(types, types.begin() + static_cast<ptrdiff_t>(schema.type % types.size()));
+    std::rotate(types.begin(), types.begin() + static_cast<ptrdiff_t>(schema.type % types.size()), types.end());
     types.resize(mostTypes);
   }
   const auto& lines = linesOf(schema, random.pick(types));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tests/left_out.h"
 #include "tests/tool/tool_fixture.h"
 
 using dimple::testing::readText;
@@ -362,7 +363,8 @@ TEST_CASE("tool: ops prints the largest errors of each device") {
   CHECK(contains(refused.err, "maxShare is \"much\", expected a number."));
 }
 
-TEST_CASE("tool: devices and bench") {
+TEST_CASE("tool: devices and bench" *
+          dimple::testing::leftOut(dimple::testing::Run::QuickD3d12, "it compiles the largest kernels")) {
   const ToolFixture fixture;
   const auto devices = nlohmann::json::parse(fixture.run("devices --json").out).at("devices");
   CHECK(fixture.run("devices").code == 0);

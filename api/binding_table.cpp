@@ -19,7 +19,7 @@ std::string_view bindingTypeName(DML_BINDING_TYPE type) {
 
 }  // namespace
 
-void BindingTable::misuse(std::string text) { device().removeDevice(DXGI_ERROR_DEVICE_REMOVED, text); }
+void BindingTable::misuse(const std::string& text) { device().removeDevice(DXGI_ERROR_DEVICE_REMOVED, text); }
 
 bool BindingTable::usable() {
   if (device().removed()) return false;

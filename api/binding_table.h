@@ -43,7 +43,7 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   };
 
   ~BindingTable() override = default;
-  void misuse(std::string text);
+  void misuse(const std::string& text);
   bool usable();
   void addPart(const CompiledOperator& op, const Executable& executable, std::span<const Dispatch> dispatches);
   // Reads one buffer binding for a slot; no value after misuse. A null buffer where none is needed gives handle 0.

@@ -62,7 +62,7 @@ HRESULT PrivateData::get(REFGUID guid, UINT* dataSize, void* data) {
   if (capacity < size) return DXGI_ERROR_MORE_DATA;
   if (object) {
     object->AddRef();
-    std::memcpy(data, &object, sizeof object);
+    std::memcpy(data, &object, sizeof(void*));
   } else {
     std::memcpy(data, found->second.bytes.data(), size);
   }

@@ -83,7 +83,7 @@ HRESULT Device::refuse(const Error& error) {
   return refuse(resultOf(error.code), error.text);
 }
 
-HRESULT Device::refuse(HRESULT code, std::string text) {
+HRESULT Device::refuse(HRESULT code, const std::string& text) {
   setLastMessage(text);
   report(DIMPLE_MESSAGE_ERROR, code, text);
   return code;

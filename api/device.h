@@ -41,7 +41,7 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
 
   // Reports a refused call and returns its HRESULT.
   HRESULT refuse(const Error& error);
-  HRESULT refuse(HRESULT code, std::string text);
+  HRESULT refuse(HRESULT code, const std::string& text);
   // Misuse of a method that cannot return an error, or a lost device: removes the device, once.
   void removeDevice(HRESULT reason, const std::string& text);
   // Also when the device beneath turns out to be.

@@ -9,7 +9,7 @@ namespace dimple::api {
 void CommandRecorder::RecordDispatch(ID3D12CommandList* commandList, IDMLDispatchable* dispatchable,
                                      IDMLBindingTable* bindings) {
   if (device().removed()) return;
-  const auto misuse = [this](std::string text) { device().removeDevice(DXGI_ERROR_DEVICE_REMOVED, text); };
+  const auto misuse = [this](const std::string& text) { device().removeDevice(DXGI_ERROR_DEVICE_REMOVED, text); };
   const auto list = device().native().commandList(commandList);
   if (!list) return misuse(cat("RecordDispatch: ", list.error().text));
   BindingTable* table = Live<BindingTable>::find(bindings);

@@ -314,7 +314,7 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
   return {};
 }
 
-Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(OpenOptions options) {
+Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& options) {
   std::unique_ptr<OpenedDevice> opened(new OpenedDevice);
   opened->validationMessage_ = options.validationMessage;
   if (auto error = opened->createInstance(options)) return *error;

@@ -38,7 +38,7 @@ Result<std::vector<AdapterInfo>> listAdapters();
 
 class OpenedDevice {
  public:
-  static Result<std::unique_ptr<OpenedDevice>> open(OpenOptions options);
+  static Result<std::unique_ptr<OpenedDevice>> open(const OpenOptions& options);
   ~OpenedDevice();
   OpenedDevice(const OpenedDevice&) = delete;
   OpenedDevice& operator=(const OpenedDevice&) = delete;

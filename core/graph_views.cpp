@@ -166,7 +166,7 @@ class ViewFolder {
   // By output of a node that moves elements: lets all that read it read what the node takes.
   void readThrough(uint32_t n) {
     std::vector<std::vector<MovedPart>> parts(uses_[n].size());
-    for (MovedPart& part : partsOf(nodes()[n])) parts[part.output].push_back(std::move(part));
+    for (const MovedPart& part : partsOf(nodes()[n])) parts[part.output].push_back(part);
     for (uint32_t o = 0; o < parts.size(); ++o) readThrough(n, o, parts[o]);
   }
 

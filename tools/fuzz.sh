@@ -46,8 +46,9 @@ fi
 
 number=0
 while read -r line; do
+  number=$((number + 1))
   # shellcheck disable=SC2059  # the line becomes escapes
-  printf "$(sed 's/../\\x&/g' <<<"$line")" >"$corpus/kept-$((number += 1))"
+  printf "$(sed 's/../\\x&/g' <<<"$line")" >"$corpus/kept-$number"
 done <"$file"
 options=(-max_len=400)
 if [[ $target == onnx_model ]]; then

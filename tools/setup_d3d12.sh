@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154  # the variables are those of setup.sh
 # What `tools/setup.sh --d3d12` adds; sourced by it. DXC and Wine compile the kernels to DXIL, mingw-w64 compiles the
 # driver of DXC, and libvkd3d is Direct3D 12 for the tests. An earlier run's results stay known without the option.
 

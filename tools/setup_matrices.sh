@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154  # the variables are those of setup.sh
 # Sourced by setup.sh: a lavapipe whose subgroups multiply matrices (VK_KHR_cooperative_matrix), which no release of
 # Debian has yet. Debian's unstable suite is unpacked under build/deps/matrices with all that it loads, down to the C
 # library, so that nothing of it meets the system's own. What cannot be had is named in build/deps/matrices/missing.txt,

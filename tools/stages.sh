@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by test.sh and demo.sh: named stages whose times are printed.
 stageNames=()
 stageTimes=()

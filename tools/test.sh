@@ -97,10 +97,14 @@ startBeside() {
       mv "$logs/built-${besideNames[$i]}.new" "$logs/built-${besideNames[$i]}"
     done
   ) &
+  besideProcess=$!
 }
 awaitBuild() { # name
   local status seconds
-  while [[ ! -f $logs/built-$1 ]]; do sleep 0.5; done
+  while [[ ! -f $logs/built-$1 ]]; do
+    kill -0 "$besideProcess" 2>/dev/null || [[ -f $logs/built-$1 ]] || return 1
+    sleep 0.5
+  done
   read -r status seconds <"$logs/built-$1"
   echo "Building $1 took $seconds s beside the tests."
   ((status == 0)) || {
@@ -111,10 +115,10 @@ awaitBuild() { # name
 
 # Runs a test preset of CTest and adds up what its programs report. A test that reports no test cases counts as one.
 runPreset() { # preset
-  local log=$logs/$1.txt sums
-  # Variables of the caller that a preset does not set reach the tests.
-  ctest --preset "$1" -j "$jobs" || true
-  cp "$(testLog "$1")" "$log"
+  local log=$logs/$1.txt sums status=0
+  rm -f "$(testLog "$1")"
+  ctest --preset "$1" -j "$jobs" || status=$?
+  cp "$(testLog "$1")" "$log" || touch "$log"
   sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -aE '^((ops|graphs|onnx|dll)[a-zA-Z 0-9]*: .*(passed|compared|failed)|SKIPPED: )' || true
   sums=$(sed 's/\x1b\[[0-9;]*m//g' "$log" | awk -f tools/sum_tests.awk)
   printf '%s\n' "$sums" | sed '$d'
@@ -122,6 +126,7 @@ runPreset() { # preset
   passed=$((passed + presetPassed))
   failed=$((failed + presetFailed))
   skipped=$((skipped + presetSkipped))
+  ((status == 0 || presetFailed > 0)) || fail "$1: ctest ended with exit code $status"
   ((presetFailed == 0)) || failures+=("$1: $presetFailed (ctest --preset $1 --rerun-failed)")
   ((presetPassed > 0 || presetFailed > 0)) || fail "$1 ran no test"
 }
@@ -135,14 +140,15 @@ testLog() { # preset
 }
 
 setUp=()
-((quick)) || setUp=(--d3d12 --ocr --matrices $( ((withSanitizers)) && echo --sanitizers))
+((quick)) || setUp=(--d3d12 --ocr --matrices)
+((quick || !withSanitizers)) || setUp+=(--sanitizers)
 must "set-up" tools/setup.sh "${setUp[@]}"
 d3d12=ON
 if [[ ! -d build/deps/vkd3d || ! -f build/deps/dxc/dxcompiler.dll ]]; then
   d3d12=OFF
   skip "Direct3D 12" "tools/setup.sh --d3d12 has not been run, or could not fetch libvkd3d"
 fi
-options=(-DDIMPLE_VKD3D=$d3d12)
+options=("-DDIMPLE_VKD3D=$d3d12")
 # A new folder is built as a whole, a used one file by file.
 [[ -f build/linux-release/CMakeCache.txt ]] || options+=(-DDIMPLE_UNITY=ON)
 must "configure linux-release" configure linux-release "${options[@]}"

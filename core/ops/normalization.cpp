@@ -139,7 +139,7 @@ Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums
     if (auto error = add(spread.row, 0, rows.elements, 1, input, *pairs)) return *error;
     return pairs;
   }
-  const auto parts = allocatePairs(builder, uint64_t{rows.count} * spread.chunks);
+  auto parts = allocatePairs(builder, uint64_t{rows.count} * spread.chunks);
   if (!parts) return parts;
   if (auto error = add(spread.row, 1, rows.elements, spread.chunks, input, *parts)) return *error;
   if (auto error = add(spreadOf(rows.count, spread.chunks, true).row, 2, spread.chunks, 1, readOnly(*parts), *pairs))

@@ -93,8 +93,8 @@ HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
 
 std::optional<BindingTable::Bound> BindingTable::readBuffer(const std::string& where, const DML_BUFFER_BINDING& binding,
                                                             const TensorSlot& slot, bool mayUpload) {
-  const auto fail = [&](std::string text) -> std::optional<Bound> {
-    misuse(std::move(text));
+  const auto fail = [&](const std::string& text) -> std::optional<Bound> {
+    misuse(text);
     return std::nullopt;
   };
   if (!binding.Buffer) {

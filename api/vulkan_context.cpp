@@ -217,7 +217,7 @@ HRESULT createVulkanContext(const DimpleContextDesc& given, REFIID riid, void** 
     options.validationMessage = [callback = given.MessageCallback, context = given.MessageContext](const char* text) {
       callback(context, DIMPLE_MESSAGE_WARNING, S_OK, text);
     };
-  auto opened = vulkan::OpenedDevice::open(std::move(options));
+  auto opened = vulkan::OpenedDevice::open(options);
   if (!opened) return refuseContext(given, opened.error());
   const std::shared_ptr<OpenedDevice> shared = std::move(*opened);
   // The device's lifetime is the opened one's; every child holds the latter through this pointer.

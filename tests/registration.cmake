@@ -56,7 +56,8 @@ set(deps "${CMAKE_SOURCE_DIR}/build/deps")
 
 if(WIN32)
   # Wine has no validation layers. It takes a sample of the cases, since they are the same on every machine.
-  set(wine ENVIRONMENT DIMPLE_TEST_SAMPLE=80 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200 GALLIVM_PERF=nopt
+  set(wine ENVIRONMENT DIMPLE_TEST_SAMPLE=80 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200
+    DIMPLE_WINE_MEMORY=14000000 GALLIVM_PERF=nopt
     DIMPLE_UNROLL=0 LABELS wine)
   if(NOT CMAKE_CROSSCOMPILING)
     set(run "")

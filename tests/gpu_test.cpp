@@ -7,6 +7,8 @@
 #include <thread>
 #include <tuple>
 
+#include "tests/silent_listener.h"
+
 namespace dimple::testing {
 namespace {
 
@@ -25,20 +27,9 @@ OpenGpus& openGpus() {
 DimpleBackend runningBackend = DIMPLE_BACKEND_VULKAN;
 
 // Closes the devices before static objects of the driver go.
-struct CloseGpus : doctest::IReporter {
-  explicit CloseGpus(const doctest::ContextOptions&) {}
+struct CloseGpus : SilentListener {
+  using SilentListener::SilentListener;
   void test_run_end(const doctest::TestRunStats&) override { openGpus().clear(); }
-  void report_query(const doctest::QueryData&) override {}
-  void test_run_start() override {}
-  void test_case_start(const doctest::TestCaseData&) override {}
-  void test_case_reenter(const doctest::TestCaseData&) override {}
-  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
-  void test_case_exception(const doctest::TestCaseException&) override {}
-  void subcase_start(const doctest::SubcaseSignature&) override {}
-  void subcase_end() override {}
-  void log_assert(const doctest::AssertData&) override {}
-  void log_message(const doctest::MessageData&) override {}
-  void test_case_skipped(const doctest::TestCaseData&) override {}
 };
 REGISTER_LISTENER("close_gpus", 1, CloseGpus);
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "tests/options.h"
+#include "tests/silent_listener.h"
 
 namespace dimple::testing {
 
@@ -42,8 +43,8 @@ void chooseDriver() {
 #endif
 }
 
-struct Announcer : doctest::IReporter {
-  explicit Announcer(const doctest::ContextOptions&) {}
+struct Announcer : SilentListener {
+  using SilentListener::SilentListener;
   void test_case_start(const doctest::TestCaseData& testCase) override { name_ = testCase.m_name; }
   void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
     if (stats.testCaseSuccess) return;
@@ -55,15 +56,6 @@ struct Announcer : doctest::IReporter {
       if (c == ',' || c == '\'') c = '?';
     std::printf("To repeat it alone: %s%s --test-case='%s'\n", command.c_str(), programName.c_str(), name_.c_str());
   }
-  void test_run_end(const doctest::TestRunStats&) override {}
-  void report_query(const doctest::QueryData&) override {}
-  void test_run_start() override {}
-  void test_case_reenter(const doctest::TestCaseData&) override {}
-  void test_case_exception(const doctest::TestCaseException&) override {}
-  void subcase_start(const doctest::SubcaseSignature&) override {}
-  void subcase_end() override {}
-  void log_assert(const doctest::AssertData&) override {}
-  void log_message(const doctest::MessageData&) override {}
   void test_case_skipped(const doctest::TestCaseData& testCase) override {
     if (testCase.m_skip) std::printf("Left out: %s\n", testCase.m_name);
   }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "clients/dimple/command.h"
 #include "clients/dimple/device.h"
@@ -30,6 +31,7 @@ struct ReadOptions {
   std::string boxes;
   std::string compare;
   std::optional<double> tolerance;
+  bool profile = false;
   DeviceOptions device;
 };
 
@@ -110,6 +112,20 @@ void print(const std::vector<ocr::Line>& lines) {
   if (lines.empty()) std::printf("There is no text.\n");
 }
 
+// The first time of each model, and the mean of those behind the first `firstRuns`.
+void printTimes(Reading& reading, const std::map<Part, size_t>& firstRuns) {
+  Table table({"model", ">runs", ">first ms", ">steady ms"});
+  for (const auto& [part, first] : firstRuns) {
+    const auto& times = reading.times(part);
+    if (times.size() == first) continue;
+    const double steady = std::accumulate(times.begin() + static_cast<std::ptrdiff_t>(first), times.end(), 0.0);
+    const size_t count = times.size() - first;
+    table.add({nameOf(part), std::to_string(count), fixedText(times.front(), 1),
+               fixedText(steady / static_cast<double>(count), 1)});
+  }
+  table.print();
+}
+
 std::vector<ocr::Line> readOnce(const ReadOptions& options, const Models& models, const ocr::Picture& picture) {
   Reading reading(options.device, models);
   std::printf("Running on '%s' (%s)\n", reading.device().name().c_str(), options.device.backend.c_str());
@@ -124,22 +140,14 @@ std::vector<ocr::Line> readOnce(const ReadOptions& options, const Models& models
   const std::vector<ocr::Line> lines = read("reading");
   print(lines);
   std::fflush(stdout);
-  std::map<Part, size_t> runs;
-  for (const Part part : kParts) runs[part] = reading.times(part).size();
-  // With graphs that are compiled and weights that are in place.
-  read("reading once more");
-  checkValidation(reading);
-  Table table({"model", ">runs", ">first ms", ">steady ms"});
-  for (const Part part : kParts) {
-    const auto& times = reading.times(part);
-    if (times.empty()) continue;
-    double steady = 0;
-    for (size_t i = runs[part]; i < times.size(); ++i) steady += times[i];
-    const size_t count = times.size() - runs[part];
-    table.add({nameOf(part), std::to_string(count), fixedText(times.front(), 1),
-               fixedText(steady / static_cast<double>(count), 1)});
+  if (options.profile) {
+    std::map<Part, size_t> firstRuns;
+    for (const Part part : kParts) firstRuns[part] = reading.times(part).size();
+    // With graphs that are compiled and weights that are in place.
+    read("reading once more");
+    printTimes(reading, firstRuns);
   }
-  table.print();
+  checkValidation(reading);
   return lines;
 }
 
@@ -222,6 +230,8 @@ Action setUpRead(CLI::App& options) {
       .add_option("--compare", values->compare,
                   "vulkan,d3d12: run on both back ends and print how their results differ")
       ->excludes("--backend");
+  options.add_flag("--profile", values->profile, "Read the picture once more, and print how long each model takes")
+      ->excludes("--compare");
   options.add_option("--tolerance", values->tolerance, "With --compare: fail if a result differs by more");
   return [values] { return read(*values); };
 }

@@ -36,17 +36,19 @@ std::string fieldOf(const std::string& text) { return text.substr(0, text.find_f
 
 // Which rule of a table a sentence is about; empty for others.
 std::string tableRule(const std::string& text) {
-  static const std::pair<std::regex, const char*> patterns[] = {
-      {std::regex(".* is null, but it is required\\."), "required"},
-      {std::regex(".* has DataType \\(\\w*\\), expected one of [A-Z0-9, ]+\\."), "types"},
-      {std::regex(".* has DimensionCount \\(\\d+\\), outside \\d\\.\\.\\d\\."), "rank"},
-      {std::regex(".* has DataType \\(\\w*\\), expected that of \\w+ \\(\\w*\\)\\."), "same type"},
-      {std::regex(".* has DimensionCount \\(\\d+\\), expected that of \\w+ \\(\\d+\\)\\."), "same rank"},
-      {std::regex(".* has Sizes \\(\\{[\\d, ]+\\}\\), expected those of \\w+ \\(\\{[\\d, ]+\\}\\)\\."), "same sizes"},
-      {std::regex(".* has value \\(\\d+\\), expected one of DML_\\w+\\* \\(0\\.\\.\\d+\\)\\."), "enumerator"},
+  static const std::pair<std::regex, const char*> predicates[] = {
+      {std::regex("is null, but it is required\\."), "required"},
+      {std::regex("has DataType \\(\\w*\\), expected one of [A-Z0-9, ]+\\."), "types"},
+      {std::regex("has DimensionCount \\(\\d+\\), outside \\d\\.\\.\\d\\."), "rank"},
+      {std::regex("has DataType \\(\\w*\\), expected that of \\w+ \\(\\w*\\)\\."), "same type"},
+      {std::regex("has DimensionCount \\(\\d+\\), expected that of \\w+ \\(\\d+\\)\\."), "same rank"},
+      {std::regex("has Sizes \\(\\{[\\d, ]+\\}\\), expected those of \\w+ \\(\\{[\\d, ]+\\}\\)\\."), "same sizes"},
+      {std::regex("has value \\(\\d+\\), expected one of DML_\\w+\\* \\(0\\.\\.\\d+\\)\\."), "enumerator"},
   };
-  for (const auto& [pattern, name] : patterns)
-    if (std::regex_match(text, pattern)) return name;
+  // Behind the subject, one word: a pattern that began with any text would be tried at each of its ends.
+  const std::string predicate = text.substr(text.find(' ') + 1);
+  for (const auto& [pattern, name] : predicates)
+    if (std::regex_match(predicate, pattern)) return name;
   return {};
 }
 

@@ -38,12 +38,16 @@ constexpr std::pair<Type, const char*> kTypes[] = {{Type::Float, "float32"},
 
 }  // namespace
 
-std::optional<HostTensor> runtimeResult(const std::string& model, const std::map<std::string, HostTensor>& inputs) {
+const char* runtimeFolder() {
   const char* folder = std::getenv("DIMPLE_ONNX_RUNTIME");
-  if (!folder || !*folder) {
-    MESSAGE("Not compared: DIMPLE_ONNX_RUNTIME names no folder where onnxruntime-node is installed.");
-    return {};
-  }
+  if (folder && *folder) return folder;
+  MESSAGE("Not compared: DIMPLE_ONNX_RUNTIME names no folder where onnxruntime-node is installed.");
+  return nullptr;
+}
+
+std::optional<HostTensor> runtimeResult(const std::string& model, const std::map<std::string, HostTensor>& inputs) {
+  const char* folder = runtimeFolder();
+  if (!folder) return {};
   ToolFixture fixture;
   fixture.write("m.onnx", model);
   fixture.write("run.js", kScript);

@@ -10,6 +10,9 @@
 
 namespace dimple::testing {
 
+// Where the package is. Null: it is not there, which is said.
+const char* runtimeFolder();
+
 // The first output of a model, given by its bytes. Nothing: the package is not there, which is said. Fails the test if
 // it does not run.
 std::optional<onnx::HostTensor> runtimeResult(const std::string& model,

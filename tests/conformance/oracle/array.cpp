@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -27,6 +28,16 @@ Precision precisionOf(DML_TENSOR_DATA_TYPE type) {
       throw std::invalid_argument("Only floating-point types have a precision.");
   }
 }
+
+// 2 to the power of -1074 to 1023, made of its bits: rounding to FLOAT16 is a good part of what the oracle does.
+double powerOfTwo(int exponent) {
+  const uint64_t bits =
+      exponent < -1022 ? uint64_t{1} << (exponent + 1074) : static_cast<uint64_t>(exponent + 1023) << 52;
+  return std::bit_cast<double>(bits);
+}
+
+// The exponent of a finite number; of all subnormal ones -1023.
+int exponentOf(double value) { return static_cast<int>(std::bit_cast<uint64_t>(value) >> 52 & 0x7FF) - 1023; }
 
 Steps stepsOf(const DML_BUFFER_TENSOR_DESC& desc) {
   const std::span<const uint32_t> sizes(desc.Sizes, desc.DimensionCount);
@@ -240,23 +251,23 @@ void write(const DML_BUFFER_TENSOR_DESC& desc, const Array& array, std::span<std
 double spacing(DML_TENSOR_DATA_TYPE type, double value) {
   const Precision precision = precisionOf(type);
   int exponent = precision.smallestExponent;
-  if (value != 0 && std::isfinite(value)) exponent = std::max(exponent, std::ilogb(value));
-  return std::ldexp(1.0, exponent - precision.fractionBits);
+  if (value != 0 && std::isfinite(value)) exponent = std::max(exponent, exponentOf(value));
+  return powerOfTwo(exponent - precision.fractionBits);
 }
 
-double smallestNormal(DML_TENSOR_DATA_TYPE type) { return std::ldexp(1.0, precisionOf(type).smallestExponent); }
+double smallestNormal(DML_TENSOR_DATA_TYPE type) { return powerOfTwo(precisionOf(type).smallestExponent); }
 
 uint16_t halfFromDouble(double value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7E00);
   const double magnitude = std::fabs(value);
   if (magnitude >= 65536.0) return static_cast<uint16_t>(sign | 0x7C00);
-  // Dividing by a power of two is exact, so that the one rounding is nearbyint's, which takes ties to even.
-  const double unit = spacing(DML_TENSOR_DATA_TYPE_FLOAT16, magnitude);
-  const uint32_t units = static_cast<uint32_t>(std::nearbyint(magnitude / unit));
-  const uint32_t binade = unit == 0x1p-24 ? 0u : static_cast<uint32_t>(std::ilogb(unit) + 24);
-  // A fraction that rounds up to the next power of two carries into the exponent by itself, up to infinity.
-  return static_cast<uint16_t>(sign | ((binade << 10) + units));
+  const int exponent = magnitude < 0x1p-14 ? -14 : exponentOf(magnitude);
+  // Multiplying by a power of two is exact, so that the one rounding is nearbyint's, which takes ties to even.
+  const auto units = static_cast<uint32_t>(std::nearbyint(magnitude * powerOfTwo(10 - exponent)));
+  // A fraction that rounds up to the next power of two carries into the exponent by itself, up to infinity. The
+  // smallest binade shares its spacing with subnormal numbers: there the leading bit of `units` is the exponent.
+  return static_cast<uint16_t>(sign | ((static_cast<uint32_t>(exponent + 14) << 10) + units));
 }
 
 double doubleFromHalf(uint16_t half) {
@@ -266,9 +277,9 @@ double doubleFromHalf(uint16_t half) {
   if (exponent == 31) {
     magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   } else if (exponent == 0) {
-    magnitude = std::ldexp(fraction, -24);
+    magnitude = fraction * 0x1p-24;
   } else {
-    magnitude = std::ldexp(1024 + fraction, exponent - 25);
+    magnitude = (1024 + fraction) * powerOfTwo(exponent - 25);
   }
   return (half & 0x8000) != 0 ? -magnitude : magnitude;
 }
@@ -311,7 +322,7 @@ int64_t truncateTo(DML_TENSOR_DATA_TYPE type, double value) {
   if (std::isnan(value)) return 0;
   const int bits = static_cast<int>(elementBits(type));
   const int valueBits = isSigned(type) ? bits - 1 : bits;
-  const double past = std::ldexp(1.0, valueBits);
+  const double past = powerOfTwo(valueBits);
   const double least = isSigned(type) ? -past : 0.0;
   const double whole = std::trunc(value);
   if (whole >= past) return static_cast<int64_t>(~uint64_t{0} >> (64 - valueBits));

@@ -346,6 +346,23 @@ TEST_CASE("every resource has a register in the HLSL") {
   CHECK(hlsl.find(" : register(u1, space0);") != std::string::npos);
 }
 
+TEST_CASE("only kernels that call umulExtended get a definition of it in HLSL") {
+  const Workshop workshop;
+  workshop.write("plain.comp", kernelGlsl("y[0] = 1;"));
+  workshop.write("wide.comp",
+                 kernelGlsl("uint high, low; umulExtended(gl_GlobalInvocationID.x, 3u, high, low); y[0] = high;"));
+  workshop.write("manifest.txt",
+                 "kernel plain\n source plain.comp\n access w\nkernel wide\n source wide.comp\n access w\n");
+  const ProcessResult result = workshop.run();
+  CAPTURE(result.output);
+  REQUIRE(result.exitCode == 0);
+  const std::string_view definition = "void umulExtended(uint a, uint b, out uint high, out uint low)\n{\n";
+  CHECK(workshop.read("hlsl/plain.hlsl").find("umulExtended") == std::string::npos);
+  const std::string wide = workshop.read("hlsl/wide.hlsl");
+  CAPTURE(wide);
+  CHECK(wide.find(definition) < wide.rfind("umulExtended("));
+}
+
 TEST_CASE("errors of the manifest name the line") {
   CHECK(manifestError("source a.comp\n") == "m.txt:1: The line 'source' stands outside a kernel.");
   CHECK(manifestError("kernel a\n  access r\n").ends_with("The kernel a has no source."));

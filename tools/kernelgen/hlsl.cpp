@@ -22,10 +22,21 @@ std::string specializationBlock(const Interface& interface) {
   return "cbuffer Specialization : register(b1, space0)\n{\n" + members + "};\n" + macros;
 }
 
+// SPIRV-Cross calls GLSL's name for a 32 by 32 bit product, which HLSL does not have.
+constexpr std::string_view kExtendedProduct = R"(void umulExtended(uint a, uint b, out uint high, out uint low)
+{
+    const uint al = a & 0xffffu, ah = a >> 16, bl = b & 0xffffu, bh = b >> 16;
+    const uint middle = ah * bl + ((al * bl) >> 16);
+    high = ah * bh + (middle >> 16) + ((al * bh + (middle & 0xffffu)) >> 16);
+    low = a * b;
+}
+)";
+
 }  // namespace
 
 std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel) {
   std::string text = specializationBlock(interface);
+  if (hlsl.find("umulExtended(") != hlsl.npos) text += kExtendedProduct;
   size_t pushBlocks = 0;
   std::istringstream lines(hlsl);
   for (std::string line; std::getline(lines, line);) {

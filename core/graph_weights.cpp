@@ -45,8 +45,8 @@ struct Linear {
   uint32_t channel;         // the dimension of the results that the bias goes along
   uint32_t weightsChannel;  // the same of the weights
 };
-constexpr uint32_t kWeights = 1;
-constexpr uint32_t kBias = 2;
+constexpr uint32_t kWeightsInput = 1;
+constexpr uint32_t kBiasInput = 2;
 
 std::optional<Linear> linearOf(const OpView& op) {
   if (op.activation().type != DML_OPERATOR_INVALID) return {};
@@ -61,7 +61,7 @@ std::optional<Linear> linearOf(const OpView& op) {
   }
   if (op.schema().type == DML_OPERATOR_GEMM) {
     const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
-    if (op.input(kBias).present() && desc.Beta != 1.0f) return {};
+    if (op.input(kBiasInput).present() && desc.Beta != 1.0f) return {};
     const uint32_t rank = op.output().rank;
     return Linear{rank - 1, desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE ? rank - 2 : rank - 1};
   }
@@ -156,21 +156,22 @@ class WeightFolder {
     if (!affine) return false;
     const auto channel = channelOf(op.output(), *linear, follower, *affine);
     if (!channel) return false;
-    const bool hasBias = op.input(kBias).present();
+    const bool hasBias = op.input(kBiasInput).present();
     const bool addsOnly = !affine->scales && !hasBias;
     for (const uint32_t p : affine->parameters)
       if (!isOnce(inputs[p]) && !(addsOnly && inputs[p].kind == GraphSource::Kind::GraphInput)) return false;
     if (!addsOnly) {
       // A weight that is rounded to FLOAT16 once more is as far off as a result may be.
       if (op.output().type != DML_TENSOR_DATA_TYPE_FLOAT32) return false;
-      if (hasBias && !isOnce(given[kBias])) return false;
-      if (affine->scales && !isOnce(given[kWeights])) return false;
+      if (hasBias && !isOnce(given[kBiasInput])) return false;
+      if (affine->scales && !isOnce(given[kWeightsInput])) return false;
     }
 
     const size_t before = nodes().size();
     std::optional<Made> weights, bias;
     if (affine->scales) {
-      weights = apply(second, *affine, *channel, op.input(kWeights), given[kWeights], linear->weightsChannel, false);
+      weights = apply(second, *affine, *channel, op.input(kWeightsInput), given[kWeightsInput], linear->weightsChannel,
+                      false);
       if (!weights) return undo(before);
     }
     if (addsOnly) {
@@ -181,13 +182,13 @@ class WeightFolder {
       bias = Made{inputs[affine->parameters[0]], parameter(vector, *channel, sizes, linear->channel, true)};
     } else if (hasBias || follower.schema().type == DML_OPERATOR_BATCH_NORMALIZATION) {
       Tensor from = op.output();
-      if (hasBias) from = op.input(kBias);
+      if (hasBias) from = op.input(kBiasInput);
       for (uint32_t d = 0; d < from.rank; ++d) {
         if (hasBias ? from.strides[d] == 0 : d != linear->channel) from.sizes[d] = 1;
         if (!hasBias) from.strides[d] = 0;  // one zero for all
       }
       if (from.sizes[linear->channel] == 1) from.sizes[linear->channel] = op.output().sizes[linear->channel];
-      const GraphSource source = hasBias ? given[kBias] : zero();
+      const GraphSource source = hasBias ? given[kBiasInput] : zero();
       bias = apply(second, *affine, *channel, from, source, linear->channel, true);
       if (!bias) return undo(before);
     }
@@ -340,8 +341,8 @@ class WeightFolder {
     GraphNode& node = nodes()[first];
     rewritten_.descs.push_back(std::move(whole));
     node.op = &rewritten_.views.emplace_back(std::move(*view));
-    if (weights) node.inputs[kWeights] = weights->source;
-    if (bias) node.inputs[kBias] = bias->source;
+    if (weights) node.inputs[kWeightsInput] = weights->source;
+    if (bias) node.inputs[kBiasInput] = bias->source;
     node.name = cat(node.name, " with ", nodes()[second].name);
     node.label = cat(node.label, " with ", nodes()[second].label);
     return true;

@@ -209,7 +209,7 @@ void mapDropout(NodeContext& node) {
 #define DIMPLE_MAP(map, name) map<DML_##name##_OPERATOR_DESC, DML_OPERATOR_##name>
 #define DIMPLE_MAP_ALPHA(name, thousandths) mapAlpha<DML_##name##_OPERATOR_DESC, DML_OPERATOR_##name, thousandths>
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kActivationMappings[] = {
     {kMicrosoft, "BiasAdd", 1, mapBiasAdd},
     {kMicrosoft, "BiasGelu", 1, mapBiasGelu},
     {kMicrosoft, "BiasSplitGelu", 1, mapBiasSplitGelu},
@@ -247,6 +247,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> activationMappings() { return kMappings; }
+std::span<const Mapping> activationMappings() { return kActivationMappings; }
 
 }  // namespace dimple::onnx

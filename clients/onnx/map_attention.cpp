@@ -274,7 +274,7 @@ void mapMultiHeadAttention(NodeContext& node) {
   node.setOutput(0, joinHeads(graph, matrixProduct(graph, softmax(graph, scores), parts[2])));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kAttentionMappings[] = {
     {kOnnx, "Attention", 23, mapAttention},
     {kMicrosoft, "MultiHeadAttention", 1, mapMultiHeadAttention},
     {kOnnx, "RotaryEmbedding", 23, mapRotaryEmbedding},
@@ -283,6 +283,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> attentionMappings() { return kMappings; }
+std::span<const Mapping> attentionMappings() { return kAttentionMappings; }
 
 }  // namespace dimple::onnx

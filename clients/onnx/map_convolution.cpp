@@ -191,7 +191,7 @@ void mapQLinearConv(NodeContext& node) {
   node.setOutput(0, op.make(DML_OPERATOR_QUANTIZED_LINEAR_CONVOLUTION, desc));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kConvolutionMappings[] = {
     {kOnnx, "Conv", 1, mapConv},
     {kOnnx, "ConvInteger", 10, mapConvInteger},
     {kOnnx, "ConvTranspose", 1, mapConvTranspose},
@@ -200,6 +200,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> convolutionMappings() { return kMappings; }
+std::span<const Mapping> convolutionMappings() { return kConvolutionMappings; }
 
 }  // namespace dimple::onnx

@@ -201,10 +201,10 @@ void mapEinsum(NodeContext& node) {
   node.setOutput(0, arrange(graph, sumOver(graph, result, output), output));
 }
 
-constexpr Mapping kMappings[] = {{kOnnx, "Einsum", 12, mapEinsum}};
+constexpr Mapping kEinsumMappings[] = {{kOnnx, "Einsum", 12, mapEinsum}};
 
 }  // namespace
 
-std::span<const Mapping> einsumMappings() { return kMappings; }
+std::span<const Mapping> einsumMappings() { return kEinsumMappings; }
 
 }  // namespace dimple::onnx

@@ -202,7 +202,7 @@ void mapCastLike(NodeContext& node) { mapCastTo(node, node.input(1).type); }
 
 #define DIMPLE_MAP(map, name) map<DML_##name##_OPERATOR_DESC, DML_OPERATOR_##name>
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kElementwiseMappings[] = {
     {kOnnx, "Abs", 6, DIMPLE_MAP(mapUnary, ELEMENT_WISE_ABS)},
     {kOnnx, "Acos", 7, DIMPLE_MAP(mapUnary, ELEMENT_WISE_ACOS)},
     {kOnnx, "Acosh", 9, DIMPLE_MAP(mapUnary, ELEMENT_WISE_ACOSH)},
@@ -263,6 +263,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> elementwiseMappings() { return kMappings; }
+std::span<const Mapping> elementwiseMappings() { return kElementwiseMappings; }
 
 }  // namespace dimple::onnx

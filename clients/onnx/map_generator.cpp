@@ -82,7 +82,7 @@ void mapEyeLike(NodeContext& node) {
   node.setOutput(0, op.make(DML_OPERATOR_DIAGONAL_MATRIX1, desc));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kGeneratorMappings[] = {
     {kOnnx, "Constant", 1, mapConstant}, {kOnnx, "ConstantOfShape", 9, mapConstantOfShape},
     {kOnnx, "EyeLike", 9, mapEyeLike},   {kOnnx, "Range", 11, mapRange},
     {kMicrosoft, "Range", 1, mapRange},
@@ -90,6 +90,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> generatorMappings() { return kMappings; }
+std::span<const Mapping> generatorMappings() { return kGeneratorMappings; }
 
 }  // namespace dimple::onnx

@@ -298,7 +298,7 @@ void mapNonZeroPrefix(NodeContext& node) {
   node.setOutput(0, cast(graph, graph.transpose(graph.prefix(coordinates, 0, count), {1, 0}), Type::Int64));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kIndexingMappings[] = {
     {kOnnx, "Gather", 1, mapGather},
     {kOnnx, "GatherElements", 11, mapGatherElements},
     {kOnnx, "GatherND", 11, mapGatherND},
@@ -313,6 +313,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> indexingMappings() { return kMappings; }
+std::span<const Mapping> indexingMappings() { return kIndexingMappings; }
 
 }  // namespace dimple::onnx

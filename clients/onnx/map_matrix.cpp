@@ -99,7 +99,7 @@ void mapGemm(NodeContext& node) {
   node.setOutput(0, op.make(DML_OPERATOR_GEMM, desc));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kMatrixMappings[] = {
     {kMicrosoft, "FusedMatMul", 1, mapFusedMatMul},
     {kOnnx, "Gemm", 7, mapGemm},
     {kOnnx, "MatMul", 1, mapMatMul},
@@ -107,6 +107,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> matrixMappings() { return kMappings; }
+std::span<const Mapping> matrixMappings() { return kMatrixMappings; }
 
 }  // namespace dimple::onnx

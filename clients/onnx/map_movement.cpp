@@ -335,7 +335,7 @@ void mapCol2Im(NodeContext& node) {
   node.setOutput(0, op.make(DML_OPERATOR_FOLD, desc));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kMovementMappings[] = {
     {kOnnx, "Col2Im", 18, mapCol2Im},
     {kOnnx, "Concat", 4, mapConcat},
     {kOnnx, "DepthToSpace", 1, mapDepthToSpace},
@@ -352,6 +352,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> movementMappings() { return kMappings; }
+std::span<const Mapping> movementMappings() { return kMovementMappings; }
 
 }  // namespace dimple::onnx

@@ -258,7 +258,7 @@ void mapLrn(NodeContext& node) {
                  graph.reshape(unary(graph, DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION, image, x.type, desc), x.sizes));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kNormalizationMappings[] = {
     {kOnnx, "BatchNormalization", 7, mapBatchNormalization},
     {kMicrosoft, "EmbedLayerNormalization", 1, mapEmbedLayerNormalization},
     {kMicrosoft, "GroupNorm", 1, mapGroupNorm},
@@ -276,6 +276,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> normalizationMappings() { return kMappings; }
+std::span<const Mapping> normalizationMappings() { return kNormalizationMappings; }
 
 }  // namespace dimple::onnx

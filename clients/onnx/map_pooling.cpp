@@ -301,7 +301,7 @@ void mapMaxRoiPool(NodeContext& node) {
   node.setOutput(0, op.make(DML_OPERATOR_ROI_POOLING, desc));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kPoolingMappings[] = {
     {kOnnx, "AveragePool", 7, mapAveragePool<false>},
     {kOnnx, "GlobalAveragePool", 1, mapAveragePool<true>},
     {kOnnx, "GlobalLpPool", 2, mapLpPool<true>},
@@ -317,6 +317,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> poolingMappings() { return kMappings; }
+std::span<const Mapping> poolingMappings() { return kPoolingMappings; }
 
 }  // namespace dimple::onnx

@@ -338,7 +338,7 @@ void mapQLinearAdd(NodeContext& node) {
   node.setOutput(0, op.make(DML_OPERATOR_ELEMENT_WISE_QUANTIZED_LINEAR_ADD, desc));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kQuantizationMappings[] = {
     {kOnnx, "DequantizeLinear", 10, mapDequantizeLinear},
     {kMicrosoft, "DequantizeLinear", 1, mapDequantizeLinear},
     {kMicrosoft, "DynamicQuantizeMatMul", 1, mapDynamicQuantizeMatMul},
@@ -356,6 +356,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> quantizationMappings() { return kMappings; }
+std::span<const Mapping> quantizationMappings() { return kQuantizationMappings; }
 
 }  // namespace dimple::onnx

@@ -212,7 +212,7 @@ void mapLstm(NodeContext& node) {
   recurrence.setOutputs(op, 3);
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kRecurrentMappings[] = {
     {kOnnx, "GRU", 7, mapGru},
     {kOnnx, "LSTM", 7, mapLstm},
     {kOnnx, "RNN", 7, mapRnn},
@@ -220,6 +220,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> recurrentMappings() { return kMappings; }
+std::span<const Mapping> recurrentMappings() { return kRecurrentMappings; }
 
 }  // namespace dimple::onnx

@@ -161,7 +161,7 @@ void mapCumSum(NodeContext& node) {
   node.setOutput(0, op.make(DML_OPERATOR_CUMULATIVE_SUMMATION, desc));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kReductionMappings[] = {
     {kOnnx, "ArgMax", 1, mapArgument<DML_ARGMAX_OPERATOR_DESC, DML_OPERATOR_ARGMAX>},
     {kOnnx, "ArgMin", 1, mapArgument<DML_ARGMIN_OPERATOR_DESC, DML_OPERATOR_ARGMIN>},
     {kOnnx, "CumSum", 11, mapCumSum},
@@ -180,6 +180,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> reductionMappings() { return kMappings; }
+std::span<const Mapping> reductionMappings() { return kReductionMappings; }
 
 }  // namespace dimple::onnx

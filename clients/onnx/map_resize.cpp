@@ -307,7 +307,7 @@ void mapResize(NodeContext& node) {
   node.setOutput(0, resize(node.graph(), node.input(0), resizing));
 }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kResizeMappings[] = {
     {kOnnx, "Resize", 10, mapUpsample},
     {kOnnx, "Resize", 11, mapResize},
     {kOnnx, "Upsample", 7, mapUpsample},
@@ -315,6 +315,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> resizeMappings() { return kMappings; }
+std::span<const Mapping> resizeMappings() { return kResizeMappings; }
 
 }  // namespace dimple::onnx

@@ -131,7 +131,7 @@ void mapShape(NodeContext& node) {
 
 void mapSize(NodeContext& node) { node.setOutput(0, integerScalar(node.input(0).elements())); }
 
-constexpr Mapping kMappings[] = {
+constexpr Mapping kViewMappings[] = {
     {kOnnx, "Expand", 8, mapExpand},   {kOnnx, "Flatten", 1, mapFlatten},     {kOnnx, "Identity", 1, mapIdentity},
     {kOnnx, "Reshape", 1, mapReshape}, {kOnnx, "Shape", 1, mapShape},         {kOnnx, "Size", 1, mapSize},
     {kOnnx, "Squeeze", 1, mapSqueeze}, {kOnnx, "Transpose", 1, mapTranspose}, {kOnnx, "Unsqueeze", 1, mapUnsqueeze},
@@ -139,6 +139,6 @@ constexpr Mapping kMappings[] = {
 
 }  // namespace
 
-std::span<const Mapping> viewMappings() { return kMappings; }
+std::span<const Mapping> viewMappings() { return kViewMappings; }
 
 }  // namespace dimple::onnx

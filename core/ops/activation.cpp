@@ -13,8 +13,6 @@ template <class S>
 constexpr Field kAlphaBetaFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
                                       DIMPLE_ATTRIBUTE(S, Alpha, Float), DIMPLE_ATTRIBUTE(S, Beta, Float)};
 template <class S>
-constexpr Field kUnaryFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
 constexpr Field kParameterizedReluFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, SlopeTensor),
                                               DIMPLE_OUTPUT(S, OutputTensor)};
 template <class S>
@@ -52,7 +50,7 @@ constexpr TensorRule kReluGradRules[] = {{kReluGradTypes}, {kReluGradTypes, like
 constexpr TensorRule kGeluRules[] = {{kGeluTypes}, {kGeluTypes, like(0)}};
 constexpr TensorRule kSwishRules[] = {{kSwishTypes}, {kSwishTypes, like(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kActivationSchemas[] = {
     DIMPLE_ROW(ACTIVATION_ELU, kAlphaFields, kActivationRules, true, true, nullptr, planUnary),
     DIMPLE_ROW(ACTIVATION_HARD_SIGMOID, kAlphaBetaFields, kActivationRules, true, true, nullptr, planUnary),
     DIMPLE_ROW(ACTIVATION_IDENTITY, kUnaryFields, kActivationRules, true, true, nullptr, planUnary, {},
@@ -80,6 +78,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> activationSchemas() { return kSchemas; }
+std::span<const OpSchema> activationSchemas() { return kActivationSchemas; }
 
 }  // namespace dimple

@@ -14,7 +14,7 @@ namespace dimple {
 namespace {
 
 // Indices of inputs and outputs. Inputs from Query to StackedQueryKeyValue are the sources of query, key and value.
-enum : size_t { kQuery, kKey, kValue, kStackedQueryKey, kStackedKeyValue, kStackedQueryKeyValue, kBias };
+enum : size_t { kQuery, kKey, kValue, kStackedQueryKey, kStackedKeyValue, kStackedQueryKeyValue, kQueryKeyValueBias };
 enum : size_t { kMask = 7, kRelativePositionBias, kPastKey, kPastValue, kPastSequenceLengths };
 enum : size_t { kOutput, kPresentKey, kPresentValue };
 
@@ -39,7 +39,7 @@ Status checkLastSizes(const std::string& name, const Tensor& tensor, std::initia
 Status checkSources(const OpView& view) {
   std::string given;
   uint32_t mask = 0;
-  for (size_t i = 0; i < kBias; ++i) {
+  for (size_t i = 0; i < kQueryKeyValueBias; ++i) {
     if (!view.input(i).present()) continue;
     mask |= 1u << i;
     given += cat(given.empty() ? "" : ", ", view.inputName(i));
@@ -109,7 +109,7 @@ Status checkShape(const OpView& view, const Attention& attention, Shape& shape) 
   if (auto error = check(kStackedQueryKey, {batch, queries, heads, 2, keySize})) return error;
   if (auto error = check(kStackedKeyValue, {batch, keys, groups, 2, keySize})) return error;
   if (auto error = check(kStackedQueryKeyValue, {batch, queries, heads, 3, keySize})) return error;
-  if (auto error = check(kBias, {heads * keySize + groups * (keySize + valueSize)})) return error;
+  if (auto error = check(kQueryKeyValueBias, {heads * keySize + groups * (keySize + valueSize)})) return error;
   return checkLastSizes("OutputTensor", y, {batch, queries, heads * valueSize});
 }
 
@@ -262,7 +262,10 @@ class AttentionPlan {
     const uint64_t key = attention_.keyValueHeads * shape_.keySize;
     return static_cast<uint32_t>(part == 0 ? 0 : part == 1 ? query : query + key);
   }
-  uint32_t biasStride() const { return has(kBias) ? view_.input(kBias).strides[view_.input(kBias).rank - 1] : 0; }
+  uint32_t biasStride() const {
+    return has(kQueryKeyValueBias) ? view_.input(kQueryKeyValueBias).strides[view_.input(kQueryKeyValueBias).rank - 1]
+                                   : 0;
+  }
 
   // Keys or values as attention takes them: as they are, or with what is added to them and was before them in one
   // tensor, which is the output for it if there is one.
@@ -270,7 +273,7 @@ class AttentionPlan {
     const Heads source = sourceOf(builder_, part, channels);
     const bool keeps = view_.output(present).present();
     all = source;
-    if (!keeps && !has(kBias) && !has(past)) return {};
+    if (!keeps && !has(kQueryKeyValueBias) && !has(past)) return {};
     const auto heads = static_cast<uint32_t>(attention_.keyValueHeads);
     const auto batch = static_cast<uint32_t>(shape_.batch);
     const DataType type = view_.output(kOutput).type;
@@ -288,7 +291,7 @@ class AttentionPlan {
     const auto added = static_cast<uint32_t>(shape_.keys);
     if (hasLengths_) {
       if (auto error = append(part, source, all, channels)) return error;
-    } else if (!has(kBias)) {
+    } else if (!has(kQueryKeyValueBias)) {
       if (auto error = addCopy(builder_, type, walkOf(source, all, added, channels, past_), source.range, all.range))
         return error;
     } else {
@@ -302,8 +305,8 @@ class AttentionPlan {
       const auto count = static_cast<uint32_t>(walk.count());
       if (auto error =
               builder_.addItems(typedKernel("binary", type, builder_.caps()), count, {count, walk.rank, 0, 0, 0, 0, 0},
-                                {source.range, builder_.input(kBias), all.range}, builder_.parameters(walk),
-                                {{0, DML_OPERATOR_ELEMENT_WISE_ADD}, {1, 0}}))
+                                {source.range, builder_.input(kQueryKeyValueBias), all.range},
+                                builder_.parameters(walk), {{0, DML_OPERATOR_ELEMENT_WISE_ADD}, {1, 0}}))
         return error;
     }
     all.range.writes = false;
@@ -332,11 +335,11 @@ class AttentionPlan {
     walk.base = {source.first, firstBias(part) * biasStride(), all.first, 0};
     walk.coalesce();
     const auto count = static_cast<uint32_t>(walk.count());
-    const BufferRange bias = has(kBias) ? builder_.input(kBias) : source.range;
-    return builder_.addItems(typedKernel("attention_append", view_.output(kOutput).type, builder_.caps()), count,
-                             {count, walk.rank, has(kBias), all.position, keys_ - static_cast<uint32_t>(shape_.keys)},
-                             {source.range, bias, builder_.input(kPastSequenceLengths), all.range},
-                             builder_.parameters(walk));
+    const BufferRange bias = has(kQueryKeyValueBias) ? builder_.input(kQueryKeyValueBias) : source.range;
+    return builder_.addItems(
+        typedKernel("attention_append", view_.output(kOutput).type, builder_.caps()), count,
+        {count, walk.rank, has(kQueryKeyValueBias), all.position, keys_ - static_cast<uint32_t>(shape_.keys)},
+        {source.range, bias, builder_.input(kPastSequenceLengths), all.range}, builder_.parameters(walk));
   }
 
   Status attend(const Heads& key, const Heads& value) {
@@ -361,7 +364,7 @@ class AttentionPlan {
       const uint32_t* s = &tensor.strides[tensor.rank - 4];
       return std::array<uint32_t, 4>{s[0], s[1], s[2], s[3]};
     };
-    if (has(kBias)) a.bias = {builder_.input(kBias), {biasStride()}};
+    if (has(kQueryKeyValueBias)) a.bias = {builder_.input(kQueryKeyValueBias), {biasStride()}};
     if (has(kRelativePositionBias))
       a.relative = {builder_.input(kRelativePositionBias), lastStrides(view_.input(kRelativePositionBias))};
     if (hasLengths_) {
@@ -492,7 +495,7 @@ constexpr TensorRule kMultiheadAttention1Rules[] = {{kMultiheadAttention1Types},
                                                     {kMultiheadAttention1RelativePositionBiasTypes, sameType(0)},
                                                     {kMultiheadAttention1RelativePositionBiasTypes, sameType(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kAttentionSchemas[] = {
     DIMPLE_ROW(MULTIHEAD_ATTENTION, kMultiheadAttentionFields, kMultiheadAttentionRules, false, false,
                checkAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>,
                planAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>),
@@ -503,6 +506,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> attentionSchemas() { return kSchemas; }
+std::span<const OpSchema> attentionSchemas() { return kAttentionSchemas; }
 
 }  // namespace dimple

@@ -40,13 +40,13 @@ constexpr TypeHistory kCastTypes{
 
 constexpr TensorRule kCastRules[] = {{kCastTypes}, {kCastTypes, sameSizes(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kCastSchemas[] = {
     DIMPLE_ROW(CAST, kCastFields, kCastRules, false, false, nullptr, planCast, {}, partsOfCast),
 };
 
 }  // namespace
 
-std::span<const OpSchema> castSchemas() { return kSchemas; }
+std::span<const OpSchema> castSchemas() { return kCastSchemas; }
 
 std::vector<ElementStep> castSteps(const OpView& view) {
   if (view.schema().plan != planCast) return {};

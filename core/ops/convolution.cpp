@@ -497,7 +497,7 @@ constexpr TensorRule kQuantizedLinearConvolutionRules[] = {
     {kConvolutionIntegerInputZeroPointTypes, sameSizes(7)},
     {kConvolutionIntegerTypes, sameType(8)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kConvolutionSchemas[] = {
     DIMPLE_ROW(CONVOLUTION, kConvolutionFields, kConvolutionRules, false, false, checkConvolution, planConvolution,
                kAlsoFusedByConvolution),
     DIMPLE_ROW(CONVOLUTION_INTEGER, kConvolutionIntegerFields, kConvolutionIntegerRules, false, false,
@@ -508,6 +508,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> convolutionSchemas() { return kSchemas; }
+std::span<const OpSchema> convolutionSchemas() { return kConvolutionSchemas; }
 
 }  // namespace dimple

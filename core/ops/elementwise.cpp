@@ -289,8 +289,6 @@ constexpr Field kClipFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, 
                                  DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias), DIMPLE_ATTRIBUTE(S, Min, Float),
                                  DIMPLE_ATTRIBUTE(S, Max, Float)};
 template <class S>
-constexpr Field kUnaryFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
 constexpr Field kPowFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, ExponentTensor),
                                 DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias)};
 template <class S>
@@ -416,7 +414,7 @@ constexpr TensorRule kClip1Rules[] = {{kClip1Types}, {kClip1Types, like(0)}};
 constexpr TensorRule kClipGrad1Rules[] = {{kClip1Types}, {kClip1Types, like(0)}, {kClip1Types, like(0)}};
 constexpr TensorRule kNegateRules[] = {{kNegateTypes}, {kNegateTypes, like(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kElementwiseSchemas[] = {
     DIMPLE_ROW(ELEMENT_WISE_IDENTITY, kScaledFields, kIdentityRules, true, false, checkScaleBias, planUnary, {},
                partsOfIdentity),
     DIMPLE_ROW(ELEMENT_WISE_ABS, kScaledFields, kAbsRules, true, false, checkScaleBias, planUnary),
@@ -488,7 +486,7 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> elementwiseSchemas() { return kSchemas; }
+std::span<const OpSchema> elementwiseSchemas() { return kElementwiseSchemas; }
 
 std::vector<ElementStep> elementwiseSteps(const OpView& view) {
   const auto plan = view.schema().plan;

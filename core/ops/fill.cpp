@@ -133,7 +133,7 @@ constexpr TensorRule kFillValueConstantRules[] = {{{{k2_1, kUpTo32, 4, 4}, {k4_0
 constexpr TensorRule kFillValueSequenceRules[] = {{{{k2_1, kUpTo32, 4, 4}, {k4_0, kUpTo32}, {k5_0, kNumbers}}}};
 constexpr TensorRule kDiagonalMatrix1Rules[] = {{kDiagonalMatrix1Types}, {kDiagonalMatrix1Types, like(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kFillSchemas[] = {
     DIMPLE_ROW(DIAGONAL_MATRIX, kDiagonalMatrixFields, kDiagonalMatrixRules, false, false, nullptr, planDiagonalMatrix),
     DIMPLE_ROW(FILL_VALUE_CONSTANT, kFillValueConstantFields, kFillValueConstantRules, true, false, checkFill,
                planFill),
@@ -145,6 +145,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> fillSchemas() { return kSchemas; }
+std::span<const OpSchema> fillSchemas() { return kFillSchemas; }
 
 }  // namespace dimple

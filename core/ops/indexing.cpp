@@ -473,7 +473,7 @@ constexpr TensorRule kNonzeroCoordinatesRules[] = {{{{k3_0, kUpTo32, 4, 5}, {k4_
 constexpr TensorRule kGatherNd1Rules[] = {
     {kGatherNd1Types}, {{{k3_0, kIndices}}, sameRank(0)}, {kGatherNd1Types, sameTypeAndRank(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kIndexingSchemas[] = {
     DIMPLE_ROW(GATHER, kGatherFields, kGatherRules, false, false, checkGather, planGather),
     DIMPLE_ROW(SCATTER_ELEMENTS, kScatterElementsFields, kScatterElementsRules, false, false, checkScatterElements,
                planScatterElements),
@@ -489,6 +489,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> indexingSchemas() { return kSchemas; }
+std::span<const OpSchema> indexingSchemas() { return kIndexingSchemas; }
 
 }  // namespace dimple

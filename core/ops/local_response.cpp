@@ -110,7 +110,7 @@ constexpr TensorRule kLocalResponseNormalizationGradRules[] = {{kLocalResponseNo
                                                                {kLocalResponseNormalizationGradTypes, {0, -1, 0}},
                                                                {kLocalResponseNormalizationGradTypes, {0, -1, 0}}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kLocalResponseSchemas[] = {
     DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseNormalizationFields, kLocalResponseNormalizationRules, false,
                false, checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>,
                planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>),
@@ -122,6 +122,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> localResponseSchemas() { return kSchemas; }
+std::span<const OpSchema> localResponseSchemas() { return kLocalResponseSchemas; }
 
 }  // namespace dimple

@@ -319,7 +319,7 @@ constexpr TensorRule kMatrixMultiplyIntegerToFloatRules[] = {{kMatrixMultiplyInt
                                                              {kMatrixMultiplyIntegerToFloatBiasTypes},
                                                              {kMatrixMultiplyIntegerToFloatBiasTypes, like(6)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kMatrixSchemas[] = {
     DIMPLE_ROW(GEMM, kGemmFields, kGemmRules, false, false, checkGemm, planGemm, kAlsoFusedByGemm, nullptr, true),
     DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER, kMatrixMultiplyIntegerFields, kMatrixMultiplyIntegerRules, false, false,
                checkMatrixMultiplyInteger, planMatrixMultiplyInteger),
@@ -333,6 +333,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> matrixSchemas() { return kSchemas; }
+std::span<const OpSchema> matrixSchemas() { return kMatrixSchemas; }
 
 }  // namespace dimple

@@ -515,7 +515,7 @@ constexpr TensorRule kReverseSubsequencesRules[] = {
     {kReverseSubsequencesTypes, like(0)}};
 constexpr TensorRule kDepthToSpace1Rules[] = {{kDepthToSpace1Types}, {kDepthToSpace1Types, sameType(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kMovementSchemas[] = {
     DIMPLE_ROW(SLICE, kSliceFields, kInAndOutRules<kSliceTypes>, false, false, checkSlice, planParts<partsOfSlice>, {},
                partsOfSlice),
     DIMPLE_ROW(SPLIT, kSplitFields, kInAndOutRules<kSplitTypes>, false, false, checkSplit, planParts<partsOfSplit>, {},
@@ -549,6 +549,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> movementSchemas() { return kSchemas; }
+std::span<const OpSchema> movementSchemas() { return kMovementSchemas; }
 
 }  // namespace dimple

@@ -484,7 +484,7 @@ constexpr TensorRule kMeanVarianceNormalization2Rules[] = {{kMeanVarianceNormali
                                                            {kMeanVarianceNormalization2Types, sameTypeAndRank(0)},
                                                            {kMeanVarianceNormalization2Types, like(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kNormalizationSchemas[] = {
     DIMPLE_ROW(BATCH_NORMALIZATION, kBatchNormalizationFields, kBatchNormalizationRules, false, false,
                checkNormalization, planBatchNormalization),
     DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION, kMeanVarianceNormalizationFields, kMeanVarianceNormalizationRules, false,
@@ -508,6 +508,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> normalizationSchemas() { return kSchemas; }
+std::span<const OpSchema> normalizationSchemas() { return kNormalizationSchemas; }
 
 }  // namespace dimple

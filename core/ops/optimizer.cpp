@@ -69,12 +69,12 @@ constexpr TensorRule kAdamOptimizerRules[] = {{kAdamOptimizerTypes},
                                               {kAdamOptimizerTypes, like(0)},
                                               {kAdamOptimizerTypes, like(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kOptimizerSchemas[] = {
     DIMPLE_ROW(ADAM_OPTIMIZER, kAdamOptimizerFields, kAdamOptimizerRules, true, false, checkAdam, planAdam),
 };
 
 }  // namespace
 
-std::span<const OpSchema> optimizerSchemas() { return kSchemas; }
+std::span<const OpSchema> optimizerSchemas() { return kOptimizerSchemas; }
 
 }  // namespace dimple

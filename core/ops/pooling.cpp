@@ -90,12 +90,12 @@ Status checkQuantizedAveragePooling(const OpView& view) {
 constexpr uint32_t kSpatial = 3;
 constexpr uint32_t kDimensions = kSpatial + 2;
 
-struct Dimension {
+struct PooledDimension {
   uint32_t size = 1;
   uint32_t stride = 0;
 };
 
-Dimension dimensionOf(const Tensor& tensor, uint32_t d) {
+PooledDimension dimensionOf(const Tensor& tensor, uint32_t d) {
   if (d >= kSpatial) return {tensor.sizes[kDimensions - 1 - d], tensor.strides[kDimensions - 1 - d]};
   if (d + 2 >= tensor.rank) return {};
   return {tensor.sizes[tensor.rank - 1 - d], tensor.strides[tensor.rank - 1 - d]};
@@ -166,7 +166,7 @@ std::vector<uint32_t> windowParameters(const KernelWindow& window, const Tensor&
                                indices.present() ? dimensionOf(indices, d).stride : 0, spatial ? 0 : steps[d]});
   }
   for (uint32_t d = 0; d < kSpatial; ++d) {
-    const Dimension source = dimensionOf(x, d);
+    const PooledDimension source = dimensionOf(x, d);
     words.insert(words.end(), {window.strides[d], window.dilations[d], window.sizes[d], window.startPadding[d]});
     words.insert(words.end(), {source.size, source.stride, steps[d], 0});
   }
@@ -234,7 +234,7 @@ Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Ke
   }
   for (uint32_t d = 0; d < kSpatial; ++d) {
     const uint64_t span = window.sizes[d] == 0 ? 0 : (window.sizes[d] - uint64_t{1}) * window.dilations[d] + 1;
-    const Dimension gradient = dimensionOf(g, d);
+    const PooledDimension gradient = dimensionOf(g, d);
     words.insert(words.end(), {window.strides[d], static_cast<uint32_t>(std::min<uint64_t>(span, UINT32_MAX)),
                                window.startPadding[d], gradient.size});
     words.insert(words.end(), {gradient.stride, indices.present() ? dimensionOf(indices, d).stride : 0, 0, 0});
@@ -416,7 +416,7 @@ constexpr TensorRule kQuantizedLinearAveragePoolingRules[] = {
     {kQuantizedLinearAveragePoolingInputZeroPointTypes, {0, 3, 3}},
     {kQuantizedLinearAveragePoolingTypes, sameTypeAndRank(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kPoolingSchemas[] = {
     DIMPLE_ROW(AVERAGE_POOLING, kAveragePoolingFields, kInAndOutRules<kAveragePoolingTypes>, false, false,
                checkPooling<DML_AVERAGE_POOLING_OPERATOR_DESC>,
                planPooling<DML_AVERAGE_POOLING_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
@@ -451,6 +451,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> poolingSchemas() { return kSchemas; }
+std::span<const OpSchema> poolingSchemas() { return kPoolingSchemas; }
 
 }  // namespace dimple

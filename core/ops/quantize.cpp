@@ -234,7 +234,7 @@ constexpr TensorRule kQuantizeRules[] = {
 constexpr TensorRule kDequantizeRules[] = {
     {kQuantizeOutputTypes}, {kQuantizeQuantizationTypes, sameRank(0)}, {kQuantizeTypes, sameSizes(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kQuantizeSchemas[] = {
     DIMPLE_ROW(ELEMENT_WISE_QUANTIZE_LINEAR, kQuantizeLinearFields, kQuantizeLinearRules, false, false,
                checkQuantizeLinear, planQuantization),
     DIMPLE_ROW(ELEMENT_WISE_DEQUANTIZE_LINEAR, kQuantizeLinearFields, kDequantizeLinearRules, false, false, nullptr,
@@ -249,7 +249,7 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> quantizeSchemas() { return kSchemas; }
+std::span<const OpSchema> quantizeSchemas() { return kQuantizeSchemas; }
 
 std::vector<ElementStep> quantizationSteps(const OpView& view) {
   if (view.schema().plan != planQuantization) return {};

@@ -47,12 +47,12 @@ constexpr TypeHistory kRandomGeneratorTypes{{k3_0, kUInt32, 4, 4}, {k4_0, kUInt3
 constexpr TensorRule kRandomGeneratorRules[] = {
     {kRandomGeneratorTypes}, {kRandomGeneratorTypes}, {kRandomGeneratorTypes, sameSizes(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kRandomSchemas[] = {
     DIMPLE_ROW(RANDOM_GENERATOR, kRandomGeneratorFields, kRandomGeneratorRules, false, false, checkRandom, planRandom),
 };
 
 }  // namespace
 
-std::span<const OpSchema> randomSchemas() { return kSchemas; }
+std::span<const OpSchema> randomSchemas() { return kRandomSchemas; }
 
 }  // namespace dimple

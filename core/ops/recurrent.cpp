@@ -323,7 +323,7 @@ constexpr TensorRule kLstmRules[] = {{kRnnTypes, {}, false},
                                      {kRnnTypes, sameType(0)},
                                      {kRnnTypes, sameType(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kRecurrentSchemas[] = {
     DIMPLE_ROW(RNN, kRnnFields, kRnnRules, false, false, checkRnn, planRnn),
     DIMPLE_ROW(LSTM, kLstmFields, kLstmRules, false, false, checkLstm, planLstm),
     DIMPLE_ROW(GRU, kGruFields, kRnnRules, false, false, checkGru, planGru),
@@ -331,6 +331,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> recurrentSchemas() { return kSchemas; }
+std::span<const OpSchema> recurrentSchemas() { return kRecurrentSchemas; }
 
 }  // namespace dimple

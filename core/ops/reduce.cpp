@@ -245,7 +245,7 @@ constexpr TypeHistory kArgminOutputTypes{{k3_0, kIndices}};
 constexpr TensorRule kReduceRules[] = {{kReduceTypes}, {kReduceOutputTypes, sameRank(0)}};
 constexpr TensorRule kArgminRules[] = {{kArgminTypes}, {kArgminOutputTypes, sameRank(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kReduceSchemas[] = {
     DIMPLE_ROW(REDUCE, kReduceFields, kReduceRules, false, false, checkReduction, planReduction),
     DIMPLE_ROW(ARGMIN, kArgminFields, kArgminRules, false, false, checkReduction, planReduction),
     DIMPLE_ROW(ARGMAX, kArgminFields, kArgminRules, false, false, checkReduction, planReduction),
@@ -253,6 +253,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> reduceSchemas() { return kSchemas; }
+std::span<const OpSchema> reduceSchemas() { return kReduceSchemas; }
 
 }  // namespace dimple

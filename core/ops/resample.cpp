@@ -308,7 +308,7 @@ constexpr TypeHistory kResample2Types{{k5_1, kFloats, 1, 4}, {k6_2, kFloats | kI
 constexpr TypeHistory kResampleGrad1Types{{k5_1, kFloats, 1, 4}};
 constexpr TypeHistory kResample3Types{{k6_4, kFloats | kInts8, 1, 4}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kResampleSchemas[] = {
     DIMPLE_ROW(UPSAMPLE_2D, kUpsample2DFields, kInAndOutRules<kUpsample2DTypes>, false, false, checkUpsample,
                planUpsample),
     DIMPLE_ROW(RESAMPLE, kResampleFields, kInAndOutRules<kResampleTypes>, false, false, checkResample, planResample),
@@ -326,6 +326,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> resampleSchemas() { return kSchemas; }
+std::span<const OpSchema> resampleSchemas() { return kResampleSchemas; }
 
 }  // namespace dimple

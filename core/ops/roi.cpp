@@ -312,7 +312,7 @@ constexpr TensorRule kRoiAlignGradRules[] = {
     {kRoiAlignGradTypes},      {kRoiAlignGradTypes, sameType(0)}, {kRoiAlignGradROITypes, sameType(1)},
     {{{k4_1, kUInt32, 1, 4}}}, {kRoiAlignGradTypes, {1, -1, 0}},  {kRoiAlignGradROITypes, like(2)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kRoiSchemas[] = {
     DIMPLE_ROW(ROI_POOLING, kRoiPoolingFields, kRoiPoolingRules, false, false, checkRoiPooling, planRoiPooling),
     DIMPLE_ROW(ROI_ALIGN, kRoiAlignFields, kRoiAlignRules<k3_0>, false, false,
                checkRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>, planRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>),
@@ -324,6 +324,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> roiSchemas() { return kSchemas; }
+std::span<const OpSchema> roiSchemas() { return kRoiSchemas; }
 
 }  // namespace dimple

@@ -98,7 +98,7 @@ constexpr TypeHistory kCumulativeProductTypes{
 constexpr TensorRule kCumulativeSummationRules[] = {{kCumulativeSummationTypes}, {kCumulativeSummationTypes, like(0)}};
 constexpr TensorRule kCumulativeProductRules[] = {{kCumulativeProductTypes}, {kCumulativeProductTypes, like(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kScanSchemas[] = {
     DIMPLE_ROW(CUMULATIVE_SUMMATION, kCumulativeSummationFields, kCumulativeSummationRules, true, false, checkScan,
                planScan),
     DIMPLE_ROW(CUMULATIVE_PRODUCT, kCumulativeProductFields, kCumulativeProductRules, true, false, checkScan, planScan),
@@ -106,6 +106,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> scanSchemas() { return kSchemas; }
+std::span<const OpSchema> scanSchemas() { return kScanSchemas; }
 
 }  // namespace dimple

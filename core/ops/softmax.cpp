@@ -94,7 +94,7 @@ constexpr TypeHistory kSoftmax1Types{{k5_1, kFloats}};
 constexpr TensorRule kHardmaxRules[] = {{kHardmaxTypes}, {kHardmaxTypes, like(0)}};
 constexpr TensorRule kSoftmax1Rules[] = {{kSoftmax1Types}, {kSoftmax1Types, like(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kSoftmaxSchemas[] = {
     DIMPLE_ROW(ACTIVATION_HARDMAX, kHardmaxFields, kHardmaxRules, false, false, checkMatrix, planSoftmax),
     DIMPLE_ROW(ACTIVATION_LOG_SOFTMAX, kHardmaxFields, kHardmaxRules, false, false, checkMatrix, planSoftmax),
     DIMPLE_ROW(ACTIVATION_SOFTMAX, kHardmaxFields, kHardmaxRules, false, false, checkMatrix, planSoftmax),
@@ -105,6 +105,6 @@ constexpr OpSchema kSchemas[] = {
 
 }  // namespace
 
-std::span<const OpSchema> softmaxSchemas() { return kSchemas; }
+std::span<const OpSchema> softmaxSchemas() { return kSoftmaxSchemas; }
 
 }  // namespace dimple

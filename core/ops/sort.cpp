@@ -132,13 +132,13 @@ constexpr TensorRule kTopK1Rules[] = {
     {kTopK1Types, sameTypeAndRank(0)},
     {{{k2_1, kUInt32, 4, 4}, {k3_1, kUInt32}, {k5_0, kUnsignedIndices}}, sameRank(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kSortSchemas[] = {
     DIMPLE_ROW(TOP_K, kTopKFields, kTopKRules, false, false, checkTopK, planTopK),
     DIMPLE_ROW(TOP_K1, kTopK1Fields, kTopK1Rules, false, false, checkTopK1, planTopK1),
 };
 
 }  // namespace
 
-std::span<const OpSchema> sortSchemas() { return kSchemas; }
+std::span<const OpSchema> sortSchemas() { return kSortSchemas; }
 
 }  // namespace dimple

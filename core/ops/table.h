@@ -55,3 +55,11 @@ constexpr TensorRule kInAndOutRules[] = {{types}, {types, sameTypeAndRank(0)}};
 #define DIMPLE_OPTIONAL(S, f, type) DIMPLE_FIELD(S, f, Attribute, type, true)
 #define DIMPLE_ARRAY(S, f, type, count) DIMPLE_FIELD(S, f, Attribute, type, false, count)
 #define DIMPLE_ENUM(S, f, table) DIMPLE_FIELD(S, f, Attribute, Enum, false, -1, &table)
+
+namespace dimple {
+
+// Of operators that make one tensor of another, without attributes.
+template <class S>
+inline constexpr Field kUnaryFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor)};
+
+}  // namespace dimple

@@ -194,13 +194,13 @@ constexpr TypeHistory kWindowColumnTypes{{k6_4, kAllTypes, 3, 3}};
 constexpr TensorRule kFoldRules[] = {{kWindowColumnTypes}, {kWindowImageTypes, sameType(0)}};
 constexpr TensorRule kUnfoldRules[] = {{kWindowImageTypes}, {kWindowColumnTypes, sameType(0)}};
 
-constexpr OpSchema kSchemas[] = {
+constexpr OpSchema kWindowSchemas[] = {
     DIMPLE_ROW(FOLD, kFoldFields, kFoldRules, false, false, checkFold, planFold),
     DIMPLE_ROW(UNFOLD, kFoldFields, kUnfoldRules, false, false, checkUnfold, planUnfold),
 };
 
 }  // namespace
 
-std::span<const OpSchema> windowSchemas() { return kSchemas; }
+std::span<const OpSchema> windowSchemas() { return kWindowSchemas; }
 
 }  // namespace dimple

@@ -16,8 +16,8 @@ using namespace dimple::testing;
 namespace {
 
 // A Direct3D 12 device of the test's own, with a DirectML device over it.
-struct Program {
-  Program() {
+struct Direct3DProgram {
+  Direct3DProgram() {
     const auto library = dimple::d3d12::loadLibrary();
     REQUIRE(library);
     REQUIRE(library->createDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&device)) == S_OK);
@@ -142,7 +142,7 @@ bool skipped() {
 #define D3D12_TEST_CASE(name) TEST_CASE(doctest::skip(skipped()) * name)
 
 D3D12_TEST_CASE("d3d12: creation checks its arguments") {
-  Program program;
+  Direct3DProgram program;
   constexpr auto kLevel7 = static_cast<DML_FEATURE_LEVEL>(0x7000);
   ComPtr<IDMLDevice> made;
   CHECK(DMLCreateDevice(nullptr, DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&made)) == E_INVALIDARG);
@@ -178,7 +178,7 @@ D3D12_TEST_CASE("d3d12: buffers that kernels cannot bind are misuse, with a sent
                 leftOut(Run::QuickD3d12, "each of its devices compiles its kernel anew")) {
   const CheapHeaps cheapHeaps;
   const auto bind = [](D3D12_HEAP_TYPE heap, D3D12_RESOURCE_FLAGS flags) {
-    Program program;
+    Direct3DProgram program;
     const auto op = program.compile("ELEMENT_WISE_NEGATE InputTensor=f32[4] OutputTensor=f32[4]");
     const auto table = program.table(op.Get());
     bindInputs(table, {program.buffer(64, heap, flags).Get()});
@@ -194,7 +194,7 @@ D3D12_TEST_CASE("d3d12: buffers that kernels cannot bind are misuse, with a sent
 
 D3D12_TEST_CASE("d3d12: lists that cannot compute are misuse") {
   const CheapHeaps cheapHeaps;
-  Program program;
+  Direct3DProgram program;
   const auto op = program.compile("ELEMENT_WISE_NEGATE InputTensor=f32[4] OutputTensor=f32[4]");
   const auto table = program.table(op.Get());
   const auto buffer = program.buffer(64, D3D12_HEAP_TYPE_DEFAULT, kUav);
@@ -216,7 +216,7 @@ D3D12_TEST_CASE("d3d12: lists that cannot compute are misuse") {
 // An UPLOAD heap's buffer stays readable by the program alone, so initialization copies it first; recorded work needs
 // neither the binding table nor a second recording of its own.
 D3D12_TEST_CASE("d3d12: an initializer reads inputs in UPLOAD heaps") {
-  Program program;
+  Direct3DProgram program;
   const auto op = program.compile("ELEMENT_WISE_ADD ATensor=f32[4] BTensor=f32[4]! OutputTensor=f32[4]");
   IDMLCompiledOperator* const operators[] = {op.Get()};
   ComPtr<IDMLOperatorInitializer> initializer;

@@ -11,7 +11,7 @@ namespace dimple::testing {
 namespace {
 
 constexpr const char* kAbs = "ELEMENT_WISE_ABS InputTensor=f32[64] OutputTensor=f32[64]";
-constexpr const char* kAdd = "ELEMENT_WISE_ADD ATensor=f32[64] BTensor=f32[64] OutputTensor=f32[64]";
+constexpr const char* kAddTable = "ELEMENT_WISE_ADD ATensor=f32[64] BTensor=f32[64] OutputTensor=f32[64]";
 constexpr std::array<float, 64> kTable{1, 2, 3};
 
 std::vector<std::string> kernelsOf(const std::vector<Dispatch>& dispatches) {
@@ -24,7 +24,7 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("constants: what depends on constants alone executes at initialization, and only its result is kept") {
   GraphBuilder graph;
-  graph.op(kAdd);  // before the nodes that it takes from
+  graph.op(kAddTable);  // before the nodes that it takes from
   graph.op(kAbs);
   graph.op(kAbs);
   graph.constant(kTable.data(), sizeof kTable);
@@ -53,7 +53,7 @@ TEST_CASE("constants: inputs that DML owns count, others do not") {
     GraphBuilder graph;
     const std::string mark = owned ? "!" : "";
     graph.op(cat("ELEMENT_WISE_ADD ATensor=f32[64]! BTensor=f32[64]", mark, " OutputTensor=f32[64]"));
-    graph.op(kAdd);
+    graph.op(kAddTable);
     graph.input(0, 0, 0);
     graph.input(1, 0, 1);
     graph.edge(0, 1, 0);

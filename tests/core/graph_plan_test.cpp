@@ -181,14 +181,14 @@ TEST_CASE("graph plans: an output of a node that goes to several outputs of the 
 }
 
 TEST_CASE("graph plans: nodes that keep the same weights share them") {
-  constexpr const char* kConvolution =
+  constexpr const char* kTransformed =
       "CONVOLUTION InputTensor=f32[1,16,16,16] FilterTensor=f32[16,16,3,3]! OutputTensor=f32[1,16,16,16] "
       "Mode=CROSS_CORRELATION Direction=FORWARD Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] "
       "OutputPadding=[0,0] GroupCount=1";
   const auto plan = [&](UINT secondWeights) {
     GraphBuilder graph;
-    graph.op(kConvolution);
-    graph.op(kConvolution);
+    graph.op(kTransformed);
+    graph.op(kTransformed);
     graph.input(0, 0, 0);
     graph.input(1, 0, 1);
     graph.edge(0, 1);

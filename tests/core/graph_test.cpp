@@ -14,7 +14,7 @@ constexpr const char* kCopy = "ELEMENT_WISE_IDENTITY InputTensor=f32[4] OutputTe
 constexpr const char* kCopyFive = "ELEMENT_WISE_IDENTITY InputTensor=f32[5] OutputTensor=f32[5]";
 constexpr const char* kCopyBytes = "ELEMENT_WISE_IDENTITY InputTensor=u8[16] OutputTensor=u8[16]";
 constexpr const char* kCopyOwned = "ELEMENT_WISE_IDENTITY InputTensor=f32[4]! OutputTensor=f32[4]";
-constexpr const char* kAdd = "ELEMENT_WISE_ADD ATensor=f32[4] BTensor=f32[4] OutputTensor=f32[4]";
+constexpr const char* kAddFour = "ELEMENT_WISE_ADD ATensor=f32[4] BTensor=f32[4] OutputTensor=f32[4]";
 constexpr const char* kAddOwned = "ELEMENT_WISE_ADD ATensor=f32[4] BTensor=f32[4]! OutputTensor=f32[4]";
 constexpr const char* kTopK =
     "TOP_K InputTensor=f32[1,1,1,4] OutputValueTensor=f32[1,1,1,4] OutputIndexTensor=u32[1,1,1,4] Axis=3 K=4";
@@ -144,7 +144,7 @@ TEST_CASE("graphs: ends of edges") {
 TEST_CASE("graphs: what must be connected") {
   {
     GraphBuilder graph;  // an input without an edge
-    graph.op(kAdd, "sum");
+    graph.op(kAddFour, "sum");
     graph.input(0, 0, 0);
     graph.output(0, 0);
     CHECK(graph.refusal() == "BTensor of Nodes[0] (sum, ELEMENT_WISE_ADD) has no edge, expected one.");
@@ -248,7 +248,7 @@ TEST_CASE("graphs: an input is owned by DML for all it leads to, or for none") {
 TEST_CASE("graphs: no cycles") {
   {
     GraphBuilder graph;
-    graph.op(kAdd, "loop");
+    graph.op(kAddFour, "loop");
     graph.input(0, 0, 0);
     graph.edge(0, 0, 1);
     graph.output(0, 0);
@@ -259,7 +259,7 @@ TEST_CASE("graphs: no cycles") {
     // A cycle that the start does not lie on, behind a node that waits for it.
     GraphBuilder graph;
     graph.op(kCopy, "behind");
-    graph.op(kAdd, "first");
+    graph.op(kAddFour, "first");
     graph.op(kCopy, "second");
     graph.input(0, 1, 0);
     graph.edge(1, 2);

@@ -1,25 +1,12 @@
 // Plans of operators that take steps, or some dimensions apart from others. No device is involved.
 #include <doctest/doctest.h>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
-#include "core/plan_builder.h"
+#include "tests/core/planned.h"
 
 using namespace dimple;
+using namespace dimple::testing;
 
-namespace {
-
-Plan planOf(std::string_view line) {
-  auto parsed = parseCase(line);
-  REQUIRE(parsed);
-  const auto view = validate(parsed->desc.desc());
-  REQUIRE(view);
-  auto plan = planOperator(*view, Caps{});
-  REQUIRE(plan);
-  return std::move(*plan);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("the steps of a GRU differ in push words only, and wait for each other") {
   const Plan plan = planOf(

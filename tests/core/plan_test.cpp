@@ -4,26 +4,17 @@
 #include <map>
 #include <utility>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
-#include "core/plan_builder.h"
 #include "core/text.h"
 #include "tests/conformance/random.h"
+#include "tests/core/planned.h"
 
 using namespace dimple;
+using namespace dimple::testing;
 
 namespace {
 
-Result<Plan> planOf(std::string_view line, const Caps& caps = {}) {
-  auto parsed = parseCase(line);
-  if (!parsed) return parsed.error();
-  const auto view = validate(parsed->desc.desc());
-  if (!view) return view.error();
-  return planOperator(*view, caps);
-}
-
 std::string textOf(std::string_view line, const Caps& caps = {}) {
-  const auto plan = planOf(line, caps);
+  const auto plan = planned(line, caps);
   return plan ? planText(*plan) : plan.error().text;
 }
 
@@ -38,14 +29,14 @@ TEST_CASE("a packed ADD is one dispatch of 16 bytes an invocation") {
 }
 
 TEST_CASE("a broadcast scalar keeps ADD packed") {
-  const auto plan = planOf("ELEMENT_WISE_ADD ATensor=f32[64,3] BTensor=f32[64,3]{0,0} OutputTensor=f32[64,3]");
+  const auto plan = planned("ELEMENT_WISE_ADD ATensor=f32[64,3] BTensor=f32[64,3]{0,0} OutputTensor=f32[64,3]");
   REQUIRE(plan);
   CHECK(plan->execution[0].kernel == "binary_packed.f32");
   CHECK(plan->execution[0].push[6] == 2);
 }
 
 TEST_CASE("a broadcast row makes ADD walk two dimensions") {
-  const auto plan = planOf("ELEMENT_WISE_ADD ATensor=f32[64,3] BTensor=f32[64,3]{0,1} OutputTensor=f32[64,3]");
+  const auto plan = planned("ELEMENT_WISE_ADD ATensor=f32[64,3] BTensor=f32[64,3]{0,1} OutputTensor=f32[64,3]");
   REQUIRE(plan);
   CHECK(plan->execution[0].kernel == "binary.f32");
   // {base}, then the inner dimension {size, multiplier, shifts} {strides}, then the outer one.
@@ -58,13 +49,13 @@ TEST_CASE("a broadcast row makes ADD walk two dimensions") {
 TEST_CASE("narrow types take native storage where the device has it") {
   Caps caps;
   constexpr auto kLine = "ELEMENT_WISE_ADD ATensor=i8[4]{2} BTensor=i8[4]{2} OutputTensor=i8[4]{2}";
-  CHECK(planOf(kLine, caps)->execution[0].kernel == "binary.i8");
+  CHECK(planned(kLine, caps)->execution[0].kernel == "binary.i8");
   caps.features = static_cast<uint32_t>(Feature::Storage8);
-  CHECK(planOf(kLine, caps)->execution[0].kernel == "binary_native.i8");
+  CHECK(planned(kLine, caps)->execution[0].kernel == "binary_native.i8");
 }
 
 TEST_CASE("SCATTER_ND waits for its copy") {
-  const auto plan = planOf(
+  const auto plan = planned(
       "SCATTER_ND InputTensor=f32[8] IndicesTensor=u32[4,1] UpdatesTensor=f32[4] OutputTensor=f32[8] "
       "InputDimensionCount=1 IndicesDimensionCount=2");
   REQUIRE(plan);
@@ -76,7 +67,7 @@ TEST_CASE("SCATTER_ND waits for its copy") {
 TEST_CASE("the inputs of JOIN wait for each other only where they share a word") {
   const auto barriers = [](std::string_view line) {
     std::vector<bool> out;
-    const auto plan = planOf(line);
+    const auto plan = planned(line);
     REQUIRE(plan);
     for (const Dispatch& d : plan->execution) out.push_back(d.barrierBefore);
     return out;
@@ -97,12 +88,13 @@ TEST_CASE("the inputs of JOIN wait for each other only where they share a word")
         Bools{false, false});
   Caps ranges;
   ranges.barriersByRows = false;
-  CHECK(
-      planOf("JOIN InputTensors=(f32[4,2],f32[4,6]) OutputTensor=f32[4,8] Axis=1", ranges)->execution[1].barrierBefore);
+  CHECK(planned("JOIN InputTensors=(f32[4,2],f32[4,6]) OutputTensor=f32[4,8] Axis=1", ranges)
+            ->execution[1]
+            .barrierBefore);
 }
 
 TEST_CASE("a long reduction takes two stages") {
-  const auto plan = planOf("REDUCE Function=SUM InputTensor=f32[1048576] OutputTensor=f32[1] Axes=[0]");
+  const auto plan = planned("REDUCE Function=SUM InputTensor=f32[1048576] OutputTensor=f32[1] Axes=[0]");
   REQUIRE(plan);
   REQUIRE(plan->execution.size() == 2);
   CHECK(plan->execution[0].groups[0] == 128);
@@ -111,7 +103,7 @@ TEST_CASE("a long reduction takes two stages") {
 }
 
 TEST_CASE("inputs owned by DML are copied at initialization and read from the persistent resource") {
-  const auto plan = planOf("ELEMENT_WISE_ADD ATensor=f32[6] BTensor=f32[6]! OutputTensor=f32[6]");
+  const auto plan = planned("ELEMENT_WISE_ADD ATensor=f32[6] BTensor=f32[6]! OutputTensor=f32[6]");
   REQUIRE(plan);
   CHECK(plan->persistentBytes == 256);
   REQUIRE(plan->initialization.size() == 1);
@@ -123,7 +115,7 @@ TEST_CASE("inputs owned by DML are copied at initialization and read from the pe
 TEST_CASE("more workgroups than a dimension holds fold") {
   Caps caps;
   caps.maxGroups = {16, 16, 16};
-  const auto plan = planOf("ELEMENT_WISE_ADD ATensor=f32[100000] BTensor=f32[100000] OutputTensor=f32[100000]", caps);
+  const auto plan = planned("ELEMENT_WISE_ADD ATensor=f32[100000] BTensor=f32[100000] OutputTensor=f32[100000]", caps);
   REQUIRE(plan);
   CHECK(plan->execution[0].groups == std::array{14u, 7u, 1u});
   caps.maxGroups = {4, 4, 4};
@@ -154,7 +146,7 @@ TEST_CASE("a tensor above the device's binding range comes in windows, or is ref
         "DEQUANTIZE InputTensor=u4[32,200] QuantizationType=SCALE QuantizationTensors=(f32[32,4]) "
         "OutputTensor=f32[32,200]"}) {
     CAPTURE(line);
-    const auto plan = planOf(line, caps);
+    const auto plan = planned(line, caps);
     REQUIRE_MESSAGE(plan, plan.error().text);
     CHECK(plan->execution.size() > 1);
     std::map<std::pair<SlotKind, uint32_t>, uint64_t> ends;
@@ -176,10 +168,10 @@ TEST_CASE("a tensor above the device's binding range comes in windows, or is ref
 
 TEST_CASE("offsets inside a binding respect the device's alignment") {
   constexpr auto kLine = "SLICE InputTensor=f32[64] OutputTensor=f32[32] Offsets=[32] Sizes=[32] Strides=[1]";
-  CHECK(planOf(kLine)->execution[0].kernel == "copy_packed");
+  CHECK(planned(kLine)->execution[0].kernel == "copy_packed");
   Caps caps;
   caps.bufferOffsetAlignment = 256;
-  CHECK(planOf(kLine, caps)->execution[0].kernel == "copy.b32");
+  CHECK(planned(kLine, caps)->execution[0].kernel == "copy.b32");
 }
 
 TEST_CASE("barriers follow reads and writes of overlapping bytes") {
@@ -302,7 +294,7 @@ TEST_CASE("no barrier between rows is left out that bytes need") {
 
 TEST_CASE("a product takes the kernel that suits its shape and layout") {
   const auto kernel = [](std::string_view a, std::string_view b, std::string_view y, std::string_view more = "") {
-    const auto plan = planOf(cat("GEMM ATensor=", a, " BTensor=", b, " OutputTensor=", y, " Alpha=1 ", more));
+    const auto plan = planned(cat("GEMM ATensor=", a, " BTensor=", b, " OutputTensor=", y, " Alpha=1 ", more));
     REQUIRE(plan);
     return plan->execution[0].kernel;
   };
@@ -322,7 +314,7 @@ TEST_CASE("a product takes the kernel that suits its shape and layout") {
 }
 
 TEST_CASE("a plan says which kernels were passed over, and why") {
-  const auto plan = planOf("GEMM ATensor=f32[50,30] BTensor=f32[30,50] OutputTensor=f32[50,50] Alpha=1");
+  const auto plan = planned("GEMM ATensor=f32[50,30] BTensor=f32[30,50] OutputTensor=f32[50,50] Alpha=1");
   REQUIRE(plan);
   CHECK(passedOverText(*plan) ==
         "  not gemm_few_rows_wide: It has many rows.\n"
@@ -333,18 +325,18 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
         "  not gemm_cooperative in tiles of 64 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_large_tile in tiles of 128 x 128: A is not in vectors of four.\n"
         "  not gemm_vector_tile in tiles of 64 x 64: A is not in vectors of four.\n");
-  const auto rows = planOf(
+  const auto rows = planned(
       "MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[9,5000] OutputTensor=f32[9,5000] Axes=[1] NormalizeVariance=1 "
       "Epsilon=1");
   REQUIRE(rows);
   CHECK(passedOverText(*rows) == "  not normalize_row: Its rows are longer than a workgroup holds.\n");
-  const auto add = planOf("ELEMENT_WISE_ADD ATensor=f32[3] BTensor=f32[3] OutputTensor=f32[3]");
+  const auto add = planned("ELEMENT_WISE_ADD ATensor=f32[3] BTensor=f32[3] OutputTensor=f32[3]");
   CHECK(passedOverText(*add).empty());
 }
 
 TEST_CASE("a fused softmax is a dispatch of its own, and FLOAT16 is rounded behind it") {
   constexpr auto kLine = "GEMM ATensor=f16[4,8] BTensor=f16[8,4] OutputTensor=f16[4,4] Alpha=1 FusedActivation=SOFTMAX";
-  const auto plan = planOf(kLine);
+  const auto plan = planned(kLine);
   REQUIRE(plan);
   REQUIRE(plan->execution.size() == 3);
   CHECK(plan->execution[0].kernel == "gemm.f16");
@@ -356,8 +348,8 @@ TEST_CASE("a fused softmax is a dispatch of its own, and FLOAT16 is rounded behi
 
 TEST_CASE("a convolution whose windows reach beyond 32 bits is refused unless none of them counts") {
   const auto plan = [](std::string_view window) {
-    return planOf(cat("CONVOLUTION InputTensor=f32[1,1,4] FilterTensor=f32[1,1,2] OutputTensor=f32[1,1,3] ", window,
-                      " EndPadding=[0] OutputPadding=[0] GroupCount=1"));
+    return planned(cat("CONVOLUTION InputTensor=f32[1,1,4] FilterTensor=f32[1,1,2] OutputTensor=f32[1,1,3] ", window,
+                       " EndPadding=[0] OutputPadding=[0] GroupCount=1"));
   };
   CHECK(plan("Strides=[4294967295] Dilations=[4294967295] StartPadding=[0]"));
   CHECK(plan("Strides=[1] Dilations=[1] StartPadding=[4294967295]"));
@@ -366,9 +358,9 @@ TEST_CASE("a convolution whose windows reach beyond 32 bits is refused unless no
 
 TEST_CASE("a convolution with a window of one element is a product of matrices where its places lie evenly") {
   const auto kernel = [](std::string_view x, std::string_view padding, std::string_view y) {
-    const auto plan = planOf(cat("CONVOLUTION InputTensor=", x, " FilterTensor=f32[32,16,1,1] OutputTensor=", y,
-                                 " Strides=[1,1] Dilations=[1,1] StartPadding=[0,", padding, "] EndPadding=[0,0] ",
-                                 "OutputPadding=[0,0] GroupCount=1"));
+    const auto plan = planned(cat("CONVOLUTION InputTensor=", x, " FilterTensor=f32[32,16,1,1] OutputTensor=", y,
+                                  " Strides=[1,1] Dilations=[1,1] StartPadding=[0,", padding, "] EndPadding=[0,0] ",
+                                  "OutputPadding=[0,0] GroupCount=1"));
     REQUIRE(plan);
     return plan->execution[0].kernel;
   };
@@ -392,17 +384,11 @@ Caps matrixCaps() {
   return caps;
 }
 
-uint32_t specOf(const Dispatch& dispatch, uint32_t id) {
-  for (const auto& s : dispatch.specialization)
-    if (s.id == id) return s.value;
-  return 0;
-}
-
 }  // namespace
 
 TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit their number") {
   const auto tileOf = [](std::string_view line, const Caps& caps) {
-    const auto plan = planOf(line, caps);
+    const auto plan = planned(line, caps);
     REQUIRE(plan);
     const Dispatch& dispatch = plan->execution[0];
     return cat(dispatch.kernel, " ", specOf(dispatch, 3), "x", specOf(dispatch, 4), " ", dispatch.groups[0], " ",
@@ -419,18 +405,18 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
   SUBCASE("a device without them") {
     Caps caps = matrixCaps();
     caps.matrixSize = 0;
-    CHECK(planOf(kLarge, caps)->execution[0].kernel == "gemm_large_tile_native.f16");
+    CHECK(planned(kLarge, caps)->execution[0].kernel == "gemm_large_tile_native.f16");
   }
   SUBCASE("one with little shared memory") {
     Caps caps = matrixCaps();
     caps.sharedBytes = 20480;
     CHECK(tileOf(kLarge, caps) == "gemm_cooperative_native.f16 64x64 4096 1");
     caps.sharedBytes = 16384;
-    CHECK(planOf(kLarge, caps)->execution[0].kernel == "gemm_native.f16");
+    CHECK(planned(kLarge, caps)->execution[0].kernel == "gemm_native.f16");
   }
   SUBCASE("FLOAT32 only if half precision is allowed") {
     constexpr auto kWide = "GEMM ATensor=f32[4096,4096] BTensor=f32[4096,4096] OutputTensor=f32[4096,4096] Alpha=1";
-    CHECK(planOf(kWide, matrixCaps())->execution[0].kernel == "gemm_large_tile.f32");
+    CHECK(planned(kWide, matrixCaps())->execution[0].kernel == "gemm_large_tile.f32");
     Caps caps = matrixCaps();
     caps.halfPrecision = true;
     CHECK(tileOf(kWide, caps) == "gemm_cooperative.f32 128x128 1024 1");
@@ -445,25 +431,25 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
     return cat("MULTIHEAD_ATTENTION QueryTensor=", tokens, " KeyTensor=", keys, " ValueTensor=", keys,
                " OutputTensor=", tokens, " Scale=0.125 HeadCount=4", more);
   };
-  const auto planned = [&](const std::string& line, const Caps& caps) {
-    const auto plan = planOf(line, caps);
+  const auto kernelOf = [&](const std::string& line, const Caps& caps) {
+    const auto plan = planned(line, caps);
     REQUIRE(plan);
     const Dispatch& d = plan->execution[0];
     return cat(d.kernel, " ", d.groups[0], " channels=", specOf(d, 3), " keys=", specOf(d, 5), " reads=", specOf(d, 8),
                " plain=", specOf(d, 9));
   };
   const auto refused = [&](const std::string& line, const Caps& caps) {
-    const auto plan = planOf(line, caps);
+    const auto plan = planned(line, caps);
     REQUIRE(plan);
     CHECK(plan->execution[0].kernel != "attention_cooperative_native.f16");
     return passedOverText(*plan);
   };
   constexpr std::string_view kKernel = "attention_cooperative_native.f16 ";
-  CHECK(planned(lineOf(300, 128), matrixCaps()) == cat(kKernel, "12 channels=128 keys=64 reads=7 plain=1"));
-  CHECK(planned(lineOf(128, 64), matrixCaps()) == cat(kKernel, "4 channels=64 keys=32 reads=7 plain=1"));
-  CHECK(planned(lineOf(129, 20), matrixCaps()) == cat(kKernel, "8 channels=32 keys=32 reads=0 plain=1"));
-  CHECK(planned(lineOf(8, 256), matrixCaps()) == cat(kKernel, "4 channels=256 keys=32 reads=7 plain=1"));
-  CHECK(planned(lineOf(300, 128, " MaskTensor=i32[1,1] MaskType=KEY_SEQUENCE_LENGTH"), matrixCaps()) ==
+  CHECK(kernelOf(lineOf(300, 128), matrixCaps()) == cat(kKernel, "12 channels=128 keys=64 reads=7 plain=1"));
+  CHECK(kernelOf(lineOf(128, 64), matrixCaps()) == cat(kKernel, "4 channels=64 keys=32 reads=7 plain=1"));
+  CHECK(kernelOf(lineOf(129, 20), matrixCaps()) == cat(kKernel, "8 channels=32 keys=32 reads=0 plain=1"));
+  CHECK(kernelOf(lineOf(8, 256), matrixCaps()) == cat(kKernel, "4 channels=256 keys=32 reads=7 plain=1"));
+  CHECK(kernelOf(lineOf(300, 128, " MaskTensor=i32[1,1] MaskType=KEY_SEQUENCE_LENGTH"), matrixCaps()) ==
         cat(kKernel, "12 channels=128 keys=64 reads=7 plain=0"));
   CHECK(refused(lineOf(7, 128), matrixCaps()) ==
         "  not attention_cooperative: It has few queries.\n  not attention_tile: It has few queries.\n");
@@ -473,7 +459,7 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
 
   Caps caps = matrixCaps();
   caps.sharedBytes = 32768;
-  CHECK(planned(lineOf(300, 128), caps) == cat(kKernel, "12 channels=128 keys=32 reads=7 plain=1"));
+  CHECK(kernelOf(lineOf(300, 128), caps) == cat(kKernel, "12 channels=128 keys=32 reads=7 plain=1"));
   caps.sharedBytes = 16384;
   CHECK(refused(lineOf(300, 128), caps) == "  not attention_cooperative: The device has too little shared memory.\n");
   caps = matrixCaps();
@@ -485,12 +471,12 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
   // Subgroups of eight with matrices of eight: 256 queries.
   caps = matrixCaps();
   caps.subgroupSize = caps.matrixSize = 8;
-  CHECK(planned(lineOf(300, 24), caps) == cat(kKernel, "8 channels=24 keys=32 reads=7 plain=1"));
+  CHECK(kernelOf(lineOf(300, 24), caps) == cat(kKernel, "8 channels=24 keys=32 reads=7 plain=1"));
 }
 
 TEST_CASE("matrices of subgroups read vectors where eight elements lie side by side") {
   const auto reads = [](std::string_view line) {
-    const auto plan = planOf(line, matrixCaps());
+    const auto plan = planned(line, matrixCaps());
     REQUIRE(plan);
     return std::pair(specOf(plan->execution[0], 9), specOf(plan->execution[0], 10));
   };
@@ -508,7 +494,7 @@ TEST_CASE("products of 8-bit integers take matrices of subgroups where the devic
   caps.integerMatrixSize = 16;
   caps.integerMatrixDepth = 32;
   const auto kernelOf = [](std::string_view line, const Caps& with) {
-    const auto plan = planOf(line, with);
+    const auto plan = planned(line, with);
     REQUIRE_MESSAGE(plan, plan.error().text);
     const Dispatch& dispatch = plan->execution[0];
     return cat(dispatch.kernel, " ", specOf(dispatch, 3), "x", specOf(dispatch, 4), " reads ", specOf(dispatch, 9), " ",
@@ -523,7 +509,7 @@ TEST_CASE("products of 8-bit integers take matrices of subgroups where the devic
   CHECK(kernelOf("MATRIX_MULTIPLY_INTEGER ATensor=i8[64,60] BTensor=u8[60,66] OutputTensor=i32[64,66]", caps) ==
         "integer_gemm_cooperative.i32 64x64 reads 0 2 in 16x32");
   const auto reasons = [&](std::string_view line) {
-    const auto plan = planOf(line, caps);
+    const auto plan = planned(line, caps);
     REQUIRE_MESSAGE(plan, plan.error().text);
     return passedOverText(*plan);
   };

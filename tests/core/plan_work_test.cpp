@@ -1,26 +1,22 @@
 // Dispatches that take more work than a device does at once. No device is involved.
 #include <doctest/doctest.h>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
-#include "core/plan_builder.h"
+#include "tests/core/planned.h"
 
 using namespace dimple;
+using namespace dimple::testing;
 
 namespace {
 
-Result<Plan> planOf(std::string_view line, uint64_t workLimit, std::array<uint32_t, 3> maxGroups = Caps{}.maxGroups) {
-  auto parsed = parseCase(line);
-  REQUIRE(parsed);
-  const auto view = validate(parsed->desc.desc());
-  REQUIRE(view);
+Result<Plan> planOfWork(std::string_view line, uint64_t workLimit,
+                        std::array<uint32_t, 3> maxGroups = Caps{}.maxGroups) {
   Caps caps;
   caps.workLimit = workLimit;
   caps.maxGroups = maxGroups;
-  return planOperator(*view, caps);
+  return planned(line, caps);
 }
 
-constexpr auto kProduct = "GEMM ATensor=f32[512,64] BTensor=f32[64,512] OutputTensor=f32[512,512] Alpha=1";
+constexpr auto kLargeProduct = "GEMM ATensor=f32[512,64] BTensor=f32[64,512] OutputTensor=f32[512,512] Alpha=1";
 constexpr uint64_t kProductWork = uint64_t{512} * 512 * 64;
 
 // Push words that every dispatch begins with.
@@ -46,19 +42,19 @@ void checkParts(std::span<const Dispatch> parts, uint32_t groups) {
 }  // namespace
 
 TEST_CASE("a product within the limit is one dispatch") {
-  const auto plan = planOf(kProduct, kProductWork);
+  const auto plan = planOfWork(kLargeProduct, kProductWork);
   REQUIRE(plan);
   REQUIRE(plan->execution.size() == 1);
   checkParts(plan->execution, 64);
 }
 
 TEST_CASE("a product beyond the limit comes in parts that wait for nothing") {
-  const auto plan = planOf(kProduct, kProductWork - 1);
+  const auto plan = planOfWork(kLargeProduct, kProductWork - 1);
   REQUIRE(plan);
   REQUIRE(plan->execution.size() == 2);
   CHECK(plan->execution[0].groups[0] == 63);
   checkParts(plan->execution, 64);
-  const auto quarters = planOf(kProduct, kProductWork / 4);
+  const auto quarters = planOfWork(kLargeProduct, kProductWork / 4);
   REQUIRE(quarters);
   CHECK(quarters->execution.size() == 4);
   checkParts(quarters->execution, 64);
@@ -66,14 +62,14 @@ TEST_CASE("a product beyond the limit comes in parts that wait for nothing") {
 }
 
 TEST_CASE("a workgroup is the least part") {
-  const auto plan = planOf(kProduct, 1);
+  const auto plan = planOfWork(kLargeProduct, 1);
   REQUIRE(plan);
   CHECK(plan->execution.size() == 64);
   checkParts(plan->execution, 64);
 }
 
 TEST_CASE("parts fold where a dimension holds few workgroups") {
-  const auto plan = planOf(kProduct, kProductWork / 3, {4, 4, 8});
+  const auto plan = planOfWork(kLargeProduct, kProductWork / 3, {4, 4, 8});
   REQUIRE(plan);
   REQUIRE(plan->execution.size() == 4);
   CHECK(plan->execution[0].groups == std::array{4u, 3u, 2u});
@@ -82,7 +78,8 @@ TEST_CASE("parts fold where a dimension holds few workgroups") {
 
 TEST_CASE("what follows a product waits for its last part") {
   // Slices of the depth, and what combines them.
-  const auto plan = planOf("GEMM ATensor=f32[64,4096] BTensor=f32[4096,64] OutputTensor=f32[64,64] Alpha=1", 1 << 20);
+  const auto plan =
+      planOfWork("GEMM ATensor=f32[64,4096] BTensor=f32[4096,64] OutputTensor=f32[64,64] Alpha=1", 1 << 20);
   REQUIRE(plan);
   REQUIRE(plan->execution.size() == 17);
   checkParts(std::span(plan->execution).first(16), 32);
@@ -103,7 +100,7 @@ TEST_CASE("convolutions, products of integers and attention come in parts too") 
         "MULTIHEAD_ATTENTION QueryTensor=f32[1,128,256] KeyTensor=f32[1,128,256] ValueTensor=f32[1,128,256] "
         "OutputTensor=f32[1,128,256] Scale=1 HeadCount=4"}) {
     CAPTURE(line);
-    const auto plan = planOf(line, 1 << 16);
+    const auto plan = planOfWork(line, 1 << 16);
     REQUIRE_MESSAGE(plan, plan.error().text);
     size_t parts = 0;
     for (const Dispatch& dispatch : plan->execution) parts += dispatch.continues ? 1 : 0;
@@ -114,8 +111,8 @@ TEST_CASE("convolutions, products of integers and attention come in parts too") 
 TEST_CASE("what would take too many parts is refused with the limit") {
   constexpr auto kLine =
       "GEMM ATensor=f32[65536,32768]{0,0} BTensor=f32[32768,8192]{0,0} OutputTensor=f32[65536,8192] Alpha=1";
-  const auto plan = planOf(kLine, 1 << 27);
+  const auto plan = planOfWork(kLine, 1 << 27);
   REQUIRE_FALSE(plan);
   CHECK(plan.error().text == "GEMM takes more than 65536 dispatches of 134217728 multiply-adds, this device's limit.");
-  CHECK(planOf(kLine, 1 << 28));
+  CHECK(planOfWork(kLine, 1 << 28));
 }

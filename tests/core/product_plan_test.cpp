@@ -1,27 +1,16 @@
 // Plans of products whose weights DML owns, and of convolutions of few filters. No device is involved.
 #include <doctest/doctest.h>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
-#include "core/plan_builder.h"
 #include "core/text.h"
+#include "tests/core/planned.h"
 
 using namespace dimple;
+using namespace dimple::testing;
 
 namespace {
 
-Plan planOf(std::string_view line, const Caps& caps = {}) {
-  auto parsed = parseCase(line);
-  REQUIRE(parsed);
-  const auto view = validate(parsed->desc.desc());
-  REQUIRE_MESSAGE(view, view.error().text);
-  auto plan = planOperator(*view, caps);
-  REQUIRE_MESSAGE(plan, plan.error().text);
-  return std::move(*plan);
-}
-
 // 32 rows, a depth of 64.
-Plan planOf(std::string_view b, uint32_t columns, std::string_view type = "f32") {
+Plan planOfGemm(std::string_view b, uint32_t columns, std::string_view type = "f32") {
   return planOf(cat("GEMM Alpha=1 ATensor=", type, "[1,1,32,64] BTensor=", type, b, " OutputTensor=", type, "[1,1,32,",
                     columns, "]"));
 }
@@ -34,12 +23,6 @@ std::string convolution(std::string_view input, std::string_view filter, std::st
              "] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=", groups);
 }
 
-uint32_t specOf(const Dispatch& dispatch, uint32_t id) {
-  for (const Specialization& s : dispatch.specialization)
-    if (s.id == id) return s.value;
-  return 0;
-}
-
 // Words of the push block of kernels/matrix/direct.comp.
 constexpr size_t kGroupsFirst = 10;
 constexpr size_t kSliceBits = 12;
@@ -47,14 +30,14 @@ constexpr size_t kSliceBits = 12;
 }  // namespace
 
 TEST_CASE("B that DML owns is kept as it is where it is read in vectors") {
-  const Plan plan = planOf("[1,1,64,40]!", 40);
+  const Plan plan = planOfGemm("[1,1,64,40]!", 40);
   REQUIRE(plan.initialization.size() == 1);
   CHECK(plan.initialization[0].kernel == "copy_packed");
   CHECK(plan.execution[0].kernel == "gemm_vector_tile.f32");
 }
 
 TEST_CASE("B that DML owns is copied along the depth where its rows are no vectors") {
-  const Plan plan = planOf("[1,1,64,41]!", 41);
+  const Plan plan = planOfGemm("[1,1,64,41]!", 41);
   REQUIRE(plan.initialization.size() == 1);
   CHECK(plan.initialization[0].kernel == "transpose.b32");
   CHECK(plan.persistentBytes == 64 * 41 * 4);
@@ -62,13 +45,13 @@ TEST_CASE("B that DML owns is copied along the depth where its rows are no vecto
   CHECK(plan.execution[0].kernel == "gemm_vector_tile.f32");
   CHECK(plan.execution[0].buffers[1].kind == SlotKind::Persistent);
 
-  const Plan every = planOf("[1,1,64,41]", 41);
+  const Plan every = planOfGemm("[1,1,64,41]", 41);
   CHECK(every.initialization.empty());
   CHECK(every.execution[0].kernel == "gemm_tile.f32");
 }
 
 TEST_CASE("B that DML owns is packed where it has gaps") {
-  const Plan plan = planOf("[1,1,64,40]{0,0,41,1}!", 40);
+  const Plan plan = planOfGemm("[1,1,64,40]{0,0,41,1}!", 40);
   REQUIRE(plan.initialization.size() == 1);
   CHECK(plan.initialization[0].kernel == "copy.b32");
   CHECK(plan.persistentBytes == 64 * 40 * 4);
@@ -89,8 +72,8 @@ TEST_CASE("matrices of B that several products share are kept once") {
 }
 
 TEST_CASE("vectors of FLOAT16 are of eight elements") {
-  CHECK(planOf("[1,1,64,44]!", 44, "f16").initialization[0].kernel != "copy_packed");
-  CHECK(planOf("[1,1,64,48]!", 48, "f16").initialization[0].kernel == "copy_packed");
+  CHECK(planOfGemm("[1,1,64,44]!", 44, "f16").initialization[0].kernel != "copy_packed");
+  CHECK(planOfGemm("[1,1,64,48]!", 48, "f16").initialization[0].kernel == "copy_packed");
 }
 
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {

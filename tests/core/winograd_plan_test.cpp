@@ -1,24 +1,13 @@
 // Plans of convolutions of 3 x 3 windows by transforms. No device is involved.
 #include <doctest/doctest.h>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
-#include "core/plan_builder.h"
 #include "core/text.h"
+#include "tests/core/planned.h"
 
 using namespace dimple;
+using namespace dimple::testing;
 
 namespace {
-
-Plan planOf(std::string_view line, const Caps& caps = {}) {
-  auto parsed = parseCase(line);
-  REQUIRE(parsed);
-  const auto view = validate(parsed->desc.desc());
-  REQUIRE_MESSAGE(view, view.error().text);
-  auto plan = planOperator(*view, caps);
-  REQUIRE_MESSAGE(plan, plan.error().text);
-  return std::move(*plan);
-}
 
 constexpr std::string_view kWindow =
     " Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1";

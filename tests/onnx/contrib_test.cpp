@@ -47,12 +47,12 @@ HostTensor run(Gpu& gpu, const ModelMaker& maker, const Tensors& inputs) {
   return onnx::Session(gpu.context(), model).run(inputs)[0].tensor;
 }
 
-constexpr Tolerance kTolerance = {1e-4, 1e-5};
+constexpr Tolerance kFusedTolerance = {1e-4, 1e-5};
 
 void compare(Gpu& gpu, const ModelMaker& fused, const ModelMaker& plain, const Tensors& inputs) {
   const HostTensor actual = run(gpu, fused, inputs);
-  CHECK(compareTensors(actual, run(gpu, plain, inputs), onnx::isFloat(actual.type) ? kTolerance : Tolerance{0, 0}) ==
-        "");
+  CHECK(compareTensors(actual, run(gpu, plain, inputs),
+                       onnx::isFloat(actual.type) ? kFusedTolerance : Tolerance{0, 0}) == "");
   // Another order of sums may quantize to a neighbour.
   if (const auto expected = runtimeResult(fused.bytes(), inputs))
     CHECK(compareTensors(actual, *expected, onnx::isFloat(actual.type) ? Tolerance{1e-3, 1e-4} : Tolerance{0, 1}) ==
@@ -79,7 +79,7 @@ GPU_TEST_CASE("onnx contrib: BiasAdd and BiasSplitGelu") {
   plain.node("Add", {"e", "f"}, {"gelu"});
   plain.node("Mul", {"left", "gelu"}, {"result"});
   const HostTensor actual = run(gpu, fused, inputs);
-  CHECK(compareTensors(actual, run(gpu, plain, inputs), kTolerance) == "");
+  CHECK(compareTensors(actual, run(gpu, plain, inputs), kFusedTolerance) == "");
 }
 
 GPU_TEST_CASE("onnx contrib: QLinearConcat, QLinearSigmoid and pooling") {
@@ -230,7 +230,7 @@ GPU_TEST_CASE("onnx contrib: GroupNorm and EmbedLayerNormalization") {
     plain.node("Add", {"h", "bias"}, {"i"});
     plain.node("Sigmoid", {"i"}, {"j"});
     plain.node("Mul", {"i", "j"}, {"result"});
-    CHECK(compareTensors(run(gpu, fused, inputs), run(gpu, plain, inputs), kTolerance) == "");
+    CHECK(compareTensors(run(gpu, fused, inputs), run(gpu, plain, inputs), kFusedTolerance) == "");
   }
   SUBCASE("embedding") {
     const Tensors inputs = {{"ids", onnx::integerTensor(Type::Int32, std::vector<int64_t>{1, 4, 2, 0, 3, 3})},
@@ -271,9 +271,9 @@ GPU_TEST_CASE("onnx contrib: RotaryEmbedding from a place on") {
   plain.proto().mutable_opset_import(0)->set_version(23);
   setAttribute(plain.node("RotaryEmbedding", {"x", "cosines", "sines", "ids"}, {"result"}), "num_heads", 2);
   const HostTensor actual = run(gpu, fused, inputs);
-  CHECK(compareTensors(actual, run(gpu, plain, places), kTolerance) == "");
+  CHECK(compareTensors(actual, run(gpu, plain, places), kFusedTolerance) == "");
   if (const auto expected = runtimeResult(fused.bytes(), inputs))
-    CHECK(compareTensors(actual, *expected, kTolerance) == "");
+    CHECK(compareTensors(actual, *expected, kFusedTolerance) == "");
 }
 
 }  // namespace

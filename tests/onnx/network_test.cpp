@@ -13,7 +13,7 @@ namespace {
 using onnx::HostTensor;
 using Tensors = std::map<std::string, HostTensor>;
 
-constexpr Tolerance kTolerance = {1e-3, 1e-4};
+constexpr Tolerance kNetworkTolerance = {1e-3, 1e-4};
 
 // Each node as a model of its own.
 Tensors runNodes(Gpu& gpu, const ModelMaker& network, const Tensors& inputs) {
@@ -43,7 +43,7 @@ void compareWithNodes(Gpu& gpu, const Network& network) {
   CHECK(session.statistics().graphs == 1);
   const Tensors values = runNodes(gpu, network.model, network.inputs);
   REQUIRE(results.size() == 1);
-  CHECK(compareTensors(results[0].tensor, values.at("result"), kTolerance) == "");
+  CHECK(compareTensors(results[0].tensor, values.at("result"), kNetworkTolerance) == "");
   // Numbers that differ tell that weights and picture count.
   const auto numbers = results[0].tensor.reals();
   CHECK(std::ranges::any_of(numbers, [&](double number) { return number != numbers[0]; }));
@@ -59,7 +59,7 @@ void compareWithRuntime(Gpu& gpu, const Network& network) {
   if (!expected) return;
   const onnx::Model model = network.model.model();
   const auto results = onnx::Session(gpu.context(), model).run(network.inputs);
-  CHECK(compareTensors(results[0].tensor, *expected, kTolerance) == "");
+  CHECK(compareTensors(results[0].tensor, *expected, kNetworkTolerance) == "");
 }
 
 GPU_TEST_CASE("onnx networks: SqueezeNet and ONNX Runtime") { compareWithRuntime(gpu, squeezeNet({1, 224})); }

@@ -114,7 +114,7 @@ float parseFloat(const json& value) {
   return value.is_string() ? std::stof(value.get<std::string>()) : value.get<float>();
 }
 
-void setAttribute(::onnx::AttributeProto& attribute, const std::string& name, const json& value) {
+void setCaseAttribute(::onnx::AttributeProto& attribute, const std::string& name, const json& value) {
   attribute.set_name(name);
   const bool real = isFloatAttribute(name);
   const json& first = value.is_array() && !value.empty() ? value[0] : value;
@@ -151,7 +151,7 @@ OnnxCase parseCase(const json& line, const std::string& name) {
   node->set_op_type(line["op"]);
   node->set_domain(line["domain"]);
   for (const auto& [attribute, value] : line["attributes"].items())
-    setAttribute(*node->add_attribute(), attribute, value);
+    setCaseAttribute(*node->add_attribute(), attribute, value);
   size_t index = 0;
   for (const json& value : line["inputs"]) {
     const std::string inputName = cat("input ", index++);

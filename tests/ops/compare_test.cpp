@@ -16,7 +16,7 @@ namespace {
 
 // Every so many generated cases of a group; prime, so that no cycle of the generator is left out.
 constexpr size_t kSample = 19;
-constexpr size_t kPrintedFailures = 8;
+constexpr size_t kPrintedDifferences = 8;
 
 bool comparisonSkipped() {
   if (gpuTestsSkipped()) return true;
@@ -129,7 +129,7 @@ TEST_CASE("ops: Vulkan and Direct3D 12 agree" * doctest::skip(comparisonSkipped(
     for (size_t i = 0; i < part.size(); ++i) {
       REQUIRE(first[i].line == second[i].line);
       const auto fail = [&](const std::string& text) {
-        if (failed++ < kPrintedFailures) std::printf("%s\n    %s\n", first[i].line.c_str(), text.c_str());
+        if (failed++ < kPrintedDifferences) std::printf("%s\n    %s\n", first[i].line.c_str(), text.c_str());
       };
       if (!first[i].failure.empty()) fail(cat("vulkan: ", first[i].failure));
       if (!second[i].failure.empty()) fail(cat("d3d12: ", second[i].failure));

@@ -12,7 +12,7 @@ using oracle::Result;
 using namespace oracle_test;
 
 // Small numbers in no order.
-Array numbers(std::vector<uint32_t> sizes, int64_t seed) {
+Array smallNumbers(std::vector<uint32_t> sizes, int64_t seed) {
   const auto count = std::accumulate(sizes.begin(), sizes.end(), size_t{1}, [](size_t a, uint32_t b) { return a * b; });
   std::vector<double> values;
   for (size_t i = 0; i < count; ++i) {
@@ -76,9 +76,9 @@ TEST_CASE("oracle: backward convolution is the transpose of forward convolution"
       filterSizes.push_back(3);
       outputSizes.push_back((9 + 2 * w.padding[d] - 2 * w.dilations[d] - 1) / w.strides[d] + 1);
     }
-    const Array x = numbers(sizes, 1);
-    const Array filter = numbers(filterSizes, 2);
-    const Array u = numbers(outputSizes, 3);
+    const Array x = smallNumbers(sizes, 1);
+    const Array filter = smallNumbers(filterSizes, 2);
+    const Array u = smallNumbers(outputSizes, 3);
     const Array forward = convolve(w, DML_CONVOLUTION_DIRECTION_FORWARD, x, filter, outputSizes);
     const Array backward = convolve(w, DML_CONVOLUTION_DIRECTION_BACKWARD, u, filter, sizes);
     CHECK(dot(forward, u) == dot(x, backward));
@@ -97,9 +97,9 @@ TEST_CASE("oracle: GEMM of a product is the product of GEMMs") {
         nullptr};
     return evaluateOne(DML_OPERATOR_GEMM, &desc, {a, b, {}}).value;
   };
-  const Array a = numbers({2, 3, 5}, 1);
-  const Array b = numbers({2, 5, 4}, 2);
-  const Array c = numbers({2, 4, 6}, 3);
+  const Array a = smallNumbers({2, 3, 5}, 1);
+  const Array b = smallNumbers({2, 5, 4}, 2);
+  const Array c = smallNumbers({2, 4, 6}, 3);
   const Array left = gemm(gemm(a, false, b, false, {2, 3, 4}), false, c, false, {2, 3, 6});
   const Array right = gemm(a, false, gemm(b, false, c, false, {2, 5, 6}), false, {2, 3, 6});
   CHECK(left.real == right.real);

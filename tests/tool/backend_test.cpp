@@ -9,14 +9,13 @@
 #include "clients/files/compare.h"
 #include "tests/tool/tool_fixture.h"
 
+using dimple::testing::contains;
 using dimple::testing::toolBackends;
 using dimple::testing::ToolFixture;
 using dimple::tool::compareTensors;
 using dimple::tool::Difference;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 // Two sums, of which the second reads the first, and a copy behind it in the same buffer.
 const char* const kProgram = R"({

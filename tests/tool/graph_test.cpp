@@ -2,11 +2,10 @@
 
 #include "tests/tool/tool_fixture.h"
 
+using dimple::testing::contains;
 using dimple::testing::ToolFixture;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 std::string binary(const std::string& type) {
   const std::string tensor = R"({ "DataType": "FLOAT32", "Sizes": [2] })";

@@ -24,7 +24,7 @@ namespace {
 // Of a matrix that is read in columns, too narrow to be transposed in tiles: only the strided kernel copies it.
 constexpr size_t kRows = 1152;
 constexpr size_t kColumns = 8;
-const char* const kProgram = R"({
+const char* const kCopyProgram = R"({
   "resources": {
     "X": { "initialValuesDataType": "FLOAT64", "initialValues": { "sourcePath": "x.bin" } },
     "Y": { "initialValuesDataType": "FLOAT64", "sizeInBytes": 73728 }
@@ -108,7 +108,7 @@ TEST_CASE("kernels: the square root of doubles is within 1 ULP") {
   REQUIRE_MESSAGE(compiled.code == 0, compiled.out);
   const std::vector<double> values = operands();
   fixture.write("x.bin", std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)));
-  fixture.write("model.json", kProgram);
+  fixture.write("model.json", kCopyProgram);
   fixture.setEnvironment("DIMPLE_KERNEL_DIR", fixture.folder().string());
   const auto outcome = fixture.run("run model.json");
   REQUIRE_MESSAGE(outcome.code == 0, outcome.err);

@@ -31,6 +31,8 @@ inline std::string readText(const std::filesystem::path& path) {
   return text.str();
 }
 
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
 // With the ends of lines as they are in C.
 inline std::string readLines(const std::filesystem::path& path) {
   std::string text = readText(path);

@@ -6,13 +6,12 @@
 #include "tests/left_out.h"
 #include "tests/tool/tool_fixture.h"
 
+using dimple::testing::contains;
 using dimple::testing::readText;
 using dimple::testing::toolBackends;
 using dimple::testing::ToolFixture;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 const std::string kAdd = R"({ "type": "ELEMENT_WISE_ADD", "desc": {
   "ATensor": { "DataType": "FLOAT32", "Sizes": [2] },

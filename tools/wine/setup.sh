@@ -37,13 +37,14 @@ compileWineBridge() { # work folder, its later place
       "$source/d3d12.def"
 }
 
-# A folder of Wine's with the bridge's DLLs among the system's. DXGI over Vulkan needs no OpenGL.
+# A folder of Wine's with the bridge's DLLs among the system's. DXGI over Vulkan needs no OpenGL. Wine fails to
+# start at times, so that it is tried twice.
 makeWinePrefix() { # folder of the bridge
   local system=$1/prefix/drive_c/windows/system32
-  WINEPREFIX=$1/prefix WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=" \
+  WINEPREFIX=$1/prefix WINEDEBUG=fixme-all WINEDLLOVERRIDES="mscoree,mshtml=" \
     bash -c 'unset DISPLAY WAYLAND_DISPLAY
       timeout 180 wine wineboot -i && timeout 60 wine reg add "HKCU\\Software\\Wine\\Direct3D" /v renderer /d vulkan /f &&
-      timeout 60 wineserver -w' >"$1/prefix.log" 2>&1 </dev/null || return 1
+      timeout 60 wineserver -w' >>"$1/prefix.log" 2>&1 </dev/null || return 1
   rm -f "$system/d3d12.dll"
   cp "$1/dll/d3d12.dll" "$1/dll/x86_64-windows/dimpled3d12.dll" "$system/"
 }
@@ -64,7 +65,7 @@ setupWineBridge() {
       die "the bridge from Wine to libvkd3d could not be built; see $deps/wine.log."
     rm -rf "$wine"
     mv "$work" "$wine"
-    if ! makeWinePrefix "$wine"; then
+    if ! makeWinePrefix "$wine" && ! makeWinePrefix "$wine"; then
       say "Wine could not make a prefix, so Direct3D 12 in Wine is left out; see $wine/prefix.log."
       return 0
     fi

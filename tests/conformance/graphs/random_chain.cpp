@@ -37,9 +37,9 @@ bool isChainable(const TestCase& test) {
   return view && !elementSteps(*view).empty();
 }
 
-class Maker {
+class ChainMaker {
  public:
-  explicit Maker(uint64_t seed) : random_(seed) {
+  explicit ChainMaker(uint64_t seed) : random_(seed) {
     sizes_ = makeSizes(random_, random_.size(1, 6), kMostElements);
     // Rows of whole vectors are walked otherwise.
     if (random_.chance(0.5)) sizes_.back() = (sizes_.back() + 7) / 8 * 8;
@@ -226,6 +226,6 @@ const std::vector<ChainLine>& chainLines() {
   return all;
 }
 
-TestGraph makeRandomChain(uint64_t seed, size_t count, size_t first) { return Maker(seed).make(count, first); }
+TestGraph makeRandomChain(uint64_t seed, size_t count, size_t first) { return ChainMaker(seed).make(count, first); }
 
 }  // namespace dimple::testing

@@ -90,9 +90,9 @@ bool sameLayout(const DML_BUFFER_TENSOR_DESC& a, const DML_BUFFER_TENSOR_DESC& b
           std::ranges::equal(std::span(a.Strides, a.DimensionCount), std::span(b.Strides, b.DimensionCount)));
 }
 
-class Maker {
+class GraphMaker {
  public:
-  Maker(uint64_t seed, size_t count, size_t mostTypes) : random_(seed), count_(count), mostTypes_(mostTypes) {}
+  GraphMaker(uint64_t seed, size_t count, size_t mostTypes) : random_(seed), count_(count), mostTypes_(mostTypes) {}
 
   TestGraph make() {
     while (operators_ < count_) {
@@ -296,7 +296,7 @@ GraphSource TestGraph::addInput(size_t bytes, std::span<const std::byte> fill) {
 }
 
 TestGraph makeRandomGraph(uint64_t seed, size_t count, size_t mostTypes) {
-  return Maker(seed, count, mostTypes).make();
+  return GraphMaker(seed, count, mostTypes).make();
 }
 
 std::vector<ComPtr<IDMLOperator>> createOperators(Gpu& gpu, const TestGraph& graph, std::string& error) {

@@ -93,7 +93,7 @@ Status checkRoiAlignGrad(const OpView& view) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-constexpr uint64_t kRowElements = 256;  // that an output element may depend on, worth a workgroup
+constexpr uint64_t kRegionElements = 256;  // that an output element may depend on, worth a workgroup
 
 void append(std::vector<uint32_t>& words, const std::array<uint32_t, kMaxRank>& values) {
   words.insert(words.end(), values.begin(), values.begin() + 4);
@@ -122,7 +122,7 @@ Result<Plan> planRoiPooling(const OpView& view, const Caps& caps) {
   words.insert(words.end(), {regionStrides[0], regionStrides[1], 0, 0});
   appendDivisors(words, y);
   const auto count = static_cast<uint32_t>(y.elements);
-  const bool row = uint64_t{x.sizes[2]} * x.sizes[3] / (uint64_t{y.sizes[2]} * y.sizes[3]) >= kRowElements;
+  const bool row = uint64_t{x.sizes[2]} * x.sizes[3] / (uint64_t{y.sizes[2]} * y.sizes[3]) >= kRegionElements;
   if (auto error = builder.add(
           typedKernel("roi_pooling", x.type, caps), taskGroups(count, row), {count, floatBits(desc.SpatialScale)},
           {builder.input(0), builder.input(1), builder.output()}, builder.parameters(words), {{0, row}}))
@@ -182,7 +182,7 @@ bool takesRow(const RoiSampling& sampling, const Tensor& image, const Tensor& cr
     const uint64_t pixels = std::min(divideUp(image.sizes[d], crop.sizes[d]), uint64_t{sampling.align.maximumSamples});
     return std::max(pixels, uint64_t{sampling.align.minimumSamples});
   };
-  return perAxis(2) >= kRowElements || perAxis(3) >= kRowElements || perAxis(2) * perAxis(3) >= kRowElements;
+  return perAxis(2) >= kRegionElements || perAxis(3) >= kRegionElements || perAxis(2) * perAxis(3) >= kRegionElements;
 }
 
 template <class S>

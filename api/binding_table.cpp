@@ -92,7 +92,7 @@ HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
 }
 
 std::optional<BindingTable::Bound> BindingTable::readBuffer(const std::string& where, const DML_BUFFER_BINDING& binding,
-                                                            const TensorSlot& slot, bool mayUpload) {
+                                                            const BindingSlot& slot, bool mayUpload) {
   const auto fail = [&](const std::string& text) -> std::optional<Bound> {
     misuse(text);
     return std::nullopt;
@@ -121,7 +121,7 @@ std::optional<BindingTable::Bound> BindingTable::readBuffer(const std::string& w
 }
 
 std::optional<BindingTable::Bound> BindingTable::readDesc(const std::string& where, const DML_BINDING_DESC& binding,
-                                                          const TensorSlot& slot) {
+                                                          const BindingSlot& slot) {
   if (slot.unused) return Bound{};
   if (binding.Type == DML_BINDING_TYPE_NONE) {
     if (slot.bytes == 0) return Bound{};
@@ -144,8 +144,8 @@ void BindingTable::write(Part& part, SlotKind kind, std::span<const Bound> slots
       if (range.kind != kind) continue;
       const Bound& bound = slots[range.index];
       if (bound.buffer.handle == 0) continue;
-      if (auto error = part.sets->write(d, b, bound.buffer, bound.offset + range.offset, range.bytes))
-        return device().removeDevice(resultOf(error->code), error->text);
+      const auto status = part.sets->write(d, b, bound.buffer, bound.offset + range.offset, range.bytes);
+      if (!status) return device().removeDevice(resultOf(status.error().code), status.error().text);
       part.written[descriptor] = true;
     }
 }
@@ -162,7 +162,7 @@ void BindingTable::unbind(SlotKind kind) {
 }
 
 void BindingTable::bindSlots(const char* what, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
-                             const std::vector<TensorSlot>& slots) {
+                             const std::vector<BindingSlot>& slots) {
   if (count == 0) {
     (kind == SlotKind::Input ? inputs_ : outputs_).clear();
     return unbind(kind);
@@ -187,13 +187,13 @@ void BindingTable::checkOverlaps() {
     return a.buffer.handle != 0 && a.buffer.handle == b.buffer.handle && a.offset < b.offset + bBytes &&
            b.offset < a.offset + aBytes;
   };
-  const auto warn = [&](size_t output, std::string_view what, const TensorSlot& slot) {
+  const auto warn = [&](size_t output, std::string_view what, const BindingSlot& slot) {
     device().report(DIMPLE_MESSAGE_WARNING, S_OK,
                     cat("BindOutputs: bindings[", output, "] (", op.outputs()[output].name, ") overlaps that of ", what,
                         " ", slot.name, ", expected memory of its own."));
   };
   for (size_t o = 0; o < outputs_.size(); ++o) {
-    const TensorSlot& slot = op.outputs()[o];
+    const BindingSlot& slot = op.outputs()[o];
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const bool inPlace = op.mayAlias(i, o) && inputs_[i].offset == outputs_[o].offset;
       if (!inPlace && overlap(outputs_[o], slot.bytes, inputs_[i], op.inputs()[i].bytes))
@@ -214,7 +214,7 @@ void BindingTable::bindInitializerInputs(UINT count, const DML_BINDING_DESC* bin
     const auto& slots = parts_[i].op->ownedInputs();
     const std::string where = cat("BindInputs: bindings[", i, "]");
     if (bindings[i].Type == DML_BINDING_TYPE_NONE) {
-      for (const TensorSlot& slot : slots)
+      for (const BindingSlot& slot : slots)
         if (slot.bytes != 0) return misuse(cat(where, " has Type (NONE), expected BUFFER_ARRAY with ", slot.name, "."));
       continue;
     }
@@ -239,8 +239,8 @@ void BindingTable::bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bi
     return misuse(cat("BindOutputs has bindingCount (", count, "), expected ", parts_.size(),
                       ", the number of operators that the initializer initializes."));
   for (UINT i = 0; i < count; ++i) {
-    const TensorSlot slot{"the persistent resource", parts_[i].op->plan().persistentBytes,
-                          DML_PERSISTENT_BUFFER_ALIGNMENT};
+    const BindingSlot slot{"the persistent resource", parts_[i].op->plan().persistentBytes,
+                           DML_PERSISTENT_BUFFER_ALIGNMENT};
     const auto bound = readDesc(cat("BindOutputs: bindings[", i, "]"), bindings[i], slot);
     if (!bound) return;
     write(parts_[i], SlotKind::Persistent, {&*bound, 1});
@@ -250,7 +250,7 @@ void BindingTable::bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bi
 // Operators are initialized without barriers between them, so that each has a part of its own.
 void BindingTable::bindInitializerTemporary(const DML_BINDING_DESC* binding) {
   if (!binding || binding->Type == DML_BINDING_TYPE_NONE) return unbind(SlotKind::Temporary);
-  TensorSlot slot{"the temporary resource", 0, DML_TEMPORARY_BUFFER_ALIGNMENT};
+  BindingSlot slot{"the temporary resource", 0, DML_TEMPORARY_BUFFER_ALIGNMENT};
   for (const Part& part : parts_) slot.bytes += part.op->plan().initializationBytes;
   if (slot.bytes == 0) return;  // whatever is bound
   auto bound = readDesc("BindTemporaryResource: binding", *binding, slot);
@@ -263,8 +263,9 @@ void BindingTable::bindInitializerTemporary(const DML_BINDING_DESC* binding) {
 
 void BindingTable::bindResource(const char* what, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding) {
   if (!binding || binding->Type == DML_BINDING_TYPE_NONE) return unbind(kind);
-  const TensorSlot slot{kind == SlotKind::Temporary ? "the temporary resource" : "the persistent resource", needed,
-                        kind == SlotKind::Temporary ? DML_TEMPORARY_BUFFER_ALIGNMENT : DML_PERSISTENT_BUFFER_ALIGNMENT};
+  const BindingSlot slot{
+      kind == SlotKind::Temporary ? "the temporary resource" : "the persistent resource", needed,
+      kind == SlotKind::Temporary ? DML_TEMPORARY_BUFFER_ALIGNMENT : DML_PERSISTENT_BUFFER_ALIGNMENT};
   const auto bound = readDesc(cat(what, ": binding"), *binding, slot);
   if (bound) write(parts_.front(), kind, {&*bound, 1});
 }

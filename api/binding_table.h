@@ -47,11 +47,11 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   bool usable();
   void addPart(const CompiledOperator& op, const Executable& executable, std::span<const Dispatch> dispatches);
   // Reads one buffer binding for a slot; no value after misuse. A null buffer where none is needed gives handle 0.
-  std::optional<Bound> readBuffer(const std::string& where, const DML_BUFFER_BINDING& binding, const TensorSlot& slot,
+  std::optional<Bound> readBuffer(const std::string& where, const DML_BUFFER_BINDING& binding, const BindingSlot& slot,
                                   bool mayUpload = false);
-  std::optional<Bound> readDesc(const std::string& where, const DML_BINDING_DESC& binding, const TensorSlot& slot);
+  std::optional<Bound> readDesc(const std::string& where, const DML_BINDING_DESC& binding, const BindingSlot& slot);
   void bindSlots(const char* what, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
-                 const std::vector<TensorSlot>& slots);
+                 const std::vector<BindingSlot>& slots);
   void bindInitializerInputs(UINT count, const DML_BINDING_DESC* bindings);
   void bindInitializerTemporary(const DML_BINDING_DESC* binding);
   void bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bindings);

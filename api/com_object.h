@@ -13,7 +13,7 @@
 
 #include <dimple.h>
 
-#include "core/com_object.h"
+#include "core/support/com_object.h"
 
 namespace dimple::api {
 

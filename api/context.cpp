@@ -10,8 +10,8 @@ HRESULT refuseContext(const DimpleContextDesc& desc, const Error& error) {
   return code;
 }
 
-Context::Context(std::unique_ptr<NativeObjects> native, const DimpleContextDesc& desc)
-    : device_(ComPtr<Device>::adopt(new Device(std::move(native), desc.DeviceFlags))) {
+Context::Context(std::unique_ptr<NativeObjects> native, const DimpleContextDesc& desc, const Options& options)
+    : device_(ComPtr<Device>::adopt(new Device(std::move(native), desc.DeviceFlags, options))) {
   device_->setCallback(desc.MessageCallback, desc.MessageContext);
 }
 

@@ -16,8 +16,8 @@ class Context : public ComObject<IDimpleContext, IDimpleContext> {
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }
 
  protected:
-  Context(std::unique_ptr<NativeObjects> native, const DimpleContextDesc& desc);
-  HRESULT answer(const Status& status) { return status ? device_->refuse(*status) : S_OK; }
+  Context(std::unique_ptr<NativeObjects> native, const DimpleContextDesc& desc, const Options& options);
+  HRESULT answer(const Status& status) { return status ? S_OK : device_->refuse(status.error()); }
   // Refuses a transfer that does not fit its buffer of `size` bytes; S_FALSE if there is nothing to transfer.
   HRESULT checkTransfer(const char* what, UINT64 size, UINT64 offset, const void* data, UINT64 bytes);
 

@@ -1,15 +1,12 @@
 #include "api/device.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <map>
 
 #include "api/binding_table.h"
 #include "api/dispatchable.h"
 #include "api/guard.h"
 #include "api/recorder.h"
-#include "core/graph_fuse.h"
-#include "core/plan_builder.h"
+#include "core/compile.h"
 #include "core/text.h"
 
 namespace dimple::api {
@@ -68,10 +65,11 @@ HRESULT refuseEarly(HRESULT code, const std::string& text) {
   setLastMessage(text);
   return code;
 }
+HRESULT notOurs() { return refuseEarly(E_INVALIDARG, "device is no live device of Dimple."); }
 HRESULT refuseEarly(const Error& error) { return refuseEarly(resultOf(error.code), error.text); }
 
-Device::Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags)
-    : native_(std::move(native)), debug_((flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {}
+Device::Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags, Options options)
+    : native_(std::move(native)), debug_((flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0), options_(std::move(options)) {}
 
 void* Device::queryOther(REFIID riid) {
   if (debug_ && riid == __uuidof(IDMLDebugDevice)) return static_cast<IDMLDebugDevice*>(&debugDevice_);
@@ -179,10 +177,10 @@ HRESULT Device::CreateOperator(const DML_OPERATOR_DESC* desc, REFIID riid, void*
     if (ppv) *ppv = nullptr;
     if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
     if (!desc) return refuse(E_INVALIDARG, "desc is null, expected a DML_OPERATOR_DESC.");
-    const auto view = validate(*desc);
-    if (!view) return refuse(view.error());
+    auto operation = Operation::parse(*desc);
+    if (!operation) return refuse(operation.error());
     if (!ppv) return S_FALSE;
-    return handOut(static_cast<IDMLOperator*>(new Operator(*this, *desc)), riid, ppv);
+    return handOut(static_cast<IDMLOperator*>(new Operator(*this, std::move(*operation))), riid, ppv);
   });
 }
 
@@ -194,11 +192,7 @@ HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REF
     if (!own) return refuse(E_INVALIDARG, "op is no live operator of Dimple.");
     if (&own->device() != this) return refuse(E_INVALIDARG, "op belongs to another device.");
     if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
-    const auto view = validate(own->desc().desc());
-    if (!view) return refuse(view.error());
-    auto plan = planOperator(*view, planningCaps(flags));
-    if (!plan) return refuse(plan.error());
-    return compile(std::string(view->schema().name), slotsOf(*view), std::move(*plan), flags, riid, ppv);
+    return handOutCompiled(compileOperator(*own->operation(), targetOf(flags)), flags, riid, ppv);
   });
 }
 
@@ -208,26 +202,13 @@ HRESULT Device::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS fla
     if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
     if (!desc) return refuse(E_INVALIDARG, "desc is null, expected a DML_GRAPH_DESC.");
     if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
-    std::map<IDMLOperator*, OpView> views;
-    const auto find = [&](IDMLOperator* op) -> Result<const OpView*> {
-      if (const auto found = views.find(op); found != views.end()) return &found->second;
+    const auto find = [&](UINT, IDMLOperator* op) -> Result<std::shared_ptr<const Operation>> {
       Operator* own = Live<Operator>::find(op);
       if (!own) return invalid("Operator is no live operator of Dimple.");
       if (&own->device() != this) return invalid("Operator belongs to another device.");
-      auto view = validate(own->desc().desc());
-      if (!view) return view.error();
-      return &views.emplace(op, std::move(*view)).first->second;
+      return own->operation();
     };
-    auto graph = readGraph(*desc, find);
-    if (!graph) return refuse(graph.error());
-    const char* without = std::getenv("DIMPLE_GRAPH_WITHOUT");
-    const Caps caps = planningCaps(flags);
-    const RewrittenGraph rewritten = rewriteGraph(std::move(*graph), caps, graphOptionsWithout(without ? without : ""));
-    auto planned = planGraph(rewritten.graph, caps);
-    if (!planned) return refuse(planned.error());
-    OperatorSlots slots = slotsOf(*planned);
-    return compile(cat("graph of ", desc->NodeCount, " nodes"), std::move(slots), std::move(planned->plan), flags, riid,
-                   ppv);
+    return handOutCompiled(compileGraph(*desc, find, targetOf(flags)), flags, riid, ppv);
   });
 }
 
@@ -242,23 +223,21 @@ HRESULT Device::checkFlags(DML_EXECUTION_FLAGS flags) {
   return S_OK;
 }
 
-Caps Device::planningCaps(DML_EXECUTION_FLAGS flags) {
-  Caps caps = backend().caps();
-  caps.halfPrecision = (flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION) != 0;
-  return caps;
+Target Device::targetOf(DML_EXECUTION_FLAGS flags) {
+  return {backend().caps(), options_, (flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION) != 0};
 }
 
-HRESULT Device::compile(std::string kind, OperatorSlots slots, Plan plan, DML_EXECUTION_FLAGS flags, REFIID riid,
-                        void** ppv) {
+HRESULT Device::handOutCompiled(Result<Compiled> compiled, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv) {
+  if (!compiled) return refuse(compiled.error());
+  const Plan& plan = compiled->plan;
   auto initialization = backend().prepare(plan.initialization, plan.parameters);
   if (!initialization) return refuse(initialization.error());
   auto execution = backend().prepare(plan.execution, plan.parameters);
   if (!execution) return refuse(execution.error());
   if (!ppv) return S_FALSE;
-  return handOut(
-      static_cast<IDMLDispatchable*>(new CompiledOperator(*this, std::move(kind), std::move(slots), std::move(plan),
-                                                          flags, std::move(*initialization), std::move(*execution))),
-      riid, ppv);
+  return handOut(static_cast<IDMLDispatchable*>(new CompiledOperator(
+                     *this, std::move(*compiled), flags, std::move(*initialization), std::move(*execution))),
+                 riid, ppv);
 }
 
 HRESULT Device::CreateOperatorInitializer(UINT operatorCount, IDMLCompiledOperator* const* operators, REFIID riid,

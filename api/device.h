@@ -10,9 +10,10 @@
 #include "api/com_object.h"
 #include "api/native_objects.h"
 #include "core/result.h"
+#include "core/target.h"
 
 namespace dimple {
-struct Plan;
+struct Compiled;
 }
 
 namespace dimple::api {
@@ -27,13 +28,13 @@ void setLastMessage(const std::string& text);
 // A refusal while there is no device to report it.
 HRESULT refuseEarly(HRESULT code, const std::string& text);
 HRESULT refuseEarly(const Error& error);
+// The refusal of an IDMLDevice that is none of ours.
+HRESULT notOurs();
 const char* lastMessage();
-
-struct OperatorSlots;
 
 class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, IDMLDevice, IDMLObject>, IUnknown*> {
  public:
-  Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags);
+  Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags, Options options = {});
 
   NativeObjects& native() { return *native_; }
   Backend& backend() { return native_->backend(); }
@@ -89,13 +90,14 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
   void* queryOther(REFIID riid) override;
   // What compiling anything checks of its flags.
   HRESULT checkFlags(DML_EXECUTION_FLAGS flags);
-  Caps planningCaps(DML_EXECUTION_FLAGS flags);
-  // Hands out a compiled operator for a plan; S_FALSE if `ppv` is null.
-  HRESULT compile(std::string kind, OperatorSlots slots, Plan plan, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv);
+  Target targetOf(DML_EXECUTION_FLAGS flags);
+  // Hands out a compiled operator; S_FALSE if `ppv` is null.
+  HRESULT handOutCompiled(Result<Compiled> compiled, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv);
   HRESULT checkPageables(UINT count, IDMLPageable* const* objects);
 
   const std::unique_ptr<NativeObjects> native_;
   const bool debug_;
+  const Options options_;
   Debug debugDevice_{*this};
   std::atomic<bool> muted_ = false;
   std::atomic<HRESULT> removedReason_ = S_OK;

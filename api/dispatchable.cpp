@@ -4,57 +4,23 @@
 
 namespace dimple::api {
 
-OperatorSlots slotsOf(const OpView& view) {
-  OperatorSlots slots;
-  const auto slotOf = [](const std::string& name, const Tensor& tensor, bool bound) {
-    return TensorSlot{name, bound && tensor.present() ? tensor.totalBytes : 0, tensor.baseAlignment};
-  };
-  for (size_t i = 0; i < view.inputs().size(); ++i) {
-    slots.inputs.push_back(slotOf(view.inputName(i), view.input(i), !view.input(i).ownedByDml));
-    slots.ownedInputs.push_back(slotOf(view.inputName(i), view.input(i), view.input(i).ownedByDml));
-  }
-  for (size_t o = 0; o < view.outputs().size(); ++o)
-    slots.outputs.push_back(slotOf(view.outputName(o), view.output(o), true));
-  for (size_t i = 0; i < view.inputs().size(); ++i)
-    for (size_t o = 0; o < view.outputs().size(); ++o) slots.aliases.push_back(mayAlias(view, i, o));
-  return slots;
-}
-
-OperatorSlots slotsOf(const GraphPlan& graph) {
-  OperatorSlots slots;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    const GraphSlot& input = graph.inputs[i];
-    const std::string name = cat("graph input ", i);
-    slots.inputs.push_back({name, input.ownedByDml ? 0 : input.bytes, input.alignment, input.bytes == 0});
-    slots.ownedInputs.push_back({name, input.ownedByDml ? input.bytes : 0, input.alignment});
-  }
-  for (size_t o = 0; o < graph.outputs.size(); ++o)
-    slots.outputs.push_back(
-        {cat("graph output ", o), graph.outputs[o].bytes, graph.outputs[o].alignment, graph.outputs[o].bytes == 0});
-  slots.aliases.resize(slots.inputs.size() * slots.outputs.size());
-  return slots;
-}
-
-CompiledOperator::CompiledOperator(Device& device, std::string kind, OperatorSlots slots, Plan plan,
-                                   DML_EXECUTION_FLAGS flags, std::unique_ptr<Executable> initialization,
-                                   std::unique_ptr<Executable> execution)
+CompiledOperator::CompiledOperator(Device& device, Compiled compiled, DML_EXECUTION_FLAGS flags,
+                                   std::unique_ptr<Executable> initialization, std::unique_ptr<Executable> execution)
     : DeviceChild(device),
-      kind_(std::move(kind)),
-      slots_(std::move(slots)),
-      plan_(std::move(plan)),
+      compiled_(std::move(compiled)),
       flags_(flags),
       initialization_(std::move(initialization)),
       execution_(std::move(execution)) {}
 CompiledOperator::~CompiledOperator() = default;
 
 DML_BINDING_PROPERTIES CompiledOperator::bindingProperties() const {
-  return {Plan::descriptorCount(plan_.execution), plan_.temporaryBytes, plan_.persistentBytes};
+  return {Plan::descriptorCount(plan().execution), plan().temporaryBytes, plan().persistentBytes};
 }
 DIMPLE_DEFINE_BINDING_PROPERTIES(CompiledOperator)
 
 std::string CompiledOperator::label() {
   const std::string name = privateData_.name();
-  return name.empty() ? kind_ : cat(name, " (", kind_, ")");
+  return name.empty() ? compiled_.name : cat(name, " (", compiled_.name, ")");
 }
 
 Initializer::~Initializer() = default;

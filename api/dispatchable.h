@@ -6,10 +6,7 @@
 #include <vector>
 
 #include "api/device.h"
-#include "core/desc_copy.h"
-#include "core/graph_plan.h"
-#include "core/op_view.h"
-#include "core/plan.h"
+#include "core/compile.h"
 
 // How a class with bindingProperties() implements GetBindingProperties. MSVC passes the pointer to the result after
 // `this`, g++ before it; where they differ, the method's slot gets a function of MSVC's convention. It must be declared
@@ -34,58 +31,39 @@
 
 namespace dimple::api {
 
-// One input or output that a binding table must bind.
-struct TensorSlot {
-  std::string name;
-  uint64_t bytes = 0;  // TotalTensorSizeInBytes; 0: must be bound as NONE
-  uint32_t alignment = 16;
-  bool unused = false;  // nothing looks at it, whatever is bound
-};
-
 class Operator final : public DeviceChild<IDMLOperator> {
  public:
-  // `desc` has passed validation.
-  Operator(Device& device, const DML_OPERATOR_DESC& desc) : DeviceChild(device), desc_(desc) {}
-  const OwnedDesc& desc() const { return desc_; }
+  Operator(Device& device, Operation operation)
+      : DeviceChild(device), operation_(std::make_shared<const Operation>(std::move(operation))) {}
+  const std::shared_ptr<const Operation>& operation() const { return operation_; }
 
  private:
   ~Operator() override = default;
-  const OwnedDesc desc_;
+  const std::shared_ptr<const Operation> operation_;
   const Live<Operator> live_{this};
 };
 
-// What binding a compiled operator takes, in binding order.
-struct OperatorSlots {
-  std::vector<TensorSlot> inputs, outputs;  // at execution
-  std::vector<TensorSlot> ownedInputs;      // at initialization: those owned by DML
-  std::vector<bool> aliases;                // of each input with each output: the one may lie exactly on the other
-};
-OperatorSlots slotsOf(const OpView& view);
-OperatorSlots slotsOf(const GraphPlan& graph);
-
 class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable> {
  public:
-  // `kind` names it in messages and markers where the caller gave no name.
-  CompiledOperator(Device& device, std::string kind, OperatorSlots slots, Plan plan, DML_EXECUTION_FLAGS flags,
+  CompiledOperator(Device& device, Compiled compiled, DML_EXECUTION_FLAGS flags,
                    std::unique_ptr<Executable> initialization, std::unique_ptr<Executable> execution);
 
   DML_BINDING_PROPERTIES bindingProperties() const;
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const { return compiled_.plan; }
   bool volatileDescriptors() const { return (flags_ & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
   const Executable& initialization() const { return *initialization_; }
   const Executable& execution() const { return *execution_; }
-  const std::vector<TensorSlot>& inputs() const { return slots_.inputs; }
-  const std::vector<TensorSlot>& outputs() const { return slots_.outputs; }
-  const std::vector<TensorSlot>& ownedInputs() const { return slots_.ownedInputs; }
+  const std::vector<BindingSlot>& inputs() const { return compiled_.inputs; }
+  const std::vector<BindingSlot>& outputs() const { return compiled_.outputs; }
+  const std::vector<BindingSlot>& ownedInputs() const { return compiled_.ownedInputs; }
+  // Names it in messages and markers.
   std::string label();
-  bool mayAlias(size_t input, size_t output) const { return slots_.aliases[input * slots_.outputs.size() + output]; }
+  bool mayAlias(size_t input, size_t output) const { return compiled_.mayAlias(input, output); }
 
  private:
   ~CompiledOperator() override;
   DIMPLE_DECLARE_BINDING_PROPERTIES(CompiledOperator)
-  const std::string kind_;
-  const OperatorSlots slots_;
-  const Plan plan_;
+  const Compiled compiled_;
   const DML_EXECUTION_FLAGS flags_;
   const std::unique_ptr<Executable> initialization_, execution_;
   const Live<CompiledOperator> live_{this};

@@ -63,7 +63,7 @@ Status Device::readCaps(bool nativeStorage) {
 
 Result<std::unique_ptr<Device>> Device::create(ID3D12Device* native, bool nativeStorage) {
   std::unique_ptr<Device> device(new Device(native));
-  if (auto error = device->readCaps(nativeStorage)) return *error;
+  TRY(device->readCaps(nativeStorage));
   auto layouts = DescriptorLayouts::create(*device);
   if (!layouts) return layouts.error();
   device->layouts_ = std::move(*layouts);

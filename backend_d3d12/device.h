@@ -22,8 +22,6 @@ class Device final : public Backend {
   ~Device() override;
 
   const Caps& caps() const override { return caps_; }
-  // Before anything is planned: makes dispatches of more multiply-adds come in parts.
-  void limitWork(uint64_t multiplyAdds) { caps_.workLimit = multiplyAdds; }
   // Descriptor tables are read at execution.
   bool supportsVolatileDescriptors() const override { return true; }
   Result<std::unique_ptr<Executable>> prepare(std::span<const Dispatch> dispatches,

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "backend_d3d12/d3d12.h"
-#include "core/parameter_memory.h"
 #include "core/result.h"
+#include "core/support/parameter_memory.h"
 
 namespace dimple::d3d12 {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "backend_d3d12/fault.h"
-#include "core/com_object.h"
+#include "core/support/com_object.h"
 #include "core/text.h"
 
 namespace dimple::d3d12 {
@@ -144,8 +144,7 @@ Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& opti
   if (!library) return library.error();
   auto adapter = choose(options);
   if (!adapter) return adapter.error();
-  if (options.validation)
-    if (auto error = enableDebugLayer()) return *error;
+  if (options.validation) TRY(enableDebugLayer());
   std::unique_ptr<OpenedDevice> opened(new OpenedDevice);
   opened->adapter_ = std::move(*adapter);
   opened->pool_ = std::make_shared<AllocatorPool>();
@@ -247,7 +246,7 @@ Status OpenedDevice::download(ID3D12Resource& buffer, uint64_t offset, void* dat
   return downloads_.transfer(
       bytes, [&](uint64_t size) { return Buffer::create(*device_.Get(), size, D3D12_HEAP_TYPE_READBACK); },
       [&](const Buffer& staging, uint64_t done, uint64_t part) -> Status {
-        if (auto error = copy(buffer, offset + done, staging, part, false)) return error;
+        TRY(copy(buffer, offset + done, staging, part, false));
         std::memcpy(static_cast<std::byte*>(data) + done, staging.mapped(), part);
         return {};
       });

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend_d3d12/memory.h"
-#include "core/staging.h"
+#include "core/support/staging.h"
 
 namespace dimple::d3d12 {
 

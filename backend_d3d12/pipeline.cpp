@@ -2,8 +2,8 @@
 
 #include "backend_d3d12/device.h"
 #include "backend_d3d12/fault.h"
-#include "core/parallel.h"
-#include "core/plan.h"
+#include "core/plan/plan.h"
+#include "core/support/parallel.h"
 #include "core/text.h"
 #include "kernels/kernel_table.h"
 
@@ -29,13 +29,13 @@ Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch)
     if (const auto found = pipelines_.find(dispatch.kernel); found != pipelines_.end()) return found->second;
   }
   const KernelInfo* kernel = findKernel(dispatch.kernel);
-  if (!kernel) return Error{ErrorCode::Internal, cat("Kernel ", dispatch.kernel, " is not in the kernel table.")};
-  if (auto error =
-          checkDispatch(dispatch, {kernel->bindingCount, kernel->pushWords, kernel->workgroupSize[0], kernel->features},
-                        device_.caps()))
-    return *error;
+  if (!kernel) return Error{ErrorCode::Internal, "A dispatch names a kernel that is not in the kernel table."};
+  TRY(checkDispatch(dispatch,
+                    {kernel->bindingCount, kernel->readBindings, kernel->writtenBindings, kernel->pushWords,
+                     kernel->workgroupSize[0], kernel->features},
+                    device_.caps()));
   if (kernel->dxil.empty())
-    return Error{ErrorCode::Unsupported, cat("Kernel ", dispatch.kernel, " has no DXIL in this build of Dimple.")};
+    return Error{ErrorCode::Unsupported, cat("Kernel ", kernel->name, " has no DXIL in this build of Dimple.")};
 
   D3D12_COMPUTE_PIPELINE_STATE_DESC desc{};
   desc.pRootSignature = device_.layouts().rootSignature(kernel->bindingCount);
@@ -43,7 +43,7 @@ Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch)
   ComPtr<ID3D12PipelineState> pipeline;
   if (const HRESULT result = device_.handle().CreateComputePipelineState(&desc, IID_PPV_ARGS(&pipeline));
       FAILED(result))
-    return fault(cat("CreateComputePipelineState of ", dispatch.kernel), result);
+    return fault(cat("CreateComputePipelineState of ", kernel->name), result);
 
   // Another thread may have compiled the same meanwhile: the first one in the map is kept.
   std::lock_guard lock(mutex_);
@@ -51,7 +51,7 @@ Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch)
 }
 
 void PipelineCache::compile(std::span<const Dispatch> dispatches) {
-  const auto isKnown = [&](const std::string& key) {
+  const auto isKnown = [&](KernelId key) {
     std::lock_guard lock(mutex_);
     return pipelines_.contains(key);
   };
@@ -78,7 +78,7 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
     if (!pipeline) return pipeline.error();
     items.push_back({std::move(*pipeline), static_cast<uint32_t>(dispatch.buffers.size()), dispatch.parameterOffset,
                      dispatch.push, specializationWords(*findKernel(dispatch.kernel), dispatch), dispatch.groups,
-                     dispatch.barrierBefore, dispatch.kernel, markerOf(dispatch)});
+                     dispatch.barrierBefore, kernelName(dispatch.kernel), markerOf(dispatch)});
   }
   ParameterMemory::Block block;
   if (!items.empty()) {

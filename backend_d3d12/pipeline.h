@@ -8,11 +8,13 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend_d3d12/descriptors.h"
 #include "backend_d3d12/memory.h"
 #include "core/backend.h"
+#include "core/plan/plan.h"
 
 namespace dimple::d3d12 {
 
@@ -32,7 +34,7 @@ class PipelineCache {
  private:
   Device& device_;
   std::mutex mutex_;
-  std::map<std::string, ComPtr<ID3D12PipelineState>> pipelines_;
+  std::map<KernelId, ComPtr<ID3D12PipelineState>> pipelines_;
 };
 
 // A plan's dispatches with what recording them takes.
@@ -46,8 +48,8 @@ class PlanExecutable final : public Executable {
     std::vector<uint32_t> specialization;  // in the order of the kernel's constants
     std::array<uint32_t, 3> groups{};
     bool barrierBefore = false;
-    std::string kernel;
-    std::string marker;  // for debuggers
+    std::string_view kernel;  // its name
+    std::string marker;       // for debuggers
   };
 
   PlanExecutable(Device& device, std::vector<Item> items, const ParameterMemory::Block& block)

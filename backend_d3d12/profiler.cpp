@@ -27,12 +27,12 @@ Result<std::unique_ptr<Profiler>> Profiler::create(ID3D12Device& device, ID3D12C
   return profiler;
 }
 
-void Profiler::begin(ID3D12GraphicsCommandList& list, const std::string& kernel) {
+void Profiler::begin(ID3D12GraphicsCommandList& list, std::string_view kernel) {
   std::lock_guard lock(mutex_);
   open_ = kernels_.size() < kCapacity;
   if (!open_) return;
   list.EndQuery(queries_.Get(), D3D12_QUERY_TYPE_TIMESTAMP, static_cast<UINT>(kernels_.size() * 2));
-  kernels_.push_back(kernel);
+  kernels_.emplace_back(kernel);
 }
 
 void Profiler::end(ID3D12GraphicsCommandList& list) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend_d3d12/d3d12.h"
@@ -25,7 +26,7 @@ class Profiler {
   Profiler& operator=(const Profiler&) = delete;
 
   // Called around each dispatch while recording. Dispatches past the capacity are not timed.
-  void begin(ID3D12GraphicsCommandList& list, const std::string& kernel);
+  void begin(ID3D12GraphicsCommandList& list, std::string_view kernel);
   void end(ID3D12GraphicsCommandList& list);
 
   // Times of all dispatches recorded since the last call, all of which have executed; none if some have not.

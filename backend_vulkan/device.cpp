@@ -42,6 +42,8 @@ void read(const VkBaseInStructure& structure, EnabledFeatures& out) {
   const auto& f = reinterpret_cast<const T&>(structure);
   if constexpr (requires { f.storageBuffer16BitAccess; }) set(out, f.storageBuffer16BitAccess, Feature::Storage16);
   if constexpr (requires { f.storageBuffer8BitAccess; }) set(out, f.storageBuffer8BitAccess, Feature::Storage8);
+  if constexpr (requires { f.storagePushConstant16; }) set(out, f.storagePushConstant16, Feature::Push16);
+  if constexpr (requires { f.storagePushConstant8; }) set(out, f.storagePushConstant8, Feature::Push8);
   if constexpr (requires { f.shaderInt8; }) set(out, f.shaderInt8, Feature::Int8);
   if constexpr (requires { f.shaderFloat16; }) set(out, f.shaderFloat16, Feature::Float16);
   if constexpr (requires { f.vulkanMemoryModel; })
@@ -109,8 +111,12 @@ EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled) {
   return out;
 }
 
-Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled)
-    : handles_(handles), functions_(functions), enabled_(enabled) {
+Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled,
+               Options options)
+    : handles_(handles), functions_(functions), enabled_(enabled), options_(std::move(options)) {
+  if (!options_.nativeStorage)
+    enabled_.features &= ~(static_cast<uint32_t>(Feature::Storage8) | static_cast<uint32_t>(Feature::Storage16));
+  enabled_.updateAfterBind &= options_.updateAfterBind;
   {
     std::lock_guard lock(volkMutex());
     vkGetDeviceProcAddr = functions_.getDeviceProcAddr;
@@ -191,8 +197,9 @@ void Device::readMatrices() {
 }
 
 Result<std::unique_ptr<Device>> Device::create(const DeviceHandles& handles, const InstanceFunctions& functions,
-                                               const EnabledFeatures& enabled, std::string pipelineCachePath) {
-  std::unique_ptr<Device> device(new Device(handles, functions, enabled));
+                                               const EnabledFeatures& enabled, std::string pipelineCachePath,
+                                               Options options) {
+  std::unique_ptr<Device> device(new Device(handles, functions, enabled, std::move(options)));
   auto layouts = DescriptorLayouts::create(*device);
   if (!layouts) return layouts.error();
   device->layouts_ = std::move(*layouts);

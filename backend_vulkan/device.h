@@ -10,6 +10,7 @@
 #include "backend_vulkan/memory.h"
 #include "backend_vulkan/vulkan.h"
 #include "core/backend.h"
+#include "core/options.h"
 
 namespace dimple::vulkan {
 
@@ -60,17 +61,16 @@ struct DeviceHandles {
 class Device final : public Backend {
  public:
   // `pipelineCachePath`: file that keeps compiled pipelines between runs; empty for none. A file that is damaged or of
-  // another device is ignored.
+  // another device is ignored. Features that `options` leaves out are not used.
   static Result<std::unique_ptr<Device>> create(const DeviceHandles& handles, const InstanceFunctions& functions,
-                                                const EnabledFeatures& enabled, std::string pipelineCachePath);
+                                                const EnabledFeatures& enabled, std::string pipelineCachePath,
+                                                Options options);
   ~Device() override;
 
   const Caps& caps() const override { return caps_; }
   // Such as llvmpipe: the driver executes kernels on the host's processor.
   bool isProcessor() const { return isProcessor_; }
-  // Before anything is planned: makes dispatches of more multiply-adds come in parts.
-  void limitWork(uint64_t multiplyAdds) { caps_.workLimit = multiplyAdds; }
-  // The same: puts a barrier between all dispatches that bind bytes of which one writes some.
+  // Before anything is planned: puts a barrier between all dispatches that bind bytes of which one writes some.
   void waitForRanges() { caps_.barriersByRows = false; }
   bool supportsVolatileDescriptors() const override { return enabled_.updateAfterBind; }
   Result<std::unique_ptr<Executable>> prepare(std::span<const Dispatch> dispatches,
@@ -84,6 +84,7 @@ class Device final : public Backend {
   const InstanceFunctions& instanceFunctions() const { return functions_; }
   const VolkDeviceTable& vk() const { return vk_; }
   const EnabledFeatures& enabled() const { return enabled_; }
+  const Options& options() const { return options_; }
   DescriptorLayouts& layouts() { return *layouts_; }
   ParameterMemory& parameterMemory() { return *parameterMemory_; }
   PipelineCache& pipelines() { return *pipelines_; }
@@ -97,7 +98,8 @@ class Device final : public Backend {
   std::optional<uint32_t> memoryType(uint32_t typeBits, VkMemoryPropertyFlags flags) const;
 
  private:
-  Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled);
+  Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled,
+         Options options);
   // What subgroups compute together, if all that it takes is enabled.
   void readMatrices();
 
@@ -105,6 +107,7 @@ class Device final : public Backend {
   InstanceFunctions functions_;
   VolkDeviceTable vk_{};
   EnabledFeatures enabled_;
+  const Options options_;
   VkPhysicalDeviceMemoryProperties memory_{};
   Caps caps_;
   bool isProcessor_ = false;

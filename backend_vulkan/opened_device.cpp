@@ -79,7 +79,7 @@ void keepDriversLoaded(VkInstanceCreateInfo info) {
 }
 
 Result<VkInstance> makeInstance(bool validation, bool debugUtils, const void* next) {
-  if (auto error = loadLoader()) return *error;
+  TRY(loadLoader());
   const VkApplicationInfo application{
       VK_STRUCTURE_TYPE_APPLICATION_INFO, nullptr, "dimple", 1, "dimple", 1, VK_API_VERSION_1_2};
   std::vector<const char*> extensions;
@@ -151,14 +151,16 @@ class DeviceRequest {
     use12_.vulkanMemoryModelDeviceScope = use12_.vulkanMemoryModel;
     use12_.shaderInt8 = have12.shaderInt8;
     use12_.shaderFloat16 = have12.shaderFloat16;
-    use12_.storageBuffer8BitAccess = options.nativeStorage && have12.storageBuffer8BitAccess;
-    if (options.updateAfterBind) {
+    use12_.storageBuffer8BitAccess = options.options.nativeStorage && have12.storageBuffer8BitAccess;
+    use12_.storagePushConstant8 = have12.storagePushConstant8;
+    if (options.options.updateAfterBind) {
       use12_.descriptorBindingStorageBufferUpdateAfterBind = have12.descriptorBindingStorageBufferUpdateAfterBind;
       use12_.descriptorBindingPartiallyBound = have12.descriptorBindingPartiallyBound;
     }
     use11_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
     use11_.pNext = &use12_;
-    use11_.storageBuffer16BitAccess = options.nativeStorage && have11.storageBuffer16BitAccess;
+    use11_.storageBuffer16BitAccess = options.options.nativeStorage && have11.storageBuffer16BitAccess;
+    use11_.storagePushConstant16 = have11.storagePushConstant16;
     use_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     use_.pNext = &use11_;
     use_.features.shaderInt16 = have.shaderInt16;
@@ -222,7 +224,7 @@ Result<std::vector<AdapterInfo>> listAdapters() {
 }
 
 Status OpenedDevice::createInstance(const OpenOptions& options) {
-  if (auto error = loadLoader()) return error;
+  TRY(loadLoader());
   if (options.validation && !validationInstalled())
     return Error{ErrorCode::Unsupported, cat("Validation was asked for, but ", kValidationLayer, " is not installed.")};
   const bool debugUtils =
@@ -297,10 +299,10 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
                                 nullptr};
   if (const VkResult r = functions_.createDevice(handles_.physicalDevice, &info, nullptr, &handles_.device))
     return fault("vkCreateDevice", r);
-  auto device = Device::create(handles_, functions_, readFeatures(request.features()), options.pipelineCachePath);
+  auto device = Device::create(handles_, functions_, readFeatures(request.features()), options.pipelineCachePath,
+                               options.options);
   if (!device) return device.error();
   device_ = std::move(*device);
-  if (options.smallDispatches) device_->limitWork(kTestedWorkLimit);
   if (options.validation) device_->waitForRanges();  // synchronization validation sees ranges, not rows
 
   const auto& vk = device_->vk();
@@ -317,9 +319,9 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
 Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& options) {
   std::unique_ptr<OpenedDevice> opened(new OpenedDevice);
   opened->validationMessage_ = options.validationMessage;
-  if (auto error = opened->createInstance(options)) return *error;
-  if (auto error = opened->choose(options)) return *error;
-  if (auto error = opened->createDevice(options)) return *error;
+  TRY(opened->createInstance(options));
+  TRY(opened->choose(options));
+  TRY(opened->createDevice(options));
   return opened;
 }
 

@@ -26,9 +26,7 @@ struct OpenOptions {
   uint32_t index = 0;             // used without uuid and name
   bool validation = false;
   bool robustBufferAccess = false;
-  bool nativeStorage = true;
-  bool updateAfterBind = true;
-  bool smallDispatches = false;  // of few multiply-adds, for tests
+  Options options;
   std::string pipelineCachePath;
   std::function<void(const char*)> validationMessage;
 };

@@ -7,10 +7,11 @@
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/device.h"
 #include "backend_vulkan/fault.h"
+#include "backend_vulkan/replacement.h"
 #include "backend_vulkan/specialize.h"
 #include "core/checked.h"
-#include "core/parallel.h"
-#include "core/plan.h"
+#include "core/plan/plan.h"
+#include "core/support/parallel.h"
 #include "core/text.h"
 #include "kernels/kernel_table.h"
 
@@ -22,7 +23,8 @@ static_assert(static_cast<uint32_t>(Feature::Storage16) == static_cast<uint32_t>
                   static_cast<uint32_t>(KernelFeature::SubgroupShuffle) &&
               static_cast<uint32_t>(Feature::CooperativeMatrix) ==
                   static_cast<uint32_t>(KernelFeature::CooperativeMatrix) &&
-              static_cast<uint32_t>(Feature::MemoryModel) == static_cast<uint32_t>(KernelFeature::MemoryModel));
+              static_cast<uint32_t>(Feature::MemoryModel) == static_cast<uint32_t>(KernelFeature::MemoryModel) &&
+              static_cast<uint32_t>(Feature::Push16) == static_cast<uint32_t>(KernelFeature::Push16));
 
 // A cache file is this header and the driver's data. The driver's own header tells devices apart but not damage.
 struct FileHeader {
@@ -51,28 +53,9 @@ std::vector<char> readCacheFile(const std::string& path) {
   return data;
 }
 
-// A replacement of an embedded module, for tuning and for tests that break a kernel: NAME.spv in the folder that the
-// environment variable DIMPLE_KERNEL_DIR names. Its interface must be that of the embedded one.
-std::vector<uint32_t> readReplacement(const std::string& kernel) {
-  const char* folder = std::getenv("DIMPLE_KERNEL_DIR");
-  if (!folder) return {};
-  std::ifstream file(std::filesystem::path(folder) / (kernel + ".spv"), std::ios::binary | std::ios::ate);
-  if (!file) return {};
-  std::vector<uint32_t> words(static_cast<size_t>(file.tellg()) / sizeof(uint32_t));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(words.data()), static_cast<std::streamsize>(words.size() * sizeof(uint32_t)));
-  return file ? words : std::vector<uint32_t>{};
-}
-
-// DIMPLE_UNROLL=0 is for tests on llvmpipe, of whose time most goes into compiling kernels.
-bool unrolls() {
-  const char* value = std::getenv("DIMPLE_UNROLL");
-  return !value || std::string_view(value) != "0";
-}
-
-std::string cacheKey(const Dispatch& dispatch) {
-  std::string key = dispatch.kernel;
-  for (const auto& s : dispatch.specialization) key += cat(" ", s.id, "=", s.value);
+PipelineKey keyOf(const Dispatch& dispatch) {
+  PipelineKey key{dispatch.kernel, {}};
+  for (const Specialization& s : dispatch.specialization) key.second.insert(key.second.end(), {s.id, s.value});
   return key;
 }
 
@@ -124,29 +107,30 @@ void PipelineCache::save() const {
 }
 
 Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
-  const std::string key = cacheKey(dispatch);
+  const PipelineKey key = keyOf(dispatch);
   {
     std::lock_guard lock(mutex_);
     if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second;
   }
   const KernelInfo* kernel = findKernel(dispatch.kernel);
-  if (!kernel) return Error{ErrorCode::Internal, cat("Kernel ", dispatch.kernel, " is not in the kernel table.")};
-  if (auto error =
-          checkDispatch(dispatch, {kernel->bindingCount, kernel->pushWords, kernel->workgroupSize[0], kernel->features},
-                        device_.caps()))
-    return *error;
+  if (!kernel) return Error{ErrorCode::Internal, "A dispatch names a kernel that is not in the kernel table."};
+  TRY(checkDispatch(dispatch,
+                    {kernel->bindingCount, kernel->readBindings, kernel->writtenBindings, kernel->pushWords,
+                     kernel->workgroupSize[0], kernel->features},
+                    device_.caps()));
 
   const auto& vk = device_.vk();
-  const std::vector<uint32_t> replacement = readReplacement(dispatch.kernel);
+  const auto replacement = readReplacement(*kernel, device_.options().kernels, device_.caps());
+  TRY(replacement);
   std::vector<uint32_t> specialized;
-  std::span<const uint32_t> spirv = replacement.empty() ? kernel->spirv : replacement;
+  std::span<const uint32_t> spirv = replacement->empty() ? kernel->spirv : *replacement;
   // Compilers of GPUs need no help, and make other, at times slower code of what is left.
-  if (device_.isProcessor()) spirv = specialized = specialize(spirv, dispatch.specialization, unrolls());
+  if (device_.isProcessor()) spirv = specialized = specialize(spirv, dispatch.specialization, device_.options().unroll);
   const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size_bytes(),
                                             spirv.data()};
   VkShaderModule module = VK_NULL_HANDLE;
   if (const VkResult r = vk.vkCreateShaderModule(device_.handles().device, &moduleInfo, nullptr, &module))
-    return fault(cat("vkCreateShaderModule of ", dispatch.kernel), r);
+    return fault(cat("vkCreateShaderModule of ", kernel->name), r);
 
   std::vector<VkSpecializationMapEntry> entries;
   std::vector<uint32_t> values;
@@ -175,7 +159,7 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   VkPipeline pipeline = VK_NULL_HANDLE;
   const VkResult result = vk.vkCreateComputePipelines(device_.handles().device, cache_, 1, &info, nullptr, &pipeline);
   vk.vkDestroyShaderModule(device_.handles().device, module, nullptr);
-  if (result != VK_SUCCESS) return fault(cat("vkCreateComputePipelines of ", dispatch.kernel), result);
+  if (result != VK_SUCCESS) return fault(cat("vkCreateComputePipelines of ", kernel->name), result);
 
   // Another thread may have compiled the same meanwhile: the first one in the map is kept.
   std::lock_guard lock(mutex_);
@@ -185,11 +169,11 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
 }
 
 void PipelineCache::compile(std::span<const Dispatch> dispatches) {
-  const auto isKnown = [&](const std::string& key) {
+  const auto isKnown = [&](const PipelineKey& key) {
     std::lock_guard lock(mutex_);
     return pipelines_.contains(key);
   };
-  compileInParallel(dispatches, cacheKey, isKnown, [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
+  compileInParallel(dispatches, keyOf, isKnown, [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
 }
 
 PlanExecutable::~PlanExecutable() {
@@ -205,7 +189,7 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
     auto pipeline = pipelines_->get(dispatch);
     if (!pipeline) return pipeline.error();
     items.push_back({*pipeline, static_cast<uint32_t>(dispatch.buffers.size()), dispatch.parameterOffset, dispatch.push,
-                     dispatch.groups, dispatch.barrierBefore, dispatch.kernel, markerOf(dispatch)});
+                     dispatch.groups, dispatch.barrierBefore, kernelName(dispatch.kernel), markerOf(dispatch)});
   }
   ParameterMemory::Block block;
   VkDescriptorSet set = VK_NULL_HANDLE;

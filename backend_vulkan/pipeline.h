@@ -5,15 +5,21 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backend_vulkan/memory.h"
 #include "backend_vulkan/vulkan.h"
 #include "core/backend.h"
+#include "core/plan/plan.h"
 
 namespace dimple::vulkan {
 
 class Device;
+
+// A kernel with the ids and values of its constants.
+using PipelineKey = std::pair<KernelId, std::vector<uint32_t>>;
 
 class PipelineCache {
  public:
@@ -35,7 +41,7 @@ class PipelineCache {
   const std::string path_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   std::mutex mutex_;
-  std::map<std::string, VkPipeline> pipelines_;
+  std::map<PipelineKey, VkPipeline> pipelines_;
 };
 
 // A plan's dispatches with what recording them takes.
@@ -48,8 +54,8 @@ class PlanExecutable final : public Executable {
     std::vector<uint32_t> push;
     std::array<uint32_t, 3> groups{};
     bool barrierBefore = false;
-    std::string kernel;
-    std::string marker;  // for debuggers
+    std::string_view kernel;  // its name
+    std::string marker;       // for debuggers
   };
 
   PlanExecutable(Device& device, std::vector<Item> items, const ParameterMemory::Block& block, VkDescriptorSet set)

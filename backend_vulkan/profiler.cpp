@@ -37,13 +37,13 @@ Result<std::unique_ptr<Profiler>> Profiler::create(const Device& device) {
 
 Profiler::~Profiler() { device_.vk().vkDestroyQueryPool(device_.handles().device, pool_, nullptr); }
 
-void Profiler::begin(VkCommandBuffer commands, const std::string& kernel) {
+void Profiler::begin(VkCommandBuffer commands, std::string_view kernel) {
   std::lock_guard lock(mutex_);
   open_ = kernels_.size() < kCapacity;
   if (!open_) return;
   device_.vk().vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool_,
                                    static_cast<uint32_t>(kernels_.size() * 2));
-  kernels_.push_back(kernel);
+  kernels_.emplace_back(kernel);
 }
 
 void Profiler::end(VkCommandBuffer commands) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend_vulkan/vulkan.h"
@@ -27,7 +28,7 @@ class Profiler {
   Profiler& operator=(const Profiler&) = delete;
 
   // Called around each dispatch while recording. Dispatches past the capacity are not timed.
-  void begin(VkCommandBuffer commands, const std::string& kernel);
+  void begin(VkCommandBuffer commands, std::string_view kernel);
   void end(VkCommandBuffer commands);
 
   // Times of all dispatches recorded since the last call, all of which have executed; none if some have not.

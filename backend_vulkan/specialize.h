@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/plan.h"
+#include "core/plan/plan.h"
 
 namespace dimple::vulkan {
 

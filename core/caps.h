@@ -23,6 +23,8 @@ enum class Feature : uint32_t {
   SubgroupShuffle = 1u << 11,
   CooperativeMatrix = 1u << 16,
   MemoryModel = 1u << 17,
+  Push8 = 1u << 23,
+  Push16 = 1u << 24,
 };
 
 // "64-bit integer arithmetic (shaderInt64)"
@@ -32,9 +34,6 @@ std::string_view featureName(Feature feature);
 // devices that may be slower by far.
 constexpr uint64_t kDiscreteWorkLimit = uint64_t{1} << 38;
 constexpr uint64_t kWorkLimit = uint64_t{1} << 33;
-// So few that dispatches of tests come in several parts.
-constexpr uint64_t kTestedWorkLimit = uint64_t{1} << 12;
-
 // That keep the cores of a central processor busy.
 constexpr uint32_t kWorkgroupsOfProcessor = 16;
 
@@ -60,9 +59,8 @@ struct Caps {
   // The same for signed factors of 8 bits summed in INT32: rows and columns, and the depth.
   uint32_t integerMatrixSize = 0;
   uint32_t integerMatrixDepth = 0;
-  // Dispatches that touch other rows (core/plan.h) of bytes that they both bind wait for nothing.
+  // Dispatches that touch other rows (core/plan/plan.h) of bytes that they both bind wait for nothing.
   bool barriersByRows = true;
-  bool halfPrecision = false;  // the caller allows FLOAT32 operands to be rounded to FLOAT16
 
   bool has(Feature feature) const { return (features & static_cast<uint32_t>(feature)) != 0; }
 };

@@ -41,8 +41,19 @@ inline Error invalid(std::string text, SourceLine rule = SourceLine::current()) 
   return {ErrorCode::InvalidArgument, std::move(text), rule};
 }
 
-// No value: success.
-using Status = std::optional<Error>;
+// Whether something worked: true, or an error. The same polarity as Result.
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(Error error) : error_(std::move(error)) {}
+
+  explicit operator bool() const { return !error_; }
+  Error& error() { return *error_; }
+  const Error& error() const { return *error_; }
+
+ private:
+  std::optional<Error> error_;
+};
 
 template <class T>
 class [[nodiscard]] Result {
@@ -64,3 +75,9 @@ class [[nodiscard]] Result {
 };
 
 }  // namespace dimple
+
+// Returns the error of a Status or a Result that has one. Its value, if it has any, is dropped.
+#define TRY(...)                                                             \
+  do {                                                                       \
+    if (auto tried = (__VA_ARGS__); !tried) return std::move(tried).error(); \
+  } while (false)

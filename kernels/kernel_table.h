@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/kernel_id.h"
+
 namespace dimple {
 
 // What a kernel's module asks of a device. A kernel runs where all its features are present.
@@ -34,19 +36,25 @@ enum class KernelFeature : uint32_t {
   DenormPreserve = 1u << 20,
   SignedZeroInfNanPreserve = 1u << 21,
   RoundingModeRte = 1u << 22,
+  Push8 = 1u << 23,
+  Push16 = 1u << 24,
 };
 
 constexpr bool has(uint32_t features, KernelFeature feature) { return (features & uint32_t(feature)) != 0; }
 
-// A specialization constant; `values` are the only ones that a plan may ask for.
+// A specialization constant; `values` are the bits of the only ones that a plan may ask for.
 struct KernelSpec {
   uint32_t id;
   std::string_view name;
   std::span<const uint32_t> values;
+  // The value changes the size of the code: it selects functions, unrolls loops, picks branches. Else it is uniform, a
+  // number or a choice that leaves the code as it is.
+  bool structural;
 };
 
 struct KernelInfo {
-  std::string_view name;
+  KernelId id;
+  std::string_view name;  // for people
   std::span<const uint32_t> spirv;
   // Empty where the kernel is not portable, or the build had no DXC. Its registers: b0 space0 push words, b1 space0 the
   // values of `specs`, a word each in that order, b0 space1 the parameter block, u<n> space0 storage buffer n.
@@ -62,10 +70,10 @@ struct KernelInfo {
   bool portable;                      // passed through HLSL
 };
 
-// Sorted by name. The data lives as long as the program.
+// Sorted by id, in the order of kernelNames(). The data lives as long as the program.
 std::span<const KernelInfo> kernelTable();
 
-// Null when there is no kernel of that name.
-const KernelInfo* findKernel(std::string_view name);
+// Null when there is no such kernel.
+const KernelInfo* findKernel(KernelId id);
 
 }  // namespace dimple

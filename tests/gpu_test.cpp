@@ -17,8 +17,8 @@ const char* environment(const char* name) {
   return value && *value ? value : nullptr;
 }
 
-// By back end, flags and number.
-using OpenGpus = std::map<std::tuple<DimpleBackend, DimpleContextFlags, size_t>, std::unique_ptr<Gpu>>;
+// By back end, options and number.
+using OpenGpus = std::map<std::tuple<DimpleBackend, std::string, size_t>, std::unique_ptr<Gpu>>;
 OpenGpus& openGpus() {
   static OpenGpus gpus;
   return gpus;
@@ -70,24 +70,24 @@ const std::vector<DimpleBackend>& testedBackends() {
 
 DimpleBackend currentBackend() { return runningBackend; }
 
-static GpuOptions optionsOf(DimpleBackend backend, DimpleContextFlags flags) {
+static GpuOptions optionsOf(DimpleBackend backend, const std::string& chosen) {
   GpuOptions options;
   options.backend = backend;
-  options.flags = flags;
+  options.options = chosen;
   if (backend != DIMPLE_BACKEND_VULKAN) return options;
   if (withValidation()) options.flags |= DIMPLE_CONTEXT_FLAG_VALIDATION;
   if (const char* name = environment("DIMPLE_TEST_ADAPTER")) options.adapterName = name;
   return options;
 }
 
-GpuOptions gpuOptions(DimpleContextFlags flags) { return optionsOf(runningBackend, flags); }
+GpuOptions gpuOptions(const std::string& chosen) { return optionsOf(runningBackend, chosen); }
 
-Gpu& sharedGpu(DimpleContextFlags flags) { return sharedGpu(runningBackend, flags); }
+Gpu& sharedGpu(const std::string& chosen) { return sharedGpu(runningBackend, chosen); }
 
-static Gpu& numberedGpu(DimpleBackend backend, DimpleContextFlags flags, size_t number) {
-  auto& gpu = openGpus()[{backend, flags, number}];
+static Gpu& numberedGpu(DimpleBackend backend, const std::string& chosen, size_t number) {
+  auto& gpu = openGpus()[{backend, chosen, number}];
   if (!gpu) {
-    const GpuOptions options = optionsOf(backend, flags);
+    const GpuOptions options = optionsOf(backend, chosen);
     std::string error;
     gpu = Gpu::open(options, error);
     if (!gpu) FAIL("There is no device to run the GPU tests on: ", error);
@@ -98,12 +98,12 @@ static Gpu& numberedGpu(DimpleBackend backend, DimpleContextFlags flags, size_t 
   return *gpu;
 }
 
-Gpu& sharedGpu(DimpleBackend backend, DimpleContextFlags flags) { return numberedGpu(backend, flags, 0); }
+Gpu& sharedGpu(DimpleBackend backend, const std::string& chosen) { return numberedGpu(backend, chosen, 0); }
 
-std::vector<Gpu*> sharedGpus(DimpleContextFlags flags) {
+std::vector<Gpu*> sharedGpus(const std::string& chosen) {
   const size_t count = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 8);
   std::vector<Gpu*> gpus;
-  for (size_t i = 0; i < count; ++i) gpus.push_back(&numberedGpu(runningBackend, flags, i));
+  for (size_t i = 0; i < count; ++i) gpus.push_back(&numberedGpu(runningBackend, chosen, i));
   return gpus;
 }
 
@@ -115,7 +115,10 @@ void runGpuTest(GpuTest test) {
     Gpu& gpu = sharedGpu();
     gpu.takeMessages();
     test(gpu);
-    for (const std::string& message : gpu.takeMessages()) FAIL_CHECK("A message was sent: ", message);
+    for (const auto& [key, opened] : openGpus()) {
+      if (std::get<0>(key) != backend) continue;
+      for (const std::string& message : opened->takeMessages()) FAIL_CHECK("A message was sent: ", message);
+    }
   }
   runningBackend = DIMPLE_BACKEND_VULKAN;
 }

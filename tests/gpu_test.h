@@ -13,6 +13,7 @@
 
 #include <doctest.h>
 
+#include <string>
 #include <vector>
 
 #include "tests/conformance/gpu.h"
@@ -26,16 +27,16 @@ const std::vector<DimpleBackend>& testedBackends();
 DimpleBackend currentBackend();
 
 // What a device of the current back end is opened with, validation included.
-GpuOptions gpuOptions(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE);
+GpuOptions gpuOptions(const std::string& chosen = "");
 
-// A device of the current back end that lives until the run ends, one for each set of flags. Fails the running test
+// A device of the current back end that lives until the run ends, one for each text of options. Fails the running test
 // case if there is none.
-Gpu& sharedGpu(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE);
+Gpu& sharedGpu(const std::string& chosen = "");
 // That one and as many more as keep the machine's processors busy, for a thread each. Their messages are the caller's
 // to take.
-std::vector<Gpu*> sharedGpus(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE);
+std::vector<Gpu*> sharedGpus(const std::string& chosen = "");
 // For tests that look at several back ends at once.
-Gpu& sharedGpu(DimpleBackend backend, DimpleContextFlags flags);
+Gpu& sharedGpu(DimpleBackend backend, const std::string& chosen);
 
 // Whether validation messages are looked for; without DIMPLE_TEST_NO_VALIDATION they are.
 bool withValidation();

@@ -23,6 +23,7 @@ TestOptions& testOptions() {
 namespace {
 
 std::string programName;
+bool ranNone = false;  // the filters pass no test case
 
 // Lavapipe, unless the caller chose a driver. It takes longer to compile a kernel than to run a test's few elements
 // with it: a third of the time without LLVM's optimizations and with loops that stay loops.
@@ -35,7 +36,7 @@ void chooseDriver() {
   }
   if (chosen && std::string_view(chosen) == DIMPLE_LVP_ICD) {
     setenv("GALLIVM_PERF", "nopt", 0);
-    setenv("DIMPLE_UNROLL", "0", 0);
+    setenv("DIMPLE_OPTIONS", "unroll=0", 0);
   }
   // libvkd3d reports its unfinished parts, and lavapipe that there is no desktop.
   setenv("VKD3D_DEBUG", "err", 0);
@@ -49,13 +50,15 @@ struct Announcer : SilentListener {
   void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
     if (stats.testCaseSuccess) return;
     std::string command;
-    for (const char* variable : {"DIMPLE_TEST_BACKEND", "DIMPLE_TEST_SAMPLE", "DIMPLE_TEST_NO_VALIDATION"})
+    for (const char* variable :
+         {"DIMPLE_TEST_BACKEND", "DIMPLE_TEST_FILTER", "DIMPLE_TEST_SAMPLE", "DIMPLE_TEST_NO_VALIDATION"})
       if (const char* value = std::getenv(variable)) command += std::string(variable) + "=" + value + " ";
     // A comma would end the pattern, and a quotation mark the argument.
     for (char& c : name_)
       if (c == ',' || c == '\'') c = '?';
     std::printf("To repeat it alone: %s%s --test-case='%s'\n", command.c_str(), programName.c_str(), name_.c_str());
   }
+  void test_run_end(const doctest::TestRunStats& stats) override { ranNone = stats.numTestCasesPassingFilters == 0; }
   void test_case_skipped(const doctest::TestCaseData& testCase) override {
     if (testCase.m_skip) std::printf("Left out: %s\n", testCase.m_name);
   }
@@ -92,5 +95,10 @@ int main(int count, char** arguments) {
     return 2;
   }
 #endif
-  return context.run();
+  const int result = context.run();
+  if (result == 0 && dimple::testing::ranNone) {
+    std::fprintf(stderr, "No test case has such a name; --list-test-cases lists them.\n");
+    return 1;
+  }
+  return result;
 }

@@ -58,7 +58,7 @@ if(WIN32)
   # Wine has no validation layers. It takes a sample of the cases, since they are the same on every machine.
   set(wine ENVIRONMENT DIMPLE_TEST_SAMPLE=80 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200
     DIMPLE_WINE_MEMORY=14000000 GALLIVM_PERF=nopt
-    DIMPLE_UNROLL=0 LABELS wine)
+    DIMPLE_OPTIONS=unroll=0 LABELS wine)
   if(NOT CMAKE_CROSSCOMPILING)
     set(run "")
   elseif(EXISTS "${deps}/wine/stamp")
@@ -78,7 +78,7 @@ if(WIN32)
     foreach(backend IN ITEMS vulkan d3d12)
       dimple_register(directmlx_${backend} PROGRAM directmlx_models ${run} LABELS wine ARGUMENTS ${backend})
       dimple_register(directmlx_${backend}_as_it_is PROGRAM directmlx_models ${run} LABELS wine ARGUMENTS ${backend}
-        ENVIRONMENT DIMPLE_GRAPH_WITHOUT=all)
+        ENVIRONMENT DIMPLE_OPTIONS=passes=0,unroll=0)
     endforeach()
   endif()
   return()
@@ -128,7 +128,7 @@ endif()
 if(EXISTS "${deps}/matrices/stamp")
   dimple_register(matrices PROGRAM dimple_tests WRAPPER "${deps}/matrices/run.sh" LABELS vulkan COST 30
     CASES "ops: products of subgroups' matrices*"
-    ENVIRONMENT DIMPLE_TEST_MATRICES=1 DIMPLE_TEST_SAMPLE=40 GALLIVM_PERF=nopt DIMPLE_UNROLL=0)
+    ENVIRONMENT DIMPLE_TEST_MATRICES=1 DIMPLE_TEST_SAMPLE=40 GALLIVM_PERF=nopt DIMPLE_OPTIONS=unroll=0)
 else()
   dimple_register_skipped(matrices vulkan "tools/setup.sh --matrices was not run, or could not fetch the driver")
 endif()

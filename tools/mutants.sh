@@ -3,8 +3,9 @@
 #
 #   tools/mutants.sh FOLDER [JOBS [PROGRAM]]
 #
-# PROGRAM is the dimple of build/linux-release; JOBS run at once (2). A mutant that ends the program, or that takes more
-# than DIMPLE_MUTANT_SECONDS (120), is noticed. Those that are not are printed last. What has a result is not run again.
+# PROGRAM is the dimple of build/linux-release, configured with -DDIMPLE_DEVELOPER=ON; JOBS run at once (2). A mutant
+# that ends the program, or that takes more than DIMPLE_MUTANT_SECONDS (120), is noticed. Those that are not are printed
+# last. What has a result is not run again.
 set -euo pipefail
 
 (($#)) || {
@@ -20,11 +21,11 @@ runMutant() {
   local mutant=$1 status=0
   [[ ! -f $mutant/result ]] || return 0
   runCases "$mutant" cases || status=$?
-  ((status)) || runCases "$mutant" cases-on-words --no-native-storage || status=$?
+  ((status)) || runCases "$mutant" cases-on-words --options native-storage=0 || status=$?
   if ((status)); then echo "noticed $status" >"$mutant/result"; else echo survives >"$mutant/result"; fi
 }
 runCases() {
-  [[ ! -s $1/$2 ]] || DIMPLE_KERNEL_DIR=$1 timeout -k 5 "${DIMPLE_MUTANT_SECONDS:-120}" \
+  [[ ! -s $1/$2 ]] || DIMPLE_OPTIONS=kernels=$1 timeout -k 5 "${DIMPLE_MUTANT_SECONDS:-120}" \
     "$program" case --file "$1/$2" --until-failure "${@:3}" >"$1/log" 2>&1
 }
 export -f runMutant runCases

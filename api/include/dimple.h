@@ -183,6 +183,9 @@ struct DimpleVulkanDeviceDesc {
   const struct VkPhysicalDeviceFeatures2* EnabledFeatures;
   // File that keeps compiled pipelines between runs, UTF-8; null: none.
   const char* PipelineCachePath;
+  // "NAME=VALUE,...", on top of those of the environment variable DIMPLE_OPTIONS; null: none. `dimple options` lists
+  // them. E_INVALIDARG for a name or a value that there is not.
+  const char* Options;
 };
 
 // Creates a DirectML device. The Vulkan objects must outlive it. DXGI_ERROR_UNSUPPORTED if `minimumFeatureLevel` is
@@ -221,9 +224,6 @@ enum DimpleContextFlags {
   // Vulkan core and synchronization validation, or Direct3D 12's debug layer; refused where it is not installed
   DIMPLE_CONTEXT_FLAG_VALIDATION = 0x1,
   DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,  // robustBufferAccess, and robustBufferAccess2 where there is one
-  DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE = 0x4,     // leave 8- and 16-bit storage off, for tests
-  DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND = 0x8,  // leave update-after-bind off, for tests
-  DIMPLE_CONTEXT_FLAG_SMALL_DISPATCHES = 0x10,     // a few thousand multiply-adds at a time, for tests
 };
 DEFINE_ENUM_FLAG_OPERATORS(DimpleContextFlags)
 
@@ -238,6 +238,7 @@ struct DimpleContextDesc {
   DimpleMessageCallback MessageCallback;  // or null
   void* MessageContext;
   const char* PipelineCachePath;  // as in DimpleVulkanDeviceDesc
+  const char* Options;            // as in DimpleVulkanDeviceDesc
 };
 
 // A device of its own with a queue, for programs that own none. What works on one back end works on the other: set the

@@ -18,8 +18,8 @@
 #include "clients/dimple/runner.h"
 #include "clients/dimple/table.h"
 #include "clients/files/failure.h"
-#include "core/desc_text.h"
-#include "core/element_text.h"
+#include "core/schema/desc_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 namespace dimple::tool {
@@ -122,16 +122,16 @@ std::vector<std::pair<Role, const DML_BUFFER_TENSOR_DESC*>> tensorsOf(const Benc
 // What the cases share.
 class BenchBuffers {
  public:
-  BenchBuffers(const Device& device, const std::vector<BenchCase>& cases) : device_(device) {
+  BenchBuffers(const Device& device, std::span<BenchCase* const> cases) : device_(device) {
     size_t most = 0;
     std::map<DataType, uint64_t> varied;  // bytes of the largest
-    for (const BenchCase& item : cases) {
+    for (const BenchCase* item : cases) {
       size_t count = 0;
-      indexEnd_ = std::max(indexEnd_, item.indexEnd);
-      for (const auto& [role, tensor] : tensorsOf(item)) {
+      indexEnd_ = std::max(indexEnd_, item->indexEnd);
+      for (const auto& [role, tensor] : tensorsOf(*item)) {
         if (!tensor) continue;
         ++count;
-        const bool isVaried = item.exact && role == Role::Input;
+        const bool isVaried = item->exact && role == Role::Input;
         uint64_t& bytes = isVaried ? varied[tensor->DataType] : largest_;
         bytes = std::max(bytes, tensor->TotalTensorSizeInBytes);
       }
@@ -274,48 +274,80 @@ double repeatedNanoseconds(Runner& runner, BenchBuffers& buffers, const BenchCas
   return (milliseconds(2 * repeat) - once) * 1e6 / repeat;
 }
 
-void measure(const Device& device, const BenchOptions& options, std::vector<BenchCase>& cases) {
-  UINT64 temporary = 0;
-  UINT descriptors = 0;
-  std::vector<CompiledOperator*> operators;
-  for (BenchCase& item : cases) {
-    item.op = item.graph ? item.graph->compile(device, item.name)
-                         : compileOperator(device, item.desc->desc(), DML_EXECUTION_FLAG_NONE, item.name);
-    operators.push_back(&item.op);
-    temporary = std::max(temporary, item.op.properties.TemporaryResourceSize);
-    descriptors = std::max(descriptors, item.op.properties.RequiredDescriptorCount);
+// Cases of a device, since a device has its options.
+class BenchDevice {
+ public:
+  BenchDevice(const BenchOptions& options, const std::string& chosen, std::vector<BenchCase*> cases)
+      : repeat_(options.repeat), device_(withOptions(options.device, chosen)), cases_(std::move(cases)) {
+    UINT64 temporary = 0;
+    UINT descriptors = 0;
+    std::vector<CompiledOperator*> operators;
+    std::vector<std::vector<BoundBuffer>> owned;
+    for (BenchCase* item : cases_) {
+      item->op = item->graph ? item->graph->compile(device_, item->name)
+                             : compileOperator(device_, item->desc->desc(), DML_EXECUTION_FLAG_NONE, item->name);
+      operators.push_back(&item->op);
+      temporary = std::max(temporary, item->op.properties.TemporaryResourceSize);
+      descriptors = std::max(descriptors, item->op.properties.RequiredDescriptorCount);
+    }
+    buffers_.emplace(device_, cases_);
+    for (const BenchCase* item : cases_) owned.push_back(buffers_->ownedInputs(*item));
+    runner_.emplace(device_, descriptors * std::max(1u, 2 * repeat_), temporary);
+    runner_->initialize(operators, owned);
+    device_.check(device_.context().SetProfiling(TRUE), "Dispatches cannot be timed");
+    readProfile(device_);
   }
-  BenchBuffers buffers(device, cases);
-  std::vector<std::vector<BoundBuffer>> owned;
-  for (const BenchCase& item : cases) owned.push_back(buffers.ownedInputs(item));
-  Runner runner(device, descriptors * std::max(1u, 2 * options.repeat), temporary);
-  runner.initialize(operators, owned);
-  device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
-  readProfile(device);
 
-  Progress progress("measuring", size_t{options.iterations + 1} * cases.size());
-  // The first round warms up.
-  for (BenchCase& item : cases) {
-    progress.step(item.name);
-    profiledNanoseconds(device, runner, buffers, item);
-    if (item.exact) item.error = errorOf(device, item, buffers.output(item));
+  const Device& device() const { return device_; }
+
+  void warmUp(Progress& progress) {
+    for (BenchCase* item : cases_) {
+      progress.step(item->name);
+      profiledNanoseconds(device_, *runner_, *buffers_, *item);
+      if (item->exact) item->error = errorOf(device_, *item, buffers_->output(*item));
+    }
+    if (repeat_) device_.check(device_.context().SetProfiling(FALSE), "Timing cannot be ended");
   }
-  if (options.repeat) device.check(device.context().SetProfiling(FALSE), "Timing cannot be ended");
+  void measure(Progress& progress) {
+    for (BenchCase* item : cases_) {
+      progress.step(item->name);
+      item->nanoseconds.push_back(repeat_ ? repeatedNanoseconds(*runner_, *buffers_, *item, repeat_)
+                                          : profiledNanoseconds(device_, *runner_, *buffers_, *item));
+    }
+  }
+
+ private:
+  static DeviceOptions withOptions(DeviceOptions device, const std::string& chosen) {
+    if (!chosen.empty()) device.options += cat(device.options.empty() ? "" : ",", chosen);
+    return device;
+  }
+
+  const uint32_t repeat_;
+  const Device device_;
+  std::vector<BenchCase*> cases_;
+  std::optional<BenchBuffers> buffers_;
+  std::optional<Runner> runner_;
+};
+
+// Returns the name of the device.
+std::string measure(const BenchOptions& options, std::vector<BenchCase>& cases) {
+  std::map<std::string, std::vector<BenchCase*>> byOptions;
+  for (BenchCase& item : cases) byOptions[item.graph ? item.graph->options() : ""].push_back(&item);
+  std::vector<std::unique_ptr<BenchDevice>> devices;
+  for (auto& [chosen, of] : byOptions) devices.push_back(std::make_unique<BenchDevice>(options, chosen, std::move(of)));
+  Progress progress("measuring", size_t{options.iterations + 1} * cases.size());
+  for (const auto& device : devices) device->warmUp(progress);
   // Round after round over all cases, so that a device that changes its clock does so for all.
   for (uint32_t iteration = 0; iteration < options.iterations; ++iteration)
-    for (BenchCase& item : cases) {
-      progress.step(item.name);
-      item.nanoseconds.push_back(options.repeat ? repeatedNanoseconds(runner, buffers, item, options.repeat)
-                                                : profiledNanoseconds(device, runner, buffers, item));
-    }
+    for (const auto& device : devices) device->measure(progress);
   for (const BenchCase& item : cases)
     if (item.median() <= 0) throw RunError(cat(item.name, " took no measurable time; choose a larger size."));
+  return devices.front()->device().name();
 }
 
 int bench(const BenchOptions& options) {
   if (!options.rows || !options.columns || !options.iterations)
     throw InputError("Rows, columns and iterations must be at least 1.");
-  const Device device(options.device);
   auto cases = makeCases(options);
   for (BenchCase& item : benchChains(options.rows, options.columns)) {
     for (const auto& [role, tensor] : tensorsOf(item)) item.bytes += touchedBytes(*tensor);
@@ -326,7 +358,7 @@ int bench(const BenchOptions& options) {
   // The first two are what the others are compared with.
   const auto unwanted = [&](const BenchCase& item) { return item.name.find(options.only) == item.name.npos; };
   cases.erase(std::remove_if(cases.begin() + 2, cases.end(), unwanted), cases.end());
-  measure(device, options, cases);
+  const std::string device = measure(options, cases);
   const double copySpeed = cases[0].bytesPerSecond();
   const double share = 100 * cases[1].bytesPerSecond() / copySpeed;
   if (options.asJson) {
@@ -340,14 +372,14 @@ int bench(const BenchOptions& options) {
                       {"operationsPerSecond", item.operationsPerSecond()},
                       {"error", item.error},
                       {"ratioToCopy", item.bytesPerSecond() / copySpeed}});
-    std::printf("%s\n", Json{{"backend", backendName(device.backend())},
-                             {"device", device.name()},
+    std::printf("%s\n", Json{{"backend", options.device.backend},
+                             {"device", device},
                              {"sizes", {options.rows, options.columns}},
                              {"cases", rows}}
                             .dump(2)
                             .c_str());
   } else {
-    std::printf("Running on '%s' (%s), tensors of %u x %u elements, median of %u\n", device.name().c_str(),
+    std::printf("Running on '%s' (%s), tensors of %u x %u elements, median of %u\n", device.c_str(),
                 options.device.backend.c_str(), options.rows, options.columns, options.iterations);
     Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32", ">GFLOP/s", ">error"});
     for (const BenchCase& item : cases)

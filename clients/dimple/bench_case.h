@@ -11,7 +11,7 @@
 
 #include "clients/dimple/bench_graph.h"
 #include "clients/dimple/runner.h"
-#include "core/desc_copy.h"
+#include "core/schema/desc_copy.h"
 
 namespace dimple::tool {
 

@@ -2,35 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "clients/dimple/bench_case.h"
 #include "clients/files/failure.h"
-#include "core/desc_text.h"
+#include "core/schema/desc_text.h"
 #include "core/text.h"
 
 namespace dimple::tool {
 namespace {
-
-// While it lives, graphs are compiled without these rewrites.
-class Without {
- public:
-  explicit Without(const char* names) : before_(std::getenv(kVariable) ? std::getenv(kVariable) : "") { set(names); }
-  ~Without() { set(before_.c_str()); }
-  Without(const Without&) = delete;
-
- private:
-  static constexpr const char* kVariable = "DIMPLE_GRAPH_WITHOUT";
-  static void set(const char* names) {
-#ifdef _WIN32
-    _putenv_s(kVariable, names);
-#else
-    setenv(kVariable, names, 1);
-#endif
-  }
-
-  std::string before_;
-};
 
 BenchGraph::Source in(size_t index) { return {false, index}; }
 BenchGraph::Source node(size_t index) { return {true, index}; }
@@ -155,11 +134,12 @@ class Maker {
            const std::function<double(uint64_t)>& exact) {
     struct Way {
       const char* name;
-      const char* without;
+      const char* options;
     };
-    for (const Way& way : {Way{"", ""}, Way{", in one pass", "estimates"}, Way{", node by node", "chains"}}) {
+    for (const Way& way : {Way{"", "activations=0"}, Way{", in one pass", "activations=0,estimates=0"},
+                           Way{", node by node", "activations=0,chains=0"}}) {
       BenchCase made{cat("chain: ", name, way.name)};
-      made.graph = std::make_shared<BenchGraph>(nodes, cat("activations,", way.without));
+      made.graph = std::make_shared<BenchGraph>(nodes, way.options);
       if (exact)
         made.exact = [exact](uint64_t e) {
           const double value = exact(e);
@@ -179,7 +159,7 @@ const DML_BUFFER_TENSOR_DESC* bufferOf(const DML_TENSOR_DESC* tensor) {
 
 }  // namespace
 
-BenchGraph::BenchGraph(const std::vector<Node>& nodes, std::string without) : without_(std::move(without)) {
+BenchGraph::BenchGraph(const std::vector<Node>& nodes, std::string options) : options_(std::move(options)) {
   for (const Node& made : nodes) {
     auto parsed = parseCase(made.line);
     if (!parsed) throw RunError(parsed.error().text);
@@ -227,7 +207,6 @@ CompiledOperator BenchGraph::compile(const Device& device, const std::string& na
   const auto count = [](const auto& list) { return static_cast<UINT>(list.size()); };
   const DML_GRAPH_DESC desc{count(inputs_), 1, count(nodes), nodes.data(), count(inputs),
                             inputs.data(),  1, &output,      count(inner), inner.data()};
-  const Without without(without_.c_str());
   return compileGraph(device, desc, DML_EXECUTION_FLAG_NONE, name);
 }
 

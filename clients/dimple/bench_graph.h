@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "clients/dimple/runner.h"
-#include "core/desc_copy.h"
+#include "core/schema/desc_copy.h"
 
 namespace dimple::tool {
 
@@ -23,11 +23,12 @@ class BenchGraph {
     std::vector<Source> inputs;
   };
 
-  // The last node makes the output. `without`: rewrites that are not made.
-  BenchGraph(const std::vector<Node>& nodes, std::string without);
+  // The last node makes the output. `options`: of the device that compiles it.
+  BenchGraph(const std::vector<Node>& nodes, std::string options);
 
   const std::vector<const DML_BUFFER_TENSOR_DESC*>& inputs() const { return inputs_; }
   const DML_BUFFER_TENSOR_DESC* output() const { return output_; }
+  const std::string& options() const { return options_; }
   CompiledOperator compile(const Device& device, const std::string& name) const;
 
  private:
@@ -35,7 +36,7 @@ class BenchGraph {
   std::vector<std::vector<Source>> sources_;
   std::vector<const DML_BUFFER_TENSOR_DESC*> inputs_;
   const DML_BUFFER_TENSOR_DESC* output_ = nullptr;
-  std::string without_;
+  std::string options_;
 };
 
 }  // namespace dimple::tool

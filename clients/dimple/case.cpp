@@ -8,10 +8,9 @@
 #include "clients/dimple/device.h"
 #include "clients/dimple/device_caps.h"
 #include "clients/files/failure.h"
-#include "core/caps.h"
-#include "core/element_text.h"
-#include "core/op_view.h"
-#include "core/plan_builder.h"
+#include "core/operation.h"
+#include "core/plan/plan_builder.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 #include "tests/conformance/case_runner.h"
 #include "tests/conformance/generators/generator.h"
@@ -23,7 +22,6 @@ struct CaseOptions {
   std::vector<std::string> lines;
   std::string file;
   DeviceOptions device;
-  bool withoutNativeStorage = false;
   bool generated = false;
   bool pipelines = false;
   bool untilFailure = false;
@@ -45,26 +43,24 @@ testing::GpuOptions gpuOptions(const CaseOptions& options) {
   else
     result.adapterName = device;
   if (options.device.validate) result.flags |= DIMPLE_CONTEXT_FLAG_VALIDATION;
-  if (options.withoutNativeStorage) result.flags |= DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE;
+  result.options = options.device.options;
   return result;
 }
 
 // "kernel id=value ...", what a case's plan dispatches, behind the case itself; tabs between. A line of JSON would be
 // several times as long.
 void printPipelines(const std::vector<std::string>& lines, const CaseOptions& options) {
-  Caps caps = capsOf(options.device);
-  if (options.withoutNativeStorage)
-    caps.features &= ~(static_cast<uint32_t>(Feature::Storage8) | static_cast<uint32_t>(Feature::Storage16));
+  const Target target = targetOf(options.device);
   for (const std::string& line : lines) {
     const auto test = testing::parseTestCase(line);
-    const auto view = validate(test->desc.desc());
-    if (!view) continue;  // a case that must be refused
-    const auto plan = planOperator(*view, caps);
+    const auto op = Operation::parse(test->desc.desc());
+    if (!op) continue;  // a case that must be refused
+    const auto plan = planOperator(*op, target);
     if (!plan) throw RunError(cat(line, " cannot be planned: ", plan.error().text));
     std::printf("%s", line.c_str());
     for (const auto* dispatches : {&plan->initialization, &plan->execution}) {
       for (const Dispatch& dispatch : *dispatches) {
-        std::printf("\t%s", dispatch.kernel.c_str());
+        std::printf("\t%s", std::string(kernelName(dispatch.kernel)).c_str());
         for (const auto& constant : dispatch.specialization) std::printf(" %u=%u", constant.id, constant.value);
       }
     }
@@ -134,7 +130,6 @@ Action setUpCase(CLI::App& options) {
   options.add_option("--dll", given->dll, "Another DirectML.dll to run them on, over Direct3D 12");
 #endif
   addDeviceOptions(options, given->device);
-  options.add_flag("--no-native-storage", given->withoutNativeStorage, "Leave 8- and 16-bit storage of the device off");
   return [given] { return runCases(*given); };
 }
 

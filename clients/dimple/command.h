@@ -23,6 +23,7 @@ Action setUpDevices(CLI::App& options);
 Action setUpRun(CLI::App& options);
 Action setUpPlan(CLI::App& options);
 Action setUpOps(CLI::App& options);
+Action setUpOptions(CLI::App& options);
 Action setUpBench(CLI::App& options);
 Action setUpRead(CLI::App& options);  // in builds with OpenCV
 Action setUpCase(CLI::App& options);  // in builds with tests

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "clients/files/failure.h"
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 #ifdef DIMPLE_WITH_CASES
 #include "tests/conformance/d3d12_gpu.h"
@@ -44,6 +44,8 @@ std::pair<std::string, std::string> parseBackendPair(const std::string& text) {
 void addDeviceOption(CLI::App& app, DeviceOptions& options) {
   app.add_option("--backend", options.backend, "vulkan or d3d12")->capture_default_str();
   app.add_option("--device", options.device, "Index, UUID or part of the name of the device")->capture_default_str();
+  app.add_option("--options", options.options,
+                 "NAME=VALUE,... on top of those of DIMPLE_OPTIONS; dimple options lists them");
 }
 
 void addDeviceOptions(CLI::App& app, DeviceOptions& options) {
@@ -105,6 +107,7 @@ Device::Device(const DeviceOptions& options)
   }
   DimpleContextDesc desc{};
   desc.Backend = backend_;
+  desc.Options = options.options.c_str();
   const auto uuid = parseUuid(options.device);
   if (uuid)
     desc.AdapterUuid = uuid->data();

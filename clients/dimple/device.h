@@ -30,10 +30,11 @@ struct DeviceOptions {
   std::string backend = "vulkan";
   std::string device = "0";  // index, UUID or part of a name
   bool validate = false;
-  std::string dll;  // another DirectML.dll, over Direct3D 12; empty: Dimple
+  std::string options;  // of Dimple
+  std::string dll;      // another DirectML.dll, over Direct3D 12; empty: Dimple
 };
 
-// --backend and --device.
+// --backend, --device and --options.
 void addDeviceOption(CLI::App& app, DeviceOptions& options);
 // And --validate.
 void addDeviceOptions(CLI::App& app, DeviceOptions& options);

@@ -1,12 +1,14 @@
-// What a device can do, as the planner sees it. The public interface does not tell: this looks into the back end.
+// What plans are made for, of a device. The public interface does not tell: this looks into the back end.
 #pragma once
 
 #include "clients/dimple/device.h"
-#include "core/caps.h"
+#include "core/target.h"
 
 namespace dimple::tool {
 
-// Throws InputError if there is no such device.
-Caps capsOf(const DeviceOptions& options);
+// Throws InputError if there is no such device, or no such option.
+Target targetOf(const DeviceOptions& options);
+// Options of the command line, on top of those of DIMPLE_OPTIONS.
+Options optionsOf(const DeviceOptions& options);
 
 }  // namespace dimple::tool

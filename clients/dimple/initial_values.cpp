@@ -6,7 +6,7 @@
 
 #include "clients/dimple/json_desc.h"
 #include "clients/files/npy.h"
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 namespace dimple::tool {

@@ -96,12 +96,6 @@ std::string textOf(const Field& schemaField, const JsonValue& field) {
   return {};
 }
 
-const Field* findField(const OpSchema& schema, std::string_view name) {
-  const auto found =
-      std::find_if(schema.fields.begin(), schema.fields.end(), [&](const Field& f) { return f.name == name; });
-  return found == schema.fields.end() ? nullptr : &*found;
-}
-
 bool isCount(const OpSchema& schema, const Field& field) {
   const auto index = &field - schema.fields.data();
   return std::any_of(schema.fields.begin(), schema.fields.end(), [&](const Field& f) { return f.countField == index; });
@@ -156,10 +150,10 @@ OwnedDesc readOperator(const JsonValue& object) {
   OwnedDesc owned(schema);
   FieldSetter setter(owned, schema, const_cast<void*>(owned.desc().Desc));
   eachField(schema, desc, false, [&](const Field& schemaField, const JsonValue& member) {
-    if (const auto error = setter.set(schemaField.name, textOf(schemaField, member)))
-      member.fail(cat("is wrong: ", error->text));
+    if (const auto status = setter.set(schemaField.name, textOf(schemaField, member)); !status)
+      member.fail(cat("is wrong: ", status.error().text));
   });
-  if (const auto error = setter.finish()) desc.fail(cat("is wrong: ", error->text));
+  if (const auto status = setter.finish(); !status) desc.fail(cat("is wrong: ", status.error().text));
   return owned;
 }
 

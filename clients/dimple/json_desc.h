@@ -3,8 +3,8 @@
 #pragma once
 
 #include "clients/dimple/json_file.h"
-#include "core/desc_copy.h"
-#include "core/desc_text.h"
+#include "core/schema/desc_copy.h"
+#include "core/schema/desc_text.h"
 
 namespace dimple::tool {
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "clients/dimple/command.h"
+#include "clients/dimple/software_driver.h"
 #include "clients/files/failure.h"
 
 namespace {
@@ -23,6 +24,7 @@ constexpr Command kCommands[] = {
     {"devices", "List the devices", setUpDevices},
     {"run", "Run a program of DirectML operators described by a JSON file, or an ONNX model", setUpRun},
     {"plan", "Print the dispatches that operators become", setUpPlan},
+    {"options", "List the options of DIMPLE_OPTIONS and --options, with their defaults", setUpOptions},
     {"ops", "List the operators with the data types that passed their tests", setUpOps},
     {"bench", "Measure how fast kernels move memory and compute", setUpBench},
 #ifdef DIMPLE_WITH_OCR
@@ -69,6 +71,7 @@ int main(int argc, char** argv) {
   // A reader that has seen enough is no failure to report.
   std::signal(SIGPIPE, SIG_DFL);
 #endif
+  chooseSoftwareDriver();
   try {
     return run(argc, argv);
   } catch (const dimple::tool::InputError& error) {

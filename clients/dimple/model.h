@@ -17,7 +17,7 @@
 
 #include "clients/dimple/json_file.h"
 #include "clients/files/image.h"
-#include "core/desc_copy.h"
+#include "core/schema/desc_copy.h"
 
 namespace dimple::tool {
 

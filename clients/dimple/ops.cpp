@@ -18,7 +18,7 @@
 #include "clients/dimple/json_desc.h"
 #include "clients/dimple/rules.h"
 #include "clients/dimple/table.h"
-#include "core/main_type.h"
+#include "core/schema/main_type.h"
 #include "core/text.h"
 
 namespace dimple::tool {

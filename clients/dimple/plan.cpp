@@ -1,9 +1,8 @@
 // dimple plan: what operators become on a device, or on one that is made up.
-#include "core/plan.h"
+#include "core/compile.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <deque>
 #include <memory>
 
 #include "clients/dimple/command.h"
@@ -11,12 +10,8 @@
 #include "clients/dimple/model.h"
 #include "clients/dimple/model_graph.h"
 #include "clients/files/failure.h"
-#include "core/desc_text.h"
-#include "core/element_text.h"
-#include "core/graph_fuse.h"
-#include "core/graph_plan.h"
-#include "core/op_view.h"
-#include "core/plan_builder.h"
+#include "core/schema/desc_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 namespace dimple::tool {
@@ -35,7 +30,6 @@ struct PlanOptions {
   std::vector<std::string> caps;
   bool why = false;
   bool graph = false;
-  std::string without;
 };
 
 // "default", "features=all" or a number for one of the limits.
@@ -92,48 +86,45 @@ void applyCaps(Caps& caps, const std::string& text) {
     throw refuse("the name of a limit");
 }
 
-void printPlan(const std::string& place, const OwnedDesc& desc, const Caps& caps, bool why) {
-  const auto view = validate(desc.desc());
-  if (!view) throw InputError(cat(place, " is refused: ", view.error().text));
-  const auto plan = planOperator(*view, caps);
-  if (!plan) throw RunError(cat(place, " cannot be planned: ", plan.error().text));
-  std::printf("%s\n%s%s", formatCase(desc.desc()).c_str(), planText(*plan).c_str(),
-              why ? passedOverText(*plan).c_str() : "");
+void printPlan(const std::string& place, const OwnedDesc& desc, const Target& target, bool why) {
+  const auto op = Operation::parse(desc.desc());
+  if (!op) throw InputError(cat(place, " is refused: ", op.error().text));
+  const auto compiled = compileOperator(*op, target);
+  if (!compiled) throw RunError(cat(place, " cannot be planned: ", compiled.error().text));
+  std::printf("%s\n%s%s", formatCase(desc.desc()).c_str(), planText(compiled->plan).c_str(),
+              why ? passedOverText(compiled->plan).c_str() : "");
 }
 
-void printGraph(ModelGraph& graph, const Model& model, const Caps& caps, const PlanOptions& options) {
+void printGraph(ModelGraph& graph, const Model& model, const Target& target, const PlanOptions& options) {
   const std::string& place = graph.dispatches().front()->place;
-  std::deque<OpView> views;
-  std::vector<IDMLOperator*> handles;
+  std::vector<std::shared_ptr<const Operation>> operations;
   for (const DispatchCommand* dispatch : graph.dispatches()) {
     const Dispatchable& dispatchable = model.dispatchables[dispatch->dispatchable];
-    auto view = validate(dispatchable.desc.desc());
-    if (!view) throw InputError(cat(dispatchable.place, " is refused: ", view.error().text));
-    // Never followed but by `find`.
-    handles.push_back(reinterpret_cast<IDMLOperator*>(&views.emplace_back(std::move(*view))));
+    auto op = Operation::parse(dispatchable.desc.desc());
+    if (!op) throw InputError(cat(dispatchable.place, " is refused: ", op.error().text));
+    operations.push_back(std::make_shared<const Operation>(std::move(*op)));
   }
-  const auto find = [](IDMLOperator* op) -> Result<const OpView*> { return reinterpret_cast<const OpView*>(op); };
-  auto read = readGraph(graph.desc(handles), find);
-  if (!read) throw InputError(cat("The graph at ", place, " is refused: ", read.error().text));
-  const size_t nodes = read->nodes.size();
-  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), caps, graphOptionsWithout(options.without));
-  const auto planned = planGraph(rewritten.graph, caps);
-  if (!planned) throw RunError(cat("The graph at ", place, " cannot be planned: ", planned.error().text));
-  const PlanTotals totals = totalsOf(planned->plan.execution);
-  std::printf("# graph of %zu nodes: %zu dispatches, %zu barriers, %llu bytes bound\n%s%s", nodes, totals.dispatches,
-              totals.barriers, static_cast<unsigned long long>(totals.bytes), planText(planned->plan).c_str(),
-              options.why ? passedOverText(planned->plan).c_str() : "");
+  const auto find = [&](UINT node, IDMLOperator*) -> Result<std::shared_ptr<const Operation>> {
+    return operations[node];
+  };
+  const std::vector<IDMLOperator*> none(operations.size());
+  const auto compiled = compileGraph(graph.desc(none), find, target);
+  if (!compiled) throw RunError(cat("The graph at ", place, " cannot be compiled: ", compiled.error().text));
+  const PlanTotals totals = totalsOf(compiled->plan.execution);
+  std::printf("# %s: %zu dispatches, %zu barriers, %llu bytes bound\n%s%s", compiled->name.c_str(), totals.dispatches,
+              totals.barriers, static_cast<unsigned long long>(totals.bytes), planText(compiled->plan).c_str(),
+              options.why ? passedOverText(compiled->plan).c_str() : "");
 }
 
 int run(const PlanOptions& options) {
   // Whatever is said of a made-up device, a real one is not looked at.
-  Caps caps = options.caps.empty() ? capsOf(options.device) : Caps{};
-  for (const std::string& text : options.caps) applyCaps(caps, text);
+  Target target = options.caps.empty() ? targetOf(options.device) : Target(Caps{}, optionsOf(options.device));
+  for (const std::string& text : options.caps) applyCaps(target.caps, text);
   std::error_code tooLong;  // for a file's name, as lines may be
   if (options.what.find('=') != options.what.npos && !std::filesystem::exists(options.what, tooLong)) {
     const auto parsed = parseCase(options.what);
     if (!parsed) throw InputError(parsed.error().text);
-    printPlan("The operator", parsed->desc, caps, options.why);
+    printPlan("The operator", parsed->desc, target, options.why);
     return 0;
   }
   ModelOptions modelOptions;
@@ -141,13 +132,13 @@ int run(const PlanOptions& options) {
   const JsonFile file(options.what);
   const Model model = readModel(file, modelOptions);
   if (options.graph) {
-    for (ModelGraph& graph : ModelGraph::split(model)) printGraph(graph, model, caps, options);
+    for (ModelGraph& graph : ModelGraph::split(model)) printGraph(graph, model, target, options);
     return 0;
   }
   for (size_t i = 0; i < model.dispatchables.size(); ++i) {
     const Dispatchable& dispatchable = model.dispatchables[i];
     std::printf("%s# %s\n", i ? "\n" : "", dispatchable.name.c_str());
-    printPlan(dispatchable.place, dispatchable.desc, caps, options.why);
+    printPlan(dispatchable.place, dispatchable.desc, target, options.why);
   }
   return 0;
 }
@@ -166,10 +157,6 @@ Action setUpPlan(CLI::App& options) {
                      "Plan for a made-up device: default (no optional features), features=all, features=none, or a "
                      "limit such as maxBufferRange=134217728; may be repeated");
   options.add_flag("--graph", values->graph, "Plan dispatches of the program that follow each other as one graph");
-  options.add_option(
-      "--without", values->without,
-      "With --graph: rewrites that are not made: activations, chains, constants, weights, layouts, views, all; "
-      "estimates: chains wherever possible");
   options.add_flag("--why", values->why, "Say which kernels were passed over, and why");
   return [values] { return run(*values); };
 }

@@ -7,7 +7,7 @@
 #include "clients/dimple/progress.h"
 #include "clients/files/failure.h"
 #include "clients/files/npy.h"
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 namespace dimple::tool {

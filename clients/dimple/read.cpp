@@ -16,7 +16,7 @@
 #include "clients/ocr/reader.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/session.h"
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 namespace dimple::tool {

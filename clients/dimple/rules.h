@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/op_schema.h"
+#include "core/schema/op_schema.h"
 
 namespace dimple::tool {
 

@@ -10,7 +10,7 @@
 #include "clients/dimple/table.h"
 #include "clients/files/compare.h"
 #include "clients/files/failure.h"
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 namespace dimple::tool {

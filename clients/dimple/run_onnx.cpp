@@ -12,7 +12,7 @@
 #include "clients/files/failure.h"
 #include "clients/files/image.h"
 #include "clients/files/npy.h"
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 #ifdef DIMPLE_WITH_ONNX
 #include "clients/onnx/failure.h"

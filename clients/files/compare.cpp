@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 
 namespace dimple::tool {
 namespace {

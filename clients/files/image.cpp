@@ -7,7 +7,7 @@
 
 #include "clients/files/failure.h"
 #include "clients/files/npy.h"
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 #define STB_IMAGE_IMPLEMENTATION

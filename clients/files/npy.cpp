@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "clients/files/failure.h"
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 namespace dimple::tool {

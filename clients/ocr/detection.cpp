@@ -15,9 +15,9 @@ constexpr double kLongerSide = 960;
 constexpr int kMultiple = 32;  // of the model's input sizes
 constexpr float kTextLikelihood = 0.3F;
 constexpr double kLineLikelihood = 0.6;  // the mean of a line's places
-constexpr float kLeastSideOfBox = 3;     // in the map
+constexpr float kMinSideOfBox = 3;       // in the map
 constexpr float kGrowth = 1.6F;          // maps show the middle of a line: what is added, in areas by circumferences
-constexpr size_t kMostBoxes = 1000;
+constexpr size_t kMaxBoxes = 1000;
 
 int multipleOf(double side) { return std::max(1, static_cast<int>(std::lround(side / kMultiple))) * kMultiple; }
 
@@ -80,11 +80,11 @@ std::vector<Box> textBoxes(const onnx::HostTensor& tensor, uint32_t width, uint3
                     const_cast<float*>(values.data()));
   std::vector<std::vector<cv::Point>> contours;
   cv::findContours(map > kTextLikelihood, contours, cv::RETR_LIST, cv::CHAIN_APPROX_SIMPLE);
-  if (contours.size() > kMostBoxes) contours.resize(kMostBoxes);
+  if (contours.size() > kMaxBoxes) contours.resize(kMaxBoxes);
   std::vector<Box> boxes;
   for (const auto& contour : contours) {
     cv::RotatedRect rect = cv::minAreaRect(contour);
-    if (std::min(rect.size.width, rect.size.height) < kLeastSideOfBox) continue;
+    if (std::min(rect.size.width, rect.size.height) < kMinSideOfBox) continue;
     if (meanInside(map, contour) < kLineLikelihood) continue;
     const float growth = kGrowth * rect.size.area() / (rect.size.width + rect.size.height);
     rect.size += cv::Size2f(growth, growth);

@@ -14,8 +14,8 @@ namespace dimple::ocr {
 namespace {
 
 constexpr int kHeight = 48;  // of the models' inputs
-constexpr uint32_t kLeastWidth = 320;
-constexpr uint32_t kMostWidth = 2560;
+constexpr uint32_t kMinWidth = 320;
+constexpr uint32_t kMaxWidth = 2560;
 constexpr uint32_t kMultiple = 32;
 constexpr double kUpright = 1.5;  // times as high as wide: a line that is written downwards
 constexpr double kSureOfAngle = 0.9;
@@ -59,9 +59,9 @@ void turnAround(Picture& line) {
 }
 
 uint32_t lineWidth(const std::vector<Picture>& lines) {
-  double width = kLeastWidth;
+  double width = kMinWidth;
   for (const Picture& line : lines) width = std::max(width, scaledWidth(line));
-  const auto whole = static_cast<uint32_t>(std::min<double>(width, kMostWidth));
+  const auto whole = static_cast<uint32_t>(std::min<double>(width, kMaxWidth));
   return (whole + kMultiple - 1) / kMultiple * kMultiple;
 }
 

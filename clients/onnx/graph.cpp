@@ -10,7 +10,7 @@
 namespace dimple::onnx {
 namespace {
 
-constexpr size_t kMostDimensions = 8;
+constexpr size_t kMaxDimensions = 8;
 
 UINT64 tensorBytes(Type type, const Sizes& sizes) {
   const UINT64 bytes = static_cast<UINT64>(elementCount(sizes)) * traits(type).deviceBytes;
@@ -205,7 +205,7 @@ const DML_TENSOR_DESC* Op::describe(const Value& value, DML_TENSOR_FLAGS flags) 
   const TypeTraits type = traits(value.type);
   if (type.device == DML_TENSOR_DATA_TYPE_UNKNOWN)
     throw ModelError(cat("A tensor is of ", typeName(value.type), ", which DirectML does not have."));
-  if (value.rank() > kMostDimensions)
+  if (value.rank() > kMaxDimensions)
     throw ModelError(cat("A tensor has sizes ", listText(value.sizes), ", expected at most 8 dimensions."));
   Tensor& tensor = tensors_.emplace_back();
   // A scalar is a tensor of one element.

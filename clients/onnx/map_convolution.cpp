@@ -79,9 +79,9 @@ void padTransposed(const NodeContext& node, const Value& x, Window& window, std:
     int64_t size = whole - window.start[i] - window.end[i];
     if (same) size = x.sizes[i + 2] * window.strides[i];
     if (given && !given->empty()) size = (*given)[i + given->size() - rank];
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (size < 1 || size > kMost)
-      throw ModelError(cat("Dimension ", i + 2, " of the output would be ", size, ", expected 1 to ", kMost, "."));
+    constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+    if (size < 1 || size > kMax)
+      throw ModelError(cat("Dimension ", i + 2, " of the output would be ", size, ", expected 1 to ", kMax, "."));
     if (same || (given && !given->empty())) {
       const int64_t padding = whole - size;
       const auto less = static_cast<UINT>(std::max<int64_t>(padding, 0) / 2);

@@ -130,11 +130,11 @@ Combine reductionOf(const NodeContext& node) {
 
 // DirectML scatters without a reduction, and leaves open which of several updates of an element counts: with one,
 // places are updated one after the other.
-constexpr int64_t kMostSteps = 256;
+constexpr int64_t kMaxSteps = 256;
 
 void checkSteps(int64_t steps) {
-  if (steps > kMostSteps)
-    throw ModelError(cat("It reduces in ", steps, " steps, expected at most ", kMostSteps,
+  if (steps > kMaxSteps)
+    throw ModelError(cat("It reduces in ", steps, " steps, expected at most ", kMaxSteps,
                          ": DirectML scatters without a reduction."));
 }
 

@@ -144,8 +144,8 @@ void pad(NodeContext& node, const HostTensor& padding) {
     const size_t axis = normalizeAxis(axes[i], x.rank());
     before[axis] = (*given)[i];
     after[axis] = (*given)[axes.size() + i];
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (std::abs(before[axis] / 2) > kMost || std::abs(after[axis] / 2) > kMost)
+    constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+    if (std::abs(before[axis] / 2) > kMax || std::abs(after[axis] / 2) > kMax)
       throw ModelError(cat("Its pads are ", listText(*given), ", expected less than 2^32."));
   }
   // Negative pads crop.

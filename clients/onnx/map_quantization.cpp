@@ -281,8 +281,8 @@ void mapMatMulNBits(NodeContext& node) {
   const int64_t block = attributes.integer("block_size", 0);
   if (attributes.integer("bits", 4) != 4 || node.has(4))
     throw ModelError("It has other than 4 bits, or its groups are in another order, which is not mapped.");
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  if (depth < 1 || depth > kMost || columns < 1 || columns > kMost || block < 2 || block > kMost || block % 2 != 0)
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  if (depth < 1 || depth > kMax || columns < 1 || columns > kMax || block < 2 || block > kMax || block % 2 != 0)
     throw ModelError(cat("Attributes K, N and block_size are ", depth, ", ", columns, " and ", block, "."));
   if (!node.knows(1) || !node.knows(2) || !node.knows(3)) return;
   const HostTensor& packed = node.constant(1);

@@ -197,9 +197,9 @@ Value resize(GraphBuilder& graph, const Value& x, const Resizing& resizing) {
   for (const Axis& axis : resizing.axes) {
     sizes.push_back(axis.output);
     // Places and weights are computed on the host.
-    constexpr int64_t kMost = 1 << 24;
-    if (axis.output < 1 || axis.output > kMost)
-      throw ModelError(cat("The output would have sizes ", listText(sizes), ", expected 1 to ", kMost, "."));
+    constexpr int64_t kMax = 1 << 24;
+    if (axis.output < 1 || axis.output > kMax)
+      throw ModelError(cat("The output would have sizes ", listText(sizes), ", expected 1 to ", kMax, "."));
   }
   if (resizing.mode == "nearest") return extrapolate(graph, resizeNearest(graph, x, resizing), resizing);
   if (resizing.mode != "linear" && resizing.mode != "cubic")

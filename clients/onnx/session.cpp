@@ -358,7 +358,7 @@ std::optional<int64_t> Session::Planner::decide(const Node& node, size_t index, 
 
 // The nodes it stands for come next. `node` is left as it was if that fails, or what decides is not known.
 bool Session::Planner::expand(Node&& node) {
-  const size_t most = session_.options_.mostAddedNodes;
+  const size_t most = session_.options_.maxAddedNodes;
   if (added_ >= most)
     throw ModelError(
         cat("Loops and branches have added ", added_, " nodes to the model, expected at most ", most, "."));
@@ -405,8 +405,8 @@ void Session::Planner::runSegment(bool last) {
     outputs.push_back(value);
   }
   // A loop may be long.
-  constexpr size_t kMostStages = 64;
-  if (kept_->stages.size() == kMostStages) {
+  constexpr size_t kMaxStages = 64;
+  if (kept_->stages.size() == kMaxStages) {
     kept_->dropped = kept_->statistics();
     kept_->stages.clear();
   }

@@ -21,7 +21,7 @@ struct NamedTensor {
 struct SessionOptions {
   DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE;
   // By loops and branches in a run; a loop that goes on then is refused.
-  size_t mostAddedNodes = size_t{1} << 20;
+  size_t maxAddedNodes = size_t{1} << 20;
 };
 
 struct SessionStatistics {

@@ -74,12 +74,12 @@ bool isSigned(Type type) {
 bool isInteger(Type type) { return !isFloat(type) && type != Type::Bool && traits(type).hostBytes != 0; }
 
 int64_t elementCount(std::span<const int64_t> sizes) {
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kMax = int64_t{1} << 40;
   int64_t count = 1;
   if (std::ranges::find(sizes, 0) != sizes.end()) return 0;
   for (const int64_t size : sizes) {
-    if (size < 0 || size > kMost / count)
-      throw ModelError(cat("A tensor has sizes ", listText(sizes), ", expected at most ", kMost, " elements."));
+    if (size < 0 || size > kMax / count)
+      throw ModelError(cat("A tensor has sizes ", listText(sizes), ", expected at most ", kMax, " elements."));
     count *= size;
   }
   return count;

@@ -4,15 +4,15 @@ namespace dimple::onnx {
 namespace {
 
 // More is no window that anything computes.
-constexpr int64_t kMostElements = 1 << 24;
+constexpr int64_t kMaxElements = 1 << 24;
 
 std::vector<UINT> readNumbers(const NodeContext& node, const char* name, size_t count, int64_t absent, int64_t least) {
   const auto given = node.attributes().integers(name);
   if (!given || given->empty()) return toUints(Sizes(count, absent));
-  const auto isOutside = [&](int64_t value) { return value < least || value > kMostElements; };
+  const auto isOutside = [&](int64_t value) { return value < least || value > kMaxElements; };
   if (given->size() != count || std::ranges::any_of(*given, isOutside))
     throw ModelError(cat("Attribute ", name, " is ", listText(*given), ", expected ", count, " numbers from ", least,
-                         " to ", kMostElements, "."));
+                         " to ", kMaxElements, "."));
   return toUints(*given);
 }
 
@@ -30,8 +30,8 @@ Window readWindow(const NodeContext& node, const Sizes& inputSizes, const Sizes&
   const size_t rank = windowSizes.size();
   if (inputSizes.size() != rank + 2)
     throw ModelError(cat("Input 0 has sizes ", listText(inputSizes), ", expected ", rank + 2, " dimensions."));
-  if (std::ranges::any_of(windowSizes, [](int64_t size) { return size < 1 || size > kMostElements; }))
-    throw ModelError(cat("A window has sizes ", listText(windowSizes), ", expected 1 to ", kMostElements, "."));
+  if (std::ranges::any_of(windowSizes, [](int64_t size) { return size < 1 || size > kMaxElements; }))
+    throw ModelError(cat("A window has sizes ", listText(windowSizes), ", expected 1 to ", kMaxElements, "."));
   Window window;
   window.sizes = toUints(windowSizes);
   window.strides = readNumbers(node, "strides", rank, 1, 1);

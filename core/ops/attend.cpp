@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "core/checked.h"
+#include "kernels/interfaces/attention.h"
+#include "kernels/interfaces/attention_cooperative.h"
 
 namespace dimple {
 namespace {
@@ -17,40 +19,38 @@ constexpr uint32_t kKeyVectors = 2;
 constexpr uint32_t kValueVectors = 4;
 
 // What attention is planned for.
-struct Request {
+struct AttentionRequest {
   const Attended& attended;
-  const Caps& caps;
+  const Target& target;
 };
-
-enum class Kind { Queries, Tiles, Matrices };
 
 // A kernel, and why it would not do: null if it does.
 struct Algorithm {
-  std::string_view kernel;
-  Kind kind;
-  uint32_t channels;  // of the output that a workgroup computes at most
-  const char* (*refuses)(const Request&);
+  std::string_view name;                         // for people
+  std::optional<kernels::Attention::Form> form;  // none: that of matrices
+  uint32_t channels;                             // of the output that a workgroup computes at most
+  const char* (*refuses)(const AttentionRequest&);
 };
 
-const char* refusesTile(const Request& request) {
+const char* refusesTile(const AttentionRequest& request) {
   constexpr uint32_t kFewestQueries = 8;  // that are worth a tile
   return request.attended.queries < kFewestQueries ? "It has few queries." : nullptr;
 }
 
 // Queries of a workgroup whose subgroups have a row of matrices each.
-uint32_t matrixQueries(const Caps& caps) { return kGroupSize / caps.subgroupSize * caps.matrixSize; }
+uint32_t matrixQueries(const Target& target) { return kGroupSize / target.caps.subgroupSize * target.caps.matrixSize; }
 
 // Channels of a head in whole matrices.
-uint32_t inMatrices(uint32_t channels, const Caps& caps) {
-  return static_cast<uint32_t>(alignUp(channels, caps.matrixSize));
+uint32_t inMatrices(uint32_t channels, const Target& target) {
+  return static_cast<uint32_t>(alignUp(channels, target.caps.matrixSize));
 }
 
-uint32_t sharedBytes(const Attended& a, const Caps& caps, uint32_t keys) {
-  const uint32_t size = caps.matrixSize;
-  const uint32_t queries = matrixQueries(caps);
+uint32_t sharedBytes(const Attended& a, const Target& target, uint32_t keys) {
+  const uint32_t size = target.caps.matrixSize;
+  const uint32_t queries = matrixQueries(target);
   const uint32_t queryChannels = queries > 128 ? 32 : 64;
   const uint32_t line = std::max(size / 4 + 1, std::min(keys, 32u) / 8 + 1);
-  const uint32_t channels = inMatrices(a.keySize, caps) + inMatrices(a.valueSize, caps);
+  const uint32_t channels = inMatrices(a.keySize, target) + inMatrices(a.valueSize, target);
   const uint32_t vectors = keys * (channels / 8 + 2) + queries * line + queries / 2;
   return std::max(vectors, queries * (queryChannels / 8 + 1)) * 16;
 }
@@ -58,54 +58,47 @@ uint32_t sharedBytes(const Attended& a, const Caps& caps, uint32_t keys) {
 constexpr uint32_t kMatrixChannels = 256;
 
 // Keys that are taken at a time; 0: they do not fit into shared memory.
-uint32_t matrixKeys(const Attended& a, const Caps& caps) {
+uint32_t matrixKeys(const Attended& a, const Target& target) {
   // With few channels, fewer keys leave room for a second workgroup; with many, there are no registers for more.
   const uint32_t channels = std::max(a.keySize, a.valueSize);
   for (uint32_t keys = channels > 64 && channels <= 128 ? 64 : 32; keys >= 16; keys /= 2)
-    if (sharedBytes(a, caps, keys) <= caps.sharedBytes) return keys;
+    if (sharedBytes(a, target, keys) <= target.caps.sharedBytes) return keys;
   return 0;
 }
 
-const char* refusesMatrices(const Request& request) {
-  const auto& [a, caps] = request;
+const char* refusesMatrices(const AttentionRequest& request) {
+  const auto& [a, target] = request;
   if (const char* reason = refusesTile(request)) return reason;
   if (a.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  if (caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
-  if (!caps.matrixHalves) return "The device's subgroups hold no sums in FLOAT16.";
+  if (target.caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
+  if (!target.caps.matrixHalves) return "The device's subgroups hold no sums in FLOAT16.";
   if (std::max(a.keySize, a.valueSize) > kMatrixChannels) return "Its heads have many channels.";
-  if (matrixKeys(a, caps) == 0) return "The device has too little shared memory.";
+  if (matrixKeys(a, target) == 0) return "The device has too little shared memory.";
   return nullptr;
 }
 
-const char* refusesNothing(const Request&) { return nullptr; }
+const char* refusesNothing(const AttentionRequest&) { return nullptr; }
 
 // In order of preference. The last refuses nothing.
 constexpr Algorithm kAlgorithms[] = {
-    {"attention_cooperative", Kind::Matrices, kMatrixChannels, refusesMatrices},
-    {"attention_tile", Kind::Tiles, 128, refusesTile},
-    {"attention", Kind::Queries, kGroupSize, refusesNothing},
+    {"attention_cooperative", std::nullopt, kMatrixChannels, refusesMatrices},
+    {"attention_tile", kernels::Attention::Form::Tile, 128, refusesTile},
+    {"attention", kernels::Attention::Form::Query, kGroupSize, refusesNothing},
 };
 
-const Algorithm& choose(PlanBuilder& builder, const Request& request) {
+const Algorithm& choose(PlanBuilder& builder, const AttentionRequest& request) {
   const Algorithm* algorithm = kAlgorithms;
   while (const char* reason = algorithm->refuses(request)) {
-    builder.passOver({algorithm->kernel, reason});
+    builder.passOver({algorithm->name, reason});
     ++algorithm;
   }
   return *algorithm;
 }
 
 // Queries of a workgroup.
-uint32_t queriesOf(const Algorithm& algorithm, const Caps& caps) {
-  switch (algorithm.kind) {
-    case Kind::Matrices:
-      return matrixQueries(caps);
-    case Kind::Tiles:
-      return 64;
-    case Kind::Queries:
-      break;
-  }
-  return 1;
+uint32_t queriesOf(const Algorithm& algorithm, const Target& target) {
+  if (!algorithm.form) return matrixQueries(target);
+  return *algorithm.form == kernels::Attention::Form::Tile ? 64 : 1;
 }
 
 // Whether eight channels always lie side by side, at a multiple of their number.
@@ -114,19 +107,65 @@ bool comesInVectors(const Heads& heads, uint32_t channels) {
   return heads.channel == 1 && steps % 8 == 0;
 }
 
-std::vector<Specialization> specializationOf(const Algorithm& algorithm, const Attended& a, const Caps& caps) {
-  if (algorithm.kind != Kind::Matrices) return {};
+kernels::AttentionCooperative::Spec specializationOf(const Attended& a, const Target& target) {
   const uint32_t reads = (comesInVectors(a.query, a.keySize) ? kQueryVectors : 0) |
                          (comesInVectors(a.key, a.keySize) ? kKeyVectors : 0) |
                          (comesInVectors(a.value, a.valueSize) ? kValueVectors : 0);
   const bool plain = a.maskType == 0 && !a.relative.range && !a.lengths.range;
-  return {{3, inMatrices(a.keySize, caps)},
-          {4, inMatrices(a.valueSize, caps)},
-          {5, matrixKeys(a, caps)},
-          {6, caps.subgroupSize},
-          {7, caps.matrixSize},
-          {8, reads},
-          {9, plain ? 1u : 0u}};
+  return {.keySize = inMatrices(a.keySize, target),
+          .valueSize = inMatrices(a.valueSize, target),
+          .keys = matrixKeys(a, target),
+          .subgroup = target.caps.subgroupSize,
+          .size = target.caps.matrixSize,
+          .reads = reads,
+          .plain = plain};
+}
+
+// The words of either family.
+template <class Kernel>
+typename Kernel::Push pushOf(const Attended& a, uint32_t valueTiles) {
+  const uint32_t flags =
+      (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
+  return {.queries = a.queries,
+          .keys = a.keys,
+          .keySize = a.keySize,
+          .valueSize = a.valueSize,
+          .heads = a.heads,
+          .headsPerKey = a.headsPerKey,
+          .valueTiles = valueTiles,
+          .maskType = a.maskType,
+          .flags = flags,
+          .scale = floatBits(a.scale),
+          .filterValue = floatBits(a.filterValue)};
+}
+
+KernelCall callOf(const Algorithm& algorithm, const Attended& a, const Target& target, uint32_t valueTiles) {
+  const KernelElement element = typedElement(a.type, target);
+  // What is absent is not read, but something has to be bound.
+  const auto orQuery = [&](const Attended::Addend& addend) { return addend.range.value_or(a.query.range); };
+  if (!algorithm.form)
+    return kernels::AttentionCooperative{.type = element,
+                                         .push = pushOf<kernels::AttentionCooperative>(a, valueTiles),
+                                         .spec = specializationOf(a, target),
+                                         .q = a.query.range,
+                                         .k = a.key.range,
+                                         .v = a.value.range,
+                                         .bias = orQuery(a.bias),
+                                         .mask = orQuery(a.mask),
+                                         .relative = orQuery(a.relative),
+                                         .lengths = orQuery(a.lengths),
+                                         .y = a.output.range};
+  return kernels::Attention{.form = *algorithm.form,
+                            .type = element,
+                            .push = pushOf<kernels::Attention>(a, valueTiles),
+                            .q = a.query.range,
+                            .k = a.key.range,
+                            .v = a.value.range,
+                            .bias = orQuery(a.bias),
+                            .mask = orQuery(a.mask),
+                            .relative = orQuery(a.relative),
+                            .lengths = orQuery(a.lengths),
+                            .y = a.output.range};
 }
 
 // Of both products, or the largest number if there are more.
@@ -140,8 +179,8 @@ uint64_t multiplyAdds(const Attended& a) {
 }  // namespace
 
 Status addAttention(PlanBuilder& builder, const Attended& a) {
-  const Caps& caps = builder.caps();
-  const Algorithm& algorithm = choose(builder, {a, caps});
+  const Target& target = builder.target();
+  const Algorithm& algorithm = choose(builder, {a, target});
   const std::array<uint32_t, 4> parameters[] = {a.query.strides(),
                                                 a.key.strides(),
                                                 a.value.strides(),
@@ -153,18 +192,10 @@ Status addAttention(PlanBuilder& builder, const Attended& a) {
   std::vector<uint32_t> words;
   for (const auto& four : parameters) words.insert(words.end(), four.begin(), four.end());
 
-  // What is absent is not read, but something has to be bound.
-  const auto orQuery = [&](const Attended::Addend& addend) { return addend.range.value_or(a.query.range); };
-  const uint32_t flags =
-      (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
   const auto valueTiles = static_cast<uint32_t>(divideUp(a.valueSize, algorithm.channels));
-  return builder.add(typedKernel(algorithm.kernel, a.type, caps),
-                     uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(algorithm, caps)) * valueTiles,
-                     {a.queries, a.keys, a.keySize, a.valueSize, a.heads, a.headsPerKey, valueTiles, a.maskType, flags,
-                      floatBits(a.scale), floatBits(a.filterValue)},
-                     {a.query.range, a.key.range, a.value.range, orQuery(a.bias), orQuery(a.mask), orQuery(a.relative),
-                      orQuery(a.lengths), a.output.range},
-                     builder.parameters(words), specializationOf(algorithm, a, caps), multiplyAdds(a));
+  return builder.add(callOf(algorithm, a, target, valueTiles),
+                     uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(algorithm, target)) * valueTiles,
+                     builder.parameters(words), multiplyAdds(a));
 }
 
 }  // namespace dimple

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
 
 namespace dimple {
 

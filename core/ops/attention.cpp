@@ -2,13 +2,15 @@
 #include <array>
 
 #include "core/checked.h"
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/attend.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/attention_append.h"
+#include "kernels/interfaces/binary.h"
 
 namespace dimple {
 namespace {
@@ -32,17 +34,17 @@ Status checkLastSizes(const std::string& name, const Tensor& tensor, std::initia
     return invalid(cat(name, " has DimensionCount (", tensor.rank, "), expected at least ", sizes.size(), "."));
   const auto leading = tensor.rank - static_cast<uint32_t>(sizes.size());
   for (uint32_t d = 0; d < tensor.rank; ++d)
-    if (auto error = checkSize(name, tensor, d, d < leading ? 1 : sizes.begin()[d - leading])) return error;
+    TRY(checkSize(name, tensor, d, d < leading ? 1 : sizes.begin()[d - leading]));
   return {};
 }
 
-Status checkSources(const OpView& view) {
+Status checkSources(const Operation& op) {
   std::string given;
   uint32_t mask = 0;
   for (size_t i = 0; i < kQueryKeyValueBias; ++i) {
-    if (!view.input(i).present()) continue;
+    if (!op.input(i).present()) continue;
     mask |= 1u << i;
-    given += cat(given.empty() ? "" : ", ", view.inputName(i));
+    given += cat(given.empty() ? "" : ", ", op.inputName(i));
   }
   for (const uint32_t allowed : {1u << kQuery | 1u << kKey | 1u << kValue, 1u << kStackedQueryKey | 1u << kValue,
                                  1u << kQuery | 1u << kStackedKeyValue, 1u << kStackedQueryKeyValue})
@@ -71,22 +73,22 @@ struct Shape {
 };
 
 // Sizes of the sources, which `shape` gets, and of OutputTensor.
-Status checkShape(const OpView& view, const Attention& attention, Shape& shape) {
-  const Tensor& y = view.output(kOutput);
-  const auto has = [&](size_t input) { return view.input(input).present(); };
+Status checkShape(const Operation& op, const Attention& attention, Shape& shape) {
+  const Tensor& y = op.output(kOutput);
+  const auto has = [&](size_t input) { return op.input(input).present(); };
   const auto check = [&](size_t input, std::initializer_list<uint64_t> sizes) -> Status {
     if (!has(input)) return {};
-    return checkLastSizes(view.inputName(input), view.input(input), sizes);
+    return checkLastSizes(op.inputName(input), op.input(input), sizes);
   };
   const uint64_t heads = attention.queryHeads;
   const uint64_t groups = attention.keyValueHeads;
   for (const size_t i : {kQuery, kKey, kValue}) {
-    const Tensor& source = view.input(i);
+    const Tensor& source = op.input(i);
     if (!source.present()) continue;
     if (source.rank != y.rank)
-      return invalid(cat(view.inputName(i), " has DimensionCount (", source.rank, "), expected that of OutputTensor (",
+      return invalid(cat(op.inputName(i), " has DimensionCount (", source.rank, "), expected that of OutputTensor (",
                          y.rank, ")."));
-    if (auto error = checkDivides(view.inputName(i), source, i == kQuery ? heads : groups)) return error;
+    TRY(checkDivides(op.inputName(i), source, i == kQuery ? heads : groups));
   }
   if ((has(kStackedQueryKey) || has(kStackedQueryKeyValue)) && heads != groups)
     return invalid(cat("KeyValueHeadCount has value (", groups, "), expected that of ", attention.queryHeadsName, " (",
@@ -94,27 +96,27 @@ Status checkShape(const OpView& view, const Attention& attention, Shape& shape) 
 
   shape.batch = y.sizes[y.rank - 3];
   shape.queries = y.sizes[y.rank - 2];
-  shape.keys = has(kKey)               ? view.input(kKey).sizes[y.rank - 2]
-               : has(kStackedKeyValue) ? view.input(kStackedKeyValue).sizes[1]
+  shape.keys = has(kKey)               ? op.input(kKey).sizes[y.rank - 2]
+               : has(kStackedKeyValue) ? op.input(kStackedKeyValue).sizes[1]
                                        : shape.queries;
   for (const size_t i : {kStackedQueryKey, kStackedKeyValue, kStackedQueryKeyValue})
-    if (has(i)) shape.keySize = view.input(i).sizes[4];
-  if (has(kKey)) shape.keySize = view.input(kKey).sizes[y.rank - 1] / groups;
-  shape.valueSize = has(kValue) ? view.input(kValue).sizes[y.rank - 1] / groups : shape.keySize;
+    if (has(i)) shape.keySize = op.input(i).sizes[4];
+  if (has(kKey)) shape.keySize = op.input(kKey).sizes[y.rank - 1] / groups;
+  shape.valueSize = has(kValue) ? op.input(kValue).sizes[y.rank - 1] / groups : shape.keySize;
 
   const auto& [batch, queries, keys, keySize, valueSize] = shape;
-  if (auto error = check(kQuery, {batch, queries, heads * keySize})) return error;
-  if (auto error = check(kKey, {batch, keys, groups * keySize})) return error;
-  if (auto error = check(kValue, {batch, keys, groups * valueSize})) return error;
-  if (auto error = check(kStackedQueryKey, {batch, queries, heads, 2, keySize})) return error;
-  if (auto error = check(kStackedKeyValue, {batch, keys, groups, 2, keySize})) return error;
-  if (auto error = check(kStackedQueryKeyValue, {batch, queries, heads, 3, keySize})) return error;
-  if (auto error = check(kQueryKeyValueBias, {heads * keySize + groups * (keySize + valueSize)})) return error;
+  TRY(check(kQuery, {batch, queries, heads * keySize}));
+  TRY(check(kKey, {batch, keys, groups * keySize}));
+  TRY(check(kValue, {batch, keys, groups * valueSize}));
+  TRY(check(kStackedQueryKey, {batch, queries, heads, 2, keySize}));
+  TRY(check(kStackedKeyValue, {batch, keys, groups, 2, keySize}));
+  TRY(check(kStackedQueryKeyValue, {batch, queries, heads, 3, keySize}));
+  TRY(check(kQueryKeyValueBias, {heads * keySize + groups * (keySize + valueSize)}));
   return checkLastSizes("OutputTensor", y, {batch, queries, heads * valueSize});
 }
 
-Status checkMask(const OpView& view, const Attention& attention, const Shape& shape, uint64_t allKeys) {
-  const Tensor& mask = view.input(kMask);
+Status checkMask(const Operation& op, const Attention& attention, const Shape& shape, uint64_t allKeys) {
+  const Tensor& mask = op.input(kMask);
   if (!mask.present()) return {};
   switch (attention.maskType) {
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE:
@@ -132,65 +134,56 @@ Status checkMask(const OpView& view, const Attention& attention, const Shape& sh
 }
 
 // With PastSequenceLengthsTensor, the present tensors hold the past too, and have room for more.
-Status checkPresentInPlace(const OpView& view, const Shape& shape, uint64_t& allKeys) {
-  if (auto error = checkLastSizes("PastSequenceLengthsTensor", view.input(kPastSequenceLengths), {shape.batch}))
-    return error;
+Status checkPresentInPlace(const Operation& op, const Shape& shape, uint64_t& allKeys) {
+  TRY(checkLastSizes("PastSequenceLengthsTensor", op.input(kPastSequenceLengths), {shape.batch}));
   for (const size_t i : {kMask, kRelativePositionBias, kPastKey, kPastValue})
-    if (view.input(i).present())
-      return invalid(cat(view.inputName(i), " has DimensionCount (", view.input(i).rank,
+    if (op.input(i).present())
+      return invalid(cat(op.inputName(i), " has DimensionCount (", op.input(i).rank,
                          "), expected null beside PastSequenceLengthsTensor."));
   for (const size_t i : {kPresentKey, kPresentValue})
-    if (!view.output(i).present())
-      return invalid(cat(view.outputName(i), " is null, expected a tensor beside PastSequenceLengthsTensor."));
-  const Tensor& key = view.output(kPresentKey);
+    if (!op.output(i).present())
+      return invalid(cat(op.outputName(i), " is null, expected a tensor beside PastSequenceLengthsTensor."));
+  const Tensor& key = op.output(kPresentKey);
   allKeys = key.sizes[key.rank - 2];
   if (allKeys >= shape.keys) return {};
   return invalid(cat("OutputPresentKeyTensor has Sizes[", key.rank - 2, "] (", allKeys, "), expected at least ",
                      shape.keys, ", the new keys."));
 }
 
-Status checkAttention(const OpView& view, const Attention& attention) {
-  if (auto error = checkSources(view)) return error;
-  const Tensor& y = view.output(kOutput);
+Status checkAttention(const Operation& op, const Attention& attention) {
+  TRY(checkSources(op));
+  const Tensor& y = op.output(kOutput);
   for (size_t i = 0; i <= kPastValue; ++i)
-    if (i != kMask && view.input(i).present())
-      if (auto error = checkType(view.inputName(i), view.input(i), y.type, "OutputTensor")) return error;
+    if (i != kMask && op.input(i).present()) TRY(checkType(op.inputName(i), op.input(i), y.type, "OutputTensor"));
   for (const size_t i : {kPresentKey, kPresentValue})
-    if (view.output(i).present())
-      if (auto error = checkType(view.outputName(i), view.output(i), y.type, "OutputTensor")) return error;
-  if (auto error = checkHeads(attention)) return error;
+    if (op.output(i).present()) TRY(checkType(op.outputName(i), op.output(i), y.type, "OutputTensor"));
+  TRY(checkHeads(attention));
   Shape shape{};
-  if (auto error = checkShape(view, attention, shape)) return error;
+  TRY(checkShape(op, attention, shape));
 
-  const Tensor& pastKey = view.input(kPastKey);
-  const Tensor& pastValue = view.input(kPastValue);
+  const Tensor& pastKey = op.input(kPastKey);
+  const Tensor& pastValue = op.input(kPastValue);
   uint64_t allKeys = shape.keys;
-  if (view.inputs().size() > kPastSequenceLengths && view.input(kPastSequenceLengths).present()) {
-    if (auto error = checkPresentInPlace(view, shape, allKeys)) return error;
+  if (op.inputs().size() > kPastSequenceLengths && op.input(kPastSequenceLengths).present()) {
+    TRY(checkPresentInPlace(op, shape, allKeys));
   } else if (pastKey.present() != pastValue.present()) {
     return invalid(cat(pastKey.present() ? "PastValueTensor" : "PastKeyTensor", " is null, expected a tensor beside ",
                        pastKey.present() ? "PastKeyTensor." : "PastValueTensor."));
   } else if (pastKey.present()) {
     const uint64_t past = pastKey.sizes[pastKey.rank - 2];
     allKeys += past;
-    if (auto error =
-            checkLastSizes("PastKeyTensor", pastKey, {shape.batch, attention.keyValueHeads, past, shape.keySize}))
-      return error;
-    if (auto error =
-            checkLastSizes("PastValueTensor", pastValue, {shape.batch, attention.keyValueHeads, past, shape.valueSize}))
-      return error;
+    TRY(checkLastSizes("PastKeyTensor", pastKey, {shape.batch, attention.keyValueHeads, past, shape.keySize}));
+    TRY(checkLastSizes("PastValueTensor", pastValue, {shape.batch, attention.keyValueHeads, past, shape.valueSize}));
   }
   for (const size_t i : {kPresentKey, kPresentValue})
-    if (view.output(i).present())
-      if (auto error = checkLastSizes(
-              view.outputName(i), view.output(i),
-              {shape.batch, attention.keyValueHeads, allKeys, i == kPresentKey ? shape.keySize : shape.valueSize}))
-        return error;
-  if (view.input(kRelativePositionBias).present())
-    if (auto error = checkLastSizes("RelativePositionBiasTensor", view.input(kRelativePositionBias),
-                                    {shape.batch, attention.queryHeads, shape.queries, allKeys}))
-      return error;
-  return checkMask(view, attention, shape, allKeys);
+    if (op.output(i).present())
+      TRY(checkLastSizes(
+          op.outputName(i), op.output(i),
+          {shape.batch, attention.keyValueHeads, allKeys, i == kPresentKey ? shape.keySize : shape.valueSize}));
+  if (op.input(kRelativePositionBias).present())
+    TRY(checkLastSizes("RelativePositionBiasTensor", op.input(kRelativePositionBias),
+                       {shape.batch, attention.queryHeads, shape.queries, allKeys}));
+  return checkMask(op, attention, shape, allKeys);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -223,38 +216,37 @@ Heads sourceOf(const PlanBuilder& builder, uint32_t part, uint32_t channels) {
     size_t input;
     uint32_t first;
   };
-  const OpView& view = builder.view();
+  const Operation& op = builder.view();
   for (const Stack stack : {Stack{kStackedQueryKey, 0}, Stack{kStackedKeyValue, 1}, Stack{kStackedQueryKeyValue, 0}}) {
-    const Tensor& tensor = view.input(stack.input);
+    const Tensor& tensor = op.input(stack.input);
     if (tensor.present() && part >= stack.first && part < stack.first + tensor.sizes[3])
       return stackedHeadsOf(tensor, builder.input(stack.input), part - stack.first);
   }
-  return headsOf(view.input(kQuery + part), builder.input(kQuery + part), channels);
+  return headsOf(op.input(kQuery + part), builder.input(kQuery + part), channels);
 }
 
 class AttentionPlan {
  public:
-  AttentionPlan(const OpView& view, const Caps& caps, const Attention& attention, float scale, float filterValue)
-      : view_(view), builder_(view, caps), attention_(attention), scale_(scale), filterValue_(filterValue) {}
+  AttentionPlan(const Operation& op, const Target& target, const Attention& attention, float scale, float filterValue)
+      : op_(op), builder_(op, target), attention_(attention), scale_(scale), filterValue_(filterValue) {}
 
   Result<Plan> make() {
     // Validation filled it before; nothing can fail.
-    if (auto error = checkShape(view_, attention_, shape_)) return *error;
-    past_ = view_.input(kPastKey).present() ? view_.input(kPastKey).sizes[view_.input(kPastKey).rank - 2] : 0;
-    const Tensor& present = view_.output(kPresentKey);
-    hasLengths_ = view_.inputs().size() > kPastSequenceLengths && view_.input(kPastSequenceLengths).present();
+    TRY(checkShape(op_, attention_, shape_));
+    past_ = op_.input(kPastKey).present() ? op_.input(kPastKey).sizes[op_.input(kPastKey).rank - 2] : 0;
+    const Tensor& present = op_.output(kPresentKey);
+    hasLengths_ = op_.inputs().size() > kPastSequenceLengths && op_.input(kPastSequenceLengths).present();
     keys_ = hasLengths_ ? present.sizes[present.rank - 2] : static_cast<uint32_t>(shape_.keys) + past_;
 
     Heads key, value;
-    if (auto error = gather(1, kPastKey, kPresentKey, static_cast<uint32_t>(shape_.keySize), key)) return *error;
-    if (auto error = gather(2, kPastValue, kPresentValue, static_cast<uint32_t>(shape_.valueSize), value))
-      return *error;
-    if (auto error = attend(key, value)) return *error;
+    TRY(gather(1, kPastKey, kPresentKey, static_cast<uint32_t>(shape_.keySize), key));
+    TRY(gather(2, kPastValue, kPresentValue, static_cast<uint32_t>(shape_.valueSize), value));
+    TRY(attend(key, value));
     return builder_.finish();
   }
 
  private:
-  bool has(size_t input) const { return view_.input(input).present(); }
+  bool has(size_t input) const { return op_.input(input).present(); }
 
   // First element of the bias of query, key or value `part`.
   uint32_t firstBias(uint32_t part) const {
@@ -263,54 +255,61 @@ class AttentionPlan {
     return static_cast<uint32_t>(part == 0 ? 0 : part == 1 ? query : query + key);
   }
   uint32_t biasStride() const {
-    return has(kQueryKeyValueBias) ? view_.input(kQueryKeyValueBias).strides[view_.input(kQueryKeyValueBias).rank - 1]
-                                   : 0;
+    return has(kQueryKeyValueBias) ? op_.input(kQueryKeyValueBias).strides[op_.input(kQueryKeyValueBias).rank - 1] : 0;
   }
 
   // Keys or values as attention takes them: as they are, or with what is added to them and was before them in one
   // tensor, which is the output for it if there is one.
   Status gather(uint32_t part, size_t past, size_t present, uint32_t channels, Heads& all) {
     const Heads source = sourceOf(builder_, part, channels);
-    const bool keeps = view_.output(present).present();
+    const bool keeps = op_.output(present).present();
     all = source;
     if (!keeps && !has(kQueryKeyValueBias) && !has(past)) return {};
     const auto heads = static_cast<uint32_t>(attention_.keyValueHeads);
     const auto batch = static_cast<uint32_t>(shape_.batch);
-    const DataType type = view_.output(kOutput).type;
+    const DataType type = op_.output(kOutput).type;
     if (keeps) {
-      all = historyOf(view_.output(present), builder_.output(present));
+      all = historyOf(op_.output(present), builder_.output(present));
     } else {
       const uint64_t elements = uint64_t{batch} * heads * keys_ * channels;
       all = packedHistory(builder_.allocateTemporary(divideUp(elements * bitWidth(type), 8)), heads, keys_, channels);
     }
     if (has(past)) {
-      const Heads before = historyOf(view_.input(past), builder_.input(past));
-      if (auto error = addCopy(builder_, type, walkOf(before, all, past_, channels, 0), before.range, all.range))
-        return error;
+      const Heads before = historyOf(op_.input(past), builder_.input(past));
+      TRY(addCopy(builder_, type, walkOf(before, all, past_, channels, 0), before.range, all.range));
     }
     const auto added = static_cast<uint32_t>(shape_.keys);
     if (hasLengths_) {
-      if (auto error = append(part, source, all, channels)) return error;
+      TRY(append(part, source, all, channels));
     } else if (!has(kQueryKeyValueBias)) {
-      if (auto error = addCopy(builder_, type, walkOf(source, all, added, channels, past_), source.range, all.range))
-        return error;
+      TRY(addCopy(builder_, type, walkOf(source, all, added, channels, past_), source.range, all.range));
     } else {
-      Walk walk;
-      walk.addDimension(batch, {source.batch, 0, all.batch});
-      walk.addDimension(heads, {source.head, biasStride() * channels, all.head});
-      walk.addDimension(added, {source.position, 0, all.position});
-      walk.addDimension(channels, {source.channel, biasStride(), all.channel});
-      walk.base = {source.first, firstBias(part) * biasStride(), all.first + past_ * all.position};
-      walk.coalesce();
-      const auto count = static_cast<uint32_t>(walk.count());
-      if (auto error =
-              builder_.addItems(typedKernel("binary", type, builder_.caps()), count, {count, walk.rank, 0, 0, 0, 0, 0},
-                                {source.range, builder_.input(kQueryKeyValueBias), all.range},
-                                builder_.parameters(walk), {{0, DML_OPERATOR_ELEMENT_WISE_ADD}, {1, 0}}))
-        return error;
+      TRY(addBiased(part, source, all, channels));
     }
-    all.range.writes = false;
     return {};
+  }
+
+  // The sum of a source and its bias, behind the past.
+  Status addBiased(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
+    Walk walk;
+    walk.addDimension(static_cast<uint32_t>(shape_.batch), {source.batch, 0, all.batch});
+    walk.addDimension(static_cast<uint32_t>(attention_.keyValueHeads),
+                      {source.head, biasStride() * channels, all.head});
+    walk.addDimension(static_cast<uint32_t>(shape_.keys), {source.position, 0, all.position});
+    walk.addDimension(channels, {source.channel, biasStride(), all.channel});
+    walk.base = {source.first, firstBias(part) * biasStride(), all.first + past_ * all.position};
+    walk.coalesce();
+    const auto count = static_cast<uint32_t>(walk.count());
+    return builder_.addItems(
+        kernels::Binary{
+            .form = kernels::Binary::Form::Strided,
+            .type = typedElement(op_.output(kOutput).type, builder_.target()),
+            .push = {.count = count, .rank = walk.rank, .uniformMask = 0, .aLow = 0, .aHigh = 0, .bLow = 0, .bHigh = 0},
+            .spec = {.op = DML_OPERATOR_ELEMENT_WISE_ADD, .fused = 0},
+            .a = source.range,
+            .b = builder_.input(kQueryKeyValueBias),
+            .y = all.range},
+        count, builder_.parameters(walk));
   }
 
   Walk walkOf(const Heads& from, const Heads& to, uint32_t positions, uint32_t channels, uint32_t firstPosition) const {
@@ -324,7 +323,7 @@ class AttentionPlan {
   }
 
   Status append(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
-    const Tensor& lengths = view_.input(kPastSequenceLengths);
+    const Tensor& lengths = op_.input(kPastSequenceLengths);
     Walk walk;
     walk.addDimension(static_cast<uint32_t>(shape_.batch),
                       {source.batch, 0, all.batch, lengths.strides[lengths.rank - 1]});
@@ -336,14 +335,21 @@ class AttentionPlan {
     walk.coalesce();
     const auto count = static_cast<uint32_t>(walk.count());
     const BufferRange bias = has(kQueryKeyValueBias) ? builder_.input(kQueryKeyValueBias) : source.range;
-    return builder_.addItems(
-        typedKernel("attention_append", view_.output(kOutput).type, builder_.caps()), count,
-        {count, walk.rank, has(kQueryKeyValueBias), all.position, keys_ - static_cast<uint32_t>(shape_.keys)},
-        {source.range, bias, builder_.input(kPastSequenceLengths), all.range}, builder_.parameters(walk));
+    return builder_.addItems(kernels::AttentionAppend{.type = typedElement(op_.output(kOutput).type, builder_.target()),
+                                                      .push = {.count = count,
+                                                               .rank = walk.rank,
+                                                               .hasBias = has(kQueryKeyValueBias),
+                                                               .stride = all.position,
+                                                               .lastStart = keys_ - static_cast<uint32_t>(shape_.keys)},
+                                                      .x = source.range,
+                                                      .bias = bias,
+                                                      .lengths = builder_.input(kPastSequenceLengths),
+                                                      .y = all.range},
+                             count, builder_.parameters(walk));
   }
 
   Status attend(const Heads& key, const Heads& value) {
-    const Tensor& y = view_.output(kOutput);
+    const Tensor& y = op_.output(kOutput);
     Attended a;
     a.type = y.type;
     a.batch = static_cast<uint32_t>(shape_.batch);
@@ -366,13 +372,13 @@ class AttentionPlan {
     };
     if (has(kQueryKeyValueBias)) a.bias = {builder_.input(kQueryKeyValueBias), {biasStride()}};
     if (has(kRelativePositionBias))
-      a.relative = {builder_.input(kRelativePositionBias), lastStrides(view_.input(kRelativePositionBias))};
+      a.relative = {builder_.input(kRelativePositionBias), lastStrides(op_.input(kRelativePositionBias))};
     if (hasLengths_) {
-      const Tensor& lengths = view_.input(kPastSequenceLengths);
+      const Tensor& lengths = op_.input(kPastSequenceLengths);
       a.lengths = {builder_.input(kPastSequenceLengths), {lengths.strides[lengths.rank - 1]}};
     }
     if (!has(kMask)) return addAttention(builder_, a);
-    const Tensor& mask = view_.input(kMask);
+    const Tensor& mask = op_.input(kMask);
     a.maskType = static_cast<uint32_t>(attention_.maskType);
     a.mask.range = builder_.input(kMask);
     if (a.maskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN)
@@ -384,7 +390,7 @@ class AttentionPlan {
     return addAttention(builder_, a);
   }
 
-  const OpView& view_;
+  const Operation& op_;
   PlanBuilder builder_;
   const Attention attention_;
   const float scale_;
@@ -403,14 +409,14 @@ Attention attentionOf(const DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC& desc) {
 }
 
 template <class Desc>
-Status checkAttentionOf(const OpView& view) {
-  return checkAttention(view, attentionOf(view.as<Desc>()));
+Status checkAttentionOf(const Operation& op) {
+  return checkAttention(op, attentionOf(op.as<Desc>()));
 }
 
 template <class Desc>
-Result<Plan> planAttentionOf(const OpView& view, const Caps& caps) {
-  const Desc& desc = view.as<Desc>();
-  return AttentionPlan(view, caps, attentionOf(desc), desc.Scale, desc.MaskFilterValue).make();
+Result<Plan> planAttentionOf(const Operation& op, const Target& target) {
+  const Desc& desc = op.as<Desc>();
+  return AttentionPlan(op, target, attentionOf(desc), desc.Scale, desc.MaskFilterValue).make();
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -496,12 +502,12 @@ constexpr TensorRule kMultiheadAttention1Rules[] = {{kMultiheadAttention1Types},
                                                     {kMultiheadAttention1RelativePositionBiasTypes, sameType(0)}};
 
 constexpr OpSchema kAttentionSchemas[] = {
-    DIMPLE_ROW(MULTIHEAD_ATTENTION, kMultiheadAttentionFields, kMultiheadAttentionRules, false, false,
-               checkAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>,
-               planAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>),
-    DIMPLE_ROW(MULTIHEAD_ATTENTION1, kMultiheadAttention1Fields, kMultiheadAttention1Rules, false, false,
-               checkAttentionOf<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC>,
-               planAttentionOf<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC>),
+    DIMPLE_ROW(MULTIHEAD_ATTENTION, kMultiheadAttentionFields, .rules = kMultiheadAttentionRules,
+               .check = checkAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>,
+               .plan = planAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>),
+    DIMPLE_ROW(MULTIHEAD_ATTENTION1, kMultiheadAttention1Fields, .rules = kMultiheadAttention1Rules,
+               .check = checkAttentionOf<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC>,
+               .plan = planAttentionOf<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC>),
 };
 
 }  // namespace

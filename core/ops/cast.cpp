@@ -1,35 +1,30 @@
 // CAST.
+#include "kernels/interfaces/cast.h"
 #include "core/ops/chain.h"
 #include "core/ops/copy.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
 
 namespace dimple {
 namespace {
 
-std::vector<MovedPart> partsOfCast(const OpView& view) {
-  if (view.input(0).type != view.output().type) return {};
-  return {wholePart(view)};
+std::vector<MovedPart> partsOfCast(const Operation& op) {
+  if (op.input(0).type != op.output().type) return {};
+  return {wholePart(op)};
 }
 
-Result<Plan> planCast(const OpView& view, const Caps& caps) {
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  if (x.type == y.type) return planParts<partsOfCast>(view, caps);
-  PlanBuilder builder(view, caps);
-  const Tensor* operands[] = {&x, &y};
-  Walk walk = makeWalk(y.sizeSpan(), operands);
-  walk.sortBy(1);
-  walk.coalesce();
-  const WalkOperand ranges[] = {builder.inputOperand(0), builder.outputOperand()};
-  const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
-    const uint64_t count = part.count();
-    return builder.addItems(typedKernel("cast", y.type, caps), count, {static_cast<uint32_t>(count), part.rank},
-                            buffers, builder.parameters(part), {{0, static_cast<uint32_t>(x.type)}});
-  };
-  if (auto error = builder.addWindows(walk, ranges, add)) return *error;
-  return builder.finish();
+Result<Plan> planCast(const Operation& op, const Target& target) {
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  if (x.type == y.type) return planParts<partsOfCast>(op, target);
+  return planElements(op, target, {0}, 0, [&](const ElementPart& part) {
+    return kernels::Cast{.type = typedElement(y.type, target),
+                         .push = {.count = part.count, .rank = part.rank},
+                         .spec = {.source = x.type},
+                         .x = part.buffers[0],
+                         .y = part.buffers[1]};
+  });
 }
 
 template <class S>
@@ -41,16 +36,16 @@ constexpr TypeHistory kCastTypes{
 constexpr TensorRule kCastRules[] = {{kCastTypes}, {kCastTypes, sameSizes(0)}};
 
 constexpr OpSchema kCastSchemas[] = {
-    DIMPLE_ROW(CAST, kCastFields, kCastRules, false, false, nullptr, planCast, {}, partsOfCast),
+    DIMPLE_ROW(CAST, kCastFields, .rules = kCastRules, .plan = planCast, .parts = partsOfCast),
 };
 
 }  // namespace
 
 std::span<const OpSchema> castSchemas() { return kCastSchemas; }
 
-std::vector<ElementStep> castSteps(const OpView& view) {
-  if (view.schema().plan != planCast) return {};
-  return {{.kind = StepKind::Cast, .from = view.input(0).type, .to = view.output().type}};
+std::vector<ElementStep> castSteps(const Operation& op) {
+  if (op.schema().plan != planCast) return {};
+  return {{.kind = StepKind::Cast, .from = op.input(0).type, .to = op.output().type}};
 }
 
 }  // namespace dimple

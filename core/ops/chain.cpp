@@ -5,15 +5,16 @@
 #include <cstring>
 
 #include "core/checked.h"
-#include "core/element_text.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "core/schema/element_text.h"
+#include "kernels/interfaces/chain.h"
 
 namespace dimple {
 namespace {
 
 // ---- programs -------------------------------------------------------------------------------------------------------
 
-constexpr uint32_t kMostKept = 3;
+constexpr uint32_t kMaxKept = 3;
 
 // Of a step's operand (kernels/elementwise/chain.comp).
 constexpr uint32_t kSourceCurrent = 0;
@@ -27,7 +28,7 @@ class Programmer {
 
   std::optional<Chain> program() {
     for (uint32_t n = 0; n < operators_.size(); ++n) addOperator(n);
-    if (draft_.size() > kMostChainSteps || !placeKept()) return {};
+    if (draft_.size() > kMaxChainSteps || !placeKept()) return {};
     Chain chain;
     for (const Draft& draft : draft_) {
       chain.steps.push_back(encoded(draft));
@@ -140,7 +141,7 @@ class Programmer {
     for (size_t d = 0; d < draft_.size(); ++d)
       if (const auto& operand = draft_[d].operand; operand && operand->kind == ChainValue::Kind::Operator)
         lastUse[operand->value] = d;
-    std::array<size_t, kMostKept> freeFrom{};  // the first draft that may keep a result there
+    std::array<size_t, kMaxKept> freeFrom{};  // the first draft that may keep a result there
     std::vector<uint32_t> places(operators_.size());
     for (size_t d = 0; d < draft_.size(); ++d) {
       Draft& draft = draft_[d];
@@ -187,8 +188,8 @@ constexpr uint32_t kLanes = 8;
 // Where the parts of a parameter block begin, in vectors (kernels/elementwise/chain_memory.glsl).
 constexpr uint32_t kDimensions = 24;
 constexpr uint32_t kProgram = 32;
-static_assert((kMostChainInputs + kMostChainOutputs) * 3 == kDimensions && kDimensions + kMaxRank == kProgram &&
-              (kProgram + kMostChainSteps) * 16 == kParameterBlockBytes);
+static_assert((kMaxChainInputs + kMaxChainOutputs) * 3 == kDimensions && kDimensions + kMaxRank == kProgram &&
+              (kProgram + kMaxChainSteps) * 16 == kParameterBlockBytes);
 
 // How an invocation's elements of an operand lie.
 enum Place : uint32_t {
@@ -229,21 +230,21 @@ Walk walkOf(const Tensor& output, std::span<const Tensor* const> tensors, uint32
 }
 
 // Through the inputs, then the outputs.
-Walk walkOf(const OpView& view) {
+Walk walkOf(const Operation& op) {
   std::vector<const Tensor*> tensors;
-  for (const Tensor& input : view.inputs()) tensors.push_back(&input);
-  for (const Tensor& output : view.outputs()) tensors.push_back(&output);
-  return walkOf(view.output(), tensors, static_cast<uint32_t>(view.inputs().size()));
+  for (const Tensor& input : op.inputs()) tensors.push_back(&input);
+  for (const Tensor& output : op.outputs()) tensors.push_back(&output);
+  return walkOf(op.output(), tensors, static_cast<uint32_t>(op.inputs().size()));
 }
 
-std::vector<uint32_t> parameterWords(const OpView& view, const Walk& walk) {
-  const Chain& chain = view.as<Chain>();
+std::vector<uint32_t> parameterWords(const Operation& op, const Walk& walk) {
+  const Chain& chain = op.as<Chain>();
   std::vector<uint32_t> words((kProgram + chain.steps.size()) * 4);
-  const auto inputs = static_cast<uint32_t>(view.inputs().size());
-  const auto count = static_cast<uint32_t>(inputs + view.outputs().size());
+  const auto inputs = static_cast<uint32_t>(op.inputs().size());
+  const auto count = static_cast<uint32_t>(inputs + op.outputs().size());
   for (uint32_t k = 0; k < count; ++k) {
-    const DataType type = k < inputs ? view.input(k).type : view.output(k - inputs).type;
-    const uint32_t slot = k < inputs ? k : kMostChainInputs + k - inputs;
+    const DataType type = k < inputs ? op.input(k).type : op.output(k - inputs).type;
+    const uint32_t slot = k < inputs ? k : kMaxChainInputs + k - inputs;
     uint32_t* const operand = &words[slot * 12];
     operand[0] = typeWord(type) | placeOf(walk, k);
     operand[1] = walk.base[k];
@@ -259,33 +260,44 @@ std::vector<uint32_t> parameterWords(const OpView& view, const Walk& walk) {
   return words;
 }
 
-Result<Plan> planChain(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto inputs = static_cast<uint32_t>(view.inputs().size());
+Result<Plan> planChain(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto inputs = static_cast<uint32_t>(op.inputs().size());
   std::vector<WalkOperand> ranges;
   for (uint32_t i = 0; i < inputs; ++i) ranges.push_back(builder.inputOperand(i));
-  for (uint32_t o = 0; o < view.outputs().size(); ++o) ranges.push_back(builder.outputOperand(o));
+  for (uint32_t o = 0; o < op.outputs().size(); ++o) ranges.push_back(builder.outputOperand(o));
   const auto add = [&](const Walk& part, const std::vector<BufferRange>& bound) {
     // What a binding without an operand is bound to, and never accessed.
     BufferRange unused = bound[inputs];
     unused.bytes = 4;
-    std::vector<BufferRange> buffers(kMostChainInputs + kMostChainOutputs, unused);
-    for (uint32_t i = 0; i < kMostChainInputs; ++i) buffers[i].writes = false;
-    std::copy_n(bound.begin(), inputs, buffers.begin());
-    std::copy(bound.begin() + inputs, bound.end(), buffers.begin() + kMostChainInputs);
+    const auto in = [&](uint32_t i) { return i < inputs ? bound[i] : unused; };
     const uint64_t count = part.count();
-    return builder.addItems(
-        "chain", divideUp(count, kLanes),
-        {static_cast<uint32_t>(count), part.rank, static_cast<uint32_t>(view.as<Chain>().steps.size())}, buffers,
-        builder.parameters(parameterWords(view, part)));
+    return builder.addItems(kernels::Chain{.push = {.count = static_cast<uint32_t>(count),
+                                                    .rank = part.rank,
+                                                    .steps = static_cast<uint32_t>(op.as<Chain>().steps.size())},
+                                           .in0 = in(0),
+                                           .in1 = in(1),
+                                           .in2 = in(2),
+                                           .in3 = in(3),
+                                           .in4 = in(4),
+                                           .in5 = in(5),
+                                           .out0 = bound[inputs],
+                                           .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused},
+                            divideUp(count, kLanes), builder.parameters(parameterWords(op, part)));
   };
-  if (auto error = builder.addWindows(walkOf(view), ranges, add)) return *error;
+  TRY(builder.addWindows(walkOf(op), ranges, add));
   return builder.finish();
 }
 
 // Outputs of several are stored while inputs are still read.
 constexpr OpSchema chainSchema(bool inPlace) {
-  return {DML_OPERATOR_INVALID, "CHAIN", 0, {}, {}, inPlace, false, nullptr, planChain};
+  return {.type = DML_OPERATOR_INVALID,
+          .name = "CHAIN",
+          .descBytes = 0,
+          .fields = {},
+          .rules = {},
+          .inPlace = inPlace,
+          .plan = planChain};
 }
 constexpr OpSchema kChain = chainSchema(false);
 constexpr OpSchema kChainInPlace = chainSchema(true);
@@ -301,12 +313,12 @@ bool broadcasts(const Tensor& tensor, const Tensor& target) {
 
 }  // namespace
 
-std::vector<ElementStep> elementSteps(const OpView& view) {
-  if (view.outputs().size() != 1 || !hasChainType(view.output())) return {};
-  for (const Tensor& input : view.inputs())
-    if (input.present() && (!hasChainType(input) || !broadcasts(input, view.output()))) return {};
+std::vector<ElementStep> elementSteps(const Operation& op) {
+  if (op.outputs().size() != 1 || !hasChainType(op.output())) return {};
+  for (const Tensor& input : op.inputs())
+    if (input.present() && (!hasChainType(input) || !broadcasts(input, op.output()))) return {};
   for (const auto family : {elementwiseSteps, castSteps, quantizationSteps})
-    if (auto steps = family(view); !steps.empty()) return steps;
+    if (auto steps = family(op); !steps.empty()) return steps;
   return {};
 }
 
@@ -344,17 +356,17 @@ Tensor squeezed(const Tensor& tensor, std::span<const uint32_t> sizes) {
 
 std::optional<Chain> makeChain(std::span<const ChainOperator> operators) { return Programmer(operators).program(); }
 
-OpView chainView(const Chain& chain, std::vector<Tensor> inputs, std::vector<std::string> inputNames,
-                 std::vector<Tensor> outputs, std::vector<std::string> outputNames) {
+Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<std::string> inputNames,
+                         std::vector<Tensor> outputs, std::vector<std::string> outputNames) {
   return {outputs.size() == 1 ? kChainInPlace : kChain,
-          &chain,
+          std::make_shared<const Chain>(std::move(chain)),
           std::move(inputs),
           std::move(inputNames),
           std::move(outputs),
           std::move(outputNames)};
 }
 
-uint32_t indexedAccesses(const OpView& chain) {
+uint32_t indexedAccesses(const Operation& chain) {
   const Walk walk = walkOf(chain);
   const auto inputs = static_cast<uint32_t>(chain.inputs().size());
   const auto isIndexed = [&](uint32_t operand) { return (placeOf(walk, operand) & kSpreadMask) == kSpreadEach; };

@@ -8,14 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "core/op_view.h"
+#include "core/operation.h"
 
 namespace dimple {
 
 // What the kernel holds.
-constexpr uint32_t kMostChainInputs = 6;
-constexpr uint32_t kMostChainOutputs = 2;
-constexpr uint32_t kMostChainSteps = 32;
+constexpr uint32_t kMaxChainInputs = 6;
+constexpr uint32_t kMaxChainOutputs = 2;
+constexpr uint32_t kMaxChainSteps = 32;
 
 // What a step makes of the current value and an operand. The numbers are those of chain_functions.glsl.
 enum class StepKind : uint8_t {
@@ -45,12 +45,12 @@ struct ElementStep {
 
 // What an operator does to each element, beginning with that of its input 0. Empty if it is not element-wise, or not of
 // types and functions that the kernel has.
-std::vector<ElementStep> elementSteps(const OpView& view);
+std::vector<ElementStep> elementSteps(const Operation& op);
 
 // The same of a family's operators; empty for others.
-std::vector<ElementStep> elementwiseSteps(const OpView& view);
-std::vector<ElementStep> castSteps(const OpView& view);
-std::vector<ElementStep> quantizationSteps(const OpView& view);
+std::vector<ElementStep> elementwiseSteps(const Operation& op);
+std::vector<ElementStep> castSteps(const Operation& op);
+std::vector<ElementStep> quantizationSteps(const Operation& op);
 
 // A number of a type of at most 32 bits as the kernel holds it: FLOAT16 as FLOAT32, integers extended.
 uint32_t chainNumber(DataType type, const std::byte* bytes);
@@ -86,12 +86,12 @@ struct Chain {
 // values at a time, than the kernel has.
 std::optional<Chain> makeChain(std::span<const ChainOperator> operators);
 
-// The chain as an operator: its inputs and outputs are squeezed tensors of the same sizes. `chain` outlives it.
-OpView chainView(const Chain& chain, std::vector<Tensor> inputs, std::vector<std::string> inputNames,
-                 std::vector<Tensor> outputs, std::vector<std::string> outputNames);
+// The chain as an operation: its inputs and outputs are squeezed tensors of the same sizes.
+Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<std::string> inputNames,
+                         std::vector<Tensor> outputs, std::vector<std::string> outputNames);
 
 // Loads and stores of a chain for which each element's place is computed.
-uint32_t indexedAccesses(const OpView& chain);
+uint32_t indexedAccesses(const Operation& chain);
 
 // Whether an element-wise operator on squeezed tensors reads across what it writes in a row.
 bool readsAcross(std::span<const Tensor> inputs, const Tensor& output);

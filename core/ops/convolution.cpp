@@ -4,7 +4,7 @@
 #include <span>
 
 #include "core/checked.h"
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
 #include "core/ops/families.h"
@@ -17,9 +17,9 @@ namespace {
 
 // Batches and channels. The page gives the spatial sizes of the output by formulas; DirectML takes any, and so elements
 // of the window that lie outside of the padded input count as 0.
-Status checkChannels(const OpView& view, const Tensor& filter, uint64_t groups, bool backward) {
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+Status checkChannels(const Operation& op, const Tensor& filter, uint64_t groups, bool backward) {
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   if (groups == 0) return invalid("GroupCount has value (0), expected at least 1.");
   const uint64_t channels = x.sizes[1];
   const uint64_t filters = y.sizes[1];
@@ -27,35 +27,33 @@ Status checkChannels(const OpView& view, const Tensor& filter, uint64_t groups, 
     if (divided % groups != 0)
       return invalid(cat("GroupCount has value (", groups, "), expected a divisor of ", divided, ", the channels of ",
                          divided == channels ? "InputTensor." : "OutputTensor."));
-  if (auto error = checkSize("OutputTensor", y, 0, x.sizes[0])) return error;
-  if (auto error = checkSize("FilterTensor", filter, 0, backward ? channels : filters)) return error;
+  TRY(checkSize("OutputTensor", y, 0, x.sizes[0]));
+  TRY(checkSize("FilterTensor", filter, 0, backward ? channels : filters));
   return checkSize("FilterTensor", filter, 1, (backward ? filters : channels) / groups);
 }
 
 // A tensor of one element for each channel, or of a single one where that is an alternative.
-Status checkPerChannel(const OpView& view, size_t input, uint32_t channels, bool orOne) {
-  const Tensor& tensor = view.input(input);
+Status checkPerChannel(const Operation& op, size_t input, uint32_t channels, bool orOne) {
+  const Tensor& tensor = op.input(input);
   if (!tensor.present() || (orOne && tensor.elements == 1)) return {};
-  for (uint32_t d = 0; d < tensor.rank; ++d)
-    if (auto error = checkSize(view.inputName(input), tensor, d, d == 1 ? channels : 1)) return error;
+  for (uint32_t d = 0; d < tensor.rank; ++d) TRY(checkSize(op.inputName(input), tensor, d, d == 1 ? channels : 1));
   return {};
 }
 
-Status checkConvolution(const OpView& view) {
-  const auto& desc = view.as<DML_CONVOLUTION_OPERATOR_DESC>();
+Status checkConvolution(const Operation& op) {
+  const auto& desc = op.as<DML_CONVOLUTION_OPERATOR_DESC>();
   const bool backward = desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD;
-  const Tensor& y = view.output();
-  if (auto error = checkChannels(view, view.input(1), desc.GroupCount, backward)) return error;
+  const Tensor& y = op.output();
+  TRY(checkChannels(op, op.input(1), desc.GroupCount, backward));
   if (desc.DimensionCount + uint64_t{2} != y.rank)
     return invalid(cat("DimensionCount has value (", desc.DimensionCount, "), expected ", y.rank - 2,
                        ", the dimensions of InputTensor after the first two."));
-  if (auto error = checkPerChannel(view, 2, y.sizes[1], false)) return error;
+  TRY(checkPerChannel(op, 2, y.sizes[1], false));
   for (uint32_t d = 0; d < desc.DimensionCount; ++d) {
     if (backward && desc.Strides[d] == 0)
       return invalid(
           cat("Strides[", d, "] has value (0), expected at least 1 for DML_CONVOLUTION_DIRECTION_BACKWARD."));
-    if (auto error = checkAtMost(cat("OutputPadding[", d, "]"), desc.OutputPadding[d], y.sizes[d + 2] - 1))
-      return error;
+    TRY(checkAtMost(cat("OutputPadding[", d, "]"), desc.OutputPadding[d], y.sizes[d + 2] - 1));
   }
   return {};
 }
@@ -72,28 +70,26 @@ Status checkTrailingOnes(std::string_view name, const Tensor& tensor, UINT spati
   return {};
 }
 
-Status checkIntegerConvolution(const OpView& view, size_t filter, UINT spatialCount, UINT groups) {
-  if (auto error = checkChannels(view, view.input(filter), groups, false)) return error;
-  if (auto error = checkTrailingOnes("InputTensor", view.input(0), spatialCount)) return error;
-  if (auto error = checkTrailingOnes("FilterTensor", view.input(filter), spatialCount)) return error;
-  return checkTrailingOnes("OutputTensor", view.output(), spatialCount);
+Status checkIntegerConvolution(const Operation& op, size_t filter, UINT spatialCount, UINT groups) {
+  TRY(checkChannels(op, op.input(filter), groups, false));
+  TRY(checkTrailingOnes("InputTensor", op.input(0), spatialCount));
+  TRY(checkTrailingOnes("FilterTensor", op.input(filter), spatialCount));
+  return checkTrailingOnes("OutputTensor", op.output(), spatialCount);
 }
 
-Status checkConvolutionInteger(const OpView& view) {
-  const auto& desc = view.as<DML_CONVOLUTION_INTEGER_OPERATOR_DESC>();
-  if (auto error = checkIntegerConvolution(view, 2, desc.DimensionCount, desc.GroupCount)) return error;
-  if (view.input(1).present())
-    if (auto error = checkOneElement(view.inputName(1), view.input(1))) return error;
-  return checkPerChannel(view, 3, view.output().sizes[1], true);
+Status checkConvolutionInteger(const Operation& op) {
+  const auto& desc = op.as<DML_CONVOLUTION_INTEGER_OPERATOR_DESC>();
+  TRY(checkIntegerConvolution(op, 2, desc.DimensionCount, desc.GroupCount));
+  if (op.input(1).present()) TRY(checkOneElement(op.inputName(1), op.input(1)));
+  return checkPerChannel(op, 3, op.output().sizes[1], true);
 }
 
-Status checkQuantizedLinearConvolution(const OpView& view) {
-  const auto& desc = view.as<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC>();
-  if (auto error = checkIntegerConvolution(view, 3, desc.DimensionCount, desc.GroupCount)) return error;
-  for (const size_t i : {size_t{1}, size_t{7}})
-    if (auto error = checkOneElement(view.inputName(i), view.input(i))) return error;
-  if (auto error = checkPerChannel(view, 4, view.output().sizes[1], true)) return error;
-  return checkPerChannel(view, 6, view.output().sizes[1], false);
+Status checkQuantizedLinearConvolution(const Operation& op) {
+  const auto& desc = op.as<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC>();
+  TRY(checkIntegerConvolution(op, 3, desc.DimensionCount, desc.GroupCount));
+  for (const size_t i : {size_t{1}, size_t{7}}) TRY(checkOneElement(op.inputName(i), op.input(i)));
+  TRY(checkPerChannel(op, 4, op.output().sizes[1], true));
+  return checkPerChannel(op, 6, op.output().sizes[1], false);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -109,13 +105,7 @@ struct Convolution {
   uint32_t groups;
 };
 
-constexpr uint32_t kMostSpatial = 3;
-
-// One spatial dimension. Places that no window reaches and elements of the window that reach nothing are left out of
-// `outputs` and `window`, so that what is left is computed without overflow.
-struct SpatialDimension {
-  uint32_t outputs, window, input, stride, dilation, padding;
-};
+constexpr uint32_t kMaxSpatial = std::tuple_size_v<decltype(ConvolutionWindow::dimensions)>;
 
 // a * b + c, or the largest number if that is less.
 uint64_t saturatingSum(uint64_t a, uint64_t b, uint64_t c) {
@@ -128,7 +118,7 @@ uint64_t saturatingSum(uint64_t a, uint64_t b, uint64_t c) {
 uint32_t leastOf(uint64_t a, uint64_t b) { return static_cast<uint32_t>(std::min(a, b)); }
 
 // False if offsets do not fit into 32 bits.
-bool leaveOutUnreached(SpatialDimension& s, bool backward) {
+bool leaveOutUnreached(ConvolutionWindow::Dimension& s, bool backward) {
   constexpr uint64_t kLimit = uint64_t{1} << 32;
   if (!backward) {
     const uint64_t reached = uint64_t{s.padding} + s.input;
@@ -148,97 +138,107 @@ bool leaveOutUnreached(SpatialDimension& s, bool backward) {
 uint32_t sizeAt(const Tensor& tensor, uint32_t d) { return d < tensor.rank ? tensor.sizes[d] : 1; }
 uint32_t strideAt(const Tensor& tensor, uint32_t d) { return sizeAt(tensor, d) > 1 ? tensor.strides[d] : 0; }
 
-// Makes the product that a convolution is: filters by windows of the input, for each group.
-Status makeProduct(const PlanBuilder& builder, const Convolution& convolution, Product& product,
-                   ConvolutionWindow& window) {
-  const OpView& view = builder.view();
-  const Tensor& x = view.input(0);
-  const Tensor& filter = view.input(convolution.filter);
-  const Tensor& y = view.output();
-  const bool backward = convolution.backward;
-  const uint32_t groups = convolution.groups;
-  const uint32_t filters = y.sizes[1] / groups;
-  const uint32_t channels = x.sizes[1] / groups;
-  // Strides of the filter by the channel of the output and of the input.
-  const uint32_t filterStride = strideAt(filter, backward ? 1 : 0);
-  const uint32_t channelStride = strideAt(filter, backward ? 0 : 1);
+// The spatial dimension `i`, counted from the innermost. Those that the convolution does not have come last: they have
+// one element.
+Result<ConvolutionWindow::Dimension> windowDimension(const Operation& op, const Convolution& convolution, uint32_t i) {
+  const Tensor& x = op.input(0);
+  const Tensor& filter = op.input(convolution.filter);
+  const Tensor& y = op.output();
+  const auto spatial = std::min(kMaxSpatial, static_cast<uint32_t>(convolution.strides.size()));
+  const bool given = i < spatial;
+  const uint32_t d = given ? spatial - 1 - i : i;
+  ConvolutionWindow::Dimension s;
+  s.size = sizeAt(y, d + 2);
+  s.elements = sizeAt(filter, d + 2);
+  s.input = sizeAt(x, d + 2);
+  s.results = s.size;
+  if (given) {
+    s.stride = convolution.strides[d];
+    s.dilation = convolution.dilations[d];
+    s.padding = convolution.startPadding[d];
+    // Zeros behind the result of the convolution, its bias included.
+    if (!convolution.outputPadding.empty()) s.results -= convolution.outputPadding[d];
+  }
+  s.outputs = s.results;
+  s.window = s.elements;
+  if (!leaveOutUnreached(s, convolution.backward))
+    return Error{ErrorCode::Unsupported,
+                 cat(op.schema().name, " has windows of dimension ", d, " that reach farther than 32 bits can say.")};
+  s.inputStride = strideAt(x, d + 2);
+  s.filterStride = convolution.flipped ? 0 - strideAt(filter, d + 2) : strideAt(filter, d + 2);
+  s.outputStride = strideAt(y, d + 2);
+  return s;
+}
 
+Result<ConvolutionWindow> windowOf(const Operation& op, const Convolution& convolution) {
+  const Tensor& x = op.input(0);
+  const Tensor& filter = op.input(convolution.filter);
+  const Tensor& y = op.output();
+  ConvolutionWindow window;
+  window.backward = convolution.backward;
+  for (uint32_t i = 0; i < kMaxSpatial; ++i) {
+    auto dimension = windowDimension(op, convolution, i);
+    if (!dimension) return dimension.error();
+    constexpr uint32_t kFar = 1u << 30;
+    window.distant = window.distant || dimension->padding > kFar || dimension->size > kFar;
+    window.taps *= dimension->window;
+    window.dimensions[i] = *dimension;
+  }
+  const bool hasBias = convolution.bias && op.input(*convolution.bias).present();
+  window.strides = {.filter = strideAt(filter, convolution.backward ? 1 : 0),
+                    .filterChannel = strideAt(filter, convolution.backward ? 0 : 1),
+                    .inputChannel = strideAt(x, 1),
+                    .inputBatch = strideAt(x, 0),
+                    .bias = hasBias ? strideAt(op.input(*convolution.bias), 1) : 0,
+                    .outputChannel = strideAt(y, 1),
+                    .outputBatch = strideAt(y, 0)};
+  return window;
+}
+
+// Whether a filter's elements lie side by side in the order of the depth.
+bool isPacked(const ConvolutionWindow& window, uint32_t channels) {
+  uint32_t taps = 1;
+  for (const ConvolutionWindow::Dimension& dimension : window.dimensions) {
+    if (dimension.window != 1 && dimension.filterStride != taps) return false;
+    taps *= dimension.window;
+  }
+  return channels == 1 || window.strides.filterChannel == taps;
+}
+
+// The product that a convolution is: filters by windows of the input, for each group.
+Product productOf(const PlanBuilder& builder, const Convolution& convolution, const ConvolutionWindow& window) {
+  const Operation& op = builder.view();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  const ConvolutionWindow::Strides& strides = window.strides;
+  const uint32_t filters = y.sizes[1] / convolution.groups;
+  const uint32_t channels = x.sizes[1] / convolution.groups;
+  Product product;
   product.type = y.type;
   product.rows = filters;
   product.columns = y.sizes[0];
-  product.depth = channels;
-  window.backward = backward;
-  uint32_t flippedBase = 0;
-  bool empty = false;
-  // Whether a filter's elements lie side by side in the order of the depth, and how many do so far.
-  bool packed = true;
-  uint32_t taps = 1;
-  std::vector<uint32_t>& words = window.dimensions;
-  const auto spatial = std::min(kMostSpatial, static_cast<uint32_t>(convolution.strides.size()));
-  // The innermost dimension first, those of one element that the convolution does not have last.
-  for (uint32_t i = 0; i < kMostSpatial; ++i) {
-    const bool given = i < spatial;
-    const uint32_t d = given ? spatial - 1 - i : i;
-    SpatialDimension s{sizeAt(y, d + 2), sizeAt(filter, d + 2), sizeAt(x, d + 2), 1, 1, 0};
-    const uint32_t size = s.outputs;
-    const uint32_t windowSize = s.window;
-    if (given) {
-      s.stride = convolution.strides[d];
-      s.dilation = convolution.dilations[d];
-      s.padding = convolution.startPadding[d];
-      // Zeros behind the result of the convolution, its bias included.
-      if (!convolution.outputPadding.empty()) s.outputs -= convolution.outputPadding[d];
-    }
-    const uint32_t results = s.outputs;
-    constexpr uint32_t kFar = 1u << 30;
-    window.distant = window.distant || s.padding > kFar || size > kFar;
-    if (i == 0) {
-      window.places = size;
-      window.line = s.window;
-      window.stride = s.stride;
-      window.dilation = s.dilation;
-    }
-    if (!leaveOutUnreached(s, backward))
-      return Error{ErrorCode::Unsupported, cat(view.schema().name, " has windows of dimension ", d,
-                                               " that reach farther than 32 bits can say.")};
-    empty = empty || s.window == 0;
-    uint32_t tapStride = strideAt(filter, d + 2);
-    if (convolution.flipped) {
-      flippedBase += (windowSize - 1) * tapStride;
-      tapStride = 0 - tapStride;
-    }
-    packed = packed && (s.window == 1 || tapStride == taps);
-    taps *= s.window;
-    product.columns *= size;
-    product.depth *= s.window;
-    appendDivisor(words, size);
-    appendDivisor(words, s.window);
-    words.insert(words.end(), {s.input, s.stride, s.dilation, s.padding});
-    appendDivisor(words, s.outputs, s.stride);
-    words.insert(words.end(), {strideAt(x, d + 2), tapStride, strideAt(y, d + 2), results});
+  product.depth = channels * window.taps;
+  for (const ConvolutionWindow::Dimension& dimension : window.dimensions) {
+    product.columns *= dimension.size;
+    // Turned around, a window begins at its end.
+    if (convolution.flipped) product.matrices.base[0] -= (dimension.elements - 1) * dimension.filterStride;
   }
   // Further dimensions have one element, and so they are all padding or none.
-  for (size_t d = kMostSpatial; d < convolution.strides.size(); ++d) empty = empty || convolution.startPadding[d] != 0;
-  if (empty) product.depth = 0;
-  window.taps = taps;
-  product.a = {filterStride, packed && (channels == 1 || channelStride == taps) ? 1u : 0u};
+  for (size_t d = kMaxSpatial; d < convolution.strides.size(); ++d)
+    if (convolution.startPadding[d] != 0) product.depth = 0;
+  product.a = {strides.filter, isPacked(window, channels) ? 1u : 0u};
 
-  const bool hasBias = convolution.bias && view.input(*convolution.bias).present();
-  const uint32_t biasStride = hasBias ? strideAt(view.input(*convolution.bias), 1) : 0;
-  window.strides = {filterStride,   channelStride, strideAt(x, 1), strideAt(x, 0), biasStride, 0,
-                    strideAt(y, 1), strideAt(y, 0)};
-  product.matrices.base[0] = flippedBase;
-  const uint32_t filtersOfGroup = backward ? channels * channelStride : filters * filterStride;
-  product.matrices.addDimension(
-      groups, {filtersOfGroup, channels * strideAt(x, 1), filters * biasStride, filters * strideAt(y, 1)});
+  const uint32_t filtersOfGroup = convolution.backward ? channels * strides.filterChannel : filters * strides.filter;
+  product.matrices.addDimension(convolution.groups, {filtersOfGroup, channels * strides.inputChannel,
+                                                     filters * strides.bias, filters * strides.outputChannel});
   product.matrices.coalesce();
-  product.hasC = hasBias;
+  product.hasC = convolution.bias && op.input(*convolution.bias).present();
   product.from[0] = builder.input(convolution.filter);
   product.from[1] = builder.input(0);
   product.bytes[1] = x.ownedByDml ? 0 : x.totalBytes;
-  product.from[2] = builder.input(hasBias ? *convolution.bias : 0);
+  product.from[2] = builder.input(product.hasC ? *convolution.bias : 0);
   product.to = builder.output();
-  return {};
+  return product;
 }
 
 // Copies the filters at initialization, if DML owns them, so that a filter's elements lie side by side in the order of
@@ -256,15 +256,13 @@ Status packOwnedFilters(PlanBuilder& builder, const Convolution& convolution, Pr
   walk.base[0] = product.matrices.base[0];
   walk.addDimension(groups, {product.matrices.strides[0][0], product.rows * product.depth});
   walk.addDimension(product.rows, {product.a.row, product.depth});
-  walk.addDimension(channels, {window.strides[1], window.taps});
+  walk.addDimension(channels, {window.strides.filterChannel, window.taps});
   uint32_t packed = window.taps;
-  for (uint32_t i = kMostSpatial; i-- > 0;) {
-    uint32_t* const words = window.dimensions.data() + i * ConvolutionWindow::kWords;
-    const uint32_t size = words[ConvolutionWindow::kWindowSize];
-    uint32_t& stride = words[ConvolutionWindow::kFilterStride];
-    packed /= size;
-    walk.addDimension(size, {stride, packed});
-    stride = packed;
+  for (uint32_t i = kMaxSpatial; i-- > 0;) {
+    ConvolutionWindow::Dimension& dimension = window.dimensions[i];
+    packed /= dimension.window;
+    walk.addDimension(dimension.window, {dimension.filterStride, packed});
+    dimension.filterStride = packed;
   }
   const auto range = builder.prepare(
       convolution.filter, elements * byteWidth(filter.type),
@@ -274,17 +272,17 @@ Status packOwnedFilters(PlanBuilder& builder, const Convolution& convolution, Pr
   product.a = {product.depth, 1};
   product.matrices.base[0] = 0;
   product.matrices.strides[0][0] = product.rows * product.depth;
-  window.strides[0] = product.depth;
-  window.strides[1] = window.taps;
+  window.strides.filter = product.depth;
+  window.strides.filterChannel = window.taps;
   return {};
 }
 
 // A window of one element at every place is a product of matrices as they lie, if all places lie evenly.
-std::optional<Product> pointwiseProduct(const OpView& view, const Convolution& convolution, const Product& product,
+std::optional<Product> pointwiseProduct(const Operation& op, const Convolution& convolution, const Product& product,
                                         const ConvolutionWindow& window) {
-  const Tensor& x = view.input(0);
-  const Tensor& filter = view.input(convolution.filter);
-  const Tensor& y = view.output();
+  const Tensor& x = op.input(0);
+  const Tensor& filter = op.input(convolution.filter);
+  const Tensor& y = op.output();
   Walk places;
   for (uint32_t d = 0; d < convolution.strides.size(); ++d) {
     if (x.sizes[d + 2] != y.sizes[d + 2] || filter.sizes[d + 2] != 1) return std::nullopt;
@@ -294,32 +292,32 @@ std::optional<Product> pointwiseProduct(const OpView& view, const Convolution& c
   }
   places.coalesce();
   if (places.rank > 1) return std::nullopt;
-  const std::vector<uint32_t>& s = window.strides;
+  const ConvolutionWindow::Strides& strides = window.strides;
   Product pointwise = product;
   pointwise.columns = static_cast<uint32_t>(places.count());
-  pointwise.a = {s[0], s[1]};
-  pointwise.b = {s[2], places.strides[0][0]};
-  pointwise.c = {s[4], 0};
-  pointwise.y = {s[6], places.strides[0][1]};
-  pointwise.matrices.addDimension(x.sizes[0], {0, s[3], 0, s[7]});
+  pointwise.a = {strides.filter, strides.filterChannel};
+  pointwise.b = {strides.inputChannel, places.strides[0][0]};
+  pointwise.c = {strides.bias, 0};
+  pointwise.y = {strides.outputChannel, places.strides[0][1]};
+  pointwise.matrices.addDimension(x.sizes[0], {0, strides.inputBatch, 0, strides.outputBatch});
   pointwise.matrices.coalesce();
   return pointwise;
 }
 
 // Backward windows that lie side by side meet no element twice: each of their elements is a product of matrices for
 // each line of the input.
-std::optional<Product> spreadProduct(const OpView& view, const Convolution& convolution, const Product& product,
+std::optional<Product> spreadProduct(const Operation& op, const Convolution& convolution, const Product& product,
                                      const ConvolutionWindow& window) {
-  const Tensor& x = view.input(0);
-  const Tensor& filter = view.input(convolution.filter);
-  const Tensor& y = view.output();
+  const Tensor& x = op.input(0);
+  const Tensor& filter = op.input(convolution.filter);
+  const Tensor& y = op.output();
   if (!convolution.backward || product.depth == 0) return std::nullopt;
-  const std::vector<uint32_t>& s = window.strides;
+  const ConvolutionWindow::Strides& strides = window.strides;
   Product spread = product;
   spread.depth = product.depth / window.taps;
-  spread.a = {s[0], s[1]};
-  spread.c = {s[4], 0};
-  spread.matrices.addDimension(x.sizes[0], {0, s[3], 0, s[7]});
+  spread.a = {strides.filter, strides.filterChannel};
+  spread.c = {strides.bias, 0};
+  spread.matrices.addDimension(x.sizes[0], {0, strides.inputBatch, 0, strides.outputBatch});
   const auto innermost = static_cast<uint32_t>(convolution.strides.size() - 1);
   for (uint32_t d = 0; d <= innermost; ++d) {
     const uint32_t stride = convolution.strides[d];
@@ -331,8 +329,8 @@ std::optional<Product> spreadProduct(const OpView& view, const Convolution& conv
       spread.matrices.addDimension(x.sizes[d + 2], {0, x.strides[d + 2], 0, ofPlaces});
     } else {
       spread.columns = x.sizes[d + 2];
-      spread.b = {s[2], x.strides[d + 2]};
-      spread.y = {s[6], ofPlaces};
+      spread.b = {strides.inputChannel, x.strides[d + 2]};
+      spread.y = {strides.outputChannel, ofPlaces};
     }
     const uint32_t ofTaps = convolution.flipped ? 0 - filter.strides[d + 2] : filter.strides[d + 2];
     spread.matrices.addDimension(stride, {ofTaps, 0, 0, y.strides[d + 2]});
@@ -343,9 +341,9 @@ std::optional<Product> spreadProduct(const OpView& view, const Convolution& conv
   return spread;
 }
 
-Result<Plan> planConvolution(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_CONVOLUTION_OPERATOR_DESC>();
+Result<Plan> planConvolution(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_CONVOLUTION_OPERATOR_DESC>();
   const size_t count = desc.DimensionCount;
   const Convolution convolution{.filter = 1,
                                 .bias = 2,
@@ -356,21 +354,19 @@ Result<Plan> planConvolution(const OpView& view, const Caps& caps) {
                                 .startPadding = {desc.StartPadding, count},
                                 .outputPadding = {desc.OutputPadding, count},
                                 .groups = desc.GroupCount};
-  Product product;
-  ConvolutionWindow window;
-  if (auto error = makeProduct(builder, convolution, product, window)) return *error;
-  const FloatFinish finish{.activation = view.activation()};
-  auto pointwise = pointwiseProduct(view, convolution, product, window);
-  if (!pointwise) pointwise = spreadProduct(view, convolution, product, window);
+  auto window = windowOf(op, convolution);
+  if (!window) return window.error();
+  Product product = productOf(builder, convolution, *window);
+  const FloatFinish finish{.activation = op.activation()};
+  auto pointwise = pointwiseProduct(op, convolution, product, *window);
+  if (!pointwise) pointwise = spreadProduct(op, convolution, product, *window);
   if (!pointwise) {
     const auto added = addWinograd(builder, finish);
     if (!added) return added.error();
     if (*added) return builder.finish();
-    if (auto error = packOwnedFilters(builder, convolution, product, window)) return *error;
+    TRY(packOwnedFilters(builder, convolution, product, *window));
   }
-  if (auto error =
-          pointwise ? addFloatProduct(builder, *pointwise, finish) : addFloatProduct(builder, product, finish, &window))
-    return *error;
+  TRY(pointwise ? addFloatProduct(builder, *pointwise, finish) : addFloatProduct(builder, product, finish, &*window));
   return builder.finish();
 }
 
@@ -382,10 +378,10 @@ Quantization::Parameter parameterOf(const PlanBuilder& builder, size_t input) {
 }
 
 template <class Desc>
-Result<Plan> planIntegers(const OpView& view, const Caps& caps, size_t filter, std::optional<size_t> bias,
+Result<Plan> planIntegers(const Operation& op, const Target& target, size_t filter, std::optional<size_t> bias,
                           Quantization (*quantizationOf)(const PlanBuilder&)) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<Desc>();
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<Desc>();
   const size_t count = desc.DimensionCount;
   const Convolution convolution{.filter = filter,
                                 .bias = bias,
@@ -393,19 +389,19 @@ Result<Plan> planIntegers(const OpView& view, const Caps& caps, size_t filter, s
                                 .dilations = {desc.Dilations, count},
                                 .startPadding = {desc.StartPadding, count},
                                 .groups = desc.GroupCount};
-  Product product;
-  ConvolutionWindow window;
-  if (auto error = makeProduct(builder, convolution, product, window)) return *error;
-  if (auto error = packOwnedFilters(builder, convolution, product, window)) return *error;
+  auto window = windowOf(op, convolution);
+  if (!window) return window.error();
+  Product product = productOf(builder, convolution, *window);
+  TRY(packOwnedFilters(builder, convolution, product, *window));
   Quantization quantization = quantizationOf(builder);
-  quantization.a = view.input(filter).type;
-  quantization.b = view.input(0).type;
-  if (auto error = addIntegerProduct(builder, product, quantization, &window)) return *error;
+  quantization.a = op.input(filter).type;
+  quantization.b = op.input(0).type;
+  TRY(addIntegerProduct(builder, product, quantization, &*window));
   return builder.finish();
 }
 
-Result<Plan> planConvolutionInteger(const OpView& view, const Caps& caps) {
-  return planIntegers<DML_CONVOLUTION_INTEGER_OPERATOR_DESC>(view, caps, 2, std::nullopt,
+Result<Plan> planConvolutionInteger(const Operation& op, const Target& target) {
+  return planIntegers<DML_CONVOLUTION_INTEGER_OPERATOR_DESC>(op, target, 2, std::nullopt,
                                                              [](const PlanBuilder& builder) {
                                                                Quantization quantization;
                                                                quantization.zeroB = parameterOf(builder, 1);
@@ -414,8 +410,8 @@ Result<Plan> planConvolutionInteger(const OpView& view, const Caps& caps) {
                                                              });
 }
 
-Result<Plan> planQuantizedLinearConvolution(const OpView& view, const Caps& caps) {
-  return planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC>(view, caps, 3, 6, [](const PlanBuilder& builder) {
+Result<Plan> planQuantizedLinearConvolution(const Operation& op, const Target& target) {
+  return planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC>(op, target, 3, 6, [](const PlanBuilder& builder) {
     Quantization quantization;
     quantization.scaleB = parameterOf(builder, 1);
     quantization.zeroB = parameterOf(builder, 2);
@@ -498,12 +494,13 @@ constexpr TensorRule kQuantizedLinearConvolutionRules[] = {
     {kConvolutionIntegerTypes, sameType(8)}};
 
 constexpr OpSchema kConvolutionSchemas[] = {
-    DIMPLE_ROW(CONVOLUTION, kConvolutionFields, kConvolutionRules, false, false, checkConvolution, planConvolution,
-               kAlsoFusedByConvolution),
-    DIMPLE_ROW(CONVOLUTION_INTEGER, kConvolutionIntegerFields, kConvolutionIntegerRules, false, false,
-               checkConvolutionInteger, planConvolutionInteger),
-    DIMPLE_ROW(QUANTIZED_LINEAR_CONVOLUTION, kQuantizedLinearConvolutionFields, kQuantizedLinearConvolutionRules, false,
-               false, checkQuantizedLinearConvolution, planQuantizedLinearConvolution),
+    DIMPLE_ROW(CONVOLUTION, kConvolutionFields, .rules = kConvolutionRules, .check = checkConvolution,
+               .plan = planConvolution, .alsoFuses = kAlsoFusedByConvolution),
+    DIMPLE_ROW(CONVOLUTION_INTEGER, kConvolutionIntegerFields, .rules = kConvolutionIntegerRules,
+               .check = checkConvolutionInteger, .plan = planConvolutionInteger),
+    DIMPLE_ROW(QUANTIZED_LINEAR_CONVOLUTION, kQuantizedLinearConvolutionFields,
+               .rules = kQuantizedLinearConvolutionRules, .check = checkQuantizedLinearConvolution,
+               .plan = planQuantizedLinearConvolution),
 };
 
 }  // namespace

@@ -6,8 +6,14 @@
 #include <optional>
 
 #include "core/checked.h"
-#include "core/element_text.h"
+#include "core/ops/elementwise.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
+#include "kernels/interfaces/copy.h"
+#include "kernels/interfaces/copy_packed.h"
+#include "kernels/interfaces/fill.h"
+#include "kernels/interfaces/fill_packed.h"
+#include "kernels/interfaces/transpose.h"
 
 namespace dimple {
 namespace {
@@ -44,10 +50,15 @@ Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, T
     others.addDimension(walk.sizes[d], walk.strides[d]);
     groups *= walk.sizes[d];
   }
-  return builder.add(sizedKernel("transpose", type, builder.caps()), groups,
-                     {others.rank, walk.sizes[dense.from], walk.strides[dense.from][kTo], walk.sizes[dense.to],
-                      walk.strides[dense.to][kFrom]},
-                     ranges, builder.parameters(others));
+  return builder.add(kernels::Transpose{.type = sizedElement(type, builder.target()),
+                                        .push = {.rank = others.rank,
+                                                 .denseFrom = walk.sizes[dense.from],
+                                                 .strideTo = walk.strides[dense.from][kTo],
+                                                 .denseTo = walk.sizes[dense.to],
+                                                 .strideFrom = walk.strides[dense.to][kFrom]},
+                                        .x = ranges[kFrom],
+                                        .y = ranges[kTo]},
+                     groups, builder.parameters(others));
 }
 
 }  // namespace
@@ -60,17 +71,22 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
     const uint64_t count = part.count();
     if (part.isPacked(kBoth)) {
       const uint64_t bytes = count * byteWidth(type);
-      return builder.addItems("copy_packed", divideUp(bytes, 16), {static_cast<uint32_t>(bytes)}, ranges, 0);
+      return builder.addItems(
+          kernels::CopyPacked{.push = {.bytes = static_cast<uint32_t>(bytes)}, .x = ranges[kFrom], .y = ranges[kTo]},
+          divideUp(bytes, 16), 0);
     }
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
-    return builder.addItems(sizedKernel("copy", type, builder.caps()), count, {static_cast<uint32_t>(count), part.rank},
-                            ranges, builder.parameters(part));
+    return builder.addItems(kernels::Copy{.type = sizedElement(type, builder.target()),
+                                          .push = {.count = static_cast<uint32_t>(count), .rank = part.rank},
+                                          .x = ranges[kFrom],
+                                          .y = ranges[kTo]},
+                            count, builder.parameters(part));
   });
 }
 
-MovedPart wholePart(const OpView& view) {
-  const Tensor* operands[] = {&view.input(0), &view.output()};
-  return {0, 0, makeWalk(view.output().sizeSpan(), operands)};
+MovedPart wholePart(const Operation& op) {
+  const Tensor* operands[] = {&op.input(0), &op.output()};
+  return {0, 0, makeWalk(op.output().sizeSpan(), operands)};
 }
 
 FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value) {
@@ -100,36 +116,32 @@ FillPattern fillPattern(DataType type, float value) {
   return fillPattern(type, scalar);
 }
 
-Status addFill(PlanBuilder& builder, DataType type, Walk walk, const FillPattern& pattern, const BufferRange& to) {
-  walk.sortBy(0);
-  walk.coalesce();
+Status addFill(PlanBuilder& builder, DataType type, const Walk& walk, const FillPattern& pattern,
+               const BufferRange& to) {
   const WalkOperand operands[] = {{to, bitWidth(type)}};
-  return builder.addWindows(walk, operands, [&](const Walk& part, const std::vector<BufferRange>& ranges) {
-    const uint64_t count = part.count();
-    if (part.isPacked(1u << 0)) {
-      const uint64_t bytes = count * byteWidth(type);
-      return builder.addItems("fill_packed", divideUp(bytes, 16),
-                              {static_cast<uint32_t>(bytes), pattern[0], pattern[1]}, ranges, 0);
-    }
-    return builder.addItems(sizedKernel("fill", type, builder.caps()), count,
-                            {static_cast<uint32_t>(count), part.rank, pattern[0], pattern[1]}, ranges,
-                            builder.parameters(part));
+  return addElements(builder, walk, operands, vectorElements(type), [&](const ElementPart& part) -> KernelCall {
+    if (part.packed)
+      return kernels::FillPacked{.push = {.bytes = part.count * byteWidth(type), .low = pattern[0], .high = pattern[1]},
+                                 .y = part.buffers[0]};
+    return kernels::Fill{.type = sizedElement(type, builder.target()),
+                         .push = {.count = part.count, .rank = part.rank, .low = pattern[0], .high = pattern[1]},
+                         .y = part.buffers[0]};
   });
 }
 
 Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, const BufferRange& to,
-                   const Caps& caps) {
+                   const Target& target) {
   // In parts that the device binds at once, each a multiple of the alignment.
-  const uint64_t most = caps.maxBufferRange / DML_PERSISTENT_BUFFER_ALIGNMENT * DML_PERSISTENT_BUFFER_ALIGNMENT;
+  const uint64_t most = target.caps.maxBufferRange / DML_PERSISTENT_BUFFER_ALIGNMENT * DML_PERSISTENT_BUFFER_ALIGNMENT;
   for (uint64_t at = 0; at < from.bytes; at += most) {
     const uint64_t part = std::min(from.bytes - at, most);
     const uint64_t groups = divideUp(divideUp(part, 16), kGroupSize);
-    const auto folded = foldGroups(groups, caps);
+    const auto folded = foldGroups(groups, target.caps);
     if (!folded)
       return Error{ErrorCode::Unsupported,
                    cat("A tensor of ", from.bytes, " bytes is too large for this device to copy.")};
     Dispatch copy;
-    copy.kernel = "copy_packed";
+    copy.kernel = {kernels::CopyPacked::kFamily};
     copy.groups = *folded;
     copy.groupSize = kGroupSize;
     const auto head = gridWords(*folded, 0, groups);
@@ -142,7 +154,7 @@ Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, c
   return {};
 }
 
-Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Caps& caps) {
+Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Target& target) {
   const uint64_t bytes = tensor.spannedBytes();
   const uint64_t offset = plan.persistentBytes;
   plan.persistentBytes = alignUp(offset + bytes, DML_PERSISTENT_BUFFER_ALIGNMENT);
@@ -155,7 +167,7 @@ Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Ca
       }
 
   return addWordCopy(plan.initialization, {SlotKind::Input, inputIndex, 0, bytes, false},
-                     {SlotKind::Persistent, 0, offset, bytes, true}, caps);
+                     {SlotKind::Persistent, 0, offset, bytes, true}, target);
 }
 
 }  // namespace dimple

@@ -1,7 +1,7 @@
 // Copies between buffers and fills of them: the base of every operator that moves elements without changing them.
 #pragma once
 
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
 
 namespace dimple {
 
@@ -11,16 +11,14 @@ namespace dimple {
 Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to);
 
 // All elements of the only input, each to the same coordinates of the only output.
-MovedPart wholePart(const OpView& view);
+MovedPart wholePart(const Operation& op);
 
 // The plan of an operator that moves its parts.
-template <std::vector<MovedPart> (*parts)(const OpView&)>
-Result<Plan> planParts(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  for (const MovedPart& part : parts(view))
-    if (auto error = addCopy(builder, view.input(part.input).type, part.walk, builder.input(part.input),
-                             builder.output(part.output)))
-      return *error;
+template <std::vector<MovedPart> (*parts)(const Operation&)>
+Result<Plan> planParts(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  for (const MovedPart& part : parts(op))
+    TRY(addCopy(builder, op.input(part.input).type, part.walk, builder.input(part.input), builder.output(part.output)));
   return builder.finish();
 }
 
@@ -31,12 +29,14 @@ FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value);
 FillPattern fillPattern(DataType type, float value);
 
 // Adds a dispatch that stores the pattern at each position of `walk`'s operand 0.
-Status addFill(PlanBuilder& builder, DataType type, Walk walk, const FillPattern& pattern, const BufferRange& to);
+Status addFill(PlanBuilder& builder, DataType type, const Walk& walk, const FillPattern& pattern,
+               const BufferRange& to);
 
 // Adds dispatches that copy `from.bytes` bytes, whole words, as they are.
-Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, const BufferRange& to, const Caps& caps);
+Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, const BufferRange& to,
+                   const Target& target);
 
 // Rewrites a plan so that an input is copied at initialization into the persistent resource and read from there.
-Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Caps& caps);
+Status keepInput(Plan& plan, uint32_t inputIndex, const Tensor& tensor, const Target& target);
 
 }  // namespace dimple

@@ -1,24 +1,53 @@
 // Plans that several families share: an output element from the input elements at the same coordinates.
 #pragma once
 
+#include <functional>
+#include <initializer_list>
+#include <span>
 #include <vector>
 
-#include "core/result.h"
+#include "core/plan/plan_builder.h"
 
 namespace dimple {
 
-class OpView;
-struct Caps;
-struct MovedPart;
-struct Plan;
+// What one dispatch of an element-wise operator covers.
+struct ElementPart {
+  uint32_t count;                        // elements
+  uint32_t rank;                         // of the walk, which only kernels for any strides are given
+  uint32_t uniformMask;                  // of several inputs, those that are one element
+  bool packed;                           // all others are dense, and there is a kernel for that
+  std::span<const BufferRange> buffers;  // the inputs, then the output
+};
+using ElementCall = std::function<KernelCall(const ElementPart&)>;
+
+// Elements that an invocation takes of most kernels for packed tensors: a vector of 16 bytes.
+inline uint32_t vectorElements(DataType type) { return 128 / bitWidth(type); }
+
+// Adds a dispatch for each part of a walk through inputs and an output, the last operand, in whatever order suits the
+// output. An invocation takes an element, or `packedElements` of a packed part; 0 if the operator has no kernel for
+// packed tensors.
+Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand> operands, uint32_t packedElements,
+                   const ElementCall& call);
+
+// The plan of an operator with one output that walks through it and these inputs.
+Result<Plan> planElements(const Operation& op, const Target& target, std::initializer_list<size_t> inputs,
+                          uint32_t packedElements, const ElementCall& call);
 
 // One tensor in, one out, with an optional ScaleBias and up to two FLOAT attributes. The kernel is told the operator.
-Result<Plan> planUnary(const OpView& view, const Caps& caps);
+Result<Plan> planUnary(const Operation& op, const Target& target);
 
 // Of such an operator that is the identity.
-std::vector<MovedPart> partsOfIdentity(const OpView& view);
+std::vector<MovedPart> partsOfIdentity(const Operation& op);
 
 // Two tensors in, one out, of one data type, with an optional fused activation.
-Result<Plan> planBinary(const OpView& view, const Caps& caps);
+Result<Plan> planBinary(const Operation& op, const Target& target);
+
+// Of ELEMENT_WISE_* operators: POW; what is asked of one element or of two, with answers of another type; IF.
+Result<Plan> planPow(const Operation& op, const Target& target);
+Result<Plan> planPredicate(const Operation& op, const Target& target);
+Result<Plan> planSelect(const Operation& op, const Target& target);
+
+// Null where there is none, or it is the identity.
+const DML_SCALE_BIAS* scaleBias(const Operation& op);
 
 }  // namespace dimple

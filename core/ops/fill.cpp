@@ -5,7 +5,9 @@
 #include "core/ops/copy.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/band.h"
+#include "kernels/interfaces/sequence.h"
 
 namespace dimple {
 namespace {
@@ -14,52 +16,55 @@ namespace {
 
 using FillDesc = DML_FILL_VALUE_CONSTANT_OPERATOR_DESC;
 
-Status checkFill(const OpView& view) {
-  return checkValueType("ValueDataType", view.as<FillDesc>().ValueDataType, "OutputTensor", view.output());
+Status checkFill(const Operation& op) {
+  return checkValueType("ValueDataType", op.as<FillDesc>().ValueDataType, "OutputTensor", op.output());
 }
 
-Result<Plan> planFill(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const Tensor& y = view.output();
+Result<Plan> planFill(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const Tensor& y = op.output();
   const Tensor* operands[] = {&y};
-  if (auto error = addFill(builder, y.type, makeWalk(y.sizeSpan(), operands),
-                           fillPattern(y.type, view.as<FillDesc>().Value), builder.output()))
-    return *error;
+  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), operands), fillPattern(y.type, op.as<FillDesc>().Value),
+              builder.output()));
   return builder.finish();
 }
 
 // ---- FILL_VALUE_SEQUENCE --------------------------------------------------------------------------------------------
 
-Status checkFillSequence(const OpView& view) {
-  const auto& desc = view.as<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>();
-  return checkValueType("ValueDataType", desc.ValueDataType, "OutputTensor", view.output());
+Status checkFillSequence(const Operation& op) {
+  const auto& desc = op.as<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>();
+  return checkValueType("ValueDataType", desc.ValueDataType, "OutputTensor", op.output());
 }
 
-Result<Plan> planFillSequence(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>();
-  const Tensor& y = view.output();
+Result<Plan> planFillSequence(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>();
+  const Tensor& y = op.output();
   const FillPattern start = fillPattern(y.type, desc.ValueStart);
   const FillPattern delta = fillPattern(y.type, desc.ValueDelta);
   const Tensor* operands[] = {&y};
   Walk walk = makeWalk(y.sizeSpan(), operands);
   walk.coalesce();
-  if (auto error =
-          builder.addItems(typedKernel("sequence", y.type, caps), y.elements,
-                           {static_cast<uint32_t>(y.elements), walk.rank, start[0], start[1], delta[0], delta[1]},
-                           {builder.output()}, builder.parameters(walk)))
-    return *error;
+  TRY(builder.addItems(kernels::Sequence{.type = typedElement(y.type, target),
+                                         .push = {.count = static_cast<uint32_t>(y.elements),
+                                                  .rank = walk.rank,
+                                                  .startLow = start[0],
+                                                  .startHigh = start[1],
+                                                  .deltaLow = delta[0],
+                                                  .deltaHigh = delta[1]},
+                                         .y = builder.output()},
+                       y.elements, builder.parameters(walk)));
   return builder.finish();
 }
 
 // ---- DIAGONAL_MATRIX, DIAGONAL_MATRIX1 ------------------------------------------------------------------------------
 
-Result<Plan> planDiagonalMatrix(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_DIAGONAL_MATRIX_OPERATOR_DESC>();
-  const Tensor& y = view.output();
+Result<Plan> planDiagonalMatrix(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_DIAGONAL_MATRIX_OPERATOR_DESC>();
+  const Tensor& y = op.output();
   const Tensor* operands[] = {&y};
-  if (auto error = addFill(builder, y.type, makeWalk(y.sizeSpan(), operands), {}, builder.output())) return *error;
+  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), operands), {}, builder.output()));
 
   const uint32_t row = y.rank - 2;
   const uint32_t column = y.rank - 1;
@@ -70,26 +75,24 @@ Result<Plan> planDiagonalMatrix(const OpView& view, const Caps& caps) {
   diagonal.addDimension(static_cast<uint32_t>(end - first), {y.strides[row] + y.strides[column]});
   diagonal.base[0] =
       static_cast<uint32_t>(first) * y.strides[row] + static_cast<uint32_t>(first + desc.Offset) * y.strides[column];
-  if (auto error = addFill(builder, y.type, diagonal, fillPattern(y.type, desc.Value), builder.output())) return *error;
+  TRY(addFill(builder, y.type, diagonal, fillPattern(y.type, desc.Value), builder.output()));
   return builder.finish();
 }
 
-Status checkDiagonalMatrix1(const OpView& view) {
-  const auto& desc = view.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
-  return checkValueType("ValueDataType", desc.ValueDataType, "OutputTensor", view.output());
+Status checkDiagonalMatrix1(const Operation& op) {
+  const auto& desc = op.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
+  return checkValueType("ValueDataType", desc.ValueDataType, "OutputTensor", op.output());
 }
 
-Result<Plan> planDiagonalMatrix1(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+Result<Plan> planDiagonalMatrix1(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   const Tensor* filled[] = {&y};
   const Tensor* copied[] = {&x, &y};
-  if (auto error = x.present()
-                       ? addCopy(builder, y.type, makeWalk(y.sizeSpan(), copied), builder.input(0), builder.output())
-                       : addFill(builder, y.type, makeWalk(y.sizeSpan(), filled), {}, builder.output()))
-    return *error;
+  TRY(x.present() ? addCopy(builder, y.type, makeWalk(y.sizeSpan(), copied), builder.input(0), builder.output())
+                  : addFill(builder, y.type, makeWalk(y.sizeSpan(), filled), {}, builder.output()));
 
   const FillPattern value = fillPattern(y.type, desc.Value);
   Walk walk = makeWalk(y.sizeSpan(), filled);
@@ -97,12 +100,15 @@ Result<Plan> planDiagonalMatrix1(const OpView& view, const Caps& caps) {
   walk.strides[y.rank - 1][1] = 1;
   walk.sortBy(0);
   walk.coalesce();
-  if (auto error =
-          builder.addItems(sizedKernel("band", y.type, caps), y.elements,
-                           {static_cast<uint32_t>(y.elements), walk.rank, value[0], value[1],
-                            static_cast<uint32_t>(desc.DiagonalFillBegin), static_cast<uint32_t>(desc.DiagonalFillEnd)},
-                           {builder.output()}, builder.parameters(walk)))
-    return *error;
+  TRY(builder.addItems(kernels::Band{.type = sizedElement(y.type, target),
+                                     .push = {.count = static_cast<uint32_t>(y.elements),
+                                              .rank = walk.rank,
+                                              .low = value[0],
+                                              .high = value[1],
+                                              .begin = static_cast<uint32_t>(desc.DiagonalFillBegin),
+                                              .end = static_cast<uint32_t>(desc.DiagonalFillEnd)},
+                                     .y = builder.output()},
+                       y.elements, builder.parameters(walk)));
   return builder.finish();
 }
 
@@ -134,13 +140,13 @@ constexpr TensorRule kFillValueSequenceRules[] = {{{{k2_1, kUpTo32, 4, 4}, {k4_0
 constexpr TensorRule kDiagonalMatrix1Rules[] = {{kDiagonalMatrix1Types}, {kDiagonalMatrix1Types, like(0)}};
 
 constexpr OpSchema kFillSchemas[] = {
-    DIMPLE_ROW(DIAGONAL_MATRIX, kDiagonalMatrixFields, kDiagonalMatrixRules, false, false, nullptr, planDiagonalMatrix),
-    DIMPLE_ROW(FILL_VALUE_CONSTANT, kFillValueConstantFields, kFillValueConstantRules, true, false, checkFill,
-               planFill),
-    DIMPLE_ROW(FILL_VALUE_SEQUENCE, kFillValueSequenceFields, kFillValueSequenceRules, true, false, checkFillSequence,
-               planFillSequence),
-    DIMPLE_ROW(DIAGONAL_MATRIX1, kDiagonalMatrix1Fields, kDiagonalMatrix1Rules, false, false, checkDiagonalMatrix1,
-               planDiagonalMatrix1),
+    DIMPLE_ROW(DIAGONAL_MATRIX, kDiagonalMatrixFields, .rules = kDiagonalMatrixRules, .plan = planDiagonalMatrix),
+    DIMPLE_ROW(FILL_VALUE_CONSTANT, kFillValueConstantFields, .rules = kFillValueConstantRules, .inPlace = true,
+               .check = checkFill, .plan = planFill),
+    DIMPLE_ROW(FILL_VALUE_SEQUENCE, kFillValueSequenceFields, .rules = kFillValueSequenceRules, .inPlace = true,
+               .check = checkFillSequence, .plan = planFillSequence),
+    DIMPLE_ROW(DIAGONAL_MATRIX1, kDiagonalMatrix1Fields, .rules = kDiagonalMatrix1Rules, .check = checkDiagonalMatrix1,
+               .plan = planDiagonalMatrix1),
 };
 
 }  // namespace

@@ -5,10 +5,17 @@
 #include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/gather.h"
+#include "kernels/interfaces/gather_nd.h"
+#include "kernels/interfaces/nonzero.h"
+#include "kernels/interfaces/one_hot.h"
+#include "kernels/interfaces/scan.h"
+#include "kernels/interfaces/scatter_nd.h"
 
 namespace dimple {
 namespace {
@@ -24,10 +31,10 @@ struct GatherDimension {
 
 // The dimensions before the axis, those of the indices, those after the axis; aligned right in `rank` dimensions, with
 // excess ones dropped and missing ones of size 1.
-std::vector<GatherDimension> gatherDimensions(const OpView& view) {
-  const auto& desc = view.as<DML_GATHER_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
+std::vector<GatherDimension> gatherDimensions(const Operation& op) {
+  const auto& desc = op.as<DML_GATHER_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  const Tensor& indices = op.input(1);
   std::vector<GatherDimension> all;
   for (uint32_t d = 0; d < desc.Axis; ++d) all.push_back({x.sizes[d], x.strides[d], 0});
   for (uint32_t d = indices.rank - desc.IndexDimensions; d < indices.rank; ++d)
@@ -40,54 +47,56 @@ std::vector<GatherDimension> gatherDimensions(const OpView& view) {
 
 // What lies before the last IndexDimensions of the indices and before the output's gathered dimensions must be of
 // size 1. DirectML 1.15.4 takes some other sizes there, which mean nothing, and ends the process at more.
-Status checkGather(const OpView& view) {
-  const auto& desc = view.as<DML_GATHER_OPERATOR_DESC>();
-  const uint32_t rank = view.input(0).rank;
-  if (auto error = checkAtMost("Axis", desc.Axis, rank - 1)) return error;
-  if (auto error = checkAtMost("IndexDimensions", desc.IndexDimensions, rank)) return error;
-  if (auto error = checkLeadingOnes("IndicesTensor", view.input(1), desc.IndexDimensions, "IndexDimensions"))
-    return error;
+Status checkGather(const Operation& op) {
+  const auto& desc = op.as<DML_GATHER_OPERATOR_DESC>();
+  const uint32_t rank = op.input(0).rank;
+  TRY(checkAtMost("Axis", desc.Axis, rank - 1));
+  TRY(checkAtMost("IndexDimensions", desc.IndexDimensions, rank));
+  TRY(checkLeadingOnes("IndicesTensor", op.input(1), desc.IndexDimensions, "IndexDimensions"));
   std::vector<uint32_t> expected;
-  for (const auto& dimension : gatherDimensions(view)) expected.push_back(dimension.size);
-  return checkSizes("OutputTensor", view.output(), expected);
+  for (const auto& dimension : gatherDimensions(op)) expected.push_back(dimension.size);
+  return checkSizes("OutputTensor", op.output(), expected);
 }
 
 // Adds what gathers along an axis of the input. Walk operands: input without that axis, indices, output.
 Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
   const Tensor& x = builder.view().input(0);
-  const Caps& caps = builder.caps();
-  walk.sortBy(2);
-  walk.coalesce();
+  const Target& target = builder.target();
   // An axis that cannot be bound at once comes in windows.
   const uint32_t size = x.sizes[axis];
   const uint64_t stride = std::max(x.strides[axis], 1u);
-  const uint64_t most = mostBound(x.type, caps);
+  const uint64_t most = maxBoundElements(x.type, target);
   const auto window = static_cast<uint32_t>(x.extent <= most ? size : std::clamp<uint64_t>(most / 2 / stride, 1, size));
   for (uint32_t first = 0; first < size; first += std::min(window, size - first)) {
     const uint32_t count = std::min(window, size - first);
     walk.base[0] = first * x.strides[axis];
     const WalkOperand ranges[] = {builder.inputOperand(0, (count - uint64_t{1}) * x.strides[axis]),
                                   builder.inputOperand(1), builder.outputOperand()};
-    const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
-      const auto items = static_cast<uint32_t>(part.count());
-      return builder.addItems(
-          sizedKernel("gather", x.type, caps), items,
-          {items, part.rank, indexKind(builder.view().input(1).type), size, x.strides[axis], first, count}, buffers,
-          builder.parameters(part));
-    };
-    if (auto error = builder.addWindows(walk, ranges, add)) return error;
+    TRY(addElements(builder, walk, ranges, 0, [&](const ElementPart& part) {
+      return kernels::Gather{.type = sizedElement(x.type, target),
+                             .push = {.count = part.count,
+                                      .rank = part.rank,
+                                      .indexKind = indexKind(builder.view().input(1).type),
+                                      .axisSize = size,
+                                      .axisStride = x.strides[axis],
+                                      .first = first,
+                                      .window = count},
+                             .x = part.buffers[0],
+                             .indices = part.buffers[1],
+                             .y = part.buffers[2]};
+    }));
   }
   return {};
 }
 
-Result<Plan> planGather(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const Tensor& y = view.output();
-  const auto dimensions = gatherDimensions(view);
+Result<Plan> planGather(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const Tensor& y = op.output();
+  const auto dimensions = gatherDimensions(op);
   Walk walk;
   for (uint32_t d = 0; d < y.rank; ++d)
     walk.addDimension(y.sizes[d], {dimensions[d].inputStride, dimensions[d].indexStride, y.strides[d]});
-  if (auto error = addGather(builder, walk, view.as<DML_GATHER_OPERATOR_DESC>().Axis)) return *error;
+  TRY(addGather(builder, walk, op.as<DML_GATHER_OPERATOR_DESC>().Axis));
   return builder.finish();
 }
 
@@ -95,10 +104,10 @@ Result<Plan> planGather(const OpView& view, const Caps& caps) {
 
 // `slices` (the gathered output, or the updates to scatter) has the sizes of the indices but their tuples, then those
 // of the input that no tuple addresses; aligned right.
-Status checkTuples(const OpView& view, UINT inputCount, UINT indicesCount, UINT batchCount, std::string_view slicesName,
-                   const Tensor& slices) {
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
+Status checkTuples(const Operation& op, UINT inputCount, UINT indicesCount, UINT batchCount,
+                   std::string_view slicesName, const Tensor& slices) {
+  const Tensor& x = op.input(0);
+  const Tensor& indices = op.input(1);
   const auto checkCount = [](std::string_view name, UINT count, std::string_view tensorName,
                              const Tensor& tensor) -> Status {
     if (count < 1 || count > tensor.rank)
@@ -106,9 +115,9 @@ Status checkTuples(const OpView& view, UINT inputCount, UINT indicesCount, UINT 
           cat(name, " has value (", count, "), outside 1..", tensor.rank, ", the DimensionCount of ", tensorName, "."));
     return checkLeadingOnes(tensorName, tensor, count, name);
   };
-  if (auto error = checkCount("InputDimensionCount", inputCount, "InputTensor", x)) return error;
-  if (auto error = checkCount("IndicesDimensionCount", indicesCount, "IndicesTensor", indices)) return error;
-  if (auto error = checkAtMost("BatchDimensionCount", batchCount, std::min(inputCount, indicesCount) - 1)) return error;
+  TRY(checkCount("InputDimensionCount", inputCount, "InputTensor", x));
+  TRY(checkCount("IndicesDimensionCount", indicesCount, "IndicesTensor", indices));
+  TRY(checkAtMost("BatchDimensionCount", batchCount, std::min(inputCount, indicesCount) - 1));
   const auto inputSizes = x.sizeSpan().last(inputCount);
   const auto indicesSizes = indices.sizeSpan().last(indicesCount);
   // DirectML 1.15.4 does not compare them; more than the input has would be read outside of it.
@@ -127,26 +136,26 @@ Status checkTuples(const OpView& view, UINT inputCount, UINT indicesCount, UINT 
   return checkSizes(slicesName, slices, expected);
 }
 
-Status checkGatherNd(const OpView& view) {
-  const auto& desc = view.as<DML_GATHER_ND_OPERATOR_DESC>();
-  return checkTuples(view, desc.InputDimensionCount, desc.IndicesDimensionCount, 0, "OutputTensor", view.output());
+Status checkGatherNd(const Operation& op) {
+  const auto& desc = op.as<DML_GATHER_ND_OPERATOR_DESC>();
+  return checkTuples(op, desc.InputDimensionCount, desc.IndicesDimensionCount, 0, "OutputTensor", op.output());
 }
 
-Status checkGatherNd1(const OpView& view) {
-  const auto& desc = view.as<DML_GATHER_ND1_OPERATOR_DESC>();
-  return checkTuples(view, desc.InputDimensionCount, desc.IndicesDimensionCount, desc.BatchDimensionCount,
-                     "OutputTensor", view.output());
+Status checkGatherNd1(const Operation& op) {
+  const auto& desc = op.as<DML_GATHER_ND1_OPERATOR_DESC>();
+  return checkTuples(op, desc.InputDimensionCount, desc.IndicesDimensionCount, desc.BatchDimensionCount, "OutputTensor",
+                     op.output());
 }
 
-Status checkScatterNd(const OpView& view) {
-  const auto& desc = view.as<DML_SCATTER_ND_OPERATOR_DESC>();
-  const Tensor& indices = view.input(1);
+Status checkScatterNd(const Operation& op) {
+  const auto& desc = op.as<DML_SCATTER_ND_OPERATOR_DESC>();
+  const Tensor& indices = op.input(1);
   // No page says so, and SCATTER_ELEMENTS takes them.
   for (uint32_t d = 0; d < indices.rank; ++d)
     if (indices.sizes[d] != 1 && indices.strides[d] == 0)
       return invalid(cat("IndicesTensor has Strides[", d, "] (0) for Sizes[", d, "] (", indices.sizes[d],
                          "), expected indices without broadcast."));
-  return checkTuples(view, desc.InputDimensionCount, desc.IndicesDimensionCount, 0, "UpdatesTensor", view.input(2));
+  return checkTuples(op, desc.InputDimensionCount, desc.IndicesDimensionCount, 0, "UpdatesTensor", op.input(2));
 }
 
 // A tuple's coordinates, for the kernels that follow them: {size, stride} of each dimension, from `first` on.
@@ -156,12 +165,12 @@ void appendTuple(std::vector<uint32_t>& parameters, const Tensor& tensor, uint32
     parameters.insert(parameters.end(), {tensor.sizes[first + k], strided.strides[first + k], 0, 0});
 }
 
-Result<Plan> planGatherTuples(const OpView& view, const Caps& caps, UINT inputCount, UINT indicesCount,
+Result<Plan> planGatherTuples(const Operation& op, const Target& target, UINT inputCount, UINT indicesCount,
                               UINT batchCount) {
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
-  const Tensor& y = view.output();
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
+  const Tensor& indices = op.input(1);
+  const Tensor& y = op.output();
   const uint32_t tuple = indices.sizes[indices.rank - 1];
   const uint32_t firstInput = x.rank - inputCount;
   const uint32_t firstIndices = indices.rank - indicesCount;
@@ -184,36 +193,66 @@ Result<Plan> planGatherTuples(const OpView& view, const Caps& caps, UINT inputCo
   appendWalk(parameters, walk);
   const auto tupleAt = static_cast<uint32_t>(parameters.size() / 4);
   appendTuple(parameters, x, firstInput + batchCount, tuple, x);
-  if (auto error =
-          builder.addItems(sizedKernel("gather_nd", x.type, caps), y.elements,
-                           {static_cast<uint32_t>(y.elements), walk.rank, indexKind(indices.type), tuple,
-                            indices.strides[indices.rank - 1], tupleAt},
-                           {builder.input(0), builder.input(1), builder.output()}, builder.parameters(parameters)))
-    return *error;
+  TRY(builder.addItems(kernels::GatherNd{.type = sizedElement(x.type, target),
+                                         .push = {.count = static_cast<uint32_t>(y.elements),
+                                                  .rank = walk.rank,
+                                                  .indexKind = indexKind(indices.type),
+                                                  .tupleSize = tuple,
+                                                  .tupleStride = indices.strides[indices.rank - 1],
+                                                  .tupleAt = tupleAt},
+                                         .x = builder.input(0),
+                                         .indices = builder.input(1),
+                                         .y = builder.output()},
+                       y.elements, builder.parameters(parameters)));
   return builder.finish();
 }
 
-Result<Plan> planGatherNd(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_GATHER_ND_OPERATOR_DESC>();
-  return planGatherTuples(view, caps, desc.InputDimensionCount, desc.IndicesDimensionCount, 0);
+Result<Plan> planGatherNd(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_GATHER_ND_OPERATOR_DESC>();
+  return planGatherTuples(op, target, desc.InputDimensionCount, desc.IndicesDimensionCount, 0);
 }
 
-Result<Plan> planGatherNd1(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_GATHER_ND1_OPERATOR_DESC>();
-  return planGatherTuples(view, caps, desc.InputDimensionCount, desc.IndicesDimensionCount, desc.BatchDimensionCount);
+Result<Plan> planGatherNd1(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_GATHER_ND1_OPERATOR_DESC>();
+  return planGatherTuples(op, target, desc.InputDimensionCount, desc.IndicesDimensionCount, desc.BatchDimensionCount);
 }
 
-Result<Plan> planScatterNd(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_SCATTER_ND_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
-  const Tensor& updates = view.input(2);
-  const Tensor& y = view.output();
+// Adds what copies the input to the output, then stores the updates where their tuples say: coordinates of `tuple`
+// dimensions of the input from `first` on, `tupleStride` apart. Walk operands: updates, indices, output without these
+// dimensions.
+Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tuple, uint32_t tupleStride) {
+  const Operation& op = builder.view();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   const Tensor* copied[] = {&x, &y};
-  if (auto error = addCopy(builder, x.type, makeWalk(x.sizeSpan(), copied), builder.input(0), builder.output()))
-    return *error;
+  TRY(addCopy(builder, x.type, makeWalk(x.sizeSpan(), copied), builder.input(0), builder.output()));
 
+  walk.coalesce();
+  std::vector<uint32_t> parameters;
+  appendWalk(parameters, walk);
+  const auto tupleAt = static_cast<uint32_t>(parameters.size() / 4);
+  appendTuple(parameters, x, first, tuple, y);
+  const uint64_t updates = op.input(2).elements;
+  return builder.addItems(kernels::ScatterNd{.type = sizedElement(x.type, builder.target()),
+                                             .push = {.count = static_cast<uint32_t>(updates),
+                                                      .rank = walk.rank,
+                                                      .indexKind = indexKind(op.input(1).type),
+                                                      .tupleSize = tuple,
+                                                      .tupleStride = tupleStride,
+                                                      .tupleAt = tupleAt},
+                                             .x = builder.input(2),
+                                             .indices = builder.input(1),
+                                             .y = builder.output()},
+                          updates, builder.parameters(parameters));
+}
+
+Result<Plan> planScatterNd(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_SCATTER_ND_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  const Tensor& indices = op.input(1);
+  const Tensor& updates = op.input(2);
+  const Tensor& y = op.output();
   const uint32_t tuple = indices.sizes[indices.rank - 1];
   const uint32_t firstIndexed = x.rank - desc.InputDimensionCount;  // dimension that a tuple's first coordinate is of
   const uint32_t sliceRank = desc.InputDimensionCount - tuple;
@@ -229,17 +268,7 @@ Result<Plan> planScatterNd(const OpView& view, const Caps& caps) {
       indexStride = indices.strides[indices.rank - 2 - (fromRight - sliceRank)];
     walk.addDimension(updates.sizes[d], {updates.strides[d], indexStride, outputStride});
   }
-  walk.coalesce();
-  std::vector<uint32_t> parameters;
-  appendWalk(parameters, walk);
-  const auto tupleAt = static_cast<uint32_t>(parameters.size() / 4);
-  appendTuple(parameters, x, firstIndexed, tuple, y);
-  if (auto error =
-          builder.addItems(sizedKernel("scatter_nd", x.type, caps), updates.elements,
-                           {static_cast<uint32_t>(updates.elements), walk.rank, indexKind(indices.type), tuple,
-                            indices.strides[indices.rank - 1], tupleAt},
-                           {builder.input(2), builder.input(1), builder.output()}, builder.parameters(parameters)))
-    return *error;
+  TRY(addScatter(builder, walk, firstIndexed, tuple, indices.strides[indices.rank - 1]));
   return builder.finish();
 }
 
@@ -252,82 +281,65 @@ Status checkSizesBut(std::string_view name, const Tensor& tensor, const Tensor& 
   return checkSizes(name, tensor, std::span(expected).first(like.rank));
 }
 
-Status checkGatherElements(const OpView& view) {
-  const UINT axis = view.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis;
-  const Tensor& indices = view.input(1);
-  if (auto error = checkAtMost("Axis", axis, indices.rank - 1)) return error;
-  if (auto error = checkSizesBut("IndicesTensor", indices, view.input(0), axis, indices.sizes[axis])) return error;
-  return checkSizes("OutputTensor", view.output(), indices.sizeSpan());
+Status checkGatherElements(const Operation& op) {
+  const UINT axis = op.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis;
+  const Tensor& indices = op.input(1);
+  TRY(checkAtMost("Axis", axis, indices.rank - 1));
+  TRY(checkSizesBut("IndicesTensor", indices, op.input(0), axis, indices.sizes[axis]));
+  return checkSizes("OutputTensor", op.output(), indices.sizeSpan());
 }
 
-Status checkScatterElements(const OpView& view) {
-  const UINT axis = view.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
-  if (auto error = checkAtMost("Axis", axis, indices.rank - 1)) return error;
-  if (auto error = checkSizesBut("IndicesTensor", indices, x, axis, std::min(indices.sizes[axis], x.sizes[axis])))
-    return error;
-  return checkSizes("UpdatesTensor", view.input(2), indices.sizeSpan());
+Status checkScatterElements(const Operation& op) {
+  const UINT axis = op.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
+  const Tensor& x = op.input(0);
+  const Tensor& indices = op.input(1);
+  TRY(checkAtMost("Axis", axis, indices.rank - 1));
+  TRY(checkSizesBut("IndicesTensor", indices, x, axis, std::min(indices.sizes[axis], x.sizes[axis])));
+  return checkSizes("UpdatesTensor", op.input(2), indices.sizeSpan());
 }
 
 // ValuesTensor's first two elements are the values, whatever its shape.
-Status checkOneHot(const OpView& view) {
-  const UINT axis = view.as<DML_ONE_HOT_OPERATOR_DESC>().Axis;
-  const Tensor& indices = view.input(0);
-  const Tensor& values = view.input(1);
-  const Tensor& y = view.output();
-  if (auto error = checkAtMost("Axis", axis, indices.rank - 1)) return error;
-  if (auto error = checkSize("IndicesTensor", indices, axis, 1)) return error;
-  if (auto error = checkSizesBut("OutputTensor", y, indices, axis, y.sizes[axis])) return error;
+Status checkOneHot(const Operation& op) {
+  const UINT axis = op.as<DML_ONE_HOT_OPERATOR_DESC>().Axis;
+  const Tensor& indices = op.input(0);
+  const Tensor& values = op.input(1);
+  const Tensor& y = op.output();
+  TRY(checkAtMost("Axis", axis, indices.rank - 1));
+  TRY(checkSize("IndicesTensor", indices, axis, 1));
+  TRY(checkSizesBut("OutputTensor", y, indices, axis, y.sizes[axis]));
   if (values.elements >= 2) return {};
   return invalid(cat("ValuesTensor has Sizes (", listText(values.sizeSpan()), "), expected at least 2 elements."));
 }
 
-Result<Plan> planGatherElements(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const UINT axis = view.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis;
-  const Tensor& y = view.output();
-  const Tensor* operands[] = {&view.input(0), &view.input(1), &y};
+Result<Plan> planGatherElements(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const UINT axis = op.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis;
+  const Tensor& y = op.output();
+  const Tensor* operands[] = {&op.input(0), &op.input(1), &y};
   Walk walk = makeWalk(y.sizeSpan(), operands);
   walk.strides[axis][0] = 0;
-  if (auto error = addGather(builder, walk, axis)) return *error;
+  TRY(addGather(builder, walk, axis));
   return builder.finish();
 }
 
 // A scatter of tuples with one coordinate.
-Result<Plan> planScatterElements(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const UINT axis = view.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
-  const Tensor& x = view.input(0);
-  const Tensor& indices = view.input(1);
-  const Tensor& updates = view.input(2);
-  const Tensor& y = view.output();
-  const Tensor* copied[] = {&x, &y};
-  if (auto error = addCopy(builder, x.type, makeWalk(x.sizeSpan(), copied), builder.input(0), builder.output()))
-    return *error;
-
-  const Tensor* operands[] = {&updates, &indices, &y};
+Result<Plan> planScatterElements(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const UINT axis = op.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
+  const Tensor& updates = op.input(2);
+  const Tensor* operands[] = {&updates, &op.input(1), &op.output()};
   Walk walk = makeWalk(updates.sizeSpan(), operands);
   walk.strides[axis][2] = 0;
-  walk.coalesce();
-  std::vector<uint32_t> parameters;
-  appendWalk(parameters, walk);
-  const auto tupleAt = static_cast<uint32_t>(parameters.size() / 4);
-  appendTuple(parameters, x, axis, 1, y);
-  if (auto error =
-          builder.addItems(sizedKernel("scatter_nd", x.type, caps), updates.elements,
-                           {static_cast<uint32_t>(updates.elements), walk.rank, indexKind(indices.type), 1, 0, tupleAt},
-                           {builder.input(2), builder.input(1), builder.output()}, builder.parameters(parameters)))
-    return *error;
+  TRY(addScatter(builder, walk, axis, 1, 0));
   return builder.finish();
 }
 
-Result<Plan> planOneHot(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const UINT axis = view.as<DML_ONE_HOT_OPERATOR_DESC>().Axis;
-  const Tensor& indices = view.input(0);
-  const Tensor& values = view.input(1);
-  const Tensor& y = view.output();
+Result<Plan> planOneHot(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const UINT axis = op.as<DML_ONE_HOT_OPERATOR_DESC>().Axis;
+  const Tensor& indices = op.input(0);
+  const Tensor& values = op.input(1);
+  const Tensor& y = op.output();
   const Tensor* operands[] = {&indices, nullptr, &y};
   Walk walk = makeWalk(y.sizeSpan(), operands);
   walk.strides[axis][0] = 0;
@@ -336,23 +348,28 @@ Result<Plan> planOneHot(const OpView& view, const Caps& caps) {
   walk.coalesce();
   uint32_t last = values.rank - 1;
   while (values.sizes[last] == 1) --last;
-  if (auto error = builder.addItems(
-          sizedKernel("one_hot", y.type, caps), y.elements,
-          {static_cast<uint32_t>(y.elements), walk.rank, indexKind(indices.type), y.sizes[axis], values.strides[last]},
-          {builder.input(0), builder.input(1), builder.output()}, builder.parameters(walk)))
-    return *error;
+  TRY(builder.addItems(kernels::OneHot{.type = sizedElement(y.type, target),
+                                       .push = {.count = static_cast<uint32_t>(y.elements),
+                                                .rank = walk.rank,
+                                                .indexKind = indexKind(indices.type),
+                                                .axisSize = y.sizes[axis],
+                                                .onAt = values.strides[last]},
+                                       .indices = builder.input(0),
+                                       .values = builder.input(1),
+                                       .y = builder.output()},
+                       y.elements, builder.parameters(walk)));
   return builder.finish();
 }
 
 // ---- NONZERO_COORDINATES --------------------------------------------------------------------------------------------
 
-Status checkNonzeroCoordinates(const OpView& view) {
-  const Tensor& x = view.input(0);
-  const Tensor& count = view.output(0);
-  const Tensor& coordinates = view.output(1);
-  if (auto error = checkLeadingOnes("OutputCountTensor", count, 0)) return error;
-  if (auto error = checkLeadingOnes("OutputCoordinatesTensor", coordinates, 2)) return error;
-  if (auto error = checkSize("OutputCoordinatesTensor", coordinates, coordinates.rank - 2, x.elements)) return error;
+Status checkNonzeroCoordinates(const Operation& op) {
+  const Tensor& x = op.input(0);
+  const Tensor& count = op.output(0);
+  const Tensor& coordinates = op.output(1);
+  TRY(checkLeadingOnes("OutputCountTensor", count, 0));
+  TRY(checkLeadingOnes("OutputCoordinatesTensor", coordinates, 2));
+  TRY(checkSize("OutputCoordinatesTensor", coordinates, coordinates.rank - 2, x.elements));
   // Coordinates of leading dimensions of size 1 may be left out.
   uint32_t least = x.rank;
   while (least > 1 && x.sizes[x.rank - least] == 1) --least;
@@ -362,12 +379,34 @@ Status checkNonzeroCoordinates(const OpView& view) {
                      "..", x.rank, ", the coordinates of an element of InputTensor."));
 }
 
-Result<Plan> planNonzeroCoordinates(const OpView& view, const Caps& caps) {
-  constexpr uint64_t kChunk = 2048;       // elements worth a workgroup
-  constexpr uint64_t kMostChunks = 4096;  // that one workgroup scans the counts of
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& coordinates = view.output(1);
+// Adds what makes of each count the sum of those before it.
+Status addCountScan(PlanBuilder& builder, const BufferRange& counts, uint32_t chunks, uint32_t parameters) {
+  constexpr uint32_t kScanTotals = 2;
+  return builder.add(
+      kernels::Scan{.type = KernelType::U32,
+                    .push = {.rows = 1,
+                             .elements = chunks,
+                             .chunks = 1,
+                             .chunkLength = chunks,
+                             .keptRank = 0,
+                             .xStep = 0,
+                             .yStep = 0,
+                             .backward = 0,
+                             .exclusive = 1,
+                             .none = 0},
+                    .spec = {.function = DML_OPERATOR_CUMULATIVE_SUMMATION, .row = 1, .stage = kScanTotals},
+                    .x = counts,
+                    .y = counts,
+                    .totals = counts},
+      1, parameters);
+}
+
+Result<Plan> planNonzeroCoordinates(const Operation& op, const Target& target) {
+  constexpr uint64_t kChunk = 2048;      // elements worth a workgroup
+  constexpr uint64_t kMaxChunks = 4096;  // that one workgroup scans the counts of
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
+  const Tensor& coordinates = op.output(1);
   const Tensor* const operands[] = {&x};
   const Walk full = makeWalk(x.sizeSpan(), operands);
   Walk walk = full;
@@ -378,31 +417,36 @@ Result<Plan> planNonzeroCoordinates(const OpView& view, const Caps& caps) {
   appendWalk(words, full);
   const uint32_t parameters = builder.parameters(words);
   const auto elements = static_cast<uint32_t>(walk.count());
-  const auto perChunk = static_cast<uint32_t>(std::max(kChunk, divideUp(elements, kMostChunks)));
+  const auto perChunk = static_cast<uint32_t>(std::max(kChunk, divideUp(elements, kMaxChunks)));
   const auto chunks = static_cast<uint32_t>(divideUp(elements, perChunk));
   const uint32_t ones = 0xffffffffu >> (32 - bitWidth(x.type));
   const uint32_t mask = kFloats & typeBit(x.type) ? ones >> 1 : ones;
   const uint32_t last = coordinates.rank - 1;
 
-  BufferRange counts = builder.allocateTemporary(uint64_t{chunks} * 4);
+  const BufferRange counts = builder.allocateTemporary(uint64_t{chunks} * 4);
   const auto addPass = [&](bool writes) {
-    counts.writes = !writes;
+    // The first pass is bound the counts in the place of outputs, which it does not touch.
     return builder.add(
-        cat("nonzero.b", bitWidth(x.type)), chunks,
-        {elements, perChunk, walk.rank, fullAt, full.rank, mask, coordinates.sizes[last], coordinates.strides[last - 1],
-         coordinates.strides[last]},
-        {builder.input(0), counts, writes ? builder.output(0) : counts, writes ? builder.output(1) : counts},
-        parameters, {{0, writes}});
+        kernels::Nonzero{.type = sizedElement(x.type, target).type,
+                         .push = {.elements = elements,
+                                  .chunkLength = perChunk,
+                                  .rank = walk.rank,
+                                  .fullAt = fullAt,
+                                  .fullRank = full.rank,
+                                  .mask = mask,
+                                  .columns = coordinates.sizes[last],
+                                  .rowStep = coordinates.strides[last - 1],
+                                  .columnStep = coordinates.strides[last]},
+                         .spec = {.writes = writes},
+                         .x = builder.input(0),
+                         .counts = writes ? kernels::WriteBuffer::unwritten(counts) : kernels::WriteBuffer(counts),
+                         .count = writes ? builder.output(0) : counts,
+                         .coordinates = writes ? builder.output(1) : counts},
+        chunks, parameters);
   };
-  if (auto error = addPass(false)) return *error;
-  counts.writes = true;
-  BufferRange counted = counts;
-  counted.writes = false;
-  constexpr uint32_t kScanTotals = 2;
-  if (auto error = builder.add("scan.u32", 1, {1, chunks, 1, chunks, 0, 0, 0, 0, 1, 0}, {counted, counts, counts},
-                               parameters, {{0, DML_OPERATOR_CUMULATIVE_SUMMATION}, {1, 1}, {2, kScanTotals}}))
-    return *error;
-  if (auto error = addPass(true)) return *error;
+  TRY(addPass(false));
+  TRY(addCountScan(builder, counts, chunks, parameters));
+  TRY(addPass(true));
   return builder.finish();
 }
 
@@ -474,17 +518,17 @@ constexpr TensorRule kGatherNd1Rules[] = {
     {kGatherNd1Types}, {{{k3_0, kIndices}}, sameRank(0)}, {kGatherNd1Types, sameTypeAndRank(0)}};
 
 constexpr OpSchema kIndexingSchemas[] = {
-    DIMPLE_ROW(GATHER, kGatherFields, kGatherRules, false, false, checkGather, planGather),
-    DIMPLE_ROW(SCATTER_ELEMENTS, kScatterElementsFields, kScatterElementsRules, false, false, checkScatterElements,
-               planScatterElements),
-    DIMPLE_ROW(ONE_HOT, kOneHotFields, kOneHotRules, false, false, checkOneHot, planOneHot),
-    DIMPLE_ROW(GATHER_ELEMENTS, kGatherElementsFields, kGatherElementsRules, false, false, checkGatherElements,
-               planGatherElements),
-    DIMPLE_ROW(GATHER_ND, kGatherNdFields, kGatherElementsRules, false, false, checkGatherNd, planGatherNd),
-    DIMPLE_ROW(SCATTER_ND, kScatterNdFields, kScatterNdRules, false, false, checkScatterNd, planScatterNd),
-    DIMPLE_ROW(NONZERO_COORDINATES, kNonzeroCoordinatesFields, kNonzeroCoordinatesRules, false, false,
-               checkNonzeroCoordinates, planNonzeroCoordinates),
-    DIMPLE_ROW(GATHER_ND1, kGatherNd1Fields, kGatherNd1Rules, false, false, checkGatherNd1, planGatherNd1),
+    DIMPLE_ROW(GATHER, kGatherFields, .rules = kGatherRules, .check = checkGather, .plan = planGather),
+    DIMPLE_ROW(SCATTER_ELEMENTS, kScatterElementsFields, .rules = kScatterElementsRules, .check = checkScatterElements,
+               .plan = planScatterElements),
+    DIMPLE_ROW(ONE_HOT, kOneHotFields, .rules = kOneHotRules, .check = checkOneHot, .plan = planOneHot),
+    DIMPLE_ROW(GATHER_ELEMENTS, kGatherElementsFields, .rules = kGatherElementsRules, .check = checkGatherElements,
+               .plan = planGatherElements),
+    DIMPLE_ROW(GATHER_ND, kGatherNdFields, .rules = kGatherElementsRules, .check = checkGatherNd, .plan = planGatherNd),
+    DIMPLE_ROW(SCATTER_ND, kScatterNdFields, .rules = kScatterNdRules, .check = checkScatterNd, .plan = planScatterNd),
+    DIMPLE_ROW(NONZERO_COORDINATES, kNonzeroCoordinatesFields, .rules = kNonzeroCoordinatesRules,
+               .check = checkNonzeroCoordinates, .plan = planNonzeroCoordinates),
+    DIMPLE_ROW(GATHER_ND1, kGatherNd1Fields, .rules = kGatherNd1Rules, .check = checkGatherNd1, .plan = planGatherNd1),
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 // LOCAL_RESPONSE_NORMALIZATION and its gradient.
-#include <array>
+#include <cstdint>
+#include <vector>
 
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/local_response.h"
 
 namespace dimple {
 namespace {
@@ -12,8 +14,8 @@ namespace {
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
 template <class S>
-Status checkLocalResponse(const OpView& view) {
-  return checkAtLeast("LocalSize", view.as<S>().LocalSize, 1);
+Status checkLocalResponse(const Operation& op) {
+  return checkAtLeast("LocalSize", op.as<S>().LocalSize, 1);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -22,69 +24,127 @@ Status checkLocalResponse(const OpView& view) {
 enum class RegionSource : uint32_t { Squares, Sums };
 enum class RegionTarget : uint32_t { Sums, Output, GradientParts, Gradient };
 
-// Regions of LocalSize elements along channels, or along both spatial dimensions one after the other.
+// The attributes of both operators.
+struct LocalResponse {
+  bool crossChannel;
+  uint32_t size;  // of a region
+  double alpha, beta, bias;
+};
+
 template <class S>
-Result<Plan> planLocalResponse(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<S>();
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  const bool gradient = view.inputs().size() > 1;
-  const Tensor& g = view.input(gradient ? 1 : 0);
-  std::vector<uint32_t> words;
-  uint32_t packed = 1;
-  for (uint32_t d = x.rank; d-- > 0;) {
-    appendDivisor(words, x.sizes[d]);
-    words.insert(words.end(), {x.strides[d], g.strides[d], y.strides[d], packed});
-    packed *= x.sizes[d];
+LocalResponse localResponseOf(const Operation& op) {
+  const auto& desc = op.as<S>();
+  return {desc.CrossChannel != 0, desc.LocalSize, double{desc.Alpha}, double{desc.Beta}, double{desc.Bias}};
+}
+
+// Regions of LocalSize elements along channels, or along both spatial dimensions one after the other.
+class LocalResponsePlan {
+ public:
+  LocalResponsePlan(const Operation& op, const Target& target, const LocalResponse& attributes)
+      : builder_(op, target), attributes_(attributes), gradient_(op.inputs().size() > 1) {}
+
+  Result<Plan> make() {
+    setParameters();
+    const size_t temporaries = (gradient_ ? 2u : 0u) + (attributes_.crossChannel ? 0u : 1u);
+    const Tensor& x = builder_.view().input(0);
+    const uint64_t most = builder_.target().caps.maxBufferRange;
+    if (temporaries != 0 && x.elements * 4 > most)
+      return Error{ErrorCode::Unsupported,
+                   cat("InputTensor has ", x.elements, " elements, but this device binds at most ", most / 4,
+                       " sums to a kernel.")};
+    TRY(attributes_.crossChannel ? addAlongChannels() : addAlongImage());
+    return builder_.finish();
   }
-  const uint32_t parameters = builder.parameters(words);
-  const double share = static_cast<double>(desc.Alpha) / desc.LocalSize;
-  const double factor = 2 * share * static_cast<double>(desc.Beta);
-  // The region reaches further behind an element than ahead of it if LocalSize is even.
-  const uint32_t shorter = (desc.LocalSize - 1) / 2;
-  const uint32_t longer = desc.LocalSize / 2;
 
-  std::array<BufferRange, 4> temporary{};
-  const uint64_t bytes = x.elements * 4;
-  const size_t temporaries = gradient ? (desc.CrossChannel ? 2 : 3) : (desc.CrossChannel ? 0 : 1);
-  if (temporaries != 0 && bytes > caps.maxBufferRange)
-    return Error{ErrorCode::Unsupported,
-                 cat("InputTensor has ", x.elements, " elements, but this device binds at most ",
-                     caps.maxBufferRange / 4, " sums to a kernel.")};
-  for (size_t i = 0; i < temporaries; ++i) temporary[i] = builder.allocateTemporary(bytes);
-
-  const BufferRange output = builder.output();
-  const auto add = [&](uint32_t axis, bool reversed, RegionSource from, RegionTarget to, BufferRange source,
-                       const BufferRange& direct, const BufferRange& target) {
-    source.writes = false;
-    return builder.addItems(
-        typedKernel("local_response", x.type, caps), x.elements,
-        {static_cast<uint32_t>(x.elements), axis, reversed ? longer : shorter, reversed ? shorter : longer,
-         floatBits(-desc.Beta), floatBits(share), floatBits(desc.Bias), floatBits(factor)},
-        {builder.input(0), builder.input(gradient ? 1 : 0), source, direct, target, output}, parameters,
-        {{0, static_cast<uint32_t>(from)}, {1, static_cast<uint32_t>(to)}});
-  };
+ private:
   // Axes count from the innermost.
-  constexpr uint32_t kWidth = 0, kHeight = 1, kChannels = 2;
-  const RegionTarget sum = gradient ? RegionTarget::GradientParts : RegionTarget::Output;
-  const BufferRange& direct = gradient ? temporary[0] : output;
-  const BufferRange& shares = gradient ? temporary[1] : output;
-  if (desc.CrossChannel) {
-    if (auto error = add(kChannels, false, RegionSource::Squares, sum, builder.input(0), direct, shares)) return *error;
-    if (!gradient) return builder.finish();
-    if (auto error = add(kChannels, true, RegionSource::Sums, RegionTarget::Gradient, shares, direct, output))
-      return *error;
-    return builder.finish();
+  static constexpr uint32_t kWidth = 0, kHeight = 1, kChannels = 2;
+
+  // A dispatch: what it sums along an axis, and what it makes of the sums.
+  struct Stage {
+    uint32_t axis;
+    bool reversed;
+    RegionSource from;
+    RegionTarget to;
+  };
+
+  void setParameters() {
+    const Operation& op = builder_.view();
+    const Tensor& x = op.input(0);
+    const Tensor& g = op.input(gradient_ ? 1 : 0);
+    std::vector<uint32_t> words;
+    uint32_t packed = 1;
+    for (uint32_t d = x.rank; d-- > 0;) {
+      appendDivisor(words, x.sizes[d]);
+      words.insert(words.end(), {x.strides[d], g.strides[d], op.output().strides[d], packed});
+      packed *= x.sizes[d];
+    }
+    parameters_ = builder_.parameters(words);
   }
-  const BufferRange& sums = temporary[gradient ? 2 : 0];
-  if (auto error = add(kWidth, false, RegionSource::Squares, RegionTarget::Sums, builder.input(0), output, sums))
-    return *error;
-  if (auto error = add(kHeight, false, RegionSource::Sums, sum, sums, direct, shares)) return *error;
-  if (!gradient) return builder.finish();
-  if (auto error = add(kWidth, true, RegionSource::Sums, RegionTarget::Sums, shares, output, sums)) return *error;
-  if (auto error = add(kHeight, true, RegionSource::Sums, RegionTarget::Gradient, sums, direct, output)) return *error;
-  return builder.finish();
+
+  BufferRange allocateSums() { return builder_.allocateTemporary(builder_.view().input(0).elements * 4); }
+
+  Status add(const Stage& stage, const BufferRange& source, const BufferRange& direct, const BufferRange& sums) {
+    const Tensor& x = builder_.view().input(0);
+    const double share = attributes_.alpha / attributes_.size;
+    const double factor = 2 * share * attributes_.beta;
+    // The region reaches further behind an element than ahead of it if LocalSize is even.
+    const uint32_t shorter = (attributes_.size - 1) / 2;
+    const uint32_t longer = attributes_.size / 2;
+    return builder_.addItems(kernels::LocalResponse{.type = typedElement(x.type, builder_.target()),
+                                                    .push = {.count = static_cast<uint32_t>(x.elements),
+                                                             .axis = stage.axis,
+                                                             .before = stage.reversed ? longer : shorter,
+                                                             .after = stage.reversed ? shorter : longer,
+                                                             .exponent = floatBits(-attributes_.beta),
+                                                             .share = floatBits(share),
+                                                             .bias = floatBits(attributes_.bias),
+                                                             .factor = floatBits(factor)},
+                                                    .spec = {.source = static_cast<uint32_t>(stage.from),
+                                                             .target = static_cast<uint32_t>(stage.to)},
+                                                    .x = builder_.input(0),
+                                                    .g = builder_.input(gradient_ ? 1 : 0),
+                                                    .source = source,
+                                                    .direct = kernels::WriteBuffer::asGiven(direct),
+                                                    .target = kernels::WriteBuffer::asGiven(sums),
+                                                    .y = builder_.output()},
+                             x.elements, parameters_);
+  }
+
+  // Ranges that a dispatch does not touch are the output's or the input's.
+  Status addAlongChannels() {
+    const BufferRange x = builder_.input(0);
+    const BufferRange y = builder_.output();
+    if (!gradient_) return add({kChannels, false, RegionSource::Squares, RegionTarget::Output}, x, y, y);
+    const BufferRange direct = allocateSums();
+    const BufferRange shares = allocateSums();
+    TRY(add({kChannels, false, RegionSource::Squares, RegionTarget::GradientParts}, x, direct, shares));
+    return add({kChannels, true, RegionSource::Sums, RegionTarget::Gradient}, shares, direct, y);
+  }
+
+  Status addAlongImage() {
+    const BufferRange x = builder_.input(0);
+    const BufferRange y = builder_.output();
+    // Of a gradient, what elements get of their own and of their regions.
+    const BufferRange direct = gradient_ ? allocateSums() : y;
+    const BufferRange shares = gradient_ ? allocateSums() : y;
+    const BufferRange sums = allocateSums();
+    TRY(add({kWidth, false, RegionSource::Squares, RegionTarget::Sums}, x, y, sums));
+    if (!gradient_) return add({kHeight, false, RegionSource::Sums, RegionTarget::Output}, sums, direct, shares);
+    TRY(add({kHeight, false, RegionSource::Sums, RegionTarget::GradientParts}, sums, direct, shares));
+    TRY(add({kWidth, true, RegionSource::Sums, RegionTarget::Sums}, shares, y, sums));
+    return add({kHeight, true, RegionSource::Sums, RegionTarget::Gradient}, sums, direct, y);
+  }
+
+  PlanBuilder builder_;
+  const LocalResponse attributes_;
+  const bool gradient_;
+  uint32_t parameters_ = 0;
+};
+
+template <class S>
+Result<Plan> planLocalResponse(const Operation& op, const Target& target) {
+  return LocalResponsePlan(op, target, localResponseOf<S>(op)).make();
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -111,13 +171,14 @@ constexpr TensorRule kLocalResponseNormalizationGradRules[] = {{kLocalResponseNo
                                                                {kLocalResponseNormalizationGradTypes, {0, -1, 0}}};
 
 constexpr OpSchema kLocalResponseSchemas[] = {
-    DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseNormalizationFields, kLocalResponseNormalizationRules, false,
-               false, checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>,
-               planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>),
+    DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseNormalizationFields,
+               .rules = kLocalResponseNormalizationRules,
+               .check = checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>,
+               .plan = planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>),
     DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION_GRAD, kLocalResponseNormalizationGradFields,
-               kLocalResponseNormalizationGradRules, false, false,
-               checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>,
-               planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>),
+               .rules = kLocalResponseNormalizationGradRules,
+               .check = checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>,
+               .plan = planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>),
 };
 
 }  // namespace

@@ -1,12 +1,13 @@
 // Matrix products.
 #include <algorithm>
 
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/product.h"
 #include "core/ops/softmax.h"
 #include "core/ops/table.h"
+#include "kernels/interfaces/cast.h"
 
 namespace dimple {
 namespace {
@@ -28,22 +29,22 @@ Status checkSizeFromRight(const std::string& name, const Tensor& tensor, uint32_
 Status checkProduct(const std::string& aName, const Tensor& a, bool transposeA, const std::string& bName,
                     const Tensor& b, bool transposeB, const Tensor& y) {
   for (uint32_t d = std::max({a.rank, b.rank, y.rank}); d > 2; --d) {
-    if (auto error = checkSizeFromRight(aName, a, d, sizeFromRight(y, d))) return error;
-    if (auto error = checkSizeFromRight(bName, b, d, sizeFromRight(y, d))) return error;
+    TRY(checkSizeFromRight(aName, a, d, sizeFromRight(y, d)));
+    TRY(checkSizeFromRight(bName, b, d, sizeFromRight(y, d)));
   }
-  if (auto error = checkSizeFromRight(aName, a, transposeA ? 1 : 2, sizeFromRight(y, 2))) return error;
-  if (auto error = checkSizeFromRight(bName, b, transposeB ? 2 : 1, sizeFromRight(y, 1))) return error;
+  TRY(checkSizeFromRight(aName, a, transposeA ? 1 : 2, sizeFromRight(y, 2)));
+  TRY(checkSizeFromRight(bName, b, transposeB ? 2 : 1, sizeFromRight(y, 1)));
   return checkSizeFromRight(bName, b, transposeB ? 1 : 2, sizeFromRight(a, transposeA ? 2 : 1));
 }
 
 // A scale or zero point of the whole matrix, or of each row (the second dimension from the right) or column (the
 // first).
-Status checkParameter(const OpView& view, size_t input, uint32_t fromRight, uint32_t size) {
-  const Tensor& tensor = view.input(input);
+Status checkParameter(const Operation& op, size_t input, uint32_t fromRight, uint32_t size) {
+  const Tensor& tensor = op.input(input);
   if (!tensor.present() || tensor.elements == 1) return {};
   for (uint32_t d = 0; d < tensor.rank; ++d) {
     const uint32_t expected = d + fromRight == tensor.rank ? size : 1;
-    if (auto error = checkSize(view.inputName(input), tensor, d, expected)) return error;
+    TRY(checkSize(op.inputName(input), tensor, d, expected));
   }
   return {};
 }
@@ -57,13 +58,12 @@ uint32_t effectiveRank(const Tensor& tensor) {
   return tensor.rank - d;
 }
 
-Status checkGemm(const OpView& view) {
-  const auto& desc = view.as<DML_GEMM_OPERATOR_DESC>();
-  const Tensor& y = view.output();
-  if (auto error = checkProduct("ATensor", view.input(0), desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE, "BTensor",
-                                view.input(1), desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE, y))
-    return error;
-  const Activation& activation = view.activation();
+Status checkGemm(const Operation& op) {
+  const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
+  const Tensor& y = op.output();
+  TRY(checkProduct("ATensor", op.input(0), desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE, "BTensor", op.input(1),
+                   desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE, y));
+  const Activation& activation = op.activation();
   if (activation.type == DML_OPERATOR_ACTIVATION_SOFTMAX && effectiveRank(y) > 2)
     return invalid(cat("OutputTensor has Sizes (", listText(y.sizeSpan()),
                        "), expected sizes of 1 before the last two for a fused ACTIVATION_SOFTMAX."));
@@ -74,25 +74,25 @@ Status checkGemm(const OpView& view) {
   return {};
 }
 
-Status checkMatrixMultiplyInteger(const OpView& view) {
-  const Tensor& y = view.output();
-  if (auto error = checkProduct("ATensor", view.input(0), false, "BTensor", view.input(2), false, y)) return error;
-  if (auto error = checkParameter(view, 1, kOfRows, y.sizes[y.rank - 2])) return error;
-  return checkParameter(view, 3, kOfColumns, y.sizes[y.rank - 1]);
+Status checkMatrixMultiplyInteger(const Operation& op) {
+  const Tensor& y = op.output();
+  TRY(checkProduct("ATensor", op.input(0), false, "BTensor", op.input(2), false, y));
+  TRY(checkParameter(op, 1, kOfRows, y.sizes[y.rank - 2]));
+  return checkParameter(op, 3, kOfColumns, y.sizes[y.rank - 1]);
 }
 
 // The quantized products whose tensors begin with A, its scale and zero point, and those of B.
-Status checkQuantizedProduct(const OpView& view) {
-  const Tensor& y = view.output();
-  if (auto error = checkProduct("ATensor", view.input(0), false, "BTensor", view.input(3), false, y)) return error;
-  if (auto error = checkParameter(view, 1, kOfRows, y.sizes[y.rank - 2])) return error;
-  return checkParameter(view, 4, kOfColumns, y.sizes[y.rank - 1]);
+Status checkQuantizedProduct(const Operation& op) {
+  const Tensor& y = op.output();
+  TRY(checkProduct("ATensor", op.input(0), false, "BTensor", op.input(3), false, y));
+  TRY(checkParameter(op, 1, kOfRows, y.sizes[y.rank - 2]));
+  return checkParameter(op, 4, kOfColumns, y.sizes[y.rank - 1]);
 }
 
-Status checkQuantizedLinearMatrixMultiply(const OpView& view) {
-  if (auto error = checkQuantizedProduct(view)) return error;
-  const Tensor& y = view.output();
-  return checkParameter(view, 6, kOfRows, y.sizes[y.rank - 2]);
+Status checkQuantizedLinearMatrixMultiply(const Operation& op) {
+  TRY(checkQuantizedProduct(op));
+  const Tensor& y = op.output();
+  return checkParameter(op, 6, kOfRows, y.sizes[y.rank - 2]);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -105,16 +105,16 @@ uint32_t strideFromRight(const Tensor& tensor, uint32_t fromRight) {
 // Of the tensors at these places among the inputs, into a tensor that lies in `to`.
 Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, size_t bIndex, bool transposeB,
                   std::optional<size_t> cIndex, const Tensor& y, const BufferRange& to) {
-  const OpView& view = builder.view();
-  const Tensor& a = view.input(aIndex);
-  const Tensor& b = view.input(bIndex);
+  const Operation& op = builder.view();
+  const Tensor& a = op.input(aIndex);
+  const Tensor& b = op.input(bIndex);
   Product product;
   product.type = y.type;
   product.rows = sizeFromRight(y, 2);
   product.columns = sizeFromRight(y, 1);
   product.depth = sizeFromRight(a, transposeA ? 2 : 1);
-  product.hasC = cIndex && view.input(*cIndex).present();
-  const Tensor c = product.hasC ? view.input(*cIndex) : Tensor{};
+  product.hasC = cIndex && op.input(*cIndex).present();
+  const Tensor c = product.hasC ? op.input(*cIndex) : Tensor{};
   const auto stridesOf = [](const Tensor& tensor, bool transpose) {
     return Product::Strides{strideFromRight(tensor, transpose ? 1 : 2), strideFromRight(tensor, transpose ? 2 : 1)};
   };
@@ -135,11 +135,6 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
   return product;
 }
 
-BufferRange reading(BufferRange range) {
-  range.writes = false;
-  return range;
-}
-
 // The axes of a fused softmax; none if the activation works on single elements.
 std::optional<uint32_t> softmaxAxes(const Activation& activation, uint32_t rank) {
   if (activation.type == DML_OPERATOR_ACTIVATION_SOFTMAX) return 1u << (rank - 1);
@@ -149,21 +144,21 @@ std::optional<uint32_t> softmaxAxes(const Activation& activation, uint32_t rank)
   return mask;
 }
 
-Result<Plan> planGemm(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_GEMM_OPERATOR_DESC>();
-  const Tensor& y = view.output();
-  FloatFinish finish{desc.Alpha, desc.Beta, view.activation()};
+Result<Plan> planGemm(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
+  const Tensor& y = op.output();
+  FloatFinish finish{desc.Alpha, desc.Beta, op.activation()};
   const auto addProduct = [&](const Tensor& to, const BufferRange& range) -> Status {
     Product p = productOf(builder, 0, desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE, 1,
                           desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE, 2, to, range);
     p.type = y.type;
-    if (auto error = packOwnedB(builder, 1, p)) return error;
+    TRY(packOwnedB(builder, 1, p));
     return addFloatProduct(builder, p, finish);
   };
   const auto axes = softmaxAxes(finish.activation, y.rank);
   if (!axes) {
-    if (auto error = addProduct(y, builder.output())) return *error;
+    TRY(addProduct(y, builder.output()));
     return builder.finish();
   }
   // Between the product and the softmax, and behind it, elements stay FLOAT32, so that they are rounded once.
@@ -171,20 +166,20 @@ Result<Plan> planGemm(const OpView& view, const Caps& caps) {
   const BufferRange sums = builder.allocateTemporary(wide.elements * 4);
   finish.activation = {};
   finish.wide = y.type != wide.type;
-  if (auto error = addProduct(wide, sums)) return *error;
+  TRY(addProduct(wide, sums));
   const BufferRange results = finish.wide ? builder.allocateTemporary(wide.elements * 4) : builder.output();
-  if (auto error = addSoftmax(builder, DML_OPERATOR_ACTIVATION_SOFTMAX, wide, finish.wide ? wide : y, *axes,
-                              reading(sums), results))
-    return *error;
+  TRY(addSoftmax(builder, DML_OPERATOR_ACTIVATION_SOFTMAX, wide, finish.wide ? wide : y, *axes, sums, results));
   if (finish.wide) {
     const Tensor* operands[] = {&wide, &y};
     Walk walk = makeWalk(y.sizeSpan(), operands);
     walk.sortBy(1);
     walk.coalesce();
-    if (auto error = builder.addItems(
-            typedKernel("cast", y.type, caps), y.elements, {static_cast<uint32_t>(y.elements), walk.rank},
-            {reading(results), builder.output()}, builder.parameters(walk), {{0, static_cast<uint32_t>(wide.type)}}))
-      return *error;
+    TRY(builder.addItems(kernels::Cast{.type = typedElement(y.type, target),
+                                       .push = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
+                                       .spec = {.source = wide.type},
+                                       .x = results,
+                                       .y = builder.output()},
+                         y.elements, builder.parameters(walk)));
   }
   return builder.finish();
 }
@@ -198,28 +193,28 @@ Quantization::Parameter parameterOf(const PlanBuilder& builder, size_t input, ui
 // Of the first input and those at `b` and, if there is one, `c`.
 Status addIntegers(PlanBuilder& builder, size_t b, std::optional<size_t> c, const Quantization& quantization) {
   Product product = productOf(builder, 0, false, b, false, c, builder.view().output(), builder.output());
-  if (auto error = packOwnedB(builder, b, product, &quantization)) return error;
+  TRY(packOwnedB(builder, b, product, &quantization));
   return addIntegerProduct(builder, product, quantization);
 }
 
-Result<Plan> planMatrixMultiplyInteger(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
+Result<Plan> planMatrixMultiplyInteger(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
   Quantization quantization;
-  quantization.a = view.input(0).type;
-  quantization.b = view.input(2).type;
+  quantization.a = op.input(0).type;
+  quantization.b = op.input(2).type;
   quantization.zeroA = parameterOf(builder, 1, kOfRows);
   quantization.zeroB = parameterOf(builder, 3, kOfColumns);
-  if (auto error = addIntegers(builder, 2, std::nullopt, quantization)) return *error;
+  TRY(addIntegers(builder, 2, std::nullopt, quantization));
   return builder.finish();
 }
 
 // The tensors that the quantized products begin with.
 Quantization quantizationOf(const PlanBuilder& builder) {
-  const OpView& view = builder.view();
+  const Operation& op = builder.view();
   Quantization quantization;
-  quantization.a = view.input(0).type;
-  quantization.scale = view.input(1).type;
-  quantization.b = view.input(3).type;
+  quantization.a = op.input(0).type;
+  quantization.scale = op.input(1).type;
+  quantization.b = op.input(3).type;
   quantization.scaleA = parameterOf(builder, 1, kOfRows);
   quantization.zeroA = parameterOf(builder, 2, kOfRows);
   quantization.scaleB = parameterOf(builder, 4, kOfColumns);
@@ -227,20 +222,20 @@ Quantization quantizationOf(const PlanBuilder& builder) {
   return quantization;
 }
 
-Result<Plan> planQuantizedLinearMatrixMultiply(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
+Result<Plan> planQuantizedLinearMatrixMultiply(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
   Quantization quantization = quantizationOf(builder);
   quantization.scaleY = parameterOf(builder, 6, kOfRows);
   quantization.zeroY = parameterOf(builder, 7, kOfRows);
-  if (auto error = addIntegers(builder, 3, std::nullopt, quantization)) return *error;
+  TRY(addIntegers(builder, 3, std::nullopt, quantization));
   return builder.finish();
 }
 
-Result<Plan> planMatrixMultiplyIntegerToFloat(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
+Result<Plan> planMatrixMultiplyIntegerToFloat(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
   Quantization quantization = quantizationOf(builder);
-  quantization.c = view.input(6).type;
-  if (auto error = addIntegers(builder, 3, 6, quantization)) return *error;
+  quantization.c = op.input(6).type;
+  TRY(addIntegers(builder, 3, 6, quantization));
   return builder.finish();
 }
 
@@ -320,15 +315,16 @@ constexpr TensorRule kMatrixMultiplyIntegerToFloatRules[] = {{kMatrixMultiplyInt
                                                              {kMatrixMultiplyIntegerToFloatBiasTypes, like(6)}};
 
 constexpr OpSchema kMatrixSchemas[] = {
-    DIMPLE_ROW(GEMM, kGemmFields, kGemmRules, false, false, checkGemm, planGemm, kAlsoFusedByGemm, nullptr, true),
-    DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER, kMatrixMultiplyIntegerFields, kMatrixMultiplyIntegerRules, false, false,
-               checkMatrixMultiplyInteger, planMatrixMultiplyInteger),
+    DIMPLE_ROW(GEMM, kGemmFields, .rules = kGemmRules, .check = checkGemm, .plan = planGemm,
+               .alsoFuses = kAlsoFusedByGemm, .readsColumns = true),
+    DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER, kMatrixMultiplyIntegerFields, .rules = kMatrixMultiplyIntegerRules,
+               .check = checkMatrixMultiplyInteger, .plan = planMatrixMultiplyInteger),
     DIMPLE_ROW(QUANTIZED_LINEAR_MATRIX_MULTIPLY, kQuantizedLinearMatrixMultiplyFields,
-               kQuantizedLinearMatrixMultiplyRules, false, false, checkQuantizedLinearMatrixMultiply,
-               planQuantizedLinearMatrixMultiply),
+               .rules = kQuantizedLinearMatrixMultiplyRules, .check = checkQuantizedLinearMatrixMultiply,
+               .plan = planQuantizedLinearMatrixMultiply),
     DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER_TO_FLOAT, kMatrixMultiplyIntegerToFloatFields,
-               kMatrixMultiplyIntegerToFloatRules, false, false, checkQuantizedProduct,
-               planMatrixMultiplyIntegerToFloat),
+               .rules = kMatrixMultiplyIntegerToFloatRules, .check = checkQuantizedProduct,
+               .plan = planMatrixMultiplyIntegerToFloat),
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Operators that move elements without changing them.
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -8,18 +9,21 @@
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/pad.h"
+#include "kernels/interfaces/reverse.h"
+#include "kernels/interfaces/value_scale.h"
 
 namespace dimple {
 namespace {
 
 // ---- SLICE, SLICE1, SLICE_GRAD --------------------------------------------------------------------------------------
 
-Status checkSlice(const OpView& view) {
-  const auto& desc = view.as<DML_SLICE_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  if (auto error = checkDimensionCount("DimensionCount", desc.DimensionCount, "InputTensor", x)) return error;
-  if (auto error = checkSizes("OutputTensor", view.output(), std::span(desc.Sizes, x.rank))) return error;
+Status checkSlice(const Operation& op) {
+  const auto& desc = op.as<DML_SLICE_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  TRY(checkDimensionCount("DimensionCount", desc.DimensionCount, "InputTensor", x));
+  TRY(checkSizes("OutputTensor", op.output(), std::span(desc.Sizes, x.rank)));
   for (uint32_t d = 0; d < x.rank; ++d) {
     if (desc.Strides[d] == 0) return invalid(cat("Strides[", d, "] has value (0), expected at least 1."));
     const uint64_t last = desc.Offsets[d] + uint64_t{desc.Sizes[d] - 1} * desc.Strides[d];
@@ -36,7 +40,7 @@ uint64_t magnitude(int32_t value) { return static_cast<uint64_t>(std::abs(int64_
 // What the windows of SLICE1 and its gradient have in common; `tensor` is the one that the window is of.
 template <class Desc>
 Status checkWindow(const Desc& desc, std::string_view name, const Tensor& tensor) {
-  if (auto error = checkDimensionCount("DimensionCount", desc.DimensionCount, name, tensor)) return error;
+  TRY(checkDimensionCount("DimensionCount", desc.DimensionCount, name, tensor));
   for (uint32_t d = 0; d < tensor.rank; ++d) {
     const uint64_t end = desc.InputWindowOffsets[d] + uint64_t{desc.InputWindowSizes[d]};
     if (desc.InputWindowStrides[d] == 0)
@@ -50,10 +54,10 @@ Status checkWindow(const Desc& desc, std::string_view name, const Tensor& tensor
 }
 
 // The output may hold fewer elements than the stride reaches. DirectML takes more of them at a stride of -2^31.
-Status checkSlice1(const OpView& view) {
-  const auto& desc = view.as<DML_SLICE1_OPERATOR_DESC>();
-  const Tensor& y = view.output();
-  if (auto error = checkWindow(desc, "InputTensor", view.input(0))) return error;
+Status checkSlice1(const Operation& op) {
+  const auto& desc = op.as<DML_SLICE1_OPERATOR_DESC>();
+  const Tensor& y = op.output();
+  TRY(checkWindow(desc, "InputTensor", op.input(0)));
   for (uint32_t d = 0; d < y.rank; ++d) {
     const uint64_t size = desc.InputWindowSizes[d];
     if (size == 0) return invalid(cat("InputWindowSizes[", d, "] has value (0), expected at least 1."));
@@ -68,11 +72,11 @@ Status checkSlice1(const OpView& view) {
 // The gradient's elements go to InputWindowOffsets + i * stride, or InputWindowOffsets + InputWindowSizes - 1 - i *
 // |stride| if it is negative. DirectML takes more of them than the window has, and windows of size 0, as long as
 // |stride| steps up from the offset stay inside of the tensor; here those down must stay inside, too.
-Status checkSliceGrad(const OpView& view) {
-  const auto& desc = view.as<DML_SLICE_GRAD_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  if (auto error = checkWindow(desc, "OutputGradientTensor", y)) return error;
+Status checkSliceGrad(const Operation& op) {
+  const auto& desc = op.as<DML_SLICE_GRAD_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  TRY(checkWindow(desc, "OutputGradientTensor", y));
   for (uint32_t d = 0; d < y.rank; ++d) {
     const uint64_t first = desc.InputWindowOffsets[d];
     const uint64_t end = first + desc.InputWindowSizes[d];
@@ -88,9 +92,9 @@ Status checkSliceGrad(const OpView& view) {
 
 // `offset` and `step` give, for each dimension, the first input coordinate and the distance to the next.
 template <class Offset, class Step>
-std::vector<MovedPart> partOfWindow(const OpView& view, Offset offset, Step step) {
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+std::vector<MovedPart> partOfWindow(const Operation& op, Offset offset, Step step) {
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   Walk walk;
   for (uint32_t d = 0; d < y.rank; ++d) {
     // Modulo 2^32, so that negative steps come out.
@@ -100,30 +104,30 @@ std::vector<MovedPart> partOfWindow(const OpView& view, Offset offset, Step step
   return {{0, 0, walk}};
 }
 
-std::vector<MovedPart> partsOfSlice(const OpView& view) {
-  const auto& desc = view.as<DML_SLICE_OPERATOR_DESC>();
+std::vector<MovedPart> partsOfSlice(const Operation& op) {
+  const auto& desc = op.as<DML_SLICE_OPERATOR_DESC>();
   return partOfWindow(
-      view, [&](uint32_t d) { return desc.Offsets[d]; }, [&](uint32_t d) { return desc.Strides[d]; });
+      op, [&](uint32_t d) { return desc.Offsets[d]; }, [&](uint32_t d) { return desc.Strides[d]; });
 }
 
 // A negative stride starts at the window's last element.
-std::vector<MovedPart> partsOfSlice1(const OpView& view) {
-  const auto& desc = view.as<DML_SLICE1_OPERATOR_DESC>();
+std::vector<MovedPart> partsOfSlice1(const Operation& op) {
+  const auto& desc = op.as<DML_SLICE1_OPERATOR_DESC>();
   return partOfWindow(
-      view,
+      op,
       [&](uint32_t d) {
         return desc.InputWindowOffsets[d] + (desc.InputWindowStrides[d] < 0 ? desc.InputWindowSizes[d] - 1 : 0);
       },
       [&](uint32_t d) { return desc.InputWindowStrides[d]; });
 }
 
-Result<Plan> planSliceGrad(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_SLICE_GRAD_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+Result<Plan> planSliceGrad(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_SLICE_GRAD_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   const Tensor* filled[] = {&y};
-  if (auto error = addFill(builder, y.type, makeWalk(y.sizeSpan(), filled), {}, builder.output())) return *error;
+  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), filled), {}, builder.output()));
   Walk walk;
   for (uint32_t d = 0; d < x.rank; ++d) {
     const auto stride = static_cast<uint32_t>(desc.InputWindowStrides[d]);
@@ -131,7 +135,7 @@ Result<Plan> planSliceGrad(const OpView& view, const Caps& caps) {
     walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d] * stride});
     walk.base[1] += y.strides[d] * (desc.InputWindowOffsets[d] + last);
   }
-  if (auto error = addCopy(builder, x.type, walk, builder.input(0), builder.output())) return *error;
+  TRY(addCopy(builder, x.type, walk, builder.input(0), builder.output()));
   return builder.finish();
 }
 
@@ -140,7 +144,7 @@ Result<Plan> planSliceGrad(const OpView& view, const Caps& caps) {
 // `parts` divide `whole` along the axis and agree with it in all other dimensions.
 Status checkParts(UINT axis, std::string_view wholeName, const Tensor& whole, std::string_view partsName,
                   std::span<const Tensor> parts) {
-  if (auto error = checkAtMost("Axis", axis, whole.rank - 1)) return error;
+  TRY(checkAtMost("Axis", axis, whole.rank - 1));
   uint64_t sum = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     auto expected = whole.sizes;
@@ -154,40 +158,38 @@ Status checkParts(UINT axis, std::string_view wholeName, const Tensor& whole, st
                      ", the sum of those of ", partsName, "."));
 }
 
-Status checkJoin(const OpView& view) {
-  return checkParts(view.as<DML_JOIN_OPERATOR_DESC>().Axis, "OutputTensor", view.output(), "InputTensors",
-                    view.inputs());
+Status checkJoin(const Operation& op) {
+  return checkParts(op.as<DML_JOIN_OPERATOR_DESC>().Axis, "OutputTensor", op.output(), "InputTensors", op.inputs());
 }
 
-Status checkSplit(const OpView& view) {
-  return checkParts(view.as<DML_SPLIT_OPERATOR_DESC>().Axis, "InputTensor", view.input(0), "OutputTensors",
-                    view.outputs());
+Status checkSplit(const Operation& op) {
+  return checkParts(op.as<DML_SPLIT_OPERATOR_DESC>().Axis, "InputTensor", op.input(0), "OutputTensors", op.outputs());
 }
 
-std::vector<MovedPart> partsOfJoin(const OpView& view) {
-  const UINT axis = view.as<DML_JOIN_OPERATOR_DESC>().Axis;
-  const Tensor& y = view.output();
+std::vector<MovedPart> partsOfJoin(const Operation& op) {
+  const UINT axis = op.as<DML_JOIN_OPERATOR_DESC>().Axis;
+  const Tensor& y = op.output();
   std::vector<MovedPart> parts;
   uint32_t start = 0;
-  for (uint32_t i = 0; i < view.inputs().size(); ++i) {
-    const Tensor* operands[] = {&view.input(i), &y};
-    parts.push_back({i, 0, makeWalk(view.input(i).sizeSpan(), operands)});
+  for (uint32_t i = 0; i < op.inputs().size(); ++i) {
+    const Tensor* operands[] = {&op.input(i), &y};
+    parts.push_back({i, 0, makeWalk(op.input(i).sizeSpan(), operands)});
     parts.back().walk.base[1] = start * y.strides[axis];
-    start += view.input(i).sizes[axis];
+    start += op.input(i).sizes[axis];
   }
   return parts;
 }
 
-std::vector<MovedPart> partsOfSplit(const OpView& view) {
-  const UINT axis = view.as<DML_SPLIT_OPERATOR_DESC>().Axis;
-  const Tensor& x = view.input(0);
+std::vector<MovedPart> partsOfSplit(const Operation& op) {
+  const UINT axis = op.as<DML_SPLIT_OPERATOR_DESC>().Axis;
+  const Tensor& x = op.input(0);
   std::vector<MovedPart> parts;
   uint32_t start = 0;
-  for (uint32_t o = 0; o < view.outputs().size(); ++o) {
-    const Tensor* operands[] = {&x, &view.output(o)};
-    parts.push_back({0, o, makeWalk(view.output(o).sizeSpan(), operands)});
+  for (uint32_t o = 0; o < op.outputs().size(); ++o) {
+    const Tensor* operands[] = {&x, &op.output(o)};
+    parts.push_back({0, o, makeWalk(op.output(o).sizeSpan(), operands)});
     parts.back().walk.base[0] = start * x.strides[axis];
-    start += view.output(o).sizes[axis];
+    start += op.output(o).sizes[axis];
   }
   return parts;
 }
@@ -198,7 +200,7 @@ std::vector<MovedPart> partsOfSplit(const OpView& view) {
 // passes on. No mode limits them by the input's sizes.
 template <class Desc>
 Status checkPads(const Desc& desc, const Tensor& x, const Tensor& y) {
-  if (auto error = checkDimensionCount("DimensionCount", desc.DimensionCount, "InputTensor", x)) return error;
+  TRY(checkDimensionCount("DimensionCount", desc.DimensionCount, "InputTensor", x));
   for (uint32_t d = 0; d < x.rank; ++d) {
     const int64_t expected =
         int64_t{x.sizes[d]} + static_cast<int32_t>(desc.StartPadding[d]) + static_cast<int32_t>(desc.EndPadding[d]);
@@ -209,14 +211,14 @@ Status checkPads(const Desc& desc, const Tensor& x, const Tensor& y) {
   return {};
 }
 
-Status checkPadding(const OpView& view) {
-  return checkPads(view.as<DML_PADDING_OPERATOR_DESC>(), view.input(0), view.output());
+Status checkPadding(const Operation& op) {
+  return checkPads(op.as<DML_PADDING_OPERATOR_DESC>(), op.input(0), op.output());
 }
 
-Status checkPadding1(const OpView& view) {
-  const auto& desc = view.as<DML_PADDING1_OPERATOR_DESC>();
-  if (auto error = checkPads(desc, view.input(0), view.output())) return error;
-  return checkValueType("PaddingValueDataType", desc.PaddingValueDataType, "InputTensor", view.input(0));
+Status checkPadding1(const Operation& op) {
+  const auto& desc = op.as<DML_PADDING1_OPERATOR_DESC>();
+  TRY(checkPads(desc, op.input(0), op.output()));
+  return checkValueType("PaddingValueDataType", desc.PaddingValueDataType, "InputTensor", op.input(0));
 }
 
 // A dimension of what the kernel `pad` does.
@@ -239,11 +241,11 @@ uint32_t padPeriod(uint32_t mode, uint64_t size) {
   return static_cast<uint32_t>(std::min<uint64_t>(period, UINT32_MAX));
 }
 
-Result<Plan> planPad(const OpView& view, const Caps& caps, uint32_t mode, std::span<const uint32_t> starts,
+Result<Plan> planPad(const Operation& op, const Target& target, uint32_t mode, std::span<const uint32_t> starts,
                      const FillPattern& value) {
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   std::vector<PadDimension> dimensions;
   for (uint32_t d = 0; d < y.rank; ++d)
     if (y.sizes[d] != 1 || starts[d] != 0)
@@ -264,90 +266,105 @@ Result<Plan> planPad(const OpView& view, const Caps& caps, uint32_t mode, std::s
     parameters.insert(parameters.end(), {d->outputStride, d->inputStride, d->start, d->inputSize});
     appendDivisor(parameters, padPeriod(mode, d->inputSize));
   }
-  if (auto error = builder.addItems(
-          sizedKernel("pad", x.type, caps), y.elements,
-          {static_cast<uint32_t>(y.elements), static_cast<uint32_t>(dimensions.size()), value[0], value[1]},
-          {builder.input(0), builder.output()}, builder.parameters(parameters), {{0, mode}}))
-    return *error;
+  TRY(builder.addItems(kernels::Pad{.type = sizedElement(x.type, target),
+                                    .push = {.count = static_cast<uint32_t>(y.elements),
+                                             .rank = static_cast<uint32_t>(dimensions.size()),
+                                             .low = value[0],
+                                             .high = value[1]},
+                                    .spec = {.mode = mode},
+                                    .x = builder.input(0),
+                                    .y = builder.output()},
+                       y.elements, builder.parameters(parameters)));
   return builder.finish();
 }
 
 template <class Desc>
-Result<Plan> planPadding(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<Desc>();
-  return planPad(view, caps, static_cast<uint32_t>(desc.PaddingMode), std::span(desc.StartPadding, desc.DimensionCount),
-                 fillPattern(view.input(0).type, desc.PaddingValue));
+Result<Plan> planPadding(const Operation& op, const Target& target) {
+  const auto& desc = op.as<Desc>();
+  return planPad(op, target, static_cast<uint32_t>(desc.PaddingMode), std::span(desc.StartPadding, desc.DimensionCount),
+                 fillPattern(op.input(0).type, desc.PaddingValue));
 }
 
 // ---- VALUE_SCALE_2D, TILE, REVERSE_SUBSEQUENCES ---------------------------------------------------------------------
 
-Status checkValueScale2D(const OpView& view) {
-  const UINT count = view.as<DML_VALUE_SCALE_2D_OPERATOR_DESC>().ChannelCount;
+Status checkValueScale2D(const Operation& op) {
+  const UINT count = op.as<DML_VALUE_SCALE_2D_OPERATOR_DESC>().ChannelCount;
   if (count != 1 && count != 3) return invalid(cat("ChannelCount has value (", count, "), expected 1 or 3."));
-  return checkSize("InputTensor", view.input(0), 1, count);
+  return checkSize("InputTensor", op.input(0), 1, count);
 }
 
-Result<Plan> planValueScale2D(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_VALUE_SCALE_2D_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+Result<Plan> planValueScale2D(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_VALUE_SCALE_2D_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   const Tensor* operands[] = {&x, &y};
   Walk walk = makeWalk(y.sizeSpan(), operands);
   walk.strides[1][2] = 1;
   walk.sortBy(1);
   walk.coalesce();
-  std::vector<uint32_t> push{static_cast<uint32_t>(y.elements), walk.rank, floatBits(desc.Scale)};
-  for (uint32_t c = 0; c < desc.ChannelCount; ++c) push.push_back(floatBits(desc.Bias[c]));
-  push.resize(6);
-  if (auto error = builder.addItems(typedKernel("value_scale", y.type, caps), y.elements, std::move(push),
-                                    {builder.input(0), builder.output()}, builder.parameters(walk)))
-    return *error;
+  std::array<float, 3> bias{};
+  std::copy_n(desc.Bias, desc.ChannelCount, bias.begin());
+  TRY(builder.addItems(kernels::ValueScale{.type = typedElement(y.type, target),
+                                           .push = {.count = static_cast<uint32_t>(y.elements),
+                                                    .rank = walk.rank,
+                                                    .scale = floatBits(desc.Scale),
+                                                    .bias0 = floatBits(bias[0]),
+                                                    .bias1 = floatBits(bias[1]),
+                                                    .bias2 = floatBits(bias[2])},
+                                           .x = builder.input(0),
+                                           .y = builder.output()},
+                       y.elements, builder.parameters(walk)));
   return builder.finish();
 }
 
-Status checkTile(const OpView& view) {
-  const auto& desc = view.as<DML_TILE_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  if (auto error = checkDimensionCount("RepeatsCount", desc.RepeatsCount, "InputTensor", x)) return error;
+Status checkTile(const Operation& op) {
+  const auto& desc = op.as<DML_TILE_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  TRY(checkDimensionCount("RepeatsCount", desc.RepeatsCount, "InputTensor", x));
   for (uint32_t d = 0; d < x.rank; ++d) {
     if (desc.Repeats[d] == 0) return invalid(cat("Repeats[", d, "] has value (0), expected at least 1."));
-    if (auto error = checkSize("OutputTensor", view.output(), d, uint64_t{x.sizes[d]} * desc.Repeats[d])) return error;
+    TRY(checkSize("OutputTensor", op.output(), d, uint64_t{x.sizes[d]} * desc.Repeats[d]));
   }
   return {};
 }
 
 // Padding of nothing before and copies behind.
-Result<Plan> planTile(const OpView& view, const Caps& caps) {
+Result<Plan> planTile(const Operation& op, const Target& target) {
   constexpr std::array<uint32_t, kMaxRank> kStarts{};
-  return planPad(view, caps, DML_PADDING_MODE_WRAP, kStarts, {});
+  return planPad(op, target, DML_PADDING_MODE_WRAP, kStarts, {});
 }
 
-Status checkReverseSubsequences(const OpView& view) {
-  const UINT axis = view.as<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC>().Axis;
-  const Tensor& x = view.input(0);
-  if (auto error = checkAtMost("Axis", axis, x.rank - 1)) return error;
+Status checkReverseSubsequences(const Operation& op) {
+  const UINT axis = op.as<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC>().Axis;
+  const Tensor& x = op.input(0);
+  TRY(checkAtMost("Axis", axis, x.rank - 1));
   auto expected = x.sizes;
   expected[axis] = 1;
-  return checkSizes("SequenceLengthsTensor", view.input(1), std::span(expected).first(x.rank));
+  return checkSizes("SequenceLengthsTensor", op.input(1), std::span(expected).first(x.rank));
 }
 
-Result<Plan> planReverseSubsequences(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const UINT axis = view.as<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC>().Axis;
-  const Tensor& x = view.input(0);
-  const Tensor& lengths = view.input(1);
-  const Tensor& y = view.output();
+Result<Plan> planReverseSubsequences(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const UINT axis = op.as<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC>().Axis;
+  const Tensor& x = op.input(0);
+  const Tensor& lengths = op.input(1);
+  const Tensor& y = op.output();
   const Tensor* operands[] = {&x, &lengths, &y};
   Walk walk = makeWalk(y.sizeSpan(), operands);
   walk.strides[axis] = {0, 0, y.strides[axis], 1};
   walk.sortBy(2);
   walk.coalesce();
-  if (auto error = builder.addItems(
-          sizedKernel("reverse", x.type, caps), y.elements,
-          {static_cast<uint32_t>(y.elements), walk.rank, indexKind(lengths.type), x.sizes[axis], x.strides[axis]},
-          {builder.input(0), builder.input(1), builder.output()}, builder.parameters(walk)))
-    return *error;
+  TRY(builder.addItems(kernels::Reverse{.type = sizedElement(x.type, target),
+                                        .push = {.count = static_cast<uint32_t>(y.elements),
+                                                 .rank = walk.rank,
+                                                 .indexKind = indexKind(lengths.type),
+                                                 .axisSize = x.sizes[axis],
+                                                 .axisStride = x.strides[axis]},
+                                        .x = builder.input(0),
+                                        .indices = builder.input(1),
+                                        .y = builder.output()},
+                       y.elements, builder.parameters(walk)));
   return builder.finish();
 }
 
@@ -356,7 +373,7 @@ Result<Plan> planReverseSubsequences(const OpView& view, const Caps& caps) {
 // `space` has blocks of height and width where `depth` has channels.
 Status checkBlocks(UINT block, std::string_view spaceName, const Tensor& space, std::string_view depthName,
                    const Tensor& depth, bool toDepth) {
-  if (auto error = checkAtLeast("BlockSize", block, 1)) return error;
+  TRY(checkAtLeast("BlockSize", block, 1));
   const uint64_t area = uint64_t{block} * block;
   const auto checkDivisible = [](std::string_view name, const Tensor& tensor, uint32_t d, uint64_t divisor) -> Status {
     if (tensor.sizes[d] % divisor == 0) return {};
@@ -364,38 +381,38 @@ Status checkBlocks(UINT block, std::string_view spaceName, const Tensor& space, 
   };
   const std::string_view name = toDepth ? depthName : spaceName;
   const Tensor& output = toDepth ? depth : space;
-  if (auto error = checkSize(name, output, 0, toDepth ? space.sizes[0] : depth.sizes[0])) return error;
+  TRY(checkSize(name, output, 0, toDepth ? space.sizes[0] : depth.sizes[0]));
   if (!toDepth) {
-    if (auto error = checkDivisible(depthName, depth, 1, area)) return error;
-    if (auto error = checkSize(name, output, 1, depth.sizes[1] / area)) return error;
-    if (auto error = checkSize(name, output, 2, uint64_t{depth.sizes[2]} * block)) return error;
+    TRY(checkDivisible(depthName, depth, 1, area));
+    TRY(checkSize(name, output, 1, depth.sizes[1] / area));
+    TRY(checkSize(name, output, 2, uint64_t{depth.sizes[2]} * block));
     return checkSize(name, output, 3, uint64_t{depth.sizes[3]} * block);
   }
   for (const uint32_t d : {2u, 3u}) {
-    if (auto error = checkDivisible(spaceName, space, d, block)) return error;
-    if (auto error = checkSize(name, output, d, space.sizes[d] / block)) return error;
+    TRY(checkDivisible(spaceName, space, d, block));
+    TRY(checkSize(name, output, d, space.sizes[d] / block));
   }
   // Height and width are multiples of the block, so that this product fits.
   return checkSize(name, output, 1, space.sizes[1] * area);
 }
 
 template <class Desc>
-Status checkSpaceToDepth(const OpView& view) {
-  return checkBlocks(view.as<Desc>().BlockSize, "InputTensor", view.input(0), "OutputTensor", view.output(), true);
+Status checkSpaceToDepth(const Operation& op) {
+  return checkBlocks(op.as<Desc>().BlockSize, "InputTensor", op.input(0), "OutputTensor", op.output(), true);
 }
 
 template <class Desc>
-Status checkDepthToSpace(const OpView& view) {
-  return checkBlocks(view.as<Desc>().BlockSize, "OutputTensor", view.output(), "InputTensor", view.input(0), false);
+Status checkDepthToSpace(const Operation& op) {
+  return checkBlocks(op.as<Desc>().BlockSize, "OutputTensor", op.output(), "InputTensor", op.input(0), false);
 }
 
 // Channels of the depth are made of the row in a
 // block, the column in it and the channel; in COLUMN_ROW_DEPTH the channel comes first.
-Result<Plan> planBlocks(const OpView& view, const Caps& caps, uint32_t block, DML_DEPTH_SPACE_ORDER order,
+Result<Plan> planBlocks(const Operation& op, const Target& target, uint32_t block, DML_DEPTH_SPACE_ORDER order,
                         bool toDepth) {
-  PlanBuilder builder(view, caps);
-  const Tensor& space = toDepth ? view.input(0) : view.output();
-  const Tensor& depth = toDepth ? view.output() : view.input(0);
+  PlanBuilder builder(op, target);
+  const Tensor& space = toDepth ? op.input(0) : op.output();
+  const Tensor& depth = toDepth ? op.output() : op.input(0);
   const uint32_t channels = space.sizes[1];
   const bool channelFirst = order == DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH;
   const uint32_t column = depth.strides[1] * (channelFirst ? 1 : channels);
@@ -410,17 +427,17 @@ Result<Plan> planBlocks(const OpView& view, const Caps& caps, uint32_t block, DM
   add(block, space.strides[2], column * block);
   add(depth.sizes[3], space.strides[3] * block, depth.strides[3]);
   add(block, space.strides[3], column);
-  if (auto error = addCopy(builder, space.type, walk, builder.input(0), builder.output())) return *error;
+  TRY(addCopy(builder, space.type, walk, builder.input(0), builder.output()));
   return builder.finish();
 }
 
 template <class Desc, bool toDepth>
-Result<Plan> planBlocks(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<Desc>();
+Result<Plan> planBlocks(const Operation& op, const Target& target) {
+  const auto& desc = op.as<Desc>();
   if constexpr (requires { desc.Order; })
-    return planBlocks(view, caps, desc.BlockSize, desc.Order, toDepth);
+    return planBlocks(op, target, desc.BlockSize, desc.Order, toDepth);
   else
-    return planBlocks(view, caps, desc.BlockSize, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, toDepth);
+    return planBlocks(op, target, desc.BlockSize, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, toDepth);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -516,35 +533,37 @@ constexpr TensorRule kReverseSubsequencesRules[] = {
 constexpr TensorRule kDepthToSpace1Rules[] = {{kDepthToSpace1Types}, {kDepthToSpace1Types, sameType(0)}};
 
 constexpr OpSchema kMovementSchemas[] = {
-    DIMPLE_ROW(SLICE, kSliceFields, kInAndOutRules<kSliceTypes>, false, false, checkSlice, planParts<partsOfSlice>, {},
-               partsOfSlice),
-    DIMPLE_ROW(SPLIT, kSplitFields, kInAndOutRules<kSplitTypes>, false, false, checkSplit, planParts<partsOfSplit>, {},
-               partsOfSplit),
-    DIMPLE_ROW(JOIN, kJoinFields, kJoinRules, false, false, checkJoin, planParts<partsOfJoin>, {}, partsOfJoin),
-    DIMPLE_ROW(PADDING, kPaddingFields, kInAndOutRules<kPaddingTypes>, false, false, checkPadding,
-               planPadding<DML_PADDING_OPERATOR_DESC>),
-    DIMPLE_ROW(VALUE_SCALE_2D, kValueScale2DFields, kValueScale2DRules, false, false, checkValueScale2D,
-               planValueScale2D),
-    DIMPLE_ROW(SPACE_TO_DEPTH, kSpaceToDepthFields, kSpaceToDepthRules, false, false,
-               checkSpaceToDepth<DML_SPACE_TO_DEPTH_OPERATOR_DESC>, planBlocks<DML_SPACE_TO_DEPTH_OPERATOR_DESC, true>),
-    DIMPLE_ROW(DEPTH_TO_SPACE, kSpaceToDepthFields, kSpaceToDepthRules, false, false,
-               checkDepthToSpace<DML_DEPTH_TO_SPACE_OPERATOR_DESC>,
-               planBlocks<DML_DEPTH_TO_SPACE_OPERATOR_DESC, false>),
-    DIMPLE_ROW(TILE, kTileFields, kInAndOutRules<kTileTypes>, false, false, checkTile, planTile),
-    DIMPLE_ROW(REVERSE_SUBSEQUENCES, kReverseSubsequencesFields, kReverseSubsequencesRules, false, false,
-               checkReverseSubsequences, planReverseSubsequences),
-    DIMPLE_ROW(SLICE1, kSlice1Fields, kInAndOutRules<kSlice1Types>, false, false, checkSlice1, planParts<partsOfSlice1>,
-               {}, partsOfSlice1),
-    DIMPLE_ROW(DEPTH_TO_SPACE1, kDepthToSpace1Fields, kDepthToSpace1Rules, false, false,
-               checkDepthToSpace<DML_DEPTH_TO_SPACE1_OPERATOR_DESC>,
-               planBlocks<DML_DEPTH_TO_SPACE1_OPERATOR_DESC, false>),
-    DIMPLE_ROW(SPACE_TO_DEPTH1, kDepthToSpace1Fields, kDepthToSpace1Rules, false, false,
-               checkSpaceToDepth<DML_SPACE_TO_DEPTH1_OPERATOR_DESC>,
-               planBlocks<DML_SPACE_TO_DEPTH1_OPERATOR_DESC, true>),
-    DIMPLE_ROW(SLICE_GRAD, kSliceGradFields, kInAndOutRules<kSliceGradTypes>, false, false, checkSliceGrad,
-               planSliceGrad),
-    DIMPLE_ROW(PADDING1, kPadding1Fields, kInAndOutRules<kPadding1Types>, false, false, checkPadding1,
-               planPadding<DML_PADDING1_OPERATOR_DESC>),
+    DIMPLE_ROW(SLICE, kSliceFields, .rules = kInAndOutRules<kSliceTypes>, .check = checkSlice,
+               .plan = planParts<partsOfSlice>, .parts = partsOfSlice),
+    DIMPLE_ROW(SPLIT, kSplitFields, .rules = kInAndOutRules<kSplitTypes>, .check = checkSplit,
+               .plan = planParts<partsOfSplit>, .parts = partsOfSplit),
+    DIMPLE_ROW(JOIN, kJoinFields, .rules = kJoinRules, .check = checkJoin, .plan = planParts<partsOfJoin>,
+               .parts = partsOfJoin),
+    DIMPLE_ROW(PADDING, kPaddingFields, .rules = kInAndOutRules<kPaddingTypes>, .check = checkPadding,
+               .plan = planPadding<DML_PADDING_OPERATOR_DESC>),
+    DIMPLE_ROW(VALUE_SCALE_2D, kValueScale2DFields, .rules = kValueScale2DRules, .check = checkValueScale2D,
+               .plan = planValueScale2D),
+    DIMPLE_ROW(SPACE_TO_DEPTH, kSpaceToDepthFields, .rules = kSpaceToDepthRules,
+               .check = checkSpaceToDepth<DML_SPACE_TO_DEPTH_OPERATOR_DESC>,
+               .plan = planBlocks<DML_SPACE_TO_DEPTH_OPERATOR_DESC, true>),
+    DIMPLE_ROW(DEPTH_TO_SPACE, kSpaceToDepthFields, .rules = kSpaceToDepthRules,
+               .check = checkDepthToSpace<DML_DEPTH_TO_SPACE_OPERATOR_DESC>,
+               .plan = planBlocks<DML_DEPTH_TO_SPACE_OPERATOR_DESC, false>),
+    DIMPLE_ROW(TILE, kTileFields, .rules = kInAndOutRules<kTileTypes>, .check = checkTile, .plan = planTile),
+    DIMPLE_ROW(REVERSE_SUBSEQUENCES, kReverseSubsequencesFields, .rules = kReverseSubsequencesRules,
+               .check = checkReverseSubsequences, .plan = planReverseSubsequences),
+    DIMPLE_ROW(SLICE1, kSlice1Fields, .rules = kInAndOutRules<kSlice1Types>, .check = checkSlice1,
+               .plan = planParts<partsOfSlice1>, .parts = partsOfSlice1),
+    DIMPLE_ROW(DEPTH_TO_SPACE1, kDepthToSpace1Fields, .rules = kDepthToSpace1Rules,
+               .check = checkDepthToSpace<DML_DEPTH_TO_SPACE1_OPERATOR_DESC>,
+               .plan = planBlocks<DML_DEPTH_TO_SPACE1_OPERATOR_DESC, false>),
+    DIMPLE_ROW(SPACE_TO_DEPTH1, kDepthToSpace1Fields, .rules = kDepthToSpace1Rules,
+               .check = checkSpaceToDepth<DML_SPACE_TO_DEPTH1_OPERATOR_DESC>,
+               .plan = planBlocks<DML_SPACE_TO_DEPTH1_OPERATOR_DESC, true>),
+    DIMPLE_ROW(SLICE_GRAD, kSliceGradFields, .rules = kInAndOutRules<kSliceGradTypes>, .check = checkSliceGrad,
+               .plan = planSliceGrad),
+    DIMPLE_ROW(PADDING1, kPadding1Fields, .rules = kInAndOutRules<kPadding1Types>, .check = checkPadding1,
+               .plan = planPadding<DML_PADDING1_OPERATOR_DESC>),
 };
 
 }  // namespace

@@ -6,7 +6,12 @@
 #include "core/ops/families.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/normalize.h"
+#include "kernels/interfaces/normalize_grad.h"
+#include "kernels/interfaces/normalize_row.h"
+#include "kernels/interfaces/row_results.h"
+#include "kernels/interfaces/row_sums.h"
 
 namespace dimple {
 namespace {
@@ -14,32 +19,32 @@ namespace {
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
 // Each input after the first `count` may be broadcast to the first.
-Status checkParameters(const OpView& view, size_t count) {
-  for (size_t i = count; i < view.inputs().size(); ++i)
-    if (auto error = checkBroadcast(view.inputName(i), view.input(i), view.inputName(0), view.input(0))) return error;
+Status checkParameters(const Operation& op, size_t count) {
+  for (size_t i = count; i < op.inputs().size(); ++i)
+    TRY(checkBroadcast(op.inputName(i), op.input(i), op.inputName(0), op.input(0)));
   return {};
 }
 
-Status checkNormalization(const OpView& view) { return checkParameters(view, 1); }
-Status checkNormalizationGrad(const OpView& view) { return checkParameters(view, 2); }
+Status checkNormalization(const Operation& op) { return checkParameters(op, 1); }
+Status checkNormalizationGrad(const Operation& op) { return checkParameters(op, 2); }
 
 // FusedAddTensor has relations of its own.
-Status checkTraining(const OpView& view) {
-  return checkBroadcast("ScaleTensor", view.input(1), "InputTensor", view.input(0));
+Status checkTraining(const Operation& op) {
+  return checkBroadcast("ScaleTensor", op.input(1), "InputTensor", op.input(0));
 }
 
-Status checkLp(const OpView& view) {
-  const auto& desc = view.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
-  if (auto error = checkAtMost("Axis", desc.Axis, view.input(0).rank - 1)) return error;
+Status checkLp(const Operation& op) {
+  const auto& desc = op.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
+  TRY(checkAtMost("Axis", desc.Axis, op.input(0).rank - 1));
   if (desc.P != 1 && desc.P != 2) return invalid(cat("P has value (", desc.P, "), expected 1 or 2."));
   return {};
 }
 
 template <class S>
-Status checkMeanVariance(const OpView& view) {
-  const auto& desc = view.as<S>();
-  if (auto error = checkAxes({desc.Axes, desc.AxisCount}, view.input(0).rank)) return error;
-  return checkParameters(view, 1);
+Status checkMeanVariance(const Operation& op) {
+  const auto& desc = op.as<S>();
+  TRY(checkAxes({desc.Axes, desc.AxisCount}, op.input(0).rank));
+  return checkParameters(op, 1);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -83,28 +88,27 @@ uint32_t sharedDimensions(const Tensor& tensor) {
 }
 
 Result<BufferRange> allocatePairs(PlanBuilder& builder, uint64_t count) {
-  if (count * 8 <= builder.caps().maxBufferRange) return builder.allocateTemporary(count * 8);
+  if (count * 8 <= builder.target().caps.maxBufferRange) return builder.allocateTemporary(count * 8);
   return Error{ErrorCode::Unsupported, cat("InputTensor has ", count, " sums, but this device binds at most ",
-                                           builder.caps().maxBufferRange / 8, " pairs to a kernel.")};
-}
-
-BufferRange readOnly(BufferRange range) {
-  range.writes = false;
-  return range;
+                                           builder.target().caps.maxBufferRange / 8, " pairs to a kernel.")};
 }
 
 // What kernels/normalization/row_sums.comp sums.
 enum class Sums : uint32_t { Moments, Squares, Magnitudes, Gradients };
 
-// Adds the dispatches that make the pair of each row of input 0. Inputs 1 and 2 are the gradient and the mean, where
-// gradients are summed.
-Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums, float divisor) {
-  const Tensor& x = builder.view().input(0);
-  const bool gradients = sums == Sums::Gradients;
-  const Strides gradient = gradients ? broadcastStrides(builder.view().input(1)) : Strides{};
-  const Strides mean = gradients ? broadcastStrides(builder.view().input(2)) : Strides{};
+// How kernels/normalization/row_sums.comp walks the rows and the elements of each.
+struct RowWalks {
   Walk kept;
   Walk reduced;
+  bool dense = false;  // elements of a row lie closer than rows
+};
+
+RowWalks rowWalks(const Operation& op, const Rows& rows, bool gradients) {
+  const Tensor& x = op.input(0);
+  const Strides gradient = gradients ? broadcastStrides(op.input(1)) : Strides{};
+  const Strides mean = gradients ? broadcastStrides(op.input(2)) : Strides{};
+  RowWalks walks;
+  auto& [kept, reduced, dense] = walks;
   uint32_t smallestKept = std::numeric_limits<uint32_t>::max();
   uint32_t smallestReduced = smallestKept;
   for (uint32_t d = 0; d < x.rank; ++d) {
@@ -116,34 +120,55 @@ Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums
   kept.sortBy(0);
   kept.coalesce();
   reduced.coalesce();
+  dense = smallestReduced <= smallestKept;
+  return walks;
+}
+
+// Adds the dispatches that make the pair of each row of input 0. Inputs 1 and 2 are the gradient and the mean, where
+// gradients are summed.
+Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums, float divisor) {
+  enum Stage : uint32_t { Only, Parts, OfParts };
+  const bool gradients = sums == Sums::Gradients;
+  const RowWalks walks = rowWalks(builder.view(), rows, gradients);
   std::vector<uint32_t> words;
-  appendWalk(words, kept);
+  appendWalk(words, walks.kept);
   const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, reduced);
+  appendWalk(words, walks.reduced);
   const uint32_t parameters = builder.parameters(words);
 
   auto pairs = allocatePairs(builder, rows.count);
   if (!pairs) return pairs;
-  const Spread spread = spreadOf(rows.count, rows.elements, smallestReduced <= smallestKept);
+  const Spread spread = spreadOf(rows.count, rows.elements, walks.dense);
   const BufferRange input = builder.input(0);
-  const auto add = [&](bool row, uint32_t stage, uint32_t elements, uint32_t parts, const BufferRange& from,
+  const auto add = [&](bool row, Stage stage, uint32_t elements, uint32_t parts, const BufferRange& from,
                        const BufferRange& to) {
     const uint64_t tasks = uint64_t{rows.count} * parts;
-    return builder.add(cat("row_sums.", shortTypeName(x.type)), taskGroups(tasks, row),
-                       {rows.count, elements, parts, spread.perChunk, rows.elements, floatBits(divisor), kept.rank,
-                        reduced.rank, reducedAt},
-                       {input, gradients ? builder.input(1) : input, gradients ? builder.input(2) : input, from, to},
-                       parameters, {{0, static_cast<uint32_t>(sums)}, {1, row}, {2, stage}});
+    return builder.add(kernels::RowSums{.type = kernelType(builder.view().input(0).type),
+                                        .push = {.rows = rows.count,
+                                                 .elements = elements,
+                                                 .parts = parts,
+                                                 .partLength = spread.perChunk,
+                                                 .total = rows.elements,
+                                                 .divisor = floatBits(divisor),
+                                                 .keptRank = walks.kept.rank,
+                                                 .reducedRank = walks.reduced.rank,
+                                                 .reducedAt = reducedAt},
+                                        .spec = {.function = static_cast<uint32_t>(sums), .row = row, .stage = stage},
+                                        .x = input,
+                                        .g = gradients ? builder.input(1) : input,
+                                        .mean = gradients ? builder.input(2) : input,
+                                        .parts = from,
+                                        .result = to},
+                       taskGroups(tasks, row), parameters);
   };
   if (spread.chunks == 1) {
-    if (auto error = add(spread.row, 0, rows.elements, 1, input, *pairs)) return *error;
+    TRY(add(spread.row, Only, rows.elements, 1, input, *pairs));
     return pairs;
   }
   auto parts = allocatePairs(builder, uint64_t{rows.count} * spread.chunks);
   if (!parts) return parts;
-  if (auto error = add(spread.row, 1, rows.elements, spread.chunks, input, *parts)) return *error;
-  if (auto error = add(spreadOf(rows.count, spread.chunks, true).row, 2, spread.chunks, 1, readOnly(*parts), *pairs))
-    return *error;
+  TRY(add(spread.row, Parts, rows.elements, spread.chunks, input, *parts));
+  TRY(add(spreadOf(rows.count, spread.chunks, true).row, OfParts, spread.chunks, 1, *parts, *pairs));
   return pairs;
 }
 
@@ -162,39 +187,38 @@ struct Operands {
 };
 
 // Strides of an input that takes part.
-Strides stridesOf(const OpView& view, size_t input) { return input ? broadcastStrides(view.input(input)) : Strides{}; }
+Strides stridesOf(const Operation& op, size_t input) { return input ? broadcastStrides(op.input(input)) : Strides{}; }
 
-// Push words of both kernels that follow; the walks go to `words`, one behind the other.
-std::vector<uint32_t> normalizeWords(const OpView& view, uint32_t count, const Walk& first, const Walk& second,
-                                     uint32_t parts, const Operands& operands, float epsilon,
-                                     std::vector<uint32_t>& words) {
-  appendWalk(words, first);
-  const auto secondAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, second);
+// Parts of the formula, with those of the operands that take part.
+uint32_t withOperands(uint32_t parts, const Operands& operands) {
   if (operands.scale) parts |= kScale;
   if (operands.bias) parts |= kBias;
   if (operands.addend) parts |= kAddend;
-  const Activation& activation = view.activation();
-  return {count,
-          first.rank,
-          second.rank,
-          secondAt,
-          parts,
-          floatBits(epsilon),
-          floatBits(activation.parameters[0]),
-          floatBits(activation.parameters[1])};
+  return parts;
 }
+
+// Parameters of two walks, one behind the other.
+struct TwoWalks {
+  std::vector<uint32_t> words;
+  uint32_t secondAt;
+
+  TwoWalks(const Walk& first, const Walk& second) {
+    appendWalk(words, first);
+    secondAt = static_cast<uint32_t>(words.size() / 4);
+    appendWalk(words, second);
+  }
+};
 
 Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t parts, const Operands& operands,
                     float epsilon, const Rows* rows, const BufferRange& pairs) {
-  const OpView& view = builder.view();
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  const Strides addend = stridesOf(view, operands.addend);
-  const Strides mean = stridesOf(view, operands.mean);
-  const Strides variance = stridesOf(view, operands.variance);
-  const Strides scale = stridesOf(view, operands.scale);
-  const Strides bias = stridesOf(view, operands.bias);
+  const Operation& op = builder.view();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  const Strides addend = stridesOf(op, operands.addend);
+  const Strides mean = stridesOf(op, operands.mean);
+  const Strides variance = stridesOf(op, operands.variance);
+  const Strides scale = stridesOf(op, operands.scale);
+  const Strides bias = stridesOf(op, operands.bias);
   Walk walk;
   Walk second;
   for (uint32_t d = 0; d < x.rank; ++d) {
@@ -203,67 +227,90 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
   }
   walk.coalesce();
   second.coalesce();
-  std::vector<uint32_t> words;
-  const auto push =
-      normalizeWords(view, static_cast<uint32_t>(x.elements), walk, second, parts, operands, epsilon, words);
-  return builder.addItems(
-      typedKernel("normalize", x.type, builder.caps()), x.elements, push,
-      {builder.input(0), builder.input(operands.mean), builder.input(operands.variance), builder.input(operands.scale),
-       builder.input(operands.bias), builder.input(operands.addend), readOnly(pairs), builder.output()},
-      builder.parameters(words),
-      {{0, static_cast<uint32_t>(function)}, {1, static_cast<uint32_t>(view.activation().type)}});
+  const TwoWalks walks(walk, second);
+  const Activation& activation = op.activation();
+  return builder.addItems(kernels::Normalize{.type = typedElement(x.type, builder.target()),
+                                             .push = {.count = static_cast<uint32_t>(x.elements),
+                                                      .rank = walk.rank,
+                                                      .secondRank = second.rank,
+                                                      .secondAt = walks.secondAt,
+                                                      .parts = withOperands(parts, operands),
+                                                      .epsilon = floatBits(epsilon),
+                                                      .alpha = floatBits(activation.parameters[0]),
+                                                      .beta = floatBits(activation.parameters[1])},
+                                             .spec = {.function = function, .fused = activation.type},
+                                             .x = builder.input(0),
+                                             .mean = builder.input(operands.mean),
+                                             .variance = builder.input(operands.variance),
+                                             .scale = builder.input(operands.scale),
+                                             .bias = builder.input(operands.bias),
+                                             .addend = builder.input(operands.addend),
+                                             .pairs = pairs,
+                                             .y = builder.output()},
+                          x.elements, builder.parameters(walks.words));
 }
 
-Result<Plan> planBatchNormalization(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>();
-  if (auto error = addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kMean | kVariance, {1, 2, 3, 4, 0},
-                                desc.Epsilon, nullptr, builder.input(0)))
-    return *error;
+Result<Plan> planBatchNormalization(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>();
+  TRY(addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kMean | kVariance, {1, 2, 3, 4, 0}, desc.Epsilon, nullptr,
+                   builder.input(0)));
   return builder.finish();
 }
 
 // Adds one dispatch for rows that a workgroup holds.
 Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon,
                         const Rows& rows) {
-  const OpView& view = builder.view();
-  const Tensor& x = view.input(0);
-  const Strides scale = stridesOf(view, operands.scale);
-  const Strides bias = stridesOf(view, operands.bias);
+  const Operation& op = builder.view();
+  const Tensor& x = op.input(0);
+  const Strides scale = stridesOf(op, operands.scale);
+  const Strides bias = stridesOf(op, operands.bias);
   Walk kept;
   Walk reduced;
   for (uint32_t d = 0; d < x.rank; ++d)
     (rows.mask >> d & 1 ? reduced : kept)
-        .addDimension(x.sizes[d], {x.strides[d], view.output().strides[d], scale[d], bias[d]});
+        .addDimension(x.sizes[d], {x.strides[d], op.output().strides[d], scale[d], bias[d]});
   kept.coalesce();
   reduced.sortBy(0);
   reduced.coalesce();
-  std::vector<uint32_t> words;
-  const auto push = normalizeWords(view, rows.elements, kept, reduced, parts, operands, epsilon, words);
-  return builder.add(typedKernel("normalize_row", x.type, builder.caps()), rows.count, push,
-                     {builder.input(0), builder.input(operands.scale), builder.input(operands.bias), builder.output()},
-                     builder.parameters(words), {{1, static_cast<uint32_t>(view.activation().type)}});
+  const TwoWalks walks(kept, reduced);
+  const Activation& activation = op.activation();
+  return builder.add(kernels::NormalizeRow{.type = typedElement(x.type, builder.target()),
+                                           .push = {.elements = rows.elements,
+                                                    .keptRank = kept.rank,
+                                                    .reducedRank = reduced.rank,
+                                                    .reducedAt = walks.secondAt,
+                                                    .parts = withOperands(parts, operands),
+                                                    .epsilon = floatBits(epsilon),
+                                                    .alpha = floatBits(activation.parameters[0]),
+                                                    .beta = floatBits(activation.parameters[1])},
+                                           .spec = {.fused = activation.type},
+                                           .x = builder.input(0),
+                                           .scale = builder.input(operands.scale),
+                                           .bias = builder.input(operands.bias),
+                                           .y = builder.output()},
+                     rows.count, builder.parameters(walks.words));
 }
 
-Result<Plan> planMoments(const OpView& view, const Caps& caps, uint32_t mask, bool useMean, bool useVariance,
+Result<Plan> planMoments(const Operation& op, const Target& target, uint32_t mask, bool useMean, bool useVariance,
                          float epsilon) {
-  PlanBuilder builder(view, caps);
-  const Rows rows = rowsOf(view.input(0), mask);
+  PlanBuilder builder(op, target);
+  const Rows rows = rowsOf(op.input(0), mask);
   uint32_t parts = (useMean ? kMean : 0) | (useVariance ? kVariance : 0);
-  const Operands operands{0, 0, view.input(1).present() ? size_t{1} : 0, view.input(2).present() ? size_t{2} : 0, 0};
+  const Operands operands{0, 0, op.input(1).present() ? size_t{1} : 0, op.input(2).present() ? size_t{2} : 0, 0};
   // Of kernels/normalization/normalize_row.comp; shorter rows leave most of a workgroup idle, and few rows of a device.
-  constexpr uint32_t kMostHeld = 16 * kGroupSize;
+  constexpr uint32_t kMaxHeld = 16 * kGroupSize;
   constexpr uint32_t kFewestHeld = 64;
   constexpr uint32_t kFewestRows = 64;
-  const bool held = rows.elements >= kFewestHeld && rows.elements <= kMostHeld &&
+  const bool held = rows.elements >= kFewestHeld && rows.elements <= kMaxHeld &&
                     (rows.count >= kFewestRows || rows.elements <= 4 * kGroupSize);
   BufferRange pairs = builder.input(0);
   if (parts != 0) {
     if (held) {
-      if (auto error = addNormalizeRows(builder, parts, operands, epsilon, rows)) return *error;
+      TRY(addNormalizeRows(builder, parts, operands, epsilon, rows));
       return builder.finish();
     }
-    builder.passOver({"normalize_row", rows.elements > kMostHeld     ? "Its rows are longer than a workgroup holds."
+    builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
                                        : rows.elements < kFewestHeld ? "Its rows are short."
                                                                      : "Its rows are few."});
     parts |= kPairs;
@@ -271,86 +318,89 @@ Result<Plan> planMoments(const OpView& view, const Caps& caps, uint32_t mask, bo
     if (!sums) return sums.error();
     pairs = *sums;
   }
-  if (auto error = addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, parts, operands, epsilon, &rows, pairs))
-    return *error;
+  TRY(addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, parts, operands, epsilon, &rows, pairs));
   return builder.finish();
 }
 
-Result<Plan> planMeanVariance(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC>();
-  return planMoments(view, caps, desc.CrossChannel ? 0b1110 : 0b1100, true, desc.NormalizeVariance != 0, desc.Epsilon);
+Result<Plan> planMeanVariance(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC>();
+  return planMoments(op, target, desc.CrossChannel ? 0b1110 : 0b1100, true, desc.NormalizeVariance != 0, desc.Epsilon);
 }
 
 // Axes are a set.
 template <class S>
-Result<Plan> planMeanVarianceOfAxes(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<S>();
+Result<Plan> planMeanVarianceOfAxes(const Operation& op, const Target& target) {
+  const auto& desc = op.as<S>();
   uint32_t mask = 0;
   for (UINT i = 0; i < desc.AxisCount; ++i) mask |= 1u << desc.Axes[i];
   if constexpr (requires { desc.UseMean; })
-    return planMoments(view, caps, mask, desc.UseMean != 0, desc.UseVariance != 0, desc.Epsilon);
+    return planMoments(op, target, mask, desc.UseMean != 0, desc.UseVariance != 0, desc.Epsilon);
   else
-    return planMoments(view, caps, mask, true, desc.NormalizeVariance != 0, desc.Epsilon);
+    return planMoments(op, target, mask, true, desc.NormalizeVariance != 0, desc.Epsilon);
 }
 
-Result<Plan> planLpNormalization(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
-  const Rows rows = rowsOf(view.input(0), 1u << desc.Axis);
+Result<Plan> planLpNormalization(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
+  const Rows rows = rowsOf(op.input(0), 1u << desc.Axis);
   const auto pairs = addRowSums(builder, rows, desc.P == 1 ? Sums::Magnitudes : Sums::Squares, 1.0f);
   if (!pairs) return pairs.error();
-  if (auto error = addNormalize(builder, DML_OPERATOR_LP_NORMALIZATION, desc.P == 1 ? 0 : kSquares, {}, desc.Epsilon,
-                                &rows, *pairs))
-    return *error;
+  TRY(addNormalize(builder, DML_OPERATOR_LP_NORMALIZATION, desc.P == 1 ? 0 : kSquares, {}, desc.Epsilon, &rows,
+                   *pairs));
   return builder.finish();
 }
 
 // Adds the dispatch that turns rows' pairs into two outputs of the sizes of the parameters.
 Status addRowResults(PlanBuilder& builder, const Rows& rows, const BufferRange& pairs, size_t first, size_t variance,
                      float epsilon) {
-  const OpView& view = builder.view();
-  const Tensor& a = view.output(first);
-  const Tensor& b = view.output(first + 1);
-  const Strides spread = variance ? broadcastStrides(view.input(variance)) : Strides{};
+  const Operation& op = builder.view();
+  const Tensor& a = op.output(first);
+  const Tensor& b = op.output(first + 1);
+  const Strides spread = variance ? broadcastStrides(op.input(variance)) : Strides{};
   Walk walk;
   for (uint32_t d = 0; d < a.rank; ++d)
     walk.addDimension(a.sizes[d], {a.strides[d], b.strides[d], spread[d], rows.pairs[d]});
   walk.coalesce();
-  return builder.addItems(typedKernel("row_results", a.type, builder.caps()), a.elements,
-                          {static_cast<uint32_t>(a.elements), walk.rank, floatBits(epsilon)},
-                          {readOnly(pairs), builder.input(variance), builder.output(first), builder.output(first + 1)},
-                          builder.parameters(walk), {{0, static_cast<uint32_t>(view.schema().type)}});
+  return builder.addItems(
+      kernels::RowResults{
+          .type = typedElement(a.type, builder.target()),
+          .push = {.count = static_cast<uint32_t>(a.elements), .rank = walk.rank, .epsilon = floatBits(epsilon)},
+          .spec = {.function = op.schema().type},
+          .pairs = pairs,
+          .variance = builder.input(variance),
+          .a = builder.output(first),
+          .b = builder.output(first + 1)},
+      a.elements, builder.parameters(walk));
 }
 
-Result<Plan> planTraining(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC>();
-  const Rows rows = rowsOf(view.input(0), sharedDimensions(view.input(1)));
+Result<Plan> planTraining(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC>();
+  const Rows rows = rowsOf(op.input(0), sharedDimensions(op.input(1)));
   const auto pairs = addRowSums(builder, rows, Sums::Moments, static_cast<float>(rows.elements));
   if (!pairs) return pairs.error();
-  if (auto error = addRowResults(builder, rows, *pairs, 1, 0, desc.Epsilon)) return *error;
-  const Operands operands{0, 0, 1, 2, view.input(3).present() ? size_t{3} : 0};
-  if (auto error = addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kPairs | kMean | kVariance, operands,
-                                desc.Epsilon, &rows, *pairs))
-    return *error;
+  TRY(addRowResults(builder, rows, *pairs, 1, 0, desc.Epsilon));
+  const Operands operands{0, 0, 1, 2, op.input(3).present() ? size_t{3} : 0};
+  TRY(addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kPairs | kMean | kVariance, operands, desc.Epsilon, &rows,
+                   *pairs));
   return builder.finish();
 }
 
 template <class S>
-Result<Plan> planNormalizationGrad(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const float epsilon = view.as<S>().Epsilon;
-  const Tensor& x = view.input(0);
-  const Tensor& g = view.input(1);
-  const Tensor& y = view.output();
-  const Rows rows = rowsOf(x, sharedDimensions(view.input(2)));
+Result<Plan> planNormalizationGrad(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const float epsilon = op.as<S>().Epsilon;
+  const Tensor& x = op.input(0);
+  const Tensor& g = op.input(1);
+  const Tensor& y = op.output();
+  const Rows rows = rowsOf(x, sharedDimensions(op.input(2)));
   const auto pairs = addRowSums(builder, rows, Sums::Gradients, 1.0f);
   if (!pairs) return pairs.error();
-  if (auto error = addRowResults(builder, rows, *pairs, 1, 3, epsilon)) return *error;
+  TRY(addRowResults(builder, rows, *pairs, 1, 3, epsilon));
 
-  const Strides mean = broadcastStrides(view.input(2));
-  const Strides variance = broadcastStrides(view.input(3));
-  const Strides scale = broadcastStrides(view.input(4));
+  const Strides mean = broadcastStrides(op.input(2));
+  const Strides variance = broadcastStrides(op.input(3));
+  const Strides scale = broadcastStrides(op.input(4));
   Walk walk;
   Walk second;
   for (uint32_t d = 0; d < x.rank; ++d) {
@@ -359,17 +409,23 @@ Result<Plan> planNormalizationGrad(const OpView& view, const Caps& caps) {
   }
   walk.coalesce();
   second.coalesce();
-  std::vector<uint32_t> words;
-  appendWalk(words, walk);
-  const auto secondAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, second);
-  if (auto error = builder.addItems(
-          typedKernel("normalize_grad", x.type, caps), x.elements,
-          {static_cast<uint32_t>(x.elements), walk.rank, second.rank, secondAt, floatBits(epsilon), rows.elements},
-          {builder.input(0), builder.input(1), builder.input(2), builder.input(3), builder.input(4), readOnly(*pairs),
-           builder.output()},
-          builder.parameters(words), {{0, static_cast<uint32_t>(view.schema().type)}}))
-    return *error;
+  const TwoWalks walks(walk, second);
+  TRY(builder.addItems(kernels::NormalizeGrad{.type = typedElement(x.type, target),
+                                              .push = {.count = static_cast<uint32_t>(x.elements),
+                                                       .rank = walk.rank,
+                                                       .secondRank = second.rank,
+                                                       .secondAt = walks.secondAt,
+                                                       .epsilon = floatBits(epsilon),
+                                                       .terms = rows.elements},
+                                              .spec = {.function = op.schema().type},
+                                              .x = builder.input(0),
+                                              .g = builder.input(1),
+                                              .mean = builder.input(2),
+                                              .variance = builder.input(3),
+                                              .scale = builder.input(4),
+                                              .pairs = *pairs,
+                                              .y = builder.output()},
+                       x.elements, builder.parameters(walks.words)));
   return builder.finish();
 }
 
@@ -485,25 +541,28 @@ constexpr TensorRule kMeanVarianceNormalization2Rules[] = {{kMeanVarianceNormali
                                                            {kMeanVarianceNormalization2Types, like(0)}};
 
 constexpr OpSchema kNormalizationSchemas[] = {
-    DIMPLE_ROW(BATCH_NORMALIZATION, kBatchNormalizationFields, kBatchNormalizationRules, false, false,
-               checkNormalization, planBatchNormalization),
-    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION, kMeanVarianceNormalizationFields, kMeanVarianceNormalizationRules, false,
-               false, checkNormalization, planMeanVariance),
-    DIMPLE_ROW(LP_NORMALIZATION, kLpNormalizationFields, kLpNormalizationRules, false, false, checkLp,
-               planLpNormalization),
-    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION1, kMeanVarianceNormalization1Fields, kMeanVarianceNormalization1Rules, false,
-               false, checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>,
-               planMeanVarianceOfAxes<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>),
-    DIMPLE_ROW(BATCH_NORMALIZATION_GRAD, kBatchNormalizationGradFields, kBatchNormalizationGradRules, false, false,
-               checkNormalizationGrad, planNormalizationGrad<DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC>),
-    DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING, kBatchNormalizationTrainingFields, kBatchNormalizationTrainingRules, false,
-               false, checkTraining, planTraining),
-    DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING_GRAD, kBatchNormalizationGradFields, kBatchNormalizationTrainingGradRules,
-               false, false, checkNormalizationGrad,
-               planNormalizationGrad<DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC>),
-    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION2, kMeanVarianceNormalization2Fields, kMeanVarianceNormalization2Rules, false,
-               false, checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>,
-               planMeanVarianceOfAxes<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>),
+    DIMPLE_ROW(BATCH_NORMALIZATION, kBatchNormalizationFields, .rules = kBatchNormalizationRules,
+               .check = checkNormalization, .plan = planBatchNormalization),
+    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION, kMeanVarianceNormalizationFields, .rules = kMeanVarianceNormalizationRules,
+               .check = checkNormalization, .plan = planMeanVariance),
+    DIMPLE_ROW(LP_NORMALIZATION, kLpNormalizationFields, .rules = kLpNormalizationRules, .check = checkLp,
+               .plan = planLpNormalization),
+    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION1, kMeanVarianceNormalization1Fields,
+               .rules = kMeanVarianceNormalization1Rules,
+               .check = checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>,
+               .plan = planMeanVarianceOfAxes<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>),
+    DIMPLE_ROW(BATCH_NORMALIZATION_GRAD, kBatchNormalizationGradFields, .rules = kBatchNormalizationGradRules,
+               .check = checkNormalizationGrad,
+               .plan = planNormalizationGrad<DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC>),
+    DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING, kBatchNormalizationTrainingFields,
+               .rules = kBatchNormalizationTrainingRules, .check = checkTraining, .plan = planTraining),
+    DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING_GRAD, kBatchNormalizationGradFields,
+               .rules = kBatchNormalizationTrainingGradRules, .check = checkNormalizationGrad,
+               .plan = planNormalizationGrad<DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC>),
+    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION2, kMeanVarianceNormalization2Fields,
+               .rules = kMeanVarianceNormalization2Rules,
+               .check = checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>,
+               .plan = planMeanVarianceOfAxes<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>),
 };
 
 }  // namespace

@@ -2,28 +2,28 @@
 #include <cmath>
 #include <vector>
 
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/adam.h"
 
 namespace dimple {
 namespace {
 
-Status checkAdam(const OpView& view) {
-  const Tensor& step = view.input(4);
-  for (uint32_t d = 0; d < step.rank; ++d)
-    if (auto error = checkSize("TrainingStepTensor", step, d, 1)) return error;
+Status checkAdam(const Operation& op) {
+  const Tensor& step = op.input(4);
+  for (uint32_t d = 0; d < step.rank; ++d) TRY(checkSize("TrainingStepTensor", step, d, 1));
   return {};
 }
 
-Result<Plan> planAdam(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<DML_ADAM_OPTIMIZER_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const Tensor* inputs[] = {&x, &view.input(1), &view.input(2), &view.input(3)};
-  const Tensor* outputs[] = {&view.output(0), &view.output(1), &view.output(2)};
+Result<Plan> planAdam(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<DML_ADAM_OPTIMIZER_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  const Tensor* inputs[] = {&x, &op.input(1), &op.input(2), &op.input(3)};
+  const Tensor* outputs[] = {&op.output(0), &op.output(1), &op.output(2)};
   Walk from = makeWalk(x.sizeSpan(), inputs);
   Walk to = makeWalk(x.sizeSpan(), outputs);
   from.coalesce();
@@ -35,16 +35,28 @@ Result<Plan> planAdam(const OpView& view, const Caps& caps) {
   const double beta1 = double{desc.Beta1};
   const double beta2 = double{desc.Beta2};
   const auto count = static_cast<uint32_t>(x.elements);
-  std::vector<BufferRange> buffers;
-  for (size_t i = 0; i < 5; ++i) buffers.push_back(builder.input(i));
-  for (size_t i = 0; i < 3; ++i) buffers.push_back(builder.output(i));
-  if (auto error = builder.addItems(
-          typedKernel("adam", x.type, caps), count,
-          {count, from.rank, to.rank, outputsAt, floatBits(double{desc.LearningRate}), floatBits(double{desc.Epsilon}),
-           floatBits(beta1), floatBits(1 - beta1), floatBits(std::log(std::fabs(beta1))), floatBits(beta2),
-           floatBits(1 - beta2), floatBits(std::log(std::fabs(beta2)))},
-          std::move(buffers), builder.parameters(words)))
-    return *error;
+  TRY(builder.addItems(kernels::Adam{.type = typedElement(x.type, target),
+                                     .push = {.count = count,
+                                              .rank = from.rank,
+                                              .outputRank = to.rank,
+                                              .outputsAt = outputsAt,
+                                              .rate = floatBits(desc.LearningRate),
+                                              .epsilon = floatBits(desc.Epsilon),
+                                              .beta1 = floatBits(beta1),
+                                              .rest1 = floatBits(1 - beta1),
+                                              .log1 = floatBits(std::log(std::fabs(beta1))),
+                                              .beta2 = floatBits(beta2),
+                                              .rest2 = floatBits(1 - beta2),
+                                              .log2 = floatBits(std::log(std::fabs(beta2)))},
+                                     .x = builder.input(0),
+                                     .first = builder.input(1),
+                                     .second = builder.input(2),
+                                     .gradient = builder.input(3),
+                                     .step = builder.input(4),
+                                     .newX = builder.output(0),
+                                     .newFirst = builder.output(1),
+                                     .newSecond = builder.output(2)},
+                       count, builder.parameters(words)));
   return builder.finish();
 }
 
@@ -70,7 +82,8 @@ constexpr TensorRule kAdamOptimizerRules[] = {{kAdamOptimizerTypes},
                                               {kAdamOptimizerTypes, like(0)}};
 
 constexpr OpSchema kOptimizerSchemas[] = {
-    DIMPLE_ROW(ADAM_OPTIMIZER, kAdamOptimizerFields, kAdamOptimizerRules, true, false, checkAdam, planAdam),
+    DIMPLE_ROW(ADAM_OPTIMIZER, kAdamOptimizerFields, .rules = kAdamOptimizerRules, .inPlace = true, .check = checkAdam,
+               .plan = planAdam),
 };
 
 }  // namespace

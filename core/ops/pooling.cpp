@@ -8,7 +8,11 @@
 #include "core/ops/indices.h"
 #include "core/ops/sliding_window.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/pool.h"
+#include "kernels/interfaces/pool_grad.h"
+#include "kernels/interfaces/quantized_pool.h"
+#include "kernels/interfaces/unpool.h"
 
 namespace dimple {
 namespace {
@@ -16,8 +20,8 @@ namespace {
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
 template <class S>
-SlidingWindow windowOf(const OpView& view) {
-  const auto& desc = view.as<S>();
+SlidingWindow windowOf(const Operation& op) {
+  const auto& desc = op.as<S>();
   const UINT* dilations = nullptr;
   if constexpr (requires { desc.Dilations; }) dilations = desc.Dilations;
   return {"WindowSize", desc.DimensionCount, desc.WindowSize, desc.Strides,
@@ -27,9 +31,8 @@ SlidingWindow windowOf(const OpView& view) {
 // `pooled` has the batch and channels of `whole`.
 Status checkPooled(UINT dimensionCount, std::string_view wholeName, const Tensor& whole, std::string_view pooledName,
                    const Tensor& pooled) {
-  if (auto error = checkSpatialRank(dimensionCount, wholeName, whole)) return error;
-  for (uint32_t d = 0; d < 2; ++d)
-    if (auto error = checkSize(pooledName, pooled, d, whole.sizes[d])) return error;
+  TRY(checkSpatialRank(dimensionCount, wholeName, whole));
+  for (uint32_t d = 0; d < 2; ++d) TRY(checkSize(pooledName, pooled, d, whole.sizes[d]));
   return {};
 }
 
@@ -37,34 +40,31 @@ Status checkPooled(UINT dimensionCount, std::string_view wholeName, const Tensor
 // zeros in WindowSize, Strides and Dilations. Kernels therefore meet windows without an element of the input, and
 // coordinates that exceed 32 bits.
 template <class S>
-Status checkPooling(const OpView& view) {
-  return checkPooled(view.as<S>().DimensionCount, "InputTensor", view.input(0), "OutputTensor", view.output());
+Status checkPooling(const Operation& op) {
+  return checkPooled(op.as<S>().DimensionCount, "InputTensor", op.input(0), "OutputTensor", op.output());
 }
 
 // A stride of 0, which DirectML takes, would be a divisor: the windows over an element are found by division.
 template <class S>
-Status checkAveragePoolingGrad(const OpView& view) {
-  const SlidingWindow window = windowOf<S>(view);
-  if (auto error = checkPooled(window.dimensionCount, "OutputGradientTensor", view.output(), "InputGradientTensor",
-                               view.input(0)))
-    return error;
-  for (uint32_t d = 0; d < window.dimensionCount; ++d)
-    if (auto error = checkAtLeast(cat("Strides[", d, "]"), window.strides[d], 1)) return error;
+Status checkAveragePoolingGrad(const Operation& op) {
+  const SlidingWindow window = windowOf<S>(op);
+  TRY(checkPooled(window.dimensionCount, "OutputGradientTensor", op.output(), "InputGradientTensor", op.input(0)));
+  for (uint32_t d = 0; d < window.dimensionCount; ++d) TRY(checkAtLeast(cat("Strides[", d, "]"), window.strides[d], 1));
   return {};
 }
 
 // The only pooling of which DirectML checks all sizes. A window that is larger than the padded input has one position.
 template <class S>
-Status checkMaxPoolingGrad(const OpView& view) {
-  const SlidingWindow window = windowOf<S>(view);
-  const Tensor& x = view.input(0);
-  const Tensor& gradient = view.input(1);
-  if (auto error = checkPooled(window.dimensionCount, "InputTensor", x, "InputGradientTensor", gradient)) return error;
-  if (auto error = checkNoZeros(window)) return error;
+Status checkMaxPoolingGrad(const Operation& op) {
+  const SlidingWindow window = windowOf<S>(op);
+  const Tensor& x = op.input(0);
+  const Tensor& gradient = op.input(1);
+  TRY(checkPooled(window.dimensionCount, "InputTensor", x, "InputGradientTensor", gradient));
+  TRY(checkNoZeros(window));
   for (uint32_t d = 0; d < window.dimensionCount; ++d) {
-    if (auto error = checkAtLeast(cat("Dilations[", d, "]"), window.dilations[d], 1)) return error;
+    TRY(checkAtLeast(cat("Dilations[", d, "]"), window.dilations[d], 1));
     const uint64_t positions = std::max<uint64_t>(window.positions(d, x.sizes[d + 2]), 1);
-    if (auto error = checkSize("InputGradientTensor", gradient, d + 2, positions)) return error;
+    TRY(checkSize("InputGradientTensor", gradient, d + 2, positions));
   }
   return {};
 }
@@ -78,10 +78,10 @@ Status checkQuantization(std::string_view name, const Tensor& tensor, uint32_t c
 }
 
 template <class S>
-Status checkQuantizedAveragePooling(const OpView& view) {
-  for (size_t i = 1; i < view.inputs().size(); ++i)
-    if (auto error = checkQuantization(view.inputName(i), view.input(i), view.input(0).sizes[1])) return error;
-  return checkPooling<S>(view);
+Status checkQuantizedAveragePooling(const Operation& op) {
+  for (size_t i = 1; i < op.inputs().size(); ++i)
+    TRY(checkQuantization(op.inputName(i), op.input(i), op.input(0).sizes[1]));
+  return checkPooling<S>(op);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ bool includesPadding(const S& desc) {
   return false;
 }
 
-// One dispatch that writes values, indices or both. The output's range stands for either that is not wanted.
+// One dispatch that writes values, indices or both. The range of one stands for the other if that is not wanted.
 struct Pooling {
   DML_OPERATOR_TYPE function;
   const KernelWindow& window;
@@ -191,30 +191,33 @@ Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y,
                   const Tensor& indices, const BufferRange* where) {
   const Tensor& x = builder.view().input(0);
   const bool row = wantsRow(y.elements, coveredElements(pooling.window, x));
-  const BufferRange& any = values ? *values : *where;
-  return builder.add(typedKernel("pool", x.type, builder.caps()), taskGroups(y.elements, row),
-                     {static_cast<uint32_t>(y.elements), pooling.power, floatBits(pooling.window.repeats),
-                      pooling.includesPadding ? floatBits(pooling.window.elements) : 0,
-                      where ? byteWidth(indices.type) / 4 : 0, values != nullptr},
-                     {builder.input(0), any, where ? *where : any},
-                     builder.parameters(windowParameters(pooling.window, x, y, indices)),
-                     {{0, static_cast<uint32_t>(pooling.function)}, {1, row}});
+  return builder.add(kernels::Pool{.type = typedElement(x.type, builder.target()),
+                                   .push = {.count = static_cast<uint32_t>(y.elements),
+                                            .power = pooling.power,
+                                            .repeats = floatBits(pooling.window.repeats),
+                                            .divisor = pooling.includesPadding ? floatBits(pooling.window.elements) : 0,
+                                            .indexWords = where ? byteWidth(indices.type) / 4 : 0,
+                                            .writesValue = values != nullptr},
+                                   .spec = {.function = pooling.function, .row = row},
+                                   .x = builder.input(0),
+                                   .y = values ? *values : *where,
+                                   .indices = where ? *where : *values},
+                     taskGroups(y.elements, row), builder.parameters(windowParameters(pooling.window, x, y, indices)));
 }
 
 template <class S, DML_OPERATOR_TYPE function>
-Result<Plan> planPooling(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const auto& desc = view.as<S>();
-  const KernelWindow window = kernelWindow(windowOf<S>(view));
+Result<Plan> planPooling(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const auto& desc = op.as<S>();
+  const KernelWindow window = kernelWindow(windowOf<S>(op));
   Pooling pooling{function, window};
   if constexpr (requires { desc.P; }) pooling.power = desc.P;
   pooling.includesPadding = includesPadding(desc);
   const BufferRange values = builder.output();
-  const bool wantsIndices = view.outputs().size() > 1 && view.output(1).present();
+  const bool wantsIndices = op.outputs().size() > 1 && op.output(1).present();
   const BufferRange indices = wantsIndices ? builder.output(1) : values;
-  if (auto error = addPooling(builder, pooling, view.output(), &values, wantsIndices ? view.output(1) : Tensor{},
-                              wantsIndices ? &indices : nullptr))
-    return *error;
+  TRY(addPooling(builder, pooling, op.output(), &values, wantsIndices ? op.output(1) : Tensor{},
+                 wantsIndices ? &indices : nullptr));
   return builder.finish();
 }
 
@@ -241,28 +244,31 @@ Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Ke
     windows *= static_cast<double>(std::min<uint64_t>(gradient.size, divideUp(span, window.strides[d])));
   }
   const bool row = wantsRow(y.elements, windows);
-  return builder.add(typedKernel("pool_grad", y.type, builder.caps()), taskGroups(y.elements, row),
-                     {static_cast<uint32_t>(y.elements), padding ? floatBits(window.elements) : 0},
-                     {gRange, where, builder.output()}, builder.parameters(words),
-                     {{0, static_cast<uint32_t>(function)}, {1, row}});
+  return builder.add(kernels::PoolGrad{.type = typedElement(y.type, builder.target()),
+                                       .push = {.count = static_cast<uint32_t>(y.elements),
+                                                .divisor = padding ? floatBits(window.elements) : 0},
+                                       .spec = {.function = function, .row = row},
+                                       .g = gRange,
+                                       .indices = where,
+                                       .y = builder.output()},
+                     taskGroups(y.elements, row), builder.parameters(words));
 }
 
-Result<Plan> planAveragePoolingGrad(const OpView& view, const Caps& caps) {
+Result<Plan> planAveragePoolingGrad(const Operation& op, const Target& target) {
   using S = DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC;
-  PlanBuilder builder(view, caps);
-  const KernelWindow window = kernelWindow(windowOf<S>(view));
+  PlanBuilder builder(op, target);
+  const KernelWindow window = kernelWindow(windowOf<S>(op));
   const BufferRange gradients = builder.input(0);
-  if (auto error = addPoolingGrad(builder, DML_OPERATOR_AVERAGE_POOLING_GRAD, window, view.input(0), gradients, {},
-                                  gradients, includesPadding(view.as<S>())))
-    return *error;
+  TRY(addPoolingGrad(builder, DML_OPERATOR_AVERAGE_POOLING_GRAD, window, op.input(0), gradients, {}, gradients,
+                     includesPadding(op.as<S>())));
   return builder.finish();
 }
 
 // The index of each window's maximum first, then what each element gets of the windows that chose it.
-Result<Plan> planMaxPoolingGrad(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const Tensor& g = view.input(1);
-  const KernelWindow window = kernelWindow(windowOf<DML_MAX_POOLING_GRAD_OPERATOR_DESC>(view));
+Result<Plan> planMaxPoolingGrad(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const Tensor& g = op.input(1);
+  const KernelWindow window = kernelWindow(windowOf<DML_MAX_POOLING_GRAD_OPERATOR_DESC>(op));
   Tensor indices = g;
   indices.type = DML_TENSOR_DATA_TYPE_UINT32;
   uint32_t stride = 1;
@@ -270,27 +276,24 @@ Result<Plan> planMaxPoolingGrad(const OpView& view, const Caps& caps) {
     indices.strides[d] = stride;
     stride *= indices.sizes[d];
   }
-  if (indices.elements * 4 > caps.maxBufferRange)
+  if (indices.elements * 4 > target.caps.maxBufferRange)
     return Error{ErrorCode::Unsupported,
                  cat("InputGradientTensor has ", indices.elements, " elements, but this device binds at most ",
-                     caps.maxBufferRange / 4, " indices to a kernel.")};
-  BufferRange where = builder.allocateTemporary(indices.elements * 4);
-  if (auto error = addPooling(builder, {DML_OPERATOR_MAX_POOLING, window}, g, nullptr, indices, &where)) return *error;
-  where.writes = false;
-  if (auto error =
-          addPoolingGrad(builder, DML_OPERATOR_MAX_POOLING_GRAD, window, g, builder.input(1), indices, where, false))
-    return *error;
+                     target.caps.maxBufferRange / 4, " indices to a kernel.")};
+  const BufferRange where = builder.allocateTemporary(indices.elements * 4);
+  TRY(addPooling(builder, {DML_OPERATOR_MAX_POOLING, window}, g, nullptr, indices, &where));
+  TRY(addPoolingGrad(builder, DML_OPERATOR_MAX_POOLING_GRAD, window, g, builder.input(1), indices, where, false));
   return builder.finish();
 }
 
-Result<Plan> planMaxUnpooling(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  const Tensor* target[] = {&y};
-  Walk outputs = makeWalk(y.sizeSpan(), target);
-  if (auto error = addFill(builder, y.type, outputs, {}, builder.output())) return *error;
-  const Tensor* sources[] = {&x, &view.input(1)};
+Result<Plan> planMaxUnpooling(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  const Tensor* made[] = {&y};
+  Walk outputs = makeWalk(y.sizeSpan(), made);
+  TRY(addFill(builder, y.type, outputs, {}, builder.output()));
+  const Tensor* sources[] = {&x, &op.input(1)};
   Walk walk = makeWalk(x.sizeSpan(), sources);
   walk.coalesce();
   outputs.coalesce();
@@ -298,11 +301,17 @@ Result<Plan> planMaxUnpooling(const OpView& view, const Caps& caps) {
   appendWalk(words, walk);
   const auto outputAt = static_cast<uint32_t>(words.size() / 4);
   appendWalk(words, outputs);
-  if (auto error = builder.addItems(sizedKernel("unpool", x.type, caps), x.elements,
-                                    {static_cast<uint32_t>(x.elements), walk.rank, static_cast<uint32_t>(y.elements),
-                                     outputs.rank, outputAt, indexKind(view.input(1).type)},
-                                    {builder.input(0), builder.input(1), builder.output()}, builder.parameters(words)))
-    return *error;
+  TRY(builder.addItems(kernels::Unpool{.type = sizedElement(x.type, target),
+                                       .push = {.count = static_cast<uint32_t>(x.elements),
+                                                .rank = walk.rank,
+                                                .outputs = static_cast<uint32_t>(y.elements),
+                                                .outputRank = outputs.rank,
+                                                .outputAt = outputAt,
+                                                .indexKind = indexKind(op.input(1).type)},
+                                       .x = builder.input(0),
+                                       .indices = builder.input(1),
+                                       .y = builder.output()},
+                       x.elements, builder.parameters(words)));
   return builder.finish();
 }
 
@@ -313,26 +322,31 @@ uint32_t channelStride(const Tensor& tensor) {
   return 0;
 }
 
-Result<Plan> planQuantizedAveragePooling(const OpView& view, const Caps& caps) {
+Result<Plan> planQuantizedAveragePooling(const Operation& op, const Target& target) {
   using S = DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC;
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  const KernelWindow window = kernelWindow(windowOf<S>(view));
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  const KernelWindow window = kernelWindow(windowOf<S>(op));
   std::vector<uint32_t> words = windowParameters(window, x, y, {});
-  for (size_t i = 1; i < 5; ++i) words.push_back(channelStride(view.input(i)));
-  const bool hasInputZero = view.input(2).present();
-  const bool hasOutputZero = view.input(4).present();
+  for (size_t i = 1; i < 5; ++i) words.push_back(channelStride(op.input(i)));
+  const bool hasInputZero = op.input(2).present();
+  const bool hasOutputZero = op.input(4).present();
   const bool row = wantsRow(y.elements, coveredElements(window, x));
   // The input stands for a zero point that is absent.
-  if (auto error = builder.add(
-          typedKernel("quantized_pool", x.type, caps), taskGroups(y.elements, row),
-          {static_cast<uint32_t>(y.elements), includesPadding(view.as<S>()) ? floatBits(window.elements) : 0,
-           (hasInputZero ? 1u : 0u) | (hasOutputZero ? 2u : 0u)},
-          {builder.input(0), builder.input(1), builder.input(hasInputZero ? 2 : 0), builder.input(3),
-           builder.input(hasOutputZero ? 4 : 0), builder.output()},
-          builder.parameters(words), {{0, row}}))
-    return *error;
+  TRY(builder.add(
+      kernels::QuantizedPool{.type = typedElement(x.type, target),
+                             .push = {.count = static_cast<uint32_t>(y.elements),
+                                      .divisor = includesPadding(op.as<S>()) ? floatBits(window.elements) : 0,
+                                      .zeroPoints = (hasInputZero ? 1u : 0u) | (hasOutputZero ? 2u : 0u)},
+                             .spec = {.row = row},
+                             .x = builder.input(0),
+                             .xScale = builder.input(1),
+                             .xZero = builder.input(hasInputZero ? 2 : 0),
+                             .yScale = builder.input(3),
+                             .yZero = builder.input(hasOutputZero ? 4 : 0),
+                             .y = builder.output()},
+      taskGroups(y.elements, row), builder.parameters(words)));
   return builder.finish();
 }
 
@@ -417,36 +431,37 @@ constexpr TensorRule kQuantizedLinearAveragePoolingRules[] = {
     {kQuantizedLinearAveragePoolingTypes, sameTypeAndRank(0)}};
 
 constexpr OpSchema kPoolingSchemas[] = {
-    DIMPLE_ROW(AVERAGE_POOLING, kAveragePoolingFields, kInAndOutRules<kAveragePoolingTypes>, false, false,
-               checkPooling<DML_AVERAGE_POOLING_OPERATOR_DESC>,
-               planPooling<DML_AVERAGE_POOLING_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
-    DIMPLE_ROW(LP_POOLING, kLpPoolingFields, kInAndOutRules<kAveragePoolingTypes>, false, false,
-               checkPooling<DML_LP_POOLING_OPERATOR_DESC>,
-               planPooling<DML_LP_POOLING_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
-    DIMPLE_ROW(MAX_POOLING, kMaxPoolingFields, kInAndOutRules<kMaxPoolingTypes<k1_0>>, false, false,
-               checkPooling<DML_MAX_POOLING_OPERATOR_DESC>,
-               planPooling<DML_MAX_POOLING_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
-    DIMPLE_ROW(MAX_POOLING1, kMaxPooling1Fields, kMaxPoolingIndicesRules<k2_0>, false, false,
-               checkPooling<DML_MAX_POOLING1_OPERATOR_DESC>,
-               planPooling<DML_MAX_POOLING1_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
-    DIMPLE_ROW(MAX_UNPOOLING, kMaxUnpoolingFields, kMaxUnpoolingRules, false, false, nullptr, planMaxUnpooling),
-    DIMPLE_ROW(MAX_POOLING2, kMaxPooling2Fields, kMaxPoolingIndicesRules<k2_1>, false, false,
-               checkPooling<DML_MAX_POOLING2_OPERATOR_DESC>,
-               planPooling<DML_MAX_POOLING2_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
-    DIMPLE_ROW(AVERAGE_POOLING_GRAD, kAveragePoolingGradFields, kInAndOutRules<kAveragePoolingGradTypes>, false, false,
-               checkAveragePoolingGrad<DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC>, planAveragePoolingGrad),
-    DIMPLE_ROW(MAX_POOLING_GRAD, kMaxPoolingGradFields, kMaxPoolingGradRules, false, false,
-               checkMaxPoolingGrad<DML_MAX_POOLING_GRAD_OPERATOR_DESC>, planMaxPoolingGrad),
-    DIMPLE_ROW(LP_POOLING1, kLpPooling1Fields, kInAndOutRules<kLpPooling1Types>, false, false,
-               checkPooling<DML_LP_POOLING1_OPERATOR_DESC>,
-               planPooling<DML_LP_POOLING1_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
-    DIMPLE_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kInAndOutRules<kLpPooling1Types>, false, false,
-               checkPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC>,
-               planPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
+    DIMPLE_ROW(AVERAGE_POOLING, kAveragePoolingFields, .rules = kInAndOutRules<kAveragePoolingTypes>,
+               .check = checkPooling<DML_AVERAGE_POOLING_OPERATOR_DESC>,
+               .plan = planPooling<DML_AVERAGE_POOLING_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
+    DIMPLE_ROW(LP_POOLING, kLpPoolingFields, .rules = kInAndOutRules<kAveragePoolingTypes>,
+               .check = checkPooling<DML_LP_POOLING_OPERATOR_DESC>,
+               .plan = planPooling<DML_LP_POOLING_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
+    DIMPLE_ROW(MAX_POOLING, kMaxPoolingFields, .rules = kInAndOutRules<kMaxPoolingTypes<k1_0>>,
+               .check = checkPooling<DML_MAX_POOLING_OPERATOR_DESC>,
+               .plan = planPooling<DML_MAX_POOLING_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
+    DIMPLE_ROW(MAX_POOLING1, kMaxPooling1Fields, .rules = kMaxPoolingIndicesRules<k2_0>,
+               .check = checkPooling<DML_MAX_POOLING1_OPERATOR_DESC>,
+               .plan = planPooling<DML_MAX_POOLING1_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
+    DIMPLE_ROW(MAX_UNPOOLING, kMaxUnpoolingFields, .rules = kMaxUnpoolingRules, .plan = planMaxUnpooling),
+    DIMPLE_ROW(MAX_POOLING2, kMaxPooling2Fields, .rules = kMaxPoolingIndicesRules<k2_1>,
+               .check = checkPooling<DML_MAX_POOLING2_OPERATOR_DESC>,
+               .plan = planPooling<DML_MAX_POOLING2_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
+    DIMPLE_ROW(AVERAGE_POOLING_GRAD, kAveragePoolingGradFields, .rules = kInAndOutRules<kAveragePoolingGradTypes>,
+               .check = checkAveragePoolingGrad<DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC>,
+               .plan = planAveragePoolingGrad),
+    DIMPLE_ROW(MAX_POOLING_GRAD, kMaxPoolingGradFields, .rules = kMaxPoolingGradRules,
+               .check = checkMaxPoolingGrad<DML_MAX_POOLING_GRAD_OPERATOR_DESC>, .plan = planMaxPoolingGrad),
+    DIMPLE_ROW(LP_POOLING1, kLpPooling1Fields, .rules = kInAndOutRules<kLpPooling1Types>,
+               .check = checkPooling<DML_LP_POOLING1_OPERATOR_DESC>,
+               .plan = planPooling<DML_LP_POOLING1_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
+    DIMPLE_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, .rules = kInAndOutRules<kLpPooling1Types>,
+               .check = checkPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC>,
+               .plan = planPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
     DIMPLE_ROW(QUANTIZED_LINEAR_AVERAGE_POOLING, kQuantizedLinearAveragePoolingFields,
-               kQuantizedLinearAveragePoolingRules, false, false,
-               checkQuantizedAveragePooling<DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC>,
-               planQuantizedAveragePooling),
+               .rules = kQuantizedLinearAveragePoolingRules,
+               .check = checkQuantizedAveragePooling<DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC>,
+               .plan = planQuantizedAveragePooling),
 };
 
 }  // namespace

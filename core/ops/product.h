@@ -1,11 +1,10 @@
 // Sums of products: matrix products, and convolutions as such (kernels/matrix/product.comp).
 #pragma once
 
+#include <array>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
 
 namespace dimple {
 
@@ -55,26 +54,34 @@ struct Quantization {
   DataType a{}, b{}, c{}, scale{};
 };
 
-// How B's elements lie in the input of a convolution: the parameter words of kernels/matrix/convolution.glsl, and what
-// the choice of a kernel needs.
+// How B's elements lie in the input of a convolution, and what the choice of a kernel needs
+// (kernels/matrix/convolution.glsl).
 struct ConvolutionWindow {
-  // Words of a spatial dimension, and some of their places.
-  static constexpr size_t kWords = 20;
-  static constexpr size_t kWindowSize = 4;
-  static constexpr size_t kInputStride = 16;
-  static constexpr size_t kFilterStride = 17;
+  // Strides in elements.
+  struct Strides {
+    uint32_t filter = 0, filterChannel = 0;  // of A
+    uint32_t inputChannel = 0, inputBatch = 0;
+    uint32_t bias = 0;
+    uint32_t outputChannel = 0, outputBatch = 0;
+  };
+  // A spatial dimension. Places that no window reaches and elements of the window that reach nothing are left out of
+  // `outputs` and `window`, so that what is left is computed without overflow.
+  struct Dimension {
+    uint32_t size = 1;      // of the output
+    uint32_t elements = 1;  // of the window
+    uint32_t input = 1;
+    uint32_t stride = 1, dilation = 1, padding = 0;
+    uint32_t results = 1;  // places of the output, without the padding behind them
+    uint32_t outputs = 1;
+    uint32_t window = 1;
+    uint32_t inputStride = 0, filterStride = 0, outputStride = 0;
+  };
 
   bool backward = false;
-  std::vector<uint32_t> strides;     // two groups of four words, in the place of those of matrices
-  std::vector<uint32_t> dimensions;  // the words of three dimensions
-  // Along the innermost dimension: places of the output, elements of the window, distances between places and between
-  // elements.
-  uint32_t places = 1;
-  uint32_t line = 1;
-  uint32_t stride = 1;
-  uint32_t dilation = 1;
-  uint32_t taps = 1;     // elements of the window
-  bool distant = false;  // there are more than 2^30 places, or elements of padding, in a dimension
+  Strides strides;
+  std::array<Dimension, 3> dimensions;  // the innermost first
+  uint32_t taps = 1;                    // elements of the window, of those that reach something
+  bool distant = false;                 // there are more than 2^30 places, or elements of padding, in a dimension
 };
 
 // Copies B at initialization, if DML owns it, into a layout whose elements are read in vectors, where its own is none

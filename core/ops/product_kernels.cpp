@@ -4,6 +4,20 @@
 #include <span>
 
 #include "core/checked.h"
+#include "kernels/interfaces/convolution.h"
+#include "kernels/interfaces/convolution_cooperative.h"
+#include "kernels/interfaces/convolution_direct.h"
+#include "kernels/interfaces/convolution_tile.h"
+#include "kernels/interfaces/gemm.h"
+#include "kernels/interfaces/gemm_cooperative.h"
+#include "kernels/interfaces/gemm_few_rows.h"
+#include "kernels/interfaces/gemm_few_rows_vector.h"
+#include "kernels/interfaces/gemm_tile.h"
+#include "kernels/interfaces/integer_convolution.h"
+#include "kernels/interfaces/integer_convolution_cooperative.h"
+#include "kernels/interfaces/integer_convolution_direct.h"
+#include "kernels/interfaces/integer_gemm.h"
+#include "kernels/interfaces/integer_gemm_cooperative.h"
 
 namespace dimple {
 
@@ -11,7 +25,7 @@ uint64_t tilesOf(const Product& p, const Tile& tile) {
   return p.matrices.count() * divideUp(p.rows, tile.rows) * divideUp(p.columns, tile.columns);
 }
 
-bool comesInAlong(uint32_t number, const Walk& matrices, uint32_t operand, Dimension along, Dimension across) {
+bool isVectorizable(uint32_t number, const Walk& matrices, uint32_t operand, Dimension along, Dimension across) {
   if (along.stride != 1 || along.size % number != 0 || across.stride % number != 0) return false;
   for (uint32_t d = 0; d < matrices.rank; ++d)
     if (matrices.strides[d][operand] % number != 0) return false;
@@ -32,12 +46,12 @@ bool comesInPadded(uint32_t number, const Product& p, uint32_t operand) {
   Dimension along = operand == 0 ? rowsOfA(p) : columnsOfB(p);
   const Dimension across = operand == 0 ? depthOfA(p) : depthOfB(p);
   along.size = static_cast<uint32_t>(alignUp(along.size, number));
-  return comesInAlong(number, p.matrices, operand, along, across) &&
+  return isVectorizable(number, p.matrices, operand, along, across) &&
          bytesInVectors(number, p, operand) <= p.bytes[operand];
 }
 
-uint32_t subgroupsAcross(const Caps& caps, const Tile& tile, uint32_t size) {
-  const uint32_t subgroups = kGroupSize / caps.subgroupSize;
+uint32_t subgroupsAcross(const Target& target, const Tile& tile, uint32_t size) {
+  const uint32_t subgroups = kGroupSize / target.caps.subgroupSize;
   uint32_t best = 0;
   uint32_t least = UINT32_MAX;
   for (uint32_t across = 1; across <= std::min(subgroups, 8u); across *= 2) {
@@ -51,13 +65,13 @@ uint32_t subgroupsAcross(const Caps& caps, const Tile& tile, uint32_t size) {
   return best;
 }
 
-uint64_t fewTiles(const Caps& caps) { return uint64_t{caps.workgroups} * 3 / 8; }
+uint64_t fewTiles(const Target& target) { return uint64_t{target.caps.workgroups} * 3 / 8; }
 
 namespace {
 
 // Whether so many elements come in along one of the two.
 bool comesIn(uint32_t number, const Walk& matrices, uint32_t operand, Dimension a, Dimension b) {
-  return comesInAlong(number, matrices, operand, a, b) || comesInAlong(number, matrices, operand, b, a);
+  return isVectorizable(number, matrices, operand, a, b) || isVectorizable(number, matrices, operand, b, a);
 }
 
 const char* refusesTile(const Request& request, const Tile&) {
@@ -66,7 +80,7 @@ const char* refusesTile(const Request& request, const Tile&) {
   if (p.rows < 16 || p.columns < 16) return "It has few rows or columns.";
   if (p.depth < 8) return "Its sums are short.";
   constexpr uint32_t kShared = 20 * 1024;
-  if (request.caps.sharedBytes < kShared) return "The device has too little shared memory for a tile.";
+  if (request.target.caps.sharedBytes < kShared) return "The device has too little shared memory for a tile.";
   return nullptr;
 }
 
@@ -85,7 +99,7 @@ const char* refusesLargeTile(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
   // Fewer leave a large part of the device idle.
-  return tilesOf(p, tile) < request.caps.workgroups / 4 ? "Its tiles are few." : nullptr;
+  return tilesOf(p, tile) < request.target.caps.workgroups / 4 ? "Its tiles are few." : nullptr;
 }
 
 // Bytes of a tile's parts in shared memory at most, and of a convolution's steps.
@@ -96,25 +110,26 @@ uint32_t sharedBytes(const Tile& tile) {
 
 const char* refusesMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
-  const auto& [p, caps, window, integers] = request;
-  if (caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
-  if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !caps.halfPrecision) return "FLOAT32 is not to be rounded.";
-  if (subgroupsAcross(caps, tile, caps.matrixSize) == 0) return "The device's subgroups cannot share a tile.";
-  if (sharedBytes(tile) > caps.sharedBytes) return "The device has too little shared memory for a tile.";
+  const auto& [p, target, window, integers] = request;
+  if (target.caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
+  if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !target.halfPrecision) return "FLOAT32 is not to be rounded.";
+  if (subgroupsAcross(target, tile, target.caps.matrixSize) == 0) return "The device's subgroups cannot share a tile.";
+  if (sharedBytes(tile) > target.caps.sharedBytes) return "The device has too little shared memory for a tile.";
   return nullptr;
 }
 
 const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
-  const auto& [p, caps, window, integers] = request;
-  if (caps.integerMatrixSize == 0) return "The device's subgroups do not multiply matrices of integers.";
+  const auto& [p, target, window, integers] = request;
+  if (target.caps.integerMatrixSize == 0) return "The device's subgroups do not multiply matrices of integers.";
   if (byteWidth(integers->a) != 1 || byteWidth(integers->b) != 1) return "Its operands are not of 8 bits.";
   // Products of differences of two bytes, 255 * 255 at most, are summed in 32 bits.
-  constexpr uint32_t kMostExact = 32768;
-  if (isFloat(p.type) && p.depth > kMostExact) return "Its sums may exceed 32 bits.";
-  if (subgroupsAcross(caps, tile, caps.integerMatrixSize) == 0) return "The device's subgroups cannot share a tile.";
+  constexpr uint32_t kMaxExact = 32768;
+  if (isFloat(p.type) && p.depth > kMaxExact) return "Its sums may exceed 32 bits.";
+  if (subgroupsAcross(target, tile, target.caps.integerMatrixSize) == 0)
+    return "The device's subgroups cannot share a tile.";
   // A tile's parts, their sums, and a convolution's steps.
-  if ((tile.rows + tile.columns) * (tile.depth + 16 + 4) + 2 * tile.depth * 16 > caps.sharedBytes)
+  if ((tile.rows + tile.columns) * (tile.depth + 16 + 4) + 2 * tile.depth * 16 > target.caps.sharedBytes)
     return "The device has too little shared memory for a tile.";
   return nullptr;
 }
@@ -123,7 +138,7 @@ const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
 const char* refusesFewTiles(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  return tilesOf(p, tile) < fewTiles(request.caps) ? "Its tiles are few." : nullptr;
+  return tilesOf(p, tile) < fewTiles(request.target) ? "Its tiles are few." : nullptr;
 }
 
 template <const char* (*refuses)(const Request&, const Tile&)>
@@ -137,20 +152,20 @@ const char* refusesManyWindows(const Request& request, const Tile& tile) {
   if (const char* reason = refusesMatrices(request, tile)) return reason;
   const Product& p = request.product;
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  constexpr uint32_t kLeastDepth = 256;  // of a slice
-  return tilesOf(p, tile) * std::max(1u, p.depth / kLeastDepth) < fewTiles(request.caps) ? "Its tiles are few."
+  constexpr uint32_t kMinDepth = 256;  // of a slice
+  return tilesOf(p, tile) * std::max(1u, p.depth / kMinDepth) < fewTiles(request.target) ? "Its tiles are few."
                                                                                          : nullptr;
 }
 
 const char* refusesFewRows(const Request& request, const Tile&) {
   const Product& p = request.product;
-  if (p.rows > kMostFewRows) return "It has many rows.";
+  if (p.rows > kMaxFewRows) return "It has many rows.";
   if (p.depth < 32) return "Its sums are short.";
   return nullptr;
 }
 
 bool fewRowsComeIn(uint32_t number, const Product& p) {
-  return comesInAlong(number, p.matrices, 0, depthOfA(p), rowsOfA(p)) &&
+  return isVectorizable(number, p.matrices, 0, depthOfA(p), rowsOfA(p)) &&
          comesIn(number, p.matrices, 1, columnsOfB(p), depthOfB(p));
 }
 
@@ -169,7 +184,7 @@ const char* refusesFewRowsWide(const Request& request, const Tile& tile) {
 const char* refusesLines(const Request& request, const Tile&) {
   const ConvolutionWindow& window = *request.window;
   if (window.backward) return "It is a backward one.";
-  if (window.places == 1) return "Its lines have one place.";
+  if (window.dimensions[0].size == 1) return "Its lines have one place.";
   return window.distant ? "It has much padding." : nullptr;
 }
 
@@ -181,38 +196,57 @@ const char* refusesWindowTile(const Request& request, const Tile& tile) {
 
 const char* refusesNothing(const Request&, const Tile&) { return nullptr; }
 
+template <class Kernel>
+constexpr KernelId idOf() {
+  return {Kernel::kFamily};
+}
+template <class Kernel>
+constexpr KernelId idOf(typename Kernel::Form form) {
+  return {Kernel::kFamily, static_cast<uint8_t>(form)};
+}
+
+using FewRowsVector = kernels::GemmFewRowsVector;
+using GemmTile = kernels::GemmTile;
+using IntegerGemm = kernels::IntegerGemm;
+using IntegerConvolution = kernels::IntegerConvolution;
+constexpr KernelId kIntegerMatrices = idOf<kernels::IntegerGemmCooperative>();
+constexpr KernelId kIntegerWindowMatrices = idOf<kernels::IntegerConvolutionCooperative>();
+
 // In order of preference.
 constexpr ProductKernel kMatrixKernels[] = {
-    {"gemm_few_rows_wide", ProductKind::FewRowsInVectors, {0, 0, 8}, refusesFewRowsWide},
-    {"gemm_few_rows_vector", ProductKind::FewRowsInVectors, {0, 0, 4}, refusesFewRowsVector},
-    {"gemm_few_rows", ProductKind::FewRows, {}, refusesFewRows},
-    {"gemm_cooperative", ProductKind::Matrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
-    {"gemm_cooperative", ProductKind::Matrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
-    {"gemm_cooperative", ProductKind::Matrices, {64, 64, 64, 1}, refusesMatrices},
-    {"gemm_large_tile", ProductKind::Tiles, {128, 128, 32}, refusesLargeTile},
-    {"gemm_vector_tile", ProductKind::Tiles, {64, 64, 32}, refusesVector},
-    {"gemm_tile", ProductKind::Tiles, {64, 64, 32}, refusesTile},
-    {"gemm", ProductKind::Elements, {}, refusesNothing},
+    {"gemm_few_rows_wide", idOf<FewRowsVector>(FewRowsVector::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
+    {"gemm_few_rows_vector", idOf<FewRowsVector>(FewRowsVector::Form::Vector), {0, 0, 4}, refusesFewRowsVector},
+    {"gemm_few_rows", idOf<kernels::GemmFewRows>(), {}, refusesFewRows},
+    {"gemm_cooperative", idOf<kernels::GemmCooperative>(), {128, 128, 32, 1}, refusesFew<refusesMatrices>},
+    {"gemm_cooperative", idOf<kernels::GemmCooperative>(), {128, 64, 64, 1}, refusesFew<refusesMatrices>},
+    {"gemm_cooperative", idOf<kernels::GemmCooperative>(), {64, 64, 64, 1}, refusesMatrices},
+    {"gemm_large_tile", idOf<GemmTile>(GemmTile::Form::Large), {128, 128, 32}, refusesLargeTile},
+    {"gemm_vector_tile", idOf<GemmTile>(GemmTile::Form::Vector), {64, 64, 32}, refusesVector},
+    {"gemm_tile", idOf<GemmTile>(GemmTile::Form::Scalar), {64, 64, 32}, refusesTile},
+    {"gemm", idOf<kernels::Gemm>(), {}, refusesNothing},
 };
 constexpr ProductKernel kConvolutionKernels[] = {
-    {"convolution_cooperative", ProductKind::Matrices, {128, 128, 32, 1}, refusesManyWindows},
-    {"convolution_cooperative", ProductKind::Matrices, {64, 64, 32, 1}, refusesMatrices},
-    {"convolution_tile", ProductKind::Tiles, {64, 64, 32}, refusesWindowTile},
-    {"convolution_direct", ProductKind::Lines, {0, kPlacesOfLine, 0}, refusesLines},
-    {"convolution", ProductKind::Elements, {}, refusesNothing},
+    {"convolution_cooperative", idOf<kernels::ConvolutionCooperative>(), {128, 128, 32, 1}, refusesManyWindows},
+    {"convolution_cooperative", idOf<kernels::ConvolutionCooperative>(), {64, 64, 32, 1}, refusesMatrices},
+    {"convolution_tile", idOf<kernels::ConvolutionTile>(), {64, 64, 32}, refusesWindowTile},
+    {"convolution_direct", idOf<kernels::ConvolutionDirect>(), {0, kPlacesOfLine, 0}, refusesLines},
+    {"convolution", idOf<kernels::Convolution>(), {}, refusesNothing},
 };
 constexpr ProductKernel kIntegerMatrixKernels[] = {
-    {"integer_gemm_cooperative", ProductKind::Matrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
-    {"integer_gemm_cooperative", ProductKind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
-    {"integer_gemm_tile", ProductKind::Tiles, {64, 64, 32}, refusesTile},
-    {"integer_gemm", ProductKind::Elements, {}, refusesNothing},
+    {"integer_gemm_cooperative", kIntegerMatrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
+    {"integer_gemm_cooperative", kIntegerMatrices, {64, 64, 64, 1}, refusesIntegerMatrices},
+    {"integer_gemm_tile", idOf<IntegerGemm>(IntegerGemm::Form::Tile), {64, 64, 32}, refusesTile},
+    {"integer_gemm", idOf<IntegerGemm>(IntegerGemm::Form::Element), {}, refusesNothing},
 };
 constexpr ProductKernel kIntegerConvolutionKernels[] = {
-    {"integer_convolution_cooperative", ProductKind::Matrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
-    {"integer_convolution_cooperative", ProductKind::Matrices, {64, 64, 64, 1}, refusesIntegerMatrices},
-    {"integer_convolution_tile", ProductKind::Tiles, {64, 64, 32}, refusesWindowTile},
-    {"integer_convolution_direct", ProductKind::Lines, {0, kPlacesOfLine, 0}, refusesLines},
-    {"integer_convolution", ProductKind::Elements, {}, refusesNothing},
+    {"integer_convolution_cooperative", kIntegerWindowMatrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
+    {"integer_convolution_cooperative", kIntegerWindowMatrices, {64, 64, 64, 1}, refusesIntegerMatrices},
+    {"integer_convolution_tile",
+     idOf<IntegerConvolution>(IntegerConvolution::Form::Tile),
+     {64, 64, 32},
+     refusesWindowTile},
+    {"integer_convolution_direct", idOf<kernels::IntegerConvolutionDirect>(), {0, kPlacesOfLine, 0}, refusesLines},
+    {"integer_convolution", idOf<IntegerConvolution>(IntegerConvolution::Form::Element), {}, refusesNothing},
 };
 
 // The last of a list refuses nothing.
@@ -220,7 +254,7 @@ const ProductKernel& choose(PlanBuilder& builder, std::span<const ProductKernel>
   for (const ProductKernel& k : kernels.first(kernels.size() - 1)) {
     const char* const reason = k.refuses(request, k.tile);
     if (!reason) return k;
-    builder.passOver({k.kernel, reason, {k.tile.rows, k.tile.columns}});
+    builder.passOver({k.name, reason, {k.tile.rows, k.tile.columns}});
   }
   return kernels.back();
 }

@@ -8,7 +8,7 @@ namespace dimple {
 // What a product is planned for.
 struct Request {
   const Product& product;
-  const Caps& caps;
+  const Target& target;
   const ConvolutionWindow* window = nullptr;  // null: of matrices
   const Quantization* integers = nullptr;     // null: of floats
 };
@@ -22,12 +22,10 @@ struct Tile {
   uint32_t stages = 2;  // parts of A and B in shared memory at once
 };
 
-enum class ProductKind { Elements, Lines, FewRows, FewRowsInVectors, Tiles, Matrices };
-
 // A kernel for products, and why it would not do for one: null if it does.
 struct ProductKernel {
-  std::string_view kernel;
-  ProductKind kind;
+  std::string_view name;  // for people
+  KernelId id;            // its family and form
   Tile tile;
   const char* (*refuses)(const Request&, const Tile&);
 };
@@ -36,20 +34,20 @@ struct ProductKernel {
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request);
 
 // Rows that kernels of few rows take.
-constexpr uint32_t kMostFewRows = 8;
+constexpr uint32_t kMaxFewRows = 8;
 // Elements that kernels of tiles read at once.
 constexpr uint32_t kTileVector = 4;
-// kPlaces and kMostFilters of kernels/matrix/direct.comp.
+// kPlaces and kMaxFilters of kernels/matrix/direct.comp.
 constexpr uint32_t kPlacesOfLine = 4;
-constexpr uint32_t kMostFiltersOfLine = 4;
+constexpr uint32_t kMaxFiltersOfLine = 4;
 
 uint64_t tilesOf(const Product& p, const Tile& tile);
 // That leave a part of the device idle.
-uint64_t fewTiles(const Caps& caps);
+uint64_t fewTiles(const Target& target);
 
 // How a tile's subgroups lie side by side, so that each has the same number of matrices of `size` rows and columns and
 // reads few of them; 0: they do not.
-uint32_t subgroupsAcross(const Caps& caps, const Tile& tile, uint32_t size);
+uint32_t subgroupsAcross(const Target& target, const Tile& tile, uint32_t size);
 
 // A dimension of an operand.
 struct Dimension {
@@ -63,7 +61,7 @@ inline Dimension columnsOfB(const Product& p) { return {p.b.column, p.columns}; 
 inline Dimension depthOfB(const Product& p) { return {p.b.row, p.depth}; }
 
 // Whether so many elements along a dimension always lie side by side, at a multiple of their number.
-bool comesInAlong(uint32_t number, const Walk& matrices, uint32_t operand, Dimension along, Dimension across);
+bool isVectorizable(uint32_t number, const Walk& matrices, uint32_t operand, Dimension along, Dimension across);
 // Whether A or B comes in vectors that may reach over the end of its rows or columns.
 bool comesInPadded(uint32_t number, const Product& p, uint32_t operand);
 // What is read of A or B in vectors along its rows or columns, the last of which may reach over the end: what lies

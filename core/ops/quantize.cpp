@@ -1,154 +1,172 @@
 // Quantization of tensors.
 #include <algorithm>
-#include <array>
 
 #include "core/checked.h"
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/chain.h"
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/dynamic_range.h"
+#include "kernels/interfaces/quantization_parameters.h"
+#include "kernels/interfaces/quantize.h"
+#include "kernels/interfaces/quantized_add.h"
 
 namespace dimple {
 namespace {
 
 // INT32 has no scales of its own type.
-Status checkQuantizeLinear(const OpView& view) {
-  const Tensor& x = view.input(0);
-  const Tensor& scale = view.input(1);
+Status checkQuantizeLinear(const Operation& op) {
+  const Tensor& x = op.input(0);
+  const Tensor& scale = op.input(1);
   if (x.type != DML_TENSOR_DATA_TYPE_INT32) return checkType("ScaleTensor", scale, x.type, "InputTensor");
   if (scale.type == DML_TENSOR_DATA_TYPE_FLOAT32) return {};
   return invalid(cat("ScaleTensor has DataType (", dataTypeName(scale.type), "), expected FLOAT32 for INT32."));
 }
 
 // Scales and zero points of whole tensors.
-Status checkSingleParameters(const OpView& view, std::span<const size_t> inputs) {
+Status checkSingleParameters(const Operation& op, std::span<const size_t> inputs) {
   for (const size_t i : inputs)
-    if (view.input(i).present())
-      if (auto error = checkOneElement(view.inputName(i), view.input(i))) return error;
+    if (op.input(i).present()) TRY(checkOneElement(op.inputName(i), op.input(i)));
   return {};
 }
 
-Status checkQuantizedLinearAdd(const OpView& view) {
+Status checkQuantizedLinearAdd(const Operation& op) {
   constexpr size_t kParameters[] = {1, 2, 4, 5, 6, 7};
-  return checkSingleParameters(view, kParameters);
+  return checkSingleParameters(op, kParameters);
 }
 
-Status checkDynamicQuantizeLinear(const OpView& view) {
-  for (const size_t i : {size_t{1}, size_t{2}})
-    if (auto error = checkOneElement(view.outputName(i), view.output(i))) return error;
+Status checkDynamicQuantizeLinear(const Operation& op) {
+  for (const size_t i : {size_t{1}, size_t{2}}) TRY(checkOneElement(op.outputName(i), op.output(i)));
   return {};
 }
 
 // QUANTIZE and DEQUANTIZE, whose descriptions agree. A scale and zero point serve a block of elements.
-Status checkBlocks(const OpView& view) {
-  const auto& desc = view.as<DML_QUANTIZE_OPERATOR_DESC>();
-  const Tensor& x = view.input(0);
-  const bool quantizes = view.schema().type == DML_OPERATOR_QUANTIZE;
+Status checkBlocks(const Operation& op) {
+  const auto& desc = op.as<DML_QUANTIZE_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  const bool quantizes = op.schema().type == DML_OPERATOR_QUANTIZE;
   const auto expected = static_cast<uint32_t>(desc.QuantizationType);
   if (expected == DML_QUANTIZATION_TYPE_NONE)
     return invalid(cat("QuantizationType has value (NONE), expected SCALE or SCALE_ZERO_POINT."));
   if (desc.QuantizationTensorCount != expected)
     return invalid(cat("QuantizationTensorCount has value (", desc.QuantizationTensorCount, "), expected ", expected,
                        " for QuantizationType ", kQuantizationTypes.names[expected], "."));
-  const Tensor& scale = view.input(1);
-  if (auto error = checkType(view.inputName(1), scale, (quantizes ? x : view.output()).type,
-                             quantizes ? "InputTensor" : "OutputTensor"))
-    return error;
+  const Tensor& scale = op.input(1);
+  TRY(checkType(op.inputName(1), scale, (quantizes ? x : op.output()).type,
+                quantizes ? "InputTensor" : "OutputTensor"));
   for (uint32_t d = 0; d < x.rank; ++d)
     if (x.sizes[d] % scale.sizes[d] != 0)
-      return invalid(cat(view.inputName(1), " has Sizes[", d, "] (", scale.sizes[d],
+      return invalid(cat(op.inputName(1), " has Sizes[", d, "] (", scale.sizes[d],
                          "), expected a divisor of that of InputTensor (", x.sizes[d], ")."));
   if (expected == 1) return {};
-  const Tensor& zeroPoint = view.input(2);
-  if (auto error = checkType(view.inputName(2), zeroPoint, (quantizes ? view.output() : x).type,
-                             quantizes ? "OutputTensor" : "InputTensor"))
-    return error;
-  return checkSizes(view.inputName(2), zeroPoint, scale.sizeSpan());
+  const Tensor& zeroPoint = op.input(2);
+  TRY(checkType(op.inputName(2), zeroPoint, (quantizes ? op.output() : x).type,
+                quantizes ? "OutputTensor" : "InputTensor"));
+  return checkSizes(op.inputName(2), zeroPoint, scale.sizeSpan());
 }
 
-bool isPresent(const OpView& view, size_t input) { return input < view.inputs().size() && view.input(input).present(); }
+bool isPresent(const Operation& op, size_t input) { return input < op.inputs().size() && op.input(input).present(); }
 
 // The zero point of QUANTIZE and DEQUANTIZE without one: the middle of an unsigned type.
-uint32_t defaultZeroPoint(const OpView& view) {
-  const DML_OPERATOR_TYPE op = view.schema().type;
-  if (op != DML_OPERATOR_QUANTIZE && op != DML_OPERATOR_DEQUANTIZE) return 0;
-  const DataType type = (op == DML_OPERATOR_QUANTIZE ? view.output() : view.input(0)).type;
+uint32_t defaultZeroPoint(const Operation& op) {
+  const DML_OPERATOR_TYPE function = op.schema().type;
+  if (function != DML_OPERATOR_QUANTIZE && function != DML_OPERATOR_DEQUANTIZE) return 0;
+  const DataType type = (function == DML_OPERATOR_QUANTIZE ? op.output() : op.input(0)).type;
   return type == DML_TENSOR_DATA_TYPE_UINT8 ? 128 : type == DML_TENSOR_DATA_TYPE_UINT4 ? 8 : 0;
 }
 
 // All operators of one tensor that is quantized or dequantized. Each element of the scales and zero points serves a
 // block of elements, often of one.
-Result<Plan> planQuantization(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& scale = view.input(1);
-  const Tensor& y = view.output();
-  const size_t zeroPoint = isPresent(view, 2) ? 2 : 1;
+Result<Plan> planQuantization(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
+  const Tensor& scale = op.input(1);
+  const Tensor& y = op.output();
+  const size_t zeroPoint = isPresent(op, 2) ? 2 : 1;
   Walk walk;
   for (uint32_t d = 0; d < x.rank; ++d) {
     const uint32_t blocks = scale.sizes[d];
     const uint32_t block = x.sizes[d] / blocks;
     walk.addDimension(blocks,
-                      {x.strides[d] * block, scale.strides[d], view.input(zeroPoint).strides[d], y.strides[d] * block});
+                      {x.strides[d] * block, scale.strides[d], op.input(zeroPoint).strides[d], y.strides[d] * block});
     walk.addDimension(block, {x.strides[d], 0, 0, y.strides[d]});
   }
-  walk.sortBy(3);
-  walk.coalesce();
-  const WalkOperand ranges[] = {builder.inputOperand(0), builder.inputOperand(1), builder.inputOperand(zeroPoint),
-                                builder.outputOperand()};
-  const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) {
-    const uint64_t count = part.count();
-    return builder.addItems("quantize.u32", count,
-                            {static_cast<uint32_t>(count), part.rank, typeWord(x.type), typeWord(scale.type),
-                             typeWord(y.type), zeroPoint == 2 ? 1 : defaultZeroPoint(view)},
-                            buffers, builder.parameters(part), {{0, isFloat(y.type)}});
-  };
-  if (auto error = builder.addWindows(walk, ranges, add)) return *error;
+  const WalkOperand operands[] = {builder.inputOperand(0), builder.inputOperand(1), builder.inputOperand(zeroPoint),
+                                  builder.outputOperand()};
+  TRY(addElements(builder, walk, operands, 0, [&](const ElementPart& part) {
+    return kernels::Quantize{.type = KernelType::U32,
+                             .push = {.count = part.count,
+                                      .rank = part.rank,
+                                      .xType = typeWord(x.type),
+                                      .scaleType = typeWord(scale.type),
+                                      .yType = typeWord(y.type),
+                                      .zeroAt = zeroPoint == 2 ? 1 : defaultZeroPoint(op)},
+                             .spec = {.dequantizes = isFloat(y.type)},
+                             .x = part.buffers[0],
+                             .scale = part.buffers[1],
+                             .zeroPoint = part.buffers[2],
+                             .y = part.buffers[3]};
+  }));
   return builder.finish();
 }
 
-Result<Plan> planQuantizedAdd(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const Tensor& a = view.input(0);
-  const Tensor& b = view.input(3);
-  const Tensor& y = view.output();
-  const std::array<uint32_t, 3> types{typeWord(a.type), typeWord(b.type), typeWord(y.type)};
-  std::vector<BufferRange> sources;
+Result<Plan> planQuantizedAdd(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const Tensor& a = op.input(0);
+  const Tensor& b = op.input(3);
+  const Tensor& y = op.output();
   uint32_t hasZeroPoint = 0;
-  for (const uint32_t tensor : {0u, 1u, 2u}) {
-    // The output has no values of its own among the inputs.
-    const size_t scale = tensor == 2 ? 6 : 3 * tensor + 1;
-    const bool has = view.input(scale + 1).present();
-    hasZeroPoint |= (has ? 1u : 0u) << tensor;
-    sources.push_back(builder.input(scale));
-    sources.push_back(builder.input(scale + (has ? 1 : 0)));
-  }
-  BufferRange parameters = builder.allocateTemporary(3 * 2 * sizeof(float));
-  sources.push_back(parameters);
-  if (auto error = builder.add("quantization_parameters.u32", 1, {types[0], types[1], types[2], hasZeroPoint},
-                               std::move(sources), 0))
-    return *error;
+  // By the input of the scale, which is bound in the place of a zero point that there is not.
+  const auto zeroPoint = [&](size_t scale, uint32_t bit) {
+    const bool has = op.input(scale + 1).present();
+    if (has) hasZeroPoint |= 1u << bit;
+    return builder.input(scale + (has ? 1 : 0));
+  };
+  const BufferRange aZeroPoint = zeroPoint(1, 0);
+  const BufferRange bZeroPoint = zeroPoint(4, 1);
+  const BufferRange yZeroPoint = zeroPoint(6, 2);
+  const BufferRange parameters = builder.allocateTemporary(3 * 2 * sizeof(float));
+  TRY(builder.add(kernels::QuantizationParameters{.type = KernelType::U32,
+                                                  .push = {.aType = typeWord(a.type),
+                                                           .bType = typeWord(b.type),
+                                                           .yType = typeWord(y.type),
+                                                           .hasZeroPoint = hasZeroPoint},
+                                                  .aScale = builder.input(1),
+                                                  .aZeroPoint = aZeroPoint,
+                                                  .bScale = builder.input(4),
+                                                  .bZeroPoint = bZeroPoint,
+                                                  .yScale = builder.input(6),
+                                                  .yZeroPoint = yZeroPoint,
+                                                  .parametersOf = parameters},
+                  1, 0));
 
   const Tensor* operands[] = {&a, &b, &y};
   Walk walk = makeWalk(y.sizeSpan(), operands);
   walk.sortBy(2);
   walk.coalesce();
-  parameters.writes = false;
-  if (auto error = builder.addItems(
-          "quantized_add.u32", y.elements, {static_cast<uint32_t>(y.elements), walk.rank, types[0], types[1], types[2]},
-          {builder.input(0), builder.input(3), parameters, builder.output()}, builder.parameters(walk)))
-    return *error;
+  TRY(builder.addItems(kernels::QuantizedAdd{.type = KernelType::U32,
+                                             .push = {.count = static_cast<uint32_t>(y.elements),
+                                                      .rank = walk.rank,
+                                                      .aType = typeWord(a.type),
+                                                      .bType = typeWord(b.type),
+                                                      .yType = typeWord(y.type)},
+                                             .a = builder.input(0),
+                                             .b = builder.input(3),
+                                             .parametersOf = parameters,
+                                             .y = builder.output()},
+                       y.elements, builder.parameters(walk)));
   return builder.finish();
 }
 
 // The range of the input, then the scale and zero point that spread it, then the quantization by them.
-Result<Plan> planDynamicQuantization(const OpView& view, const Caps& caps) {
+Result<Plan> planDynamicQuantization(const Operation& op, const Target& target) {
   constexpr uint64_t kGroups = 256;
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   const Tensor* operands[] = {&x, nullptr, nullptr, &y};
   Walk walk = makeWalk(x.sizeSpan(), operands);
   walk.sortBy(0);
@@ -157,22 +175,40 @@ Result<Plan> planDynamicQuantization(const OpView& view, const Caps& caps) {
   const auto perGroup = static_cast<uint32_t>(std::max(divideUp(x.elements, kGroups), uint64_t{8 * kGroupSize}));
   const auto groups = static_cast<uint32_t>(divideUp(x.elements, perGroup));
   const BufferRange ranges = builder.allocateTemporary(groups * 2 * sizeof(float));
-  const std::vector<BufferRange> buffers{builder.input(0), ranges, builder.output(1), builder.output(2)};
+  const BufferRange scale = builder.output(1);
+  const BufferRange zeroPoint = builder.output(2);
   const uint32_t parameters = builder.parameters(walk);
-  if (auto error = builder.add("dynamic_range.u32", groups, {count, walk.rank, perGroup, typeWord(x.type)}, buffers,
-                               parameters, {{0, 0}}))
-    return *error;
-  if (auto error =
-          builder.add("dynamic_range.u32", 1, {groups, 0, groups, typeWord(y.type)}, buffers, parameters, {{0, 1}}))
-    return *error;
-  BufferRange scale = builder.output(1);
-  BufferRange zeroPoint = builder.output(2);
-  scale.writes = zeroPoint.writes = false;
-  if (auto error = builder.addItems(
-          "quantize.u32", count,
-          {count, walk.rank, typeWord(x.type), typeWord(DML_TENSOR_DATA_TYPE_FLOAT32), typeWord(y.type), 1},
-          {builder.input(0), scale, zeroPoint, builder.output()}, parameters, {{0, 0}}))
-    return *error;
+  TRY(builder.add(
+      kernels::DynamicRange{.type = KernelType::U32,
+                            .push = {.count = count, .rank = walk.rank, .perGroup = perGroup, .type = typeWord(x.type)},
+                            .spec = {.finishes = 0},
+                            .x = builder.input(0),
+                            .ranges = ranges,
+                            .scale = scale,
+                            .zeroPoint = zeroPoint},
+      groups, parameters));
+  TRY(builder.add(
+      kernels::DynamicRange{.type = KernelType::U32,
+                            .push = {.count = groups, .rank = 0, .perGroup = groups, .type = typeWord(y.type)},
+                            .spec = {.finishes = 1},
+                            .x = builder.input(0),
+                            .ranges = ranges,
+                            .scale = scale,
+                            .zeroPoint = zeroPoint},
+      1, parameters));
+  TRY(builder.addItems(kernels::Quantize{.type = KernelType::U32,
+                                         .push = {.count = count,
+                                                  .rank = walk.rank,
+                                                  .xType = typeWord(x.type),
+                                                  .scaleType = typeWord(DML_TENSOR_DATA_TYPE_FLOAT32),
+                                                  .yType = typeWord(y.type),
+                                                  .zeroAt = 1},
+                                         .spec = {.dequantizes = 0},
+                                         .x = builder.input(0),
+                                         .scale = scale,
+                                         .zeroPoint = zeroPoint,
+                                         .y = builder.output()},
+                       count, parameters));
   return builder.finish();
 }
 
@@ -235,32 +271,32 @@ constexpr TensorRule kDequantizeRules[] = {
     {kQuantizeOutputTypes}, {kQuantizeQuantizationTypes, sameRank(0)}, {kQuantizeTypes, sameSizes(0)}};
 
 constexpr OpSchema kQuantizeSchemas[] = {
-    DIMPLE_ROW(ELEMENT_WISE_QUANTIZE_LINEAR, kQuantizeLinearFields, kQuantizeLinearRules, false, false,
-               checkQuantizeLinear, planQuantization),
-    DIMPLE_ROW(ELEMENT_WISE_DEQUANTIZE_LINEAR, kQuantizeLinearFields, kDequantizeLinearRules, false, false, nullptr,
-               planQuantization),
-    DIMPLE_ROW(ELEMENT_WISE_QUANTIZED_LINEAR_ADD, kQuantizedLinearAddFields, kQuantizedLinearAddRules, false, false,
-               checkQuantizedLinearAdd, planQuantizedAdd),
-    DIMPLE_ROW(DYNAMIC_QUANTIZE_LINEAR, kDynamicQuantizeLinearFields, kDynamicQuantizeLinearRules, false, false,
-               checkDynamicQuantizeLinear, planDynamicQuantization),
-    DIMPLE_ROW(QUANTIZE, kQuantizeFields, kQuantizeRules, false, false, checkBlocks, planQuantization),
-    DIMPLE_ROW(DEQUANTIZE, kQuantizeFields, kDequantizeRules, false, false, checkBlocks, planQuantization),
+    DIMPLE_ROW(ELEMENT_WISE_QUANTIZE_LINEAR, kQuantizeLinearFields, .rules = kQuantizeLinearRules,
+               .check = checkQuantizeLinear, .plan = planQuantization),
+    DIMPLE_ROW(ELEMENT_WISE_DEQUANTIZE_LINEAR, kQuantizeLinearFields, .rules = kDequantizeLinearRules,
+               .plan = planQuantization),
+    DIMPLE_ROW(ELEMENT_WISE_QUANTIZED_LINEAR_ADD, kQuantizedLinearAddFields, .rules = kQuantizedLinearAddRules,
+               .check = checkQuantizedLinearAdd, .plan = planQuantizedAdd),
+    DIMPLE_ROW(DYNAMIC_QUANTIZE_LINEAR, kDynamicQuantizeLinearFields, .rules = kDynamicQuantizeLinearRules,
+               .check = checkDynamicQuantizeLinear, .plan = planDynamicQuantization),
+    DIMPLE_ROW(QUANTIZE, kQuantizeFields, .rules = kQuantizeRules, .check = checkBlocks, .plan = planQuantization),
+    DIMPLE_ROW(DEQUANTIZE, kQuantizeFields, .rules = kDequantizeRules, .check = checkBlocks, .plan = planQuantization),
 };
 
 }  // namespace
 
 std::span<const OpSchema> quantizeSchemas() { return kQuantizeSchemas; }
 
-std::vector<ElementStep> quantizationSteps(const OpView& view) {
-  if (view.schema().plan != planQuantization) return {};
+std::vector<ElementStep> quantizationSteps(const Operation& op) {
+  if (op.schema().plan != planQuantization) return {};
   constexpr DataType kFloat = DML_TENSOR_DATA_TYPE_FLOAT32;
-  const DataType from = view.input(0).type;
-  const DataType to = view.output().type;
+  const DataType from = op.input(0).type;
+  const DataType to = op.output().type;
   ElementStep withZeroPoint;
-  if (isPresent(view, 2))
+  if (isPresent(op, 2))
     withZeroPoint.input = 2;
   else
-    withZeroPoint.number = defaultZeroPoint(view);
+    withZeroPoint.number = defaultZeroPoint(op);
   std::vector<ElementStep> steps;
   if (isFloat(to)) {
     withZeroPoint.kind = StepKind::Difference;

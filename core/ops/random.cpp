@@ -1,39 +1,45 @@
 // RANDOM_GENERATOR.
 #include "core/checked.h"
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/philox.h"
 
 namespace dimple {
 namespace {
 
-Status checkRandom(const OpView& view) {
-  const Tensor& state = view.input(0);
-  if (auto error = checkLeadingOnes("InputStateTensor", state, 1)) return error;
+Status checkRandom(const Operation& op) {
+  const Tensor& state = op.input(0);
+  TRY(checkLeadingOnes("InputStateTensor", state, 1));
   return checkSize("InputStateTensor", state, state.rank - 1, 6);
 }
 
-Result<Plan> planRandom(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const Tensor& state = view.input(0);
-  const Tensor& y = view.output(0);
-  const Tensor& newState = view.output(1);
+Result<Plan> planRandom(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const Tensor& state = op.input(0);
+  const Tensor& y = op.output(0);
+  const Tensor& newState = op.output(1);
   const Tensor* const operands[] = {&y};
   Walk walk = makeWalk(y.sizeSpan(), operands);
   walk.coalesce();
   const uint64_t count = walk.count();
   const uint64_t blocks = divideUp(count, 4);
-  // Without a new state its binding repeats the output, which is not touched through it.
-  BufferRange stateTarget = builder.output(newState.present() ? 1 : 0);
-  stateTarget.writes = newState.present();
-  if (auto error = builder.addItems(
-          "philox", blocks,
-          {static_cast<uint32_t>(count), static_cast<uint32_t>(blocks), walk.rank, state.strides[state.rank - 1],
-           newState.present() ? newState.strides[newState.rank - 1] : 0, newState.present()},
-          {builder.input(0), builder.output(0), stateTarget}, builder.parameters(walk)))
-    return *error;
+  const bool hasNewState = newState.present();
+  TRY(builder.addItems(
+      kernels::Philox{.push = {.count = static_cast<uint32_t>(count),
+                               .blocks = static_cast<uint32_t>(blocks),
+                               .rank = walk.rank,
+                               .stateStep = state.strides[state.rank - 1],
+                               .newStateStep = hasNewState ? newState.strides[newState.rank - 1] : 0,
+                               .hasNewState = hasNewState},
+                      .state = builder.input(0),
+                      .y = builder.output(0),
+                      // Without a new state its binding repeats the output, which is not touched through it.
+                      .newState = hasNewState ? kernels::WriteBuffer(builder.output(1))
+                                              : kernels::WriteBuffer::unwritten(builder.output(0))},
+      blocks, builder.parameters(walk)));
   return builder.finish();
 }
 
@@ -48,7 +54,8 @@ constexpr TensorRule kRandomGeneratorRules[] = {
     {kRandomGeneratorTypes}, {kRandomGeneratorTypes}, {kRandomGeneratorTypes, sameSizes(0)}};
 
 constexpr OpSchema kRandomSchemas[] = {
-    DIMPLE_ROW(RANDOM_GENERATOR, kRandomGeneratorFields, kRandomGeneratorRules, false, false, checkRandom, planRandom),
+    DIMPLE_ROW(RANDOM_GENERATOR, kRandomGeneratorFields, .rules = kRandomGeneratorRules, .check = checkRandom,
+               .plan = planRandom),
 };
 
 }  // namespace

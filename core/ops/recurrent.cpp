@@ -3,11 +3,14 @@
 #include <vector>
 
 #include "core/checked.h"
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/recurrent_project.h"
+#include "kernels/interfaces/recurrent_state.h"
+#include "kernels/interfaces/recurrent_step.h"
 
 namespace dimple {
 namespace {
@@ -28,54 +31,50 @@ struct Network {
 Status checkPresent(const std::string& name, const Tensor& tensor, std::initializer_list<uint64_t> sizes) {
   if (!tensor.present()) return {};
   uint32_t dimension = 0;
-  for (const uint64_t size : sizes)
-    if (auto error = checkSize(name, tensor, dimension++, size)) return error;
+  for (const uint64_t size : sizes) TRY(checkSize(name, tensor, dimension++, size));
   return {};
 }
 
-Status checkNetwork(const OpView& view, const Network& network) {
+Status checkNetwork(const Operation& op, const Network& network) {
   const uint64_t directions = network.direction == DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL ? 2 : 1;
   const auto check = [&](size_t input, std::initializer_list<uint64_t> sizes) {
-    return checkPresent(view.inputName(input), view.input(input), sizes);
+    return checkPresent(op.inputName(input), op.input(input), sizes);
   };
-  const Tensor& x = view.input(0);
+  const Tensor& x = op.input(0);
   const uint64_t steps = x.sizes[1];
   const uint64_t batch = x.sizes[2];
-  const uint64_t hidden = view.input(2).sizes[3];
-  if (auto error = check(0, {1, steps, batch, x.sizes[3]})) return error;
-  if (auto error = check(1, {1, directions, network.gates * hidden, x.sizes[3]})) return error;
-  if (auto error = check(2, {1, directions, network.gates * hidden, hidden})) return error;
-  if (auto error = check(3, {1, 1, directions, 2 * network.gates * hidden})) return error;
+  const uint64_t hidden = op.input(2).sizes[3];
+  TRY(check(0, {1, steps, batch, x.sizes[3]}));
+  TRY(check(1, {1, directions, network.gates * hidden, x.sizes[3]}));
+  TRY(check(2, {1, directions, network.gates * hidden, hidden}));
+  TRY(check(3, {1, 1, directions, 2 * network.gates * hidden}));
   const bool isLstm = network.gates == kLstmGates;
   const size_t lengths = isLstm ? 6 : 5;
-  for (size_t i = 4; i < lengths; ++i)
-    if (auto error = check(i, {1, directions, batch, hidden})) return error;
-  if (auto error = check(lengths, {1, 1, 1, batch})) return error;
-  if (isLstm)
-    if (auto error = check(7, {1, 1, directions, 3 * hidden})) return error;
-  if (!view.output(0).present() && !view.output(1).present())
+  for (size_t i = 4; i < lengths; ++i) TRY(check(i, {1, directions, batch, hidden}));
+  TRY(check(lengths, {1, 1, 1, batch}));
+  if (isLstm) TRY(check(7, {1, 1, directions, 3 * hidden}));
+  if (!op.output(0).present() && !op.output(1).present())
     return invalid("OutputSequenceTensor is null, expected it or OutputSingleTensor.");
-  for (size_t i = 0; i < view.outputs().size(); ++i)
-    if (auto error = checkPresent(view.outputName(i), view.output(i), {i == 0 ? steps : 1, directions, batch, hidden}))
-      return error;
+  for (size_t i = 0; i < op.outputs().size(); ++i)
+    TRY(checkPresent(op.outputName(i), op.output(i), {i == 0 ? steps : 1, directions, batch, hidden}));
   if (network.activationCount == network.activations * directions) return {};
   return invalid(cat("ActivationDescCount has value (", network.activationCount, "), expected ",
                      network.activations * directions, "."));
 }
 
-Status checkRnn(const OpView& view) {
-  const auto& desc = view.as<DML_RNN_OPERATOR_DESC>();
-  return checkNetwork(view, {kRnnGates, 1, desc.ActivationDescCount, desc.Direction});
+Status checkRnn(const Operation& op) {
+  const auto& desc = op.as<DML_RNN_OPERATOR_DESC>();
+  return checkNetwork(op, {kRnnGates, 1, desc.ActivationDescCount, desc.Direction});
 }
 
-Status checkGru(const OpView& view) {
-  const auto& desc = view.as<DML_GRU_OPERATOR_DESC>();
-  return checkNetwork(view, {kGruGates, 2, desc.ActivationDescCount, desc.Direction});
+Status checkGru(const Operation& op) {
+  const auto& desc = op.as<DML_GRU_OPERATOR_DESC>();
+  return checkNetwork(op, {kGruGates, 2, desc.ActivationDescCount, desc.Direction});
 }
 
-Status checkLstm(const OpView& view) {
-  const auto& desc = view.as<DML_LSTM_OPERATOR_DESC>();
-  return checkNetwork(view, {kLstmGates, 3, desc.ActivationDescCount, desc.Direction});
+Status checkLstm(const Operation& op) {
+  const auto& desc = op.as<DML_LSTM_OPERATOR_DESC>();
+  return checkNetwork(op, {kLstmGates, 3, desc.ActivationDescCount, desc.Direction});
 }
 
 // What the plans of the three networks differ in.
@@ -103,140 +102,216 @@ constexpr uint32_t kHasSequence = 8;  // and the bits after it, for the other ou
 constexpr uint32_t kClips = 64;
 constexpr uint32_t kCouples = 128;
 
-bool hasInput(const OpView& view, size_t index) { return index != 0 && view.input(index).present(); }
+bool hasInput(const Operation& op, size_t index) { return index != 0 && op.input(index).present(); }
 
 // Strides of the last two dimensions; 0 where the input is absent.
-std::array<uint32_t, 2> lastStrides(const OpView& view, size_t index) {
-  if (!hasInput(view, index)) return {};
-  return {view.input(index).strides[2], view.input(index).strides[3]};
+std::array<uint32_t, 2> lastStrides(const Operation& op, size_t index) {
+  if (!hasInput(op, index)) return {};
+  return {op.input(index).strides[2], op.input(index).strides[3]};
 }
 
-uint32_t stepFlags(const OpView& view, const NetworkPlan& network) {
+uint32_t stepFlags(const Operation& op, const NetworkPlan& network) {
   uint32_t flags = 0;
-  if (hasInput(view, network.lengths)) flags |= kHasLengths;
-  if (hasInput(view, network.peephole)) flags |= kHasPeephole;
-  if (hasInput(view, 3)) flags |= kHasBias;
+  if (hasInput(op, network.lengths)) flags |= kHasLengths;
+  if (hasInput(op, network.peephole)) flags |= kHasPeephole;
+  if (hasInput(op, 3)) flags |= kHasBias;
   if (network.clips) flags |= kClips;
   if (network.couples) flags |= kCouples;
-  for (size_t i = 0; i < view.outputs().size(); ++i)
-    if (view.output(i).present()) flags |= kHasSequence << i;
+  for (size_t i = 0; i < op.outputs().size(); ++i)
+    if (op.output(i).present()) flags |= kHasSequence << i;
   return flags;
 }
 
-std::vector<uint32_t> stepParameters(const OpView& view, const NetworkPlan& network) {
-  const Tensor& r = view.input(2);
-  const auto bias = lastStrides(view, 3);
-  const auto peephole = lastStrides(view, network.peephole);
-  std::vector<uint32_t> words{r.strides[1], r.strides[2], r.strides[3], lastStrides(view, network.lengths)[1],
+std::vector<uint32_t> stepParameters(const Operation& op, const NetworkPlan& network) {
+  const Tensor& r = op.input(2);
+  const auto bias = lastStrides(op, 3);
+  const auto peephole = lastStrides(op, network.peephole);
+  std::vector<uint32_t> words{r.strides[1], r.strides[2], r.strides[3], lastStrides(op, network.lengths)[1],
                               bias[0],      bias[1],      peephole[0],  peephole[1]};
   for (size_t i = 0; i < 3; ++i) {
     const std::array<uint32_t, kMaxRank> strides =
-        i < view.outputs().size() ? view.output(i).strides : std::array<uint32_t, kMaxRank>{};
+        i < op.outputs().size() ? op.output(i).strides : std::array<uint32_t, kMaxRank>{};
     // Those of one step have no stride of steps.
     words.insert(words.end(), strides.begin() + (i == 0 ? 0 : 1), strides.begin() + (i == 0 ? 4 : 5));
   }
   for (uint32_t d = 0; d < r.sizes[1]; ++d)
     for (uint32_t which = 0; which < 3; ++which) {
       const uint32_t given = std::min(which, network.activations - 1);
-      const Activation& activation = view.activations()[d * network.activations + given];
+      const Activation& activation = op.activations()[d * network.activations + given];
       words.insert(words.end(), {static_cast<uint32_t>(activation.type), floatBits(activation.parameters[0]),
                                  floatBits(activation.parameters[1]), 0});
     }
   return words;
 }
 
-// The projections of all steps at once, then a dispatch or two a step, which read the state of the one before.
-Result<Plan> planNetwork(const OpView& view, const Caps& caps, const NetworkPlan& network) {
-  constexpr uint32_t kMostSteps = 1 << 16;
-  constexpr uint32_t kTile = 16;           // of kernels/recurrent/project.comp
-  constexpr uint32_t kItemsPerGroup = 16;  // of kernels/recurrent/step.comp
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& w = view.input(1);
-  const Tensor& r = view.input(2);
-  const uint32_t steps = x.sizes[1];
-  const uint32_t batch = x.sizes[2];
-  const uint32_t directions = r.sizes[1];
-  const uint32_t rows = r.sizes[2];
-  const uint32_t hidden = r.sizes[3];
-  const uint64_t items = uint64_t{directions} * batch * hidden;
-  if (steps > kMostSteps)
-    return Error{ErrorCode::Unsupported, cat("InputTensor has Sizes[1] (", steps, "), but ", view.schema().name,
-                                             " runs at most ", kMostSteps, " steps.")};
+// Where the parts of the state are, in elements: projections, then arrays of an element each for (d, b, h).
+struct StateLayout {
+  enum Array : uint32_t { Hidden, NextHidden, Cell, Update, Reset, Count };
 
-  // The state: projections, then arrays of an element each for (d, b, h).
-  const uint64_t projections = uint64_t{directions} * steps * batch * rows;
-  const uint64_t words = projections + 5 * items;
-  if (words * 4 > caps.maxBufferRange)
-    return Error{ErrorCode::Unsupported,
-                 cat(view.schema().name, " needs ", words * 4, " bytes for its state, but this device binds at most ",
-                     caps.maxBufferRange, " bytes to a kernel.")};
-  const BufferRange state = builder.allocateTemporary(words * 4);
-  const auto stateAt = [&](uint64_t array) { return static_cast<uint32_t>(projections + array * items); };
+  uint64_t projections;
+  uint64_t items;  // of an array
 
-  // Absent tensors are bound others in their place, which the kernels leave alone.
-  const auto inputOr = [&](size_t index) { return builder.input(hasInput(view, index) ? index : 2); };
-  const auto outputOr = [&](size_t index) {
-    return index < view.outputs().size() && view.output(index).present() ? builder.output(index) : state;
-  };
+  uint64_t bytes() const { return (projections + Count * items) * 4; }
+  uint32_t at(uint32_t array) const { return static_cast<uint32_t>(projections + array * items); }
+};
 
-  for (size_t array : {size_t{0}, size_t{2}}) {
-    const size_t source = array == 0 ? network.hiddenInit : network.cellInit;
-    if (array != 0 && source == 0) continue;
-    Walk walk;
-    if (hasInput(view, source)) {
-      const Tensor* operands[] = {&view.input(source)};
-      walk = makeWalk(view.input(source).sizeSpan(), operands);
-      walk.coalesce();
-    }
-    if (auto error = builder.addItems(typedKernel("recurrent_state", x.type, caps), items,
-                                      {static_cast<uint32_t>(items), walk.rank, stateAt(array), hasInput(view, source)},
-                                      {inputOr(source), state}, builder.parameters(walk)))
-      return *error;
+// The projections of all steps at once, then a dispatch or two a step, which read the state of the one before. Absent
+// tensors are bound others in their place, which the kernels leave alone.
+class NetworkBuilder {
+ public:
+  NetworkBuilder(const Operation& op, const Target& target, const NetworkPlan& network)
+      : builder_(op, target),
+        network_(network),
+        x_(op.input(0)),
+        r_(op.input(2)),
+        layout_{uint64_t{r_.sizes[1]} * x_.sizes[1] * x_.sizes[2] * r_.sizes[2],
+                uint64_t{r_.sizes[1]} * x_.sizes[2] * r_.sizes[3]} {}
+
+  Result<Plan> make() {
+    TRY(checkLimits());
+    state_ = builder_.allocateTemporary(layout_.bytes());
+    TRY(addInitialState(StateLayout::Hidden, network_.hiddenInit));
+    if (network_.cellInit != 0) TRY(addInitialState(StateLayout::Cell, network_.cellInit));
+    TRY(addProjections());
+    TRY(addSteps());
+    return builder_.finish();
   }
 
-  const auto biasStrides = lastStrides(view, 3);
-  const uint64_t elements = uint64_t{steps} * batch;
-  if (auto error = builder.add(
-          typedKernel("recurrent_project", x.type, caps),
-          divideUp(elements, kTile) * divideUp(rows, kTile) * directions,
-          {static_cast<uint32_t>(elements), batch, x.sizes[3], rows, hasInput(view, 3), network.recurrentRows * hidden},
-          {builder.input(0), builder.input(1), inputOr(3), state},
-          builder.parameters(std::vector<uint32_t>{x.strides[1], x.strides[2], x.strides[3], 0, w.strides[1],
-                                                   w.strides[2], w.strides[3], 0, biasStrides[0], biasStrides[1], 0,
-                                                   0})))
-    return *error;
+ private:
+  const Operation& op() const { return builder_.view(); }
+  KernelElement element() const { return typedElement(x_.type, builder_.target()); }
+  uint32_t steps() const { return x_.sizes[1]; }
+  uint32_t batch() const { return x_.sizes[2]; }
+  uint32_t directions() const { return r_.sizes[1]; }
+  uint32_t rows() const { return r_.sizes[2]; }
+  uint32_t hidden() const { return r_.sizes[3]; }
 
-  const uint32_t flags = stepFlags(view, network);
-  const uint32_t parametersAt = builder.parameters(stepParameters(view, network));
-  const uint32_t firstBackward = network.direction == DML_RECURRENT_NETWORK_DIRECTION_FORWARD    ? directions
-                                 : network.direction == DML_RECURRENT_NETWORK_DIRECTION_BACKWARD ? 0
-                                                                                                 : 1;
-  const std::vector<BufferRange> buffers{
-      state,       builder.input(2), inputOr(network.lengths), inputOr(3), inputOr(network.peephole), outputOr(0),
-      outputOr(1), outputOr(2)};
-  for (uint32_t step = 0; step < steps; ++step)
-    for (const uint32_t kind : network.stepKernels)
-      if (auto error = builder.add(
-              typedKernel("recurrent_step", x.type, caps), divideUp(items, kItemsPerGroup),
-              {step, steps, batch, hidden, directions, rows, flags, stateAt(step % 2), stateAt(1 - step % 2),
-               stateAt(2), stateAt(3), stateAt(4), floatBits(network.clip), firstBackward},
-              buffers, parametersAt, {{0, kind}}))
-        return *error;
-  return builder.finish();
+  BufferRange inputOr(size_t index) const { return builder_.input(hasInput(op(), index) ? index : 2); }
+  BufferRange outputOr(size_t index) const {
+    return index < op().outputs().size() && op().output(index).present() ? builder_.output(index) : state_;
+  }
+
+  Status checkLimits() const {
+    constexpr uint32_t kMaxSteps = 1 << 16;
+    if (steps() > kMaxSteps)
+      return Error{ErrorCode::Unsupported, cat("InputTensor has Sizes[1] (", steps(), "), but ", op().schema().name,
+                                               " runs at most ", kMaxSteps, " steps.")};
+    const uint64_t most = builder_.target().caps.maxBufferRange;
+    if (layout_.bytes() <= most) return {};
+    return Error{ErrorCode::Unsupported,
+                 cat(op().schema().name, " needs ", layout_.bytes(),
+                     " bytes for its state, but this device binds at most ", most, " bytes to a kernel.")};
+  }
+
+  // Of the input `source`, or zeros if it is absent.
+  Status addInitialState(StateLayout::Array array, size_t source) {
+    Walk walk;
+    if (hasInput(op(), source)) {
+      const Tensor* operands[] = {&op().input(source)};
+      walk = makeWalk(op().input(source).sizeSpan(), operands);
+      walk.coalesce();
+    }
+    return builder_.addItems(kernels::RecurrentState{.type = element(),
+                                                     .push = {.count = static_cast<uint32_t>(layout_.items),
+                                                              .rank = walk.rank,
+                                                              .target = layout_.at(array),
+                                                              .present = hasInput(op(), source)},
+                                                     .x = inputOr(source),
+                                                     .state = state_},
+                             layout_.items, builder_.parameters(walk));
+  }
+
+  Status addProjections() {
+    constexpr uint32_t kTile = 16;  // of kernels/recurrent/project.comp
+    const Tensor& w = op().input(1);
+    const auto biasStrides = lastStrides(op(), 3);
+    const uint64_t elements = uint64_t{steps()} * batch();
+    return builder_.add(kernels::RecurrentProject{.type = element(),
+                                                  .push = {.elements = static_cast<uint32_t>(elements),
+                                                           .batch = batch(),
+                                                           .inputs = x_.sizes[3],
+                                                           .rows = rows(),
+                                                           .hasBias = hasInput(op(), 3),
+                                                           .recurrentRows = network_.recurrentRows * hidden()},
+                                                  .x = builder_.input(0),
+                                                  .w = builder_.input(1),
+                                                  .bias = inputOr(3),
+                                                  .state = state_},
+                        divideUp(elements, kTile) * divideUp(rows(), kTile) * directions(),
+                        builder_.parameters(std::vector<uint32_t>{x_.strides[1], x_.strides[2], x_.strides[3], 0,
+                                                                  w.strides[1], w.strides[2], w.strides[3], 0,
+                                                                  biasStrides[0], biasStrides[1], 0, 0}));
+  }
+
+  uint32_t firstBackward() const {
+    switch (network_.direction) {
+      case DML_RECURRENT_NETWORK_DIRECTION_FORWARD:
+        return directions();
+      case DML_RECURRENT_NETWORK_DIRECTION_BACKWARD:
+        return 0;
+      default:
+        return 1;
+    }
+  }
+
+  Status addSteps() {
+    constexpr uint32_t kItemsPerGroup = 16;  // of kernels/recurrent/step.comp
+    const uint32_t flags = stepFlags(op(), network_);
+    const uint32_t parameters = builder_.parameters(stepParameters(op(), network_));
+    for (uint32_t step = 0; step < steps(); ++step)
+      for (const uint32_t kind : network_.stepKernels) {
+        TRY(builder_.add(kernels::RecurrentStep{.type = element(),
+                                                .push = {.step1 = step,
+                                                         .steps = steps(),
+                                                         .batch = batch(),
+                                                         .hidden = hidden(),
+                                                         .directions = directions(),
+                                                         .rows = rows(),
+                                                         .flags = flags,
+                                                         .hiddenFrom = layout_.at(step % 2),
+                                                         .hiddenTo = layout_.at(1 - step % 2),
+                                                         .cellAt = layout_.at(StateLayout::Cell),
+                                                         .updateAt = layout_.at(StateLayout::Update),
+                                                         .resetAt = layout_.at(StateLayout::Reset),
+                                                         .clip = floatBits(network_.clip),
+                                                         .firstBackward = firstBackward()},
+                                                .spec = {.kind = kind},
+                                                .state = state_,
+                                                .r = builder_.input(2),
+                                                .lengths = inputOr(network_.lengths),
+                                                .bias = inputOr(3),
+                                                .peephole = inputOr(network_.peephole),
+                                                .sequence = outputOr(0),
+                                                .single = outputOr(1),
+                                                .cell = outputOr(2)},
+                         divideUp(layout_.items, kItemsPerGroup), parameters));
+      }
+    return {};
+  }
+
+  PlanBuilder builder_;
+  const NetworkPlan& network_;
+  const Tensor& x_;
+  const Tensor& r_;
+  const StateLayout layout_;
+  BufferRange state_{};
+};
+
+Result<Plan> planNetwork(const Operation& op, const Target& target, const NetworkPlan& network) {
+  return NetworkBuilder(op, target, network).make();
 }
 
-Result<Plan> planRnn(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_RNN_OPERATOR_DESC>();
+Result<Plan> planRnn(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_RNN_OPERATOR_DESC>();
   return planNetwork(
-      view, caps,
+      op, target,
       {.activations = 1, .stepKernels = {kStepRnn}, .direction = desc.Direction, .recurrentRows = kRnnGates});
 }
 
-Result<Plan> planGru(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_GRU_OPERATOR_DESC>();
+Result<Plan> planGru(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_GRU_OPERATOR_DESC>();
   const bool linear = desc.LinearBeforeReset != 0;
-  return planNetwork(view, caps,
+  return planNetwork(op, target,
                      {.activations = 2,
                       .stepKernels = linear ? std::vector<uint32_t>{kStepGruLinear}
                                             : std::vector<uint32_t>{kStepGruGates, kStepGruHidden},
@@ -244,9 +319,9 @@ Result<Plan> planGru(const OpView& view, const Caps& caps) {
                       .recurrentRows = linear ? 2 : kGruGates});
 }
 
-Result<Plan> planLstm(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_LSTM_OPERATOR_DESC>();
-  return planNetwork(view, caps,
+Result<Plan> planLstm(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_LSTM_OPERATOR_DESC>();
+  return planNetwork(op, target,
                      {.activations = 3,
                       .stepKernels = {kStepLstm},
                       .direction = desc.Direction,
@@ -324,9 +399,9 @@ constexpr TensorRule kLstmRules[] = {{kRnnTypes, {}, false},
                                      {kRnnTypes, sameType(0)}};
 
 constexpr OpSchema kRecurrentSchemas[] = {
-    DIMPLE_ROW(RNN, kRnnFields, kRnnRules, false, false, checkRnn, planRnn),
-    DIMPLE_ROW(LSTM, kLstmFields, kLstmRules, false, false, checkLstm, planLstm),
-    DIMPLE_ROW(GRU, kGruFields, kRnnRules, false, false, checkGru, planGru),
+    DIMPLE_ROW(RNN, kRnnFields, .rules = kRnnRules, .check = checkRnn, .plan = planRnn),
+    DIMPLE_ROW(LSTM, kLstmFields, .rules = kLstmRules, .check = checkLstm, .plan = planLstm),
+    DIMPLE_ROW(GRU, kGruFields, .rules = kRnnRules, .check = checkGru, .plan = planGru),
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 #include "core/ops/families.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/reduce.h"
 
 namespace dimple {
 namespace {
@@ -23,17 +24,17 @@ bool isArg(DML_REDUCE_FUNCTION function) {
   return function == DML_REDUCE_FUNCTION_ARGMIN || function == DML_REDUCE_FUNCTION_ARGMAX;
 }
 
-Reduction reductionOf(const OpView& view) {
+Reduction reductionOf(const Operation& op) {
   const auto arg = [](const auto& desc, DML_REDUCE_FUNCTION function) {
     return Reduction{function, {desc.Axes, desc.AxisCount}, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING};
   };
-  switch (view.schema().type) {
+  switch (op.schema().type) {
     case DML_OPERATOR_ARGMIN:
-      return arg(view.as<DML_ARGMIN_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMIN);
+      return arg(op.as<DML_ARGMIN_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMIN);
     case DML_OPERATOR_ARGMAX:
-      return arg(view.as<DML_ARGMAX_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMAX);
+      return arg(op.as<DML_ARGMAX_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMAX);
     default: {
-      const auto& desc = view.as<DML_REDUCE_OPERATOR_DESC>();
+      const auto& desc = op.as<DML_REDUCE_OPERATOR_DESC>();
       return {desc.Function, {desc.Axes, desc.AxisCount}, false};
     }
   }
@@ -68,11 +69,11 @@ uint32_t axisMask(std::span<const UINT> axes) {
   return mask;
 }
 
-Status checkReduction(const OpView& view) {
-  const Reduction reduction = reductionOf(view);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  if (auto error = checkAxes(reduction.axes, x.rank)) return error;
+Status checkReduction(const Operation& op) {
+  const Reduction reduction = reductionOf(op);
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  TRY(checkAxes(reduction.axes, x.rank));
   const uint32_t mask = axisMask(reduction.axes);
   for (uint32_t d = 0; d < x.rank; ++d) {
     const uint32_t expected = mask >> d & 1 ? 1 : x.sizes[d];
@@ -116,115 +117,146 @@ void appendConsecutiveParts(std::vector<Walk>& parts, const Walk& walk, uint64_t
   appendConsecutiveParts(parts, second, most);
 }
 
-Result<Plan> planReduction(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const Reduction reduction = reductionOf(view);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  const uint32_t mask = axisMask(reduction.axes);
-  Walk kept;
-  Walk reduced;
-  uint32_t smallestKept = std::numeric_limits<uint32_t>::max();
-  uint32_t smallestReduced = smallestKept;
-  for (uint32_t d = 0; d < x.rank; ++d) {
-    const bool isReduced = (mask >> d & 1) != 0;
-    if (isReduced)
-      reduced.addDimension(x.sizes[d], {x.strides[d]});
-    else
-      kept.addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
-    auto& smallest = isReduced ? smallestReduced : smallestKept;
-    if (x.sizes[d] > 1) smallest = std::min(smallest, x.strides[d]);
+class ReductionPlan {
+ public:
+  ReductionPlan(const Operation& op, const Target& target) : builder_(op, target), reduction_(reductionOf(op)) {}
+
+  Result<Plan> make() {
+    splitDimensions();
+    const Target& target = builder_.target();
+    const uint64_t most = maxBoundElements(input().type, target);
+    TRY(spanOf(reduced_, 0) <= most ? addWhole() : addInParts(most));
+    return builder_.finish();
   }
-  kept.sortBy(0);
-  kept.coalesce();
-  // The order of elements matters to their indices alone.
-  if (!isArg(reduction.function)) reduced.sortBy(0);
-  reduced.coalesce();
-  const auto elements = static_cast<uint32_t>(reduced.count());
-  const bool arg = isArg(reduction.function);
-  const bool dense = smallestReduced <= smallestKept;
+
+ private:
+  const Tensor& input() const { return builder_.view().input(0); }
+  bool arg() const { return isArg(reduction_.function); }
+
+  // A partial result is a value and its companion, each as wide as the kernel's accumulator.
+  uint64_t partialBytes() const { return byteWidth(input().type) == 8 ? 16 : 8; }
+
+  void splitDimensions() {
+    const Tensor& x = input();
+    const Tensor& y = builder_.view().output();
+    const uint32_t mask = axisMask(reduction_.axes);
+    uint32_t smallestKept = std::numeric_limits<uint32_t>::max();
+    uint32_t smallestReduced = smallestKept;
+    for (uint32_t d = 0; d < x.rank; ++d) {
+      const bool isReduced = (mask >> d & 1) != 0;
+      if (isReduced)
+        reduced_.addDimension(x.sizes[d], {x.strides[d]});
+      else
+        kept_.addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
+      auto& smallest = isReduced ? smallestReduced : smallestKept;
+      if (x.sizes[d] > 1) smallest = std::min(smallest, x.strides[d]);
+    }
+    kept_.sortBy(0);
+    kept_.coalesce();
+    // The order of elements matters to their indices alone.
+    if (!arg()) reduced_.sortBy(0);
+    reduced_.coalesce();
+    elements_ = static_cast<uint32_t>(reduced_.count());
+    dense_ = smallestReduced <= smallestKept;
+  }
 
   // Of `part` of the kept dimensions, a stage of the reduction of `inside`.
-  const auto addStage = [&](const Walk& part, const Walk& inside, const Spread& spread, const Partials& partials,
-                            BufferRange from, const BufferRange& to) {
-    from.writes = false;
+  Status addStage(const Walk& part, const Walk& inside, const Spread& spread, const Partials& partials,
+                  const BufferRange& from, const BufferRange& to) {
     std::vector<uint32_t> words;
     appendWalk(words, part);
     const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
     appendWalk(words, inside);
     const auto outputs = static_cast<uint32_t>(part.count());
     const uint64_t tasks = uint64_t{outputs} * spread.chunks;
-    const std::vector<uint32_t> push{outputs,
-                                     partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
-                                     spread.chunks,
-                                     spread.perChunk,
-                                     part.rank,
-                                     inside.rank,
-                                     reducedAt,
-                                     reduction.preferLast,
-                                     arg ? byteWidth(y.type) / 4 : 0,
-                                     elements,
-                                     partials.count,
-                                     partials.first,
-                                     partials.firstIndex};
-    return builder.add(
-        cat("reduce.", shortTypeName(x.type)), taskGroups(tasks, spread.row), push, {from, to},
-        builder.parameters(words),
-        {{0, static_cast<uint32_t>(reduction.function)}, {1, spread.row}, {2, partials.read}, {3, partials.written}});
-  };
-  const auto finish = [&](const Walk& part, uint32_t count, const BufferRange& partials, const BufferRange& to) {
+    const uint32_t indexBytes = arg() ? byteWidth(builder_.view().output().type) : 0;
+    return builder_.add(
+        kernels::Reduce{.type = kernelType(input().type),
+                        .push = {.outputs = outputs,
+                                 .elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
+                                 .chunks = spread.chunks,
+                                 .chunkLength = spread.perChunk,
+                                 .keptRank = part.rank,
+                                 .reducedRank = inside.rank,
+                                 .reducedAt = reducedAt,
+                                 .preferLast = reduction_.preferLast,
+                                 .indexWords = indexBytes / 4,
+                                 .divisor = elements_,
+                                 .partials = partials.count,
+                                 .firstPartial = partials.first,
+                                 .firstIndex = partials.firstIndex},
+                        .spec = {.function = reduction_.function,
+                                 .row = spread.row,
+                                 .readsPartials = partials.read,
+                                 .writesPartials = partials.written},
+                        .x = from,
+                        .y = to},
+        taskGroups(tasks, spread.row), builder_.parameters(words));
+  }
+
+  // The last stage, of `count` partial results of each output.
+  Status addLast(const Walk& part, uint32_t count, const BufferRange& partials, const BufferRange& to) {
     Spread spread = spreadOf(part.count(), count, true);
     spread.chunks = 1;
     spread.perChunk = count;
     return addStage(part, Walk{}, spread, {.count = count, .read = true}, partials, to);
-  };
-  // A partial result is a value and its companion, each as wide as the kernel's accumulator.
-  const uint64_t partialBytes = byteWidth(x.type) == 8 ? 16 : 8;
-
-  if (spanOf(reduced, 0) <= mostBound(x.type, caps)) {
-    const WalkOperand ranges[] = {builder.inputOperand(0, spanOf(reduced, 0) - 1), builder.outputOperand()};
-    const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
-      const Spread spread = spreadOf(part.count(), elements, dense);
-      if (spread.chunks == 1) return addStage(part, reduced, spread, {.count = 1}, buffers[0], buffers[1]);
-      const BufferRange partials = builder.allocateTemporary(part.count() * spread.chunks * partialBytes);
-      if (auto error = addStage(part, reduced, spread, {.count = spread.chunks, .written = true}, buffers[0], partials))
-        return error;
-      return finish(part, spread.chunks, partials, buffers[1]);
-    };
-    if (auto error = builder.addWindows(kept, ranges, add)) return *error;
-    return builder.finish();
   }
 
-  // What one output is made of cannot be bound at once: each part of it gives partial results of all outputs.
-  std::vector<Walk> parts;
-  appendConsecutiveParts(parts, reduced, mostBound(x.type, caps) / 2);
-  std::vector<Spread> spreads;
-  Partials partials{.written = true};
-  for (const Walk& inside : parts) {
-    spreads.push_back(spreadOf(kept.count(), inside.count(), dense));
-    partials.count += spreads.back().chunks;
+  // Where all that one output is made of is bound at once.
+  Status addWhole() {
+    const WalkOperand ranges[] = {builder_.inputOperand(0, spanOf(reduced_, 0) - 1), builder_.outputOperand()};
+    return builder_.addWindows(kept_, ranges, [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
+      const Spread spread = spreadOf(part.count(), elements_, dense_);
+      if (spread.chunks == 1) return addStage(part, reduced_, spread, {.count = 1}, buffers[0], buffers[1]);
+      const BufferRange partials = builder_.allocateTemporary(part.count() * spread.chunks * partialBytes());
+      TRY(addStage(part, reduced_, spread, {.count = spread.chunks, .written = true}, buffers[0], partials));
+      return addLast(part, spread.chunks, partials, buffers[1]);
+    });
   }
-  const BufferRange temporary = builder.allocateTemporary(kept.count() * partials.count * partialBytes);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    Walk outside = kept;
-    outside.base[0] = parts[i].base[0];
-    const WalkOperand ranges[] = {builder.inputOperand(0, spanOf(parts[i], 0) - 1)};
-    Walk inside = parts[i];
+
+  // Where it is not, since it spans more than `most` elements: each part of it gives partial results of all outputs.
+  Status addInParts(uint64_t most) {
+    std::vector<Walk> parts;
+    appendConsecutiveParts(parts, reduced_, most / 2);
+    std::vector<Spread> spreads;
+    Partials partials{.written = true};
+    for (const Walk& inside : parts) {
+      spreads.push_back(spreadOf(kept_.count(), inside.count(), dense_));
+      partials.count += spreads.back().chunks;
+    }
+    const BufferRange temporary = builder_.allocateTemporary(kept_.count() * partials.count * partialBytes());
+    for (size_t i = 0; i < parts.size(); ++i) {
+      TRY(addPart(parts[i], spreads[i], partials, temporary));
+      partials.first += spreads[i].chunks;
+      partials.firstIndex += static_cast<uint32_t>(parts[i].count());
+    }
+    return addLast(kept_, partials.count, temporary, builder_.output());
+  }
+
+  Status addPart(Walk inside, const Spread& spread, const Partials& partials, const BufferRange& to) {
+    const WalkOperand ranges[] = {builder_.inputOperand(0, spanOf(inside, 0) - 1)};
+    Walk outside = kept_;
+    outside.base[0] = inside.base[0];
     inside.base[0] = 0;
     // Outputs are not split: their numbers are those of the partial results.
-    const auto add = [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
-      if (part.count() == kept.count()) return addStage(part, inside, spreads[i], partials, buffers[0], temporary);
-      return Error{ErrorCode::Unsupported,
-                   cat(view.inputName(0), " spans ", builder.input(0).bytes, " bytes, but this device binds at most ",
-                       caps.maxBufferRange, " bytes to a kernel.")};
-    };
-    if (auto error = builder.addWindows(outside, ranges, add)) return *error;
-    partials.first += spreads[i].chunks;
-    partials.firstIndex += static_cast<uint32_t>(inside.count());
+    return builder_.addWindows(
+        outside, ranges, [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
+          if (part.count() == kept_.count()) return addStage(part, inside, spread, partials, buffers[0], to);
+          return Error{ErrorCode::Unsupported, cat(builder_.view().inputName(0), " spans ", builder_.input(0).bytes,
+                                                   " bytes, but this device binds at most ",
+                                                   builder_.target().caps.maxBufferRange, " bytes to a kernel.")};
+        });
   }
-  if (auto error = finish(kept, partials.count, temporary, builder.output())) return *error;
-  return builder.finish();
-}
+
+  PlanBuilder builder_;
+  const Reduction reduction_;
+  Walk kept_;
+  Walk reduced_;
+  uint32_t elements_ = 0;  // that an output is made of
+  bool dense_ = false;     // they lie closer than the outputs
+};
+
+Result<Plan> planReduction(const Operation& op, const Target& target) { return ReductionPlan(op, target).make(); }
 
 template <class S>
 constexpr Field kReduceFields[] = {DIMPLE_ENUM(S, Function, kReduceFunctions), DIMPLE_INPUT(S, InputTensor),
@@ -246,9 +278,9 @@ constexpr TensorRule kReduceRules[] = {{kReduceTypes}, {kReduceOutputTypes, same
 constexpr TensorRule kArgminRules[] = {{kArgminTypes}, {kArgminOutputTypes, sameRank(0)}};
 
 constexpr OpSchema kReduceSchemas[] = {
-    DIMPLE_ROW(REDUCE, kReduceFields, kReduceRules, false, false, checkReduction, planReduction),
-    DIMPLE_ROW(ARGMIN, kArgminFields, kArgminRules, false, false, checkReduction, planReduction),
-    DIMPLE_ROW(ARGMAX, kArgminFields, kArgminRules, false, false, checkReduction, planReduction),
+    DIMPLE_ROW(REDUCE, kReduceFields, .rules = kReduceRules, .check = checkReduction, .plan = planReduction),
+    DIMPLE_ROW(ARGMIN, kArgminFields, .rules = kArgminRules, .check = checkReduction, .plan = planReduction),
+    DIMPLE_ROW(ARGMAX, kArgminFields, .rules = kArgminRules, .check = checkReduction, .plan = planReduction),
 };
 
 }  // namespace

@@ -2,54 +2,58 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "core/element_text.h"
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "core/schema/element_text.h"
+#include "kernels/interfaces/resample_linear.h"
+#include "kernels/interfaces/resample_nearest.h"
+#include "kernels/interfaces/resample_sum.h"
 
 namespace dimple {
 namespace {
 
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
-Status checkUpsample(const OpView& view) {
-  const DML_SIZE_2D scale = view.as<DML_UPSAMPLE_2D_OPERATOR_DESC>().ScaleSize;
-  const Tensor& x = view.input(0);
-  if (auto error = checkAtLeast("ScaleSize.Width", scale.Width, 1)) return error;
-  if (auto error = checkAtLeast("ScaleSize.Height", scale.Height, 1)) return error;
+Status checkUpsample(const Operation& op) {
+  const DML_SIZE_2D scale = op.as<DML_UPSAMPLE_2D_OPERATOR_DESC>().ScaleSize;
+  const Tensor& x = op.input(0);
+  TRY(checkAtLeast("ScaleSize.Width", scale.Width, 1));
+  TRY(checkAtLeast("ScaleSize.Height", scale.Height, 1));
   for (uint32_t d = 0; d < x.rank; ++d) {
     const uint64_t factor = d + 1 == x.rank ? scale.Width : d + 2 == x.rank ? scale.Height : 1;
-    if (auto error = checkSize("OutputTensor", view.output(), d, x.sizes[d] * factor)) return error;
+    TRY(checkSize("OutputTensor", op.output(), d, x.sizes[d] * factor));
   }
   return {};
 }
 
 // Sizes are free: an output that is not the scaled input is cropped, or repeats the input's edge. DirectML takes
 // infinite scales.
-Status checkScales(std::string_view countName, UINT count, const FLOAT* scales, const OpView& view) {
-  if (count != view.input(0).rank)
-    return invalid(cat(countName, " has value (", count, "), expected the DimensionCount of ", view.inputName(0), " (",
-                       view.input(0).rank, ")."));
+Status checkScales(std::string_view countName, UINT count, const FLOAT* scales, const Operation& op) {
+  if (count != op.input(0).rank)
+    return invalid(cat(countName, " has value (", count, "), expected the DimensionCount of ", op.inputName(0), " (",
+                       op.input(0).rank, ")."));
   for (UINT d = 0; d < count; ++d)
     if (!(scales[d] > 0))
       return invalid(cat("Scales[", d, "] has value (", numberText(scales[d]), "), expected more than 0."));
   return {};
 }
 
-Status checkResample(const OpView& view) {
-  const auto& desc = view.as<DML_RESAMPLE_OPERATOR_DESC>();
-  return checkScales("ScaleCount", desc.ScaleCount, desc.Scales, view);
+Status checkResample(const Operation& op) {
+  const auto& desc = op.as<DML_RESAMPLE_OPERATOR_DESC>();
+  return checkScales("ScaleCount", desc.ScaleCount, desc.Scales, op);
 }
 
 template <class S>
-Status checkResampleWithOffsets(const OpView& view) {
-  const auto& desc = view.as<S>();
-  return checkScales("DimensionCount", desc.DimensionCount, desc.Scales, view);
+Status checkResampleWithOffsets(const Operation& op) {
+  const auto& desc = op.as<S>();
+  return checkScales("DimensionCount", desc.DimensionCount, desc.Scales, op);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -124,7 +128,7 @@ struct Axis {
 };
 
 // The most input elements that an output element of a sum depends on.
-double mostTerms(const Axis& axis, bool gradient) {
+double maxTerms(const Axis& axis, bool gradient) {
   if (!gradient) return std::min<double>(axis.inputSize, 2 * axis.stretch + 2);
   const double inner = 2 / axis.step + 2;
   const double before = (1 - axis.start) / axis.step + 1;
@@ -160,108 +164,135 @@ std::vector<Axis> axesOf(const Resampling& resampling, const Tensor& x, const Te
   return axes;
 }
 
-Result<Plan> planResampling(const OpView& view, const Caps& caps, const Resampling& resampling) {
-  constexpr double kRowTerms = 128;  // worth a workgroup
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
-  std::vector<uint32_t> axisOf;
-  const std::vector<Axis> axes = axesOf(resampling, x, y, axisOf);
+// The parameters of kernels/resample/*.glsl, and what of them goes into push words.
+struct Places {
+  std::vector<uint32_t> words;
+  uint32_t rank = 0;
+  uint32_t axisAt = 0;
+};
 
-  // Output dimensions, the one of the smallest stride first.
+// Output dimensions, the one of the smallest stride first, and then the axes.
+Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, std::span<const uint32_t> axisOf) {
   std::vector<uint32_t> order(y.rank);
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
     return y.strides[a] != y.strides[b] ? y.strides[a] < y.strides[b] : a > b;
   });
-  std::vector<uint32_t> words;
-  uint32_t rank = 0;
+  Places places;
+  std::vector<uint32_t>& words = places.words;
   for (const uint32_t d : order) {
     if (y.sizes[d] == 1 && axisOf[d] == kCopied) continue;
     appendDivisor(words, y.sizes[d]);
     words.insert(words.end(), {x.strides[d], y.strides[d], axisOf[d], 0});
-    ++rank;
+    ++places.rank;
   }
-  const auto axisAt = static_cast<uint32_t>(words.size() / 4);
-  double terms = 1;
-  bool stretched = false;
+  places.axisAt = static_cast<uint32_t>(words.size() / 4);
   for (const Axis& axis : axes) {
     const Fixed step = fixedOf(axis.step);
     const Fixed start = fixedOf(axis.start);
     words.insert(words.end(), {step.whole, step.fraction, step.rest, start.whole, start.fraction, floatBits(axis.step),
                                floatBits(axis.start), axis.inputSize, axis.inputStride, axis.outputSize,
                                floatBits(axis.stretch), floatBits(1 / axis.stretch)});
-    terms *= mostTerms(axis, resampling.gradient);
-    stretched = stretched || axis.stretch != 1;
   }
+  return places;
+}
+
+Status addResampling(PlanBuilder& builder, const Resampling& resampling) {
+  constexpr double kRowTerms = 128;  // worth a workgroup
+  const Target& target = builder.target();
+  const Tensor& x = builder.view().input(0);
+  const Tensor& y = builder.view().output();
+  std::vector<uint32_t> axisOf;
+  const std::vector<Axis> axes = axesOf(resampling, x, y, axisOf);
   const auto axisCount = static_cast<uint32_t>(axes.size());
-  const uint32_t parameters = builder.parameters(words);
+  const Places places = placesOf(x, y, axes, axisOf);
+  const uint32_t parameters = builder.parameters(places.words);
   const auto count = static_cast<uint32_t>(y.elements);
-  const std::vector<uint32_t> push{count, rank, axisAt, resampling.roundUp};
-  const std::vector<BufferRange> buffers{builder.input(0), builder.output()};
-  Status error;
+  const bool stretched = std::ranges::any_of(axes, [](const Axis& axis) { return axis.stretch != 1; });
   if (resampling.gradient || stretched) {
+    double terms = 1;
+    for (const Axis& axis : axes) terms *= maxTerms(axis, resampling.gradient);
     const uint32_t mode = !resampling.gradient ? 0 : resampling.linear ? 2 : 1;
     const bool row = terms >= kRowTerms;
-    error = builder.add(typedKernel("resample_sum", x.type, caps), taskGroups(count, row), push, buffers, parameters,
-                        {{0, mode}, {1, axisCount}, {2, row}});
-  } else if (resampling.linear) {
-    error = builder.addItems(typedKernel("resample_linear", x.type, caps), count, {count, rank, axisAt}, buffers,
-                             parameters, {{0, axisCount}});
-  } else {
-    error = builder.addItems(sizedKernel("resample_nearest", x.type, caps), count, push, buffers, parameters,
-                             {{0, axisCount}});
+    return builder.add(
+        kernels::ResampleSum{
+            .type = typedElement(x.type, target),
+            .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt, .roundUp = resampling.roundUp},
+            .spec = {.mode = mode, .axes = axisCount, .row = row},
+            .x = builder.input(0),
+            .y = builder.output()},
+        taskGroups(count, row), parameters);
   }
-  if (error) return *error;
+  if (resampling.linear)
+    return builder.addItems(
+        kernels::ResampleLinear{.type = typedElement(x.type, target),
+                                .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
+                                .spec = {.axes = axisCount},
+                                .x = builder.input(0),
+                                .y = builder.output()},
+        count, parameters);
+  return builder.addItems(
+      kernels::ResampleNearest{
+          .type = sizedElement(x.type, target),
+          .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt, .roundUp = resampling.roundUp},
+          .spec = {.axes = axisCount},
+          .x = builder.input(0),
+          .y = builder.output()},
+      count, parameters);
+}
+
+Result<Plan> planResampling(const Operation& op, const Target& target, const Resampling& resampling) {
+  PlanBuilder builder(op, target);
+  TRY(addResampling(builder, resampling));
   return builder.finish();
 }
 
-Result<Plan> planUpsample(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_UPSAMPLE_2D_OPERATOR_DESC>();
+Result<Plan> planUpsample(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_UPSAMPLE_2D_OPERATOR_DESC>();
   Resampling resampling;
   resampling.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR;
-  resampling.dimensions.resize(view.input(0).rank);
+  resampling.dimensions.resize(op.input(0).rank);
   (resampling.dimensions.end() - 2)->scale = desc.ScaleSize.Height;
   resampling.dimensions.back().scale = desc.ScaleSize.Width;
   roundHalvesUp(resampling);
-  return planResampling(view, caps, resampling);
+  return planResampling(op, target, resampling);
 }
 
-Result<Plan> planResample(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_RESAMPLE_OPERATOR_DESC>();
+Result<Plan> planResample(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_RESAMPLE_OPERATOR_DESC>();
   Resampling resampling;
   resampling.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR;
   for (UINT d = 0; d < desc.ScaleCount; ++d) resampling.dimensions.push_back({double{desc.Scales[d]}});
   roundHalvesUp(resampling);
-  return planResampling(view, caps, resampling);
+  return planResampling(op, target, resampling);
 }
 
-Result<Plan> planResample1(const OpView& view, const Caps& caps) {
-  Resampling resampling = resamplingOf(view.as<DML_RESAMPLE1_OPERATOR_DESC>());
+Result<Plan> planResample1(const Operation& op, const Target& target) {
+  Resampling resampling = resamplingOf(op.as<DML_RESAMPLE1_OPERATOR_DESC>());
   roundHalvesUp(resampling);
-  return planResampling(view, caps, resampling);
+  return planResampling(op, target, resampling);
 }
 
 template <class S>
-Result<Plan> planResample2(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<S>();
+Result<Plan> planResample2(const Operation& op, const Target& target) {
+  const auto& desc = op.as<S>();
   Resampling resampling = resamplingOf(desc);
   resampling.roundUp = desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING;
   if constexpr (requires { desc.Antialiased; }) resampling.antialiased = resampling.linear && desc.Antialiased;
-  return planResampling(view, caps, resampling);
+  return planResampling(op, target, resampling);
 }
 
-Result<Plan> planResampleGrad(const OpView& view, const Caps& caps) {
-  Resampling resampling = gradientOf(view.as<DML_RESAMPLE_GRAD_OPERATOR_DESC>());
+Result<Plan> planResampleGrad(const Operation& op, const Target& target) {
+  Resampling resampling = gradientOf(op.as<DML_RESAMPLE_GRAD_OPERATOR_DESC>());
   roundHalvesUp(resampling);
-  return planResampling(view, caps, resampling);
+  return planResampling(op, target, resampling);
 }
 
-Result<Plan> planResampleGrad1(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_RESAMPLE_GRAD1_OPERATOR_DESC>();
+Result<Plan> planResampleGrad1(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_RESAMPLE_GRAD1_OPERATOR_DESC>();
   Resampling resampling = gradientOf(desc);
   resampling.roundUp = desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING;
-  return planResampling(view, caps, resampling);
+  return planResampling(op, target, resampling);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -309,19 +340,22 @@ constexpr TypeHistory kResampleGrad1Types{{k5_1, kFloats, 1, 4}};
 constexpr TypeHistory kResample3Types{{k6_4, kFloats | kInts8, 1, 4}};
 
 constexpr OpSchema kResampleSchemas[] = {
-    DIMPLE_ROW(UPSAMPLE_2D, kUpsample2DFields, kInAndOutRules<kUpsample2DTypes>, false, false, checkUpsample,
-               planUpsample),
-    DIMPLE_ROW(RESAMPLE, kResampleFields, kInAndOutRules<kResampleTypes>, false, false, checkResample, planResample),
-    DIMPLE_ROW(RESAMPLE1, kResample1Fields, kInAndOutRules<kResample1Types>, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE1_OPERATOR_DESC>, planResample1),
-    DIMPLE_ROW(RESAMPLE_GRAD, kResampleGradFields, kInAndOutRules<kResampleGradTypes>, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE_GRAD_OPERATOR_DESC>, planResampleGrad),
-    DIMPLE_ROW(RESAMPLE2, kResample2Fields, kInAndOutRules<kResample2Types>, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE2_OPERATOR_DESC>, planResample2<DML_RESAMPLE2_OPERATOR_DESC>),
-    DIMPLE_ROW(RESAMPLE_GRAD1, kResampleGrad1Fields, kInAndOutRules<kResampleGrad1Types>, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE_GRAD1_OPERATOR_DESC>, planResampleGrad1),
-    DIMPLE_ROW(RESAMPLE3, kResample3Fields, kInAndOutRules<kResample3Types>, false, false,
-               checkResampleWithOffsets<DML_RESAMPLE3_OPERATOR_DESC>, planResample2<DML_RESAMPLE3_OPERATOR_DESC>),
+    DIMPLE_ROW(UPSAMPLE_2D, kUpsample2DFields, .rules = kInAndOutRules<kUpsample2DTypes>, .check = checkUpsample,
+               .plan = planUpsample),
+    DIMPLE_ROW(RESAMPLE, kResampleFields, .rules = kInAndOutRules<kResampleTypes>, .check = checkResample,
+               .plan = planResample),
+    DIMPLE_ROW(RESAMPLE1, kResample1Fields, .rules = kInAndOutRules<kResample1Types>,
+               .check = checkResampleWithOffsets<DML_RESAMPLE1_OPERATOR_DESC>, .plan = planResample1),
+    DIMPLE_ROW(RESAMPLE_GRAD, kResampleGradFields, .rules = kInAndOutRules<kResampleGradTypes>,
+               .check = checkResampleWithOffsets<DML_RESAMPLE_GRAD_OPERATOR_DESC>, .plan = planResampleGrad),
+    DIMPLE_ROW(RESAMPLE2, kResample2Fields, .rules = kInAndOutRules<kResample2Types>,
+               .check = checkResampleWithOffsets<DML_RESAMPLE2_OPERATOR_DESC>,
+               .plan = planResample2<DML_RESAMPLE2_OPERATOR_DESC>),
+    DIMPLE_ROW(RESAMPLE_GRAD1, kResampleGrad1Fields, .rules = kInAndOutRules<kResampleGrad1Types>,
+               .check = checkResampleWithOffsets<DML_RESAMPLE_GRAD1_OPERATOR_DESC>, .plan = planResampleGrad1),
+    DIMPLE_ROW(RESAMPLE3, kResample3Fields, .rules = kInAndOutRules<kResample3Types>,
+               .check = checkResampleWithOffsets<DML_RESAMPLE3_OPERATOR_DESC>,
+               .plan = planResample2<DML_RESAMPLE3_OPERATOR_DESC>),
 };
 
 }  // namespace

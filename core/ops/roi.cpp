@@ -6,13 +6,18 @@
 #include <vector>
 
 #include "core/checked.h"
-#include "core/element_text.h"
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "core/schema/element_text.h"
+#include "kernels/interfaces/roi_align.h"
+#include "kernels/interfaces/roi_align_argmax.h"
+#include "kernels/interfaces/roi_align_grad.h"
+#include "kernels/interfaces/roi_align_grad_regions.h"
+#include "kernels/interfaces/roi_pooling.h"
 
 namespace dimple {
 namespace {
@@ -27,11 +32,11 @@ Status checkTrailingSizes(std::string_view name, const Tensor& tensor, std::init
   return checkSizes(name, tensor, std::span(expected).first(tensor.rank));
 }
 
-Status checkRoiPooling(const OpView& view) {
-  const auto& desc = view.as<DML_ROI_POOLING_OPERATOR_DESC>();
-  const Tensor& y = view.output();
-  if (auto error = checkTrailingSizes("ROITensor", view.input(1), {y.sizes[0], 5})) return error;
-  const uint32_t expected[] = {y.sizes[0], view.input(0).sizes[1], desc.PooledSize.Height, desc.PooledSize.Width};
+Status checkRoiPooling(const Operation& op) {
+  const auto& desc = op.as<DML_ROI_POOLING_OPERATOR_DESC>();
+  const Tensor& y = op.output();
+  TRY(checkTrailingSizes("ROITensor", op.input(1), {y.sizes[0], 5}));
+  const uint32_t expected[] = {y.sizes[0], op.input(0).sizes[1], desc.PooledSize.Height, desc.PooledSize.Width};
   return checkSizes("OutputTensor", y, expected);
 }
 
@@ -43,8 +48,8 @@ struct RoiAlign {
 };
 
 template <class S>
-RoiAlign roiAlignOf(const OpView& view) {
-  const auto& desc = view.as<S>();
+RoiAlign roiAlignOf(const Operation& op) {
+  const auto& desc = op.as<S>();
   return {desc.ReductionFunction, desc.SpatialScaleX, desc.SpatialScaleY, desc.MinimumSamplesPerOutput,
           desc.MaximumSamplesPerOutput};
 }
@@ -61,34 +66,33 @@ Status checkRoiAlignment(const RoiAlign& align, const Tensor& cropped, const Ten
   if (align.scaleY < 0 || std::isinf(align.scaleY))
     return invalid(
         cat("SpatialScaleY has value (", numberText(align.scaleY), "), expected a finite number of at least 0."));
-  if (auto error = checkAtLeast("MinimumSamplesPerOutput", align.minimumSamples, 1)) return error;
+  TRY(checkAtLeast("MinimumSamplesPerOutput", align.minimumSamples, 1));
   if (align.maximumSamples < align.minimumSamples)
     return invalid(cat("MaximumSamplesPerOutput has value (", align.maximumSamples,
                        "), expected at least MinimumSamplesPerOutput (", align.minimumSamples, ")."));
-  if (auto error = checkTrailingSizes("ROITensor", rois, {cropped.sizes[0], 4})) return error;
+  TRY(checkTrailingSizes("ROITensor", rois, {cropped.sizes[0], 4}));
   return checkTrailingSizes("BatchIndicesTensor", batchIndices, {cropped.sizes[0]});
 }
 
 template <class S>
-Status checkRoiAlign(const OpView& view) {
-  if (auto error = checkSize("OutputTensor", view.output(), 1, view.input(0).sizes[1])) return error;
-  return checkRoiAlignment(roiAlignOf<S>(view), view.output(), view.input(1), view.input(2));
+Status checkRoiAlign(const Operation& op) {
+  TRY(checkSize("OutputTensor", op.output(), 1, op.input(0).sizes[1]));
+  return checkRoiAlignment(roiAlignOf<S>(op), op.output(), op.input(1), op.input(2));
 }
 
-Status checkRoiAlignGrad(const OpView& view) {
-  const RoiAlign align = roiAlignOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(view);
-  const Tensor& x = view.input(0);
-  const Tensor& gradient = view.input(1);
-  const bool regions = view.output(1).present();
-  if (!view.output(0).present() && !regions)
+Status checkRoiAlignGrad(const Operation& op) {
+  const RoiAlign align = roiAlignOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(op);
+  const Tensor& x = op.input(0);
+  const Tensor& gradient = op.input(1);
+  const bool regions = op.output(1).present();
+  if (!op.output(0).present() && !regions)
     return invalid("OutputGradientTensor is null, expected a tensor, since OutputROIGradientTensor is null too.");
   if (!x.present() && (regions || align.function == DML_REDUCE_FUNCTION_MAX))
     return invalid(cat("InputTensor is null, expected a tensor for ",
                        regions ? "OutputROIGradientTensor" : "ReductionFunction MAX", "."));
-  for (const Tensor* whole : {&x, &view.output(0)})
-    if (whole->present())
-      if (auto error = checkSize("InputGradientTensor", gradient, 1, whole->sizes[1])) return error;
-  return checkRoiAlignment(align, gradient, view.input(2), view.input(3));
+  for (const Tensor* whole : {&x, &op.output(0)})
+    if (whole->present()) TRY(checkSize("InputGradientTensor", gradient, 1, whole->sizes[1]));
+  return checkRoiAlignment(align, gradient, op.input(2), op.input(3));
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -108,25 +112,28 @@ std::array<uint32_t, 2> lastStrides(const Tensor& tensor) {
   return {tensor.strides[tensor.rank - 2], tensor.strides[tensor.rank - 1]};
 }
 
-Result<Plan> planRoiPooling(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_ROI_POOLING_OPERATOR_DESC>();
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+Result<Plan> planRoiPooling(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_ROI_POOLING_OPERATOR_DESC>();
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   std::vector<uint32_t> words;
   append(words, x.strides);
   append(words, x.sizes);
   append(words, y.strides);
   append(words, y.sizes);
-  const auto regionStrides = lastStrides(view.input(1));
+  const auto regionStrides = lastStrides(op.input(1));
   words.insert(words.end(), {regionStrides[0], regionStrides[1], 0, 0});
   appendDivisors(words, y);
   const auto count = static_cast<uint32_t>(y.elements);
   const bool row = uint64_t{x.sizes[2]} * x.sizes[3] / (uint64_t{y.sizes[2]} * y.sizes[3]) >= kRegionElements;
-  if (auto error = builder.add(
-          typedKernel("roi_pooling", x.type, caps), taskGroups(count, row), {count, floatBits(desc.SpatialScale)},
-          {builder.input(0), builder.input(1), builder.output()}, builder.parameters(words), {{0, row}}))
-    return *error;
+  TRY(builder.add(kernels::RoiPooling{.type = typedElement(x.type, target),
+                                      .push = {.count = count, .scale = floatBits(desc.SpatialScale)},
+                                      .spec = {.row = row},
+                                      .x = builder.input(0),
+                                      .regions = builder.input(1),
+                                      .y = builder.output()},
+                  taskGroups(count, row), builder.parameters(words)));
   return builder.finish();
 }
 
@@ -141,9 +148,9 @@ struct RoiSampling {
 };
 
 template <class S>
-RoiSampling roiSamplingOf(const OpView& view) {
-  const auto& desc = view.as<S>();
-  RoiSampling sampling{roiAlignOf<S>(view), desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR};
+RoiSampling roiSamplingOf(const Operation& op) {
+  const auto& desc = op.as<S>();
+  RoiSampling sampling{roiAlignOf<S>(op), desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR};
   if constexpr (requires { desc.InputPixelOffset; }) {
     sampling.inputOffset = desc.InputPixelOffset;
     sampling.outputOffset = desc.OutputPixelOffset;
@@ -186,71 +193,99 @@ bool takesRow(const RoiSampling& sampling, const Tensor& image, const Tensor& cr
 }
 
 template <class S>
-Result<Plan> planRoiAlign(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const RoiSampling sampling = roiSamplingOf<S>(view);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+Result<Plan> planRoiAlign(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const RoiSampling sampling = roiSamplingOf<S>(op);
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   const auto parameters =
-      builder.parameters(alignParameters(sampling, x, y, view.input(1), view.input(2), Tensor{}, Tensor{}));
+      builder.parameters(alignParameters(sampling, x, y, op.input(1), op.input(2), Tensor{}, Tensor{}));
   const auto count = static_cast<uint32_t>(y.elements);
   const bool row = takesRow(sampling, x, y);
-  if (auto error =
-          builder.add(typedKernel("roi_align", x.type, caps), taskGroups(count, row), {count},
-                      {builder.input(0), builder.input(1), builder.input(2), builder.output()}, parameters,
-                      {{0, sampling.linear}, {1, sampling.align.function == DML_REDUCE_FUNCTION_MAX}, {2, row}}))
-    return *error;
+  TRY(builder.add(kernels::RoiAlign{.type = typedElement(x.type, target),
+                                    .push = {.count = count},
+                                    .spec = {.linear = sampling.linear,
+                                             .maximum = sampling.align.function == DML_REDUCE_FUNCTION_MAX,
+                                             .row = row},
+                                    .x = builder.input(0),
+                                    .regions = builder.input(1),
+                                    .indices = builder.input(2),
+                                    .y = builder.output()},
+                  taskGroups(count, row), parameters));
   return builder.finish();
 }
 
-Result<Plan> planRoiAlignGrad(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const RoiSampling sampling = roiSamplingOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(view);
+// The sample of each crop's elements that is its maximum.
+Result<BufferRange> addMaxima(PlanBuilder& builder, const RoiSampling& sampling, const Tensor& image,
+                              uint32_t parameters) {
+  const Target& target = builder.target();
+  const Tensor& crop = builder.view().input(1);
+  const uint64_t bytes = crop.elements * 4;
+  if (bytes > target.caps.maxBufferRange)
+    return Error{ErrorCode::Unsupported,
+                 cat("InputGradientTensor needs ", bytes, " bytes for its samples, but this device binds at most ",
+                     target.caps.maxBufferRange, " bytes to a kernel.")};
+  const BufferRange samples = builder.allocateTemporary(bytes);
+  const auto count = static_cast<uint32_t>(crop.elements);
+  const bool row = takesRow(sampling, image, crop);
+  TRY(builder.add(kernels::RoiAlignArgmax{.type = kernelType(crop.type),
+                                          .push = {.count = count},
+                                          .spec = {.linear = sampling.linear, .maximum = true, .row = row},
+                                          .x = builder.input(0),
+                                          .regions = builder.input(2),
+                                          .indices = builder.input(3),
+                                          .samples = samples},
+                  taskGroups(count, row), parameters));
+  return samples;
+}
+
+Result<Plan> planRoiAlignGrad(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const RoiSampling sampling = roiSamplingOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(op);
   const bool maximum = sampling.align.function == DML_REDUCE_FUNCTION_MAX;
-  const Tensor& crop = view.input(1);
-  const Tensor& regions = view.input(2);
-  const Tensor& imageGradient = view.output(0);
-  const Tensor& regionGradient = view.output(1);
-  const Tensor& image = view.input(0).present() ? view.input(0) : imageGradient;
+  const Tensor& crop = op.input(1);
+  const Tensor& regions = op.input(2);
+  const Tensor& imageGradient = op.output(0);
+  const Tensor& regionGradient = op.output(1);
+  const Tensor& image = op.input(0).present() ? op.input(0) : imageGradient;
   const auto parameters =
-      builder.parameters(alignParameters(sampling, image, crop, regions, view.input(3), imageGradient, regionGradient));
+      builder.parameters(alignParameters(sampling, image, crop, regions, op.input(3), imageGradient, regionGradient));
 
   // The sample of each output element that is its maximum got all of the gradient. Others need no such buffer; they are
   // bound another in its place.
   BufferRange samples = builder.input(3);
   if (maximum) {
-    const uint64_t bytes = crop.elements * 4;
-    if (bytes > caps.maxBufferRange)
-      return Error{ErrorCode::Unsupported, cat("InputGradientTensor needs ", bytes,
-                                               " bytes for its samples, but this "
-                                               "device binds at most ",
-                                               caps.maxBufferRange, " bytes to a kernel.")};
-    samples = builder.allocateTemporary(bytes);
-    const auto count = static_cast<uint32_t>(crop.elements);
-    const bool row = takesRow(sampling, image, crop);
-    if (auto error = builder.add(cat("roi_align_argmax.", shortTypeName(crop.type)), taskGroups(count, row), {count},
-                                 {builder.input(0), builder.input(2), builder.input(3), samples}, parameters,
-                                 {{0, sampling.linear}, {1, 1}, {2, row}}))
-      return *error;
-    samples.writes = false;
+    auto maxima = addMaxima(builder, sampling, image, parameters);
+    if (!maxima) return maxima.error();
+    samples = *maxima;
   }
   if (imageGradient.present()) {
     constexpr uint32_t kRowRegions = 64;  // worth a workgroup
     const auto count = static_cast<uint32_t>(imageGradient.elements);
     const bool row = crop.sizes[0] >= kRowRegions;
-    if (auto error = builder.add(typedKernel("roi_align_grad", crop.type, caps), taskGroups(count, row), {count},
-                                 {builder.input(1), builder.input(2), builder.input(3), samples, builder.output(0)},
-                                 parameters, {{0, sampling.linear}, {1, maximum}, {2, row}}))
-      return *error;
+    TRY(builder.add(kernels::RoiAlignGrad{.type = typedElement(crop.type, target),
+                                          .push = {.count = count},
+                                          .spec = {.linear = sampling.linear, .maximum = maximum, .row = row},
+                                          .gradient = builder.input(1),
+                                          .regions = builder.input(2),
+                                          .indices = builder.input(3),
+                                          .samples = samples,
+                                          .y = builder.output(0)},
+                    taskGroups(count, row), parameters));
   }
   if (regionGradient.present()) {
     // Nearest neighbours do not change with a place, but where they jump.
     const uint32_t elements = sampling.linear ? static_cast<uint32_t>(crop.elements / crop.sizes[0]) : 0;
-    if (auto error = builder.add(
-            typedKernel("roi_align_grad_regions", crop.type, caps), crop.sizes[0], {elements},
-            {builder.input(0), builder.input(1), builder.input(2), builder.input(3), samples, builder.output(1)},
-            parameters, {{0, maximum}}))
-      return *error;
+    TRY(builder.add(kernels::RoiAlignGradRegions{.type = typedElement(crop.type, target),
+                                                 .push = {.elements = elements},
+                                                 .spec = {.maximum = maximum},
+                                                 .x = builder.input(0),
+                                                 .gradient = builder.input(1),
+                                                 .regions = builder.input(2),
+                                                 .indices = builder.input(3),
+                                                 .samples = samples,
+                                                 .y = builder.output(1)},
+                    crop.sizes[0], parameters));
   }
   return builder.finish();
 }
@@ -313,13 +348,15 @@ constexpr TensorRule kRoiAlignGradRules[] = {
     {{{k4_1, kUInt32, 1, 4}}}, {kRoiAlignGradTypes, {1, -1, 0}},  {kRoiAlignGradROITypes, like(2)}};
 
 constexpr OpSchema kRoiSchemas[] = {
-    DIMPLE_ROW(ROI_POOLING, kRoiPoolingFields, kRoiPoolingRules, false, false, checkRoiPooling, planRoiPooling),
-    DIMPLE_ROW(ROI_ALIGN, kRoiAlignFields, kRoiAlignRules<k3_0>, false, false,
-               checkRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>, planRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>),
-    DIMPLE_ROW(ROI_ALIGN1, kRoiAlign1Fields, kRoiAlignRules<k4_0>, false, false,
-               checkRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>, planRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>),
-    DIMPLE_ROW(ROI_ALIGN_GRAD, kRoiAlignGradFields, kRoiAlignGradRules, false, false, checkRoiAlignGrad,
-               planRoiAlignGrad),
+    DIMPLE_ROW(ROI_POOLING, kRoiPoolingFields, .rules = kRoiPoolingRules, .check = checkRoiPooling,
+               .plan = planRoiPooling),
+    DIMPLE_ROW(ROI_ALIGN, kRoiAlignFields, .rules = kRoiAlignRules<k3_0>,
+               .check = checkRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>, .plan = planRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>),
+    DIMPLE_ROW(ROI_ALIGN1, kRoiAlign1Fields, .rules = kRoiAlignRules<k4_0>,
+               .check = checkRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>,
+               .plan = planRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>),
+    DIMPLE_ROW(ROI_ALIGN_GRAD, kRoiAlignGradFields, .rules = kRoiAlignGradRules, .check = checkRoiAlignGrad,
+               .plan = planRoiAlignGrad),
 };
 
 }  // namespace

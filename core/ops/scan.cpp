@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/scan.h"
 
 namespace dimple {
 namespace {
@@ -19,23 +20,23 @@ struct Scan {
   bool exclusive;
 };
 
-Scan scanOf(const OpView& view) {
-  if (view.schema().type == DML_OPERATOR_CUMULATIVE_PRODUCT) {
-    const auto& desc = view.as<DML_CUMULATIVE_PRODUCT_OPERATOR_DESC>();
+Scan scanOf(const Operation& op) {
+  if (op.schema().type == DML_OPERATOR_CUMULATIVE_PRODUCT) {
+    const auto& desc = op.as<DML_CUMULATIVE_PRODUCT_OPERATOR_DESC>();
     return {desc.Axis, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING, desc.HasExclusiveProduct != 0};
   }
-  const auto& desc = view.as<DML_CUMULATIVE_SUMMATION_OPERATOR_DESC>();
+  const auto& desc = op.as<DML_CUMULATIVE_SUMMATION_OPERATOR_DESC>();
   return {desc.Axis, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING, desc.HasExclusiveSum != 0};
 }
 
-Status checkScan(const OpView& view) { return checkAtMost("Axis", scanOf(view).axis, view.input(0).rank - 1); }
+Status checkScan(const Operation& op) { return checkAtMost("Axis", scanOf(op).axis, op.input(0).rank - 1); }
 
-Result<Plan> planScan(const OpView& view, const Caps& caps) {
+Result<Plan> planScan(const Operation& op, const Target& target) {
   enum Stage : uint32_t { Only, Totals, ScanTotals, FromTotals };
-  PlanBuilder builder(view, caps);
-  const Scan scan = scanOf(view);
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+  PlanBuilder builder(op, target);
+  const Scan scan = scanOf(op);
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   Walk kept;
   uint32_t smallestKept = std::numeric_limits<uint32_t>::max();
   for (uint32_t d = 0; d < x.rank; ++d) {
@@ -49,35 +50,43 @@ Result<Plan> planScan(const OpView& view, const Caps& caps) {
   const uint32_t elements = x.sizes[scan.axis];
   const uint32_t parameters = builder.parameters(kept);
 
-  const auto addStage = [&](Stage stage, const Spread& spread, uint32_t count, BufferRange totals) {
+  const auto addStage = [&](Stage stage, const Spread& spread, uint32_t count, const BufferRange& totals) {
     const uint64_t tasks = uint64_t{rows} * spread.chunks;
-    totals.writes = stage == Totals || stage == ScanTotals;
     // A stage that does not touch a tensor is bound the totals in its place.
     const bool reads = stage != ScanTotals;
     const bool writes = stage == Only || stage == FromTotals;
-    BufferRange in = reads ? builder.input(0) : totals;
-    in.writes = false;
-    return builder.add(
-        cat("scan.", shortTypeName(x.type)), taskGroups(tasks, spread.row),
-        {rows, count, spread.chunks, spread.perChunk, kept.rank, x.strides[scan.axis], y.strides[scan.axis],
-         scan.backward, scan.exclusive, 0},
-        {in, writes ? builder.output() : totals, totals}, parameters,
-        {{0, static_cast<uint32_t>(view.schema().type)}, {1, spread.row}, {2, static_cast<uint32_t>(stage)}});
+    const auto ofTotals = writes ? kernels::WriteBuffer::unwritten(totals) : kernels::WriteBuffer(totals);
+    return builder.add(kernels::Scan{.type = kernelType(x.type),
+                                     .push = {.rows = rows,
+                                              .elements = count,
+                                              .chunks = spread.chunks,
+                                              .chunkLength = spread.perChunk,
+                                              .keptRank = kept.rank,
+                                              .xStep = x.strides[scan.axis],
+                                              .yStep = y.strides[scan.axis],
+                                              .backward = scan.backward,
+                                              .exclusive = scan.exclusive,
+                                              .none = 0},
+                                     .spec = {.function = op.schema().type, .row = spread.row, .stage = stage},
+                                     .x = reads ? builder.input(0) : totals,
+                                     .y = writes ? kernels::WriteBuffer(builder.output()) : ofTotals,
+                                     .totals = ofTotals},
+                       taskGroups(tasks, spread.row), parameters);
   };
   const Spread spread = spreadOf(rows, elements, x.strides[scan.axis] <= smallestKept);
   if (spread.chunks == 1) {
-    if (auto error = addStage(Only, spread, elements, builder.output())) return *error;
+    TRY(addStage(Only, spread, elements, builder.output()));
     return builder.finish();
   }
   // A total is as wide as the kernel's accumulator.
   const BufferRange totals =
       builder.allocateTemporary(uint64_t{rows} * spread.chunks * std::max(4u, byteWidth(x.type)));
-  if (auto error = addStage(Totals, spread, elements, totals)) return *error;
+  TRY(addStage(Totals, spread, elements, totals));
   Spread ofTotals = spreadOf(rows, spread.chunks, true);
   ofTotals.chunks = 1;
   ofTotals.perChunk = spread.chunks;
-  if (auto error = addStage(ScanTotals, ofTotals, spread.chunks, totals)) return *error;
-  if (auto error = addStage(FromTotals, spread, elements, totals)) return *error;
+  TRY(addStage(ScanTotals, ofTotals, spread.chunks, totals));
+  TRY(addStage(FromTotals, spread, elements, totals));
   return builder.finish();
 }
 
@@ -99,9 +108,10 @@ constexpr TensorRule kCumulativeSummationRules[] = {{kCumulativeSummationTypes},
 constexpr TensorRule kCumulativeProductRules[] = {{kCumulativeProductTypes}, {kCumulativeProductTypes, like(0)}};
 
 constexpr OpSchema kScanSchemas[] = {
-    DIMPLE_ROW(CUMULATIVE_SUMMATION, kCumulativeSummationFields, kCumulativeSummationRules, true, false, checkScan,
-               planScan),
-    DIMPLE_ROW(CUMULATIVE_PRODUCT, kCumulativeProductFields, kCumulativeProductRules, true, false, checkScan, planScan),
+    DIMPLE_ROW(CUMULATIVE_SUMMATION, kCumulativeSummationFields, .rules = kCumulativeSummationRules, .inPlace = true,
+               .check = checkScan, .plan = planScan),
+    DIMPLE_ROW(CUMULATIVE_PRODUCT, kCumulativeProductFields, .rules = kCumulativeProductRules, .inPlace = true,
+               .check = checkScan, .plan = planScan),
 };
 
 }  // namespace

@@ -40,8 +40,8 @@ inline Status checkSpatialRank(UINT dimensionCount, std::string_view name, const
 // What positions() wants.
 inline Status checkNoZeros(const SlidingWindow& window, SourceLine rule = SourceLine::current()) {
   for (uint32_t d = 0; d < window.dimensionCount; ++d) {
-    if (auto error = checkAtLeast(cat(window.sizesName, "[", d, "]"), window.sizes[d], 1, rule)) return error;
-    if (auto error = checkAtLeast(cat("Strides[", d, "]"), window.strides[d], 1, rule)) return error;
+    TRY(checkAtLeast(cat(window.sizesName, "[", d, "]"), window.sizes[d], 1, rule));
+    TRY(checkAtLeast(cat("Strides[", d, "]"), window.strides[d], 1, rule));
   }
   return {};
 }

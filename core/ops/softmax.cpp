@@ -1,11 +1,12 @@
 // SOFTMAX, LOG_SOFTMAX and HARDMAX.
 #include "core/ops/softmax.h"
 
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/softmax.h"
 
 namespace dimple {
 
@@ -30,28 +31,35 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
   appendWalk(words, kept);
   const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
   appendWalk(words, reduced);
-  return builder.add(typedKernel("softmax", x.type, builder.caps()), taskGroups(rows, row),
-                     {rows, length, kept.rank, reduced.rank, reducedAt}, {from, to}, builder.parameters(words),
-                     {{0, static_cast<uint32_t>(function)}, {1, row}, {2, cached}});
+  return builder.add(kernels::Softmax{.type = typedElement(x.type, builder.target()),
+                                      .push = {.rows = rows,
+                                               .elements = length,
+                                               .keptRank = kept.rank,
+                                               .reducedRank = reduced.rank,
+                                               .reducedAt = reducedAt},
+                                      .spec = {.function = function, .row = row, .cached = cached},
+                                      .x = from,
+                                      .y = to},
+                     taskGroups(rows, row), builder.parameters(words));
 }
 
 namespace {
 
 // The operators without Axes reduce the rows of one matrix.
-Status checkMatrix(const OpView& view) { return checkLeadingOnes("InputTensor", view.input(0), 2); }
+Status checkMatrix(const Operation& op) { return checkLeadingOnes("InputTensor", op.input(0), 2); }
 
 // Axes are a set: any order, duplicates ignored, possibly empty.
-Status checkSoftmax1(const OpView& view) {
-  const auto& desc = view.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
-  return checkAxes({desc.Axes, desc.AxisCount}, view.input(0).rank);
+Status checkSoftmax1(const Operation& op) {
+  const auto& desc = op.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
+  return checkAxes({desc.Axes, desc.AxisCount}, op.input(0).rank);
 }
 
 static_assert(sizeof(DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC) == sizeof(DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC) &&
               sizeof(DML_ACTIVATION_HARDMAX1_OPERATOR_DESC) == sizeof(DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC));
 
 // What the kernel computes.
-DML_OPERATOR_TYPE functionOf(const OpView& view) {
-  switch (view.schema().type) {
+DML_OPERATOR_TYPE functionOf(const Operation& op) {
+  switch (op.schema().type) {
     case DML_OPERATOR_ACTIVATION_HARDMAX:
     case DML_OPERATOR_ACTIVATION_HARDMAX1:
       return DML_OPERATOR_ACTIVATION_HARDMAX;
@@ -63,23 +71,21 @@ DML_OPERATOR_TYPE functionOf(const OpView& view) {
   }
 }
 
-Result<Plan> planRows(const OpView& view, const Caps& caps, uint32_t axisMask) {
-  PlanBuilder builder(view, caps);
-  if (auto error = addSoftmax(builder, functionOf(view), view.input(0), view.output(), axisMask, builder.input(0),
-                              builder.output()))
-    return *error;
+Result<Plan> planRows(const Operation& op, const Target& target, uint32_t axisMask) {
+  PlanBuilder builder(op, target);
+  TRY(addSoftmax(builder, functionOf(op), op.input(0), op.output(), axisMask, builder.input(0), builder.output()));
   return builder.finish();
 }
 
-Result<Plan> planSoftmax(const OpView& view, const Caps& caps) {
-  return planRows(view, caps, 1u << (view.input(0).rank - 1));
+Result<Plan> planSoftmax(const Operation& op, const Target& target) {
+  return planRows(op, target, 1u << (op.input(0).rank - 1));
 }
 
-Result<Plan> planSoftmax1(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
+Result<Plan> planSoftmax1(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
   uint32_t mask = 0;
   for (const UINT axis : std::span(desc.Axes, desc.AxisCount)) mask |= 1u << axis;
-  return planRows(view, caps, mask);
+  return planRows(op, target, mask);
 }
 
 template <class S>
@@ -95,12 +101,16 @@ constexpr TensorRule kHardmaxRules[] = {{kHardmaxTypes}, {kHardmaxTypes, like(0)
 constexpr TensorRule kSoftmax1Rules[] = {{kSoftmax1Types}, {kSoftmax1Types, like(0)}};
 
 constexpr OpSchema kSoftmaxSchemas[] = {
-    DIMPLE_ROW(ACTIVATION_HARDMAX, kHardmaxFields, kHardmaxRules, false, false, checkMatrix, planSoftmax),
-    DIMPLE_ROW(ACTIVATION_LOG_SOFTMAX, kHardmaxFields, kHardmaxRules, false, false, checkMatrix, planSoftmax),
-    DIMPLE_ROW(ACTIVATION_SOFTMAX, kHardmaxFields, kHardmaxRules, false, false, checkMatrix, planSoftmax),
-    DIMPLE_ROW(ACTIVATION_SOFTMAX1, kSoftmax1Fields, kSoftmax1Rules, false, false, checkSoftmax1, planSoftmax1),
-    DIMPLE_ROW(ACTIVATION_LOG_SOFTMAX1, kSoftmax1Fields, kSoftmax1Rules, false, false, checkSoftmax1, planSoftmax1),
-    DIMPLE_ROW(ACTIVATION_HARDMAX1, kSoftmax1Fields, kSoftmax1Rules, false, false, checkSoftmax1, planSoftmax1),
+    DIMPLE_ROW(ACTIVATION_HARDMAX, kHardmaxFields, .rules = kHardmaxRules, .check = checkMatrix, .plan = planSoftmax),
+    DIMPLE_ROW(ACTIVATION_LOG_SOFTMAX, kHardmaxFields, .rules = kHardmaxRules, .check = checkMatrix,
+               .plan = planSoftmax),
+    DIMPLE_ROW(ACTIVATION_SOFTMAX, kHardmaxFields, .rules = kHardmaxRules, .check = checkMatrix, .plan = planSoftmax),
+    DIMPLE_ROW(ACTIVATION_SOFTMAX1, kSoftmax1Fields, .rules = kSoftmax1Rules, .check = checkSoftmax1,
+               .plan = planSoftmax1),
+    DIMPLE_ROW(ACTIVATION_LOG_SOFTMAX1, kSoftmax1Fields, .rules = kSoftmax1Rules, .check = checkSoftmax1,
+               .plan = planSoftmax1),
+    DIMPLE_ROW(ACTIVATION_HARDMAX1, kSoftmax1Fields, .rules = kSoftmax1Rules, .check = checkSoftmax1,
+               .plan = planSoftmax1),
 };
 
 }  // namespace

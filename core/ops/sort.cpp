@@ -2,114 +2,161 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "core/checked.h"
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/top_k_merge.h"
+#include "kernels/interfaces/top_k_sort.h"
 
 namespace dimple {
 namespace {
 
-Status checkTopK(const OpView& view, UINT axis, UINT k) {
-  const Tensor& x = view.input(0);
-  if (auto error = checkAtMost("Axis", axis, x.rank - 1)) return error;
+Status checkTopK(const Operation& op, UINT axis, UINT k) {
+  const Tensor& x = op.input(0);
+  TRY(checkAtMost("Axis", axis, x.rank - 1));
   if (k < 1 || k > x.sizes[axis])
     return invalid(cat("K has value (", k, "), outside 1..", x.sizes[axis], ", the elements of InputTensor on Axis."));
   auto expected = x.sizes;
   expected[axis] = k;
-  for (size_t i = 0; i < view.outputs().size(); ++i)
-    if (auto error = checkSizes(view.outputName(i), view.output(i), std::span(expected).first(x.rank))) return error;
+  for (size_t i = 0; i < op.outputs().size(); ++i)
+    TRY(checkSizes(op.outputName(i), op.output(i), std::span(expected).first(x.rank)));
   return {};
 }
 
-Status checkTopK(const OpView& view) {
-  const auto& desc = view.as<DML_TOP_K_OPERATOR_DESC>();
-  return checkTopK(view, desc.Axis, desc.K);
+Status checkTopK(const Operation& op) {
+  const auto& desc = op.as<DML_TOP_K_OPERATOR_DESC>();
+  return checkTopK(op, desc.Axis, desc.K);
 }
 
-Status checkTopK1(const OpView& view) {
-  const auto& desc = view.as<DML_TOP_K1_OPERATOR_DESC>();
-  return checkTopK(view, desc.Axis, desc.K);
+Status checkTopK1(const Operation& op) {
+  const auto& desc = op.as<DML_TOP_K1_OPERATOR_DESC>();
+  return checkTopK(op, desc.Axis, desc.K);
 }
 
-// Blocks of a row are sorted in a workgroup each, of which only the first k elements go on; pairs of runs are merged
-// until one is left.
-Result<Plan> planTopK(const OpView& view, const Caps& caps, UINT axis, UINT k, bool largest) {
-  constexpr uint32_t kBlock = 1024;  // slots of a workgroup
-  PlanBuilder builder(view, caps);
-  const Tensor& x = view.input(0);
-  const Tensor& values = view.output(0);
-  const Tensor& indices = view.output(1);
-  Walk rowsWalk;
-  for (uint32_t d = 0; d < x.rank; ++d)
-    if (d != axis) rowsWalk.addDimension(x.sizes[d], {x.strides[d], values.strides[d], indices.strides[d]});
-  rowsWalk.coalesce();
-  const auto rows = static_cast<uint32_t>(rowsWalk.count());
-  const uint32_t parameters = builder.parameters(rowsWalk);
-  const uint32_t elements = x.sizes[axis];
-  const uint32_t width = std::bit_ceil(std::min(kBlock, elements));
-  const uint32_t indexWords = byteWidth(indices.type) / 4;
-  const uint32_t kind = typeBit(x.type) & kFloats ? 2 : isSigned(x.type);
-  const uint64_t pairBytes = byteWidth(x.type) == 8 ? 12 : 8;
+// What both kernels are told of the rows.
+struct SortedRows {
+  uint32_t count, elements, rank, xStep, valueStep, indexStep, indexWords;
+  uint32_t parameters;  // where their walk is
+};
 
-  auto runs = static_cast<uint32_t>(divideUp(elements, width));
-  uint32_t runLength = width;
-  uint32_t kept = std::min(width, k);
-  const bool onlyBlocks = runs == 1;
-  BufferRange from, to;
-  if (!onlyBlocks) {
-    // The pairs of every other level share memory; those of the last are the outputs.
-    std::array<uint64_t, 2> bytes{};
-    uint64_t length = width;
-    for (uint64_t level = 0, r = runs; r > 1; r = divideUp(r, 2), length *= 2, ++level)
-      bytes[level % 2] = std::max(bytes[level % 2], rows * r * std::min<uint64_t>(length, k) * pairBytes);
-    if (const uint64_t most = std::max(bytes[0], bytes[1]); most > caps.maxBufferRange)
-      return Error{ErrorCode::Unsupported,
-                   cat(view.schema().name, " needs ", most, " bytes to sort, but this device binds at most ",
-                       caps.maxBufferRange, " bytes to a kernel.")};
-    from = builder.allocateTemporary(bytes[0]);
-    to = builder.allocateTemporary(std::max<uint64_t>(bytes[1], 4));
-  }
-  const uint64_t blocks = uint64_t{rows} * runs;
-  const BufferRange valueTarget = onlyBlocks ? builder.output(0) : from;
-  const BufferRange indexTarget = onlyBlocks ? builder.output(1) : from;
-  if (auto error = builder.add(sizedKernel("top_k_sort", x.type, caps), divideUp(blocks, kBlock / width),
-                               {static_cast<uint32_t>(blocks), runs, width, kept, elements, rowsWalk.rank,
-                                x.strides[axis], values.strides[axis], indices.strides[axis], indexWords, largest},
-                               {builder.input(0), valueTarget, indexTarget}, parameters, {{0, kind}, {1, !onlyBlocks}}))
-    return *error;
+// Memory for the pairs of `runs` runs of each row, and for those of half as many; the pairs of every other level of
+// merges share it, but those of the last are the outputs.
+Result<std::array<BufferRange, 2>> allocatePairs(PlanBuilder& builder, uint64_t rows, uint64_t runs, uint64_t length,
+                                                 uint64_t k) {
+  const uint64_t pairBytes = byteWidth(builder.view().input(0).type) == 8 ? 12 : 8;
+  const uint64_t limit = builder.target().caps.maxBufferRange;
+  std::array<uint64_t, 2> bytes{};
+  for (uint32_t level = 0; runs > 1; runs = divideUp(runs, 2), length *= 2, ++level)
+    bytes[level % 2] = std::max(bytes[level % 2], rows * runs * std::min(length, k) * pairBytes);
+  if (const uint64_t most = std::max(bytes[0], bytes[1]); most > limit)
+    return Error{ErrorCode::Unsupported,
+                 cat(builder.view().schema().name, " needs ", most, " bytes to sort, but this device binds at most ",
+                     limit, " bytes to a kernel.")};
+  const BufferRange first = builder.allocateTemporary(bytes[0]);
+  return std::array{first, builder.allocateTemporary(std::max<uint64_t>(bytes[1], 4))};
+}
+
+// Merges pairs of runs until one is left.
+Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, uint32_t runLength, uint32_t k,
+                 std::array<BufferRange, 2> pairs) {
+  uint32_t kept = std::min(runLength, k);
   while (runs > 1) {
     const bool last = runs == 2;
     const uint32_t keptAfter = std::min(last ? k : 2 * runLength, k);
-    const uint64_t items = uint64_t{rows} * runs * kept;
-    from.writes = false;
-    to.writes = true;
-    if (auto error =
-            builder.addItems(sizedKernel("top_k_merge", x.type, caps), items,
-                             {static_cast<uint32_t>(items), runs, runLength, kept, keptAfter, elements, rowsWalk.rank,
-                              x.strides[axis], values.strides[axis], indices.strides[axis], indexWords},
-                             {from, builder.input(0), last ? builder.output(0) : to, last ? builder.output(1) : to},
-                             parameters, {{0, !last}}))
-      return *error;
-    std::swap(from, to);
+    const uint64_t items = uint64_t{rows.count} * runs * kept;
+    TRY(builder.addItems(kernels::TopKMerge{.type = sizedElement(builder.view().input(0).type, builder.target()),
+                                            .push = {.count = static_cast<uint32_t>(items),
+                                                     .runs = runs,
+                                                     .runLength = runLength,
+                                                     .kept = kept,
+                                                     .keptAfter = keptAfter,
+                                                     .elements = rows.elements,
+                                                     .rank = rows.rank,
+                                                     .xStep = rows.xStep,
+                                                     .valueStep = rows.valueStep,
+                                                     .indexStep = rows.indexStep,
+                                                     .indexWords = rows.indexWords},
+                                            .spec = {.toPairs = !last},
+                                            .pairs = pairs[0],
+                                            .x = builder.input(0),
+                                            .values = last ? builder.output(0) : pairs[1],
+                                            .words = last ? builder.output(1) : pairs[1]},
+                         items, rows.parameters));
+    std::swap(pairs[0], pairs[1]);
     runs = static_cast<uint32_t>(divideUp(runs, 2));
     runLength *= 2;
     kept = keptAfter;
   }
+  return {};
+}
+
+// Blocks of a row are sorted in a workgroup each, of which only the first k elements go on; pairs of runs are merged
+// until one is left.
+Result<Plan> planTopK(const Operation& op, const Target& target, UINT axis, UINT k, bool largest) {
+  constexpr uint32_t kBlock = 1024;  // slots of a workgroup
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
+  const Tensor& values = op.output(0);
+  const Tensor& indices = op.output(1);
+  Walk walk;
+  for (uint32_t d = 0; d < x.rank; ++d)
+    if (d != axis) walk.addDimension(x.sizes[d], {x.strides[d], values.strides[d], indices.strides[d]});
+  walk.coalesce();
+  const SortedRows rows{static_cast<uint32_t>(walk.count()),
+                        x.sizes[axis],
+                        walk.rank,
+                        x.strides[axis],
+                        values.strides[axis],
+                        indices.strides[axis],
+                        byteWidth(indices.type) / 4,
+                        builder.parameters(walk)};
+  const uint32_t width = std::bit_ceil(std::min(kBlock, rows.elements));
+  const auto runs = static_cast<uint32_t>(divideUp(rows.elements, width));
+  const bool onlyBlocks = runs == 1;
+  std::array<BufferRange, 2> pairs{};
+  if (!onlyBlocks) {
+    const auto allocated = allocatePairs(builder, rows.count, runs, width, k);
+    if (!allocated) return allocated.error();
+    pairs = *allocated;
+  }
+  const uint64_t blocks = uint64_t{rows.count} * runs;
+  TRY(builder.add(kernels::TopKSort{.type = sizedElement(x.type, target),
+                                    .push = {.blocks = static_cast<uint32_t>(blocks),
+                                             .blocksPerRow = runs,
+                                             .width = width,
+                                             .kept = std::min(width, k),
+                                             .elements = rows.elements,
+                                             .rank = rows.rank,
+                                             .xStep = rows.xStep,
+                                             .valueStep = rows.valueStep,
+                                             .indexStep = rows.indexStep,
+                                             .indexWords = rows.indexWords,
+                                             .largest = largest},
+                                    .spec = {.kind = isFloat(x.type)    ? 2u
+                                                     : isSigned(x.type) ? 1u
+                                                                        : 0u,
+                                             .toPairs = !onlyBlocks},
+                                    .x = builder.input(0),
+                                    .values = onlyBlocks ? builder.output(0) : pairs[0],
+                                    .words = onlyBlocks ? builder.output(1) : pairs[0]},
+                  divideUp(blocks, kBlock / width), rows.parameters));
+  TRY(addMerges(builder, rows, runs, width, k, pairs));
   return builder.finish();
 }
 
-Result<Plan> planTopK(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_TOP_K_OPERATOR_DESC>();
-  return planTopK(view, caps, desc.Axis, desc.K, true);
+Result<Plan> planTopK(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_TOP_K_OPERATOR_DESC>();
+  return planTopK(op, target, desc.Axis, desc.K, true);
 }
 
-Result<Plan> planTopK1(const OpView& view, const Caps& caps) {
-  const auto& desc = view.as<DML_TOP_K1_OPERATOR_DESC>();
-  return planTopK(view, caps, desc.Axis, desc.K, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING);
+Result<Plan> planTopK1(const Operation& op, const Target& target) {
+  const auto& desc = op.as<DML_TOP_K1_OPERATOR_DESC>();
+  return planTopK(op, target, desc.Axis, desc.K, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING);
 }
 
 template <class S>
@@ -133,8 +180,8 @@ constexpr TensorRule kTopK1Rules[] = {
     {{{k2_1, kUInt32, 4, 4}, {k3_1, kUInt32}, {k5_0, kUnsignedIndices}}, sameRank(0)}};
 
 constexpr OpSchema kSortSchemas[] = {
-    DIMPLE_ROW(TOP_K, kTopKFields, kTopKRules, false, false, checkTopK, planTopK),
-    DIMPLE_ROW(TOP_K1, kTopK1Fields, kTopK1Rules, false, false, checkTopK1, planTopK1),
+    DIMPLE_ROW(TOP_K, kTopKFields, .rules = kTopKRules, .check = checkTopK, .plan = planTopK),
+    DIMPLE_ROW(TOP_K1, kTopK1Fields, .rules = kTopK1Rules, .check = checkTopK1, .plan = planTopK1),
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The notation of the schema tables in the family files.
 #pragma once
 
-#include "core/op_schema.h"
+#include "core/schema/op_schema.h"
 
 namespace dimple {
 
@@ -35,11 +35,12 @@ constexpr TensorRule kInAndOutRules[] = {{types}, {types, sameTypeAndRank(0)}};
 
 }  // namespace dimple
 
-// A row of a family's table: operator, fields (a template over the description structure), rules and the other columns
-// of OpSchema in their order.
-#define DIMPLE_ROW(NAME, FIELDS, ...)                                                                               \
-  ::dimple::OpSchema {                                                                                              \
-    DML_OPERATOR_##NAME, #NAME, sizeof(DML_##NAME##_OPERATOR_DESC), FIELDS<DML_##NAME##_OPERATOR_DESC>, __VA_ARGS__ \
+// A row of a family's table: operator, fields (a template over the description structure) and what else OpSchema says,
+// by designated initializers.
+#define DIMPLE_ROW(NAME, FIELDS, ...)                                                            \
+  ::dimple::OpSchema {                                                                           \
+    .type = DML_OPERATOR_##NAME, .name = #NAME, .descBytes = sizeof(DML_##NAME##_OPERATOR_DESC), \
+    .fields = FIELDS<DML_##NAME##_OPERATOR_DESC>, __VA_ARGS__                                    \
   }
 
 // Fields of the structure S. `count` is the index of the field that holds an array's length.

@@ -9,7 +9,9 @@
 #include "core/ops/families.h"
 #include "core/ops/sliding_window.h"
 #include "core/ops/table.h"
-#include "core/plan_builder.h"
+#include "core/plan/plan_builder.h"
+#include "kernels/interfaces/fold.h"
+#include "kernels/interfaces/unfold.h"
 
 namespace dimple {
 namespace {
@@ -25,11 +27,11 @@ SlidingWindow windowOf(const S& desc) {
 // DirectML ignores dimensions of the image after DimensionCount spatial ones, which leaves their elements undefined.
 // `columns` has the batch, a value for each channel and element of the window, and the positions of the window.
 template <class S>
-Status checkWindow(const OpView& view, std::string_view imageName, const Tensor& image, std::string_view columnsName,
+Status checkWindow(const Operation& op, std::string_view imageName, const Tensor& image, std::string_view columnsName,
                    const Tensor& columns) {
-  const SlidingWindow window = windowOf(view.as<S>());
-  if (auto error = checkSpatialRank(window.dimensionCount, imageName, image)) return error;
-  if (auto error = checkNoZeros(window)) return error;
+  const SlidingWindow window = windowOf(op.as<S>());
+  TRY(checkSpatialRank(window.dimensionCount, imageName, image));
+  TRY(checkNoZeros(window));
   // The pages do not name this limit of DirectML 1.15.4. A Dilations of 0 is taken.
   const std::pair<std::string_view, const UINT*> limited[] = {{"Strides", window.strides},
                                                               {"Dilations", window.dilations},
@@ -37,7 +39,7 @@ Status checkWindow(const OpView& view, std::string_view imageName, const Tensor&
                                                               {"EndPadding", window.endPadding}};
   for (const auto& [name, values] : limited)
     for (uint32_t d = 0; d < window.dimensionCount; ++d)
-      if (auto error = checkAtMost(cat(name, "[", d, "]"), values[d], UINT16_MAX)) return error;
+      TRY(checkAtMost(cat(name, "[", d, "]"), values[d], UINT16_MAX));
   uint64_t values = image.sizes[1];
   uint64_t positions = 1;
   for (uint32_t d = 0; d < window.dimensionCount; ++d) {
@@ -51,26 +53,26 @@ Status checkWindow(const OpView& view, std::string_view imageName, const Tensor&
       return invalid(cat(columnsName, " has Sizes (", listText(columns.sizeSpan()),
                          "), expected more elements than fit 64 bits, by WindowSizes and padding."));
   }
-  if (auto error = checkSize(columnsName, columns, 0, image.sizes[0])) return error;
-  if (auto error = checkSize(columnsName, columns, 1, values)) return error;
+  TRY(checkSize(columnsName, columns, 0, image.sizes[0]));
+  TRY(checkSize(columnsName, columns, 1, values));
   return checkSize(columnsName, columns, 2, positions);
 }
 
-Status checkFold(const OpView& view) {
-  return checkWindow<DML_FOLD_OPERATOR_DESC>(view, "OutputTensor", view.output(), "InputTensor", view.input(0));
+Status checkFold(const Operation& op) {
+  return checkWindow<DML_FOLD_OPERATOR_DESC>(op, "OutputTensor", op.output(), "InputTensor", op.input(0));
 }
 
-Status checkUnfold(const OpView& view) {
-  return checkWindow<DML_UNFOLD_OPERATOR_DESC>(view, "InputTensor", view.input(0), "OutputTensor", view.output());
+Status checkUnfold(const Operation& op) {
+  return checkWindow<DML_UNFOLD_OPERATOR_DESC>(op, "InputTensor", op.input(0), "OutputTensor", op.output());
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-Result<Plan> planUnfold(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const SlidingWindow window = windowOf(view.as<DML_UNFOLD_OPERATOR_DESC>());
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+Result<Plan> planUnfold(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const SlidingWindow window = windowOf(op.as<DML_UNFOLD_OPERATOR_DESC>());
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   constexpr uint32_t kNoDimension = 6;
   std::vector<uint32_t> words;
   uint32_t digits = 0;
@@ -100,10 +102,15 @@ Result<Plan> planUnfold(const OpView& view, const Caps& caps) {
   const auto imageAt = static_cast<uint32_t>(words.size() / 4);
   for (uint32_t d = 0; d < window.dimensionCount; ++d)
     words.insert(words.end(), {x.sizes[d + 2], window.startPadding[d], 0, 0});
-  if (auto error = builder.addItems(sizedKernel("unfold", x.type, caps), y.elements,
-                                    {static_cast<uint32_t>(y.elements), digits, imageAt, window.dimensionCount, base},
-                                    {builder.input(0), builder.output()}, builder.parameters(words)))
-    return *error;
+  TRY(builder.addItems(kernels::Unfold{.type = sizedElement(x.type, target),
+                                       .push = {.count = static_cast<uint32_t>(y.elements),
+                                                .digits = digits,
+                                                .imageAt = imageAt,
+                                                .imageRank = window.dimensionCount,
+                                                .base = base},
+                                       .x = builder.input(0),
+                                       .y = builder.output()},
+                       y.elements, builder.parameters(words)));
   return builder.finish();
 }
 
@@ -134,11 +141,11 @@ DataType foldType(DataType type) {
   }
 }
 
-Result<Plan> planFold(const OpView& view, const Caps& caps) {
-  PlanBuilder builder(view, caps);
-  const SlidingWindow window = windowOf(view.as<DML_FOLD_OPERATOR_DESC>());
-  const Tensor& x = view.input(0);
-  const Tensor& y = view.output();
+Result<Plan> planFold(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  const SlidingWindow window = windowOf(op.as<DML_FOLD_OPERATOR_DESC>());
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   std::vector<uint32_t> words;
   uint32_t elements = 1;  // of the window
   for (uint32_t d = 0; d < window.dimensionCount; ++d) elements *= window.sizes[d];
@@ -165,12 +172,15 @@ Result<Plan> planFold(const OpView& view, const Caps& caps) {
   }
   const bool longSum = overlaps >= 64;  // worth a workgroup's reduction tree
   const bool wide = byteWidth(x.type) == 8;
-  if (auto error = builder.add(wide ? sizedKernel("fold", x.type, caps) : typedKernel("fold", foldType(x.type), caps),
-                               taskGroups(y.elements, longSum),
-                               {static_cast<uint32_t>(y.elements), y.rank, window.dimensionCount, windowAt},
-                               {builder.input(0), builder.output()}, builder.parameters(words),
-                               {{0, longSum}, {1, x.type == DML_TENSOR_DATA_TYPE_FLOAT64}}))
-    return *error;
+  TRY(builder.add(kernels::Fold{.type = wide ? KernelType::B64 : typedElement(foldType(x.type), target),
+                                .push = {.count = static_cast<uint32_t>(y.elements),
+                                         .rank = y.rank,
+                                         .spatial = window.dimensionCount,
+                                         .windowAt = windowAt},
+                                .spec = {.row = longSum, .real = x.type == DML_TENSOR_DATA_TYPE_FLOAT64},
+                                .x = builder.input(0),
+                                .y = builder.output()},
+                  taskGroups(y.elements, longSum), builder.parameters(words)));
   return builder.finish();
 }
 
@@ -195,8 +205,8 @@ constexpr TensorRule kFoldRules[] = {{kWindowColumnTypes}, {kWindowImageTypes, s
 constexpr TensorRule kUnfoldRules[] = {{kWindowImageTypes}, {kWindowColumnTypes, sameType(0)}};
 
 constexpr OpSchema kWindowSchemas[] = {
-    DIMPLE_ROW(FOLD, kFoldFields, kFoldRules, false, false, checkFold, planFold),
-    DIMPLE_ROW(UNFOLD, kFoldFields, kUnfoldRules, false, false, checkUnfold, planUnfold),
+    DIMPLE_ROW(FOLD, kFoldFields, .rules = kFoldRules, .check = checkFold, .plan = planFold),
+    DIMPLE_ROW(UNFOLD, kFoldFields, .rules = kUnfoldRules, .check = checkUnfold, .plan = planUnfold),
 };
 
 }  // namespace

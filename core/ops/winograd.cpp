@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "core/checked.h"
-#include "core/text.h"
+#include "kernels/interfaces/winograd_filter.h"
+#include "kernels/interfaces/winograd_input.h"
+#include "kernels/interfaces/winograd_output.h"
+#include "kernels/interfaces/winograd_product.h"
 
 namespace dimple {
 namespace {
@@ -28,8 +31,8 @@ struct Work {
   uint64_t sumBytes() const { return points() * filterPitch * columnPitch * 4; }
 };
 
-Work workOf(const OpView& view, uint32_t tile) {
-  const Tensor& y = view.output();
+Work workOf(const Operation& op, uint32_t tile) {
+  const Tensor& y = op.output();
   Work work{};
   work.tile = tile;
   work.across = static_cast<uint32_t>(divideUp(y.sizes[3], tile));
@@ -37,53 +40,53 @@ Work workOf(const OpView& view, uint32_t tile) {
   work.columns = uint64_t{work.across} * work.down * y.sizes[0];
   work.columnPitch = alignUp(work.columns, 4);
   work.filters = y.sizes[1];
-  work.channels = view.input(0).sizes[1];
+  work.channels = op.input(0).sizes[1];
   work.filterPitch = alignUp(work.filters, kRowsOfBlock);
   work.channelPitch = alignUp(work.channels, kStepsOfBlock);
   return work;
 }
 
 struct Algorithm {
-  std::string_view kernel;
-  uint32_t tile;
-  const char* (*refuses)(const Caps&, const Work&);
+  std::string_view name;  // of its last kernel, for people
+  uint32_t tile;          // a form of each of its kernels
+  const char* (*refuses)(const Target&, const Work&);
 };
 
-const char* refusesWindow(const OpView& view) {
-  const auto& desc = view.as<Desc>();
-  const Tensor& filter = view.input(1);
+const char* refusesWindow(const Operation& op) {
+  const auto& desc = op.as<Desc>();
+  const Tensor& filter = op.input(1);
   if (desc.DimensionCount != 2 || filter.sizes[2] != kWindow || filter.sizes[3] != kWindow)
     return "Its window is not 3 x 3.";
   if (desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD) return "It is a backward one.";
   if (desc.GroupCount != 1) return "It has groups.";
-  constexpr UINT kMostPadding = 1u << 30;  // so that offsets before the first element wrap to large ones
+  constexpr UINT kMaxPadding = 1u << 30;  // so that offsets before the first element wrap to large ones
   for (uint32_t d = 0; d < 2; ++d) {
     if (desc.Strides[d] != 1 || desc.Dilations[d] != 1) return "Its windows or their elements lie apart.";
-    if (desc.OutputPadding[d] != 0 || desc.StartPadding[d] > kMostPadding || view.output().sizes[d + 2] > kMostPadding)
+    if (desc.OutputPadding[d] != 0 || desc.StartPadding[d] > kMaxPadding || op.output().sizes[d + 2] > kMaxPadding)
       return "It has much padding, or some behind its results.";
   }
   return nullptr;
 }
 
-const char* refusesAny(const Caps& caps, const Work& work) {
+const char* refusesAny(const Target& target, const Work& work) {
   if (work.channels < 16 || work.filters < 16) return "It has few channels or filters.";
-  if (caps.halfPrecision && caps.matrixSize != 0) return "FLOAT32 may be rounded for matrices of subgroups.";
-  const uint64_t most = std::min(caps.maxBufferRange, uint64_t{1} << 30);
+  if (target.halfPrecision && target.caps.matrixSize != 0) return "FLOAT32 may be rounded for matrices of subgroups.";
+  const uint64_t most = std::min(target.caps.maxBufferRange, uint64_t{1} << 30);
   for (const uint64_t bytes : {work.filterBytes(), work.inputBytes(), work.sumBytes()})
     if (bytes > most) return "Its transforms are larger than what a kernel may bind.";
   return nullptr;
 }
 
 // Its sums are not exact for small integers, so that it is for large pictures and batches only.
-const char* refusesLargeTile(const Caps& caps, const Work& work) {
-  if (const char* reason = refusesAny(caps, work)) return reason;
+const char* refusesLargeTile(const Target& target, const Work& work) {
+  if (const char* reason = refusesAny(target, work)) return reason;
   constexpr uint64_t kTiles = 768;
   return work.columns < kTiles ? "Its tiles are few." : nullptr;
 }
 
 // Fewer do not fill a device so long that the three dispatches pay.
-const char* refusesSmallTile(const Caps& caps, const Work& work) {
-  if (const char* reason = refusesAny(caps, work)) return reason;
+const char* refusesSmallTile(const Target& target, const Work& work) {
+  if (const char* reason = refusesAny(target, work)) return reason;
   constexpr uint64_t kTiles = 512;
   return work.columns < kTiles ? "Its tiles are few." : nullptr;
 }
@@ -94,12 +97,12 @@ constexpr Algorithm kAlgorithms[] = {
     {"winograd_output_2", 2, refusesSmallTile},
 };
 
-std::vector<uint32_t> parameterWords(const OpView& view, const Work& work) {
-  const auto& desc = view.as<Desc>();
-  const Tensor& x = view.input(0);
-  const Tensor& filter = view.input(1);
-  const Tensor& bias = view.input(2);
-  const Tensor& y = view.output();
+std::vector<uint32_t> parameterWords(const Operation& op, const Work& work) {
+  const auto& desc = op.as<Desc>();
+  const Tensor& x = op.input(0);
+  const Tensor& filter = op.input(1);
+  const Tensor& bias = op.input(2);
+  const Tensor& y = op.output();
   std::vector<uint32_t> words(x.strides.begin(), x.strides.begin() + 4);
   words.insert(words.end(), {x.sizes[2], x.sizes[3], desc.StartPadding[0], desc.StartPadding[1]});
   // Turned around, a window begins at its end.
@@ -148,58 +151,81 @@ Status addProducts(PlanBuilder& builder, const Work& work, const BufferRange& fi
   const uint64_t rowBlocks = work.filterPitch / kRowsOfBlock;
   const uint64_t columnQuads = work.columnPitch / 4;
   const uint64_t columnBlocks = divideUp(columnQuads, kGroupSize);
-  return builder.add(
-      "winograd_product.f32", work.points() * rowBlocks * columnBlocks,
-      {static_cast<uint32_t>(work.filterPitch / 4), static_cast<uint32_t>(columnQuads),
-       static_cast<uint32_t>(work.channelPitch), static_cast<uint32_t>(rowBlocks), static_cast<uint32_t>(columnBlocks)},
-      {filters, input, sums}, 0, {}, product.multiplyAdds());
+  return builder.add(kernels::WinogradProduct{.type = KernelType::F32,
+                                              .push = {.rowQuads = static_cast<uint32_t>(work.filterPitch / 4),
+                                                       .columnQuads = static_cast<uint32_t>(columnQuads),
+                                                       .depth = static_cast<uint32_t>(work.channelPitch),
+                                                       .rowBlocks = static_cast<uint32_t>(rowBlocks),
+                                                       .columnBlocks = static_cast<uint32_t>(columnBlocks)},
+                                              .a = filters,
+                                              .b = input,
+                                              .y = sums},
+                     work.points() * rowBlocks * columnBlocks, 0, product.multiplyAdds());
+}
+
+template <class Kernel>
+typename Kernel::Form formOf(const Work& work) {
+  return work.tile == 2 ? Kernel::Form::Two : Kernel::Form::Four;
 }
 
 Status addDispatches(PlanBuilder& builder, const Work& work, const FloatFinish& finish) {
-  const auto kernel = [&](std::string_view part) { return cat("winograd_", part, "_", work.tile, ".f32"); };
   const bool hasBias = builder.view().input(2).present();
   const uint32_t parameters = builder.parameters(parameterWords(builder.view(), work));
   const uint64_t filterItems = work.channelPitch * work.filterPitch;
   const auto filters = builder.prepare(1, work.filterBytes(), [&](const BufferRange& from, const BufferRange& to) {
-    return builder.addItems(kernel("filter"), filterItems, {static_cast<uint32_t>(filterItems)}, {from, to},
-                            parameters);
+    return builder.addItems(kernels::WinogradFilter{.form = formOf<kernels::WinogradFilter>(work),
+                                                    .type = KernelType::F32,
+                                                    .push = {.count = static_cast<uint32_t>(filterItems)},
+                                                    .w = from,
+                                                    .transformed = to},
+                            filterItems, parameters);
   });
   if (!filters) return filters.error();
-  BufferRange input = builder.allocateTemporary(work.inputBytes());
+  const BufferRange input = builder.allocateTemporary(work.inputBytes());
   const uint64_t inputItems = work.channelPitch * work.columnPitch;
-  if (auto error = builder.addItems(kernel("input"), inputItems, {static_cast<uint32_t>(inputItems)},
-                                    {builder.input(0), input}, parameters))
-    return error;
-  input.writes = false;
-  BufferRange sums = builder.allocateTemporary(work.sumBytes());
-  if (auto error = addProducts(builder, work, *filters, input, sums)) return error;
-  sums.writes = false;
+  TRY(builder.addItems(kernels::WinogradInput{.form = formOf<kernels::WinogradInput>(work),
+                                              .type = KernelType::F32,
+                                              .push = {.count = static_cast<uint32_t>(inputItems)},
+                                              .x = builder.input(0),
+                                              .transformed = input},
+                       inputItems, parameters));
+  const BufferRange sums = builder.allocateTemporary(work.sumBytes());
+  TRY(addProducts(builder, work, *filters, input, sums));
   const uint64_t items = work.filterPitch * work.columnPitch;
-  return builder.addItems(kernel("output"), items,
-                          {static_cast<uint32_t>(items), hasBias ? 1u : 0u, floatBits(finish.activation.parameters[0]),
-                           floatBits(finish.activation.parameters[1])},
-                          {sums, builder.input(0), builder.input(1), builder.input(hasBias ? 2 : 0), builder.output()},
-                          parameters, {{1, static_cast<uint32_t>(finish.activation.type)}});
+  return builder.addItems(
+      kernels::WinogradOutput{.form = formOf<kernels::WinogradOutput>(work),
+                              .type = KernelType::F32,
+                              .push = {.count = static_cast<uint32_t>(items),
+                                       .hasBias = hasBias,
+                                       .activationLow = floatBits(finish.activation.parameters[0]),
+                                       .activationHigh = floatBits(finish.activation.parameters[1])},
+                              .spec = {.fused = finish.activation.type},
+                              .sums = sums,
+                              .x = builder.input(0),
+                              .w = builder.input(1),
+                              .bias = builder.input(hasBias ? 2 : 0),
+                              .y = builder.output()},
+      items, parameters);
 }
 
 }  // namespace
 
 Result<bool> addWinograd(PlanBuilder& builder, const FloatFinish& finish) {
-  const OpView& view = builder.view();
+  const Operation& op = builder.view();
   const char* const wrongKind =
-      view.output().type != DML_TENSOR_DATA_TYPE_FLOAT32 ? "Its elements are not FLOAT32." : refusesWindow(view);
+      op.output().type != DML_TENSOR_DATA_TYPE_FLOAT32 ? "Its elements are not FLOAT32." : refusesWindow(op);
   for (const Algorithm& algorithm : kAlgorithms) {
     Work work{};
     const char* reason = wrongKind;
     if (!reason) {
-      work = workOf(view, algorithm.tile);
-      reason = algorithm.refuses(builder.caps(), work);
+      work = workOf(op, algorithm.tile);
+      reason = algorithm.refuses(builder.target(), work);
     }
     if (reason) {
-      builder.passOver({algorithm.kernel, reason});
+      builder.passOver({algorithm.name, reason});
       continue;
     }
-    if (auto error = addDispatches(builder, work, finish)) return *error;
+    TRY(addDispatches(builder, work, finish));
     return true;
   }
   return false;

@@ -4,14 +4,13 @@
 
 // Stores new keys or values behind those that a tensor holds already, as many as `lengths` says, but within it.
 // Walk operands: new element, its bias, element of the tensor at position 0, length.
-#define PUSH_FIELDS uint count; uint rank; uint hasBias; uint stride; uint lastStart;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_IN(bias, 1)
-layout(set = 0, binding = 2, std430) readonly buffer lengthsBuffer { uint lengths[]; };
-TENSOR_OUT(y, 3)
+TENSOR_IN(x)
+TENSOR_IN(bias)
+layout(set = 0, binding = BINDING_lengths, std430) readonly buffer lengthsBuffer { uint lengths[]; };
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -14,21 +14,14 @@
 // two FLOAT16, which is about as precise as FLOAT32.
 #include "attention/scores.glsl"
 
-layout(set = 0, binding = 0, std430) readonly buffer qVectorBuffer { uvec4 qVectors[]; };
-layout(set = 0, binding = 1, std430) readonly buffer kVectorBuffer { uvec4 kVectors[]; };
-layout(set = 0, binding = 2, std430) readonly buffer vVectorBuffer { uvec4 vVectors[]; };
+layout(set = 0, binding = BINDING_q, std430) readonly buffer qVectorBuffer { uvec4 qVectors[]; };
+layout(set = 0, binding = BINDING_k, std430) readonly buffer kVectorBuffer { uvec4 kVectors[]; };
+layout(set = 0, binding = BINDING_v, std430) readonly buffer vVectorBuffer { uvec4 vVectors[]; };
 
-// Channels of query and key, and of the value: multiples of SIZE that are not less.
-layout(constant_id = 3) const uint KEY_SIZE = 64;
-layout(constant_id = 4) const uint VALUE_SIZE = 64;
-layout(constant_id = 5) const uint KEYS = 32;
-// Invocations of a subgroup, rows and columns of the matrices that it holds.
-layout(constant_id = 6) const uint SUBGROUP = 32;
-layout(constant_id = 7) const uint SIZE = 16;
-// What is read eight elements at a time: kQueryVectors and so on.
-layout(constant_id = 8) const uint READS = 0;
-// 1: a score is a scaled product and nothing else.
-layout(constant_id = 9) const uint PLAIN = 0;
+// KEY_SIZE, VALUE_SIZE: channels of query and key, and of the value: multiples of SIZE that are not less.
+// SUBGROUP, SIZE: invocations of a subgroup, rows and columns of the matrices that it holds.
+// READS: what is read eight elements at a time, kQueryVectors and so on.
+// PLAIN: 1: a score is a scaled product and nothing else.
 
 #include "matrix/cooperative.glsl"
 

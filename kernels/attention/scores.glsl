@@ -5,18 +5,17 @@
 //   parameters[6]      {first elements of query, key and value, stride of the bias}
 //   parameters[7].x    stride of the lengths
 // headsPerKey: heads of the query that share one of key and value. flags: what is given, below.
-#define PUSH_FIELDS uint queries; uint keys; uint keySize; uint valueSize; uint heads; uint headsPerKey; uint valueTiles; uint maskType; uint flags; uint scale; uint filterValue;
 #include "common/grid.glsl"
 #include "common/math.glsl"
 
-TENSOR_IN(q, 0)
-TENSOR_IN(k, 1)
-TENSOR_IN(v, 2)
-TENSOR_IN(bias, 3)
-layout(set = 0, binding = 4, std430) readonly buffer maskBuffer { uint mask[]; };
-TENSOR_IN(relative, 5)
-layout(set = 0, binding = 6, std430) readonly buffer lengthsBuffer { uint lengths[]; };
-TENSOR_OUT(y, 7)
+TENSOR_IN(q)
+TENSOR_IN(k)
+TENSOR_IN(v)
+TENSOR_IN(bias)
+layout(set = 0, binding = BINDING_mask, std430) readonly buffer maskBuffer { uint mask[]; };
+TENSOR_IN(relative)
+layout(set = 0, binding = BINDING_lengths, std430) readonly buffer lengthsBuffer { uint lengths[]; };
+TENSOR_OUT(y)
 
 const uint kHasBias = 1u;
 const uint kHasRelative = 2u;

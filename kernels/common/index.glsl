@@ -1,5 +1,5 @@
 // Tensors of indices: UINT32, INT32, UINT64 or INT64.
-layout(set = 0, binding = INDEX_BINDING, std430) readonly buffer indexBuffer { uint indices[]; };
+layout(set = 0, binding = BINDING_indices, std430) readonly buffer indicesBuffer { uint indices[]; };
 
 // kind: bit 0 set for 64-bit elements, bit 1 for signed ones. Negative indices count from `size`, the end of their
 // dimension. False if the index lies outside 0..size - 1 after that; `index` is then the nearest one inside.

@@ -1,9 +1,9 @@
 // Packed tensors: 16-byte loads and stores. Include after types.glsl.
 //   PACKED_IN, PACKED_OUT   declare a buffer of 16-byte vectors
-#define PACKED_IN(NAME, BINDING) \
-  layout(set = 0, binding = BINDING, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; };
-#define PACKED_OUT(NAME, BINDING) \
-  layout(set = 0, binding = BINDING, std430) buffer NAME##Buffer { uvec4 NAME[]; };
+#define PACKED_IN(NAME) \
+  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; };
+#define PACKED_OUT(NAME) \
+  layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { uvec4 NAME[]; };
 
 #if T_BITS < 64
 #define PACKED_LANES (32 / T_BITS)

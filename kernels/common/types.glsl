@@ -102,11 +102,11 @@ uint toRaw(uint value) { return value; }
 #endif
 
 #if T_BITS >= 32
-#define TENSOR_IN(NAME, BINDING)                                                          \
-  layout(set = 0, binding = BINDING, std430) readonly buffer NAME##Buffer { RAW NAME[]; }; \
+#define TENSOR_IN(NAME)                                                                           \
+  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { RAW NAME[]; }; \
   RAW loadRaw_##NAME(uint i) { return NAME[i]; }
-#define TENSOR_OUT(NAME, BINDING)                                                \
-  layout(set = 0, binding = BINDING, std430) buffer NAME##Buffer { RAW NAME[]; }; \
+#define TENSOR_OUT(NAME)                                                                 \
+  layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { RAW NAME[]; }; \
   void storeRaw_##NAME(uint i, RAW bits) { NAME[i] = bits; }
 #elif defined(NATIVE)
 #if T_BITS == 8
@@ -116,26 +116,26 @@ uint toRaw(uint value) { return value; }
 #extension GL_EXT_shader_16bit_storage : require
 #define ELEMENT uint16_t
 #endif
-#define TENSOR_IN(NAME, BINDING)                                                              \
-  layout(set = 0, binding = BINDING, std430) readonly buffer NAME##Buffer { ELEMENT NAME[]; }; \
+#define TENSOR_IN(NAME)                                                                               \
+  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { ELEMENT NAME[]; }; \
   uint loadRaw_##NAME(uint i) { return uint(NAME[i]); }
-#define TENSOR_OUT(NAME, BINDING)                                                    \
-  layout(set = 0, binding = BINDING, std430) buffer NAME##Buffer { ELEMENT NAME[]; }; \
+#define TENSOR_OUT(NAME)                                                                     \
+  layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { ELEMENT NAME[]; }; \
   void storeRaw_##NAME(uint i, uint bits) { NAME[i] = ELEMENT(bits); }
 #else
 #define LANES (32 / T_BITS)
 #define LANE_SHIFT(i) (((i) & (LANES - 1u)) * T_BITS)
-#define TENSOR_IN(NAME, BINDING)                                                           \
-  layout(set = 0, binding = BINDING, std430) readonly buffer NAME##Buffer { uint NAME[]; }; \
+#define TENSOR_IN(NAME)                                                                            \
+  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uint NAME[]; }; \
   uint loadRaw_##NAME(uint i) { return (NAME[i / LANES] >> LANE_SHIFT(i)) & T_MASK; }
 // Clearing and setting only the lane's own bits makes concurrent stores to other lanes of the word commute. Both operands
 // depend on the bits to store: executed in place, an element is loaded from the word that is cleared, and compilers may
 // assume that buffers do not alias.
-#define TENSOR_OUT(NAME, BINDING)                                                 \
-  layout(set = 0, binding = BINDING, std430) buffer NAME##Buffer { uint NAME[]; }; \
-  void storeRaw_##NAME(uint i, uint bits) {                                       \
-    const uint lane = (bits & T_MASK) << LANE_SHIFT(i);                           \
-    atomicAnd(NAME[i / LANES], ~(T_MASK << LANE_SHIFT(i)) | lane);                \
-    atomicOr(NAME[i / LANES], lane);                                              \
+#define TENSOR_OUT(NAME)                                                                  \
+  layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { uint NAME[]; }; \
+  void storeRaw_##NAME(uint i, uint bits) {                                               \
+    const uint lane = (bits & T_MASK) << LANE_SHIFT(i);                                   \
+    atomicAnd(NAME[i / LANES], ~(T_MASK << LANE_SHIFT(i)) | lane);                        \
+    atomicOr(NAME[i / LANES], lane);                                                      \
   }
 #endif

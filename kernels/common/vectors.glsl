@@ -7,17 +7,17 @@ struct Vector {
 
 // Declares `Vector load_NAME(uint vector, uint count, bool isUniform)`: the operand's vector of that index, of which
 // `count` elements exist; or its first element in the place of all.
-#define VECTORS_IN(NAME, BINDING)                                               \
-  PACKED_IN(NAME, BINDING)                                                      \
-  Vector load_##NAME(uint vector, uint count, bool isUniform) {                 \
-    if (isUniform) return splat(FIRST_BITS(NAME));                              \
-    if (count >= kVectorElements)                                               \
-      return Vector(uvec4[2](NAME[vector * 2u], NAME[vector * 2u + 1u]));       \
-    Vector loaded = Vector(uvec4[2](uvec4(0u), uvec4(0u)));                     \
-    [[unroll]] for (uint word = 0u; word < 8u; ++word)                          \
-      if (word * 32u < count * T_BITS)                                          \
+#define VECTORS_IN(NAME)                                                              \
+  PACKED_IN(NAME)                                                                     \
+  Vector load_##NAME(uint vector, uint count, bool isUniform) {                       \
+    if (isUniform) return splat(FIRST_BITS(NAME));                                    \
+    if (count >= kVectorElements)                                                     \
+      return Vector(uvec4[2](NAME[vector * 2u], NAME[vector * 2u + 1u]));             \
+    Vector loaded = Vector(uvec4[2](uvec4(0u), uvec4(0u)));                           \
+    [[unroll]] for (uint word = 0u; word < 8u; ++word)                                \
+      if (word * 32u < count * T_BITS)                                                \
         loaded.part[word / 4u][word % 4u] = NAME[vector * 2u + word / 4u][word % 4u]; \
-    return loaded;                                                              \
+    return loaded;                                                                    \
   }
 
 #if T_BITS == 64

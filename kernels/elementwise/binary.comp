@@ -3,7 +3,6 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-#define PUSH_FIELDS uint count; uint rank; uint uniformMask; uint aLow; uint aHigh; uint bLow; uint bHigh;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -11,9 +10,9 @@
 #include "common/activation.glsl"
 #include "elementwise/binary_apply.glsl"
 
-TENSOR_IN(a, 0)
-TENSOR_IN(b, 1)
-TENSOR_OUT(y, 2)
+TENSOR_IN(a)
+TENSOR_IN(b)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -1,6 +1,4 @@
-// The function of a kernel that computes one. FUSED is an activation applied to the result, 0 for none.
-layout(constant_id = 0) const uint OP = 0;
-layout(constant_id = 1) const uint FUSED = 0;
+// OP: the function of a kernel that computes one. FUSED: an activation applied to the result, 0 for none.
 #define ATTRIBUTES push
 
 #include "elementwise/attributes.glsl"

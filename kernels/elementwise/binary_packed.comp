@@ -4,7 +4,6 @@
 #include "directml_enums.glsl"
 
 // uniformMask: bit k set where operand k is one element that every position reads.
-#define PUSH_FIELDS uint count; uint rank; uint uniformMask; uint aLow; uint aHigh; uint bLow; uint bHigh;
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "common/functions.glsl"
@@ -12,9 +11,9 @@
 #include "common/packed.glsl"
 #include "elementwise/binary_apply.glsl"
 
-PACKED_IN(a, 0)
-PACKED_IN(b, 1)
-PACKED_OUT(y, 2)
+PACKED_IN(a)
+PACKED_IN(b)
+PACKED_OUT(y)
 
 #if T_BITS == 64
 uvec2 applyPair(uvec2 v, uvec2 w) { return toRaw(apply(fromRaw(v), fromRaw(w))); }

@@ -7,7 +7,6 @@
 // Executes a program, the same for all elements: each step makes a value of the current one and of an operand, which is
 // the current value itself, one that was kept, a number, or an input's. Control flow is the same in all invocations but
 // for elements behind the last.
-#define PUSH_FIELDS uint count; uint rank; uint steps;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

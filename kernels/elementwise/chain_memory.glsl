@@ -69,31 +69,31 @@ Vector offsetsOf(uint operand, uint first) {
 #define WORD(NAME, i) NAME[(i) >> 2][(i) & 3u]
 #define WORDS(NAME, i) uvec4(WORD(NAME, i.x), WORD(NAME, i.y), WORD(NAME, i.z), WORD(NAME, i.w))
 
-#define CHAIN_IN(NAME, BINDING)                                                             \
-  layout(set = 0, binding = BINDING, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; };\
-  Vector words_##NAME(uint read, Vector at) {                                               \
-    Vector words = Vector(uvec4(0u), uvec4(0u));                                            \
-    if (read == kReadOne) {                                                                 \
-      words.low.x = WORD(NAME, at.low.x);                                                   \
-    } else if (read == kReadEach) {                                                         \
-      words.low = WORDS(NAME, at.low);                                                      \
-      words.high = WORDS(NAME, at.high);                                                    \
-    } else if (read == kReadBits8) {                                                        \
-      words.low.x = WORD(NAME, at.low.x);                                                   \
-      words.low.y = WORD(NAME, at.low.x + 1u);                                              \
-    } else {                                                                                \
-      words.low = NAME[at.low.x >> 2];                                                      \
-      if (read == kReadBits32) words.high = NAME[(at.low.x >> 2) + 1u];                     \
-    }                                                                                       \
-    return words;                                                                           \
+#define CHAIN_IN(NAME)                                                                              \
+  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; }; \
+  Vector words_##NAME(uint read, Vector at) {                                                       \
+    Vector words = Vector(uvec4(0u), uvec4(0u));                                                    \
+    if (read == kReadOne) {                                                                         \
+      words.low.x = WORD(NAME, at.low.x);                                                           \
+    } else if (read == kReadEach) {                                                                 \
+      words.low = WORDS(NAME, at.low);                                                              \
+      words.high = WORDS(NAME, at.high);                                                            \
+    } else if (read == kReadBits8) {                                                                \
+      words.low.x = WORD(NAME, at.low.x);                                                           \
+      words.low.y = WORD(NAME, at.low.x + 1u);                                                      \
+    } else {                                                                                        \
+      words.low = NAME[at.low.x >> 2];                                                              \
+      if (read == kReadBits32) words.high = NAME[(at.low.x >> 2) + 1u];                             \
+    }                                                                                               \
+    return words;                                                                                   \
   }
 
-CHAIN_IN(in0, 0)
-CHAIN_IN(in1, 1)
-CHAIN_IN(in2, 2)
-CHAIN_IN(in3, 3)
-CHAIN_IN(in4, 4)
-CHAIN_IN(in5, 5)
+CHAIN_IN(in0)
+CHAIN_IN(in1)
+CHAIN_IN(in2)
+CHAIN_IN(in3)
+CHAIN_IN(in4)
+CHAIN_IN(in5)
 
 Vector wordsOf(uint operand, uint read, Vector at) {
   switch (operand) {
@@ -157,31 +157,31 @@ Vector loadInput(uint operand, uint first) {
 
 // Stores to other lanes of a word commute. Both operands depend on what is stored: executed in place, an element is
 // loaded from the word that is cleared, and compilers may assume that buffers do not alias.
-#define CHAIN_OUT(NAME, BINDING)                                                            \
-  layout(set = 0, binding = BINDING, std430) buffer NAME##Buffer { uvec4 NAME[]; };         \
-  void storeVector_##NAME(uint word, uint width, Vector words) {                            \
-    if (width == 3u) {                                                                      \
-      WORD(NAME, word) = words.low.x;                                                       \
-      WORD(NAME, word + 1u) = words.low.y;                                                  \
-    } else {                                                                                \
-      NAME[word >> 2] = words.low;                                                          \
-      if (width == 5u) NAME[(word >> 2) + 1u] = words.high;                                 \
-    }                                                                                       \
-  }                                                                                         \
-  void storeElement_##NAME(uint i, uint type, uint bits) {                                  \
-    const uint word = wordOf(i, type);                                                      \
-    if (typeWidth(type) == 5u) {                                                            \
-      WORD(NAME, word) = bits;                                                              \
-    } else {                                                                                \
-      const uint mask = (1u << (1u << typeWidth(type))) - 1u;                               \
-      const uint lane = (bits & mask) << laneOf(i, type);                                   \
-      atomicAnd(WORD(NAME, word), ~(mask << laneOf(i, type)) | lane);                       \
-      atomicOr(WORD(NAME, word), lane);                                                     \
-    }                                                                                       \
+#define CHAIN_OUT(NAME)                                                                    \
+  layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { uvec4 NAME[]; }; \
+  void storeVector_##NAME(uint word, uint width, Vector words) {                           \
+    if (width == 3u) {                                                                     \
+      WORD(NAME, word) = words.low.x;                                                      \
+      WORD(NAME, word + 1u) = words.low.y;                                                 \
+    } else {                                                                               \
+      NAME[word >> 2] = words.low;                                                         \
+      if (width == 5u) NAME[(word >> 2) + 1u] = words.high;                                \
+    }                                                                                      \
+  }                                                                                        \
+  void storeElement_##NAME(uint i, uint type, uint bits) {                                 \
+    const uint word = wordOf(i, type);                                                     \
+    if (typeWidth(type) == 5u) {                                                           \
+      WORD(NAME, word) = bits;                                                             \
+    } else {                                                                               \
+      const uint mask = (1u << (1u << typeWidth(type))) - 1u;                              \
+      const uint lane = (bits & mask) << laneOf(i, type);                                  \
+      atomicAnd(WORD(NAME, word), ~(mask << laneOf(i, type)) | lane);                      \
+      atomicOr(WORD(NAME, word), lane);                                                    \
+    }                                                                                      \
   }
 
-CHAIN_OUT(out0, 6)
-CHAIN_OUT(out1, 7)
+CHAIN_OUT(out0)
+CHAIN_OUT(out1)
 
 // Stores values from element `first` on.
 void storeOutput(uint output_, uint first, Vector values) {

@@ -3,7 +3,6 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-#define PUSH_FIELDS uint count; uint rank; uint hasScaleBias; uint scale; uint bias;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -11,12 +10,11 @@
 #include "common/pow.glsl"
 #include "elementwise/saturated.glsl"
 
-// Data type of the exponents.
-layout(constant_id = 0) const uint EXPONENT = 0;
+// EXPONENT: data type of the exponents.
 
-TENSOR_IN(x, 0)
-layout(set = 0, binding = 1, std430) readonly buffer exponentBuffer { uint exponents[]; };
-TENSOR_OUT(y, 2)
+TENSOR_IN(x)
+layout(set = 0, binding = BINDING_exponent, std430) readonly buffer exponentBuffer { uint exponents[]; };
+TENSOR_OUT(y)
 
 // An exponent is a whole number or a FLOAT32.
 struct Exponent {

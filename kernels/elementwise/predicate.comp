@@ -4,18 +4,16 @@
 #include "directml_enums.glsl"
 
 // outBytes: width of the output's elements, 1 or 4. mode: a DML_IS_INFINITY_MODE.
-#define PUSH_FIELDS uint count; uint rank; uint outBytes; uint mode;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 
-layout(constant_id = 0) const uint OP = 0;
 #define ATTRIBUTES push
 #include "elementwise/predicate_functions.glsl"
 
-TENSOR_IN(a, 0)
-TENSOR_IN(b, 1)
-layout(set = 0, binding = 2, std430) buffer yBuffer { uint y[]; };
+TENSOR_IN(a)
+TENSOR_IN(b)
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uint y[]; };
 
 void main() {
   uint item;

@@ -5,19 +5,17 @@
 
 // Packed tensors. uniformMask: bit k set where operand k is one element that every position reads. outBytes: width of
 // the output's elements, 1 or 4. mode: a DML_IS_INFINITY_MODE.
-#define PUSH_FIELDS uint count; uint uniformMask; uint outBytes; uint mode;
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "common/packed.glsl"
 #include "common/vectors.glsl"
 
-layout(constant_id = 0) const uint OP = 0;
 #define ATTRIBUTES push
 #include "elementwise/predicate_functions.glsl"
 
-VECTORS_IN(a, 0)
-VECTORS_IN(b, 1)
-layout(set = 0, binding = 2, std430) buffer yBuffer { uint y[]; };
+VECTORS_IN(a)
+VECTORS_IN(b)
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uint y[]; };
 
 void main() {
   uint vector;

@@ -2,14 +2,13 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-#define PUSH_FIELDS uint count; uint rank;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-layout(set = 0, binding = 0, std430) readonly buffer conditionBuffer { uint condition[]; };
-TENSOR_IN(a, 1)
-TENSOR_IN(b, 2)
-TENSOR_OUT(y, 3)
+layout(set = 0, binding = BINDING_condition, std430) readonly buffer conditionBuffer { uint condition[]; };
+TENSOR_IN(a)
+TENSOR_IN(b)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

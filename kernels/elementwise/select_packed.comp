@@ -3,15 +3,14 @@
 #include "common/types.glsl"
 
 // Packed tensors. uniformMask: bit k set where operand k (condition, a, b) is one element that every position reads.
-#define PUSH_FIELDS uint count; uint uniformMask;
 #include "common/grid.glsl"
 #include "common/packed.glsl"
 #include "common/vectors.glsl"
 
-layout(set = 0, binding = 0, std430) readonly buffer conditionBuffer { uint condition[]; };
-VECTORS_IN(a, 1)
-VECTORS_IN(b, 2)
-PACKED_OUT(y, 3)
+layout(set = 0, binding = BINDING_condition, std430) readonly buffer conditionBuffer { uint condition[]; };
+VECTORS_IN(a)
+VECTORS_IN(b)
+PACKED_OUT(y)
 
 bool isUniform(uint operand) { return (push.uniformMask >> operand & 1u) != 0u; }
 

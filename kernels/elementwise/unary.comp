@@ -3,7 +3,6 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-#define PUSH_FIELDS uint count; uint rank; uint hasScaleBias; uint scale; uint bias; uint aLow; uint aHigh; uint bLow; uint bHigh;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -12,8 +11,8 @@
 #include "common/activation.glsl"
 #include "elementwise/unary_apply.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -1,5 +1,4 @@
-// The function of a kernel that computes one.
-layout(constant_id = 0) const uint OP = 0;
+// OP: the function of a kernel that computes one.
 #define ATTRIBUTES push
 
 #include "elementwise/attributes.glsl"

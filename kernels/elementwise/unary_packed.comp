@@ -3,7 +3,6 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-#define PUSH_FIELDS uint count; uint rank; uint hasScaleBias; uint scale; uint bias; uint aLow; uint aHigh; uint bLow; uint bHigh;
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "common/functions.glsl"
@@ -12,8 +11,8 @@
 #include "common/packed.glsl"
 #include "elementwise/unary_apply.glsl"
 
-PACKED_IN(x, 0)
-PACKED_OUT(y, 1)
+PACKED_IN(x)
+PACKED_OUT(y)
 
 #if T_BITS < 64
 uint applyWord(uint word) {

@@ -3,12 +3,11 @@
 #include "common/types.glsl"
 
 // Walk operands: input, output, channel.
-#define PUSH_FIELDS uint count; uint rank; uint scale; uint bias0; uint bias1; uint bias2;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -7,16 +7,13 @@
 //   rank, fullRank      walks over the input at parameters[0], and over its dimensions unmerged at parameters[fullAt]
 //   mask                bits of an element that make it differ from 0
 //   columns             coordinates wanted of each element, those of the last dimensions
-#define PUSH_FIELDS uint elements; uint chunkLength; uint rank; uint fullAt; uint fullRank; uint mask; uint columns; uint rowStep; uint columnStep;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-layout(constant_id = 0) const uint WRITES = 0;
-
-layout(set = 0, binding = 0, std430) readonly buffer xBuffer { uint x[]; };
-layout(set = 0, binding = 1, std430) buffer countsBuffer { uint counts[]; };
-layout(set = 0, binding = 2, std430) buffer countBuffer { uint count[]; };
-layout(set = 0, binding = 3, std430) buffer coordinatesBuffer { uint coordinates[]; };
+layout(set = 0, binding = BINDING_x, std430) readonly buffer xBuffer { uint x[]; };
+layout(set = 0, binding = BINDING_counts, std430) buffer countsBuffer { uint counts[]; };
+layout(set = 0, binding = BINDING_count, std430) buffer countBuffer { uint count[]; };
+layout(set = 0, binding = BINDING_coordinates, std430) buffer coordinatesBuffer { uint coordinates[]; };
 
 shared uint sharedCount[256];
 

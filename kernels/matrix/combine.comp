@@ -7,7 +7,6 @@
 //   CONVOLUTION   defined where the columns are places of a convolution (convolution.glsl), else matrix.glsl
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 #define PARTS 1
-#define PUSH_FIELDS uint rows; uint columns; uint count; uint parts; uint matrixRank; uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

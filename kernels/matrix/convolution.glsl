@@ -8,8 +8,7 @@
 const uint kPerDimension = 5u;
 const uint kMatrices = 19u;
 
-// Transposed: windows spread over the output and do not gather from the input.
-layout(constant_id = 2) const uint BACKWARD = 0;
+// BACKWARD: transposed, windows spread over the output and do not gather from the input.
 
 uint aRowStride() { return parameters[0].x; }
 uint cRowStride() { return parameters[1].x; }

@@ -10,7 +10,6 @@
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
 #define COOPERATIVE 1
-#define PUSH_FIELDS uint rows; uint columns; uint depth; uint sliceDepth; uint slices; uint matrixRank; uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -23,20 +22,13 @@
 #endif
 #include "matrix/floats.glsl"
 
-layout(constant_id = 3) const uint TILE_ROWS = 64;
-layout(constant_id = 4) const uint TILE_COLUMNS = 64;
-layout(constant_id = 5) const uint TILE_DEPTH = 32;
-// Subgroups side by side in a tile, invocations of one, rows and columns of the matrices that it holds.
-layout(constant_id = 6) const uint ACROSS = 2;
-layout(constant_id = 7) const uint SUBGROUP = 32;
-layout(constant_id = 8) const uint SIZE = 16;
-// How an operand is read: kVectors: eight elements at a time; kAcross: neighbours lie across the depth, else along it.
-layout(constant_id = 9) const uint A_READS = 0;
-layout(constant_id = 10) const uint B_READS = 0;
+// ACROSS: subgroups side by side in a tile. SUBGROUP: invocations of one. SIZE: rows and columns of the matrices that it
+// holds.
+// A_READS, B_READS: how an operand is read. kVectors: eight elements at a time; kAcross: neighbours lie across the depth,
+// else along it.
 const uint kVectors = 1u;
 const uint kAcross = 2u;
-// Pairs of parts in shared memory, 1 or 2. With 1 there are more barriers, but more workgroups run side by side.
-layout(constant_id = 11) const uint STAGES = 2;
+// STAGES: pairs of parts in shared memory, 1 or 2. With 1 there are more barriers, but more workgroups run side by side.
 
 #include "matrix/cooperative.glsl"
 

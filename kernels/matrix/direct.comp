@@ -10,12 +10,6 @@
 //   pairs        groups of the convolution
 //   pairsFirst   1: neighbouring invocations work on neighbouring groups, else on neighbouring places
 //   contiguous   1: windows of neighbouring places, and their elements, lie side by side
-#if INTEGER
-#define OPERAND_FIELDS uint kinds; uint flags;
-#else
-#define OPERAND_FIELDS uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags;
-#endif
-#define PUSH_FIELDS uint rows; uint channels; uint count; uint lineBlocks; uint blocks; uint pairs; uint pairsFirst; uint contiguous; uint sliceBits; uint matrixRank; OPERAND_FIELDS
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -28,10 +22,7 @@
 #include "matrix/floats.glsl"
 #endif
 
-layout(constant_id = 3) const uint FILTERS = 1;
-// Of a window's line, if it is one that is unrolled; else 0. Its elements lie side by side.
-layout(constant_id = 4) const uint WINDOW = 0;
-layout(constant_id = 5) const uint STRIDE = 1;
+// WINDOW: of a window's line, if it is one that is unrolled; else 0. Its elements lie side by side.
 const uint kPlaces = 4u;
 const uint kMostFilters = 4u;
 const uint kMostWindow = 7u;

@@ -7,7 +7,6 @@
 // computes 256 >> sliceBits columns; the invocations of a column share its depth among them, so that neighbouring ones
 // read neighbouring elements of B: along the depth with kBDepthFirst, else along a row.
 //   matrixRank   walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
-#define PUSH_FIELDS uint rows; uint columns; uint depth; uint columnGroups; uint matrixRank; uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags; uint sliceBits;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

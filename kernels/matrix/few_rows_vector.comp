@@ -7,7 +7,6 @@
 // (kBDepthFirst) or along a row. An invocation takes VECTOR steps of the depth at a time, of one column or else of
 // VECTOR neighbours.
 //   matrixRank   walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
-#define PUSH_FIELDS uint rows; uint columns; uint depth; uint columnGroups; uint matrixRank; uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags; uint sliceBits;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -16,8 +15,7 @@
 #include "matrix/matrix.glsl"
 #include "matrix/floats.glsl"
 
-// Not more than these rows, a power of 2.
-layout(constant_id = 3) const uint ROWS = 8;
+// ROWS: not more than these rows, a power of 2.
 
 // Sizes of arrays are known when HLSL is compiled.
 #if DIMPLE_HLSL

@@ -9,18 +9,15 @@ const uint kADepthFirst = 4u;
 const uint kBDepthFirst = 8u;
 const uint kToParts = 16u;
 
-layout(constant_id = 1) const uint FUSED = 0;
-
 #if PARTS
 // Sums of parts of the depth, [matrix][part][row][column].
-layout(set = 0, binding = 0, std430) readonly buffer partBuffer { float parts[]; };
-#define C_BINDING 1
+layout(set = 0, binding = BINDING_parts, std430) readonly buffer partsBuffer { float parts[]; };
 #elif COOPERATIVE
 // Each as elements and as vectors of 16 bytes.
-TENSOR_IN(a, 0)
-TENSOR_IN(b, 1)
-layout(set = 0, binding = 0, std430) readonly buffer aVectorBuffer { uvec4 aVectors[]; };
-layout(set = 0, binding = 1, std430) readonly buffer bVectorBuffer { uvec4 bVectors[]; };
+TENSOR_IN(a)
+TENSOR_IN(b)
+layout(set = 0, binding = BINDING_a, std430) readonly buffer aVectorBuffer { uvec4 aVectors[]; };
+layout(set = 0, binding = BINDING_b, std430) readonly buffer bVectorBuffer { uvec4 bVectors[]; };
 #elif VECTOR
 // So many elements, taken as FLOAT32 four at a time.
 #if T == f16 && VECTOR == 8
@@ -36,27 +33,23 @@ vec4 floatsOf(uvec2 elements, uint four) { return vec4(unpackHalf2x16(elements.x
 #define ELEMENTS uvec4
 vec4 floatsOf(uvec4 elements, uint four) { return uintBitsToFloat(elements); }
 #endif
-layout(set = 0, binding = 0, std430) readonly buffer aBuffer { ELEMENTS a[]; };
-layout(set = 0, binding = 1, std430) readonly buffer bBuffer { ELEMENTS b[]; };
+layout(set = 0, binding = BINDING_a, std430) readonly buffer aBuffer { ELEMENTS a[]; };
+layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { ELEMENTS b[]; };
 #else
-TENSOR_IN(a, 0)
-TENSOR_IN(b, 1)
+TENSOR_IN(a)
+TENSOR_IN(b)
 float loadA(uint i, uint zero) { return fromRaw(loadRaw_a(i)); }
 float loadB(uint i, uint zero) { return fromRaw(loadRaw_b(i)); }
 #endif
-#ifndef C_BINDING
-#define C_BINDING 2
-#endif
-#define Y_BINDING (C_BINDING + 1)
-TENSOR_IN(c, C_BINDING)
-TENSOR_OUT(y, Y_BINDING)
+TENSOR_IN(c)
+TENSOR_OUT(y)
 
 uint zeroOfA(uint row) { return 0u; }
 uint zeroOfB(uint column) { return 0u; }
 
 #if COOPERATIVE
-layout(set = 0, binding = Y_BINDING, std430) writeonly buffer yPartBuffer { float yParts[]; };
-layout(set = 0, binding = Y_BINDING, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };
+layout(set = 0, binding = BINDING_y, std430) writeonly buffer yPartBuffer { float yParts[]; };
+layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };
 void storePart(uint i, float sum) { yParts[i] = sum; }
 #elif T == f32 || !defined(NATIVE)
 void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }

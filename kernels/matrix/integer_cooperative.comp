@@ -10,7 +10,6 @@
 //   CONVOLUTION   defined where A is a filter and B the windows of an input (convolution.glsl), else matrix.glsl
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 #define COOPERATIVE 1
-#define PUSH_FIELDS uint rows; uint columns; uint depth; uint count; uint matrixRank; uint kinds; uint flags;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -21,18 +20,10 @@
 #endif
 #include "matrix/integers.glsl"
 
-layout(constant_id = 3) const uint TILE_ROWS = 64;
-layout(constant_id = 4) const uint TILE_COLUMNS = 64;
-layout(constant_id = 5) const uint TILE_DEPTH = 64;
-// Subgroups side by side in a tile, invocations of one, rows and columns of the matrices that it holds, and the depth
-// of those that it multiplies.
-layout(constant_id = 6) const uint ACROSS = 2;
-layout(constant_id = 7) const uint SUBGROUP = 32;
-layout(constant_id = 8) const uint SIZE = 16;
-layout(constant_id = 12) const uint SIZE_DEPTH = 32;
-// How an operand is read: kVectors: in vectors, else single elements; kAcross: neighbours lie across the depth.
-layout(constant_id = 9) const uint A_READS = 0;
-layout(constant_id = 10) const uint B_READS = 0;
+// ACROSS: subgroups side by side in a tile. SUBGROUP: invocations of one. SIZE: rows and columns of the matrices that it
+// holds, SIZE_DEPTH: the depth of those that it multiplies.
+// A_READS, B_READS: how an operand is read. kVectors: in vectors, else single elements; kAcross: neighbours lie across
+// the depth.
 const uint kVectors = 1u;
 const uint kAcross = 2u;
 

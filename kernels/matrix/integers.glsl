@@ -11,20 +11,20 @@ const uint kBDepthFirst = 8u;
 const uint kHasZeroA = 16u;
 const uint kHasZeroB = 32u;
 
-layout(set = 0, binding = 0, std430) readonly buffer aBuffer { uint a[]; };
-layout(set = 0, binding = 1, std430) readonly buffer bBuffer { uint b[]; };
+layout(set = 0, binding = BINDING_a, std430) readonly buffer aBuffer { uint a[]; };
+layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uint b[]; };
 #if COOPERATIVE
-layout(set = 0, binding = 0, std430) readonly buffer aVectorBuffer { uvec4 aVectors[]; };
-layout(set = 0, binding = 1, std430) readonly buffer bVectorBuffer { uvec4 bVectors[]; };
+layout(set = 0, binding = BINDING_a, std430) readonly buffer aVectorBuffer { uvec4 aVectors[]; };
+layout(set = 0, binding = BINDING_b, std430) readonly buffer bVectorBuffer { uvec4 bVectors[]; };
 #endif
-layout(set = 0, binding = 2, std430) readonly buffer cBuffer { uint c[]; };
-layout(set = 0, binding = 3, std430) readonly buffer zeroABuffer { uint zerosOfA[]; };
-layout(set = 0, binding = 4, std430) readonly buffer zeroBBuffer { uint zerosOfB[]; };
-layout(set = 0, binding = 5, std430) readonly buffer scaleABuffer { uint scalesOfA[]; };
-layout(set = 0, binding = 6, std430) readonly buffer scaleBBuffer { uint scalesOfB[]; };
-layout(set = 0, binding = 7, std430) readonly buffer scaleYBuffer { uint scalesOfY[]; };
-TENSOR_IN(zerosOfY, 8)
-TENSOR_OUT(y, 9)
+layout(set = 0, binding = BINDING_c, std430) readonly buffer cBuffer { uint c[]; };
+layout(set = 0, binding = BINDING_zeroA, std430) readonly buffer zeroABuffer { uint zerosOfA[]; };
+layout(set = 0, binding = BINDING_zeroB, std430) readonly buffer zeroBBuffer { uint zerosOfB[]; };
+layout(set = 0, binding = BINDING_scaleA, std430) readonly buffer scaleABuffer { uint scalesOfA[]; };
+layout(set = 0, binding = BINDING_scaleB, std430) readonly buffer scaleBBuffer { uint scalesOfB[]; };
+layout(set = 0, binding = BINDING_scaleY, std430) readonly buffer scaleYBuffer { uint scalesOfY[]; };
+TENSOR_IN(zeroY)
+TENSOR_OUT(y)
 
 uint kindOf(uint operand) { return push.kinds >> (operand * 4u); }
 
@@ -92,7 +92,7 @@ void finish(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) {
   if (hasC) result += int(elementOf(c[wordOf(i, kindOf(2u))], i, kindOf(2u)));
 #if T_BITS == 8
   float zero = 0.0;
-  if ((push.flags & kHasZeroY) != 0u) zero = float(fromRaw(loadRaw_zerosOfY(scaleRow * parameters[3].y)));
+  if ((push.flags & kHasZeroY) != 0u) zero = float(fromRaw(loadRaw_zeroY(scaleRow * parameters[3].y)));
   const float scaled = roundedQuotient(float(result) * scaleOf(scaleRow, column),
                                        uintBitsToFloat(scalesOfY[scaleRow * parameters[3].x]));
   const float rounded = roundEven(scaled) + zero;

@@ -11,16 +11,6 @@
 //                 (of floats: from one of `slices` of the depth, sliceDepth steps each)
 //   VECTOR        defined: A and B are read in vectors of four elements
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
-#if INTEGER
-#define OPERAND_FIELDS uint kinds; uint flags;
-#else
-#define OPERAND_FIELDS uint alpha; uint beta; uint activationLow; uint activationHigh; uint flags;
-#endif
-#if defined(TILE) && !INTEGER
-#define PUSH_FIELDS uint rows; uint columns; uint depth; uint sliceDepth; uint slices; uint matrixRank; OPERAND_FIELDS
-#else
-#define PUSH_FIELDS uint rows; uint columns; uint depth; uint count; uint matrixRank; OPERAND_FIELDS
-#endif
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

@@ -4,11 +4,10 @@
 
 // Stores {low, high} on the diagonals from `begin` to before `end`, or on all others if they stand the other way round.
 // Walk operands: output, and column less row, which numbers the diagonals.
-#define PUSH_FIELDS uint count; uint rank; uint low; uint high; uint begin; uint end;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_OUT(y, 0)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -4,15 +4,12 @@
 #include "directml_enums.glsl"
 
 // T is the destination; the source's type is a specialization constant, since its loads are a few instructions.
-#define PUSH_FIELDS uint count; uint rank;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/numbers.glsl"
 
-layout(constant_id = 0) const uint SOURCE = 0;
-
-layout(set = 0, binding = 0, std430) readonly buffer xBuffer { uint x[]; };
-TENSOR_OUT(y, 1)
+layout(set = 0, binding = BINDING_x, std430) readonly buffer xBuffer { uint x[]; };
+TENSOR_OUT(y)
 
 uint loadByte(uint i) { return x[i / 4u] >> (i % 4u * 8u) & 0xffu; }
 uint loadShort(uint i) { return x[i / 2u] >> (i % 2u * 16u) & 0xffffu; }

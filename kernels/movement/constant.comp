@@ -2,10 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 
 // Writes the first words of the parameter block: a part of a graph's constant.
-#define PUSH_FIELDS uint words;
 #include "common/grid.glsl"
 
-layout(set = 0, binding = 0, std430) buffer yBuffer { uint y[]; };
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uint y[]; };
 
 void main() {
   uint item;

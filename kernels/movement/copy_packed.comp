@@ -2,11 +2,10 @@
 #extension GL_GOOGLE_include_directive : require
 
 // bytes: what to copy; the bytes of the last word past it keep their value.
-#define PUSH_FIELDS uint bytes;
 #include "common/grid.glsl"
 
-layout(set = 0, binding = 0, std430) readonly buffer xBuffer { uvec4 x[]; };
-layout(set = 0, binding = 1, std430) buffer yBuffer { uvec4 y[]; };
+layout(set = 0, binding = BINDING_x, std430) readonly buffer xBuffer { uvec4 x[]; };
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uvec4 y[]; };
 
 void main() {
   uint item;

@@ -2,11 +2,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-#define PUSH_FIELDS uint count; uint rank; uint low; uint high;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_OUT(y, 0)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -3,10 +3,9 @@
 
 // bytes: what to fill with the repeated 64-bit pattern {low, high}; the bytes of the last word past it keep their
 // value.
-#define PUSH_FIELDS uint bytes; uint low; uint high;
 #include "common/grid.glsl"
 
-layout(set = 0, binding = 0, std430) buffer yBuffer { uvec4 y[]; };
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uvec4 y[]; };
 
 void main() {
   uint item;

@@ -4,14 +4,12 @@
 
 // Walk operands: input without its axis, indices, output. Indices are those of the whole axis; the input bound has
 // `window` of them from `first` on, and elements of others are left to other dispatches.
-#define PUSH_FIELDS uint count; uint rank; uint indexKind; uint axisSize; uint axisStride; uint first; uint window;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
-#define INDEX_BINDING 1
 #include "common/index.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 2)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -4,14 +4,12 @@
 
 // Walk operands: input within the slice that a tuple names, the first coordinate of an index tuple, output. The walk is
 // followed at parameters[tupleAt] by {size, input stride} of each dimension that a tuple has a coordinate for.
-#define PUSH_FIELDS uint count; uint rank; uint indexKind; uint tupleSize; uint tupleStride; uint tupleAt;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
-#define INDEX_BINDING 1
 #include "common/index.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 2)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -4,14 +4,12 @@
 
 // Walk operands: indices, coordinate on the axis, output. The element at 0 is the value of all coordinates but the
 // index, which gets the element at `onAt`.
-#define PUSH_FIELDS uint count; uint rank; uint indexKind; uint axisSize; uint onAt;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
-#define INDEX_BINDING 0
 #include "common/index.glsl"
 
-TENSOR_IN(values, 1)
-TENSOR_OUT(y, 2)
+TENSOR_IN(values)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -7,14 +7,11 @@
 // dimension, the innermost first:
 //   {output size and its divisor}   {output stride, input stride, start padding, input size}   {period and its divisor}
 // Start paddings are signed; what repeats does so after a period.
-#define PUSH_FIELDS uint count; uint rank; uint low; uint high;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-layout(constant_id = 0) const uint MODE = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 // The input coordinate that an output coordinate shows; false if it shows the constant.
 bool sourceOf(uint coordinate, uvec4 dimension, uvec4 period, out uint source) {

@@ -3,14 +3,12 @@
 #include "common/types.glsl"
 
 // Walk operands: input without its axis, lengths, output, coordinate on the axis.
-#define PUSH_FIELDS uint count; uint rank; uint indexKind; uint axisSize; uint axisStride;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
-#define INDEX_BINDING 1
 #include "common/index.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 2)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -4,14 +4,12 @@
 
 // Walk operands: updates, the first coordinate of an index tuple, output within the slice a tuple names. The walk is
 // followed at parameters[tupleAt] by {size, output stride} of each dimension that a tuple has a coordinate for.
-#define PUSH_FIELDS uint count; uint rank; uint indexKind; uint tupleSize; uint tupleStride; uint tupleAt;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
-#define INDEX_BINDING 1
 #include "common/index.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 2)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

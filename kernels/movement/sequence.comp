@@ -3,11 +3,10 @@
 #include "common/types.glsl"
 
 // start + item * delta; integers wrap.
-#define PUSH_FIELDS uint count; uint rank; uint startLow; uint startHigh; uint deltaLow; uint deltaHigh;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_OUT(y, 0)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

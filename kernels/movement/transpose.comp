@@ -7,12 +7,11 @@
 //   denseFrom, strideTo   size of the dimension that is dense in the source, and its stride in the destination
 //   denseTo, strideFrom   the same the other way round
 // Walk at parameters[0] over the other dimensions.
-#define PUSH_FIELDS uint rank; uint denseFrom; uint strideTo; uint denseTo; uint strideFrom;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 const uint kTile = 32u;
 // A column more, so that neighbours in a column lie in different banks.

@@ -10,25 +10,22 @@
 //   exponent       FLOAT32: -Beta
 //   share, bias    FLOAT32: Alpha / LocalSize, and Bias
 //   factor         FLOAT32: 2 Alpha Beta / LocalSize
-#define PUSH_FIELDS uint count; uint axis; uint before; uint after; uint exponent; uint share; uint bias; uint factor;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "common/functions.glsl"
 #include "common/pow.glsl"
 
-// 0: of squares of the input. 1: of sums.
-layout(constant_id = 0) const uint SOURCE = 0;
-// 0: sums. 1: the normalized input. 2: of gradients, what their own elements get (`direct`), and what each element of
-// the region gets as its part of the sum. 3: the gradient of the input, of both.
-layout(constant_id = 1) const uint TARGET = 0;
+// SOURCE: 0: of squares of the input. 1: of sums.
+// TARGET: 0: sums. 1: the normalized input. 2: of gradients, what their own elements get (`direct`), and what each
+// element of the region gets as its part of the sum. 3: the gradient of the input, of both.
 
-TENSOR_IN(x, 0)
-TENSOR_IN(g, 1)
-layout(set = 0, binding = 2, std430) readonly buffer sourceBuffer { float source[]; };
-layout(set = 0, binding = 3, std430) buffer directBuffer { float direct[]; };
-layout(set = 0, binding = 4, std430) buffer targetBuffer { float target[]; };
-TENSOR_OUT(y, 5)
+TENSOR_IN(x)
+TENSOR_IN(g)
+layout(set = 0, binding = BINDING_source, std430) readonly buffer sourceBuffer { float source[]; };
+layout(set = 0, binding = BINDING_direct, std430) buffer directBuffer { float direct[]; };
+layout(set = 0, binding = BINDING_target, std430) buffer targetBuffer { float target[]; };
+TENSOR_OUT(y)
 
 void main() {
   uint item;

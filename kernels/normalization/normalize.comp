@@ -9,24 +9,20 @@
 // bias).
 //   parts   what there is: 1 pairs with mean and variance, in place of tensors; 2 scale; 4 bias; 8 addend; 16 mean; 32
 //           variance; of p-norms 64 for p = 2
-#define PUSH_FIELDS uint count; uint rank; uint secondRank; uint secondAt; uint parts; uint epsilon; uint alpha; uint beta;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "common/functions.glsl"
 #include "common/activation.glsl"
 
-layout(constant_id = 0) const uint FUNCTION = 0;
-layout(constant_id = 1) const uint FUSED = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_IN(mean, 1)
-TENSOR_IN(variance, 2)
-TENSOR_IN(scale, 3)
-TENSOR_IN(bias, 4)
-TENSOR_IN(addend, 5)
-layout(set = 0, binding = 6, std430) readonly buffer pairsBuffer { vec2 pairs[]; };
-TENSOR_OUT(y, 7)
+TENSOR_IN(x)
+TENSOR_IN(mean)
+TENSOR_IN(variance)
+TENSOR_IN(scale)
+TENSOR_IN(bias)
+TENSOR_IN(addend)
+layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { vec2 pairs[]; };
+TENSOR_OUT(y)
 
 bool has(uint part) { return (push.parts & part) != 0u; }
 

@@ -6,19 +6,16 @@
 // The gradient of the input of batch normalization. Walks at parameters[0] (operands: input, gradient, output, pairs of
 // the rows) and parameters[secondAt] (mean, variance, scale). A pair sums gradients, and their products with
 // differences from the mean, over `terms` elements.
-#define PUSH_FIELDS uint count; uint rank; uint secondRank; uint secondAt; uint epsilon; uint terms;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-layout(constant_id = 0) const uint FUNCTION = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_IN(g, 1)
-TENSOR_IN(mean, 2)
-TENSOR_IN(variance, 3)
-TENSOR_IN(scale, 4)
-layout(set = 0, binding = 5, std430) readonly buffer pairsBuffer { vec2 pairs[]; };
-TENSOR_OUT(y, 6)
+TENSOR_IN(x)
+TENSOR_IN(g)
+TENSOR_IN(mean)
+TENSOR_IN(variance)
+TENSOR_IN(scale)
+layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { vec2 pairs[]; };
+TENSOR_OUT(y)
 
 void main() {
   uint item;

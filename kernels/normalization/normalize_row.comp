@@ -7,19 +7,16 @@
 // most 4096 elements, which a workgroup holds. Walks at parameters[0] over the rows and at parameters[reducedAt] over a
 // row's elements (operands: input, output, scale, bias).
 //   parts   what there is: 2 scale; 4 bias; 16 mean; 32 variance, which without the mean is that from 0
-#define PUSH_FIELDS uint elements; uint keptRank; uint reducedRank; uint reducedAt; uint parts; uint epsilon; uint alpha; uint beta;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "common/functions.glsl"
 #include "common/activation.glsl"
 
-layout(constant_id = 1) const uint FUSED = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_IN(scale, 1)
-TENSOR_IN(bias, 2)
-TENSOR_OUT(y, 3)
+TENSOR_IN(x)
+TENSOR_IN(scale)
+TENSOR_IN(bias)
+TENSOR_OUT(y)
 
 const uint kHeld = 16u;
 

@@ -5,16 +5,13 @@
 
 // What an operator tells of its rows' pairs of sums: mean and variance, or the gradients of scale and bias. The walk's
 // operands: first output, second output, variance, pairs.
-#define PUSH_FIELDS uint count; uint rank; uint epsilon;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-layout(constant_id = 0) const uint FUNCTION = 0;
-
-layout(set = 0, binding = 0, std430) readonly buffer pairsBuffer { vec2 pairs[]; };
-TENSOR_IN(variance, 1)
-TENSOR_OUT(a, 2)
-TENSOR_OUT(b, 3)
+layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { vec2 pairs[]; };
+TENSOR_IN(variance)
+TENSOR_OUT(a)
+TENSOR_OUT(b)
 
 void main() {
   uint item;

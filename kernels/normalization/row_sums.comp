@@ -8,23 +8,19 @@
 // pairs) and at parameters[reducedAt] over the elements of a row (input, gradient).
 //   partLength   elements of all parts but the last
 //   divisor      FLOAT32: of the second sum
-#define PUSH_FIELDS uint rows; uint elements; uint parts; uint partLength; uint total; uint divisor; uint keptRank; uint reducedRank; uint reducedAt;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 
-// 0: the mean, and squares of differences from it. 1: 0, and squares. 2: magnitudes, and 0. 3: gradients, and their
-// products with differences from the mean that is given.
-layout(constant_id = 0) const uint FUNCTION = 0;
-layout(constant_id = 1) const uint ROW = 0;
-// 0: the only dispatch. 1: pairs of parts. 2: rows from pairs.
-layout(constant_id = 2) const uint STAGE = 0;
+// FUNCTION: 0: the mean, and squares of differences from it. 1: 0, and squares. 2: magnitudes, and 0. 3: gradients, and
+// their products with differences from the mean that is given.
+// STAGE: 0: the only dispatch. 1: pairs of parts. 2: rows from pairs.
 
-TENSOR_IN(x, 0)
-TENSOR_IN(g, 1)
-TENSOR_IN(mean, 2)
-layout(set = 0, binding = 3, std430) readonly buffer partsBuffer { vec2 pairs[]; };
-layout(set = 0, binding = 4, std430) buffer resultBuffer { vec2 result[]; };
+TENSOR_IN(x)
+TENSOR_IN(g)
+TENSOR_IN(mean)
+layout(set = 0, binding = BINDING_parts, std430) readonly buffer partsBuffer { vec2 pairs[]; };
+layout(set = 0, binding = BINDING_result, std430) buffer resultBuffer { vec2 result[]; };
 
 const bool kIsMoments = FUNCTION == 0u;
 

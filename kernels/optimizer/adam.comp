@@ -5,20 +5,19 @@
 
 // ADAM_OPTIMIZER. Walks: at parameters[0] the inputs, at parameters[outputsAt] the outputs. log1 and log2 are the
 // logarithms of the betas' magnitudes, rest1 and rest2 what is missing to 1.
-#define PUSH_FIELDS uint count; uint rank; uint outputRank; uint outputsAt; uint rate; uint epsilon; uint beta1; uint rest1; uint log1; uint beta2; uint rest2; uint log2;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "common/functions.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_IN(first, 1)
-TENSOR_IN(second, 2)
-TENSOR_IN(gradient, 3)
-layout(set = 0, binding = 4, std430) readonly buffer stepBuffer { uint trainingStep[]; };
-TENSOR_OUT(newX, 5)
-TENSOR_OUT(newFirst, 6)
-TENSOR_OUT(newSecond, 7)
+TENSOR_IN(x)
+TENSOR_IN(first)
+TENSOR_IN(second)
+TENSOR_IN(gradient)
+layout(set = 0, binding = BINDING_step, std430) readonly buffer stepBuffer { uint trainingStep[]; };
+TENSOR_OUT(newX)
+TENSOR_OUT(newFirst)
+TENSOR_OUT(newSecond)
 
 // 1 - beta^step, with the digits that the power would take from it.
 float missing(float beta, float logBeta, uint t) {

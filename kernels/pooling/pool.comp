@@ -13,7 +13,6 @@
 //   divisor      FLOAT32: of averages; 0 stands for the number of elements under the window
 //   indexWords   of an index of a maximum; 0: none wanted
 //   writesValue  0: only the index is wanted, and kNoIndex where there is none
-#define PUSH_FIELDS uint count; uint power; uint repeats; uint divisor; uint indexWords; uint writesValue;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -23,12 +22,9 @@
 #endif
 #include "pooling/window.glsl"
 
-layout(constant_id = 0) const uint FUNCTION = 0;
-layout(constant_id = 1) const uint ROW = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
-layout(set = 0, binding = 2, std430) buffer indicesBuffer { uint indices[]; };
+TENSOR_IN(x)
+TENSOR_OUT(y)
+layout(set = 0, binding = BINDING_indices, std430) buffer indicesBuffer { uint indices[]; };
 
 // value: the running result. extra: of a maximum its index, kNoIndex if there is none; of a general p-norm the FLOAT32
 // sum of powers relative to `value`, the largest magnitude, so that none overflows.

@@ -10,17 +10,13 @@
 // where the spatial dimensions have no gradient and index strides, but three more parameters each:
 //   {window stride, elements a window spans, start padding, windows}   {gradient stride, index stride, 0, 0}
 //   divisor   FLOAT32: of averages; 0 stands for the number of elements under the window
-#define PUSH_FIELDS uint count; uint divisor;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "pooling/window.glsl"
 
-layout(constant_id = 0) const uint FUNCTION = 0;
-layout(constant_id = 1) const uint ROW = 0;
-
-TENSOR_IN(g, 0)
-layout(set = 0, binding = 1, std430) readonly buffer indicesBuffer { uint indices[]; };
-TENSOR_OUT(y, 2)
+TENSOR_IN(g)
+layout(set = 0, binding = BINDING_indices, std430) readonly buffer indicesBuffer { uint indices[]; };
+TENSOR_OUT(y)
 
 shared float sharedSum[256];
 

@@ -11,20 +11,17 @@
 // and at last the strides of channels of {input scale, input zero point, output scale, output zero point}.
 //   divisor      FLOAT32; 0 stands for the number of elements under the window
 //   zeroPoints   bit 0: of the input, bit 1: of the output; others are 0
-#define PUSH_FIELDS uint count; uint divisor; uint zeroPoints;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "pooling/window.glsl"
 
-layout(constant_id = 0) const uint ROW = 0;
-
-TENSOR_IN(x, 0)
-layout(set = 0, binding = 1, std430) readonly buffer xScaleBuffer { float xScale[]; };
-TENSOR_IN(xZero, 2)
-layout(set = 0, binding = 3, std430) readonly buffer yScaleBuffer { float yScale[]; };
-TENSOR_IN(yZero, 4)
-TENSOR_OUT(y, 5)
+TENSOR_IN(x)
+layout(set = 0, binding = BINDING_xScale, std430) readonly buffer xScaleBuffer { float xScale[]; };
+TENSOR_IN(xZero)
+layout(set = 0, binding = BINDING_yScale, std430) readonly buffer yScaleBuffer { float yScale[]; };
+TENSOR_IN(yZero)
+TENSOR_OUT(y)
 
 #if T_IS_SIGNED
 const float kLeast = -128.0;

@@ -4,14 +4,12 @@
 
 // Puts each element where its index says, among `outputs` elements in row-major order; other indices are ignored.
 // Walks: at parameters[0] over the elements (operands: input, indices), at parameters[outputAt] over the output.
-#define PUSH_FIELDS uint count; uint rank; uint outputs; uint outputRank; uint outputAt; uint indexKind;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
-#define INDEX_BINDING 1
 #include "common/index.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 2)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -16,21 +16,21 @@ uint extractElement(uint word, uint i, uint type) {
                                     : bitfieldExtract(word, laneOf(i, type), bits);
 }
 
-#define ANY_IN(NAME, BINDING)                                                              \
-  layout(set = 0, binding = BINDING, std430) readonly buffer NAME##Buffer { uint NAME[]; }; \
+#define ANY_IN(NAME)                                                                               \
+  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uint NAME[]; }; \
   uint loadAny_##NAME(uint i, uint type) { return extractElement(NAME[wordOf(i, type)], i, type); }
 // Stores to other lanes of a word commute.
-#define ANY_OUT(NAME, BINDING)                                                    \
-  layout(set = 0, binding = BINDING, std430) buffer NAME##Buffer { uint NAME[]; }; \
-  void storeAny_##NAME(uint i, uint type, uint bits) {                            \
-    if (typeWidth(type) == 5u) {                                                  \
-      NAME[i] = bits;                                                             \
-      return;                                                                     \
-    }                                                                             \
-    const uint mask = (1u << (1u << typeWidth(type))) - 1u;                       \
-    const int lane = laneOf(i, type);                                             \
-    atomicAnd(NAME[wordOf(i, type)], ~(mask << lane));                            \
-    atomicOr(NAME[wordOf(i, type)], (bits & mask) << lane);                       \
+#define ANY_OUT(NAME)                                                                     \
+  layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { uint NAME[]; }; \
+  void storeAny_##NAME(uint i, uint type, uint bits) {                                    \
+    if (typeWidth(type) == 5u) {                                                          \
+      NAME[i] = bits;                                                                     \
+      return;                                                                             \
+    }                                                                                     \
+    const uint mask = (1u << (1u << typeWidth(type))) - 1u;                               \
+    const int lane = laneOf(i, type);                                                     \
+    atomicAnd(NAME[wordOf(i, type)], ~(mask << lane));                                    \
+    atomicOr(NAME[wordOf(i, type)], (bits & mask) << lane);                               \
   }
 
 float floatFrom(uint bits, uint type) {

@@ -5,18 +5,15 @@
 // The least and the largest number of a tensor and 0: of a chunk a workgroup, as {least, largest}. With FINISHES one
 // workgroup reduces the chunks and gives the scale and the zero point that spread this range over the integers of a type,
 // which it is told in `type`.
-#define PUSH_FIELDS uint count; uint rank; uint perGroup; uint type;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "quantize/any_type.glsl"
 
-layout(constant_id = 0) const uint FINISHES = 0;
-
-ANY_IN(x, 0)
-layout(set = 0, binding = 1, std430) buffer rangesBuffer { vec2 ranges[]; };
-layout(set = 0, binding = 2, std430) buffer scaleBuffer { float scale[]; };
-ANY_OUT(zeroPoint, 3)
+ANY_IN(x)
+layout(set = 0, binding = BINDING_ranges, std430) buffer rangesBuffer { vec2 ranges[]; };
+layout(set = 0, binding = BINDING_scale, std430) buffer scaleBuffer { float scale[]; };
+ANY_OUT(zeroPoint)
 
 shared vec2 found[256];
 

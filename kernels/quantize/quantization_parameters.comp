@@ -4,18 +4,17 @@
 
 // Collects scales and zero points of three tensors, an invocation a tensor, as {scale, zero point}. hasZeroPoint: a bit
 // a tensor; where it is clear, the zero point is 0 and its binding any.
-#define PUSH_FIELDS uint aType; uint bType; uint yType; uint hasZeroPoint;
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "quantize/any_type.glsl"
 
-ANY_IN(aScale, 0)
-ANY_IN(aZeroPoint, 1)
-ANY_IN(bScale, 2)
-ANY_IN(bZeroPoint, 3)
-ANY_IN(yScale, 4)
-ANY_IN(yZeroPoint, 5)
-layout(set = 0, binding = 6, std430) buffer parametersOfBuffer { vec2 parametersOf[]; };
+ANY_IN(aScale)
+ANY_IN(aZeroPoint)
+ANY_IN(bScale)
+ANY_IN(bZeroPoint)
+ANY_IN(yScale)
+ANY_IN(yZeroPoint)
+layout(set = 0, binding = BINDING_parametersOf, std430) buffer parametersOfBuffer { vec2 parametersOf[]; };
 
 void main() {
   uint item;

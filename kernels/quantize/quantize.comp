@@ -4,18 +4,15 @@
 
 // y = round(x / scale) + zero point, or with DEQUANTIZES (x - zero point) * scale. The zero point is zeroAt, and its
 // binding that of the scale, or with 1 that of the binding.
-#define PUSH_FIELDS uint count; uint rank; uint xType; uint scaleType; uint yType; uint zeroAt;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "quantize/any_type.glsl"
 
-layout(constant_id = 0) const uint DEQUANTIZES = 0;
-
-ANY_IN(x, 0)
-ANY_IN(scale, 1)
-ANY_IN(zeroPoint, 2)
-ANY_OUT(y, 3)
+ANY_IN(x)
+ANY_IN(scale)
+ANY_IN(zeroPoint)
+ANY_OUT(y)
 
 void main() {
   uint item;

@@ -3,16 +3,15 @@
 #include "common/types.glsl"
 
 // The sum of two quantized tensors, quantized. parametersOf: {scale, zero point} of a, b and the sum, as floats.
-#define PUSH_FIELDS uint count; uint rank; uint aType; uint bType; uint yType;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "quantize/any_type.glsl"
 
-ANY_IN(a, 0)
-ANY_IN(b, 1)
-layout(set = 0, binding = 2, std430) readonly buffer parametersOfBuffer { vec2 parametersOf[]; };
-ANY_OUT(y, 3)
+ANY_IN(a)
+ANY_IN(b)
+layout(set = 0, binding = BINDING_parametersOf, std430) readonly buffer parametersOfBuffer { vec2 parametersOf[]; };
+ANY_OUT(y)
 
 void main() {
   uint item;

@@ -4,13 +4,12 @@
 // Philox 4x32-10: an invocation a block of four numbers, whose counter is that of the state plus the block's index. The
 // state is {counter, lowest word first; key}, and afterwards has a counter beyond those used.
 // Walk at parameters[0] over the output.
-#define PUSH_FIELDS uint count; uint blocks; uint rank; uint stateStep; uint newStateStep; uint hasNewState;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-layout(set = 0, binding = 0, std430) readonly buffer stateBuffer { uint state[]; };
-layout(set = 0, binding = 1, std430) buffer yBuffer { uint y[]; };
-layout(set = 0, binding = 2, std430) buffer newStateBuffer { uint newState[]; };
+layout(set = 0, binding = BINDING_state, std430) readonly buffer stateBuffer { uint state[]; };
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uint y[]; };
+layout(set = 0, binding = BINDING_newState, std430) buffer newStateBuffer { uint newState[]; };
 
 uvec4 counterAt(uint block) {
   uvec4 counter =

@@ -6,13 +6,12 @@
 // rows + row]. A workgroup computes a tile of 16 sequence elements (t, b) and 16 rows of a direction's weights.
 // parameters[0] on: {input strides t, b, i} {weight strides d, row, i} {bias strides d, element}
 //   recurrentRows   rows whose recurrent bias is added here, too; none without a bias
-#define PUSH_FIELDS uint elements; uint batch; uint inputs; uint rows; uint hasBias; uint recurrentRows;
 #include "common/grid.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_IN(w, 1)
-TENSOR_IN(bias, 2)
-layout(set = 0, binding = 3, std430) buffer stateBuffer { float state[]; };
+TENSOR_IN(x)
+TENSOR_IN(w)
+TENSOR_IN(bias)
+layout(set = 0, binding = BINDING_state, std430) buffer stateBuffer { float state[]; };
 
 const uint kTile = 16u;
 shared float tileX[256];

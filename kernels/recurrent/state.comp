@@ -3,12 +3,11 @@
 #include "common/types.glsl"
 
 // The state before the first step: a tensor's elements in row-major order, or 0 without one.
-#define PUSH_FIELDS uint count; uint rank; uint target; uint present;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_IN(x, 0)
-layout(set = 0, binding = 1, std430) buffer stateBuffer { float state[]; };
+TENSOR_IN(x)
+layout(set = 0, binding = BINDING_state, std430) buffer stateBuffer { float state[]; };
 
 void main() {
   uint item;

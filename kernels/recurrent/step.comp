@@ -11,7 +11,6 @@
 //   {activation, its two parameters}, three a direction
 // The state holds the projections of recurrent/project.comp, and at hiddenFrom, hiddenTo, cellAt, updateAt and resetAt
 // an element each for (d, b, h).
-#define PUSH_FIELDS uint step1; uint steps; uint batch; uint hidden; uint directions; uint rows; uint flags; uint hiddenFrom; uint hiddenTo; uint cellAt; uint updateAt; uint resetAt; uint clip; uint firstBackward;
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "common/functions.glsl"
@@ -22,7 +21,6 @@ const uint kGruLinear = 1u;  // linear before reset: all gates at once
 const uint kGruGates = 2u;   // the update and reset gates, and the hidden state times the latter,
 const uint kGruHidden = 3u;  // of which the recurrent weights make the rest
 const uint kLstm = 4u;
-layout(constant_id = 0) const uint KIND = 0;
 
 const uint kHasLengths = 1u;
 const uint kHasPeephole = 2u;
@@ -33,14 +31,14 @@ const uint kHasCell = 32u;
 const uint kClips = 64u;
 const uint kCouples = 128u;
 
-layout(set = 0, binding = 0, std430) buffer stateBuffer { float state[]; };
-TENSOR_IN(r, 1)
-layout(set = 0, binding = 2, std430) readonly buffer lengthsBuffer { uint lengths[]; };
-TENSOR_IN(bias, 3)
-TENSOR_IN(peephole, 4)
-TENSOR_OUT(sequence, 5)
-TENSOR_OUT(single, 6)
-TENSOR_OUT(cell, 7)
+layout(set = 0, binding = BINDING_state, std430) buffer stateBuffer { float state[]; };
+TENSOR_IN(r)
+layout(set = 0, binding = BINDING_lengths, std430) readonly buffer lengthsBuffer { uint lengths[]; };
+TENSOR_IN(bias)
+TENSOR_IN(peephole)
+TENSOR_OUT(sequence)
+TENSOR_OUT(single)
+TENSOR_OUT(cell)
 
 const uint kLanes = 16u;
 shared vec4 sharedSums[256];

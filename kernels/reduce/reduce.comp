@@ -10,18 +10,12 @@
 //   divisor                 elements an average divides by
 //   partials, firstPartial  partial results of an output, and which of them is the first chunk's
 //   firstIndex              of the first element, among all that are reduced
-#define PUSH_FIELDS uint outputs; uint elements; uint chunks; uint chunkLength; uint keptRank; uint reducedRank; uint reducedAt; uint preferLast; uint indexWords; uint divisor; uint partials; uint firstPartial; uint firstIndex;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 
-layout(constant_id = 0) const uint FUNCTION = 0;
-layout(constant_id = 1) const uint ROW = 0;
-layout(constant_id = 2) const uint READS_PARTIALS = 0;
-layout(constant_id = 3) const uint WRITES_PARTIALS = 0;
-
-layout(set = 0, binding = 0, std430) readonly buffer xBuffer { RAW x[]; };
-layout(set = 0, binding = 1, std430) buffer yBuffer { uint y[]; };
+layout(set = 0, binding = BINDING_x, std430) readonly buffer xBuffer { RAW x[]; };
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uint y[]; };
 
 // value: the running result. extra: for ARGMIN and ARGMAX the index of value, kNoIndex if there is none; for
 // LOG_SUM_EXP the float sum of exp(element - value).

@@ -3,17 +3,14 @@
 #include "common/types.glsl"
 
 // The average of the two neighbours on each axis, weighted by their nearness.
-#define PUSH_FIELDS uint count; uint rank; uint axisAt;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "resample/place.glsl"
 #include "resample/coordinates.glsl"
 #include "resample/element.glsl"
 
-layout(constant_id = 0) const uint AXES = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -3,16 +3,13 @@
 #include "common/types.glsl"
 
 // Copies the nearest input element. Places below a whole number count as that, with `roundUp`.
-#define PUSH_FIELDS uint count; uint rank; uint axisAt; uint roundUp;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "resample/place.glsl"
 #include "resample/coordinates.glsl"
 
-layout(constant_id = 0) const uint AXES = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

@@ -5,20 +5,16 @@
 // Weighted sums over a range of input elements on each axis: a workgroup's for each output element with ROW, an
 // invocation's without. Antialiasing places the output among the input and stretches the weights of linear
 // interpolation; the gradients place the input among the output, which sums what it gave to the input elements.
-#define PUSH_FIELDS uint count; uint rank; uint axisAt; uint roundUp;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "resample/place.glsl"
 #include "resample/coordinates.glsl"
 #include "resample/element.glsl"
 
-// 0: antialiased. 1: gradient of nearest neighbours. 2: gradient of linear interpolation.
-layout(constant_id = 0) const uint MODE = 0;
-layout(constant_id = 1) const uint AXES = 0;
-layout(constant_id = 2) const uint ROW = 0;
+// MODE: 0: antialiased. 1: gradient of nearest neighbours. 2: gradient of linear interpolation.
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 shared float sharedSum[256];
 

@@ -4,24 +4,18 @@
 
 // ROI_ALIGN: a workgroup an output element with ROW, an invocation without. With ARGMAX the output is, of each element,
 // the sample that is its maximum: row by row among the element's samples, kNoSample if none of them is inside.
-#define PUSH_FIELDS uint count;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "roi/align.glsl"
-#define INDEX_BINDING 2
 #include "common/index.glsl"
 
-layout(constant_id = 0) const uint LINEAR = 0;
-layout(constant_id = 1) const uint MAXIMUM = 0;
-layout(constant_id = 2) const uint ROW = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_IN(regions, 1)
+TENSOR_IN(x)
+TENSOR_IN(regions)
 #ifdef ARGMAX
-layout(set = 0, binding = 3, std430) buffer samplesBuffer { uint samples1[]; };
+layout(set = 0, binding = BINDING_samples, std430) buffer samplesBuffer { uint samples1[]; };
 #else
-TENSOR_OUT(y, 3)
+TENSOR_OUT(y)
 #endif
 
 shared float sharedValue[256];

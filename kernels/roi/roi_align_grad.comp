@@ -4,22 +4,16 @@
 
 // The gradient of the image: each of its elements sums what it gave to the samples of all regions; a workgroup's
 // invocations take a region each with ROW.
-#define PUSH_FIELDS uint count;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "roi/align.glsl"
-#define INDEX_BINDING 2
 #include "common/index.glsl"
 
-layout(constant_id = 0) const uint LINEAR = 0;
-layout(constant_id = 1) const uint MAXIMUM = 0;
-layout(constant_id = 2) const uint ROW = 0;
-
-TENSOR_IN(gradient, 0)
-TENSOR_IN(regions, 1)
-layout(set = 0, binding = 3, std430) readonly buffer samplesBuffer { uint samples1[]; };
-TENSOR_OUT(y, 4)
+TENSOR_IN(gradient)
+TENSOR_IN(regions)
+layout(set = 0, binding = BINDING_samples, std430) readonly buffer samplesBuffer { uint samples1[]; };
+TENSOR_OUT(y)
 
 shared float sharedSum[256];
 

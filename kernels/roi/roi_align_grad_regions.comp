@@ -4,21 +4,17 @@
 
 // The gradient of the regions' corners: a workgroup a region. A sample's place moves with both ends of its axis, by its
 // share of the way between them; what it reads moves with the slope of linear interpolation there.
-#define PUSH_FIELDS uint elements;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "roi/align.glsl"
-#define INDEX_BINDING 3
 #include "common/index.glsl"
 
-layout(constant_id = 0) const uint MAXIMUM = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_IN(gradient, 1)
-TENSOR_IN(regions, 2)
-layout(set = 0, binding = 4, std430) readonly buffer samplesBuffer { uint samples1[]; };
-TENSOR_OUT(y, 5)
+TENSOR_IN(x)
+TENSOR_IN(gradient)
+TENSOR_IN(regions)
+layout(set = 0, binding = BINDING_samples, std430) readonly buffer samplesBuffer { uint samples1[]; };
+TENSOR_OUT(y)
 
 shared vec4 sharedSum[256];
 

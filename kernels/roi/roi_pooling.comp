@@ -6,17 +6,14 @@
 // The largest element of each of a region's bins: a workgroup's with ROW, an invocation's without; 0 of empty bins.
 // parameters[0] on: {image strides} {image sizes} {output strides} {output sizes}, in the order N, C, H, W,
 // {region stride, coordinate stride}, {divisors of output sizes C, H, W}
-#define PUSH_FIELDS uint count; uint scale;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "common/functions.glsl"
 
-layout(constant_id = 0) const uint ROW = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_IN(regions, 1)
-TENSOR_OUT(y, 2)
+TENSOR_IN(x)
+TENSOR_IN(regions)
+TENSOR_OUT(y)
 
 shared float sharedValue[256];
 

@@ -9,18 +9,14 @@
 //   keptRank   walk at parameters[0] over the rows (operands: input, output)
 //   xStep, yStep   strides of the axis
 //   none       0, which compilers do not know
-#define PUSH_FIELDS uint rows; uint elements; uint chunks; uint chunkLength; uint keptRank; uint xStep; uint yStep; uint backward; uint exclusive; uint none;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-layout(constant_id = 0) const uint FUNCTION = 0;
-layout(constant_id = 1) const uint ROW = 0;
-// 0: the only dispatch. 1: totals of chunks. 2: scan of totals. 3: chunks from their totals on.
-layout(constant_id = 2) const uint STAGE = 0;
+// STAGE: 0: the only dispatch. 1: totals of chunks. 2: scan of totals. 3: chunks from their totals on.
 
-layout(set = 0, binding = 0, std430) readonly buffer xBuffer { RAW x[]; };
-layout(set = 0, binding = 1, std430) buffer yBuffer { uint y[]; };
-layout(set = 0, binding = 2, std430) buffer totalsBuffer { RAW totals[]; };
+layout(set = 0, binding = BINDING_x, std430) readonly buffer xBuffer { RAW x[]; };
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uint y[]; };
+layout(set = 0, binding = BINDING_totals, std430) buffer totalsBuffer { RAW totals[]; };
 
 // At full precision, whatever T is.
 #if T_IS_FLOAT

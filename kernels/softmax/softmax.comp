@@ -6,19 +6,15 @@
 // SOFTMAX, LOG_SOFTMAX and HARDMAX of each of `rows` rows of `elements` elements: a workgroup's with ROW, an invocation's
 // without.
 //   keptRank, reducedRank   walks at parameters[0] and parameters[reducedAt] (operands: input, output)
-#define PUSH_FIELDS uint rows; uint elements; uint keptRank; uint reducedRank; uint reducedAt;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 
-layout(constant_id = 0) const uint FUNCTION = 0;
-layout(constant_id = 1) const uint ROW = 0;
-// With ROW: a row is at most kCached elements an invocation, which are loaded once.
-layout(constant_id = 2) const uint CACHED = 0;
+// CACHED: with ROW, a row is at most kCached elements an invocation, which are loaded once.
 const uint kCached = 16u;
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 shared float sharedValue[256];
 shared uint sharedIndex[256];

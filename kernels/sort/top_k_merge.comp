@@ -7,18 +7,15 @@
 // pairs of half as many runs.
 //   runLength   elements of a run before any were dropped
 // Walk over the rows: operands input, values, indices.
-#define PUSH_FIELDS uint count; uint runs; uint runLength; uint kept; uint keptAfter; uint elements; uint rank; uint xStep; uint valueStep; uint indexStep; uint indexWords;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "sort/top_k.glsl"
 
-layout(constant_id = 0) const uint TO_PAIRS = 0;
-
-layout(set = 0, binding = 0, std430) readonly buffer pairsBuffer { uint pairs[]; };
-TENSOR_IN(x, 1)
-TENSOR_OUT(values, 2)
+layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { uint pairs[]; };
+TENSOR_IN(x)
+TENSOR_OUT(values)
 // Indices, or pairs.
-layout(set = 0, binding = 3, std430) buffer wordsBuffer { uint words[]; };
+layout(set = 0, binding = BINDING_words, std430) buffer wordsBuffer { uint words[]; };
 
 Pair pairAt(uint i) {
   const uint at = i * PAIR_WORDS;

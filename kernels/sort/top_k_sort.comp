@@ -5,19 +5,16 @@
 // Sorts blocks of at most 1024 elements of each row. Blocks of `width` slots, a power of two, lie side by side in
 // a workgroup. The first `kept` of each block go to the outputs, or with TO_PAIRS to pairs[row][block][kept].
 // Walk over the rows: operands input, values, indices.
-#define PUSH_FIELDS uint blocks; uint blocksPerRow; uint width; uint kept; uint elements; uint rank; uint xStep; uint valueStep; uint indexStep; uint indexWords; uint largest;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "sort/top_k.glsl"
 
-// 0: unsigned integers, 1: signed ones, 2: floats.
-layout(constant_id = 0) const uint KIND = 0;
-layout(constant_id = 1) const uint TO_PAIRS = 0;
+// KIND: 0: unsigned integers, 1: signed ones, 2: floats.
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(values, 1)
+TENSOR_IN(x)
+TENSOR_OUT(values)
 // Indices, or pairs.
-layout(set = 0, binding = 2, std430) buffer wordsBuffer { uint words[]; };
+layout(set = 0, binding = BINDING_words, std430) buffer wordsBuffer { uint words[]; };
 
 const uint kSlots = 1024u;
 shared uint sharedLow[kSlots];

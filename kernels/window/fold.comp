@@ -10,18 +10,14 @@
 //   {positions, stride / g, inverse of dilation / g modulo that, g}   with g, the divisor that both have in common
 //   {input stride of a coordinate in the window, of a position, dilation / g, 0}
 // T is unsigned for integers of either sign; b64 is FLOAT64 with REAL.
-#define PUSH_FIELDS uint count; uint rank; uint spatial; uint windowAt;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #if T == b64
 #include "common/numbers.glsl"
 #endif
 
-layout(constant_id = 0) const uint ROW = 0;
-layout(constant_id = 1) const uint REAL = 0;
-
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 #if T == b64
 // FLOAT64 numbers by integers, which every device has: rounded to nearest even.

@@ -7,12 +7,11 @@
 //   {size and its divisor}   {output stride, input stride, step in the padded image, dimension of the image}
 // and at parameters[imageAt] one for each spatial dimension, {size, start padding, 0, 0}. Other dimensions are kImage.
 //   base   what the start padding takes off the input offset, modulo 2^32
-#define PUSH_FIELDS uint count; uint digits; uint imageAt; uint imageRank; uint base;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 const uint kImage = 6u;
 

@@ -3,13 +3,12 @@
 #include "common/types.glsl"
 
 // Transforms filters (winograd.glsl); an invocation a channel of one.
-#define PUSH_FIELDS uint count;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "winograd/winograd.glsl"
 
-TENSOR_IN(w, 0)
-layout(set = 0, binding = 1, std430) writeonly buffer transformedBuffer { float transformed[]; };
+TENSOR_IN(w)
+layout(set = 0, binding = BINDING_transformed, std430) writeonly buffer transformedBuffer { float transformed[]; };
 
 void main() {
   uint item;

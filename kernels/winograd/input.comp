@@ -3,13 +3,12 @@
 #include "common/types.glsl"
 
 // Transforms what tiles of the output need of the input (winograd.glsl); an invocation a channel of one.
-#define PUSH_FIELDS uint count;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "winograd/winograd.glsl"
 
-TENSOR_IN(x, 0)
-layout(set = 0, binding = 1, std430) writeonly buffer transformedBuffer { float transformed[]; };
+TENSOR_IN(x)
+layout(set = 0, binding = BINDING_transformed, std430) writeonly buffer transformedBuffer { float transformed[]; };
 
 void main() {
   uint item;

@@ -4,7 +4,6 @@
 #include "directml_enums.glsl"
 
 // Transforms sums back (winograd.glsl), y = activation(sum + bias); an invocation a tile of a filter's output.
-#define PUSH_FIELDS uint count; uint hasBias; uint activationLow; uint activationHigh;
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -12,13 +11,11 @@
 #include "common/activation.glsl"
 #include "winograd/winograd.glsl"
 
-layout(constant_id = 1) const uint FUSED = 0;
-
-layout(set = 0, binding = 0, std430) readonly buffer sumsBuffer { uint sums[]; };
-TENSOR_IN(x, 1)
-TENSOR_IN(w, 2)
-TENSOR_IN(bias, 3)
-TENSOR_OUT(y, 4)
+layout(set = 0, binding = BINDING_sums, std430) readonly buffer sumsBuffer { uint sums[]; };
+TENSOR_IN(x)
+TENSOR_IN(w)
+TENSOR_IN(bias)
+TENSOR_OUT(y)
 
 // Bits of a magnitude from which on a tile is computed from its windows: transforms make NaN of infinities, and a number
 // so large leaves nothing of the others that it is added to, also in windows where it is multiplied by zero.

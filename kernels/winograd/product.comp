@@ -5,15 +5,14 @@
 // The products of a convolution at its points (winograd.glsl). An invocation computes ROWS filters of four neighbouring
 // columns. All of a workgroup read the same of the filters, so that many devices load that once for all, and some
 // that emulate what a workgroup shares are spared it.
-#define PUSH_FIELDS uint rowQuads; uint columnQuads; uint depth; uint rowBlocks; uint columnBlocks;
 #include "common/grid.glsl"
 
 const uint kRowQuads = ROWS / 4u;
 const uint kSteps = 4u;  // the depth is a multiple
 
-layout(set = 0, binding = 0, std430) readonly buffer aBuffer { vec4 a[]; };
-layout(set = 0, binding = 1, std430) readonly buffer bBuffer { vec4 b[]; };
-layout(set = 0, binding = 2, std430) writeonly buffer yBuffer { vec4 y[]; };
+layout(set = 0, binding = BINDING_a, std430) readonly buffer aBuffer { vec4 a[]; };
+layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { vec4 b[]; };
+layout(set = 0, binding = BINDING_y, std430) writeonly buffer yBuffer { vec4 y[]; };
 
 void main() {
   const uint group = groupIndex();

@@ -111,7 +111,7 @@ GPU_TEST_CASE("a range of a heap serves other operators once the work is done") 
 }
 
 TEST_CASE("a device without update-after-bind refuses volatile descriptors and works without") {
-  Fixture f(DIMPLE_CONTEXT_FLAG_NO_UPDATE_AFTER_BIND);
+  Fixture f("update-after-bind=0");
   ComPtr<IDMLCompiledOperator> compiled;
   CHECK(f.device->CompileOperator(f.create(kAddLine).Get(), DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE,
                                   IID_PPV_ARGS(&compiled)) == DXGI_ERROR_UNSUPPORTED);
@@ -131,7 +131,7 @@ TEST_CASE("a device without update-after-bind refuses volatile descriptors and w
 }
 
 TEST_CASE("operators run with robust buffer access") {
-  Fixture f(DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS);
+  Fixture f("", DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS);
   const auto op = f.compile(kAddLine);
   const auto heap = f.heap(3);
   const auto table = f.table(op.Get(), heap);

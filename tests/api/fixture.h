@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/desc_text.h"
+#include "core/schema/desc_text.h"
 #include "tests/gpu_test.h"
 
 namespace dimple::testing {
@@ -55,9 +55,11 @@ E outside(uint32_t value) {
 
 class Fixture {
  public:
-  explicit Fixture(DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE) {
+  explicit Fixture(const std::string& chosen = "", DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE) {
     std::string error;
-    gpu = Gpu::open(gpuOptions(flags), error);
+    GpuOptions options = gpuOptions(chosen);
+    options.flags |= flags;
+    gpu = Gpu::open(options, error);
     REQUIRE_MESSAGE(gpu, error);
     device = &gpu->device();
     context = &gpu->context();

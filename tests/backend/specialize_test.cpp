@@ -73,7 +73,7 @@ TEST_CASE("specialize: of every kernel and value, labels that are named exist, a
 }
 
 TEST_CASE("specialize: one function of many is left") {
-  const KernelInfo* kernel = findKernel("binary_packed.f32");
+  const KernelInfo* kernel = findKernel(*kernelNamed("binary_packed.f32"));
   REQUIRE(kernel);
   const Words whole(kernel->spirv.begin(), kernel->spirv.end());
   std::set<Words> modules;
@@ -88,7 +88,7 @@ TEST_CASE("specialize: one function of many is left") {
 }
 
 TEST_CASE("specialize: damaged modules are returned as they are") {
-  const KernelInfo* kernel = findKernel("binary_packed.f32");
+  const KernelInfo* kernel = findKernel(*kernelNamed("binary_packed.f32"));
   REQUIRE(kernel);
   const std::vector<Specialization> values{{kernel->specs[0].id, kernel->specs[0].values[0]}};
   const Words whole(kernel->spirv.begin(), kernel->spirv.end());

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backend_d3d12/opened_device.h"
-#include "core/com_object.h"
+#include "core/support/com_object.h"
 #include "core/text.h"
 
 namespace dimple::testing {
@@ -79,7 +79,7 @@ class DllContext final : public ComObject<IDimpleContext, IDimpleContext> {
   ~DllContext() override = default;
 
   HRESULT answer(const Status& status) const {
-    if (!status) return S_OK;
+    if (status) return S_OK;
     const HRESULT reason = opened_->device().GetDeviceRemovedReason();
     return FAILED(reason) ? reason : E_FAIL;
   }

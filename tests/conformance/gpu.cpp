@@ -27,6 +27,7 @@ std::unique_ptr<Gpu> Gpu::open(const GpuOptions& options, std::string& error) {
   desc.MessageCallback = receive;
   desc.MessageContext = gpu.get();
   desc.PipelineCachePath = options.pipelineCachePath.empty() ? nullptr : options.pipelineCachePath.c_str();
+  desc.Options = options.options.c_str();
   HRESULT result = dimpleCreateContext(&desc, IID_PPV_ARGS(&gpu->context_));
   if (SUCCEEDED(result)) result = gpu->context_->GetDevice(IID_PPV_ARGS(&gpu->device_));
   DimpleAdapterDesc adapter{};

@@ -21,6 +21,7 @@ struct GpuOptions {
   UINT adapterIndex = 0;
   DimpleContextFlags flags = DIMPLE_CONTEXT_FLAG_NONE;
   std::string pipelineCachePath;
+  std::string options;  // of Dimple
 };
 
 std::string_view backendName(DimpleBackend backend);

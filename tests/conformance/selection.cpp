@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <stdexcept>
 
-#include "core/desc_text.h"
-#include "core/main_type.h"
+#include "core/schema/desc_text.h"
+#include "core/schema/main_type.h"
 #include "tests/conformance/generators/generator.h"
 
 namespace dimple::testing {
@@ -19,11 +20,18 @@ bool Selection::wants(const OpSchema& schema) const {
   }
 }
 
+// A filter that no operator passes would pass every test.
+static void checkFilter(const Selection& chosen) {
+  if (std::ranges::none_of(allSchemas(), [&](const OpSchema* schema) { return chosen.wants(*schema); }))
+    throw std::runtime_error("DIMPLE_TEST_FILTER is " + chosen.filter + ", which no operator's name contains.");
+}
+
 Selection selection() {
   Selection chosen;
   if (const char* text = std::getenv("DIMPLE_TEST_SAMPLE"))
     chosen.sample = static_cast<size_t>(std::max(1, std::atoi(text)));
   if (const char* text = std::getenv("DIMPLE_TEST_FILTER")) chosen.filter = text;
+  checkFilter(chosen);
   return chosen;
 }
 
@@ -39,7 +47,7 @@ std::vector<std::string> CaseGroup::lines() const {
 
 std::vector<CaseGroup> caseGroups(const Selection& chosen, std::vector<std::string> written) {
   // Of an operator's types at most every so many-th is in a sample; the rest of the sample is made of cases.
-  constexpr size_t kMostTypeStep = 8;
+  constexpr size_t kMaxTypeStep = 8;
   std::map<std::pair<const OpSchema*, DataType>, std::vector<std::string>> writtenOf;
   for (std::string& line : written) {
     const OpSchema* schema = findSchema(std::string_view(line).substr(0, line.find(' ')));
@@ -53,7 +61,7 @@ std::vector<CaseGroup> caseGroups(const Selection& chosen, std::vector<std::stri
   for (const OpSchema* schema : allSchemas()) {
     if (!chosen.wants(*schema)) continue;
     const auto types = generatedTypes(*schema);
-    const size_t typeStep = std::min({chosen.sample, kMostTypeStep, std::max<size_t>(1, types.size())});
+    const size_t typeStep = std::min({chosen.sample, kMaxTypeStep, std::max<size_t>(1, types.size())});
     const size_t step = (chosen.sample + typeStep - 1) / typeStep;
     const size_t firstType = operators++ % typeStep;
     for (size_t i = 0; i < types.size(); ++i) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/op_schema.h"
+#include "core/schema/op_schema.h"
 
 namespace dimple::testing {
 

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 namespace dimple::testing {
@@ -83,8 +83,7 @@ Result<TestCase> parseTestCase(std::string_view line) {
   auto text = parseCase(line);
   if (!text) return text.error();
   TestCase test{std::string(line), std::move(text->desc)};
-  for (const auto& [key, value] : text->extras)
-    if (auto error = readExtra(test, key, value)) return *error;
+  for (const auto& [key, value] : text->extras) TRY(readExtra(test, key, value));
   collectTensors(test);
   for (const auto& [index, values] : test.givenInputs)
     if (index >= test.inputs.size() || !test.inputs[index])

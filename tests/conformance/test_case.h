@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/desc_text.h"
+#include "core/schema/desc_text.h"
 
 namespace dimple::testing {
 

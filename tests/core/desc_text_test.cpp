@@ -1,4 +1,4 @@
-#include "core/desc_text.h"
+#include "core/schema/desc_text.h"
 
 #include <doctest.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "core/element_text.h"
-#include "core/main_type.h"
+#include "core/schema/element_text.h"
+#include "core/schema/main_type.h"
 
 using namespace dimple;
 

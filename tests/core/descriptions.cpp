@@ -8,8 +8,8 @@
 #include <set>
 #include <span>
 
-#include "core/desc_text.h"
-#include "core/element_text.h"
+#include "core/schema/desc_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 
 namespace dimple::testing {

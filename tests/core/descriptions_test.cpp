@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
+#include "core/operation.h"
+#include "core/schema/desc_text.h"
 #include "tests/options.h"
 
 #ifdef _WIN32
@@ -34,7 +34,7 @@ TEST_CASE("every operator has written descriptions, which are accepted") {
   for (const std::string& line : writtenDescriptions()) {
     auto parsed = parseCase(line);
     REQUIRE_MESSAGE(parsed, line, ": ", parsed.error().text);
-    const auto view = validate(parsed->desc.desc());
+    const auto view = Operation::parse(parsed->desc.desc());
     CHECK_MESSAGE(view, line, ": ", view ? "" : view.error().text);
     described.insert(operatorOf(line));
   }
@@ -51,7 +51,7 @@ TEST_CASE("variations of descriptions are accepted, or refused at once with a se
       if (!parsed) continue;
       ++all;
       const auto start = std::chrono::steady_clock::now();
-      const auto view = validate(parsed->desc.desc());
+      const auto view = Operation::parse(parsed->desc.desc());
       // Far above the millisecond it may take, since a test's thread can be held up.
       CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500));
       if (view) continue;
@@ -145,7 +145,7 @@ TEST_CASE("dll: it accepts and refuses the same descriptions") {
     auto parsed = parseCase(line);
     if (!parsed) return;
     ++all;
-    const auto view = validate(parsed->desc.desc());
+    const auto view = Operation::parse(parsed->desc.desc());
     const bool fatal = !view && endsTheProcess(cat(operatorOf(line), ": ", view.error().text));
     const std::string theirs = fatal ? "crashes" : createOn(*device.Get(), parsed->desc.desc());
     const std::string ours = createOn(*dimple.Get(), parsed->desc.desc());

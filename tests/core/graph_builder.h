@@ -8,29 +8,39 @@
 #include <string_view>
 #include <vector>
 
-#include "core/desc_text.h"
-#include "core/graph_fuse.h"
-#include "core/graph_plan.h"
+#include "core/graph/parse.h"
+#include "core/graph/pass.h"
+#include "core/graph/plan.h"
+#include "core/schema/desc_text.h"
+#include "core/target.h"
+#include "tests/conformance/options_text.h"
 #include "tests/conformance/plan_check.h"
 
 namespace dimple::testing {
+
+// A graph's plan, and what binding it takes.
+struct GraphPlan {
+  Plan plan;
+  std::vector<GraphSlot> inputs, outputs;
+};
 
 class GraphBuilder {
  public:
   UINT inputs = 0, outputs = 0;
 
-  // Nodes; each returns its index. `real` is the operator of a device; without it only find() knows the node's.
+  // Nodes; each returns its index. `real` is the operator of a device; without it only find() knows the node's, by its
+  // index.
   UINT op(std::string_view line, const char* name = nullptr, IDMLOperator* real = nullptr) {
     auto parsed = parseCase(line);
     // Nothing is logged unless it fails, since threads build graphs: what doctest keeps for a thread does not end well
     // with MinGW-w64.
     if (!parsed) FAIL(line, ": ", parsed.error().text);
     descs_.push_back(std::move(parsed->desc));
-    auto view = validate(descs_.back().desc());
+    auto view = Operation::parse(descs_.back().desc());
     if (!view) FAIL(line, ": ", view.error().text);
-    views_.push_back(std::move(*view));
-    auto* handle = real ? real : reinterpret_cast<IDMLOperator*>(views_.size());
-    return node(DML_GRAPH_NODE_TYPE_OPERATOR, &operators_.emplace_back(DML_OPERATOR_GRAPH_NODE_DESC{handle, name}));
+    operations_.resize(nodes_.size() + 1);
+    operations_.back() = std::make_shared<const Operation>(std::move(*view));
+    return node(DML_GRAPH_NODE_TYPE_OPERATOR, &operators_.emplace_back(DML_OPERATOR_GRAPH_NODE_DESC{real, name}));
   }
   UINT constant(const void* data, size_t bytes, const char* name = nullptr) {
     return node(DML_GRAPH_NODE_TYPE_CONSTANT,
@@ -61,54 +71,55 @@ class GraphBuilder {
     return {inputs,         outputs,         count(nodes_),   nodes_.data(),         count(inputs_),
             inputs_.data(), count(outputs_), outputs_.data(), count(intermediates_), intermediates_.data()};
   }
-  FindGraphOperator find() const {
-    return [this](IDMLOperator* op) -> Result<const OpView*> {
-      const auto number = reinterpret_cast<size_t>(op);
-      if (number == 0 || number > views_.size()) return invalid("Operator is no live operator of Dimple.");
-      return &views_[number - 1];
+  FindOperation find() const {
+    return [this](UINT node, IDMLOperator*) -> Result<std::shared_ptr<const Operation>> {
+      if (node >= operations_.size() || !operations_[node]) return invalid("Operator is no live operator of Dimple.");
+      return operations_[node];
     };
   }
-  Result<Graph> read() const { return readGraph(desc(), find()); }
+  Result<Graph> read() const { return parseGraph(desc(), find()); }
+  // What passes make of it.
+  Graph rewritten(const Target& target) const {
+    auto graph = read();
+    REQUIRE_MESSAGE(graph, graph.error().text);
+    runPasses(*graph, target);
+    return std::move(*graph);
+  }
   // The sentence that refuses the graph; empty if it is accepted.
   std::string refusal() const {
     const auto graph = read();
     return graph ? std::string() : graph.error().text;
   }
   GraphPlan plan(const Caps& caps = {}) const {
-    const auto graph = read();
+    auto graph = read();
     REQUIRE_MESSAGE(graph, graph.error().text);
     return planOf(*graph, caps);
   }
-  // The plan of the graph with all rewrites but chains and those that `without` names.
+  // The plan of the graph after all passes but chains and those that `without` names.
   // `padded`: rows are read together with what lies between them.
   GraphPlan rewrittenPlan(std::string_view without = "", const Caps& caps = {}, bool padded = false) const {
-    GraphOptions options = graphOptionsWithout(without);
-    options.chains = false;
-    return planWith(options, caps, padded);
+    return planWith({caps, optionsWithout(cat("chains,", without))}, padded);
   }
   // With chains wherever they are possible.
   GraphPlan chainedPlan(std::string_view without = "", const Caps& caps = {}) const {
-    GraphOptions options = graphOptionsWithout(without);
-    options.estimates = false;
-    return planWith(options, caps);
+    return planWith({caps, optionsWithout(cat("estimates,", without))});
   }
 
  private:
-  GraphPlan planWith(const GraphOptions& options, const Caps& caps, bool padded = false) const {
-    auto graph = read();
-    REQUIRE_MESSAGE(graph, graph.error().text);
-    return planOf(rewriteGraph(std::move(*graph), caps, options).graph, caps, padded);
+  GraphPlan planWith(const Target& target, bool padded = false) const {
+    Graph graph = rewritten(target);
+    return planOf(graph, target, padded);
   }
-  static GraphPlan planOf(const Graph& graph, const Caps& caps, bool padded = false) {
-    auto planned = planGraph(graph, caps);
+  static GraphPlan planOf(Graph& graph, const Target& target, bool padded = false) {
+    auto planned = planGraph(graph, target);
     REQUIRE_MESSAGE(planned, planned.error().text);
-    const std::string unwritten = firstUnwritten(planned->plan, padded);
+    const std::string unwritten = firstUnwritten(*planned, padded);
     REQUIRE_MESSAGE(unwritten.empty(), unwritten);
-    return std::move(*planned);
+    return {std::move(*planned), graph.inputSlots, graph.outputSlots};
   }
 
   std::deque<OwnedDesc> descs_;
-  std::deque<OpView> views_;
+  std::vector<std::shared_ptr<const Operation>> operations_;  // by node; null: a constant
   std::deque<DML_OPERATOR_GRAPH_NODE_DESC> operators_;
   std::deque<DML_CONSTANT_DATA_GRAPH_NODE_DESC> constants_;
   std::deque<DML_INPUT_GRAPH_EDGE_DESC> inputEdges_;

@@ -1,6 +1,4 @@
 // Which element-wise nodes of graphs come to stand in chains.
-#include "core/graph_chain.h"
-
 #include <doctest.h>
 
 #include <algorithm>
@@ -49,14 +47,11 @@ struct Nodes : GraphBuilder {
   }
 
   // The operators of the rewritten graph: names of single ones, "chain of N" of the others.
-  std::vector<std::string> rewritten(const GraphOptions& options = {}, const Caps& caps = {}) const {
-    auto graph = read();
-    REQUIRE_MESSAGE(graph, graph.error().text);
-    GraphOptions chainsOnly = options;
-    chainsOnly.constants = chainsOnly.weights = chainsOnly.views = false;
-    const RewrittenGraph made = rewriteGraph(std::move(*graph), caps, chainsOnly);
+  std::vector<std::string> rewritten(std::string_view without = "", const Caps& caps = {}) const {
+    const Target target(caps, optionsWithout(cat("constants,weights,views,", without)));
+    Graph made = GraphBuilder::rewritten(target);
     std::vector<std::string> operators;
-    for (const GraphNode& n : made.graph.nodes) {
+    for (const Node& n : made.nodes()) {
       if (!n.op) {
         operators.emplace_back("constant");
       } else if (n.op->schema().type != DML_OPERATOR_INVALID) {
@@ -67,7 +62,7 @@ struct Nodes : GraphBuilder {
         operators.push_back(cat("chain of ", members));
       }
     }
-    const auto planned = planGraph(made.graph, caps);
+    const auto planned = planGraph(made, target);
     CHECK_MESSAGE(planned, planned.error().text);
     return operators;
   }
@@ -87,7 +82,7 @@ struct Nodes : GraphBuilder {
 using Names = std::vector<std::string>;
 
 // Everything that can stand in a chain.
-constexpr GraphOptions kAll{.activations = false, .chains = true, .estimates = false};
+constexpr std::string_view kAll = "activations,estimates";
 
 TEST_CASE("graph chains: nodes that hand tensors on as they are") {
   Nodes graph("f32", kSmall);
@@ -96,8 +91,8 @@ TEST_CASE("graph chains: nodes that hand tensors on as they are") {
   graph.unary("ACTIVATION_RELU", node(1));
   graph.output(2, 0);
   CHECK(graph.rewritten(kAll) == Names{"chain of 3"});
-  CHECK(graph.rewritten(graphOptionsWithout("chains")).size() == 3);
-  CHECK(graph.rewritten(graphOptionsWithout("others,estimates")) == Names{"chain of 3"});
+  CHECK(graph.rewritten("chains").size() == 3);
+  CHECK(graph.rewritten("estimates") == Names{"chain of 3"});
 }
 
 TEST_CASE("graph chains: a tensor that is taken otherwise than it was made ends one") {
@@ -234,12 +229,13 @@ TEST_CASE("graph chains: inputs are loaded by where they come from and how they 
   // Its second output is taken by what is no part of it.
   graph.unary("ACTIVATION_SOFTMAX1", node(1), " Axes=[1]");
   graph.output(2, 2);
-  const RewrittenGraph made = rewriteGraph(std::move(*graph.read()), Caps{}, kAll);
-  REQUIRE(made.graph.nodes.size() == 2);
-  CHECK(made.graph.nodes[0].op->inputs().size() == 2);
-  CHECK(made.graph.nodes[0].inputs[0] == made.graph.nodes[0].inputs[1]);
-  CHECK(made.graph.nodes[1].inputs[0] == GraphSource{GraphSource::Kind::Node, 0, 1});
-  CHECK(made.graph.outputs[0] == GraphSource{GraphSource::Kind::Node, 0, 0});
+  const Graph made = graph.GraphBuilder::rewritten({Caps{}, optionsWithout(kAll)});
+  REQUIRE(made.nodes().size() == 2);
+  const Node& chain = made.nodes().front();
+  CHECK(chain.op->inputs().size() == 2);
+  CHECK(chain.inputs()[0] == chain.inputs()[1]);
+  CHECK(made.nodes().back().inputs()[0].value == &chain.outputs()[1]);
+  CHECK(made.outputs()[0] == &chain.outputs()[0]);
 }
 
 // ---- estimates: what the table of docs/performance.md says
@@ -409,24 +405,25 @@ TEST_CASE("graph chains: parts of one whole take in nothing of another") {
 TEST_CASE("graph chains: none on a processor, unless they are asked for") {
   Caps caps;
   caps.isProcessor = true;
-  CHECK(multiplyAdd("f32").rewritten({}, caps).size() == 2);
+  CHECK(multiplyAdd("f32").rewritten("", caps).size() == 2);
   CHECK(multiplyAdd("f32").rewritten(kAll, caps) == Names{"chain of 2"});
 }
 
 TEST_CASE("graph chains: tensors between nodes vanish") {
   const Nodes graph = residual("f32");
-  const auto bytes = [&](const GraphOptions& options) {
-    const RewrittenGraph made = rewriteGraph(std::move(*graph.read()), Caps{}, options);
-    const auto planned = planGraph(made.graph, Caps{});
-    return std::pair(planned->plan.temporaryBytes, totalsOf(planned->plan.execution).bytes);
+  const auto bytes = [&](std::string_view without) {
+    const Target target(Caps{}, optionsWithout(without));
+    Graph made = graph.GraphBuilder::rewritten(target);
+    const auto planned = planGraph(made, target);
+    return std::pair(planned->temporaryBytes, totalsOf(planned->execution).bytes);
   };
   constexpr uint64_t kTensor = 16384ull * 4096 * 4;
   constexpr uint64_t kColumns = 2 * 16384 * 4;
   constexpr uint64_t kUnused = 3 * 4;  // words at bindings that the chain does not have
-  const auto [between, bound] = bytes({});
+  const auto [between, bound] = bytes("");
   CHECK(between == 0);
   CHECK(bound == 3 * kTensor + kColumns + kUnused);
-  CHECK(bytes({.chains = false}).second == 9 * kTensor + kColumns);
+  CHECK(bytes("chains").second == 9 * kTensor + kColumns);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr std::array<float, 64> kTable{1, 2, 3};
 
 std::vector<std::string> kernelsOf(const std::vector<Dispatch>& dispatches) {
   std::vector<std::string> kernels;
-  for (const Dispatch& dispatch : dispatches) kernels.push_back(dispatch.kernel);
+  for (const Dispatch& dispatch : dispatches) kernels.emplace_back(kernelName(dispatch.kernel));
   return kernels;
 }
 

@@ -1,12 +1,13 @@
-// What rewriting makes of graphs.
-#include "core/graph_fuse.h"
+// What the passes make of graphs.
+#include "core/graph/pass.h"
 
 #include <doctest.h>
 
 #include <cmath>
 
-#include "core/desc_text.h"
+#include "core/schema/desc_text.h"
 #include "core/text.h"
+#include "tests/core/described.h"
 #include "tests/core/graph_builder.h"
 
 namespace dimple::testing {
@@ -19,13 +20,9 @@ constexpr const char* kElu = "ACTIVATION_ELU InputTensor=f32[1,8,6,6] OutputTens
 
 // The operators of a rewritten graph, one line each.
 std::vector<std::string> linesOf(const GraphBuilder& graph, std::string_view without = "") {
-  auto read = graph.read();
-  REQUIRE_MESSAGE(read, read.error().text);
-  const std::string names = cat("chains,", without);
-  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), Caps{}, graphOptionsWithout(names));
+  const Graph rewritten = graph.rewritten({Caps{}, optionsWithout(cat("chains,", without))});
   std::vector<std::string> lines;
-  for (const GraphNode& node : rewritten.graph.nodes)
-    lines.push_back(node.op ? formatCase({node.op->schema().type, node.op->desc()}) : "constant");
+  for (const Node& node : rewritten.nodes()) lines.push_back(node.op ? lineOf(*node.op) : "constant");
   return lines;
 }
 
@@ -34,7 +31,7 @@ struct Chain : GraphBuilder {
     op(second, "second");  // before the node that it follows
     op(first, "first");
     const auto parsed = parseCase(first);
-    const auto view = validate(parsed->desc.desc());
+    const auto view = Operation::parse(parsed->desc.desc());
     for (UINT i = 0; i < view->inputs().size(); ++i)
       if (view->input(i).present()) input(i, 1, i);
     edge(1, 0);
@@ -49,12 +46,11 @@ TEST_CASE("graph rewrites: an activation goes into the operator before it") {
   CHECK(lines[0].find("FusedActivation=ELU(Alpha=2)") != std::string::npos);
   CHECK(lines[0].find("OutputTensor=f32[1,8,6,6]{512,1,64,8}") != std::string::npos);
   CHECK(linesOf(graph, "activations").size() == 2);
-  CHECK(linesOf(graph, "others,activations").size() == 2);
-  CHECK(linesOf(graph, "others,activation").size() == 1);
-  auto read = graph.read();
-  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), Caps{}, {});
-  CHECK(rewritten.graph.nodes[0].label == "first (CONVOLUTION) with second (ACTIVATION_ELU)");
-  CHECK(rewritten.graph.outputs[0] == GraphSource{GraphSource::Kind::Node, 0, 0});
+  CHECK(linesOf(graph, "views,activations").size() == 2);
+  const Graph rewritten = graph.rewritten({});
+  const Node& node = rewritten.nodes().front();
+  CHECK(node.label == "first (CONVOLUTION) with second (ACTIVATION_ELU)");
+  CHECK(rewritten.outputs()[0] == &node.outputs()[0]);
 }
 
 TEST_CASE("graph rewrites: what else reads the operator's result keeps it") {

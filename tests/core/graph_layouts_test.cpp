@@ -10,7 +10,7 @@ namespace {
 // Kernels of the operators in the order in which they execute.
 std::vector<std::string> kernelsOf(const Plan& plan) {
   std::vector<std::string> kernels;
-  for (const Dispatch& dispatch : plan.execution) kernels.push_back(dispatch.kernel);
+  for (const Dispatch& dispatch : plan.execution) kernels.emplace_back(kernelName(dispatch.kernel));
   return kernels;
 }
 using Kernels = std::vector<std::string>;

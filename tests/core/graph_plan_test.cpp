@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/graph_schedule.h"
+#include "core/graph/schedule.h"
 #include "core/text.h"
 #include "tests/conformance/random.h"
 #include "tests/core/graph_builder.h"
@@ -215,7 +215,7 @@ TEST_CASE("graph plans: a refusal of a node's plan names the node") {
   graph.output(0, 0);
   Caps caps;
   caps.maxBufferRange = 8;
-  const auto read = graph.read();
+  auto read = graph.read();
   REQUIRE(read);
   const auto planned = planGraph(*read, caps);
   REQUIRE(!planned);
@@ -281,7 +281,7 @@ TEST_CASE("temporary memory: ranges in use never overlap, and what is given back
   TemporaryArena arena;
   std::map<uint64_t, uint64_t> used;
   uint64_t inUse = 0;
-  uint64_t mostInUse = 0;
+  uint64_t maxInUse = 0;
   for (int i = 0; i < 5000; ++i) {
     if (used.empty() || random.chance(0.5)) {
       const uint64_t bytes = 1 + random.below(10000);
@@ -292,7 +292,7 @@ TEST_CASE("temporary memory: ranges in use never overlap, and what is given back
       CHECK((next == used.end() || offset + bytes <= next->first));
       CHECK((next == used.begin() || std::prev(next)->first + std::prev(next)->second <= offset));
       used.emplace(offset, bytes);
-      mostInUse = std::max(mostInUse, inUse += bytes);
+      maxInUse = std::max(maxInUse, inUse += bytes);
     } else {
       const auto one = std::next(used.begin(), static_cast<ptrdiff_t>(random.below(used.size())));
       arena.give(one->first, one->second);
@@ -300,7 +300,7 @@ TEST_CASE("temporary memory: ranges in use never overlap, and what is given back
       used.erase(one);
     }
   }
-  CHECK(arena.size() < 2 * mostInUse);
+  CHECK(arena.size() < 2 * maxInUse);
   for (const auto& [offset, bytes] : used) arena.give(offset, bytes);
   const uint64_t size = arena.size();
   CHECK(arena.take(size) == 0);

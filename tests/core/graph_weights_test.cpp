@@ -3,6 +3,7 @@
 
 #include "core/checked.h"
 #include "core/text.h"
+#include "tests/core/described.h"
 #include "tests/core/graph_builder.h"
 
 namespace dimple::testing {
@@ -35,7 +36,7 @@ GraphBuilder chain(const std::vector<std::pair<std::string, UINT>>& lines) {
     const auto& [line, follows] = lines[n];
     graph.op(line, n ? "follower" : "first");
     const auto parsed = parseCase(line);
-    const auto view = validate(parsed->desc.desc());
+    const auto view = Operation::parse(parsed->desc.desc());
     for (UINT i = 0; i < view->inputs().size(); ++i) {
       if (n && i == follows)
         graph.edge(n - 1, n, i);
@@ -49,15 +50,11 @@ GraphBuilder chain(const std::vector<std::pair<std::string, UINT>>& lines) {
 
 // The operators that execute, one line each.
 std::vector<std::string> executed(const GraphBuilder& graph, std::string_view without = "") {
-  auto read = graph.read();
-  REQUIRE_MESSAGE(read, read.error().text);
   graph.rewrittenPlan(without);
-  GraphOptions options = graphOptionsWithout(without);
-  options.chains = false;
-  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), {}, options);
+  const Graph rewritten = graph.rewritten({Caps{}, optionsWithout(cat("chains,", without))});
   std::vector<std::string> lines;
-  for (const GraphNode& node : rewritten.graph.nodes)
-    if (node.op && !node.once) lines.push_back(formatCase({node.op->schema().type, node.op->desc()}));
+  for (const Node& node : rewritten.nodes())
+    if (node.op && !node.runsAtInitialization) lines.push_back(lineOf(*node.op));
   return lines;
 }
 

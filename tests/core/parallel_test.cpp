@@ -1,5 +1,5 @@
 // Independent work on all cores.
-#include "core/parallel.h"
+#include "core/support/parallel.h"
 
 #include <doctest.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/plan.h"
+#include "core/plan/plan.h"
 
 namespace dimple::testing {
 namespace {
@@ -41,17 +41,17 @@ TEST_CASE("parallel: what is thrown comes out when the others have returned") {
 
 TEST_CASE("parallel: a pipeline of each key that is not known is compiled") {
   std::vector<Dispatch> dispatches(6);
-  for (const auto& [d, kernel] : {std::pair{0, "a"}, {1, "b"}, {2, "a"}, {3, "c"}, {4, "b"}, {5, "d"}})
-    dispatches[d].kernel = kernel;
+  for (const auto& [d, form] : {std::pair{0, 1}, {1, 2}, {2, 1}, {3, 3}, {4, 2}, {5, 4}})
+    dispatches[d].kernel.form = static_cast<uint8_t>(form);
   std::mutex mutex;
-  std::multiset<std::string> compiled;
+  std::multiset<int> compiled;
   compileInParallel(
-      dispatches, &Dispatch::kernel, [](const std::string& key) { return key == "c"; },
+      dispatches, &Dispatch::kernel, [](KernelId key) { return key.form == 3; },
       [&](const Dispatch& dispatch) {
         std::lock_guard lock(mutex);
-        compiled.insert(dispatch.kernel);
+        compiled.insert(dispatch.kernel.form);
       });
-  CHECK(compiled == std::multiset<std::string>{"a", "b", "d"});
+  CHECK(compiled == std::multiset<int>{1, 2, 4});
 }
 
 }  // namespace

@@ -5,22 +5,22 @@
 
 #include <string_view>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
-#include "core/plan_builder.h"
+#include "core/operation.h"
+#include "core/plan/plan_builder.h"
+#include "core/schema/desc_text.h"
 
 namespace dimple::testing {
 
-inline Result<Plan> planned(std::string_view line, const Caps& caps = {}) {
+inline Result<Plan> planned(std::string_view line, const Target& target = {}) {
   auto parsed = parseCase(line);
   if (!parsed) return parsed.error();
-  const auto view = validate(parsed->desc.desc());
-  if (!view) return view.error();
-  return planOperator(*view, caps);
+  const auto op = Operation::parse(parsed->desc.desc());
+  if (!op) return op.error();
+  return planOperator(*op, target);
 }
 
-inline Plan planOf(std::string_view line, const Caps& caps = {}) {
-  auto plan = planned(line, caps);
+inline Plan planOf(std::string_view line, const Target& target = {}) {
+  auto plan = planned(line, target);
   REQUIRE_MESSAGE(plan, plan.error().text);
   return std::move(*plan);
 }

@@ -14,8 +14,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
+#include "core/operation.h"
+#include "core/schema/desc_text.h"
 #include "core/text.h"
 #include "tests/core/descriptions.h"
 
@@ -27,7 +27,7 @@ constexpr const char* kRefusalsFile = DIMPLE_TEST_SOURCE_DIR "/core/descriptions
 std::optional<Error> refusalOf(const std::string& line) {
   auto parsed = parseCase(line);
   if (!parsed) return {};
-  const auto view = validate(parsed->desc.desc());
+  const auto view = Operation::parse(parsed->desc.desc());
   return view ? std::nullopt : std::optional(view.error());
 }
 

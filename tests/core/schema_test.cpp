@@ -8,8 +8,8 @@
 #include <regex>
 #include <sstream>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
+#include "core/operation.h"
+#include "core/schema/desc_text.h"
 #include "core/text.h"
 
 namespace dimple::testing {
@@ -277,7 +277,7 @@ TEST_CASE("REDUCE takes the data types that the documentation gives each functio
           auto parsed = parseCase(line);
           REQUIRE(parsed);
           const bool taken = (inputs >> in & 1) && (outputs >> out & 1) && (function.starts_with("ARG") || in == out);
-          CHECK_MESSAGE(static_cast<bool>(validate(parsed->desc.desc())) == taken, line);
+          CHECK_MESSAGE(static_cast<bool>(Operation::parse(parsed->desc.desc())) == taken, line);
         }
     }
   }

@@ -2,8 +2,9 @@
 // pages leave open follows Microsoft's DirectML 1.15.4.
 #include <doctest/doctest.h>
 
-#include "core/desc_text.h"
-#include "core/op_view.h"
+#include "core/operation.h"
+#include "core/schema/desc_text.h"
+#include "tests/core/described.h"
 
 using namespace dimple;
 
@@ -13,7 +14,7 @@ namespace {
 std::string refusal(std::string_view line) {
   auto parsed = parseCase(line);
   if (!parsed) return "unreadable: " + parsed.error().text;
-  const auto view = validate(parsed->desc.desc());
+  const auto view = Operation::parse(parsed->desc.desc());
   return view ? "" : view.error().text;
 }
 
@@ -21,9 +22,10 @@ std::string refusal(std::string_view line) {
 
 TEST_CASE("operator types") {
   const DML_OPERATOR_DESC none{DML_OPERATOR_INVALID, nullptr};
-  CHECK(validate(none).error().text == "Type has value (0), which is no DML_OPERATOR_TYPE of feature level 6.4.");
+  CHECK(Operation::parse(none).error().text ==
+        "Type has value (0), which is no DML_OPERATOR_TYPE of feature level 6.4.");
   const DML_OPERATOR_DESC null{DML_OPERATOR_ELEMENT_WISE_ADD, nullptr};
-  CHECK(validate(null).error().text == "DML_OPERATOR_ELEMENT_WISE_ADD has a null Desc.");
+  CHECK(Operation::parse(null).error().text == "DML_OPERATOR_ELEMENT_WISE_ADD has a null Desc.");
 }
 
 TEST_CASE("every schema is found by type and by name, and its rules cover its tensors") {
@@ -98,14 +100,15 @@ TEST_CASE("fused activations") {
   auto copy = add;
   copy.FusedActivation = &fused;
   const DML_OPERATOR_DESC desc{DML_OPERATOR_ELEMENT_WISE_ADD1, &copy};
-  CHECK(validate(desc));
+  CHECK(Operation::parse(desc));
   relu.InputTensor = add.ATensor;
-  CHECK(validate(desc).error().text == "FusedActivation.InputTensor is a tensor, expected null in a fused activation.");
+  CHECK(Operation::parse(desc).error().text ==
+        "FusedActivation.InputTensor is a tensor, expected null in a fused activation.");
   fused = {DML_OPERATOR_ELEMENT_WISE_EXP, &relu};
-  CHECK(validate(desc).error().text ==
+  CHECK(Operation::parse(desc).error().text ==
         "FusedActivation has Type (DML_OPERATOR_ELEMENT_WISE_EXP), expected an activation that can be fused.");
   fused = {DML_OPERATOR_ACTIVATION_RELU, nullptr};
-  CHECK(validate(desc).error().text == "FusedActivation has a null Desc.");
+  CHECK(Operation::parse(desc).error().text == "FusedActivation has a null Desc.");
 }
 
 TEST_CASE("SLICE") {
@@ -238,8 +241,9 @@ TEST_CASE("a deep copy outlives its source and says the same") {
     auto parsed = parseCase(line);
     REQUIRE(parsed);
     const std::string before = formatCase(parsed->desc.desc());
-    const OwnedDesc copy(parsed->desc.desc());
+    const auto op = Operation::parse(parsed->desc.desc());
+    REQUIRE(op);
     parsed = Error{};  // frees the source
-    CHECK(formatCase(copy.desc()) == before);
+    CHECK(testing::lineOf(*op) == before);
   }
 }

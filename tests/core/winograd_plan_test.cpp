@@ -24,22 +24,22 @@ TEST_CASE("a filter owned by DML is transformed at initialization") {
   const Plan plan = planOf(lineOf("[64,64,3,3]!"));
   REQUIRE(plan.initialization.size() == 2);
   const Dispatch& transform = plan.initialization[0];
-  CHECK(transform.kernel == "winograd_filter_2.f32");
+  CHECK(kernelName(transform.kernel) == "winograd_filter_2.f32");
   CHECK(transform.buffers[0].kind == SlotKind::Input);
   CHECK(transform.buffers[0].index == 1);
   CHECK(transform.buffers[1].kind == SlotKind::Persistent);
   CHECK(transform.buffers[1].offset == 0);
   CHECK(transform.buffers[1].bytes == 16 * 64 * 64 * 4);
   // As it is it is kept for windows that are computed without transforms.
-  CHECK(plan.initialization[1].kernel == "copy_packed");
+  CHECK(kernelName(plan.initialization[1].kernel) == "copy_packed");
   CHECK(plan.initialization[1].buffers[1].offset == 16 * 64 * 64 * 4);
   CHECK_FALSE(plan.initialization[1].barrierBefore);
   CHECK(plan.persistentBytes == (16 + 9) * 64 * 64 * 4);
   REQUIRE(plan.execution.size() == 3);
-  CHECK(plan.execution[0].kernel == "winograd_input_2.f32");
+  CHECK(kernelName(plan.execution[0].kernel) == "winograd_input_2.f32");
   CHECK(plan.execution[1].buffers[0].kind == SlotKind::Persistent);
   CHECK(plan.execution[1].barrierBefore);
-  CHECK(plan.execution[2].kernel == "winograd_output_2.f32");
+  CHECK(kernelName(plan.execution[2].kernel) == "winograd_output_2.f32");
   CHECK(plan.execution[2].barrierBefore);
 }
 
@@ -48,17 +48,17 @@ TEST_CASE("any other filter is transformed at every execution, beside the input"
   CHECK(plan.initialization.empty());
   CHECK(plan.persistentBytes == 0);
   REQUIRE(plan.execution.size() == 4);
-  CHECK(plan.execution[0].kernel == "winograd_filter_2.f32");
+  CHECK(kernelName(plan.execution[0].kernel) == "winograd_filter_2.f32");
   CHECK(plan.execution[0].buffers[1].kind == SlotKind::Temporary);
-  CHECK(plan.execution[1].kernel == "winograd_input_2.f32");
+  CHECK(kernelName(plan.execution[1].kernel) == "winograd_input_2.f32");
   CHECK_FALSE(plan.execution[1].barrierBefore);
   CHECK(plan.execution[2].barrierBefore);
 }
 
 TEST_CASE("convolutions that are not transformed say why") {
-  const auto why = [](const std::string& line, const Caps& caps = {}) {
-    const Plan plan = planOf(line, caps);
-    CHECK(plan.execution[0].kernel.find("winograd") == std::string::npos);
+  const auto why = [](const std::string& line, const Target& target = {}) {
+    const Plan plan = planOf(line, target);
+    CHECK(kernelName(plan.execution[0].kernel).find("winograd") == std::string_view::npos);
     REQUIRE_FALSE(plan.passedOver.empty());
     CHECK(plan.passedOver[0].kernel.find("winograd") != std::string_view::npos);
     return std::string(plan.passedOver[0].reason);
@@ -85,6 +85,5 @@ TEST_CASE("convolutions that are not transformed say why") {
   matrices.sharedBytes = 49152;
   matrices.subgroupSize = 32;
   matrices.matrixSize = 16;
-  matrices.halfPrecision = true;
-  CHECK(why(lineOf("[64,64,3,3]"), matrices) == "FLOAT32 may be rounded for matrices of subgroups.");
+  CHECK(why(lineOf("[64,64,3,3]"), {matrices, {}, true}) == "FLOAT32 may be rounded for matrices of subgroups.");
 }

@@ -48,12 +48,12 @@ void report(const char* name, const TestGraph& graph) {
   }();
   size_t dispatches = 0;
   const auto plan = [&](std::string_view without) {
-    const auto planned = planTestGraph(graph, caps, without);
+    const auto planned = planTestGraph(graph, {caps, optionsWithout(without)});
     if (!planned) std::printf("%s: %s\n", name, planned.error().text.c_str());
-    dispatches = planned ? planned->plan.plan.execution.size() : 0;
+    dispatches = planned ? planned->plan.execution.size() : 0;
   };
   const int times = graph.nodes.size() < 2000 ? 5 : 2;
-  const double none = leastOf(times, [&] { plan("all"); });
+  const double none = leastOf(times, [&] { plan("passes"); });
   const double all = leastOf(times, [&] { plan(""); });
   const auto nodes = static_cast<double>(graph.nodes.size());
   std::printf("| %s | %zu | %zu | %.1f | %.1f | %.2f |\n", name, graph.nodes.size(), dispatches, none, all,
@@ -124,15 +124,10 @@ void reportDevice(Gpu& gpu, const char* name, const TestGraph& graph) {
   });
   require(gpu, gpu.device().GetDeviceRemovedReason());
   require(gpu, list->Close());
-  const auto planned = planTestGraph(
-      graph,
-      [] {
-        Caps all;
-        all.features = ~uint32_t{0};
-        return all;
-      }(),
-      "");
-  const double dispatches = static_cast<double>(planned ? planned->plan.plan.execution.size() : 1);
+  Caps all;
+  all.features = ~uint32_t{0};
+  const auto planned = planTestGraph(graph, all);
+  const double dispatches = static_cast<double>(planned ? planned->plan.execution.size() : 1);
   std::printf("| %s | %zu | %.0f | %.1f | %.1f | %.2f | %.2f |\n", name, graph.nodes.size(), dispatches, first, warm,
               bind * 1000 / dispatches, record * 1000 / kTimes / dispatches);
 }

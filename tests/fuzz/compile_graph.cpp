@@ -1,9 +1,8 @@
 // Compiles and initializes whatever graph the bytes describe, on a device that executes nothing, and checks its plan.
 #include <deque>
 
-#include "core/desc_text.h"
-#include "core/graph_fuse.h"
-#include "core/graph_plan.h"
+#include "core/compile.h"
+#include "core/schema/desc_text.h"
 #include "tests/conformance/plan_check.h"
 #include "tests/null/hostile_graph.h"
 #include "tests/null/null_device.h"
@@ -19,14 +18,14 @@ struct Operators {
     for (const std::string_view line : linesOfGraphs()) {
       descs.push_back(std::move(parseCase(line)->desc));
       const DML_OPERATOR_DESC desc = descs.back().desc();
-      views.push_back(*validate(desc));
+      operations.push_back(std::make_shared<const Operation>(*Operation::parse(desc)));
       if (FAILED(device->CreateOperator(&desc, IID_PPV_ARGS(&handles.emplace_back())))) __builtin_trap();
-      operators.push_back({handles.back().Get(), &views.back()});
+      operators.push_back({handles.back().Get(), operations.back()});
     }
   }
   const ComPtr<IDMLDevice> device = createNullDevice();
   std::deque<OwnedDesc> descs;
-  std::deque<OpView> views;
+  std::deque<std::shared_ptr<const Operation>> operations;
   std::deque<ComPtr<IDMLOperator>> handles;
   std::vector<GraphOperator> operators;
 };
@@ -43,15 +42,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   IDMLCompiledOperator* const operators[] = {compiled.Get()};
   ComPtr<IDMLOperatorInitializer> initializer;
   if (FAILED(device->CreateOperatorInitializer(1, operators, IID_PPV_ARGS(&initializer)))) __builtin_trap();
-  const auto find = [](IDMLOperator* op) -> Result<const OpView*> {
+  const auto find = [](UINT, IDMLOperator* op) -> Result<std::shared_ptr<const Operation>> {
     for (const GraphOperator& one : all.operators)
-      if (one.op == op) return one.view;
+      if (one.op == op) return one.operation;
     return invalid("Operator is none of these.");
   };
-  auto read = readGraph(graph.desc(), find);
-  if (!read) __builtin_trap();
-  const RewrittenGraph rewritten = rewriteGraph(std::move(*read), {}, {});
-  const auto planned = planGraph(rewritten.graph, {});
+  const auto planned = compileGraph(graph.desc(), find, {});
   if (!planned || !firstUnwritten(planned->plan).empty()) __builtin_trap();
   return 0;
 }

@@ -14,11 +14,11 @@
 #include "clients/onnx/session.h"
 #include "tests/null/null_context.h"
 
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMaxBytes = size_t{64} << 20;
 
 // What a model asks for beyond that is refused as on a machine without the memory; the sanitizer would end there.
 void* operator new(size_t bytes) {
-  void* const memory = bytes > kMostBytes ? nullptr : std::malloc(bytes ? bytes : 1);
+  void* const memory = bytes > kMaxBytes ? nullptr : std::malloc(bytes ? bytes : 1);
   if (!memory) throw std::bad_alloc();
   return memory;
 }
@@ -31,7 +31,7 @@ namespace {
 
 using onnx::HostTensor;
 
-constexpr int64_t kMostElements = 1 << 16;
+constexpr int64_t kMaxElements = 1 << 16;
 
 // Nothing if they would be too large.
 std::optional<std::map<std::string, HostTensor>> inputsOf(const onnx::Model& model) {
@@ -42,7 +42,7 @@ std::optional<std::map<std::string, HostTensor>> inputsOf(const onnx::Model& mod
       sizes.push_back(dimension.size < 0 ? 2 : dimension.size);
     int64_t elements = 1;
     for (const int64_t size : sizes)
-      if (size > kMostElements || (elements *= size) > kMostElements) return std::nullopt;
+      if (size > kMaxElements || (elements *= size) > kMaxElements) return std::nullopt;
     HostTensor tensor(input.type, sizes);
     for (size_t i = 0; i < static_cast<size_t>(elements); ++i) tensor.setInteger(i, static_cast<int64_t>(i % 3));
     inputs.emplace(input.name, std::move(tensor));
@@ -210,26 +210,26 @@ class Changes {
 
 }  // namespace
 
-extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t mostSize);
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t maxSize);
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mostSize, unsigned seed) {
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t maxSize, unsigned seed) {
   ::onnx::ModelProto model;
   if (seed % 2 == 0 || !model.ParseFromArray(data, static_cast<int>(size)))
-    return LLVMFuzzerMutate(data, size, mostSize);
+    return LLVMFuzzerMutate(data, size, maxSize);
   Changes(seed / 2).change(model);
-  if (model.ByteSizeLong() > mostSize) return size;
-  model.SerializeToArray(data, static_cast<int>(mostSize));
+  if (model.ByteSizeLong() > maxSize) return size;
+  model.SerializeToArray(data, static_cast<int>(maxSize));
   return model.ByteSizeLong();
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const auto context = createNullContext(kMostBytes);
+  static const auto context = createNullContext(kMaxBytes);
   try {
     const onnx::Model model = onnx::Model::parse({reinterpret_cast<const char*>(data), size}, {});
     const auto inputs = inputsOf(model);
     if (!inputs) return 0;
     onnx::SessionOptions options;
-    options.mostAddedNodes = 1 << 10;
+    options.maxAddedNodes = 1 << 10;
     onnx::Session session(*context.Get(), model, options);
     session.run(*inputs);
     session.run(*inputs);

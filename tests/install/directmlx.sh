@@ -26,6 +26,6 @@ cmake --build "$work/directmlx" >>"$work/directmlx.log" || {
   cat "$work/directmlx.log"
   exit 1
 }
-for without in "" all; do
-  DIMPLE_GRAPH_WITHOUT=$without "$work/directmlx/models"
+for options in "" passes=0; do
+  DIMPLE_OPTIONS=$options "$work/directmlx/models"
 done

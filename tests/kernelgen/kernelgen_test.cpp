@@ -92,7 +92,7 @@ constexpr const char* kHead =
     "#version 460\n"
     "#extension GL_GOOGLE_include_directive : require\n"
     "layout(local_size_x = 1) in;\n"
-    "layout(set = 0, binding = 0, std430) writeonly buffer Y { uint y[]; };\n";
+    "layout(set = 0, binding = 0, std430) writeonly buffer yBuffer { uint y[]; };\n";
 
 std::string kernelGlsl(const std::string& body, const std::string& before = "") {
   return kHead + before + "void main() { " + body + " }\n";
@@ -108,6 +108,14 @@ const std::vector<std::string>& dxcOptions() {
     return list;
   }();
   return options;
+}
+
+// A form for each value of a macro.
+std::string valueForms(const std::vector<int>& values) {
+  std::string lines;
+  for (const int value : values)
+    lines += " form v" + std::to_string(value) + "\n define VALUE=" + std::to_string(value) + "\n";
+  return lines;
 }
 
 std::string manifestError(const std::string& text) {
@@ -127,7 +135,6 @@ TEST_CASE("every case of tests/kernelgen/cases") {
     CAPTURE(file.filename().string());
     const std::string source = readText(file);
     std::string manifest = "kernel case\n  source case.comp\n";
-    for (const std::string& access : headValues(source, "access")) manifest += "  access " + access + "\n";
     for (const std::string& line : headValues(source, "line")) manifest += "  " + line + "\n";
     std::vector<std::string> options;
     for (const std::string& option : headValues(source, "option"))
@@ -160,8 +167,9 @@ TEST_CASE("the values of a specialization constant are the case labels of its sw
   const Workshop workshop;
   workshop.write("case.comp", readText(fs::path(DIMPLE_TEST_SOURCE_DIR) / "kernelgen" / "cases" / "good.comp"));
   workshop.write("manifest.txt",
-                 "kernel case\n source case.comp\n access r rw\n spec 0 OP operators\n spec 1 FUSED 0 operators\n"
-                 " spec 2 SIZE 64\n");
+                 "kernel case\n source case.comp\n buffer r i64 a\n buffer rw f64 y\n push u32 count base\n"
+                 " spec 0 structural u32 OP=DML_OPERATOR_ELEMENT_WISE_ADD operators\n"
+                 " spec 1 uniform u32 FUSED 0 operators\n spec 2 structural u32 SIZE=64 64\n");
   const ProcessResult result = workshop.run();
   CAPTURE(result.output);
   REQUIRE(result.exitCode == 0);
@@ -177,7 +185,8 @@ TEST_CASE("a kernel is made again only when something it is made of changed") {
   workshop.write("a.comp", kernelGlsl("y[0] = VALUE;", "#include \"shared.glsl\"\n"));
   workshop.write("b.comp", kernelGlsl("y[0] = 7 * NUMBER;"));
   workshop.write("manifest.txt",
-                 "kernel a\n source a.comp\n access w\nkernel b\n source b.comp\n variant NUMBER 1 2\n access w\n");
+                 "kernel a\n source a.comp\n buffer w u32 y\nkernel b\n source b.comp\n buffer w u32 y\n"
+                 " form one\n define NUMBER=1\n form two\n define NUMBER=2\n");
   const auto made = [&] {
     const ProcessResult result = workshop.run();
     INFO(result.output);
@@ -185,7 +194,7 @@ TEST_CASE("a kernel is made again only when something it is made of changed") {
     return result.output.substr(0, result.output.find(" from the cache"));
   };
   CHECK(made() == "kernelgen: 3 kernels, 3 compiled, 0");
-  CHECK(workshop.exists("hlsl/b.2.hlsl"));
+  CHECK(workshop.exists("hlsl/b_two.hlsl"));
   const auto before = workshop.time("kernel_index.cpp");
   CHECK(made() == "kernelgen: 3 kernels, 0 compiled, 3");
   CHECK(workshop.time("kernel_index.cpp") == before);
@@ -193,17 +202,19 @@ TEST_CASE("a kernel is made again only when something it is made of changed") {
   CHECK(made() == "kernelgen: 3 kernels, 1 compiled, 2");
   workshop.write("b.comp", kernelGlsl("y[0] = 8 * NUMBER;"));
   CHECK(made() == "kernelgen: 3 kernels, 2 compiled, 1");
-  workshop.write("manifest.txt", "kernel b\n source b.comp\n variant NUMBER 1\n access w\n vulkan-only\n");
+  workshop.write("manifest.txt",
+                 "kernel b\n source b.comp\n buffer w u32 y\n form one\n define NUMBER=1\n vulkan-only\n");
   CHECK(made() == "kernelgen: 1 kernels, 1 compiled, 0");
-  CHECK_FALSE(workshop.exists("hlsl/b.1.hlsl"));
+  CHECK_FALSE(workshop.exists("hlsl/b_one.hlsl"));
   CHECK_FALSE(workshop.exists("spirv/a.spv"));
-  CHECK(workshop.exists("spirv/b.1.spv"));
+  CHECK(workshop.exists("spirv/b_one.spv"));
 }
 
 TEST_CASE("every failing kernel is reported, not only the first") {
   const Workshop workshop;
   workshop.write("a.comp", kernelGlsl("y[0] = none;"));
-  workshop.write("manifest.txt", "kernel a\n source a.comp\n access w\nkernel b\n source missing.comp\n access w\n");
+  workshop.write("manifest.txt",
+                 "kernel a\n source a.comp\n buffer w u32 y\nkernel b\n source missing.comp\n buffer w u32 y\n");
   const ProcessResult result = workshop.run();
   CHECK(result.exitCode == 1);
   CHECK(result.output.find("The kernel a is refused by glslang") != std::string::npos);
@@ -219,18 +230,19 @@ TEST_CASE("DXIL is made of portable kernels, and again only when their HLSL chan
   // 16-bit storage, which only Shader Model 6.2 has.
   workshop.write("b.comp",
                  "#version 460\n#extension GL_EXT_shader_16bit_storage : require\nlayout(local_size_x = 1) in;\n"
-                 "layout(set = 0, binding = 0, std430) buffer Y { uint16_t y[]; };\n"
+                 "layout(set = 0, binding = 0, std430) buffer yBuffer { uint16_t y[]; };\n"
                  "void main() { y[0] = uint16_t(uint(y[1]) + 1u); }\n");
   workshop.write("manifest.txt",
-                 "kernel a\n source a.comp\n variant VALUE 1 2\n access w\n spec 3 SCALE 1..5\n vulkan-only 2\n"
-                 "kernel b\n source b.comp\n access rw\n");
+                 "kernel a\n source a.comp\n buffer w u32 y\n spec 3 uniform u32 SCALE 1..5\n"
+                 " form one\n define VALUE=1\n form two\n define VALUE=2\n vulkan-only\n"
+                 "kernel b\n source b.comp\n buffer rw u16 y\n");
   const ProcessResult result = workshop.run(options);
   INFO(result.output);
   REQUIRE(result.exitCode == 0);
   CHECK(result.output.find("3 kernels, 3 compiled, 0 from the cache, 2 with DXIL") != std::string::npos);
-  CHECK(workshop.read("dxil/a.1.dxil").starts_with("DXBC"));
+  CHECK(workshop.read("dxil/a_one.dxil").starts_with("DXBC"));
   CHECK(workshop.read("dxil/b.dxil").starts_with("DXBC"));
-  CHECK_FALSE(workshop.exists("dxil/a.2.dxil"));
+  CHECK_FALSE(workshop.exists("dxil/a_two.dxil"));
   CHECK(workshop.run(options).output.find("3 kernels, 0 compiled, 3 from the cache, 2 with") != std::string::npos);
   // Without DXC the same SPIR-V is used, and the table has no DXIL.
   CHECK(workshop.run().output.find("3 kernels, 0 compiled, 3 from the cache, 0 with DXIL") != std::string::npos);
@@ -253,7 +265,8 @@ TEST_CASE("a warning of DXC refuses the kernel, and the others are compiled" * d
   // DXC warns of the constant switch that has no such case.
   workshop.write("a.comp", kernelGlsl("switch (3) { case 1: y[0] = 1; break; case 2: y[1] = 2; break; }"));
   workshop.write("b.comp", kernelGlsl("y[0] = 1;"));
-  workshop.write("manifest.txt", "kernel a\n source a.comp\n access w\nkernel b\n source b.comp\n access w\n");
+  workshop.write("manifest.txt",
+                 "kernel a\n source a.comp\n buffer w u32 y\nkernel b\n source b.comp\n buffer w u32 y\n");
   const ProcessResult result = workshop.run(options);
   CHECK(result.exitCode == 1);
   CAPTURE(result.output);
@@ -283,7 +296,8 @@ TEST_CASE("DXC's own program is run for every kernel") {
   fs::permissions(workshop.folder() / "dxc", fs::perms::owner_all);
   const std::vector<std::string> options{"--dxc", (workshop.folder() / "dxc").string()};
   workshop.write("a.comp", kernelGlsl("y[0] = VALUE;"));
-  workshop.write("manifest.txt", "kernel a\n source a.comp\n variant VALUE 1 2 3\n access w\n vulkan-only 3\n");
+  workshop.write("manifest.txt",
+                 "kernel a\n source a.comp\n buffer w u32 y\n" + valueForms({1, 2, 3}) + " vulkan-only\n");
   const ProcessResult result = workshop.run(options);
   INFO(result.output);
   REQUIRE(result.exitCode == 0);
@@ -292,24 +306,24 @@ TEST_CASE("DXC's own program is run for every kernel") {
   CHECK(std::ranges::count(calls, '\n') == 2);
   CHECK(calls.find("-E main -O3 -Gis -WX -Wno-ambig-lit-shift -T cs_6_0\n") != std::string::npos);
   // Quotes and zeros pass through a string literal.
-  CHECK(workshop.read("dxil/a.1.dxil") == std::string("DXBC\"\\\0 and more is signed", 26));
-  CHECK(workshop.read("kernel_index.cpp").find("{dxil_a__1, 26u}") != std::string::npos);
+  CHECK(workshop.read("dxil/a_v1.dxil") == std::string("DXBC\"\\\0 and more is signed", 26));
+  CHECK(workshop.read("kernel_index.cpp").find("{dxil_a_v1, 26u}") != std::string::npos);
   bool found = false;
   for (int i = 0; i < 16; ++i)
     found |=
         workshop.read("kernel_data_" + std::to_string(i) + ".cpp")
-            .find("const uint8_t dxil_a__1[] =\n    \"\\104\\130\\102\\103\\042\\134\\000\\040") != std::string::npos;
+            .find("const uint8_t dxil_a_v1[] =\n    \"\\104\\130\\102\\103\\042\\134\\000\\040") != std::string::npos;
   CHECK(found);
 
-  workshop.write("manifest.txt", "kernel a\n source a.comp\n variant VALUE 444 555 666 777 888\n access w\n");
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n buffer w u32 y\n" + valueForms({444, 555, 666, 777, 888}));
   const ProcessResult refused = workshop.run(options);
   CAPTURE(refused.output);
   CHECK(refused.exitCode == 1);
-  CHECK(refused.output.find("The kernel a.444") == std::string::npos);
-  CHECK(refused.output.find("The kernel a.555 is refused by DXC:\nit is five") != std::string::npos);
-  CHECK(refused.output.find("The kernel a.666 is refused by DXC:\nit is six") != std::string::npos);
-  CHECK(refused.output.find("The DXIL of the kernel a.888 is not signed") != std::string::npos);
-  CHECK(refused.output.find("The kernel a.777 got no DXIL of DXC, which says nothing.") != std::string::npos);
+  CHECK(refused.output.find("The kernel a_v444") == std::string::npos);
+  CHECK(refused.output.find("The kernel a_v555 is refused by DXC:\nit is five") != std::string::npos);
+  CHECK(refused.output.find("The kernel a_v666 is refused by DXC:\nit is six") != std::string::npos);
+  CHECK(refused.output.find("The DXIL of the kernel a_v888 is not signed") != std::string::npos);
+  CHECK(refused.output.find("The kernel a_v777 got no DXIL of DXC, which says nothing.") != std::string::npos);
 }
 
 TEST_CASE("the program for batches of DXC fails") {
@@ -317,7 +331,7 @@ TEST_CASE("the program for batches of DXC fails") {
   workshop.write("batch", "#!/bin/sh\necho no wine today\nexit 9\n");
   fs::permissions(workshop.folder() / "batch", fs::perms::owner_all);
   workshop.write("a.comp", kernelGlsl("y[0] = 1;"));
-  workshop.write("manifest.txt", "kernel a\n source a.comp\n access w\n");
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n buffer w u32 y\n");
   const std::string batch = (workshop.folder() / "batch").string();
   const ProcessResult result = workshop.run({"--dxc-batch", batch, "--dxc-identity", "1"});
   CHECK(result.exitCode == 1);
@@ -329,8 +343,9 @@ TEST_CASE("every resource has a register in the HLSL") {
   const Workshop workshop;
   workshop.write("case.comp", readText(fs::path(DIMPLE_TEST_SOURCE_DIR) / "kernelgen" / "cases" / "good.comp"));
   workshop.write("manifest.txt",
-                 "kernel case\n source case.comp\n access r rw\n spec 0 OP operators\n spec 1 FUSED 0 operators\n"
-                 " spec 2 SIZE 64\n");
+                 "kernel case\n source case.comp\n buffer r i64 a\n buffer rw f64 y\n push u32 count base\n"
+                 " spec 0 structural u32 OP=DML_OPERATOR_ELEMENT_WISE_ADD operators\n"
+                 " spec 1 uniform u32 FUSED 0 operators\n spec 2 structural u32 SIZE=64 64\n");
   const ProcessResult result = workshop.run();
   CAPTURE(result.output);
   REQUIRE(result.exitCode == 0);
@@ -351,8 +366,9 @@ TEST_CASE("only kernels that call umulExtended get a definition of it in HLSL") 
   workshop.write("plain.comp", kernelGlsl("y[0] = 1;"));
   workshop.write("wide.comp",
                  kernelGlsl("uint high, low; umulExtended(gl_GlobalInvocationID.x, 3u, high, low); y[0] = high;"));
-  workshop.write("manifest.txt",
-                 "kernel plain\n source plain.comp\n access w\nkernel wide\n source wide.comp\n access w\n");
+  workshop.write(
+      "manifest.txt",
+      "kernel plain\n source plain.comp\n buffer w u32 y\nkernel wide\n source wide.comp\n buffer w u32 y\n");
   const ProcessResult result = workshop.run();
   CAPTURE(result.output);
   REQUIRE(result.exitCode == 0);
@@ -365,40 +381,135 @@ TEST_CASE("only kernels that call umulExtended get a definition of it in HLSL") 
 
 TEST_CASE("errors of the manifest name the line") {
   CHECK(manifestError("source a.comp\n") == "m.txt:1: The line 'source' stands outside a kernel.");
-  CHECK(manifestError("kernel a\n  access r\n").ends_with("The kernel a has no source."));
-  CHECK(manifestError("kernel a\n  source a.comp\n").ends_with("The kernel a declares no access of its bindings."));
-  CHECK(manifestError("kernel a\n access x\n") == "m.txt:2: The access 'x' is not one of r, w, rw.");
+  CHECK(manifestError("kernel a\n  buffer r T x\n").ends_with("The kernel a has no source."));
+  CHECK(manifestError("kernel a\n  source a.comp\n").ends_with("The kernel a declares no buffers."));
   CHECK(manifestError("kernel A\n").find("m.txt:1: The name 'A' may hold") == 0);
   CHECK(manifestError("kernel a\n colour red\n").find("m.txt:2: The word 'colour' is not known") == 0);
-  CHECK(manifestError("kernel a\n spec 0 OP DML_B\n") ==
-        "m.txt:2: The value 'DML_B' is neither a number nor an enumerator of DirectML.h.");
-  CHECK(manifestError("kernel a\n spec 0 OP 5..3\n") == "m.txt:2: The range '5..3' is empty or too long.");
-  CHECK(manifestError("kernel a\n source a.comp\n type f32\n access r\n vulkan-only i8\n")
-            .ends_with("The kernel a has no variant 'i8' that could be vulkan-only."));
-  const std::string stanza = "kernel a # comment\n source a.comp\n access r\n";
+  const std::string stanza = "kernel a # comment\n source a.comp\n buffer r T x\n";
   CHECK(manifestError(stanza) == "no error");
-  CHECK(manifestError(stanza + stanza).find("m.txt:4: The kernel a is declared twice.") == 0);
+  CHECK(manifestError(stanza + stanza) == "m.txt:4: The kernel a is declared twice.");
+  CHECK(manifestError(stanza + "kernel b\n source b.comp\n buffer r T x\n form c a\n") ==
+        "m.txt:7: The kernel a is declared twice.");
+  CHECK(manifestError(stanza + " type f33\n").find("m.txt:4: The type 'f33' is not one of f32, f16,") == 0);
+  CHECK(manifestError(stanza + " native f32\n") ==
+        "m.txt:4: The type 'f32' has no native form; those of 8 and 16 bits have.");
+  CHECK(manifestError(stanza + " form one\n push u32 count\n") ==
+        "m.txt:5: The line 'push' stands below a form; an interface is that of all forms.");
+  CHECK(manifestError(stanza + " form one\n type f32\n form two\n")
+            .ends_with("The kernel a_two has no types, unlike other forms."));
+  CHECK(
+      manifestError(stanza + " packed-of b\n").ends_with("The kernel a is packed-of b, which is no kernel above it."));
 }
 
-TEST_CASE("the manifest expands variants in order") {
-  const Enums enums = Enums::parse("enum DML_A { DML_A_X = 3 };");
-  const auto kernels = parseManifest(
-      "kernel k\n source k.comp\n type f32 i8\n variant MODE strided packed\n access r w rw\n spec 1 KIND DML_A_X 5..7 "
-      "0\n",
-      "m.txt", enums);
-  REQUIRE(kernels.size() == 4);
-  CHECK(kernels[0].name == "k.f32.packed");
-  CHECK(kernels[3].name == "k.i8.strided");
-  CHECK(kernels[0].defines == std::vector<std::string>{"T=f32", "T_f32=1", "MODE=packed", "MODE_packed=1"});
-  CHECK(kernels[0].specs[0].values == std::vector<uint32_t>{0, 3, 5, 6, 7});
-  CHECK(kernels[0].access == std::vector<Access>{{true, false}, {false, true}, {true, true}});
-  CHECK(kernels[0].portable);
+TEST_CASE("errors of an interface name the line") {
+  const auto error = [](const std::string& line) { return manifestError("kernel a\n " + line + "\n"); };
+  CHECK(error("buffer x T y") == "m.txt:2: The access 'x' is not one of r, w, rw.");
+  CHECK(error("buffer r u32x5 y").find("m.txt:2: The type 'u32x5' of the buffer y is neither T nor one of u8, ") == 0);
+  CHECK(error("buffer r T push") == "m.txt:2: The buffer push has the name of another member: form, type, push, spec.");
+  CHECK(error("buffer r T y\n buffer w T y") == "m.txt:3: The buffer y is declared twice.");
+  CHECK(error("push u24 count") ==
+        "m.txt:2: The type 'u24' of a word is not one of u8, i8, u16, i16, u32, i32, f32, u64, i64, f64.");
+  CHECK(error("push u32 count count") == "m.txt:2: The push word count is declared twice.");
+  CHECK(error("push u32 firstGroup") == "m.txt:2: The push word firstGroup is declared twice.");
+  CHECK(error("push u32 switch") == "m.txt:2: The name 'switch' means something else in C++ or GLSL.");
+  CHECK(error("push u32 a-b") == "m.txt:2: The name 'a-b' is none in C++ and GLSL.");
+  CHECK(error("push u32 count\n push u64 wide") ==
+        "m.txt:3: The push word wide of type u64 would leave a gap before it, at byte 20; wider words come first.");
+  CHECK(error("push u64 a b c d e f g h i j k l m n o") ==
+        "m.txt:2: The push word o ends at byte 136, above the limit of 128.");
+  CHECK(error("spec 0 structural u64 OP 1") ==
+        "m.txt:2: The specialization constant OP is of type u64; it takes a word of 32 bits: u32, i32 or f32.");
+  CHECK(error("spec 0 whatever u32 OP 1") == "m.txt:2: The word 'whatever' is neither structural nor uniform.");
+  CHECK(error("spec 0 uniform u32 OP DML_B") ==
+        "m.txt:2: The value 'DML_B' is neither a number nor an enumerator of DirectML.h.");
+  CHECK(error("spec 0 uniform u32 OP -1").find("m.txt:2: The value '-1' is neither a number") == 0);
+  CHECK(error("spec 0 uniform f32 OP half") == "m.txt:2: The value 'half' is not a number.");
+  CHECK(error("spec 0 uniform u32 OP 5..3") == "m.txt:2: The range '5..3' is empty or too long.");
+  CHECK(error("spec 0 uniform u32 OP 1\n spec 1 uniform u32 OP 1") ==
+        "m.txt:3: The specialization constant 1 (OP) is declared twice.");
+}
 
-  const auto some =
-      parseManifest("kernel k\n source k.comp\n vulkan-only i8\n type f32 i8\n access r\n", "m.txt", enums);
-  REQUIRE(some.size() == 2);
-  CHECK(some[0].portable);
-  CHECK_FALSE(some[1].portable);
+TEST_CASE("the manifest expands forms and types") {
+  const Enums enums = Enums::parse("enum DML_A { DML_A_X = 3 };");
+  const Manifest manifest = parseManifest(
+      "kernel k\n source k.comp\n type i8 f32\n native i8 f16\n push u32 count\n push i32 delta\n"
+      " spec 7 uniform i32 SIGN=-1 -1 1\n spec 1 structural u32 KIND DML_A_X 5..7 0\n"
+      " buffer r T,u32x4 x\n buffer w f32 y\n define A=1\n"
+      " form strided k\n form packed\n source packed.comp\n type f32\n define B=2\n packed-of k\nkernel l\n"
+      " source l.comp\n buffer rw u32 z\n vulkan-only\n packed-of k\n",
+      "m.txt", enums);
+  REQUIRE(manifest.families.size() == 2);
+  const Family& k = manifest.families[0];
+  CHECK(k.forms == std::vector<std::string>{"strided", "packed"});
+  CHECK(k.push[1].offset == 20);
+  CHECK(k.specs[0].name == "KIND");
+  CHECK(k.specs[0].structural);
+  CHECK(k.specs[0].values == std::vector<uint32_t>{0, 3, 5, 6, 7});
+  CHECK_FALSE(k.specs[1].structural);
+  CHECK(k.specs[1].values == std::vector<uint32_t>{1, 0xffffffffu});
+  CHECK(k.specs[1].standard == "-1");
+  CHECK(k.buffers[0].types == std::vector<std::string>{"T", "uvec4"});
+  CHECK(k.buffers[0].access == Access{true, false});
+  CHECK(k.buffers[1].access == Access{false, true});
+
+  std::vector<std::string> names;
+  for (const Kernel& kernel : manifest.kernels) names.push_back(kernel.name + (kernel.portable ? "" : " vulkan-only"));
+  CHECK(names == std::vector<std::string>{"k.f32", "k_native.f16", "k.i8", "k_native.i8 vulkan-only", "k_packed.f32",
+                                          "k_packed_native.f16", "k_packed_native.i8 vulkan-only", "l vulkan-only"});
+  CHECK(manifest.packed == std::vector<Packed>{{k.number, 1, k.number}, {manifest.families[1].number, 0, k.number}});
+  const Kernel& packed = manifest.kernels[5];
+  CHECK(packed.source == "packed.comp");
+  CHECK(packed.defines == std::vector<std::string>{"A=1", "B=2", "NATIVE=1", "T=f16", "T_f16=1"});
+  CHECK(packed.id == dimple::KernelId{dimple::KernelFamily{0}, 1, dimple::KernelType::F16, true});
+}
+
+TEST_CASE("headers of interfaces are written without the shaders, and only where they changed") {
+  const Workshop workshop;
+  const auto generate = [&](const std::string& manifest) {
+    workshop.write("manifest.txt", manifest);
+    const ProcessResult result =
+        runProcess({DIMPLE_KERNELGEN, "--manifest", (workshop.folder() / "manifest.txt").string(), "--directml",
+                    DIMPLE_DIRECTML_HEADER, "--interfaces", (workshop.folder() / "out").string()});
+    CAPTURE(result.output);
+    REQUIRE(result.exitCode == 0);
+  };
+  const std::string a = "kernel few_rows\n source none.comp\n buffer r T x\n type f32\n";
+  generate(a + "kernel b\n source none.comp\n buffer w T y\n push u32 count\n packed-of few_rows\n");
+  const std::string header = "kernels/interfaces/few_rows.h";
+  CHECK(workshop.read(header).find("struct FewRows {") != std::string::npos);
+  CHECK(workshop.read("kernels/interfaces/ids.h").find("  FewRows = 0,\n  B = 1,\n") != std::string::npos);
+  CHECK(workshop.read("kernels/interfaces/ids.h")
+            .find("if (kernel.family == KernelFamily::B && kernel.form == 0) return KernelFamily::FewRows;") !=
+        std::string::npos);
+  CHECK(workshop.read("kernels/kernel_names.cpp").find("\"few_rows.f32\"") != std::string::npos);
+  const auto before = workshop.time(header);
+  const auto beforeIds = workshop.time("kernels/interfaces/ids.h");
+  generate(a + "kernel b\n source none.comp\n buffer w T y\n push u32 rows\n packed-of few_rows\n");
+  CHECK(workshop.time(header) == before);
+  CHECK(workshop.time("kernels/interfaces/ids.h") == beforeIds);
+  CHECK(workshop.read("kernels/interfaces/b.h").find("Word<uint32_t> rows;") != std::string::npos);
+  generate(a);
+  CHECK_FALSE(workshop.exists("kernels/interfaces/b.h"));
+}
+
+TEST_CASE("constants in HLSL have the type that the manifest gives them") {
+  const Workshop workshop;
+  workshop.write("case.comp", kernelGlsl("y[0] = uint(SHIFT) + uint(STEP);", "#include \"interface.glsl\"\n"));
+  workshop.write("manifest.txt",
+                 "kernel case\n source case.comp\n buffer w u32 y\n spec 4 uniform f32 STEP=0.5 0.5 -1e3\n"
+                 " spec 1 structural i32 SHIFT=-3 -3 1\n");
+  const ProcessResult result = workshop.run();
+  CAPTURE(result.output);
+  REQUIRE(result.exitCode == 0);
+  CHECK(workshop.read("hlsl/case.hlsl").find("{\n    int specialization_1;\n    float specialization_4;\n};\n") !=
+        std::string::npos);
+  const std::string index = workshop.read("kernel_index.cpp");
+  CHECK(index.find("k_case_values_4[] = {1056964608u,3296329728u,}") != std::string::npos);
+  CHECK(index.find("{1u, \"SHIFT\", k_case_values_1, true}, {4u, \"STEP\", k_case_values_4, false}") !=
+        std::string::npos);
+  const std::string check = workshop.read("interface_check.cpp");
+  CHECK(check.find("static_assert(offsetof(kernels::Case::Spec, step) == 4);") != std::string::npos);
+  CHECK(check.find("static_assert(kernels::Case::kSpecIds[1] == 4);") != std::string::npos);
 }
 
 TEST_CASE("enumerators of the header") {

@@ -3,13 +3,12 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-#define PUSH_FIELDS uint count; uint rank;
 #include "common/double.glsl"
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_IN(x, 0)
-TENSOR_OUT(y, 1)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   uint item;

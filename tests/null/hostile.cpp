@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/desc_text.h"
+#include "core/schema/desc_text.h"
 #include "tests/core/descriptions.h"
 
 namespace dimple::testing {
@@ -73,7 +73,7 @@ class Maker {
     // What counts say can come before its count.
     for (const Field& field : schema.fields) {
       const UINT length = field.countField < 0 ? 0 : counts[static_cast<size_t>(field.countField)];
-      const bool none = length > kMostElements || chance(32);
+      const bool none = length > kMaxElements || chance(32);
       if (field.type == FieldType::TensorArray) slot(field, none ? nullptr : tensors(length));
       if (field.type == FieldType::Operator) slot(field, chance(2) ? nullptr : operators(1, depth + 1));
       if (field.type == FieldType::OperatorArray) slot(field, none ? nullptr : operators(length, depth + 1));
@@ -134,7 +134,7 @@ class Maker {
           owner_.field<const DML_OPERATOR_DESC*>(field) = operators(1, 1);
           break;
         case FieldType::OperatorArray:
-          if (length <= kMostElements) owner_.field<const DML_OPERATOR_DESC*>(field) = operators(length, 1);
+          if (length <= kMaxElements) owner_.field<const DML_OPERATOR_DESC*>(field) = operators(length, 1);
           break;
         case FieldType::Size2D:
           owner_.field<DML_SIZE_2D>(field) = {number(), number()};
@@ -150,7 +150,7 @@ class Maker {
   }
 
  private:
-  static constexpr UINT kMostElements = 64;
+  static constexpr UINT kMaxElements = 64;
 
   uint8_t next() {
     if (at_ == bytes_.size()) return 0;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/desc_copy.h"
+#include "core/schema/desc_copy.h"
 
 namespace dimple::testing {
 

@@ -81,10 +81,10 @@ void HostileGraph::addNode(const GraphOperator& op) {
   const auto node = static_cast<UINT>(nodes_.size());
   nodes_.push_back({DML_GRAPH_NODE_TYPE_OPERATOR,
                     &operators_.emplace_back(DML_OPERATOR_GRAPH_NODE_DESC{op.op, chance(2) ? "node" : nullptr})});
-  for (UINT i = 0; i < op.view->inputs().size(); ++i)
-    if (op.view->input(i).present()) connect(node, i, op.view->input(i));
-  for (UINT o = 0; o < op.view->outputs().size(); ++o)
-    if (op.view->output(o).present()) made_.push_back({node, o, op.view->output(o).totalBytes, false});
+  for (UINT i = 0; i < op.operation->inputs().size(); ++i)
+    if (op.operation->input(i).present()) connect(node, i, op.operation->input(i));
+  for (UINT o = 0; o < op.operation->outputs().size(); ++o)
+    if (op.operation->output(o).present()) made_.push_back({node, o, op.operation->output(o).totalBytes, false});
 }
 
 void HostileGraph::addConstant() {

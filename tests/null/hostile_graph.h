@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "core/graph.h"
-#include "core/op_view.h"
+#include "core/operation.h"
 
 namespace dimple::testing {
 
@@ -17,7 +17,7 @@ std::span<const std::string_view> linesOfGraphs();
 
 struct GraphOperator {
   IDMLOperator* op = nullptr;
-  const OpView* view = nullptr;
+  std::shared_ptr<const Operation> operation;
 };
 
 // Every pointer is null or readable for as many elements as its count says; everything else may be anything. The bytes

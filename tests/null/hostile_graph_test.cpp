@@ -3,9 +3,9 @@
 
 #include <doctest.h>
 
-#include "core/desc_text.h"
-#include "core/graph_fuse.h"
-#include "core/graph_plan.h"
+#include "core/compile.h"
+#include "core/graph/pass.h"
+#include "core/schema/desc_text.h"
 #include "tests/conformance/plan_check.h"
 #include "tests/conformance/random.h"
 #include "tests/null/null_device.h"
@@ -18,23 +18,21 @@ namespace {
 TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that nothing unwritten is read") {
   const auto device = createNullDevice();
   std::deque<OwnedDesc> descs;
-  std::deque<OpView> views;
   std::deque<ComPtr<IDMLOperator>> handles;
   std::vector<GraphOperator> operators;
   for (const std::string_view line : linesOfGraphs()) {
     auto parsed = parseCase(line);
     REQUIRE_MESSAGE(parsed, parsed.error().text);
     descs.push_back(std::move(parsed->desc));
-    auto view = validate(descs.back().desc());
+    auto view = Operation::parse(descs.back().desc());
     REQUIRE_MESSAGE(view, view.error().text);
-    views.push_back(std::move(*view));
     const DML_OPERATOR_DESC desc = descs.back().desc();
     REQUIRE(device->CreateOperator(&desc, IID_PPV_ARGS(&handles.emplace_back())) == S_OK);
-    operators.push_back({handles.back().Get(), &views.back()});
+    operators.push_back({handles.back().Get(), std::make_shared<const Operation>(std::move(*view))});
   }
-  const auto find = [&](IDMLOperator* op) -> Result<const OpView*> {
+  const auto find = [&](UINT, IDMLOperator* op) -> Result<std::shared_ptr<const Operation>> {
     for (const GraphOperator& one : operators)
-      if (one.op == op) return one.view;
+      if (one.op == op) return one.operation;
     return invalid("Operator is no live operator of Dimple.");
   };
   ComPtr<IDMLDevice1> device1;
@@ -51,7 +49,7 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
     heard.clear();
     ComPtr<IDMLCompiledOperator> compiled;
     const HRESULT result = device1->CompileGraph(&graph.desc(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled));
-    auto read = readGraph(graph.desc(), find);
+    auto read = parseGraph(graph.desc(), find);
     REQUIRE((result == S_OK) == bool(read));
     if (!read) {
       CHECK(result == E_INVALIDARG);
@@ -59,10 +57,10 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
       continue;
     }
     ++accepted;
-    const size_t nodes = read->nodes.size();
-    const RewrittenGraph rewritten = rewriteGraph(std::move(*read), {}, {});
-    rewrittenOnes += rewritten.graph.nodes.size() != nodes;
-    const auto planned = planGraph(rewritten.graph, {});
+    const size_t nodes = read->nodes().size();
+    runPasses(*read, {});
+    rewrittenOnes += read->nodes().size() != nodes;
+    const auto planned = dimple::compileGraph(graph.desc(), find, {});
     REQUIRE_MESSAGE(planned, planned.error().text);
     const std::string unwritten = firstUnwritten(planned->plan);
     CHECK_MESSAGE(unwritten.empty(), unwritten);

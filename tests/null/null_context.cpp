@@ -66,7 +66,7 @@ class NullList final : public NullObject<api::CommandListBase, ID3D12GraphicsCom
 
 class NullContext final : public ComObject<IDimpleContext, IDimpleContext> {
  public:
-  explicit NullContext(UINT64 mostBytes) : mostBytes_(mostBytes), device_(createNullDevice()) {}
+  explicit NullContext(UINT64 maxBytes) : maxBytes_(maxBytes), device_(createNullDevice()) {}
 
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }
   HRESULT STDMETHODCALLTYPE GetAdapterDesc(DimpleAdapterDesc* desc) override {
@@ -74,7 +74,7 @@ class NullContext final : public ComObject<IDimpleContext, IDimpleContext> {
     return S_OK;
   }
   HRESULT STDMETHODCALLTYPE CreateBuffer(UINT64 bytes, ID3D12Resource** buffer) override {
-    if (bytes > mostBytes_) return E_OUTOFMEMORY;
+    if (bytes > maxBytes_) return E_OUTOFMEMORY;
     *buffer = new NullBuffer(bytes);
     return S_OK;
   }
@@ -105,15 +105,15 @@ class NullContext final : public ComObject<IDimpleContext, IDimpleContext> {
   }
 
  private:
-  const UINT64 mostBytes_;
+  const UINT64 maxBytes_;
   const Microsoft::WRL::ComPtr<IDMLDevice> device_;
 };
 
 }  // namespace
 
-Microsoft::WRL::ComPtr<IDimpleContext> createNullContext(UINT64 mostBytes) {
+Microsoft::WRL::ComPtr<IDimpleContext> createNullContext(UINT64 maxBytes) {
   Microsoft::WRL::ComPtr<IDimpleContext> context;
-  context.Attach(new NullContext(mostBytes));
+  context.Attach(new NullContext(maxBytes));
   return context;
 }
 

@@ -7,7 +7,7 @@
 
 namespace dimple::testing {
 
-// Buffers of more than `mostBytes` are refused as out of memory.
-Microsoft::WRL::ComPtr<IDimpleContext> createNullContext(UINT64 mostBytes);
+// Buffers of more than `maxBytes` are refused as out of memory.
+Microsoft::WRL::ComPtr<IDimpleContext> createNullContext(UINT64 maxBytes);
 
 }  // namespace dimple::testing

@@ -1,7 +1,7 @@
 #include "tests/null/null_device.h"
 
 #include "api/device.h"
-#include "core/plan.h"
+#include "core/plan/plan.h"
 
 namespace dimple::testing {
 namespace {

@@ -12,7 +12,7 @@
 #include <malloc.h>
 #endif
 
-#include "core/desc_text.h"
+#include "core/schema/desc_text.h"
 #include "tests/conformance/random.h"
 #include "tests/core/descriptions.h"
 #include "tests/core/graph_builder.h"
@@ -66,7 +66,7 @@ HRESULT compileGraphOf(IDMLDevice& device, const std::string& line, IDMLOperator
   graph.op(line, "first", op);
   graph.op(line, "second", op);
   const auto parsed = parseCase(line);
-  const auto view = validate(parsed->desc.desc());
+  const auto view = Operation::parse(parsed->desc.desc());
   UINT graphInput = 0;
   UINT output = 0;
   while (!view->output(output).present()) ++output;

@@ -172,7 +172,7 @@ TEST_CASE("ocr: a photograph of a page") {
   ToolFixture fixture;
   // Kernels run long enough here to be worth llvmpipe's optimizations.
   fixture.setEnvironment("GALLIVM_PERF", "");
-  fixture.setEnvironment("DIMPLE_UNROLL", "1");
+  fixture.setEnvironment("DIMPLE_OPTIONS", "unroll=1");
   const std::string models = folder;
   const auto outcome = fixture.run("read " + models + "/page.png --models " + models + " --boxes text.png");
   REQUIRE_MESSAGE(outcome.code == 0, outcome.err);

@@ -368,7 +368,7 @@ GPU_TEST_CASE("onnx sessions: a loop that never ends is refused") {
   addLoop(maker, "", [](GraphMaker& body) { body.node("Identity", {"goes on"}, {"condition"}); });
   const Model model = maker.model();
   onnx::SessionOptions options;
-  options.mostAddedNodes = 1000;
+  options.maxAddedNodes = 1000;
   CHECK(refusal(gpu, model, {{"x", floats({2}, {1, 2})}}, options) ==
         "The node \"sum\" (Loop) cannot run: Loops and branches have added 1000 nodes to the model, expected at "
         "most 1000.");

@@ -112,8 +112,8 @@ TEST_CASE("ops: what counts as agreement of two back ends") {
 }
 
 TEST_CASE("ops: Vulkan and Direct3D 12 agree" * doctest::skip(comparisonSkipped())) {
-  Gpu& vulkan = sharedGpu(DIMPLE_BACKEND_VULKAN, DIMPLE_CONTEXT_FLAG_NONE);
-  Gpu& d3d12 = sharedGpu(DIMPLE_BACKEND_D3D12, DIMPLE_CONTEXT_FLAG_NONE);
+  Gpu& vulkan = sharedGpu(DIMPLE_BACKEND_VULKAN, "");
+  Gpu& d3d12 = sharedGpu(DIMPLE_BACKEND_D3D12, "");
   const std::vector<std::string> lines = sampledCases();
   size_t failed = 0;
   size_t exact = 0;

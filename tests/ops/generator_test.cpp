@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/text.h"
 #include "tests/conformance/test_case.h"
 #include "tests/left_out.h"
@@ -70,7 +70,7 @@ std::vector<TestCase> parsedCases(const OpSchema& schema, DataType type) {
   for (const std::string& line : generateCases(schema, type)) {
     auto test = parseTestCase(line);
     REQUIRE_MESSAGE(test, line, ": ", test.error().text);
-    const auto view = validate(test->desc.desc());
+    const auto view = Operation::parse(test->desc.desc());
     CHECK_MESSAGE(view, line, ": ", view ? std::string() : view.error().text);
     tests.push_back(std::move(*test));
   }

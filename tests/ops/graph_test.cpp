@@ -9,6 +9,7 @@
 #include "tests/conformance/generators/generator.h"
 #include "tests/conformance/graphs/graph_runner.h"
 #include "tests/conformance/graphs/random_chain.h"
+#include "tests/conformance/options_text.h"
 #include "tests/conformance/plan_check.h"
 #include "tests/conformance/random.h"
 #include "tests/conformance/selection.h"
@@ -17,23 +18,6 @@
 
 namespace dimple::testing {
 namespace {
-
-// While it lives, graphs are compiled without these rewrites.
-class Without {
- public:
-  explicit Without(const char* names) { set(names); }
-  ~Without() { set(""); }
-  Without(const Without&) = delete;
-
- private:
-  static void set(const char* names) {
-#ifdef _WIN32
-    _putenv_s("DIMPLE_GRAPH_WITHOUT", names);
-#else
-    setenv("DIMPLE_GRAPH_WITHOUT", names, 1);
-#endif
-  }
-};
 
 // A case of an operator that can fuse, followed by an activation of its output.
 std::optional<TestGraph> activated(const std::string& line, const char* activation) {
@@ -74,23 +58,23 @@ struct Rewrites {
 // Counts them, and checks the plan for a device that binds where `caps` says.
 void examine(const TestGraph& graph, const Caps& caps, Rewrites& rewrites,
              std::string_view without = "activations,weights") {
-  const auto planned = planTestGraph(graph, caps, without);
+  const auto planned = planTestGraph(graph, {caps, optionsWithout(without)});
   REQUIRE_MESSAGE(planned, planned.error().text);
   for (const TestGraph::Node& node : graph.nodes) rewrites.given += node.test.has_value();
-  for (const GraphNode& node : planned->rewritten.graph.nodes) {
-    rewrites.once += node.op && node.once;
-    rewrites.executing += node.op && !node.once;
+  for (const Node& node : planned->rewritten.nodes()) {
+    rewrites.once += node.op && node.runsAtInitialization;
+    rewrites.executing += node.op && !node.runsAtInitialization;
     const auto targets =
-        static_cast<size_t>(std::ranges::count(node.targets, GraphSource::Kind::Node, &GraphSource::kind));
+        static_cast<size_t>(std::ranges::count_if(node.targets, [](const Place& p) { return p.value != nullptr; }));
     const auto offsets =
-        static_cast<size_t>(std::ranges::count_if(node.inputs, [](const GraphSource& s) { return s.offset != 0; }));
+        static_cast<size_t>(std::ranges::count_if(node.inputs(), [](const Place& p) { return p.offset != 0; }));
     rewrites.targets += targets;
     rewrites.offsets += offsets;
     if (node.op && node.op->schema().type == DML_OPERATOR_INVALID) rewrites.ofChains += targets + offsets;
   }
-  const std::string unwritten = firstUnwritten(planned->plan.plan, true);
+  const std::string unwritten = firstUnwritten(planned->plan, true);
   CHECK_MESSAGE(unwritten.empty(), unwritten);
-  for (const auto* dispatches : {&planned->plan.plan.initialization, &planned->plan.plan.execution})
+  for (const auto* dispatches : {&planned->plan.initialization, &planned->plan.execution})
     for (const Dispatch& dispatch : *dispatches)
       for (const BufferRange& range : dispatch.buffers) CHECK(range.offset % caps.bufferOffsetAlignment == 0);
 }
@@ -102,11 +86,11 @@ size_t numberOr(const char* variable, size_t otherwise) {
 
 GPU_TEST_CASE("graphs: random ones answer what their nodes answer" *
               leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
-  const Without others("activations,weights,estimates");
+  Gpu& chosen = sharedGpu(leaveOut("activations,weights,estimates"));
   StepMemory memory;
   const size_t graphs = numberOr("DIMPLE_TEST_GRAPHS", std::max<size_t>(8, 200 / selection().sample));
   // On libvkd3d a pipeline takes a fraction of a second, which is what graphs of all types take their time for.
-  const size_t mostTypes = currentBackend() == DIMPLE_BACKEND_D3D12 ? 2 : SIZE_MAX;
+  const size_t maxTypes = currentBackend() == DIMPLE_BACKEND_D3D12 ? 2 : SIZE_MAX;
   size_t nodes = 0;
   size_t failed = 0;
   Rewrites rewrites, coarse;
@@ -117,11 +101,11 @@ GPU_TEST_CASE("graphs: random ones answer what their nodes answer" *
     // 1 to 300 nodes, few more often than many.
     Random random(seed);
     const auto count = static_cast<size_t>(std::exp(random.unit() * std::log(301.0)));
-    const TestGraph graph = makeRandomGraph(seed, count, mostTypes);
+    const TestGraph graph = makeRandomGraph(seed, count, maxTypes);
     nodes += graph.nodes.size();
     examine(graph, caps, rewrites);
     examine(graph, coarseCaps, coarse);
-    const std::string failure = compareWithNodes(gpu, memory, graph, compareElements);
+    const std::string failure = compareWithNodes(chosen, memory, graph, compareElements);
     if (failure.empty()) continue;
     if (failed++ < 5)
       std::printf("graph of seed %llu, %zu nodes: %s\n", static_cast<unsigned long long>(seed), count, failure.c_str());
@@ -138,7 +122,7 @@ GPU_TEST_CASE("graphs: random ones answer what their nodes answer" *
 
 GPU_TEST_CASE("graphs: chains of element-wise nodes answer what their nodes answer") {
   constexpr const char* kOthers = "activations,constants,weights,estimates";
-  const Without others(kOthers);
+  Gpu& chosen = sharedGpu(leaveOut(kOthers));
   StepMemory memory;
   const auto& lines = chainLines();
   size_t graphs = 0;
@@ -151,7 +135,7 @@ GPU_TEST_CASE("graphs: chains of element-wise nodes answer what their nodes answ
     const TestGraph graph = makeRandomChain(first + 1, random.size(3, 12), first);
     ++graphs;
     examine(graph, {}, rewrites, kOthers);
-    const std::string failure = compareWithNodes(gpu, memory, graph, compareElements);
+    const std::string failure = compareWithNodes(chosen, memory, graph, compareElements);
     if (failure.empty()) continue;
     if (failed++ < 5) std::printf("chain %zu, %s: %s\n", first, lines[first].name.c_str(), failure.c_str());
   }
@@ -234,9 +218,9 @@ GPU_TEST_CASE("graphs: rows that begin at vectors answer what packed ones answer
     for (const char* maker : {"pooling", "convolution"})
       for (const auto& [height, width] : {std::pair(7u, 7u), {5u, 13u}, {9u, 14u}}) {
         const TestGraph graph = pointwise(type, maker, height, width);
-        const auto planned = planTestGraph(graph, {}, "");
+        const auto planned = planTestGraph(graph, {});
         REQUIRE(planned);
-        const Tensor& rows = planned->rewritten.graph.nodes[1].op->input(0);
+        const Tensor& rows = std::next(planned->rewritten.nodes().begin())->op->input(0);
         CHECK(rows.strides[1] % 4 == 0);
         CHECK(rows.strides[1] > height * width);
         const std::string failure = compareWithNodes(gpu, memory, graph, compareWithLargest);

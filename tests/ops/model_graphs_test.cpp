@@ -8,6 +8,7 @@
 
 #include "core/text.h"
 #include "tests/conformance/graphs/graph_runner.h"
+#include "tests/conformance/options_text.h"
 #include "tests/conformance/plan_check.h"
 #include "tests/gpu_test.h"
 #include "tests/left_out.h"
@@ -17,10 +18,9 @@ namespace {
 
 // A row of the table in docs/graphs.md.
 std::string rowOf(std::string_view model, const TestGraph& test, std::string_view without, std::string_view shown) {
-  const Caps caps;
-  const auto planned = planTestGraph(test, caps, without);
+  const auto planned = planTestGraph(test, {Caps{}, optionsWithout(without)});
   REQUIRE_MESSAGE(planned, planned.error().text);
-  const Plan& plan = planned->plan.plan;
+  const Plan& plan = planned->plan;
   const std::string unwritten = firstUnwritten(plan, true);
   CHECK_MESSAGE(unwritten.empty(), unwritten);
   const PlanTotals totals = totalsOf(plan.execution);
@@ -39,7 +39,7 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const auto check = [&](const std::string& name, const TestGraph& graph) {
     const std::string model = cat(name, ", ", graph.nodes.size(), " nodes");
-    for (const auto& [without, shown] : {std::pair("all", "none"),
+    for (const auto& [without, shown] : {std::pair("passes", "none"),
                                          {"activations", "all but activations"},
                                          {"chains", "all but chains"},
                                          {"constants", "all but constants"},
@@ -58,11 +58,11 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
 
 // Dispatches of kernels for tiles, by whether they read vectors.
 std::string tilesOf(const TestGraph& graph, std::string_view without) {
-  const auto planned = planTestGraph(graph, {}, without);
+  const auto planned = planTestGraph(graph, {Caps{}, optionsWithout(without)});
   REQUIRE(planned);
   const auto count = [&](std::string_view kernel) {
-    return static_cast<size_t>(std::ranges::count_if(planned->plan.plan.execution, [&](const Dispatch& dispatch) {
-      return std::string_view(dispatch.kernel).starts_with(kernel);
+    return static_cast<size_t>(std::ranges::count_if(planned->plan.execution, [&](const Dispatch& dispatch) {
+      return kernelName(dispatch.kernel).starts_with(kernel);
     }));
   };
   return cat(count("gemm_tile"), " of elements, ", count("gemm_vector_tile") + count("gemm_large_tile"), " of vectors");

@@ -151,7 +151,7 @@ GPU_TEST_CASE("ops: every operator, data type and layout agrees with the oracle"
   if (chosen.full()) CHECK(session.record().write(DIMPLE_TEST_RESULTS, gpu.backend(), gpu.adapter()));
 }
 
-// Whether DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE may change anything.
+// Whether the option native-storage may change anything.
 bool mayHaveNativeStorage([[maybe_unused]] Gpu& gpu) {
 #ifdef DIMPLE_WITH_D3D12
   if (gpu.backend() == backendName(DIMPLE_BACKEND_D3D12)) {
@@ -175,7 +175,7 @@ GPU_TEST_CASE("ops: narrow types agree with the oracle without native storage") 
   std::vector<CaseGroup> groups = caseGroups(selection(), {});
   std::erase_if(groups, [](const CaseGroup& group) { return bitWidth(group.type) > 16; });
   for (CaseGroup& group : groups) group.step *= 4;
-  Session session(sharedGpus(DIMPLE_CONTEXT_FLAG_NO_NATIVE_STORAGE));
+  Session session(sharedGpus("native-storage=0"));
   session.run(groups);
   print("ops without native storage", session.record().total());
 }
@@ -214,7 +214,7 @@ GPU_TEST_CASE("ops: products agree with the oracle where each takes several disp
   always.generated = false;
   always.written.assign(std::begin(kPartedProducts), std::end(kPartedProducts));
   groups.push_back(std::move(always));
-  Session session(sharedGpus(DIMPLE_CONTEXT_FLAG_SMALL_DISPATCHES));
+  Session session(sharedGpus("work=4096"));
   session.run(groups);
   print("ops in parts", session.record().total());
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "core/op_schema.h"
+#include "core/schema/op_schema.h"
 #include "tests/conformance/case_runner.h"
 #include "tests/conformance/generators/generator.h"
 #include "tests/conformance/selection.h"

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "core/desc_text.h"
+#include "core/schema/desc_text.h"
 #include "tests/conformance/oracle/oracle.h"
 #include "tests/tool/tool_fixture.h"
 

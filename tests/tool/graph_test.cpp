@@ -54,7 +54,7 @@ TEST_CASE("tool: dispatches that follow each other run as one graph") {
   CHECK(contains(graph.out, "Resource 'sum': 2, 4\n"));
   CHECK(contains(graph.out, "Resource 'square': 5, 14\n"));
   CHECK(contains(graph.out, "Compiled 2 graphs"));
-  const auto plan = fixture.run("plan model.json --graph --caps default --without chains");
+  const auto plan = fixture.run("plan model.json --graph --caps default --options chains=0");
   REQUIRE_MESSAGE(plan.code == 0, plan.err);
   CHECK(contains(plan.out, "# graph of 3 nodes: 3 dispatches, 2 barriers, 72 bytes bound\n"));
   CHECK(contains(plan.out, "# graph of 1 nodes: 1 dispatches, 0 barriers, 24 bytes bound\n"));

@@ -1,6 +1,6 @@
 // Functions of kernels/common/ that no operator calls yet, in kernels of the tests' own that take the place of embedded
-// ones (DIMPLE_KERNEL_DIR, which Vulkan reads).
-#ifdef DIMPLE_GLSLANG
+// ones (the option kernels, which Vulkan reads).
+#if defined(DIMPLE_GLSLANG) && defined(DIMPLE_DEVELOPER)
 
 #include <doctest.h>
 
@@ -104,12 +104,13 @@ TEST_CASE("kernels: the square root of doubles is within 1 ULP") {
   ToolFixture fixture;
   const auto compiled =
       fixture.runProgram(DIMPLE_GLSLANG, "-V --quiet --target-env vulkan1.2 -o copy.b64.spv '" DIMPLE_SOURCE_DIR
-                                         "/tests/kernels/sqrt_f64.comp' '-I" DIMPLE_SOURCE_DIR "/kernels' -DT=b64");
+                                         "/tests/kernels/sqrt_f64.comp' '-I" DIMPLE_SOURCE_DIR
+                                         "/kernels' '-I" DIMPLE_KERNEL_INTERFACES "/copy' -DT=b64");
   REQUIRE_MESSAGE(compiled.code == 0, compiled.out);
   const std::vector<double> values = operands();
   fixture.write("x.bin", std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)));
   fixture.write("model.json", kCopyProgram);
-  fixture.setEnvironment("DIMPLE_KERNEL_DIR", fixture.folder().string());
+  fixture.setEnvironment("DIMPLE_OPTIONS", "unroll=0,kernels=" + fixture.folder().string());
   const auto outcome = fixture.run("run model.json");
   REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
   const std::string bytes = readText(fixture.folder() / "y.bin");

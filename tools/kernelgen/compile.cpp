@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/kernel_table.h"
+#include "tools/kernelgen/check.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/facts.h"
 #include "tools/kernelgen/files.h"
@@ -21,16 +22,24 @@ namespace fs = std::filesystem;
 namespace {
 
 // Changed whenever the same sources would make something else or be judged differently.
-constexpr std::string_view kFormat = "5";
+constexpr std::string_view kFormat = "6";
 
-std::optional<fs::path> findInclude(const std::string& name, const fs::path& includer, const Folders& folders) {
-  for (const fs::path& folder : {includer.parent_path(), folders.root, folders.output})
+// Where a kernel finds what kernelgen makes of its family.
+fs::path interfaceFolder(const Folders& folders, const Kernel& kernel) {
+  return folders.output / "interfaces" / kernel.family.name;
+}
+
+std::optional<fs::path> findInclude(const std::string& name, const fs::path& includer,
+                                    const std::vector<fs::path>& folders) {
+  if (fs::exists(includer.parent_path() / name)) return (includer.parent_path() / name).lexically_normal();
+  for (const fs::path& folder : folders)
     if (fs::exists(folder / name)) return (folder / name).lexically_normal();
   return {};
 }
 
 // The text of a file and of all it may include, whatever conditions stand around the includes.
-void appendClosure(const fs::path& file, const Folders& folders, std::set<fs::path>& seen, std::string& closure) {
+void appendClosure(const fs::path& file, const std::vector<fs::path>& folders, std::set<fs::path>& seen,
+                   std::string& closure) {
   if (!seen.insert(file).second) return;
   const std::string text = readText(file);
   closure += text;
@@ -53,33 +62,6 @@ std::string joined(const std::vector<std::string>& items) {
   return text;
 }
 
-void checkAgainstManifest(const Kernel& kernel, const Interface& interface) {
-  const auto fail = [&](const std::string& sentence) { throw Error("The kernel " + kernel.name + " " + sentence); };
-  if (interface.bindings.size() != kernel.access.size())
-    fail("has " + std::to_string(interface.bindings.size()) + " bindings; the manifest declares the access of " +
-         std::to_string(kernel.access.size()) + ".");
-  for (size_t i = 0; i < kernel.access.size(); ++i)
-    if (interface.bindings[i] != kernel.access[i])
-      fail("has access " + interface.bindings[i].text() + " to binding " + std::to_string(i) +
-           "; the manifest declares " + kernel.access[i].text() + ".");
-  for (const ReflectedSpec& spec : interface.specs) {
-    const auto declared = std::ranges::find(kernel.specs, spec.id, &Spec::id);
-    if (declared == kernel.specs.end())
-      fail("has the specialization constant " + std::to_string(spec.id) + " (" + spec.name +
-           "), whose values the manifest does not declare.");
-    // The constant behind local_size_x_id has no name of its own.
-    if (!spec.name.empty() && declared->name != spec.name)
-      fail("names the specialization constant " + std::to_string(spec.id) + " " + spec.name +
-           "; the manifest names it " + declared->name + ".");
-  }
-  for (const Spec& spec : kernel.specs) {
-    if (std::ranges::find(interface.specs, spec.id, &ReflectedSpec::id) == interface.specs.end())
-      fail("has no specialization constant " + std::to_string(spec.id) + "; the manifest declares " + spec.name + ".");
-    if (spec.values.empty())
-      fail("has no case label that is a DML_OPERATOR_ enumerator, so " + spec.name + " has no value.");
-  }
-}
-
 void fillOperators(std::vector<Spec>& specs, const OperatorCases& cases) {
   const auto isSpec = [&](const std::string& name) {
     return std::ranges::find(specs, name, &Spec::name) != specs.end();
@@ -94,7 +76,7 @@ void fillOperators(std::vector<Spec>& specs, const OperatorCases& cases) {
   }
 }
 
-bool usesOperatorCases(const Kernel& kernel) { return std::ranges::any_of(kernel.specs, &Spec::operators); }
+bool usesOperatorCases(const Kernel& kernel) { return std::ranges::any_of(kernel.family.specs, &Spec::operators); }
 
 }  // namespace
 
@@ -149,7 +131,7 @@ std::string Compiler::run(const std::vector<std::string>& arguments, const Kerne
 
 std::vector<std::string> Compiler::sourceArguments(const Kernel& kernel, const fs::path& enums) const {
   std::vector<std::string> arguments{(folders_.root / kernel.source).string(), "-I" + enums.string(),
-                                     "-I" + folders_.root.string()};
+                                     "-I" + interfaceFolder(folders_, kernel).string(), "-I" + folders_.root.string()};
   for (const std::string& define : kernel.defines) arguments.push_back("-D" + define);
   return arguments;
 }
@@ -200,7 +182,7 @@ std::string Compiler::cacheKey(const Kernel& kernel, std::string& closure) const
   if (!fs::exists(source))
     throw Error("The kernel " + kernel.name + " has the source " + kernel.source + ", which does not exist.");
   std::set<fs::path> seen;
-  appendClosure(source, folders_, seen, closure);
+  appendClosure(source, {interfaceFolder(folders_, kernel), folders_.root, folders_.output}, seen, closure);
   Hash hash;
   hash.add(kFormat);
   hash.add(versions_);
@@ -257,8 +239,13 @@ CompiledKernel Compiler::compile(const Kernel& kernel) const {
     writeAtomically(facts, toText(entry.facts));
   }
 
-  fillOperators(result.kernel.specs, entry.facts.operatorCases);
+  fillOperators(result.kernel.family.specs, entry.facts.operatorCases);
   checkAgainstManifest(result.kernel, entry.facts.interface);
+  if (kernel.portable) {
+    result.hlslPush = hlslWords(entry.hlsl, "Push");
+    result.hlslSpecs = hlslWords(entry.hlsl, "Specialization");
+    checkHlslAgainstManifest(result.kernel, result.hlslPush, result.hlslSpecs);
+  }
   result.interface = std::move(entry.facts.interface);
   result.features = entry.facts.features;
   result.spirv = std::move(entry.spirv);

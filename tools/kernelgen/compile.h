@@ -19,16 +19,18 @@ struct Tools {
 
 struct Folders {
   std::filesystem::path root;    // of the shaders, and of their includes
-  std::filesystem::path output;  // generated files; also an include folder
+  std::filesystem::path output;  // generated files; also an include folder, as is interfaces/<family> in it
   std::filesystem::path cache;
 };
 
 struct CompiledKernel {
-  Kernel kernel;  // with the values of its specialization constants filled in
+  Kernel kernel;  // with all values of its specialization constants
   Interface interface;
   uint32_t features = 0;
   std::vector<uint32_t> spirv;
-  std::string hlsl;       // empty when it is not portable
+  std::string hlsl;                     // empty when it is not portable
+  std::vector<ReflectedWord> hlslPush;  // the words of its constant buffers
+  std::vector<ReflectedWord> hlslSpecs;
   std::string dxil;       // bytes; empty when it is not portable or there is no DXC
   double cpuSeconds = 0;  // of the programs that made it, when it was made
   bool fromCache = false;

@@ -44,7 +44,7 @@ class WorkFolder {
 bool usesNative16(uint32_t features) {
   using dimple::KernelFeature;
   return has(features, KernelFeature::Storage16) || has(features, KernelFeature::Int16) ||
-         has(features, KernelFeature::Float16);
+         has(features, KernelFeature::Float16) || has(features, KernelFeature::Push16);
 }
 
 // A module begins with "DXBC" and the digest that the validator signs it with; zeros are no digest.

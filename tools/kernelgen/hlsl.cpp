@@ -16,7 +16,8 @@ std::string specializationBlock(const Interface& interface) {
   std::string macros;
   for (const ReflectedSpec& spec : interface.specs) {
     const std::string id = std::to_string(spec.id);
-    members += "    uint specialization_" + id + ";\n";
+    const WordType* type = findGlslType(spec.type);
+    members += "    " + std::string(type ? type->hlsl : "uint") + " specialization_" + id + ";\n";
     macros += "#define SPIRV_CROSS_CONSTANT_ID_" + id + " specialization_" + id + "\n";
   }
   return "cbuffer Specialization : register(b1, space0)\n{\n" + members + "};\n" + macros;
@@ -54,6 +55,31 @@ std::string bindHlsl(const std::string& hlsl, const Interface& interface, const 
     throw Error("The kernel " + kernel + " has " + std::to_string(pushBlocks) +
                 " constant buffers without a register in its HLSL; only the push block is expected to have none.");
   return text;
+}
+
+std::vector<ReflectedWord> hlslWords(const std::string& hlsl, const std::string& buffer) {
+  const std::string head = "cbuffer " + buffer + " :";
+  const size_t found = hlsl.starts_with(head) ? 0 : hlsl.find("\n" + head);
+  if (found == hlsl.npos) return {};
+  std::vector<ReflectedWord> words;
+  std::istringstream lines(hlsl.substr(hlsl.find('{', found) + 2));
+  for (std::string line; std::getline(lines, line) && line != "};";) {
+    std::istringstream parts(line);
+    ReflectedWord word;
+    parts >> word.type >> word.name;
+    // Without a packoffset words follow each other: those of 32 bits, which all specialization constants have.
+    word.offset = uint32_t(4 * words.size());
+    if (const size_t at = line.find("packoffset(c"); at != line.npos) {
+      size_t digits = 0;
+      word.offset = 16 * uint32_t(std::stoul(line.substr(at + 12), &digits));
+      const char component = line[at + 12 + digits] == '.' ? line[at + 13 + digits] : 'x';
+      word.offset += 4 * uint32_t(std::string_view("xyzw").find(component));
+    }
+    if (word.name.ends_with(";")) word.name.pop_back();
+    if (word.name.starts_with("push_")) word.name.erase(0, 5);
+    words.push_back(std::move(word));
+  }
+  return words;
 }
 
 }  // namespace kernelgen

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/kernelgen/reflect.h"
 
@@ -14,5 +15,9 @@ namespace kernelgen {
 //   u<n> space0  storage buffer n
 // Throws Error when the text has what cannot be bound so; `kernel` names it in the sentence.
 std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel);
+
+// The words of a constant buffer in the HLSL that bindHlsl made: "Push", whose names lose the instance's `push_`, or
+// "Specialization". None where there is no such buffer.
+std::vector<ReflectedWord> hlslWords(const std::string& hlsl, const std::string& buffer);
 
 }  // namespace kernelgen

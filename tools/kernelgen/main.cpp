@@ -14,6 +14,7 @@
 #include "tools/kernelgen/enums.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/files.h"
+#include "tools/kernelgen/interfaces.h"
 #include "tools/kernelgen/jobs.h"
 #include "tools/kernelgen/manifest.h"
 
@@ -28,11 +29,15 @@ constexpr const char* kUsage =
                  --glslang PROGRAM --spirv-cross PROGRAM --spirv-val PROGRAM
                  [--data-files N] [--jobs N] [--max-modules N] [--max-bytes N] [--max-seconds N]
                  [--dxc PROGRAM | --dxc-batch PROGRAM --dxc-identity TEXT]
+       kernelgen --manifest FILE --directml DirectML.h --interfaces FOLDER
 
 Compiles every kernel of the manifest to SPIR-V, and to HLSL where it is portable, checks them and writes C++ sources
 with the table of kernels to the output folder. With DXC the table also has DXIL of the portable ones; a program for
-batches takes a folder as dxc/dxc_batch.cpp says, and the text tells one DXC behind it from another. The ceilings are on the number of modules, on their bytes together, and
-on the processor time of a generation without a cache, spread over two cores.
+batches takes a folder as dxc/dxc_batch.cpp says, and the text tells one DXC behind it from another. The ceilings are on
+the number of modules, on their bytes together, and on the processor time of a generation without a cache, spread over
+two cores.
+
+With --interfaces it compiles nothing: it writes the C++ headers of what kernels are given, and the names of kernels.
 )";
 
 struct Options {
@@ -57,10 +62,10 @@ struct Options {
 };
 
 Options parseOptions(int count, char** arguments) {
-  static const char* const known[] = {"--manifest",    "--root",    "--output",      "--cache",
-                                      "--directml",    "--glslang", "--spirv-cross", "--spirv-val",
-                                      "--data-files",  "--jobs",    "--max-modules", "--max-bytes",
-                                      "--max-seconds", "--dxc",     "--dxc-batch",   "--dxc-identity"};
+  static const char* const known[] = {"--manifest",     "--root",        "--output",      "--cache",      "--directml",
+                                      "--glslang",      "--spirv-cross", "--spirv-val",   "--data-files", "--jobs",
+                                      "--max-modules",  "--max-bytes",   "--max-seconds", "--dxc",        "--dxc-batch",
+                                      "--dxc-identity", "--interfaces"};
   Options options;
   for (int i = 1; i < count; i += 2) {
     const std::string name = arguments[i];
@@ -99,6 +104,16 @@ void checkCeilings(const std::vector<CompiledKernel>& kernels, const Options& op
                 options.text("--max-seconds") + " s; the slowest is " + slowest->kernel.name + ".");
 }
 
+Manifest readManifest(const Options& options, const Enums& enums) {
+  const std::string& file = options.text("--manifest");
+  return parseManifest(readText(file), file, enums);
+}
+
+void generateInterfaces(const Options& options) {
+  const Enums enums = Enums::parse(readText(options.text("--directml")));
+  emitInterfaces(readManifest(options, enums), options.text("--interfaces"));
+}
+
 void generate(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   const Folders folders{fs::absolute(options.text("--root")).lexically_normal(),
@@ -110,8 +125,13 @@ void generate(const Options& options) {
   writeIfChanged(folders.output / "tagged" / "directml_enums.glsl", enums.taggedGlsl());
   writeIfChanged(folders.output / "directml_enums_check.cpp", enums.check());
 
-  const std::string& manifest = options.text("--manifest");
-  const std::vector<Kernel> kernels = parseManifest(readText(manifest), manifest, enums);
+  const Manifest manifest = readManifest(options, enums);
+  const std::vector<Kernel>& kernels = manifest.kernels;
+  for (const Family& family : manifest.families) {
+    const fs::path folder = folders.output / "interfaces" / family.name;
+    fs::create_directories(folder);
+    writeIfChanged(folder / "interface.glsl", interfaceGlsl(family));
+  }
   // Said before minutes are spent on compiling them.
   if (kernels.size() > options.number("--max-modules"))
     throw Error("There are " + std::to_string(kernels.size()) + " kernels, above the ceiling of " +
@@ -146,7 +166,11 @@ void generate(const Options& options) {
 
 int main(int count, char** arguments) {
   try {
-    kernelgen::generate(kernelgen::parseOptions(count, arguments));
+    const kernelgen::Options options = kernelgen::parseOptions(count, arguments);
+    if (options.values.contains("--interfaces"))
+      kernelgen::generateInterfaces(options);
+    else
+      kernelgen::generate(options);
     return 0;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "kernelgen: %s\n", e.what());

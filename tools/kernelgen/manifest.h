@@ -1,18 +1,32 @@
-// kernels/manifest.txt: the only list of kernels.
+// kernels/manifest.txt: the only list of kernels, and of what each is given.
 //
-//   kernel binary                   a stanza; lines below it are indented
+//   kernel binary                  a family: kernels of one interface; lines below it are indented
+//     push u32 count rank          words behind the four of the grid, in this order. Types: u32 i32 f32; u64 i64 f64;
+//                                  u16 i16, and u8 i8, which HLSL does not have. No word may leave a gap before it.
+//     spec 0 structural u32 OP operators
+//     spec 1 uniform i32 KIND=-1 -1 0 1 DML_REDUCE_FUNCTION_SUM 4..7
+//                                  a specialization constant of 32 bits: its id, name, default (else 0) and values.
+//                                  `operators`: every DML_OPERATOR_ enumerator that is a case label of `switch (OP)`;
+//                                  where there is no such switch, of any that is not over another constant.
+//                                  structural: the value changes the size of the code, selects functions, unrolls
+//                                  loops or picks branches; uniform: a number, or a choice that is better made when
+//                                  the kernel runs. SPIR-V specializes both, DXIL reads both from a constant buffer.
+//     buffer r T a                 of bindings 0, 1, 2 of set 0: r, w or rw; the types of its elements; its name. T is
+//     buffer rw T,u32x4 y          what common/types.glsl stores. Several types: of several views or several forms
 //     source elementwise/binary.comp
-//     type f32 f16 i8 u8            short for `variant T f32 f16 i8 u8`
-//     variant MODE packed strided   compiled with -DMODE=packed -DMODE_packed=1, named binary.f32.packed, ...
-//     access r r w                  of bindings 0, 1, 2 of set 0: r, w or rw
-//     spec 0 OP operators           every DML_OPERATOR_ enumerator that is a case label of `switch (OP)`; where there
-//                                   is no such switch, of any that is not over another specialization constant
-//     spec 1 KIND 0 1 DML_REDUCE_FUNCTION_SUM 4..7
+//     type f32 f16 i8 u8           one kernel each, compiled with -DT=f32 -DT_f32=1
+//     native f16 i8 u8             the same on 8- and 16-bit storage, compiled with -DNATIVE=1 too and named
+//                                  binary_native.f16; those of 8 bits are vulkan-only, since HLSL has no such types
 //     define NAME=VALUE
-//     vulkan-only                   no HLSL is made of it
-//     vulkan-only i8 u8             none of the variants with one of these values
+//     packed-of binary             the kernels do to each element of packed tensors what those of a family above, or of
+//                                  other forms of this one, do to elements at any strides
+//     vulkan-only                  no HLSL is made of it
+//     form strided binary          one of several kernels of the interface: what follows holds for this form alone.
+//     form packed                  Its kernels are named by the second word, else binary_packed
 //
-// A # starts a comment. Every combination of variants is a kernel; the parts of its name follow the order of the lines.
+// A # starts a comment. kernelgen makes of a family a GLSL include, interface.glsl, and a C++ header, and compares the
+// modules with it. A family that is added at the end leaves the numbers of the others, and so their headers, as they
+// are.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +34,9 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/kernel_id.h"
 #include "tools/kernelgen/enums.h"
+#include "tools/kernelgen/word_type.h"
 
 namespace kernelgen {
 
@@ -31,25 +47,71 @@ struct Access {
   std::string text() const { return read && write ? "rw" : read ? "r" : write ? "w" : "unused"; }
 };
 
+struct PushWord {
+  std::string name;
+  const WordType* type = nullptr;
+  uint32_t offset = 0;  // bytes from the start of the block
+};
+
 struct Spec {
   uint32_t id = 0;
   std::string name;
+  const WordType* type = nullptr;
+  bool structural = false;
+  std::string standard;          // the default, as GLSL
   bool operators = false;        // the values are the operator cases of the source
-  std::vector<uint32_t> values;  // sorted
+  std::vector<uint32_t> values;  // bits, sorted
+};
+
+struct Buffer {
+  std::string name;
+  Access access;
+  std::vector<std::string> types;  // "T", or GLSL's name
+};
+
+// Words that every push block begins with, of the folded grid (core/layout.h, gridWords).
+constexpr const char* kGridWords[] = {"groupsX", "groupsXY", "groups", "firstGroup"};
+constexpr uint32_t kGridBytes = 16;
+
+struct Family {
+  std::string name;
+  dimple::KernelFamily number{};  // its place in the manifest
+  std::vector<PushWord> push;     // behind the grid's
+  std::vector<Spec> specs;        // sorted by id
+  std::vector<Buffer> buffers;    // by binding
+  std::vector<std::string> forms;
+  bool typed = false;   // has types
+  bool native = false;  // has native kernels
+  int line = 0;
+
+  bool hasPush() const { return !push.empty(); }
+  uint32_t pushBytes() const { return push.empty() ? kGridBytes : push.back().offset + push.back().type->bytes; }
 };
 
 // One module to compile.
 struct Kernel {
   std::string name;
+  dimple::KernelId id;
+  Family family;                     // with the values of `operators` only once it is compiled
   std::string source;                // relative to the kernel root
   std::vector<std::string> defines;  // NAME=VALUE
-  std::vector<Access> access;
-  std::vector<Spec> specs;
   bool portable = true;
-  int line = 0;  // of the stanza
 };
 
-// Sorted by name.
-std::vector<Kernel> parseManifest(std::string_view text, const std::string& fileName, const Enums& enums);
+// Kernels for packed tensors, and the family of those for any strides.
+struct Packed {
+  dimple::KernelFamily family{};
+  uint8_t form = 0;
+  dimple::KernelFamily strided{};
+  bool operator==(const Packed&) const = default;
+};
+
+struct Manifest {
+  std::vector<Family> families;  // by number
+  std::vector<Packed> packed;
+  std::vector<Kernel> kernels;  // sorted by id
+};
+
+Manifest parseManifest(std::string_view text, const std::string& fileName, const Enums& enums);
 
 }  // namespace kernelgen

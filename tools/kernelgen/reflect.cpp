@@ -74,7 +74,10 @@ class Reader {
       if (slot && portable_)
         fail("has two storage buffers at binding " + std::to_string(binding) + ", which HLSL cannot say.");
       slot = slot ? Access{slot->read || access.read, slot->write || access.write} : access;
+      const json& members = document_.at("types").at(buffer.at("type").get<std::string>()).at("members");
+      result_.views.push_back({binding, name, members.at(0).at("type").get<std::string>()});
     }
+    std::ranges::stable_sort(result_.views, {}, &ReflectedView::binding);
     for (size_t i = 0; i < bindings.size(); ++i) {
       if (!bindings[i])
         fail("has no storage buffer at binding " + std::to_string(i) +
@@ -91,13 +94,12 @@ class Reader {
     return 0;
   }
 
-  // Bytes from the start of the block to the end of its last member.
-  uint32_t blockBytes(const std::string& typeName, const char* block) const {
+  // Bytes from the start of the uniform block to the end of its last member.
+  uint32_t blockBytes(const std::string& typeName) const {
     uint32_t bytes = 0;
     for (const json& member : document_.at("types").at(typeName).at("members")) {
       const auto type = member.at("type").get<std::string>();
-      const auto name = member.value("name", "");
-      const auto where = std::string("has in its ") + block + " block the member " + name;
+      const auto where = "has in its uniform block the member " + member.value("name", "");
       uint32_t elements = 1;
       const bool isArray = member.contains("array");
       if (isArray) {
@@ -108,7 +110,7 @@ class Reader {
       }
       uint32_t memberBytes = 0;
       if (document_.at("types").contains(type)) {
-        memberBytes = blockBytes(type, block);
+        memberBytes = blockBytes(type);
         if (isArray) memberBytes = member.at("array_stride").get<uint32_t>();
       } else {
         const uint32_t count = components(type);
@@ -125,7 +127,20 @@ class Reader {
   void readPush() {
     const json& blocks = list("push_constants");
     if (blocks.empty()) return;
-    result_.pushBytes = blockBytes(blocks.at(0).at("type").get<std::string>(), "push");
+    for (const json& member : document_.at("types").at(blocks.at(0).at("type").get<std::string>()).at("members")) {
+      ReflectedWord word{member.value("name", ""), member.at("type").get<std::string>(),
+                         member.at("offset").get<uint32_t>()};
+      const WordType* type = findGlslType(word.type);
+      const bool isStructure = document_.at("types").contains(word.type);
+      if (isStructure || member.contains("array"))
+        fail("has in its push block the member " + word.name + ", " + (isStructure ? "a structure" : "an array") +
+             "; a push block holds single words.");
+      if (!type)
+        fail("has in its push block the member " + word.name + " of type " + word.type + "; its types are " +
+             wordTypeNames() + ".");
+      result_.pushBytes = std::max(result_.pushBytes, word.offset + type->bytes);
+      result_.push.push_back(std::move(word));
+    }
     if (result_.pushBytes > kPushLimit)
       fail("has a push block of " + std::to_string(result_.pushBytes) + " bytes, above the limit of " +
            std::to_string(kPushLimit) + ".");
@@ -137,13 +152,13 @@ class Reader {
     const json& block = blocks.at(0);
     if (blocks.size() > 1 || block.value("set", 0u) != 1 || block.value("binding", 0u) != 0 || block.contains("array"))
       fail("may have one uniform block, at binding 0 of set 1.");
-    blockBytes(block.at("type").get<std::string>(), "uniform");
+    blockBytes(block.at("type").get<std::string>());
     result_.parameterBytes = block.at("block_size").get<uint32_t>();
   }
 
   void readSpecs() {
     for (const json& spec : list("specialization_constants"))
-      result_.specs.push_back({spec.at("id").get<uint32_t>(), spec.value("name", "")});
+      result_.specs.push_back({spec.at("id").get<uint32_t>(), spec.value("type", ""), spec.value("name", "")});
     std::ranges::sort(result_.specs, {}, &ReflectedSpec::id);
   }
 

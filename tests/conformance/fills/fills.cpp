@@ -7,7 +7,7 @@
 #include <numeric>
 #include <span>
 
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 #include "tests/conformance/fills/domain.h"
 #include "tests/conformance/fills/structured.h"

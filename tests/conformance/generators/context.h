@@ -1,7 +1,7 @@
 // What the case generators of all operators share.
 #pragma once
 
-#include "core/op_schema.h"
+#include "core/schema/op_schema.h"
 #include "tests/conformance/generators/layouts.h"
 
 namespace dimple::testing {

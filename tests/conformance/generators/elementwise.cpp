@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/element_text.h"
-#include "core/main_type.h"
+#include "core/schema/element_text.h"
+#include "core/schema/main_type.h"
 #include "core/text.h"
 #include "tests/conformance/generators/context.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/main_type.h"
+#include "core/schema/main_type.h"
 #include "core/text.h"
 #include "tests/conformance/generators/context.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/op_schema.h"
+#include "core/schema/op_schema.h"
 
 namespace dimple::testing {
 

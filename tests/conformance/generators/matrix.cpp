@@ -1,7 +1,7 @@
 // Matrix products, of floats and of integers.
 #include <algorithm>
 
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 #include "tests/conformance/generators/context.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 #include "tests/conformance/generators/context.h"
 

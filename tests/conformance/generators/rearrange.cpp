@@ -8,7 +8,7 @@ namespace dimple::testing {
 namespace {
 
 // Elements of an output that grows in several dimensions.
-constexpr uint64_t kMostGrown = 8192;
+constexpr uint64_t kMaxGrown = 8192;
 
 // A constant that the type can hold, as a FLOAT attribute or as an element.
 std::string_view smallConstant(Generator& generator) {
@@ -35,7 +35,7 @@ Pads makePads(Random& random, const Sizes& in) {
   uint64_t grown = productOf(in);
   for (const uint32_t size : in) {
     const auto draw = [&]() -> int64_t {
-      const uint64_t most = std::min<uint64_t>(kMostGrown * size / grown, random.chance(0.2) ? 5 * size : size);
+      const uint64_t most = std::min<uint64_t>(kMaxGrown * size / grown, random.chance(0.2) ? 5 * size : size);
       if (random.chance(0.3)) return 0;
       if (random.chance(0.15)) return -static_cast<int64_t>(random.below(size));
       return static_cast<int64_t>(random.below(most / 2 + 1));
@@ -157,7 +157,7 @@ void generateTile(Generator& generator) {
   while (generator.index() < kCasesPerType) {
     const Sizes in = makeSizes(random, generator.rank(), std::max<uint64_t>(2, logUniform(random, 1024)));
     Sizes repeats;
-    uint64_t left = kMostGrown / productOf(in);
+    uint64_t left = kMaxGrown / productOf(in);
     for (size_t d = 0; d < in.size(); ++d) {
       repeats.push_back(random.chance(0.4) ? 1
                                            : random.size(1, static_cast<uint32_t>(std::clamp<uint64_t>(left, 1, 4))));

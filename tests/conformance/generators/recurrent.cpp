@@ -1,7 +1,7 @@
 // Recurrent networks, and ADAM_OPTIMIZER.
 #include <array>
 
-#include "core/element_text.h"
+#include "core/schema/element_text.h"
 #include "core/text.h"
 #include "tests/conformance/generators/context.h"
 

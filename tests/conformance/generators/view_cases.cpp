@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/op_view.h"
+#include "core/operation.h"
 #include "core/text.h"
 #include "tests/conformance/oracle/oracle.h"
 
@@ -65,7 +65,7 @@ Sizes turnedStrides(Random& random, const Sizes& sizes) {
 
 std::optional<TestCase> parse(const std::string& line) {
   auto test = parseTestCase(line);
-  if (!test || !validate(test->desc.desc())) return {};
+  if (!test || !Operation::parse(test->desc.desc())) return {};
   return std::move(*test);
 }
 

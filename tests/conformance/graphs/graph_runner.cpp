@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/graph/parse.h"
+#include "core/graph/pass.h"
+#include "core/graph/plan.h"
 #include "core/text.h"
 #include "tests/conformance/oracle/oracle.h"
 
@@ -141,25 +144,24 @@ std::string compareWithNodes(Gpu& gpu, StepMemory& memory, const TestGraph& grap
   return {};
 }
 
-Result<PlannedGraph> planTestGraph(const TestGraph& graph, const Caps& caps, std::string_view without) {
-  PlannedGraph planned;
-  std::vector<IDMLOperator*> handles;
-  for (const TestGraph::Node& node : graph.nodes) {
-    handles.push_back(nullptr);
-    if (!node.test) continue;
-    auto view = validate(node.test->desc.desc());
-    if (!view) return view.error();
-    // Never followed but by `find`.
-    handles.back() = reinterpret_cast<IDMLOperator*>(&planned.views.emplace_back(std::move(*view)));
+Result<PlannedGraph> planTestGraph(const TestGraph& graph, const Target& target) {
+  std::vector<std::shared_ptr<const Operation>> operations(graph.nodes.size());  // by place in the description
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (!graph.nodes[n].test) continue;
+    auto op = Operation::parse(graph.nodes[n].test->desc.desc());
+    TRY(op);
+    operations[graph.places[n]] = std::make_shared<const Operation>(std::move(*op));
   }
-  const auto find = [](IDMLOperator* op) -> Result<const OpView*> { return reinterpret_cast<const OpView*>(op); };
-  auto read = readGraph(GraphDescription(graph, handles).desc(), find);
-  if (!read) return read.error();
-  planned.rewritten = rewriteGraph(std::move(*read), caps, graphOptionsWithout(without));
-  auto plan = planGraph(planned.rewritten.graph, caps);
-  if (!plan) return plan.error();
-  planned.plan = std::move(*plan);
-  return planned;
+  const auto find = [&](UINT node, IDMLOperator*) -> Result<std::shared_ptr<const Operation>> {
+    return operations[node];
+  };
+  const std::vector<IDMLOperator*> none(graph.nodes.size());
+  auto parsed = parseGraph(GraphDescription(graph, none).desc(), find);
+  TRY(parsed);
+  runPasses(*parsed, target);
+  auto plan = planGraph(*parsed, target);
+  TRY(plan);
+  return PlannedGraph{std::move(*parsed), std::move(*plan)};
 }
 
 }  // namespace dimple::testing

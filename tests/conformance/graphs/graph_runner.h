@@ -1,13 +1,13 @@
 // Graphs on a device beside their nodes one by one, and their plans without a device.
 #pragma once
 
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/graph_fuse.h"
-#include "core/graph_plan.h"
+#include "core/graph/graph.h"
+#include "core/plan/plan.h"
+#include "core/target.h"
 #include "tests/conformance/graphs/random_graph.h"
 #include "tests/conformance/graphs/step_runner.h"
 
@@ -29,10 +29,9 @@ std::string compareWithNodes(Gpu& gpu, StepMemory& memory, const TestGraph& grap
 
 // What becomes of a graph.
 struct PlannedGraph {
-  std::deque<OpView> views;
-  RewrittenGraph rewritten;
-  GraphPlan plan;
+  Graph rewritten;
+  Plan plan;
 };
-Result<PlannedGraph> planTestGraph(const TestGraph& graph, const Caps& caps, std::string_view without);
+Result<PlannedGraph> planTestGraph(const TestGraph& graph, const Target& target);
 
 }  // namespace dimple::testing

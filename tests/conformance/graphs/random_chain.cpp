@@ -14,8 +14,8 @@
 namespace dimple::testing {
 namespace {
 
-constexpr uint64_t kMostElements = 3000;
-constexpr uint64_t kMostViewed = 1 << 16;  // bytes of a tensor that is moved
+constexpr uint64_t kMaxElements = 3000;
+constexpr uint64_t kMaxViewed = 1 << 16;  // bytes of a tensor that is moved
 
 // Replaces what stands behind " NAME=" up to the next attribute.
 void setValue(std::string& line, std::string_view name, const std::string& value) {
@@ -33,14 +33,14 @@ std::optional<TestCase> usable(const std::string& line) {
 }
 
 bool isChainable(const TestCase& test) {
-  const auto view = validate(test.desc.desc());
+  const auto view = Operation::parse(test.desc.desc());
   return view && !elementSteps(*view).empty();
 }
 
 class ChainMaker {
  public:
   explicit ChainMaker(uint64_t seed) : random_(seed) {
-    sizes_ = makeSizes(random_, random_.size(1, 6), kMostElements);
+    sizes_ = makeSizes(random_, random_.size(1, 6), kMaxElements);
     // Rows of whole vectors are walked otherwise.
     if (random_.chance(0.5)) sizes_.back() = (sizes_.back() + 7) / 8 * 8;
   }
@@ -141,7 +141,7 @@ class ChainMaker {
 
   // A part of something, something joined or something turned, which has the elements of a fill in any order.
   bool addViewInto(const DML_BUFFER_TENSOR_DESC& tensor, const std::vector<std::byte>& fill) {
-    auto view = viewInto(random_, tensor, kMostViewed);
+    auto view = viewInto(random_, tensor, kMaxViewed);
     if (!view || view->test.outputs[view->output]->TotalTensorSizeInBytes != tensor.TotalTensorSizeInBytes)
       return false;
     viewedOutput_ = static_cast<uint32_t>(view->output);
@@ -157,7 +157,7 @@ class ChainMaker {
   void addViewOfLast() {
     Made& last = made_.back();
     const DML_BUFFER_TENSOR_DESC& tensor = *graph_.tensorOf(last.source);
-    auto test = viewOf(random_, tensor, kMostViewed);
+    auto test = viewOf(random_, tensor, kMaxViewed);
     if (!test || test->inputs[0]->TotalTensorSizeInBytes != tensor.TotalTensorSizeInBytes) return;
     last.used = last.moved = true;
     TestGraph::Node node;

@@ -13,8 +13,8 @@
 namespace dimple::testing {
 namespace {
 
-constexpr uint64_t kMostBytes = 1 << 16;       // of all tensors of a node
-constexpr uint64_t kMostConstantBytes = 3000;  // more than a parameter block holds
+constexpr uint64_t kMaxBytes = 1 << 16;       // of all tensors of a node
+constexpr uint64_t kMaxConstantBytes = 3000;  // more than a parameter block holds
 
 // Lines are made once: there are many graphs.
 const std::vector<std::string>& linesOf(const OpSchema& schema, DataType type) {
@@ -44,14 +44,14 @@ bool repeats(const DML_BUFFER_TENSOR_DESC* tensor) {
   return false;
 }
 
-std::optional<TestCase> pickNode(Random& random, size_t mostTypes) {
+std::optional<TestCase> pickNode(Random& random, size_t maxTypes) {
   const OpSchema& schema = *random.pick(allSchemas());
   auto types = generatedTypes(schema);
   if (types.empty()) return {};
-  if (types.size() > mostTypes) {
+  if (types.size() > maxTypes) {
     // Others for each operator.
     std::rotate(types.begin(), types.begin() + static_cast<ptrdiff_t>(schema.type % types.size()), types.end());
-    types.resize(mostTypes);
+    types.resize(maxTypes);
   }
   const auto& lines = linesOf(schema, random.pick(types));
   if (lines.empty()) return {};
@@ -60,7 +60,7 @@ std::optional<TestCase> pickNode(Random& random, size_t mostTypes) {
   uint64_t bytes = 0;
   for (const auto* tensors : {&test->inputs, &test->outputs})
     for (const auto* tensor : *tensors) bytes += tensor ? tensor->TotalTensorSizeInBytes : 0;
-  if (bytes > kMostBytes) return {};
+  if (bytes > kMaxBytes) return {};
   for (size_t o = 0; o < test->outputs.size(); ++o)
     if (readsOutput(*test, o)) return {};
   // Indices outside are moved to where others are, and some layouts repeat them; which of the writes lasts is open.
@@ -92,11 +92,11 @@ bool sameLayout(const DML_BUFFER_TENSOR_DESC& a, const DML_BUFFER_TENSOR_DESC& b
 
 class GraphMaker {
  public:
-  GraphMaker(uint64_t seed, size_t count, size_t mostTypes) : random_(seed), count_(count), mostTypes_(mostTypes) {}
+  GraphMaker(uint64_t seed, size_t count, size_t maxTypes) : random_(seed), count_(count), maxTypes_(maxTypes) {}
 
   TestGraph make() {
     while (operators_ < count_) {
-      auto test = pickNode(random_, mostTypes_);
+      auto test = pickNode(random_, maxTypes_);
       if (!test) continue;
       const auto node = addNode(std::move(*test));
       for (uint32_t o = 0; o < graph_.nodes[node].test->outputs.size(); ++o)
@@ -144,7 +144,7 @@ class GraphMaker {
 
   // A part of something larger, something joined or something turned, which has the elements of a fill in any order.
   std::optional<GraphSource> addViewInto(const DML_BUFFER_TENSOR_DESC& tensor, const std::vector<std::byte>& fill) {
-    auto view = viewInto(random_, tensor, kMostBytes);
+    auto view = viewInto(random_, tensor, kMaxBytes);
     if (!view || view->test.outputs[view->output]->TotalTensorSizeInBytes != tensor.TotalTensorSizeInBytes) return {};
     std::vector<GraphSource> sources;
     for (const DML_BUFFER_TENSOR_DESC* whole : view->test.inputs) {
@@ -171,7 +171,7 @@ class GraphMaker {
     const DML_BUFFER_TENSOR_DESC* tensor = graph_.tensorOf(source);
     const auto found = std::ranges::find(made_, source, &Made::source);
     if (!tensor || !coversAll(*tensor) || found == made_.end()) return;
-    auto test = viewOf(random_, *tensor, kMostBytes);
+    auto test = viewOf(random_, *tensor, kMaxBytes);
     if (!test) return;
     if (random_.chance(0.7)) {
       // Nothing else reads it.
@@ -206,7 +206,7 @@ class GraphMaker {
         if (const auto source = addViewInto(tensor, fillBytes(test, input))) return *source;
       if (random_.chance(0.75))
         if (const auto source = earlier(tensor)) return *source;
-      if (tensor.TotalTensorSizeInBytes <= kMostConstantBytes && random_.chance(0.15)) return addConstant(test, input);
+      if (tensor.TotalTensorSizeInBytes <= kMaxConstantBytes && random_.chance(0.15)) return addConstant(test, input);
       if (!graph_.inputs.empty() && random_.chance(0.1)) {
         const auto index = static_cast<uint32_t>(random_.below(graph_.inputs.size()));
         const TestGraph::Input& shared = graph_.inputs[index];
@@ -260,7 +260,7 @@ class GraphMaker {
 
   Random random_;
   const size_t count_;
-  const size_t mostTypes_;
+  const size_t maxTypes_;
   size_t operators_ = 0;
   TestGraph graph_;
   std::vector<Made> made_;
@@ -295,8 +295,8 @@ GraphSource TestGraph::addInput(size_t bytes, std::span<const std::byte> fill) {
   return {GraphSource::Kind::GraphInput, static_cast<uint32_t>(inputs.size() - 1), 0};
 }
 
-TestGraph makeRandomGraph(uint64_t seed, size_t count, size_t mostTypes) {
-  return GraphMaker(seed, count, mostTypes).make();
+TestGraph makeRandomGraph(uint64_t seed, size_t count, size_t maxTypes) {
+  return GraphMaker(seed, count, maxTypes).make();
 }
 
 std::vector<ComPtr<IDMLOperator>> createOperators(Gpu& gpu, const TestGraph& graph, std::string& error) {

@@ -8,11 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "core/graph.h"
 #include "tests/conformance/gpu.h"
 #include "tests/conformance/test_case.h"
 
 namespace dimple::testing {
+
+// Where a tensor of a graph comes from.
+struct GraphSource {
+  enum class Kind : uint8_t { None, GraphInput, Node };
+  Kind kind = Kind::None;
+  uint32_t index = 0;   // of the graph's input, or of the node
+  uint32_t output = 0;  // of the node
+
+  bool operator==(const GraphSource&) const = default;
+};
 
 struct TestGraph {
   struct Node {
@@ -44,7 +53,7 @@ std::vector<std::byte> fillBytes(const TestCase& test, size_t input);
 
 // Of `count` nodes and perhaps some constants. Every operator comes up, with every data type or with so many of its
 // own, in the layouts of the generated cases. Only what an earlier node has written is read.
-TestGraph makeRandomGraph(uint64_t seed, size_t count, size_t mostTypes = SIZE_MAX);
+TestGraph makeRandomGraph(uint64_t seed, size_t count, size_t maxTypes = SIZE_MAX);
 
 // How a graph is described to DirectML; it lives as long as the graph.
 class GraphDescription {

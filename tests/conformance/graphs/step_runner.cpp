@@ -12,8 +12,8 @@ namespace {
 
 // Between ranges, and what they are aligned to: no case guarantees more.
 constexpr size_t kGap = 4096;
-constexpr size_t kLeastBytes = 16 << 20;
-constexpr UINT kLeastDescriptors = 8192;
+constexpr size_t kMinBytes = 16 << 20;
+constexpr UINT kMinDescriptors = 8192;
 
 }  // namespace
 
@@ -110,11 +110,11 @@ HRESULT StepRunner::reserve(UINT descriptors) {
   if (SUCCEEDED(result))
     result = memory_.list ? context.ResetCommandList(memory_.list.Get()) : context.CreateCommandList(&memory_.list);
   if (SUCCEEDED(result) && memory_.bytes < before_.size()) {
-    memory_.bytes = std::max(before_.size(), kLeastBytes);
+    memory_.bytes = std::max(before_.size(), kMinBytes);
     result = context.CreateBuffer(memory_.bytes, memory_.buffer.ReleaseAndGetAddressOf());
   }
   if (SUCCEEDED(result) && memory_.descriptors < descriptors) {
-    memory_.descriptors = std::max(descriptors, kLeastDescriptors);
+    memory_.descriptors = std::max(descriptors, kMinDescriptors);
     result = context.CreateDescriptorHeap(memory_.descriptors, memory_.heap.ReleaseAndGetAddressOf());
   }
   if (FAILED(result)) return result;

@@ -1,7 +1,8 @@
-// access: r w
-// expect: The kernel case has access rw to binding 0; the manifest declares r.
+// line: buffer r u32 a
+// line: buffer w u32 y
+// expect: The kernel case has access rw to binding 0; the manifest declares r for the buffer a.
 #version 460
 layout(local_size_x = 1) in;
-layout(set = 0, binding = 0, std430) buffer A { uint a[]; };
-layout(set = 0, binding = 1, std430) writeonly buffer Y { uint y[]; };
+layout(set = 0, binding = 0, std430) buffer aBuffer { uint a[]; };
+layout(set = 0, binding = 1, std430) writeonly buffer yBuffer { uint y[]; };
 void main() { y[0] = a[0]; }

@@ -1,8 +1,10 @@
-// access: w
-// line: variant MODE a b c
+// line: buffer w u32 y
+// line: form a
+// line: form b
+// line: form c
 // option: --max-modules 2
 // expect: There are 3 kernels, above the ceiling of 2 modules.
 #version 460
 layout(local_size_x = 1) in;
-layout(set = 0, binding = 0, std430) writeonly buffer Y { uint y[]; };
+layout(set = 0, binding = 0, std430) writeonly buffer yBuffer { uint y[]; };
 void main() { y[0] = 1; }

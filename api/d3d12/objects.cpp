@@ -1,0 +1,108 @@
+#include "api/d3d12/objects.h"
+
+#include <directx/d3d12sdklayers.h>
+
+#include "api/device.h"
+#include "api/guard.h"
+#include "api/options.h"
+#include "core/text.h"
+
+namespace dimple::api {
+namespace {
+
+ComPtr<IUnknown> identityOf(IUnknown& object) {
+  IUnknown* identity = nullptr;
+  object.QueryInterface(__uuidof(IUnknown), reinterpret_cast<void**>(&identity));
+  return ComPtr<IUnknown>::adopt(identity);
+}
+
+}  // namespace
+
+D3D12Objects::D3D12Objects(std::shared_ptr<d3d12::Device> backend)
+    : backend_(std::move(backend)), identity_(identityOf(backend_->handle())) {}
+
+bool D3D12Objects::isOurs(ID3D12DeviceChild& child) const {
+  ID3D12Device* device = nullptr;
+  if (FAILED(child.GetDevice(__uuidof(ID3D12Device), reinterpret_cast<void**>(&device)))) return false;
+  const auto owner = ComPtr<ID3D12Device>::adopt(device);
+  return identityOf(*owner).get() == identity_.get();
+}
+
+Result<NativeBuffer> D3D12Objects::buffer(ID3D12Resource* resource) {
+  if (!resource) return invalid("Buffer is null, expected an ID3D12Resource.");
+  if (!isOurs(*resource)) return invalid("Buffer belongs to another Direct3D 12 device.");
+  const D3D12_RESOURCE_DESC desc = dimpleGetDesc(resource);
+  if (desc.Dimension != D3D12_RESOURCE_DIMENSION_BUFFER)
+    return invalid(cat("Buffer has Dimension (", static_cast<int>(desc.Dimension), "), expected BUFFER (1)."));
+  D3D12_HEAP_PROPERTIES heap{};
+  // Reserved resources have no heap of their own and answer an error; they are as good as DEFAULT.
+  if (FAILED(resource->GetHeapProperties(&heap, nullptr))) heap.Type = D3D12_HEAP_TYPE_DEFAULT;
+  if (heap.Type == D3D12_HEAP_TYPE_READBACK)
+    return invalid(
+        "Buffer is in a READBACK heap, expected a DEFAULT, CUSTOM or, for an initializer's inputs, UPLOAD heap.");
+  const bool upload = heap.Type == D3D12_HEAP_TYPE_UPLOAD;
+  if (!upload && !(desc.Flags & D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS))
+    return invalid("Buffer was created without D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS, which binding it needs.");
+  return NativeBuffer{reinterpret_cast<uintptr_t>(resource), desc.Width, upload};
+}
+
+Result<uint64_t> D3D12Objects::commandList(ID3D12CommandList* list) {
+  if (!list) return invalid("commandList is null, expected an ID3D12GraphicsCommandList.");
+  ID3D12GraphicsCommandList* graphics = nullptr;
+  if (FAILED(list->QueryInterface(__uuidof(ID3D12GraphicsCommandList), reinterpret_cast<void**>(&graphics))))
+    return invalid("commandList is no ID3D12GraphicsCommandList.");
+  const auto held = ComPtr<ID3D12GraphicsCommandList>::adopt(graphics);
+  const D3D12_COMMAND_LIST_TYPE type = graphics->GetType();
+  if (type != D3D12_COMMAND_LIST_TYPE_DIRECT && type != D3D12_COMMAND_LIST_TYPE_COMPUTE)
+    return invalid(cat("commandList has type (", static_cast<int>(type), "), expected DIRECT (0) or COMPUTE (2)."));
+  if (!isOurs(*graphics)) return invalid("commandList belongs to another Direct3D 12 device.");
+  return reinterpret_cast<uintptr_t>(graphics);
+}
+
+Result<DescriptorRange> D3D12Objects::descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
+                                                  UINT count) {
+  if (cpu.ptr == 0) return invalid("CPUDescriptorHandle is null, expected one of a CBV_SRV_UAV heap.");
+  if (gpu.ptr == 0) return invalid("GPUDescriptorHandle is null, expected one of a shader-visible CBV_SRV_UAV heap.");
+  return DescriptorRange{nullptr, cpu.ptr, gpu.ptr, count, backend_->descriptorIncrement()};
+}
+
+bool D3D12Objects::report(DimpleMessageSeverity severity, const std::string& text) {
+  ID3D12InfoQueue* found = nullptr;
+  backend_->handle().QueryInterface(__uuidof(ID3D12InfoQueue), reinterpret_cast<void**>(&found));
+  if (const auto queue = ComPtr<ID3D12InfoQueue>::adopt(found)) {
+    const auto level =
+        severity == DIMPLE_MESSAGE_WARNING ? D3D12_MESSAGE_SEVERITY_WARNING : D3D12_MESSAGE_SEVERITY_ERROR;
+    return SUCCEEDED(queue->AddApplicationMessage(level, text.c_str()));
+  }
+#ifdef _WIN32
+  OutputDebugStringA(cat("dimple: ", text, "\n").c_str());
+#endif
+  return false;
+}
+
+}  // namespace dimple::api
+
+using namespace dimple;
+using namespace dimple::api;
+
+STDAPI DMLCreateDevice1(ID3D12Device* d3d12Device, DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel,
+                        REFIID riid, void** ppv) {
+  if (ppv) *ppv = nullptr;
+  return guarded([&]() -> HRESULT {
+    if (!d3d12Device) return refuseEarly(E_INVALIDARG, "d3d12Device is null, expected an ID3D12Device.");
+    if (auto status = checkCreation(flags, minimumFeatureLevel); !status) return refuseEarly(status.error());
+    const auto options = readOptions(nullptr);
+    if (!options) return refuseEarly(options.error());
+    auto backend = d3d12::Device::create(d3d12Device, options->nativeStorage);
+    if (!backend) return refuseEarly(backend.error());
+    if (!ppv) return S_FALSE;
+    return handOut(
+        static_cast<IDMLDevice1*>(new Device(
+            std::make_unique<D3D12Objects>(std::shared_ptr<d3d12::Device>(std::move(*backend))), flags, *options)),
+        riid, ppv);
+  });
+}
+
+STDAPI DMLCreateDevice(ID3D12Device* d3d12Device, DML_CREATE_DEVICE_FLAGS flags, REFIID riid, void** ppv) {
+  return DMLCreateDevice1(d3d12Device, flags, DML_FEATURE_LEVEL_1_0, riid, ppv);
+}

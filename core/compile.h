@@ -1,0 +1,40 @@
+// The one way from operations and graphs to what a back end executes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/graph/parse.h"
+#include "core/plan/plan.h"
+#include "core/target.h"
+
+namespace dimple {
+
+// An input or output that a binding table binds.
+struct BindingSlot {
+  std::string name;
+  uint64_t bytes = 0;  // TotalTensorSizeInBytes; 0: must be bound as NONE
+  uint32_t alignment = 16;
+  bool unused = false;  // nothing looks at it, whatever is bound
+};
+
+// What a back end executes, and what binding it takes, in binding order.
+struct Compiled {
+  std::string name;  // "GEMM", "graph of 3 nodes"
+  Plan plan;
+  std::vector<BindingSlot> inputs{}, outputs{};  // at execution
+  std::vector<BindingSlot> ownedInputs{};        // at initialization: those owned by DML
+  std::vector<bool> aliases{};                   // of each input with each output; empty: none
+
+  // Whether an output may lie exactly on an input.
+  bool mayAlias(size_t input, size_t output) const {
+    return !aliases.empty() && aliases[input * outputs.size() + output];
+  }
+};
+
+Result<Compiled> compileOperator(const Operation& op, const Target& target);
+
+// Parses a graph, runs the passes on it and plans what is left.
+Result<Compiled> compileGraph(const DML_GRAPH_DESC& desc, const FindOperation& find, const Target& target);
+
+}  // namespace dimple

@@ -1,0 +1,62 @@
+#include "core/graph/cost.h"
+
+#include <algorithm>
+
+#include "core/caps.h"
+#include "core/ops/chain.h"
+#include "core/plan/plan.h"
+
+namespace dimple {
+namespace {
+
+constexpr CostModel kGraphicsProcessor{
+    .device = "a graphics processor",
+    .source =
+        "Fitted to `dimple bench --only chain` on an H100, where they are at most a sixth off the chains that "
+        "gain (docs/performance.md); how they compare is much the same on other GPUs.",
+    .dispatch = 3000,
+    .byte = 1.0 / 3,  // 3 TB/s
+    .invocation = 4,
+    .chain = 1.2,
+    .step = 1,
+    .load = 0.3,
+    .indexed = 1.8,
+    .function = 2,
+    .costlyFunction = 4,
+    .narrowed = 0.7,
+};
+
+constexpr CostModel kCentralProcessor{
+    .device = "a central processor",
+    .source =
+        "Measured on llvmpipe: it executes every branch of the chains' kernel for all invocations of a vector, so "
+        "that chains with functions take up to 40 times what their nodes take.",
+    .chainsGain = false,
+};
+
+}  // namespace
+
+const CostModel& costModelOf(const Caps& caps) { return caps.isProcessor ? kCentralProcessor : kGraphicsProcessor; }
+
+double CostModel::nodeNanoseconds(const Plan& plan, uint64_t bytes) const {
+  uint64_t invocations = 0;
+  for (const Dispatch& d : plan.execution)
+    invocations += uint64_t{d.groups[0]} * d.groups[1] * d.groups[2] * d.groupSize;
+  return dispatch * static_cast<double>(plan.execution.size()) +
+         std::max(byte * static_cast<double>(bytes), invocation * static_cast<double>(invocations)) / 1000;
+}
+
+double CostModel::chainNanoseconds(const Plan& plan, const Operation& op) const {
+  const Chain& program = op.as<Chain>();
+  const double element = chain + step * static_cast<double>(program.steps.size()) +
+                         load * static_cast<double>(program.loads.size()) + indexed * indexedAccesses(op) +
+                         function * program.functions + costlyFunction * program.costlyFunctions +
+                         narrowed * program.narrowed;
+  uint64_t bytes = 0;
+  for (const Tensor& input : op.inputs()) bytes += input.totalBytes;
+  for (const Tensor& output : op.outputs()) bytes += output.totalBytes;
+  return dispatch * static_cast<double>(plan.execution.size()) +
+         std::max(byte * static_cast<double>(bytes), element * static_cast<double>(op.output().elements)) / 1000;
+}
+
+}  // namespace dimple

@@ -1,0 +1,105 @@
+#include "core/graph/graph.h"
+
+#include <algorithm>
+
+namespace dimple {
+
+Graph::Graph(size_t inputs, size_t outputs)
+    : inputSlots(inputs), outputSlots(outputs), inputs_(inputs), outputs_(outputs) {
+  for (uint32_t i = 0; i < inputs; ++i) inputs_[i].index = i;
+}
+
+Node& Graph::add(std::string name, std::string label, std::shared_ptr<const Operation> op, Node* before) {
+  const auto at = nodes_.emplace(before ? before->self_ : nodes_.end());
+  at->self_ = at;
+  at->name = std::move(name);
+  at->label = std::move(label);
+  at->op = std::move(op);
+  at->inputs_.resize(at->op ? at->op->inputs().size() : 0);
+  at->useOf_.resize(at->inputs_.size());
+  const size_t outputs = at->op ? at->op->outputs().size() : 1;
+  for (uint32_t o = 0; o < outputs; ++o) {
+    Value& value = at->outputs_.emplace_back();
+    value.producer = &*at;
+    value.index = o;
+  }
+  return *at;
+}
+
+Node& Graph::addConstant(std::string name, std::string label, std::span<const std::byte> bytes) {
+  Node& node = add(std::move(name), std::move(label), nullptr);
+  node.constant = bytes;
+  return node;
+}
+
+void Graph::disconnect(Node& node, uint32_t input) {
+  Place& from = node.inputs_[input];
+  if (!from.value) return;
+  // The last use moves to the place of the one that goes.
+  auto& uses = from.value->uses;
+  const size_t at = node.useOf_[input];
+  uses[at] = uses.back();
+  uses[at].node->useOf_[uses[at].input] = at;
+  uses.pop_back();
+  from = {};
+}
+
+void Graph::connect(Node& node, uint32_t input, const Place& from) {
+  disconnect(node, input);
+  node.inputs_[input] = from;
+  if (!from.value) return;
+  node.useOf_[input] = from.value->uses.size();
+  from.value->uses.push_back({&node, input});
+}
+
+void Graph::setOutput(size_t output, Value* value) {
+  if (outputs_[output]) std::erase(outputs_[output]->graphOutputs, output);
+  outputs_[output] = value;
+  if (value) value->graphOutputs.push_back(static_cast<uint32_t>(output));
+}
+
+void Graph::replaceAllUses(Value& value, Value& by) {
+  while (!value.uses.empty()) {
+    const Value::Use use = value.uses.back();
+    connect(*use.node, use.input, {&by, use.node->inputs_[use.input].offset});
+  }
+  while (!value.graphOutputs.empty()) setOutput(value.graphOutputs.back(), &by);
+}
+
+void Graph::erase(Node& node) {
+  for (uint32_t i = 0; i < node.inputs_.size(); ++i) disconnect(node, i);
+  nodes_.erase(node.self_);
+}
+
+uint32_t Graph::number() {
+  uint32_t count = 0;
+  for (Node& node : nodes_) node.index = count++;
+  return count;
+}
+
+std::vector<Node*> Graph::order() {
+  const uint32_t count = number();
+  std::vector<uint32_t> waitsFor(count);
+  std::vector<std::vector<Node*>> readers(count);
+  std::vector<Node*> order;
+  for (Node& node : nodes_) {
+    for (const Place& from : node.inputs())
+      if (const Node* producer = from.producer()) {
+        ++waitsFor[node.index];
+        readers[producer->index].push_back(&node);
+      }
+    if (waitsFor[node.index] == 0) order.push_back(&node);
+  }
+  for (size_t at = 0; at < order.size(); ++at)
+    for (Node* reader : readers[order[at]->index])
+      if (--waitsFor[reader->index] == 0) order.push_back(reader);
+  return order;
+}
+
+bool Graph::isKnown(const Value& value) const {
+  return value.producer ? value.producer->runsAtInitialization : inputSlots[value.index].ownedByDml;
+}
+
+bool isRead(const Node& node) { return std::ranges::any_of(node.outputs(), &Value::isRead); }
+
+}  // namespace dimple

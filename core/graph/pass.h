@@ -1,0 +1,40 @@
+// Passes: rewrites of graphs that keep what they answer, in the tolerance of their operators, and save dispatches.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace dimple {
+
+class Graph;
+struct Options;
+struct Target;
+
+struct Pass {
+  std::string_view name;      // of the option that leaves it out
+  std::string_view sentence;  // what it does
+  void (*run)(Graph& graph, const Target& target);
+};
+
+// In the order in which they run.
+std::span<const Pass> allPasses();
+
+// Whether the options leave a pass in.
+bool runsPass(const Options& options, std::string_view name);
+
+// Runs those that the options leave in.
+void runPasses(Graph& graph, const Target& target);
+
+// Each in a file of its own, passes/<name>.cpp.
+namespace passes {
+void foldConstants(Graph& graph, const Target& target);
+void foldWeights(Graph& graph, const Target& target);
+void fuseActivations(Graph& graph, const Target& target);
+void fuseChains(Graph& graph, const Target& target);
+void chooseLayouts(Graph& graph, const Target& target);
+void foldViews(Graph& graph, const Target& target);
+void removeUnread(Graph& graph, const Target& target);
+}  // namespace passes
+
+}  // namespace dimple

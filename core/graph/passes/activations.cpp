@@ -1,0 +1,45 @@
+#include "core/graph/graph.h"
+#include "core/graph/pass.h"
+#include "core/text.h"
+
+namespace dimple {
+namespace {
+
+size_t readersOf(const Node& node) {
+  size_t count = 0;
+  for (const Value& value : node.outputs()) count += value.uses.size() + value.graphOutputs.size();
+  return count;
+}
+
+// Makes one operation of two; false if there is none.
+bool fuse(Node& first, const Node& second) {
+  const Operation& made = *first.op;
+  const Operation& activation = *second.op;
+  if (made.outputs().size() != 1 || activation.outputs().size() != 1) return false;
+  if (!sameLayout(made.output(), activation.input(0)) || activation.output().type != made.output().type ||
+      !sameSizes(activation.output(), made.output()))
+    return false;
+  Operation fused = made;
+  if (!fused.fuse(activation)) return false;
+  fused.setTensor(Role::Output, 0, activation.output());
+  if (!fused.check()) return false;
+  first.setOperation(std::move(fused));
+  first.name = cat(first.name, " with ", second.name);
+  first.label = cat(first.label, " with ", second.label);
+  return true;
+}
+
+}  // namespace
+
+void passes::fuseActivations(Graph& graph, const Target&) {
+  for (auto next = graph.nodes().begin(); next != graph.nodes().end();) {
+    Node& node = *next++;
+    if (!node.op || node.inputs().size() != 1) continue;
+    Node* producer = node.inputs()[0].producer();
+    if (!producer || !producer->op || readersOf(*producer) != 1 || !fuse(*producer, node)) continue;
+    graph.replaceAllUses(node.outputs()[0], producer->outputs()[0]);
+    graph.erase(node);
+  }
+}
+
+}  // namespace dimple

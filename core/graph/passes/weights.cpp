@@ -1,0 +1,314 @@
+// Normalizations, factors and sums of each channel go into the weights of the product or convolution before them.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/graph/graph.h"
+#include "core/graph/pass.h"
+#include "core/target.h"
+#include "core/text.h"
+
+namespace dimple {
+namespace {
+
+constexpr std::array<std::byte, 4> kZero{};
+
+bool isPacked(const Tensor& tensor) {
+  uint64_t packed = 1;
+  for (uint32_t d = tensor.rank; d-- > 0; packed *= tensor.sizes[d])
+    if (tensor.sizes[d] > 1 && tensor.strides[d] != packed) return false;
+  return true;
+}
+
+// An operator whose results are sums of products with weights, plus a bias.
+struct Linear {
+  uint32_t channel;         // the dimension of the results that the bias goes along
+  uint32_t weightsChannel;  // the same of the weights
+};
+constexpr uint32_t kWeightsInput = 1;
+constexpr uint32_t kBiasInput = 2;
+
+std::optional<Linear> linearOf(const Operation& op) {
+  if (op.activation().type != DML_OPERATOR_INVALID) return {};
+  if (op.schema().type == DML_OPERATOR_CONVOLUTION) {
+    const auto& desc = op.as<DML_CONVOLUTION_OPERATOR_DESC>();
+    // What is padded stays 0.
+    if (std::ranges::any_of(std::span(desc.OutputPadding, desc.DimensionCount), [](UINT p) { return p != 0; }))
+      return {};
+    const bool backward = desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD;
+    if (backward && desc.GroupCount != 1) return {};
+    return Linear{1, backward ? 1u : 0u};
+  }
+  if (op.schema().type == DML_OPERATOR_GEMM) {
+    const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
+    if (op.input(kBiasInput).present() && desc.Beta != 1.0f) return {};
+    const uint32_t rank = op.output().rank;
+    return Linear{rank - 1, desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE ? rank - 2 : rank - 1};
+  }
+  return {};
+}
+
+// An operator that computes each element from the one at the same place and from parameters.
+struct Affine {
+  uint32_t input = 0;                // the tensor of elements
+  std::vector<uint32_t> parameters;  // the others
+  bool scales = true;                // elements are multiplied, besides what is added
+};
+
+std::optional<Affine> affineOf(const Operation& op, uint32_t input) {
+  switch (op.schema().type) {
+    case DML_OPERATOR_BATCH_NORMALIZATION:
+      if (input != 0) return {};
+      return Affine{0, {1, 2, 3, 4}};
+    case DML_OPERATOR_ELEMENT_WISE_MULTIPLY:
+      return Affine{input, {1 - input}};
+    case DML_OPERATOR_ELEMENT_WISE_ADD:
+    case DML_OPERATOR_ELEMENT_WISE_ADD1:
+      return Affine{input, {1 - input}, false};
+    default:
+      return {};
+  }
+}
+
+// The dimension of the parameters along which they belong to the channels of the results; no value if they vary in
+// another one, too, or the operator sees other tensors than what is made.
+std::optional<uint32_t> channelOf(const Tensor& made, const Linear& linear, const Operation& op, const Affine& affine) {
+  const Tensor& read = op.input(affine.input);
+  const bool same = sameLayout(made, read);
+  if (op.outputs().size() != 1 || op.output().type != made.type || !sameSizes(op.output(), read)) return {};
+  // As rows of other sizes.
+  if (!same && (read.type != made.type || read.elements != made.elements || !isPacked(made) || !isPacked(read) ||
+                !isPacked(op.output())))
+    return {};
+  const uint32_t size = made.sizes[linear.channel];
+  uint32_t channel = linear.channel;
+  if (!same) {
+    const auto isChannel = [&](uint32_t d) {
+      return read.sizes[d] == size && (size == 1 || read.strides[d] == made.strides[linear.channel]);
+    };
+    for (channel = 0; channel < read.rank && !isChannel(channel);) ++channel;
+    if (channel == read.rank) return {};
+  }
+  for (const uint32_t p : affine.parameters) {
+    const Tensor& parameter = op.input(p);
+    if (parameter.type != made.type) return {};
+    for (uint32_t d = 0; d < parameter.rank; ++d)
+      if (d != channel && parameter.sizes[d] > 1 && parameter.strides[d] != 0) return {};
+  }
+  return channel;
+}
+
+// The same type, sizes and strides, with the size that they imply.
+Tensor asGiven(const Tensor& tensor) {
+  const auto complete = withStrides(tensor, tensor.strideSpan());
+  return complete ? *complete : tensor;
+}
+
+// A parameter of each channel, described for another tensor.
+Tensor parameterFor(const Tensor& given, uint32_t givenChannel, const Tensor& target, uint32_t channel,
+                    bool broadcast) {
+  Tensor tensor;
+  tensor.type = given.type;
+  tensor.rank = target.rank;
+  tensor.ownedByDml = given.ownedByDml;
+  for (uint32_t d = 0; d < target.rank; ++d) tensor.sizes[d] = broadcast || d == channel ? target.sizes[d] : 1;
+  tensor.strides[channel] = given.sizes[givenChannel] > 1 ? given.strides[givenChannel] : 0;
+  if (tensor.strides[channel] == 0 && !broadcast) tensor.sizes[channel] = 1;
+  return asGiven(tensor);
+}
+
+// What an operation makes of the dimensions of parameters alone, or takes as it is.
+struct Made {
+  Place place;
+  Tensor tensor;
+};
+
+// A linear node and what follows it, by now: the two become one, or nothing is done.
+class Fold {
+ public:
+  Fold(Graph& graph, Node& first, Node& second, const Linear& linear, const Affine& affine, uint32_t channel)
+      : graph_(graph),
+        first_(first),
+        second_(second),
+        op_(*first.op),
+        follower_(*second.op),
+        linear_(linear),
+        affine_(affine),
+        channel_(channel) {}
+
+  bool fold() {
+    const bool hasBias = op_.input(kBiasInput).present();
+    addsOnly_ = !affine_.scales && !hasBias;
+    if (!mayFold(hasBias)) return false;
+    std::optional<Made> weights, bias;
+    if (affine_.scales) {
+      weights = apply(op_.input(kWeightsInput), first_.inputs()[kWeightsInput], linear_.weightsChannel, false);
+      if (!weights) return undo();
+    }
+    if (addsOnly_) {
+      bias = sumAsBias();
+    } else if (hasBias || normalizes()) {
+      bias = foldBias(hasBias);
+      if (!bias) return undo();
+    }
+    if (!replace(weights, bias)) return undo();
+    graph_.replaceAllUses(second_.outputs()[0], first_.outputs()[0]);
+    graph_.erase(second_);
+    return true;
+  }
+
+ private:
+  bool normalizes() const { return follower_.schema().type == DML_OPERATOR_BATCH_NORMALIZATION; }
+
+  bool mayFold(bool hasBias) const {
+    for (const uint32_t p : affine_.parameters) {
+      const Place& from = second_.inputs()[p];
+      if (!graph_.isKnown(*from.value) && !(addsOnly_ && !from.producer())) return false;
+    }
+    if (addsOnly_) return true;
+    // A weight that is rounded to FLOAT16 once more is as far off as a result may be.
+    if (op_.output().type != DML_TENSOR_DATA_TYPE_FLOAT32) return false;
+    if (hasBias && !graph_.isKnown(*first_.inputs()[kBiasInput].value)) return false;
+    return !affine_.scales || graph_.isKnown(*first_.inputs()[kWeightsInput].value);
+  }
+
+  // What is added is the bias.
+  Made sumAsBias() const {
+    const uint32_t p = affine_.parameters[0];
+    Tensor sizes = op_.output();
+    std::ranges::fill(sizes.sizes, 1u);
+    sizes.sizes[linear_.channel] = op_.output().sizes[linear_.channel];
+    return {second_.inputs()[p], parameterFor(follower_.input(p), channel_, sizes, linear_.channel, true)};
+  }
+
+  // What the follower makes of the bias, or of one zero for all channels.
+  std::optional<Made> foldBias(bool hasBias) {
+    Tensor from = hasBias ? op_.input(kBiasInput) : op_.output();
+    for (uint32_t d = 0; d < from.rank; ++d) {
+      if (hasBias ? from.strides[d] == 0 : d != linear_.channel) from.sizes[d] = 1;
+      if (!hasBias) from.strides[d] = 0;
+    }
+    if (from.sizes[linear_.channel] == 1) from.sizes[linear_.channel] = op_.output().sizes[linear_.channel];
+    return apply(asGiven(from), hasBias ? first_.inputs()[kBiasInput] : zero(), linear_.channel, true);
+  }
+
+  Place zero() {
+    Node& node = graph_.addConstant("zero", "zero", kZero);
+    node.runsAtInitialization = true;
+    added_.push_back(&node);
+    return {&node.outputs()[0]};
+  }
+
+  // A node that does to a tensor what the follower does to each channel; without what it adds unless `adds`.
+  std::optional<Made> apply(const Tensor& target, const Place& from, uint32_t channel, bool adds) {
+    const Tensor result = packedTensor(target.type, target.sizeSpan());
+    std::vector<Place> places{from};
+    std::vector<Tensor> inputs{asGiven(target)};
+    for (size_t p = 0; p < affine_.parameters.size(); ++p) {
+      const bool isLeftOut = normalizes() && (p == 0 || p == 3) && !adds;
+      places.push_back(isLeftOut ? zero() : second_.inputs()[affine_.parameters[p]]);
+      inputs.push_back(
+          isLeftOut ? asGiven(packedTensor(target.type, std::vector<uint32_t>(target.rank, 1)))
+                    : parameterFor(follower_.input(affine_.parameters[p]), channel_, target, channel, !normalizes()));
+    }
+    auto op =
+        normalizes()
+            ? Operation::make(DML_OPERATOR_BATCH_NORMALIZATION, follower_.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>(),
+                              std::move(inputs), {asGiven(result)})
+            : Operation::make(affine_.scales ? DML_OPERATOR_ELEMENT_WISE_MULTIPLY : DML_OPERATOR_ELEMENT_WISE_ADD,
+                              DML_ELEMENT_WISE_ADD_OPERATOR_DESC{}, std::move(inputs), {asGiven(result)});
+    if (!op) return {};
+    const std::string_view what = adds ? " of the bias" : " of the weights";
+    Node& node = graph_.add(cat(second_.name, what), cat(second_.label, what),
+                            std::make_shared<const Operation>(std::move(*op)));
+    node.runsAtInitialization = true;
+    for (uint32_t i = 0; i < places.size(); ++i) graph_.connect(node, i, places[i]);
+    added_.push_back(&node);
+    return Made{{&node.outputs()[0]}, result};
+  }
+
+  bool undo() {
+    while (!added_.empty()) {
+      graph_.erase(*added_.back());
+      added_.pop_back();
+    }
+    return false;
+  }
+
+  // Gives the first node other weights and another bias, and what the second makes of its results besides.
+  bool replace(const std::optional<Made>& weights, const std::optional<Made>& bias) {
+    const bool gemm = op_.schema().type == DML_OPERATOR_GEMM;
+    Operation changed = op_;
+    if (weights) changed.setTensor(Role::Input, kWeightsInput, asGiven(weights->tensor));
+    if (bias) {
+      Tensor tensor = bias->tensor;
+      // Of a product it has the sizes of the results.
+      for (uint32_t d = 0; gemm && d < tensor.rank; ++d)
+        if (tensor.sizes[d] != op_.output().sizes[d]) {
+          tensor.sizes[d] = op_.output().sizes[d];
+          tensor.strides[d] = 0;
+        }
+      if (!gemm) std::ranges::fill(std::span(tensor.sizes).first(tensor.rank), 1u);
+      tensor.sizes[linear_.channel] = op_.output().sizes[linear_.channel];
+      changed.setTensor(Role::Input, kBiasInput, asGiven(tensor));
+      if (gemm) changed.setField(*findField(op_.schema(), "Beta"), 1.0f);
+    }
+    if (sameSizes(follower_.output(), op_.output())) {
+      Tensor result = follower_.output();
+      result.ownedByDml = false;
+      changed.setTensor(Role::Output, 0, asGiven(result));
+    }
+    changed.setActivations(follower_.activations());
+    if (!changed.check()) return false;
+    first_.setOperation(std::move(changed));
+    if (weights) graph_.connect(first_, kWeightsInput, weights->place);
+    if (bias) graph_.connect(first_, kBiasInput, bias->place);
+    first_.name = cat(first_.name, " with ", second_.name);
+    first_.label = cat(first_.label, " with ", second_.label);
+    return true;
+  }
+
+  Graph& graph_;
+  Node& first_;
+  Node& second_;
+  const Operation op_, follower_;
+  const Linear& linear_;
+  const Affine& affine_;
+  const uint32_t channel_;
+  bool addsOnly_ = false;
+  std::vector<Node*> added_;
+};
+
+// The only reader of what a node makes; null: there are others.
+Node* onlyReader(const Node& node) {
+  const Node* reader = nullptr;
+  for (const Value& value : node.outputs()) {
+    if (!value.graphOutputs.empty() || value.uses.size() > 1 || (reader && !value.uses.empty())) return nullptr;
+    if (!value.uses.empty()) reader = value.uses[0].node;
+  }
+  return const_cast<Node*>(reader);
+}
+
+bool fold(Graph& graph, Node& first, Node& second) {
+  if (!first.op || first.runsAtInitialization || !second.op) return false;
+  const auto linear = linearOf(*first.op);
+  if (!linear) return false;
+  const auto read = std::ranges::find(second.inputs(), Place{&first.outputs()[0]});
+  const auto affine = affineOf(*second.op, static_cast<uint32_t>(read - second.inputs().begin()));
+  if (!affine) return false;
+  const auto channel = channelOf(first.op->output(), *linear, *second.op, *affine);
+  return channel && Fold(graph, first, second, *linear, *affine, *channel).fold();
+}
+
+}  // namespace
+
+void passes::foldWeights(Graph& graph, const Target& target) {
+  // Folded weights are worth it only because they are computed once.
+  if (!runsPass(target.options, "constants")) return;
+  for (Node& first : graph.nodes()) {
+    // Whatever follows, one after another.
+    for (Node* second = onlyReader(first); second && fold(graph, first, *second);) second = onlyReader(first);
+  }
+}
+
+}  // namespace dimple

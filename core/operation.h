@@ -1,0 +1,114 @@
+// An operator with all that its description says: attributes of its own, and parsed tensors apart from them.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/schema/desc_copy.h"
+#include "core/schema/op_schema.h"
+#include "core/tensor.h"
+
+namespace dimple {
+
+struct Activation {
+  DML_OPERATOR_TYPE type = DML_OPERATOR_INVALID;  // INVALID: none
+  std::array<float, 2> parameters{};              // its FLOAT fields in order
+  std::vector<uint32_t> axes{};                   // its Axes
+};
+
+// Made once: by CreateOperator of a description, or by a pass of another operation. Copies share their attributes.
+class Operation {
+ public:
+  // Checks a description against its schema. Nothing of it needs to outlive this.
+  static Result<Operation> parse(const DML_OPERATOR_DESC& desc);
+
+  // An operation of these attributes, whose tensors are given apart: the tensors that `attributes` names are not looked
+  // at. In binding order; absent optional ones are not present(). Refused where parse() refuses what they describe.
+  template <class Desc>
+  static Result<Operation> make(DML_OPERATOR_TYPE type, const Desc& attributes, std::vector<Tensor> inputs,
+                                std::vector<Tensor> outputs) {
+    return make({type, &attributes}, std::move(inputs), std::move(outputs));
+  }
+
+  // An operator that no description of DirectML's says: `attributes` is what its plan reads as as<>().
+  Operation(const OpSchema& schema, std::shared_ptr<const void> attributes, std::vector<Tensor> inputs,
+            std::vector<std::string> inputNames, std::vector<Tensor> outputs, std::vector<std::string> outputNames);
+
+  const OpSchema& schema() const { return *shared_->schema; }
+
+  // Tensors in binding order; a tensor array contributes one entry an element. Absent optional tensors are not
+  // present().
+  std::span<const Tensor> inputs() const { return inputs_; }
+  std::span<const Tensor> outputs() const { return outputs_; }
+  const Tensor& input(size_t index) const { return inputs_[index]; }
+  const Tensor& output(size_t index = 0) const { return outputs_[index]; }
+  // "ATensor", "InputTensors[3]"
+  const std::string& inputName(size_t index) const { return shared_->inputNames[index]; }
+  const std::string& outputName(size_t index) const { return shared_->outputNames[index]; }
+
+  // The fused activation, INVALID if there is none; the first of several.
+  const Activation& activation() const {
+    static const Activation kNone;
+    return activations_.empty() ? kNone : activations_.front();
+  }
+  // Those of an operator with an array of them.
+  std::span<const Activation> activations() const { return activations_; }
+
+  // Attributes: the description's structure without its tensors and fused activations, which are null.
+  template <class Desc>
+  const Desc& as() const {
+    return *static_cast<const Desc*>(shared_->attributes.get());
+  }
+  // The value of an attribute of its own type T.
+  template <class T>
+  const T& field(const Field& f) const {
+    return *reinterpret_cast<const T*>(static_cast<const std::byte*>(shared_->attributes.get()) + f.offset);
+  }
+
+  // ---- what passes change; check() says whether the result is an operation that a description could say ----
+
+  void setTensor(Role role, size_t index, const Tensor& tensor) {
+    (role == Role::Input ? inputs_ : outputs_)[index] = tensor;
+  }
+  // Other strides of the same elements. `totalBytes`: 0 for what sizes and strides imply.
+  Status setStrides(Role role, size_t index, std::span<const uint32_t> strides, uint64_t totalBytes = 0);
+  // Says whether an input is owned by DML, whatever its description says.
+  void setOwned(size_t index, bool owned) { inputs_[index].ownedByDml = owned; }
+  // Fuses what an operation of its own does to the output. Refused where such a FusedActivation is.
+  Status fuse(const Operation& activation);
+  void setActivations(std::span<const Activation> activations) {
+    activations_.assign(activations.begin(), activations.end());
+  }
+  template <class T>
+  void setField(const Field& f, const T& value) {
+    setFieldBytes(f, &value, sizeof(T));
+  }
+
+  Status check() const;
+
+ private:
+  // What copies have in common.
+  struct Shared {
+    const OpSchema* schema = nullptr;
+    std::shared_ptr<const void> attributes;
+    std::vector<std::string> inputNames, outputNames;
+  };
+
+  Operation() = default;
+  static Result<Operation> make(const DML_OPERATOR_DESC& attributes, std::vector<Tensor> inputs,
+                                std::vector<Tensor> outputs);
+  void setFieldBytes(const Field& f, const void* value, size_t bytes);
+
+  std::shared_ptr<const Shared> shared_;
+  std::vector<Tensor> inputs_, outputs_;
+  std::vector<Activation> activations_;
+};
+
+// Whether an output may lie exactly on an input: the operator works in place, and both have one layout.
+bool mayAlias(const Operation& op, size_t input, size_t output);
+
+}  // namespace dimple

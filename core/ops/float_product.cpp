@@ -1,0 +1,362 @@
+// Products of floats.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "core/checked.h"
+#include "core/ops/product.h"
+#include "core/ops/product_words.h"
+#include "kernels/interfaces/convolution.h"
+#include "kernels/interfaces/convolution_combine.h"
+#include "kernels/interfaces/convolution_cooperative.h"
+#include "kernels/interfaces/convolution_direct.h"
+#include "kernels/interfaces/convolution_tile.h"
+#include "kernels/interfaces/gemm.h"
+#include "kernels/interfaces/gemm_combine.h"
+#include "kernels/interfaces/gemm_cooperative.h"
+#include "kernels/interfaces/gemm_few_rows.h"
+#include "kernels/interfaces/gemm_few_rows_vector.h"
+#include "kernels/interfaces/gemm_tile.h"
+
+namespace dimple {
+namespace {
+
+// What kernels/matrix/*.glsl call them.
+constexpr uint32_t kWide = 2;
+constexpr uint32_t kToParts = 16;
+
+// Dimensions of one element are stepped through by no stride.
+void dropIdleStrides(Product& p) {
+  if (p.rows == 1) p.a.row = p.c.row = p.y.row = 0;
+  if (p.columns == 1) p.b.column = p.c.column = p.y.column = 0;
+  if (p.depth == 1) p.a.column = p.b.row = 0;
+}
+
+// y = A B is also the transpose of B transposed times A transposed.
+void transpose(Product& p) {
+  std::swap(p.rows, p.columns);
+  std::swap(p.a, p.b);
+  for (Product::Strides* s : {&p.a, &p.b, &p.c, &p.y}) std::swap(s->row, s->column);
+  std::swap(p.from[0], p.from[1]);
+  std::swap(p.bytes[0], p.bytes[1]);
+  for (uint32_t d = 0; d < p.matrices.rank; ++d) std::swap(p.matrices.strides[d][0], p.matrices.strides[d][1]);
+  std::swap(p.matrices.base[0], p.matrices.base[1]);
+}
+
+// Invocations that share the sum of a place, a column or several, of which each takes `vector` steps at a time: enough
+// to fill the device where they are few. Along the depth also so many that each has few steps; across it not so many
+// that neighbours in a row, which are read together, are fewer than four.
+uint32_t sliceBitsOf(const Product& p, uint64_t places, bool depthFirst, uint32_t vector, const Target& target) {
+  const uint64_t invocations = uint64_t{target.caps.workgroups} * kGroupSize;
+  constexpr uint32_t kMaxSteps = 16;
+  constexpr uint32_t kBitsOfNeighbours = 6;
+  uint32_t bits = depthFirst ? 5 : 3;
+  const auto wanted = [&] {
+    const uint64_t all = (p.matrices.count() * places) << bits;
+    if (bits == 8 || (p.depth >> bits) < 16) return false;
+    if (depthFirst && bits < kBitsOfNeighbours && vector > 1 && (p.depth / vector) >> bits > kMaxSteps) return true;
+    return all < (depthFirst || vector == 1 || bits < kBitsOfNeighbours ? invocations : invocations / 2);
+  };
+  while (wanted()) ++bits;
+  return bits;
+}
+
+// How the depth is cut, so that there are enough workgroups where tiles are few.
+struct Slices {
+  uint32_t depth;
+  uint32_t count;
+};
+
+Slices slicesOf(const Product& p, const Tile& tile, const Target& target) {
+  constexpr uint32_t kMinSteps = 128;
+  const uint64_t tiles = tilesOf(p, tile);
+  uint64_t slices = std::min(target.caps.workgroups / tiles, uint64_t{p.depth / kMinSteps});
+  slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
+  const bool whole = tiles > fewTiles(target) || slices < 2;
+  const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
+  return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
+}
+
+// The dispatches of a product, by the chosen kernel.
+class FloatProductPlan {
+ public:
+  FloatProductPlan(PlanBuilder& builder, const Product& product, const FloatFinish& finish,
+                   const ConvolutionWindow* window)
+      : builder_(builder), p_(product), finish_(finish), window_(window), request_{p_, builder.target(), window} {}
+
+  Status add() {
+    const ProductKernel& kernel = chooseKernel(builder_, request_);
+    parameters_ = builder_.parameters(parameterWords(p_, {}, window_));
+    switch (kernel.id.family) {
+      case kernels::GemmTile::kFamily:
+      case kernels::GemmCooperative::kFamily:
+      case kernels::ConvolutionTile::kFamily:
+      case kernels::ConvolutionCooperative::kFamily:
+        return addTiles(kernel);
+      case kernels::GemmFewRows::kFamily:
+      case kernels::GemmFewRowsVector::kFamily:
+        return addFewRows(kernel);
+      case kernels::ConvolutionDirect::kFamily:
+        return addLines();
+      default:
+        return addElements();
+    }
+  }
+
+ private:
+  uint32_t fused() const { return finish_.activation.type; }
+  uint32_t backward() const { return window_->backward; }
+  uint32_t finishFlags() const { return (p_.hasC ? kHasC : 0) | (finish_.wide ? kWide : 0); }
+  // Those of kernels that step through matrices of any strides.
+  uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
+  KernelElement element(bool words) const {
+    return words ? KernelElement(kernelType(p_.type)) : typedElement(p_.type, builder_.target());
+  }
+
+  Status addElements();
+  Status addLines();
+  Status addFewRows(const ProductKernel& kernel);
+
+  // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
+  // is wanted.
+  Status addTiles(const ProductKernel& kernel);
+  KernelCall scalarTiles(const ProductKernel& kernel, const Slices& slices, bool toParts, const BufferRange& to) const;
+  KernelCall matrixTiles(const ProductKernel& kernel, const Slices& slices, bool toParts, const BufferRange& to) const;
+  Status addCombination(uint32_t slices, const BufferRange& parts);
+
+  template <class Kernel>
+  typename Kernel::Push tilePush(const Slices& slices, uint32_t flags) const {
+    return {.rows = p_.rows,
+            .columns = p_.columns,
+            .depth = p_.depth,
+            .sliceDepth = slices.depth,
+            .slices = slices.count,
+            .matrixRank = p_.matrices.rank,
+            .alpha = floatBits(finish_.alpha),
+            .beta = floatBits(finish_.beta),
+            .activationLow = floatBits(finish_.activation.parameters[0]),
+            .activationHigh = floatBits(finish_.activation.parameters[1]),
+            .flags = flags};
+  }
+
+  PlanBuilder& builder_;
+  const Product& p_;
+  const FloatFinish& finish_;
+  const ConvolutionWindow* const window_;
+  const Request request_;
+  uint32_t parameters_ = 0;
+};
+
+Status FloatProductPlan::addElements() {
+  const auto call = [&]<class Kernel>(const typename Kernel::Spec& spec) -> KernelCall {
+    return Kernel{.type = element(finish_.wide),
+                  .push = {.rows = p_.rows,
+                           .columns = p_.columns,
+                           .depth = p_.depth,
+                           .count = static_cast<uint32_t>(p_.elements()),
+                           .matrixRank = p_.matrices.rank,
+                           .alpha = floatBits(finish_.alpha),
+                           .beta = floatBits(finish_.beta),
+                           .activationLow = floatBits(finish_.activation.parameters[0]),
+                           .activationHigh = floatBits(finish_.activation.parameters[1]),
+                           .flags = finishFlags() | directions()},
+                  .spec = spec,
+                  .a = p_.from[0],
+                  .b = p_.from[1],
+                  .c = p_.from[2],
+                  .y = p_.to};
+  };
+  return builder_.add(window_ ? call.operator()<kernels::Convolution>({.fused = fused(), .backward = backward()})
+                              : call.operator()<kernels::Gemm>({.fused = fused()}),
+                      divideUp(p_.elements(), kGroupSize), parameters_, p_.multiplyAdds());
+}
+
+Status FloatProductPlan::addLines() {
+  const Lines lines = linesOf(request_);
+  return builder_.add(kernels::ConvolutionDirect{.type = element(finish_.wide),
+                                                 .push = {.rows = p_.rows,
+                                                          .channels = lines.channels,
+                                                          .count = lines.count,
+                                                          .lineBlocks = lines.lineBlocks,
+                                                          .blocks = lines.blocks,
+                                                          .pairs = lines.groups,
+                                                          .pairsFirst = lines.groupsFirst,
+                                                          .contiguous = lines.contiguous,
+                                                          .sliceBits = lines.sliceBits,
+                                                          .matrixRank = p_.matrices.rank,
+                                                          .alpha = floatBits(finish_.alpha),
+                                                          .beta = floatBits(finish_.beta),
+                                                          .activationLow = floatBits(finish_.activation.parameters[0]),
+                                                          .activationHigh = floatBits(finish_.activation.parameters[1]),
+                                                          .flags = finishFlags()},
+                                                 .spec = {.fused = fused(),
+                                                          .backward = backward(),
+                                                          .filters = lines.filters,
+                                                          .window = lines.window,
+                                                          .stride = lines.stride},
+                                                 .a = p_.from[0],
+                                                 .b = p_.from[1],
+                                                 .c = p_.from[2],
+                                                 .y = p_.to},
+                      lines.workgroups, parameters_, p_.multiplyAdds());
+}
+
+Status FloatProductPlan::addFewRows(const ProductKernel& kernel) {
+  using Vector = kernels::GemmFewRowsVector;
+  const bool depthFirst = (directions() & kBDepthFirst) != 0;
+  const uint32_t vector = std::max(1u, kernel.tile.depth);
+  const uint64_t places = depthFirst ? p_.columns : p_.columns / vector;
+  const uint32_t sliceBits = sliceBitsOf(p_, places, depthFirst, vector, builder_.target());
+  const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
+  const auto push = [&]<class Kernel>() -> typename Kernel::Push {
+    return {.rows = p_.rows,
+            .columns = p_.columns,
+            .depth = p_.depth,
+            .columnGroups = static_cast<uint32_t>(columnGroups),
+            .matrixRank = p_.matrices.rank,
+            .alpha = floatBits(finish_.alpha),
+            .beta = floatBits(finish_.beta),
+            .activationLow = floatBits(finish_.activation.parameters[0]),
+            .activationHigh = floatBits(finish_.activation.parameters[1]),
+            .flags = finishFlags() | directions(),
+            .sliceBits = sliceBits};
+  };
+  const auto call = [&]() -> KernelCall {
+    if (kernel.id.family == Vector::kFamily)
+      return Vector{.form = static_cast<Vector::Form>(kernel.id.form),
+                    .type = element(finish_.wide),
+                    .push = push.operator()<Vector>(),
+                    .spec = {.fused = fused(), .rows = std::bit_ceil(p_.rows)},
+                    .a = p_.from[0],
+                    .b = p_.from[1],
+                    .c = p_.from[2],
+                    .y = p_.to};
+    return kernels::GemmFewRows{.type = element(finish_.wide),
+                                .push = push.operator()<kernels::GemmFewRows>(),
+                                .spec = {.fused = fused()},
+                                .a = p_.from[0],
+                                .b = p_.from[1],
+                                .c = p_.from[2],
+                                .y = p_.to};
+  };
+  return builder_.add(call(), p_.matrices.count() * columnGroups, parameters_, p_.multiplyAdds());
+}
+
+Status FloatProductPlan::addTiles(const ProductKernel& kernel) {
+  const bool matrices = kernel.id.family == kernels::GemmCooperative::kFamily ||
+                        kernel.id.family == kernels::ConvolutionCooperative::kFamily;
+  const Slices slices = slicesOf(p_, kernel.tile, builder_.target());
+  const bool toParts = slices.count > 1 || (matrices && finish_.wide);
+  const BufferRange to = toParts ? builder_.allocateTemporary(p_.elements() * slices.count * 4) : p_.to;
+  TRY(builder_.add(matrices ? matrixTiles(kernel, slices, toParts, to) : scalarTiles(kernel, slices, toParts, to),
+                   tilesOf(p_, kernel.tile) * slices.count, parameters_, p_.multiplyAdds()));
+  return toParts ? addCombination(slices.count, to) : Status{};
+}
+
+KernelCall FloatProductPlan::scalarTiles(const ProductKernel& kernel, const Slices& slices, bool toParts,
+                                         const BufferRange& to) const {
+  // Only the kernels on 32-bit words, and those of matrices, store FLOAT32 for FLOAT16 operands.
+  const KernelElement type = element(toParts || finish_.wide);
+  const uint32_t flags = (toParts ? kToParts : finishFlags()) | directions();
+  if (window_)
+    return kernels::ConvolutionTile{.type = type,
+                                    .push = tilePush<kernels::ConvolutionTile>(slices, flags),
+                                    .spec = {.fused = fused(), .backward = backward()},
+                                    .a = p_.from[0],
+                                    .b = p_.from[1],
+                                    .c = p_.from[2],
+                                    .y = to};
+  std::array<BufferRange, 2> from{p_.from[0], p_.from[1]};
+  for (const uint32_t operand : {0u, 1u})
+    if (comesInPadded(kTileVector, p_, operand))
+      from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
+  return kernels::GemmTile{.form = static_cast<kernels::GemmTile::Form>(kernel.id.form),
+                           .type = type,
+                           .push = tilePush<kernels::GemmTile>(slices, flags),
+                           .spec = {.fused = fused()},
+                           .a = from[0],
+                           .b = from[1],
+                           .c = p_.from[2],
+                           .y = to};
+}
+
+KernelCall FloatProductPlan::matrixTiles(const ProductKernel& kernel, const Slices& slices, bool toParts,
+                                         const BufferRange& to) const {
+  const Caps& caps = builder_.target().caps;
+  const Tile& tile = kernel.tile;
+  const MatrixTiling tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
+  const uint32_t flags = toParts ? kToParts : finishFlags();
+  if (window_)
+    return kernels::ConvolutionCooperative{.type = element(false),
+                                           .push = tilePush<kernels::ConvolutionCooperative>(slices, flags),
+                                           .spec = {.fused = fused(),
+                                                    .backward = backward(),
+                                                    .tileRows = tile.rows,
+                                                    .tileColumns = tile.columns,
+                                                    .tileDepth = tile.depth,
+                                                    .across = tiling.across,
+                                                    .subgroup = caps.subgroupSize,
+                                                    .size = tiling.size,
+                                                    .aReads = tiling.readsA,
+                                                    .bReads = tiling.readsB,
+                                                    .stages = tile.stages},
+                                           .a = p_.from[0],
+                                           .b = p_.from[1],
+                                           .c = p_.from[2],
+                                           .y = to};
+  return kernels::GemmCooperative{.type = element(false),
+                                  .push = tilePush<kernels::GemmCooperative>(slices, flags),
+                                  .spec = {.fused = fused(),
+                                           .tileRows = tile.rows,
+                                           .tileColumns = tile.columns,
+                                           .tileDepth = tile.depth,
+                                           .across = tiling.across,
+                                           .subgroup = caps.subgroupSize,
+                                           .size = tiling.size,
+                                           .aReads = tiling.readsA,
+                                           .bReads = tiling.readsB,
+                                           .stages = tile.stages},
+                                  .a = p_.from[0],
+                                  .b = p_.from[1],
+                                  .c = p_.from[2],
+                                  .y = to};
+}
+
+Status FloatProductPlan::addCombination(uint32_t slices, const BufferRange& parts) {
+  const auto call = [&]<class Kernel>(const typename Kernel::Spec& spec) -> KernelCall {
+    return Kernel{.type = element(finish_.wide),
+                  .push = {.rows = p_.rows,
+                           .columns = p_.columns,
+                           .count = static_cast<uint32_t>(p_.elements()),
+                           .parts = slices,
+                           .matrixRank = p_.matrices.rank,
+                           .alpha = floatBits(finish_.alpha),
+                           .beta = floatBits(finish_.beta),
+                           .activationLow = floatBits(finish_.activation.parameters[0]),
+                           .activationHigh = floatBits(finish_.activation.parameters[1]),
+                           .flags = finishFlags()},
+                  .spec = spec,
+                  .parts = parts,
+                  .c = p_.from[2],
+                  .y = p_.to};
+  };
+  return builder_.addItems(
+      window_ ? call.operator()<kernels::ConvolutionCombine>({.fused = fused(), .backward = backward()})
+              : call.operator()<kernels::GemmCombine>({.fused = fused()}),
+      p_.elements(), parameters_);
+}
+
+}  // namespace
+
+Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finish, const ConvolutionWindow* window) {
+  if (!window) {
+    dropIdleStrides(p);
+    // Rows are the few, or else those that neighbouring stores do not go along.
+    const bool fewColumns = p.columns <= kMaxFewRows && p.rows > kMaxFewRows;
+    const bool fewRows = p.rows <= kMaxFewRows;
+    if (fewColumns || (!fewRows && p.y.row == 1 && p.y.column != 1)) transpose(p);
+  }
+  return FloatProductPlan(builder, p, finish, window).add();
+}
+
+}  // namespace dimple

@@ -1,0 +1,95 @@
+#include "core/ops/product_words.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/checked.h"
+
+namespace dimple {
+namespace {
+
+constexpr uint32_t kVectors = 1;
+constexpr uint32_t kAcross = 2;
+
+// How the kernels of matrices read an operand: in vectors along the depth or across it, or in single elements.
+uint32_t readsOf(const Walk& matrices, uint32_t operand, Dimension across, Dimension along, const Vectors& vectors) {
+  if (isVectorizable(vectors.along, matrices, operand, along, across)) return kVectors;
+  if (isVectorizable(vectors.across, matrices, operand, across, along)) return kVectors | kAcross;
+  return across.stride == 1 && along.stride != 1 ? kAcross : 0;
+}
+
+void appendStrides(std::vector<uint32_t>& words, const Product& p) {
+  words.insert(words.end(), {p.a.row, p.a.column, p.b.row, p.b.column, p.c.row, p.c.column, p.y.row, p.y.column});
+}
+
+void appendStrides(std::vector<uint32_t>& words, const ConvolutionWindow::Strides& s) {
+  words.insert(words.end(),
+               {s.filter, s.filterChannel, s.inputChannel, s.inputBatch, s.bias, 0, s.outputChannel, s.outputBatch});
+}
+
+void appendDimension(std::vector<uint32_t>& words, const ConvolutionWindow::Dimension& d) {
+  appendDivisor(words, d.size);
+  appendDivisor(words, d.window);
+  words.insert(words.end(), {d.input, d.stride, d.dilation, d.padding});
+  appendDivisor(words, d.outputs, d.stride);
+  words.insert(words.end(), {d.inputStride, d.filterStride, d.outputStride, d.results});
+}
+
+}  // namespace
+
+uint32_t directionsOf(const Product& p) {
+  return (p.a.column == 1 ? kADepthFirst : 0) | (p.b.row == 1 && p.b.column != 1 ? kBDepthFirst : 0);
+}
+
+std::vector<uint32_t> parameterWords(const Product& p, const std::vector<uint32_t>& quantization,
+                                     const ConvolutionWindow* window) {
+  std::vector<uint32_t> words;
+  if (window)
+    appendStrides(words, window->strides);
+  else
+    appendStrides(words, p);
+  words.insert(words.end(), quantization.begin(), quantization.end());
+  words.resize(16);
+  if (window)
+    for (const ConvolutionWindow::Dimension& dimension : window->dimensions) appendDimension(words, dimension);
+  appendWalk(words, p.matrices);
+  return words;
+}
+
+MatrixTiling matrixTilingOf(const Request& request, const Tile& tile, uint32_t size, const Vectors& vectors) {
+  const Product& p = request.product;
+  // A filter that is not packed has no one stride along the depth.
+  const bool strided = !request.window || p.a.column == 1;
+  return {subgroupsAcross(request.target, tile, size), size,
+          strided ? readsOf(p.matrices, 0, rowsOfA(p), depthOfA(p), vectors) : 0,
+          request.window ? 0 : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), vectors)};
+}
+
+Lines linesOf(const Request& request) {
+  const auto& [p, target, window, integers] = request;
+  const ConvolutionWindow::Dimension& line = window->dimensions[0];
+  Lines lines{};
+  lines.filters = std::min(std::bit_ceil(p.rows), kMaxFiltersOfLine);
+  lines.lineBlocks = static_cast<uint32_t>(divideUp(line.size, kPlacesOfLine));
+  lines.blocks = p.columns / line.size * lines.lineBlocks;
+  lines.groups = static_cast<uint32_t>(p.matrices.count());
+  const uint64_t items = divideUp(p.rows, lines.filters) * lines.blocks * lines.groups;
+  lines.count = static_cast<uint32_t>(items);
+  lines.channels = p.depth == 0 ? 0 : p.depth / window->taps;
+  lines.groupsFirst = p.matrices.rank == 1 && p.matrices.strides[0][1] < line.inputStride;
+  lines.contiguous = line.stride == 1 && line.dilation == 1;
+  // Slices of the channels fill a device that has little to do otherwise.
+  constexpr uint32_t kMaxSliceBits = 5;
+  constexpr uint32_t kMinChannels = 4;
+  while (lines.sliceBits < kMaxSliceBits && lines.channels >> (lines.sliceBits + 1) >= kMinChannels &&
+         items << lines.sliceBits < uint64_t{target.caps.workgroups} * kGroupSize)
+    ++lines.sliceBits;
+  const bool unrolled = line.dilation == 1 && (line.stride == 1 || line.stride == 2) &&
+                        (line.elements == 3 || line.elements == 5 || line.elements == 7);
+  lines.window = unrolled ? line.elements : 0;
+  lines.stride = unrolled ? line.stride : 1;
+  lines.workgroups = divideUp(items, kGroupSize >> lines.sliceBits);
+  return lines;
+}
+
+}  // namespace dimple

@@ -1,0 +1,82 @@
+// What the structures that kernelgen makes of the manifest (kernels/interfaces/) are built of, and what they become.
+// None of their members has a default, so that one that is left out does not compile.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "core/plan/plan.h"
+#include "kernels/kernel_id.h"
+
+namespace dimple {
+
+// A kernel with all that a plan gives it.
+struct KernelCall {
+  KernelId kernel;
+  std::vector<uint32_t> push;  // words behind those of the grid
+  std::vector<Specialization> specialization;
+  std::vector<BufferRange> buffers;
+};
+
+namespace kernels {
+
+template <class T>
+class Required {
+ public:
+  constexpr Required(T value) : value_(value) {}
+  constexpr operator T() const { return value_; }
+
+ private:
+  T value_;
+};
+
+// A push word or a specialization constant.
+template <class T>
+using Word = Required<T>;
+
+// A buffer that the kernel declares read-only.
+class ReadBuffer {
+ public:
+  ReadBuffer(const BufferRange& range) : range_(range) { range_.writes = false; }
+  operator const BufferRange&() const { return range_; }
+
+ private:
+  BufferRange range_;
+};
+
+// A buffer that the kernel writes.
+class WriteBuffer {
+ public:
+  WriteBuffer(const BufferRange& range) : range_(range) { range_.writes = true; }
+  // One that this dispatch does not write, by its specialization or its push words.
+  static WriteBuffer unwritten(const BufferRange& range) {
+    WriteBuffer buffer(range);
+    buffer.range_.writes = false;
+    return buffer;
+  }
+  // One whose range says whether this dispatch may write it.
+  static WriteBuffer asGiven(const BufferRange& range) { return range.writes ? WriteBuffer(range) : unwritten(range); }
+  operator const BufferRange&() const { return range_; }
+
+ private:
+  BufferRange range_;
+};
+
+// A block's bytes as words, the last one filled up with zeros. Blocks have no gaps.
+template <class Push>
+std::vector<uint32_t> wordsOf(const Push& push, uint32_t bytes) {
+  std::vector<uint32_t> words((bytes + 3) / 4);
+  std::memcpy(words.data(), &push, bytes);
+  return words;
+}
+
+template <class T>
+Specialization specialization(uint32_t id, Word<T> value) {
+  static_assert(sizeof(T) == 4);
+  return {id, std::bit_cast<uint32_t>(static_cast<T>(value))};
+}
+
+}  // namespace kernels
+}  // namespace dimple

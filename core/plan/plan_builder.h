@@ -1,0 +1,110 @@
+// Helpers of plan functions: dispatches over a grid, parameter blocks, temporary memory.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/layout.h"
+#include "core/operation.h"
+#include "core/plan/kernel_call.h"
+#include "core/plan/plan.h"
+#include "core/target.h"
+
+namespace dimple {
+
+// Invocations a workgroup in every kernel that works on a linear grid.
+constexpr uint32_t kGroupSize = 256;
+
+// Workgroups that tasks take, of which each has a workgroup or an invocation of its own.
+uint64_t taskGroups(uint64_t tasks, bool workgroupEach);
+
+// A tensor that a walk steps through, or the first elements of rows of it.
+struct WalkOperand {
+  BufferRange range;
+  uint32_t bits;      // of an element
+  uint64_t tail = 0;  // elements read behind each that the walk comes to
+};
+
+// Parts of an operator whose tensors span more than the device binds at once.
+constexpr uint32_t kMaxParts = 256;
+// Parts of a dispatch that takes more work than the device's limit.
+constexpr uint32_t kMaxWorkParts = 65536;
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const Operation& view, const Target& target) : view_(view), target_(target) {}
+
+  const Target& target() const { return target_; }
+  const Operation& view() const { return view_; }
+
+  // The whole of an input or output tensor.
+  BufferRange input(size_t index) const;
+  BufferRange output(size_t index = 0) const;
+  WalkOperand inputOperand(size_t index, uint64_t tail = 0) const {
+    return {input(index), bitWidth(view_.input(index).type), tail};
+  }
+  WalkOperand outputOperand(size_t index = 0) const { return {output(index), bitWidth(view_.output(index).type)}; }
+  // A part of the temporary resource, aligned to 256 bytes.
+  BufferRange allocateTemporary(uint64_t bytes);
+
+  // `bytes` of what dispatches make of an input alone, in the form in which others want it. Those that `make` adds
+  // write to the range that it is given: a part of the persistent resource, at initialization, if DML owns the tensor;
+  // else of the temporary one, at every execution. There is no temporary resource at initialization.
+  using Make = std::function<Status(const BufferRange& from, const BufferRange& to)>;
+  Result<BufferRange> prepare(size_t input, uint64_t bytes, const Make& make);
+
+  // Stores a parameter block; equal blocks share storage. Returns its byte offset.
+  uint32_t parameters(const std::vector<uint32_t>& words);
+  uint32_t parameters(const Walk& walk);
+
+  // Adds a dispatch of `groups` workgroups. The push block of every kernel starts with {groups in x, groups in x * y,
+  // end of the groups, first group}, which this puts before the call's. `work`: multiply-adds of all workgroups
+  // together, if they may be many: beyond the device's limit the groups come in several dispatches. Unsupported if
+  // there would be more than kMaxWorkParts; Internal if the manifest has no such kernel.
+  Status add(const KernelCall& call, uint64_t groups, uint32_t parameterOffset, uint64_t work = 0);
+  // The same for one invocation an item.
+  Status addItems(const KernelCall& call, uint64_t items, uint32_t parameterOffset);
+
+  // Calls `add` for the walk, or for parts of it where an operand spans more than the device binds at once, with what
+  // of each range the part touches, as far as the device's alignment allows; the bases of the part match. An operand
+  // that is walked backwards is bound whole. Unsupported if there would be more than kMaxParts.
+  using AddPart = std::function<Status(const Walk& part, std::vector<BufferRange> ranges)>;
+  Status addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add);
+
+  // Notes a kernel that would have been preferred.
+  void passOver(const PassedOver& kernel) { plan_.passedOver.push_back(kernel); }
+
+  Plan finish();
+
+ private:
+  Status addParts(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add, uint32_t& partsLeft);
+
+  const Operation& view_;
+  const Target& target_;
+  Plan plan_;
+  bool initializing_ = false;  // what is added belongs to the initialization
+};
+
+// Elements of a type that the device binds at once, wherever they start.
+uint64_t maxBoundElements(DataType type, const Target& target);
+
+KernelType kernelType(DataType type);
+
+// A type's elements: native where the type is narrower than 32 bits and the device stores it natively.
+KernelElement typedElement(DataType type, const Target& target);
+
+// The same by width, for kernels that move bits.
+KernelElement sizedElement(DataType type, const Target& target);
+
+// Plans an operator: its schema's plan, the device's limits, and inputs owned by DML, whose contents initialization
+// copies into the persistent resource if the execution reads them.
+Result<Plan> planOperator(const Operation& view, const Target& target);
+// The same, but the execution reads inputs owned by DML where they are, as far as it reads them.
+Result<Plan> planUnkept(const Operation& view, const Target& target);
+
+// Whether a dispatch reads an input.
+bool readsInput(std::span<const Dispatch> dispatches, size_t input);
+
+}  // namespace dimple

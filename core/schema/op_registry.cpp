@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/ops/families.h"
+#include "core/schema/op_schema.h"
+
+namespace dimple {
+namespace {
+
+std::vector<const OpSchema*> collect() {
+  std::vector<const OpSchema*> all;
+  for (const auto family :
+       {activationSchemas(),    attentionSchemas(), castSchemas(),          convolutionSchemas(), elementwiseSchemas(),
+        fillSchemas(),          indexingSchemas(),  localResponseSchemas(), matrixSchemas(),      movementSchemas(),
+        normalizationSchemas(), optimizerSchemas(), poolingSchemas(),       quantizeSchemas(),    randomSchemas(),
+        recurrentSchemas(),     reduceSchemas(),    resampleSchemas(),      roiSchemas(),         scanSchemas(),
+        softmaxSchemas(),       sortSchemas(),      windowSchemas()})
+    for (const OpSchema& schema : family) all.push_back(&schema);
+  return all;
+}
+
+}  // namespace
+
+std::span<const OpSchema* const> allSchemas() {
+  static const std::vector<const OpSchema*> all = collect();
+  return all;
+}
+
+const OpSchema* findSchema(DML_OPERATOR_TYPE type) {
+  static const std::vector<const OpSchema*> byType = [] {
+    std::vector<const OpSchema*> table(static_cast<size_t>(DML_OPERATOR_UNFOLD) + 1);
+    for (const OpSchema* schema : allSchemas()) table[static_cast<size_t>(schema->type)] = schema;
+    return table;
+  }();
+  const auto index = static_cast<size_t>(type);
+  return index < byType.size() ? byType[index] : nullptr;
+}
+
+const OpSchema* findSchema(std::string_view name) {
+  constexpr std::string_view kPrefix = "DML_OPERATOR_";
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  const auto all = allSchemas();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const OpSchema* s) { return s->name == name; });
+  return found == all.end() ? nullptr : *found;
+}
+
+const Field* findField(const OpSchema& schema, FieldType type, Role role) {
+  const auto found =
+      std::ranges::find_if(schema.fields, [&](const Field& field) { return field.type == type && field.role == role; });
+  return found == schema.fields.end() ? nullptr : &*found;
+}
+
+const Field* findField(const OpSchema& schema, std::string_view name) {
+  const auto found = std::ranges::find(schema.fields, name, &Field::name);
+  return found == schema.fields.end() ? nullptr : &*found;
+}
+
+}  // namespace dimple

@@ -1,0 +1,28 @@
+#include "core/support/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace dimple {
+
+void forEachInParallel(size_t count, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next{0};
+  const auto loop = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::future<void>> others;
+  const size_t threads = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
+  try {
+    for (size_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, loop));
+  } catch (const std::system_error&) {
+    // No more threads: those there are do all of it.
+  }
+  loop();
+  for (std::future<void>& other : others) other.get();
+}
+
+}  // namespace dimple

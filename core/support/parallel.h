@@ -1,0 +1,31 @@
+// Independent work on all cores of the machine.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/plan/plan.h"
+
+namespace dimple {
+
+// Calls work(0) to work(count - 1), each once, on this thread and others. Returns when all have returned. What one of
+// them throws is thrown on.
+void forEachInParallel(size_t count, const std::function<void(size_t)>& work);
+
+// Calls `compile` for a dispatch of each key that is not known, on all cores if there are several.
+template <class KeyOf, class IsKnown>
+void compileInParallel(std::span<const Dispatch> dispatches, const KeyOf& keyOf, const IsKnown& isKnown,
+                       const std::function<void(const Dispatch&)>& compile) {
+  std::map<std::decay_t<std::invoke_result_t<KeyOf, const Dispatch&>>, const Dispatch*> named;
+  for (const Dispatch& dispatch : dispatches) named.try_emplace(std::invoke(keyOf, dispatch), &dispatch);
+  std::vector<const Dispatch*> missing;
+  for (const auto& [key, dispatch] : named)
+    if (!isKnown(key)) missing.push_back(dispatch);
+  forEachInParallel(missing.size(), [&](size_t i) { compile(*missing[i]); });
+}
+
+}  // namespace dimple

@@ -1,0 +1,8 @@
+// line: buffer w u32 y
+// line: push u32 count rank
+// expect: The kernel case has as word 5 of its push block uint depth at byte 20; the manifest declares uint rank at byte 20.
+#version 460
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0, std430) writeonly buffer yBuffer { uint y[]; };
+layout(push_constant) uniform Push { uint groupsX; uint groupsXY; uint groups; uint firstGroup; uint count; uint depth; } push;
+void main() { y[0] = push.depth; }

@@ -1,0 +1,8 @@
+// line: buffer w u32 y
+// expect: The kernel case has in its push block the member tensor, a structure; a push block holds single words.
+#version 460
+struct Tensor { uint size; uint stride; };
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0, std430) writeonly buffer yBuffer { uint y[]; };
+layout(push_constant) uniform Push { Tensor tensor; } push;
+void main() { y[0] = push.tensor.stride; }

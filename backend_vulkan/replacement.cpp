@@ -15,8 +15,8 @@
 namespace dimple::vulkan {
 namespace {
 
-constexpr uint32_t kMagic = 0x07230203;
-constexpr size_t kHeaderWords = 5;
+constexpr uint32_t kSpirvMagic = 0x07230203;
+constexpr size_t kFirstInstruction = 5;
 
 // What of a module's interface is compared.
 struct Facts {
@@ -38,10 +38,10 @@ struct Decorations {
 bool readFacts(std::span<const uint32_t> module, Facts& facts) {
   constexpr uint32_t kGLCompute = 5, kLocalSize = 17, kPushConstant = 9;
   constexpr uint32_t kSpecId = 1, kBinding = 33, kDescriptorSet = 34, kOffset = 35;
-  if (module.size() <= kHeaderWords || module[0] != kMagic) return false;
+  if (module.size() <= kFirstInstruction || module[0] != kSpirvMagic) return false;
   Decorations decorations;
   std::map<uint32_t, uint32_t> pointees;  // by type of a pointer to push words
-  for (size_t at = kHeaderWords; at < module.size();) {
+  for (size_t at = kFirstInstruction; at < module.size();) {
     const uint32_t length = module[at] >> 16;
     if (length == 0 || length > module.size() - at) return false;
     const auto word = [&](uint32_t index) { return index < length ? module[at + index] : 0; };

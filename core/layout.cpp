@@ -96,12 +96,14 @@ uint64_t spanOf(const Walk& walk, uint32_t operand) {
   return elements;
 }
 
-void appendWalk(std::vector<uint32_t>& words, const Walk& walk) {
+uint32_t appendWalk(std::vector<uint32_t>& words, const Walk& walk) {
+  const size_t first = words.size();
   words.insert(words.end(), walk.base.begin(), walk.base.begin() + kIndexedOperands);
   for (uint32_t d = walk.rank; d-- > 0;) {
     appendDivisor(words, walk.sizes[d]);
     words.insert(words.end(), walk.strides[d].begin(), walk.strides[d].begin() + kIndexedOperands);
   }
+  return static_cast<uint32_t>(first / 4);
 }
 
 std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps) {

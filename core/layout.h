@@ -77,8 +77,8 @@ struct MovedPart {
 uint64_t spanOf(const Walk& walk, uint32_t operand);
 
 // Parameter words of a walk of up to kIndexedOperands: {base}, then for each dimension {size, multiplier, shift1,
-// shift2} {strides}. Innermost dimension first, as kernels consume them.
-void appendWalk(std::vector<uint32_t>& words, const Walk& walk);
+// shift2} {strides}. Innermost dimension first, as kernels consume them. Returns where they begin, in fours of words.
+uint32_t appendWalk(std::vector<uint32_t>& words, const Walk& walk);
 
 // Workgroups folded so that no dimension exceeds the device's limit and as few as possible are idle. No value if even
 // x * y * z groups are too few.

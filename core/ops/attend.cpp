@@ -5,7 +5,6 @@
 
 #include "core/checked.h"
 #include "kernels/interfaces/attention.h"
-#include "kernels/interfaces/attention_cooperative.h"
 
 namespace dimple {
 namespace {
@@ -18,23 +17,19 @@ constexpr uint32_t kQueryVectors = 1;
 constexpr uint32_t kKeyVectors = 2;
 constexpr uint32_t kValueVectors = 4;
 
-// What attention is planned for.
-struct AttentionRequest {
-  const Attended& attended;
-  const Target& target;
-};
+using Form = kernels::Attention::Form;
 
 // A kernel, and why it would not do: null if it does.
 struct Algorithm {
-  std::string_view name;                         // for people
-  std::optional<kernels::Attention::Form> form;  // none: that of matrices
-  uint32_t channels;                             // of the output that a workgroup computes at most
-  const char* (*refuses)(const AttentionRequest&);
+  std::string_view name;  // for people
+  Form form;
+  uint32_t channels;  // of the output that a workgroup computes at most
+  const char* (*refuses)(const Attended&, const Target&);
 };
 
-const char* refusesTile(const AttentionRequest& request) {
+const char* refusesTile(const Attended& a, const Target&) {
   constexpr uint32_t kFewestQueries = 8;  // that are worth a tile
-  return request.attended.queries < kFewestQueries ? "It has few queries." : nullptr;
+  return a.queries < kFewestQueries ? "It has few queries." : nullptr;
 }
 
 // Queries of a workgroup whose subgroups have a row of matrices each.
@@ -66,9 +61,8 @@ uint32_t matrixKeys(const Attended& a, const Target& target) {
   return 0;
 }
 
-const char* refusesMatrices(const AttentionRequest& request) {
-  const auto& [a, target] = request;
-  if (const char* reason = refusesTile(request)) return reason;
+const char* refusesMatrices(const Attended& a, const Target& target) {
+  if (const char* reason = refusesTile(a, target)) return reason;
   if (a.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
   if (target.caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
   if (!target.caps.matrixHalves) return "The device's subgroups hold no sums in FLOAT16.";
@@ -77,28 +71,19 @@ const char* refusesMatrices(const AttentionRequest& request) {
   return nullptr;
 }
 
-const char* refusesNothing(const AttentionRequest&) { return nullptr; }
+const char* refusesNothing(const Attended&, const Target&) { return nullptr; }
 
 // In order of preference. The last refuses nothing.
 constexpr Algorithm kAlgorithms[] = {
-    {"attention_cooperative", std::nullopt, kMatrixChannels, refusesMatrices},
-    {"attention_tile", kernels::Attention::Form::Tile, 128, refusesTile},
-    {"attention", kernels::Attention::Form::Query, kGroupSize, refusesNothing},
+    {"attention_cooperative", Form::Cooperative, kMatrixChannels, refusesMatrices},
+    {"attention_tile", Form::Tile, 128, refusesTile},
+    {"attention", Form::Query, kGroupSize, refusesNothing},
 };
-
-const Algorithm& choose(PlanBuilder& builder, const AttentionRequest& request) {
-  const Algorithm* algorithm = kAlgorithms;
-  while (const char* reason = algorithm->refuses(request)) {
-    builder.passOver({algorithm->name, reason});
-    ++algorithm;
-  }
-  return *algorithm;
-}
 
 // Queries of a workgroup.
 uint32_t queriesOf(const Algorithm& algorithm, const Target& target) {
-  if (!algorithm.form) return matrixQueries(target);
-  return *algorithm.form == kernels::Attention::Form::Tile ? 64 : 1;
+  if (algorithm.form == Form::Cooperative) return matrixQueries(target);
+  return algorithm.form == Form::Tile ? 64 : 1;
 }
 
 // Whether eight channels always lie side by side, at a multiple of their number.
@@ -107,7 +92,7 @@ bool comesInVectors(const Heads& heads, uint32_t channels) {
   return heads.channel == 1 && steps % 8 == 0;
 }
 
-kernels::AttentionCooperative::Spec specializationOf(const Attended& a, const Target& target) {
+kernels::Attention::Spec specializationOf(const Attended& a, const Target& target) {
   const uint32_t reads = (comesInVectors(a.query, a.keySize) ? kQueryVectors : 0) |
                          (comesInVectors(a.key, a.keySize) ? kKeyVectors : 0) |
                          (comesInVectors(a.value, a.valueSize) ? kValueVectors : 0);
@@ -121,51 +106,34 @@ kernels::AttentionCooperative::Spec specializationOf(const Attended& a, const Ta
           .plain = plain};
 }
 
-// The words of either family.
-template <class Kernel>
-typename Kernel::Push pushOf(const Attended& a, uint32_t valueTiles) {
+KernelCall callOf(const Algorithm& algorithm, const Attended& a, const Target& target, uint32_t valueTiles) {
   const uint32_t flags =
       (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
-  return {.queries = a.queries,
-          .keys = a.keys,
-          .keySize = a.keySize,
-          .valueSize = a.valueSize,
-          .heads = a.heads,
-          .headsPerKey = a.headsPerKey,
-          .valueTiles = valueTiles,
-          .maskType = a.maskType,
-          .flags = flags,
-          .scale = floatBits(a.scale),
-          .filterValue = floatBits(a.filterValue)};
-}
-
-KernelCall callOf(const Algorithm& algorithm, const Attended& a, const Target& target, uint32_t valueTiles) {
-  const KernelElement element = typedElement(a.type, target);
   // What is absent is not read, but something has to be bound.
   const auto orQuery = [&](const Attended::Addend& addend) { return addend.range.value_or(a.query.range); };
-  if (!algorithm.form)
-    return kernels::AttentionCooperative{.type = element,
-                                         .push = pushOf<kernels::AttentionCooperative>(a, valueTiles),
-                                         .spec = specializationOf(a, target),
-                                         .q = a.query.range,
-                                         .k = a.key.range,
-                                         .v = a.value.range,
-                                         .bias = orQuery(a.bias),
-                                         .mask = orQuery(a.mask),
-                                         .relative = orQuery(a.relative),
-                                         .lengths = orQuery(a.lengths),
-                                         .y = a.output.range};
-  return kernels::Attention{.form = *algorithm.form,
-                            .type = element,
-                            .push = pushOf<kernels::Attention>(a, valueTiles),
-                            .q = a.query.range,
-                            .k = a.key.range,
-                            .v = a.value.range,
-                            .bias = orQuery(a.bias),
-                            .mask = orQuery(a.mask),
-                            .relative = orQuery(a.relative),
-                            .lengths = orQuery(a.lengths),
-                            .y = a.output.range};
+  return kernels::Attention{
+      .form = algorithm.form,
+      .type = typedElement(a.type, target),
+      .push = {.queries = a.queries,
+               .keys = a.keys,
+               .keySize = a.keySize,
+               .valueSize = a.valueSize,
+               .heads = a.heads,
+               .headsPerKey = a.headsPerKey,
+               .valueTiles = valueTiles,
+               .maskType = a.maskType,
+               .flags = flags,
+               .scale = floatBits(a.scale),
+               .filterValue = floatBits(a.filterValue)},
+      .spec = algorithm.form == Form::Cooperative ? specializationOf(a, target) : kernels::Attention::Spec{},
+      .q = a.query.range,
+      .k = a.key.range,
+      .v = a.value.range,
+      .bias = orQuery(a.bias),
+      .mask = orQuery(a.mask),
+      .relative = orQuery(a.relative),
+      .lengths = orQuery(a.lengths),
+      .y = a.output.range};
 }
 
 // Of both products, or the largest number if there are more.
@@ -180,7 +148,8 @@ uint64_t multiplyAdds(const Attended& a) {
 
 Status addAttention(PlanBuilder& builder, const Attended& a) {
   const Target& target = builder.target();
-  const Algorithm& algorithm = choose(builder, {a, target});
+  const Algorithm* algorithm = kAlgorithms;
+  while (const char* reason = algorithm->refuses(a, target)) builder.passOver({algorithm++->name, reason});
   const std::array<uint32_t, 4> parameters[] = {a.query.strides(),
                                                 a.key.strides(),
                                                 a.value.strides(),
@@ -192,9 +161,9 @@ Status addAttention(PlanBuilder& builder, const Attended& a) {
   std::vector<uint32_t> words;
   for (const auto& four : parameters) words.insert(words.end(), four.begin(), four.end());
 
-  const auto valueTiles = static_cast<uint32_t>(divideUp(a.valueSize, algorithm.channels));
-  return builder.add(callOf(algorithm, a, target, valueTiles),
-                     uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(algorithm, target)) * valueTiles,
+  const auto valueTiles = static_cast<uint32_t>(divideUp(a.valueSize, algorithm->channels));
+  return builder.add(callOf(*algorithm, a, target, valueTiles),
+                     uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(*algorithm, target)) * valueTiles,
                      builder.parameters(words), multiplyAdds(a));
 }
 

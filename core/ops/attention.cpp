@@ -23,9 +23,10 @@ enum : size_t { kOutput, kPresentKey, kPresentValue };
 // What MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 have in common.
 struct Attention {
   std::string_view queryHeadsName;
-  uint64_t queryHeads;
-  uint64_t keyValueHeads;
+  uint32_t queryHeads;
+  uint32_t keyValueHeads;
   DML_MULTIHEAD_ATTENTION_MASK_TYPE maskType;
+  float scale, filterValue;
 };
 
 // The last sizes of a tensor whose others are 1.
@@ -69,7 +70,7 @@ Status checkDivides(const std::string& name, const Tensor& tensor, uint64_t head
 }
 
 struct Shape {
-  uint64_t batch, queries, keys, keySize, valueSize;  // sizes of the heads' keys and values
+  uint32_t batch, queries, keys, keySize, valueSize;  // sizes of the heads' keys and values
 };
 
 // Sizes of the sources, which `shape` gets, and of OutputTensor.
@@ -101,8 +102,8 @@ Status checkShape(const Operation& op, const Attention& attention, Shape& shape)
                                        : shape.queries;
   for (const size_t i : {kStackedQueryKey, kStackedKeyValue, kStackedQueryKeyValue})
     if (has(i)) shape.keySize = op.input(i).sizes[4];
-  if (has(kKey)) shape.keySize = op.input(kKey).sizes[y.rank - 1] / groups;
-  shape.valueSize = has(kValue) ? op.input(kValue).sizes[y.rank - 1] / groups : shape.keySize;
+  if (has(kKey)) shape.keySize = op.input(kKey).sizes[y.rank - 1] / attention.keyValueHeads;
+  shape.valueSize = has(kValue) ? op.input(kValue).sizes[y.rank - 1] / attention.keyValueHeads : shape.keySize;
 
   const auto& [batch, queries, keys, keySize, valueSize] = shape;
   TRY(check(kQuery, {batch, queries, heads * keySize}));
@@ -111,7 +112,7 @@ Status checkShape(const Operation& op, const Attention& attention, Shape& shape)
   TRY(check(kStackedQueryKey, {batch, queries, heads, 2, keySize}));
   TRY(check(kStackedKeyValue, {batch, keys, groups, 2, keySize}));
   TRY(check(kStackedQueryKeyValue, {batch, queries, heads, 3, keySize}));
-  TRY(check(kQueryKeyValueBias, {heads * keySize + groups * (keySize + valueSize)}));
+  TRY(check(kQueryKeyValueBias, {heads * keySize + groups * keySize + groups * valueSize}));
   return checkLastSizes("OutputTensor", y, {batch, queries, heads * valueSize});
 }
 
@@ -126,7 +127,7 @@ Status checkMask(const Operation& op, const Attention& attention, const Shape& s
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START:
       return checkLastSizes("MaskTensor", mask, {2, shape.batch});
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END:
-      return checkLastSizes("MaskTensor", mask, {3 * shape.batch + 2});
+      return checkLastSizes("MaskTensor", mask, {3 * uint64_t{shape.batch} + 2});
     case DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN:
       return checkLastSizes("MaskTensor", mask, {shape.batch, attention.queryHeads, shape.queries, allKeys});
   }
@@ -206,17 +207,13 @@ Heads historyOf(const Tensor& tensor, const BufferRange& range) {
   return {range, 0, strides[0], strides[1], strides[2], strides[3]};
 }
 
-Heads packedHistory(const BufferRange& range, uint32_t heads, uint32_t positions, uint32_t channels) {
-  return {range, 0, heads * positions * channels, positions * channels, channels, 1};
-}
-
 // The source of query, key or value `part`, from the tensor that has it.
 Heads sourceOf(const PlanBuilder& builder, uint32_t part, uint32_t channels) {
   struct Stack {
     size_t input;
     uint32_t first;
   };
-  const Operation& op = builder.view();
+  const Operation& op = builder.op();
   for (const Stack stack : {Stack{kStackedQueryKey, 0}, Stack{kStackedKeyValue, 1}, Stack{kStackedQueryKeyValue, 0}}) {
     const Tensor& tensor = op.input(stack.input);
     if (tensor.present() && part >= stack.first && part < stack.first + tensor.sizes[3])
@@ -227,8 +224,8 @@ Heads sourceOf(const PlanBuilder& builder, uint32_t part, uint32_t channels) {
 
 class AttentionPlan {
  public:
-  AttentionPlan(const Operation& op, const Target& target, const Attention& attention, float scale, float filterValue)
-      : op_(op), builder_(op, target), attention_(attention), scale_(scale), filterValue_(filterValue) {}
+  AttentionPlan(const Operation& op, const Target& target, const Attention& attention)
+      : op_(op), builder_(op, target), attention_(attention) {}
 
   Result<Plan> make() {
     // Validation filled it before; nothing can fail.
@@ -236,11 +233,11 @@ class AttentionPlan {
     past_ = op_.input(kPastKey).present() ? op_.input(kPastKey).sizes[op_.input(kPastKey).rank - 2] : 0;
     const Tensor& present = op_.output(kPresentKey);
     hasLengths_ = op_.inputs().size() > kPastSequenceLengths && op_.input(kPastSequenceLengths).present();
-    keys_ = hasLengths_ ? present.sizes[present.rank - 2] : static_cast<uint32_t>(shape_.keys) + past_;
+    keys_ = hasLengths_ ? present.sizes[present.rank - 2] : shape_.keys + past_;
 
     Heads key, value;
-    TRY(gather(1, kPastKey, kPresentKey, static_cast<uint32_t>(shape_.keySize), key));
-    TRY(gather(2, kPastValue, kPresentValue, static_cast<uint32_t>(shape_.valueSize), value));
+    TRY(gather(1, kPastKey, kPresentKey, shape_.keySize, key));
+    TRY(gather(2, kPastValue, kPresentValue, shape_.valueSize, value));
     TRY(attend(key, value));
     return builder_.finish();
   }
@@ -250,9 +247,8 @@ class AttentionPlan {
 
   // First element of the bias of query, key or value `part`.
   uint32_t firstBias(uint32_t part) const {
-    const uint64_t query = attention_.queryHeads * shape_.keySize;
-    const uint64_t key = attention_.keyValueHeads * shape_.keySize;
-    return static_cast<uint32_t>(part == 0 ? 0 : part == 1 ? query : query + key);
+    const uint32_t query = attention_.queryHeads * shape_.keySize;
+    return part == 0 ? 0 : part == 1 ? query : query + attention_.keyValueHeads * shape_.keySize;
   }
   uint32_t biasStride() const {
     return has(kQueryKeyValueBias) ? op_.input(kQueryKeyValueBias).strides[op_.input(kQueryKeyValueBias).rank - 1] : 0;
@@ -265,40 +261,39 @@ class AttentionPlan {
     const bool keeps = op_.output(present).present();
     all = source;
     if (!keeps && !has(kQueryKeyValueBias) && !has(past)) return {};
-    const auto heads = static_cast<uint32_t>(attention_.keyValueHeads);
-    const auto batch = static_cast<uint32_t>(shape_.batch);
+    const uint32_t heads = attention_.keyValueHeads;
     const DataType type = op_.output(kOutput).type;
     if (keeps) {
       all = historyOf(op_.output(present), builder_.output(present));
     } else {
-      const uint64_t elements = uint64_t{batch} * heads * keys_ * channels;
-      all = packedHistory(builder_.allocateTemporary(divideUp(elements * bitWidth(type), 8)), heads, keys_, channels);
+      const uint64_t elements = uint64_t{shape_.batch} * heads * keys_ * channels;
+      const BufferRange range = builder_.allocateTemporary(divideUp(elements * bitWidth(type), 8));
+      all = {range, 0, heads * keys_ * channels, keys_ * channels, channels, 1};
     }
     if (has(past)) {
       const Heads before = historyOf(op_.input(past), builder_.input(past));
       TRY(addCopy(builder_, type, walkOf(before, all, past_, channels, 0), before.range, all.range));
     }
-    const auto added = static_cast<uint32_t>(shape_.keys);
-    if (hasLengths_) {
-      TRY(append(part, source, all, channels));
-    } else if (!has(kQueryKeyValueBias)) {
-      TRY(addCopy(builder_, type, walkOf(source, all, added, channels, past_), source.range, all.range));
-    } else {
-      TRY(addBiased(part, source, all, channels));
-    }
-    return {};
+    if (hasLengths_) return append(part, source, all, channels);
+    if (has(kQueryKeyValueBias)) return addBiased(part, source, all, channels);
+    return addCopy(builder_, type, walkOf(source, all, shape_.keys, channels, past_), source.range, all.range);
+  }
+
+  // Of a source, its bias, where they go, and the lengths of the past.
+  Walk biasedWalk(uint32_t part, const Heads& source, const Heads& all, uint32_t channels, uint32_t lengths) const {
+    Walk walk;
+    walk.addDimension(shape_.batch, {source.batch, 0, all.batch, lengths});
+    walk.addDimension(attention_.keyValueHeads, {source.head, biasStride() * channels, all.head});
+    walk.addDimension(shape_.keys, {source.position, 0, all.position});
+    walk.addDimension(channels, {source.channel, biasStride(), all.channel});
+    walk.base = {source.first, firstBias(part) * biasStride(), all.first + past_ * all.position, 0};
+    walk.coalesce();
+    return walk;
   }
 
   // The sum of a source and its bias, behind the past.
   Status addBiased(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
-    Walk walk;
-    walk.addDimension(static_cast<uint32_t>(shape_.batch), {source.batch, 0, all.batch});
-    walk.addDimension(static_cast<uint32_t>(attention_.keyValueHeads),
-                      {source.head, biasStride() * channels, all.head});
-    walk.addDimension(static_cast<uint32_t>(shape_.keys), {source.position, 0, all.position});
-    walk.addDimension(channels, {source.channel, biasStride(), all.channel});
-    walk.base = {source.first, firstBias(part) * biasStride(), all.first + past_ * all.position};
-    walk.coalesce();
+    const Walk walk = biasedWalk(part, source, all, channels, 0);
     const auto count = static_cast<uint32_t>(walk.count());
     return builder_.addItems(
         kernels::Binary{
@@ -314,8 +309,8 @@ class AttentionPlan {
 
   Walk walkOf(const Heads& from, const Heads& to, uint32_t positions, uint32_t channels, uint32_t firstPosition) const {
     Walk walk;
-    walk.addDimension(static_cast<uint32_t>(shape_.batch), {from.batch, to.batch});
-    walk.addDimension(static_cast<uint32_t>(attention_.keyValueHeads), {from.head, to.head});
+    walk.addDimension(shape_.batch, {from.batch, to.batch});
+    walk.addDimension(attention_.keyValueHeads, {from.head, to.head});
     walk.addDimension(positions, {from.position, to.position});
     walk.addDimension(channels, {from.channel, to.channel});
     walk.base = {from.first, to.first + firstPosition * to.position};
@@ -324,15 +319,7 @@ class AttentionPlan {
 
   Status append(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
     const Tensor& lengths = op_.input(kPastSequenceLengths);
-    Walk walk;
-    walk.addDimension(static_cast<uint32_t>(shape_.batch),
-                      {source.batch, 0, all.batch, lengths.strides[lengths.rank - 1]});
-    walk.addDimension(static_cast<uint32_t>(attention_.keyValueHeads),
-                      {source.head, biasStride() * channels, all.head, 0});
-    walk.addDimension(static_cast<uint32_t>(shape_.keys), {source.position, 0, all.position, 0});
-    walk.addDimension(channels, {source.channel, biasStride(), all.channel, 0});
-    walk.base = {source.first, firstBias(part) * biasStride(), all.first, 0};
-    walk.coalesce();
+    const Walk walk = biasedWalk(part, source, all, channels, lengths.strides[lengths.rank - 1]);
     const auto count = static_cast<uint32_t>(walk.count());
     const BufferRange bias = has(kQueryKeyValueBias) ? builder_.input(kQueryKeyValueBias) : source.range;
     return builder_.addItems(kernels::AttentionAppend{.type = typedElement(op_.output(kOutput).type, builder_.target()),
@@ -340,7 +327,7 @@ class AttentionPlan {
                                                                .rank = walk.rank,
                                                                .hasBias = has(kQueryKeyValueBias),
                                                                .stride = all.position,
-                                                               .lastStart = keys_ - static_cast<uint32_t>(shape_.keys)},
+                                                               .lastStart = keys_ - shape_.keys},
                                                       .x = source.range,
                                                       .bias = bias,
                                                       .lengths = builder_.input(kPastSequenceLengths),
@@ -352,27 +339,24 @@ class AttentionPlan {
     const Tensor& y = op_.output(kOutput);
     Attended a;
     a.type = y.type;
-    a.batch = static_cast<uint32_t>(shape_.batch);
-    a.queries = static_cast<uint32_t>(shape_.queries);
+    a.batch = shape_.batch;
+    a.queries = shape_.queries;
     a.keys = keys_;
-    a.keySize = static_cast<uint32_t>(shape_.keySize);
-    a.valueSize = static_cast<uint32_t>(shape_.valueSize);
-    a.heads = static_cast<uint32_t>(attention_.queryHeads);
-    a.headsPerKey = static_cast<uint32_t>(attention_.queryHeads / attention_.keyValueHeads);
-    a.scale = scale_;
-    a.filterValue = filterValue_;
+    a.keySize = shape_.keySize;
+    a.valueSize = shape_.valueSize;
+    a.heads = attention_.queryHeads;
+    a.headsPerKey = attention_.queryHeads / attention_.keyValueHeads;
+    a.scale = attention_.scale;
+    a.filterValue = attention_.filterValue;
     a.query = sourceOf(builder_, 0, a.keySize);
     a.key = key;
     a.value = value;
     a.output = headsOf(y, builder_.output(kOutput), a.valueSize);
 
-    const auto lastStrides = [](const Tensor& tensor) {
-      const uint32_t* s = &tensor.strides[tensor.rank - 4];
-      return std::array<uint32_t, 4>{s[0], s[1], s[2], s[3]};
-    };
+    const auto lastStrides = [&](size_t input) { return historyOf(op_.input(input), builder_.input(input)).strides(); };
     if (has(kQueryKeyValueBias)) a.bias = {builder_.input(kQueryKeyValueBias), {biasStride()}};
     if (has(kRelativePositionBias))
-      a.relative = {builder_.input(kRelativePositionBias), lastStrides(op_.input(kRelativePositionBias))};
+      a.relative = {builder_.input(kRelativePositionBias), lastStrides(kRelativePositionBias)};
     if (hasLengths_) {
       const Tensor& lengths = op_.input(kPastSequenceLengths);
       a.lengths = {builder_.input(kPastSequenceLengths), {lengths.strides[lengths.rank - 1]}};
@@ -382,7 +366,7 @@ class AttentionPlan {
     a.maskType = static_cast<uint32_t>(attention_.maskType);
     a.mask.range = builder_.input(kMask);
     if (a.maskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN)
-      a.mask.strides = lastStrides(mask);
+      a.mask.strides = lastStrides(kMask);
     else if (a.maskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END)
       a.mask.strides = {mask.strides[mask.rank - 1], 0, a.batch, 0};
     else if (a.maskType != DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE)
@@ -393,8 +377,6 @@ class AttentionPlan {
   const Operation& op_;
   PlanBuilder builder_;
   const Attention attention_;
-  const float scale_;
-  const float filterValue_;
   Shape shape_{};
   uint32_t past_ = 0;
   uint32_t keys_ = 0;  // all that are attended to
@@ -402,112 +384,66 @@ class AttentionPlan {
 };
 
 Attention attentionOf(const DML_MULTIHEAD_ATTENTION_OPERATOR_DESC& desc) {
-  return {"HeadCount", desc.HeadCount, desc.HeadCount, desc.MaskType};
+  return {"HeadCount", desc.HeadCount, desc.HeadCount, desc.MaskType, desc.Scale, desc.MaskFilterValue};
 }
 Attention attentionOf(const DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC& desc) {
-  return {"QueryHeadCount", desc.QueryHeadCount, desc.KeyValueHeadCount, desc.MaskType};
+  return {"QueryHeadCount", desc.QueryHeadCount, desc.KeyValueHeadCount,
+          desc.MaskType,    desc.Scale,          desc.MaskFilterValue};
 }
 
 template <class Desc>
-Status checkAttentionOf(const Operation& op) {
+Status checkAttention(const Operation& op) {
   return checkAttention(op, attentionOf(op.as<Desc>()));
 }
 
 template <class Desc>
-Result<Plan> planAttentionOf(const Operation& op, const Target& target) {
-  const Desc& desc = op.as<Desc>();
-  return AttentionPlan(op, target, attentionOf(desc), desc.Scale, desc.MaskFilterValue).make();
+Result<Plan> planAttention(const Operation& op, const Target& target) {
+  return AttentionPlan(op, target, attentionOf(op.as<Desc>())).make();
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
+#define DIMPLE_ATTENTION_INPUTS(S)                                                                             \
+  DIMPLE_OPTIONAL_INPUTS(S, QueryTensor, KeyTensor, ValueTensor, StackedQueryKeyTensor, StackedKeyValueTensor, \
+                         StackedQueryKeyValueTensor, BiasTensor, MaskTensor, RelativePositionBiasTensor,       \
+                         PastKeyTensor, PastValueTensor)
+#define DIMPLE_ATTENTION_OUTPUTS(S)                                                                             \
+  DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_OPTIONAL_OUTPUTS(S, OutputPresentKeyTensor, OutputPresentValueTensor), \
+      DIMPLE_FLOATS(S, Scale, MaskFilterValue)
+
 template <class S>
-constexpr Field kMultiheadAttentionFields[] = {DIMPLE_OPTIONAL_INPUT(S, QueryTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, KeyTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, ValueTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, StackedQueryKeyTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, StackedKeyValueTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, StackedQueryKeyValueTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, MaskTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, RelativePositionBiasTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, PastKeyTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, PastValueTensor),
-                                               DIMPLE_OUTPUT(S, OutputTensor),
-                                               DIMPLE_OPTIONAL_OUTPUT(S, OutputPresentKeyTensor),
-                                               DIMPLE_OPTIONAL_OUTPUT(S, OutputPresentValueTensor),
-                                               DIMPLE_ATTRIBUTE(S, Scale, Float),
-                                               DIMPLE_ATTRIBUTE(S, MaskFilterValue, Float),
-                                               DIMPLE_ATTRIBUTE(S, HeadCount, UInt),
+constexpr Field kMultiheadAttentionFields[] = {DIMPLE_ATTENTION_INPUTS(S), DIMPLE_ATTENTION_OUTPUTS(S),
+                                               DIMPLE_UINT(S, HeadCount),
                                                DIMPLE_ENUM(S, MaskType, kMultiheadAttentionMaskTypes)};
 template <class S>
-constexpr Field kMultiheadAttention1Fields[] = {DIMPLE_OPTIONAL_INPUT(S, QueryTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, KeyTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, ValueTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, StackedQueryKeyTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, StackedKeyValueTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, StackedQueryKeyValueTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, MaskTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, RelativePositionBiasTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, PastKeyTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, PastValueTensor),
-                                                DIMPLE_OPTIONAL_INPUT(S, PastSequenceLengthsTensor),
-                                                DIMPLE_OUTPUT(S, OutputTensor),
-                                                DIMPLE_OPTIONAL_OUTPUT(S, OutputPresentKeyTensor),
-                                                DIMPLE_OPTIONAL_OUTPUT(S, OutputPresentValueTensor),
-                                                DIMPLE_ATTRIBUTE(S, Scale, Float),
-                                                DIMPLE_ATTRIBUTE(S, MaskFilterValue, Float),
-                                                DIMPLE_ATTRIBUTE(S, QueryHeadCount, UInt),
-                                                DIMPLE_ATTRIBUTE(S, KeyValueHeadCount, UInt),
-                                                DIMPLE_ENUM(S, MaskType, kMultiheadAttentionMaskTypes)};
+constexpr Field kMultiheadAttention1Fields[] = {
+    DIMPLE_ATTENTION_INPUTS(S), DIMPLE_OPTIONAL_INPUT(S, PastSequenceLengthsTensor), DIMPLE_ATTENTION_OUTPUTS(S),
+    DIMPLE_UINTS(S, QueryHeadCount, KeyValueHeadCount), DIMPLE_ENUM(S, MaskType, kMultiheadAttentionMaskTypes)};
 
-constexpr TypeHistory kMultiheadAttentionTypes{{k6_1, kFloats, 3, 5}};
-constexpr TypeHistory kMultiheadAttentionStackedQueryKeyTypes{{k6_1, kFloats, 5, 5}};
-constexpr TypeHistory kMultiheadAttentionRelativePositionBiasTypes{{k6_1, kFloats, 4, 5}};
-constexpr TypeHistory kMultiheadAttention1Types{{k6_3, kFloats, 3, 5}};
-constexpr TypeHistory kMultiheadAttention1StackedQueryKeyTypes{{k6_3, kFloats, 5, 5}};
-constexpr TypeHistory kMultiheadAttention1BiasTypes{{k6_3, kFloats, 1, 5}};
-constexpr TypeHistory kMultiheadAttention1RelativePositionBiasTypes{{k6_3, kFloats, 4, 5}};
+// Of a feature level.
+template <DML_FEATURE_LEVEL since>
+struct AttentionRules {
+  static constexpr TypeHistory kTypes{{since, kFloats, 3, 5}};
+  static constexpr TensorRule kFirst{kTypes};
+  static constexpr TensorRule kTensor{kTypes, sameType(0)};
+  static constexpr TensorRule kStacked{{{since, kFloats, 5, 5}}, sameType(0)};
+  static constexpr TensorRule kBias{{{since, kFloats, 1, 5}}, sameType(0)};
+  static constexpr TensorRule kHeads{{{since, kFloats, 4, 5}}, sameType(0)};
+  static constexpr TensorRule kIntegers{{{since, kInt32, 1, 5}}};
+  static constexpr TensorRule kWithoutLengths[] = {kFirst,    kTensor, kTensor, kStacked, kStacked, kStacked, kBias,
+                                                   kIntegers, kHeads,  kHeads,  kHeads,   kTensor,  kHeads,   kHeads};
+  // The page says that the lengths are FLOAT32 and FLOAT16; DirectML takes INT32 alone.
+  static constexpr TensorRule kWithLengths[] = {kFirst,   kTensor,   kTensor,   kStacked, kStacked,
+                                                kStacked, kBias,     kIntegers, kHeads,   kHeads,
+                                                kHeads,   kIntegers, kTensor,   kHeads,   kHeads};
+};
 
-constexpr TensorRule kMultiheadAttentionRules[] = {{kMultiheadAttentionTypes},
-                                                   {kMultiheadAttentionTypes, sameType(0)},
-                                                   {kMultiheadAttentionTypes, sameType(0)},
-                                                   {kMultiheadAttentionStackedQueryKeyTypes, sameType(0)},
-                                                   {kMultiheadAttentionStackedQueryKeyTypes, sameType(0)},
-                                                   {kMultiheadAttentionStackedQueryKeyTypes, sameType(0)},
-                                                   {{{k6_1, kFloats, 1, 5}}, sameType(0)},
-                                                   {{{k6_1, kInt32, 1, 5}}},
-                                                   {kMultiheadAttentionRelativePositionBiasTypes, sameType(0)},
-                                                   {kMultiheadAttentionRelativePositionBiasTypes, sameType(0)},
-                                                   {kMultiheadAttentionRelativePositionBiasTypes, sameType(0)},
-                                                   {kMultiheadAttentionTypes, sameType(0)},
-                                                   {kMultiheadAttentionRelativePositionBiasTypes, sameType(0)},
-                                                   {kMultiheadAttentionRelativePositionBiasTypes, sameType(0)}};
-constexpr TensorRule kMultiheadAttention1Rules[] = {{kMultiheadAttention1Types},
-                                                    {kMultiheadAttention1Types, sameType(0)},
-                                                    {kMultiheadAttention1Types, sameType(0)},
-                                                    {kMultiheadAttention1StackedQueryKeyTypes, sameType(0)},
-                                                    {kMultiheadAttention1StackedQueryKeyTypes, sameType(0)},
-                                                    {kMultiheadAttention1StackedQueryKeyTypes, sameType(0)},
-                                                    {kMultiheadAttention1BiasTypes, sameType(0)},
-                                                    {{{k6_3, kInt32, 1, 5}}},
-                                                    {kMultiheadAttention1RelativePositionBiasTypes, sameType(0)},
-                                                    {kMultiheadAttention1RelativePositionBiasTypes, sameType(0)},
-                                                    {kMultiheadAttention1RelativePositionBiasTypes, sameType(0)},
-                                                    // The page says FLOAT32 and FLOAT16; DirectML takes INT32 alone.
-                                                    {{{k6_3, kInt32, 1, 5}}},
-                                                    {kMultiheadAttention1Types, sameType(0)},
-                                                    {kMultiheadAttention1RelativePositionBiasTypes, sameType(0)},
-                                                    {kMultiheadAttention1RelativePositionBiasTypes, sameType(0)}};
-
+#define DIMPLE_ATTENTION_ROW(NAME, FIELDS, RULES)                                               \
+  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkAttention<DML_##NAME##_OPERATOR_DESC>, \
+             .plan = planAttention<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kAttentionSchemas[] = {
-    DIMPLE_ROW(MULTIHEAD_ATTENTION, kMultiheadAttentionFields, .rules = kMultiheadAttentionRules,
-               .check = checkAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>,
-               .plan = planAttentionOf<DML_MULTIHEAD_ATTENTION_OPERATOR_DESC>),
-    DIMPLE_ROW(MULTIHEAD_ATTENTION1, kMultiheadAttention1Fields, .rules = kMultiheadAttention1Rules,
-               .check = checkAttentionOf<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC>,
-               .plan = planAttentionOf<DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC>),
+    DIMPLE_ATTENTION_ROW(MULTIHEAD_ATTENTION, kMultiheadAttentionFields, AttentionRules<k6_1>::kWithoutLengths),
+    DIMPLE_ATTENTION_ROW(MULTIHEAD_ATTENTION1, kMultiheadAttention1Fields, AttentionRules<k6_3>::kWithLengths),
 };
 
 }  // namespace

@@ -27,16 +27,13 @@ Result<Plan> planCast(const Operation& op, const Target& target) {
   });
 }
 
-template <class S>
-constexpr Field kCastFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor)};
-
 constexpr TypeHistory kCastTypes{
     {k1_0, kFloats | kInts8 | kInt16 | kUInt16, 4, 4}, {k3_0, kNumbers, 4, 4}, {k3_1, kNumbers}, {k4_1, kAllTypes}};
 
 constexpr TensorRule kCastRules[] = {{kCastTypes}, {kCastTypes, sameSizes(0)}};
 
 constexpr OpSchema kCastSchemas[] = {
-    DIMPLE_ROW(CAST, kCastFields, .rules = kCastRules, .plan = planCast, .parts = partsOfCast),
+    DIMPLE_ROW(CAST, kUnaryFields, .rules = kCastRules, .plan = planCast, .parts = partsOfCast),
 };
 
 }  // namespace

@@ -29,6 +29,14 @@ inline Status checkSizes(std::string_view name, const Tensor& tensor, std::span<
   return invalid(cat(name, " has Sizes (", listText(tensor.sizeSpan()), "), expected ", listText(expected), "."), rule);
 }
 
+// The sizes of `like`, but for another one on the axis.
+inline Status checkSizesBut(std::string_view name, const Tensor& tensor, const Tensor& like, uint32_t axis,
+                            uint32_t onAxis, SourceLine rule = SourceLine::current()) {
+  auto expected = like.sizes;
+  expected[axis] = onAxis;
+  return checkSizes(name, tensor, std::span(expected).first(like.rank), rule);
+}
+
 inline Status checkSize(std::string_view name, const Tensor& tensor, uint32_t dimension, uint64_t expected,
                         SourceLine rule = SourceLine::current()) {
   if (tensor.sizes[dimension] == expected) return {};

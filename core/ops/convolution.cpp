@@ -77,14 +77,14 @@ Status checkIntegerConvolution(const Operation& op, size_t filter, UINT spatialC
   return checkTrailingOnes("OutputTensor", op.output(), spatialCount);
 }
 
-Status checkConvolutionInteger(const Operation& op) {
+Status checkInteger(const Operation& op) {
   const auto& desc = op.as<DML_CONVOLUTION_INTEGER_OPERATOR_DESC>();
   TRY(checkIntegerConvolution(op, 2, desc.DimensionCount, desc.GroupCount));
   if (op.input(1).present()) TRY(checkOneElement(op.inputName(1), op.input(1)));
   return checkPerChannel(op, 3, op.output().sizes[1], true);
 }
 
-Status checkQuantizedLinearConvolution(const Operation& op) {
+Status checkQuantized(const Operation& op) {
   const auto& desc = op.as<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC>();
   TRY(checkIntegerConvolution(op, 3, desc.DimensionCount, desc.GroupCount));
   for (const size_t i : {size_t{1}, size_t{7}}) TRY(checkOneElement(op.inputName(i), op.input(i)));
@@ -94,10 +94,11 @@ Status checkQuantizedLinearConvolution(const Operation& op) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-// What the descriptions have in common. `filter` and `bias` are places among the inputs.
+// What the descriptions have in common.
 struct Convolution {
-  size_t filter;
-  std::optional<size_t> bias;
+  const Tensor &x, &filter, &y;
+  Tensor bias;                        // may be absent
+  size_t filterInput, biasInput = 0;  // places among the inputs
   bool backward = false;
   bool flipped = false;  // the window
   std::span<const UINT> strides, dilations, startPadding;
@@ -140,58 +141,51 @@ uint32_t strideAt(const Tensor& tensor, uint32_t d) { return sizeAt(tensor, d) >
 
 // The spatial dimension `i`, counted from the innermost. Those that the convolution does not have come last: they have
 // one element.
-Result<ConvolutionWindow::Dimension> windowDimension(const Operation& op, const Convolution& convolution, uint32_t i) {
-  const Tensor& x = op.input(0);
-  const Tensor& filter = op.input(convolution.filter);
-  const Tensor& y = op.output();
-  const auto spatial = std::min(kMaxSpatial, static_cast<uint32_t>(convolution.strides.size()));
+Result<ConvolutionWindow::Dimension> windowDimension(const Operation& op, const Convolution& c, uint32_t i) {
+  const auto spatial = std::min(kMaxSpatial, static_cast<uint32_t>(c.strides.size()));
   const bool given = i < spatial;
   const uint32_t d = given ? spatial - 1 - i : i;
   ConvolutionWindow::Dimension s;
-  s.size = sizeAt(y, d + 2);
-  s.elements = sizeAt(filter, d + 2);
-  s.input = sizeAt(x, d + 2);
+  s.size = sizeAt(c.y, d + 2);
+  s.elements = sizeAt(c.filter, d + 2);
+  s.input = sizeAt(c.x, d + 2);
   s.results = s.size;
   if (given) {
-    s.stride = convolution.strides[d];
-    s.dilation = convolution.dilations[d];
-    s.padding = convolution.startPadding[d];
+    s.stride = c.strides[d];
+    s.dilation = c.dilations[d];
+    s.padding = c.startPadding[d];
     // Zeros behind the result of the convolution, its bias included.
-    if (!convolution.outputPadding.empty()) s.results -= convolution.outputPadding[d];
+    if (!c.outputPadding.empty()) s.results -= c.outputPadding[d];
   }
   s.outputs = s.results;
   s.window = s.elements;
-  if (!leaveOutUnreached(s, convolution.backward))
+  if (!leaveOutUnreached(s, c.backward))
     return Error{ErrorCode::Unsupported,
                  cat(op.schema().name, " has windows of dimension ", d, " that reach farther than 32 bits can say.")};
-  s.inputStride = strideAt(x, d + 2);
-  s.filterStride = convolution.flipped ? 0 - strideAt(filter, d + 2) : strideAt(filter, d + 2);
-  s.outputStride = strideAt(y, d + 2);
+  s.inputStride = strideAt(c.x, d + 2);
+  s.filterStride = c.flipped ? 0 - strideAt(c.filter, d + 2) : strideAt(c.filter, d + 2);
+  s.outputStride = strideAt(c.y, d + 2);
   return s;
 }
 
-Result<ConvolutionWindow> windowOf(const Operation& op, const Convolution& convolution) {
-  const Tensor& x = op.input(0);
-  const Tensor& filter = op.input(convolution.filter);
-  const Tensor& y = op.output();
+Result<ConvolutionWindow> windowOf(const Operation& op, const Convolution& c) {
   ConvolutionWindow window;
-  window.backward = convolution.backward;
+  window.backward = c.backward;
   for (uint32_t i = 0; i < kMaxSpatial; ++i) {
-    auto dimension = windowDimension(op, convolution, i);
+    auto dimension = windowDimension(op, c, i);
     if (!dimension) return dimension.error();
     constexpr uint32_t kFar = 1u << 30;
     window.distant = window.distant || dimension->padding > kFar || dimension->size > kFar;
     window.taps *= dimension->window;
     window.dimensions[i] = *dimension;
   }
-  const bool hasBias = convolution.bias && op.input(*convolution.bias).present();
-  window.strides = {.filter = strideAt(filter, convolution.backward ? 1 : 0),
-                    .filterChannel = strideAt(filter, convolution.backward ? 0 : 1),
-                    .inputChannel = strideAt(x, 1),
-                    .inputBatch = strideAt(x, 0),
-                    .bias = hasBias ? strideAt(op.input(*convolution.bias), 1) : 0,
-                    .outputChannel = strideAt(y, 1),
-                    .outputBatch = strideAt(y, 0)};
+  window.strides = {.filter = strideAt(c.filter, c.backward ? 1 : 0),
+                    .filterChannel = strideAt(c.filter, c.backward ? 0 : 1),
+                    .inputChannel = strideAt(c.x, 1),
+                    .inputBatch = strideAt(c.x, 0),
+                    .bias = strideAt(c.bias, 1),
+                    .outputChannel = strideAt(c.y, 1),
+                    .outputBatch = strideAt(c.y, 0)};
   return window;
 }
 
@@ -206,47 +200,42 @@ bool isPacked(const ConvolutionWindow& window, uint32_t channels) {
 }
 
 // The product that a convolution is: filters by windows of the input, for each group.
-Product productOf(const PlanBuilder& builder, const Convolution& convolution, const ConvolutionWindow& window) {
-  const Operation& op = builder.view();
-  const Tensor& x = op.input(0);
-  const Tensor& y = op.output();
+Product productOf(const PlanBuilder& builder, const Convolution& c, const ConvolutionWindow& window) {
   const ConvolutionWindow::Strides& strides = window.strides;
-  const uint32_t filters = y.sizes[1] / convolution.groups;
-  const uint32_t channels = x.sizes[1] / convolution.groups;
+  const uint32_t filters = c.y.sizes[1] / c.groups;
+  const uint32_t channels = c.x.sizes[1] / c.groups;
   Product product;
-  product.type = y.type;
+  product.type = c.y.type;
   product.rows = filters;
-  product.columns = y.sizes[0];
+  product.columns = c.y.sizes[0];
   product.depth = channels * window.taps;
   for (const ConvolutionWindow::Dimension& dimension : window.dimensions) {
     product.columns *= dimension.size;
     // Turned around, a window begins at its end.
-    if (convolution.flipped) product.matrices.base[0] -= (dimension.elements - 1) * dimension.filterStride;
+    if (c.flipped) product.matrices.base[0] -= (dimension.elements - 1) * dimension.filterStride;
   }
   // Further dimensions have one element, and so they are all padding or none.
-  for (size_t d = kMaxSpatial; d < convolution.strides.size(); ++d)
-    if (convolution.startPadding[d] != 0) product.depth = 0;
+  for (size_t d = kMaxSpatial; d < c.strides.size(); ++d)
+    if (c.startPadding[d] != 0) product.depth = 0;
   product.a = {strides.filter, isPacked(window, channels) ? 1u : 0u};
 
-  const uint32_t filtersOfGroup = convolution.backward ? channels * strides.filterChannel : filters * strides.filter;
-  product.matrices.addDimension(convolution.groups, {filtersOfGroup, channels * strides.inputChannel,
-                                                     filters * strides.bias, filters * strides.outputChannel});
+  const uint32_t filtersOfGroup = c.backward ? channels * strides.filterChannel : filters * strides.filter;
+  product.matrices.addDimension(c.groups, {filtersOfGroup, channels * strides.inputChannel, filters * strides.bias,
+                                           filters * strides.outputChannel});
   product.matrices.coalesce();
-  product.hasC = convolution.bias && op.input(*convolution.bias).present();
-  product.from[0] = builder.input(convolution.filter);
+  product.hasC = c.bias.present();
+  product.from[0] = builder.input(c.filterInput);
   product.from[1] = builder.input(0);
-  product.bytes[1] = x.ownedByDml ? 0 : x.totalBytes;
-  product.from[2] = builder.input(product.hasC ? *convolution.bias : 0);
+  product.bytes[1] = c.x.ownedByDml ? 0 : c.x.totalBytes;
+  product.from[2] = builder.input(product.hasC ? c.biasInput : 0);
   product.to = builder.output();
   return product;
 }
 
 // Copies the filters at initialization, if DML owns them, so that a filter's elements lie side by side in the order of
 // the depth, where they do not.
-Status packOwnedFilters(PlanBuilder& builder, const Convolution& convolution, Product& product,
-                        ConvolutionWindow& window) {
-  const Tensor& filter = builder.view().input(convolution.filter);
-  if (!filter.ownedByDml || product.a.column == 1 || product.depth == 0) return {};
+Status packOwnedFilters(PlanBuilder& builder, const Convolution& c, Product& product, ConvolutionWindow& window) {
+  if (!c.filter.ownedByDml || product.a.column == 1 || product.depth == 0) return {};
   const auto groups = static_cast<uint32_t>(product.matrices.count());
   const uint32_t channels = product.depth / window.taps;
   // Filters that are repeated by strides of 0 may be many.
@@ -265,8 +254,8 @@ Status packOwnedFilters(PlanBuilder& builder, const Convolution& convolution, Pr
     dimension.filterStride = packed;
   }
   const auto range = builder.prepare(
-      convolution.filter, elements * byteWidth(filter.type),
-      [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, filter.type, walk, from, to); });
+      c.filterInput, elements * byteWidth(c.filter.type),
+      [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, c.filter.type, walk, from, to); });
   if (!range) return range.error();
   product.from[0] = *range;
   product.a = {product.depth, 1};
@@ -278,17 +267,12 @@ Status packOwnedFilters(PlanBuilder& builder, const Convolution& convolution, Pr
 }
 
 // A window of one element at every place is a product of matrices as they lie, if all places lie evenly.
-std::optional<Product> pointwiseProduct(const Operation& op, const Convolution& convolution, const Product& product,
-                                        const ConvolutionWindow& window) {
-  const Tensor& x = op.input(0);
-  const Tensor& filter = op.input(convolution.filter);
-  const Tensor& y = op.output();
+std::optional<Product> pointwiseProduct(const Convolution& c, const Product& product, const ConvolutionWindow& window) {
   Walk places;
-  for (uint32_t d = 0; d < convolution.strides.size(); ++d) {
-    if (x.sizes[d + 2] != y.sizes[d + 2] || filter.sizes[d + 2] != 1) return std::nullopt;
-    if (convolution.strides[d] != 1 || convolution.startPadding[d] != 0 || convolution.outputPadding[d] != 0)
-      return std::nullopt;
-    places.addDimension(x.sizes[d + 2], {x.strides[d + 2], y.strides[d + 2]});
+  for (uint32_t d = 0; d < c.strides.size(); ++d) {
+    if (c.x.sizes[d + 2] != c.y.sizes[d + 2] || c.filter.sizes[d + 2] != 1) return std::nullopt;
+    if (c.strides[d] != 1 || c.startPadding[d] != 0 || c.outputPadding[d] != 0) return std::nullopt;
+    places.addDimension(c.x.sizes[d + 2], {c.x.strides[d + 2], c.y.strides[d + 2]});
   }
   places.coalesce();
   if (places.rank > 1) return std::nullopt;
@@ -299,41 +283,37 @@ std::optional<Product> pointwiseProduct(const Operation& op, const Convolution& 
   pointwise.b = {strides.inputChannel, places.strides[0][0]};
   pointwise.c = {strides.bias, 0};
   pointwise.y = {strides.outputChannel, places.strides[0][1]};
-  pointwise.matrices.addDimension(x.sizes[0], {0, strides.inputBatch, 0, strides.outputBatch});
+  pointwise.matrices.addDimension(c.x.sizes[0], {0, strides.inputBatch, 0, strides.outputBatch});
   pointwise.matrices.coalesce();
   return pointwise;
 }
 
 // Backward windows that lie side by side meet no element twice: each of their elements is a product of matrices for
 // each line of the input.
-std::optional<Product> spreadProduct(const Operation& op, const Convolution& convolution, const Product& product,
-                                     const ConvolutionWindow& window) {
-  const Tensor& x = op.input(0);
-  const Tensor& filter = op.input(convolution.filter);
-  const Tensor& y = op.output();
-  if (!convolution.backward || product.depth == 0) return std::nullopt;
+std::optional<Product> spreadProduct(const Convolution& c, const Product& product, const ConvolutionWindow& window) {
+  if (!c.backward || product.depth == 0) return std::nullopt;
   const ConvolutionWindow::Strides& strides = window.strides;
   Product spread = product;
   spread.depth = product.depth / window.taps;
   spread.a = {strides.filter, strides.filterChannel};
   spread.c = {strides.bias, 0};
-  spread.matrices.addDimension(x.sizes[0], {0, strides.inputBatch, 0, strides.outputBatch});
-  const auto innermost = static_cast<uint32_t>(convolution.strides.size() - 1);
+  spread.matrices.addDimension(c.x.sizes[0], {0, strides.inputBatch, 0, strides.outputBatch});
+  const auto innermost = static_cast<uint32_t>(c.strides.size() - 1);
   for (uint32_t d = 0; d <= innermost; ++d) {
-    const uint32_t stride = convolution.strides[d];
-    if (filter.sizes[d + 2] != stride || (stride > 1 && convolution.dilations[d] != 1)) return std::nullopt;
-    if (convolution.startPadding[d] != 0 || convolution.outputPadding[d] != 0) return std::nullopt;
-    if (uint64_t{x.sizes[d + 2]} * stride != y.sizes[d + 2]) return std::nullopt;
-    const uint32_t ofPlaces = y.strides[d + 2] * stride;
+    const uint32_t stride = c.strides[d];
+    if (c.filter.sizes[d + 2] != stride || (stride > 1 && c.dilations[d] != 1)) return std::nullopt;
+    if (c.startPadding[d] != 0 || c.outputPadding[d] != 0) return std::nullopt;
+    if (uint64_t{c.x.sizes[d + 2]} * stride != c.y.sizes[d + 2]) return std::nullopt;
+    const uint32_t ofPlaces = c.y.strides[d + 2] * stride;
     if (d < innermost) {
-      spread.matrices.addDimension(x.sizes[d + 2], {0, x.strides[d + 2], 0, ofPlaces});
+      spread.matrices.addDimension(c.x.sizes[d + 2], {0, c.x.strides[d + 2], 0, ofPlaces});
     } else {
-      spread.columns = x.sizes[d + 2];
-      spread.b = {strides.inputChannel, x.strides[d + 2]};
+      spread.columns = c.x.sizes[d + 2];
+      spread.b = {strides.inputChannel, c.x.strides[d + 2]};
       spread.y = {strides.outputChannel, ofPlaces};
     }
-    const uint32_t ofTaps = convolution.flipped ? 0 - filter.strides[d + 2] : filter.strides[d + 2];
-    spread.matrices.addDimension(stride, {ofTaps, 0, 0, y.strides[d + 2]});
+    const uint32_t ofTaps = c.flipped ? 0 - c.filter.strides[d + 2] : c.filter.strides[d + 2];
+    spread.matrices.addDimension(stride, {ofTaps, 0, 0, c.y.strides[d + 2]});
   }
   // Tiles of lines that are short would be idle.
   if (spread.rows >= 16 && spread.columns < 16) return std::nullopt;
@@ -341,25 +321,37 @@ std::optional<Product> spreadProduct(const Operation& op, const Convolution& con
   return spread;
 }
 
+template <class Desc>
+Convolution convolutionOf(const Operation& op, size_t filter, size_t bias) {
+  const Desc& desc = op.as<Desc>();
+  const size_t count = desc.DimensionCount;
+  Convolution convolution{.x = op.input(0),
+                          .filter = op.input(filter),
+                          .y = op.output(),
+                          .bias = bias ? op.input(bias) : Tensor{},
+                          .filterInput = filter,
+                          .biasInput = bias,
+                          .strides = {desc.Strides, count},
+                          .dilations = {desc.Dilations, count},
+                          .startPadding = {desc.StartPadding, count},
+                          .groups = desc.GroupCount};
+  if constexpr (requires { desc.Direction; }) {
+    convolution.backward = desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD;
+    convolution.flipped = desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION;
+    convolution.outputPadding = {desc.OutputPadding, count};
+  }
+  return convolution;
+}
+
 Result<Plan> planConvolution(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
-  const auto& desc = op.as<DML_CONVOLUTION_OPERATOR_DESC>();
-  const size_t count = desc.DimensionCount;
-  const Convolution convolution{.filter = 1,
-                                .bias = 2,
-                                .backward = desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD,
-                                .flipped = desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION,
-                                .strides = {desc.Strides, count},
-                                .dilations = {desc.Dilations, count},
-                                .startPadding = {desc.StartPadding, count},
-                                .outputPadding = {desc.OutputPadding, count},
-                                .groups = desc.GroupCount};
+  const Convolution convolution = convolutionOf<DML_CONVOLUTION_OPERATOR_DESC>(op, 1, 2);
   auto window = windowOf(op, convolution);
   if (!window) return window.error();
   Product product = productOf(builder, convolution, *window);
   const FloatFinish finish{.activation = op.activation()};
-  auto pointwise = pointwiseProduct(op, convolution, product, *window);
-  if (!pointwise) pointwise = spreadProduct(op, convolution, product, *window);
+  auto pointwise = pointwiseProduct(convolution, product, *window);
+  if (!pointwise) pointwise = spreadProduct(convolution, product, *window);
   if (!pointwise) {
     const auto added = addWinograd(builder, finish);
     if (!added) return added.error();
@@ -370,60 +362,25 @@ Result<Plan> planConvolution(const Operation& op, const Target& target) {
   return builder.finish();
 }
 
-// A tensor of one element, or of one a filter.
-Quantization::Parameter parameterOf(const PlanBuilder& builder, size_t input) {
-  const Tensor& tensor = builder.view().input(input);
-  if (!tensor.present()) return {};
-  return {builder.input(input), strideAt(tensor, 1)};
-}
-
-template <class Desc>
-Result<Plan> planIntegers(const Operation& op, const Target& target, size_t filter, std::optional<size_t> bias,
-                          Quantization (*quantizationOf)(const PlanBuilder&)) {
+// A is the filter and B the input.
+template <class Desc, size_t filter, IntegerPlaces at>
+Result<Plan> planIntegers(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
-  const auto& desc = op.as<Desc>();
-  const size_t count = desc.DimensionCount;
-  const Convolution convolution{.filter = filter,
-                                .bias = bias,
-                                .strides = {desc.Strides, count},
-                                .dilations = {desc.Dilations, count},
-                                .startPadding = {desc.StartPadding, count},
-                                .groups = desc.GroupCount};
+  const Convolution convolution = convolutionOf<Desc>(op, filter, at.c);
   auto window = windowOf(op, convolution);
   if (!window) return window.error();
   Product product = productOf(builder, convolution, *window);
   TRY(packOwnedFilters(builder, convolution, product, *window));
-  Quantization quantization = quantizationOf(builder);
-  quantization.a = op.input(filter).type;
-  quantization.b = op.input(0).type;
+  // A parameter is one element, or one a filter.
+  const auto stride = [](const Tensor& tensor) { return strideAt(tensor, 1); };
+  Quantization quantization = quantizationOf(builder, filter, at, stride, stride);
+  if (at.c) quantization.c = DML_TENSOR_DATA_TYPE_INT32;
   TRY(addIntegerProduct(builder, product, quantization, &*window));
   return builder.finish();
 }
 
-Result<Plan> planConvolutionInteger(const Operation& op, const Target& target) {
-  return planIntegers<DML_CONVOLUTION_INTEGER_OPERATOR_DESC>(op, target, 2, std::nullopt,
-                                                             [](const PlanBuilder& builder) {
-                                                               Quantization quantization;
-                                                               quantization.zeroB = parameterOf(builder, 1);
-                                                               quantization.zeroA = parameterOf(builder, 3);
-                                                               return quantization;
-                                                             });
-}
-
-Result<Plan> planQuantizedLinearConvolution(const Operation& op, const Target& target) {
-  return planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC>(op, target, 3, 6, [](const PlanBuilder& builder) {
-    Quantization quantization;
-    quantization.scaleB = parameterOf(builder, 1);
-    quantization.zeroB = parameterOf(builder, 2);
-    quantization.scaleA = parameterOf(builder, 4);
-    quantization.zeroA = parameterOf(builder, 5);
-    quantization.scaleY = parameterOf(builder, 7);
-    quantization.zeroY = parameterOf(builder, 8);
-    quantization.c = DML_TENSOR_DATA_TYPE_INT32;
-    quantization.scale = DML_TENSOR_DATA_TYPE_FLOAT32;
-    return quantization;
-  });
-}
+constexpr IntegerPlaces kIntegers{.zeroA = 3, .zeroB = 1};
+constexpr IntegerPlaces kQuantized{.zeroA = 5, .zeroB = 2, .scaleA = 4, .scaleB = 1, .scaleY = 7, .zeroY = 8, .c = 6};
 
 // ---- schemas --------------------------------------------------------------------------------------------------------
 
@@ -436,71 +393,59 @@ constexpr DML_OPERATOR_TYPE kAlsoFusedByConvolution[] = {DML_OPERATOR_ELEMENT_WI
       DIMPLE_ARRAY(S, EndPadding, UIntArray, count)
 
 template <class S>
-constexpr Field kConvolutionFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                        DIMPLE_INPUT(S, FilterTensor),
+constexpr Field kConvolutionFields[] = {DIMPLE_INPUTS(S, InputTensor, FilterTensor),
                                         DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
                                         DIMPLE_OUTPUT(S, OutputTensor),
                                         DIMPLE_ENUM(S, Mode, kConvolutionModes),
                                         DIMPLE_ENUM(S, Direction, kConvolutionDirections),
                                         DIMPLE_CONVOLVED_DIMENSIONS(S, 6),
                                         DIMPLE_ARRAY(S, OutputPadding, UIntArray, 6),
-                                        DIMPLE_ATTRIBUTE(S, GroupCount, UInt),
+                                        DIMPLE_UINT(S, GroupCount),
                                         DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
 template <class S>
-constexpr Field kConvolutionIntegerFields[] = {
-    DIMPLE_INPUT(S, InputTensor),         DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
-    DIMPLE_INPUT(S, FilterTensor),        DIMPLE_OPTIONAL_INPUT(S, FilterZeroPointTensor),
-    DIMPLE_OUTPUT(S, OutputTensor),       DIMPLE_CONVOLVED_DIMENSIONS(S, 5),
-    DIMPLE_ATTRIBUTE(S, GroupCount, UInt)};
+constexpr Field kIntegerFields[] = {DIMPLE_INPUT(S, InputTensor),   DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
+                                    DIMPLE_INPUT(S, FilterTensor),  DIMPLE_OPTIONAL_INPUT(S, FilterZeroPointTensor),
+                                    DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_CONVOLVED_DIMENSIONS(S, 5),
+                                    DIMPLE_UINT(S, GroupCount)};
 template <class S>
-constexpr Field kQuantizedLinearConvolutionFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                                       DIMPLE_INPUT(S, InputScaleTensor),
-                                                       DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
-                                                       DIMPLE_INPUT(S, FilterTensor),
-                                                       DIMPLE_INPUT(S, FilterScaleTensor),
-                                                       DIMPLE_OPTIONAL_INPUT(S, FilterZeroPointTensor),
-                                                       DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                                       DIMPLE_INPUT(S, OutputScaleTensor),
-                                                       DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
-                                                       DIMPLE_OUTPUT(S, OutputTensor),
-                                                       DIMPLE_CONVOLVED_DIMENSIONS(S, 10),
-                                                       DIMPLE_ATTRIBUTE(S, GroupCount, UInt)};
+constexpr Field kQuantizedFields[] = {DIMPLE_INPUTS(S, InputTensor, InputScaleTensor),
+                                      DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
+                                      DIMPLE_INPUTS(S, FilterTensor, FilterScaleTensor),
+                                      DIMPLE_OPTIONAL_INPUTS(S, FilterZeroPointTensor, BiasTensor),
+                                      DIMPLE_INPUT(S, OutputScaleTensor),
+                                      DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
+                                      DIMPLE_OUTPUT(S, OutputTensor),
+                                      DIMPLE_CONVOLVED_DIMENSIONS(S, 10),
+                                      DIMPLE_UINT(S, GroupCount)};
 
-constexpr TypeHistory kConvolutionTypes{{k1_0, kFloats, 4, 5}, {k4_0, kFloats, 3, 5}};
-constexpr TypeHistory kConvolutionIntegerTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 3, 4}};
-constexpr TypeHistory kConvolutionIntegerInputZeroPointTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 1, 4}};
-constexpr TypeHistory kConvolutionIntegerOutputTypes{{k2_1, kInt32, 4, 4}, {k4_0, kInt32, 3, 4}};
-constexpr TypeHistory kQuantizedLinearConvolutionInputScaleTypes{{k2_1, kFloat32, 4, 4}, {k4_0, kFloat32, 1, 4}};
+constexpr TypeHistory kFloatTypes{{k1_0, kFloats, 4, 5}, {k4_0, kFloats, 3, 5}};
+constexpr TypeHistory kIntegerTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 3, 4}};
+constexpr TypeHistory kZeroPointTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 1, 4}};
+constexpr TypeHistory kSumTypes{{k2_1, kInt32, 4, 4}, {k4_0, kInt32, 3, 4}};
+constexpr TypeHistory kScaleTypes{{k2_1, kFloat32, 4, 4}, {k4_0, kFloat32, 1, 4}};
 
-constexpr TensorRule kConvolutionRules[] = {{kConvolutionTypes},
-                                            {kConvolutionTypes, sameTypeAndRank(0)},
-                                            {kConvolutionTypes, sameTypeAndRank(0)},
-                                            {kConvolutionTypes, sameTypeAndRank(0)}};
-constexpr TensorRule kConvolutionIntegerRules[] = {{kConvolutionIntegerTypes},
-                                                   {kConvolutionIntegerInputZeroPointTypes, sameType(0)},
-                                                   {kConvolutionIntegerTypes},
-                                                   {kConvolutionIntegerInputZeroPointTypes, sameType(2)},
-                                                   {kConvolutionIntegerOutputTypes}};
-constexpr TensorRule kQuantizedLinearConvolutionRules[] = {
-    {kConvolutionIntegerTypes},
-    {kQuantizedLinearConvolutionInputScaleTypes},
-    {kConvolutionIntegerInputZeroPointTypes, {0, 1, 1}},
-    {kConvolutionIntegerTypes},
-    {{{k2_1, kFloat32, 4, 4}, {k4_0, kFloat32, 3, 4}, {k5_2, kFloat32, 1, 4}}},
-    {kConvolutionIntegerInputZeroPointTypes, {3, 4, 4}},
-    {kConvolutionIntegerOutputTypes},
-    {kQuantizedLinearConvolutionInputScaleTypes},
-    {kConvolutionIntegerInputZeroPointTypes, sameSizes(7)},
-    {kConvolutionIntegerTypes, sameType(8)}};
+constexpr TensorRule kFloatLikeInput{kFloatTypes, sameTypeAndRank(0)};
+constexpr TensorRule kConvolutionRules[] = {{kFloatTypes}, kFloatLikeInput, kFloatLikeInput, kFloatLikeInput};
+constexpr TensorRule kIntegerRules[] = {
+    {kIntegerTypes}, {kZeroPointTypes, sameType(0)}, {kIntegerTypes}, {kZeroPointTypes, sameType(2)}, {kSumTypes}};
+constexpr TensorRule kQuantizedRules[] = {{kIntegerTypes},
+                                          {kScaleTypes},
+                                          {kZeroPointTypes, {0, 1, 1}},
+                                          {kIntegerTypes},
+                                          {{{k2_1, kFloat32, 4, 4}, {k4_0, kFloat32, 3, 4}, {k5_2, kFloat32, 1, 4}}},
+                                          {kZeroPointTypes, {3, 4, 4}},
+                                          {kSumTypes},
+                                          {kScaleTypes},
+                                          {kZeroPointTypes, sameSizes(7)},
+                                          {kIntegerTypes, sameType(8)}};
 
 constexpr OpSchema kConvolutionSchemas[] = {
     DIMPLE_ROW(CONVOLUTION, kConvolutionFields, .rules = kConvolutionRules, .check = checkConvolution,
                .plan = planConvolution, .alsoFuses = kAlsoFusedByConvolution),
-    DIMPLE_ROW(CONVOLUTION_INTEGER, kConvolutionIntegerFields, .rules = kConvolutionIntegerRules,
-               .check = checkConvolutionInteger, .plan = planConvolutionInteger),
-    DIMPLE_ROW(QUANTIZED_LINEAR_CONVOLUTION, kQuantizedLinearConvolutionFields,
-               .rules = kQuantizedLinearConvolutionRules, .check = checkQuantizedLinearConvolution,
-               .plan = planQuantizedLinearConvolution),
+    DIMPLE_ROW(CONVOLUTION_INTEGER, kIntegerFields, .rules = kIntegerRules, .check = checkInteger,
+               .plan = planIntegers<DML_CONVOLUTION_INTEGER_OPERATOR_DESC, 2, kIntegers>),
+    DIMPLE_ROW(QUANTIZED_LINEAR_CONVOLUTION, kQuantizedFields, .rules = kQuantizedRules, .check = checkQuantized,
+               .plan = planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kQuantized>),
 };
 
 }  // namespace

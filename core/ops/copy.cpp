@@ -1,7 +1,6 @@
 #include "core/ops/copy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -85,8 +84,7 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
 }
 
 MovedPart wholePart(const Operation& op) {
-  const Tensor* operands[] = {&op.input(0), &op.output()};
-  return {0, 0, makeWalk(op.output().sizeSpan(), operands)};
+  return {0, 0, walkThrough(op.output().sizeSpan(), {&op.input(0), &op.output()})};
 }
 
 FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value) {
@@ -98,21 +96,14 @@ FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value) {
 
 FillPattern fillPattern(DataType type, float value) {
   DML_SCALAR_UNION scalar{};
-  const double whole = std::isnan(value) ? 0.0 : std::trunc(static_cast<double>(value));
-  // The first value above the range.
-  const double end = std::ldexp(1.0, static_cast<int>(bitWidth(type) - isSigned(type)));
   if (type == DML_TENSOR_DATA_TYPE_FLOAT32)
     scalar.Float32 = value;
   else if (type == DML_TENSOR_DATA_TYPE_FLOAT16)
     scalar.UInt16 = halfBits(static_cast<double>(value));
   else if (type == DML_TENSOR_DATA_TYPE_FLOAT64)
     scalar.Float64 = static_cast<double>(value);
-  else if (whole >= end)
-    scalar.UInt64 = ~uint64_t{0} >> (64 - bitWidth(type) + isSigned(type));
-  else if (whole < 0)
-    scalar.Int64 = isSigned(type) ? static_cast<int64_t>(std::max(whole, -end)) : 0;
   else
-    scalar.UInt64 = static_cast<uint64_t>(whole);
+    scalar.UInt64 = saturated(static_cast<double>(value), type);
   return fillPattern(type, scalar);
 }
 

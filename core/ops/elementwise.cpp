@@ -22,20 +22,10 @@
 namespace dimple {
 namespace {
 
-// A number in the representation of a tensor's type: integers are truncated and saturated, NaN becomes 0.
+// A number in the representation of a tensor's type.
 std::array<uint32_t, 2> wordsOf(double value, DataType type) {
   if (isFloat(type)) return {floatBits(value), 0};
-  const uint32_t bits = bitWidth(type);
-  const double low = isSigned(type) ? -std::ldexp(1.0, static_cast<int>(bits) - 1) : 0.0;
-  const double high = std::ldexp(1.0, static_cast<int>(bits - isSigned(type)));  // first value above the range
-  const double x = std::isnan(value) ? 0.0 : std::trunc(value);
-  uint64_t word = 0;
-  if (x >= high)
-    word = isSigned(type) ? (uint64_t{1} << (bits - 1)) - 1 : ~uint64_t{0} >> (64 - bits);
-  else if (x < 0)
-    word = static_cast<uint64_t>(static_cast<int64_t>(std::max(x, low)));
-  else
-    word = static_cast<uint64_t>(x);
+  const uint64_t word = saturated(value, type);
   return {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)};
 }
 
@@ -81,11 +71,28 @@ DataType computeType(const Operation& op) {
     case DML_OPERATOR_ELEMENT_WISE_BIT_NOT:
     case DML_OPERATOR_ELEMENT_WISE_BIT_OR:
     case DML_OPERATOR_ELEMENT_WISE_BIT_XOR:
-      break;
+      return unsignedType(byteWidth(type));
     default:
       return type;
   }
-  switch (byteWidth(type)) {
+}
+
+// The same of kernels with kernels/common/vectors.glsl, which take two.
+uint32_t vectorPairElements(DataType type) { return 256 / bitWidth(type); }
+
+}  // namespace
+
+uint64_t saturated(double value, DataType type) {
+  const double whole = std::isnan(value) ? 0.0 : std::trunc(value);
+  // The first value above the range.
+  const double end = std::ldexp(1.0, static_cast<int>(bitWidth(type) - isSigned(type)));
+  if (whole >= end) return ~uint64_t{0} >> (64 - bitWidth(type) + isSigned(type));
+  if (whole >= 0) return static_cast<uint64_t>(whole);
+  return isSigned(type) ? static_cast<uint64_t>(static_cast<int64_t>(std::max(whole, -end))) : 0;
+}
+
+DataType unsignedType(uint32_t bytes) {
+  switch (bytes) {
     case 1:
       return DML_TENSOR_DATA_TYPE_UINT8;
     case 2:
@@ -96,11 +103,6 @@ DataType computeType(const Operation& op) {
       return DML_TENSOR_DATA_TYPE_UINT64;
   }
 }
-
-// The same of kernels with kernels/common/vectors.glsl, which take two.
-uint32_t vectorPairElements(DataType type) { return 256 / bitWidth(type); }
-
-}  // namespace
 
 Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand> operands, uint32_t packedElements,
                    const ElementCall& call) {
@@ -270,32 +272,21 @@ std::vector<ElementStep> elementwiseSteps(const Operation& op) {
   const DML_SCALE_BIAS* scale = scaleBias(op);
   const auto attributes = attributeWords(op);
 
+  const auto add = [&](StepKind kind, DML_OPERATOR_TYPE is, DataType from, DataType to, uint32_t a, uint32_t b) {
+    steps.push_back({.kind = kind, .op = is, .from = from, .to = to, .a = a, .b = b});
+  };
+
   if (plan == planUnary) {
     if (scale)
-      steps.push_back({.kind = StepKind::Scale,
-                       .from = type,
-                       .to = between,
-                       .a = floatBits(scale->Scale),
-                       .b = floatBits(scale->Bias)});
-    steps.push_back(
-        {.kind = StepKind::Unary, .op = function, .from = type, .to = result, .a = attributes[0], .b = attributes[2]});
+      add(StepKind::Scale, DML_OPERATOR_INVALID, type, between, floatBits(scale->Scale), floatBits(scale->Bias));
+    add(StepKind::Unary, function, type, result, attributes[0], attributes[2]);
   } else if (plan == planBinary) {
     const Activation& fused = op.activation();
     const bool fuses = fused.type != DML_OPERATOR_INVALID;
-    steps.push_back({.kind = StepKind::Binary,
-                     .op = function,
-                     .from = type,
-                     .to = fuses ? between : result,
-                     .input = 1,
-                     .a = attributes[0],
-                     .b = attributes[2]});
+    add(StepKind::Binary, function, type, fuses ? between : result, attributes[0], attributes[2]);
+    steps.back().input = 1;
     if (fuses)
-      steps.push_back({.kind = StepKind::Unary,
-                       .op = fused.type,
-                       .from = between,
-                       .to = result,
-                       .a = floatBits(fused.parameters[0]),
-                       .b = floatBits(fused.parameters[1])});
+      add(StepKind::Unary, fused.type, between, result, floatBits(fused.parameters[0]), floatBits(fused.parameters[1]));
   } else if (plan == planPredicate) {
     const size_t second = op.inputs().size() - 1;
     steps.push_back({.kind = StepKind::Predicate, .op = function, .from = type, .to = result, .a = attributes[0]});

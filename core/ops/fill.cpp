@@ -3,6 +3,7 @@
 
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -12,29 +13,22 @@
 namespace dimple {
 namespace {
 
-// ---- FILL_VALUE_CONSTANT --------------------------------------------------------------------------------------------
-
-using FillDesc = DML_FILL_VALUE_CONSTANT_OPERATOR_DESC;
-
-Status checkFill(const Operation& op) {
-  return checkValueType("ValueDataType", op.as<FillDesc>().ValueDataType, "OutputTensor", op.output());
+template <class Desc>
+Status checkValue(const Operation& op) {
+  return checkValueType("ValueDataType", op.as<Desc>().ValueDataType, "OutputTensor", op.output());
 }
+
+// ---- FILL_VALUE_CONSTANT --------------------------------------------------------------------------------------------
 
 Result<Plan> planFill(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
   const Tensor& y = op.output();
-  const Tensor* operands[] = {&y};
-  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), operands), fillPattern(y.type, op.as<FillDesc>().Value),
-              builder.output()));
+  const auto& desc = op.as<DML_FILL_VALUE_CONSTANT_OPERATOR_DESC>();
+  TRY(addFill(builder, y.type, walkThrough(y.sizeSpan(), {&y}), fillPattern(y.type, desc.Value), builder.output()));
   return builder.finish();
 }
 
 // ---- FILL_VALUE_SEQUENCE --------------------------------------------------------------------------------------------
-
-Status checkFillSequence(const Operation& op) {
-  const auto& desc = op.as<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>();
-  return checkValueType("ValueDataType", desc.ValueDataType, "OutputTensor", op.output());
-}
 
 Result<Plan> planFillSequence(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
@@ -42,8 +36,7 @@ Result<Plan> planFillSequence(const Operation& op, const Target& target) {
   const Tensor& y = op.output();
   const FillPattern start = fillPattern(y.type, desc.ValueStart);
   const FillPattern delta = fillPattern(y.type, desc.ValueDelta);
-  const Tensor* operands[] = {&y};
-  Walk walk = makeWalk(y.sizeSpan(), operands);
+  Walk walk = walkThrough(y.sizeSpan(), {&y});
   walk.coalesce();
   TRY(builder.addItems(kernels::Sequence{.type = typedElement(y.type, target),
                                          .push = {.count = static_cast<uint32_t>(y.elements),
@@ -79,19 +72,13 @@ Result<Plan> planDiagonalMatrix(const Operation& op, const Target& target) {
   return builder.finish();
 }
 
-Status checkDiagonalMatrix1(const Operation& op) {
-  const auto& desc = op.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
-  return checkValueType("ValueDataType", desc.ValueDataType, "OutputTensor", op.output());
-}
-
 Result<Plan> planDiagonalMatrix1(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
   const auto& desc = op.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const Tensor* filled[] = {&y};
-  const Tensor* copied[] = {&x, &y};
-  TRY(x.present() ? addCopy(builder, y.type, makeWalk(y.sizeSpan(), copied), builder.input(0), builder.output())
+  TRY(x.present() ? addCopy(builder, y.type, walkThrough(y.sizeSpan(), {&x, &y}), builder.input(0), builder.output())
                   : addFill(builder, y.type, makeWalk(y.sizeSpan(), filled), {}, builder.output()));
 
   const FillPattern value = fillPattern(y.type, desc.Value);
@@ -137,16 +124,15 @@ constexpr TensorRule kDiagonalMatrixRules[] = {
     {{{k2_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k4_0, kUpTo32, 2, 4}, {k5_1, kAllTypes, 2, 4}}}};
 constexpr TensorRule kFillValueConstantRules[] = {{{{k2_1, kUpTo32, 4, 4}, {k4_0, kUpTo32}, {k4_1, kAllTypes}}}};
 constexpr TensorRule kFillValueSequenceRules[] = {{{{k2_1, kUpTo32, 4, 4}, {k4_0, kUpTo32}, {k5_0, kNumbers}}}};
-constexpr TensorRule kDiagonalMatrix1Rules[] = {{kDiagonalMatrix1Types}, {kDiagonalMatrix1Types, like(0)}};
 
 constexpr OpSchema kFillSchemas[] = {
     DIMPLE_ROW(DIAGONAL_MATRIX, kDiagonalMatrixFields, .rules = kDiagonalMatrixRules, .plan = planDiagonalMatrix),
     DIMPLE_ROW(FILL_VALUE_CONSTANT, kFillValueConstantFields, .rules = kFillValueConstantRules, .inPlace = true,
-               .check = checkFill, .plan = planFill),
+               .check = checkValue<DML_FILL_VALUE_CONSTANT_OPERATOR_DESC>, .plan = planFill),
     DIMPLE_ROW(FILL_VALUE_SEQUENCE, kFillValueSequenceFields, .rules = kFillValueSequenceRules, .inPlace = true,
-               .check = checkFillSequence, .plan = planFillSequence),
-    DIMPLE_ROW(DIAGONAL_MATRIX1, kDiagonalMatrix1Fields, .rules = kDiagonalMatrix1Rules, .check = checkDiagonalMatrix1,
-               .plan = planDiagonalMatrix1),
+               .check = checkValue<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>, .plan = planFillSequence),
+    DIMPLE_ROW(DIAGONAL_MATRIX1, kDiagonalMatrix1Fields, .rules = kUnaryRules<kDiagonalMatrix1Types>,
+               .check = checkValue<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>, .plan = planDiagonalMatrix1),
 };
 
 }  // namespace

@@ -2,21 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 
 #include "core/checked.h"
 #include "core/ops/product.h"
 #include "core/ops/product_words.h"
-#include "kernels/interfaces/convolution.h"
-#include "kernels/interfaces/convolution_combine.h"
-#include "kernels/interfaces/convolution_cooperative.h"
 #include "kernels/interfaces/convolution_direct.h"
-#include "kernels/interfaces/convolution_tile.h"
-#include "kernels/interfaces/gemm.h"
-#include "kernels/interfaces/gemm_combine.h"
-#include "kernels/interfaces/gemm_cooperative.h"
-#include "kernels/interfaces/gemm_few_rows.h"
-#include "kernels/interfaces/gemm_few_rows_vector.h"
-#include "kernels/interfaces/gemm_tile.h"
+#include "kernels/interfaces/few_rows.h"
+#include "kernels/interfaces/float_combination.h"
+#include "kernels/interfaces/float_product.h"
+#include "kernels/interfaces/float_tiles.h"
 
 namespace dimple {
 namespace {
@@ -87,25 +82,15 @@ class FloatProductPlan {
   Status add() {
     const ProductKernel& kernel = chooseKernel(builder_, request_);
     parameters_ = builder_.parameters(parameterWords(p_, {}, window_));
-    switch (kernel.id.family) {
-      case kernels::GemmTile::kFamily:
-      case kernels::GemmCooperative::kFamily:
-      case kernels::ConvolutionTile::kFamily:
-      case kernels::ConvolutionCooperative::kFamily:
-        return addTiles(kernel);
-      case kernels::GemmFewRows::kFamily:
-      case kernels::GemmFewRowsVector::kFamily:
-        return addFewRows(kernel);
-      case kernels::ConvolutionDirect::kFamily:
-        return addLines();
-      default:
-        return addElements();
-    }
+    const KernelFamily family = kernel.id.family;
+    if (family == kernels::FloatTiles::kFamily) return addTiles(kernel);
+    if (family == kernels::FewRows::kFamily) return addFewRows(kernel);
+    return family == kernels::ConvolutionDirect::kFamily ? addLines(kernel) : addElements(kernel);
   }
 
  private:
   uint32_t fused() const { return finish_.activation.type; }
-  uint32_t backward() const { return window_->backward; }
+  uint32_t backward() const { return window_ && window_->backward; }
   uint32_t finishFlags() const { return (p_.hasC ? kHasC : 0) | (finish_.wide ? kWide : 0); }
   // Those of kernels that step through matrices of any strides.
   uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
@@ -113,31 +98,23 @@ class FloatProductPlan {
     return words ? KernelElement(kernelType(p_.type)) : typedElement(p_.type, builder_.target());
   }
 
-  Status addElements();
-  Status addLines();
-  Status addFewRows(const ProductKernel& kernel);
-
-  // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
-  // is wanted.
-  Status addTiles(const ProductKernel& kernel);
-  KernelCall scalarTiles(const ProductKernel& kernel, const Slices& slices, bool toParts, const BufferRange& to) const;
-  KernelCall matrixTiles(const ProductKernel& kernel, const Slices& slices, bool toParts, const BufferRange& to) const;
-  Status addCombination(uint32_t slices, const BufferRange& parts);
-
-  template <class Kernel>
-  typename Kernel::Push tilePush(const Slices& slices, uint32_t flags) const {
-    return {.rows = p_.rows,
-            .columns = p_.columns,
-            .depth = p_.depth,
-            .sliceDepth = slices.depth,
-            .slices = slices.count,
-            .matrixRank = p_.matrices.rank,
+  kernels::FloatFinishWords finish(uint32_t flags) const {
+    return {.matrixRank = p_.matrices.rank,
             .alpha = floatBits(finish_.alpha),
             .beta = floatBits(finish_.beta),
             .activationLow = floatBits(finish_.activation.parameters[0]),
             .activationHigh = floatBits(finish_.activation.parameters[1]),
             .flags = flags};
   }
+
+  Status addElements(const ProductKernel& kernel);
+  Status addLines(const ProductKernel& kernel);
+  Status addFewRows(const ProductKernel& kernel);
+
+  // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
+  // is wanted.
+  Status addTiles(const ProductKernel& kernel);
+  Status addCombination(uint32_t slices, const BufferRange& parts);
 
   PlanBuilder& builder_;
   const Product& p_;
@@ -147,203 +124,110 @@ class FloatProductPlan {
   uint32_t parameters_ = 0;
 };
 
-Status FloatProductPlan::addElements() {
-  const auto call = [&]<class Kernel>(const typename Kernel::Spec& spec) -> KernelCall {
-    return Kernel{.type = element(finish_.wide),
-                  .push = {.rows = p_.rows,
-                           .columns = p_.columns,
-                           .depth = p_.depth,
-                           .count = static_cast<uint32_t>(p_.elements()),
-                           .matrixRank = p_.matrices.rank,
-                           .alpha = floatBits(finish_.alpha),
-                           .beta = floatBits(finish_.beta),
-                           .activationLow = floatBits(finish_.activation.parameters[0]),
-                           .activationHigh = floatBits(finish_.activation.parameters[1]),
-                           .flags = finishFlags() | directions()},
-                  .spec = spec,
-                  .a = p_.from[0],
-                  .b = p_.from[1],
-                  .c = p_.from[2],
-                  .y = p_.to};
-  };
-  return builder_.add(window_ ? call.operator()<kernels::Convolution>({.fused = fused(), .backward = backward()})
-                              : call.operator()<kernels::Gemm>({.fused = fused()}),
+Status FloatProductPlan::addElements(const ProductKernel& kernel) {
+  return builder_.add(kernels::FloatProduct{.form = kernel.form<kernels::FloatProduct>(),
+                                            .type = element(finish_.wide),
+                                            .push = {.rows = p_.rows,
+                                                     .columns = p_.columns,
+                                                     .depth = p_.depth,
+                                                     .count = static_cast<uint32_t>(p_.elements()),
+                                                     .floatFinish = finish(finishFlags() | directions())},
+                                            .spec = {.fused = fused(), .backward = backward()},
+                                            .a = p_.from[0],
+                                            .b = p_.from[1],
+                                            .c = p_.from[2],
+                                            .y = p_.to},
                       divideUp(p_.elements(), kGroupSize), parameters_, p_.multiplyAdds());
 }
 
-Status FloatProductPlan::addLines() {
+Status FloatProductPlan::addLines(const ProductKernel& kernel) {
   const Lines lines = linesOf(request_);
-  return builder_.add(kernels::ConvolutionDirect{.type = element(finish_.wide),
-                                                 .push = {.rows = p_.rows,
-                                                          .channels = lines.channels,
-                                                          .count = lines.count,
-                                                          .lineBlocks = lines.lineBlocks,
-                                                          .blocks = lines.blocks,
-                                                          .pairs = lines.groups,
-                                                          .pairsFirst = lines.groupsFirst,
-                                                          .contiguous = lines.contiguous,
-                                                          .sliceBits = lines.sliceBits,
-                                                          .matrixRank = p_.matrices.rank,
-                                                          .alpha = floatBits(finish_.alpha),
-                                                          .beta = floatBits(finish_.beta),
-                                                          .activationLow = floatBits(finish_.activation.parameters[0]),
-                                                          .activationHigh = floatBits(finish_.activation.parameters[1]),
-                                                          .flags = finishFlags()},
-                                                 .spec = {.fused = fused(),
-                                                          .backward = backward(),
-                                                          .filters = lines.filters,
-                                                          .window = lines.window,
-                                                          .stride = lines.stride},
-                                                 .a = p_.from[0],
-                                                 .b = p_.from[1],
-                                                 .c = p_.from[2],
-                                                 .y = p_.to},
-                      lines.workgroups, parameters_, p_.multiplyAdds());
+  return builder_.add(
+      kernels::ConvolutionDirect{.form = kernel.form<kernels::ConvolutionDirect>(),
+                                 .type = element(finish_.wide),
+                                 .push = {.rows = p_.rows, .lines = lines.words, .floatFinish = finish(finishFlags())},
+                                 .spec = {.fused = fused(), .backward = backward(), .lines = lines.specs},
+                                 .a = p_.from[0],
+                                 .b = p_.from[1],
+                                 .c = p_.from[2],
+                                 .y = p_.to},
+      lines.workgroups, parameters_, p_.multiplyAdds());
 }
 
 Status FloatProductPlan::addFewRows(const ProductKernel& kernel) {
-  using Vector = kernels::GemmFewRowsVector;
   const bool depthFirst = (directions() & kBDepthFirst) != 0;
   const uint32_t vector = std::max(1u, kernel.tile.depth);
   const uint64_t places = depthFirst ? p_.columns : p_.columns / vector;
   const uint32_t sliceBits = sliceBitsOf(p_, places, depthFirst, vector, builder_.target());
   const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
-  const auto push = [&]<class Kernel>() -> typename Kernel::Push {
-    return {.rows = p_.rows,
-            .columns = p_.columns,
-            .depth = p_.depth,
-            .columnGroups = static_cast<uint32_t>(columnGroups),
-            .matrixRank = p_.matrices.rank,
-            .alpha = floatBits(finish_.alpha),
-            .beta = floatBits(finish_.beta),
-            .activationLow = floatBits(finish_.activation.parameters[0]),
-            .activationHigh = floatBits(finish_.activation.parameters[1]),
-            .flags = finishFlags() | directions(),
-            .sliceBits = sliceBits};
-  };
-  const auto call = [&]() -> KernelCall {
-    if (kernel.id.family == Vector::kFamily)
-      return Vector{.form = static_cast<Vector::Form>(kernel.id.form),
-                    .type = element(finish_.wide),
-                    .push = push.operator()<Vector>(),
-                    .spec = {.fused = fused(), .rows = std::bit_ceil(p_.rows)},
-                    .a = p_.from[0],
-                    .b = p_.from[1],
-                    .c = p_.from[2],
-                    .y = p_.to};
-    return kernels::GemmFewRows{.type = element(finish_.wide),
-                                .push = push.operator()<kernels::GemmFewRows>(),
-                                .spec = {.fused = fused()},
-                                .a = p_.from[0],
-                                .b = p_.from[1],
-                                .c = p_.from[2],
-                                .y = p_.to};
-  };
-  return builder_.add(call(), p_.matrices.count() * columnGroups, parameters_, p_.multiplyAdds());
+  return builder_.add(kernels::FewRows{.form = kernel.form<kernels::FewRows>(),
+                                       .type = element(finish_.wide),
+                                       .push = {.rows = p_.rows,
+                                                .columns = p_.columns,
+                                                .depth = p_.depth,
+                                                .columnGroups = static_cast<uint32_t>(columnGroups),
+                                                .floatFinish = finish(finishFlags() | directions()),
+                                                .sliceBits = sliceBits},
+                                       .spec = {.fused = fused(), .rows = std::bit_ceil(p_.rows)},
+                                       .a = p_.from[0],
+                                       .b = p_.from[1],
+                                       .c = p_.from[2],
+                                       .y = p_.to},
+                      p_.matrices.count() * columnGroups, parameters_, p_.multiplyAdds());
 }
 
 Status FloatProductPlan::addTiles(const ProductKernel& kernel) {
-  const bool matrices = kernel.id.family == kernels::GemmCooperative::kFamily ||
-                        kernel.id.family == kernels::ConvolutionCooperative::kFamily;
-  const Slices slices = slicesOf(p_, kernel.tile, builder_.target());
+  const auto& [name, id, tile, refuses] = kernel;
+  const Caps& caps = builder_.target().caps;
+  const auto form = kernel.form<kernels::FloatTiles>();
+  const bool matrices =
+      form == kernels::FloatTiles::Form::Matrices || form == kernels::FloatTiles::Form::ConvolutionMatrices;
+  std::optional<kernels::TilingSpecs> tiling;
+  if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
+  const Slices slices = slicesOf(p_, tile, builder_.target());
   const bool toParts = slices.count > 1 || (matrices && finish_.wide);
   const BufferRange to = toParts ? builder_.allocateTemporary(p_.elements() * slices.count * 4) : p_.to;
-  TRY(builder_.add(matrices ? matrixTiles(kernel, slices, toParts, to) : scalarTiles(kernel, slices, toParts, to),
-                   tilesOf(p_, kernel.tile) * slices.count, parameters_, p_.multiplyAdds()));
+  std::array<BufferRange, 2> from{p_.from[0], p_.from[1]};
+  for (const uint32_t operand : {0u, 1u})
+    if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
+      from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
+  TRY(builder_.add(kernels::FloatTiles{.form = form,
+                                       // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
+                                       .type = element(!matrices && (toParts || finish_.wide)),
+                                       .push = {.rows = p_.rows,
+                                                .columns = p_.columns,
+                                                .depth = p_.depth,
+                                                .sliceDepth = slices.depth,
+                                                .slices = slices.count,
+                                                .floatFinish = finish((toParts ? kToParts : finishFlags()) |
+                                                                      (matrices ? 0 : directions()))},
+                                       .spec = {.fused = fused(),
+                                                .backward = backward(),
+                                                .tiling = tiling,
+                                                .tileDepth = tile.depth,
+                                                .stages = tile.stages},
+                                       .a = from[0],
+                                       .b = from[1],
+                                       .c = p_.from[2],
+                                       .y = to},
+                   tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
   return toParts ? addCombination(slices.count, to) : Status{};
 }
 
-KernelCall FloatProductPlan::scalarTiles(const ProductKernel& kernel, const Slices& slices, bool toParts,
-                                         const BufferRange& to) const {
-  // Only the kernels on 32-bit words, and those of matrices, store FLOAT32 for FLOAT16 operands.
-  const KernelElement type = element(toParts || finish_.wide);
-  const uint32_t flags = (toParts ? kToParts : finishFlags()) | directions();
-  if (window_)
-    return kernels::ConvolutionTile{.type = type,
-                                    .push = tilePush<kernels::ConvolutionTile>(slices, flags),
-                                    .spec = {.fused = fused(), .backward = backward()},
-                                    .a = p_.from[0],
-                                    .b = p_.from[1],
-                                    .c = p_.from[2],
-                                    .y = to};
-  std::array<BufferRange, 2> from{p_.from[0], p_.from[1]};
-  for (const uint32_t operand : {0u, 1u})
-    if (comesInPadded(kTileVector, p_, operand))
-      from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
-  return kernels::GemmTile{.form = static_cast<kernels::GemmTile::Form>(kernel.id.form),
-                           .type = type,
-                           .push = tilePush<kernels::GemmTile>(slices, flags),
-                           .spec = {.fused = fused()},
-                           .a = from[0],
-                           .b = from[1],
-                           .c = p_.from[2],
-                           .y = to};
-}
-
-KernelCall FloatProductPlan::matrixTiles(const ProductKernel& kernel, const Slices& slices, bool toParts,
-                                         const BufferRange& to) const {
-  const Caps& caps = builder_.target().caps;
-  const Tile& tile = kernel.tile;
-  const MatrixTiling tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
-  const uint32_t flags = toParts ? kToParts : finishFlags();
-  if (window_)
-    return kernels::ConvolutionCooperative{.type = element(false),
-                                           .push = tilePush<kernels::ConvolutionCooperative>(slices, flags),
-                                           .spec = {.fused = fused(),
-                                                    .backward = backward(),
-                                                    .tileRows = tile.rows,
-                                                    .tileColumns = tile.columns,
-                                                    .tileDepth = tile.depth,
-                                                    .across = tiling.across,
-                                                    .subgroup = caps.subgroupSize,
-                                                    .size = tiling.size,
-                                                    .aReads = tiling.readsA,
-                                                    .bReads = tiling.readsB,
-                                                    .stages = tile.stages},
-                                           .a = p_.from[0],
-                                           .b = p_.from[1],
-                                           .c = p_.from[2],
-                                           .y = to};
-  return kernels::GemmCooperative{.type = element(false),
-                                  .push = tilePush<kernels::GemmCooperative>(slices, flags),
-                                  .spec = {.fused = fused(),
-                                           .tileRows = tile.rows,
-                                           .tileColumns = tile.columns,
-                                           .tileDepth = tile.depth,
-                                           .across = tiling.across,
-                                           .subgroup = caps.subgroupSize,
-                                           .size = tiling.size,
-                                           .aReads = tiling.readsA,
-                                           .bReads = tiling.readsB,
-                                           .stages = tile.stages},
-                                  .a = p_.from[0],
-                                  .b = p_.from[1],
-                                  .c = p_.from[2],
-                                  .y = to};
-}
-
 Status FloatProductPlan::addCombination(uint32_t slices, const BufferRange& parts) {
-  const auto call = [&]<class Kernel>(const typename Kernel::Spec& spec) -> KernelCall {
-    return Kernel{.type = element(finish_.wide),
-                  .push = {.rows = p_.rows,
-                           .columns = p_.columns,
-                           .count = static_cast<uint32_t>(p_.elements()),
-                           .parts = slices,
-                           .matrixRank = p_.matrices.rank,
-                           .alpha = floatBits(finish_.alpha),
-                           .beta = floatBits(finish_.beta),
-                           .activationLow = floatBits(finish_.activation.parameters[0]),
-                           .activationHigh = floatBits(finish_.activation.parameters[1]),
-                           .flags = finishFlags()},
-                  .spec = spec,
-                  .parts = parts,
-                  .c = p_.from[2],
-                  .y = p_.to};
-  };
-  return builder_.addItems(
-      window_ ? call.operator()<kernels::ConvolutionCombine>({.fused = fused(), .backward = backward()})
-              : call.operator()<kernels::GemmCombine>({.fused = fused()}),
-      p_.elements(), parameters_);
+  using Combination = kernels::FloatCombination;
+  return builder_.addItems(Combination{.form = window_ ? Combination::Form::Convolution : Combination::Form::Gemm,
+                                       .type = element(finish_.wide),
+                                       .push = {.rows = p_.rows,
+                                                .columns = p_.columns,
+                                                .count = static_cast<uint32_t>(p_.elements()),
+                                                .parts = slices,
+                                                .floatFinish = finish(finishFlags())},
+                                       .spec = {.fused = fused(), .backward = backward()},
+                                       .parts = parts,
+                                       .c = p_.from[2],
+                                       .y = p_.to},
+                           p_.elements(), parameters_);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ Status checkGather(const Operation& op) {
 
 // Adds what gathers along an axis of the input. Walk operands: input without that axis, indices, output.
 Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
-  const Tensor& x = builder.view().input(0);
+  const Tensor& x = builder.op().input(0);
   const Target& target = builder.target();
   // An axis that cannot be bound at once comes in windows.
   const uint32_t size = x.sizes[axis];
@@ -76,7 +76,7 @@ Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
       return kernels::Gather{.type = sizedElement(x.type, target),
                              .push = {.count = part.count,
                                       .rank = part.rank,
-                                      .indexKind = indexKind(builder.view().input(1).type),
+                                      .indexKind = indexKind(builder.op().input(1).type),
                                       .axisSize = size,
                                       .axisStride = x.strides[axis],
                                       .first = first,
@@ -102,10 +102,22 @@ Result<Plan> planGather(const Operation& op, const Target& target) {
 
 // ---- GATHER_ND, GATHER_ND1, SCATTER_ND ------------------------------------------------------------------------------
 
+struct TupleCounts {
+  UINT input, indices, batch;
+};
+
+template <class Desc>
+TupleCounts tupleCounts(const Desc& desc) {
+  TupleCounts counts{desc.InputDimensionCount, desc.IndicesDimensionCount, 0};
+  if constexpr (requires { desc.BatchDimensionCount; }) counts.batch = desc.BatchDimensionCount;
+  return counts;
+}
+
 // `slices` (the gathered output, or the updates to scatter) has the sizes of the indices but their tuples, then those
 // of the input that no tuple addresses; aligned right.
-Status checkTuples(const Operation& op, UINT inputCount, UINT indicesCount, UINT batchCount,
-                   std::string_view slicesName, const Tensor& slices) {
+template <class Desc>
+Status checkTuples(const Operation& op, std::string_view slicesName, const Tensor& slices) {
+  const auto [inputCount, indicesCount, batchCount] = tupleCounts(op.as<Desc>());
   const Tensor& x = op.input(0);
   const Tensor& indices = op.input(1);
   const auto checkCount = [](std::string_view name, UINT count, std::string_view tensorName,
@@ -136,26 +148,19 @@ Status checkTuples(const Operation& op, UINT inputCount, UINT indicesCount, UINT
   return checkSizes(slicesName, slices, expected);
 }
 
+template <class Desc>
 Status checkGatherNd(const Operation& op) {
-  const auto& desc = op.as<DML_GATHER_ND_OPERATOR_DESC>();
-  return checkTuples(op, desc.InputDimensionCount, desc.IndicesDimensionCount, 0, "OutputTensor", op.output());
-}
-
-Status checkGatherNd1(const Operation& op) {
-  const auto& desc = op.as<DML_GATHER_ND1_OPERATOR_DESC>();
-  return checkTuples(op, desc.InputDimensionCount, desc.IndicesDimensionCount, desc.BatchDimensionCount, "OutputTensor",
-                     op.output());
+  return checkTuples<Desc>(op, "OutputTensor", op.output());
 }
 
 Status checkScatterNd(const Operation& op) {
-  const auto& desc = op.as<DML_SCATTER_ND_OPERATOR_DESC>();
   const Tensor& indices = op.input(1);
   // No page says so, and SCATTER_ELEMENTS takes them.
   for (uint32_t d = 0; d < indices.rank; ++d)
     if (indices.sizes[d] != 1 && indices.strides[d] == 0)
       return invalid(cat("IndicesTensor has Strides[", d, "] (0) for Sizes[", d, "] (", indices.sizes[d],
                          "), expected indices without broadcast."));
-  return checkTuples(op, desc.InputDimensionCount, desc.IndicesDimensionCount, 0, "UpdatesTensor", op.input(2));
+  return checkTuples<DML_SCATTER_ND_OPERATOR_DESC>(op, "UpdatesTensor", op.input(2));
 }
 
 // A tuple's coordinates, for the kernels that follow them: {size, stride} of each dimension, from `first` on.
@@ -165,9 +170,10 @@ void appendTuple(std::vector<uint32_t>& parameters, const Tensor& tensor, uint32
     parameters.insert(parameters.end(), {tensor.sizes[first + k], strided.strides[first + k], 0, 0});
 }
 
-Result<Plan> planGatherTuples(const Operation& op, const Target& target, UINT inputCount, UINT indicesCount,
-                              UINT batchCount) {
+template <class Desc>
+Result<Plan> planGatherNd(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
+  const auto [inputCount, indicesCount, batchCount] = tupleCounts(op.as<Desc>());
   const Tensor& x = op.input(0);
   const Tensor& indices = op.input(1);
   const Tensor& y = op.output();
@@ -207,25 +213,14 @@ Result<Plan> planGatherTuples(const Operation& op, const Target& target, UINT in
   return builder.finish();
 }
 
-Result<Plan> planGatherNd(const Operation& op, const Target& target) {
-  const auto& desc = op.as<DML_GATHER_ND_OPERATOR_DESC>();
-  return planGatherTuples(op, target, desc.InputDimensionCount, desc.IndicesDimensionCount, 0);
-}
-
-Result<Plan> planGatherNd1(const Operation& op, const Target& target) {
-  const auto& desc = op.as<DML_GATHER_ND1_OPERATOR_DESC>();
-  return planGatherTuples(op, target, desc.InputDimensionCount, desc.IndicesDimensionCount, desc.BatchDimensionCount);
-}
-
 // Adds what copies the input to the output, then stores the updates where their tuples say: coordinates of `tuple`
 // dimensions of the input from `first` on, `tupleStride` apart. Walk operands: updates, indices, output without these
 // dimensions.
 Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tuple, uint32_t tupleStride) {
-  const Operation& op = builder.view();
+  const Operation& op = builder.op();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  const Tensor* copied[] = {&x, &y};
-  TRY(addCopy(builder, x.type, makeWalk(x.sizeSpan(), copied), builder.input(0), builder.output()));
+  TRY(addCopy(builder, x.type, walkThrough(x.sizeSpan(), {&x, &y}), builder.input(0), builder.output()));
 
   walk.coalesce();
   std::vector<uint32_t> parameters;
@@ -274,13 +269,6 @@ Result<Plan> planScatterNd(const Operation& op, const Target& target) {
 
 // ---- GATHER_ELEMENTS, SCATTER_ELEMENTS, ONE_HOT ---------------------------------------------------------------------
 
-// Sizes of `tensor` with another one on the axis.
-Status checkSizesBut(std::string_view name, const Tensor& tensor, const Tensor& like, UINT axis, uint32_t onAxis) {
-  auto expected = like.sizes;
-  expected[axis] = onAxis;
-  return checkSizes(name, tensor, std::span(expected).first(like.rank));
-}
-
 Status checkGatherElements(const Operation& op) {
   const UINT axis = op.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis;
   const Tensor& indices = op.input(1);
@@ -315,8 +303,7 @@ Result<Plan> planGatherElements(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
   const UINT axis = op.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis;
   const Tensor& y = op.output();
-  const Tensor* operands[] = {&op.input(0), &op.input(1), &y};
-  Walk walk = makeWalk(y.sizeSpan(), operands);
+  Walk walk = walkThrough(y.sizeSpan(), {&op.input(0), &op.input(1), &y});
   walk.strides[axis][0] = 0;
   TRY(addGather(builder, walk, axis));
   return builder.finish();
@@ -327,8 +314,7 @@ Result<Plan> planScatterElements(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
   const UINT axis = op.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
   const Tensor& updates = op.input(2);
-  const Tensor* operands[] = {&updates, &op.input(1), &op.output()};
-  Walk walk = makeWalk(updates.sizeSpan(), operands);
+  Walk walk = walkThrough(updates.sizeSpan(), {&updates, &op.input(1), &op.output()});
   walk.strides[axis][2] = 0;
   TRY(addScatter(builder, walk, axis, 1, 0));
   return builder.finish();
@@ -340,8 +326,7 @@ Result<Plan> planOneHot(const Operation& op, const Target& target) {
   const Tensor& indices = op.input(0);
   const Tensor& values = op.input(1);
   const Tensor& y = op.output();
-  const Tensor* operands[] = {&indices, nullptr, &y};
-  Walk walk = makeWalk(y.sizeSpan(), operands);
+  Walk walk = walkThrough(y.sizeSpan(), {&indices, nullptr, &y});
   walk.strides[axis][0] = 0;
   walk.strides[axis][1] = 1;
   walk.sortBy(2);
@@ -407,8 +392,7 @@ Result<Plan> planNonzeroCoordinates(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
   const Tensor& x = op.input(0);
   const Tensor& coordinates = op.output(1);
-  const Tensor* const operands[] = {&x};
-  const Walk full = makeWalk(x.sizeSpan(), operands);
+  const Walk full = walkThrough(x.sizeSpan(), {&x});
   Walk walk = full;
   walk.coalesce();
   std::vector<uint32_t> words;
@@ -452,9 +436,12 @@ Result<Plan> planNonzeroCoordinates(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
+#define DIMPLE_GATHERED(S) DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor), DIMPLE_OUTPUT(S, OutputTensor)
+#define DIMPLE_TUPLES(S) \
+  DIMPLE_ATTRIBUTE(S, InputDimensionCount, UInt), DIMPLE_ATTRIBUTE(S, IndicesDimensionCount, UInt)
+
 template <class S>
-constexpr Field kGatherFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor),
-                                   DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt),
+constexpr Field kGatherFields[] = {DIMPLE_GATHERED(S), DIMPLE_ATTRIBUTE(S, Axis, UInt),
                                    DIMPLE_ATTRIBUTE(S, IndexDimensions, UInt)};
 template <class S>
 constexpr Field kScatterElementsFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor),
@@ -464,28 +451,17 @@ template <class S>
 constexpr Field kOneHotFields[] = {DIMPLE_INPUT(S, IndicesTensor), DIMPLE_INPUT(S, ValuesTensor),
                                    DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
 template <class S>
-constexpr Field kGatherElementsFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor),
-                                           DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
+constexpr Field kGatherElementsFields[] = {DIMPLE_GATHERED(S), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
 template <class S>
-constexpr Field kGatherNdFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor),
-                                     DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, InputDimensionCount, UInt),
-                                     DIMPLE_ATTRIBUTE(S, IndicesDimensionCount, UInt)};
+constexpr Field kGatherNdFields[] = {DIMPLE_GATHERED(S), DIMPLE_TUPLES(S)};
 template <class S>
-constexpr Field kScatterNdFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                      DIMPLE_INPUT(S, IndicesTensor),
-                                      DIMPLE_INPUT(S, UpdatesTensor),
-                                      DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ATTRIBUTE(S, InputDimensionCount, UInt),
-                                      DIMPLE_ATTRIBUTE(S, IndicesDimensionCount, UInt)};
+constexpr Field kScatterNdFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor),
+                                      DIMPLE_INPUT(S, UpdatesTensor), DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_TUPLES(S)};
 template <class S>
 constexpr Field kNonzeroCoordinatesFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputCountTensor),
                                                DIMPLE_OUTPUT(S, OutputCoordinatesTensor)};
 template <class S>
-constexpr Field kGatherNd1Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                      DIMPLE_INPUT(S, IndicesTensor),
-                                      DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ATTRIBUTE(S, InputDimensionCount, UInt),
-                                      DIMPLE_ATTRIBUTE(S, IndicesDimensionCount, UInt),
+constexpr Field kGatherNd1Fields[] = {DIMPLE_GATHERED(S), DIMPLE_TUPLES(S),
                                       DIMPLE_ATTRIBUTE(S, BatchDimensionCount, UInt)};
 
 constexpr TypeHistory kGatherTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
@@ -524,11 +500,14 @@ constexpr OpSchema kIndexingSchemas[] = {
     DIMPLE_ROW(ONE_HOT, kOneHotFields, .rules = kOneHotRules, .check = checkOneHot, .plan = planOneHot),
     DIMPLE_ROW(GATHER_ELEMENTS, kGatherElementsFields, .rules = kGatherElementsRules, .check = checkGatherElements,
                .plan = planGatherElements),
-    DIMPLE_ROW(GATHER_ND, kGatherNdFields, .rules = kGatherElementsRules, .check = checkGatherNd, .plan = planGatherNd),
+    DIMPLE_ROW(GATHER_ND, kGatherNdFields, .rules = kGatherElementsRules,
+               .check = checkGatherNd<DML_GATHER_ND_OPERATOR_DESC>, .plan = planGatherNd<DML_GATHER_ND_OPERATOR_DESC>),
     DIMPLE_ROW(SCATTER_ND, kScatterNdFields, .rules = kScatterNdRules, .check = checkScatterNd, .plan = planScatterNd),
     DIMPLE_ROW(NONZERO_COORDINATES, kNonzeroCoordinatesFields, .rules = kNonzeroCoordinatesRules,
                .check = checkNonzeroCoordinates, .plan = planNonzeroCoordinates),
-    DIMPLE_ROW(GATHER_ND1, kGatherNd1Fields, .rules = kGatherNd1Rules, .check = checkGatherNd1, .plan = planGatherNd1),
+    DIMPLE_ROW(GATHER_ND1, kGatherNd1Fields, .rules = kGatherNd1Rules,
+               .check = checkGatherNd<DML_GATHER_ND1_OPERATOR_DESC>,
+               .plan = planGatherNd<DML_GATHER_ND1_OPERATOR_DESC>),
 };
 
 }  // namespace

@@ -1,14 +1,12 @@
 // Products of integers.
 #include <bit>
+#include <optional>
 
 #include "core/checked.h"
 #include "core/ops/product.h"
 #include "core/ops/product_words.h"
-#include "kernels/interfaces/integer_convolution.h"
-#include "kernels/interfaces/integer_convolution_cooperative.h"
 #include "kernels/interfaces/integer_convolution_direct.h"
-#include "kernels/interfaces/integer_gemm.h"
-#include "kernels/interfaces/integer_gemm_cooperative.h"
+#include "kernels/interfaces/integer_product.h"
 
 namespace dimple {
 namespace {
@@ -18,154 +16,74 @@ constexpr uint32_t kHasZeroY = 2;
 constexpr uint32_t kHasZeroA = 16;
 constexpr uint32_t kHasZeroB = 32;
 
-// The call of the chosen kernel.
-class IntegerCall {
- public:
-  IntegerCall(const Request& request, const ProductKernel& kernel)
-      : request_(request), p_(request.product), q_(*request.integers), kernel_(kernel) {}
+uint32_t kindsOf(const Quantization& q) {
+  const auto kindOf = [](DataType type) -> uint32_t {
+    if (type == DML_TENSOR_DATA_TYPE_UNKNOWN) return 0;
+    return static_cast<uint32_t>(std::countr_zero(byteWidth(type))) | (isSigned(type) ? 4u : 0u);
+  };
+  return kindOf(q.a) | kindOf(q.b) << 4 | kindOf(q.c) << 8 | kindOf(q.scale) << 12;
+}
 
-  KernelCall elements() const;
-  KernelCall lines(const Lines& lines) const;
-  KernelCall matrices() const;
+uint32_t flagsOf(const Product& p, const Quantization& q) {
+  return (p.hasC ? kHasC : 0) | (q.zeroA.range ? kHasZeroA : 0) | (q.zeroB.range ? kHasZeroB : 0) |
+         (q.zeroY.range ? kHasZeroY : 0) | directionsOf(p);
+}
 
- private:
-  KernelType type() const { return kernelType(p_.type); }
-
-  uint32_t kinds() const {
-    const auto kindOf = [](DataType type) -> uint32_t {
-      if (type == DML_TENSOR_DATA_TYPE_UNKNOWN) return 0;
-      return static_cast<uint32_t>(std::countr_zero(byteWidth(type))) | (isSigned(type) ? 4u : 0u);
-    };
-    return kindOf(q_.a) | kindOf(q_.b) << 4 | kindOf(q_.c) << 8 | kindOf(q_.scale) << 12;
-  }
-  uint32_t flags() const {
-    return (p_.hasC ? kHasC : 0) | (q_.zeroA.range ? kHasZeroA : 0) | (q_.zeroB.range ? kHasZeroB : 0) |
-           (q_.zeroY.range ? kHasZeroY : 0) | directionsOf(p_);
-  }
-
+template <class Kernel>
+KernelCall callOf(const Request& request, const ProductKernel& kernel, const typename Kernel::Push& push,
+                  const typename Kernel::Spec& spec) {
+  const Product& p = request.product;
+  const Quantization& q = *request.integers;
   // What is absent is not read, but something has to be bound.
-  BufferRange orA(const Quantization::Parameter& parameter) const { return parameter.range.value_or(p_.from[0]); }
-
-  template <class Kernel>
-  typename Kernel::Push push() const {
-    return {.rows = p_.rows,
-            .columns = p_.columns,
-            .depth = p_.depth,
-            .count = static_cast<uint32_t>(p_.elements()),
-            .matrixRank = p_.matrices.rank,
-            .kinds = kinds(),
-            .flags = flags()};
-  }
-
-  template <class Kernel>
-  KernelCall matricesOf(const typename Kernel::Spec& spec) const {
-    return Kernel{.type = type(),
-                  .push = push<Kernel>(),
-                  .spec = spec,
-                  .a = p_.from[0],
-                  .b = p_.from[1],
-                  .c = p_.from[2],
-                  .zeroA = orA(q_.zeroA),
-                  .zeroB = orA(q_.zeroB),
-                  .scaleA = orA(q_.scaleA),
-                  .scaleB = orA(q_.scaleB),
-                  .scaleY = orA(q_.scaleY),
-                  .zeroY = orA(q_.zeroY),
-                  .y = p_.to};
-  }
-
-  const Request& request_;
-  const Product& p_;
-  const Quantization& q_;
-  const ProductKernel& kernel_;
-};
-
-// An invocation an element, or tiles.
-KernelCall IntegerCall::elements() const {
-  if (request_.window)
-    return kernels::IntegerConvolution{.form = static_cast<kernels::IntegerConvolution::Form>(kernel_.id.form),
-                                       .type = type(),
-                                       .push = push<kernels::IntegerConvolution>(),
-                                       .spec = {.backward = request_.window->backward},
-                                       .a = p_.from[0],
-                                       .b = p_.from[1],
-                                       .c = p_.from[2],
-                                       .zeroA = orA(q_.zeroA),
-                                       .zeroB = orA(q_.zeroB),
-                                       .scaleA = orA(q_.scaleA),
-                                       .scaleB = orA(q_.scaleB),
-                                       .scaleY = orA(q_.scaleY),
-                                       .zeroY = orA(q_.zeroY),
-                                       .y = p_.to};
-  return kernels::IntegerGemm{.form = static_cast<kernels::IntegerGemm::Form>(kernel_.id.form),
-                              .type = type(),
-                              .push = push<kernels::IntegerGemm>(),
-                              .a = p_.from[0],
-                              .b = p_.from[1],
-                              .c = p_.from[2],
-                              .zeroA = orA(q_.zeroA),
-                              .zeroB = orA(q_.zeroB),
-                              .scaleA = orA(q_.scaleA),
-                              .scaleB = orA(q_.scaleB),
-                              .scaleY = orA(q_.scaleY),
-                              .zeroY = orA(q_.zeroY),
-                              .y = p_.to};
+  const auto orA = [&](const Quantization::Parameter& parameter) { return parameter.range.value_or(p.from[0]); };
+  return Kernel{.form = kernel.form<Kernel>(),
+                .type = kernelType(p.type),
+                .push = push,
+                .spec = spec,
+                .a = p.from[0],
+                .b = p.from[1],
+                .c = p.from[2],
+                .zeroA = orA(q.zeroA),
+                .zeroB = orA(q.zeroB),
+                .scaleA = orA(q.scaleA),
+                .scaleB = orA(q.scaleB),
+                .scaleY = orA(q.scaleY),
+                .zeroY = orA(q.zeroY),
+                .y = p.to};
 }
 
-KernelCall IntegerCall::lines(const Lines& lines) const {
-  return kernels::IntegerConvolutionDirect{.type = type(),
-                                           .push = {.rows = p_.rows,
-                                                    .channels = lines.channels,
-                                                    .count = lines.count,
-                                                    .lineBlocks = lines.lineBlocks,
-                                                    .blocks = lines.blocks,
-                                                    .pairs = lines.groups,
-                                                    .pairsFirst = lines.groupsFirst,
-                                                    .contiguous = lines.contiguous,
-                                                    .sliceBits = lines.sliceBits,
-                                                    .matrixRank = p_.matrices.rank,
-                                                    .kinds = kinds(),
-                                                    .flags = flags()},
-                                           .spec = {.backward = request_.window->backward,
-                                                    .filters = lines.filters,
-                                                    .window = lines.window,
-                                                    .stride = lines.stride},
-                                           .a = p_.from[0],
-                                           .b = p_.from[1],
-                                           .c = p_.from[2],
-                                           .zeroA = orA(q_.zeroA),
-                                           .zeroB = orA(q_.zeroB),
-                                           .scaleA = orA(q_.scaleA),
-                                           .scaleB = orA(q_.scaleB),
-                                           .scaleY = orA(q_.scaleY),
-                                           .zeroY = orA(q_.zeroY),
-                                           .y = p_.to};
+KernelCall linesCall(const Request& request, const ProductKernel& kernel, const Lines& lines) {
+  const Product& p = request.product;
+  return callOf<kernels::IntegerConvolutionDirect>(request, kernel,
+                                                   {.rows = p.rows,
+                                                    .lines = lines.words,
+                                                    .matrixRank = p.matrices.rank,
+                                                    .kinds = kindsOf(*request.integers),
+                                                    .flags = flagsOf(p, *request.integers)},
+                                                   {.backward = request.window->backward, .lines = lines.specs});
 }
 
-KernelCall IntegerCall::matrices() const {
-  const Caps& caps = request_.target.caps;
-  const Tile& tile = kernel_.tile;
-  const MatrixTiling tiling = matrixTilingOf(request_, tile, caps.integerMatrixSize, kIntegerVectors);
-  if (request_.window)
-    return matricesOf<kernels::IntegerConvolutionCooperative>({.backward = request_.window->backward,
-                                                               .tileRows = tile.rows,
-                                                               .tileColumns = tile.columns,
-                                                               .tileDepth = tile.depth,
-                                                               .across = tiling.across,
-                                                               .subgroup = caps.subgroupSize,
-                                                               .size = tiling.size,
-                                                               .aReads = tiling.readsA,
-                                                               .bReads = tiling.readsB,
-                                                               .sizeDepth = caps.integerMatrixDepth});
-  return matricesOf<kernels::IntegerGemmCooperative>({.tileRows = tile.rows,
-                                                      .tileColumns = tile.columns,
-                                                      .tileDepth = tile.depth,
-                                                      .across = tiling.across,
-                                                      .subgroup = caps.subgroupSize,
-                                                      .size = tiling.size,
-                                                      .aReads = tiling.readsA,
-                                                      .bReads = tiling.readsB,
-                                                      .sizeDepth = caps.integerMatrixDepth});
+// An invocation an element, tiles, or tiles of matrices.
+KernelCall productCall(const Request& request, const ProductKernel& kernel) {
+  using Form = kernels::IntegerProduct::Form;
+  const auto& [p, target, window, integers] = request;
+  const auto& [name, id, tile, refuses] = kernel;
+  const auto form = kernel.form<kernels::IntegerProduct>();
+  const bool matrices = form == Form::Matrices || form == Form::ConvolutionMatrices;
+  std::optional<kernels::TilingSpecs> tiling;
+  if (matrices) tiling = matrixTilingOf(request, tile, target.caps.integerMatrixSize, kIntegerVectors);
+  return callOf<kernels::IntegerProduct>(request, kernel,
+                                         {.rows = p.rows,
+                                          .columns = p.columns,
+                                          .depth = p.depth,
+                                          .count = static_cast<uint32_t>(p.elements()),
+                                          .matrixRank = p.matrices.rank,
+                                          .kinds = kindsOf(*integers),
+                                          .flags = flagsOf(p, *integers)},
+                                         {.backward = window && window->backward,
+                                          .tiling = tiling,
+                                          .tileDepth = tile.depth,
+                                          .sizeDepth = target.caps.integerMatrixDepth});
 }
 
 }  // namespace
@@ -174,23 +92,14 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantizat
                          const ConvolutionWindow* window) {
   const Request request{p, builder.target(), window, &q};
   const ProductKernel& kernel = chooseKernel(builder, request);
-  const IntegerCall call(request, kernel);
   const uint32_t parameters = builder.parameters(parameterWords(
       p, {q.scaleA.stride, q.zeroA.stride, q.scaleB.stride, q.zeroB.stride, q.scaleY.stride, q.zeroY.stride}, window));
-  switch (kernel.id.family) {
-    case kernels::IntegerConvolutionDirect::kFamily: {
-      const Lines lines = linesOf(request);
-      return builder.add(call.lines(lines), lines.workgroups, parameters, p.multiplyAdds());
-    }
-    case kernels::IntegerGemmCooperative::kFamily:
-    case kernels::IntegerConvolutionCooperative::kFamily:
-      return builder.add(call.matrices(), tilesOf(p, kernel.tile), parameters, p.multiplyAdds());
-    default: {
-      const bool tiles = kernel.tile.rows != 0;
-      return builder.add(call.elements(), tiles ? tilesOf(p, kernel.tile) : divideUp(p.elements(), kGroupSize),
-                         parameters, p.multiplyAdds());
-    }
+  if (kernel.id.family == kernels::IntegerConvolutionDirect::kFamily) {
+    const Lines lines = linesOf(request);
+    return builder.add(linesCall(request, kernel, lines), lines.workgroups, parameters, p.multiplyAdds());
   }
+  const uint64_t groups = kernel.tile.rows != 0 ? tilesOf(p, kernel.tile) : divideUp(p.elements(), kGroupSize);
+  return builder.add(productCall(request, kernel), groups, parameters, p.multiplyAdds());
 }
 
 }  // namespace dimple

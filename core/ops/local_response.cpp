@@ -46,7 +46,7 @@ class LocalResponsePlan {
   Result<Plan> make() {
     setParameters();
     const size_t temporaries = (gradient_ ? 2u : 0u) + (attributes_.crossChannel ? 0u : 1u);
-    const Tensor& x = builder_.view().input(0);
+    const Tensor& x = builder_.op().input(0);
     const uint64_t most = builder_.target().caps.maxBufferRange;
     if (temporaries != 0 && x.elements * 4 > most)
       return Error{ErrorCode::Unsupported,
@@ -69,7 +69,7 @@ class LocalResponsePlan {
   };
 
   void setParameters() {
-    const Operation& op = builder_.view();
+    const Operation& op = builder_.op();
     const Tensor& x = op.input(0);
     const Tensor& g = op.input(gradient_ ? 1 : 0);
     std::vector<uint32_t> words;
@@ -82,10 +82,10 @@ class LocalResponsePlan {
     parameters_ = builder_.parameters(words);
   }
 
-  BufferRange allocateSums() { return builder_.allocateTemporary(builder_.view().input(0).elements * 4); }
+  BufferRange allocateSums() { return builder_.allocateTemporary(builder_.op().input(0).elements * 4); }
 
   Status add(const Stage& stage, const BufferRange& source, const BufferRange& direct, const BufferRange& sums) {
-    const Tensor& x = builder_.view().input(0);
+    const Tensor& x = builder_.op().input(0);
     const double share = attributes_.alpha / attributes_.size;
     const double factor = 2 * share * attributes_.beta;
     // The region reaches further behind an element than ahead of it if LocalSize is even.
@@ -149,36 +149,24 @@ Result<Plan> planLocalResponse(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
+#define DIMPLE_REGIONS(S) DIMPLE_BOOL(S, CrossChannel), DIMPLE_UINT(S, LocalSize), DIMPLE_FLOATS(S, Alpha, Beta, Bias)
 template <class S>
-constexpr Field kLocalResponseNormalizationFields[] = {
-    DIMPLE_INPUT(S, InputTensor),         DIMPLE_OUTPUT(S, OutputTensor),    DIMPLE_ATTRIBUTE(S, CrossChannel, Bool),
-    DIMPLE_ATTRIBUTE(S, LocalSize, UInt), DIMPLE_ATTRIBUTE(S, Alpha, Float), DIMPLE_ATTRIBUTE(S, Beta, Float),
-    DIMPLE_ATTRIBUTE(S, Bias, Float)};
+constexpr Field kLocalResponseFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_REGIONS(S)};
 template <class S>
-constexpr Field kLocalResponseNormalizationGradFields[] = {
-    DIMPLE_INPUT(S, InputTensor),           DIMPLE_INPUT(S, InputGradientTensor),
-    DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_ATTRIBUTE(S, CrossChannel, Bool),
-    DIMPLE_ATTRIBUTE(S, LocalSize, UInt),   DIMPLE_ATTRIBUTE(S, Alpha, Float),
-    DIMPLE_ATTRIBUTE(S, Beta, Float),       DIMPLE_ATTRIBUTE(S, Bias, Float)};
+constexpr Field kLocalResponseGradFields[] = {DIMPLE_INPUTS(S, InputTensor, InputGradientTensor),
+                                              DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_REGIONS(S)};
 
-constexpr TypeHistory kLocalResponseNormalizationTypes{{k1_0, kFloats, 4, 4}};
-constexpr TypeHistory kLocalResponseNormalizationGradTypes{{k3_1, kFloats, 4, 4}};
+constexpr TypeHistory kTypes{{k1_0, kFloats, 4, 4}};
+constexpr TypeHistory kGradTypes{{k3_1, kFloats, 4, 4}};
+constexpr TensorRule kRules[] = {{kTypes}, {kTypes, {0, -1, 0}}};
+constexpr TensorRule kGradRules[] = {{kGradTypes}, {kGradTypes, {0, -1, 0}}, {kGradTypes, {0, -1, 0}}};
 
-constexpr TensorRule kLocalResponseNormalizationRules[] = {{kLocalResponseNormalizationTypes},
-                                                           {kLocalResponseNormalizationTypes, {0, -1, 0}}};
-constexpr TensorRule kLocalResponseNormalizationGradRules[] = {{kLocalResponseNormalizationGradTypes},
-                                                               {kLocalResponseNormalizationGradTypes, {0, -1, 0}},
-                                                               {kLocalResponseNormalizationGradTypes, {0, -1, 0}}};
-
+#define DIMPLE_LOCAL_RESPONSE_ROW(NAME, FIELDS, RULES)                                              \
+  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkLocalResponse<DML_##NAME##_OPERATOR_DESC>, \
+             .plan = planLocalResponse<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kLocalResponseSchemas[] = {
-    DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseNormalizationFields,
-               .rules = kLocalResponseNormalizationRules,
-               .check = checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>,
-               .plan = planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC>),
-    DIMPLE_ROW(LOCAL_RESPONSE_NORMALIZATION_GRAD, kLocalResponseNormalizationGradFields,
-               .rules = kLocalResponseNormalizationGradRules,
-               .check = checkLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>,
-               .plan = planLocalResponse<DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>),
+    DIMPLE_LOCAL_RESPONSE_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseFields, kRules),
+    DIMPLE_LOCAL_RESPONSE_ROW(LOCAL_RESPONSE_NORMALIZATION_GRAD, kLocalResponseGradFields, kGradRules),
 };
 
 }  // namespace

@@ -74,25 +74,14 @@ Status checkGemm(const Operation& op) {
   return {};
 }
 
-Status checkMatrixMultiplyInteger(const Operation& op) {
+// A product of A and the input `b`, whose first parameters lie behind the operands, and maybe scales of the output.
+template <size_t b, size_t scaleY = 0>
+Status checkIntegers(const Operation& op) {
   const Tensor& y = op.output();
-  TRY(checkProduct("ATensor", op.input(0), false, "BTensor", op.input(2), false, y));
+  TRY(checkProduct("ATensor", op.input(0), false, "BTensor", op.input(b), false, y));
   TRY(checkParameter(op, 1, kOfRows, y.sizes[y.rank - 2]));
-  return checkParameter(op, 3, kOfColumns, y.sizes[y.rank - 1]);
-}
-
-// The quantized products whose tensors begin with A, its scale and zero point, and those of B.
-Status checkQuantizedProduct(const Operation& op) {
-  const Tensor& y = op.output();
-  TRY(checkProduct("ATensor", op.input(0), false, "BTensor", op.input(3), false, y));
-  TRY(checkParameter(op, 1, kOfRows, y.sizes[y.rank - 2]));
-  return checkParameter(op, 4, kOfColumns, y.sizes[y.rank - 1]);
-}
-
-Status checkQuantizedLinearMatrixMultiply(const Operation& op) {
-  TRY(checkQuantizedProduct(op));
-  const Tensor& y = op.output();
-  return checkParameter(op, 6, kOfRows, y.sizes[y.rank - 2]);
+  TRY(checkParameter(op, b + 1, kOfColumns, y.sizes[y.rank - 1]));
+  return scaleY ? checkParameter(op, scaleY, kOfRows, y.sizes[y.rank - 2]) : Status{};
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -102,10 +91,10 @@ uint32_t strideFromRight(const Tensor& tensor, uint32_t fromRight) {
   return sizeFromRight(tensor, fromRight) > 1 ? tensor.strides[tensor.rank - fromRight] : 0;
 }
 
-// Of the tensors at these places among the inputs, into a tensor that lies in `to`.
+// Of the tensors at these places among the inputs, C's 0 if there is none, into a tensor that lies in `to`.
 Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, size_t bIndex, bool transposeB,
-                  std::optional<size_t> cIndex, const Tensor& y, const BufferRange& to) {
-  const Operation& op = builder.view();
+                  size_t cIndex, const Tensor& y, const BufferRange& to) {
+  const Operation& op = builder.op();
   const Tensor& a = op.input(aIndex);
   const Tensor& b = op.input(bIndex);
   Product product;
@@ -113,8 +102,8 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
   product.rows = sizeFromRight(y, 2);
   product.columns = sizeFromRight(y, 1);
   product.depth = sizeFromRight(a, transposeA ? 2 : 1);
-  product.hasC = cIndex && op.input(*cIndex).present();
-  const Tensor c = product.hasC ? op.input(*cIndex) : Tensor{};
+  product.hasC = cIndex != 0 && op.input(cIndex).present();
+  const Tensor c = product.hasC ? op.input(cIndex) : Tensor{};
   const auto stridesOf = [](const Tensor& tensor, bool transpose) {
     return Product::Strides{strideFromRight(tensor, transpose ? 1 : 2), strideFromRight(tensor, transpose ? 2 : 1)};
   };
@@ -130,7 +119,7 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
   product.bytes[1] = b.ownedByDml ? 0 : b.totalBytes;
   product.from[0] = builder.input(aIndex);
   product.from[1] = builder.input(bIndex);
-  product.from[2] = builder.input(product.hasC ? *cIndex : aIndex);
+  product.from[2] = builder.input(product.hasC ? cIndex : aIndex);
   product.to = to;
   return product;
 }
@@ -184,60 +173,21 @@ Result<Plan> planGemm(const Operation& op, const Target& target) {
   return builder.finish();
 }
 
-Quantization::Parameter parameterOf(const PlanBuilder& builder, size_t input, uint32_t fromRight) {
-  const Tensor& tensor = builder.view().input(input);
-  if (!tensor.present()) return {};
-  return {builder.input(input), strideFromRight(tensor, fromRight)};
-}
-
-// Of the first input and those at `b` and, if there is one, `c`.
-Status addIntegers(PlanBuilder& builder, size_t b, std::optional<size_t> c, const Quantization& quantization) {
-  Product product = productOf(builder, 0, false, b, false, c, builder.view().output(), builder.output());
-  TRY(packOwnedB(builder, b, product, &quantization));
-  return addIntegerProduct(builder, product, quantization);
-}
-
-Result<Plan> planMatrixMultiplyInteger(const Operation& op, const Target& target) {
+template <IntegerPlaces at>
+Result<Plan> planIntegers(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
-  Quantization quantization;
-  quantization.a = op.input(0).type;
-  quantization.b = op.input(2).type;
-  quantization.zeroA = parameterOf(builder, 1, kOfRows);
-  quantization.zeroB = parameterOf(builder, 3, kOfColumns);
-  TRY(addIntegers(builder, 2, std::nullopt, quantization));
+  const Quantization quantization = quantizationOf(
+      builder, 0, at, [](const Tensor& rows) { return strideFromRight(rows, kOfRows); },
+      [](const Tensor& columns) { return strideFromRight(columns, kOfColumns); });
+  Product product = productOf(builder, 0, false, at.b, false, at.c, op.output(), builder.output());
+  TRY(packOwnedB(builder, at.b, product, &quantization));
+  TRY(addIntegerProduct(builder, product, quantization));
   return builder.finish();
 }
 
-// The tensors that the quantized products begin with.
-Quantization quantizationOf(const PlanBuilder& builder) {
-  const Operation& op = builder.view();
-  Quantization quantization;
-  quantization.a = op.input(0).type;
-  quantization.scale = op.input(1).type;
-  quantization.b = op.input(3).type;
-  quantization.scaleA = parameterOf(builder, 1, kOfRows);
-  quantization.zeroA = parameterOf(builder, 2, kOfRows);
-  quantization.scaleB = parameterOf(builder, 4, kOfColumns);
-  quantization.zeroB = parameterOf(builder, 5, kOfColumns);
-  return quantization;
-}
-
-Result<Plan> planQuantizedLinearMatrixMultiply(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
-  Quantization quantization = quantizationOf(builder);
-  quantization.scaleY = parameterOf(builder, 6, kOfRows);
-  quantization.zeroY = parameterOf(builder, 7, kOfRows);
-  TRY(addIntegers(builder, 3, std::nullopt, quantization));
-  return builder.finish();
-}
-
-Result<Plan> planMatrixMultiplyIntegerToFloat(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
-  Quantization quantization = quantizationOf(builder);
-  quantization.c = op.input(6).type;
-  TRY(addIntegers(builder, 3, 6, quantization));
-  return builder.finish();
-}
+constexpr IntegerPlaces kIntegers{.b = 2, .zeroA = 1, .zeroB = 3};
+constexpr IntegerPlaces kQuantized{.b = 3, .zeroA = 2, .zeroB = 5, .scaleA = 1, .scaleB = 4, .scaleY = 6, .zeroY = 7};
+constexpr IntegerPlaces kToFloat{.b = 3, .zeroA = 2, .zeroB = 5, .scaleA = 1, .scaleB = 4, .c = 6};
 
 // ---- schemas --------------------------------------------------------------------------------------------------------
 
@@ -245,86 +195,72 @@ constexpr DML_OPERATOR_TYPE kAlsoFusedByGemm[] = {DML_OPERATOR_ACTIVATION_SOFTMA
                                                   DML_OPERATOR_ELEMENT_WISE_CLIP};
 
 template <class S>
-constexpr Field kGemmFields[] = {DIMPLE_INPUT(S, ATensor),
-                                 DIMPLE_INPUT(S, BTensor),
+constexpr Field kGemmFields[] = {DIMPLE_INPUTS(S, ATensor, BTensor),
                                  DIMPLE_OPTIONAL_INPUT(S, CTensor),
                                  DIMPLE_OUTPUT(S, OutputTensor),
                                  DIMPLE_ENUM(S, TransA, kMatrixTransforms),
                                  DIMPLE_ENUM(S, TransB, kMatrixTransforms),
-                                 DIMPLE_ATTRIBUTE(S, Alpha, Float),
-                                 DIMPLE_ATTRIBUTE(S, Beta, Float),
+                                 DIMPLE_FLOATS(S, Alpha, Beta),
                                  DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
 template <class S>
-constexpr Field kMatrixMultiplyIntegerFields[] = {DIMPLE_INPUT(S, ATensor), DIMPLE_OPTIONAL_INPUT(S, AZeroPointTensor),
-                                                  DIMPLE_INPUT(S, BTensor), DIMPLE_OPTIONAL_INPUT(S, BZeroPointTensor),
-                                                  DIMPLE_OUTPUT(S, OutputTensor)};
+constexpr Field kIntegerFields[] = {DIMPLE_INPUT(S, ATensor), DIMPLE_OPTIONAL_INPUT(S, AZeroPointTensor),
+                                    DIMPLE_INPUT(S, BTensor), DIMPLE_OPTIONAL_INPUT(S, BZeroPointTensor),
+                                    DIMPLE_OUTPUT(S, OutputTensor)};
+#define DIMPLE_QUANTIZED_OPERANDS(S)                                                   \
+  DIMPLE_INPUTS(S, ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(S, AZeroPointTensor), \
+      DIMPLE_INPUTS(S, BTensor, BScaleTensor), DIMPLE_OPTIONAL_INPUT(S, BZeroPointTensor)
 template <class S>
-constexpr Field kQuantizedLinearMatrixMultiplyFields[] = {DIMPLE_INPUT(S, ATensor),
-                                                          DIMPLE_INPUT(S, AScaleTensor),
-                                                          DIMPLE_OPTIONAL_INPUT(S, AZeroPointTensor),
-                                                          DIMPLE_INPUT(S, BTensor),
-                                                          DIMPLE_INPUT(S, BScaleTensor),
-                                                          DIMPLE_OPTIONAL_INPUT(S, BZeroPointTensor),
-                                                          DIMPLE_INPUT(S, OutputScaleTensor),
-                                                          DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
-                                                          DIMPLE_OUTPUT(S, OutputTensor)};
+constexpr Field kQuantizedFields[] = {DIMPLE_QUANTIZED_OPERANDS(S), DIMPLE_INPUT(S, OutputScaleTensor),
+                                      DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor), DIMPLE_OUTPUT(S, OutputTensor)};
 template <class S>
-constexpr Field kMatrixMultiplyIntegerToFloatFields[] = {DIMPLE_INPUT(S, ATensor),
-                                                         DIMPLE_INPUT(S, AScaleTensor),
-                                                         DIMPLE_OPTIONAL_INPUT(S, AZeroPointTensor),
-                                                         DIMPLE_INPUT(S, BTensor),
-                                                         DIMPLE_INPUT(S, BScaleTensor),
-                                                         DIMPLE_OPTIONAL_INPUT(S, BZeroPointTensor),
-                                                         DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                                         DIMPLE_OUTPUT(S, OutputTensor)};
+constexpr Field kToFloatFields[] = {DIMPLE_QUANTIZED_OPERANDS(S), DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
+                                    DIMPLE_OUTPUT(S, OutputTensor)};
 
 constexpr TypeHistory kGemmTypes{{k1_0, kFloats, 4, 4}, {k4_0, kFloats, 2, 4}};
-constexpr TypeHistory kMatrixMultiplyIntegerTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 2, 4}};
-constexpr TypeHistory kMatrixMultiplyIntegerAZeroPointTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 1, 4}};
-constexpr TypeHistory kQuantizedLinearMatrixMultiplyAScaleTypes{{k2_1, kFloat32, 4, 4}, {k4_0, kFloat32, 1, 4}};
-constexpr TypeHistory kMatrixMultiplyIntegerToFloatTypes{{k6_2, kInts8To32, 2, 4}};
-constexpr TypeHistory kMatrixMultiplyIntegerToFloatAScaleTypes{{k6_2, kFloats, 1, 4}};
-constexpr TypeHistory kMatrixMultiplyIntegerToFloatAZeroPointTypes{{k6_2, kInts8To32, 1, 4}};
-constexpr TypeHistory kMatrixMultiplyIntegerToFloatBiasTypes{{k6_2, kFloats, 2, 4}};
+constexpr TypeHistory kIntegerTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 2, 4}};
+constexpr TypeHistory kZeroPointTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 1, 4}};
+constexpr TypeHistory kScaleTypes{{k2_1, kFloat32, 4, 4}, {k4_0, kFloat32, 1, 4}};
+constexpr TypeHistory kToFloatTypes{{k6_2, kInts8To32, 2, 4}};
+constexpr TypeHistory kToFloatScaleTypes{{k6_2, kFloats, 1, 4}};
+constexpr TypeHistory kToFloatZeroPointTypes{{k6_2, kInts8To32, 1, 4}};
+constexpr TypeHistory kToFloatBiasTypes{{k6_2, kFloats, 2, 4}};
 
 constexpr TensorRule kGemmRules[] = {
     {kGemmTypes}, {kGemmTypes, sameTypeAndRank(0)}, {kGemmTypes, sameTypeAndRank(0)}, {kGemmTypes, {0, 0, 2}}};
-constexpr TensorRule kMatrixMultiplyIntegerRules[] = {
-    {kMatrixMultiplyIntegerTypes},
-    {kMatrixMultiplyIntegerAZeroPointTypes, sameType(0)},
-    {kMatrixMultiplyIntegerTypes},
+constexpr TensorRule kIntegerRules[] = {
+    {kIntegerTypes},
+    {kZeroPointTypes, sameType(0)},
+    {kIntegerTypes},
     {{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 2, 4}, {k5_2, kInts8, 1, 4}}, sameType(2)},
     {{{k2_1, kInt32, 4, 4}, {k4_0, kInt32, 2, 4}}}};
-constexpr TensorRule kQuantizedLinearMatrixMultiplyRules[] = {{kMatrixMultiplyIntegerTypes},
-                                                              {kQuantizedLinearMatrixMultiplyAScaleTypes},
-                                                              {kMatrixMultiplyIntegerAZeroPointTypes, {0, 1, 1}},
-                                                              {kMatrixMultiplyIntegerTypes},
-                                                              {kQuantizedLinearMatrixMultiplyAScaleTypes},
-                                                              {kMatrixMultiplyIntegerAZeroPointTypes, {3, 4, 4}},
-                                                              {kQuantizedLinearMatrixMultiplyAScaleTypes},
-                                                              {kMatrixMultiplyIntegerAZeroPointTypes, sameSizes(6)},
-                                                              {kMatrixMultiplyIntegerTypes, sameType(7)}};
+constexpr TensorRule kQuantizedRules[] = {{kIntegerTypes},
+                                          {kScaleTypes},
+                                          {kZeroPointTypes, {0, 1, 1}},
+                                          {kIntegerTypes},
+                                          {kScaleTypes},
+                                          {kZeroPointTypes, {3, 4, 4}},
+                                          {kScaleTypes},
+                                          {kZeroPointTypes, sameSizes(6)},
+                                          {kIntegerTypes, sameType(7)}};
 // The page wants one type of integers and one of floats. DirectML mixes them, but for the two scales.
-constexpr TensorRule kMatrixMultiplyIntegerToFloatRules[] = {{kMatrixMultiplyIntegerToFloatTypes},
-                                                             {kMatrixMultiplyIntegerToFloatAScaleTypes},
-                                                             {kMatrixMultiplyIntegerToFloatAZeroPointTypes, {0, 1, 1}},
-                                                             {kMatrixMultiplyIntegerToFloatTypes},
-                                                             {kMatrixMultiplyIntegerToFloatAScaleTypes, sameType(1)},
-                                                             {kMatrixMultiplyIntegerToFloatAZeroPointTypes, {3, 4, 4}},
-                                                             {kMatrixMultiplyIntegerToFloatBiasTypes},
-                                                             {kMatrixMultiplyIntegerToFloatBiasTypes, like(6)}};
+constexpr TensorRule kToFloatRules[] = {{kToFloatTypes},
+                                        {kToFloatScaleTypes},
+                                        {kToFloatZeroPointTypes, {0, 1, 1}},
+                                        {kToFloatTypes},
+                                        {kToFloatScaleTypes, sameType(1)},
+                                        {kToFloatZeroPointTypes, {3, 4, 4}},
+                                        {kToFloatBiasTypes},
+                                        {kToFloatBiasTypes, like(6)}};
 
 constexpr OpSchema kMatrixSchemas[] = {
     DIMPLE_ROW(GEMM, kGemmFields, .rules = kGemmRules, .check = checkGemm, .plan = planGemm,
                .alsoFuses = kAlsoFusedByGemm, .readsColumns = true),
-    DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER, kMatrixMultiplyIntegerFields, .rules = kMatrixMultiplyIntegerRules,
-               .check = checkMatrixMultiplyInteger, .plan = planMatrixMultiplyInteger),
-    DIMPLE_ROW(QUANTIZED_LINEAR_MATRIX_MULTIPLY, kQuantizedLinearMatrixMultiplyFields,
-               .rules = kQuantizedLinearMatrixMultiplyRules, .check = checkQuantizedLinearMatrixMultiply,
-               .plan = planQuantizedLinearMatrixMultiply),
-    DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER_TO_FLOAT, kMatrixMultiplyIntegerToFloatFields,
-               .rules = kMatrixMultiplyIntegerToFloatRules, .check = checkQuantizedProduct,
-               .plan = planMatrixMultiplyIntegerToFloat),
+    DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER, kIntegerFields, .rules = kIntegerRules, .check = checkIntegers<2>,
+               .plan = planIntegers<kIntegers>),
+    DIMPLE_ROW(QUANTIZED_LINEAR_MATRIX_MULTIPLY, kQuantizedFields, .rules = kQuantizedRules,
+               .check = checkIntegers<3, 6>, .plan = planIntegers<kQuantized>),
+    DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER_TO_FLOAT, kToFloatFields, .rules = kToFloatRules, .check = checkIntegers<3>,
+               .plan = planIntegers<kToFloat>),
 };
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/table.h"
@@ -90,50 +92,42 @@ Status checkSliceGrad(const Operation& op) {
   return {};
 }
 
-// `offset` and `step` give, for each dimension, the first input coordinate and the distance to the next.
-template <class Offset, class Step>
-std::vector<MovedPart> partOfWindow(const Operation& op, Offset offset, Step step) {
+// The first coordinate of a window in a dimension and the distance to the next, modulo 2^32. A negative stride starts
+// at the window's last element.
+template <class Desc>
+std::array<uint32_t, 2> windowSteps(const Desc& desc, uint32_t d) {
+  if constexpr (requires { desc.Offsets; }) {
+    return {desc.Offsets[d], desc.Strides[d]};
+  } else {
+    const INT stride = desc.InputWindowStrides[d];
+    return {desc.InputWindowOffsets[d] + (stride < 0 ? desc.InputWindowSizes[d] - 1 : 0),
+            static_cast<uint32_t>(stride)};
+  }
+}
+
+template <class Desc>
+std::vector<MovedPart> partsOfSlice(const Operation& op) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   Walk walk;
   for (uint32_t d = 0; d < y.rank; ++d) {
-    // Modulo 2^32, so that negative steps come out.
-    walk.addDimension(y.sizes[d], {x.strides[d] * static_cast<uint32_t>(step(d)), y.strides[d]});
-    walk.base[0] += x.strides[d] * static_cast<uint32_t>(offset(d));
+    const auto [first, step] = windowSteps(op.as<Desc>(), d);
+    walk.addDimension(y.sizes[d], {x.strides[d] * step, y.strides[d]});
+    walk.base[0] += x.strides[d] * first;
   }
   return {{0, 0, walk}};
 }
 
-std::vector<MovedPart> partsOfSlice(const Operation& op) {
-  const auto& desc = op.as<DML_SLICE_OPERATOR_DESC>();
-  return partOfWindow(
-      op, [&](uint32_t d) { return desc.Offsets[d]; }, [&](uint32_t d) { return desc.Strides[d]; });
-}
-
-// A negative stride starts at the window's last element.
-std::vector<MovedPart> partsOfSlice1(const Operation& op) {
-  const auto& desc = op.as<DML_SLICE1_OPERATOR_DESC>();
-  return partOfWindow(
-      op,
-      [&](uint32_t d) {
-        return desc.InputWindowOffsets[d] + (desc.InputWindowStrides[d] < 0 ? desc.InputWindowSizes[d] - 1 : 0);
-      },
-      [&](uint32_t d) { return desc.InputWindowStrides[d]; });
-}
-
 Result<Plan> planSliceGrad(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
-  const auto& desc = op.as<DML_SLICE_GRAD_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  const Tensor* filled[] = {&y};
-  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), filled), {}, builder.output()));
+  TRY(addFill(builder, y.type, walkThrough(y.sizeSpan(), {&y}), {}, builder.output()));
   Walk walk;
   for (uint32_t d = 0; d < x.rank; ++d) {
-    const auto stride = static_cast<uint32_t>(desc.InputWindowStrides[d]);
-    const uint32_t last = desc.InputWindowStrides[d] < 0 ? desc.InputWindowSizes[d] - 1 : 0;
-    walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d] * stride});
-    walk.base[1] += y.strides[d] * (desc.InputWindowOffsets[d] + last);
+    const auto [first, step] = windowSteps(op.as<DML_SLICE_GRAD_OPERATOR_DESC>(), d);
+    walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d] * step});
+    walk.base[1] += y.strides[d] * first;
   }
   TRY(addCopy(builder, x.type, walk, builder.input(0), builder.output()));
   return builder.finish();
@@ -147,10 +141,7 @@ Status checkParts(UINT axis, std::string_view wholeName, const Tensor& whole, st
   TRY(checkAtMost("Axis", axis, whole.rank - 1));
   uint64_t sum = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
-    auto expected = whole.sizes;
-    expected[axis] = parts[i].sizes[axis];
-    if (!std::ranges::equal(parts[i].sizeSpan(), std::span(expected).first(whole.rank)))
-      return checkSizes(cat(partsName, "[", i, "]"), parts[i], std::span(expected).first(whole.rank));
+    TRY(checkSizesBut(cat(partsName, "[", i, "]"), parts[i], whole, axis, parts[i].sizes[axis]));
     sum += parts[i].sizes[axis];
   }
   if (sum == whole.sizes[axis]) return {};
@@ -166,30 +157,20 @@ Status checkSplit(const Operation& op) {
   return checkParts(op.as<DML_SPLIT_OPERATOR_DESC>().Axis, "InputTensor", op.input(0), "OutputTensors", op.outputs());
 }
 
-std::vector<MovedPart> partsOfJoin(const Operation& op) {
-  const UINT axis = op.as<DML_JOIN_OPERATOR_DESC>().Axis;
-  const Tensor& y = op.output();
+// Of JOIN, whose inputs are the parts of its output, and of SPLIT, whose outputs are those of its input.
+template <class Desc>
+std::vector<MovedPart> partsOnAxis(const Operation& op) {
+  constexpr bool kJoins = std::is_same_v<Desc, DML_JOIN_OPERATOR_DESC>;
+  const UINT axis = op.as<Desc>().Axis;
+  const Tensor& whole = kJoins ? op.output() : op.input(0);
   std::vector<MovedPart> parts;
   uint32_t start = 0;
-  for (uint32_t i = 0; i < op.inputs().size(); ++i) {
-    const Tensor* operands[] = {&op.input(i), &y};
-    parts.push_back({i, 0, makeWalk(op.input(i).sizeSpan(), operands)});
-    parts.back().walk.base[1] = start * y.strides[axis];
-    start += op.input(i).sizes[axis];
-  }
-  return parts;
-}
-
-std::vector<MovedPart> partsOfSplit(const Operation& op) {
-  const UINT axis = op.as<DML_SPLIT_OPERATOR_DESC>().Axis;
-  const Tensor& x = op.input(0);
-  std::vector<MovedPart> parts;
-  uint32_t start = 0;
-  for (uint32_t o = 0; o < op.outputs().size(); ++o) {
-    const Tensor* operands[] = {&x, &op.output(o)};
-    parts.push_back({0, o, makeWalk(op.output(o).sizeSpan(), operands)});
-    parts.back().walk.base[0] = start * x.strides[axis];
-    start += op.output(o).sizes[axis];
+  for (uint32_t i = 0; i < (kJoins ? op.inputs() : op.outputs()).size(); ++i) {
+    const Tensor& part = kJoins ? op.input(i) : op.output(i);
+    parts.push_back({kJoins ? i : 0, kJoins ? 0 : i,
+                     walkThrough(part.sizeSpan(), {kJoins ? &part : &whole, kJoins ? &whole : &part})});
+    parts.back().walk.base[kJoins ? 1 : 0] = start * whole.strides[axis];
+    start += part.sizes[axis];
   }
   return parts;
 }
@@ -199,7 +180,10 @@ std::vector<MovedPart> partsOfSplit(const Operation& op) {
 // Paddings are signed in effect: values from 2^31 on take elements away, as the negative ones of ONNX that ONNX Runtime
 // passes on. No mode limits them by the input's sizes.
 template <class Desc>
-Status checkPads(const Desc& desc, const Tensor& x, const Tensor& y) {
+Status checkPadding(const Operation& op) {
+  const auto& desc = op.as<Desc>();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
   TRY(checkDimensionCount("DimensionCount", desc.DimensionCount, "InputTensor", x));
   for (uint32_t d = 0; d < x.rank; ++d) {
     const int64_t expected =
@@ -208,17 +192,9 @@ Status checkPads(const Desc& desc, const Tensor& x, const Tensor& y) {
       return invalid(cat("OutputTensor has Sizes[", d, "] (", y.sizes[d], "), expected ", expected,
                          ", that of InputTensor with StartPadding and EndPadding."));
   }
+  if constexpr (requires { desc.PaddingValueDataType; })
+    return checkValueType("PaddingValueDataType", desc.PaddingValueDataType, "InputTensor", x);
   return {};
-}
-
-Status checkPadding(const Operation& op) {
-  return checkPads(op.as<DML_PADDING_OPERATOR_DESC>(), op.input(0), op.output());
-}
-
-Status checkPadding1(const Operation& op) {
-  const auto& desc = op.as<DML_PADDING1_OPERATOR_DESC>();
-  TRY(checkPads(desc, op.input(0), op.output()));
-  return checkValueType("PaddingValueDataType", desc.PaddingValueDataType, "InputTensor", op.input(0));
 }
 
 // A dimension of what the kernel `pad` does.
@@ -298,8 +274,7 @@ Result<Plan> planValueScale2D(const Operation& op, const Target& target) {
   const auto& desc = op.as<DML_VALUE_SCALE_2D_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  const Tensor* operands[] = {&x, &y};
-  Walk walk = makeWalk(y.sizeSpan(), operands);
+  Walk walk = walkThrough(y.sizeSpan(), {&x, &y});
   walk.strides[1][2] = 1;
   walk.sortBy(1);
   walk.coalesce();
@@ -339,9 +314,7 @@ Status checkReverseSubsequences(const Operation& op) {
   const UINT axis = op.as<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC>().Axis;
   const Tensor& x = op.input(0);
   TRY(checkAtMost("Axis", axis, x.rank - 1));
-  auto expected = x.sizes;
-  expected[axis] = 1;
-  return checkSizes("SequenceLengthsTensor", op.input(1), std::span(expected).first(x.rank));
+  return checkSizesBut("SequenceLengthsTensor", op.input(1), x, axis, 1);
 }
 
 Result<Plan> planReverseSubsequences(const Operation& op, const Target& target) {
@@ -350,8 +323,7 @@ Result<Plan> planReverseSubsequences(const Operation& op, const Target& target) 
   const Tensor& x = op.input(0);
   const Tensor& lengths = op.input(1);
   const Tensor& y = op.output();
-  const Tensor* operands[] = {&x, &lengths, &y};
-  Walk walk = makeWalk(y.sizeSpan(), operands);
+  Walk walk = walkThrough(y.sizeSpan(), {&x, &lengths, &y});
   walk.strides[axis] = {0, 0, y.strides[axis], 1};
   walk.sortBy(2);
   walk.coalesce();
@@ -396,18 +368,15 @@ Status checkBlocks(UINT block, std::string_view spaceName, const Tensor& space, 
   return checkSize(name, output, 1, space.sizes[1] * area);
 }
 
-template <class Desc>
-Status checkSpaceToDepth(const Operation& op) {
-  return checkBlocks(op.as<Desc>().BlockSize, "InputTensor", op.input(0), "OutputTensor", op.output(), true);
+template <class Desc, bool toDepth>
+Status checkBlocks(const Operation& op) {
+  const UINT block = op.as<Desc>().BlockSize;
+  if constexpr (toDepth) return checkBlocks(block, "InputTensor", op.input(0), "OutputTensor", op.output(), true);
+  return checkBlocks(block, "OutputTensor", op.output(), "InputTensor", op.input(0), false);
 }
 
-template <class Desc>
-Status checkDepthToSpace(const Operation& op) {
-  return checkBlocks(op.as<Desc>().BlockSize, "OutputTensor", op.output(), "InputTensor", op.input(0), false);
-}
-
-// Channels of the depth are made of the row in a
-// block, the column in it and the channel; in COLUMN_ROW_DEPTH the channel comes first.
+// Channels of the depth are made of the row in a block, the column in it and the channel; in COLUMN_ROW_DEPTH the
+// channel comes first.
 Result<Plan> planBlocks(const Operation& op, const Target& target, uint32_t block, DML_DEPTH_SPACE_ORDER order,
                         bool toDepth) {
   PlanBuilder builder(op, target);
@@ -442,12 +411,13 @@ Result<Plan> planBlocks(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
+#define DIMPLE_WINDOW(S)                                                                        \
+  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, InputWindowOffsets, UIntArray, 2), \
+      DIMPLE_ARRAY(S, InputWindowSizes, UIntArray, 2), DIMPLE_ARRAY(S, InputWindowStrides, IntArray, 2)
+
 template <class S>
-constexpr Field kSliceFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                  DIMPLE_OUTPUT(S, OutputTensor),
-                                  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                  DIMPLE_ARRAY(S, Offsets, UIntArray, 2),
-                                  DIMPLE_ARRAY(S, Sizes, UIntArray, 2),
+constexpr Field kSliceFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
+                                  DIMPLE_ARRAY(S, Offsets, UIntArray, 2), DIMPLE_ARRAY(S, Sizes, UIntArray, 2),
                                   DIMPLE_ARRAY(S, Strides, UIntArray, 2)};
 template <class S>
 constexpr Field kSplitFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_ATTRIBUTE(S, OutputCount, UInt),
@@ -456,47 +426,33 @@ template <class S>
 constexpr Field kJoinFields[] = {DIMPLE_ATTRIBUTE(S, InputCount, UInt), DIMPLE_INPUT_ARRAY(S, InputTensors, 0),
                                  DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
 template <class S>
-constexpr Field kPaddingFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                    DIMPLE_OUTPUT(S, OutputTensor),
+constexpr Field kPaddingFields[] = {DIMPLE_IN_AND_OUT(S),
                                     DIMPLE_ENUM(S, PaddingMode, kPaddingModes),
                                     DIMPLE_ATTRIBUTE(S, PaddingValue, Float),
                                     DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
                                     DIMPLE_ARRAY(S, StartPadding, UIntArray, 4),
                                     DIMPLE_ARRAY(S, EndPadding, UIntArray, 4)};
 template <class S>
-constexpr Field kValueScale2DFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                         DIMPLE_ATTRIBUTE(S, Scale, Float), DIMPLE_ATTRIBUTE(S, ChannelCount, UInt),
-                                         DIMPLE_ARRAY(S, Bias, FloatArray, 3)};
+constexpr Field kValueScale2DFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Scale, Float),
+                                         DIMPLE_ATTRIBUTE(S, ChannelCount, UInt), DIMPLE_ARRAY(S, Bias, FloatArray, 3)};
 template <class S>
-constexpr Field kSpaceToDepthFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                         DIMPLE_ATTRIBUTE(S, BlockSize, UInt)};
+constexpr Field kSpaceToDepthFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, BlockSize, UInt)};
 template <class S>
-constexpr Field kTileFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                 DIMPLE_ATTRIBUTE(S, RepeatsCount, UInt), DIMPLE_ARRAY(S, Repeats, UIntArray, 2)};
+constexpr Field kTileFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, RepeatsCount, UInt),
+                                 DIMPLE_ARRAY(S, Repeats, UIntArray, 2)};
 template <class S>
 constexpr Field kReverseSubsequencesFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, SequenceLengthsTensor),
                                                 DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
 template <class S>
-constexpr Field kSlice1Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                   DIMPLE_OUTPUT(S, OutputTensor),
-                                   DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                   DIMPLE_ARRAY(S, InputWindowOffsets, UIntArray, 2),
-                                   DIMPLE_ARRAY(S, InputWindowSizes, UIntArray, 2),
-                                   DIMPLE_ARRAY(S, InputWindowStrides, IntArray, 2)};
+constexpr Field kSlice1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_WINDOW(S)};
 template <class S>
-constexpr Field kDepthToSpace1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                          DIMPLE_ATTRIBUTE(S, BlockSize, UInt),
+constexpr Field kDepthToSpace1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, BlockSize, UInt),
                                           DIMPLE_ENUM(S, Order, kDepthSpaceOrders)};
 template <class S>
-constexpr Field kSliceGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor),
-                                      DIMPLE_OUTPUT(S, OutputGradientTensor),
-                                      DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                      DIMPLE_ARRAY(S, InputWindowOffsets, UIntArray, 2),
-                                      DIMPLE_ARRAY(S, InputWindowSizes, UIntArray, 2),
-                                      DIMPLE_ARRAY(S, InputWindowStrides, IntArray, 2)};
+constexpr Field kSliceGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor), DIMPLE_OUTPUT(S, OutputGradientTensor),
+                                      DIMPLE_WINDOW(S)};
 template <class S>
-constexpr Field kPadding1Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                     DIMPLE_OUTPUT(S, OutputTensor),
+constexpr Field kPadding1Fields[] = {DIMPLE_IN_AND_OUT(S),
                                      DIMPLE_ENUM(S, PaddingMode, kPaddingModes),
                                      DIMPLE_ENUM(S, PaddingValueDataType, kTensorDataTypes),
                                      DIMPLE_ATTRIBUTE(S, PaddingValue, Scalar),
@@ -532,38 +488,34 @@ constexpr TensorRule kReverseSubsequencesRules[] = {
     {kReverseSubsequencesTypes, like(0)}};
 constexpr TensorRule kDepthToSpace1Rules[] = {{kDepthToSpace1Types}, {kDepthToSpace1Types, sameType(0)}};
 
+// Rows of operators that move parts, and of those that move blocks.
+#define DIMPLE_PARTS_ROW(NAME, FIELDS, RULES, CHECK, PARTS)                                                      \
+  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = CHECK, .plan = planParts<PARTS<DML_##NAME##_OPERATOR_DESC>>, \
+             .parts = PARTS<DML_##NAME##_OPERATOR_DESC>)
+#define DIMPLE_BLOCKS_ROW(NAME, FIELDS, RULES, TO_DEPTH)                                               \
+  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkBlocks<DML_##NAME##_OPERATOR_DESC, TO_DEPTH>, \
+             .plan = planBlocks<DML_##NAME##_OPERATOR_DESC, TO_DEPTH>)
+
 constexpr OpSchema kMovementSchemas[] = {
-    DIMPLE_ROW(SLICE, kSliceFields, .rules = kInAndOutRules<kSliceTypes>, .check = checkSlice,
-               .plan = planParts<partsOfSlice>, .parts = partsOfSlice),
-    DIMPLE_ROW(SPLIT, kSplitFields, .rules = kInAndOutRules<kSplitTypes>, .check = checkSplit,
-               .plan = planParts<partsOfSplit>, .parts = partsOfSplit),
-    DIMPLE_ROW(JOIN, kJoinFields, .rules = kJoinRules, .check = checkJoin, .plan = planParts<partsOfJoin>,
-               .parts = partsOfJoin),
-    DIMPLE_ROW(PADDING, kPaddingFields, .rules = kInAndOutRules<kPaddingTypes>, .check = checkPadding,
-               .plan = planPadding<DML_PADDING_OPERATOR_DESC>),
+    DIMPLE_PARTS_ROW(SLICE, kSliceFields, kInAndOutRules<kSliceTypes>, checkSlice, partsOfSlice),
+    DIMPLE_PARTS_ROW(SPLIT, kSplitFields, kInAndOutRules<kSplitTypes>, checkSplit, partsOnAxis),
+    DIMPLE_PARTS_ROW(JOIN, kJoinFields, kJoinRules, checkJoin, partsOnAxis),
+    DIMPLE_ROW(PADDING, kPaddingFields, .rules = kInAndOutRules<kPaddingTypes>,
+               .check = checkPadding<DML_PADDING_OPERATOR_DESC>, .plan = planPadding<DML_PADDING_OPERATOR_DESC>),
     DIMPLE_ROW(VALUE_SCALE_2D, kValueScale2DFields, .rules = kValueScale2DRules, .check = checkValueScale2D,
                .plan = planValueScale2D),
-    DIMPLE_ROW(SPACE_TO_DEPTH, kSpaceToDepthFields, .rules = kSpaceToDepthRules,
-               .check = checkSpaceToDepth<DML_SPACE_TO_DEPTH_OPERATOR_DESC>,
-               .plan = planBlocks<DML_SPACE_TO_DEPTH_OPERATOR_DESC, true>),
-    DIMPLE_ROW(DEPTH_TO_SPACE, kSpaceToDepthFields, .rules = kSpaceToDepthRules,
-               .check = checkDepthToSpace<DML_DEPTH_TO_SPACE_OPERATOR_DESC>,
-               .plan = planBlocks<DML_DEPTH_TO_SPACE_OPERATOR_DESC, false>),
+    DIMPLE_BLOCKS_ROW(SPACE_TO_DEPTH, kSpaceToDepthFields, kSpaceToDepthRules, true),
+    DIMPLE_BLOCKS_ROW(DEPTH_TO_SPACE, kSpaceToDepthFields, kSpaceToDepthRules, false),
     DIMPLE_ROW(TILE, kTileFields, .rules = kInAndOutRules<kTileTypes>, .check = checkTile, .plan = planTile),
     DIMPLE_ROW(REVERSE_SUBSEQUENCES, kReverseSubsequencesFields, .rules = kReverseSubsequencesRules,
                .check = checkReverseSubsequences, .plan = planReverseSubsequences),
-    DIMPLE_ROW(SLICE1, kSlice1Fields, .rules = kInAndOutRules<kSlice1Types>, .check = checkSlice1,
-               .plan = planParts<partsOfSlice1>, .parts = partsOfSlice1),
-    DIMPLE_ROW(DEPTH_TO_SPACE1, kDepthToSpace1Fields, .rules = kDepthToSpace1Rules,
-               .check = checkDepthToSpace<DML_DEPTH_TO_SPACE1_OPERATOR_DESC>,
-               .plan = planBlocks<DML_DEPTH_TO_SPACE1_OPERATOR_DESC, false>),
-    DIMPLE_ROW(SPACE_TO_DEPTH1, kDepthToSpace1Fields, .rules = kDepthToSpace1Rules,
-               .check = checkSpaceToDepth<DML_SPACE_TO_DEPTH1_OPERATOR_DESC>,
-               .plan = planBlocks<DML_SPACE_TO_DEPTH1_OPERATOR_DESC, true>),
+    DIMPLE_PARTS_ROW(SLICE1, kSlice1Fields, kInAndOutRules<kSlice1Types>, checkSlice1, partsOfSlice),
+    DIMPLE_BLOCKS_ROW(DEPTH_TO_SPACE1, kDepthToSpace1Fields, kDepthToSpace1Rules, false),
+    DIMPLE_BLOCKS_ROW(SPACE_TO_DEPTH1, kDepthToSpace1Fields, kDepthToSpace1Rules, true),
     DIMPLE_ROW(SLICE_GRAD, kSliceGradFields, .rules = kInAndOutRules<kSliceGradTypes>, .check = checkSliceGrad,
                .plan = planSliceGrad),
-    DIMPLE_ROW(PADDING1, kPadding1Fields, .rules = kInAndOutRules<kPadding1Types>, .check = checkPadding1,
-               .plan = planPadding<DML_PADDING1_OPERATOR_DESC>),
+    DIMPLE_ROW(PADDING1, kPadding1Fields, .rules = kInAndOutRules<kPadding1Types>,
+               .check = checkPadding<DML_PADDING1_OPERATOR_DESC>, .plan = planPadding<DML_PADDING1_OPERATOR_DESC>),
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Normalization and its gradients.
 #include <array>
-#include <limits>
 
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
@@ -19,14 +18,12 @@ namespace {
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
 // Each input after the first `count` may be broadcast to the first.
-Status checkParameters(const Operation& op, size_t count) {
+template <size_t count>
+Status checkParameters(const Operation& op) {
   for (size_t i = count; i < op.inputs().size(); ++i)
     TRY(checkBroadcast(op.inputName(i), op.input(i), op.inputName(0), op.input(0)));
   return {};
 }
-
-Status checkNormalization(const Operation& op) { return checkParameters(op, 1); }
-Status checkNormalizationGrad(const Operation& op) { return checkParameters(op, 2); }
 
 // FusedAddTensor has relations of its own.
 Status checkTraining(const Operation& op) {
@@ -44,7 +41,7 @@ template <class S>
 Status checkMeanVariance(const Operation& op) {
   const auto& desc = op.as<S>();
   TRY(checkAxes({desc.Axes, desc.AxisCount}, op.input(0).rank));
-  return checkParameters(op, 1);
+  return checkParameters<1>(op);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -96,70 +93,53 @@ Result<BufferRange> allocatePairs(PlanBuilder& builder, uint64_t count) {
 // What kernels/normalization/row_sums.comp sums.
 enum class Sums : uint32_t { Moments, Squares, Magnitudes, Gradients };
 
-// How kernels/normalization/row_sums.comp walks the rows and the elements of each.
-struct RowWalks {
-  Walk kept;
-  Walk reduced;
-  bool dense = false;  // elements of a row lie closer than rows
-};
-
-RowWalks rowWalks(const Operation& op, const Rows& rows, bool gradients) {
-  const Tensor& x = op.input(0);
-  const Strides gradient = gradients ? broadcastStrides(op.input(1)) : Strides{};
-  const Strides mean = gradients ? broadcastStrides(op.input(2)) : Strides{};
-  RowWalks walks;
-  auto& [kept, reduced, dense] = walks;
-  uint32_t smallestKept = std::numeric_limits<uint32_t>::max();
-  uint32_t smallestReduced = smallestKept;
-  for (uint32_t d = 0; d < x.rank; ++d) {
-    const bool isReduced = (rows.mask >> d & 1) != 0;
-    (isReduced ? reduced : kept).addDimension(x.sizes[d], {x.strides[d], gradient[d], mean[d], rows.pairs[d]});
-    auto& smallest = isReduced ? smallestReduced : smallestKept;
-    if (x.sizes[d] > 1) smallest = std::min(smallest, x.strides[d]);
-  }
-  kept.sortBy(0);
-  kept.coalesce();
-  reduced.coalesce();
-  dense = smallestReduced <= smallestKept;
-  return walks;
-}
+// Strides of an input that takes part; 0, which is the input itself, does not.
+Strides stridesOf(const Operation& op, size_t input) { return input ? broadcastStrides(op.input(input)) : Strides{}; }
 
 // Adds the dispatches that make the pair of each row of input 0. Inputs 1 and 2 are the gradient and the mean, where
 // gradients are summed.
 Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums, float divisor) {
   enum Stage : uint32_t { Only, Parts, OfParts };
-  const bool gradients = sums == Sums::Gradients;
-  const RowWalks walks = rowWalks(builder.view(), rows, gradients);
+  const Tensor& x = builder.op().input(0);
+  const size_t gradients = sums == Sums::Gradients ? 1 : 0;
+  const size_t means = sums == Sums::Gradients ? 2 : 0;
+  const Strides gradient = stridesOf(builder.op(), gradients);
+  const Strides mean = stridesOf(builder.op(), means);
+  Walk kept;
+  Walk reduced;
+  for (uint32_t d = 0; d < x.rank; ++d)
+    (rows.mask >> d & 1 ? reduced : kept).addDimension(x.sizes[d], {x.strides[d], gradient[d], mean[d], rows.pairs[d]});
+  kept.sortBy(0);
+  kept.coalesce();
+  reduced.coalesce();
   std::vector<uint32_t> words;
-  appendWalk(words, walks.kept);
-  const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, walks.reduced);
+  appendWalk(words, kept);
+  const uint32_t reducedAt = appendWalk(words, reduced);
   const uint32_t parameters = builder.parameters(words);
 
   auto pairs = allocatePairs(builder, rows.count);
   if (!pairs) return pairs;
-  const Spread spread = spreadOf(rows.count, rows.elements, walks.dense);
+  const Spread spread = spreadOf(rows.count, rows.elements, areDense(x, rows.mask));
   const BufferRange input = builder.input(0);
   const auto add = [&](bool row, Stage stage, uint32_t elements, uint32_t parts, const BufferRange& from,
                        const BufferRange& to) {
-    const uint64_t tasks = uint64_t{rows.count} * parts;
-    return builder.add(kernels::RowSums{.type = kernelType(builder.view().input(0).type),
+    return builder.add(kernels::RowSums{.type = kernelType(x.type),
                                         .push = {.rows = rows.count,
                                                  .elements = elements,
                                                  .parts = parts,
                                                  .partLength = spread.perChunk,
                                                  .total = rows.elements,
                                                  .divisor = floatBits(divisor),
-                                                 .keptRank = walks.kept.rank,
-                                                 .reducedRank = walks.reduced.rank,
+                                                 .keptRank = kept.rank,
+                                                 .reducedRank = reduced.rank,
                                                  .reducedAt = reducedAt},
                                         .spec = {.function = static_cast<uint32_t>(sums), .row = row, .stage = stage},
                                         .x = input,
-                                        .g = gradients ? builder.input(1) : input,
-                                        .mean = gradients ? builder.input(2) : input,
+                                        .g = builder.input(gradients),
+                                        .mean = builder.input(means),
                                         .parts = from,
                                         .result = to},
-                       taskGroups(tasks, row), parameters);
+                       taskGroups(uint64_t{rows.count} * parts, row), parameters);
   };
   if (spread.chunks == 1) {
     TRY(add(spread.row, Only, rows.elements, 1, input, *pairs));
@@ -186,9 +166,6 @@ struct Operands {
   size_t mean = 0, variance = 0, scale = 0, bias = 0, addend = 0;
 };
 
-// Strides of an input that takes part.
-Strides stridesOf(const Operation& op, size_t input) { return input ? broadcastStrides(op.input(input)) : Strides{}; }
-
 // Parts of the formula, with those of the operands that take part.
 uint32_t withOperands(uint32_t parts, const Operands& operands) {
   if (operands.scale) parts |= kScale;
@@ -197,21 +174,9 @@ uint32_t withOperands(uint32_t parts, const Operands& operands) {
   return parts;
 }
 
-// Parameters of two walks, one behind the other.
-struct TwoWalks {
-  std::vector<uint32_t> words;
-  uint32_t secondAt;
-
-  TwoWalks(const Walk& first, const Walk& second) {
-    appendWalk(words, first);
-    secondAt = static_cast<uint32_t>(words.size() / 4);
-    appendWalk(words, second);
-  }
-};
-
 Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t parts, const Operands& operands,
                     float epsilon, const Rows* rows, const BufferRange& pairs) {
-  const Operation& op = builder.view();
+  const Operation& op = builder.op();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const Strides addend = stridesOf(op, operands.addend);
@@ -227,13 +192,15 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
   }
   walk.coalesce();
   second.coalesce();
-  const TwoWalks walks(walk, second);
+  std::vector<uint32_t> words;
+  appendWalk(words, walk);
+  const uint32_t secondAt = appendWalk(words, second);
   const Activation& activation = op.activation();
   return builder.addItems(kernels::Normalize{.type = typedElement(x.type, builder.target()),
                                              .push = {.count = static_cast<uint32_t>(x.elements),
                                                       .rank = walk.rank,
                                                       .secondRank = second.rank,
-                                                      .secondAt = walks.secondAt,
+                                                      .secondAt = secondAt,
                                                       .parts = withOperands(parts, operands),
                                                       .epsilon = floatBits(epsilon),
                                                       .alpha = floatBits(activation.parameters[0]),
@@ -247,7 +214,7 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
                                              .addend = builder.input(operands.addend),
                                              .pairs = pairs,
                                              .y = builder.output()},
-                          x.elements, builder.parameters(walks.words));
+                          x.elements, builder.parameters(words));
 }
 
 Result<Plan> planBatchNormalization(const Operation& op, const Target& target) {
@@ -261,7 +228,7 @@ Result<Plan> planBatchNormalization(const Operation& op, const Target& target) {
 // Adds one dispatch for rows that a workgroup holds.
 Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon,
                         const Rows& rows) {
-  const Operation& op = builder.view();
+  const Operation& op = builder.op();
   const Tensor& x = op.input(0);
   const Strides scale = stridesOf(op, operands.scale);
   const Strides bias = stridesOf(op, operands.bias);
@@ -273,13 +240,15 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
   kept.coalesce();
   reduced.sortBy(0);
   reduced.coalesce();
-  const TwoWalks walks(kept, reduced);
+  std::vector<uint32_t> words;
+  appendWalk(words, kept);
+  const uint32_t reducedAt = appendWalk(words, reduced);
   const Activation& activation = op.activation();
   return builder.add(kernels::NormalizeRow{.type = typedElement(x.type, builder.target()),
                                            .push = {.elements = rows.elements,
                                                     .keptRank = kept.rank,
                                                     .reducedRank = reduced.rank,
-                                                    .reducedAt = walks.secondAt,
+                                                    .reducedAt = reducedAt,
                                                     .parts = withOperands(parts, operands),
                                                     .epsilon = floatBits(epsilon),
                                                     .alpha = floatBits(activation.parameters[0]),
@@ -289,7 +258,7 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
                                            .scale = builder.input(operands.scale),
                                            .bias = builder.input(operands.bias),
                                            .y = builder.output()},
-                     rows.count, builder.parameters(walks.words));
+                     rows.count, builder.parameters(words));
 }
 
 Result<Plan> planMoments(const Operation& op, const Target& target, uint32_t mask, bool useMean, bool useVariance,
@@ -322,24 +291,22 @@ Result<Plan> planMoments(const Operation& op, const Target& target, uint32_t mas
   return builder.finish();
 }
 
-Result<Plan> planMeanVariance(const Operation& op, const Target& target) {
-  const auto& desc = op.as<DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC>();
-  return planMoments(op, target, desc.CrossChannel ? 0b1110 : 0b1100, true, desc.NormalizeVariance != 0, desc.Epsilon);
-}
-
 // Axes are a set.
 template <class S>
-Result<Plan> planMeanVarianceOfAxes(const Operation& op, const Target& target) {
+Result<Plan> planMeanVariance(const Operation& op, const Target& target) {
   const auto& desc = op.as<S>();
   uint32_t mask = 0;
-  for (UINT i = 0; i < desc.AxisCount; ++i) mask |= 1u << desc.Axes[i];
+  if constexpr (requires { desc.CrossChannel; })
+    mask = desc.CrossChannel ? 0b1110 : 0b1100;
+  else
+    for (UINT i = 0; i < desc.AxisCount; ++i) mask |= 1u << desc.Axes[i];
   if constexpr (requires { desc.UseMean; })
     return planMoments(op, target, mask, desc.UseMean != 0, desc.UseVariance != 0, desc.Epsilon);
   else
     return planMoments(op, target, mask, true, desc.NormalizeVariance != 0, desc.Epsilon);
 }
 
-Result<Plan> planLpNormalization(const Operation& op, const Target& target) {
+Result<Plan> planLp(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
   const auto& desc = op.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
   const Rows rows = rowsOf(op.input(0), 1u << desc.Axis);
@@ -353,7 +320,7 @@ Result<Plan> planLpNormalization(const Operation& op, const Target& target) {
 // Adds the dispatch that turns rows' pairs into two outputs of the sizes of the parameters.
 Status addRowResults(PlanBuilder& builder, const Rows& rows, const BufferRange& pairs, size_t first, size_t variance,
                      float epsilon) {
-  const Operation& op = builder.view();
+  const Operation& op = builder.op();
   const Tensor& a = op.output(first);
   const Tensor& b = op.output(first + 1);
   const Strides spread = variance ? broadcastStrides(op.input(variance)) : Strides{};
@@ -409,12 +376,14 @@ Result<Plan> planNormalizationGrad(const Operation& op, const Target& target) {
   }
   walk.coalesce();
   second.coalesce();
-  const TwoWalks walks(walk, second);
+  std::vector<uint32_t> words;
+  appendWalk(words, walk);
+  const uint32_t secondAt = appendWalk(words, second);
   TRY(builder.addItems(kernels::NormalizeGrad{.type = typedElement(x.type, target),
                                               .push = {.count = static_cast<uint32_t>(x.elements),
                                                        .rank = walk.rank,
                                                        .secondRank = second.rank,
-                                                       .secondAt = walks.secondAt,
+                                                       .secondAt = secondAt,
                                                        .epsilon = floatBits(epsilon),
                                                        .terms = rows.elements},
                                               .spec = {.function = op.schema().type},
@@ -425,144 +394,90 @@ Result<Plan> planNormalizationGrad(const Operation& op, const Target& target) {
                                               .scale = builder.input(4),
                                               .pairs = *pairs,
                                               .y = builder.output()},
-                       x.elements, builder.parameters(walks.words)));
+                       x.elements, builder.parameters(words)));
   return builder.finish();
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-template <class S>
-constexpr Field kBatchNormalizationFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                               DIMPLE_INPUT(S, MeanTensor),
-                                               DIMPLE_INPUT(S, VarianceTensor),
-                                               DIMPLE_INPUT(S, ScaleTensor),
-                                               DIMPLE_INPUT(S, BiasTensor),
-                                               DIMPLE_OUTPUT(S, OutputTensor),
-                                               DIMPLE_ATTRIBUTE(S, Spatial, Bool),
-                                               DIMPLE_ATTRIBUTE(S, Epsilon, Float),
-                                               DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
-template <class S>
-constexpr Field kMeanVarianceNormalizationFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                                      DIMPLE_OPTIONAL_INPUT(S, ScaleTensor),
-                                                      DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                                      DIMPLE_OUTPUT(S, OutputTensor),
-                                                      DIMPLE_ATTRIBUTE(S, CrossChannel, Bool),
-                                                      DIMPLE_ATTRIBUTE(S, NormalizeVariance, Bool),
-                                                      DIMPLE_ATTRIBUTE(S, Epsilon, Float),
-                                                      DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
-template <class S>
-constexpr Field kLpNormalizationFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                            DIMPLE_ATTRIBUTE(S, Axis, UInt), DIMPLE_ATTRIBUTE(S, Epsilon, Float),
-                                            DIMPLE_ATTRIBUTE(S, P, UInt)};
-template <class S>
-constexpr Field kMeanVarianceNormalization1Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                                       DIMPLE_OPTIONAL_INPUT(S, ScaleTensor),
-                                                       DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                                       DIMPLE_OUTPUT(S, OutputTensor),
-                                                       DIMPLE_ATTRIBUTE(S, AxisCount, UInt),
-                                                       DIMPLE_ARRAY(S, Axes, UIntArray, 4),
-                                                       DIMPLE_ATTRIBUTE(S, NormalizeVariance, Bool),
-                                                       DIMPLE_ATTRIBUTE(S, Epsilon, Float),
-                                                       DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
-template <class S>
-constexpr Field kBatchNormalizationGradFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                                   DIMPLE_INPUT(S, InputGradientTensor),
-                                                   DIMPLE_INPUT(S, MeanTensor),
-                                                   DIMPLE_INPUT(S, VarianceTensor),
-                                                   DIMPLE_INPUT(S, ScaleTensor),
-                                                   DIMPLE_OUTPUT(S, OutputGradientTensor),
-                                                   DIMPLE_OUTPUT(S, OutputScaleGradientTensor),
-                                                   DIMPLE_OUTPUT(S, OutputBiasGradientTensor),
-                                                   DIMPLE_ATTRIBUTE(S, Epsilon, Float)};
-template <class S>
-constexpr Field kBatchNormalizationTrainingFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                                       DIMPLE_INPUT(S, ScaleTensor),
-                                                       DIMPLE_INPUT(S, BiasTensor),
-                                                       DIMPLE_OPTIONAL_INPUT(S, FusedAddTensor),
-                                                       DIMPLE_OUTPUT(S, OutputTensor),
-                                                       DIMPLE_OUTPUT(S, OutputMeanTensor),
-                                                       DIMPLE_OUTPUT(S, OutputVarianceTensor),
-                                                       DIMPLE_ATTRIBUTE(S, Epsilon, Float),
-                                                       DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
-template <class S>
-constexpr Field kMeanVarianceNormalization2Fields[] = {
-    DIMPLE_INPUT(S, InputTensor),         DIMPLE_OPTIONAL_INPUT(S, ScaleTensor),
-    DIMPLE_OPTIONAL_INPUT(S, BiasTensor), DIMPLE_OUTPUT(S, OutputTensor),
-    DIMPLE_ATTRIBUTE(S, AxisCount, UInt), DIMPLE_ARRAY(S, Axes, UIntArray, 4),
-    DIMPLE_ATTRIBUTE(S, UseMean, Bool),   DIMPLE_ATTRIBUTE(S, UseVariance, Bool),
-    DIMPLE_ATTRIBUTE(S, Epsilon, Float),  DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
+#define DIMPLE_EPSILON_AND_ACTIVATION(S) DIMPLE_FLOAT(S, Epsilon), DIMPLE_OPTIONAL(S, FusedActivation, Operator)
+#define DIMPLE_MEAN_VARIANCE_TENSORS(S) \
+  DIMPLE_INPUT(S, InputTensor), DIMPLE_OPTIONAL_INPUTS(S, ScaleTensor, BiasTensor), DIMPLE_OUTPUT(S, OutputTensor)
+#define DIMPLE_MEAN_VARIANCE_AXES(S) DIMPLE_UINT(S, AxisCount), DIMPLE_ARRAY(S, Axes, UIntArray, 4)
 
-constexpr TypeHistory kBatchNormalizationTypes{{k1_0, kFloats, 4, 4}, {k3_1, kFloats}};
-constexpr TypeHistory kMeanVarianceNormalizationTypes{{k1_0, kFloats, 4, 4}};
-constexpr TypeHistory kMeanVarianceNormalization1Types{{k2_1, kFloats, 4, 4}, {k3_1, kFloats}};
-constexpr TypeHistory kBatchNormalizationGradTypes{{k3_1, kFloats}};
-constexpr TypeHistory kBatchNormalizationTrainingTypes{{k4_1, kFloats}};
-constexpr TypeHistory kMeanVarianceNormalization2Types{{k6_3, kFloats}};
+template <class S>
+constexpr Field kBatchFields[] = {DIMPLE_INPUTS(S, InputTensor, MeanTensor, VarianceTensor, ScaleTensor, BiasTensor),
+                                  DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_BOOL(S, Spatial),
+                                  DIMPLE_EPSILON_AND_ACTIVATION(S)};
+template <class S>
+constexpr Field kMeanVarianceFields[] = {DIMPLE_MEAN_VARIANCE_TENSORS(S),
+                                         DIMPLE_BOOLS(S, CrossChannel, NormalizeVariance),
+                                         DIMPLE_EPSILON_AND_ACTIVATION(S)};
+template <class S>
+constexpr Field kLpFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_UINT(S, Axis), DIMPLE_FLOAT(S, Epsilon), DIMPLE_UINT(S, P)};
+template <class S>
+constexpr Field kMeanVariance1Fields[] = {DIMPLE_MEAN_VARIANCE_TENSORS(S), DIMPLE_MEAN_VARIANCE_AXES(S),
+                                          DIMPLE_BOOL(S, NormalizeVariance), DIMPLE_EPSILON_AND_ACTIVATION(S)};
+template <class S>
+constexpr Field kBatchGradFields[] = {
+    DIMPLE_INPUTS(S, InputTensor, InputGradientTensor, MeanTensor, VarianceTensor, ScaleTensor),
+    DIMPLE_OUTPUTS(S, OutputGradientTensor, OutputScaleGradientTensor, OutputBiasGradientTensor),
+    DIMPLE_FLOAT(S, Epsilon)};
+template <class S>
+constexpr Field kTrainingFields[] = {
+    DIMPLE_INPUTS(S, InputTensor, ScaleTensor, BiasTensor), DIMPLE_OPTIONAL_INPUT(S, FusedAddTensor),
+    DIMPLE_OUTPUTS(S, OutputTensor, OutputMeanTensor, OutputVarianceTensor), DIMPLE_EPSILON_AND_ACTIVATION(S)};
+template <class S>
+constexpr Field kMeanVariance2Fields[] = {DIMPLE_MEAN_VARIANCE_TENSORS(S), DIMPLE_MEAN_VARIANCE_AXES(S),
+                                          DIMPLE_BOOLS(S, UseMean, UseVariance), DIMPLE_EPSILON_AND_ACTIVATION(S)};
 
-constexpr TensorRule kBatchNormalizationRules[] = {{kBatchNormalizationTypes},
-                                                   {kBatchNormalizationTypes, sameTypeAndRank(0)},
-                                                   {kBatchNormalizationTypes, sameTypeAndRank(0)},
-                                                   {kBatchNormalizationTypes, sameTypeAndRank(0)},
-                                                   {kBatchNormalizationTypes, sameTypeAndRank(0)},
-                                                   {kBatchNormalizationTypes, like(0)}};
-constexpr TensorRule kMeanVarianceNormalizationRules[] = {{kMeanVarianceNormalizationTypes},
-                                                          {kMeanVarianceNormalizationTypes, sameType(0)},
-                                                          {kMeanVarianceNormalizationTypes, sameType(0)},
-                                                          {kMeanVarianceNormalizationTypes, {0, -1, 0}}};
-constexpr TensorRule kLpNormalizationRules[] = {{kBatchNormalizationTypes}, {kBatchNormalizationTypes, like(0)}};
-constexpr TensorRule kMeanVarianceNormalization1Rules[] = {{kMeanVarianceNormalization1Types},
-                                                           {kMeanVarianceNormalization1Types, sameTypeAndRank(0)},
-                                                           {kMeanVarianceNormalization1Types, sameTypeAndRank(0)},
-                                                           {kMeanVarianceNormalization1Types, like(0)}};
-constexpr TensorRule kBatchNormalizationGradRules[] = {{kBatchNormalizationGradTypes},
-                                                       {kBatchNormalizationGradTypes, like(0)},
-                                                       {kBatchNormalizationGradTypes, sameTypeAndRank(0)},
-                                                       {kBatchNormalizationGradTypes, like(2)},
-                                                       {kBatchNormalizationGradTypes, like(2)},
-                                                       {kBatchNormalizationGradTypes, like(0)},
-                                                       {kBatchNormalizationGradTypes, like(2)},
-                                                       {kBatchNormalizationGradTypes, like(2)}};
-constexpr TensorRule kBatchNormalizationTrainingRules[] = {
-    {kBatchNormalizationTrainingTypes},          {kBatchNormalizationTrainingTypes, sameTypeAndRank(0)},
-    {kBatchNormalizationTrainingTypes, like(1)}, {kBatchNormalizationTrainingTypes, like(0)},
-    {kBatchNormalizationTrainingTypes, like(0)}, {kBatchNormalizationTrainingTypes, like(1)},
-    {kBatchNormalizationTrainingTypes, like(1)}};
-constexpr TensorRule kBatchNormalizationTrainingGradRules[] = {{kBatchNormalizationTrainingTypes},
-                                                               {kBatchNormalizationTrainingTypes, like(0)},
-                                                               {kBatchNormalizationTrainingTypes, sameTypeAndRank(0)},
-                                                               {kBatchNormalizationTrainingTypes, like(2)},
-                                                               {kBatchNormalizationTrainingTypes, like(2)},
-                                                               {kBatchNormalizationTrainingTypes, like(0)},
-                                                               {kBatchNormalizationTrainingTypes, like(2)},
-                                                               {kBatchNormalizationTrainingTypes, like(2)}};
-constexpr TensorRule kMeanVarianceNormalization2Rules[] = {{kMeanVarianceNormalization2Types},
-                                                           {kMeanVarianceNormalization2Types, sameTypeAndRank(0)},
-                                                           {kMeanVarianceNormalization2Types, sameTypeAndRank(0)},
-                                                           {kMeanVarianceNormalization2Types, like(0)}};
+constexpr TypeHistory kBatchTypes{{k1_0, kFloats, 4, 4}, {k3_1, kFloats}};
+constexpr TypeHistory kMeanVarianceTypes{{k1_0, kFloats, 4, 4}};
+constexpr TypeHistory kMeanVariance1Types{{k2_1, kFloats, 4, 4}, {k3_1, kFloats}};
+constexpr TypeHistory kBatchGradTypes{{k3_1, kFloats}};
+constexpr TypeHistory kTrainingTypes{{k4_1, kFloats}};
+constexpr TypeHistory kMeanVariance2Types{{k6_3, kFloats}};
 
+template <const TypeHistory& types>
+constexpr TensorRule kParameter{types, sameTypeAndRank(0)};
+template <const TypeHistory& types, int8_t rule>
+constexpr TensorRule kLike{types, like(rule)};
+
+constexpr TensorRule kBatchRules[] = {{kBatchTypes},           kParameter<kBatchTypes>, kParameter<kBatchTypes>,
+                                      kParameter<kBatchTypes>, kParameter<kBatchTypes>, kLike<kBatchTypes, 0>};
+constexpr TensorRule kMeanVarianceRules[] = {{kMeanVarianceTypes},
+                                             {kMeanVarianceTypes, sameType(0)},
+                                             {kMeanVarianceTypes, sameType(0)},
+                                             {kMeanVarianceTypes, {0, -1, 0}}};
+constexpr TensorRule kLpRules[] = {{kBatchTypes}, kLike<kBatchTypes, 0>};
+template <const TypeHistory& types>
+constexpr TensorRule kMeanVarianceOfAxesRules[] = {{types}, kParameter<types>, kParameter<types>, kLike<types, 0>};
+template <const TypeHistory& types>
+constexpr TensorRule kGradRules[] = {{types},         kLike<types, 0>, kParameter<types>, kLike<types, 2>,
+                                     kLike<types, 2>, kLike<types, 0>, kLike<types, 2>,   kLike<types, 2>};
+constexpr TensorRule kTrainingRules[] = {{kTrainingTypes},         kParameter<kTrainingTypes>, kLike<kTrainingTypes, 1>,
+                                         kLike<kTrainingTypes, 0>, kLike<kTrainingTypes, 0>,   kLike<kTrainingTypes, 1>,
+                                         kLike<kTrainingTypes, 1>};
+
+#define DIMPLE_MEAN_VARIANCE_ROW(NAME, FIELDS, TYPES)                \
+  DIMPLE_ROW(NAME, FIELDS, .rules = kMeanVarianceOfAxesRules<TYPES>, \
+             .check = checkMeanVariance<DML_##NAME##_OPERATOR_DESC>, \
+             .plan = planMeanVariance<DML_##NAME##_OPERATOR_DESC>)
+#define DIMPLE_BATCH_GRAD_ROW(NAME, TYPES)                                                    \
+  DIMPLE_ROW(NAME, kBatchGradFields, .rules = kGradRules<TYPES>, .check = checkParameters<2>, \
+             .plan = planNormalizationGrad<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kNormalizationSchemas[] = {
-    DIMPLE_ROW(BATCH_NORMALIZATION, kBatchNormalizationFields, .rules = kBatchNormalizationRules,
-               .check = checkNormalization, .plan = planBatchNormalization),
-    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION, kMeanVarianceNormalizationFields, .rules = kMeanVarianceNormalizationRules,
-               .check = checkNormalization, .plan = planMeanVariance),
-    DIMPLE_ROW(LP_NORMALIZATION, kLpNormalizationFields, .rules = kLpNormalizationRules, .check = checkLp,
-               .plan = planLpNormalization),
-    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION1, kMeanVarianceNormalization1Fields,
-               .rules = kMeanVarianceNormalization1Rules,
-               .check = checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>,
-               .plan = planMeanVarianceOfAxes<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>),
-    DIMPLE_ROW(BATCH_NORMALIZATION_GRAD, kBatchNormalizationGradFields, .rules = kBatchNormalizationGradRules,
-               .check = checkNormalizationGrad,
-               .plan = planNormalizationGrad<DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC>),
-    DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING, kBatchNormalizationTrainingFields,
-               .rules = kBatchNormalizationTrainingRules, .check = checkTraining, .plan = planTraining),
-    DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING_GRAD, kBatchNormalizationGradFields,
-               .rules = kBatchNormalizationTrainingGradRules, .check = checkNormalizationGrad,
-               .plan = planNormalizationGrad<DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC>),
-    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION2, kMeanVarianceNormalization2Fields,
-               .rules = kMeanVarianceNormalization2Rules,
-               .check = checkMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>,
-               .plan = planMeanVarianceOfAxes<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>),
+    DIMPLE_ROW(BATCH_NORMALIZATION, kBatchFields, .rules = kBatchRules, .check = checkParameters<1>,
+               .plan = planBatchNormalization),
+    DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION, kMeanVarianceFields, .rules = kMeanVarianceRules,
+               .check = checkParameters<1>, .plan = planMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC>),
+    DIMPLE_ROW(LP_NORMALIZATION, kLpFields, .rules = kLpRules, .check = checkLp, .plan = planLp),
+    DIMPLE_MEAN_VARIANCE_ROW(MEAN_VARIANCE_NORMALIZATION1, kMeanVariance1Fields, kMeanVariance1Types),
+    DIMPLE_BATCH_GRAD_ROW(BATCH_NORMALIZATION_GRAD, kBatchGradTypes),
+    DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING, kTrainingFields, .rules = kTrainingRules, .check = checkTraining,
+               .plan = planTraining),
+    DIMPLE_BATCH_GRAD_ROW(BATCH_NORMALIZATION_TRAINING_GRAD, kTrainingTypes),
+    DIMPLE_MEAN_VARIANCE_ROW(MEAN_VARIANCE_NORMALIZATION2, kMeanVariance2Fields, kMeanVariance2Types),
 };
 
 }  // namespace

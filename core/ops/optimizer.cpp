@@ -4,6 +4,7 @@
 
 #include "core/operation.h"
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -22,10 +23,8 @@ Result<Plan> planAdam(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
   const auto& desc = op.as<DML_ADAM_OPTIMIZER_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
-  const Tensor* inputs[] = {&x, &op.input(1), &op.input(2), &op.input(3)};
-  const Tensor* outputs[] = {&op.output(0), &op.output(1), &op.output(2)};
-  Walk from = makeWalk(x.sizeSpan(), inputs);
-  Walk to = makeWalk(x.sizeSpan(), outputs);
+  Walk from = walkThrough(x.sizeSpan(), {&x, &op.input(1), &op.input(2), &op.input(3)});
+  Walk to = walkThrough(x.sizeSpan(), {&op.output(0), &op.output(1), &op.output(2)});
   from.coalesce();
   to.coalesce();
   std::vector<uint32_t> words;

@@ -45,18 +45,16 @@ Status checkPooling(const Operation& op) {
 }
 
 // A stride of 0, which DirectML takes, would be a divisor: the windows over an element are found by division.
-template <class S>
 Status checkAveragePoolingGrad(const Operation& op) {
-  const SlidingWindow window = windowOf<S>(op);
+  const SlidingWindow window = windowOf<DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC>(op);
   TRY(checkPooled(window.dimensionCount, "OutputGradientTensor", op.output(), "InputGradientTensor", op.input(0)));
   for (uint32_t d = 0; d < window.dimensionCount; ++d) TRY(checkAtLeast(cat("Strides[", d, "]"), window.strides[d], 1));
   return {};
 }
 
 // The only pooling of which DirectML checks all sizes. A window that is larger than the padded input has one position.
-template <class S>
 Status checkMaxPoolingGrad(const Operation& op) {
-  const SlidingWindow window = windowOf<S>(op);
+  const SlidingWindow window = windowOf<DML_MAX_POOLING_GRAD_OPERATOR_DESC>(op);
   const Tensor& x = op.input(0);
   const Tensor& gradient = op.input(1);
   TRY(checkPooled(window.dimensionCount, "InputTensor", x, "InputGradientTensor", gradient));
@@ -77,11 +75,10 @@ Status checkQuantization(std::string_view name, const Tensor& tensor, uint32_t c
                      ", one a channel."));
 }
 
-template <class S>
 Status checkQuantizedAveragePooling(const Operation& op) {
   for (size_t i = 1; i < op.inputs().size(); ++i)
     TRY(checkQuantization(op.inputName(i), op.input(i), op.input(0).sizes[1]));
-  return checkPooling<S>(op);
+  return checkPooling<DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC>(op);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -163,7 +160,7 @@ std::vector<uint32_t> windowParameters(const KernelWindow& window, const Tensor&
     const bool spatial = d < kSpatial;
     appendDivisor(words, dimensionOf(y, d).size);
     words.insert(words.end(), {spatial ? 0 : dimensionOf(x, d).stride, dimensionOf(y, d).stride,
-                               indices.present() ? dimensionOf(indices, d).stride : 0, spatial ? 0 : steps[d]});
+                               dimensionOf(indices, d).stride, spatial ? 0 : steps[d]});
   }
   for (uint32_t d = 0; d < kSpatial; ++d) {
     const PooledDimension source = dimensionOf(x, d);
@@ -189,7 +186,7 @@ struct Pooling {
 
 Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y, const BufferRange* values,
                   const Tensor& indices, const BufferRange* where) {
-  const Tensor& x = builder.view().input(0);
+  const Tensor& x = builder.op().input(0);
   const bool row = wantsRow(y.elements, coveredElements(pooling.window, x));
   return builder.add(kernels::Pool{.type = typedElement(x.type, builder.target()),
                                    .push = {.count = static_cast<uint32_t>(y.elements),
@@ -214,10 +211,9 @@ Result<Plan> planPooling(const Operation& op, const Target& target) {
   if constexpr (requires { desc.P; }) pooling.power = desc.P;
   pooling.includesPadding = includesPadding(desc);
   const BufferRange values = builder.output();
-  const bool wantsIndices = op.outputs().size() > 1 && op.output(1).present();
-  const BufferRange indices = wantsIndices ? builder.output(1) : values;
-  TRY(addPooling(builder, pooling, op.output(), &values, wantsIndices ? op.output(1) : Tensor{},
-                 wantsIndices ? &indices : nullptr));
+  const Tensor indices = op.outputs().size() > 1 ? op.output(1) : Tensor{};
+  const BufferRange where = indices.present() ? builder.output(1) : values;
+  TRY(addPooling(builder, pooling, op.output(), &values, indices, indices.present() ? &where : nullptr));
   return builder.finish();
 }
 
@@ -225,7 +221,7 @@ Result<Plan> planPooling(const Operation& op, const Target& target) {
 // each window chose, if it chose one.
 Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const KernelWindow& window, const Tensor& g,
                       const BufferRange& gRange, const Tensor& indices, const BufferRange& where, bool padding) {
-  const Tensor& y = builder.view().output();
+  const Tensor& y = builder.op().output();
   const auto steps = indexSteps(y);
   std::vector<uint32_t> words;
   double windows = 1;  // over an element, at most
@@ -233,14 +229,14 @@ Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Ke
     const bool spatial = d < kSpatial;
     appendDivisor(words, dimensionOf(y, d).size);
     words.insert(words.end(), {spatial ? 0 : dimensionOf(g, d).stride, dimensionOf(y, d).stride,
-                               spatial || !indices.present() ? 0 : dimensionOf(indices, d).stride, steps[d]});
+                               spatial ? 0 : dimensionOf(indices, d).stride, steps[d]});
   }
   for (uint32_t d = 0; d < kSpatial; ++d) {
     const uint64_t span = window.sizes[d] == 0 ? 0 : (window.sizes[d] - uint64_t{1}) * window.dilations[d] + 1;
     const PooledDimension gradient = dimensionOf(g, d);
     words.insert(words.end(), {window.strides[d], static_cast<uint32_t>(std::min<uint64_t>(span, UINT32_MAX)),
                                window.startPadding[d], gradient.size});
-    words.insert(words.end(), {gradient.stride, indices.present() ? dimensionOf(indices, d).stride : 0, 0, 0});
+    words.insert(words.end(), {gradient.stride, dimensionOf(indices, d).stride, 0, 0});
     windows *= static_cast<double>(std::min<uint64_t>(gradient.size, divideUp(span, window.strides[d])));
   }
   const bool row = wantsRow(y.elements, windows);
@@ -269,13 +265,7 @@ Result<Plan> planMaxPoolingGrad(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
   const Tensor& g = op.input(1);
   const KernelWindow window = kernelWindow(windowOf<DML_MAX_POOLING_GRAD_OPERATOR_DESC>(op));
-  Tensor indices = g;
-  indices.type = DML_TENSOR_DATA_TYPE_UINT32;
-  uint32_t stride = 1;
-  for (uint32_t d = indices.rank; d-- > 0;) {
-    indices.strides[d] = stride;
-    stride *= indices.sizes[d];
-  }
+  const Tensor indices = packedTensor(DML_TENSOR_DATA_TYPE_UINT32, g.sizeSpan());
   if (indices.elements * 4 > target.caps.maxBufferRange)
     return Error{ErrorCode::Unsupported,
                  cat("InputGradientTensor has ", indices.elements, " elements, but this device binds at most ",
@@ -299,8 +289,7 @@ Result<Plan> planMaxUnpooling(const Operation& op, const Target& target) {
   outputs.coalesce();
   std::vector<uint32_t> words;
   appendWalk(words, walk);
-  const auto outputAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, outputs);
+  const uint32_t outputAt = appendWalk(words, outputs);
   TRY(builder.addItems(kernels::Unpool{.type = sizedElement(x.type, target),
                                        .push = {.count = static_cast<uint32_t>(x.elements),
                                                 .rank = walk.rank,
@@ -353,115 +342,93 @@ Result<Plan> planQuantizedAveragePooling(const Operation& op, const Target& targ
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 // `count` is the index of DimensionCount.
-#define DIMPLE_WINDOW(S, count)                                                                       \
+#define DIMPLE_POOL_WINDOW(S, count)                                                                  \
   DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, Strides, UIntArray, count),              \
       DIMPLE_ARRAY(S, WindowSize, UIntArray, count), DIMPLE_ARRAY(S, StartPadding, UIntArray, count), \
       DIMPLE_ARRAY(S, EndPadding, UIntArray, count)
-#define DIMPLE_DILATED_WINDOW(S, count) DIMPLE_WINDOW(S, count), DIMPLE_ARRAY(S, Dilations, UIntArray, count)
+#define DIMPLE_DILATED_WINDOW(S, count) DIMPLE_POOL_WINDOW(S, count), DIMPLE_ARRAY(S, Dilations, UIntArray, count)
+#define DIMPLE_IN_AND_INDICES(S) DIMPLE_IN_AND_OUT(S), DIMPLE_OPTIONAL_OUTPUT(S, OutputIndicesTensor)
 
 template <class S>
-constexpr Field kAveragePoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                           DIMPLE_WINDOW(S, 2), DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
+constexpr Field kAveragePoolingFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_POOL_WINDOW(S, 2),
+                                           DIMPLE_BOOL(S, IncludePadding)};
 template <class S>
-constexpr Field kLpPoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_WINDOW(S, 2),
-                                      DIMPLE_ATTRIBUTE(S, P, UInt)};
+constexpr Field kLpPoolingFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_POOL_WINDOW(S, 2), DIMPLE_UINT(S, P)};
 template <class S>
-constexpr Field kMaxPoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                       DIMPLE_WINDOW(S, 2)};
+constexpr Field kMaxPoolingFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_POOL_WINDOW(S, 2)};
 template <class S>
-constexpr Field kMaxPooling1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                        DIMPLE_OPTIONAL_OUTPUT(S, OutputIndicesTensor), DIMPLE_WINDOW(S, 3)};
+constexpr Field kMaxPooling1Fields[] = {DIMPLE_IN_AND_INDICES(S), DIMPLE_POOL_WINDOW(S, 3)};
 template <class S>
-constexpr Field kMaxUnpoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor),
-                                         DIMPLE_OUTPUT(S, OutputTensor)};
+constexpr Field kMaxUnpoolingFields[] = {DIMPLE_INPUTS(S, InputTensor, IndicesTensor), DIMPLE_OUTPUT(S, OutputTensor)};
 template <class S>
-constexpr Field kMaxPooling2Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                        DIMPLE_OPTIONAL_OUTPUT(S, OutputIndicesTensor), DIMPLE_DILATED_WINDOW(S, 3)};
+constexpr Field kMaxPooling2Fields[] = {DIMPLE_IN_AND_INDICES(S), DIMPLE_DILATED_WINDOW(S, 3)};
 template <class S>
 constexpr Field kAveragePoolingGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor),
-                                               DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_WINDOW(S, 2),
-                                               DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
+                                               DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_POOL_WINDOW(S, 2),
+                                               DIMPLE_BOOL(S, IncludePadding)};
 template <class S>
-constexpr Field kMaxPoolingGradFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, InputGradientTensor),
+constexpr Field kMaxPoolingGradFields[] = {DIMPLE_INPUTS(S, InputTensor, InputGradientTensor),
                                            DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_DILATED_WINDOW(S, 3)};
 template <class S>
-constexpr Field kLpPooling1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                       DIMPLE_DILATED_WINDOW(S, 2), DIMPLE_ATTRIBUTE(S, P, UInt)};
+constexpr Field kLpPooling1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_DILATED_WINDOW(S, 2), DIMPLE_UINT(S, P)};
 template <class S>
-constexpr Field kAveragePooling1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                            DIMPLE_DILATED_WINDOW(S, 2), DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
+constexpr Field kAveragePooling1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_DILATED_WINDOW(S, 2),
+                                            DIMPLE_BOOL(S, IncludePadding)};
 template <class S>
-constexpr Field kQuantizedLinearAveragePoolingFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                                          DIMPLE_INPUT(S, InputScaleTensor),
-                                                          DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
-                                                          DIMPLE_INPUT(S, OutputScaleTensor),
-                                                          DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
-                                                          DIMPLE_OUTPUT(S, OutputTensor),
-                                                          DIMPLE_DILATED_WINDOW(S, 6),
-                                                          DIMPLE_ATTRIBUTE(S, IncludePadding, Bool)};
+constexpr Field kQuantizedPoolingFields[] = {DIMPLE_INPUTS(S, InputTensor, InputScaleTensor),
+                                             DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
+                                             DIMPLE_INPUT(S, OutputScaleTensor),
+                                             DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
+                                             DIMPLE_OUTPUT(S, OutputTensor),
+                                             DIMPLE_DILATED_WINDOW(S, 6),
+                                             DIMPLE_BOOL(S, IncludePadding)};
 
-constexpr TypeHistory kAveragePoolingTypes{{k1_0, kFloats, 4, 5}};
+constexpr TypeHistory kPoolingTypes{{k1_0, kFloats, 4, 5}};
 template <DML_FEATURE_LEVEL since>
 constexpr TypeHistory kMaxPoolingTypes{{since, kFloats, 4, 5}, {k3_0, kFloats | kInts8, 4, 5}, {k5_0, kNumbers, 4, 5}};
-constexpr TypeHistory kMaxUnpoolingTypes{{k3_0, kFloats, 4, 4}, {k5_0, kNumbers, 4, 4}};
-constexpr TypeHistory kAveragePoolingGradTypes{{k3_0, kFloats, 4, 5}};
-constexpr TypeHistory kMaxPoolingGradTypes{{k3_0, kFloats, 4, 4}, {k4_0, kFloats, 4, 5}};
-constexpr TypeHistory kLpPooling1Types{{k6_2, kFloats, 4, 5}};
-constexpr TypeHistory kQuantizedLinearAveragePoolingTypes{{k6_2, kInts8, 4, 5}};
-constexpr TypeHistory kQuantizedLinearAveragePoolingInputScaleTypes{{k6_2, kFloat32, 1, 5}};
-constexpr TypeHistory kQuantizedLinearAveragePoolingInputZeroPointTypes{{k6_2, kInts8, 1, 5}};
+constexpr TypeHistory kUnpoolingTypes{{k3_0, kFloats, 4, 4}, {k5_0, kNumbers, 4, 4}};
+constexpr TypeHistory kAverageGradTypes{{k3_0, kFloats, 4, 5}};
+constexpr TypeHistory kMaxGradTypes{{k3_0, kFloats, 4, 4}, {k4_0, kFloats, 4, 5}};
+constexpr TypeHistory kDilatedTypes{{k6_2, kFloats, 4, 5}};
+constexpr TypeHistory kQuantizedTypes{{k6_2, kInts8, 4, 5}};
+constexpr TypeHistory kScaleTypes{{k6_2, kFloat32, 1, 5}};
+constexpr TypeHistory kZeroPointTypes{{k6_2, kInts8, 1, 5}};
 
 template <DML_FEATURE_LEVEL since>
 constexpr TensorRule kMaxPoolingIndicesRules[] = {
     {kMaxPoolingTypes<since>},
     {kMaxPoolingTypes<since>, sameTypeAndRank(0)},
     {{{since, kUInt32, 4, 5}, {k5_0, kUnsignedIndices, 4, 5}}, sameSizes(1)}};
-constexpr TensorRule kMaxUnpoolingRules[] = {{kMaxUnpoolingTypes},
-                                             {{{k3_0, kUInt32, 4, 4}, {k5_0, kUnsignedIndices, 4, 4}}, {-1, -1, 0}},
-                                             {kMaxUnpoolingTypes, sameType(0)}};
-constexpr TensorRule kMaxPoolingGradRules[] = {
-    {kMaxPoolingGradTypes}, {kMaxPoolingGradTypes, sameTypeAndRank(0)}, {kMaxPoolingGradTypes, like(0)}};
+constexpr TensorRule kUnpoolingRules[] = {{kUnpoolingTypes},
+                                          {{{k3_0, kUInt32, 4, 4}, {k5_0, kUnsignedIndices, 4, 4}}, {-1, -1, 0}},
+                                          {kUnpoolingTypes, sameType(0)}};
+constexpr TensorRule kMaxGradRules[] = {{kMaxGradTypes}, {kMaxGradTypes, sameTypeAndRank(0)}, {kMaxGradTypes, like(0)}};
 // The page lets the output have a type of its own; DirectML 1.15.4 wants that of the input.
-constexpr TensorRule kQuantizedLinearAveragePoolingRules[] = {
-    {kQuantizedLinearAveragePoolingTypes},
-    {kQuantizedLinearAveragePoolingInputScaleTypes},
-    {kQuantizedLinearAveragePoolingInputZeroPointTypes, {0, 1, 1}},
-    {kQuantizedLinearAveragePoolingInputScaleTypes},
-    {kQuantizedLinearAveragePoolingInputZeroPointTypes, {0, 3, 3}},
-    {kQuantizedLinearAveragePoolingTypes, sameTypeAndRank(0)}};
+constexpr TensorRule kQuantizedRules[] = {{kQuantizedTypes},
+                                          {kScaleTypes},
+                                          {kZeroPointTypes, {0, 1, 1}},
+                                          {kScaleTypes},
+                                          {kZeroPointTypes, {0, 3, 3}},
+                                          {kQuantizedTypes, sameTypeAndRank(0)}};
 
+#define DIMPLE_POOLING_ROW(NAME, FIELDS, RULES, FUNCTION)                                     \
+  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkPooling<DML_##NAME##_OPERATOR_DESC>, \
+             .plan = planPooling<DML_##NAME##_OPERATOR_DESC, DML_OPERATOR_##FUNCTION>)
 constexpr OpSchema kPoolingSchemas[] = {
-    DIMPLE_ROW(AVERAGE_POOLING, kAveragePoolingFields, .rules = kInAndOutRules<kAveragePoolingTypes>,
-               .check = checkPooling<DML_AVERAGE_POOLING_OPERATOR_DESC>,
-               .plan = planPooling<DML_AVERAGE_POOLING_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
-    DIMPLE_ROW(LP_POOLING, kLpPoolingFields, .rules = kInAndOutRules<kAveragePoolingTypes>,
-               .check = checkPooling<DML_LP_POOLING_OPERATOR_DESC>,
-               .plan = planPooling<DML_LP_POOLING_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
-    DIMPLE_ROW(MAX_POOLING, kMaxPoolingFields, .rules = kInAndOutRules<kMaxPoolingTypes<k1_0>>,
-               .check = checkPooling<DML_MAX_POOLING_OPERATOR_DESC>,
-               .plan = planPooling<DML_MAX_POOLING_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
-    DIMPLE_ROW(MAX_POOLING1, kMaxPooling1Fields, .rules = kMaxPoolingIndicesRules<k2_0>,
-               .check = checkPooling<DML_MAX_POOLING1_OPERATOR_DESC>,
-               .plan = planPooling<DML_MAX_POOLING1_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
-    DIMPLE_ROW(MAX_UNPOOLING, kMaxUnpoolingFields, .rules = kMaxUnpoolingRules, .plan = planMaxUnpooling),
-    DIMPLE_ROW(MAX_POOLING2, kMaxPooling2Fields, .rules = kMaxPoolingIndicesRules<k2_1>,
-               .check = checkPooling<DML_MAX_POOLING2_OPERATOR_DESC>,
-               .plan = planPooling<DML_MAX_POOLING2_OPERATOR_DESC, DML_OPERATOR_MAX_POOLING>),
-    DIMPLE_ROW(AVERAGE_POOLING_GRAD, kAveragePoolingGradFields, .rules = kInAndOutRules<kAveragePoolingGradTypes>,
-               .check = checkAveragePoolingGrad<DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC>,
-               .plan = planAveragePoolingGrad),
-    DIMPLE_ROW(MAX_POOLING_GRAD, kMaxPoolingGradFields, .rules = kMaxPoolingGradRules,
-               .check = checkMaxPoolingGrad<DML_MAX_POOLING_GRAD_OPERATOR_DESC>, .plan = planMaxPoolingGrad),
-    DIMPLE_ROW(LP_POOLING1, kLpPooling1Fields, .rules = kInAndOutRules<kLpPooling1Types>,
-               .check = checkPooling<DML_LP_POOLING1_OPERATOR_DESC>,
-               .plan = planPooling<DML_LP_POOLING1_OPERATOR_DESC, DML_OPERATOR_LP_POOLING>),
-    DIMPLE_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, .rules = kInAndOutRules<kLpPooling1Types>,
-               .check = checkPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC>,
-               .plan = planPooling<DML_AVERAGE_POOLING1_OPERATOR_DESC, DML_OPERATOR_AVERAGE_POOLING>),
-    DIMPLE_ROW(QUANTIZED_LINEAR_AVERAGE_POOLING, kQuantizedLinearAveragePoolingFields,
-               .rules = kQuantizedLinearAveragePoolingRules,
-               .check = checkQuantizedAveragePooling<DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC>,
-               .plan = planQuantizedAveragePooling),
+    DIMPLE_POOLING_ROW(AVERAGE_POOLING, kAveragePoolingFields, kInAndOutRules<kPoolingTypes>, AVERAGE_POOLING),
+    DIMPLE_POOLING_ROW(LP_POOLING, kLpPoolingFields, kInAndOutRules<kPoolingTypes>, LP_POOLING),
+    DIMPLE_POOLING_ROW(MAX_POOLING, kMaxPoolingFields, kInAndOutRules<kMaxPoolingTypes<k1_0>>, MAX_POOLING),
+    DIMPLE_POOLING_ROW(MAX_POOLING1, kMaxPooling1Fields, kMaxPoolingIndicesRules<k2_0>, MAX_POOLING),
+    DIMPLE_ROW(MAX_UNPOOLING, kMaxUnpoolingFields, .rules = kUnpoolingRules, .plan = planMaxUnpooling),
+    DIMPLE_POOLING_ROW(MAX_POOLING2, kMaxPooling2Fields, kMaxPoolingIndicesRules<k2_1>, MAX_POOLING),
+    DIMPLE_ROW(AVERAGE_POOLING_GRAD, kAveragePoolingGradFields, .rules = kInAndOutRules<kAverageGradTypes>,
+               .check = checkAveragePoolingGrad, .plan = planAveragePoolingGrad),
+    DIMPLE_ROW(MAX_POOLING_GRAD, kMaxPoolingGradFields, .rules = kMaxGradRules, .check = checkMaxPoolingGrad,
+               .plan = planMaxPoolingGrad),
+    DIMPLE_POOLING_ROW(LP_POOLING1, kLpPooling1Fields, kInAndOutRules<kDilatedTypes>, LP_POOLING),
+    DIMPLE_POOLING_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kInAndOutRules<kDilatedTypes>, AVERAGE_POOLING),
+    DIMPLE_ROW(QUANTIZED_LINEAR_AVERAGE_POOLING, kQuantizedPoolingFields, .rules = kQuantizedRules,
+               .check = checkQuantizedAveragePooling, .plan = planQuantizedAveragePooling),
 };
 
 }  // namespace

@@ -13,10 +13,29 @@ uint64_t Product::multiplyAdds() const {
   return checkedMultiply(elements(), std::max(depth, 1u), all) ? all : std::numeric_limits<uint64_t>::max();
 }
 
+Quantization quantizationOf(const PlanBuilder& builder, size_t a, const IntegerPlaces& at,
+                            uint32_t (*ofRows)(const Tensor&), uint32_t (*ofColumns)(const Tensor&)) {
+  const Operation& op = builder.op();
+  const auto parameter = [&](size_t input, uint32_t (*stride)(const Tensor&)) -> Quantization::Parameter {
+    if (input == 0 || !op.input(input).present()) return {};
+    return {builder.input(input), stride(op.input(input))};
+  };
+  return {.scaleA = parameter(at.scaleA, ofRows),
+          .zeroA = parameter(at.zeroA, ofRows),
+          .scaleB = parameter(at.scaleB, ofColumns),
+          .zeroB = parameter(at.zeroB, ofColumns),
+          .scaleY = parameter(at.scaleY, ofRows),
+          .zeroY = parameter(at.zeroY, ofRows),
+          .a = op.input(a).type,
+          .b = op.input(at.b).type,
+          .c = at.c ? op.input(at.c).type : DataType{},
+          .scale = at.scaleA ? op.input(at.scaleA).type : DataType{}};
+}
+
 Status packOwnedB(PlanBuilder& builder, size_t input, Product& p, const Quantization* integers) {
   const DataType type = integers ? integers->b : p.type;
   const Vectors vectors = integers ? kIntegerVectors : Vectors{16 / byteWidth(type), 16 / byteWidth(type)};
-  if (!builder.view().input(input).ownedByDml) return {};
+  if (!builder.op().input(input).ownedByDml) return {};
   // Other kernels for integers read single ones.
   if (integers && (builder.target().caps.integerMatrixSize == 0 || byteWidth(type) != 1)) return {};
   if (isVectorizable(vectors.across, p.matrices, 1, columnsOfB(p), depthOfB(p)) ||

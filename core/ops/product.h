@@ -20,10 +20,10 @@ struct Product {
   uint32_t rows = 1;  // of A, C and y
   uint32_t columns = 1;
   uint32_t depth = 1;
-  Walk matrices;  // operands A, B, C, y
-  Strides a;      // column: along the depth
-  Strides b;      // row: along the depth
-  Strides c;
+  Walk matrices{};  // operands A, B, C, y
+  Strides a;        // column: along the depth
+  Strides b;        // row: along the depth
+  Strides c{};
   Strides y;
   BufferRange from[3]{};  // A, B, C; C's is any readable one if it is absent
   uint64_t bytes[2]{};    // of A and B that may be read, if some lie behind the last element
@@ -53,6 +53,15 @@ struct Quantization {
   Parameter scaleY, zeroY;  // of each row
   DataType a{}, b{}, c{}, scale{};
 };
+
+// Places among the inputs. 0: there is none.
+struct IntegerPlaces {
+  size_t b = 0, zeroA = 0, zeroB = 0, scaleA = 0, scaleB = 0, scaleY = 0, zeroY = 0, c = 0;
+};
+
+// Of the inputs `a` and those at other places. The strides are those of what a row, or a column, has of its own.
+Quantization quantizationOf(const PlanBuilder& builder, size_t a, const IntegerPlaces& at,
+                            uint32_t (*ofRows)(const Tensor&), uint32_t (*ofColumns)(const Tensor&));
 
 // How B's elements lie in the input of a convolution, and what the choice of a kernel needs
 // (kernels/matrix/convolution.glsl).

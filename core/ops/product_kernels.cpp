@@ -4,20 +4,12 @@
 #include <span>
 
 #include "core/checked.h"
-#include "kernels/interfaces/convolution.h"
-#include "kernels/interfaces/convolution_cooperative.h"
 #include "kernels/interfaces/convolution_direct.h"
-#include "kernels/interfaces/convolution_tile.h"
-#include "kernels/interfaces/gemm.h"
-#include "kernels/interfaces/gemm_cooperative.h"
-#include "kernels/interfaces/gemm_few_rows.h"
-#include "kernels/interfaces/gemm_few_rows_vector.h"
-#include "kernels/interfaces/gemm_tile.h"
-#include "kernels/interfaces/integer_convolution.h"
-#include "kernels/interfaces/integer_convolution_cooperative.h"
+#include "kernels/interfaces/few_rows.h"
+#include "kernels/interfaces/float_product.h"
+#include "kernels/interfaces/float_tiles.h"
 #include "kernels/interfaces/integer_convolution_direct.h"
-#include "kernels/interfaces/integer_gemm.h"
-#include "kernels/interfaces/integer_gemm_cooperative.h"
+#include "kernels/interfaces/integer_product.h"
 
 namespace dimple {
 
@@ -197,77 +189,71 @@ const char* refusesWindowTile(const Request& request, const Tile& tile) {
 const char* refusesNothing(const Request&, const Tile&) { return nullptr; }
 
 template <class Kernel>
-constexpr KernelId idOf() {
-  return {Kernel::kFamily};
-}
-template <class Kernel>
 constexpr KernelId idOf(typename Kernel::Form form) {
   return {Kernel::kFamily, static_cast<uint8_t>(form)};
 }
 
-using FewRowsVector = kernels::GemmFewRowsVector;
-using GemmTile = kernels::GemmTile;
-using IntegerGemm = kernels::IntegerGemm;
-using IntegerConvolution = kernels::IntegerConvolution;
-constexpr KernelId kIntegerMatrices = idOf<kernels::IntegerGemmCooperative>();
-constexpr KernelId kIntegerWindowMatrices = idOf<kernels::IntegerConvolutionCooperative>();
+using Floats = kernels::FloatProduct;
+using Tiles = kernels::FloatTiles;
+using FewRows = kernels::FewRows;
+using FloatLines = kernels::ConvolutionDirect;
+using Integers = kernels::IntegerProduct;
+using IntegerLines = kernels::IntegerConvolutionDirect;
+constexpr KernelId kMatrices = idOf<Tiles>(Tiles::Form::Matrices);
+constexpr KernelId kWindowMatrices = idOf<Tiles>(Tiles::Form::ConvolutionMatrices);
+constexpr KernelId kIntegerMatrices = idOf<Integers>(Integers::Form::Matrices);
+constexpr KernelId kIntegerWindowMatrices = idOf<Integers>(Integers::Form::ConvolutionMatrices);
+constexpr KernelId kIntegerWindowTile = idOf<Integers>(Integers::Form::ConvolutionTile);
+constexpr KernelId kIntegerLines = idOf<IntegerLines>(IntegerLines::Form::Lines);
 
 // In order of preference.
 constexpr ProductKernel kMatrixKernels[] = {
-    {"gemm_few_rows_wide", idOf<FewRowsVector>(FewRowsVector::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
-    {"gemm_few_rows_vector", idOf<FewRowsVector>(FewRowsVector::Form::Vector), {0, 0, 4}, refusesFewRowsVector},
-    {"gemm_few_rows", idOf<kernels::GemmFewRows>(), {}, refusesFewRows},
-    {"gemm_cooperative", idOf<kernels::GemmCooperative>(), {128, 128, 32, 1}, refusesFew<refusesMatrices>},
-    {"gemm_cooperative", idOf<kernels::GemmCooperative>(), {128, 64, 64, 1}, refusesFew<refusesMatrices>},
-    {"gemm_cooperative", idOf<kernels::GemmCooperative>(), {64, 64, 64, 1}, refusesMatrices},
-    {"gemm_large_tile", idOf<GemmTile>(GemmTile::Form::Large), {128, 128, 32}, refusesLargeTile},
-    {"gemm_vector_tile", idOf<GemmTile>(GemmTile::Form::Vector), {64, 64, 32}, refusesVector},
-    {"gemm_tile", idOf<GemmTile>(GemmTile::Form::Scalar), {64, 64, 32}, refusesTile},
-    {"gemm", idOf<kernels::Gemm>(), {}, refusesNothing},
+    {"gemm_few_rows_wide", idOf<FewRows>(FewRows::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
+    {"gemm_few_rows_vector", idOf<FewRows>(FewRows::Form::Vector), {0, 0, 4}, refusesFewRowsVector},
+    {"gemm_few_rows", idOf<FewRows>(FewRows::Form::Scalar), {}, refusesFewRows},
+    {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
+    {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
+    {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
+    {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
+    {"gemm_vector_tile", idOf<Tiles>(Tiles::Form::Vector), {64, 64, 32}, refusesVector},
+    {"gemm_tile", idOf<Tiles>(Tiles::Form::Scalar), {64, 64, 32}, refusesTile},
+    {"gemm", idOf<Floats>(Floats::Form::Gemm), {}, refusesNothing},
 };
 constexpr ProductKernel kConvolutionKernels[] = {
-    {"convolution_cooperative", idOf<kernels::ConvolutionCooperative>(), {128, 128, 32, 1}, refusesManyWindows},
-    {"convolution_cooperative", idOf<kernels::ConvolutionCooperative>(), {64, 64, 32, 1}, refusesMatrices},
-    {"convolution_tile", idOf<kernels::ConvolutionTile>(), {64, 64, 32}, refusesWindowTile},
-    {"convolution_direct", idOf<kernels::ConvolutionDirect>(), {0, kPlacesOfLine, 0}, refusesLines},
-    {"convolution", idOf<kernels::Convolution>(), {}, refusesNothing},
+    {"convolution_cooperative", kWindowMatrices, {128, 128, 32, 1}, refusesManyWindows},
+    {"convolution_cooperative", kWindowMatrices, {64, 64, 32, 1}, refusesMatrices},
+    {"convolution_tile", idOf<Tiles>(Tiles::Form::Convolution), {64, 64, 32}, refusesWindowTile},
+    {"convolution_direct", idOf<FloatLines>(FloatLines::Form::Lines), {0, kPlacesOfLine, 0}, refusesLines},
+    {"convolution", idOf<Floats>(Floats::Form::Convolution), {}, refusesNothing},
 };
 constexpr ProductKernel kIntegerMatrixKernels[] = {
     {"integer_gemm_cooperative", kIntegerMatrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
     {"integer_gemm_cooperative", kIntegerMatrices, {64, 64, 64, 1}, refusesIntegerMatrices},
-    {"integer_gemm_tile", idOf<IntegerGemm>(IntegerGemm::Form::Tile), {64, 64, 32}, refusesTile},
-    {"integer_gemm", idOf<IntegerGemm>(IntegerGemm::Form::Element), {}, refusesNothing},
+    {"integer_gemm_tile", idOf<Integers>(Integers::Form::Tile), {64, 64, 32}, refusesTile},
+    {"integer_gemm", idOf<Integers>(Integers::Form::Element), {}, refusesNothing},
 };
 constexpr ProductKernel kIntegerConvolutionKernels[] = {
     {"integer_convolution_cooperative", kIntegerWindowMatrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
     {"integer_convolution_cooperative", kIntegerWindowMatrices, {64, 64, 64, 1}, refusesIntegerMatrices},
-    {"integer_convolution_tile",
-     idOf<IntegerConvolution>(IntegerConvolution::Form::Tile),
-     {64, 64, 32},
-     refusesWindowTile},
-    {"integer_convolution_direct", idOf<kernels::IntegerConvolutionDirect>(), {0, kPlacesOfLine, 0}, refusesLines},
-    {"integer_convolution", idOf<IntegerConvolution>(IntegerConvolution::Form::Element), {}, refusesNothing},
+    {"integer_convolution_tile", kIntegerWindowTile, {64, 64, 32}, refusesWindowTile},
+    {"integer_convolution_direct", kIntegerLines, {0, kPlacesOfLine, 0}, refusesLines},
+    {"integer_convolution", idOf<Integers>(Integers::Form::Convolution), {}, refusesNothing},
 };
 
-// The last of a list refuses nothing.
-const ProductKernel& choose(PlanBuilder& builder, std::span<const ProductKernel> kernels, const Request& request) {
+}  // namespace
+
+const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
+  using Kernels = std::span<const ProductKernel>;
+  const Kernels floats = request.window ? Kernels(kConvolutionKernels) : kMatrixKernels;
+  const Kernels integers = request.window ? Kernels(kIntegerConvolutionKernels) : kIntegerMatrixKernels;
+  const Kernels kernels = request.integers ? integers : floats;
+  // The last of a list refuses nothing.
   for (const ProductKernel& k : kernels.first(kernels.size() - 1)) {
     const char* const reason = k.refuses(request, k.tile);
     if (!reason) return k;
     builder.passOver({k.name, reason, {k.tile.rows, k.tile.columns}});
   }
   return kernels.back();
-}
-
-}  // namespace
-
-const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
-  if (request.integers)
-    return choose(builder,
-                  request.window ? std::span<const ProductKernel>(kIntegerConvolutionKernels) : kIntegerMatrixKernels,
-                  request);
-  return choose(builder, request.window ? std::span<const ProductKernel>(kConvolutionKernels) : kMatrixKernels,
-                request);
 }
 
 }  // namespace dimple

@@ -28,6 +28,11 @@ struct ProductKernel {
   KernelId id;            // its family and form
   Tile tile;
   const char* (*refuses)(const Request&, const Tile&);
+
+  template <class Kernel>
+  typename Kernel::Form form() const {
+    return static_cast<typename Kernel::Form>(id.form);
+  }
 };
 
 // The first that does. The builder notes those passed over.

@@ -56,40 +56,47 @@ std::vector<uint32_t> parameterWords(const Product& p, const std::vector<uint32_
   return words;
 }
 
-MatrixTiling matrixTilingOf(const Request& request, const Tile& tile, uint32_t size, const Vectors& vectors) {
-  const Product& p = request.product;
+kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, uint32_t size, const Vectors& vectors) {
+  const auto& [p, target, window, integers] = request;
   // A filter that is not packed has no one stride along the depth.
-  const bool strided = !request.window || p.a.column == 1;
-  return {subgroupsAcross(request.target, tile, size), size,
-          strided ? readsOf(p.matrices, 0, rowsOfA(p), depthOfA(p), vectors) : 0,
-          request.window ? 0 : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), vectors)};
+  const bool strided = !window || p.a.column == 1;
+  return {.tileRows = tile.rows,
+          .tileColumns = tile.columns,
+          .across = subgroupsAcross(target, tile, size),
+          .subgroup = target.caps.subgroupSize,
+          .size = size,
+          .aReads = strided ? readsOf(p.matrices, 0, rowsOfA(p), depthOfA(p), vectors) : 0,
+          .bReads = window ? 0 : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), vectors)};
 }
 
 Lines linesOf(const Request& request) {
   const auto& [p, target, window, integers] = request;
   const ConvolutionWindow::Dimension& line = window->dimensions[0];
-  Lines lines{};
-  lines.filters = std::min(std::bit_ceil(p.rows), kMaxFiltersOfLine);
-  lines.lineBlocks = static_cast<uint32_t>(divideUp(line.size, kPlacesOfLine));
-  lines.blocks = p.columns / line.size * lines.lineBlocks;
-  lines.groups = static_cast<uint32_t>(p.matrices.count());
-  const uint64_t items = divideUp(p.rows, lines.filters) * lines.blocks * lines.groups;
-  lines.count = static_cast<uint32_t>(items);
-  lines.channels = p.depth == 0 ? 0 : p.depth / window->taps;
-  lines.groupsFirst = p.matrices.rank == 1 && p.matrices.strides[0][1] < line.inputStride;
-  lines.contiguous = line.stride == 1 && line.dilation == 1;
+  const uint32_t filters = std::min(std::bit_ceil(p.rows), kMaxFiltersOfLine);
+  const auto lineBlocks = static_cast<uint32_t>(divideUp(line.size, kPlacesOfLine));
+  const uint32_t blocks = p.columns / line.size * lineBlocks;
+  const uint64_t items = divideUp(p.rows, filters) * blocks * p.matrices.count();
+  const uint32_t channels = p.depth == 0 ? 0 : p.depth / window->taps;
   // Slices of the channels fill a device that has little to do otherwise.
   constexpr uint32_t kMaxSliceBits = 5;
   constexpr uint32_t kMinChannels = 4;
-  while (lines.sliceBits < kMaxSliceBits && lines.channels >> (lines.sliceBits + 1) >= kMinChannels &&
-         items << lines.sliceBits < uint64_t{target.caps.workgroups} * kGroupSize)
-    ++lines.sliceBits;
+  uint32_t sliceBits = 0;
+  while (sliceBits < kMaxSliceBits && channels >> (sliceBits + 1) >= kMinChannels &&
+         items << sliceBits < uint64_t{target.caps.workgroups} * kGroupSize)
+    ++sliceBits;
+  // The loop over a window's elements along the innermost dimension.
   const bool unrolled = line.dilation == 1 && (line.stride == 1 || line.stride == 2) &&
                         (line.elements == 3 || line.elements == 5 || line.elements == 7);
-  lines.window = unrolled ? line.elements : 0;
-  lines.stride = unrolled ? line.stride : 1;
-  lines.workgroups = divideUp(items, kGroupSize >> lines.sliceBits);
-  return lines;
+  return {.workgroups = divideUp(items, kGroupSize >> sliceBits),
+          .words = {.channels = channels,
+                    .count = static_cast<uint32_t>(items),
+                    .lineBlocks = lineBlocks,
+                    .blocks = blocks,
+                    .pairs = static_cast<uint32_t>(p.matrices.count()),
+                    .pairsFirst = p.matrices.rank == 1 && p.matrices.strides[0][1] < line.inputStride,
+                    .contiguous = line.stride == 1 && line.dilation == 1,
+                    .sliceBits = sliceBits},
+          .specs = {.filters = filters, .window = unrolled ? line.elements : 0, .stride = unrolled ? line.stride : 1}};
 }
 
 }  // namespace dimple

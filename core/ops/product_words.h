@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/ops/product_kernels.h"
+#include "kernels/interfaces/groups.h"
 
 namespace dimple {
 
@@ -28,29 +29,14 @@ struct Vectors {
 constexpr Vectors kHalfVectors{8, 8};
 constexpr Vectors kIntegerVectors{16, 4};
 
-// What kernels of matrices are specialized for beside the tile: how subgroups share it, and how they read A and B.
-struct MatrixTiling {
-  uint32_t across;
-  uint32_t size;  // rows and columns of a subgroup's matrices
-  uint32_t readsA;
-  uint32_t readsB;
-};
-MatrixTiling matrixTilingOf(const Request& request, const Tile& tile, uint32_t size, const Vectors& vectors);
+// For matrices of `size` rows and columns.
+kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, uint32_t size, const Vectors& vectors);
 
 // A dispatch of kernels/matrix/direct.comp: what it is given beside what others are.
 struct Lines {
   uint64_t workgroups;
-  uint32_t channels;
-  uint32_t count;  // items of all groups
-  uint32_t lineBlocks;
-  uint32_t blocks;
-  uint32_t groups;
-  bool groupsFirst;
-  bool contiguous;
-  uint32_t sliceBits;
-  uint32_t filters;  // of an invocation
-  uint32_t window;   // elements along the innermost dimension, if their loop is unrolled; else 0
-  uint32_t stride;
+  kernels::LinesWords words;
+  kernels::LinesSpecs specs;
 };
 Lines linesOf(const Request& request);
 

@@ -26,16 +26,11 @@ Status checkQuantizeLinear(const Operation& op) {
   return invalid(cat("ScaleTensor has DataType (", dataTypeName(scale.type), "), expected FLOAT32 for INT32."));
 }
 
-// Scales and zero points of whole tensors.
-Status checkSingleParameters(const Operation& op, std::span<const size_t> inputs) {
-  for (const size_t i : inputs)
+// Scales and zero points are those of whole tensors.
+Status checkQuantizedLinearAdd(const Operation& op) {
+  for (const size_t i : {1u, 2u, 4u, 5u, 6u, 7u})
     if (op.input(i).present()) TRY(checkOneElement(op.inputName(i), op.input(i)));
   return {};
-}
-
-Status checkQuantizedLinearAdd(const Operation& op) {
-  constexpr size_t kParameters[] = {1, 2, 4, 5, 6, 7};
-  return checkSingleParameters(op, kParameters);
 }
 
 Status checkDynamicQuantizeLinear(const Operation& op) {
@@ -143,8 +138,7 @@ Result<Plan> planQuantizedAdd(const Operation& op, const Target& target) {
                                                   .parametersOf = parameters},
                   1, 0));
 
-  const Tensor* operands[] = {&a, &b, &y};
-  Walk walk = makeWalk(y.sizeSpan(), operands);
+  Walk walk = walkThrough(y.sizeSpan(), {&a, &b, &y});
   walk.sortBy(2);
   walk.coalesce();
   TRY(builder.addItems(kernels::QuantizedAdd{.type = KernelType::U32,
@@ -167,8 +161,7 @@ Result<Plan> planDynamicQuantization(const Operation& op, const Target& target) 
   PlanBuilder builder(op, target);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  const Tensor* operands[] = {&x, nullptr, nullptr, &y};
-  Walk walk = makeWalk(x.sizeSpan(), operands);
+  Walk walk = walkThrough(x.sizeSpan(), {&x, nullptr, nullptr, &y});
   walk.sortBy(0);
   walk.coalesce();
   const auto count = static_cast<uint32_t>(x.elements);
@@ -178,24 +171,19 @@ Result<Plan> planDynamicQuantization(const Operation& op, const Target& target) 
   const BufferRange scale = builder.output(1);
   const BufferRange zeroPoint = builder.output(2);
   const uint32_t parameters = builder.parameters(walk);
-  TRY(builder.add(
-      kernels::DynamicRange{.type = KernelType::U32,
-                            .push = {.count = count, .rank = walk.rank, .perGroup = perGroup, .type = typeWord(x.type)},
-                            .spec = {.finishes = 0},
-                            .x = builder.input(0),
-                            .ranges = ranges,
-                            .scale = scale,
-                            .zeroPoint = zeroPoint},
-      groups, parameters));
-  TRY(builder.add(
-      kernels::DynamicRange{.type = KernelType::U32,
-                            .push = {.count = groups, .rank = 0, .perGroup = groups, .type = typeWord(y.type)},
-                            .spec = {.finishes = 1},
-                            .x = builder.input(0),
-                            .ranges = ranges,
-                            .scale = scale,
-                            .zeroPoint = zeroPoint},
-      1, parameters));
+  const auto addRange = [&](uint32_t of, uint32_t rank, uint32_t each, DataType type, bool finishes) {
+    return builder.add(
+        kernels::DynamicRange{.type = KernelType::U32,
+                              .push = {.count = of, .rank = rank, .perGroup = each, .type = typeWord(type)},
+                              .spec = {.finishes = finishes},
+                              .x = builder.input(0),
+                              .ranges = ranges,
+                              .scale = scale,
+                              .zeroPoint = zeroPoint},
+        divideUp(of, each), parameters);
+  };
+  TRY(addRange(count, walk.rank, perGroup, x.type, false));
+  TRY(addRange(groups, 0, groups, y.type, true));
   TRY(builder.addItems(kernels::Quantize{.type = KernelType::U32,
                                          .push = {.count = count,
                                                   .rank = walk.rank,
@@ -226,8 +214,7 @@ constexpr Field kQuantizedLinearAddFields[] = {DIMPLE_INPUT(S, ATensor),
                                                DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
                                                DIMPLE_OUTPUT(S, OutputTensor)};
 template <class S>
-constexpr Field kDynamicQuantizeLinearFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                                  DIMPLE_OUTPUT(S, OutputScaleTensor),
+constexpr Field kDynamicQuantizeLinearFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_OUTPUT(S, OutputScaleTensor),
                                                   DIMPLE_OUTPUT(S, OutputZeroPointTensor)};
 template <class S>
 constexpr Field kQuantizeFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_ENUM(S, QuantizationType, kQuantizationTypes),
@@ -292,29 +279,22 @@ std::vector<ElementStep> quantizationSteps(const Operation& op) {
   constexpr DataType kFloat = DML_TENSOR_DATA_TYPE_FLOAT32;
   const DataType from = op.input(0).type;
   const DataType to = op.output().type;
-  ElementStep withZeroPoint;
+  const bool dequantizes = isFloat(to);
+  ElementStep withZeroPoint{.kind = dequantizes ? StepKind::Difference : StepKind::Quantize,
+                            .from = dequantizes ? from : kFloat,
+                            .to = dequantizes ? kFloat : to};
   if (isPresent(op, 2))
     withZeroPoint.input = 2;
   else
     withZeroPoint.number = defaultZeroPoint(op);
-  std::vector<ElementStep> steps;
-  if (isFloat(to)) {
-    withZeroPoint.kind = StepKind::Difference;
-    withZeroPoint.from = from;
-    withZeroPoint.to = kFloat;
-    steps.push_back(withZeroPoint);
-    steps.push_back(
-        {.kind = StepKind::Binary, .op = DML_OPERATOR_ELEMENT_WISE_MULTIPLY, .from = kFloat, .to = to, .input = 1});
-  } else {
-    if (!isFloat(from)) steps.push_back({.kind = StepKind::Cast, .from = from, .to = kFloat});
-    steps.push_back(
-        {.kind = StepKind::Binary, .op = DML_OPERATOR_ELEMENT_WISE_DIVIDE, .from = kFloat, .to = kFloat, .input = 1});
-    withZeroPoint.kind = StepKind::Quantize;
-    withZeroPoint.from = kFloat;
-    withZeroPoint.to = to;
-    steps.push_back(withZeroPoint);
-  }
-  return steps;
+  const ElementStep scaled{.kind = StepKind::Binary,
+                           .op = dequantizes ? DML_OPERATOR_ELEMENT_WISE_MULTIPLY : DML_OPERATOR_ELEMENT_WISE_DIVIDE,
+                           .from = kFloat,
+                           .to = dequantizes ? to : kFloat,
+                           .input = 1};
+  if (dequantizes) return {withZeroPoint, scaled};
+  if (isFloat(from)) return {scaled, withZeroPoint};
+  return {{.kind = StepKind::Cast, .from = from, .to = kFloat}, scaled, withZeroPoint};
 }
 
 }  // namespace dimple

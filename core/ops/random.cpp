@@ -2,6 +2,7 @@
 #include "core/checked.h"
 #include "core/operation.h"
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -21,8 +22,7 @@ Result<Plan> planRandom(const Operation& op, const Target& target) {
   const Tensor& state = op.input(0);
   const Tensor& y = op.output(0);
   const Tensor& newState = op.output(1);
-  const Tensor* const operands[] = {&y};
-  Walk walk = makeWalk(y.sizeSpan(), operands);
+  Walk walk = walkThrough(y.sizeSpan(), {&y});
   walk.coalesce();
   const uint64_t count = walk.count();
   const uint64_t blocks = divideUp(count, 4);

@@ -18,14 +18,52 @@ namespace {
 constexpr uint32_t kRnnGates = 1;
 constexpr uint32_t kGruGates = 3;
 constexpr uint32_t kLstmGates = 4;
+constexpr size_t kHiddenInit = 4;  // its place among the inputs
 
-// What the descriptions of the three networks have in common.
+// Kinds of kernels/recurrent/step.comp.
+constexpr uint32_t kStepRnn = 0;
+constexpr uint32_t kStepGruLinear = 1;
+constexpr uint32_t kStepGruGates = 2;
+constexpr uint32_t kStepGruHidden = 3;
+constexpr uint32_t kStepLstm = 4;
+
+// What the three networks differ in.
 struct Network {
   uint32_t gates;
   uint32_t activations;  // of one direction
   UINT activationCount;
   DML_RECURRENT_NETWORK_DIRECTION direction;
+  std::vector<uint32_t> stepKernels;  // that make a step, in order
+  uint32_t recurrentRows;             // of a gate's rows, those whose recurrent bias is added to the projection
+  size_t cellInit = 0, lengths = 5, peephole = 0;  // inputs; 0: it has none
+  bool clips = false;
+  FLOAT clip = 0;
+  bool couples = false;
 };
+
+Network networkOf(const DML_RNN_OPERATOR_DESC& desc) {
+  return {kRnnGates, 1, desc.ActivationDescCount, desc.Direction, {kStepRnn}, kRnnGates};
+}
+
+Network networkOf(const DML_GRU_OPERATOR_DESC& desc) {
+  if (desc.LinearBeforeReset) return {kGruGates, 2, desc.ActivationDescCount, desc.Direction, {kStepGruLinear}, 2};
+  return {kGruGates, 2, desc.ActivationDescCount, desc.Direction, {kStepGruGates, kStepGruHidden}, kGruGates};
+}
+
+Network networkOf(const DML_LSTM_OPERATOR_DESC& desc) {
+  return {.gates = kLstmGates,
+          .activations = 3,
+          .activationCount = desc.ActivationDescCount,
+          .direction = desc.Direction,
+          .stepKernels = {kStepLstm},
+          .recurrentRows = kLstmGates,
+          .cellInit = 5,
+          .lengths = 6,
+          .peephole = 7,
+          .clips = desc.UseClipThreshold != 0,
+          .clip = desc.ClipThreshold,
+          .couples = desc.CoupleInputForget != 0};
+}
 
 // Tensors that are absent have no sizes to check.
 Status checkPresent(const std::string& name, const Tensor& tensor, std::initializer_list<uint64_t> sizes) {
@@ -48,11 +86,9 @@ Status checkNetwork(const Operation& op, const Network& network) {
   TRY(check(1, {1, directions, network.gates * hidden, x.sizes[3]}));
   TRY(check(2, {1, directions, network.gates * hidden, hidden}));
   TRY(check(3, {1, 1, directions, 2 * network.gates * hidden}));
-  const bool isLstm = network.gates == kLstmGates;
-  const size_t lengths = isLstm ? 6 : 5;
-  for (size_t i = 4; i < lengths; ++i) TRY(check(i, {1, directions, batch, hidden}));
-  TRY(check(lengths, {1, 1, 1, batch}));
-  if (isLstm) TRY(check(7, {1, 1, directions, 3 * hidden}));
+  for (size_t i = kHiddenInit; i < network.lengths; ++i) TRY(check(i, {1, directions, batch, hidden}));
+  TRY(check(network.lengths, {1, 1, 1, batch}));
+  if (network.peephole) TRY(check(network.peephole, {1, 1, directions, 3 * hidden}));
   if (!op.output(0).present() && !op.output(1).present())
     return invalid("OutputSequenceTensor is null, expected it or OutputSingleTensor.");
   for (size_t i = 0; i < op.outputs().size(); ++i)
@@ -62,39 +98,12 @@ Status checkNetwork(const Operation& op, const Network& network) {
                      network.activations * directions, "."));
 }
 
-Status checkRnn(const Operation& op) {
-  const auto& desc = op.as<DML_RNN_OPERATOR_DESC>();
-  return checkNetwork(op, {kRnnGates, 1, desc.ActivationDescCount, desc.Direction});
+template <class S>
+Status checkNetwork(const Operation& op) {
+  return checkNetwork(op, networkOf(op.as<S>()));
 }
 
-Status checkGru(const Operation& op) {
-  const auto& desc = op.as<DML_GRU_OPERATOR_DESC>();
-  return checkNetwork(op, {kGruGates, 2, desc.ActivationDescCount, desc.Direction});
-}
-
-Status checkLstm(const Operation& op) {
-  const auto& desc = op.as<DML_LSTM_OPERATOR_DESC>();
-  return checkNetwork(op, {kLstmGates, 3, desc.ActivationDescCount, desc.Direction});
-}
-
-// What the plans of the three networks differ in.
-struct NetworkPlan {
-  uint32_t activations;               // of one direction
-  std::vector<uint32_t> stepKernels;  // kinds of kernels/recurrent/step.comp that make a step, in order
-  DML_RECURRENT_NETWORK_DIRECTION direction;
-  size_t hiddenInit = 4, cellInit = 0, lengths = 5, peephole = 0;  // inputs; 0: it has none
-  uint32_t recurrentRows;  // of a gate's rows, those whose recurrent bias is added to the projection
-  bool clips = false;
-  FLOAT clip = 0;
-  bool couples = false;
-};
-
-// Kinds and flags of kernels/recurrent/step.comp.
-constexpr uint32_t kStepRnn = 0;
-constexpr uint32_t kStepGruLinear = 1;
-constexpr uint32_t kStepGruGates = 2;
-constexpr uint32_t kStepGruHidden = 3;
-constexpr uint32_t kStepLstm = 4;
+// Flags of kernels/recurrent/step.comp.
 constexpr uint32_t kHasLengths = 1;
 constexpr uint32_t kHasPeephole = 2;
 constexpr uint32_t kHasBias = 4;
@@ -110,7 +119,7 @@ std::array<uint32_t, 2> lastStrides(const Operation& op, size_t index) {
   return {op.input(index).strides[2], op.input(index).strides[3]};
 }
 
-uint32_t stepFlags(const Operation& op, const NetworkPlan& network) {
+uint32_t stepFlags(const Operation& op, const Network& network) {
   uint32_t flags = 0;
   if (hasInput(op, network.lengths)) flags |= kHasLengths;
   if (hasInput(op, network.peephole)) flags |= kHasPeephole;
@@ -122,7 +131,7 @@ uint32_t stepFlags(const Operation& op, const NetworkPlan& network) {
   return flags;
 }
 
-std::vector<uint32_t> stepParameters(const Operation& op, const NetworkPlan& network) {
+std::vector<uint32_t> stepParameters(const Operation& op, const Network& network) {
   const Tensor& r = op.input(2);
   const auto bias = lastStrides(op, 3);
   const auto peephole = lastStrides(op, network.peephole);
@@ -159,7 +168,7 @@ struct StateLayout {
 // tensors are bound others in their place, which the kernels leave alone.
 class NetworkBuilder {
  public:
-  NetworkBuilder(const Operation& op, const Target& target, const NetworkPlan& network)
+  NetworkBuilder(const Operation& op, const Target& target, const Network& network)
       : builder_(op, target),
         network_(network),
         x_(op.input(0)),
@@ -170,7 +179,7 @@ class NetworkBuilder {
   Result<Plan> make() {
     TRY(checkLimits());
     state_ = builder_.allocateTemporary(layout_.bytes());
-    TRY(addInitialState(StateLayout::Hidden, network_.hiddenInit));
+    TRY(addInitialState(StateLayout::Hidden, kHiddenInit));
     if (network_.cellInit != 0) TRY(addInitialState(StateLayout::Cell, network_.cellInit));
     TRY(addProjections());
     TRY(addSteps());
@@ -178,7 +187,7 @@ class NetworkBuilder {
   }
 
  private:
-  const Operation& op() const { return builder_.view(); }
+  const Operation& op() const { return builder_.op(); }
   KernelElement element() const { return typedElement(x_.type, builder_.target()); }
   uint32_t steps() const { return x_.sizes[1]; }
   uint32_t batch() const { return x_.sizes[2]; }
@@ -244,14 +253,8 @@ class NetworkBuilder {
   }
 
   uint32_t firstBackward() const {
-    switch (network_.direction) {
-      case DML_RECURRENT_NETWORK_DIRECTION_FORWARD:
-        return directions();
-      case DML_RECURRENT_NETWORK_DIRECTION_BACKWARD:
-        return 0;
-      default:
-        return 1;
-    }
+    if (network_.direction == DML_RECURRENT_NETWORK_DIRECTION_FORWARD) return directions();
+    return network_.direction == DML_RECURRENT_NETWORK_DIRECTION_BACKWARD ? 0 : 1;
   }
 
   Status addSteps() {
@@ -290,118 +293,58 @@ class NetworkBuilder {
   }
 
   PlanBuilder builder_;
-  const NetworkPlan& network_;
+  const Network network_;
   const Tensor& x_;
   const Tensor& r_;
   const StateLayout layout_;
   BufferRange state_{};
 };
 
-Result<Plan> planNetwork(const Operation& op, const Target& target, const NetworkPlan& network) {
-  return NetworkBuilder(op, target, network).make();
+template <class S>
+Result<Plan> planNetwork(const Operation& op, const Target& target) {
+  return NetworkBuilder(op, target, networkOf(op.as<S>())).make();
 }
 
-Result<Plan> planRnn(const Operation& op, const Target& target) {
-  const auto& desc = op.as<DML_RNN_OPERATOR_DESC>();
-  return planNetwork(
-      op, target,
-      {.activations = 1, .stepKernels = {kStepRnn}, .direction = desc.Direction, .recurrentRows = kRnnGates});
-}
-
-Result<Plan> planGru(const Operation& op, const Target& target) {
-  const auto& desc = op.as<DML_GRU_OPERATOR_DESC>();
-  const bool linear = desc.LinearBeforeReset != 0;
-  return planNetwork(op, target,
-                     {.activations = 2,
-                      .stepKernels = linear ? std::vector<uint32_t>{kStepGruLinear}
-                                            : std::vector<uint32_t>{kStepGruGates, kStepGruHidden},
-                      .direction = desc.Direction,
-                      .recurrentRows = linear ? 2 : kGruGates});
-}
-
-Result<Plan> planLstm(const Operation& op, const Target& target) {
-  const auto& desc = op.as<DML_LSTM_OPERATOR_DESC>();
-  return planNetwork(op, target,
-                     {.activations = 3,
-                      .stepKernels = {kStepLstm},
-                      .direction = desc.Direction,
-                      .cellInit = 5,
-                      .lengths = 6,
-                      .peephole = 7,
-                      .recurrentRows = kLstmGates,
-                      .clips = desc.UseClipThreshold != 0,
-                      .clip = desc.ClipThreshold,
-                      .couples = desc.CoupleInputForget != 0});
-}
+// `count` is the index of ActivationDescCount.
+#define DIMPLE_NETWORK_INPUTS(S) \
+  DIMPLE_INPUTS(S, InputTensor, WeightTensor, RecurrenceTensor), DIMPLE_OPTIONAL_INPUTS(S, BiasTensor, HiddenInitTensor)
+#define DIMPLE_NETWORK_ATTRIBUTES(S, count)                                                    \
+  DIMPLE_UINT(S, ActivationDescCount), DIMPLE_ARRAY(S, ActivationDescs, OperatorArray, count), \
+      DIMPLE_ENUM(S, Direction, kRecurrentNetworkDirections)
+#define DIMPLE_NETWORK(S)                                                    \
+  DIMPLE_NETWORK_INPUTS(S), DIMPLE_OPTIONAL_INPUT(S, SequenceLengthsTensor), \
+      DIMPLE_OPTIONAL_OUTPUTS(S, OutputSequenceTensor, OutputSingleTensor), DIMPLE_NETWORK_ATTRIBUTES(S, 8)
 
 template <class S>
-constexpr Field kRnnFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                DIMPLE_INPUT(S, WeightTensor),
-                                DIMPLE_INPUT(S, RecurrenceTensor),
-                                DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                DIMPLE_OPTIONAL_INPUT(S, HiddenInitTensor),
-                                DIMPLE_OPTIONAL_INPUT(S, SequenceLengthsTensor),
-                                DIMPLE_OPTIONAL_OUTPUT(S, OutputSequenceTensor),
-                                DIMPLE_OPTIONAL_OUTPUT(S, OutputSingleTensor),
-                                DIMPLE_ATTRIBUTE(S, ActivationDescCount, UInt),
-                                DIMPLE_ARRAY(S, ActivationDescs, OperatorArray, 8),
-                                DIMPLE_ENUM(S, Direction, kRecurrentNetworkDirections)};
+constexpr Field kRnnFields[] = {DIMPLE_NETWORK(S)};
 template <class S>
-constexpr Field kLstmFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                 DIMPLE_INPUT(S, WeightTensor),
-                                 DIMPLE_INPUT(S, RecurrenceTensor),
-                                 DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                 DIMPLE_OPTIONAL_INPUT(S, HiddenInitTensor),
-                                 DIMPLE_OPTIONAL_INPUT(S, CellMemInitTensor),
-                                 DIMPLE_OPTIONAL_INPUT(S, SequenceLengthsTensor),
-                                 DIMPLE_OPTIONAL_INPUT(S, PeepholeTensor),
-                                 DIMPLE_OPTIONAL_OUTPUT(S, OutputSequenceTensor),
-                                 DIMPLE_OPTIONAL_OUTPUT(S, OutputSingleTensor),
-                                 DIMPLE_OPTIONAL_OUTPUT(S, OutputCellSingleTensor),
-                                 DIMPLE_ATTRIBUTE(S, ActivationDescCount, UInt),
-                                 DIMPLE_ARRAY(S, ActivationDescs, OperatorArray, 11),
-                                 DIMPLE_ENUM(S, Direction, kRecurrentNetworkDirections),
-                                 DIMPLE_ATTRIBUTE(S, ClipThreshold, Float),
-                                 DIMPLE_ATTRIBUTE(S, UseClipThreshold, Bool),
-                                 DIMPLE_ATTRIBUTE(S, CoupleInputForget, Bool)};
+constexpr Field kLstmFields[] = {
+    DIMPLE_NETWORK_INPUTS(S),
+    DIMPLE_OPTIONAL_INPUTS(S, CellMemInitTensor, SequenceLengthsTensor, PeepholeTensor),
+    DIMPLE_OPTIONAL_OUTPUTS(S, OutputSequenceTensor, OutputSingleTensor, OutputCellSingleTensor),
+    DIMPLE_NETWORK_ATTRIBUTES(S, 11),
+    DIMPLE_FLOAT(S, ClipThreshold),
+    DIMPLE_BOOLS(S, UseClipThreshold, CoupleInputForget)};
 template <class S>
-constexpr Field kGruFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                DIMPLE_INPUT(S, WeightTensor),
-                                DIMPLE_INPUT(S, RecurrenceTensor),
-                                DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                DIMPLE_OPTIONAL_INPUT(S, HiddenInitTensor),
-                                DIMPLE_OPTIONAL_INPUT(S, SequenceLengthsTensor),
-                                DIMPLE_OPTIONAL_OUTPUT(S, OutputSequenceTensor),
-                                DIMPLE_OPTIONAL_OUTPUT(S, OutputSingleTensor),
-                                DIMPLE_ATTRIBUTE(S, ActivationDescCount, UInt),
-                                DIMPLE_ARRAY(S, ActivationDescs, OperatorArray, 8),
-                                DIMPLE_ENUM(S, Direction, kRecurrentNetworkDirections),
-                                DIMPLE_ATTRIBUTE(S, LinearBeforeReset, Bool)};
-
-constexpr TypeHistory kRnnTypes{{k1_0, kFloats, 4, 4}};
-constexpr TypeHistory kRnnSequenceLengthsTypes{{k1_0, kUInt32, 4, 4}};
+constexpr Field kGruFields[] = {DIMPLE_NETWORK(S), DIMPLE_BOOL(S, LinearBeforeReset)};
 
 // Not even the weights may be owned by DirectML.
-constexpr TensorRule kRnnRules[] = {{kRnnTypes, {}, false},          {kRnnTypes, sameType(0), false},
-                                    {kRnnTypes, sameType(0), false}, {kRnnTypes, sameType(0), false},
-                                    {kRnnTypes, sameType(0), false}, {kRnnSequenceLengthsTypes, {}, false},
-                                    {kRnnTypes, sameType(0)},        {kRnnTypes, sameType(0)}};
-constexpr TensorRule kLstmRules[] = {{kRnnTypes, {}, false},
-                                     {kRnnTypes, sameType(0), false},
-                                     {kRnnTypes, sameType(0), false},
-                                     {kRnnTypes, sameType(0), false},
-                                     {kRnnTypes, sameType(0), false},
-                                     {kRnnTypes, sameType(0), false},
-                                     {kRnnSequenceLengthsTypes, {}, false},
-                                     {kRnnTypes, sameType(0), false},
-                                     {kRnnTypes, sameType(0)},
-                                     {kRnnTypes, sameType(0)},
-                                     {kRnnTypes, sameType(0)}};
+constexpr TypeHistory kNetworkTypes{{k1_0, kFloats, 4, 4}};
+constexpr TensorRule kX{kNetworkTypes, {}, false};
+constexpr TensorRule kLikeX{kNetworkTypes, sameType(0), false};
+constexpr TensorRule kLengths{{{k1_0, kUInt32, 4, 4}}, {}, false};
+constexpr TensorRule kY{kNetworkTypes, sameType(0)};
 
+constexpr TensorRule kRnnRules[] = {kX, kLikeX, kLikeX, kLikeX, kLikeX, kLengths, kY, kY};
+constexpr TensorRule kLstmRules[] = {kX, kLikeX, kLikeX, kLikeX, kLikeX, kLikeX, kLengths, kLikeX, kY, kY, kY};
+
+#define DIMPLE_NETWORK_ROW(NAME, FIELDS, RULES)                                               \
+  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkNetwork<DML_##NAME##_OPERATOR_DESC>, \
+             .plan = planNetwork<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kRecurrentSchemas[] = {
-    DIMPLE_ROW(RNN, kRnnFields, .rules = kRnnRules, .check = checkRnn, .plan = planRnn),
-    DIMPLE_ROW(LSTM, kLstmFields, .rules = kLstmRules, .check = checkLstm, .plan = planLstm),
-    DIMPLE_ROW(GRU, kGruFields, .rules = kRnnRules, .check = checkGru, .plan = planGru),
+    DIMPLE_NETWORK_ROW(RNN, kRnnFields, kRnnRules),
+    DIMPLE_NETWORK_ROW(LSTM, kLstmFields, kLstmRules),
+    DIMPLE_NETWORK_ROW(GRU, kGruFields, kRnnRules),
 };
 
 }  // namespace

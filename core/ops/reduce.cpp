@@ -1,6 +1,4 @@
 // REDUCE with all its functions, ARGMIN and ARGMAX.
-#include <algorithm>
-#include <limits>
 #include <span>
 
 #include "core/ops/checks.h"
@@ -28,16 +26,11 @@ Reduction reductionOf(const Operation& op) {
   const auto arg = [](const auto& desc, DML_REDUCE_FUNCTION function) {
     return Reduction{function, {desc.Axes, desc.AxisCount}, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING};
   };
-  switch (op.schema().type) {
-    case DML_OPERATOR_ARGMIN:
-      return arg(op.as<DML_ARGMIN_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMIN);
-    case DML_OPERATOR_ARGMAX:
-      return arg(op.as<DML_ARGMAX_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMAX);
-    default: {
-      const auto& desc = op.as<DML_REDUCE_OPERATOR_DESC>();
-      return {desc.Function, {desc.Axes, desc.AxisCount}, false};
-    }
-  }
+  const DML_OPERATOR_TYPE type = op.schema().type;
+  if (type == DML_OPERATOR_ARGMIN) return arg(op.as<DML_ARGMIN_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMIN);
+  if (type == DML_OPERATOR_ARGMAX) return arg(op.as<DML_ARGMAX_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMAX);
+  const auto& desc = op.as<DML_REDUCE_OPERATOR_DESC>();
+  return {desc.Function, {desc.Axes, desc.AxisCount}, false};
 }
 
 // The input types of each function.
@@ -130,7 +123,7 @@ class ReductionPlan {
   }
 
  private:
-  const Tensor& input() const { return builder_.view().input(0); }
+  const Tensor& input() const { return builder_.op().input(0); }
   bool arg() const { return isArg(reduction_.function); }
 
   // A partial result is a value and its companion, each as wide as the kernel's accumulator.
@@ -138,26 +131,20 @@ class ReductionPlan {
 
   void splitDimensions() {
     const Tensor& x = input();
-    const Tensor& y = builder_.view().output();
+    const Tensor& y = builder_.op().output();
     const uint32_t mask = axisMask(reduction_.axes);
-    uint32_t smallestKept = std::numeric_limits<uint32_t>::max();
-    uint32_t smallestReduced = smallestKept;
-    for (uint32_t d = 0; d < x.rank; ++d) {
-      const bool isReduced = (mask >> d & 1) != 0;
-      if (isReduced)
+    for (uint32_t d = 0; d < x.rank; ++d)
+      if (mask >> d & 1)
         reduced_.addDimension(x.sizes[d], {x.strides[d]});
       else
         kept_.addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
-      auto& smallest = isReduced ? smallestReduced : smallestKept;
-      if (x.sizes[d] > 1) smallest = std::min(smallest, x.strides[d]);
-    }
     kept_.sortBy(0);
     kept_.coalesce();
     // The order of elements matters to their indices alone.
     if (!arg()) reduced_.sortBy(0);
     reduced_.coalesce();
     elements_ = static_cast<uint32_t>(reduced_.count());
-    dense_ = smallestReduced <= smallestKept;
+    dense_ = areDense(x, mask);
   }
 
   // Of `part` of the kept dimensions, a stage of the reduction of `inside`.
@@ -165,14 +152,11 @@ class ReductionPlan {
                   const BufferRange& from, const BufferRange& to) {
     std::vector<uint32_t> words;
     appendWalk(words, part);
-    const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
-    appendWalk(words, inside);
-    const auto outputs = static_cast<uint32_t>(part.count());
-    const uint64_t tasks = uint64_t{outputs} * spread.chunks;
-    const uint32_t indexBytes = arg() ? byteWidth(builder_.view().output().type) : 0;
+    const uint32_t reducedAt = appendWalk(words, inside);
+    const uint32_t indexBytes = arg() ? byteWidth(builder_.op().output().type) : 0;
     return builder_.add(
         kernels::Reduce{.type = kernelType(input().type),
-                        .push = {.outputs = outputs,
+                        .push = {.outputs = static_cast<uint32_t>(part.count()),
                                  .elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
                                  .chunks = spread.chunks,
                                  .chunkLength = spread.perChunk,
@@ -191,7 +175,7 @@ class ReductionPlan {
                                  .writesPartials = partials.written},
                         .x = from,
                         .y = to},
-        taskGroups(tasks, spread.row), builder_.parameters(words));
+        taskGroups(part.count() * spread.chunks, spread.row), builder_.parameters(words));
   }
 
   // The last stage, of `count` partial results of each output.
@@ -242,7 +226,7 @@ class ReductionPlan {
     return builder_.addWindows(
         outside, ranges, [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
           if (part.count() == kept_.count()) return addStage(part, inside, spread, partials, buffers[0], to);
-          return Error{ErrorCode::Unsupported, cat(builder_.view().inputName(0), " spans ", builder_.input(0).bytes,
+          return Error{ErrorCode::Unsupported, cat(builder_.op().inputName(0), " spans ", builder_.input(0).bytes,
                                                    " bytes, but this device binds at most ",
                                                    builder_.target().caps.maxBufferRange, " bytes to a kernel.")};
         });
@@ -259,13 +243,11 @@ class ReductionPlan {
 Result<Plan> planReduction(const Operation& op, const Target& target) { return ReductionPlan(op, target).make(); }
 
 template <class S>
-constexpr Field kReduceFields[] = {DIMPLE_ENUM(S, Function, kReduceFunctions), DIMPLE_INPUT(S, InputTensor),
-                                   DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, AxisCount, UInt),
-                                   DIMPLE_ARRAY(S, Axes, UIntArray, 3)};
+constexpr Field kReduceFields[] = {DIMPLE_ENUM(S, Function, kReduceFunctions), DIMPLE_IN_AND_OUT(S),
+                                   DIMPLE_ATTRIBUTE(S, AxisCount, UInt), DIMPLE_ARRAY(S, Axes, UIntArray, 3)};
 template <class S>
-constexpr Field kArgminFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                   DIMPLE_ATTRIBUTE(S, AxisCount, UInt), DIMPLE_ARRAY(S, Axes, UIntArray, 2),
-                                   DIMPLE_ENUM(S, AxisDirection, kAxisDirections)};
+constexpr Field kArgminFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, AxisCount, UInt),
+                                   DIMPLE_ARRAY(S, Axes, UIntArray, 2), DIMPLE_ENUM(S, AxisDirection, kAxisDirections)};
 
 // The union over all functions; functionTypes() has them one by one.
 constexpr TypeHistory kReduceTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kNumbers}};

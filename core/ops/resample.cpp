@@ -45,15 +45,13 @@ Status checkScales(std::string_view countName, UINT count, const FLOAT* scales, 
   return {};
 }
 
-Status checkResample(const Operation& op) {
-  const auto& desc = op.as<DML_RESAMPLE_OPERATOR_DESC>();
-  return checkScales("ScaleCount", desc.ScaleCount, desc.Scales, op);
-}
-
 template <class S>
-Status checkResampleWithOffsets(const Operation& op) {
+Status checkResample(const Operation& op) {
   const auto& desc = op.as<S>();
-  return checkScales("DimensionCount", desc.DimensionCount, desc.Scales, op);
+  if constexpr (requires { desc.ScaleCount; })
+    return checkScales("ScaleCount", desc.ScaleCount, desc.Scales, op);
+  else
+    return checkScales("DimensionCount", desc.DimensionCount, desc.Scales, op);
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -79,24 +77,26 @@ void roundHalvesUp(Resampling& resampling) {
   for (Resampling::Dimension& dimension : resampling.dimensions) dimension.inputOffset -= 0.5;
 }
 
-template <class S>
-Resampling resamplingOf(const S& desc) {
-  Resampling resampling;
-  resampling.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR;
-  for (UINT d = 0; d < desc.DimensionCount; ++d)
-    resampling.dimensions.push_back(
-        {double{desc.Scales[d]}, double{desc.InputPixelOffsets[d]}, double{desc.OutputPixelOffsets[d]}});
-  return resampling;
-}
-
 // The offsets of a gradient operator are named by its own input and output: InputPixelOffsets are those of
 // InputGradientTensor, which is as large as the output of the operator that it is the gradient of.
 template <class S>
-Resampling gradientOf(const S& desc) {
-  Resampling resampling = resamplingOf(desc);
-  resampling.gradient = true;
-  for (Resampling::Dimension& dimension : resampling.dimensions)
-    std::swap(dimension.inputOffset, dimension.outputOffset);
+Resampling resamplingOf(const Operation& op) {
+  const auto& desc = op.as<S>();
+  Resampling resampling{.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR};
+  resampling.gradient = requires { desc.InputGradientTensor; };
+  for (const FLOAT scale : std::span(desc.Scales, op.input(0).rank)) resampling.dimensions.push_back({double{scale}});
+  if constexpr (requires { desc.InputPixelOffsets; })
+    for (UINT d = 0; d < desc.DimensionCount; ++d) {
+      Resampling::Dimension& dimension = resampling.dimensions[d];
+      dimension.inputOffset = double{desc.InputPixelOffsets[d]};
+      dimension.outputOffset = double{desc.OutputPixelOffsets[d]};
+      if (resampling.gradient) std::swap(dimension.inputOffset, dimension.outputOffset);
+    }
+  if constexpr (requires { desc.Antialiased; }) resampling.antialiased = resampling.linear && desc.Antialiased;
+  if constexpr (requires { desc.RoundingDirection; })
+    resampling.roundUp = desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING;
+  else
+    roundHalvesUp(resampling);
   return resampling;
 }
 
@@ -197,60 +197,53 @@ Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, st
   return places;
 }
 
-Status addResampling(PlanBuilder& builder, const Resampling& resampling) {
+Result<Plan> planResampling(const Operation& op, const Target& target, const Resampling& resampling) {
   constexpr double kRowTerms = 128;  // worth a workgroup
-  const Target& target = builder.target();
-  const Tensor& x = builder.view().input(0);
-  const Tensor& y = builder.view().output();
+  PlanBuilder builder(op, target);
+  const Tensor& x = op.input(0);
   std::vector<uint32_t> axisOf;
-  const std::vector<Axis> axes = axesOf(resampling, x, y, axisOf);
+  const std::vector<Axis> axes = axesOf(resampling, x, op.output(), axisOf);
   const auto axisCount = static_cast<uint32_t>(axes.size());
-  const Places places = placesOf(x, y, axes, axisOf);
+  const Places places = placesOf(x, op.output(), axes, axisOf);
   const uint32_t parameters = builder.parameters(places.words);
-  const auto count = static_cast<uint32_t>(y.elements);
+  const auto count = static_cast<uint32_t>(op.output().elements);
   const bool stretched = std::ranges::any_of(axes, [](const Axis& axis) { return axis.stretch != 1; });
   if (resampling.gradient || stretched) {
     double terms = 1;
     for (const Axis& axis : axes) terms *= maxTerms(axis, resampling.gradient);
     const uint32_t mode = !resampling.gradient ? 0 : resampling.linear ? 2 : 1;
     const bool row = terms >= kRowTerms;
-    return builder.add(
+    TRY(builder.add(
         kernels::ResampleSum{
             .type = typedElement(x.type, target),
             .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt, .roundUp = resampling.roundUp},
             .spec = {.mode = mode, .axes = axisCount, .row = row},
             .x = builder.input(0),
             .y = builder.output()},
-        taskGroups(count, row), parameters);
+        taskGroups(count, row), parameters));
+  } else if (resampling.linear) {
+    TRY(builder.addItems(kernels::ResampleLinear{.type = typedElement(x.type, target),
+                                                 .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
+                                                 .spec = {.axes = axisCount},
+                                                 .x = builder.input(0),
+                                                 .y = builder.output()},
+                         count, parameters));
+  } else {
+    TRY(builder.addItems(
+        kernels::ResampleNearest{
+            .type = sizedElement(x.type, target),
+            .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt, .roundUp = resampling.roundUp},
+            .spec = {.axes = axisCount},
+            .x = builder.input(0),
+            .y = builder.output()},
+        count, parameters));
   }
-  if (resampling.linear)
-    return builder.addItems(
-        kernels::ResampleLinear{.type = typedElement(x.type, target),
-                                .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
-                                .spec = {.axes = axisCount},
-                                .x = builder.input(0),
-                                .y = builder.output()},
-        count, parameters);
-  return builder.addItems(
-      kernels::ResampleNearest{
-          .type = sizedElement(x.type, target),
-          .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt, .roundUp = resampling.roundUp},
-          .spec = {.axes = axisCount},
-          .x = builder.input(0),
-          .y = builder.output()},
-      count, parameters);
-}
-
-Result<Plan> planResampling(const Operation& op, const Target& target, const Resampling& resampling) {
-  PlanBuilder builder(op, target);
-  TRY(addResampling(builder, resampling));
   return builder.finish();
 }
 
 Result<Plan> planUpsample(const Operation& op, const Target& target) {
   const auto& desc = op.as<DML_UPSAMPLE_2D_OPERATOR_DESC>();
-  Resampling resampling;
-  resampling.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR;
+  Resampling resampling{.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR};
   resampling.dimensions.resize(op.input(0).rank);
   (resampling.dimensions.end() - 2)->scale = desc.ScaleSize.Height;
   resampling.dimensions.back().scale = desc.ScaleSize.Width;
@@ -258,41 +251,9 @@ Result<Plan> planUpsample(const Operation& op, const Target& target) {
   return planResampling(op, target, resampling);
 }
 
-Result<Plan> planResample(const Operation& op, const Target& target) {
-  const auto& desc = op.as<DML_RESAMPLE_OPERATOR_DESC>();
-  Resampling resampling;
-  resampling.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR;
-  for (UINT d = 0; d < desc.ScaleCount; ++d) resampling.dimensions.push_back({double{desc.Scales[d]}});
-  roundHalvesUp(resampling);
-  return planResampling(op, target, resampling);
-}
-
-Result<Plan> planResample1(const Operation& op, const Target& target) {
-  Resampling resampling = resamplingOf(op.as<DML_RESAMPLE1_OPERATOR_DESC>());
-  roundHalvesUp(resampling);
-  return planResampling(op, target, resampling);
-}
-
 template <class S>
-Result<Plan> planResample2(const Operation& op, const Target& target) {
-  const auto& desc = op.as<S>();
-  Resampling resampling = resamplingOf(desc);
-  resampling.roundUp = desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING;
-  if constexpr (requires { desc.Antialiased; }) resampling.antialiased = resampling.linear && desc.Antialiased;
-  return planResampling(op, target, resampling);
-}
-
-Result<Plan> planResampleGrad(const Operation& op, const Target& target) {
-  Resampling resampling = gradientOf(op.as<DML_RESAMPLE_GRAD_OPERATOR_DESC>());
-  roundHalvesUp(resampling);
-  return planResampling(op, target, resampling);
-}
-
-Result<Plan> planResampleGrad1(const Operation& op, const Target& target) {
-  const auto& desc = op.as<DML_RESAMPLE_GRAD1_OPERATOR_DESC>();
-  Resampling resampling = gradientOf(desc);
-  resampling.roundUp = desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING;
-  return planResampling(op, target, resampling);
+Result<Plan> planResample(const Operation& op, const Target& target) {
+  return planResampling(op, target, resamplingOf<S>(op));
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -304,32 +265,29 @@ Result<Plan> planResampleGrad1(const Operation& op, const Target& target) {
 #define DIMPLE_ROUNDED_INTERPOLATION(S) \
   DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes), DIMPLE_ENUM(S, RoundingDirection, kAxisDirections)
 
+#define DIMPLE_GRADIENTS(S) DIMPLE_INPUT(S, InputGradientTensor), DIMPLE_OUTPUT(S, OutputGradientTensor)
+#define DIMPLE_INTERPOLATION(S) DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes)
+
 template <class S>
-constexpr Field kUpsample2DFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                       DIMPLE_ATTRIBUTE(S, ScaleSize, Size2D),
-                                       DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes)};
+constexpr Field kUpsample2DFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, ScaleSize, Size2D),
+                                       DIMPLE_INTERPOLATION(S)};
 template <class S>
-constexpr Field kResampleFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                     DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                     DIMPLE_ATTRIBUTE(S, ScaleCount, UInt), DIMPLE_ARRAY(S, Scales, FloatArray, 3)};
+constexpr Field kResampleFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_INTERPOLATION(S), DIMPLE_UINT(S, ScaleCount),
+                                     DIMPLE_ARRAY(S, Scales, FloatArray, 3)};
 template <class S>
-constexpr Field kResample1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
-                                      DIMPLE_SCALES_WITH_OFFSETS(S, 3)};
+constexpr Field kResample1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_INTERPOLATION(S), DIMPLE_SCALES_WITH_OFFSETS(S, 3)};
 template <class S>
-constexpr Field kResampleGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor), DIMPLE_OUTPUT(S, OutputGradientTensor),
-                                         DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes),
+constexpr Field kResampleGradFields[] = {DIMPLE_GRADIENTS(S), DIMPLE_INTERPOLATION(S),
                                          DIMPLE_SCALES_WITH_OFFSETS(S, 3)};
 template <class S>
-constexpr Field kResample2Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ROUNDED_INTERPOLATION(S), DIMPLE_SCALES_WITH_OFFSETS(S, 4)};
+constexpr Field kResample2Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ROUNDED_INTERPOLATION(S),
+                                      DIMPLE_SCALES_WITH_OFFSETS(S, 4)};
 template <class S>
-constexpr Field kResampleGrad1Fields[] = {DIMPLE_INPUT(S, InputGradientTensor), DIMPLE_OUTPUT(S, OutputGradientTensor),
-                                          DIMPLE_ROUNDED_INTERPOLATION(S), DIMPLE_SCALES_WITH_OFFSETS(S, 4)};
+constexpr Field kResampleGrad1Fields[] = {DIMPLE_GRADIENTS(S), DIMPLE_ROUNDED_INTERPOLATION(S),
+                                          DIMPLE_SCALES_WITH_OFFSETS(S, 4)};
 template <class S>
-constexpr Field kResample3Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ROUNDED_INTERPOLATION(S), DIMPLE_SCALES_WITH_OFFSETS(S, 4),
-                                      DIMPLE_ATTRIBUTE(S, Antialiased, Bool)};
+constexpr Field kResample3Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ROUNDED_INTERPOLATION(S),
+                                      DIMPLE_SCALES_WITH_OFFSETS(S, 4), DIMPLE_BOOL(S, Antialiased)};
 
 constexpr TypeHistory kUpsample2DTypes{{k1_0, kFloats, 4, 5}};
 constexpr TypeHistory kResampleTypes{{k2_0, kFloats, 4, 4}, {k5_1, kFloats, 1, 4}, {k6_2, kFloats | kInts8, 1, 4}};
@@ -339,23 +297,18 @@ constexpr TypeHistory kResample2Types{{k5_1, kFloats, 1, 4}, {k6_2, kFloats | kI
 constexpr TypeHistory kResampleGrad1Types{{k5_1, kFloats, 1, 4}};
 constexpr TypeHistory kResample3Types{{k6_4, kFloats | kInts8, 1, 4}};
 
+#define DIMPLE_RESAMPLE_ROW(NAME, FIELDS, TYPES)                                                               \
+  DIMPLE_ROW(NAME, FIELDS, .rules = kInAndOutRules<TYPES>, .check = checkResample<DML_##NAME##_OPERATOR_DESC>, \
+             .plan = planResample<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kResampleSchemas[] = {
     DIMPLE_ROW(UPSAMPLE_2D, kUpsample2DFields, .rules = kInAndOutRules<kUpsample2DTypes>, .check = checkUpsample,
                .plan = planUpsample),
-    DIMPLE_ROW(RESAMPLE, kResampleFields, .rules = kInAndOutRules<kResampleTypes>, .check = checkResample,
-               .plan = planResample),
-    DIMPLE_ROW(RESAMPLE1, kResample1Fields, .rules = kInAndOutRules<kResample1Types>,
-               .check = checkResampleWithOffsets<DML_RESAMPLE1_OPERATOR_DESC>, .plan = planResample1),
-    DIMPLE_ROW(RESAMPLE_GRAD, kResampleGradFields, .rules = kInAndOutRules<kResampleGradTypes>,
-               .check = checkResampleWithOffsets<DML_RESAMPLE_GRAD_OPERATOR_DESC>, .plan = planResampleGrad),
-    DIMPLE_ROW(RESAMPLE2, kResample2Fields, .rules = kInAndOutRules<kResample2Types>,
-               .check = checkResampleWithOffsets<DML_RESAMPLE2_OPERATOR_DESC>,
-               .plan = planResample2<DML_RESAMPLE2_OPERATOR_DESC>),
-    DIMPLE_ROW(RESAMPLE_GRAD1, kResampleGrad1Fields, .rules = kInAndOutRules<kResampleGrad1Types>,
-               .check = checkResampleWithOffsets<DML_RESAMPLE_GRAD1_OPERATOR_DESC>, .plan = planResampleGrad1),
-    DIMPLE_ROW(RESAMPLE3, kResample3Fields, .rules = kInAndOutRules<kResample3Types>,
-               .check = checkResampleWithOffsets<DML_RESAMPLE3_OPERATOR_DESC>,
-               .plan = planResample2<DML_RESAMPLE3_OPERATOR_DESC>),
+    DIMPLE_RESAMPLE_ROW(RESAMPLE, kResampleFields, kResampleTypes),
+    DIMPLE_RESAMPLE_ROW(RESAMPLE1, kResample1Fields, kResample1Types),
+    DIMPLE_RESAMPLE_ROW(RESAMPLE_GRAD, kResampleGradFields, kResampleGradTypes),
+    DIMPLE_RESAMPLE_ROW(RESAMPLE2, kResample2Fields, kResample2Types),
+    DIMPLE_RESAMPLE_ROW(RESAMPLE_GRAD1, kResampleGrad1Fields, kResampleGrad1Types),
+    DIMPLE_RESAMPLE_ROW(RESAMPLE3, kResample3Fields, kResample3Types),
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "core/checked.h"
@@ -60,12 +61,9 @@ Status checkRoiAlignment(const RoiAlign& align, const Tensor& cropped, const Ten
     return invalid(
         cat("ReductionFunction has value (", kReduceFunctions.names[align.function], "), expected AVERAGE or MAX."));
   // DirectML takes NaN.
-  if (align.scaleX < 0 || std::isinf(align.scaleX))
-    return invalid(
-        cat("SpatialScaleX has value (", numberText(align.scaleX), "), expected a finite number of at least 0."));
-  if (align.scaleY < 0 || std::isinf(align.scaleY))
-    return invalid(
-        cat("SpatialScaleY has value (", numberText(align.scaleY), "), expected a finite number of at least 0."));
+  for (const auto& [name, scale] : {std::pair{"SpatialScaleX", align.scaleX}, {"SpatialScaleY", align.scaleY}})
+    if (scale < 0 || std::isinf(scale))
+      return invalid(cat(name, " has value (", numberText(scale), "), expected a finite number of at least 0."));
   TRY(checkAtLeast("MinimumSamplesPerOutput", align.minimumSamples, 1));
   if (align.maximumSamples < align.minimumSamples)
     return invalid(cat("MaximumSamplesPerOutput has value (", align.maximumSamples,
@@ -99,8 +97,10 @@ Status checkRoiAlignGrad(const Operation& op) {
 
 constexpr uint64_t kRegionElements = 256;  // that an output element may depend on, worth a workgroup
 
-void append(std::vector<uint32_t>& words, const std::array<uint32_t, kMaxRank>& values) {
-  words.insert(words.end(), values.begin(), values.begin() + 4);
+// Strides and sizes.
+void append(std::vector<uint32_t>& words, const Tensor& tensor) {
+  words.insert(words.end(), tensor.strides.begin(), tensor.strides.begin() + 4);
+  words.insert(words.end(), tensor.sizes.begin(), tensor.sizes.begin() + 4);
 }
 
 void appendDivisors(std::vector<uint32_t>& words, const Tensor& tensor) {
@@ -118,10 +118,8 @@ Result<Plan> planRoiPooling(const Operation& op, const Target& target) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   std::vector<uint32_t> words;
-  append(words, x.strides);
-  append(words, x.sizes);
-  append(words, y.strides);
-  append(words, y.sizes);
+  append(words, x);
+  append(words, y);
   const auto regionStrides = lastStrides(op.input(1));
   words.insert(words.end(), {regionStrides[0], regionStrides[1], 0, 0});
   appendDivisors(words, y);
@@ -162,13 +160,11 @@ RoiSampling roiSamplingOf(const Operation& op) {
 
 // The parameters of kernels/roi/align.glsl. `imageGradient` and `regionGradient` may be absent.
 std::vector<uint32_t> alignParameters(const RoiSampling& sampling, const Tensor& image, const Tensor& crop,
-                                      const Tensor& regions, const Tensor& batchIndices, const Tensor& imageGradient,
-                                      const Tensor& regionGradient) {
+                                      const Tensor& regions, const Tensor& batchIndices,
+                                      const Tensor& imageGradient = {}, const Tensor& regionGradient = {}) {
   std::vector<uint32_t> words;
-  append(words, image.strides);
-  append(words, image.sizes);
-  append(words, crop.strides);
-  append(words, crop.sizes);
+  append(words, image);
+  append(words, crop);
   const auto regionStrides = lastStrides(regions);
   words.insert(words.end(),
                {regionStrides[0], regionStrides[1], batchIndices.strides[batchIndices.rank - 1],
@@ -176,7 +172,7 @@ std::vector<uint32_t> alignParameters(const RoiSampling& sampling, const Tensor&
                 floatBits(sampling.inputOffset), floatBits(sampling.outputOffset), floatBits(sampling.outside),
                 sampling.align.minimumSamples, sampling.align.maximumSamples, sampling.toCorners});
   appendDivisors(words, crop);
-  append(words, imageGradient.strides);
+  words.insert(words.end(), imageGradient.strides.begin(), imageGradient.strides.begin() + 4);
   const auto gradientStrides = regionGradient.present() ? lastStrides(regionGradient) : std::array<uint32_t, 2>{};
   words.insert(words.end(), {gradientStrides[0], gradientStrides[1], 0, 0});
   appendDivisors(words, image);
@@ -198,8 +194,7 @@ Result<Plan> planRoiAlign(const Operation& op, const Target& target) {
   const RoiSampling sampling = roiSamplingOf<S>(op);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  const auto parameters =
-      builder.parameters(alignParameters(sampling, x, y, op.input(1), op.input(2), Tensor{}, Tensor{}));
+  const auto parameters = builder.parameters(alignParameters(sampling, x, y, op.input(1), op.input(2)));
   const auto count = static_cast<uint32_t>(y.elements);
   const bool row = takesRow(sampling, x, y);
   TRY(builder.add(kernels::RoiAlign{.type = typedElement(x.type, target),
@@ -219,7 +214,7 @@ Result<Plan> planRoiAlign(const Operation& op, const Target& target) {
 Result<BufferRange> addMaxima(PlanBuilder& builder, const RoiSampling& sampling, const Tensor& image,
                               uint32_t parameters) {
   const Target& target = builder.target();
-  const Tensor& crop = builder.view().input(1);
+  const Tensor& crop = builder.op().input(1);
   const uint64_t bytes = crop.elements * 4;
   if (bytes > target.caps.maxBufferRange)
     return Error{ErrorCode::Unsupported,
@@ -293,44 +288,31 @@ Result<Plan> planRoiAlignGrad(const Operation& op, const Target& target) {
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 template <class S>
-constexpr Field kRoiPoolingFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, ROITensor),
-                                       DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, SpatialScale, Float),
-                                       DIMPLE_ATTRIBUTE(S, PooledSize, Size2D)};
+constexpr Field kRoiPoolingFields[] = {DIMPLE_INPUTS(S, InputTensor, ROITensor), DIMPLE_OUTPUT(S, OutputTensor),
+                                       DIMPLE_FLOAT(S, SpatialScale), DIMPLE_ATTRIBUTE(S, PooledSize, Size2D)};
 
+#define DIMPLE_ROI_TENSORS(S) \
+  DIMPLE_INPUTS(S, InputTensor, ROITensor, BatchIndicesTensor), DIMPLE_OUTPUT(S, OutputTensor)
 #define DIMPLE_ROI_SAMPLING(S)                                                                                 \
   DIMPLE_ENUM(S, ReductionFunction, kReduceFunctions), DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes), \
-      DIMPLE_ATTRIBUTE(S, SpatialScaleX, Float), DIMPLE_ATTRIBUTE(S, SpatialScaleY, Float)
-#define DIMPLE_ROI_OFFSETS(S) \
-  DIMPLE_ATTRIBUTE(S, InputPixelOffset, Float), DIMPLE_ATTRIBUTE(S, OutputPixelOffset, Float)
-#define DIMPLE_ROI_SAMPLE_COUNTS(S) \
-  DIMPLE_ATTRIBUTE(S, MinimumSamplesPerOutput, UInt), DIMPLE_ATTRIBUTE(S, MaximumSamplesPerOutput, UInt)
+      DIMPLE_FLOATS(S, SpatialScaleX, SpatialScaleY)
+#define DIMPLE_ROI_SAMPLE_COUNTS(S) DIMPLE_UINTS(S, MinimumSamplesPerOutput, MaximumSamplesPerOutput)
 
 template <class S>
-constexpr Field kRoiAlignFields[] = {
-    DIMPLE_INPUT(S, InputTensor),   DIMPLE_INPUT(S, ROITensor), DIMPLE_INPUT(S, BatchIndicesTensor),
-    DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ROI_SAMPLING(S),     DIMPLE_ATTRIBUTE(S, OutOfBoundsInputValue, Float),
-    DIMPLE_ROI_SAMPLE_COUNTS(S)};
+constexpr Field kRoiAlignFields[] = {DIMPLE_ROI_TENSORS(S), DIMPLE_ROI_SAMPLING(S),
+                                     DIMPLE_FLOAT(S, OutOfBoundsInputValue), DIMPLE_ROI_SAMPLE_COUNTS(S)};
 template <class S>
-constexpr Field kRoiAlign1Fields[] = {DIMPLE_INPUT(S, InputTensor),
-                                      DIMPLE_INPUT(S, ROITensor),
-                                      DIMPLE_INPUT(S, BatchIndicesTensor),
-                                      DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_ROI_SAMPLING(S),
-                                      DIMPLE_ROI_OFFSETS(S),
-                                      DIMPLE_ATTRIBUTE(S, OutOfBoundsInputValue, Float),
-                                      DIMPLE_ROI_SAMPLE_COUNTS(S),
-                                      DIMPLE_ATTRIBUTE(S, AlignRegionsToCorners, Bool)};
+constexpr Field kRoiAlign1Fields[] = {DIMPLE_ROI_TENSORS(S), DIMPLE_ROI_SAMPLING(S),
+                                      DIMPLE_FLOATS(S, InputPixelOffset, OutputPixelOffset, OutOfBoundsInputValue),
+                                      DIMPLE_ROI_SAMPLE_COUNTS(S), DIMPLE_BOOL(S, AlignRegionsToCorners)};
 template <class S>
 constexpr Field kRoiAlignGradFields[] = {DIMPLE_OPTIONAL_INPUT(S, InputTensor),
-                                         DIMPLE_INPUT(S, InputGradientTensor),
-                                         DIMPLE_INPUT(S, ROITensor),
-                                         DIMPLE_INPUT(S, BatchIndicesTensor),
-                                         DIMPLE_OPTIONAL_OUTPUT(S, OutputGradientTensor),
-                                         DIMPLE_OPTIONAL_OUTPUT(S, OutputROIGradientTensor),
+                                         DIMPLE_INPUTS(S, InputGradientTensor, ROITensor, BatchIndicesTensor),
+                                         DIMPLE_OPTIONAL_OUTPUTS(S, OutputGradientTensor, OutputROIGradientTensor),
                                          DIMPLE_ROI_SAMPLING(S),
-                                         DIMPLE_ROI_OFFSETS(S),
+                                         DIMPLE_FLOATS(S, InputPixelOffset, OutputPixelOffset),
                                          DIMPLE_ROI_SAMPLE_COUNTS(S),
-                                         DIMPLE_ATTRIBUTE(S, AlignRegionsToCorners, Bool)};
+                                         DIMPLE_BOOL(S, AlignRegionsToCorners)};
 
 constexpr TypeHistory kRoiPoolingTypes{{k1_0, kFloats, 4, 4}};
 constexpr TypeHistory kRoiAlignGradTypes{{k4_1, kFloats, 4, 4}};
@@ -347,14 +329,14 @@ constexpr TensorRule kRoiAlignGradRules[] = {
     {kRoiAlignGradTypes},      {kRoiAlignGradTypes, sameType(0)}, {kRoiAlignGradROITypes, sameType(1)},
     {{{k4_1, kUInt32, 1, 4}}}, {kRoiAlignGradTypes, {1, -1, 0}},  {kRoiAlignGradROITypes, like(2)}};
 
+#define DIMPLE_ROI_ALIGN_ROW(NAME, FIELDS, RULES)                                              \
+  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkRoiAlign<DML_##NAME##_OPERATOR_DESC>, \
+             .plan = planRoiAlign<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kRoiSchemas[] = {
     DIMPLE_ROW(ROI_POOLING, kRoiPoolingFields, .rules = kRoiPoolingRules, .check = checkRoiPooling,
                .plan = planRoiPooling),
-    DIMPLE_ROW(ROI_ALIGN, kRoiAlignFields, .rules = kRoiAlignRules<k3_0>,
-               .check = checkRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>, .plan = planRoiAlign<DML_ROI_ALIGN_OPERATOR_DESC>),
-    DIMPLE_ROW(ROI_ALIGN1, kRoiAlign1Fields, .rules = kRoiAlignRules<k4_0>,
-               .check = checkRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>,
-               .plan = planRoiAlign<DML_ROI_ALIGN1_OPERATOR_DESC>),
+    DIMPLE_ROI_ALIGN_ROW(ROI_ALIGN, kRoiAlignFields, kRoiAlignRules<k3_0>),
+    DIMPLE_ROI_ALIGN_ROW(ROI_ALIGN1, kRoiAlign1Fields, kRoiAlignRules<k4_0>),
     DIMPLE_ROW(ROI_ALIGN_GRAD, kRoiAlignGradFields, .rules = kRoiAlignGradRules, .check = checkRoiAlignGrad,
                .plan = planRoiAlignGrad),
 };

@@ -91,27 +91,24 @@ Result<Plan> planScan(const Operation& op, const Target& target) {
 }
 
 template <class S>
-constexpr Field kCumulativeSummationFields[] = {
-    DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt),
-    DIMPLE_ENUM(S, AxisDirection, kAxisDirections), DIMPLE_ATTRIBUTE(S, HasExclusiveSum, Bool)};
+constexpr Field kCumulativeSummationFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Axis, UInt),
+                                                DIMPLE_ENUM(S, AxisDirection, kAxisDirections),
+                                                DIMPLE_ATTRIBUTE(S, HasExclusiveSum, Bool)};
 template <class S>
-constexpr Field kCumulativeProductFields[] = {
-    DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt),
-    DIMPLE_ENUM(S, AxisDirection, kAxisDirections), DIMPLE_ATTRIBUTE(S, HasExclusiveProduct, Bool)};
+constexpr Field kCumulativeProductFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Axis, UInt),
+                                              DIMPLE_ENUM(S, AxisDirection, kAxisDirections),
+                                              DIMPLE_ATTRIBUTE(S, HasExclusiveProduct, Bool)};
 
 constexpr TypeHistory kCumulativeSummationTypes{
     {k2_1, kFloats | kInts32, 4, 4}, {k4_0, kFloats | kInts32}, {k5_0, kIndices | kFloats}};
 constexpr TypeHistory kCumulativeProductTypes{
     {k3_1, kFloats | kInts32, 4, 4}, {k4_0, kFloats | kInts32}, {k5_0, kIndices | kFloats}};
 
-constexpr TensorRule kCumulativeSummationRules[] = {{kCumulativeSummationTypes}, {kCumulativeSummationTypes, like(0)}};
-constexpr TensorRule kCumulativeProductRules[] = {{kCumulativeProductTypes}, {kCumulativeProductTypes, like(0)}};
-
 constexpr OpSchema kScanSchemas[] = {
-    DIMPLE_ROW(CUMULATIVE_SUMMATION, kCumulativeSummationFields, .rules = kCumulativeSummationRules, .inPlace = true,
-               .check = checkScan, .plan = planScan),
-    DIMPLE_ROW(CUMULATIVE_PRODUCT, kCumulativeProductFields, .rules = kCumulativeProductRules, .inPlace = true,
-               .check = checkScan, .plan = planScan),
+    DIMPLE_ROW(CUMULATIVE_SUMMATION, kCumulativeSummationFields, .rules = kUnaryRules<kCumulativeSummationTypes>,
+               .inPlace = true, .check = checkScan, .plan = planScan),
+    DIMPLE_ROW(CUMULATIVE_PRODUCT, kCumulativeProductFields, .rules = kUnaryRules<kCumulativeProductTypes>,
+               .inPlace = true, .check = checkScan, .plan = planScan),
 };
 
 }  // namespace

@@ -89,28 +89,22 @@ Result<Plan> planSoftmax1(const Operation& op, const Target& target) {
 }
 
 template <class S>
-constexpr Field kHardmaxFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
-constexpr Field kSoftmax1Fields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                     DIMPLE_ATTRIBUTE(S, AxisCount, UInt), DIMPLE_ARRAY(S, Axes, UIntArray, 2)};
+constexpr Field kSoftmax1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, AxisCount, UInt),
+                                     DIMPLE_ARRAY(S, Axes, UIntArray, 2)};
 
 constexpr TypeHistory kHardmaxTypes{{k1_0, kFloats, 4, 4}, {k2_0, kFloats, 4, 5}, {k3_0, kFloats}};
 constexpr TypeHistory kSoftmax1Types{{k5_1, kFloats}};
 
-constexpr TensorRule kHardmaxRules[] = {{kHardmaxTypes}, {kHardmaxTypes, like(0)}};
-constexpr TensorRule kSoftmax1Rules[] = {{kSoftmax1Types}, {kSoftmax1Types, like(0)}};
+// Rows of the operators without Axes, and with them.
+#define DIMPLE_MATRIX_ROW(NAME) \
+  DIMPLE_ROW(NAME, kUnaryFields, .rules = kUnaryRules<kHardmaxTypes>, .check = checkMatrix, .plan = planSoftmax)
+#define DIMPLE_AXES_ROW(NAME) \
+  DIMPLE_ROW(NAME, kSoftmax1Fields, .rules = kUnaryRules<kSoftmax1Types>, .check = checkSoftmax1, .plan = planSoftmax1)
 
 constexpr OpSchema kSoftmaxSchemas[] = {
-    DIMPLE_ROW(ACTIVATION_HARDMAX, kHardmaxFields, .rules = kHardmaxRules, .check = checkMatrix, .plan = planSoftmax),
-    DIMPLE_ROW(ACTIVATION_LOG_SOFTMAX, kHardmaxFields, .rules = kHardmaxRules, .check = checkMatrix,
-               .plan = planSoftmax),
-    DIMPLE_ROW(ACTIVATION_SOFTMAX, kHardmaxFields, .rules = kHardmaxRules, .check = checkMatrix, .plan = planSoftmax),
-    DIMPLE_ROW(ACTIVATION_SOFTMAX1, kSoftmax1Fields, .rules = kSoftmax1Rules, .check = checkSoftmax1,
-               .plan = planSoftmax1),
-    DIMPLE_ROW(ACTIVATION_LOG_SOFTMAX1, kSoftmax1Fields, .rules = kSoftmax1Rules, .check = checkSoftmax1,
-               .plan = planSoftmax1),
-    DIMPLE_ROW(ACTIVATION_HARDMAX1, kSoftmax1Fields, .rules = kSoftmax1Rules, .check = checkSoftmax1,
-               .plan = planSoftmax1),
+    DIMPLE_MATRIX_ROW(ACTIVATION_HARDMAX),    DIMPLE_MATRIX_ROW(ACTIVATION_LOG_SOFTMAX),
+    DIMPLE_MATRIX_ROW(ACTIVATION_SOFTMAX),    DIMPLE_AXES_ROW(ACTIVATION_SOFTMAX1),
+    DIMPLE_AXES_ROW(ACTIVATION_LOG_SOFTMAX1), DIMPLE_AXES_ROW(ACTIVATION_HARDMAX1),
 };
 
 }  // namespace

@@ -16,26 +16,17 @@
 namespace dimple {
 namespace {
 
-Status checkTopK(const Operation& op, UINT axis, UINT k) {
-  const Tensor& x = op.input(0);
-  TRY(checkAtMost("Axis", axis, x.rank - 1));
-  if (k < 1 || k > x.sizes[axis])
-    return invalid(cat("K has value (", k, "), outside 1..", x.sizes[axis], ", the elements of InputTensor on Axis."));
-  auto expected = x.sizes;
-  expected[axis] = k;
-  for (size_t i = 0; i < op.outputs().size(); ++i)
-    TRY(checkSizes(op.outputName(i), op.output(i), std::span(expected).first(x.rank)));
-  return {};
-}
-
+template <class Desc>
 Status checkTopK(const Operation& op) {
-  const auto& desc = op.as<DML_TOP_K_OPERATOR_DESC>();
-  return checkTopK(op, desc.Axis, desc.K);
-}
-
-Status checkTopK1(const Operation& op) {
-  const auto& desc = op.as<DML_TOP_K1_OPERATOR_DESC>();
-  return checkTopK(op, desc.Axis, desc.K);
+  const auto& desc = op.as<Desc>();
+  const Tensor& x = op.input(0);
+  TRY(checkAtMost("Axis", desc.Axis, x.rank - 1));
+  if (desc.K < 1 || desc.K > x.sizes[desc.Axis])
+    return invalid(
+        cat("K has value (", desc.K, "), outside 1..", x.sizes[desc.Axis], ", the elements of InputTensor on Axis."));
+  for (size_t i = 0; i < op.outputs().size(); ++i)
+    TRY(checkSizesBut(op.outputName(i), op.output(i), x, desc.Axis, desc.K));
+  return {};
 }
 
 // What both kernels are told of the rows.
@@ -48,14 +39,14 @@ struct SortedRows {
 // merges share it, but those of the last are the outputs.
 Result<std::array<BufferRange, 2>> allocatePairs(PlanBuilder& builder, uint64_t rows, uint64_t runs, uint64_t length,
                                                  uint64_t k) {
-  const uint64_t pairBytes = byteWidth(builder.view().input(0).type) == 8 ? 12 : 8;
+  const uint64_t pairBytes = byteWidth(builder.op().input(0).type) == 8 ? 12 : 8;
   const uint64_t limit = builder.target().caps.maxBufferRange;
   std::array<uint64_t, 2> bytes{};
   for (uint32_t level = 0; runs > 1; runs = divideUp(runs, 2), length *= 2, ++level)
     bytes[level % 2] = std::max(bytes[level % 2], rows * runs * std::min(length, k) * pairBytes);
   if (const uint64_t most = std::max(bytes[0], bytes[1]); most > limit)
     return Error{ErrorCode::Unsupported,
-                 cat(builder.view().schema().name, " needs ", most, " bytes to sort, but this device binds at most ",
+                 cat(builder.op().schema().name, " needs ", most, " bytes to sort, but this device binds at most ",
                      limit, " bytes to a kernel.")};
   const BufferRange first = builder.allocateTemporary(bytes[0]);
   return std::array{first, builder.allocateTemporary(std::max<uint64_t>(bytes[1], 4))};
@@ -69,7 +60,7 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
     const bool last = runs == 2;
     const uint32_t keptAfter = std::min(last ? k : 2 * runLength, k);
     const uint64_t items = uint64_t{rows.count} * runs * kept;
-    TRY(builder.addItems(kernels::TopKMerge{.type = sizedElement(builder.view().input(0).type, builder.target()),
+    TRY(builder.addItems(kernels::TopKMerge{.type = sizedElement(builder.op().input(0).type, builder.target()),
                                             .push = {.count = static_cast<uint32_t>(items),
                                                      .runs = runs,
                                                      .runLength = runLength,
@@ -180,8 +171,9 @@ constexpr TensorRule kTopK1Rules[] = {
     {{{k2_1, kUInt32, 4, 4}, {k3_1, kUInt32}, {k5_0, kUnsignedIndices}}, sameRank(0)}};
 
 constexpr OpSchema kSortSchemas[] = {
-    DIMPLE_ROW(TOP_K, kTopKFields, .rules = kTopKRules, .check = checkTopK, .plan = planTopK),
-    DIMPLE_ROW(TOP_K1, kTopK1Fields, .rules = kTopK1Rules, .check = checkTopK1, .plan = planTopK1),
+    DIMPLE_ROW(TOP_K, kTopKFields, .rules = kTopKRules, .check = checkTopK<DML_TOP_K_OPERATOR_DESC>, .plan = planTopK),
+    DIMPLE_ROW(TOP_K1, kTopK1Fields, .rules = kTopK1Rules, .check = checkTopK<DML_TOP_K1_OPERATOR_DESC>,
+               .plan = planTopK1),
 };
 
 }  // namespace

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "core/checked.h"
+#include "core/tensor.h"
 
 namespace dimple {
 
@@ -14,6 +16,14 @@ struct Spread {
   uint32_t chunks;    // tasks an output or row
   uint32_t perChunk;  // elements a task
 };
+
+// Whether elements that differ in the dimensions of a mask lie closer than those that differ in the others.
+inline bool areDense(const Tensor& x, uint32_t mask) {
+  std::array<uint32_t, 2> smallest{UINT32_MAX, UINT32_MAX};
+  for (uint32_t d = 0; d < x.rank; ++d)
+    if (x.sizes[d] > 1) smallest[mask >> d & 1] = std::min(smallest[mask >> d & 1], x.strides[d]);
+  return smallest[1] <= smallest[0];
+}
 
 // Rows suit elements that lie beside each other, columns outputs that do. Chunks fill the device where outputs are few.
 inline Spread spreadOf(uint64_t outputs, uint64_t elements, bool elementsAreDense) {

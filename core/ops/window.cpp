@@ -6,6 +6,7 @@
 
 #include "core/checked.h"
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/sliding_window.h"
 #include "core/ops/table.h"
@@ -131,14 +132,7 @@ uint32_t inverseOf(uint32_t value, uint32_t modulus) {
 // Sums wrap alike whether integers are signed or not, and FLOAT64 is added by integers.
 DataType foldType(DataType type) {
   if (type == DML_TENSOR_DATA_TYPE_FLOAT16 || type == DML_TENSOR_DATA_TYPE_FLOAT32) return type;
-  switch (byteWidth(type)) {
-    case 1:
-      return DML_TENSOR_DATA_TYPE_UINT8;
-    case 2:
-      return DML_TENSOR_DATA_TYPE_UINT16;
-    default:
-      return DML_TENSOR_DATA_TYPE_UINT32;
-  }
+  return unsignedType(std::min(byteWidth(type), 4u));
 }
 
 Result<Plan> planFold(const Operation& op, const Target& target) {
@@ -187,8 +181,7 @@ Result<Plan> planFold(const Operation& op, const Target& target) {
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 template <class S>
-constexpr Field kFoldFields[] = {DIMPLE_INPUT(S, InputTensor),
-                                 DIMPLE_OUTPUT(S, OutputTensor),
+constexpr Field kFoldFields[] = {DIMPLE_IN_AND_OUT(S),
                                  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
                                  DIMPLE_ARRAY(S, WindowSizes, UIntArray, 2),
                                  DIMPLE_ARRAY(S, Strides, UIntArray, 2),

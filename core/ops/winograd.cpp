@@ -49,7 +49,7 @@ Work workOf(const Operation& op, uint32_t tile) {
 struct Algorithm {
   std::string_view name;  // of its last kernel, for people
   uint32_t tile;          // a form of each of its kernels
-  const char* (*refuses)(const Target&, const Work&);
+  uint64_t fewestTiles;
 };
 
 const char* refusesWindow(const Operation& op) {
@@ -68,34 +68,18 @@ const char* refusesWindow(const Operation& op) {
   return nullptr;
 }
 
-const char* refusesAny(const Target& target, const Work& work) {
+const char* refuses(const Algorithm& algorithm, const Target& target, const Work& work) {
   if (work.channels < 16 || work.filters < 16) return "It has few channels or filters.";
   if (target.halfPrecision && target.caps.matrixSize != 0) return "FLOAT32 may be rounded for matrices of subgroups.";
   const uint64_t most = std::min(target.caps.maxBufferRange, uint64_t{1} << 30);
   for (const uint64_t bytes : {work.filterBytes(), work.inputBytes(), work.sumBytes()})
     if (bytes > most) return "Its transforms are larger than what a kernel may bind.";
-  return nullptr;
+  return work.columns < algorithm.fewestTiles ? "Its tiles are few." : nullptr;
 }
 
-// Its sums are not exact for small integers, so that it is for large pictures and batches only.
-const char* refusesLargeTile(const Target& target, const Work& work) {
-  if (const char* reason = refusesAny(target, work)) return reason;
-  constexpr uint64_t kTiles = 768;
-  return work.columns < kTiles ? "Its tiles are few." : nullptr;
-}
-
-// Fewer do not fill a device so long that the three dispatches pay.
-const char* refusesSmallTile(const Target& target, const Work& work) {
-  if (const char* reason = refusesAny(target, work)) return reason;
-  constexpr uint64_t kTiles = 512;
-  return work.columns < kTiles ? "Its tiles are few." : nullptr;
-}
-
-// In order of preference.
-constexpr Algorithm kAlgorithms[] = {
-    {"winograd_output_4", 4, refusesLargeTile},
-    {"winograd_output_2", 2, refusesSmallTile},
-};
+// In order of preference. The sums of the first are not exact for small integers, so that it is for large pictures and
+// batches only; fewer tiles than the second takes do not fill a device so long that the three dispatches pay.
+constexpr Algorithm kAlgorithms[] = {{"winograd_output_4", 4, 768}, {"winograd_output_2", 2, 512}};
 
 std::vector<uint32_t> parameterWords(const Operation& op, const Work& work) {
   const auto& desc = op.as<Desc>();
@@ -123,22 +107,19 @@ std::vector<uint32_t> parameterWords(const Operation& op, const Work& work) {
 
 // At each point filters by channels times channels by columns.
 Product productOf(const Work& work, const BufferRange& filters, const BufferRange& input, const BufferRange& sums) {
-  Product product;
-  product.type = DML_TENSOR_DATA_TYPE_FLOAT32;
   const auto rows = static_cast<uint32_t>(work.filterPitch);
   const auto columns = static_cast<uint32_t>(work.columnPitch);
-  product.rows = rows;
-  product.columns = columns;
-  product.depth = static_cast<uint32_t>(work.channelPitch);
-  product.a = {1, rows};
-  product.b = {columns, 1};
-  product.y = {columns, 1};
+  Product product{.type = DML_TENSOR_DATA_TYPE_FLOAT32,
+                  .rows = rows,
+                  .columns = columns,
+                  .depth = static_cast<uint32_t>(work.channelPitch),
+                  .a = {1, rows},
+                  .b = {columns, 1},
+                  .y = {columns, 1},
+                  .from = {filters, input, filters},
+                  .to = sums};
   product.matrices.addDimension(static_cast<uint32_t>(work.points()),
                                 {product.depth * rows, product.depth * columns, 0, rows * columns});
-  product.from[0] = filters;
-  product.from[1] = input;
-  product.from[2] = filters;
-  product.to = sums;
   return product;
 }
 
@@ -169,8 +150,8 @@ typename Kernel::Form formOf(const Work& work) {
 }
 
 Status addDispatches(PlanBuilder& builder, const Work& work, const FloatFinish& finish) {
-  const bool hasBias = builder.view().input(2).present();
-  const uint32_t parameters = builder.parameters(parameterWords(builder.view(), work));
+  const bool hasBias = builder.op().input(2).present();
+  const uint32_t parameters = builder.parameters(parameterWords(builder.op(), work));
   const uint64_t filterItems = work.channelPitch * work.filterPitch;
   const auto filters = builder.prepare(1, work.filterBytes(), [&](const BufferRange& from, const BufferRange& to) {
     return builder.addItems(kernels::WinogradFilter{.form = formOf<kernels::WinogradFilter>(work),
@@ -211,7 +192,7 @@ Status addDispatches(PlanBuilder& builder, const Work& work, const FloatFinish& 
 }  // namespace
 
 Result<bool> addWinograd(PlanBuilder& builder, const FloatFinish& finish) {
-  const Operation& op = builder.view();
+  const Operation& op = builder.op();
   const char* const wrongKind =
       op.output().type != DML_TENSOR_DATA_TYPE_FLOAT32 ? "Its elements are not FLOAT32." : refusesWindow(op);
   for (const Algorithm& algorithm : kAlgorithms) {
@@ -219,7 +200,7 @@ Result<bool> addWinograd(PlanBuilder& builder, const FloatFinish& finish) {
     const char* reason = wrongKind;
     if (!reason) {
       work = workOf(op, algorithm.tile);
-      reason = algorithm.refuses(builder.target(), work);
+      reason = refuses(algorithm, builder.target(), work);
     }
     if (reason) {
       builder.passOver({algorithm.name, reason});

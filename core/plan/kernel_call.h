@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
+#include <optional>
 #include <vector>
 
 #include "core/plan/plan.h"
@@ -35,6 +37,10 @@ class Required {
 // A push word or a specialization constant.
 template <class T>
 using Word = Required<T>;
+
+// A specialization constant that some forms alone have. Those that have it have to be given it.
+template <class T>
+using FormWord = std::optional<Word<T>>;
 
 // A buffer that the kernel declares read-only.
 class ReadBuffer {
@@ -76,6 +82,21 @@ template <class T>
 Specialization specialization(uint32_t id, Word<T> value) {
   static_assert(sizeof(T) == 4);
   return {id, std::bit_cast<uint32_t>(static_cast<T>(value))};
+}
+
+template <class T>
+std::optional<Specialization> specialization(uint32_t id, const FormWord<T>& value) {
+  return value ? std::optional(specialization(id, *value)) : std::nullopt;
+}
+
+// The constants whose bits are set.
+inline std::vector<Specialization> ofForm(uint32_t bits, std::initializer_list<std::optional<Specialization>> all) {
+  std::vector<Specialization> has;
+  for (const std::optional<Specialization>& one : all) {
+    if (bits & 1) has.push_back(one.value());
+    bits >>= 1;
+  }
+  return has;
 }
 
 }  // namespace kernels

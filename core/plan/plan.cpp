@@ -135,41 +135,26 @@ void appendDispatch(std::string& out, const Dispatch& d) {
 }  // namespace
 
 std::string_view featureName(Feature feature) {
-  switch (feature) {
-    case Feature::Int8:
-      return "8-bit integer arithmetic (shaderInt8)";
-    case Feature::Int16:
-      return "16-bit integer arithmetic (shaderInt16)";
-    case Feature::Int64:
-      return "64-bit integer arithmetic (shaderInt64)";
-    case Feature::Float16:
-      return "16-bit floating-point arithmetic (shaderFloat16)";
-    case Feature::Float64:
-      return "64-bit floating-point arithmetic (shaderFloat64)";
-    case Feature::Storage8:
-      return "8-bit storage (storageBuffer8BitAccess)";
-    case Feature::Storage16:
-      return "16-bit storage (storageBuffer16BitAccess)";
-    case Feature::SubgroupBasic:
-      return "basic subgroup operations";
-    case Feature::SubgroupVote:
-      return "subgroup votes";
-    case Feature::SubgroupArithmetic:
-      return "subgroup arithmetic";
-    case Feature::SubgroupBallot:
-      return "subgroup ballots";
-    case Feature::SubgroupShuffle:
-      return "subgroup shuffles";
-    case Feature::CooperativeMatrix:
-      return "cooperative matrices (cooperativeMatrix)";
-    case Feature::MemoryModel:
-      return "the Vulkan memory model (vulkanMemoryModel)";
-    case Feature::Push8:
-      return "8-bit push words (storagePushConstant8)";
-    case Feature::Push16:
-      return "16-bit push words (storagePushConstant16)";
-  }
-  return "a feature that Dimple does not use";
+  static constexpr std::pair<Feature, std::string_view> kNames[] = {
+      {Feature::Int8, "8-bit integer arithmetic (shaderInt8)"},
+      {Feature::Int16, "16-bit integer arithmetic (shaderInt16)"},
+      {Feature::Int64, "64-bit integer arithmetic (shaderInt64)"},
+      {Feature::Float16, "16-bit floating-point arithmetic (shaderFloat16)"},
+      {Feature::Float64, "64-bit floating-point arithmetic (shaderFloat64)"},
+      {Feature::Storage8, "8-bit storage (storageBuffer8BitAccess)"},
+      {Feature::Storage16, "16-bit storage (storageBuffer16BitAccess)"},
+      {Feature::SubgroupBasic, "basic subgroup operations"},
+      {Feature::SubgroupVote, "subgroup votes"},
+      {Feature::SubgroupArithmetic, "subgroup arithmetic"},
+      {Feature::SubgroupBallot, "subgroup ballots"},
+      {Feature::SubgroupShuffle, "subgroup shuffles"},
+      {Feature::CooperativeMatrix, "cooperative matrices (cooperativeMatrix)"},
+      {Feature::MemoryModel, "the Vulkan memory model (vulkanMemoryModel)"},
+      {Feature::Push8, "8-bit push words (storagePushConstant8)"},
+      {Feature::Push16, "16-bit push words (storagePushConstant16)"},
+  };
+  const auto found = std::ranges::find(kNames, feature, [](const auto& row) { return row.first; });
+  return found == std::end(kNames) ? "a feature that Dimple does not use" : found->second;
 }
 
 Rows rowsOf(std::vector<std::pair<uint64_t, uint32_t>> dimensions, uint64_t start, uint32_t bits) {

@@ -12,20 +12,20 @@ namespace {
 
 uint64_t wholeWords(uint64_t bytes) { return alignUp(bytes, 4); }
 
-std::string nameOf(const Operation& view, const BufferRange& range) {
-  if (range.kind == SlotKind::Input) return view.inputName(range.index);
-  if (range.kind == SlotKind::Output) return view.outputName(range.index);
+std::string nameOf(const Operation& op, const BufferRange& range) {
+  if (range.kind == SlotKind::Input) return op.inputName(range.index);
+  if (range.kind == SlotKind::Output) return op.outputName(range.index);
   return range.kind == SlotKind::Temporary ? "The temporary resource" : "The persistent resource";
 }
 
 // Of what could not be split into windows.
-Status checkRanges(const Operation& view, const Plan& plan, const Target& target) {
+Status checkRanges(const Operation& op, const Plan& plan, const Target& target) {
   for (const auto* dispatches : {&plan.initialization, &plan.execution})
     for (const Dispatch& dispatch : *dispatches)
       for (const BufferRange& range : dispatch.buffers)
         if (range.bytes > target.caps.maxBufferRange)
           return Error{ErrorCode::Unsupported,
-                       cat(nameOf(view, range), " spans ", range.bytes, " bytes, but this device binds at most ",
+                       cat(nameOf(op, range), " spans ", range.bytes, " bytes, but this device binds at most ",
                            target.caps.maxBufferRange, " bytes to a kernel.")};
   return {};
 }
@@ -86,12 +86,12 @@ bool storesNatively(uint32_t bytes, const Target& target) {
 uint64_t taskGroups(uint64_t tasks, bool workgroupEach) { return workgroupEach ? tasks : divideUp(tasks, kGroupSize); }
 
 BufferRange PlanBuilder::input(size_t index) const {
-  const Tensor& tensor = view_.input(index);
+  const Tensor& tensor = op_.input(index);
   return {SlotKind::Input, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), false};
 }
 
 BufferRange PlanBuilder::output(size_t index) const {
-  const Tensor& tensor = view_.output(index);
+  const Tensor& tensor = op_.output(index);
   BufferRange range{SlotKind::Output, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), true};
   std::vector<std::pair<uint64_t, uint32_t>> dimensions;
   for (uint32_t d = 0; d < tensor.rank; ++d) dimensions.emplace_back(tensor.strides[d], tensor.sizes[d]);
@@ -106,7 +106,7 @@ BufferRange PlanBuilder::allocateTemporary(uint64_t bytes) {
 }
 
 Result<BufferRange> PlanBuilder::prepare(size_t input, uint64_t bytes, const Make& make) {
-  const bool once = view_.input(input).ownedByDml;
+  const bool once = op_.input(input).ownedByDml;
   BufferRange to{};
   if (once) {
     to = {SlotKind::Persistent, 0, plan_.persistentBytes, wholeWords(bytes), true};
@@ -143,16 +143,16 @@ uint32_t PlanBuilder::parameters(const Walk& walk) {
 Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parameterOffset, uint64_t work) {
   if (!kernelIndex(call.kernel))
     return Error{ErrorCode::Internal,
-                 cat(view_.schema().name, " asks for a kernel that the manifest does not have: family ",
+                 cat(op_.schema().name, " asks for a kernel that the manifest does not have: family ",
                      static_cast<uint32_t>(call.kernel.family), ", form ", uint32_t{call.kernel.form}, ", type ",
                      kKernelTypeNames[static_cast<size_t>(call.kernel.type)], call.kernel.native ? ", native." : ".")};
   if (!foldGroups(groups, target_.caps))
     return Error{ErrorCode::Unsupported,
-                 cat(view_.schema().name, " needs ", groups, " workgroups, more than this device can dispatch.")};
+                 cat(op_.schema().name, " needs ", groups, " workgroups, more than this device can dispatch.")};
   const uint64_t workOfGroup = divideUp(work, std::max<uint64_t>(1, groups));
   const uint64_t most = work <= target_.workLimit() ? groups : std::max<uint64_t>(1, target_.workLimit() / workOfGroup);
   if (most != 0 && divideUp(groups, most) > kMaxWorkParts)
-    return Error{ErrorCode::Unsupported, cat(view_.schema().name, " takes more than ", kMaxWorkParts, " dispatches of ",
+    return Error{ErrorCode::Unsupported, cat(op_.schema().name, " takes more than ", kMaxWorkParts, " dispatches of ",
                                              target_.workLimit(), " multiply-adds, this device's limit.")};
   Dispatch dispatch;
   dispatch.kernel = call.kernel;
@@ -196,7 +196,7 @@ Status PlanBuilder::addParts(const Walk& walk, std::span<const WalkOperand> oper
   if (ranges[widest].bytes <= target_.caps.maxBufferRange || size == 0) {
     if (partsLeft-- == 0)
       return Error{ErrorCode::Unsupported,
-                   cat(nameOf(view_, operands[widest].range), " spans ", operands[widest].range.bytes,
+                   cat(nameOf(op_, operands[widest].range), " spans ", operands[widest].range.bytes,
                        " bytes, which takes more than ", kMaxParts, " dispatches on this device, which binds at most ",
                        target_.caps.maxBufferRange, " bytes to a kernel.")};
     return add(part, std::move(ranges));
@@ -212,7 +212,7 @@ Status PlanBuilder::addParts(const Walk& walk, std::span<const WalkOperand> oper
 
 Plan PlanBuilder::finish() {
   deriveBarriers(plan_.initialization, false);
-  deriveBarriers(plan_.execution, view_.schema().inPlace);
+  deriveBarriers(plan_.execution, op_.schema().inPlace);
   return std::move(plan_);
 }
 
@@ -248,27 +248,27 @@ bool readsInput(std::span<const Dispatch> dispatches, size_t input) {
   });
 }
 
-Result<Plan> planUnkept(const Operation& view, const Target& target) {
-  const OpSchema& schema = view.schema();
+Result<Plan> planUnkept(const Operation& op, const Target& target) {
+  const OpSchema& schema = op.schema();
   if (!schema.plan)
     return Error{ErrorCode::NotImplemented, cat("DML_OPERATOR_", schema.name, " has no implementation.")};
-  for (const Activation& activation : view.activations())
+  for (const Activation& activation : op.activations())
     if (const OpSchema* fused = findSchema(activation.type); !fused || !fused->plan)
       return Error{ErrorCode::NotImplemented, cat("The fused activation DML_OPERATOR_", fused ? fused->name : "INVALID",
                                                   " has no implementation.")};
-  auto plan = schema.plan(view, target);
+  auto plan = schema.plan(op, target);
   if (!plan) return plan;
-  TRY(checkRanges(view, *plan, target));
+  TRY(checkRanges(op, *plan, target));
   plan->parameters.resize(alignUp(plan->parameters.size(), target.caps.parameterAlignment / 4));
   return plan;
 }
 
-Result<Plan> planOperator(const Operation& view, const Target& target) {
-  auto plan = planUnkept(view, target);
+Result<Plan> planOperator(const Operation& op, const Target& target) {
+  auto plan = planUnkept(op, target);
   if (!plan) return plan;
-  for (size_t i = 0; i < view.inputs().size(); ++i)
-    if (view.input(i).ownedByDml && readsInput(plan->execution, i))
-      TRY(keepInput(*plan, static_cast<uint32_t>(i), view.input(i), target));
+  for (size_t i = 0; i < op.inputs().size(); ++i)
+    if (op.input(i).ownedByDml && readsInput(plan->execution, i))
+      TRY(keepInput(*plan, static_cast<uint32_t>(i), op.input(i), target));
   return plan;
 }
 

@@ -34,18 +34,18 @@ constexpr uint32_t kMaxWorkParts = 65536;
 
 class PlanBuilder {
  public:
-  PlanBuilder(const Operation& view, const Target& target) : view_(view), target_(target) {}
+  PlanBuilder(const Operation& op, const Target& target) : op_(op), target_(target) {}
 
   const Target& target() const { return target_; }
-  const Operation& view() const { return view_; }
+  const Operation& op() const { return op_; }
 
   // The whole of an input or output tensor.
   BufferRange input(size_t index) const;
   BufferRange output(size_t index = 0) const;
   WalkOperand inputOperand(size_t index, uint64_t tail = 0) const {
-    return {input(index), bitWidth(view_.input(index).type), tail};
+    return {input(index), bitWidth(op_.input(index).type), tail};
   }
-  WalkOperand outputOperand(size_t index = 0) const { return {output(index), bitWidth(view_.output(index).type)}; }
+  WalkOperand outputOperand(size_t index = 0) const { return {output(index), bitWidth(op_.output(index).type)}; }
   // A part of the temporary resource, aligned to 256 bytes.
   BufferRange allocateTemporary(uint64_t bytes);
 
@@ -81,7 +81,7 @@ class PlanBuilder {
  private:
   Status addParts(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add, uint32_t& partsLeft);
 
-  const Operation& view_;
+  const Operation& op_;
   const Target& target_;
   Plan plan_;
   bool initializing_ = false;  // what is added belongs to the initialization
@@ -100,9 +100,9 @@ KernelElement sizedElement(DataType type, const Target& target);
 
 // Plans an operator: its schema's plan, the device's limits, and inputs owned by DML, whose contents initialization
 // copies into the persistent resource if the execution reads them.
-Result<Plan> planOperator(const Operation& view, const Target& target);
+Result<Plan> planOperator(const Operation& op, const Target& target);
 // The same, but the execution reads inputs owned by DML where they are, as far as it reads them.
-Result<Plan> planUnkept(const Operation& view, const Target& target);
+Result<Plan> planUnkept(const Operation& op, const Target& target);
 
 // Whether a dispatch reads an input.
 bool readsInput(std::span<const Dispatch> dispatches, size_t input);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace dimple {
 namespace {
@@ -15,23 +17,34 @@ std::string toChars(T value) {
   return {buffer, end};
 }
 
-template <class T>
-T load(const void* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
-// Parses as Wide and stores as Narrow, whose range it must not leave.
-template <class Narrow, class Wide>
-std::optional<DML_SCALAR_UNION> parseInteger(std::string_view text) {
-  const auto value = parseNumber<Wide>(text);
-  if (!value || *value < Wide{std::numeric_limits<Narrow>::min()} || *value > Wide{std::numeric_limits<Narrow>::max()})
-    return {};
-  const auto narrow = static_cast<Narrow>(*value);
-  DML_SCALAR_UNION element{};
-  std::memcpy(element.Bytes, &narrow, sizeof narrow);
-  return element;
+// Calls `visit` with a value of the type that holds an element; of FLOAT16, its bits.
+template <class Visit>
+auto asHeld(DataType type, Visit visit) {
+  switch (type) {
+    case DML_TENSOR_DATA_TYPE_FLOAT32:
+      return visit(float{});
+    case DML_TENSOR_DATA_TYPE_FLOAT64:
+      return visit(double{});
+    case DML_TENSOR_DATA_TYPE_INT4:
+    case DML_TENSOR_DATA_TYPE_INT8:
+      return visit(int8_t{});
+    case DML_TENSOR_DATA_TYPE_INT16:
+      return visit(int16_t{});
+    case DML_TENSOR_DATA_TYPE_INT32:
+      return visit(int32_t{});
+    case DML_TENSOR_DATA_TYPE_INT64:
+      return visit(int64_t{});
+    case DML_TENSOR_DATA_TYPE_UINT4:
+    case DML_TENSOR_DATA_TYPE_UINT8:
+      return visit(uint8_t{});
+    case DML_TENSOR_DATA_TYPE_FLOAT16:
+    case DML_TENSOR_DATA_TYPE_UINT16:
+      return visit(uint16_t{});
+    case DML_TENSOR_DATA_TYPE_UINT32:
+      return visit(uint32_t{});
+    default:
+      return visit(uint64_t{});
+  }
 }
 
 }  // namespace
@@ -83,72 +96,36 @@ std::string numberText(float value) { return std::isnan(value) ? "nan" : toChars
 std::string numberText(double value) { return std::isnan(value) ? "nan" : toChars(value); }
 
 std::optional<DML_SCALAR_UNION> parseElement(DataType type, std::string_view text) {
-  DML_SCALAR_UNION element{};
-  switch (type) {
-    case DML_TENSOR_DATA_TYPE_FLOAT16:
-      if (const auto value = parseNumber<double>(text)) {
-        element.UInt16 = halfBits(*value);
-        return element;
-      }
-      return {};
-    case DML_TENSOR_DATA_TYPE_FLOAT32:
-      if (const auto value = parseNumber<float>(text)) {
-        element.Float32 = *value;
-        return element;
-      }
-      return {};
-    case DML_TENSOR_DATA_TYPE_FLOAT64:
-      if (const auto value = parseNumber<double>(text)) {
-        element.Float64 = *value;
-        return element;
-      }
-      return {};
-    case DML_TENSOR_DATA_TYPE_INT4:
-    case DML_TENSOR_DATA_TYPE_INT8:
-      return parseInteger<int8_t, int64_t>(text);
-    case DML_TENSOR_DATA_TYPE_INT16:
-      return parseInteger<int16_t, int64_t>(text);
-    case DML_TENSOR_DATA_TYPE_INT32:
-      return parseInteger<int32_t, int64_t>(text);
-    case DML_TENSOR_DATA_TYPE_INT64:
-      return parseInteger<int64_t, int64_t>(text);
-    case DML_TENSOR_DATA_TYPE_UINT4:
-    case DML_TENSOR_DATA_TYPE_UINT8:
-      return parseInteger<uint8_t, uint64_t>(text);
-    case DML_TENSOR_DATA_TYPE_UINT16:
-      return parseInteger<uint16_t, uint64_t>(text);
-    case DML_TENSOR_DATA_TYPE_UINT32:
-      return parseInteger<uint32_t, uint64_t>(text);
-    default:
-      return parseInteger<uint64_t, uint64_t>(text);
-  }
+  return asHeld(type, [&]<class T>(T held) -> std::optional<DML_SCALAR_UNION> {
+    if (type == DML_TENSOR_DATA_TYPE_FLOAT16) {
+      const auto value = parseNumber<double>(text);
+      if (!value) return {};
+      held = static_cast<T>(halfBits(*value));
+    } else {
+      // Whole numbers are read in 64 bits, and must not leave the range of their own.
+      using Wide = std::conditional_t<std::is_floating_point_v<T>, T,
+                                      std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+      const auto value = parseNumber<Wide>(text);
+      if (!value) return {};
+      if constexpr (!std::is_floating_point_v<T>)
+        if (!std::in_range<T>(*value)) return {};
+      held = static_cast<T>(*value);
+    }
+    DML_SCALAR_UNION element{};
+    std::memcpy(element.Bytes, &held, sizeof held);
+    return element;
+  });
 }
 
 std::string elementText(DataType type, const void* bytes) {
-  switch (type) {
-    case DML_TENSOR_DATA_TYPE_FLOAT16:
-      return numberText(halfValue(load<uint16_t>(bytes)));
-    case DML_TENSOR_DATA_TYPE_FLOAT32:
-      return numberText(load<float>(bytes));
-    case DML_TENSOR_DATA_TYPE_FLOAT64:
-      return numberText(load<double>(bytes));
-    case DML_TENSOR_DATA_TYPE_INT8:
-      return toChars(static_cast<int>(load<int8_t>(bytes)));
-    case DML_TENSOR_DATA_TYPE_INT16:
-      return toChars(load<int16_t>(bytes));
-    case DML_TENSOR_DATA_TYPE_INT32:
-      return toChars(load<int32_t>(bytes));
-    case DML_TENSOR_DATA_TYPE_INT64:
-      return toChars(load<int64_t>(bytes));
-    case DML_TENSOR_DATA_TYPE_UINT8:
-      return toChars(static_cast<unsigned>(load<uint8_t>(bytes)));
-    case DML_TENSOR_DATA_TYPE_UINT16:
-      return toChars(load<uint16_t>(bytes));
-    case DML_TENSOR_DATA_TYPE_UINT32:
-      return toChars(load<uint32_t>(bytes));
-    default:
-      return toChars(load<uint64_t>(bytes));
-  }
+  return asHeld(type, [&]<class T>(T held) -> std::string {
+    std::memcpy(&held, bytes, sizeof held);
+    if (type == DML_TENSOR_DATA_TYPE_FLOAT16) return numberText(halfValue(static_cast<uint16_t>(held)));
+    if constexpr (std::is_floating_point_v<T>)
+      return numberText(held);
+    else
+      return std::to_string(held);
+  });
 }
 
 }  // namespace dimple

@@ -20,7 +20,7 @@ TEST_CASE("kernels: an id has a name, and a name an id") {
   }
   CHECK(kernelName({KernelFamily::Binary, 1, KernelType::F32}) == "binary_packed.f32");
   CHECK(kernelName({KernelFamily::Copy, 0, KernelType::B16, true}) == "copy_native.b16");
-  CHECK(kernelName({KernelFamily::GemmTile, 1, KernelType::F32}) == "gemm_vector_tile.f32");
+  CHECK(kernelName({KernelFamily::FloatTiles, 1, KernelType::F32}) == "gemm_vector_tile.f32");
   CHECK(kernelName({KernelFamily::Copy, 0, KernelType::F32}).empty());
   CHECK_FALSE(kernelNamed("copy.f32"));
 }

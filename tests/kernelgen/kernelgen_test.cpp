@@ -13,6 +13,7 @@
 #include "tools/kernelgen/enums.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/files.h"
+#include "tools/kernelgen/interfaces.h"
 #include "tools/kernelgen/manifest.h"
 #include "tools/kernelgen/process.h"
 #include "tools/kernelgen/spirv.h"
@@ -427,6 +428,47 @@ TEST_CASE("errors of an interface name the line") {
   CHECK(error("spec 0 uniform u32 OP 5..3") == "m.txt:2: The range '5..3' is empty or too long.");
   CHECK(error("spec 0 uniform u32 OP 1\n spec 1 uniform u32 OP 1") ==
         "m.txt:3: The specialization constant 1 (OP) is declared twice.");
+  CHECK(error("spec 0 uniform u32 OP 1\n form one\n spec 0 uniform u32 OP 1") ==
+        "m.txt:4: The specialization constant 0 (OP) is declared twice.");
+  CHECK(error("form one\n spec 0 uniform u32 OP 1\n form two\n spec 0 uniform i32 OP 1") ==
+        "m.txt:5: The specialization constant 0 (OP) has another id, name, type or group in a form.");
+}
+
+TEST_CASE("a form has specialization constants of its own") {
+  const Manifest manifest = parseManifest(
+      "kernel k\n source k.comp\n buffer w u32 y\n spec 4 uniform u32 SCALE 1\n form plain\n form wide\n"
+      " spec 1 structural u32 WIDTH=2 2\n form wider\n spec 1 structural u32 WIDTH=4 4\n spec 9 uniform u32 LAST 1\n",
+      "m.txt", Enums::parse("enum DML_A { DML_A_X = 3 };"));
+  REQUIRE(manifest.kernels.size() == 3);
+  CHECK(manifest.families[0].specs.size() == 3);
+  CHECK(manifest.kernels[0].family.specs.size() == 1);
+  CHECK(manifest.kernels[1].family.specs[0].standard == "2u");
+  CHECK(manifest.kernels[2].family.specs[0].standard == "4u");
+  CHECK(manifest.kernels[2].family.specs.size() == 3);
+  CHECK(manifest.kernels[1].interface != manifest.kernels[2].interface);
+  const std::string header = interfaceHeader(manifest.families[0]);
+  CHECK(header.find("FormWord<uint32_t> width = {};") != header.npos);
+  CHECK(header.find("Word<uint32_t> scale;") != header.npos);
+  CHECK(header.find("kFormSpecs[] = {2, 3, 7};") != header.npos);
+}
+
+TEST_CASE("families share the words and constants of a group") {
+  const Manifest manifest = parseManifest(
+      "group some_lines\n push u32 b c\n spec 3 structural u32 WIDTH 1 2\nkernel k\n source k.comp\n buffer w u32 y\n"
+      " push u32 a\n push some_lines\n push u32 d\n spec some_lines\nkernel l\n source l.comp\n buffer w u32 y\n"
+      " push some_lines\n form one\n form two\n spec some_lines\n",
+      "m.txt", Enums::parse("enum DML_A { DML_A_X = 3 };"));
+  REQUIRE(manifest.families.size() == 2);
+  CHECK(manifest.families[0].push[2].offset == 24);
+  CHECK(memberPath(manifest.families[0].push[2]) == "someLines.c");
+  CHECK(memberPath(manifest.families[0].push[3]) == "d");
+  const std::string header = interfaceHeader(manifest.families[0]);
+  CHECK(header.find("SomeLinesWords someLines;\n    Word<uint32_t> d;") != header.npos);
+  CHECK(header.find("specialization(3, spec.someLines.width)") != header.npos);
+  CHECK(interfaceHeader(manifest.families[1]).find("optional<SomeLinesSpecs> someLines = {};") != header.npos);
+  CHECK(manifestError("kernel k\n push lines\n") == "m.txt:2: The group 'lines' is not declared above.");
+  CHECK(manifestError("group a\n buffer r T x\n") == "m.txt:2: A group has lines of push and spec alone.");
+  CHECK(manifestError("group a\ngroup a\n") == "m.txt:2: The group a is declared twice.");
 }
 
 TEST_CASE("the manifest expands forms and types") {

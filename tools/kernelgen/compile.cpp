@@ -26,7 +26,7 @@ constexpr std::string_view kFormat = "6";
 
 // Where a kernel finds what kernelgen makes of its family.
 fs::path interfaceFolder(const Folders& folders, const Kernel& kernel) {
-  return folders.output / "interfaces" / kernel.family.name;
+  return folders.output / "interfaces" / kernel.interface;
 }
 
 std::optional<fs::path> findInclude(const std::string& name, const fs::path& includer,

@@ -19,7 +19,7 @@ struct Tools {
 
 struct Folders {
   std::filesystem::path root;    // of the shaders, and of their includes
-  std::filesystem::path output;  // generated files; also an include folder, as is interfaces/<family> in it
+  std::filesystem::path output;  // generated files; also an include folder, as is interfaces/<interface> in it
   std::filesystem::path cache;
 };
 

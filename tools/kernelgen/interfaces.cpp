@@ -1,6 +1,8 @@
 #include "tools/kernelgen/interfaces.h"
 
+#include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 #include "tools/kernelgen/files.h"
@@ -43,8 +45,88 @@ std::string extensions(const Family& family) {
   return text;
 }
 
-std::string wordMember(const WordType& type, const std::string& name) {
-  return "    Word<" + std::string(type.cpp) + "> " + name + ";\n";
+// What the form of a kernel has of the family's constants: an expression of the structure.
+std::string specList(const Family& family) {
+  std::string specs;
+  for (const Spec& spec : family.specs) {
+    const std::string id = std::to_string(spec.id);
+    const std::string group = memberName(spec.group);
+    specs += specs.empty() ? "" : ", ";
+    if (spec.forms && !group.empty())
+      specs += "spec." + group + " ? std::optional(specialization(" + id + ", spec." + group + "->" +
+               memberName(spec.name) + ")) : std::nullopt";
+    else
+      specs += "specialization(" + id + ", spec." + memberPath(spec) + ")";
+  }
+  return family.hasFormSpecs() ? "ofForm(kFormSpecs[static_cast<uint8_t>(static_cast<Form>(form))], {" + specs + "})"
+                               : "{" + specs + "}";
+}
+
+// For each form the bits of the constants that it has.
+std::string formSpecs(const Family& family) {
+  std::string masks;
+  for (size_t form = 0; form < family.forms.size(); ++form) {
+    uint32_t mask = 0;
+    for (size_t i = 0; i < family.specs.size(); ++i)
+      if (family.specs[i].forms == 0 || (family.specs[i].forms >> form & 1) != 0) mask |= 1u << i;
+    masks += (form ? ", " : "") + std::to_string(mask);
+  }
+  return "  static constexpr uint32_t kFormSpecs[] = {" + masks + "};\n";
+}
+
+const std::string& cppName(const PushWord& word) { return word.name; }
+std::string cppName(const Spec& spec) { return memberName(spec.name); }
+bool isOptional(const PushWord&) { return false; }
+bool isOptional(const Spec& spec) { return spec.forms != 0; }
+
+template <class Item>
+std::string wordMember(const Item& item) {
+  return "Word<" + std::string(item.type->cpp) + "> " + cppName(item) + ";\n";
+}
+
+// Of push words or constants; a group is one of them.
+template <class Item>
+std::string members(const std::vector<Item>& items, const std::string& kind) {
+  std::string text;
+  std::set<std::string> groups;
+  for (const Item& item : items) {
+    if (item.group.empty())
+      text += isOptional(item) ? "    FormWord<" + std::string(item.type->cpp) + "> " + cppName(item) + " = {};\n"
+                               : "    " + wordMember(item);
+    else if (groups.insert(item.group).second)
+      text += isOptional(item)
+                  ? "    std::optional<" + typeName(item.group) + kind + "> " + memberName(item.group) + " = {};\n"
+                  : "    " + typeName(item.group) + kind + " " + memberName(item.group) + ";\n";
+  }
+  return text;
+}
+
+// The structures of groups by their names.
+template <class Item>
+void addGroups(const std::vector<Item>& items, const std::string& kind,
+               std::map<std::string, std::string>& structures) {
+  std::map<std::string, std::string> texts;
+  for (const Item& item : items)
+    if (!item.group.empty()) texts[item.group] += "  " + wordMember(item);
+  for (const auto& [group, text] : texts)
+    structures[group + kind] = "struct " + typeName(group) + kind + " {\n" + text + "};\n\n";
+}
+
+std::string groupsHeader(const Manifest& manifest) {
+  std::map<std::string, std::string> structures;
+  for (const Family& family : manifest.families) {
+    addGroups(family.push, "Words", structures);
+    addGroups(family.specs, "Specs", structures);
+  }
+  std::string text = kGenerated;
+  text += "#pragma once\n\n#include \"core/plan/kernel_call.h\"\n\nnamespace dimple::kernels {\n\n";
+  for (const auto& [name, structure] : structures) text += structure;
+  return text + "}  // namespace dimple::kernels\n";
+}
+
+bool hasGroup(const Family& family) {
+  const auto grouped = [](const auto& item) { return !item.group.empty(); };
+  return std::ranges::any_of(family.push, grouped) || std::ranges::any_of(family.specs, grouped);
 }
 
 // The members of a family's structure that say which of its kernels it is, and the id made of them.
@@ -105,6 +187,12 @@ std::string namesSource(const Manifest& manifest) {
 
 std::string typeName(const std::string& name) { return camelCase(name, true); }
 std::string memberName(const std::string& specName) { return camelCase(specName, false); }
+std::string memberPath(const PushWord& word) {
+  return word.group.empty() ? word.name : memberName(word.group) + "." + word.name;
+}
+std::string memberPath(const Spec& spec) {
+  return spec.group.empty() ? memberName(spec.name) : memberName(spec.group) + "." + memberName(spec.name);
+}
 
 std::string interfaceGlsl(const Family& family) {
   std::string text = "// Generated from the manifest: what the kernel " + family.name + " is given.\n";
@@ -122,7 +210,9 @@ std::string interfaceGlsl(const Family& family) {
 
 std::string interfaceHeader(const Family& family) {
   std::string text = kGenerated;
-  text += "#pragma once\n\n#include <array>\n\n#include \"core/plan/kernel_call.h\"\n\nnamespace dimple::kernels {\n\n";
+  text += "#pragma once\n\n#include <array>\n\n#include \"" +
+          std::string(hasGroup(family) ? "kernels/interfaces/groups.h" : "core/plan/kernel_call.h") +
+          "\"\n\nnamespace dimple::kernels {\n\n";
   text += "struct " + typeName(family.name) + " {\n  static constexpr KernelFamily kFamily{" +
           std::to_string(unsigned(family.number)) + "};\n";
   if (!family.forms.empty()) {
@@ -133,18 +223,20 @@ std::string interfaceHeader(const Family& family) {
   const uint32_t pushBytes = family.pushBytes() - kGridBytes;
   if (family.hasPush()) {
     text += "  struct Push {\n";
-    for (const PushWord& word : family.push) text += wordMember(*word.type, word.name);
+    text += members(family.push, "Words");
     text += "  };\n";
   }
   if (!family.specs.empty()) {
     text += "  struct Spec {\n";
-    for (const Spec& spec : family.specs) text += wordMember(*spec.type, memberName(spec.name));
+    text += members(family.specs, "Specs");
     text += "  };\n";
   }
   text += "  static constexpr uint32_t kPushBytes = " + std::to_string(pushBytes) + ";\n";
   text += "  static constexpr std::array<uint32_t, " + std::to_string(family.specs.size()) + "> kSpecIds{";
   for (size_t i = 0; i < family.specs.size(); ++i) text += (i ? ", " : "") + std::to_string(family.specs[i].id);
-  text += "};\n\n";
+  text += "};\n";
+  if (family.hasFormSpecs()) text += formSpecs(family);
+  text += "\n";
 
   std::string id;
   text += identity(family, id);
@@ -155,20 +247,17 @@ std::string interfaceHeader(const Family& family) {
     text += std::string(buffer.access.write ? "  WriteBuffer " : "  ReadBuffer ") + buffer.name + ";\n";
     buffers += (buffers.empty() ? "" : ", ") + buffer.name;
   }
-  std::string specs;
-  for (const Spec& spec : family.specs)
-    specs += std::string(specs.empty() ? "" : ", ") + "specialization(" + std::to_string(spec.id) + ", spec." +
-             memberName(spec.name) + ")";
   text += "\n  operator KernelCall() const {\n    return {" + id + ",\n            ";
-  text += std::string(family.hasPush() ? "wordsOf(push, kPushBytes)" : "{}") + ",\n            {" + specs +
-          "},\n            {" + buffers + "}};\n  }\n};\n\n}  // namespace dimple::kernels\n";
+  text += std::string(family.hasPush() ? "wordsOf(push, kPushBytes)" : "{}") + ",\n            " + specList(family) +
+          ",\n            {" + buffers + "}};\n  }\n};\n\n}  // namespace dimple::kernels\n";
   return text;
 }
 
 void emitInterfaces(const Manifest& manifest, const fs::path& output) {
   const fs::path folder = output / "kernels" / "interfaces";
   fs::create_directories(folder);
-  std::set<fs::path> wanted{folder / "ids.h"};
+  std::set<fs::path> wanted{folder / "ids.h", folder / "groups.h"};
+  writeIfChanged(folder / "groups.h", groupsHeader(manifest));
   writeIfChanged(folder / "ids.h", idsHeader(manifest));
   for (const Family& family : manifest.families) {
     const fs::path header = folder / (family.name + ".h");

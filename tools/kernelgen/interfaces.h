@@ -11,6 +11,9 @@ namespace kernelgen {
 // "GemmFewRows" of gemm_few_rows, "tileRows" of TILE_ROWS.
 std::string typeName(const std::string& name);
 std::string memberName(const std::string& specName);
+// Of a push word or a constant, in its structure.
+std::string memberPath(const PushWord& word);
+std::string memberPath(const Spec& spec);
 
 // interface.glsl of a family: its push block with the instance `push`, its specialization constants, and BINDING_NAME
 // of each buffer.

@@ -6,6 +6,8 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/kernelgen/compile.h"
@@ -127,10 +129,12 @@ void generate(const Options& options) {
 
   const Manifest manifest = readManifest(options, enums);
   const std::vector<Kernel>& kernels = manifest.kernels;
-  for (const Family& family : manifest.families) {
-    const fs::path folder = folders.output / "interfaces" / family.name;
+  std::string_view written;
+  for (const Kernel& kernel : kernels) {
+    if (std::exchange(written, kernel.interface) == kernel.interface) continue;
+    const fs::path folder = folders.output / "interfaces" / kernel.interface;
     fs::create_directories(folder);
-    writeIfChanged(folder / "interface.glsl", interfaceGlsl(family));
+    writeIfChanged(folder / "interface.glsl", interfaceGlsl(kernel.family));
   }
   // Said before minutes are spent on compiling them.
   if (kernels.size() > options.number("--max-modules"))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -26,6 +27,7 @@ struct Sources {
   std::vector<KernelType> native;
   std::vector<std::string> defines;
   std::string packedOf;  // a family
+  std::vector<Spec> specs;
   bool vulkanOnly = false;
 };
 
@@ -83,9 +85,22 @@ class Parser {
       begin(words[1]);
       return;
     }
+    if (key == "group") {
+      finishFamily();
+      need(1, 1, "group NAME");
+      beginGroup(words[1]);
+      return;
+    }
+    if (openGroup_) {
+      if ((key != "push" && key != "spec") || words.size() < 3) fail("A group has lines of push and spec alone.");
+      openGroup_->push_back(words);
+      return;
+    }
     if (!inFamily_) fail("The line '" + key + "' stands outside a kernel.");
     Sources& sources = forms_.empty() ? common_ : forms_.back();
-    if (key == "source") {
+    if (words.size() == 2 && (key == "push" || key == "spec")) {
+      addGroup(key, words[1]);
+    } else if (key == "source") {
       need(1, 1, "source FILE");
       sources.source = words[1];
     } else if (key == "type" || key == "native") {
@@ -104,7 +119,7 @@ class Parser {
     } else if (key == "form") {
       need(1, 2, "form NAME, or form NAME KERNEL");
       addForm(words);
-    } else if (!forms_.empty() && (key == "push" || key == "spec" || key == "buffer")) {
+    } else if (!forms_.empty() && (key == "push" || key == "buffer")) {
       fail("The line '" + key + "' stands below a form; an interface is that of all forms.");
     } else if (key == "push") {
       need(2, kAny, "push TYPE NAME ...");
@@ -113,7 +128,7 @@ class Parser {
       need(5, kAny,
            "spec ID structural TYPE NAME operators, or spec ID uniform TYPE NAME=DEFAULT value ..., whose TYPE is u32, "
            "i32 or f32");
-      addSpec(words);
+      addSpec(words, sources);
     } else if (key == "buffer") {
       need(3, 3, "buffer ACCESS TYPE NAME");
       addBuffer(words);
@@ -129,12 +144,29 @@ class Parser {
     if (std::ranges::find(result_.families, name, &Family::name) != result_.families.end())
       fail("The kernel " + name + " is declared twice.");
     inFamily_ = true;
+    openGroup_ = nullptr;
     family_ = {};
     common_ = {};
     forms_.clear();
     family_.name = common_.name = name;
     family_.number = dimple::KernelFamily(result_.families.size());
     family_.line = line_;
+  }
+
+  void beginGroup(const std::string& name) {
+    checkKernelName(name);
+    checkName(name);
+    if (groups_.contains(name)) fail("The group " + name + " is declared twice.");
+    openGroup_ = &groups_[name];
+  }
+
+  void addGroup(const std::string& key, const std::string& name) {
+    const auto group = groups_.find(name);
+    if (group == groups_.end()) fail("The group '" + name + "' is not declared above.");
+    group_ = name;
+    for (const std::vector<std::string>& line : group->second)
+      if (line[0] == key) statement(line);
+    group_.clear();
   }
 
   void checkKernelName(const std::string& name) const {
@@ -161,7 +193,7 @@ class Parser {
     const std::string name = words.size() > 2 ? words[2] : family_.name + "_" + words[1];
     checkKernelName(name);
     family_.forms.push_back(words[1]);
-    forms_.push_back({words[1], name, {}, {}, {}, {}, {}, false});
+    forms_.push_back({words[1], name, {}, {}, {}, {}, {}, {}, false});
   }
 
   KernelType parseType(const std::string& word, bool native) const {
@@ -194,10 +226,10 @@ class Parser {
     if (offset + type.bytes > kLimit)
       fail("The push word " + name + " ends at byte " + std::to_string(offset + type.bytes) + ", above the limit of " +
            std::to_string(kLimit) + ".");
-    family_.push.push_back({name, &type, offset});
+    family_.push.push_back({name, &type, offset, group_});
   }
 
-  void addSpec(const std::vector<std::string>& words) {
+  void addSpec(const std::vector<std::string>& words, Sources& sources) {
     const ValueParser values(enums_, [this](const std::string& sentence) { fail(sentence); });
     Spec spec;
     spec.id = values.number(words[1]);
@@ -214,9 +246,16 @@ class Parser {
            "; it takes a word of 32 bits: u32, i32 or f32.");
     spec.standard = values.glsl(
         values.bits(equals == std::string::npos ? "0" : words[4].substr(equals + 1), *spec.type), *spec.type);
-    for (const Spec& other : family_.specs)
-      if (other.id == spec.id || other.name == spec.name)
-        fail("The specialization constant " + words[1] + " (" + spec.name + ") is declared twice.");
+    const auto clashes = [&](const Spec& other) { return other.id == spec.id || other.name == spec.name; };
+    const auto differs = [&](const Spec& other) {
+      return clashes(other) &&
+             (other.id != spec.id || other.name != spec.name || other.type != spec.type || other.group != group_);
+    };
+    if (std::ranges::any_of(common_.specs, clashes) || std::ranges::any_of(sources.specs, clashes))
+      fail("The specialization constant " + words[1] + " (" + spec.name + ") is declared twice.");
+    if (std::ranges::any_of(family_.specs, differs))
+      fail("The specialization constant " + words[1] + " (" + spec.name +
+           ") has another id, name, type or group in a form.");
     std::set<uint32_t> all;
     for (size_t i = 5; i < words.size(); ++i) {
       if (words[i] == "operators")
@@ -225,7 +264,18 @@ class Parser {
         values.addRange(words[i], *spec.type, all);
     }
     spec.values.assign(all.begin(), all.end());
-    family_.specs.insert(std::ranges::upper_bound(family_.specs, spec.id, {}, &Spec::id), spec);
+    spec.group = group_;
+    if (!forms_.empty()) spec.forms = 1u << (forms_.size() - 1);
+    insert(sources.specs, spec);
+    const auto same = std::ranges::find(family_.specs, spec.id, &Spec::id);
+    if (same == family_.specs.end())
+      insert(family_.specs, spec);
+    else
+      same->forms |= spec.forms;
+  }
+
+  static void insert(std::vector<Spec>& specs, const Spec& spec) {
+    specs.insert(std::ranges::upper_bound(specs, spec.id, {}, &Spec::id), spec);
   }
 
   void addBuffer(const std::vector<std::string>& words) {
@@ -258,6 +308,7 @@ class Parser {
     if (all.native.empty()) all.native = common_.native;
     if (all.packedOf.empty()) all.packedOf = common_.packedOf;
     all.defines.insert(all.defines.begin(), common_.defines.begin(), common_.defines.end());
+    for (const Spec& spec : common_.specs) insert(all.specs, spec);
     all.vulkanOnly |= common_.vulkanOnly;
     return all;
   }
@@ -303,6 +354,8 @@ class Parser {
     if (!names_.insert(kernel.name).second) fail("The kernel " + kernel.name + " is declared twice.");
     kernel.id = {family_.number, form, type, native};
     kernel.family = family_;
+    kernel.family.specs = sources.specs;
+    kernel.interface = family_.name + (family_.hasFormSpecs() ? "." + sources.form : "");
     kernel.source = sources.source;
     kernel.defines = sources.defines;
     if (native) kernel.defines.push_back("NATIVE=1");
@@ -333,6 +386,9 @@ class Parser {
   Family family_;
   Sources common_;
   std::vector<Sources> forms_;
+  std::map<std::string, std::vector<std::vector<std::string>>> groups_;  // their lines
+  std::vector<std::vector<std::string>>* openGroup_ = nullptr;
+  std::string group_;  // whose lines are being added
   std::set<std::string> names_;
   Manifest result_;
 };

@@ -1,5 +1,8 @@
 // kernels/manifest.txt: the only list of kernels, and of what each is given.
 //
+//   group lines                    words and constants that several families have
+//     push u32 channels count
+//     spec 3 structural u32 FILTERS=1 1 2 4
 //   kernel binary                  a family: kernels of one interface; lines below it are indented
 //     push u32 count rank          words behind the four of the grid, in this order. Types: u32 i32 f32; u64 i64 f64;
 //                                  u16 i16, and u8 i8, which HLSL does not have. No word may leave a gap before it.
@@ -11,6 +14,8 @@
 //                                  structural: the value changes the size of the code, selects functions, unrolls
 //                                  loops or picks branches; uniform: a number, or a choice that is better made when
 //                                  the kernel runs. SPIR-V specializes both, DXIL reads both from a constant buffer.
+//     push lines                   those of a group, in this place; in C++ the member `lines`, a LinesWords
+//     spec lines                   in C++ a LinesSpecs
 //     buffer r T a                 of bindings 0, 1, 2 of set 0: r, w or rw; the types of its elements; its name. T is
 //     buffer rw T,u32x4 y          what common/types.glsl stores. Several types: of several views or several forms
 //     source elementwise/binary.comp
@@ -23,12 +28,16 @@
 //     vulkan-only                  no HLSL is made of it
 //     form strided binary          one of several kernels of the interface: what follows holds for this form alone.
 //     form packed                  Its kernels are named by the second word, else binary_packed
+//       spec 2 structural u32 WIDTH 1 2
+//                                  a constant that other forms lack, or have with other values. In C++ it may be left
+//                                  out for them, and is not passed on
 //
 // A # starts a comment. kernelgen makes of a family a GLSL include, interface.glsl, and a C++ header, and compares the
 // modules with it. A family that is added at the end leaves the numbers of the others, and so their headers, as they
 // are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,6 +60,7 @@ struct PushWord {
   std::string name;
   const WordType* type = nullptr;
   uint32_t offset = 0;  // bytes from the start of the block
+  std::string group;    // that it is one of; empty: none
 };
 
 struct Spec {
@@ -61,6 +71,8 @@ struct Spec {
   std::string standard;          // the default, as GLSL
   bool operators = false;        // the values are the operator cases of the source
   std::vector<uint32_t> values;  // bits, sorted
+  std::string group;             // that it is one of; empty: none
+  uint32_t forms = 0;            // bits of those that have it below them; 0: it is one of all
 };
 
 struct Buffer {
@@ -84,6 +96,10 @@ struct Family {
   bool native = false;  // has native kernels
   int line = 0;
 
+  // Whether forms differ in their constants.
+  bool hasFormSpecs() const {
+    return std::ranges::any_of(specs, [](const Spec& spec) { return spec.forms != 0; });
+  }
   bool hasPush() const { return !push.empty(); }
   uint32_t pushBytes() const { return push.empty() ? kGridBytes : push.back().offset + push.back().type->bytes; }
 };
@@ -92,7 +108,9 @@ struct Family {
 struct Kernel {
   std::string name;
   dimple::KernelId id;
-  Family family;                     // with the values of `operators` only once it is compiled
+  Family family;                     // with the constants of its form alone, whose `operators` have values only once
+                                     // it is compiled
+  std::string interface;             // names what it includes of its family: kernels of one name include the same
   std::string source;                // relative to the kernel root
   std::vector<std::string> defines;  // NAME=VALUE
   bool portable = true;

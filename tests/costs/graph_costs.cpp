@@ -15,6 +15,7 @@
 #include "core/text.h"
 #include "tests/conformance/graphs/graph_runner.h"
 #include "tests/conformance/graphs/model_graphs.h"
+#include "tests/conformance/options_text.h"
 
 namespace dimple::testing {
 namespace {

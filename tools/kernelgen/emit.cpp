@@ -172,7 +172,8 @@ std::string checkSource(const std::vector<CompiledKernel>& kernels) {
          includes +
          "\nnamespace dimple {\n\n[[maybe_unused]] constexpr size_t kGridBytes = " + std::to_string(kGridBytes) +
          ";\n\n// The bits of these ids in a family's.\n[[maybe_unused]] constexpr uint32_t specBits(auto all, auto... "
-         "ids) {\n  uint32_t bits = 0;\n  for (size_t i = 0; i < all.size(); ++i)\n    bits |= uint32_t((... || (all[i] == ids))) << "
+         "ids) {\n  uint32_t bits = 0;\n  for (size_t i = 0; i < all.size(); ++i)\n    bits |= uint32_t((... || "
+         "(all[i] == ids))) << "
          "i;\n  return bits;\n}\n\n" +
          checks + "\n}  // namespace dimple\n";
 }

@@ -17,11 +17,10 @@ Node& Graph::add(std::string name, std::string label, std::shared_ptr<const Oper
   at->op = std::move(op);
   at->inputs_.resize(at->op ? at->op->inputs().size() : 0);
   at->useOf_.resize(at->inputs_.size());
-  const size_t outputs = at->op ? at->op->outputs().size() : 1;
-  for (uint32_t o = 0; o < outputs; ++o) {
-    Value& value = at->outputs_.emplace_back();
-    value.producer = &*at;
-    value.index = o;
+  at->outputs_.resize(at->op ? at->op->outputs().size() : 1);
+  for (uint32_t o = 0; o < at->outputs_.size(); ++o) {
+    at->outputs_[o].producer = &*at;
+    at->outputs_[o].index = o;
   }
   return *at;
 }

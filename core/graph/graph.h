@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <memory>
 #include <span>
@@ -57,15 +56,15 @@ struct Node {
   uint32_t index = 0;
 
   std::span<const Place> inputs() const { return inputs_; }
-  std::deque<Value>& outputs() { return outputs_; }
-  const std::deque<Value>& outputs() const { return outputs_; }
+  std::span<Value> outputs() { return outputs_; }
+  std::span<const Value> outputs() const { return outputs_; }
   void setOperation(Operation changed) { op = std::make_shared<const Operation>(std::move(changed)); }
 
  private:
   friend class Graph;
-  std::vector<Place> inputs_;  // one an input of the operation
-  std::vector<size_t> useOf_;  // by input: where among the uses of its value it stands
-  std::deque<Value> outputs_;  // one an output of the operation, or the constant
+  std::vector<Place> inputs_;   // one an input of the operation
+  std::vector<size_t> useOf_;   // by input: where among the uses of its value it stands
+  std::vector<Value> outputs_;  // one an output of the operation, or the constant
   std::list<Node>::iterator self_;
 };
 

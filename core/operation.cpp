@@ -1,7 +1,8 @@
+#include "core/operation.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "core/operation.h"
 #include "core/text.h"
 
 namespace dimple {

@@ -1,5 +1,6 @@
 // What the structures that kernelgen makes of the manifest (kernels/interfaces/) are built of, and what they become.
-// None of their members has a default, so that one that is left out does not compile.
+// None of their members has a default, so that one that is left out does not compile; but for constants that only some
+// forms have, which ofForm() asks for.
 #pragma once
 
 #include <bit>
@@ -89,7 +90,7 @@ std::optional<Specialization> specialization(uint32_t id, const FormWord<T>& val
   return value ? std::optional(specialization(id, *value)) : std::nullopt;
 }
 
-// The constants whose bits are set.
+// The constants whose bits are set, each of which has to be given: it throws where one is not.
 inline std::vector<Specialization> ofForm(uint32_t bits, std::initializer_list<std::optional<Specialization>> all) {
   std::vector<Specialization> has;
   for (const std::optional<Specialization>& one : all) {

@@ -8,8 +8,8 @@
 namespace dimple {
 namespace {
 
-// Inputs or outputs of a graph. No limit of DirectML, but more are an error, and take memory before they are found out.
-constexpr UINT kMaxTensors = 1u << 20;
+// Inputs or outputs of a graph. No limit of DirectML, but more are an error, and take time before they are found out.
+constexpr UINT kMaxTensors = 1u << 16;
 
 std::string quoted(const char* name) { return name && *name ? cat("\"", name, "\"") : std::string(); }
 

@@ -40,9 +40,9 @@ TEST_CASE("graphs: arrays and their counts") {
            {[](DML_GRAPH_DESC& d) { d.IntermediateEdgeCount = 2, d.IntermediateEdges = nullptr; },
             "IntermediateEdges is null, expected 2 elements."},
            {[](DML_GRAPH_DESC& d) { d.InputCount = 0xffffffff; },
-            "InputCount has value (4294967295), expected at most 1048576."},
-           {[](DML_GRAPH_DESC& d) { d.OutputCount = 1048577; },
-            "OutputCount has value (1048577), expected at most 1048576."}}) {
+            "InputCount has value (4294967295), expected at most 65536."},
+           {[](DML_GRAPH_DESC& d) { d.OutputCount = 65537; },
+            "OutputCount has value (65537), expected at most 65536."}}) {
     const Copy graph;
     DML_GRAPH_DESC desc = graph.desc();
     change(desc);

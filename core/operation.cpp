@@ -11,11 +11,6 @@ namespace {
 // LSTM takes most: three for each of two directions.
 constexpr UINT kMaxActivations = 6;
 
-template <class T>
-const T& fieldValue(const void* desc, const Field& field) {
-  return *reinterpret_cast<const T*>(static_cast<const std::byte*>(desc) + field.offset);
-}
-
 std::string typeListText(TypeSet types) {
   std::string out;
   for (uint32_t t = 0; t < 32; ++t)
@@ -30,28 +25,6 @@ Status checkRule(const TensorRule& rule, std::string_view name, const Tensor& te
   if (tensor.rank < rule.minRank() || tensor.rank > rule.maxRank())
     return invalid(
         cat(name, " has DimensionCount (", tensor.rank, "), outside ", rule.minRank(), "..", rule.maxRank(), "."));
-  return {};
-}
-
-// A rule of a tensor array may refer to itself: elements after the first must then be like the first.
-Status checkRelations(const TensorRule& rule, std::string_view name, const Tensor& tensor,
-                      std::span<const std::string_view> ruleNames, std::span<const Tensor> firstTensors) {
-  // The tensor that a rule refers to, or null if it is absent.
-  const auto referred = [&](int8_t index) -> const Tensor* {
-    if (index < 0 || static_cast<size_t>(index) >= firstTensors.size()) return nullptr;
-    const Tensor& other = firstTensors[static_cast<size_t>(index)];
-    return other.present() ? &other : nullptr;
-  };
-  const auto nameOf = [&](int8_t index) { return ruleNames[static_cast<size_t>(index)]; };
-  if (const Tensor* other = referred(rule.as.type); other && other->type != tensor.type)
-    return invalid(cat(name, " has DataType (", dataTypeName(tensor.type), "), expected that of ", nameOf(rule.as.type),
-                       " (", dataTypeName(other->type), ")."));
-  if (const Tensor* other = referred(rule.as.rank); other && other->rank != tensor.rank)
-    return invalid(cat(name, " has DimensionCount (", tensor.rank, "), expected that of ", nameOf(rule.as.rank), " (",
-                       other->rank, ")."));
-  if (const Tensor* other = referred(rule.as.sizes); other && !sameSizes(*other, tensor))
-    return invalid(cat(name, " has Sizes (", listText(tensor.sizeSpan()), "), expected those of ",
-                       nameOf(rule.as.sizes), " (", listText(other->sizeSpan()), ")."));
   return {};
 }
 
@@ -95,7 +68,7 @@ Result<Activation> parseActivation(std::string_view name, const OpSchema& schema
     if (f.type == FieldType::Float && count < activation.parameters.size())
       activation.parameters[count++] = fieldValue<FLOAT>(desc, f);
     if (f.type == FieldType::UIntArray) {
-      const auto length = fieldValue<UINT>(desc, schema.fields[static_cast<size_t>(f.countField)]);
+      const UINT length = countOf(schema, desc, f);
       const auto* values = fieldValue<const UINT*>(desc, f);
       if (length != 0 && !values) return invalid(cat(name, ".", f.name, " is null, expected ", length, " values."));
       activation.axes.assign(values, values + length);
@@ -119,7 +92,7 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
     case FieldType::UIntArray:
     case FieldType::IntArray:
     case FieldType::FloatArray: {
-      const UINT count = fieldValue<UINT>(desc, schema.fields[static_cast<size_t>(field.countField)]);
+      const UINT count = countOf(schema, desc, field);
       if (count != 0 && !fieldValue<const void*>(desc, field) && !field.optional)
         return invalid(cat(field.name, " is null, expected ", count, " values (",
                            schema.fields[static_cast<size_t>(field.countField)].name, ")."));
@@ -148,59 +121,98 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
   return {};
 }
 
-// Checks the tensors of an operation, in the order of its schema's fields, against their rules and each other.
-class TensorChecker {
- public:
-  explicit TensorChecker(const OpSchema& schema) : schema_(schema) {}
+bool isTensor(const Field& field) { return field.type == FieldType::Tensor || field.type == FieldType::TensorArray; }
 
-  // The next tensor; of an array the first one is `firstOfField`.
-  Status check(const Field& field, std::string_view name, const Tensor& tensor, bool firstOfField) {
-    if (firstOfField) ++rule_;
-    if (tensor.present()) {
-      const TensorRule& rule = schema_.rules[rule_ - 1];
-      TRY(checkRule(rule, name, tensor));
-      TRY(checkRelations(rule, name, tensor, names_, firsts_));
-      if (field.role == Role::Output) TRY(checkOutput(name, tensor));
-      if (tensor.ownedByDml && field.role == Role::Output)
-        return invalid(cat(name, " has Flags (OWNED_BY_DML), expected NONE for an output."));
-      if (tensor.ownedByDml && !rule.ownable)
-        return invalid(cat(name, " has Flags (OWNED_BY_DML), expected NONE for this operator."));
-    }
-    if (firstOfField) {
-      names_.push_back(field.name);
-      firsts_.push_back(tensor);
-    }
+// How many tensors of an operation a field describes.
+size_t tensorsOf(const OpSchema& schema, const void* attributes, const Field& field) {
+  if (field.type == FieldType::TensorArray) return countOf(schema, attributes, field);
+  return field.type == FieldType::Tensor ? 1 : 0;
+}
+
+std::string tensorNameOf(const Field& field, size_t element) {
+  return field.type == FieldType::Tensor ? std::string(field.name) : cat(field.name, "[", element, "]");
+}
+
+}  // namespace
+
+// Checks the tensors of an operation, in the order of its schema's fields, against their rules and each other.
+class Operation::TensorChecker {
+ public:
+  explicit TensorChecker(const Operation& op) : op_(op) { firsts_.reserve(op.schema().rules.size()); }
+
+  // The tensor behind those before. `isFirst`: of its field.
+  Status check(const Field& field, std::string_view name, bool isFirst) {
+    const bool isOutput = field.role == Role::Output;
+    const size_t index = next_[isOutput]++;
+    if (isFirst) firsts_.push_back({&field, index});
+    const Tensor& tensor = tensorOf({&field, index});
+    if (!tensor.present()) return {};
+    const TensorRule& rule = op_.schema().rules[firsts_.size() - 1];
+    TRY(checkRule(rule, name, tensor));
+    TRY(checkRelations(rule, name, tensor));
+    if (isOutput) TRY(checkOutput(name, tensor));
+    if (tensor.ownedByDml && isOutput)
+      return invalid(cat(name, " has Flags (OWNED_BY_DML), expected NONE for an output."));
+    if (tensor.ownedByDml && !rule.ownable)
+      return invalid(cat(name, " has Flags (OWNED_BY_DML), expected NONE for this operator."));
     return {};
   }
 
  private:
-  const OpSchema& schema_;
-  size_t rule_ = 0;  // behind that of the field at hand
-  std::vector<std::string_view> names_;
-  std::vector<Tensor> firsts_;
-};
+  // The first tensor of a field, by its index in its role.
+  struct First {
+    const Field* field;
+    size_t index;
+  };
 
-bool isTensor(const Field& field) { return field.type == FieldType::Tensor || field.type == FieldType::TensorArray; }
+  const Tensor& tensorOf(const First& at) const {
+    return at.field->role == Role::Output ? op_.output(at.index) : op_.input(at.index);
+  }
 
-// Reads a description, field by field.
-class OperationParser {
- public:
-  OperationParser(const OpSchema& schema, const void* desc) : schema_(schema), desc_(desc) {}
-
-  Status parse() {
-    for (const Field& field : schema_.fields) TRY(parseField(field));
+  // A rule of a tensor array may refer to itself: its elements must then be like the first.
+  Status checkRelations(const TensorRule& rule, std::string_view name, const Tensor& tensor) const {
+    // The tensor that a rule refers to, or null if it is absent.
+    const auto referred = [&](int8_t index) -> const Tensor* {
+      if (index < 0 || static_cast<size_t>(index) >= firsts_.size()) return nullptr;
+      const Tensor& other = tensorOf(firsts_[static_cast<size_t>(index)]);
+      return other.present() ? &other : nullptr;
+    };
+    const auto nameOf = [&](int8_t index) { return firsts_[static_cast<size_t>(index)].field->name; };
+    if (const Tensor* other = referred(rule.as.type); other && other->type != tensor.type)
+      return invalid(cat(name, " has DataType (", dataTypeName(tensor.type), "), expected that of ",
+                         nameOf(rule.as.type), " (", dataTypeName(other->type), ")."));
+    if (const Tensor* other = referred(rule.as.rank); other && other->rank != tensor.rank)
+      return invalid(cat(name, " has DimensionCount (", tensor.rank, "), expected that of ", nameOf(rule.as.rank), " (",
+                         other->rank, ")."));
+    if (const Tensor* other = referred(rule.as.sizes); other && !sameSizes(*other, tensor))
+      return invalid(cat(name, " has Sizes (", listText(tensor.sizeSpan()), "), expected those of ",
+                         nameOf(rule.as.sizes), " (", listText(other->sizeSpan()), ")."));
     return {};
   }
 
-  std::vector<Tensor> inputs, outputs;
-  std::vector<std::string> inputNames, outputNames;
-  std::vector<Activation> activations;
+  const Operation& op_;
+  std::array<size_t, 2> next_{};
+  std::vector<First> firsts_;  // by rule
+};
+
+// Reads a description, field by field.
+class Operation::Parser {
+ public:
+  Parser(Operation& op, const void* desc) : op_(op), desc_(desc), checker_(op) {}
+
+  Status parse() {
+    for (const Role role : {Role::Input, Role::Output})
+      op_.tensors(role).reserve(static_cast<size_t>(std::ranges::count_if(
+          op_.schema().fields, [&](const Field& field) { return field.role == role && isTensor(field); })));
+    for (const Field& field : op_.schema().fields) TRY(parseField(field));
+    return {};
+  }
 
  private:
   Status parseField(const Field& field) {
     switch (field.type) {
       case FieldType::Tensor:
-        return parseTensorOf(field, std::string(field.name), fieldValue<const DML_TENSOR_DESC*>(desc_, field), true);
+        return parseTensorOf(field, field.name, fieldValue<const DML_TENSOR_DESC*>(desc_, field), true);
       case FieldType::TensorArray:
         return parseTensors(field);
       case FieldType::Operator:
@@ -210,48 +222,42 @@ class OperationParser {
       case FieldType::OperatorArray:
         return parseActivations(field);
       default:
-        return checkAttribute(schema_, desc_, field);
+        return checkAttribute(op_.schema(), desc_, field);
     }
   }
 
-  UINT countOf(const Field& field) const {
-    return fieldValue<UINT>(desc_, schema_.fields[static_cast<size_t>(field.countField)]);
-  }
   std::string_view countName(const Field& field) const {
-    return schema_.fields[static_cast<size_t>(field.countField)].name;
+    return op_.schema().fields[static_cast<size_t>(field.countField)].name;
   }
 
-  Status parseTensorOf(const Field& field, std::string name, const DML_TENSOR_DESC* given, bool firstOfField) {
-    Tensor tensor;
+  Status parseTensorOf(const Field& field, std::string_view name, const DML_TENSOR_DESC* given, bool isFirst) {
+    Tensor& tensor = op_.tensors(field.role).emplace_back();
     if (given || !field.optional) {
       auto parsed = parseTensor(name, given);
       TRY(parsed);
       tensor = *parsed;
     }
-    TRY(checker_.check(field, name, tensor, firstOfField));
-    (field.role == Role::Input ? inputs : outputs).push_back(tensor);
-    (field.role == Role::Input ? inputNames : outputNames).push_back(std::move(name));
-    return {};
+    return checker_.check(field, name, isFirst);
   }
 
   Status parseTensors(const Field& field) {
-    const UINT count = countOf(field);
+    const UINT count = countOf(op_.schema(), desc_, field);
     const auto* array = fieldValue<const DML_TENSOR_DESC*>(desc_, field);
     if (count == 0) return invalid(cat(countName(field), " has value (0), expected at least 1."));
     if (!array) return invalid(cat(field.name, " is null, expected ", count, " tensors (", countName(field), ")."));
-    for (UINT i = 0; i < count; ++i) TRY(parseTensorOf(field, cat(field.name, "[", i, "]"), &array[i], i == 0));
+    for (UINT i = 0; i < count; ++i) TRY(parseTensorOf(field, tensorNameOf(field, i), &array[i], i == 0));
     return {};
   }
 
   Status parseActivationOf(std::string_view name, const DML_OPERATOR_DESC& fused) {
-    auto activation = parseActivation(schema_, name, fused);
+    auto activation = parseActivation(op_.schema(), name, fused);
     TRY(activation);
-    activations.push_back(std::move(*activation));
+    op_.activations_.push_back(std::move(*activation));
     return {};
   }
 
   Status parseActivations(const Field& field) {
-    const UINT count = countOf(field);
+    const UINT count = countOf(op_.schema(), desc_, field);
     const auto* array = fieldValue<const DML_OPERATOR_DESC*>(desc_, field);
     if (count > kMaxActivations)
       return invalid(cat(countName(field), " has value (", count, "), expected at most ", kMaxActivations, "."));
@@ -261,18 +267,10 @@ class OperationParser {
     return {};
   }
 
-  const OpSchema& schema_;
+  Operation& op_;
   const void* desc_;
-  TensorChecker checker_{schema_};
+  TensorChecker checker_;
 };
-
-// The attributes of a description alone, as they are shared.
-std::shared_ptr<const void> attributesOf(const OpSchema& schema, const void* desc) {
-  const auto owned = std::make_shared<const OwnedDesc>(OwnedDesc::attributesOf(schema, desc));
-  return {owned, owned->desc().Desc};
-}
-
-}  // namespace
 
 bool mayAlias(const Operation& op, size_t input, size_t output) {
   const Tensor& in = op.input(input);
@@ -281,48 +279,41 @@ bool mayAlias(const Operation& op, size_t input, size_t output) {
          in.strides == out.strides;
 }
 
-Operation::Operation(const OpSchema& schema, std::shared_ptr<const void> attributes, std::vector<Tensor> inputs,
-                     std::vector<std::string> inputNames, std::vector<Tensor> outputs,
-                     std::vector<std::string> outputNames)
-    : shared_(std::make_shared<const Shared>(
-          Shared{&schema, std::move(attributes), std::move(inputNames), std::move(outputNames)})),
-      inputs_(std::move(inputs)),
-      outputs_(std::move(outputs)) {}
-
 Result<Operation> Operation::parse(const DML_OPERATOR_DESC& desc) {
   const OpSchema* schema = findSchema(desc.Type);
   if (!schema)
     return invalid(cat("Type has value (", static_cast<uint32_t>(desc.Type),
                        "), which is no DML_OPERATOR_TYPE of feature level 6.4."));
   if (!desc.Desc) return invalid(cat("DML_OPERATOR_", schema->name, " has a null Desc."));
-  OperationParser parser(*schema, desc.Desc);
-  TRY(parser.parse());
-  Operation op(*schema, attributesOf(*schema, desc.Desc), std::move(parser.inputs), std::move(parser.inputNames),
-               std::move(parser.outputs), std::move(parser.outputNames));
-  op.activations_ = std::move(parser.activations);
+  Operation op(*schema);
+  TRY(Parser(op, desc.Desc).parse());
+  op.attributes_ = copyAttributes(*schema, desc.Desc);
   if (schema->check) TRY(schema->check(op));
   return op;
 }
 
 Result<Operation> Operation::make(const DML_OPERATOR_DESC& attributes, std::vector<Tensor> inputs,
                                   std::vector<Tensor> outputs) {
-  const OpSchema& schema = *findSchema(attributes.Type);
-  std::vector<std::string> inputNames, outputNames;
-  for (const Field& field : schema.fields) {
-    auto& names = field.role == Role::Input ? inputNames : outputNames;
-    if (field.type == FieldType::Tensor) names.emplace_back(field.name);
-    if (field.type != FieldType::TensorArray) continue;
-    const auto count = fieldValue<UINT>(attributes.Desc, schema.fields[static_cast<size_t>(field.countField)]);
-    for (UINT i = 0; i < count; ++i) names.push_back(cat(field.name, "[", i, "]"));
-  }
-  Operation op(schema, attributesOf(schema, attributes.Desc), std::move(inputs), std::move(inputNames),
-               std::move(outputs), std::move(outputNames));
+  Operation op(*findSchema(attributes.Type));
+  op.attributes_ = copyAttributes(op.schema(), attributes.Desc);
+  op.inputs_ = std::move(inputs);
+  op.outputs_ = std::move(outputs);
   TRY(op.check());
   return op;
 }
 
+std::string Operation::tensorName(Role role, size_t index) const {
+  if (names_) return (role == Role::Input ? names_->inputs : names_->outputs)[index];
+  for (const Field& field : schema().fields) {
+    const size_t count = field.role == role ? tensorsOf(schema(), attributes_.get(), field) : 0;
+    if (index < count) return tensorNameOf(field, index);
+    index -= count;
+  }
+  return {};
+}
+
 Status Operation::setStrides(Role role, size_t index, std::span<const uint32_t> strides, uint64_t totalBytes) {
-  Tensor& tensor = (role == Role::Input ? inputs_ : outputs_)[index];
+  Tensor& tensor = tensors(role)[index];
   auto changed = withStrides(tensor, strides, totalBytes);
   TRY(changed);
   tensor = *changed;
@@ -334,35 +325,24 @@ Status Operation::fuse(const Operation& activation) {
   if (!findField(schema(), FieldType::Operator) || !activations_.empty())
     return invalid(cat(schema().name, " has no FusedActivation that is free."));
   TRY(checkFusable(schema(), kName, activation.schema().type));
-  auto parsed = parseActivation(kName, activation.schema(), activation.shared_->attributes.get());
+  auto parsed = parseActivation(kName, activation.schema(), activation.attributes_.get());
   TRY(parsed);
   activations_.push_back(std::move(*parsed));
   return {};
 }
 
 void Operation::setFieldBytes(const Field& f, const void* value, size_t bytes) {
-  auto owned = std::make_shared<OwnedDesc>(OwnedDesc::attributesOf(schema(), shared_->attributes.get()));
-  std::memcpy(&owned->field<std::byte>(f), value, bytes);
-  Shared changed = *shared_;
-  changed.attributes = {owned, owned->desc().Desc};
-  shared_ = std::make_shared<const Shared>(std::move(changed));
+  const std::shared_ptr<void> changed = copyAttributes(schema(), attributes_.get());
+  std::memcpy(static_cast<std::byte*>(changed.get()) + f.offset, value, bytes);
+  attributes_ = changed;
 }
 
 Status Operation::check() const {
-  // What no description says has no rules.
-  if (schema().fields.empty()) return {};
-  TensorChecker checker(schema());
-  std::array<size_t, 2> next{};
-  for (const Field& field : schema().fields) {
-    if (!isTensor(field)) continue;
-    const bool isInput = field.role == Role::Input;
-    const size_t count =
-        field.type == FieldType::Tensor ? 1 : this->field<UINT>(schema().fields[static_cast<size_t>(field.countField)]);
-    for (size_t i = 0; i < count; ++i) {
-      const size_t at = next[isInput]++;
-      TRY(checker.check(field, isInput ? inputName(at) : outputName(at), isInput ? inputs_[at] : outputs_[at], i == 0));
-    }
-  }
+  // What no description says has no fields.
+  TensorChecker checker(*this);
+  for (const Field& field : schema().fields)
+    for (size_t i = 0, count = tensorsOf(schema(), attributes_.get(), field); i < count; ++i)
+      TRY(checker.check(field, tensorNameOf(field, i), i == 0));
   return schema().check ? schema().check(*this) : Status();
 }
 

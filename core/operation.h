@@ -20,6 +20,10 @@ struct Activation {
   std::vector<uint32_t> axes{};                   // its Axes
 };
 
+struct TensorNames {
+  std::vector<std::string> inputs{}, outputs{};
+};
+
 // Made once: by CreateOperator of a description, or by a pass of another operation. Copies share their attributes.
 class Operation {
  public:
@@ -36,9 +40,14 @@ class Operation {
 
   // An operator that no description of DirectML's says: `attributes` is what its plan reads as as<>().
   Operation(const OpSchema& schema, std::shared_ptr<const void> attributes, std::vector<Tensor> inputs,
-            std::vector<std::string> inputNames, std::vector<Tensor> outputs, std::vector<std::string> outputNames);
+            std::vector<Tensor> outputs, TensorNames names)
+      : schema_(&schema),
+        attributes_(std::move(attributes)),
+        names_(std::make_shared<const TensorNames>(std::move(names))),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)) {}
 
-  const OpSchema& schema() const { return *shared_->schema; }
+  const OpSchema& schema() const { return *schema_; }
 
   // Tensors in binding order; a tensor array contributes one entry an element. Absent optional tensors are not
   // present().
@@ -47,8 +56,8 @@ class Operation {
   const Tensor& input(size_t index) const { return inputs_[index]; }
   const Tensor& output(size_t index = 0) const { return outputs_[index]; }
   // "ATensor", "InputTensors[3]"
-  const std::string& inputName(size_t index) const { return shared_->inputNames[index]; }
-  const std::string& outputName(size_t index) const { return shared_->outputNames[index]; }
+  std::string inputName(size_t index) const { return tensorName(Role::Input, index); }
+  std::string outputName(size_t index) const { return tensorName(Role::Output, index); }
 
   // The fused activation, INVALID if there is none; the first of several.
   const Activation& activation() const {
@@ -61,19 +70,17 @@ class Operation {
   // Attributes: the description's structure without its tensors and fused activations, which are null.
   template <class Desc>
   const Desc& as() const {
-    return *static_cast<const Desc*>(shared_->attributes.get());
+    return *static_cast<const Desc*>(attributes_.get());
   }
   // The value of an attribute of its own type T.
   template <class T>
   const T& field(const Field& f) const {
-    return *reinterpret_cast<const T*>(static_cast<const std::byte*>(shared_->attributes.get()) + f.offset);
+    return fieldValue<T>(attributes_.get(), f);
   }
 
   // ---- what passes change; check() says whether the result is an operation that a description could say ----
 
-  void setTensor(Role role, size_t index, const Tensor& tensor) {
-    (role == Role::Input ? inputs_ : outputs_)[index] = tensor;
-  }
+  void setTensor(Role role, size_t index, const Tensor& tensor) { tensors(role)[index] = tensor; }
   // Other strides of the same elements. `totalBytes`: 0 for what sizes and strides imply.
   Status setStrides(Role role, size_t index, std::span<const uint32_t> strides, uint64_t totalBytes = 0);
   // Says whether an input is owned by DML, whatever its description says.
@@ -91,19 +98,19 @@ class Operation {
   Status check() const;
 
  private:
-  // What copies have in common.
-  struct Shared {
-    const OpSchema* schema = nullptr;
-    std::shared_ptr<const void> attributes;
-    std::vector<std::string> inputNames, outputNames;
-  };
+  class TensorChecker;
+  class Parser;
 
-  Operation() = default;
+  explicit Operation(const OpSchema& schema) : schema_(&schema) {}
   static Result<Operation> make(const DML_OPERATOR_DESC& attributes, std::vector<Tensor> inputs,
                                 std::vector<Tensor> outputs);
+  std::vector<Tensor>& tensors(Role role) { return role == Role::Input ? inputs_ : outputs_; }
+  std::string tensorName(Role role, size_t index) const;
   void setFieldBytes(const Field& f, const void* value, size_t bytes);
 
-  std::shared_ptr<const Shared> shared_;
+  const OpSchema* schema_;
+  std::shared_ptr<const void> attributes_;    // copies share them
+  std::shared_ptr<const TensorNames> names_;  // null: those of the schema's fields
   std::vector<Tensor> inputs_, outputs_;
   std::vector<Activation> activations_;
 };

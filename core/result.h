@@ -77,7 +77,7 @@ class [[nodiscard]] Result {
 }  // namespace dimple
 
 // Returns the error of a Status or a Result that has one. Its value, if it has any, is dropped.
-#define TRY(...)                                                             \
-  do {                                                                       \
-    if (auto tried = (__VA_ARGS__); !tried) return std::move(tried).error(); \
+#define TRY(...)                                                               \
+  do {                                                                         \
+    if (auto&& tried = (__VA_ARGS__); !tried) return std::move(tried).error(); \
   } while (false)

@@ -11,13 +11,16 @@ namespace {
 // Inputs or outputs of a graph. No limit of DirectML, but more are an error, and take time before they are found out.
 constexpr UINT kMaxTensors = 1u << 16;
 
-std::string quoted(const char* name) { return name && *name ? cat("\"", name, "\"") : std::string(); }
+// "InputEdges[3]", "InputEdges[3] (\"weights\")". Made only where a message needs it.
+struct EdgeName {
+  const char* field;
+  size_t index;
+  const char* name;
 
-// "InputEdges[3]", "InputEdges[3] (\"weights\")"
-std::string edgeName(const char* field, size_t index, const char* name) {
-  const std::string quotedName = quoted(name);
-  return cat(field, "[", index, "]", quotedName.empty() ? "" : cat(" (", quotedName, ")"));
-}
+  std::string text() const {
+    return cat(field, "[", index, "]", name && *name ? cat(" (\"", name, "\")") : std::string());
+  }
+};
 
 class Parser {
  public:
@@ -60,7 +63,7 @@ class Parser {
                          "), expected DML_GRAPH_NODE_TYPE_OPERATOR (1) or DML_GRAPH_NODE_TYPE_CONSTANT (2)."));
     if (!node.Desc) return invalid(cat(where, " has a null Desc."));
     const auto add = [&](const char* given, std::string_view kind, std::shared_ptr<const Operation> op) -> Node& {
-      const std::string text = given ? given : "";
+      const std::string_view text = given ? given : "";
       return graph_.add(cat(where, " (", text, text.empty() ? "" : ", ", kind, ")"),
                         text.empty() ? std::string(kind) : cat(text, " (", kind, ")"), std::move(op));
     };
@@ -92,35 +95,35 @@ class Parser {
     return static_cast<const Edge*>(given.Desc);
   }
 
-  static Status checkIndex(const std::string& where, const char* field, UINT value, size_t count,
-                           std::string_view what) {
+  static Status checkIndex(const EdgeName& where, const char* field, UINT value, size_t count, std::string_view what,
+                           std::string_view of = {}) {
     if (value < count) return {};
-    return invalid(
-        cat(where, " has ", field, " (", value, "), expected less than ", count, ", the number of ", what, "."));
+    return invalid(cat(where.text(), " has ", field, " (", value, "), expected less than ", count, ", the number of ",
+                       what, of, "."));
   }
 
   // Connects a value to an input of a node, whose tensor must exist.
-  Status connect(const std::string& where, Value& value, UINT node, UINT input) {
+  Status connect(const EdgeName& where, Value& value, UINT node, UINT input) {
     TRY(checkIndex(where, "ToNodeIndex", node, nodes_.size(), "nodes"));
     Node& to = *nodes_[node];
-    TRY(checkIndex(where, "ToNodeInputIndex", input, to.inputs().size(), cat("inputs of ", to.name)));
+    TRY(checkIndex(where, "ToNodeInputIndex", input, to.inputs().size(), "inputs of ", to.name));
     if (!to.op->input(input).present())
-      return invalid(cat(where, " leads to ", to.op->inputName(input), " of ", to.name,
+      return invalid(cat(where.text(), " leads to ", to.op->inputName(input), " of ", to.name,
                          ", expected an input that the operator was created with."));
     if (to.inputs()[input].value)
-      return invalid(cat(where, " leads to ", to.op->inputName(input), " of ", to.name,
+      return invalid(cat(where.text(), " leads to ", to.op->inputName(input), " of ", to.name,
                          ", expected an input without another edge."));
     graph_.connect(to, input, {&value});
     return {};
   }
 
   // Checks an output of a node, and marks it as connected.
-  Status checkFrom(const std::string& where, UINT node, UINT output) {
+  Status checkFrom(const EdgeName& where, UINT node, UINT output) {
     TRY(checkIndex(where, "FromNodeIndex", node, nodes_.size(), "nodes"));
     const Node& from = *nodes_[node];
-    TRY(checkIndex(where, "FromNodeOutputIndex", output, connected_[node].size(), cat("outputs of ", from.name)));
+    TRY(checkIndex(where, "FromNodeOutputIndex", output, connected_[node].size(), "outputs of ", from.name));
     if (from.op && !from.op->output(output).present())
-      return invalid(cat(where, " comes from ", from.op->outputName(output), " of ", from.name,
+      return invalid(cat(where.text(), " comes from ", from.op->outputName(output), " of ", from.name,
                          ", expected an output that the operator was created with."));
     connected_[node][output] = true;
     return {};
@@ -130,7 +133,7 @@ class Parser {
     auto found = edge<DML_INPUT_GRAPH_EDGE_DESC>("InputEdges", desc_.InputEdges, index, DML_GRAPH_EDGE_TYPE_INPUT);
     if (!found) return found.error();
     const auto& given = **found;
-    const std::string where = edgeName("InputEdges", index, given.Name);
+    const EdgeName where{"InputEdges", index, given.Name};
     TRY(checkIndex(where, "GraphInputIndex", given.GraphInputIndex, desc_.InputCount, "graph inputs"));
     return connect(where, graph_.inputs()[given.GraphInputIndex], given.ToNodeIndex, given.ToNodeInputIndex);
   }
@@ -140,25 +143,25 @@ class Parser {
                                                         DML_GRAPH_EDGE_TYPE_INTERMEDIATE);
     if (!found) return found.error();
     const auto& given = **found;
-    const std::string where = edgeName("IntermediateEdges", index, given.Name);
+    const EdgeName where{"IntermediateEdges", index, given.Name};
     TRY(checkFrom(where, given.FromNodeIndex, given.FromNodeOutputIndex));
     Node& from = *nodes_[given.FromNodeIndex];
     TRY(connect(where, from.outputs()[given.FromNodeOutputIndex], given.ToNodeIndex, given.ToNodeInputIndex));
     const Node& to = *nodes_[given.ToNodeIndex];
     const Tensor& tensor = to.op->input(given.ToNodeInputIndex);
-    const std::string& inputName = to.op->inputName(given.ToNodeInputIndex);
+    const auto inputName = [&] { return to.op->inputName(given.ToNodeInputIndex); };
     if (tensor.ownedByDml)
-      return invalid(cat(where, " leads to ", inputName, " of ", to.name,
+      return invalid(cat(where.text(), " leads to ", inputName(), " of ", to.name,
                          ", which has Flags (OWNED_BY_DML), expected an edge from a graph input."));
     if (!from.op) {
       if (const uint64_t bytes = from.constant.size(); alignUp(bytes, 4) < tensor.spannedBytes())
-        return invalid(cat(where, ": ", from.name, " has DataSize (", bytes, "), expected at least ",
-                           tensor.spannedBytes(), ", what ", inputName, " of ", to.name, " spans."));
+        return invalid(cat(where.text(), ": ", from.name, " has DataSize (", bytes, "), expected at least ",
+                           tensor.spannedBytes(), ", what ", inputName(), " of ", to.name, " spans."));
       return {};
     }
     if (const uint64_t bytes = from.op->output(given.FromNodeOutputIndex).totalBytes; bytes != tensor.totalBytes)
-      return invalid(cat(where, ": ", from.op->outputName(given.FromNodeOutputIndex), " of ", from.name,
-                         " has TotalTensorSizeInBytes (", bytes, "), expected that of ", inputName, " of ", to.name,
+      return invalid(cat(where.text(), ": ", from.op->outputName(given.FromNodeOutputIndex), " of ", from.name,
+                         " has TotalTensorSizeInBytes (", bytes, "), expected that of ", inputName(), " of ", to.name,
                          " (", tensor.totalBytes, ")."));
     return {};
   }
@@ -167,7 +170,7 @@ class Parser {
     auto found = edge<DML_OUTPUT_GRAPH_EDGE_DESC>("OutputEdges", desc_.OutputEdges, index, DML_GRAPH_EDGE_TYPE_OUTPUT);
     if (!found) return found.error();
     const auto& given = **found;
-    const std::string where = edgeName("OutputEdges", index, given.Name);
+    const EdgeName where{"OutputEdges", index, given.Name};
     TRY(checkFrom(where, given.FromNodeIndex, given.FromNodeOutputIndex));
     TRY(checkIndex(where, "GraphOutputIndex", given.GraphOutputIndex, desc_.OutputCount, "graph outputs"));
     graph_.setOutput(given.GraphOutputIndex, &nodes_[given.FromNodeIndex]->outputs()[given.FromNodeOutputIndex]);

@@ -280,11 +280,10 @@ class Composer {
   // ---- a phase ----
 
   // What a node does in a phase.
-  std::span<const Dispatch> dispatchesOf(uint32_t n, Phase phase) const {
-    const NodePlan& own = nodes_[n];
-    if (phaseOf(n) == phase)
-      return same_[n] == n ? std::span<const Dispatch>(own.plan.execution) : std::span<const Dispatch>();
-    return own.prepares && phase == Phase::Initialization ? own.plan.initialization : std::span<const Dispatch>();
+  std::span<Dispatch> dispatchesOf(uint32_t n, Phase phase) {
+    NodePlan& own = nodes_[n];
+    if (phaseOf(n) == phase) return same_[n] == n ? std::span<Dispatch>(own.plan.execution) : std::span<Dispatch>();
+    return own.prepares && phase == Phase::Initialization ? own.plan.initialization : std::span<Dispatch>();
   }
 
   // Whether an input of a node takes in the phase what is made in it.
@@ -425,11 +424,10 @@ class Composer {
         const auto own = dispatchesOf(n, phase_);
         const size_t first = next[e];
         for (size_t& d = next[e]; d < own.size() && (d == first || !own[d].barrierBefore); ++d) {
-          Dispatch dispatch = own[d];
+          Dispatch& dispatch = dispatches.emplace_back(std::move(own[d]));
           dispatch.label = order_[n]->label;
           dispatch.parameterOffset += nodes_[n].parameters;
           for (BufferRange& range : dispatch.buffers) range = placeOf(n, range, scratch[e]);
-          dispatches.push_back(std::move(dispatch));
         }
         more |= next[e] < own.size();
       }

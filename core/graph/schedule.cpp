@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <queue>
 #include <tuple>
 
@@ -22,20 +23,28 @@ struct Schedule {
 class Scheduler {
  public:
   Scheduler(std::span<const NodeCost> nodes, uint32_t workgroups) : nodes_(nodes), workgroups_(workgroups) {
-    for (uint32_t n = 0; n < nodes.size(); ++n) {
-      waitsFor_.push_back(nodes[n].inputs.size());
-      uses_.emplace_back(nodes[n].outputBytes.size());
+    firstOutput_.push_back(0);
+    firstConsumer_.resize(nodes.size() + 1);
+    for (const NodeCost& node : nodes) {
+      firstOutput_.push_back(firstOutput_.back() + static_cast<uint32_t>(node.outputBytes.size()));
+      for (const NodeCost::Input& input : node.inputs) ++firstConsumer_[input.node + 1];
     }
-    for (const NodeCost& node : nodes)
-      for (const NodeCost::Input& input : node.inputs) ++uses_[input.node][input.output];
-    consumers_.resize(nodes.size());
+    std::partial_sum(firstConsumer_.begin(), firstConsumer_.end(), firstConsumer_.begin());
+    consumers_.resize(firstConsumer_.back());
+    std::vector<uint32_t> next(firstConsumer_.begin(), firstConsumer_.end() - 1);
     for (uint32_t n = 0; n < nodes.size(); ++n)
-      for (const NodeCost::Input& input : nodes[n].inputs) consumers_[input.node].push_back(n);
+      for (const NodeCost::Input& input : nodes[n].inputs) consumers_[next[input.node]++] = n;
   }
 
   // `budget`: bytes in use up to which an epoch gets more than one node.
   Schedule run(uint64_t budget) {
     Schedule schedule;
+    uses_.assign(firstOutput_.back(), 0);
+    waitsFor_.clear();
+    for (const NodeCost& node : nodes_) {
+      waitsFor_.push_back(node.inputs.size());
+      for (const NodeCost::Input& input : node.inputs) ++usesOf(input);
+    }
     // The first node of the description comes first.
     for (auto n = static_cast<uint32_t>(nodes_.size()); n-- > 0;)
       if (nodes_[n].executes && waitsFor_[n] == 0) makeReady(n);
@@ -55,14 +64,17 @@ class Scheduler {
       schedule.maxBytes = std::max(schedule.maxBytes, inUse);
       for (const uint32_t n : epoch) inUse -= release(n);
       for (const uint32_t n : epoch)
-        for (const uint32_t consumer : consumers_[n])
-          if (--waitsFor_[consumer] == 0) makeReady(consumer);
+        for (uint32_t c = firstConsumer_[n]; c < firstConsumer_[n + 1]; ++c)
+          if (--waitsFor_[consumers_[c]] == 0) makeReady(consumers_[c]);
       schedule.epochs.push_back(std::move(epoch));
     }
     return schedule;
   }
 
  private:
+  // How many nodes are still to take an output.
+  uint32_t& usesOf(const NodeCost::Input& output) { return uses_[firstOutput_[output.node] + output.output]; }
+
   uint64_t bytesOf(uint32_t n) const {
     uint64_t bytes = nodes_[n].scratchBytes;
     for (const uint64_t output : nodes_[n].outputBytes) bytes += alignUp(output, kAlignment);
@@ -74,10 +86,9 @@ class Scheduler {
     const NodeCost& node = nodes_[n];
     uint64_t bytes = node.scratchBytes;
     for (const NodeCost::Input& input : node.inputs)
-      if (--uses_[input.node][input.output] == 0)
-        bytes += alignUp(nodes_[input.node].outputBytes[input.output], kAlignment);
+      if (--usesOf(input) == 0) bytes += alignUp(nodes_[input.node].outputBytes[input.output], kAlignment);
     for (size_t o = 0; o < node.outputBytes.size(); ++o)
-      if (uses_[n][o] == 0) bytes += alignUp(node.outputBytes[o], kAlignment);
+      if (uses_[firstOutput_[n] + o] == 0) bytes += alignUp(node.outputBytes[o], kAlignment);
     return bytes;
   }
 
@@ -87,17 +98,18 @@ class Scheduler {
     int64_t more = 0;
     for (const uint64_t bytes : nodes_[n].outputBytes) more += static_cast<int64_t>(bytes);
     for (const NodeCost::Input& input : nodes_[n].inputs)
-      if (uses_[input.node][input.output] == 1)
-        more -= static_cast<int64_t>(nodes_[input.node].outputBytes[input.output]);
+      if (usesOf(input) == 1) more -= static_cast<int64_t>(nodes_[input.node].outputBytes[input.output]);
     ready_.emplace(more, --order_, n);
   }
 
   using Ready = std::tuple<int64_t, int64_t, uint32_t>;
   const std::span<const NodeCost> nodes_;
   const uint32_t workgroups_;
+  // By node: where its outputs begin among all, and its consumers; last their number.
+  std::vector<uint32_t> firstOutput_, firstConsumer_;
+  std::vector<uint32_t> consumers_;
+  std::vector<uint32_t> uses_;  // by output
   std::vector<size_t> waitsFor_;
-  std::vector<std::vector<uint32_t>> uses_;       // by node and output
-  std::vector<std::vector<uint32_t>> consumers_;  // by node
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   int64_t order_ = 0;
 };
@@ -105,8 +117,9 @@ class Scheduler {
 }  // namespace
 
 std::vector<Epoch> scheduleGraph(std::span<const NodeCost> nodes, uint32_t workgroups) {
-  const uint64_t oneByOne = Scheduler(nodes, workgroups).run(0).maxBytes;
-  return Scheduler(nodes, workgroups).run(std::max(kFreeBytes, oneByOne + oneByOne / 2)).epochs;
+  Scheduler scheduler(nodes, workgroups);
+  const uint64_t oneByOne = scheduler.run(0).maxBytes;
+  return scheduler.run(std::max(kFreeBytes, oneByOne + oneByOne / 2)).epochs;
 }
 
 uint64_t TemporaryArena::take(uint64_t bytes) {

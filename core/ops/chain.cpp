@@ -356,14 +356,9 @@ Tensor squeezed(const Tensor& tensor, std::span<const uint32_t> sizes) {
 
 std::optional<Chain> makeChain(std::span<const ChainOperator> operators) { return Programmer(operators).program(); }
 
-Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<std::string> inputNames,
-                         std::vector<Tensor> outputs, std::vector<std::string> outputNames) {
-  return {outputs.size() == 1 ? kChainInPlace : kChain,
-          std::make_shared<const Chain>(std::move(chain)),
-          std::move(inputs),
-          std::move(inputNames),
-          std::move(outputs),
-          std::move(outputNames)};
+Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Tensor> outputs, TensorNames names) {
+  return {outputs.size() == 1 ? kChainInPlace : kChain, std::make_shared<const Chain>(std::move(chain)),
+          std::move(inputs), std::move(outputs), std::move(names)};
 }
 
 uint32_t indexedAccesses(const Operation& chain) {

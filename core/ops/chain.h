@@ -87,8 +87,7 @@ struct Chain {
 std::optional<Chain> makeChain(std::span<const ChainOperator> operators);
 
 // The chain as an operation: its inputs and outputs are squeezed tensors of the same sizes.
-Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<std::string> inputNames,
-                         std::vector<Tensor> outputs, std::vector<std::string> outputNames);
+Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Tensor> outputs, TensorNames names);
 
 // Loads and stores of a chain for which each element's place is computed.
 uint32_t indexedAccesses(const Operation& chain);

@@ -264,7 +264,8 @@ void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
       readsInput = writesOutput = false;
     }
     for (const BufferRange& range : dispatch.buffers) {
-      touched.add(range);
+      // Nothing writes inputs.
+      if (range.kind != SlotKind::Input) touched.add(range);
       if (range.writes) written.add(range);
       readsInput |= range.kind == SlotKind::Input;
       writesOutput |= range.kind == SlotKind::Output && range.writes;

@@ -1,60 +1,47 @@
 #include "core/schema/desc_copy.h"
 
+#include <cstddef>
 #include <cstring>
+#include <optional>
 
+#include "core/checked.h"
 #include "core/tensor.h"
 
 namespace dimple {
+namespace {
 
-OwnedDesc::OwnedDesc(const OpSchema& schema) : schema_(&schema), root_(allocateBytes(schema.descBytes)) {}
+// Every array element and structure needs at most this.
+constexpr size_t kAlignment = alignof(std::max_align_t);
 
-OwnedDesc OwnedDesc::attributesOf(const OpSchema& schema, const void* desc) {
-  OwnedDesc copy(schema);
-  std::memcpy(copy.root_, desc, schema.descBytes);
-  for (const Field& field : schema.fields) copy.own(field);
-  return copy;
-}
-
-std::byte* OwnedDesc::allocateBytes(size_t bytes) {
-  // Operator new[] aligns to at least 16 bytes, which every description structure and array element needs at most.
-  blocks_.push_back(std::make_unique<std::byte[]>(bytes ? bytes : 1));
-  return blocks_.back().get();
-}
-
-void OwnedDesc::own(const Field& field) {
-  const auto copyArray = [&]<class T>(T*, size_t count) {
-    auto& pointer = this->field<const T*>(field);
-    if (pointer) pointer = store(std::span<const T>(pointer, count));
-  };
-  const auto count = [&] { return this->field<UINT>(schema_->fields[static_cast<size_t>(field.countField)]); };
+// Bytes of a copy of what a field points to: tensors and fused activations are not copied. No value if the field is no
+// pointer.
+std::optional<size_t> copiedBytes(const OpSchema& schema, const void* desc, const Field& field) {
   switch (field.type) {
     case FieldType::Tensor:
     case FieldType::TensorArray:
     case FieldType::Operator:
     case FieldType::OperatorArray:
-      this->field<const void*>(field) = nullptr;
-      break;
+      return 0;
     case FieldType::ScaleBias:
-      copyArray(static_cast<DML_SCALE_BIAS*>(nullptr), 1);
-      break;
+      return fieldValue<const void*>(desc, field) ? sizeof(DML_SCALE_BIAS) : 0;
     case FieldType::UIntArray:
-      copyArray(static_cast<UINT*>(nullptr), count());
-      break;
     case FieldType::IntArray:
-      copyArray(static_cast<INT*>(nullptr), count());
-      break;
     case FieldType::FloatArray:
-      copyArray(static_cast<FLOAT*>(nullptr), count());
-      break;
-    case FieldType::UInt:
-    case FieldType::Int:
-    case FieldType::Float:
-    case FieldType::Bool:
-    case FieldType::Enum:
-    case FieldType::Scalar:
-    case FieldType::Size2D:
-      break;
+      static_assert(sizeof(UINT) == 4 && sizeof(INT) == 4 && sizeof(FLOAT) == 4);
+      return fieldValue<const void*>(desc, field) ? size_t{4} * countOf(schema, desc, field) : 0;
+    default:
+      return {};
   }
+}
+
+}  // namespace
+
+OwnedDesc::OwnedDesc(const OpSchema& schema) : schema_(&schema), root_(allocateBytes(schema.descBytes)) {}
+
+std::byte* OwnedDesc::allocateBytes(size_t bytes) {
+  // Operator new[] aligns to at least 16 bytes, which every description structure and array element needs at most.
+  blocks_.push_back(std::make_unique<std::byte[]>(bytes ? bytes : 1));
+  return blocks_.back().get();
 }
 
 void OwnedDesc::setTensor(DML_TENSOR_DESC& target, DML_TENSOR_DATA_TYPE type, std::span<const uint32_t> sizes,
@@ -69,6 +56,25 @@ void OwnedDesc::setTensor(DML_TENSOR_DESC& target, DML_TENSOR_DATA_TYPE type, st
   buffer->TotalTensorSizeInBytes = totalBytes ? totalBytes : impliedBytes(type, sizes, strides).value_or(0);
   buffer->GuaranteedBaseOffsetAlignment = alignment;
   target = {DML_TENSOR_TYPE_BUFFER, buffer};
+}
+
+std::shared_ptr<void> copyAttributes(const OpSchema& schema, const void* desc) {
+  const auto bytesOf = [&](const Field& field) { return copiedBytes(schema, desc, field); };
+  size_t total = alignUp(schema.descBytes, kAlignment);
+  for (const Field& field : schema.fields) total += alignUp(bytesOf(field).value_or(0), kAlignment);
+  const auto block = std::make_shared<std::max_align_t[]>(divideUp(total, sizeof(std::max_align_t)));
+  auto* const copy = reinterpret_cast<std::byte*>(block.get());
+  std::memcpy(copy, desc, schema.descBytes);
+  std::byte* next = copy + alignUp(schema.descBytes, kAlignment);
+  for (const Field& field : schema.fields) {
+    const auto bytes = bytesOf(field);
+    if (!bytes) continue;
+    const void* to = *bytes != 0 ? next : nullptr;
+    if (to) std::memcpy(next, fieldValue<const void*>(desc, field), *bytes);
+    std::memcpy(copy + field.offset, &to, sizeof to);
+    next += alignUp(*bytes, kAlignment);
+  }
+  return {block, copy};
 }
 
 }  // namespace dimple

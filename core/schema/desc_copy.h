@@ -16,13 +16,10 @@ class OwnedDesc {
   // A zeroed description of an operator.
   explicit OwnedDesc(const OpSchema& schema);
 
-  // A deep copy of the attributes of a description that has passed validation; its tensors and fused activations are
-  // null.
-  static OwnedDesc attributesOf(const OpSchema& schema, const void* desc);
-
   DML_OPERATOR_DESC desc() const { return {schema_->type, root_}; }
   const OpSchema& schema() const { return *schema_; }
 
+  std::byte* root() { return root_; }
   // The storage of a field, for writing its value.
   template <class T>
   T& field(const Field& f) {
@@ -49,12 +46,14 @@ class OwnedDesc {
 
  private:
   std::byte* allocateBytes(size_t bytes);
-  // Replaces an array that a field points to by a copy, or a tensor or operator by null.
-  void own(const Field& field);
 
   const OpSchema* schema_;
   std::vector<std::unique_ptr<std::byte[]>> blocks_;
   std::byte* root_ = nullptr;
 };
+
+// A deep copy, in one block, of the attributes of a description that has passed validation; its tensors and fused
+// activations are null.
+std::shared_ptr<void> copyAttributes(const OpSchema& schema, const void* desc);
 
 }  // namespace dimple

@@ -56,6 +56,12 @@ struct Field {
   const EnumTable* values = nullptr;
 };
 
+// The value of a field of a description, of its own type T.
+template <class T>
+const T& fieldValue(const void* desc, const Field& field) {
+  return *reinterpret_cast<const T*>(static_cast<const std::byte*>(desc) + field.offset);
+}
+
 // What one tensor may be from a feature level on.
 struct TypeRow {
   DML_FEATURE_LEVEL since;
@@ -115,6 +121,11 @@ struct OpSchema {
   // Reads a matrix whose columns lie side by side as fast as one whose rows do.
   bool readsColumns = false;
 };
+
+// How many elements an array of a description has.
+inline UINT countOf(const OpSchema& schema, const void* desc, const Field& array) {
+  return fieldValue<UINT>(desc, schema.fields[static_cast<size_t>(array.countField)]);
+}
 
 // All schemas, one family after another.
 std::span<const OpSchema* const> allSchemas();

@@ -1,6 +1,7 @@
 // Operations as the descriptions and lines that say them.
 #pragma once
 
+#include <cstring>
 #include <string>
 
 #include "core/operation.h"
@@ -36,7 +37,8 @@ inline DML_OPERATOR_DESC describe(OwnedDesc& desc, const Activation& activation)
 // The line of an operation that a description says: parseCase() reads it.
 inline std::string lineOf(const Operation& op) {
   const OpSchema& schema = op.schema();
-  OwnedDesc desc = OwnedDesc::attributesOf(schema, &op.as<std::byte>());
+  OwnedDesc desc(schema);
+  std::memcpy(desc.root(), &op.as<std::byte>(), schema.descBytes);
   size_t input = 0, output = 0, activation = 0;
   for (const Field& field : schema.fields) {
     const bool isOperator = field.type == FieldType::Operator || field.type == FieldType::OperatorArray;

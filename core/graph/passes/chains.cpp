@@ -72,8 +72,8 @@ class ChainMaker {
     Chain chain;
     std::vector<Place> places;  // of the inputs
     std::vector<Tensor> inputs, outputs;
-    std::vector<std::string> inputNames, outputNames;
-    std::vector<uint32_t> made;  // by output: the node that makes it
+    std::vector<std::pair<uint32_t, size_t>> readers;  // by input: the first node that reads it, and as which input
+    std::vector<uint32_t> made;                        // by output: the node that makes it
   };
 
   // ---- nodes ----
@@ -307,7 +307,6 @@ class ChainMaker {
       if (isStored(n, group)) {
         op.output = static_cast<uint32_t>(made.outputs.size());
         made.outputs.push_back(nodes_[n].output);
-        made.outputNames.push_back(cat(from.op->outputName(0), " of ", from.name));
         made.made.push_back(n);
       }
       operators.push_back(std::move(op));
@@ -332,19 +331,23 @@ class ChainMaker {
       if (made.places[i] == from && sameLayout(made.inputs[i], tensor)) return {ChainValue::Kind::Input, i};
     made.places.push_back(from);
     made.inputs.push_back(tensor);
-    made.inputNames.push_back(cat(node.op->inputName(input), " of ", node.name));
+    made.readers.emplace_back(n, input);
     return {ChainValue::Kind::Input, static_cast<uint32_t>(made.places.size() - 1)};
   }
 
-  static Operation operationOf(Candidate made) {
-    return chainOperation(std::move(made.chain), std::move(made.inputs), std::move(made.inputNames),
-                          std::move(made.outputs), std::move(made.outputNames));
+  Operation operationOf(Candidate made) const {
+    TensorNames names;
+    for (const auto& [n, input] : made.readers)
+      names.inputs.push_back(cat(nodes_[n].node->op->inputName(input), " of ", nodes_[n].node->name));
+    for (const uint32_t n : made.made)
+      names.outputs.push_back(cat(nodes_[n].node->op->outputName(0), " of ", nodes_[n].node->name));
+    return chainOperation(std::move(made.chain), std::move(made.inputs), std::move(made.outputs), std::move(names));
   }
 
   // Puts a chain where the last of its nodes is.
   void replace(const Group& group) {
     Candidate made = *candidate(group);
-    const std::vector<uint32_t> makers = std::move(made.made);
+    const std::vector<uint32_t> makers = made.made;
     const std::vector<Place> places = std::move(made.places);
     std::string name, label;
     for (const uint32_t n : group) {

@@ -11,7 +11,7 @@ Graph::Graph(size_t inputs, size_t outputs)
 }
 
 Node& Graph::add(std::string name, std::string label, std::shared_ptr<const Operation> op, Node* before) {
-  const auto at = nodes_.emplace(before ? before->self_ : nodes_.end());
+  const auto at = nodes_.emplace(before ? before->self_ : nodes_.end(), memory_.get());
   at->self_ = at;
   at->name = std::move(name);
   at->label = std::move(label);

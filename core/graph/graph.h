@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct Place {
 
 // An operation, or a constant. A graph adds, connects and erases them.
 struct Node {
+  explicit Node(std::pmr::memory_resource* memory) : inputs_(memory), useOf_(memory), outputs_(memory) {}
+
   std::string name;                     // "Nodes[2] (conv1, CONVOLUTION)"
   std::string label;                    // "conv1 (CONVOLUTION)"
   std::shared_ptr<const Operation> op;  // null: a constant
@@ -62,10 +65,10 @@ struct Node {
 
  private:
   friend class Graph;
-  std::vector<Place> inputs_;   // one an input of the operation
-  std::vector<size_t> useOf_;   // by input: where among the uses of its value it stands
-  std::vector<Value> outputs_;  // one an output of the operation, or the constant
-  std::list<Node>::iterator self_;
+  std::pmr::vector<Place> inputs_;   // one an input of the operation
+  std::pmr::vector<size_t> useOf_;   // by input: where among the uses of its value it stands
+  std::pmr::vector<Value> outputs_;  // one an output of the operation, or the constant
+  std::pmr::list<Node>::iterator self_;
 };
 
 // What binding an input or output of a graph takes.
@@ -81,8 +84,8 @@ class Graph {
  public:
   Graph(size_t inputs, size_t outputs);
 
-  std::list<Node>& nodes() { return nodes_; }
-  const std::list<Node>& nodes() const { return nodes_; }
+  std::pmr::list<Node>& nodes() { return nodes_; }
+  const std::pmr::list<Node>& nodes() const { return nodes_; }
   std::vector<Value>& inputs() { return inputs_; }
   const std::vector<Value>& inputs() const { return inputs_; }
   // By output of the graph; null: not connected.
@@ -113,7 +116,10 @@ class Graph {
  private:
   void disconnect(Node& node, uint32_t input);
 
-  std::list<Node> nodes_;
+  // Nodes lie side by side in the order in which they were added, so that walks over large graphs read along memory.
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> memory_ =
+      std::make_unique<std::pmr::monotonic_buffer_resource>();
+  std::pmr::list<Node> nodes_{memory_.get()};
   std::vector<Value> inputs_;
   std::vector<Value*> outputs_;
 };

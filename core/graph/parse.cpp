@@ -81,7 +81,7 @@ class Parser {
       const std::string_view kind = (*found)->schema().name;
       nodes_.push_back(&add(op.Name, kind, std::move(*found)));
     }
-    connected_.emplace_back(nodes_.back()->outputs().size());
+    connected_.push_back(false);
     return {};
   }
 
@@ -117,15 +117,15 @@ class Parser {
     return {};
   }
 
-  // Checks an output of a node, and marks it as connected.
+  // Checks an output of a node, and marks the node as connected.
   Status checkFrom(const EdgeName& where, UINT node, UINT output) {
     TRY(checkIndex(where, "FromNodeIndex", node, nodes_.size(), "nodes"));
     const Node& from = *nodes_[node];
-    TRY(checkIndex(where, "FromNodeOutputIndex", output, connected_[node].size(), "outputs of ", from.name));
+    TRY(checkIndex(where, "FromNodeOutputIndex", output, from.outputs().size(), "outputs of ", from.name));
     if (from.op && !from.op->output(output).present())
       return invalid(cat(where.text(), " comes from ", from.op->outputName(output), " of ", from.name,
                          ", expected an output that the operator was created with."));
-    connected_[node][output] = true;
+    connected_[node] = true;
     return {};
   }
 
@@ -183,8 +183,7 @@ class Parser {
       for (size_t i = 0; i < node.inputs().size(); ++i)
         if (node.op->input(i).present() && !node.inputs()[i].value)
           return invalid(cat(node.op->inputName(i), " of ", node.name, " has no edge, expected one."));
-      if (std::ranges::find(connected_[n], true) == connected_[n].end())
-        return invalid(cat(node.name, " has no edge from its outputs, expected at least one."));
+      if (!connected_[n]) return invalid(cat(node.name, " has no edge from its outputs, expected at least one."));
     }
     return {};
   }
@@ -257,8 +256,8 @@ class Parser {
   const DML_GRAPH_DESC& desc_;
   const FindOperation& find_;
   Graph graph_;
-  std::vector<Node*> nodes_;                  // by index of the description
-  std::vector<std::vector<bool>> connected_;  // by node and output
+  std::vector<Node*> nodes_;     // by index of the description
+  std::vector<bool> connected_;  // by node: an edge comes from one of its outputs
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ class Composer {
   Composer(Graph& graph, const Target& target) : graph_(graph), target_(target) {}
 
   Result<Plan> compose() {
-    graph_.number();
+    nodes_.reserve(graph_.number());
     for (Node& node : graph_.nodes()) order_.push_back(&node);
     TRY(planNodes());
     shareConstants();
@@ -97,6 +97,7 @@ class Composer {
       own.plan = std::move(*planned);
       own.parameters = keepParameters(own.plan.parameters);
       own.prepares = !own.plan.initialization.empty();
+      for (auto& reads : own.reads) reads.reserve(node.inputs().size());
       for (size_t i = 0; i < node.inputs().size(); ++i) {
         const bool needed = isMarked(node.written, i) || readsInput(own.plan.execution, i);
         const bool once = phaseOf(node) == Phase::Initialization;
@@ -301,6 +302,8 @@ class Composer {
       cost.scratchBytes = makes ? nodes_[n].plan.temporaryBytes : 0;
       for (const Dispatch& dispatch : dispatchesOf(n, phase_))
         cost.workgroups += uint64_t{dispatch.groups[0]} * dispatch.groups[1] * dispatch.groups[2];
+      cost.outputBytes.reserve(values_[n].size());
+      cost.inputs.reserve(order_[n]->inputs().size());
       for (const Placed& value : values_[n]) cost.outputBytes.push_back(makes && value.temporary ? value.bytes : 0);
     }
     eachEdge([&](const Node& node, size_t i, const Place& from) {

@@ -133,6 +133,17 @@ else()
   dimple_register_skipped(matrices vulkan "tools/setup.sh --matrices was not run, or could not fetch the driver")
 endif()
 
+# What AMD's compiler makes of kernels, for one family of each generation.
+if(DIMPLE_RADV_ICD AND EXISTS "${DIMPLE_RADV_ICD}")
+  foreach(family IN ITEMS vega10 navi21 navi31 gfx1201)
+    dimple_register(amd_${family} PROGRAM amd_tests LABELS vulkan COST 20
+      ENVIRONMENT "RADV_FORCE_FAMILY=${family}" "VK_DRIVER_FILES=${DIMPLE_RADV_ICD}" MESA_SHADER_CACHE_DISABLE=true
+        DIMPLE_TEST_SAMPLE=40)
+  endforeach()
+else()
+  dimple_register_skipped(amd_kernels vulkan "RADV was not found: DIMPLE_RADV_ICD names its manifest")
+endif()
+
 dimple_register_script(install install "${CMAKE_CURRENT_SOURCE_DIR}/install/run.sh" "${CMAKE_BINARY_DIR}")
 dimple_register_script(directmlx install "${CMAKE_CURRENT_SOURCE_DIR}/install/directmlx.sh" "${CMAKE_BINARY_DIR}")
 set_tests_properties(directmlx PROPERTIES DEPENDS install)

@@ -62,8 +62,8 @@ die() {
 # Installed from the distribution: commands and libraries that are new enough in Debian 12.
 buildPackages=(cmake ninja-build g++ pkg-config libvulkan1 vulkan-validationlayers nlohmann-json3-dev libcli11-dev
   libstb-dev doctest-dev libonnx-dev libonnx-testdata libprotobuf-dev libopencv-imgproc-dev)
-# What the unpacked lavapipe of Debian 12 loads.
-driverPackages=(libllvm15 libelf1 libexpat1 libdrm2 libwayland-client0 libx11-xcb1 libxcb1 libxcb-dri3-0
+# What the unpacked lavapipe and RADV of Debian 12 load.
+driverPackages=(libllvm15 libelf1 libexpat1 libdrm2 libdrm-amdgpu1 libwayland-client0 libx11-xcb1 libxcb1 libxcb-dri3-0
   libxcb-present0 libxcb-randr0 libxcb-shm0 libxcb-sync1 libxcb-xfixes0 libxshmfence1 libzstd1 zlib1g)
 # New enough in Debian 13; unpacked beside on Debian 12.
 newerPackages=(glslang-tools spirv-cross spirv-tools libvulkan-dev libvulkan-volk-dev directx-headers-dev
@@ -210,14 +210,14 @@ TEXT
   chmod +x "$deps/bin/$2"
 }
 
-writeIcd() { # driver library
+writeIcd() { # name of the driver's manifest, driver library
   local file
-  for file in "$deps"/backports/usr/share/vulkan/icd.d/lvp_icd*.json; do
-    sed "s|\"library_path\": *\"[^\"]*\"|\"library_path\": \"$1\"|" "$file" >"$deps/lvp_icd.json"
+  for file in "$deps/backports/usr/share/vulkan/icd.d/$1"*.json; do
+    sed "s|\"library_path\": *\"[^\"]*\"|\"library_path\": \"$2\"|" "$file" >"$deps/$1.json"
   done
 }
 
-writeFiles() { # glslang spirv-cross spirv-val vulkan-include volk directx-include lavapipe-icd
+writeFiles() { # glslang spirv-cross spirv-val vulkan-include volk directx-include lavapipe-icd radv-icd
   cat >"$deps/deps.cmake.new" <<TEXT
 # Written by tools/setup.sh.
 set(DIMPLE_GLSLANG "$1" CACHE FILEPATH "glslang")
@@ -227,6 +227,7 @@ set(DIMPLE_VULKAN_INCLUDE_DIR "$4" CACHE PATH "folder that holds vulkan/vulkan.h
 set(DIMPLE_VOLK_DIR "$5" CACHE PATH "folder that holds volk.h and volk.c")
 set(DIMPLE_DIRECTX_INCLUDE_DIR "$6" CACHE PATH "folder that holds directx/DirectML.h and wsl/")
 set(DIMPLE_LVP_ICD "$7" CACHE FILEPATH "lavapipe's driver manifest")
+set(DIMPLE_RADV_ICD "$8" CACHE FILEPATH "RADV's driver manifest")
 include("\${CMAKE_CURRENT_LIST_DIR}/d3d12.cmake" OPTIONAL)
 TEXT
   # Unchanged content keeps its time stamp, so that CMake does not configure again.
@@ -260,14 +261,16 @@ if [[ ! -f $deps/stamp || $(<"$deps/stamp") != "$stamp" ]]; then
     loader=$(firstFile "$deps"/trixie/usr/lib/*/ld-linux*.so.*)
     loaderName=${loader##*/}
     for tool in glslang spirv-cross spirv-val spirv-opt spirv-dis; do writeWrapper "${loader%/*}" "$tool"; done
-    writeIcd "$(firstFile "$deps"/backports/usr/lib/*/libvulkan_lvp.so)"
+    writeIcd lvp_icd "$(firstFile "$deps"/backports/usr/lib/*/libvulkan_lvp.so)"
+    writeIcd radeon_icd "$(firstFile "$deps"/backports/usr/lib/*/libvulkan_radeon.so)"
     writeFiles "$deps/bin/glslang" "$deps/bin/spirv-cross" "$deps/bin/spirv-val" "$deps/trixie/usr/include" \
       "$(dirname "$(firstFile "$deps"/trixie/usr/include/volk.h "$deps"/trixie/usr/include/*/volk.h)")" \
-      "$deps/backports/usr/include" "$deps/lvp_icd.json"
+      "$deps/backports/usr/include" "$deps/lvp_icd.json" "$deps/radeon_icd.json"
   else
     volk=$(dpkg -L libvulkan-volk-dev | grep '/volk\.h$')
     writeFiles "$(command -v glslang)" "$(command -v spirv-cross)" "$(command -v spirv-val)" /usr/include \
-      "$(dirname "$volk")" /usr/include "$(firstFile /usr/share/vulkan/icd.d/lvp_icd*.json)"
+      "$(dirname "$volk")" /usr/include "$(firstFile /usr/share/vulkan/icd.d/lvp_icd*.json)" \
+      "$(firstFile /usr/share/vulkan/icd.d/radeon_icd*.json)"
   fi
   echo "$stamp" >"$deps/stamp"
 fi

@@ -12,7 +12,9 @@
 namespace dimple::tool {
 namespace {
 
+// Of initial values, and of a buffer: what no device binds, or has, is refused before it is computed with.
 constexpr uint64_t kMaxBytes = UINT32_MAX;
+constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 40;
 
 double readNumber(const JsonValue& field) {
   if (field.value().is_number()) return field.value().get<double>();
@@ -145,6 +147,8 @@ std::vector<std::byte> imageFile(const JsonValue& resource, const std::filesyste
   if (sizes.size() != 4 || sizes[0] != 1 || sizes[1] == 0 || sizes[1] > 4 || !sizes[2] || !sizes[3] ||
       sizes[2] > 32768 || sizes[3] > 32768)
     sizeField.fail("is not [1, channels, height, width].");
+  if (const uint64_t bytes = uint64_t{sizes[1]} * sizes[2] * sizes[3] * byteWidth(type); bytes > kMaxBytes)
+    sizeField.fail(cat("takes ", bytes, " bytes, expected at most ", kMaxBytes, "."));
   Image image = readImage(path, sizes[1]);
   if (image.width != sizes[3] || image.height != sizes[2]) image = resizeImage(image, sizes[3], sizes[2]);
   return toElements(image, type, PixelLayout::Planar);
@@ -232,13 +236,12 @@ Buffer readBuffer(const std::string& name, const JsonValue& resource, const Mode
   buffer.bytes = needed;
   if (resource.has("sizeInBytes")) {
     const JsonValue field = resource.member("sizeInBytes");
-    buffer.bytes = field.integer();
+    buffer.bytes = field.integer(kMaxBufferBytes);
     if (buffer.bytes < needed || buffer.bytes == 0)
       field.fail(cat("is ", buffer.bytes, ", expected at least ", std::max<uint64_t>(needed, 1), " bytes."));
   }
   // DirectML binds multiples of 4 bytes.
   buffer.bytes = (buffer.bytes + 3) / 4 * 4;
-  if (!resource.has("initialValues")) buffer.values.resize(static_cast<size_t>(buffer.bytes));
   return buffer;
 }
 

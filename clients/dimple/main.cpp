@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,6 +78,9 @@ int main(int argc, char** argv) {
   } catch (const dimple::tool::InputError& error) {
     std::fprintf(stderr, "dimple: %s\n", error.what());
     return kExitBadInput;
+  } catch (const std::bad_alloc&) {
+    std::fputs("dimple: There is not enough memory for this.\n", stderr);
+    return kExitRunFailed;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "dimple: %s\n", error.what());
     return kExitRunFailed;

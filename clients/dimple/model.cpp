@@ -9,6 +9,9 @@
 namespace dimple::tool {
 namespace {
 
+// Dimensions of an array of NumPy's.
+constexpr size_t kMaxArrayRank = 64;
+
 template <class T>
 size_t findNamed(const std::vector<T>& items, const JsonValue& field, std::string_view what) {
   const std::string name = field.string();
@@ -124,6 +127,9 @@ WriteFileCommand readWriteFile(const Model& model, const JsonValue& field, const
       field.fail("has no image of 1 to 4 channels and 1 to 65535 rows and columns.");
     needed = pixels * command.channels * width;
   } else if (isNpy) {
+    if (command.sizes.size() > kMaxArrayRank)
+      field.member("dimensions")
+          .fail(cat("has ", command.sizes.size(), " sizes, expected at most ", kMaxArrayRank, "."));
     if (command.sizes.empty()) command.sizes = {static_cast<uint32_t>(buffer.contentBytes() / width)};
     needed = width;
     for (const uint32_t size : command.sizes) needed = std::min(needed, uint64_t{UINT32_MAX}) * size;

@@ -4,7 +4,8 @@
 // Beyond the dialect: a buffer may have sizeInBytes alone (zeros); `dimensions` of a resource is checked against its
 // .npy file ([sizes]) or image ([height,width,channels]); an image without resampleSize keeps its size and layout (rows
 // of interleaved channels from 0 to 255, `channels` converts); writeFile with width, height and channels writes such an
-// image; ${NAME} in a path stands for what the command line defines.
+// image; ${NAME} in a path stands for what the command line defines. Paths may be absolute, and may lead out of the
+// folder that written files are relative to: a program can read and write what its user can.
 #pragma once
 
 #include <dimple.h>
@@ -24,8 +25,8 @@ namespace dimple::tool {
 struct Buffer {
   std::string name;
   DataType type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of the initial values; UNKNOWN: of mixed types
-  std::vector<std::byte> values;
-  uint64_t offset = 0;  // of the values
+  std::vector<std::byte> values;  // all other bytes are 0
+  uint64_t offset = 0;            // of the values
   uint64_t bytes = 0;   // of the buffer, a multiple of 4
 
   // Bytes that are shown and written: without those that only round the size up to a multiple of 4.

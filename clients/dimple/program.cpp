@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 
 #include "clients/dimple/progress.h"
 #include "clients/files/failure.h"
@@ -12,6 +13,9 @@
 
 namespace dimple::tool {
 namespace {
+
+// Of a buffer at once: what initial values do not fill costs the host no memory.
+constexpr uint64_t kUploadBytes = uint64_t{64} << 20;
 
 double millisecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -39,10 +43,20 @@ void Program::createBuffers() {
   for (const Buffer& buffer : model_.buffers) {
     progress.step(buffer.name);
     buffers_.push_back(createBuffer(device_, buffer.bytes));
-    std::vector<std::byte> contents(static_cast<size_t>(buffer.bytes));
-    std::copy(buffer.values.begin(), buffer.values.end(),
-              contents.begin() + static_cast<std::ptrdiff_t>(buffer.offset));
-    device_.check(device_.context().Upload(buffers_.back().get(), 0, contents.data(), contents.size()),
+    upload(buffer);
+  }
+}
+
+void Program::upload(const Buffer& buffer) const {
+  std::vector<std::byte> part(static_cast<size_t>(std::min(buffer.bytes, kUploadBytes)));
+  for (uint64_t begin = 0; begin < buffer.bytes; begin += kUploadBytes) {
+    const uint64_t end = std::min(buffer.bytes, begin + kUploadBytes);
+    std::ranges::fill(part, std::byte{});
+    const uint64_t from = std::max(begin, buffer.offset);
+    const uint64_t to = std::min<uint64_t>(end, buffer.offset + buffer.values.size());
+    if (from < to)
+      std::memcpy(&part[from - begin], &buffer.values[from - buffer.offset], static_cast<size_t>(to - from));
+    device_.check(device_.context().Upload(buffers_.back().get(), begin, part.data(), end - begin),
                   cat(buffer.name, " cannot be uploaded"));
   }
 }

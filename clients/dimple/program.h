@@ -28,6 +28,8 @@ class Program {
 
  private:
   void createBuffers();
+  // To the last of the buffers.
+  void upload(const Buffer& buffer) const;
   void compile();
   void compileOperators(std::vector<std::vector<BoundBuffer>>& owned);
   void compileGraphs(std::vector<std::vector<BoundBuffer>>& owned);

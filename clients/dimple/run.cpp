@@ -125,7 +125,9 @@ Action setUpRun(CLI::App& options) {
   options.add_flag("--graph", values->graph,
                    "Compile dispatches that follow each other as one graph; of what it computes, only what later "
                    "commands need, or no dispatch reads, goes into the buffers");
-  options.add_option("--dir", values->model.outputFolder, "Folder that written files are relative to")
+  options
+      .add_option("--dir", values->model.outputFolder,
+                  "Folder that written files are relative to; paths of a program may lead out of it")
       ->capture_default_str();
   options.add_option("--input", values->onnx.inputs, "NAME=PATH: what an input of an ONNX model is, .npy or a picture");
   options.add_option("--output", values->onnx.outputs, "NAME=PATH: the .npy file that an output is written to");

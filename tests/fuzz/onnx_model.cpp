@@ -6,25 +6,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 #include <random>
 
 #include "clients/onnx/failure.h"
 #include "clients/onnx/mapper.h"
 #include "clients/onnx/session.h"
+#include "tests/fuzz/bounded_memory.h"
 #include "tests/null/null_context.h"
-
-constexpr size_t kMaxBytes = size_t{64} << 20;
-
-// What a model asks for beyond that is refused as on a machine without the memory; the sanitizer would end there.
-void* operator new(size_t bytes) {
-  void* const memory = bytes > kMaxBytes ? nullptr : std::malloc(bytes ? bytes : 1);
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return std::malloc(bytes ? bytes : 1); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace dimple::testing {
 namespace {

@@ -27,20 +27,25 @@ namespace {
 
 using vulkan::Device;
 
-// Vector registers that an invocation may take. Of 1,536 a lane (RDNA 3), 96 leave room for 16 subgroups of 32, as many
-// as there are; products and attention hold their tiles in registers, and are written for fewer subgroups.
-constexpr uint64_t kRegisters = 96;
-constexpr std::pair<std::string_view, uint64_t> kRegistersOf[] = {
-    {"attention", 192},
-    {"gemm", 192},
-    {"convolution", 192},
-    {"integer", 160},
+// What a kernel may take. Of 1,536 vector registers a lane (RDNA 3), 96 leave room for 16 subgroups of 32, as many as
+// there are. Kernels that hold tiles in registers are written for fewer subgroups, with more work in each.
+struct Budget {
+  std::string_view kernels;  // how their names begin
+  uint64_t registers = 96;
+  // Scalar registers that go to lanes of vector registers. Nothing may go to memory.
+  uint64_t movedScalars = 0;
 };
 
-uint64_t registersOf(std::string_view kernel) {
-  for (const auto& [prefix, registers] : kRegistersOf)
-    if (kernel.starts_with(prefix)) return registers;
-  return kRegisters;
+constexpr Budget kBudgets[] = {
+    {"attention_cooperative", 256, 48}, {"attention_tile", 144},    {"convolution_large_tile", 128},
+    {"gemm_cooperative", 256, 48},      {"gemm_few_rows", 128},     {"gemm_large_tile", 128},
+    {"integer_convolution_tile", 128},  {"integer_gemm_tile", 128},
+};
+
+Budget budgetOf(std::string_view kernel) {
+  for (const Budget& budget : kBudgets)
+    if (kernel.starts_with(budget.kernels)) return budget;
+  return {};
 }
 
 // What the driver says of a pipeline, by its name for it.
@@ -186,9 +191,10 @@ void check(const KernelInfo& kernel, std::span<const Specialization> specializat
     return statistics->at(statistic);
   };
   CHECK(value("Spilled VGPRs") == 0);
-  CHECK(value("Spilled SGPRs") == 0);
+  const Budget budget = budgetOf(kernel.name);
+  CHECK(value("Spilled SGPRs") <= budget.movedScalars);
   CHECK(value("Scratch size") == 0);
-  CHECK(value("VGPRs") <= registersOf(kernel.name));
+  CHECK(value("VGPRs") <= budget.registers);
   if (std::getenv("DIMPLE_AMD_LIST"))
     std::printf("%s: %s, %llu registers, %llu bytes, %.0f ms\n", compiler.name().c_str(), name.c_str(),
                 static_cast<unsigned long long>(value("VGPRs")), static_cast<unsigned long long>(value("Code size")),

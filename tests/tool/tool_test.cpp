@@ -43,6 +43,8 @@ TEST_CASE("tool: bad input is refused with file, line and field, before a device
       {"{\"resources\": {\"A\": {\"initialValuesDataType\": \"UINT8\", \"initialValues\": [1], \"sizeInBites\": 4}},\n"
        "\"dispatchables\": {}, \"commands\": []}",
        "model.json:1: resources.A.sizeInBites is not known here; there are type, initialValues,"},
+      {"{\"resources\": {\"A\": {\n\"sizeInBytes\": 18446744073709551615}}, \"dispatchables\": {}, \"commands\": []}",
+       "model.json:2: resources.A.sizeInBytes is 18446744073709551615, expected an integer from 0 to 1099511627776."},
       {"{\"resources\": {\"A\": {\"initialValues\": {\n\"sourcePath\": \"none.npy\"}}},\n"
        "\"dispatchables\": {}, \"commands\": []}",
        "model.json:2: resources.A.initialValues.sourcePath is \"none.npy\", which is no file"},
@@ -306,6 +308,17 @@ TEST_CASE("tool: files are written and read back") {
   CHECK(contains(read.out, "Resource 'planes': 0, 204, 0, 51, 255, 0, 102, 255, 0, 153, 0, 0\n"));
   CHECK(contains(read.out, "Resource 'resampled': 0, 0.2, 0.4, 0.6, 0.8, 1, 1, 0, 0, 0, 0, 0\n"));
   CHECK(contains(read.out, "Resource 'raw': 555158787, "));
+
+  // A byte of 0 does not end the sentence.
+  fixture.write("out/zero.npy", std::string("\x93NUMPY\1\0\x13\0{'descr': '<\0zz', }", 29));
+  fixture.write("zero.json", R"({"resources": {"A": {"initialValues": {"sourcePath": "out/zero.npy"}}},
+    "dispatchables": {}, "commands": []})");
+  CHECK(contains(fixture.run("run zero.json").err, "has the element type '<?zz', which is no little-endian type"));
+  // Four channels of FLOAT32 would take 17 GB.
+  fixture.write("large.json", R"({"resources": {"A": {"initialValues": {"sourcePath": "out/planes.png"},
+    "initialValuesDataType": "FLOAT32", "resampleSize": [1, 4, 32768, 32768]}}, "dispatchables": {}, "commands": []})");
+  CHECK(contains(fixture.run("run large.json").err,
+                 "resampleSize takes 17179869184 bytes, expected at most 4294967295."));
 
   fixture.write("out/bad.npy", "no array");
   for (const char* file : {"bad.npy", "p.bin.png"}) {

@@ -6,27 +6,14 @@
 namespace dimple {
 namespace {
 
-template <class S>
-constexpr Field kAlphaFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Alpha, Float)};
-template <class S>
-constexpr Field kAlphaBetaFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Alpha, Float),
-                                      DIMPLE_ATTRIBUTE(S, Beta, Float)};
-template <class S>
-constexpr Field kParameterizedReluFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, SlopeTensor),
-                                              DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
-constexpr Field kScaledEluFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Alpha, Float),
-                                      DIMPLE_ATTRIBUTE(S, Gamma, Float)};
-template <class S>
-constexpr Field kSoftplusFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Steepness, Float)};
-template <class S>
-constexpr Field kShrinkFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Bias, Float),
-                                   DIMPLE_ATTRIBUTE(S, Threshold, Float)};
-template <class S>
-constexpr Field kReluGradFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, InputGradientTensor),
-                                     DIMPLE_OUTPUT(S, OutputGradientTensor)};
-template <class S>
-constexpr Field kSwishFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, SigmoidInputScale, Float)};
+DIMPLE_FIELDS(kAlphaFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Alpha));
+DIMPLE_FIELDS(kAlphaBetaFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOATS(Alpha, Beta));
+DIMPLE_FIELDS(kParameterizedReluFields, DIMPLE_INPUTS(InputTensor, SlopeTensor), DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kScaledEluFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOATS(Alpha, Gamma));
+DIMPLE_FIELDS(kSoftplusFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Steepness));
+DIMPLE_FIELDS(kShrinkFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOATS(Bias, Threshold));
+DIMPLE_FIELDS(kReluGradFields, DIMPLE_INPUTS(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor));
+DIMPLE_FIELDS(kSwishFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(SigmoidInputScale));
 
 constexpr TypeHistory kActivationTypes{{k1_0, kFloats, 4, 4}, {k2_0, kFloats, 4, 5}, {k3_0, kFloats}};
 constexpr TypeHistory kParameterizedReluTypes{

@@ -403,22 +403,19 @@ Result<Plan> planAttention(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-#define DIMPLE_ATTENTION_INPUTS(S)                                                                             \
-  DIMPLE_OPTIONAL_INPUTS(S, QueryTensor, KeyTensor, ValueTensor, StackedQueryKeyTensor, StackedKeyValueTensor, \
-                         StackedQueryKeyValueTensor, BiasTensor, MaskTensor, RelativePositionBiasTensor,       \
+#define DIMPLE_ATTENTION_INPUTS                                                                             \
+  DIMPLE_OPTIONAL_INPUTS(QueryTensor, KeyTensor, ValueTensor, StackedQueryKeyTensor, StackedKeyValueTensor, \
+                         StackedQueryKeyValueTensor, BiasTensor, MaskTensor, RelativePositionBiasTensor,    \
                          PastKeyTensor, PastValueTensor)
-#define DIMPLE_ATTENTION_OUTPUTS(S)                                                                             \
-  DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_OPTIONAL_OUTPUTS(S, OutputPresentKeyTensor, OutputPresentValueTensor), \
-      DIMPLE_FLOATS(S, Scale, MaskFilterValue)
+#define DIMPLE_ATTENTION_OUTPUTS                                                                          \
+  DIMPLE_OUTPUT(OutputTensor), DIMPLE_OPTIONAL_OUTPUTS(OutputPresentKeyTensor, OutputPresentValueTensor), \
+      DIMPLE_FLOATS(Scale, MaskFilterValue)
 
-template <class S>
-constexpr Field kMultiheadAttentionFields[] = {DIMPLE_ATTENTION_INPUTS(S), DIMPLE_ATTENTION_OUTPUTS(S),
-                                               DIMPLE_UINT(S, HeadCount),
-                                               DIMPLE_ENUM(S, MaskType, kMultiheadAttentionMaskTypes)};
-template <class S>
-constexpr Field kMultiheadAttention1Fields[] = {
-    DIMPLE_ATTENTION_INPUTS(S), DIMPLE_OPTIONAL_INPUT(S, PastSequenceLengthsTensor), DIMPLE_ATTENTION_OUTPUTS(S),
-    DIMPLE_UINTS(S, QueryHeadCount, KeyValueHeadCount), DIMPLE_ENUM(S, MaskType, kMultiheadAttentionMaskTypes)};
+DIMPLE_FIELDS(kMultiheadAttentionFields, DIMPLE_ATTENTION_INPUTS, DIMPLE_ATTENTION_OUTPUTS, DIMPLE_UINT(HeadCount),
+              DIMPLE_ENUM(MaskType, kMultiheadAttentionMaskTypes));
+DIMPLE_FIELDS(kMultiheadAttention1Fields, DIMPLE_ATTENTION_INPUTS, DIMPLE_OPTIONAL_INPUT(PastSequenceLengthsTensor),
+              DIMPLE_ATTENTION_OUTPUTS, DIMPLE_UINTS(QueryHeadCount, KeyValueHeadCount),
+              DIMPLE_ENUM(MaskType, kMultiheadAttentionMaskTypes));
 
 // Of a feature level.
 template <DML_FEATURE_LEVEL since>

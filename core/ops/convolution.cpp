@@ -387,36 +387,21 @@ constexpr IntegerPlaces kQuantized{.zeroA = 5, .zeroB = 2, .scaleA = 4, .scaleB 
 constexpr DML_OPERATOR_TYPE kAlsoFusedByConvolution[] = {DML_OPERATOR_ELEMENT_WISE_CLIP};
 
 // `count` is the index of DimensionCount.
-#define DIMPLE_CONVOLVED_DIMENSIONS(S, count)                                                        \
-  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, Strides, UIntArray, count),             \
-      DIMPLE_ARRAY(S, Dilations, UIntArray, count), DIMPLE_ARRAY(S, StartPadding, UIntArray, count), \
-      DIMPLE_ARRAY(S, EndPadding, UIntArray, count)
+#define DIMPLE_CONVOLVED_DIMENSIONS(count) \
+  DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(count, Strides, Dilations, StartPadding, EndPadding)
 
-template <class S>
-constexpr Field kConvolutionFields[] = {DIMPLE_INPUTS(S, InputTensor, FilterTensor),
-                                        DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                        DIMPLE_OUTPUT(S, OutputTensor),
-                                        DIMPLE_ENUM(S, Mode, kConvolutionModes),
-                                        DIMPLE_ENUM(S, Direction, kConvolutionDirections),
-                                        DIMPLE_CONVOLVED_DIMENSIONS(S, 6),
-                                        DIMPLE_ARRAY(S, OutputPadding, UIntArray, 6),
-                                        DIMPLE_UINT(S, GroupCount),
-                                        DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
-template <class S>
-constexpr Field kIntegerFields[] = {DIMPLE_INPUT(S, InputTensor),   DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
-                                    DIMPLE_INPUT(S, FilterTensor),  DIMPLE_OPTIONAL_INPUT(S, FilterZeroPointTensor),
-                                    DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_CONVOLVED_DIMENSIONS(S, 5),
-                                    DIMPLE_UINT(S, GroupCount)};
-template <class S>
-constexpr Field kQuantizedFields[] = {DIMPLE_INPUTS(S, InputTensor, InputScaleTensor),
-                                      DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
-                                      DIMPLE_INPUTS(S, FilterTensor, FilterScaleTensor),
-                                      DIMPLE_OPTIONAL_INPUTS(S, FilterZeroPointTensor, BiasTensor),
-                                      DIMPLE_INPUT(S, OutputScaleTensor),
-                                      DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
-                                      DIMPLE_OUTPUT(S, OutputTensor),
-                                      DIMPLE_CONVOLVED_DIMENSIONS(S, 10),
-                                      DIMPLE_UINT(S, GroupCount)};
+DIMPLE_FIELDS(kConvolutionFields, DIMPLE_INPUTS(InputTensor, FilterTensor), DIMPLE_OPTIONAL_INPUT(BiasTensor),
+              DIMPLE_OUTPUT(OutputTensor), DIMPLE_ENUM(Mode, kConvolutionModes),
+              DIMPLE_ENUM(Direction, kConvolutionDirections), DIMPLE_CONVOLVED_DIMENSIONS(6),
+              DIMPLE_UINT_ARRAY(6, OutputPadding), DIMPLE_UINT(GroupCount), DIMPLE_FUSED_ACTIVATION);
+DIMPLE_FIELDS(kIntegerFields, DIMPLE_INPUT(InputTensor), DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor),
+              DIMPLE_INPUT(FilterTensor), DIMPLE_OPTIONAL_INPUT(FilterZeroPointTensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_CONVOLVED_DIMENSIONS(5), DIMPLE_UINT(GroupCount));
+DIMPLE_FIELDS(kQuantizedFields, DIMPLE_INPUTS(InputTensor, InputScaleTensor),
+              DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor), DIMPLE_INPUTS(FilterTensor, FilterScaleTensor),
+              DIMPLE_OPTIONAL_INPUTS(FilterZeroPointTensor, BiasTensor), DIMPLE_INPUT(OutputScaleTensor),
+              DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_CONVOLVED_DIMENSIONS(10), DIMPLE_UINT(GroupCount));
 
 constexpr TypeHistory kFloatTypes{{k1_0, kFloats, 4, 5}, {k4_0, kFloats, 3, 5}};
 constexpr TypeHistory kIntegerTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 3, 4}};

@@ -21,43 +21,23 @@ Status checkMinMaxType(const Operation& op) {
                         "InputTensor", op.input(0));
 }
 
-#define DIMPLE_SCALED(S) DIMPLE_IN_AND_OUT(S), DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias)
+#define DIMPLE_SCALED DIMPLE_IN_AND_OUT, DIMPLE_SCALE_BIAS
 
-template <class S>
-constexpr Field kScaledFields[] = {DIMPLE_SCALED(S)};
-template <class S>
-constexpr Field kBinaryFields[] = {DIMPLE_INPUT(S, ATensor), DIMPLE_INPUT(S, BTensor), DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
-constexpr Field kClipFields[] = {DIMPLE_SCALED(S), DIMPLE_ATTRIBUTE(S, Min, Float), DIMPLE_ATTRIBUTE(S, Max, Float)};
-template <class S>
-constexpr Field kPowFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, ExponentTensor),
-                                DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_OPTIONAL(S, ScaleBias, ScaleBias)};
-template <class S>
-constexpr Field kConstantPowFields[] = {DIMPLE_SCALED(S), DIMPLE_ATTRIBUTE(S, Exponent, Float)};
-template <class S>
-constexpr Field kThresholdFields[] = {DIMPLE_SCALED(S), DIMPLE_ATTRIBUTE(S, Min, Float)};
-template <class S>
-constexpr Field kIfFields[] = {DIMPLE_INPUT(S, ConditionTensor), DIMPLE_INPUT(S, ATensor), DIMPLE_INPUT(S, BTensor),
-                               DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
-constexpr Field kAdd1Fields[] = {DIMPLE_INPUT(S, ATensor), DIMPLE_INPUT(S, BTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                 DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
-template <class S>
-constexpr Field kRoundFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ENUM(S, RoundingMode, kRoundingModes)};
-template <class S>
-constexpr Field kIsInfinityFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ENUM(S, InfinityMode, kIsInfinityModes)};
-template <class S>
-constexpr Field kClipGradFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, InputGradientTensor),
-                                     DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_ATTRIBUTE(S, Min, Float),
-                                     DIMPLE_ATTRIBUTE(S, Max, Float)};
-template <class S>
-constexpr Field kClip1Fields[] = {DIMPLE_SCALED(S), DIMPLE_ENUM(S, MinMaxDataType, kTensorDataTypes),
-                                  DIMPLE_ATTRIBUTE(S, Min, Scalar), DIMPLE_ATTRIBUTE(S, Max, Scalar)};
-template <class S>
-constexpr Field kClipGrad1Fields[] = {
-    DIMPLE_INPUT(S, InputTensor),           DIMPLE_INPUT(S, InputGradientTensor),
-    DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_ENUM(S, MinMaxDataType, kTensorDataTypes),
-    DIMPLE_ATTRIBUTE(S, Min, Scalar),       DIMPLE_ATTRIBUTE(S, Max, Scalar)};
+DIMPLE_FIELDS(kScaledFields, DIMPLE_SCALED);
+DIMPLE_FIELDS(kBinaryFields, DIMPLE_INPUTS(ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kClipFields, DIMPLE_SCALED, DIMPLE_FLOATS(Min, Max));
+DIMPLE_FIELDS(kPowFields, DIMPLE_INPUTS(InputTensor, ExponentTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_SCALE_BIAS);
+DIMPLE_FIELDS(kConstantPowFields, DIMPLE_SCALED, DIMPLE_FLOAT(Exponent));
+DIMPLE_FIELDS(kThresholdFields, DIMPLE_SCALED, DIMPLE_FLOAT(Min));
+DIMPLE_FIELDS(kIfFields, DIMPLE_INPUTS(ConditionTensor, ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kAdd1Fields, DIMPLE_INPUTS(ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_FUSED_ACTIVATION);
+DIMPLE_FIELDS(kRoundFields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(RoundingMode, kRoundingModes));
+DIMPLE_FIELDS(kIsInfinityFields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(InfinityMode, kIsInfinityModes));
+DIMPLE_FIELDS(kClipGradFields, DIMPLE_INPUTS(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
+              DIMPLE_FLOATS(Min, Max));
+DIMPLE_FIELDS(kClip1Fields, DIMPLE_SCALED, DIMPLE_ENUM(MinMaxDataType, kTensorDataTypes), DIMPLE_SCALARS(Min, Max));
+DIMPLE_FIELDS(kClipGrad1Fields, DIMPLE_INPUTS(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
+              DIMPLE_ENUM(MinMaxDataType, kTensorDataTypes), DIMPLE_SCALARS(Min, Max));
 
 constexpr TypeHistory kIdentityTypes{{k1_0, kFloats, 4, 5}, {k2_1, kUpTo32, 4, 5}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
 constexpr TypeHistory kAbsTypes{{k1_0, kFloats, 4, 4},

@@ -101,22 +101,14 @@ Result<Plan> planDiagonalMatrix1(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-template <class S>
-constexpr Field kDiagonalMatrixFields[] = {DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Offset, Int),
-                                           DIMPLE_ATTRIBUTE(S, Value, Float)};
-template <class S>
-constexpr Field kFillValueConstantFields[] = {DIMPLE_OUTPUT(S, OutputTensor),
-                                              DIMPLE_ENUM(S, ValueDataType, kTensorDataTypes),
-                                              DIMPLE_ATTRIBUTE(S, Value, Scalar)};
-template <class S>
-constexpr Field kFillValueSequenceFields[] = {
-    DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ENUM(S, ValueDataType, kTensorDataTypes),
-    DIMPLE_ATTRIBUTE(S, ValueStart, Scalar), DIMPLE_ATTRIBUTE(S, ValueDelta, Scalar)};
-template <class S>
-constexpr Field kDiagonalMatrix1Fields[] = {
-    DIMPLE_OPTIONAL_INPUT(S, InputTensor),           DIMPLE_OUTPUT(S, OutputTensor),
-    DIMPLE_ENUM(S, ValueDataType, kTensorDataTypes), DIMPLE_ATTRIBUTE(S, Value, Scalar),
-    DIMPLE_ATTRIBUTE(S, DiagonalFillBegin, Int),     DIMPLE_ATTRIBUTE(S, DiagonalFillEnd, Int)};
+DIMPLE_FIELDS(kDiagonalMatrixFields, DIMPLE_OUTPUT(OutputTensor), DIMPLE_INT(Offset), DIMPLE_FLOAT(Value));
+DIMPLE_FIELDS(kFillValueConstantFields, DIMPLE_OUTPUT(OutputTensor), DIMPLE_ENUM(ValueDataType, kTensorDataTypes),
+              DIMPLE_SCALAR(Value));
+DIMPLE_FIELDS(kFillValueSequenceFields, DIMPLE_OUTPUT(OutputTensor), DIMPLE_ENUM(ValueDataType, kTensorDataTypes),
+              DIMPLE_SCALARS(ValueStart, ValueDelta));
+DIMPLE_FIELDS(kDiagonalMatrix1Fields, DIMPLE_OPTIONAL_INPUT(InputTensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_ENUM(ValueDataType, kTensorDataTypes), DIMPLE_SCALAR(Value),
+              DIMPLE_INTS(DiagonalFillBegin, DiagonalFillEnd));
 
 constexpr TypeHistory kDiagonalMatrix1Types{{k5_1, kAllTypes, 2, 4}};
 

@@ -436,33 +436,21 @@ Result<Plan> planNonzeroCoordinates(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-#define DIMPLE_GATHERED(S) DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor), DIMPLE_OUTPUT(S, OutputTensor)
-#define DIMPLE_TUPLES(S) \
-  DIMPLE_ATTRIBUTE(S, InputDimensionCount, UInt), DIMPLE_ATTRIBUTE(S, IndicesDimensionCount, UInt)
+#define DIMPLE_GATHERED DIMPLE_INPUTS(InputTensor, IndicesTensor), DIMPLE_OUTPUT(OutputTensor)
+#define DIMPLE_TUPLES DIMPLE_UINTS(InputDimensionCount, IndicesDimensionCount)
 
-template <class S>
-constexpr Field kGatherFields[] = {DIMPLE_GATHERED(S), DIMPLE_ATTRIBUTE(S, Axis, UInt),
-                                   DIMPLE_ATTRIBUTE(S, IndexDimensions, UInt)};
-template <class S>
-constexpr Field kScatterElementsFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor),
-                                            DIMPLE_INPUT(S, UpdatesTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                            DIMPLE_ATTRIBUTE(S, Axis, UInt)};
-template <class S>
-constexpr Field kOneHotFields[] = {DIMPLE_INPUT(S, IndicesTensor), DIMPLE_INPUT(S, ValuesTensor),
-                                   DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
-template <class S>
-constexpr Field kGatherElementsFields[] = {DIMPLE_GATHERED(S), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
-template <class S>
-constexpr Field kGatherNdFields[] = {DIMPLE_GATHERED(S), DIMPLE_TUPLES(S)};
-template <class S>
-constexpr Field kScatterNdFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, IndicesTensor),
-                                      DIMPLE_INPUT(S, UpdatesTensor), DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_TUPLES(S)};
-template <class S>
-constexpr Field kNonzeroCoordinatesFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputCountTensor),
-                                               DIMPLE_OUTPUT(S, OutputCoordinatesTensor)};
-template <class S>
-constexpr Field kGatherNd1Fields[] = {DIMPLE_GATHERED(S), DIMPLE_TUPLES(S),
-                                      DIMPLE_ATTRIBUTE(S, BatchDimensionCount, UInt)};
+DIMPLE_FIELDS(kGatherFields, DIMPLE_GATHERED, DIMPLE_UINTS(Axis, IndexDimensions));
+DIMPLE_FIELDS(kScatterElementsFields, DIMPLE_INPUTS(InputTensor, IndicesTensor, UpdatesTensor),
+              DIMPLE_OUTPUT(OutputTensor), DIMPLE_UINT(Axis));
+DIMPLE_FIELDS(kOneHotFields, DIMPLE_INPUTS(IndicesTensor, ValuesTensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_UINT(Axis));
+DIMPLE_FIELDS(kGatherElementsFields, DIMPLE_GATHERED, DIMPLE_UINT(Axis));
+DIMPLE_FIELDS(kGatherNdFields, DIMPLE_GATHERED, DIMPLE_TUPLES);
+DIMPLE_FIELDS(kScatterNdFields, DIMPLE_INPUTS(InputTensor, IndicesTensor, UpdatesTensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_TUPLES);
+DIMPLE_FIELDS(kNonzeroCoordinatesFields, DIMPLE_INPUT(InputTensor),
+              DIMPLE_OUTPUTS(OutputCountTensor, OutputCoordinatesTensor));
+DIMPLE_FIELDS(kGatherNd1Fields, DIMPLE_GATHERED, DIMPLE_TUPLES, DIMPLE_UINT(BatchDimensionCount));
 
 constexpr TypeHistory kGatherTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
 constexpr TypeHistory kGatherIndicesTypes{{k1_0, kUInt32, 4, 4}, {k3_0, kIndices}};

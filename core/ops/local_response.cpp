@@ -149,12 +149,10 @@ Result<Plan> planLocalResponse(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-#define DIMPLE_REGIONS(S) DIMPLE_BOOL(S, CrossChannel), DIMPLE_UINT(S, LocalSize), DIMPLE_FLOATS(S, Alpha, Beta, Bias)
-template <class S>
-constexpr Field kLocalResponseFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_REGIONS(S)};
-template <class S>
-constexpr Field kLocalResponseGradFields[] = {DIMPLE_INPUTS(S, InputTensor, InputGradientTensor),
-                                              DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_REGIONS(S)};
+#define DIMPLE_REGIONS DIMPLE_BOOL(CrossChannel), DIMPLE_UINT(LocalSize), DIMPLE_FLOATS(Alpha, Beta, Bias)
+DIMPLE_FIELDS(kLocalResponseFields, DIMPLE_IN_AND_OUT, DIMPLE_REGIONS);
+DIMPLE_FIELDS(kLocalResponseGradFields, DIMPLE_INPUTS(InputTensor, InputGradientTensor),
+              DIMPLE_OUTPUT(OutputGradientTensor), DIMPLE_REGIONS);
 
 constexpr TypeHistory kTypes{{k1_0, kFloats, 4, 4}};
 constexpr TypeHistory kGradTypes{{k3_1, kFloats, 4, 4}};

@@ -194,27 +194,18 @@ constexpr IntegerPlaces kToFloat{.b = 3, .zeroA = 2, .zeroB = 5, .scaleA = 1, .s
 constexpr DML_OPERATOR_TYPE kAlsoFusedByGemm[] = {DML_OPERATOR_ACTIVATION_SOFTMAX, DML_OPERATOR_ACTIVATION_SOFTMAX1,
                                                   DML_OPERATOR_ELEMENT_WISE_CLIP};
 
-template <class S>
-constexpr Field kGemmFields[] = {DIMPLE_INPUTS(S, ATensor, BTensor),
-                                 DIMPLE_OPTIONAL_INPUT(S, CTensor),
-                                 DIMPLE_OUTPUT(S, OutputTensor),
-                                 DIMPLE_ENUM(S, TransA, kMatrixTransforms),
-                                 DIMPLE_ENUM(S, TransB, kMatrixTransforms),
-                                 DIMPLE_FLOATS(S, Alpha, Beta),
-                                 DIMPLE_OPTIONAL(S, FusedActivation, Operator)};
-template <class S>
-constexpr Field kIntegerFields[] = {DIMPLE_INPUT(S, ATensor), DIMPLE_OPTIONAL_INPUT(S, AZeroPointTensor),
-                                    DIMPLE_INPUT(S, BTensor), DIMPLE_OPTIONAL_INPUT(S, BZeroPointTensor),
-                                    DIMPLE_OUTPUT(S, OutputTensor)};
-#define DIMPLE_QUANTIZED_OPERANDS(S)                                                   \
-  DIMPLE_INPUTS(S, ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(S, AZeroPointTensor), \
-      DIMPLE_INPUTS(S, BTensor, BScaleTensor), DIMPLE_OPTIONAL_INPUT(S, BZeroPointTensor)
-template <class S>
-constexpr Field kQuantizedFields[] = {DIMPLE_QUANTIZED_OPERANDS(S), DIMPLE_INPUT(S, OutputScaleTensor),
-                                      DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor), DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
-constexpr Field kToFloatFields[] = {DIMPLE_QUANTIZED_OPERANDS(S), DIMPLE_OPTIONAL_INPUT(S, BiasTensor),
-                                    DIMPLE_OUTPUT(S, OutputTensor)};
+DIMPLE_FIELDS(kGemmFields, DIMPLE_INPUTS(ATensor, BTensor), DIMPLE_OPTIONAL_INPUT(CTensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_ENUM(TransA, kMatrixTransforms), DIMPLE_ENUM(TransB, kMatrixTransforms),
+              DIMPLE_FLOATS(Alpha, Beta), DIMPLE_FUSED_ACTIVATION);
+DIMPLE_FIELDS(kIntegerFields, DIMPLE_INPUT(ATensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor), DIMPLE_INPUT(BTensor),
+              DIMPLE_OPTIONAL_INPUT(BZeroPointTensor), DIMPLE_OUTPUT(OutputTensor));
+#define DIMPLE_QUANTIZED_OPERANDS                                                                                      \
+  DIMPLE_INPUTS(ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor), DIMPLE_INPUTS(BTensor, BScaleTensor), \
+      DIMPLE_OPTIONAL_INPUT(BZeroPointTensor)
+DIMPLE_FIELDS(kQuantizedFields, DIMPLE_QUANTIZED_OPERANDS, DIMPLE_INPUT(OutputScaleTensor),
+              DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor), DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kToFloatFields, DIMPLE_QUANTIZED_OPERANDS, DIMPLE_OPTIONAL_INPUT(BiasTensor),
+              DIMPLE_OUTPUT(OutputTensor));
 
 constexpr TypeHistory kGemmTypes{{k1_0, kFloats, 4, 4}, {k4_0, kFloats, 2, 4}};
 constexpr TypeHistory kIntegerTypes{{k2_1, kInts8, 4, 4}, {k4_0, kInts8, 2, 4}};

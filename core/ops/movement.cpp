@@ -411,54 +411,30 @@ Result<Plan> planBlocks(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-#define DIMPLE_WINDOW(S)                                                                        \
-  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, InputWindowOffsets, UIntArray, 2), \
-      DIMPLE_ARRAY(S, InputWindowSizes, UIntArray, 2), DIMPLE_ARRAY(S, InputWindowStrides, IntArray, 2)
+#define DIMPLE_WINDOW                                                                       \
+  DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(2, InputWindowOffsets, InputWindowSizes), \
+      DIMPLE_INT_ARRAY(2, InputWindowStrides)
 
-template <class S>
-constexpr Field kSliceFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                  DIMPLE_ARRAY(S, Offsets, UIntArray, 2), DIMPLE_ARRAY(S, Sizes, UIntArray, 2),
-                                  DIMPLE_ARRAY(S, Strides, UIntArray, 2)};
-template <class S>
-constexpr Field kSplitFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_ATTRIBUTE(S, OutputCount, UInt),
-                                  DIMPLE_OUTPUT_ARRAY(S, OutputTensors, 1), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
-template <class S>
-constexpr Field kJoinFields[] = {DIMPLE_ATTRIBUTE(S, InputCount, UInt), DIMPLE_INPUT_ARRAY(S, InputTensors, 0),
-                                 DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
-template <class S>
-constexpr Field kPaddingFields[] = {DIMPLE_IN_AND_OUT(S),
-                                    DIMPLE_ENUM(S, PaddingMode, kPaddingModes),
-                                    DIMPLE_ATTRIBUTE(S, PaddingValue, Float),
-                                    DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                    DIMPLE_ARRAY(S, StartPadding, UIntArray, 4),
-                                    DIMPLE_ARRAY(S, EndPadding, UIntArray, 4)};
-template <class S>
-constexpr Field kValueScale2DFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Scale, Float),
-                                         DIMPLE_ATTRIBUTE(S, ChannelCount, UInt), DIMPLE_ARRAY(S, Bias, FloatArray, 3)};
-template <class S>
-constexpr Field kSpaceToDepthFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, BlockSize, UInt)};
-template <class S>
-constexpr Field kTileFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, RepeatsCount, UInt),
-                                 DIMPLE_ARRAY(S, Repeats, UIntArray, 2)};
-template <class S>
-constexpr Field kReverseSubsequencesFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, SequenceLengthsTensor),
-                                                DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt)};
-template <class S>
-constexpr Field kSlice1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_WINDOW(S)};
-template <class S>
-constexpr Field kDepthToSpace1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, BlockSize, UInt),
-                                          DIMPLE_ENUM(S, Order, kDepthSpaceOrders)};
-template <class S>
-constexpr Field kSliceGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor), DIMPLE_OUTPUT(S, OutputGradientTensor),
-                                      DIMPLE_WINDOW(S)};
-template <class S>
-constexpr Field kPadding1Fields[] = {DIMPLE_IN_AND_OUT(S),
-                                     DIMPLE_ENUM(S, PaddingMode, kPaddingModes),
-                                     DIMPLE_ENUM(S, PaddingValueDataType, kTensorDataTypes),
-                                     DIMPLE_ATTRIBUTE(S, PaddingValue, Scalar),
-                                     DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                     DIMPLE_ARRAY(S, StartPadding, UIntArray, 5),
-                                     DIMPLE_ARRAY(S, EndPadding, UIntArray, 5)};
+DIMPLE_FIELDS(kSliceFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(DimensionCount),
+              DIMPLE_UINT_ARRAYS(2, Offsets, Sizes, Strides));
+DIMPLE_FIELDS(kSplitFields, DIMPLE_INPUT(InputTensor), DIMPLE_UINT(OutputCount), DIMPLE_OUTPUT_ARRAY(1, OutputTensors),
+              DIMPLE_UINT(Axis));
+DIMPLE_FIELDS(kJoinFields, DIMPLE_UINT(InputCount), DIMPLE_INPUT_ARRAY(0, InputTensors), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_UINT(Axis));
+DIMPLE_FIELDS(kPaddingFields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(PaddingMode, kPaddingModes), DIMPLE_FLOAT(PaddingValue),
+              DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(4, StartPadding, EndPadding));
+DIMPLE_FIELDS(kValueScale2DFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Scale), DIMPLE_UINT(ChannelCount),
+              DIMPLE_FLOAT_ARRAY(3, Bias));
+DIMPLE_FIELDS(kSpaceToDepthFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(BlockSize));
+DIMPLE_FIELDS(kTileFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(RepeatsCount), DIMPLE_UINT_ARRAY(2, Repeats));
+DIMPLE_FIELDS(kReverseSubsequencesFields, DIMPLE_INPUTS(InputTensor, SequenceLengthsTensor),
+              DIMPLE_OUTPUT(OutputTensor), DIMPLE_UINT(Axis));
+DIMPLE_FIELDS(kSlice1Fields, DIMPLE_IN_AND_OUT, DIMPLE_WINDOW);
+DIMPLE_FIELDS(kDepthToSpace1Fields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(BlockSize), DIMPLE_ENUM(Order, kDepthSpaceOrders));
+DIMPLE_FIELDS(kSliceGradFields, DIMPLE_INPUT(InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor), DIMPLE_WINDOW);
+DIMPLE_FIELDS(kPadding1Fields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(PaddingMode, kPaddingModes),
+              DIMPLE_ENUM(PaddingValueDataType, kTensorDataTypes), DIMPLE_SCALAR(PaddingValue),
+              DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(5, StartPadding, EndPadding));
 
 constexpr TypeHistory kSliceTypes{
     {k1_0, kFloats | kInts32 | kInt16 | kUInt16, 4, 5}, {k2_1, kUpTo32, 4, 5}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};

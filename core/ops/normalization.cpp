@@ -400,36 +400,27 @@ Result<Plan> planNormalizationGrad(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-#define DIMPLE_EPSILON_AND_ACTIVATION(S) DIMPLE_FLOAT(S, Epsilon), DIMPLE_OPTIONAL(S, FusedActivation, Operator)
-#define DIMPLE_MEAN_VARIANCE_TENSORS(S) \
-  DIMPLE_INPUT(S, InputTensor), DIMPLE_OPTIONAL_INPUTS(S, ScaleTensor, BiasTensor), DIMPLE_OUTPUT(S, OutputTensor)
-#define DIMPLE_MEAN_VARIANCE_AXES(S) DIMPLE_UINT(S, AxisCount), DIMPLE_ARRAY(S, Axes, UIntArray, 4)
+#define DIMPLE_EPSILON_AND_ACTIVATION DIMPLE_FLOAT(Epsilon), DIMPLE_FUSED_ACTIVATION
+#define DIMPLE_MEAN_VARIANCE_TENSORS \
+  DIMPLE_INPUT(InputTensor), DIMPLE_OPTIONAL_INPUTS(ScaleTensor, BiasTensor), DIMPLE_OUTPUT(OutputTensor)
+#define DIMPLE_MEAN_VARIANCE_AXES DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(4, Axes)
 
-template <class S>
-constexpr Field kBatchFields[] = {DIMPLE_INPUTS(S, InputTensor, MeanTensor, VarianceTensor, ScaleTensor, BiasTensor),
-                                  DIMPLE_OUTPUT(S, OutputTensor), DIMPLE_BOOL(S, Spatial),
-                                  DIMPLE_EPSILON_AND_ACTIVATION(S)};
-template <class S>
-constexpr Field kMeanVarianceFields[] = {DIMPLE_MEAN_VARIANCE_TENSORS(S),
-                                         DIMPLE_BOOLS(S, CrossChannel, NormalizeVariance),
-                                         DIMPLE_EPSILON_AND_ACTIVATION(S)};
-template <class S>
-constexpr Field kLpFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_UINT(S, Axis), DIMPLE_FLOAT(S, Epsilon), DIMPLE_UINT(S, P)};
-template <class S>
-constexpr Field kMeanVariance1Fields[] = {DIMPLE_MEAN_VARIANCE_TENSORS(S), DIMPLE_MEAN_VARIANCE_AXES(S),
-                                          DIMPLE_BOOL(S, NormalizeVariance), DIMPLE_EPSILON_AND_ACTIVATION(S)};
-template <class S>
-constexpr Field kBatchGradFields[] = {
-    DIMPLE_INPUTS(S, InputTensor, InputGradientTensor, MeanTensor, VarianceTensor, ScaleTensor),
-    DIMPLE_OUTPUTS(S, OutputGradientTensor, OutputScaleGradientTensor, OutputBiasGradientTensor),
-    DIMPLE_FLOAT(S, Epsilon)};
-template <class S>
-constexpr Field kTrainingFields[] = {
-    DIMPLE_INPUTS(S, InputTensor, ScaleTensor, BiasTensor), DIMPLE_OPTIONAL_INPUT(S, FusedAddTensor),
-    DIMPLE_OUTPUTS(S, OutputTensor, OutputMeanTensor, OutputVarianceTensor), DIMPLE_EPSILON_AND_ACTIVATION(S)};
-template <class S>
-constexpr Field kMeanVariance2Fields[] = {DIMPLE_MEAN_VARIANCE_TENSORS(S), DIMPLE_MEAN_VARIANCE_AXES(S),
-                                          DIMPLE_BOOLS(S, UseMean, UseVariance), DIMPLE_EPSILON_AND_ACTIVATION(S)};
+DIMPLE_FIELDS(kBatchFields, DIMPLE_INPUTS(InputTensor, MeanTensor, VarianceTensor, ScaleTensor, BiasTensor),
+              DIMPLE_OUTPUT(OutputTensor), DIMPLE_BOOL(Spatial), DIMPLE_EPSILON_AND_ACTIVATION);
+DIMPLE_FIELDS(kMeanVarianceFields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_BOOLS(CrossChannel, NormalizeVariance),
+              DIMPLE_EPSILON_AND_ACTIVATION);
+DIMPLE_FIELDS(kLpFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(Axis), DIMPLE_FLOAT(Epsilon), DIMPLE_UINT(P));
+DIMPLE_FIELDS(kMeanVariance1Fields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_MEAN_VARIANCE_AXES,
+              DIMPLE_BOOL(NormalizeVariance), DIMPLE_EPSILON_AND_ACTIVATION);
+DIMPLE_FIELDS(kBatchGradFields,
+              DIMPLE_INPUTS(InputTensor, InputGradientTensor, MeanTensor, VarianceTensor, ScaleTensor),
+              DIMPLE_OUTPUTS(OutputGradientTensor, OutputScaleGradientTensor, OutputBiasGradientTensor),
+              DIMPLE_FLOAT(Epsilon));
+DIMPLE_FIELDS(kTrainingFields, DIMPLE_INPUTS(InputTensor, ScaleTensor, BiasTensor),
+              DIMPLE_OPTIONAL_INPUT(FusedAddTensor),
+              DIMPLE_OUTPUTS(OutputTensor, OutputMeanTensor, OutputVarianceTensor), DIMPLE_EPSILON_AND_ACTIVATION);
+DIMPLE_FIELDS(kMeanVariance2Fields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_MEAN_VARIANCE_AXES,
+              DIMPLE_BOOLS(UseMean, UseVariance), DIMPLE_EPSILON_AND_ACTIVATION);
 
 constexpr TypeHistory kBatchTypes{{k1_0, kFloats, 4, 4}, {k3_1, kFloats}};
 constexpr TypeHistory kMeanVarianceTypes{{k1_0, kFloats, 4, 4}};

@@ -59,14 +59,11 @@ Result<Plan> planAdam(const Operation& op, const Target& target) {
   return builder.finish();
 }
 
-template <class S>
-constexpr Field kAdamOptimizerFields[] = {
-    DIMPLE_INPUT(S, InputParametersTensor),    DIMPLE_INPUT(S, InputFirstMomentTensor),
-    DIMPLE_INPUT(S, InputSecondMomentTensor),  DIMPLE_INPUT(S, GradientTensor),
-    DIMPLE_INPUT(S, TrainingStepTensor),       DIMPLE_OUTPUT(S, OutputParametersTensor),
-    DIMPLE_OUTPUT(S, OutputFirstMomentTensor), DIMPLE_OUTPUT(S, OutputSecondMomentTensor),
-    DIMPLE_ATTRIBUTE(S, LearningRate, Float),  DIMPLE_ATTRIBUTE(S, Beta1, Float),
-    DIMPLE_ATTRIBUTE(S, Beta2, Float),         DIMPLE_ATTRIBUTE(S, Epsilon, Float)};
+DIMPLE_FIELDS(kAdamOptimizerFields,
+              DIMPLE_INPUTS(InputParametersTensor, InputFirstMomentTensor, InputSecondMomentTensor, GradientTensor,
+                            TrainingStepTensor),
+              DIMPLE_OUTPUTS(OutputParametersTensor, OutputFirstMomentTensor, OutputSecondMomentTensor),
+              DIMPLE_FLOATS(LearningRate, Beta1, Beta2, Epsilon));
 
 // The page says 4 dimensions; DirectML 1.15.4 takes any number.
 constexpr TypeHistory kAdamOptimizerTypes{{k3_0, kFloats}};

@@ -342,46 +342,27 @@ Result<Plan> planQuantizedAveragePooling(const Operation& op, const Target& targ
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 // `count` is the index of DimensionCount.
-#define DIMPLE_POOL_WINDOW(S, count)                                                                  \
-  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, Strides, UIntArray, count),              \
-      DIMPLE_ARRAY(S, WindowSize, UIntArray, count), DIMPLE_ARRAY(S, StartPadding, UIntArray, count), \
-      DIMPLE_ARRAY(S, EndPadding, UIntArray, count)
-#define DIMPLE_DILATED_WINDOW(S, count) DIMPLE_POOL_WINDOW(S, count), DIMPLE_ARRAY(S, Dilations, UIntArray, count)
-#define DIMPLE_IN_AND_INDICES(S) DIMPLE_IN_AND_OUT(S), DIMPLE_OPTIONAL_OUTPUT(S, OutputIndicesTensor)
+#define DIMPLE_POOL_WINDOW(count) \
+  DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(count, Strides, WindowSize, StartPadding, EndPadding)
+#define DIMPLE_DILATED_WINDOW(count) DIMPLE_POOL_WINDOW(count), DIMPLE_UINT_ARRAY(count, Dilations)
+#define DIMPLE_IN_AND_INDICES DIMPLE_IN_AND_OUT, DIMPLE_OPTIONAL_OUTPUT(OutputIndicesTensor)
 
-template <class S>
-constexpr Field kAveragePoolingFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_POOL_WINDOW(S, 2),
-                                           DIMPLE_BOOL(S, IncludePadding)};
-template <class S>
-constexpr Field kLpPoolingFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_POOL_WINDOW(S, 2), DIMPLE_UINT(S, P)};
-template <class S>
-constexpr Field kMaxPoolingFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_POOL_WINDOW(S, 2)};
-template <class S>
-constexpr Field kMaxPooling1Fields[] = {DIMPLE_IN_AND_INDICES(S), DIMPLE_POOL_WINDOW(S, 3)};
-template <class S>
-constexpr Field kMaxUnpoolingFields[] = {DIMPLE_INPUTS(S, InputTensor, IndicesTensor), DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
-constexpr Field kMaxPooling2Fields[] = {DIMPLE_IN_AND_INDICES(S), DIMPLE_DILATED_WINDOW(S, 3)};
-template <class S>
-constexpr Field kAveragePoolingGradFields[] = {DIMPLE_INPUT(S, InputGradientTensor),
-                                               DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_POOL_WINDOW(S, 2),
-                                               DIMPLE_BOOL(S, IncludePadding)};
-template <class S>
-constexpr Field kMaxPoolingGradFields[] = {DIMPLE_INPUTS(S, InputTensor, InputGradientTensor),
-                                           DIMPLE_OUTPUT(S, OutputGradientTensor), DIMPLE_DILATED_WINDOW(S, 3)};
-template <class S>
-constexpr Field kLpPooling1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_DILATED_WINDOW(S, 2), DIMPLE_UINT(S, P)};
-template <class S>
-constexpr Field kAveragePooling1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_DILATED_WINDOW(S, 2),
-                                            DIMPLE_BOOL(S, IncludePadding)};
-template <class S>
-constexpr Field kQuantizedPoolingFields[] = {DIMPLE_INPUTS(S, InputTensor, InputScaleTensor),
-                                             DIMPLE_OPTIONAL_INPUT(S, InputZeroPointTensor),
-                                             DIMPLE_INPUT(S, OutputScaleTensor),
-                                             DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
-                                             DIMPLE_OUTPUT(S, OutputTensor),
-                                             DIMPLE_DILATED_WINDOW(S, 6),
-                                             DIMPLE_BOOL(S, IncludePadding)};
+DIMPLE_FIELDS(kAveragePoolingFields, DIMPLE_IN_AND_OUT, DIMPLE_POOL_WINDOW(2), DIMPLE_BOOL(IncludePadding));
+DIMPLE_FIELDS(kLpPoolingFields, DIMPLE_IN_AND_OUT, DIMPLE_POOL_WINDOW(2), DIMPLE_UINT(P));
+DIMPLE_FIELDS(kMaxPoolingFields, DIMPLE_IN_AND_OUT, DIMPLE_POOL_WINDOW(2));
+DIMPLE_FIELDS(kMaxPooling1Fields, DIMPLE_IN_AND_INDICES, DIMPLE_POOL_WINDOW(3));
+DIMPLE_FIELDS(kMaxUnpoolingFields, DIMPLE_INPUTS(InputTensor, IndicesTensor), DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kMaxPooling2Fields, DIMPLE_IN_AND_INDICES, DIMPLE_DILATED_WINDOW(3));
+DIMPLE_FIELDS(kAveragePoolingGradFields, DIMPLE_INPUT(InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
+              DIMPLE_POOL_WINDOW(2), DIMPLE_BOOL(IncludePadding));
+DIMPLE_FIELDS(kMaxPoolingGradFields, DIMPLE_INPUTS(InputTensor, InputGradientTensor),
+              DIMPLE_OUTPUT(OutputGradientTensor), DIMPLE_DILATED_WINDOW(3));
+DIMPLE_FIELDS(kLpPooling1Fields, DIMPLE_IN_AND_OUT, DIMPLE_DILATED_WINDOW(2), DIMPLE_UINT(P));
+DIMPLE_FIELDS(kAveragePooling1Fields, DIMPLE_IN_AND_OUT, DIMPLE_DILATED_WINDOW(2), DIMPLE_BOOL(IncludePadding));
+DIMPLE_FIELDS(kQuantizedPoolingFields, DIMPLE_INPUTS(InputTensor, InputScaleTensor),
+              DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor), DIMPLE_INPUT(OutputScaleTensor),
+              DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_DILATED_WINDOW(6),
+              DIMPLE_BOOL(IncludePadding));
 
 constexpr TypeHistory kPoolingTypes{{k1_0, kFloats, 4, 5}};
 template <DML_FEATURE_LEVEL since>

@@ -200,26 +200,17 @@ Result<Plan> planDynamicQuantization(const Operation& op, const Target& target) 
   return builder.finish();
 }
 
-template <class S>
-constexpr Field kQuantizeLinearFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_INPUT(S, ScaleTensor),
-                                           DIMPLE_OPTIONAL_INPUT(S, ZeroPointTensor), DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
-constexpr Field kQuantizedLinearAddFields[] = {DIMPLE_INPUT(S, ATensor),
-                                               DIMPLE_INPUT(S, AScaleTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, AZeroPointTensor),
-                                               DIMPLE_INPUT(S, BTensor),
-                                               DIMPLE_INPUT(S, BScaleTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, BZeroPointTensor),
-                                               DIMPLE_INPUT(S, OutputScaleTensor),
-                                               DIMPLE_OPTIONAL_INPUT(S, OutputZeroPointTensor),
-                                               DIMPLE_OUTPUT(S, OutputTensor)};
-template <class S>
-constexpr Field kDynamicQuantizeLinearFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_OUTPUT(S, OutputScaleTensor),
-                                                  DIMPLE_OUTPUT(S, OutputZeroPointTensor)};
-template <class S>
-constexpr Field kQuantizeFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_ENUM(S, QuantizationType, kQuantizationTypes),
-                                     DIMPLE_ATTRIBUTE(S, QuantizationTensorCount, UInt),
-                                     DIMPLE_INPUT_ARRAY(S, QuantizationTensors, 2), DIMPLE_OUTPUT(S, OutputTensor)};
+DIMPLE_FIELDS(kQuantizeLinearFields, DIMPLE_INPUTS(InputTensor, ScaleTensor), DIMPLE_OPTIONAL_INPUT(ZeroPointTensor),
+              DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kQuantizedLinearAddFields, DIMPLE_INPUTS(ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor),
+              DIMPLE_INPUTS(BTensor, BScaleTensor), DIMPLE_OPTIONAL_INPUT(BZeroPointTensor),
+              DIMPLE_INPUT(OutputScaleTensor), DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor),
+              DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kDynamicQuantizeLinearFields, DIMPLE_IN_AND_OUT,
+              DIMPLE_OUTPUTS(OutputScaleTensor, OutputZeroPointTensor));
+DIMPLE_FIELDS(kQuantizeFields, DIMPLE_INPUT(InputTensor), DIMPLE_ENUM(QuantizationType, kQuantizationTypes),
+              DIMPLE_UINT(QuantizationTensorCount), DIMPLE_INPUT_ARRAY(2, QuantizationTensors),
+              DIMPLE_OUTPUT(OutputTensor));
 
 constexpr TypeHistory kQuantizeLinearScaleTypes{{k1_0, kFloat32, 4, 4}, {k3_0, kFloat32}, {k6_0, kFloats}};
 constexpr TypeHistory kQuantizeLinearZeroPointTypes{{k1_0, kUInt8, 4, 4}, {k2_1, kInts8, 4, 4}, {k3_0, kInts8}};

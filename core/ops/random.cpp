@@ -43,10 +43,8 @@ Result<Plan> planRandom(const Operation& op, const Target& target) {
   return builder.finish();
 }
 
-template <class S>
-constexpr Field kRandomGeneratorFields[] = {DIMPLE_INPUT(S, InputStateTensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                            DIMPLE_OPTIONAL_OUTPUT(S, OutputStateTensor),
-                                            DIMPLE_ENUM(S, Type, kRandomGeneratorTypes)};
+DIMPLE_FIELDS(kRandomGeneratorFields, DIMPLE_INPUT(InputStateTensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_OPTIONAL_OUTPUT(OutputStateTensor), DIMPLE_ENUM(Type, kRandomGeneratorTypes));
 
 constexpr TypeHistory kRandomGeneratorTypes{{k3_0, kUInt32, 4, 4}, {k4_0, kUInt32}};
 

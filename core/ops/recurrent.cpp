@@ -306,27 +306,22 @@ Result<Plan> planNetwork(const Operation& op, const Target& target) {
 }
 
 // `count` is the index of ActivationDescCount.
-#define DIMPLE_NETWORK_INPUTS(S) \
-  DIMPLE_INPUTS(S, InputTensor, WeightTensor, RecurrenceTensor), DIMPLE_OPTIONAL_INPUTS(S, BiasTensor, HiddenInitTensor)
-#define DIMPLE_NETWORK_ATTRIBUTES(S, count)                                                    \
-  DIMPLE_UINT(S, ActivationDescCount), DIMPLE_ARRAY(S, ActivationDescs, OperatorArray, count), \
-      DIMPLE_ENUM(S, Direction, kRecurrentNetworkDirections)
-#define DIMPLE_NETWORK(S)                                                    \
-  DIMPLE_NETWORK_INPUTS(S), DIMPLE_OPTIONAL_INPUT(S, SequenceLengthsTensor), \
-      DIMPLE_OPTIONAL_OUTPUTS(S, OutputSequenceTensor, OutputSingleTensor), DIMPLE_NETWORK_ATTRIBUTES(S, 8)
+#define DIMPLE_NETWORK_INPUTS \
+  DIMPLE_INPUTS(InputTensor, WeightTensor, RecurrenceTensor), DIMPLE_OPTIONAL_INPUTS(BiasTensor, HiddenInitTensor)
+#define DIMPLE_NETWORK_ATTRIBUTES(count)                                           \
+  DIMPLE_UINT(ActivationDescCount), DIMPLE_OPERATOR_ARRAY(count, ActivationDescs), \
+      DIMPLE_ENUM(Direction, kRecurrentNetworkDirections)
+#define DIMPLE_NETWORK                                                 \
+  DIMPLE_NETWORK_INPUTS, DIMPLE_OPTIONAL_INPUT(SequenceLengthsTensor), \
+      DIMPLE_OPTIONAL_OUTPUTS(OutputSequenceTensor, OutputSingleTensor), DIMPLE_NETWORK_ATTRIBUTES(8)
 
-template <class S>
-constexpr Field kRnnFields[] = {DIMPLE_NETWORK(S)};
-template <class S>
-constexpr Field kLstmFields[] = {
-    DIMPLE_NETWORK_INPUTS(S),
-    DIMPLE_OPTIONAL_INPUTS(S, CellMemInitTensor, SequenceLengthsTensor, PeepholeTensor),
-    DIMPLE_OPTIONAL_OUTPUTS(S, OutputSequenceTensor, OutputSingleTensor, OutputCellSingleTensor),
-    DIMPLE_NETWORK_ATTRIBUTES(S, 11),
-    DIMPLE_FLOAT(S, ClipThreshold),
-    DIMPLE_BOOLS(S, UseClipThreshold, CoupleInputForget)};
-template <class S>
-constexpr Field kGruFields[] = {DIMPLE_NETWORK(S), DIMPLE_BOOL(S, LinearBeforeReset)};
+DIMPLE_FIELDS(kRnnFields, DIMPLE_NETWORK);
+DIMPLE_FIELDS(kLstmFields, DIMPLE_NETWORK_INPUTS,
+              DIMPLE_OPTIONAL_INPUTS(CellMemInitTensor, SequenceLengthsTensor, PeepholeTensor),
+              DIMPLE_OPTIONAL_OUTPUTS(OutputSequenceTensor, OutputSingleTensor, OutputCellSingleTensor),
+              DIMPLE_NETWORK_ATTRIBUTES(11), DIMPLE_FLOAT(ClipThreshold),
+              DIMPLE_BOOLS(UseClipThreshold, CoupleInputForget));
+DIMPLE_FIELDS(kGruFields, DIMPLE_NETWORK, DIMPLE_BOOL(LinearBeforeReset));
 
 // Not even the weights may be owned by DirectML.
 constexpr TypeHistory kNetworkTypes{{k1_0, kFloats, 4, 4}};

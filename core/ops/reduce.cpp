@@ -242,12 +242,10 @@ class ReductionPlan {
 
 Result<Plan> planReduction(const Operation& op, const Target& target) { return ReductionPlan(op, target).make(); }
 
-template <class S>
-constexpr Field kReduceFields[] = {DIMPLE_ENUM(S, Function, kReduceFunctions), DIMPLE_IN_AND_OUT(S),
-                                   DIMPLE_ATTRIBUTE(S, AxisCount, UInt), DIMPLE_ARRAY(S, Axes, UIntArray, 3)};
-template <class S>
-constexpr Field kArgminFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, AxisCount, UInt),
-                                   DIMPLE_ARRAY(S, Axes, UIntArray, 2), DIMPLE_ENUM(S, AxisDirection, kAxisDirections)};
+DIMPLE_FIELDS(kReduceFields, DIMPLE_ENUM(Function, kReduceFunctions), DIMPLE_IN_AND_OUT, DIMPLE_UINT(AxisCount),
+              DIMPLE_UINT_ARRAY(3, Axes));
+DIMPLE_FIELDS(kArgminFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(2, Axes),
+              DIMPLE_ENUM(AxisDirection, kAxisDirections));
 
 // The union over all functions; functionTypes() has them one by one.
 constexpr TypeHistory kReduceTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kNumbers}};

@@ -259,35 +259,23 @@ Result<Plan> planResample(const Operation& op, const Target& target) {
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 // `count` is the index of DimensionCount.
-#define DIMPLE_SCALES_WITH_OFFSETS(S, count)                                             \
-  DIMPLE_ATTRIBUTE(S, DimensionCount, UInt), DIMPLE_ARRAY(S, Scales, FloatArray, count), \
-      DIMPLE_ARRAY(S, InputPixelOffsets, FloatArray, count), DIMPLE_ARRAY(S, OutputPixelOffsets, FloatArray, count)
-#define DIMPLE_ROUNDED_INTERPOLATION(S) \
-  DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes), DIMPLE_ENUM(S, RoundingDirection, kAxisDirections)
+#define DIMPLE_SCALES_WITH_OFFSETS(count) \
+  DIMPLE_UINT(DimensionCount), DIMPLE_FLOAT_ARRAYS(count, Scales, InputPixelOffsets, OutputPixelOffsets)
+#define DIMPLE_ROUNDED_INTERPOLATION \
+  DIMPLE_ENUM(InterpolationMode, kInterpolationModes), DIMPLE_ENUM(RoundingDirection, kAxisDirections)
 
-#define DIMPLE_GRADIENTS(S) DIMPLE_INPUT(S, InputGradientTensor), DIMPLE_OUTPUT(S, OutputGradientTensor)
-#define DIMPLE_INTERPOLATION(S) DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes)
+#define DIMPLE_GRADIENTS DIMPLE_INPUT(InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor)
+#define DIMPLE_INTERPOLATION DIMPLE_ENUM(InterpolationMode, kInterpolationModes)
 
-template <class S>
-constexpr Field kUpsample2DFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, ScaleSize, Size2D),
-                                       DIMPLE_INTERPOLATION(S)};
-template <class S>
-constexpr Field kResampleFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_INTERPOLATION(S), DIMPLE_UINT(S, ScaleCount),
-                                     DIMPLE_ARRAY(S, Scales, FloatArray, 3)};
-template <class S>
-constexpr Field kResample1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_INTERPOLATION(S), DIMPLE_SCALES_WITH_OFFSETS(S, 3)};
-template <class S>
-constexpr Field kResampleGradFields[] = {DIMPLE_GRADIENTS(S), DIMPLE_INTERPOLATION(S),
-                                         DIMPLE_SCALES_WITH_OFFSETS(S, 3)};
-template <class S>
-constexpr Field kResample2Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ROUNDED_INTERPOLATION(S),
-                                      DIMPLE_SCALES_WITH_OFFSETS(S, 4)};
-template <class S>
-constexpr Field kResampleGrad1Fields[] = {DIMPLE_GRADIENTS(S), DIMPLE_ROUNDED_INTERPOLATION(S),
-                                          DIMPLE_SCALES_WITH_OFFSETS(S, 4)};
-template <class S>
-constexpr Field kResample3Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ROUNDED_INTERPOLATION(S),
-                                      DIMPLE_SCALES_WITH_OFFSETS(S, 4), DIMPLE_BOOL(S, Antialiased)};
+DIMPLE_FIELDS(kUpsample2DFields, DIMPLE_IN_AND_OUT, DIMPLE_ATTRIBUTE(Size2D, ScaleSize), DIMPLE_INTERPOLATION);
+DIMPLE_FIELDS(kResampleFields, DIMPLE_IN_AND_OUT, DIMPLE_INTERPOLATION, DIMPLE_UINT(ScaleCount),
+              DIMPLE_FLOAT_ARRAY(3, Scales));
+DIMPLE_FIELDS(kResample1Fields, DIMPLE_IN_AND_OUT, DIMPLE_INTERPOLATION, DIMPLE_SCALES_WITH_OFFSETS(3));
+DIMPLE_FIELDS(kResampleGradFields, DIMPLE_GRADIENTS, DIMPLE_INTERPOLATION, DIMPLE_SCALES_WITH_OFFSETS(3));
+DIMPLE_FIELDS(kResample2Fields, DIMPLE_IN_AND_OUT, DIMPLE_ROUNDED_INTERPOLATION, DIMPLE_SCALES_WITH_OFFSETS(4));
+DIMPLE_FIELDS(kResampleGrad1Fields, DIMPLE_GRADIENTS, DIMPLE_ROUNDED_INTERPOLATION, DIMPLE_SCALES_WITH_OFFSETS(4));
+DIMPLE_FIELDS(kResample3Fields, DIMPLE_IN_AND_OUT, DIMPLE_ROUNDED_INTERPOLATION, DIMPLE_SCALES_WITH_OFFSETS(4),
+              DIMPLE_BOOL(Antialiased));
 
 constexpr TypeHistory kUpsample2DTypes{{k1_0, kFloats, 4, 5}};
 constexpr TypeHistory kResampleTypes{{k2_0, kFloats, 4, 4}, {k5_1, kFloats, 1, 4}, {k6_2, kFloats | kInts8, 1, 4}};

@@ -287,32 +287,25 @@ Result<Plan> planRoiAlignGrad(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-template <class S>
-constexpr Field kRoiPoolingFields[] = {DIMPLE_INPUTS(S, InputTensor, ROITensor), DIMPLE_OUTPUT(S, OutputTensor),
-                                       DIMPLE_FLOAT(S, SpatialScale), DIMPLE_ATTRIBUTE(S, PooledSize, Size2D)};
+DIMPLE_FIELDS(kRoiPoolingFields, DIMPLE_INPUTS(InputTensor, ROITensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_FLOAT(SpatialScale), DIMPLE_ATTRIBUTE(Size2D, PooledSize));
 
-#define DIMPLE_ROI_TENSORS(S) \
-  DIMPLE_INPUTS(S, InputTensor, ROITensor, BatchIndicesTensor), DIMPLE_OUTPUT(S, OutputTensor)
-#define DIMPLE_ROI_SAMPLING(S)                                                                                 \
-  DIMPLE_ENUM(S, ReductionFunction, kReduceFunctions), DIMPLE_ENUM(S, InterpolationMode, kInterpolationModes), \
-      DIMPLE_FLOATS(S, SpatialScaleX, SpatialScaleY)
-#define DIMPLE_ROI_SAMPLE_COUNTS(S) DIMPLE_UINTS(S, MinimumSamplesPerOutput, MaximumSamplesPerOutput)
+#define DIMPLE_ROI_TENSORS DIMPLE_INPUTS(InputTensor, ROITensor, BatchIndicesTensor), DIMPLE_OUTPUT(OutputTensor)
+#define DIMPLE_ROI_SAMPLING                                                                              \
+  DIMPLE_ENUM(ReductionFunction, kReduceFunctions), DIMPLE_ENUM(InterpolationMode, kInterpolationModes), \
+      DIMPLE_FLOATS(SpatialScaleX, SpatialScaleY)
+#define DIMPLE_ROI_SAMPLE_COUNTS DIMPLE_UINTS(MinimumSamplesPerOutput, MaximumSamplesPerOutput)
 
-template <class S>
-constexpr Field kRoiAlignFields[] = {DIMPLE_ROI_TENSORS(S), DIMPLE_ROI_SAMPLING(S),
-                                     DIMPLE_FLOAT(S, OutOfBoundsInputValue), DIMPLE_ROI_SAMPLE_COUNTS(S)};
-template <class S>
-constexpr Field kRoiAlign1Fields[] = {DIMPLE_ROI_TENSORS(S), DIMPLE_ROI_SAMPLING(S),
-                                      DIMPLE_FLOATS(S, InputPixelOffset, OutputPixelOffset, OutOfBoundsInputValue),
-                                      DIMPLE_ROI_SAMPLE_COUNTS(S), DIMPLE_BOOL(S, AlignRegionsToCorners)};
-template <class S>
-constexpr Field kRoiAlignGradFields[] = {DIMPLE_OPTIONAL_INPUT(S, InputTensor),
-                                         DIMPLE_INPUTS(S, InputGradientTensor, ROITensor, BatchIndicesTensor),
-                                         DIMPLE_OPTIONAL_OUTPUTS(S, OutputGradientTensor, OutputROIGradientTensor),
-                                         DIMPLE_ROI_SAMPLING(S),
-                                         DIMPLE_FLOATS(S, InputPixelOffset, OutputPixelOffset),
-                                         DIMPLE_ROI_SAMPLE_COUNTS(S),
-                                         DIMPLE_BOOL(S, AlignRegionsToCorners)};
+DIMPLE_FIELDS(kRoiAlignFields, DIMPLE_ROI_TENSORS, DIMPLE_ROI_SAMPLING, DIMPLE_FLOAT(OutOfBoundsInputValue),
+              DIMPLE_ROI_SAMPLE_COUNTS);
+DIMPLE_FIELDS(kRoiAlign1Fields, DIMPLE_ROI_TENSORS, DIMPLE_ROI_SAMPLING,
+              DIMPLE_FLOATS(InputPixelOffset, OutputPixelOffset, OutOfBoundsInputValue), DIMPLE_ROI_SAMPLE_COUNTS,
+              DIMPLE_BOOL(AlignRegionsToCorners));
+DIMPLE_FIELDS(kRoiAlignGradFields, DIMPLE_OPTIONAL_INPUT(InputTensor),
+              DIMPLE_INPUTS(InputGradientTensor, ROITensor, BatchIndicesTensor),
+              DIMPLE_OPTIONAL_OUTPUTS(OutputGradientTensor, OutputROIGradientTensor), DIMPLE_ROI_SAMPLING,
+              DIMPLE_FLOATS(InputPixelOffset, OutputPixelOffset), DIMPLE_ROI_SAMPLE_COUNTS,
+              DIMPLE_BOOL(AlignRegionsToCorners));
 
 constexpr TypeHistory kRoiPoolingTypes{{k1_0, kFloats, 4, 4}};
 constexpr TypeHistory kRoiAlignGradTypes{{k4_1, kFloats, 4, 4}};

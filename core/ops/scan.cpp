@@ -90,14 +90,10 @@ Result<Plan> planScan(const Operation& op, const Target& target) {
   return builder.finish();
 }
 
-template <class S>
-constexpr Field kCumulativeSummationFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Axis, UInt),
-                                                DIMPLE_ENUM(S, AxisDirection, kAxisDirections),
-                                                DIMPLE_ATTRIBUTE(S, HasExclusiveSum, Bool)};
-template <class S>
-constexpr Field kCumulativeProductFields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, Axis, UInt),
-                                              DIMPLE_ENUM(S, AxisDirection, kAxisDirections),
-                                              DIMPLE_ATTRIBUTE(S, HasExclusiveProduct, Bool)};
+DIMPLE_FIELDS(kCumulativeSummationFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(Axis),
+              DIMPLE_ENUM(AxisDirection, kAxisDirections), DIMPLE_BOOL(HasExclusiveSum));
+DIMPLE_FIELDS(kCumulativeProductFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(Axis),
+              DIMPLE_ENUM(AxisDirection, kAxisDirections), DIMPLE_BOOL(HasExclusiveProduct));
 
 constexpr TypeHistory kCumulativeSummationTypes{
     {k2_1, kFloats | kInts32, 4, 4}, {k4_0, kFloats | kInts32}, {k5_0, kIndices | kFloats}};

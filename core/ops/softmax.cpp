@@ -88,9 +88,7 @@ Result<Plan> planSoftmax1(const Operation& op, const Target& target) {
   return planRows(op, target, mask);
 }
 
-template <class S>
-constexpr Field kSoftmax1Fields[] = {DIMPLE_IN_AND_OUT(S), DIMPLE_ATTRIBUTE(S, AxisCount, UInt),
-                                     DIMPLE_ARRAY(S, Axes, UIntArray, 2)};
+DIMPLE_FIELDS(kSoftmax1Fields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(2, Axes));
 
 constexpr TypeHistory kHardmaxTypes{{k1_0, kFloats, 4, 4}, {k2_0, kFloats, 4, 5}, {k3_0, kFloats}};
 constexpr TypeHistory kSoftmax1Types{{k5_1, kFloats}};

@@ -150,14 +150,10 @@ Result<Plan> planTopK1(const Operation& op, const Target& target) {
   return planTopK(op, target, desc.Axis, desc.K, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING);
 }
 
-template <class S>
-constexpr Field kTopKFields[] = {DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputValueTensor),
-                                 DIMPLE_OUTPUT(S, OutputIndexTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt),
-                                 DIMPLE_ATTRIBUTE(S, K, UInt)};
-template <class S>
-constexpr Field kTopK1Fields[] = {DIMPLE_INPUT(S, InputTensor),        DIMPLE_OUTPUT(S, OutputValueTensor),
-                                  DIMPLE_OUTPUT(S, OutputIndexTensor), DIMPLE_ATTRIBUTE(S, Axis, UInt),
-                                  DIMPLE_ATTRIBUTE(S, K, UInt),        DIMPLE_ENUM(S, AxisDirection, kAxisDirections)};
+DIMPLE_FIELDS(kTopKFields, DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUTS(OutputValueTensor, OutputIndexTensor),
+              DIMPLE_UINTS(Axis, K));
+DIMPLE_FIELDS(kTopK1Fields, DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUTS(OutputValueTensor, OutputIndexTensor),
+              DIMPLE_UINTS(Axis, K), DIMPLE_ENUM(AxisDirection, kAxisDirections));
 
 constexpr TypeHistory kTopKTypes{{k2_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_1, kUpTo32}, {k5_0, kNumbers}};
 constexpr TypeHistory kTopK1Types{{k2_1, kUpTo32, 4, 4}, {k3_1, kUpTo32}, {k5_0, kNumbers}};

@@ -47,49 +47,66 @@ constexpr TensorRule kBinaryRules[] = {{types}, {types, like(0)}, {types, like(0
     .fields = FIELDS<DML_##NAME##_OPERATOR_DESC>, __VA_ARGS__                                    \
   }
 
-// Fields of the structure S. `count` is the index of the field that holds an array's length.
-#define DIMPLE_FIELD(S, f, role, type, ...) \
-  ::dimple::Field { #f, ::dimple::Role::role, ::dimple::FieldType::type, offsetof(S, f) __VA_OPT__(, ) __VA_ARGS__ }
-#define DIMPLE_INPUT(S, f) DIMPLE_FIELD(S, f, Input, Tensor)
-#define DIMPLE_OUTPUT(S, f) DIMPLE_FIELD(S, f, Output, Tensor)
-#define DIMPLE_IN_AND_OUT(S) DIMPLE_INPUT(S, InputTensor), DIMPLE_OUTPUT(S, OutputTensor)
-#define DIMPLE_OPTIONAL_INPUT(S, f) DIMPLE_FIELD(S, f, Input, Tensor, true)
-#define DIMPLE_OPTIONAL_OUTPUT(S, f) DIMPLE_FIELD(S, f, Output, Tensor, true)
-#define DIMPLE_INPUT_ARRAY(S, f, count) DIMPLE_FIELD(S, f, Input, TensorArray, false, count)
-#define DIMPLE_OUTPUT_ARRAY(S, f, count) DIMPLE_FIELD(S, f, Output, TensorArray, false, count)
-#define DIMPLE_ATTRIBUTE(S, f, type) DIMPLE_FIELD(S, f, Attribute, type)
-#define DIMPLE_OPTIONAL(S, f, type) DIMPLE_FIELD(S, f, Attribute, type, true)
-#define DIMPLE_ARRAY(S, f, type, count) DIMPLE_FIELD(S, f, Attribute, type, false, count)
-#define DIMPLE_FLOAT(S, f) DIMPLE_ATTRIBUTE(S, f, Float)
-#define DIMPLE_UINT(S, f) DIMPLE_ATTRIBUTE(S, f, UInt)
-#define DIMPLE_BOOL(S, f) DIMPLE_ATTRIBUTE(S, f, Bool)
-#define DIMPLE_ENUM(S, f, table) DIMPLE_FIELD(S, f, Attribute, Enum, false, -1, &table)
+// The fields of a description's structure S, as a template over it, so that structures with the same fields share them.
+#define DIMPLE_FIELDS(NAME, ...) \
+  template <class S>             \
+  constexpr ::dimple::Field NAME[] = {__VA_ARGS__}
 
-// The same for several fields of S that follow one another: M(S, f) for each, twelve at most.
-#define DIMPLE_EACH(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_11(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_11(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_10(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_10(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_9(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_9(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_8(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_8(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_7(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_7(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_6(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_6(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_5(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_5(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_4(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_4(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_3(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_3(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_2(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_2(M, S, f, ...) M(S, f) __VA_OPT__(, DIMPLE_EACH_1(M, S, __VA_ARGS__))
-#define DIMPLE_EACH_1(M, S, f) M(S, f)
-#define DIMPLE_INPUTS(S, ...) DIMPLE_EACH(DIMPLE_INPUT, S, __VA_ARGS__)
-#define DIMPLE_OUTPUTS(S, ...) DIMPLE_EACH(DIMPLE_OUTPUT, S, __VA_ARGS__)
-#define DIMPLE_OPTIONAL_INPUTS(S, ...) DIMPLE_EACH(DIMPLE_OPTIONAL_INPUT, S, __VA_ARGS__)
-#define DIMPLE_OPTIONAL_OUTPUTS(S, ...) DIMPLE_EACH(DIMPLE_OPTIONAL_OUTPUT, S, __VA_ARGS__)
-#define DIMPLE_FLOATS(S, ...) DIMPLE_EACH(DIMPLE_FLOAT, S, __VA_ARGS__)
-#define DIMPLE_UINTS(S, ...) DIMPLE_EACH(DIMPLE_UINT, S, __VA_ARGS__)
-#define DIMPLE_BOOLS(S, ...) DIMPLE_EACH(DIMPLE_BOOL, S, __VA_ARGS__)
+// What it lists. `count` is the index of the field that holds an array's length.
+#define DIMPLE_FIELD(f, role, type, ...) \
+  ::dimple::Field { #f, ::dimple::Role::role, ::dimple::FieldType::type, offsetof(S, f) __VA_OPT__(, ) __VA_ARGS__ }
+#define DIMPLE_TENSOR(role, f) DIMPLE_FIELD(f, role, Tensor)
+#define DIMPLE_OPTIONAL_TENSOR(role, f) DIMPLE_FIELD(f, role, Tensor, true)
+#define DIMPLE_ATTRIBUTE(type, f) DIMPLE_FIELD(f, Attribute, type)
+
+#define DIMPLE_INPUT(f) DIMPLE_TENSOR(Input, f)
+#define DIMPLE_OUTPUT(f) DIMPLE_TENSOR(Output, f)
+#define DIMPLE_IN_AND_OUT DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUT(OutputTensor)
+#define DIMPLE_OPTIONAL_INPUT(f) DIMPLE_OPTIONAL_TENSOR(Input, f)
+#define DIMPLE_OPTIONAL_OUTPUT(f) DIMPLE_OPTIONAL_TENSOR(Output, f)
+#define DIMPLE_INPUT_ARRAY(count, f) DIMPLE_FIELD(f, Input, TensorArray, false, count)
+#define DIMPLE_OUTPUT_ARRAY(count, f) DIMPLE_FIELD(f, Output, TensorArray, false, count)
+#define DIMPLE_UINT_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, UIntArray, false, count)
+#define DIMPLE_INT_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, IntArray, false, count)
+#define DIMPLE_FLOAT_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, FloatArray, false, count)
+#define DIMPLE_OPERATOR_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, OperatorArray, false, count)
+#define DIMPLE_FLOAT(f) DIMPLE_ATTRIBUTE(Float, f)
+#define DIMPLE_UINT(f) DIMPLE_ATTRIBUTE(UInt, f)
+#define DIMPLE_INT(f) DIMPLE_ATTRIBUTE(Int, f)
+#define DIMPLE_BOOL(f) DIMPLE_ATTRIBUTE(Bool, f)
+#define DIMPLE_SCALAR(f) DIMPLE_ATTRIBUTE(Scalar, f)
+#define DIMPLE_ENUM(f, table) DIMPLE_FIELD(f, Attribute, Enum, false, -1, &table)
+#define DIMPLE_SCALE_BIAS DIMPLE_FIELD(ScaleBias, Attribute, ScaleBias, true)
+#define DIMPLE_FUSED_ACTIVATION DIMPLE_FIELD(FusedActivation, Attribute, Operator, true)
+
+// The same for several fields that follow one another: M(x, f) for each, twelve at most.
+#define DIMPLE_EACH(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_11(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_11(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_10(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_10(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_9(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_9(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_8(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_8(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_7(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_7(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_6(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_6(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_5(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_5(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_4(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_4(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_3(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_3(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_2(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_2(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_1(M, x, __VA_ARGS__))
+#define DIMPLE_EACH_1(M, x, f) M(x, f)
+#define DIMPLE_INPUTS(...) DIMPLE_EACH(DIMPLE_TENSOR, Input, __VA_ARGS__)
+#define DIMPLE_OUTPUTS(...) DIMPLE_EACH(DIMPLE_TENSOR, Output, __VA_ARGS__)
+#define DIMPLE_OPTIONAL_INPUTS(...) DIMPLE_EACH(DIMPLE_OPTIONAL_TENSOR, Input, __VA_ARGS__)
+#define DIMPLE_OPTIONAL_OUTPUTS(...) DIMPLE_EACH(DIMPLE_OPTIONAL_TENSOR, Output, __VA_ARGS__)
+#define DIMPLE_FLOATS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Float, __VA_ARGS__)
+#define DIMPLE_UINTS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, UInt, __VA_ARGS__)
+#define DIMPLE_INTS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Int, __VA_ARGS__)
+#define DIMPLE_BOOLS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Bool, __VA_ARGS__)
+#define DIMPLE_SCALARS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Scalar, __VA_ARGS__)
+#define DIMPLE_UINT_ARRAYS(count, ...) DIMPLE_EACH(DIMPLE_UINT_ARRAY, count, __VA_ARGS__)
+#define DIMPLE_FLOAT_ARRAYS(count, ...) DIMPLE_EACH(DIMPLE_FLOAT_ARRAY, count, __VA_ARGS__)
 
 namespace dimple {
 
 // Of operators that make one tensor of another, without attributes.
-template <class S>
-inline constexpr Field kUnaryFields[] = {DIMPLE_IN_AND_OUT(S)};
+DIMPLE_FIELDS(kUnaryFields, DIMPLE_IN_AND_OUT);
 
 }  // namespace dimple

@@ -180,14 +180,8 @@ Result<Plan> planFold(const Operation& op, const Target& target) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-template <class S>
-constexpr Field kFoldFields[] = {DIMPLE_IN_AND_OUT(S),
-                                 DIMPLE_ATTRIBUTE(S, DimensionCount, UInt),
-                                 DIMPLE_ARRAY(S, WindowSizes, UIntArray, 2),
-                                 DIMPLE_ARRAY(S, Strides, UIntArray, 2),
-                                 DIMPLE_ARRAY(S, Dilations, UIntArray, 2),
-                                 DIMPLE_ARRAY(S, StartPadding, UIntArray, 2),
-                                 DIMPLE_ARRAY(S, EndPadding, UIntArray, 2)};
+DIMPLE_FIELDS(kFoldFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(DimensionCount),
+              DIMPLE_UINT_ARRAYS(2, WindowSizes, Strides, Dilations, StartPadding, EndPadding));
 
 // The pages list no types, and say that both tensors have the same DimensionCount; DirectML 1.15.4 takes columns of 3
 // dimensions.

@@ -106,14 +106,14 @@ kernels::Attention::Spec specializationOf(const Attended& a, const Target& targe
           .plain = plain};
 }
 
-KernelCall callOf(const Algorithm& algorithm, const Attended& a, const Target& target, uint32_t valueTiles) {
+KernelCall callOf(const Algorithm& algorithm, const Attended& a, const PlanBuilder& builder, uint32_t valueTiles) {
   const uint32_t flags =
       (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
   // What is absent is not read, but something has to be bound.
   const auto orQuery = [&](const Attended::Addend& addend) { return addend.range.value_or(a.query.range); };
   return kernels::Attention{
       .form = algorithm.form,
-      .type = typedElement(a.type, target),
+      .type = builder.typedElement(a.type),
       .push = {.queries = a.queries,
                .keys = a.keys,
                .keySize = a.keySize,
@@ -125,7 +125,7 @@ KernelCall callOf(const Algorithm& algorithm, const Attended& a, const Target& t
                .flags = flags,
                .scale = floatBits(a.scale),
                .filterValue = floatBits(a.filterValue)},
-      .spec = algorithm.form == Form::Cooperative ? specializationOf(a, target) : kernels::Attention::Spec{},
+      .spec = algorithm.form == Form::Cooperative ? specializationOf(a, builder.target()) : kernels::Attention::Spec{},
       .q = a.query.range,
       .k = a.key.range,
       .v = a.value.range,
@@ -162,7 +162,7 @@ Status addAttention(PlanBuilder& builder, const Attended& a) {
   for (const auto& four : parameters) words.insert(words.end(), four.begin(), four.end());
 
   const auto valueTiles = static_cast<uint32_t>(divideUp(a.valueSize, algorithm->channels));
-  return builder.add(callOf(*algorithm, a, target, valueTiles),
+  return builder.add(callOf(*algorithm, a, builder, valueTiles),
                      uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(*algorithm, target)) * valueTiles,
                      builder.parameters(words), multiplyAdds(a));
 }

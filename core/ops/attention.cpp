@@ -224,10 +224,10 @@ Heads sourceOf(const PlanBuilder& builder, uint32_t part, uint32_t channels) {
 
 class AttentionPlan {
  public:
-  AttentionPlan(const Operation& op, const Target& target, const Attention& attention)
-      : op_(op), builder_(op, target), attention_(attention) {}
+  AttentionPlan(PlanBuilder& builder, const Attention& attention)
+      : op_(builder.op()), builder_(builder), attention_(attention) {}
 
-  Result<Plan> make() {
+  Status make() {
     // Validation filled it before; nothing can fail.
     TRY(checkShape(op_, attention_, shape_));
     past_ = op_.input(kPastKey).present() ? op_.input(kPastKey).sizes[op_.input(kPastKey).rank - 2] : 0;
@@ -238,8 +238,7 @@ class AttentionPlan {
     Heads key, value;
     TRY(gather(1, kPastKey, kPresentKey, shape_.keySize, key));
     TRY(gather(2, kPastValue, kPresentValue, shape_.valueSize, value));
-    TRY(attend(key, value));
-    return builder_.finish();
+    return attend(key, value);
   }
 
  private:
@@ -298,7 +297,7 @@ class AttentionPlan {
     return builder_.addItems(
         kernels::Binary{
             .form = kernels::Binary::Form::Strided,
-            .type = typedElement(op_.output(kOutput).type, builder_.target()),
+            .type = builder_.typedElement(op_.output(kOutput).type),
             .push = {.count = count, .rank = walk.rank, .uniformMask = 0, .aLow = 0, .aHigh = 0, .bLow = 0, .bHigh = 0},
             .spec = {.op = DML_OPERATOR_ELEMENT_WISE_ADD, .fused = 0},
             .a = source.range,
@@ -322,7 +321,7 @@ class AttentionPlan {
     const Walk walk = biasedWalk(part, source, all, channels, lengths.strides[lengths.rank - 1]);
     const auto count = static_cast<uint32_t>(walk.count());
     const BufferRange bias = has(kQueryKeyValueBias) ? builder_.input(kQueryKeyValueBias) : source.range;
-    return builder_.addItems(kernels::AttentionAppend{.type = typedElement(op_.output(kOutput).type, builder_.target()),
+    return builder_.addItems(kernels::AttentionAppend{.type = builder_.typedElement(op_.output(kOutput).type),
                                                       .push = {.count = count,
                                                                .rank = walk.rank,
                                                                .hasBias = has(kQueryKeyValueBias),
@@ -375,7 +374,7 @@ class AttentionPlan {
   }
 
   const Operation& op_;
-  PlanBuilder builder_;
+  PlanBuilder& builder_;
   const Attention attention_;
   Shape shape_{};
   uint32_t past_ = 0;
@@ -397,8 +396,8 @@ Status checkAttention(const Operation& op) {
 }
 
 template <class Desc>
-Result<Plan> planAttention(const Operation& op, const Target& target) {
-  return AttentionPlan(op, target, attentionOf(op.as<Desc>())).make();
+Status planAttention(const Operation& op, PlanBuilder& builder) {
+  return AttentionPlan(builder, attentionOf(op.as<Desc>())).make();
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ std::vector<MovedPart> partsOfCast(const Operation& op) {
   return {wholePart(op)};
 }
 
-Result<Plan> planCast(const Operation& op, const Target& target) {
+Status planCast(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  if (x.type == y.type) return planParts<partsOfCast>(op, target);
-  return planElements(op, target, {0}, 0, [&](const ElementPart& part) {
-    return kernels::Cast{.type = typedElement(y.type, target),
+  if (x.type == y.type) return planParts<partsOfCast>(op, builder);
+  return planElements(op, builder, {0}, 0, [&](const ElementPart& part) {
+    return kernels::Cast{.type = builder.typedElement(y.type),
                          .push = {.count = part.count, .rank = part.rank},
                          .spec = {.source = x.type},
                          .x = part.buffers[0],

@@ -260,8 +260,7 @@ std::vector<uint32_t> parameterWords(const Operation& op, const Walk& walk) {
   return words;
 }
 
-Result<Plan> planChain(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planChain(const Operation& op, PlanBuilder& builder) {
   const auto inputs = static_cast<uint32_t>(op.inputs().size());
   std::vector<WalkOperand> ranges;
   for (uint32_t i = 0; i < inputs; ++i) ranges.push_back(builder.inputOperand(i));
@@ -285,8 +284,7 @@ Result<Plan> planChain(const Operation& op, const Target& target) {
                                            .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused},
                             divideUp(count, kLanes), builder.parameters(parameterWords(op, part)));
   };
-  TRY(builder.addWindows(walkOf(op), ranges, add));
-  return builder.finish();
+  return builder.addWindows(walkOf(op), ranges, add);
 }
 
 // Outputs of several are stored while inputs are still read.

@@ -343,8 +343,7 @@ Convolution convolutionOf(const Operation& op, size_t filter, size_t bias) {
   return convolution;
 }
 
-Result<Plan> planConvolution(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planConvolution(const Operation& op, PlanBuilder& builder) {
   const Convolution convolution = convolutionOf<DML_CONVOLUTION_OPERATOR_DESC>(op, 1, 2);
   auto window = windowOf(op, convolution);
   if (!window) return window.error();
@@ -355,17 +354,15 @@ Result<Plan> planConvolution(const Operation& op, const Target& target) {
   if (!pointwise) {
     const auto added = addWinograd(builder, finish);
     if (!added) return added.error();
-    if (*added) return builder.finish();
+    if (*added) return {};
     TRY(packOwnedFilters(builder, convolution, product, *window));
   }
-  TRY(pointwise ? addFloatProduct(builder, *pointwise, finish) : addFloatProduct(builder, product, finish, &*window));
-  return builder.finish();
+  return pointwise ? addFloatProduct(builder, *pointwise, finish) : addFloatProduct(builder, product, finish, &*window);
 }
 
 // A is the filter and B the input.
 template <class Desc, size_t filter, IntegerPlaces at>
-Result<Plan> planIntegers(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planIntegers(const Operation& op, PlanBuilder& builder) {
   const Convolution convolution = convolutionOf<Desc>(op, filter, at.c);
   auto window = windowOf(op, convolution);
   if (!window) return window.error();
@@ -375,8 +372,7 @@ Result<Plan> planIntegers(const Operation& op, const Target& target) {
   const auto stride = [](const Tensor& tensor) { return strideAt(tensor, 1); };
   Quantization quantization = quantizationOf(builder, filter, at, stride, stride);
   if (at.c) quantization.c = DML_TENSOR_DATA_TYPE_INT32;
-  TRY(addIntegerProduct(builder, product, quantization, &*window));
-  return builder.finish();
+  return addIntegerProduct(builder, product, quantization, &*window);
 }
 
 constexpr IntegerPlaces kIntegers{.zeroA = 3, .zeroB = 1};

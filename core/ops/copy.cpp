@@ -49,7 +49,7 @@ Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, T
     others.addDimension(walk.sizes[d], walk.strides[d]);
     groups *= walk.sizes[d];
   }
-  return builder.add(kernels::Transpose{.type = sizedElement(type, builder.target()),
+  return builder.add(kernels::Transpose{.type = builder.sizedElement(type),
                                         .push = {.rank = others.rank,
                                                  .denseFrom = walk.sizes[dense.from],
                                                  .strideTo = walk.strides[dense.from][kTo],
@@ -75,7 +75,7 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
           divideUp(bytes, 16), 0);
     }
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
-    return builder.addItems(kernels::Copy{.type = sizedElement(type, builder.target()),
+    return builder.addItems(kernels::Copy{.type = builder.sizedElement(type),
                                           .push = {.count = static_cast<uint32_t>(count), .rank = part.rank},
                                           .x = ranges[kFrom],
                                           .y = ranges[kTo]},
@@ -114,7 +114,7 @@ Status addFill(PlanBuilder& builder, DataType type, const Walk& walk, const Fill
     if (part.packed)
       return kernels::FillPacked{.push = {.bytes = part.count * byteWidth(type), .low = pattern[0], .high = pattern[1]},
                                  .y = part.buffers[0]};
-    return kernels::Fill{.type = sizedElement(type, builder.target()),
+    return kernels::Fill{.type = builder.sizedElement(type),
                          .push = {.count = part.count, .rank = part.rank, .low = pattern[0], .high = pattern[1]},
                          .y = part.buffers[0]};
   });

@@ -15,11 +15,10 @@ MovedPart wholePart(const Operation& op);
 
 // The plan of an operator that moves its parts.
 template <std::vector<MovedPart> (*parts)(const Operation&)>
-Result<Plan> planParts(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planParts(const Operation& op, PlanBuilder& builder) {
   for (const MovedPart& part : parts(op))
     TRY(addCopy(builder, op.input(part.input).type, part.walk, builder.input(part.input), builder.output(part.output)));
-  return builder.finish();
+  return {};
 }
 
 // An element's bytes, repeated to 64 bits as the kernels that fill take them.

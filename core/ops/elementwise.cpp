@@ -120,9 +120,8 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
   });
 }
 
-Result<Plan> planElements(const Operation& op, const Target& target, std::initializer_list<size_t> inputs,
-                          uint32_t packedElements, const ElementCall& call) {
-  PlanBuilder builder(op, target);
+Status planElements(const Operation& op, PlanBuilder& builder, std::initializer_list<size_t> inputs,
+                    uint32_t packedElements, const ElementCall& call) {
   std::vector<const Tensor*> tensors;
   std::vector<WalkOperand> operands;
   for (const size_t i : inputs) {
@@ -131,8 +130,7 @@ Result<Plan> planElements(const Operation& op, const Target& target, std::initia
   }
   tensors.push_back(&op.output());
   operands.push_back(builder.outputOperand());
-  TRY(addElements(builder, makeWalk(op.output().sizeSpan(), tensors), operands, packedElements, call));
-  return builder.finish();
+  return addElements(builder, makeWalk(op.output().sizeSpan(), tensors), operands, packedElements, call);
 }
 
 const DML_SCALE_BIAS* scaleBias(const Operation& op) {
@@ -146,16 +144,16 @@ std::vector<MovedPart> partsOfIdentity(const Operation& op) {
   return {wholePart(op)};
 }
 
-Result<Plan> planUnary(const Operation& op, const Target& target) {
+Status planUnary(const Operation& op, PlanBuilder& builder) {
   using kernels::Unary;
   if (op.schema().type == DML_OPERATOR_ELEMENT_WISE_IDENTITY && !partsOfIdentity(op).empty())
-    return planParts<partsOfIdentity>(op, target);
+    return planParts<partsOfIdentity>(op, builder);
   const DML_SCALE_BIAS* scale = scaleBias(op);
   const auto attributes = attributeWords(op);
   const DataType type = computeType(op);
-  return planElements(op, target, {0}, vectorElements(type), [&](const ElementPart& part) {
+  return planElements(op, builder, {0}, vectorElements(type), [&](const ElementPart& part) {
     return Unary{.form = part.packed ? Unary::Form::Packed : Unary::Form::Strided,
-                 .type = part.packed ? kernelType(type) : typedElement(type, target),
+                 .type = part.packed ? kernelType(type) : builder.typedElement(type),
                  .push = {.count = part.count,
                           .rank = part.rank,
                           .hasScaleBias = scale != nullptr,
@@ -171,16 +169,16 @@ Result<Plan> planUnary(const Operation& op, const Target& target) {
   });
 }
 
-Result<Plan> planBinary(const Operation& op, const Target& target) {
+Status planBinary(const Operation& op, PlanBuilder& builder) {
   using kernels::Binary;
   const Activation& fused = op.activation();
   const auto attributes = fused.type == DML_OPERATOR_INVALID
                               ? attributeWords(op)
                               : std::array{floatBits(fused.parameters[0]), 0u, floatBits(fused.parameters[1]), 0u};
   const DataType type = computeType(op);
-  return planElements(op, target, {0, 1}, vectorElements(type), [&](const ElementPart& part) {
+  return planElements(op, builder, {0, 1}, vectorElements(type), [&](const ElementPart& part) {
     return Binary{.form = part.packed ? Binary::Form::Packed : Binary::Form::Strided,
-                  .type = part.packed ? kernelType(type) : typedElement(type, target),
+                  .type = part.packed ? kernelType(type) : builder.typedElement(type),
                   .push = {.count = part.count,
                            .rank = part.rank,
                            .uniformMask = part.uniformMask,
@@ -195,9 +193,9 @@ Result<Plan> planBinary(const Operation& op, const Target& target) {
   });
 }
 
-Result<Plan> planPow(const Operation& op, const Target& target) {
+Status planPow(const Operation& op, PlanBuilder& builder) {
   const DML_SCALE_BIAS* scale = scaleBias(op);
-  return planElements(op, target, {0, 1}, 0, [&](const ElementPart& part) {
+  return planElements(op, builder, {0, 1}, 0, [&](const ElementPart& part) {
     return kernels::Pow{.type = kernelType(op.output().type),
                         .push = {.count = part.count,
                                  .rank = part.rank,
@@ -211,7 +209,7 @@ Result<Plan> planPow(const Operation& op, const Target& target) {
   });
 }
 
-Result<Plan> planPredicate(const Operation& op, const Target& target) {
+Status planPredicate(const Operation& op, PlanBuilder& builder) {
   // One operand is bound in both places.
   const size_t second = op.inputs().size() - 1;
   const DataType type = computeType(op);
@@ -233,13 +231,13 @@ Result<Plan> planPredicate(const Operation& op, const Target& target) {
                               .b = part.buffers[1],
                               .y = part.buffers[2]};
   };
-  return planElements(op, target, {0, second}, vectorPairElements(type), call);
+  return planElements(op, builder, {0, second}, vectorPairElements(type), call);
 }
 
-Result<Plan> planSelect(const Operation& op, const Target& target) {
+Status planSelect(const Operation& op, PlanBuilder& builder) {
   const DataType type = op.input(1).type;
   const auto call = [&](const ElementPart& part) -> KernelCall {
-    const KernelElement element = sizedElement(type, target);
+    const KernelElement element = builder.sizedElement(type);
     if (part.packed)
       return kernels::SelectPacked{.type = element.type,
                                    .push = {.count = part.count, .uniformMask = part.uniformMask},
@@ -254,7 +252,7 @@ Result<Plan> planSelect(const Operation& op, const Target& target) {
                            .b = part.buffers[2],
                            .y = part.buffers[3]};
   };
-  return planElements(op, target, {0, 1, 2}, vectorPairElements(type), call);
+  return planElements(op, builder, {0, 1, 2}, vectorPairElements(type), call);
 }
 
 std::vector<ElementStep> elementwiseSteps(const Operation& op) {

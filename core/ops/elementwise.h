@@ -41,22 +41,22 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
                    const ElementCall& call);
 
 // The plan of an operator with one output that walks through it and these inputs.
-Result<Plan> planElements(const Operation& op, const Target& target, std::initializer_list<size_t> inputs,
-                          uint32_t packedElements, const ElementCall& call);
+Status planElements(const Operation& op, PlanBuilder& builder, std::initializer_list<size_t> inputs,
+                    uint32_t packedElements, const ElementCall& call);
 
 // One tensor in, one out, with an optional ScaleBias and up to two FLOAT attributes. The kernel is told the operator.
-Result<Plan> planUnary(const Operation& op, const Target& target);
+Status planUnary(const Operation& op, PlanBuilder& builder);
 
 // Of such an operator that is the identity.
 std::vector<MovedPart> partsOfIdentity(const Operation& op);
 
 // Two tensors in, one out, of one data type, with an optional fused activation.
-Result<Plan> planBinary(const Operation& op, const Target& target);
+Status planBinary(const Operation& op, PlanBuilder& builder);
 
 // Of ELEMENT_WISE_* operators: POW; what is asked of one element or of two, with answers of another type; IF.
-Result<Plan> planPow(const Operation& op, const Target& target);
-Result<Plan> planPredicate(const Operation& op, const Target& target);
-Result<Plan> planSelect(const Operation& op, const Target& target);
+Status planPow(const Operation& op, PlanBuilder& builder);
+Status planPredicate(const Operation& op, PlanBuilder& builder);
+Status planSelect(const Operation& op, PlanBuilder& builder);
 
 // Null where there is none, or it is the identity.
 const DML_SCALE_BIAS* scaleBias(const Operation& op);

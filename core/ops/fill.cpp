@@ -20,40 +20,35 @@ Status checkValue(const Operation& op) {
 
 // ---- FILL_VALUE_CONSTANT --------------------------------------------------------------------------------------------
 
-Result<Plan> planFill(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planFill(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   const auto& desc = op.as<DML_FILL_VALUE_CONSTANT_OPERATOR_DESC>();
-  TRY(addFill(builder, y.type, walkThrough(y.sizeSpan(), {&y}), fillPattern(y.type, desc.Value), builder.output()));
-  return builder.finish();
+  return addFill(builder, y.type, walkThrough(y.sizeSpan(), {&y}), fillPattern(y.type, desc.Value), builder.output());
 }
 
 // ---- FILL_VALUE_SEQUENCE --------------------------------------------------------------------------------------------
 
-Result<Plan> planFillSequence(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planFillSequence(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>();
   const Tensor& y = op.output();
   const FillPattern start = fillPattern(y.type, desc.ValueStart);
   const FillPattern delta = fillPattern(y.type, desc.ValueDelta);
   Walk walk = walkThrough(y.sizeSpan(), {&y});
   walk.coalesce();
-  TRY(builder.addItems(kernels::Sequence{.type = typedElement(y.type, target),
-                                         .push = {.count = static_cast<uint32_t>(y.elements),
-                                                  .rank = walk.rank,
-                                                  .startLow = start[0],
-                                                  .startHigh = start[1],
-                                                  .deltaLow = delta[0],
-                                                  .deltaHigh = delta[1]},
-                                         .y = builder.output()},
-                       y.elements, builder.parameters(walk)));
-  return builder.finish();
+  return builder.addItems(kernels::Sequence{.type = builder.typedElement(y.type),
+                                            .push = {.count = static_cast<uint32_t>(y.elements),
+                                                     .rank = walk.rank,
+                                                     .startLow = start[0],
+                                                     .startHigh = start[1],
+                                                     .deltaLow = delta[0],
+                                                     .deltaHigh = delta[1]},
+                                            .y = builder.output()},
+                          y.elements, builder.parameters(walk));
 }
 
 // ---- DIAGONAL_MATRIX, DIAGONAL_MATRIX1 ------------------------------------------------------------------------------
 
-Result<Plan> planDiagonalMatrix(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planDiagonalMatrix(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_DIAGONAL_MATRIX_OPERATOR_DESC>();
   const Tensor& y = op.output();
   const Tensor* operands[] = {&y};
@@ -63,17 +58,15 @@ Result<Plan> planDiagonalMatrix(const Operation& op, const Target& target) {
   const uint32_t column = y.rank - 1;
   const int64_t first = std::max<int64_t>(0, -int64_t{desc.Offset});  // row of the diagonal's first element
   const int64_t end = std::min<int64_t>(y.sizes[row], y.sizes[column] - int64_t{desc.Offset});
-  if (first >= end) return builder.finish();
+  if (first >= end) return {};
   Walk diagonal = makeWalk(y.sizeSpan().first(row), operands);
   diagonal.addDimension(static_cast<uint32_t>(end - first), {y.strides[row] + y.strides[column]});
   diagonal.base[0] =
       static_cast<uint32_t>(first) * y.strides[row] + static_cast<uint32_t>(first + desc.Offset) * y.strides[column];
-  TRY(addFill(builder, y.type, diagonal, fillPattern(y.type, desc.Value), builder.output()));
-  return builder.finish();
+  return addFill(builder, y.type, diagonal, fillPattern(y.type, desc.Value), builder.output());
 }
 
-Result<Plan> planDiagonalMatrix1(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planDiagonalMatrix1(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
@@ -87,16 +80,15 @@ Result<Plan> planDiagonalMatrix1(const Operation& op, const Target& target) {
   walk.strides[y.rank - 1][1] = 1;
   walk.sortBy(0);
   walk.coalesce();
-  TRY(builder.addItems(kernels::Band{.type = sizedElement(y.type, target),
-                                     .push = {.count = static_cast<uint32_t>(y.elements),
-                                              .rank = walk.rank,
-                                              .low = value[0],
-                                              .high = value[1],
-                                              .begin = static_cast<uint32_t>(desc.DiagonalFillBegin),
-                                              .end = static_cast<uint32_t>(desc.DiagonalFillEnd)},
-                                     .y = builder.output()},
-                       y.elements, builder.parameters(walk)));
-  return builder.finish();
+  return builder.addItems(kernels::Band{.type = builder.sizedElement(y.type),
+                                        .push = {.count = static_cast<uint32_t>(y.elements),
+                                                 .rank = walk.rank,
+                                                 .low = value[0],
+                                                 .high = value[1],
+                                                 .begin = static_cast<uint32_t>(desc.DiagonalFillBegin),
+                                                 .end = static_cast<uint32_t>(desc.DiagonalFillEnd)},
+                                        .y = builder.output()},
+                          y.elements, builder.parameters(walk));
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

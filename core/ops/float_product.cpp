@@ -95,7 +95,7 @@ class FloatProductPlan {
   // Those of kernels that step through matrices of any strides.
   uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
   KernelElement element(bool words) const {
-    return words ? KernelElement(kernelType(p_.type)) : typedElement(p_.type, builder_.target());
+    return words ? KernelElement(kernelType(p_.type)) : builder_.typedElement(p_.type);
   }
 
   kernels::FloatFinishWords finish(uint32_t flags) const {

@@ -61,11 +61,10 @@ Status checkGather(const Operation& op) {
 // Adds what gathers along an axis of the input. Walk operands: input without that axis, indices, output.
 Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
   const Tensor& x = builder.op().input(0);
-  const Target& target = builder.target();
   // An axis that cannot be bound at once comes in windows.
   const uint32_t size = x.sizes[axis];
   const uint64_t stride = std::max(x.strides[axis], 1u);
-  const uint64_t most = maxBoundElements(x.type, target);
+  const uint64_t most = builder.maxBoundElements(x.type);
   const auto window = static_cast<uint32_t>(x.extent <= most ? size : std::clamp<uint64_t>(most / 2 / stride, 1, size));
   for (uint32_t first = 0; first < size; first += std::min(window, size - first)) {
     const uint32_t count = std::min(window, size - first);
@@ -73,7 +72,7 @@ Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
     const WalkOperand ranges[] = {builder.inputOperand(0, (count - uint64_t{1}) * x.strides[axis]),
                                   builder.inputOperand(1), builder.outputOperand()};
     TRY(addElements(builder, walk, ranges, 0, [&](const ElementPart& part) {
-      return kernels::Gather{.type = sizedElement(x.type, target),
+      return kernels::Gather{.type = builder.sizedElement(x.type),
                              .push = {.count = part.count,
                                       .rank = part.rank,
                                       .indexKind = indexKind(builder.op().input(1).type),
@@ -89,15 +88,13 @@ Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
   return {};
 }
 
-Result<Plan> planGather(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planGather(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   const auto dimensions = gatherDimensions(op);
   Walk walk;
   for (uint32_t d = 0; d < y.rank; ++d)
     walk.addDimension(y.sizes[d], {dimensions[d].inputStride, dimensions[d].indexStride, y.strides[d]});
-  TRY(addGather(builder, walk, op.as<DML_GATHER_OPERATOR_DESC>().Axis));
-  return builder.finish();
+  return addGather(builder, walk, op.as<DML_GATHER_OPERATOR_DESC>().Axis);
 }
 
 // ---- GATHER_ND, GATHER_ND1, SCATTER_ND ------------------------------------------------------------------------------
@@ -171,8 +168,7 @@ void appendTuple(std::vector<uint32_t>& parameters, const Tensor& tensor, uint32
 }
 
 template <class Desc>
-Result<Plan> planGatherNd(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planGatherNd(const Operation& op, PlanBuilder& builder) {
   const auto [inputCount, indicesCount, batchCount] = tupleCounts(op.as<Desc>());
   const Tensor& x = op.input(0);
   const Tensor& indices = op.input(1);
@@ -199,18 +195,17 @@ Result<Plan> planGatherNd(const Operation& op, const Target& target) {
   appendWalk(parameters, walk);
   const auto tupleAt = static_cast<uint32_t>(parameters.size() / 4);
   appendTuple(parameters, x, firstInput + batchCount, tuple, x);
-  TRY(builder.addItems(kernels::GatherNd{.type = sizedElement(x.type, target),
-                                         .push = {.count = static_cast<uint32_t>(y.elements),
-                                                  .rank = walk.rank,
-                                                  .indexKind = indexKind(indices.type),
-                                                  .tupleSize = tuple,
-                                                  .tupleStride = indices.strides[indices.rank - 1],
-                                                  .tupleAt = tupleAt},
-                                         .x = builder.input(0),
-                                         .indices = builder.input(1),
-                                         .y = builder.output()},
-                       y.elements, builder.parameters(parameters)));
-  return builder.finish();
+  return builder.addItems(kernels::GatherNd{.type = builder.sizedElement(x.type),
+                                            .push = {.count = static_cast<uint32_t>(y.elements),
+                                                     .rank = walk.rank,
+                                                     .indexKind = indexKind(indices.type),
+                                                     .tupleSize = tuple,
+                                                     .tupleStride = indices.strides[indices.rank - 1],
+                                                     .tupleAt = tupleAt},
+                                            .x = builder.input(0),
+                                            .indices = builder.input(1),
+                                            .y = builder.output()},
+                          y.elements, builder.parameters(parameters));
 }
 
 // Adds what copies the input to the output, then stores the updates where their tuples say: coordinates of `tuple`
@@ -228,7 +223,7 @@ Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tupl
   const auto tupleAt = static_cast<uint32_t>(parameters.size() / 4);
   appendTuple(parameters, x, first, tuple, y);
   const uint64_t updates = op.input(2).elements;
-  return builder.addItems(kernels::ScatterNd{.type = sizedElement(x.type, builder.target()),
+  return builder.addItems(kernels::ScatterNd{.type = builder.sizedElement(x.type),
                                              .push = {.count = static_cast<uint32_t>(updates),
                                                       .rank = walk.rank,
                                                       .indexKind = indexKind(op.input(1).type),
@@ -241,8 +236,7 @@ Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tupl
                           updates, builder.parameters(parameters));
 }
 
-Result<Plan> planScatterNd(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planScatterNd(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_SCATTER_ND_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
   const Tensor& indices = op.input(1);
@@ -263,8 +257,7 @@ Result<Plan> planScatterNd(const Operation& op, const Target& target) {
       indexStride = indices.strides[indices.rank - 2 - (fromRight - sliceRank)];
     walk.addDimension(updates.sizes[d], {updates.strides[d], indexStride, outputStride});
   }
-  TRY(addScatter(builder, walk, firstIndexed, tuple, indices.strides[indices.rank - 1]));
-  return builder.finish();
+  return addScatter(builder, walk, firstIndexed, tuple, indices.strides[indices.rank - 1]);
 }
 
 // ---- GATHER_ELEMENTS, SCATTER_ELEMENTS, ONE_HOT ---------------------------------------------------------------------
@@ -299,29 +292,24 @@ Status checkOneHot(const Operation& op) {
   return invalid(cat("ValuesTensor has Sizes (", listText(values.sizeSpan()), "), expected at least 2 elements."));
 }
 
-Result<Plan> planGatherElements(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planGatherElements(const Operation& op, PlanBuilder& builder) {
   const UINT axis = op.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis;
   const Tensor& y = op.output();
   Walk walk = walkThrough(y.sizeSpan(), {&op.input(0), &op.input(1), &y});
   walk.strides[axis][0] = 0;
-  TRY(addGather(builder, walk, axis));
-  return builder.finish();
+  return addGather(builder, walk, axis);
 }
 
 // A scatter of tuples with one coordinate.
-Result<Plan> planScatterElements(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planScatterElements(const Operation& op, PlanBuilder& builder) {
   const UINT axis = op.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
   const Tensor& updates = op.input(2);
   Walk walk = walkThrough(updates.sizeSpan(), {&updates, &op.input(1), &op.output()});
   walk.strides[axis][2] = 0;
-  TRY(addScatter(builder, walk, axis, 1, 0));
-  return builder.finish();
+  return addScatter(builder, walk, axis, 1, 0);
 }
 
-Result<Plan> planOneHot(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planOneHot(const Operation& op, PlanBuilder& builder) {
   const UINT axis = op.as<DML_ONE_HOT_OPERATOR_DESC>().Axis;
   const Tensor& indices = op.input(0);
   const Tensor& values = op.input(1);
@@ -333,17 +321,16 @@ Result<Plan> planOneHot(const Operation& op, const Target& target) {
   walk.coalesce();
   uint32_t last = values.rank - 1;
   while (values.sizes[last] == 1) --last;
-  TRY(builder.addItems(kernels::OneHot{.type = sizedElement(y.type, target),
-                                       .push = {.count = static_cast<uint32_t>(y.elements),
-                                                .rank = walk.rank,
-                                                .indexKind = indexKind(indices.type),
-                                                .axisSize = y.sizes[axis],
-                                                .onAt = values.strides[last]},
-                                       .indices = builder.input(0),
-                                       .values = builder.input(1),
-                                       .y = builder.output()},
-                       y.elements, builder.parameters(walk)));
-  return builder.finish();
+  return builder.addItems(kernels::OneHot{.type = builder.sizedElement(y.type),
+                                          .push = {.count = static_cast<uint32_t>(y.elements),
+                                                   .rank = walk.rank,
+                                                   .indexKind = indexKind(indices.type),
+                                                   .axisSize = y.sizes[axis],
+                                                   .onAt = values.strides[last]},
+                                          .indices = builder.input(0),
+                                          .values = builder.input(1),
+                                          .y = builder.output()},
+                          y.elements, builder.parameters(walk));
 }
 
 // ---- NONZERO_COORDINATES --------------------------------------------------------------------------------------------
@@ -386,10 +373,9 @@ Status addCountScan(PlanBuilder& builder, const BufferRange& counts, uint32_t ch
       1, parameters);
 }
 
-Result<Plan> planNonzeroCoordinates(const Operation& op, const Target& target) {
+Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
   constexpr uint64_t kChunk = 2048;      // elements worth a workgroup
   constexpr uint64_t kMaxChunks = 4096;  // that one workgroup scans the counts of
-  PlanBuilder builder(op, target);
   const Tensor& x = op.input(0);
   const Tensor& coordinates = op.output(1);
   const Walk full = walkThrough(x.sizeSpan(), {&x});
@@ -411,7 +397,7 @@ Result<Plan> planNonzeroCoordinates(const Operation& op, const Target& target) {
   const auto addPass = [&](bool writes) {
     // The first pass is bound the counts in the place of outputs, which it does not touch.
     return builder.add(
-        kernels::Nonzero{.type = sizedElement(x.type, target).type,
+        kernels::Nonzero{.type = builder.sizedElement(x.type).type,
                          .push = {.elements = elements,
                                   .chunkLength = perChunk,
                                   .rank = walk.rank,
@@ -430,8 +416,7 @@ Result<Plan> planNonzeroCoordinates(const Operation& op, const Target& target) {
   };
   TRY(addPass(false));
   TRY(addCountScan(builder, counts, chunks, parameters));
-  TRY(addPass(true));
-  return builder.finish();
+  return addPass(true);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

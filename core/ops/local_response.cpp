@@ -40,10 +40,10 @@ LocalResponse localResponseOf(const Operation& op) {
 // Regions of LocalSize elements along channels, or along both spatial dimensions one after the other.
 class LocalResponsePlan {
  public:
-  LocalResponsePlan(const Operation& op, const Target& target, const LocalResponse& attributes)
-      : builder_(op, target), attributes_(attributes), gradient_(op.inputs().size() > 1) {}
+  LocalResponsePlan(PlanBuilder& builder, const LocalResponse& attributes)
+      : builder_(builder), attributes_(attributes), gradient_(builder.op().inputs().size() > 1) {}
 
-  Result<Plan> make() {
+  Status make() {
     setParameters();
     const size_t temporaries = (gradient_ ? 2u : 0u) + (attributes_.crossChannel ? 0u : 1u);
     const Tensor& x = builder_.op().input(0);
@@ -52,8 +52,7 @@ class LocalResponsePlan {
       return Error{ErrorCode::Unsupported,
                    cat("InputTensor has ", x.elements, " elements, but this device binds at most ", most / 4,
                        " sums to a kernel.")};
-    TRY(attributes_.crossChannel ? addAlongChannels() : addAlongImage());
-    return builder_.finish();
+    return attributes_.crossChannel ? addAlongChannels() : addAlongImage();
   }
 
  private:
@@ -91,7 +90,7 @@ class LocalResponsePlan {
     // The region reaches further behind an element than ahead of it if LocalSize is even.
     const uint32_t shorter = (attributes_.size - 1) / 2;
     const uint32_t longer = attributes_.size / 2;
-    return builder_.addItems(kernels::LocalResponse{.type = typedElement(x.type, builder_.target()),
+    return builder_.addItems(kernels::LocalResponse{.type = builder_.typedElement(x.type),
                                                     .push = {.count = static_cast<uint32_t>(x.elements),
                                                              .axis = stage.axis,
                                                              .before = stage.reversed ? longer : shorter,
@@ -136,15 +135,15 @@ class LocalResponsePlan {
     return add({kHeight, true, RegionSource::Sums, RegionTarget::Gradient}, sums, direct, y);
   }
 
-  PlanBuilder builder_;
+  PlanBuilder& builder_;
   const LocalResponse attributes_;
   const bool gradient_;
   uint32_t parameters_ = 0;
 };
 
 template <class S>
-Result<Plan> planLocalResponse(const Operation& op, const Target& target) {
-  return LocalResponsePlan(op, target, localResponseOf<S>(op)).make();
+Status planLocalResponse(const Operation& op, PlanBuilder& builder) {
+  return LocalResponsePlan(builder, localResponseOf<S>(op)).make();
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

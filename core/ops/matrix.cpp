@@ -133,8 +133,7 @@ std::optional<uint32_t> softmaxAxes(const Activation& activation, uint32_t rank)
   return mask;
 }
 
-Result<Plan> planGemm(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planGemm(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
   const Tensor& y = op.output();
   FloatFinish finish{desc.Alpha, desc.Beta, op.activation()};
@@ -147,8 +146,7 @@ Result<Plan> planGemm(const Operation& op, const Target& target) {
   };
   const auto axes = softmaxAxes(finish.activation, y.rank);
   if (!axes) {
-    TRY(addProduct(y, builder.output()));
-    return builder.finish();
+    return addProduct(y, builder.output());
   }
   // Between the product and the softmax, and behind it, elements stay FLOAT32, so that they are rounded once.
   const Tensor wide = packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, y.sizeSpan());
@@ -163,26 +161,24 @@ Result<Plan> planGemm(const Operation& op, const Target& target) {
     Walk walk = makeWalk(y.sizeSpan(), operands);
     walk.sortBy(1);
     walk.coalesce();
-    TRY(builder.addItems(kernels::Cast{.type = typedElement(y.type, target),
+    TRY(builder.addItems(kernels::Cast{.type = builder.typedElement(y.type),
                                        .push = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
                                        .spec = {.source = wide.type},
                                        .x = results,
                                        .y = builder.output()},
                          y.elements, builder.parameters(walk)));
   }
-  return builder.finish();
+  return {};
 }
 
 template <IntegerPlaces at>
-Result<Plan> planIntegers(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planIntegers(const Operation& op, PlanBuilder& builder) {
   const Quantization quantization = quantizationOf(
       builder, 0, at, [](const Tensor& rows) { return strideFromRight(rows, kOfRows); },
       [](const Tensor& columns) { return strideFromRight(columns, kOfColumns); });
   Product product = productOf(builder, 0, false, at.b, false, at.c, op.output(), builder.output());
   TRY(packOwnedB(builder, at.b, product, &quantization));
-  TRY(addIntegerProduct(builder, product, quantization));
-  return builder.finish();
+  return addIntegerProduct(builder, product, quantization);
 }
 
 constexpr IntegerPlaces kIntegers{.b = 2, .zeroA = 1, .zeroB = 3};

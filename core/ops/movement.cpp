@@ -118,8 +118,7 @@ std::vector<MovedPart> partsOfSlice(const Operation& op) {
   return {{0, 0, walk}};
 }
 
-Result<Plan> planSliceGrad(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planSliceGrad(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   TRY(addFill(builder, y.type, walkThrough(y.sizeSpan(), {&y}), {}, builder.output()));
@@ -129,8 +128,7 @@ Result<Plan> planSliceGrad(const Operation& op, const Target& target) {
     walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d] * step});
     walk.base[1] += y.strides[d] * first;
   }
-  TRY(addCopy(builder, x.type, walk, builder.input(0), builder.output()));
-  return builder.finish();
+  return addCopy(builder, x.type, walk, builder.input(0), builder.output());
 }
 
 // ---- JOIN, SPLIT ----------------------------------------------------------------------------------------------------
@@ -217,9 +215,8 @@ uint32_t padPeriod(uint32_t mode, uint64_t size) {
   return static_cast<uint32_t>(std::min<uint64_t>(period, UINT32_MAX));
 }
 
-Result<Plan> planPad(const Operation& op, const Target& target, uint32_t mode, std::span<const uint32_t> starts,
-                     const FillPattern& value) {
-  PlanBuilder builder(op, target);
+Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::span<const uint32_t> starts,
+               const FillPattern& value) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   std::vector<PadDimension> dimensions;
@@ -242,23 +239,22 @@ Result<Plan> planPad(const Operation& op, const Target& target, uint32_t mode, s
     parameters.insert(parameters.end(), {d->outputStride, d->inputStride, d->start, d->inputSize});
     appendDivisor(parameters, padPeriod(mode, d->inputSize));
   }
-  TRY(builder.addItems(kernels::Pad{.type = sizedElement(x.type, target),
-                                    .push = {.count = static_cast<uint32_t>(y.elements),
-                                             .rank = static_cast<uint32_t>(dimensions.size()),
-                                             .low = value[0],
-                                             .high = value[1]},
-                                    .spec = {.mode = mode},
-                                    .x = builder.input(0),
-                                    .y = builder.output()},
-                       y.elements, builder.parameters(parameters)));
-  return builder.finish();
+  return builder.addItems(kernels::Pad{.type = builder.sizedElement(x.type),
+                                       .push = {.count = static_cast<uint32_t>(y.elements),
+                                                .rank = static_cast<uint32_t>(dimensions.size()),
+                                                .low = value[0],
+                                                .high = value[1]},
+                                       .spec = {.mode = mode},
+                                       .x = builder.input(0),
+                                       .y = builder.output()},
+                          y.elements, builder.parameters(parameters));
 }
 
 template <class Desc>
-Result<Plan> planPadding(const Operation& op, const Target& target) {
+Status planPadding(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<Desc>();
-  return planPad(op, target, static_cast<uint32_t>(desc.PaddingMode), std::span(desc.StartPadding, desc.DimensionCount),
-                 fillPattern(op.input(0).type, desc.PaddingValue));
+  return planPad(op, builder, static_cast<uint32_t>(desc.PaddingMode),
+                 std::span(desc.StartPadding, desc.DimensionCount), fillPattern(op.input(0).type, desc.PaddingValue));
 }
 
 // ---- VALUE_SCALE_2D, TILE, REVERSE_SUBSEQUENCES ---------------------------------------------------------------------
@@ -269,8 +265,7 @@ Status checkValueScale2D(const Operation& op) {
   return checkSize("InputTensor", op.input(0), 1, count);
 }
 
-Result<Plan> planValueScale2D(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planValueScale2D(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_VALUE_SCALE_2D_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
@@ -280,17 +275,16 @@ Result<Plan> planValueScale2D(const Operation& op, const Target& target) {
   walk.coalesce();
   std::array<float, 3> bias{};
   std::copy_n(desc.Bias, desc.ChannelCount, bias.begin());
-  TRY(builder.addItems(kernels::ValueScale{.type = typedElement(y.type, target),
-                                           .push = {.count = static_cast<uint32_t>(y.elements),
-                                                    .rank = walk.rank,
-                                                    .scale = floatBits(desc.Scale),
-                                                    .bias0 = floatBits(bias[0]),
-                                                    .bias1 = floatBits(bias[1]),
-                                                    .bias2 = floatBits(bias[2])},
-                                           .x = builder.input(0),
-                                           .y = builder.output()},
-                       y.elements, builder.parameters(walk)));
-  return builder.finish();
+  return builder.addItems(kernels::ValueScale{.type = builder.typedElement(y.type),
+                                              .push = {.count = static_cast<uint32_t>(y.elements),
+                                                       .rank = walk.rank,
+                                                       .scale = floatBits(desc.Scale),
+                                                       .bias0 = floatBits(bias[0]),
+                                                       .bias1 = floatBits(bias[1]),
+                                                       .bias2 = floatBits(bias[2])},
+                                              .x = builder.input(0),
+                                              .y = builder.output()},
+                          y.elements, builder.parameters(walk));
 }
 
 Status checkTile(const Operation& op) {
@@ -305,9 +299,9 @@ Status checkTile(const Operation& op) {
 }
 
 // Padding of nothing before and copies behind.
-Result<Plan> planTile(const Operation& op, const Target& target) {
+Status planTile(const Operation& op, PlanBuilder& builder) {
   constexpr std::array<uint32_t, kMaxRank> kStarts{};
-  return planPad(op, target, DML_PADDING_MODE_WRAP, kStarts, {});
+  return planPad(op, builder, DML_PADDING_MODE_WRAP, kStarts, {});
 }
 
 Status checkReverseSubsequences(const Operation& op) {
@@ -317,8 +311,7 @@ Status checkReverseSubsequences(const Operation& op) {
   return checkSizesBut("SequenceLengthsTensor", op.input(1), x, axis, 1);
 }
 
-Result<Plan> planReverseSubsequences(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planReverseSubsequences(const Operation& op, PlanBuilder& builder) {
   const UINT axis = op.as<DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC>().Axis;
   const Tensor& x = op.input(0);
   const Tensor& lengths = op.input(1);
@@ -327,17 +320,16 @@ Result<Plan> planReverseSubsequences(const Operation& op, const Target& target) 
   walk.strides[axis] = {0, 0, y.strides[axis], 1};
   walk.sortBy(2);
   walk.coalesce();
-  TRY(builder.addItems(kernels::Reverse{.type = sizedElement(x.type, target),
-                                        .push = {.count = static_cast<uint32_t>(y.elements),
-                                                 .rank = walk.rank,
-                                                 .indexKind = indexKind(lengths.type),
-                                                 .axisSize = x.sizes[axis],
-                                                 .axisStride = x.strides[axis]},
-                                        .x = builder.input(0),
-                                        .indices = builder.input(1),
-                                        .y = builder.output()},
-                       y.elements, builder.parameters(walk)));
-  return builder.finish();
+  return builder.addItems(kernels::Reverse{.type = builder.sizedElement(x.type),
+                                           .push = {.count = static_cast<uint32_t>(y.elements),
+                                                    .rank = walk.rank,
+                                                    .indexKind = indexKind(lengths.type),
+                                                    .axisSize = x.sizes[axis],
+                                                    .axisStride = x.strides[axis]},
+                                           .x = builder.input(0),
+                                           .indices = builder.input(1),
+                                           .y = builder.output()},
+                          y.elements, builder.parameters(walk));
 }
 
 // ---- SPACE_TO_DEPTH, DEPTH_TO_SPACE ---------------------------------------------------------------------------------
@@ -377,9 +369,8 @@ Status checkBlocks(const Operation& op) {
 
 // Channels of the depth are made of the row in a block, the column in it and the channel; in COLUMN_ROW_DEPTH the
 // channel comes first.
-Result<Plan> planBlocks(const Operation& op, const Target& target, uint32_t block, DML_DEPTH_SPACE_ORDER order,
-                        bool toDepth) {
-  PlanBuilder builder(op, target);
+Status planBlocks(const Operation& op, PlanBuilder& builder, uint32_t block, DML_DEPTH_SPACE_ORDER order,
+                  bool toDepth) {
   const Tensor& space = toDepth ? op.input(0) : op.output();
   const Tensor& depth = toDepth ? op.output() : op.input(0);
   const uint32_t channels = space.sizes[1];
@@ -396,17 +387,16 @@ Result<Plan> planBlocks(const Operation& op, const Target& target, uint32_t bloc
   add(block, space.strides[2], column * block);
   add(depth.sizes[3], space.strides[3] * block, depth.strides[3]);
   add(block, space.strides[3], column);
-  TRY(addCopy(builder, space.type, walk, builder.input(0), builder.output()));
-  return builder.finish();
+  return addCopy(builder, space.type, walk, builder.input(0), builder.output());
 }
 
 template <class Desc, bool toDepth>
-Result<Plan> planBlocks(const Operation& op, const Target& target) {
+Status planBlocks(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<Desc>();
   if constexpr (requires { desc.Order; })
-    return planBlocks(op, target, desc.BlockSize, desc.Order, toDepth);
+    return planBlocks(op, builder, desc.BlockSize, desc.Order, toDepth);
   else
-    return planBlocks(op, target, desc.BlockSize, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, toDepth);
+    return planBlocks(op, builder, desc.BlockSize, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, toDepth);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

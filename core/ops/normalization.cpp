@@ -196,7 +196,7 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
   appendWalk(words, walk);
   const uint32_t secondAt = appendWalk(words, second);
   const Activation& activation = op.activation();
-  return builder.addItems(kernels::Normalize{.type = typedElement(x.type, builder.target()),
+  return builder.addItems(kernels::Normalize{.type = builder.typedElement(x.type),
                                              .push = {.count = static_cast<uint32_t>(x.elements),
                                                       .rank = walk.rank,
                                                       .secondRank = second.rank,
@@ -217,12 +217,10 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
                           x.elements, builder.parameters(words));
 }
 
-Result<Plan> planBatchNormalization(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planBatchNormalization(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>();
-  TRY(addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kMean | kVariance, {1, 2, 3, 4, 0}, desc.Epsilon, nullptr,
-                   builder.input(0)));
-  return builder.finish();
+  return addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kMean | kVariance, {1, 2, 3, 4, 0}, desc.Epsilon,
+                      nullptr, builder.input(0));
 }
 
 // Adds one dispatch for rows that a workgroup holds.
@@ -244,7 +242,7 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
   appendWalk(words, kept);
   const uint32_t reducedAt = appendWalk(words, reduced);
   const Activation& activation = op.activation();
-  return builder.add(kernels::NormalizeRow{.type = typedElement(x.type, builder.target()),
+  return builder.add(kernels::NormalizeRow{.type = builder.typedElement(x.type),
                                            .push = {.elements = rows.elements,
                                                     .keptRank = kept.rank,
                                                     .reducedRank = reduced.rank,
@@ -261,9 +259,8 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
                      rows.count, builder.parameters(words));
 }
 
-Result<Plan> planMoments(const Operation& op, const Target& target, uint32_t mask, bool useMean, bool useVariance,
-                         float epsilon) {
-  PlanBuilder builder(op, target);
+Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, bool useMean, bool useVariance,
+                   float epsilon) {
   const Rows rows = rowsOf(op.input(0), mask);
   uint32_t parts = (useMean ? kMean : 0) | (useVariance ? kVariance : 0);
   const Operands operands{0, 0, op.input(1).present() ? size_t{1} : 0, op.input(2).present() ? size_t{2} : 0, 0};
@@ -276,8 +273,7 @@ Result<Plan> planMoments(const Operation& op, const Target& target, uint32_t mas
   BufferRange pairs = builder.input(0);
   if (parts != 0) {
     if (held) {
-      TRY(addNormalizeRows(builder, parts, operands, epsilon, rows));
-      return builder.finish();
+      return addNormalizeRows(builder, parts, operands, epsilon, rows);
     }
     builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
                                        : rows.elements < kFewestHeld ? "Its rows are short."
@@ -287,13 +283,12 @@ Result<Plan> planMoments(const Operation& op, const Target& target, uint32_t mas
     if (!sums) return sums.error();
     pairs = *sums;
   }
-  TRY(addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, parts, operands, epsilon, &rows, pairs));
-  return builder.finish();
+  return addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, parts, operands, epsilon, &rows, pairs);
 }
 
 // Axes are a set.
 template <class S>
-Result<Plan> planMeanVariance(const Operation& op, const Target& target) {
+Status planMeanVariance(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<S>();
   uint32_t mask = 0;
   if constexpr (requires { desc.CrossChannel; })
@@ -301,20 +296,18 @@ Result<Plan> planMeanVariance(const Operation& op, const Target& target) {
   else
     for (UINT i = 0; i < desc.AxisCount; ++i) mask |= 1u << desc.Axes[i];
   if constexpr (requires { desc.UseMean; })
-    return planMoments(op, target, mask, desc.UseMean != 0, desc.UseVariance != 0, desc.Epsilon);
+    return planMoments(op, builder, mask, desc.UseMean != 0, desc.UseVariance != 0, desc.Epsilon);
   else
-    return planMoments(op, target, mask, true, desc.NormalizeVariance != 0, desc.Epsilon);
+    return planMoments(op, builder, mask, true, desc.NormalizeVariance != 0, desc.Epsilon);
 }
 
-Result<Plan> planLp(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planLp(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
   const Rows rows = rowsOf(op.input(0), 1u << desc.Axis);
   const auto pairs = addRowSums(builder, rows, desc.P == 1 ? Sums::Magnitudes : Sums::Squares, 1.0f);
   if (!pairs) return pairs.error();
-  TRY(addNormalize(builder, DML_OPERATOR_LP_NORMALIZATION, desc.P == 1 ? 0 : kSquares, {}, desc.Epsilon, &rows,
-                   *pairs));
-  return builder.finish();
+  return addNormalize(builder, DML_OPERATOR_LP_NORMALIZATION, desc.P == 1 ? 0 : kSquares, {}, desc.Epsilon, &rows,
+                      *pairs);
 }
 
 // Adds the dispatch that turns rows' pairs into two outputs of the sizes of the parameters.
@@ -330,7 +323,7 @@ Status addRowResults(PlanBuilder& builder, const Rows& rows, const BufferRange& 
   walk.coalesce();
   return builder.addItems(
       kernels::RowResults{
-          .type = typedElement(a.type, builder.target()),
+          .type = builder.typedElement(a.type),
           .push = {.count = static_cast<uint32_t>(a.elements), .rank = walk.rank, .epsilon = floatBits(epsilon)},
           .spec = {.function = op.schema().type},
           .pairs = pairs,
@@ -340,22 +333,19 @@ Status addRowResults(PlanBuilder& builder, const Rows& rows, const BufferRange& 
       a.elements, builder.parameters(walk));
 }
 
-Result<Plan> planTraining(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planTraining(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC>();
   const Rows rows = rowsOf(op.input(0), sharedDimensions(op.input(1)));
   const auto pairs = addRowSums(builder, rows, Sums::Moments, static_cast<float>(rows.elements));
   if (!pairs) return pairs.error();
   TRY(addRowResults(builder, rows, *pairs, 1, 0, desc.Epsilon));
   const Operands operands{0, 0, 1, 2, op.input(3).present() ? size_t{3} : 0};
-  TRY(addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kPairs | kMean | kVariance, operands, desc.Epsilon, &rows,
-                   *pairs));
-  return builder.finish();
+  return addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kPairs | kMean | kVariance, operands, desc.Epsilon,
+                      &rows, *pairs);
 }
 
 template <class S>
-Result<Plan> planNormalizationGrad(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planNormalizationGrad(const Operation& op, PlanBuilder& builder) {
   const float epsilon = op.as<S>().Epsilon;
   const Tensor& x = op.input(0);
   const Tensor& g = op.input(1);
@@ -379,23 +369,22 @@ Result<Plan> planNormalizationGrad(const Operation& op, const Target& target) {
   std::vector<uint32_t> words;
   appendWalk(words, walk);
   const uint32_t secondAt = appendWalk(words, second);
-  TRY(builder.addItems(kernels::NormalizeGrad{.type = typedElement(x.type, target),
-                                              .push = {.count = static_cast<uint32_t>(x.elements),
-                                                       .rank = walk.rank,
-                                                       .secondRank = second.rank,
-                                                       .secondAt = secondAt,
-                                                       .epsilon = floatBits(epsilon),
-                                                       .terms = rows.elements},
-                                              .spec = {.function = op.schema().type},
-                                              .x = builder.input(0),
-                                              .g = builder.input(1),
-                                              .mean = builder.input(2),
-                                              .variance = builder.input(3),
-                                              .scale = builder.input(4),
-                                              .pairs = *pairs,
-                                              .y = builder.output()},
-                       x.elements, builder.parameters(words)));
-  return builder.finish();
+  return builder.addItems(kernels::NormalizeGrad{.type = builder.typedElement(x.type),
+                                                 .push = {.count = static_cast<uint32_t>(x.elements),
+                                                          .rank = walk.rank,
+                                                          .secondRank = second.rank,
+                                                          .secondAt = secondAt,
+                                                          .epsilon = floatBits(epsilon),
+                                                          .terms = rows.elements},
+                                                 .spec = {.function = op.schema().type},
+                                                 .x = builder.input(0),
+                                                 .g = builder.input(1),
+                                                 .mean = builder.input(2),
+                                                 .variance = builder.input(3),
+                                                 .scale = builder.input(4),
+                                                 .pairs = *pairs,
+                                                 .y = builder.output()},
+                          x.elements, builder.parameters(words));
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

@@ -19,8 +19,7 @@ Status checkAdam(const Operation& op) {
   return {};
 }
 
-Result<Plan> planAdam(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planAdam(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_ADAM_OPTIMIZER_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
   Walk from = walkThrough(x.sizeSpan(), {&x, &op.input(1), &op.input(2), &op.input(3)});
@@ -34,29 +33,28 @@ Result<Plan> planAdam(const Operation& op, const Target& target) {
   const double beta1 = double{desc.Beta1};
   const double beta2 = double{desc.Beta2};
   const auto count = static_cast<uint32_t>(x.elements);
-  TRY(builder.addItems(kernels::Adam{.type = typedElement(x.type, target),
-                                     .push = {.count = count,
-                                              .rank = from.rank,
-                                              .outputRank = to.rank,
-                                              .outputsAt = outputsAt,
-                                              .rate = floatBits(desc.LearningRate),
-                                              .epsilon = floatBits(desc.Epsilon),
-                                              .beta1 = floatBits(beta1),
-                                              .rest1 = floatBits(1 - beta1),
-                                              .log1 = floatBits(std::log(std::fabs(beta1))),
-                                              .beta2 = floatBits(beta2),
-                                              .rest2 = floatBits(1 - beta2),
-                                              .log2 = floatBits(std::log(std::fabs(beta2)))},
-                                     .x = builder.input(0),
-                                     .first = builder.input(1),
-                                     .second = builder.input(2),
-                                     .gradient = builder.input(3),
-                                     .step = builder.input(4),
-                                     .newX = builder.output(0),
-                                     .newFirst = builder.output(1),
-                                     .newSecond = builder.output(2)},
-                       count, builder.parameters(words)));
-  return builder.finish();
+  return builder.addItems(kernels::Adam{.type = builder.typedElement(x.type),
+                                        .push = {.count = count,
+                                                 .rank = from.rank,
+                                                 .outputRank = to.rank,
+                                                 .outputsAt = outputsAt,
+                                                 .rate = floatBits(desc.LearningRate),
+                                                 .epsilon = floatBits(desc.Epsilon),
+                                                 .beta1 = floatBits(beta1),
+                                                 .rest1 = floatBits(1 - beta1),
+                                                 .log1 = floatBits(std::log(std::fabs(beta1))),
+                                                 .beta2 = floatBits(beta2),
+                                                 .rest2 = floatBits(1 - beta2),
+                                                 .log2 = floatBits(std::log(std::fabs(beta2)))},
+                                        .x = builder.input(0),
+                                        .first = builder.input(1),
+                                        .second = builder.input(2),
+                                        .gradient = builder.input(3),
+                                        .step = builder.input(4),
+                                        .newX = builder.output(0),
+                                        .newFirst = builder.output(1),
+                                        .newSecond = builder.output(2)},
+                          count, builder.parameters(words));
 }
 
 DIMPLE_FIELDS(kAdamOptimizerFields,

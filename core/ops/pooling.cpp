@@ -188,7 +188,7 @@ Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y,
                   const Tensor& indices, const BufferRange* where) {
   const Tensor& x = builder.op().input(0);
   const bool row = wantsRow(y.elements, coveredElements(pooling.window, x));
-  return builder.add(kernels::Pool{.type = typedElement(x.type, builder.target()),
+  return builder.add(kernels::Pool{.type = builder.typedElement(x.type),
                                    .push = {.count = static_cast<uint32_t>(y.elements),
                                             .power = pooling.power,
                                             .repeats = floatBits(pooling.window.repeats),
@@ -203,8 +203,7 @@ Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y,
 }
 
 template <class S, DML_OPERATOR_TYPE function>
-Result<Plan> planPooling(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planPooling(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<S>();
   const KernelWindow window = kernelWindow(windowOf<S>(op));
   Pooling pooling{function, window};
@@ -213,8 +212,7 @@ Result<Plan> planPooling(const Operation& op, const Target& target) {
   const BufferRange values = builder.output();
   const Tensor indices = op.outputs().size() > 1 ? op.output(1) : Tensor{};
   const BufferRange where = indices.present() ? builder.output(1) : values;
-  TRY(addPooling(builder, pooling, op.output(), &values, indices, indices.present() ? &where : nullptr));
-  return builder.finish();
+  return addPooling(builder, pooling, op.output(), &values, indices, indices.present() ? &where : nullptr);
 }
 
 // Adds the dispatch that gives each element of the pooled tensor its share of gradients. `indices` says which element
@@ -240,7 +238,7 @@ Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Ke
     windows *= static_cast<double>(std::min<uint64_t>(gradient.size, divideUp(span, window.strides[d])));
   }
   const bool row = wantsRow(y.elements, windows);
-  return builder.add(kernels::PoolGrad{.type = typedElement(y.type, builder.target()),
+  return builder.add(kernels::PoolGrad{.type = builder.typedElement(y.type),
                                        .push = {.count = static_cast<uint32_t>(y.elements),
                                                 .divisor = padding ? floatBits(window.elements) : 0},
                                        .spec = {.function = function, .row = row},
@@ -250,34 +248,29 @@ Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Ke
                      taskGroups(y.elements, row), builder.parameters(words));
 }
 
-Result<Plan> planAveragePoolingGrad(const Operation& op, const Target& target) {
+Status planAveragePoolingGrad(const Operation& op, PlanBuilder& builder) {
   using S = DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC;
-  PlanBuilder builder(op, target);
   const KernelWindow window = kernelWindow(windowOf<S>(op));
   const BufferRange gradients = builder.input(0);
-  TRY(addPoolingGrad(builder, DML_OPERATOR_AVERAGE_POOLING_GRAD, window, op.input(0), gradients, {}, gradients,
-                     includesPadding(op.as<S>())));
-  return builder.finish();
+  return addPoolingGrad(builder, DML_OPERATOR_AVERAGE_POOLING_GRAD, window, op.input(0), gradients, {}, gradients,
+                        includesPadding(op.as<S>()));
 }
 
 // The index of each window's maximum first, then what each element gets of the windows that chose it.
-Result<Plan> planMaxPoolingGrad(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planMaxPoolingGrad(const Operation& op, PlanBuilder& builder) {
   const Tensor& g = op.input(1);
   const KernelWindow window = kernelWindow(windowOf<DML_MAX_POOLING_GRAD_OPERATOR_DESC>(op));
   const Tensor indices = packedTensor(DML_TENSOR_DATA_TYPE_UINT32, g.sizeSpan());
-  if (indices.elements * 4 > target.caps.maxBufferRange)
+  if (indices.elements * 4 > builder.target().caps.maxBufferRange)
     return Error{ErrorCode::Unsupported,
                  cat("InputGradientTensor has ", indices.elements, " elements, but this device binds at most ",
-                     target.caps.maxBufferRange / 4, " indices to a kernel.")};
+                     builder.target().caps.maxBufferRange / 4, " indices to a kernel.")};
   const BufferRange where = builder.allocateTemporary(indices.elements * 4);
   TRY(addPooling(builder, {DML_OPERATOR_MAX_POOLING, window}, g, nullptr, indices, &where));
-  TRY(addPoolingGrad(builder, DML_OPERATOR_MAX_POOLING_GRAD, window, g, builder.input(1), indices, where, false));
-  return builder.finish();
+  return addPoolingGrad(builder, DML_OPERATOR_MAX_POOLING_GRAD, window, g, builder.input(1), indices, where, false);
 }
 
-Result<Plan> planMaxUnpooling(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planMaxUnpooling(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const Tensor* made[] = {&y};
@@ -290,18 +283,17 @@ Result<Plan> planMaxUnpooling(const Operation& op, const Target& target) {
   std::vector<uint32_t> words;
   appendWalk(words, walk);
   const uint32_t outputAt = appendWalk(words, outputs);
-  TRY(builder.addItems(kernels::Unpool{.type = sizedElement(x.type, target),
-                                       .push = {.count = static_cast<uint32_t>(x.elements),
-                                                .rank = walk.rank,
-                                                .outputs = static_cast<uint32_t>(y.elements),
-                                                .outputRank = outputs.rank,
-                                                .outputAt = outputAt,
-                                                .indexKind = indexKind(op.input(1).type)},
-                                       .x = builder.input(0),
-                                       .indices = builder.input(1),
-                                       .y = builder.output()},
-                       x.elements, builder.parameters(words)));
-  return builder.finish();
+  return builder.addItems(kernels::Unpool{.type = builder.sizedElement(x.type),
+                                          .push = {.count = static_cast<uint32_t>(x.elements),
+                                                   .rank = walk.rank,
+                                                   .outputs = static_cast<uint32_t>(y.elements),
+                                                   .outputRank = outputs.rank,
+                                                   .outputAt = outputAt,
+                                                   .indexKind = indexKind(op.input(1).type)},
+                                          .x = builder.input(0),
+                                          .indices = builder.input(1),
+                                          .y = builder.output()},
+                          x.elements, builder.parameters(words));
 }
 
 // The step from one channel's quantization to the next one's.
@@ -311,9 +303,8 @@ uint32_t channelStride(const Tensor& tensor) {
   return 0;
 }
 
-Result<Plan> planQuantizedAveragePooling(const Operation& op, const Target& target) {
+Status planQuantizedAveragePooling(const Operation& op, PlanBuilder& builder) {
   using S = DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC;
-  PlanBuilder builder(op, target);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const KernelWindow window = kernelWindow(windowOf<S>(op));
@@ -323,8 +314,8 @@ Result<Plan> planQuantizedAveragePooling(const Operation& op, const Target& targ
   const bool hasOutputZero = op.input(4).present();
   const bool row = wantsRow(y.elements, coveredElements(window, x));
   // The input stands for a zero point that is absent.
-  TRY(builder.add(
-      kernels::QuantizedPool{.type = typedElement(x.type, target),
+  return builder.add(
+      kernels::QuantizedPool{.type = builder.typedElement(x.type),
                              .push = {.count = static_cast<uint32_t>(y.elements),
                                       .divisor = includesPadding(op.as<S>()) ? floatBits(window.elements) : 0,
                                       .zeroPoints = (hasInputZero ? 1u : 0u) | (hasOutputZero ? 2u : 0u)},
@@ -335,8 +326,7 @@ Result<Plan> planQuantizedAveragePooling(const Operation& op, const Target& targ
                              .yScale = builder.input(3),
                              .yZero = builder.input(hasOutputZero ? 4 : 0),
                              .y = builder.output()},
-      taskGroups(y.elements, row), builder.parameters(words)));
-  return builder.finish();
+      taskGroups(y.elements, row), builder.parameters(words));
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

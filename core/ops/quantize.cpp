@@ -75,8 +75,7 @@ uint32_t defaultZeroPoint(const Operation& op) {
 
 // All operators of one tensor that is quantized or dequantized. Each element of the scales and zero points serves a
 // block of elements, often of one.
-Result<Plan> planQuantization(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planQuantization(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& scale = op.input(1);
   const Tensor& y = op.output();
@@ -91,7 +90,7 @@ Result<Plan> planQuantization(const Operation& op, const Target& target) {
   }
   const WalkOperand operands[] = {builder.inputOperand(0), builder.inputOperand(1), builder.inputOperand(zeroPoint),
                                   builder.outputOperand()};
-  TRY(addElements(builder, walk, operands, 0, [&](const ElementPart& part) {
+  return addElements(builder, walk, operands, 0, [&](const ElementPart& part) {
     return kernels::Quantize{.type = KernelType::U32,
                              .push = {.count = part.count,
                                       .rank = part.rank,
@@ -104,12 +103,10 @@ Result<Plan> planQuantization(const Operation& op, const Target& target) {
                              .scale = part.buffers[1],
                              .zeroPoint = part.buffers[2],
                              .y = part.buffers[3]};
-  }));
-  return builder.finish();
+  });
 }
 
-Result<Plan> planQuantizedAdd(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
   const Tensor& a = op.input(0);
   const Tensor& b = op.input(3);
   const Tensor& y = op.output();
@@ -141,24 +138,22 @@ Result<Plan> planQuantizedAdd(const Operation& op, const Target& target) {
   Walk walk = walkThrough(y.sizeSpan(), {&a, &b, &y});
   walk.sortBy(2);
   walk.coalesce();
-  TRY(builder.addItems(kernels::QuantizedAdd{.type = KernelType::U32,
-                                             .push = {.count = static_cast<uint32_t>(y.elements),
-                                                      .rank = walk.rank,
-                                                      .aType = typeWord(a.type),
-                                                      .bType = typeWord(b.type),
-                                                      .yType = typeWord(y.type)},
-                                             .a = builder.input(0),
-                                             .b = builder.input(3),
-                                             .parametersOf = parameters,
-                                             .y = builder.output()},
-                       y.elements, builder.parameters(walk)));
-  return builder.finish();
+  return builder.addItems(kernels::QuantizedAdd{.type = KernelType::U32,
+                                                .push = {.count = static_cast<uint32_t>(y.elements),
+                                                         .rank = walk.rank,
+                                                         .aType = typeWord(a.type),
+                                                         .bType = typeWord(b.type),
+                                                         .yType = typeWord(y.type)},
+                                                .a = builder.input(0),
+                                                .b = builder.input(3),
+                                                .parametersOf = parameters,
+                                                .y = builder.output()},
+                          y.elements, builder.parameters(walk));
 }
 
 // The range of the input, then the scale and zero point that spread it, then the quantization by them.
-Result<Plan> planDynamicQuantization(const Operation& op, const Target& target) {
+Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   constexpr uint64_t kGroups = 256;
-  PlanBuilder builder(op, target);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   Walk walk = walkThrough(x.sizeSpan(), {&x, nullptr, nullptr, &y});
@@ -184,20 +179,19 @@ Result<Plan> planDynamicQuantization(const Operation& op, const Target& target) 
   };
   TRY(addRange(count, walk.rank, perGroup, x.type, false));
   TRY(addRange(groups, 0, groups, y.type, true));
-  TRY(builder.addItems(kernels::Quantize{.type = KernelType::U32,
-                                         .push = {.count = count,
-                                                  .rank = walk.rank,
-                                                  .xType = typeWord(x.type),
-                                                  .scaleType = typeWord(DML_TENSOR_DATA_TYPE_FLOAT32),
-                                                  .yType = typeWord(y.type),
-                                                  .zeroAt = 1},
-                                         .spec = {.dequantizes = 0},
-                                         .x = builder.input(0),
-                                         .scale = scale,
-                                         .zeroPoint = zeroPoint,
-                                         .y = builder.output()},
-                       count, parameters));
-  return builder.finish();
+  return builder.addItems(kernels::Quantize{.type = KernelType::U32,
+                                            .push = {.count = count,
+                                                     .rank = walk.rank,
+                                                     .xType = typeWord(x.type),
+                                                     .scaleType = typeWord(DML_TENSOR_DATA_TYPE_FLOAT32),
+                                                     .yType = typeWord(y.type),
+                                                     .zeroAt = 1},
+                                            .spec = {.dequantizes = 0},
+                                            .x = builder.input(0),
+                                            .scale = scale,
+                                            .zeroPoint = zeroPoint,
+                                            .y = builder.output()},
+                          count, parameters);
 }
 
 DIMPLE_FIELDS(kQuantizeLinearFields, DIMPLE_INPUTS(InputTensor, ScaleTensor), DIMPLE_OPTIONAL_INPUT(ZeroPointTensor),

@@ -17,8 +17,7 @@ Status checkRandom(const Operation& op) {
   return checkSize("InputStateTensor", state, state.rank - 1, 6);
 }
 
-Result<Plan> planRandom(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planRandom(const Operation& op, PlanBuilder& builder) {
   const Tensor& state = op.input(0);
   const Tensor& y = op.output(0);
   const Tensor& newState = op.output(1);
@@ -27,7 +26,7 @@ Result<Plan> planRandom(const Operation& op, const Target& target) {
   const uint64_t count = walk.count();
   const uint64_t blocks = divideUp(count, 4);
   const bool hasNewState = newState.present();
-  TRY(builder.addItems(
+  return builder.addItems(
       kernels::Philox{.push = {.count = static_cast<uint32_t>(count),
                                .blocks = static_cast<uint32_t>(blocks),
                                .rank = walk.rank,
@@ -39,8 +38,7 @@ Result<Plan> planRandom(const Operation& op, const Target& target) {
                       // Without a new state its binding repeats the output, which is not touched through it.
                       .newState = hasNewState ? kernels::WriteBuffer(builder.output(1))
                                               : kernels::WriteBuffer::unwritten(builder.output(0))},
-      blocks, builder.parameters(walk)));
-  return builder.finish();
+      blocks, builder.parameters(walk));
 }
 
 DIMPLE_FIELDS(kRandomGeneratorFields, DIMPLE_INPUT(InputStateTensor), DIMPLE_OUTPUT(OutputTensor),

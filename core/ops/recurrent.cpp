@@ -168,27 +168,26 @@ struct StateLayout {
 // tensors are bound others in their place, which the kernels leave alone.
 class NetworkBuilder {
  public:
-  NetworkBuilder(const Operation& op, const Target& target, const Network& network)
-      : builder_(op, target),
+  NetworkBuilder(const Operation& op, PlanBuilder& builder, const Network& network)
+      : builder_(builder),
         network_(network),
         x_(op.input(0)),
         r_(op.input(2)),
         layout_{uint64_t{r_.sizes[1]} * x_.sizes[1] * x_.sizes[2] * r_.sizes[2],
                 uint64_t{r_.sizes[1]} * x_.sizes[2] * r_.sizes[3]} {}
 
-  Result<Plan> make() {
+  Status make() {
     TRY(checkLimits());
     state_ = builder_.allocateTemporary(layout_.bytes());
     TRY(addInitialState(StateLayout::Hidden, kHiddenInit));
     if (network_.cellInit != 0) TRY(addInitialState(StateLayout::Cell, network_.cellInit));
     TRY(addProjections());
-    TRY(addSteps());
-    return builder_.finish();
+    return addSteps();
   }
 
  private:
   const Operation& op() const { return builder_.op(); }
-  KernelElement element() const { return typedElement(x_.type, builder_.target()); }
+  KernelElement element() const { return builder_.typedElement(x_.type); }
   uint32_t steps() const { return x_.sizes[1]; }
   uint32_t batch() const { return x_.sizes[2]; }
   uint32_t directions() const { return r_.sizes[1]; }
@@ -292,7 +291,7 @@ class NetworkBuilder {
     return {};
   }
 
-  PlanBuilder builder_;
+  PlanBuilder& builder_;
   const Network network_;
   const Tensor& x_;
   const Tensor& r_;
@@ -301,8 +300,8 @@ class NetworkBuilder {
 };
 
 template <class S>
-Result<Plan> planNetwork(const Operation& op, const Target& target) {
-  return NetworkBuilder(op, target, networkOf(op.as<S>())).make();
+Status planNetwork(const Operation& op, PlanBuilder& builder) {
+  return NetworkBuilder(op, builder, networkOf(op.as<S>())).make();
 }
 
 // `count` is the index of ActivationDescCount.

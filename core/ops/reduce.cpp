@@ -112,14 +112,12 @@ void appendConsecutiveParts(std::vector<Walk>& parts, const Walk& walk, uint64_t
 
 class ReductionPlan {
  public:
-  ReductionPlan(const Operation& op, const Target& target) : builder_(op, target), reduction_(reductionOf(op)) {}
+  explicit ReductionPlan(PlanBuilder& builder) : builder_(builder), reduction_(reductionOf(builder.op())) {}
 
-  Result<Plan> make() {
+  Status make() {
     splitDimensions();
-    const Target& target = builder_.target();
-    const uint64_t most = maxBoundElements(input().type, target);
-    TRY(spanOf(reduced_, 0) <= most ? addWhole() : addInParts(most));
-    return builder_.finish();
+    const uint64_t most = builder_.maxBoundElements(input().type);
+    return spanOf(reduced_, 0) <= most ? addWhole() : addInParts(most);
   }
 
  private:
@@ -232,7 +230,7 @@ class ReductionPlan {
         });
   }
 
-  PlanBuilder builder_;
+  PlanBuilder& builder_;
   const Reduction reduction_;
   Walk kept_;
   Walk reduced_;
@@ -240,7 +238,7 @@ class ReductionPlan {
   bool dense_ = false;     // they lie closer than the outputs
 };
 
-Result<Plan> planReduction(const Operation& op, const Target& target) { return ReductionPlan(op, target).make(); }
+Status planReduction(const Operation&, PlanBuilder& builder) { return ReductionPlan(builder).make(); }
 
 DIMPLE_FIELDS(kReduceFields, DIMPLE_ENUM(Function, kReduceFunctions), DIMPLE_IN_AND_OUT, DIMPLE_UINT(AxisCount),
               DIMPLE_UINT_ARRAY(3, Axes));

@@ -197,9 +197,8 @@ Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, st
   return places;
 }
 
-Result<Plan> planResampling(const Operation& op, const Target& target, const Resampling& resampling) {
+Status planResampling(const Operation& op, PlanBuilder& builder, const Resampling& resampling) {
   constexpr double kRowTerms = 128;  // worth a workgroup
-  PlanBuilder builder(op, target);
   const Tensor& x = op.input(0);
   std::vector<uint32_t> axisOf;
   const std::vector<Axis> axes = axesOf(resampling, x, op.output(), axisOf);
@@ -215,14 +214,14 @@ Result<Plan> planResampling(const Operation& op, const Target& target, const Res
     const bool row = terms >= kRowTerms;
     TRY(builder.add(
         kernels::ResampleSum{
-            .type = typedElement(x.type, target),
+            .type = builder.typedElement(x.type),
             .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt, .roundUp = resampling.roundUp},
             .spec = {.mode = mode, .axes = axisCount, .row = row},
             .x = builder.input(0),
             .y = builder.output()},
         taskGroups(count, row), parameters));
   } else if (resampling.linear) {
-    TRY(builder.addItems(kernels::ResampleLinear{.type = typedElement(x.type, target),
+    TRY(builder.addItems(kernels::ResampleLinear{.type = builder.typedElement(x.type),
                                                  .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
                                                  .spec = {.axes = axisCount},
                                                  .x = builder.input(0),
@@ -231,29 +230,29 @@ Result<Plan> planResampling(const Operation& op, const Target& target, const Res
   } else {
     TRY(builder.addItems(
         kernels::ResampleNearest{
-            .type = sizedElement(x.type, target),
+            .type = builder.sizedElement(x.type),
             .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt, .roundUp = resampling.roundUp},
             .spec = {.axes = axisCount},
             .x = builder.input(0),
             .y = builder.output()},
         count, parameters));
   }
-  return builder.finish();
+  return {};
 }
 
-Result<Plan> planUpsample(const Operation& op, const Target& target) {
+Status planUpsample(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_UPSAMPLE_2D_OPERATOR_DESC>();
   Resampling resampling{.linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR};
   resampling.dimensions.resize(op.input(0).rank);
   (resampling.dimensions.end() - 2)->scale = desc.ScaleSize.Height;
   resampling.dimensions.back().scale = desc.ScaleSize.Width;
   roundHalvesUp(resampling);
-  return planResampling(op, target, resampling);
+  return planResampling(op, builder, resampling);
 }
 
 template <class S>
-Result<Plan> planResample(const Operation& op, const Target& target) {
-  return planResampling(op, target, resamplingOf<S>(op));
+Status planResample(const Operation& op, PlanBuilder& builder) {
+  return planResampling(op, builder, resamplingOf<S>(op));
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

@@ -112,9 +112,8 @@ std::array<uint32_t, 2> lastStrides(const Tensor& tensor) {
   return {tensor.strides[tensor.rank - 2], tensor.strides[tensor.rank - 1]};
 }
 
-Result<Plan> planRoiPooling(const Operation& op, const Target& target) {
+Status planRoiPooling(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_ROI_POOLING_OPERATOR_DESC>();
-  PlanBuilder builder(op, target);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   std::vector<uint32_t> words;
@@ -125,14 +124,13 @@ Result<Plan> planRoiPooling(const Operation& op, const Target& target) {
   appendDivisors(words, y);
   const auto count = static_cast<uint32_t>(y.elements);
   const bool row = uint64_t{x.sizes[2]} * x.sizes[3] / (uint64_t{y.sizes[2]} * y.sizes[3]) >= kRegionElements;
-  TRY(builder.add(kernels::RoiPooling{.type = typedElement(x.type, target),
-                                      .push = {.count = count, .scale = floatBits(desc.SpatialScale)},
-                                      .spec = {.row = row},
-                                      .x = builder.input(0),
-                                      .regions = builder.input(1),
-                                      .y = builder.output()},
-                  taskGroups(count, row), builder.parameters(words)));
-  return builder.finish();
+  return builder.add(kernels::RoiPooling{.type = builder.typedElement(x.type),
+                                         .push = {.count = count, .scale = floatBits(desc.SpatialScale)},
+                                         .spec = {.row = row},
+                                         .x = builder.input(0),
+                                         .regions = builder.input(1),
+                                         .y = builder.output()},
+                     taskGroups(count, row), builder.parameters(words));
 }
 
 // The attributes that ROI_ALIGN has no fields for.
@@ -189,25 +187,23 @@ bool takesRow(const RoiSampling& sampling, const Tensor& image, const Tensor& cr
 }
 
 template <class S>
-Result<Plan> planRoiAlign(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planRoiAlign(const Operation& op, PlanBuilder& builder) {
   const RoiSampling sampling = roiSamplingOf<S>(op);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const auto parameters = builder.parameters(alignParameters(sampling, x, y, op.input(1), op.input(2)));
   const auto count = static_cast<uint32_t>(y.elements);
   const bool row = takesRow(sampling, x, y);
-  TRY(builder.add(kernels::RoiAlign{.type = typedElement(x.type, target),
-                                    .push = {.count = count},
-                                    .spec = {.linear = sampling.linear,
-                                             .maximum = sampling.align.function == DML_REDUCE_FUNCTION_MAX,
-                                             .row = row},
-                                    .x = builder.input(0),
-                                    .regions = builder.input(1),
-                                    .indices = builder.input(2),
-                                    .y = builder.output()},
-                  taskGroups(count, row), parameters));
-  return builder.finish();
+  return builder.add(kernels::RoiAlign{.type = builder.typedElement(x.type),
+                                       .push = {.count = count},
+                                       .spec = {.linear = sampling.linear,
+                                                .maximum = sampling.align.function == DML_REDUCE_FUNCTION_MAX,
+                                                .row = row},
+                                       .x = builder.input(0),
+                                       .regions = builder.input(1),
+                                       .indices = builder.input(2),
+                                       .y = builder.output()},
+                     taskGroups(count, row), parameters);
 }
 
 // The sample of each crop's elements that is its maximum.
@@ -234,8 +230,7 @@ Result<BufferRange> addMaxima(PlanBuilder& builder, const RoiSampling& sampling,
   return samples;
 }
 
-Result<Plan> planRoiAlignGrad(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planRoiAlignGrad(const Operation& op, PlanBuilder& builder) {
   const RoiSampling sampling = roiSamplingOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(op);
   const bool maximum = sampling.align.function == DML_REDUCE_FUNCTION_MAX;
   const Tensor& crop = op.input(1);
@@ -258,7 +253,7 @@ Result<Plan> planRoiAlignGrad(const Operation& op, const Target& target) {
     constexpr uint32_t kRowRegions = 64;  // worth a workgroup
     const auto count = static_cast<uint32_t>(imageGradient.elements);
     const bool row = crop.sizes[0] >= kRowRegions;
-    TRY(builder.add(kernels::RoiAlignGrad{.type = typedElement(crop.type, target),
+    TRY(builder.add(kernels::RoiAlignGrad{.type = builder.typedElement(crop.type),
                                           .push = {.count = count},
                                           .spec = {.linear = sampling.linear, .maximum = maximum, .row = row},
                                           .gradient = builder.input(1),
@@ -271,7 +266,7 @@ Result<Plan> planRoiAlignGrad(const Operation& op, const Target& target) {
   if (regionGradient.present()) {
     // Nearest neighbours do not change with a place, but where they jump.
     const uint32_t elements = sampling.linear ? static_cast<uint32_t>(crop.elements / crop.sizes[0]) : 0;
-    TRY(builder.add(kernels::RoiAlignGradRegions{.type = typedElement(crop.type, target),
+    TRY(builder.add(kernels::RoiAlignGradRegions{.type = builder.typedElement(crop.type),
                                                  .push = {.elements = elements},
                                                  .spec = {.maximum = maximum},
                                                  .x = builder.input(0),
@@ -282,7 +277,7 @@ Result<Plan> planRoiAlignGrad(const Operation& op, const Target& target) {
                                                  .y = builder.output(1)},
                     crop.sizes[0], parameters));
   }
-  return builder.finish();
+  return {};
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

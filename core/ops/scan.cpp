@@ -31,9 +31,8 @@ Scan scanOf(const Operation& op) {
 
 Status checkScan(const Operation& op) { return checkAtMost("Axis", scanOf(op).axis, op.input(0).rank - 1); }
 
-Result<Plan> planScan(const Operation& op, const Target& target) {
+Status planScan(const Operation& op, PlanBuilder& builder) {
   enum Stage : uint32_t { Only, Totals, ScanTotals, FromTotals };
-  PlanBuilder builder(op, target);
   const Scan scan = scanOf(op);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
@@ -75,8 +74,7 @@ Result<Plan> planScan(const Operation& op, const Target& target) {
   };
   const Spread spread = spreadOf(rows, elements, x.strides[scan.axis] <= smallestKept);
   if (spread.chunks == 1) {
-    TRY(addStage(Only, spread, elements, builder.output()));
-    return builder.finish();
+    return addStage(Only, spread, elements, builder.output());
   }
   // A total is as wide as the kernel's accumulator.
   const BufferRange totals =
@@ -86,8 +84,7 @@ Result<Plan> planScan(const Operation& op, const Target& target) {
   ofTotals.chunks = 1;
   ofTotals.perChunk = spread.chunks;
   TRY(addStage(ScanTotals, ofTotals, spread.chunks, totals));
-  TRY(addStage(FromTotals, spread, elements, totals));
-  return builder.finish();
+  return addStage(FromTotals, spread, elements, totals);
 }
 
 DIMPLE_FIELDS(kCumulativeSummationFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(Axis),

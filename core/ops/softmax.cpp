@@ -31,7 +31,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
   appendWalk(words, kept);
   const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
   appendWalk(words, reduced);
-  return builder.add(kernels::Softmax{.type = typedElement(x.type, builder.target()),
+  return builder.add(kernels::Softmax{.type = builder.typedElement(x.type),
                                       .push = {.rows = rows,
                                                .elements = length,
                                                .keptRank = kept.rank,
@@ -71,21 +71,19 @@ DML_OPERATOR_TYPE functionOf(const Operation& op) {
   }
 }
 
-Result<Plan> planRows(const Operation& op, const Target& target, uint32_t axisMask) {
-  PlanBuilder builder(op, target);
-  TRY(addSoftmax(builder, functionOf(op), op.input(0), op.output(), axisMask, builder.input(0), builder.output()));
-  return builder.finish();
+Status planRows(const Operation& op, PlanBuilder& builder, uint32_t axisMask) {
+  return addSoftmax(builder, functionOf(op), op.input(0), op.output(), axisMask, builder.input(0), builder.output());
 }
 
-Result<Plan> planSoftmax(const Operation& op, const Target& target) {
-  return planRows(op, target, 1u << (op.input(0).rank - 1));
+Status planSoftmax(const Operation& op, PlanBuilder& builder) {
+  return planRows(op, builder, 1u << (op.input(0).rank - 1));
 }
 
-Result<Plan> planSoftmax1(const Operation& op, const Target& target) {
+Status planSoftmax1(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
   uint32_t mask = 0;
   for (const UINT axis : std::span(desc.Axes, desc.AxisCount)) mask |= 1u << axis;
-  return planRows(op, target, mask);
+  return planRows(op, builder, mask);
 }
 
 DIMPLE_FIELDS(kSoftmax1Fields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(2, Axes));

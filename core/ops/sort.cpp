@@ -60,7 +60,7 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
     const bool last = runs == 2;
     const uint32_t keptAfter = std::min(last ? k : 2 * runLength, k);
     const uint64_t items = uint64_t{rows.count} * runs * kept;
-    TRY(builder.addItems(kernels::TopKMerge{.type = sizedElement(builder.op().input(0).type, builder.target()),
+    TRY(builder.addItems(kernels::TopKMerge{.type = builder.sizedElement(builder.op().input(0).type),
                                             .push = {.count = static_cast<uint32_t>(items),
                                                      .runs = runs,
                                                      .runLength = runLength,
@@ -88,9 +88,8 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
 
 // Blocks of a row are sorted in a workgroup each, of which only the first k elements go on; pairs of runs are merged
 // until one is left.
-Result<Plan> planTopK(const Operation& op, const Target& target, UINT axis, UINT k, bool largest) {
+Status planTopK(const Operation& op, PlanBuilder& builder, UINT axis, UINT k, bool largest) {
   constexpr uint32_t kBlock = 1024;  // slots of a workgroup
-  PlanBuilder builder(op, target);
   const Tensor& x = op.input(0);
   const Tensor& values = op.output(0);
   const Tensor& indices = op.output(1);
@@ -116,7 +115,7 @@ Result<Plan> planTopK(const Operation& op, const Target& target, UINT axis, UINT
     pairs = *allocated;
   }
   const uint64_t blocks = uint64_t{rows.count} * runs;
-  TRY(builder.add(kernels::TopKSort{.type = sizedElement(x.type, target),
+  TRY(builder.add(kernels::TopKSort{.type = builder.sizedElement(x.type),
                                     .push = {.blocks = static_cast<uint32_t>(blocks),
                                              .blocksPerRow = runs,
                                              .width = width,
@@ -136,18 +135,17 @@ Result<Plan> planTopK(const Operation& op, const Target& target, UINT axis, UINT
                                     .values = onlyBlocks ? builder.output(0) : pairs[0],
                                     .words = onlyBlocks ? builder.output(1) : pairs[0]},
                   divideUp(blocks, kBlock / width), rows.parameters));
-  TRY(addMerges(builder, rows, runs, width, k, pairs));
-  return builder.finish();
+  return addMerges(builder, rows, runs, width, k, pairs);
 }
 
-Result<Plan> planTopK(const Operation& op, const Target& target) {
+Status planTopK(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_TOP_K_OPERATOR_DESC>();
-  return planTopK(op, target, desc.Axis, desc.K, true);
+  return planTopK(op, builder, desc.Axis, desc.K, true);
 }
 
-Result<Plan> planTopK1(const Operation& op, const Target& target) {
+Status planTopK1(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_TOP_K1_OPERATOR_DESC>();
-  return planTopK(op, target, desc.Axis, desc.K, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING);
+  return planTopK(op, builder, desc.Axis, desc.K, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING);
 }
 
 DIMPLE_FIELDS(kTopKFields, DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUTS(OutputValueTensor, OutputIndexTensor),

@@ -69,8 +69,7 @@ Status checkUnfold(const Operation& op) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-Result<Plan> planUnfold(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planUnfold(const Operation& op, PlanBuilder& builder) {
   const SlidingWindow window = windowOf(op.as<DML_UNFOLD_OPERATOR_DESC>());
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
@@ -103,16 +102,15 @@ Result<Plan> planUnfold(const Operation& op, const Target& target) {
   const auto imageAt = static_cast<uint32_t>(words.size() / 4);
   for (uint32_t d = 0; d < window.dimensionCount; ++d)
     words.insert(words.end(), {x.sizes[d + 2], window.startPadding[d], 0, 0});
-  TRY(builder.addItems(kernels::Unfold{.type = sizedElement(x.type, target),
-                                       .push = {.count = static_cast<uint32_t>(y.elements),
-                                                .digits = digits,
-                                                .imageAt = imageAt,
-                                                .imageRank = window.dimensionCount,
-                                                .base = base},
-                                       .x = builder.input(0),
-                                       .y = builder.output()},
-                       y.elements, builder.parameters(words)));
-  return builder.finish();
+  return builder.addItems(kernels::Unfold{.type = builder.sizedElement(x.type),
+                                          .push = {.count = static_cast<uint32_t>(y.elements),
+                                                   .digits = digits,
+                                                   .imageAt = imageAt,
+                                                   .imageRank = window.dimensionCount,
+                                                   .base = base},
+                                          .x = builder.input(0),
+                                          .y = builder.output()},
+                          y.elements, builder.parameters(words));
 }
 
 // The number that times `value` is 1 modulo `modulus`, which have no divisor in common; 0 modulo 1.
@@ -135,8 +133,7 @@ DataType foldType(DataType type) {
   return unsignedType(std::min(byteWidth(type), 4u));
 }
 
-Result<Plan> planFold(const Operation& op, const Target& target) {
-  PlanBuilder builder(op, target);
+Status planFold(const Operation& op, PlanBuilder& builder) {
   const SlidingWindow window = windowOf(op.as<DML_FOLD_OPERATOR_DESC>());
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
@@ -166,16 +163,15 @@ Result<Plan> planFold(const Operation& op, const Target& target) {
   }
   const bool longSum = overlaps >= 64;  // worth a workgroup's reduction tree
   const bool wide = byteWidth(x.type) == 8;
-  TRY(builder.add(kernels::Fold{.type = wide ? KernelType::B64 : typedElement(foldType(x.type), target),
-                                .push = {.count = static_cast<uint32_t>(y.elements),
-                                         .rank = y.rank,
-                                         .spatial = window.dimensionCount,
-                                         .windowAt = windowAt},
-                                .spec = {.row = longSum, .real = x.type == DML_TENSOR_DATA_TYPE_FLOAT64},
-                                .x = builder.input(0),
-                                .y = builder.output()},
-                  taskGroups(y.elements, longSum), builder.parameters(words)));
-  return builder.finish();
+  return builder.add(kernels::Fold{.type = wide ? KernelType::B64 : builder.typedElement(foldType(x.type)),
+                                   .push = {.count = static_cast<uint32_t>(y.elements),
+                                            .rank = y.rank,
+                                            .spatial = window.dimensionCount,
+                                            .windowAt = windowAt},
+                                   .spec = {.row = longSum, .real = x.type == DML_TENSOR_DATA_TYPE_FLOAT64},
+                                   .x = builder.input(0),
+                                   .y = builder.output()},
+                     taskGroups(y.elements, longSum), builder.parameters(words));
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

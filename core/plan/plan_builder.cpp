@@ -85,6 +85,25 @@ bool storesNatively(uint32_t bytes, const Target& target) {
 
 uint64_t taskGroups(uint64_t tasks, bool workgroupEach) { return workgroupEach ? tasks : divideUp(tasks, kGroupSize); }
 
+KernelElement PlanBuilder::typedElement(DataType type) const {
+  return {kernelType(type), storesNatively(byteWidth(type), target_)};
+}
+
+KernelElement PlanBuilder::sizedElement(DataType type) const {
+  const uint32_t bits = bitWidth(type);
+  return {bits == 8    ? KernelType::B8
+          : bits == 16 ? KernelType::B16
+          : bits == 32 ? KernelType::B32
+                       : KernelType::B64,
+          storesNatively(byteWidth(type), target_)};
+}
+
+uint64_t PlanBuilder::maxBoundElements(DataType type) const {
+  const Caps& caps = target_.caps;
+  return (caps.maxBufferRange - std::min<uint64_t>(caps.maxBufferRange, caps.bufferOffsetAlignment)) * 8 /
+         bitWidth(type);
+}
+
 BufferRange PlanBuilder::input(size_t index) const {
   const Tensor& tensor = op_.input(index);
   return {SlotKind::Input, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), false};
@@ -216,28 +235,9 @@ Plan PlanBuilder::finish() {
   return std::move(plan_);
 }
 
-uint64_t maxBoundElements(DataType type, const Target& target) {
-  return (target.caps.maxBufferRange -
-          std::min<uint64_t>(target.caps.maxBufferRange, target.caps.bufferOffsetAlignment)) *
-         8 / bitWidth(type);
-}
-
 KernelType kernelType(DataType type) {
   const auto found = std::ranges::find(kKernelTypeNames, shortTypeName(type));
   return static_cast<KernelType>(found - std::begin(kKernelTypeNames));
-}
-
-KernelElement typedElement(DataType type, const Target& target) {
-  return {kernelType(type), storesNatively(byteWidth(type), target)};
-}
-
-KernelElement sizedElement(DataType type, const Target& target) {
-  const uint32_t bits = bitWidth(type);
-  return {bits == 8    ? KernelType::B8
-          : bits == 16 ? KernelType::B16
-          : bits == 32 ? KernelType::B32
-                       : KernelType::B64,
-          storesNatively(byteWidth(type), target)};
 }
 
 bool readsInput(std::span<const Dispatch> dispatches, size_t input) {
@@ -256,10 +256,11 @@ Result<Plan> planUnkept(const Operation& op, const Target& target) {
     if (const OpSchema* fused = findSchema(activation.type); !fused || !fused->plan)
       return Error{ErrorCode::NotImplemented, cat("The fused activation DML_OPERATOR_", fused ? fused->name : "INVALID",
                                                   " has no implementation.")};
-  auto plan = schema.plan(op, target);
-  if (!plan) return plan;
-  TRY(checkRanges(op, *plan, target));
-  plan->parameters.resize(alignUp(plan->parameters.size(), target.caps.parameterAlignment / 4));
+  PlanBuilder builder(op, target);
+  TRY(schema.plan(op, builder));
+  Plan plan = builder.finish();
+  TRY(checkRanges(op, plan, target));
+  plan.parameters.resize(alignUp(plan.parameters.size(), target.caps.parameterAlignment / 4));
   return plan;
 }
 

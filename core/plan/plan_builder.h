@@ -39,6 +39,13 @@ class PlanBuilder {
   const Target& target() const { return target_; }
   const Operation& op() const { return op_; }
 
+  // A type's elements: native where the type is narrower than 32 bits and the device stores it natively.
+  KernelElement typedElement(DataType type) const;
+  // The same by width, for kernels that move bits.
+  KernelElement sizedElement(DataType type) const;
+  // Elements of a type that the device binds at once, wherever they start.
+  uint64_t maxBoundElements(DataType type) const;
+
   // The whole of an input or output tensor.
   BufferRange input(size_t index) const;
   BufferRange output(size_t index = 0) const;
@@ -87,16 +94,7 @@ class PlanBuilder {
   bool initializing_ = false;  // what is added belongs to the initialization
 };
 
-// Elements of a type that the device binds at once, wherever they start.
-uint64_t maxBoundElements(DataType type, const Target& target);
-
 KernelType kernelType(DataType type);
-
-// A type's elements: native where the type is narrower than 32 bits and the device stores it natively.
-KernelElement typedElement(DataType type, const Target& target);
-
-// The same by width, for kernels that move bits.
-KernelElement sizedElement(DataType type, const Target& target);
 
 // Plans an operator: its schema's plan, the device's limits, and inputs owned by DML, whose contents initialization
 // copies into the persistent resource if the execution reads them.

@@ -16,8 +16,7 @@
 namespace dimple {
 
 class Operation;
-struct Plan;
-struct Target;
+class PlanBuilder;
 struct MovedPart;
 
 enum class Role : uint8_t { Input, Output, Attribute };
@@ -112,8 +111,8 @@ struct OpSchema {
   bool inPlace = false;                         // an output may alias an input of identical layout
   bool fusable = false;                         // may be a FusedActivation of any operator that has one
   Status (*check)(const Operation&) = nullptr;  // what the table cannot say
-  // Null: descriptions are checked, but the operator cannot be compiled.
-  Result<Plan> (*plan)(const Operation&, const Target&) = nullptr;
+  // Adds the operation's dispatches. Null: descriptions are checked, but the operator cannot be compiled.
+  Status (*plan)(const Operation&, PlanBuilder&) = nullptr;
   // What its FusedActivation may be besides the fusable operators.
   std::span<const DML_OPERATOR_TYPE> alsoFuses{};
   // Of an operator that moves elements and does nothing else: where they go. Empty if a description says otherwise.

@@ -33,7 +33,7 @@ void Walk::addDimension(uint32_t size, const std::array<uint32_t, kMaxOperands>&
   ++rank;
 }
 
-void Walk::coalesce() {
+Walk& Walk::coalesce() {
   uint32_t kept = 0;
   for (uint32_t d = 0; d < rank; ++d) {
     if (sizes[d] == 1) continue;
@@ -52,6 +52,7 @@ void Walk::coalesce() {
     }
   }
   rank = kept;
+  return *this;
 }
 
 void Walk::sortBy(uint32_t operand) {
@@ -64,6 +65,11 @@ void Walk::sortBy(uint32_t operand) {
     sizes[d] = old.sizes[order[d]];
     strides[d] = old.strides[order[d]];
   }
+}
+
+Walk& Walk::coalesceBy(uint32_t operand) {
+  sortBy(operand);
+  return coalesce();
 }
 
 bool Walk::isPacked(uint32_t operandMask) const {
@@ -84,10 +90,17 @@ Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> op
   for (size_t d = 0; d < sizes.size(); ++d) {
     std::array<uint32_t, kMaxOperands> stride{};
     for (size_t k = 0; k < operands.size(); ++k)
-      if (operands[k]) stride[k] = operands[k]->strides[d];
+      if (operands[k] && (operands[k]->sizes[d] != 1 || sizes[d] == 1)) stride[k] = operands[k]->strides[d];
     walk.addDimension(sizes[d], stride);
   }
   return walk;
+}
+
+SplitWalk split(const Walk& walk, uint32_t mask) {
+  SplitWalk parts;
+  for (uint32_t d = 0; d < walk.rank; ++d)
+    (mask >> d & 1 ? parts.reduced : parts.kept).addDimension(walk.sizes[d], walk.strides[d]);
+  return parts;
 }
 
 uint64_t spanOf(const Walk& walk, uint32_t operand) {
@@ -96,14 +109,12 @@ uint64_t spanOf(const Walk& walk, uint32_t operand) {
   return elements;
 }
 
-uint32_t appendWalk(std::vector<uint32_t>& words, const Walk& walk) {
-  const size_t first = words.size();
+void appendWalk(std::vector<uint32_t>& words, const Walk& walk) {
   words.insert(words.end(), walk.base.begin(), walk.base.begin() + kIndexedOperands);
   for (uint32_t d = walk.rank; d-- > 0;) {
     appendDivisor(words, walk.sizes[d]);
     words.insert(words.end(), walk.strides[d].begin(), walk.strides[d].begin() + kIndexedOperands);
   }
-  return static_cast<uint32_t>(first / 4);
 }
 
 std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps) {

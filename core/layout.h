@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <vector>
@@ -50,20 +51,43 @@ struct Walk {
   void addDimension(uint32_t size, const std::array<uint32_t, kMaxOperands>& stride);
 
   // Drops dimensions of size 1 and merges neighbours that every operand steps through evenly. Order is kept, so the
-  // row-major index of an element does not change.
-  void coalesce();
+  // row-major index of an element does not change. Returns the walk.
+  Walk& coalesce();
 
   // Orders dimensions by descending stride of one operand. Only for kernels to which order means nothing.
   void sortBy(uint32_t operand);
+  // Both.
+  Walk& coalesceBy(uint32_t operand);
 
   // One dimension or none, with stride 1 for each operand of the mask and 0 for the others it may skip.
   bool isPacked(uint32_t operandMask) const;
   // Every stride of the operand is 0: one element, read by all.
   bool isUniform(uint32_t operand) const;
+
+  // Fours of words that it takes among parameters.
+  uint32_t vectors() const { return 1 + 2 * rank; }
 };
 
-// A walk over `shape`'s sizes; operand i steps through operands[i], null ones stand still.
+// A walk over sizes; operand i steps through operands[i], and stands still where that has one element for many, or if
+// it is null.
 Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> operands);
+inline Walk makeWalk(std::span<const uint32_t> sizes, std::initializer_list<const Tensor*> operands) {
+  return makeWalk(sizes, std::span(operands.begin(), operands.size()));
+}
+
+// Axes are a set of dimensions: any order, duplicates ignored, possibly empty.
+inline uint32_t axisMask(std::span<const uint32_t> axes) {
+  uint32_t mask = 0;
+  for (const uint32_t axis : axes) mask |= 1u << axis;
+  return mask;
+}
+
+// The dimensions of a walk outside of a mask, and those in it.
+struct SplitWalk {
+  Walk kept;
+  Walk reduced;
+};
+SplitWalk split(const Walk& walk, uint32_t mask);
 
 // Elements of an input that an operator moves to an output: an element for each position of a walk from operand 0 to
 // operand 1.
@@ -77,8 +101,8 @@ struct MovedPart {
 uint64_t spanOf(const Walk& walk, uint32_t operand);
 
 // Parameter words of a walk of up to kIndexedOperands: {base}, then for each dimension {size, multiplier, shift1,
-// shift2} {strides}. Innermost dimension first, as kernels consume them. Returns where they begin, in fours of words.
-uint32_t appendWalk(std::vector<uint32_t>& words, const Walk& walk);
+// shift2} {strides}. Innermost dimension first, as kernels consume them.
+void appendWalk(std::vector<uint32_t>& words, const Walk& walk);
 
 // Workgroups folded so that no dimension exceeds the device's limit and as few as possible are idle. No value if even
 // x * y * z groups are too few.

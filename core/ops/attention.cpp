@@ -434,12 +434,11 @@ struct AttentionRules {
                                                 kHeads,   kIntegers, kTensor,   kHeads,   kHeads};
 };
 
-#define DIMPLE_ATTENTION_ROW(NAME, FIELDS, RULES)                                               \
-  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkAttention<DML_##NAME##_OPERATOR_DESC>, \
-             .plan = planAttention<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kAttentionSchemas[] = {
-    DIMPLE_ATTENTION_ROW(MULTIHEAD_ATTENTION, kMultiheadAttentionFields, AttentionRules<k6_1>::kWithoutLengths),
-    DIMPLE_ATTENTION_ROW(MULTIHEAD_ATTENTION1, kMultiheadAttention1Fields, AttentionRules<k6_3>::kWithLengths),
+    DIMPLE_DESC_ROW(MULTIHEAD_ATTENTION, kMultiheadAttentionFields, AttentionRules<k6_1>::kWithoutLengths,
+                    checkAttention, planAttention),
+    DIMPLE_DESC_ROW(MULTIHEAD_ATTENTION1, kMultiheadAttention1Fields, AttentionRules<k6_3>::kWithLengths,
+                    checkAttention, planAttention),
 };
 
 }  // namespace

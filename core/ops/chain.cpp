@@ -223,9 +223,7 @@ uint32_t placeOf(const Walk& walk, uint32_t operand) {
 }
 
 Walk walkOf(const Tensor& output, std::span<const Tensor* const> tensors, uint32_t sortedBy) {
-  Walk walk = makeWalk(output.sizeSpan(), tensors);
-  walk.sortBy(sortedBy);
-  walk.coalesce();
+  const Walk walk = makeWalk(output.sizeSpan(), tensors).coalesceBy(sortedBy);
   return walk;
 }
 

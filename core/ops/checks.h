@@ -37,11 +37,20 @@ inline Status checkSizesBut(std::string_view name, const Tensor& tensor, const T
   return checkSizes(name, tensor, std::span(expected).first(like.rank), rule);
 }
 
+// `why` ends the sentence: ", the sum of those of InputTensors".
 inline Status checkSize(std::string_view name, const Tensor& tensor, uint32_t dimension, uint64_t expected,
-                        SourceLine rule = SourceLine::current()) {
+                        std::string_view why = "", SourceLine rule = SourceLine::current()) {
   if (tensor.sizes[dimension] == expected) return {};
-  return invalid(cat(name, " has Sizes[", dimension, "] (", tensor.sizes[dimension], "), expected ", expected, "."),
-                 rule);
+  return invalid(
+      cat(name, " has Sizes[", dimension, "] (", tensor.sizes[dimension], "), expected ", expected, why, "."), rule);
+}
+
+inline Status checkSizeAtMost(std::string_view name, const Tensor& tensor, uint32_t dimension, uint64_t most,
+                              std::string_view why, SourceLine rule = SourceLine::current()) {
+  if (tensor.sizes[dimension] <= most) return {};
+  return invalid(
+      cat(name, " has Sizes[", dimension, "] (", tensor.sizes[dimension], "), expected at most ", most, why, "."),
+      rule);
 }
 
 // `as` names what the type is expected of.
@@ -91,10 +100,9 @@ inline Status checkDimensionCount(std::string_view name, uint32_t count, std::st
       rule);
 }
 
-inline Status checkAxes(std::span<const uint32_t> axes, uint32_t rank, SourceLine rule = SourceLine::current()) {
-  for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i] >= rank)
-      return invalid(cat("Axes[", i, "] has value (", axes[i], "), expected at most ", rank - 1, "."), rule);
+inline Status checkAxes(std::span<const uint32_t> axes, uint32_t rank, std::string_view name = "Axes",
+                        SourceLine rule = SourceLine::current()) {
+  for (size_t i = 0; i < axes.size(); ++i) TRY(checkAtMost(cat(name, "[", i, "]"), axes[i], rank - 1, rule));
   return {};
 }
 

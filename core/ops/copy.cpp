@@ -63,8 +63,7 @@ Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, T
 }  // namespace
 
 Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to) {
-  walk.sortBy(kTo);
-  walk.coalesce();
+  walk.coalesceBy(kTo);
   const WalkOperand operands[] = {{from, bitWidth(type)}, {to, bitWidth(type)}};
   return builder.addWindows(walk, operands, [&](const Walk& part, const std::vector<BufferRange>& ranges) {
     const uint64_t count = part.count();
@@ -84,7 +83,7 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
 }
 
 MovedPart wholePart(const Operation& op) {
-  return {0, 0, walkThrough(op.output().sizeSpan(), {&op.input(0), &op.output()})};
+  return {0, 0, makeWalk(op.output().sizeSpan(), {&op.input(0), &op.output()})};
 }
 
 FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value) {

@@ -107,8 +107,7 @@ DataType unsignedType(uint32_t bytes) {
 Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand> operands, uint32_t packedElements,
                    const ElementCall& call) {
   const auto output = static_cast<uint32_t>(operands.size() - 1);
-  walk.sortBy(output);
-  walk.coalesce();
+  walk.coalesceBy(output);
   return builder.addWindows(walk, operands, [&](const Walk& part, const std::vector<BufferRange>& buffers) {
     const uint64_t count = part.count();
     uint32_t uniformMask = 0;

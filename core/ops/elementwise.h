@@ -23,11 +23,6 @@ using ElementCall = std::function<KernelCall(const ElementPart&)>;
 // Elements that an invocation takes of most kernels for packed tensors: a vector of 16 bytes.
 inline uint32_t vectorElements(DataType type) { return 128 / bitWidth(type); }
 
-// The walk through these tensors; null ones are not stepped through.
-inline Walk walkThrough(std::span<const uint32_t> sizes, std::initializer_list<const Tensor*> tensors) {
-  return makeWalk(sizes, std::span(tensors.begin(), tensors.size()));
-}
-
 // A number as an integer of a type: truncated and saturated, NaN becomes 0.
 uint64_t saturated(double value, DataType type);
 

@@ -23,7 +23,7 @@ Status checkValue(const Operation& op) {
 Status planFill(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   const auto& desc = op.as<DML_FILL_VALUE_CONSTANT_OPERATOR_DESC>();
-  return addFill(builder, y.type, walkThrough(y.sizeSpan(), {&y}), fillPattern(y.type, desc.Value), builder.output());
+  return addFill(builder, y.type, makeWalk(y.sizeSpan(), {&y}), fillPattern(y.type, desc.Value), builder.output());
 }
 
 // ---- FILL_VALUE_SEQUENCE --------------------------------------------------------------------------------------------
@@ -33,8 +33,7 @@ Status planFillSequence(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   const FillPattern start = fillPattern(y.type, desc.ValueStart);
   const FillPattern delta = fillPattern(y.type, desc.ValueDelta);
-  Walk walk = walkThrough(y.sizeSpan(), {&y});
-  walk.coalesce();
+  const Walk walk = makeWalk(y.sizeSpan(), {&y}).coalesce();
   return builder.addItems(kernels::Sequence{.type = builder.typedElement(y.type),
                                             .push = {.count = static_cast<uint32_t>(y.elements),
                                                      .rank = walk.rank,
@@ -51,15 +50,14 @@ Status planFillSequence(const Operation& op, PlanBuilder& builder) {
 Status planDiagonalMatrix(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_DIAGONAL_MATRIX_OPERATOR_DESC>();
   const Tensor& y = op.output();
-  const Tensor* operands[] = {&y};
-  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), operands), {}, builder.output()));
+  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), {&y}), {}, builder.output()));
 
   const uint32_t row = y.rank - 2;
   const uint32_t column = y.rank - 1;
   const int64_t first = std::max<int64_t>(0, -int64_t{desc.Offset});  // row of the diagonal's first element
   const int64_t end = std::min<int64_t>(y.sizes[row], y.sizes[column] - int64_t{desc.Offset});
   if (first >= end) return {};
-  Walk diagonal = makeWalk(y.sizeSpan().first(row), operands);
+  Walk diagonal = makeWalk(y.sizeSpan().first(row), {&y});
   diagonal.addDimension(static_cast<uint32_t>(end - first), {y.strides[row] + y.strides[column]});
   diagonal.base[0] =
       static_cast<uint32_t>(first) * y.strides[row] + static_cast<uint32_t>(first + desc.Offset) * y.strides[column];
@@ -70,16 +68,14 @@ Status planDiagonalMatrix1(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  const Tensor* filled[] = {&y};
-  TRY(x.present() ? addCopy(builder, y.type, walkThrough(y.sizeSpan(), {&x, &y}), builder.input(0), builder.output())
-                  : addFill(builder, y.type, makeWalk(y.sizeSpan(), filled), {}, builder.output()));
+  TRY(x.present() ? addCopy(builder, y.type, makeWalk(y.sizeSpan(), {&x, &y}), builder.input(0), builder.output())
+                  : addFill(builder, y.type, makeWalk(y.sizeSpan(), {&y}), {}, builder.output()));
 
   const FillPattern value = fillPattern(y.type, desc.Value);
-  Walk walk = makeWalk(y.sizeSpan(), filled);
+  Walk walk = makeWalk(y.sizeSpan(), {&y});
   walk.strides[y.rank - 2][1] = ~0u;
   walk.strides[y.rank - 1][1] = 1;
-  walk.sortBy(0);
-  walk.coalesce();
+  walk.coalesceBy(0);
   return builder.addItems(kernels::Band{.type = builder.sizedElement(y.type),
                                         .push = {.count = static_cast<uint32_t>(y.elements),
                                                  .rank = walk.rank,

@@ -131,14 +131,11 @@ Status checkTuples(const Operation& op, std::string_view slicesName, const Tenso
   const auto indicesSizes = indices.sizeSpan().last(indicesCount);
   // DirectML 1.15.4 does not compare them; more than the input has would be read outside of it.
   for (uint32_t b = 0; b < batchCount; ++b)
-    if (indicesSizes[b] > inputSizes[b])
-      return invalid(cat("IndicesTensor has Sizes[", indices.rank - indicesCount + b, "] (", indicesSizes[b],
-                         "), expected at most ", inputSizes[b], ", the batches of InputTensor."));
+    TRY(checkSizeAtMost("IndicesTensor", indices, indices.rank - indicesCount + b, inputSizes[b],
+                        ", the batches of InputTensor"));
   const uint32_t tuple = indicesSizes.back();
-  if (tuple > inputCount - batchCount)
-    return invalid(cat("IndicesTensor has Sizes[", indices.rank - 1, "] (", tuple, "), expected at most ",
-                       inputCount - batchCount, " coordinates (InputDimensionCount",
-                       batchCount ? " less BatchDimensionCount" : "", ")."));
+  TRY(checkSizeAtMost("IndicesTensor", indices, indices.rank - 1, inputCount - batchCount,
+                      cat(" coordinates (InputDimensionCount", batchCount ? " less BatchDimensionCount" : "", ")")));
   std::vector<uint32_t> expected(indicesSizes.begin(), indicesSizes.end() - 1);
   expected.insert(expected.end(), inputSizes.begin() + batchCount + tuple, inputSizes.end());
   if (expected.size() < slices.rank) expected.insert(expected.begin(), slices.rank - expected.size(), 1);
@@ -189,11 +186,9 @@ Status planGatherNd(const Operation& op, PlanBuilder& builder) {
     walk.addDimension(y.sizes[d],
                       {inputStride, at < indicesCount - 1 ? indices.strides[firstIndices + at] : 0, y.strides[d]});
   }
-  walk.sortBy(2);
-  walk.coalesce();
+  walk.coalesceBy(2);
   std::vector<uint32_t> parameters;
   appendWalk(parameters, walk);
-  const auto tupleAt = static_cast<uint32_t>(parameters.size() / 4);
   appendTuple(parameters, x, firstInput + batchCount, tuple, x);
   return builder.addItems(kernels::GatherNd{.type = builder.sizedElement(x.type),
                                             .push = {.count = static_cast<uint32_t>(y.elements),
@@ -201,7 +196,7 @@ Status planGatherNd(const Operation& op, PlanBuilder& builder) {
                                                      .indexKind = indexKind(indices.type),
                                                      .tupleSize = tuple,
                                                      .tupleStride = indices.strides[indices.rank - 1],
-                                                     .tupleAt = tupleAt},
+                                                     .tupleAt = walk.vectors()},
                                             .x = builder.input(0),
                                             .indices = builder.input(1),
                                             .y = builder.output()},
@@ -215,12 +210,11 @@ Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tupl
   const Operation& op = builder.op();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  TRY(addCopy(builder, x.type, walkThrough(x.sizeSpan(), {&x, &y}), builder.input(0), builder.output()));
+  TRY(addCopy(builder, x.type, makeWalk(x.sizeSpan(), {&x, &y}), builder.input(0), builder.output()));
 
   walk.coalesce();
   std::vector<uint32_t> parameters;
   appendWalk(parameters, walk);
-  const auto tupleAt = static_cast<uint32_t>(parameters.size() / 4);
   appendTuple(parameters, x, first, tuple, y);
   const uint64_t updates = op.input(2).elements;
   return builder.addItems(kernels::ScatterNd{.type = builder.sizedElement(x.type),
@@ -229,7 +223,7 @@ Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tupl
                                                       .indexKind = indexKind(op.input(1).type),
                                                       .tupleSize = tuple,
                                                       .tupleStride = tupleStride,
-                                                      .tupleAt = tupleAt},
+                                                      .tupleAt = walk.vectors()},
                                              .x = builder.input(2),
                                              .indices = builder.input(1),
                                              .y = builder.output()},
@@ -295,7 +289,7 @@ Status checkOneHot(const Operation& op) {
 Status planGatherElements(const Operation& op, PlanBuilder& builder) {
   const UINT axis = op.as<DML_GATHER_ELEMENTS_OPERATOR_DESC>().Axis;
   const Tensor& y = op.output();
-  Walk walk = walkThrough(y.sizeSpan(), {&op.input(0), &op.input(1), &y});
+  Walk walk = makeWalk(y.sizeSpan(), {&op.input(0), &op.input(1), &y});
   walk.strides[axis][0] = 0;
   return addGather(builder, walk, axis);
 }
@@ -304,7 +298,7 @@ Status planGatherElements(const Operation& op, PlanBuilder& builder) {
 Status planScatterElements(const Operation& op, PlanBuilder& builder) {
   const UINT axis = op.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
   const Tensor& updates = op.input(2);
-  Walk walk = walkThrough(updates.sizeSpan(), {&updates, &op.input(1), &op.output()});
+  Walk walk = makeWalk(updates.sizeSpan(), {&updates, &op.input(1), &op.output()});
   walk.strides[axis][2] = 0;
   return addScatter(builder, walk, axis, 1, 0);
 }
@@ -314,11 +308,9 @@ Status planOneHot(const Operation& op, PlanBuilder& builder) {
   const Tensor& indices = op.input(0);
   const Tensor& values = op.input(1);
   const Tensor& y = op.output();
-  Walk walk = walkThrough(y.sizeSpan(), {&indices, nullptr, &y});
-  walk.strides[axis][0] = 0;
+  Walk walk = makeWalk(y.sizeSpan(), {&indices, nullptr, &y});
   walk.strides[axis][1] = 1;
-  walk.sortBy(2);
-  walk.coalesce();
+  walk.coalesceBy(2);
   uint32_t last = values.rank - 1;
   while (values.sizes[last] == 1) --last;
   return builder.addItems(kernels::OneHot{.type = builder.sizedElement(y.type),
@@ -378,14 +370,9 @@ Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
   constexpr uint64_t kMaxChunks = 4096;  // that one workgroup scans the counts of
   const Tensor& x = op.input(0);
   const Tensor& coordinates = op.output(1);
-  const Walk full = walkThrough(x.sizeSpan(), {&x});
-  Walk walk = full;
-  walk.coalesce();
-  std::vector<uint32_t> words;
-  appendWalk(words, walk);
-  const auto fullAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, full);
-  const uint32_t parameters = builder.parameters(words);
+  const Walk full = makeWalk(x.sizeSpan(), {&x});
+  const Walk walk = Walk(full).coalesce();
+  const uint32_t parameters = builder.parameters(walk, full);
   const auto elements = static_cast<uint32_t>(walk.count());
   const auto perChunk = static_cast<uint32_t>(std::max(kChunk, divideUp(elements, kMaxChunks)));
   const auto chunks = static_cast<uint32_t>(divideUp(elements, perChunk));
@@ -401,7 +388,7 @@ Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
                          .push = {.elements = elements,
                                   .chunkLength = perChunk,
                                   .rank = walk.rank,
-                                  .fullAt = fullAt,
+                                  .fullAt = walk.vectors(),
                                   .fullRank = full.rank,
                                   .mask = mask,
                                   .columns = coordinates.sizes[last],
@@ -473,14 +460,11 @@ constexpr OpSchema kIndexingSchemas[] = {
     DIMPLE_ROW(ONE_HOT, kOneHotFields, .rules = kOneHotRules, .check = checkOneHot, .plan = planOneHot),
     DIMPLE_ROW(GATHER_ELEMENTS, kGatherElementsFields, .rules = kGatherElementsRules, .check = checkGatherElements,
                .plan = planGatherElements),
-    DIMPLE_ROW(GATHER_ND, kGatherNdFields, .rules = kGatherElementsRules,
-               .check = checkGatherNd<DML_GATHER_ND_OPERATOR_DESC>, .plan = planGatherNd<DML_GATHER_ND_OPERATOR_DESC>),
+    DIMPLE_DESC_ROW(GATHER_ND, kGatherNdFields, kGatherElementsRules, checkGatherNd, planGatherNd),
     DIMPLE_ROW(SCATTER_ND, kScatterNdFields, .rules = kScatterNdRules, .check = checkScatterNd, .plan = planScatterNd),
     DIMPLE_ROW(NONZERO_COORDINATES, kNonzeroCoordinatesFields, .rules = kNonzeroCoordinatesRules,
                .check = checkNonzeroCoordinates, .plan = planNonzeroCoordinates),
-    DIMPLE_ROW(GATHER_ND1, kGatherNd1Fields, .rules = kGatherNd1Rules,
-               .check = checkGatherNd<DML_GATHER_ND1_OPERATOR_DESC>,
-               .plan = planGatherNd<DML_GATHER_ND1_OPERATOR_DESC>),
+    DIMPLE_DESC_ROW(GATHER_ND1, kGatherNd1Fields, kGatherNd1Rules, checkGatherNd, planGatherNd),
 };
 
 }  // namespace

@@ -45,13 +45,9 @@ class LocalResponsePlan {
 
   Status make() {
     setParameters();
-    const size_t temporaries = (gradient_ ? 2u : 0u) + (attributes_.crossChannel ? 0u : 1u);
     const Tensor& x = builder_.op().input(0);
-    const uint64_t most = builder_.target().caps.maxBufferRange;
-    if (temporaries != 0 && x.elements * 4 > most)
-      return Error{ErrorCode::Unsupported,
-                   cat("InputTensor has ", x.elements, " elements, but this device binds at most ", most / 4,
-                       " sums to a kernel.")};
+    if (gradient_ || !attributes_.crossChannel)
+      TRY(builder_.checkBindable(x.elements * 4, cat("InputTensor has ", x.elements, " elements"), "sums", 4));
     return attributes_.crossChannel ? addAlongChannels() : addAlongImage();
   }
 
@@ -158,12 +154,10 @@ constexpr TypeHistory kGradTypes{{k3_1, kFloats, 4, 4}};
 constexpr TensorRule kRules[] = {{kTypes}, {kTypes, {0, -1, 0}}};
 constexpr TensorRule kGradRules[] = {{kGradTypes}, {kGradTypes, {0, -1, 0}}, {kGradTypes, {0, -1, 0}}};
 
-#define DIMPLE_LOCAL_RESPONSE_ROW(NAME, FIELDS, RULES)                                              \
-  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkLocalResponse<DML_##NAME##_OPERATOR_DESC>, \
-             .plan = planLocalResponse<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kLocalResponseSchemas[] = {
-    DIMPLE_LOCAL_RESPONSE_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseFields, kRules),
-    DIMPLE_LOCAL_RESPONSE_ROW(LOCAL_RESPONSE_NORMALIZATION_GRAD, kLocalResponseGradFields, kGradRules),
+    DIMPLE_DESC_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseFields, kRules, checkLocalResponse, planLocalResponse),
+    DIMPLE_DESC_ROW(LOCAL_RESPONSE_NORMALIZATION_GRAD, kLocalResponseGradFields, kGradRules, checkLocalResponse,
+                    planLocalResponse),
 };
 
 }  // namespace

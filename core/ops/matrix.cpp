@@ -67,11 +67,7 @@ Status checkGemm(const Operation& op) {
   if (activation.type == DML_OPERATOR_ACTIVATION_SOFTMAX && effectiveRank(y) > 2)
     return invalid(cat("OutputTensor has Sizes (", listText(y.sizeSpan()),
                        "), expected sizes of 1 before the last two for a fused ACTIVATION_SOFTMAX."));
-  for (size_t i = 0; i < activation.axes.size(); ++i)
-    if (activation.axes[i] >= y.rank)
-      return invalid(cat("FusedActivation.Axes[", i, "] has value (", activation.axes[i], "), expected at most ",
-                         y.rank - 1, "."));
-  return {};
+  return checkAxes(activation.axes, y.rank, "FusedActivation.Axes");
 }
 
 // A product of A and the input `b`, whose first parameters lie behind the operands, and maybe scales of the output.
@@ -128,9 +124,7 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
 std::optional<uint32_t> softmaxAxes(const Activation& activation, uint32_t rank) {
   if (activation.type == DML_OPERATOR_ACTIVATION_SOFTMAX) return 1u << (rank - 1);
   if (activation.type != DML_OPERATOR_ACTIVATION_SOFTMAX1) return std::nullopt;
-  uint32_t mask = 0;
-  for (const UINT axis : activation.axes) mask |= 1u << axis;
-  return mask;
+  return axisMask(activation.axes);
 }
 
 Status planGemm(const Operation& op, PlanBuilder& builder) {
@@ -145,9 +139,7 @@ Status planGemm(const Operation& op, PlanBuilder& builder) {
     return addFloatProduct(builder, p, finish);
   };
   const auto axes = softmaxAxes(finish.activation, y.rank);
-  if (!axes) {
-    return addProduct(y, builder.output());
-  }
+  if (!axes) return addProduct(y, builder.output());
   // Between the product and the softmax, and behind it, elements stay FLOAT32, so that they are rounded once.
   const Tensor wide = packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, y.sizeSpan());
   const BufferRange sums = builder.allocateTemporary(wide.elements * 4);
@@ -157,10 +149,7 @@ Status planGemm(const Operation& op, PlanBuilder& builder) {
   const BufferRange results = finish.wide ? builder.allocateTemporary(wide.elements * 4) : builder.output();
   TRY(addSoftmax(builder, DML_OPERATOR_ACTIVATION_SOFTMAX, wide, finish.wide ? wide : y, *axes, sums, results));
   if (finish.wide) {
-    const Tensor* operands[] = {&wide, &y};
-    Walk walk = makeWalk(y.sizeSpan(), operands);
-    walk.sortBy(1);
-    walk.coalesce();
+    const Walk walk = makeWalk(y.sizeSpan(), {&wide, &y}).coalesceBy(1);
     TRY(builder.addItems(kernels::Cast{.type = builder.typedElement(y.type),
                                        .push = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
                                        .spec = {.source = wide.type},

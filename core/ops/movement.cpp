@@ -64,9 +64,7 @@ Status checkSlice1(const Operation& op) {
     const uint64_t size = desc.InputWindowSizes[d];
     if (size == 0) return invalid(cat("InputWindowSizes[", d, "] has value (0), expected at least 1."));
     const uint64_t most = 1 + (size - 1) / magnitude(desc.InputWindowStrides[d]);
-    if (y.sizes[d] > most)
-      return invalid(cat("OutputTensor has Sizes[", d, "] (", y.sizes[d], "), expected at most ", most,
-                         ", the elements that the window's stride reaches."));
+    TRY(checkSizeAtMost("OutputTensor", y, d, most, ", the elements that the window's stride reaches"));
   }
   return {};
 }
@@ -85,9 +83,8 @@ Status checkSliceGrad(const Operation& op) {
     const uint64_t step = magnitude(desc.InputWindowStrides[d]);
     uint64_t most = first < y.sizes[d] ? 1 + (y.sizes[d] - 1 - first) / step : 0;
     if (desc.InputWindowStrides[d] < 0) most = std::min(most, end == 0 ? 0 : 1 + (end - 1) / step);
-    if (x.sizes[d] > most)
-      return invalid(cat("InputGradientTensor has Sizes[", d, "] (", x.sizes[d], "), expected at most ", most,
-                         ", the steps of the window's stride inside OutputGradientTensor."));
+    TRY(checkSizeAtMost("InputGradientTensor", x, d, most,
+                        ", the steps of the window's stride inside OutputGradientTensor"));
   }
   return {};
 }
@@ -121,7 +118,7 @@ std::vector<MovedPart> partsOfSlice(const Operation& op) {
 Status planSliceGrad(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  TRY(addFill(builder, y.type, walkThrough(y.sizeSpan(), {&y}), {}, builder.output()));
+  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), {&y}), {}, builder.output()));
   Walk walk;
   for (uint32_t d = 0; d < x.rank; ++d) {
     const auto [first, step] = windowSteps(op.as<DML_SLICE_GRAD_OPERATOR_DESC>(), d);
@@ -142,9 +139,7 @@ Status checkParts(UINT axis, std::string_view wholeName, const Tensor& whole, st
     TRY(checkSizesBut(cat(partsName, "[", i, "]"), parts[i], whole, axis, parts[i].sizes[axis]));
     sum += parts[i].sizes[axis];
   }
-  if (sum == whole.sizes[axis]) return {};
-  return invalid(cat(wholeName, " has Sizes[", axis, "] (", whole.sizes[axis], "), expected ", sum,
-                     ", the sum of those of ", partsName, "."));
+  return checkSize(wholeName, whole, axis, sum, cat(", the sum of those of ", partsName));
 }
 
 Status checkJoin(const Operation& op) {
@@ -166,7 +161,7 @@ std::vector<MovedPart> partsOnAxis(const Operation& op) {
   for (uint32_t i = 0; i < (kJoins ? op.inputs() : op.outputs()).size(); ++i) {
     const Tensor& part = kJoins ? op.input(i) : op.output(i);
     parts.push_back({kJoins ? i : 0, kJoins ? 0 : i,
-                     walkThrough(part.sizeSpan(), {kJoins ? &part : &whole, kJoins ? &whole : &part})});
+                     makeWalk(part.sizeSpan(), {kJoins ? &part : &whole, kJoins ? &whole : &part})});
     parts.back().walk.base[kJoins ? 1 : 0] = start * whole.strides[axis];
     start += part.sizes[axis];
   }
@@ -269,10 +264,9 @@ Status planValueScale2D(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_VALUE_SCALE_2D_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  Walk walk = walkThrough(y.sizeSpan(), {&x, &y});
+  Walk walk = makeWalk(y.sizeSpan(), {&x, &y});
   walk.strides[1][2] = 1;
-  walk.sortBy(1);
-  walk.coalesce();
+  walk.coalesceBy(1);
   std::array<float, 3> bias{};
   std::copy_n(desc.Bias, desc.ChannelCount, bias.begin());
   return builder.addItems(kernels::ValueScale{.type = builder.typedElement(y.type),
@@ -316,10 +310,9 @@ Status planReverseSubsequences(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& lengths = op.input(1);
   const Tensor& y = op.output();
-  Walk walk = walkThrough(y.sizeSpan(), {&x, &lengths, &y});
+  Walk walk = makeWalk(y.sizeSpan(), {&x, &lengths, &y});
   walk.strides[axis] = {0, 0, y.strides[axis], 1};
-  walk.sortBy(2);
-  walk.coalesce();
+  walk.coalesceBy(2);
   return builder.addItems(kernels::Reverse{.type = builder.sizedElement(x.type),
                                            .push = {.count = static_cast<uint32_t>(y.elements),
                                                     .rank = walk.rank,
@@ -466,8 +459,7 @@ constexpr OpSchema kMovementSchemas[] = {
     DIMPLE_PARTS_ROW(SLICE, kSliceFields, kInAndOutRules<kSliceTypes>, checkSlice, partsOfSlice),
     DIMPLE_PARTS_ROW(SPLIT, kSplitFields, kInAndOutRules<kSplitTypes>, checkSplit, partsOnAxis),
     DIMPLE_PARTS_ROW(JOIN, kJoinFields, kJoinRules, checkJoin, partsOnAxis),
-    DIMPLE_ROW(PADDING, kPaddingFields, .rules = kInAndOutRules<kPaddingTypes>,
-               .check = checkPadding<DML_PADDING_OPERATOR_DESC>, .plan = planPadding<DML_PADDING_OPERATOR_DESC>),
+    DIMPLE_DESC_ROW(PADDING, kPaddingFields, kInAndOutRules<kPaddingTypes>, checkPadding, planPadding),
     DIMPLE_ROW(VALUE_SCALE_2D, kValueScale2DFields, .rules = kValueScale2DRules, .check = checkValueScale2D,
                .plan = planValueScale2D),
     DIMPLE_BLOCKS_ROW(SPACE_TO_DEPTH, kSpaceToDepthFields, kSpaceToDepthRules, true),
@@ -480,8 +472,7 @@ constexpr OpSchema kMovementSchemas[] = {
     DIMPLE_BLOCKS_ROW(SPACE_TO_DEPTH1, kDepthToSpace1Fields, kDepthToSpace1Rules, true),
     DIMPLE_ROW(SLICE_GRAD, kSliceGradFields, .rules = kInAndOutRules<kSliceGradTypes>, .check = checkSliceGrad,
                .plan = planSliceGrad),
-    DIMPLE_ROW(PADDING1, kPadding1Fields, .rules = kInAndOutRules<kPadding1Types>,
-               .check = checkPadding<DML_PADDING1_OPERATOR_DESC>, .plan = planPadding<DML_PADDING1_OPERATOR_DESC>),
+    DIMPLE_DESC_ROW(PADDING1, kPadding1Fields, kInAndOutRules<kPadding1Types>, checkPadding, planPadding),
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Normalization and its gradients.
-#include <array>
+#include <span>
 
 #include "core/ops/checks.h"
 #include "core/ops/families.h"
@@ -46,34 +46,20 @@ Status checkMeanVariance(const Operation& op) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-// Strides in elements of something that is broadcast: 0 where it has one element for many.
-using Strides = std::array<uint32_t, kMaxRank>;
-
-Strides broadcastStrides(const Tensor& tensor) {
-  Strides strides{};
-  for (uint32_t d = 0; d < tensor.rank; ++d) strides[d] = tensor.sizes[d] == 1 ? 0 : tensor.strides[d];
-  return strides;
-}
-
 // The rows of a tensor: sets of elements that differ in the dimensions of a mask only. Each has a pair of sums.
 struct Rows {
   uint32_t mask;
-  uint32_t count = 1;
-  uint32_t elements = 1;  // of each
-  Strides pairs{};        // from one row's pair to the next one's
+  uint32_t count;
+  uint32_t elements;  // of each
+  Tensor pairs;       // an element a row
 };
 
 Rows rowsOf(const Tensor& x, uint32_t mask) {
-  Rows rows{mask};
-  for (uint32_t d = x.rank; d-- > 0;) {
-    if (mask >> d & 1) {
-      rows.elements *= x.sizes[d];
-    } else {
-      if (x.sizes[d] > 1) rows.pairs[d] = rows.count;
-      rows.count *= x.sizes[d];
-    }
-  }
-  return rows;
+  auto sizes = x.sizes;
+  for (uint32_t d = 0; d < x.rank; ++d)
+    if (mask >> d & 1) sizes[d] = 1;
+  const Tensor pairs = packedTensor(x.type, std::span(sizes).first(x.rank));
+  return {mask, static_cast<uint32_t>(pairs.elements), static_cast<uint32_t>(x.elements / pairs.elements), pairs};
 }
 
 // The dimensions in which a tensor of parameters has one element for all.
@@ -85,37 +71,29 @@ uint32_t sharedDimensions(const Tensor& tensor) {
 }
 
 Result<BufferRange> allocatePairs(PlanBuilder& builder, uint64_t count) {
-  if (count * 8 <= builder.target().caps.maxBufferRange) return builder.allocateTemporary(count * 8);
-  return Error{ErrorCode::Unsupported, cat("InputTensor has ", count, " sums, but this device binds at most ",
-                                           builder.target().caps.maxBufferRange / 8, " pairs to a kernel.")};
+  TRY(builder.checkBindable(count * 8, cat("InputTensor has ", count, " sums"), "pairs", 8));
+  return builder.allocateTemporary(count * 8);
 }
 
 // What kernels/normalization/row_sums.comp sums.
 enum class Sums : uint32_t { Moments, Squares, Magnitudes, Gradients };
 
-// Strides of an input that takes part; 0, which is the input itself, does not.
-Strides stridesOf(const Operation& op, size_t input) { return input ? broadcastStrides(op.input(input)) : Strides{}; }
+// An input that takes part; 0, which is the input itself, does not.
+const Tensor* partOf(const Operation& op, size_t input) { return input ? &op.input(input) : nullptr; }
 
 // Adds the dispatches that make the pair of each row of input 0. Inputs 1 and 2 are the gradient and the mean, where
 // gradients are summed.
 Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums, float divisor) {
   enum Stage : uint32_t { Only, Parts, OfParts };
-  const Tensor& x = builder.op().input(0);
-  const size_t gradients = sums == Sums::Gradients ? 1 : 0;
-  const size_t means = sums == Sums::Gradients ? 2 : 0;
-  const Strides gradient = stridesOf(builder.op(), gradients);
-  const Strides mean = stridesOf(builder.op(), means);
-  Walk kept;
-  Walk reduced;
-  for (uint32_t d = 0; d < x.rank; ++d)
-    (rows.mask >> d & 1 ? reduced : kept).addDimension(x.sizes[d], {x.strides[d], gradient[d], mean[d], rows.pairs[d]});
-  kept.sortBy(0);
-  kept.coalesce();
-  reduced.coalesce();
-  std::vector<uint32_t> words;
-  appendWalk(words, kept);
-  const uint32_t reducedAt = appendWalk(words, reduced);
-  const uint32_t parameters = builder.parameters(words);
+  const Operation& op = builder.op();
+  const Tensor& x = op.input(0);
+  const size_t gradient = sums == Sums::Gradients ? 1 : 0;
+  const size_t mean = sums == Sums::Gradients ? 2 : 0;
+  const Walk walk = makeWalk(x.sizeSpan(), {&x, partOf(op, gradient), partOf(op, mean), &rows.pairs});
+  SplitWalk walks = split(walk, rows.mask);
+  walks.kept.coalesceBy(0);
+  walks.reduced.coalesce();
+  const uint32_t parameters = builder.parameters(walks.kept, walks.reduced);
 
   auto pairs = allocatePairs(builder, rows.count);
   if (!pairs) return pairs;
@@ -130,13 +108,13 @@ Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums
                                                  .partLength = spread.perChunk,
                                                  .total = rows.elements,
                                                  .divisor = floatBits(divisor),
-                                                 .keptRank = kept.rank,
-                                                 .reducedRank = reduced.rank,
-                                                 .reducedAt = reducedAt},
+                                                 .keptRank = walks.kept.rank,
+                                                 .reducedRank = walks.reduced.rank,
+                                                 .reducedAt = walks.kept.vectors()},
                                         .spec = {.function = static_cast<uint32_t>(sums), .row = row, .stage = stage},
                                         .x = input,
-                                        .g = builder.input(gradients),
-                                        .mean = builder.input(means),
+                                        .g = builder.input(gradient),
+                                        .mean = builder.input(mean),
                                         .parts = from,
                                         .result = to},
                        taskGroups(uint64_t{rows.count} * parts, row), parameters);
@@ -179,42 +157,30 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
   const Operation& op = builder.op();
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  const Strides addend = stridesOf(op, operands.addend);
-  const Strides mean = stridesOf(op, operands.mean);
-  const Strides variance = stridesOf(op, operands.variance);
-  const Strides scale = stridesOf(op, operands.scale);
-  const Strides bias = stridesOf(op, operands.bias);
-  Walk walk;
-  Walk second;
-  for (uint32_t d = 0; d < x.rank; ++d) {
-    walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d], addend[d], rows ? rows->pairs[d] : 0});
-    second.addDimension(x.sizes[d], {mean[d], variance[d], scale[d], bias[d]});
-  }
-  walk.coalesce();
-  second.coalesce();
-  std::vector<uint32_t> words;
-  appendWalk(words, walk);
-  const uint32_t secondAt = appendWalk(words, second);
+  const auto part = [&](size_t input) { return partOf(op, input); };
+  const auto& [mean, variance, scale, bias, addend] = operands;
+  const Walk walk = makeWalk(x.sizeSpan(), {&x, &y, part(addend), rows ? &rows->pairs : nullptr}).coalesce();
+  const Walk second = makeWalk(x.sizeSpan(), {part(mean), part(variance), part(scale), part(bias)}).coalesce();
   const Activation& activation = op.activation();
   return builder.addItems(kernels::Normalize{.type = builder.typedElement(x.type),
                                              .push = {.count = static_cast<uint32_t>(x.elements),
                                                       .rank = walk.rank,
                                                       .secondRank = second.rank,
-                                                      .secondAt = secondAt,
+                                                      .secondAt = walk.vectors(),
                                                       .parts = withOperands(parts, operands),
                                                       .epsilon = floatBits(epsilon),
                                                       .alpha = floatBits(activation.parameters[0]),
                                                       .beta = floatBits(activation.parameters[1])},
                                              .spec = {.function = function, .fused = activation.type},
                                              .x = builder.input(0),
-                                             .mean = builder.input(operands.mean),
-                                             .variance = builder.input(operands.variance),
-                                             .scale = builder.input(operands.scale),
-                                             .bias = builder.input(operands.bias),
-                                             .addend = builder.input(operands.addend),
+                                             .mean = builder.input(mean),
+                                             .variance = builder.input(variance),
+                                             .scale = builder.input(scale),
+                                             .bias = builder.input(bias),
+                                             .addend = builder.input(addend),
                                              .pairs = pairs,
                                              .y = builder.output()},
-                          x.elements, builder.parameters(words));
+                          x.elements, builder.parameters(walk, second));
 }
 
 Status planBatchNormalization(const Operation& op, PlanBuilder& builder) {
@@ -228,25 +194,16 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
                         const Rows& rows) {
   const Operation& op = builder.op();
   const Tensor& x = op.input(0);
-  const Strides scale = stridesOf(op, operands.scale);
-  const Strides bias = stridesOf(op, operands.bias);
-  Walk kept;
-  Walk reduced;
-  for (uint32_t d = 0; d < x.rank; ++d)
-    (rows.mask >> d & 1 ? reduced : kept)
-        .addDimension(x.sizes[d], {x.strides[d], op.output().strides[d], scale[d], bias[d]});
+  const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.output(), partOf(op, operands.scale), partOf(op, operands.bias)});
+  auto [kept, reduced] = split(walk, rows.mask);
   kept.coalesce();
-  reduced.sortBy(0);
-  reduced.coalesce();
-  std::vector<uint32_t> words;
-  appendWalk(words, kept);
-  const uint32_t reducedAt = appendWalk(words, reduced);
+  reduced.coalesceBy(0);
   const Activation& activation = op.activation();
   return builder.add(kernels::NormalizeRow{.type = builder.typedElement(x.type),
                                            .push = {.elements = rows.elements,
                                                     .keptRank = kept.rank,
                                                     .reducedRank = reduced.rank,
-                                                    .reducedAt = reducedAt,
+                                                    .reducedAt = kept.vectors(),
                                                     .parts = withOperands(parts, operands),
                                                     .epsilon = floatBits(epsilon),
                                                     .alpha = floatBits(activation.parameters[0]),
@@ -256,7 +213,7 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
                                            .scale = builder.input(operands.scale),
                                            .bias = builder.input(operands.bias),
                                            .y = builder.output()},
-                     rows.count, builder.parameters(words));
+                     rows.count, builder.parameters(kept, reduced));
 }
 
 Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, bool useMean, bool useVariance,
@@ -272,9 +229,7 @@ Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, boo
                     (rows.count >= kFewestRows || rows.elements <= 4 * kGroupSize);
   BufferRange pairs = builder.input(0);
   if (parts != 0) {
-    if (held) {
-      return addNormalizeRows(builder, parts, operands, epsilon, rows);
-    }
+    if (held) return addNormalizeRows(builder, parts, operands, epsilon, rows);
     builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
                                        : rows.elements < kFewestHeld ? "Its rows are short."
                                                                      : "Its rows are few."});
@@ -286,7 +241,6 @@ Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, boo
   return addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, parts, operands, epsilon, &rows, pairs);
 }
 
-// Axes are a set.
 template <class S>
 Status planMeanVariance(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<S>();
@@ -294,7 +248,7 @@ Status planMeanVariance(const Operation& op, PlanBuilder& builder) {
   if constexpr (requires { desc.CrossChannel; })
     mask = desc.CrossChannel ? 0b1110 : 0b1100;
   else
-    for (UINT i = 0; i < desc.AxisCount; ++i) mask |= 1u << desc.Axes[i];
+    mask = axisMask({desc.Axes, desc.AxisCount});
   if constexpr (requires { desc.UseMean; })
     return planMoments(op, builder, mask, desc.UseMean != 0, desc.UseVariance != 0, desc.Epsilon);
   else
@@ -316,11 +270,7 @@ Status addRowResults(PlanBuilder& builder, const Rows& rows, const BufferRange& 
   const Operation& op = builder.op();
   const Tensor& a = op.output(first);
   const Tensor& b = op.output(first + 1);
-  const Strides spread = variance ? broadcastStrides(op.input(variance)) : Strides{};
-  Walk walk;
-  for (uint32_t d = 0; d < a.rank; ++d)
-    walk.addDimension(a.sizes[d], {a.strides[d], b.strides[d], spread[d], rows.pairs[d]});
-  walk.coalesce();
+  const Walk walk = makeWalk(a.sizeSpan(), {&a, &b, partOf(op, variance), &rows.pairs}).coalesce();
   return builder.addItems(
       kernels::RowResults{
           .type = builder.typedElement(a.type),
@@ -348,32 +298,18 @@ template <class S>
 Status planNormalizationGrad(const Operation& op, PlanBuilder& builder) {
   const float epsilon = op.as<S>().Epsilon;
   const Tensor& x = op.input(0);
-  const Tensor& g = op.input(1);
-  const Tensor& y = op.output();
   const Rows rows = rowsOf(x, sharedDimensions(op.input(2)));
   const auto pairs = addRowSums(builder, rows, Sums::Gradients, 1.0f);
   if (!pairs) return pairs.error();
   TRY(addRowResults(builder, rows, *pairs, 1, 3, epsilon));
 
-  const Strides mean = broadcastStrides(op.input(2));
-  const Strides variance = broadcastStrides(op.input(3));
-  const Strides scale = broadcastStrides(op.input(4));
-  Walk walk;
-  Walk second;
-  for (uint32_t d = 0; d < x.rank; ++d) {
-    walk.addDimension(x.sizes[d], {x.strides[d], g.strides[d], y.strides[d], rows.pairs[d]});
-    second.addDimension(x.sizes[d], {mean[d], variance[d], scale[d]});
-  }
-  walk.coalesce();
-  second.coalesce();
-  std::vector<uint32_t> words;
-  appendWalk(words, walk);
-  const uint32_t secondAt = appendWalk(words, second);
+  const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.input(1), &op.output(), &rows.pairs}).coalesce();
+  const Walk second = makeWalk(x.sizeSpan(), {&op.input(2), &op.input(3), &op.input(4)}).coalesce();
   return builder.addItems(kernels::NormalizeGrad{.type = builder.typedElement(x.type),
                                                  .push = {.count = static_cast<uint32_t>(x.elements),
                                                           .rank = walk.rank,
                                                           .secondRank = second.rank,
-                                                          .secondAt = secondAt,
+                                                          .secondAt = walk.vectors(),
                                                           .epsilon = floatBits(epsilon),
                                                           .terms = rows.elements},
                                                  .spec = {.function = op.schema().type},
@@ -384,7 +320,7 @@ Status planNormalizationGrad(const Operation& op, PlanBuilder& builder) {
                                                  .scale = builder.input(4),
                                                  .pairs = *pairs,
                                                  .y = builder.output()},
-                          x.elements, builder.parameters(words));
+                          x.elements, builder.parameters(walk, second));
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -439,10 +375,6 @@ constexpr TensorRule kTrainingRules[] = {{kTrainingTypes},         kParameter<kT
                                          kLike<kTrainingTypes, 0>, kLike<kTrainingTypes, 0>,   kLike<kTrainingTypes, 1>,
                                          kLike<kTrainingTypes, 1>};
 
-#define DIMPLE_MEAN_VARIANCE_ROW(NAME, FIELDS, TYPES)                \
-  DIMPLE_ROW(NAME, FIELDS, .rules = kMeanVarianceOfAxesRules<TYPES>, \
-             .check = checkMeanVariance<DML_##NAME##_OPERATOR_DESC>, \
-             .plan = planMeanVariance<DML_##NAME##_OPERATOR_DESC>)
 #define DIMPLE_BATCH_GRAD_ROW(NAME, TYPES)                                                    \
   DIMPLE_ROW(NAME, kBatchGradFields, .rules = kGradRules<TYPES>, .check = checkParameters<2>, \
              .plan = planNormalizationGrad<DML_##NAME##_OPERATOR_DESC>)
@@ -452,12 +384,14 @@ constexpr OpSchema kNormalizationSchemas[] = {
     DIMPLE_ROW(MEAN_VARIANCE_NORMALIZATION, kMeanVarianceFields, .rules = kMeanVarianceRules,
                .check = checkParameters<1>, .plan = planMeanVariance<DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC>),
     DIMPLE_ROW(LP_NORMALIZATION, kLpFields, .rules = kLpRules, .check = checkLp, .plan = planLp),
-    DIMPLE_MEAN_VARIANCE_ROW(MEAN_VARIANCE_NORMALIZATION1, kMeanVariance1Fields, kMeanVariance1Types),
+    DIMPLE_DESC_ROW(MEAN_VARIANCE_NORMALIZATION1, kMeanVariance1Fields, kMeanVarianceOfAxesRules<kMeanVariance1Types>,
+                    checkMeanVariance, planMeanVariance),
     DIMPLE_BATCH_GRAD_ROW(BATCH_NORMALIZATION_GRAD, kBatchGradTypes),
     DIMPLE_ROW(BATCH_NORMALIZATION_TRAINING, kTrainingFields, .rules = kTrainingRules, .check = checkTraining,
                .plan = planTraining),
     DIMPLE_BATCH_GRAD_ROW(BATCH_NORMALIZATION_TRAINING_GRAD, kTrainingTypes),
-    DIMPLE_MEAN_VARIANCE_ROW(MEAN_VARIANCE_NORMALIZATION2, kMeanVariance2Fields, kMeanVariance2Types),
+    DIMPLE_DESC_ROW(MEAN_VARIANCE_NORMALIZATION2, kMeanVariance2Fields, kMeanVarianceOfAxesRules<kMeanVariance2Types>,
+                    checkMeanVariance, planMeanVariance),
 };
 
 }  // namespace

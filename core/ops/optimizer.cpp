@@ -22,14 +22,10 @@ Status checkAdam(const Operation& op) {
 Status planAdam(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_ADAM_OPTIMIZER_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
-  Walk from = walkThrough(x.sizeSpan(), {&x, &op.input(1), &op.input(2), &op.input(3)});
-  Walk to = walkThrough(x.sizeSpan(), {&op.output(0), &op.output(1), &op.output(2)});
+  Walk from = makeWalk(x.sizeSpan(), {&x, &op.input(1), &op.input(2), &op.input(3)});
+  Walk to = makeWalk(x.sizeSpan(), {&op.output(0), &op.output(1), &op.output(2)});
   from.coalesce();
   to.coalesce();
-  std::vector<uint32_t> words;
-  appendWalk(words, from);
-  const auto outputsAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, to);
   const double beta1 = double{desc.Beta1};
   const double beta2 = double{desc.Beta2};
   const auto count = static_cast<uint32_t>(x.elements);
@@ -37,7 +33,7 @@ Status planAdam(const Operation& op, PlanBuilder& builder) {
                                         .push = {.count = count,
                                                  .rank = from.rank,
                                                  .outputRank = to.rank,
-                                                 .outputsAt = outputsAt,
+                                                 .outputsAt = from.vectors(),
                                                  .rate = floatBits(desc.LearningRate),
                                                  .epsilon = floatBits(desc.Epsilon),
                                                  .beta1 = floatBits(beta1),
@@ -54,7 +50,7 @@ Status planAdam(const Operation& op, PlanBuilder& builder) {
                                         .newX = builder.output(0),
                                         .newFirst = builder.output(1),
                                         .newSecond = builder.output(2)},
-                          count, builder.parameters(words));
+                          count, builder.parameters(from, to));
 }
 
 DIMPLE_FIELDS(kAdamOptimizerFields,
@@ -66,14 +62,11 @@ DIMPLE_FIELDS(kAdamOptimizerFields,
 // The page says 4 dimensions; DirectML 1.15.4 takes any number.
 constexpr TypeHistory kAdamOptimizerTypes{{k3_0, kFloats}};
 
-constexpr TensorRule kAdamOptimizerRules[] = {{kAdamOptimizerTypes},
-                                              {kAdamOptimizerTypes, like(0)},
-                                              {kAdamOptimizerTypes, like(0)},
-                                              {kAdamOptimizerTypes, like(0)},
-                                              {{{k3_0, kUInt32}}},
-                                              {kAdamOptimizerTypes, like(0)},
-                                              {kAdamOptimizerTypes, like(0)},
-                                              {kAdamOptimizerTypes, like(0)}};
+constexpr TensorRule kParameters{kAdamOptimizerTypes};
+constexpr TensorRule kLikeThem{kAdamOptimizerTypes, like(0)};
+constexpr TensorRule kStep{{{k3_0, kUInt32}}};
+constexpr TensorRule kAdamOptimizerRules[] = {kParameters, kLikeThem, kLikeThem, kLikeThem,
+                                              kStep,       kLikeThem, kLikeThem, kLikeThem};
 
 constexpr OpSchema kOptimizerSchemas[] = {
     DIMPLE_ROW(ADAM_OPTIMIZER, kAdamOptimizerFields, .rules = kAdamOptimizerRules, .inPlace = true, .check = checkAdam,

@@ -170,12 +170,6 @@ std::vector<uint32_t> windowParameters(const KernelWindow& window, const Tensor&
   return words;
 }
 
-template <class S>
-bool includesPadding(const S& desc) {
-  if constexpr (requires { desc.IncludePadding; }) return desc.IncludePadding != 0;
-  return false;
-}
-
 // One dispatch that writes values, indices or both. The range of one stands for the other if that is not wanted.
 struct Pooling {
   DML_OPERATOR_TYPE function;
@@ -202,13 +196,18 @@ Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y,
                      taskGroups(y.elements, row), builder.parameters(windowParameters(pooling.window, x, y, indices)));
 }
 
-template <class S, DML_OPERATOR_TYPE function>
+template <class S>
 Status planPooling(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<S>();
   const KernelWindow window = kernelWindow(windowOf<S>(op));
-  Pooling pooling{function, window};
-  if constexpr (requires { desc.P; }) pooling.power = desc.P;
-  pooling.includesPadding = includesPadding(desc);
+  Pooling pooling{DML_OPERATOR_MAX_POOLING, window};
+  if constexpr (requires { desc.P; }) {
+    pooling.function = DML_OPERATOR_LP_POOLING;
+    pooling.power = desc.P;
+  } else if constexpr (requires { desc.IncludePadding; }) {
+    pooling.function = DML_OPERATOR_AVERAGE_POOLING;
+    pooling.includesPadding = desc.IncludePadding != 0;
+  }
   const BufferRange values = builder.output();
   const Tensor indices = op.outputs().size() > 1 ? op.output(1) : Tensor{};
   const BufferRange where = indices.present() ? builder.output(1) : values;
@@ -253,7 +252,7 @@ Status planAveragePoolingGrad(const Operation& op, PlanBuilder& builder) {
   const KernelWindow window = kernelWindow(windowOf<S>(op));
   const BufferRange gradients = builder.input(0);
   return addPoolingGrad(builder, DML_OPERATOR_AVERAGE_POOLING_GRAD, window, op.input(0), gradients, {}, gradients,
-                        includesPadding(op.as<S>()));
+                        op.as<S>().IncludePadding != 0);
 }
 
 // The index of each window's maximum first, then what each element gets of the windows that chose it.
@@ -261,11 +260,9 @@ Status planMaxPoolingGrad(const Operation& op, PlanBuilder& builder) {
   const Tensor& g = op.input(1);
   const KernelWindow window = kernelWindow(windowOf<DML_MAX_POOLING_GRAD_OPERATOR_DESC>(op));
   const Tensor indices = packedTensor(DML_TENSOR_DATA_TYPE_UINT32, g.sizeSpan());
-  if (indices.elements * 4 > builder.target().caps.maxBufferRange)
-    return Error{ErrorCode::Unsupported,
-                 cat("InputGradientTensor has ", indices.elements, " elements, but this device binds at most ",
-                     builder.target().caps.maxBufferRange / 4, " indices to a kernel.")};
-  const BufferRange where = builder.allocateTemporary(indices.elements * 4);
+  const uint64_t bytes = indices.elements * 4;
+  TRY(builder.checkBindable(bytes, cat("InputGradientTensor has ", indices.elements, " elements"), "indices", 4));
+  const BufferRange where = builder.allocateTemporary(bytes);
   TRY(addPooling(builder, {DML_OPERATOR_MAX_POOLING, window}, g, nullptr, indices, &where));
   return addPoolingGrad(builder, DML_OPERATOR_MAX_POOLING_GRAD, window, g, builder.input(1), indices, where, false);
 }
@@ -273,27 +270,21 @@ Status planMaxPoolingGrad(const Operation& op, PlanBuilder& builder) {
 Status planMaxUnpooling(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  const Tensor* made[] = {&y};
-  Walk outputs = makeWalk(y.sizeSpan(), made);
+  Walk outputs = makeWalk(y.sizeSpan(), {&y});
   TRY(addFill(builder, y.type, outputs, {}, builder.output()));
-  const Tensor* sources[] = {&x, &op.input(1)};
-  Walk walk = makeWalk(x.sizeSpan(), sources);
-  walk.coalesce();
+  const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.input(1)}).coalesce();
   outputs.coalesce();
-  std::vector<uint32_t> words;
-  appendWalk(words, walk);
-  const uint32_t outputAt = appendWalk(words, outputs);
   return builder.addItems(kernels::Unpool{.type = builder.sizedElement(x.type),
                                           .push = {.count = static_cast<uint32_t>(x.elements),
                                                    .rank = walk.rank,
                                                    .outputs = static_cast<uint32_t>(y.elements),
                                                    .outputRank = outputs.rank,
-                                                   .outputAt = outputAt,
+                                                   .outputAt = walk.vectors(),
                                                    .indexKind = indexKind(op.input(1).type)},
                                           .x = builder.input(0),
                                           .indices = builder.input(1),
                                           .y = builder.output()},
-                          x.elements, builder.parameters(words));
+                          x.elements, builder.parameters(walk, outputs));
 }
 
 // The step from one channel's quantization to the next one's.
@@ -317,7 +308,7 @@ Status planQuantizedAveragePooling(const Operation& op, PlanBuilder& builder) {
   return builder.add(
       kernels::QuantizedPool{.type = builder.typedElement(x.type),
                              .push = {.count = static_cast<uint32_t>(y.elements),
-                                      .divisor = includesPadding(op.as<S>()) ? floatBits(window.elements) : 0,
+                                      .divisor = op.as<S>().IncludePadding ? floatBits(window.elements) : 0,
                                       .zeroPoints = (hasInputZero ? 1u : 0u) | (hasOutputZero ? 2u : 0u)},
                              .spec = {.row = row},
                              .x = builder.input(0),
@@ -382,22 +373,19 @@ constexpr TensorRule kQuantizedRules[] = {{kQuantizedTypes},
                                           {kZeroPointTypes, {0, 3, 3}},
                                           {kQuantizedTypes, sameTypeAndRank(0)}};
 
-#define DIMPLE_POOLING_ROW(NAME, FIELDS, RULES, FUNCTION)                                     \
-  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkPooling<DML_##NAME##_OPERATOR_DESC>, \
-             .plan = planPooling<DML_##NAME##_OPERATOR_DESC, DML_OPERATOR_##FUNCTION>)
 constexpr OpSchema kPoolingSchemas[] = {
-    DIMPLE_POOLING_ROW(AVERAGE_POOLING, kAveragePoolingFields, kInAndOutRules<kPoolingTypes>, AVERAGE_POOLING),
-    DIMPLE_POOLING_ROW(LP_POOLING, kLpPoolingFields, kInAndOutRules<kPoolingTypes>, LP_POOLING),
-    DIMPLE_POOLING_ROW(MAX_POOLING, kMaxPoolingFields, kInAndOutRules<kMaxPoolingTypes<k1_0>>, MAX_POOLING),
-    DIMPLE_POOLING_ROW(MAX_POOLING1, kMaxPooling1Fields, kMaxPoolingIndicesRules<k2_0>, MAX_POOLING),
+    DIMPLE_DESC_ROW(AVERAGE_POOLING, kAveragePoolingFields, kInAndOutRules<kPoolingTypes>, checkPooling, planPooling),
+    DIMPLE_DESC_ROW(LP_POOLING, kLpPoolingFields, kInAndOutRules<kPoolingTypes>, checkPooling, planPooling),
+    DIMPLE_DESC_ROW(MAX_POOLING, kMaxPoolingFields, kInAndOutRules<kMaxPoolingTypes<k1_0>>, checkPooling, planPooling),
+    DIMPLE_DESC_ROW(MAX_POOLING1, kMaxPooling1Fields, kMaxPoolingIndicesRules<k2_0>, checkPooling, planPooling),
     DIMPLE_ROW(MAX_UNPOOLING, kMaxUnpoolingFields, .rules = kUnpoolingRules, .plan = planMaxUnpooling),
-    DIMPLE_POOLING_ROW(MAX_POOLING2, kMaxPooling2Fields, kMaxPoolingIndicesRules<k2_1>, MAX_POOLING),
+    DIMPLE_DESC_ROW(MAX_POOLING2, kMaxPooling2Fields, kMaxPoolingIndicesRules<k2_1>, checkPooling, planPooling),
     DIMPLE_ROW(AVERAGE_POOLING_GRAD, kAveragePoolingGradFields, .rules = kInAndOutRules<kAverageGradTypes>,
                .check = checkAveragePoolingGrad, .plan = planAveragePoolingGrad),
     DIMPLE_ROW(MAX_POOLING_GRAD, kMaxPoolingGradFields, .rules = kMaxGradRules, .check = checkMaxPoolingGrad,
                .plan = planMaxPoolingGrad),
-    DIMPLE_POOLING_ROW(LP_POOLING1, kLpPooling1Fields, kInAndOutRules<kDilatedTypes>, LP_POOLING),
-    DIMPLE_POOLING_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kInAndOutRules<kDilatedTypes>, AVERAGE_POOLING),
+    DIMPLE_DESC_ROW(LP_POOLING1, kLpPooling1Fields, kInAndOutRules<kDilatedTypes>, checkPooling, planPooling),
+    DIMPLE_DESC_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kInAndOutRules<kDilatedTypes>, checkPooling, planPooling),
     DIMPLE_ROW(QUANTIZED_LINEAR_AVERAGE_POOLING, kQuantizedPoolingFields, .rules = kQuantizedRules,
                .check = checkQuantizedAveragePooling, .plan = planQuantizedAveragePooling),
 };

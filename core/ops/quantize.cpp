@@ -135,9 +135,7 @@ Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
                                                   .parametersOf = parameters},
                   1, 0));
 
-  Walk walk = walkThrough(y.sizeSpan(), {&a, &b, &y});
-  walk.sortBy(2);
-  walk.coalesce();
+  const Walk walk = makeWalk(y.sizeSpan(), {&a, &b, &y}).coalesceBy(2);
   return builder.addItems(kernels::QuantizedAdd{.type = KernelType::U32,
                                                 .push = {.count = static_cast<uint32_t>(y.elements),
                                                          .rank = walk.rank,
@@ -156,9 +154,7 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   constexpr uint64_t kGroups = 256;
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  Walk walk = walkThrough(x.sizeSpan(), {&x, nullptr, nullptr, &y});
-  walk.sortBy(0);
-  walk.coalesce();
+  const Walk walk = makeWalk(x.sizeSpan(), {&x, nullptr, nullptr, &y}).coalesceBy(0);
   const auto count = static_cast<uint32_t>(x.elements);
   const auto perGroup = static_cast<uint32_t>(std::max(divideUp(x.elements, kGroups), uint64_t{8 * kGroupSize}));
   const auto groups = static_cast<uint32_t>(divideUp(x.elements, perGroup));

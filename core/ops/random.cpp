@@ -21,8 +21,7 @@ Status planRandom(const Operation& op, PlanBuilder& builder) {
   const Tensor& state = op.input(0);
   const Tensor& y = op.output(0);
   const Tensor& newState = op.output(1);
-  Walk walk = walkThrough(y.sizeSpan(), {&y});
-  walk.coalesce();
+  const Walk walk = makeWalk(y.sizeSpan(), {&y}).coalesce();
   const uint64_t count = walk.count();
   const uint64_t blocks = divideUp(count, 4);
   const bool hasNewState = newState.present();

@@ -204,21 +204,14 @@ class NetworkBuilder {
     if (steps() > kMaxSteps)
       return Error{ErrorCode::Unsupported, cat("InputTensor has Sizes[1] (", steps(), "), but ", op().schema().name,
                                                " runs at most ", kMaxSteps, " steps.")};
-    const uint64_t most = builder_.target().caps.maxBufferRange;
-    if (layout_.bytes() <= most) return {};
-    return Error{ErrorCode::Unsupported,
-                 cat(op().schema().name, " needs ", layout_.bytes(),
-                     " bytes for its state, but this device binds at most ", most, " bytes to a kernel.")};
+    const uint64_t bytes = layout_.bytes();
+    return builder_.checkBindable(bytes, cat(op().schema().name, " needs ", bytes, " bytes for its state"));
   }
 
   // Of the input `source`, or zeros if it is absent.
   Status addInitialState(StateLayout::Array array, size_t source) {
     Walk walk;
-    if (hasInput(op(), source)) {
-      const Tensor* operands[] = {&op().input(source)};
-      walk = makeWalk(op().input(source).sizeSpan(), operands);
-      walk.coalesce();
-    }
+    if (hasInput(op(), source)) walk = makeWalk(op().input(source).sizeSpan(), {&op().input(source)}).coalesce();
     return builder_.addItems(kernels::RecurrentState{.type = element(),
                                                      .push = {.count = static_cast<uint32_t>(layout_.items),
                                                               .rank = walk.rank,
@@ -332,13 +325,10 @@ constexpr TensorRule kY{kNetworkTypes, sameType(0)};
 constexpr TensorRule kRnnRules[] = {kX, kLikeX, kLikeX, kLikeX, kLikeX, kLengths, kY, kY};
 constexpr TensorRule kLstmRules[] = {kX, kLikeX, kLikeX, kLikeX, kLikeX, kLikeX, kLengths, kLikeX, kY, kY, kY};
 
-#define DIMPLE_NETWORK_ROW(NAME, FIELDS, RULES)                                               \
-  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkNetwork<DML_##NAME##_OPERATOR_DESC>, \
-             .plan = planNetwork<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kRecurrentSchemas[] = {
-    DIMPLE_NETWORK_ROW(RNN, kRnnFields, kRnnRules),
-    DIMPLE_NETWORK_ROW(LSTM, kLstmFields, kLstmRules),
-    DIMPLE_NETWORK_ROW(GRU, kGruFields, kRnnRules),
+    DIMPLE_DESC_ROW(RNN, kRnnFields, kRnnRules, checkNetwork, planNetwork),
+    DIMPLE_DESC_ROW(LSTM, kLstmFields, kLstmRules, checkNetwork, planNetwork),
+    DIMPLE_DESC_ROW(GRU, kGruFields, kRnnRules, checkNetwork, planNetwork),
 };
 
 }  // namespace

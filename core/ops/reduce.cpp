@@ -55,13 +55,6 @@ TypeSet functionTypes(DML_REDUCE_FUNCTION function) {
   return 0;
 }
 
-// Axes are a set: any order, duplicates ignored, possibly empty.
-uint32_t axisMask(std::span<const UINT> axes) {
-  uint32_t mask = 0;
-  for (const UINT axis : axes) mask |= 1u << axis;
-  return mask;
-}
-
 Status checkReduction(const Operation& op) {
   const Reduction reduction = reductionOf(op);
   const Tensor& x = op.input(0);
@@ -69,10 +62,9 @@ Status checkReduction(const Operation& op) {
   TRY(checkAxes(reduction.axes, x.rank));
   const uint32_t mask = axisMask(reduction.axes);
   for (uint32_t d = 0; d < x.rank; ++d) {
-    const uint32_t expected = mask >> d & 1 ? 1 : x.sizes[d];
-    if (y.sizes[d] != expected)
-      return invalid(cat("OutputTensor has Sizes[", d, "] (", y.sizes[d], "), expected ", expected,
-                         mask >> d & 1 ? ", since Axes has that dimension." : ", that of InputTensor."));
+    const bool reduced = mask >> d & 1;
+    TRY(checkSize("OutputTensor", y, d, reduced ? 1 : x.sizes[d],
+                  reduced ? ", since Axes has that dimension" : ", that of InputTensor"));
   }
   if (!(functionTypes(reduction.function) & typeBit(x.type)))
     return invalid(cat("InputTensor has DataType (", dataTypeName(x.type), "), which Function ",
@@ -131,16 +123,10 @@ class ReductionPlan {
     const Tensor& x = input();
     const Tensor& y = builder_.op().output();
     const uint32_t mask = axisMask(reduction_.axes);
-    for (uint32_t d = 0; d < x.rank; ++d)
-      if (mask >> d & 1)
-        reduced_.addDimension(x.sizes[d], {x.strides[d]});
-      else
-        kept_.addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
-    kept_.sortBy(0);
-    kept_.coalesce();
+    auto [kept, reduced] = split(makeWalk(x.sizeSpan(), {&x, &y}), mask);
+    kept_ = kept.coalesceBy(0);
     // The order of elements matters to their indices alone.
-    if (!arg()) reduced_.sortBy(0);
-    reduced_.coalesce();
+    reduced_ = arg() ? reduced.coalesce() : reduced.coalesceBy(0);
     elements_ = static_cast<uint32_t>(reduced_.count());
     dense_ = areDense(x, mask);
   }
@@ -148,9 +134,6 @@ class ReductionPlan {
   // Of `part` of the kept dimensions, a stage of the reduction of `inside`.
   Status addStage(const Walk& part, const Walk& inside, const Spread& spread, const Partials& partials,
                   const BufferRange& from, const BufferRange& to) {
-    std::vector<uint32_t> words;
-    appendWalk(words, part);
-    const uint32_t reducedAt = appendWalk(words, inside);
     const uint32_t indexBytes = arg() ? byteWidth(builder_.op().output().type) : 0;
     return builder_.add(
         kernels::Reduce{.type = kernelType(input().type),
@@ -160,7 +143,7 @@ class ReductionPlan {
                                  .chunkLength = spread.perChunk,
                                  .keptRank = part.rank,
                                  .reducedRank = inside.rank,
-                                 .reducedAt = reducedAt,
+                                 .reducedAt = part.vectors(),
                                  .preferLast = reduction_.preferLast,
                                  .indexWords = indexBytes / 4,
                                  .divisor = elements_,
@@ -173,7 +156,7 @@ class ReductionPlan {
                                  .writesPartials = partials.written},
                         .x = from,
                         .y = to},
-        taskGroups(part.count() * spread.chunks, spread.row), builder_.parameters(words));
+        taskGroups(part.count() * spread.chunks, spread.row), builder_.parameters(part, inside));
   }
 
   // The last stage, of `count` partial results of each output.

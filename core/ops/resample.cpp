@@ -284,18 +284,17 @@ constexpr TypeHistory kResample2Types{{k5_1, kFloats, 1, 4}, {k6_2, kFloats | kI
 constexpr TypeHistory kResampleGrad1Types{{k5_1, kFloats, 1, 4}};
 constexpr TypeHistory kResample3Types{{k6_4, kFloats | kInts8, 1, 4}};
 
-#define DIMPLE_RESAMPLE_ROW(NAME, FIELDS, TYPES)                                                               \
-  DIMPLE_ROW(NAME, FIELDS, .rules = kInAndOutRules<TYPES>, .check = checkResample<DML_##NAME##_OPERATOR_DESC>, \
-             .plan = planResample<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kResampleSchemas[] = {
     DIMPLE_ROW(UPSAMPLE_2D, kUpsample2DFields, .rules = kInAndOutRules<kUpsample2DTypes>, .check = checkUpsample,
                .plan = planUpsample),
-    DIMPLE_RESAMPLE_ROW(RESAMPLE, kResampleFields, kResampleTypes),
-    DIMPLE_RESAMPLE_ROW(RESAMPLE1, kResample1Fields, kResample1Types),
-    DIMPLE_RESAMPLE_ROW(RESAMPLE_GRAD, kResampleGradFields, kResampleGradTypes),
-    DIMPLE_RESAMPLE_ROW(RESAMPLE2, kResample2Fields, kResample2Types),
-    DIMPLE_RESAMPLE_ROW(RESAMPLE_GRAD1, kResampleGrad1Fields, kResampleGrad1Types),
-    DIMPLE_RESAMPLE_ROW(RESAMPLE3, kResample3Fields, kResample3Types),
+    DIMPLE_DESC_ROW(RESAMPLE, kResampleFields, kInAndOutRules<kResampleTypes>, checkResample, planResample),
+    DIMPLE_DESC_ROW(RESAMPLE1, kResample1Fields, kInAndOutRules<kResample1Types>, checkResample, planResample),
+    DIMPLE_DESC_ROW(RESAMPLE_GRAD, kResampleGradFields, kInAndOutRules<kResampleGradTypes>, checkResample,
+                    planResample),
+    DIMPLE_DESC_ROW(RESAMPLE2, kResample2Fields, kInAndOutRules<kResample2Types>, checkResample, planResample),
+    DIMPLE_DESC_ROW(RESAMPLE_GRAD1, kResampleGrad1Fields, kInAndOutRules<kResampleGrad1Types>, checkResample,
+                    planResample),
+    DIMPLE_DESC_ROW(RESAMPLE3, kResample3Fields, kInAndOutRules<kResample3Types>, checkResample, planResample),
 };
 
 }  // namespace

@@ -209,13 +209,9 @@ Status planRoiAlign(const Operation& op, PlanBuilder& builder) {
 // The sample of each crop's elements that is its maximum.
 Result<BufferRange> addMaxima(PlanBuilder& builder, const RoiSampling& sampling, const Tensor& image,
                               uint32_t parameters) {
-  const Target& target = builder.target();
   const Tensor& crop = builder.op().input(1);
   const uint64_t bytes = crop.elements * 4;
-  if (bytes > target.caps.maxBufferRange)
-    return Error{ErrorCode::Unsupported,
-                 cat("InputGradientTensor needs ", bytes, " bytes for its samples, but this device binds at most ",
-                     target.caps.maxBufferRange, " bytes to a kernel.")};
+  TRY(builder.checkBindable(bytes, cat("InputGradientTensor needs ", bytes, " bytes for its samples")));
   const BufferRange samples = builder.allocateTemporary(bytes);
   const auto count = static_cast<uint32_t>(crop.elements);
   const bool row = takesRow(sampling, image, crop);
@@ -317,14 +313,11 @@ constexpr TensorRule kRoiAlignGradRules[] = {
     {kRoiAlignGradTypes},      {kRoiAlignGradTypes, sameType(0)}, {kRoiAlignGradROITypes, sameType(1)},
     {{{k4_1, kUInt32, 1, 4}}}, {kRoiAlignGradTypes, {1, -1, 0}},  {kRoiAlignGradROITypes, like(2)}};
 
-#define DIMPLE_ROI_ALIGN_ROW(NAME, FIELDS, RULES)                                              \
-  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkRoiAlign<DML_##NAME##_OPERATOR_DESC>, \
-             .plan = planRoiAlign<DML_##NAME##_OPERATOR_DESC>)
 constexpr OpSchema kRoiSchemas[] = {
     DIMPLE_ROW(ROI_POOLING, kRoiPoolingFields, .rules = kRoiPoolingRules, .check = checkRoiPooling,
                .plan = planRoiPooling),
-    DIMPLE_ROI_ALIGN_ROW(ROI_ALIGN, kRoiAlignFields, kRoiAlignRules<k3_0>),
-    DIMPLE_ROI_ALIGN_ROW(ROI_ALIGN1, kRoiAlign1Fields, kRoiAlignRules<k4_0>),
+    DIMPLE_DESC_ROW(ROI_ALIGN, kRoiAlignFields, kRoiAlignRules<k3_0>, checkRoiAlign, planRoiAlign),
+    DIMPLE_DESC_ROW(ROI_ALIGN1, kRoiAlign1Fields, kRoiAlignRules<k4_0>, checkRoiAlign, planRoiAlign),
     DIMPLE_ROW(ROI_ALIGN_GRAD, kRoiAlignGradFields, .rules = kRoiAlignGradRules, .check = checkRoiAlignGrad,
                .plan = planRoiAlignGrad),
 };

@@ -1,6 +1,5 @@
 // Cumulative sums and products.
 #include <algorithm>
-#include <limits>
 
 #include "core/operation.h"
 #include "core/ops/checks.h"
@@ -36,15 +35,8 @@ Status planScan(const Operation& op, PlanBuilder& builder) {
   const Scan scan = scanOf(op);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  Walk kept;
-  uint32_t smallestKept = std::numeric_limits<uint32_t>::max();
-  for (uint32_t d = 0; d < x.rank; ++d) {
-    if (d == scan.axis) continue;
-    kept.addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
-    if (x.sizes[d] > 1) smallestKept = std::min(smallestKept, x.strides[d]);
-  }
-  kept.sortBy(0);
-  kept.coalesce();
+  const uint32_t mask = 1u << scan.axis;
+  const Walk kept = split(makeWalk(x.sizeSpan(), {&x, &y}), mask).kept.coalesceBy(0);
   const auto rows = static_cast<uint32_t>(kept.count());
   const uint32_t elements = x.sizes[scan.axis];
   const uint32_t parameters = builder.parameters(kept);
@@ -72,10 +64,8 @@ Status planScan(const Operation& op, PlanBuilder& builder) {
                                      .totals = ofTotals},
                        taskGroups(tasks, spread.row), parameters);
   };
-  const Spread spread = spreadOf(rows, elements, x.strides[scan.axis] <= smallestKept);
-  if (spread.chunks == 1) {
-    return addStage(Only, spread, elements, builder.output());
-  }
+  const Spread spread = spreadOf(rows, elements, areDense(x, mask));
+  if (spread.chunks == 1) return addStage(Only, spread, elements, builder.output());
   // A total is as wide as the kernel's accumulator.
   const BufferRange totals =
       builder.allocateTemporary(uint64_t{rows} * spread.chunks * std::max(4u, byteWidth(x.type)));

@@ -14,12 +14,8 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
                   const BufferRange& from, const BufferRange& to) {
   // Below, a workgroup's reduction trees cost more than they save.
   constexpr uint64_t kRowElements = 64;
-  Walk kept;
-  Walk reduced;
-  for (uint32_t d = 0; d < x.rank; ++d)
-    (axisMask >> d & 1 ? reduced : kept).addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
-  kept.sortBy(0);
-  kept.coalesce();
+  auto [kept, reduced] = split(makeWalk(x.sizeSpan(), {&x, &y}), axisMask);
+  kept.coalesceBy(0);
   reduced.coalesce();
   const auto rows = static_cast<uint32_t>(kept.count());
   const auto length = static_cast<uint32_t>(reduced.count());
@@ -27,20 +23,16 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
   constexpr uint32_t kCached = 16;  // of kernels/softmax/softmax.comp
   const bool cached = row && length <= kCached * kGroupSize && function != DML_OPERATOR_ACTIVATION_HARDMAX;
 
-  std::vector<uint32_t> words;
-  appendWalk(words, kept);
-  const auto reducedAt = static_cast<uint32_t>(words.size() / 4);
-  appendWalk(words, reduced);
   return builder.add(kernels::Softmax{.type = builder.typedElement(x.type),
                                       .push = {.rows = rows,
                                                .elements = length,
                                                .keptRank = kept.rank,
                                                .reducedRank = reduced.rank,
-                                               .reducedAt = reducedAt},
+                                               .reducedAt = kept.vectors()},
                                       .spec = {.function = function, .row = row, .cached = cached},
                                       .x = from,
                                       .y = to},
-                     taskGroups(rows, row), builder.parameters(words));
+                     taskGroups(rows, row), builder.parameters(kept, reduced));
 }
 
 namespace {
@@ -48,7 +40,6 @@ namespace {
 // The operators without Axes reduce the rows of one matrix.
 Status checkMatrix(const Operation& op) { return checkLeadingOnes("InputTensor", op.input(0), 2); }
 
-// Axes are a set: any order, duplicates ignored, possibly empty.
 Status checkSoftmax1(const Operation& op) {
   const auto& desc = op.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
   return checkAxes({desc.Axes, desc.AxisCount}, op.input(0).rank);
@@ -81,9 +72,7 @@ Status planSoftmax(const Operation& op, PlanBuilder& builder) {
 
 Status planSoftmax1(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
-  uint32_t mask = 0;
-  for (const UINT axis : std::span(desc.Axes, desc.AxisCount)) mask |= 1u << axis;
-  return planRows(op, builder, mask);
+  return planRows(op, builder, axisMask({desc.Axes, desc.AxisCount}));
 }
 
 DIMPLE_FIELDS(kSoftmax1Fields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(2, Axes));

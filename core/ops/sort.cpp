@@ -40,14 +40,11 @@ struct SortedRows {
 Result<std::array<BufferRange, 2>> allocatePairs(PlanBuilder& builder, uint64_t rows, uint64_t runs, uint64_t length,
                                                  uint64_t k) {
   const uint64_t pairBytes = byteWidth(builder.op().input(0).type) == 8 ? 12 : 8;
-  const uint64_t limit = builder.target().caps.maxBufferRange;
   std::array<uint64_t, 2> bytes{};
   for (uint32_t level = 0; runs > 1; runs = divideUp(runs, 2), length *= 2, ++level)
     bytes[level % 2] = std::max(bytes[level % 2], rows * runs * std::min(length, k) * pairBytes);
-  if (const uint64_t most = std::max(bytes[0], bytes[1]); most > limit)
-    return Error{ErrorCode::Unsupported,
-                 cat(builder.op().schema().name, " needs ", most, " bytes to sort, but this device binds at most ",
-                     limit, " bytes to a kernel.")};
+  const uint64_t most = std::max(bytes[0], bytes[1]);
+  TRY(builder.checkBindable(most, cat(builder.op().schema().name, " needs ", most, " bytes to sort")));
   const BufferRange first = builder.allocateTemporary(bytes[0]);
   return std::array{first, builder.allocateTemporary(std::max<uint64_t>(bytes[1], 4))};
 }
@@ -88,15 +85,18 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
 
 // Blocks of a row are sorted in a workgroup each, of which only the first k elements go on; pairs of runs are merged
 // until one is left.
-Status planTopK(const Operation& op, PlanBuilder& builder, UINT axis, UINT k, bool largest) {
+template <class Desc>
+Status planTopK(const Operation& op, PlanBuilder& builder) {
   constexpr uint32_t kBlock = 1024;  // slots of a workgroup
+  const auto& desc = op.as<Desc>();
+  const UINT axis = desc.Axis;
+  const UINT k = desc.K;
+  bool largest = true;
+  if constexpr (requires { desc.AxisDirection; }) largest = desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING;
   const Tensor& x = op.input(0);
   const Tensor& values = op.output(0);
   const Tensor& indices = op.output(1);
-  Walk walk;
-  for (uint32_t d = 0; d < x.rank; ++d)
-    if (d != axis) walk.addDimension(x.sizes[d], {x.strides[d], values.strides[d], indices.strides[d]});
-  walk.coalesce();
+  const Walk walk = split(makeWalk(x.sizeSpan(), {&x, &values, &indices}), 1u << axis).kept.coalesce();
   const SortedRows rows{static_cast<uint32_t>(walk.count()),
                         x.sizes[axis],
                         walk.rank,
@@ -138,16 +138,6 @@ Status planTopK(const Operation& op, PlanBuilder& builder, UINT axis, UINT k, bo
   return addMerges(builder, rows, runs, width, k, pairs);
 }
 
-Status planTopK(const Operation& op, PlanBuilder& builder) {
-  const auto& desc = op.as<DML_TOP_K_OPERATOR_DESC>();
-  return planTopK(op, builder, desc.Axis, desc.K, true);
-}
-
-Status planTopK1(const Operation& op, PlanBuilder& builder) {
-  const auto& desc = op.as<DML_TOP_K1_OPERATOR_DESC>();
-  return planTopK(op, builder, desc.Axis, desc.K, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING);
-}
-
 DIMPLE_FIELDS(kTopKFields, DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUTS(OutputValueTensor, OutputIndexTensor),
               DIMPLE_UINTS(Axis, K));
 DIMPLE_FIELDS(kTopK1Fields, DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUTS(OutputValueTensor, OutputIndexTensor),
@@ -165,9 +155,8 @@ constexpr TensorRule kTopK1Rules[] = {
     {{{k2_1, kUInt32, 4, 4}, {k3_1, kUInt32}, {k5_0, kUnsignedIndices}}, sameRank(0)}};
 
 constexpr OpSchema kSortSchemas[] = {
-    DIMPLE_ROW(TOP_K, kTopKFields, .rules = kTopKRules, .check = checkTopK<DML_TOP_K_OPERATOR_DESC>, .plan = planTopK),
-    DIMPLE_ROW(TOP_K1, kTopK1Fields, .rules = kTopK1Rules, .check = checkTopK<DML_TOP_K1_OPERATOR_DESC>,
-               .plan = planTopK1),
+    DIMPLE_DESC_ROW(TOP_K, kTopKFields, kTopKRules, checkTopK, planTopK),
+    DIMPLE_DESC_ROW(TOP_K1, kTopK1Fields, kTopK1Rules, checkTopK, planTopK),
 };
 
 }  // namespace

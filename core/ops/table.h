@@ -47,6 +47,11 @@ constexpr TensorRule kBinaryRules[] = {{types}, {types, like(0)}, {types, like(0
     .fields = FIELDS<DML_##NAME##_OPERATOR_DESC>, __VA_ARGS__                                    \
   }
 
+// The same where check and plan are templates over the description's structure.
+#define DIMPLE_DESC_ROW(NAME, FIELDS, RULES, CHECK, PLAN)                              \
+  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = CHECK<DML_##NAME##_OPERATOR_DESC>, \
+             .plan = PLAN<DML_##NAME##_OPERATOR_DESC>)
+
 // The fields of a description's structure S, as a template over it, so that structures with the same fields share them.
 #define DIMPLE_FIELDS(NAME, ...) \
   template <class S>             \

@@ -118,6 +118,14 @@ BufferRange PlanBuilder::output(size_t index) const {
   return range;
 }
 
+Status PlanBuilder::checkBindable(uint64_t bytes, std::string_view what, std::string_view units,
+                                  uint32_t unitBytes) const {
+  const uint64_t most = target_.caps.maxBufferRange;
+  if (bytes <= most) return {};
+  return Error{ErrorCode::Unsupported,
+               cat(what, ", but this device binds at most ", most / unitBytes, " ", units, " to a kernel.")};
+}
+
 BufferRange PlanBuilder::allocateTemporary(uint64_t bytes) {
   const uint64_t offset = plan_.temporaryBytes;
   plan_.temporaryBytes = alignUp(offset + bytes, DML_TEMPORARY_BUFFER_ALIGNMENT);
@@ -156,6 +164,13 @@ uint32_t PlanBuilder::parameters(const std::vector<uint32_t>& words) {
 uint32_t PlanBuilder::parameters(const Walk& walk) {
   std::vector<uint32_t> words;
   appendWalk(words, walk);
+  return parameters(words);
+}
+
+uint32_t PlanBuilder::parameters(const Walk& first, const Walk& second) {
+  std::vector<uint32_t> words;
+  appendWalk(words, first);
+  appendWalk(words, second);
   return parameters(words);
 }
 

@@ -53,6 +53,10 @@ class PlanBuilder {
     return {input(index), bitWidth(op_.input(index).type), tail};
   }
   WalkOperand outputOperand(size_t index = 0) const { return {output(index), bitWidth(op_.output(index).type)}; }
+  // Unsupported if the device does not bind so many bytes at once. `what` takes them, counted in `units` of so many
+  // bytes.
+  Status checkBindable(uint64_t bytes, std::string_view what, std::string_view units = "bytes",
+                       uint32_t unitBytes = 1) const;
   // A part of the temporary resource, aligned to 256 bytes.
   BufferRange allocateTemporary(uint64_t bytes);
 
@@ -65,6 +69,8 @@ class PlanBuilder {
   // Stores a parameter block; equal blocks share storage. Returns its byte offset.
   uint32_t parameters(const std::vector<uint32_t>& words);
   uint32_t parameters(const Walk& walk);
+  // The second begins where first.vectors() says.
+  uint32_t parameters(const Walk& first, const Walk& second);
 
   // Adds a dispatch of `groups` workgroups. The push block of every kernel starts with {groups in x, groups in x * y,
   // end of the groups, first group}, which this puts before the call's. `work`: multiply-adds of all workgroups

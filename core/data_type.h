@@ -62,6 +62,11 @@ constexpr bool isSigned(DataType type) {
   return ((kFloats | kFloat64 | kSignedInts) & typeBit(type)) != 0 || type == DML_TENSOR_DATA_TYPE_INT4;
 }
 
+// How kernels/common/index.glsl is told a type of indices. Bit 0: 64-bit elements; bit 1: signed.
+constexpr uint32_t indexKind(DataType type) {
+  return ((kInts64 & typeBit(type)) != 0 ? 1u : 0u) | (isSigned(type) ? 2u : 0u);
+}
+
 // How a kernel that is told data types at run time is told (kernels/quantize/any_type.glsl).
 uint32_t typeWord(DataType type);
 

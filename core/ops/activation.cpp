@@ -1,18 +1,17 @@
 // ACTIVATION_* operators on single elements.
 #include "core/ops/elementwise.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 
 namespace dimple {
 namespace {
 
 DIMPLE_FIELDS(kAlphaFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Alpha));
-DIMPLE_FIELDS(kAlphaBetaFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOATS(Alpha, Beta));
-DIMPLE_FIELDS(kParameterizedReluFields, DIMPLE_INPUTS(InputTensor, SlopeTensor), DIMPLE_OUTPUT(OutputTensor));
-DIMPLE_FIELDS(kScaledEluFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOATS(Alpha, Gamma));
+DIMPLE_FIELDS(kAlphaBetaFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Alpha, Beta));
+DIMPLE_FIELDS(kParameterizedReluFields, DIMPLE_INPUT(InputTensor, SlopeTensor), DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kScaledEluFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Alpha, Gamma));
 DIMPLE_FIELDS(kSoftplusFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Steepness));
-DIMPLE_FIELDS(kShrinkFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOATS(Bias, Threshold));
-DIMPLE_FIELDS(kReluGradFields, DIMPLE_INPUTS(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor));
+DIMPLE_FIELDS(kShrinkFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Bias, Threshold));
+DIMPLE_FIELDS(kReluGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor));
 DIMPLE_FIELDS(kSwishFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(SigmoidInputScale));
 
 constexpr TypeHistory kActivationTypes{{k1_0, kFloats, 4, 4}, {k2_0, kFloats, 4, 5}, {k3_0, kFloats}};

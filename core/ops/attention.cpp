@@ -2,11 +2,9 @@
 #include <array>
 
 #include "core/checked.h"
-#include "core/operation.h"
 #include "core/ops/attend.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/attention_append.h"
@@ -294,16 +292,15 @@ class AttentionPlan {
   Status addBiased(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
     const Walk walk = biasedWalk(part, source, all, channels, 0);
     const auto count = static_cast<uint32_t>(walk.count());
-    return builder_.addItems(
-        kernels::Binary{
-            .form = kernels::Binary::Form::Strided,
-            .type = builder_.typedElement(op_.output(kOutput).type),
-            .push = {.count = count, .rank = walk.rank, .uniformMask = 0, .aLow = 0, .aHigh = 0, .bLow = 0, .bHigh = 0},
-            .spec = {.op = DML_OPERATOR_ELEMENT_WISE_ADD, .fused = 0},
-            .a = source.range,
-            .b = builder_.input(kQueryKeyValueBias),
-            .y = all.range},
-        count, builder_.parameters(walk));
+    return builder_.addWalk(
+        walk, kernels::Binary{
+                  .form = kernels::Binary::Form::Strided,
+                  .type = builder_.typedElement(op_.output(kOutput).type),
+                  .push = {.walk = {.count = count, .rank = walk.rank}, .uniformMask = 0, .attributes = {0, 0, 0, 0}},
+                  .spec = {.op = DML_OPERATOR_ELEMENT_WISE_ADD, .fused = 0},
+                  .a = source.range,
+                  .b = builder_.input(kQueryKeyValueBias),
+                  .y = all.range});
   }
 
   Walk walkOf(const Heads& from, const Heads& to, uint32_t positions, uint32_t channels, uint32_t firstPosition) const {
@@ -321,17 +318,15 @@ class AttentionPlan {
     const Walk walk = biasedWalk(part, source, all, channels, lengths.strides[lengths.rank - 1]);
     const auto count = static_cast<uint32_t>(walk.count());
     const BufferRange bias = has(kQueryKeyValueBias) ? builder_.input(kQueryKeyValueBias) : source.range;
-    return builder_.addItems(kernels::AttentionAppend{.type = builder_.typedElement(op_.output(kOutput).type),
-                                                      .push = {.count = count,
-                                                               .rank = walk.rank,
-                                                               .hasBias = has(kQueryKeyValueBias),
-                                                               .stride = all.position,
-                                                               .lastStart = keys_ - shape_.keys},
-                                                      .x = source.range,
-                                                      .bias = bias,
-                                                      .lengths = builder_.input(kPastSequenceLengths),
-                                                      .y = all.range},
-                             count, builder_.parameters(walk));
+    return builder_.addWalk(walk, kernels::AttentionAppend{.type = builder_.typedElement(op_.output(kOutput).type),
+                                                           .push = {.walk = {.count = count, .rank = walk.rank},
+                                                                    .hasBias = has(kQueryKeyValueBias),
+                                                                    .stride = all.position,
+                                                                    .lastStart = keys_ - shape_.keys},
+                                                           .x = source.range,
+                                                           .bias = bias,
+                                                           .lengths = builder_.input(kPastSequenceLengths),
+                                                           .y = all.range});
   }
 
   Status attend(const Heads& key, const Heads& value) {
@@ -402,18 +397,18 @@ Status planAttention(const Operation& op, PlanBuilder& builder) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-#define DIMPLE_ATTENTION_INPUTS                                                                             \
-  DIMPLE_OPTIONAL_INPUTS(QueryTensor, KeyTensor, ValueTensor, StackedQueryKeyTensor, StackedKeyValueTensor, \
-                         StackedQueryKeyValueTensor, BiasTensor, MaskTensor, RelativePositionBiasTensor,    \
-                         PastKeyTensor, PastValueTensor)
-#define DIMPLE_ATTENTION_OUTPUTS                                                                          \
-  DIMPLE_OUTPUT(OutputTensor), DIMPLE_OPTIONAL_OUTPUTS(OutputPresentKeyTensor, OutputPresentValueTensor), \
-      DIMPLE_FLOATS(Scale, MaskFilterValue)
+#define DIMPLE_ATTENTION_INPUTS                                                                                        \
+  DIMPLE_OPTIONAL_INPUT(QueryTensor, KeyTensor, ValueTensor, StackedQueryKeyTensor, StackedKeyValueTensor,             \
+                        StackedQueryKeyValueTensor, BiasTensor, MaskTensor, RelativePositionBiasTensor, PastKeyTensor, \
+                        PastValueTensor)
+#define DIMPLE_ATTENTION_OUTPUTS                                                                         \
+  DIMPLE_OUTPUT(OutputTensor), DIMPLE_OPTIONAL_OUTPUT(OutputPresentKeyTensor, OutputPresentValueTensor), \
+      DIMPLE_FLOAT(Scale, MaskFilterValue)
 
 DIMPLE_FIELDS(kMultiheadAttentionFields, DIMPLE_ATTENTION_INPUTS, DIMPLE_ATTENTION_OUTPUTS, DIMPLE_UINT(HeadCount),
               DIMPLE_ENUM(MaskType, kMultiheadAttentionMaskTypes));
 DIMPLE_FIELDS(kMultiheadAttention1Fields, DIMPLE_ATTENTION_INPUTS, DIMPLE_OPTIONAL_INPUT(PastSequenceLengthsTensor),
-              DIMPLE_ATTENTION_OUTPUTS, DIMPLE_UINTS(QueryHeadCount, KeyValueHeadCount),
+              DIMPLE_ATTENTION_OUTPUTS, DIMPLE_UINT(QueryHeadCount, KeyValueHeadCount),
               DIMPLE_ENUM(MaskType, kMultiheadAttentionMaskTypes));
 
 // Of a feature level.

@@ -3,7 +3,6 @@
 #include "core/ops/chain.h"
 #include "core/ops/copy.h"
 #include "core/ops/elementwise.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 
 namespace dimple {
@@ -17,10 +16,10 @@ std::vector<MovedPart> partsOfCast(const Operation& op) {
 Status planCast(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  if (x.type == y.type) return planParts<partsOfCast>(op, builder);
+  if (x.type == y.type) return planParts(op, builder);
   return planElements(op, builder, {0}, 0, [&](const ElementPart& part) {
     return kernels::Cast{.type = builder.typedElement(y.type),
-                         .push = {.count = part.count, .rank = part.rank},
+                         .push = {.walk = part.walk},
                          .spec = {.source = x.type},
                          .x = part.buffers[0],
                          .y = part.buffers[1]};

@@ -7,7 +7,6 @@
 #include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
-#include "core/ops/families.h"
 #include "core/ops/product.h"
 #include "core/ops/table.h"
 #include "core/ops/winograd.h"
@@ -384,18 +383,18 @@ constexpr DML_OPERATOR_TYPE kAlsoFusedByConvolution[] = {DML_OPERATOR_ELEMENT_WI
 
 // `count` is the index of DimensionCount.
 #define DIMPLE_CONVOLVED_DIMENSIONS(count) \
-  DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(count, Strides, Dilations, StartPadding, EndPadding)
+  DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAY(count, Strides, Dilations, StartPadding, EndPadding)
 
-DIMPLE_FIELDS(kConvolutionFields, DIMPLE_INPUTS(InputTensor, FilterTensor), DIMPLE_OPTIONAL_INPUT(BiasTensor),
+DIMPLE_FIELDS(kConvolutionFields, DIMPLE_INPUT(InputTensor, FilterTensor), DIMPLE_OPTIONAL_INPUT(BiasTensor),
               DIMPLE_OUTPUT(OutputTensor), DIMPLE_ENUM(Mode, kConvolutionModes),
               DIMPLE_ENUM(Direction, kConvolutionDirections), DIMPLE_CONVOLVED_DIMENSIONS(6),
               DIMPLE_UINT_ARRAY(6, OutputPadding), DIMPLE_UINT(GroupCount), DIMPLE_FUSED_ACTIVATION);
 DIMPLE_FIELDS(kIntegerFields, DIMPLE_INPUT(InputTensor), DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor),
               DIMPLE_INPUT(FilterTensor), DIMPLE_OPTIONAL_INPUT(FilterZeroPointTensor), DIMPLE_OUTPUT(OutputTensor),
               DIMPLE_CONVOLVED_DIMENSIONS(5), DIMPLE_UINT(GroupCount));
-DIMPLE_FIELDS(kQuantizedFields, DIMPLE_INPUTS(InputTensor, InputScaleTensor),
-              DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor), DIMPLE_INPUTS(FilterTensor, FilterScaleTensor),
-              DIMPLE_OPTIONAL_INPUTS(FilterZeroPointTensor, BiasTensor), DIMPLE_INPUT(OutputScaleTensor),
+DIMPLE_FIELDS(kQuantizedFields, DIMPLE_INPUT(InputTensor, InputScaleTensor),
+              DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor), DIMPLE_INPUT(FilterTensor, FilterScaleTensor),
+              DIMPLE_OPTIONAL_INPUT(FilterZeroPointTensor, BiasTensor), DIMPLE_INPUT(OutputScaleTensor),
               DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor), DIMPLE_OUTPUT(OutputTensor),
               DIMPLE_CONVOLVED_DIMENSIONS(10), DIMPLE_UINT(GroupCount));
 

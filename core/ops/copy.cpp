@@ -74,16 +74,22 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
           divideUp(bytes, 16), 0);
     }
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
-    return builder.addItems(kernels::Copy{.type = builder.sizedElement(type),
-                                          .push = {.count = static_cast<uint32_t>(count), .rank = part.rank},
-                                          .x = ranges[kFrom],
-                                          .y = ranges[kTo]},
-                            count, builder.parameters(part));
+    return builder.addWalk(part,
+                           kernels::Copy{.type = builder.sizedElement(type),
+                                         .push = {.walk = {.count = static_cast<uint32_t>(count), .rank = part.rank}},
+                                         .x = ranges[kFrom],
+                                         .y = ranges[kTo]});
   });
 }
 
 MovedPart wholePart(const Operation& op) {
   return {0, 0, makeWalk(op.output().sizeSpan(), {&op.input(0), &op.output()})};
+}
+
+Status planParts(const Operation& op, PlanBuilder& builder) {
+  for (const MovedPart& part : op.schema().parts(op))
+    TRY(addCopy(builder, op.input(part.input).type, part.walk, builder.input(part.input), builder.output(part.output)));
+  return {};
 }
 
 FillPattern fillPattern(DataType type, const DML_SCALAR_UNION& value) {
@@ -111,10 +117,11 @@ Status addFill(PlanBuilder& builder, DataType type, const Walk& walk, const Fill
   const WalkOperand operands[] = {{to, bitWidth(type)}};
   return addElements(builder, walk, operands, vectorElements(type), [&](const ElementPart& part) -> KernelCall {
     if (part.packed)
-      return kernels::FillPacked{.push = {.bytes = part.count * byteWidth(type), .low = pattern[0], .high = pattern[1]},
-                                 .y = part.buffers[0]};
+      return kernels::FillPacked{
+          .push = {.bytes = part.walk.count * byteWidth(type), .low = pattern[0], .high = pattern[1]},
+          .y = part.buffers[0]};
     return kernels::Fill{.type = builder.sizedElement(type),
-                         .push = {.count = part.count, .rank = part.rank, .low = pattern[0], .high = pattern[1]},
+                         .push = {.walk = part.walk, .low = pattern[0], .high = pattern[1]},
                          .y = part.buffers[0]};
   });
 }

@@ -13,13 +13,8 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
 // All elements of the only input, each to the same coordinates of the only output.
 MovedPart wholePart(const Operation& op);
 
-// The plan of an operator that moves its parts.
-template <std::vector<MovedPart> (*parts)(const Operation&)>
-Status planParts(const Operation& op, PlanBuilder& builder) {
-  for (const MovedPart& part : parts(op))
-    TRY(addCopy(builder, op.input(part.input).type, part.walk, builder.input(part.input), builder.output(part.output)));
-  return {};
-}
+// The plan of an operator that moves the parts that its schema says.
+Status planParts(const Operation& op, PlanBuilder& builder);
 
 // An element's bytes, repeated to 64 bits as the kernels that fill take them.
 using FillPattern = std::array<uint32_t, 2>;

@@ -92,16 +92,10 @@ uint64_t saturated(double value, DataType type) {
 }
 
 DataType unsignedType(uint32_t bytes) {
-  switch (bytes) {
-    case 1:
-      return DML_TENSOR_DATA_TYPE_UINT8;
-    case 2:
-      return DML_TENSOR_DATA_TYPE_UINT16;
-    case 4:
-      return DML_TENSOR_DATA_TYPE_UINT32;
-    default:
-      return DML_TENSOR_DATA_TYPE_UINT64;
-  }
+  return bytes == 1   ? DML_TENSOR_DATA_TYPE_UINT8
+         : bytes == 2 ? DML_TENSOR_DATA_TYPE_UINT16
+         : bytes == 4 ? DML_TENSOR_DATA_TYPE_UINT32
+                      : DML_TENSOR_DATA_TYPE_UINT64;
 }
 
 Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand> operands, uint32_t packedElements,
@@ -114,7 +108,7 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
     for (uint32_t k = 0; output > 1 && k < output; ++k)
       if (part.isUniform(k) && part.base[k] == 0) uniformMask |= 1u << k;
     const bool packed = packedElements != 0 && part.isPacked(((2u << output) - 1) & ~uniformMask);
-    return builder.addItems(call({static_cast<uint32_t>(count), part.rank, uniformMask, packed, buffers}),
+    return builder.addItems(call({{static_cast<uint32_t>(count), part.rank}, uniformMask, packed, buffers}),
                             packed ? divideUp(count, packedElements) : count, packed ? 0 : builder.parameters(part));
   });
 }
@@ -146,22 +140,18 @@ std::vector<MovedPart> partsOfIdentity(const Operation& op) {
 Status planUnary(const Operation& op, PlanBuilder& builder) {
   using kernels::Unary;
   if (op.schema().type == DML_OPERATOR_ELEMENT_WISE_IDENTITY && !partsOfIdentity(op).empty())
-    return planParts<partsOfIdentity>(op, builder);
+    return planParts(op, builder);
   const DML_SCALE_BIAS* scale = scaleBias(op);
   const auto attributes = attributeWords(op);
   const DataType type = computeType(op);
   return planElements(op, builder, {0}, vectorElements(type), [&](const ElementPart& part) {
     return Unary{.form = part.packed ? Unary::Form::Packed : Unary::Form::Strided,
                  .type = part.packed ? kernelType(type) : builder.typedElement(type),
-                 .push = {.count = part.count,
-                          .rank = part.rank,
+                 .push = {.walk = part.walk,
                           .hasScaleBias = scale != nullptr,
                           .scale = floatBits(scale ? scale->Scale : 1.0f),
                           .bias = floatBits(scale ? scale->Bias : 0.0f),
-                          .aLow = attributes[0],
-                          .aHigh = attributes[1],
-                          .bLow = attributes[2],
-                          .bHigh = attributes[3]},
+                          .attributes = {attributes[0], attributes[1], attributes[2], attributes[3]}},
                  .spec = {.op = op.schema().type},
                  .x = part.buffers[0],
                  .y = part.buffers[1]};
@@ -178,13 +168,9 @@ Status planBinary(const Operation& op, PlanBuilder& builder) {
   return planElements(op, builder, {0, 1}, vectorElements(type), [&](const ElementPart& part) {
     return Binary{.form = part.packed ? Binary::Form::Packed : Binary::Form::Strided,
                   .type = part.packed ? kernelType(type) : builder.typedElement(type),
-                  .push = {.count = part.count,
-                           .rank = part.rank,
+                  .push = {.walk = part.walk,
                            .uniformMask = part.uniformMask,
-                           .aLow = attributes[0],
-                           .aHigh = attributes[1],
-                           .bLow = attributes[2],
-                           .bHigh = attributes[3]},
+                           .attributes = {attributes[0], attributes[1], attributes[2], attributes[3]}},
                   .spec = {.op = op.schema().type, .fused = fused.type},
                   .a = part.buffers[0],
                   .b = part.buffers[1],
@@ -196,8 +182,7 @@ Status planPow(const Operation& op, PlanBuilder& builder) {
   const DML_SCALE_BIAS* scale = scaleBias(op);
   return planElements(op, builder, {0, 1}, 0, [&](const ElementPart& part) {
     return kernels::Pow{.type = kernelType(op.output().type),
-                        .push = {.count = part.count,
-                                 .rank = part.rank,
+                        .push = {.walk = part.walk,
                                  .hasScaleBias = scale != nullptr,
                                  .scale = floatBits(scale ? scale->Scale : 1.0f),
                                  .bias = floatBits(scale ? scale->Bias : 0.0f)},
@@ -208,50 +193,45 @@ Status planPow(const Operation& op, PlanBuilder& builder) {
   });
 }
 
+template <class Kernel>
+KernelCall predicateCall(const Operation& op, const typename Kernel::Push& push, const ElementPart& part) {
+  return Kernel{.type = kernelType(computeType(op)),
+                .push = push,
+                .spec = {.op = op.schema().type},
+                .a = part.buffers[0],
+                .b = part.buffers[1],
+                .y = part.buffers[2]};
+}
+
+template <class Kernel>
+KernelCall selectCall(decltype(Kernel::type) type, const typename Kernel::Push& push, const ElementPart& part) {
+  return Kernel{.type = type,
+                .push = push,
+                .condition = part.buffers[0],
+                .a = part.buffers[1],
+                .b = part.buffers[2],
+                .y = part.buffers[3]};
+}
+
 Status planPredicate(const Operation& op, PlanBuilder& builder) {
   // One operand is bound in both places.
   const size_t second = op.inputs().size() - 1;
-  const DataType type = computeType(op);
   const uint32_t mode = attributeWords(op)[0];
   const uint32_t outBytes = byteWidth(op.output().type);
-  const auto call = [&](const ElementPart& part) -> KernelCall {
-    if (part.packed)
-      return kernels::PredicatePacked{
-          .type = kernelType(type),
-          .push = {.count = part.count, .uniformMask = part.uniformMask, .outBytes = outBytes, .mode = mode},
-          .spec = {.op = op.schema().type},
-          .a = part.buffers[0],
-          .b = part.buffers[1],
-          .y = part.buffers[2]};
-    return kernels::Predicate{.type = kernelType(type),
-                              .push = {.count = part.count, .rank = part.rank, .outBytes = outBytes, .mode = mode},
-                              .spec = {.op = op.schema().type},
-                              .a = part.buffers[0],
-                              .b = part.buffers[1],
-                              .y = part.buffers[2]};
-  };
-  return planElements(op, builder, {0, second}, vectorPairElements(type), call);
+  return planElements(op, builder, {0, second}, vectorPairElements(computeType(op)), [&](const ElementPart& part) {
+    return part.packed
+               ? predicateCall<kernels::PredicatePacked>(op, {part.walk.count, part.uniformMask, outBytes, mode}, part)
+               : predicateCall<kernels::Predicate>(op, {part.walk, outBytes, mode}, part);
+  });
 }
 
 Status planSelect(const Operation& op, PlanBuilder& builder) {
   const DataType type = op.input(1).type;
-  const auto call = [&](const ElementPart& part) -> KernelCall {
-    const KernelElement element = builder.sizedElement(type);
-    if (part.packed)
-      return kernels::SelectPacked{.type = element.type,
-                                   .push = {.count = part.count, .uniformMask = part.uniformMask},
-                                   .condition = part.buffers[0],
-                                   .a = part.buffers[1],
-                                   .b = part.buffers[2],
-                                   .y = part.buffers[3]};
-    return kernels::Select{.type = element,
-                           .push = {.count = part.count, .rank = part.rank},
-                           .condition = part.buffers[0],
-                           .a = part.buffers[1],
-                           .b = part.buffers[2],
-                           .y = part.buffers[3]};
-  };
-  return planElements(op, builder, {0, 1, 2}, vectorPairElements(type), call);
+  const KernelElement element = builder.sizedElement(type);
+  return planElements(op, builder, {0, 1, 2}, vectorPairElements(type), [&](const ElementPart& part) {
+    return part.packed ? selectCall<kernels::SelectPacked>(element.type, {part.walk.count, part.uniformMask}, part)
+                       : selectCall<kernels::Select>(element, {part.walk}, part);
+  });
 }
 
 std::vector<ElementStep> elementwiseSteps(const Operation& op) {

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "core/plan/plan_builder.h"
+#include "kernels/interfaces/groups.h"
 
 namespace dimple {
 
 // What one dispatch of an element-wise operator covers.
 struct ElementPart {
-  uint32_t count;                        // elements
-  uint32_t rank;                         // of the walk, which only kernels for any strides are given
+  kernels::WalkWords walk;               // of which kernels for packed tensors need the elements alone
   uint32_t uniformMask;                  // of several inputs, those that are one element
   bool packed;                           // all others are dense, and there is a kernel for that
   std::span<const BufferRange> buffers;  // the inputs, then the output

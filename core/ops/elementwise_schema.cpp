@@ -2,7 +2,6 @@
 #include "core/operation.h"
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 
 namespace dimple {
@@ -24,20 +23,20 @@ Status checkMinMaxType(const Operation& op) {
 #define DIMPLE_SCALED DIMPLE_IN_AND_OUT, DIMPLE_SCALE_BIAS
 
 DIMPLE_FIELDS(kScaledFields, DIMPLE_SCALED);
-DIMPLE_FIELDS(kBinaryFields, DIMPLE_INPUTS(ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor));
-DIMPLE_FIELDS(kClipFields, DIMPLE_SCALED, DIMPLE_FLOATS(Min, Max));
-DIMPLE_FIELDS(kPowFields, DIMPLE_INPUTS(InputTensor, ExponentTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_SCALE_BIAS);
+DIMPLE_FIELDS(kBinaryFields, DIMPLE_INPUT(ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kClipFields, DIMPLE_SCALED, DIMPLE_FLOAT(Min, Max));
+DIMPLE_FIELDS(kPowFields, DIMPLE_INPUT(InputTensor, ExponentTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_SCALE_BIAS);
 DIMPLE_FIELDS(kConstantPowFields, DIMPLE_SCALED, DIMPLE_FLOAT(Exponent));
 DIMPLE_FIELDS(kThresholdFields, DIMPLE_SCALED, DIMPLE_FLOAT(Min));
-DIMPLE_FIELDS(kIfFields, DIMPLE_INPUTS(ConditionTensor, ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor));
-DIMPLE_FIELDS(kAdd1Fields, DIMPLE_INPUTS(ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_FUSED_ACTIVATION);
+DIMPLE_FIELDS(kIfFields, DIMPLE_INPUT(ConditionTensor, ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kAdd1Fields, DIMPLE_INPUT(ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_FUSED_ACTIVATION);
 DIMPLE_FIELDS(kRoundFields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(RoundingMode, kRoundingModes));
 DIMPLE_FIELDS(kIsInfinityFields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(InfinityMode, kIsInfinityModes));
-DIMPLE_FIELDS(kClipGradFields, DIMPLE_INPUTS(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
-              DIMPLE_FLOATS(Min, Max));
-DIMPLE_FIELDS(kClip1Fields, DIMPLE_SCALED, DIMPLE_ENUM(MinMaxDataType, kTensorDataTypes), DIMPLE_SCALARS(Min, Max));
-DIMPLE_FIELDS(kClipGrad1Fields, DIMPLE_INPUTS(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
-              DIMPLE_ENUM(MinMaxDataType, kTensorDataTypes), DIMPLE_SCALARS(Min, Max));
+DIMPLE_FIELDS(kClipGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
+              DIMPLE_FLOAT(Min, Max));
+DIMPLE_FIELDS(kClip1Fields, DIMPLE_SCALED, DIMPLE_ENUM(MinMaxDataType, kTensorDataTypes), DIMPLE_SCALAR(Min, Max));
+DIMPLE_FIELDS(kClipGrad1Fields, DIMPLE_INPUT(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
+              DIMPLE_ENUM(MinMaxDataType, kTensorDataTypes), DIMPLE_SCALAR(Min, Max));
 
 constexpr TypeHistory kIdentityTypes{{k1_0, kFloats, 4, 5}, {k2_1, kUpTo32, 4, 5}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
 constexpr TypeHistory kAbsTypes{{k1_0, kFloats, 4, 4},

@@ -3,8 +3,6 @@
 
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
-#include "core/ops/elementwise.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/band.h"
@@ -34,15 +32,14 @@ Status planFillSequence(const Operation& op, PlanBuilder& builder) {
   const FillPattern start = fillPattern(y.type, desc.ValueStart);
   const FillPattern delta = fillPattern(y.type, desc.ValueDelta);
   const Walk walk = makeWalk(y.sizeSpan(), {&y}).coalesce();
-  return builder.addItems(kernels::Sequence{.type = builder.typedElement(y.type),
-                                            .push = {.count = static_cast<uint32_t>(y.elements),
-                                                     .rank = walk.rank,
-                                                     .startLow = start[0],
-                                                     .startHigh = start[1],
-                                                     .deltaLow = delta[0],
-                                                     .deltaHigh = delta[1]},
-                                            .y = builder.output()},
-                          y.elements, builder.parameters(walk));
+  return builder.addWalk(
+      walk, kernels::Sequence{.type = builder.typedElement(y.type),
+                              .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
+                                       .startLow = start[0],
+                                       .startHigh = start[1],
+                                       .deltaLow = delta[0],
+                                       .deltaHigh = delta[1]},
+                              .y = builder.output()});
 }
 
 // ---- DIAGONAL_MATRIX, DIAGONAL_MATRIX1 ------------------------------------------------------------------------------
@@ -76,15 +73,14 @@ Status planDiagonalMatrix1(const Operation& op, PlanBuilder& builder) {
   walk.strides[y.rank - 2][1] = ~0u;
   walk.strides[y.rank - 1][1] = 1;
   walk.coalesceBy(0);
-  return builder.addItems(kernels::Band{.type = builder.sizedElement(y.type),
-                                        .push = {.count = static_cast<uint32_t>(y.elements),
-                                                 .rank = walk.rank,
-                                                 .low = value[0],
-                                                 .high = value[1],
-                                                 .begin = static_cast<uint32_t>(desc.DiagonalFillBegin),
-                                                 .end = static_cast<uint32_t>(desc.DiagonalFillEnd)},
-                                        .y = builder.output()},
-                          y.elements, builder.parameters(walk));
+  return builder.addWalk(walk,
+                         kernels::Band{.type = builder.sizedElement(y.type),
+                                       .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
+                                                .low = value[0],
+                                                .high = value[1],
+                                                .begin = static_cast<uint32_t>(desc.DiagonalFillBegin),
+                                                .end = static_cast<uint32_t>(desc.DiagonalFillEnd)},
+                                       .y = builder.output()});
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -93,10 +89,10 @@ DIMPLE_FIELDS(kDiagonalMatrixFields, DIMPLE_OUTPUT(OutputTensor), DIMPLE_INT(Off
 DIMPLE_FIELDS(kFillValueConstantFields, DIMPLE_OUTPUT(OutputTensor), DIMPLE_ENUM(ValueDataType, kTensorDataTypes),
               DIMPLE_SCALAR(Value));
 DIMPLE_FIELDS(kFillValueSequenceFields, DIMPLE_OUTPUT(OutputTensor), DIMPLE_ENUM(ValueDataType, kTensorDataTypes),
-              DIMPLE_SCALARS(ValueStart, ValueDelta));
+              DIMPLE_SCALAR(ValueStart, ValueDelta));
 DIMPLE_FIELDS(kDiagonalMatrix1Fields, DIMPLE_OPTIONAL_INPUT(InputTensor), DIMPLE_OUTPUT(OutputTensor),
               DIMPLE_ENUM(ValueDataType, kTensorDataTypes), DIMPLE_SCALAR(Value),
-              DIMPLE_INTS(DiagonalFillBegin, DiagonalFillEnd));
+              DIMPLE_INT(DiagonalFillBegin, DiagonalFillEnd));
 
 constexpr TypeHistory kDiagonalMatrix1Types{{k5_1, kAllTypes, 2, 4}};
 

@@ -1,13 +1,12 @@
 // Operators that take coordinates from tensors, or give them.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
 #include "core/ops/elementwise.h"
-#include "core/ops/families.h"
-#include "core/ops/indices.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/gather.h"
@@ -73,8 +72,7 @@ Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
                                   builder.inputOperand(1), builder.outputOperand()};
     TRY(addElements(builder, walk, ranges, 0, [&](const ElementPart& part) {
       return kernels::Gather{.type = builder.sizedElement(x.type),
-                             .push = {.count = part.count,
-                                      .rank = part.rank,
+                             .push = {.walk = part.walk,
                                       .indexKind = indexKind(builder.op().input(1).type),
                                       .axisSize = size,
                                       .axisStride = x.strides[axis],
@@ -164,43 +162,50 @@ void appendTuple(std::vector<uint32_t>& parameters, const Tensor& tensor, uint32
     parameters.insert(parameters.end(), {tensor.sizes[first + k], strided.strides[first + k], 0, 0});
 }
 
+// A walk through slices. Operands: the tensor that tuples address, without its dimensions that they do; indices;
+// slices.
+Walk walkSlices(const TupleCounts& counts, const Tensor& addressed, const Tensor& indices, const Tensor& slices) {
+  const uint32_t tuple = indices.sizes[indices.rank - 1];
+  const uint32_t firstAddressed = addressed.rank - counts.input;
+  const uint32_t firstIndices = indices.rank - counts.indices;
+  const uint32_t ofIndices = counts.indices - 1;
+  const uint32_t first = slices.rank - (ofIndices + counts.input - counts.batch - tuple);
+  Walk walk;
+  for (uint32_t d = first; d < slices.rank; ++d) {
+    const uint32_t at = d - first;  // among the dimensions of the indices, then those of the slice
+    uint32_t stride = 0;
+    if (at < counts.batch)
+      stride = addressed.strides[firstAddressed + at];
+    else if (at >= ofIndices)
+      stride = addressed.strides[firstAddressed + counts.batch + tuple + at - ofIndices];
+    walk.addDimension(slices.sizes[d],
+                      {stride, at < ofIndices ? indices.strides[firstIndices + at] : 0, slices.strides[d]});
+  }
+  return walk;
+}
+
 template <class Desc>
 Status planGatherNd(const Operation& op, PlanBuilder& builder) {
-  const auto [inputCount, indicesCount, batchCount] = tupleCounts(op.as<Desc>());
+  const TupleCounts counts = tupleCounts(op.as<Desc>());
   const Tensor& x = op.input(0);
   const Tensor& indices = op.input(1);
   const Tensor& y = op.output();
   const uint32_t tuple = indices.sizes[indices.rank - 1];
-  const uint32_t firstInput = x.rank - inputCount;
-  const uint32_t firstIndices = indices.rank - indicesCount;
-  const uint32_t sliceRank = inputCount - batchCount - tuple;
-  const uint32_t firstOutput = y.rank - (indicesCount - 1 + sliceRank);
-  Walk walk;
-  for (uint32_t d = firstOutput; d < y.rank; ++d) {
-    const uint32_t at = d - firstOutput;  // among the dimensions of the indices, then those of the slice
-    uint32_t inputStride = 0;
-    if (at < batchCount)
-      inputStride = x.strides[firstInput + at];
-    else if (at >= indicesCount - 1)
-      inputStride = x.strides[firstInput + batchCount + tuple + at - (indicesCount - 1)];
-    walk.addDimension(y.sizes[d],
-                      {inputStride, at < indicesCount - 1 ? indices.strides[firstIndices + at] : 0, y.strides[d]});
-  }
-  walk.coalesceBy(2);
+  const Walk walk = walkSlices(counts, x, indices, y).coalesceBy(2);
   std::vector<uint32_t> parameters;
   appendWalk(parameters, walk);
-  appendTuple(parameters, x, firstInput + batchCount, tuple, x);
-  return builder.addItems(kernels::GatherNd{.type = builder.sizedElement(x.type),
-                                            .push = {.count = static_cast<uint32_t>(y.elements),
-                                                     .rank = walk.rank,
-                                                     .indexKind = indexKind(indices.type),
-                                                     .tupleSize = tuple,
-                                                     .tupleStride = indices.strides[indices.rank - 1],
-                                                     .tupleAt = walk.vectors()},
-                                            .x = builder.input(0),
-                                            .indices = builder.input(1),
-                                            .y = builder.output()},
-                          y.elements, builder.parameters(parameters));
+  appendTuple(parameters, x, x.rank - counts.input + counts.batch, tuple, x);
+  return builder.addItems(
+      kernels::GatherNd{.type = builder.sizedElement(x.type),
+                        .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
+                                 .indexKind = indexKind(indices.type),
+                                 .tupleSize = tuple,
+                                 .tupleStride = indices.strides[indices.rank - 1],
+                                 .tupleAt = walk.vectors()},
+                        .x = builder.input(0),
+                        .indices = builder.input(1),
+                        .y = builder.output()},
+      y.elements, builder.parameters(parameters));
 }
 
 // Adds what copies the input to the output, then stores the updates where their tuples say: coordinates of `tuple`
@@ -217,41 +222,26 @@ Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tupl
   appendWalk(parameters, walk);
   appendTuple(parameters, x, first, tuple, y);
   const uint64_t updates = op.input(2).elements;
-  return builder.addItems(kernels::ScatterNd{.type = builder.sizedElement(x.type),
-                                             .push = {.count = static_cast<uint32_t>(updates),
-                                                      .rank = walk.rank,
-                                                      .indexKind = indexKind(op.input(1).type),
-                                                      .tupleSize = tuple,
-                                                      .tupleStride = tupleStride,
-                                                      .tupleAt = walk.vectors()},
-                                             .x = builder.input(2),
-                                             .indices = builder.input(1),
-                                             .y = builder.output()},
-                          updates, builder.parameters(parameters));
+  return builder.addItems(
+      kernels::ScatterNd{.type = builder.sizedElement(x.type),
+                         .push = {.walk = {.count = static_cast<uint32_t>(updates), .rank = walk.rank},
+                                  .indexKind = indexKind(op.input(1).type),
+                                  .tupleSize = tuple,
+                                  .tupleStride = tupleStride,
+                                  .tupleAt = walk.vectors()},
+                         .x = builder.input(2),
+                         .indices = builder.input(1),
+                         .y = builder.output()},
+      updates, builder.parameters(parameters));
 }
 
 Status planScatterNd(const Operation& op, PlanBuilder& builder) {
-  const auto& desc = op.as<DML_SCATTER_ND_OPERATOR_DESC>();
-  const Tensor& x = op.input(0);
+  const TupleCounts counts = tupleCounts(op.as<DML_SCATTER_ND_OPERATOR_DESC>());
   const Tensor& indices = op.input(1);
-  const Tensor& updates = op.input(2);
-  const Tensor& y = op.output();
-  const uint32_t tuple = indices.sizes[indices.rank - 1];
-  const uint32_t firstIndexed = x.rank - desc.InputDimensionCount;  // dimension that a tuple's first coordinate is of
-  const uint32_t sliceRank = desc.InputDimensionCount - tuple;
-  const uint32_t batchRank = desc.IndicesDimensionCount - 1;
-  Walk walk;
-  for (uint32_t d = 0; d < updates.rank; ++d) {
-    const uint32_t fromRight = updates.rank - 1 - d;
-    uint32_t indexStride = 0;
-    uint32_t outputStride = 0;
-    if (fromRight < sliceRank)
-      outputStride = y.strides[x.rank - 1 - fromRight];
-    else if (fromRight - sliceRank < batchRank)
-      indexStride = indices.strides[indices.rank - 2 - (fromRight - sliceRank)];
-    walk.addDimension(updates.sizes[d], {updates.strides[d], indexStride, outputStride});
-  }
-  return addScatter(builder, walk, firstIndexed, tuple, indices.strides[indices.rank - 1]);
+  const uint32_t last = indices.rank - 1;
+  Walk walk = walkSlices(counts, op.output(), indices, op.input(2));
+  for (auto& strides : walk.strides) std::swap(strides[0], strides[2]);
+  return addScatter(builder, walk, op.output().rank - counts.input, indices.sizes[last], indices.strides[last]);
 }
 
 // ---- GATHER_ELEMENTS, SCATTER_ELEMENTS, ONE_HOT ---------------------------------------------------------------------
@@ -313,16 +303,15 @@ Status planOneHot(const Operation& op, PlanBuilder& builder) {
   walk.coalesceBy(2);
   uint32_t last = values.rank - 1;
   while (values.sizes[last] == 1) --last;
-  return builder.addItems(kernels::OneHot{.type = builder.sizedElement(y.type),
-                                          .push = {.count = static_cast<uint32_t>(y.elements),
-                                                   .rank = walk.rank,
-                                                   .indexKind = indexKind(indices.type),
-                                                   .axisSize = y.sizes[axis],
-                                                   .onAt = values.strides[last]},
-                                          .indices = builder.input(0),
-                                          .values = builder.input(1),
-                                          .y = builder.output()},
-                          y.elements, builder.parameters(walk));
+  return builder.addWalk(
+      walk, kernels::OneHot{.type = builder.sizedElement(y.type),
+                            .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
+                                     .indexKind = indexKind(indices.type),
+                                     .axisSize = y.sizes[axis],
+                                     .onAt = values.strides[last]},
+                            .indices = builder.input(0),
+                            .values = builder.input(1),
+                            .y = builder.output()});
 }
 
 // ---- NONZERO_COORDINATES --------------------------------------------------------------------------------------------
@@ -408,20 +397,19 @@ Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-#define DIMPLE_GATHERED DIMPLE_INPUTS(InputTensor, IndicesTensor), DIMPLE_OUTPUT(OutputTensor)
-#define DIMPLE_TUPLES DIMPLE_UINTS(InputDimensionCount, IndicesDimensionCount)
+#define DIMPLE_GATHERED DIMPLE_INPUT(InputTensor, IndicesTensor), DIMPLE_OUTPUT(OutputTensor)
+#define DIMPLE_TUPLES DIMPLE_UINT(InputDimensionCount, IndicesDimensionCount)
 
-DIMPLE_FIELDS(kGatherFields, DIMPLE_GATHERED, DIMPLE_UINTS(Axis, IndexDimensions));
-DIMPLE_FIELDS(kScatterElementsFields, DIMPLE_INPUTS(InputTensor, IndicesTensor, UpdatesTensor),
+DIMPLE_FIELDS(kGatherFields, DIMPLE_GATHERED, DIMPLE_UINT(Axis, IndexDimensions));
+DIMPLE_FIELDS(kScatterElementsFields, DIMPLE_INPUT(InputTensor, IndicesTensor, UpdatesTensor),
               DIMPLE_OUTPUT(OutputTensor), DIMPLE_UINT(Axis));
-DIMPLE_FIELDS(kOneHotFields, DIMPLE_INPUTS(IndicesTensor, ValuesTensor), DIMPLE_OUTPUT(OutputTensor),
-              DIMPLE_UINT(Axis));
+DIMPLE_FIELDS(kOneHotFields, DIMPLE_INPUT(IndicesTensor, ValuesTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_UINT(Axis));
 DIMPLE_FIELDS(kGatherElementsFields, DIMPLE_GATHERED, DIMPLE_UINT(Axis));
 DIMPLE_FIELDS(kGatherNdFields, DIMPLE_GATHERED, DIMPLE_TUPLES);
-DIMPLE_FIELDS(kScatterNdFields, DIMPLE_INPUTS(InputTensor, IndicesTensor, UpdatesTensor), DIMPLE_OUTPUT(OutputTensor),
+DIMPLE_FIELDS(kScatterNdFields, DIMPLE_INPUT(InputTensor, IndicesTensor, UpdatesTensor), DIMPLE_OUTPUT(OutputTensor),
               DIMPLE_TUPLES);
 DIMPLE_FIELDS(kNonzeroCoordinatesFields, DIMPLE_INPUT(InputTensor),
-              DIMPLE_OUTPUTS(OutputCountTensor, OutputCoordinatesTensor));
+              DIMPLE_OUTPUT(OutputCountTensor, OutputCoordinatesTensor));
 DIMPLE_FIELDS(kGatherNd1Fields, DIMPLE_GATHERED, DIMPLE_TUPLES, DIMPLE_UINT(BatchDimensionCount));
 
 constexpr TypeHistory kGatherTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};

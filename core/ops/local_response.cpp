@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/local_response.h"
@@ -144,9 +143,9 @@ Status planLocalResponse(const Operation& op, PlanBuilder& builder) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-#define DIMPLE_REGIONS DIMPLE_BOOL(CrossChannel), DIMPLE_UINT(LocalSize), DIMPLE_FLOATS(Alpha, Beta, Bias)
+#define DIMPLE_REGIONS DIMPLE_BOOL(CrossChannel), DIMPLE_UINT(LocalSize), DIMPLE_FLOAT(Alpha, Beta, Bias)
 DIMPLE_FIELDS(kLocalResponseFields, DIMPLE_IN_AND_OUT, DIMPLE_REGIONS);
-DIMPLE_FIELDS(kLocalResponseGradFields, DIMPLE_INPUTS(InputTensor, InputGradientTensor),
+DIMPLE_FIELDS(kLocalResponseGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor),
               DIMPLE_OUTPUT(OutputGradientTensor), DIMPLE_REGIONS);
 
 constexpr TypeHistory kTypes{{k1_0, kFloats, 4, 4}};

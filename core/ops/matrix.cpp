@@ -3,7 +3,6 @@
 
 #include "core/operation.h"
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
 #include "core/ops/product.h"
 #include "core/ops/softmax.h"
 #include "core/ops/table.h"
@@ -150,12 +149,12 @@ Status planGemm(const Operation& op, PlanBuilder& builder) {
   TRY(addSoftmax(builder, DML_OPERATOR_ACTIVATION_SOFTMAX, wide, finish.wide ? wide : y, *axes, sums, results));
   if (finish.wide) {
     const Walk walk = makeWalk(y.sizeSpan(), {&wide, &y}).coalesceBy(1);
-    TRY(builder.addItems(kernels::Cast{.type = builder.typedElement(y.type),
-                                       .push = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
-                                       .spec = {.source = wide.type},
-                                       .x = results,
-                                       .y = builder.output()},
-                         y.elements, builder.parameters(walk)));
+    TRY(builder.addWalk(walk,
+                        kernels::Cast{.type = builder.typedElement(y.type),
+                                      .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank}},
+                                      .spec = {.source = wide.type},
+                                      .x = results,
+                                      .y = builder.output()}));
   }
   return {};
 }
@@ -179,13 +178,13 @@ constexpr IntegerPlaces kToFloat{.b = 3, .zeroA = 2, .zeroB = 5, .scaleA = 1, .s
 constexpr DML_OPERATOR_TYPE kAlsoFusedByGemm[] = {DML_OPERATOR_ACTIVATION_SOFTMAX, DML_OPERATOR_ACTIVATION_SOFTMAX1,
                                                   DML_OPERATOR_ELEMENT_WISE_CLIP};
 
-DIMPLE_FIELDS(kGemmFields, DIMPLE_INPUTS(ATensor, BTensor), DIMPLE_OPTIONAL_INPUT(CTensor), DIMPLE_OUTPUT(OutputTensor),
-              DIMPLE_ENUM(TransA, kMatrixTransforms), DIMPLE_ENUM(TransB, kMatrixTransforms),
-              DIMPLE_FLOATS(Alpha, Beta), DIMPLE_FUSED_ACTIVATION);
+DIMPLE_FIELDS(kGemmFields, DIMPLE_INPUT(ATensor, BTensor), DIMPLE_OPTIONAL_INPUT(CTensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_ENUM(TransA, kMatrixTransforms), DIMPLE_ENUM(TransB, kMatrixTransforms), DIMPLE_FLOAT(Alpha, Beta),
+              DIMPLE_FUSED_ACTIVATION);
 DIMPLE_FIELDS(kIntegerFields, DIMPLE_INPUT(ATensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor), DIMPLE_INPUT(BTensor),
               DIMPLE_OPTIONAL_INPUT(BZeroPointTensor), DIMPLE_OUTPUT(OutputTensor));
-#define DIMPLE_QUANTIZED_OPERANDS                                                                                      \
-  DIMPLE_INPUTS(ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor), DIMPLE_INPUTS(BTensor, BScaleTensor), \
+#define DIMPLE_QUANTIZED_OPERANDS                                                                                    \
+  DIMPLE_INPUT(ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor), DIMPLE_INPUT(BTensor, BScaleTensor), \
       DIMPLE_OPTIONAL_INPUT(BZeroPointTensor)
 DIMPLE_FIELDS(kQuantizedFields, DIMPLE_QUANTIZED_OPERANDS, DIMPLE_INPUT(OutputScaleTensor),
               DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor), DIMPLE_OUTPUT(OutputTensor));

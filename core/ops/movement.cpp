@@ -7,9 +7,6 @@
 
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
-#include "core/ops/elementwise.h"
-#include "core/ops/families.h"
-#include "core/ops/indices.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/pad.h"
@@ -158,11 +155,11 @@ std::vector<MovedPart> partsOnAxis(const Operation& op) {
   const Tensor& whole = kJoins ? op.output() : op.input(0);
   std::vector<MovedPart> parts;
   uint32_t start = 0;
-  for (uint32_t i = 0; i < (kJoins ? op.inputs() : op.outputs()).size(); ++i) {
-    const Tensor& part = kJoins ? op.input(i) : op.output(i);
-    parts.push_back({kJoins ? i : 0, kJoins ? 0 : i,
-                     makeWalk(part.sizeSpan(), {kJoins ? &part : &whole, kJoins ? &whole : &part})});
-    parts.back().walk.base[kJoins ? 1 : 0] = start * whole.strides[axis];
+  for (const Tensor& part : kJoins ? op.inputs() : op.outputs()) {
+    const auto i = static_cast<uint32_t>(parts.size());
+    Walk walk = kJoins ? makeWalk(part.sizeSpan(), {&part, &whole}) : makeWalk(part.sizeSpan(), {&whole, &part});
+    walk.base[kJoins ? 1 : 0] = start * whole.strides[axis];
+    parts.push_back({kJoins ? i : 0, kJoins ? 0 : i, walk});
     start += part.sizes[axis];
   }
   return parts;
@@ -269,16 +266,15 @@ Status planValueScale2D(const Operation& op, PlanBuilder& builder) {
   walk.coalesceBy(1);
   std::array<float, 3> bias{};
   std::copy_n(desc.Bias, desc.ChannelCount, bias.begin());
-  return builder.addItems(kernels::ValueScale{.type = builder.typedElement(y.type),
-                                              .push = {.count = static_cast<uint32_t>(y.elements),
-                                                       .rank = walk.rank,
-                                                       .scale = floatBits(desc.Scale),
-                                                       .bias0 = floatBits(bias[0]),
-                                                       .bias1 = floatBits(bias[1]),
-                                                       .bias2 = floatBits(bias[2])},
-                                              .x = builder.input(0),
-                                              .y = builder.output()},
-                          y.elements, builder.parameters(walk));
+  return builder.addWalk(
+      walk, kernels::ValueScale{.type = builder.typedElement(y.type),
+                                .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
+                                         .scale = floatBits(desc.Scale),
+                                         .bias0 = floatBits(bias[0]),
+                                         .bias1 = floatBits(bias[1]),
+                                         .bias2 = floatBits(bias[2])},
+                                .x = builder.input(0),
+                                .y = builder.output()});
 }
 
 Status checkTile(const Operation& op) {
@@ -313,61 +309,62 @@ Status planReverseSubsequences(const Operation& op, PlanBuilder& builder) {
   Walk walk = makeWalk(y.sizeSpan(), {&x, &lengths, &y});
   walk.strides[axis] = {0, 0, y.strides[axis], 1};
   walk.coalesceBy(2);
-  return builder.addItems(kernels::Reverse{.type = builder.sizedElement(x.type),
-                                           .push = {.count = static_cast<uint32_t>(y.elements),
-                                                    .rank = walk.rank,
-                                                    .indexKind = indexKind(lengths.type),
-                                                    .axisSize = x.sizes[axis],
-                                                    .axisStride = x.strides[axis]},
-                                           .x = builder.input(0),
-                                           .indices = builder.input(1),
-                                           .y = builder.output()},
-                          y.elements, builder.parameters(walk));
+  return builder.addWalk(
+      walk, kernels::Reverse{.type = builder.sizedElement(x.type),
+                             .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
+                                      .indexKind = indexKind(lengths.type),
+                                      .axisSize = x.sizes[axis],
+                                      .axisStride = x.strides[axis]},
+                             .x = builder.input(0),
+                             .indices = builder.input(1),
+                             .y = builder.output()});
 }
 
 // ---- SPACE_TO_DEPTH, DEPTH_TO_SPACE ---------------------------------------------------------------------------------
 
-// `space` has blocks of height and width where `depth` has channels.
-Status checkBlocks(UINT block, std::string_view spaceName, const Tensor& space, std::string_view depthName,
-                   const Tensor& depth, bool toDepth) {
-  TRY(checkAtLeast("BlockSize", block, 1));
-  const uint64_t area = uint64_t{block} * block;
-  const auto checkDivisible = [](std::string_view name, const Tensor& tensor, uint32_t d, uint64_t divisor) -> Status {
-    if (tensor.sizes[d] % divisor == 0) return {};
-    return invalid(cat(name, " has Sizes[", d, "] (", tensor.sizes[d], "), expected a multiple of ", divisor, "."));
-  };
-  const std::string_view name = toDepth ? depthName : spaceName;
-  const Tensor& output = toDepth ? depth : space;
-  TRY(checkSize(name, output, 0, toDepth ? space.sizes[0] : depth.sizes[0]));
-  if (!toDepth) {
-    TRY(checkDivisible(depthName, depth, 1, area));
-    TRY(checkSize(name, output, 1, depth.sizes[1] / area));
-    TRY(checkSize(name, output, 2, uint64_t{depth.sizes[2]} * block));
-    return checkSize(name, output, 3, uint64_t{depth.sizes[3]} * block);
-  }
-  for (const uint32_t d : {2u, 3u}) {
-    TRY(checkDivisible(spaceName, space, d, block));
-    TRY(checkSize(name, output, d, space.sizes[d] / block));
-  }
-  // Height and width are multiples of the block, so that this product fits.
-  return checkSize(name, output, 1, space.sizes[1] * area);
+// Depth has channels where space has blocks of height and width.
+bool isToDepth(const Operation& op) {
+  return op.schema().type == DML_OPERATOR_SPACE_TO_DEPTH || op.schema().type == DML_OPERATOR_SPACE_TO_DEPTH1;
 }
 
-template <class Desc, bool toDepth>
+template <class Desc>
 Status checkBlocks(const Operation& op) {
   const UINT block = op.as<Desc>().BlockSize;
-  if constexpr (toDepth) return checkBlocks(block, "InputTensor", op.input(0), "OutputTensor", op.output(), true);
-  return checkBlocks(block, "OutputTensor", op.output(), "InputTensor", op.input(0), false);
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  TRY(checkAtLeast("BlockSize", block, 1));
+  const uint64_t area = uint64_t{block} * block;
+  const auto checkDivisible = [&](uint32_t d, uint64_t divisor) -> Status {
+    if (x.sizes[d] % divisor == 0) return {};
+    return invalid(cat("InputTensor has Sizes[", d, "] (", x.sizes[d], "), expected a multiple of ", divisor, "."));
+  };
+  TRY(checkSize("OutputTensor", y, 0, x.sizes[0]));
+  if (!isToDepth(op)) {
+    TRY(checkDivisible(1, area));
+    TRY(checkSize("OutputTensor", y, 1, x.sizes[1] / area));
+    TRY(checkSize("OutputTensor", y, 2, uint64_t{x.sizes[2]} * block));
+    return checkSize("OutputTensor", y, 3, uint64_t{x.sizes[3]} * block);
+  }
+  for (const uint32_t d : {2u, 3u}) {
+    TRY(checkDivisible(d, block));
+    TRY(checkSize("OutputTensor", y, d, x.sizes[d] / block));
+  }
+  // Height and width are multiples of the block, so that this product fits.
+  return checkSize("OutputTensor", y, 1, x.sizes[1] * area);
 }
 
 // Channels of the depth are made of the row in a block, the column in it and the channel; in COLUMN_ROW_DEPTH the
 // channel comes first.
-Status planBlocks(const Operation& op, PlanBuilder& builder, uint32_t block, DML_DEPTH_SPACE_ORDER order,
-                  bool toDepth) {
+template <class Desc>
+Status planBlocks(const Operation& op, PlanBuilder& builder) {
+  const auto& desc = op.as<Desc>();
+  bool channelFirst = false;
+  if constexpr (requires { desc.Order; }) channelFirst = desc.Order == DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH;
+  const bool toDepth = isToDepth(op);
   const Tensor& space = toDepth ? op.input(0) : op.output();
   const Tensor& depth = toDepth ? op.output() : op.input(0);
+  const uint32_t block = desc.BlockSize;
   const uint32_t channels = space.sizes[1];
-  const bool channelFirst = order == DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH;
   const uint32_t column = depth.strides[1] * (channelFirst ? 1 : channels);
   const uint32_t channel = depth.strides[1] * (channelFirst ? block * block : 1);
   Walk walk;
@@ -383,41 +380,32 @@ Status planBlocks(const Operation& op, PlanBuilder& builder, uint32_t block, DML
   return addCopy(builder, space.type, walk, builder.input(0), builder.output());
 }
 
-template <class Desc, bool toDepth>
-Status planBlocks(const Operation& op, PlanBuilder& builder) {
-  const auto& desc = op.as<Desc>();
-  if constexpr (requires { desc.Order; })
-    return planBlocks(op, builder, desc.BlockSize, desc.Order, toDepth);
-  else
-    return planBlocks(op, builder, desc.BlockSize, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, toDepth);
-}
-
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-#define DIMPLE_WINDOW                                                                       \
-  DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(2, InputWindowOffsets, InputWindowSizes), \
+#define DIMPLE_WINDOW                                                                      \
+  DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAY(2, InputWindowOffsets, InputWindowSizes), \
       DIMPLE_INT_ARRAY(2, InputWindowStrides)
 
 DIMPLE_FIELDS(kSliceFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(DimensionCount),
-              DIMPLE_UINT_ARRAYS(2, Offsets, Sizes, Strides));
+              DIMPLE_UINT_ARRAY(2, Offsets, Sizes, Strides));
 DIMPLE_FIELDS(kSplitFields, DIMPLE_INPUT(InputTensor), DIMPLE_UINT(OutputCount), DIMPLE_OUTPUT_ARRAY(1, OutputTensors),
               DIMPLE_UINT(Axis));
 DIMPLE_FIELDS(kJoinFields, DIMPLE_UINT(InputCount), DIMPLE_INPUT_ARRAY(0, InputTensors), DIMPLE_OUTPUT(OutputTensor),
               DIMPLE_UINT(Axis));
 DIMPLE_FIELDS(kPaddingFields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(PaddingMode, kPaddingModes), DIMPLE_FLOAT(PaddingValue),
-              DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(4, StartPadding, EndPadding));
+              DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAY(4, StartPadding, EndPadding));
 DIMPLE_FIELDS(kValueScale2DFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Scale), DIMPLE_UINT(ChannelCount),
               DIMPLE_FLOAT_ARRAY(3, Bias));
 DIMPLE_FIELDS(kSpaceToDepthFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(BlockSize));
 DIMPLE_FIELDS(kTileFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(RepeatsCount), DIMPLE_UINT_ARRAY(2, Repeats));
-DIMPLE_FIELDS(kReverseSubsequencesFields, DIMPLE_INPUTS(InputTensor, SequenceLengthsTensor),
-              DIMPLE_OUTPUT(OutputTensor), DIMPLE_UINT(Axis));
+DIMPLE_FIELDS(kReverseSubsequencesFields, DIMPLE_INPUT(InputTensor, SequenceLengthsTensor), DIMPLE_OUTPUT(OutputTensor),
+              DIMPLE_UINT(Axis));
 DIMPLE_FIELDS(kSlice1Fields, DIMPLE_IN_AND_OUT, DIMPLE_WINDOW);
 DIMPLE_FIELDS(kDepthToSpace1Fields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(BlockSize), DIMPLE_ENUM(Order, kDepthSpaceOrders));
 DIMPLE_FIELDS(kSliceGradFields, DIMPLE_INPUT(InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor), DIMPLE_WINDOW);
 DIMPLE_FIELDS(kPadding1Fields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(PaddingMode, kPaddingModes),
               DIMPLE_ENUM(PaddingValueDataType, kTensorDataTypes), DIMPLE_SCALAR(PaddingValue),
-              DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(5, StartPadding, EndPadding));
+              DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAY(5, StartPadding, EndPadding));
 
 constexpr TypeHistory kSliceTypes{
     {k1_0, kFloats | kInts32 | kInt16 | kUInt16, 4, 5}, {k2_1, kUpTo32, 4, 5}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
@@ -447,13 +435,10 @@ constexpr TensorRule kReverseSubsequencesRules[] = {
     {kReverseSubsequencesTypes, like(0)}};
 constexpr TensorRule kDepthToSpace1Rules[] = {{kDepthToSpace1Types}, {kDepthToSpace1Types, sameType(0)}};
 
-// Rows of operators that move parts, and of those that move blocks.
-#define DIMPLE_PARTS_ROW(NAME, FIELDS, RULES, CHECK, PARTS)                                                      \
-  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = CHECK, .plan = planParts<PARTS<DML_##NAME##_OPERATOR_DESC>>, \
+// Rows of operators that move parts.
+#define DIMPLE_PARTS_ROW(NAME, FIELDS, RULES, CHECK, PARTS)                   \
+  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = CHECK, .plan = planParts, \
              .parts = PARTS<DML_##NAME##_OPERATOR_DESC>)
-#define DIMPLE_BLOCKS_ROW(NAME, FIELDS, RULES, TO_DEPTH)                                               \
-  DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = checkBlocks<DML_##NAME##_OPERATOR_DESC, TO_DEPTH>, \
-             .plan = planBlocks<DML_##NAME##_OPERATOR_DESC, TO_DEPTH>)
 
 constexpr OpSchema kMovementSchemas[] = {
     DIMPLE_PARTS_ROW(SLICE, kSliceFields, kInAndOutRules<kSliceTypes>, checkSlice, partsOfSlice),
@@ -462,14 +447,14 @@ constexpr OpSchema kMovementSchemas[] = {
     DIMPLE_DESC_ROW(PADDING, kPaddingFields, kInAndOutRules<kPaddingTypes>, checkPadding, planPadding),
     DIMPLE_ROW(VALUE_SCALE_2D, kValueScale2DFields, .rules = kValueScale2DRules, .check = checkValueScale2D,
                .plan = planValueScale2D),
-    DIMPLE_BLOCKS_ROW(SPACE_TO_DEPTH, kSpaceToDepthFields, kSpaceToDepthRules, true),
-    DIMPLE_BLOCKS_ROW(DEPTH_TO_SPACE, kSpaceToDepthFields, kSpaceToDepthRules, false),
+    DIMPLE_DESC_ROW(SPACE_TO_DEPTH, kSpaceToDepthFields, kSpaceToDepthRules, checkBlocks, planBlocks),
+    DIMPLE_DESC_ROW(DEPTH_TO_SPACE, kSpaceToDepthFields, kSpaceToDepthRules, checkBlocks, planBlocks),
     DIMPLE_ROW(TILE, kTileFields, .rules = kInAndOutRules<kTileTypes>, .check = checkTile, .plan = planTile),
     DIMPLE_ROW(REVERSE_SUBSEQUENCES, kReverseSubsequencesFields, .rules = kReverseSubsequencesRules,
                .check = checkReverseSubsequences, .plan = planReverseSubsequences),
     DIMPLE_PARTS_ROW(SLICE1, kSlice1Fields, kInAndOutRules<kSlice1Types>, checkSlice1, partsOfSlice),
-    DIMPLE_BLOCKS_ROW(DEPTH_TO_SPACE1, kDepthToSpace1Fields, kDepthToSpace1Rules, false),
-    DIMPLE_BLOCKS_ROW(SPACE_TO_DEPTH1, kDepthToSpace1Fields, kDepthToSpace1Rules, true),
+    DIMPLE_DESC_ROW(DEPTH_TO_SPACE1, kDepthToSpace1Fields, kDepthToSpace1Rules, checkBlocks, planBlocks),
+    DIMPLE_DESC_ROW(SPACE_TO_DEPTH1, kDepthToSpace1Fields, kDepthToSpace1Rules, checkBlocks, planBlocks),
     DIMPLE_ROW(SLICE_GRAD, kSliceGradFields, .rules = kInAndOutRules<kSliceGradTypes>, .check = checkSliceGrad,
                .plan = planSliceGrad),
     DIMPLE_DESC_ROW(PADDING1, kPadding1Fields, kInAndOutRules<kPadding1Types>, checkPadding, planPadding),

@@ -2,7 +2,6 @@
 #include <span>
 
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -108,9 +107,7 @@ Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums
                                                  .partLength = spread.perChunk,
                                                  .total = rows.elements,
                                                  .divisor = floatBits(divisor),
-                                                 .keptRank = walks.kept.rank,
-                                                 .reducedRank = walks.reduced.rank,
-                                                 .reducedAt = walks.kept.vectors()},
+                                                 .split = {walks.kept.rank, walks.reduced.rank, walks.kept.vectors()}},
                                         .spec = {.function = static_cast<uint32_t>(sums), .row = row, .stage = stage},
                                         .x = input,
                                         .g = builder.input(gradient),
@@ -162,25 +159,25 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
   const Walk walk = makeWalk(x.sizeSpan(), {&x, &y, part(addend), rows ? &rows->pairs : nullptr}).coalesce();
   const Walk second = makeWalk(x.sizeSpan(), {part(mean), part(variance), part(scale), part(bias)}).coalesce();
   const Activation& activation = op.activation();
-  return builder.addItems(kernels::Normalize{.type = builder.typedElement(x.type),
-                                             .push = {.count = static_cast<uint32_t>(x.elements),
-                                                      .rank = walk.rank,
-                                                      .secondRank = second.rank,
-                                                      .secondAt = walk.vectors(),
-                                                      .parts = withOperands(parts, operands),
-                                                      .epsilon = floatBits(epsilon),
-                                                      .alpha = floatBits(activation.parameters[0]),
-                                                      .beta = floatBits(activation.parameters[1])},
-                                             .spec = {.function = function, .fused = activation.type},
-                                             .x = builder.input(0),
-                                             .mean = builder.input(mean),
-                                             .variance = builder.input(variance),
-                                             .scale = builder.input(scale),
-                                             .bias = builder.input(bias),
-                                             .addend = builder.input(addend),
-                                             .pairs = pairs,
-                                             .y = builder.output()},
-                          x.elements, builder.parameters(walk, second));
+  return builder.addItems(
+      kernels::Normalize{.type = builder.typedElement(x.type),
+                         .push = {.walk = {.count = static_cast<uint32_t>(x.elements), .rank = walk.rank},
+                                  .secondRank = second.rank,
+                                  .secondAt = walk.vectors(),
+                                  .parts = withOperands(parts, operands),
+                                  .epsilon = floatBits(epsilon),
+                                  .alpha = floatBits(activation.parameters[0]),
+                                  .beta = floatBits(activation.parameters[1])},
+                         .spec = {.function = function, .fused = activation.type},
+                         .x = builder.input(0),
+                         .mean = builder.input(mean),
+                         .variance = builder.input(variance),
+                         .scale = builder.input(scale),
+                         .bias = builder.input(bias),
+                         .addend = builder.input(addend),
+                         .pairs = pairs,
+                         .y = builder.output()},
+      x.elements, builder.parameters(walk, second));
 }
 
 Status planBatchNormalization(const Operation& op, PlanBuilder& builder) {
@@ -201,9 +198,7 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
   const Activation& activation = op.activation();
   return builder.add(kernels::NormalizeRow{.type = builder.typedElement(x.type),
                                            .push = {.elements = rows.elements,
-                                                    .keptRank = kept.rank,
-                                                    .reducedRank = reduced.rank,
-                                                    .reducedAt = kept.vectors(),
+                                                    .split = {kept.rank, reduced.rank, kept.vectors()},
                                                     .parts = withOperands(parts, operands),
                                                     .epsilon = floatBits(epsilon),
                                                     .alpha = floatBits(activation.parameters[0]),
@@ -271,16 +266,15 @@ Status addRowResults(PlanBuilder& builder, const Rows& rows, const BufferRange& 
   const Tensor& a = op.output(first);
   const Tensor& b = op.output(first + 1);
   const Walk walk = makeWalk(a.sizeSpan(), {&a, &b, partOf(op, variance), &rows.pairs}).coalesce();
-  return builder.addItems(
-      kernels::RowResults{
-          .type = builder.typedElement(a.type),
-          .push = {.count = static_cast<uint32_t>(a.elements), .rank = walk.rank, .epsilon = floatBits(epsilon)},
-          .spec = {.function = op.schema().type},
-          .pairs = pairs,
-          .variance = builder.input(variance),
-          .a = builder.output(first),
-          .b = builder.output(first + 1)},
-      a.elements, builder.parameters(walk));
+  return builder.addWalk(
+      walk, kernels::RowResults{.type = builder.typedElement(a.type),
+                                .push = {.walk = {.count = static_cast<uint32_t>(a.elements), .rank = walk.rank},
+                                         .epsilon = floatBits(epsilon)},
+                                .spec = {.function = op.schema().type},
+                                .pairs = pairs,
+                                .variance = builder.input(variance),
+                                .a = builder.output(first),
+                                .b = builder.output(first + 1)});
 }
 
 Status planTraining(const Operation& op, PlanBuilder& builder) {
@@ -305,47 +299,46 @@ Status planNormalizationGrad(const Operation& op, PlanBuilder& builder) {
 
   const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.input(1), &op.output(), &rows.pairs}).coalesce();
   const Walk second = makeWalk(x.sizeSpan(), {&op.input(2), &op.input(3), &op.input(4)}).coalesce();
-  return builder.addItems(kernels::NormalizeGrad{.type = builder.typedElement(x.type),
-                                                 .push = {.count = static_cast<uint32_t>(x.elements),
-                                                          .rank = walk.rank,
-                                                          .secondRank = second.rank,
-                                                          .secondAt = walk.vectors(),
-                                                          .epsilon = floatBits(epsilon),
-                                                          .terms = rows.elements},
-                                                 .spec = {.function = op.schema().type},
-                                                 .x = builder.input(0),
-                                                 .g = builder.input(1),
-                                                 .mean = builder.input(2),
-                                                 .variance = builder.input(3),
-                                                 .scale = builder.input(4),
-                                                 .pairs = *pairs,
-                                                 .y = builder.output()},
-                          x.elements, builder.parameters(walk, second));
+  return builder.addItems(
+      kernels::NormalizeGrad{.type = builder.typedElement(x.type),
+                             .push = {.walk = {.count = static_cast<uint32_t>(x.elements), .rank = walk.rank},
+                                      .secondRank = second.rank,
+                                      .secondAt = walk.vectors(),
+                                      .epsilon = floatBits(epsilon),
+                                      .terms = rows.elements},
+                             .spec = {.function = op.schema().type},
+                             .x = builder.input(0),
+                             .g = builder.input(1),
+                             .mean = builder.input(2),
+                             .variance = builder.input(3),
+                             .scale = builder.input(4),
+                             .pairs = *pairs,
+                             .y = builder.output()},
+      x.elements, builder.parameters(walk, second));
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 #define DIMPLE_EPSILON_AND_ACTIVATION DIMPLE_FLOAT(Epsilon), DIMPLE_FUSED_ACTIVATION
 #define DIMPLE_MEAN_VARIANCE_TENSORS \
-  DIMPLE_INPUT(InputTensor), DIMPLE_OPTIONAL_INPUTS(ScaleTensor, BiasTensor), DIMPLE_OUTPUT(OutputTensor)
+  DIMPLE_INPUT(InputTensor), DIMPLE_OPTIONAL_INPUT(ScaleTensor, BiasTensor), DIMPLE_OUTPUT(OutputTensor)
 #define DIMPLE_MEAN_VARIANCE_AXES DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(4, Axes)
 
-DIMPLE_FIELDS(kBatchFields, DIMPLE_INPUTS(InputTensor, MeanTensor, VarianceTensor, ScaleTensor, BiasTensor),
+DIMPLE_FIELDS(kBatchFields, DIMPLE_INPUT(InputTensor, MeanTensor, VarianceTensor, ScaleTensor, BiasTensor),
               DIMPLE_OUTPUT(OutputTensor), DIMPLE_BOOL(Spatial), DIMPLE_EPSILON_AND_ACTIVATION);
-DIMPLE_FIELDS(kMeanVarianceFields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_BOOLS(CrossChannel, NormalizeVariance),
+DIMPLE_FIELDS(kMeanVarianceFields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_BOOL(CrossChannel, NormalizeVariance),
               DIMPLE_EPSILON_AND_ACTIVATION);
 DIMPLE_FIELDS(kLpFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(Axis), DIMPLE_FLOAT(Epsilon), DIMPLE_UINT(P));
 DIMPLE_FIELDS(kMeanVariance1Fields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_MEAN_VARIANCE_AXES,
               DIMPLE_BOOL(NormalizeVariance), DIMPLE_EPSILON_AND_ACTIVATION);
-DIMPLE_FIELDS(kBatchGradFields,
-              DIMPLE_INPUTS(InputTensor, InputGradientTensor, MeanTensor, VarianceTensor, ScaleTensor),
-              DIMPLE_OUTPUTS(OutputGradientTensor, OutputScaleGradientTensor, OutputBiasGradientTensor),
+DIMPLE_FIELDS(kBatchGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor, MeanTensor, VarianceTensor, ScaleTensor),
+              DIMPLE_OUTPUT(OutputGradientTensor, OutputScaleGradientTensor, OutputBiasGradientTensor),
               DIMPLE_FLOAT(Epsilon));
-DIMPLE_FIELDS(kTrainingFields, DIMPLE_INPUTS(InputTensor, ScaleTensor, BiasTensor),
+DIMPLE_FIELDS(kTrainingFields, DIMPLE_INPUT(InputTensor, ScaleTensor, BiasTensor),
               DIMPLE_OPTIONAL_INPUT(FusedAddTensor),
-              DIMPLE_OUTPUTS(OutputTensor, OutputMeanTensor, OutputVarianceTensor), DIMPLE_EPSILON_AND_ACTIVATION);
+              DIMPLE_OUTPUT(OutputTensor, OutputMeanTensor, OutputVarianceTensor), DIMPLE_EPSILON_AND_ACTIVATION);
 DIMPLE_FIELDS(kMeanVariance2Fields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_MEAN_VARIANCE_AXES,
-              DIMPLE_BOOLS(UseMean, UseVariance), DIMPLE_EPSILON_AND_ACTIVATION);
+              DIMPLE_BOOL(UseMean, UseVariance), DIMPLE_EPSILON_AND_ACTIVATION);
 
 constexpr TypeHistory kBatchTypes{{k1_0, kFloats, 4, 4}, {k3_1, kFloats}};
 constexpr TypeHistory kMeanVarianceTypes{{k1_0, kFloats, 4, 4}};

@@ -1,11 +1,7 @@
 // ADAM_OPTIMIZER.
 #include <cmath>
-#include <vector>
 
-#include "core/operation.h"
 #include "core/ops/checks.h"
-#include "core/ops/elementwise.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/adam.h"
@@ -30,8 +26,7 @@ Status planAdam(const Operation& op, PlanBuilder& builder) {
   const double beta2 = double{desc.Beta2};
   const auto count = static_cast<uint32_t>(x.elements);
   return builder.addItems(kernels::Adam{.type = builder.typedElement(x.type),
-                                        .push = {.count = count,
-                                                 .rank = from.rank,
+                                        .push = {.walk = {.count = count, .rank = from.rank},
                                                  .outputRank = to.rank,
                                                  .outputsAt = from.vectors(),
                                                  .rate = floatBits(desc.LearningRate),
@@ -54,10 +49,10 @@ Status planAdam(const Operation& op, PlanBuilder& builder) {
 }
 
 DIMPLE_FIELDS(kAdamOptimizerFields,
-              DIMPLE_INPUTS(InputParametersTensor, InputFirstMomentTensor, InputSecondMomentTensor, GradientTensor,
-                            TrainingStepTensor),
-              DIMPLE_OUTPUTS(OutputParametersTensor, OutputFirstMomentTensor, OutputSecondMomentTensor),
-              DIMPLE_FLOATS(LearningRate, Beta1, Beta2, Epsilon));
+              DIMPLE_INPUT(InputParametersTensor, InputFirstMomentTensor, InputSecondMomentTensor, GradientTensor,
+                           TrainingStepTensor),
+              DIMPLE_OUTPUT(OutputParametersTensor, OutputFirstMomentTensor, OutputSecondMomentTensor),
+              DIMPLE_FLOAT(LearningRate, Beta1, Beta2, Epsilon));
 
 // The page says 4 dimensions; DirectML 1.15.4 takes any number.
 constexpr TypeHistory kAdamOptimizerTypes{{k3_0, kFloats}};

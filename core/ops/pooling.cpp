@@ -4,8 +4,6 @@
 #include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
-#include "core/ops/families.h"
-#include "core/ops/indices.h"
 #include "core/ops/sliding_window.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -274,17 +272,17 @@ Status planMaxUnpooling(const Operation& op, PlanBuilder& builder) {
   TRY(addFill(builder, y.type, outputs, {}, builder.output()));
   const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.input(1)}).coalesce();
   outputs.coalesce();
-  return builder.addItems(kernels::Unpool{.type = builder.sizedElement(x.type),
-                                          .push = {.count = static_cast<uint32_t>(x.elements),
-                                                   .rank = walk.rank,
-                                                   .outputs = static_cast<uint32_t>(y.elements),
-                                                   .outputRank = outputs.rank,
-                                                   .outputAt = walk.vectors(),
-                                                   .indexKind = indexKind(op.input(1).type)},
-                                          .x = builder.input(0),
-                                          .indices = builder.input(1),
-                                          .y = builder.output()},
-                          x.elements, builder.parameters(walk, outputs));
+  return builder.addItems(
+      kernels::Unpool{.type = builder.sizedElement(x.type),
+                      .push = {.walk = {.count = static_cast<uint32_t>(x.elements), .rank = walk.rank},
+                               .outputs = static_cast<uint32_t>(y.elements),
+                               .outputRank = outputs.rank,
+                               .outputAt = walk.vectors(),
+                               .indexKind = indexKind(op.input(1).type)},
+                      .x = builder.input(0),
+                      .indices = builder.input(1),
+                      .y = builder.output()},
+      x.elements, builder.parameters(walk, outputs));
 }
 
 // The step from one channel's quantization to the next one's.
@@ -324,7 +322,7 @@ Status planQuantizedAveragePooling(const Operation& op, PlanBuilder& builder) {
 
 // `count` is the index of DimensionCount.
 #define DIMPLE_POOL_WINDOW(count) \
-  DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAYS(count, Strides, WindowSize, StartPadding, EndPadding)
+  DIMPLE_UINT(DimensionCount), DIMPLE_UINT_ARRAY(count, Strides, WindowSize, StartPadding, EndPadding)
 #define DIMPLE_DILATED_WINDOW(count) DIMPLE_POOL_WINDOW(count), DIMPLE_UINT_ARRAY(count, Dilations)
 #define DIMPLE_IN_AND_INDICES DIMPLE_IN_AND_OUT, DIMPLE_OPTIONAL_OUTPUT(OutputIndicesTensor)
 
@@ -332,15 +330,15 @@ DIMPLE_FIELDS(kAveragePoolingFields, DIMPLE_IN_AND_OUT, DIMPLE_POOL_WINDOW(2), D
 DIMPLE_FIELDS(kLpPoolingFields, DIMPLE_IN_AND_OUT, DIMPLE_POOL_WINDOW(2), DIMPLE_UINT(P));
 DIMPLE_FIELDS(kMaxPoolingFields, DIMPLE_IN_AND_OUT, DIMPLE_POOL_WINDOW(2));
 DIMPLE_FIELDS(kMaxPooling1Fields, DIMPLE_IN_AND_INDICES, DIMPLE_POOL_WINDOW(3));
-DIMPLE_FIELDS(kMaxUnpoolingFields, DIMPLE_INPUTS(InputTensor, IndicesTensor), DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kMaxUnpoolingFields, DIMPLE_INPUT(InputTensor, IndicesTensor), DIMPLE_OUTPUT(OutputTensor));
 DIMPLE_FIELDS(kMaxPooling2Fields, DIMPLE_IN_AND_INDICES, DIMPLE_DILATED_WINDOW(3));
 DIMPLE_FIELDS(kAveragePoolingGradFields, DIMPLE_INPUT(InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
               DIMPLE_POOL_WINDOW(2), DIMPLE_BOOL(IncludePadding));
-DIMPLE_FIELDS(kMaxPoolingGradFields, DIMPLE_INPUTS(InputTensor, InputGradientTensor),
+DIMPLE_FIELDS(kMaxPoolingGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor),
               DIMPLE_OUTPUT(OutputGradientTensor), DIMPLE_DILATED_WINDOW(3));
 DIMPLE_FIELDS(kLpPooling1Fields, DIMPLE_IN_AND_OUT, DIMPLE_DILATED_WINDOW(2), DIMPLE_UINT(P));
 DIMPLE_FIELDS(kAveragePooling1Fields, DIMPLE_IN_AND_OUT, DIMPLE_DILATED_WINDOW(2), DIMPLE_BOOL(IncludePadding));
-DIMPLE_FIELDS(kQuantizedPoolingFields, DIMPLE_INPUTS(InputTensor, InputScaleTensor),
+DIMPLE_FIELDS(kQuantizedPoolingFields, DIMPLE_INPUT(InputTensor, InputScaleTensor),
               DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor), DIMPLE_INPUT(OutputScaleTensor),
               DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_DILATED_WINDOW(6),
               DIMPLE_BOOL(IncludePadding));

@@ -2,11 +2,9 @@
 #include <algorithm>
 
 #include "core/checked.h"
-#include "core/operation.h"
 #include "core/ops/chain.h"
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/dynamic_range.h"
@@ -92,8 +90,7 @@ Status planQuantization(const Operation& op, PlanBuilder& builder) {
                                   builder.outputOperand()};
   return addElements(builder, walk, operands, 0, [&](const ElementPart& part) {
     return kernels::Quantize{.type = KernelType::U32,
-                             .push = {.count = part.count,
-                                      .rank = part.rank,
+                             .push = {.walk = part.walk,
                                       .xType = typeWord(x.type),
                                       .scaleType = typeWord(scale.type),
                                       .yType = typeWord(y.type),
@@ -136,17 +133,16 @@ Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
                   1, 0));
 
   const Walk walk = makeWalk(y.sizeSpan(), {&a, &b, &y}).coalesceBy(2);
-  return builder.addItems(kernels::QuantizedAdd{.type = KernelType::U32,
-                                                .push = {.count = static_cast<uint32_t>(y.elements),
-                                                         .rank = walk.rank,
-                                                         .aType = typeWord(a.type),
-                                                         .bType = typeWord(b.type),
-                                                         .yType = typeWord(y.type)},
-                                                .a = builder.input(0),
-                                                .b = builder.input(3),
-                                                .parametersOf = parameters,
-                                                .y = builder.output()},
-                          y.elements, builder.parameters(walk));
+  return builder.addWalk(
+      walk, kernels::QuantizedAdd{.type = KernelType::U32,
+                                  .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
+                                           .aType = typeWord(a.type),
+                                           .bType = typeWord(b.type),
+                                           .yType = typeWord(y.type)},
+                                  .a = builder.input(0),
+                                  .b = builder.input(3),
+                                  .parametersOf = parameters,
+                                  .y = builder.output()});
 }
 
 // The range of the input, then the scale and zero point that spread it, then the quantization by them.
@@ -165,7 +161,7 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   const auto addRange = [&](uint32_t of, uint32_t rank, uint32_t each, DataType type, bool finishes) {
     return builder.add(
         kernels::DynamicRange{.type = KernelType::U32,
-                              .push = {.count = of, .rank = rank, .perGroup = each, .type = typeWord(type)},
+                              .push = {.walk = {.count = of, .rank = rank}, .perGroup = each, .type = typeWord(type)},
                               .spec = {.finishes = finishes},
                               .x = builder.input(0),
                               .ranges = ranges,
@@ -176,8 +172,7 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   TRY(addRange(count, walk.rank, perGroup, x.type, false));
   TRY(addRange(groups, 0, groups, y.type, true));
   return builder.addItems(kernels::Quantize{.type = KernelType::U32,
-                                            .push = {.count = count,
-                                                     .rank = walk.rank,
+                                            .push = {.walk = {.count = count, .rank = walk.rank},
                                                      .xType = typeWord(x.type),
                                                      .scaleType = typeWord(DML_TENSOR_DATA_TYPE_FLOAT32),
                                                      .yType = typeWord(y.type),
@@ -190,14 +185,13 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
                           count, parameters);
 }
 
-DIMPLE_FIELDS(kQuantizeLinearFields, DIMPLE_INPUTS(InputTensor, ScaleTensor), DIMPLE_OPTIONAL_INPUT(ZeroPointTensor),
+DIMPLE_FIELDS(kQuantizeLinearFields, DIMPLE_INPUT(InputTensor, ScaleTensor), DIMPLE_OPTIONAL_INPUT(ZeroPointTensor),
               DIMPLE_OUTPUT(OutputTensor));
-DIMPLE_FIELDS(kQuantizedLinearAddFields, DIMPLE_INPUTS(ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor),
-              DIMPLE_INPUTS(BTensor, BScaleTensor), DIMPLE_OPTIONAL_INPUT(BZeroPointTensor),
+DIMPLE_FIELDS(kQuantizedLinearAddFields, DIMPLE_INPUT(ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor),
+              DIMPLE_INPUT(BTensor, BScaleTensor), DIMPLE_OPTIONAL_INPUT(BZeroPointTensor),
               DIMPLE_INPUT(OutputScaleTensor), DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor),
               DIMPLE_OUTPUT(OutputTensor));
-DIMPLE_FIELDS(kDynamicQuantizeLinearFields, DIMPLE_IN_AND_OUT,
-              DIMPLE_OUTPUTS(OutputScaleTensor, OutputZeroPointTensor));
+DIMPLE_FIELDS(kDynamicQuantizeLinearFields, DIMPLE_IN_AND_OUT, DIMPLE_OUTPUT(OutputScaleTensor, OutputZeroPointTensor));
 DIMPLE_FIELDS(kQuantizeFields, DIMPLE_INPUT(InputTensor), DIMPLE_ENUM(QuantizationType, kQuantizationTypes),
               DIMPLE_UINT(QuantizationTensorCount), DIMPLE_INPUT_ARRAY(2, QuantizationTensors),
               DIMPLE_OUTPUT(OutputTensor));

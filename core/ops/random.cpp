@@ -1,9 +1,6 @@
 // RANDOM_GENERATOR.
 #include "core/checked.h"
-#include "core/operation.h"
 #include "core/ops/checks.h"
-#include "core/ops/elementwise.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/philox.h"

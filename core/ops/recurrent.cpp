@@ -3,9 +3,7 @@
 #include <vector>
 
 #include "core/checked.h"
-#include "core/operation.h"
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/recurrent_project.h"
@@ -212,14 +210,14 @@ class NetworkBuilder {
   Status addInitialState(StateLayout::Array array, size_t source) {
     Walk walk;
     if (hasInput(op(), source)) walk = makeWalk(op().input(source).sizeSpan(), {&op().input(source)}).coalesce();
-    return builder_.addItems(kernels::RecurrentState{.type = element(),
-                                                     .push = {.count = static_cast<uint32_t>(layout_.items),
-                                                              .rank = walk.rank,
-                                                              .target = layout_.at(array),
-                                                              .present = hasInput(op(), source)},
-                                                     .x = inputOr(source),
-                                                     .state = state_},
-                             layout_.items, builder_.parameters(walk));
+    return builder_.addItems(
+        kernels::RecurrentState{.type = element(),
+                                .push = {.walk = {.count = static_cast<uint32_t>(layout_.items), .rank = walk.rank},
+                                         .target = layout_.at(array),
+                                         .present = hasInput(op(), source)},
+                                .x = inputOr(source),
+                                .state = state_},
+        layout_.items, builder_.parameters(walk));
   }
 
   Status addProjections() {
@@ -299,20 +297,20 @@ Status planNetwork(const Operation& op, PlanBuilder& builder) {
 
 // `count` is the index of ActivationDescCount.
 #define DIMPLE_NETWORK_INPUTS \
-  DIMPLE_INPUTS(InputTensor, WeightTensor, RecurrenceTensor), DIMPLE_OPTIONAL_INPUTS(BiasTensor, HiddenInitTensor)
+  DIMPLE_INPUT(InputTensor, WeightTensor, RecurrenceTensor), DIMPLE_OPTIONAL_INPUT(BiasTensor, HiddenInitTensor)
 #define DIMPLE_NETWORK_ATTRIBUTES(count)                                           \
   DIMPLE_UINT(ActivationDescCount), DIMPLE_OPERATOR_ARRAY(count, ActivationDescs), \
       DIMPLE_ENUM(Direction, kRecurrentNetworkDirections)
 #define DIMPLE_NETWORK                                                 \
   DIMPLE_NETWORK_INPUTS, DIMPLE_OPTIONAL_INPUT(SequenceLengthsTensor), \
-      DIMPLE_OPTIONAL_OUTPUTS(OutputSequenceTensor, OutputSingleTensor), DIMPLE_NETWORK_ATTRIBUTES(8)
+      DIMPLE_OPTIONAL_OUTPUT(OutputSequenceTensor, OutputSingleTensor), DIMPLE_NETWORK_ATTRIBUTES(8)
 
 DIMPLE_FIELDS(kRnnFields, DIMPLE_NETWORK);
 DIMPLE_FIELDS(kLstmFields, DIMPLE_NETWORK_INPUTS,
-              DIMPLE_OPTIONAL_INPUTS(CellMemInitTensor, SequenceLengthsTensor, PeepholeTensor),
-              DIMPLE_OPTIONAL_OUTPUTS(OutputSequenceTensor, OutputSingleTensor, OutputCellSingleTensor),
+              DIMPLE_OPTIONAL_INPUT(CellMemInitTensor, SequenceLengthsTensor, PeepholeTensor),
+              DIMPLE_OPTIONAL_OUTPUT(OutputSequenceTensor, OutputSingleTensor, OutputCellSingleTensor),
               DIMPLE_NETWORK_ATTRIBUTES(11), DIMPLE_FLOAT(ClipThreshold),
-              DIMPLE_BOOLS(UseClipThreshold, CoupleInputForget));
+              DIMPLE_BOOL(UseClipThreshold, CoupleInputForget));
 DIMPLE_FIELDS(kGruFields, DIMPLE_NETWORK, DIMPLE_BOOL(LinearBeforeReset));
 
 // Not even the weights may be owned by DirectML.

@@ -2,7 +2,6 @@
 #include <span>
 
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -141,9 +140,7 @@ class ReductionPlan {
                                  .elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
                                  .chunks = spread.chunks,
                                  .chunkLength = spread.perChunk,
-                                 .keptRank = part.rank,
-                                 .reducedRank = inside.rank,
-                                 .reducedAt = part.vectors(),
+                                 .split = {part.rank, inside.rank, part.vectors()},
                                  .preferLast = reduction_.preferLast,
                                  .indexWords = indexBytes / 4,
                                  .divisor = elements_,

@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/operation.h"
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "core/schema/element_text.h"
@@ -259,7 +257,7 @@ Status planResample(const Operation& op, PlanBuilder& builder) {
 
 // `count` is the index of DimensionCount.
 #define DIMPLE_SCALES_WITH_OFFSETS(count) \
-  DIMPLE_UINT(DimensionCount), DIMPLE_FLOAT_ARRAYS(count, Scales, InputPixelOffsets, OutputPixelOffsets)
+  DIMPLE_UINT(DimensionCount), DIMPLE_FLOAT_ARRAY(count, Scales, InputPixelOffsets, OutputPixelOffsets)
 #define DIMPLE_ROUNDED_INTERPOLATION \
   DIMPLE_ENUM(InterpolationMode, kInterpolationModes), DIMPLE_ENUM(RoundingDirection, kAxisDirections)
 

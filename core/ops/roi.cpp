@@ -7,10 +7,7 @@
 #include <vector>
 
 #include "core/checked.h"
-#include "core/operation.h"
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
-#include "core/ops/indices.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "core/schema/element_text.h"
@@ -41,33 +38,52 @@ Status checkRoiPooling(const Operation& op) {
   return checkSizes("OutputTensor", y, expected);
 }
 
-// What the ROI_ALIGN operators have in common.
-struct RoiAlign {
+// What the ROI_ALIGN operators say. The first has no fields for some of it.
+struct RoiSampling {
   DML_REDUCE_FUNCTION function;
+  bool linear;
   FLOAT scaleX, scaleY;
   UINT minimumSamples, maximumSamples;
+  FLOAT inputOffset = 0.5F;
+  FLOAT outputOffset = -0.5F;
+  FLOAT outside = 0;
+  bool toCorners = false;
+
+  bool isMaximum() const { return function == DML_REDUCE_FUNCTION_MAX; }
 };
 
 template <class S>
-RoiAlign roiAlignOf(const Operation& op) {
+RoiSampling samplingOf(const Operation& op) {
   const auto& desc = op.as<S>();
-  return {desc.ReductionFunction, desc.SpatialScaleX, desc.SpatialScaleY, desc.MinimumSamplesPerOutput,
-          desc.MaximumSamplesPerOutput};
+  RoiSampling sampling{.function = desc.ReductionFunction,
+                       .linear = desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR,
+                       .scaleX = desc.SpatialScaleX,
+                       .scaleY = desc.SpatialScaleY,
+                       .minimumSamples = desc.MinimumSamplesPerOutput,
+                       .maximumSamples = desc.MaximumSamplesPerOutput};
+  if constexpr (requires { desc.InputPixelOffset; }) {
+    sampling.inputOffset = desc.InputPixelOffset;
+    sampling.outputOffset = desc.OutputPixelOffset;
+    sampling.toCorners = desc.AlignRegionsToCorners != 0;
+  }
+  if constexpr (requires { desc.OutOfBoundsInputValue; }) sampling.outside = desc.OutOfBoundsInputValue;
+  return sampling;
 }
 
 // `cropped` is the tensor of a crop a region.
-Status checkRoiAlignment(const RoiAlign& align, const Tensor& cropped, const Tensor& rois, const Tensor& batchIndices) {
-  if (align.function != DML_REDUCE_FUNCTION_AVERAGE && align.function != DML_REDUCE_FUNCTION_MAX)
+Status checkSampling(const RoiSampling& sampling, const Tensor& cropped, const Tensor& rois,
+                     const Tensor& batchIndices) {
+  if (sampling.function != DML_REDUCE_FUNCTION_AVERAGE && sampling.function != DML_REDUCE_FUNCTION_MAX)
     return invalid(
-        cat("ReductionFunction has value (", kReduceFunctions.names[align.function], "), expected AVERAGE or MAX."));
+        cat("ReductionFunction has value (", kReduceFunctions.names[sampling.function], "), expected AVERAGE or MAX."));
   // DirectML takes NaN.
-  for (const auto& [name, scale] : {std::pair{"SpatialScaleX", align.scaleX}, {"SpatialScaleY", align.scaleY}})
+  for (const auto& [name, scale] : {std::pair{"SpatialScaleX", sampling.scaleX}, {"SpatialScaleY", sampling.scaleY}})
     if (scale < 0 || std::isinf(scale))
       return invalid(cat(name, " has value (", numberText(scale), "), expected a finite number of at least 0."));
-  TRY(checkAtLeast("MinimumSamplesPerOutput", align.minimumSamples, 1));
-  if (align.maximumSamples < align.minimumSamples)
-    return invalid(cat("MaximumSamplesPerOutput has value (", align.maximumSamples,
-                       "), expected at least MinimumSamplesPerOutput (", align.minimumSamples, ")."));
+  TRY(checkAtLeast("MinimumSamplesPerOutput", sampling.minimumSamples, 1));
+  if (sampling.maximumSamples < sampling.minimumSamples)
+    return invalid(cat("MaximumSamplesPerOutput has value (", sampling.maximumSamples,
+                       "), expected at least MinimumSamplesPerOutput (", sampling.minimumSamples, ")."));
   TRY(checkTrailingSizes("ROITensor", rois, {cropped.sizes[0], 4}));
   return checkTrailingSizes("BatchIndicesTensor", batchIndices, {cropped.sizes[0]});
 }
@@ -75,22 +91,22 @@ Status checkRoiAlignment(const RoiAlign& align, const Tensor& cropped, const Ten
 template <class S>
 Status checkRoiAlign(const Operation& op) {
   TRY(checkSize("OutputTensor", op.output(), 1, op.input(0).sizes[1]));
-  return checkRoiAlignment(roiAlignOf<S>(op), op.output(), op.input(1), op.input(2));
+  return checkSampling(samplingOf<S>(op), op.output(), op.input(1), op.input(2));
 }
 
 Status checkRoiAlignGrad(const Operation& op) {
-  const RoiAlign align = roiAlignOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(op);
+  const RoiSampling sampling = samplingOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(op);
   const Tensor& x = op.input(0);
   const Tensor& gradient = op.input(1);
   const bool regions = op.output(1).present();
   if (!op.output(0).present() && !regions)
     return invalid("OutputGradientTensor is null, expected a tensor, since OutputROIGradientTensor is null too.");
-  if (!x.present() && (regions || align.function == DML_REDUCE_FUNCTION_MAX))
+  if (!x.present() && (regions || sampling.isMaximum()))
     return invalid(cat("InputTensor is null, expected a tensor for ",
                        regions ? "OutputROIGradientTensor" : "ReductionFunction MAX", "."));
   for (const Tensor* whole : {&x, &op.output(0)})
     if (whole->present()) TRY(checkSize("InputGradientTensor", gradient, 1, whole->sizes[1]));
-  return checkRoiAlignment(align, gradient, op.input(2), op.input(3));
+  return checkSampling(sampling, gradient, op.input(2), op.input(3));
 }
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
@@ -133,29 +149,6 @@ Status planRoiPooling(const Operation& op, PlanBuilder& builder) {
                      taskGroups(count, row), builder.parameters(words));
 }
 
-// The attributes that ROI_ALIGN has no fields for.
-struct RoiSampling {
-  RoiAlign align;
-  bool linear;
-  FLOAT inputOffset = 0.5F;
-  FLOAT outputOffset = -0.5F;
-  FLOAT outside = 0;
-  bool toCorners = false;
-};
-
-template <class S>
-RoiSampling roiSamplingOf(const Operation& op) {
-  const auto& desc = op.as<S>();
-  RoiSampling sampling{roiAlignOf<S>(op), desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR};
-  if constexpr (requires { desc.InputPixelOffset; }) {
-    sampling.inputOffset = desc.InputPixelOffset;
-    sampling.outputOffset = desc.OutputPixelOffset;
-    sampling.toCorners = desc.AlignRegionsToCorners != 0;
-  }
-  if constexpr (requires { desc.OutOfBoundsInputValue; }) sampling.outside = desc.OutOfBoundsInputValue;
-  return sampling;
-}
-
 // The parameters of kernels/roi/align.glsl. `imageGradient` and `regionGradient` may be absent.
 std::vector<uint32_t> alignParameters(const RoiSampling& sampling, const Tensor& image, const Tensor& crop,
                                       const Tensor& regions, const Tensor& batchIndices,
@@ -166,9 +159,9 @@ std::vector<uint32_t> alignParameters(const RoiSampling& sampling, const Tensor&
   const auto regionStrides = lastStrides(regions);
   words.insert(words.end(),
                {regionStrides[0], regionStrides[1], batchIndices.strides[batchIndices.rank - 1],
-                indexKind(batchIndices.type), floatBits(sampling.align.scaleX), floatBits(sampling.align.scaleY),
+                indexKind(batchIndices.type), floatBits(sampling.scaleX), floatBits(sampling.scaleY),
                 floatBits(sampling.inputOffset), floatBits(sampling.outputOffset), floatBits(sampling.outside),
-                sampling.align.minimumSamples, sampling.align.maximumSamples, sampling.toCorners});
+                sampling.minimumSamples, sampling.maximumSamples, sampling.toCorners});
   appendDivisors(words, crop);
   words.insert(words.end(), imageGradient.strides.begin(), imageGradient.strides.begin() + 4);
   const auto gradientStrides = regionGradient.present() ? lastStrides(regionGradient) : std::array<uint32_t, 2>{};
@@ -180,15 +173,15 @@ std::vector<uint32_t> alignParameters(const RoiSampling& sampling, const Tensor&
 // Whether an output element may take samples enough for a workgroup.
 bool takesRow(const RoiSampling& sampling, const Tensor& image, const Tensor& crop) {
   const auto perAxis = [&](uint32_t d) {
-    const uint64_t pixels = std::min(divideUp(image.sizes[d], crop.sizes[d]), uint64_t{sampling.align.maximumSamples});
-    return std::max(pixels, uint64_t{sampling.align.minimumSamples});
+    const uint64_t pixels = std::min(divideUp(image.sizes[d], crop.sizes[d]), uint64_t{sampling.maximumSamples});
+    return std::max(pixels, uint64_t{sampling.minimumSamples});
   };
   return perAxis(2) >= kRegionElements || perAxis(3) >= kRegionElements || perAxis(2) * perAxis(3) >= kRegionElements;
 }
 
 template <class S>
 Status planRoiAlign(const Operation& op, PlanBuilder& builder) {
-  const RoiSampling sampling = roiSamplingOf<S>(op);
+  const RoiSampling sampling = samplingOf<S>(op);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const auto parameters = builder.parameters(alignParameters(sampling, x, y, op.input(1), op.input(2)));
@@ -196,9 +189,7 @@ Status planRoiAlign(const Operation& op, PlanBuilder& builder) {
   const bool row = takesRow(sampling, x, y);
   return builder.add(kernels::RoiAlign{.type = builder.typedElement(x.type),
                                        .push = {.count = count},
-                                       .spec = {.linear = sampling.linear,
-                                                .maximum = sampling.align.function == DML_REDUCE_FUNCTION_MAX,
-                                                .row = row},
+                                       .spec = {.linear = sampling.linear, .maximum = sampling.isMaximum(), .row = row},
                                        .x = builder.input(0),
                                        .regions = builder.input(1),
                                        .indices = builder.input(2),
@@ -227,8 +218,8 @@ Result<BufferRange> addMaxima(PlanBuilder& builder, const RoiSampling& sampling,
 }
 
 Status planRoiAlignGrad(const Operation& op, PlanBuilder& builder) {
-  const RoiSampling sampling = roiSamplingOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(op);
-  const bool maximum = sampling.align.function == DML_REDUCE_FUNCTION_MAX;
+  const RoiSampling sampling = samplingOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(op);
+  const bool maximum = sampling.isMaximum();
   const Tensor& crop = op.input(1);
   const Tensor& regions = op.input(2);
   const Tensor& imageGradient = op.output(0);
@@ -278,24 +269,24 @@ Status planRoiAlignGrad(const Operation& op, PlanBuilder& builder) {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-DIMPLE_FIELDS(kRoiPoolingFields, DIMPLE_INPUTS(InputTensor, ROITensor), DIMPLE_OUTPUT(OutputTensor),
+DIMPLE_FIELDS(kRoiPoolingFields, DIMPLE_INPUT(InputTensor, ROITensor), DIMPLE_OUTPUT(OutputTensor),
               DIMPLE_FLOAT(SpatialScale), DIMPLE_ATTRIBUTE(Size2D, PooledSize));
 
-#define DIMPLE_ROI_TENSORS DIMPLE_INPUTS(InputTensor, ROITensor, BatchIndicesTensor), DIMPLE_OUTPUT(OutputTensor)
+#define DIMPLE_ROI_TENSORS DIMPLE_INPUT(InputTensor, ROITensor, BatchIndicesTensor), DIMPLE_OUTPUT(OutputTensor)
 #define DIMPLE_ROI_SAMPLING                                                                              \
   DIMPLE_ENUM(ReductionFunction, kReduceFunctions), DIMPLE_ENUM(InterpolationMode, kInterpolationModes), \
-      DIMPLE_FLOATS(SpatialScaleX, SpatialScaleY)
-#define DIMPLE_ROI_SAMPLE_COUNTS DIMPLE_UINTS(MinimumSamplesPerOutput, MaximumSamplesPerOutput)
+      DIMPLE_FLOAT(SpatialScaleX, SpatialScaleY)
+#define DIMPLE_ROI_SAMPLE_COUNTS DIMPLE_UINT(MinimumSamplesPerOutput, MaximumSamplesPerOutput)
 
 DIMPLE_FIELDS(kRoiAlignFields, DIMPLE_ROI_TENSORS, DIMPLE_ROI_SAMPLING, DIMPLE_FLOAT(OutOfBoundsInputValue),
               DIMPLE_ROI_SAMPLE_COUNTS);
 DIMPLE_FIELDS(kRoiAlign1Fields, DIMPLE_ROI_TENSORS, DIMPLE_ROI_SAMPLING,
-              DIMPLE_FLOATS(InputPixelOffset, OutputPixelOffset, OutOfBoundsInputValue), DIMPLE_ROI_SAMPLE_COUNTS,
+              DIMPLE_FLOAT(InputPixelOffset, OutputPixelOffset, OutOfBoundsInputValue), DIMPLE_ROI_SAMPLE_COUNTS,
               DIMPLE_BOOL(AlignRegionsToCorners));
 DIMPLE_FIELDS(kRoiAlignGradFields, DIMPLE_OPTIONAL_INPUT(InputTensor),
-              DIMPLE_INPUTS(InputGradientTensor, ROITensor, BatchIndicesTensor),
-              DIMPLE_OPTIONAL_OUTPUTS(OutputGradientTensor, OutputROIGradientTensor), DIMPLE_ROI_SAMPLING,
-              DIMPLE_FLOATS(InputPixelOffset, OutputPixelOffset), DIMPLE_ROI_SAMPLE_COUNTS,
+              DIMPLE_INPUT(InputGradientTensor, ROITensor, BatchIndicesTensor),
+              DIMPLE_OPTIONAL_OUTPUT(OutputGradientTensor, OutputROIGradientTensor), DIMPLE_ROI_SAMPLING,
+              DIMPLE_FLOAT(InputPixelOffset, OutputPixelOffset), DIMPLE_ROI_SAMPLE_COUNTS,
               DIMPLE_BOOL(AlignRegionsToCorners));
 
 constexpr TypeHistory kRoiPoolingTypes{{k1_0, kFloats, 4, 4}};

@@ -1,9 +1,7 @@
 // Cumulative sums and products.
 #include <algorithm>
 
-#include "core/operation.h"
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"

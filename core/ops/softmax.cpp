@@ -1,9 +1,7 @@
 // SOFTMAX, LOG_SOFTMAX and HARDMAX.
 #include "core/ops/softmax.h"
 
-#include "core/operation.h"
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/softmax.h"
@@ -23,16 +21,13 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
   constexpr uint32_t kCached = 16;  // of kernels/softmax/softmax.comp
   const bool cached = row && length <= kCached * kGroupSize && function != DML_OPERATOR_ACTIVATION_HARDMAX;
 
-  return builder.add(kernels::Softmax{.type = builder.typedElement(x.type),
-                                      .push = {.rows = rows,
-                                               .elements = length,
-                                               .keptRank = kept.rank,
-                                               .reducedRank = reduced.rank,
-                                               .reducedAt = kept.vectors()},
-                                      .spec = {.function = function, .row = row, .cached = cached},
-                                      .x = from,
-                                      .y = to},
-                     taskGroups(rows, row), builder.parameters(kept, reduced));
+  return builder.add(
+      kernels::Softmax{.type = builder.typedElement(x.type),
+                       .push = {.rows = rows, .elements = length, .split = {kept.rank, reduced.rank, kept.vectors()}},
+                       .spec = {.function = function, .row = row, .cached = cached},
+                       .x = from,
+                       .y = to},
+      taskGroups(rows, row), builder.parameters(kept, reduced));
 }
 
 namespace {

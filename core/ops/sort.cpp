@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "core/checked.h"
-#include "core/operation.h"
 #include "core/ops/checks.h"
-#include "core/ops/families.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/top_k_merge.h"
@@ -29,9 +27,9 @@ Status checkTopK(const Operation& op) {
   return {};
 }
 
-// What both kernels are told of the rows.
 struct SortedRows {
-  uint32_t count, elements, rank, xStep, valueStep, indexStep, indexWords;
+  uint32_t count;
+  kernels::SortedRowsWords words;
   uint32_t parameters;  // where their walk is
 };
 
@@ -63,12 +61,7 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
                                                      .runLength = runLength,
                                                      .kept = kept,
                                                      .keptAfter = keptAfter,
-                                                     .elements = rows.elements,
-                                                     .rank = rows.rank,
-                                                     .xStep = rows.xStep,
-                                                     .valueStep = rows.valueStep,
-                                                     .indexStep = rows.indexStep,
-                                                     .indexWords = rows.indexWords},
+                                                     .sortedRows = rows.words},
                                             .spec = {.toPairs = !last},
                                             .pairs = pairs[0],
                                             .x = builder.input(0),
@@ -97,16 +90,17 @@ Status planTopK(const Operation& op, PlanBuilder& builder) {
   const Tensor& values = op.output(0);
   const Tensor& indices = op.output(1);
   const Walk walk = split(makeWalk(x.sizeSpan(), {&x, &values, &indices}), 1u << axis).kept.coalesce();
-  const SortedRows rows{static_cast<uint32_t>(walk.count()),
-                        x.sizes[axis],
-                        walk.rank,
-                        x.strides[axis],
-                        values.strides[axis],
-                        indices.strides[axis],
-                        byteWidth(indices.type) / 4,
-                        builder.parameters(walk)};
-  const uint32_t width = std::bit_ceil(std::min(kBlock, rows.elements));
-  const auto runs = static_cast<uint32_t>(divideUp(rows.elements, width));
+  const uint32_t elements = x.sizes[axis];
+  const SortedRows rows{.count = static_cast<uint32_t>(walk.count()),
+                        .words = {.elements = elements,
+                                  .rank = walk.rank,
+                                  .xStep = x.strides[axis],
+                                  .valueStep = values.strides[axis],
+                                  .indexStep = indices.strides[axis],
+                                  .indexWords = byteWidth(indices.type) / 4},
+                        .parameters = builder.parameters(walk)};
+  const uint32_t width = std::bit_ceil(std::min(kBlock, elements));
+  const auto runs = static_cast<uint32_t>(divideUp(elements, width));
   const bool onlyBlocks = runs == 1;
   std::array<BufferRange, 2> pairs{};
   if (!onlyBlocks) {
@@ -120,12 +114,7 @@ Status planTopK(const Operation& op, PlanBuilder& builder) {
                                              .blocksPerRow = runs,
                                              .width = width,
                                              .kept = std::min(width, k),
-                                             .elements = rows.elements,
-                                             .rank = rows.rank,
-                                             .xStep = rows.xStep,
-                                             .valueStep = rows.valueStep,
-                                             .indexStep = rows.indexStep,
-                                             .indexWords = rows.indexWords,
+                                             .sortedRows = rows.words,
                                              .largest = largest},
                                     .spec = {.kind = isFloat(x.type)    ? 2u
                                                      : isSigned(x.type) ? 1u
@@ -138,10 +127,10 @@ Status planTopK(const Operation& op, PlanBuilder& builder) {
   return addMerges(builder, rows, runs, width, k, pairs);
 }
 
-DIMPLE_FIELDS(kTopKFields, DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUTS(OutputValueTensor, OutputIndexTensor),
-              DIMPLE_UINTS(Axis, K));
-DIMPLE_FIELDS(kTopK1Fields, DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUTS(OutputValueTensor, OutputIndexTensor),
-              DIMPLE_UINTS(Axis, K), DIMPLE_ENUM(AxisDirection, kAxisDirections));
+DIMPLE_FIELDS(kTopKFields, DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUT(OutputValueTensor, OutputIndexTensor),
+              DIMPLE_UINT(Axis, K));
+DIMPLE_FIELDS(kTopK1Fields, DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUT(OutputValueTensor, OutputIndexTensor),
+              DIMPLE_UINT(Axis, K), DIMPLE_ENUM(AxisDirection, kAxisDirections));
 
 constexpr TypeHistory kTopKTypes{{k2_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_1, kUpTo32}, {k5_0, kNumbers}};
 constexpr TypeHistory kTopK1Types{{k2_1, kUpTo32, 4, 4}, {k3_1, kUpTo32}, {k5_0, kNumbers}};

@@ -1,6 +1,7 @@
 // The notation of the schema tables in the family files.
 #pragma once
 
+#include "core/ops/families.h"
 #include "core/schema/op_schema.h"
 
 namespace dimple {
@@ -57,34 +58,16 @@ constexpr TensorRule kBinaryRules[] = {{types}, {types, like(0)}, {types, like(0
   template <class S>             \
   constexpr ::dimple::Field NAME[] = {__VA_ARGS__}
 
-// What it lists. `count` is the index of the field that holds an array's length.
+// What it lists.
 #define DIMPLE_FIELD(f, role, type, ...) \
   ::dimple::Field { #f, ::dimple::Role::role, ::dimple::FieldType::type, offsetof(S, f) __VA_OPT__(, ) __VA_ARGS__ }
 #define DIMPLE_TENSOR(role, f) DIMPLE_FIELD(f, role, Tensor)
 #define DIMPLE_OPTIONAL_TENSOR(role, f) DIMPLE_FIELD(f, role, Tensor, true)
 #define DIMPLE_ATTRIBUTE(type, f) DIMPLE_FIELD(f, Attribute, type)
+#define DIMPLE_ONE_UINT_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, UIntArray, false, count)
+#define DIMPLE_ONE_FLOAT_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, FloatArray, false, count)
 
-#define DIMPLE_INPUT(f) DIMPLE_TENSOR(Input, f)
-#define DIMPLE_OUTPUT(f) DIMPLE_TENSOR(Output, f)
-#define DIMPLE_IN_AND_OUT DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUT(OutputTensor)
-#define DIMPLE_OPTIONAL_INPUT(f) DIMPLE_OPTIONAL_TENSOR(Input, f)
-#define DIMPLE_OPTIONAL_OUTPUT(f) DIMPLE_OPTIONAL_TENSOR(Output, f)
-#define DIMPLE_INPUT_ARRAY(count, f) DIMPLE_FIELD(f, Input, TensorArray, false, count)
-#define DIMPLE_OUTPUT_ARRAY(count, f) DIMPLE_FIELD(f, Output, TensorArray, false, count)
-#define DIMPLE_UINT_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, UIntArray, false, count)
-#define DIMPLE_INT_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, IntArray, false, count)
-#define DIMPLE_FLOAT_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, FloatArray, false, count)
-#define DIMPLE_OPERATOR_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, OperatorArray, false, count)
-#define DIMPLE_FLOAT(f) DIMPLE_ATTRIBUTE(Float, f)
-#define DIMPLE_UINT(f) DIMPLE_ATTRIBUTE(UInt, f)
-#define DIMPLE_INT(f) DIMPLE_ATTRIBUTE(Int, f)
-#define DIMPLE_BOOL(f) DIMPLE_ATTRIBUTE(Bool, f)
-#define DIMPLE_SCALAR(f) DIMPLE_ATTRIBUTE(Scalar, f)
-#define DIMPLE_ENUM(f, table) DIMPLE_FIELD(f, Attribute, Enum, false, -1, &table)
-#define DIMPLE_SCALE_BIAS DIMPLE_FIELD(ScaleBias, Attribute, ScaleBias, true)
-#define DIMPLE_FUSED_ACTIVATION DIMPLE_FIELD(FusedActivation, Attribute, Operator, true)
-
-// The same for several fields that follow one another: M(x, f) for each, twelve at most.
+// M(x, f) for each field, twelve at most.
 #define DIMPLE_EACH(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_11(M, x, __VA_ARGS__))
 #define DIMPLE_EACH_11(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_10(M, x, __VA_ARGS__))
 #define DIMPLE_EACH_10(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_9(M, x, __VA_ARGS__))
@@ -97,17 +80,28 @@ constexpr TensorRule kBinaryRules[] = {{types}, {types, like(0)}, {types, like(0
 #define DIMPLE_EACH_3(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_2(M, x, __VA_ARGS__))
 #define DIMPLE_EACH_2(M, x, f, ...) M(x, f) __VA_OPT__(, DIMPLE_EACH_1(M, x, __VA_ARGS__))
 #define DIMPLE_EACH_1(M, x, f) M(x, f)
-#define DIMPLE_INPUTS(...) DIMPLE_EACH(DIMPLE_TENSOR, Input, __VA_ARGS__)
-#define DIMPLE_OUTPUTS(...) DIMPLE_EACH(DIMPLE_TENSOR, Output, __VA_ARGS__)
-#define DIMPLE_OPTIONAL_INPUTS(...) DIMPLE_EACH(DIMPLE_OPTIONAL_TENSOR, Input, __VA_ARGS__)
-#define DIMPLE_OPTIONAL_OUTPUTS(...) DIMPLE_EACH(DIMPLE_OPTIONAL_TENSOR, Output, __VA_ARGS__)
-#define DIMPLE_FLOATS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Float, __VA_ARGS__)
-#define DIMPLE_UINTS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, UInt, __VA_ARGS__)
-#define DIMPLE_INTS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Int, __VA_ARGS__)
-#define DIMPLE_BOOLS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Bool, __VA_ARGS__)
-#define DIMPLE_SCALARS(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Scalar, __VA_ARGS__)
-#define DIMPLE_UINT_ARRAYS(count, ...) DIMPLE_EACH(DIMPLE_UINT_ARRAY, count, __VA_ARGS__)
-#define DIMPLE_FLOAT_ARRAYS(count, ...) DIMPLE_EACH(DIMPLE_FLOAT_ARRAY, count, __VA_ARGS__)
+
+// One field, or several of a kind that follow one another. `count` is the index of the field that holds an array's
+// length.
+#define DIMPLE_INPUT(...) DIMPLE_EACH(DIMPLE_TENSOR, Input, __VA_ARGS__)
+#define DIMPLE_OUTPUT(...) DIMPLE_EACH(DIMPLE_TENSOR, Output, __VA_ARGS__)
+#define DIMPLE_IN_AND_OUT DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUT(OutputTensor)
+#define DIMPLE_OPTIONAL_INPUT(...) DIMPLE_EACH(DIMPLE_OPTIONAL_TENSOR, Input, __VA_ARGS__)
+#define DIMPLE_OPTIONAL_OUTPUT(...) DIMPLE_EACH(DIMPLE_OPTIONAL_TENSOR, Output, __VA_ARGS__)
+#define DIMPLE_INPUT_ARRAY(count, f) DIMPLE_FIELD(f, Input, TensorArray, false, count)
+#define DIMPLE_OUTPUT_ARRAY(count, f) DIMPLE_FIELD(f, Output, TensorArray, false, count)
+#define DIMPLE_FLOAT(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Float, __VA_ARGS__)
+#define DIMPLE_UINT(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, UInt, __VA_ARGS__)
+#define DIMPLE_INT(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Int, __VA_ARGS__)
+#define DIMPLE_BOOL(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Bool, __VA_ARGS__)
+#define DIMPLE_SCALAR(...) DIMPLE_EACH(DIMPLE_ATTRIBUTE, Scalar, __VA_ARGS__)
+#define DIMPLE_UINT_ARRAY(count, ...) DIMPLE_EACH(DIMPLE_ONE_UINT_ARRAY, count, __VA_ARGS__)
+#define DIMPLE_INT_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, IntArray, false, count)
+#define DIMPLE_FLOAT_ARRAY(count, ...) DIMPLE_EACH(DIMPLE_ONE_FLOAT_ARRAY, count, __VA_ARGS__)
+#define DIMPLE_OPERATOR_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, OperatorArray, false, count)
+#define DIMPLE_ENUM(f, table) DIMPLE_FIELD(f, Attribute, Enum, false, -1, &table)
+#define DIMPLE_SCALE_BIAS DIMPLE_FIELD(ScaleBias, Attribute, ScaleBias, true)
+#define DIMPLE_FUSED_ACTIVATION DIMPLE_FIELD(FusedActivation, Attribute, Operator, true)
 
 namespace dimple {
 

@@ -7,7 +7,6 @@
 #include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
-#include "core/ops/families.h"
 #include "core/ops/sliding_window.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -177,7 +176,7 @@ Status planFold(const Operation& op, PlanBuilder& builder) {
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 DIMPLE_FIELDS(kFoldFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(DimensionCount),
-              DIMPLE_UINT_ARRAYS(2, WindowSizes, Strides, Dilations, StartPadding, EndPadding));
+              DIMPLE_UINT_ARRAY(2, WindowSizes, Strides, Dilations, StartPadding, EndPadding));
 
 // The pages list no types, and say that both tensors have the same DimensionCount; DirectML 1.15.4 takes columns of 3
 // dimensions.

@@ -30,11 +30,12 @@ Status checkRanges(const Operation& op, const Plan& plan, const Target& target) 
   return {};
 }
 
-// Says which rows of a range elements with these strides and sizes take, unless it is all of it. The first begins at
-// bit `start` of the range.
-void setRows(BufferRange& range, std::vector<std::pair<uint64_t, uint32_t>> dimensions, uint64_t start, uint32_t bits,
-             const Target& target) {
+// Says which rows of a range the elements take that an operand of a walk comes to, unless it is all of it.
+void setRows(BufferRange& range, const Walk& walk, uint32_t operand, uint32_t bits, const Target& target) {
   if (!target.caps.barriersByRows) return;
+  std::vector<std::pair<uint64_t, uint32_t>> dimensions;
+  for (uint32_t d = 0; d < walk.rank; ++d) dimensions.emplace_back(walk.strides[d][operand], walk.sizes[d]);
+  const uint64_t start = uint64_t{walk.base[operand]} * bits;
   const Rows rows = rowsOf(std::move(dimensions), range.offset * 8 + start, bits);
   if (rows.pitch != 0 || rows.first != range.offset || rows.bytes != range.bytes) range.rows = rows;
 }
@@ -55,9 +56,7 @@ BufferRange touched(const WalkOperand& operand, Walk& walk, uint32_t index, cons
   range.bytes = wholeWords(divideUp((walk.base[index] + elements) * operand.bits, 8));
   range.rows = {};
   if (!range.writes || operand.tail != 0) return range;
-  std::vector<std::pair<uint64_t, uint32_t>> dimensions;
-  for (uint32_t d = 0; d < walk.rank; ++d) dimensions.emplace_back(walk.strides[d][index], walk.sizes[d]);
-  setRows(range, std::move(dimensions), uint64_t{walk.base[index]} * operand.bits, operand.bits, target);
+  setRows(range, walk, index, operand.bits, target);
   return range;
 }
 
@@ -112,9 +111,7 @@ BufferRange PlanBuilder::input(size_t index) const {
 BufferRange PlanBuilder::output(size_t index) const {
   const Tensor& tensor = op_.output(index);
   BufferRange range{SlotKind::Output, static_cast<uint32_t>(index), 0, tensor.spannedBytes(), true};
-  std::vector<std::pair<uint64_t, uint32_t>> dimensions;
-  for (uint32_t d = 0; d < tensor.rank; ++d) dimensions.emplace_back(tensor.strides[d], tensor.sizes[d]);
-  setRows(range, std::move(dimensions), 0, bitWidth(tensor.type), target_);
+  setRows(range, makeWalk(tensor.sizeSpan(), {&tensor}), 0, bitWidth(tensor.type), target_);
   return range;
 }
 
@@ -210,6 +207,10 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
 
 Status PlanBuilder::addItems(const KernelCall& call, uint64_t items, uint32_t parameterOffset) {
   return add(call, divideUp(items, kGroupSize), parameterOffset);
+}
+
+Status PlanBuilder::addWalk(const Walk& walk, const KernelCall& call) {
+  return addItems(call, walk.count(), parameters(walk));
 }
 
 Status PlanBuilder::addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add) {

@@ -79,6 +79,8 @@ class PlanBuilder {
   Status add(const KernelCall& call, uint64_t groups, uint32_t parameterOffset, uint64_t work = 0);
   // The same for one invocation an item.
   Status addItems(const KernelCall& call, uint64_t items, uint32_t parameterOffset);
+  // The same for one invocation an element of a walk, which is all of the parameters.
+  Status addWalk(const Walk& walk, const KernelCall& call);
 
   // Calls `add` for the walk, or for parts of it where an operand spans more than the device binds at once, with what
   // of each range the part touches, as far as the device's alignment allows; the bases of the part match. An operand

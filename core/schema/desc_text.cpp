@@ -296,14 +296,13 @@ FieldSetter::FieldSetter(OwnedDesc& owner, const OpSchema& schema, void* desc)
       countedBy_(schema.fields.size()) {}
 
 Status FieldSetter::set(std::string_view name, std::string_view text) {
-  const auto found =
-      std::find_if(schema_.fields.begin(), schema_.fields.end(), [&](const Field& f) { return f.name == name; });
-  if (found == schema_.fields.end()) {
+  const Field* found = findField(schema_, name);
+  if (!found) {
     std::string names;
     for (const Field& field : schema_.fields) names += cat(names.empty() ? "" : ", ", field.name);
     return invalid(cat(schema_.name, " has no field ", name, "; its fields are ", names, "."));
   }
-  const auto index = static_cast<size_t>(found - schema_.fields.begin());
+  const auto index = static_cast<size_t>(found - schema_.fields.data());
   if (given_[index]) return invalid(cat(name, " is given twice."));
   given_[index] = true;
   return setValue(*found, text);

@@ -280,7 +280,8 @@ Status planChain(const Operation& op, PlanBuilder& builder) {
                                            .in5 = in(5),
                                            .out0 = bound[inputs],
                                            .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused},
-                            divideUp(count, kLanes), builder.parameters(parameterWords(op, part)));
+                            divideUp(count, kLanes), builder.parameters(parameterWords(op, part)),
+                            Work(kLanes) * op.as<Chain>().steps.size());
   };
   return builder.addWindows(walkOf(op), ranges, add);
 }

@@ -57,7 +57,7 @@ Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, T
                                                  .strideFrom = walk.strides[dense.to][kFrom]},
                                         .x = ranges[kFrom],
                                         .y = ranges[kTo]},
-                     groups, builder.parameters(others));
+                     groups, builder.parameters(others), walk.count());
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
       const uint64_t bytes = count * byteWidth(type);
       return builder.addItems(
           kernels::CopyPacked{.push = {.bytes = static_cast<uint32_t>(bytes)}, .x = ranges[kFrom], .y = ranges[kTo]},
-          divideUp(bytes, 16), 0);
+          divideUp(bytes, 16), 0, 1);
     }
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
     return builder.addWalk(part,

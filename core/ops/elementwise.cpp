@@ -109,7 +109,8 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
       if (part.isUniform(k) && part.base[k] == 0) uniformMask |= 1u << k;
     const bool packed = packedElements != 0 && part.isPacked(((2u << output) - 1) & ~uniformMask);
     return builder.addItems(call({{static_cast<uint32_t>(count), part.rank}, uniformMask, packed, buffers}),
-                            packed ? divideUp(count, packedElements) : count, packed ? 0 : builder.parameters(part));
+                            packed ? divideUp(count, packedElements) : count, packed ? 0 : builder.parameters(part),
+                            packed ? packedElements : 1);
   });
 }
 

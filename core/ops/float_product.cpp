@@ -227,7 +227,7 @@ Status FloatProductPlan::addCombination(uint32_t slices, const BufferRange& part
                                        .parts = parts,
                                        .c = p_.from[2],
                                        .y = p_.to},
-                           p_.elements(), parameters_);
+                           p_.elements(), parameters_, slices);
 }
 
 }  // namespace

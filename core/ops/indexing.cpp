@@ -205,7 +205,7 @@ Status planGatherNd(const Operation& op, PlanBuilder& builder) {
                         .x = builder.input(0),
                         .indices = builder.input(1),
                         .y = builder.output()},
-      y.elements, builder.parameters(parameters));
+      y.elements, builder.parameters(parameters), tuple);
 }
 
 // Adds what copies the input to the output, then stores the updates where their tuples say: coordinates of `tuple`
@@ -232,7 +232,7 @@ Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tupl
                          .x = builder.input(2),
                          .indices = builder.input(1),
                          .y = builder.output()},
-      updates, builder.parameters(parameters));
+      updates, builder.parameters(parameters), tuple);
 }
 
 Status planScatterNd(const Operation& op, PlanBuilder& builder) {
@@ -351,7 +351,7 @@ Status addCountScan(PlanBuilder& builder, const BufferRange& counts, uint32_t ch
                     .x = counts,
                     .y = counts,
                     .totals = counts},
-      1, parameters);
+      1, parameters, chunks);
 }
 
 Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
@@ -388,7 +388,7 @@ Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
                          .counts = writes ? kernels::WriteBuffer::unwritten(counts) : kernels::WriteBuffer(counts),
                          .count = writes ? builder.output(0) : counts,
                          .coordinates = writes ? builder.output(1) : counts},
-        chunks, parameters);
+        chunks, parameters, elements);
   };
   TRY(addPass(false));
   TRY(addCountScan(builder, counts, chunks, parameters));

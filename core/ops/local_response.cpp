@@ -102,7 +102,7 @@ class LocalResponsePlan {
                                                     .direct = kernels::WriteBuffer::asGiven(direct),
                                                     .target = kernels::WriteBuffer::asGiven(sums),
                                                     .y = builder_.output()},
-                             x.elements, parameters_);
+                             x.elements, parameters_, kLookup * attributes_.size);
   }
 
   // Ranges that a dispatch does not touch are the output's or the input's.

@@ -239,7 +239,7 @@ Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::sp
                                        .spec = {.mode = mode},
                                        .x = builder.input(0),
                                        .y = builder.output()},
-                          y.elements, builder.parameters(parameters));
+                          y.elements, builder.parameters(parameters), 1);
 }
 
 template <class Desc>

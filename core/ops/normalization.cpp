@@ -114,7 +114,7 @@ Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums
                                         .mean = builder.input(mean),
                                         .parts = from,
                                         .result = to},
-                       taskGroups(uint64_t{rows.count} * parts, row), parameters);
+                       taskGroups(uint64_t{rows.count} * parts, row), parameters, x.elements);
   };
   if (spread.chunks == 1) {
     TRY(add(spread.row, Only, rows.elements, 1, input, *pairs));
@@ -177,7 +177,7 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
                          .addend = builder.input(addend),
                          .pairs = pairs,
                          .y = builder.output()},
-      x.elements, builder.parameters(walk, second));
+      x.elements, builder.parameters(walk, second), 1);
 }
 
 Status planBatchNormalization(const Operation& op, PlanBuilder& builder) {
@@ -208,7 +208,7 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
                                            .scale = builder.input(operands.scale),
                                            .bias = builder.input(operands.bias),
                                            .y = builder.output()},
-                     rows.count, builder.parameters(kept, reduced));
+                     rows.count, builder.parameters(kept, reduced), x.elements);
 }
 
 Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, bool useMean, bool useVariance,
@@ -314,7 +314,7 @@ Status planNormalizationGrad(const Operation& op, PlanBuilder& builder) {
                              .scale = builder.input(4),
                              .pairs = *pairs,
                              .y = builder.output()},
-      x.elements, builder.parameters(walk, second));
+      x.elements, builder.parameters(walk, second), 1);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ Status planAdam(const Operation& op, PlanBuilder& builder) {
                                         .newX = builder.output(0),
                                         .newFirst = builder.output(1),
                                         .newSecond = builder.output(2)},
-                          count, builder.parameters(from, to));
+                          count, builder.parameters(from, to), 1);
 }
 
 DIMPLE_FIELDS(kAdamOptimizerFields,

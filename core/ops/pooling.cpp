@@ -191,7 +191,8 @@ Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y,
                                    .x = builder.input(0),
                                    .y = values ? *values : *where,
                                    .indices = where ? *where : *values},
-                     taskGroups(y.elements, row), builder.parameters(windowParameters(pooling.window, x, y, indices)));
+                     taskGroups(y.elements, row), builder.parameters(windowParameters(pooling.window, x, y, indices)),
+                     kLookup * y.elements * coveredElements(pooling.window, x));
 }
 
 template <class S>
@@ -242,7 +243,7 @@ Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Ke
                                        .g = gRange,
                                        .indices = where,
                                        .y = builder.output()},
-                     taskGroups(y.elements, row), builder.parameters(words));
+                     taskGroups(y.elements, row), builder.parameters(words), kLookup * y.elements * windows);
 }
 
 Status planAveragePoolingGrad(const Operation& op, PlanBuilder& builder) {
@@ -282,7 +283,7 @@ Status planMaxUnpooling(const Operation& op, PlanBuilder& builder) {
                       .x = builder.input(0),
                       .indices = builder.input(1),
                       .y = builder.output()},
-      x.elements, builder.parameters(walk, outputs));
+      x.elements, builder.parameters(walk, outputs), 1);
 }
 
 // The step from one channel's quantization to the next one's.
@@ -315,7 +316,7 @@ Status planQuantizedAveragePooling(const Operation& op, PlanBuilder& builder) {
                              .yScale = builder.input(3),
                              .yZero = builder.input(hasOutputZero ? 4 : 0),
                              .y = builder.output()},
-      taskGroups(y.elements, row), builder.parameters(words));
+      taskGroups(y.elements, row), builder.parameters(words), kLookup * y.elements * coveredElements(window, x));
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

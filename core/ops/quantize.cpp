@@ -130,7 +130,7 @@ Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
                                                   .yScale = builder.input(6),
                                                   .yZeroPoint = yZeroPoint,
                                                   .parametersOf = parameters},
-                  1, 0));
+                  1, 0, 1));
 
   const Walk walk = makeWalk(y.sizeSpan(), {&a, &b, &y}).coalesceBy(2);
   return builder.addWalk(
@@ -167,7 +167,7 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
                               .ranges = ranges,
                               .scale = scale,
                               .zeroPoint = zeroPoint},
-        divideUp(of, each), parameters);
+        divideUp(of, each), parameters, of);
   };
   TRY(addRange(count, walk.rank, perGroup, x.type, false));
   TRY(addRange(groups, 0, groups, y.type, true));
@@ -182,7 +182,7 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
                                             .scale = scale,
                                             .zeroPoint = zeroPoint,
                                             .y = builder.output()},
-                          count, parameters);
+                          count, parameters, 1);
 }
 
 DIMPLE_FIELDS(kQuantizeLinearFields, DIMPLE_INPUT(InputTensor, ScaleTensor), DIMPLE_OPTIONAL_INPUT(ZeroPointTensor),

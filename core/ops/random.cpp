@@ -34,7 +34,7 @@ Status planRandom(const Operation& op, PlanBuilder& builder) {
                       // Without a new state its binding repeats the output, which is not touched through it.
                       .newState = hasNewState ? kernels::WriteBuffer(builder.output(1))
                                               : kernels::WriteBuffer::unwritten(builder.output(0))},
-      blocks, builder.parameters(walk));
+      blocks, builder.parameters(walk), 1);
 }
 
 DIMPLE_FIELDS(kRandomGeneratorFields, DIMPLE_INPUT(InputStateTensor), DIMPLE_OUTPUT(OutputTensor),

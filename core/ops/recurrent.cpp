@@ -217,7 +217,7 @@ class NetworkBuilder {
                                          .present = hasInput(op(), source)},
                                 .x = inputOr(source),
                                 .state = state_},
-        layout_.items, builder_.parameters(walk));
+        layout_.items, builder_.parameters(walk), 1);
   }
 
   Status addProjections() {
@@ -225,21 +225,22 @@ class NetworkBuilder {
     const Tensor& w = op().input(1);
     const auto biasStrides = lastStrides(op(), 3);
     const uint64_t elements = uint64_t{steps()} * batch();
-    return builder_.add(kernels::RecurrentProject{.type = element(),
-                                                  .push = {.elements = static_cast<uint32_t>(elements),
-                                                           .batch = batch(),
-                                                           .inputs = x_.sizes[3],
-                                                           .rows = rows(),
-                                                           .hasBias = hasInput(op(), 3),
-                                                           .recurrentRows = network_.recurrentRows * hidden()},
-                                                  .x = builder_.input(0),
-                                                  .w = builder_.input(1),
-                                                  .bias = inputOr(3),
-                                                  .state = state_},
-                        divideUp(elements, kTile) * divideUp(rows(), kTile) * directions(),
-                        builder_.parameters(std::vector<uint32_t>{x_.strides[1], x_.strides[2], x_.strides[3], 0,
-                                                                  w.strides[1], w.strides[2], w.strides[3], 0,
-                                                                  biasStrides[0], biasStrides[1], 0, 0}));
+    return builder_.add(
+        kernels::RecurrentProject{.type = element(),
+                                  .push = {.elements = static_cast<uint32_t>(elements),
+                                           .batch = batch(),
+                                           .inputs = x_.sizes[3],
+                                           .rows = rows(),
+                                           .hasBias = hasInput(op(), 3),
+                                           .recurrentRows = network_.recurrentRows * hidden()},
+                                  .x = builder_.input(0),
+                                  .w = builder_.input(1),
+                                  .bias = inputOr(3),
+                                  .state = state_},
+        divideUp(elements, kTile) * divideUp(rows(), kTile) * directions(),
+        builder_.parameters(std::vector<uint32_t>{x_.strides[1], x_.strides[2], x_.strides[3], 0, w.strides[1],
+                                                  w.strides[2], w.strides[3], 0, biasStrides[0], biasStrides[1], 0, 0}),
+        Work(elements) * rows() * directions() * x_.sizes[3]);
   }
 
   uint32_t firstBackward() const {
@@ -277,7 +278,8 @@ class NetworkBuilder {
                                                 .sequence = outputOr(0),
                                                 .single = outputOr(1),
                                                 .cell = outputOr(2)},
-                         divideUp(layout_.items, kItemsPerGroup), parameters));
+                         divideUp(layout_.items, kItemsPerGroup), parameters,
+                         Work(layout_.items) * network_.recurrentRows * hidden()));
       }
     return {};
   }

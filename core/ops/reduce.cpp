@@ -153,7 +153,8 @@ class ReductionPlan {
                                  .writesPartials = partials.written},
                         .x = from,
                         .y = to},
-        taskGroups(part.count() * spread.chunks, spread.row), builder_.parameters(part, inside));
+        taskGroups(part.count() * spread.chunks, spread.row), builder_.parameters(part, inside),
+        Work(part.count()) * (partials.read ? partials.count : inside.count()));
   }
 
   // The last stage, of `count` partial results of each output.

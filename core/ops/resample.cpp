@@ -217,14 +217,14 @@ Status planResampling(const Operation& op, PlanBuilder& builder, const Resamplin
             .spec = {.mode = mode, .axes = axisCount, .row = row},
             .x = builder.input(0),
             .y = builder.output()},
-        taskGroups(count, row), parameters));
+        taskGroups(count, row), parameters, kLookup * count * terms));
   } else if (resampling.linear) {
     TRY(builder.addItems(kernels::ResampleLinear{.type = builder.typedElement(x.type),
                                                  .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
                                                  .spec = {.axes = axisCount},
                                                  .x = builder.input(0),
                                                  .y = builder.output()},
-                         count, parameters));
+                         count, parameters, kLookup * (1u << axisCount)));
   } else {
     TRY(builder.addItems(
         kernels::ResampleNearest{
@@ -233,7 +233,7 @@ Status planResampling(const Operation& op, PlanBuilder& builder, const Resamplin
             .spec = {.axes = axisCount},
             .x = builder.input(0),
             .y = builder.output()},
-        count, parameters));
+        count, parameters, 1));
   }
   return {};
 }

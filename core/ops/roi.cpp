@@ -111,7 +111,8 @@ Status checkRoiAlignGrad(const Operation& op) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-constexpr uint64_t kRegionElements = 256;  // that an output element may depend on, worth a workgroup
+constexpr uint32_t kMaxSamples = 16384;  // kMostSamples of kernels/roi/align.glsl, of an axis
+constexpr double kRegionElements = 256;  // that an output element may depend on, worth a workgroup
 
 // Strides and sizes.
 void append(std::vector<uint32_t>& words, const Tensor& tensor) {
@@ -139,14 +140,17 @@ Status planRoiPooling(const Operation& op, PlanBuilder& builder) {
   words.insert(words.end(), {regionStrides[0], regionStrides[1], 0, 0});
   appendDivisors(words, y);
   const auto count = static_cast<uint32_t>(y.elements);
-  const bool row = uint64_t{x.sizes[2]} * x.sizes[3] / (uint64_t{y.sizes[2]} * y.sizes[3]) >= kRegionElements;
+  const double elementsOfCrop =
+      static_cast<double>(uint64_t{x.sizes[2]} * x.sizes[3]) / static_cast<double>(uint64_t{y.sizes[2]} * y.sizes[3]);
+  const bool row = elementsOfCrop >= kRegionElements;
   return builder.add(kernels::RoiPooling{.type = builder.typedElement(x.type),
                                          .push = {.count = count, .scale = floatBits(desc.SpatialScale)},
                                          .spec = {.row = row},
                                          .x = builder.input(0),
                                          .regions = builder.input(1),
                                          .y = builder.output()},
-                     taskGroups(count, row), builder.parameters(words));
+                     taskGroups(count, row), builder.parameters(words),
+                     kLookup * count * std::max(1.0, elementsOfCrop));
 }
 
 // The parameters of kernels/roi/align.glsl. `imageGradient` and `regionGradient` may be absent.
@@ -170,13 +174,33 @@ std::vector<uint32_t> alignParameters(const RoiSampling& sampling, const Tensor&
   return words;
 }
 
-// Whether an output element may take samples enough for a workgroup.
-bool takesRow(const RoiSampling& sampling, const Tensor& image, const Tensor& crop) {
+// Samples that an element of a crop takes: of those of a region as large as the image, on an average.
+double samplesOf(const RoiSampling& sampling, const Tensor& image, const Tensor& crop) {
   const auto perAxis = [&](uint32_t d) {
     const uint64_t pixels = std::min(divideUp(image.sizes[d], crop.sizes[d]), uint64_t{sampling.maximumSamples});
-    return std::max(pixels, uint64_t{sampling.minimumSamples});
+    return static_cast<double>(std::min<uint64_t>(std::max<uint64_t>(pixels, sampling.minimumSamples), kMaxSamples));
   };
-  return perAxis(2) >= kRegionElements || perAxis(3) >= kRegionElements || perAxis(2) * perAxis(3) >= kRegionElements;
+  return perAxis(2) * perAxis(3);
+}
+
+// Kernels number the samples of an axis in 32 bits.
+Status checkSampleNumbers(std::string_view name, const RoiSampling& sampling, const Tensor& crop) {
+  const uint32_t most = UINT32_MAX / std::min(sampling.maximumSamples, kMaxSamples);
+  for (uint32_t d = 2; d < 4; ++d)
+    if (crop.sizes[d] > most)
+      return Error{ErrorCode::Unsupported, cat(name, " has Sizes[", d, "] (", crop.sizes[d], "), expected at most ",
+                                               most, " with MaximumSamplesPerOutput (", sampling.maximumSamples, ").")};
+  return {};
+}
+
+// Each sample reads four elements.
+Work workOf(const RoiSampling& sampling, const Tensor& image, const Tensor& crop) {
+  return kLookup * 4 * crop.elements * samplesOf(sampling, image, crop);
+}
+
+// Whether an output element may take samples enough for a workgroup.
+bool takesRow(const RoiSampling& sampling, const Tensor& image, const Tensor& crop) {
+  return samplesOf(sampling, image, crop) >= kRegionElements;
 }
 
 template <class S>
@@ -184,6 +208,7 @@ Status planRoiAlign(const Operation& op, PlanBuilder& builder) {
   const RoiSampling sampling = samplingOf<S>(op);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
+  TRY(checkSampleNumbers("OutputTensor", sampling, y));
   const auto parameters = builder.parameters(alignParameters(sampling, x, y, op.input(1), op.input(2)));
   const auto count = static_cast<uint32_t>(y.elements);
   const bool row = takesRow(sampling, x, y);
@@ -194,7 +219,7 @@ Status planRoiAlign(const Operation& op, PlanBuilder& builder) {
                                        .regions = builder.input(1),
                                        .indices = builder.input(2),
                                        .y = builder.output()},
-                     taskGroups(count, row), parameters);
+                     taskGroups(count, row), parameters, workOf(sampling, x, y));
 }
 
 // The sample of each crop's elements that is its maximum.
@@ -213,7 +238,7 @@ Result<BufferRange> addMaxima(PlanBuilder& builder, const RoiSampling& sampling,
                                           .regions = builder.input(2),
                                           .indices = builder.input(3),
                                           .samples = samples},
-                  taskGroups(count, row), parameters));
+                  taskGroups(count, row), parameters, workOf(sampling, image, crop)));
   return samples;
 }
 
@@ -221,6 +246,7 @@ Status planRoiAlignGrad(const Operation& op, PlanBuilder& builder) {
   const RoiSampling sampling = samplingOf<DML_ROI_ALIGN_GRAD_OPERATOR_DESC>(op);
   const bool maximum = sampling.isMaximum();
   const Tensor& crop = op.input(1);
+  TRY(checkSampleNumbers("InputGradientTensor", sampling, crop));
   const Tensor& regions = op.input(2);
   const Tensor& imageGradient = op.output(0);
   const Tensor& regionGradient = op.output(1);
@@ -248,7 +274,7 @@ Status planRoiAlignGrad(const Operation& op, PlanBuilder& builder) {
                                           .indices = builder.input(3),
                                           .samples = samples,
                                           .y = builder.output(0)},
-                    taskGroups(count, row), parameters));
+                    taskGroups(count, row), parameters, workOf(sampling, image, crop)));
   }
   if (regionGradient.present()) {
     // Nearest neighbours do not change with a place, but where they jump.
@@ -262,7 +288,7 @@ Status planRoiAlignGrad(const Operation& op, PlanBuilder& builder) {
                                                  .indices = builder.input(3),
                                                  .samples = samples,
                                                  .y = builder.output(1)},
-                    crop.sizes[0], parameters));
+                    crop.sizes[0], parameters, workOf(sampling, image, crop)));
   }
   return {};
 }

@@ -60,7 +60,7 @@ Status planScan(const Operation& op, PlanBuilder& builder) {
                                      .x = reads ? builder.input(0) : totals,
                                      .y = writes ? kernels::WriteBuffer(builder.output()) : ofTotals,
                                      .totals = ofTotals},
-                       taskGroups(tasks, spread.row), parameters);
+                       taskGroups(tasks, spread.row), parameters, Work(rows) * count);
   };
   const Spread spread = spreadOf(rows, elements, areDense(x, mask));
   if (spread.chunks == 1) return addStage(Only, spread, elements, builder.output());

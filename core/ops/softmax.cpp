@@ -27,7 +27,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
                        .spec = {.function = function, .row = row, .cached = cached},
                        .x = from,
                        .y = to},
-      taskGroups(rows, row), builder.parameters(kept, reduced));
+      taskGroups(rows, row), builder.parameters(kept, reduced), Work(rows) * length);
 }
 
 namespace {

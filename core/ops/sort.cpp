@@ -67,7 +67,7 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
                                             .x = builder.input(0),
                                             .values = last ? builder.output(0) : pairs[1],
                                             .words = last ? builder.output(1) : pairs[1]},
-                         items, rows.parameters));
+                         items, rows.parameters, std::bit_width(runLength)));
     std::swap(pairs[0], pairs[1]);
     runs = static_cast<uint32_t>(divideUp(runs, 2));
     runLength *= 2;
@@ -80,7 +80,8 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
 // until one is left.
 template <class Desc>
 Status planTopK(const Operation& op, PlanBuilder& builder) {
-  constexpr uint32_t kBlock = 1024;  // slots of a workgroup
+  constexpr uint32_t kBlock = 1024;    // slots of a workgroup
+  constexpr uint32_t kSortSteps = 55;  // of a bitonic sort of them
   const auto& desc = op.as<Desc>();
   const UINT axis = desc.Axis;
   const UINT k = desc.K;
@@ -123,7 +124,7 @@ Status planTopK(const Operation& op, PlanBuilder& builder) {
                                     .x = builder.input(0),
                                     .values = onlyBlocks ? builder.output(0) : pairs[0],
                                     .words = onlyBlocks ? builder.output(1) : pairs[0]},
-                  divideUp(blocks, kBlock / width), rows.parameters));
+                  divideUp(blocks, kBlock / width), rows.parameters, Work(blocks) * width * kSortSteps));
   return addMerges(builder, rows, runs, width, k, pairs);
 }
 

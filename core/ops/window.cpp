@@ -109,7 +109,7 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
                                                    .base = base},
                                           .x = builder.input(0),
                                           .y = builder.output()},
-                          y.elements, builder.parameters(words));
+                          y.elements, builder.parameters(words), 1);
 }
 
 // The number that times `value` is 1 modulo `modulus`, which have no divisor in common; 0 modulo 1.
@@ -170,7 +170,7 @@ Status planFold(const Operation& op, PlanBuilder& builder) {
                                    .spec = {.row = longSum, .real = x.type == DML_TENSOR_DATA_TYPE_FLOAT64},
                                    .x = builder.input(0),
                                    .y = builder.output()},
-                     taskGroups(y.elements, longSum), builder.parameters(words));
+                     taskGroups(y.elements, longSum), builder.parameters(words), kLookup * y.elements * overlaps);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ using Desc = DML_CONVOLUTION_OPERATOR_DESC;
 constexpr uint32_t kWindow = 3;
 constexpr uint32_t kRowsOfBlock = 8;   // ROWS of kernels/winograd/product.comp
 constexpr uint32_t kStepsOfBlock = 4;  // kSteps there
+constexpr uint32_t kTransform = 256;   // multiply-adds of transforming a tile, at most
 
 // What there is to transform, for tiles of the output of so many rows and columns.
-struct Work {
+struct Tiling {
   uint32_t tile;
   uint32_t across, down;  // tiles of an image
   uint64_t columns;       // tiles of all
@@ -31,19 +32,19 @@ struct Work {
   uint64_t sumBytes() const { return points() * filterPitch * columnPitch * 4; }
 };
 
-Work workOf(const Operation& op, uint32_t tile) {
+Tiling workOf(const Operation& op, uint32_t tile) {
   const Tensor& y = op.output();
-  Work work{};
-  work.tile = tile;
-  work.across = static_cast<uint32_t>(divideUp(y.sizes[3], tile));
-  work.down = static_cast<uint32_t>(divideUp(y.sizes[2], tile));
-  work.columns = uint64_t{work.across} * work.down * y.sizes[0];
-  work.columnPitch = alignUp(work.columns, 4);
-  work.filters = y.sizes[1];
-  work.channels = op.input(0).sizes[1];
-  work.filterPitch = alignUp(work.filters, kRowsOfBlock);
-  work.channelPitch = alignUp(work.channels, kStepsOfBlock);
-  return work;
+  Tiling tiling{};
+  tiling.tile = tile;
+  tiling.across = static_cast<uint32_t>(divideUp(y.sizes[3], tile));
+  tiling.down = static_cast<uint32_t>(divideUp(y.sizes[2], tile));
+  tiling.columns = uint64_t{tiling.across} * tiling.down * y.sizes[0];
+  tiling.columnPitch = alignUp(tiling.columns, 4);
+  tiling.filters = y.sizes[1];
+  tiling.channels = op.input(0).sizes[1];
+  tiling.filterPitch = alignUp(tiling.filters, kRowsOfBlock);
+  tiling.channelPitch = alignUp(tiling.channels, kStepsOfBlock);
+  return tiling;
 }
 
 struct Algorithm {
@@ -68,20 +69,20 @@ const char* refusesWindow(const Operation& op) {
   return nullptr;
 }
 
-const char* refuses(const Algorithm& algorithm, const Target& target, const Work& work) {
-  if (work.channels < 16 || work.filters < 16) return "It has few channels or filters.";
+const char* refuses(const Algorithm& algorithm, const Target& target, const Tiling& tiling) {
+  if (tiling.channels < 16 || tiling.filters < 16) return "It has few channels or filters.";
   if (target.halfPrecision && target.caps.matrixSize != 0) return "FLOAT32 may be rounded for matrices of subgroups.";
   const uint64_t most = std::min(target.caps.maxBufferRange, uint64_t{1} << 30);
-  for (const uint64_t bytes : {work.filterBytes(), work.inputBytes(), work.sumBytes()})
+  for (const uint64_t bytes : {tiling.filterBytes(), tiling.inputBytes(), tiling.sumBytes()})
     if (bytes > most) return "Its transforms are larger than what a kernel may bind.";
-  return work.columns < algorithm.fewestTiles ? "Its tiles are few." : nullptr;
+  return tiling.columns < algorithm.fewestTiles ? "Its tiles are few." : nullptr;
 }
 
 // In order of preference. The sums of the first are not exact for small integers, so that it is for large pictures and
 // batches only; fewer tiles than the second takes do not fill a device so long that the three dispatches pay.
 constexpr Algorithm kAlgorithms[] = {{"winograd_output_4", 4, 768}, {"winograd_output_2", 2, 512}};
 
-std::vector<uint32_t> parameterWords(const Operation& op, const Work& work) {
+std::vector<uint32_t> parameterWords(const Operation& op, const Tiling& tiling) {
   const auto& desc = op.as<Desc>();
   const Tensor& x = op.input(0);
   const Tensor& filter = op.input(1);
@@ -98,83 +99,83 @@ std::vector<uint32_t> parameterWords(const Operation& op, const Work& work) {
                {filter.strides[0], filter.strides[1], flipped ? 0 - down : down, flipped ? 0 - across : across});
   words.insert(words.end(), y.strides.begin(), y.strides.begin() + 4);
   words.insert(words.end(), {y.sizes[2], y.sizes[3], bias.present() ? bias.strides[1] : 0, first});
-  words.insert(words.end(), {static_cast<uint32_t>(work.channels), static_cast<uint32_t>(work.filters),
-                             static_cast<uint32_t>(work.columns), 0});
-  for (const uint64_t size : {uint64_t{work.across}, uint64_t{work.down}, work.columnPitch, work.filterPitch})
+  words.insert(words.end(), {static_cast<uint32_t>(tiling.channels), static_cast<uint32_t>(tiling.filters),
+                             static_cast<uint32_t>(tiling.columns), 0});
+  for (const uint64_t size : {uint64_t{tiling.across}, uint64_t{tiling.down}, tiling.columnPitch, tiling.filterPitch})
     appendDivisor(words, static_cast<uint32_t>(size));
   return words;
 }
 
 // At each point filters by channels times channels by columns.
-Product productOf(const Work& work, const BufferRange& filters, const BufferRange& input, const BufferRange& sums) {
-  const auto rows = static_cast<uint32_t>(work.filterPitch);
-  const auto columns = static_cast<uint32_t>(work.columnPitch);
+Product productOf(const Tiling& tiling, const BufferRange& filters, const BufferRange& input, const BufferRange& sums) {
+  const auto rows = static_cast<uint32_t>(tiling.filterPitch);
+  const auto columns = static_cast<uint32_t>(tiling.columnPitch);
   Product product{.type = DML_TENSOR_DATA_TYPE_FLOAT32,
                   .rows = rows,
                   .columns = columns,
-                  .depth = static_cast<uint32_t>(work.channelPitch),
+                  .depth = static_cast<uint32_t>(tiling.channelPitch),
                   .a = {1, rows},
                   .b = {columns, 1},
                   .y = {columns, 1},
                   .from = {filters, input, filters},
                   .to = sums};
-  product.matrices.addDimension(static_cast<uint32_t>(work.points()),
+  product.matrices.addDimension(static_cast<uint32_t>(tiling.points()),
                                 {product.depth * rows, product.depth * columns, 0, rows * columns});
   return product;
 }
 
 // Tiles in shared memory pay where sums are long.
-Status addProducts(PlanBuilder& builder, const Work& work, const BufferRange& filters, const BufferRange& input,
+Status addProducts(PlanBuilder& builder, const Tiling& tiling, const BufferRange& filters, const BufferRange& input,
                    const BufferRange& sums) {
   constexpr uint64_t kLongSums = 128;
-  const Product product = productOf(work, filters, input, sums);
-  if (work.channels > kLongSums) return addFloatProduct(builder, product, FloatFinish{});
-  const uint64_t rowBlocks = work.filterPitch / kRowsOfBlock;
-  const uint64_t columnQuads = work.columnPitch / 4;
+  const Product product = productOf(tiling, filters, input, sums);
+  if (tiling.channels > kLongSums) return addFloatProduct(builder, product, FloatFinish{});
+  const uint64_t rowBlocks = tiling.filterPitch / kRowsOfBlock;
+  const uint64_t columnQuads = tiling.columnPitch / 4;
   const uint64_t columnBlocks = divideUp(columnQuads, kGroupSize);
   return builder.add(kernels::WinogradProduct{.type = KernelType::F32,
-                                              .push = {.rowQuads = static_cast<uint32_t>(work.filterPitch / 4),
+                                              .push = {.rowQuads = static_cast<uint32_t>(tiling.filterPitch / 4),
                                                        .columnQuads = static_cast<uint32_t>(columnQuads),
-                                                       .depth = static_cast<uint32_t>(work.channelPitch),
+                                                       .depth = static_cast<uint32_t>(tiling.channelPitch),
                                                        .rowBlocks = static_cast<uint32_t>(rowBlocks),
                                                        .columnBlocks = static_cast<uint32_t>(columnBlocks)},
                                               .a = filters,
                                               .b = input,
                                               .y = sums},
-                     work.points() * rowBlocks * columnBlocks, 0, product.multiplyAdds());
+                     tiling.points() * rowBlocks * columnBlocks, 0, product.multiplyAdds());
 }
 
 template <class Kernel>
-typename Kernel::Form formOf(const Work& work) {
-  return work.tile == 2 ? Kernel::Form::Two : Kernel::Form::Four;
+typename Kernel::Form formOf(const Tiling& tiling) {
+  return tiling.tile == 2 ? Kernel::Form::Two : Kernel::Form::Four;
 }
 
-Status addDispatches(PlanBuilder& builder, const Work& work, const FloatFinish& finish) {
+Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFinish& finish) {
   const bool hasBias = builder.op().input(2).present();
-  const uint32_t parameters = builder.parameters(parameterWords(builder.op(), work));
-  const uint64_t filterItems = work.channelPitch * work.filterPitch;
-  const auto filters = builder.prepare(1, work.filterBytes(), [&](const BufferRange& from, const BufferRange& to) {
-    return builder.addItems(kernels::WinogradFilter{.form = formOf<kernels::WinogradFilter>(work),
+  const uint32_t parameters = builder.parameters(parameterWords(builder.op(), tiling));
+  const uint64_t filterItems = tiling.channelPitch * tiling.filterPitch;
+  const auto filters = builder.prepare(1, tiling.filterBytes(), [&](const BufferRange& from, const BufferRange& to) {
+    return builder.addItems(kernels::WinogradFilter{.form = formOf<kernels::WinogradFilter>(tiling),
                                                     .type = KernelType::F32,
                                                     .push = {.count = static_cast<uint32_t>(filterItems)},
                                                     .w = from,
                                                     .transformed = to},
-                            filterItems, parameters);
+                            filterItems, parameters, kTransform);
   });
   if (!filters) return filters.error();
-  const BufferRange input = builder.allocateTemporary(work.inputBytes());
-  const uint64_t inputItems = work.channelPitch * work.columnPitch;
-  TRY(builder.addItems(kernels::WinogradInput{.form = formOf<kernels::WinogradInput>(work),
+  const BufferRange input = builder.allocateTemporary(tiling.inputBytes());
+  const uint64_t inputItems = tiling.channelPitch * tiling.columnPitch;
+  TRY(builder.addItems(kernels::WinogradInput{.form = formOf<kernels::WinogradInput>(tiling),
                                               .type = KernelType::F32,
                                               .push = {.count = static_cast<uint32_t>(inputItems)},
                                               .x = builder.input(0),
                                               .transformed = input},
-                       inputItems, parameters));
-  const BufferRange sums = builder.allocateTemporary(work.sumBytes());
-  TRY(addProducts(builder, work, *filters, input, sums));
-  const uint64_t items = work.filterPitch * work.columnPitch;
+                       inputItems, parameters, kTransform));
+  const BufferRange sums = builder.allocateTemporary(tiling.sumBytes());
+  TRY(addProducts(builder, tiling, *filters, input, sums));
+  const uint64_t items = tiling.filterPitch * tiling.columnPitch;
   return builder.addItems(
-      kernels::WinogradOutput{.form = formOf<kernels::WinogradOutput>(work),
+      kernels::WinogradOutput{.form = formOf<kernels::WinogradOutput>(tiling),
                               .type = KernelType::F32,
                               .push = {.count = static_cast<uint32_t>(items),
                                        .hasBias = hasBias,
@@ -186,7 +187,7 @@ Status addDispatches(PlanBuilder& builder, const Work& work, const FloatFinish& 
                               .w = builder.input(1),
                               .bias = builder.input(hasBias ? 2 : 0),
                               .y = builder.output()},
-      items, parameters);
+      items, parameters, kTransform);
 }
 
 }  // namespace
@@ -196,17 +197,17 @@ Result<bool> addWinograd(PlanBuilder& builder, const FloatFinish& finish) {
   const char* const wrongKind =
       op.output().type != DML_TENSOR_DATA_TYPE_FLOAT32 ? "Its elements are not FLOAT32." : refusesWindow(op);
   for (const Algorithm& algorithm : kAlgorithms) {
-    Work work{};
+    Tiling tiling{};
     const char* reason = wrongKind;
     if (!reason) {
-      work = workOf(op, algorithm.tile);
-      reason = refuses(algorithm, builder.target(), work);
+      tiling = workOf(op, algorithm.tile);
+      reason = refuses(algorithm, builder.target(), tiling);
     }
     if (reason) {
       builder.passOver({algorithm.name, reason});
       continue;
     }
-    TRY(addDispatches(builder, work, finish));
+    TRY(addDispatches(builder, tiling, finish));
     return true;
   }
   return false;

@@ -53,6 +53,7 @@ struct Dispatch {
   std::vector<BufferRange> buffers;  // set 0, in order of binding
   uint32_t parameterOffset = 0;      // bytes into Plan::parameters
   std::array<uint32_t, 3> groups{1, 1, 1};
+  double work = 0;         // multiply-adds of all workgroups, or steps that take as long
   uint32_t groupSize = 0;  // invocations a workgroup; must be what the kernel declares
   bool barrierBefore = false;
   bool continues = false;  // the one before: other workgroups of the same, which wait for nothing of it

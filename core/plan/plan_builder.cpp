@@ -1,6 +1,7 @@
 #include "core/plan/plan_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "core/checked.h"
@@ -171,7 +172,7 @@ uint32_t PlanBuilder::parameters(const Walk& first, const Walk& second) {
   return parameters(words);
 }
 
-Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parameterOffset, uint64_t work) {
+Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parameterOffset, Work work) {
   if (!kernelIndex(call.kernel))
     return Error{ErrorCode::Internal,
                  cat(op_.schema().name, " asks for a kernel that the manifest does not have: family ",
@@ -180,8 +181,15 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
   if (!foldGroups(groups, target_.caps))
     return Error{ErrorCode::Unsupported,
                  cat(op_.schema().name, " needs ", groups, " workgroups, more than this device can dispatch.")};
-  const uint64_t workOfGroup = divideUp(work, std::max<uint64_t>(1, groups));
-  const uint64_t most = work <= target_.workLimit() ? groups : std::max<uint64_t>(1, target_.workLimit() / workOfGroup);
+  const double total = work.multiplyAdds();
+  const double limit = Work(target_.workLimit()).multiplyAdds();
+  const double workOfGroup = std::ceil(total / Work(std::max<uint64_t>(1, groups)).multiplyAdds());
+  const auto whole = [](double number) { return static_cast<uint64_t>(std::min(number, 0x1p63)); };
+  if (workOfGroup > kMaxGroupWork.multiplyAdds())
+    return Error{ErrorCode::Unsupported,
+                 cat(op_.schema().name, " takes ", whole(workOfGroup), " multiply-adds a workgroup, expected at most ",
+                     whole(kMaxGroupWork.multiplyAdds()), ".")};
+  const uint64_t most = total <= limit ? groups : std::max<uint64_t>(1, whole(limit / workOfGroup));
   if (most != 0 && divideUp(groups, most) > kMaxWorkParts)
     return Error{ErrorCode::Unsupported, cat(op_.schema().name, " takes more than ", kMaxWorkParts, " dispatches of ",
                                              target_.workLimit(), " multiply-adds, this device's limit.")};
@@ -199,18 +207,19 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
     dispatch.groups = *foldGroups(end - first, target_.caps);
     std::ranges::copy(gridWords(dispatch.groups, first, end), dispatch.push.begin());
     dispatch.continues = first != 0;
+    dispatch.work = workOfGroup * Work(end - first).multiplyAdds();
     (initializing_ ? plan_.initialization : plan_.execution).push_back(dispatch);
     first = end;
   } while (first < groups);
   return {};
 }
 
-Status PlanBuilder::addItems(const KernelCall& call, uint64_t items, uint32_t parameterOffset) {
-  return add(call, divideUp(items, kGroupSize), parameterOffset);
+Status PlanBuilder::addItems(const KernelCall& call, uint64_t items, uint32_t parameterOffset, Work workOfItem) {
+  return add(call, divideUp(items, kGroupSize), parameterOffset, workOfItem * items);
 }
 
 Status PlanBuilder::addWalk(const Walk& walk, const KernelCall& call) {
-  return addItems(call, walk.count(), parameters(walk));
+  return addItems(call, walk.count(), parameters(walk), 1);
 }
 
 Status PlanBuilder::addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add) {

@@ -1,6 +1,7 @@
 // Helpers of plan functions: dispatches over a grid, parameter blocks, temporary memory.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <span>
 #include <string>
@@ -19,6 +20,24 @@ constexpr uint32_t kGroupSize = 256;
 
 // Workgroups that tasks take, of which each has a workgroup or an invocation of its own.
 uint64_t taskGroups(uint64_t tasks, bool workgroupEach);
+
+// What workgroups do, in multiply-adds, or steps that take as long. Products of sizes may exceed any integer.
+class Work {
+ public:
+  constexpr Work(double multiplyAdds) : multiplyAdds_(multiplyAdds) {}
+  constexpr Work(std::integral auto multiplyAdds) : multiplyAdds_(static_cast<double>(multiplyAdds)) {}
+
+  constexpr double multiplyAdds() const { return multiplyAdds_; }
+  friend constexpr Work operator*(Work a, Work b) { return a.multiplyAdds_ * b.multiplyAdds_; }
+
+ private:
+  double multiplyAdds_;
+};
+
+// Finding an element by a window or a place, and reading it.
+constexpr Work kLookup = 8;
+// What one workgroup may do, on any device: about a second of one that is slow.
+constexpr Work kMaxGroupWork = uint64_t{1} << 36;
 
 // A tensor that a walk steps through, or the first elements of rows of it.
 struct WalkOperand {
@@ -73,13 +92,14 @@ class PlanBuilder {
   uint32_t parameters(const Walk& first, const Walk& second);
 
   // Adds a dispatch of `groups` workgroups. The push block of every kernel starts with {groups in x, groups in x * y,
-  // end of the groups, first group}, which this puts before the call's. `work`: multiply-adds of all workgroups
-  // together, if they may be many: beyond the device's limit the groups come in several dispatches. Unsupported if
-  // there would be more than kMaxWorkParts; Internal if the manifest has no such kernel.
-  Status add(const KernelCall& call, uint64_t groups, uint32_t parameterOffset, uint64_t work = 0);
+  // end of the groups, first group}, which this puts before the call's. `work`: of all workgroups together. Beyond the
+  // device's limit the groups come in several dispatches. Unsupported if there would be more than kMaxWorkParts, or if
+  // a group does more than kMaxGroupWork; Internal if the manifest has no such kernel.
+  Status add(const KernelCall& call, uint64_t groups, uint32_t parameterOffset, Work work);
   // The same for one invocation an item.
-  Status addItems(const KernelCall& call, uint64_t items, uint32_t parameterOffset);
-  // The same for one invocation an element of a walk, which is all of the parameters.
+  Status addItems(const KernelCall& call, uint64_t items, uint32_t parameterOffset, Work workOfItem);
+  // The same for one invocation an element of a walk, which is all of the parameters. What it does for an element does
+  // not depend on attributes or sizes.
   Status addWalk(const Walk& walk, const KernelCall& call);
 
   // Calls `add` for the walk, or for parts of it where an operand spans more than the device binds at once, with what

@@ -116,3 +116,91 @@ TEST_CASE("what would take too many parts is refused with the limit") {
   CHECK(plan.error().text == "GEMM takes more than 65536 dispatches of 134217728 multiply-adds, this device's limit.");
   CHECK(planOfWork(kLine, 1 << 28));
 }
+
+TEST_CASE("what attributes make long comes in parts, or is refused") {
+  struct Row {
+    const char* line;
+    double steps;  // elements that are read at least, counted from what the operator's page says
+  };
+  // Broadcast tensors, so that the memory of the device is no reason.
+  const Row rows[] = {
+      {"AVERAGE_POOLING InputTensor=f32[1,1,2048,2048] OutputTensor=f32[1,1,1025,1025] Strides=[1,1] "
+       "WindowSize=[1024,1024] StartPadding=[0,0] EndPadding=[0,0] IncludePadding=0",
+       1025.0 * 1025 * 1024 * 1024},
+      {"MAX_POOLING2 InputTensor=f32[1,1,2048,2048] OutputTensor=f32[1,1,1025,1025] Strides=[1,1] "
+       "WindowSize=[1024,1024] StartPadding=[0,0] EndPadding=[0,0] Dilations=[1,1]",
+       1025.0 * 1025 * 1024 * 1024},
+      {"MAX_POOLING_GRAD InputTensor=f32[1,1,2048,2048] InputGradientTensor=f32[1,1,1025,1025] "
+       "OutputGradientTensor=f32[1,1,2048,2048] Strides=[1,1] WindowSize=[1024,1024] StartPadding=[0,0] "
+       "EndPadding=[0,0] Dilations=[1,1]",
+       1025.0 * 1025 * 1024 * 1024},
+      {"QUANTIZED_LINEAR_AVERAGE_POOLING InputTensor=u8[1,1,2048,2048] InputScaleTensor=f32[1,1,1,1] "
+       "OutputScaleTensor=f32[1,1,1,1] OutputTensor=u8[1,1,1025,1025] Strides=[1,1] WindowSize=[1024,1024] "
+       "StartPadding=[0,0] EndPadding=[0,0] Dilations=[1,1] IncludePadding=0",
+       1025.0 * 1025 * 1024 * 1024},
+      {"ROI_POOLING InputTensor=f32[1,1,8192,8192] ROITensor=f32[1,1,1000,5] OutputTensor=f32[1000,1,1,1] SpatialScale=1 "
+       "PooledSize=[1,1]",
+       1000.0 * 8192 * 8192},
+      {"ROI_ALIGN1 InputTensor=f32[1,3,8,12] ROITensor=f32[100,4] BatchIndicesTensor=u32[100] "
+       "OutputTensor=f32[100,3,2,4] ReductionFunction=AVERAGE InterpolationMode=LINEAR SpatialScaleX=1 SpatialScaleY=1 "
+       "InputPixelOffset=0 OutputPixelOffset=0 AlignRegionsToCorners=0 OutOfBoundsInputValue=0 "
+       "MinimumSamplesPerOutput=65535 MaximumSamplesPerOutput=65535",
+       100.0 * 3 * 2 * 4 * 16384 * 16384},
+      {"LOCAL_RESPONSE_NORMALIZATION InputTensor=f32[1,65536,32,32] OutputTensor=f32[1,65536,32,32] CrossChannel=1 "
+       "LocalSize=65535 Alpha=1 Beta=1 Bias=1",
+       65536.0 * 32 * 32 * 65535},
+      {"RESAMPLE_GRAD InputGradientTensor=f32[1,1,16384,16384] OutputGradientTensor=f32[1,1,2,2] "
+       "InterpolationMode=LINEAR Scales=[1,1,8192,8192] InputPixelOffsets=[0.5,0.5,0.5,0.5] "
+       "OutputPixelOffsets=[-0.5,-0.5,-0.5,-0.5]",
+       16384.0 * 16384},
+      {"FOLD InputTensor=f32[1,8192,8193] OutputTensor=f32[1,1,16384] WindowSizes=[8192] Strides=[1] Dilations=[1] "
+       "StartPadding=[0] EndPadding=[0]",
+       8192.0 * 8193},
+      {"RNN InputTensor=f32[1,64,256,8192] WeightTensor=f32[1,1,8192,8192] RecurrenceTensor=f32[1,1,8192,8192] "
+       "OutputSequenceTensor=f32[64,1,256,8192] ActivationDescs=(TANH) Direction=FORWARD",
+       2.0 * 64 * 256 * 8192 * 8192},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.line);
+    constexpr uint64_t kLimit = uint64_t{1} << 32;
+    const auto plan = planOfWork(row.line, kLimit);
+    REQUIRE_MESSAGE(plan, plan.error().text);
+    double work = 0;
+    for (const Dispatch& dispatch : plan->execution) {
+      const uint64_t groups = dispatch.push[kEnd] - dispatch.push[kFirst];
+      CHECK((dispatch.work <= static_cast<double>(kLimit) || groups == 1));
+      CHECK(dispatch.work <= kMaxGroupWork.multiplyAdds() * static_cast<double>(groups));
+      work += dispatch.work;
+    }
+    CHECK(work >= row.steps);
+  }
+}
+
+TEST_CASE("what takes a workgroup too long is refused, and what takes too many dispatches") {
+  const auto pooling = planOfWork(
+      "AVERAGE_POOLING InputTensor=f32[1,1,8192,8192] OutputTensor=f32[1,1,4098,4098] Strides=[1,1] "
+      "WindowSize=[4095,4095] StartPadding=[0,0] EndPadding=[0,0] IncludePadding=0",
+      kWorkLimit);
+  REQUIRE_FALSE(pooling);
+  CHECK(pooling.error().code == ErrorCode::Unsupported);
+  CHECK(pooling.error().text ==
+        "AVERAGE_POOLING takes more than 65536 dispatches of 8589934592 multiply-adds, this device's limit.");
+  const auto size = planOfWork(
+      "LOCAL_RESPONSE_NORMALIZATION InputTensor=f32[1,1,16384,16384]{0,0,0,0} OutputTensor=f32[1,1,16384,16384] "
+      "CrossChannel=0 LocalSize=4294967295 Alpha=1 Beta=1 Bias=1",
+      kWorkLimit);
+  REQUIRE_FALSE(size);
+  CHECK(size.error().code == ErrorCode::Unsupported);
+  CHECK(size.error().text ==
+        "LOCAL_RESPONSE_NORMALIZATION takes 8796093020160 multiply-adds a workgroup, expected at most 68719476736.");
+}
+
+TEST_CASE("regions whose samples 32 bits cannot number are refused") {
+  const auto plan = planned(
+      "ROI_ALIGN InputTensor=f32[1,1,8,12] ROITensor=f32[1,4] BatchIndicesTensor=u32[1] OutputTensor=f32[1,1,1,300000] "
+      "ReductionFunction=AVERAGE InterpolationMode=LINEAR SpatialScaleX=1 SpatialScaleY=1 OutOfBoundsInputValue=0 "
+      "MinimumSamplesPerOutput=1 MaximumSamplesPerOutput=4294967295");
+  REQUIRE_FALSE(plan);
+  CHECK(plan.error().text ==
+        "OutputTensor has Sizes[3] (300000), expected at most 262143 with MaximumSamplesPerOutput (4294967295).");
+}

@@ -11,7 +11,7 @@ DIMPLE_FIELDS(kParameterizedReluFields, DIMPLE_INPUT(InputTensor, SlopeTensor), 
 DIMPLE_FIELDS(kScaledEluFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Alpha, Gamma));
 DIMPLE_FIELDS(kSoftplusFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Steepness));
 DIMPLE_FIELDS(kShrinkFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(Bias, Threshold));
-DIMPLE_FIELDS(kReluGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor));
+DIMPLE_FIELDS(kReluGradFields, DIMPLE_OF_GRADIENT);
 DIMPLE_FIELDS(kSwishFields, DIMPLE_IN_AND_OUT, DIMPLE_FLOAT(SigmoidInputScale));
 
 constexpr TypeHistory kActivationTypes{{k1_0, kFloats, 4, 4}, {k2_0, kFloats, 4, 5}, {k3_0, kFloats}};

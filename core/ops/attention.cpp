@@ -1,5 +1,5 @@
 // Multi-head attention.
-#include <array>
+#include <utility>
 
 #include "core/checked.h"
 #include "core/ops/attend.h"
@@ -27,8 +27,9 @@ struct Attention {
   float scale, filterValue;
 };
 
-// The last sizes of a tensor whose others are 1.
+// The last sizes of a tensor whose others are 1. Absent tensors pass.
 Status checkLastSizes(const std::string& name, const Tensor& tensor, std::initializer_list<uint64_t> sizes) {
+  if (!tensor.present()) return {};
   if (tensor.rank < sizes.size())
     return invalid(cat(name, " has DimensionCount (", tensor.rank, "), expected at least ", sizes.size(), "."));
   const auto leading = tensor.rank - static_cast<uint32_t>(sizes.size());
@@ -61,10 +62,8 @@ Status checkHeads(const Attention& attention) {
 
 // The last size of a tensor in parts, one for each head.
 Status checkDivides(const std::string& name, const Tensor& tensor, uint64_t heads) {
-  const uint32_t size = tensor.sizes[tensor.rank - 1];
-  if (size % heads == 0) return {};
-  return invalid(cat(name, " has Sizes[", tensor.rank - 1, "] (", size, "), expected a multiple of ", heads,
-                     ", the number of its heads."));
+  if (tensor.sizes[tensor.rank - 1] % heads == 0) return {};
+  return invalid(cat(wrongSize(name, tensor, tensor.rank - 1), "a multiple of ", heads, ", the number of its heads."));
 }
 
 struct Shape {
@@ -75,8 +74,7 @@ struct Shape {
 Status checkShape(const Operation& op, const Attention& attention, Shape& shape) {
   const Tensor& y = op.output(kOutput);
   const auto has = [&](size_t input) { return op.input(input).present(); };
-  const auto check = [&](size_t input, std::initializer_list<uint64_t> sizes) -> Status {
-    if (!has(input)) return {};
+  const auto check = [&](size_t input, std::initializer_list<uint64_t> sizes) {
     return checkLastSizes(op.inputName(input), op.input(input), sizes);
   };
   const uint64_t heads = attention.queryHeads;
@@ -145,8 +143,8 @@ Status checkPresentInPlace(const Operation& op, const Shape& shape, uint64_t& al
   const Tensor& key = op.output(kPresentKey);
   allKeys = key.sizes[key.rank - 2];
   if (allKeys >= shape.keys) return {};
-  return invalid(cat("OutputPresentKeyTensor has Sizes[", key.rank - 2, "] (", allKeys, "), expected at least ",
-                     shape.keys, ", the new keys."));
+  return invalid(
+      cat(wrongSize("OutputPresentKeyTensor", key, key.rank - 2), "at least ", shape.keys, ", the new keys."));
 }
 
 Status checkAttention(const Operation& op, const Attention& attention) {
@@ -175,13 +173,11 @@ Status checkAttention(const Operation& op, const Attention& attention) {
     TRY(checkLastSizes("PastValueTensor", pastValue, {shape.batch, attention.keyValueHeads, past, shape.valueSize}));
   }
   for (const size_t i : {kPresentKey, kPresentValue})
-    if (op.output(i).present())
-      TRY(checkLastSizes(
-          op.outputName(i), op.output(i),
-          {shape.batch, attention.keyValueHeads, allKeys, i == kPresentKey ? shape.keySize : shape.valueSize}));
-  if (op.input(kRelativePositionBias).present())
-    TRY(checkLastSizes("RelativePositionBiasTensor", op.input(kRelativePositionBias),
-                       {shape.batch, attention.queryHeads, shape.queries, allKeys}));
+    TRY(checkLastSizes(
+        op.outputName(i), op.output(i),
+        {shape.batch, attention.keyValueHeads, allKeys, i == kPresentKey ? shape.keySize : shape.valueSize}));
+  TRY(checkLastSizes("RelativePositionBiasTensor", op.input(kRelativePositionBias),
+                     {shape.batch, attention.queryHeads, shape.queries, allKeys}));
   return checkMask(op, attention, shape, allKeys);
 }
 
@@ -207,15 +203,13 @@ Heads historyOf(const Tensor& tensor, const BufferRange& range) {
 
 // The source of query, key or value `part`, from the tensor that has it.
 Heads sourceOf(const PlanBuilder& builder, uint32_t part, uint32_t channels) {
-  struct Stack {
-    size_t input;
-    uint32_t first;
-  };
   const Operation& op = builder.op();
-  for (const Stack stack : {Stack{kStackedQueryKey, 0}, Stack{kStackedKeyValue, 1}, Stack{kStackedQueryKeyValue, 0}}) {
-    const Tensor& tensor = op.input(stack.input);
-    if (tensor.present() && part >= stack.first && part < stack.first + tensor.sizes[3])
-      return stackedHeadsOf(tensor, builder.input(stack.input), part - stack.first);
+  // Stacks, and what the first part of each is.
+  for (const auto& [input, first] :
+       {std::pair{kStackedQueryKey, 0u}, {kStackedKeyValue, 1u}, {kStackedQueryKeyValue, 0u}}) {
+    const Tensor& tensor = op.input(input);
+    if (tensor.present() && part >= first && part < first + tensor.sizes[3])
+      return stackedHeadsOf(tensor, builder.input(input), part - first);
   }
   return headsOf(op.input(kQuery + part), builder.input(kQuery + part), channels);
 }
@@ -291,16 +285,14 @@ class AttentionPlan {
   // The sum of a source and its bias, behind the past.
   Status addBiased(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
     const Walk walk = biasedWalk(part, source, all, channels, 0);
-    const auto count = static_cast<uint32_t>(walk.count());
     return builder_.addWalk(
-        walk, kernels::Binary{
-                  .form = kernels::Binary::Form::Strided,
-                  .type = builder_.typedElement(op_.output(kOutput).type),
-                  .push = {.walk = {.count = count, .rank = walk.rank}, .uniformMask = 0, .attributes = {0, 0, 0, 0}},
-                  .spec = {.op = DML_OPERATOR_ELEMENT_WISE_ADD, .fused = 0},
-                  .a = source.range,
-                  .b = builder_.input(kQueryKeyValueBias),
-                  .y = all.range});
+        walk, kernels::Binary{.form = kernels::Binary::Form::Strided,
+                              .type = builder_.typedElement(op_.output(kOutput).type),
+                              .push = {.walk = walkWords(walk), .uniformMask = 0, .attributes = {0, 0, 0, 0}},
+                              .spec = {.op = DML_OPERATOR_ELEMENT_WISE_ADD, .fused = 0},
+                              .a = source.range,
+                              .b = builder_.input(kQueryKeyValueBias),
+                              .y = all.range});
   }
 
   Walk walkOf(const Heads& from, const Heads& to, uint32_t positions, uint32_t channels, uint32_t firstPosition) const {
@@ -316,10 +308,9 @@ class AttentionPlan {
   Status append(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
     const Tensor& lengths = op_.input(kPastSequenceLengths);
     const Walk walk = biasedWalk(part, source, all, channels, lengths.strides[lengths.rank - 1]);
-    const auto count = static_cast<uint32_t>(walk.count());
     const BufferRange bias = has(kQueryKeyValueBias) ? builder_.input(kQueryKeyValueBias) : source.range;
     return builder_.addWalk(walk, kernels::AttentionAppend{.type = builder_.typedElement(op_.output(kOutput).type),
-                                                           .push = {.walk = {.count = count, .rank = walk.rank},
+                                                           .push = {.walk = walkWords(walk),
                                                                     .hasBias = has(kQueryKeyValueBias),
                                                                     .stride = all.position,
                                                                     .lastStart = keys_ - shape_.keys},

@@ -37,20 +37,22 @@ inline Status checkSizesBut(std::string_view name, const Tensor& tensor, const T
   return checkSizes(name, tensor, std::span(expected).first(like.rank), rule);
 }
 
+// "ATensor has Sizes[1] (3), expected "
+inline std::string wrongSize(std::string_view name, const Tensor& tensor, uint32_t dimension) {
+  return cat(name, " has Sizes[", dimension, "] (", tensor.sizes[dimension], "), expected ");
+}
+
 // `why` ends the sentence: ", the sum of those of InputTensors".
 inline Status checkSize(std::string_view name, const Tensor& tensor, uint32_t dimension, uint64_t expected,
                         std::string_view why = "", SourceLine rule = SourceLine::current()) {
   if (tensor.sizes[dimension] == expected) return {};
-  return invalid(
-      cat(name, " has Sizes[", dimension, "] (", tensor.sizes[dimension], "), expected ", expected, why, "."), rule);
+  return invalid(cat(wrongSize(name, tensor, dimension), expected, why, "."), rule);
 }
 
 inline Status checkSizeAtMost(std::string_view name, const Tensor& tensor, uint32_t dimension, uint64_t most,
                               std::string_view why, SourceLine rule = SourceLine::current()) {
   if (tensor.sizes[dimension] <= most) return {};
-  return invalid(
-      cat(name, " has Sizes[", dimension, "] (", tensor.sizes[dimension], "), expected at most ", most, why, "."),
-      rule);
+  return invalid(cat(wrongSize(name, tensor, dimension), "at most ", most, why, "."), rule);
 }
 
 // `as` names what the type is expected of.
@@ -72,9 +74,7 @@ inline Status checkBroadcast(std::string_view name, const Tensor& tensor, std::s
                              const Tensor& target, SourceLine rule = SourceLine::current()) {
   for (uint32_t d = 0; d < tensor.rank; ++d)
     if (tensor.sizes[d] != 1 && tensor.sizes[d] != target.sizes[d])
-      return invalid(cat(name, " has Sizes[", d, "] (", tensor.sizes[d], "), expected 1 or that of ", targetName, " (",
-                         target.sizes[d], ")."),
-                     rule);
+      return invalid(cat(wrongSize(name, tensor, d), "1 or that of ", targetName, " (", target.sizes[d], ")."), rule);
   return {};
 }
 
@@ -85,7 +85,7 @@ inline Status checkLeadingOnes(std::string_view name, const Tensor& tensor, uint
     if (tensor.sizes[d] == 1) continue;
     std::string where = count ? cat(" before its last ", count, " dimensions") : "";
     if (!countName.empty()) where += cat(" (", countName, ")");
-    return invalid(cat(name, " has Sizes[", d, "] (", tensor.sizes[d], "), expected 1", where, "."), rule);
+    return invalid(cat(wrongSize(name, tensor, d), "1", where, "."), rule);
   }
   return {};
 }

@@ -62,9 +62,7 @@ Status checkConvolution(const Operation& op) {
 Status checkTrailingOnes(std::string_view name, const Tensor& tensor, UINT spatialCount) {
   for (uint32_t d = 2; d < tensor.rank; ++d)
     if (d - 2 >= spatialCount && tensor.sizes[d] != 1)
-      return invalid(cat(name, " has Sizes[", d, "] (", tensor.sizes[d],
-                         "), expected 1 after as many spatial dimensions as "
-                         "DimensionCount (",
+      return invalid(cat(wrongSize(name, tensor, d), "1 after as many spatial dimensions as DimensionCount (",
                          spatialCount, ")."));
   return {};
 }
@@ -392,10 +390,8 @@ DIMPLE_FIELDS(kConvolutionFields, DIMPLE_INPUT(InputTensor, FilterTensor), DIMPL
 DIMPLE_FIELDS(kIntegerFields, DIMPLE_INPUT(InputTensor), DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor),
               DIMPLE_INPUT(FilterTensor), DIMPLE_OPTIONAL_INPUT(FilterZeroPointTensor), DIMPLE_OUTPUT(OutputTensor),
               DIMPLE_CONVOLVED_DIMENSIONS(5), DIMPLE_UINT(GroupCount));
-DIMPLE_FIELDS(kQuantizedFields, DIMPLE_INPUT(InputTensor, InputScaleTensor),
-              DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor), DIMPLE_INPUT(FilterTensor, FilterScaleTensor),
-              DIMPLE_OPTIONAL_INPUT(FilterZeroPointTensor, BiasTensor), DIMPLE_INPUT(OutputScaleTensor),
-              DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor), DIMPLE_OUTPUT(OutputTensor),
+DIMPLE_FIELDS(kQuantizedFields, DIMPLE_QUANTIZED_INPUT(Input), DIMPLE_QUANTIZED_INPUT(Filter),
+              DIMPLE_OPTIONAL_INPUT(BiasTensor), DIMPLE_OUTPUT_QUANTIZATION, DIMPLE_OUTPUT(OutputTensor),
               DIMPLE_CONVOLVED_DIMENSIONS(10), DIMPLE_UINT(GroupCount));
 
 constexpr TypeHistory kFloatTypes{{k1_0, kFloats, 4, 5}, {k4_0, kFloats, 3, 5}};

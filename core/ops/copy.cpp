@@ -74,11 +74,10 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
           divideUp(bytes, 16), 0, 1);
     }
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
-    return builder.addWalk(part,
-                           kernels::Copy{.type = builder.sizedElement(type),
-                                         .push = {.walk = {.count = static_cast<uint32_t>(count), .rank = part.rank}},
-                                         .x = ranges[kFrom],
-                                         .y = ranges[kTo]});
+    return builder.addWalk(part, kernels::Copy{.type = builder.sizedElement(type),
+                                               .push = {.walk = walkWords(part)},
+                                               .x = ranges[kFrom],
+                                               .y = ranges[kTo]});
   });
 }
 

@@ -1,5 +1,4 @@
-// ELEMENT_WISE_* operators that compute each output element from the input elements at the same
-// coordinates.
+// ELEMENT_WISE_* operators that compute each output element from the input elements at the same coordinates.
 #include "core/ops/elementwise.h"
 
 #include <algorithm>
@@ -108,7 +107,7 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
     for (uint32_t k = 0; output > 1 && k < output; ++k)
       if (part.isUniform(k) && part.base[k] == 0) uniformMask |= 1u << k;
     const bool packed = packedElements != 0 && part.isPacked(((2u << output) - 1) & ~uniformMask);
-    return builder.addItems(call({{static_cast<uint32_t>(count), part.rank}, uniformMask, packed, buffers}),
+    return builder.addItems(call({walkWords(part), uniformMask, packed, buffers}),
                             packed ? divideUp(count, packedElements) : count, packed ? 0 : builder.parameters(part),
                             packed ? packedElements : 1);
   });
@@ -138,20 +137,22 @@ std::vector<MovedPart> partsOfIdentity(const Operation& op) {
   return {wholePart(op)};
 }
 
+kernels::ScaleBiasWords scaleBiasWords(const Operation& op) {
+  const DML_SCALE_BIAS* scale = scaleBias(op);
+  return {scale != nullptr, floatBits(scale ? scale->Scale : 1.0f), floatBits(scale ? scale->Bias : 0.0f)};
+}
+
 Status planUnary(const Operation& op, PlanBuilder& builder) {
   using kernels::Unary;
   if (op.schema().type == DML_OPERATOR_ELEMENT_WISE_IDENTITY && !partsOfIdentity(op).empty())
     return planParts(op, builder);
-  const DML_SCALE_BIAS* scale = scaleBias(op);
   const auto attributes = attributeWords(op);
   const DataType type = computeType(op);
   return planElements(op, builder, {0}, vectorElements(type), [&](const ElementPart& part) {
     return Unary{.form = part.packed ? Unary::Form::Packed : Unary::Form::Strided,
                  .type = part.packed ? kernelType(type) : builder.typedElement(type),
                  .push = {.walk = part.walk,
-                          .hasScaleBias = scale != nullptr,
-                          .scale = floatBits(scale ? scale->Scale : 1.0f),
-                          .bias = floatBits(scale ? scale->Bias : 0.0f),
+                          .scaleBias = scaleBiasWords(op),
                           .attributes = {attributes[0], attributes[1], attributes[2], attributes[3]}},
                  .spec = {.op = op.schema().type},
                  .x = part.buffers[0],
@@ -180,13 +181,9 @@ Status planBinary(const Operation& op, PlanBuilder& builder) {
 }
 
 Status planPow(const Operation& op, PlanBuilder& builder) {
-  const DML_SCALE_BIAS* scale = scaleBias(op);
   return planElements(op, builder, {0, 1}, 0, [&](const ElementPart& part) {
     return kernels::Pow{.type = kernelType(op.output().type),
-                        .push = {.walk = part.walk,
-                                 .hasScaleBias = scale != nullptr,
-                                 .scale = floatBits(scale ? scale->Scale : 1.0f),
-                                 .bias = floatBits(scale ? scale->Bias : 0.0f)},
+                        .push = {.walk = part.walk, .scaleBias = scaleBiasWords(op)},
                         .spec = {.exponent = op.input(1).type},
                         .x = part.buffers[0],
                         .exponent = part.buffers[1],

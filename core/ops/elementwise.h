@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/plan/plan_builder.h"
-#include "kernels/interfaces/groups.h"
 
 namespace dimple {
 

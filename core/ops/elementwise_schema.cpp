@@ -32,11 +32,10 @@ DIMPLE_FIELDS(kIfFields, DIMPLE_INPUT(ConditionTensor, ATensor, BTensor), DIMPLE
 DIMPLE_FIELDS(kAdd1Fields, DIMPLE_INPUT(ATensor, BTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_FUSED_ACTIVATION);
 DIMPLE_FIELDS(kRoundFields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(RoundingMode, kRoundingModes));
 DIMPLE_FIELDS(kIsInfinityFields, DIMPLE_IN_AND_OUT, DIMPLE_ENUM(InfinityMode, kIsInfinityModes));
-DIMPLE_FIELDS(kClipGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
-              DIMPLE_FLOAT(Min, Max));
+DIMPLE_FIELDS(kClipGradFields, DIMPLE_OF_GRADIENT, DIMPLE_FLOAT(Min, Max));
 DIMPLE_FIELDS(kClip1Fields, DIMPLE_SCALED, DIMPLE_ENUM(MinMaxDataType, kTensorDataTypes), DIMPLE_SCALAR(Min, Max));
-DIMPLE_FIELDS(kClipGrad1Fields, DIMPLE_INPUT(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
-              DIMPLE_ENUM(MinMaxDataType, kTensorDataTypes), DIMPLE_SCALAR(Min, Max));
+DIMPLE_FIELDS(kClipGrad1Fields, DIMPLE_OF_GRADIENT, DIMPLE_ENUM(MinMaxDataType, kTensorDataTypes),
+              DIMPLE_SCALAR(Min, Max));
 
 constexpr TypeHistory kIdentityTypes{{k1_0, kFloats, 4, 5}, {k2_1, kUpTo32, 4, 5}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};
 constexpr TypeHistory kAbsTypes{{k1_0, kFloats, 4, 4},
@@ -105,70 +104,57 @@ constexpr TensorRule kComparisonSince3Rules[] = {
 #define DIMPLE_BINARY_ROW(NAME, FIELDS, TYPES) \
   DIMPLE_ROW(NAME, FIELDS, .rules = kBinaryRules<TYPES>, .inPlace = true, .plan = planBinary)
 
+// Those without further attributes, and comparisons, of operators that follow one another.
+#define DIMPLE_PLAIN_SCALED_ROW(TYPES, NAME) DIMPLE_SCALED_ROW(ELEMENT_WISE_##NAME, kScaledFields, TYPES)
+#define DIMPLE_SCALED_ROWS(TYPES, ...) DIMPLE_EACH(DIMPLE_PLAIN_SCALED_ROW, TYPES, __VA_ARGS__)
+#define DIMPLE_PLAIN_BINARY_ROW(TYPES, NAME) DIMPLE_BINARY_ROW(ELEMENT_WISE_##NAME, kBinaryFields, TYPES)
+#define DIMPLE_BINARY_ROWS(TYPES, ...) DIMPLE_EACH(DIMPLE_PLAIN_BINARY_ROW, TYPES, __VA_ARGS__)
+#define DIMPLE_COMPARISON_ROW(RULES, NAME) \
+  DIMPLE_ROW(ELEMENT_WISE_##NAME, kBinaryFields, .rules = RULES, .plan = planPredicate)
+#define DIMPLE_COMPARISON_ROWS(RULES, ...) DIMPLE_EACH(DIMPLE_COMPARISON_ROW, RULES, __VA_ARGS__)
+
 constexpr OpSchema kElementwiseSchemas[] = {
     DIMPLE_SCALED_ROW(ELEMENT_WISE_IDENTITY, kScaledFields, kIdentityTypes, .parts = partsOfIdentity),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_ABS, kScaledFields, kAbsTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_ACOS, kScaledFields, kFloatsSince1),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_ADD, kBinaryFields, kAddTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_ASIN, kScaledFields, kFloatsSince1),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_ATAN, kScaledFields, kFloatsSince1),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_CEIL, kScaledFields, kFloatsSince1),
+    DIMPLE_SCALED_ROWS(kAbsTypes, ABS),
+    DIMPLE_SCALED_ROWS(kFloatsSince1, ACOS),
+    DIMPLE_BINARY_ROWS(kAddTypes, ADD),
+    DIMPLE_SCALED_ROWS(kFloatsSince1, ASIN, ATAN, CEIL),
     DIMPLE_SCALED_ROW(ELEMENT_WISE_CLIP, kClipFields, kClipTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_COS, kScaledFields, kFloatsSince1),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_DIVIDE, kBinaryFields, kDivideTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_EXP, kScaledFields, kFloatsSince1),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_FLOOR, kScaledFields, kFloatsSince1),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_LOG, kScaledFields, kFloatsSince1),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_LOGICAL_AND, kBinaryFields, kTruthTypes),
-    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_EQUALS, kBinaryFields, .rules = kComparisonRules, .plan = planPredicate),
-    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_GREATER_THAN, kBinaryFields, .rules = kComparisonRules, .plan = planPredicate),
-    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_LESS_THAN, kBinaryFields, .rules = kComparisonRules, .plan = planPredicate),
+    DIMPLE_SCALED_ROWS(kFloatsSince1, COS),
+    DIMPLE_BINARY_ROWS(kDivideTypes, DIVIDE),
+    DIMPLE_SCALED_ROWS(kFloatsSince1, EXP, FLOOR, LOG),
+    DIMPLE_BINARY_ROWS(kTruthTypes, LOGICAL_AND),
+    DIMPLE_COMPARISON_ROWS(kComparisonRules, LOGICAL_EQUALS, LOGICAL_GREATER_THAN, LOGICAL_LESS_THAN),
     DIMPLE_UNARY_ROW(ELEMENT_WISE_LOGICAL_NOT, kUnaryFields, kTruthTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_LOGICAL_OR, kBinaryFields, kTruthTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_LOGICAL_XOR, kBinaryFields, kTruthTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_MAX, kBinaryFields, kClipTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_MEAN, kBinaryFields, kMeanTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_MIN, kBinaryFields, kClipTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_MULTIPLY, kBinaryFields, kAddTypes),
+    DIMPLE_BINARY_ROWS(kTruthTypes, LOGICAL_OR, LOGICAL_XOR),
+    DIMPLE_BINARY_ROWS(kClipTypes, MAX),
+    DIMPLE_BINARY_ROWS(kMeanTypes, MEAN),
+    DIMPLE_BINARY_ROWS(kClipTypes, MIN),
+    DIMPLE_BINARY_ROWS(kAddTypes, MULTIPLY),
     DIMPLE_ROW(ELEMENT_WISE_POW, kPowFields, .rules = kPowRules, .inPlace = true, .check = checkScaleBias,
                .plan = planPow),
     DIMPLE_SCALED_ROW(ELEMENT_WISE_CONSTANT_POW, kConstantPowFields, kFloatsSince1),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_RECIP, kScaledFields, kFloatsSince1),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_SIN, kScaledFields, kFloatsSince1),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_SQRT, kScaledFields, kFloatsSince1),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_SUBTRACT, kBinaryFields, kSubtractTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_TAN, kScaledFields, kFloatsSince1),
+    DIMPLE_SCALED_ROWS(kFloatsSince1, RECIP, SIN, SQRT),
+    DIMPLE_BINARY_ROWS(kSubtractTypes, SUBTRACT),
+    DIMPLE_SCALED_ROWS(kFloatsSince1, TAN),
     DIMPLE_SCALED_ROW(ELEMENT_WISE_THRESHOLD, kThresholdFields, kThresholdTypes),
     DIMPLE_UNARY_ROW(ELEMENT_WISE_SIGN, kUnaryFields, kSignTypes),
     DIMPLE_ROW(ELEMENT_WISE_IS_NAN, kUnaryFields, .rules = kIsNanRules, .plan = planPredicate),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_ERF, kScaledFields, kIsNanTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_SINH, kScaledFields, kIsNanTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_COSH, kScaledFields, kIsNanTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_TANH, kScaledFields, kIsNanTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_ASINH, kScaledFields, kIsNanTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_ACOSH, kScaledFields, kIsNanTypes),
-    DIMPLE_SCALED_ROW(ELEMENT_WISE_ATANH, kScaledFields, kIsNanTypes),
+    DIMPLE_SCALED_ROWS(kIsNanTypes, ERF, SINH, COSH, TANH, ASINH, ACOSH, ATANH),
     DIMPLE_ROW(ELEMENT_WISE_IF, kIfFields, .rules = kIfRules, .plan = planSelect),
     DIMPLE_BINARY_ROW(ELEMENT_WISE_ADD1, kAdd1Fields, kAdd1Types),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_BIT_SHIFT_LEFT, kBinaryFields, kBitShiftLeftTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_BIT_SHIFT_RIGHT, kBinaryFields, kBitShiftLeftTypes),
+    DIMPLE_BINARY_ROWS(kBitShiftLeftTypes, BIT_SHIFT_LEFT, BIT_SHIFT_RIGHT),
     DIMPLE_UNARY_ROW(ELEMENT_WISE_ROUND, kRoundFields, kRoundTypes),
     DIMPLE_ROW(ELEMENT_WISE_IS_INFINITY, kIsInfinityFields, .rules = kIsInfinityRules, .inPlace = true,
                .plan = planPredicate),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_MODULUS_TRUNCATE, kBinaryFields, kModulusTruncateTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_MODULUS_FLOOR, kBinaryFields, kModulusTruncateTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_BIT_AND, kBinaryFields, kBitAndTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_BIT_OR, kBinaryFields, kBitAndTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_BIT_XOR, kBinaryFields, kBitAndTypes),
+    DIMPLE_BINARY_ROWS(kModulusTruncateTypes, MODULUS_TRUNCATE, MODULUS_FLOOR),
+    DIMPLE_BINARY_ROWS(kBitAndTypes, BIT_AND, BIT_OR, BIT_XOR),
     DIMPLE_UNARY_ROW(ELEMENT_WISE_BIT_NOT, kUnaryFields, kBitAndTypes),
     DIMPLE_ROW(ELEMENT_WISE_BIT_COUNT, kUnaryFields, .rules = kBitCountRules, .plan = planPredicate),
-    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL, kBinaryFields, .rules = kComparisonSince3Rules,
-               .plan = planPredicate),
-    DIMPLE_ROW(ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL, kBinaryFields, .rules = kComparisonSince3Rules,
-               .plan = planPredicate),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_ATAN_YX, kBinaryFields, kAtanYxTypes),
+    DIMPLE_COMPARISON_ROWS(kComparisonSince3Rules, LOGICAL_GREATER_THAN_OR_EQUAL, LOGICAL_LESS_THAN_OR_EQUAL),
+    DIMPLE_BINARY_ROWS(kAtanYxTypes, ATAN_YX),
     DIMPLE_BINARY_ROW(ELEMENT_WISE_CLIP_GRAD, kClipGradFields, kClipGradTypes),
-    DIMPLE_BINARY_ROW(ELEMENT_WISE_DIFFERENCE_SQUARE, kBinaryFields, kDifferenceSquareTypes),
+    DIMPLE_BINARY_ROWS(kDifferenceSquareTypes, DIFFERENCE_SQUARE),
     DIMPLE_SCALED_ROW(ELEMENT_WISE_CLIP1, kClip1Fields, kClip1Types),
     DIMPLE_ROW(ELEMENT_WISE_CLIP_GRAD1, kClipGrad1Fields, .rules = kBinaryRules<kClip1Types>, .inPlace = true,
                .check = checkMinMaxType, .plan = planBinary),

@@ -16,7 +16,7 @@ Status checkValue(const Operation& op) {
   return checkValueType("ValueDataType", op.as<Desc>().ValueDataType, "OutputTensor", op.output());
 }
 
-// ---- FILL_VALUE_CONSTANT --------------------------------------------------------------------------------------------
+// ---- FILL_VALUE_CONSTANT, FILL_VALUE_SEQUENCE -----------------------------------------------------------------------
 
 Status planFill(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
@@ -24,22 +24,19 @@ Status planFill(const Operation& op, PlanBuilder& builder) {
   return addFill(builder, y.type, makeWalk(y.sizeSpan(), {&y}), fillPattern(y.type, desc.Value), builder.output());
 }
 
-// ---- FILL_VALUE_SEQUENCE --------------------------------------------------------------------------------------------
-
 Status planFillSequence(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC>();
   const Tensor& y = op.output();
   const FillPattern start = fillPattern(y.type, desc.ValueStart);
   const FillPattern delta = fillPattern(y.type, desc.ValueDelta);
   const Walk walk = makeWalk(y.sizeSpan(), {&y}).coalesce();
-  return builder.addWalk(
-      walk, kernels::Sequence{.type = builder.typedElement(y.type),
-                              .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
-                                       .startLow = start[0],
-                                       .startHigh = start[1],
-                                       .deltaLow = delta[0],
-                                       .deltaHigh = delta[1]},
-                              .y = builder.output()});
+  return builder.addWalk(walk, kernels::Sequence{.type = builder.typedElement(y.type),
+                                                 .push = {.walk = walkWords(walk),
+                                                          .startLow = start[0],
+                                                          .startHigh = start[1],
+                                                          .deltaLow = delta[0],
+                                                          .deltaHigh = delta[1]},
+                                                 .y = builder.output()});
 }
 
 // ---- DIAGONAL_MATRIX, DIAGONAL_MATRIX1 ------------------------------------------------------------------------------
@@ -73,14 +70,13 @@ Status planDiagonalMatrix1(const Operation& op, PlanBuilder& builder) {
   walk.strides[y.rank - 2][1] = ~0u;
   walk.strides[y.rank - 1][1] = 1;
   walk.coalesceBy(0);
-  return builder.addWalk(walk,
-                         kernels::Band{.type = builder.sizedElement(y.type),
-                                       .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
-                                                .low = value[0],
-                                                .high = value[1],
-                                                .begin = static_cast<uint32_t>(desc.DiagonalFillBegin),
-                                                .end = static_cast<uint32_t>(desc.DiagonalFillEnd)},
-                                       .y = builder.output()});
+  return builder.addWalk(walk, kernels::Band{.type = builder.sizedElement(y.type),
+                                             .push = {.walk = walkWords(walk),
+                                                      .low = value[0],
+                                                      .high = value[1],
+                                                      .begin = static_cast<uint32_t>(desc.DiagonalFillBegin),
+                                                      .end = static_cast<uint32_t>(desc.DiagonalFillEnd)},
+                                             .y = builder.output()});
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

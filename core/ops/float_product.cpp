@@ -107,14 +107,115 @@ class FloatProductPlan {
             .flags = flags};
   }
 
-  Status addElements(const ProductKernel& kernel);
-  Status addLines(const ProductKernel& kernel);
-  Status addFewRows(const ProductKernel& kernel);
+  Status addElements(const ProductKernel& kernel) {
+    return builder_.add(kernels::FloatProduct{.form = kernel.form<kernels::FloatProduct>(),
+                                              .type = element(finish_.wide),
+                                              .push = {.rows = p_.rows,
+                                                       .columns = p_.columns,
+                                                       .depth = p_.depth,
+                                                       .count = static_cast<uint32_t>(p_.elements()),
+                                                       .floatFinish = finish(finishFlags() | directions())},
+                                              .spec = {.fused = fused(), .backward = backward()},
+                                              .a = p_.from[0],
+                                              .b = p_.from[1],
+                                              .c = p_.from[2],
+                                              .y = p_.to},
+                        divideUp(p_.elements(), kGroupSize), parameters_, p_.multiplyAdds());
+  }
+
+  Status addLines(const ProductKernel& kernel) {
+    const Lines lines = linesOf(request_);
+    return builder_.add(
+        kernels::ConvolutionDirect{
+            .form = kernel.form<kernels::ConvolutionDirect>(),
+            .type = element(finish_.wide),
+            .push = {.rows = p_.rows, .lines = lines.words, .floatFinish = finish(finishFlags())},
+            .spec = {.fused = fused(), .backward = backward(), .lines = lines.specs},
+            .a = p_.from[0],
+            .b = p_.from[1],
+            .c = p_.from[2],
+            .y = p_.to},
+        lines.workgroups, parameters_, p_.multiplyAdds());
+  }
+
+  Status addFewRows(const ProductKernel& kernel) {
+    const bool depthFirst = (directions() & kBDepthFirst) != 0;
+    const uint32_t vector = std::max(1u, kernel.tile.depth);
+    const uint64_t places = depthFirst ? p_.columns : p_.columns / vector;
+    const uint32_t sliceBits = sliceBitsOf(p_, places, depthFirst, vector, builder_.target());
+    const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
+    return builder_.add(kernels::FewRows{.form = kernel.form<kernels::FewRows>(),
+                                         .type = element(finish_.wide),
+                                         .push = {.rows = p_.rows,
+                                                  .columns = p_.columns,
+                                                  .depth = p_.depth,
+                                                  .columnGroups = static_cast<uint32_t>(columnGroups),
+                                                  .floatFinish = finish(finishFlags() | directions()),
+                                                  .sliceBits = sliceBits},
+                                         .spec = {.fused = fused(), .rows = std::bit_ceil(p_.rows)},
+                                         .a = p_.from[0],
+                                         .b = p_.from[1],
+                                         .c = p_.from[2],
+                                         .y = p_.to},
+                        p_.matrices.count() * columnGroups, parameters_, p_.multiplyAdds());
+  }
 
   // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
   // is wanted.
-  Status addTiles(const ProductKernel& kernel);
-  Status addCombination(uint32_t slices, const BufferRange& parts);
+  Status addTiles(const ProductKernel& kernel) {
+    const auto& [name, id, tile, refuses] = kernel;
+    const Caps& caps = builder_.target().caps;
+    const auto form = kernel.form<kernels::FloatTiles>();
+    const bool matrices =
+        form == kernels::FloatTiles::Form::Matrices || form == kernels::FloatTiles::Form::ConvolutionMatrices;
+    std::optional<kernels::TilingSpecs> tiling;
+    if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
+    const Slices slices = slicesOf(p_, tile, builder_.target());
+    const bool toParts = slices.count > 1 || (matrices && finish_.wide);
+    const BufferRange to = toParts ? builder_.allocateTemporary(p_.elements() * slices.count * 4) : p_.to;
+    std::array<BufferRange, 2> from{p_.from[0], p_.from[1]};
+    for (const uint32_t operand : {0u, 1u})
+      if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
+        from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
+    TRY(builder_.add(
+        kernels::FloatTiles{
+            .form = form,
+            // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
+            .type = element(!matrices && (toParts || finish_.wide)),
+            .push = {.rows = p_.rows,
+                     .columns = p_.columns,
+                     .depth = p_.depth,
+                     .sliceDepth = slices.depth,
+                     .slices = slices.count,
+                     .floatFinish = finish((toParts ? kToParts : finishFlags()) | (matrices ? 0 : directions()))},
+            .spec = {.fused = fused(),
+                     .backward = backward(),
+                     .tiling = tiling,
+                     .tileDepth = tile.depth,
+                     .stages = tile.stages},
+            .a = from[0],
+            .b = from[1],
+            .c = p_.from[2],
+            .y = to},
+        tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
+    return toParts ? addCombination(slices.count, to) : Status{};
+  }
+
+  Status addCombination(uint32_t slices, const BufferRange& parts) {
+    using Combination = kernels::FloatCombination;
+    return builder_.addItems(Combination{.form = window_ ? Combination::Form::Convolution : Combination::Form::Gemm,
+                                         .type = element(finish_.wide),
+                                         .push = {.rows = p_.rows,
+                                                  .columns = p_.columns,
+                                                  .count = static_cast<uint32_t>(p_.elements()),
+                                                  .parts = slices,
+                                                  .floatFinish = finish(finishFlags())},
+                                         .spec = {.fused = fused(), .backward = backward()},
+                                         .parts = parts,
+                                         .c = p_.from[2],
+                                         .y = p_.to},
+                             p_.elements(), parameters_, slices);
+  }
 
   PlanBuilder& builder_;
   const Product& p_;
@@ -123,112 +224,6 @@ class FloatProductPlan {
   const Request request_;
   uint32_t parameters_ = 0;
 };
-
-Status FloatProductPlan::addElements(const ProductKernel& kernel) {
-  return builder_.add(kernels::FloatProduct{.form = kernel.form<kernels::FloatProduct>(),
-                                            .type = element(finish_.wide),
-                                            .push = {.rows = p_.rows,
-                                                     .columns = p_.columns,
-                                                     .depth = p_.depth,
-                                                     .count = static_cast<uint32_t>(p_.elements()),
-                                                     .floatFinish = finish(finishFlags() | directions())},
-                                            .spec = {.fused = fused(), .backward = backward()},
-                                            .a = p_.from[0],
-                                            .b = p_.from[1],
-                                            .c = p_.from[2],
-                                            .y = p_.to},
-                      divideUp(p_.elements(), kGroupSize), parameters_, p_.multiplyAdds());
-}
-
-Status FloatProductPlan::addLines(const ProductKernel& kernel) {
-  const Lines lines = linesOf(request_);
-  return builder_.add(
-      kernels::ConvolutionDirect{.form = kernel.form<kernels::ConvolutionDirect>(),
-                                 .type = element(finish_.wide),
-                                 .push = {.rows = p_.rows, .lines = lines.words, .floatFinish = finish(finishFlags())},
-                                 .spec = {.fused = fused(), .backward = backward(), .lines = lines.specs},
-                                 .a = p_.from[0],
-                                 .b = p_.from[1],
-                                 .c = p_.from[2],
-                                 .y = p_.to},
-      lines.workgroups, parameters_, p_.multiplyAdds());
-}
-
-Status FloatProductPlan::addFewRows(const ProductKernel& kernel) {
-  const bool depthFirst = (directions() & kBDepthFirst) != 0;
-  const uint32_t vector = std::max(1u, kernel.tile.depth);
-  const uint64_t places = depthFirst ? p_.columns : p_.columns / vector;
-  const uint32_t sliceBits = sliceBitsOf(p_, places, depthFirst, vector, builder_.target());
-  const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
-  return builder_.add(kernels::FewRows{.form = kernel.form<kernels::FewRows>(),
-                                       .type = element(finish_.wide),
-                                       .push = {.rows = p_.rows,
-                                                .columns = p_.columns,
-                                                .depth = p_.depth,
-                                                .columnGroups = static_cast<uint32_t>(columnGroups),
-                                                .floatFinish = finish(finishFlags() | directions()),
-                                                .sliceBits = sliceBits},
-                                       .spec = {.fused = fused(), .rows = std::bit_ceil(p_.rows)},
-                                       .a = p_.from[0],
-                                       .b = p_.from[1],
-                                       .c = p_.from[2],
-                                       .y = p_.to},
-                      p_.matrices.count() * columnGroups, parameters_, p_.multiplyAdds());
-}
-
-Status FloatProductPlan::addTiles(const ProductKernel& kernel) {
-  const auto& [name, id, tile, refuses] = kernel;
-  const Caps& caps = builder_.target().caps;
-  const auto form = kernel.form<kernels::FloatTiles>();
-  const bool matrices =
-      form == kernels::FloatTiles::Form::Matrices || form == kernels::FloatTiles::Form::ConvolutionMatrices;
-  std::optional<kernels::TilingSpecs> tiling;
-  if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
-  const Slices slices = slicesOf(p_, tile, builder_.target());
-  const bool toParts = slices.count > 1 || (matrices && finish_.wide);
-  const BufferRange to = toParts ? builder_.allocateTemporary(p_.elements() * slices.count * 4) : p_.to;
-  std::array<BufferRange, 2> from{p_.from[0], p_.from[1]};
-  for (const uint32_t operand : {0u, 1u})
-    if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
-      from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
-  TRY(builder_.add(kernels::FloatTiles{.form = form,
-                                       // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
-                                       .type = element(!matrices && (toParts || finish_.wide)),
-                                       .push = {.rows = p_.rows,
-                                                .columns = p_.columns,
-                                                .depth = p_.depth,
-                                                .sliceDepth = slices.depth,
-                                                .slices = slices.count,
-                                                .floatFinish = finish((toParts ? kToParts : finishFlags()) |
-                                                                      (matrices ? 0 : directions()))},
-                                       .spec = {.fused = fused(),
-                                                .backward = backward(),
-                                                .tiling = tiling,
-                                                .tileDepth = tile.depth,
-                                                .stages = tile.stages},
-                                       .a = from[0],
-                                       .b = from[1],
-                                       .c = p_.from[2],
-                                       .y = to},
-                   tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
-  return toParts ? addCombination(slices.count, to) : Status{};
-}
-
-Status FloatProductPlan::addCombination(uint32_t slices, const BufferRange& parts) {
-  using Combination = kernels::FloatCombination;
-  return builder_.addItems(Combination{.form = window_ ? Combination::Form::Convolution : Combination::Form::Gemm,
-                                       .type = element(finish_.wide),
-                                       .push = {.rows = p_.rows,
-                                                .columns = p_.columns,
-                                                .count = static_cast<uint32_t>(p_.elements()),
-                                                .parts = slices,
-                                                .floatFinish = finish(finishFlags())},
-                                       .spec = {.fused = fused(), .backward = backward()},
-                                       .parts = parts,
-                                       .c = p_.from[2],
-                                       .y = p_.to},
-                           p_.elements(), parameters_, slices);
-}
 
 }  // namespace
 

@@ -155,11 +155,15 @@ Status checkScatterNd(const Operation& op) {
   return checkTuples<DML_SCATTER_ND_OPERATOR_DESC>(op, "UpdatesTensor", op.input(2));
 }
 
-// A tuple's coordinates, for the kernels that follow them: {size, stride} of each dimension, from `first` on.
-void appendTuple(std::vector<uint32_t>& parameters, const Tensor& tensor, uint32_t first, uint32_t tuple,
-                 const Tensor& strided) {
-  for (uint32_t k = 0; k < tuple; ++k)
-    parameters.insert(parameters.end(), {tensor.sizes[first + k], strided.strides[first + k], 0, 0});
+// Parameters of the kernels that follow tuples: a walk, and {size, stride} of each dimension that a tuple's coordinates
+// are of, from `first` on.
+std::vector<uint32_t> tupleParameters(const Walk& walk, const Tensor& sized, const Tensor& strided, uint32_t first,
+                                      uint32_t tuple) {
+  std::vector<uint32_t> words;
+  appendWalk(words, walk);
+  for (uint32_t d = first; d < first + tuple; ++d)
+    words.insert(words.end(), {sized.sizes[d], strided.strides[d], 0, 0});
+  return words;
 }
 
 // A walk through slices. Operands: the tensor that tuples address, without its dimensions that they do; indices;
@@ -192,20 +196,17 @@ Status planGatherNd(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   const uint32_t tuple = indices.sizes[indices.rank - 1];
   const Walk walk = walkSlices(counts, x, indices, y).coalesceBy(2);
-  std::vector<uint32_t> parameters;
-  appendWalk(parameters, walk);
-  appendTuple(parameters, x, x.rank - counts.input + counts.batch, tuple, x);
-  return builder.addItems(
-      kernels::GatherNd{.type = builder.sizedElement(x.type),
-                        .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
-                                 .indexKind = indexKind(indices.type),
-                                 .tupleSize = tuple,
-                                 .tupleStride = indices.strides[indices.rank - 1],
-                                 .tupleAt = walk.vectors()},
-                        .x = builder.input(0),
-                        .indices = builder.input(1),
-                        .y = builder.output()},
-      y.elements, builder.parameters(parameters), tuple);
+  const auto parameters = tupleParameters(walk, x, x, x.rank - counts.input + counts.batch, tuple);
+  return builder.addItems(kernels::GatherNd{.type = builder.sizedElement(x.type),
+                                            .push = {.walk = walkWords(walk),
+                                                     .indexKind = indexKind(indices.type),
+                                                     .tupleSize = tuple,
+                                                     .tupleStride = indices.strides[indices.rank - 1],
+                                                     .tupleAt = walk.vectors()},
+                                            .x = builder.input(0),
+                                            .indices = builder.input(1),
+                                            .y = builder.output()},
+                          y.elements, builder.parameters(parameters), tuple);
 }
 
 // Adds what copies the input to the output, then stores the updates where their tuples say: coordinates of `tuple`
@@ -218,21 +219,17 @@ Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tupl
   TRY(addCopy(builder, x.type, makeWalk(x.sizeSpan(), {&x, &y}), builder.input(0), builder.output()));
 
   walk.coalesce();
-  std::vector<uint32_t> parameters;
-  appendWalk(parameters, walk);
-  appendTuple(parameters, x, first, tuple, y);
   const uint64_t updates = op.input(2).elements;
-  return builder.addItems(
-      kernels::ScatterNd{.type = builder.sizedElement(x.type),
-                         .push = {.walk = {.count = static_cast<uint32_t>(updates), .rank = walk.rank},
-                                  .indexKind = indexKind(op.input(1).type),
-                                  .tupleSize = tuple,
-                                  .tupleStride = tupleStride,
-                                  .tupleAt = walk.vectors()},
-                         .x = builder.input(2),
-                         .indices = builder.input(1),
-                         .y = builder.output()},
-      updates, builder.parameters(parameters), tuple);
+  return builder.addItems(kernels::ScatterNd{.type = builder.sizedElement(x.type),
+                                             .push = {.walk = walkWords(walk),
+                                                      .indexKind = indexKind(op.input(1).type),
+                                                      .tupleSize = tuple,
+                                                      .tupleStride = tupleStride,
+                                                      .tupleAt = walk.vectors()},
+                                             .x = builder.input(2),
+                                             .indices = builder.input(1),
+                                             .y = builder.output()},
+                          updates, builder.parameters(tupleParameters(walk, x, y, first, tuple)), tuple);
 }
 
 Status planScatterNd(const Operation& op, PlanBuilder& builder) {
@@ -303,15 +300,14 @@ Status planOneHot(const Operation& op, PlanBuilder& builder) {
   walk.coalesceBy(2);
   uint32_t last = values.rank - 1;
   while (values.sizes[last] == 1) --last;
-  return builder.addWalk(
-      walk, kernels::OneHot{.type = builder.sizedElement(y.type),
-                            .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
-                                     .indexKind = indexKind(indices.type),
-                                     .axisSize = y.sizes[axis],
-                                     .onAt = values.strides[last]},
-                            .indices = builder.input(0),
-                            .values = builder.input(1),
-                            .y = builder.output()});
+  return builder.addWalk(walk, kernels::OneHot{.type = builder.sizedElement(y.type),
+                                               .push = {.walk = walkWords(walk),
+                                                        .indexKind = indexKind(indices.type),
+                                                        .axisSize = y.sizes[axis],
+                                                        .onAt = values.strides[last]},
+                                               .indices = builder.input(0),
+                                               .values = builder.input(1),
+                                               .y = builder.output()});
 }
 
 // ---- NONZERO_COORDINATES --------------------------------------------------------------------------------------------

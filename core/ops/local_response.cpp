@@ -43,8 +43,17 @@ class LocalResponsePlan {
       : builder_(builder), attributes_(attributes), gradient_(builder.op().inputs().size() > 1) {}
 
   Status make() {
-    setParameters();
-    const Tensor& x = builder_.op().input(0);
+    const Operation& op = builder_.op();
+    const Tensor& x = op.input(0);
+    const Tensor& g = op.input(gradient_ ? 1 : 0);
+    std::vector<uint32_t> words;
+    uint32_t packed = 1;
+    for (uint32_t d = x.rank; d-- > 0;) {
+      appendDivisor(words, x.sizes[d]);
+      words.insert(words.end(), {x.strides[d], g.strides[d], op.output().strides[d], packed});
+      packed *= x.sizes[d];
+    }
+    parameters_ = builder_.parameters(words);
     if (gradient_ || !attributes_.crossChannel)
       TRY(builder_.checkBindable(x.elements * 4, cat("InputTensor has ", x.elements, " elements"), "sums", 4));
     return attributes_.crossChannel ? addAlongChannels() : addAlongImage();
@@ -61,20 +70,6 @@ class LocalResponsePlan {
     RegionSource from;
     RegionTarget to;
   };
-
-  void setParameters() {
-    const Operation& op = builder_.op();
-    const Tensor& x = op.input(0);
-    const Tensor& g = op.input(gradient_ ? 1 : 0);
-    std::vector<uint32_t> words;
-    uint32_t packed = 1;
-    for (uint32_t d = x.rank; d-- > 0;) {
-      appendDivisor(words, x.sizes[d]);
-      words.insert(words.end(), {x.strides[d], g.strides[d], op.output().strides[d], packed});
-      packed *= x.sizes[d];
-    }
-    parameters_ = builder_.parameters(words);
-  }
 
   BufferRange allocateSums() { return builder_.allocateTemporary(builder_.op().input(0).elements * 4); }
 
@@ -145,8 +140,7 @@ Status planLocalResponse(const Operation& op, PlanBuilder& builder) {
 
 #define DIMPLE_REGIONS DIMPLE_BOOL(CrossChannel), DIMPLE_UINT(LocalSize), DIMPLE_FLOAT(Alpha, Beta, Bias)
 DIMPLE_FIELDS(kLocalResponseFields, DIMPLE_IN_AND_OUT, DIMPLE_REGIONS);
-DIMPLE_FIELDS(kLocalResponseGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor),
-              DIMPLE_OUTPUT(OutputGradientTensor), DIMPLE_REGIONS);
+DIMPLE_FIELDS(kLocalResponseGradFields, DIMPLE_OF_GRADIENT, DIMPLE_REGIONS);
 
 constexpr TypeHistory kTypes{{k1_0, kFloats, 4, 4}};
 constexpr TypeHistory kGradTypes{{k3_1, kFloats, 4, 4}};

@@ -50,20 +50,15 @@ Status checkParameter(const Operation& op, size_t input, uint32_t fromRight, uin
 constexpr uint32_t kOfRows = 2;
 constexpr uint32_t kOfColumns = 1;
 
-// Leading sizes of 1 do not count.
-uint32_t effectiveRank(const Tensor& tensor) {
-  uint32_t d = 0;
-  while (d < tensor.rank && tensor.sizes[d] == 1) ++d;
-  return tensor.rank - d;
-}
-
 Status checkGemm(const Operation& op) {
   const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
   const Tensor& y = op.output();
   TRY(checkProduct("ATensor", op.input(0), desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE, "BTensor", op.input(1),
                    desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE, y));
   const Activation& activation = op.activation();
-  if (activation.type == DML_OPERATOR_ACTIVATION_SOFTMAX && effectiveRank(y) > 2)
+  const auto several = [](uint32_t size) { return size != 1; };
+  if (activation.type == DML_OPERATOR_ACTIVATION_SOFTMAX &&
+      std::ranges::any_of(y.sizeSpan().first(y.rank - 2), several))
     return invalid(cat("OutputTensor has Sizes (", listText(y.sizeSpan()),
                        "), expected sizes of 1 before the last two for a fused ACTIVATION_SOFTMAX."));
   return checkAxes(activation.axes, y.rank, "FusedActivation.Axes");
@@ -149,12 +144,11 @@ Status planGemm(const Operation& op, PlanBuilder& builder) {
   TRY(addSoftmax(builder, DML_OPERATOR_ACTIVATION_SOFTMAX, wide, finish.wide ? wide : y, *axes, sums, results));
   if (finish.wide) {
     const Walk walk = makeWalk(y.sizeSpan(), {&wide, &y}).coalesceBy(1);
-    TRY(builder.addWalk(walk,
-                        kernels::Cast{.type = builder.typedElement(y.type),
-                                      .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank}},
-                                      .spec = {.source = wide.type},
-                                      .x = results,
-                                      .y = builder.output()}));
+    TRY(builder.addWalk(walk, kernels::Cast{.type = builder.typedElement(y.type),
+                                            .push = {.walk = walkWords(walk)},
+                                            .spec = {.source = wide.type},
+                                            .x = results,
+                                            .y = builder.output()}));
   }
   return {};
 }
@@ -183,12 +177,9 @@ DIMPLE_FIELDS(kGemmFields, DIMPLE_INPUT(ATensor, BTensor), DIMPLE_OPTIONAL_INPUT
               DIMPLE_FUSED_ACTIVATION);
 DIMPLE_FIELDS(kIntegerFields, DIMPLE_INPUT(ATensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor), DIMPLE_INPUT(BTensor),
               DIMPLE_OPTIONAL_INPUT(BZeroPointTensor), DIMPLE_OUTPUT(OutputTensor));
-#define DIMPLE_QUANTIZED_OPERANDS                                                                                    \
-  DIMPLE_INPUT(ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor), DIMPLE_INPUT(BTensor, BScaleTensor), \
-      DIMPLE_OPTIONAL_INPUT(BZeroPointTensor)
-DIMPLE_FIELDS(kQuantizedFields, DIMPLE_QUANTIZED_OPERANDS, DIMPLE_INPUT(OutputScaleTensor),
-              DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor), DIMPLE_OUTPUT(OutputTensor));
-DIMPLE_FIELDS(kToFloatFields, DIMPLE_QUANTIZED_OPERANDS, DIMPLE_OPTIONAL_INPUT(BiasTensor),
+DIMPLE_FIELDS(kQuantizedFields, DIMPLE_QUANTIZED_INPUT(A), DIMPLE_QUANTIZED_INPUT(B), DIMPLE_OUTPUT_QUANTIZATION,
+              DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kToFloatFields, DIMPLE_QUANTIZED_INPUT(A), DIMPLE_QUANTIZED_INPUT(B), DIMPLE_OPTIONAL_INPUT(BiasTensor),
               DIMPLE_OUTPUT(OutputTensor));
 
 constexpr TypeHistory kGemmTypes{{k1_0, kFloats, 4, 4}, {k4_0, kFloats, 2, 4}};

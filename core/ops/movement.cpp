@@ -179,8 +179,8 @@ Status checkPadding(const Operation& op) {
     const int64_t expected =
         int64_t{x.sizes[d]} + static_cast<int32_t>(desc.StartPadding[d]) + static_cast<int32_t>(desc.EndPadding[d]);
     if (y.sizes[d] != expected)
-      return invalid(cat("OutputTensor has Sizes[", d, "] (", y.sizes[d], "), expected ", expected,
-                         ", that of InputTensor with StartPadding and EndPadding."));
+      return invalid(
+          cat(wrongSize("OutputTensor", y, d), expected, ", that of InputTensor with StartPadding and EndPadding."));
   }
   if constexpr (requires { desc.PaddingValueDataType; })
     return checkValueType("PaddingValueDataType", desc.PaddingValueDataType, "InputTensor", x);
@@ -266,15 +266,14 @@ Status planValueScale2D(const Operation& op, PlanBuilder& builder) {
   walk.coalesceBy(1);
   std::array<float, 3> bias{};
   std::copy_n(desc.Bias, desc.ChannelCount, bias.begin());
-  return builder.addWalk(
-      walk, kernels::ValueScale{.type = builder.typedElement(y.type),
-                                .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
-                                         .scale = floatBits(desc.Scale),
-                                         .bias0 = floatBits(bias[0]),
-                                         .bias1 = floatBits(bias[1]),
-                                         .bias2 = floatBits(bias[2])},
-                                .x = builder.input(0),
-                                .y = builder.output()});
+  return builder.addWalk(walk, kernels::ValueScale{.type = builder.typedElement(y.type),
+                                                   .push = {.walk = walkWords(walk),
+                                                            .scale = floatBits(desc.Scale),
+                                                            .bias0 = floatBits(bias[0]),
+                                                            .bias1 = floatBits(bias[1]),
+                                                            .bias2 = floatBits(bias[2])},
+                                                   .x = builder.input(0),
+                                                   .y = builder.output()});
 }
 
 Status checkTile(const Operation& op) {
@@ -309,15 +308,14 @@ Status planReverseSubsequences(const Operation& op, PlanBuilder& builder) {
   Walk walk = makeWalk(y.sizeSpan(), {&x, &lengths, &y});
   walk.strides[axis] = {0, 0, y.strides[axis], 1};
   walk.coalesceBy(2);
-  return builder.addWalk(
-      walk, kernels::Reverse{.type = builder.sizedElement(x.type),
-                             .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
-                                      .indexKind = indexKind(lengths.type),
-                                      .axisSize = x.sizes[axis],
-                                      .axisStride = x.strides[axis]},
-                             .x = builder.input(0),
-                             .indices = builder.input(1),
-                             .y = builder.output()});
+  return builder.addWalk(walk, kernels::Reverse{.type = builder.sizedElement(x.type),
+                                                .push = {.walk = walkWords(walk),
+                                                         .indexKind = indexKind(lengths.type),
+                                                         .axisSize = x.sizes[axis],
+                                                         .axisStride = x.strides[axis]},
+                                                .x = builder.input(0),
+                                                .indices = builder.input(1),
+                                                .y = builder.output()});
 }
 
 // ---- SPACE_TO_DEPTH, DEPTH_TO_SPACE ---------------------------------------------------------------------------------
@@ -336,7 +334,7 @@ Status checkBlocks(const Operation& op) {
   const uint64_t area = uint64_t{block} * block;
   const auto checkDivisible = [&](uint32_t d, uint64_t divisor) -> Status {
     if (x.sizes[d] % divisor == 0) return {};
-    return invalid(cat("InputTensor has Sizes[", d, "] (", x.sizes[d], "), expected a multiple of ", divisor, "."));
+    return invalid(cat(wrongSize("InputTensor", x, d), "a multiple of ", divisor, "."));
   };
   TRY(checkSize("OutputTensor", y, 0, x.sizes[0]));
   if (!isToDepth(op)) {

@@ -149,9 +149,10 @@ uint32_t withOperands(uint32_t parts, const Operands& operands) {
   return parts;
 }
 
-Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t parts, const Operands& operands,
-                    float epsilon, const Rows* rows, const BufferRange& pairs) {
+Status addNormalize(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon, const Rows* rows,
+                    const BufferRange& pairs) {
   const Operation& op = builder.op();
+  const bool isLp = op.schema().type == DML_OPERATOR_LP_NORMALIZATION;
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const auto part = [&](size_t input) { return partOf(op, input); };
@@ -161,14 +162,15 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
   const Activation& activation = op.activation();
   return builder.addItems(
       kernels::Normalize{.type = builder.typedElement(x.type),
-                         .push = {.walk = {.count = static_cast<uint32_t>(x.elements), .rank = walk.rank},
+                         .push = {.walk = walkWords(walk),
                                   .secondRank = second.rank,
                                   .secondAt = walk.vectors(),
                                   .parts = withOperands(parts, operands),
                                   .epsilon = floatBits(epsilon),
                                   .alpha = floatBits(activation.parameters[0]),
                                   .beta = floatBits(activation.parameters[1])},
-                         .spec = {.function = function, .fused = activation.type},
+                         .spec = {.function = isLp ? DML_OPERATOR_LP_NORMALIZATION : DML_OPERATOR_BATCH_NORMALIZATION,
+                                  .fused = activation.type},
                          .x = builder.input(0),
                          .mean = builder.input(mean),
                          .variance = builder.input(variance),
@@ -182,8 +184,7 @@ Status addNormalize(PlanBuilder& builder, DML_OPERATOR_TYPE function, uint32_t p
 
 Status planBatchNormalization(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>();
-  return addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kMean | kVariance, {1, 2, 3, 4, 0}, desc.Epsilon,
-                      nullptr, builder.input(0));
+  return addNormalize(builder, kMean | kVariance, {1, 2, 3, 4, 0}, desc.Epsilon, nullptr, builder.input(0));
 }
 
 // Adds one dispatch for rows that a workgroup holds.
@@ -233,7 +234,7 @@ Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, boo
     if (!sums) return sums.error();
     pairs = *sums;
   }
-  return addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, parts, operands, epsilon, &rows, pairs);
+  return addNormalize(builder, parts, operands, epsilon, &rows, pairs);
 }
 
 template <class S>
@@ -255,8 +256,7 @@ Status planLp(const Operation& op, PlanBuilder& builder) {
   const Rows rows = rowsOf(op.input(0), 1u << desc.Axis);
   const auto pairs = addRowSums(builder, rows, desc.P == 1 ? Sums::Magnitudes : Sums::Squares, 1.0f);
   if (!pairs) return pairs.error();
-  return addNormalize(builder, DML_OPERATOR_LP_NORMALIZATION, desc.P == 1 ? 0 : kSquares, {}, desc.Epsilon, &rows,
-                      *pairs);
+  return addNormalize(builder, desc.P == 1 ? 0 : kSquares, {}, desc.Epsilon, &rows, *pairs);
 }
 
 // Adds the dispatch that turns rows' pairs into two outputs of the sizes of the parameters.
@@ -266,15 +266,13 @@ Status addRowResults(PlanBuilder& builder, const Rows& rows, const BufferRange& 
   const Tensor& a = op.output(first);
   const Tensor& b = op.output(first + 1);
   const Walk walk = makeWalk(a.sizeSpan(), {&a, &b, partOf(op, variance), &rows.pairs}).coalesce();
-  return builder.addWalk(
-      walk, kernels::RowResults{.type = builder.typedElement(a.type),
-                                .push = {.walk = {.count = static_cast<uint32_t>(a.elements), .rank = walk.rank},
-                                         .epsilon = floatBits(epsilon)},
-                                .spec = {.function = op.schema().type},
-                                .pairs = pairs,
-                                .variance = builder.input(variance),
-                                .a = builder.output(first),
-                                .b = builder.output(first + 1)});
+  return builder.addWalk(walk, kernels::RowResults{.type = builder.typedElement(a.type),
+                                                   .push = {.walk = walkWords(walk), .epsilon = floatBits(epsilon)},
+                                                   .spec = {.function = op.schema().type},
+                                                   .pairs = pairs,
+                                                   .variance = builder.input(variance),
+                                                   .a = builder.output(first),
+                                                   .b = builder.output(first + 1)});
 }
 
 Status planTraining(const Operation& op, PlanBuilder& builder) {
@@ -284,8 +282,7 @@ Status planTraining(const Operation& op, PlanBuilder& builder) {
   if (!pairs) return pairs.error();
   TRY(addRowResults(builder, rows, *pairs, 1, 0, desc.Epsilon));
   const Operands operands{0, 0, 1, 2, op.input(3).present() ? size_t{3} : 0};
-  return addNormalize(builder, DML_OPERATOR_BATCH_NORMALIZATION, kPairs | kMean | kVariance, operands, desc.Epsilon,
-                      &rows, *pairs);
+  return addNormalize(builder, kPairs | kMean | kVariance, operands, desc.Epsilon, &rows, *pairs);
 }
 
 template <class S>
@@ -299,22 +296,21 @@ Status planNormalizationGrad(const Operation& op, PlanBuilder& builder) {
 
   const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.input(1), &op.output(), &rows.pairs}).coalesce();
   const Walk second = makeWalk(x.sizeSpan(), {&op.input(2), &op.input(3), &op.input(4)}).coalesce();
-  return builder.addItems(
-      kernels::NormalizeGrad{.type = builder.typedElement(x.type),
-                             .push = {.walk = {.count = static_cast<uint32_t>(x.elements), .rank = walk.rank},
-                                      .secondRank = second.rank,
-                                      .secondAt = walk.vectors(),
-                                      .epsilon = floatBits(epsilon),
-                                      .terms = rows.elements},
-                             .spec = {.function = op.schema().type},
-                             .x = builder.input(0),
-                             .g = builder.input(1),
-                             .mean = builder.input(2),
-                             .variance = builder.input(3),
-                             .scale = builder.input(4),
-                             .pairs = *pairs,
-                             .y = builder.output()},
-      x.elements, builder.parameters(walk, second), 1);
+  return builder.addItems(kernels::NormalizeGrad{.type = builder.typedElement(x.type),
+                                                 .push = {.walk = walkWords(walk),
+                                                          .secondRank = second.rank,
+                                                          .secondAt = walk.vectors(),
+                                                          .epsilon = floatBits(epsilon),
+                                                          .terms = rows.elements},
+                                                 .spec = {.function = op.schema().type},
+                                                 .x = builder.input(0),
+                                                 .g = builder.input(1),
+                                                 .mean = builder.input(2),
+                                                 .variance = builder.input(3),
+                                                 .scale = builder.input(4),
+                                                 .pairs = *pairs,
+                                                 .y = builder.output()},
+                          x.elements, builder.parameters(walk, second), 1);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
@@ -322,23 +318,22 @@ Status planNormalizationGrad(const Operation& op, PlanBuilder& builder) {
 #define DIMPLE_EPSILON_AND_ACTIVATION DIMPLE_FLOAT(Epsilon), DIMPLE_FUSED_ACTIVATION
 #define DIMPLE_MEAN_VARIANCE_TENSORS \
   DIMPLE_INPUT(InputTensor), DIMPLE_OPTIONAL_INPUT(ScaleTensor, BiasTensor), DIMPLE_OUTPUT(OutputTensor)
-#define DIMPLE_MEAN_VARIANCE_AXES DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(4, Axes)
 
 DIMPLE_FIELDS(kBatchFields, DIMPLE_INPUT(InputTensor, MeanTensor, VarianceTensor, ScaleTensor, BiasTensor),
               DIMPLE_OUTPUT(OutputTensor), DIMPLE_BOOL(Spatial), DIMPLE_EPSILON_AND_ACTIVATION);
 DIMPLE_FIELDS(kMeanVarianceFields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_BOOL(CrossChannel, NormalizeVariance),
               DIMPLE_EPSILON_AND_ACTIVATION);
 DIMPLE_FIELDS(kLpFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(Axis), DIMPLE_FLOAT(Epsilon), DIMPLE_UINT(P));
-DIMPLE_FIELDS(kMeanVariance1Fields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_MEAN_VARIANCE_AXES,
-              DIMPLE_BOOL(NormalizeVariance), DIMPLE_EPSILON_AND_ACTIVATION);
+DIMPLE_FIELDS(kMeanVariance1Fields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_AXES(4), DIMPLE_BOOL(NormalizeVariance),
+              DIMPLE_EPSILON_AND_ACTIVATION);
 DIMPLE_FIELDS(kBatchGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor, MeanTensor, VarianceTensor, ScaleTensor),
               DIMPLE_OUTPUT(OutputGradientTensor, OutputScaleGradientTensor, OutputBiasGradientTensor),
               DIMPLE_FLOAT(Epsilon));
 DIMPLE_FIELDS(kTrainingFields, DIMPLE_INPUT(InputTensor, ScaleTensor, BiasTensor),
               DIMPLE_OPTIONAL_INPUT(FusedAddTensor),
               DIMPLE_OUTPUT(OutputTensor, OutputMeanTensor, OutputVarianceTensor), DIMPLE_EPSILON_AND_ACTIVATION);
-DIMPLE_FIELDS(kMeanVariance2Fields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_MEAN_VARIANCE_AXES,
-              DIMPLE_BOOL(UseMean, UseVariance), DIMPLE_EPSILON_AND_ACTIVATION);
+DIMPLE_FIELDS(kMeanVariance2Fields, DIMPLE_MEAN_VARIANCE_TENSORS, DIMPLE_AXES(4), DIMPLE_BOOL(UseMean, UseVariance),
+              DIMPLE_EPSILON_AND_ACTIVATION);
 
 constexpr TypeHistory kBatchTypes{{k1_0, kFloats, 4, 4}, {k3_1, kFloats}};
 constexpr TypeHistory kMeanVarianceTypes{{k1_0, kFloats, 4, 4}};

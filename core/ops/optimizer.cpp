@@ -26,7 +26,7 @@ Status planAdam(const Operation& op, PlanBuilder& builder) {
   const double beta2 = double{desc.Beta2};
   const auto count = static_cast<uint32_t>(x.elements);
   return builder.addItems(kernels::Adam{.type = builder.typedElement(x.type),
-                                        .push = {.walk = {.count = count, .rank = from.rank},
+                                        .push = {.walk = walkWords(from),
                                                  .outputRank = to.rank,
                                                  .outputsAt = from.vectors(),
                                                  .rate = floatBits(desc.LearningRate),

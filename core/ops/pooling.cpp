@@ -273,17 +273,16 @@ Status planMaxUnpooling(const Operation& op, PlanBuilder& builder) {
   TRY(addFill(builder, y.type, outputs, {}, builder.output()));
   const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.input(1)}).coalesce();
   outputs.coalesce();
-  return builder.addItems(
-      kernels::Unpool{.type = builder.sizedElement(x.type),
-                      .push = {.walk = {.count = static_cast<uint32_t>(x.elements), .rank = walk.rank},
-                               .outputs = static_cast<uint32_t>(y.elements),
-                               .outputRank = outputs.rank,
-                               .outputAt = walk.vectors(),
-                               .indexKind = indexKind(op.input(1).type)},
-                      .x = builder.input(0),
-                      .indices = builder.input(1),
-                      .y = builder.output()},
-      x.elements, builder.parameters(walk, outputs), 1);
+  return builder.addItems(kernels::Unpool{.type = builder.sizedElement(x.type),
+                                          .push = {.walk = walkWords(walk),
+                                                   .outputs = static_cast<uint32_t>(y.elements),
+                                                   .outputRank = outputs.rank,
+                                                   .outputAt = walk.vectors(),
+                                                   .indexKind = indexKind(op.input(1).type)},
+                                          .x = builder.input(0),
+                                          .indices = builder.input(1),
+                                          .y = builder.output()},
+                          x.elements, builder.parameters(walk, outputs), 1);
 }
 
 // The step from one channel's quantization to the next one's.
@@ -335,14 +334,11 @@ DIMPLE_FIELDS(kMaxUnpoolingFields, DIMPLE_INPUT(InputTensor, IndicesTensor), DIM
 DIMPLE_FIELDS(kMaxPooling2Fields, DIMPLE_IN_AND_INDICES, DIMPLE_DILATED_WINDOW(3));
 DIMPLE_FIELDS(kAveragePoolingGradFields, DIMPLE_INPUT(InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor),
               DIMPLE_POOL_WINDOW(2), DIMPLE_BOOL(IncludePadding));
-DIMPLE_FIELDS(kMaxPoolingGradFields, DIMPLE_INPUT(InputTensor, InputGradientTensor),
-              DIMPLE_OUTPUT(OutputGradientTensor), DIMPLE_DILATED_WINDOW(3));
+DIMPLE_FIELDS(kMaxPoolingGradFields, DIMPLE_OF_GRADIENT, DIMPLE_DILATED_WINDOW(3));
 DIMPLE_FIELDS(kLpPooling1Fields, DIMPLE_IN_AND_OUT, DIMPLE_DILATED_WINDOW(2), DIMPLE_UINT(P));
 DIMPLE_FIELDS(kAveragePooling1Fields, DIMPLE_IN_AND_OUT, DIMPLE_DILATED_WINDOW(2), DIMPLE_BOOL(IncludePadding));
-DIMPLE_FIELDS(kQuantizedPoolingFields, DIMPLE_INPUT(InputTensor, InputScaleTensor),
-              DIMPLE_OPTIONAL_INPUT(InputZeroPointTensor), DIMPLE_INPUT(OutputScaleTensor),
-              DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor), DIMPLE_OUTPUT(OutputTensor), DIMPLE_DILATED_WINDOW(6),
-              DIMPLE_BOOL(IncludePadding));
+DIMPLE_FIELDS(kQuantizedPoolingFields, DIMPLE_QUANTIZED_INPUT(Input), DIMPLE_OUTPUT_QUANTIZATION,
+              DIMPLE_OUTPUT(OutputTensor), DIMPLE_DILATED_WINDOW(6), DIMPLE_BOOL(IncludePadding));
 
 constexpr TypeHistory kPoolingTypes{{k1_0, kFloats, 4, 5}};
 template <DML_FEATURE_LEVEL since>

@@ -86,12 +86,16 @@ const char* refusesVector(const Request& request, const Tile& tile) {
   return nullptr;
 }
 
+// Where smaller tiles would do more at a time: fewer than `fewest`, or slices of them, leave a large part of the device
+// idle.
+const char* refusesFewTiles(const Product& p, const Tile& tile, uint64_t fewest, uint32_t slices = 1) {
+  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
+  return tilesOf(p, tile) * slices < fewest ? "Its tiles are few." : nullptr;
+}
+
 const char* refusesLargeTile(const Request& request, const Tile& tile) {
   if (const char* reason = refusesVector(request, tile)) return reason;
-  const Product& p = request.product;
-  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  // Fewer leave a large part of the device idle.
-  return tilesOf(p, tile) < request.target.caps.workgroups / 4 ? "Its tiles are few." : nullptr;
+  return refusesFewTiles(request.product, tile, request.target.caps.workgroups / 4);
 }
 
 // Bytes of a tile's parts in shared memory at most, and of a convolution's steps.
@@ -126,27 +130,18 @@ const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
   return nullptr;
 }
 
-// Where smaller tiles would do more at a time.
-const char* refusesFewTiles(const Request& request, const Tile& tile) {
-  const Product& p = request.product;
-  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  return tilesOf(p, tile) < fewTiles(request.target) ? "Its tiles are few." : nullptr;
-}
-
 template <const char* (*refuses)(const Request&, const Tile&)>
 const char* refusesFew(const Request& request, const Tile& tile) {
   if (const char* reason = refuses(request, tile)) return reason;
-  return refusesFewTiles(request, tile);
+  return refusesFewTiles(request.product, tile, fewTiles(request.target));
 }
 
 // Gathering windows costs more than slicing the depth.
 const char* refusesManyWindows(const Request& request, const Tile& tile) {
   if (const char* reason = refusesMatrices(request, tile)) return reason;
-  const Product& p = request.product;
-  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
   constexpr uint32_t kMinDepth = 256;  // of a slice
-  return tilesOf(p, tile) * std::max(1u, p.depth / kMinDepth) < fewTiles(request.target) ? "Its tiles are few."
-                                                                                         : nullptr;
+  const Product& p = request.product;
+  return refusesFewTiles(p, tile, fewTiles(request.target), std::max(1u, p.depth / kMinDepth));
 }
 
 const char* refusesFewRows(const Request& request, const Tile&) {

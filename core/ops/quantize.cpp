@@ -52,8 +52,7 @@ Status checkBlocks(const Operation& op) {
                 quantizes ? "InputTensor" : "OutputTensor"));
   for (uint32_t d = 0; d < x.rank; ++d)
     if (x.sizes[d] % scale.sizes[d] != 0)
-      return invalid(cat(op.inputName(1), " has Sizes[", d, "] (", scale.sizes[d],
-                         "), expected a divisor of that of InputTensor (", x.sizes[d], ")."));
+      return invalid(cat(wrongSize(op.inputName(1), scale, d), "a divisor of that of InputTensor (", x.sizes[d], ")."));
   if (expected == 1) return {};
   const Tensor& zeroPoint = op.input(2);
   TRY(checkType(op.inputName(2), zeroPoint, (quantizes ? op.output() : x).type,
@@ -133,16 +132,15 @@ Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
                   1, 0, 1));
 
   const Walk walk = makeWalk(y.sizeSpan(), {&a, &b, &y}).coalesceBy(2);
-  return builder.addWalk(
-      walk, kernels::QuantizedAdd{.type = KernelType::U32,
-                                  .push = {.walk = {.count = static_cast<uint32_t>(y.elements), .rank = walk.rank},
-                                           .aType = typeWord(a.type),
-                                           .bType = typeWord(b.type),
-                                           .yType = typeWord(y.type)},
-                                  .a = builder.input(0),
-                                  .b = builder.input(3),
-                                  .parametersOf = parameters,
-                                  .y = builder.output()});
+  return builder.addWalk(walk, kernels::QuantizedAdd{.type = KernelType::U32,
+                                                     .push = {.walk = walkWords(walk),
+                                                              .aType = typeWord(a.type),
+                                                              .bType = typeWord(b.type),
+                                                              .yType = typeWord(y.type)},
+                                                     .a = builder.input(0),
+                                                     .b = builder.input(3),
+                                                     .parametersOf = parameters,
+                                                     .y = builder.output()});
 }
 
 // The range of the input, then the scale and zero point that spread it, then the quantization by them.
@@ -187,10 +185,8 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
 
 DIMPLE_FIELDS(kQuantizeLinearFields, DIMPLE_INPUT(InputTensor, ScaleTensor), DIMPLE_OPTIONAL_INPUT(ZeroPointTensor),
               DIMPLE_OUTPUT(OutputTensor));
-DIMPLE_FIELDS(kQuantizedLinearAddFields, DIMPLE_INPUT(ATensor, AScaleTensor), DIMPLE_OPTIONAL_INPUT(AZeroPointTensor),
-              DIMPLE_INPUT(BTensor, BScaleTensor), DIMPLE_OPTIONAL_INPUT(BZeroPointTensor),
-              DIMPLE_INPUT(OutputScaleTensor), DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor),
-              DIMPLE_OUTPUT(OutputTensor));
+DIMPLE_FIELDS(kQuantizedLinearAddFields, DIMPLE_QUANTIZED_INPUT(A), DIMPLE_QUANTIZED_INPUT(B),
+              DIMPLE_OUTPUT_QUANTIZATION, DIMPLE_OUTPUT(OutputTensor));
 DIMPLE_FIELDS(kDynamicQuantizeLinearFields, DIMPLE_IN_AND_OUT, DIMPLE_OUTPUT(OutputScaleTensor, OutputZeroPointTensor));
 DIMPLE_FIELDS(kQuantizeFields, DIMPLE_INPUT(InputTensor), DIMPLE_ENUM(QuantizationType, kQuantizationTypes),
               DIMPLE_UINT(QuantizationTensorCount), DIMPLE_INPUT_ARRAY(2, QuantizationTensors),

@@ -106,7 +106,15 @@ class ReductionPlan {
   explicit ReductionPlan(PlanBuilder& builder) : builder_(builder), reduction_(reductionOf(builder.op())) {}
 
   Status make() {
-    splitDimensions();
+    const Tensor& x = input();
+    const Tensor& y = builder_.op().output();
+    const uint32_t mask = axisMask(reduction_.axes);
+    auto [kept, reduced] = split(makeWalk(x.sizeSpan(), {&x, &y}), mask);
+    kept_ = kept.coalesceBy(0);
+    // The order of elements matters to their indices alone.
+    reduced_ = arg() ? reduced.coalesce() : reduced.coalesceBy(0);
+    elements_ = static_cast<uint32_t>(reduced_.count());
+    dense_ = areDense(x, mask);
     const uint64_t most = builder_.maxBoundElements(input().type);
     return spanOf(reduced_, 0) <= most ? addWhole() : addInParts(most);
   }
@@ -117,18 +125,6 @@ class ReductionPlan {
 
   // A partial result is a value and its companion, each as wide as the kernel's accumulator.
   uint64_t partialBytes() const { return byteWidth(input().type) == 8 ? 16 : 8; }
-
-  void splitDimensions() {
-    const Tensor& x = input();
-    const Tensor& y = builder_.op().output();
-    const uint32_t mask = axisMask(reduction_.axes);
-    auto [kept, reduced] = split(makeWalk(x.sizeSpan(), {&x, &y}), mask);
-    kept_ = kept.coalesceBy(0);
-    // The order of elements matters to their indices alone.
-    reduced_ = arg() ? reduced.coalesce() : reduced.coalesceBy(0);
-    elements_ = static_cast<uint32_t>(reduced_.count());
-    dense_ = areDense(x, mask);
-  }
 
   // Of `part` of the kept dimensions, a stage of the reduction of `inside`.
   Status addStage(const Walk& part, const Walk& inside, const Spread& spread, const Partials& partials,
@@ -221,10 +217,8 @@ class ReductionPlan {
 
 Status planReduction(const Operation&, PlanBuilder& builder) { return ReductionPlan(builder).make(); }
 
-DIMPLE_FIELDS(kReduceFields, DIMPLE_ENUM(Function, kReduceFunctions), DIMPLE_IN_AND_OUT, DIMPLE_UINT(AxisCount),
-              DIMPLE_UINT_ARRAY(3, Axes));
-DIMPLE_FIELDS(kArgminFields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(2, Axes),
-              DIMPLE_ENUM(AxisDirection, kAxisDirections));
+DIMPLE_FIELDS(kReduceFields, DIMPLE_ENUM(Function, kReduceFunctions), DIMPLE_IN_AND_OUT, DIMPLE_AXES(3));
+DIMPLE_FIELDS(kArgminFields, DIMPLE_IN_AND_OUT, DIMPLE_AXES(2), DIMPLE_ENUM(AxisDirection, kAxisDirections));
 
 // The union over all functions; functionTypes() has them one by one.
 constexpr TypeHistory kReduceTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kNumbers}};

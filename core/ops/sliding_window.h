@@ -1,7 +1,6 @@
 // A window that slides over the padded spatial dimensions of a tensor: pooling, FOLD and UNFOLD.
 #pragma once
 
-#include <span>
 #include <string_view>
 
 #include "core/ops/checks.h"

@@ -57,20 +57,18 @@ DML_OPERATOR_TYPE functionOf(const Operation& op) {
   }
 }
 
-Status planRows(const Operation& op, PlanBuilder& builder, uint32_t axisMask) {
-  return addSoftmax(builder, functionOf(op), op.input(0), op.output(), axisMask, builder.input(0), builder.output());
-}
-
 Status planSoftmax(const Operation& op, PlanBuilder& builder) {
-  return planRows(op, builder, 1u << (op.input(0).rank - 1));
+  const uint32_t last = 1u << (op.input(0).rank - 1);
+  return addSoftmax(builder, functionOf(op), op.input(0), op.output(), last, builder.input(0), builder.output());
 }
 
 Status planSoftmax1(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
-  return planRows(op, builder, axisMask({desc.Axes, desc.AxisCount}));
+  const uint32_t axes = axisMask({desc.Axes, desc.AxisCount});
+  return addSoftmax(builder, functionOf(op), op.input(0), op.output(), axes, builder.input(0), builder.output());
 }
 
-DIMPLE_FIELDS(kSoftmax1Fields, DIMPLE_IN_AND_OUT, DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(2, Axes));
+DIMPLE_FIELDS(kSoftmax1Fields, DIMPLE_IN_AND_OUT, DIMPLE_AXES(2));
 
 constexpr TypeHistory kHardmaxTypes{{k1_0, kFloats, 4, 4}, {k2_0, kFloats, 4, 5}, {k3_0, kFloats}};
 constexpr TypeHistory kSoftmax1Types{{k5_1, kFloats}};

@@ -2,43 +2,6 @@
 #pragma once
 
 #include "core/ops/families.h"
-#include "core/schema/op_schema.h"
-
-namespace dimple {
-
-// Feature levels of rows.
-constexpr auto k1_0 = DML_FEATURE_LEVEL_1_0;
-constexpr auto k2_0 = DML_FEATURE_LEVEL_2_0;
-constexpr auto k2_1 = DML_FEATURE_LEVEL_2_1;
-constexpr auto k3_0 = DML_FEATURE_LEVEL_3_0;
-constexpr auto k3_1 = DML_FEATURE_LEVEL_3_1;
-constexpr auto k4_0 = DML_FEATURE_LEVEL_4_0;
-constexpr auto k4_1 = DML_FEATURE_LEVEL_4_1;
-constexpr auto k5_0 = DML_FEATURE_LEVEL_5_0;
-constexpr auto k5_1 = DML_FEATURE_LEVEL_5_1;
-constexpr auto k5_2 = DML_FEATURE_LEVEL_5_2;
-constexpr auto k6_0 = DML_FEATURE_LEVEL_6_0;
-constexpr auto k6_1 = DML_FEATURE_LEVEL_6_1;
-constexpr auto k6_2 = DML_FEATURE_LEVEL_6_2;
-constexpr auto k6_3 = DML_FEATURE_LEVEL_6_3;
-constexpr auto k6_4 = DML_FEATURE_LEVEL_6_4;
-
-// Relations to the tensor of another rule.
-constexpr Relation like(int8_t rule) { return {rule, rule, rule}; }
-constexpr Relation sameType(int8_t rule) { return {rule, -1, -1}; }
-constexpr Relation sameRank(int8_t rule) { return {-1, rule, -1}; }
-constexpr Relation sameSizes(int8_t rule) { return {-1, rule, rule}; }
-constexpr Relation sameTypeAndRank(int8_t rule) { return {rule, rule, -1}; }
-
-// Rules of an input and an output of its type and rank; of one that is like it; of two inputs and an output like them.
-template <const TypeHistory& types>
-constexpr TensorRule kInAndOutRules[] = {{types}, {types, sameTypeAndRank(0)}};
-template <const TypeHistory& types>
-constexpr TensorRule kUnaryRules[] = {{types}, {types, like(0)}};
-template <const TypeHistory& types>
-constexpr TensorRule kBinaryRules[] = {{types}, {types, like(0)}, {types, like(0)}};
-
-}  // namespace dimple
 
 // A row of a family's table: operator, fields (a template over the description structure) and what else OpSchema says,
 // by designated initializers.
@@ -85,7 +48,6 @@ constexpr TensorRule kBinaryRules[] = {{types}, {types, like(0)}, {types, like(0
 // length.
 #define DIMPLE_INPUT(...) DIMPLE_EACH(DIMPLE_TENSOR, Input, __VA_ARGS__)
 #define DIMPLE_OUTPUT(...) DIMPLE_EACH(DIMPLE_TENSOR, Output, __VA_ARGS__)
-#define DIMPLE_IN_AND_OUT DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUT(OutputTensor)
 #define DIMPLE_OPTIONAL_INPUT(...) DIMPLE_EACH(DIMPLE_OPTIONAL_TENSOR, Input, __VA_ARGS__)
 #define DIMPLE_OPTIONAL_OUTPUT(...) DIMPLE_EACH(DIMPLE_OPTIONAL_TENSOR, Output, __VA_ARGS__)
 #define DIMPLE_INPUT_ARRAY(count, f) DIMPLE_FIELD(f, Input, TensorArray, false, count)
@@ -100,10 +62,50 @@ constexpr TensorRule kBinaryRules[] = {{types}, {types, like(0)}, {types, like(0
 #define DIMPLE_FLOAT_ARRAY(count, ...) DIMPLE_EACH(DIMPLE_ONE_FLOAT_ARRAY, count, __VA_ARGS__)
 #define DIMPLE_OPERATOR_ARRAY(count, f) DIMPLE_FIELD(f, Attribute, OperatorArray, false, count)
 #define DIMPLE_ENUM(f, table) DIMPLE_FIELD(f, Attribute, Enum, false, -1, &table)
+
+// Those that several families have.
+#define DIMPLE_IN_AND_OUT DIMPLE_INPUT(InputTensor), DIMPLE_OUTPUT(OutputTensor)
+#define DIMPLE_OF_GRADIENT DIMPLE_INPUT(InputTensor, InputGradientTensor), DIMPLE_OUTPUT(OutputGradientTensor)
+#define DIMPLE_QUANTIZED_INPUT(name) \
+  DIMPLE_INPUT(name##Tensor, name##ScaleTensor), DIMPLE_OPTIONAL_INPUT(name##ZeroPointTensor)
+#define DIMPLE_OUTPUT_QUANTIZATION DIMPLE_INPUT(OutputScaleTensor), DIMPLE_OPTIONAL_INPUT(OutputZeroPointTensor)
+#define DIMPLE_AXES(count) DIMPLE_UINT(AxisCount), DIMPLE_UINT_ARRAY(count, Axes)
 #define DIMPLE_SCALE_BIAS DIMPLE_FIELD(ScaleBias, Attribute, ScaleBias, true)
 #define DIMPLE_FUSED_ACTIVATION DIMPLE_FIELD(FusedActivation, Attribute, Operator, true)
 
 namespace dimple {
+
+// Feature levels of rows.
+constexpr auto k1_0 = DML_FEATURE_LEVEL_1_0;
+constexpr auto k2_0 = DML_FEATURE_LEVEL_2_0;
+constexpr auto k2_1 = DML_FEATURE_LEVEL_2_1;
+constexpr auto k3_0 = DML_FEATURE_LEVEL_3_0;
+constexpr auto k3_1 = DML_FEATURE_LEVEL_3_1;
+constexpr auto k4_0 = DML_FEATURE_LEVEL_4_0;
+constexpr auto k4_1 = DML_FEATURE_LEVEL_4_1;
+constexpr auto k5_0 = DML_FEATURE_LEVEL_5_0;
+constexpr auto k5_1 = DML_FEATURE_LEVEL_5_1;
+constexpr auto k5_2 = DML_FEATURE_LEVEL_5_2;
+constexpr auto k6_0 = DML_FEATURE_LEVEL_6_0;
+constexpr auto k6_1 = DML_FEATURE_LEVEL_6_1;
+constexpr auto k6_2 = DML_FEATURE_LEVEL_6_2;
+constexpr auto k6_3 = DML_FEATURE_LEVEL_6_3;
+constexpr auto k6_4 = DML_FEATURE_LEVEL_6_4;
+
+// Relations to the tensor of another rule.
+constexpr Relation like(int8_t rule) { return {rule, rule, rule}; }
+constexpr Relation sameType(int8_t rule) { return {rule, -1, -1}; }
+constexpr Relation sameRank(int8_t rule) { return {-1, rule, -1}; }
+constexpr Relation sameSizes(int8_t rule) { return {-1, rule, rule}; }
+constexpr Relation sameTypeAndRank(int8_t rule) { return {rule, rule, -1}; }
+
+// Rules of an input and an output of its type and rank; of one that is like it; of two inputs and an output like them.
+template <const TypeHistory& types>
+constexpr TensorRule kInAndOutRules[] = {{types}, {types, sameTypeAndRank(0)}};
+template <const TypeHistory& types>
+constexpr TensorRule kUnaryRules[] = {{types}, {types, like(0)}};
+template <const TypeHistory& types>
+constexpr TensorRule kBinaryRules[] = {{types}, {types, like(0)}, {types, like(0)}};
 
 // Of operators that make one tensor of another, without attributes.
 DIMPLE_FIELDS(kUnaryFields, DIMPLE_IN_AND_OUT);

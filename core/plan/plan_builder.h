@@ -12,6 +12,7 @@
 #include "core/plan/kernel_call.h"
 #include "core/plan/plan.h"
 #include "core/target.h"
+#include "kernels/interfaces/groups.h"
 
 namespace dimple {
 
@@ -123,6 +124,9 @@ class PlanBuilder {
 };
 
 KernelType kernelType(DataType type);
+
+// What a kernel that steps through a walk is told of it beside its parameters.
+inline kernels::WalkWords walkWords(const Walk& walk) { return {static_cast<uint32_t>(walk.count()), walk.rank}; }
 
 // Plans an operator: its schema's plan, the device's limits, and inputs owned by DML, whose contents initialization
 // copies into the persistent resource if the execution reads them.

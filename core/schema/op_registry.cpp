@@ -1,21 +1,14 @@
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "core/ops/families.h"
-#include "core/schema/op_schema.h"
 
 namespace dimple {
 namespace {
 
 std::vector<const OpSchema*> collect() {
   std::vector<const OpSchema*> all;
-  for (const auto family :
-       {activationSchemas(),    attentionSchemas(), castSchemas(),          convolutionSchemas(), elementwiseSchemas(),
-        fillSchemas(),          indexingSchemas(),  localResponseSchemas(), matrixSchemas(),      movementSchemas(),
-        normalizationSchemas(), optimizerSchemas(), poolingSchemas(),       quantizeSchemas(),    randomSchemas(),
-        recurrentSchemas(),     reduceSchemas(),    resampleSchemas(),      roiSchemas(),         scanSchemas(),
-        softmaxSchemas(),       sortSchemas(),      windowSchemas()})
+  for (const auto family : {DIMPLE_FAMILIES})
     for (const OpSchema& schema : family) all.push_back(&schema);
   return all;
 }
@@ -41,7 +34,7 @@ const OpSchema* findSchema(std::string_view name) {
   constexpr std::string_view kPrefix = "DML_OPERATOR_";
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
   const auto all = allSchemas();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const OpSchema* s) { return s->name == name; });
+  const auto found = std::ranges::find(all, name, &OpSchema::name);
   return found == all.end() ? nullptr : *found;
 }
 

@@ -42,7 +42,7 @@ enum class FieldType : uint8_t {
 // The enumerators of one DirectML enumeration without their common prefix, in order of value from 0.
 struct EnumTable {
   std::string_view prefix;  // "DML_REDUCE_FUNCTION_"
-  std::span<const std::string_view> names;
+  std::vector<std::string_view> names;
 };
 
 struct Field {

@@ -4,7 +4,7 @@
 //   {"backend": "vulkan", "device": "NVIDIA H100",
 //    "results": [{"operator": "ELEMENT_WISE_ADD", "type": "FLOAT32", "passed": 200, "failed": 0, "maxShare": 0.5,
 //                 "maxUlp": 0.5}]}
-// `backend` is vulkan or d3d12. `type` is the DataType of the operator's main tensor (core/main_type.h). A type counts
+// `backend` is vulkan or d3d12. `type` is the DataType of the operator's main tensor (mainRule). A type counts
 // on a back end if cases of it passed and none failed, on any of its devices. `maxShare`, the largest error as a share
 // of its bound, may be left out, and `maxUlp`, where no output is judged by ULP alone.
 #include <CLI/CLI.hpp>
@@ -18,7 +18,7 @@
 #include "clients/dimple/json_desc.h"
 #include "clients/dimple/rules.h"
 #include "clients/dimple/table.h"
-#include "core/schema/main_type.h"
+#include "core/schema/op_schema.h"
 #include "core/text.h"
 
 namespace dimple::tool {

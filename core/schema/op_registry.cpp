@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "core/ops/families.h"
@@ -47,6 +48,24 @@ const Field* findField(const OpSchema& schema, FieldType type, Role role) {
 const Field* findField(const OpSchema& schema, std::string_view name) {
   const auto found = std::ranges::find(schema.fields, name, &Field::name);
   return found == schema.fields.end() ? nullptr : &*found;
+}
+
+const TensorRule* mainRule(const OpSchema& schema) {
+  const TensorRule* main = nullptr;
+  const TensorRule* next = schema.rules.data();
+  bool isArray = false;
+  for (const Field& field : schema.fields) {
+    if (field.type != FieldType::Tensor && field.type != FieldType::TensorArray) continue;
+    const TensorRule& rule = *next++;
+    // An array of tensors has types of its own only where they differ among themselves.
+    const bool better = !main || (isArray && field.type == FieldType::Tensor) ||
+                        (isArray == (field.type == FieldType::TensorArray) &&
+                         std::popcount(rule.types()) > std::popcount(main->types()));
+    if (!better) continue;
+    main = &rule;
+    isArray = field.type == FieldType::TensorArray;
+  }
+  return main;
 }
 
 }  // namespace dimple

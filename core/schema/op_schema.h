@@ -139,6 +139,10 @@ const Field* findField(const OpSchema& schema, FieldType type, Role role = Role:
 // By name; null: there is none.
 const Field* findField(const OpSchema& schema, std::string_view name);
 
+// The rule of the main tensor: the first whose rule allows the most data types, the values of a gather and not its
+// indices. Arrays of tensors come after single ones. Null for a schema without tensors.
+const TensorRule* mainRule(const OpSchema& schema);
+
 // Enumerations that attributes use.
 extern const EnumTable kTensorDataTypes;
 extern const EnumTable kReduceFunctions;

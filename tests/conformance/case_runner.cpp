@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "core/schema/main_type.h"
+#include "tests/conformance/main_type.h"
 #include "core/text.h"
 #include "tests/conformance/fills/fills.h"
 #include "tests/conformance/random.h"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "core/schema/desc_text.h"
-#include "core/schema/main_type.h"
+#include "tests/conformance/main_type.h"
 #include "tests/conformance/generators/generator.h"
 
 namespace dimple::testing {

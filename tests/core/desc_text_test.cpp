@@ -8,7 +8,6 @@
 #include <random>
 
 #include "core/schema/element_text.h"
-#include "core/schema/main_type.h"
 
 using namespace dimple;
 
@@ -287,11 +286,4 @@ TEST_CASE("elements of each type read back") {
     }
     for (const char* text : row.bad) CHECK(!parseElement(row.type, text));
   }
-}
-
-TEST_CASE("the main tensor is the one of most data types") {
-  auto parsed = parseCase("ELEMENT_WISE_IF ConditionTensor=u8[1] ATensor=f64[1] BTensor=f64[1] OutputTensor=f64[1]");
-  REQUIRE(parsed);
-  CHECK(mainType(parsed->desc.desc()) == DML_TENSOR_DATA_TYPE_FLOAT64);
-  CHECK(mainRule(parsed->desc.schema())->types() == kAllTypes);
 }

@@ -9,6 +9,7 @@
 
 #include "core/operation.h"
 #include "core/text.h"
+#include "tests/conformance/main_type.h"
 #include "tests/conformance/test_case.h"
 #include "tests/left_out.h"
 
@@ -75,6 +76,13 @@ std::vector<TestCase> parsedCases(const OpSchema& schema, DataType type) {
     tests.push_back(std::move(*test));
   }
   return tests;
+}
+
+TEST_CASE("the main tensor is the one of most data types") {
+  auto parsed = parseCase("ELEMENT_WISE_IF ConditionTensor=u8[1] ATensor=f64[1] BTensor=f64[1] OutputTensor=f64[1]");
+  REQUIRE(parsed);
+  CHECK(mainType(parsed->desc.desc()) == DML_TENSOR_DATA_TYPE_FLOAT64);
+  CHECK(mainRule(parsed->desc.schema())->types() == kAllTypes);
 }
 
 TEST_CASE("generated cases of every operator and data type are many and varied" *

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/schema/element_text.h"
-#include "core/schema/main_type.h"
+#include "core/schema/op_schema.h"
 #include "core/text.h"
 #include "tests/conformance/generators/context.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/schema/main_type.h"
 #include "core/text.h"
 #include "tests/conformance/generators/context.h"
 

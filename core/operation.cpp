@@ -47,6 +47,13 @@ Status checkOutput(std::string_view name, const Tensor& tensor) {
   return {};
 }
 
+// Before an array is read: its elements are one a dimension, or fewer.
+Status checkLength(const OpSchema& schema, const Field& array, UINT count) {
+  if (count <= kMaxRank) return {};
+  return invalid(cat(schema.fields[static_cast<size_t>(array.countField)].name, " has value (", count,
+                     "), expected at most ", kMaxRank, "."));
+}
+
 // Which operators `fusing` may fuse. `name` is the field's, with an index if it is an array.
 Status checkFusable(const OpSchema& fusing, std::string_view name, DML_OPERATOR_TYPE type) {
   const OpSchema* schema = findSchema(type);
@@ -69,6 +76,7 @@ Result<Activation> parseActivation(std::string_view name, const OpSchema& schema
       activation.parameters[count++] = fieldValue<FLOAT>(desc, f);
     if (f.type == FieldType::UIntArray) {
       const UINT length = countOf(schema, desc, f);
+      TRY(checkLength(schema, f, length));
       const auto* values = fieldValue<const UINT*>(desc, f);
       if (length != 0 && !values) return invalid(cat(name, ".", f.name, " is null, expected ", length, " values."));
       activation.axes.assign(values, values + length);
@@ -93,6 +101,7 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
     case FieldType::IntArray:
     case FieldType::FloatArray: {
       const UINT count = countOf(schema, desc, field);
+      TRY(checkLength(schema, field, count));
       if (count != 0 && !fieldValue<const void*>(desc, field) && !field.optional)
         return invalid(cat(field.name, " is null, expected ", count, " values (",
                            schema.fields[static_cast<size_t>(field.countField)].name, ")."));

@@ -59,10 +59,6 @@ void PipelineCache::compile(std::span<const Dispatch> dispatches) {
                     [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
 }
 
-PlanExecutable::~PlanExecutable() {
-  if (block_.bytes) device_.parameterMemory().free(block_);
-}
-
 void PlanExecutable::keep(std::shared_ptr<Buffer> buffer) const {
   std::lock_guard lock(mutex_);
   kept_.push_back(std::move(buffer));
@@ -84,10 +80,10 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
   if (!items.empty()) {
     auto stored = parameterMemory_->store(parameters);
     if (!stored) return stored.error();
-    block = *stored;
-    for (auto& item : items) item.parameters += block.buffer->handle().GetGPUVirtualAddress() + block.offset;
+    block = std::move(*stored);
+    for (auto& item : items) item.parameters += block.buffer().handle().GetGPUVirtualAddress() + block.offset();
   }
-  return std::unique_ptr<Executable>(std::make_unique<PlanExecutable>(*this, std::move(items), block));
+  return std::unique_ptr<Executable>(std::make_unique<PlanExecutable>(std::move(items), std::move(block)));
 }
 
 }  // namespace dimple::d3d12

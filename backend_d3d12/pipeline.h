@@ -52,16 +52,14 @@ class PlanExecutable final : public Executable {
     std::string marker;       // for debuggers
   };
 
-  PlanExecutable(Device& device, std::vector<Item> items, const ParameterMemory::Block& block)
-      : device_(device), items_(std::move(items)), block_(block) {}
-  ~PlanExecutable() override;
+  PlanExecutable(std::vector<Item> items, ParameterMemory::Block block)
+      : items_(std::move(items)), block_(std::move(block)) {}
 
   std::span<const Item> dispatches() const { return items_; }
   // Keeps a buffer until the executable goes, which is after all work recorded with it.
   void keep(std::shared_ptr<Buffer> buffer) const;
 
  private:
-  Device& device_;
   const std::vector<Item> items_;
   const ParameterMemory::Block block_;
   mutable std::mutex mutex_;

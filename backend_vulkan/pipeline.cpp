@@ -176,10 +176,6 @@ void PipelineCache::compile(std::span<const Dispatch> dispatches) {
   compileInParallel(dispatches, keyOf, isKnown, [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
 }
 
-PlanExecutable::~PlanExecutable() {
-  if (block_.bytes) device_.parameterMemory().free(block_);
-}
-
 Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> dispatches,
                                                     std::span<const uint32_t> parameters) {
   if (lost_) return Error{ErrorCode::DeviceLost, "The device is removed."};
@@ -196,16 +192,13 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
   if (!items.empty()) {
     auto stored = parameterMemory_->store(parameters);
     if (!stored) return stored.error();
-    block = *stored;
-    auto shared = layouts_->parameterSet(block.buffer->handle());
-    if (!shared) {
-      parameterMemory_->free(block);
-      return shared.error();
-    }
+    block = std::move(*stored);
+    auto shared = layouts_->parameterSet(block.buffer().handle());
+    if (!shared) return shared.error();
     set = *shared;
-    for (auto& item : items) item.parameterOffset += static_cast<uint32_t>(block.offset);
+    for (auto& item : items) item.parameterOffset += static_cast<uint32_t>(block.offset());
   }
-  return std::unique_ptr<Executable>(std::make_unique<PlanExecutable>(*this, std::move(items), block, set));
+  return std::unique_ptr<Executable>(std::make_unique<PlanExecutable>(std::move(items), std::move(block), set));
 }
 
 }  // namespace dimple::vulkan

@@ -58,15 +58,13 @@ class PlanExecutable final : public Executable {
     std::string marker;       // for debuggers
   };
 
-  PlanExecutable(Device& device, std::vector<Item> items, const ParameterMemory::Block& block, VkDescriptorSet set)
-      : device_(device), items_(std::move(items)), block_(block), parameterSet_(set) {}
-  ~PlanExecutable() override;
+  PlanExecutable(std::vector<Item> items, ParameterMemory::Block block, VkDescriptorSet set)
+      : items_(std::move(items)), block_(std::move(block)), parameterSet_(set) {}
 
   std::span<const Item> dispatches() const { return items_; }
   VkDescriptorSet parameterSet() const { return parameterSet_; }
 
  private:
-  Device& device_;
   const std::vector<Item> items_;
   const ParameterMemory::Block block_;
   const VkDescriptorSet parameterSet_;

@@ -30,26 +30,58 @@ bool BindingTable::usable() {
   return true;
 }
 
-void BindingTable::addPart(const CompiledOperator& op, const Executable& executable,
-                           std::span<const Dispatch> dispatches) {
+template <class Bind>
+void BindingTable::binding(const char* method, Bind bind) {
+  removing(device(), method, [&] {
+    if (usable()) bind();
+  });
+}
+
+std::string BindingTable::Place::where() const {
+  std::string text = cat(method, ": ", binding ? "bindings" : "binding");
+  if (binding) text += cat("[", *binding, "]");
+  if (element) text += cat(".Bindings[", *element, "]");
+  return text;
+}
+
+std::string BindingTable::Place::subject() const {
+  switch (kind) {
+    case SlotKind::Input:
+      return op->slotName(Role::Input, slot);
+    case SlotKind::Output:
+      return op->slotName(Role::Output, slot);
+    case SlotKind::Temporary:
+      return "the temporary resource";
+    case SlotKind::Persistent:
+      return "the persistent resource";
+  }
+  return {};
+}
+
+BindingTable::Part BindingTable::partOf(const ComPtr<CompiledOperator>& op, const Executable& executable,
+                                        std::span<const Dispatch> dispatches) {
   Part part;
-  part.op = &op;
+  part.op = op;
   part.executable = &executable;
   part.dispatches = dispatches;
   part.written.resize(Plan::descriptorCount(dispatches));
-  parts_.push_back(std::move(part));
+  return part;
 }
 
 HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
-  if (device().removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  return guarded(*this, "Reset", [&] { return reset(desc); });
+}
+
+HRESULT BindingTable::reset(const DML_BINDING_TABLE_DESC* desc) {
+  if (device().removed()) return device().refuseRemoved();
   parts_.clear();
   inputs_.clear();
   outputs_.clear();
   dispatchable_ = {};
   if (!desc) return S_OK;
 
-  CompiledOperator* op = Live<CompiledOperator>::find(desc->Dispatchable);
-  Initializer* initializer = Live<Initializer>::find(desc->Dispatchable);
+  const auto op = Live<CompiledOperator>::find(desc->Dispatchable);
+  const auto initializer = Live<Initializer>::find(desc->Dispatchable);
   if (!op && !initializer)
     return device().refuse(E_INVALIDARG, "Dispatchable is no live compiled operator or initializer of Dimple.");
   if ((op ? &op->device() : &initializer->device()) != &device())
@@ -58,82 +90,82 @@ HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
   if (desc->SizeInDescriptors < needed)
     return device().refuse(E_INVALIDARG, cat("SizeInDescriptors has value (", desc->SizeInDescriptors,
                                              "), expected at least ", needed, " (RequiredDescriptorCount)."));
-  DescriptorRange range;
-  if (needed != 0) {
-    auto found =
-        device().native().descriptors(desc->CPUDescriptorHandle, desc->GPUDescriptorHandle, desc->SizeInDescriptors);
-    if (!found) return device().refuse(found.error());
-    range = *found;
-  }
-
+  std::vector<Part> parts;
   if (op) {
-    addPart(*op, op->execution(), op->plan().execution);
+    parts.push_back(partOf(op, op->execution(), op->plan().execution));
   } else {
     for (const auto& each : initializer->operators())
-      addPart(*each, each->initialization(), each->plan().initialization);
+      parts.push_back(partOf(each, each->initialization(), each->plan().initialization));
   }
-  for (Part& part : parts_) {
-    if (part.dispatches.empty()) continue;
-    auto sets = device().backend().describe(*part.executable, range);
-    if (!sets) {
-      parts_.clear();
-      return device().refuse(sets.error());
-    }
-    part.sets = std::move(*sets);
-    const auto used = static_cast<uint32_t>(part.written.size());
-    range.cpuStart += uint64_t{used} * range.increment;
-    range.gpuStart += uint64_t{used} * range.increment;
-    range.count -= used;
-  }
-  initializing_ = initializer != nullptr;
-  dispatchable_ = op ? ComPtr<IUnknown>(static_cast<IDMLDispatchable*>(op))
-                     : ComPtr<IUnknown>(static_cast<IDMLDispatchable*>(initializer));
+  if (const HRESULT result = describe(parts, *desc, needed); FAILED(result)) return result;
+  parts_ = std::move(parts);
+  initializing_ = !op;
+  dispatchable_ = op ? ComPtr<IUnknown>(static_cast<IDMLDispatchable*>(op.get()))
+                     : ComPtr<IUnknown>(static_cast<IDMLDispatchable*>(initializer.get()));
   return S_OK;
 }
 
-std::optional<BindingTable::Bound> BindingTable::readBuffer(const std::string& where, const DML_BUFFER_BINDING& binding,
+HRESULT BindingTable::describe(std::vector<Part>& parts, const DML_BINDING_TABLE_DESC& desc, UINT needed) {
+  if (needed == 0) return S_OK;
+  auto range =
+      device().native().descriptors(desc.CPUDescriptorHandle, desc.GPUDescriptorHandle, desc.SizeInDescriptors);
+  if (!range) return device().refuse(range.error());
+  for (Part& part : parts) {
+    if (part.dispatches.empty()) continue;
+    auto sets = device().backend().describe(*part.executable, *range);
+    if (!sets) return device().refuse(sets.error());
+    part.sets = std::move(*sets);
+    const auto used = static_cast<uint32_t>(part.written.size());
+    range->cpuStart += uint64_t{used} * range->increment;
+    range->gpuStart += uint64_t{used} * range->increment;
+    range->count -= used;
+  }
+  return S_OK;
+}
+
+std::optional<BindingTable::Bound> BindingTable::readBuffer(const Place& place, const DML_BUFFER_BINDING& binding,
                                                             const BindingSlot& slot, bool mayUpload) {
-  const auto fail = [&](const std::string& text) -> std::optional<Bound> {
-    misuse(text);
+  const auto fail = [&](const auto&... text) -> std::optional<Bound> {
+    misuse(cat(place.where(), text...));
     return std::nullopt;
   };
   if (!binding.Buffer) {
     if (slot.bytes == 0) return Bound{};
-    return fail(cat(where, " has a null Buffer, expected a buffer for ", slot.name, "."));
+    return fail(" has a null Buffer, expected a buffer for ", place.subject(), ".");
   }
-  if (slot.bytes == 0) return fail(cat(where, " is a buffer, expected none for ", slot.name, "."));
+  if (slot.bytes == 0) return fail(" is a buffer, expected none for ", place.subject(), ".");
   auto native = device().native().buffer(binding.Buffer);
-  if (!native) return fail(cat(where, ": ", native.error().text));
+  if (!native) return fail(": ", native.error().text);
   if (native->upload && !mayUpload)
-    return fail(cat(where, ": Buffer is in an UPLOAD heap, which only inputs of an initializer may be."));
+    return fail(": Buffer is in an UPLOAD heap, which only inputs of an initializer may be.");
   if (binding.Offset % slot.alignment != 0)
-    return fail(cat(where, " has Offset (", binding.Offset, "), expected a multiple of ", slot.alignment, "."));
+    return fail(" has Offset (", binding.Offset, "), expected a multiple of ", slot.alignment, ".");
   if (const uint32_t alignment = device().backend().caps().bufferOffsetAlignment; binding.Offset % alignment != 0)
-    return fail(cat(where, " has Offset (", binding.Offset, "), but this device binds buffers at multiples of ",
-                    alignment, " only."));
+    return fail(" has Offset (", binding.Offset, "), but this device binds buffers at multiples of ", alignment,
+                " only.");
   if (binding.SizeInBytes < slot.bytes)
-    return fail(cat(where, " has SizeInBytes (", binding.SizeInBytes, "), expected at least ", slot.bytes, " for ",
-                    slot.name, "."));
+    return fail(" has SizeInBytes (", binding.SizeInBytes, "), expected at least ", slot.bytes, " for ",
+                place.subject(), ".");
   if (binding.Offset > native->bytes || binding.SizeInBytes > native->bytes - binding.Offset)
-    return fail(cat(where, " has Offset (", binding.Offset, ") and SizeInBytes (", binding.SizeInBytes,
-                    "), outside its buffer of ", native->bytes, " bytes."));
+    return fail(" has Offset (", binding.Offset, ") and SizeInBytes (", binding.SizeInBytes,
+                "), outside its buffer of ", native->bytes, " bytes.");
   return Bound{*native, binding.Offset, binding.SizeInBytes};
 }
 
-std::optional<BindingTable::Bound> BindingTable::readDesc(const std::string& where, const DML_BINDING_DESC& binding,
+std::optional<BindingTable::Bound> BindingTable::readDesc(const Place& place, const DML_BINDING_DESC& binding,
                                                           const BindingSlot& slot) {
   if (slot.unused) return Bound{};
   if (binding.Type == DML_BINDING_TYPE_NONE) {
     if (slot.bytes == 0) return Bound{};
-    misuse(cat(where, " has Type (NONE), expected BUFFER for ", slot.name, "."));
+    misuse(cat(place.where(), " has Type (NONE), expected BUFFER for ", place.subject(), "."));
     return std::nullopt;
   }
   if (binding.Type != DML_BINDING_TYPE_BUFFER || !binding.Desc) {
-    misuse(cat(where, " has Type (", bindingTypeName(binding.Type), binding.Desc ? "" : ", null Desc",
-               "), expected BUFFER or NONE for ", slot.name, "."));
+    misuse(cat(place.where(), " has Type (", bindingTypeName(binding.Type), binding.Desc ? "" : ", null Desc",
+               "), expected BUFFER or NONE for ", place.subject(), "."));
     return std::nullopt;
   }
-  return readBuffer(where, *static_cast<const DML_BUFFER_BINDING*>(binding.Desc), slot);
+  return readBuffer(place, *static_cast<const DML_BUFFER_BINDING*>(binding.Desc), slot);
 }
 
 void BindingTable::write(Part& part, SlotKind kind, std::span<const Bound> slots) {
@@ -145,7 +177,7 @@ void BindingTable::write(Part& part, SlotKind kind, std::span<const Bound> slots
       const Bound& bound = slots[range.index];
       if (bound.buffer.handle == 0) continue;
       const auto status = part.sets->write(d, b, bound.buffer, bound.offset + range.offset, range.bytes);
-      if (!status) return device().removeDevice(resultOf(status.error().code), status.error().text);
+      if (!status) return device().removeDevice(status.error());
       part.written[descriptor] = true;
     }
 }
@@ -161,17 +193,18 @@ void BindingTable::unbind(SlotKind kind) {
   }
 }
 
-void BindingTable::bindSlots(const char* what, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
+void BindingTable::bindSlots(const char* method, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
                              const std::vector<BindingSlot>& slots) {
   if (count == 0) {
     (kind == SlotKind::Input ? inputs_ : outputs_).clear();
     return unbind(kind);
   }
   if (count != slots.size() || !bindings)
-    return misuse(cat(what, " has bindingCount (", count, "), expected ", slots.size(), "."));
+    return misuse(cat(method, " has bindingCount (", count, "), expected ", slots.size(), "."));
   std::vector<Bound> bound;
+  bound.reserve(count);
   for (UINT i = 0; i < count; ++i) {
-    const auto one = readDesc(cat(what, ": bindings[", i, "]"), bindings[i], slots[i]);
+    const auto one = readDesc({method, kind, parts_.front().op.get(), i, i}, bindings[i], slots[i]);
     if (!one) return;
     bound.push_back(*one);
   }
@@ -187,21 +220,22 @@ void BindingTable::checkOverlaps() {
     return a.buffer.handle != 0 && a.buffer.handle == b.buffer.handle && a.offset < b.offset + bBytes &&
            b.offset < a.offset + aBytes;
   };
-  const auto warn = [&](size_t output, std::string_view what, const BindingSlot& slot) {
-    device().report(DIMPLE_MESSAGE_WARNING, S_OK,
-                    cat("BindOutputs: bindings[", output, "] (", op.outputs()[output].name, ") overlaps that of ", what,
-                        " ", slot.name, ", expected memory of its own."));
+  const auto warn = [&](size_t output, std::string_view what, Role role, size_t other) {
+    const std::string text =
+        cat("BindOutputs: bindings[", output, "] (", op.slotName(Role::Output, output), ") overlaps that of ", what,
+            " ", op.slotName(role, other), ", expected memory of its own.");
+    device().report(DIMPLE_MESSAGE_WARNING, S_OK, text.c_str());
   };
   for (size_t o = 0; o < outputs_.size(); ++o) {
     const BindingSlot& slot = op.outputs()[o];
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const bool inPlace = op.mayAlias(i, o) && inputs_[i].offset == outputs_[o].offset;
       if (!inPlace && overlap(outputs_[o], slot.bytes, inputs_[i], op.inputs()[i].bytes))
-        warn(o, "input", op.inputs()[i]);
+        warn(o, "input", Role::Input, i);
     }
     for (size_t other = 0; other < o; ++other)
       if (overlap(outputs_[o], slot.bytes, outputs_[other], op.outputs()[other].bytes))
-        warn(o, "output", op.outputs()[other]);
+        warn(o, "output", Role::Output, other);
   }
 }
 
@@ -210,27 +244,35 @@ void BindingTable::bindInitializerInputs(UINT count, const DML_BINDING_DESC* bin
   if (count != parts_.size() || !bindings)
     return misuse(cat("BindInputs has bindingCount (", count, "), expected ", parts_.size(),
                       ", the number of operators that the initializer initializes."));
-  for (UINT i = 0; i < count; ++i) {
-    const auto& slots = parts_[i].op->ownedInputs();
-    const std::string where = cat("BindInputs: bindings[", i, "]");
-    if (bindings[i].Type == DML_BINDING_TYPE_NONE) {
-      for (const BindingSlot& slot : slots)
-        if (slot.bytes != 0) return misuse(cat(where, " has Type (NONE), expected BUFFER_ARRAY with ", slot.name, "."));
-      continue;
-    }
-    const auto* array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(bindings[i].Desc);
-    if (bindings[i].Type != DML_BINDING_TYPE_BUFFER_ARRAY || !array)
-      return misuse(cat(where, " has Type (", bindingTypeName(bindings[i].Type), "), expected BUFFER_ARRAY or NONE."));
-    if (array->BindingCount != slots.size() || (!array->Bindings && !slots.empty()))
-      return misuse(cat(where, " has BindingCount (", array->BindingCount, "), expected ", slots.size(), "."));
-    std::vector<Bound> bound;
-    for (UINT k = 0; k < array->BindingCount; ++k) {
-      const auto one = readBuffer(cat(where, ".Bindings[", k, "]"), array->Bindings[k], slots[k], true);
-      if (!one) return;
-      bound.push_back(*one);
-    }
-    write(parts_[i], SlotKind::Input, bound);
+  for (UINT i = 0; i < count && !device().removed(); ++i) bindOwned(i, bindings[i]);
+}
+
+void BindingTable::bindOwned(UINT operatorIndex, const DML_BINDING_DESC& binding) {
+  Part& part = parts_[operatorIndex];
+  const auto& slots = part.op->ownedInputs();
+  Place place{"BindInputs", SlotKind::Input, part.op.get(), 0, operatorIndex};
+  if (binding.Type == DML_BINDING_TYPE_NONE) {
+    for (; place.slot < slots.size(); ++place.slot)
+      if (slots[place.slot].bytes != 0)
+        return misuse(cat(place.where(), " has Type (NONE), expected BUFFER_ARRAY with ", place.subject(), "."));
+    return;
   }
+  const auto* array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(binding.Desc);
+  if (binding.Type != DML_BINDING_TYPE_BUFFER_ARRAY || !array)
+    return misuse(
+        cat(place.where(), " has Type (", bindingTypeName(binding.Type), "), expected BUFFER_ARRAY or NONE."));
+  if (array->BindingCount != slots.size() || (!array->Bindings && !slots.empty()))
+    return misuse(cat(place.where(), " has BindingCount (", array->BindingCount, "), expected ", slots.size(), "."));
+  std::vector<Bound> bound;
+  bound.reserve(slots.size());
+  for (UINT k = 0; k < array->BindingCount; ++k) {
+    place.slot = k;
+    place.element = k;
+    const auto one = readBuffer(place, array->Bindings[k], slots[k], true);
+    if (!one) return;
+    bound.push_back(*one);
+  }
+  write(part, SlotKind::Input, bound);
 }
 
 void BindingTable::bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bindings) {
@@ -239,9 +281,8 @@ void BindingTable::bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bi
     return misuse(cat("BindOutputs has bindingCount (", count, "), expected ", parts_.size(),
                       ", the number of operators that the initializer initializes."));
   for (UINT i = 0; i < count; ++i) {
-    const BindingSlot slot{"the persistent resource", parts_[i].op->plan().persistentBytes,
-                           DML_PERSISTENT_BUFFER_ALIGNMENT};
-    const auto bound = readDesc(cat("BindOutputs: bindings[", i, "]"), bindings[i], slot);
+    const BindingSlot slot{parts_[i].op->plan().persistentBytes, DML_PERSISTENT_BUFFER_ALIGNMENT};
+    const auto bound = readDesc({"BindOutputs", SlotKind::Persistent, nullptr, 0, i}, bindings[i], slot);
     if (!bound) return;
     write(parts_[i], SlotKind::Persistent, {&*bound, 1});
   }
@@ -250,10 +291,10 @@ void BindingTable::bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bi
 // Operators are initialized without barriers between them, so that each has a part of its own.
 void BindingTable::bindInitializerTemporary(const DML_BINDING_DESC* binding) {
   if (!binding || binding->Type == DML_BINDING_TYPE_NONE) return unbind(SlotKind::Temporary);
-  BindingSlot slot{"the temporary resource", 0, DML_TEMPORARY_BUFFER_ALIGNMENT};
+  BindingSlot slot{0, DML_TEMPORARY_BUFFER_ALIGNMENT};
   for (const Part& part : parts_) slot.bytes += part.op->plan().initializationBytes;
   if (slot.bytes == 0) return;  // whatever is bound
-  auto bound = readDesc("BindTemporaryResource: binding", *binding, slot);
+  auto bound = readDesc({"BindTemporaryResource", SlotKind::Temporary}, *binding, slot);
   if (!bound) return;
   for (Part& part : parts_) {
     write(part, SlotKind::Temporary, {&*bound, 1});
@@ -261,49 +302,50 @@ void BindingTable::bindInitializerTemporary(const DML_BINDING_DESC* binding) {
   }
 }
 
-void BindingTable::bindResource(const char* what, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding) {
+void BindingTable::bindResource(const char* method, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding) {
   if (!binding || binding->Type == DML_BINDING_TYPE_NONE) return unbind(kind);
   const BindingSlot slot{
-      kind == SlotKind::Temporary ? "the temporary resource" : "the persistent resource", needed,
-      kind == SlotKind::Temporary ? DML_TEMPORARY_BUFFER_ALIGNMENT : DML_PERSISTENT_BUFFER_ALIGNMENT};
-  const auto bound = readDesc(cat(what, ": binding"), *binding, slot);
+      needed, kind == SlotKind::Temporary ? DML_TEMPORARY_BUFFER_ALIGNMENT : DML_PERSISTENT_BUFFER_ALIGNMENT};
+  const auto bound = readDesc({method, kind}, *binding, slot);
   if (bound) write(parts_.front(), kind, {&*bound, 1});
 }
 
 void BindingTable::BindInputs(UINT count, const DML_BINDING_DESC* bindings) {
-  if (!usable()) return;
-  if (initializing_)
-    bindInitializerInputs(count, bindings);
-  else
-    bindSlots("BindInputs", SlotKind::Input, count, bindings, parts_.front().op->inputs());
+  binding("BindInputs", [&] {
+    if (initializing_)
+      bindInitializerInputs(count, bindings);
+    else
+      bindSlots("BindInputs", SlotKind::Input, count, bindings, parts_.front().op->inputs());
+  });
 }
 
 void BindingTable::BindOutputs(UINT count, const DML_BINDING_DESC* bindings) {
-  if (!usable()) return;
-  if (initializing_)
-    bindInitializerOutputs(count, bindings);
-  else
-    bindSlots("BindOutputs", SlotKind::Output, count, bindings, parts_.front().op->outputs());
+  binding("BindOutputs", [&] {
+    if (initializing_)
+      bindInitializerOutputs(count, bindings);
+    else
+      bindSlots("BindOutputs", SlotKind::Output, count, bindings, parts_.front().op->outputs());
+  });
 }
 
-void BindingTable::BindTemporaryResource(const DML_BINDING_DESC* binding) {
-  if (!usable()) return;
-  if (initializing_)
-    bindInitializerTemporary(binding);
-  else
-    bindResource("BindTemporaryResource", SlotKind::Temporary, parts_.front().op->plan().temporaryBytes, binding);
+void BindingTable::BindTemporaryResource(const DML_BINDING_DESC* desc) {
+  binding("BindTemporaryResource", [&] {
+    if (initializing_)
+      bindInitializerTemporary(desc);
+    else
+      bindResource("BindTemporaryResource", SlotKind::Temporary, parts_.front().op->plan().temporaryBytes, desc);
+  });
 }
 
-void BindingTable::BindPersistentResource(const DML_BINDING_DESC* binding) {
-  if (!usable()) return;
-  if (initializing_) {
-    if (binding && binding->Type != DML_BINDING_TYPE_NONE)
+void BindingTable::BindPersistentResource(const DML_BINDING_DESC* desc) {
+  binding("BindPersistentResource", [&] {
+    if (!initializing_)
+      bindResource("BindPersistentResource", SlotKind::Persistent, parts_.front().op->plan().persistentBytes, desc);
+    else if (desc && desc->Type != DML_BINDING_TYPE_NONE)
       misuse(
           "BindPersistentResource binds a buffer to an initializer, which has none; its outputs are the persistent "
           "resources.");
-    return;
-  }
-  bindResource("BindPersistentResource", SlotKind::Persistent, parts_.front().op->plan().persistentBytes, binding);
+  });
 }
 
 std::optional<std::string> BindingTable::unbound() const {

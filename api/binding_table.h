@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/device.h"
@@ -17,13 +18,15 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
 
   void STDMETHODCALLTYPE BindInputs(UINT count, const DML_BINDING_DESC* bindings) override;
   void STDMETHODCALLTYPE BindOutputs(UINT count, const DML_BINDING_DESC* bindings) override;
-  void STDMETHODCALLTYPE BindTemporaryResource(const DML_BINDING_DESC* binding) override;
-  void STDMETHODCALLTYPE BindPersistentResource(const DML_BINDING_DESC* binding) override;
+  void STDMETHODCALLTYPE BindTemporaryResource(const DML_BINDING_DESC* desc) override;
+  void STDMETHODCALLTYPE BindPersistentResource(const DML_BINDING_DESC* desc) override;
   HRESULT STDMETHODCALLTYPE Reset(const DML_BINDING_TABLE_DESC* desc) override;
+  // The same without a guard. What is refused leaves the table without a dispatchable.
+  HRESULT reset(const DML_BINDING_TABLE_DESC* desc);
 
-  // One compiled operator's dispatches and their descriptors.
+  // One compiled operator's dispatches and their descriptors. It keeps the operator, which an initializer may drop.
   struct Part {
-    const CompiledOperator* op = nullptr;
+    ComPtr<CompiledOperator> op;
     const Executable* executable = nullptr;
     std::span<const Dispatch> dispatches;
     std::unique_ptr<DescriptorSets> sets;
@@ -41,21 +44,39 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
     uint64_t offset = 0;
     uint64_t bytes = 0;
   };
+  // A place in the arguments of a method and the slot that is bound there, as messages name them.
+  struct Place {
+    const char* method;
+    SlotKind kind;
+    const CompiledOperator* op = nullptr;  // of an input or output
+    size_t slot = 0;
+    std::optional<UINT> binding{}, element{};
+
+    std::string where() const;    // "BindInputs: bindings[1].Bindings[2]"
+    std::string subject() const;  // "ATensor", "the temporary resource"
+  };
 
   ~BindingTable() override = default;
   void misuse(const std::string& text);
   bool usable();
-  void addPart(const CompiledOperator& op, const Executable& executable, std::span<const Dispatch> dispatches);
+  // Runs the body of a method that binds.
+  template <class Bind>
+  void binding(const char* method, Bind bind);
+  static Part partOf(const ComPtr<CompiledOperator>& op, const Executable& executable,
+                     std::span<const Dispatch> dispatches);
+  // Lays the descriptors of all parts out in the caller's range.
+  HRESULT describe(std::vector<Part>& parts, const DML_BINDING_TABLE_DESC& desc, UINT needed);
   // Reads one buffer binding for a slot; no value after misuse. A null buffer where none is needed gives handle 0.
-  std::optional<Bound> readBuffer(const std::string& where, const DML_BUFFER_BINDING& binding, const BindingSlot& slot,
+  std::optional<Bound> readBuffer(const Place& place, const DML_BUFFER_BINDING& binding, const BindingSlot& slot,
                                   bool mayUpload = false);
-  std::optional<Bound> readDesc(const std::string& where, const DML_BINDING_DESC& binding, const BindingSlot& slot);
-  void bindSlots(const char* what, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
+  std::optional<Bound> readDesc(const Place& place, const DML_BINDING_DESC& binding, const BindingSlot& slot);
+  void bindSlots(const char* method, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
                  const std::vector<BindingSlot>& slots);
   void bindInitializerInputs(UINT count, const DML_BINDING_DESC* bindings);
+  void bindOwned(UINT operatorIndex, const DML_BINDING_DESC& binding);
   void bindInitializerTemporary(const DML_BINDING_DESC* binding);
   void bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bindings);
-  void bindResource(const char* what, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding);
+  void bindResource(const char* method, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding);
   void unbind(SlotKind kind);
   // On a debug device: warns of outputs that overlap other tensors where the operator has no defined result.
   void checkOverlaps();

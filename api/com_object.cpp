@@ -46,69 +46,74 @@ std::string utf8(const WCHAR* text, size_t length) {
 
 }  // namespace
 
-HRESULT PrivateData::get(REFGUID guid, UINT* dataSize, void* data) {
-  if (!dataSize) return E_INVALIDARG;
+std::shared_ptr<const PrivateData::Value> PrivateData::find(REFGUID guid) {
   std::lock_guard lock(mutex_);
   const auto found = values_.find(guid);
-  if (found == values_.end()) {
-    *dataSize = 0;
+  return found == values_.end() ? nullptr : found->second;
+}
+
+// What was there is released once the lock is gone: it may be an object that calls back.
+void PrivateData::replace(REFGUID guid, std::shared_ptr<const Value> value) {
+  std::lock_guard lock(mutex_);
+  if (value) {
+    std::swap(values_[guid], value);
+  } else if (const auto found = values_.find(guid); found != values_.end()) {
+    std::swap(found->second, value);
+    values_.erase(found);
+  }
+}
+
+HRESULT PrivateData::get(REFGUID guid, UINT& size, void* data) {
+  const auto value = find(guid);
+  if (!value) {
+    size = 0;
     return DXGI_ERROR_NOT_FOUND;
   }
-  IUnknown* object = found->second.object.get();
-  const auto size = object ? static_cast<UINT>(sizeof(IUnknown*)) : static_cast<UINT>(found->second.bytes.size());
-  const UINT capacity = *dataSize;
-  *dataSize = size;
+  IUnknown* object = value->object.get();
+  const UINT capacity = size;
+  size = static_cast<UINT>(object ? sizeof(IUnknown*) : value->bytes.size());
   if (!data) return S_OK;
   if (capacity < size) return DXGI_ERROR_MORE_DATA;
   if (object) {
     object->AddRef();
     std::memcpy(data, &object, sizeof(void*));
-  } else {
-    std::memcpy(data, found->second.bytes.data(), size);
+  } else if (size != 0) {
+    std::memcpy(data, value->bytes.data(), size);
   }
   return S_OK;
 }
 
-HRESULT PrivateData::set(REFGUID guid, UINT dataSize, const void* data) {
-  if (dataSize != 0 && !data) return E_INVALIDARG;
-  Value old;  // released outside the lock
-  std::lock_guard lock(mutex_);
-  if (const auto found = values_.find(guid); found != values_.end()) {
-    old = std::move(found->second);
-    values_.erase(found);
-  }
+void PrivateData::set(REFGUID guid, UINT size, const void* data) {
+  std::shared_ptr<Value> value;
   if (data) {
     const auto* bytes = static_cast<const std::byte*>(data);
-    values_[guid] = {{bytes, bytes + dataSize}, {}};
+    value = std::make_shared<Value>();
+    value->bytes.assign(bytes, bytes + size);
   }
-  return S_OK;
+  replace(guid, std::move(value));
 }
 
-HRESULT PrivateData::setInterface(REFGUID guid, IUnknown* data) {
-  Value value{{}, data};
-  std::lock_guard lock(mutex_);
-  if (data)
-    std::swap(values_[guid], value);
-  else if (const auto found = values_.find(guid); found != values_.end()) {
-    std::swap(found->second, value);
-    values_.erase(found);
+void PrivateData::setInterface(REFGUID guid, IUnknown* data) {
+  std::shared_ptr<Value> value;
+  if (data) {
+    value = std::make_shared<Value>();
+    value->object = data;
   }
-  return S_OK;
+  replace(guid, std::move(value));
 }
 
-HRESULT PrivateData::setName(PCWSTR name) {
+void PrivateData::setName(PCWSTR name) {
   size_t length = 0;
   while (name && name[length]) ++length;
-  return set(kNameGuid, static_cast<UINT>(name ? (length + 1) * sizeof(WCHAR) : 0), name);
+  set(kNameGuid, static_cast<UINT>(name ? (length + 1) * sizeof(WCHAR) : 0), name);
 }
 
 std::string PrivateData::name() {
-  std::lock_guard lock(mutex_);
-  const auto found = values_.find(kNameGuid);
-  if (found == values_.end()) return {};
-  const size_t length = found->second.bytes.size() / sizeof(WCHAR);
+  const auto value = find(kNameGuid);
+  if (!value) return {};
+  const size_t length = value->bytes.size() / sizeof(WCHAR);
   std::vector<WCHAR> text(length);
-  std::memcpy(text.data(), found->second.bytes.data(), length * sizeof(WCHAR));
+  if (length != 0) std::memcpy(text.data(), value->bytes.data(), length * sizeof(WCHAR));
   while (!text.empty() && text.back() == 0) text.pop_back();
   return utf8(text.data(), text.size());
 }

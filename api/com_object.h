@@ -5,14 +5,15 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <dimple.h>
 
+#include "api/guard.h"
 #include "core/support/com_object.h"
 
 namespace dimple::api {
@@ -40,6 +41,8 @@ class ComPtr {
     pointer.object_ = object;
     return pointer;
   }
+  // Hands the reference over to the caller.
+  T* detach() { return std::exchange(object_, nullptr); }
   T* get() const { return object_; }
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
@@ -53,14 +56,16 @@ struct GuidLess {
   bool operator()(const GUID& a, const GUID& b) const { return std::memcmp(&a, &b, sizeof(GUID)) < 0; }
 };
 
-// The private data of IDMLObject and ID3D12Object. Thread-safe.
+// The private data of IDMLObject and ID3D12Object. Thread-safe; what fails leaves it as it was.
 class PrivateData {
  public:
-  HRESULT get(REFGUID guid, UINT* dataSize, void* data);
-  HRESULT set(REFGUID guid, UINT dataSize, const void* data);
-  HRESULT setInterface(REFGUID guid, IUnknown* data);
+  // `size`: of what `data` holds, and then of the value. DXGI_ERROR_NOT_FOUND and DXGI_ERROR_MORE_DATA are answers.
+  HRESULT get(REFGUID guid, UINT& size, void* data);
+  // Null removes what is there.
+  void set(REFGUID guid, UINT size, const void* data);
+  void setInterface(REFGUID guid, IUnknown* data);
   // Kept as WKPDID_D3DDebugObjectNameW. Null removes the name.
-  HRESULT setName(PCWSTR name);
+  void setName(PCWSTR name);
   // As UTF-8; empty without a name.
   std::string name();
 
@@ -69,8 +74,12 @@ class PrivateData {
     std::vector<std::byte> bytes;
     ComPtr<IUnknown> object;
   };
-  std::mutex mutex_;
-  std::map<GUID, Value, GuidLess> values_;
+  // Null if there is none.
+  std::shared_ptr<const Value> find(REFGUID guid);
+  void replace(REFGUID guid, std::shared_ptr<const Value> value);
+
+  std::mutex mutex_;  // never held while a foreign object is called
+  std::map<GUID, std::shared_ptr<const Value>, GuidLess> values_;
 };
 
 // Lists an object among the live ones of its class, so that a foreign pointer or handle is told apart before it is
@@ -91,14 +100,16 @@ class Live {
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
-  // The live T behind an interface pointer, or null for a foreign one, which is not even converted to IUnknown.
-  static T* find(const void* interfacePointer) { return findAt(reinterpret_cast<uintptr_t>(interfacePointer)); }
-  static T* findAt(uint64_t address) {
+  // A reference to the live T behind an interface pointer, or null for a foreign one, which is not even converted to
+  // IUnknown, and for one whose last reference is gone.
+  static ComPtr<T> find(const void* interfacePointer) { return findAt(reinterpret_cast<uintptr_t>(interfacePointer)); }
+  static ComPtr<T> findAt(uint64_t address) {
     std::lock_guard lock(registry().mutex);
     const auto after = registry().byFirst.upper_bound(address);
-    if (after == registry().byFirst.begin()) return nullptr;
+    if (after == registry().byFirst.begin()) return {};
     const auto& [first, entry] = *std::prev(after);
-    return address - first < entry.count ? entry.object : nullptr;
+    if (address - first >= entry.count || !entry.object->tryAddRef()) return {};
+    return ComPtr<T>::adopt(entry.object);
   }
 
  private:
@@ -123,7 +134,7 @@ class Live {
 inline HRESULT handOut(IUnknown* object, REFIID riid, void** ppv) {
   const HRESULT result = object->QueryInterface(riid, ppv);
   object->Release();
-  return result;
+  return FAILED(result) ? refuseEarly(result, "riid is no interface of the object that the call makes.") : result;
 }
 
 // The private data methods of an IDMLObject (Unknown: IUnknown*) or ID3D12Object (const IUnknown*).
@@ -131,15 +142,33 @@ template <class Object, class Unknown>
 class WithPrivateData : public Object {
  public:
   HRESULT STDMETHODCALLTYPE GetPrivateData(REFGUID guid, UINT* dataSize, void* data) override {
-    return privateData_.get(guid, dataSize, data);
+    return guarded(*this, "GetPrivateData", [&] {
+      if (!dataSize) return refuse(E_INVALIDARG, "dataSize is null, expected where to put the size.");
+      return privateData_.get(guid, *dataSize, data);
+    });
   }
   HRESULT STDMETHODCALLTYPE SetPrivateData(REFGUID guid, UINT dataSize, const void* data) override {
-    return privateData_.set(guid, dataSize, data);
+    return guarded(*this, "SetPrivateData", [&] {
+      if (dataSize != 0 && !data) return refuse(E_INVALIDARG, "data is null, expected dataSize bytes.");
+      privateData_.set(guid, dataSize, data);
+      return S_OK;
+    });
   }
   HRESULT STDMETHODCALLTYPE SetPrivateDataInterface(REFGUID guid, Unknown data) override {
-    return privateData_.setInterface(guid, const_cast<IUnknown*>(data));
+    return guarded(*this, "SetPrivateDataInterface", [&] {
+      privateData_.setInterface(guid, const_cast<IUnknown*>(data));
+      return S_OK;
+    });
   }
-  HRESULT STDMETHODCALLTYPE SetName(PCWSTR name) override { return privateData_.setName(name); }
+  HRESULT STDMETHODCALLTYPE SetName(PCWSTR name) override {
+    return guarded(*this, "SetName", [&] {
+      privateData_.setName(name);
+      return S_OK;
+    });
+  }
+
+  // Tells of a refusal, to the object's device where it has one, and returns the code.
+  virtual HRESULT refuse(HRESULT code, const char* text) noexcept { return refuseEarly(code, text); }
 
  protected:
   PrivateData privateData_;

@@ -1,6 +1,7 @@
-// What ready-made contexts share, whatever their back end.
+// What ready-made contexts share, whatever their back end: every method of IDimpleContext, with its checks.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "api/device.h"
@@ -8,20 +9,66 @@
 namespace dimple::api {
 
 // A refusal before there is a device to report it: to the description's callback.
-HRESULT refuseContext(const DimpleContextDesc& desc, const Error& error);
+HRESULT refuseContext(const DimpleContextDesc& desc, const Error& error) noexcept;
+HRESULT refuseContext(const DimpleContextDesc& desc, HRESULT code, const char* text) noexcept;
 
-// A context's DirectML device, and what needs nothing of a back end.
+using ReportKernel = void(STDMETHODCALLTYPE*)(void* context, const char* kernel, double nanoseconds);
+
+// The methods are final: each passes the guard of the boundary and refuses when the device is removed, and asks the
+// back end only then. What that answers as lost removes the device.
 class Context : public ComObject<IDimpleContext, IDimpleContext> {
  public:
-  HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }
+  HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) final { return device_->QueryInterface(riid, ppv); }
+  HRESULT STDMETHODCALLTYPE GetAdapterDesc(DimpleAdapterDesc* desc) final;
+  HRESULT STDMETHODCALLTYPE CreateBuffer(UINT64 sizeInBytes, ID3D12Resource** buffer) final;
+  HRESULT STDMETHODCALLTYPE CreateDescriptorHeap(UINT count, ID3D12DescriptorHeap** heap) final;
+  UINT STDMETHODCALLTYPE GetDescriptorIncrement() final { return descriptorIncrement(); }
+  HRESULT STDMETHODCALLTYPE Upload(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes) final;
+  HRESULT STDMETHODCALLTYPE Download(ID3D12Resource* buffer, UINT64 offset, void* data, UINT64 bytes) final;
+  HRESULT STDMETHODCALLTYPE CreateCommandList(ID3D12GraphicsCommandList** list) final;
+  HRESULT STDMETHODCALLTYPE ResetCommandList(ID3D12GraphicsCommandList* list) final;
+  HRESULT STDMETHODCALLTYPE Execute(ID3D12GraphicsCommandList* list, UINT64* fence) final;
+  HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) final;
+  HRESULT STDMETHODCALLTYPE SetProfiling(BOOL enabled) final;
+  HRESULT STDMETHODCALLTYPE ReadProfile(ReportKernel report, void* context) final;
 
  protected:
   Context(std::unique_ptr<NativeObjects> native, const DimpleContextDesc& desc, const Options& options);
-  HRESULT answer(const Status& status) { return status ? S_OK : device_->refuse(status.error()); }
-  // Refuses a transfer that does not fit its buffer of `size` bytes; S_FALSE if there is nothing to transfer.
-  HRESULT checkTransfer(const char* what, UINT64 size, UINT64 offset, const void* data, UINT64 bytes);
 
   const ComPtr<Device> device_;
+
+ private:
+  // What a back end does. Pointers are not null, and sizes and counts not 0.
+  virtual void describe(DimpleAdapterDesc& desc) = 0;
+  virtual UINT descriptorIncrement() = 0;
+  virtual Result<ComPtr<ID3D12Resource>> makeBuffer(UINT64 bytes) = 0;
+  virtual Result<ComPtr<ID3D12DescriptorHeap>> makeDescriptorHeap(UINT count) = 0;
+  virtual Result<ComPtr<ID3D12GraphicsCommandList>> makeCommandList() = 0;
+  // The size of a buffer of this context.
+  virtual Result<UINT64> sizeOf(ID3D12Resource& buffer) = 0;
+  // Inside the buffer.
+  virtual Status upload(ID3D12Resource& buffer, UINT64 offset, const void* data, UINT64 bytes) = 0;
+  virtual Status download(ID3D12Resource& buffer, UINT64 offset, void* data, UINT64 bytes) = 0;
+  virtual Status resetList(ID3D12GraphicsCommandList& list) = 0;
+  // The value to wait for, which is larger than those before.
+  virtual Result<UINT64> execute(ID3D12GraphicsCommandList& list) = 0;
+  virtual Status waitFor(UINT64 fence) = 0;
+  virtual Status profile(bool enabled) = 0;
+  // False if profiling is off.
+  virtual bool readProfile(ReportKernel report, void* context) = 0;
+
+  // Runs the body of a method that needs a device.
+  template <class Body>
+  HRESULT onDevice(const char* method, Body body);
+  HRESULT answer(const Status& status) { return status ? S_OK : device_->refuse(status.error()); }
+  template <class Interface>
+  HRESULT handOver(Result<ComPtr<Interface>> made, Interface** object);
+  // Checks a transfer and makes it.
+  template <class Copy>
+  HRESULT transfer(const char* method, ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes,
+                   Copy copy);
+
+  std::atomic<UINT64> lastFence_ = 0;  // that Execute answered
 };
 
 }  // namespace dimple::api

@@ -12,35 +12,12 @@
 namespace dimple::api {
 namespace {
 
-// Bytes, not a string: MinGW-w64 ends a thread's variables after it has freed their memory.
-thread_local char lastMessageText[2048];
-
 // Combined as integers: operator| of the enumeration is constexpr in some platforms' headers only.
 constexpr uint32_t kExecutionFlags = uint32_t{DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION} |
                                      uint32_t{DML_EXECUTION_FLAG_DISABLE_META_COMMANDS} |
                                      uint32_t{DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE};
 
 }  // namespace
-
-HRESULT resultOf(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::InvalidArgument:
-      return E_INVALIDARG;
-    case ErrorCode::Unsupported:
-      return DXGI_ERROR_UNSUPPORTED;
-    case ErrorCode::NotImplemented:
-      return E_NOTIMPL;
-    case ErrorCode::OutOfMemory:
-      return E_OUTOFMEMORY;
-    case ErrorCode::DeviceLost:
-      return DXGI_ERROR_DEVICE_REMOVED;
-    case ErrorCode::NotFound:
-      return DXGI_ERROR_NOT_FOUND;
-    case ErrorCode::Internal:
-      return E_FAIL;
-  }
-  return E_FAIL;
-}
 
 Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel) {
   if (static_cast<uint32_t>(flags) & ~static_cast<uint32_t>(DML_CREATE_DEVICE_FLAG_DEBUG))
@@ -53,20 +30,7 @@ Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFea
   return {};
 }
 
-void setLastMessage(const std::string& text) {
-  size_t length = text.copy(lastMessageText, sizeof(lastMessageText) - 1);
-  // Whole characters of UTF-8: none begins with the bits 10.
-  while (length < text.size() && length > 0 && (text[length] & 0xc0) == 0x80) --length;
-  lastMessageText[length] = 0;
-}
-const char* lastMessage() { return lastMessageText; }
-
-HRESULT refuseEarly(HRESULT code, const std::string& text) {
-  setLastMessage(text);
-  return code;
-}
-HRESULT notOurs() { return refuseEarly(E_INVALIDARG, "device is no live device of Dimple."); }
-HRESULT refuseEarly(const Error& error) { return refuseEarly(resultOf(error.code), error.text); }
+HRESULT notOurs() noexcept { return refuseEarly(E_INVALIDARG, "device is no live device of Dimple."); }
 
 Device::Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags, Options options)
     : native_(std::move(native)), debug_((flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0), options_(std::move(options)) {}
@@ -76,26 +40,40 @@ void* Device::queryOther(REFIID riid) {
   return nullptr;
 }
 
-HRESULT Device::refuse(const Error& error) {
-  if (error.code == ErrorCode::DeviceLost) removeDevice(DXGI_ERROR_DEVICE_HUNG, error.text);
+HRESULT Device::refuse(const Error& error) noexcept {
+  if (error.code == ErrorCode::DeviceLost) removeDevice(error);
   return refuse(resultOf(error.code), error.text);
 }
 
-HRESULT Device::refuse(HRESULT code, const std::string& text) {
+HRESULT Device::refuse(HRESULT code, const char* text) noexcept {
   setLastMessage(text);
   report(DIMPLE_MESSAGE_ERROR, code, text);
   return code;
 }
 
-void Device::removeDevice(HRESULT reason, const std::string& text) {
+HRESULT Device::refuseRemoved() noexcept {
+  char text[sizeof removedText_ + 32];
+  std::snprintf(text, sizeof text, "The device was removed: %s", removedText_);
+  return refuse(DXGI_ERROR_DEVICE_REMOVED, text);
+}
+
+void Device::removeDevice(const Error& error) noexcept {
+  removeDevice(error.code == ErrorCode::DeviceLost ? DXGI_ERROR_DEVICE_HUNG : resultOf(error.code), error.text);
+}
+
+void Device::removeDevice(HRESULT reason, const char* text) noexcept {
   setLastMessage(text);
-  HRESULT expected = S_OK;
-  if (!removedReason_.compare_exchange_strong(expected, reason)) return;
+  {
+    std::lock_guard lock(removalMutex_);
+    if (removedReason_ != S_OK) return;
+    copyText(removedText_, sizeof removedText_, text);
+    removedReason_ = reason;
+  }
   backend().setLost();
   report(DIMPLE_MESSAGE_REMOVED, reason, text);
 }
 
-bool Device::removed() {
+bool Device::removed() noexcept {
   if (removedReason_ != S_OK) return true;
   if (const HRESULT reason = native_->removedReason(); FAILED(reason))
     removeDevice(reason, "The device beneath was removed.");
@@ -113,7 +91,7 @@ void Device::setCallback(DimpleMessageCallback callback, void* context) {
   callbackContext_ = context;
 }
 
-void Device::report(DimpleMessageSeverity severity, HRESULT code, const std::string& text) {
+void Device::report(DimpleMessageSeverity severity, HRESULT code, const char* text) noexcept {
   DimpleMessageCallback callback = nullptr;
   void* context = nullptr;
   {
@@ -121,47 +99,42 @@ void Device::report(DimpleMessageSeverity severity, HRESULT code, const std::str
     callback = callback_;
     context = callbackContext_;
   }
-  const bool shown = !muted_ && native_->report(severity, text);
-  if (callback)
-    callback(context, severity, code, text.c_str());
-  else if (debug_ && !muted_ && !shown)
-    std::fprintf(stderr, "dimple: %s\n", text.c_str());
+  try {
+    const bool shown = !muted_ && native_->report(severity, text);
+    if (callback)
+      callback(context, severity, code, text);
+    else if (debug_ && !muted_ && !shown)
+      std::fprintf(stderr, "dimple: %s\n", text);
+  } catch (...) {
+    // The callback is the caller's, and what it throws is not the refused call's.
+  }
 }
 
 HRESULT Device::CheckFeatureSupport(DML_FEATURE feature, UINT queryDataSize, const void* queryData,
                                     UINT supportDataSize, void* supportData) {
-  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
-  const auto sizes = [&](size_t query, size_t support) {
-    return queryDataSize == query && queryData && supportDataSize == support && supportData;
+  return guarded(*this, "CheckFeatureSupport", [&] {
+    if (removed()) return refuseRemoved();
+    return checkFeature(feature, queryDataSize, queryData, supportDataSize, supportData);
+  });
+}
+
+HRESULT Device::checkFeature(DML_FEATURE feature, UINT queryDataSize, const void* queryData, UINT supportDataSize,
+                             void* supportData) {
+  const auto are = [&]<class Query, class Support>(const Query*, const Support*) {
+    return queryDataSize == sizeof(Query) && queryData && supportDataSize == sizeof(Support) && supportData;
   };
   switch (feature) {
     case DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: {
-      if (!sizes(sizeof(DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT), sizeof(DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT)))
-        break;
-      const auto type = static_cast<const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT*>(queryData)->DataType;
-      const Caps& caps = backend().caps();
-      bool supported = bitWidth(type) != 0;
-      if (type == DML_TENSOR_DATA_TYPE_FLOAT64) supported = caps.has(Feature::Float64);
-      if (type == DML_TENSOR_DATA_TYPE_INT64 || type == DML_TENSOR_DATA_TYPE_UINT64)
-        supported = caps.has(Feature::Int64);
-      static_cast<DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT*>(supportData)->IsSupported = supported;
-      return S_OK;
+      const auto* query = static_cast<const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT*>(queryData);
+      auto* support = static_cast<DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT*>(supportData);
+      if (!are(query, support)) break;
+      return checkDataType(*query, *support);
     }
     case DML_FEATURE_FEATURE_LEVELS: {
-      if (!sizes(sizeof(DML_FEATURE_QUERY_FEATURE_LEVELS), sizeof(DML_FEATURE_DATA_FEATURE_LEVELS))) break;
-      const auto& query = *static_cast<const DML_FEATURE_QUERY_FEATURE_LEVELS*>(queryData);
-      if (query.RequestedFeatureLevelCount != 0 && !query.RequestedFeatureLevels)
-        return refuse(E_INVALIDARG,
-                      cat("RequestedFeatureLevels is null, expected ", query.RequestedFeatureLevelCount, " levels."));
-      DML_FEATURE_LEVEL best{};
-      for (UINT i = 0; i < query.RequestedFeatureLevelCount; ++i) {
-        const DML_FEATURE_LEVEL level = query.RequestedFeatureLevels[i];
-        if (level <= DML_FEATURE_LEVEL_6_4 && level > best) best = level;
-      }
-      if (best == DML_FEATURE_LEVEL{})
-        return refuse(DXGI_ERROR_UNSUPPORTED, "None of RequestedFeatureLevels is at most DML_FEATURE_LEVEL_6_4.");
-      static_cast<DML_FEATURE_DATA_FEATURE_LEVELS*>(supportData)->MaxSupportedFeatureLevel = best;
-      return S_OK;
+      const auto* query = static_cast<const DML_FEATURE_QUERY_FEATURE_LEVELS*>(queryData);
+      auto* support = static_cast<DML_FEATURE_DATA_FEATURE_LEVELS*>(supportData);
+      if (!are(query, support)) break;
+      return checkLevels(*query, *support);
     }
     default:
       return refuse(DXGI_ERROR_UNSUPPORTED,
@@ -172,10 +145,36 @@ HRESULT Device::CheckFeatureSupport(DML_FEATURE feature, UINT queryDataSize, con
                     " bytes, which are not those of feature ", static_cast<int>(feature), "."));
 }
 
+HRESULT Device::checkDataType(const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT& query,
+                              DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT& support) {
+  const auto type = query.DataType;
+  const Caps& caps = backend().caps();
+  bool supported = bitWidth(type) != 0;
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT64) supported = caps.has(Feature::Float64);
+  if (type == DML_TENSOR_DATA_TYPE_INT64 || type == DML_TENSOR_DATA_TYPE_UINT64) supported = caps.has(Feature::Int64);
+  support.IsSupported = supported;
+  return S_OK;
+}
+
+HRESULT Device::checkLevels(const DML_FEATURE_QUERY_FEATURE_LEVELS& query, DML_FEATURE_DATA_FEATURE_LEVELS& support) {
+  if (query.RequestedFeatureLevelCount != 0 && !query.RequestedFeatureLevels)
+    return refuse(E_INVALIDARG,
+                  cat("RequestedFeatureLevels is null, expected ", query.RequestedFeatureLevelCount, " levels."));
+  DML_FEATURE_LEVEL best{};
+  for (UINT i = 0; i < query.RequestedFeatureLevelCount; ++i) {
+    const DML_FEATURE_LEVEL level = query.RequestedFeatureLevels[i];
+    if (level <= DML_FEATURE_LEVEL_6_4 && level > best) best = level;
+  }
+  if (best == DML_FEATURE_LEVEL{})
+    return refuse(DXGI_ERROR_UNSUPPORTED, "None of RequestedFeatureLevels is at most DML_FEATURE_LEVEL_6_4.");
+  support.MaxSupportedFeatureLevel = best;
+  return S_OK;
+}
+
 HRESULT Device::CreateOperator(const DML_OPERATOR_DESC* desc, REFIID riid, void** ppv) {
-  return guarded([&]() -> HRESULT {
+  return guarded(*this, "CreateOperator", [&]() -> HRESULT {
     if (ppv) *ppv = nullptr;
-    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    if (removed()) return refuseRemoved();
     if (!desc) return refuse(E_INVALIDARG, "desc is null, expected a DML_OPERATOR_DESC.");
     auto operation = Operation::parse(*desc);
     if (!operation) return refuse(operation.error());
@@ -185,10 +184,10 @@ HRESULT Device::CreateOperator(const DML_OPERATOR_DESC* desc, REFIID riid, void*
 }
 
 HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv) {
-  return guarded([&]() -> HRESULT {
+  return guarded(*this, "CompileOperator", [&]() -> HRESULT {
     if (ppv) *ppv = nullptr;
-    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    Operator* own = Live<Operator>::find(op);
+    if (removed()) return refuseRemoved();
+    const auto own = Live<Operator>::find(op);
     if (!own) return refuse(E_INVALIDARG, "op is no live operator of Dimple.");
     if (&own->device() != this) return refuse(E_INVALIDARG, "op belongs to another device.");
     if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
@@ -197,13 +196,13 @@ HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REF
 }
 
 HRESULT Device::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv) {
-  return guarded([&]() -> HRESULT {
+  return guarded(*this, "CompileGraph", [&]() -> HRESULT {
     if (ppv) *ppv = nullptr;
-    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    if (removed()) return refuseRemoved();
     if (!desc) return refuse(E_INVALIDARG, "desc is null, expected a DML_GRAPH_DESC.");
     if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
     const auto find = [&](UINT, IDMLOperator* op) -> Result<std::shared_ptr<const Operation>> {
-      Operator* own = Live<Operator>::find(op);
+      const auto own = Live<Operator>::find(op);
       if (!own) return invalid("Operator is no live operator of Dimple.");
       if (&own->device() != this) return invalid("Operator belongs to another device.");
       return own->operation();
@@ -242,44 +241,44 @@ HRESULT Device::handOutCompiled(Result<Compiled> compiled, DML_EXECUTION_FLAGS f
 
 HRESULT Device::CreateOperatorInitializer(UINT operatorCount, IDMLCompiledOperator* const* operators, REFIID riid,
                                           void** ppv) {
-  return guarded([&]() -> HRESULT {
+  return guarded(*this, "CreateOperatorInitializer", [&]() -> HRESULT {
     if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the initializer.");
     *ppv = nullptr;
-    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    if (removed()) return refuseRemoved();
     auto initializer = ComPtr<Initializer>::adopt(new Initializer(*this));
-    if (const HRESULT result = initializer->Reset(operatorCount, operators); FAILED(result)) return result;
-    return initializer->QueryInterface(riid, ppv);
+    if (const HRESULT result = initializer->reset(operatorCount, operators); FAILED(result)) return result;
+    return handOut(static_cast<IDMLOperatorInitializer*>(initializer.detach()), riid, ppv);
   });
 }
 
 HRESULT Device::CreateCommandRecorder(REFIID riid, void** ppv) {
-  return guarded([&]() -> HRESULT {
+  return guarded(*this, "CreateCommandRecorder", [&]() -> HRESULT {
     if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the command recorder.");
     *ppv = nullptr;
-    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    if (removed()) return refuseRemoved();
     return handOut(static_cast<IDMLCommandRecorder*>(new CommandRecorder(*this)), riid, ppv);
   });
 }
 
 HRESULT Device::CreateBindingTable(const DML_BINDING_TABLE_DESC* desc, REFIID riid, void** ppv) {
-  return guarded([&]() -> HRESULT {
+  return guarded(*this, "CreateBindingTable", [&]() -> HRESULT {
     if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the binding table.");
     *ppv = nullptr;
-    if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+    if (removed()) return refuseRemoved();
     auto table = ComPtr<BindingTable>::adopt(new BindingTable(*this));
-    if (const HRESULT result = table->Reset(desc); FAILED(result)) return result;
-    return table->QueryInterface(riid, ppv);
+    if (const HRESULT result = table->reset(desc); FAILED(result)) return result;
+    return handOut(static_cast<IDMLBindingTable*>(table.detach()), riid, ppv);
   });
 }
 
 HRESULT Device::checkPageables(UINT count, IDMLPageable* const* objects) {
-  if (removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  if (removed()) return refuseRemoved();
   if (count == 0 || !objects)
     return refuse(E_INVALIDARG,
                   cat("ppObjects has ", count, " objects", objects ? "" : " and is null", ", expected at least one."));
   for (UINT i = 0; i < count; ++i) {
-    const CompiledOperator* op = Live<CompiledOperator>::find(objects[i]);
-    const Initializer* initializer = Live<Initializer>::find(objects[i]);
+    const auto op = Live<CompiledOperator>::find(objects[i]);
+    const auto initializer = Live<Initializer>::find(objects[i]);
     if (!op && !initializer) return refuse(E_INVALIDARG, cat("ppObjects[", i, "] is no live pageable of Dimple."));
     if ((op ? &op->device() : &initializer->device()) != this)
       return refuse(E_INVALIDARG, cat("ppObjects[", i, "] belongs to another device."));
@@ -288,13 +287,19 @@ HRESULT Device::checkPageables(UINT count, IDMLPageable* const* objects) {
 }
 
 // Vulkan pages device memory by itself, and an operator holds little: both only check.
-HRESULT Device::Evict(UINT count, IDMLPageable* const* objects) { return checkPageables(count, objects); }
-HRESULT Device::MakeResident(UINT count, IDMLPageable* const* objects) { return checkPageables(count, objects); }
+HRESULT Device::Evict(UINT count, IDMLPageable* const* objects) {
+  return guarded(*this, "Evict", [&] { return checkPageables(count, objects); });
+}
+HRESULT Device::MakeResident(UINT count, IDMLPageable* const* objects) {
+  return guarded(*this, "MakeResident", [&] { return checkPageables(count, objects); });
+}
 
 HRESULT Device::GetParentDevice(REFIID riid, void** ppv) {
-  if (!ppv) return E_POINTER;
-  *ppv = nullptr;
-  return native_->parentDevice(riid, ppv);
+  return guarded(*this, "GetParentDevice", [&] {
+    if (!ppv) return refuse(E_POINTER, "ppv is null, expected where to put the device.");
+    *ppv = nullptr;
+    return native_->parentDevice(riid, ppv);
+  });
 }
 
 }  // namespace dimple::api

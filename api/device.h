@@ -18,19 +18,11 @@ struct Compiled;
 
 namespace dimple::api {
 
-HRESULT resultOf(ErrorCode code);
-
 // What a device may be created with, on every back end.
 Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel);
 
-// Remembers a refusal for dimpleGetLastMessage.
-void setLastMessage(const std::string& text);
-// A refusal while there is no device to report it.
-HRESULT refuseEarly(HRESULT code, const std::string& text);
-HRESULT refuseEarly(const Error& error);
 // The refusal of an IDMLDevice that is none of ours.
-HRESULT notOurs();
-const char* lastMessage();
+HRESULT notOurs() noexcept;
 
 class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, IDMLDevice, IDMLObject>, IUnknown*> {
  public:
@@ -40,17 +32,24 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
   Backend& backend() { return native_->backend(); }
   bool debug() const { return debug_; }
 
-  // Reports a refused call and returns its HRESULT.
-  HRESULT refuse(const Error& error);
-  HRESULT refuse(HRESULT code, const std::string& text);
+  // None of these five takes memory.
+  // Reports a refused call and returns its HRESULT. A lost device is removed first.
+  HRESULT refuse(const Error& error) noexcept;
+  HRESULT refuse(HRESULT code, const char* text) noexcept override;
+  // The refusal of every call once the device is removed: says why it was.
+  HRESULT refuseRemoved() noexcept;
   // Misuse of a method that cannot return an error, or a lost device: removes the device, once.
-  void removeDevice(HRESULT reason, const std::string& text);
+  void removeDevice(const Error& error) noexcept;
+  void removeDevice(HRESULT reason, const char* text) noexcept;
+
+  HRESULT refuse(HRESULT code, const std::string& text) noexcept { return refuse(code, text.c_str()); }
+  void removeDevice(HRESULT reason, const std::string& text) noexcept { removeDevice(reason, text.c_str()); }
   // Also when the device beneath turns out to be.
-  bool removed();
+  bool removed() noexcept;
   void setCallback(DimpleMessageCallback callback, void* context);
   // Delivers a message to the debugger beneath and to the callback; without either, on a debug device to standard
-  // error.
-  void report(DimpleMessageSeverity severity, HRESULT code, const std::string& text);
+  // error. What the callback throws goes no further.
+  void report(DimpleMessageSeverity severity, HRESULT code, const char* text) noexcept;
 
   // IDMLDevice
   HRESULT STDMETHODCALLTYPE CheckFeatureSupport(DML_FEATURE feature, UINT queryDataSize, const void* queryData,
@@ -90,6 +89,11 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
   void* queryOther(REFIID riid) override;
   // What compiling anything checks of its flags.
   HRESULT checkFlags(DML_EXECUTION_FLAGS flags);
+  HRESULT checkFeature(DML_FEATURE feature, UINT queryDataSize, const void* queryData, UINT supportDataSize,
+                       void* supportData);
+  HRESULT checkDataType(const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT& query,
+                        DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT& support);
+  HRESULT checkLevels(const DML_FEATURE_QUERY_FEATURE_LEVELS& query, DML_FEATURE_DATA_FEATURE_LEVELS& support);
   Target targetOf(DML_EXECUTION_FLAGS flags);
   // Hands out a compiled operator; S_FALSE if `ppv` is null.
   HRESULT handOutCompiled(Result<Compiled> compiled, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv);
@@ -100,7 +104,9 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
   const Options options_;
   Debug debugDevice_{*this};
   std::atomic<bool> muted_ = false;
+  std::mutex removalMutex_;
   std::atomic<HRESULT> removedReason_ = S_OK;
+  char removedText_[1024] = {};  // written before the reason is
   std::mutex callbackMutex_;
   DimpleMessageCallback callback_ = nullptr;
   void* callbackContext_ = nullptr;
@@ -115,6 +121,7 @@ class DeviceChild
   explicit DeviceChild(Device& device) : device_(&device) {}
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) override { return device_->QueryInterface(riid, ppv); }
   Device& device() const { return *device_; }
+  HRESULT refuse(HRESULT code, const char* text) noexcept override { return device_->refuse(code, text); }
 
  private:
   const ComPtr<Device> device_;

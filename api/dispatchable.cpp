@@ -37,17 +37,28 @@ DML_BINDING_PROPERTIES Initializer::bindingProperties() const {
 DIMPLE_DEFINE_BINDING_PROPERTIES(Initializer)
 
 HRESULT Initializer::Reset(UINT operatorCount, IDMLCompiledOperator* const* operators) {
-  if (device().removed()) return DXGI_ERROR_DEVICE_REMOVED;
+  return guarded(*this, "Reset", [&] { return reset(operatorCount, operators); });
+}
+
+HRESULT Initializer::reset(UINT operatorCount, IDMLCompiledOperator* const* operators) {
+  if (device().removed()) return device().refuseRemoved();
   if (operatorCount != 0 && !operators)
     return device().refuse(E_INVALIDARG, cat("operators is null, expected ", operatorCount, " compiled operators."));
   std::vector<ComPtr<CompiledOperator>> next;
+  uint64_t descriptors = 0;
   for (UINT i = 0; i < operatorCount; ++i) {
-    CompiledOperator* op = Live<CompiledOperator>::find(operators[i]);
+    auto op = Live<CompiledOperator>::find(operators[i]);
     if (!op) return device().refuse(E_INVALIDARG, cat("operators[", i, "] is no live compiled operator of Dimple."));
     if (&op->device() != &device())
       return device().refuse(E_INVALIDARG, cat("operators[", i, "] belongs to another device."));
-    next.emplace_back(op);
+    descriptors += Plan::descriptorCount(op->plan().initialization);
+    next.push_back(std::move(op));
   }
+  if (descriptors > UINT32_MAX)
+    return device().refuse(E_INVALIDARG, cat("operators take ", descriptors,
+                                             " descriptors to initialize, expected at "
+                                             "most ",
+                                             UINT32_MAX, "."));
   operators_ = std::move(next);
   return S_OK;
 }

@@ -58,6 +58,7 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
   const std::vector<BindingSlot>& ownedInputs() const { return compiled_.ownedInputs; }
   // Names it in messages and markers.
   std::string label();
+  std::string slotName(Role role, size_t index) const { return compiled_.slotName(role, index); }
   bool mayAlias(size_t input, size_t output) const { return compiled_.mayAlias(input, output); }
 
  private:
@@ -75,6 +76,8 @@ class Initializer final : public DeviceChild<IDMLOperatorInitializer, IDMLDispat
 
   DML_BINDING_PROPERTIES bindingProperties() const;
   HRESULT STDMETHODCALLTYPE Reset(UINT operatorCount, IDMLCompiledOperator* const* operators) override;
+  // The same without a guard.
+  HRESULT reset(UINT operatorCount, IDMLCompiledOperator* const* operators);
 
   const std::vector<ComPtr<CompiledOperator>>& operators() const { return operators_; }
 

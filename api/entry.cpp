@@ -45,16 +45,18 @@ DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetLastMessage() { return lastMes
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSetMessageCallback(IDMLDevice* device, DimpleMessageCallback callback,
                                                               void* context) {
-  Device* own = Live<Device>::find(device);
-  if (!own) return notOurs();
-  own->setCallback(callback, context);
-  return S_OK;
+  return guarded(NoObject(), "dimpleSetMessageCallback", [&] {
+    const auto own = Live<Device>::find(device);
+    if (!own) return notOurs();
+    own->setCallback(callback, context);
+    return S_OK;
+  });
 }
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateBackendAdapters(DimpleBackend backend, UINT index,
                                                                     DimpleAdapterDesc* desc) {
-  if (!desc) return E_POINTER;
-  return guarded([&]() -> HRESULT {
+  return guarded(NoObject(), "dimpleEnumerateBackendAdapters", [&]() -> HRESULT {
+    if (!desc) return refuseEarly(E_POINTER, "desc is null, expected where to put the description.");
     const auto found = describeAdapter(backend, index);
     if (!found) return refuseEarly(found.error());
     *desc = *found;
@@ -67,16 +69,20 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateAdapters(UINT index, DimpleA
 }
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateContext(const DimpleContextDesc* desc, REFIID riid, void** ppv) {
-  if (!ppv) return E_POINTER;
-  *ppv = nullptr;
-  const DimpleContextDesc given = desc ? *desc : DimpleContextDesc{};
-  return guarded([&]() -> HRESULT {
-    switch (given.Backend) {
+  // What tells of refusals before there is a device.
+  struct Early {
+    DimpleContextDesc desc;
+    HRESULT refuse(HRESULT code, const char* text) const noexcept { return refuseContext(desc, code, text); }
+  } early{desc ? *desc : DimpleContextDesc{}};
+  return guarded(early, "dimpleCreateContext", [&]() -> HRESULT {
+    if (!ppv) return early.refuse(E_POINTER, "ppv is null, expected where to put the context.");
+    *ppv = nullptr;
+    switch (early.desc.Backend) {
       case DIMPLE_BACKEND_VULKAN:
-        return createVulkanContext(given, riid, ppv);
+        return createVulkanContext(early.desc, riid, ppv);
       case DIMPLE_BACKEND_D3D12:
-        return createD3D12Context(given, riid, ppv);
+        return createD3D12Context(early.desc, riid, ppv);
     }
-    return refuseContext(given, unknownBackend(given.Backend));
+    return refuseContext(early.desc, unknownBackend(early.desc.Backend));
   });
 }

@@ -1,20 +1,62 @@
-// No exception crosses the API: allocation failures become E_OUTOFMEMORY, anything else E_FAIL.
+// The boundary of the API. Every method of an object and every exported function that does more than answer a member
+// runs its body in guarded() or removing(), so that no exception leaves: lack of memory becomes E_OUTOFMEMORY, anything
+// else E_FAIL, with a sentence that takes no memory to say. tests/faults finds what does not.
 #pragma once
 
-#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <dimple.h>
 
+#include "core/result.h"
+
 namespace dimple::api {
 
-template <class F>
-HRESULT guarded(F&& body) noexcept {
+HRESULT resultOf(ErrorCode code);
+
+// Copies text and a zero into `capacity` bytes, as many whole characters of UTF-8 as fit.
+void copyText(char* target, size_t capacity, std::string_view text) noexcept;
+
+// Remembers a refusal for dimpleGetLastMessage.
+void setLastMessage(std::string_view text) noexcept;
+const char* lastMessage() noexcept;
+
+// A refusal while there is no device to report it.
+HRESULT refuseEarly(HRESULT code, std::string_view text) noexcept;
+HRESULT refuseEarly(const Error& error) noexcept;
+
+// The exception that is being handled, as a refusal of `method`.
+struct CaughtFailure {
+  HRESULT code = E_FAIL;
+  char text[256] = {};
+};
+CaughtFailure caughtFailure(const char* method) noexcept;
+
+// What refuses without an object: the thread's last message is all there is to tell.
+struct NoObject {
+  HRESULT refuse(HRESULT code, const char* text) noexcept { return refuseEarly(code, text); }
+};
+
+// Runs a body that returns an HRESULT; `object` refuses what it throws.
+template <class Object, class F>
+HRESULT guarded(Object&& object, const char* method, F&& body) noexcept {
   try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return E_OUTOFMEMORY;
+    return std::forward<F>(body)();
   } catch (...) {
-    return E_FAIL;
+    const CaughtFailure failure = caughtFailure(method);
+    return object.refuse(failure.code, failure.text);
+  }
+}
+
+// Runs the body of a method that returns nothing: what it throws removes `device`, with the code as the reason.
+template <class Device, class F>
+void removing(Device& device, const char* method, F&& body) noexcept {
+  try {
+    std::forward<F>(body)();
+  } catch (...) {
+    const CaughtFailure failure = caughtFailure(method);
+    device.removeDevice(failure.code, failure.text);
   }
 }
 

@@ -3,8 +3,6 @@
 
 #include <dimple.h>
 
-#include <string>
-
 #include "core/backend.h"
 #include "core/result.h"
 
@@ -22,7 +20,7 @@ class NativeObjects {
   // Why the device beneath is gone; S_OK if it is not known to be.
   virtual HRESULT removedReason() { return S_OK; }
   // Hands a message to the debugger of the API beneath. False if it has none.
-  virtual bool report(DimpleMessageSeverity, const std::string&) { return false; }
+  virtual bool report(DimpleMessageSeverity, const char*) { return false; }
   // The device that GetParentDevice answers.
   virtual HRESULT parentDevice(REFIID riid, void** ppv) = 0;
 };

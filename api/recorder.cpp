@@ -8,13 +8,19 @@ namespace dimple::api {
 
 void CommandRecorder::RecordDispatch(ID3D12CommandList* commandList, IDMLDispatchable* dispatchable,
                                      IDMLBindingTable* bindings) {
-  if (device().removed()) return;
+  removing(device(), "RecordDispatch", [&] {
+    if (!device().removed()) record(commandList, dispatchable, bindings);
+  });
+}
+
+void CommandRecorder::record(ID3D12CommandList* commandList, IDMLDispatchable* dispatchable,
+                             IDMLBindingTable* bindings) {
   const auto misuse = [this](const std::string& text) { device().removeDevice(DXGI_ERROR_DEVICE_REMOVED, text); };
   const auto list = device().native().commandList(commandList);
   if (!list) return misuse(cat("RecordDispatch: ", list.error().text));
-  BindingTable* table = Live<BindingTable>::find(bindings);
+  const auto table = Live<BindingTable>::find(bindings);
   if (!table) return misuse("RecordDispatch: bindings is no live binding table of Dimple.");
-  CompiledOperator* op = Live<CompiledOperator>::find(dispatchable);
+  const auto op = Live<CompiledOperator>::find(dispatchable);
   if (!op && !Live<Initializer>::find(dispatchable))
     return misuse("RecordDispatch: dispatchable is no live compiled operator or initializer of Dimple.");
   if (&table->device() != &device()) return misuse("RecordDispatch: bindings belongs to another device.");
@@ -28,7 +34,7 @@ void CommandRecorder::RecordDispatch(ID3D12CommandList* commandList, IDMLDispatc
   for (const auto& part : table->parts())
     if (!part.dispatches.empty())
       device().backend().record(*list, *part.executable, *part.sets,
-                                op ? op->label() : cat("initialize ", const_cast<CompiledOperator*>(part.op)->label()));
+                                op ? op->label() : cat("initialize ", part.op->label()));
 }
 
 }  // namespace dimple::api

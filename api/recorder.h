@@ -10,6 +10,9 @@ class CommandRecorder final : public DeviceChild<IDMLCommandRecorder> {
   explicit CommandRecorder(Device& device) : DeviceChild(device) {}
   void STDMETHODCALLTYPE RecordDispatch(ID3D12CommandList* commandList, IDMLDispatchable* dispatchable,
                                         IDMLBindingTable* bindings) override;
+
+ private:
+  void record(ID3D12CommandList* commandList, IDMLDispatchable* dispatchable, IDMLBindingTable* bindings);
 };
 
 }  // namespace dimple::api

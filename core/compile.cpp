@@ -8,22 +8,41 @@
 namespace dimple {
 namespace {
 
-BindingSlot slotOf(const std::string& name, const Tensor& tensor, bool bound) {
-  return {name, bound && tensor.present() ? tensor.totalBytes : 0, tensor.baseAlignment};
+BindingSlot slotOf(const Tensor& tensor, bool bound) {
+  return {bound && tensor.present() ? tensor.totalBytes : 0, tensor.baseAlignment};
 }
 
 }  // namespace
+
+std::string Compiled::slotName(Role role, size_t index) const {
+  const bool input = role == Role::Input;
+  if (!schema) return cat(input ? "graph input " : "graph output ", index);
+  // An array is as long as the tensors of its role are more than the other fields; there is one at most.
+  size_t length = (input ? inputs : outputs).size() + 1;
+  for (const Field& field : schema->fields)
+    length -= field.role == role && (field.type == FieldType::Tensor || field.type == FieldType::TensorArray);
+  for (const Field& field : schema->fields) {
+    if (field.role != role) continue;
+    if (field.type == FieldType::TensorArray) {
+      if (index < length) return cat(field.name, "[", index, "]");
+      index -= length;
+    } else if (field.type == FieldType::Tensor && index-- == 0) {
+      return std::string(field.name);
+    }
+  }
+  return {};
+}
 
 Result<Compiled> compileOperator(const Operation& op, const Target& target) {
   auto plan = planOperator(op, target);
   TRY(plan);
   Compiled compiled{std::string(op.schema().name), std::move(*plan)};
+  compiled.schema = &op.schema();
   for (size_t i = 0; i < op.inputs().size(); ++i) {
-    compiled.inputs.push_back(slotOf(op.inputName(i), op.input(i), !op.input(i).ownedByDml));
-    compiled.ownedInputs.push_back(slotOf(op.inputName(i), op.input(i), op.input(i).ownedByDml));
+    compiled.inputs.push_back(slotOf(op.input(i), !op.input(i).ownedByDml));
+    compiled.ownedInputs.push_back(slotOf(op.input(i), op.input(i).ownedByDml));
   }
-  for (size_t o = 0; o < op.outputs().size(); ++o)
-    compiled.outputs.push_back(slotOf(op.outputName(o), op.output(o), true));
+  for (size_t o = 0; o < op.outputs().size(); ++o) compiled.outputs.push_back(slotOf(op.output(o), true));
   for (size_t i = 0; op.schema().inPlace && i < op.inputs().size(); ++i)
     for (size_t o = 0; o < op.outputs().size(); ++o) compiled.aliases.push_back(mayAlias(op, i, o));
   return compiled;
@@ -37,13 +56,11 @@ Result<Compiled> compileGraph(const DML_GRAPH_DESC& desc, const FindOperation& f
   TRY(plan);
   Compiled compiled{cat("graph of ", desc.NodeCount, " nodes"), std::move(*plan)};
   for (const GraphSlot& slot : graph->inputSlots) {
-    const std::string name = cat("graph input ", compiled.inputs.size());
-    compiled.inputs.push_back({name, slot.ownedByDml ? 0 : slot.bytes, slot.alignment, slot.bytes == 0});
-    compiled.ownedInputs.push_back({name, slot.ownedByDml ? slot.bytes : 0, slot.alignment});
+    compiled.inputs.push_back({slot.ownedByDml ? 0 : slot.bytes, slot.alignment, slot.bytes == 0});
+    compiled.ownedInputs.push_back({slot.ownedByDml ? slot.bytes : 0, slot.alignment});
   }
   for (const GraphSlot& slot : graph->outputSlots)
-    compiled.outputs.push_back(
-        {cat("graph output ", compiled.outputs.size()), slot.bytes, slot.alignment, slot.bytes == 0});
+    compiled.outputs.push_back({slot.bytes, slot.alignment, slot.bytes == 0});
   return compiled;
 }
 

@@ -6,13 +6,13 @@
 
 #include "core/graph/parse.h"
 #include "core/plan/plan.h"
+#include "core/schema/op_schema.h"
 #include "core/target.h"
 
 namespace dimple {
 
-// An input or output that a binding table binds.
+// An input or output that a binding table binds. It has no name of its own, since graphs have many.
 struct BindingSlot {
-  std::string name;
   uint64_t bytes = 0;  // TotalTensorSizeInBytes; 0: must be bound as NONE
   uint32_t alignment = 16;
   bool unused = false;  // nothing looks at it, whatever is bound
@@ -25,6 +25,10 @@ struct Compiled {
   std::vector<BindingSlot> inputs{}, outputs{};  // at execution
   std::vector<BindingSlot> ownedInputs{};        // at initialization: those owned by DML
   std::vector<bool> aliases{};                   // of each input with each output; empty: none
+  const OpSchema* schema = nullptr;              // null: of a graph
+
+  // "ATensor", "InputTensors[3]", "graph input 5"
+  std::string slotName(Role role, size_t index) const;
 
   // Whether an output may lie exactly on an input.
   bool mayAlias(size_t input, size_t output) const {

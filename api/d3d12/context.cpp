@@ -35,94 +35,45 @@ class D3D12Context final : public Context {
         opened_(std::move(opened)),
         backend_(std::move(backend)) {}
 
-  HRESULT STDMETHODCALLTYPE GetAdapterDesc(DimpleAdapterDesc* desc) override {
-    if (!desc) return E_POINTER;
-    describeAdapter(opened_->adapter(), *desc);
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE CreateBuffer(UINT64 sizeInBytes, ID3D12Resource** buffer) override {
-    if (!buffer) return E_POINTER;
-    *buffer = nullptr;
-    if (sizeInBytes == 0) return device_->refuse(E_INVALIDARG, "sizeInBytes has value (0), expected at least 1.");
-    auto made = d3d12::Buffer::create(opened_->device(), sizeInBytes, D3D12_HEAP_TYPE_DEFAULT);
-    if (!made) return device_->refuse(made.error());
-    *buffer = &(*made)->handle();
-    (*buffer)->AddRef();
-    return S_OK;
-  }
-
-  UINT STDMETHODCALLTYPE GetDescriptorIncrement() override {
+ private:
+  void describe(DimpleAdapterDesc& desc) override { describeAdapter(opened_->adapter(), desc); }
+  UINT descriptorIncrement() override {
     return opened_->device().GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
   }
 
-  HRESULT STDMETHODCALLTYPE CreateDescriptorHeap(UINT count, ID3D12DescriptorHeap** heap) override {
-    if (!heap) return E_POINTER;
-    *heap = nullptr;
-    if (count == 0) return device_->refuse(E_INVALIDARG, "count has value (0), expected at least 1.");
-    return handOver(opened_->createDescriptorHeap(count), heap);
+  Result<ComPtr<ID3D12Resource>> makeBuffer(UINT64 bytes) override {
+    auto made = d3d12::Buffer::create(opened_->device(), bytes, D3D12_HEAP_TYPE_DEFAULT);
+    if (!made) return made.error();
+    return ComPtr<ID3D12Resource>(&(*made)->handle());
+  }
+  Result<ComPtr<ID3D12DescriptorHeap>> makeDescriptorHeap(UINT count) override {
+    return owned(opened_->createDescriptorHeap(count));
+  }
+  Result<ComPtr<ID3D12GraphicsCommandList>> makeCommandList() override { return owned(opened_->createList()); }
+
+  Result<UINT64> sizeOf(ID3D12Resource& buffer) override { return dimpleGetDesc(&buffer).Width; }
+  Status upload(ID3D12Resource& buffer, UINT64 offset, const void* data, UINT64 bytes) override {
+    return opened_->upload(buffer, offset, data, bytes);
+  }
+  Status download(ID3D12Resource& buffer, UINT64 offset, void* data, UINT64 bytes) override {
+    return opened_->download(buffer, offset, data, bytes);
   }
 
-  HRESULT STDMETHODCALLTYPE Upload(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes) override {
-    return transfer("Upload", buffer, offset, data, bytes,
-                    [&] { return opened_->upload(*buffer, offset, data, bytes); });
-  }
-  HRESULT STDMETHODCALLTYPE Download(ID3D12Resource* buffer, UINT64 offset, void* data, UINT64 bytes) override {
-    return transfer("Download", buffer, offset, data, bytes,
-                    [&] { return opened_->download(*buffer, offset, data, bytes); });
-  }
+  Status resetList(ID3D12GraphicsCommandList& list) override { return opened_->resetList(list); }
+  Result<UINT64> execute(ID3D12GraphicsCommandList& list) override { return opened_->submit(list); }
+  Status waitFor(UINT64 fence) override { return opened_->wait(fence); }
 
-  HRESULT STDMETHODCALLTYPE CreateCommandList(ID3D12GraphicsCommandList** list) override {
-    if (!list) return E_POINTER;
-    *list = nullptr;
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    return handOver(opened_->createList(), list);
-  }
-
-  HRESULT STDMETHODCALLTYPE ResetCommandList(ID3D12GraphicsCommandList* list) override {
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    if (!list) return device_->refuse(E_INVALIDARG, "list is null, expected a closed command list.");
-    return answer(opened_->resetList(*list));
-  }
-
-  HRESULT STDMETHODCALLTYPE Execute(ID3D12GraphicsCommandList* list, UINT64* fence) override {
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    if (!list) return device_->refuse(E_INVALIDARG, "list is null, expected a closed command list.");
-    const auto value = opened_->submit(*list);
-    if (!value) return device_->refuse(value.error());
-    if (fence) *fence = *value;
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) override { return answer(opened_->wait(fence)); }
-
-  HRESULT STDMETHODCALLTYPE SetProfiling(BOOL enabled) override {
-    return answer(backend_->setProfiling(enabled ? &opened_->queue() : nullptr));
-  }
-  HRESULT STDMETHODCALLTYPE ReadProfile(void(STDMETHODCALLTYPE* report)(void*, const char*, double),
-                                        void* context) override {
-    if (!report) return E_POINTER;
-    if (!backend_->profiler()) return device_->refuse(E_INVALIDARG, "Profiling is off, expected SetProfiling first.");
+  Status profile(bool enabled) override { return backend_->setProfiling(enabled ? &opened_->queue() : nullptr); }
+  bool readProfile(ReportKernel report, void* context) override {
+    if (!backend_->profiler()) return false;
     for (const auto& entry : backend_->profiler()->read()) report(context, entry.kernel.c_str(), entry.nanoseconds);
-    return S_OK;
+    return true;
   }
 
- private:
   template <class Interface>
-  HRESULT handOver(Result<d3d12::ComPtr<Interface>> made, Interface** object) {
-    if (!made) return device_->refuse(made.error());
-    *object = made->Detach();
-    return S_OK;
-  }
-
-  template <class Copy>
-  HRESULT transfer(const char* what, ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes, Copy copy) {
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    if (!buffer)
-      return device_->refuse(E_INVALIDARG, cat(what, ": buffer is null, expected a buffer of this context."));
-    if (const HRESULT result = checkTransfer(what, dimpleGetDesc(buffer).Width, offset, data, bytes); result != S_OK)
-      return FAILED(result) ? result : S_OK;
-    return answer(copy());
+  static Result<ComPtr<Interface>> owned(Result<d3d12::ComPtr<Interface>> made) {
+    if (!made) return made.error();
+    return ComPtr<Interface>::adopt(made->Detach());
   }
 
   const std::unique_ptr<OpenedDevice> opened_;

@@ -66,16 +66,16 @@ Result<DescriptorRange> D3D12Objects::descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cp
   return DescriptorRange{nullptr, cpu.ptr, gpu.ptr, count, backend_->descriptorIncrement()};
 }
 
-bool D3D12Objects::report(DimpleMessageSeverity severity, const std::string& text) {
+bool D3D12Objects::report(DimpleMessageSeverity severity, const char* text) {
   ID3D12InfoQueue* found = nullptr;
   backend_->handle().QueryInterface(__uuidof(ID3D12InfoQueue), reinterpret_cast<void**>(&found));
   if (const auto queue = ComPtr<ID3D12InfoQueue>::adopt(found)) {
     const auto level =
         severity == DIMPLE_MESSAGE_WARNING ? D3D12_MESSAGE_SEVERITY_WARNING : D3D12_MESSAGE_SEVERITY_ERROR;
-    return SUCCEEDED(queue->AddApplicationMessage(level, text.c_str()));
+    return SUCCEEDED(queue->AddApplicationMessage(level, text));
   }
 #ifdef _WIN32
-  OutputDebugStringA(cat("dimple: ", text, "\n").c_str());
+  for (const char* part : {"dimple: ", text, "\n"}) OutputDebugStringA(part);
 #endif
   return false;
 }
@@ -87,8 +87,8 @@ using namespace dimple::api;
 
 STDAPI DMLCreateDevice1(ID3D12Device* d3d12Device, DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel,
                         REFIID riid, void** ppv) {
-  if (ppv) *ppv = nullptr;
-  return guarded([&]() -> HRESULT {
+  return guarded(NoObject(), "DMLCreateDevice1", [&]() -> HRESULT {
+    if (ppv) *ppv = nullptr;
     if (!d3d12Device) return refuseEarly(E_INVALIDARG, "d3d12Device is null, expected an ID3D12Device.");
     if (auto status = checkCreation(flags, minimumFeatureLevel); !status) return refuseEarly(status.error());
     const auto options = readOptions(nullptr);

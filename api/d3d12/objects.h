@@ -21,7 +21,7 @@ class D3D12Objects final : public NativeObjects {
   Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                       UINT count) override;
   HRESULT removedReason() override { return backend_->handle().GetDeviceRemovedReason(); }
-  bool report(DimpleMessageSeverity severity, const std::string& text) override;
+  bool report(DimpleMessageSeverity severity, const char* text) override;
   HRESULT parentDevice(REFIID riid, void** ppv) override { return backend_->handle().QueryInterface(riid, ppv); }
 
  private:

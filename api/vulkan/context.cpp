@@ -7,6 +7,7 @@
 #include "api/context.h"
 #include "api/options.h"
 #include "api/vulkan/objects.h"
+#include "backend_vulkan/fault.h"
 #include "backend_vulkan/opened_device.h"
 #include "backend_vulkan/profiler.h"
 #include "core/support/staging.h"
@@ -34,34 +35,62 @@ void describeAdapter(const vulkan::AdapterInfo& info, DimpleAdapterDesc& desc) {
 // A command list with a pool of its own, so that lists record on different threads.
 class OwnedCommandList final : public VulkanCommandList {
  public:
-  OwnedCommandList(std::shared_ptr<OpenedDevice> opened, std::shared_ptr<vulkan::Device> backend, VkCommandPool pool,
-                   VkCommandBuffer commands)
-      : VulkanCommandList(std::move(backend), commands), opened_(std::move(opened)), pool_(pool) {}
+  // Takes the pool over, which `commands` is of.
+  OwnedCommandList(Device& device, std::shared_ptr<OpenedDevice> opened, std::shared_ptr<vulkan::Device> backend,
+                   VkCommandPool pool, VkCommandBuffer commands)
+      : VulkanCommandList(device, std::move(backend), commands), opened_(std::move(opened)), pool_(pool) {}
 
-  bool recording() const override { return recording_; }
+  bool recording() const override { return state_ == State::Recording; }
+  bool owned() const override { return true; }
 
-  HRESULT begin() {
+  Status begin() {
     // Not ONE_TIME_SUBMIT: a closed list may execute many times.
     const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
-    recording_ = backend().vk().vkBeginCommandBuffer(commands_, &info) == VK_SUCCESS;
-    return recording_ ? S_OK : E_OUTOFMEMORY;
+    state_ = State::Broken;
+    if (const VkResult r = backend().vk().vkBeginCommandBuffer(commands_, &info))
+      return vulkan::fault("vkBeginCommandBuffer", r);
+    state_ = State::Recording;
+    return {};
   }
+  Status reset() {
+    if (recording()) return invalid("list is recording, expected a closed one.");
+    return begin();
+  }
+  Status checkClosed() const {
+    if (state_ == State::Closed) return {};
+    return invalid(recording() ? "list is recording, expected a closed one."
+                               : "list has a Close or a reset that failed, expected one that Close ended "
+                                 "(ResetCommandList reopens it).");
+  }
+
   HRESULT STDMETHODCALLTYPE Close() override {
-    if (!recording_) return E_FAIL;
-    recording_ = false;
-    return backend().vk().vkEndCommandBuffer(commands_) == VK_SUCCESS ? S_OK : E_OUTOFMEMORY;
+    return guarded(*this, "Close", [&] {
+      if (device().removed()) return device().refuseRemoved();
+      if (!recording()) return refuse(E_FAIL, "Close: the list is closed, expected one that records.");
+      state_ = State::Broken;
+      if (const VkResult r = backend().vk().vkEndCommandBuffer(commands_))
+        return device().refuse(vulkan::fault("vkEndCommandBuffer", r));
+      state_ = State::Closed;
+      return S_OK;
+    });
   }
   HRESULT STDMETHODCALLTYPE Reset(ID3D12CommandAllocator*, ID3D12PipelineState*) override {
-    if (recording_) return E_FAIL;
-    return begin();
+    return guarded(*this, "Reset", [&] {
+      if (device().removed()) return device().refuseRemoved();
+      if (recording()) return refuse(E_FAIL, "Reset: the list is recording, expected a closed one.");
+      const auto status = begin();
+      return status ? S_OK : device().refuse(status.error());
+    });
   }
 
  private:
+  enum class State : uint8_t { Recording, Closed, Broken };
+
   ~OwnedCommandList() override { opened_->destroyCommandPool(pool_); }
 
   const std::shared_ptr<OpenedDevice> opened_;
   const VkCommandPool pool_;
-  bool recording_ = false;
+  State state_ = State::Broken;
 };
 
 class VulkanContext final : public Context {
@@ -72,102 +101,65 @@ class VulkanContext final : public Context {
         opened_(std::move(opened)),
         backend_(std::move(backend)) {}
 
-  HRESULT STDMETHODCALLTYPE GetAdapterDesc(DimpleAdapterDesc* desc) override {
-    if (!desc) return E_POINTER;
-    describeAdapter(opened_->adapter(), *desc);
-    return S_OK;
-  }
+ private:
+  void describe(DimpleAdapterDesc& desc) override { describeAdapter(opened_->adapter(), desc); }
+  UINT descriptorIncrement() override { return dimpleDescriptorIncrement; }
 
-  HRESULT STDMETHODCALLTYPE CreateBuffer(UINT64 sizeInBytes, ID3D12Resource** buffer) override {
-    if (!buffer) return E_POINTER;
-    *buffer = nullptr;
-    if (sizeInBytes == 0) return device_->refuse(E_INVALIDARG, "sizeInBytes has value (0), expected at least 1.");
+  Result<ComPtr<ID3D12Resource>> makeBuffer(UINT64 bytes) override {
     auto made = vulkan::Buffer::create(
-        *backend_, sizeInBytes,
+        *backend_, bytes,
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
         false);
-    if (!made) return device_->refuse(made.error());
-    *buffer = new VulkanBuffer(backend_, std::move(*made));
-    return S_OK;
+    if (!made) return made.error();
+    return ComPtr<ID3D12Resource>::adopt(new VulkanBuffer(backend_, std::move(*made)));
+  }
+  Result<ComPtr<ID3D12DescriptorHeap>> makeDescriptorHeap(UINT count) override {
+    return makeVulkanDescriptorHeap(backend_, count);
+  }
+  Result<ComPtr<ID3D12GraphicsCommandList>> makeCommandList() override;
+
+  Result<UINT64> sizeOf(ID3D12Resource& buffer) override {
+    const auto found = Live<VulkanBuffer>::find(&buffer);
+    if (!found || &found->backend() != backend_.get()) return invalid("buffer is no live buffer of this context.");
+    return found->bytes();
+  }
+  Status upload(ID3D12Resource& buffer, UINT64 offset, const void* data, UINT64 bytes) override {
+    return transfer(buffer, offset, const_cast<void*>(data), bytes, true);
+  }
+  Status download(ID3D12Resource& buffer, UINT64 offset, void* data, UINT64 bytes) override {
+    return transfer(buffer, offset, data, bytes, false);
   }
 
-  UINT STDMETHODCALLTYPE GetDescriptorIncrement() override { return dimpleDescriptorIncrement; }
-  HRESULT STDMETHODCALLTYPE CreateDescriptorHeap(UINT count, ID3D12DescriptorHeap** heap) override {
-    if (!heap) return E_POINTER;
-    *heap = nullptr;
-    return createDescriptorHeap(*device_, backend_, count, heap);
+  Status resetList(ID3D12GraphicsCommandList& list) override {
+    const auto own = find(list);
+    TRY(own);
+    return (*own)->reset();
   }
-
-  HRESULT STDMETHODCALLTYPE Upload(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes) override {
-    return transfer("Upload", buffer, offset, const_cast<void*>(data), bytes, true);
+  Result<UINT64> execute(ID3D12GraphicsCommandList& list) override {
+    const auto own = find(list);
+    TRY(own);
+    TRY((*own)->checkClosed());
+    return opened_->submit((*own)->handle());
   }
-  HRESULT STDMETHODCALLTYPE Download(ID3D12Resource* buffer, UINT64 offset, void* data, UINT64 bytes) override {
-    return transfer("Download", buffer, offset, data, bytes, false);
-  }
+  Status waitFor(UINT64 fence) override { return opened_->wait(fence); }
 
-  HRESULT STDMETHODCALLTYPE CreateCommandList(ID3D12GraphicsCommandList** list) override {
-    if (!list) return E_POINTER;
-    *list = nullptr;
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    const VkCommandPool pool = opened_->createCommandPool();
-    const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool,
-                                           VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    if (!pool || backend_->vk().vkAllocateCommandBuffers(backend_->handles().device, &info, &commands) != VK_SUCCESS) {
-      opened_->destroyCommandPool(pool);
-      return device_->refuse(E_OUTOFMEMORY, "There is no memory for a command list.");
-    }
-    auto made = ComPtr<OwnedCommandList>::adopt(new OwnedCommandList(opened_, backend_, pool, commands));
-    if (const HRESULT result = made->begin(); FAILED(result)) return result;
-    made->AddRef();
-    *list = made.get();
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE ResetCommandList(ID3D12GraphicsCommandList* list) override {
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    VulkanCommandList* found = Live<VulkanCommandList>::find(list);
-    if (!found || &found->backend() != backend_.get())
-      return device_->refuse(E_INVALIDARG, "list is no live command list of this context.");
-    if (FAILED(found->Reset(nullptr, nullptr)))
-      return device_->refuse(E_INVALIDARG, "list is recording, expected a closed one.");
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE Execute(ID3D12GraphicsCommandList* list, UINT64* fence) override {
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    VulkanCommandList* found = Live<VulkanCommandList>::find(list);
-    if (!found || &found->backend() != backend_.get())
-      return device_->refuse(E_INVALIDARG, "list is no live command list of this context.");
-    if (found->recording()) return device_->refuse(E_INVALIDARG, "list is recording, expected a closed one.");
-    auto value = opened_->submit(found->handle());
-    if (!value) return device_->refuse(value.error());
-    if (fence) *fence = *value;
-    return S_OK;
-  }
-
-  HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) override { return answer(opened_->wait(fence)); }
-
-  HRESULT STDMETHODCALLTYPE SetProfiling(BOOL enabled) override {
-    return answer(backend_->setProfiling(enabled != FALSE));
-  }
-
-  HRESULT STDMETHODCALLTYPE ReadProfile(void(STDMETHODCALLTYPE* report)(void*, const char*, double),
-                                        void* context) override {
-    if (!report) return E_POINTER;
-    if (!backend_->profiler()) return device_->refuse(E_INVALIDARG, "Profiling is off, expected SetProfiling first.");
+  Status profile(bool enabled) override { return backend_->setProfiling(enabled); }
+  bool readProfile(ReportKernel report, void* context) override {
+    if (!backend_->profiler()) return false;
     for (const auto& entry : backend_->profiler()->read()) report(context, entry.kernel.c_str(), entry.nanoseconds);
-    return S_OK;
+    return true;
   }
 
- private:
-  HRESULT transfer(const char* what, ID3D12Resource* resource, UINT64 offset, void* data, UINT64 bytes, bool upload) {
-    if (device_->removed()) return DXGI_ERROR_DEVICE_REMOVED;
-    VulkanBuffer* buffer = Live<VulkanBuffer>::find(resource);
-    if (!buffer || &buffer->backend() != backend_.get())
-      return device_->refuse(E_INVALIDARG, cat(what, ": buffer is no live buffer of this context."));
-    if (const HRESULT result = checkTransfer(what, buffer->bytes(), offset, data, bytes); result != S_OK)
-      return FAILED(result) ? result : S_OK;
+  Result<ComPtr<OwnedCommandList>> find(ID3D12GraphicsCommandList& list) const {
+    auto found = Live<VulkanCommandList>::find(&list);
+    if (!found || &found->backend() != backend_.get() || !found->owned())
+      return invalid("list is no live command list of this context.");
+    return ComPtr<OwnedCommandList>::adopt(static_cast<OwnedCommandList*>(found.detach()));
+  }
+
+  Status transfer(ID3D12Resource& resource, UINT64 offset, void* data, UINT64 bytes, bool upload) {
+    const auto buffer = Live<VulkanBuffer>::find(&resource);
+    if (!buffer) return invalid("buffer is no live buffer of this context.");
     const auto create = [&](uint64_t size) {
       return vulkan::Buffer::create(*backend_, size,
                                     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, true, !upload);
@@ -180,7 +172,7 @@ class VulkanContext final : public Context {
       if (status && !upload) std::memcpy(host, staging.mapped(), part);
       return status;
     };
-    return answer((upload ? uploads_ : downloads_).transfer(bytes, create, copy));
+    return (upload ? uploads_ : downloads_).transfer(bytes, create, copy);
   }
 
   void recordCopy(VkCommandBuffer commands, const VulkanBuffer& buffer, UINT64 offset, const vulkan::Buffer& staging,
@@ -200,6 +192,30 @@ class VulkanContext final : public Context {
   const std::shared_ptr<vulkan::Device> backend_;
   Staging<vulkan::Buffer> uploads_, downloads_;
 };
+
+Result<ComPtr<ID3D12GraphicsCommandList>> VulkanContext::makeCommandList() {
+  const auto& vk = backend_->vk();
+  const auto& handles = backend_->handles();
+  // Goes with the pool, unless a list takes it over.
+  struct Pool {
+    const vulkan::Device& device;
+    VkCommandPool handle = VK_NULL_HANDLE;
+    ~Pool() { device.vk().vkDestroyCommandPool(device.handles().device, handle, nullptr); }
+  } pool{*backend_};
+  const VkCommandPoolCreateInfo poolInfo{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
+                                         VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, handles.queueFamily};
+  if (const VkResult r = vk.vkCreateCommandPool(handles.device, &poolInfo, nullptr, &pool.handle))
+    return vulkan::fault("vkCreateCommandPool", r);
+  const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool.handle,
+                                         VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  if (const VkResult r = vk.vkAllocateCommandBuffers(handles.device, &info, &commands))
+    return vulkan::fault("vkAllocateCommandBuffers", r);
+  auto made = ComPtr<OwnedCommandList>::adopt(new OwnedCommandList(*device_, opened_, backend_, pool.handle, commands));
+  pool.handle = VK_NULL_HANDLE;
+  TRY(made->begin());
+  return ComPtr<ID3D12GraphicsCommandList>::adopt(made.detach());
+}
 
 }  // namespace
 

@@ -1,4 +1,6 @@
 // The functions of dimple.h that take Vulkan's objects.
+#include <cstdio>
+
 #include "api/device.h"
 #include "api/guard.h"
 #include "api/options.h"
@@ -10,22 +12,23 @@ using namespace dimple::api;
 
 namespace {
 
-// Calls `make` with a live device over Vulkan and its back end; refuses every other device.
+// Calls `make` with a live device over Vulkan and its back end; refuses every other device, and one that is removed.
 template <class Make>
-HRESULT onVulkan(IDMLDevice* device, Make make) {
-  Device* own = Live<Device>::find(device);
-  if (!own) return notOurs();
-  if (const auto* objects = dynamic_cast<VulkanObjects*>(&own->native())) return make(*own, objects->shared());
-  return own->refuse(E_INVALIDARG,
-                     "device is no Vulkan device, expected one of dimpleCreateVulkanDevice or of a context.");
+HRESULT onVulkan(const char* function, IDMLDevice* device, Make make) {
+  return guarded(NoObject(), function, [&]() -> HRESULT {
+    const auto own = Live<Device>::find(device);
+    if (!own) return notOurs();
+    return guarded(*own, function, [&]() -> HRESULT {
+      if (own->removed()) return own->refuseRemoved();
+      if (const auto* objects = dynamic_cast<VulkanObjects*>(&own->native())) return make(*own, objects->shared());
+      return own->refuse(E_INVALIDARG,
+                         "device is no Vulkan device, expected one of dimpleCreateVulkanDevice or of a context.");
+    });
+  });
 }
 
-}  // namespace
-
-DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkanDeviceDesc* desc,
-                                                              DML_CREATE_DEVICE_FLAGS flags,
-                                                              DML_FEATURE_LEVEL minimumFeatureLevel, REFIID riid,
-                                                              void** ppv) {
+HRESULT createVulkanDevice(const DimpleVulkanDeviceDesc* desc, DML_CREATE_DEVICE_FLAGS flags,
+                           DML_FEATURE_LEVEL minimumFeatureLevel, REFIID riid, void** ppv) {
   if (!ppv) return refuseEarly(E_POINTER, "ppv is null, expected where to put the device.");
   *ppv = nullptr;
   if (!desc || !desc->Instance || !desc->PhysicalDevice || !desc->Device)
@@ -57,11 +60,21 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkan
       riid, ppv);
 }
 
+}  // namespace
+
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkanDeviceDesc* desc,
+                                                              DML_CREATE_DEVICE_FLAGS flags,
+                                                              DML_FEATURE_LEVEL minimumFeatureLevel, REFIID riid,
+                                                              void** ppv) {
+  return guarded(NoObject(), "dimpleCreateVulkanDevice",
+                 [&] { return createVulkanDevice(desc, flags, minimumFeatureLevel, riid, ppv); });
+}
+
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuffer buffer, UINT64 sizeInBytes,
                                                       ID3D12Resource** resource) {
-  if (!resource) return E_POINTER;
+  if (!resource) return refuseEarly(E_POINTER, "resource is null, expected where to put the buffer.");
   *resource = nullptr;
-  return onVulkan(device, [&](Device& own, const auto& backend) -> HRESULT {
+  return onVulkan("dimpleWrapBuffer", device, [&](Device& own, const auto& backend) -> HRESULT {
     if (!buffer || sizeInBytes == 0)
       return own.refuse(E_INVALIDARG, cat("buffer is null or sizeInBytes (", sizeInBytes, ") is 0."));
     *resource = new VulkanBuffer(backend, buffer, sizeInBytes);
@@ -71,26 +84,36 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuff
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapCommandBuffer(IDMLDevice* device, VkCommandBuffer commandBuffer,
                                                              ID3D12GraphicsCommandList** list) {
-  if (!list) return E_POINTER;
+  if (!list) return refuseEarly(E_POINTER, "list is null, expected where to put the command list.");
   *list = nullptr;
-  return onVulkan(device, [&](Device& own, const auto& backend) -> HRESULT {
+  return onVulkan("dimpleWrapCommandBuffer", device, [&](Device& own, const auto& backend) -> HRESULT {
     if (!commandBuffer) return own.refuse(E_INVALIDARG, "commandBuffer is null, expected a VkCommandBuffer.");
-    *list = new VulkanCommandList(backend, commandBuffer);
+    *list = new VulkanCommandList(own, backend, commandBuffer);
     return S_OK;
   });
 }
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateDescriptorHeap(IDMLDevice* device, UINT count,
                                                                 ID3D12DescriptorHeap** heap) {
-  if (!heap) return E_POINTER;
+  if (!heap) return refuseEarly(E_POINTER, "heap is null, expected where to put the descriptor heap.");
   *heap = nullptr;
-  return onVulkan(device,
-                  [&](Device& own, const auto& backend) { return createDescriptorHeap(own, backend, count, heap); });
+  return onVulkan("dimpleCreateDescriptorHeap", device, [&](Device& own, const auto& backend) -> HRESULT {
+    if (count == 0) return own.refuse(E_INVALIDARG, "count has value (0), expected at least 1.");
+    auto made = makeVulkanDescriptorHeap(backend, count);
+    if (!made) return own.refuse(made.error());
+    *heap = made->detach();
+    return S_OK;
+  });
 }
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleNotifyDeviceLost(IDMLDevice* device, INT32 result) {
-  Device* own = Live<Device>::find(device);
-  if (!own) return notOurs();
-  own->removeDevice(DXGI_ERROR_DEVICE_HUNG, cat("The caller's queue failed with VkResult (", result, ")."));
-  return S_OK;
+  return guarded(NoObject(), "dimpleNotifyDeviceLost", [&]() -> HRESULT {
+    const auto own = Live<Device>::find(device);
+    if (!own) return notOurs();
+    // What is lost must be said even where there is no memory to say it with.
+    char text[96];
+    std::snprintf(text, sizeof text, "The caller's queue failed with VkResult (%d).", static_cast<int>(result));
+    own->removeDevice(DXGI_ERROR_DEVICE_HUNG, text);
+    return S_OK;
+  });
 }

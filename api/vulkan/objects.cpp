@@ -1,7 +1,7 @@
 #include "api/vulkan/objects.h"
 
-#include "api/device.h"
-#include "api/guard.h"
+#include <new>
+
 #include "core/text.h"
 
 namespace dimple::api {
@@ -28,9 +28,9 @@ VulkanDescriptorHeap::VulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backe
     : VulkanObject(std::move(backend)),
       heap_(std::make_shared<vulkan::DescriptorHeap>(*backend_, count)),
       handles_(new std::byte[size_t{count} * dimpleDescriptorIncrement]) {}
-VulkanDescriptorHeap* VulkanDescriptorHeap::find(uint64_t handle, uint32_t& index) {
-  VulkanDescriptorHeap* heap = Live<VulkanDescriptorHeap>::findAt(handle);
-  if (!heap || (handle - heap->start()) % dimpleDescriptorIncrement != 0) return nullptr;
+ComPtr<VulkanDescriptorHeap> VulkanDescriptorHeap::find(uint64_t handle, uint32_t& index) {
+  auto heap = Live<VulkanDescriptorHeap>::findAt(handle);
+  if (!heap || (handle - heap->start()) % dimpleDescriptorIncrement != 0) return {};
   index = static_cast<uint32_t>((handle - heap->start()) / dimpleDescriptorIncrement);
   return heap;
 }
@@ -39,46 +39,58 @@ D3D12_DESCRIPTOR_HEAP_DESC VulkanDescriptorHeap::desc() const {
   return {D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, heap_->count(), D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
 }
 
-HRESULT createDescriptorHeap(Device& device, std::shared_ptr<vulkan::Device> backend, UINT count,
-                             ID3D12DescriptorHeap** heap) {
-  if (count == 0) return device.refuse(E_INVALIDARG, "count has value (0), expected at least 1.");
-  const HRESULT made = guarded([&] {
-    *heap = new VulkanDescriptorHeap(std::move(backend), count);
-    return S_OK;
-  });
-  return FAILED(made) ? device.refuse(made, cat("There is no memory for ", count, " descriptors.")) : made;
+Result<ComPtr<ID3D12DescriptorHeap>> makeVulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backend, UINT count) {
+  try {
+    return ComPtr<ID3D12DescriptorHeap>::adopt(new VulkanDescriptorHeap(std::move(backend), count));
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::OutOfMemory, cat("There is no memory for ", count, " descriptors.")};
+  }
+}
+
+HRESULT VulkanCommandList::refuse(HRESULT code, const char* text) noexcept { return device_->refuse(code, text); }
+
+HRESULT VulkanCommandList::Close() {
+  return refuse(E_NOTIMPL, "Close: the command buffer is the caller's, expected vkEndCommandBuffer.");
+}
+HRESULT VulkanCommandList::Reset(ID3D12CommandAllocator*, ID3D12PipelineState*) {
+  return refuse(E_NOTIMPL, "Reset: the command buffer is the caller's, expected vkBeginCommandBuffer.");
 }
 
 void VulkanCommandList::CopyBufferRegion(ID3D12Resource* target, UINT64 targetOffset, ID3D12Resource* source,
                                          UINT64 sourceOffset, UINT64 bytes) {
-  const VulkanBuffer* to = Live<VulkanBuffer>::find(target);
-  const VulkanBuffer* from = Live<VulkanBuffer>::find(source);
-  const auto inside = [bytes](const VulkanBuffer& b, UINT64 at) { return at <= b.bytes() && bytes <= b.bytes() - at; };
-  if (!recording() || !to || !from || bytes == 0 || !inside(*to, targetOffset) || !inside(*from, sourceOffset)) return;
-  const VkBufferCopy region{sourceOffset, targetOffset, bytes};
-  backend_->vk().vkCmdCopyBuffer(commands_, from->handle(), to->handle(), 1, &region);
+  removing(device(), "CopyBufferRegion", [&] {
+    const auto to = Live<VulkanBuffer>::find(target);
+    const auto from = Live<VulkanBuffer>::find(source);
+    const auto inside = [&](const VulkanBuffer& b, UINT64 at) { return at <= b.bytes() && bytes <= b.bytes() - at; };
+    if (!recording() || !to || !from || bytes == 0 || !inside(*to, targetOffset) || !inside(*from, sourceOffset))
+      return;
+    const VkBufferCopy region{sourceOffset, targetOffset, bytes};
+    backend_->vk().vkCmdCopyBuffer(commands_, from->handle(), to->handle(), 1, &region);
+  });
 }
 
 void VulkanCommandList::ResourceBarrier(UINT count, const D3D12_RESOURCE_BARRIER* barriers) {
-  if (!recording() || count == 0 || !barriers) return;
-  // Buffers have no layouts: every kind of barrier is one of memory.
-  constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-  const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr,
-                                VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
-                                VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
-                                    VK_ACCESS_TRANSFER_WRITE_BIT};
-  backend_->vk().vkCmdPipelineBarrier(commands_, kStages, kStages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+  removing(device(), "ResourceBarrier", [&] {
+    if (!recording() || count == 0 || !barriers) return;
+    // Buffers have no layouts: every kind of barrier is one of memory.
+    constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr,
+                                  VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+                                  VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
+                                      VK_ACCESS_TRANSFER_WRITE_BIT};
+    backend_->vk().vkCmdPipelineBarrier(commands_, kStages, kStages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+  });
 }
 
 Result<NativeBuffer> VulkanObjects::buffer(ID3D12Resource* resource) {
-  const VulkanBuffer* buffer = Live<VulkanBuffer>::find(resource);
+  const auto buffer = Live<VulkanBuffer>::find(resource);
   if (!buffer) return invalid("Buffer is no live buffer that Dimple wraps (dimpleWrapBuffer).");
   if (&buffer->backend() != backend_.get()) return invalid("Buffer belongs to another device.");
   return NativeBuffer{reinterpret_cast<uint64_t>(buffer->handle()), buffer->bytes()};
 }
 
 Result<uint64_t> VulkanObjects::commandList(ID3D12CommandList* list) {
-  const VulkanCommandList* found = Live<VulkanCommandList>::find(list);
+  const auto found = Live<VulkanCommandList>::find(list);
   if (!found) return invalid("commandList is no live command list that Dimple wraps (dimpleWrapCommandBuffer).");
   if (&found->backend() != backend_.get()) return invalid("commandList belongs to another device.");
   if (!found->recording()) return invalid("commandList is closed, expected one that records.");
@@ -89,10 +101,10 @@ Result<DescriptorRange> VulkanObjects::descriptors(D3D12_CPU_DESCRIPTOR_HANDLE c
                                                    UINT count) {
   uint32_t cpuIndex = 0;
   uint32_t gpuIndex = 0;
-  VulkanDescriptorHeap* heap = VulkanDescriptorHeap::find(cpu.ptr, cpuIndex);
+  const auto heap = VulkanDescriptorHeap::find(cpu.ptr, cpuIndex);
   if (!heap)
     return invalid("CPUDescriptorHandle lies in no live descriptor heap of Dimple (dimpleCreateDescriptorHeap).");
-  if (VulkanDescriptorHeap::find(gpu.ptr, gpuIndex) != heap || gpuIndex != cpuIndex)
+  if (VulkanDescriptorHeap::find(gpu.ptr, gpuIndex).get() != heap.get() || gpuIndex != cpuIndex)
     return invalid("GPUDescriptorHandle is not the same descriptor as CPUDescriptorHandle.");
   if (&heap->backend() != backend_.get()) return invalid("CPUDescriptorHandle lies in a heap of another device.");
   if (count > heap->heap().count() - cpuIndex)

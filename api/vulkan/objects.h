@@ -5,6 +5,7 @@
 
 #include "api/com_object.h"
 #include "api/command_list_base.h"
+#include "api/device.h"
 #include "api/native_objects.h"
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/device.h"
@@ -23,8 +24,6 @@ namespace dimple::api {
 #define DIMPLE_RETURNS(Type, method, value) \
   Type STDMETHODCALLTYPE method() override { return value; }
 #endif
-
-class Device;
 
 // Base of the wrappers: they keep the back end alive, not the DirectML device.
 template <class Base, class... Interfaces>
@@ -78,7 +77,7 @@ class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3
  public:
   VulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backend, uint32_t count);
   // The live heap that a handle lies in, with the index of its descriptor.
-  static VulkanDescriptorHeap* find(uint64_t handle, uint32_t& index);
+  static ComPtr<VulkanDescriptorHeap> find(uint64_t handle, uint32_t& index);
 
   vulkan::DescriptorHeap& heap() { return *heap_; }
 
@@ -97,21 +96,25 @@ class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3
   const Live<VulkanDescriptorHeap> live_{this, start(), uint64_t{heap_->count()} * dimpleDescriptorIncrement};
 };
 
-// What dimpleCreateDescriptorHeap does once it knows the device.
-HRESULT createDescriptorHeap(Device& device, std::shared_ptr<vulkan::Device> backend, UINT count,
-                             ID3D12DescriptorHeap** heap);
+// A heap of at least one descriptor, or the refusal of more than there is memory for.
+Result<ComPtr<ID3D12DescriptorHeap>> makeVulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backend, UINT count);
 
-// A command list over a command buffer of the caller, or one that a context owns.
+// A command list over a command buffer of the caller, or one that a context owns. It keeps the DirectML device, which
+// it refuses to and removes.
 class VulkanCommandList : public VulkanObject<CommandListBase, ID3D12GraphicsCommandList, ID3D12CommandList> {
  public:
-  VulkanCommandList(std::shared_ptr<vulkan::Device> backend, VkCommandBuffer commands)
-      : VulkanObject(std::move(backend)), commands_(commands) {}
+  VulkanCommandList(Device& device, std::shared_ptr<vulkan::Device> backend, VkCommandBuffer commands)
+      : VulkanObject(std::move(backend)), commands_(commands), device_(&device) {}
 
   VkCommandBuffer handle() const { return commands_; }
+  Device& device() const { return *device_; }
   virtual bool recording() const { return true; }
+  // Whether a context owns the command buffer.
+  virtual bool owned() const { return false; }
+  HRESULT refuse(HRESULT code, const char* text) noexcept override;
 
-  HRESULT STDMETHODCALLTYPE Close() override { return E_NOTIMPL; }
-  HRESULT STDMETHODCALLTYPE Reset(ID3D12CommandAllocator*, ID3D12PipelineState*) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE Close() override;
+  HRESULT STDMETHODCALLTYPE Reset(ID3D12CommandAllocator*, ID3D12PipelineState*) override;
   void STDMETHODCALLTYPE CopyBufferRegion(ID3D12Resource* target, UINT64 targetOffset, ID3D12Resource* source,
                                           UINT64 sourceOffset, UINT64 bytes) override;
   void STDMETHODCALLTYPE ResourceBarrier(UINT count, const D3D12_RESOURCE_BARRIER* barriers) override;
@@ -121,6 +124,7 @@ class VulkanCommandList : public VulkanObject<CommandListBase, ID3D12GraphicsCom
   VkCommandBuffer commands_;
 
  private:
+  const ComPtr<Device> device_;
   const Live<VulkanCommandList> live_{this};
 };
 

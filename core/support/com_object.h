@@ -24,6 +24,13 @@ class ComObject : public Base {
     return S_OK;
   }
   ULONG STDMETHODCALLTYPE AddRef() override { return ++references_; }
+  // Takes a reference of an object that another thread may be releasing. False once its last one is gone.
+  bool tryAddRef() {
+    ULONG count = references_;
+    while (count != 0)
+      if (references_.compare_exchange_weak(count, count + 1)) return true;
+    return false;
+  }
   ULONG STDMETHODCALLTYPE Release() override {
     const ULONG left = --references_;
     if (left == 0) delete this;

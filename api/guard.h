@@ -1,6 +1,6 @@
 // The boundary of the API. Every method of an object and every exported function that does more than answer a member
 // runs its body in guarded() or removing(), so that no exception leaves: lack of memory becomes E_OUTOFMEMORY, anything
-// else E_FAIL, with a sentence that takes no memory to say. tests/faults finds what does not.
+// else E_FAIL, with a sentence that takes no memory to say. tests/boundary finds what does not.
 #pragma once
 
 #include <string>

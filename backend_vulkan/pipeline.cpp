@@ -1,6 +1,7 @@
 #include "backend_vulkan/pipeline.h"
 
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 
@@ -76,13 +77,17 @@ Result<std::unique_ptr<PipelineCache>> PipelineCache::create(Device& device, std
 }
 
 PipelineCache::~PipelineCache() {
-  save();
+  try {
+    save();
+  } catch (const std::exception&) {
+    // Losing the cache costs time, nothing else.
+  }
   for (const auto& [key, pipeline] : pipelines_)
     device_.vk().vkDestroyPipeline(device_.handles().device, pipeline, nullptr);
   device_.vk().vkDestroyPipelineCache(device_.handles().device, cache_, nullptr);
 }
 
-// Losing the cache costs time, nothing else, so every failure is ignored. The rename keeps a reader of another process
+// Every failure is ignored. The rename keeps a reader of another process
 // from seeing half a file.
 void PipelineCache::save() const {
   if (path_.empty() || !cache_) return;

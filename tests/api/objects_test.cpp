@@ -1,4 +1,5 @@
 // Interfaces, reference counts, private data, device children, feature queries.
+#include <functional>
 #include <thread>
 
 #include "tests/api/fixture.h"
@@ -19,6 +20,8 @@ ULONG references(IUnknown* object) {
   object->AddRef();
   return object->Release();
 }
+
+void STDMETHODCALLTYPE ignoreProfile(void*, const char*, double) {}
 
 constexpr GUID kSomeGuid = {0x01234567, 0x89ab, 0xcdef, {1, 2, 3, 4, 5, 6, 7, 8}};
 
@@ -141,6 +144,50 @@ GPU_TEST_CASE("contents go to a buffer and back, however many") {
   const float other = 9;
   CHECK(fixture.context->Upload(buffer.Get(), 8, &other, 4) == S_OK);
   CHECK(fixture.read(buffer, 4) == std::vector<float>{1, 2, 9, 4});
+}
+
+GPU_TEST_CASE("Wait refuses a value that Execute never answered") {
+  Fixture f;
+  CHECK(f.context->Wait(0) == S_OK);
+  CHECK(f.context->Wait(1) == E_INVALIDARG);
+  CHECK(std::string(dimpleGetLastMessage()) ==
+        "fence has value (1), expected one that Execute answered, of which the highest is 0.");
+  const auto list = f.list();
+  REQUIRE(list->Close() == S_OK);
+  UINT64 fence = 0;
+  REQUIRE(f.context->Execute(list.Get(), &fence) == S_OK);
+  CHECK(f.context->Wait(fence) == S_OK);
+  CHECK(f.context->Wait(~UINT64{0}) == E_INVALIDARG);
+  CHECK(f.device->GetDeviceRemovedReason() == S_OK);
+}
+
+GPU_TEST_CASE("a removed device's context refuses, and says why the device was removed") {
+  Fixture f;
+  const auto buffer = f.buffer(16);
+  const auto list = f.list();
+  f.recorder->RecordDispatch(nullptr, nullptr, nullptr);
+  REQUIRE(f.device->GetDeviceRemovedReason() == DXGI_ERROR_DEVICE_REMOVED);
+  f.gpu->takeMessages();
+  ComPtr<ID3D12Resource> other;
+  ComPtr<ID3D12DescriptorHeap> heap;
+  ComPtr<ID3D12GraphicsCommandList> another;
+  float value = 0;
+  const std::vector<std::function<HRESULT()>> calls{
+      [&] { return f.context->CreateBuffer(16, &other); },
+      [&] { return f.context->CreateDescriptorHeap(1, &heap); },
+      [&] { return f.context->CreateCommandList(&another); },
+      [&] { return f.context->ResetCommandList(list.Get()); },
+      [&] { return f.context->Upload(buffer.Get(), 0, &value, sizeof value); },
+      [&] { return f.context->Download(buffer.Get(), 0, &value, sizeof value); },
+      [&] { return f.context->Execute(list.Get(), nullptr); },
+      [&] { return f.context->Wait(0); },
+      [&] { return f.context->SetProfiling(TRUE); },
+      [&] { return f.context->ReadProfile(ignoreProfile, nullptr); }};
+  for (const auto& call : calls) {
+    CHECK(call() == DXGI_ERROR_DEVICE_REMOVED);
+    CHECK(std::string(dimpleGetLastMessage()).starts_with("The device was removed: RecordDispatch: commandList is "));
+  }
+  CHECK(f.gpu->takeMessages().empty());
 }
 
 GPU_TEST_CASE("private data") {

@@ -135,6 +135,32 @@ ComPtr<IDMLCompiledOperator> compile(IDMLDevice& device, std::string_view line) 
   return compiled;
 }
 
+TEST_CASE("null: a binding table keeps the operators of its initializer, which drops them") {
+  const auto device = createNullDevice();
+  auto op = compile(*device.Get(), "ELEMENT_WISE_ADD ATensor=f32[4] BTensor=f32[4]! OutputTensor=f32[4]");
+  ComPtr<IDMLOperatorInitializer> initializer;
+  ComPtr<IDMLBindingTable> table;
+  ComPtr<IDMLCommandRecorder> recorder;
+  REQUIRE(device->CreateOperatorInitializer(1, op.GetAddressOf(), IID_PPV_ARGS(&initializer)) == S_OK);
+  const DML_BINDING_TABLE_DESC desc{initializer.Get(), {1}, {1}, 16};
+  REQUIRE(device->CreateBindingTable(&desc, IID_PPV_ARGS(&table)) == S_OK);
+  REQUIRE(device->CreateCommandRecorder(IID_PPV_ARGS(&recorder)) == S_OK);
+  REQUIRE(initializer->Reset(0, nullptr) == S_OK);
+  op->AddRef();
+  CHECK(op->Release() == 2);
+  op.Reset();
+  alignas(16) static char memory;
+  const DML_BUFFER_BINDING whole{reinterpret_cast<ID3D12Resource*>(&memory), 0, 1 << 20};
+  const DML_BINDING_DESC bound{DML_BINDING_TYPE_BUFFER, &whole};
+  const DML_BUFFER_BINDING owned[] = {{}, whole};
+  const DML_BUFFER_ARRAY_BINDING array{2, owned};
+  const DML_BINDING_DESC inputs{DML_BINDING_TYPE_BUFFER_ARRAY, &array};
+  table->BindInputs(1, &inputs);
+  table->BindOutputs(1, &bound);
+  recorder->RecordDispatch(reinterpret_cast<ID3D12CommandList*>(&memory), initializer.Get(), table.Get());
+  CHECK(device->GetDeviceRemovedReason() == S_OK);
+}
+
 // What a debug device says of an operator whose tensors of 24 bytes lie at these offsets in one buffer.
 std::vector<std::string> overlaps(std::string_view line, std::vector<UINT64> inputs, std::vector<UINT64> outputs,
                                   DML_CREATE_DEVICE_FLAGS flags = DML_CREATE_DEVICE_FLAG_DEBUG) {

@@ -1,12 +1,14 @@
 // What COM objects of the API share beside IUnknown: private data, and lists of the live ones.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,9 +123,11 @@ class Live {
     std::mutex mutex;
     std::map<uint64_t, Entry> byFirst;
   };
+  // Never destroyed: a program may release its objects while static objects are.
   static Registry& registry() {
-    static Registry registry;
-    return registry;
+    alignas(Registry) static std::byte memory[sizeof(Registry)];
+    static Registry* const made = new (memory) Registry;
+    return *made;
   }
   static uint64_t addressOf(const IUnknown* object) { return reinterpret_cast<uintptr_t>(object); }
 

@@ -6,11 +6,7 @@ namespace dimple::api {
 
 HRESULT refuseContext(const DimpleContextDesc& desc, HRESULT code, const char* text) noexcept {
   setLastMessage(text);
-  try {
-    if (desc.MessageCallback) desc.MessageCallback(desc.MessageContext, DIMPLE_MESSAGE_ERROR, code, text);
-  } catch (...) {
-    // The callback is the caller's, and what it throws is not the refused call's.
-  }
+  callCallback(desc.MessageCallback, desc.MessageContext, DIMPLE_MESSAGE_ERROR, code, text);
   return code;
 }
 HRESULT refuseContext(const DimpleContextDesc& desc, const Error& error) noexcept {

@@ -99,15 +99,11 @@ void Device::report(DimpleMessageSeverity severity, HRESULT code, const char* te
     callback = callback_;
     context = callbackContext_;
   }
-  try {
-    const bool shown = !muted_ && native_->report(severity, text);
-    if (callback)
-      callback(context, severity, code, text);
-    else if (debug_ && !muted_ && !shown)
-      std::fprintf(stderr, "dimple: %s\n", text);
-  } catch (...) {
-    // The callback is the caller's, and what it throws is not the refused call's.
-  }
+  const bool shown = !muted_ && native_->report(severity, text);
+  if (callback)
+    callCallback(callback, context, severity, code, text);
+  else if (debug_ && !muted_ && !shown)
+    std::fprintf(stderr, "dimple: %s\n", text);
 }
 
 HRESULT Device::CheckFeatureSupport(DML_FEATURE feature, UINT queryDataSize, const void* queryData,

@@ -48,6 +48,16 @@ HRESULT refuseEarly(HRESULT code, std::string_view text) noexcept {
 }
 HRESULT refuseEarly(const Error& error) noexcept { return refuseEarly(resultOf(error.code), error.text); }
 
+void callCallback(DimpleMessageCallback callback, void* context, DimpleMessageSeverity severity, HRESULT code,
+                  const char* text) noexcept {
+  if (!callback) return;
+  try {
+    callback(context, severity, code, text);
+  } catch (...) {
+    // It is the callback's own, not the refused call's.
+  }
+}
+
 CaughtFailure caughtFailure(const char* method) noexcept {
   CaughtFailure failure;
   const auto say = [&](HRESULT code, const char* format, const char* detail) {

@@ -26,6 +26,10 @@ const char* lastMessage() noexcept;
 HRESULT refuseEarly(HRESULT code, std::string_view text) noexcept;
 HRESULT refuseEarly(const Error& error) noexcept;
 
+// Calls a callback of the caller's, if there is one. What it throws goes no further.
+void callCallback(DimpleMessageCallback callback, void* context, DimpleMessageSeverity severity, HRESULT code,
+                  const char* text) noexcept;
+
 // The exception that is being handled, as a refusal of `method`.
 struct CaughtFailure {
   HRESULT code = E_FAIL;

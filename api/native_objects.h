@@ -18,9 +18,9 @@ class NativeObjects {
   virtual Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                               UINT count) = 0;
   // Why the device beneath is gone; S_OK if it is not known to be.
-  virtual HRESULT removedReason() { return S_OK; }
+  virtual HRESULT removedReason() noexcept { return S_OK; }
   // Hands a message to the debugger of the API beneath. False if it has none.
-  virtual bool report(DimpleMessageSeverity, const char*) { return false; }
+  virtual bool report(DimpleMessageSeverity, const char*) noexcept { return false; }
   // The device that GetParentDevice answers.
   virtual HRESULT parentDevice(REFIID riid, void** ppv) = 0;
 };

@@ -108,7 +108,7 @@ void HeapSets::recordCopies(ID3D12GraphicsCommandList& list) const {
     barriers.push_back(transition(copy.target->handle(), D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COPY_DEST));
   list.ResourceBarrier(static_cast<UINT>(barriers.size()), barriers.data());
   for (const Copy& copy : copies_)
-    list.CopyBufferRegion(&copy.target->handle(), 0, copy.source, copy.offset, copy.bytes);
+    list.CopyBufferRegion(&copy.target->handle(), 0, copy.source.Get(), copy.offset, copy.bytes);
   // Back to COMMON, from which the dispatches promote them: recording again finds them as the first time.
   for (D3D12_RESOURCE_BARRIER& barrier : barriers)
     std::swap(barrier.Transition.StateBefore, barrier.Transition.StateAfter);

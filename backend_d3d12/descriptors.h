@@ -47,7 +47,7 @@ class HeapSets final : public DescriptorSets {
  private:
   struct Copy {
     size_t descriptor;
-    ID3D12Resource* source;
+    ComPtr<ID3D12Resource> source;  // the caller may release it once it is bound
     uint64_t offset;
     uint64_t bytes;
     std::shared_ptr<Buffer> target;

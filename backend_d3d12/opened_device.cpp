@@ -20,6 +20,12 @@ namespace dimple::d3d12 {
 // done.
 class AllocatorPool {
  public:
+  // Before an allocator is made: the release that gives it back must not need memory.
+  void expect() {
+    std::lock_guard lock(mutex_);
+    free_.reserve(made_ + 1);
+    ++made_;
+  }
   void give(ComPtr<ID3D12CommandAllocator> allocator) {
     std::lock_guard lock(mutex_);
     free_.push_back({std::move(allocator), submitted});
@@ -40,6 +46,7 @@ class AllocatorPool {
 
  private:
   std::mutex mutex_;
+  size_t made_ = 0;
   std::vector<std::pair<ComPtr<ID3D12CommandAllocator>, uint64_t>> free_;
 };
 
@@ -163,7 +170,10 @@ Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& opti
 Result<ComPtr<ID3D12GraphicsCommandList>> OpenedDevice::createList() {
   ComPtr<ID3D12CommandAllocator> allocator = pool_->take(fence_->GetCompletedValue());
   HRESULT result = S_OK;
-  if (!allocator) result = device_->CreateCommandAllocator(kListType, IID_PPV_ARGS(&allocator));
+  if (!allocator) {
+    pool_->expect();
+    result = device_->CreateCommandAllocator(kListType, IID_PPV_ARGS(&allocator));
+  }
   if (FAILED(result)) return fault("CreateCommandAllocator", result);
   ComPtr<AllocatorLease> lease;
   lease.Attach(new AllocatorLease(pool_, allocator));

@@ -66,7 +66,7 @@ Result<DescriptorRange> D3D12Objects::descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cp
   return DescriptorRange{nullptr, cpu.ptr, gpu.ptr, count, backend_->descriptorIncrement()};
 }
 
-bool D3D12Objects::report(DimpleMessageSeverity severity, const char* text) {
+bool D3D12Objects::report(DimpleMessageSeverity severity, const char* text) noexcept {
   ID3D12InfoQueue* found = nullptr;
   backend_->handle().QueryInterface(__uuidof(ID3D12InfoQueue), reinterpret_cast<void**>(&found));
   if (const auto queue = ComPtr<ID3D12InfoQueue>::adopt(found)) {

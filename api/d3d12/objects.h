@@ -20,8 +20,8 @@ class D3D12Objects final : public NativeObjects {
   Result<uint64_t> commandList(ID3D12CommandList* list) override;
   Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                       UINT count) override;
-  HRESULT removedReason() override { return backend_->handle().GetDeviceRemovedReason(); }
-  bool report(DimpleMessageSeverity severity, const char* text) override;
+  HRESULT removedReason() noexcept override { return backend_->handle().GetDeviceRemovedReason(); }
+  bool report(DimpleMessageSeverity severity, const char* text) noexcept override;
   HRESULT parentDevice(REFIID riid, void** ppv) override { return backend_->handle().QueryInterface(riid, ppv); }
 
  private:

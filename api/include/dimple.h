@@ -3,10 +3,13 @@
 // DirectML.h itself is used as it is. On Linux a program includes this header alone: it brings DirectML.h with every
 // operator of feature level 6.4 and the interface IDs that DirectX-Headers leave out.
 //
-// Every function returns an HRESULT and never throws. A refusal is E_INVALIDARG, DXGI_ERROR_UNSUPPORTED, E_NOTIMPL,
-// E_OUTOFMEMORY or DXGI_ERROR_DEVICE_REMOVED, and one sentence that a message callback (or dimpleGetLastMessage)
-// delivers. Objects are COM objects: whoever receives one owns a reference. Devices and contexts are free-threaded;
-// binding tables, command recorders and command lists belong to one thread at a time.
+// Every function returns an HRESULT and never throws. A refusal is E_INVALIDARG, E_POINTER, DXGI_ERROR_UNSUPPORTED,
+// E_NOTIMPL, E_OUTOFMEMORY or DXGI_ERROR_DEVICE_REMOVED, and one sentence that a message callback (or
+// dimpleGetLastMessage) delivers, even where there is no memory left. A method that returns nothing removes the device
+// if it is misused (DXGI_ERROR_DEVICE_REMOVED) or runs out of memory (E_OUTOFMEMORY). Once the device is removed, what
+// needs it answers DXGI_ERROR_DEVICE_REMOVED and says why it was removed. Objects are COM objects: whoever receives one
+// owns a reference. Devices and contexts are free-threaded; binding tables, command recorders and command lists belong
+// to one thread at a time.
 #pragma once
 
 #ifdef _WIN32
@@ -120,7 +123,8 @@ enum DimpleMessageSeverity {
   DIMPLE_MESSAGE_WARNING,
 };
 
-// Called on the thread that made the refused call. `text` is one UTF-8 sentence, valid during the call.
+// Called on the thread that made the refused call. `text` is one UTF-8 sentence, valid during the call. What it throws
+// goes no further.
 typedef void(STDMETHODCALLTYPE* DimpleMessageCallback)(void* context, DimpleMessageSeverity severity, HRESULT code,
                                                        const char* text);
 
@@ -259,12 +263,13 @@ struct IDimpleContext : public IUnknown {
   // A command list in the recording state. Close ends recording; a closed list can be executed any number of times,
   // one execution at a time.
   STDMETHOD(CreateCommandList)(ID3D12GraphicsCommandList** list) = 0;
-  // Empties and reopens a closed list whose executions are done.
+  // Empties and reopens a closed list whose executions are done, or one whose Close failed.
   STDMETHOD(ResetCommandList)(ID3D12GraphicsCommandList* list) = 0;
-  // Submits a closed list. `fence`, if not null, receives the value that Wait takes. Lists execute in order, each with
-  // all memory effects of the ones before visible.
+  // Submits a list that Close ended. `fence`, if not null, receives the value that Wait takes. Lists execute in order,
+  // each with all memory effects of the ones before visible.
   STDMETHOD(Execute)(ID3D12GraphicsCommandList* list, UINT64* fence) = 0;
-  // Returns when the submission of this fence value and all before it are done.
+  // Returns when the submission of this fence value and all before it are done. E_INVALIDARG for a value above those
+  // that Execute answered.
   STDMETHOD(Wait)(UINT64 fence) = 0;
   // Times each dispatch that is recorded from now on.
   STDMETHOD(SetProfiling)(BOOL enabled) = 0;

@@ -232,7 +232,7 @@ HRESULT createVulkanContext(const DimpleContextDesc& given, REFIID riid, void** 
   options.pipelineCachePath = given.PipelineCachePath ? given.PipelineCachePath : "";
   if (given.MessageCallback)
     options.validationMessage = [callback = given.MessageCallback, context = given.MessageContext](const char* text) {
-      callback(context, DIMPLE_MESSAGE_WARNING, S_OK, text);
+      callCallback(callback, context, DIMPLE_MESSAGE_WARNING, S_OK, text);
     };
   auto opened = vulkan::OpenedDevice::open(options);
   if (!opened) return refuseContext(given, opened.error());

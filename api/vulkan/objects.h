@@ -33,7 +33,7 @@ class VulkanObject
   explicit VulkanObject(std::shared_ptr<vulkan::Device> backend) : backend_(std::move(backend)) {}
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID, void** ppv) override {
     if (ppv) *ppv = nullptr;
-    return E_NOTIMPL;
+    return this->refuse(E_NOTIMPL, "GetDevice: a wrapper of a Vulkan object has no Direct3D 12 device.");
   }
   vulkan::Device& backend() const { return *backend_; }
 
@@ -51,21 +51,26 @@ class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, I
   VkBuffer handle() const { return handle_; }
   uint64_t bytes() const { return bytes_; }
 
-  HRESULT STDMETHODCALLTYPE Map(UINT, const D3D12_RANGE*, void**) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE Map(UINT, const D3D12_RANGE*, void**) override { return notThere(); }
   void STDMETHODCALLTYPE Unmap(UINT, const D3D12_RANGE*) override {}
   DIMPLE_RETURNS(D3D12_RESOURCE_DESC, GetDesc, desc())
   D3D12_GPU_VIRTUAL_ADDRESS STDMETHODCALLTYPE GetGPUVirtualAddress() override { return 0; }
   HRESULT STDMETHODCALLTYPE WriteToSubresource(UINT, const D3D12_BOX*, const void*, UINT, UINT) override {
-    return E_NOTIMPL;
+    return notThere();
   }
   HRESULT STDMETHODCALLTYPE ReadFromSubresource(void*, UINT, UINT, UINT, const D3D12_BOX*) override {
-    return E_NOTIMPL;
+    return notThere();
   }
-  HRESULT STDMETHODCALLTYPE GetHeapProperties(D3D12_HEAP_PROPERTIES*, D3D12_HEAP_FLAGS*) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE GetHeapProperties(D3D12_HEAP_PROPERTIES*, D3D12_HEAP_FLAGS*) override { return notThere(); }
 
  private:
   ~VulkanBuffer() override = default;
   D3D12_RESOURCE_DESC desc() const;
+  HRESULT notThere() noexcept {
+    return refuse(E_NOTIMPL,
+                  "A wrapper of a Vulkan buffer has GetDesc and GetGPUVirtualAddress only, expected Upload or Download "
+                  "of a context.");
+  }
 
   const std::unique_ptr<vulkan::Buffer> owned_;
   const VkBuffer handle_;

@@ -3,11 +3,11 @@
 #include <dimple.h>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <map>
-#include <mutex>
-#include <string>
+#include <type_traits>
+#include <utility>
 
 namespace dimple::testing {
 namespace {
@@ -24,24 +24,30 @@ VkResult injected(const char* function) {
   return std::strcmp(function, failingFunction) == 0 ? failingResult : VK_SUCCESS;
 }
 
-// A watched function: the driver's, and what stands before it. `kName` is in the scope of each.
-template <class Tag, class Function>
+template <size_t N>
+struct Name {
+  constexpr Name(const char (&given)[N]) { std::copy(given, given + N, text); }
+  char text[N];
+};
+
+// A watched function: the driver's, and what stands before it. It makes or destroys `kObjects` objects.
+template <Name kName, size_t kObjects, class Function>
 struct Watched;
-template <class Tag, class Result, class... Arguments>
-struct Watched<Tag, Result(VKAPI_PTR*)(Arguments...)> {
+template <Name kName, size_t kObjects, class Result, class... Arguments>
+struct Watched<kName, kObjects, Result(VKAPI_PTR*)(Arguments...)> {
   static inline Result(VKAPI_PTR* real)(Arguments...) = nullptr;
   static VKAPI_ATTR Result VKAPI_CALL call(Arguments... arguments) {
     if constexpr (std::is_same_v<Result, VkResult>) {
-      if (const VkResult result = injected(Tag::kName)) return result;
+      if (const VkResult result = injected(kName.text)) return result;
       const VkResult result = real(arguments...);
-      if (result == VK_SUCCESS) live += Tag::kMakes;
+      if (result == VK_SUCCESS) live += kObjects;
       return result;
     } else {
+      if (isObject(arguments...)) live -= kObjects;
       real(arguments...);
-      live -= Tag::kMakes != 0 && isObject(arguments...);
     }
   }
-  // Whether what is destroyed is not null: the last handle given, before the allocator.
+  // Whether what is destroyed, the last before the allocator, is not null.
   template <class Handle>
   static bool isObject(Handle handle, const VkAllocationCallbacks*) {
     return handle != VK_NULL_HANDLE;
@@ -52,44 +58,56 @@ struct Watched<Tag, Result(VKAPI_PTR*)(Arguments...)> {
   }
 };
 
-struct Entry {
-  PFN_vkVoidFunction (*replace)(PFN_vkVoidFunction real);
-};
-
-template <class Tag, class Function>
+template <Name kName, size_t kObjects, class Function>
 PFN_vkVoidFunction replace(PFN_vkVoidFunction real) {
-  using Here = Watched<Tag, Function>;
+  using Here = Watched<kName, kObjects, Function>;
   Here::real = reinterpret_cast<Function>(real);
   return reinterpret_cast<PFN_vkVoidFunction>(&Here::call);
 }
 
-// `makes`: how many objects a call makes or destroys.
-#define DIMPLE_WATCH(name, makes)               \
-  struct Tag##name {                            \
-    static constexpr const char* kName = #name; \
-    static constexpr size_t kMakes = makes;     \
-  };
-#define DIMPLE_WATCHED(X)                                                                                              \
-  X(vkCreateDevice, 1)                                                                                                 \
-  X(vkDestroyDevice, 1)                                                                                                \
-  X(vkDestroyInstance, 1)                                                                                              \
-  X(vkCreateBuffer, 1)                                                                                                 \
-  X(vkDestroyBuffer, 1) X(vkAllocateMemory, 1) X(vkFreeMemory, 1) X(vkCreateCommandPool, 1) X(vkDestroyCommandPool, 1) \
-      X(vkCreateDescriptorPool, 1) X(vkDestroyDescriptorPool, 1) X(vkCreateDescriptorSetLayout, 1)                     \
-          X(vkDestroyDescriptorSetLayout, 1) X(vkCreatePipelineLayout, 1) X(vkDestroyPipelineLayout, 1)                \
-              X(vkCreatePipelineCache, 1) X(vkDestroyPipelineCache, 1) X(vkCreateComputePipelines, 1)                  \
-                  X(vkDestroyPipeline, 1) X(vkCreateShaderModule, 1) X(vkDestroyShaderModule, 1)                       \
-                      X(vkCreateSemaphore, 1) X(vkDestroySemaphore, 1) X(vkCreateQueryPool, 1)                         \
-                          X(vkDestroyQueryPool, 1) X(vkAllocateCommandBuffers, 0) X(vkBeginCommandBuffer, 0)           \
-                              X(vkEndCommandBuffer, 0) X(vkQueueSubmit, 0) X(vkWaitSemaphores, 0)                      \
-                                  X(vkAllocateDescriptorSets, 0) X(vkBindBufferMemory, 0) X(vkMapMemory, 0)
-DIMPLE_WATCHED(DIMPLE_WATCH)
+#define DIMPLE_MAKES(function) \
+  { #function, replace < #function, 1, PFN_##function> }
+#define DIMPLE_CALLS(function) \
+  { #function, replace < #function, 0, PFN_##function> }
+constexpr std::pair<std::string_view, PFN_vkVoidFunction (*)(PFN_vkVoidFunction)> kWatched[] = {
+    DIMPLE_MAKES(vkCreateDevice),
+    DIMPLE_MAKES(vkDestroyDevice),
+    DIMPLE_MAKES(vkDestroyInstance),
+    DIMPLE_MAKES(vkCreateBuffer),
+    DIMPLE_MAKES(vkDestroyBuffer),
+    DIMPLE_MAKES(vkAllocateMemory),
+    DIMPLE_MAKES(vkFreeMemory),
+    DIMPLE_MAKES(vkCreateCommandPool),
+    DIMPLE_MAKES(vkDestroyCommandPool),
+    DIMPLE_MAKES(vkCreateDescriptorPool),
+    DIMPLE_MAKES(vkDestroyDescriptorPool),
+    DIMPLE_MAKES(vkCreateDescriptorSetLayout),
+    DIMPLE_MAKES(vkDestroyDescriptorSetLayout),
+    DIMPLE_MAKES(vkCreatePipelineLayout),
+    DIMPLE_MAKES(vkDestroyPipelineLayout),
+    DIMPLE_MAKES(vkCreatePipelineCache),
+    DIMPLE_MAKES(vkDestroyPipelineCache),
+    DIMPLE_MAKES(vkCreateComputePipelines),
+    DIMPLE_MAKES(vkDestroyPipeline),
+    DIMPLE_MAKES(vkCreateShaderModule),
+    DIMPLE_MAKES(vkDestroyShaderModule),
+    DIMPLE_MAKES(vkCreateSemaphore),
+    DIMPLE_MAKES(vkDestroySemaphore),
+    DIMPLE_MAKES(vkCreateQueryPool),
+    DIMPLE_MAKES(vkDestroyQueryPool),
+    DIMPLE_CALLS(vkAllocateCommandBuffers),
+    DIMPLE_CALLS(vkBeginCommandBuffer),
+    DIMPLE_CALLS(vkEndCommandBuffer),
+    DIMPLE_CALLS(vkQueueSubmit),
+    DIMPLE_CALLS(vkWaitSemaphores),
+    DIMPLE_CALLS(vkAllocateDescriptorSets),
+    DIMPLE_CALLS(vkBindBufferMemory),
+    DIMPLE_CALLS(vkMapMemory),
+};
 
-PFN_vkVoidFunction watched(const char* name, PFN_vkVoidFunction real) {
-  if (!real) return nullptr;
-#define DIMPLE_REPLACE(function, makes) \
-  if (std::strcmp(name, #function) == 0) return replace<Tag##function, PFN_##function>(real);
-  DIMPLE_WATCHED(DIMPLE_REPLACE)
+PFN_vkVoidFunction watched(std::string_view name, PFN_vkVoidFunction real) {
+  for (const auto& [function, replace] : kWatched)
+    if (function == name && real) return replace(real);
   return real;
 }
 
@@ -106,11 +124,6 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL getInstanceProcAddr(VkInstance instance
   return watched(name, real);
 }
 
-struct TagvkCreateInstance {
-  static constexpr const char* kName = "vkCreateInstance";
-  static constexpr size_t kMakes = 1;
-};
-
 }  // namespace
 
 void watchVulkan() {
@@ -121,7 +134,7 @@ void watchVulkan() {
     loader = vkGetInstanceProcAddr;
     vkGetInstanceProcAddr = getInstanceProcAddr;
     vkCreateInstance = reinterpret_cast<PFN_vkCreateInstance>(
-        replace<TagvkCreateInstance, PFN_vkCreateInstance>(reinterpret_cast<PFN_vkVoidFunction>(vkCreateInstance)));
+        replace<"vkCreateInstance", 1, PFN_vkCreateInstance>(reinterpret_cast<PFN_vkVoidFunction>(vkCreateInstance)));
     return true;
   }();
   static_cast<void>(watching);

@@ -12,6 +12,7 @@
 #include <malloc.h>
 #endif
 
+#include "api/device.h"
 #include "core/schema/desc_text.h"
 #include "tests/conformance/random.h"
 #include "tests/core/descriptions.h"
@@ -133,6 +134,31 @@ ComPtr<IDMLCompiledOperator> compile(IDMLDevice& device, std::string_view line) 
   ComPtr<IDMLCompiledOperator> compiled;
   REQUIRE(device.CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)) == S_OK);
   return compiled;
+}
+
+TEST_CASE("null: what a callback throws goes no further") {
+  const auto device = createNullDevice();
+  size_t calls = 0;
+  const DimpleMessageCallback fail = [](void* context, DimpleMessageSeverity, HRESULT, const char*) {
+    ++*static_cast<size_t*>(context);
+    throw 1;
+  };
+  api::Live<api::Device>::find(device.Get())->setCallback(fail, &calls);
+  CHECK(device->CreateOperator(nullptr, __uuidof(IDMLOperator), nullptr) == E_INVALIDARG);
+  ComPtr<IDMLCommandRecorder> recorder;
+  REQUIRE(device->CreateCommandRecorder(IID_PPV_ARGS(&recorder)) == S_OK);
+  recorder->RecordDispatch(nullptr, nullptr, nullptr);
+  CHECK(device->GetDeviceRemovedReason() == DXGI_ERROR_DEVICE_REMOVED);
+  CHECK(calls == 2);
+}
+
+// What a program leaves to the end of its process.
+ComPtr<IDMLCompiledOperator> leftToTheEnd;
+
+TEST_CASE("null: objects are released while static objects are destroyed") {
+  leftToTheEnd = compile(*createNullDevice().Get(), "ELEMENT_WISE_ABS InputTensor=f32[4] OutputTensor=f32[4]");
+  leftToTheEnd->AddRef();
+  CHECK(leftToTheEnd->Release() == 1);
 }
 
 TEST_CASE("null: a binding table keeps the operators of its initializer, which drops them") {

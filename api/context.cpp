@@ -128,8 +128,9 @@ HRESULT Context::SetProfiling(BOOL enabled) {
 HRESULT Context::ReadProfile(ReportKernel report, void* context) {
   return onDevice("ReadProfile", [&] {
     if (!report) return device_->refuse(E_POINTER, "report is null, expected a function.");
-    if (!readProfile(report, context))
-      return device_->refuse(E_INVALIDARG, "Profiling is off, expected SetProfiling first.");
+    const auto read = readProfile(report, context);
+    if (!read) return device_->refuse(read.error());
+    if (!*read) return device_->refuse(E_INVALIDARG, "Profiling is off, expected SetProfiling first.");
     return S_OK;
   });
 }

@@ -55,7 +55,7 @@ class Context : public ComObject<IDimpleContext, IDimpleContext> {
   virtual Status waitFor(UINT64 fence) = 0;
   virtual Status profile(bool enabled) = 0;
   // False if profiling is off.
-  virtual bool readProfile(ReportKernel report, void* context) = 0;
+  virtual Result<bool> readProfile(ReportKernel report, void* context) = 0;
 
   // Runs the body of a method that needs a device.
   template <class Body>

@@ -64,7 +64,7 @@ class D3D12Context final : public Context {
   Status waitFor(UINT64 fence) override { return opened_->wait(fence); }
 
   Status profile(bool enabled) override { return backend_->setProfiling(enabled ? &opened_->queue() : nullptr); }
-  bool readProfile(ReportKernel report, void* context) override {
+  Result<bool> readProfile(ReportKernel report, void* context) override {
     if (!backend_->profiler()) return false;
     for (const auto& entry : backend_->profiler()->read()) report(context, entry.kernel.c_str(), entry.nanoseconds);
     return true;

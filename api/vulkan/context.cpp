@@ -144,7 +144,7 @@ class VulkanContext final : public Context {
   Status waitFor(UINT64 fence) override { return opened_->wait(fence); }
 
   Status profile(bool enabled) override { return backend_->setProfiling(enabled); }
-  bool readProfile(ReportKernel report, void* context) override {
+  Result<bool> readProfile(ReportKernel report, void* context) override {
     if (!backend_->profiler()) return false;
     for (const auto& entry : backend_->profiler()->read()) report(context, entry.kernel.c_str(), entry.nanoseconds);
     return true;

@@ -70,6 +70,7 @@ PFN_vkVoidFunction replace(PFN_vkVoidFunction real) {
 #define DIMPLE_CALLS(function) \
   { #function, replace < #function, 0, PFN_##function> }
 constexpr std::pair<std::string_view, PFN_vkVoidFunction (*)(PFN_vkVoidFunction)> kWatched[] = {
+    DIMPLE_MAKES(vkCreateInstance),
     DIMPLE_MAKES(vkCreateDevice),
     DIMPLE_MAKES(vkDestroyDevice),
     DIMPLE_MAKES(vkDestroyInstance),

@@ -16,6 +16,7 @@
 using Microsoft::WRL::ComPtr;
 
 namespace dimple::testing {
+namespace contexts {
 namespace {
 
 constexpr UINT64 kBytes = 1024;
@@ -316,12 +317,6 @@ const ContextStep kSteps[] = {
 
 }  // namespace
 
-std::vector<std::string_view> contextStepNames() {
-  std::vector<std::string_view> names;
-  for (const ContextStep& step : kSteps) names.push_back(step.name);
-  return names;
-}
-
 // Steps in which the back end owns what it makes only after an allocation, and may lose it.
 constexpr std::string_view kLosing[] = {"dimpleEnumerateAdapters", "dimpleCreateContext", "dimpleCreateVulkanDevice",
                                         "IDMLDevice::CompileOperator, on Vulkan",
@@ -373,19 +368,19 @@ const ContextStep& stepOf(std::string_view name) {
 
 TEST_CASE(doctest::skip(noGpu()) * "boundary: what a context's call of Vulkan answers is what the method answers") {
   watchVulkan();
-  for (const FailedCall& failed : kFailedCalls) {
-    CAPTURE(failed.call);
-    CAPTURE(failed.step);
-    const ContextStep& step = stepOf(failed.step);
+  for (const FailedCall& each : kFailedCalls) {
+    CAPTURE(each.call);
+    CAPTURE(each.step);
+    const ContextStep& step = stepOf(each.step);
     for (const VkResult result : {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST}) {
       const bool lost = result == VK_ERROR_DEVICE_LOST;
       ContextScene scene;
       step.prepare(scene);
       {
-        const FailingCall failing(failed.call, result);
+        const FailingCall call(each.call, result);
         CHECK(step.run(scene) == (lost ? DXGI_ERROR_DEVICE_REMOVED : E_OUTOFMEMORY));
       }
-      CHECK(std::string_view(dimpleGetLastMessage()).starts_with(failed.call));
+      CHECK(std::string_view(dimpleGetLastMessage()).starts_with(each.call));
       CHECK(std::string_view(scene.heard.text) == dimpleGetLastMessage());
       CHECK(scene.heard.removals == (lost ? 1 : 0));
       CHECK(scene.removedReason() == (lost ? DXGI_ERROR_DEVICE_HUNG : S_OK));
@@ -401,13 +396,13 @@ TEST_CASE(doctest::skip(noGpu()) * "boundary: a list whose Close or reset failed
   ContextScene scene;
   withList(scene);
   {
-    const FailingCall failing("vkEndCommandBuffer", VK_ERROR_OUT_OF_HOST_MEMORY);
+    const FailingCall call("vkEndCommandBuffer", VK_ERROR_OUT_OF_HOST_MEMORY);
     CHECK(scene.list->Close() == E_OUTOFMEMORY);
   }
   CHECK(execute(scene) == E_INVALIDARG);
   CHECK(std::string_view(dimpleGetLastMessage()).ends_with('.'));
   {
-    const FailingCall failing("vkBeginCommandBuffer", VK_ERROR_OUT_OF_HOST_MEMORY);
+    const FailingCall call("vkBeginCommandBuffer", VK_ERROR_OUT_OF_HOST_MEMORY);
     CHECK(scene.context->ResetCommandList(scene.list.Get()) == E_OUTOFMEMORY);
   }
   CHECK(execute(scene) == E_INVALIDARG);
@@ -417,6 +412,14 @@ TEST_CASE(doctest::skip(noGpu()) * "boundary: a list whose Close or reset failed
   CHECK(execute(scene) == S_OK);
   CHECK(scene.context->Wait(scene.fence) == S_OK);
   CHECK(scene.removedReason() == S_OK);
+}
+
+}  // namespace contexts
+
+std::vector<std::string_view> contextStepNames() {
+  std::vector<std::string_view> names;
+  for (const contexts::ContextStep& step : contexts::kSteps) names.push_back(step.name);
+  return names;
 }
 
 }  // namespace dimple::testing

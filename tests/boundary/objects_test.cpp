@@ -15,6 +15,7 @@
 using Microsoft::WRL::ComPtr;
 
 namespace dimple::testing {
+namespace objects {
 namespace {
 
 // A description that outlives all scenes.
@@ -351,12 +352,6 @@ const NullStep kNullSteps[] = {
 
 }  // namespace
 
-std::vector<std::string_view> nullStepNames() {
-  std::vector<std::string_view> names;
-  for (const NullStep& step : kNullSteps) names.push_back(step.name);
-  return names;
-}
-
 TEST_CASE("boundary: every allocation of DirectML's methods fails") {
   size_t allocations = 0;
   for (const NullStep& step : kNullSteps) allocations += failEach(step);
@@ -388,6 +383,14 @@ TEST_CASE("boundary: every allocation of creating and compiling operators fails"
     failEach(create);
     failEach(compile);
   }
+}
+
+}  // namespace objects
+
+std::vector<std::string_view> nullStepNames() {
+  std::vector<std::string_view> names;
+  for (const objects::NullStep& step : objects::kNullSteps) names.push_back(step.name);
+  return names;
 }
 
 }  // namespace dimple::testing

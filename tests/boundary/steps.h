@@ -79,7 +79,7 @@ Outcome failOne(const Step<Scene>& step, size_t number) {
     scene.heard = {};
     api::setLastMessage("");
     {
-      const FailingAllocation failing(number);
+      const FailingAllocation allocation(number);
       outcome.result = step.run(scene);
       outcome.reached = FailingAllocation::reached();
       outcome.count = FailingAllocation::count();

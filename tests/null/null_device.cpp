@@ -84,10 +84,11 @@ Microsoft::WRL::ComPtr<IDMLDevice> createNullDevice(DML_CREATE_DEVICE_FLAGS flag
   return createNullDevice(caps, flags);
 }
 
+static void STDMETHODCALLTYPE hear(void* context, DimpleMessageSeverity, HRESULT, const char* text) {
+  static_cast<std::vector<std::string>*>(context)->emplace_back(text);
+}
+
 void hearMessages(IDMLDevice& device, std::vector<std::string>& heard) {
-  const DimpleMessageCallback hear = [](void* context, DimpleMessageSeverity, HRESULT, const char* text) {
-    static_cast<std::vector<std::string>*>(context)->emplace_back(text);
-  };
   api::Live<api::Device>::find(&device)->setCallback(hear, &heard);
 }
 

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "backend_vulkan/device.h"
-#include "backend_vulkan/fault.h"
 #include "backend_vulkan/pipeline.h"
 #include "core/text.h"
 
@@ -12,8 +11,8 @@ namespace {
 
 constexpr uint32_t kSetsPerPool = 256;
 
-Result<VkDescriptorPool> createPool(const Device& device, VkDescriptorType type, uint32_t descriptorsPerSet,
-                                    bool updateAfterBind) {
+Result<Handle<VkDescriptorPool>> createPool(const Device& device, VkDescriptorType type, uint32_t descriptorsPerSet,
+                                            bool updateAfterBind) {
   const VkDescriptorPoolSize size{type, kSetsPerPool * descriptorsPerSet};
   const VkDescriptorPoolCreateInfo info{
       VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
@@ -22,17 +21,13 @@ Result<VkDescriptorPool> createPool(const Device& device, VkDescriptorType type,
       kSetsPerPool,
       1,
       &size};
-  VkDescriptorPool pool = VK_NULL_HANDLE;
-  if (const VkResult r = device.vk().vkCreateDescriptorPool(device.handles().device, &info, nullptr, &pool))
-    return fault("vkCreateDescriptorPool", r);
-  return pool;
+  return create(device.handles().device, info, device.vk().vkCreateDescriptorPool, device.vk().vkDestroyDescriptorPool);
 }
 
 Result<VkDescriptorSet> allocateSet(const Device& device, VkDescriptorPool pool, VkDescriptorSetLayout layout) {
   const VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &layout};
   VkDescriptorSet set = VK_NULL_HANDLE;
-  if (const VkResult r = device.vk().vkAllocateDescriptorSets(device.handles().device, &info, &set))
-    return fault("vkAllocateDescriptorSets", r);
+  TRY(device.vk().vkAllocateDescriptorSets(device.handles().device, &info, &set));
   return set;
 }
 
@@ -40,66 +35,65 @@ Result<VkDescriptorSet> allocateSet(const Device& device, VkDescriptorPool pool,
 
 Result<std::unique_ptr<DescriptorLayouts>> DescriptorLayouts::create(const Device& device) {
   std::unique_ptr<DescriptorLayouts> layouts(new DescriptorLayouts(device));
-  const auto& vk = device.vk();
-  const VkDevice handle = device.handles().device;
-
   const VkDescriptorSetLayoutBinding block{0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 1, VK_SHADER_STAGE_COMPUTE_BIT,
                                            nullptr};
-  const VkDescriptorSetLayoutCreateInfo blockInfo{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1,
-                                                  &block};
-  if (const VkResult r = vk.vkCreateDescriptorSetLayout(handle, &blockInfo, nullptr, &layouts->parameters_))
-    return fault("vkCreateDescriptorSetLayout", r);
+  const VkDescriptorSetLayoutCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1,
+                                             &block};
+  auto parameters = vulkan::create(device.handles().device, info, device.vk().vkCreateDescriptorSetLayout,
+                                   device.vk().vkDestroyDescriptorSetLayout);
+  if (!parameters) return parameters.error();
+  layouts->parameters_ = std::move(*parameters);
+  for (uint32_t count = 0; count <= kMaxBindings; ++count) TRY(layouts->add(count));
+  return layouts;
+}
 
+Status DescriptorLayouts::add(uint32_t count) {
+  const auto& vk = device_.vk();
+  const VkDevice handle = device_.handles().device;
   std::array<VkDescriptorSetLayoutBinding, kMaxBindings> bindings{};
   std::array<VkDescriptorBindingFlags, kMaxBindings> flags{};
   for (uint32_t i = 0; i < kMaxBindings; ++i) {
     bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
     flags[i] = VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT | VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT;
   }
-  for (uint32_t count = 0; count <= kMaxBindings; ++count) {
-    const bool late = device.enabled().updateAfterBind && count > 0;
-    const VkDescriptorSetLayoutBindingFlagsCreateInfo flagsInfo{
-        VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO, nullptr, count, flags.data()};
-    const VkDescriptorSetLayoutCreateInfo info{
-        VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, late ? &flagsInfo : nullptr,
-        late ? VkDescriptorSetLayoutCreateFlags{VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT} : 0, count,
-        bindings.data()};
-    if (const VkResult r = vk.vkCreateDescriptorSetLayout(handle, &info, nullptr, &layouts->sets_[count]))
-      return fault("vkCreateDescriptorSetLayout", r);
-    const std::array setLayouts{layouts->sets_[count], layouts->parameters_};
-    const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, device.caps().pushBytes};
-    const VkPipelineLayoutCreateInfo pipeline{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                              nullptr,
-                                              0,
-                                              static_cast<uint32_t>(setLayouts.size()),
-                                              setLayouts.data(),
-                                              1,
-                                              &push};
-    if (const VkResult r = vk.vkCreatePipelineLayout(handle, &pipeline, nullptr, &layouts->pipelines_[count]))
-      return fault("vkCreatePipelineLayout", r);
-  }
-  return layouts;
-}
+  const bool late = device_.enabled().updateAfterBind && count > 0;
+  const VkDescriptorSetLayoutBindingFlagsCreateInfo flagsInfo{
+      VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO, nullptr, count, flags.data()};
+  const VkDescriptorSetLayoutCreateInfo setInfo{
+      VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, late ? &flagsInfo : nullptr,
+      late ? VkDescriptorSetLayoutCreateFlags{VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT} : 0, count,
+      bindings.data()};
+  auto set = vulkan::create(handle, setInfo, vk.vkCreateDescriptorSetLayout, vk.vkDestroyDescriptorSetLayout);
+  if (!set) return set.error();
+  sets_[count] = std::move(*set);
 
-DescriptorLayouts::~DescriptorLayouts() {
-  const auto& vk = device_.vk();
-  const VkDevice handle = device_.handles().device;
-  for (auto pool : pools_) vk.vkDestroyDescriptorPool(handle, pool, nullptr);
-  for (auto layout : pipelines_) vk.vkDestroyPipelineLayout(handle, layout, nullptr);
-  for (auto layout : sets_) vk.vkDestroyDescriptorSetLayout(handle, layout, nullptr);
-  vk.vkDestroyDescriptorSetLayout(handle, parameters_, nullptr);
+  const std::array setLayouts{sets_[count].get(), parameters_.get()};
+  const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, device_.caps().pushBytes};
+  const VkPipelineLayoutCreateInfo pipelineInfo{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                                nullptr,
+                                                0,
+                                                static_cast<uint32_t>(setLayouts.size()),
+                                                setLayouts.data(),
+                                                1,
+                                                &push};
+  auto pipeline = vulkan::create(handle, pipelineInfo, vk.vkCreatePipelineLayout, vk.vkDestroyPipelineLayout);
+  if (!pipeline) return pipeline.error();
+  pipelines_[count] = std::move(*pipeline);
+  return {};
 }
 
 Result<VkDescriptorSet> DescriptorLayouts::parameterSet(VkBuffer buffer) {
   std::lock_guard lock(mutex_);
   if (const auto found = parameterSets_.find(buffer); found != parameterSets_.end()) return found->second;
-  if (parameterSets_.size() % kSetsPerPool == 0) {
+  if (pools_.empty() || setsInPool_ == kSetsPerPool) {
     auto pool = createPool(device_, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 1, false);
     if (!pool) return pool.error();
-    pools_.push_back(*pool);
+    pools_.push_back(std::move(*pool));
+    setsInPool_ = 0;
   }
-  auto set = allocateSet(device_, pools_.back(), parameters_);
+  auto set = allocateSet(device_, pools_.back().get(), parameters());
   if (!set) return set;
+  ++setsInPool_;
   const VkDescriptorBufferInfo info{buffer, 0, kParameterBlockBytes};
   const VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,    nullptr, *set,  0,      0, 1,
                                    VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, nullptr, &info, nullptr};
@@ -109,7 +103,8 @@ Result<VkDescriptorSet> DescriptorLayouts::parameterSet(VkBuffer buffer) {
 }
 
 DescriptorHeap::~DescriptorHeap() {
-  for (auto pool : pools_) device_.vk().vkDestroyDescriptorPool(device_.handles().device, pool, nullptr);
+  if (device_.settle()) return;
+  for (auto& pool : pools_) pool.release();
 }
 
 Result<VkDescriptorSet> DescriptorHeap::set(uint32_t first, uint32_t bufferCount) {
@@ -118,10 +113,10 @@ Result<VkDescriptorSet> DescriptorHeap::set(uint32_t first, uint32_t bufferCount
   if (pools_.empty() || setsInPool_ == kSetsPerPool) {
     auto pool = createPool(device_, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kMaxBindings, device_.enabled().updateAfterBind);
     if (!pool) return pool.error();
-    pools_.push_back(*pool);
+    pools_.push_back(std::move(*pool));
     setsInPool_ = 0;
   }
-  auto set = allocateSet(device_, pools_.back(), device_.layouts().buffers(bufferCount));
+  auto set = allocateSet(device_, pools_.back().get(), device_.layouts().buffers(bufferCount));
   if (!set) return set;
   ++setsInPool_;
   sets_.emplace(std::pair{first, bufferCount}, *set);

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backend_vulkan/vulkan.h"
+#include "backend_vulkan/handle.h"
 #include "core/backend.h"
 
 namespace dimple::vulkan {
@@ -22,33 +22,35 @@ constexpr uint32_t kMaxBindings = 12;
 class DescriptorLayouts {
  public:
   static Result<std::unique_ptr<DescriptorLayouts>> create(const Device& device);
-  ~DescriptorLayouts();
   DescriptorLayouts(const DescriptorLayouts&) = delete;
   DescriptorLayouts& operator=(const DescriptorLayouts&) = delete;
 
-  VkDescriptorSetLayout buffers(uint32_t count) const { return sets_[count]; }
-  VkDescriptorSetLayout parameters() const { return parameters_; }
-  VkPipelineLayout pipeline(uint32_t bufferCount) const { return pipelines_[bufferCount]; }
+  VkDescriptorSetLayout buffers(uint32_t count) const { return sets_[count].get(); }
+  VkDescriptorSetLayout parameters() const { return parameters_.get(); }
+  VkPipelineLayout pipeline(uint32_t bufferCount) const { return pipelines_[bufferCount].get(); }
 
   // A set that points at one parameter buffer; every executable with parameters there shares it.
   Result<VkDescriptorSet> parameterSet(VkBuffer buffer);
 
  private:
   explicit DescriptorLayouts(const Device& device) : device_(device) {}
+  // What a dispatch with `count` buffers takes.
+  Status add(uint32_t count);
 
   const Device& device_;
-  std::array<VkDescriptorSetLayout, kMaxBindings + 1> sets_{};
-  std::array<VkPipelineLayout, kMaxBindings + 1> pipelines_{};
-  VkDescriptorSetLayout parameters_ = VK_NULL_HANDLE;
+  Handle<VkDescriptorSetLayout> parameters_;
+  std::array<Handle<VkDescriptorSetLayout>, kMaxBindings + 1> sets_;
+  std::array<Handle<VkPipelineLayout>, kMaxBindings + 1> pipelines_;
   std::mutex mutex_;
-  std::vector<VkDescriptorPool> pools_;
+  std::vector<Handle<VkDescriptorPool>> pools_;
+  uint32_t setsInPool_ = 0;
   std::map<VkBuffer, VkDescriptorSet> parameterSets_;
 };
 
 // `count` descriptors that binding tables take ranges of. A dispatch with n buffers takes n descriptors, which are one
 // descriptor set. The same place and number give the same set again, so that a table that is created anew over a range
-// rebinds what was recorded with it. Sets live as long as the heap, which the
-// tables over it keep alive.
+// rebinds what was recorded with it. Sets live as long as the heap, which the tables over it keep alive, and what was
+// submitted on Dimple's own queue.
 class DescriptorHeap : public std::enable_shared_from_this<DescriptorHeap> {
  public:
   DescriptorHeap(Device& device, uint32_t count) : device_(device), count_(count) {}
@@ -64,7 +66,7 @@ class DescriptorHeap : public std::enable_shared_from_this<DescriptorHeap> {
   Device& device_;
   const uint32_t count_;
   std::mutex mutex_;
-  std::vector<VkDescriptorPool> pools_;
+  std::vector<Handle<VkDescriptorPool>> pools_;
   uint32_t setsInPool_ = 0;
   std::map<std::pair<uint32_t, uint32_t>, VkDescriptorSet> sets_;
 };

@@ -4,19 +4,12 @@
 #include <vector>
 
 #include "backend_vulkan/descriptors.h"
-#include "backend_vulkan/fault.h"
 #include "backend_vulkan/pipeline.h"
 #include "backend_vulkan/profiler.h"
 #include "core/text.h"
 
 namespace dimple::vulkan {
 namespace {
-
-// volk loads a device table through a global function pointer.
-std::mutex& volkMutex() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 uint32_t subgroupFeatures(const VkPhysicalDeviceSubgroupProperties& subgroup) {
   if (!(subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT)) return 0;
@@ -72,34 +65,6 @@ constexpr std::pair<VkStructureType, void (*)(const VkBaseInStructure&, EnabledF
 
 }  // namespace
 
-Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance) {
-  InstanceFunctions functions;
-  functions.getInstanceProcAddr = getInstanceProcAddr;
-  std::string_view missing;
-  const auto load = [&]<class F>(F& function, const char* name, bool required = true) {
-    function = reinterpret_cast<F>(getInstanceProcAddr(instance, name));
-    if (!function && required && missing.empty()) missing = name;
-  };
-  load(functions.destroyInstance, "vkDestroyInstance");
-  load(functions.enumeratePhysicalDevices, "vkEnumeratePhysicalDevices");
-  load(functions.getPhysicalDeviceProperties2, "vkGetPhysicalDeviceProperties2");
-  load(functions.getPhysicalDeviceFeatures2, "vkGetPhysicalDeviceFeatures2");
-  load(functions.getPhysicalDeviceMemoryProperties, "vkGetPhysicalDeviceMemoryProperties");
-  load(functions.getPhysicalDeviceQueueFamilyProperties, "vkGetPhysicalDeviceQueueFamilyProperties");
-  load(functions.enumerateDeviceExtensionProperties, "vkEnumerateDeviceExtensionProperties");
-  load(functions.createDevice, "vkCreateDevice");
-  load(functions.getDeviceProcAddr, "vkGetDeviceProcAddr");
-  load(functions.getPhysicalDeviceCooperativeMatrixProperties, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
-       false);
-  load(functions.createDebugUtilsMessenger, "vkCreateDebugUtilsMessengerEXT", false);
-  load(functions.destroyDebugUtilsMessenger, "vkDestroyDebugUtilsMessengerEXT", false);
-  load(functions.cmdBeginDebugUtilsLabel, "vkCmdBeginDebugUtilsLabelEXT", false);
-  load(functions.cmdEndDebugUtilsLabel, "vkCmdEndDebugUtilsLabelEXT", false);
-  if (!missing.empty())
-    return Error{ErrorCode::Unsupported, cat("The Vulkan instance has no ", missing, "; Dimple needs Vulkan 1.2.")};
-  return functions;
-}
-
 EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled) {
   EnabledFeatures out;
   set(out, enabled.features.shaderInt16, Feature::Int16);
@@ -112,16 +77,15 @@ EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled) {
 }
 
 Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled,
-               Options options)
-    : handles_(handles), functions_(functions), enabled_(enabled), options_(std::move(options)) {
+               Options options, Warn warn)
+    : handles_(handles),
+      functions_(functions),
+      enabled_(enabled),
+      options_(std::move(options)),
+      warn_(std::move(warn)) {
   if (!options_.nativeStorage)
     enabled_.features &= ~(static_cast<uint32_t>(Feature::Storage8) | static_cast<uint32_t>(Feature::Storage16));
   enabled_.updateAfterBind &= options_.updateAfterBind;
-  {
-    std::lock_guard lock(volkMutex());
-    vkGetDeviceProcAddr = functions_.getDeviceProcAddr;
-    volkLoadDeviceTable(&vk_, handles_.device);
-  }
   functions_.getPhysicalDeviceMemoryProperties(handles_.physicalDevice, &memory_);
   VkPhysicalDeviceSubgroupProperties subgroup{};
   subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
@@ -143,14 +107,13 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   caps_.isProcessor = isProcessor_;
   if (isProcessor_) caps_.workgroups = kWorkgroupsOfProcessor;
   if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) caps_.workLimit = kDiscreteWorkLimit;
-  readMatrices();
 }
 
-void Device::readMatrices() {
+Status Device::readMatrices() {
   if (!caps_.has(Feature::CooperativeMatrix) || !caps_.has(Feature::MemoryModel) || !caps_.has(Feature::Float16) ||
       !caps_.has(Feature::Storage16) || !caps_.has(Feature::SubgroupBasic) || !enabled_.subgroupSizeControl ||
       !functions_.getPhysicalDeviceCooperativeMatrixProperties)
-    return;
+    return {};
   VkPhysicalDeviceCooperativeMatrixPropertiesKHR matrices{};
   matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
   VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
@@ -165,16 +128,17 @@ void Device::readMatrices() {
   functions_.getPhysicalDeviceProperties2(handles_.physicalDevice, &properties);
   if (!(matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) ||
       !(sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT))
-    return;
-  uint32_t count = 0;
-  const auto list = functions_.getPhysicalDeviceCooperativeMatrixProperties;
-  list(handles_.physicalDevice, &count, nullptr);
+    return {};
   VkCooperativeMatrixPropertiesKHR empty{};
   empty.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
-  std::vector<VkCooperativeMatrixPropertiesKHR> shapes(count, empty);
-  list(handles_.physicalDevice, &count, shapes.data());
+  const auto shapes = enumerate<VkCooperativeMatrixPropertiesKHR>(
+      [&](auto... list) {
+        return functions_.getPhysicalDeviceCooperativeMatrixProperties(handles_.physicalDevice, list...);
+      },
+      empty);
+  TRY(shapes);
   uint32_t halves = 0;  // the size of those that hold sums in FLOAT16
-  for (const auto& s : shapes) {
+  for (const auto& s : *shapes) {
     const auto are = [&s](VkComponentTypeKHR factors, VkComponentTypeKHR sums) {
       return s.AType == factors && s.BType == factors && s.CType == sums && s.ResultType == sums;
     };
@@ -194,12 +158,15 @@ void Device::readMatrices() {
   }
   caps_.matrixHalves = caps_.matrixSize != 0 && halves == caps_.matrixSize;
   if (caps_.matrixSize || caps_.integerMatrixSize) caps_.subgroupSize = subgroup.subgroupSize;
+  return {};
 }
 
 Result<std::unique_ptr<Device>> Device::create(const DeviceHandles& handles, const InstanceFunctions& functions,
                                                const EnabledFeatures& enabled, std::string pipelineCachePath,
-                                               Options options) {
-  std::unique_ptr<Device> device(new Device(handles, functions, enabled, std::move(options)));
+                                               Options options, Warn warn) {
+  std::unique_ptr<Device> device(new Device(handles, functions, enabled, std::move(options), std::move(warn)));
+  TRY(device->vk_.load(functions.getDeviceProcAddr, handles.device));
+  TRY(device->readMatrices());
   auto layouts = DescriptorLayouts::create(*device);
   if (!layouts) return layouts.error();
   device->layouts_ = std::move(*layouts);
@@ -215,13 +182,16 @@ Result<std::unique_ptr<Device>> Device::create(const DeviceHandles& handles, con
 Device::~Device() = default;
 
 Status Device::setProfiling(bool enabled) {
-  if (!enabled) {
-    profiler_.reset();
-    return {};
+  profiling_ = false;
+  if (!enabled) return {};
+  if (!profiler_) {
+    auto profiler = Profiler::create(*this);
+    if (!profiler) return profiler.error();
+    profiler_ = std::move(*profiler);
+  } else {
+    profiler_->clear();
   }
-  auto profiler = Profiler::create(*this);
-  if (!profiler) return profiler.error();
-  profiler_ = std::move(*profiler);
+  profiling_ = true;
   return {};
 }
 

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "backend_vulkan/functions.h"
 #include "backend_vulkan/memory.h"
-#include "backend_vulkan/vulkan.h"
 #include "core/backend.h"
 #include "core/options.h"
 
@@ -17,28 +18,6 @@ namespace dimple::vulkan {
 class DescriptorLayouts;
 class PipelineCache;
 class Profiler;
-
-// Instance-level functions, loaded from one vkGetInstanceProcAddr.
-struct InstanceFunctions {
-  PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
-  PFN_vkDestroyInstance destroyInstance = nullptr;
-  PFN_vkEnumeratePhysicalDevices enumeratePhysicalDevices = nullptr;
-  PFN_vkGetPhysicalDeviceProperties2 getPhysicalDeviceProperties2 = nullptr;
-  PFN_vkGetPhysicalDeviceFeatures2 getPhysicalDeviceFeatures2 = nullptr;
-  PFN_vkGetPhysicalDeviceMemoryProperties getPhysicalDeviceMemoryProperties = nullptr;
-  PFN_vkGetPhysicalDeviceQueueFamilyProperties getPhysicalDeviceQueueFamilyProperties = nullptr;
-  PFN_vkEnumerateDeviceExtensionProperties enumerateDeviceExtensionProperties = nullptr;
-  PFN_vkCreateDevice createDevice = nullptr;
-  PFN_vkGetDeviceProcAddr getDeviceProcAddr = nullptr;
-  // Null without VK_KHR_cooperative_matrix.
-  PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR getPhysicalDeviceCooperativeMatrixProperties = nullptr;
-  PFN_vkCreateDebugUtilsMessengerEXT createDebugUtilsMessenger = nullptr;    // null without VK_EXT_debug_utils
-  PFN_vkDestroyDebugUtilsMessengerEXT destroyDebugUtilsMessenger = nullptr;  // likewise
-  PFN_vkCmdBeginDebugUtilsLabelEXT cmdBeginDebugUtilsLabel = nullptr;        // likewise
-  PFN_vkCmdEndDebugUtilsLabelEXT cmdEndDebugUtilsLabel = nullptr;            // likewise
-};
-
-Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance);
 
 // What was enabled on a device, in the terms that Dimple asks about.
 struct EnabledFeatures {
@@ -60,11 +39,14 @@ struct DeviceHandles {
 
 class Device final : public Backend {
  public:
-  // `pipelineCachePath`: file that keeps compiled pipelines between runs; empty for none. A file that is damaged or of
-  // another device is ignored. Features that `options` leaves out are not used.
+  // What nothing fails for, in a sentence; called until the device is gone.
+  using Warn = std::function<void(const std::string&)>;
+
+  // `pipelineCachePath`: file that keeps compiled pipelines between runs; empty for none. A file that cannot be used is
+  // ignored, with a warning. Features that `options` leaves out are not used.
   static Result<std::unique_ptr<Device>> create(const DeviceHandles& handles, const InstanceFunctions& functions,
                                                 const EnabledFeatures& enabled, std::string pipelineCachePath,
-                                                Options options);
+                                                Options options, Warn warn = {});
   ~Device() override;
 
   const Caps& caps() const override { return caps_; }
@@ -82,32 +64,43 @@ class Device final : public Backend {
 
   const DeviceHandles& handles() const { return handles_; }
   const InstanceFunctions& instanceFunctions() const { return functions_; }
-  const VolkDeviceTable& vk() const { return vk_; }
+  const DeviceFunctions& vk() const { return vk_; }
   const EnabledFeatures& enabled() const { return enabled_; }
   const Options& options() const { return options_; }
   DescriptorLayouts& layouts() { return *layouts_; }
   ParameterMemory& parameterMemory() { return *parameterMemory_; }
   PipelineCache& pipelines() { return *pipelines_; }
   bool lost() const { return lost_; }
+  void warn(const std::string& text) const {
+    if (warn_) warn_(text);
+  }
 
-  // Times each dispatch recorded from now on; null when profiling is off.
+  // On a queue of Dimple's own: waits for what was submitted there. Whether what that used may be freed; otherwise it
+  // has to be left alone for good.
+  bool settle() const { return !settle_ || settle_(); }
+  void setSettle(std::function<bool()> settle) { settle_ = std::move(settle); }
+
+  // Times each dispatch recorded from now on; null when profiling is off. Lists that were recorded before keep their
+  // queries.
   Status setProfiling(bool enabled);
-  Profiler* profiler() { return profiler_.get(); }
+  Profiler* profiler() { return profiling_ ? profiler_.get() : nullptr; }
 
   // Index of a memory type with all of `flags`, or no value.
   std::optional<uint32_t> memoryType(uint32_t typeBits, VkMemoryPropertyFlags flags) const;
 
  private:
   Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled,
-         Options options);
+         Options options, Warn warn);
   // What subgroups compute together, if all that it takes is enabled.
-  void readMatrices();
+  Status readMatrices();
 
   DeviceHandles handles_;
   InstanceFunctions functions_;
-  VolkDeviceTable vk_{};
+  DeviceFunctions vk_;
   EnabledFeatures enabled_;
   const Options options_;
+  const Warn warn_;
+  std::function<bool()> settle_;
   VkPhysicalDeviceMemoryProperties memory_{};
   Caps caps_;
   bool isProcessor_ = false;
@@ -116,6 +109,7 @@ class Device final : public Backend {
   std::unique_ptr<ParameterMemory> parameterMemory_;
   std::unique_ptr<PipelineCache> pipelines_;
   std::unique_ptr<Profiler> profiler_;
+  std::atomic<bool> profiling_ = false;
 };
 
 }  // namespace dimple::vulkan

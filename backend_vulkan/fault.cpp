@@ -29,6 +29,14 @@ std::string_view resultName(VkResult result) {
       return "VK_ERROR_OUT_OF_POOL_MEMORY";
     case VK_ERROR_FRAGMENTATION:
       return "VK_ERROR_FRAGMENTATION";
+    case VK_ERROR_MEMORY_MAP_FAILED:
+      return "VK_ERROR_MEMORY_MAP_FAILED";
+    case VK_ERROR_UNKNOWN:
+      return "VK_ERROR_UNKNOWN";
+    case VK_INCOMPLETE:
+      return "VK_INCOMPLETE";
+    case VK_NOT_READY:
+      return "VK_NOT_READY";
     case VK_ERROR_INVALID_SHADER_NV:
       return "VK_ERROR_INVALID_SHADER_NV";
     case VK_TIMEOUT:
@@ -45,6 +53,7 @@ ErrorCode codeOf(VkResult result) {
     case VK_ERROR_OUT_OF_POOL_MEMORY:
     case VK_ERROR_TOO_MANY_OBJECTS:
     case VK_ERROR_FRAGMENTATION:
+    case VK_ERROR_MEMORY_MAP_FAILED:
       return ErrorCode::OutOfMemory;
     case VK_ERROR_DEVICE_LOST:
       return ErrorCode::DeviceLost;

@@ -1,54 +1,67 @@
 #include "backend_vulkan/memory.h"
 
-#include <vector>
+#include <array>
+#include <utility>
 
 #include "backend_vulkan/device.h"
-#include "backend_vulkan/fault.h"
 #include "core/text.h"
 
 namespace dimple::vulkan {
+namespace {
+
+constexpr VkMemoryPropertyFlags kMapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+
+// In order of preference; the last must exist on every device.
+std::array<VkMemoryPropertyFlags, 2> choicesOf(bool hostVisible, bool cached) {
+  if (!hostVisible) return {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0};
+  if (cached) return {kMapped | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, kMapped};
+  return {kMapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, kMapped};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Buffer>> Buffer::create(const Device& device, uint64_t bytes, VkBufferUsageFlags usage,
                                                bool hostVisible, bool cached) {
   std::unique_ptr<Buffer> buffer(new Buffer(device, bytes));
   const auto& vk = device.vk();
+  const VkDevice handle = device.handles().device;
   const VkBufferCreateInfo info{
       VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, nullptr, 0, bytes, usage, VK_SHARING_MODE_EXCLUSIVE, 0, nullptr};
-  if (const VkResult r = vk.vkCreateBuffer(device.handles().device, &info, nullptr, &buffer->buffer_))
-    return fault("vkCreateBuffer", r);
+  auto made = vulkan::create(handle, info, vk.vkCreateBuffer, vk.vkDestroyBuffer);
+  if (!made) return made.error();
+  buffer->buffer_ = std::move(*made);
   VkMemoryRequirements needs{};
-  vk.vkGetBufferMemoryRequirements(device.handles().device, buffer->buffer_, &needs);
-  constexpr VkMemoryPropertyFlags kMapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  // In order of preference; the last must exist on every device.
-  std::vector<VkMemoryPropertyFlags> choices;
-  if (!hostVisible)
-    choices = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0};
-  else if (cached)
-    choices = {kMapped | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, kMapped};
-  else
-    choices = {kMapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, kMapped};
-  VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  for (const VkMemoryPropertyFlags flags : choices) {
-    const auto type = device.memoryType(needs.memoryTypeBits, flags);
-    if (!type) continue;
-    const VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, needs.size, *type};
-    result = vk.vkAllocateMemory(device.handles().device, &allocate, nullptr, &buffer->memory_);
-    if (result == VK_SUCCESS) break;
-  }
-  if (result != VK_SUCCESS) return fault(cat("vkAllocateMemory of ", needs.size, " bytes"), result);
-  if (const VkResult r = vk.vkBindBufferMemory(device.handles().device, buffer->buffer_, buffer->memory_, 0))
-    return fault("vkBindBufferMemory", r);
-  if (hostVisible) {
-    void* address = nullptr;
-    if (const VkResult r = vk.vkMapMemory(device.handles().device, buffer->memory_, 0, VK_WHOLE_SIZE, 0, &address))
-      return fault("vkMapMemory", r);
-    buffer->mapped_ = static_cast<std::byte*>(address);
-  }
+  vk.vkGetBufferMemoryRequirements(handle, buffer->handle(), &needs);
+  TRY(buffer->allocate(needs, hostVisible, cached));
+  TRY(vk.vkBindBufferMemory(handle, buffer->handle(), buffer->memory_.get(), 0));
+  if (!hostVisible) return buffer;
+  void* address = nullptr;
+  TRY(vk.vkMapMemory(handle, buffer->memory_.get(), 0, VK_WHOLE_SIZE, 0, &address));
+  buffer->mapped_ = static_cast<std::byte*>(address);
   return buffer;
 }
 
+Status Buffer::allocate(VkMemoryRequirements needs, bool hostVisible, bool cached) {
+  const auto& vk = device_.vk();
+  const VkDevice handle = device_.handles().device;
+  Outcome outcome(vk.vkAllocateMemory.name(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+  for (const VkMemoryPropertyFlags flags : choicesOf(hostVisible, cached)) {
+    const auto type = device_.memoryType(needs.memoryTypeBits, flags);
+    if (!type) continue;
+    const VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, needs.size, *type};
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    outcome = vk.vkAllocateMemory(handle, &info, nullptr, &memory);
+    if (!outcome) continue;
+    memory_ = Handle<VkDeviceMemory>(handle, memory, vk.vkFreeMemory);
+    return {};
+  }
+  return outcome.error(cat(" of ", needs.size, " bytes"));
+}
+
 Buffer::~Buffer() {
-  device_.vk().vkDestroyBuffer(device_.handles().device, buffer_, nullptr);
-  device_.vk().vkFreeMemory(device_.handles().device, memory_, nullptr);
+  if (device_.settle()) return;
+  buffer_.release();
+  memory_.release();
 }
 
 }  // namespace dimple::vulkan

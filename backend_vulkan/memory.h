@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backend_vulkan/vulkan.h"
+#include "backend_vulkan/handle.h"
 #include "core/result.h"
 #include "core/support/parameter_memory.h"
 
@@ -11,7 +11,7 @@ namespace dimple::vulkan {
 
 class Device;
 
-// A buffer with memory of its own.
+// A buffer with memory of its own. It is freed when what was submitted on Dimple's own queue no longer uses it.
 class Buffer {
  public:
   // `hostVisible`: mapped for its lifetime and coherent; else device-local.
@@ -21,17 +21,18 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  VkBuffer handle() const { return buffer_; }
+  VkBuffer handle() const { return buffer_.get(); }
   uint64_t bytes() const { return bytes_; }
   std::byte* mapped() const { return mapped_; }
 
  private:
   explicit Buffer(const Device& device, uint64_t bytes) : device_(device), bytes_(bytes) {}
+  Status allocate(VkMemoryRequirements needs, bool hostVisible, bool cached);
 
   const Device& device_;
   uint64_t bytes_;
-  VkBuffer buffer_ = VK_NULL_HANDLE;
-  VkDeviceMemory memory_ = VK_NULL_HANDLE;
+  Handle<VkDeviceMemory> memory_;  // goes after the buffer
+  Handle<VkBuffer> buffer_;
   std::byte* mapped_ = nullptr;
 };
 

@@ -1,117 +1,22 @@
 #include "backend_vulkan/opened_device.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
-#include "backend_vulkan/fault.h"
 #include "core/text.h"
 
 namespace dimple::vulkan {
 namespace {
 
-Status loadLoader() {
-  static const VkResult result = volkInitialize();
-  if (result == VK_SUCCESS) return {};
-  return Error{ErrorCode::Unsupported, "There is no Vulkan loader on this machine (libvulkan.so.1)."};
-}
-
-bool lists(const std::vector<VkExtensionProperties>& all, std::string_view name) {
-  return std::any_of(all.begin(), all.end(), [&](const auto& e) { return name == e.extensionName; });
-}
-
-std::vector<VkExtensionProperties> instanceExtensions(const char* layer) {
-  return enumerate<VkExtensionProperties>(
-      [&](auto... list) { vkEnumerateInstanceExtensionProperties(layer, list...); });
-}
-
-constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
-
-bool validationInstalled() {
-  const auto all = enumerate<VkLayerProperties>([](auto... list) { vkEnumerateInstanceLayerProperties(list...); });
-  return std::any_of(all.begin(), all.end(),
-                     [](const auto& l) { return std::string_view(l.layerName) == kValidationLayer; });
-}
-
-VKAPI_ATTR VkBool32 VKAPI_CALL onValidation(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
-                                            const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
-  (*static_cast<std::function<void(const char*)>*>(user))(data->pMessage);
-  return VK_FALSE;
-}
-
-AdapterInfo describe(const InstanceFunctions& functions, VkPhysicalDevice physicalDevice) {
-  AdapterInfo info;
-  VkPhysicalDeviceIDProperties id{};
-  id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
-  VkPhysicalDeviceProperties2 properties{};
-  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-  properties.pNext = &id;
-  functions.getPhysicalDeviceProperties2(physicalDevice, &properties);
-  info.properties = properties.properties;
-  info.name = properties.properties.deviceName;
-  std::copy_n(id.deviceUUID, info.uuid.size(), info.uuid.begin());
-  std::copy_n(id.deviceLUID, info.luid.size(), info.luid.begin());
-  info.luidValid = id.deviceLUIDValid != VK_FALSE;
-  VkPhysicalDeviceMemoryProperties memory{};
-  functions.getPhysicalDeviceMemoryProperties(physicalDevice, &memory);
-  for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
-    if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
-      info.deviceLocalBytes += memory.memoryHeaps[i].size;
-  return info;
-}
-
-std::vector<VkPhysicalDevice> physicalDevices(const InstanceFunctions& functions, VkInstance instance) {
-  return enumerate<VkPhysicalDevice>([&](auto... list) { functions.enumeratePhysicalDevices(instance, list...); });
-}
-
-// The last instance of a process unloads the drivers, and some cannot be loaded any number of times: NVIDIA's fails
-// after about thirty with VK_ERROR_INCOMPATIBLE_DRIVER. So one instance without layers stays until the process ends.
-void keepDriversLoaded(VkInstanceCreateInfo info) {
-  static const VkInstance kept = [&] {
-    info.pNext = nullptr;
-    info.enabledLayerCount = 0;
-    info.enabledExtensionCount = 0;
-    info.flags = 0;
-    VkInstance instance = VK_NULL_HANDLE;
-    vkCreateInstance(&info, nullptr, &instance);
-    return instance;
-  }();
-  static_cast<void>(kept);
-}
-
-Result<VkInstance> makeInstance(bool validation, bool debugUtils, const void* next) {
-  TRY(loadLoader());
-  const VkApplicationInfo application{
-      VK_STRUCTURE_TYPE_APPLICATION_INFO, nullptr, "dimple", 1, "dimple", 1, VK_API_VERSION_1_2};
-  std::vector<const char*> extensions;
-  VkInstanceCreateFlags flags = 0;
-  // Drivers that are not fully conformant hide without it.
-  if (lists(instanceExtensions(nullptr), VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
-    extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
-    flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
-  }
-  if (debugUtils) extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-  const VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                  next,
-                                  flags,
-                                  &application,
-                                  validation ? 1u : 0u,
-                                  &kValidationLayer,
-                                  static_cast<uint32_t>(extensions.size()),
-                                  extensions.data()};
-  keepDriversLoaded(info);
-  VkInstance instance = VK_NULL_HANDLE;
-  if (const VkResult r = vkCreateInstance(&info, nullptr, &instance)) return fault("vkCreateInstance", r);
-  return instance;
-}
-
 // What Dimple can use of what a device has, and nothing else, in the form that vkCreateDevice takes.
 class DeviceRequest {
  public:
-  DeviceRequest(const InstanceFunctions& functions, VkPhysicalDevice physicalDevice, const OpenOptions& options)
-      : functions_(functions),
-        physicalDevice_(physicalDevice),
-        available_(enumerate<VkExtensionProperties>(
-            [&](auto... list) { functions.enumerateDeviceExtensionProperties(physicalDevice, nullptr, list...); })) {
+  // `available`: the device's extensions.
+  DeviceRequest(const InstanceFunctions& functions, VkPhysicalDevice physicalDevice,
+                std::vector<VkExtensionProperties> available, const OpenOptions& options)
+      : functions_(functions), physicalDevice_(physicalDevice), available_(std::move(available)) {
     constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
     if (lists(available_, kPortabilitySubset)) extensions_.push_back(kPortabilitySubset);
     useCore(options);
@@ -211,51 +116,12 @@ class DeviceRequest {
 
 }  // namespace
 
-Result<std::vector<AdapterInfo>> listAdapters() {
-  auto instance = makeInstance(false, false, nullptr);
-  if (!instance) return instance.error();
-  auto functions = loadInstanceFunctions(vkGetInstanceProcAddr, *instance);
-  if (!functions) return functions.error();
-  std::vector<AdapterInfo> adapters;
-  for (VkPhysicalDevice physicalDevice : physicalDevices(*functions, *instance))
-    adapters.push_back(describe(*functions, physicalDevice));
-  functions->destroyInstance(*instance, nullptr);
-  return adapters;
-}
-
-Status OpenedDevice::createInstance(const OpenOptions& options) {
-  TRY(loadLoader());
-  if (options.validation && !validationInstalled())
-    return Error{ErrorCode::Unsupported, cat("Validation was asked for, but ", kValidationLayer, " is not installed.")};
-  const bool debugUtils =
-      lists(instanceExtensions(nullptr), VK_EXT_DEBUG_UTILS_EXTENSION_NAME) ||
-      (options.validation && lists(instanceExtensions(kValidationLayer), VK_EXT_DEBUG_UTILS_EXTENSION_NAME));
-  constexpr VkValidationFeatureEnableEXT kEnabled[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
-  const VkValidationFeaturesEXT validation{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, nullptr, 1, kEnabled, 0, nullptr};
-  auto instance = makeInstance(options.validation, debugUtils, options.validation ? &validation : nullptr);
-  if (!instance) return instance.error();
-  handles_.instance = *instance;
-  auto functions = loadInstanceFunctions(vkGetInstanceProcAddr, *instance);
-  if (!functions) return functions.error();
-  functions_ = *functions;
-  if (options.validation && validationMessage_ && functions_.createDebugUtilsMessenger) {
-    VkDebugUtilsMessengerCreateInfoEXT info{};
-    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
-    info.messageSeverity =
-        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT;
-    info.pfnUserCallback = onValidation;
-    info.pUserData = &validationMessage_;
-    if (const VkResult r = functions_.createDebugUtilsMessenger(handles_.instance, &info, nullptr, &messenger_))
-      return fault("vkCreateDebugUtilsMessengerEXT", r);
-  }
-  return {};
-}
-
 Status OpenedDevice::choose(const OpenOptions& options) {
-  const auto all = physicalDevices(functions_, handles_.instance);
+  const auto listed = instance_->physicalDevices();
+  if (!listed) return listed.error();
+  const std::vector<VkPhysicalDevice>& all = *listed;
   for (uint32_t i = 0; i < all.size(); ++i) {
-    const AdapterInfo info = describe(functions_, all[i]);
+    const AdapterInfo info = instance_->describe(all[i]);
     const bool matches = options.uuid            ? std::memcmp(options.uuid, info.uuid.data(), info.uuid.size()) == 0
                          : !options.name.empty() ? containsFolded(info.name, options.name)
                                                  : i == options.index;
@@ -275,15 +141,21 @@ Status OpenedDevice::choose(const OpenOptions& options) {
 }
 
 Status OpenedDevice::createDevice(const OpenOptions& options) {
+  const InstanceFunctions& functions = instance_->functions();
   const auto families = enumerate<VkQueueFamilyProperties>(
-      [&](auto... list) { functions_.getPhysicalDeviceQueueFamilyProperties(handles_.physicalDevice, list...); });
-  const auto compute =
-      std::find_if(families.begin(), families.end(), [](const auto& f) { return f.queueFlags & VK_QUEUE_COMPUTE_BIT; });
-  if (compute == families.end())
+      [&](auto... list) { functions.getPhysicalDeviceQueueFamilyProperties(handles_.physicalDevice, list...); });
+  if (!families) return families.error();
+  const auto compute = std::find_if(families->begin(), families->end(),
+                                    [](const auto& f) { return f.queueFlags & VK_QUEUE_COMPUTE_BIT; });
+  if (compute == families->end())
     return Error{ErrorCode::Unsupported, cat(adapter_.name, " has no queue family with compute.")};
-  handles_.queueFamily = static_cast<uint32_t>(compute - families.begin());
+  handles_.queueFamily = static_cast<uint32_t>(compute - families->begin());
+  auto available = enumerate<VkExtensionProperties>([&](auto... list) {
+    return functions.enumerateDeviceExtensionProperties(handles_.physicalDevice, nullptr, list...);
+  });
+  if (!available) return available.error();
 
-  const DeviceRequest request(functions_, handles_.physicalDevice, options);
+  const DeviceRequest request(functions, handles_.physicalDevice, std::move(*available), options);
   constexpr float kPriority = 1.0f;
   const VkDeviceQueueCreateInfo queue{
       VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, handles_.queueFamily, 1, &kPriority};
@@ -297,58 +169,63 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
                                 static_cast<uint32_t>(request.extensions().size()),
                                 request.extensions().data(),
                                 nullptr};
-  if (const VkResult r = functions_.createDevice(handles_.physicalDevice, &info, nullptr, &handles_.device))
-    return fault("vkCreateDevice", r);
-  auto device = Device::create(handles_, functions_, readFeatures(request.features()), options.pipelineCachePath,
-                               options.options);
+  VkDevice made = VK_NULL_HANDLE;
+  TRY(functions.createDevice(handles_.physicalDevice, &info, nullptr, &made));
+  const auto destroy = reinterpret_cast<PFN_vkDestroyDevice>(functions.getDeviceProcAddr(made, "vkDestroyDevice"));
+  if (!destroy) return Error{ErrorCode::Unsupported, "The Vulkan device has no vkDestroyDevice."};
+  logicalDevice_ = {made, DestroyDevice{destroy}};
+  handles_.device = made;
+  auto device = Device::create(handles_, functions, readFeatures(request.features()), options.pipelineCachePath,
+                               options.options, options.warn);
   if (!device) return device.error();
   device_ = std::move(*device);
   if (options.validation) device_->waitForRanges();  // synchronization validation sees ranges, not rows
+  device_->setSettle([this] { return settle(); });
+  return createQueue();
+}
 
+Status OpenedDevice::createQueue() {
   const auto& vk = device_->vk();
   vk.vkGetDeviceQueue(handles_.device, handles_.queueFamily, 0, &queue_);
   const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr,
                                        VK_SEMAPHORE_TYPE_TIMELINE, 0};
   const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type, 0};
-  if (const VkResult r = vk.vkCreateSemaphore(handles_.device, &semaphore, nullptr, &timeline_))
-    return fault("vkCreateSemaphore", r);
-  ownPool_ = createCommandPool();
+  auto timeline = create(handles_.device, semaphore, vk.vkCreateSemaphore, vk.vkDestroySemaphore);
+  if (!timeline) return timeline.error();
+  timeline_ = std::move(*timeline);
+  auto pool = createCommandPool();
+  if (!pool) return pool.error();
+  ownPool_ = std::move(*pool);
   return {};
 }
 
 Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& options) {
   std::unique_ptr<OpenedDevice> opened(new OpenedDevice);
-  opened->validationMessage_ = options.validationMessage;
-  TRY(opened->createInstance(options));
+  auto instance = Instance::create(options.validation, options.validationMessage);
+  if (!instance) return instance.error();
+  opened->instance_ = std::move(*instance);
+  opened->handles_.instance = opened->instance_->handle();
   TRY(opened->choose(options));
   TRY(opened->createDevice(options));
   return opened;
 }
 
 OpenedDevice::~OpenedDevice() {
-  if (device_) {
-    const auto& vk = device_->vk();
-    vk.vkDeviceWaitIdle(handles_.device);
-    vk.vkDestroyCommandPool(handles_.device, ownPool_, nullptr);
-    vk.vkDestroySemaphore(handles_.device, timeline_, nullptr);
-    const auto destroyDevice = vk.vkDestroyDevice;
-    device_.reset();
-    destroyDevice(handles_.device, nullptr);
-  }
-  if (messenger_) functions_.destroyDebugUtilsMessenger(handles_.instance, messenger_, nullptr);
-  if (handles_.instance && functions_.destroyInstance) functions_.destroyInstance(handles_.instance, nullptr);
+  // Not only what was waited for: a driver's threads may use the semaphore for a moment after they signalled it.
+  if (!device_ || idle()) return;
+  // Better lost than used by the device after it is freed.
+  ownPool_.release();
+  timeline_.release();
+  static_cast<void>(device_.release());
+  static_cast<void>(logicalDevice_.release());
+  static_cast<void>(instance_.release());
 }
 
-VkCommandPool OpenedDevice::createCommandPool() {
+Result<Handle<VkCommandPool>> OpenedDevice::createCommandPool() {
   const VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
                                      VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, handles_.queueFamily};
-  VkCommandPool pool = VK_NULL_HANDLE;
-  device_->vk().vkCreateCommandPool(handles_.device, &info, nullptr, &pool);
-  return pool;
-}
-
-void OpenedDevice::destroyCommandPool(VkCommandPool pool) {
-  device_->vk().vkDestroyCommandPool(handles_.device, pool, nullptr);
+  const auto& vk = device_->vk();
+  return create(handles_.device, info, vk.vkCreateCommandPool, vk.vkDestroyCommandPool);
 }
 
 Result<uint64_t> OpenedDevice::submit(VkCommandBuffer commands) {
@@ -359,40 +236,76 @@ Result<uint64_t> OpenedDevice::submit(VkCommandBuffer commands) {
   const VkTimelineSemaphoreSubmitInfo timeline{
       VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, 1, &before, 1, &value};
   constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-  const VkSubmitInfo submit{
-      VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline, 1, &timeline_, &kStages, 1, &commands, 1, &timeline_};
-  if (const VkResult r = device_->vk().vkQueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE))
-    return fault("vkQueueSubmit", r);
+  const VkSemaphore semaphore = timeline_.get();
+  const VkSubmitInfo info{
+      VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline, 1, &semaphore, &kStages, 1, &commands, 1, &semaphore};
+  TRY(device_->vk().vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE));
   lastValue_ = value;
   return value;
 }
 
 Status OpenedDevice::wait(uint64_t value) {
-  const VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, nullptr, 0, 1, &timeline_, &value};
-  if (const VkResult r = device_->vk().vkWaitSemaphores(handles_.device, &info, UINT64_MAX))
-    return fault("vkWaitSemaphores", r);
+  {
+    std::lock_guard lock(mutex_);
+    if (value > lastValue_)
+      return invalid(
+          cat("fence has value (", value, "), but only ", lastValue_, " lists and transfers were executed."));
+  }
+  const VkSemaphore semaphore = timeline_.get();
+  const VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, nullptr, 0, 1, &semaphore, &value};
+  TRY(device_->vk().vkWaitSemaphores(handles_.device, &info, UINT64_MAX));
+  std::lock_guard lock(mutex_);
+  doneValue_ = std::max(doneValue_, value);
   return {};
+}
+
+bool OpenedDevice::done(uint64_t value) {
+  std::lock_guard lock(mutex_);
+  return value <= doneValue_;
+}
+
+bool OpenedDevice::settle() {
+  std::lock_guard lock(mutex_);
+  return doneValue_ == lastValue_ || idle();
+}
+
+bool OpenedDevice::idle() {
+  constexpr int kAttempts = 5;  // at what may lack memory for a moment
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (attempt > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const Outcome outcome = device_->vk().vkDeviceWaitIdle(handles_.device);
+    if (!outcome && !outcome.is(VK_ERROR_DEVICE_LOST)) continue;
+    doneValue_ = lastValue_;
+    return true;
+  }
+  return false;
 }
 
 Status OpenedDevice::runOnce(const std::function<void(VkCommandBuffer)>& record) {
   const auto& vk = device_->vk();
   VkCommandBuffer commands = VK_NULL_HANDLE;
-  {
-    std::lock_guard lock(mutex_);
-    const VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, ownPool_,
-                                               VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
-    if (const VkResult r = vk.vkAllocateCommandBuffers(handles_.device, &allocate, &commands))
-      return fault("vkAllocateCommandBuffers", r);
+  const auto recorded = [&]() -> Status {
     const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
                                          VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
-    vk.vkBeginCommandBuffer(commands, &begin);
+    TRY(vk.vkBeginCommandBuffer(commands, &begin));
     record(commands);
-    vk.vkEndCommandBuffer(commands);
+    TRY(vk.vkEndCommandBuffer(commands));
+    return {};
+  };
+  std::unique_lock lock(mutex_);
+  const VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, ownPool_.get(),
+                                             VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
+  TRY(vk.vkAllocateCommandBuffers(handles_.device, &allocate, &commands));
+  Status status = recorded();
+  lock.unlock();
+  if (status) {
+    const auto value = submit(commands);
+    status = value ? wait(*value) : Status(value.error());
+    // In use as long as nobody knows that it is not, and then freed with the pool.
+    if (value && !status && !settle()) return status;
   }
-  const auto value = submit(commands);
-  Status status = value ? wait(*value) : Status(value.error());
-  std::lock_guard lock(mutex_);
-  vk.vkFreeCommandBuffers(handles_.device, ownPool_, 1, &commands);
+  lock.lock();
+  vk.vkFreeCommandBuffers(handles_.device, ownPool_.get(), 1, &commands);
   return status;
 }
 

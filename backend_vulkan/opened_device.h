@@ -5,20 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
+#include <type_traits>
 
 #include "backend_vulkan/device.h"
+#include "backend_vulkan/handle.h"
+#include "backend_vulkan/instance.h"
 
 namespace dimple::vulkan {
-
-struct AdapterInfo {
-  std::string name;
-  std::array<uint8_t, 16> uuid{};
-  std::array<uint8_t, 8> luid{};
-  bool luidValid = false;
-  VkPhysicalDeviceProperties properties{};
-  uint64_t deviceLocalBytes = 0;
-};
 
 struct OpenOptions {
   const uint8_t* uuid = nullptr;  // 16 bytes
@@ -28,11 +21,9 @@ struct OpenOptions {
   bool robustBufferAccess = false;
   Options options;
   std::string pipelineCachePath;
-  std::function<void(const char*)> validationMessage;
+  Instance::Listener validationMessage;
+  Device::Warn warn;
 };
-
-// Describes the adapters of this machine.
-Result<std::vector<AdapterInfo>> listAdapters();
 
 class OpenedDevice {
  public:
@@ -43,32 +34,45 @@ class OpenedDevice {
 
   Device& device() { return *device_; }
   const AdapterInfo& adapter() const { return adapter_; }
-  VkCommandPool createCommandPool();
-  void destroyCommandPool(VkCommandPool pool);
+  Result<Handle<VkCommandPool>> createCommandPool();
 
   // Submits to the queue; the value to wait for.
   Result<uint64_t> submit(VkCommandBuffer commands);
+  // Refuses a value that was not submitted.
   Status wait(uint64_t value);
+  // Whether a value is known to be reached.
+  bool done(uint64_t value);
+  // Waits for everything that was submitted; on a lost device nothing executes. False if that could not be found out:
+  // what may be in use has to be left alone.
+  bool settle();
   // Records with `record`, submits and waits.
   Status runOnce(const std::function<void(VkCommandBuffer)>& record);
 
  private:
+  struct DestroyDevice {
+    PFN_vkDestroyDevice function;
+    void operator()(VkDevice device) const { function(device, nullptr); }
+  };
+
   OpenedDevice() = default;
-  Status createInstance(const OpenOptions& options);
   Status choose(const OpenOptions& options);
   Status createDevice(const OpenOptions& options);
+  Status createQueue();
+  // With the mutex, or alone.
+  bool idle();
 
-  InstanceFunctions functions_;
+  // In the order in which they are made; the last goes first.
+  std::unique_ptr<Instance> instance_;
   DeviceHandles handles_;
   AdapterInfo adapter_;
-  std::function<void(const char*)> validationMessage_;
-  VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+  std::unique_ptr<std::remove_pointer_t<VkDevice>, DestroyDevice> logicalDevice_;
   std::unique_ptr<Device> device_;
   VkQueue queue_ = VK_NULL_HANDLE;
-  VkSemaphore timeline_ = VK_NULL_HANDLE;
-  VkCommandPool ownPool_ = VK_NULL_HANDLE;
-  std::mutex mutex_;  // queue, pool and value
+  Handle<VkSemaphore> timeline_;
+  Handle<VkCommandPool> ownPool_;
+  std::mutex mutex_;  // queue, pool and values
   uint64_t lastValue_ = 0;
+  uint64_t doneValue_ = 0;
 };
 
 }  // namespace dimple::vulkan

@@ -1,13 +1,10 @@
 #include "backend_vulkan/pipeline.h"
 
-#include <cstdlib>
-#include <exception>
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
 
+#include "backend_vulkan/cache_file.h"
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/device.h"
-#include "backend_vulkan/fault.h"
 #include "backend_vulkan/replacement.h"
 #include "backend_vulkan/specialize.h"
 #include "core/checked.h"
@@ -27,33 +24,6 @@ static_assert(static_cast<uint32_t>(Feature::Storage16) == static_cast<uint32_t>
               static_cast<uint32_t>(Feature::MemoryModel) == static_cast<uint32_t>(KernelFeature::MemoryModel) &&
               static_cast<uint32_t>(Feature::Push16) == static_cast<uint32_t>(KernelFeature::Push16));
 
-// A cache file is this header and the driver's data. The driver's own header tells devices apart but not damage.
-struct FileHeader {
-  std::array<char, 8> magic{'D', 'I', 'M', 'P', 'L', 'E', 'P', '1'};
-  uint64_t bytes = 0;
-  uint64_t hash = 0;
-};
-
-uint64_t hashOf(std::span<const char> data) {
-  uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
-  for (const char c : data) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ull;
-  return hash;
-}
-
-// The driver's data in a cache file; empty if there is none or it is damaged.
-std::vector<char> readCacheFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  FileHeader header;
-  const FileHeader expected;
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header) || header.magic != expected.magic) return {};
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error || size != sizeof header + header.bytes) return {};
-  std::vector<char> data(header.bytes);
-  if (!file.read(data.data(), static_cast<std::streamsize>(data.size())) || hashOf(data) != header.hash) return {};
-  return data;
-}
-
 PipelineKey keyOf(const Dispatch& dispatch) {
   PipelineKey key{dispatch.kernel, {}};
   for (const Specialization& s : dispatch.specialization) key.second.insert(key.second.end(), {s.id, s.value});
@@ -64,59 +34,65 @@ PipelineKey keyOf(const Dispatch& dispatch) {
 
 Result<std::unique_ptr<PipelineCache>> PipelineCache::create(Device& device, std::string path) {
   std::vector<char> data;
-  if (!path.empty()) data = readCacheFile(path);
+  if (!path.empty()) {
+    auto read = readCacheFile(path);
+    if (read)
+      data = std::move(*read);
+    else
+      device.warn(read.error().text);
+  }
   std::unique_ptr<PipelineCache> cache(new PipelineCache(device, std::move(path)));
   VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0, data.size(), data.data()};
-  VkResult result = device.vk().vkCreatePipelineCache(device.handles().device, &info, nullptr, &cache->cache_);
-  if (result != VK_SUCCESS && !data.empty()) {
+  const auto make = [&] {
+    return vulkan::create(device.handles().device, info, device.vk().vkCreatePipelineCache,
+                          device.vk().vkDestroyPipelineCache);
+  };
+  auto made = make();
+  if (!made && !data.empty()) {
+    device.warn(cat("The pipeline cache ", cache->path_, " is not used: ", made.error().text));
     info.initialDataSize = 0;
-    result = device.vk().vkCreatePipelineCache(device.handles().device, &info, nullptr, &cache->cache_);
+    made = make();
   }
-  if (result != VK_SUCCESS) return fault("vkCreatePipelineCache", result);
+  if (!made) return made.error();
+  cache->cache_ = std::move(*made);
   return cache;
 }
 
 PipelineCache::~PipelineCache() {
   try {
-    save();
-  } catch (const std::exception&) {
-    // Losing the cache costs time, nothing else.
+    if (const Status saved = save(); !saved) device_.warn(saved.error().text);
+  } catch (...) {
+    // There is no memory for the cache, nor for a message about it.
   }
-  for (const auto& [key, pipeline] : pipelines_)
-    device_.vk().vkDestroyPipeline(device_.handles().device, pipeline, nullptr);
-  device_.vk().vkDestroyPipelineCache(device_.handles().device, cache_, nullptr);
 }
 
-// Every failure is ignored. The rename keeps a reader of another process
-// from seeing half a file.
-void PipelineCache::save() const {
-  if (path_.empty() || !cache_) return;
+Status PipelineCache::save() const {
+  if (path_.empty() || !cache_ || device_.lost()) return {};
+  const auto& get = device_.vk().vkGetPipelineCacheData;
+  const VkDevice handle = device_.handles().device;
   size_t size = 0;
-  if (device_.vk().vkGetPipelineCacheData(device_.handles().device, cache_, &size, nullptr) != VK_SUCCESS) return;
-  std::vector<char> data(size);
-  if (device_.vk().vkGetPipelineCacheData(device_.handles().device, cache_, &size, data.data()) != VK_SUCCESS) return;
-  data.resize(size);
-  FileHeader header;
-  header.bytes = data.size();
-  header.hash = hashOf(data);
-  const std::string temporary = path_ + ".new";
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file.write(reinterpret_cast<const char*>(&header), sizeof header);
-    file.write(data.data(), static_cast<std::streamsize>(data.size()));
-    if (!file.flush()) return;
-  }
-  std::error_code error;
-  std::filesystem::rename(temporary, path_, error);
-  if (error) std::filesystem::remove(temporary, error);
+  Outcome outcome = get(handle, cache_.get(), &size, nullptr);
+  std::vector<char> data(outcome ? size : 0);
+  if (outcome) outcome = get(handle, cache_.get(), &size, data.data());
+  if (!outcome) return cacheNotWritten(path_, outcome.error().text);
+  data.resize(std::min(size, data.size()));
+  return writeCacheFile(path_, data);
 }
 
 Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   const PipelineKey key = keyOf(dispatch);
   {
     std::lock_guard lock(mutex_);
-    if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second;
+    if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second.get();
   }
+  auto pipeline = build(dispatch);
+  if (!pipeline) return pipeline.error();
+  // Another thread may have compiled the same meanwhile: the first one in the map is kept.
+  std::lock_guard lock(mutex_);
+  return pipelines_.try_emplace(key, std::move(*pipeline)).first->second.get();
+}
+
+Result<Handle<VkPipeline>> PipelineCache::build(const Dispatch& dispatch) const {
   const KernelInfo* kernel = findKernel(dispatch.kernel);
   if (!kernel) return Error{ErrorCode::Internal, "A dispatch names a kernel that is not in the kernel table."};
   TRY(checkDispatch(dispatch,
@@ -125,6 +101,7 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
                     device_.caps()));
 
   const auto& vk = device_.vk();
+  const VkDevice handle = device_.handles().device;
   const auto replacement = readReplacement(*kernel, device_.options().kernels, device_.caps());
   TRY(replacement);
   std::vector<uint32_t> specialized;
@@ -133,9 +110,10 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
   if (device_.isProcessor()) spirv = specialized = specialize(spirv, dispatch.specialization, device_.options().unroll);
   const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size_bytes(),
                                             spirv.data()};
-  VkShaderModule module = VK_NULL_HANDLE;
-  if (const VkResult r = vk.vkCreateShaderModule(device_.handles().device, &moduleInfo, nullptr, &module))
-    return fault(cat("vkCreateShaderModule of ", kernel->name), r);
+  VkShaderModule made = VK_NULL_HANDLE;
+  if (const Outcome outcome = vk.vkCreateShaderModule(handle, &moduleInfo, nullptr, &made); !outcome)
+    return outcome.error(cat(" of ", kernel->name));
+  const Handle<VkShaderModule> module(handle, made, vk.vkDestroyShaderModule);
 
   std::vector<VkSpecializationMapEntry> entries;
   std::vector<uint32_t> values;
@@ -157,20 +135,14 @@ Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
       nullptr,
       0,
       {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, subgroups ? &subgroupSize : nullptr, stageFlags,
-       VK_SHADER_STAGE_COMPUTE_BIT, module, "main", &specialization},
+       VK_SHADER_STAGE_COMPUTE_BIT, module.get(), "main", &specialization},
       device_.layouts().pipeline(kernel->bindingCount),
       VK_NULL_HANDLE,
       -1};
   VkPipeline pipeline = VK_NULL_HANDLE;
-  const VkResult result = vk.vkCreateComputePipelines(device_.handles().device, cache_, 1, &info, nullptr, &pipeline);
-  vk.vkDestroyShaderModule(device_.handles().device, module, nullptr);
-  if (result != VK_SUCCESS) return fault(cat("vkCreateComputePipelines of ", kernel->name), result);
-
-  // Another thread may have compiled the same meanwhile: the first one in the map is kept.
-  std::lock_guard lock(mutex_);
-  const auto [entry, inserted] = pipelines_.emplace(key, pipeline);
-  if (!inserted) vk.vkDestroyPipeline(device_.handles().device, pipeline, nullptr);
-  return entry->second;
+  if (const Outcome outcome = vk.vkCreateComputePipelines(handle, cache_.get(), 1, &info, nullptr, &pipeline); !outcome)
+    return outcome.error(cat(" of ", kernel->name));
+  return Handle<VkPipeline>(handle, pipeline, vk.vkDestroyPipeline);
 }
 
 void PipelineCache::compile(std::span<const Dispatch> dispatches) {

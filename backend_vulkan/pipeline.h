@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "backend_vulkan/handle.h"
 #include "backend_vulkan/memory.h"
-#include "backend_vulkan/vulkan.h"
 #include "core/backend.h"
 #include "core/plan/plan.h"
 
@@ -35,13 +35,15 @@ class PipelineCache {
 
  private:
   PipelineCache(Device& device, std::string path) : device_(device), path_(std::move(path)) {}
-  void save() const;
+  // Into the file. Losing its contents costs time, nothing else.
+  Status save() const;
+  Result<Handle<VkPipeline>> build(const Dispatch& dispatch) const;
 
   Device& device_;
   const std::string path_;
-  VkPipelineCache cache_ = VK_NULL_HANDLE;
+  Handle<VkPipelineCache> cache_;
   std::mutex mutex_;
-  std::map<PipelineKey, VkPipeline> pipelines_;
+  std::map<PipelineKey, Handle<VkPipeline>> pipelines_;
 };
 
 // A plan's dispatches with what recording them takes.

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backend_vulkan/vulkan.h"
+#include "backend_vulkan/handle.h"
 #include "core/result.h"
 
 namespace dimple::vulkan {
@@ -23,7 +23,6 @@ class Profiler {
 
   // Refuses a device whose queue has no timestamps or that cannot reset queries on the host.
   static Result<std::unique_ptr<Profiler>> create(const Device& device);
-  ~Profiler();
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
@@ -32,15 +31,18 @@ class Profiler {
   void end(VkCommandBuffer commands);
 
   // Times of all dispatches recorded since the last call, all of which have executed; none if some have not.
-  std::vector<Entry> read();
+  Result<std::vector<Entry>> read();
+  // Forgets what was recorded.
+  void clear();
 
  private:
   explicit Profiler(const Device& device) : device_(device) {}
+  void reset();
 
   const Device& device_;
   double nanosecondsPerTick_ = 1;
   uint64_t tickMask_ = ~uint64_t{0};
-  VkQueryPool pool_ = VK_NULL_HANDLE;
+  Handle<VkQueryPool> pool_;
   std::mutex mutex_;
   std::vector<std::string> kernels_;
   bool open_ = false;

@@ -7,7 +7,7 @@
 namespace dimple::vulkan {
 namespace {
 
-void recordBarrier(const VolkDeviceTable& vk, VkCommandBuffer commands) {
+void recordBarrier(const DeviceFunctions& vk, VkCommandBuffer commands) {
   const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
                                 VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
   vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
@@ -45,6 +45,7 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
   const auto& plan = static_cast<const PlanExecutable&>(executable);
   const auto& heapSets = static_cast<const HeapSets&>(sets);
   const Label outer(*this, commands, std::string(label));
+  Profiler* const timer = profiler();
   for (size_t i = 0; i < plan.dispatches().size(); ++i) {
     const auto& item = plan.dispatches()[i];
     const Label inner(*this, commands, item.marker);
@@ -55,9 +56,9 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
     vk_.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 2, both, 1, &item.parameterOffset);
     vk_.vkCmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                            static_cast<uint32_t>(item.push.size() * sizeof(uint32_t)), item.push.data());
-    if (profiler_) profiler_->begin(commands, item.kernel);
+    if (timer) timer->begin(commands, item.kernel);
     vk_.vkCmdDispatch(commands, item.groups[0], item.groups[1], item.groups[2]);
-    if (profiler_) profiler_->end(commands);
+    if (timer) timer->end(commands);
   }
 }
 

@@ -47,11 +47,12 @@ Status checkOutput(std::string_view name, const Tensor& tensor) {
   return {};
 }
 
-// Before an array is read: its elements are one a dimension, or fewer.
+// Before an array is read: it has an element a dimension, or axes, which may repeat.
 Status checkLength(const OpSchema& schema, const Field& array, UINT count) {
-  if (count <= kMaxRank) return {};
+  constexpr UINT kMaxLength = 64;
+  if (count <= kMaxLength) return {};
   return invalid(cat(schema.fields[static_cast<size_t>(array.countField)].name, " has value (", count,
-                     "), expected at most ", kMaxRank, "."));
+                     "), expected at most ", kMaxLength, "."));
 }
 
 // Which operators `fusing` may fuse. `name` is the field's, with an index if it is an array.

@@ -119,7 +119,8 @@ DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetVersion();
 enum DimpleMessageSeverity {
   DIMPLE_MESSAGE_ERROR,    // a refused call; `code` is what it returned
   DIMPLE_MESSAGE_REMOVED,  // the device was removed; `code` is GetDeviceRemovedReason
-  // Only with DML_CREATE_DEVICE_FLAG_DEBUG: Vulkan validation, and bindings that overlap where results are undefined
+  // A pipeline cache that is not used or written. Only with DML_CREATE_DEVICE_FLAG_DEBUG: Vulkan validation, and
+  // bindings that overlap where results are undefined
   DIMPLE_MESSAGE_WARNING,
 };
 
@@ -185,7 +186,8 @@ struct DimpleVulkanDeviceDesc {
   void* GetInstanceProcAddr;
   // The chain given to vkCreateDevice. What it does not enable is not used. Null: no features.
   const struct VkPhysicalDeviceFeatures2* EnabledFeatures;
-  // File that keeps compiled pipelines between runs, UTF-8; null: none.
+  // File that keeps compiled pipelines between runs, UTF-8; null: none. One that cannot be read or written is done
+  // without: a message says why, to a context's callback or as dimpleGetLastMessage.
   const char* PipelineCachePath;
   // "NAME=VALUE,...", on top of those of the environment variable DIMPLE_OPTIONS; null: none. `dimple options` lists
   // them. E_INVALIDARG for a name or a value that there is not.

@@ -7,7 +7,7 @@
 #include "api/context.h"
 #include "api/options.h"
 #include "api/vulkan/objects.h"
-#include "backend_vulkan/fault.h"
+#include "backend_vulkan/commands.h"
 #include "backend_vulkan/opened_device.h"
 #include "backend_vulkan/profiler.h"
 #include "core/support/staging.h"
@@ -32,65 +32,39 @@ void describeAdapter(const vulkan::AdapterInfo& info, DimpleAdapterDesc& desc) {
   desc.DeviceLocalBytes = info.deviceLocalBytes;
 }
 
-// A command list with a pool of its own, so that lists record on different threads.
 class OwnedCommandList final : public VulkanCommandList {
  public:
-  // Takes the pool over, which `commands` is of.
-  OwnedCommandList(Device& device, std::shared_ptr<OpenedDevice> opened, std::shared_ptr<vulkan::Device> backend,
-                   VkCommandPool pool, VkCommandBuffer commands)
-      : VulkanCommandList(device, std::move(backend), commands), opened_(std::move(opened)), pool_(pool) {}
+  OwnedCommandList(Device& device, std::shared_ptr<vulkan::Device> backend, std::unique_ptr<vulkan::CommandList> list)
+      : VulkanCommandList(device, std::move(backend), list->handle()), list_(std::move(list)) {}
 
-  bool recording() const override { return state_ == State::Recording; }
+  bool recording() const override { return list_->recording(); }
   bool owned() const override { return true; }
-
-  Status begin() {
-    // Not ONE_TIME_SUBMIT: a closed list may execute many times.
-    const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
-    state_ = State::Broken;
-    if (const VkResult r = backend().vk().vkBeginCommandBuffer(commands_, &info))
-      return vulkan::fault("vkBeginCommandBuffer", r);
-    state_ = State::Recording;
-    return {};
-  }
   Status reset() {
     if (recording()) return invalid("list is recording, expected a closed one.");
-    return begin();
+    return list_->begin();
   }
-  Status checkClosed() const {
-    if (state_ == State::Closed) return {};
-    return invalid(recording() ? "list is recording, expected a closed one."
-                               : "list has a Close or a reset that failed, expected one that Close ended "
-                                 "(ResetCommandList reopens it).");
-  }
+  Result<uint64_t> submit() { return list_->submit(); }
 
   HRESULT STDMETHODCALLTYPE Close() override {
     return guarded(*this, "Close", [&] {
       if (device().removed()) return device().refuseRemoved();
       if (!recording()) return refuse(E_FAIL, "Close: the list is closed, expected one that records.");
-      state_ = State::Broken;
-      if (const VkResult r = backend().vk().vkEndCommandBuffer(commands_))
-        return device().refuse(vulkan::fault("vkEndCommandBuffer", r));
-      state_ = State::Closed;
-      return S_OK;
+      return answer(list_->end());
     });
   }
   HRESULT STDMETHODCALLTYPE Reset(ID3D12CommandAllocator*, ID3D12PipelineState*) override {
     return guarded(*this, "Reset", [&] {
       if (device().removed()) return device().refuseRemoved();
       if (recording()) return refuse(E_FAIL, "Reset: the list is recording, expected a closed one.");
-      const auto status = begin();
-      return status ? S_OK : device().refuse(status.error());
+      return answer(list_->begin());
     });
   }
 
  private:
-  enum class State : uint8_t { Recording, Closed, Broken };
+  ~OwnedCommandList() override = default;
+  HRESULT answer(const Status& status) { return status ? S_OK : device().refuse(status.error()); }
 
-  ~OwnedCommandList() override { opened_->destroyCommandPool(pool_); }
-
-  const std::shared_ptr<OpenedDevice> opened_;
-  const VkCommandPool pool_;
-  State state_ = State::Broken;
+  const std::unique_ptr<vulkan::CommandList> list_;
 };
 
 class VulkanContext final : public Context {
@@ -116,7 +90,11 @@ class VulkanContext final : public Context {
   Result<ComPtr<ID3D12DescriptorHeap>> makeDescriptorHeap(UINT count) override {
     return makeVulkanDescriptorHeap(backend_, count);
   }
-  Result<ComPtr<ID3D12GraphicsCommandList>> makeCommandList() override;
+  Result<ComPtr<ID3D12GraphicsCommandList>> makeCommandList() override {
+    auto made = vulkan::CommandList::create(opened_);
+    if (!made) return made.error();
+    return ComPtr<ID3D12GraphicsCommandList>::adopt(new OwnedCommandList(*device_, backend_, std::move(*made)));
+  }
 
   Result<UINT64> sizeOf(ID3D12Resource& buffer) override {
     const auto found = Live<VulkanBuffer>::find(&buffer);
@@ -138,15 +116,16 @@ class VulkanContext final : public Context {
   Result<UINT64> execute(ID3D12GraphicsCommandList& list) override {
     const auto own = find(list);
     TRY(own);
-    TRY((*own)->checkClosed());
-    return opened_->submit((*own)->handle());
+    return (*own)->submit();
   }
   Status waitFor(UINT64 fence) override { return opened_->wait(fence); }
 
   Status profile(bool enabled) override { return backend_->setProfiling(enabled); }
   Result<bool> readProfile(ReportKernel report, void* context) override {
     if (!backend_->profiler()) return false;
-    for (const auto& entry : backend_->profiler()->read()) report(context, entry.kernel.c_str(), entry.nanoseconds);
+    const auto entries = backend_->profiler()->read();
+    if (!entries) return entries.error();
+    for (const auto& entry : *entries) report(context, entry.kernel.c_str(), entry.nanoseconds);
     return true;
   }
 
@@ -193,30 +172,6 @@ class VulkanContext final : public Context {
   Staging<vulkan::Buffer> uploads_, downloads_;
 };
 
-Result<ComPtr<ID3D12GraphicsCommandList>> VulkanContext::makeCommandList() {
-  const auto& vk = backend_->vk();
-  const auto& handles = backend_->handles();
-  // Goes with the pool, unless a list takes it over.
-  struct Pool {
-    const vulkan::Device& device;
-    VkCommandPool handle = VK_NULL_HANDLE;
-    ~Pool() { device.vk().vkDestroyCommandPool(device.handles().device, handle, nullptr); }
-  } pool{*backend_};
-  const VkCommandPoolCreateInfo poolInfo{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
-                                         VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, handles.queueFamily};
-  if (const VkResult r = vk.vkCreateCommandPool(handles.device, &poolInfo, nullptr, &pool.handle))
-    return vulkan::fault("vkCreateCommandPool", r);
-  const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool.handle,
-                                         VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
-  VkCommandBuffer commands = VK_NULL_HANDLE;
-  if (const VkResult r = vk.vkAllocateCommandBuffers(handles.device, &info, &commands))
-    return vulkan::fault("vkAllocateCommandBuffers", r);
-  auto made = ComPtr<OwnedCommandList>::adopt(new OwnedCommandList(*device_, opened_, backend_, pool.handle, commands));
-  pool.handle = VK_NULL_HANDLE;
-  TRY(made->begin());
-  return ComPtr<ID3D12GraphicsCommandList>::adopt(made.detach());
-}
-
 }  // namespace
 
 HRESULT createVulkanContext(const DimpleContextDesc& given, REFIID riid, void** ppv) {
@@ -230,10 +185,14 @@ HRESULT createVulkanContext(const DimpleContextDesc& given, REFIID riid, void** 
   options.robustBufferAccess = (given.Flags & DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS) != 0;
   options.options = std::move(*chosen);
   options.pipelineCachePath = given.PipelineCachePath ? given.PipelineCachePath : "";
-  if (given.MessageCallback)
-    options.validationMessage = [callback = given.MessageCallback, context = given.MessageContext](const char* text) {
+  options.warn = setLastMessage;
+  if (given.MessageCallback) {
+    const auto warn = [callback = given.MessageCallback, context = given.MessageContext](const char* text) {
       callCallback(callback, context, DIMPLE_MESSAGE_WARNING, S_OK, text);
     };
+    options.validationMessage = warn;
+    options.warn = [warn](const std::string& text) { warn(text.c_str()); };
+  }
   auto opened = vulkan::OpenedDevice::open(options);
   if (!opened) return refuseContext(given, opened.error());
   const std::shared_ptr<OpenedDevice> shared = std::move(*opened);

@@ -52,7 +52,7 @@ HRESULT createVulkanDevice(const DimpleVulkanDeviceDesc* desc, DML_CREATE_DEVICE
   const auto enabled = desc->EnabledFeatures ? vulkan::readFeatures(*desc->EnabledFeatures) : vulkan::EnabledFeatures{};
   auto backend =
       vulkan::Device::create({desc->Instance, desc->PhysicalDevice, desc->Device, desc->QueueFamilyIndex}, *functions,
-                             enabled, desc->PipelineCachePath ? desc->PipelineCachePath : "", *options);
+                             enabled, desc->PipelineCachePath ? desc->PipelineCachePath : "", *options, setLastMessage);
   if (!backend) return refuseEarly(backend.error());
   return handOut(
       static_cast<IDMLDevice1*>(new Device(

@@ -143,6 +143,7 @@ class VulkanObjects final : public NativeObjects {
   Result<uint64_t> commandList(ID3D12CommandList* list) override;
   Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                       UINT count) override;
+  HRESULT removedReason() noexcept override { return backend_->lost() ? DXGI_ERROR_DEVICE_HUNG : S_OK; }
   HRESULT parentDevice(REFIID riid, void** ppv) override;
 
  private:

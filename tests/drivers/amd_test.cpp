@@ -66,11 +66,10 @@ class Compiler {
 
   // Compiles a kernel; no value if the driver refuses it.
   std::optional<Statistics> compile(const KernelInfo& kernel, std::span<const Specialization> specialization) {
-    const auto& vk = device_->vk();
     const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
                                               kernel.spirv.size_bytes(), kernel.spirv.data()};
     VkShaderModule module = VK_NULL_HANDLE;
-    REQUIRE(vk.vkCreateShaderModule(handles_.device, &moduleInfo, nullptr, &module) == VK_SUCCESS);
+    REQUIRE(vk_.vkCreateShaderModule(handles_.device, &moduleInfo, nullptr, &module) == VK_SUCCESS);
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<uint32_t> values;
     for (const Specialization& s : specialization) {
@@ -90,11 +89,11 @@ class Compiler {
     pipelineInfo.layout = device_->layouts().pipeline(kernel.bindingCount);
     VkPipeline pipeline = VK_NULL_HANDLE;
     const VkResult result =
-        vk.vkCreateComputePipelines(handles_.device, VK_NULL_HANDLE, 1, &pipelineInfo, nullptr, &pipeline);
-    vk.vkDestroyShaderModule(handles_.device, module, nullptr);
+        vk_.vkCreateComputePipelines(handles_.device, VK_NULL_HANDLE, 1, &pipelineInfo, nullptr, &pipeline);
+    vk_.vkDestroyShaderModule(handles_.device, module, nullptr);
     if (result != VK_SUCCESS) return {};
     Statistics statistics = statisticsOf(pipeline);
-    vk.vkDestroyPipeline(handles_.device, pipeline, nullptr);
+    vk_.vkDestroyPipeline(handles_.device, pipeline, nullptr);
     return statistics;
   }
 
@@ -149,7 +148,10 @@ class Compiler {
     const VkDeviceCreateInfo info{
         VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,     &features,         0,      1, &queue, 0, nullptr,
         static_cast<uint32_t>(extensions.size()), extensions.data(), nullptr};
-    REQUIRE(functions_.createDevice(handles_.physicalDevice, &info, nullptr, &handles_.device) == VK_SUCCESS);
+    const auto made = functions_.createDevice(handles_.physicalDevice, &info, nullptr, &handles_.device);
+    REQUIRE(made);
+    volkLoadInstanceOnly(handles_.instance);
+    volkLoadDeviceTable(&vk_, handles_.device);
     auto device = Device::create(handles_, functions_, vulkan::readFeatures(features), {}, {});
     REQUIRE_MESSAGE(device, device.error().text);
     device_ = std::move(*device);
@@ -158,12 +160,11 @@ class Compiler {
   Statistics statisticsOf(VkPipeline pipeline) {
     const VkPipelineExecutableInfoKHR info{VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR, nullptr, pipeline, 0};
     uint32_t count = 0;
-    const auto& vk = device_->vk();
-    REQUIRE(vk.vkGetPipelineExecutableStatisticsKHR(handles_.device, &info, &count, nullptr) == VK_SUCCESS);
+    REQUIRE(vk_.vkGetPipelineExecutableStatisticsKHR(handles_.device, &info, &count, nullptr) == VK_SUCCESS);
     VkPipelineExecutableStatisticKHR empty{};
     empty.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
     std::vector<VkPipelineExecutableStatisticKHR> all(count, empty);
-    REQUIRE(vk.vkGetPipelineExecutableStatisticsKHR(handles_.device, &info, &count, all.data()) == VK_SUCCESS);
+    REQUIRE(vk_.vkGetPipelineExecutableStatisticsKHR(handles_.device, &info, &count, all.data()) == VK_SUCCESS);
     Statistics statistics;
     for (const auto& statistic : all) statistics[statistic.name] = statistic.value.u64;
     return statistics;
@@ -171,6 +172,7 @@ class Compiler {
 
   vulkan::DeviceHandles handles_;
   vulkan::InstanceFunctions functions_;
+  VolkDeviceTable vk_{};
   std::string name_;
   std::unique_ptr<Device> device_;
 };

@@ -17,20 +17,7 @@ BindingSlot slotOf(const Tensor& tensor, bool bound) {
 std::string Compiled::slotName(Role role, size_t index) const {
   const bool input = role == Role::Input;
   if (!schema) return cat(input ? "graph input " : "graph output ", index);
-  // An array is as long as the tensors of its role are more than the other fields; there is one at most.
-  size_t length = (input ? inputs : outputs).size() + 1;
-  for (const Field& field : schema->fields)
-    length -= field.role == role && (field.type == FieldType::Tensor || field.type == FieldType::TensorArray);
-  for (const Field& field : schema->fields) {
-    if (field.role != role) continue;
-    if (field.type == FieldType::TensorArray) {
-      if (index < length) return cat(field.name, "[", index, "]");
-      index -= length;
-    } else if (field.type == FieldType::Tensor && index-- == 0) {
-      return std::string(field.name);
-    }
-  }
-  return {};
+  return tensorName(*schema, role, index, (input ? inputs : outputs).size());
 }
 
 Result<Compiled> compileOperator(const Operation& op, const Target& target) {

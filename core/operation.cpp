@@ -115,32 +115,15 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
                            field.values->names.size() - 1, ")."));
       return {};
     }
-    case FieldType::Tensor:
-    case FieldType::TensorArray:
-    case FieldType::Operator:
-    case FieldType::OperatorArray:
-    case FieldType::UInt:
-    case FieldType::Int:
-    case FieldType::Float:
-    case FieldType::Bool:
-    case FieldType::ScaleBias:
-    case FieldType::Scalar:
-    case FieldType::Size2D:
+    default:
       return {};
   }
-  return {};
 }
-
-bool isTensor(const Field& field) { return field.type == FieldType::Tensor || field.type == FieldType::TensorArray; }
 
 // How many tensors of an operation a field describes.
 size_t tensorsOf(const OpSchema& schema, const void* attributes, const Field& field) {
   if (field.type == FieldType::TensorArray) return countOf(schema, attributes, field);
   return field.type == FieldType::Tensor ? 1 : 0;
-}
-
-std::string tensorNameOf(const Field& field, size_t element) {
-  return field.type == FieldType::Tensor ? std::string(field.name) : cat(field.name, "[", element, "]");
 }
 
 }  // namespace
@@ -255,7 +238,7 @@ class Operation::Parser {
     const auto* array = fieldValue<const DML_TENSOR_DESC*>(desc_, field);
     if (count == 0) return invalid(cat(countName(field), " has value (0), expected at least 1."));
     if (!array) return invalid(cat(field.name, " is null, expected ", count, " tensors (", countName(field), ")."));
-    for (UINT i = 0; i < count; ++i) TRY(parseTensorOf(field, tensorNameOf(field, i), &array[i], i == 0));
+    for (UINT i = 0; i < count; ++i) TRY(parseTensorOf(field, dimple::tensorName(field, i), &array[i], i == 0));
     return {};
   }
 
@@ -314,12 +297,7 @@ Result<Operation> Operation::make(const DML_OPERATOR_DESC& attributes, std::vect
 
 std::string Operation::tensorName(Role role, size_t index) const {
   if (names_) return (role == Role::Input ? names_->inputs : names_->outputs)[index];
-  for (const Field& field : schema().fields) {
-    const size_t count = field.role == role ? tensorsOf(schema(), attributes_.get(), field) : 0;
-    if (index < count) return tensorNameOf(field, index);
-    index -= count;
-  }
-  return {};
+  return dimple::tensorName(schema(), role, index, (role == Role::Input ? inputs_ : outputs_).size());
 }
 
 Status Operation::setStrides(Role role, size_t index, std::span<const uint32_t> strides, uint64_t totalBytes) {
@@ -352,7 +330,7 @@ Status Operation::check() const {
   TensorChecker checker(*this);
   for (const Field& field : schema().fields)
     for (size_t i = 0, count = tensorsOf(schema(), attributes_.get(), field); i < count; ++i)
-      TRY(checker.check(field, tensorNameOf(field, i), i == 0));
+      TRY(checker.check(field, dimple::tensorName(field, i), i == 0));
   return schema().check ? schema().check(*this) : Status();
 }
 

@@ -9,8 +9,6 @@
 namespace dimple::tool {
 namespace {
 
-bool isTensor(const Field& field) { return field.role != Role::Attribute; }
-
 std::string levelText(DML_FEATURE_LEVEL level) {
   const auto value = static_cast<uint32_t>(level);
   return cat(value >> 12, ".", value >> 8 & 0xf);

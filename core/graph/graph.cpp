@@ -26,12 +26,6 @@ Node& Graph::add(std::string name, std::string label, std::shared_ptr<const Oper
   return *at;
 }
 
-Node& Graph::addConstant(std::string name, std::string label, std::span<const std::byte> bytes) {
-  Node& node = add(std::move(name), std::move(label), nullptr);
-  node.constant = bytes;
-  return node;
-}
-
 void Graph::disconnect(Node& node, uint32_t input) {
   Place& from = node.inputs_[input];
   if (!from.value) return;

@@ -91,9 +91,9 @@ class Graph {
   // By output of the graph; null: not connected.
   std::span<Value* const> outputs() const { return outputs_; }
 
-  // Adds a node of an operation, or a constant, before another or at the end. Its inputs are to be connected.
+  // Adds a node of an operation, or of a constant if `op` is null, before another or at the end. Its inputs, or its
+  // bytes, are to be set.
   Node& add(std::string name, std::string label, std::shared_ptr<const Operation> op, Node* before = nullptr);
-  Node& addConstant(std::string name, std::string label, std::span<const std::byte> bytes);
   // Lets an input of a node read elsewhere, or nowhere.
   void connect(Node& node, uint32_t input, const Place& from);
   // Makes a value an output of the graph, in place of what was.

@@ -20,30 +20,19 @@ std::string toChars(T value) {
 // Calls `visit` with a value of the type that holds an element; of FLOAT16, its bits.
 template <class Visit>
 auto asHeld(DataType type, Visit visit) {
-  switch (type) {
-    case DML_TENSOR_DATA_TYPE_FLOAT32:
-      return visit(float{});
-    case DML_TENSOR_DATA_TYPE_FLOAT64:
-      return visit(double{});
-    case DML_TENSOR_DATA_TYPE_INT4:
-    case DML_TENSOR_DATA_TYPE_INT8:
-      return visit(int8_t{});
-    case DML_TENSOR_DATA_TYPE_INT16:
-      return visit(int16_t{});
-    case DML_TENSOR_DATA_TYPE_INT32:
-      return visit(int32_t{});
-    case DML_TENSOR_DATA_TYPE_INT64:
-      return visit(int64_t{});
-    case DML_TENSOR_DATA_TYPE_UINT4:
-    case DML_TENSOR_DATA_TYPE_UINT8:
-      return visit(uint8_t{});
-    case DML_TENSOR_DATA_TYPE_FLOAT16:
-    case DML_TENSOR_DATA_TYPE_UINT16:
-      return visit(uint16_t{});
-    case DML_TENSOR_DATA_TYPE_UINT32:
-      return visit(uint32_t{});
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT32) return visit(float{});
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT64) return visit(double{});
+  const bool hasSign = isSigned(type) && !isFloat(type);
+  switch (bitWidth(type)) {
+    case 4:
+    case 8:
+      return hasSign ? visit(int8_t{}) : visit(uint8_t{});
+    case 16:
+      return hasSign ? visit(int16_t{}) : visit(uint16_t{});
+    case 32:
+      return hasSign ? visit(int32_t{}) : visit(uint32_t{});
     default:
-      return visit(uint64_t{});
+      return hasSign ? visit(int64_t{}) : visit(uint64_t{});
   }
 }
 

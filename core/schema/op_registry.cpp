@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/ops/families.h"
+#include "core/text.h"
 
 namespace dimple {
 namespace {
@@ -50,12 +51,29 @@ const Field* findField(const OpSchema& schema, std::string_view name) {
   return found == schema.fields.end() ? nullptr : &*found;
 }
 
+std::string tensorName(const Field& field, size_t element) {
+  return field.type == FieldType::Tensor ? std::string(field.name) : cat(field.name, "[", element, "]");
+}
+
+std::string tensorName(const OpSchema& schema, Role role, size_t index, size_t count) {
+  const auto isOfRole = [&](const Field& field) { return field.role == role && isTensor(field); };
+  // There is one array at most; the tensors beyond one a field are its.
+  const size_t length = count + 1 - static_cast<size_t>(std::ranges::count_if(schema.fields, isOfRole));
+  for (const Field& field : schema.fields) {
+    if (!isOfRole(field)) continue;
+    const size_t tensors = field.type == FieldType::TensorArray ? length : 1;
+    if (index < tensors) return tensorName(field, index);
+    index -= tensors;
+  }
+  return {};
+}
+
 const TensorRule* mainRule(const OpSchema& schema) {
   const TensorRule* main = nullptr;
   const TensorRule* next = schema.rules.data();
   bool isArray = false;
   for (const Field& field : schema.fields) {
-    if (field.type != FieldType::Tensor && field.type != FieldType::TensorArray) continue;
+    if (!isTensor(field)) continue;
     const TensorRule& rule = *next++;
     // An array of tensors has types of its own only where they differ among themselves.
     const bool better = !main || (isArray && field.type == FieldType::Tensor) ||

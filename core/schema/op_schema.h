@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -138,6 +139,13 @@ const OpSchema* findSchema(std::string_view name);
 const Field* findField(const OpSchema& schema, FieldType type, Role role = Role::Attribute);
 // By name; null: there is none.
 const Field* findField(const OpSchema& schema, std::string_view name);
+
+constexpr bool isTensor(const Field& field) {
+  return field.type == FieldType::Tensor || field.type == FieldType::TensorArray;
+}
+// "ATensor", "InputTensors[3]": of a tensor field, and of an operator with `count` tensors of a role.
+std::string tensorName(const Field& field, size_t element);
+std::string tensorName(const OpSchema& schema, Role role, size_t index, size_t count);
 
 // The rule of the main tensor: the first whose rule allows the most data types, the values of a gather and not its
 // indices. Arrays of tensors come after single ones. Null for a schema without tensors.

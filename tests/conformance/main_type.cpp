@@ -8,7 +8,7 @@ DataType mainType(const DML_OPERATOR_DESC& desc) {
   if (!rule) return DML_TENSOR_DATA_TYPE_UNKNOWN;
   const TensorRule* next = schema->rules.data();
   for (const Field& field : schema->fields) {
-    if (field.type != FieldType::Tensor && field.type != FieldType::TensorArray) continue;
+    if (!isTensor(field)) continue;
     if (next++ != rule) continue;
     if (field.type == FieldType::TensorArray && countOf(*schema, desc.Desc, field) == 0) break;
     const auto* tensor = fieldValue<const DML_TENSOR_DESC*>(desc.Desc, field);

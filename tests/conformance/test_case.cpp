@@ -21,7 +21,7 @@ void collectTensors(TestCase& test) {
   const OpSchema& schema = test.desc.schema();
   const void* desc = test.desc.desc().Desc;
   for (const Field& field : schema.fields) {
-    if (field.type != FieldType::Tensor && field.type != FieldType::TensorArray) continue;
+    if (!isTensor(field)) continue;
     const auto* tensors = valueOf<const DML_TENSOR_DESC*>(desc, field);
     auto& target = field.role == Role::Input ? test.inputs : test.outputs;
     UINT count = 1;

@@ -42,8 +42,7 @@ inline std::string lineOf(const Operation& op) {
   size_t input = 0, output = 0, activation = 0;
   for (const Field& field : schema.fields) {
     const bool isOperator = field.type == FieldType::Operator || field.type == FieldType::OperatorArray;
-    const bool isTensor = field.type == FieldType::Tensor || field.type == FieldType::TensorArray;
-    if (!isOperator && !isTensor) continue;
+    if (!isOperator && !isTensor(field)) continue;
     const size_t count =
         field.countField < 0 ? 1 : desc.field<UINT>(schema.fields[static_cast<size_t>(field.countField)]);
     if (isOperator) {

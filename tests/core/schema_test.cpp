@@ -104,8 +104,6 @@ CType cTypeOf(const Field& field) {
   return {};
 }
 
-bool isTensor(const Field& field) { return field.type == FieldType::Tensor || field.type == FieldType::TensorArray; }
-
 // The structure of SCATTER_ELEMENTS has the name that the operator had first.
 std::string structureOf(const OpSchema& schema) {
   return schema.type == DML_OPERATOR_SCATTER_ELEMENTS ? "SCATTER" : std::string(schema.name);

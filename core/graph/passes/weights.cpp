@@ -193,7 +193,8 @@ class Fold {
   }
 
   Place zero() {
-    Node& node = graph_.addConstant("zero", "zero", kZero);
+    Node& node = graph_.add("zero", "zero", nullptr);
+    node.constant = kZero;
     node.runsAtInitialization = true;
     added_.push_back(&node);
     return {&node.outputs()[0]};

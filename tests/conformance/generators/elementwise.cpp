@@ -8,8 +8,6 @@
 namespace dimple::testing {
 namespace {
 
-bool isTensor(const Field& field) { return field.type == FieldType::Tensor; }
-
 std::string realText(Random& random, double low, double high) {
   return numberText(static_cast<float>(low + (high - low) * random.unit()));
 }

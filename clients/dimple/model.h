@@ -25,9 +25,9 @@ namespace dimple::tool {
 struct Buffer {
   std::string name;
   DataType type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of the initial values; UNKNOWN: of mixed types
-  std::vector<std::byte> values;  // all other bytes are 0
-  uint64_t offset = 0;            // of the values
-  uint64_t bytes = 0;   // of the buffer, a multiple of 4
+  std::vector<std::byte> values;                 // all other bytes are 0
+  uint64_t offset = 0;                           // of the values
+  uint64_t bytes = 0;                            // of the buffer, a multiple of 4
 
   // Bytes that are shown and written: without those that only round the size up to a multiple of 4.
   uint64_t contentBytes() const { return offset == 0 && bytes - values.size() < 4 ? values.size() : bytes; }

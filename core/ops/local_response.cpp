@@ -80,24 +80,25 @@ class LocalResponsePlan {
     // The region reaches further behind an element than ahead of it if LocalSize is even.
     const uint32_t shorter = (attributes_.size - 1) / 2;
     const uint32_t longer = attributes_.size / 2;
-    return builder_.addItems(kernels::LocalResponse{.type = builder_.typedElement(x.type),
-                                                    .push = {.count = static_cast<uint32_t>(x.elements),
-                                                             .axis = stage.axis,
-                                                             .before = stage.reversed ? longer : shorter,
-                                                             .after = stage.reversed ? shorter : longer,
-                                                             .exponent = floatBits(-attributes_.beta),
-                                                             .share = floatBits(share),
-                                                             .bias = floatBits(attributes_.bias),
-                                                             .factor = floatBits(factor)},
-                                                    .spec = {.source = static_cast<uint32_t>(stage.from),
-                                                             .target = static_cast<uint32_t>(stage.to)},
-                                                    .x = builder_.input(0),
-                                                    .g = builder_.input(gradient_ ? 1 : 0),
-                                                    .source = source,
-                                                    .direct = kernels::WriteBuffer::asGiven(direct),
-                                                    .target = kernels::WriteBuffer::asGiven(sums),
-                                                    .y = builder_.output()},
-                             x.elements, parameters_, kLookup * attributes_.size);
+    return builder_.addItems(
+        kernels::LocalResponse{
+            .type = builder_.typedElement(x.type),
+            .push = {.count = static_cast<uint32_t>(x.elements),
+                     .axis = stage.axis,
+                     .before = stage.reversed ? longer : shorter,
+                     .after = stage.reversed ? shorter : longer,
+                     .exponent = floatBits(-attributes_.beta),
+                     .share = floatBits(share),
+                     .bias = floatBits(attributes_.bias),
+                     .factor = floatBits(factor)},
+            .spec = {.source = static_cast<uint32_t>(stage.from), .target = static_cast<uint32_t>(stage.to)},
+            .x = builder_.input(0),
+            .g = builder_.input(gradient_ ? 1 : 0),
+            .source = source,
+            .direct = kernels::WriteBuffer::asGiven(direct),
+            .target = kernels::WriteBuffer::asGiven(sums),
+            .y = builder_.output()},
+        x.elements, parameters_, kLookup * std::min(attributes_.size, x.sizes[x.rank - 1 - stage.axis]));
   }
 
   // Ranges that a dispatch does not touch are the output's or the input's.

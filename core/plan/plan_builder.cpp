@@ -206,7 +206,8 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
     const uint64_t end = std::min(groups, first + most);
     dispatch.groups = *foldGroups(end - first, target_.caps);
     std::ranges::copy(gridWords(dispatch.groups, first, end), dispatch.push.begin());
-    dispatch.continues = first != 0;
+    // Where ranges count and not what is touched of them, parts of what works in place overlap.
+    dispatch.continues = first != 0 && (target_.caps.barriersByRows || !op_.schema().inPlace);
     dispatch.work = workOfGroup * Work(end - first).multiplyAdds();
     (initializing_ ? plan_.initialization : plan_.execution).push_back(dispatch);
     first = end;

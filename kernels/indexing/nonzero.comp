@@ -75,7 +75,7 @@ void main() {
   if (lane != 0u) return;
   if (WRITES == 0u) {
     counts[group] = running;
-  } else if (group + 1u == push.groups) {
+  } else if (end == push.elements) {
     count[0] = running;
   }
 }

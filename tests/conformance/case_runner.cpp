@@ -6,9 +6,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "tests/conformance/main_type.h"
 #include "core/text.h"
 #include "tests/conformance/fills/fills.h"
+#include "tests/conformance/main_type.h"
 #include "tests/conformance/random.h"
 
 namespace dimple::testing {

@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "core/schema/desc_text.h"
-#include "tests/conformance/main_type.h"
 #include "tests/conformance/generators/generator.h"
+#include "tests/conformance/main_type.h"
 
 namespace dimple::testing {
 

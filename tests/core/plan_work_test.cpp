@@ -138,8 +138,8 @@ TEST_CASE("what attributes make long comes in parts, or is refused") {
        "OutputScaleTensor=f32[1,1,1,1] OutputTensor=u8[1,1,1025,1025] Strides=[1,1] WindowSize=[1024,1024] "
        "StartPadding=[0,0] EndPadding=[0,0] Dilations=[1,1] IncludePadding=0",
        1025.0 * 1025 * 1024 * 1024},
-      {"ROI_POOLING InputTensor=f32[1,1,8192,8192] ROITensor=f32[1,1,1000,5] OutputTensor=f32[1000,1,1,1] SpatialScale=1 "
-       "PooledSize=[1,1]",
+      {"ROI_POOLING InputTensor=f32[1,1,8192,8192] ROITensor=f32[1,1,1000,5] OutputTensor=f32[1000,1,1,1] "
+       "SpatialScale=1 PooledSize=[1,1]",
        1000.0 * 8192 * 8192},
       {"ROI_ALIGN1 InputTensor=f32[1,3,8,12] ROITensor=f32[100,4] BatchIndicesTensor=u32[100] "
        "OutputTensor=f32[100,3,2,4] ReductionFunction=AVERAGE InterpolationMode=LINEAR SpatialScaleX=1 SpatialScaleY=1 "
@@ -186,13 +186,13 @@ TEST_CASE("what takes a workgroup too long is refused, and what takes too many d
   CHECK(pooling.error().text ==
         "AVERAGE_POOLING takes more than 65536 dispatches of 8589934592 multiply-adds, this device's limit.");
   const auto size = planOfWork(
-      "LOCAL_RESPONSE_NORMALIZATION InputTensor=f32[1,1,16384,16384]{0,0,0,0} OutputTensor=f32[1,1,16384,16384] "
-      "CrossChannel=0 LocalSize=4294967295 Alpha=1 Beta=1 Bias=1",
+      "LOCAL_RESPONSE_NORMALIZATION InputTensor=f32[1,67108864,1,1] OutputTensor=f32[1,67108864,1,1] CrossChannel=1 "
+      "LocalSize=4294967295 Alpha=1 Beta=1 Bias=1",
       kWorkLimit);
   REQUIRE_FALSE(size);
   CHECK(size.error().code == ErrorCode::Unsupported);
   CHECK(size.error().text ==
-        "LOCAL_RESPONSE_NORMALIZATION takes 8796093020160 multiply-adds a workgroup, expected at most 68719476736.");
+        "LOCAL_RESPONSE_NORMALIZATION takes 137438953472 multiply-adds a workgroup, expected at most 68719476736.");
 }
 
 TEST_CASE("regions whose samples 32 bits cannot number are refused") {

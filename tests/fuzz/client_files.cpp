@@ -1,6 +1,6 @@
-// What clients read: a program in JSON, an .npy array, a picture, or the line of a case, whichever the bytes look like.
-// What is refused must be refused in a sentence. The operators of a program are planned, and its dispatches compiled as
-// graphs on a device that executes nothing.
+// What is read of files: a program in JSON, an .npy array, a picture, the cache of a driver's pipelines, or the line of
+// a case, whichever the bytes look like. What is refused must be refused in a sentence. The operators of a program are
+// planned, and its dispatches compiled as graphs on a device that executes nothing.
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "backend_vulkan/cache_file.h"
 #include "clients/dimple/model_graph.h"
 #include "clients/files/image.h"
 #include "clients/files/npy.h"
@@ -64,6 +65,10 @@ void readProgram(const std::filesystem::path& path) {
   compileGraphs(model);
 }
 
+void readCache(const std::filesystem::path& path) {
+  if (const auto read = vulkan::readCacheFile(path.string()); !read) checkSentence(read.error().text);
+}
+
 void readLine(std::string_view line) {
   const auto test = parseTestCase(line);
   if (!test) throw tool::InputError(test.error().text);
@@ -98,6 +103,8 @@ void read(std::span<const std::byte> bytes) {
     static_cast<void>(tool::readNpy(file.write("given.npy", bytes)));
   else if (text.starts_with("\x89PNG") || text.starts_with("\xff\xd8"))
     static_cast<void>(tool::readImage(file.write("given.png", bytes), bytes.size() % 5));
+  else if (text.starts_with("DIMPLEP"))
+    readCache(file.write("given.cache", bytes));
   else if (text.starts_with('{'))
     readProgram(file.write("given.json", bytes));
   else

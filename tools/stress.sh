@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Runs what tools/test.sh only samples: every failure of an allocation and of a call of Vulkan, every pipeline on AMD's
+# compiler, all cases with their dispatches in parts, and fuzzing for as long as is said.
+#
+#   tools/stress.sh [FUZZ_SECONDS]    of each fuzz target (1800)
+#
+# It needs the builds of tools/test.sh. On two cores it takes half an hour beside fuzzing; each stage says how long it
+# took. docs/reliability.md adds up what was fuzzed.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+. tools/stages.sh
+[[ ! -f build/deps/env.sh ]] || . build/deps/env.sh
+
+fuzzSeconds=${1:-1800}
+release=build/linux-release/bin
+for program in "$release"/{boundary_tests,vulkan_fault_tests,dimple_tests,amd_tests} build/linux-asan/bin/compile_graph; do
+  [[ -x $program ]] || {
+    echo "stress: there is no $program; run tools/test.sh first." >&2
+    exit 2
+  }
+done
+
+failures=()
+run() { # name, command...
+  stage "$@" || failures+=("$1")
+}
+
+run allocations env DIMPLE_TEST_ALLOCATIONS=all "$release/boundary_tests"
+run "calls of Vulkan" env DIMPLE_TEST_FAULTS=all "$release/vulkan_fault_tests"
+run parts env DIMPLE_OPTIONS=unroll=0,work=1024 "$release/dimple_tests" --test-case="ops: every*"
+radv=$(sed -n 's/^set(DIMPLE_RADV_ICD "\([^"]*\)".*/\1/p' build/deps/deps.cmake)
+if [[ -n $radv ]]; then
+  for family in vega10 navi21 navi31 gfx1201; do
+    run "amd $family" env RADV_FORCE_FAMILY="$family" VK_DRIVER_FILES="$radv" \
+      MESA_SHADER_CACHE_DISABLE=true DIMPLE_TEST_SAMPLE=1 "$release/amd_tests"
+  done
+fi
+for target in tests/fuzz/*.cpp; do
+  target=$(basename "$target" .cpp)
+  run "fuzz $target" tools/fuzz.sh "$target" "$fuzzSeconds"
+done
+
+printStages
+for failure in "${failures[@]}"; do echo "FAILED: $failure"; done
+((${#failures[@]} == 0))

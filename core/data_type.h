@@ -10,10 +10,10 @@ namespace dimple {
 
 using DataType = DML_TENSOR_DATA_TYPE;
 
-// A set of data types, one bit a type.
+// A set of data types, one bit a type. What is no data type is in none.
 using TypeSet = uint32_t;
 
-constexpr TypeSet typeBit(DataType type) { return 1u << static_cast<uint32_t>(type); }
+constexpr TypeSet typeBit(DataType type) { return uint32_t(type) < 32 ? TypeSet{1} << uint32_t(type) : 0; }
 
 constexpr TypeSet kFloat16 = typeBit(DML_TENSOR_DATA_TYPE_FLOAT16);
 constexpr TypeSet kFloat32 = typeBit(DML_TENSOR_DATA_TYPE_FLOAT32);

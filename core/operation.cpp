@@ -194,9 +194,7 @@ class Operation::Parser {
   Parser(Operation& op, const void* desc) : op_(op), desc_(desc), checker_(op) {}
 
   Status parse() {
-    for (const Role role : {Role::Input, Role::Output})
-      op_.tensors(role).reserve(static_cast<size_t>(std::ranges::count_if(
-          op_.schema().fields, [&](const Field& field) { return field.role == role && isTensor(field); })));
+    for (const Role role : {Role::Input, Role::Output}) op_.tensors(role).reserve(op_.schema().rules.size());
     for (const Field& field : op_.schema().fields) TRY(parseField(field));
     return {};
   }

@@ -4,8 +4,7 @@
 #
 #   tools/stress.sh [FUZZ_SECONDS]    of each fuzz target (1800)
 #
-# It needs the builds of tools/test.sh. On two cores it takes half an hour beside fuzzing; each stage says how long it
-# took. docs/reliability.md adds up what was fuzzed.
+# It needs the builds of tools/test.sh. Each stage says how long it took. docs/reliability.md adds up what was fuzzed.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -43,20 +43,20 @@ void Program::createBuffers() {
   for (const Buffer& buffer : model_.buffers) {
     progress.step(buffer.name);
     buffers_.push_back(createBuffer(device_, buffer.bytes));
-    upload(buffer);
+    upload(buffer, buffers_.back().get());
   }
 }
 
-void Program::upload(const Buffer& buffer) const {
+void Program::upload(const Buffer& buffer, ID3D12Resource* to) const {
   std::vector<std::byte> part(static_cast<size_t>(std::min(buffer.bytes, kUploadBytes)));
   for (uint64_t begin = 0; begin < buffer.bytes; begin += kUploadBytes) {
     const uint64_t end = std::min(buffer.bytes, begin + kUploadBytes);
     std::ranges::fill(part, std::byte{});
-    const uint64_t from = std::max(begin, buffer.offset);
-    const uint64_t to = std::min<uint64_t>(end, buffer.offset + buffer.values.size());
-    if (from < to)
-      std::memcpy(&part[from - begin], &buffer.values[from - buffer.offset], static_cast<size_t>(to - from));
-    device_.check(device_.context().Upload(buffers_.back().get(), begin, part.data(), end - begin),
+    const uint64_t first = std::max(begin, buffer.offset);
+    const uint64_t last = std::min<uint64_t>(end, buffer.offset + buffer.values.size());
+    if (first < last)
+      std::memcpy(&part[first - begin], &buffer.values[first - buffer.offset], static_cast<size_t>(last - first));
+    device_.check(device_.context().Upload(to, begin, part.data(), end - begin),
                   cat(buffer.name, " cannot be uploaded"));
   }
 }

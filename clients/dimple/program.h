@@ -28,8 +28,7 @@ class Program {
 
  private:
   void createBuffers();
-  // To the last of the buffers.
-  void upload(const Buffer& buffer) const;
+  void upload(const Buffer& buffer, ID3D12Resource* to) const;
   void compile();
   void compileOperators(std::vector<std::vector<BoundBuffer>>& owned);
   void compileGraphs(std::vector<std::vector<BoundBuffer>>& owned);

@@ -1,22 +1,16 @@
 // How parts of the tool report failures: exceptions that main() turns into a message and an exit code.
 #pragma once
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "clients/printable.h"
 
 namespace dimple::tool {
 
 constexpr int kExitRunFailed = 1;
 constexpr int kExitBadInput = 2;
-
-// Files may hold any byte; one of 0 would end the sentence.
-inline std::string printable(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n'; }, '?');
-  return text;
-}
 
 // The command line or a file is wrong.
 struct InputError : std::runtime_error {

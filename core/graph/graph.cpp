@@ -1,7 +1,8 @@
 #include "core/graph/graph.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "core/graph/schedule.h"
 
 namespace dimple {
 
@@ -74,27 +75,20 @@ uint32_t Graph::number() {
 std::vector<Node*> Graph::order() {
   const uint32_t count = number();
   std::vector<uint32_t> waitsFor(count);
-  std::vector<uint32_t> first(count + 1);  // by node: where its readers begin among all, and last their number
-  const auto eachProducer = [&](const auto& visit) {
-    for (Node& node : nodes_)
-      for (const Place& from : node.inputs())
-        if (const Node* producer = from.producer()) visit(*producer, node);
-  };
-  eachProducer([&](const Node& producer, const Node& node) {
-    ++waitsFor[node.index];
-    ++first[producer.index + 1];
+  std::vector<Node*> byIndex, order;
+  for (Node& node : nodes_) byIndex.push_back(&node);
+  const Consumers consumers(count, [&](const auto& visit) {
+    for (const Node* node : byIndex)
+      for (const Place& from : node->inputs())
+        if (const Node* producer = from.producer()) visit(producer->index, node->index);
   });
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<Node*> readers(first.back());
-  std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  eachProducer([&](const Node& producer, Node& node) { readers[next[producer.index]++] = &node; });
-  std::vector<Node*> order;
-  order.reserve(count);
-  for (Node& node : nodes_)
-    if (waitsFor[node.index] == 0) order.push_back(&node);
+  for (uint32_t n = 0; n < count; ++n)
+    for (const uint32_t consumer : consumers.of(n)) ++waitsFor[consumer];
+  for (Node* node : byIndex)
+    if (waitsFor[node->index] == 0) order.push_back(node);
   for (size_t at = 0; at < order.size(); ++at)
-    for (uint32_t r = first[order[at]->index]; r < first[order[at]->index + 1]; ++r)
-      if (--waitsFor[readers[r]->index] == 0) order.push_back(readers[r]);
+    for (const uint32_t consumer : consumers.of(order[at]->index))
+      if (--waitsFor[consumer] == 0) order.push_back(byIndex[consumer]);
   return order;
 }
 

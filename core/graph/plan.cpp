@@ -97,7 +97,6 @@ class Composer {
       own.plan = std::move(*planned);
       own.parameters = keepParameters(own.plan.parameters);
       own.prepares = !own.plan.initialization.empty();
-      for (auto& reads : own.reads) reads.reserve(node.inputs().size());
       for (size_t i = 0; i < node.inputs().size(); ++i) {
         const bool needed = isMarked(node.written, i) || readsInput(own.plan.execution, i);
         const bool once = phaseOf(node) == Phase::Initialization;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <queue>
 #include <tuple>
 
@@ -22,18 +21,13 @@ struct Schedule {
 
 class Scheduler {
  public:
-  Scheduler(std::span<const NodeCost> nodes, uint32_t workgroups) : nodes_(nodes), workgroups_(workgroups) {
-    firstOutput_.push_back(0);
-    firstConsumer_.resize(nodes.size() + 1);
-    for (const NodeCost& node : nodes) {
+  Scheduler(std::span<const NodeCost> nodes, uint32_t workgroups)
+      : nodes_(nodes), workgroups_(workgroups), consumers_(nodes.size(), [&](const auto& visit) {
+          for (uint32_t n = 0; n < nodes.size(); ++n)
+            for (const NodeCost::Input& input : nodes[n].inputs) visit(input.node, n);
+        }) {
+    for (const NodeCost& node : nodes)
       firstOutput_.push_back(firstOutput_.back() + static_cast<uint32_t>(node.outputBytes.size()));
-      for (const NodeCost::Input& input : node.inputs) ++firstConsumer_[input.node + 1];
-    }
-    std::partial_sum(firstConsumer_.begin(), firstConsumer_.end(), firstConsumer_.begin());
-    consumers_.resize(firstConsumer_.back());
-    std::vector<uint32_t> next(firstConsumer_.begin(), firstConsumer_.end() - 1);
-    for (uint32_t n = 0; n < nodes.size(); ++n)
-      for (const NodeCost::Input& input : nodes[n].inputs) consumers_[next[input.node]++] = n;
   }
 
   // `budget`: bytes in use up to which an epoch gets more than one node.
@@ -64,8 +58,8 @@ class Scheduler {
       schedule.maxBytes = std::max(schedule.maxBytes, inUse);
       for (const uint32_t n : epoch) inUse -= release(n);
       for (const uint32_t n : epoch)
-        for (uint32_t c = firstConsumer_[n]; c < firstConsumer_[n + 1]; ++c)
-          if (--waitsFor_[consumers_[c]] == 0) makeReady(consumers_[c]);
+        for (const uint32_t consumer : consumers_.of(n))
+          if (--waitsFor_[consumer] == 0) makeReady(consumer);
       schedule.epochs.push_back(std::move(epoch));
     }
     return schedule;
@@ -105,10 +99,9 @@ class Scheduler {
   using Ready = std::tuple<int64_t, int64_t, uint32_t>;
   const std::span<const NodeCost> nodes_;
   const uint32_t workgroups_;
-  // By node: where its outputs begin among all, and its consumers; last their number.
-  std::vector<uint32_t> firstOutput_, firstConsumer_;
-  std::vector<uint32_t> consumers_;
-  std::vector<uint32_t> uses_;  // by output
+  const Consumers consumers_;
+  std::vector<uint32_t> firstOutput_{0};  // by node: where its outputs begin among all, and last their number
+  std::vector<uint32_t> uses_;            // by output
   std::vector<size_t> waitsFor_;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   int64_t order_ = 0;

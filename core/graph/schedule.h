@@ -3,12 +3,31 @@
 
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace dimple {
+
+// The nodes that take from each node, side by side in one array.
+class Consumers {
+ public:
+  // `eachEdge` calls what it is given with the numbers of both nodes of every edge. It is called twice.
+  template <class EachEdge>
+  Consumers(size_t nodes, const EachEdge& eachEdge) : first_(nodes + 1) {
+    eachEdge([&](uint32_t from, uint32_t) { ++first_[from + 1]; });
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    all_.resize(first_.back());
+    std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+    eachEdge([&](uint32_t from, uint32_t to) { all_[next[from]++] = to; });
+  }
+  std::span<const uint32_t> of(uint32_t n) const { return {all_.data() + first_[n], all_.data() + first_[n + 1]}; }
+
+ private:
+  std::vector<uint32_t> first_, all_;  // by node: where its consumers begin among all, and last their number
+};
 
 // What the execution of a node takes.
 struct NodeCost {

@@ -59,15 +59,14 @@ void OwnedDesc::setTensor(DML_TENSOR_DESC& target, DML_TENSOR_DATA_TYPE type, st
 }
 
 std::shared_ptr<void> copyAttributes(const OpSchema& schema, const void* desc) {
-  const auto bytesOf = [&](const Field& field) { return copiedBytes(schema, desc, field); };
   size_t total = alignUp(schema.descBytes, kAlignment);
-  for (const Field& field : schema.fields) total += alignUp(bytesOf(field).value_or(0), kAlignment);
+  for (const Field& field : schema.fields) total += alignUp(copiedBytes(schema, desc, field).value_or(0), kAlignment);
   const auto block = std::make_shared<std::max_align_t[]>(divideUp(total, sizeof(std::max_align_t)));
   auto* const copy = reinterpret_cast<std::byte*>(block.get());
   std::memcpy(copy, desc, schema.descBytes);
   std::byte* next = copy + alignUp(schema.descBytes, kAlignment);
   for (const Field& field : schema.fields) {
-    const auto bytes = bytesOf(field);
+    const auto bytes = copiedBytes(schema, desc, field);
     if (!bytes) continue;
     const void* to = *bytes != 0 ? next : nullptr;
     if (to) std::memcpy(next, fieldValue<const void*>(desc, field), *bytes);

@@ -1,14 +1,10 @@
 // A DirectML device over Vulkan objects that the program made: what it enabled is all that is used.
-#ifndef VK_NO_PROTOTYPES
-#define VK_NO_PROTOTYPES
-#endif
-#include <volk.h>
-
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "tests/api/fixture.h"
+#include "tests/caller.h"
 
 using namespace dimple::testing;
 
@@ -16,32 +12,12 @@ namespace {
 
 // A plain Vulkan program: an instance, a device with `features`, one mapped buffer and one command buffer.
 class Program {
+  const Caller caller_;
+
  public:
-  explicit Program(const VkPhysicalDeviceFeatures2* features = nullptr) {
-    REQUIRE(volkInitialize() == VK_SUCCESS);
-    VkApplicationInfo application{};
-    application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
-    application.apiVersion = VK_API_VERSION_1_2;
-    VkInstanceCreateInfo instanceInfo{};
-    instanceInfo.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
-    instanceInfo.pApplicationInfo = &application;
-    REQUIRE(vkCreateInstance(&instanceInfo, nullptr, &desc.Instance) == VK_SUCCESS);
-    volkLoadInstanceOnly(desc.Instance);
-    uint32_t count = 1;
-    REQUIRE(vkEnumeratePhysicalDevices(desc.Instance, &count, &desc.PhysicalDevice) >= 0);
-    const float priority = 1;
-    VkDeviceQueueCreateInfo queueInfo{};
-    queueInfo.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-    queueInfo.queueCount = 1;
-    queueInfo.pQueuePriorities = &priority;
-    VkDeviceCreateInfo deviceInfo{};
-    deviceInfo.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
-    deviceInfo.pNext = features;
-    deviceInfo.queueCreateInfoCount = 1;
-    deviceInfo.pQueueCreateInfos = &queueInfo;
-    REQUIRE(vkCreateDevice(desc.PhysicalDevice, &deviceInfo, nullptr, &desc.Device) == VK_SUCCESS);
-    desc.EnabledFeatures = features;
-    volkLoadDeviceTable(&vk, desc.Device);
+  explicit Program(const VkPhysicalDeviceFeatures2* features = nullptr)
+      : caller_(features), desc(caller_.desc()), vk(caller_.vk()) {
+    REQUIRE(caller_.ready());
     vk.vkGetDeviceQueue(desc.Device, 0, 0, &queue_);
 
     VkBufferCreateInfo bufferInfo{};
@@ -77,8 +53,6 @@ class Program {
     vk.vkDestroyCommandPool(desc.Device, pool_, nullptr);
     vk.vkDestroyBuffer(desc.Device, buffer, nullptr);
     vk.vkFreeMemory(desc.Device, memory_, nullptr);
-    vk.vkDestroyDevice(desc.Device, nullptr);
-    vkDestroyInstance(desc.Instance, nullptr);
   }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -104,8 +78,8 @@ class Program {
   }
 
   static constexpr VkDeviceSize kBytes = 1024;
-  DimpleVulkanDeviceDesc desc{};
-  VolkDeviceTable vk{};
+  DimpleVulkanDeviceDesc desc;
+  const VolkDeviceTable& vk;
   VkBuffer buffer = VK_NULL_HANDLE;
   VkCommandBuffer commands = VK_NULL_HANDLE;
   void* mapped = nullptr;

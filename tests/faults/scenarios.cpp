@@ -3,7 +3,7 @@
 #include <array>
 #include <numeric>
 
-#include "tests/faults/caller.h"
+#include "tests/caller.h"
 
 #define STEP(...)                                                            \
   do {                                                                       \

@@ -1,4 +1,4 @@
-// A program's own Vulkan: an instance and a device, without features.
+// A program's own Vulkan: an instance and a device.
 #pragma once
 
 #ifndef VK_NO_PROTOTYPES
@@ -12,7 +12,8 @@ namespace dimple::testing {
 
 class Caller {
  public:
-  Caller() {
+  // Enables `features`, which has to outlive it; null: none.
+  explicit Caller(const VkPhysicalDeviceFeatures2* features = nullptr) {
     if (volkInitialize() != VK_SUCCESS) return;
     VkApplicationInfo application{};
     application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
@@ -31,12 +32,14 @@ class Caller {
     queueInfo.pQueuePriorities = &priority;
     VkDeviceCreateInfo deviceInfo{};
     deviceInfo.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+    deviceInfo.pNext = features;
     deviceInfo.queueCreateInfoCount = 1;
     deviceInfo.pQueueCreateInfos = &queueInfo;
     if (vkCreateDevice(desc_.PhysicalDevice, &deviceInfo, nullptr, &desc_.Device) != VK_SUCCESS)
       desc_.Device = VK_NULL_HANDLE;
     else
       volkLoadDeviceTable(&vk_, desc_.Device);
+    desc_.EnabledFeatures = features;
   }
   ~Caller() {
     if (desc_.Device) vk_.vkDestroyDevice(desc_.Device, nullptr);
@@ -47,6 +50,7 @@ class Caller {
 
   bool ready() const { return desc_.Device != VK_NULL_HANDLE; }
   const DimpleVulkanDeviceDesc& desc() const { return desc_; }
+  const VolkDeviceTable& vk() const { return vk_; }
 
  private:
   DimpleVulkanDeviceDesc desc_{};

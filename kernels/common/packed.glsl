@@ -5,7 +5,10 @@
 #define PACKED_OUT(NAME) \
   layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { uvec4 NAME[]; };
 
-#if T_BITS < 64
+#if T_BITS == 64
+// The first element of a vector that may end with it: a swizzle would access all of the vector.
+#define FIRST_HALF(NAME, vector) uvec2(NAME[vector].x, NAME[vector].y)
+#else
 #define PACKED_LANES (32 / T_BITS)
 #define LANE(word, lane) (((word) >> ((lane) * T_BITS)) & T_MASK)
 #define LANE_BITS(bits, lane) (((bits) & T_MASK) << ((lane) * T_BITS))

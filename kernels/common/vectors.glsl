@@ -21,7 +21,7 @@ struct Vector {
   }
 
 #if T_BITS == 64
-#define FIRST_BITS(NAME) NAME[0].xy
+#define FIRST_BITS(NAME) FIRST_HALF(NAME, 0u)
 Vector splat(uvec2 bits) { return Vector(uvec4[2](bits.xyxy, bits.xyxy)); }
 #else
 #define FIRST_BITS(NAME) NAME[0].x

@@ -39,14 +39,16 @@ void main() {
   if (!gridItem(packedItems(push.count), item)) return;
   const uint words = wholeWords(push.count);
 #if T_BITS == 64
-  const uvec2 a0 = isUniform(0u) ? a[0].xy : a[item].xy;
-  const uvec2 b0 = isUniform(1u) ? b[0].xy : b[item].xy;
+  const uvec2 a0 = isUniform(0u) ? FIRST_HALF(a, 0u) : FIRST_HALF(a, item);
+  const uvec2 b0 = isUniform(1u) ? FIRST_HALF(b, 0u) : FIRST_HALF(b, item);
   if (item * 4u + 4u <= words) {
     const uvec2 a1 = isUniform(0u) ? a0 : a[item].zw;
     const uvec2 b1 = isUniform(1u) ? b0 : b[item].zw;
     y[item] = uvec4(applyPair(a0, b0), applyPair(a1, b1));
   } else {
-    y[item].xy = applyPair(a0, b0);
+    const uvec2 last = applyPair(a0, b0);
+    y[item].x = last.x;
+    y[item].y = last.y;
   }
 #else
   if (item * 4u + 4u <= words) {

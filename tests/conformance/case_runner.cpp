@@ -339,6 +339,27 @@ std::string CaseRunner::submit(UINT64& fence) {
   return FAILED(result) ? gpu_.refusalText(result) : std::string();
 }
 
+std::string CaseRunner::runAgain() {
+  IDimpleContext& context = gpu_.context();
+  again_.resize(runs_ > 1 ? used_ : 0);
+  for (size_t run = 2; run <= runs_; ++run) {
+    UINT64 fence = 0;
+    HRESULT result = context.Upload(buffer_.Get(), 0, before_.data(), used_);
+    if (SUCCEEDED(result)) result = context.Execute(list_.Get(), &fence);
+    if (SUCCEEDED(result)) result = context.Wait(fence);
+    if (SUCCEEDED(result)) result = context.Download(buffer_.Get(), 0, again_.data(), used_);
+    if (FAILED(result)) return gpu_.refusalText(result);
+    if (again_ == after_) continue;
+    for (auto& pending : batch_)
+      for (size_t i = 0; i < pending->outputs.size(); ++i) {
+        const Range& range = pending->outputs[i];
+        if (range.bytes && std::memcmp(&after_[range.offset], &again_[range.offset], range.bytes) != 0)
+          pending->fail(cat(pending->test->outputNames[i], " of run ", run, " has other bits than that of the first."));
+      }
+  }
+  return {};
+}
+
 void CaseRunner::flush() {
   if (batch_.empty()) return;
   fillMemory();
@@ -372,6 +393,7 @@ void CaseRunner::flush() {
     HRESULT result = context.Wait(fence);
     if (SUCCEEDED(result)) result = context.Download(buffer_.Get(), 0, after_.data(), used_);
     if (FAILED(result)) error = gpu_.refusalText(result);
+    if (error.empty()) error = runAgain();
   }
   if (error.empty()) error = validationMessage();
   if (!error.empty()) error = cat("The submission of ", batch_.size(), " cases of which this is the first: ", error);

@@ -43,6 +43,10 @@ class CaseRunner {
   CaseRunner(Gpu& gpu, Report report, bool keepOutputs = false);
   ~CaseRunner();
 
+  // Executes each submission so many times, each from the same memory. Every time the outputs have to have the same
+  // bits.
+  void setRuns(size_t runs) { runs_ = runs; }
+
   void add(std::string_view line);
   // Runs what was added and not run yet.
   void flush();
@@ -61,6 +65,7 @@ class CaseRunner {
   void fillMemory();
   std::string record(Pending& pending, bool initialization, UINT& descriptor);
   std::string submit(UINT64& fence);
+  std::string runAgain();
   void evaluate(Pending& pending);
   void judge(Pending& pending);
   void judgeOutput(Pending& pending, size_t output);
@@ -72,6 +77,7 @@ class CaseRunner {
   Gpu& gpu_;
   const Report report_;
   const bool keepOutputs_;
+  size_t runs_ = 1;
   ComPtr<IDMLCommandRecorder> recorder_;
   ComPtr<ID3D12GraphicsCommandList> list_;
   ComPtr<ID3D12DescriptorHeap> heap_;
@@ -81,7 +87,7 @@ class CaseRunner {
   std::vector<std::unique_ptr<Pending>> batch_;
   size_t used_ = 0;  // bytes of the batch's memory
   // The batch's memory as uploaded and as it came back.
-  std::vector<std::byte> before_, after_;
+  std::vector<std::byte> before_, after_, again_;
 };
 
 }  // namespace dimple::testing

@@ -30,6 +30,8 @@ Selection selection() {
   Selection chosen;
   if (const char* text = std::getenv("DIMPLE_TEST_SAMPLE"))
     chosen.sample = static_cast<size_t>(std::max(1, std::atoi(text)));
+  if (const char* text = std::getenv("DIMPLE_TEST_SHIFT"))
+    chosen.shift = static_cast<size_t>(std::max(0, std::atoi(text)));
   if (const char* text = std::getenv("DIMPLE_TEST_FILTER")) chosen.filter = text;
   checkFilter(chosen);
   return chosen;
@@ -63,17 +65,18 @@ std::vector<CaseGroup> caseGroups(const Selection& chosen, std::vector<std::stri
     const auto types = generatedTypes(*schema);
     const size_t typeStep = std::min({chosen.sample, kMaxTypeStep, std::max<size_t>(1, types.size())});
     const size_t step = (chosen.sample + typeStep - 1) / typeStep;
-    const size_t firstType = operators++ % typeStep;
+    const size_t firstType = (operators + chosen.shift) % typeStep;
+    const size_t firstLine = operators++ * 7 + chosen.shift / typeStep;
     for (size_t i = 0; i < types.size(); ++i) {
       auto lines = writtenOf.extract({schema, types[i]});
       if (i % typeStep != firstType) continue;
-      groups.push_back({schema, types[i], true, {}, groups.size() * 7, step});
+      groups.push_back({schema, types[i], true, {}, firstLine + i, step});
       if (lines) groups.back().written = std::move(lines.mapped());
     }
   }
   // What no generator makes: types that are refused.
   for (auto& [key, lines] : writtenOf)
-    groups.push_back({key.first, key.second, false, std::move(lines), 0, chosen.sample});
+    groups.push_back({key.first, key.second, false, std::move(lines), chosen.shift, chosen.sample});
   return groups;
 }
 

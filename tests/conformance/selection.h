@@ -1,6 +1,7 @@
 // Which of the operator cases a run takes.
 //
 //   DIMPLE_TEST_SAMPLE=N    every N-th case only: of every operator some of the data types, and of those some cases
+//   DIMPLE_TEST_SHIFT=K     another such sample; those of 0 to N + 7 have every case
 //   DIMPLE_TEST_FILTER=TEXT only operators whose name contains TEXT, or one of several between commas
 #pragma once
 
@@ -14,6 +15,7 @@ namespace dimple::testing {
 
 struct Selection {
   size_t sample = 1;
+  size_t shift = 0;
   std::string filter;
 
   bool full() const { return sample == 1 && filter.empty(); }

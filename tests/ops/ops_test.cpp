@@ -1,6 +1,7 @@
 // The operators against the oracle.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <future>
@@ -63,6 +64,7 @@ class Session {
   // Takes the next group until there is none.
   void runSome(Gpu& gpu) {
     CaseRunner runner(gpu, [this](const CaseOutcome& outcome) { receive(outcome); });
+    if (const char* runs = std::getenv("DIMPLE_TEST_RUNS")) runner.setRuns(static_cast<size_t>(std::atoi(runs)));
     std::optional<DataType> type;
     while (const CaseGroup* group = take(type)) {
       const auto lines = group->lines();

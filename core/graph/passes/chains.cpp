@@ -295,7 +295,7 @@ class ChainMaker {
     return chainNumber(tensor.type, producer->constant.data());
   }
 
-  // The group as a chain. No value if the kernel cannot hold it.
+  // The group as a chain. No value if the kernel cannot hold it, or if nothing reads what it makes.
   std::optional<Candidate> candidate(const Group& group) const {
     Candidate made;
     std::vector<ChainOperator> operators;
@@ -311,7 +311,8 @@ class ChainMaker {
       }
       operators.push_back(std::move(op));
     }
-    if (made.inputs.size() > kMaxChainInputs || made.outputs.size() > kMaxChainOutputs) return {};
+    if (made.inputs.size() > kMaxChainInputs || made.outputs.empty() || made.outputs.size() > kMaxChainOutputs)
+      return {};
     auto chain = makeChain(operators);
     if (!chain) return {};
     made.chain = std::move(*chain);

@@ -169,15 +169,6 @@ TEST_CASE("graph chains: what others take is stored, and as many tensors as the 
   CHECK(sums.rewritten(kAll) == Names{"chain of 5", "ELEMENT_WISE_ADD"});
 }
 
-TEST_CASE("graph chains: what nothing reads is in none") {
-  Nodes graph("f32", kSmall);
-  graph.unary("ELEMENT_WISE_ABS", in(0));
-  graph.unary("ELEMENT_WISE_SQRT", node(0));
-  graph.unary("ELEMENT_WISE_EXP", in(0));
-  graph.output(2, 0);
-  for (const char* without : {"", "activations,estimates"}) CHECK(graph.rewritten(without) == Names{"ELEMENT_WISE_EXP"});
-}
-
 TEST_CASE("graph chains: a program ends where the kernel's does") {
   Nodes graph("f32", kSmall);
   graph.unary("ELEMENT_WISE_ABS", in(0));

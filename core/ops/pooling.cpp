@@ -142,11 +142,11 @@ bool wantsRow(uint64_t outputs, double elements) {
   return elements >= kLongRow || (elements >= kRowElements && outputs < kManyOutputs);
 }
 
-// Elements under a window, at most.
+// Elements under a window, at most; 1 if there are none, for what is written all the same.
 double coveredElements(const KernelWindow& window, const Tensor& x) {
   double covered = 1;
   for (uint32_t d = 0; d < kSpatial; ++d) covered *= std::min(window.sizes[d], dimensionOf(x, d).size);
-  return covered;
+  return std::max(covered, 1.0);
 }
 
 // The parameters that kernels/pooling/pool.comp and quantized_pool.comp begin with. Absent tensors have no strides.
@@ -235,6 +235,7 @@ Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Ke
     words.insert(words.end(), {gradient.stride, dimensionOf(indices, d).stride, 0, 0});
     windows *= static_cast<double>(std::min<uint64_t>(gradient.size, divideUp(span, window.strides[d])));
   }
+  windows = std::max(windows, 1.0);  // what no window meets is written all the same
   const bool row = wantsRow(y.elements, windows);
   return builder.add(kernels::PoolGrad{.type = builder.typedElement(y.type),
                                        .push = {.count = static_cast<uint32_t>(y.elements),

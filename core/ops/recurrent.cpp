@@ -279,7 +279,7 @@ class NetworkBuilder {
                                                 .single = outputOr(1),
                                                 .cell = outputOr(2)},
                          divideUp(layout_.items, kItemsPerGroup), parameters,
-                         Work(layout_.items) * network_.recurrentRows * hidden()));
+                         Work(layout_.items) * network_.gates * hidden()));
       }
     return {};
   }

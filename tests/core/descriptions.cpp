@@ -11,6 +11,7 @@
 #include "core/schema/desc_text.h"
 #include "core/schema/element_text.h"
 #include "core/text.h"
+#include "tests/core/description_parts.h"
 
 namespace dimple::testing {
 namespace {
@@ -46,71 +47,6 @@ constexpr std::string_view kActivations[] = {
     "ELEMENT_WISE_EXP",
     "ELEMENT_WISE_CLIP(Min=0,Max=1)",
     "GEMM",
-};
-
-// A line taken apart: the operator's name, and its fields in order.
-struct Description {
-  std::string name;
-  struct Part {
-    std::string key;
-    std::string value;
-  };
-  std::vector<Part> fields;
-
-  static Description read(const std::string& line) {
-    Description result;
-    size_t at = line.find(' ');
-    result.name = line.substr(0, at);
-    while (at < line.size()) {
-      const size_t start = at + 1;
-      at = std::min(line.find(' ', start), line.size());
-      const std::string part = line.substr(start, at - start);
-      const size_t equals = part.find('=');
-      if (equals != part.npos) result.fields.push_back({part.substr(0, equals), part.substr(equals + 1)});
-    }
-    return result;
-  }
-
-  std::string text() const {
-    std::string line = name;
-    for (const Part& part : fields) line += cat(" ", part.key, "=", part.value);
-    return line;
-  }
-};
-
-std::vector<std::string> splitAtCommas(std::string_view text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' || c == '[' || c == '{';
-    depth -= c == ')' || c == ']' || c == '}';
-    if (c == ',' && depth == 0)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  if (parts.size() == 1 && parts[0].empty()) parts.clear();
-  return parts;
-}
-
-std::string join(const std::vector<std::string>& parts, char open, char close) {
-  std::string out(1, open);
-  for (size_t i = 0; i < parts.size(); ++i) out += cat(i ? "," : "", parts[i]);
-  return out + close;
-}
-
-// "f32[2,3]{3,1}!" in its parts.
-struct TensorText {
-  std::string type;
-  std::vector<std::string> sizes;
-  std::string rest;
-
-  static TensorText read(const std::string& text) {
-    const size_t open = text.find('[');
-    const size_t close = text.find(']');
-    return {text.substr(0, open), splitAtCommas(text.substr(open + 1, close - open - 1)), text.substr(close + 1)};
-  }
-  std::string text() const { return cat(type, join(sizes, '[', ']'), rest); }
 };
 
 class Variations {
@@ -223,26 +159,26 @@ class Variations {
   }
 
   static std::vector<std::string> tensorVariants(const std::string& text, bool output) {
-    const TensorText original = TensorText::read(text);
+    const TensorParts original = TensorParts::read(text);
     std::vector<std::string> variants;
     const auto change = [&](const auto& edit) {
-      TensorText changed = original;
+      TensorParts changed = original;
       edit(changed);
       variants.push_back(changed.text());
     };
-    for (const auto type : kTypeNames) change([&](TensorText& t) { t.type = type; });
+    for (const auto type : kTypeNames) change([&](TensorParts& t) { t.type = type; });
     for (size_t d = 0; d < original.sizes.size(); ++d)
       for (const std::string& size : integerVariants(original.sizes[d]))
-        if (size.size() < 5) change([&](TensorText& t) { t.sizes[d] = size; });
-    change([](TensorText& t) { t.sizes.insert(t.sizes.begin(), "1"); });
-    change([](TensorText& t) { t.sizes.push_back("1"); });
-    change([](TensorText& t) { t.sizes.erase(t.sizes.begin()); });
+        if (size.size() < 5) change([&](TensorParts& t) { t.sizes[d] = size; });
+    change([](TensorParts& t) { t.sizes.insert(t.sizes.begin(), "1"); });
+    change([](TensorParts& t) { t.sizes.push_back("1"); });
+    change([](TensorParts& t) { t.sizes.erase(t.sizes.begin()); });
     if (original.rest.empty()) {
-      change([](TensorText& t) { t.rest = "!"; });
-      change([](TensorText& t) { t.rest = "!2"; });
-      change([](TensorText& t) { t.rest = "@4"; });
+      change([](TensorParts& t) { t.rest = "!"; });
+      change([](TensorParts& t) { t.rest = "!2"; });
+      change([](TensorParts& t) { t.rest = "@4"; });
       if (output)
-        change([](TensorText& t) {
+        change([](TensorParts& t) {
           t.rest = cat("{", join(std::vector<std::string>(t.sizes.size(), "0"), ' ', '}').substr(1));
         });
     }
@@ -251,13 +187,13 @@ class Variations {
 
   // Data types and ranks that tensors share.
   void varyAllTensors() {
-    const auto eachTensor = [&](Description& description, const std::function<void(TensorText&)>& edit) {
+    const auto eachTensor = [&](Description& description, const std::function<void(TensorParts&)>& edit) {
       for (Description::Part& part : description.fields) {
         const auto found = std::find_if(schema_->fields.begin(), schema_->fields.end(),
                                         [&](const Field& f) { return f.name == part.key; });
         if (found == schema_->fields.end()) continue;
         const auto edited = [&](const std::string& text) {
-          TensorText tensor = TensorText::read(text);
+          TensorParts tensor = TensorParts::read(text);
           edit(tensor);
           return tensor.text();
         };
@@ -271,11 +207,11 @@ class Variations {
     };
     std::set<std::string> used;
     Description copy = original_;
-    eachTensor(copy, [&](TensorText& tensor) { used.insert(tensor.type); });
+    eachTensor(copy, [&](TensorParts& tensor) { used.insert(tensor.type); });
     for (const std::string& from : used)
       for (const auto to : kTypeNames) {
         Description changed = original_;
-        eachTensor(changed, [&](TensorText& tensor) {
+        eachTensor(changed, [&](TensorParts& tensor) {
           if (tensor.type == from) tensor.type = to;
         });
         add(changed);
@@ -283,14 +219,14 @@ class Variations {
     // Longer ranks, and shorter ones as far as sizes are 1.
     Description longer = original_;
     for (int i = 0; i < 8; ++i) {
-      eachTensor(longer, [](TensorText& tensor) {
+      eachTensor(longer, [](TensorParts& tensor) {
         if (tensor.rest.empty()) tensor.sizes.insert(tensor.sizes.begin(), "1");
       });
       add(longer);
     }
     Description shorter = original_;
     for (int i = 0; i < 3; ++i) {
-      eachTensor(shorter, [](TensorText& tensor) {
+      eachTensor(shorter, [](TensorParts& tensor) {
         if (tensor.rest.empty() && tensor.sizes.size() > 1) tensor.sizes.erase(tensor.sizes.begin());
       });
       add(shorter);

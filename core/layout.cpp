@@ -7,6 +7,13 @@
 #include "core/checked.h"
 
 namespace dimple {
+namespace {
+
+// Of a stride modulo 2^32. Those that step evenly modulo 2^32 alone, as from the last of 65,536 elements, 65,536 apart,
+// back to the first, do not step evenly.
+int64_t signedStep(uint32_t stride) { return static_cast<int32_t>(stride); }
+
+}  // namespace
 
 Divisor makeDivisor(uint32_t divisor) {
   // l = ceil(log2(divisor)); multiplier = floor(2^32 * (2^l - divisor) / divisor) + 1
@@ -39,7 +46,7 @@ Walk& Walk::coalesce() {
     if (sizes[d] == 1) continue;
     const bool merges = kept > 0 && [&] {
       for (uint32_t k = 0; k < kMaxOperands; ++k)
-        if (strides[kept - 1][k] != strides[d][k] * sizes[d]) return false;
+        if (signedStep(strides[kept - 1][k]) != signedStep(strides[d][k]) * sizes[d]) return false;
       return true;
     }();
     if (merges) {
@@ -117,13 +124,14 @@ void appendWalk(std::vector<uint32_t>& words, const Walk& walk) {
   }
 }
 
-std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps) {
+std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps, uint64_t first) {
   const uint64_t maxX = caps.maxGroups[0];
   const uint64_t maxY = caps.maxGroups[1];
   const uint64_t z = divideUp(groups, maxX * maxY);
   if (z > caps.maxGroups[2]) return std::nullopt;
   const uint64_t y = divideUp(divideUp(groups, z), maxX);
   const uint64_t x = divideUp(divideUp(groups, z), y);
+  if (first + x * y * z > uint64_t{1} << 32) return std::nullopt;
   return std::array{static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)};
 }
 

@@ -105,8 +105,8 @@ uint64_t spanOf(const Walk& walk, uint32_t operand);
 void appendWalk(std::vector<uint32_t>& words, const Walk& walk);
 
 // Workgroups folded so that no dimension exceeds the device's limit and as few as possible are idle. No value if even
-// x * y * z groups are too few.
-std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps);
+// x * y * z groups are too few, or if 32 bits cannot number them all, idle ones too, from `first` on.
+std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps, uint64_t first = 0);
 
 // The push words that every dispatch begins with (kernels/common/grid.glsl), for groups `first` up to `end`.
 std::array<uint32_t, 4> gridWords(const std::array<uint32_t, 3>& folded, uint64_t first, uint64_t end);

@@ -140,6 +140,7 @@ Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, c
     copy.kernel = {kernels::CopyPacked::kFamily};
     copy.groups = *folded;
     copy.groupSize = kGroupSize;
+    copy.work = static_cast<double>(groups * kGroupSize);
     const auto head = gridWords(*folded, 0, groups);
     copy.push.assign(head.begin(), head.end());
     copy.push.push_back(static_cast<uint32_t>(part));

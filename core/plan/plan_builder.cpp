@@ -19,6 +19,16 @@ std::string nameOf(const Operation& op, const BufferRange& range) {
   return range.kind == SlotKind::Temporary ? "The temporary resource" : "The persistent resource";
 }
 
+// Kernels count elements in 32 bits, and in steps: a counter may pass the last one by as many.
+Status checkCounts(std::span<const Tensor> tensors, const auto& nameOf) {
+  constexpr uint64_t kMostElements = (uint64_t{1} << 32) - (1 << 17);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].elements > kMostElements)
+      return Error{ErrorCode::Unsupported, cat(nameOf(i), " has ", tensors[i].elements, " elements, expected at most ",
+                                               kMostElements, ", which kernels can count.")};
+  return {};
+}
+
 // Of what could not be split into windows.
 Status checkRanges(const Operation& op, const Plan& plan, const Target& target) {
   for (const auto* dispatches : {&plan.initialization, &plan.execution})
@@ -178,9 +188,11 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
                  cat(op_.schema().name, " asks for a kernel that the manifest does not have: family ",
                      static_cast<uint32_t>(call.kernel.family), ", form ", uint32_t{call.kernel.form}, ", type ",
                      kKernelTypeNames[static_cast<size_t>(call.kernel.type)], call.kernel.native ? ", native." : ".")};
-  if (!foldGroups(groups, target_.caps))
+  const auto tooMany = [&] {
     return Error{ErrorCode::Unsupported,
                  cat(op_.schema().name, " needs ", groups, " workgroups, more than this device can dispatch.")};
+  };
+  if (!foldGroups(groups, target_.caps)) return tooMany();
   const double total = work.multiplyAdds();
   const double limit = Work(target_.workLimit()).multiplyAdds();
   const double workOfGroup = std::ceil(total / Work(std::max<uint64_t>(1, groups)).multiplyAdds());
@@ -204,7 +216,9 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
   uint64_t first = 0;
   do {
     const uint64_t end = std::min(groups, first + most);
-    dispatch.groups = *foldGroups(end - first, target_.caps);
+    const auto folded = foldGroups(end - first, target_.caps, first);
+    if (!folded) return tooMany();
+    dispatch.groups = *folded;
     std::ranges::copy(gridWords(dispatch.groups, first, end), dispatch.push.begin());
     // Where ranges count and not what is touched of them, parts of what works in place overlap.
     dispatch.continues = first != 0 && (target_.caps.barriersByRows || !op_.schema().inPlace);
@@ -282,6 +296,8 @@ Result<Plan> planUnkept(const Operation& op, const Target& target) {
     if (const OpSchema* fused = findSchema(activation.type); !fused || !fused->plan)
       return Error{ErrorCode::NotImplemented, cat("The fused activation DML_OPERATOR_", fused ? fused->name : "INVALID",
                                                   " has no implementation.")};
+  TRY(checkCounts(op.inputs(), [&](size_t i) { return op.inputName(i); }));
+  TRY(checkCounts(op.outputs(), [&](size_t i) { return op.outputName(i); }));
   PlanBuilder builder(op, target);
   TRY(schema.plan(op, builder));
   Plan plan = builder.finish();

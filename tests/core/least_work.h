@@ -43,7 +43,8 @@ class Named {
 inline double elements(const Tensor& tensor) { return tensor.present() ? static_cast<double>(tensor.elements) : 0; }
 
 // Elements of `size` under all windows of a dimension, of the first thousands of windows at least.
-inline double covered(uint64_t windows, int64_t stride, int64_t dilation, int64_t window, int64_t padding, int64_t size) {
+inline double covered(uint64_t windows, int64_t stride, int64_t dilation, int64_t window, int64_t padding,
+                      int64_t size) {
   constexpr uint64_t kCounted = 4096;
   if (window == 0) return 0;
   double sum = 0;
@@ -109,7 +110,8 @@ inline double attentionWork(const Named& op) {
   const Tensor q = op.tensor("QueryTensor"), k = op.tensor("KeyTensor"), v = op.tensor("ValueTensor");
   if (!q.present() || !k.present() || !v.present()) return elements(op.tensor("OutputTensor"));
   const uint32_t d = q.rank - 3;
-  return static_cast<double>(q.sizes[d]) * q.sizes[d + 1] * k.sizes[d + 1] * (q.sizes[d + 2] + double{1} * v.sizes[d + 2]);
+  return static_cast<double>(q.sizes[d]) * q.sizes[d + 1] * k.sizes[d + 1] *
+         (q.sizes[d + 2] + double{1} * v.sizes[d + 2]);
 }
 
 inline double regionWork(const Named& op, const Operation& operation) {
@@ -119,9 +121,9 @@ inline double regionWork(const Named& op, const Operation& operation) {
   }
   // More samples than these are not distinguished.
   constexpr double kSamples = 16384;
-  const double samples = std::min(kSamples, static_cast<double>(std::max<uint64_t>(
-                                                1, std::min(op.number("MinimumSamplesPerOutput"),
-                                                            op.number("MaximumSamplesPerOutput")))));
+  const double samples =
+      std::min(kSamples, static_cast<double>(std::max<uint64_t>(
+                             1, std::min(op.number("MinimumSamplesPerOutput"), op.number("MaximumSamplesPerOutput")))));
   return elements(op.is("GRAD") ? op.tensor("InputGradientTensor") : operation.output()) * samples * samples;
 }
 
@@ -130,7 +132,8 @@ inline double responseWork(const Named& op, const Operation& operation) {
   const auto size = static_cast<double>(op.number("LocalSize"));
   const bool channels = op.number("CrossChannel") != 0;
   double window = std::min(size, static_cast<double>(x.sizes[channels ? 1 : 2]));
-  if (!channels) window *= std::min(size, static_cast<double>(x.sizes[3]));
+  // Sums along one axis may be summed along the other.
+  if (!channels) window += std::min(size, static_cast<double>(x.sizes[3]));
   // At an edge half a window of a dimension lies in the tensor.
   return std::max(elements(operation.output()), elements(x) * window / 4);
 }

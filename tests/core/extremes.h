@@ -177,17 +177,14 @@ class Extremes {
     return low;
   }
 
-  // Also with inputs of one element that is read everywhere, so that only the outputs take memory.
-  void addScaled(const Description& from, const Places& places, uint32_t doublings) {
+  void addWithHalf(const Description& from, const Places& places, uint32_t doublings) {
     if (doublings == 0) return;
-    const Description whole = *scaled(from, places, doublings);
-    const Description half = *scaled(from, places, doublings - 1);
     // Larger strides and the like may leave less to do.
     const bool sizes = std::ranges::all_of(places, [&](const Place& place) { return isTensor(*fields_[place.field]); });
-    add(whole, sizes ? half.text() : "");
-    add(broadcast(whole), sizes ? broadcast(half).text() : "");
+    add(*scaled(from, places, doublings), sizes ? scaled(from, places, doublings - 1)->text() : "");
   }
 
+  // Inputs of one element that is read everywhere, so that only the outputs take memory.
   Description broadcast(Description description) const {
     const Description from = description;
     eachTensor(from, [&](size_t i, size_t e, TensorParts tensor) {
@@ -205,13 +202,18 @@ class Extremes {
       if (most == 0) continue;
       grow.push_back(places);
       // The largest tensors there can be, and those that a device binds at once.
-      for (const uint32_t less : {0u, 3u}) addScaled(original_, places, most > less ? most - less : 0);
+      for (const uint32_t less : {0u, 3u}) {
+        if (most <= less) continue;
+        addWithHalf(original_, places, most - less);
+        addWithHalf(broadcast(original_), places, most - less);
+      }
     }
     constexpr uint32_t kHalfOfMost = 14;
-    for (const Places& first : grow) {
-      const auto large = scaled(original_, first, std::min(kHalfOfMost, mostDoublings(original_, first)));
-      for (const Places& second : grow)
-        if (&first != &second) addScaled(*large, second, mostDoublings(*large, second));
+    for (size_t first = 0; first < grow.size(); ++first) {
+      const uint32_t most = std::min(kHalfOfMost, mostDoublings(original_, grow[first]));
+      const Description large = broadcast(*scaled(original_, grow[first], most));
+      for (size_t second = first + 1; second < grow.size(); ++second)
+        addWithHalf(large, grow[second], mostDoublings(large, grow[second]));
     }
   }
 

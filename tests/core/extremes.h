@@ -1,12 +1,16 @@
 // Descriptions as large, and attributes as extreme, as a valid description leads to.
 #pragma once
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/operation.h"
@@ -49,7 +53,7 @@ inline std::vector<std::string> elementsOf(const Field& field, const std::string
   return splitAtCommas(std::string_view(value).substr(1, value.size() - 2));
 }
 
-std::string valueOf(const Field& field, const std::vector<std::string>& elements) {
+inline std::string valueOf(const Field& field, const std::vector<std::string>& elements) {
   if (field.type == FieldType::Tensor || isNumber(field)) return elements[0];
   return field.type == FieldType::TensorArray ? join(elements, '(', ')') : join(elements, '[', ']');
 }

@@ -99,3 +99,13 @@ TEST_CASE("grids fold into the device's limits with few idle groups") {
   CHECK(foldGroups(24, caps) == std::array{4u, 3u, 2u});
   CHECK_FALSE(foldGroups(25, caps));
 }
+
+TEST_CASE("32 bits number all groups of a grid, idle ones too") {
+  const Caps caps;
+  CHECK(foldGroups(65535ull * 65535, caps));
+  CHECK_FALSE(foldGroups(UINT32_MAX, caps));
+  CHECK_FALSE(foldGroups(uint64_t{1} << 33, caps));
+  const uint64_t groups = uint64_t{1} << 31;  // 32,769 rows of 65,535
+  CHECK(foldGroups(groups, caps, groups - 65535));
+  CHECK_FALSE(foldGroups(groups, caps, groups));
+}

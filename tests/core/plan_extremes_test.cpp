@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/text.h"
 #include "tests/core/descriptions.h"
@@ -144,6 +145,7 @@ TEST_CASE("plans of extreme descriptions keep within limits and count what they 
   const Target discrete = limitedTo(kDiscreteWorkLimit);
   Checker written(discrete, findings);
   for (const std::string& line : writtenExtremes()) written.check(line);
+  CHECK(written.planned() >= 30);
 
   // A limit that leaves most plans few parts, which take the time here.
   const Target generous = limitedTo(uint64_t{1} << 44);

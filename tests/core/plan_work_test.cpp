@@ -204,3 +204,16 @@ TEST_CASE("regions whose samples 32 bits cannot number are refused") {
   CHECK(plan.error().text ==
         "OutputTensor has Sizes[3] (300000), expected at most 262143 with MaximumSamplesPerOutput (4294967295).");
 }
+
+TEST_CASE("tensors of more elements than kernels count are refused") {
+  const auto plan = planned(
+      "RNN InputTensor=f32[1,1,1,4294967295]{0,0,0,0} WeightTensor=f32[1,1,1,4294967295]{0,0,0,0} "
+      "RecurrenceTensor=f32[1,1,1,1] OutputSingleTensor=f32[1,1,1,1] ActivationDescs=(TANH)");
+  REQUIRE_FALSE(plan);
+  CHECK(plan.error().code == ErrorCode::Unsupported);
+  CHECK(plan.error().text ==
+        "InputTensor has 4294967295 elements, expected at most 4294901760, which kernels can count.");
+  CHECK(
+      planned("RNN InputTensor=f32[1,1,1,4294901760]{0,0,0,0} WeightTensor=f32[1,1,1,4294901760]{0,0,0,0} "
+              "RecurrenceTensor=f32[1,1,1,1] OutputSingleTensor=f32[1,1,1,1] ActivationDescs=(TANH)"));
+}

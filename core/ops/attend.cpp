@@ -139,7 +139,7 @@ KernelCall callOf(const Algorithm& algorithm, const Attended& a, const PlanBuild
 // Of both products, or the largest number if there are more.
 uint64_t multiplyAdds(const Attended& a) {
   uint64_t all = a.batch;
-  for (const uint64_t factor : {a.heads, a.queries, a.keys, a.keySize + a.valueSize})
+  for (const uint64_t factor : std::array<uint64_t, 4>{a.heads, a.queries, a.keys, uint64_t{a.keySize} + a.valueSize})
     if (!checkedMultiply(all, factor, all)) return std::numeric_limits<uint64_t>::max();
   return all;
 }

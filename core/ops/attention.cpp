@@ -1,7 +1,6 @@
 // Multi-head attention.
 #include <utility>
 
-#include "core/checked.h"
 #include "core/ops/attend.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
@@ -257,8 +256,11 @@ class AttentionPlan {
     if (keeps) {
       all = historyOf(op_.output(present), builder_.output(present));
     } else {
-      const uint64_t elements = uint64_t{shape_.batch} * heads * keys_ * channels;
-      const BufferRange range = builder_.allocateTemporary(divideUp(elements * bitWidth(type), 8));
+      // Of which keys_ may be no more than the low word.
+      const uint64_t positions = uint64_t{shape_.batch} * heads * (uint64_t{shape_.keys} + past_);
+      const uint64_t bytes = positions * channels * byteWidth(type);
+      TRY(builder_.checkBindable(bytes, cat("All ", part == 1 ? "keys" : "values", " take ", bytes, " bytes")));
+      const BufferRange range = builder_.allocateTemporary(bytes);
       all = {range, 0, heads * keys_ * channels, keys_ * channels, channels, 1};
     }
     if (has(past)) {

@@ -9,8 +9,8 @@
 namespace dimple {
 namespace {
 
-// A stride as a distance, forwards or backwards. Steps that agree modulo 2^32 alone, as from the last of 65,536 elements
-// that lie 65,536 apart back to the first, would make a walk span more than its tensor.
+// A stride as a distance, forwards or backwards. Steps that agree modulo 2^32 alone, as from the last of 65,536
+// elements that lie 65,536 apart back to the first, would make a walk span more than its tensor.
 int64_t signedStep(uint32_t stride) { return static_cast<int32_t>(stride); }
 
 }  // namespace

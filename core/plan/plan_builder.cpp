@@ -20,11 +20,11 @@ std::string nameOf(const Operation& op, const BufferRange& range) {
 }
 
 // Kernels count elements in 32 bits, and in steps: a counter may pass the last one by as many.
-Status checkCounts(std::span<const Tensor> tensors, const auto& nameOf) {
+Status checkCounts(std::span<const Tensor> tensors, const auto& nameAt) {
   constexpr uint64_t kMostElements = (uint64_t{1} << 32) - (1 << 16);
   for (size_t i = 0; i < tensors.size(); ++i)
     if (tensors[i].elements > kMostElements)
-      return Error{ErrorCode::Unsupported, cat(nameOf(i), " has ", tensors[i].elements, " elements, expected at most ",
+      return Error{ErrorCode::Unsupported, cat(nameAt(i), " has ", tensors[i].elements, " elements, expected at most ",
                                                kMostElements, ", which kernels can count.")};
   return {};
 }

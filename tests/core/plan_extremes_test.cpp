@@ -140,11 +140,28 @@ Target limitedTo(uint64_t work) {
   return caps;
 }
 
+// A device whose subgroups multiply matrices, and a caller who allows half precision.
+Target withMatrices() {
+  Caps caps;
+  caps.workLimit = kDiscreteWorkLimit;
+  caps.features = ~0u;
+  caps.subgroupSize = 32;
+  caps.matrixSize = caps.integerMatrixSize = 16;
+  caps.matrixHalves = true;
+  caps.integerMatrixDepth = 32;
+  return {caps, {}, true};
+}
+
 TEST_CASE("plans of extreme descriptions keep within limits and count what they do") {
   Findings findings;
   const Target discrete = limitedTo(kDiscreteWorkLimit);
   Checker written(discrete, findings);
-  for (const std::string& line : writtenExtremes()) written.check(line);
+  const Target matrices = withMatrices();
+  Checker writtenWithMatrices(matrices, findings);
+  for (const std::string& line : writtenExtremes()) {
+    written.check(line);
+    writtenWithMatrices.check(line);
+  }
   CHECK(written.planned() >= 30);
 
   // A limit that leaves most plans few parts, which take the time here.

@@ -34,12 +34,12 @@ Result<ComPtr<ID3D12RootSignature>> createSignature(const Device& device, const 
   desc.pParameters = parameters.data();
 
   ComPtr<ID3DBlob> blob, message;
-  HRESULT result = library.serializeRootSignature(&desc, D3D_ROOT_SIGNATURE_VERSION_1_0, &blob, &message);
-  if (FAILED(result)) return fault("D3D12SerializeRootSignature", result);
+  TRY(Outcome("D3D12SerializeRootSignature",
+              library.serializeRootSignature(&desc, D3D_ROOT_SIGNATURE_VERSION_1_0, &blob, &message)));
   ComPtr<ID3D12RootSignature> signature;
-  result =
-      device.handle().CreateRootSignature(0, blob->GetBufferPointer(), blob->GetBufferSize(), IID_PPV_ARGS(&signature));
-  if (FAILED(result)) return fault("CreateRootSignature", result);
+  TRY(Outcome("CreateRootSignature",
+              device.handle().CreateRootSignature(0, blob->GetBufferPointer(), blob->GetBufferSize(),
+                                                  IID_PPV_ARGS(&signature))));
   return signature;
 }
 

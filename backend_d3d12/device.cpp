@@ -8,21 +8,24 @@
 namespace dimple::d3d12 {
 namespace {
 
-// A structure that the device does not know stays zero: without the feature.
+// `unknown`: for a device that does not know the structure.
 template <class Data>
-Data query(ID3D12Device& device, D3D12_FEATURE feature) {
+Result<Data> query(ID3D12Device& device, D3D12_FEATURE feature, Data unknown = {}) {
   Data data{};
-  if (FAILED(device.CheckFeatureSupport(feature, &data, sizeof data))) data = {};
-  return data;
+  const Outcome asked("CheckFeatureSupport", device.CheckFeatureSupport(feature, &data, sizeof data));
+  if (asked.isAccident()) return asked.error();
+  return asked ? data : unknown;
 }
 
 // Asks for the newest first: an older runtime refuses models it has never heard of.
-bool hasShaderModel6(ID3D12Device& device) {
+Result<bool> hasShaderModel6(ID3D12Device& device) {
   for (const D3D_SHADER_MODEL model :
        {D3D_SHADER_MODEL_6_6, D3D_SHADER_MODEL_6_5, D3D_SHADER_MODEL_6_2, D3D_SHADER_MODEL_6_1, D3D_SHADER_MODEL_6_0}) {
     D3D12_FEATURE_DATA_SHADER_MODEL data{model};
-    if (SUCCEEDED(device.CheckFeatureSupport(D3D12_FEATURE_SHADER_MODEL, &data, sizeof data)))
-      return data.HighestShaderModel >= D3D_SHADER_MODEL_6_0;
+    const Outcome asked("CheckFeatureSupport",
+                        device.CheckFeatureSupport(D3D12_FEATURE_SHADER_MODEL, &data, sizeof data));
+    if (asked.isAccident()) return asked.error();
+    if (asked) return data.HighestShaderModel >= D3D_SHADER_MODEL_6_0;
   }
   return false;
 }
@@ -34,28 +37,33 @@ Device::Device(ID3D12Device* device)
       descriptorIncrement_(device->GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV)) {}
 
 Status Device::readCaps(bool nativeStorage) {
-  if (!hasShaderModel6(handle()))
+  const auto shaderModel6 = hasShaderModel6(handle());
+  if (!shaderModel6) return shaderModel6.error();
+  if (!*shaderModel6)
     return Error{ErrorCode::Unsupported,
                  "The Direct3D 12 device has no shader model 6.0, which Dimple's kernels need."};
   const auto options = query<D3D12_FEATURE_DATA_D3D12_OPTIONS>(handle(), D3D12_FEATURE_D3D12_OPTIONS);
   const auto options1 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS1>(handle(), D3D12_FEATURE_D3D12_OPTIONS1);
   const auto options4 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS4>(handle(), D3D12_FEATURE_D3D12_OPTIONS4);
+  const auto architecture =
+      query<D3D12_FEATURE_DATA_ARCHITECTURE>(handle(), D3D12_FEATURE_ARCHITECTURE, {0, FALSE, TRUE, FALSE});
+  TRY(options);
+  TRY(options1);
+  TRY(options4);
+  TRY(architecture);
   const auto set = [this](BOOL on, std::initializer_list<Feature> features) {
     for (const Feature feature : features)
       if (on) caps_.features |= static_cast<uint32_t>(feature);
   };
-  set(options.DoublePrecisionFloatShaderOps, {Feature::Float64});
-  set(options1.Int64ShaderOps, {Feature::Int64});
-  set(options1.WaveOps, {Feature::SubgroupBasic, Feature::SubgroupVote, Feature::SubgroupArithmetic,
-                         Feature::SubgroupBallot, Feature::SubgroupShuffle});
-  set(nativeStorage && options4.Native16BitShaderOpsSupported, {Feature::Storage16, Feature::Int16, Feature::Float16});
+  set(options->DoublePrecisionFloatShaderOps, {Feature::Float64});
+  set(options1->Int64ShaderOps, {Feature::Int64});
+  set(options1->WaveOps, {Feature::SubgroupBasic, Feature::SubgroupVote, Feature::SubgroupArithmetic,
+                          Feature::SubgroupBallot, Feature::SubgroupShuffle});
+  set(nativeStorage && options4->Native16BitShaderOpsSupported, {Feature::Storage16, Feature::Int16, Feature::Float16});
   caps_.maxGroups.fill(D3D12_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION);
   caps_.sharedBytes = D3D12_CS_TGSM_REGISTER_COUNT * 4;
   // Memory of its own is a discrete graphics processor's.
-  D3D12_FEATURE_DATA_ARCHITECTURE architecture{};
-  if (SUCCEEDED(device_->CheckFeatureSupport(D3D12_FEATURE_ARCHITECTURE, &architecture, sizeof architecture)) &&
-      !architecture.UMA)
-    caps_.workLimit = kDiscreteWorkLimit;
+  if (!architecture->UMA) caps_.workLimit = kDiscreteWorkLimit;
   caps_.bufferOffsetAlignment = D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT;
   caps_.parameterAlignment = D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT;
   return {};
@@ -75,14 +83,25 @@ Result<std::unique_ptr<Device>> Device::create(ID3D12Device* native, bool native
 }
 
 Status Device::setProfiling(ID3D12CommandQueue* queue) {
-  profiler_.reset();
-  if (!queue) return {};
-  auto profiler = Profiler::create(handle(), *queue);
-  if (!profiler) return profiler.error();
-  profiler_ = std::move(*profiler);
+  std::unique_ptr<Profiler> made;
+  if (queue) {
+    auto profiler = Profiler::create(handle(), *queue);
+    if (!profiler) return profiler.error();
+    made = std::move(*profiler);
+  }
+  // Better lost than used by the device after it is freed.
+  if (profiler_ && !settle()) static_cast<void>(profiler_.release());
+  profiler_ = std::move(made);
   return {};
 }
 
-Device::~Device() = default;
+Device::~Device() {
+  if (settle()) return;
+  static_cast<void>(profiler_.release());
+  static_cast<void>(pipelines_.release());
+  static_cast<void>(parameterMemory_.release());
+  static_cast<void>(layouts_.release());
+  device_->AddRef();
+}
 
 }  // namespace dimple::d3d12

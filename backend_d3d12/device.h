@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "backend_d3d12/d3d12.h"
@@ -38,6 +39,11 @@ class Device final : public Backend {
   PipelineCache& pipelines() { return *pipelines_; }
   bool lost() const { return lost_; }
 
+  // Waits for what the queue may still use, where it is Dimple's own. False if it cannot be found out whether it is
+  // done: what may be in use has to be left alone.
+  bool settle() const { return !settle_ || settle_(); }
+  void setSettle(std::function<bool()> settle) { settle_ = std::move(settle); }
+
   // Times each dispatch recorded from now on for this queue; null: none.
   Status setProfiling(ID3D12CommandQueue* queue);
   // Null when profiling is off.
@@ -51,6 +57,7 @@ class Device final : public Backend {
   const uint32_t descriptorIncrement_;
   Caps caps_;
   std::atomic<bool> lost_ = false;
+  std::function<bool()> settle_;
   std::unique_ptr<DescriptorLayouts> layouts_;
   std::unique_ptr<ParameterMemory> parameterMemory_;
   std::unique_ptr<PipelineCache> pipelines_;

@@ -24,8 +24,14 @@ std::string_view resultName(HRESULT result) {
       return "DXGI_ERROR_DEVICE_HUNG";
     case DXGI_ERROR_DEVICE_RESET:
       return "DXGI_ERROR_DEVICE_RESET";
+    case DXGI_ERROR_DRIVER_INTERNAL_ERROR:
+      return "DXGI_ERROR_DRIVER_INTERNAL_ERROR";
+    case DXGI_ERROR_INVALID_CALL:
+      return "DXGI_ERROR_INVALID_CALL";
     case DXGI_ERROR_UNSUPPORTED:
       return "DXGI_ERROR_UNSUPPORTED";
+    case E_FAIL:
+      return "E_FAIL";
     default:
       return "HRESULT";
   }
@@ -38,6 +44,7 @@ ErrorCode codeOf(HRESULT result) {
     case DXGI_ERROR_DEVICE_REMOVED:
     case DXGI_ERROR_DEVICE_HUNG:
     case DXGI_ERROR_DEVICE_RESET:
+    case DXGI_ERROR_DRIVER_INTERNAL_ERROR:
       return ErrorCode::DeviceLost;
     case E_NOTIMPL:
     case E_NOINTERFACE:
@@ -54,6 +61,18 @@ Error fault(std::string_view call, HRESULT result) {
   char code[16];
   std::snprintf(code, sizeof code, "%08X", static_cast<unsigned>(result));
   return {codeOf(result), cat(call, " failed with ", resultName(result), " (", code, ").")};
+}
+
+bool Outcome::isAccident() const {
+  if (*this) return false;
+  const ErrorCode code = codeOf(result_);
+  return code == ErrorCode::OutOfMemory || code == ErrorCode::DeviceLost;
+}
+
+Status checkRemoved(ID3D12Device& device) {
+  const Outcome reason("GetDeviceRemovedReason", device.GetDeviceRemovedReason());
+  if (reason) return {};
+  return Error{ErrorCode::DeviceLost, reason.error().text};
 }
 
 }  // namespace dimple::d3d12

@@ -22,13 +22,13 @@ Result<std::unique_ptr<Buffer>> Buffer::create(ID3D12Device& device, uint64_t by
   if (heap == D3D12_HEAP_TYPE_UPLOAD) state = D3D12_RESOURCE_STATE_GENERIC_READ;
   if (heap == D3D12_HEAP_TYPE_READBACK) state = D3D12_RESOURCE_STATE_COPY_DEST;
   if (heap == D3D12_HEAP_TYPE_DEFAULT) desc.Flags = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS;
-  HRESULT result = device.CreateCommittedResource(&properties, D3D12_HEAP_FLAG_NONE, &desc, state, nullptr,
-                                                  IID_PPV_ARGS(&buffer->resource_));
-  if (FAILED(result)) return fault(cat("CreateCommittedResource of ", bytes, " bytes"), result);
+  const Outcome created("CreateCommittedResource",
+                        device.CreateCommittedResource(&properties, D3D12_HEAP_FLAG_NONE, &desc, state, nullptr,
+                                                       IID_PPV_ARGS(&buffer->resource_)));
+  if (!created) return created.error(cat(" of ", bytes, " bytes"));
   if (heap != D3D12_HEAP_TYPE_DEFAULT) {
     void* address = nullptr;
-    result = buffer->resource_->Map(0, nullptr, &address);
-    if (FAILED(result)) return fault("Map", result);
+    TRY(Outcome("Map", buffer->resource_->Map(0, nullptr, &address)));
     buffer->mapped_ = static_cast<std::byte*>(address);
   }
   return buffer;

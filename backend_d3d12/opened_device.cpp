@@ -7,7 +7,9 @@
 #endif
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "backend_d3d12/fault.h"
@@ -20,33 +22,47 @@ namespace dimple::d3d12 {
 // done.
 class AllocatorPool {
  public:
-  // Before an allocator is made: the release that gives it back must not need memory.
+  // Before each give(), which must not need memory.
   void expect() {
     std::lock_guard lock(mutex_);
-    free_.reserve(made_ + 1);
-    ++made_;
+    free_.reserve(free_.size() + expected_ + 1);
+    ++expected_;
   }
   void give(ComPtr<ID3D12CommandAllocator> allocator) {
     std::lock_guard lock(mutex_);
-    free_.push_back({std::move(allocator), submitted});
+    --expected_;
+    if (abandoned_)
+      static_cast<void>(allocator.Detach());
+    else
+      free_.push_back({std::move(allocator), submitted});
   }
-  // Null if there is none whose work is `done`.
-  ComPtr<ID3D12CommandAllocator> take(uint64_t done) {
+  // Null if there is none whose work is `done`. One that cannot be reset is given up.
+  Result<ComPtr<ID3D12CommandAllocator>> take(uint64_t done) {
     std::lock_guard lock(mutex_);
     for (auto entry = free_.begin(); entry != free_.end(); ++entry) {
       if (entry->second > done) continue;
-      auto allocator = std::move(entry->first);
+      ComPtr<ID3D12CommandAllocator> allocator = std::move(entry->first);
       free_.erase(entry);
-      return FAILED(allocator->Reset()) ? nullptr : allocator;
+      const Outcome emptied("Reset", allocator->Reset());
+      if (!emptied) return emptied.error(" of a command allocator");
+      return allocator;
     }
-    return nullptr;
+    return ComPtr<ID3D12CommandAllocator>();
+  }
+  // The device may use them for good.
+  void abandon() {
+    std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    for (auto& entry : free_) static_cast<void>(entry.first.Detach());
+    free_.clear();
   }
 
   std::atomic<uint64_t> submitted = 0;  // the last fence value
 
  private:
   std::mutex mutex_;
-  size_t made_ = 0;
+  size_t expected_ = 0;
+  bool abandoned_ = false;
   std::vector<std::pair<ComPtr<ID3D12CommandAllocator>, uint64_t>> free_;
 };
 
@@ -60,14 +76,29 @@ constexpr D3D12_COMMAND_LIST_TYPE kListType = D3D12_COMMAND_LIST_TYPE_COMPUTE;
 class AllocatorLease final : public ComObject<IUnknown> {
  public:
   AllocatorLease(std::shared_ptr<AllocatorPool> pool, ComPtr<ID3D12CommandAllocator> allocator)
-      : pool_(std::move(pool)), allocator_(std::move(allocator)) {}
+      : pool_(std::move(pool)), allocator_(std::move(allocator)) {
+    pool_->expect();
+  }
   ID3D12CommandAllocator* allocator() const { return allocator_.Get(); }
+
+  bool emptied = false;  // what the list recorded is gone, and it could not be opened
 
  private:
   ~AllocatorLease() override { pool_->give(allocator_); }
   const std::shared_ptr<AllocatorPool> pool_;
   const ComPtr<ID3D12CommandAllocator> allocator_;
 };
+
+// Of a list of createList; null for another one.
+Result<ComPtr<AllocatorLease>> leaseOf(ID3D12CommandList& list) {
+  IUnknown* held = nullptr;
+  UINT size = sizeof held;
+  ComPtr<AllocatorLease> lease;
+  const Outcome found("GetPrivateData", list.GetPrivateData(kAllocator, &size, &held));
+  if (found.isAccident()) return found.error();
+  if (found) lease.Attach(static_cast<AllocatorLease*>(held));
+  return lease;
+}
 
 AdapterInfo defaultAdapter() {
   AdapterInfo adapter;
@@ -104,7 +135,7 @@ Status enableDebugLayer() {
 #ifdef _WIN32
   const auto get = reinterpret_cast<PFN_D3D12_GET_DEBUG_INTERFACE>(functionOf("d3d12.dll", "D3D12GetDebugInterface"));
   ComPtr<ID3D12Debug> debug;
-  if (get && SUCCEEDED(get(IID_PPV_ARGS(&debug)))) {
+  if (get && Outcome("D3D12GetDebugInterface", get(IID_PPV_ARGS(&debug)))) {
     debug->EnableDebugLayer();
     return {};
   }
@@ -132,11 +163,11 @@ std::vector<AdapterInfo> listAdapters() {
 #ifdef _WIN32
   const auto create = reinterpret_cast<HRESULT(WINAPI*)(REFIID, void**)>(functionOf("dxgi.dll", "CreateDXGIFactory1"));
   ComPtr<IDXGIFactory1> factory;
-  if (create && SUCCEEDED(create(IID_PPV_ARGS(&factory)))) {
+  if (create && Outcome("CreateDXGIFactory1", create(IID_PPV_ARGS(&factory)))) {
     ComPtr<IDXGIAdapter1> handle;
-    for (UINT i = 0; SUCCEEDED(factory->EnumAdapters1(i, handle.ReleaseAndGetAddressOf())); ++i) {
+    for (UINT i = 0; Outcome("EnumAdapters1", factory->EnumAdapters1(i, handle.ReleaseAndGetAddressOf())); ++i) {
       DXGI_ADAPTER_DESC1 info{};
-      if (FAILED(handle->GetDesc1(&info))) continue;
+      if (!Outcome("GetDesc1", handle->GetDesc1(&info))) continue;
       adapters.push_back(describe(info));
       adapters.back().handle = handle;
     }
@@ -155,45 +186,57 @@ Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& opti
   std::unique_ptr<OpenedDevice> opened(new OpenedDevice);
   opened->adapter_ = std::move(*adapter);
   opened->pool_ = std::make_shared<AllocatorPool>();
-  HRESULT result =
-      library->createDevice(opened->adapter_.handle.Get(), D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&opened->device_));
-  if (FAILED(result)) return fault("D3D12CreateDevice", result);
+  TRY(Outcome("D3D12CreateDevice", library->createDevice(opened->adapter_.handle.Get(), D3D_FEATURE_LEVEL_11_0,
+                                                         IID_PPV_ARGS(&opened->device_))));
   D3D12_COMMAND_QUEUE_DESC queue{};
   queue.Type = kListType;
-  result = opened->device_->CreateCommandQueue(&queue, IID_PPV_ARGS(&opened->queue_));
-  if (FAILED(result)) return fault("CreateCommandQueue", result);
-  result = opened->device_->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&opened->fence_));
-  if (FAILED(result)) return fault("CreateFence", result);
+  TRY(Outcome("CreateCommandQueue", opened->device_->CreateCommandQueue(&queue, IID_PPV_ARGS(&opened->queue_))));
+  TRY(Outcome("CreateFence", opened->device_->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&opened->fence_))));
   return opened;
 }
 
+OpenedDevice::~OpenedDevice() {
+  if (settle()) return;
+  // Better lost than used by the device after it is freed.
+  pool_->abandon();
+  static_cast<void>(uploads_.release());
+  static_cast<void>(downloads_.release());
+  static_cast<void>(fence_.Detach());
+  static_cast<void>(queue_.Detach());
+  static_cast<void>(device_.Detach());
+}
+
+Result<ComPtr<ID3D12CommandAllocator>> OpenedDevice::takeAllocator() {
+  auto taken = pool_->take(fence_->GetCompletedValue());
+  if (!taken || taken->Get()) return taken;
+  ComPtr<ID3D12CommandAllocator> made;
+  TRY(Outcome("CreateCommandAllocator", device_->CreateCommandAllocator(kListType, IID_PPV_ARGS(&made))));
+  return made;
+}
+
 Result<ComPtr<ID3D12GraphicsCommandList>> OpenedDevice::createList() {
-  ComPtr<ID3D12CommandAllocator> allocator = pool_->take(fence_->GetCompletedValue());
-  HRESULT result = S_OK;
-  if (!allocator) {
-    pool_->expect();
-    result = device_->CreateCommandAllocator(kListType, IID_PPV_ARGS(&allocator));
-  }
-  if (FAILED(result)) return fault("CreateCommandAllocator", result);
+  const auto allocator = takeAllocator();
+  if (!allocator) return allocator.error();
   ComPtr<AllocatorLease> lease;
-  lease.Attach(new AllocatorLease(pool_, allocator));
+  lease.Attach(new AllocatorLease(pool_, *allocator));
   ComPtr<ID3D12GraphicsCommandList> list;
-  result = device_->CreateCommandList(0, kListType, allocator.Get(), nullptr, IID_PPV_ARGS(&list));
-  if (SUCCEEDED(result)) result = list->SetPrivateDataInterface(kAllocator, lease.Get());
-  if (FAILED(result)) return fault("CreateCommandList", result);
+  TRY(Outcome("CreateCommandList",
+              device_->CreateCommandList(0, kListType, lease->allocator(), nullptr, IID_PPV_ARGS(&list))));
+  TRY(Outcome("SetPrivateDataInterface", list->SetPrivateDataInterface(kAllocator, lease.Get())));
   return list;
 }
 
 Status OpenedDevice::resetList(ID3D12GraphicsCommandList& list) {
-  IUnknown* held = nullptr;
-  UINT size = sizeof held;
-  if (FAILED(list.GetPrivateData(kAllocator, &size, &held)) || !held)
-    return Error{ErrorCode::InvalidArgument, "list is no command list of this context."};
-  ComPtr<AllocatorLease> lease;
-  lease.Attach(static_cast<AllocatorLease*>(held));
-  HRESULT result = lease->allocator()->Reset();
-  if (SUCCEEDED(result)) result = list.Reset(lease->allocator(), nullptr);
-  if (FAILED(result)) return fault("Reset of a command list", result);
+  const auto lease = leaseOf(list);
+  if (!lease) return lease.error();
+  AllocatorLease* const held = lease->Get();
+  if (!held) return invalid("list is no command list of this context.");
+  const Outcome emptied("Reset", held->allocator()->Reset());
+  if (!emptied) return emptied.error(" of a command allocator");
+  held->emptied = true;
+  const Outcome opened("Reset", list.Reset(held->allocator(), nullptr));
+  if (!opened) return opened.error(" of a command list");
+  held->emptied = false;
   return {};
 }
 
@@ -201,26 +244,67 @@ Result<ComPtr<ID3D12DescriptorHeap>> OpenedDevice::createDescriptorHeap(uint32_t
   const D3D12_DESCRIPTOR_HEAP_DESC desc{D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, count,
                                         D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
   ComPtr<ID3D12DescriptorHeap> heap;
-  if (const HRESULT result = device_->CreateDescriptorHeap(&desc, IID_PPV_ARGS(&heap)); FAILED(result))
-    return fault(cat("CreateDescriptorHeap of ", count, " descriptors"), result);
+  const Outcome created("CreateDescriptorHeap", device_->CreateDescriptorHeap(&desc, IID_PPV_ARGS(&heap)));
+  if (!created) return created.error(cat(" of ", count, " descriptors"));
   return heap;
 }
 
 Result<uint64_t> OpenedDevice::submit(ID3D12CommandList& list) {
-  std::lock_guard lock(mutex_);
-  ID3D12CommandList* const lists[] = {&list};
-  queue_->ExecuteCommandLists(1, lists);
-  const uint64_t value = ++pool_->submitted;
-  if (const HRESULT result = queue_->Signal(fence_.Get(), value); FAILED(result)) return fault("Signal", result);
+  const auto lease = leaseOf(list);
+  if (!lease) return lease.error();
+  if (lease->Get() && lease->Get()->emptied)
+    return invalid("The command list could not be reset, expected one that was closed without an error.");
+  const auto execute = [&]() -> Result<uint64_t> {
+    std::lock_guard lock(mutex_);
+    ID3D12CommandList* const lists[] = {&list};
+    queue_->ExecuteCommandLists(1, lists);
+    const uint64_t value = ++pool_->submitted;
+    TRY(Outcome("Signal", queue_->Signal(fence_.Get(), value)));
+    signalled_ = value;
+    return value;
+  };
+  auto value = execute();
+  // Without a value nobody can wait for the list, and the caller takes it for not executed.
+  if (!value) static_cast<void>(settle());
   return value;
 }
 
 Status OpenedDevice::wait(uint64_t value) {
   // Without an event it returns when the fence is there.
-  if (const HRESULT result = fence_->SetEventOnCompletion(value, nullptr); FAILED(result))
-    return fault("SetEventOnCompletion", result);
-  if (const HRESULT reason = device_->GetDeviceRemovedReason(); FAILED(reason)) return fault("The queue", reason);
-  return {};
+  const Outcome waited("SetEventOnCompletion", fence_->SetEventOnCompletion(value, nullptr));
+  if (!waited) {
+    // The caller may give up, and release what executes.
+    static_cast<void>(settle());
+    return waited.error();
+  }
+  return checkRemoved(*device_.Get());
+}
+
+Outcome OpenedDevice::settle() {
+  constexpr int kAttempts = 5;  // at what may lack memory for a moment
+  Outcome settled = trySettle();
+  for (int attempt = 1; attempt < kAttempts && !settled; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    settled = trySettle();
+  }
+  unsettled_ = !settled;
+  return settled;
+}
+
+Outcome OpenedDevice::trySettle() {
+  const Outcome nothing("GetCompletedValue", S_OK);
+  if (!pool_ || pool_->submitted == 0) return nothing;
+  std::unique_lock lock(mutex_);
+  const uint64_t last = pool_->submitted;
+  if (fence_->GetCompletedValue() >= last) return nothing;
+  if (!Outcome("GetDeviceRemovedReason", device_->GetDeviceRemovedReason())) return nothing;
+  if (signalled_ < last) {
+    const Outcome signalled("Signal", queue_->Signal(fence_.Get(), last));
+    if (!signalled) return signalled;
+    signalled_ = last;
+  }
+  lock.unlock();
+  return {"SetEventOnCompletion", fence_->SetEventOnCompletion(last, nullptr)};
 }
 
 Status OpenedDevice::copy(ID3D12Resource& buffer, uint64_t offset, const Buffer& staging, uint64_t bytes, bool upload) {
@@ -237,14 +321,20 @@ Status OpenedDevice::copy(ID3D12Resource& buffer, uint64_t offset, const Buffer&
     (*list)->CopyBufferRegion(&staging.handle(), 0, &buffer, offset, bytes);
   std::swap(barrier.Transition.StateBefore, barrier.Transition.StateAfter);
   (*list)->ResourceBarrier(1, &barrier);
-  if (const HRESULT result = (*list)->Close(); FAILED(result)) return fault("Close", result);
+  TRY(Outcome("Close", (*list)->Close()));
   const auto value = submit(*list->Get());
   if (!value) return value.error();
   return wait(*value);
 }
 
+Status OpenedDevice::checkStaging() {
+  if (unsettled_) TRY(settle());
+  return {};
+}
+
 Status OpenedDevice::upload(ID3D12Resource& buffer, uint64_t offset, const void* data, uint64_t bytes) {
-  return uploads_.transfer(
+  TRY(checkStaging());
+  return uploads_->transfer(
       bytes, [&](uint64_t size) { return Buffer::create(*device_.Get(), size, D3D12_HEAP_TYPE_UPLOAD); },
       [&](const Buffer& staging, uint64_t done, uint64_t part) {
         std::memcpy(staging.mapped(), static_cast<const std::byte*>(data) + done, part);
@@ -253,7 +343,8 @@ Status OpenedDevice::upload(ID3D12Resource& buffer, uint64_t offset, const void*
 }
 
 Status OpenedDevice::download(ID3D12Resource& buffer, uint64_t offset, void* data, uint64_t bytes) {
-  return downloads_.transfer(
+  TRY(checkStaging());
+  return downloads_->transfer(
       bytes, [&](uint64_t size) { return Buffer::create(*device_.Get(), size, D3D12_HEAP_TYPE_READBACK); },
       [&](const Buffer& staging, uint64_t done, uint64_t part) -> Status {
         TRY(copy(buffer, offset + done, staging, part, false));

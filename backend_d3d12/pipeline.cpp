@@ -41,9 +41,9 @@ Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch)
   desc.pRootSignature = device_.layouts().rootSignature(kernel->bindingCount);
   desc.CS = {kernel->dxil.data(), kernel->dxil.size()};
   ComPtr<ID3D12PipelineState> pipeline;
-  if (const HRESULT result = device_.handle().CreateComputePipelineState(&desc, IID_PPV_ARGS(&pipeline));
-      FAILED(result))
-    return fault(cat("CreateComputePipelineState of ", kernel->name), result);
+  const Outcome created("CreateComputePipelineState",
+                        device_.handle().CreateComputePipelineState(&desc, IID_PPV_ARGS(&pipeline)));
+  if (!created) return created.error(cat(" of ", kernel->name));
 
   // Another thread may have compiled the same meanwhile: the first one in the map is kept.
   std::lock_guard lock(mutex_);
@@ -59,9 +59,14 @@ void PipelineCache::compile(std::span<const Dispatch> dispatches) {
                     [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
 }
 
+PlanExecutable::~PlanExecutable() {
+  // Better lost than used by the device after it is freed.
+  if (!device_.settle()) static_cast<void>(used_.release());
+}
+
 void PlanExecutable::keep(std::shared_ptr<Buffer> buffer) const {
   std::lock_guard lock(mutex_);
-  kept_.push_back(std::move(buffer));
+  used_->kept.push_back(std::move(buffer));
 }
 
 Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> dispatches,
@@ -83,7 +88,7 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
     block = std::move(*stored);
     for (auto& item : items) item.parameters += block.buffer().handle().GetGPUVirtualAddress() + block.offset();
   }
-  return std::unique_ptr<Executable>(std::make_unique<PlanExecutable>(std::move(items), std::move(block)));
+  return std::unique_ptr<Executable>(std::make_unique<PlanExecutable>(*this, std::move(items), std::move(block)));
 }
 
 }  // namespace dimple::d3d12

@@ -52,18 +52,25 @@ class PlanExecutable final : public Executable {
     std::string marker;       // for debuggers
   };
 
-  PlanExecutable(std::vector<Item> items, ParameterMemory::Block block)
-      : items_(std::move(items)), block_(std::move(block)) {}
+  PlanExecutable(const Device& device, std::vector<Item> items, ParameterMemory::Block block)
+      : device_(device), items_(std::move(items)), used_(new Used{std::move(block), {}}) {}
+  ~PlanExecutable() override;
 
   std::span<const Item> dispatches() const { return items_; }
   // Keeps a buffer until the executable goes, which is after all work recorded with it.
   void keep(std::shared_ptr<Buffer> buffer) const;
 
  private:
+  // What the device reads and writes.
+  struct Used {
+    ParameterMemory::Block block;
+    std::vector<std::shared_ptr<Buffer>> kept;
+  };
+
+  const Device& device_;
   const std::vector<Item> items_;
-  const ParameterMemory::Block block_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::shared_ptr<Buffer>> kept_;
+  std::unique_ptr<Used> used_;
 };
 
 }  // namespace dimple::d3d12

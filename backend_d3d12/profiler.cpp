@@ -14,13 +14,13 @@ constexpr UINT kCapacity = 4096;  // dispatches between reads
 
 Result<std::unique_ptr<Profiler>> Profiler::create(ID3D12Device& device, ID3D12CommandQueue& queue) {
   UINT64 frequency = 0;
-  if (FAILED(queue.GetTimestampFrequency(&frequency)) || frequency == 0)
-    return Error{ErrorCode::Unsupported, "The device's compute queue has no timestamps."};
+  const Outcome asked("GetTimestampFrequency", queue.GetTimestampFrequency(&frequency));
+  if (asked.isAccident()) return asked.error();
+  if (!asked || frequency == 0) return Error{ErrorCode::Unsupported, "The device's compute queue has no timestamps."};
   std::unique_ptr<Profiler> profiler(new Profiler);
   profiler->nanosecondsPerTick_ = 1e9 / static_cast<double>(frequency);
   const D3D12_QUERY_HEAP_DESC desc{D3D12_QUERY_HEAP_TYPE_TIMESTAMP, kCapacity * 2, 0};
-  if (const HRESULT result = device.CreateQueryHeap(&desc, IID_PPV_ARGS(&profiler->queries_)); FAILED(result))
-    return fault("CreateQueryHeap", result);
+  TRY(Outcome("CreateQueryHeap", device.CreateQueryHeap(&desc, IID_PPV_ARGS(&profiler->queries_))));
   auto ticks = Buffer::create(device, kCapacity * 2 * sizeof(uint64_t), D3D12_HEAP_TYPE_READBACK);
   if (!ticks) return ticks.error();
   profiler->ticks_ = std::move(*ticks);

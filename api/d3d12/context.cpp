@@ -29,11 +29,13 @@ void describeAdapter(const d3d12::AdapterInfo& info, DimpleAdapterDesc& desc) {
 
 class D3D12Context final : public Context {
  public:
-  D3D12Context(std::unique_ptr<OpenedDevice> opened, std::shared_ptr<d3d12::Device> backend,
+  D3D12Context(std::shared_ptr<OpenedDevice> opened, std::shared_ptr<d3d12::Device> backend,
                const DimpleContextDesc& desc, const Options& options)
       : Context(std::make_unique<D3D12Objects>(backend), desc, options),
         opened_(std::move(opened)),
-        backend_(std::move(backend)) {}
+        backend_(std::move(backend)) {
+    backend_->setSettle([queue = opened_] { return static_cast<bool>(queue->settle()); });
+  }
 
  private:
   void describe(DimpleAdapterDesc& desc) override { describeAdapter(opened_->adapter(), desc); }
@@ -76,7 +78,7 @@ class D3D12Context final : public Context {
     return ComPtr<Interface>::adopt(made->Detach());
   }
 
-  const std::unique_ptr<OpenedDevice> opened_;
+  const std::shared_ptr<OpenedDevice> opened_;
   const std::shared_ptr<d3d12::Device> backend_;
 };
 

@@ -5,15 +5,27 @@
 #include "api/device.h"
 #include "api/guard.h"
 #include "api/options.h"
+#include "backend_d3d12/fault.h"
 #include "core/text.h"
 
 namespace dimple::api {
 namespace {
 
+using d3d12::Outcome;
+
+// Null if the object does not have the interface.
+template <class Interface>
+Result<ComPtr<Interface>> query(IUnknown& object) {
+  Interface* found = nullptr;
+  const Outcome asked("QueryInterface", object.QueryInterface(__uuidof(Interface), reinterpret_cast<void**>(&found)));
+  if (asked.isAccident()) return asked.error();
+  return ComPtr<Interface>::adopt(asked ? found : nullptr);
+}
+
+// Every object has an IUnknown, and asking for it takes no memory.
 ComPtr<IUnknown> identityOf(IUnknown& object) {
-  IUnknown* identity = nullptr;
-  object.QueryInterface(__uuidof(IUnknown), reinterpret_cast<void**>(&identity));
-  return ComPtr<IUnknown>::adopt(identity);
+  auto identity = query<IUnknown>(object);
+  return identity ? std::move(*identity) : ComPtr<IUnknown>();
 }
 
 }  // namespace
@@ -21,22 +33,26 @@ ComPtr<IUnknown> identityOf(IUnknown& object) {
 D3D12Objects::D3D12Objects(std::shared_ptr<d3d12::Device> backend)
     : backend_(std::move(backend)), identity_(identityOf(backend_->handle())) {}
 
-bool D3D12Objects::isOurs(ID3D12DeviceChild& child) const {
+Status D3D12Objects::checkOurs(ID3D12DeviceChild& child, const char* name) const {
   ID3D12Device* device = nullptr;
-  if (FAILED(child.GetDevice(__uuidof(ID3D12Device), reinterpret_cast<void**>(&device)))) return false;
-  const auto owner = ComPtr<ID3D12Device>::adopt(device);
-  return identityOf(*owner).get() == identity_.get();
+  const Outcome asked("GetDevice", child.GetDevice(__uuidof(ID3D12Device), reinterpret_cast<void**>(&device)));
+  if (asked.isAccident()) return asked.error();
+  const auto owner = ComPtr<ID3D12Device>::adopt(asked ? device : nullptr);
+  if (owner && identityOf(*owner).get() == identity_.get()) return {};
+  return invalid(cat(name, " belongs to another Direct3D 12 device."));
 }
 
 Result<NativeBuffer> D3D12Objects::buffer(ID3D12Resource* resource) {
   if (!resource) return invalid("Buffer is null, expected an ID3D12Resource.");
-  if (!isOurs(*resource)) return invalid("Buffer belongs to another Direct3D 12 device.");
+  TRY(checkOurs(*resource, "Buffer"));
   const D3D12_RESOURCE_DESC desc = dimpleGetDesc(resource);
   if (desc.Dimension != D3D12_RESOURCE_DIMENSION_BUFFER)
     return invalid(cat("Buffer has Dimension (", static_cast<int>(desc.Dimension), "), expected BUFFER (1)."));
   D3D12_HEAP_PROPERTIES heap{};
   // Reserved resources have no heap of their own and answer an error; they are as good as DEFAULT.
-  if (FAILED(resource->GetHeapProperties(&heap, nullptr))) heap.Type = D3D12_HEAP_TYPE_DEFAULT;
+  const Outcome asked("GetHeapProperties", resource->GetHeapProperties(&heap, nullptr));
+  if (asked.isAccident()) return asked.error();
+  if (!asked) heap.Type = D3D12_HEAP_TYPE_DEFAULT;
   if (heap.Type == D3D12_HEAP_TYPE_READBACK)
     return invalid(
         "Buffer is in a READBACK heap, expected a DEFAULT, CUSTOM or, for an initializer's inputs, UPLOAD heap.");
@@ -48,14 +64,14 @@ Result<NativeBuffer> D3D12Objects::buffer(ID3D12Resource* resource) {
 
 Result<uint64_t> D3D12Objects::commandList(ID3D12CommandList* list) {
   if (!list) return invalid("commandList is null, expected an ID3D12GraphicsCommandList.");
-  ID3D12GraphicsCommandList* graphics = nullptr;
-  if (FAILED(list->QueryInterface(__uuidof(ID3D12GraphicsCommandList), reinterpret_cast<void**>(&graphics))))
-    return invalid("commandList is no ID3D12GraphicsCommandList.");
-  const auto held = ComPtr<ID3D12GraphicsCommandList>::adopt(graphics);
+  const auto held = query<ID3D12GraphicsCommandList>(*list);
+  if (!held) return held.error();
+  ID3D12GraphicsCommandList* const graphics = held->get();
+  if (!graphics) return invalid("commandList is no ID3D12GraphicsCommandList.");
   const D3D12_COMMAND_LIST_TYPE type = graphics->GetType();
   if (type != D3D12_COMMAND_LIST_TYPE_DIRECT && type != D3D12_COMMAND_LIST_TYPE_COMPUTE)
     return invalid(cat("commandList has type (", static_cast<int>(type), "), expected DIRECT (0) or COMPUTE (2)."));
-  if (!isOurs(*graphics)) return invalid("commandList belongs to another Direct3D 12 device.");
+  TRY(checkOurs(*graphics, "commandList"));
   return reinterpret_cast<uintptr_t>(graphics);
 }
 
@@ -68,11 +84,13 @@ Result<DescriptorRange> D3D12Objects::descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cp
 
 bool D3D12Objects::report(DimpleMessageSeverity severity, const char* text) noexcept {
   ID3D12InfoQueue* found = nullptr;
-  backend_->handle().QueryInterface(__uuidof(ID3D12InfoQueue), reinterpret_cast<void**>(&found));
-  if (const auto queue = ComPtr<ID3D12InfoQueue>::adopt(found)) {
+  const Outcome asked("QueryInterface",
+                      backend_->handle().QueryInterface(__uuidof(ID3D12InfoQueue), reinterpret_cast<void**>(&found)));
+  if (asked) {
+    const auto queue = ComPtr<ID3D12InfoQueue>::adopt(found);
     const auto level =
         severity == DIMPLE_MESSAGE_WARNING ? D3D12_MESSAGE_SEVERITY_WARNING : D3D12_MESSAGE_SEVERITY_ERROR;
-    return SUCCEEDED(queue->AddApplicationMessage(level, text));
+    return static_cast<bool>(Outcome("AddApplicationMessage", queue->AddApplicationMessage(level, text)));
   }
 #ifdef _WIN32
   for (const char* part : {"dimple: ", text, "\n"}) OutputDebugStringA(part);

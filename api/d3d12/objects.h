@@ -25,7 +25,8 @@ class D3D12Objects final : public NativeObjects {
   HRESULT parentDevice(REFIID riid, void** ppv) override { return backend_->handle().QueryInterface(riid, ppv); }
 
  private:
-  bool isOurs(ID3D12DeviceChild& child) const;
+  // Refuses an object of another device; `name`: what the caller calls it.
+  Status checkOurs(ID3D12DeviceChild& child, const char* name) const;
 
   const std::shared_ptr<d3d12::Device> backend_;
   const ComPtr<IUnknown> identity_;  // of the ID3D12Device

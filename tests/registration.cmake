@@ -156,5 +156,6 @@ if(DIMPLE_VKD3D)
   dimple_register_device_tests(_d3d12 AFTER comparison LABELS d3d12 ENVIRONMENT DIMPLE_TEST_BACKEND=d3d12)
   dimple_register(boundary_tests_d3d12 PROGRAM boundary_tests_d3d12 CASES "*contexts*" LABELS d3d12 COST 60
     ENVIRONMENT DIMPLE_TEST_BACKEND=d3d12 VKD3D_CONFIG=virtual_heaps)
+  dimple_register(driver_faults_d3d12 PROGRAM d3d12_fault_tests LABELS d3d12 COST 30)
   dimple_register(comparison PROGRAM dimple_tests_d3d12 CASES "ops: Vulkan and Direct3D 12 agree" LABELS d3d12 COST 400)
 endif()

@@ -1,7 +1,10 @@
 #include "tests/faults/runs.h"
 
+#include <doctest.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <sstream>
@@ -33,6 +36,12 @@ std::vector<std::string> linesOf(const std::string& text) {
 }  // namespace
 
 std::vector<std::string> resultsOf(const std::string& function) {
+  // Functions of Direct3D's library, its methods that ask no device, and the others.
+  if (function.starts_with("D3D12")) return {"E_OUTOFMEMORY", "E_FAIL"};
+  for (const std::string_view method : {"CheckFeatureSupport", "GetPrivateData", "SetPrivateDataInterface"})
+    if (function.ends_with(method)) return {"E_OUTOFMEMORY", "E_OUTOFMEMORY+"};
+  if (function == "ID3D12Device::GetDeviceRemovedReason") return {"DXGI_ERROR_DEVICE_REMOVED"};
+  if (function.starts_with("ID3D12")) return {"E_OUTOFMEMORY", "DXGI_ERROR_DEVICE_REMOVED", "E_OUTOFMEMORY+"};
   const bool ofInstance = std::find(kOfInstances.begin(), kOfInstances.end(), function) != kOfInstances.end();
   std::vector<std::string> results{"VK_ERROR_OUT_OF_HOST_MEMORY", "VK_ERROR_OUT_OF_DEVICE_MEMORY"};
   if (ofInstance)
@@ -88,6 +97,30 @@ std::vector<Verdict> tryFaults(const std::vector<FaultLine>& faults, bool valida
     verdicts.push_back({faults[verdicts.size()], how + " " + outcome.err});
   }
   return verdicts;
+}
+
+std::vector<FaultLine> allFaults() {
+  std::vector<FaultLine> all;
+  const ToolFixture fixture;
+  for (const std::string scenario : {DIMPLE_FAULT_SCENARIO_NAMES}) {
+    const ToolOutcome listed = fixture.runProgram(DIMPLE_FAULT_SCENARIOS, scenario);
+    REQUIRE_MESSAGE(listed.code == 0, scenario, ": ", listed.out, listed.err);
+    const auto faults = faultsOf(scenario, listed.out);
+    CHECK_MESSAGE(!faults.empty(), scenario, " calls nothing.");
+    all.insert(all.end(), faults.begin(), faults.end());
+  }
+  return all;
+}
+
+void checkFaults(const std::vector<FaultLine>& faults, bool validation) {
+  size_t failed = 0;
+  for (const Verdict& verdict : tryFaults(faults, validation)) {
+    CHECK_MESSAGE(verdict.text == "ok", verdict.text, "\nTo repeat it alone: " DIMPLE_FAULT_SCENARIOS,
+                  (validation ? " --validation " : " "), verdict.fault);
+    failed += verdict.text != "ok";
+  }
+  std::printf("faults: %zu failing calls%s, %zu not answered rightly\n", faults.size(), validation ? ", validated" : "",
+              failed);
 }
 
 }  // namespace dimple::testing

@@ -1,4 +1,4 @@
-// Lists the failures that a scenario can meet, and has another program try them.
+// Lists the failures of Vulkan or Direct3D 12 that a scenario can meet, and has another program try them.
 #pragma once
 
 #include <string>
@@ -9,8 +9,11 @@ namespace dimple::testing {
 // "SCENARIO FUNCTION CALL RESULT"
 using FaultLine = std::string;
 
-// What a call of a function may answer instead of VK_SUCCESS.
+// What a call of a function may answer instead of doing something.
 std::vector<std::string> resultsOf(const std::string& function);
+
+// Every call of every scenario with every result, as fault_scenarios lists the calls.
+std::vector<FaultLine> allFaults();
 
 // Every call of a scenario with every result. `reached`: lines "FUNCTION COUNT".
 std::vector<FaultLine> faultsOf(const std::string& scenario, const std::string& reached);
@@ -28,5 +31,8 @@ struct Verdict {
 // Has fault_scenarios try them, in processes that are begun anew after a crash and ended after a minute without an
 // answer.
 std::vector<Verdict> tryFaults(const std::vector<FaultLine>& faults, bool validation);
+
+// Checks that each of them is answered rightly.
+void checkFaults(const std::vector<FaultLine>& faults, bool validation);
 
 }  // namespace dimple::testing

@@ -3,7 +3,11 @@
 #include <array>
 #include <numeric>
 
+#ifdef DIMPLE_WITH_D3D12
+#include "backend_d3d12/d3d12.h"
+#else
 #include "tests/caller.h"
+#endif
 
 #define STEP(...)                                                            \
   do {                                                                       \
@@ -85,10 +89,15 @@ HRESULT createOptional(Session& session, UINT64 bytes, DML_BUFFER_BINDING& bindi
   return S_OK;
 }
 
-// Closes a list. One that could not be closed is not executed.
+// Closes a list. One that could not be closed is not executed: Dimple's own is refused, and with a list of Direct3D's
+// that is the program's duty.
 HRESULT closeList(Session& session, ID3D12GraphicsCommandList* list) {
   const HRESULT closed = list->Close();
   if (SUCCEEDED(closed)) return closed;
+  if (session.options().backend == DIMPLE_BACKEND_D3D12) {
+    session.setOwnCall();
+    return closed;
+  }
   session.keepText();
   return SUCCEEDED(session.context().Execute(list, nullptr)) ? kWrongNumbers : closed;
 }
@@ -222,6 +231,27 @@ HRESULT profiles(Session& session) {
   return count == 1 ? S_OK : kWrongNumbers;
 }
 
+HRESULT executeCopies(Session& session, ID3D12Resource* from, ID3D12Resource* to, UINT64& fence) {
+  auto& context = session.context();
+  ComPtr<ID3D12GraphicsCommandList> list, other;
+  STEP(context.CreateCommandList(&list));
+  list->CopyBufferRegion(to, 0, from, 0, kBytes);
+  STEP(closeList(session, list.Get()));
+  STEP(context.Execute(list.Get(), &fence));
+  STEP(context.Wait(fence));
+  STEP(context.Execute(list.Get(), &fence));
+  STEP(context.Wait(fence));
+  STEP(context.ResetCommandList(list.Get()));
+  list->CopyBufferRegion(from, 0, to, 0, kBytes);
+  STEP(closeList(session, list.Get()));
+  STEP(context.CreateCommandList(&other));
+  other->CopyBufferRegion(to, 0, from, 0, kBytes);
+  STEP(closeList(session, other.Get()));
+  STEP(context.Execute(list.Get(), &fence));
+  STEP(context.Execute(other.Get(), &fence));
+  return S_OK;
+}
+
 // Lists that are executed again, emptied, and released while they execute.
 HRESULT executesLists(Session& session) {
   STEP(session.open());
@@ -230,37 +260,69 @@ HRESULT executesLists(Session& session) {
   ComPtr<ID3D12Resource> from, to;
   STEP(createInput(session, 7, from));
   STEP(context.CreateBuffer(kBytes, &to));
-  ComPtr<ID3D12GraphicsCommandList> list, other;
-  STEP(context.CreateCommandList(&list));
-  list->CopyBufferRegion(to.Get(), 0, from.Get(), 0, kBytes);
-  STEP(closeList(session, list.Get()));
   UINT64 fence = 0;
-  STEP(context.Execute(list.Get(), &fence));
-  STEP(context.Wait(fence));
-  STEP(context.Execute(list.Get(), &fence));
-  STEP(context.Wait(fence));
-  STEP(context.ResetCommandList(list.Get()));
-  list->CopyBufferRegion(from.Get(), 0, to.Get(), 0, kBytes);
-  STEP(closeList(session, list.Get()));
-  STEP(context.CreateCommandList(&other));
-  other->CopyBufferRegion(to.Get(), 0, from.Get(), 0, kBytes);
-  STEP(closeList(session, other.Get()));
-  STEP(context.Execute(list.Get(), nullptr));
-  STEP(context.Execute(other.Get(), &fence));
   std::array<float, kCount> values{};
-  STEP(context.Download(to.Get(), 0, values.data(), kBytes));
-  return values == numbers(7) ? S_OK : kWrongNumbers;
+  HRESULT result = executeCopies(session, from.Get(), to.Get(), fence);
+  if (SUCCEEDED(result)) result = context.Download(to.Get(), 0, values.data(), kBytes);
+  if (SUCCEEDED(result)) return values == numbers(7) ? S_OK : kWrongNumbers;
+  // Buffers of Direct3D are the program's to keep while they are used.
+  if (session.text().empty()) session.keepText();
+  static_cast<void>(context.Wait(fence));
+  return result;
 }
 
-// A device over the program's own Vulkan, up to recorded work.
+#ifdef DIMPLE_WITH_D3D12
+
+// A Direct3D 12 device of the program's own.
+class Own {
+ public:
+  Own() {
+    const auto library = d3d12::loadLibrary();
+    if (library && FAILED(library->createDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&device_))))
+      device_.Reset();
+  }
+  bool ready() const { return device_.Get() != nullptr; }
+  HRESULT create(Session&, ComPtr<IDMLDevice1>& made) {
+    return DMLCreateDevice1(device_.Get(), DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0, IID_PPV_ARGS(&made));
+  }
+  HRESULT createHeap(IDMLDevice1&, UINT count, ComPtr<ID3D12DescriptorHeap>& made) {
+    const D3D12_DESCRIPTOR_HEAP_DESC desc{D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, count,
+                                          D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
+    return device_->CreateDescriptorHeap(&desc, IID_PPV_ARGS(&made));
+  }
+
+ private:
+  ComPtr<ID3D12Device> device_;
+};
+
+#else
+
+// A program's own Vulkan.
+class Own {
+ public:
+  bool ready() const { return caller_.ready(); }
+  HRESULT create(Session& session, ComPtr<IDMLDevice1>& made) {
+    DimpleVulkanDeviceDesc desc = caller_.desc();
+    desc.PipelineCachePath = session.options().cachePath.empty() ? nullptr : session.options().cachePath.c_str();
+    return dimpleCreateVulkanDevice(&desc, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0, IID_PPV_ARGS(&made));
+  }
+  HRESULT createHeap(IDMLDevice1& device, UINT count, ComPtr<ID3D12DescriptorHeap>& made) {
+    return dimpleCreateDescriptorHeap(&device, count, &made);
+  }
+
+ private:
+  Caller caller_;
+};
+
+#endif
+
+// A device over the program's own, up to recorded work.
 HRESULT recordsForCaller(Session& session) {
-  Caller caller;
-  if (!caller.ready()) return kWrongNumbers;
+  Own own;
+  if (!own.ready()) return kWrongNumbers;
   session.begin();
   ComPtr<IDMLDevice1> device;
-  DimpleVulkanDeviceDesc desc = caller.desc();
-  desc.PipelineCachePath = session.options().cachePath.empty() ? nullptr : session.options().cachePath.c_str();
-  STEP(dimpleCreateVulkanDevice(&desc, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0, IID_PPV_ARGS(&device)));
+  STEP(own.create(session, device));
   const HRESULT result = [&]() -> HRESULT {
     ComPtr<IDMLOperator> op;
     ComPtr<IDMLCompiledOperator> compiled;
@@ -268,7 +330,7 @@ HRESULT recordsForCaller(Session& session) {
     STEP(device->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)));
     ComPtr<ID3D12DescriptorHeap> heap;
     const UINT count = dimpleGetBindingProperties(compiled.Get()).RequiredDescriptorCount;
-    STEP(dimpleCreateDescriptorHeap(device.Get(), count, &heap));
+    STEP(own.createHeap(*device.Get(), count, heap));
     const DML_BINDING_TABLE_DESC table{compiled.Get(), dimpleGetCPUStart(heap.Get()), dimpleGetGPUStart(heap.Get()),
                                        count};
     ComPtr<IDMLBindingTable> made;
@@ -287,6 +349,7 @@ constexpr Scenario kScenarios[] = {{"open", opens},          {"adapters", listsA
 HRESULT Session::open() {
   DimpleContextDesc desc{};
   if (options_.validation) desc.Flags = DIMPLE_CONTEXT_FLAG_VALIDATION;
+  desc.Backend = options_.backend;
   desc.MessageCallback = receive;
   desc.MessageContext = this;
   desc.PipelineCachePath = options_.cachePath.empty() ? nullptr : options_.cachePath.c_str();

@@ -18,6 +18,7 @@ using Microsoft::WRL::ComPtr;
 struct SessionOptions {
   bool validation = false;
   std::string cachePath;  // of compiled pipelines
+  DimpleBackend backend = DIMPLE_BACKEND_VULKAN;
 };
 
 // A device for one run of a scenario.
@@ -42,6 +43,9 @@ class Session {
   // What the failed call said, before a scenario makes another one.
   void keepText() { text_ = dimpleGetLastMessage(); }
   const std::string& text() const { return text_; }
+  // A call of the driver that failed was the program's own, of which Dimple knows nothing.
+  void setOwnCall() { ownCall_ = true; }
+  bool ownCall() const { return ownCall_; }
   // Whether the context, if there is one, still does what it is asked to.
   HRESULT useAgain();
   // What the validation layers and Dimple said beside refusals.
@@ -53,6 +57,7 @@ class Session {
   const SessionOptions options_;
   const std::function<void()> begin_;
   std::string text_;
+  bool ownCall_ = false;
   std::vector<std::string> messages_;
   std::optional<HRESULT> removedReason_;
   ComPtr<IDimpleContext> context_;

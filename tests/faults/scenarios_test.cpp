@@ -9,37 +9,8 @@
 
 using namespace dimple::testing;
 
-namespace {
-
-std::vector<FaultLine> allFaults() {
-  std::vector<FaultLine> all;
-  const ToolFixture fixture;
-  for (const std::string scenario :
-       {"open", "adapters", "weights", "graph", "transfers", "profile", "lists", "caller"}) {
-    const ToolOutcome listed = fixture.runProgram(DIMPLE_FAULT_SCENARIOS, scenario);
-    REQUIRE_MESSAGE(listed.code == 0, scenario, ": ", listed.out, listed.err);
-    const auto faults = faultsOf(scenario, listed.out);
-    CHECK_MESSAGE(!faults.empty(), scenario, " calls nothing.");
-    all.insert(all.end(), faults.begin(), faults.end());
-  }
-  return all;
-}
-
-void check(const std::vector<FaultLine>& faults, bool validation) {
-  size_t failed = 0;
-  for (const Verdict& verdict : tryFaults(faults, validation)) {
-    CHECK_MESSAGE(verdict.text == "ok", verdict.text, "\nTo repeat it alone: " DIMPLE_FAULT_SCENARIOS,
-                  (validation ? " --validation " : " "), verdict.fault);
-    failed += verdict.text != "ok";
-  }
-  std::printf("faults: %zu failing calls%s, %zu not answered rightly\n", faults.size(), validation ? ", validated" : "",
-              failed);
-}
-
-}  // namespace
-
 TEST_CASE("faults: a failing call of Vulkan is answered, and nothing is left") {
-  check(chooseFaults(allFaults(), 200), false);
+  checkFaults(chooseFaults(allFaults(), 200), false);
 }
 
 TEST_CASE("faults: nothing invalid is called after a failure") {
@@ -47,7 +18,7 @@ TEST_CASE("faults: nothing invalid is called after a failure") {
     std::printf("faults: without the validation layers (DIMPLE_TEST_NO_VALIDATION)\n");
     return;
   }
-  check(chooseFaults(allFaults(), 60), true);
+  checkFaults(chooseFaults(allFaults(), 60), true);
 }
 
 // In processes of their own: the instance that stays is made once.

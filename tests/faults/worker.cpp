@@ -1,12 +1,11 @@
-// Runs scenarios in which a call of Vulkan fails, and judges what the program saw. It is a program of its own, which
-// may crash or hang; vulkan_fault_tests runs it.
+// Runs scenarios in which a call of the driver fails, and judges what the program saw. It is a program of its own,
+// which may crash or hang; vulkan_fault_tests runs it, and d3d12_fault_tests fault_scenarios_d3d12.
 //
 //   fault_scenarios [--validation] SCENARIO                       the calls that the scenario makes: "FUNCTION COUNT"
 //   fault_scenarios [--validation] SCENARIO FUNCTION CALL RESULT  one failure
 //   fault_scenarios [--validation] -                              reads such lines from standard input
 //
 // Each failure answers a line: "ok", "unreached" or "bad SENTENCE".
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,38 +19,18 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/driver.h"
-#include "tests/faults/layer/faults.h"
+#include "tests/faults/driver.h"
 #include "tests/faults/scenarios.h"
 
 namespace dimple::testing {
 namespace {
-
-struct Layer {
-  DimpleFaultsArm arm = nullptr;
-  DimpleFaultsReport report = nullptr;
-};
-
-// The library that the loader opens, too.
-Layer openLayer() {
-  Layer layer;
-  if (void* library = dlopen(DIMPLE_FAULT_LAYER, RTLD_NOW)) {
-    layer.arm = reinterpret_cast<DimpleFaultsArm>(dlsym(library, "dimpleFaultsArm"));
-    layer.report = reinterpret_cast<DimpleFaultsReport>(dlsym(library, "dimpleFaultsReport"));
-  }
-  return layer;
-}
-
-struct Fault {
-  std::string scenario, function, result;
-  uint32_t call = 0;
-};
 
 struct Outcome {
   HRESULT result = S_OK;
   std::optional<HRESULT> removedReason;
   HRESULT again = S_OK;  // of a device that is not lost
   std::string text;      // the refusal
+  bool ownCall = false;  // what failed was the program's own call of the driver
   std::string messages;  // of the validation layers
   std::string report;    // of the layer, when everything is released
   std::string before;    // the same of the runs before
@@ -64,7 +43,6 @@ const Scenario* findScenario(const std::string& name) {
 }
 
 bool isLasting(const Fault& fault) { return fault.result.ends_with('+'); }
-bool isLoss(const Fault& fault) { return fault.result == "VK_ERROR_DEVICE_LOST"; }
 
 // The loader comments what fails, and so does Dimple where only the pipeline cache suffers.
 bool isUnexpected(const std::string& message, const Fault& fault) {
@@ -73,24 +51,25 @@ bool isUnexpected(const std::string& message, const Fault& fault) {
   return message.find("VUID") != message.npos || message.find("SYNC-") != message.npos;
 }
 
-Outcome play(const Layer& layer, const Scenario& scenario, const Fault& fault, bool validation) {
+Outcome play(const Scenario& scenario, const Fault& fault, bool validation) {
   Outcome outcome;
-  outcome.before = layer.report();
+  outcome.before = driverReport();
   const auto cache = std::filesystem::temp_directory_path() / ("dimple-faults-" + std::to_string(getpid()));
   {
-    Session session({validation, cache.string()}, [&] {
-      layer.arm(fault.function.empty() ? nullptr : fault.function.c_str(), fault.call, fault.result.c_str());
+    Session session({validation, cache.string(), driverBackend()}, [&] {
+      armDriver(fault.function.empty() ? nullptr : fault.function.c_str(), fault.call, fault.result.c_str());
     });
     outcome.result = scenario.run(session);
     if (FAILED(outcome.result)) outcome.text = session.text().empty() ? dimpleGetLastMessage() : session.text();
     outcome.removedReason = session.removedReason();
+    outcome.ownCall = session.ownCall();
     if (FAILED(outcome.result) && !isLoss(fault) && !isLasting(fault)) outcome.again = session.useAgain();
     session.close();
     for (const std::string& message : session.messages())
       if (isUnexpected(message, fault)) outcome.messages += message + "\n";
   }
-  outcome.report = layer.report();
-  layer.arm(nullptr, 0, nullptr);
+  outcome.report = driverReport();
+  armDriver(nullptr, 0, nullptr);
   std::filesystem::remove(cache);
   return outcome;
 }
@@ -104,18 +83,6 @@ std::vector<std::string> linesOf(const std::string& report, const std::string& w
   return found;
 }
 
-// Failures of these need not show: there is another way, or nothing but time is lost.
-bool mayRecover(const Fault& fault) {
-  static constexpr std::string_view kFunctions[] = {
-      "vkCreateInstance",                                                       // the one that keeps drivers loaded
-      "vkCreatePipelineCache",                                                  // without the file's contents
-      "vkCreateComputePipelines", "vkCreateShaderModule",                       // compiled ahead, on other threads
-      "vkGetPipelineCacheData",   "vkDeviceWaitIdle",     "vkAllocateMemory"};  // in memory of another type
-  for (const auto name : kFunctions)
-    if (fault.function == name) return true;
-  return false;
-}
-
 std::string hex(HRESULT result) {
   char text[16];
   std::snprintf(text, sizeof text, "%08X", static_cast<unsigned>(result));
@@ -125,41 +92,40 @@ std::string hex(HRESULT result) {
 // What is wrong about an outcome; empty: nothing.
 std::string judge(const Fault& fault, const Outcome& outcome) {
   for (const std::string& sentence : linesOf(outcome.report, "misuse")) return sentence;
-  // One instance stays, since some drivers cannot be loaded any number of times. Where even waiting fails from now on,
-  // what may be in use is left alone.
+  // Where even waiting fails from now on, what may be in use is left alone.
   const auto before = linesOf(outcome.before, "live");
   if (!isLasting(fault))
     for (const std::string& left : linesOf(outcome.report, "live"))
-      if (left != "VkInstance 1" && std::find(before.begin(), before.end(), left) == before.end())
+      if (left != stayingObject() && std::find(before.begin(), before.end(), left) == before.end())
         return "Left: " + left + ".";
   if (!outcome.messages.empty()) return outcome.messages;
   if (outcome.result == kWrongNumbers) return "The numbers are wrong, or a list was executed that could not be closed.";
   if (FAILED(outcome.again)) return "The device does nothing more: " + hex(outcome.again) + ".";
   const bool lost = isLoss(fault);
   if (SUCCEEDED(outcome.result)) return mayRecover(fault) ? "" : "The failure is hidden.";
-  const HRESULT expected = lost                                               ? DXGI_ERROR_DEVICE_REMOVED
-                           : fault.result == "VK_ERROR_INITIALIZATION_FAILED" ? E_FAIL
-                                                                              : E_OUTOFMEMORY;
+  const HRESULT expected = lost ? DXGI_ERROR_DEVICE_REMOVED : expectedOf(fault);
   const std::string answer = hex(outcome.result) + " (" + outcome.text + ")";
   if (outcome.result != expected) return answer + ", expected " + hex(expected) + ".";
   if (outcome.removedReason && FAILED(*outcome.removedReason) != lost)
     return answer + (lost ? ", but the device is not removed." : ", and the device is removed.");
+  if (outcome.ownCall) return "";
   if (outcome.text.empty() || outcome.text.back() != '.') return answer + " is no sentence.";
-  // A loss may be noticed by the next call, and the loader asks for extensions when it creates a device.
-  const std::string result = fault.result.substr(0, fault.result.find('+'));
-  for (const std::string& part : {lost || isLasting(fault) ? result : fault.function, std::string("vkCreateDevice ")})
+  // A loss may be noticed by the next call.
+  std::vector<std::string> parts = namesOf(fault);
+  if (lost || isLasting(fault)) parts.push_back(fault.result.substr(0, fault.result.find('+')));
+  for (const std::string& part : parts)
     if (outcome.text.find(part) != outcome.text.npos) return "";
   return answer + " does not name what failed.";
 }
 
-std::string tryFault(const Layer& layer, const Fault& fault, bool validation) {
+std::string tryFault(const Fault& fault, bool validation) {
   const Scenario* scenario = findScenario(fault.scenario);
   if (!scenario) return "bad There is no such scenario.";
-  if (!layer.arm(fault.function.c_str(), fault.call, fault.result.c_str())) return "bad There is no such fault.";
-  const Outcome outcome = play(layer, *scenario, fault, validation);
+  if (!armDriver(fault.function.c_str(), fault.call, fault.result.c_str())) return "bad There is no such fault.";
+  const Outcome outcome = play(*scenario, fault, validation);
   if (outcome.report.find("injected\n") == std::string::npos) return "unreached";
   std::string wrong = judge(fault, outcome);
-  if (wrong.empty() && FAILED(play(layer, *findScenario("weights"), {}, validation).result))
+  if (wrong.empty() && FAILED(play(*findScenario(nextScenario()), {}, validation).result))
     wrong = "The next device does not work.";
   for (char& c : wrong)
     if (c == '\n') c = ' ';
@@ -167,43 +133,42 @@ std::string tryFault(const Layer& layer, const Fault& fault, bool validation) {
 }
 
 // The calls of a scenario in which nothing fails.
-int listCalls(const Layer& layer, const std::string& name, bool validation) {
+int listCalls(const std::string& name, bool validation) {
   const Scenario* scenario = findScenario(name);
   if (!scenario) {
     for (const Scenario& known : scenarios()) std::printf("%s\n", std::string(known.name).c_str());
     return 2;
   }
-  static_cast<void>(play(layer, scenarios()[0], {}, validation));  // makes the instance that stays
-  const Outcome outcome = play(layer, *scenario, {}, validation);
+  static_cast<void>(play(scenarios()[0], {}, validation));  // makes the instance that stays
+  const Outcome outcome = play(*scenario, {}, validation);
   for (const std::string& line : linesOf(outcome.report, "reached")) std::printf("%s\n", line.c_str());
   for (const std::string& left : linesOf(outcome.report, "live"))
-    if (left != "VkInstance 1") std::printf("left %s\n", left.c_str());
+    if (left != stayingObject()) std::printf("left %s\n", left.c_str());
   if (!outcome.messages.empty()) std::printf("said %s\n", outcome.messages.c_str());
   if (FAILED(outcome.result)) std::printf("failed %s %s\n", hex(outcome.result).c_str(), outcome.text.c_str());
   return FAILED(outcome.result);
 }
 
 int run(int count, char** arguments) {
-  const Layer layer = openLayer();
-  if (!layer.arm || !layer.report) {
-    std::fprintf(stderr, "%s cannot be opened.\n", DIMPLE_FAULT_LAYER);
+  if (!openDriver()) {
+    std::fprintf(stderr, "The driver whose calls fail cannot be opened.\n");
     return 2;
   }
   std::vector<std::string> words(arguments + 1, arguments + count);
   const bool validation = !words.empty() && words[0] == "--validation";
   if (validation) words.erase(words.begin());
-  if (words.size() == 1 && words[0] != "-") return listCalls(layer, words[0], validation);
+  if (words.size() == 1 && words[0] != "-") return listCalls(words[0], validation);
   std::stringstream one;
   for (const std::string& word : words) one << word << ' ';
   std::istream& lines = words.size() == 1 ? std::cin : one;
   // The instance that stays is made by the first device.
-  if (words.size() == 1 && FAILED(play(layer, scenarios()[0], {}, validation).result)) return 2;
+  if (words.size() == 1 && FAILED(play(scenarios()[0], {}, validation).result)) return 2;
   bool good = true;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     Fault fault;
     fields >> fault.scenario >> fault.function >> fault.call >> fault.result;
-    const std::string verdict = tryFault(layer, fault, validation);
+    const std::string verdict = tryFault(fault, validation);
     good &= verdict == "ok";
     std::printf("%s\n", verdict.c_str());
     std::fflush(stdout);
@@ -214,10 +179,4 @@ int run(int count, char** arguments) {
 }  // namespace
 }  // namespace dimple::testing
 
-// The layer is enabled, and lavapipe chosen, before there is any Vulkan.
-int main(int count, char** arguments) {
-  setenv("VK_ADD_LAYER_PATH", DIMPLE_FAULT_MANIFESTS, 1);
-  setenv("VK_INSTANCE_LAYERS", "VK_LAYER_DIMPLE_faults", 1);
-  dimple::testing::chooseDriver();
-  return dimple::testing::run(count, arguments);
-}
+int main(int count, char** arguments) { return dimple::testing::run(count, arguments); }

@@ -285,10 +285,12 @@ class Own {
   HRESULT create(Session&, ComPtr<IDMLDevice1>& made) {
     return DMLCreateDevice1(device_.Get(), DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0, IID_PPV_ARGS(&made));
   }
-  HRESULT createHeap(IDMLDevice1&, UINT count, ComPtr<ID3D12DescriptorHeap>& made) {
+  HRESULT createHeap(Session& session, IDMLDevice1&, UINT count, ComPtr<ID3D12DescriptorHeap>& made) {
     const D3D12_DESCRIPTOR_HEAP_DESC desc{D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, count,
                                           D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
-    return device_->CreateDescriptorHeap(&desc, IID_PPV_ARGS(&made));
+    const HRESULT result = device_->CreateDescriptorHeap(&desc, IID_PPV_ARGS(&made));
+    if (FAILED(result)) session.setOwnCall();
+    return result;
   }
 
  private:
@@ -306,7 +308,7 @@ class Own {
     desc.PipelineCachePath = session.options().cachePath.empty() ? nullptr : session.options().cachePath.c_str();
     return dimpleCreateVulkanDevice(&desc, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0, IID_PPV_ARGS(&made));
   }
-  HRESULT createHeap(IDMLDevice1& device, UINT count, ComPtr<ID3D12DescriptorHeap>& made) {
+  HRESULT createHeap(Session&, IDMLDevice1& device, UINT count, ComPtr<ID3D12DescriptorHeap>& made) {
     return dimpleCreateDescriptorHeap(&device, count, &made);
   }
 
@@ -330,7 +332,7 @@ HRESULT recordsForCaller(Session& session) {
     STEP(device->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)));
     ComPtr<ID3D12DescriptorHeap> heap;
     const UINT count = dimpleGetBindingProperties(compiled.Get()).RequiredDescriptorCount;
-    STEP(own.createHeap(*device.Get(), count, heap));
+    STEP(own.createHeap(session, *device.Get(), count, heap));
     const DML_BINDING_TABLE_DESC table{compiled.Get(), dimpleGetCPUStart(heap.Get()), dimpleGetGPUStart(heap.Get()),
                                        count};
     ComPtr<IDMLBindingTable> made;

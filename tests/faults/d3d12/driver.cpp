@@ -1,12 +1,17 @@
 #include "tests/faults/driver.h"
 
-#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "tests/driver.h"
 #include "tests/faults/layer/faults.h"
 
 namespace dimple::testing {
+namespace {
+
+constexpr std::string_view kReason = "ID3D12Device::GetDeviceRemovedReason";
+
+}  // namespace
 
 // Descriptor heaps of libvkd3d are cheap so, as in most tests.
 bool openDriver() {
@@ -26,13 +31,16 @@ std::string stayingObject() { return ""; }
 std::string nextScenario() { return "lists"; }
 bool isLoss(const Fault& fault) { return fault.result == "DXGI_ERROR_DEVICE_REMOVED"; }
 
-// Pipelines are compiled ahead, on other threads.
-bool mayRecover(const Fault& fault) { return fault.function == "ID3D12Device::CreateComputePipelineState"; }
+// Pipelines are compiled ahead, on other threads, and the last who asks for the reason of a removal is the judge.
+bool mayRecover(const Fault& fault) {
+  return fault.function == "ID3D12Device::CreateComputePipelineState" || fault.function == kReason;
+}
 
 HRESULT expectedOf(const Fault& fault) { return fault.result == "E_FAIL" ? E_FAIL : E_OUTOFMEMORY; }
 
-// A sentence names methods without their interface.
+// A sentence names methods without their interface. That a device is removed is also found out by asking it.
 std::vector<std::string> namesOf(const Fault& fault) {
+  if (fault.function == kReason) return {"GetDeviceRemovedReason ", "The device beneath was removed."};
   const size_t colon = fault.function.rfind(':');
   return {fault.function.substr(colon == std::string::npos ? 0 : colon + 1) + " "};
 }

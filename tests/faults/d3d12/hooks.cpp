@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -81,9 +82,7 @@ void note(void* self, HRESULT result, Words... words) {
   if constexpr (kCall == Call::ID3D12CommandQueue_Signal) state.signalled(given[1]);
   if constexpr (kCall == Call::ID3D12Fence_SetEventOnCompletion)
     if (given[1] == 0) state.reached(given[0]);
-  if constexpr (kCall == Call::ID3D12Device_CreateCommittedResource)
-    if (reinterpret_cast<const D3D12_HEAP_PROPERTIES*>(given[0])->Type != D3D12_HEAP_TYPE_DEFAULT)
-      state.createdForHost(*reinterpret_cast<void**>(given[6]));
+  if constexpr (kCall == Call::ID3D12Resource_Map) state.mapped(self);
 }
 
 // kMakes: Object::Count for nothing.

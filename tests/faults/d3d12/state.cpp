@@ -94,15 +94,15 @@ void State::created(Object object, void* pointer) {
   signalled_.clear();
 }
 
-void State::createdForHost(void* resource) {
+void State::mapped(void* resource) {
   const std::lock_guard lock(mutex_);
-  hostResources_.insert(resource);
+  mappedResources_.insert(resource);
 }
 
 bool State::isUsedByDevice(Object object, void* pointer) {
   switch (object) {
     case Object::ID3D12Resource:  // others are the program's, which has to wait
-      return hostResources_.contains(pointer);
+      return mappedResources_.contains(pointer);
     case Object::ID3D12CommandQueue:
     case Object::ID3D12CommandAllocator:
     case Object::ID3D12Fence:
@@ -120,7 +120,7 @@ void State::destroyed(Object object, void* pointer, bool executing) {
   if (live_[at(object)].erase(pointer) == 0) return;
   if (executing && isUsedByDevice(object, pointer))
     misuses_.push_back("An " + std::string(kObjectNames[at(object)]) + " was released while work may execute.");
-  if (object == Object::ID3D12Resource) hostResources_.erase(pointer);
+  if (object == Object::ID3D12Resource) mappedResources_.erase(pointer);
   if (object == Object::ID3D12GraphicsCommandList) badLists_.erase(pointer);
 }
 

@@ -29,8 +29,8 @@ class State {
   bool injected();
 
   void created(Object object, void* pointer);
-  // Of a buffer in memory of the host's, which Dimple alone makes.
-  void createdForHost(void* resource);
+  // Only Dimple maps buffers, before the device uses them.
+  void mapped(void* resource);
   // The last reference went. `executing`: what executing() was before.
   void destroyed(Object object, void* pointer, bool executing);
   std::vector<void*> live(Object object);
@@ -53,7 +53,7 @@ class State {
   bool lasting_ = false, injected_ = false, lost_ = false;
   std::array<uint32_t, static_cast<size_t>(Call::Count)> calls_{};
   std::array<std::set<void*>, static_cast<size_t>(Object::Count)> live_;
-  std::set<void*> hostResources_, badLists_;
+  std::set<void*> mappedResources_, badLists_;
   uint64_t executed_ = 0, known_ = 0;       // submissions, and those known to be done
   std::map<uint64_t, uint64_t> signalled_;  // submissions before each value of the fence
   std::vector<std::string> misuses_;

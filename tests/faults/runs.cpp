@@ -116,7 +116,7 @@ void checkFaults(const std::vector<FaultLine>& faults, bool validation) {
   size_t failed = 0;
   for (const Verdict& verdict : tryFaults(faults, validation)) {
     CHECK_MESSAGE(verdict.text == "ok", verdict.text, "\nTo repeat it alone: " DIMPLE_FAULT_SCENARIOS,
-                  (validation ? " --validation " : " "), verdict.fault);
+                  std::string(validation ? " --validation " : " "), verdict.fault);
     failed += verdict.text != "ok";
   }
   std::printf("faults: %zu failing calls%s, %zu not answered rightly\n", faults.size(), validation ? ", validated" : "",

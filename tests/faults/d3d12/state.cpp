@@ -92,6 +92,7 @@ void State::created(Object object, void* pointer) {
   // What an earlier device left executing is none of this one's.
   known_ = executed_;
   signalled_.clear();
+  waited_ = 0;
 }
 
 void State::mapped(void* resource) {
@@ -148,8 +149,14 @@ void State::signalled(uint64_t value) {
 
 void State::reached(uint64_t value) {
   const std::lock_guard lock(mutex_);
+  waited_ = std::max(waited_, value);
   const auto after = signalled_.upper_bound(value);
   if (after != signalled_.begin()) known_ = std::max(known_, std::prev(after)->second);
+}
+
+uint64_t State::waited() {
+  const std::lock_guard lock(mutex_);
+  return waited_;
 }
 
 void State::recorded(void* list, bool good) {

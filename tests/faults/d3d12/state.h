@@ -40,6 +40,8 @@ class State {
   void executed(const std::vector<void*>& lists);
   void signalled(uint64_t value);
   void reached(uint64_t value);
+  // The highest value that the program waited for.
+  uint64_t waited();
   // A list that could not be closed or opened must not be executed.
   void recorded(void* list, bool good);
 
@@ -54,6 +56,7 @@ class State {
   std::array<uint32_t, static_cast<size_t>(Call::Count)> calls_{};
   std::array<std::set<void*>, static_cast<size_t>(Object::Count)> live_;
   std::set<void*> mappedResources_, badLists_;
+  uint64_t waited_ = 0;
   uint64_t executed_ = 0, known_ = 0;       // submissions, and those known to be done
   std::map<uint64_t, uint64_t> signalled_;  // submissions before each value of the fence
   std::vector<std::string> misuses_;

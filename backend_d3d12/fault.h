@@ -20,7 +20,6 @@ class [[nodiscard]] Outcome {
   Outcome(const char* call, HRESULT result) : call_(call), result_(result) {}
 
   explicit operator bool() const { return SUCCEEDED(result_); }
-  bool is(HRESULT result) const { return result_ == result; }
   // Lack of memory or a lost device, which any call may meet; other failures are about what was asked.
   bool isAccident() const;
   Error error() const { return fault(call_, result_); }

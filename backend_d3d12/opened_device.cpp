@@ -81,7 +81,7 @@ class AllocatorLease final : public ComObject<IUnknown> {
   }
   ID3D12CommandAllocator* allocator() const { return allocator_.Get(); }
 
-  bool emptied = false;  // what the list recorded is gone, and it could not be opened
+  bool emptied = false;  // what the list recorded may be gone, and it could not be opened
 
  private:
   ~AllocatorLease() override { pool_->give(allocator_); }
@@ -231,9 +231,9 @@ Status OpenedDevice::resetList(ID3D12GraphicsCommandList& list) {
   if (!lease) return lease.error();
   AllocatorLease* const held = lease->Get();
   if (!held) return invalid("list is no command list of this context.");
+  held->emptied = true;
   const Outcome emptied("Reset", held->allocator()->Reset());
   if (!emptied) return emptied.error(" of a command allocator");
-  held->emptied = true;
   const Outcome opened("Reset", list.Reset(held->allocator(), nullptr));
   if (!opened) return opened.error(" of a command list");
   held->emptied = false;

@@ -102,6 +102,14 @@ HRESULT closeList(Session& session, ID3D12GraphicsCommandList* list) {
   return SUCCEEDED(session.context().Execute(list, nullptr)) ? kWrongNumbers : closed;
 }
 
+// Opens a list again. One that could not be opened is not executed.
+HRESULT resetList(Session& session, ID3D12GraphicsCommandList* list) {
+  const HRESULT opened = session.context().ResetCommandList(list);
+  if (SUCCEEDED(opened)) return opened;
+  session.keepText();
+  return SUCCEEDED(session.context().Execute(list, nullptr)) ? kWrongNumbers : opened;
+}
+
 // Initializes and executes a compiled operator of two inputs, the second of which DML may own, and reads its output.
 HRESULT execute(Session& session, IDMLCompiledOperator* compiled, bool owned,
                 const std::function<float(float, float)>& expected) {
@@ -241,7 +249,7 @@ HRESULT executeCopies(Session& session, ID3D12Resource* from, ID3D12Resource* to
   STEP(context.Wait(fence));
   STEP(context.Execute(list.Get(), &fence));
   STEP(context.Wait(fence));
-  STEP(context.ResetCommandList(list.Get()));
+  STEP(resetList(session, list.Get()));
   list->CopyBufferRegion(from, 0, to, 0, kBytes);
   STEP(closeList(session, list.Get()));
   STEP(context.CreateCommandList(&other));

@@ -123,10 +123,12 @@ uvec4 loadB16(uvec2 place, Column column, uint base, uint first, uint end, uint 
     depth.b = step1.x;
     depth.reach = step1.yzw;
     uint offset;
-    const bool met = meets(column, depth, offset);
+    // Steps behind the depth lie behind B, too.
+    const bool isStep = first + place.x + i < end;
+    const bool met = meets(column, depth, offset) && isStep;
     offset = met ? base + offset : 0u;
     const uint element = byteOf(signedWord(b[offset / 4u], kind), offset) & 0xffu;
-    if (first + place.x + i < end) result[i / 4u] |= (met ? element : zero) << (i % 4u * 8u);
+    if (isStep) result[i / 4u] |= (met ? element : zero) << (i % 4u * 8u);
   }
   return result;
 }

@@ -102,12 +102,15 @@ HRESULT closeList(Session& session, ID3D12GraphicsCommandList* list) {
   return SUCCEEDED(session.context().Execute(list, nullptr)) ? kWrongNumbers : closed;
 }
 
-// Opens a list again. One that could not be opened is not executed.
+// Opens a list again. One that could not be opened is not executed; Direct3D's may also be as it was.
 HRESULT resetList(Session& session, ID3D12GraphicsCommandList* list) {
   const HRESULT opened = session.context().ResetCommandList(list);
   if (SUCCEEDED(opened)) return opened;
   session.keepText();
-  return SUCCEEDED(session.context().Execute(list, nullptr)) ? kWrongNumbers : opened;
+  UINT64 fence = 0;
+  if (FAILED(session.context().Execute(list, &fence))) return opened;
+  static_cast<void>(session.context().Wait(fence));
+  return session.options().backend == DIMPLE_BACKEND_D3D12 ? opened : kWrongNumbers;
 }
 
 // Initializes and executes a compiled operator of two inputs, the second of which DML may own, and reads its output.

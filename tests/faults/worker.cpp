@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "tests/faults/driver.h"
@@ -51,6 +53,28 @@ bool isUnexpected(const std::string& message, const Fault& fault) {
   return message.find("VUID") != message.npos || message.find("SYNC-") != message.npos;
 }
 
+// The lines of a report that begin with a word, without it.
+std::vector<std::string> linesOf(const std::string& report, const std::string& word) {
+  std::vector<std::string> found;
+  std::istringstream lines(report);
+  for (std::string line; std::getline(lines, line);)
+    if (line.rfind(word, 0) == 0) found.push_back(line.substr(std::min(line.size(), word.size() + 1)));
+  return found;
+}
+
+// An object of which a report lists more than one before; empty: there is none.
+std::string leftOf(const std::string& before, const std::string& report) {
+  const auto countIn = [](const std::string& text, const std::string& object) {
+    for (const std::string& line : linesOf(text, "live " + object)) return std::atoi(line.c_str());
+    return 0;
+  };
+  for (const std::string& left : linesOf(report, "live")) {
+    const std::string object = left.substr(0, left.find(' '));
+    if (left != stayingObject() && countIn(report, object) > countIn(before, object)) return left;
+  }
+  return "";
+}
+
 Outcome play(const Scenario& scenario, const Fault& fault, bool validation) {
   Outcome outcome;
   outcome.before = driverReport();
@@ -69,18 +93,14 @@ Outcome play(const Scenario& scenario, const Fault& fault, bool validation) {
       if (isUnexpected(message, fault)) outcome.messages += message + "\n";
   }
   outcome.report = driverReport();
+  // A driver's threads may hold what they worked with for a moment.
+  for (int i = 0; i < 100 && !isLasting(fault) && !leftOf(outcome.before, outcome.report).empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    outcome.report = driverReport();
+  }
   armDriver(nullptr, 0, nullptr);
   std::filesystem::remove(cache);
   return outcome;
-}
-
-// The lines of a report that begin with a word, without it.
-std::vector<std::string> linesOf(const std::string& report, const std::string& word) {
-  std::vector<std::string> found;
-  std::istringstream lines(report);
-  for (std::string line; std::getline(lines, line);)
-    if (line.rfind(word, 0) == 0) found.push_back(line.substr(std::min(line.size(), word.size() + 1)));
-  return found;
 }
 
 std::string hex(HRESULT result) {
@@ -93,11 +113,8 @@ std::string hex(HRESULT result) {
 std::string judge(const Fault& fault, const Outcome& outcome) {
   for (const std::string& sentence : linesOf(outcome.report, "misuse")) return sentence;
   // Where even waiting fails from now on, what may be in use is left alone.
-  const auto before = linesOf(outcome.before, "live");
-  if (!isLasting(fault))
-    for (const std::string& left : linesOf(outcome.report, "live"))
-      if (left != stayingObject() && std::find(before.begin(), before.end(), left) == before.end())
-        return "Left: " + left + ".";
+  if (const std::string left = leftOf(outcome.before, outcome.report); !isLasting(fault) && !left.empty())
+    return "Left: " + left + ".";
   if (!outcome.messages.empty()) return outcome.messages;
   if (outcome.result == kWrongNumbers) return "The numbers are wrong, or a list was executed that could not be closed.";
   if (FAILED(outcome.again)) return "The device does nothing more: " + hex(outcome.again) + ".";

@@ -7,5 +7,5 @@
 using namespace dimple::testing;
 
 TEST_CASE("faults: a failing call of Direct3D 12 is answered, and nothing is left") {
-  checkFaults(chooseFaults(allFaults(), 120), false);
+  checkFaults(chooseFaults(allFaults(), 80), false);
 }

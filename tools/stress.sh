@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs what tools/test.sh only samples: every failure of an allocation and of a call of Vulkan, every pipeline on AMD's
-# compiler, all cases with their dispatches in parts, and fuzzing for as long as is said.
+# Runs what tools/test.sh only samples: every failure of an allocation and of a call of Vulkan or Direct3D 12, every
+# pipeline on AMD's compiler, all cases with their dispatches in parts, thousands of operators and contexts, cases a
+# thousand times, and fuzzing for as long as is said.
 #
 #   tools/stress.sh [FUZZ_SECONDS]    of each fuzz target (1800)
 #
@@ -14,7 +15,7 @@ cd "$root"
 
 fuzzSeconds=${1:-1800}
 release=build/linux-release/bin
-for program in "$release"/{boundary_tests,vulkan_fault_tests,dimple_tests,amd_tests} build/linux-asan/bin/compile_graph; do
+for program in "$release"/{boundary_tests,vulkan_fault_tests,d3d12_fault_tests,dimple_tests,amd_tests} build/linux-asan/bin/compile_graph; do
   [[ -x $program ]] || {
     echo "stress: there is no $program; run tools/test.sh first." >&2
     exit 2
@@ -28,6 +29,10 @@ run() { # name, command...
 
 run allocations env DIMPLE_TEST_ALLOCATIONS=all "$release/boundary_tests"
 run "calls of Vulkan" env DIMPLE_TEST_FAULTS=all "$release/vulkan_fault_tests"
+run "calls of Direct3D 12" env DIMPLE_TEST_FAULTS=all "$release/d3d12_fault_tests"
+run "long runs" env DIMPLE_TEST_LONG=1 "$release/dimple_tests" --test-case="long runs*"
+run determinism env DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_TEST_RUNS=1000 DIMPLE_TEST_SAMPLE=200 "$release/dimple_tests" \
+  --test-case="ops: every*"
 run parts env DIMPLE_OPTIONS=unroll=0,work=1024 "$release/dimple_tests" --test-case="ops: every*"
 radv=$(sed -n 's/^set(DIMPLE_RADV_ICD "\([^"]*\)".*/\1/p' build/deps/deps.cmake)
 if [[ -n $radv ]]; then

@@ -45,7 +45,7 @@ void checkFlat(const char* what, size_t count, size_t bytes, Step step) {
               after >> 10);
 #ifndef DIMPLE_SANITIZED
   // What an allocator keeps in pieces does not grow with the number of steps.
-  constexpr size_t kPieces = size_t{2} << 20;
+  constexpr size_t kPieces = size_t{8} << 20;
   CHECK(after <= before + kPieces + bytes * (count - count / 2));
 #endif
 }

@@ -346,16 +346,22 @@ std::string CaseRunner::submit(UINT64& fence) {
   return FAILED(result) ? gpu_.refusalText(result) : std::string();
 }
 
+std::string CaseRunner::receive(UINT64 fence, std::vector<std::byte>& memory) {
+  memory.resize(used_);
+  IDimpleContext& context = gpu_.context();
+  HRESULT result = context.Wait(fence);
+  if (SUCCEEDED(result)) result = context.Download(buffer_.Get(), 0, memory.data(), used_);
+  return FAILED(result) ? gpu_.refusalText(result) : std::string();
+}
+
 std::string CaseRunner::runAgain() {
   IDimpleContext& context = gpu_.context();
-  again_.resize(runs_ > 1 ? used_ : 0);
   for (size_t run = 2; run <= runs_; ++run) {
     UINT64 fence = 0;
     HRESULT result = context.Upload(buffer_.Get(), 0, before_.data(), used_);
     if (SUCCEEDED(result)) result = context.Execute(list_.Get(), &fence);
-    if (SUCCEEDED(result)) result = context.Wait(fence);
-    if (SUCCEEDED(result)) result = context.Download(buffer_.Get(), 0, again_.data(), used_);
     if (FAILED(result)) return gpu_.refusalText(result);
+    if (std::string error = receive(fence, again_); !error.empty()) return error;
     if (again_ == after_) continue;
     for (auto& pending : batch_)
       for (size_t i = 0; i < pending->outputs.size(); ++i) {
@@ -396,11 +402,7 @@ void CaseRunner::flush() {
     // While the device computes.
     for (auto& pending : batch_)
       if (!pending->failed()) evaluate(*pending);
-    after_.resize(used_);
-    IDimpleContext& context = gpu_.context();
-    HRESULT result = context.Wait(fence);
-    if (SUCCEEDED(result)) result = context.Download(buffer_.Get(), 0, after_.data(), used_);
-    if (FAILED(result)) error = gpu_.refusalText(result);
+    error = receive(fence, after_);
     if (error.empty()) error = runAgain();
   }
   if (error.empty()) error = validationMessage();

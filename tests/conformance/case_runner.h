@@ -65,6 +65,8 @@ class CaseRunner {
   void fillMemory();
   std::string record(Pending& pending, bool initialization, UINT& descriptor);
   std::string submit(UINT64& fence);
+  // Waits, and reads the batch's memory.
+  std::string receive(UINT64 fence, std::vector<std::byte>& memory);
   std::string runAgain();
   void evaluate(Pending& pending);
   void judge(Pending& pending);
@@ -86,7 +88,7 @@ class CaseRunner {
   UINT heapDescriptors_ = 0;
   std::vector<std::unique_ptr<Pending>> batch_;
   size_t used_ = 0;  // bytes of the batch's memory
-  // The batch's memory as uploaded and as it came back.
+  // The batch's memory as uploaded, as it came back, and as it came back from a further run.
   std::vector<std::byte> before_, after_, again_;
 };
 

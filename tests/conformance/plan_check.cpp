@@ -1,5 +1,6 @@
 #include "tests/conformance/plan_check.h"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 
@@ -32,7 +33,7 @@ class Written {
 
 }  // namespace
 
-std::string firstUnwritten(const Plan& plan, bool padded) {
+std::string firstUnwritten(const Plan& plan, uint64_t padding) {
   Written persistent;
   for (const bool execution : {false, true}) {
     Written temporary;
@@ -61,7 +62,7 @@ std::string firstUnwritten(const Plan& plan, bool padded) {
           if (range.kind == SlotKind::Input || (range.kind == SlotKind::Persistent && execution))
             return wrong(range, "writes what it may only read");
         } else if (const Written* written = writtenTo(range);
-                   written && !written->holds(range.offset, padded ? range.offset + 4 : end)) {
+                   written && !written->holds(range.offset, end - std::min(padding, range.bytes - 4))) {
           return wrong(range, "reads what nothing has written");
         }
       }

@@ -113,7 +113,7 @@ class GraphBuilder {
   static GraphPlan planOf(Graph& graph, const Target& target, bool padded = false) {
     auto planned = planGraph(graph, target);
     REQUIRE_MESSAGE(planned, planned.error().text);
-    const std::string unwritten = firstUnwritten(*planned, padded);
+    const std::string unwritten = firstUnwritten(*planned, padded ? UINT64_MAX : 0);
     REQUIRE_MESSAGE(unwritten.empty(), unwritten);
     return {std::move(*planned), graph.inputSlots, graph.outputSlots};
   }

@@ -9,16 +9,36 @@
 #include <vector>
 
 #include "core/operation.h"
+#include "core/schema/desc_copy.h"
+#include "tests/null/null_device.h"
 
 namespace dimple::testing {
-
-// Operators whose tensors fit many others of them, so that graphs of them are often valid.
-std::span<const std::string_view> linesOfGraphs();
 
 struct GraphOperator {
   IDMLOperator* op = nullptr;
   std::shared_ptr<const Operation> operation;
+  bool readsLast = false;  // rather together with the one before it, whose output it reads
 };
+
+// Operators, on a device that executes nothing, whose tensors fit many others of them, so that graphs of them are often
+// valid.
+class GraphOperators {
+ public:
+  GraphOperators();
+
+  IDMLDevice& device() const { return *device_.Get(); }
+  std::span<const GraphOperator> all() const { return all_; }
+  Result<std::shared_ptr<const Operation>> find(IDMLOperator* op) const;
+
+ private:
+  Microsoft::WRL::ComPtr<IDMLDevice> device_;
+  std::deque<OwnedDesc> descs_;
+  std::deque<Microsoft::WRL::ComPtr<IDMLOperator>> handles_;
+  std::vector<GraphOperator> all_;
+};
+
+// Bytes behind the last row that products may read with it.
+constexpr uint64_t kRowPadding = 12;
 
 // Every pointer is null or readable for as many elements as its count says; everything else may be anything. The bytes
 // choose nodes among the operators, connect what fits, and then change a little or nothing. Bytes that are missing
@@ -37,6 +57,7 @@ class HostileGraph {
   bool chance(uint32_t n) { return !bytes_.empty() && below(n) == n - 1; }
   uint32_t number();
 
+  void addNodes(std::span<const GraphOperator> operators);
   void addNode(const GraphOperator& op);
   void addConstant();
   void connect(UINT node, UINT input, const Tensor& tensor);
@@ -55,6 +76,7 @@ class HostileGraph {
   std::vector<DML_GRAPH_EDGE_DESC> inputs_, intermediates_, outputs_;
   struct Made {
     UINT node, output;
+    DML_TENSOR_DATA_TYPE type;
     uint64_t bytes;
     bool used;
   };

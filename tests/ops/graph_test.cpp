@@ -72,7 +72,7 @@ void examine(const TestGraph& graph, const Caps& caps, Rewrites& rewrites,
     rewrites.offsets += offsets;
     if (node.op && node.op->schema().type == DML_OPERATOR_INVALID) rewrites.ofChains += targets + offsets;
   }
-  const std::string unwritten = firstUnwritten(planned->plan, true);
+  const std::string unwritten = firstUnwritten(planned->plan, UINT64_MAX);
   CHECK_MESSAGE(unwritten.empty(), unwritten);
   for (const auto* dispatches : {&planned->plan.initialization, &planned->plan.execution})
     for (const Dispatch& dispatch : *dispatches)

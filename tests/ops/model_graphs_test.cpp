@@ -21,7 +21,7 @@ std::string rowOf(std::string_view model, const TestGraph& test, std::string_vie
   const auto planned = planTestGraph(test, {Caps{}, optionsWithout(without)});
   REQUIRE_MESSAGE(planned, planned.error().text);
   const Plan& plan = planned->plan;
-  const std::string unwritten = firstUnwritten(plan, true);
+  const std::string unwritten = firstUnwritten(plan, UINT64_MAX);
   CHECK_MESSAGE(unwritten.empty(), unwritten);
   const PlanTotals totals = totalsOf(plan.execution);
   const auto megabytes = [](uint64_t bytes) {

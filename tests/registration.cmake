@@ -85,10 +85,13 @@ if(WIN32)
 endif()
 
 if(DIMPLE_SANITIZE STREQUAL "thread")
-  # Threads, on a device that executes nothing. The sanitizer wants the address space where older kernels put it.
+  # Threads, on a device that executes nothing and on one that does, without the validation layers, whose locks would
+  # order what Dimple has to order itself. The sanitizer wants the address space where older kernels put it.
   cmake_host_system_information(RESULT machine QUERY OS_PLATFORM)
   dimple_register(thread_tests PROGRAM thread_tests WRAPPER setarch ${machine} -R LABELS tsan
     CASES "null: *,parallel: *" ENVIRONMENT TSAN_OPTIONS=halt_on_error=1)
+  dimple_register(device_thread_tests PROGRAM device_thread_tests WRAPPER setarch ${machine} -R LABELS tsan
+    ENVIRONMENT DIMPLE_TEST_LONG=1 DIMPLE_TEST_NO_VALIDATION=1 TSAN_OPTIONS=halt_on_error=1)
   return()
 endif()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs what tools/test.sh only samples: every failure of an allocation and of a call of Vulkan or Direct3D 12, every
-# pipeline on AMD's compiler, all cases with their dispatches in parts, thousands of operators and contexts, cases a
-# thousand times, and fuzzing for as long as is said.
+# pipeline on AMD's compiler, all cases with their dispatches in parts, thousands of operators and contexts, threads
+# and cases again and again, and fuzzing for as long as is said.
 #
 #   tools/stress.sh [FUZZ_SECONDS]    of each fuzz target (1800)
 #
@@ -15,7 +15,8 @@ cd "$root"
 
 fuzzSeconds=${1:-1800}
 release=build/linux-release/bin
-for program in "$release"/{boundary_tests,vulkan_fault_tests,d3d12_fault_tests,dimple_tests,amd_tests} build/linux-asan/bin/compile_graph; do
+for program in "$release"/{boundary_tests,vulkan_fault_tests,d3d12_fault_tests,dimple_tests,amd_tests} \
+  build/{linux-asan/bin/compile_graph,linux-tsan/bin/device_thread_tests}; do
   [[ -x $program ]] || {
     echo "stress: there is no $program; run tools/test.sh first." >&2
     exit 2
@@ -27,10 +28,20 @@ run() { # name, command...
   stage "$@" || failures+=("$1")
 }
 
+# Threads meet otherwise in each process.
+sanitizeThreads() { # processes
+  local i
+  for ((i = 0; i < $1; ++i)); do
+    DIMPLE_TEST_LONG=1 DIMPLE_TEST_NO_VALIDATION=1 TSAN_OPTIONS=halt_on_error=1 \
+      setarch "$(uname -m)" -R build/linux-tsan/bin/device_thread_tests --minimal || return
+  done
+}
+
 run allocations env DIMPLE_TEST_ALLOCATIONS=all "$release/boundary_tests"
 run "calls of Vulkan" env DIMPLE_TEST_FAULTS=all "$release/vulkan_fault_tests"
 run "calls of Direct3D 12" env DIMPLE_TEST_FAULTS=all "$release/d3d12_fault_tests"
 run "long runs" env DIMPLE_TEST_LONG=1 "$release/dimple_tests" --test-case="long runs*"
+run threads sanitizeThreads 100
 run determinism env DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_TEST_RUNS=1000 DIMPLE_TEST_SAMPLE=200 "$release/dimple_tests" \
   --test-case="ops: every*"
 run parts env DIMPLE_OPTIONS=unroll=0,work=1024 "$release/dimple_tests" --test-case="ops: every*"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "core/text.h"
@@ -66,7 +67,23 @@ size_t lineAt(std::string_view text, size_t position) {
                  text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size())), '\n'));
 }
 
-// Walks over text that is known to be JSON.
+// Where a name stands that its object has already, in text that is known to be JSON; npos: nowhere.
+size_t findRepeatedName(std::string_view text) {
+  std::vector<std::set<std::string>> names;  // of the objects and arrays that are open
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '{' || text[i] == '[') names.emplace_back();
+    if (text[i] == '}' || text[i] == ']') names.pop_back();
+    if (text[i] != '"') continue;
+    const size_t end = endOfString(text, i);
+    const size_t next = text.find_first_not_of(" \t\r\n", end);
+    if (next != text.npos && text[next] == ':' && !names.back().insert(Json::parse(text.substr(i, end - i))).second)
+      return i;
+    i = end - 1;
+  }
+  return text.npos;
+}
+
+// Walks over text that is known to be JSON, without names that are repeated.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -166,6 +183,9 @@ JsonFile::JsonFile(const std::filesystem::path& path) : path_(path) {
     throw InputError(
         cat(path.string(), ":", lineAt(text_, text_.find(number)), ": The number ", number, " is out of range."));
   }
+  if (const size_t at = findRepeatedName(text_); at != text_.npos)
+    throw InputError(cat(path.string(), ":", lineAt(text_, at), ": The object has another member named ",
+                         std::string_view(text_).substr(at, endOfString(text_, at) - at), ", expected one."));
 }
 
 size_t JsonFile::lineOf(const std::vector<std::string>& way) const { return lineAt(text_, Scanner(text_).find(way)); }

@@ -84,23 +84,6 @@ struct Partials {
   bool written = false;
 };
 
-// Parts of a walk that follow one another in its order, each spanning at most `most` elements of operand 0.
-void appendConsecutiveParts(std::vector<Walk>& parts, const Walk& walk, uint64_t most) {
-  uint32_t d = 0;
-  while (d < walk.rank && walk.sizes[d] == 1) ++d;
-  if (d == walk.rank || spanOf(walk, 0) <= most) {
-    parts.push_back(walk);
-    return;
-  }
-  Walk first = walk;
-  Walk second = walk;
-  first.sizes[d] = walk.sizes[d] / 2;
-  second.sizes[d] -= first.sizes[d];
-  second.base[0] += first.sizes[d] * walk.strides[d][0];
-  appendConsecutiveParts(parts, first, most);
-  appendConsecutiveParts(parts, second, most);
-}
-
 class ReductionPlan {
  public:
   explicit ReductionPlan(PlanBuilder& builder) : builder_(builder), reduction_(reductionOf(builder.op())) {}
@@ -176,7 +159,7 @@ class ReductionPlan {
   // Where it is not, since it spans more than `most` elements: each part of it gives partial results of all outputs.
   Status addInParts(uint64_t most) {
     std::vector<Walk> parts;
-    appendConsecutiveParts(parts, reduced_, most / 2);
+    TRY(appendConsecutiveParts(parts, reduced_, most / 2));
     std::vector<Spread> spreads;
     Partials partials{.written = true};
     for (const Walk& inside : parts) {
@@ -190,6 +173,24 @@ class ReductionPlan {
       partials.firstIndex += static_cast<uint32_t>(parts[i].count());
     }
     return addLast(kept_, partials.count, temporary, builder_.output());
+  }
+
+  // Parts of a walk that follow one another in its order, each spanning at most `most` elements of operand 0.
+  Status appendConsecutiveParts(std::vector<Walk>& parts, const Walk& walk, uint64_t most) {
+    uint32_t d = 0;
+    while (d < walk.rank && walk.sizes[d] == 1) ++d;
+    if (d == walk.rank || spanOf(walk, 0) <= most) {
+      if (parts.size() == kMaxParts) return builder_.tooManyParts(builder_.input(0));
+      parts.push_back(walk);
+      return {};
+    }
+    Walk first = walk;
+    Walk second = walk;
+    first.sizes[d] = walk.sizes[d] / 2;
+    second.sizes[d] -= first.sizes[d];
+    second.base[0] += first.sizes[d] * walk.strides[d][0];
+    TRY(appendConsecutiveParts(parts, first, most));
+    return appendConsecutiveParts(parts, second, most);
   }
 
   Status addPart(Walk inside, const Spread& spread, const Partials& partials, const BufferRange& to) {

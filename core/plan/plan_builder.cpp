@@ -242,6 +242,12 @@ Status PlanBuilder::addWindows(const Walk& walk, std::span<const WalkOperand> op
   return addParts(walk, operands, add, partsLeft);
 }
 
+Error PlanBuilder::tooManyParts(const BufferRange& range) const {
+  return {ErrorCode::Unsupported,
+          cat(nameOf(op_, range), " spans ", range.bytes, " bytes, which takes more than ", kMaxParts,
+              " dispatches on this device, which binds at most ", target_.caps.maxBufferRange, " bytes to a kernel.")};
+}
+
 Status PlanBuilder::addParts(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add,
                              uint32_t& partsLeft) {
   Walk part = walk;
@@ -253,11 +259,7 @@ Status PlanBuilder::addParts(const Walk& walk, std::span<const WalkOperand> oper
   }
   const auto [dimension, size] = cutOf(walk, widest);
   if (ranges[widest].bytes <= target_.caps.maxBufferRange || size == 0) {
-    if (partsLeft-- == 0)
-      return Error{ErrorCode::Unsupported,
-                   cat(nameOf(op_, operands[widest].range), " spans ", operands[widest].range.bytes,
-                       " bytes, which takes more than ", kMaxParts, " dispatches on this device, which binds at most ",
-                       target_.caps.maxBufferRange, " bytes to a kernel.")};
+    if (partsLeft-- == 0) return tooManyParts(operands[widest].range);
     return add(part, std::move(ranges));
   }
   Walk first = walk;

@@ -109,6 +109,9 @@ class PlanBuilder {
   using AddPart = std::function<Status(const Walk& part, std::vector<BufferRange> ranges)>;
   Status addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add);
 
+  // The refusal of a tensor that would take more than kMaxParts.
+  Error tooManyParts(const BufferRange& range) const;
+
   // Notes a kernel that would have been preferred.
   void passOver(const PassedOver& kernel) { plan_.passedOver.push_back(kernel); }
 

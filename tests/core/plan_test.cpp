@@ -132,6 +132,10 @@ TEST_CASE("a tensor above the device's binding range comes in windows, or is ref
       textOf("ELEMENT_WISE_IDENTITY InputTensor=f32[300000] OutputTensor=f32[300000]", caps) ==
       "InputTensor spans 1200000 bytes, which takes more than 256 dispatches on this device, which binds at most 1024 "
       "bytes to a kernel.");
+  // In the order that indices follow, neighbors lie far apart.
+  CHECK(textOf("ARGMAX InputTensor=f32[1000,2]{1,1000} OutputTensor=u32[1,1] Axes=[0,1]", caps) ==
+        "InputTensor spans 8000 bytes, which takes more than 256 dispatches on this device, which binds at most 1024 "
+        "bytes to a kernel.");
   // Every byte of a tensor is bound by a dispatch, within the limit, and what is kept is kept in parts.
   for (const char* line :
        {"ELEMENT_WISE_ADD ATensor=f32[3,300]! BTensor=f32[3,300]{0,1} OutputTensor=f32[3,300]",

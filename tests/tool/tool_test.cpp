@@ -28,6 +28,8 @@ TEST_CASE("tool: bad input is refused with file, line and field, before a device
   const Row rows[] = {
       {"{\n  \"resources\": {},\n  oops\n}", "model.json:3: This is no JSON: "},
       {"{\n\"resources\": [1e999]}", "model.json:2: The number 1e999 is out of range."},
+      {"{\"resources\": {\"a:\": [\"b\"],\n\"\\u0061:\": {}}}",
+       "model.json:2: The object has another member named \"\\u0061:\", expected one."},
       {"{\"resources\": {}, \"dispatchables\": {}}", "model.json:1: The file has no member commands."},
       {"{\n\"resources\": {\n// A comment.\n\"A\": {}},\n\"dispatchables\": {}, \"commands\": []}",
        "model.json:4: resources.A has neither initialValues nor sizeInBytes."},

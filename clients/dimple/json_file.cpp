@@ -164,6 +164,9 @@ JsonFile::JsonFile(const std::filesystem::path& path) : path_(path) {
     throw InputError(cat(path.string(), " cannot be read."));
   text_ = content.str();
   if (text_.starts_with("\xEF\xBB\xBF")) text_.replace(0, 3, "   ");
+  // The parser would take it for the end.
+  if (const size_t at = text_.find('\0'); at != text_.npos)
+    throw InputError(cat(path.string(), ":", lineAt(text_, at), ": This is no JSON: it has a NUL character."));
   toPlainJson(text_);
   if (depthOf(text_) > kMaxDepth)
     throw InputError(cat(path.string(), " is nested deeper than ", kMaxDepth, " levels."));

@@ -22,10 +22,11 @@ const std::string kAdd = R"({ "type": "ELEMENT_WISE_ADD", "desc": {
 
 TEST_CASE("tool: bad input is refused with file, line and field, before a device is opened") {
   struct Row {
-    const char* json;
+    std::string json;
     const char* message;
   };
   const Row rows[] = {
+      {std::string("{\n\0}", 4), "model.json:2: This is no JSON: it has a NUL character."},
       {"{\n  \"resources\": {},\n  oops\n}", "model.json:3: This is no JSON: "},
       {"{\n\"resources\": [1e999]}", "model.json:2: The number 1e999 is out of range."},
       {"{\"resources\": {\"a:\": [\"b\"],\n\"\\u0061:\": {}}}",

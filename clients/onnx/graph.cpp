@@ -86,14 +86,14 @@ Sizes packedStrides(const Sizes& sizes) {
   return strides;
 }
 
-Value GraphBuilder::addInput(ComPtr<ID3D12Resource> buffer, Type type, const Sizes& sizes) {
+Value GraphBuilder::addInput(std::string name, Type type, const Sizes& sizes) {
   Value value;
   value.type = type;
   value.sizes = sizes;
   value.place = Value::Place::GraphInput;
   value.index = static_cast<UINT>(inputs_.size());
   value.bufferBytes = tensorBytes(type, sizes);
-  inputs_.push_back({nullptr, std::move(buffer), value.bufferBytes, false});
+  inputs_.push_back({nullptr, std::move(name), value.bufferBytes, false});
   return value;
 }
 
@@ -106,7 +106,7 @@ Value GraphBuilder::addConstant(const SharedTensor& tensor, bool owned) {
   value.bufferBytes = tensorBytes(value.type, value.sizes);
   const auto [found, isNew] = constants_.emplace(std::pair(tensor.get(), owned), static_cast<UINT>(inputs_.size()));
   value.index = found->second;
-  if (isNew) inputs_.push_back({tensor, nullptr, value.bufferBytes, owned});
+  if (isNew) inputs_.push_back({tensor, {}, value.bufferBytes, owned});
   return value;
 }
 

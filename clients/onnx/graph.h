@@ -46,8 +46,8 @@ class Op;
 class GraphBuilder {
  public:
   struct Input {
-    SharedTensor constant;  // uploaded once; null: a buffer
-    ComPtr<ID3D12Resource> buffer;
+    SharedTensor constant;  // uploaded once; null: what `name` stands for when the graph runs
+    std::string name;
     UINT64 bytes = 0;
     bool owned = false;  // by DML, from the initialization on
   };
@@ -55,7 +55,7 @@ class GraphBuilder {
   explicit GraphBuilder(IDMLDevice& device) : device_(device) {}
 
   // What is in a buffer when the graph runs, packed.
-  Value addInput(ComPtr<ID3D12Resource> buffer, Type type, const Sizes& sizes);
+  Value addInput(std::string name, Type type, const Sizes& sizes);
   // `value` on the device: constants become inputs of the graph.
   Value onDevice(const Value& value);
 
@@ -82,7 +82,6 @@ class GraphBuilder {
   void setName(std::string name) { name_ = std::move(name); }
   size_t operatorCount() const { return nodes_.size(); }
   const std::vector<Input>& inputs() const { return inputs_; }
-  std::vector<Input>& inputs() { return inputs_; }
 
   // The graph that makes `outputs`, which are packed values of nodes. Inputs that none of them needs are left out:
   // `usedInputs[i]` is the input that the graph's input i is. Throws DeviceError.

@@ -1,5 +1,6 @@
 #include "clients/onnx/segment.h"
 
+#include <algorithm>
 #include <deque>
 
 #include "clients/onnx/failure.h"
@@ -7,6 +8,9 @@
 
 namespace dimple::onnx {
 namespace {
+
+// Of runs with other buffers, which need not wait for each other.
+constexpr size_t kMaxRecordings = 4;
 
 void check(HRESULT result, const char* what) {
   if (SUCCEEDED(result)) return;
@@ -23,15 +27,16 @@ ComPtr<ID3D12Resource> createBuffer(IDimpleContext& context, UINT64 bytes) {
   return buffer;
 }
 
-void upload(IDimpleContext& context, ID3D12Resource* buffer, const HostTensor& tensor) {
+void upload(IDimpleContext& context, const BufferRange& to, const HostTensor& tensor) {
   const std::vector<std::byte> converted = sameOnDevice(tensor.type) ? std::vector<std::byte>() : deviceBytes(tensor);
   const auto& bytes = sameOnDevice(tensor.type) ? tensor.bytes : converted;
-  check(context.Upload(buffer, 0, bytes.data(), bytes.size()), "A tensor cannot be uploaded");
+  check(context.Upload(to.buffer.Get(), to.offset, bytes.data(), bytes.size()), "A tensor cannot be uploaded");
 }
 
-HostTensor download(IDimpleContext& context, ID3D12Resource* buffer, Type type, const Sizes& sizes) {
+HostTensor download(IDimpleContext& context, const BufferRange& from, Type type, const Sizes& sizes) {
   const auto read = [&](std::vector<std::byte>& bytes) {
-    check(context.Download(buffer, 0, bytes.data(), bytes.size()), "A tensor cannot be downloaded");
+    check(context.Download(from.buffer.Get(), from.offset, bytes.data(), bytes.size()),
+          "A tensor cannot be downloaded");
   };
   if (sameOnDevice(type)) {
     HostTensor tensor(type, sizes);
@@ -43,13 +48,22 @@ HostTensor download(IDimpleContext& context, ID3D12Resource* buffer, Type type, 
   return fromDeviceBytes(type, sizes, bytes);
 }
 
-Segment::Segment(IDimpleContext& context, IDMLDevice& device, GraphBuilder& graph, const std::vector<Value>& outputs,
-                 DML_EXECUTION_FLAGS flags)
+Segment::Segment(IDimpleContext& context, IDMLDevice& device, const GraphBuilder& graph,
+                 const std::vector<Value>& outputs, DML_EXECUTION_FLAGS flags)
     : context_(context), device_(device) {
   std::vector<UINT> usedInputs;
   compiled_ = graph.compile(outputs, flags, usedInputs);
-  initialize(graph, usedInputs);
-  record(graph, usedInputs, outputs);
+  std::vector<SharedTensor> constants;
+  for (const UINT used : usedInputs) {
+    const GraphBuilder::Input& input = graph.inputs()[used];
+    inputs_.push_back({input.bytes, input.owned, nullptr});
+    constants.push_back(input.constant);
+    if (!input.constant) reads_.push_back(input.name);
+  }
+  for (const Value& output : outputs) outputBytes_.push_back(output.bufferBytes);
+  initialize(constants);
+  if (const UINT64 bytes = dimpleGetBindingProperties(compiled_.Get()).TemporaryResourceSize)
+    temporary_ = createBuffer(context_, bytes);
 }
 
 ComPtr<ID3D12DescriptorHeap> Segment::createHeap(UINT count) const {
@@ -67,15 +81,6 @@ ComPtr<IDMLBindingTable> Segment::createTable(IDMLDispatchable* dispatchable, co
   return table;
 }
 
-void Segment::bindTemporary(IDMLBindingTable* table, const DML_BINDING_PROPERTIES& properties,
-                            ComPtr<ID3D12Resource>& buffer) const {
-  if (properties.TemporaryResourceSize == 0) return;
-  buffer = createBuffer(context_, properties.TemporaryResourceSize);
-  const DML_BUFFER_BINDING binding{buffer.Get(), 0, properties.TemporaryResourceSize};
-  const DML_BINDING_DESC desc{DML_BINDING_TYPE_BUFFER, &binding};
-  table->BindTemporaryResource(&desc);
-}
-
 ComPtr<ID3D12GraphicsCommandList> Segment::recordList(IDMLDispatchable* dispatchable, IDMLBindingTable* table,
                                                       ID3D12DescriptorHeap* heap) const {
   ComPtr<IDMLCommandRecorder> recorder;
@@ -89,14 +94,14 @@ ComPtr<ID3D12GraphicsCommandList> Segment::recordList(IDMLDispatchable* dispatch
   return list;
 }
 
-void Segment::execute(ID3D12GraphicsCommandList* list) const {
+UINT64 Segment::execute(ID3D12GraphicsCommandList* list) const {
   UINT64 fence = 0;
   check(context_.Execute(list, &fence), "A command list cannot be executed");
-  check(context_.Wait(fence), "The work did not complete");
   check(device_.GetDeviceRemovedReason(), "The device was removed");
+  return fence;
 }
 
-void Segment::initialize(GraphBuilder& graph, const std::vector<UINT>& usedInputs) {
+void Segment::initialize(std::span<const SharedTensor> constants) {
   IDMLCompiledOperator* const operators[] = {compiled_.Get()};
   ComPtr<IDMLOperatorInitializer> initializer;
   check(device_.CreateOperatorInitializer(1, operators, IID_PPV_ARGS(&initializer)), "An initializer cannot be made");
@@ -106,17 +111,16 @@ void Segment::initialize(GraphBuilder& graph, const std::vector<UINT>& usedInput
 
   std::vector<ComPtr<ID3D12Resource>> owned;  // until the initialization is done
   std::vector<DML_BUFFER_BINDING> buffers;
-  for (const UINT used : usedInputs) {
-    GraphBuilder::Input& input = graph.inputs()[used];
+  for (size_t i = 0; i < inputs_.size(); ++i) {
     buffers.push_back({nullptr, 0, 0});
-    if (!input.constant) continue;
-    ComPtr<ID3D12Resource> buffer = createBuffer(context_, input.bytes);
-    upload(context_, buffer.Get(), *input.constant);
-    if (input.owned) {
-      buffers.back() = {buffer.Get(), 0, input.bytes};
+    if (!constants[i]) continue;
+    ComPtr<ID3D12Resource> buffer = createBuffer(context_, inputs_[i].bytes);
+    upload(context_, {buffer, 0}, *constants[i]);
+    if (inputs_[i].owned) {
+      buffers.back() = {buffer.Get(), 0, inputs_[i].bytes};
       owned.push_back(std::move(buffer));
     } else {
-      input.buffer = std::move(buffer);
+      inputs_[i].constant = std::move(buffer);
     }
   }
   const DML_BUFFER_ARRAY_BINDING array{static_cast<UINT>(buffers.size()), buffers.data()};
@@ -130,45 +134,71 @@ void Segment::initialize(GraphBuilder& graph, const std::vector<UINT>& usedInput
     table->BindOutputs(1, &desc);
   }
   ComPtr<ID3D12Resource> temporary;
-  bindTemporary(table.Get(), properties, temporary);
-  execute(recordList(initializer.Get(), table.Get(), heap.Get()).Get());
+  if (properties.TemporaryResourceSize) {
+    temporary = createBuffer(context_, properties.TemporaryResourceSize);
+    const DML_BUFFER_BINDING binding{temporary.Get(), 0, properties.TemporaryResourceSize};
+    const DML_BINDING_DESC desc{DML_BINDING_TYPE_BUFFER, &binding};
+    table->BindTemporaryResource(&desc);
+  }
+  const auto list = recordList(initializer.Get(), table.Get(), heap.Get());
+  check(context_.Wait(execute(list.Get())), "The work did not complete");
 }
 
-void Segment::record(const GraphBuilder& graph, const std::vector<UINT>& usedInputs,
-                     const std::vector<Value>& outputs) {
+void Segment::bind(Recording& recording) const {
   const DML_BINDING_PROPERTIES properties = dimpleGetBindingProperties(compiled_.Get());
-  heap_ = createHeap(properties.RequiredDescriptorCount);
-  table_ = createTable(compiled_.Get(), properties, heap_.Get());
-  bindTemporary(table_.Get(), properties, temporary_);
-  if (persistent_) {
-    const DML_BUFFER_BINDING binding{persistent_.Get(), 0, properties.PersistentResourceSize};
+  if (!recording.heap) recording.heap = createHeap(properties.RequiredDescriptorCount);
+  recording.table = createTable(compiled_.Get(), properties, recording.heap.Get());
+  const auto bindOne = [](const ComPtr<ID3D12Resource>& buffer, UINT64 bytes, auto bindIt) {
+    if (!buffer) return;
+    const DML_BUFFER_BINDING binding{buffer.Get(), 0, bytes};
     const DML_BINDING_DESC desc{DML_BINDING_TYPE_BUFFER, &binding};
-    table_->BindPersistentResource(&desc);
-  }
+    bindIt(&desc);
+  };
+  IDMLBindingTable& table = *recording.table.Get();
+  bindOne(temporary_, properties.TemporaryResourceSize, [&](auto* desc) { table.BindTemporaryResource(desc); });
+  bindOne(persistent_, properties.PersistentResourceSize, [&](auto* desc) { table.BindPersistentResource(desc); });
   std::deque<DML_BUFFER_BINDING> buffers;
   std::vector<DML_BINDING_DESC> descs;
-  const auto bind = [&](const ComPtr<ID3D12Resource>& buffer, UINT64 bytes) {
-    if (!buffer) {  // owned by DML
-      descs.push_back({DML_BINDING_TYPE_NONE, nullptr});
-      return;
-    }
-    buffers.push_back({buffer.Get(), 0, bytes});
+  const auto add = [&](const BufferRange& range, UINT64 bytes) {
+    buffers.push_back({range.buffer.Get(), range.offset, bytes});
     descs.push_back({DML_BINDING_TYPE_BUFFER, &buffers.back()});
   };
-  for (const UINT used : usedInputs) {
-    inputs_.push_back(graph.inputs()[used].buffer);
-    bind(inputs_.back(), graph.inputs()[used].bytes);
+  size_t given = 0;
+  for (const Input& input : inputs_) {
+    if (input.owned)
+      descs.push_back({DML_BINDING_TYPE_NONE, nullptr});
+    else
+      add(input.constant ? BufferRange{input.constant, 0} : recording.inputs[given++], input.bytes);
   }
-  table_->BindInputs(static_cast<UINT>(descs.size()), descs.data());
+  table.BindInputs(static_cast<UINT>(descs.size()), descs.data());
   descs.clear();
-  for (const Value& output : outputs) {
-    outputs_.push_back(createBuffer(context_, output.bufferBytes));
-    bind(outputs_.back(), output.bufferBytes);
-  }
-  table_->BindOutputs(static_cast<UINT>(descs.size()), descs.data());
-  list_ = recordList(compiled_.Get(), table_.Get(), heap_.Get());
+  for (size_t i = 0; i < outputBytes_.size(); ++i) add(recording.outputs[i], outputBytes_[i]);
+  table.BindOutputs(static_cast<UINT>(descs.size()), descs.data());
+  recording.list = recordList(compiled_.Get(), &table, recording.heap.Get());
 }
 
-void Segment::run() { execute(list_.Get()); }
+// One with these buffers; else one more, or the one that was executed the longest ago.
+Segment::Recording& Segment::recordingOf(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs) {
+  for (Recording& recording : recordings_)
+    if (std::ranges::equal(recording.inputs, inputs) && std::ranges::equal(recording.outputs, outputs))
+      return recording;
+  Recording next{{inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}, {}, {}, {}, 0};
+  if (recordings_.size() < kMaxRecordings) {
+    bind(next);
+    return recordings_.emplace_back(std::move(next));
+  }
+  Recording& oldest = *std::ranges::min_element(recordings_, {}, &Recording::fence);
+  check(context_.Wait(oldest.fence), "The work did not complete");
+  next.heap = oldest.heap;
+  bind(next);
+  return oldest = std::move(next);
+}
+
+UINT64 Segment::submit(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs) {
+  Recording& recording = recordingOf(inputs, outputs);
+  // A list executes once at a time.
+  if (recording.fence) check(context_.Wait(recording.fence), "The work did not complete");
+  return recording.fence = execute(recording.list.Get());
+}
 
 }  // namespace dimple::onnx

@@ -1,50 +1,76 @@
-// A compiled graph with its buffers: what runs at once.
+// A compiled graph: what is submitted at once.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "clients/onnx/graph.h"
 
 namespace dimple::onnx {
 
+// Where a tensor lies, packed.
+struct BufferRange {
+  ComPtr<ID3D12Resource> buffer;
+  UINT64 offset = 0;
+
+  bool operator==(const BufferRange&) const = default;
+};
+
 class Segment {
  public:
   // `outputs` are packed values of nodes. Uploads the constants and initializes the graph. Throws DeviceError.
-  Segment(IDimpleContext& context, IDMLDevice& device, GraphBuilder& graph, const std::vector<Value>& outputs,
+  Segment(IDimpleContext& context, IDMLDevice& device, const GraphBuilder& graph, const std::vector<Value>& outputs,
           DML_EXECUTION_FLAGS flags);
 
-  // Runs it with what is in the buffers of its inputs, and waits.
-  void run();
-  const ComPtr<ID3D12Resource>& output(size_t index) const { return outputs_[index]; }
+  // The names of the graph's inputs that it reads.
+  const std::vector<std::string>& reads() const { return reads_; }
+
+  // Submits it: `inputs` as reads() names them, `outputs` as the constructor was given them. Returns the fence's value.
+  // The caller keeps the buffers until the work is done; work that is submitted later sees what this makes.
+  UINT64 submit(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs);
 
  private:
-  void initialize(GraphBuilder& graph, const std::vector<UINT>& usedInputs);
-  void record(const GraphBuilder& graph, const std::vector<UINT>& usedInputs, const std::vector<Value>& outputs);
+  // The graph with its buffers, in a list that may be executed again.
+  struct Recording {
+    std::vector<BufferRange> inputs;
+    std::vector<BufferRange> outputs;
+    ComPtr<ID3D12DescriptorHeap> heap;
+    ComPtr<IDMLBindingTable> table;
+    ComPtr<ID3D12GraphicsCommandList> list;
+    UINT64 fence = 0;  // of the last execution
+  };
+
+  void initialize(std::span<const SharedTensor> constants);
+  Recording& recordingOf(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs);
+  void bind(Recording& recording) const;
   ComPtr<ID3D12DescriptorHeap> createHeap(UINT count) const;
   ComPtr<IDMLBindingTable> createTable(IDMLDispatchable* dispatchable, const DML_BINDING_PROPERTIES& properties,
                                        ID3D12DescriptorHeap* heap) const;
-  void bindTemporary(IDMLBindingTable* table, const DML_BINDING_PROPERTIES& properties,
-                     ComPtr<ID3D12Resource>& buffer) const;
   // A closed list that dispatches once.
   ComPtr<ID3D12GraphicsCommandList> recordList(IDMLDispatchable* dispatchable, IDMLBindingTable* table,
                                                ID3D12DescriptorHeap* heap) const;
-  void execute(ID3D12GraphicsCommandList* list) const;
+  UINT64 execute(ID3D12GraphicsCommandList* list) const;
+
+  struct Input {
+    UINT64 bytes = 0;
+    bool owned = false;               // by DML
+    ComPtr<ID3D12Resource> constant;  // null: what submit() is given
+  };
 
   IDimpleContext& context_;
   IDMLDevice& device_;
   ComPtr<IDMLCompiledOperator> compiled_;
+  std::vector<Input> inputs_;
+  std::vector<std::string> reads_;
+  std::vector<UINT64> outputBytes_;
   ComPtr<ID3D12Resource> persistent_;
-  ComPtr<ID3D12Resource> temporary_;
-  std::vector<ComPtr<ID3D12Resource>> inputs_;
-  std::vector<ComPtr<ID3D12Resource>> outputs_;
-  ComPtr<ID3D12DescriptorHeap> heap_;
-  ComPtr<IDMLBindingTable> table_;
-  ComPtr<ID3D12GraphicsCommandList> list_;
+  ComPtr<ID3D12Resource> temporary_;  // shared by all recordings: executions follow one another
+  std::vector<Recording> recordings_;
 };
 
 // Throws DeviceError.
 ComPtr<ID3D12Resource> createBuffer(IDimpleContext& context, UINT64 bytes);
-void upload(IDimpleContext& context, ID3D12Resource* buffer, const HostTensor& tensor);
-HostTensor download(IDimpleContext& context, ID3D12Resource* buffer, Type type, const Sizes& sizes);
+void upload(IDimpleContext& context, const BufferRange& to, const HostTensor& tensor);
+HostTensor download(IDimpleContext& context, const BufferRange& from, Type type, const Sizes& sizes);
 
 }  // namespace dimple::onnx

@@ -1,4 +1,4 @@
-// A model on a device. The nodes become one DirectML graph, or several where a shape depends on what was computed.
+// A model on a device, run with tensors of the host.
 #pragma once
 
 #include <dimple.h>
@@ -8,25 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "clients/onnx/graph.h"
-#include "clients/onnx/model.h"
+#include "clients/onnx/program.h"
 
 namespace dimple::onnx {
 
 struct NamedTensor {
   std::string name;
   HostTensor tensor;
-};
-
-struct SessionOptions {
-  DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE;
-  // By loops and branches in a run; a loop that goes on then is refused.
-  size_t maxAddedNodes = size_t{1} << 20;
-};
-
-struct SessionStatistics {
-  size_t graphs = 0;     // that ran
-  size_t operators = 0;  // DirectML operators that were created for them
 };
 
 class Session {
@@ -43,9 +31,7 @@ class Session {
   const SessionStatistics& statistics() const { return statistics_; }
 
  private:
-  class Planner;
-  struct Live;
-  struct Kept;
+  class HostCaller;
 
   void checkInputs(const std::map<std::string, HostTensor>& inputs) const;
 
@@ -54,7 +40,8 @@ class Session {
   const Model& model_;
   const SessionOptions options_;
   SessionStatistics statistics_;
-  std::unique_ptr<Kept> kept_;  // null: nothing was planned
+  std::unique_ptr<HostCaller> caller_;
+  std::unique_ptr<Program> program_;  // null: nothing was planned
 };
 
 }  // namespace dimple::onnx

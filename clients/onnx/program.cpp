@@ -1,0 +1,66 @@
+#include "clients/onnx/program.h"
+
+#include <algorithm>
+
+#include "clients/onnx/planner.h"
+
+namespace dimple::onnx {
+
+Program::Program(IDimpleContext& context, IDMLDevice& device, const Model& model, const SessionOptions& options,
+                 InputInfos inputs)
+    : context_(context), device_(device), model_(model), options_(options), inputs_(std::move(inputs)) {}
+
+Program::~Program() = default;
+
+bool Program::fits(const InputInfos& inputs, Caller& caller) const {
+  return dropped_.graphs == 0 && inputs == inputs_ && std::ranges::all_of(read_, [&](const auto& entry) {
+           return caller.read(entry.first)->bytes == entry.second->bytes;
+         });
+}
+
+bool Program::runStage(Stage& stage, Caller& caller) const {
+  if (stage.segment) {
+    std::vector<BufferRange> inputs;
+    for (const std::string& name : stage.segment->reads()) {
+      const Stage::Live& live = stage.reads.at(name);
+      inputs.push_back(live.buffer ? BufferRange{live.buffer, 0} : caller.input(name));
+    }
+    std::vector<BufferRange> outputs;
+    for (const Stage::Output& output : stage.outputs)
+      outputs.push_back(output.buffer ? BufferRange{output.buffer, 0} : caller.output(output.name, output.info));
+    stage.segment->submit(inputs, outputs);
+  }
+  bool changed = false;
+  for (const auto& [name, live] : stage.wanted) {
+    const BufferRange from = live.buffer ? BufferRange{live.buffer, 0} : caller.input(name);
+    auto result = std::make_shared<const HostTensor>(download(context_, from, live.info.type, live.info.sizes));
+    SharedTensor& before = stage.results[name];
+    changed = changed || !before || result->bytes != before->bytes;
+    before = std::move(result);
+  }
+  return changed;
+}
+
+void Program::run(Caller& caller) {
+  if (stages_.empty()) {
+    Planner(*this, caller).plan();
+  } else {
+    const auto changed = std::ranges::find_if(stages_, [&](Stage& stage) { return runStage(stage, caller); });
+    if (changed != stages_.end()) {
+      stages_.erase(changed + 1, stages_.end());
+      Planner(*this, caller).planRest();
+    }
+  }
+  for (const auto& [name, value] : constantOutputs_) caller.constantOutput(name, value);
+}
+
+SessionStatistics Program::statistics() const {
+  SessionStatistics sum = dropped_;
+  for (const Stage& stage : stages_) {
+    sum.graphs += stage.segment ? 1 : 0;
+    sum.operators += stage.operators;
+  }
+  return sum;
+}
+
+}  // namespace dimple::onnx

@@ -15,6 +15,7 @@
 #include "clients/files/image.h"
 #include "clients/ocr/reader.h"
 #include "clients/onnx/failure.h"
+#include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
 #include "core/schema/element_text.h"
 #include "core/text.h"
@@ -67,7 +68,7 @@ struct Models {
     for (const Part part : kParts) {
       const auto file = findFile(folder, kFileParts[static_cast<size_t>(part)], ".onnx");
       progress.step(file.filename().string());
-      const auto& model = parts.emplace(part, onnx::Model::load(file)).first->second;
+      const auto& model = parts.emplace(part, onnx::readModel(file)).first->second;
       if (model.inputs().size() != 1 || model.outputs().size() != 1)
         throw InputError(cat(file.string(), " has ", model.inputs().size(), " inputs and ", model.outputs().size(),
                              " outputs, expected one of each."));

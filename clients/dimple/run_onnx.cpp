@@ -16,6 +16,7 @@
 #include "core/text.h"
 #ifdef DIMPLE_WITH_ONNX
 #include "clients/onnx/failure.h"
+#include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
 #include "clients/onnx/text.h"
 #endif
@@ -173,7 +174,7 @@ int runOnnx(const std::filesystem::path& file, const DeviceOptions& deviceOption
     const auto inputPaths = readPairs(options.inputs, "--input");
     const auto outputPaths = readPairs(options.outputs, "--output");
     const auto dimensions = readDimensions(options.dimensions);
-    const onnx::Model model = onnx::Model::load(file);
+    const onnx::Model model = onnx::readModel(file);
     std::map<std::string, HostTensor> inputs;
     for (const ModelInput& input : model.inputs()) {
       const auto path = inputPaths.find(input.name);

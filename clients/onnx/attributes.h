@@ -11,7 +11,7 @@ namespace dimple::onnx {
 
 class Attributes {
  public:
-  explicit Attributes(const Node& node) : proto_(node.proto) {}
+  explicit Attributes(const Node& node) : node_(node.description.get()) {}
 
   bool has(const std::string& name) const { return find(name) != nullptr; }
   int64_t integer(const std::string& name, int64_t absent) const;
@@ -21,14 +21,15 @@ class Attributes {
   std::optional<std::vector<int64_t>> integers(const std::string& name) const;
   std::vector<float> reals(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;
-  const ::onnx::TensorProto* tensor(const std::string& name) const;  // null: absent
-  const ::onnx::GraphProto* graph(const std::string& name) const;
+  // Null: absent. Throw also what keeps it from being read.
+  SharedTensor tensor(const std::string& name) const;
+  const GraphDescription* graph(const std::string& name) const;
 
  private:
-  const ::onnx::AttributeProto* find(const std::string& name) const;
-  const ::onnx::AttributeProto* find(const std::string& name, ::onnx::AttributeProto::AttributeType type) const;
+  const Attribute* find(const std::string& name) const;
+  const Attribute* find(const std::string& name, AttributeKind kind) const;
 
-  const ::onnx::NodeProto* proto_;
+  const NodeDescription* node_;
 };
 
 }  // namespace dimple::onnx

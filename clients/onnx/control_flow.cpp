@@ -26,19 +26,19 @@ std::string prefixOf(const Node& node) {
   return "/";
 }
 
-const ::onnx::GraphProto& graphOf(const Node& node, const char* attribute) {
-  const ::onnx::GraphProto* graph = Attributes(node).graph(attribute);
+const GraphDescription& graphOf(const Node& node, const char* attribute) {
+  const GraphDescription* graph = Attributes(node).graph(attribute);
   if (!graph) throw ModelError(cat("Attribute ", attribute, " is absent, expected a graph."));
   return *graph;
 }
 
 // Also what the graph makes itself, which has no such name outside.
-void addNamesRead(const ::onnx::GraphProto& graph, const Names* around, std::set<std::string>& names) {
-  for (const auto& output : graph.output()) names.insert(renamed(output.name(), around));
-  for (const auto& node : graph.node()) {
-    for (const auto& input : node.input()) names.insert(renamed(input, around));
-    for (const auto& attribute : node.attribute())
-      if (attribute.has_g()) addNamesRead(attribute.g(), around, names);
+void addNamesRead(const GraphDescription& graph, const Names* around, std::set<std::string>& names) {
+  for (const auto& output : graph.outputs) names.insert(renamed(output, around));
+  for (const auto& node : graph.nodes) {
+    for (const auto& input : node->inputs) names.insert(renamed(input, around));
+    for (const auto& attribute : node->attributes)
+      if (attribute.graph) addNamesRead(*attribute.graph, around, names);
   }
 }
 
@@ -48,9 +48,9 @@ void addNamesRead(const Node& node, std::set<std::string>& names) {
   names.insert(node.inputs.begin(), node.inputs.end());
   if (node.loop)
     for (const auto& collected : node.loop->collected) names.insert(collected.begin(), collected.end());
-  if (!node.proto) return;
-  for (const auto& attribute : node.proto->attribute())
-    if (attribute.has_g()) addNamesRead(attribute.g(), node.names.get(), names);
+  if (!node.description) return;
+  for (const auto& attribute : node.description->attributes)
+    if (attribute.graph) addNamesRead(*attribute.graph, node.names.get(), names);
 }
 
 bool isControlFlow(const Node& node) { return node.domain.empty() && (node.opType == "If" || node.opType == "Loop"); }
@@ -67,11 +67,11 @@ std::vector<Node> expandIf(const Model& model, const Node& node, bool condition,
 }
 
 std::vector<Node> expandLoop(const Model& model, Node&& node, bool goesOn, Initializers& initializers) {
-  const ::onnx::GraphProto& body = graphOf(node, "body");
-  if (node.inputs.size() < 2 || static_cast<size_t>(body.input_size()) != node.inputs.size() ||
-      static_cast<size_t>(body.output_size()) != node.outputs.size() + 1)
-    throw ModelError(cat("Its body has ", body.input_size(), " inputs and ", body.output_size(), " outputs, expected ",
-                         node.inputs.size(), " and ", node.outputs.size() + 1, "."));
+  const GraphDescription& body = graphOf(node, "body");
+  if (node.inputs.size() < 2 || body.inputs.size() != node.inputs.size() ||
+      body.outputs.size() != node.outputs.size() + 1)
+    throw ModelError(cat("Its body has ", body.inputs.size(), " inputs and ", body.outputs.size(),
+                         " outputs, expected ", node.inputs.size(), " and ", node.outputs.size() + 1, "."));
   const size_t carried = node.inputs.size() - 2;
   if (carried > node.outputs.size()) throw ModelError("It carries more values than it has outputs.");
   const int64_t iteration = node.loop ? node.loop->iteration : 0;
@@ -98,8 +98,8 @@ std::vector<Node> expandLoop(const Model& model, Node&& node, bool goesOn, Initi
     condition = prefix + "/";
     initializers[condition] = std::make_shared<const HostTensor>(scalarTensor(Type::Bool, 1));
   }
-  Names inputs = {{body.input(0).name(), prefix}, {body.input(1).name(), condition}};
-  for (size_t i = 0; i < carried; ++i) inputs[body.input(static_cast<int>(i) + 2).name()] = node.inputs[i + 2];
+  Names inputs = {{body.inputs[0].name, prefix}, {body.inputs[1].name, condition}};
+  for (size_t i = 0; i < carried; ++i) inputs[body.inputs[i + 2].name] = node.inputs[i + 2];
   std::vector<std::string> outputs;
   nodes = model.subgraph(node, body, prefix, inputs, outputs, initializers);
 

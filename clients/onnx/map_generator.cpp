@@ -9,7 +9,7 @@ namespace {
 
 void mapConstant(NodeContext& node) {
   const Attributes& attributes = node.attributes();
-  if (const auto* tensor = attributes.tensor("value")) return node.setOutput(0, hostValue(readTensor(*tensor, {})));
+  if (SharedTensor tensor = attributes.tensor("value")) return node.setOutput(0, hostValue(std::move(tensor)));
   if (attributes.has("value_int")) return node.setOutput(0, integerScalar(attributes.integer("value_int", 0)));
   if (attributes.has("value_float"))
     return node.setOutput(0,
@@ -26,8 +26,8 @@ void mapConstant(NodeContext& node) {
 }
 
 void mapConstantOfShape(NodeContext& node) {
-  const auto* given = node.attributes().tensor("value");
-  const HostTensor value = given ? readTensor(*given, {}) : scalarTensor(Type::Float, 0);
+  const SharedTensor given = node.attributes().tensor("value");
+  const HostTensor value = given ? *given : scalarTensor(Type::Float, 0);
   if (!node.knows(0)) return;
   const Sizes sizes = node.constant(0).integers();
   if (value.elements() != 1)

@@ -1,9 +1,7 @@
-// An ONNX model as it was read: nodes in an order in which they can run, initializers, inputs and outputs.
+// An ONNX model that can be planned: nodes in an order in which they can run, initializers, inputs and outputs.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
-#include <filesystem>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clients/onnx/tensor.h"
+#include "clients/onnx/graph_model.h"
 
 namespace dimple::onnx {
 
@@ -32,36 +30,22 @@ struct LoopState {
 
 struct Node {
   std::string opType;
-  std::string domain;                // "" is ai.onnx
-  int64_t opset = 0;                 // of the domain
-  std::vector<std::string> inputs;   // "": absent
-  std::vector<std::string> outputs;  // "": not wanted
-  const ::onnx::NodeProto* proto = nullptr;
-  std::shared_ptr<const Names> names;  // around its subgraphs
-  std::optional<LoopState> loop;       // of a Loop that has begun
+  std::string domain;                                  // "" is ai.onnx
+  int64_t opset = 0;                                   // of the domain
+  std::vector<std::string> inputs;                     // "": absent
+  std::vector<std::string> outputs;                    // "": not wanted
+  std::shared_ptr<const NodeDescription> description;  // null: the model has no such node
+  std::shared_ptr<const Names> names;                  // around its subgraphs
+  std::optional<LoopState> loop;                       // of a Loop that has begun
 
   // "node \"conv1\" (Conv)"; a node without a name is named by its output.
   std::string text() const;
 };
 
-// A dimension that is not known before inputs are given has size -1, and a name if the model names it.
-struct Dimension {
-  int64_t size = -1;
-  std::string name;
-};
-
-struct ModelInput {
-  std::string name;
-  Type type;
-  std::optional<std::vector<Dimension>> dimensions;  // absent: of any rank
-};
-
 class Model {
  public:
-  // Throw ModelError. External data is read from the model's folder, and from nowhere else.
-  static Model load(const std::filesystem::path& path);
-  static Model parse(std::string_view bytes, const std::filesystem::path& folder);
-  Model(std::unique_ptr<::onnx::ModelProto> proto, const std::filesystem::path& folder);
+  // Throws ModelError. For models in files: reader.h.
+  explicit Model(ModelDescription description);
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::map<std::string, SharedTensor>& initializers() const { return initializers_; }
@@ -70,28 +54,23 @@ class Model {
 
   // The nodes of a subgraph of `node`, the names of its values preceded by `prefix`; `inputs` are the names that its
   // inputs stand for. `outputs` receives the names of its outputs, `initializers` its tensors.
-  std::vector<Node> subgraph(const Node& node, const ::onnx::GraphProto& graph, const std::string& prefix,
+  std::vector<Node> subgraph(const Node& node, const GraphDescription& graph, const std::string& prefix,
                              const Names& inputs, std::vector<std::string>& outputs,
                              std::map<std::string, SharedTensor>& initializers) const;
 
  private:
-  void readOpsets();
-  void readInputs(const ::onnx::GraphProto& graph);
-  void addNodes(const ::onnx::GraphProto& graph, const std::shared_ptr<const Names>& names,
+  void checkOpsets() const;
+  void addInputs(std::vector<ModelInput> inputs);
+  void addNodes(const GraphDescription& graph, const std::shared_ptr<const Names>& names,
                 std::vector<Node>& nodes) const;
-  Node readNode(const ::onnx::NodeProto& proto, const std::shared_ptr<const Names>& names) const;
+  Node makeNode(std::shared_ptr<const NodeDescription> description, const std::shared_ptr<const Names>& names) const;
 
-  std::unique_ptr<::onnx::ModelProto> proto_;
-  std::filesystem::path folder_;
   std::map<std::string, int64_t> opsets_;
   std::vector<Node> nodes_;
   std::map<std::string, SharedTensor> initializers_;
   std::vector<ModelInput> inputs_;
   std::vector<std::string> outputs_;
 };
-
-// Throws ModelError. `folder` is where external data may lie; empty: nowhere.
-HostTensor readTensor(const ::onnx::TensorProto& proto, const std::filesystem::path& folder);
 
 // The nodes so that every one follows those that it reads. `known`: what none of them needs to make. Throws ModelError.
 std::vector<Node> sortNodes(std::vector<Node> nodes, const std::set<std::string>& known);

@@ -109,7 +109,7 @@ bool Planner::mapNode(const Node& node) {
     const Mapping* mapping = findMapping(node);
     if (!mapping) throw ModelError(cat(node.opType, " is not mapped to DirectML."));
     NodeContext context(node, values_, *graph_);
-    graph_->setName(node.proto && !node.proto->name().empty() ? node.proto->name() : node.opType);
+    graph_->setName(node.description && !node.description->name.empty() ? node.description->name : node.opType);
     if (!foldNode(context)) mapping->map(context);
     if (const std::string* unknown = context.unknown()) {
       if (know(*unknown)) continue;

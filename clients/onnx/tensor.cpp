@@ -226,6 +226,14 @@ HostTensor scalarTensor(Type type, double value) {
   return tensor;
 }
 
+void unpack(std::span<const std::byte> packed, HostTensor& tensor) {
+  for (size_t i = 0; i < tensor.bytes.size(); ++i) {
+    const auto pair = static_cast<uint8_t>(packed[i / 2]);
+    const int nibble = i % 2 ? pair >> 4 : pair & 15;
+    tensor.setInteger(i, tensor.type == Type::Int4 && nibble > 7 ? nibble - 16 : nibble);
+  }
+}
+
 std::vector<std::byte> deviceBytes(const HostTensor& tensor) {
   if (sameOnDevice(tensor.type)) return tensor.bytes;
   std::vector<std::byte> bytes(tensor.bytes.size() / 2);

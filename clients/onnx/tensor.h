@@ -94,6 +94,11 @@ using SharedTensor = std::shared_ptr<const HostTensor>;
 HostTensor integerTensor(Type type, std::span<const int64_t> values);
 HostTensor scalarTensor(Type type, double value);
 
+// Whether ONNX stores two elements in a byte, the first in its low half.
+inline bool isPacked(Type type) { return type == Type::Int4 || type == Type::UInt4; }
+// Sets all elements of a tensor of such a type, whose stored bytes `packed` are or begin with.
+void unpack(std::span<const std::byte> packed, HostTensor& tensor);
+
 // DOUBLE is FLOAT32 on a device; all others have the same bytes.
 inline bool sameOnDevice(Type type) { return type != Type::Double; }
 std::vector<std::byte> deviceBytes(const HostTensor& tensor);

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "clients/onnx/failure.h"
-#include "clients/onnx/model.h"
+#include "clients/onnx/model_proto.h"
 #include "clients/onnx/text.h"
 
 namespace dimple::onnx {
@@ -13,16 +13,6 @@ namespace {
 
 std::string placeOf(const ::onnx::TensorProto& proto) {
   return proto.name().empty() ? "A tensor" : cat("Tensor \"", proto.name(), "\"");
-}
-
-bool isPacked(Type type) { return type == Type::Int4 || type == Type::UInt4; }
-
-void unpack(std::span<const std::byte> packed, HostTensor& tensor) {
-  for (size_t i = 0; i < tensor.bytes.size(); ++i) {
-    const auto pair = static_cast<uint8_t>(packed[i / 2]);
-    const int nibble = i % 2 ? pair >> 4 : pair & 15;
-    tensor.setInteger(i, tensor.type == Type::Int4 && nibble > 7 ? nibble - 16 : nibble);
-  }
 }
 
 template <class Field>

@@ -10,6 +10,8 @@
 
 #include "clients/onnx/failure.h"
 #include "clients/onnx/mapper.h"
+#include "clients/onnx/model_proto.h"
+#include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
 #include "tests/fuzz/bounded_memory.h"
 #include "tests/null/null_context.h"
@@ -213,7 +215,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const auto context = createNullContext(kMaxBytes);
   try {
-    const onnx::Model model = onnx::Model::parse({reinterpret_cast<const char*>(data), size}, {});
+    const onnx::Model model = onnx::parseModel({reinterpret_cast<const char*>(data), size}, {});
     const auto inputs = inputsOf(model);
     if (!inputs) return 0;
     onnx::SessionOptions options;

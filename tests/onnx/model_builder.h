@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "clients/onnx/model.h"
+#include "clients/onnx/model_proto.h"
 
 namespace dimple::testing {
 
@@ -38,9 +39,8 @@ class ModelMaker : public GraphMaker {
   ::onnx::ModelProto& proto() { return *proto_; }
   const ::onnx::ModelProto& proto() const { return *proto_; }
   std::string bytes() const { return proto_->SerializeAsString(); }
-  // May be called several times.
   onnx::Model model(const std::filesystem::path& folder = {}) const {
-    return {std::make_unique<::onnx::ModelProto>(*proto_), folder};
+    return onnx::Model(onnx::describe(*proto_, folder));
   }
 
  private:

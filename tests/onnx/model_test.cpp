@@ -5,8 +5,10 @@
 #include <fstream>
 #include <random>
 
+#include "clients/onnx/attributes.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/mapper.h"
+#include "clients/onnx/reader.h"
 #include "tests/onnx/model_builder.h"
 
 namespace dimple::testing {
@@ -107,7 +109,7 @@ TEST_CASE("onnx models: what cannot be a model is refused") {
   CHECK(refusal([&] { unnamedInput.model(); }).find("input without a name") != std::string::npos);
 
   CHECK(refusal([] { ModelMaker(1000).model(); }).find("version 1000") != std::string::npos);
-  CHECK(refusal([] { Model(std::make_unique<::onnx::ModelProto>(), {}); }).find("no graph") != std::string::npos);
+  CHECK(refusal([] { onnx::describe(::onnx::ModelProto(), {}); }).find("no graph") != std::string::npos);
 
   ModelMaker foreign = addModel();
   foreign.node("Abs", {"x"}, {"z"}).set_domain("somebody");
@@ -160,6 +162,55 @@ TEST_CASE("onnx models: fields of every type hold what raw data holds") {
   CHECK(onnx::readTensor(proto, {}).integers() == std::vector<int64_t>{15, 7, 8});
 }
 
+TEST_CASE("onnx models: what cannot be read in an attribute is refused when it is asked for") {
+  ModelMaker maker = addModel();
+  const auto addAttribute = [](::onnx::NodeProto& node, const char* name, ::onnx::AttributeProto::AttributeType type) {
+    ::onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(type);
+    return &attribute;
+  };
+  auto& node = *maker.proto().mutable_graph()->mutable_node(0);
+  auto& words = *addAttribute(node, "words", ::onnx::AttributeProto::TENSOR)->mutable_t();
+  words.set_name("words");
+  words.set_data_type(static_cast<int32_t>(Type::String));
+  addAttribute(node, "sparse", ::onnx::AttributeProto::SPARSE_TENSOR);
+  auto& branch = *addAttribute(node, "branch", ::onnx::AttributeProto::GRAPH)->mutable_g();
+  *branch.add_initializer() = words;
+
+  const Model model = maker.model();
+  const onnx::Attributes attributes(model.nodes()[0]);
+  const std::string unreadable = "Tensor \"words\" is of string, which is not supported.";
+  CHECK(attributes.has("words"));
+  CHECK(refusal([&] { attributes.tensor("words"); }) == unreadable);
+  CHECK(refusal([&] { attributes.integer("words", 0); }) == "Attribute words is of kind TENSOR, expected INT.");
+  CHECK(refusal([&] { attributes.tensor("sparse"); }) == "Attribute sparse is of kind SPARSE_TENSOR, expected TENSOR.");
+  CHECK(refusal([&] { attributes.graph("branch"); }) == unreadable);
+  CHECK(attributes.tensor("absent") == nullptr);
+  CHECK(attributes.graph("absent") == nullptr);
+}
+
+TEST_CASE("onnx models: a description is a model, whoever made it") {
+  onnx::NodeDescription node;
+  node.opType = "Add";
+  node.inputs = {"x", "w"};
+  node.outputs = {"y"};
+  onnx::ModelDescription description;
+  description.opsets[""] = 17;
+  description.graph.nodes.push_back(std::make_shared<const onnx::NodeDescription>(node));
+  description.graph.initializers["w"] = std::make_shared<const HostTensor>(floats({1}, {2}));
+  description.graph.inputs = {{"x", Type::Float, {}}, {"w", Type::Float, {}}};
+  description.graph.outputs = {"y"};
+  const Model model(description);
+  REQUIRE(model.nodes().size() == 1);
+  CHECK(model.nodes()[0].opset == 17);
+  CHECK(model.nodes()[0].description == description.graph.nodes[0]);
+  REQUIRE(model.inputs().size() == 1);
+  CHECK(model.inputs()[0].name == "x");
+  description.graph.inputs.clear();
+  CHECK(refusal([&] { Model{description}; }) == "The node \"y\" (Add) reads \"x\", which nothing makes.");
+}
+
 TEST_CASE("onnx models: external data lies in the model's folder") {
   const Folder folder;
   ModelMaker maker = addModel();
@@ -178,7 +229,7 @@ TEST_CASE("onnx models: external data lies in the model's folder") {
   write(folder.outside() / "secret", bytes);
   const auto load = [&] {
     write(folder.model() / "a.onnx", maker.bytes());
-    return Model::load(folder.model() / "a.onnx");
+    return onnx::readModel(folder.model() / "a.onnx");
   };
   set("location", "weights");
   set("offset", "4");
@@ -207,17 +258,17 @@ TEST_CASE("onnx models: external data lies in the model's folder") {
 
 TEST_CASE("onnx models: cut off and changed bytes end in a model or a sentence") {
   const std::string bytes = addModel().bytes();
-  CHECK(Model::parse(bytes, {}).nodes().size() == 1);
+  CHECK(onnx::parseModel(bytes, {}).nodes().size() == 1);
   for (size_t length = 0; length < bytes.size(); ++length) {
     CAPTURE(length);
-    CHECK_FALSE(refusal([&] { Model::parse(bytes.substr(0, length), {}); }).empty());
+    CHECK_FALSE(refusal([&] { onnx::parseModel(bytes.substr(0, length), {}); }).empty());
   }
   std::minstd_rand random(1);
   int models = 0;
   for (int i = 0; i < 5000; ++i) {
     std::string changed = bytes;
     for (int k = 0; k < 3; ++k) changed[random() % changed.size()] = static_cast<char>(random());
-    models += refusal([&] { Model::parse(changed, {}); }).empty();
+    models += refusal([&] { onnx::parseModel(changed, {}); }).empty();
   }
   CHECK(models < 5000);
 }

@@ -18,7 +18,7 @@ GPU_TEST_CASE("onnx: the standard's tests of operators") {
     try {
       StandardTest test = readStandardTest(folders[i]);
       OnnxCase testCase{test.name, {}, std::move(test.inputs), std::move(test.outputs), {1e-3, 1e-7}};
-      testCase.model = [&] { return onnx::Model(std::make_unique<::onnx::ModelProto>(test.model), {}); };
+      testCase.model = [&] { return onnx::Model(onnx::describe(test.model, {})); };
       cases.run(testCase);
     } catch (const onnx::ModelError& refusal) {
       cases.refuse(standardTestName(folders[i]), refusal.what());

@@ -7,6 +7,7 @@
 #include "clients/ocr/detection.h"
 #include "clients/ocr/reader.h"
 #include "clients/onnx/failure.h"
+#include "clients/onnx/reader.h"
 #include "tests/gpu_test.h"
 #include "tests/onnx/onnx_run.h"
 #include "tests/onnx/onnx_runtime.h"
@@ -203,7 +204,7 @@ GPU_TEST_CASE("ocr: the models give what ONNX Runtime gives") {
   size_t compared = 0;
   const auto run = [&](Part part, const HostTensor& input) {
     const auto path = models / files.at(part);
-    const onnx::Model model = onnx::Model::load(path);
+    const onnx::Model model = onnx::readModel(path);
     const std::map<std::string, HostTensor> inputs{{model.inputs()[0].name, input}};
     onnx::Session session(gpu.context(), model);
     const HostTensor result = session.run(inputs)[0].tensor;

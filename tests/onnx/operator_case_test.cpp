@@ -175,7 +175,7 @@ OnnxCase parseCase(const json& line, const std::string& name) {
     testCase.outputs[outputName] = parseTensor(value);
   }
   testCase.tolerance = {line["rel"], line["abs"]};
-  testCase.model = [proto] { return onnx::Model(std::make_unique<::onnx::ModelProto>(*proto), {}); };
+  testCase.model = [proto] { return onnx::Model(onnx::describe(*proto, {})); };
   return testCase;
 }
 

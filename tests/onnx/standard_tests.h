@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "clients/onnx/model.h"
+#include "clients/onnx/model_proto.h"
 
 namespace dimple::testing {
 

@@ -17,6 +17,7 @@
 #include "clients/files/npy.h"
 #include "clients/ocr/reader.h"
 #include "clients/onnx/failure.h"
+#include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
 #include "tests/onnx/networks.h"
 #include "tests/onnx/standard_tests.h"
@@ -62,7 +63,7 @@ void writeReader(const fs::path& folder, const fs::path& ocr) {
   if (FAILED(dimpleCreateContext(nullptr, IID_PPV_ARGS(&context)))) throw std::runtime_error(dimpleGetLastMessage());
   const auto run = [&](Part part, const HostTensor& input) {
     const Recorded& recorded = parts.at(part);
-    const onnx::Model model = onnx::Model::load(ocr / recorded.file);
+    const onnx::Model model = onnx::readModel(ocr / recorded.file);
     const std::string& name = model.inputs()[0].name;
     writeInput(folder / recorded.name, name, firstOf(input));
     fs::copy_file(ocr / recorded.file, folder / recorded.name / "model.onnx", fs::copy_options::overwrite_existing);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
 
 using namespace dimple::onnx;
@@ -15,7 +16,7 @@ int main(int count, char** arguments) {
     if (FAILED(dimpleCreateContext(nullptr, IID_PPV_ARGS(&context))))
       return std::printf("%s\n", dimpleGetLastMessage()), 1;
 
-    const Model model = Model::load(arguments[1]);
+    const Model model = readModel(arguments[1]);
     std::map<std::string, HostTensor> inputs;
     for (const ModelInput& input : model.inputs()) {
       Sizes sizes;  // dimensions that the model leaves open are 1

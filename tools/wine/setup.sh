@@ -78,23 +78,15 @@ setupWineBridge() {
 # ours (docs/onnx-runtime.md): from the package of a program that carries both.
 onnxRuntimePackage=onnxruntime-node
 onnxRuntimeVersion=1.30.0
-fetchOnnxRuntimeFiles() { # work folder, files of Windows; they are left in the work folder
-  local work=$1 file
-  shift
-  rm -rf "$work"
-  mkdir -p "$work"
-  (cd "$work" && retry npm pack --silent "$onnxRuntimePackage@$onnxRuntimeVersion" >/dev/null) || return 1
-  for file in "$@"; do
-    tar -xzf "$work/$onnxRuntimePackage-$onnxRuntimeVersion.tgz" -C "$work" --strip-components=5 \
-      "package/bin/napi-v6/win32/x64/$file" || return 1
-  done
-  rm "$work"/*.tgz
+fetchOnnxRuntimeFile() { # work folder, file of Windows; it is left in the work folder
+  rm -rf "$1"
+  fetchNpm "$onnxRuntimePackage@$onnxRuntimeVersion" "$1" 5 "package/bin/napi-v6/win32/x64/$2"
 }
 
 setupMicrosoft() {
   [[ ! -f $deps/microsoft/DirectML.dll ]] || return 0
   say "fetching Microsoft's DirectML of $onnxRuntimePackage $onnxRuntimeVersion with npm into build/deps/microsoft"
-  fetchOnnxRuntimeFiles "$deps/.microsoft" DirectML.dll || die "Microsoft's DirectML could not be downloaded."
+  fetchOnnxRuntimeFile "$deps/.microsoft" DirectML.dll || die "Microsoft's DirectML could not be downloaded."
   rm -rf "$deps/microsoft"
   mv "$deps/.microsoft" "$deps/microsoft"
 }
@@ -102,7 +94,7 @@ setupMicrosoft() {
 # The headers are Debian's, which are older: functions are only added to the interface.
 onnxRuntimeHeaders=libonnxruntime-dev
 fetchOnnxRuntime() { # work folder
-  fetchOnnxRuntimeFiles "$1" onnxruntime.dll && mkdir "$1/apt" && prepareSuites "$1/apt" trixie &&
+  fetchOnnxRuntimeFile "$1" onnxruntime.dll && mkdir "$1/apt" && prepareSuites "$1/apt" trixie &&
     (cd "$1/apt" && retry apt-get "${suiteOptions[@]}" download "$onnxRuntimeHeaders") &&
     dpkg-deb -x "$1"/apt/*.deb "$1/apt/root" && mv "$1/apt/root/usr/include" "$1/" && rm -rf "$1/apt"
 }

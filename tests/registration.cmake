@@ -131,6 +131,17 @@ else()
   dimple_register_skipped(onnx_models "quick;onnx" "libonnx or libprotobuf was not found")
 endif()
 
+# The execution provider, in the newest ONNX Runtime and in the oldest that it works with.
+if(TARGET onnxruntime_provider_tests)
+  foreach(runtime IN LISTS DIMPLE_ONNXRUNTIME_LIBRARIES)
+    string(REGEX MATCH "^([^=]+)=(.*)$" runtime "${runtime}")
+    dimple_register(onnxruntime_provider_${CMAKE_MATCH_1} PROGRAM onnxruntime_provider_tests LABELS quick onnx COST 20
+      ENVIRONMENT "DIMPLE_ONNXRUNTIME=${CMAKE_MATCH_2}")
+  endforeach()
+else()
+  dimple_register_skipped(onnxruntime_provider "quick;onnx" "tools/setup.sh --onnx-provider was not run, or failed")
+endif()
+
 # On a lavapipe that has cooperative matrices, with its own C library.
 if(EXISTS "${deps}/matrices/stamp")
   dimple_register(matrices PROGRAM dimple_tests WRAPPER "${deps}/matrices/run.sh" LABELS vulkan COST 30

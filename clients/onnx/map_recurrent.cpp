@@ -49,6 +49,8 @@ Activations readActivations(const NodeContext& node, const std::vector<std::stri
   std::vector<std::string> names = node.attributes().texts("activations");
   if (names.empty())
     for (size_t i = 0; i < directions; ++i) names.insert(names.end(), defaults.begin(), defaults.end());
+  // The standard's default of RNN is for two directions, which ONNX Runtime gives for one.
+  if (directions == 1 && names == std::vector<std::string>{"Tanh", "Tanh"}) names.resize(defaults.size());
   if (names.size() != directions * defaults.size())
     throw ModelError(
         cat("Attribute activations has ", names.size(), " names, expected ", directions * defaults.size(), "."));

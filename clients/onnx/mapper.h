@@ -89,6 +89,8 @@ std::span<const Mapping> viewMappings();
 
 // The mapping for a node's operator set; null: there is none.
 const Mapping* findMapping(const Node& node);
+// Whether a model may have such a node: it is mapped itself, or stands for nodes that are.
+bool canRun(const Node& node);
 // "Abs" and "com.microsoft.Gelu", once each and sorted.
 std::vector<std::string> mappedOperators();
 

@@ -7,7 +7,6 @@ namespace dimple::onnx {
 namespace {
 
 constexpr int64_t kOldestOpset = 1;
-constexpr int64_t kNewestOpset = 24;
 
 // How many elements NonZero finds is known only when it has run, so that it is two nodes: coordinates with room for all
 // elements and their number, and what that number leaves of them.

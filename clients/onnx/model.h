@@ -42,6 +42,9 @@ struct Node {
   std::string text() const;
 };
 
+// Of ai.onnx.
+inline constexpr int64_t kNewestOpset = 24;
+
 class Model {
  public:
   // Throws ModelError. For models in files: reader.h.

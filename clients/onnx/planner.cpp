@@ -14,7 +14,7 @@ namespace dimple::onnx {
 void Planner::checkMappings() const {
   std::string missing;
   for (const Node& node : program_.model_.nodes())
-    if (!findMapping(node) && !isControlFlow(node))
+    if (!canRun(node))
       missing += cat(missing.empty() ? "" : "\n", "The ", node.text(), " cannot run: ", node.opType,
                      " is not mapped to DirectML for version ", node.opset, " of its operator set.");
   if (!missing.empty()) throw ModelError(missing);

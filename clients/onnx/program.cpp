@@ -10,7 +10,9 @@ Program::Program(IDimpleContext& context, IDMLDevice& device, const Model& model
                  InputInfos inputs)
     : context_(context), device_(device), model_(model), options_(options), inputs_(std::move(inputs)) {}
 
-Program::~Program() = default;
+Program::~Program() {
+  if (fence_) static_cast<void>(context_.Wait(fence_));
+}
 
 bool Program::fits(const InputInfos& inputs, Caller& caller) const {
   return dropped_.graphs == 0 && inputs == inputs_ && std::ranges::all_of(read_, [&](const auto& entry) {
@@ -18,7 +20,7 @@ bool Program::fits(const InputInfos& inputs, Caller& caller) const {
          });
 }
 
-bool Program::runStage(Stage& stage, Caller& caller) const {
+bool Program::runStage(Stage& stage, Caller& caller) {
   if (stage.segment) {
     std::vector<BufferRange> inputs;
     for (const std::string& name : stage.segment->reads()) {
@@ -28,7 +30,7 @@ bool Program::runStage(Stage& stage, Caller& caller) const {
     std::vector<BufferRange> outputs;
     for (const Stage::Output& output : stage.outputs)
       outputs.push_back(output.buffer ? BufferRange{output.buffer, 0} : caller.output(output.name, output.info));
-    stage.segment->submit(inputs, outputs);
+    fence_ = stage.segment->submit(inputs, outputs);
   }
   bool changed = false;
   for (const auto& [name, live] : stage.wanted) {
@@ -52,6 +54,16 @@ void Program::run(Caller& caller) {
     }
   }
   for (const auto& [name, value] : constantOutputs_) caller.constantOutput(name, value);
+}
+
+UINT64 Program::deviceBytes() const {
+  UINT64 bytes = 0;
+  for (const Stage& stage : stages_) {
+    if (stage.segment) bytes += stage.segment->deviceBytes();
+    for (const Stage::Output& output : stage.outputs)
+      bytes += output.buffer ? dimpleGetDesc(output.buffer.Get()).Width : 0;
+  }
+  return bytes;
 }
 
 SessionStatistics Program::statistics() const {

@@ -49,7 +49,9 @@ class Program {
   // The context, its device and the model must outlive it.
   Program(IDimpleContext& context, IDMLDevice& device, const Model& model, const SessionOptions& options,
           InputInfos inputs);
+  // Waits until what was submitted is done.
   ~Program();
+  Program(const Program&) = delete;
 
   // Whether it is what would be planned for such inputs.
   bool fits(const InputInfos& inputs, Caller& caller) const;
@@ -60,6 +62,8 @@ class Program {
   void run(Caller& caller);
 
   SessionStatistics statistics() const;
+  // Of the device's memory that it holds between runs.
+  UINT64 deviceBytes() const;
 
  private:
   friend class Planner;
@@ -67,7 +71,7 @@ class Program {
   struct Output;
 
   // Submits a stage and reads what the next depends on. Whether that is another than before.
-  bool runStage(Stage& stage, Caller& caller) const;
+  bool runStage(Stage& stage, Caller& caller);
 
   IDimpleContext& context_;
   IDMLDevice& device_;
@@ -78,6 +82,7 @@ class Program {
   std::vector<Stage> stages_;                 // each holds as long as those before compute what was read to plan it
   SessionStatistics dropped_;                 // of stages that were too many to be kept
   std::map<std::string, SharedTensor> constantOutputs_;
+  UINT64 fence_ = 0;  // of the last submission
 };
 
 }  // namespace dimple::onnx

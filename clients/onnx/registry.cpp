@@ -1,5 +1,6 @@
 #include <set>
 
+#include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/mapper.h"
 #include "clients/onnx/text.h"
@@ -27,6 +28,10 @@ const Mapping* findMapping(const Node& node) {
           (!best || mapping.since > best->since))
         best = &mapping;
   return best;
+}
+
+bool canRun(const Node& node) {
+  return findMapping(node) || isControlFlow(node) || (node.opType == "NonZero" && node.domain.empty());
 }
 
 std::vector<std::string> mappedOperators() {

@@ -64,6 +64,9 @@ Segment::Segment(IDimpleContext& context, IDMLDevice& device, const GraphBuilder
   initialize(constants);
   if (const UINT64 bytes = dimpleGetBindingProperties(compiled_.Get()).TemporaryResourceSize)
     temporary_ = createBuffer(context_, bytes);
+  const DML_BINDING_PROPERTIES properties = dimpleGetBindingProperties(compiled_.Get());
+  deviceBytes_ = properties.PersistentResourceSize + properties.TemporaryResourceSize;
+  for (const Input& input : inputs_) deviceBytes_ += input.constant ? input.bytes : 0;
 }
 
 ComPtr<ID3D12DescriptorHeap> Segment::createHeap(UINT count) const {

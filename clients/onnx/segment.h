@@ -13,7 +13,10 @@ struct BufferRange {
   ComPtr<ID3D12Resource> buffer;
   UINT64 offset = 0;
 
-  bool operator==(const BufferRange&) const = default;
+  // Not the default: some ComPtr compare only whether they are null.
+  bool operator==(const BufferRange& other) const {
+    return buffer.Get() == other.buffer.Get() && offset == other.offset;
+  }
 };
 
 class Segment {
@@ -28,6 +31,9 @@ class Segment {
   // Submits it: `inputs` as reads() names them, `outputs` as the constructor was given them. Returns the fence's value.
   // The caller keeps the buffers until the work is done; work that is submitted later sees what this makes.
   UINT64 submit(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs);
+
+  // Of the device's memory that it holds.
+  UINT64 deviceBytes() const { return deviceBytes_; }
 
  private:
   // The graph with its buffers, in a list that may be executed again.
@@ -63,6 +69,7 @@ class Segment {
   std::vector<Input> inputs_;
   std::vector<std::string> reads_;
   std::vector<UINT64> outputBytes_;
+  UINT64 deviceBytes_ = 0;
   ComPtr<ID3D12Resource> persistent_;
   ComPtr<ID3D12Resource> temporary_;  // shared by all recordings: executions follow one another
   std::vector<Recording> recordings_;

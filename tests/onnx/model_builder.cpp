@@ -74,6 +74,7 @@ void setAttribute(::onnx::NodeProto& node, const std::string& name, const std::v
   auto& attribute = *node.add_attribute();
   attribute.set_name(name);
   attribute.set_type(::onnx::AttributeProto::GRAPH);
+  attribute.mutable_g()->set_name(name);
   return *attribute.mutable_g();
 }
 

@@ -49,6 +49,7 @@ class ModelMaker : public GraphMaker {
   ModelMaker(std::unique_ptr<::onnx::ModelProto> proto, int64_t opset) : ModelMaker(std::move(proto)) {
     proto_->add_opset_import()->set_version(opset);
     proto_->set_ir_version(8);
+    proto_->mutable_graph()->set_name("model");
   }
 
   std::unique_ptr<::onnx::ModelProto> proto_;

@@ -37,7 +37,14 @@ std::string compareTensors(const HostTensor& actual, const HostTensor& expected,
   return {};
 }
 
-OnnxCases::OnnxCases(Gpu& gpu, std::string set) : gpu_(gpu), set_(std::move(set)) {
+OnnxRunner sessionRunner(Gpu& gpu) {
+  return [&gpu](const OnnxCase& testCase) {
+    const onnx::Model model(onnx::describe(*testCase.model, {}));
+    return onnx::Session(gpu.context(), model).run(testCase.inputs);
+  };
+}
+
+OnnxCases::OnnxCases(OnnxRunner runner, std::string set) : runner_(std::move(runner)), set_(std::move(set)) {
   std::ifstream in(DIMPLE_TEST_DATA_DIR "/onnx_refusals.txt");
   for (std::string line; std::getline(in, line);) {
     const size_t space = line.find(' ');
@@ -64,10 +71,7 @@ void OnnxCases::refuse(const std::string& name, const std::string& reason) {
 
 void OnnxCases::run(const OnnxCase& testCase) {
   try {
-    const onnx::Model model = testCase.model();
-    onnx::Session session(gpu_.context(), model);
-    const auto results = session.run(testCase.inputs);
-    for (const onnx::NamedTensor& result : results) {
+    for (const onnx::NamedTensor& result : runner_(testCase)) {
       const auto expected = testCase.outputs.find(result.name);
       if (expected == testCase.outputs.end()) continue;
       const Tolerance least = defaultTolerance(expected->second.type);

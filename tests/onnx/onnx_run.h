@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "clients/onnx/model_proto.h"
 #include "clients/onnx/session.h"
 #include "tests/conformance/gpu.h"
 
@@ -24,18 +25,24 @@ std::string compareTensors(const onnx::HostTensor& actual, const onnx::HostTenso
 
 struct OnnxCase {
   std::string name;
-  std::function<onnx::Model()> model;
+  std::shared_ptr<const ::onnx::ModelProto> model;
   std::map<std::string, onnx::HostTensor> inputs;
   std::map<std::string, onnx::HostTensor> outputs;  // those that are compared
   Tolerance tolerance{0, 0};                        // the least; the default counts where it is larger
 };
+
+// Runs a case and answers its outputs. What it refuses is a ModelError.
+using OnnxRunner = std::function<std::vector<onnx::NamedTensor>(const OnnxCase& testCase)>;
+
+// Through this project's sessions.
+OnnxRunner sessionRunner(Gpu& gpu);
 
 // Runs cases, counts how they end, and holds those that are refused against tests/data/onnx_refusals.txt.
 class OnnxCases {
  public:
   // `set`: the first word of the lines for refusals of these cases; with "-differs" of those for cases that expect
   // something else than the standard.
-  OnnxCases(Gpu& gpu, std::string set);
+  OnnxCases(OnnxRunner runner, std::string set);
   void run(const OnnxCase& testCase);
   // What a case's preparation says counts like what its run says.
   void refuse(const std::string& name, const std::string& reason);
@@ -50,7 +57,7 @@ class OnnxCases {
 
   bool isListed(const std::string& set, const std::string& name) const;
 
-  Gpu& gpu_;
+  const OnnxRunner runner_;
   const std::string set_;
   std::vector<Known> known_;
   size_t passed_ = 0;

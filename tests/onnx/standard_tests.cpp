@@ -1,13 +1,15 @@
 #include "tests/onnx/standard_tests.h"
 
+#include <doctest.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
-#include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/mapper.h"
 #include "clients/onnx/text.h"
+#include "tests/conformance/selection.h"
 
 namespace dimple::testing {
 namespace {
@@ -40,8 +42,7 @@ bool isMapped(const std::filesystem::path& folder) {
     known.opType = node.op_type();
     known.domain = node.domain();
     known.opset = 1000;
-    if (known.opType == "NonZero" || onnx::isControlFlow(known)) continue;
-    if (!onnx::findMapping(known)) return false;
+    if (!onnx::canRun(known)) return false;
   }
   return true;
 }
@@ -72,6 +73,28 @@ StandardTest readStandardTest(const std::filesystem::path& folder) {
   for (int i = 0; i < graph.output_size(); ++i)
     test.outputs[graph.output(i).name()] = readTensorFile(data / cat("output_", i, ".pb"));
   return test;
+}
+
+void runStandardTests(const OnnxRunner& runner) {
+  const auto folders = standardTests();
+  if (folders.empty()) {
+    MESSAGE("Skipped: the package libonnx-testdata is not installed, and DIMPLE_ONNX_TESTDATA names no folder of it.");
+    return;
+  }
+  OnnxCases cases(runner, "node");
+  for (size_t i = 0; i < folders.size(); i += selection().sample) {
+    try {
+      StandardTest test = readStandardTest(folders[i]);
+      cases.run({test.name,
+                 std::make_shared<const ::onnx::ModelProto>(std::move(test.model)),
+                 std::move(test.inputs),
+                 std::move(test.outputs),
+                 {1e-3, 1e-7}});
+    } catch (const onnx::ModelError& refusal) {
+      cases.refuse(standardTestName(folders[i]), refusal.what());
+    }
+  }
+  cases.finish();
 }
 
 }  // namespace dimple::testing

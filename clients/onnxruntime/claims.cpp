@@ -1,0 +1,214 @@
+#include "clients/onnxruntime/claims.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "clients/onnx/control_flow.h"
+#include "clients/onnx/failure.h"
+#include "clients/onnx/mapper.h"
+#include "clients/onnxruntime/graph_reader.h"
+
+namespace dimple::ort {
+namespace {
+
+// Larger ones say nothing about whether a node can be mapped.
+constexpr size_t kMaxReadConstant = size_t{64} << 10;
+
+bool isTaken(size_t level) { return level % 2 == 0; }
+
+using Values = std::map<std::string, onnx::ModelInput>;
+
+void addValues(const OrtGraph& graph, Values& values) {
+  for (const OrtNode* node : nodesOf(graph))
+    for (const auto& list : {inputsOf(*node), outputsOf(*node)})
+      for (const OrtValueInfo* value : list)
+        if (value) values.try_emplace(nameOf(*value), describeValue(*value));
+}
+
+class Mapping {
+ public:
+  Mapping(const Values& values, const std::map<std::string, onnx::SharedTensor>& constants, IDMLDevice& device)
+      : values_(values), constants_(constants), device_(device) {}
+
+  bool maps(const onnx::Node& node) const {
+    if (onnx::isControlFlow(node)) return mapsControlFlow(*node.description);
+    if (!onnx::canRun(node)) return false;
+    const onnx::Mapping* mapping = onnx::findMapping(node);
+    if (!mapping) return typesAreKnown(node);
+    onnx::GraphBuilder graph(device_);
+    std::map<std::string, onnx::Value> values;
+    for (const std::string& name : node.inputs) {
+      if (name.empty()) continue;
+      auto value = valueOf(name, graph);
+      // Its sizes come with the first run.
+      if (!value) return typesAreKnown(node);
+      values[name] = std::move(*value);
+    }
+    try {
+      onnx::NodeContext context(node, values, graph);
+      if (!onnx::foldNode(context)) mapping->map(context);
+      return context.unknown() || std::ranges::all_of(node.outputs, [&](const std::string& name) {
+               return name.empty() || context.outputs().contains(name);
+             });
+    } catch (const onnx::ModelError&) {
+      return false;
+    }
+  }
+
+ private:
+  std::optional<onnx::Value> valueOf(const std::string& name, onnx::GraphBuilder& graph) const {
+    if (const auto constant = constants_.find(name); constant != constants_.end())
+      return onnx::hostValue(constant->second);
+    const auto found = values_.find(name);
+    if (found == values_.end() || !found->second.dimensions) return {};
+    onnx::Sizes sizes;
+    for (const onnx::Dimension& dimension : *found->second.dimensions) {
+      if (dimension.size < 0) return {};
+      sizes.push_back(dimension.size);
+    }
+    if (onnx::elementCount(sizes) == 0) return onnx::hostValue(onnx::HostTensor(found->second.type, sizes));
+    return graph.addInput(name, found->second.type, sizes);
+  }
+
+  bool typesAreKnown(const onnx::Node& node) const {
+    for (const auto* names : {&node.inputs, &node.outputs})
+      for (const std::string& name : *names) {
+        const auto found = values_.find(name);
+        if (found != values_.end() && onnx::traits(found->second.type).device == DML_TENSOR_DATA_TYPE_UNKNOWN)
+          return false;
+      }
+    return true;
+  }
+
+  // The nodes within are mapped when their branch is chosen.
+  bool mapsControlFlow(const onnx::NodeDescription& node) const {
+    for (const onnx::Attribute& attribute : node.attributes)
+      if (attribute.graph && !std::ranges::all_of(attribute.graph->nodes, [&](const auto& inner) {
+            onnx::Node one;
+            one.opType = inner->opType;
+            one.domain = inner->domain;
+            one.opset = opset(inner->domain);
+            one.description = inner;
+            return onnx::isControlFlow(one) ? mapsControlFlow(*inner) : onnx::canRun(one);
+          }))
+        return false;
+    return true;
+  }
+
+ public:
+  std::map<std::string, int64_t> opsets;
+
+ private:
+  int64_t opset(const std::string& domain) const {
+    const auto found = opsets.find(domain);
+    return found == opsets.end() ? 0 : found->second;
+  }
+
+  const Values& values_;
+  const std::map<std::string, onnx::SharedTensor>& constants_;
+  IDMLDevice& device_;
+};
+
+// Names that a subgraph reads of what is around it count as read by its node.
+void addReads(const onnx::NodeDescription& node, std::vector<std::string>& names) {
+  names.insert(names.end(), node.inputs.begin(), node.inputs.end());
+  for (const onnx::Attribute& attribute : node.attributes)
+    if (attribute.graph) {
+      for (const auto& inner : attribute.graph->nodes) addReads(*inner, names);
+      names.insert(names.end(), attribute.graph->outputs.begin(), attribute.graph->outputs.end());
+    }
+}
+
+std::vector<std::vector<size_t>> readsOf(const std::vector<std::shared_ptr<const onnx::NodeDescription>>& nodes) {
+  std::map<std::string, size_t> makers;
+  for (size_t n = 0; n < nodes.size(); ++n)
+    for (const std::string& name : nodes[n]->outputs)
+      if (!name.empty()) makers[name] = n;
+  std::vector<std::vector<size_t>> reads(nodes.size());
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    std::vector<std::string> names;
+    addReads(*nodes[n], names);
+    for (const std::string& name : names)
+      if (const auto maker = makers.find(name); maker != makers.end() && maker->second != n)
+        reads[n].push_back(maker->second);
+  }
+  return reads;
+}
+
+onnx::Node nodeOf(const onnx::ModelDescription& model, size_t index) {
+  const auto& description = model.graph.nodes[index];
+  onnx::Node node;
+  node.opType = description->opType;
+  node.domain = description->domain;
+  const auto opset = model.opsets.find(node.domain);
+  node.opset = opset == model.opsets.end() ? 0 : opset->second;
+  node.inputs = description->inputs;
+  node.outputs = description->outputs;
+  node.description = description;
+  return node;
+}
+
+}  // namespace
+
+std::vector<std::vector<size_t>> groupsOf(const std::vector<bool>& taken,
+                                          const std::vector<std::vector<size_t>>& readsFrom) {
+  // Along every way levels only rise: those of nodes that are taken are even, the others odd. Nodes of one level make a
+  // group, since a way that leaves a level does not come back.
+  const size_t count = taken.size();
+  std::vector<size_t> levels(count);
+  size_t top = 0;
+  for (size_t n = 0; n < count; ++n) {
+    levels[n] = taken[n] ? 0 : 1;
+    for (const size_t from : readsFrom[n])
+      levels[n] = std::max(levels[n], levels[from] + (taken[from] == taken[n] ? 0 : 1));
+    top = std::max(top, levels[n]);
+  }
+  // As late as those allow that read them, so that what begins early waits for the group of its reader.
+  std::vector<size_t> latest(count, SIZE_MAX);
+  for (size_t n = count; n-- > 0;) {
+    if (taken[n] && latest[n] != SIZE_MAX) levels[n] = latest[n];
+    for (const size_t from : readsFrom[n])
+      latest[from] = std::min(latest[from], levels[n] - (taken[from] == taken[n] ? 0 : 1));
+  }
+  std::vector<std::vector<size_t>> groups(top / 2 + 1);
+  for (size_t n = 0; n < count; ++n)
+    if (isTaken(levels[n])) groups[levels[n] / 2].push_back(n);
+  std::erase_if(groups, [](const auto& group) { return group.empty(); });
+  return groups;
+}
+
+bool claimsControlFlow(const OrtNode& node, const OrtGraph& within, IDMLDevice& device) {
+  if (isTooNew(node)) return false;
+  // The operator sets are those of the model.
+  const onnx::ModelDescription model = describeNodes(within, std::array{&node}, {.maxConstantBytes = 0});
+  const Values values;
+  Mapping mapping(values, model.graph.initializers, device);
+  mapping.opsets = model.opsets;
+  return mapping.maps(nodeOf(model, 0));
+}
+
+std::vector<std::vector<const OrtNode*>> claim(const OrtGraph& graph, IDMLDevice& device) {
+  const std::vector<const OrtNode*> nodes = nodesOf(graph);
+  onnx::ModelDescription model = describeNodes(graph, nodes, {.maxConstantBytes = kMaxReadConstant});
+  Values values;
+  addValues(graph, values);
+  Mapping mapping(values, model.graph.initializers, device);
+  mapping.opsets = model.opsets;
+  std::vector<bool> taken(nodes.size());
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    const char* provider = nullptr;
+    check(runtime().api->Node_GetEpName(nodes[n], &provider));
+    if ((provider && *provider) || isTooNew(*nodes[n])) continue;
+    taken[n] = mapping.maps(nodeOf(model, n));
+  }
+  std::vector<std::vector<const OrtNode*>> groups;
+  for (const std::vector<size_t>& group : groupsOf(taken, readsOf(model.graph.nodes))) {
+    auto& claimed = groups.emplace_back();
+    for (const size_t n : group) claimed.push_back(nodes[n]);
+  }
+  return groups;
+}
+
+}  // namespace dimple::ort

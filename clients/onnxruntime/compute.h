@@ -1,0 +1,43 @@
+// A group of nodes as ONNX Runtime runs it.
+#pragma once
+
+#include <list>
+#include <mutex>
+
+#include "clients/onnx/program.h"
+#include "clients/onnxruntime/memory.h"
+
+namespace dimple::ort {
+
+struct ComputeOptions {
+  DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE;
+  // Programs for other sizes than those of the last run are kept as long as they hold less.
+  uint64_t maxCacheBytes = uint64_t{1} << 30;
+};
+
+// Programs of one group, one for each set of sizes that its inputs have had. Runs may come from several threads.
+class Group : public OrtNodeComputeInfo {
+ public:
+  // `fused` is the node that stands for the group; its inputs and outputs are the model's. Throws StatusError or
+  // onnx::ModelError.
+  Group(const OrtGraph& graph, const OrtNode& fused, const Adapters& adapters, Device& device,
+        const ComputeOptions& options);
+
+  void run(OrtKernelContext& context);
+
+ private:
+  class Call;
+
+  onnx::Program& programFor(const onnx::InputInfos& infos, Call& call);
+
+  const Adapters& adapters_;
+  Device& device_;
+  const ComputeOptions options_;
+  const std::unique_ptr<const onnx::Model> model_;
+  std::vector<std::string> inputs_;  // in the order of the fused node; "": a constant or absent
+  std::vector<std::string> outputs_;
+  std::mutex mutex_;
+  std::list<onnx::Program> programs_;  // the one that ran last comes first
+};
+
+}  // namespace dimple::ort

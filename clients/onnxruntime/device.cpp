@@ -1,0 +1,88 @@
+#include "clients/onnxruntime/device.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "clients/onnx/failure.h"
+#include "core/text.h"
+
+namespace dimple::ort {
+namespace {
+
+constexpr UINT32 kProcessor = 4;  // VK_PHYSICAL_DEVICE_TYPE_CPU
+
+void checkDevice(HRESULT result, const char* what) {
+  if (FAILED(result)) throw onnx::DeviceError(cat(what, ": ", dimpleGetLastMessage()));
+}
+
+}  // namespace
+
+Device::Device(const DimpleAdapterDesc& adapter, const std::string& pipelineCache) {
+  DimpleContextDesc desc{};
+  desc.Backend = DIMPLE_BACKEND_VULKAN;
+  desc.AdapterUuid = adapter.DeviceUuid;
+  if (!pipelineCache.empty()) desc.PipelineCachePath = pipelineCache.c_str();
+  checkDevice(dimpleCreateContext(&desc, IID_PPV_ARGS(&context_)), "The device cannot be opened");
+  checkDevice(context_->GetDevice(IID_PPV_ARGS(&dml_)), "The device cannot be opened");
+  heap_ = std::make_unique<Heap>(*context_.Get());
+}
+
+void Device::upload(const onnx::BufferRange& to, const void* data, size_t bytes) const {
+  checkDevice(context_->Upload(to.buffer.Get(), to.offset, data, bytes), "A tensor cannot be uploaded");
+}
+
+void Device::download(const onnx::BufferRange& from, void* data, size_t bytes) const {
+  checkDevice(context_->Download(from.buffer.Get(), from.offset, data, bytes), "A tensor cannot be downloaded");
+}
+
+void Device::copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) const {
+  constexpr const char* kWhat = "A tensor cannot be copied";
+  onnx::ComPtr<ID3D12GraphicsCommandList> list;
+  checkDevice(context_->CreateCommandList(&list), kWhat);
+  list->CopyBufferRegion(to.buffer.Get(), to.offset, from.buffer.Get(), from.offset, bytes);
+  checkDevice(list->Close(), kWhat);
+  UINT64 fence = 0;
+  checkDevice(context_->Execute(list.Get(), &fence), kWhat);
+  // The list has to live until it is done.
+  checkDevice(context_->Wait(fence), kWhat);
+}
+
+std::string Adapter::uuid() const {
+  std::string out;
+  for (size_t i = 0; i < sizeof desc_.DeviceUuid; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(desc_.DeviceUuid[i]));
+    out += i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
+    out += digits;
+  }
+  return out;
+}
+
+std::string Adapter::text() const { return cat(index_, " (", desc_.Name, ", UUID ", uuid(), ")"); }
+
+bool Adapter::isProcessor() const { return desc_.DeviceType == kProcessor; }
+
+Device& Adapter::device(const std::string& pipelineCache) {
+  const std::lock_guard lock(mutex_);
+  if (!device_) device_ = std::make_unique<Device>(desc_, pipelineCache);
+  return *device_;
+}
+
+std::string Adapter::defaultPipelineCache() {
+  const char* folder = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  std::filesystem::path path;
+  if (folder && *folder)
+    path = folder;
+  else if (home && *home)
+    path = std::filesystem::path(home) / ".cache";
+  else
+    return {};
+  path /= "dimple";
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  return error ? std::string() : (path / "pipelines.bin").string();
+}
+
+}  // namespace dimple::ort

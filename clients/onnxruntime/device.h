@@ -1,0 +1,58 @@
+// A Vulkan device that sessions share.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "clients/onnxruntime/heap.h"
+
+namespace dimple::ort {
+
+class Device {
+ public:
+  // Opens it. Throws onnx::DeviceError. `pipelineCache`: the file; empty: none.
+  Device(const DimpleAdapterDesc& adapter, const std::string& pipelineCache);
+
+  IDimpleContext& context() const { return *context_.Get(); }
+  IDMLDevice& dml() const { return *dml_.Get(); }
+  Heap& heap() { return *heap_; }
+
+  // Bytes from host memory, or to it: after all that was submitted before, and done when it returns.
+  void upload(const onnx::BufferRange& to, const void* data, size_t bytes) const;
+  void download(const onnx::BufferRange& from, void* data, size_t bytes) const;
+  // In the order of what is submitted.
+  void copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) const;
+
+ private:
+  onnx::ComPtr<IDimpleContext> context_;
+  onnx::ComPtr<IDMLDevice> dml_;
+  std::unique_ptr<Heap> heap_;
+};
+
+// A Vulkan device that may be used, opened by whoever needs it first.
+class Adapter {
+ public:
+  explicit Adapter(const DimpleAdapterDesc& desc, UINT index) : desc_(desc), index_(index) {}
+
+  const DimpleAdapterDesc& desc() const { return desc_; }
+  UINT index() const { return index_; }
+  // "0 (NVIDIA H100, UUID ...)"
+  std::string text() const;
+  std::string uuid() const;
+  bool isProcessor() const;
+
+  // Throws onnx::DeviceError. The first call chooses the cache.
+  Device& device(const std::string& pipelineCache = defaultPipelineCache());
+
+  // dimple/pipelines.bin in the user's folder of caches; empty if there is none.
+  static std::string defaultPipelineCache();
+
+ private:
+  const DimpleAdapterDesc desc_;
+  const UINT index_;
+  std::mutex mutex_;
+  std::unique_ptr<Device> device_;
+};
+
+}  // namespace dimple::ort

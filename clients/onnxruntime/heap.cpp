@@ -1,0 +1,136 @@
+#include "clients/onnxruntime/heap.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "clients/onnxruntime/runtime.h"
+#include "core/text.h"
+
+namespace dimple::ort {
+namespace {
+
+constexpr size_t kAlignment = 256;
+constexpr size_t kPage = 4096;
+constexpr size_t kLarge = size_t{1} << 20;
+// What is kept for later.
+constexpr uint64_t kMostIdle = uint64_t{512} << 20;
+
+// Few sizes, so that blocks can be used again.
+size_t roundedSize(size_t bytes) {
+  const size_t least = std::max(bytes, kAlignment);
+  return least < kLarge ? std::bit_ceil(least) : (least + kLarge - 1) / kLarge * kLarge;
+}
+
+size_t mappedSize(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+void* reserve(size_t bytes) {
+  void* address = mmap(nullptr, mappedSize(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) throw std::bad_alloc();
+  return address;
+}
+
+void release(uintptr_t address, size_t bytes) { munmap(reinterpret_cast<void*>(address), mappedSize(bytes)); }
+
+}  // namespace
+
+Heap::~Heap() {
+  for (const auto& [address, block] : blocks_) release(address, block.bytes);
+  for (const auto& [address, block] : idleBlocks_) release(address, block.bytes);
+}
+
+void* Heap::allocate(size_t bytes) {
+  const size_t size = roundedSize(bytes);
+  const std::lock_guard lock(mutex_);
+  if (const auto found = idle_.lower_bound(size); found != idle_.end() && found->first <= size + size / 4) {
+    auto block = idleBlocks_.extract(found->second);
+    idle_.erase(found);
+    statistics_.idle -= block.mapped().bytes;
+    statistics_.used += block.mapped().bytes;
+    return reinterpret_cast<void*>(blocks_.insert(std::move(block)).position->first);
+  }
+  Block block{size, nullptr};
+  try {
+    block.buffer = onnx::createBuffer(context_, size);
+  } catch (const onnx::DeviceError&) {
+    trim(0);
+    block.buffer = onnx::createBuffer(context_, size);
+  }
+  void* address = reserve(size);
+  try {
+    blocks_.emplace(reinterpret_cast<uintptr_t>(address), std::move(block));
+  } catch (...) {
+    release(reinterpret_cast<uintptr_t>(address), size);
+    throw;
+  }
+  statistics_.used += size;
+  return address;
+}
+
+void Heap::free(void* address) noexcept {
+  if (!address) return;
+  const std::lock_guard lock(mutex_);
+  try {
+    const auto key = reinterpret_cast<uintptr_t>(address);
+    auto block = blocks_.find(key);
+    if (block == blocks_.end()) return;
+    const size_t size = block->second.bytes;
+    idle_.emplace(size, key);
+    idleBlocks_.insert(blocks_.extract(block));
+    statistics_.used -= size;
+    statistics_.idle += size;
+    trim(kMostIdle);
+  } catch (...) {
+    // It stays in use.
+  }
+}
+
+void Heap::trim(uint64_t bytes) {
+  if (statistics_.idle <= bytes) return;
+  // What was submitted may use it.
+  std::byte last{};
+  const auto& any = idleBlocks_.begin()->second;
+  if (FAILED(context_.Download(any.buffer.Get(), 0, &last, 1))) return;
+  while (statistics_.idle > bytes) {
+    const auto largest = std::prev(idle_.end());
+    const auto block = idleBlocks_.find(largest->second);
+    release(block->first, block->second.bytes);
+    statistics_.idle -= block->second.bytes;
+    idleBlocks_.erase(block);
+    idle_.erase(largest);
+  }
+}
+
+Heap::Blocks::const_iterator Heap::blockOf(uintptr_t address) const {
+  auto found = blocks_.upper_bound(address);
+  if (found == blocks_.begin()) return blocks_.end();
+  --found;
+  return address - found->first < found->second.bytes ? found : blocks_.end();
+}
+
+bool Heap::holds(const void* address) const {
+  const std::lock_guard lock(mutex_);
+  return blockOf(reinterpret_cast<uintptr_t>(address)) != blocks_.end();
+}
+
+onnx::BufferRange Heap::find(const void* address, size_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  const auto key = reinterpret_cast<uintptr_t>(address);
+  const auto found = blockOf(key);
+  if (found == blocks_.end())
+    throw StatusError(ORT_EP_FAIL, address ? "A tensor lies in no memory of Dimple's execution provider."
+                                           : "A tensor has no memory: the device has no more.");
+  const size_t offset = key - found->first;
+  if (bytes > found->second.bytes - offset)
+    throw StatusError(ORT_EP_FAIL, cat("A tensor of ", bytes, " bytes reaches over the end of its memory."));
+  return {found->second.buffer, offset};
+}
+
+Heap::Statistics Heap::statistics() const {
+  const std::lock_guard lock(mutex_);
+  return statistics_;
+}
+
+}  // namespace dimple::ort

@@ -1,0 +1,54 @@
+// Device memory that ONNX Runtime holds by addresses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "clients/onnx/segment.h"
+
+namespace dimple::ort {
+
+// Blocks of a device's memory. An address stands for a byte of a block, so that addresses within it may be computed;
+// nothing can be read or written at it. Any thread may call it.
+class Heap {
+ public:
+  explicit Heap(IDimpleContext& context) : context_(context) {}
+  ~Heap();
+  Heap(const Heap&) = delete;
+
+  // Throws onnx::DeviceError.
+  void* allocate(size_t bytes);
+  // Work that was submitted before may still use it. Null is ignored.
+  void free(void* address) noexcept;
+  // Where an address lies. Throws StatusError if it is none of the heap's, or `bytes` from it on are not.
+  onnx::BufferRange find(const void* address, size_t bytes) const;
+  bool holds(const void* address) const;
+
+  struct Statistics {
+    uint64_t used = 0;
+    uint64_t idle = 0;  // kept for what is allocated next
+  };
+  Statistics statistics() const;
+
+ private:
+  struct Block {
+    size_t bytes = 0;
+    onnx::ComPtr<ID3D12Resource> buffer;
+  };
+  using Blocks = std::map<uintptr_t, Block>;
+
+  Blocks::const_iterator blockOf(uintptr_t address) const;
+  // Those that are idle, and their addresses, until no more than `bytes` are left.
+  void trim(uint64_t bytes);
+
+  IDimpleContext& context_;
+  mutable std::mutex mutex_;
+  Blocks blocks_;                          // by address, those in use
+  std::multimap<size_t, uintptr_t> idle_;  // by size
+  std::map<uintptr_t, Block> idleBlocks_;
+  Statistics statistics_;
+};
+
+}  // namespace dimple::ort

@@ -1,0 +1,122 @@
+#include "clients/onnxruntime/memory.h"
+
+#include <cstring>
+
+namespace dimple::ort {
+namespace {
+
+// As other providers' devices that no vendor claims: Python's bindings by name mean this one.
+constexpr uint32_t kVendor = 0;
+
+bool isHost(const OrtMemoryDevice* device) {
+  return runtime().ep->MemoryDevice_GetDeviceType(device) == OrtMemoryInfoDeviceType_CPU;
+}
+
+void* ORT_API_CALL allocate(OrtAllocator* self, size_t bytes) noexcept {
+  // ONNX Runtime takes null for a tensor without memory, which whoever uses it is told.
+  try {
+    return static_cast<Allocator*>(self)->adapter.device().heap().allocate(bytes);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void ORT_API_CALL release(OrtAllocator* self, void* address) noexcept {
+  if (address) static_cast<Allocator*>(self)->adapter.device().heap().free(address);
+}
+
+const OrtMemoryInfo* ORT_API_CALL infoOf(const OrtAllocator* self) noexcept {
+  return &static_cast<const Allocator*>(self)->info;
+}
+
+bool ORT_API_CALL canCopy(const OrtDataTransferImpl* self, const OrtMemoryDevice* from,
+                          const OrtMemoryDevice* to) noexcept {
+  const Adapters& adapters = static_cast<const DataTransfer*>(self)->adapters;
+  const Adapter* source = adapters.find(from);
+  const Adapter* target = adapters.find(to);
+  if (source && target) return source == target;
+  return (source && isHost(to)) || (target && isHost(from));
+}
+
+void copyOne(const Adapters& adapters, const OrtValue& from, const OrtValue& to) {
+  const TensorMemory source = memoryOf(from);
+  const TensorMemory target = memoryOf(to);
+  if (source.bytes == 0) return;
+  Adapter* const sourceAdapter = adapters.find(source.device);
+  Adapter* const targetAdapter = adapters.find(target.device);
+  const auto rangeOf = [](Adapter& adapter, const TensorMemory& memory) {
+    return adapter.device().heap().find(memory.data, memory.bytes);
+  };
+  if (sourceAdapter && targetAdapter)
+    targetAdapter->device().copy(rangeOf(*sourceAdapter, source), rangeOf(*targetAdapter, target), source.bytes);
+  else if (targetAdapter)
+    targetAdapter->device().upload(rangeOf(*targetAdapter, target), source.data, source.bytes);
+  else if (sourceAdapter)
+    sourceAdapter->device().download(rangeOf(*sourceAdapter, source), target.data, source.bytes);
+  else
+    std::memcpy(target.data, source.data, source.bytes);
+}
+
+OrtStatus* ORT_API_CALL copyTensors(OrtDataTransferImpl* self, const OrtValue** from, OrtValue** to, OrtSyncStream**,
+                                    size_t count) noexcept {
+  return guarded([&] {
+    for (size_t i = 0; i < count; ++i) copyOne(static_cast<DataTransfer*>(self)->adapters, *from[i], *to[i]);
+  });
+}
+
+// It is a part of the factory.
+void ORT_API_CALL keep(OrtDataTransferImpl*) noexcept {}
+
+}  // namespace
+
+Allocator::Allocator(Adapter& allocatorAdapter, const OrtMemoryInfo& memoryInfo)
+    : OrtAllocator{}, adapter(allocatorAdapter), info(memoryInfo) {
+  version = ORT_API_VERSION;
+  Alloc = allocate;
+  Reserve = allocate;
+  Free = release;
+  Info = infoOf;
+}
+
+DataTransfer::DataTransfer(const Adapters& all) : OrtDataTransferImpl{}, adapters(all) {
+  ort_version_supported = ORT_API_VERSION;
+  Release = keep;
+  CanCopy = canCopy;
+  CopyTensors = copyTensors;
+}
+
+Adapters::~Adapters() {
+  for (const Entry& entry : all_)
+    if (entry.memory) runtime().api->ReleaseMemoryInfo(entry.memory);
+}
+
+Adapter& Adapters::add(const DimpleAdapterDesc& desc, UINT index) {
+  Entry& entry = all_.emplace_back(std::make_unique<Adapter>(desc, index));
+  check(runtime().api->CreateMemoryInfo_V2("Dimple", OrtMemoryInfoDeviceType_GPU, kVendor, static_cast<int32_t>(index),
+                                           OrtDeviceMemoryType_DEFAULT, 0, OrtDeviceAllocator, &entry.memory));
+  return *entry.adapter;
+}
+
+Adapter* Adapters::find(const OrtMemoryDevice* device) const {
+  for (const Entry& entry : all_)
+    if (runtime().ep->MemoryDevice_AreEqual(device, runtime().ep->MemoryInfo_GetMemoryDevice(entry.memory)))
+      return entry.adapter.get();
+  return nullptr;
+}
+
+const Adapters::Entry* Adapters::findMemory(const OrtMemoryInfo* memory) const {
+  for (const Entry& entry : all_)
+    if (entry.memory == memory) return &entry;
+  return nullptr;
+}
+
+TensorMemory memoryOf(const OrtValue& value) {
+  TensorMemory memory;
+  memory.device = runtime().ep->Value_GetMemoryDevice(&value);
+  // It is only read where it is an input.
+  check(runtime().api->GetTensorMutableData(const_cast<OrtValue*>(&value), &memory.data));
+  check(runtime().api->GetTensorSizeInBytes(&value, &memory.bytes));
+  return memory;
+}
+
+}  // namespace dimple::ort

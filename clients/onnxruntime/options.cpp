@@ -1,0 +1,81 @@
+#include "clients/onnxruntime/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <span>
+
+#include "clients/onnxruntime/device.h"
+#include "core/text.h"
+
+namespace dimple::ort {
+namespace {
+
+// ONNX Runtime writes the provider's name in small letters.
+constexpr std::string_view kPrefix = "ep.dimpleexecutionprovider.";
+
+bool setPrecision(Options& options, const std::string& value) {
+  options.halfPrecision = value == "float16";
+  return value == "float32" || value == "float16";
+}
+
+bool setProgramBytes(Options& options, const std::string& value) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.programBytes);
+  return error == std::errc() && end == value.data() + value.size();
+}
+
+constexpr OptionRow kRows[] = {
+    {"device", "Refuses to run on another Vulkan device than this one.",
+     [](Options& options, const std::string& value) {
+       options.device = value;
+       return !value.empty();
+     },
+     "an index, a UUID or a part of a name"},
+    {"precision", "float16 allows operands of FLOAT32 to be rounded to FLOAT16.", setPrecision, "float32 or float16"},
+    {"pipeline_cache", "The file that keeps compiled pipelines between runs; none: no file.",
+     [](Options& options, const std::string& value) {
+       options.pipelineCache = value == "none" ? "" : value;
+       return !value.empty();
+     },
+     "a path or none"},
+    {"program_bytes", "Device memory that may be kept for input sizes other than the last.", setProgramBytes,
+     "a number of bytes"},
+};
+
+std::string names() {
+  std::string all;
+  for (const OptionRow& row : kRows) all += cat(all.empty() ? "" : ", ", row.name);
+  return all;
+}
+
+}  // namespace
+
+std::span<const OptionRow> optionRows() { return kRows; }
+
+Options readOptions(const OrtSessionOptions& sessionOptions) {
+  const OrtApi& api = *runtime().api;
+  OrtKeyValuePairs* pairs = nullptr;
+  check(api.GetSessionOptionsConfigEntries(&sessionOptions, &pairs));
+  const std::unique_ptr<OrtKeyValuePairs, decltype(api.ReleaseKeyValuePairs)> owner(pairs, api.ReleaseKeyValuePairs);
+  const char* const* keys = nullptr;
+  const char* const* values = nullptr;
+  size_t count = 0;
+  api.GetKeyValuePairs(pairs, &keys, &values, &count);
+  Options options;
+  options.pipelineCache = Adapter::defaultPipelineCache();
+  for (size_t i = 0; i < count; ++i) {
+    std::string_view key = keys[i];
+    if (!key.starts_with(kPrefix)) continue;
+    key.remove_prefix(kPrefix.size());
+    const auto row = std::ranges::find(kRows, key, &OptionRow::name);
+    if (row == std::end(kRows))
+      throw StatusError(ORT_INVALID_ARGUMENT,
+                        cat("Dimple's execution provider has no option \"", key, "\", expected one of ", names(), "."));
+    if (!row->set(options, values[i]))
+      throw StatusError(ORT_INVALID_ARGUMENT,
+                        cat("Dimple's option ", row->name, " is \"", values[i], "\", expected ", row->values, "."));
+  }
+  return options;
+}
+
+}  // namespace dimple::ort

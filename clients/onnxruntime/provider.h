@@ -1,0 +1,20 @@
+// The execution provider of a session.
+#pragma once
+
+#include "clients/onnxruntime/compute.h"
+#include "clients/onnxruntime/options.h"
+
+namespace dimple::ort {
+
+inline constexpr const char* kProviderName = "DimpleExecutionProvider";
+
+struct Provider : OrtEp {
+  Provider(const Adapters& adapters, Adapter& adapter, const Options& options, const OrtLogger& logger);
+
+  const Adapters& adapters;
+  Device& device;
+  const Options options;
+  const OrtLogger& logger;
+};
+
+}  // namespace dimple::ort

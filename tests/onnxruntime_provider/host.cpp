@@ -1,0 +1,174 @@
+#include "tests/onnxruntime_provider/host.h"
+
+#include <dlfcn.h>
+#include <doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "clients/onnx/failure.h"
+#include "clients/onnxruntime/elements.h"
+#include "clients/onnxruntime/graph_reader.h"
+#include "clients/onnxruntime/provider.h"
+#include "core/text.h"
+
+namespace dimple::testing {
+namespace {
+
+constexpr const char* kRegistration = "dimple";
+
+const OrtApi& api() { return *ort::runtime().api; }
+
+void check(OrtStatus* status) {
+  if (!status) return;
+  const OrtErrorCode code = api().GetErrorCode(status);
+  const std::string text = api().GetErrorMessage(status);
+  api().ReleaseStatus(status);
+  if (code == ORT_NOT_IMPLEMENTED || text.find("fallback to CPU EP has been explicitly disabled") != text.npos)
+    throw onnx::ModelError(text);
+  throw HostError(text);
+}
+
+void load() {
+  static const OrtApiBase* base = [] {
+    const char* path = std::getenv("DIMPLE_ONNXRUNTIME");
+    REQUIRE_MESSAGE((path && *path), "DIMPLE_ONNXRUNTIME names no library.");
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    REQUIRE_MESSAGE(library, dlerror());
+    const auto get = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(library, "OrtGetApiBase"));
+    REQUIRE((get != nullptr));
+    return get();
+  }();
+  if (!ort::runtime().api) ort::setRuntime(*base);
+}
+
+}  // namespace
+
+Host::Host()
+    : env_([] {
+        load();
+        return api().ReleaseEnv;
+      }()) {
+  OrtKeyValuePairs* pairs = nullptr;
+  api().CreateKeyValuePairs(&pairs);
+  api().AddKeyValuePair(pairs, "ep_factory.DimpleExecutionProvider.cpu_drivers", "1");
+  OrtEnvCreationOptions options{};
+  options.version = ort::kLeastApiVersion;
+  options.logging_severity_level = ORT_LOGGING_LEVEL_FATAL;
+  options.log_id = "tests";
+  options.config_entries = pairs;
+  OrtStatus* status = api().CreateEnvWithOptions(&options, env_.put());
+  api().ReleaseKeyValuePairs(pairs);
+  check(status);
+  check(api().RegisterExecutionProviderLibrary(env_.get(), kRegistration, DIMPLE_ONNXRUNTIME_PROVIDER));
+  const OrtEpDevice* const* devices = nullptr;
+  size_t count = 0;
+  check(api().GetEpDevices(env_.get(), &devices, &count));
+  const auto ours = std::find_if(devices, devices + count, [](const OrtEpDevice* device) {
+    return std::strcmp(api().EpDevice_EpName(device), ort::kProviderName) == 0;
+  });
+  REQUIRE_MESSAGE(ours != devices + count, "The provider has no device.");
+  device_ = *ours;
+}
+
+Host::~Host() {
+  if (OrtStatus* status = api().UnregisterExecutionProviderLibrary(env_.get(), kRegistration))
+    api().ReleaseStatus(status);
+}
+
+HostSession Host::open(const std::string& model, const HostOptions& options) const {
+  return HostSession(*this, model, options);
+}
+
+HostSession::HostSession(const Host& host, const std::string& model, const HostOptions& options)
+    : session_(api().ReleaseSession) {
+  Owned<OrtSessionOptions> settings(api().ReleaseSessionOptions);
+  check(api().CreateSessionOptions(settings.put()));
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : options.provider) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  const OrtEpDevice* const devices[] = {&host.device()};
+  check(api().SessionOptionsAppendExecutionProvider_V2(settings.get(), &host.env(), devices, 1, keys.data(),
+                                                       values.data(), keys.size()));
+  if (!options.fallback) check(api().AddSessionConfigEntry(settings.get(), "session.disable_cpu_ep_fallback", "1"));
+  check(api().AddSessionConfigEntry(settings.get(), "session.record_ep_graph_assignment_info", "1"));
+  if (!options.optimize) check(api().SetSessionGraphOptimizationLevel(settings.get(), ORT_DISABLE_ALL));
+  check(api().CreateSessionFromArray(&host.env(), model.data(), model.size(), settings.get(), session_.put()));
+}
+
+Owned<OrtValue> valueOf(const onnx::HostTensor& tensor, std::vector<std::byte>& memory) {
+  Owned<OrtMemoryInfo> info(api().ReleaseMemoryInfo);
+  check(api().CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, info.put()));
+  memory = ort::memoryBytes(tensor);
+  Owned<OrtValue> value(api().ReleaseValue);
+  check(api().CreateTensorWithDataAsOrtValue(info.get(), memory.data(), memory.size(), tensor.sizes.data(),
+                                             tensor.sizes.size(), static_cast<ONNXTensorElementDataType>(tensor.type),
+                                             value.put()));
+  return value;
+}
+
+std::vector<std::string> HostSession::outputs() const {
+  OrtAllocator* allocator = nullptr;
+  check(api().GetAllocatorWithDefaultOptions(&allocator));
+  size_t count = 0;
+  check(api().SessionGetOutputCount(session_.get(), &count));
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) {
+    char* name = nullptr;
+    check(api().SessionGetOutputName(session_.get(), i, allocator, &name));
+    names.emplace_back(name);
+    check(api().AllocatorFree(allocator, name));
+  }
+  return names;
+}
+
+std::vector<onnx::NamedTensor> HostSession::run(const Inputs& inputs) const {
+  std::vector<std::vector<std::byte>> memories(inputs.size());
+  std::vector<Owned<OrtValue>> values;
+  std::vector<const char*> inputNames, outputNames;
+  std::vector<const OrtValue*> given;
+  for (const auto& [name, tensor] : inputs) {
+    values.push_back(valueOf(tensor, memories[values.size()]));
+    inputNames.push_back(name.c_str());
+    given.push_back(values.back().get());
+  }
+  const std::vector<std::string> names = outputs();
+  for (const std::string& name : names) outputNames.push_back(name.c_str());
+  std::vector<OrtValue*> made(names.size());
+  check(api().Run(session_.get(), nullptr, inputNames.data(), given.data(), given.size(), outputNames.data(),
+                  names.size(), made.data()));
+  std::vector<onnx::NamedTensor> results;
+  for (size_t i = 0; i < names.size(); ++i) {
+    Owned<OrtValue> value(api().ReleaseValue);
+    *value.put() = made[i];
+    results.push_back({names[i], *ort::readTensor(*value.get())});
+  }
+  return results;
+}
+
+std::vector<std::string> HostSession::taken() const {
+  const OrtEpAssignedSubgraph* const* graphs = nullptr;
+  size_t count = 0;
+  check(api().Session_GetEpGraphAssignmentInfo(session_.get(), &graphs, &count));
+  std::vector<std::string> operators;
+  for (size_t i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    check(api().EpAssignedSubgraph_GetEpName(graphs[i], &name));
+    if (std::strcmp(name, ort::kProviderName) != 0) continue;
+    const OrtEpAssignedNode* const* nodes = nullptr;
+    size_t nodeCount = 0;
+    check(api().EpAssignedSubgraph_GetNodes(graphs[i], &nodes, &nodeCount));
+    for (size_t n = 0; n < nodeCount; ++n) {
+      const char* type = nullptr;
+      check(api().EpAssignedNode_GetOperatorType(nodes[n], &type));
+      operators.emplace_back(type);
+    }
+  }
+  std::ranges::sort(operators);
+  return operators;
+}
+
+}  // namespace dimple::testing

@@ -1,0 +1,84 @@
+// Programs that run models in ONNX Runtime with this project's execution provider.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clients/onnx/session.h"
+#include "clients/onnxruntime/runtime.h"
+
+namespace dimple::testing {
+
+// An object of ONNX Runtime.
+template <class T>
+class Owned {
+ public:
+  using Release = void(ORT_API_CALL*)(T*);
+  explicit Owned(Release release) : release_(release) {}
+  Owned(Owned&& other) noexcept : release_(other.release_), object_(std::exchange(other.object_, nullptr)) {}
+  Owned& operator=(Owned&&) = delete;
+  ~Owned() {
+    if (object_) release_(object_);
+  }
+  T* get() const { return object_; }
+  T** put() { return &object_; }
+
+ private:
+  Release release_;
+  T* object_ = nullptr;
+};
+
+using Inputs = std::map<std::string, onnx::HostTensor>;
+
+struct HostOptions {
+  std::vector<std::pair<std::string, std::string>> provider;  // options of the provider
+  bool fallback = false;                                      // to ONNX Runtime's processor
+  bool optimize = true;                                       // rewrites by ONNX Runtime
+};
+
+// What ONNX Runtime answers but success. One that says that a node is not taken is a onnx::ModelError.
+struct HostError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class HostSession;
+
+// An environment with the provider registered. One at a time.
+class Host {
+ public:
+  // The runtime of DIMPLE_ONNXRUNTIME, a path.
+  Host();
+  ~Host();
+  Host(const Host&) = delete;
+
+  OrtEnv& env() const { return *env_.get(); }
+  const OrtEpDevice& device() const { return *device_; }
+
+  HostSession open(const std::string& model, const HostOptions& options = {}) const;
+
+ private:
+  Owned<OrtEnv> env_;
+  const OrtEpDevice* device_ = nullptr;
+};
+
+class HostSession {
+ public:
+  HostSession(const Host& host, const std::string& model, const HostOptions& options);
+
+  // Any thread may call it.
+  std::vector<onnx::NamedTensor> run(const Inputs& inputs) const;
+  OrtSession& session() const { return *session_.get(); }
+  std::vector<std::string> outputs() const;
+  // The operators that the provider runs, sorted.
+  std::vector<std::string> taken() const;
+
+ private:
+  Owned<OrtSession> session_;
+};
+
+// `memory` keeps the values.
+Owned<OrtValue> valueOf(const onnx::HostTensor& tensor, std::vector<std::byte>& memory);
+
+}  // namespace dimple::testing

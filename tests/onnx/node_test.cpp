@@ -1,5 +1,5 @@
 #include "tests/gpu_test.h"
-#include "tests/onnx/standard_tests.h"
+#include "tests/onnx/standard_cases.h"
 
 namespace dimple::testing {
 namespace {

@@ -1,7 +1,5 @@
 #include "tests/onnx/standard_tests.h"
 
-#include <doctest.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -9,7 +7,6 @@
 #include "clients/onnx/failure.h"
 #include "clients/onnx/mapper.h"
 #include "clients/onnx/text.h"
-#include "tests/conformance/selection.h"
 
 namespace dimple::testing {
 namespace {
@@ -73,28 +70,6 @@ StandardTest readStandardTest(const std::filesystem::path& folder) {
   for (int i = 0; i < graph.output_size(); ++i)
     test.outputs[graph.output(i).name()] = readTensorFile(data / cat("output_", i, ".pb"));
   return test;
-}
-
-void runStandardTests(const OnnxRunner& runner) {
-  const auto folders = standardTests();
-  if (folders.empty()) {
-    MESSAGE("Skipped: the package libonnx-testdata is not installed, and DIMPLE_ONNX_TESTDATA names no folder of it.");
-    return;
-  }
-  OnnxCases cases(runner, "node");
-  for (size_t i = 0; i < folders.size(); i += selection().sample) {
-    try {
-      StandardTest test = readStandardTest(folders[i]);
-      cases.run({test.name,
-                 std::make_shared<const ::onnx::ModelProto>(std::move(test.model)),
-                 std::move(test.inputs),
-                 std::move(test.outputs),
-                 {1e-3, 1e-7}});
-    } catch (const onnx::ModelError& refusal) {
-      cases.refuse(standardTestName(folders[i]), refusal.what());
-    }
-  }
-  cases.finish();
 }
 
 }  // namespace dimple::testing

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "clients/onnx/model_proto.h"
-#include "tests/onnx/onnx_run.h"
 
 namespace dimple::testing {
 
@@ -25,8 +24,5 @@ std::vector<std::filesystem::path> standardTests();
 std::string standardTestName(const std::filesystem::path& folder);
 // Throws ModelError where a value is no tensor of numbers.
 StandardTest readStandardTest(const std::filesystem::path& folder);
-
-// All of them, or every DIMPLE_TEST_SAMPLE-th, in the running test case.
-void runStandardTests(const OnnxRunner& runner);
 
 }  // namespace dimple::testing

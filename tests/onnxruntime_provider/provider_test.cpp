@@ -7,7 +7,7 @@
 #include "clients/onnxruntime/claims.h"
 #include "tests/onnx/model_builder.h"
 #include "tests/onnx/operator_cases.h"
-#include "tests/onnx/standard_tests.h"
+#include "tests/onnx/standard_cases.h"
 #include "tests/onnxruntime_provider/host.h"
 
 namespace dimple::testing {

@@ -11,6 +11,8 @@ namespace dimple::ort {
 namespace {
 
 constexpr UINT32 kProcessor = 4;  // VK_PHYSICAL_DEVICE_TYPE_CPU
+constexpr const char* kCopy = "A tensor cannot be copied";
+constexpr const char* kWait = "The device cannot be waited for";
 
 void checkDevice(HRESULT result, const char* what) {
   if (FAILED(result)) throw onnx::DeviceError(cat(what, ": ", dimpleGetLastMessage()));
@@ -36,16 +38,26 @@ void Device::download(const onnx::BufferRange& from, void* data, size_t bytes) c
   checkDevice(context_->Download(from.buffer.Get(), from.offset, data, bytes), "A tensor cannot be downloaded");
 }
 
-void Device::copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) const {
-  constexpr const char* kWhat = "A tensor cannot be copied";
+void Device::wait() const {
   onnx::ComPtr<ID3D12GraphicsCommandList> list;
-  checkDevice(context_->CreateCommandList(&list), kWhat);
-  list->CopyBufferRegion(to.buffer.Get(), to.offset, from.buffer.Get(), from.offset, bytes);
-  checkDevice(list->Close(), kWhat);
+  checkDevice(context_->CreateCommandList(&list), kWait);
+  checkDevice(list->Close(), kWait);
+  finish(*list.Get(), kWait);
+}
+
+// A list has to live until it is done.
+void Device::finish(ID3D12GraphicsCommandList& list, const char* what) const {
   UINT64 fence = 0;
-  checkDevice(context_->Execute(list.Get(), &fence), kWhat);
-  // The list has to live until it is done.
-  checkDevice(context_->Wait(fence), kWhat);
+  checkDevice(context_->Execute(&list, &fence), what);
+  checkDevice(context_->Wait(fence), what);
+}
+
+void Device::copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) const {
+  onnx::ComPtr<ID3D12GraphicsCommandList> list;
+  checkDevice(context_->CreateCommandList(&list), kCopy);
+  list->CopyBufferRegion(to.buffer.Get(), to.offset, from.buffer.Get(), from.offset, bytes);
+  checkDevice(list->Close(), kCopy);
+  finish(*list.Get(), kCopy);
 }
 
 std::string Adapter::uuid() const {

@@ -21,10 +21,14 @@ class Device {
   // Bytes from host memory, or to it: after all that was submitted before, and done when it returns.
   void upload(const onnx::BufferRange& to, const void* data, size_t bytes) const;
   void download(const onnx::BufferRange& from, void* data, size_t bytes) const;
+  // Until all that was submitted before is done.
+  void wait() const;
   // In the order of what is submitted.
   void copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) const;
 
  private:
+  void finish(ID3D12GraphicsCommandList& list, const char* what) const;
+
   onnx::ComPtr<IDimpleContext> context_;
   onnx::ComPtr<IDMLDevice> dml_;
   std::unique_ptr<Heap> heap_;

@@ -82,6 +82,10 @@ OrtStatus* ORT_API_CALL isConcurrentRunSupported(OrtEp*, bool* is) noexcept {
   return nullptr;
 }
 
+OrtStatus* ORT_API_CALL sync(OrtEp* self) noexcept {
+  return guarded([&] { providerOf(self).device.wait(); });
+}
+
 }  // namespace
 
 Provider::Provider(const Adapters& all, Adapter& adapter, const Options& given, const OrtLogger& sessionLogger)
@@ -92,6 +96,7 @@ Provider::Provider(const Adapters& all, Adapter& adapter, const Options& given, 
   Compile = compile;
   ReleaseNodeComputeInfos = releaseInfos;
   IsConcurrentRunSupported = isConcurrentRunSupported;
+  Sync = sync;
 }
 
 }  // namespace dimple::ort

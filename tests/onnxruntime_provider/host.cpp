@@ -1,7 +1,6 @@
 #include "tests/onnxruntime_provider/host.h"
 
 #include <dlfcn.h>
-#include <doctest.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -33,11 +32,11 @@ void check(OrtStatus* status) {
 void load() {
   static const OrtApiBase* base = [] {
     const char* path = std::getenv("DIMPLE_ONNXRUNTIME");
-    REQUIRE_MESSAGE((path && *path), "DIMPLE_ONNXRUNTIME names no library.");
+    if (!path || !*path) throw HostError("DIMPLE_ONNXRUNTIME names no library.");
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    REQUIRE_MESSAGE(library, dlerror());
+    if (!library) throw HostError(dlerror());
     const auto get = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(library, "OrtGetApiBase"));
-    REQUIRE((get != nullptr));
+    if (!get) throw HostError(cat(path, " is no ONNX Runtime."));
     return get();
   }();
   if (!ort::runtime().api) ort::setRuntime(*base);
@@ -68,7 +67,7 @@ Host::Host()
   const auto ours = std::find_if(devices, devices + count, [](const OrtEpDevice* device) {
     return std::strcmp(api().EpDevice_EpName(device), ort::kProviderName) == 0;
   });
-  REQUIRE_MESSAGE(ours != devices + count, "The provider has no device.");
+  if (ours == devices + count) throw HostError("The provider has no device.");
   device_ = *ours;
 }
 
@@ -110,15 +109,15 @@ Owned<OrtValue> valueOf(const onnx::HostTensor& tensor, std::vector<std::byte>& 
   return value;
 }
 
-std::vector<std::string> HostSession::outputs() const {
+std::vector<std::string> outputNames(OrtSession& session) {
   OrtAllocator* allocator = nullptr;
   check(api().GetAllocatorWithDefaultOptions(&allocator));
   size_t count = 0;
-  check(api().SessionGetOutputCount(session_.get(), &count));
+  check(api().SessionGetOutputCount(&session, &count));
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) {
     char* name = nullptr;
-    check(api().SessionGetOutputName(session_.get(), i, allocator, &name));
+    check(api().SessionGetOutputName(&session, i, allocator, &name));
     names.emplace_back(name);
     check(api().AllocatorFree(allocator, name));
   }

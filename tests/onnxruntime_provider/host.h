@@ -63,6 +63,8 @@ class Host {
   const OrtEpDevice* device_ = nullptr;
 };
 
+std::vector<std::string> outputNames(OrtSession& session);
+
 class HostSession {
  public:
   HostSession(const Host& host, const std::string& model, const HostOptions& options);
@@ -70,7 +72,7 @@ class HostSession {
   // Any thread may call it.
   std::vector<onnx::NamedTensor> run(const Inputs& inputs) const;
   OrtSession& session() const { return *session_.get(); }
-  std::vector<std::string> outputs() const;
+  std::vector<std::string> outputs() const { return outputNames(*session_.get()); }
   // The operators that the provider runs, sorted.
   std::vector<std::string> taken() const;
 

@@ -1,0 +1,153 @@
+// How long models take in ONNX Runtime with this project's provider, and with its WebGPU provider where the runtime has
+// that one. Inputs and outputs stay on the device between runs; what is timed is a run, and in the end the wait for
+// all.
+//
+//   DIMPLE_ONNXRUNTIME=LIBRARY onnxruntime_provider_bench FOLDER [RUNS]
+//
+// FOLDER is one that write_models made: FOLDER/NAME/model.onnx and an array INPUT.npy for each input.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "clients/files/npy.h"
+#include "clients/onnx/failure.h"
+#include "tests/onnxruntime_provider/host.h"
+
+namespace dimple::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const OrtApi& api() { return *ort::runtime().api; }
+
+std::string readFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+onnx::Type typeOf(DML_TENSOR_DATA_TYPE type) {
+  if (type == DML_TENSOR_DATA_TYPE_FLOAT64) return onnx::Type::Double;
+  for (const onnx::Type known : {onnx::Type::Float, onnx::Type::Float16, onnx::Type::Int64, onnx::Type::Int32,
+                                 onnx::Type::UInt8, onnx::Type::Int8})
+    if (onnx::traits(known).device == type) return known;
+  throw std::runtime_error("An array has a type that no model takes.");
+}
+
+Inputs readInputs(const fs::path& folder) {
+  Inputs inputs;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".npy") continue;
+    const tool::NpyArray array = tool::readNpy(entry.path());
+    onnx::HostTensor tensor(typeOf(array.type), {array.sizes.begin(), array.sizes.end()});
+    std::ranges::copy(array.bytes, tensor.bytes.begin());
+    inputs[entry.path().stem().string()] = std::move(tensor);
+  }
+  return inputs;
+}
+
+using Clock = std::chrono::steady_clock;
+double milliseconds(Clock::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
+
+struct Times {
+  double session = 0, first = 0, steady = 0;  // milliseconds
+};
+
+class Bench {
+ public:
+  Bench(const Host& host, const std::string& model, bool webgpu)
+      : host_(host),
+        session_(api().ReleaseSession),
+        binding_(api().ReleaseIoBinding),
+        memory_(api().ReleaseMemoryInfo) {
+    Owned<OrtSessionOptions> options(api().ReleaseSessionOptions);
+    ort::check(api().CreateSessionOptions(options.put()));
+    const OrtEpDevice* const devices[] = {&host.device()};
+    if (webgpu) {
+      ort::check(api().SessionOptionsAppendExecutionProvider(options.get(), "WebGPU", nullptr, nullptr, 0));
+      ort::check(api().CreateMemoryInfo("WebGPU_Buffer", OrtDeviceAllocator, 0, OrtMemTypeDefault, memory_.put()));
+    } else {
+      ort::check(
+          api().SessionOptionsAppendExecutionProvider_V2(options.get(), &host.env(), devices, 1, nullptr, nullptr, 0));
+    }
+    const auto start = Clock::now();
+    ort::check(api().CreateSessionFromArray(&host.env(), model.data(), model.size(), options.get(), session_.put()));
+    times_.session = milliseconds(Clock::now() - start);
+    ort::check(api().CreateIoBinding(session_.get(), binding_.put()));
+  }
+
+  Times time(const Inputs& inputs, int runs) {
+    bind(inputs);
+    auto start = Clock::now();
+    run(1);
+    times_.first = milliseconds(Clock::now() - start);
+    run(3);
+    start = Clock::now();
+    run(runs);
+    times_.steady = milliseconds(Clock::now() - start) / runs;
+    return times_;
+  }
+
+ private:
+  void bind(const Inputs& inputs) {
+    std::vector<std::vector<std::byte>> memories(inputs.size());
+    size_t index = 0;
+    for (const auto& [name, tensor] : inputs) {
+      const Owned<OrtValue> value = valueOf(tensor, memories[index++]);
+      ort::check(api().BindInput(binding_.get(), name.c_str(), value.get()));
+    }
+    const OrtMemoryInfo* memory = memory_.get();
+    if (!memory) memory = api().EpDevice_MemoryInfo(&host_.device(), OrtDeviceMemoryType_DEFAULT);
+    for (const std::string& name : outputNames(*session_.get()))
+      ort::check(api().BindOutputToDevice(binding_.get(), name.c_str(), memory));
+    ort::check(api().SynchronizeBoundInputs(binding_.get()));
+  }
+
+  void run(int runs) {
+    for (int i = 0; i < runs; ++i) ort::check(api().RunWithBinding(session_.get(), nullptr, binding_.get()));
+    ort::check(api().SynchronizeBoundOutputs(binding_.get()));
+  }
+
+  const Host& host_;
+  Owned<OrtSession> session_;
+  Owned<OrtIoBinding> binding_;
+  Owned<OrtMemoryInfo> memory_;  // null: the device's
+  Times times_;
+};
+
+void timeModel(const Host& host, const fs::path& folder, int runs) {
+  const std::string model = readFile(folder / "model.onnx");
+  const Inputs inputs = readInputs(folder);
+  for (const bool webgpu : {false, true}) try {
+      const Times times = Bench(host, model, webgpu).time(inputs, runs);
+      std::printf("%-12s %-7s session %8.1f ms, first run %8.1f ms, run %8.3f ms\n", folder.filename().c_str(),
+                  webgpu ? "WebGPU" : "Dimple", times.session, times.first, times.steady);
+    } catch (const std::exception& error) {
+      std::printf("%-12s %-7s %s\n", folder.filename().c_str(), webgpu ? "WebGPU" : "Dimple", error.what());
+    }
+  std::fflush(stdout);
+}
+
+}  // namespace
+}  // namespace dimple::testing
+
+int main(int count, char** arguments) {
+  using namespace dimple::testing;
+  if (count < 2) {
+    std::fputs("usage: onnxruntime_provider_bench FOLDER [RUNS]\n", stderr);
+    return 2;
+  }
+  try {
+    const Host host;
+    std::vector<std::filesystem::path> folders;
+    for (const auto& entry : std::filesystem::directory_iterator(arguments[1]))
+      if (entry.is_directory()) folders.push_back(entry.path());
+    std::ranges::sort(folders);
+    for (const auto& folder : folders) timeModel(host, folder, count > 2 ? std::atoi(arguments[2]) : 50);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -4,11 +4,14 @@
 #include <optional>
 
 #include "clients/onnx/failure.h"
+#include "clients/onnx/text.h"
 #include "clients/onnxruntime/elements.h"
 #include "clients/onnxruntime/graph_reader.h"
-#include "core/text.h"
 
 namespace dimple::ort {
+
+using onnx::cat;
+
 namespace {
 
 OrtStatus* ORT_API_CALL createState(OrtNodeComputeInfo* self, OrtNodeComputeContext*, void** state) noexcept {

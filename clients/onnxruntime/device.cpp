@@ -5,9 +5,12 @@
 #include <filesystem>
 
 #include "clients/onnx/failure.h"
-#include "core/text.h"
+#include "clients/onnx/text.h"
 
 namespace dimple::ort {
+
+using onnx::cat;
+
 namespace {
 
 constexpr UINT32 kProcessor = 4;  // VK_PHYSICAL_DEVICE_TYPE_CPU

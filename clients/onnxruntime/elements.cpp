@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "clients/onnx/failure.h"
-#include "core/text.h"
+#include "clients/onnx/text.h"
 
 namespace dimple::ort {
+
+using onnx::cat;
 bool isConverted(onnx::Type type) { return isPacked(type) || !onnx::sameOnDevice(type); }
 
 onnx::SharedTensor hostTensor(onnx::Type type, onnx::Sizes sizes, std::span<const std::byte> memory) {

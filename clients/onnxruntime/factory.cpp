@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "clients/onnx/text.h"
 #include "clients/onnxruntime/provider.h"
-#include "core/text.h"
 
 namespace dimple::ort {
+
+using onnx::cat;
+
 namespace {
 
 // Environment options begin with it.

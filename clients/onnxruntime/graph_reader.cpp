@@ -4,9 +4,12 @@
 
 #include "clients/onnx/failure.h"
 #include "clients/onnx/model.h"
-#include "core/text.h"
+#include "clients/onnx/text.h"
 
 namespace dimple::ort {
+
+using onnx::cat;
+
 namespace {
 
 using onnx::Attribute;

@@ -6,10 +6,13 @@
 #include <bit>
 #include <new>
 
+#include "clients/onnx/text.h"
 #include "clients/onnxruntime/runtime.h"
-#include "core/text.h"
 
 namespace dimple::ort {
+
+using onnx::cat;
+
 namespace {
 
 constexpr size_t kAlignment = 256;

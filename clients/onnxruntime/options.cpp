@@ -5,10 +5,13 @@
 #include <memory>
 #include <span>
 
+#include "clients/onnx/text.h"
 #include "clients/onnxruntime/device.h"
-#include "core/text.h"
 
 namespace dimple::ort {
+
+using onnx::cat;
+
 namespace {
 
 // ONNX Runtime writes the provider's name in small letters.

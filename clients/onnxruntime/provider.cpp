@@ -3,11 +3,14 @@
 #include <array>
 
 #include "clients/onnx/control_flow.h"
+#include "clients/onnx/text.h"
 #include "clients/onnxruntime/claims.h"
 #include "clients/onnxruntime/graph_reader.h"
-#include "core/text.h"
 
 namespace dimple::ort {
+
+using onnx::cat;
+
 namespace {
 
 Provider& providerOf(OrtEp* self) { return *static_cast<Provider*>(self); }

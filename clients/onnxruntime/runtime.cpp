@@ -6,9 +6,12 @@
 #include <string_view>
 
 #include "clients/onnx/failure.h"
-#include "core/text.h"
+#include "clients/onnx/text.h"
 
 namespace dimple::ort {
+
+using onnx::cat;
+
 namespace {
 
 Runtime theRuntime;

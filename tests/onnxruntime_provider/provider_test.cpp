@@ -141,7 +141,9 @@ TEST_CASE("provider: options are refused with what there is") {
   };
   CHECK(text("precision", "float16") == "");
   CHECK(text("pipeline_cache", "none") == "");
-  CHECK(text("device", "llvmpipe") == "");
+  const OrtApi& api = *ort::runtime().api;
+  const OrtKeyValuePairs* metadata = api.EpDevice_EpMetadata(&host.device());
+  for (const char* key : {"index", "name", "uuid"}) CHECK(text("device", api.GetKeyValue(metadata, key)) == "");
   const auto contains = [](const std::string& all, const std::string& part) {
     CHECK_MESSAGE(all.find(part) != all.npos, all);
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 #include "clients/onnx/text.h"
 #include "clients/onnxruntime/provider.h"
@@ -14,6 +15,8 @@ namespace {
 
 // Environment options begin with it.
 constexpr const char* kProcessorOption = "ep_factory.DimpleExecutionProvider.cpu_drivers";
+// Says the same where there are none, as in Python.
+constexpr const char* kProcessorVariable = "DIMPLE_ONNXRUNTIME_CPU";
 
 Factory& factoryOf(OrtEpFactory* self) { return *static_cast<Factory*>(self); }
 
@@ -29,6 +32,7 @@ bool processorsAreAskedFor() {
   check(runtime().ep->GetEnvConfigEntries(&pairs));
   const Pairs owner(pairs, runtime().api->ReleaseKeyValuePairs);
   const char* value = runtime().api->GetKeyValue(pairs, kProcessorOption);
+  if (!value) value = std::getenv(kProcessorVariable);
   return value && std::string_view(value) == "1";
 }
 

@@ -165,6 +165,17 @@ endif()
 dimple_register_script(install install "${CMAKE_CURRENT_SOURCE_DIR}/install/run.sh" "${CMAKE_BINARY_DIR}")
 dimple_register_script(directmlx install "${CMAKE_CURRENT_SOURCE_DIR}/install/directmlx.sh" "${CMAKE_BINARY_DIR}")
 set_tests_properties(directmlx PROPERTIES DEPENDS install)
+# The packages, and the provider in them in the newest ONNX Runtime.
+set(runtime "")
+if(TARGET dimple_onnxruntime AND DIMPLE_ONNXRUNTIME_LIBRARIES)
+  list(GET DIMPLE_ONNXRUNTIME_LIBRARIES 0 newest)
+  string(REGEX REPLACE "^[^=]+=" "" newest "${newest}")
+  set(runtime "${DIMPLE_ONNXRUNTIME_INCLUDE_DIR}" "${newest}")
+endif()
+dimple_register_script(packages install "${CMAKE_CURRENT_SOURCE_DIR}/install/packages.sh" "${CMAKE_BINARY_DIR}"
+  ${runtime})
+dimple_register_script(packages_python install "${CMAKE_CURRENT_SOURCE_DIR}/install/python.sh")
+set_tests_properties(packages_python PROPERTIES DEPENDS packages)
 
 if(DIMPLE_VKD3D)
   dimple_register_device_tests(_d3d12 AFTER comparison LABELS d3d12 ENVIRONMENT DIMPLE_TEST_BACKEND=d3d12)

@@ -1,12 +1,28 @@
 #include "clients/onnxruntime/memory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace dimple::ort {
 namespace {
 
-// As other providers' devices that no vendor claims: Python's bindings by name mean this one.
-constexpr uint32_t kVendor = 0;
+// Python's bindings by name mean memory of no vendor.
+constexpr uint32_t kNoVendor = 0;
+constexpr uint32_t kOwnVendor = 0x444D4C;
+
+// ONNX Runtime's own WebGPU provider, where it is compiled in, takes an address in no vendor's memory for a buffer of
+// its own when tensors are copied outside of a session, which crashes.
+uint32_t vendorOfMemory() {
+  const OrtApi& api = *runtime().api;
+  char** names = nullptr;
+  int count = 0;
+  check(api.GetAvailableProviders(&names, &count));
+  const bool shared = std::any_of(names, names + count,
+                                  [](const char* name) { return std::string_view(name) == "WebGpuExecutionProvider"; });
+  check(api.ReleaseAvailableProviders(names, count));
+  return shared ? kOwnVendor : kNoVendor;
+}
 
 bool isHost(const OrtMemoryDevice* device) {
   return runtime().ep->MemoryDevice_GetDeviceType(device) == OrtMemoryInfoDeviceType_CPU;
@@ -92,8 +108,9 @@ Adapters::~Adapters() {
 
 Adapter& Adapters::add(const DimpleAdapterDesc& desc, UINT index) {
   Entry& entry = all_.emplace_back(std::make_unique<Adapter>(desc, index));
-  check(runtime().api->CreateMemoryInfo_V2("Dimple", OrtMemoryInfoDeviceType_GPU, kVendor, static_cast<int32_t>(index),
-                                           OrtDeviceMemoryType_DEFAULT, 0, OrtDeviceAllocator, &entry.memory));
+  check(runtime().api->CreateMemoryInfo_V2("Dimple", OrtMemoryInfoDeviceType_GPU, vendorOfMemory(),
+                                           static_cast<int32_t>(index), OrtDeviceMemoryType_DEFAULT, 0,
+                                           OrtDeviceAllocator, &entry.memory));
   return *entry.adapter;
 }
 

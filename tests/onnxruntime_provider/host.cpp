@@ -19,7 +19,41 @@ constexpr const char* kRegistration = "dimple";
 
 const OrtApi& api() { return *ort::runtime().api; }
 
-void check(OrtStatus* status) {
+// The name of its WebGPU provider in ONNX Runtime.
+constexpr const char* kWebGpu = "WebGPU";
+
+void check(OrtStatus* status) { checkHost(status); }
+
+const OrtApiBase& loadRuntime() {
+  const char* path = std::getenv("DIMPLE_ONNXRUNTIME");
+  if (!path || !*path) throw HostError("DIMPLE_ONNXRUNTIME names no library.");
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw HostError(dlerror());
+  const auto get = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(library, "OrtGetApiBase"));
+  if (!get) throw HostError(cat(path, " has no function OrtGetApiBase."));
+  return *get();
+}
+
+onnx::HostTensor zerosLike(const OrtValue& value) {
+  Owned<OrtTensorTypeAndShapeInfo> info(api().ReleaseTensorTypeAndShapeInfo);
+  check(api().GetTensorTypeAndShape(&value, info.put()));
+  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  check(api().GetTensorElementType(info.get(), &type));
+  size_t rank = 0;
+  check(api().GetDimensionsCount(info.get(), &rank));
+  onnx::Sizes sizes(rank);
+  check(api().GetDimensions(info.get(), sizes.data(), rank));
+  return {static_cast<onnx::Type>(type), std::move(sizes)};
+}
+
+void load() {
+  static const OrtApiBase& base = loadRuntime();
+  if (!ort::runtime().api) ort::setRuntime(base);
+}
+
+}  // namespace
+
+void checkHost(OrtStatus* status) {
   if (!status) return;
   const OrtErrorCode code = api().GetErrorCode(status);
   const std::string text = api().GetErrorMessage(status);
@@ -28,21 +62,6 @@ void check(OrtStatus* status) {
     throw onnx::ModelError(text);
   throw HostError(text);
 }
-
-void load() {
-  static const OrtApiBase* base = [] {
-    const char* path = std::getenv("DIMPLE_ONNXRUNTIME");
-    if (!path || !*path) throw HostError("DIMPLE_ONNXRUNTIME names no library.");
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) throw HostError(dlerror());
-    const auto get = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(library, "OrtGetApiBase"));
-    if (!get) throw HostError(cat(path, " is no ONNX Runtime."));
-    return get();
-  }();
-  if (!ort::runtime().api) ort::setRuntime(*base);
-}
-
-}  // namespace
 
 Host::Host()
     : env_([] {
@@ -76,23 +95,74 @@ Host::~Host() {
     api().ReleaseStatus(status);
 }
 
+const OrtMemoryInfo& Host::memory() const { return *api().EpDevice_MemoryInfo(device_, OrtDeviceMemoryType_DEFAULT); }
+
+OrtAllocator& Host::allocator() const {
+  OrtAllocator* allocator = nullptr;
+  check(api().GetSharedAllocator(env_.get(), &memory(), &allocator));
+  if (!allocator) throw HostError("There is no allocator for the device.");
+  return *allocator;
+}
+
+Owned<OrtValue> Host::makeOnDevice(onnx::Type type, const onnx::Sizes& sizes) const {
+  Owned<OrtValue> value(api().ReleaseValue);
+  check(api().CreateTensorAsOrtValue(&allocator(), sizes.data(), sizes.size(),
+                                     static_cast<ONNXTensorElementDataType>(type), value.put()));
+  return value;
+}
+
+void Host::copy(const OrtValue& from, OrtValue& to) const {
+  const OrtValue* const source = &from;
+  OrtValue* const target = &to;
+  check(api().CopyTensors(env_.get(), &source, &target, nullptr, 1));
+}
+
+Owned<OrtValue> Host::upload(const onnx::HostTensor& tensor) const {
+  std::vector<std::byte> bytes;
+  const Owned<OrtValue> source = valueOf(tensor, bytes);
+  Owned<OrtValue> target = makeOnDevice(tensor.type, tensor.sizes);
+  copy(*source.get(), *target.get());
+  return target;
+}
+
+onnx::HostTensor Host::download(const OrtValue& value) const {
+  std::vector<std::byte> bytes;
+  const Owned<OrtValue> target = valueOf(zerosLike(value), bytes);
+  copy(value, *target.get());
+  return *ort::readTensor(*target.get());
+}
+
 HostSession Host::open(const std::string& model, const HostOptions& options) const {
   return HostSession(*this, model, options);
 }
 
-HostSession::HostSession(const Host& host, const std::string& model, const HostOptions& options)
-    : session_(api().ReleaseSession) {
-  Owned<OrtSessionOptions> settings(api().ReleaseSessionOptions);
-  check(api().CreateSessionOptions(settings.put()));
+namespace {
+
+void appendEngine(const Host& host, const HostOptions& options, OrtSessionOptions& settings) {
+  if (options.engine == Engine::Processor) return;
+  if (options.engine == Engine::WebGpu) {
+    check(api().SessionOptionsAppendExecutionProvider(&settings, kWebGpu, nullptr, nullptr, 0));
+    return;
+  }
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : options.provider) {
     keys.push_back(key.c_str());
     values.push_back(value.c_str());
   }
   const OrtEpDevice* const devices[] = {&host.device()};
-  check(api().SessionOptionsAppendExecutionProvider_V2(settings.get(), &host.env(), devices, 1, keys.data(),
-                                                       values.data(), keys.size()));
-  if (!options.fallback) check(api().AddSessionConfigEntry(settings.get(), "session.disable_cpu_ep_fallback", "1"));
+  check(api().SessionOptionsAppendExecutionProvider_V2(&settings, &host.env(), devices, 1, keys.data(), values.data(),
+                                                       keys.size()));
+}
+
+}  // namespace
+
+HostSession::HostSession(const Host& host, const std::string& model, const HostOptions& options)
+    : session_(api().ReleaseSession) {
+  Owned<OrtSessionOptions> settings(api().ReleaseSessionOptions);
+  check(api().CreateSessionOptions(settings.put()));
+  appendEngine(host, options, *settings.get());
+  if (!options.fallback && options.engine != Engine::Processor)
+    check(api().AddSessionConfigEntry(settings.get(), "session.disable_cpu_ep_fallback", "1"));
   check(api().AddSessionConfigEntry(settings.get(), "session.record_ep_graph_assignment_info", "1"));
   if (!options.optimize) check(api().SetSessionGraphOptimizationLevel(settings.get(), ORT_DISABLE_ALL));
   check(api().CreateSessionFromArray(&host.env(), model.data(), model.size(), settings.get(), session_.put()));
@@ -127,7 +197,7 @@ std::vector<std::string> outputNames(OrtSession& session) {
 std::vector<onnx::NamedTensor> HostSession::run(const Inputs& inputs) const {
   std::vector<std::vector<std::byte>> memories(inputs.size());
   std::vector<Owned<OrtValue>> values;
-  std::vector<const char*> inputNames, outputNames;
+  std::vector<const char*> inputNames, wanted;
   std::vector<const OrtValue*> given;
   for (const auto& [name, tensor] : inputs) {
     values.push_back(valueOf(tensor, memories[values.size()]));
@@ -135,10 +205,10 @@ std::vector<onnx::NamedTensor> HostSession::run(const Inputs& inputs) const {
     given.push_back(values.back().get());
   }
   const std::vector<std::string> names = outputs();
-  for (const std::string& name : names) outputNames.push_back(name.c_str());
+  for (const std::string& name : names) wanted.push_back(name.c_str());
   std::vector<OrtValue*> made(names.size());
-  check(api().Run(session_.get(), nullptr, inputNames.data(), given.data(), given.size(), outputNames.data(),
-                  names.size(), made.data()));
+  check(api().Run(session_.get(), nullptr, inputNames.data(), given.data(), given.size(), wanted.data(), names.size(),
+                  made.data()));
   std::vector<onnx::NamedTensor> results;
   for (size_t i = 0; i < names.size(); ++i) {
     Owned<OrtValue> value(api().ReleaseValue);
@@ -148,7 +218,7 @@ std::vector<onnx::NamedTensor> HostSession::run(const Inputs& inputs) const {
   return results;
 }
 
-std::vector<std::string> HostSession::taken() const {
+std::vector<std::string> HostSession::operators(bool ours) const {
   const OrtEpAssignedSubgraph* const* graphs = nullptr;
   size_t count = 0;
   check(api().Session_GetEpGraphAssignmentInfo(session_.get(), &graphs, &count));
@@ -156,7 +226,7 @@ std::vector<std::string> HostSession::taken() const {
   for (size_t i = 0; i < count; ++i) {
     const char* name = nullptr;
     check(api().EpAssignedSubgraph_GetEpName(graphs[i], &name));
-    if (std::strcmp(name, ort::kProviderName) != 0) continue;
+    if ((std::strcmp(name, ort::kProviderName) == 0) != ours) continue;
     const OrtEpAssignedNode* const* nodes = nullptr;
     size_t nodeCount = 0;
     check(api().EpAssignedSubgraph_GetNodes(graphs[i], &nodes, &nodeCount));

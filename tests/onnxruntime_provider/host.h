@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,10 +33,18 @@ class Owned {
 
 using Inputs = std::map<std::string, onnx::HostTensor>;
 
+// Who runs a session's nodes.
+enum class Engine {
+  Dimple,     // this project's provider
+  Processor,  // ONNX Runtime's own, which is what nodes fall back to
+  WebGpu,     // ONNX Runtime's provider, in libraries that have it compiled in
+};
+
 struct HostOptions {
-  std::vector<std::pair<std::string, std::string>> provider;  // options of the provider
-  bool fallback = false;                                      // to ONNX Runtime's processor
-  bool optimize = true;                                       // rewrites by ONNX Runtime
+  std::vector<std::pair<std::string, std::string>> provider;  // options of this project's provider
+  Engine engine = Engine::Dimple;
+  bool fallback = false;  // to ONNX Runtime's processor
+  bool optimize = true;   // rewrites by ONNX Runtime
 };
 
 // What ONNX Runtime answers but success. One that says that a node is not taken is a onnx::ModelError.
@@ -55,6 +64,16 @@ class Host {
 
   OrtEnv& env() const { return *env_.get(); }
   const OrtEpDevice& device() const { return *device_; }
+  // The device's memory, and what allocates there.
+  const OrtMemoryInfo& memory() const;
+  OrtAllocator& allocator() const;
+
+  // A tensor in the device's memory. Its elements are undefined.
+  Owned<OrtValue> makeOnDevice(onnx::Type type, const onnx::Sizes& sizes) const;
+  void copy(const OrtValue& from, OrtValue& to) const;
+  // Between host and device.
+  Owned<OrtValue> upload(const onnx::HostTensor& tensor) const;
+  onnx::HostTensor download(const OrtValue& value) const;
 
   HostSession open(const std::string& model, const HostOptions& options = {}) const;
 
@@ -73,12 +92,18 @@ class HostSession {
   std::vector<onnx::NamedTensor> run(const Inputs& inputs) const;
   OrtSession& session() const { return *session_.get(); }
   std::vector<std::string> outputs() const { return outputNames(*session_.get()); }
-  // The operators that the provider runs, sorted.
-  std::vector<std::string> taken() const;
+  // The operators that this project's provider runs, and those that others do, sorted.
+  std::vector<std::string> taken() const { return operators(true); }
+  std::vector<std::string> left() const { return operators(false); }
 
  private:
+  std::vector<std::string> operators(bool ours) const;
+
   Owned<OrtSession> session_;
 };
+
+// Throws HostError, or ModelError, for what is no success, and releases it.
+void checkHost(OrtStatus* status);
 
 // `memory` keeps the values.
 Owned<OrtValue> valueOf(const onnx::HostTensor& tensor, std::vector<std::byte>& memory);

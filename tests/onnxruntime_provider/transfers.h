@@ -1,0 +1,21 @@
+// What passes between the host's memory and the device's in this process. The test program stands between the provider
+// and the library: it has a dimpleCreateContext of its own, which the dynamic linker finds first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dimple::testing {
+
+struct Transfers {
+  size_t uploads = 0;
+  size_t downloads = 0;
+  uint64_t bytes = 0;  // of both
+
+  bool operator==(const Transfers&) const = default;
+};
+
+// Since the last call.
+Transfers takeTransfers();
+
+}  // namespace dimple::testing

@@ -184,14 +184,14 @@ OnnxCase parseCase(const json& line, const std::string& name) {
 
 }  // namespace
 
-void runOperatorCases(const OnnxRunner& runner) {
+void runOperatorCases(const OnnxRunner& runner, Verdicts verdicts) {
   const char* path = std::getenv("DIMPLE_ONNX_CASES");
   if (!path || !*path) {
     MESSAGE("Skipped: DIMPLE_ONNX_CASES names no folder or archive of cases.");
     return;
   }
   const char* filter = std::getenv("DIMPLE_TEST_FILTER");
-  OnnxCases cases(runner, "case");
+  OnnxCases cases(runner, "case", verdicts);
   std::map<std::string, int> repeated;
   size_t index = 0;
   for (const std::string& text : readCaseLines(path)) {

@@ -7,6 +7,6 @@ namespace dimple::testing {
 
 // All of them, or every DIMPLE_TEST_SAMPLE-th, in the running test case. DIMPLE_ONNX_CASES names a folder of *.jsonl or
 // an archive; without it nothing is run, which is said.
-void runOperatorCases(const OnnxRunner& runner);
+void runOperatorCases(const OnnxRunner& runner, Verdicts verdicts = Verdicts::Judged);
 
 }  // namespace dimple::testing

@@ -8,13 +8,13 @@
 
 namespace dimple::testing {
 
-void runStandardTests(const OnnxRunner& runner) {
+void runStandardTests(const OnnxRunner& runner, Verdicts verdicts) {
   const auto folders = standardTests();
   if (folders.empty()) {
     MESSAGE("Skipped: the package libonnx-testdata is not installed, and DIMPLE_ONNX_TESTDATA names no folder of it.");
     return;
   }
-  OnnxCases cases(runner, "node");
+  OnnxCases cases(runner, "node", verdicts);
   for (size_t i = 0; i < folders.size(); i += selection().sample) {
     try {
       StandardTest test = readStandardTest(folders[i]);

@@ -6,6 +6,6 @@
 namespace dimple::testing {
 
 // All of them, or every DIMPLE_TEST_SAMPLE-th, in the running test case.
-void runStandardTests(const OnnxRunner& runner);
+void runStandardTests(const OnnxRunner& runner, Verdicts verdicts = Verdicts::Judged);
 
 }  // namespace dimple::testing

@@ -85,7 +85,9 @@ OrtStatus* ORT_API_CALL getSupportedDevices(OrtEpFactory* self, const OrtHardwar
     const bool processors = processorsAreAskedFor();
     for (UINT index = 0; *madeCount < most; ++index) {
       DimpleAdapterDesc desc{};
-      if (FAILED(dimpleEnumerateAdapters(index, &desc))) break;
+      const HRESULT result = dimpleEnumerateAdapters(index, &desc);
+      if (result == DXGI_ERROR_NOT_FOUND) break;
+      if (FAILED(result)) throw StatusError(ORT_EP_FAIL, cat("Vulkan's devices are unknown: ", dimpleGetLastMessage()));
       if (Adapter(desc, index).isProcessor() && !processors) continue;
       const Adapter& adapter = factory.adapters.add(desc, index);
       made[*madeCount] = makeDevice(factory, factory.adapters.all().back(), hardwareOf(factory, adapter, found));

@@ -45,6 +45,7 @@ Heap::~Heap() {
 }
 
 void* Heap::allocate(size_t bytes) {
+  if (bytes > SIZE_MAX - kLarge) throw std::bad_alloc();
   const size_t size = roundedSize(bytes);
   const std::lock_guard lock(mutex_);
   if (const auto found = idle_.lower_bound(size); found != idle_.end() && found->first <= size + size / 4) {
@@ -59,7 +60,12 @@ void* Heap::allocate(size_t bytes) {
     block.buffer = onnx::createBuffer(context_, size);
   } catch (const onnx::DeviceError&) {
     trim(0);
-    block.buffer = onnx::createBuffer(context_, size);
+    try {
+      block.buffer = onnx::createBuffer(context_, size);
+    } catch (const onnx::DeviceError& error) {
+      failure_ = error.what();
+      throw;
+    }
   }
   void* address = reserve(size);
   try {
@@ -123,8 +129,9 @@ onnx::BufferRange Heap::find(const void* address, size_t bytes) const {
   const auto key = reinterpret_cast<uintptr_t>(address);
   const auto found = blockOf(key);
   if (found == blocks_.end())
-    throw StatusError(ORT_EP_FAIL, address ? "A tensor lies in no memory of Dimple's execution provider."
-                                           : "A tensor has no memory: the device has no more.");
+    throw StatusError(ORT_EP_FAIL, address            ? "A tensor lies in no memory of Dimple's execution provider."
+                                   : failure_.empty() ? "A tensor has no memory."
+                                                      : cat("A tensor has no memory: ", failure_));
   const size_t offset = key - found->first;
   if (bytes > found->second.bytes - offset)
     throw StatusError(ORT_EP_FAIL, cat("A tensor of ", bytes, " bytes reaches over the end of its memory."));

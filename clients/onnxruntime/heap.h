@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
 
 #include "clients/onnx/segment.h"
 
@@ -49,6 +50,7 @@ class Heap {
   std::multimap<size_t, uintptr_t> idle_;  // by size
   std::map<uintptr_t, Block> idleBlocks_;
   Statistics statistics_;
+  std::string failure_;  // the last allocation that failed
 };
 
 }  // namespace dimple::ort

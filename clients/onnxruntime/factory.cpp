@@ -106,7 +106,7 @@ bool containsIgnoringCase(std::string_view text, std::string_view part) {
   const auto equal = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
   };
-  return !std::ranges::search(text, part, equal).empty();
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), equal) != text.end();
 }
 
 Adapter& adapterOf(const Factory& factory, const OrtKeyValuePairs& metadata, const std::string& wanted) {

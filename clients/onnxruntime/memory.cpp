@@ -107,7 +107,8 @@ Adapters::~Adapters() {
 }
 
 Adapter& Adapters::add(const DimpleAdapterDesc& desc, UINT index) {
-  Entry& entry = all_.emplace_back(std::make_unique<Adapter>(desc, index));
+  Entry& entry = all_.emplace_back();
+  entry.adapter = std::make_unique<Adapter>(desc, index);
   check(runtime().api->CreateMemoryInfo_V2("Dimple", OrtMemoryInfoDeviceType_GPU, vendorOfMemory(),
                                            static_cast<int32_t>(index), OrtDeviceMemoryType_DEFAULT, 0,
                                            OrtDeviceAllocator, &entry.memory));

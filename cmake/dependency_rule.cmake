@@ -11,7 +11,7 @@ set(dimpleIncludeRules
   api/vulkan     "^(api/|core/|backend_vulkan/)"
   api/d3d12      "^(api/|core/|backend_d3d12/)"
   clients/onnx   "^clients/(onnx/|printable\\.h$)"
-  clients/onnxruntime "^clients/(onnx|onnxruntime)/"
+  clients/onnxruntime "^clients/((onnx|onnxruntime)/|uuid\\.h$)"
   clients/ocr    "^clients/(ocr|onnx)/"
   clients/files  "^(clients/(files/|printable\\.h$)|core/(data_type|schema/element_text|text)\\.h$)"
   clients/dimple "^(clients/|core/|backend_[a-z0-9]+/|tests/conformance/)"

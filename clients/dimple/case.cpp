@@ -8,6 +8,7 @@
 #include "clients/dimple/device.h"
 #include "clients/dimple/device_caps.h"
 #include "clients/files/failure.h"
+#include "clients/uuid.h"
 #include "core/operation.h"
 #include "core/plan/plan_builder.h"
 #include "core/schema/element_text.h"

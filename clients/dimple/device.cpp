@@ -74,17 +74,6 @@ std::optional<Uuid> parseUuid(std::string_view text) {
   return uuid;
 }
 
-std::string uuidText(const UINT8 (&uuid)[16]) {
-  std::string out;
-  for (size_t i = 0; i < 16; ++i) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(uuid[i]));
-    if (i == 4 || i == 6 || i == 8 || i == 10) out += "-";
-    out += digits;
-  }
-  return out;
-}
-
 AdapterList listAdapters(DimpleBackend backend) {
   AdapterList list;
   for (UINT index = 0;; ++index) {

@@ -44,7 +44,6 @@ void addDllOption(CLI::App& app, DeviceOptions& options);
 using Uuid = std::array<UINT8, 16>;
 // 32 hexadecimal digits, dashes between them allowed.
 std::optional<Uuid> parseUuid(std::string_view text);
-std::string uuidText(const UINT8 (&uuid)[16]);
 
 struct AdapterList {
   std::vector<DimpleAdapterDesc> adapters;

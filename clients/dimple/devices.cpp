@@ -7,6 +7,7 @@
 #include "clients/dimple/device.h"
 #include "clients/dimple/table.h"
 #include "clients/files/failure.h"
+#include "clients/uuid.h"
 #include "core/text.h"
 
 namespace dimple::tool {

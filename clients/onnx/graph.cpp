@@ -12,11 +12,6 @@ namespace {
 
 constexpr size_t kMaxDimensions = 8;
 
-UINT64 tensorBytes(Type type, const Sizes& sizes) {
-  const UINT64 bytes = static_cast<UINT64>(elementCount(sizes)) * traits(type).deviceBytes;
-  return (bytes + 3) / 4 * 4;
-}
-
 // The strides of a view of other sizes, if there are any: axes that are merged must follow each other in memory.
 bool reshapeStrides(const Value& value, const Sizes& sizes, Sizes& strides) {
   strides.assign(sizes.size(), 0);
@@ -92,7 +87,7 @@ Value GraphBuilder::addInput(std::string name, Type type, const Sizes& sizes) {
   value.sizes = sizes;
   value.place = Value::Place::GraphInput;
   value.index = static_cast<UINT>(inputs_.size());
-  value.bufferBytes = tensorBytes(type, sizes);
+  value.bufferBytes = deviceSize({type, sizes});
   inputs_.push_back({nullptr, std::move(name), value.bufferBytes, false});
   return value;
 }
@@ -103,7 +98,7 @@ Value GraphBuilder::addConstant(const SharedTensor& tensor, bool owned) {
     throw ModelError(cat("A tensor is of ", typeName(value.type), ", which DirectML does not have."));
   if (value.elements() == 0) throw ModelError("A tensor has no elements, which DirectML does not allow.");
   value.place = Value::Place::GraphInput;
-  value.bufferBytes = tensorBytes(value.type, value.sizes);
+  value.bufferBytes = deviceSize({value.type, value.sizes});
   const auto [found, isNew] = constants_.emplace(std::pair(tensor.get(), owned), static_cast<UINT>(inputs_.size()));
   value.index = found->second;
   if (isNew) inputs_.push_back({tensor, {}, value.bufferBytes, owned});
@@ -247,7 +242,7 @@ const DML_TENSOR_DESC* Op::output(Type type, const Sizes& sizes) {
   value.place = Value::Place::Node;
   value.index = static_cast<UINT>(graph_.nodes_.size());
   value.output = static_cast<UINT>(outputs_.size());
-  value.bufferBytes = tensorBytes(type, sizes);
+  value.bufferBytes = deviceSize({type, sizes});
   outputs_.push_back(value);
   return describe(value, DML_TENSOR_FLAG_NONE);
 }

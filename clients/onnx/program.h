@@ -11,12 +11,6 @@
 
 namespace dimple::onnx {
 
-struct TensorInfo {
-  Type type = Type::Undefined;
-  Sizes sizes;
-
-  bool operator==(const TensorInfo&) const = default;
-};
 using InputInfos = std::map<std::string, TensorInfo>;
 
 struct SessionOptions {

@@ -51,10 +51,7 @@ class Session::HostCaller : public Caller {
   };
 
   BufferRange bufferOf(Kept& kept, const TensorInfo& info) const {
-    if (!kept.range.buffer || kept.info != info) {
-      const auto bytes = static_cast<UINT64>(elementCount(info.sizes)) * traits(info.type).deviceBytes;
-      kept = {info, {createBuffer(context_, (bytes + 3) / 4 * 4), 0}};
-    }
+    if (!kept.range.buffer || kept.info != info) kept = {info, {createBuffer(context_, deviceSize(info)), 0}};
     return kept.range;
   }
 

@@ -234,6 +234,11 @@ void unpack(std::span<const std::byte> packed, HostTensor& tensor) {
   }
 }
 
+uint64_t deviceSize(const TensorInfo& info) {
+  const uint64_t bytes = static_cast<uint64_t>(elementCount(info.sizes)) * traits(info.type).deviceBytes;
+  return (bytes + 3) / 4 * 4;
+}
+
 std::vector<std::byte> deviceBytes(const HostTensor& tensor) {
   if (sameOnDevice(tensor.type)) return tensor.bytes;
   std::vector<std::byte> bytes(tensor.bytes.size() / 2);

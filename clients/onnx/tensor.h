@@ -90,6 +90,16 @@ struct HostTensor {
 
 using SharedTensor = std::shared_ptr<const HostTensor>;
 
+// A tensor without its elements.
+struct TensorInfo {
+  Type type = Type::Undefined;
+  Sizes sizes;
+
+  bool operator==(const TensorInfo&) const = default;
+};
+// Bytes of a packed tensor on a device, a multiple of four.
+uint64_t deviceSize(const TensorInfo& info);
+
 // A tensor of one axis, or a scalar.
 HostTensor integerTensor(Type type, std::span<const int64_t> values);
 HostTensor scalarTensor(Type type, double value);

@@ -27,12 +27,14 @@ void addValues(const OrtGraph& graph, Values& values) {
         if (value) values.try_emplace(nameOf(*value), describeValue(*value));
 }
 
-class Mapping {
+// Looks at the nodes of a model by themselves.
+class Trial {
  public:
-  Mapping(const Values& values, const std::map<std::string, onnx::SharedTensor>& constants, IDMLDevice& device)
-      : values_(values), constants_(constants), device_(device) {}
+  Trial(const onnx::ModelDescription& model, const Values& values, IDMLDevice& device)
+      : model_(model), values_(values), device_(device) {}
 
-  bool maps(const onnx::Node& node) const {
+  bool maps(size_t index) const {
+    const onnx::Node node = nodeOf(model_.graph.nodes[index]);
     if (onnx::isControlFlow(node)) return mapsControlFlow(*node.description);
     if (!onnx::canRun(node)) return false;
     const onnx::Mapping* mapping = onnx::findMapping(node);
@@ -59,7 +61,8 @@ class Mapping {
 
  private:
   std::optional<onnx::Value> valueOf(const std::string& name, onnx::GraphBuilder& graph) const {
-    if (const auto constant = constants_.find(name); constant != constants_.end())
+    const auto& constants = model_.graph.initializers;
+    if (const auto constant = constants.find(name); constant != constants.end())
       return onnx::hostValue(constant->second);
     const auto found = values_.find(name);
     if (found == values_.end() || !found->second.dimensions) return {};
@@ -84,30 +87,29 @@ class Mapping {
 
   // The nodes within are mapped when their branch is chosen.
   bool mapsControlFlow(const onnx::NodeDescription& node) const {
-    for (const onnx::Attribute& attribute : node.attributes)
-      if (attribute.graph && !std::ranges::all_of(attribute.graph->nodes, [&](const auto& inner) {
-            onnx::Node one;
-            one.opType = inner->opType;
-            one.domain = inner->domain;
-            one.opset = opset(inner->domain);
-            one.description = inner;
-            return onnx::isControlFlow(one) ? mapsControlFlow(*inner) : onnx::canRun(one);
-          }))
-        return false;
-    return true;
+    const auto mapsInner = [&](const auto& description) {
+      const onnx::Node inner = nodeOf(description);
+      return onnx::isControlFlow(inner) ? mapsControlFlow(*description) : onnx::canRun(inner);
+    };
+    return std::ranges::all_of(node.attributes, [&](const onnx::Attribute& attribute) {
+      return !attribute.graph || std::ranges::all_of(attribute.graph->nodes, mapsInner);
+    });
   }
 
- public:
-  std::map<std::string, int64_t> opsets;
-
- private:
-  int64_t opset(const std::string& domain) const {
-    const auto found = opsets.find(domain);
-    return found == opsets.end() ? 0 : found->second;
+  onnx::Node nodeOf(const std::shared_ptr<const onnx::NodeDescription>& description) const {
+    onnx::Node node;
+    node.opType = description->opType;
+    node.domain = description->domain;
+    const auto opset = model_.opsets.find(node.domain);
+    node.opset = opset == model_.opsets.end() ? 0 : opset->second;
+    node.inputs = description->inputs;
+    node.outputs = description->outputs;
+    node.description = description;
+    return node;
   }
 
+  const onnx::ModelDescription& model_;
   const Values& values_;
-  const std::map<std::string, onnx::SharedTensor>& constants_;
   IDMLDevice& device_;
 };
 
@@ -135,19 +137,6 @@ std::vector<std::vector<size_t>> readsOf(const std::vector<std::shared_ptr<const
         reads[n].push_back(maker->second);
   }
   return reads;
-}
-
-onnx::Node nodeOf(const onnx::ModelDescription& model, size_t index) {
-  const auto& description = model.graph.nodes[index];
-  onnx::Node node;
-  node.opType = description->opType;
-  node.domain = description->domain;
-  const auto opset = model.opsets.find(node.domain);
-  node.opset = opset == model.opsets.end() ? 0 : opset->second;
-  node.inputs = description->inputs;
-  node.outputs = description->outputs;
-  node.description = description;
-  return node;
 }
 
 }  // namespace
@@ -183,25 +172,21 @@ bool claimsControlFlow(const OrtNode& node, const OrtGraph& within, IDMLDevice& 
   if (isTooNew(node)) return false;
   // The operator sets are those of the model.
   const onnx::ModelDescription model = describeNodes(within, std::array{&node}, {.maxConstantBytes = 0});
-  const Values values;
-  Mapping mapping(values, model.graph.initializers, device);
-  mapping.opsets = model.opsets;
-  return mapping.maps(nodeOf(model, 0));
+  return Trial(model, {}, device).maps(0);
 }
 
 std::vector<std::vector<const OrtNode*>> claim(const OrtGraph& graph, IDMLDevice& device) {
   const std::vector<const OrtNode*> nodes = nodesOf(graph);
-  onnx::ModelDescription model = describeNodes(graph, nodes, {.maxConstantBytes = kMaxReadConstant});
+  const onnx::ModelDescription model = describeNodes(graph, nodes, {.maxConstantBytes = kMaxReadConstant});
   Values values;
   addValues(graph, values);
-  Mapping mapping(values, model.graph.initializers, device);
-  mapping.opsets = model.opsets;
+  const Trial trial(model, values, device);
   std::vector<bool> taken(nodes.size());
   for (size_t n = 0; n < nodes.size(); ++n) {
     const char* provider = nullptr;
     check(runtime().api->Node_GetEpName(nodes[n], &provider));
     if ((provider && *provider) || isTooNew(*nodes[n])) continue;
-    taken[n] = mapping.maps(nodeOf(model, n));
+    taken[n] = trial.maps(n);
   }
   std::vector<std::vector<const OrtNode*>> groups;
   for (const std::vector<size_t>& group : groupsOf(taken, readsOf(model.graph.nodes))) {

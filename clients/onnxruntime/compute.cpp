@@ -34,26 +34,6 @@ std::unique_ptr<const onnx::Model> modelOf(const OrtGraph& graph, const OrtNode&
   return std::make_unique<const onnx::Model>(std::move(description));
 }
 
-UINT64 deviceSize(const onnx::TensorInfo& info) {
-  const auto bytes = static_cast<UINT64>(onnx::elementCount(info.sizes)) * onnx::traits(info.type).deviceBytes;
-  return (bytes + 3) / 4 * 4;
-}
-
-onnx::TensorInfo infoOf(const OrtValue& value) {
-  const OrtApi& api = *runtime().api;
-  OrtTensorTypeAndShapeInfo* info = nullptr;
-  check(api.GetTensorTypeAndShape(&value, &info));
-  const std::unique_ptr<OrtTensorTypeAndShapeInfo, decltype(api.ReleaseTensorTypeAndShapeInfo)> owner(
-      info, api.ReleaseTensorTypeAndShapeInfo);
-  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  check(api.GetTensorElementType(info, &type));
-  size_t rank = 0;
-  check(api.GetDimensionsCount(info, &rank));
-  onnx::TensorInfo result{static_cast<onnx::Type>(type), onnx::Sizes(rank)};
-  check(api.GetDimensions(info, result.sizes.data(), rank));
-  return result;
-}
-
 }  // namespace
 
 // One run: where ONNX Runtime has the tensors.
@@ -65,7 +45,7 @@ class Group::Call : public onnx::Caller {
       const OrtValue* value = nullptr;
       check(runtime().api->KernelContext_GetInput(&context, i, &value));
       if (!value) throw StatusError(ORT_EP_FAIL, cat("Input \"", group.inputs_[i], "\" is not given."));
-      infos_[group.inputs_[i]] = infoOf(*value);
+      infos_[group.inputs_[i]] = describeTensor(*value);
       values_[group.inputs_[i]] = value;
     }
   }
@@ -97,7 +77,7 @@ class Group::Call : public onnx::Caller {
     if (isOurs(memory) && !isConverted(info.type)) return heap().find(memory.data, memory.bytes);
     onnx::BufferRange& range = copies_[name];
     if (range.buffer) return range;
-    range = scratch(deviceSize(info));
+    range = scratch(onnx::deviceSize(info));
     if (isConverted(info.type))
       onnx::upload(group_.device_.context(), range, *read(name));
     else
@@ -108,7 +88,7 @@ class Group::Call : public onnx::Caller {
   onnx::BufferRange output(const std::string& name, const onnx::TensorInfo& info) override {
     const TensorMemory memory = memoryOf(place(name, info));
     if (isOurs(memory) && !isConverted(info.type)) return heap().find(memory.data, memory.bytes);
-    const onnx::BufferRange range = scratch(deviceSize(info));
+    const onnx::BufferRange range = scratch(onnx::deviceSize(info));
     moved_.push_back({range, info, memory});
     return range;
   }

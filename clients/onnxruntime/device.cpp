@@ -1,11 +1,11 @@
 #include "clients/onnxruntime/device.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "clients/onnx/failure.h"
 #include "clients/onnx/text.h"
+#include "clients/uuid.h"
 
 namespace dimple::ort {
 
@@ -63,16 +63,7 @@ void Device::copy(const onnx::BufferRange& from, const onnx::BufferRange& to, si
   finish(*list.Get(), kCopy);
 }
 
-std::string Adapter::uuid() const {
-  std::string out;
-  for (size_t i = 0; i < sizeof desc_.DeviceUuid; ++i) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(desc_.DeviceUuid[i]));
-    out += i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
-    out += digits;
-  }
-  return out;
-}
+std::string Adapter::uuid() const { return uuidText(desc_.DeviceUuid); }
 
 std::string Adapter::text() const { return cat(index_, " (", desc_.Name, ", UUID ", uuid(), ")"); }
 

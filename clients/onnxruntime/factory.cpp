@@ -20,8 +20,6 @@ constexpr const char* kProcessorVariable = "DIMPLE_ONNXRUNTIME_CPU";
 
 Factory& factoryOf(OrtEpFactory* self) { return *static_cast<Factory*>(self); }
 
-using Pairs = std::unique_ptr<OrtKeyValuePairs, void(ORT_API_CALL*)(OrtKeyValuePairs*)>;
-
 const char* ORT_API_CALL nameOfFactory(const OrtEpFactory*) noexcept { return kProviderName; }
 const char* ORT_API_CALL vendorOfFactory(const OrtEpFactory*) noexcept { return "Dimple"; }
 const char* ORT_API_CALL versionOfFactory(const OrtEpFactory*) noexcept { return DIMPLE_VERSION; }
@@ -126,7 +124,7 @@ Adapter& adapterOf(const Factory& factory, const OrtKeyValuePairs& metadata, con
 
 OrtStatus* ORT_API_CALL createProvider(OrtEpFactory* self, const OrtHardwareDevice* const*,
                                        const OrtKeyValuePairs* const* metadata, size_t count,
-                                       const OrtSessionOptions* sessionOptions, const OrtLogger* logger,
+                                       const OrtSessionOptions* sessionOptions, const OrtLogger*,
                                        OrtEp** made) noexcept {
   *made = nullptr;
   return guarded([&] {
@@ -135,7 +133,7 @@ OrtStatus* ORT_API_CALL createProvider(OrtEpFactory* self, const OrtHardwareDevi
       throw StatusError(ORT_INVALID_ARGUMENT, cat("Dimple's execution provider is given ", count,
                                                   " devices, expected one; there are ", textOf(factory.adapters), "."));
     const Options options = readOptions(*sessionOptions);
-    *made = new Provider(factory.adapters, adapterOf(factory, *metadata[0], options.device), options, *logger);
+    *made = new Provider(factory.adapters, adapterOf(factory, *metadata[0], options.device), options);
   });
 }
 

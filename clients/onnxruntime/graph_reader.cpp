@@ -5,6 +5,8 @@
 #include "clients/onnx/failure.h"
 #include "clients/onnx/model.h"
 #include "clients/onnx/text.h"
+#include "clients/onnxruntime/elements.h"
+#include "clients/onnxruntime/memory.h"
 
 namespace dimple::ort {
 
@@ -222,7 +224,7 @@ onnx::ModelInput describeValue(const OrtValueInfo& value) {
   return result;
 }
 
-onnx::SharedTensor readTensor(const OrtValue& value) {
+onnx::TensorInfo describeTensor(const OrtValue& value) {
   const OrtApi& api = *runtime().api;
   OrtTensorTypeAndShapeInfo* info = nullptr;
   check(api.GetTensorTypeAndShape(&value, &info));
@@ -232,13 +234,15 @@ onnx::SharedTensor readTensor(const OrtValue& value) {
   check(api.GetTensorElementType(info, &type));
   size_t rank = 0;
   check(api.GetDimensionsCount(info, &rank));
-  onnx::Sizes sizes(rank);
-  check(api.GetDimensions(info, sizes.data(), rank));
-  void* data = nullptr;
-  check(api.GetTensorMutableData(const_cast<OrtValue*>(&value), &data));
-  size_t bytes = 0;
-  check(api.GetTensorSizeInBytes(&value, &bytes));
-  return hostTensor(static_cast<onnx::Type>(type), std::move(sizes), {static_cast<const std::byte*>(data), bytes});
+  onnx::TensorInfo result{static_cast<onnx::Type>(type), onnx::Sizes(rank)};
+  check(api.GetDimensions(info, result.sizes.data(), rank));
+  return result;
+}
+
+onnx::SharedTensor readTensor(const OrtValue& value) {
+  onnx::TensorInfo info = describeTensor(value);
+  const TensorMemory memory = memoryOf(value);
+  return hostTensor(info.type, std::move(info.sizes), {static_cast<const std::byte*>(memory.data), memory.bytes});
 }
 
 bool isTooNew(const OrtNode& node) {

@@ -26,6 +26,9 @@ bool isTooNew(const OrtNode& node);
 onnx::ModelDescription describeNodes(const OrtGraph& graph, std::span<const OrtNode* const> nodes,
                                      const ReadOptions& options = {});
 
+// Throws StatusError for what is no tensor.
+onnx::TensorInfo describeTensor(const OrtValue& value);
+
 // The tensor, which lies in host memory. Throws StatusError or onnx::ModelError.
 onnx::SharedTensor readTensor(const OrtValue& value);
 

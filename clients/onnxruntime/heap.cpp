@@ -51,8 +51,7 @@ void* Heap::allocate(size_t bytes) {
   if (const auto found = idle_.lower_bound(size); found != idle_.end() && found->first <= size + size / 4) {
     auto block = idleBlocks_.extract(found->second);
     idle_.erase(found);
-    statistics_.idle -= block.mapped().bytes;
-    statistics_.used += block.mapped().bytes;
+    idleBytes_ -= block.mapped().bytes;
     return reinterpret_cast<void*>(blocks_.insert(std::move(block)).position->first);
   }
   Block block{size, nullptr};
@@ -74,7 +73,6 @@ void* Heap::allocate(size_t bytes) {
     release(reinterpret_cast<uintptr_t>(address), size);
     throw;
   }
-  statistics_.used += size;
   return address;
 }
 
@@ -88,8 +86,7 @@ void Heap::free(void* address) noexcept {
     const size_t size = block->second.bytes;
     idle_.emplace(size, key);
     idleBlocks_.insert(blocks_.extract(block));
-    statistics_.used -= size;
-    statistics_.idle += size;
+    idleBytes_ += size;
     trim(kMostIdle);
   } catch (...) {
     // It stays in use.
@@ -97,16 +94,16 @@ void Heap::free(void* address) noexcept {
 }
 
 void Heap::trim(uint64_t bytes) {
-  if (statistics_.idle <= bytes) return;
+  if (idleBytes_ <= bytes) return;
   // What was submitted may use it.
   std::byte last{};
   const auto& any = idleBlocks_.begin()->second;
   if (FAILED(context_.Download(any.buffer.Get(), 0, &last, 1))) return;
-  while (statistics_.idle > bytes) {
+  while (idleBytes_ > bytes) {
     const auto largest = std::prev(idle_.end());
     const auto block = idleBlocks_.find(largest->second);
     release(block->first, block->second.bytes);
-    statistics_.idle -= block->second.bytes;
+    idleBytes_ -= block->second.bytes;
     idleBlocks_.erase(block);
     idle_.erase(largest);
   }
@@ -117,11 +114,6 @@ Heap::Blocks::const_iterator Heap::blockOf(uintptr_t address) const {
   if (found == blocks_.begin()) return blocks_.end();
   --found;
   return address - found->first < found->second.bytes ? found : blocks_.end();
-}
-
-bool Heap::holds(const void* address) const {
-  const std::lock_guard lock(mutex_);
-  return blockOf(reinterpret_cast<uintptr_t>(address)) != blocks_.end();
 }
 
 onnx::BufferRange Heap::find(const void* address, size_t bytes) const {
@@ -136,11 +128,6 @@ onnx::BufferRange Heap::find(const void* address, size_t bytes) const {
   if (bytes > found->second.bytes - offset)
     throw StatusError(ORT_EP_FAIL, cat("A tensor of ", bytes, " bytes reaches over the end of its memory."));
   return {found->second.buffer, offset};
-}
-
-Heap::Statistics Heap::statistics() const {
-  const std::lock_guard lock(mutex_);
-  return statistics_;
 }
 
 }  // namespace dimple::ort

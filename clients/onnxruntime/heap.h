@@ -25,13 +25,6 @@ class Heap {
   void free(void* address) noexcept;
   // Where an address lies. Throws StatusError if it is none of the heap's, or `bytes` from it on are not.
   onnx::BufferRange find(const void* address, size_t bytes) const;
-  bool holds(const void* address) const;
-
-  struct Statistics {
-    uint64_t used = 0;
-    uint64_t idle = 0;  // kept for what is allocated next
-  };
-  Statistics statistics() const;
 
  private:
   struct Block {
@@ -49,7 +42,7 @@ class Heap {
   Blocks blocks_;                          // by address, those in use
   std::multimap<size_t, uintptr_t> idle_;  // by size
   std::map<uintptr_t, Block> idleBlocks_;
-  Statistics statistics_;
+  uint64_t idleBytes_ = 0;
   std::string failure_;  // the last allocation that failed
 };
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
-#include <span>
+#include <string_view>
 
 #include "clients/onnx/text.h"
 #include "clients/onnxruntime/device.h"
@@ -27,22 +26,28 @@ bool setProgramBytes(Options& options, const std::string& value) {
   return error == std::errc() && end == value.data() + value.size();
 }
 
+struct OptionRow {
+  std::string_view name;
+  // False: `value` is none of `values`.
+  bool (*set)(Options& options, const std::string& value);
+  std::string_view values;
+};
+
 constexpr OptionRow kRows[] = {
-    {"device", "Refuses to run on another Vulkan device than this one.",
+    {"device",
      [](Options& options, const std::string& value) {
        options.device = value;
        return !value.empty();
      },
      "an index, a UUID or a part of a name"},
-    {"precision", "float16 allows operands of FLOAT32 to be rounded to FLOAT16.", setPrecision, "float32 or float16"},
-    {"pipeline_cache", "The file that keeps compiled pipelines between runs; none: no file.",
+    {"precision", setPrecision, "float32 or float16"},
+    {"pipeline_cache",
      [](Options& options, const std::string& value) {
        options.pipelineCache = value == "none" ? "" : value;
        return !value.empty();
      },
      "a path or none"},
-    {"program_bytes", "Device memory that may be kept for input sizes other than the last.", setProgramBytes,
-     "a number of bytes"},
+    {"program_bytes", setProgramBytes, "a number of bytes"},
 };
 
 std::string names() {
@@ -53,13 +58,11 @@ std::string names() {
 
 }  // namespace
 
-std::span<const OptionRow> optionRows() { return kRows; }
-
 Options readOptions(const OrtSessionOptions& sessionOptions) {
   const OrtApi& api = *runtime().api;
   OrtKeyValuePairs* pairs = nullptr;
   check(api.GetSessionOptionsConfigEntries(&sessionOptions, &pairs));
-  const std::unique_ptr<OrtKeyValuePairs, decltype(api.ReleaseKeyValuePairs)> owner(pairs, api.ReleaseKeyValuePairs);
+  const Pairs owner(pairs, api.ReleaseKeyValuePairs);
   const char* const* keys = nullptr;
   const char* const* values = nullptr;
   size_t count = 0;

@@ -1,10 +1,7 @@
-// What a session may choose: a table of options.
+// What a session may choose.
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "clients/onnxruntime/runtime.h"
 
@@ -16,16 +13,6 @@ struct Options {
   std::string pipelineCache;   // the file; empty: none
   uint64_t programBytes = uint64_t{1} << 30;
 };
-
-struct OptionRow {
-  std::string_view name;
-  std::string_view sentence;  // what it does
-  // False: `value` is none of those that the sentence says.
-  bool (*set)(Options& options, const std::string& value);
-  std::string_view values;
-};
-
-std::span<const OptionRow> optionRows();
 
 // Those of the session's options that are this provider's: "ep.dimpleexecutionprovider.NAME". Throws StatusError with
 // the names or values that there are.

@@ -24,15 +24,9 @@ std::string typeOf(const OrtNode& node) {
 }
 
 // An EPContext node that a provider of this name made.
-bool isContextOfOurs(const OrtNode& node) {
+bool isContextOfOurs(const OrtGraph& graph, const OrtNode& node) {
   if (typeOf(node) != "EPContext") return false;
-  const onnx::ModelDescription model = describeNodes(
-      *[&] {
-        const OrtGraph* graph = nullptr;
-        check(runtime().api->Node_GetGraph(&node, &graph));
-        return graph;
-      }(),
-      std::array{&node});
+  const onnx::ModelDescription model = describeNodes(graph, std::array{&node});
   for (const onnx::Attribute& attribute : model.graph.nodes[0]->attributes)
     if (attribute.name == "source") return attribute.text == kProviderName;
   return false;
@@ -44,7 +38,7 @@ void addGroups(Provider& provider, const OrtGraph& graph, OrtEpGraphSupportInfo&
   fusion.drop_constant_initializers = true;
   const OrtEpApi& ep = *runtime().ep;
   for (const OrtNode* node : nodesOf(graph))
-    if (isContextOfOurs(*node)) check(ep.EpGraphSupportInfo_AddNodesToFuse(&info, &node, 1, &fusion));
+    if (isContextOfOurs(graph, *node)) check(ep.EpGraphSupportInfo_AddNodesToFuse(&info, &node, 1, &fusion));
   // A branch or body runs with the node that it belongs to, if that can be taken as a whole.
   const OrtNode* parent = nullptr;
   check(runtime().api->Graph_GetParentNode(&graph, &parent));
@@ -91,8 +85,8 @@ OrtStatus* ORT_API_CALL sync(OrtEp* self) noexcept {
 
 }  // namespace
 
-Provider::Provider(const Adapters& all, Adapter& adapter, const Options& given, const OrtLogger& sessionLogger)
-    : OrtEp{}, adapters(all), device(adapter.device(given.pipelineCache)), options(given), logger(sessionLogger) {
+Provider::Provider(const Adapters& all, Adapter& adapter, const Options& given)
+    : OrtEp{}, adapters(all), device(adapter.device(given.pipelineCache)), options(given) {
   ort_version_supported = ORT_API_VERSION;
   GetName = nameOfProvider;
   GetCapability = getCapability;

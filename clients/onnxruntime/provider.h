@@ -9,12 +9,11 @@ namespace dimple::ort {
 inline constexpr const char* kProviderName = "DimpleExecutionProvider";
 
 struct Provider : OrtEp {
-  Provider(const Adapters& adapters, Adapter& adapter, const Options& options, const OrtLogger& logger);
+  Provider(const Adapters& adapters, Adapter& adapter, const Options& options);
 
   const Adapters& adapters;
   Device& device;
   const Options options;
-  const OrtLogger& logger;
 };
 
 }  // namespace dimple::ort

@@ -3,6 +3,7 @@
 
 #include <onnxruntime_c_api.h>  // and onnxruntime_ep_c_api.h, which has no guard
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ void check(OrtStatus* status);
 
 // The status for the exception that is being handled. Null if there is no memory even for that.
 OrtStatus* statusOfException() noexcept;
+
+using Pairs = std::unique_ptr<OrtKeyValuePairs, void(ORT_API_CALL*)(OrtKeyValuePairs*)>;
 
 // No exception may reach ONNX Runtime.
 template <class F>

@@ -56,35 +56,25 @@ struct Times {
 
 class Bench {
  public:
-  Bench(const Host& host, const std::string& model, bool webgpu)
-      : host_(host),
-        session_(api().ReleaseSession),
+  Bench(const Host& host, const std::string& model, Engine engine)
+      : start_(Clock::now()),
+        session_(host.open(model, {.provider = {}, .engine = engine, .fallback = true})),
         binding_(api().ReleaseIoBinding),
         last_(api().ReleaseIoBinding),
-        memory_(api().ReleaseMemoryInfo) {
-    Owned<OrtSessionOptions> options(api().ReleaseSessionOptions);
-    ort::check(api().CreateSessionOptions(options.put()));
-    const OrtEpDevice* const devices[] = {&host.device()};
-    if (webgpu) {
-      ort::check(api().SessionOptionsAppendExecutionProvider(options.get(), "WebGPU", nullptr, nullptr, 0));
-      ort::check(api().CreateMemoryInfo("WebGPU_Buffer", OrtDeviceAllocator, 0, OrtMemTypeDefault, memory_.put()));
-    } else {
-      ort::check(
-          api().SessionOptionsAppendExecutionProvider_V2(options.get(), &host.env(), devices, 1, nullptr, nullptr, 0));
-    }
-    const auto start = Clock::now();
-    ort::check(api().CreateSessionFromArray(&host.env(), model.data(), model.size(), options.get(), session_.put()));
-    times_.session = milliseconds(Clock::now() - start);
-    ort::check(api().CreateIoBinding(session_.get(), binding_.put()));
-    ort::check(api().CreateIoBinding(session_.get(), last_.put()));
+        memory_(api().ReleaseMemoryInfo),
+        deviceMemory_(&host.memory()) {
+    times_.session = milliseconds(Clock::now() - start_);
+    ort::check(api().CreateIoBinding(&session_.session(), binding_.put()));
+    ort::check(api().CreateIoBinding(&session_.session(), last_.put()));
+    if (engine != Engine::WebGpu) return;
+    ort::check(api().CreateMemoryInfo("WebGPU_Buffer", OrtDeviceAllocator, 0, OrtMemTypeDefault, memory_.put()));
+    deviceMemory_ = memory_.get();
   }
 
   Times time(const Inputs& inputs, int runs) {
-    const OrtMemoryInfo* memory = memory_.get();
-    if (!memory) memory = api().EpDevice_MemoryInfo(&host_.device(), OrtDeviceMemoryType_DEFAULT);
     Owned<OrtMemoryInfo> cpu(api().ReleaseMemoryInfo);
     ort::check(api().CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, cpu.put()));
-    bind(*binding_.get(), inputs, *memory);
+    bind(*binding_.get(), inputs, *deviceMemory_);
     bind(*last_.get(), inputs, *cpu.get());
     auto start = Clock::now();
     run(1);
@@ -104,34 +94,37 @@ class Bench {
       const Owned<OrtValue> value = valueOf(tensor, memories[index++]);
       ort::check(api().BindInput(&binding, name.c_str(), value.get()));
     }
-    for (const std::string& name : outputNames(*session_.get()))
+    for (const std::string& name : session_.outputs())
       ort::check(api().BindOutputToDevice(&binding, name.c_str(), &memory));
     ort::check(api().SynchronizeBoundInputs(&binding));
   }
 
   // Outputs in host memory make the last one wait for the device, whatever the provider.
   void run(int runs) {
-    for (int i = 1; i < runs; ++i) ort::check(api().RunWithBinding(session_.get(), nullptr, binding_.get()));
-    ort::check(api().RunWithBinding(session_.get(), nullptr, last_.get()));
+    for (int i = 1; i < runs; ++i) ort::check(api().RunWithBinding(&session_.session(), nullptr, binding_.get()));
+    ort::check(api().RunWithBinding(&session_.session(), nullptr, last_.get()));
   }
 
-  const Host& host_;
-  Owned<OrtSession> session_;
+  const Clock::time_point start_;
+  const HostSession session_;
   Owned<OrtIoBinding> binding_, last_;
-  Owned<OrtMemoryInfo> memory_;  // null: the device's
+  Owned<OrtMemoryInfo> memory_;  // of WebGPU
+  const OrtMemoryInfo* deviceMemory_;
   Times times_;
 };
 
 void timeModel(const Host& host, const fs::path& folder, int runs) {
   const std::string model = readFile(folder / "model.onnx");
   const Inputs inputs = readInputs(folder);
-  for (const bool webgpu : {false, true}) try {
-      const Times times = Bench(host, model, webgpu).time(inputs, runs);
-      std::printf("%-12s %-7s session %8.1f ms, first run %8.1f ms, run %8.3f ms\n", folder.filename().c_str(),
-                  webgpu ? "WebGPU" : "Dimple", times.session, times.first, times.steady);
+  for (const auto& [engine, name] : {std::pair(Engine::Dimple, "Dimple"), std::pair(Engine::WebGpu, "WebGPU")}) {
+    try {
+      const Times times = Bench(host, model, engine).time(inputs, runs);
+      std::printf("%-12s %-7s session %8.1f ms, first run %8.1f ms, run %8.3f ms\n", folder.filename().c_str(), name,
+                  times.session, times.first, times.steady);
     } catch (const std::exception& error) {
-      std::printf("%-12s %-7s %s\n", folder.filename().c_str(), webgpu ? "WebGPU" : "Dimple", error.what());
+      std::printf("%-12s %-7s %s\n", folder.filename().c_str(), name, error.what());
     }
+  }
   std::fflush(stdout);
 }
 

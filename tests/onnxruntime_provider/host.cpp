@@ -34,18 +34,6 @@ const OrtApiBase& loadRuntime() {
   return *get();
 }
 
-onnx::HostTensor zerosLike(const OrtValue& value) {
-  Owned<OrtTensorTypeAndShapeInfo> info(api().ReleaseTensorTypeAndShapeInfo);
-  check(api().GetTensorTypeAndShape(&value, info.put()));
-  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  check(api().GetTensorElementType(info.get(), &type));
-  size_t rank = 0;
-  check(api().GetDimensionsCount(info.get(), &rank));
-  onnx::Sizes sizes(rank);
-  check(api().GetDimensions(info.get(), sizes.data(), rank));
-  return {static_cast<onnx::Type>(type), std::move(sizes)};
-}
-
 void load() {
   static const OrtApiBase& base = loadRuntime();
   if (!ort::runtime().api) ort::setRuntime(base);
@@ -127,7 +115,8 @@ Owned<OrtValue> Host::upload(const onnx::HostTensor& tensor) const {
 
 onnx::HostTensor Host::download(const OrtValue& value) const {
   std::vector<std::byte> bytes;
-  const Owned<OrtValue> target = valueOf(zerosLike(value), bytes);
+  const onnx::TensorInfo info = ort::describeTensor(value);
+  const Owned<OrtValue> target = valueOf({info.type, info.sizes}, bytes);
   copy(value, *target.get());
   return *ort::readTensor(*target.get());
 }
@@ -179,15 +168,15 @@ Owned<OrtValue> valueOf(const onnx::HostTensor& tensor, std::vector<std::byte>& 
   return value;
 }
 
-std::vector<std::string> outputNames(OrtSession& session) {
+std::vector<std::string> HostSession::outputs() const {
   OrtAllocator* allocator = nullptr;
   check(api().GetAllocatorWithDefaultOptions(&allocator));
   size_t count = 0;
-  check(api().SessionGetOutputCount(&session, &count));
+  check(api().SessionGetOutputCount(session_.get(), &count));
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) {
     char* name = nullptr;
-    check(api().SessionGetOutputName(&session, i, allocator, &name));
+    check(api().SessionGetOutputName(session_.get(), i, allocator, &name));
     names.emplace_back(name);
     check(api().AllocatorFree(allocator, name));
   }

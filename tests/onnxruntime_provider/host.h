@@ -82,8 +82,6 @@ class Host {
   const OrtEpDevice* device_ = nullptr;
 };
 
-std::vector<std::string> outputNames(OrtSession& session);
-
 class HostSession {
  public:
   HostSession(const Host& host, const std::string& model, const HostOptions& options);
@@ -91,7 +89,7 @@ class HostSession {
   // Any thread may call it.
   std::vector<onnx::NamedTensor> run(const Inputs& inputs) const;
   OrtSession& session() const { return *session_.get(); }
-  std::vector<std::string> outputs() const { return outputNames(*session_.get()); }
+  std::vector<std::string> outputs() const;
   // The operators that this project's provider runs, and those that others do, sorted.
   std::vector<std::string> taken() const { return operators(true); }
   std::vector<std::string> left() const { return operators(false); }

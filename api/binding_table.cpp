@@ -63,8 +63,11 @@ BindingTable::Part BindingTable::partOf(const ComPtr<CompiledOperator>& op, cons
   Part part;
   part.op = op;
   part.executable = &executable;
-  part.dispatches = dispatches;
-  part.written.resize(Plan::descriptorCount(dispatches));
+  for (uint32_t d = 0; d < dispatches.size(); ++d) {
+    if (Plan::sharesDescriptors(dispatches, d)) continue;
+    for (uint32_t b = 0; b < dispatches[d].buffers.size(); ++b)
+      part.descriptors.push_back({&dispatches[d].buffers[b], d, b});
+  }
   return part;
 }
 
@@ -111,11 +114,11 @@ HRESULT BindingTable::describe(std::vector<Part>& parts, const DML_BINDING_TABLE
       device().native().descriptors(desc.CPUDescriptorHandle, desc.GPUDescriptorHandle, desc.SizeInDescriptors);
   if (!range) return device().refuse(range.error());
   for (Part& part : parts) {
-    if (part.dispatches.empty()) continue;
+    if (part.descriptors.empty()) continue;
     auto sets = device().backend().describe(*part.executable, *range);
     if (!sets) return device().refuse(sets.error());
     part.sets = std::move(*sets);
-    const auto used = static_cast<uint32_t>(part.written.size());
+    const auto used = static_cast<uint32_t>(part.descriptors.size());
     range->cpuStart += uint64_t{used} * range->increment;
     range->gpuStart += uint64_t{used} * range->increment;
     range->count -= used;
@@ -169,28 +172,22 @@ std::optional<BindingTable::Bound> BindingTable::readDesc(const Place& place, co
 }
 
 void BindingTable::write(Part& part, SlotKind kind, std::span<const Bound> slots) {
-  size_t descriptor = 0;
-  for (size_t d = 0; d < part.dispatches.size(); ++d)
-    for (size_t b = 0; b < part.dispatches[d].buffers.size(); ++b, ++descriptor) {
-      const BufferRange& range = part.dispatches[d].buffers[b];
-      if (range.kind != kind) continue;
-      const Bound& bound = slots[range.index];
-      if (bound.buffer.handle == 0) continue;
-      const auto status = part.sets->write(d, b, bound.buffer, bound.offset + range.offset, range.bytes);
-      if (!status) return device().removeDevice(status.error());
-      part.written[descriptor] = true;
-    }
+  for (Descriptor& descriptor : part.descriptors) {
+    const BufferRange& range = *descriptor.range;
+    if (range.kind != kind) continue;
+    const Bound& bound = slots[range.index];
+    if (bound.buffer.handle == 0) continue;
+    const auto status = part.sets->write(descriptor.dispatch, descriptor.binding, bound.buffer,
+                                         bound.offset + range.offset, range.bytes);
+    if (!status) return device().removeDevice(status.error());
+    descriptor.written = true;
+  }
 }
 
 void BindingTable::unbind(SlotKind kind) {
-  for (Part& part : parts_) {
-    size_t descriptor = 0;
-    for (const Dispatch& dispatch : part.dispatches)
-      for (const BufferRange& range : dispatch.buffers) {
-        if (range.kind == kind) part.written[descriptor] = false;
-        ++descriptor;
-      }
-  }
+  for (Part& part : parts_)
+    for (Descriptor& descriptor : part.descriptors)
+      if (descriptor.range->kind == kind) descriptor.written = false;
 }
 
 void BindingTable::bindSlots(const char* method, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
@@ -350,15 +347,13 @@ void BindingTable::BindPersistentResource(const DML_BINDING_DESC* desc) {
 
 std::optional<std::string> BindingTable::unbound() const {
   static constexpr std::string_view kKinds[] = {"input", "output", "the temporary resource", "the persistent resource"};
-  for (const Part& part : parts_) {
-    size_t descriptor = 0;
-    for (const Dispatch& dispatch : part.dispatches)
-      for (const BufferRange& range : dispatch.buffers) {
-        if (part.written[descriptor++]) continue;
-        const auto kind = std::string(kKinds[static_cast<size_t>(range.kind)]);
-        return range.kind == SlotKind::Input || range.kind == SlotKind::Output ? cat(kind, " ", range.index) : kind;
-      }
-  }
+  for (const Part& part : parts_)
+    for (const Descriptor& descriptor : part.descriptors) {
+      if (descriptor.written) continue;
+      const BufferRange& range = *descriptor.range;
+      const auto kind = std::string(kKinds[static_cast<size_t>(range.kind)]);
+      return range.kind == SlotKind::Input || range.kind == SlotKind::Output ? cat(kind, " ", range.index) : kind;
+    }
   return std::nullopt;
 }
 

@@ -24,13 +24,19 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   // The same without a guard. What is refused leaves the table without a dispatchable.
   HRESULT reset(const DML_BINDING_TABLE_DESC* desc);
 
-  // One compiled operator's dispatches and their descriptors. It keeps the operator, which an initializer may drop.
+  // What stands for a range, at a binding of a dispatch.
+  struct Descriptor {
+    const BufferRange* range;
+    uint32_t dispatch;
+    uint32_t binding;
+    bool written = false;
+  };
+  // One compiled operator's descriptors. It keeps the operator, which an initializer may drop.
   struct Part {
     ComPtr<CompiledOperator> op;
     const Executable* executable = nullptr;
-    std::span<const Dispatch> dispatches;
-    std::unique_ptr<DescriptorSets> sets;
-    std::vector<bool> written;  // one a descriptor, in order of dispatch and binding
+    std::unique_ptr<DescriptorSets> sets;  // null: there is no dispatch
+    std::vector<Descriptor> descriptors;   // in the order in which they lie in the caller's range
   };
 
   const IUnknown* dispatchable() const { return dispatchable_.get(); }

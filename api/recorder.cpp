@@ -32,7 +32,7 @@ void CommandRecorder::record(ID3D12CommandList* commandList, IDMLDispatchable* d
                         " is not bound, and the operator was compiled without "
                         "DESCRIPTORS_VOLATILE."));
   for (const auto& part : table->parts())
-    if (!part.dispatches.empty())
+    if (part.sets)
       device().backend().record(*list, *part.executable, *part.sets,
                                 op ? op->label() : cat("initialize ", part.op->label()));
 }

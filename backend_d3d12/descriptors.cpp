@@ -66,10 +66,13 @@ Result<std::unique_ptr<DescriptorLayouts>> DescriptorLayouts::create(const Devic
 
 HeapSets::HeapSets(const Device& device, const PlanExecutable& executable, const DescriptorRange& range)
     : device_(device), executable_(executable), cpuStart_(range.cpuStart), gpuStart_(range.gpuStart) {
-  size_t descriptors = 0;
+  size_t first = 0, next = 0;
   for (const auto& item : executable.dispatches()) {
-    first_.push_back(descriptors);
-    descriptors += item.bufferCount;
+    if (!item.sharesDescriptors) {
+      first = next;
+      next += item.bufferCount;
+    }
+    first_.push_back(first);
   }
 }
 

@@ -74,11 +74,13 @@ Result<std::unique_ptr<Executable>> Device::prepare(std::span<const Dispatch> di
   if (lost_) return Error{ErrorCode::DeviceLost, "The device is removed."};
   pipelines_->compile(dispatches);
   std::vector<PlanExecutable::Item> items;
-  for (const Dispatch& dispatch : dispatches) {
+  for (size_t i = 0; i < dispatches.size(); ++i) {
+    const Dispatch& dispatch = dispatches[i];
     auto pipeline = pipelines_->get(dispatch);
     if (!pipeline) return pipeline.error();
-    items.push_back({std::move(*pipeline), static_cast<uint32_t>(dispatch.buffers.size()), dispatch.parameterOffset,
-                     dispatch.push, specializationWords(*findKernel(dispatch.kernel), dispatch), dispatch.groups,
+    items.push_back({std::move(*pipeline), static_cast<uint32_t>(dispatch.buffers.size()),
+                     Plan::sharesDescriptors(dispatches, i), dispatch.parameterOffset, dispatch.push,
+                     specializationWords(*findKernel(dispatch.kernel), dispatch), dispatch.groups,
                      dispatch.barrierBefore, kernelName(dispatch.kernel), markerOf(dispatch)});
   }
   ParameterMemory::Block block;

@@ -43,6 +43,7 @@ class PlanExecutable final : public Executable {
   struct Item {
     ComPtr<ID3D12PipelineState> pipeline;
     uint32_t bufferCount = 0;
+    bool sharesDescriptors = false;  // with the one before
     D3D12_GPU_VIRTUAL_ADDRESS parameters = 0;
     std::vector<uint32_t> push;
     std::vector<uint32_t> specialization;  // in the order of the kernel's constants

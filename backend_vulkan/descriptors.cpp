@@ -146,6 +146,10 @@ Result<std::unique_ptr<DescriptorSets>> Device::describe(const Executable& execu
   std::vector<VkDescriptorSet> sets;
   auto first = static_cast<uint32_t>(range.cpuStart);
   for (const auto& dispatch : plan.dispatches()) {
+    if (dispatch.sharesDescriptors) {
+      sets.push_back(sets.back());
+      continue;
+    }
     auto set = heap.set(first, dispatch.bufferCount);
     if (!set) return set.error();
     sets.push_back(*set);

@@ -52,7 +52,8 @@ class PlanExecutable final : public Executable {
   struct Item {
     VkPipeline pipeline = VK_NULL_HANDLE;
     uint32_t bufferCount = 0;
-    uint32_t parameterOffset = 0;  // into the parameter set's buffer
+    bool sharesDescriptors = false;  // with the one before
+    uint32_t parameterOffset = 0;    // into the parameter set's buffer
     std::vector<uint32_t> push;
     std::array<uint32_t, 3> groups{};
     bool barrierBefore = false;

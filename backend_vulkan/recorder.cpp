@@ -14,6 +14,34 @@ void recordBarrier(const DeviceFunctions& vk, VkCommandBuffer commands) {
                           &barrier, 0, nullptr, 0, nullptr);
 }
 
+// What a command buffer has bound. Parameters are bound anew only if they must be: lavapipe copies a set with dynamic
+// offsets each time, and spends one of the 65,530 mappings of a process on the copy until the work is done.
+class BoundSets {
+ public:
+  BoundSets(const DeviceFunctions& vk, VkCommandBuffer commands) : vk_(vk), commands_(commands) {}
+
+  void bind(VkPipelineLayout layout, VkDescriptorSet buffers, VkDescriptorSet parameters, uint32_t offset) {
+    const bool compatible = layout == layout_;
+    if (!compatible || buffers != buffers_) bindSet(layout, 0, buffers, {});
+    if (!compatible || offset != offset_) bindSet(layout, 1, parameters, {&offset, 1});
+    layout_ = layout;
+    buffers_ = buffers;
+    offset_ = offset;
+  }
+
+ private:
+  void bindSet(VkPipelineLayout layout, uint32_t number, VkDescriptorSet set, std::span<const uint32_t> offsets) const {
+    vk_.vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout, number, 1, &set,
+                                static_cast<uint32_t>(offsets.size()), offsets.data());
+  }
+
+  const DeviceFunctions& vk_;
+  const VkCommandBuffer commands_;
+  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+  VkDescriptorSet buffers_ = VK_NULL_HANDLE;
+  uint32_t offset_ = 0;
+};
+
 class Label {
  public:
   Label(const Device& device, VkCommandBuffer commands, const std::string& name)
@@ -45,15 +73,15 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
   const auto& plan = static_cast<const PlanExecutable&>(executable);
   const auto& heapSets = static_cast<const HeapSets&>(sets);
   const Label outer(*this, commands, std::string(label));
+  BoundSets bound(vk_, commands);
   Profiler* const timer = profiler();
   for (size_t i = 0; i < plan.dispatches().size(); ++i) {
     const auto& item = plan.dispatches()[i];
     const Label inner(*this, commands, item.marker);
     if (item.barrierBefore) recordBarrier(vk_, commands);
     const VkPipelineLayout layout = layouts_->pipeline(item.bufferCount);
-    const VkDescriptorSet both[] = {heapSets.set(i), plan.parameterSet()};
     vk_.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, item.pipeline);
-    vk_.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 2, both, 1, &item.parameterOffset);
+    bound.bind(layout, heapSets.set(i), plan.parameterSet(), item.parameterOffset);
     vk_.vkCmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                            static_cast<uint32_t>(item.push.size() * sizeof(uint32_t)), item.push.data());
     if (timer) timer->begin(commands, item.kernel);

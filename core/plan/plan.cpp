@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <tuple>
 
 #include "core/checked.h"
 #include "core/text.h"
@@ -187,8 +188,17 @@ std::string markerOf(const Dispatch& dispatch) {
 
 uint32_t Plan::descriptorCount(std::span<const Dispatch> dispatches) {
   size_t count = 0;
-  for (const auto& d : dispatches) count += d.buffers.size();
+  for (size_t i = 0; i < dispatches.size(); ++i)
+    if (!sharesDescriptors(dispatches, i)) count += dispatches[i].buffers.size();
   return static_cast<uint32_t>(count);
+}
+
+bool Plan::sharesDescriptors(std::span<const Dispatch> dispatches, size_t index) {
+  return index > 0 &&
+         std::ranges::equal(
+             dispatches[index - 1].buffers, dispatches[index].buffers, [](const BufferRange& a, const BufferRange& b) {
+               return std::tie(a.kind, a.index, a.offset, a.bytes) == std::tie(b.kind, b.index, b.offset, b.bytes);
+             });
 }
 
 Status checkDispatch(const Dispatch& dispatch, const KernelInterface& kernel, const Caps& caps) {

@@ -54,6 +54,7 @@ TEST_CASE("a product beyond the limit comes in parts that wait for nothing") {
   REQUIRE(plan->execution.size() == 2);
   CHECK(plan->execution[0].groups[0] == 63);
   checkParts(plan->execution, 64);
+  CHECK(Plan::descriptorCount(plan->execution) == plan->execution[0].buffers.size());
   const auto quarters = planOfWork(kLargeProduct, kProductWork / 4);
   REQUIRE(quarters);
   CHECK(quarters->execution.size() == 4);
@@ -84,6 +85,8 @@ TEST_CASE("what follows a product waits for its last part") {
   REQUIRE(plan->execution.size() == 17);
   checkParts(std::span(plan->execution).first(16), 32);
   CHECK(kernelName(plan->execution[16].kernel) == "gemm_combine.f32");
+  CHECK(Plan::descriptorCount(plan->execution) ==
+        plan->execution[0].buffers.size() + plan->execution[16].buffers.size());
   CHECK(plan->execution[16].barrierBefore);
   CHECK_FALSE(plan->execution[16].continues);
 }

@@ -14,7 +14,7 @@ using onnx::Type;
 // Adds layers, which are named by numbers, and their weights.
 class Layers {
  public:
-  explicit Layers(ModelMaker& model) : model_(model) {}
+  Layers(ModelMaker& model, Type type) : model_(model), type_(type) {}
 
   std::string op(const std::string& type, const std::vector<std::string>& inputs) {
     last_ = &model_.node(type, inputs, {cat("v", ++count_)});
@@ -28,13 +28,14 @@ class Layers {
     return cat("c", count_);
   }
   std::string numbers(const std::vector<int64_t>& values) { return constant(integers(values)); }
+  std::string scalar(double value) { return constant(onnx::scalarTensor(type_, value)); }
   // Numbers around `mean` that keep sums over `fanIn` of them near 1.
   std::string weights(const onnx::Sizes& sizes, int64_t fanIn, float mean = 0) {
-    HostTensor tensor(Type::Float, sizes);
+    HostTensor tensor(type_, sizes);
     const float reach = std::sqrt(6.0f / static_cast<float>(fanIn));
-    for (float& value : tensor.as<float>()) {
+    for (size_t i = 0; i < static_cast<size_t>(tensor.elements()); ++i) {
       state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-      value = mean + reach * (static_cast<float>(state_ >> 40) / 8388608.0f - 1);
+      tensor.setReal(i, mean + reach * (static_cast<float>(state_ >> 40) / 8388608.0f - 1));
     }
     return constant(tensor);
   }
@@ -66,23 +67,24 @@ class Layers {
 
  private:
   ModelMaker& model_;
+  const Type type_;
   ::onnx::NodeProto* last_ = nullptr;
   int count_ = 0;
   uint64_t state_ = 1;
 };
 
-HostTensor picture(int64_t size) {
-  HostTensor tensor(Type::Float, {1, 3, size, size});
-  auto values = tensor.as<float>();
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(static_cast<float>(i) * 0.01f) + 0.3f * std::cos(static_cast<float>(i % 977));
+HostTensor pictures(const NetworkOptions& options) {
+  HostTensor tensor(options.type, {options.batch, 3, options.size, options.size});
+  for (size_t i = 0; i < static_cast<size_t>(tensor.elements()); ++i)
+    tensor.setReal(i, std::sin(static_cast<float>(i) * 0.01f) + 0.3f * std::cos(static_cast<float>(i % 977)));
   return tensor;
 }
 
 Network picturesNetwork(const NetworkOptions& options) {
   Network network{ModelMaker(13), {}};
-  network.model.input("image", Type::Float, {1, 3, options.size, options.size});
-  network.inputs["image"] = picture(options.size);
+  const HostTensor image = pictures(options);
+  network.model.input("image", image.type, image.sizes);
+  network.inputs["image"] = image;
   return network;
 }
 
@@ -95,7 +97,7 @@ void finish(Network& network, const std::string& result) {
 
 Network squeezeNet(const NetworkOptions& options) {
   Network network = picturesNetwork(options);
-  Layers layers(network.model);
+  Layers layers(network.model, options.type);
   const auto narrow = [&](int64_t channels) { return std::max<int64_t>(channels / options.divisor, 4); };
   const auto relu = [&](const std::string& x) { return layers.op("Relu", {x}); };
   std::string x = layers.maxPool(relu(layers.conv("image", 3, narrow(64), 3, 2, 0, 1, true)), 0, true);
@@ -124,10 +126,10 @@ Network squeezeNet(const NetworkOptions& options) {
 
 Network mobileNet(const NetworkOptions& options) {
   Network network = picturesNetwork(options);
-  Layers layers(network.model);
+  Layers layers(network.model, options.type);
   const auto narrow = [&](int64_t channels) { return std::max<int64_t>(channels / options.divisor, 4); };
-  const std::string zero = layers.constant(onnx::scalarTensor(Type::Float, 0));
-  const std::string six = layers.constant(onnx::scalarTensor(Type::Float, 6));
+  const std::string zero = layers.scalar(0);
+  const std::string six = layers.scalar(6);
   const auto block = [&](const std::string& x, int64_t from, int64_t to, int64_t kernel, int64_t stride,
                          int64_t group) {
     const std::string y = layers.batchNorm(layers.conv(x, from, to, kernel, stride, kernel / 2, group), to);
@@ -161,7 +163,7 @@ Network mobileNet(const NetworkOptions& options) {
 
 Network resNet(const NetworkOptions& options) {
   Network network = picturesNetwork(options);
-  Layers layers(network.model);
+  Layers layers(network.model, options.type);
   const auto narrow = [&](int64_t channels) { return std::max<int64_t>(channels / options.divisor, 4); };
   const auto block = [&](const std::string& x, int64_t from, int64_t to, int64_t kernel, int64_t stride) {
     return layers.batchNorm(layers.conv(x, from, to, kernel, stride, kernel / 2), to);
@@ -179,7 +181,7 @@ Network resNet(const NetworkOptions& options) {
       y = block(y, width, 4 * width, 1, 1);
       const std::string shortcut = i == 0 ? block(x, channels, 4 * width, 1, step) : x;
       // Smaller branches keep numbers from growing.
-      const std::string half = layers.constant(onnx::scalarTensor(Type::Float, 0.25));
+      const std::string half = layers.scalar(0.25);
       x = layers.op("Relu", {layers.op("Add", {layers.op("Mul", {y, half}), shortcut})});
       channels = 4 * width;
     }
@@ -201,15 +203,15 @@ Network transformer(const NetworkOptions& options) {
   Network network{ModelMaker(17), {}};
   network.model.input("ids", Type::Int64, {-1, words});
   network.model.input("mask", Type::Int64, {-1, words});
-  HostTensor ids(Type::Int64, {2, words});
-  HostTensor mask(Type::Int64, {2, words});
-  for (int64_t i = 0; i < 2 * words; ++i) {
+  HostTensor ids(Type::Int64, {2 * options.batch, words});
+  HostTensor mask = ids;
+  for (int64_t i = 0; i < ids.elements(); ++i) {
     ids.setInteger(static_cast<size_t>(i), i * 37 % 100);
-    mask.setInteger(static_cast<size_t>(i), i < words || i % words < words * 2 / 3);
+    mask.setInteger(static_cast<size_t>(i), i / words % 2 == 0 || i % words < words * 2 / 3);
   }
   network.inputs = {{"ids", ids}, {"mask", mask}};
 
-  Layers layers(network.model);
+  Layers layers(network.model, options.type);
   const std::string first = layers.numbers({0});
   // The sizes of a tensor as PyTorch's exporter reads them.
   const auto size = [&](const std::string& x, int64_t axis) {
@@ -240,8 +242,8 @@ Network transformer(const NetworkOptions& options) {
       return y;
     };
     const std::string centred = layers.op("Sub", {x, mean(x)});
-    const std::string two = layers.constant(onnx::scalarTensor(Type::Float, 2));
-    const std::string epsilon = layers.constant(onnx::scalarTensor(Type::Float, 1e-5));
+    const std::string two = layers.scalar(2);
+    const std::string epsilon = layers.scalar(1e-5);
     const std::string variance = layers.op("Add", {mean(layers.op("Pow", {centred, two})), epsilon});
     const std::string normal = layers.op("Div", {centred, layers.op("Sqrt", {variance})});
     return layers.op("Add", {layers.op("Mul", {normal, scale}), bias});
@@ -253,9 +255,9 @@ Network transformer(const NetworkOptions& options) {
   // 0 where the mask is, else a large negative number, for every head and query
   const std::string wide = layers.op("Unsqueeze", {"mask", layers.numbers({1, 2})});
   const std::string real = layers.op("Cast", {wide});
-  setAttribute(layers.last(), "to", 1);
-  const std::string inverse = layers.op("Sub", {layers.constant(onnx::scalarTensor(Type::Float, 1)), real});
-  const std::string bias = layers.op("Mul", {inverse, layers.constant(onnx::scalarTensor(Type::Float, -10000))});
+  setAttribute(layers.last(), "to", static_cast<int64_t>(options.type));
+  const std::string inverse = layers.op("Sub", {layers.scalar(1), real});
+  const std::string bias = layers.op("Mul", {inverse, layers.scalar(-10000)});
   for (int layer = 0; layer < 2; ++layer) {
     const auto split = [&](const std::string& value, const std::vector<int64_t>& order) {
       const std::string target = sizes({size(value, 0), size(value, 1), layers.numbers({heads, width / heads})});
@@ -264,8 +266,7 @@ Network transformer(const NetworkOptions& options) {
     const std::string q = split(linear(x, width, width), {0, 2, 1, 3});
     const std::string k = split(linear(x, width, width), {0, 2, 3, 1});
     const std::string v = split(linear(x, width, width), {0, 2, 1, 3});
-    const std::string root =
-        layers.constant(onnx::scalarTensor(Type::Float, std::sqrt(static_cast<double>(width / heads))));
+    const std::string root = layers.scalar(std::sqrt(static_cast<double>(width / heads)));
     const std::string scores = layers.op("Add", {layers.op("Div", {layers.op("MatMul", {q, k}), root}), bias});
     const std::string weights = layers.op("Softmax", {scores});
     setAttribute(layers.last(), "axis", -1);
@@ -275,12 +276,9 @@ Network transformer(const NetworkOptions& options) {
     x = layerNorm(layers.op("Add", {x, attended}), layer == 0);
     const std::string inner = linear(x, width, 4 * width);
     // Gelu in the nodes that exporters write
-    const std::string scaled =
-        layers.op("Div", {inner, layers.constant(onnx::scalarTensor(Type::Float, std::sqrt(2.0)))});
-    const std::string erf =
-        layers.op("Add", {layers.op("Erf", {scaled}), layers.constant(onnx::scalarTensor(Type::Float, 1))});
-    const std::string gelu =
-        layers.op("Mul", {layers.op("Mul", {inner, erf}), layers.constant(onnx::scalarTensor(Type::Float, 0.5))});
+    const std::string scaled = layers.op("Div", {inner, layers.scalar(std::sqrt(2.0))});
+    const std::string erf = layers.op("Add", {layers.op("Erf", {scaled}), layers.scalar(1)});
+    const std::string gelu = layers.op("Mul", {layers.op("Mul", {inner, erf}), layers.scalar(0.5)});
     x = layerNorm(layers.op("Add", {x, linear(gelu, 4 * width, width)}), layer == 0);
   }
   // The first word stands for all.

@@ -9,6 +9,8 @@ namespace dimple::testing {
 struct NetworkOptions {
   int64_t divisor = 1;
   int64_t size = 224;
+  int64_t batch = 1;                    // of pictures, or pairs of texts
+  onnx::Type type = onnx::Type::Float;  // of weights and pictures; FLOAT or FLOAT16
 };
 
 struct Network {

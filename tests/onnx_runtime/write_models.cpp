@@ -4,8 +4,9 @@
 //   write_models FOLDER [OCR]
 //   write_models --operators FOLDER
 //
-// The networks of tests/onnx, and with the folder that `tools/setup.sh --ocr` makes its models, with what they are
-// given when they read its photograph. With --operators the standard's tests of operators.
+// The networks of tests/onnx, with one picture (or pair of texts) and 16, in FLOAT32 and FLOAT16, and with the folder
+// that `tools/setup.sh --ocr` makes its models, with what they are given when they read its photograph. With
+// --operators the standard's tests of operators.
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -19,6 +20,7 @@
 #include "clients/onnx/failure.h"
 #include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
+#include "clients/onnx/text.h"
 #include "tests/onnx/networks.h"
 #include "tests/onnx/standard_tests.h"
 
@@ -26,6 +28,7 @@ namespace dimple::testing {
 namespace {
 
 using ocr::Part;
+using onnx::cat;
 using onnx::HostTensor;
 namespace fs = std::filesystem;
 
@@ -100,10 +103,15 @@ int writeOperators(const fs::path& folder) {
 
 int writeModels(const fs::path& folder, const char* ocr) {
   fs::remove_all(folder);
-  writeNetwork(folder / "squeezenet", squeezeNet({1, 224}));
-  writeNetwork(folder / "mobilenet", mobileNet({1, 224}));
-  writeNetwork(folder / "resnet50", resNet({1, 224}));
-  writeNetwork(folder / "transformer", transformer({1, 64}));
+  for (const int64_t batch : {1, 16})
+    for (const onnx::Type type : {onnx::Type::Float, onnx::Type::Float16}) {
+      std::string kind = type == onnx::Type::Float ? "" : "_float16";
+      if (batch > 1) kind += cat("_batch", batch);
+      writeNetwork(folder / ("squeezenet" + kind), squeezeNet({1, 224, batch, type}));
+      writeNetwork(folder / ("mobilenet" + kind), mobileNet({1, 224, batch, type}));
+      writeNetwork(folder / ("resnet50" + kind), resNet({1, 224, batch, type}));
+      writeNetwork(folder / ("transformer" + kind), transformer({1, 128, batch, type}));
+    }
   if (ocr) writeReader(folder, ocr);
   return 0;
 }

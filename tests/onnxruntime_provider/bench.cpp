@@ -1,9 +1,10 @@
 // How long models take in ONNX Runtime with this project's provider, and with its WebGPU provider where the runtime has
 // that one. Inputs and outputs stay on the device between runs.
 //
-//   DIMPLE_ONNXRUNTIME=LIBRARY onnxruntime_provider_bench FOLDER [RUNS]
+//   DIMPLE_ONNXRUNTIME=LIBRARY onnxruntime_provider_bench FOLDER [RUNS [Dimple|WebGPU]]
 //
-// FOLDER is one that write_models made: FOLDER/NAME/model.onnx and an array INPUT.npy for each input.
+// FOLDER is one that write_models made: FOLDER/NAME/model.onnx and an array INPUT.npy for each input. Where a provider
+// is named only that one runs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -50,6 +51,8 @@ Inputs readInputs(const fs::path& folder) {
 using Clock = std::chrono::steady_clock;
 double milliseconds(Clock::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
+constexpr std::chrono::milliseconds kWarmUp(500);
+
 struct Times {
   double session = 0, first = 0, steady = 0;  // milliseconds
 };
@@ -79,7 +82,8 @@ class Bench {
     auto start = Clock::now();
     run(1);
     times_.first = milliseconds(Clock::now() - start);
-    run(3);
+    // An idle device runs at a sixth of its clock, and takes a while to raise it.
+    for (const auto end = Clock::now() + kWarmUp; Clock::now() < end;) run(3);
     start = Clock::now();
     run(runs);
     times_.steady = milliseconds(Clock::now() - start) / runs;
@@ -113,10 +117,11 @@ class Bench {
   Times times_;
 };
 
-void timeModel(const Host& host, const fs::path& folder, int runs) {
+void timeModel(const Host& host, const fs::path& folder, int runs, std::string_view only) {
   const std::string model = readFile(folder / "model.onnx");
   const Inputs inputs = readInputs(folder);
   for (const auto& [engine, name] : {std::pair(Engine::Dimple, "Dimple"), std::pair(Engine::WebGpu, "WebGPU")}) {
+    if (!only.empty() && only != name) continue;
     try {
       const Times times = Bench(host, model, engine).time(inputs, runs);
       std::printf("%-12s %-7s session %8.1f ms, first run %8.1f ms, run %8.3f ms\n", folder.filename().c_str(), name,
@@ -134,7 +139,7 @@ void timeModel(const Host& host, const fs::path& folder, int runs) {
 int main(int count, char** arguments) {
   using namespace dimple::testing;
   if (count < 2) {
-    std::fputs("usage: onnxruntime_provider_bench FOLDER [RUNS]\n", stderr);
+    std::fputs("usage: onnxruntime_provider_bench FOLDER [RUNS [Dimple|WebGPU]]\n", stderr);
     return 2;
   }
   try {
@@ -143,7 +148,8 @@ int main(int count, char** arguments) {
     for (const auto& entry : std::filesystem::directory_iterator(arguments[1]))
       if (entry.is_directory()) folders.push_back(entry.path());
     std::ranges::sort(folders);
-    for (const auto& folder : folders) timeModel(host, folder, count > 2 ? std::atoi(arguments[2]) : 50);
+    for (const auto& folder : folders)
+      timeModel(host, folder, count > 2 ? std::atoi(arguments[2]) : 50, count > 3 ? arguments[3] : "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

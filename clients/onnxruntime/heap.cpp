@@ -6,6 +6,7 @@
 #include <bit>
 #include <new>
 
+#include "clients/onnx/failure.h"
 #include "clients/onnx/text.h"
 #include "clients/onnxruntime/runtime.h"
 

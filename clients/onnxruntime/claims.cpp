@@ -20,11 +20,13 @@ bool isTaken(size_t level) { return level % 2 == 0; }
 
 using Values = std::map<std::string, onnx::ModelInput>;
 
-void addValues(const OrtGraph& graph, Values& values) {
-  for (const OrtNode* node : nodesOf(graph))
-    for (const auto& list : {inputsOf(*node), outputsOf(*node)})
-      for (const OrtValueInfo* value : list)
-        if (value) values.try_emplace(nameOf(*value), describeValue(*value));
+// What a node and those within it read and make.
+void addValues(const OrtNode& node, Values& values) {
+  for (const auto& list : {inputsOf(node), outputsOf(node)})
+    for (const OrtValueInfo* value : list)
+      if (value) values.try_emplace(nameOf(*value), describeValue(*value));
+  for (const OrtGraph* graph : subgraphsOf(node))
+    for (const OrtNode* inner : nodesOf(*graph)) addValues(*inner, values);
 }
 
 // Looks at the nodes of a model by themselves.
@@ -35,20 +37,21 @@ class Trial {
 
   bool maps(size_t index) const {
     const onnx::Node node = nodeOf(model_.graph.nodes[index]);
+    if (!typesAreKnown(*node.description)) return false;
     if (onnx::isControlFlow(node)) return mapsControlFlow(*node.description);
     if (!onnx::canRun(node)) return false;
     const onnx::Mapping* mapping = onnx::findMapping(node);
-    if (!mapping) return typesAreKnown(node);
+    if (!mapping) return true;
     onnx::GraphBuilder graph(device_);
     std::map<std::string, onnx::Value> values;
-    for (const std::string& name : node.inputs) {
-      if (name.empty()) continue;
-      auto value = valueOf(name, graph);
-      // Its sizes come with the first run.
-      if (!value) return typesAreKnown(node);
-      values[name] = std::move(*value);
-    }
     try {
+      for (const std::string& name : node.inputs) {
+        if (name.empty()) continue;
+        auto value = valueOf(name, graph);
+        // Its sizes come with the first run.
+        if (!value) return true;
+        values[name] = std::move(*value);
+      }
       onnx::NodeContext context(node, values, graph);
       if (!onnx::foldNode(context)) mapping->map(context);
       return context.unknown() || std::ranges::all_of(node.outputs, [&](const std::string& name) {
@@ -75,14 +78,17 @@ class Trial {
     return graph.addInput(name, found->second.type, sizes);
   }
 
-  bool typesAreKnown(const onnx::Node& node) const {
-    for (const auto* names : {&node.inputs, &node.outputs})
-      for (const std::string& name : *names) {
-        const auto found = values_.find(name);
-        if (found != values_.end() && onnx::traits(found->second.type).device == DML_TENSOR_DATA_TYPE_UNKNOWN)
-          return false;
-      }
-    return true;
+  // Also those of views, which would pass on what no device can have.
+  bool typesAreKnown(const onnx::NodeDescription& node) const {
+    const auto isKnown = [&](const std::string& name) {
+      const auto found = values_.find(name);
+      return found == values_.end() || onnx::traits(found->second.type).device != DML_TENSOR_DATA_TYPE_UNKNOWN;
+    };
+    return std::ranges::all_of(node.inputs, isKnown) && std::ranges::all_of(node.outputs, isKnown) &&
+           std::ranges::all_of(node.attributes, [&](const onnx::Attribute& attribute) {
+             return !attribute.graph || std::ranges::all_of(attribute.graph->nodes,
+                                                            [&](const auto& inner) { return typesAreKnown(*inner); });
+           });
   }
 
   // The nodes within are mapped when their branch is chosen.
@@ -172,14 +178,16 @@ bool claimsControlFlow(const OrtNode& node, const OrtGraph& within, IDMLDevice& 
   if (isTooNew(node)) return false;
   // The operator sets are those of the model.
   const onnx::ModelDescription model = describeNodes(within, std::array{&node}, {.maxConstantBytes = 0});
-  return Trial(model, {}, device).maps(0);
+  Values values;
+  addValues(node, values);
+  return Trial(model, values, device).maps(0);
 }
 
 std::vector<std::vector<const OrtNode*>> claim(const OrtGraph& graph, IDMLDevice& device) {
   const std::vector<const OrtNode*> nodes = nodesOf(graph);
   const onnx::ModelDescription model = describeNodes(graph, nodes, {.maxConstantBytes = kMaxReadConstant});
   Values values;
-  addValues(graph, values);
+  for (const OrtNode* node : nodes) addValues(*node, values);
   const Trial trial(model, values, device);
   std::vector<bool> taken(nodes.size());
   for (size_t n = 0; n < nodes.size(); ++n) {

@@ -80,7 +80,8 @@ class Reader {
     if (constants_.contains(name) || !isConstant(value)) return;
     const OrtValue* tensor = nullptr;
     check(runtime().api->ValueInfo_GetInitializerValue(&value, &tensor));
-    if (!tensor) return;
+    // Those of other types have no bytes, and no node that reads one is taken.
+    if (!tensor || onnx::traits(describeValue(value).type).hostBytes == 0) return;
     size_t bytes = 0;
     check(runtime().api->GetTensorSizeInBytes(tensor, &bytes));
     if (bytes <= options_.maxConstantBytes) constants_.emplace(std::move(name), readTensor(*tensor));
@@ -252,11 +253,7 @@ bool isTooNew(const OrtNode& node) {
   check(api.Node_GetDomain(&node, &domain));
   check(api.Node_GetSinceVersion(&node, &since));
   if (std::string_view(domain).empty() && since > onnx::kNewestOpset) return true;
-  size_t count = 0;
-  check(api.Node_GetNumSubgraphs(&node, &count));
-  std::vector<const OrtGraph*> graphs(count);
-  if (count) check(api.Node_GetSubgraphs(&node, graphs.data(), count, nullptr));
-  return std::ranges::any_of(graphs, [](const OrtGraph* graph) {
+  return std::ranges::any_of(subgraphsOf(node), [](const OrtGraph* graph) {
     return std::ranges::any_of(nodesOf(*graph), [](const OrtNode* inner) { return isTooNew(*inner); });
   });
 }
@@ -271,6 +268,13 @@ std::vector<const OrtValueInfo*> outputsOf(const OrtNode& node) {
 
 std::vector<const OrtNode*> nodesOf(const OrtGraph& graph) {
   return listOf<const OrtNode*>(runtime().api->Graph_GetNumNodes, runtime().api->Graph_GetNodes, &graph);
+}
+
+std::vector<const OrtGraph*> subgraphsOf(const OrtNode& node) {
+  const auto get = [](const OrtNode* from, const OrtGraph** graphs, size_t count) {
+    return runtime().api->Node_GetSubgraphs(from, graphs, count, nullptr);
+  };
+  return listOf<const OrtGraph*>(runtime().api->Node_GetNumSubgraphs, get, &node);
 }
 
 onnx::ModelDescription describeNodes(const OrtGraph& graph, std::span<const OrtNode* const> nodes,

@@ -36,5 +36,6 @@ onnx::SharedTensor readTensor(const OrtValue& value);
 std::vector<const OrtValueInfo*> inputsOf(const OrtNode& node);
 std::vector<const OrtValueInfo*> outputsOf(const OrtNode& node);
 std::vector<const OrtNode*> nodesOf(const OrtGraph& graph);
+std::vector<const OrtGraph*> subgraphsOf(const OrtNode& node);
 
 }  // namespace dimple::ort

@@ -182,7 +182,7 @@ if [[ $d3d12 == ON ]]; then
   presets+=(mingw)
 fi
 if ((withSanitizers)); then
-  beside linux-tsan "configure linux-tsan $again && build linux-tsan thread_tests device_thread_tests"
+  beside linux-tsan "configure linux-tsan $again && build linux-tsan tsan"
   presets+=(linux-tsan)
 fi
 startBeside

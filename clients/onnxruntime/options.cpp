@@ -15,6 +15,8 @@ namespace {
 
 // ONNX Runtime writes the provider's name in small letters.
 constexpr std::string_view kPrefix = "ep.dimpleexecutionprovider.";
+// Asks for a model that holds what providers have compiled.
+constexpr std::string_view kContextOption = "ep.context_enable";
 
 bool setPrecision(Options& options, const std::string& value) {
   options.halfPrecision = value == "float16";
@@ -71,6 +73,9 @@ Options readOptions(const OrtSessionOptions& sessionOptions) {
   options.pipelineCache = Adapter::defaultPipelineCache();
   for (size_t i = 0; i < count; ++i) {
     std::string_view key = keys[i];
+    if (key == kContextOption && values[i] != std::string_view("0"))
+      throw StatusError(ORT_NOT_IMPLEMENTED,
+                        cat("Dimple's execution provider makes no EPContext models, expected ", key, " of 0."));
     if (!key.starts_with(kPrefix)) continue;
     key.remove_prefix(kPrefix.size());
     const auto row = std::ranges::find(kRows, key, &OptionRow::name);

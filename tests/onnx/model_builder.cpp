@@ -70,6 +70,22 @@ void setAttribute(::onnx::NodeProto& node, const std::string& name, const std::v
   for (const int64_t value : values) attribute.add_ints(value);
 }
 
+void addContextNode(ModelMaker& maker, const std::string& input, const std::string& output, const std::string& source) {
+  auto& operators = *maker.proto().add_opset_import();
+  operators.set_domain("com.microsoft");
+  operators.set_version(1);
+  auto& node = maker.node("EPContext", {input}, {output});
+  node.set_domain(operators.domain());
+  auto& attribute = *node.add_attribute();
+  attribute.set_name("source");
+  attribute.set_type(::onnx::AttributeProto::STRING);
+  attribute.set_s(source);
+  maker.output(output);
+  // No inference gives it.
+  auto& type = *maker.proto().mutable_graph()->mutable_output()->rbegin()->mutable_type();
+  type.mutable_tensor_type()->set_elem_type(::onnx::TensorProto::FLOAT);
+}
+
 ::onnx::GraphProto& addGraph(::onnx::NodeProto& node, const std::string& name) {
   auto& attribute = *node.add_attribute();
   attribute.set_name(name);

@@ -57,6 +57,8 @@ class ModelMaker : public GraphMaker {
 
 void setAttribute(::onnx::NodeProto& node, const std::string& name, int64_t value);
 void setAttribute(::onnx::NodeProto& node, const std::string& name, const std::vector<int64_t>& values);
+// A node that holds what the execution provider `source` of ONNX Runtime compiled; `output` is the model's.
+void addContextNode(ModelMaker& maker, const std::string& input, const std::string& output, const std::string& source);
 ::onnx::GraphProto& addGraph(::onnx::NodeProto& node, const std::string& name);
 
 }  // namespace dimple::testing

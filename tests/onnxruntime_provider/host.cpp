@@ -153,8 +153,19 @@ HostSession::HostSession(const Host& host, const std::string& model, const HostO
   if (!options.fallback && options.engine != Engine::Processor)
     check(api().AddSessionConfigEntry(settings.get(), "session.disable_cpu_ep_fallback", "1"));
   check(api().AddSessionConfigEntry(settings.get(), "session.record_ep_graph_assignment_info", "1"));
+  for (const auto& [key, value] : options.config)
+    check(api().AddSessionConfigEntry(settings.get(), key.c_str(), value.c_str()));
   if (!options.optimize) check(api().SetSessionGraphOptimizationLevel(settings.get(), ORT_DISABLE_ALL));
   check(api().CreateSessionFromArray(&host.env(), model.data(), model.size(), settings.get(), session_.put()));
+}
+
+std::string refusalOf(const Host& host, const std::string& model, const HostOptions& options) {
+  try {
+    static_cast<void>(host.open(model, options));
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
 }
 
 Owned<OrtValue> valueOf(const onnx::HostTensor& tensor, std::vector<std::byte>& memory) {

@@ -41,7 +41,8 @@ enum class Engine {
 };
 
 struct HostOptions {
-  std::vector<std::pair<std::string, std::string>> provider;  // options of this project's provider
+  std::vector<std::pair<std::string, std::string>> provider = {};  // options of this project's provider
+  std::vector<std::pair<std::string, std::string>> config = {};    // entries of the session's configuration
   Engine engine = Engine::Dimple;
   bool fallback = false;  // to ONNX Runtime's processor
   bool optimize = true;   // rewrites by ONNX Runtime
@@ -102,6 +103,9 @@ class HostSession {
 
 // Throws HostError, or ModelError, for what is no success, and releases it.
 void checkHost(OrtStatus* status);
+
+// Why no session can be made of a model; empty: it can.
+std::string refusalOf(const Host& host, const std::string& model, const HostOptions& options = {});
 
 // `memory` keeps the values.
 Owned<OrtValue> valueOf(const onnx::HostTensor& tensor, std::vector<std::byte>& memory);

@@ -1,8 +1,5 @@
 #include <doctest.h>
 
-#include <atomic>
-#include <thread>
-
 #include "clients/onnx/failure.h"
 #include "clients/onnxruntime/claims.h"
 #include "tests/onnx/model_builder.h"
@@ -31,15 +28,6 @@ std::string sumModel() {
   maker.node("Mul", {"sum", "a"}, {"y"});
   maker.output("y");
   return maker.bytes();
-}
-
-std::string refusalOf(const Host& host, const std::string& model, const HostOptions& options) {
-  try {
-    static_cast<void>(host.open(model, options));
-    return "";
-  } catch (const std::exception& error) {
-    return error.what();
-  }
 }
 
 TEST_CASE("groups: nodes of one level are one group, and no way leaves a group and comes back") {
@@ -153,24 +141,6 @@ TEST_CASE("provider: options are refused with what there is") {
   contains(text("precision", "double"), "Dimple's option precision is \"double\", expected float32 or float16.");
   contains(text("program_bytes", "many"), "Dimple's option program_bytes is \"many\", expected a number of bytes.");
   contains(text("device", "Voodoo"), "Dimple's option device is \"Voodoo\", and the session is given 0 (");
-}
-
-TEST_CASE("provider: eight threads share a session") {
-  const Host host;
-  const HostSession session = host.open(sumModel());
-  std::atomic<int> wrong = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 8; ++t)
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 20; ++i) {
-        const auto rows = static_cast<int64_t>(1 + (t + i) % 3);
-        const Reals values(static_cast<size_t>(rows) * 2, t + 1);
-        const auto outputs = session.run({{"a", floats({rows, 2}, values)}, {"b", floats({rows, 2}, values)}});
-        wrong += outputs[0].tensor.reals() != Reals(values.size(), 2.0 * (t + 1) * (t + 1));
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == 0);
 }
 
 TEST_CASE("provider: it can be loaded again") {

@@ -29,19 +29,24 @@ run() { # name, command...
 }
 
 # Threads meet otherwise in each process.
-sanitizeThreads() { # processes
+sanitizeThreads() { # program processes
   local i
-  for ((i = 0; i < $1; ++i)); do
+  for ((i = 0; i < $2; ++i)); do
     DIMPLE_TEST_LONG=1 DIMPLE_TEST_NO_VALIDATION=1 TSAN_OPTIONS=halt_on_error=1 \
-      setarch "$(uname -m)" -R build/linux-tsan/bin/device_thread_tests --minimal || return
+      setarch "$(uname -m)" -R "build/linux-tsan/bin/$1" --minimal || return
   done
 }
+
+# The newest ONNX Runtime that the builds know; without one, tests of the execution provider are left out.
+runtime=$(sed -n 's/^DIMPLE_ONNXRUNTIME_LIBRARIES:[A-Z]*=[^=]*=\([^;]*\).*/\1/p' build/linux-release/CMakeCache.txt)
+[[ -z $runtime ]] || export DIMPLE_ONNXRUNTIME=$runtime
 
 run allocations env DIMPLE_TEST_ALLOCATIONS=all "$release/boundary_tests"
 run "calls of Vulkan" env DIMPLE_TEST_FAULTS=all "$release/vulkan_fault_tests"
 run "calls of Direct3D 12" env DIMPLE_TEST_FAULTS=all "$release/d3d12_fault_tests"
 run "long runs" env DIMPLE_TEST_LONG=1 "$release/dimple_tests" --test-case="long runs*"
-run threads sanitizeThreads 100
+run threads sanitizeThreads device_thread_tests 100
+[[ -z $runtime ]] || run "threads of the execution provider" sanitizeThreads provider_thread_tests 100
 run determinism env DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_TEST_RUNS=1000 DIMPLE_TEST_SAMPLE=200 "$release/dimple_tests" \
   --test-case="ops: every*"
 run parts env DIMPLE_OPTIONS=unroll=0,work=1024 "$release/dimple_tests" --test-case="ops: every*"

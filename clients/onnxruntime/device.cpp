@@ -69,10 +69,19 @@ std::string Adapter::text() const { return cat(index_, " (", desc_.Name, ", UUID
 
 bool Adapter::isProcessor() const { return desc_.DeviceType == kProcessor; }
 
-Device& Adapter::device(const std::string& pipelineCache) {
+Device& Adapter::device() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!devices_.empty()) return *devices_.back();
+  }
+  return open(defaultPipelineCache());
+}
+
+Device& Adapter::open(const std::string& pipelineCache) {
   const std::lock_guard lock(mutex_);
-  if (!device_) device_ = std::make_unique<Device>(desc_, pipelineCache);
-  return *device_;
+  if (devices_.empty() || FAILED(devices_.back()->dml().GetDeviceRemovedReason()))
+    devices_.push_back(std::make_unique<Device>(desc_, pipelineCache));
+  return *devices_.back();
 }
 
 std::string Adapter::defaultPipelineCache() {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "clients/onnxruntime/heap.h"
 
@@ -46,8 +47,10 @@ class Adapter {
   std::string uuid() const;
   bool isProcessor() const;
 
-  // Throws onnx::DeviceError. The first call chooses the cache.
-  Device& device(const std::string& pipelineCache = defaultPipelineCache());
+  // The one that was opened last, or the first. Throws onnx::DeviceError.
+  Device& device();
+  // For a session: likewise, but another one where that was removed. `pipelineCache`: of one that this call opens.
+  Device& open(const std::string& pipelineCache);
 
   // dimple/pipelines.bin in the user's folder of caches; empty if there is none.
   static std::string defaultPipelineCache();
@@ -56,7 +59,8 @@ class Adapter {
   const DimpleAdapterDesc desc_;
   const UINT index_;
   std::mutex mutex_;
-  std::unique_ptr<Device> device_;
+  // Those before the last were removed, and belong to sessions that may still be there.
+  std::vector<std::unique_ptr<Device>> devices_;
 };
 
 }  // namespace dimple::ort

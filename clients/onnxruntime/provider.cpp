@@ -37,14 +37,14 @@ void addGroups(Provider& provider, const OrtGraph& graph, OrtEpGraphSupportInfo&
   fusion.ort_version_supported = ORT_API_VERSION;
   fusion.drop_constant_initializers = true;
   const OrtEpApi& ep = *runtime().ep;
-  for (const OrtNode* node : nodesOf(graph))
-    if (isContextOfOurs(graph, *node)) check(ep.EpGraphSupportInfo_AddNodesToFuse(&info, &node, 1, &fusion));
   // A branch or body runs with the node that it belongs to, if that can be taken as a whole.
   const OrtNode* parent = nullptr;
   check(runtime().api->Graph_GetParentNode(&graph, &parent));
   if (parent && claimsControlFlow(*parent, graph, provider.device.dml())) return;
   for (const auto& group : claim(graph, provider.device.dml()))
     check(ep.EpGraphSupportInfo_AddNodesToFuse(&info, group.data(), group.size(), &fusion));
+  for (const OrtNode* node : nodesOf(graph))
+    if (isContextOfOurs(graph, *node)) check(ep.EpGraphSupportInfo_AddNodesToFuse(&info, &node, 1, &fusion));
 }
 
 OrtStatus* ORT_API_CALL getCapability(OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* info) noexcept {
@@ -86,7 +86,7 @@ OrtStatus* ORT_API_CALL sync(OrtEp* self) noexcept {
 }  // namespace
 
 Provider::Provider(const Adapters& all, Adapter& adapter, const Options& given)
-    : OrtEp{}, adapters(all), device(adapter.device(given.pipelineCache)), options(given) {
+    : OrtEp{}, adapters(all), device(adapter.open(given.pipelineCache)), options(given) {
   ort_version_supported = ORT_API_VERSION;
   GetName = nameOfProvider;
   GetCapability = getCapability;

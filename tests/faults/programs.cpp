@@ -3,6 +3,7 @@
 #include <doctest.h>
 
 #include <cstdio>
+#include <string_view>
 
 namespace dimple::testing {
 
@@ -27,16 +28,34 @@ std::string FaultedProgram::judge(const std::string& fault) const {
   const std::string said = outcome.err + outcome.out;
   if (!contains(said, "VK_ERROR_") && !contains(said, "vk")) return "It does not say what failed: " + said;
   if (contains(report, "misuse")) return report;
-  if (releases_ && !fault.ends_with('+'))
-    for (size_t at = report.find("live "); at != report.npos; at = report.find("live ", at + 1))
-      if (report.compare(at, 18, "live VkInstance 1\n") != 0) return "It leaves something: " + report;
+  if (fault.ends_with('+')) return "";
+  const bool isLost = contains(fault, "VK_ERROR_DEVICE_LOST");
+  for (const char* word : {"again: ", "anew: "})
+    if (contains(said, word) && !contains(said, word + answer_) && !(isLost && word == std::string_view("again: ")))
+      return "It does not go on: " + said;
+  return leftBy(report);
+}
+
+std::string FaultedProgram::leftBy(const std::string& report) const {
+  for (size_t at = report.find("live "); releases_ && at != report.npos; at = report.find("live ", at + 1))
+    if (report.compare(at, 18, "live VkInstance 1\n") != 0) return "It leaves something: " + report;
   return "";
+}
+
+void FaultedProgram::checkRefusal(const std::string& text) const {
+  std::string report;
+  const ToolOutcome outcome = run("", report);
+  CHECK(outcome.code == 1);
+  CHECK_MESSAGE(contains(outcome.out, text), outcome.out, outcome.err);
+  CHECK(contains(report, "reached vkCreateDevice"));
+  CHECK(!contains(report, "misuse"));
+  CHECK(leftBy(report) == "");
 }
 
 std::vector<FaultLine> FaultedProgram::faults() const {
   std::string report;
   const ToolOutcome outcome = run("", report);
-  REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+  REQUIRE_MESSAGE(outcome.code == 0, outcome.out, outcome.err);
   std::string reached;
   for (size_t at = report.find("reached "); at != report.npos; at = report.find("reached ", at + 1))
     reached += report.substr(at + 8, report.find('\n', at) - at - 7);

@@ -9,7 +9,9 @@ namespace dimple::testing {
 // A program with the layer, and what the layer saw.
 class FaultedProgram {
  public:
-  // `answer`: what it prints where it succeeds. `releases`: everything, also when it fails.
+  // `answer`: what it prints where it succeeds. A program may try once more after a failure that is over, and print the
+  // answer behind "again: " with the same device, unless that is lost, and "anew: " with another. `releases`:
+  // everything, also when it fails.
   FaultedProgram(std::string program, std::string arguments, std::string answer, bool releases)
       : program_(std::move(program)),
         arguments_(std::move(arguments)),
@@ -21,11 +23,15 @@ class FaultedProgram {
 
   // Has `most` of its calls of the driver fail, each in a process of its own.
   void check(size_t most) const;
+  // Without a failing call: it refuses what it is given with a text that contains `text`.
+  void checkRefusal(const std::string& text) const;
 
  private:
   ToolOutcome run(const std::string& fault, std::string& report) const;
   // What is wrong about it; empty: nothing.
   std::string judge(const std::string& fault) const;
+  // Objects that it leaves; empty: none.
+  std::string leftBy(const std::string& report) const;
   std::vector<FaultLine> faults() const;
 
   const ToolFixture fixture_;

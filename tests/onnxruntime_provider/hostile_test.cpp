@@ -209,15 +209,8 @@ TEST_CASE("provider hostile: memory that there is not, none, and many blocks") {
   // ONNX Runtime makes a tensor of it nevertheless.
   const Owned<OrtValue> none = host.makeOnDevice(Type::Float, {int64_t{1} << 30, int64_t{1} << 9});
   const Owned<OrtValue> same = host.makeOnDevice(Type::Float, {int64_t{1} << 30, int64_t{1} << 9});
-  const std::string error = [&] {
-    try {
-      host.copy(*none.get(), *same.get());
-      return std::string();
-    } catch (const std::exception& failure) {
-      return std::string(failure.what());
-    }
-  }();
-  checkContains(error, "A tensor has no memory: A buffer cannot be made: ");
+  CHECK_THROWS_WITH_AS(host.copy(*none.get(), *same.get()),
+                       doctest::Contains("A tensor has no memory: A buffer cannot be made: "), HostError);
   checkHost(api().AllocatorFree(&allocator, nullptr));
   std::vector<void*> addresses(2000);
   for (size_t i = 0; i < addresses.size(); ++i) checkHost(api().AllocatorAlloc(&allocator, i % 3, &addresses[i]));
@@ -271,6 +264,38 @@ TEST_CASE("provider hostile: tensors without elements, on the host and on the de
     checkHost(api().Run(&session.session(), nullptr, names, &given, 1, names + 1, 2, made));
     CHECK(ort::describeTensor(*ownedOf(made)[0].get()).sizes == onnx::Sizes{2 * rows, 3});
   }
+}
+
+TEST_CASE("provider hostile: a run that is refused leaves the session as it was") {
+  const Host host;
+  ModelMaker maker;
+  maker.input("x", Type::Float, {-1, -1});
+  maker.initializer("weights", floats({3, 2}, {1, 0, 0, 1, 1, 1}));
+  maker.node("Neg", {"x"}, {"negative"});
+  maker.node("MatMul", {"negative", "weights"}, {"y"});
+  maker.output("y");
+  const HostSession session = host.open(maker.bytes());
+  for (int i = 0; i < 3; ++i) {
+    CHECK_THROWS_WITH_AS(session.run({{"x", floats({1, 4}, {1, 2, 3, 4})}}), doctest::Contains("(MatMul) cannot run: "),
+                         onnx::ModelError);
+    CHECK(session.run({{"x", floats({1, 3}, {1, 2, 3})}})[0].tensor.reals() == Reals{-4, -5});
+  }
+}
+
+TEST_CASE("provider hostile: sequences are left to the processor") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {2});
+  maker.node("Abs", {"x"}, {"first"});
+  maker.node("SequenceConstruct", {"first", "x"}, {"both"});
+  maker.node("Identity", {"both"}, {"same"});
+  maker.initializer("second", onnx::scalarTensor(Type::Int64, 1));
+  maker.node("SequenceAt", {"same", "second"}, {"chosen"});
+  maker.node("Neg", {"chosen"}, {"y"});
+  maker.output("y");
+  const Host host;
+  const HostSession session = host.open(maker.bytes(), {.fallback = true, .optimize = false});
+  CHECK(session.taken() == std::vector<std::string>{"Abs", "Neg"});
+  CHECK(session.run({{"x", floats({2}, {1, -2})}})[0].tensor.reals() == Reals{-1, 2});
 }
 
 // A value of strings.

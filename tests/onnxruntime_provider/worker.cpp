@@ -5,8 +5,9 @@
 //
 // Each time it loads the provider LIBRARY into the ONNX Runtime that DIMPLE_ONNXRUNTIME names, opens MODEL, whose input
 // "x" has two elements, gives it 1 and 2 twice, and unloads everything. It prints what "y" is, and in the middle and at
-// the end how many KiB and how many files the process holds. An error is printed, and ends it with status 1; after one
-// of a run it tries again before, and prints "again: " and what "y" is then, or why there is none.
+// the end how many KiB and how many files the process holds. An error is printed, and ends it with status 1. Before
+// it tries again: after an error of a run the session that it has ("again: " and what "y" is then, or why there is
+// none), and then a new one ("anew: ").
 #include <dlfcn.h>
 #include <malloc.h>
 #include <onnxruntime_c_api.h>
@@ -128,24 +129,29 @@ std::string run(OrtSession& session) {
   return text;
 }
 
-void runAgain(OrtSession& session) {
+template <class Run>
+void tryAgain(const char* word, Run runSession) {
   try {
-    std::printf("again: %s\n", run(session).c_str());
+    std::printf("%s: %s\n", word, runSession().c_str());
   } catch (const std::exception& error) {
-    std::printf("again: %s\n", error.what());
+    std::printf("%s: %s\n", word, error.what());
   }
 }
 
 void loadAndRun(const char* library, const char* model, bool print) {
   const Owned<OrtEnv> env = makeEnvironment();
   const Registration provider(*env, library);
-  const Owned<OrtSession> session = openSession(*env, provider.device(), model);
+  const auto open = [&] { return openSession(*env, provider.device(), model); };
+  std::unique_ptr<Owned<OrtSession>> session;
   try {
-    run(*session);
-    const std::string result = run(*session);
+    session = std::make_unique<Owned<OrtSession>>(open());
+    run(**session);
+    const std::string result = run(**session);
     if (print) std::printf("%s\n", result.c_str());
   } catch (...) {
-    runAgain(*session);
+    if (session) tryAgain("again", [&] { return run(**session); });
+    session.reset();
+    tryAgain("anew", [&] { return run(*open()); });
     throw;
   }
 }

@@ -119,7 +119,8 @@ if(DIMPLE_SANITIZE STREQUAL "address")
     dimple_register(onnxruntime_provider PROGRAM onnxruntime_provider_tests LABELS asan COST 60
       ENVIRONMENT ${newestRuntime} ${options}:detect_leaks=0)
   endif()
-  dimple_register(driver_faults PROGRAM vulkan_fault_tests LABELS asan COST 60 ENVIRONMENT ${options}:detect_leaks=0)
+  dimple_register(driver_faults PROGRAM vulkan_fault_tests LABELS asan COST 60
+    ENVIRONMENT ${newestRuntime} ${options}:detect_leaks=0)
   if(DIMPLE_FUZZ)
     foreach(target seconds IN ZIP_LISTS fuzzTargets fuzzSeconds)
       dimple_register_script(fuzz_${target} fuzz "${CMAKE_SOURCE_DIR}/tools/fuzz.sh" ${target} ${seconds})

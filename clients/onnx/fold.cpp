@@ -9,8 +9,6 @@
 namespace dimple::onnx {
 namespace {
 
-constexpr int64_t kMaxElements = 4096;
-
 using Inputs = std::vector<const HostTensor*>;
 using Fold = std::optional<HostTensor> (*)(NodeContext&, const Inputs&);
 
@@ -41,7 +39,7 @@ std::optional<HostTensor> combine(const Inputs& inputs, Type type, Real real, In
   const HostTensor& b = *inputs[1];
   if (a.type != b.type) return {};
   const Sizes sizes = broadcastSizes(a.sizes, b.sizes);
-  if (elementCount(sizes) > kMaxElements) return {};
+  if (elementCount(sizes) > kMaxFoldedElements) return {};
   HostTensor result(type, sizes);
   const auto fromA = places(a, sizes);
   const auto fromB = places(b, sizes);
@@ -174,7 +172,7 @@ std::optional<HostTensor> foldCast(NodeContext& node, const Inputs& inputs) {
 
 std::optional<HostTensor> foldWhere(NodeContext&, const Inputs& inputs) {
   const Sizes sizes = broadcastSizes(broadcastSizes(inputs[0]->sizes, inputs[1]->sizes), inputs[2]->sizes);
-  if (elementCount(sizes) > kMaxElements || inputs[1]->type != inputs[2]->type) return {};
+  if (elementCount(sizes) > kMaxFoldedElements || inputs[1]->type != inputs[2]->type) return {};
   const auto condition = places(*inputs[0], sizes);
   const std::vector<size_t> from[] = {places(*inputs[2], sizes), places(*inputs[1], sizes)};
   HostTensor result(inputs[1]->type, sizes);
@@ -208,7 +206,7 @@ std::optional<HostTensor> foldGather(NodeContext& node, const Inputs& inputs) {
   Sizes sizes(x.sizes.begin(), middle);
   sizes.insert(sizes.end(), index.sizes.begin(), index.sizes.end());
   sizes.insert(sizes.end(), middle + 1, x.sizes.end());
-  if (elementCount(sizes) > kMaxElements) return {};
+  if (elementCount(sizes) > kMaxFoldedElements) return {};
   const auto inner = static_cast<size_t>(elementCount(Sizes(middle + 1, x.sizes.end())));
   const auto count = static_cast<size_t>(index.elements());
   std::vector<size_t> from;
@@ -267,7 +265,7 @@ std::optional<HostTensor> foldView(NodeContext& node, const Inputs& inputs) {
 
 std::optional<HostTensor> foldExpand(NodeContext&, const Inputs& inputs) {
   const Sizes sizes = broadcastSizes(inputs[0]->sizes, inputs[1]->integers());
-  if (elementCount(sizes) > kMaxElements) return {};
+  if (elementCount(sizes) > kMaxFoldedElements) return {};
   const auto from = places(*inputs[0], sizes);
   return moved(*inputs[0], sizes, [&](size_t i) { return from[i]; });
 }
@@ -278,7 +276,7 @@ std::optional<HostTensor> foldRange(NodeContext&, const Inputs& inputs) {
   const int64_t start = inputs[0]->integer(0), limit = inputs[1]->integer(0), step = inputs[2]->integer(0);
   if (step == 0) return {};
   const double count = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(step));
-  if (count > kMaxElements) return {};
+  if (count > kMaxFoldedElements) return {};
   HostTensor result(inputs[0]->type, {static_cast<int64_t>(std::max(count, 0.0))});
   for (size_t i = 0; i < static_cast<size_t>(result.elements()); ++i)
     result.setInteger(i, start + static_cast<int64_t>(i) * step);
@@ -359,7 +357,7 @@ bool foldNode(NodeContext& node) {
     if (!node.has(i)) continue;
     const SharedTensor& constant = node.input(i).constant;
     // Exact only as far as int64_t goes.
-    if (!constant || constant->elements() > kMaxElements || constant->type == Type::UInt64) return false;
+    if (!constant || constant->elements() > kMaxFoldedElements || constant->type == Type::UInt64) return false;
     inputs.push_back(constant.get());
   }
   if (inputs.size() < folding->least) return false;

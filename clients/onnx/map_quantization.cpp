@@ -274,8 +274,9 @@ void mapDynamicQuantizeMatMul(NodeContext& node) {
   node.setOutput(0, graph.reshape(op.make(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT, desc), product.result));
 }
 
-// Weights of 4 bits, each block of a column with a scale, are unpacked to floats before anything runs.
-void mapMatMulNBits(NodeContext& node) {
+// Weights of 4 bits, each block of a column with a scale, unpacked to floats before anything runs. Null: their values
+// are not known.
+SharedTensor unpackNBits(NodeContext& node) {
   const Attributes& attributes = node.attributes();
   const int64_t depth = attributes.integer("K", 0), columns = attributes.integer("N", 0);
   const int64_t block = attributes.integer("block_size", 0);
@@ -284,7 +285,7 @@ void mapMatMulNBits(NodeContext& node) {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   if (depth < 1 || depth > kMax || columns < 1 || columns > kMax || block < 2 || block > kMax || block % 2 != 0)
     throw ModelError(cat("Attributes K, N and block_size are ", depth, ", ", columns, " and ", block, "."));
-  if (!node.knows(1) || !node.knows(2) || !node.knows(3)) return;
+  if (!node.knows(1) || !node.knows(2) || !node.knows(3)) return nullptr;
   const HostTensor& packed = node.constant(1);
   const HostTensor& scales = node.constant(2);
   const int64_t blocks = (depth + block - 1) / block;
@@ -295,7 +296,7 @@ void mapMatMulNBits(NodeContext& node) {
       (zeros && zeros->type == Type::UInt8 && zeros->elements() != columns * zeroBytes) ||
       (zeros && zeros->type != Type::UInt8 && zeros->elements() != scales.elements()))
     throw ModelError(cat("Inputs 1, 2 and 3 do not have the sizes of ", columns, " columns of ", blocks, " blocks."));
-  HostTensor weights(node.input(0).type, {columns, depth});
+  HostTensor weights(scales.type, {columns, depth});
   for (int64_t n = 0; n < columns; ++n)
     for (int64_t k = 0; k < depth; ++k) {
       const int64_t at = n * blocks + k / block;
@@ -309,11 +310,26 @@ void mapMatMulNBits(NodeContext& node) {
       weights.setReal(static_cast<size_t>(n * depth + k), (static_cast<double>(k % 2 ? pair >> 4 : pair & 15) - zero) *
                                                               scales.real(static_cast<size_t>(at)));
     }
+  return std::make_shared<const HostTensor>(std::move(weights));
+}
+
+void multiplyNBits(NodeContext& node, const Value& weights, size_t bias) {
   GraphBuilder& graph = node.graph();
-  Value y = matrixProduct(graph, node.input(0), graph.transpose(hostValue(std::move(weights)), {1, 0}));
-  if (node.has(5)) y = add(graph, y, node.input(5));
+  Value y = matrixProduct(graph, node.input(0), graph.transpose(weights, {1, 0}));
+  if (node.has(bias)) y = add(graph, y, node.input(bias));
   node.setOutput(0, y);
 }
+
+// A whole node, where whether it can be mapped is tried; models have it in two parts.
+void mapMatMulNBits(NodeContext& node) {
+  if (SharedTensor weights = unpackNBits(node)) multiplyNBits(node, hostValue(std::move(weights)), 5);
+}
+
+void mapMatMulNBitsWeights(NodeContext& node) {
+  if (SharedTensor weights = unpackNBits(node)) node.setOutput(0, hostValue(std::move(weights)));
+}
+
+void mapMatMulNBitsProduct(NodeContext& node) { multiplyNBits(node, node.input(1), 2); }
 
 void mapQLinearAdd(NodeContext& node) {
   GraphBuilder& graph = node.graph();
@@ -346,6 +362,8 @@ constexpr Mapping kQuantizationMappings[] = {
     {kOnnx, "MatMulInteger", 10, mapMatMulInteger},
     {kMicrosoft, "MatMulIntegerToFloat", 1, mapMatMulIntegerToFloat},
     {kMicrosoft, "MatMulNBits", 1, mapMatMulNBits},
+    {kInternalDomain.data(), "MatMulNBitsProduct", 1, mapMatMulNBitsProduct},
+    {kInternalDomain.data(), "MatMulNBitsWeights", 1, mapMatMulNBitsWeights},
     {kMicrosoft, "QLinearAdd", 1, mapQLinearAdd},
     {kMicrosoft, "QLinearConcat", 1, mapQLinearConcat},
     {kMicrosoft, "QLinearSigmoid", 1, mapQLinearSigmoid},

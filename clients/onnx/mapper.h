@@ -67,7 +67,6 @@ struct Mapping {
 };
 
 inline constexpr const char* kOnnx = "";
-inline constexpr const char* kMicrosoft = "com.microsoft";
 
 // The tables of the families.
 std::span<const Mapping> activationMappings();
@@ -94,7 +93,9 @@ bool canRun(const Node& node);
 // "Abs" and "com.microsoft.Gelu", once each and sorted.
 std::vector<std::string> mappedOperators();
 
-// Computes a node whose inputs are small constants. False: it is left to the device.
+// Of a constant that is computed with before anything runs.
+inline constexpr int64_t kMaxFoldedElements = 4096;
+// Computes a node whose inputs are such constants. False: it is left to the device.
 bool foldNode(NodeContext& node);
 
 }  // namespace dimple::onnx

@@ -1,5 +1,8 @@
 #include "clients/onnx/model.h"
 
+#include <algorithm>
+
+#include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/text.h"
 
@@ -24,6 +27,23 @@ void addNonZero(const Node& node, std::vector<Node>& nodes) {
   nodes.push_back(std::move(prefix));
 }
 
+// Weights of 4 bits become floats once, apart from the product, of whose inputs only the first differs between runs.
+void addMatMulNBits(const Node& node, std::vector<Node>& nodes) {
+  const std::string weights = (node.outputs.empty() ? "" : node.outputs[0]) + "/weights";
+  Node unpacking = node;
+  unpacking.opType = "MatMulNBitsWeights";
+  unpacking.domain = kInternalDomain;
+  unpacking.inputs.resize(std::clamp<size_t>(node.inputs.size(), 1, 5));
+  unpacking.inputs[0].clear();
+  unpacking.outputs = {weights};
+  Node product = node;
+  product.opType = "MatMulNBitsProduct";
+  product.domain = kInternalDomain;
+  product.inputs = {node.inputs.empty() ? "" : node.inputs[0], weights, node.inputs.size() > 5 ? node.inputs[5] : ""};
+  nodes.push_back(std::move(unpacking));
+  nodes.push_back(std::move(product));
+}
+
 }  // namespace
 
 const std::string& renamed(const std::string& name, const Names* names) {
@@ -41,7 +61,8 @@ std::string Node::text() const {
         break;
       }
   const std::string type = description ? description->opType : opType;
-  return cat("node \"", name, "\" (", domain.empty() || domain == kInternalDomain ? "" : domain + ".", type, ")");
+  const std::string from = description ? description->domain : domain;
+  return cat("node \"", name, "\" (", from.empty() || from == kInternalDomain ? "" : from + ".", type, ")");
 }
 
 Model::Model(ModelDescription description)
@@ -99,9 +120,43 @@ void Model::addNodes(const GraphDescription& graph, const std::shared_ptr<const 
     Node node = makeNode(description, names);
     if (node.opType == "NonZero" && node.domain.empty())
       addNonZero(node, nodes);
+    else if (node.opType == "MatMulNBits" && node.domain == kMicrosoft)
+      addMatMulNBits(node, nodes);
     else
       nodes.push_back(std::move(node));
   }
+}
+
+std::set<std::string> Model::namesRead() const {
+  std::set<std::string> names(outputs_.begin(), outputs_.end());
+  for (const Node& node : nodes_) addNamesRead(node, names);
+  return names;
+}
+
+Model Model::takeConstantNodes() {
+  std::set<std::string> known;
+  for (const auto& [name, tensor] : initializers_) known.insert(name);
+  Model taken;
+  taken.opsets_ = opsets_;
+  std::vector<Node> left;
+  for (Node& node : nodes_) {
+    const bool isConstant = !isControlFlow(node) && std::ranges::all_of(node.inputs, [&](const std::string& name) {
+      return name.empty() || known.contains(name);
+    });
+    if (isConstant) known.insert(node.outputs.begin(), node.outputs.end());
+    (isConstant ? taken.nodes_ : left).push_back(std::move(node));
+  }
+  nodes_ = std::move(left);
+  std::set<std::string> made;
+  for (const Node& node : taken.nodes_) made.insert(node.outputs.begin(), node.outputs.end());
+  for (const std::string& name : namesRead())
+    if (!name.empty() && made.contains(name)) taken.outputs_.push_back(name);
+  return taken;
+}
+
+void Model::forget() {
+  nodes_.clear();
+  initializers_.clear();
 }
 
 std::vector<Node> Model::subgraph(const Node& node, const GraphDescription& graph, const std::string& prefix,

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clients/onnx/graph_model.h"
@@ -16,6 +17,7 @@ namespace dimple::onnx {
 
 // Operators of this project's own, which others are made of.
 inline constexpr std::string_view kInternalDomain = "dimple";
+inline constexpr const char* kMicrosoft = "com.microsoft";
 
 // The names of a subgraph and those around it, by which its nodes know them; absent: they are known by themselves.
 using Names = std::map<std::string, std::string>;
@@ -55,6 +57,15 @@ class Model {
   const std::vector<ModelInput>& inputs() const { return inputs_; }  // those that are no initializers
   const std::vector<std::string>& outputs() const { return outputs_; }
 
+  // All that nodes read or that is an output.
+  std::set<std::string> namesRead() const;
+  // Moves the nodes that read initializers alone, and what other such nodes make, into a model of their own. Its
+  // outputs are what is read of them here, where nothing makes it any more.
+  Model takeConstantNodes();
+  std::map<std::string, SharedTensor> takeInitializers() { return std::exchange(initializers_, {}); }
+  // Drops nodes and tensors, so that nothing can be planned any more.
+  void forget();
+
   // The nodes of a subgraph of `node`, the names of its values preceded by `prefix`; `inputs` are the names that its
   // inputs stand for. `outputs` receives the names of its outputs, `initializers` its tensors.
   std::vector<Node> subgraph(const Node& node, const GraphDescription& graph, const std::string& prefix,
@@ -62,6 +73,7 @@ class Model {
                              std::map<std::string, SharedTensor>& initializers) const;
 
  private:
+  Model() = default;
   void checkOpsets() const;
   void addInputs(std::vector<ModelInput> inputs);
   void addNodes(const GraphDescription& graph, const std::shared_ptr<const Names>& names,

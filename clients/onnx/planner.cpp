@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "clients/onnx/constants.h"
 #include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/mapper.h"
@@ -29,6 +30,18 @@ void Planner::addInputs() {
     else
       live_[name] = {info, nullptr};
   }
+  if (!program_.constants_) return;
+  for (const auto& [name, constant] : program_.constants_->all()) {
+    if (Constants::fitsDevice(constant.info))
+      live_[name] = {constant.info, nullptr};
+    else
+      values_[name] = hostValue(constant.value);
+  }
+}
+
+SharedTensor Planner::knownValue(const std::string& name) const {
+  if (const auto known = program_.read_.find(name); known != program_.read_.end()) return known->second;
+  return program_.constants_ ? program_.constants_->known(name) : nullptr;
 }
 
 void Planner::plan() {
@@ -52,8 +65,7 @@ void Planner::planStages() {
     graph_ = std::make_unique<GraphBuilder>(program_.device_);
     for (const auto& [name, live] : live_) {
       values_[name] = graph_->addInput(name, live.info.type, live.info.sizes);
-      if (const auto known = program_.read_.find(name); known != program_.read_.end())
-        values_[name].constant = known->second;
+      values_[name].constant = knownValue(name);
     }
     mapNodes();
     if (!refusals_.empty()) {
@@ -124,6 +136,10 @@ bool Planner::mapNode(const Node& node) {
 }
 
 bool Planner::know(const std::string& name) {
+  if (SharedTensor constant = program_.constants_ ? program_.constants_->read(name) : nullptr) {
+    values_[name].constant = std::move(constant);
+    return true;
+  }
   const auto live = live_.find(name);
   const bool given = live != live_.end() && !live->second.buffer && program_.inputs_.contains(name);
   if (!given || program_.read_.contains(name)) {
@@ -206,7 +222,10 @@ void Planner::addStage(bool last) {
     stage.segment =
         std::make_unique<Segment>(program_.context_, program_.device_, *graph_, outputs, program_.options_.flags);
     stage.operators = graph_->operatorCount();
-    for (const std::string& name : stage.segment->reads()) stage.reads.insert(*live_.find(name));
+    for (const std::string& name : stage.segment->reads()) {
+      Live& read = stage.reads[name] = live_.at(name);
+      if (program_.constants_ && !read.buffer) read.buffer = program_.constants_->buffer(name);
+    }
   }
   if (last) {
     program_.constantOutputs_.clear();

@@ -19,7 +19,7 @@ struct Program::Stage {
   // What a name stands for on the device between two graphs.
   struct Live {
     TensorInfo info;
-    ComPtr<ID3D12Resource> buffer;  // null: an input of the model
+    ComPtr<ID3D12Resource> buffer;  // null: an input of the model, or a constant that no graph reads yet
   };
 
   std::unique_ptr<Segment> segment;  // null: there is nothing to run
@@ -49,6 +49,8 @@ class Planner {
 
   void checkMappings() const;
   void addInputs();
+  // The values of what is on the device, as far as they are known; null: they are not.
+  SharedTensor knownValue(const std::string& name) const;
   // Maps what can be mapped; the nodes that have to wait remain in pending_.
   void mapNodes();
   // False: the node has to wait for what is in wanted_.

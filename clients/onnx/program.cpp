@@ -7,8 +7,13 @@
 namespace dimple::onnx {
 
 Program::Program(IDimpleContext& context, IDMLDevice& device, const Model& model, const SessionOptions& options,
-                 InputInfos inputs)
-    : context_(context), device_(device), model_(model), options_(options), inputs_(std::move(inputs)) {}
+                 InputInfos inputs, Constants* constants)
+    : context_(context),
+      device_(device),
+      model_(model),
+      options_(options),
+      inputs_(std::move(inputs)),
+      constants_(constants) {}
 
 Program::~Program() {
   if (fence_) static_cast<void>(context_.Wait(fence_));
@@ -46,14 +51,21 @@ bool Program::runStage(Stage& stage, Caller& caller) {
 void Program::run(Caller& caller) {
   if (stages_.empty()) {
     Planner(*this, caller).plan();
+    planned_ = true;
   } else {
     const auto changed = std::ranges::find_if(stages_, [&](Stage& stage) { return runStage(stage, caller); });
     if (changed != stages_.end()) {
+      planned_ = false;
       stages_.erase(changed + 1, stages_.end());
       Planner(*this, caller).planRest();
+      planned_ = true;
     }
   }
   for (const auto& [name, value] : constantOutputs_) caller.constantOutput(name, value);
+}
+
+bool Program::isSettled() const {
+  return planned_ && stages_.size() == 1 && stages_[0].wanted.empty() && read_.empty() && dropped_.graphs == 0;
 }
 
 UINT64 Program::deviceBytes() const {

@@ -38,11 +38,14 @@ class Caller {
   virtual void constantOutput(const std::string& name, const SharedTensor& value) = 0;
 };
 
+class Constants;
+
 class Program {
  public:
-  // The context, its device and the model must outlive it.
+  // The context, its device, the model and the constants must outlive it. With constants the model has no initializers
+  // of its own, and no weights are copied for the program; else DML owns them.
   Program(IDimpleContext& context, IDMLDevice& device, const Model& model, const SessionOptions& options,
-          InputInfos inputs);
+          InputInfos inputs, Constants* constants = nullptr);
   // Waits until what was submitted is done.
   ~Program();
   Program(const Program&) = delete;
@@ -54,6 +57,10 @@ class Program {
   // for these results. Throws ModelError or DeviceError, and must not be run again then; a ModelError for nodes that
   // cannot run names all of them, a line each.
   void run(Caller& caller);
+
+  // Whether it has run, and runs for all inputs that it fits without planning again. It may be run again, then, also
+  // after a failure.
+  bool isSettled() const;
 
   SessionStatistics statistics() const;
   // Of the device's memory that it holds between runs.
@@ -72,11 +79,13 @@ class Program {
   const Model& model_;
   const SessionOptions options_;
   const InputInfos inputs_;
+  Constants* const constants_;                // null: the model's initializers
   std::map<std::string, SharedTensor> read_;  // inputs whose values matter
   std::vector<Stage> stages_;                 // each holds as long as those before compute what was read to plan it
   SessionStatistics dropped_;                 // of stages that were too many to be kept
   std::map<std::string, SharedTensor> constantOutputs_;
-  UINT64 fence_ = 0;  // of the last submission
+  bool planned_ = false;  // to the end
+  UINT64 fence_ = 0;      // of the last submission
 };
 
 }  // namespace dimple::onnx

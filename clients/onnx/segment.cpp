@@ -190,11 +190,13 @@ Segment::Recording& Segment::recordingOf(std::span<const BufferRange> inputs, st
     bind(next);
     return recordings_.emplace_back(std::move(next));
   }
-  Recording& oldest = *std::ranges::min_element(recordings_, {}, &Recording::fence);
-  check(context_.Wait(oldest.fence), "The work did not complete");
-  next.heap = oldest.heap;
+  const auto oldest = std::ranges::min_element(recordings_, {}, &Recording::fence);
+  check(context_.Wait(oldest->fence), "The work did not complete");
+  // Its table is bound anew, so that it must not be found again if that fails.
+  next.heap = std::move(oldest->heap);
+  recordings_.erase(oldest);
   bind(next);
-  return oldest = std::move(next);
+  return recordings_.emplace_back(std::move(next));
 }
 
 UINT64 Segment::submit(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs) {

@@ -25,13 +25,20 @@ OrtStatus* ORT_API_CALL compute(OrtNodeComputeInfo* self, void*, OrtKernelContex
 
 void ORT_API_CALL releaseState(OrtNodeComputeInfo*, void*) noexcept {}
 
-std::unique_ptr<const onnx::Model> modelOf(const OrtGraph& graph, const OrtNode& fused) {
+std::unique_ptr<onnx::Model> modelOf(const OrtGraph& graph, const OrtNode& fused) {
   onnx::ModelDescription description = describeNodes(graph, nodesOf(graph));
   for (const OrtValueInfo* input : inputsOf(fused))
     if (input && !isConstant(*input)) description.graph.inputs.push_back(describeValue(*input));
   for (const OrtValueInfo* output : outputsOf(fused))
     if (output) description.graph.outputs.push_back(nameOf(*output));
-  return std::make_unique<const onnx::Model>(std::move(description));
+  return std::make_unique<onnx::Model>(std::move(description));
+}
+
+bool hasOpenSizes(const onnx::Model& model) {
+  return std::ranges::any_of(model.inputs(), [](const onnx::ModelInput& input) {
+    return !input.dimensions ||
+           std::ranges::any_of(*input.dimensions, [](const onnx::Dimension& dimension) { return dimension.size < 0; });
+  });
 }
 
 }  // namespace
@@ -156,6 +163,16 @@ Group::Group(const OrtGraph& graph, const OrtNode& fused, const Adapters& adapte
   for (const OrtValueInfo* input : inputsOf(fused))
     inputs_.push_back(input && !isConstant(*input) ? nameOf(*input) : "");
   for (const OrtValueInfo* output : outputsOf(fused)) outputs_.push_back(output ? nameOf(*output) : "");
+  if (hasOpenSizes(*model_))
+    constants_.emplace(device.context(), device.dml(), *model_, onnx::SessionOptions{.flags = options.flags});
+}
+
+void Group::checkSizes(const onnx::InputInfos& infos) const {
+  if (!onlyInputs_) return;
+  for (const auto& [name, info] : infos)
+    if (const onnx::Sizes& expected = onlyInputs_->at(name).sizes; info.sizes != expected)
+      throw StatusError(ORT_INVALID_ARGUMENT, cat("Input \"", name, "\" has sizes ", onnx::listText(info.sizes),
+                                                  ", expected ", onnx::listText(expected), ", as the model says."));
 }
 
 onnx::Program& Group::programFor(const onnx::InputInfos& infos, Call& call) {
@@ -164,8 +181,11 @@ onnx::Program& Group::programFor(const onnx::InputInfos& infos, Call& call) {
     programs_.splice(programs_.begin(), programs_, fits);
     return programs_.front();
   }
+  checkSizes(infos);
+  if (constants_) constants_->prepare();
   return programs_.emplace_front(device_.context(), device_.dml(), *model_,
-                                 onnx::SessionOptions{.flags = options_.flags}, infos);
+                                 onnx::SessionOptions{.flags = options_.flags}, infos,
+                                 constants_ ? &*constants_ : nullptr);
 }
 
 void Group::run(OrtKernelContext& context) {
@@ -176,8 +196,12 @@ void Group::run(OrtKernelContext& context) {
   try {
     program.run(call);
   } catch (...) {
-    programs_.pop_front();
+    if (!program.isSettled()) programs_.pop_front();
     throw;
+  }
+  if (!constants_ && !onlyInputs_ && program.isSettled()) {
+    onlyInputs_ = call.infos();
+    model_->forget();
   }
   call.finish();
   uint64_t bytes = 0;

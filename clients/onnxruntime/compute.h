@@ -3,7 +3,9 @@
 
 #include <list>
 #include <mutex>
+#include <optional>
 
+#include "clients/onnx/constants.h"
 #include "clients/onnx/program.h"
 #include "clients/onnxruntime/memory.h"
 
@@ -29,15 +31,20 @@ class Group : public OrtNodeComputeInfo {
   class Call;
 
   onnx::Program& programFor(const onnx::InputInfos& infos, Call& call);
+  // Throws StatusError for other sizes than those that the only program is for.
+  void checkSizes(const onnx::InputInfos& infos) const;
 
   const Adapters& adapters_;
   Device& device_;
   const ComputeOptions options_;
-  const std::unique_ptr<const onnx::Model> model_;
+  const std::unique_ptr<onnx::Model> model_;
+  // Where inputs have sizes that come with a run; elsewhere DML owns what is constant.
+  std::optional<onnx::Constants> constants_;
   std::vector<std::string> inputs_;  // in the order of the fused node; "": a constant or absent
   std::vector<std::string> outputs_;
   std::mutex mutex_;
-  std::list<onnx::Program> programs_;  // the one that ran last comes first
+  std::list<onnx::Program> programs_;           // the one that ran last comes first
+  std::optional<onnx::InputInfos> onlyInputs_;  // of a program that is the only one, so that the model was forgotten
 };
 
 }  // namespace dimple::ort

@@ -53,6 +53,12 @@ void addNamesRead(const Node& node, std::set<std::string>& names) {
     if (attribute.graph) addNamesRead(*attribute.graph, node.names.get(), names);
 }
 
+void addNamesRead(const NodeDescription& node, std::set<std::string>& names) {
+  names.insert(node.inputs.begin(), node.inputs.end());
+  for (const auto& attribute : node.attributes)
+    if (attribute.graph) addNamesRead(*attribute.graph, nullptr, names);
+}
+
 bool isControlFlow(const Node& node) { return node.domain.empty() && (node.opType == "If" || node.opType == "Loop"); }
 
 std::vector<Node> expandIf(const Model& model, const Node& node, bool condition, Initializers& initializers) {

@@ -13,6 +13,8 @@ bool isControlFlow(const Node& node);
 // Adds all names that what the node becomes may read: its inputs, those of its subgraphs, and what a Loop has
 // collected.
 void addNamesRead(const Node& node, std::set<std::string>& names);
+// The same of a node of the outermost graph.
+void addNamesRead(const NodeDescription& node, std::set<std::string>& names);
 
 // The branch of an If. Throws ModelError.
 std::vector<Node> expandIf(const Model& model, const Node& node, bool condition, Initializers& initializers);

@@ -345,12 +345,19 @@ constexpr Folding kFoldings[] = {
     {"Where", 3, foldWhere},
 };
 
+const Folding* findFolding(const std::string& opType) {
+  return std::ranges::find_if(kFoldings, [&](const Folding& folding) { return opType == folding.opType; });
+}
+
 }  // namespace
+
+bool isFoldable(const NodeDescription& node) {
+  return node.domain.empty() && findFolding(node.opType) != std::end(kFoldings);
+}
 
 bool foldNode(NodeContext& node) {
   if (!node.node().domain.empty()) return false;
-  const auto folding =
-      std::ranges::find_if(kFoldings, [&](const Folding& f) { return node.node().opType == f.opType; });
+  const Folding* folding = findFolding(node.node().opType);
   if (folding == std::end(kFoldings) || node.inputCount() == 0) return false;
   Inputs inputs;
   for (size_t i = 0; i < node.inputCount(); ++i) {

@@ -97,5 +97,7 @@ std::vector<std::string> mappedOperators();
 inline constexpr int64_t kMaxFoldedElements = 4096;
 // Computes a node whose inputs are such constants. False: it is left to the device.
 bool foldNode(NodeContext& node);
+// Whether that is possible for some inputs.
+bool isFoldable(const NodeDescription& node);
 
 }  // namespace dimple::onnx

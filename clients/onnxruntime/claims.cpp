@@ -4,11 +4,13 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/mapper.h"
 #include "clients/onnxruntime/graph_reader.h"
+#include "clients/onnxruntime/shape_nodes.h"
 
 namespace dimple::ort {
 namespace {
@@ -17,8 +19,6 @@ namespace {
 constexpr size_t kMaxReadConstant = size_t{64} << 10;
 
 bool isTaken(size_t level) { return level % 2 == 0; }
-
-using Values = std::map<std::string, onnx::ModelInput>;
 
 // What a node and those within it read and make.
 void addValues(const OrtNode& node, Values& values) {
@@ -119,16 +119,6 @@ class Trial {
   IDMLDevice& device_;
 };
 
-// Names that a subgraph reads of what is around it count as read by its node.
-void addReads(const onnx::NodeDescription& node, std::vector<std::string>& names) {
-  names.insert(names.end(), node.inputs.begin(), node.inputs.end());
-  for (const onnx::Attribute& attribute : node.attributes)
-    if (attribute.graph) {
-      for (const auto& inner : attribute.graph->nodes) addReads(*inner, names);
-      names.insert(names.end(), attribute.graph->outputs.begin(), attribute.graph->outputs.end());
-    }
-}
-
 std::vector<std::vector<size_t>> readsOf(const std::vector<std::shared_ptr<const onnx::NodeDescription>>& nodes) {
   std::map<std::string, size_t> makers;
   for (size_t n = 0; n < nodes.size(); ++n)
@@ -136,8 +126,8 @@ std::vector<std::vector<size_t>> readsOf(const std::vector<std::shared_ptr<const
       if (!name.empty()) makers[name] = n;
   std::vector<std::vector<size_t>> reads(nodes.size());
   for (size_t n = 0; n < nodes.size(); ++n) {
-    std::vector<std::string> names;
-    addReads(*nodes[n], names);
+    std::set<std::string> names;
+    onnx::addNamesRead(*nodes[n], names);
     for (const std::string& name : names)
       if (const auto maker = makers.find(name); maker != makers.end() && maker->second != n)
         reads[n].push_back(maker->second);
@@ -183,7 +173,7 @@ bool claimsControlFlow(const OrtNode& node, const OrtGraph& within, IDMLDevice& 
   return Trial(model, values, device).maps(0);
 }
 
-std::vector<std::vector<const OrtNode*>> claim(const OrtGraph& graph, IDMLDevice& device) {
+std::vector<std::vector<const OrtNode*>> claim(const OrtGraph& graph, IDMLDevice& device, Shapes shapes) {
   const std::vector<const OrtNode*> nodes = nodesOf(graph);
   const onnx::ModelDescription model = describeNodes(graph, nodes, {.maxConstantBytes = kMaxReadConstant});
   Values values;
@@ -196,12 +186,14 @@ std::vector<std::vector<const OrtNode*>> claim(const OrtGraph& graph, IDMLDevice
     if ((provider && *provider) || isTooNew(*nodes[n])) continue;
     taken[n] = trial.maps(n);
   }
-  std::vector<std::vector<const OrtNode*>> groups;
-  for (const std::vector<size_t>& group : groupsOf(taken, readsOf(model.graph.nodes))) {
-    auto& claimed = groups.emplace_back();
-    for (const size_t n : group) claimed.push_back(nodes[n]);
+  auto groups = groupsOf(taken, readsOf(model.graph.nodes));
+  if (shapes == Shapes::Left) groups = withoutShapes(std::move(groups), model, values);
+  std::vector<std::vector<const OrtNode*>> claimed;
+  for (const std::vector<size_t>& group : groups) {
+    auto& members = claimed.emplace_back();
+    for (const size_t n : group) members.push_back(nodes[n]);
   }
-  return groups;
+  return claimed;
 }
 
 }  // namespace dimple::ort

@@ -17,7 +17,10 @@ std::vector<std::vector<size_t>> groupsOf(const std::vector<bool>& taken,
 // Whether the node that a branch or body belongs to will be taken with all of its subgraphs.
 bool claimsControlFlow(const OrtNode& node, const OrtGraph& within, IDMLDevice& device);
 
+// What becomes of groups that would only compute sizes of tensors that lie on the host.
+enum class Shapes : uint8_t { Taken, Left };
+
 // The groups of a graph's nodes that can be mapped. Types and attributes are looked at, sizes as far as they are known.
-std::vector<std::vector<const OrtNode*>> claim(const OrtGraph& graph, IDMLDevice& device);
+std::vector<std::vector<const OrtNode*>> claim(const OrtGraph& graph, IDMLDevice& device, Shapes shapes);
 
 }  // namespace dimple::ort

@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kPrefix = "ep.dimpleexecutionprovider.";
 // Asks for a model that holds what providers have compiled.
 constexpr std::string_view kContextOption = "ep.context_enable";
+constexpr std::string_view kNoFallback = "session.disable_cpu_ep_fallback";
 
 bool setPrecision(Options& options, const std::string& value) {
   options.halfPrecision = value == "float16";
@@ -76,6 +77,7 @@ Options readOptions(const OrtSessionOptions& sessionOptions) {
     if (key == kContextOption && values[i] != std::string_view("0"))
       throw StatusError(ORT_NOT_IMPLEMENTED,
                         cat("Dimple's execution provider makes no EPContext models, expected ", key, " of 0."));
+    if (key == kNoFallback) options.isFallbackAllowed = std::string_view(values[i]) != "1";
     if (!key.starts_with(kPrefix)) continue;
     key.remove_prefix(kPrefix.size());
     const auto row = std::ranges::find(kRows, key, &OptionRow::name);

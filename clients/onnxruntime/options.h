@@ -12,6 +12,7 @@ struct Options {
   bool halfPrecision = false;  // FLOAT32 operands may be rounded to FLOAT16
   std::string pipelineCache;   // the file; empty: none
   uint64_t programBytes = uint64_t{1} << 30;
+  bool isFallbackAllowed = true;  // to ONNX Runtime's processor; the session's own option
 };
 
 // Those of the session's options that are this provider's: "ep.dimpleexecutionprovider.NAME". Throws StatusError with

@@ -41,7 +41,8 @@ void addGroups(Provider& provider, const OrtGraph& graph, OrtEpGraphSupportInfo&
   const OrtNode* parent = nullptr;
   check(runtime().api->Graph_GetParentNode(&graph, &parent));
   if (parent && claimsControlFlow(*parent, graph, provider.device.dml())) return;
-  for (const auto& group : claim(graph, provider.device.dml()))
+  const Shapes shapes = provider.options.isFallbackAllowed ? Shapes::Left : Shapes::Taken;
+  for (const auto& group : claim(graph, provider.device.dml(), shapes))
     check(ep.EpGraphSupportInfo_AddNodesToFuse(&info, group.data(), group.size(), &fusion));
   for (const OrtNode* node : nodesOf(graph))
     if (isContextOfOurs(graph, *node)) check(ep.EpGraphSupportInfo_AddNodesToFuse(&info, &node, 1, &fusion));

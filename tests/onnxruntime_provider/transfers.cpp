@@ -14,6 +14,7 @@ namespace {
 
 std::mutex mutex;
 Transfers counted;
+uint64_t bufferBytes = 0;
 
 // A context that counts.
 class Counter final : public IDimpleContext {
@@ -32,6 +33,7 @@ class Counter final : public IDimpleContext {
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** device) override { return context_->GetDevice(riid, device); }
   HRESULT STDMETHODCALLTYPE GetAdapterDesc(DimpleAdapterDesc* desc) override { return context_->GetAdapterDesc(desc); }
   HRESULT STDMETHODCALLTYPE CreateBuffer(UINT64 bytes, ID3D12Resource** buffer) override {
+    addBuffer(bytes);
     return context_->CreateBuffer(bytes, buffer);
   }
   HRESULT STDMETHODCALLTYPE CreateDescriptorHeap(UINT count, ID3D12DescriptorHeap** heap) override {
@@ -65,6 +67,10 @@ class Counter final : public IDimpleContext {
  private:
   virtual ~Counter() = default;
 
+  static void addBuffer(uint64_t bytes) {
+    const std::lock_guard lock(mutex);
+    bufferBytes += bytes;
+  }
   static void count(size_t uploads, size_t downloads, uint64_t bytes) {
     const std::lock_guard lock(mutex);
     counted.uploads += uploads;
@@ -81,6 +87,11 @@ class Counter final : public IDimpleContext {
 Transfers takeTransfers() {
   const std::lock_guard lock(mutex);
   return std::exchange(counted, {});
+}
+
+uint64_t takeBufferBytes() {
+  const std::lock_guard lock(mutex);
+  return std::exchange(bufferBytes, 0);
 }
 
 }  // namespace dimple::testing

@@ -18,4 +18,7 @@ struct Transfers {
 // Since the last call.
 Transfers takeTransfers();
 
+// Bytes of the buffers that were made since the last call.
+uint64_t takeBufferBytes();
+
 }  // namespace dimple::testing

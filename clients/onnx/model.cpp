@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "clients/onnx/channels.h"
 #include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/text.h"
@@ -134,6 +135,7 @@ std::set<std::string> Model::namesRead() const {
 }
 
 Model Model::takeConstantNodes() {
+  foldChannels(nodes_, initializers_, outputs_);
   std::set<std::string> known;
   for (const auto& [name, tensor] : initializers_) known.insert(name);
   Model taken;

@@ -49,11 +49,15 @@ class ChannelFolder {
  private:
   bool isLinear(const Node& node) const {
     if (!node.domain.empty() || node.inputs.size() < 2 || node.outputs.size() != 1) return false;
-    const bool transposed = node.opType == "ConvTranspose";
-    if (node.opType != "Conv" && (!transposed || Attributes(node).integer("group", 1) != 1)) return false;
+    if (node.opType != "Conv" && (node.opType != "ConvTranspose" || !isPlain(Attributes(node)))) return false;
     const auto weights = sizes_.find(node.inputs[1]);
     return weights != sizes_.end() && weights->second.size() >= 3 &&
            (node.inputs.size() < 3 || node.inputs[2].empty() || sizes_.contains(node.inputs[2]));
+  }
+
+  // What is padded behind the results has no bias.
+  static bool isPlain(const Attributes& transposed) {
+    return transposed.integer("group", 1) == 1 && !transposed.has("output_padding") && !transposed.has("output_shape");
   }
 
   Node* onlyReader(const Node& node) const {

@@ -59,8 +59,8 @@ class Model {
 
   // All that nodes read or that is an output.
   std::set<std::string> namesRead() const;
-  // Moves the nodes that read initializers alone, and what other such nodes make, into a model of their own. Its
-  // outputs are what is read of them here, where nothing makes it any more.
+  // Moves the nodes that read initializers alone, and what other such nodes make, into a model of their own. What
+  // follows convolutions becomes such nodes, as far as it can. The outputs are what is read of them here.
   Model takeConstantNodes();
   std::map<std::string, SharedTensor> takeInitializers() { return std::exchange(initializers_, {}); }
   // Drops nodes and tensors, so that nothing can be planned any more.

@@ -139,5 +139,65 @@ TEST_CASE("provider memory: a model of fixed sizes runs again, and is refused ot
   CHECK_THROWS_AS(session.run({{"x", randomTensor(Type::Float, {3, kWidth})}}), HostError);
 }
 
+// Of ONNX Runtime's processor, without its rewrites.
+void compareSizes(const std::string& model, const std::vector<onnx::Sizes>& all) {
+  const Host host;
+  const HostSession ours = host.open(model, {.provider = {}, .optimize = false});
+  const HostSession theirs = host.open(model, {.provider = {}, .engine = Engine::Processor, .optimize = false});
+  bool first = true;
+  for (const onnx::Sizes& sizes : all) {
+    const Inputs inputs{{"x", randomTensor(Type::Float, sizes)}};
+    takeTransfers();
+    const HostTensor y = ours.run(inputs)[0].tensor;
+    const uint64_t constants = takeTransfers().bytes - y.bytes.size() - inputs.at("x").bytes.size();
+    CHECK(compareTensors(y, theirs.run(inputs)[0].tensor, kTolerance) == "");
+    CHECK((constants != 0) == first);
+    first = false;
+  }
+}
+
+TEST_CASE("provider memory: what is done to channels is done to weights once") {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {-1, 8, -1, -1});
+  for (const char* name : {"factor", "shift", "mean", "variance"}) {
+    HostTensor tensor = randomTensor(Type::Float, {8});
+    for (float& value : tensor.as<float>()) value += 1;
+    maker.initializer(name, tensor);
+  }
+  maker.initializer("filters", randomTensor(Type::Float, {8, 8, 3, 3}));
+  maker.initializer("bias", randomTensor(Type::Float, {8}));
+  maker.initializer("backward", randomTensor(Type::Float, {8, 4, 2, 2}));
+  maker.initializer("scalar", floats({1}, {1.5}));
+  maker.initializer("each", randomTensor(Type::Float, {4, 1, 1}));
+  maker.node("Conv", {"x", "filters", "bias"}, {"a"});
+  maker.node("BatchNormalization", {"a", "factor", "shift", "mean", "variance"}, {"b"});
+  maker.node("Mul", {"scalar", "b"}, {"c"});
+  maker.node("Relu", {"c"}, {"d"});
+  maker.node("ConvTranspose", {"d", "backward"}, {"e"});
+  maker.node("Add", {"e", "each"}, {"f"});
+  maker.node("Mul", {"f", "each"}, {"g"});
+  maker.node("Sigmoid", {"g"}, {"y"});
+  maker.output("y");
+  compareSizes(maker.bytes(), {{1, 8, 6, 6}, {2, 8, 5, 7}, {3, 8, 9, 4}});
+}
+
+TEST_CASE("provider memory: weights of 4 bits are unpacked once") {
+  ModelMaker maker;
+  maker.proto().add_opset_import()->set_domain("com.microsoft");
+  maker.proto().mutable_opset_import(1)->set_version(1);
+  maker.input("x", Type::Float, {-1, 64});
+  HostTensor packed(Type::UInt8, {96, 4, 8});
+  for (size_t i = 0; i < packed.bytes.size(); ++i) packed.setInteger(i, static_cast<int64_t>(i * 37 % 256));
+  maker.initializer("packed", packed);
+  maker.initializer("scales", randomTensor(Type::Float, {96 * 4}));
+  auto& node = maker.node("MatMulNBits", {"x", "packed", "scales"}, {"y"});
+  node.set_domain("com.microsoft");
+  for (const auto& [name, value] :
+       {std::pair("K", 64), std::pair("N", 96), std::pair("bits", 4), std::pair("block_size", 16)})
+    setAttribute(node, name, value);
+  maker.output("y");
+  compareSizes(maker.bytes(), {{1, 64}, {5, 64}, {3, 64}});
+}
+
 }  // namespace
 }  // namespace dimple::testing

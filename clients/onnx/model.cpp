@@ -5,6 +5,7 @@
 #include "clients/onnx/channels.h"
 #include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
+#include "clients/onnx/mapper.h"
 #include "clients/onnx/text.h"
 
 namespace dimple::onnx {
@@ -128,6 +129,13 @@ void Model::addNodes(const GraphDescription& graph, const std::shared_ptr<const 
   }
 }
 
+bool Model::hasOpenSizes() const {
+  return std::ranges::any_of(inputs_, [](const ModelInput& input) {
+    return !input.dimensions ||
+           std::ranges::any_of(*input.dimensions, [](const Dimension& dimension) { return dimension.size < 0; });
+  });
+}
+
 std::set<std::string> Model::namesRead() const {
   std::set<std::string> names(outputs_.begin(), outputs_.end());
   for (const Node& node : nodes_) addNamesRead(node, names);
@@ -142,9 +150,9 @@ Model Model::takeConstantNodes() {
   taken.opsets_ = opsets_;
   std::vector<Node> left;
   for (Node& node : nodes_) {
-    const bool isConstant = !isControlFlow(node) && std::ranges::all_of(node.inputs, [&](const std::string& name) {
-      return name.empty() || known.contains(name);
-    });
+    const bool isConstant =
+        !isControlFlow(node) && canRun(node) &&
+        std::ranges::all_of(node.inputs, [&](const std::string& name) { return name.empty() || known.contains(name); });
     if (isConstant) known.insert(node.outputs.begin(), node.outputs.end());
     (isConstant ? taken.nodes_ : left).push_back(std::move(node));
   }

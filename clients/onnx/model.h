@@ -56,6 +56,8 @@ class Model {
   const std::map<std::string, SharedTensor>& initializers() const { return initializers_; }
   const std::vector<ModelInput>& inputs() const { return inputs_; }  // those that are no initializers
   const std::vector<std::string>& outputs() const { return outputs_; }
+  // Whether inputs may have other sizes in other runs.
+  bool hasOpenSizes() const;
 
   // All that nodes read or that is an output.
   std::set<std::string> namesRead() const;

@@ -65,6 +65,9 @@ class Session::HostCaller : public Caller {
 Session::Session(IDimpleContext& context, const Model& model, const SessionOptions& options)
     : context_(context), model_(model), options_(options), caller_(std::make_unique<HostCaller>(context)) {
   if (FAILED(context.GetDevice(IID_PPV_ARGS(&device_)))) throw DeviceError(dimpleGetLastMessage());
+  if (!model.hasOpenSizes()) return;
+  planned_ = model;
+  constants_.emplace(context_, *device_.Get(), *planned_, options_);
 }
 
 Session::~Session() = default;
@@ -102,6 +105,12 @@ void Session::checkInputs(const std::map<std::string, HostTensor>& inputs) const
       throw ModelError(cat("The model has no input \"", given.first, "\"."));
 }
 
+std::unique_ptr<Program> Session::plan(InputInfos inputs) {
+  if (!constants_) return std::make_unique<Program>(context_, *device_.Get(), model_, options_, std::move(inputs));
+  constants_->prepare();
+  return std::make_unique<Program>(context_, *device_.Get(), *planned_, options_, std::move(inputs), &*constants_);
+}
+
 std::vector<NamedTensor> Session::run(const std::map<std::string, HostTensor>& inputs) {
   checkInputs(inputs);
   statistics_ = {};
@@ -110,8 +119,7 @@ std::vector<NamedTensor> Session::run(const std::map<std::string, HostTensor>& i
   for (const auto& [name, tensor] : inputs) infos[name] = {tensor.type, tensor.sizes};
   // One that fails is not run again.
   std::unique_ptr<Program> program = std::move(program_);
-  if (!program || !program->fits(infos, *caller_))
-    program = std::make_unique<Program>(context_, *device_.Get(), model_, options_, std::move(infos));
+  if (!program || !program->fits(infos, *caller_)) program = plan(std::move(infos));
   program->run(*caller_);
   program_ = std::move(program);
   statistics_ = program_->statistics();

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "clients/onnx/program.h"
+#include "clients/onnx/constants.h"
 
 namespace dimple::onnx {
 
@@ -33,12 +33,16 @@ class Session {
  private:
   class HostCaller;
 
+  std::unique_ptr<Program> plan(InputInfos inputs);
   void checkInputs(const std::map<std::string, HostTensor>& inputs) const;
 
   IDimpleContext& context_;
   ComPtr<IDMLDevice> device_;
   const Model& model_;
   const SessionOptions options_;
+  // Of a model whose inputs have open sizes: what is planned, and its constants.
+  std::optional<Model> planned_;
+  std::optional<Constants> constants_;
   SessionStatistics statistics_;
   std::unique_ptr<HostCaller> caller_;
   std::unique_ptr<Program> program_;  // null: nothing was planned

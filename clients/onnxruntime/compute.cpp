@@ -34,13 +34,6 @@ std::unique_ptr<onnx::Model> modelOf(const OrtGraph& graph, const OrtNode& fused
   return std::make_unique<onnx::Model>(std::move(description));
 }
 
-bool hasOpenSizes(const onnx::Model& model) {
-  return std::ranges::any_of(model.inputs(), [](const onnx::ModelInput& input) {
-    return !input.dimensions ||
-           std::ranges::any_of(*input.dimensions, [](const onnx::Dimension& dimension) { return dimension.size < 0; });
-  });
-}
-
 }  // namespace
 
 // One run: where ONNX Runtime has the tensors.
@@ -163,7 +156,7 @@ Group::Group(const OrtGraph& graph, const OrtNode& fused, const Adapters& adapte
   for (const OrtValueInfo* input : inputsOf(fused))
     inputs_.push_back(input && !isConstant(*input) ? nameOf(*input) : "");
   for (const OrtValueInfo* output : outputsOf(fused)) outputs_.push_back(output ? nameOf(*output) : "");
-  if (hasOpenSizes(*model_))
+  if (model_->hasOpenSizes())
     constants_.emplace(device.context(), device.dml(), *model_, onnx::SessionOptions{.flags = options.flags});
 }
 

@@ -57,7 +57,9 @@ class ChannelFolder {
 
   // What is padded behind the results has no bias.
   static bool isPlain(const Attributes& transposed) {
-    return transposed.integer("group", 1) == 1 && !transposed.has("output_padding") && !transposed.has("output_shape");
+    const Sizes padding = transposed.integers("output_padding").value_or(Sizes());
+    return transposed.integer("group", 1) == 1 && !transposed.has("output_shape") &&
+           std::ranges::all_of(padding, [](int64_t size) { return size == 0; });
   }
 
   Node* onlyReader(const Node& node) const {

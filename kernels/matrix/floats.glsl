@@ -2,6 +2,7 @@
 //   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
 //           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along
 #define SUM float
+#define FOUR_SUMS vec4
 #define ZERO uint
 const uint kHasC = 1u;
 const uint kWide = 2u;

@@ -43,6 +43,7 @@ float floatOf(uint bits, uint kind) { return (kind & 3u) == 1u ? floatFromHalf(b
 
 #if T_IS_FLOAT
 #define SUM float
+#define FOUR_SUMS vec4
 // Exact before it is rounded, whatever the difference is.
 float difference(uint value, uint zero, uint kind) {
   const bool below = (kind & 4u) != 0u ? int(value) < int(zero) : value < zero;
@@ -51,6 +52,7 @@ float difference(uint value, uint zero, uint kind) {
 }
 #else
 #define SUM int
+#define FOUR_SUMS ivec4
 int difference(uint value, uint zero, uint kind) { return int(value) - int(zero); }
 #endif
 #define ZERO uint

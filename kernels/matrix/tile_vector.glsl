@@ -1,0 +1,51 @@
+// How tile.glsl loads parts of A and B in vectors of four elements along their rows, columns or depth. The planner has
+// seen to it that all four elements lie inside or none, or that those outside lie in memory and in columns or rows that
+// are not stored.
+uvec2 placeA, placeB;  // of an invocation's vector
+uint nextA, nextB;     // its offset, in vectors
+uint stepA, stepB;     // from one part to the next
+vec4 loadedA, loadedB;
+
+void prepareLoads(uint lane, uint pair, uvec4 base, uint firstRow, uint firstColumn, uint begin) {
+  placeA = placeOf(lane * 4u, aDepthFirst());
+  placeB = placeOf(lane * 4u, bDepthFirst());
+  // Rows and columns that are not stored are others'.
+  const uint row = firstRow + placeA.y < push.rows ? firstRow + placeA.y : 0u;
+  const uint column = firstColumn + placeB.y < push.columns ? firstColumn + placeB.y : 0u;
+  nextA = (base.x + row * aRowStride() + depthAt(begin + placeA.x).a) / 4u;
+  nextB = (base.y + columnAt(column).b + depthAt(begin + placeB.x).b) / 4u;
+  stepA = depthAt(kStep).a / 4u;
+  stepB = depthAt(kStep).b / 4u;
+}
+
+void prepareNext(uint lane, uint first, uint which) {}
+
+void load(uint lane, uvec4 base, uint firstRow, uint firstColumn, uint first, uint end, uint which) {
+  if (first + kStep <= end) {
+    // Loads without conditions overlap.
+    loadedA = floatsOf(a[nextA], 0u);
+    loadedB = floatsOf(b[nextB], 0u);
+  } else {
+    loadedA = vec4(0.0);
+    loadedB = vec4(0.0);
+    if (first + placeA.x < end) loadedA = floatsOf(a[nextA], 0u);
+    if (first + placeB.x < end) loadedB = floatsOf(b[nextB], 0u);
+  }
+  nextA += stepA;
+  nextB += stepB;
+}
+
+void store(uint lane, uint part) {
+  if (aDepthFirst()) {
+    [[unroll]] for (uint e = 0u; e < 4u; ++e)
+      sharedA[part + (placeA.x + e) * kPitch + placeA.y / 4u][placeA.y % 4u] = loadedA[e];
+  } else {
+    sharedA[part + placeA.x * kPitch + placeA.y / 4u] = loadedA;
+  }
+  if (bDepthFirst()) {
+    [[unroll]] for (uint e = 0u; e < 4u; ++e)
+      sharedB[part + (placeB.x + e) * kPitch + placeB.y / 4u][placeB.y % 4u] = loadedB[e];
+  } else {
+    sharedB[part + placeB.x * kPitch + placeB.y / 4u] = loadedB;
+  }
+}

@@ -35,7 +35,7 @@ bool Program::runStage(Stage& stage, Caller& caller) {
     std::vector<BufferRange> outputs;
     for (const Stage::Output& output : stage.outputs)
       outputs.push_back(output.buffer ? BufferRange{output.buffer, 0} : caller.output(output.name, output.info));
-    fence_ = stage.segment->submit(inputs, outputs);
+    fence_ = stage.segment->submit(inputs, outputs, caller.isTimed());
   }
   bool changed = false;
   for (const auto& [name, live] : stage.wanted) {

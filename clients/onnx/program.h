@@ -34,6 +34,8 @@ class Caller {
   virtual BufferRange input(const std::string& name) = 0;
   // Where an output is to be made. The range is kept until the work is done.
   virtual BufferRange output(const std::string& name, const TensorInfo& info) = 0;
+  // Whether dispatches are timed, so that each has to be recorded anew.
+  virtual bool isTimed() const { return false; }
   // The values of an output that nothing computes. It may have no elements.
   virtual void constantOutput(const std::string& name, const SharedTensor& value) = 0;
 };

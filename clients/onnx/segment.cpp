@@ -199,8 +199,16 @@ Segment::Recording& Segment::recordingOf(std::span<const BufferRange> inputs, st
   return recordings_.emplace_back(std::move(next));
 }
 
-UINT64 Segment::submit(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs) {
-  Recording& recording = recordingOf(inputs, outputs);
+Segment::Recording& Segment::recordTimed(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs) {
+  if (timed_.fence) check(context_.Wait(timed_.fence), "The work did not complete");
+  Recording next{{inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}, std::move(timed_.heap), {}, {}, 0};
+  timed_ = std::move(next);
+  bind(timed_);
+  return timed_;
+}
+
+UINT64 Segment::submit(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs, bool isTimed) {
+  Recording& recording = isTimed ? recordTimed(inputs, outputs) : recordingOf(inputs, outputs);
   // A list executes once at a time.
   if (recording.fence) check(context_.Wait(recording.fence), "The work did not complete");
   return recording.fence = execute(recording.list.Get());

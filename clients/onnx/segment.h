@@ -28,9 +28,10 @@ class Segment {
   // The names of the graph's inputs that it reads.
   const std::vector<std::string>& reads() const { return reads_; }
 
-  // Submits it: `inputs` as reads() names them, `outputs` as the constructor was given them. Returns the fence's value.
-  // The caller keeps the buffers until the work is done; work that is submitted later sees what this makes.
-  UINT64 submit(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs);
+  // Submits it, recorded anew if `isTimed`, since a list that executes again is not timed: `inputs` as reads() names
+  // them, `outputs` as the constructor was given them. Returns the fence's value. The caller keeps the buffers until
+  // the work is done; work that is submitted later sees what this makes.
+  UINT64 submit(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs, bool isTimed = false);
 
   // Of the device's memory that it holds.
   UINT64 deviceBytes() const { return deviceBytes_; }
@@ -48,6 +49,7 @@ class Segment {
 
   void initialize(std::span<const SharedTensor> constants);
   Recording& recordingOf(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs);
+  Recording& recordTimed(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs);
   void bind(Recording& recording) const;
   ComPtr<ID3D12DescriptorHeap> createHeap(UINT count) const;
   ComPtr<IDMLBindingTable> createTable(IDMLDispatchable* dispatchable, const DML_BINDING_PROPERTIES& properties,
@@ -73,6 +75,7 @@ class Segment {
   ComPtr<ID3D12Resource> persistent_;
   ComPtr<ID3D12Resource> temporary_;  // shared by all recordings: executions follow one another
   std::vector<Recording> recordings_;
+  Recording timed_;  // the last one, which must not execute again
 };
 
 // Throws DeviceError.

@@ -39,7 +39,8 @@ std::unique_ptr<onnx::Model> modelOf(const OrtGraph& graph, const OrtNode& fused
 // One run: where ONNX Runtime has the tensors.
 class Group::Call : public onnx::Caller {
  public:
-  Call(const Group& group, OrtKernelContext& context) : group_(group), context_(context) {
+  Call(const Group& group, OrtKernelContext& context, bool isTimed)
+      : group_(group), context_(context), isTimed_(isTimed) {
     for (size_t i = 0; i < group.inputs_.size(); ++i) {
       if (group.inputs_[i].empty()) continue;
       const OrtValue* value = nullptr;
@@ -93,6 +94,8 @@ class Group::Call : public onnx::Caller {
     return range;
   }
 
+  bool isTimed() const override { return isTimed_; }
+
   void constantOutput(const std::string& name, const onnx::SharedTensor& value) override {
     put(*value, memoryOf(place(name, {value->type, value->sizes})));
   }
@@ -138,6 +141,7 @@ class Group::Call : public onnx::Caller {
 
   const Group& group_;
   OrtKernelContext& context_;
+  const bool isTimed_;
   onnx::InputInfos infos_;
   std::map<std::string, const OrtValue*> values_;
   std::map<std::string, onnx::SharedTensor> read_;
@@ -148,7 +152,12 @@ class Group::Call : public onnx::Caller {
 
 Group::Group(const OrtGraph& graph, const OrtNode& fused, const Adapters& adapters, Device& device,
              const ComputeOptions& options)
-    : OrtNodeComputeInfo{}, adapters_(adapters), device_(device), options_(options), model_(modelOf(graph, fused)) {
+    : OrtNodeComputeInfo{},
+      adapters_(adapters),
+      device_(device),
+      options_(options),
+      model_(modelOf(graph, fused)),
+      name_(nameOf(fused)) {
   ort_version_supported = ORT_API_VERSION;
   CreateState = createState;
   Compute = compute;
@@ -184,7 +193,23 @@ onnx::Program& Group::programFor(const onnx::InputInfos& infos, Call& call) {
 void Group::run(OrtKernelContext& context) {
   // Where programs are planned, one waits for the other; nobody waits for the device here but for what is read.
   const std::lock_guard lock(mutex_);
-  Call call(*this, context);
+  ++runs_;
+  Profiler* const profiler = Profiler::ofThread();
+  if (!options_.trace && (!profiler || !device_.timingRefusal().empty())) {
+    const std::shared_lock recording(device_.recording());
+    Call call(*this, context, false);
+    run(call, nullptr);
+    return;
+  }
+  TimedRun timed(device_, options_.trace, profiler, name_, runs_);
+  {
+    Call call(*this, context, true);
+    run(call, &timed);
+  }
+  timed.finish();
+}
+
+void Group::run(Call& call, TimedRun* timed) {
   onnx::Program& program = programFor(call.infos(), call);
   try {
     program.run(call);
@@ -196,6 +221,7 @@ void Group::run(OrtKernelContext& context) {
     onlyInputs_ = call.infos();
     model_->forget();
   }
+  if (timed) timed->wait();
   call.finish();
   uint64_t bytes = 0;
   const auto tooMany = std::ranges::find_if(programs_, [&](const onnx::Program& one) {

@@ -1,5 +1,6 @@
 #include "clients/onnxruntime/device.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -15,10 +16,16 @@ namespace {
 
 constexpr UINT32 kProcessor = 4;  // VK_PHYSICAL_DEVICE_TYPE_CPU
 constexpr const char* kCopy = "A tensor cannot be copied";
+constexpr const char* kTiming = "Kernels cannot be timed";
 constexpr const char* kWait = "The device cannot be waited for";
 
 void checkDevice(HRESULT result, const char* what) {
   if (FAILED(result)) throw onnx::DeviceError(cat(what, ": ", dimpleGetLastMessage()));
+}
+
+void STDMETHODCALLTYPE receiveTime(void* times, const char* kernel, double nanoseconds) {
+  static_cast<std::vector<KernelTime>*>(times)->push_back(
+      {kernel, std::chrono::nanoseconds(std::llround(nanoseconds))});
 }
 
 }  // namespace
@@ -61,6 +68,27 @@ void Device::copy(const onnx::BufferRange& from, const onnx::BufferRange& to, si
   list->CopyBufferRegion(to.buffer.Get(), to.offset, from.buffer.Get(), from.offset, bytes);
   checkDevice(list->Close(), kCopy);
   finish(*list.Get(), kCopy);
+}
+
+void Device::setTiming(bool timing) const { checkDevice(context_->SetProfiling(timing), kTiming); }
+
+std::vector<KernelTime> Device::times() const {
+  std::vector<KernelTime> times;
+  checkDevice(context_->ReadProfile(receiveTime, &times), "The times of kernels cannot be read");
+  return times;
+}
+
+const std::string& Device::timingRefusal() {
+  std::call_once(timingIsKnown_, [&] {
+    const std::lock_guard lock(recording_);
+    try {
+      setTiming(true);
+      setTiming(false);
+    } catch (const onnx::DeviceError& error) {
+      timingRefusal_ = error.what();
+    }
+  });
+  return timingRefusal_;
 }
 
 std::string Adapter::uuid() const { return uuidText(desc_.DeviceUuid); }

@@ -1,14 +1,21 @@
 // A Vulkan device that sessions share.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
 #include "clients/onnxruntime/heap.h"
 
 namespace dimple::ort {
+
+struct KernelTime {
+  std::string kernel;
+  std::chrono::nanoseconds duration{};
+};
 
 class Device {
  public:
@@ -27,12 +34,24 @@ class Device {
   // In the order of what is submitted.
   void copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) const;
 
+  // Runs share it while they record; one that is timed has it alone.
+  std::shared_mutex& recording() { return recording_; }
+  // Whether kernels that are recorded from now on are timed. Throws onnx::DeviceError where that cannot be.
+  void setTiming(bool timing) const;
+  // Those since the last call, or since timing began; all of them are done.
+  std::vector<KernelTime> times() const;
+  // Why kernels cannot be timed; empty: they can.
+  const std::string& timingRefusal();
+
  private:
   void finish(ID3D12GraphicsCommandList& list, const char* what) const;
 
   onnx::ComPtr<IDimpleContext> context_;
   onnx::ComPtr<IDMLDevice> dml_;
   std::unique_ptr<Heap> heap_;
+  std::shared_mutex recording_;
+  std::once_flag timingIsKnown_;
+  std::string timingRefusal_;
 };
 
 // A Vulkan device that may be used, opened by whoever needs it first.

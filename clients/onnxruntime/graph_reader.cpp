@@ -189,6 +189,12 @@ class Reader {
 
 }  // namespace
 
+std::string nameOf(const OrtNode& node) {
+  const char* name = nullptr;
+  check(runtime().api->Node_GetName(&node, &name));
+  return name;
+}
+
 std::string nameOf(const OrtValueInfo& value) {
   const char* name = nullptr;
   check(runtime().api->GetValueInfoName(&value, &name));

@@ -11,6 +11,7 @@ namespace dimple::ort {
 // Type Undefined for what is no tensor; no dimensions where the rank is not known.
 onnx::ModelInput describeValue(const OrtValueInfo& value);
 std::string nameOf(const OrtValueInfo& value);
+std::string nameOf(const OrtNode& node);
 bool isConstant(const OrtValueInfo& value);
 
 // Which constants are read: those of at most so many bytes.

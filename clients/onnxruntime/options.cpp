@@ -51,6 +51,12 @@ constexpr OptionRow kRows[] = {
      },
      "a path or none"},
     {"program_bytes", setProgramBytes, "a number of bytes"},
+    {"trace",
+     [](Options& options, const std::string& value) {
+       options.trace = value;
+       return !value.empty();
+     },
+     "a path"},
 };
 
 std::string names() {

@@ -11,6 +11,7 @@ struct Options {
   std::string device;          // index, name or UUID; empty: the one that was given
   bool halfPrecision = false;  // FLOAT32 operands may be rounded to FLOAT16
   std::string pipelineCache;   // the file; empty: none
+  std::string trace;           // the file; empty: none
   uint64_t programBytes = uint64_t{1} << 30;
   bool isFallbackAllowed = true;  // to ONNX Runtime's processor; the session's own option
 };

@@ -58,7 +58,7 @@ OrtStatus* ORT_API_CALL compile(OrtEp* self, const OrtGraph** graphs, const OrtN
     Provider& provider = providerOf(self);
     const ComputeOptions options{
         provider.options.halfPrecision ? DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION : DML_EXECUTION_FLAG_NONE,
-        provider.options.programBytes};
+        provider.options.programBytes, provider.trace.get()};
     for (size_t i = 0; i < count; ++i) {
       for (const OrtNode* node : nodesOf(*graphs[i]))
         if (typeOf(*node) == "EPContext")
@@ -84,10 +84,27 @@ OrtStatus* ORT_API_CALL sync(OrtEp* self) noexcept {
   return guarded([&] { providerOf(self).device.wait(); });
 }
 
+// For a session, and for each run that is profiled by itself; what ONNX Runtime does not profile is not timed.
+OrtStatus* ORT_API_CALL createProfiler(OrtEp*, OrtEpProfilerImpl** made) noexcept {
+  *made = nullptr;
+  return guarded([&] { *made = new Profiler(); });
+}
+
+std::unique_ptr<TraceFile> openTrace(const std::string& path, const Adapter& adapter, Device& device) {
+  if (path.empty()) return nullptr;
+  if (const std::string& refusal = device.timingRefusal(); !refusal.empty())
+    throw StatusError(ORT_NOT_IMPLEMENTED, cat("Dimple's option trace is \"", path, "\". ", refusal));
+  return std::make_unique<TraceFile>(path, adapter.text());
+}
+
 }  // namespace
 
 Provider::Provider(const Adapters& all, Adapter& adapter, const Options& given)
-    : OrtEp{}, adapters(all), device(adapter.open(given.pipelineCache)), options(given) {
+    : OrtEp{},
+      adapters(all),
+      device(adapter.open(given.pipelineCache)),
+      options(given),
+      trace(openTrace(given.trace, adapter, device)) {
   ort_version_supported = ORT_API_VERSION;
   GetName = nameOfProvider;
   GetCapability = getCapability;
@@ -95,6 +112,7 @@ Provider::Provider(const Adapters& all, Adapter& adapter, const Options& given)
   ReleaseNodeComputeInfos = releaseInfos;
   IsConcurrentRunSupported = isConcurrentRunSupported;
   Sync = sync;
+  CreateProfiler = createProfiler;
 }
 
 }  // namespace dimple::ort

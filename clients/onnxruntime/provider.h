@@ -3,6 +3,7 @@
 
 #include "clients/onnxruntime/compute.h"
 #include "clients/onnxruntime/options.h"
+#include "clients/onnxruntime/trace.h"
 
 namespace dimple::ort {
 
@@ -14,6 +15,7 @@ struct Provider : OrtEp {
   const Adapters& adapters;
   Device& device;
   const Options options;
+  std::unique_ptr<TraceFile> trace;
 };
 
 }  // namespace dimple::ort

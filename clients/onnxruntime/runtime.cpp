@@ -33,9 +33,10 @@ void setRuntime(const OrtApiBase& base) {
   if (there < kLeastApiVersion)
     throw StatusError(ORT_FAIL, cat("Dimple's execution provider needs ONNX Runtime 1.", kLeastApiVersion,
                                     " or newer, and this is ", version, "."));
-  const OrtApi* api = base.GetApi(std::min<uint32_t>(there, ORT_API_VERSION));
+  const uint32_t known = std::min<uint32_t>(there, ORT_API_VERSION);
+  const OrtApi* api = base.GetApi(known);
   if (!api) throw StatusError(ORT_FAIL, cat("ONNX Runtime ", version, " does not have the interface of its version."));
-  theRuntime = {api, api->GetEpApi()};
+  theRuntime = {api, api->GetEpApi(), known};
 }
 
 void check(OrtStatus* status) {

@@ -16,6 +16,7 @@ inline constexpr uint32_t kLeastApiVersion = 24;
 struct Runtime {
   const OrtApi* api = nullptr;
   const OrtEpApi* ep = nullptr;
+  uint32_t apiVersion = 0;  // of both
 };
 // Of the process, since ONNX Runtime passes it to no callback. Null pointers before setRuntime().
 const Runtime& runtime();

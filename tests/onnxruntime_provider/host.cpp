@@ -155,6 +155,7 @@ HostSession::HostSession(const Host& host, const std::string& model, const HostO
   check(api().AddSessionConfigEntry(settings.get(), "session.record_ep_graph_assignment_info", "1"));
   for (const auto& [key, value] : options.config)
     check(api().AddSessionConfigEntry(settings.get(), key.c_str(), value.c_str()));
+  if (!options.profile.empty()) check(api().EnableProfiling(settings.get(), options.profile.c_str()));
   if (!options.optimize) check(api().SetSessionGraphOptimizationLevel(settings.get(), ORT_DISABLE_ALL));
   check(api().CreateSessionFromArray(&host.env(), model.data(), model.size(), settings.get(), session_.put()));
 }

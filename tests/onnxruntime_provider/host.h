@@ -44,8 +44,9 @@ struct HostOptions {
   std::vector<std::pair<std::string, std::string>> provider = {};  // options of this project's provider
   std::vector<std::pair<std::string, std::string>> config = {};    // entries of the session's configuration
   Engine engine = Engine::Dimple;
-  bool fallback = false;  // to ONNX Runtime's processor
-  bool optimize = true;   // rewrites by ONNX Runtime
+  bool fallback = false;     // to ONNX Runtime's processor
+  bool optimize = true;      // rewrites by ONNX Runtime
+  std::string profile = {};  // what the name of ONNX Runtime's own profile begins with; empty: it makes none
 };
 
 // What ONNX Runtime answers but success. One that says that a node is not taken is a onnx::ModelError.

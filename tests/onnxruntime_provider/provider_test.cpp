@@ -137,7 +137,7 @@ TEST_CASE("provider: options are refused with what there is") {
   };
   contains(text("colour", "blue"),
            "Dimple's execution provider has no option \"colour\", expected one of device, precision, pipeline_cache, "
-           "program_bytes.");
+           "program_bytes, trace.");
   contains(text("precision", "double"), "Dimple's option precision is \"double\", expected float32 or float16.");
   contains(text("program_bytes", "many"), "Dimple's option program_bytes is \"many\", expected a number of bytes.");
   contains(text("device", "Voodoo"), "Dimple's option device is \"Voodoo\", and the session is given 0 (");

@@ -1,0 +1,169 @@
+// Times of kernels, in files of the provider's and in ONNX Runtime's own profile.
+#include <doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/text.h"
+#include "tests/onnx/model_builder.h"
+#include "tests/onnxruntime_provider/host.h"
+
+namespace dimple::testing {
+namespace {
+
+using nlohmann::json;
+using onnx::Type;
+using Reals = std::vector<double>;
+
+// Removes it in the end.
+class TraceFolder {
+ public:
+  TraceFolder() { std::filesystem::create_directories(path_); }
+  ~TraceFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TraceFolder(const TraceFolder&) = delete;
+  std::string file(const char* name) const { return path_ / name; }
+
+ private:
+  const std::filesystem::path path_ = std::filesystem::temp_directory_path() / cat("dimple_trace_", getpid());
+};
+
+json readJson(const std::string& path) {
+  std::ifstream file(path);
+  return json::parse(file);
+}
+
+// y = cumulative sums of x * x, of matrices
+std::string squareModel() {
+  ModelMaker maker;
+  maker.input("x", Type::Float, {2, 2});
+  maker.node("MatMul", {"x", "x"}, {"square"});
+  maker.node("CumSum", {"square", "axis"}, {"y"});
+  maker.initializer("axis", integers({0}));
+  maker.output("y");
+  return maker.bytes();
+}
+
+const Inputs& squareInputs() {
+  static const Inputs inputs{{"x", floats({2, 2}, {1, 2, 3, 4})}};
+  return inputs;
+}
+
+const Reals kSquares = {7, 10, 22, 32};
+
+std::vector<json> eventsOf(const json& events, const std::string& category) {
+  std::vector<json> found;
+  for (const json& event : events)
+    if (event.value("cat", "") == category) found.push_back(event);
+  return found;
+}
+
+std::string textOfNames(const std::vector<json>& events) {
+  std::string names;
+  for (const json& event : events) names += event.at("name").get<std::string>() + " ";
+  return names;
+}
+
+TEST_CASE("provider trace: the file has each run of a group and its kernels") {
+  const TraceFolder folder;
+  const Host host;
+  const std::string path = folder.file("trace.json");
+  constexpr size_t kRuns = 3;
+  {
+    const HostSession plain = host.open(squareModel());
+    const HostSession session = host.open(squareModel(), {.provider = {{"trace", path}}});
+    for (size_t i = 0; i < kRuns; ++i) {
+      CHECK(session.run(squareInputs())[0].tensor.reals() == kSquares);
+      // It is not timed, and its lists execute again.
+      CHECK(plain.run(squareInputs())[0].tensor.reals() == kSquares);
+    }
+  }
+  const json events = readJson(path);
+  const std::vector<json> groups = eventsOf(events, "group"), kernels = eventsOf(events, "kernel");
+  REQUIRE(groups.size() == kRuns);
+  const std::string names = textOfNames(kernels);
+  CHECK_MESSAGE(names.find("gemm") != names.npos, names);
+  CHECK_MESSAGE(names.find("scan") != names.npos, names);
+  for (size_t run = 1; run <= kRuns; ++run) {
+    const json& group = groups[run - 1];
+    CHECK(group.at("args").at("run") == run);
+    CHECK(group.at("dur") > 0);
+    double sum = 0;
+    size_t count = 0;
+    for (const json& kernel : kernels) {
+      if (kernel.at("args").at("run") != run) continue;
+      CHECK(kernel.at("args").at("group") == group.at("name"));
+      CHECK(kernel.at("ph") == "X");
+      CHECK(kernel.at("dur") > 0);
+      sum += kernel.at("dur").get<double>();
+      ++count;
+    }
+    CHECK(count >= 2);
+    CHECK(sum < group.at("dur"));
+  }
+}
+
+TEST_CASE("provider trace: threads share a session and its file") {
+  const TraceFolder folder;
+  const Host host;
+  const std::string path = folder.file("threads.json");
+  constexpr size_t kThreads = 4;
+  {
+    const HostSession plain = host.open(squareModel());
+    const HostSession session = host.open(squareModel(), {.provider = {{"trace", path}}});
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong = 0;
+    for (size_t i = 0; i < kThreads; ++i)
+      threads.emplace_back([&] {
+        wrong += session.run(squareInputs())[0].tensor.reals() != kSquares;
+        wrong += plain.run(squareInputs())[0].tensor.reals() != kSquares;
+      });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(wrong == 0);
+  }
+  CHECK(eventsOf(readJson(path), "group").size() == kThreads);
+}
+
+TEST_CASE("provider trace: a file that cannot be written is refused") {
+  const TraceFolder folder;
+  const Host host;
+  const std::string path = folder.file("none/trace.json");
+  const std::string text = refusalOf(host, squareModel(), {.provider = {{"trace", path}}});
+  const std::string expected =
+      cat("Dimple's option trace is \"", path, "\", which cannot be written: No such file or directory.");
+  CHECK_MESSAGE(text.find(expected) != text.npos, text);
+  const std::string empty = refusalOf(host, squareModel(), {.provider = {{"trace", ""}}});
+  CHECK_MESSAGE(empty.find("Dimple's option trace is \"\", expected a path.") != empty.npos, empty);
+}
+
+TEST_CASE("provider trace: kernels are in ONNX Runtime's own profile") {
+  const TraceFolder folder;
+  const Host host;
+  const OrtApi& api = *ort::runtime().api;
+  const HostSession session = host.open(squareModel(), {.profile = folder.file("profile")});
+  for (int i = 0; i < 2; ++i) CHECK(session.run(squareInputs())[0].tensor.reals() == kSquares);
+  OrtAllocator* allocator = nullptr;
+  checkHost(api.GetAllocatorWithDefaultOptions(&allocator));
+  char* path = nullptr;
+  checkHost(api.SessionEndProfiling(&session.session(), allocator, &path));
+  const json events = readJson(path);
+  checkHost(api.AllocatorFree(allocator, path));
+  // The run goes on without a profiler.
+  CHECK(session.run(squareInputs())[0].tensor.reals() == kSquares);
+  const std::vector<json> kernels = eventsOf(events, "Kernel");
+  if (ort::runtime().apiVersion < 25) {
+    CHECK(kernels.empty());
+    return;
+  }
+  const std::string names = textOfNames(kernels);
+  CHECK_MESSAGE(names.find("gemm") != names.npos, names);
+  for (const json& kernel : kernels) CHECK(kernel.at("args").at("nanoseconds") != "0");
+}
+
+}  // namespace
+}  // namespace dimple::testing

@@ -31,6 +31,7 @@ Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getIns
   load(functions.getPhysicalDeviceFeatures2);
   load(functions.getPhysicalDeviceMemoryProperties);
   load(functions.getPhysicalDeviceQueueFamilyProperties);
+  load(functions.getPhysicalDeviceExternalBufferProperties);
   load(functions.enumerateDeviceExtensionProperties);
   load(functions.createDevice);
   load(functions.getPhysicalDeviceCooperativeMatrixProperties, false);

@@ -102,6 +102,8 @@ struct InstanceFunctions {
       "vkGetPhysicalDeviceMemoryProperties"};
   Function<PFN_vkGetPhysicalDeviceQueueFamilyProperties> getPhysicalDeviceQueueFamilyProperties{
       "vkGetPhysicalDeviceQueueFamilyProperties"};
+  Function<PFN_vkGetPhysicalDeviceExternalBufferProperties> getPhysicalDeviceExternalBufferProperties{
+      "vkGetPhysicalDeviceExternalBufferProperties"};
   Function<PFN_vkEnumerateDeviceExtensionProperties> enumerateDeviceExtensionProperties{
       "vkEnumerateDeviceExtensionProperties"};
   Function<PFN_vkCreateDevice> createDevice{"vkCreateDevice"};

@@ -25,20 +25,28 @@ Result<std::unique_ptr<Buffer>> Buffer::create(const Device& device, uint64_t by
   std::unique_ptr<Buffer> buffer(new Buffer(device, bytes));
   const auto& vk = device.vk();
   const VkDevice handle = device.handles().device;
-  const VkBufferCreateInfo info{
-      VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, nullptr, 0, bytes, usage, VK_SHARING_MODE_EXCLUSIVE, 0, nullptr};
-  auto made = vulkan::create(handle, info, vk.vkCreateBuffer, vk.vkDestroyBuffer);
-  if (!made) return made.error();
-  buffer->buffer_ = std::move(*made);
-  VkMemoryRequirements needs{};
-  vk.vkGetBufferMemoryRequirements(handle, buffer->handle(), &needs);
-  TRY(buffer->allocate(needs, hostVisible, cached));
+  const auto needs = buffer->make(usage, nullptr);
+  TRY(needs);
+  TRY(buffer->allocate(*needs, hostVisible, cached));
   TRY(vk.vkBindBufferMemory(handle, buffer->handle(), buffer->memory_.get(), 0));
   if (!hostVisible) return buffer;
   void* address = nullptr;
   TRY(vk.vkMapMemory(handle, buffer->memory_.get(), 0, VK_WHOLE_SIZE, 0, &address));
   buffer->mapped_ = static_cast<std::byte*>(address);
   return buffer;
+}
+
+Result<VkMemoryRequirements> Buffer::make(VkBufferUsageFlags usage, const void* next) {
+  const auto& vk = device_.vk();
+  const VkDevice handle = device_.handles().device;
+  const VkBufferCreateInfo info{
+      VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, next, 0, bytes_, usage, VK_SHARING_MODE_EXCLUSIVE, 0, nullptr};
+  auto made = vulkan::create(handle, info, vk.vkCreateBuffer, vk.vkDestroyBuffer);
+  TRY(made);
+  buffer_ = std::move(*made);
+  VkMemoryRequirements needs{};
+  vk.vkGetBufferMemoryRequirements(handle, buffer_.get(), &needs);
+  return needs;
 }
 
 Status Buffer::allocate(VkMemoryRequirements needs, bool hostVisible, bool cached) {

@@ -17,6 +17,13 @@ class Buffer {
   // `hostVisible`: mapped for its lifetime and coherent; else device-local.
   static Result<std::unique_ptr<Buffer>> create(const Device& device, uint64_t bytes, VkBufferUsageFlags usage,
                                                 bool hostVisible, bool cached = false);
+  // All of the memory that another device exported: an allocation of so many bytes that is not dedicated, in the first
+  // memory type that is local to the device and takes such buffers. `file` is an opaque file descriptor, and stays the
+  // caller's.
+  static Result<std::unique_ptr<Buffer>> import(const Device& device, int file, uint64_t bytes,
+                                                VkBufferUsageFlags usage);
+  // To be asked first: whether the device imports at all.
+  static Status checkImport(const Device& device, VkBufferUsageFlags usage);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -27,6 +34,8 @@ class Buffer {
 
  private:
   explicit Buffer(const Device& device, uint64_t bytes) : device_(device), bytes_(bytes) {}
+  // Without memory; what it needs. `next`: more about it, or null.
+  Result<VkMemoryRequirements> make(VkBufferUsageFlags usage, const void* next);
   Status allocate(VkMemoryRequirements needs, bool hostVisible, bool cached);
 
   const Device& device_;

@@ -19,6 +19,9 @@ class DeviceRequest {
       : functions_(functions), physicalDevice_(physicalDevice), available_(std::move(available)) {
     constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
     if (lists(available_, kPortabilitySubset)) extensions_.push_back(kPortabilitySubset);
+    // For memory that is imported.
+    if (lists(available_, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME))
+      extensions_.push_back(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
     useCore(options);
     useRobustness2();
     useMatrices();

@@ -12,8 +12,8 @@ namespace dimple::testing {
 
 class Caller {
  public:
-  // Enables `features`, which has to outlive it; null: none.
-  explicit Caller(const VkPhysicalDeviceFeatures2* features = nullptr) {
+  // Enables `features`, which has to outlive it; null: none. `extension`: one more that is enabled, or null.
+  explicit Caller(const VkPhysicalDeviceFeatures2* features = nullptr, const char* extension = nullptr) {
     if (volkInitialize() != VK_SUCCESS) return;
     VkApplicationInfo application{};
     application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
@@ -35,6 +35,8 @@ class Caller {
     deviceInfo.pNext = features;
     deviceInfo.queueCreateInfoCount = 1;
     deviceInfo.pQueueCreateInfos = &queueInfo;
+    deviceInfo.enabledExtensionCount = extension ? 1 : 0;
+    deviceInfo.ppEnabledExtensionNames = &extension;
     if (vkCreateDevice(desc_.PhysicalDevice, &deviceInfo, nullptr, &desc_.Device) != VK_SUCCESS)
       desc_.Device = VK_NULL_HANDLE;
     else

@@ -206,6 +206,15 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkan
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuffer buffer, UINT64 sizeInBytes,
                                                       ID3D12Resource** resource);
 
+// A buffer in memory that another Vulkan device of the same driver exported, in this process or another one; Linux
+// only. `file` is an opaque file descriptor (VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT), which stays the caller's.
+// `sizeInBytes` is the size of the allocation, which is not dedicated, and in the first memory type with DEVICE_LOCAL
+// that storage buffers take. `device` may be a context's, whose methods take the buffer; one over the caller's Vulkan
+// has VK_KHR_external_memory_fd enabled. Which device uses the memory when is for the caller to order. A device that
+// cannot import answers DXGI_ERROR_UNSUPPORTED, whatever the other arguments are.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportBuffer(IDMLDevice* device, INT32 file, UINT64 sizeInBytes,
+                                                        ID3D12Resource** buffer);
+
 // The ID3D12CommandList* that RecordDispatch takes, for a command buffer in the recording state. Of its other methods
 // ResourceBarrier (UAV barriers: compute shader writes to reads and writes) and CopyBufferRegion record; Close and
 // Reset answer E_NOTIMPL, since the command buffer is the caller's.

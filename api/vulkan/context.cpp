@@ -80,10 +80,7 @@ class VulkanContext final : public Context {
   UINT descriptorIncrement() override { return dimpleDescriptorIncrement; }
 
   Result<ComPtr<ID3D12Resource>> makeBuffer(UINT64 bytes) override {
-    auto made = vulkan::Buffer::create(
-        *backend_, bytes,
-        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        false);
+    auto made = vulkan::Buffer::create(*backend_, bytes, kBufferUsage, false);
     if (!made) return made.error();
     return ComPtr<ID3D12Resource>::adopt(new VulkanBuffer(backend_, std::move(*made)));
   }

@@ -82,6 +82,21 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuff
   });
 }
 
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportBuffer(IDMLDevice* device, INT32 file, UINT64 sizeInBytes,
+                                                        ID3D12Resource** buffer) {
+  if (buffer) *buffer = nullptr;
+  return onVulkan("dimpleImportBuffer", device, [&](Device& own, const auto& backend) -> HRESULT {
+    if (const auto status = vulkan::Buffer::checkImport(*backend, kBufferUsage); !status)
+      return own.refuse(status.error());
+    if (!buffer) return own.refuse(E_POINTER, "buffer is null, expected where to put the buffer.");
+    if (sizeInBytes == 0) return own.refuse(E_INVALIDARG, "sizeInBytes has value (0), expected at least 1.");
+    auto made = vulkan::Buffer::import(*backend, file, sizeInBytes, kBufferUsage);
+    if (!made) return own.refuse(made.error());
+    *buffer = new VulkanBuffer(backend, std::move(*made));
+    return S_OK;
+  });
+}
+
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapCommandBuffer(IDMLDevice* device, VkCommandBuffer commandBuffer,
                                                              ID3D12GraphicsCommandList** list) {
   if (!list) return refuseEarly(E_POINTER, "list is null, expected where to put the command list.");

@@ -41,6 +41,10 @@ class VulkanObject
   const std::shared_ptr<vulkan::Device> backend_;
 };
 
+// Of buffers that contexts own.
+inline constexpr VkBufferUsageFlags kBufferUsage =
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+
 class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, ID3D12Pageable> {
  public:
   // Wraps a buffer of the caller.

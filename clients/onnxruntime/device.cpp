@@ -70,6 +70,17 @@ void Device::copy(const onnx::BufferRange& from, const onnx::BufferRange& to, si
   finish(*list.Get(), kCopy);
 }
 
+onnx::ComPtr<ID3D12Resource> Device::import(int file, size_t bytes) const {
+  onnx::ComPtr<ID3D12Resource> buffer;
+  checkDevice(dimpleImportBuffer(dml_.Get(), file, bytes, &buffer), "Memory cannot be imported");
+  return buffer;
+}
+
+bool Device::canImport() const {
+  onnx::ComPtr<ID3D12Resource> none;
+  return dimpleImportBuffer(dml_.Get(), -1, 1, &none) == E_INVALIDARG;
+}
+
 void Device::setTiming(bool timing) const { checkDevice(context_->SetProfiling(timing), kTiming); }
 
 std::vector<KernelTime> Device::times() const {

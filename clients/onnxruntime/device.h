@@ -34,6 +34,10 @@ class Device {
   // In the order of what is submitted.
   void copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) const;
 
+  // Memory that another device exported: DirectML's buffer of it. Throws onnx::DeviceError.
+  onnx::ComPtr<ID3D12Resource> import(int file, size_t bytes) const;
+  bool canImport() const;
+
   // Runs share it while they record; one that is timed has it alone.
   std::shared_mutex& recording() { return recording_; }
   // Whether kernels that are recorded from now on are timed. Throws onnx::DeviceError where that cannot be.

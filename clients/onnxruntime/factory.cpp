@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "clients/onnx/text.h"
+#include "clients/onnxruntime/importer.h"
 #include "clients/onnxruntime/provider.h"
 
 namespace dimple::ort {
@@ -139,14 +140,16 @@ OrtStatus* ORT_API_CALL createProvider(OrtEpFactory* self, const OrtHardwareDevi
 
 void ORT_API_CALL releaseProvider(OrtEpFactory*, OrtEp* provider) noexcept { delete static_cast<Provider*>(provider); }
 
+const Adapters::Entry& entryOf(const Factory& factory, const OrtMemoryInfo* memory) {
+  const Adapters::Entry* entry = factory.adapters.findMemory(memory);
+  if (!entry) throw StatusError(ORT_INVALID_ARGUMENT, "Dimple's execution provider has no such memory.");
+  return *entry;
+}
+
 OrtStatus* ORT_API_CALL createAllocator(OrtEpFactory* self, const OrtMemoryInfo* memory, const OrtKeyValuePairs*,
                                         OrtAllocator** made) noexcept {
   *made = nullptr;
-  return guarded([&] {
-    const Adapters::Entry* entry = factoryOf(self).adapters.findMemory(memory);
-    if (!entry) throw StatusError(ORT_INVALID_ARGUMENT, "Dimple's execution provider has no such memory.");
-    *made = new Allocator(*entry->adapter, *memory);
-  });
+  return guarded([&] { *made = new Allocator(*entryOf(factoryOf(self), memory).adapter, *memory); });
 }
 
 void ORT_API_CALL releaseAllocator(OrtEpFactory*, OrtAllocator* allocator) noexcept {
@@ -156,6 +159,15 @@ void ORT_API_CALL releaseAllocator(OrtEpFactory*, OrtAllocator* allocator) noexc
 OrtStatus* ORT_API_CALL createDataTransfer(OrtEpFactory* self, OrtDataTransferImpl** made) noexcept {
   *made = &factoryOf(self).transfer;
   return nullptr;
+}
+
+OrtStatus* ORT_API_CALL createImporter(OrtEpFactory* self, const OrtEpDevice* device,
+                                       OrtExternalResourceImporterImpl** made) noexcept {
+  *made = nullptr;
+  return guarded([&] {
+    const OrtMemoryInfo* memory = runtime().api->EpDevice_MemoryInfo(device, OrtDeviceMemoryType_DEFAULT);
+    *made = new Importer(*device, *entryOf(factoryOf(self), memory).adapter, *memory);
+  });
 }
 
 // All work is in the order of one queue.
@@ -176,6 +188,7 @@ Factory::Factory() : OrtEpFactory{} {
   ReleaseAllocator = releaseAllocator;
   CreateDataTransfer = createDataTransfer;
   IsStreamAware = isStreamAware;
+  CreateExternalResourceImporterForDevice = createImporter;
 }
 
 Factory::~Factory() {

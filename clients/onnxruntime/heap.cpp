@@ -67,14 +67,32 @@ void* Heap::allocate(size_t bytes) {
       throw;
     }
   }
-  void* address = reserve(size);
+  return place(std::move(block));
+}
+
+void* Heap::place(Block block) {
+  const size_t bytes = block.bytes;
+  void* address = reserve(bytes);
   try {
     blocks_.emplace(reinterpret_cast<uintptr_t>(address), std::move(block));
   } catch (...) {
-    release(reinterpret_cast<uintptr_t>(address), size);
+    release(reinterpret_cast<uintptr_t>(address), bytes);
     throw;
   }
   return address;
+}
+
+void* Heap::lend(onnx::ComPtr<ID3D12Resource> buffer, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return place({bytes, std::move(buffer)});
+}
+
+void Heap::takeBack(void* address) noexcept {
+  const auto key = reinterpret_cast<uintptr_t>(address);
+  Blocks::node_type block;
+  const std::lock_guard lock(mutex_);
+  block = blocks_.extract(key);
+  if (block) release(key, block.mapped().bytes);
 }
 
 void Heap::free(void* address) noexcept {

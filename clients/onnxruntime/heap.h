@@ -23,6 +23,9 @@ class Heap {
   void* allocate(size_t bytes);
   // Work that was submitted before may still use it. Null is ignored.
   void free(void* address) noexcept;
+  // Addresses for a buffer of so many bytes that somebody else made, until it is taken back.
+  void* lend(onnx::ComPtr<ID3D12Resource> buffer, size_t bytes);
+  void takeBack(void* address) noexcept;
   // Where an address lies. Throws StatusError if it is none of the heap's, or `bytes` from it on are not.
   onnx::BufferRange find(const void* address, size_t bytes) const;
 
@@ -33,6 +36,8 @@ class Heap {
   };
   using Blocks = std::map<uintptr_t, Block>;
 
+  // Puts a block in use, with the mutex.
+  void* place(Block block);
   Blocks::const_iterator blockOf(uintptr_t address) const;
   // Those that are idle, and their addresses, until no more than `bytes` are left.
   void trim(uint64_t bytes);

@@ -201,6 +201,9 @@ const ContextStep kSteps[] = {
      [](ContextScene& s) {
        return dimpleWrapBuffer(s.device.Get(), kBuffer, kBytes, s.buffer.ReleaseAndGetAddressOf());
      }},
+    {"dimpleImportBuffer, refused", withContext,
+     [](ContextScene& s) { return dimpleImportBuffer(s.device.Get(), -1, kBytes, s.buffer.ReleaseAndGetAddressOf()); },
+     E_INVALIDARG},
     {"dimpleWrapCommandBuffer", withContext,
      [](ContextScene& s) {
        return dimpleWrapCommandBuffer(s.device.Get(), kCommands, s.list.ReleaseAndGetAddressOf());

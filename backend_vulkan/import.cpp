@@ -1,0 +1,107 @@
+// Buffers in memory that another Vulkan device exported.
+#include "backend_vulkan/device.h"
+#include "backend_vulkan/memory.h"
+#include "core/text.h"
+
+#ifndef _WIN32
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+namespace dimple::vulkan {
+namespace {
+
+constexpr VkExternalMemoryHandleTypeFlagBits kFile = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+
+Error cannotImport(std::string_view why) {
+  return {ErrorCode::Unsupported, cat("The device imports no memory by file descriptors: ", why, ".")};
+}
+
+#ifndef _WIN32
+
+// A descriptor of the same file, which is Vulkan's once memory is imported.
+class OwnFile {
+ public:
+  explicit OwnFile(int file) : file_(file), copy_(fcntl(file, F_DUPFD_CLOEXEC, 0)) {}
+  ~OwnFile() {
+    // Some drivers close it where they fail, too.
+    struct stat given {};
+    struct stat own {};
+    if (copy_ >= 0 && fstat(file_, &given) == 0 && fstat(copy_, &own) == 0 && given.st_dev == own.st_dev &&
+        given.st_ino == own.st_ino)
+      close(copy_);
+  }
+  OwnFile(const OwnFile&) = delete;
+
+  int get() const { return copy_; }
+  void release() { copy_ = -1; }
+
+ private:
+  const int file_;
+  int copy_;
+};
+
+#endif
+
+}  // namespace
+
+Status Buffer::checkImport(const Device& device, VkBufferUsageFlags usage) {
+#ifdef _WIN32
+  static_cast<void>(device);
+  static_cast<void>(usage);
+  return cannotImport("Windows has none");
+#else
+  // Null where the extension is not enabled.
+  if (!device.instanceFunctions().getDeviceProcAddr(device.handles().device, "vkGetMemoryFdKHR"))
+    return cannotImport("it lacks VK_KHR_external_memory_fd, or that is not enabled");
+  const VkPhysicalDeviceExternalBufferInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO, nullptr, 0,
+                                                usage, kFile};
+  VkExternalBufferProperties properties{};
+  properties.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES;
+  device.instanceFunctions().getPhysicalDeviceExternalBufferProperties(device.handles().physicalDevice, &info,
+                                                                       &properties);
+  const VkExternalMemoryFeatureFlags features = properties.externalMemoryProperties.externalMemoryFeatures;
+  if (!(features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT))
+    return cannotImport("its buffers cannot lie in such memory");
+  if (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT)
+    return cannotImport("its buffers take dedicated allocations only");
+  return {};
+#endif
+}
+
+Result<std::unique_ptr<Buffer>> Buffer::import(const Device& device, int file, uint64_t bytes,
+                                               VkBufferUsageFlags usage) {
+#ifdef _WIN32
+  static_cast<void>(device);
+  static_cast<void>(file);
+  static_cast<void>(bytes);
+  static_cast<void>(usage);
+  return cannotImport("Windows has none");
+#else
+  std::unique_ptr<Buffer> buffer(new Buffer(device, bytes));
+  const VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, nullptr, kFile};
+  const auto needs = buffer->make(usage, &external);
+  if (!needs) return needs.error();
+  if (needs->size > bytes)
+    return invalid(cat("sizeInBytes has value (", bytes, "), expected a multiple of ", needs->alignment, "."));
+  const auto type = device.memoryType(needs->memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+  if (!type) return cannotImport("its buffers lie in no memory of its own");
+  OwnFile own(file);
+  if (own.get() < 0) return invalid(cat("file has value (", file, "), which is no open file descriptor."));
+  const VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR, nullptr, kFile, own.get()};
+  const VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import, bytes, *type};
+  const auto& vk = device.vk();
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  const Outcome outcome = vk.vkAllocateMemory(device.handles().device, &info, nullptr, &memory);
+  if (outcome.is(VK_ERROR_INVALID_EXTERNAL_HANDLE))
+    return invalid(cat("file has value (", file, "), expected memory of ", bytes, " bytes that Vulkan exported."));
+  if (!outcome) return outcome.error(" for memory that is imported");
+  own.release();
+  buffer->memory_ = Handle<VkDeviceMemory>(device.handles().device, memory, vk.vkFreeMemory);
+  TRY(vk.vkBindBufferMemory(device.handles().device, buffer->handle(), memory, 0));
+  return buffer;
+#endif
+}
+
+}  // namespace dimple::vulkan

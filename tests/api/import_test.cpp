@@ -1,0 +1,56 @@
+// Buffers in memory that another Vulkan device exported.
+#ifndef _WIN32
+
+#include "tests/api/fixture.h"
+#include "tests/exported_memory.h"
+
+using namespace dimple::testing;
+
+GPU_TEST_CASE("memory of another device is a buffer of each that imports it") {
+  if (currentBackend() != DIMPLE_BACKEND_VULKAN) return;
+  const ExportedMemory exported(4096);
+  REQUIRE(exported.file() >= 0);
+  Fixture one;
+  Fixture two;
+  ComPtr<ID3D12Resource> first, second;
+  REQUIRE(dimpleImportBuffer(one.device, exported.file(), exported.bytes(), &first) == S_OK);
+  REQUIRE(dimpleImportBuffer(two.device, exported.file(), exported.bytes(), &second) == S_OK);
+  CHECK(dimpleGetDesc(first.Get()).Width == exported.bytes());
+  const std::vector<float> values{1, 2, 3};
+  REQUIRE(one.context->Upload(first.Get(), 1024, values.data(), values.size() * sizeof(float)) == S_OK);
+  std::vector<float> seen(values.size());
+  REQUIRE(two.context->Download(second.Get(), 1024, seen.data(), seen.size() * sizeof(float)) == S_OK);
+  CHECK(seen == values);
+  // It belongs to one device.
+  CHECK(one.context->Download(second.Get(), 0, seen.data(), 4) == E_INVALIDARG);
+}
+
+GPU_TEST_CASE("what is no memory of another device is refused") {
+  Fixture fixture;
+  ComPtr<ID3D12Resource> buffer;
+  if (currentBackend() != DIMPLE_BACKEND_VULKAN) {
+    CHECK(dimpleImportBuffer(fixture.device, 0, 4096, &buffer) == E_INVALIDARG);
+    CHECK(std::string(dimpleGetLastMessage()).starts_with("device is no Vulkan device"));
+    static_cast<void>(fixture.gpu->takeMessages());
+    return;
+  }
+  CHECK(dimpleImportBuffer(fixture.device, 0, 4096, nullptr) == E_POINTER);
+  CHECK(dimpleImportBuffer(fixture.device, 0, 0, &buffer) == E_INVALIDARG);
+  CHECK(dimpleImportBuffer(fixture.device, -1, 4096, &buffer) == E_INVALIDARG);
+  CHECK(std::string(dimpleGetLastMessage()) == "file has value (-1), which is no open file descriptor.");
+  CHECK(dimpleImportBuffer(nullptr, -1, 4096, &buffer) == E_INVALIDARG);
+  static_cast<void>(fixture.gpu->takeMessages());
+
+  // A program that has not enabled the extension.
+  const Caller caller;
+  REQUIRE(caller.ready());
+  ComPtr<IDMLDevice> device;
+  REQUIRE(dimpleCreateVulkanDevice(&caller.desc(), DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0,
+                                   IID_PPV_ARGS(&device)) == S_OK);
+  CHECK(dimpleImportBuffer(device.Get(), -1, 0, nullptr) == DXGI_ERROR_UNSUPPORTED);
+  CHECK(
+      std::string(dimpleGetLastMessage()) ==
+      "The device imports no memory by file descriptors: it lacks VK_KHR_external_memory_fd, or that is not enabled.");
+}
+
+#endif

@@ -215,6 +215,12 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuff
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportBuffer(IDMLDevice* device, INT32 file, UINT64 sizeInBytes,
                                                         ID3D12Resource** buffer);
 
+// A buffer in memory of the host, at `address` as long as it lives, between which and other buffers CopyBufferRegion
+// copies without a copy by the host; bindings refuse it. A copy reads what the host wrote before the list was
+// submitted, and the host sees what was copied there once the list is done.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateTransferBuffer(IDMLDevice* device, UINT64 sizeInBytes,
+                                                                ID3D12Resource** buffer, void** address);
+
 // The ID3D12CommandList* that RecordDispatch takes, for a command buffer in the recording state. Of its other methods
 // ResourceBarrier (UAV barriers: compute shader writes to reads and writes) and CopyBufferRegion record; Close and
 // Reset answer E_NOTIMPL, since the command buffer is the caller's.

@@ -137,8 +137,7 @@ class VulkanContext final : public Context {
     const auto buffer = Live<VulkanBuffer>::find(&resource);
     if (!buffer) return invalid("buffer is no live buffer of this context.");
     const auto create = [&](uint64_t size) {
-      return vulkan::Buffer::create(*backend_, size,
-                                    VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, true, !upload);
+      return vulkan::Buffer::create(*backend_, size, kTransferUsage, true, !upload);
     };
     const auto copy = [&](const vulkan::Buffer& staging, uint64_t done, uint64_t part) -> Status {
       std::byte* const host = static_cast<std::byte*>(data) + done;
@@ -157,11 +156,7 @@ class VulkanContext final : public Context {
     const VkBufferCopy region{upload ? 0 : offset, upload ? offset : 0, bytes};
     vk.vkCmdCopyBuffer(commands, upload ? staging.handle() : buffer.handle(),
                        upload ? buffer.handle() : staging.handle(), 1, &region);
-    if (upload) return;
-    const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
-                                  VK_ACCESS_HOST_READ_BIT};
-    vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
-                            nullptr, 0, nullptr);
+    if (!upload) recordHostRead(*backend_, commands);
   }
 
   const std::shared_ptr<OpenedDevice> opened_;

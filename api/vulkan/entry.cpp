@@ -97,6 +97,23 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportBuffer(IDMLDevice* device, INT3
   });
 }
 
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateTransferBuffer(IDMLDevice* device, UINT64 sizeInBytes,
+                                                                ID3D12Resource** buffer, void** address) {
+  if (buffer) *buffer = nullptr;
+  if (address) *address = nullptr;
+  return onVulkan("dimpleCreateTransferBuffer", device, [&](Device& own, const auto& backend) -> HRESULT {
+    if (!buffer || !address)
+      return own.refuse(E_POINTER, "buffer or address is null, expected where to put the buffer and its address.");
+    if (sizeInBytes == 0) return own.refuse(E_INVALIDARG, "sizeInBytes has value (0), expected at least 1.");
+    auto made = vulkan::Buffer::create(*backend, sizeInBytes, kTransferUsage, true, true);
+    if (!made) return own.refuse(made.error());
+    void* const mapped = (*made)->mapped();
+    *buffer = new VulkanBuffer(backend, std::move(*made));
+    *address = mapped;
+    return S_OK;
+  });
+}
+
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapCommandBuffer(IDMLDevice* device, VkCommandBuffer commandBuffer,
                                                              ID3D12GraphicsCommandList** list) {
   if (!list) return refuseEarly(E_POINTER, "list is null, expected where to put the command list.");

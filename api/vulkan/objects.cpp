@@ -56,6 +56,13 @@ HRESULT VulkanCommandList::Reset(ID3D12CommandAllocator*, ID3D12PipelineState*) 
   return refuse(E_NOTIMPL, "Reset: the command buffer is the caller's, expected vkBeginCommandBuffer.");
 }
 
+void recordHostRead(const vulkan::Device& backend, VkCommandBuffer commands) {
+  const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
+                                VK_ACCESS_HOST_READ_BIT};
+  backend.vk().vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                                    &barrier, 0, nullptr, 0, nullptr);
+}
+
 void VulkanCommandList::CopyBufferRegion(ID3D12Resource* target, UINT64 targetOffset, ID3D12Resource* source,
                                          UINT64 sourceOffset, UINT64 bytes) {
   removing(device(), "CopyBufferRegion", [&] {
@@ -66,6 +73,7 @@ void VulkanCommandList::CopyBufferRegion(ID3D12Resource* target, UINT64 targetOf
       return;
     const VkBufferCopy region{sourceOffset, targetOffset, bytes};
     backend_->vk().vkCmdCopyBuffer(commands_, from->handle(), to->handle(), 1, &region);
+    if (to->isForTransfers()) recordHostRead(*backend_, commands_);
   });
 }
 
@@ -86,6 +94,7 @@ Result<NativeBuffer> VulkanObjects::buffer(ID3D12Resource* resource) {
   const auto buffer = Live<VulkanBuffer>::find(resource);
   if (!buffer) return invalid("Buffer is no live buffer that Dimple wraps (dimpleWrapBuffer).");
   if (&buffer->backend() != backend_.get()) return invalid("Buffer belongs to another device.");
+  if (buffer->isForTransfers()) return invalid("Buffer is for transfers only (dimpleCreateTransferBuffer).");
   return NativeBuffer{reinterpret_cast<uint64_t>(buffer->handle()), buffer->bytes()};
 }
 

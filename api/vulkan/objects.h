@@ -41,9 +41,10 @@ class VulkanObject
   const std::shared_ptr<vulkan::Device> backend_;
 };
 
+inline constexpr VkBufferUsageFlags kTransferUsage =
+    VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 // Of buffers that contexts own.
-inline constexpr VkBufferUsageFlags kBufferUsage =
-    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+inline constexpr VkBufferUsageFlags kBufferUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | kTransferUsage;
 
 class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, ID3D12Pageable> {
  public:
@@ -54,6 +55,8 @@ class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, I
 
   VkBuffer handle() const { return handle_; }
   uint64_t bytes() const { return bytes_; }
+  // In memory of the host, and not to be bound.
+  bool isForTransfers() const { return owned_ && owned_->mapped(); }
 
   HRESULT STDMETHODCALLTYPE Map(UINT, const D3D12_RANGE*, void**) override { return notThere(); }
   void STDMETHODCALLTYPE Unmap(UINT, const D3D12_RANGE*) override {}
@@ -107,6 +110,9 @@ class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3
 
 // A heap of at least one descriptor, or the refusal of more than there is memory for.
 Result<ComPtr<ID3D12DescriptorHeap>> makeVulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backend, UINT count);
+
+// Lets the host see what was copied, once it is done.
+void recordHostRead(const vulkan::Device& backend, VkCommandBuffer commands);
 
 // A command list over a command buffer of the caller, or one that a context owns. It keeps the DirectML device, which
 // it refuses to and removes.

@@ -103,7 +103,10 @@ class Group::Call : public onnx::Caller {
   // After the program has been submitted.
   void finish() {
     for (const Moved& moved : moved_)
-      put(onnx::download(group_.device_.context(), moved.from, moved.info.type, moved.info.sizes), moved.to);
+      if (!isConverted(moved.info.type))
+        group_.device_.download(moved.from, moved.to.data, moved.to.bytes);
+      else
+        put(onnx::download(group_.device_.context(), moved.from, moved.info.type, moved.info.sizes), moved.to);
   }
 
  private:

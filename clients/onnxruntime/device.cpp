@@ -37,14 +37,23 @@ Device::Device(const DimpleAdapterDesc& adapter, const std::string& pipelineCach
   if (!pipelineCache.empty()) desc.PipelineCachePath = pipelineCache.c_str();
   checkDevice(dimpleCreateContext(&desc, IID_PPV_ARGS(&context_)), "The device cannot be opened");
   checkDevice(context_->GetDevice(IID_PPV_ARGS(&dml_)), "The device cannot be opened");
-  heap_ = std::make_unique<Heap>(*context_.Get());
+  heap_ = std::make_unique<Heap>(*context_.Get(), *dml_.Get(), Heap::Kind::Device);
+  hostHeap_ = std::make_unique<Heap>(*context_.Get(), *dml_.Get(), Heap::Kind::Host);
 }
 
 void Device::upload(const onnx::BufferRange& to, const void* data, size_t bytes) const {
+  if (const onnx::BufferRange from = hostHeap_->tryFind(data, bytes); from.buffer && bytes) {
+    copy(from, to, bytes);
+    return;
+  }
   checkDevice(context_->Upload(to.buffer.Get(), to.offset, data, bytes), "A tensor cannot be uploaded");
 }
 
 void Device::download(const onnx::BufferRange& from, void* data, size_t bytes) const {
+  if (const onnx::BufferRange to = hostHeap_->tryFind(data, bytes); to.buffer && bytes) {
+    copy(from, to, bytes);
+    return;
+  }
   checkDevice(context_->Download(from.buffer.Get(), from.offset, data, bytes), "A tensor cannot be downloaded");
 }
 

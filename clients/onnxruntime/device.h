@@ -25,6 +25,8 @@ class Device {
   IDimpleContext& context() const { return *context_.Get(); }
   IDMLDevice& dml() const { return *dml_.Get(); }
   Heap& heap() { return *heap_; }
+  // Of host memory from which bytes are uploaded, and to which they are downloaded, without a copy by the host.
+  Heap& hostHeap() { return *hostHeap_; }
 
   // Bytes from host memory, or to it: after all that was submitted before, and done when it returns.
   void upload(const onnx::BufferRange& to, const void* data, size_t bytes) const;
@@ -53,6 +55,7 @@ class Device {
   onnx::ComPtr<IDimpleContext> context_;
   onnx::ComPtr<IDMLDevice> dml_;
   std::unique_ptr<Heap> heap_;
+  std::unique_ptr<Heap> hostHeap_;
   std::shared_mutex recording_;
   std::once_flag timingIsKnown_;
   std::string timingRefusal_;

@@ -68,6 +68,7 @@ OrtEpDevice* makeDevice(Factory& factory, const Adapters::Entry& entry, const Or
   check(runtime().ep->CreateEpDevice(&factory, &hardware, pairs, nullptr, &device));
   try {
     check(runtime().ep->EpDevice_AddAllocatorInfo(device, entry.memory));
+    check(runtime().ep->EpDevice_AddAllocatorInfo(device, entry.hostMemory));
   } catch (...) {
     runtime().ep->ReleaseEpDevice(device);
     throw;
@@ -149,7 +150,7 @@ const Adapters::Entry& entryOf(const Factory& factory, const OrtMemoryInfo* memo
 OrtStatus* ORT_API_CALL createAllocator(OrtEpFactory* self, const OrtMemoryInfo* memory, const OrtKeyValuePairs*,
                                         OrtAllocator** made) noexcept {
   *made = nullptr;
-  return guarded([&] { *made = new Allocator(*entryOf(factoryOf(self), memory).adapter, *memory); });
+  return guarded([&] { *made = new Allocator(entryOf(factoryOf(self), memory), *memory); });
 }
 
 void ORT_API_CALL releaseAllocator(OrtEpFactory*, OrtAllocator* allocator) noexcept {

@@ -36,13 +36,23 @@ void* reserve(size_t bytes) {
   return address;
 }
 
-void release(uintptr_t address, size_t bytes) { munmap(reinterpret_cast<void*>(address), mappedSize(bytes)); }
-
 }  // namespace
 
 Heap::~Heap() {
-  for (const auto& [address, block] : blocks_) release(address, block.bytes);
-  for (const auto& [address, block] : idleBlocks_) release(address, block.bytes);
+  for (const auto& [address, block] : blocks_) release(address, block);
+  for (const auto& [address, block] : idleBlocks_) release(address, block);
+}
+
+void Heap::release(uintptr_t address, const Block& block) {
+  if (!block.memory) munmap(reinterpret_cast<void*>(address), mappedSize(block.bytes));
+}
+
+Heap::Block Heap::makeBlock(size_t bytes) const {
+  if (kind_ == Kind::Device) return {bytes, onnx::createBuffer(context_, bytes), nullptr};
+  Block block{bytes, nullptr, nullptr};
+  if (FAILED(dimpleCreateTransferBuffer(&device_, bytes, &block.buffer, &block.memory)))
+    throw onnx::DeviceError(dimpleGetLastMessage());
+  return block;
 }
 
 void* Heap::allocate(size_t bytes) {
@@ -55,13 +65,13 @@ void* Heap::allocate(size_t bytes) {
     idleBytes_ -= block.mapped().bytes;
     return reinterpret_cast<void*>(blocks_.insert(std::move(block)).position->first);
   }
-  Block block{size, nullptr};
+  Block block;
   try {
-    block.buffer = onnx::createBuffer(context_, size);
+    block = makeBlock(size);
   } catch (const onnx::DeviceError&) {
     trim(0);
     try {
-      block.buffer = onnx::createBuffer(context_, size);
+      block = makeBlock(size);
     } catch (const onnx::DeviceError& error) {
       failure_ = error.what();
       throw;
@@ -71,12 +81,11 @@ void* Heap::allocate(size_t bytes) {
 }
 
 void* Heap::place(Block block) {
-  const size_t bytes = block.bytes;
-  void* address = reserve(bytes);
+  void* const address = block.memory ? block.memory : reserve(block.bytes);
   try {
-    blocks_.emplace(reinterpret_cast<uintptr_t>(address), std::move(block));
+    blocks_.emplace(reinterpret_cast<uintptr_t>(address), block);
   } catch (...) {
-    release(reinterpret_cast<uintptr_t>(address), bytes);
+    release(reinterpret_cast<uintptr_t>(address), block);
     throw;
   }
   return address;
@@ -84,7 +93,7 @@ void* Heap::place(Block block) {
 
 void* Heap::lend(onnx::ComPtr<ID3D12Resource> buffer, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  return place({bytes, std::move(buffer)});
+  return place({bytes, std::move(buffer), nullptr});
 }
 
 void Heap::takeBack(void* address) noexcept {
@@ -92,7 +101,7 @@ void Heap::takeBack(void* address) noexcept {
   Blocks::node_type block;
   const std::lock_guard lock(mutex_);
   block = blocks_.extract(key);
-  if (block) release(key, block.mapped().bytes);
+  if (block) release(key, block.mapped());
 }
 
 void Heap::free(void* address) noexcept {
@@ -121,7 +130,7 @@ void Heap::trim(uint64_t bytes) {
   while (idleBytes_ > bytes) {
     const auto largest = std::prev(idle_.end());
     const auto block = idleBlocks_.find(largest->second);
-    release(block->first, block->second.bytes);
+    release(block->first, block->second);
     idleBytes_ -= block->second.bytes;
     idleBlocks_.erase(block);
     idle_.erase(largest);
@@ -133,6 +142,14 @@ Heap::Blocks::const_iterator Heap::blockOf(uintptr_t address) const {
   if (found == blocks_.begin()) return blocks_.end();
   --found;
   return address - found->first < found->second.bytes ? found : blocks_.end();
+}
+
+onnx::BufferRange Heap::tryFind(const void* address, size_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  const auto key = reinterpret_cast<uintptr_t>(address);
+  const auto found = blockOf(key);
+  if (found == blocks_.end() || bytes > found->second.bytes - (key - found->first)) return {};
+  return {found->second.buffer, key - found->first};
 }
 
 onnx::BufferRange Heap::find(const void* address, size_t bytes) const {

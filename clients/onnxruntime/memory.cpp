@@ -24,21 +24,25 @@ uint32_t vendorOfMemory() {
   return shared ? kOwnVendor : kNoVendor;
 }
 
-bool isHost(const OrtMemoryDevice* device) {
+bool isProcessor(const OrtMemoryDevice* device) {
   return runtime().ep->MemoryDevice_GetDeviceType(device) == OrtMemoryInfoDeviceType_CPU;
+}
+
+bool isSame(const OrtMemoryDevice* device, const OrtMemoryInfo* memory) {
+  return runtime().ep->MemoryDevice_AreEqual(device, runtime().ep->MemoryInfo_GetMemoryDevice(memory));
 }
 
 void* ORT_API_CALL allocate(OrtAllocator* self, size_t bytes) noexcept {
   // ONNX Runtime takes null for a tensor without memory, which whoever uses it is told.
   try {
-    return static_cast<Allocator*>(self)->adapter.device().heap().allocate(bytes);
+    return static_cast<Allocator*>(self)->heap().allocate(bytes);
   } catch (...) {
     return nullptr;
   }
 }
 
 void ORT_API_CALL release(OrtAllocator* self, void* address) noexcept {
-  if (address) static_cast<Allocator*>(self)->adapter.device().heap().free(address);
+  if (address) static_cast<Allocator*>(self)->heap().free(address);
 }
 
 const OrtMemoryInfo* ORT_API_CALL infoOf(const OrtAllocator* self) noexcept {
@@ -51,7 +55,10 @@ bool ORT_API_CALL canCopy(const OrtDataTransferImpl* self, const OrtMemoryDevice
   const Adapter* source = adapters.find(from);
   const Adapter* target = adapters.find(to);
   if (source && target) return source == target;
-  return (source && isHost(to)) || (target && isHost(from));
+  const bool fromHost = adapters.isHostMemory(from), toHost = adapters.isHostMemory(to);
+  if (source) return toHost || isProcessor(to);
+  if (target) return fromHost || isProcessor(from);
+  return (fromHost && (toHost || isProcessor(to))) || (toHost && isProcessor(from));
 }
 
 void copyOne(const Adapters& adapters, const OrtValue& from, const OrtValue& to) {
@@ -85,14 +92,16 @@ void ORT_API_CALL keep(OrtDataTransferImpl*) noexcept {}
 
 }  // namespace
 
-Allocator::Allocator(Adapter& allocatorAdapter, const OrtMemoryInfo& memoryInfo)
-    : OrtAllocator{}, adapter(allocatorAdapter), info(memoryInfo) {
+Allocator::Allocator(const Adapters::Entry& entry, const OrtMemoryInfo& memoryInfo)
+    : OrtAllocator{}, adapter(*entry.adapter), info(memoryInfo), isHost(&memoryInfo == entry.hostMemory) {
   version = ORT_API_VERSION;
   Alloc = allocate;
   Reserve = allocate;
   Free = release;
   Info = infoOf;
 }
+
+Heap& Allocator::heap() const { return isHost ? adapter.device().hostHeap() : adapter.device().heap(); }
 
 DataTransfer::DataTransfer(const Adapters& all) : OrtDataTransferImpl{}, adapters(all) {
   ort_version_supported = ORT_API_VERSION;
@@ -103,28 +112,35 @@ DataTransfer::DataTransfer(const Adapters& all) : OrtDataTransferImpl{}, adapter
 
 Adapters::~Adapters() {
   for (const Entry& entry : all_)
-    if (entry.memory) runtime().api->ReleaseMemoryInfo(entry.memory);
+    for (OrtMemoryInfo* memory : {entry.memory, entry.hostMemory})
+      if (memory) runtime().api->ReleaseMemoryInfo(memory);
 }
 
 Adapter& Adapters::add(const DimpleAdapterDesc& desc, UINT index) {
   Entry& entry = all_.emplace_back();
   entry.adapter = std::make_unique<Adapter>(desc, index);
-  check(runtime().api->CreateMemoryInfo_V2("Dimple", OrtMemoryInfoDeviceType_GPU, vendorOfMemory(),
-                                           static_cast<int32_t>(index), OrtDeviceMemoryType_DEFAULT, 0,
-                                           OrtDeviceAllocator, &entry.memory));
+  const auto make = [&](const char* name, OrtDeviceMemoryType type, OrtMemoryInfo*& memory) {
+    check(runtime().api->CreateMemoryInfo_V2(name, OrtMemoryInfoDeviceType_GPU, vendorOfMemory(),
+                                             static_cast<int32_t>(index), type, 0, OrtDeviceAllocator, &memory));
+  };
+  make("Dimple", OrtDeviceMemoryType_DEFAULT, entry.memory);
+  make("DimpleHost", OrtDeviceMemoryType_HOST_ACCESSIBLE, entry.hostMemory);
   return *entry.adapter;
 }
 
 Adapter* Adapters::find(const OrtMemoryDevice* device) const {
   for (const Entry& entry : all_)
-    if (runtime().ep->MemoryDevice_AreEqual(device, runtime().ep->MemoryInfo_GetMemoryDevice(entry.memory)))
-      return entry.adapter.get();
+    if (isSame(device, entry.memory)) return entry.adapter.get();
   return nullptr;
+}
+
+bool Adapters::isHostMemory(const OrtMemoryDevice* device) const {
+  return std::ranges::any_of(all_, [&](const Entry& entry) { return isSame(device, entry.hostMemory); });
 }
 
 const Adapters::Entry* Adapters::findMemory(const OrtMemoryInfo* memory) const {
   for (const Entry& entry : all_)
-    if (entry.memory == memory) return &entry;
+    if (entry.memory == memory || entry.hostMemory == memory) return &entry;
   return nullptr;
 }
 

@@ -8,20 +8,13 @@
 
 namespace dimple::ort {
 
-// Of an adapter's memory; made for each session. The heap is the device's.
-struct Allocator : OrtAllocator {
-  Allocator(Adapter& adapter, const OrtMemoryInfo& memoryInfo);
-
-  Adapter& adapter;
-  const OrtMemoryInfo& info;
-};
-
 // The adapters whose memory a device of ONNX Runtime is; null: it is not ours.
 class Adapters {
  public:
   struct Entry {
     std::unique_ptr<Adapter> adapter;
     OrtMemoryInfo* memory = nullptr;
+    OrtMemoryInfo* hostMemory = nullptr;  // that the device copies from and to
   };
   Adapters() = default;
   Adapters(const Adapters&) = delete;
@@ -30,10 +23,24 @@ class Adapters {
   Adapter& add(const DimpleAdapterDesc& desc, UINT index);
   const std::vector<Entry>& all() const { return all_; }
   Adapter* find(const OrtMemoryDevice* device) const;
+  // Whether it stands for memory of the host that an adapter's device copies from and to.
+  bool isHostMemory(const OrtMemoryDevice* device) const;
+  // Whose memory it is, the device's or the host's.
   const Entry* findMemory(const OrtMemoryInfo* memory) const;
 
  private:
   std::vector<Entry> all_;
+};
+
+// Of an adapter's memory; made for each session. The heap is the device's.
+struct Allocator : OrtAllocator {
+  Allocator(const Adapters::Entry& entry, const OrtMemoryInfo& memoryInfo);
+
+  Heap& heap() const;
+
+  Adapter& adapter;
+  const OrtMemoryInfo& info;
+  const bool isHost;
 };
 
 struct DataTransfer : OrtDataTransferImpl {

@@ -201,6 +201,11 @@ const ContextStep kSteps[] = {
      [](ContextScene& s) {
        return dimpleWrapBuffer(s.device.Get(), kBuffer, kBytes, s.buffer.ReleaseAndGetAddressOf());
      }},
+    {"dimpleCreateTransferBuffer", withContext,
+     [](ContextScene& s) {
+       void* address = nullptr;
+       return dimpleCreateTransferBuffer(s.device.Get(), kBytes, s.buffer.ReleaseAndGetAddressOf(), &address);
+     }},
     {"dimpleImportBuffer, refused", withContext,
      [](ContextScene& s) { return dimpleImportBuffer(s.device.Get(), -1, kBytes, s.buffer.ReleaseAndGetAddressOf()); },
      E_INVALIDARG},
@@ -330,7 +335,8 @@ const ContextStep kSteps[] = {
 bool isTested(const ContextStep& step) {
   return testedBackend() == DIMPLE_BACKEND_VULKAN ||
          (!step.name.starts_with("ID3D12") && !step.name.starts_with("dimpleWrap") &&
-          step.name != "dimpleCreateVulkanDevice" && step.name != "dimpleCreateDescriptorHeap");
+          step.name != "dimpleCreateVulkanDevice" && step.name != "dimpleCreateTransferBuffer" &&
+          step.name != "dimpleCreateDescriptorHeap");
 }
 
 TEST_CASE(doctest::skip(noGpu()) * "boundary: every allocation of contexts and exported functions fails") {

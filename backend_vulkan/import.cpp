@@ -12,13 +12,13 @@
 namespace dimple::vulkan {
 namespace {
 
-constexpr VkExternalMemoryHandleTypeFlagBits kFile = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
-
 Error cannotImport(std::string_view why) {
   return {ErrorCode::Unsupported, cat("The device imports no memory by file descriptors: ", why, ".")};
 }
 
 #ifndef _WIN32
+
+constexpr VkExternalMemoryHandleTypeFlagBits kFile = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
 
 // A descriptor of the same file, which is Vulkan's once memory is imported.
 class OwnFile {

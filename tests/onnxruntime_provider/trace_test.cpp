@@ -28,6 +28,11 @@ class TraceFolder {
   }
   TraceFolder(const TraceFolder&) = delete;
   std::string file(const char* name) const { return path_ / name; }
+  std::vector<std::string> files() const {
+    std::vector<std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) all.push_back(entry.path());
+    return all;
+  }
 
  private:
   const std::filesystem::path path_ = std::filesystem::temp_directory_path() / cat("dimple_trace_", getpid());
@@ -141,7 +146,20 @@ TEST_CASE("provider trace: a file that cannot be written is refused") {
   CHECK_MESSAGE(empty.find("Dimple's option trace is \"\", expected a path.") != empty.npos, empty);
 }
 
-TEST_CASE("provider trace: kernels are in ONNX Runtime's own profile") {
+// What ONNX Runtime's own profile says of kernels.
+void checkProfile(const std::string& path, size_t runs) {
+  const std::vector<json> kernels = eventsOf(readJson(path), "Kernel");
+  if (ort::runtime().apiVersion < 25) {
+    CHECK(kernels.empty());
+    return;
+  }
+  const std::string names = textOfNames(kernels);
+  CHECK_MESSAGE(names.find("gemm") != names.npos, names);
+  CHECK(kernels.size() == 2 * runs);
+  for (const json& kernel : kernels) CHECK(kernel.at("args").at("nanoseconds") != "0");
+}
+
+TEST_CASE("provider trace: kernels are in ONNX Runtime's own profile of a session") {
   const TraceFolder folder;
   const Host host;
   const OrtApi& api = *ort::runtime().api;
@@ -151,18 +169,33 @@ TEST_CASE("provider trace: kernels are in ONNX Runtime's own profile") {
   checkHost(api.GetAllocatorWithDefaultOptions(&allocator));
   char* path = nullptr;
   checkHost(api.SessionEndProfiling(&session.session(), allocator, &path));
-  const json events = readJson(path);
+  checkProfile(path, 2);
   checkHost(api.AllocatorFree(allocator, path));
-  // The run goes on without a profiler.
+  // It goes on without a profiler.
   CHECK(session.run(squareInputs())[0].tensor.reals() == kSquares);
-  const std::vector<json> kernels = eventsOf(events, "Kernel");
-  if (ort::runtime().apiVersion < 25) {
-    CHECK(kernels.empty());
-    return;
-  }
-  const std::string names = textOfNames(kernels);
-  CHECK_MESSAGE(names.find("gemm") != names.npos, names);
-  for (const json& kernel : kernels) CHECK(kernel.at("args").at("nanoseconds") != "0");
+}
+
+TEST_CASE("provider trace: kernels are in ONNX Runtime's own profile of a run") {
+  const TraceFolder folder;
+  const Host host;
+  const OrtApi& api = *ort::runtime().api;
+  if (ort::runtime().apiVersion < 25) return;
+  const HostSession session = host.open(squareModel());
+  CHECK(session.run(squareInputs())[0].tensor.reals() == kSquares);
+  Owned<OrtRunOptions> options(api.ReleaseRunOptions);
+  checkHost(api.CreateRunOptions(options.put()));
+  checkHost(api.RunOptionsEnableProfiling(options.get(), folder.file("run").c_str()));
+  const Owned<OrtValue> x = host.upload(squareInputs().at("x"));
+  const Owned<OrtValue> y = host.makeOnDevice(Type::Float, {2, 2});
+  const char* const inputs[] = {"x"};
+  const char* const outputs[] = {"y"};
+  const OrtValue* const given = x.get();
+  OrtValue* made = y.get();
+  checkHost(api.Run(&session.session(), options.get(), inputs, &given, 1, outputs, 1, &made));
+  CHECK(host.download(*y.get()).reals() == kSquares);
+  const std::vector<std::string> files = folder.files();
+  REQUIRE(files.size() == 1);
+  checkProfile(files[0], 1);
 }
 
 }  // namespace

@@ -167,6 +167,13 @@ std::vector<BenchCase> benchProducts() {
       cases.push_back(gemm(type, 1024, 1001, 1024, weights));
     }
   }
+  cases.push_back(gemm("f16", 2048, 2048, 2048));
+  cases.push_back(gemm("f16", 4096, 4096, 4096, Weights::Transposed));
+  // As language models have them.
+  for (const Weights weights : {Weights::Plain, Weights::Transposed}) {
+    cases.push_back(gemm("f16", 512, 4096, 14336, weights));
+    cases.push_back(gemm("f16", 512, 14336, 4096, weights));
+  }
   for (const std::string_view type : {"i8", "u8"}) cases.push_back(integers(type, 4096));
   cases.push_back(integers("u8", 1024));
   cases.push_back(convolution("f32", {1, 64, 64, 56, 3}));

@@ -166,8 +166,9 @@ class FloatProductPlan {
     const auto& [name, id, tile, refuses] = kernel;
     const Caps& caps = builder_.target().caps;
     const auto form = kernel.form<kernels::FloatTiles>();
-    const bool matrices =
-        form == kernels::FloatTiles::Form::Matrices || form == kernels::FloatTiles::Form::ConvolutionMatrices;
+    const bool matrices = form == kernels::FloatTiles::Form::Matrices ||
+                          form == kernels::FloatTiles::Form::MatricesAhead ||
+                          form == kernels::FloatTiles::Form::ConvolutionMatrices;
     std::optional<kernels::TilingSpecs> tiling;
     if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
     const Slices slices = slicesOf(p_, tile, builder_.target());

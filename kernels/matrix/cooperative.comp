@@ -24,16 +24,11 @@
 
 // ACROSS: subgroups side by side in a tile. SUBGROUP: invocations of one. SIZE: rows and columns of the matrices that it
 // holds.
-// A_READS, B_READS: how an operand is read. kVectors: eight elements at a time; kAcross: neighbours lie across the depth,
-// else along it.
-const uint kVectors = 1u;
-const uint kAcross = 2u;
 // STAGES: pairs of parts in shared memory, 1 or 2. With 1 there are more barriers, but more workgroups run side by side.
 
 #include "matrix/cooperative.glsl"
+#include "matrix/cooperative_tile.glsl"
 
-const bool kAcrossA = (A_READS & kAcross) != 0u;
-const bool kAcrossB = (B_READS & kAcross) != 0u;
 const uint kDown = 256u / SUBGROUP / ACROSS;
 const uint kMatrixRows = TILE_ROWS / kDown / SIZE;  // of matrices in a subgroup
 const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE;
@@ -54,11 +49,6 @@ uvec4 loadedB[kLoadsB];
 uvec2 itemPlace(uint item, bool across, uint tile) {
   return across ? uvec2(item / (tile / 8u), item % (tile / 8u) * 8u)
                 : uvec2(item % (TILE_DEPTH / 8u) * 8u, item / (TILE_DEPTH / 8u));
-}
-
-// Which vector of a part they are.
-uint itemAt(uvec2 place, bool across, uint pitch) {
-  return across ? place.x * pitch + place.y / 8u : place.y * pitch + place.x / 8u;
 }
 
 #if T == f16
@@ -174,15 +164,6 @@ void storeEight(uint i, uvec4 low, uvec4 high) {
 bool storesVectors(uint base) { return false; }
 void storeEight(uint i, uvec4 low, uvec4 high) {}
 #endif
-
-// Rows and columns of tiles: bands of kBand rows of tiles, so that workgroups that run at once share what they read.
-const uint kBand = 8u;
-uvec2 tileOf(uint tile, uint rowTiles, uint columnTiles) {
-  const uint band = tile / (kBand * columnTiles);
-  const uint rest = tile - band * (kBand * columnTiles);
-  const uint height = min(kBand, rowTiles - band * kBand);
-  return uvec2(band * kBand + rest % height, rest / height);
-}
 
 void main() {
   const uint group = groupIndex();

@@ -14,9 +14,11 @@ const uint kToParts = 16u;
 // Sums of parts of the depth, [matrix][part][row][column].
 layout(set = 0, binding = BINDING_parts, std430) readonly buffer partsBuffer { float parts[]; };
 #elif COOPERATIVE
-// Each as elements and as vectors of 16 bytes.
+// Each as vectors of 16 bytes, and as elements where some are read alone.
+#if !ONLY_VECTORS
 TENSOR_IN(a)
 TENSOR_IN(b)
+#endif
 layout(set = 0, binding = BINDING_a, std430) readonly buffer aVectorBuffer { uvec4 aVectors[]; };
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bVectorBuffer { uvec4 bVectors[]; };
 #elif VECTOR
@@ -58,7 +60,8 @@ void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }
 void storePart(uint i, float sum) {}  // 16-bit elements hold no sums
 #endif
 
-void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) {
+// What y holds of a sum.
+float finished(float sum, uint row, Column at, uvec4 base) {
   float value = uintBitsToFloat(push.alpha) * sum;
   if ((push.flags & kHasC) != 0u)
     value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(base.z + row * cRowStride() + at.c));
@@ -67,6 +70,11 @@ void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) 
 #endif
   const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
   if (FUSED != 0u) value = activate(FUSED, value, parameters2);
+  return value;
+}
+
+void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) {
+  const float value = finished(sum, row, at, base);
   const uint i = base.w + row * yRowStride() + at.y;
 #if T == f16 && !defined(NATIVE)
   if ((push.flags & kWide) != 0u) {

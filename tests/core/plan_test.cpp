@@ -324,6 +324,7 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
         "  not gemm_few_rows_wide: It has many rows.\n"
         "  not gemm_few_rows_vector: It has many rows.\n"
         "  not gemm_few_rows: It has many rows.\n"
+        "  not gemm_cooperative_ahead in tiles of 128 x 256: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 128 x 128: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 128 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 64 x 64: The device's subgroups do not multiply matrices.\n"
@@ -399,10 +400,19 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
                " ", plan->execution.size());
   };
   constexpr auto kLarge = "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] OutputTensor=f16[4096,4096] Alpha=1";
-  CHECK(tileOf(kLarge, matrixCaps()) == "gemm_cooperative_native.f16 128x128 1024 1");
+  CHECK(tileOf(kLarge, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 512 1");
   constexpr auto kMiddle = "GEMM ATensor=f16[1024,1024] BTensor=f16[1024,1024] OutputTensor=f16[1024,1024] Alpha=1";
   CHECK(tileOf(kMiddle, matrixCaps()) == "gemm_cooperative_native.f16 128x64 128 1");
+  // Those of which much of a tile would be idle, and one whose rows are not in vectors.
+  constexpr auto kNarrow = "GEMM ATensor=f16[16384,512] BTensor=f16[512,128] OutputTensor=f16[16384,128] Alpha=1";
+  CHECK(tileOf(kNarrow, matrixCaps()) == "gemm_cooperative_native.f16 128x128 128 1");
+  constexpr auto kThree = "GEMM ATensor=f16[8192,512] BTensor=f16[512,384] OutputTensor=f16[8192,384] Alpha=1";
+  CHECK(tileOf(kThree, matrixCaps()) == "gemm_cooperative_native.f16 128x128 192 1");
+  constexpr auto kOdd = "GEMM ATensor=f16[4096,4095] BTensor=f16[4095,4096] OutputTensor=f16[4096,4096] Alpha=1";
+  CHECK(tileOf(kOdd, matrixCaps()) == "gemm_cooperative_native.f16 128x128 1024 1");
   // Slices of the depth, and their sum.
+  constexpr auto kDown = "GEMM ATensor=f16[512,14336] BTensor=f16[14336,4096] OutputTensor=f16[512,4096] Alpha=1";
+  CHECK(tileOf(kDown, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 256 2");
   constexpr auto kDeep = "GEMM ATensor=f16[64,4096] BTensor=f16[4096,64] OutputTensor=f16[64,64] Alpha=1";
   CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_native.f16 64x64 32 2");
 
@@ -411,8 +421,18 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
     caps.matrixSize = 0;
     CHECK(kernelName(planned(kLarge, caps)->execution[0].kernel) == "gemm_large_tile_native.f16");
   }
+  SUBCASE("one whose subgroups are large") {
+    Caps caps = matrixCaps();
+    caps.subgroupSize = 64;
+    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_native.f16 128x128 1024 1");
+  }
   SUBCASE("one with little shared memory") {
     Caps caps = matrixCaps();
+    caps.sharedBytes = 32768;
+    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_ahead_native.f16 128x256 512 1");
+    constexpr auto kTurned =
+        "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] TransB=TRANSPOSE OutputTensor=f16[4096,4096] Alpha=1";
+    CHECK(tileOf(kTurned, caps) == "gemm_cooperative_native.f16 128x128 1024 1");
     caps.sharedBytes = 20480;
     CHECK(tileOf(kLarge, caps) == "gemm_cooperative_native.f16 64x64 4096 1");
     caps.sharedBytes = 16384;

@@ -1,0 +1,268 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+#include "directml_enums.glsl"
+
+// What cooperative.comp computes of FLOAT16 whose elements come in vectors of eight, in tiles so large that one workgroup
+// fills a multiprocessor. Nothing else runs there while it waits, so that it looks ahead: two pairs of parts are on their
+// way in registers and two lie in shared memory, and a subgroup reads the matrices that it multiplies next before it
+// multiplies those it has.
+//   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
+//   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
+#define COOPERATIVE 1
+#define ONLY_VECTORS 1
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "common/math.glsl"
+#include "common/functions.glsl"
+#include "common/activation.glsl"
+#include "matrix/matrix.glsl"
+#include "matrix/floats.glsl"
+#include "matrix/cooperative.glsl"
+#include "matrix/cooperative_tile.glsl"
+
+// The constants of the interface are those of cooperative.comp.
+const uint kDepth = 16u;  // steps of a part
+const uint kStages = 2u;  // pairs of parts in shared memory, and as many on their way to it
+const uint kSubgroups = 256u / SUBGROUP;
+const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE;  // of matrices in a subgroup
+const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE;
+
+// Lines of a part in shared memory, in vectors of eight: an odd number, so that neighbours lie in different banks.
+const uint kLine = kDepth / 8u;
+const uint kPitchA = (kAcrossA ? TILE_ROWS / 8u : kLine) + 1u;
+const uint kPitchB = (kAcrossB ? TILE_COLUMNS / 8u : kLine) + 1u;
+const uint kPartA = kPitchA * (kAcrossA ? kDepth : TILE_ROWS);
+const uint kPart = kPartA + kPitchB * (kAcrossB ? kDepth : TILE_COLUMNS);
+// Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four.
+const uint kPitchOfStrip = SIZE / 2u + 1u;
+const uint kStrip = SIZE * kPitchOfStrip;
+shared uvec4 staged[kStages * kPart > kSubgroups * kStrip ? kStages * kPart : kSubgroups * kStrip];
+
+// Whole ones of tiles that plans have.
+const uint kLoadsA = (TILE_ROWS * kDepth / 8u + 255u) / 256u;
+const uint kLoadsB = (TILE_COLUMNS * kDepth / 8u + 255u) / 256u;
+uint nextA[kLoadsA];  // which vectors are loaded next
+uint nextB[kLoadsB];
+uvec4 loadedA[kStages * kLoadsA];
+uvec4 loadedB[kStages * kLoadsB];
+MATRIX_A partA[2u * kMatrixRows];
+MATRIX_B partB[2u * kMatrixColumns];
+MATRIX_SUM sums[kMatrixRows * kMatrixColumns];
+
+// Where the eight elements of an item begin: x along the depth, y across. Eight neighbours, which store together, take
+// lines along the depth whose places in shared memory lie in different banks.
+uvec2 itemPlace(uint item, bool across, uint tile) {
+  if (across) return uvec2(item / (tile / 8u), item % (tile / 8u) * 8u);
+  const uint lines = 8u / kLine;
+  const uint line = item % (8u * kLine) / kLine;
+  return uvec2(item % kLine * 8u, item / (8u * kLine) * 8u + line % lines * kLine + line / lines);
+}
+
+// Which vector of an operand they are in the first part; modulo 2^32, as those before the first step may be. What lies
+// behind the last row or column makes only sums that are not stored: it is read from the last ones.
+uint vectorOf(uvec2 place, bool across, uint base, uint first, uint size, uint stride, uint depthStride, uint begin) {
+  const uint line = min(first + place.y, size - (across ? 8u : 1u));
+  const uint offset = base + line * stride + (begin + place.x) * depthStride;
+  return uint(int(offset) >> 3);
+}
+
+void load(uint ring, uvec2 advance) {
+  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
+    loadedA[ring * kLoadsA + i] = aVectors[nextA[i]];
+    nextA[i] += advance.x;
+  }
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    loadedB[ring * kLoadsB + i] = bVectors[nextB[i]];
+    nextB[i] += advance.y;
+  }
+}
+
+// The same of a part whose first `before` steps come before all others and count as zeros. Where no part follows, it is
+// loaded once more, but for what lies before the first step.
+void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
+  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
+    const bool inside = itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS).x >= before;
+    const uvec4 loaded = aVectors[inside ? nextA[i] : 0u];
+    loadedA[ring * kLoadsA + i] = inside ? loaded : uvec4(0u);
+    nextA[i] = isLast ? (inside ? nextA[i] : 0u) : nextA[i] + advance.x;
+  }
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const bool inside = itemPlace(lane + i * 256u, kAcrossB, TILE_COLUMNS).x >= before;
+    const uvec4 loaded = bVectors[inside ? nextB[i] : 0u];
+    loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
+    nextB[i] = isLast ? (inside ? nextB[i] : 0u) : nextB[i] + advance.y;
+  }
+}
+
+void store(uint ring, uint lane, uint stage) {
+  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
+    const uvec2 place = itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS);
+    staged[stage * kPart + itemAt(place, kAcrossA, kPitchA)] = loadedA[ring * kLoadsA + i];
+  }
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uvec2 place = itemPlace(lane + i * 256u, kAcrossB, TILE_COLUMNS);
+    staged[stage * kPart + kPartA + itemAt(place, kAcrossB, kPitchB)] = loadedB[ring * kLoadsB + i];
+  }
+}
+
+// Reads the matrices of the steps from k on, of the subgroup whose sums begin at a row and column of the tile.
+void readParts(uint which, uint stage, uint k, uvec2 origin) {
+  const uint atA = stage * kPart;
+  const uint atB = atA + kPartA;
+  [[unroll]] for (uint i = 0u; i < kMatrixRows; ++i) {
+    const uint line = origin.x + i * SIZE;
+    if (kAcrossA) {
+      LOAD_COLUMNS(partA[which * kMatrixRows + i], staged, atA + k * kPitchA + line / 8u, kPitchA);
+    } else {
+      LOAD_ROWS(partA[which * kMatrixRows + i], staged, atA + line * kPitchA + k / 8u, kPitchA);
+    }
+  }
+  [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j) {
+    const uint line = origin.y + j * SIZE;
+    if (kAcrossB) {
+      LOAD_ROWS(partB[which * kMatrixColumns + j], staged, atB + k * kPitchB + line / 8u, kPitchB);
+    } else {
+      LOAD_COLUMNS(partB[which * kMatrixColumns + j], staged, atB + line * kPitchB + k / 8u, kPitchB);
+    }
+  }
+}
+
+void multiply(uint which) {
+  [[unroll]] for (uint i = 0u; i < kMatrixRows; ++i)
+    [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j) {
+      const uint sum = i * kMatrixColumns + j;
+      sums[sum] = MULTIPLY_ADD(partA[which * kMatrixRows + i], partB[which * kMatrixColumns + j], sums[sum]);
+    }
+}
+
+// Multiplies the pair of parts that lies at `stage`, while the next comes to the other place and the third one after is
+// loaded. The caller gives `stage` as a literal: a loop over stages, or one over the steps of a part here, would keep the
+// arrays that it indexes in memory, and not in registers.
+void multiplyStage(uint stage, uint lane, uvec2 origin, uvec2 advance) {
+  store(stage ^ 1u, lane, stage ^ 1u);
+  load(stage ^ 1u, advance);
+  if (SIZE == kDepth) {
+    barrier();
+    readParts(stage ^ 1u, stage ^ 1u, 0u, origin);
+    multiply(stage);
+  } else {
+    readParts(1u, stage, SIZE, origin);
+    multiply(0u);
+    barrier();
+    readParts(0u, stage ^ 1u, 0u, origin);
+    multiply(1u);
+  }
+}
+
+// The sums over the steps from `begin` to `end`. The number of parts is even; steps that this is too many come first.
+void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uint end) {
+  const uint count = (end - begin + 2u * kDepth - 1u) / (2u * kDepth) * 2u;
+  const uint before = count * kDepth - (end - begin);
+  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i)
+    nextA[i] = vectorOf(itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS), kAcrossA, base.x, firsts.x, push.rows,
+                        kAcrossA ? 1u : aRowStride(), kAcrossA ? depthAt(1u).a : 1u, begin - before);
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
+    nextB[i] = vectorOf(itemPlace(lane + i * 256u, kAcrossB, TILE_COLUMNS), kAcrossB, base.y, firsts.y, push.columns,
+                        kAcrossB ? 1u : columnAt(1u).b, kAcrossB ? depthAt(1u).b : 1u, begin - before);
+  const uvec2 advance = kLine * uvec2(kAcrossA ? depthAt(1u).a : 1u, kAcrossB ? depthAt(1u).b : 1u);
+  const uint beforeSecond = before > kDepth ? before - kDepth : 0u;
+  const bool two = count == 2u;
+
+  loadPartly(0u, lane, before, false, advance);
+  store(0u, lane, 0u);
+  loadPartly(1u, lane, beforeSecond, two, advance);
+  // Past the last part it is loaded again, and stored, which does no harm.
+  loadPartly(0u, lane, two ? beforeSecond : 0u, two, advance);
+  barrier();
+  readParts(0u, 0u, 0u, origin);
+  [[dont_unroll]] for (uint t = 0u; t < count; t += 2u) {
+    multiplyStage(0u, lane, origin, t + 4u < count ? advance : uvec2(0u));
+    multiplyStage(1u, lane, origin, t + 5u < count ? advance : uvec2(0u));
+  }
+}
+
+// Whether eight results of a row lie side by side, where eight elements are stored together.
+bool storesVectors(uint base) {
+  if ((push.columns & 7u) != 0u) return false;
+  return (push.flags & kToParts) != 0u || (parameters[1].w == 1u && ((yRowStride() | base) & 7u) == 0u);
+}
+
+void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {
+  if ((push.flags & kToParts) != 0u) {
+    const uint at = ((part * push.rows + row) * push.columns + column) / 4u;
+    yVectors[at] = low;
+    yVectors[at + 1u] = high;
+    return;
+  }
+  uvec4 packed;
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    const uvec4 four = i < 2u ? low : high;
+    const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
+    const uint first = toRaw(finished(two.x, row, columnAt(column + 2u * i), base));
+    const uint second = toRaw(finished(two.y, row, columnAt(column + 2u * i + 1u), base));
+    packed[i] = first | (second << 16u);
+  }
+  yVectors[(base.w + row * yRowStride() + column) / 8u] = packed;
+}
+
+// Stores what a subgroup has in shared memory.
+void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uvec4 base) {
+  const uint width = 2u * SIZE;
+  if (vectors) {
+    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE * width / 8u; item += SUBGROUP) {
+      const uint line = item / (width / 8u);
+      const uint eight = item % (width / 8u);
+      const uint at = strip + line * kPitchOfStrip + 2u * eight;
+      const uint row = first.x + line;
+      const uint column = first.y + eight * 8u;
+      if (row < push.rows && column < push.columns)
+        storeEight(staged[at], staged[at + 1u], part, row, column, base);
+    }
+    return;
+  }
+  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE * width; element += SUBGROUP) {
+    const uint row = first.x + element / width;
+    const uint column = first.y + element % width;
+    if (row >= push.rows || column >= push.columns) continue;
+    const uint at = strip + element / width * kPitchOfStrip + element % width / 4u;
+    const float value = uintBitsToFloat(staged[at][element % 4u]);
+    if ((push.flags & kToParts) != 0u) {
+      storePart((part * push.rows + row) * push.columns + column, value);
+    } else {
+      finish(value, pair, row, column, columnAt(column), base);
+    }
+  }
+}
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint rowTiles = (push.rows + TILE_ROWS - 1u) / TILE_ROWS;
+  const uint columnTiles = (push.columns + TILE_COLUMNS - 1u) / TILE_COLUMNS;
+  const uint part = group / (rowTiles * columnTiles);
+  const uint pair = part / push.slices;
+  const uint begin = (part - pair * push.slices) * push.sliceDepth;
+  const uvec2 tile = tileOf(group - part * (rowTiles * columnTiles), rowTiles, columnTiles);
+  const uvec2 firsts = tile * uvec2(TILE_ROWS, TILE_COLUMNS);
+  const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
+  const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * SIZE;
+  [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0.0);
+  sumDepth(gl_LocalInvocationID.x, origin, firsts, base, begin, min(begin + push.sliceDepth, push.depth));
+
+  // Two matrices at a time pass through shared memory, for the reasons that cooperative.comp gives.
+  barrier();
+  const uint strip = gl_SubgroupID * kStrip;
+  const bool vectors = storesVectors(base.w);
+  [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns / 2u; ++i) {
+    [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
+      if (i == j) {
+        STORE_ROWS(sums[2u * j], staged, strip, kPitchOfStrip);
+        STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE / 4u, kPitchOfStrip);
+      }
+    SUBGROUP_BARRIER();
+    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * SIZE;
+    storeStrip(strip, vectors, firsts + origin + place, pair, part, base);
+    SUBGROUP_BARRIER();
+  }
+}

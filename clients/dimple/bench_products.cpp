@@ -161,6 +161,11 @@ std::vector<BenchCase> benchProducts() {
     cases.push_back(gemm(type, 512, 512, 512));
     cases.push_back(gemm(type, 1, 4096, 4096));
     cases.push_back(gemm(type, 1, 4096, 4096, Weights::Transposed));
+    for (const uint64_t rows : {2, 4, 8, 16})
+      for (const Weights weights : {Weights::Plain, Weights::Transposed})
+        cases.push_back(gemm(type, rows, 11008, 4096, weights));
+    cases.push_back(gemm(type, 2, 1024, 1024));
+    cases.push_back(gemm(type, 8, 1024, 1024));
     // Rows of B that begin at no multiple of a vector.
     for (const Weights weights : {Weights::Plain, Weights::Owned}) {
       cases.push_back(gemm(type, 1, 4095, 4096, weights));

@@ -63,11 +63,14 @@ struct Slices {
 };
 
 Slices slicesOf(const Product& p, const Tile& tile, const Target& target) {
+  // Tiles of few rows read B once, as fast as memory brings it: two workgroups side by side on each part of the device.
+  const bool few = tile.rows <= kMaxFewRows;
+  const uint64_t workgroups = few ? uint64_t{target.caps.workgroups} * 9 / 8 : target.caps.workgroups;
   constexpr uint32_t kMinSteps = 128;
   const uint64_t tiles = tilesOf(p, tile);
-  uint64_t slices = std::min(target.caps.workgroups / tiles, uint64_t{p.depth / kMinSteps});
+  uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / kMinSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
-  const bool whole = tiles > fewTiles(target) || slices < 2;
+  const bool whole = (!few && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
   return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
 }
@@ -138,11 +141,21 @@ class FloatProductPlan {
         lines.workgroups, parameters_, p_.multiplyAdds());
   }
 
+  // Of a workgroup of few rows: the fewer, the more of them run side by side, but each block of rows reads B anew.
+  uint32_t rowsOfBlock(uint32_t vector) const {
+    if (vector == 1) return kMaxFewSingleRows;
+    return std::min(std::bit_ceil(p_.rows), vector == 8 ? 2u : p_.rows > 8 ? 8u : 4u);
+  }
+
   Status addFewRows(const ProductKernel& kernel) {
     const bool depthFirst = (directions() & kBDepthFirst) != 0;
     const uint32_t vector = std::max(1u, kernel.tile.depth);
-    const uint64_t places = depthFirst ? p_.columns : p_.columns / vector;
-    const uint32_t sliceBits = sliceBitsOf(p_, places, depthFirst, vector, builder_.target());
+    const uint32_t rows = rowsOfBlock(vector);
+    // kColumns of kernels/matrix/few_rows_vector.comp.
+    const uint32_t columns = vector == 1 ? 1 : rows == 2 ? 2 : 4;
+    const uint64_t blocks = divideUp(p_.rows, rows);
+    const uint64_t places = divideUp(p_.columns, depthFirst ? columns : vector);
+    const uint32_t sliceBits = sliceBitsOf(p_, places * blocks, depthFirst, vector, builder_.target());
     const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
     return builder_.add(kernels::FewRows{.form = kernel.form<kernels::FewRows>(),
                                          .type = element(finish_.wide),
@@ -152,12 +165,12 @@ class FloatProductPlan {
                                                   .columnGroups = static_cast<uint32_t>(columnGroups),
                                                   .floatFinish = finish(finishFlags() | directions()),
                                                   .sliceBits = sliceBits},
-                                         .spec = {.fused = fused(), .rows = std::bit_ceil(p_.rows)},
+                                         .spec = {.fused = fused(), .rows = rows},
                                          .a = p_.from[0],
                                          .b = p_.from[1],
                                          .c = p_.from[2],
                                          .y = p_.to},
-                        p_.matrices.count() * columnGroups, parameters_, p_.multiplyAdds());
+                        p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
   }
 
   // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
@@ -232,7 +245,7 @@ Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finis
   if (!window) {
     dropIdleStrides(p);
     // Rows are the few, or else those that neighbouring stores do not go along.
-    const bool fewColumns = p.columns <= kMaxFewRows && p.rows > kMaxFewRows;
+    const bool fewColumns = p.columns <= kMaxFewSingleRows && p.rows > kMaxFewSingleRows;
     const bool fewRows = p.rows <= kMaxFewRows;
     if (fewColumns || (!fewRows && p.y.row == 1 && p.y.column != 1)) transpose(p);
   }

@@ -122,7 +122,6 @@ uint32_t sharedBytesAhead(const Product& p, const Tile& tile, const Caps& caps) 
 }
 
 const char* refusesSubgroups(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
   if (target.caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
   if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !target.halfPrecision) return "FLOAT32 is not to be rounded.";
@@ -131,12 +130,23 @@ const char* refusesSubgroups(const Request& request, const Tile& tile) {
 }
 
 const char* refusesMatrices(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  if (const char* reason = refusesSubgroups(request, tile)) return reason;
+  return sharedBytes(tile) > request.target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+}
+
+const char* refusesFewRowsMatrices(const Request& request, const Tile& tile) {
+  const Product& p = request.product;
+  if (p.rows > tile.rows) return "It has many rows.";
+  if (p.rows == 1 || p.columns < 64) return "Most of a tile would be idle.";
+  if (p.depth < 64) return "Its sums are short.";
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   return sharedBytes(tile) > request.target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
 // Of tiles of which each of a device's multiprocessors holds one at a time.
 const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
@@ -183,9 +193,9 @@ const char* refusesManyWindows(const Request& request, const Tile& tile) {
   return refusesFewTiles(p, tile, fewTiles(request.target), std::max(1u, p.depth / kMinDepth));
 }
 
-const char* refusesFewRows(const Request& request, const Tile&) {
+const char* refusesFewRows(const Request& request, const Tile& tile) {
   const Product& p = request.product;
-  if (p.rows > kMaxFewRows) return "It has many rows.";
+  if (p.rows > (tile.depth == 0 ? kMaxFewSingleRows : kMaxFewRows)) return "It has many rows.";
   if (p.depth < 32) return "Its sums are short.";
   return nullptr;
 }
@@ -243,6 +253,7 @@ constexpr KernelId kIntegerLines = idOf<IntegerLines>(IntegerLines::Form::Lines)
 
 // In order of preference.
 constexpr ProductKernel kMatrixKernels[] = {
+    {"gemm_cooperative", kMatrices, {16, 128, 64, 1}, refusesFewRowsMatrices},
     {"gemm_few_rows_wide", idOf<FewRows>(FewRows::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
     {"gemm_few_rows_vector", idOf<FewRows>(FewRows::Form::Vector), {0, 0, 4}, refusesFewRowsVector},
     {"gemm_few_rows", idOf<FewRows>(FewRows::Form::Scalar), {}, refusesFewRows},

@@ -38,8 +38,10 @@ struct ProductKernel {
 // The first that does. The builder notes those passed over.
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request);
 
-// Rows that kernels of few rows take.
-constexpr uint32_t kMaxFewRows = 8;
+// Rows that kernels of few rows take, and the one of single elements (kMostRows of kernels/matrix/few_rows.comp), as
+// many columns of which become rows.
+constexpr uint32_t kMaxFewRows = 16;
+constexpr uint32_t kMaxFewSingleRows = 8;
 // Elements that kernels of tiles read at once.
 constexpr uint32_t kTileVector = 4;
 // kPlaces and kMaxFilters of kernels/matrix/direct.comp.

@@ -40,7 +40,9 @@ const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 shared uvec4 staged[STAGES * kPart];
 
-const uint kLoadsA = TILE_ROWS * TILE_DEPTH / 8u / 256u;
+const uint kItemsA = TILE_ROWS * TILE_DEPTH / 8u;
+const uint kLoadsA = (kItemsA + 255u) / 256u;
+bool isItemOfA(uint item) { return kItemsA % 256u == 0u || item < kItemsA; }
 const uint kLoadsB = TILE_COLUMNS * TILE_DEPTH / 8u / 256u;
 uvec4 loadedA[kLoadsA];
 uvec4 loadedB[kLoadsB];
@@ -137,7 +139,7 @@ uvec4 loadB8(uvec2 place, uint base, uint end) {
 void store(uint lane, uint which) {
   [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
     const uvec2 place = itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS);
-    staged[which * kPart + itemAt(place, kAcrossA, kPitchA)] = loadedA[i];
+    if (isItemOfA(lane + i * 256u)) staged[which * kPart + itemAt(place, kAcrossA, kPitchA)] = loadedA[i];
   }
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     const uvec2 place = itemPlaceB(lane + i * 256u);
@@ -197,7 +199,7 @@ void main() {
 #define LOAD_B(FIRST, WHICH) loadB8(uvec2(FIRST, firstColumn) + itemPlaceB(lane + i * 256u), base.y, end)
 #endif
 #define LOAD(FIRST, WHICH)                                                                                             \
-  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) loadedA[i] =                                                          \
+  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) if (isItemOfA(lane + i * 256u)) loadedA[i] =                          \
       loadA8(uvec2(FIRST, firstRow) + itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS), base.x, end);                   \
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) loadedB[i] = LOAD_B(FIRST, WHICH);
 

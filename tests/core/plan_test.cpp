@@ -309,6 +309,8 @@ TEST_CASE("a product takes the kernel that suits its shape and layout") {
   CHECK(kernel("f16[3,64]", "f16[64,504]", "f16[3,504]") == "gemm_few_rows_wide.f16");
   CHECK(kernel("f16[3,64]", "f16[64,500]", "f16[3,500]") == "gemm_few_rows_vector.f16");
   CHECK(kernel("f16[3,60]", "f16[60,504]", "f16[3,504]") == "gemm_few_rows_vector.f16");
+  CHECK(kernel("f32[16,64]", "f32[64,500]", "f32[16,500]") == "gemm_few_rows_vector.f32");
+  CHECK(kernel("f16[17,64]", "f16[64,504]", "f16[17,504]") == "gemm_vector_tile.f16");
   CHECK(kernel("f32[50,30]", "f32[30,50]", "f32[50,50]") == "gemm_tile.f32");
   CHECK(kernel("f32[64,32]", "f32[32,64]", "f32[64,64]") == "gemm_vector_tile.f32");
   CHECK(kernel("f32[64,32]{33,1}", "f32[32,64]", "f32[64,64]") == "gemm_tile.f32");
@@ -321,6 +323,7 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
   const auto plan = planned("GEMM ATensor=f32[50,30] BTensor=f32[30,50] OutputTensor=f32[50,50] Alpha=1");
   REQUIRE(plan);
   CHECK(passedOverText(*plan) ==
+        "  not gemm_cooperative in tiles of 16 x 128: It has many rows.\n"
         "  not gemm_few_rows_wide: It has many rows.\n"
         "  not gemm_few_rows_vector: It has many rows.\n"
         "  not gemm_few_rows: It has many rows.\n"

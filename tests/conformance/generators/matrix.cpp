@@ -47,10 +47,10 @@ Shape shapeAt(Generator& generator) {
       shape.plain = random.chance(0.7);
       break;
     case 3:
-      of(random.size(1, 9), small(random, 300), random.size(28, 600));
+      of(random.size(1, 18), small(random, 300), random.size(28, 600));
       break;
     case 4:
-      of(small(random, 300), random.size(1, 9), random.size(28, 600));
+      of(small(random, 300), random.size(1, 18), random.size(28, 600));
       break;
     case 5:  // long sums
       of(random.size(1, 6), random.size(1, 6), random.size(1000, 6000));

@@ -67,14 +67,15 @@ OrtStatus* ORT_API_CALL createTensor(OrtExternalResourceImporterImpl* self, cons
   return guarded([&] {
     const auto& imported = *static_cast<const ImportedMemory*>(memory);
     const OrtExternalMemoryDescriptor& given = imported.descriptor;
+    if (tensor->offset_bytes >= given.size_bytes - given.offset_bytes)
+      throw StatusError(ORT_INVALID_ARGUMENT,
+                        cat("A tensor begins at byte ", tensor->offset_bytes,
+                            " of imported memory, expected less than ", given.size_bytes - given.offset_bytes, "."));
     const size_t offset = given.offset_bytes + tensor->offset_bytes;
     if (offset % kOffsetAlignment != 0)
       throw StatusError(ORT_INVALID_ARGUMENT,
                         cat("A tensor begins at byte ", offset, " of imported memory, expected a multiple of ",
                             kOffsetAlignment, "."));
-    if (offset >= given.size_bytes)
-      throw StatusError(ORT_INVALID_ARGUMENT, cat("A tensor begins at byte ", offset, " of imported memory of ",
-                                                  given.size_bytes, " bytes."));
     // ONNX Runtime refuses a tensor that is larger than what is left.
     check(runtime().api->CreateTensorWithDataAsOrtValue(
         &importerOf(self).memory, static_cast<std::byte*>(imported.address) + offset, given.size_bytes - offset,

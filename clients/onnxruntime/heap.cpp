@@ -153,17 +153,13 @@ onnx::BufferRange Heap::tryFind(const void* address, size_t bytes) const {
 }
 
 onnx::BufferRange Heap::find(const void* address, size_t bytes) const {
+  if (onnx::BufferRange range = tryFind(address, bytes); range.buffer) return range;
   const std::lock_guard lock(mutex_);
-  const auto key = reinterpret_cast<uintptr_t>(address);
-  const auto found = blockOf(key);
-  if (found == blocks_.end())
+  if (blockOf(reinterpret_cast<uintptr_t>(address)) == blocks_.end())
     throw StatusError(ORT_EP_FAIL, address            ? "A tensor lies in no memory of Dimple's execution provider."
                                    : failure_.empty() ? "A tensor has no memory."
                                                       : cat("A tensor has no memory: ", failure_));
-  const size_t offset = key - found->first;
-  if (bytes > found->second.bytes - offset)
-    throw StatusError(ORT_EP_FAIL, cat("A tensor of ", bytes, " bytes reaches over the end of its memory."));
-  return {found->second.buffer, offset};
+  throw StatusError(ORT_EP_FAIL, cat("A tensor of ", bytes, " bytes reaches over the end of its memory."));
 }
 
 }  // namespace dimple::ort

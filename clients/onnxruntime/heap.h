@@ -29,10 +29,10 @@ class Heap {
   // Addresses for a buffer of so many bytes that somebody else made, until it is taken back.
   void* lend(onnx::ComPtr<ID3D12Resource> buffer, size_t bytes);
   void takeBack(void* address) noexcept;
-  // Likewise; no buffer where it lies elsewhere.
-  onnx::BufferRange tryFind(const void* address, size_t bytes) const;
   // Where an address lies. Throws StatusError if it is none of the heap's, or `bytes` from it on are not.
   onnx::BufferRange find(const void* address, size_t bytes) const;
+  // Likewise, but no buffer then.
+  onnx::BufferRange tryFind(const void* address, size_t bytes) const;
 
  private:
   struct Block {

@@ -80,8 +80,8 @@ struct Plan {
 
   // Descriptors that binding the dispatches takes.
   static uint32_t descriptorCount(std::span<const Dispatch> dispatches);
-  // Whether a dispatch binds the ranges that the one before binds, whose descriptors it shares then. Work in parts
-  // takes the descriptors of one: drivers pay for each set, lavapipe with one of the 65,530 mappings of a process.
+  // Whether a dispatch binds the ranges that the one before binds, whose descriptors it shares then: work in parts
+  // takes those of one.
   static bool sharesDescriptors(std::span<const Dispatch> dispatches, size_t index);
 };
 

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -228,7 +229,7 @@ double errorOf(const Device& device, const BenchCase& item, ID3D12Resource* outp
   std::vector<std::byte> values(static_cast<size_t>(tensor->TotalTensorSizeInBytes));
   device.check(device.context().Download(output, 0, values.data(), values.size()), "A buffer cannot be downloaded");
   const uint32_t width = byteWidth(tensor->DataType);
-  const uint64_t count = values.size() / width;
+  const uint64_t count = touchedBytes(*tensor) / width;
   double largest = 0;
   for (uint64_t i = 0; i < kChecked; ++i) {
     const uint64_t element = i * (count - 1) / (kChecked - 1);
@@ -242,37 +243,65 @@ double errorOf(const Device& device, const BenchCase& item, ID3D12Resource* outp
   return largest;
 }
 
-// One execution, its dispatches timed by the device.
-double profiledNanoseconds(const Device& device, Runner& runner, BenchBuffers& buffers, BenchCase& item) {
+// Executes a case once and notes the names of its kernels.
+void noteKernels(const Device& device, Runner& runner, BenchBuffers& buffers, BenchCase& item) {
+  device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
   std::vector<BoundBuffer> inputs, outputs;
   buffers.bind(item, inputs, outputs);
   runner.dispatch(item.op, inputs, outputs);
   runner.flush();
-  double sum = 0;
   item.kernels.clear();
   for (const KernelTime& time : readProfile(device)) {
-    sum += time.nanoseconds;
     // Behind the label of a graph's node.
     const size_t label = time.kernel.rfind(' ');
     const std::string kernel = time.kernel.substr(label == time.kernel.npos ? 0 : label + 1);
     if (item.kernels.find(kernel) == item.kernels.npos) item.kernels += cat(item.kernels.empty() ? "" : " ", kernel);
   }
-  return sum;
+  device.check(device.context().SetProfiling(FALSE), "Timing cannot be ended");
 }
 
-// One of many executions that follow each other, by the clock: what twice as many take less what these take, so that
-// what it takes to submit them does not count.
-double repeatedNanoseconds(Runner& runner, BenchBuffers& buffers, const BenchCase& item, uint32_t repeat) {
-  std::vector<BoundBuffer> inputs, outputs;
-  buffers.bind(item, inputs, outputs);
-  const auto milliseconds = [&](uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) runner.dispatch(item.op, inputs, outputs);
-    runner.flush();
-    return runner.repeat();
-  };
-  const double once = milliseconds(repeat);
-  return (milliseconds(2 * repeat) - once) * 1e6 / repeat;
-}
+constexpr uint32_t kMostRepeats = 64;  // that are chosen
+
+// Executions in a row, by the clock.
+class Repeater {
+ public:
+  Repeater(Runner& runner, BenchBuffers& buffers, const BenchCase& item) : runner_(runner), item_(item) {
+    buffers.bind(item, inputs_, outputs_);
+  }
+
+  double milliseconds(uint32_t count) {
+    record(count);
+    return runner_.flush();
+  }
+  // How many take long enough to be measured; 0: one does, so that what it takes to submit it does not count.
+  uint32_t chooseCount() {
+    constexpr double kLongEnough = 5;
+    const double once = std::min(milliseconds(1), runner_.repeat());
+    if (once >= kLongEnough) return 0;
+    // Executions in a row may take much less than one of them.
+    const double each = milliseconds(4) / 4;
+    return static_cast<uint32_t>(std::clamp(kLongEnough / each, 1.0, double{kMostRepeats}));
+  }
+  // One of `count` executions: what twice as many take less what these take.
+  double nanoseconds(uint32_t count) {
+    if (count == 0) return milliseconds(1) * 1e6;
+    const auto again = [&](uint32_t executions) {
+      milliseconds(executions);
+      return runner_.repeat();
+    };
+    const double once = again(count);
+    return (again(2 * count) - once) * 1e6 / count;
+  }
+
+ private:
+  void record(uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) runner_.dispatch(item_.op, inputs_, outputs_);
+  }
+
+  Runner& runner_;
+  const BenchCase& item_;
+  std::vector<BoundBuffer> inputs_, outputs_;
+};
 
 // Cases of a device, since a device has its options.
 class BenchDevice {
@@ -292,31 +321,37 @@ class BenchDevice {
     }
     buffers_.emplace(device_, cases_);
     for (const BenchCase* item : cases_) owned.push_back(buffers_->ownedInputs(*item));
-    runner_.emplace(device_, descriptors * std::max(1u, 2 * repeat_), temporary);
+    runner_.emplace(device_, descriptors * 2 * std::max(repeat_, kMostRepeats), temporary);
     runner_->initialize(operators, owned);
-    device_.check(device_.context().SetProfiling(TRUE), "Dispatches cannot be timed");
-    readProfile(device_);
   }
 
   const Device& device() const { return device_; }
 
-  void warmUp(Progress& progress) {
+  void prepare(Progress& progress) {
     for (BenchCase* item : cases_) {
       progress.step(item->name);
-      profiledNanoseconds(device_, *runner_, *buffers_, *item);
+      noteKernels(device_, *runner_, *buffers_, *item);
       if (item->exact) item->error = errorOf(device_, *item, buffers_->output(*item));
     }
-    if (repeat_) device_.check(device_.context().SetProfiling(FALSE), "Timing cannot be ended");
+    warmUp();
+    for (BenchCase* item : cases_)
+      item->repeat = repeat_ ? repeat_ : Repeater(*runner_, *buffers_, *item).chooseCount();
   }
   void measure(Progress& progress) {
     for (BenchCase* item : cases_) {
       progress.step(item->name);
-      item->nanoseconds.push_back(repeat_ ? repeatedNanoseconds(*runner_, *buffers_, *item, repeat_)
-                                          : profiledNanoseconds(device_, *runner_, *buffers_, *item));
+      item->nanoseconds.push_back(Repeater(*runner_, *buffers_, *item).nanoseconds(item->repeat));
     }
   }
 
  private:
+  // An idle device runs at a fraction of its clock.
+  void warmUp() {
+    constexpr auto kLongEnough = std::chrono::milliseconds(300);
+    const auto end = std::chrono::steady_clock::now() + kLongEnough;
+    Repeater first(*runner_, *buffers_, *cases_.front());
+    while (std::chrono::steady_clock::now() < end) first.milliseconds(8);
+  }
   static DeviceOptions withOptions(DeviceOptions device, const std::string& chosen) {
     if (!chosen.empty()) device.options += cat(device.options.empty() ? "" : ",", chosen);
     return device;
@@ -336,7 +371,7 @@ std::string measure(const BenchOptions& options, std::vector<BenchCase>& cases) 
   std::vector<std::unique_ptr<BenchDevice>> devices;
   for (auto& [chosen, of] : byOptions) devices.push_back(std::make_unique<BenchDevice>(options, chosen, std::move(of)));
   Progress progress("measuring", size_t{options.iterations + 1} * cases.size());
-  for (const auto& device : devices) device->warmUp(progress);
+  for (const auto& device : devices) device->prepare(progress);
   // Round after round over all cases, so that a device that changes its clock does so for all.
   for (uint32_t iteration = 0; iteration < options.iterations; ++iteration)
     for (const auto& device : devices) device->measure(progress);
@@ -414,8 +449,10 @@ Action setUpBench(CLI::App& options) {
   options.add_option("--rows", values->rows, "Rows of the tensors")->capture_default_str();
   options.add_option("--columns", values->columns, "Columns of the tensors")->capture_default_str();
   options.add_option("--iterations", values->iterations, "Measurements of each case")->capture_default_str();
-  options.add_option("--repeat", values->repeat,
-                     "Time so many executions in a row, not single dispatches, which takes a few microseconds each");
+  options
+      .add_option("--repeat", values->repeat,
+                  "Executions in a row of which one is timed; 0: as many as take a few milliseconds")
+      ->capture_default_str();
   options.add_option("--require", values->require,
                      "Fail if a packed FLOAT32 add moves less than this percentage of a copy");
   options.add_flag("--memory-only", values->memoryOnly, "Leave out matrix products, convolutions and attention");

@@ -27,6 +27,7 @@ struct BenchCase {
   uint32_t indexEnd = 0;                   // input 1 holds indices below this; 0: there are none
   Exact exact = {};                        // of inputs that hold benchValue(); none: they hold ones
   CompiledOperator op = {};
+  uint32_t repeat = 0;                   // executions in a row that are timed; 0: one, with its submission
   std::vector<double> nanoseconds = {};  // one an iteration
   std::string kernels = {};
   double error = 0;  // the largest of some elements, relative to the size of what they are sums of

@@ -184,7 +184,7 @@ std::vector<BenchCase> benchProducts() {
   cases.push_back(convolution("f32", {1, 64, 64, 56, 3}));
   cases.push_back(convolution("f32", {.batch = 1, .from = 64, .to = 64, .side = 56, .window = 3, .constant = false}));
   cases.push_back(convolution("f32", {16, 64, 64, 56, 3}));
-  cases.push_back(convolution("f16", {16, 256, 256, 14, 3}));
+  for (const uint64_t batch : {1, 16}) cases.push_back(convolution("f16", {batch, 256, 256, 14, 3}));
   cases.push_back(convolution("f16", {16, 256, 64, 56, 1}));
   for (const std::string_view type : {"f32", "f16"}) {
     for (const bool channelsLast : {false, true}) {
@@ -200,6 +200,7 @@ std::vector<BenchCase> benchProducts() {
   }
   cases.push_back(attention("f16", 32, 2048, 128));
   cases.push_back(attention("f16", 32, 2048, 64));
+  cases.push_back(attention("f32", 32, 2048, 128));
   return cases;
 }
 

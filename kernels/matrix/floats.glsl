@@ -1,6 +1,7 @@
 // FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(alpha * sum + beta * c).
 //   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
-//           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along
+//           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along;
+//           kStoresFours: fours of columns of what is stored lie side by side, at multiples of four
 #define SUM float
 #define FOUR_SUMS vec4
 #define ZERO uint
@@ -9,6 +10,7 @@ const uint kWide = 2u;
 const uint kADepthFirst = 4u;
 const uint kBDepthFirst = 8u;
 const uint kToParts = 16u;
+const uint kStoresFours = 32u;
 
 #if PARTS
 // Sums of parts of the depth, [matrix][part][row][column].
@@ -84,3 +86,33 @@ void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) 
 #endif
   storeRaw_y(i, toRaw(value));
 }
+
+// HLSL has one view of a buffer.
+#if defined(TILE) && !CONVOLUTION && !DIMPLE_HLSL
+#define STORES_FOURS 1
+#if T == f32 || !defined(NATIVE)
+layout(set = 0, binding = BINDING_y, std430) writeonly buffer yFoursBuffer { uvec4 yFours[]; };
+void storeFourParts(uint i, vec4 four) { yFours[i / 4u] = floatBitsToUint(four); }
+#else
+void storeFourParts(uint i, vec4 four) {}  // 16-bit elements hold no sums
+#endif
+#if T == f16
+layout(set = 0, binding = BINDING_y, std430) writeonly buffer yHalvesBuffer { uvec2 yHalves[]; };
+#endif
+
+void storeFour(uint i, vec4 four) {
+#if T == f32
+  yFours[i / 4u] = floatBitsToUint(four);
+#else
+#if !defined(NATIVE)
+  if ((push.flags & kWide) != 0u) {
+    yFours[i / 4u] = floatBitsToUint(four);
+    return;
+  }
+#endif
+  uvec4 raw;
+  [[unroll]] for (uint e = 0u; e < 4u; ++e) raw[e] = toRaw(four[e]) & 0xffffu;
+  yHalves[i / 4u] = uvec2(raw.x | raw.y << 16, raw.z | raw.w << 16);
+#endif
+}
+#endif

@@ -331,6 +331,7 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
         "  not gemm_cooperative in tiles of 128 x 128: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 128 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 64 x 64: The device's subgroups do not multiply matrices.\n"
+        "  not gemm_wide_tile in tiles of 128 x 256: A is not in vectors of four.\n"
         "  not gemm_large_tile in tiles of 128 x 128: A is not in vectors of four.\n"
         "  not gemm_vector_tile in tiles of 64 x 64: A is not in vectors of four.\n");
   const auto rows = planned(
@@ -444,6 +445,11 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
   SUBCASE("FLOAT32 only if half precision is allowed") {
     constexpr auto kWide = "GEMM ATensor=f32[4096,4096] BTensor=f32[4096,4096] OutputTensor=f32[4096,4096] Alpha=1";
     CHECK(kernelName(planned(kWide, matrixCaps())->execution[0].kernel) == "gemm_large_tile.f32");
+    Caps caps = matrixCaps();
+    caps.registers = 255;
+    CHECK(kernelName(planned(kWide, caps)->execution[0].kernel) == "gemm_wide_tile.f32");
+    caps.sharedBytes = 24 * 1024;
+    CHECK(kernelName(planned(kWide, caps)->execution[0].kernel) == "gemm_large_tile.f32");
     CHECK(tileOf(kWide, {matrixCaps(), {}, true}) == "gemm_cooperative.f32 128x128 1024 1");
   }
 }

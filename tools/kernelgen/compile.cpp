@@ -136,7 +136,7 @@ std::vector<std::string> Compiler::sourceArguments(const Kernel& kernel, const f
   return arguments;
 }
 
-Compiler::Module Compiler::compileGlsl(const Kernel& kernel, const char* define, Entry& entry) const {
+Compiler::Module Compiler::compileGlsl(const Kernel& kernel, const char* define, bool toHlsl, Entry& entry) const {
   Module module(folders_.cache);
   const std::string file = module.file.string();
   std::vector<std::string> arguments{tools_.glslang, "-V", "--quiet", "--target-env", "vulkan1.2", "-o", file};
@@ -147,10 +147,9 @@ Compiler::Module Compiler::compileGlsl(const Kernel& kernel, const char* define,
   module.words = readWords(module.file);
   // SPIRV-Cross reads no cooperative matrices: the interface is that of a module without.
   if (!define && (inspectModule(module.words).features & uint32_t(dimple::KernelFeature::CooperativeMatrix)))
-    module.interface = compileGlsl(kernel, "DIMPLE_REFLECT", entry).interface;
+    module.interface = compileGlsl(kernel, "DIMPLE_REFLECT", toHlsl, entry).interface;
   else
-    module.interface =
-        reflect(run({tools_.spirvCross, file, "--reflect"}, kernel, entry), kernel.name, kernel.portable);
+    module.interface = reflect(run({tools_.spirvCross, file, "--reflect"}, kernel, entry), kernel.name, toHlsl);
   return module;
 }
 
@@ -195,7 +194,7 @@ std::string Compiler::cacheKey(const Kernel& kernel, std::string& closure) const
 
 Compiler::Entry Compiler::make(const Kernel& kernel, bool differsForHlsl) const {
   Entry entry;
-  const Module module = compileGlsl(kernel, nullptr, entry);
+  const Module module = compileGlsl(kernel, nullptr, kernel.portable && !differsForHlsl, entry);
   const ModuleFacts facts = inspectModule(module.words);
   if (!facts.unknownCapabilities.empty())
     throw Error("The kernel " + kernel.name +
@@ -204,8 +203,11 @@ Compiler::Entry Compiler::make(const Kernel& kernel, bool differsForHlsl) const 
   entry.facts.features = facts.features;
   entry.spirv = stripModule(module.words);
   if (kernel.portable && differsForHlsl) {
-    const Module portable = compileGlsl(kernel, "DIMPLE_HLSL", entry);
-    if (portable.interface != module.interface)
+    const Module portable = compileGlsl(kernel, "DIMPLE_HLSL", true, entry);
+    // HLSL has one view of a buffer, where SPIR-V may have several.
+    Interface expected = module.interface;
+    expected.views = portable.interface.views;
+    if (portable.interface != expected)
       throw Error("The kernel " + kernel.name + " has another interface with DIMPLE_HLSL than without.");
     entry.hlsl = makeHlsl(kernel, portable, entry);
   } else if (kernel.portable) {

@@ -52,7 +52,7 @@ class Compiler {
 
   std::string cacheKey(const Kernel& kernel, std::string& closure) const;
   Entry make(const Kernel& kernel, bool differsForHlsl) const;
-  Module compileGlsl(const Kernel& kernel, const char* define, Entry& entry) const;
+  Module compileGlsl(const Kernel& kernel, const char* define, bool toHlsl, Entry& entry) const;
   std::string makeHlsl(const Kernel& kernel, const Module& module, Entry& entry) const;
   OperatorCases operatorCases(const Kernel& kernel, Entry& entry) const;
   std::string run(const std::vector<std::string>& arguments, const Kernel& kernel, Entry& entry) const;

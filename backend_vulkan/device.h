@@ -16,6 +16,7 @@
 namespace dimple::vulkan {
 
 class DescriptorLayouts;
+class OpenedDevice;
 class PipelineCache;
 class Profiler;
 
@@ -80,6 +81,10 @@ class Device final : public Backend {
   bool settle() const { return !settle_ || settle_(); }
   void setSettle(std::function<bool()> settle) { settle_ = std::move(settle); }
 
+  // Whose queue is used; null: the caller submits what is recorded.
+  OpenedDevice* queue() const { return queue_; }
+  void setQueue(OpenedDevice* queue) { queue_ = queue; }
+
   // Times each dispatch recorded from now on; null when profiling is off. Lists that were recorded before keep their
   // queries.
   Status setProfiling(bool enabled);
@@ -101,6 +106,7 @@ class Device final : public Backend {
   const Options options_;
   const Warn warn_;
   std::function<bool()> settle_;
+  OpenedDevice* queue_ = nullptr;
   VkPhysicalDeviceMemoryProperties memory_{};
   Caps caps_;
   bool isProcessor_ = false;

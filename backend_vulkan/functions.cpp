@@ -32,6 +32,7 @@ Result<InstanceFunctions> loadInstanceFunctions(PFN_vkGetInstanceProcAddr getIns
   load(functions.getPhysicalDeviceMemoryProperties);
   load(functions.getPhysicalDeviceQueueFamilyProperties);
   load(functions.getPhysicalDeviceExternalBufferProperties);
+  load(functions.getPhysicalDeviceExternalSemaphoreProperties);
   load(functions.enumerateDeviceExtensionProperties);
   load(functions.createDevice);
   load(functions.getPhysicalDeviceCooperativeMatrixProperties, false);

@@ -75,6 +75,7 @@ class Function<R(VKAPI_PTR*)(Arguments...)> {
   X(GetDeviceQueue)                \
   X(GetPipelineCacheData)          \
   X(GetQueryPoolResults)           \
+  X(GetSemaphoreCounterValue)      \
   X(MapMemory)                     \
   X(QueueSubmit)                   \
   X(ResetQueryPool)                \
@@ -104,6 +105,8 @@ struct InstanceFunctions {
       "vkGetPhysicalDeviceQueueFamilyProperties"};
   Function<PFN_vkGetPhysicalDeviceExternalBufferProperties> getPhysicalDeviceExternalBufferProperties{
       "vkGetPhysicalDeviceExternalBufferProperties"};
+  Function<PFN_vkGetPhysicalDeviceExternalSemaphoreProperties> getPhysicalDeviceExternalSemaphoreProperties{
+      "vkGetPhysicalDeviceExternalSemaphoreProperties"};
   Function<PFN_vkEnumerateDeviceExtensionProperties> enumerateDeviceExtensionProperties{
       "vkEnumerateDeviceExtensionProperties"};
   Function<PFN_vkCreateDevice> createDevice{"vkCreateDevice"};

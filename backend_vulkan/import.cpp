@@ -1,7 +1,10 @@
-// Buffers in memory that another Vulkan device exported.
+// Buffers in memory that another Vulkan device exported, and semaphores of it.
 #include "backend_vulkan/device.h"
 #include "backend_vulkan/memory.h"
+#include "backend_vulkan/semaphore.h"
 #include "core/text.h"
+
+#include <algorithm>
 
 #ifndef _WIN32
 #include <fcntl.h>
@@ -16,7 +19,17 @@ Error cannotImport(std::string_view why) {
   return {ErrorCode::Unsupported, cat("The device imports no memory by file descriptors: ", why, ".")};
 }
 
+Error cannotImportSemaphores(std::string_view why) {
+  return {ErrorCode::Unsupported, cat("The device imports no semaphores by file descriptors: ", why, ".")};
+}
+
 #ifndef _WIN32
+
+Error notOpen(int file) { return invalid(cat("file has value (", file, "), which is no open file descriptor.")); }
+
+constexpr VkExternalSemaphoreHandleTypeFlagBits kSemaphoreFile = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
+constexpr VkSemaphoreTypeCreateInfo kTimeline{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr,
+                                              VK_SEMAPHORE_TYPE_TIMELINE, 0};
 
 constexpr VkExternalMemoryHandleTypeFlagBits kFile = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
 
@@ -88,7 +101,7 @@ Result<std::unique_ptr<Buffer>> Buffer::import(const Device& device, int file, u
   const auto type = device.memoryType(needs->memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
   if (!type) return cannotImport("its buffers lie in no memory of its own");
   OwnFile own(file);
-  if (own.get() < 0) return invalid(cat("file has value (", file, "), which is no open file descriptor."));
+  if (own.get() < 0) return notOpen(file);
   const VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR, nullptr, kFile, own.get()};
   const VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import, bytes, *type};
   const auto& vk = device.vk();
@@ -102,6 +115,94 @@ Result<std::unique_ptr<Buffer>> Buffer::import(const Device& device, int file, u
   TRY(vk.vkBindBufferMemory(device.handles().device, buffer->handle(), memory, 0));
   return buffer;
 #endif
+}
+
+Status Semaphore::checkImport(const Device& device) {
+#ifdef _WIN32
+  static_cast<void>(device);
+  return cannotImportSemaphores("Windows has none");
+#else
+  // Null where the extension is not enabled.
+  if (!device.instanceFunctions().getDeviceProcAddr(device.handles().device, "vkImportSemaphoreFdKHR"))
+    return cannotImportSemaphores("it lacks VK_KHR_external_semaphore_fd, or that is not enabled");
+  const VkPhysicalDeviceExternalSemaphoreInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+                                                   &kTimeline, kSemaphoreFile};
+  VkExternalSemaphoreProperties properties{};
+  properties.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES;
+  device.instanceFunctions().getPhysicalDeviceExternalSemaphoreProperties(device.handles().physicalDevice, &info,
+                                                                          &properties);
+  if (!(properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT))
+    return cannotImportSemaphores("its timeline semaphores cannot be such");
+  return {};
+#endif
+}
+
+Result<std::unique_ptr<Semaphore>> Semaphore::import(const Device& device, int file) {
+#ifdef _WIN32
+  static_cast<void>(device);
+  static_cast<void>(file);
+  return cannotImportSemaphores("Windows has none");
+#else
+  const VkDevice handle = device.handles().device;
+  Function<PFN_vkImportSemaphoreFdKHR> import{"vkImportSemaphoreFdKHR"};
+  import.load(device.instanceFunctions().getDeviceProcAddr(handle, import.name()));
+  VkPhysicalDeviceTimelineSemaphoreProperties timeline{};
+  timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES;
+  VkPhysicalDeviceProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  properties.pNext = &timeline;
+  device.instanceFunctions().getPhysicalDeviceProperties2(device.handles().physicalDevice, &properties);
+  const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &kTimeline, 0};
+  auto made = create(handle, info, device.vk().vkCreateSemaphore, device.vk().vkDestroySemaphore);
+  if (!made) return made.error();
+  OwnFile own(file);
+  if (own.get() < 0) return notOpen(file);
+  const VkImportSemaphoreFdInfoKHR given{
+      VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR, nullptr, made->get(), 0, kSemaphoreFile, own.get()};
+  const Outcome outcome = import(handle, &given);
+  if (outcome.is(VK_ERROR_INVALID_EXTERNAL_HANDLE))
+    return invalid(cat("file has value (", file, "), expected a timeline semaphore that Vulkan exported."));
+  if (!outcome) return outcome.error();
+  own.release();
+  return std::unique_ptr<Semaphore>(
+      new Semaphore(device, std::move(*made), timeline.maxTimelineSemaphoreValueDifference));
+#endif
+}
+
+Semaphore::~Semaphore() {
+  if (used_ && !device_.settle()) semaphore_.release();
+}
+
+void Semaphore::setUsed(uint64_t signalled) {
+  used_ = true;
+  signalled_ = std::max(signalled_, signalled);
+}
+
+Result<uint64_t> Semaphore::value() const {
+  uint64_t reached = 0;
+  TRY(device_.vk().vkGetSemaphoreCounterValue(device_.handles().device, handle(), &reached));
+  return reached;
+}
+
+Status Semaphore::checkAhead(uint64_t value, uint64_t reached) const {
+  if (value > reached && value - reached > mostAhead_)
+    return invalid(cat("value has value (", value, "), expected at most ", mostAhead_, " more than ", reached,
+                       ", which the semaphore has reached."));
+  return {};
+}
+
+Status Semaphore::checkWait(uint64_t value) const {
+  const auto reached = this->value();
+  return reached ? checkAhead(value, *reached) : Status(reached.error());
+}
+
+Status Semaphore::checkSignal(uint64_t value) const {
+  const auto reached = this->value();
+  if (!reached) return reached.error();
+  if (const uint64_t last = std::max(signalled_, *reached); value <= last)
+    return invalid(
+        cat("value has value (", value, "), expected more than ", last, ", which the semaphore has reached, or will."));
+  return checkAhead(value, *reached);
 }
 
 }  // namespace dimple::vulkan

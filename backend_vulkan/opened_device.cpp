@@ -19,9 +19,11 @@ class DeviceRequest {
       : functions_(functions), physicalDevice_(physicalDevice), available_(std::move(available)) {
     constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
     if (lists(available_, kPortabilitySubset)) extensions_.push_back(kPortabilitySubset);
-    // For memory that is imported.
+    // For memory and semaphores that are imported.
     if (lists(available_, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME))
       extensions_.push_back(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+    if (lists(available_, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME))
+      extensions_.push_back(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     useCore(options);
     useRobustness2();
     useMatrices();
@@ -184,6 +186,7 @@ Status OpenedDevice::createDevice(const OpenOptions& options) {
   device_ = std::move(*device);
   if (options.validation) device_->waitForRanges();  // synchronization validation sees ranges, not rows
   device_->setSettle([this] { return settle(); });
+  device_->setQueue(this);
   return createQueue();
 }
 
@@ -233,18 +236,49 @@ Result<Handle<VkCommandPool>> OpenedDevice::createCommandPool() {
 
 Result<uint64_t> OpenedDevice::submit(VkCommandBuffer commands) {
   std::lock_guard lock(mutex_);
+  return submit(commands, VK_NULL_HANDLE, VK_NULL_HANDLE, 0);
+}
+
+Result<uint64_t> OpenedDevice::submit(VkCommandBuffer commands, VkSemaphore wait, VkSemaphore signal, uint64_t value) {
   // Each submission waits for the one before, so that lists execute in order and see each other's writes.
-  const uint64_t before = lastValue_;
-  const uint64_t value = lastValue_ + 1;
+  const uint64_t own = lastValue_ + 1;
+  const uint64_t waitValues[] = {lastValue_, value};
+  const uint64_t signalValues[] = {own, value};
+  const VkSemaphore waits[] = {timeline_.get(), wait};
+  const VkSemaphore signals[] = {timeline_.get(), signal};
+  const uint32_t waitCount = wait ? 2 : 1;
+  const uint32_t signalCount = signal ? 2 : 1;
   const VkTimelineSemaphoreSubmitInfo timeline{
-      VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, 1, &before, 1, &value};
-  constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-  const VkSemaphore semaphore = timeline_.get();
-  const VkSubmitInfo info{
-      VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline, 1, &semaphore, &kStages, 1, &commands, 1, &semaphore};
+      VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, waitCount, waitValues, signalCount, signalValues};
+  constexpr VkPipelineStageFlags kStages[] = {VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT};
+  const VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                          &timeline,
+                          waitCount,
+                          waits,
+                          kStages,
+                          commands ? 1u : 0u,
+                          &commands,
+                          signalCount,
+                          signals};
   TRY(device_->vk().vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE));
-  lastValue_ = value;
-  return value;
+  lastValue_ = own;
+  return own;
+}
+
+Status OpenedDevice::waitFor(Semaphore& semaphore, uint64_t value) {
+  TRY(semaphore.checkWait(value));
+  std::lock_guard lock(mutex_);
+  TRY(submit(VK_NULL_HANDLE, semaphore.handle(), VK_NULL_HANDLE, value));
+  semaphore.setUsed(0);
+  return {};
+}
+
+Status OpenedDevice::signal(Semaphore& semaphore, uint64_t value) {
+  std::lock_guard lock(mutex_);
+  TRY(semaphore.checkSignal(value));
+  TRY(submit(VK_NULL_HANDLE, VK_NULL_HANDLE, semaphore.handle(), value));
+  semaphore.setUsed(value);
+  return {};
 }
 
 Status OpenedDevice::wait(uint64_t value) {

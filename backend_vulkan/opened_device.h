@@ -10,6 +10,7 @@
 #include "backend_vulkan/device.h"
 #include "backend_vulkan/handle.h"
 #include "backend_vulkan/instance.h"
+#include "backend_vulkan/semaphore.h"
 
 namespace dimple::vulkan {
 
@@ -38,6 +39,10 @@ class OpenedDevice {
 
   // Submits to the queue; the value to wait for.
   Result<uint64_t> submit(VkCommandBuffer commands);
+  // In the order of submissions: what comes later begins when the semaphore has the value; the semaphore gets it when
+  // all that came before is done.
+  Status waitFor(Semaphore& semaphore, uint64_t value);
+  Status signal(Semaphore& semaphore, uint64_t value);
   // Refuses a value that was not submitted.
   Status wait(uint64_t value);
   // Whether a value is known to be reached.
@@ -60,6 +65,8 @@ class OpenedDevice {
   Status createQueue();
   // With the mutex, or alone.
   bool idle();
+  // With the mutex. Null: no commands. `wait`, `signal`: a semaphore beside the queue's own, or null, and its value.
+  Result<uint64_t> submit(VkCommandBuffer commands, VkSemaphore wait, VkSemaphore signal, uint64_t value);
 
   // In the order in which they are made; the last goes first.
   std::unique_ptr<Instance> instance_;

@@ -215,6 +215,20 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuff
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportBuffer(IDMLDevice* device, INT32 file, UINT64 sizeInBytes,
                                                         ID3D12Resource** buffer);
 
+// A timeline semaphore that another Vulkan device of the same driver exported, likewise, by an opaque file descriptor
+// (VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT), which stays the caller's. Of its methods GetCompletedValue
+// answers; Signal and SetEventOnCompletion are E_NOTIMPL. A device that cannot import, which one over the caller's
+// Vulkan without VK_KHR_external_semaphore_fd cannot, answers DXGI_ERROR_UNSUPPORTED, whatever the other arguments are.
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportSemaphore(IDMLDevice* device, INT32 file, ID3D12Fence** semaphore);
+
+// In the order of a context's executions and transfers: all that comes later begins when the semaphore has reached
+// `value`; the semaphore gets `value`, larger than those before, when all that came earlier is done. Neither waits on
+// the host. Whoever waits must be signalled: releasing the semaphore or the context waits for what uses it. `device` is
+// a context's, and the one that imported the semaphore; where the queue is the caller's, so is this
+// (DXGI_ERROR_UNSUPPORTED).
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWaitSemaphore(IDMLDevice* device, ID3D12Fence* semaphore, UINT64 value);
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSignalSemaphore(IDMLDevice* device, ID3D12Fence* semaphore, UINT64 value);
+
 // A buffer in memory of the host, at `address` as long as it lives, between which and other buffers CopyBufferRegion
 // copies without a copy by the host; bindings refuse it. A copy reads what the host wrote before the list was
 // submitted, and the host sees what was copied there once the list is done.

@@ -5,6 +5,7 @@
 #include "api/guard.h"
 #include "api/options.h"
 #include "api/vulkan/objects.h"
+#include "backend_vulkan/opened_device.h"
 #include "core/text.h"
 
 using namespace dimple;
@@ -24,6 +25,21 @@ HRESULT onVulkan(const char* function, IDMLDevice* device, Make make) {
       return own->refuse(E_INVALIDARG,
                          "device is no Vulkan device, expected one of dimpleCreateVulkanDevice or of a context.");
     });
+  });
+}
+
+// Calls `use` with the queue of a context's device, and a live semaphore that it imported.
+template <class Use>
+HRESULT onQueue(const char* function, IDMLDevice* device, ID3D12Fence* semaphore, Use use) {
+  return onVulkan(function, device, [&](Device& own, const auto& backend) -> HRESULT {
+    const auto found = Live<VulkanSemaphore>::find(semaphore);
+    if (!found || &found->backend() != backend.get())
+      return own.refuse(E_INVALIDARG, "semaphore is no live semaphore that the device imported.");
+    if (!backend->queue())
+      return own.refuse(DXGI_ERROR_UNSUPPORTED,
+                        "The queue is the caller's, expected vkQueueSubmit with the semaphore.");
+    const Status status = use(*backend->queue(), found->semaphore());
+    return status ? S_OK : own.refuse(status.error());
   });
 }
 
@@ -95,6 +111,28 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportBuffer(IDMLDevice* device, INT3
     *buffer = new VulkanBuffer(backend, std::move(*made));
     return S_OK;
   });
+}
+
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportSemaphore(IDMLDevice* device, INT32 file, ID3D12Fence** semaphore) {
+  if (semaphore) *semaphore = nullptr;
+  return onVulkan("dimpleImportSemaphore", device, [&](Device& own, const auto& backend) -> HRESULT {
+    if (const auto status = vulkan::Semaphore::checkImport(*backend); !status) return own.refuse(status.error());
+    if (!semaphore) return own.refuse(E_POINTER, "semaphore is null, expected where to put the semaphore.");
+    auto made = vulkan::Semaphore::import(*backend, file);
+    if (!made) return own.refuse(made.error());
+    *semaphore = new VulkanSemaphore(backend, std::move(*made));
+    return S_OK;
+  });
+}
+
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWaitSemaphore(IDMLDevice* device, ID3D12Fence* semaphore, UINT64 value) {
+  return onQueue("dimpleWaitSemaphore", device, semaphore,
+                 [&](auto& queue, auto& imported) { return queue.waitFor(imported, value); });
+}
+
+DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSignalSemaphore(IDMLDevice* device, ID3D12Fence* semaphore, UINT64 value) {
+  return onQueue("dimpleSignalSemaphore", device, semaphore,
+                 [&](auto& queue, auto& imported) { return queue.signal(imported, value); });
 }
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateTransferBuffer(IDMLDevice* device, UINT64 sizeInBytes,

@@ -10,6 +10,7 @@
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/device.h"
 #include "backend_vulkan/memory.h"
+#include "backend_vulkan/semaphore.h"
 
 namespace dimple::api {
 
@@ -83,6 +84,34 @@ class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, I
   const VkBuffer handle_;
   const uint64_t bytes_;
   const Live<VulkanBuffer> live_{this};
+};
+
+// A timeline semaphore of another device's, which the queue of a context waits for and signals.
+class VulkanSemaphore final : public VulkanObject<ID3D12Fence, ID3D12Fence, ID3D12Pageable> {
+ public:
+  VulkanSemaphore(std::shared_ptr<vulkan::Device> backend, std::unique_ptr<vulkan::Semaphore> semaphore)
+      : VulkanObject(std::move(backend)), semaphore_(std::move(semaphore)) {}
+
+  vulkan::Semaphore& semaphore() const { return *semaphore_; }
+
+  // On a device that was removed, all that can be waited for, as Direct3D 12 says.
+  UINT64 STDMETHODCALLTYPE GetCompletedValue() override {
+    const auto value = semaphore_->value();
+    return value ? *value : UINT64_MAX;
+  }
+  HRESULT STDMETHODCALLTYPE SetEventOnCompletion(UINT64, HANDLE) override { return notThere(); }
+  HRESULT STDMETHODCALLTYPE Signal(UINT64) override { return notThere(); }
+
+ private:
+  ~VulkanSemaphore() override = default;
+  HRESULT notThere() noexcept {
+    return refuse(E_NOTIMPL,
+                  "A wrapper of a Vulkan semaphore has GetCompletedValue only, expected dimpleWaitSemaphore or "
+                  "dimpleSignalSemaphore.");
+  }
+
+  const std::unique_ptr<vulkan::Semaphore> semaphore_;
+  const Live<VulkanSemaphore> live_{this};
 };
 
 class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3D12DescriptorHeap, ID3D12Pageable> {

@@ -6,6 +6,7 @@
 
 #include "clients/onnx/failure.h"
 #include "clients/onnx/text.h"
+#include "clients/onnxruntime/device_call.h"
 #include "clients/uuid.h"
 
 namespace dimple::ort {
@@ -15,13 +16,7 @@ using onnx::cat;
 namespace {
 
 constexpr UINT32 kProcessor = 4;  // VK_PHYSICAL_DEVICE_TYPE_CPU
-constexpr const char* kCopy = "A tensor cannot be copied";
 constexpr const char* kTiming = "Kernels cannot be timed";
-constexpr const char* kWait = "The device cannot be waited for";
-
-void checkDevice(HRESULT result, const char* what) {
-  if (FAILED(result)) throw onnx::DeviceError(cat(what, ": ", dimpleGetLastMessage()));
-}
 
 void STDMETHODCALLTYPE receiveTime(void* times, const char* kernel, double nanoseconds) {
   static_cast<std::vector<KernelTime>*>(times)->push_back(
@@ -39,9 +34,10 @@ Device::Device(const DimpleAdapterDesc& adapter, const std::string& pipelineCach
   checkDevice(context_->GetDevice(IID_PPV_ARGS(&dml_)), "The device cannot be opened");
   heap_ = std::make_unique<Heap>(*context_.Get(), *dml_.Get(), Heap::Kind::Device);
   hostHeap_ = std::make_unique<Heap>(*context_.Get(), *dml_.Get(), Heap::Kind::Host);
+  submissions_ = std::make_unique<Submissions>(*context_.Get());
 }
 
-void Device::upload(const onnx::BufferRange& to, const void* data, size_t bytes) const {
+void Device::upload(const onnx::BufferRange& to, const void* data, size_t bytes) {
   if (const onnx::BufferRange from = hostHeap_->tryFind(data, bytes); from.buffer && bytes) {
     copy(from, to, bytes);
     return;
@@ -49,7 +45,7 @@ void Device::upload(const onnx::BufferRange& to, const void* data, size_t bytes)
   checkDevice(context_->Upload(to.buffer.Get(), to.offset, data, bytes), "A tensor cannot be uploaded");
 }
 
-void Device::download(const onnx::BufferRange& from, void* data, size_t bytes) const {
+void Device::download(const onnx::BufferRange& from, void* data, size_t bytes) {
   if (const onnx::BufferRange to = hostHeap_->tryFind(data, bytes); to.buffer && bytes) {
     copy(from, to, bytes);
     return;
@@ -57,26 +53,15 @@ void Device::download(const onnx::BufferRange& from, void* data, size_t bytes) c
   checkDevice(context_->Download(from.buffer.Get(), from.offset, data, bytes), "A tensor cannot be downloaded");
 }
 
-void Device::wait() const {
-  onnx::ComPtr<ID3D12GraphicsCommandList> list;
-  checkDevice(context_->CreateCommandList(&list), kWait);
-  checkDevice(list->Close(), kWait);
-  finish(*list.Get(), kWait);
+void Device::wait() { submissions_->wait(submissions_->mark()); }
+
+void Device::copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) {
+  submissions_->wait(submissions_->copy(from, to, bytes));
 }
 
-// A list has to live until it is done.
-void Device::finish(ID3D12GraphicsCommandList& list, const char* what) const {
-  UINT64 fence = 0;
-  checkDevice(context_->Execute(&list, &fence), what);
-  checkDevice(context_->Wait(fence), what);
-}
-
-void Device::copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) const {
-  onnx::ComPtr<ID3D12GraphicsCommandList> list;
-  checkDevice(context_->CreateCommandList(&list), kCopy);
-  list->CopyBufferRegion(to.buffer.Get(), to.offset, from.buffer.Get(), from.offset, bytes);
-  checkDevice(list->Close(), kCopy);
-  finish(*list.Get(), kCopy);
+void Device::check() const {
+  // The reason alone has no words.
+  if (FAILED(dml_->GetDeviceRemovedReason())) checkDevice(context_->Wait(0), "The device was removed");
 }
 
 onnx::ComPtr<ID3D12Resource> Device::import(int file, size_t bytes) const {
@@ -88,6 +73,25 @@ onnx::ComPtr<ID3D12Resource> Device::import(int file, size_t bytes) const {
 bool Device::canImport() const {
   onnx::ComPtr<ID3D12Resource> none;
   return dimpleImportBuffer(dml_.Get(), -1, 1, &none) == E_INVALIDARG;
+}
+
+onnx::ComPtr<ID3D12Fence> Device::importSemaphore(int file) const {
+  onnx::ComPtr<ID3D12Fence> semaphore;
+  checkDevice(dimpleImportSemaphore(dml_.Get(), file, &semaphore), "A semaphore cannot be imported");
+  return semaphore;
+}
+
+bool Device::canImportSemaphores() const {
+  onnx::ComPtr<ID3D12Fence> none;
+  return dimpleImportSemaphore(dml_.Get(), -1, &none) == E_INVALIDARG;
+}
+
+void Device::waitFor(ID3D12Fence& semaphore, UINT64 value) const {
+  checkDevice(dimpleWaitSemaphore(dml_.Get(), &semaphore, value), "A semaphore cannot be waited for");
+}
+
+void Device::signal(ID3D12Fence& semaphore, UINT64 value) const {
+  checkDevice(dimpleSignalSemaphore(dml_.Get(), &semaphore, value), "A semaphore cannot be signalled");
 }
 
 void Device::setTiming(bool timing) const { checkDevice(context_->SetProfiling(timing), kTiming); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "clients/onnxruntime/heap.h"
+#include "clients/onnxruntime/submissions.h"
 
 namespace dimple::ort {
 
@@ -29,16 +30,26 @@ class Device {
   Heap& hostHeap() { return *hostHeap_; }
 
   // Bytes from host memory, or to it: after all that was submitted before, and done when it returns.
-  void upload(const onnx::BufferRange& to, const void* data, size_t bytes) const;
-  void download(const onnx::BufferRange& from, void* data, size_t bytes) const;
+  void upload(const onnx::BufferRange& to, const void* data, size_t bytes);
+  void download(const onnx::BufferRange& from, void* data, size_t bytes);
   // Until all that was submitted before is done.
-  void wait() const;
-  // In the order of what is submitted.
-  void copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes) const;
+  void wait();
+  // In the order of what is submitted, and done when it returns.
+  void copy(const onnx::BufferRange& from, const onnx::BufferRange& to, size_t bytes);
+  // What is not waited for.
+  Submissions& submissions() { return *submissions_; }
+  // Throws onnx::DeviceError if the device was removed.
+  void check() const;
 
   // Memory that another device exported: DirectML's buffer of it. Throws onnx::DeviceError.
   onnx::ComPtr<ID3D12Resource> import(int file, size_t bytes) const;
   bool canImport() const;
+  // A timeline semaphore that another device exported. Throws onnx::DeviceError.
+  onnx::ComPtr<ID3D12Fence> importSemaphore(int file) const;
+  bool canImportSemaphores() const;
+  // In the order of what is submitted.
+  void waitFor(ID3D12Fence& semaphore, UINT64 value) const;
+  void signal(ID3D12Fence& semaphore, UINT64 value) const;
 
   // Runs share it while they record; one that is timed has it alone.
   std::shared_mutex& recording() { return recording_; }
@@ -50,12 +61,11 @@ class Device {
   const std::string& timingRefusal();
 
  private:
-  void finish(ID3D12GraphicsCommandList& list, const char* what) const;
-
   onnx::ComPtr<IDimpleContext> context_;
   onnx::ComPtr<IDMLDevice> dml_;
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<Heap> hostHeap_;
+  std::unique_ptr<Submissions> submissions_;  // goes first, since it waits for what uses the heaps
   std::shared_mutex recording_;
   std::once_flag timingIsKnown_;
   std::string timingRefusal_;

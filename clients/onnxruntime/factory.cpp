@@ -7,6 +7,7 @@
 #include "clients/onnx/text.h"
 #include "clients/onnxruntime/importer.h"
 #include "clients/onnxruntime/provider.h"
+#include "clients/onnxruntime/streams.h"
 
 namespace dimple::ort {
 
@@ -171,8 +172,18 @@ OrtStatus* ORT_API_CALL createImporter(OrtEpFactory* self, const OrtEpDevice* de
   });
 }
 
-// All work is in the order of one queue.
-bool ORT_API_CALL isStreamAware(const OrtEpFactory*) noexcept { return false; }
+bool ORT_API_CALL isStreamAware(const OrtEpFactory*) noexcept { return true; }
+
+OrtStatus* ORT_API_CALL createStream(OrtEpFactory* self, const OrtMemoryDevice* memory, const OrtKeyValuePairs*,
+                                     OrtSyncStreamImpl** made) noexcept {
+  *made = nullptr;
+  return guarded([&] {
+    Adapter* const adapter = factoryOf(self).adapters.find(memory);
+    if (!adapter)
+      throw StatusError(ORT_INVALID_ARGUMENT, "A stream is asked for where Dimple's execution provider has no device.");
+    *made = new Stream(adapter->device(), Stream::Kind::Program);
+  });
+}
 
 }  // namespace
 
@@ -189,6 +200,7 @@ Factory::Factory() : OrtEpFactory{} {
   ReleaseAllocator = releaseAllocator;
   CreateDataTransfer = createDataTransfer;
   IsStreamAware = isStreamAware;
+  CreateSyncStreamForDevice = createStream;
   CreateExternalResourceImporterForDevice = createImporter;
 }
 

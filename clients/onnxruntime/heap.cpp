@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <utility>
 
 #include "clients/onnx/failure.h"
 #include "clients/onnx/text.h"
+#include "clients/onnxruntime/device_call.h"
 #include "clients/onnxruntime/runtime.h"
 
 namespace dimple::ort {
@@ -48,8 +50,8 @@ void Heap::release(uintptr_t address, const Block& block) {
 }
 
 Heap::Block Heap::makeBlock(size_t bytes) const {
-  if (kind_ == Kind::Device) return {bytes, onnx::createBuffer(context_, bytes), nullptr};
-  Block block{bytes, nullptr, nullptr};
+  if (kind_ == Kind::Device) return {bytes, onnx::createBuffer(context_, bytes), nullptr, 0};
+  Block block{bytes, nullptr, nullptr, 0};
   if (FAILED(dimpleCreateTransferBuffer(&device_, bytes, &block.buffer, &block.memory)))
     throw onnx::DeviceError(dimpleGetLastMessage());
   return block;
@@ -58,12 +60,17 @@ Heap::Block Heap::makeBlock(size_t bytes) const {
 void* Heap::allocate(size_t bytes) {
   if (bytes > SIZE_MAX - kLarge) throw std::bad_alloc();
   const size_t size = roundedSize(bytes);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (const auto found = idle_.lower_bound(size); found != idle_.end() && found->first <= size + size / 4) {
     auto block = idleBlocks_.extract(found->second);
     idle_.erase(found);
     idleBytes_ -= block.mapped().bytes;
-    return reinterpret_cast<void*>(blocks_.insert(std::move(block)).position->first);
+    const UINT64 fence = std::exchange(block.mapped().fence, 0);
+    void* const address = reinterpret_cast<void*>(blocks_.insert(std::move(block)).position->first);
+    lock.unlock();
+    // On a device that was removed nothing uses it.
+    if (fence) static_cast<void>(context_.Wait(fence));
+    return address;
   }
   Block block;
   try {
@@ -93,7 +100,7 @@ void* Heap::place(Block block) {
 
 void* Heap::lend(onnx::ComPtr<ID3D12Resource> buffer, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  return place({bytes, std::move(buffer), nullptr});
+  return place({bytes, std::move(buffer), nullptr, 0});
 }
 
 void Heap::takeBack(void* address) noexcept {
@@ -142,6 +149,24 @@ Heap::Blocks::const_iterator Heap::blockOf(uintptr_t address) const {
   if (found == blocks_.begin()) return blocks_.end();
   --found;
   return address - found->first < found->second.bytes ? found : blocks_.end();
+}
+
+void Heap::use(const void* address, UINT64 fence) {
+  const std::lock_guard lock(mutex_);
+  const auto found = blockOf(reinterpret_cast<uintptr_t>(address));
+  if (found == blocks_.end()) return;
+  Block& block = blocks_.at(found->first);
+  block.fence = std::max(block.fence, fence);
+}
+
+void Heap::settle(const void* address) const {
+  UINT64 fence = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = blockOf(reinterpret_cast<uintptr_t>(address));
+    if (found != blocks_.end()) fence = found->second.fence;
+  }
+  if (fence) checkDevice(context_.Wait(fence), "The device cannot be waited for");
 }
 
 onnx::BufferRange Heap::tryFind(const void* address, size_t bytes) const {

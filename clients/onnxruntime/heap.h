@@ -29,6 +29,11 @@ class Heap {
   // Addresses for a buffer of so many bytes that somebody else made, until it is taken back.
   void* lend(onnx::ComPtr<ID3D12Resource> buffer, size_t bytes);
   void takeBack(void* address) noexcept;
+  // The device reads or writes the block there until the context's fence has the value: nobody is given the block
+  // before.
+  void use(const void* address, UINT64 fence);
+  // Until the device does not.
+  void settle(const void* address) const;
   // Where an address lies. Throws StatusError if it is none of the heap's, or `bytes` from it on are not.
   onnx::BufferRange find(const void* address, size_t bytes) const;
   // Likewise, but no buffer then.
@@ -39,6 +44,7 @@ class Heap {
     size_t bytes = 0;
     onnx::ComPtr<ID3D12Resource> buffer;
     void* memory = nullptr;  // of the host; null: addresses are reserved for it
+    UINT64 fence = 0;        // that is reached when the device does not use it, where use() says so
   };
   using Blocks = std::map<uintptr_t, Block>;
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "clients/onnx/text.h"
+#include "clients/onnxruntime/streams.h"
 
 namespace dimple::ort {
 
@@ -15,6 +16,8 @@ constexpr size_t kOffsetAlignment = 256;
 
 Importer& importerOf(OrtExternalResourceImporterImpl* self) { return *static_cast<Importer*>(self); }
 
+int fileOf(void* nativeHandle) { return static_cast<int>(reinterpret_cast<intptr_t>(nativeHandle)); }
+
 struct ImportedMemory : OrtExternalMemoryHandle {
   ImportedMemory(const Importer& importer, const OrtExternalMemoryDescriptor& given)
       : OrtExternalMemoryHandle{}, device(importer.adapter.device()) {
@@ -22,8 +25,7 @@ struct ImportedMemory : OrtExternalMemoryHandle {
     ep_device = &importer.epDevice;
     descriptor = given;
     Release = [](OrtExternalMemoryHandle* self) noexcept { delete static_cast<ImportedMemory*>(self); };
-    const auto file = static_cast<int>(reinterpret_cast<intptr_t>(given.native_handle));
-    address = device.heap().lend(device.import(file, given.size_bytes), given.size_bytes);
+    address = device.heap().lend(device.import(fileOf(given.native_handle), given.size_bytes), given.size_bytes);
   }
   ~ImportedMemory() { device.heap().takeBack(address); }
   ImportedMemory(const ImportedMemory&) = delete;
@@ -32,14 +34,33 @@ struct ImportedMemory : OrtExternalMemoryHandle {
   void* address = nullptr;
 };
 
-bool ORT_API_CALL canImportMemory(const OrtExternalResourceImporterImpl* self,
-                                  OrtExternalMemoryHandleType type) noexcept {
+struct ImportedSemaphore : OrtExternalSemaphoreHandle {
+  ImportedSemaphore(const Importer& importer, const OrtExternalSemaphoreDescriptor& given)
+      : OrtExternalSemaphoreHandle{},
+        device(importer.adapter.device()),
+        semaphore(device.importSemaphore(fileOf(given.native_handle))) {
+    version = ORT_API_VERSION;
+    ep_device = &importer.epDevice;
+    descriptor = given;
+    Release = [](OrtExternalSemaphoreHandle* self) noexcept { delete static_cast<ImportedSemaphore*>(self); };
+  }
+
+  Device& device;
+  const onnx::ComPtr<ID3D12Fence> semaphore;
+};
+
+// What the device answers; false where there is none.
+bool imports(const OrtExternalResourceImporterImpl* self, bool (Device::*can)() const) noexcept {
   try {
-    return type == ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD &&
-           static_cast<const Importer*>(self)->adapter.device().canImport();
+    return (static_cast<const Importer*>(self)->adapter.device().*can)();
   } catch (...) {
     return false;
   }
+}
+
+bool ORT_API_CALL canImportMemory(const OrtExternalResourceImporterImpl* self,
+                                  OrtExternalMemoryHandleType type) noexcept {
+  return type == ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD && imports(self, &Device::canImport);
 }
 
 OrtStatus* ORT_API_CALL importMemory(OrtExternalResourceImporterImpl* self, const OrtExternalMemoryDescriptor* given,
@@ -83,28 +104,41 @@ OrtStatus* ORT_API_CALL createTensor(OrtExternalResourceImporterImpl* self, cons
   });
 }
 
-bool ORT_API_CALL canImportSemaphore(const OrtExternalResourceImporterImpl*, OrtExternalSemaphoreType) noexcept {
-  return false;
+bool ORT_API_CALL canImportSemaphore(const OrtExternalResourceImporterImpl* self,
+                                     OrtExternalSemaphoreType type) noexcept {
+  return type == ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD && imports(self, &Device::canImportSemaphores);
 }
 
-OrtStatus* noSemaphores() noexcept {
-  return guarded([] {
-    throw StatusError(ORT_NOT_IMPLEMENTED,
-                      "Dimple's execution provider imports no semaphores; wait on the host before and after a run.");
+OrtStatus* ORT_API_CALL importSemaphore(OrtExternalResourceImporterImpl* self,
+                                        const OrtExternalSemaphoreDescriptor* given,
+                                        OrtExternalSemaphoreHandle** made) noexcept {
+  *made = nullptr;
+  return guarded([&] {
+    if (given->type != ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD)
+      throw StatusError(ORT_NOT_IMPLEMENTED,
+                        "Dimple's execution provider imports timeline semaphores of Vulkan by file descriptors "
+                        "(ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD) only.");
+    *made = new ImportedSemaphore(importerOf(self), *given);
   });
 }
 
-OrtStatus* ORT_API_CALL importSemaphore(OrtExternalResourceImporterImpl*, const OrtExternalSemaphoreDescriptor*,
-                                        OrtExternalSemaphoreHandle** made) noexcept {
-  *made = nullptr;
-  return noSemaphores();
+void ORT_API_CALL releaseSemaphore(OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle* semaphore) noexcept {
+  delete static_cast<ImportedSemaphore*>(semaphore);
 }
 
-void ORT_API_CALL releaseSemaphore(OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle*) noexcept {}
+using UseSemaphore = void (Device::*)(ID3D12Fence&, UINT64) const;
 
-OrtStatus* ORT_API_CALL useSemaphore(OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle*, OrtSyncStream*,
-                                     uint64_t) noexcept {
-  return noSemaphores();
+template <UseSemaphore use>
+OrtStatus* ORT_API_CALL onStream(OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle* semaphore,
+                                 OrtSyncStream* given, uint64_t value) noexcept {
+  return guarded([&] {
+    const auto& imported = *static_cast<ImportedSemaphore*>(semaphore);
+    const Stream* const stream = Stream::of(given);
+    if (!stream || &stream->device != &imported.device)
+      throw StatusError(ORT_INVALID_ARGUMENT,
+                        "A semaphore is used in a stream that is none of the device that imported it.");
+    (imported.device.*use)(*imported.semaphore.Get(), value);
+  });
 }
 
 void ORT_API_CALL releaseImporter(OrtExternalResourceImporterImpl* self) noexcept { delete &importerOf(self); }
@@ -121,8 +155,8 @@ Importer::Importer(const OrtEpDevice& importerDevice, Adapter& importerAdapter, 
   CanImportSemaphore = canImportSemaphore;
   ImportSemaphore = importSemaphore;
   ReleaseSemaphore = releaseSemaphore;
-  WaitSemaphore = useSemaphore;
-  SignalSemaphore = useSemaphore;
+  WaitSemaphore = onStream<&Device::waitFor>;
+  SignalSemaphore = onStream<&Device::signal>;
   Release = releaseImporter;
 }
 

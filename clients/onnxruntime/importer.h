@@ -1,11 +1,11 @@
-// Memory that other programs' Vulkan devices exported, as ONNX Runtime imports it.
+// Memory and semaphores that other programs' Vulkan devices exported, as ONNX Runtime imports it.
 #pragma once
 
 #include "clients/onnxruntime/memory.h"
 
 namespace dimple::ort {
 
-// Of one device. It imports no semaphores: ONNX Runtime waits for them in streams, of which there are none.
+// Of one device.
 struct Importer : OrtExternalResourceImporterImpl {
   // `memory`: the device's.
   Importer(const OrtEpDevice& epDevice, Adapter& adapter, const OrtMemoryInfo& memory);

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "clients/onnxruntime/streams.h"
+
 namespace dimple::ort {
 namespace {
 
@@ -55,35 +57,70 @@ bool ORT_API_CALL canCopy(const OrtDataTransferImpl* self, const OrtMemoryDevice
   const Adapter* source = adapters.find(from);
   const Adapter* target = adapters.find(to);
   if (source && target) return source == target;
-  const bool fromHost = adapters.isHostMemory(from), toHost = adapters.isHostMemory(to);
+  const bool fromHost = adapters.findHost(from), toHost = adapters.findHost(to);
   if (source) return toHost || isProcessor(to);
   if (target) return fromHost || isProcessor(from);
   return (fromHost && (toHost || isProcessor(to))) || (toHost && isProcessor(from));
 }
 
-void copyOne(const Adapters& adapters, const OrtValue& from, const OrtValue& to) {
-  const TensorMemory source = memoryOf(from);
-  const TensorMemory target = memoryOf(to);
-  if (source.bytes == 0) return;
-  Adapter* const sourceAdapter = adapters.find(source.device);
-  Adapter* const targetAdapter = adapters.find(target.device);
+// Where a tensor lies in memory that the device of `adapter` copies from and to; no buffer: it does not.
+onnx::BufferRange hostRange(const Adapters& adapters, Adapter& adapter, const TensorMemory& memory) {
+  if (adapters.findHost(memory.device) != &adapter) return {};
+  return adapter.device().hostHeap().tryFind(memory.data, memory.bytes);
+}
+
+// A copy of a stream. False if it has to be waited for, since nobody tells the host when its memory is free.
+bool copyOnStream(const Adapters& adapters, Stream& stream, const TensorMemory& from, const TensorMemory& to) {
+  Adapter* const source = adapters.find(from.device);
+  Adapter* const target = adapters.find(to.device);
+  Adapter& adapter = source ? *source : *target;
+  Device& device = adapter.device();
+  if (&stream.device != &device) return false;
+  const auto rangeOf = [&](bool isOurs, const TensorMemory& memory) {
+    return isOurs ? device.heap().find(memory.data, memory.bytes) : hostRange(adapters, adapter, memory);
+  };
+  const onnx::BufferRange begin = rangeOf(source, from);
+  const onnx::BufferRange end = rangeOf(target, to);
+  if (!begin.buffer || !end.buffer) return false;
+  const UINT64 fence = device.submissions().copy(begin, end, from.bytes);
+  if (source && target) return true;
+  device.hostHeap().use(source ? to.data : from.data, fence);
+  stream.addHostCopy(fence);
+  return true;
+}
+
+void copyAndWait(const Adapters& adapters, const TensorMemory& from, const TensorMemory& to) {
+  Adapter* const source = adapters.find(from.device);
+  Adapter* const target = adapters.find(to.device);
   const auto rangeOf = [](Adapter& adapter, const TensorMemory& memory) {
     return adapter.device().heap().find(memory.data, memory.bytes);
   };
-  if (sourceAdapter && targetAdapter)
-    targetAdapter->device().copy(rangeOf(*sourceAdapter, source), rangeOf(*targetAdapter, target), source.bytes);
-  else if (targetAdapter)
-    targetAdapter->device().upload(rangeOf(*targetAdapter, target), source.data, source.bytes);
-  else if (sourceAdapter)
-    sourceAdapter->device().download(rangeOf(*sourceAdapter, source), target.data, source.bytes);
-  else
-    std::memcpy(target.data, source.data, source.bytes);
+  if (source && target) {
+    target->device().copy(rangeOf(*source, from), rangeOf(*target, to), from.bytes);
+  } else if (target) {
+    target->device().upload(rangeOf(*target, to), from.data, from.bytes);
+  } else if (source) {
+    source->device().download(rangeOf(*source, from), to.data, from.bytes);
+  } else {
+    for (const TensorMemory* memory : {&from, &to})
+      if (Adapter* const host = adapters.findHost(memory->device)) host->device().hostHeap().settle(memory->data);
+    std::memcpy(to.data, from.data, from.bytes);
+  }
 }
 
-OrtStatus* ORT_API_CALL copyTensors(OrtDataTransferImpl* self, const OrtValue** from, OrtValue** to, OrtSyncStream**,
-                                    size_t count) noexcept {
+void copyOne(const Adapters& adapters, const OrtValue& from, const OrtValue& to, const OrtSyncStream* stream) {
+  const TensorMemory source = memoryOf(from);
+  const TensorMemory target = memoryOf(to);
+  if (source.bytes == 0) return;
+  Stream* const own = adapters.find(source.device) || adapters.find(target.device) ? Stream::of(stream) : nullptr;
+  if (!own || !copyOnStream(adapters, *own, source, target)) copyAndWait(adapters, source, target);
+}
+
+OrtStatus* ORT_API_CALL copyTensors(OrtDataTransferImpl* self, const OrtValue** from, OrtValue** to,
+                                    OrtSyncStream** streams, size_t count) noexcept {
   return guarded([&] {
-    for (size_t i = 0; i < count; ++i) copyOne(static_cast<DataTransfer*>(self)->adapters, *from[i], *to[i]);
+    for (size_t i = 0; i < count; ++i)
+      copyOne(static_cast<DataTransfer*>(self)->adapters, *from[i], *to[i], streams ? streams[i] : nullptr);
   });
 }
 
@@ -134,8 +171,10 @@ Adapter* Adapters::find(const OrtMemoryDevice* device) const {
   return nullptr;
 }
 
-bool Adapters::isHostMemory(const OrtMemoryDevice* device) const {
-  return std::ranges::any_of(all_, [&](const Entry& entry) { return isSame(device, entry.hostMemory); });
+Adapter* Adapters::findHost(const OrtMemoryDevice* device) const {
+  for (const Entry& entry : all_)
+    if (isSame(device, entry.hostMemory)) return entry.adapter.get();
+  return nullptr;
 }
 
 const Adapters::Entry* Adapters::findMemory(const OrtMemoryInfo* memory) const {

@@ -23,8 +23,8 @@ class Adapters {
   Adapter& add(const DimpleAdapterDesc& desc, UINT index);
   const std::vector<Entry>& all() const { return all_; }
   Adapter* find(const OrtMemoryDevice* device) const;
-  // Whether it stands for memory of the host that an adapter's device copies from and to.
-  bool isHostMemory(const OrtMemoryDevice* device) const;
+  // The adapter whose device copies from and to memory of the host that it stands for; null: there is none.
+  Adapter* findHost(const OrtMemoryDevice* device) const;
   // Whose memory it is, the device's or the host's.
   const Entry* findMemory(const OrtMemoryInfo* memory) const;
 

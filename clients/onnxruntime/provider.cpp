@@ -6,6 +6,7 @@
 #include "clients/onnx/text.h"
 #include "clients/onnxruntime/claims.h"
 #include "clients/onnxruntime/graph_reader.h"
+#include "clients/onnxruntime/streams.h"
 
 namespace dimple::ort {
 
@@ -84,6 +85,12 @@ OrtStatus* ORT_API_CALL sync(OrtEp* self) noexcept {
   return guarded([&] { providerOf(self).device.wait(); });
 }
 
+// On the device that the session was made for, which may not be the adapter's last.
+OrtStatus* ORT_API_CALL createStream(OrtEp* self, const OrtMemoryDevice*, OrtSyncStreamImpl** made) noexcept {
+  *made = nullptr;
+  return guarded([&] { *made = new Stream(providerOf(self).device, Stream::Kind::Session); });
+}
+
 // For a session, and for each run that is profiled by itself; what ONNX Runtime does not profile is not timed.
 OrtStatus* ORT_API_CALL createProfiler(OrtEp*, OrtEpProfilerImpl** made) noexcept {
   *made = nullptr;
@@ -112,6 +119,7 @@ Provider::Provider(const Adapters& all, Adapter& adapter, const Options& given)
   ReleaseNodeComputeInfos = releaseInfos;
   IsConcurrentRunSupported = isConcurrentRunSupported;
   Sync = sync;
+  CreateSyncStreamForDevice = createStream;
   CreateProfiler = createProfiler;
 }
 

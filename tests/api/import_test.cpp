@@ -1,8 +1,9 @@
-// Buffers in memory that another Vulkan device exported.
+// Buffers in memory that another Vulkan device exported, and semaphores of it.
 #ifndef _WIN32
 
 #include "tests/api/fixture.h"
 #include "tests/exported_memory.h"
+#include "tests/exported_semaphore.h"
 
 using namespace dimple::testing;
 
@@ -51,6 +52,72 @@ GPU_TEST_CASE("what is no memory of another device is refused") {
   CHECK(
       std::string(dimpleGetLastMessage()) ==
       "The device imports no memory by file descriptors: it lacks VK_KHR_external_memory_fd, or that is not enabled.");
+}
+
+// Lavapipe exports none; over the layer of tests/semaphore_layer it does.
+GPU_TEST_CASE("semaphores of another device are waited for and signalled in the order of a queue") {
+  if (currentBackend() != DIMPLE_BACKEND_VULKAN) return;
+  const ExportedSemaphore exported;
+  if (exported.file() < 0) {
+    MESSAGE("Skipped: the device exports no timeline semaphores by file descriptors.");
+    return;
+  }
+  Fixture fixture;
+  ComPtr<ID3D12Fence> semaphore;
+  REQUIRE(dimpleImportSemaphore(fixture.device, exported.file(), &semaphore) == S_OK);
+  CHECK(semaphore->GetCompletedValue() == 0);
+  CHECK(semaphore->Signal(1) == E_NOTIMPL);
+  CHECK(semaphore->SetEventOnCompletion(1, nullptr) == E_NOTIMPL);
+  REQUIRE(dimpleWaitSemaphore(fixture.device, semaphore.Get(), 1) == S_OK);
+  REQUIRE(dimpleSignalSemaphore(fixture.device, semaphore.Get(), 2) == S_OK);
+  CHECK(!exported.wait(2, std::chrono::milliseconds(50)));
+  REQUIRE(exported.signal(1));
+  CHECK(exported.wait(2, std::chrono::seconds(10)));
+  CHECK(dimpleSignalSemaphore(fixture.device, semaphore.Get(), 2) == E_INVALIDARG);
+  CHECK(semaphore->GetCompletedValue() == 2);
+  Fixture other;
+  CHECK(dimpleWaitSemaphore(other.device, semaphore.Get(), 3) == E_INVALIDARG);
+  static_cast<void>(fixture.gpu->takeMessages());
+  static_cast<void>(other.gpu->takeMessages());
+}
+
+GPU_TEST_CASE("what is no semaphore of another device is refused") {
+  Fixture fixture;
+  ComPtr<ID3D12Fence> semaphore;
+  const auto isRefused = [&](HRESULT result, HRESULT code, const std::string& text) {
+    CHECK(result == code);
+    CHECK(std::string(dimpleGetLastMessage()).starts_with(text));
+  };
+  if (currentBackend() != DIMPLE_BACKEND_VULKAN) {
+    const std::string other = "device is no Vulkan device";
+    isRefused(dimpleImportSemaphore(fixture.device, 0, &semaphore), E_INVALIDARG, other);
+    isRefused(dimpleWaitSemaphore(fixture.device, nullptr, 1), E_INVALIDARG, other);
+    isRefused(dimpleSignalSemaphore(fixture.device, nullptr, 1), E_INVALIDARG, other);
+    static_cast<void>(fixture.gpu->takeMessages());
+    return;
+  }
+  const std::string none = "semaphore is no live semaphore that the device imported.";
+  isRefused(dimpleWaitSemaphore(fixture.device, nullptr, 1), E_INVALIDARG, none);
+  isRefused(dimpleSignalSemaphore(fixture.device, nullptr, 1), E_INVALIDARG, none);
+  if (ExportedSemaphore().file() >= 0) {
+    isRefused(dimpleImportSemaphore(fixture.device, 0, nullptr), E_POINTER, "semaphore is null");
+    isRefused(dimpleImportSemaphore(fixture.device, -1, &semaphore), E_INVALIDARG,
+              "file has value (-1), which is no open file descriptor.");
+  } else {
+    isRefused(dimpleImportSemaphore(fixture.device, -1, nullptr), DXGI_ERROR_UNSUPPORTED,
+              "The device imports no semaphores by file descriptors: ");
+  }
+  static_cast<void>(fixture.gpu->takeMessages());
+
+  // A program that has not enabled the extension.
+  const Caller caller;
+  REQUIRE(caller.ready());
+  ComPtr<IDMLDevice> device;
+  REQUIRE(dimpleCreateVulkanDevice(&caller.desc(), DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0,
+                                   IID_PPV_ARGS(&device)) == S_OK);
+  isRefused(dimpleImportSemaphore(device.Get(), -1, nullptr), DXGI_ERROR_UNSUPPORTED,
+            "The device imports no semaphores by file descriptors: it lacks VK_KHR_external_semaphore_fd, or that is "
+            "not enabled.");
 }
 
 #endif

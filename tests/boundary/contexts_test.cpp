@@ -209,6 +209,18 @@ const ContextStep kSteps[] = {
     {"dimpleImportBuffer, refused", withContext,
      [](ContextScene& s) { return dimpleImportBuffer(s.device.Get(), -1, kBytes, s.buffer.ReleaseAndGetAddressOf()); },
      E_INVALIDARG},
+    // Lavapipe imports none.
+    {"dimpleImportSemaphore, refused", withContext,
+     [](ContextScene& s) {
+       ComPtr<ID3D12Fence> semaphore;
+       const HRESULT result = dimpleImportSemaphore(s.device.Get(), -1, &semaphore);
+       return result == DXGI_ERROR_UNSUPPORTED ? E_INVALIDARG : result;
+     },
+     E_INVALIDARG},
+    {"dimpleWaitSemaphore, refused", withContext,
+     [](ContextScene& s) { return dimpleWaitSemaphore(s.device.Get(), nullptr, 1); }, E_INVALIDARG},
+    {"dimpleSignalSemaphore, refused", withContext,
+     [](ContextScene& s) { return dimpleSignalSemaphore(s.device.Get(), nullptr, 1); }, E_INVALIDARG},
     {"dimpleWrapCommandBuffer", withContext,
      [](ContextScene& s) {
        return dimpleWrapCommandBuffer(s.device.Get(), kCommands, s.list.ReleaseAndGetAddressOf());

@@ -85,24 +85,34 @@ Host::~Host() {
 
 const OrtMemoryInfo& Host::memory() const { return *api().EpDevice_MemoryInfo(device_, OrtDeviceMemoryType_DEFAULT); }
 
-OrtAllocator& Host::allocator() const {
+OrtAllocator& Host::allocator(OrtDeviceMemoryType type) const {
+  const OrtMemoryInfo* info = api().EpDevice_MemoryInfo(device_, type);
+  if (!info) throw HostError("The device has no such memory.");
   OrtAllocator* allocator = nullptr;
-  check(api().GetSharedAllocator(env_.get(), &memory(), &allocator));
+  check(api().GetSharedAllocator(env_.get(), info, &allocator));
   if (!allocator) throw HostError("There is no allocator for the device.");
   return *allocator;
 }
 
-Owned<OrtValue> Host::makeOnDevice(onnx::Type type, const onnx::Sizes& sizes) const {
+Owned<OrtValue> Host::make(OrtAllocator& allocator, onnx::Type type, const onnx::Sizes& sizes) const {
   Owned<OrtValue> value(api().ReleaseValue);
-  check(api().CreateTensorAsOrtValue(&allocator(), sizes.data(), sizes.size(),
+  check(api().CreateTensorAsOrtValue(&allocator, sizes.data(), sizes.size(),
                                      static_cast<ONNXTensorElementDataType>(type), value.put()));
   return value;
 }
 
-void Host::copy(const OrtValue& from, OrtValue& to) const {
+Owned<OrtValue> Host::makeOnDevice(onnx::Type type, const onnx::Sizes& sizes) const {
+  return make(allocator(), type, sizes);
+}
+
+Owned<OrtValue> Host::makeForCopies(onnx::Type type, const onnx::Sizes& sizes) const {
+  return make(allocator(OrtDeviceMemoryType_HOST_ACCESSIBLE), type, sizes);
+}
+
+void Host::copy(const OrtValue& from, OrtValue& to, OrtSyncStream* stream) const {
   const OrtValue* const source = &from;
   OrtValue* const target = &to;
-  check(api().CopyTensors(env_.get(), &source, &target, nullptr, 1));
+  check(api().CopyTensors(env_.get(), &source, &target, stream, 1));
 }
 
 Owned<OrtValue> Host::upload(const onnx::HostTensor& tensor) const {

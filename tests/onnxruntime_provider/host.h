@@ -68,11 +68,14 @@ class Host {
   const OrtEpDevice& device() const { return *device_; }
   // The device's memory, and what allocates there.
   const OrtMemoryInfo& memory() const;
-  OrtAllocator& allocator() const;
+  OrtAllocator& allocator(OrtDeviceMemoryType type = OrtDeviceMemoryType_DEFAULT) const;
 
   // A tensor in the device's memory. Its elements are undefined.
   Owned<OrtValue> makeOnDevice(onnx::Type type, const onnx::Sizes& sizes) const;
-  void copy(const OrtValue& from, OrtValue& to) const;
+  // Likewise in memory of the host that the device copies from and to.
+  Owned<OrtValue> makeForCopies(onnx::Type type, const onnx::Sizes& sizes) const;
+  // On a stream, or waited for.
+  void copy(const OrtValue& from, OrtValue& to, OrtSyncStream* stream = nullptr) const;
   // Between host and device.
   Owned<OrtValue> upload(const onnx::HostTensor& tensor) const;
   onnx::HostTensor download(const OrtValue& value) const;
@@ -80,6 +83,8 @@ class Host {
   HostSession open(const std::string& model, const HostOptions& options = {}) const;
 
  private:
+  Owned<OrtValue> make(OrtAllocator& allocator, onnx::Type type, const onnx::Sizes& sizes) const;
+
   Owned<OrtEnv> env_;
   const OrtEpDevice* device_ = nullptr;
 };
@@ -104,6 +109,17 @@ class HostSession {
 
 // Throws HostError, or ModelError, for what is no success, and releases it.
 void checkHost(OrtStatus* status);
+
+// What a call answers but success; empty: it succeeds.
+template <class Call>
+std::string refusal(Call call) {
+  try {
+    call();
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
 
 // Why no session can be made of a model; empty: it can.
 std::string refusalOf(const Host& host, const std::string& model, const HostOptions& options = {});

@@ -16,22 +16,10 @@ using Reals = std::vector<double>;
 
 const OrtApi& hostApi() { return *ort::runtime().api; }
 
-const OrtMemoryInfo& hostMemory(const Host& host) {
-  const OrtMemoryInfo* info = hostApi().EpDevice_MemoryInfo(&host.device(), OrtDeviceMemoryType_HOST_ACCESSIBLE);
-  if (!info) throw HostError("There is no such memory.");
-  return *info;
-}
-
 // With elements that the host writes and reads.
 class HostValue {
  public:
-  HostValue(const Host& host, Type type, const onnx::Sizes& sizes) : value_(hostApi().ReleaseValue) {
-    OrtAllocator* allocator = nullptr;
-    checkHost(hostApi().GetSharedAllocator(&host.env(), &hostMemory(host), &allocator));
-    REQUIRE(allocator);
-    checkHost(hostApi().CreateTensorAsOrtValue(allocator, sizes.data(), sizes.size(),
-                                               static_cast<ONNXTensorElementDataType>(type), value_.put()));
-  }
+  HostValue(const Host& host, Type type, const onnx::Sizes& sizes) : value_(host.makeForCopies(type, sizes)) {}
   OrtValue& value() const { return *value_.get(); }
   float* data() const {
     void* data = nullptr;

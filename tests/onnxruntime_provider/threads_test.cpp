@@ -5,8 +5,10 @@
 #include <latch>
 #include <thread>
 
+#include "clients/onnxruntime/graph_reader.h"
 #include "tests/onnx/model_builder.h"
 #include "tests/onnxruntime_provider/host.h"
+#include "tests/onnxruntime_provider/streams.h"
 
 namespace dimple::testing {
 namespace {
@@ -104,6 +106,33 @@ TEST_CASE("provider threads: eight move tensors between host and device") {
       const Owned<OrtValue> second = host.makeOnDevice(Type::Float, numbers.sizes);
       host.copy(*first.get(), *second.get());
       wrong += host.download(*second.get()).reals() != numbers.reals();
+    }
+    return wrong;
+  });
+}
+
+TEST_CASE("provider threads: eight copy tensors on streams of their own, which wait for a common one") {
+  const Host host;
+  warmUp(host);
+  const HostStream common(host);
+  const Owned<OrtValue> first = host.upload(floats({4}, {1, 2, 3, 4}));
+  const Owned<OrtValue> shared = host.makeOnDevice(Type::Float, {4});
+  host.copy(*first.get(), *shared.get(), common.get());
+  Notice copied(common.impl());
+  copied.activate();
+  runThreads([&](int) {
+    int wrong = 0;
+    const HostStream stream(host);
+    Notice done(stream.impl());
+    for (int i = 0; i < 20; ++i) {
+      const Owned<OrtValue> own = host.makeOnDevice(Type::Float, {4});
+      const Owned<OrtValue> to = host.makeForCopies(Type::Float, {4});
+      copied.waitOnDevice(stream.get());
+      host.copy(*shared.get(), *own.get(), stream.get());
+      host.copy(*own.get(), *to.get(), stream.get());
+      done.activate();
+      done.waitOnHost();
+      wrong += ort::readTensor(*to.get())->reals() != Reals{1, 2, 3, 4};
     }
     return wrong;
   });

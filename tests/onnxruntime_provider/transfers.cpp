@@ -14,6 +14,7 @@ namespace {
 
 std::mutex mutex;
 Transfers counted;
+QueueCalls calls;
 uint64_t bufferBytes = 0;
 
 // A context that counts.
@@ -55,9 +56,22 @@ class Counter final : public IDimpleContext {
     return context_->ResetCommandList(list);
   }
   HRESULT STDMETHODCALLTYPE Execute(ID3D12GraphicsCommandList* list, UINT64* fence) override {
-    return context_->Execute(list, fence);
+    UINT64 own = 0;
+    const HRESULT result = context_->Execute(list, &own);
+    if (fence) *fence = own;
+    const std::lock_guard lock(mutex);
+    ++calls.executions;
+    last_ = own;
+    return result;
   }
-  HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) override { return context_->Wait(fence); }
+  HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) override {
+    {
+      const std::lock_guard lock(mutex);
+      ++calls.waits;
+      calls.waitsForLast += fence >= last_;
+    }
+    return context_->Wait(fence);
+  }
   HRESULT STDMETHODCALLTYPE SetProfiling(BOOL enabled) override { return context_->SetProfiling(enabled); }
   HRESULT STDMETHODCALLTYPE ReadProfile(void(STDMETHODCALLTYPE* report)(void*, const char*, double),
                                         void* reportContext) override {
@@ -80,6 +94,7 @@ class Counter final : public IDimpleContext {
 
   const onnx::ComPtr<IDimpleContext> context_;
   std::atomic<ULONG> references_ = 1;
+  UINT64 last_ = 0;  // that was executed, with the mutex
 };
 
 }  // namespace
@@ -87,6 +102,11 @@ class Counter final : public IDimpleContext {
 Transfers takeTransfers() {
   const std::lock_guard lock(mutex);
   return std::exchange(counted, {});
+}
+
+QueueCalls takeQueueCalls() {
+  const std::lock_guard lock(mutex);
+  return std::exchange(calls, {});
 }
 
 uint64_t takeBufferBytes() {

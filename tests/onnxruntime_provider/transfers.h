@@ -18,6 +18,17 @@ struct Transfers {
 // Since the last call.
 Transfers takeTransfers();
 
+struct QueueCalls {
+  size_t executions = 0;
+  size_t waits = 0;         // for a list that was executed
+  size_t waitsForLast = 0;  // of these, for the last one, after which the device has nothing to do
+
+  bool operator==(const QueueCalls&) const = default;
+};
+
+// Since the last call.
+QueueCalls takeQueueCalls();
+
 // Bytes of the buffers that were made since the last call.
 uint64_t takeBufferBytes();
 

@@ -2,6 +2,7 @@
 #include <doctest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@ namespace dimple::testing {
 namespace {
 
 using nlohmann::json;
+using Clock = std::chrono::steady_clock;
 using onnx::Type;
 using Reals = std::vector<double>;
 
@@ -74,16 +76,23 @@ std::string textOfNames(const std::vector<json>& events) {
   return names;
 }
 
+double microsecondsBetween(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::micro>(to - from).count();
+}
+
 TEST_CASE("provider trace: the file has each run of a group and its kernels") {
   const TraceFolder folder;
   const Host host;
   const std::string path = folder.file("trace.json");
   constexpr size_t kRuns = 3;
+  std::vector<Clock::time_point> begins, ends;
   {
     const HostSession plain = host.open(squareModel());
     const HostSession session = host.open(squareModel(), {.provider = {{"trace", path}}});
     for (size_t i = 0; i < kRuns; ++i) {
+      begins.push_back(Clock::now());
       CHECK(session.run(squareInputs())[0].tensor.reals() == kSquares);
+      ends.push_back(Clock::now());
       // It is not timed, and its lists execute again.
       CHECK(plain.run(squareInputs())[0].tensor.reals() == kSquares);
     }
@@ -98,6 +107,12 @@ TEST_CASE("provider trace: the file has each run of a group and its kernels") {
     const json& group = groups[run - 1];
     CHECK(group.at("args").at("run") == run);
     CHECK(group.at("dur") > 0);
+    CHECK(group.at("dur") <= microsecondsBetween(begins[run - 1], ends[run - 1]));
+    if (run > 1) {
+      const double later = group.at("ts").get<double>() - groups[run - 2].at("ts").get<double>();
+      CHECK(later >= microsecondsBetween(ends[run - 2], begins[run - 1]));
+      CHECK(later <= microsecondsBetween(begins[run - 2], ends[run - 1]));
+    }
     double sum = 0;
     size_t count = 0;
     for (const json& kernel : kernels) {

@@ -148,13 +148,16 @@ endif()
 
 # The execution provider, in the newest ONNX Runtime and in the oldest that it works with.
 if(TARGET onnxruntime_provider_tests)
+  set(semaphoreLayer "VK_ADD_LAYER_PATH=${CMAKE_BINARY_DIR}/tests/semaphore_layer"
+    VK_INSTANCE_LAYERS=VK_LAYER_DIMPLE_semaphores)
+  dimple_register(semaphores PROGRAM dimple_tests CASES "*semaphore*" LABELS quick vulkan ENVIRONMENT ${semaphoreLayer})
   foreach(runtime IN LISTS DIMPLE_ONNXRUNTIME_LIBRARIES)
     string(REGEX MATCH "^([^=]+)=(.*)$" runtime "${runtime}")
     dimple_register(onnxruntime_provider_${CMAKE_MATCH_1} PROGRAM onnxruntime_provider_tests LABELS quick onnx COST 20
       ENVIRONMENT "DIMPLE_ONNXRUNTIME=${CMAKE_MATCH_2}" ${models})
     dimple_register(onnxruntime_provider_semaphores_${CMAKE_MATCH_1} PROGRAM onnxruntime_provider_tests
-      LABELS quick onnx CASES "provider semaphores:*" ENVIRONMENT "DIMPLE_ONNXRUNTIME=${CMAKE_MATCH_2}"
-      "VK_ADD_LAYER_PATH=${CMAKE_BINARY_DIR}/tests/semaphore_layer" VK_INSTANCE_LAYERS=VK_LAYER_DIMPLE_semaphores)
+      LABELS quick onnx CASES "provider semaphores:*"
+      ENVIRONMENT "DIMPLE_ONNXRUNTIME=${CMAKE_MATCH_2}" ${semaphoreLayer})
   endforeach()
 else()
   dimple_register_skipped(onnxruntime_provider "quick;onnx" "tools/setup.sh --onnx-provider was not run, or failed")

@@ -42,6 +42,7 @@ void read(const VkBaseInStructure& structure, EnabledFeatures& out) {
   if constexpr (requires { f.vulkanMemoryModel; })
     set(out, f.vulkanMemoryModel && f.vulkanMemoryModelDeviceScope, Feature::MemoryModel);
   if constexpr (requires { f.cooperativeMatrix; }) set(out, f.cooperativeMatrix, Feature::CooperativeMatrix);
+  if constexpr (requires { f.shaderIntegerDotProduct; }) set(out, f.shaderIntegerDotProduct, Feature::DotProduct);
   if constexpr (requires { f.hostQueryReset; }) out.hostQueryReset = f.hostQueryReset != VK_FALSE;
   if constexpr (requires { f.descriptorBindingPartiallyBound; })
     out.updateAfterBind |= f.descriptorBindingStorageBufferUpdateAfterBind && f.descriptorBindingPartiallyBound;
@@ -61,7 +62,9 @@ constexpr std::pair<VkStructureType, void (*)(const VkBaseInStructure&, EnabledF
     {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
      read<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>},
     {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
-     read<VkPhysicalDeviceSubgroupSizeControlFeatures>}};
+     read<VkPhysicalDeviceSubgroupSizeControlFeatures>},
+    {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
+     read<VkPhysicalDeviceShaderIntegerDotProductFeatures>}};
 
 }  // namespace
 

@@ -105,6 +105,15 @@ class DeviceRequest {
     use_.pNext = &matrices_;
     extensions_.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     extensions_.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    if (lists(available_, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME)) useDotProducts();
+  }
+
+  void useDotProducts() {
+    dotProducts_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES;
+    query(&dotProducts_);
+    dotProducts_.pNext = use_.pNext;
+    use_.pNext = &dotProducts_;
+    extensions_.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
   }
 
   const InstanceFunctions& functions_;
@@ -116,6 +125,7 @@ class DeviceRequest {
   VkPhysicalDeviceRobustness2FeaturesEXT robustness2_{};
   VkPhysicalDeviceSubgroupSizeControlFeatures subgroupSizes_{};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices_{};
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dotProducts_{};
   std::vector<const char*> extensions_;
 };
 

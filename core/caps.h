@@ -23,6 +23,7 @@ enum class Feature : uint32_t {
   SubgroupShuffle = 1u << 11,
   CooperativeMatrix = 1u << 16,
   MemoryModel = 1u << 17,
+  DotProduct = 1u << 19,
   Push8 = 1u << 23,
   Push16 = 1u << 24,
 };

@@ -52,6 +52,12 @@ KernelCall callOf(const Request& request, const ProductKernel& kernel, const typ
                 .y = p.to};
 }
 
+// Which sums over the depth the kernels of matrices ahead need: what they call kSumColumns and kSumRows. Unsigned
+// elements are taken less 128, which is a zero point.
+uint32_t sumsOf(const Quantization& q) {
+  return (q.zeroA.range || !isSigned(q.a) ? 1u : 0u) | (q.zeroB.range || !isSigned(q.b) ? 2u : 0u);
+}
+
 KernelCall linesCall(const Request& request, const ProductKernel& kernel, const Lines& lines) {
   const Product& p = request.product;
   return callOf<kernels::IntegerConvolutionDirect>(request, kernel,
@@ -69,7 +75,7 @@ KernelCall productCall(const Request& request, const ProductKernel& kernel) {
   const auto& [p, target, window, integers] = request;
   const auto& [name, id, tile, refuses] = kernel;
   const auto form = kernel.form<kernels::IntegerProduct>();
-  const bool matrices = form == Form::Matrices || form == Form::ConvolutionMatrices;
+  const bool matrices = form == Form::Matrices || form == Form::MatricesAhead || form == Form::ConvolutionMatrices;
   std::optional<kernels::TilingSpecs> tiling;
   if (matrices) tiling = matrixTilingOf(request, tile, target.caps.integerMatrixSize, kIntegerVectors);
   return callOf<kernels::IntegerProduct>(request, kernel,
@@ -83,7 +89,8 @@ KernelCall productCall(const Request& request, const ProductKernel& kernel) {
                                          {.backward = window && window->backward,
                                           .tiling = tiling,
                                           .tileDepth = tile.depth,
-                                          .sizeDepth = target.caps.integerMatrixDepth});
+                                          .sizeDepth = target.caps.integerMatrixDepth,
+                                          .sums = sumsOf(*integers)});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/checked.h"
+#include "core/ops/product_words.h"
 #include "kernels/interfaces/convolution_direct.h"
 #include "kernels/interfaces/few_rows.h"
 #include "kernels/interfaces/float_product.h"
@@ -154,26 +155,32 @@ const char* refusesFewRowsMatrices(const Request& request, const Tile& tile) {
   return sharedBytes(tile) > request.target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
+constexpr uint32_t kMaxSubgroupAhead = 32;
+constexpr const char* kSubgroupTooLarge = "A subgroup's registers do not hold its share of a tile.";
+
+// Tiles half as wide take a quarter longer for the same sums, and win where they have a fifth less to compute.
+bool wastesColumns(const Product& p, const Tile& tile) {
+  return alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
+}
+
 // Of tiles of which each of a device's multiprocessors holds one at a time.
 const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  constexpr uint32_t kMaxSubgroup = 32;
-  if (target.caps.subgroupSize > kMaxSubgroup) return "A subgroup's registers do not hold its share of a tile.";
+  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
   constexpr uint32_t kVector = 8;
   if (!comesIn(kVector, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of eight.";
   if (!comesIn(kVector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of eight.";
   if (sharedBytesAhead(p, tile, target.caps) > target.caps.sharedBytes) return kSharedTooLittle;
-  // Tiles half as wide take a quarter longer for the same sums, and win where they have a fifth less to compute.
-  if (alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5)
-    return "Most of a tile would be idle.";
+  if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
   constexpr uint32_t kMinDepth = 2048;  // of a slice
   return refusesFewTiles(p, tile, fewTiles(target), std::max(1u, p.depth / kMinDepth));
 }
 
-const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
+// What products by matrices of integers have in common, whatever their tiles hold.
+const char* refusesIntegers(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
   if (target.caps.integerMatrixSize == 0) return "The device's subgroups do not multiply matrices of integers.";
@@ -183,10 +190,42 @@ const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
   if (isFloat(p.type) && p.depth > kMaxExact) return "Its sums may exceed 32 bits.";
   if (subgroupsAcross(target, tile, target.caps.integerMatrixSize) == 0)
     return "The device's subgroups cannot share a tile.";
+  return nullptr;
+}
+
+const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesIntegers(request, tile)) return reason;
   // A tile's parts, their sums, and a convolution's steps.
-  if ((tile.rows + tile.columns) * (tile.depth + 16 + 4) + 2 * tile.depth * 16 > target.caps.sharedBytes)
+  if ((tile.rows + tile.columns) * (tile.depth + 16 + 4) + 2 * tile.depth * 16 > request.target.caps.sharedBytes)
     return kSharedTooLittle;
   return nullptr;
+}
+
+// Of the parts that integer_cooperative_ahead.comp keeps, or of the sums that take their place, and of a sum and a zero
+// point of each row and column.
+uint32_t integerBytesAhead(const Target& target, const Tile& tile) {
+  const uint32_t size = target.caps.integerMatrixSize;
+  const uint32_t line = (tile.depth / std::min(target.caps.integerMatrixDepth, 16u) + 1) * 16;
+  const uint32_t matrices = tile.columns / subgroupsAcross(target, tile, size) / size;
+  const uint32_t strip = size * (std::min(matrices, size / 4) * size + 4) * 4;
+  const uint32_t lines = tile.rows + tile.columns;
+  return std::max(tile.stages * lines * line, kGroupSize / target.caps.subgroupSize * strip) + lines * 8;
+}
+
+const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesIntegers(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
+  if (!target.caps.has(Feature::DotProduct)) return "The device has no dot products of integers.";
+  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  const auto& [along, across] = kIntegerVectors;
+  if (!isVectorizable(along, p.matrices, 0, depthOfA(p), rowsOfA(p))) return "A is not in vectors along the depth.";
+  if (!isVectorizable(along, p.matrices, 1, depthOfB(p), columnsOfB(p)) &&
+      !isVectorizable(across, p.matrices, 1, columnsOfB(p), depthOfB(p)))
+    return "B is not in vectors.";
+  if (integerBytesAhead(target, tile) > target.caps.sharedBytes) return kSharedTooLittle;
+  constexpr uint32_t kWide = 256;  // narrower tiles win even where half of one is idle
+  if (tile.columns >= kWide && wastesColumns(p, tile)) return "Most of a tile would be idle.";
+  return refusesFewTiles(p, tile, fewTiles(target));
 }
 
 template <const char* (*refuses)(const Request&, const Tile&)>
@@ -257,6 +296,7 @@ constexpr KernelId kMatrices = idOf<Tiles>(Tiles::Form::Matrices);
 constexpr KernelId kMatricesAhead = idOf<Tiles>(Tiles::Form::MatricesAhead);
 constexpr KernelId kWindowMatrices = idOf<Tiles>(Tiles::Form::ConvolutionMatrices);
 constexpr KernelId kIntegerMatrices = idOf<Integers>(Integers::Form::Matrices);
+constexpr KernelId kIntegerMatricesAhead = idOf<Integers>(Integers::Form::MatricesAhead);
 constexpr KernelId kIntegerWindowMatrices = idOf<Integers>(Integers::Form::ConvolutionMatrices);
 constexpr KernelId kIntegerWindowTile = idOf<Integers>(Integers::Form::ConvolutionTile);
 constexpr KernelId kIntegerLines = idOf<IntegerLines>(IntegerLines::Form::Lines);
@@ -285,6 +325,8 @@ constexpr ProductKernel kConvolutionKernels[] = {
     {"convolution", idOf<Floats>(Floats::Form::Convolution), {}, refusesNothing},
 };
 constexpr ProductKernel kIntegerMatrixKernels[] = {
+    {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {128, 256, 32}, refusesIntegersAhead},
+    {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {64, 128, 32}, refusesIntegersAhead},
     {"integer_gemm_cooperative", kIntegerMatrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
     {"integer_gemm_cooperative", kIntegerMatrices, {64, 64, 64, 1}, refusesIntegerMatrices},
     {"integer_gemm_tile", idOf<Integers>(Integers::Form::Tile), {64, 64, 32}, refusesTile},

@@ -151,6 +151,7 @@ std::string_view featureName(Feature feature) {
       {Feature::SubgroupShuffle, "subgroup shuffles"},
       {Feature::CooperativeMatrix, "cooperative matrices (cooperativeMatrix)"},
       {Feature::MemoryModel, "the Vulkan memory model (vulkanMemoryModel)"},
+      {Feature::DotProduct, "integer dot products (shaderIntegerDotProduct)"},
       {Feature::Push8, "8-bit push words (storagePushConstant8)"},
       {Feature::Push16, "16-bit push words (storagePushConstant16)"},
   };

@@ -29,6 +29,7 @@ const uint kAcross = 2u;
 
 #define INTEGER_MATRICES 1
 #include "matrix/cooperative.glsl"
+#include "matrix/integer_bytes.glsl"
 
 const bool kAcrossA = (A_READS & kAcross) != 0u;
 const bool kAcrossB = (B_READS & kAcross) != 0u;
@@ -58,20 +59,8 @@ uvec2 itemPlace(uint item, bool across, uint tile) {
   return uvec2(block % (TILE_DEPTH / 16u) * 4u + item % 4u, block / (TILE_DEPTH / 16u) * 8u + item / 4u % 8u) * 4u;
 }
 
-const uint kUnsigned = 0x80808080u;
-uint signedWord(uint word, uint kind) { return (kind & 4u) != 0u ? word : word ^ kUnsigned; }
 // A byte of a word; without a sign, the rest is of others.
 uint byteOf(uint word, uint i) { return word >> (i % 4u * 8u); }
-
-// Rows of four bytes become columns.
-uvec4 turned(uvec4 rows) {
-  const uvec4 even = rows & 0x00ff00ffu;
-  const uvec4 odd = (rows >> 8u) & 0x00ff00ffu;
-  const uvec4 low = uvec4(even.xy | (even.yx << 8u), odd.xy | (odd.yx << 8u));
-  const uvec4 high = uvec4(even.zw | (even.wz << 8u), odd.zw | (odd.wz << 8u));
-  return uvec4((low.x & 0xffffu) | (high.x << 16u), (low.z & 0xffffu) | (high.z << 16u),
-               (low.x >> 16u) | (high.x & 0xffff0000u), (low.z >> 16u) | (high.z & 0xffff0000u));
-}
 
 // Of single elements. Those outside are loaded from others and then made zeros: such loads overlap.
 #define LOAD_SINGLE(RESULT, WORDS, OFFSET, END, KIND, ACROSS_IT)                                                  \
@@ -169,9 +158,6 @@ void store(uint lane) {
     storeItem(0u, itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS), kAcrossA, loadedA[i]);
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) storeItem(kPartA, itemPlaceB(lane + i * 256u), kAcrossB, loadedB[i]);
 }
-
-// A zero point less what the elements are less.
-int shifted(uint zero, uint kind) { return int(zero) - ((kind & 4u) != 0u ? 0 : 128); }
 
 void main() {
   const uint group = groupIndex();

@@ -82,7 +82,8 @@ float scaleOf(uint row, uint column) {
 }
 #endif
 
-void finish(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) {
+// What y holds of a sum.
+uint finished(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) {
   const uint scaleRow = quantizedRow(pair, row);
   const bool hasC = (push.flags & kHasC) != 0u;
   const uint i = base.z + row * cRowStride() + at.c;
@@ -109,8 +110,12 @@ void finish(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) {
 #endif
 #endif
 #if T_IS_FLOAT
-  storeRaw_y(base.w + row * yRowStride() + at.y, toRaw(result));
+  return toRaw(result);
 #else
-  storeRaw_y(base.w + row * yRowStride() + at.y, uint(result));
+  return uint(result);
 #endif
+}
+
+void finish(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) {
+  storeRaw_y(base.w + row * yRowStride() + at.y, finished(sum, pair, row, column, at, base));
 }

@@ -47,8 +47,10 @@ TEST_CASE("features are read from the structures of Vulkan's versions") {
 }
 
 TEST_CASE("features are read from the structures of extensions") {
+  auto dots = structure<VkPhysicalDeviceShaderIntegerDotProductFeatures>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES);
   auto sizes = structure<VkPhysicalDeviceSubgroupSizeControlFeatures>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, &dots);
   auto matrices = structure<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, &sizes);
   auto model = structure<VkPhysicalDeviceVulkanMemoryModelFeatures>(
@@ -63,13 +65,14 @@ TEST_CASE("features are read from the structures of extensions") {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES, &storage8);
   CHECK(read(&storage16).features == 0);
   sizes.subgroupSizeControl = sizes.computeFullSubgroups = matrices.cooperativeMatrix = VK_TRUE;
+  dots.shaderIntegerDotProduct = VK_TRUE;
   model.vulkanMemoryModel = model.vulkanMemoryModelDeviceScope = VK_TRUE;
   indexing.descriptorBindingStorageBufferUpdateAfterBind = indexing.descriptorBindingPartiallyBound = VK_TRUE;
   narrow.shaderInt8 = narrow.shaderFloat16 = VK_TRUE;
   storage8.storageBuffer8BitAccess = storage16.storageBuffer16BitAccess = VK_TRUE;
   const EnabledFeatures all = read(&storage16);
   CHECK(all.features == bits({Feature::Storage16, Feature::Storage8, Feature::Int8, Feature::Float16,
-                              Feature::MemoryModel, Feature::CooperativeMatrix}));
+                              Feature::MemoryModel, Feature::CooperativeMatrix, Feature::DotProduct}));
   CHECK(all.updateAfterBind);
   CHECK(all.subgroupSizeControl);
   CHECK_FALSE(all.hostQueryReset);

@@ -534,6 +534,19 @@ TEST_CASE("products of 8-bit integers take matrices of subgroups where the devic
   constexpr auto kLine = "MATRIX_MULTIPLY_INTEGER ATensor=i8[64,64] BTensor=u8[64,64] OutputTensor=i32[64,64]";
   CHECK(kernelOf(kLine, caps) == "integer_gemm_cooperative.i32 64x64 reads 1 3 in 16x32");
   CHECK(kernelOf(kLine, matrixCaps()) == "integer_gemm_tile.i32 0x0 reads 0 0 in 0x0");
+  // Look-ahead, where operands come in vectors and tiles are many.
+  constexpr auto kLarge =
+      "MATRIX_MULTIPLY_INTEGER ATensor=i8[4096,4096] BTensor=u8[4096,4096] OutputTensor=i32[4096,4096]";
+  CHECK(kernelOf(kLarge, caps) == "integer_gemm_cooperative_ahead.i32 128x256 reads 1 3 in 16x32");
+  CHECK(kernelOf("MATRIX_MULTIPLY_INTEGER ATensor=i8[1024,1024] BTensor=i8[1024,1024]{1,1024} "
+                 "OutputTensor=i32[1024,1024]",
+                 caps) == "integer_gemm_cooperative_ahead.i32 64x128 reads 1 1 in 16x32");
+  Caps without = caps;
+  without.features &= ~static_cast<uint32_t>(Feature::DotProduct);
+  CHECK(kernelOf(kLarge, without) == "integer_gemm_cooperative.i32 128x128 reads 1 3 in 16x32");
+  without = caps;
+  without.sharedBytes = 32768;
+  CHECK(kernelOf(kLarge, without) == "integer_gemm_cooperative_ahead.i32 64x128 reads 1 3 in 16x32");
   CHECK(kernelOf("MATRIX_MULTIPLY_INTEGER ATensor=i8[2048,64]{1,2048} BTensor=i8[64,2048]{1,64} "
                  "OutputTensor=i32[2048,2048]",
                  caps) == "integer_gemm_cooperative.i32 128x128 reads 3 1 in 16x32");

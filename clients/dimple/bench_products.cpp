@@ -143,6 +143,21 @@ BenchCase attention(std::string_view type, uint64_t heads, uint64_t positions, u
                  2 * heads * positions * positions * channels, exact);
 }
 
+// Of as many inputs as hidden units. Inputs hold ones: what random ones lead to after many steps is up to rounding.
+BenchCase network(std::string_view name, std::string_view type, uint64_t steps, uint64_t batch, uint64_t hidden) {
+  const bool isLstm = name == "LSTM";
+  const uint64_t rows = (isLstm ? 4 : 3) * hidden;
+  const std::string weights = cat(type, "[1,1,", rows, ",", hidden, "]");
+  return product(
+      cat(name, " ", steps, "x", batch, "x", hidden, " ", type),
+      cat(isLstm ? "LSTM" : "GRU", " InputTensor=", type, "[1,", steps, ",", batch, ",", hidden,
+          "] WeightTensor=", weights, " RecurrenceTensor=", weights, " BiasTensor=", type, "[1,1,1,", 2 * rows,
+          "] OutputSequenceTensor=", type, "[", steps, ",1,", batch, ",", hidden, "] Direction=FORWARD",
+          isLstm ? std::string(" ActivationDescs=(SIGMOID,TANH,TANH) UseClipThreshold=0 CoupleInputForget=0")
+                 : cat(" ActivationDescs=(SIGMOID,TANH) LinearBeforeReset=", name == "GRU" ? 1 : 0)),
+      2 * steps * batch * rows * hidden, {});
+}
+
 }  // namespace
 
 double benchValue(size_t input, uint64_t element) {
@@ -201,6 +216,9 @@ std::vector<BenchCase> benchProducts() {
   cases.push_back(attention("f16", 32, 2048, 128));
   cases.push_back(attention("f16", 32, 2048, 64));
   cases.push_back(attention("f32", 32, 2048, 128));
+  for (const std::string_view type : {"f32", "f16"})
+    for (const std::string_view name : {"LSTM", "GRU", "GRU reset first"})
+      cases.push_back(network(name, type, 128, 32, 512));
   return cases;
 }
 

@@ -180,6 +180,16 @@ class FloatProductPlan {
                         p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
   }
 
+  // Whether y is what parts are stored as: FLOAT32 sums, one behind the other.
+  bool isOfSumsAlone() const {
+    if (!finish_.wide || p_.hasC || finish_.alpha != 1 || fused() != 0) return false;
+    if (p_.y.column != (p_.columns == 1 ? 0 : 1) || p_.y.row != (p_.rows == 1 ? 0 : p_.columns)) return false;
+    uint64_t next = uint64_t{p_.rows} * p_.columns;
+    for (uint32_t d = p_.matrices.rank; d-- > 0; next *= p_.matrices.sizes[d])
+      if (p_.matrices.strides[d][3] != next) return false;
+    return p_.matrices.base[3] == 0;
+  }
+
   // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
   // is wanted.
   Status addTiles(const ProductKernel& kernel) {
@@ -193,7 +203,8 @@ class FloatProductPlan {
     if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
     const Slices slices = slicesOf(p_, tile, builder_.target());
     const bool toParts = slices.count > 1 || (matrices && finish_.wide);
-    const BufferRange to = toParts ? builder_.allocateTemporary(p_.elements() * slices.count * 4) : p_.to;
+    const bool combines = toParts && !(slices.count == 1 && isOfSumsAlone());
+    const BufferRange to = combines ? builder_.allocateTemporary(p_.elements() * slices.count * 4) : p_.to;
     std::array<BufferRange, 2> from{p_.from[0], p_.from[1]};
     for (const uint32_t operand : {0u, 1u})
       if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
@@ -219,7 +230,7 @@ class FloatProductPlan {
                             .c = p_.from[2],
                             .y = to},
         tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
-    return toParts ? addCombination(slices.count, to) : Status{};
+    return combines ? addCombination(slices.count, to) : Status{};
   }
 
   Status addCombination(uint32_t slices, const BufferRange& parts) {

@@ -1,14 +1,17 @@
 // Recurrent networks: RNN, LSTM and GRU.
 #include <algorithm>
+#include <bit>
+#include <optional>
 #include <vector>
 
 #include "core/checked.h"
 #include "core/ops/checks.h"
+#include "core/ops/product.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
-#include "kernels/interfaces/recurrent_project.h"
 #include "kernels/interfaces/recurrent_state.h"
 #include "kernels/interfaces/recurrent_step.h"
+#include "kernels/interfaces/recurrent_weights.h"
 
 namespace dimple {
 namespace {
@@ -18,7 +21,7 @@ constexpr uint32_t kGruGates = 3;
 constexpr uint32_t kLstmGates = 4;
 constexpr size_t kHiddenInit = 4;  // its place among the inputs
 
-// Kinds of kernels/recurrent/step.comp.
+// Kinds of kernels/recurrent/step.glsl.
 constexpr uint32_t kStepRnn = 0;
 constexpr uint32_t kStepGruLinear = 1;
 constexpr uint32_t kStepGruGates = 2;
@@ -31,8 +34,7 @@ struct Network {
   uint32_t activations;  // of one direction
   UINT activationCount;
   DML_RECURRENT_NETWORK_DIRECTION direction;
-  std::vector<uint32_t> stepKernels;  // that make a step, in order
-  uint32_t recurrentRows;             // of a gate's rows, those whose recurrent bias is added to the projection
+  std::vector<uint32_t> stepKernels;               // that make a step, in order
   size_t cellInit = 0, lengths = 5, peephole = 0;  // inputs; 0: it has none
   bool clips = false;
   FLOAT clip = 0;
@@ -40,12 +42,12 @@ struct Network {
 };
 
 Network networkOf(const DML_RNN_OPERATOR_DESC& desc) {
-  return {kRnnGates, 1, desc.ActivationDescCount, desc.Direction, {kStepRnn}, kRnnGates};
+  return {kRnnGates, 1, desc.ActivationDescCount, desc.Direction, {kStepRnn}};
 }
 
 Network networkOf(const DML_GRU_OPERATOR_DESC& desc) {
-  if (desc.LinearBeforeReset) return {kGruGates, 2, desc.ActivationDescCount, desc.Direction, {kStepGruLinear}, 2};
-  return {kGruGates, 2, desc.ActivationDescCount, desc.Direction, {kStepGruGates, kStepGruHidden}, kGruGates};
+  if (desc.LinearBeforeReset) return {kGruGates, 2, desc.ActivationDescCount, desc.Direction, {kStepGruLinear}};
+  return {kGruGates, 2, desc.ActivationDescCount, desc.Direction, {kStepGruGates, kStepGruHidden}};
 }
 
 Network networkOf(const DML_LSTM_OPERATOR_DESC& desc) {
@@ -54,7 +56,6 @@ Network networkOf(const DML_LSTM_OPERATOR_DESC& desc) {
           .activationCount = desc.ActivationDescCount,
           .direction = desc.Direction,
           .stepKernels = {kStepLstm},
-          .recurrentRows = kLstmGates,
           .cellInit = 5,
           .lengths = 6,
           .peephole = 7,
@@ -101,27 +102,25 @@ Status checkNetwork(const Operation& op) {
   return checkNetwork(op, networkOf(op.as<S>()));
 }
 
-// Flags of kernels/recurrent/step.comp.
+// Flags of kernels/recurrent/step.glsl.
 constexpr uint32_t kHasLengths = 1;
 constexpr uint32_t kHasPeephole = 2;
-constexpr uint32_t kHasBias = 4;
 constexpr uint32_t kHasSequence = 8;  // and the bits after it, for the other outputs
 constexpr uint32_t kClips = 64;
 constexpr uint32_t kCouples = 128;
 
 bool hasInput(const Operation& op, size_t index) { return index != 0 && op.input(index).present(); }
 
-// Strides of the last two dimensions; 0 where the input is absent.
-std::array<uint32_t, 2> lastStrides(const Operation& op, size_t index) {
-  if (!hasInput(op, index)) return {};
-  return {op.input(index).strides[2], op.input(index).strides[3]};
+// Strides of the dimensions from `first` on, `count` of them; 0 where the input is absent.
+void appendStrides(std::vector<uint32_t>& words, const Operation& op, size_t index, uint32_t first, uint32_t count) {
+  for (uint32_t d = first; d < first + count; ++d)
+    words.push_back(hasInput(op, index) ? op.input(index).strides[d] : 0);
 }
 
 uint32_t stepFlags(const Operation& op, const Network& network) {
   uint32_t flags = 0;
   if (hasInput(op, network.lengths)) flags |= kHasLengths;
   if (hasInput(op, network.peephole)) flags |= kHasPeephole;
-  if (hasInput(op, 3)) flags |= kHasBias;
   if (network.clips) flags |= kClips;
   if (network.couples) flags |= kCouples;
   for (size_t i = 0; i < op.outputs().size(); ++i)
@@ -129,41 +128,102 @@ uint32_t stepFlags(const Operation& op, const Network& network) {
   return flags;
 }
 
-std::vector<uint32_t> stepParameters(const Operation& op, const Network& network) {
-  const Tensor& r = op.input(2);
-  const auto bias = lastStrides(op, 3);
-  const auto peephole = lastStrides(op, network.peephole);
-  std::vector<uint32_t> words{r.strides[1], r.strides[2], r.strides[3], lastStrides(op, network.lengths)[1],
-                              bias[0],      bias[1],      peephole[0],  peephole[1]};
+const Activation& activationOf(const Operation& op, const Network& network, uint32_t direction, uint32_t which) {
+  return op.activations()[direction * network.activations + std::min(which, network.activations - 1)];
+}
+
+// The block that all kernels of a network share.
+std::vector<uint32_t> parametersOf(const Operation& op, const Network& network) {
+  std::vector<uint32_t> words;
+  appendStrides(words, op, 2, 1, 3);
+  appendStrides(words, op, network.lengths, 3, 1);
+  appendStrides(words, op, 3, 2, 2);
+  appendStrides(words, op, network.peephole, 2, 2);
+  for (const size_t state : {kHiddenInit, network.cellInit}) {
+    appendStrides(words, op, state, 1, 3);
+    words.push_back(0);
+  }
   for (size_t i = 0; i < 3; ++i) {
     const std::array<uint32_t, kMaxRank> strides =
         i < op.outputs().size() ? op.output(i).strides : std::array<uint32_t, kMaxRank>{};
     // Those of one step have no stride of steps.
     words.insert(words.end(), strides.begin() + (i == 0 ? 0 : 1), strides.begin() + (i == 0 ? 4 : 5));
   }
-  for (uint32_t d = 0; d < r.sizes[1]; ++d)
+  for (uint32_t d = 0; d < op.input(2).sizes[1]; ++d)
     for (uint32_t which = 0; which < 3; ++which) {
-      const uint32_t given = std::min(which, network.activations - 1);
-      const Activation& activation = op.activations()[d * network.activations + given];
+      const Activation& activation = activationOf(op, network, d, which);
       words.insert(words.end(), {static_cast<uint32_t>(activation.type), floatBits(activation.parameters[0]),
                                  floatBits(activation.parameters[1]), 0});
     }
   return words;
 }
 
-// Where the parts of the state are, in elements: projections, then arrays of an element each for (d, b, h).
+// Whether hidden states stay within FLOAT16: gates that are shares of one, and bounded functions.
+bool isBounded(const Operation& op, const Network& network) {
+  for (uint32_t d = 0; d < op.input(2).sizes[1]; ++d)
+    for (uint32_t which = 0; which < network.activations; ++which) {
+      const DML_OPERATOR_TYPE type = activationOf(op, network, d, which).type;
+      const bool isShare = type == DML_OPERATOR_ACTIVATION_SIGMOID || type == DML_OPERATOR_ACTIVATION_HARD_SIGMOID;
+      const bool isGate = network.gates > 1 && which == 0;
+      if (!isShare && (isGate || (type != DML_OPERATOR_ACTIVATION_TANH && type != DML_OPERATOR_ACTIVATION_SOFTSIGN)))
+        return false;
+    }
+  return true;
+}
+
+// How a step reads weights and states.
+struct StepKernel {
+  using Form = kernels::RecurrentStep::Form;
+
+  Form form = Form::Given;
+  uint32_t quads = 1;     // QUADS of kernels/recurrent/step_tile.comp
+  uint32_t size = 1;      // of matrices; else 1
+  uint32_t matrices = 1;  // STEPS of kernels/recurrent/step_matrices.comp
+  uint32_t batch = 1;     // sequences of an operand, those that fill tiles up included,
+  uint32_t depth = 1;     // and hidden units
+  uint32_t columns = 1;   // of a tile of weights
+};
+
+// What a step computes: kernels of a network's steps, in order.
+struct Pass {
+  uint32_t kind;
+  uint32_t firstGate, gates;
+  uint32_t slots;  // columns of weights that a hidden unit takes
+};
+
+Pass passOf(uint32_t kind) {
+  switch (kind) {
+    case kStepGruLinear:
+      return {kind, 0, 3, 4};
+    case kStepGruGates:
+      return {kind, 0, 2, 2};
+    case kStepGruHidden:
+      return {kind, 2, 1, 1};
+    case kStepLstm:
+      return {kind, 0, 4, 4};
+    default:
+      return {kind, 0, 1, 1};
+  }
+}
+
+// Where the parts of the state are, in elements: products of inputs and weights, arrays of an element each for
+// (d, b, h), and constants of (d, h).
 struct StateLayout {
-  enum Array : uint32_t { Hidden, NextHidden, Cell, Update, Reset, Count };
+  enum Array : uint32_t { Hidden, Cell, Update, Count };
 
   uint64_t projections;
   uint64_t items;  // of an array
+  uint64_t units;  // in all directions
 
-  uint64_t bytes() const { return (projections + Count * items) * 4; }
-  uint32_t at(uint32_t array) const { return static_cast<uint32_t>(projections + array * items); }
+  uint64_t at(uint32_t array) const { return projections + array * items; }
+  uint64_t biases() const { return at(Count); }
+  uint64_t peepholes() const { return biases() + 4 * units; }
+  uint64_t bytes() const { return (peepholes() + 3 * units) * 4; }
 };
 
-// The projections of all steps at once, then a dispatch or two a step, which read the state of the one before. Absent
-// tensors are bound others in their place, which the kernels leave alone.
+// The products of all steps' inputs at once, then a dispatch or two a step, which read the state of the one before.
+// Weights that many steps read are put into their order first. Absent tensors are bound others in their place, which
+// the kernels leave alone.
 class NetworkBuilder {
  public:
   NetworkBuilder(const Operation& op, PlanBuilder& builder, const Network& network)
@@ -172,18 +232,31 @@ class NetworkBuilder {
         x_(op.input(0)),
         r_(op.input(2)),
         layout_{uint64_t{r_.sizes[1]} * x_.sizes[1] * x_.sizes[2] * r_.sizes[2],
-                uint64_t{r_.sizes[1]} * x_.sizes[2] * r_.sizes[3]} {}
+                uint64_t{r_.sizes[1]} * x_.sizes[2] * r_.sizes[3], uint64_t{r_.sizes[1]} * r_.sizes[3]} {}
 
   Status make() {
     TRY(checkLimits());
+    chooseKernel();
+    parameters_ = builder_.parameters(parametersOf(op(), network_));
     state_ = builder_.allocateTemporary(layout_.bytes());
-    TRY(addInitialState(StateLayout::Hidden, kHiddenInit));
-    if (network_.cellInit != 0) TRY(addInitialState(StateLayout::Cell, network_.cellInit));
+    operandElements_ = alignUp(uint64_t{directions()} * kernel_.batch * kernel_.depth * partsOfElement(), kAlignment);
+    operand_ = builder_.allocateTemporary(operandElements_ * kOperands * operandBytes());
+    TRY(addState());
+    if (kernel_.form == Form::Given)
+      weights_ = builder_.input(2);
+    else
+      TRY(addWeights());
     TRY(addProjections());
     return addSteps();
   }
 
  private:
+  using Form = StepKernel::Form;
+  // The hidden states of this step and of the next, and those that are reset.
+  static constexpr uint32_t kOperands = 3;
+  static constexpr uint32_t kReset = 2;
+  static constexpr uint64_t kAlignment = 64;  // of arrays, in elements
+
   const Operation& op() const { return builder_.op(); }
   KernelElement element() const { return builder_.typedElement(x_.type); }
   uint32_t steps() const { return x_.sizes[1]; }
@@ -206,41 +279,175 @@ class NetworkBuilder {
     return builder_.checkBindable(bytes, cat(op().schema().name, " needs ", bytes, " bytes for its state"));
   }
 
-  // Of the input `source`, or zeros if it is absent.
-  Status addInitialState(StateLayout::Array array, size_t source) {
-    Walk walk;
-    if (hasInput(op(), source)) walk = makeWalk(op().input(source).sizeSpan(), {&op().input(source)}).coalesce();
-    return builder_.addItems(
-        kernels::RecurrentState{.type = element(),
-                                .push = {.walk = {.count = static_cast<uint32_t>(layout_.items), .rank = walk.rank},
-                                         .target = layout_.at(array),
-                                         .present = hasInput(op(), source)},
-                                .x = inputOr(source),
-                                .state = state_},
-        layout_.items, builder_.parameters(walk), 1);
+  bool usesMatrices() const { return kernel_.form == Form::Matrices; }
+  // A matrix has a second one beside it, of what its elements are off by.
+  uint32_t partsOfElement() const { return usesMatrices() ? 2 : 1; }
+  uint32_t operandBytes() const { return usesMatrices() ? 2 : 4; }
+
+  // Tiles of weights of a direction that a pass reads.
+  uint32_t tilesOf(const Pass& pass) const {
+    return static_cast<uint32_t>(divideUp(uint64_t{hidden()} * pass.slots, kernel_.columns * acrossOf(pass)) *
+                                 acrossOf(pass));
+  }
+  uint64_t weightsOf(const Pass& pass) const {
+    return alignUp(uint64_t{directions()} * tilesOf(pass) * kernel_.depth * kernel_.columns, kAlignment);
   }
 
+  void chooseKernel() {
+    kernel_ = {.batch = batch(), .depth = hidden()};
+    // Fewer steps do not pay for another order of the weights.
+    constexpr uint32_t kFewSteps = 4;
+    if (steps() < kFewSteps) return;
+    if (choosesMatrices()) {
+      chooseMatrices();
+    } else {
+      uint32_t quads = 1;
+      while (quads < 8 && quads * 4 < batch()) quads *= 2;
+      kernel_ = {.form = Form::Tile,
+                 .quads = quads,
+                 .batch = static_cast<uint32_t>(alignUp(batch(), 4)),
+                 .depth = hidden(),
+                 .columns = 16};
+    }
+    uint64_t elements = 0;
+    for (const uint32_t kind : network_.stepKernels) elements += weightsOf(passOf(kind));
+    if (elements * 4 > builder_.target().caps.maxBufferRange) kernel_ = {.batch = batch(), .depth = hidden()};
+  }
+
+  bool choosesMatrices() const {
+    const Caps& caps = builder_.target().caps;
+    constexpr uint32_t kMostAcross = 2;
+    return caps.matrixSize != 0 && x_.type == DML_TENSOR_DATA_TYPE_FLOAT16 && isBounded(op(), network_) &&
+           kGroupSize / caps.subgroupSize * kMostAcross * caps.matrixSize * caps.matrixSize * 4 <= caps.sharedBytes;
+  }
+
+  void chooseMatrices() {
+    const Caps& caps = builder_.target().caps;
+    const uint32_t size = caps.matrixSize;
+    const uint32_t subgroups = kGroupSize / caps.subgroupSize;
+    const auto each = static_cast<uint32_t>(divideUp(divideUp(hidden(), size), subgroups));
+    // As many matrices on their way as there are, unless a quarter of them would be zeros.
+    const uint32_t most = each == 3 || alignUp(each, 4) * 4 <= uint64_t{each} * 5 ? 4 : 2;
+    const uint32_t matrices = std::min(std::bit_ceil(each), most);
+    kernel_ = {.form = Form::Matrices,
+               .size = size,
+               .matrices = matrices,
+               .batch = static_cast<uint32_t>(alignUp(batch(), size)),
+               .depth = static_cast<uint32_t>(alignUp(each, matrices)) * subgroups * size,
+               .columns = size};
+  }
+
+  // Tiles of weights side by side in a workgroup of matrices, each of whose invocations finishes one element at most.
+  uint32_t acrossOf(const Pass& pass) const {
+    if (!usesMatrices() || pass.slots < 2) return 1;
+    const uint64_t tiles = divideUp(uint64_t{hidden()} * pass.slots, kernel_.size);
+    const uint64_t all = tiles * (kernel_.batch / kernel_.size) * directions();
+    return all * 4 >= uint64_t{builder_.target().caps.workgroups} * 3 ? 2 : 1;
+  }
+
+  kernels::RecurrentOperandWords operandWords() const {
+    switch (kernel_.form) {
+      case Form::Given:
+        return {.ofDirection = batch() * hidden(), .ofSequence = hidden(), .ofHidden = 1};
+      case Form::Tile:
+        return {.ofDirection = kernel_.batch * hidden(), .ofSequence = 1, .ofHidden = kernel_.batch};
+      default:
+        break;
+    }
+    const uint32_t tile = 2 * kernel_.size * kernel_.size;
+    const uint32_t ofSequence = kernel_.depth / kernel_.size * tile;
+    return {.ofDirection = kernel_.batch / kernel_.size * ofSequence, .ofSequence = ofSequence, .ofHidden = tile};
+  }
+
+  kernels::FormWord<uint32_t> sizeOfMatrices() const {
+    return usesMatrices() ? kernels::FormWord<uint32_t>(kernel_.size) : std::nullopt;
+  }
+
+  static uint32_t word(uint64_t number) { return static_cast<uint32_t>(number); }
+
+  Status addState() {
+    using State = kernels::RecurrentState;
+    const uint64_t items = uint64_t{directions()} * kernel_.batch * kernel_.depth + layout_.units;
+    return builder_.addItems(State{.form = usesMatrices() ? State::Form::Matrices : State::Form::Floats,
+                                   .type = element(),
+                                   .push = {.count = word(items),
+                                            .directions = directions(),
+                                            .batch = batch(),
+                                            .hiddenSize = hidden(),
+                                            .gates = network_.gates,
+                                            .batchSize = kernel_.batch,
+                                            .depth = kernel_.depth,
+                                            .operands = usesMatrices() ? kOperands : 1,
+                                            .operandElements = word(operandElements_),
+                                            .linear = network_.stepKernels.front() == kStepGruLinear,
+                                            .hasBias = hasInput(op(), 3),
+                                            .hasPeephole = hasInput(op(), network_.peephole),
+                                            .hasHidden = hasInput(op(), kHiddenInit),
+                                            .hasCell = hasInput(op(), network_.cellInit),
+                                            .biasAt = word(layout_.biases()),
+                                            .peepholeAt = word(layout_.peepholes()),
+                                            .hiddenAt = word(layout_.at(StateLayout::Hidden)),
+                                            .cellAt = word(layout_.at(StateLayout::Cell)),
+                                            .recurrentOperand = operandWords()},
+                                   .spec = {.size = sizeOfMatrices()},
+                                   .bias = inputOr(3),
+                                   .peephole = inputOr(network_.peephole),
+                                   .hidden = inputOr(kHiddenInit),
+                                   .cell = inputOr(network_.cellInit),
+                                   .state = state_,
+                                   .operand = operand_},
+                             items, parameters_, usesMatrices() ? kOperands : 1);
+  }
+
+  // Of all passes, one behind the other.
+  Status addWeights() {
+    using Weights = kernels::RecurrentWeights;
+    uint64_t elements = 0;
+    for (const uint32_t kind : network_.stepKernels) elements += weightsOf(passOf(kind));
+    weights_ = builder_.allocateTemporary(elements * operandBytes());
+    uint64_t at = 0;
+    for (const uint32_t kind : network_.stepKernels) {
+      const Pass pass = passOf(kind);
+      const uint64_t items = uint64_t{directions()} * tilesOf(pass) * kernel_.depth * kernel_.columns;
+      TRY(builder_.addItems(Weights{.form = usesMatrices() ? Weights::Form::Matrices : Weights::Form::Floats,
+                                    .type = element(),
+                                    .push = {.count = word(items),
+                                             .hiddenSize = hidden(),
+                                             .depth = kernel_.depth,
+                                             .tiles = tilesOf(pass),
+                                             .firstGate = pass.firstGate,
+                                             .gates = pass.gates,
+                                             .slots = pass.slots,
+                                             .weightsAt = word(at)},
+                                    .spec = {.size = sizeOfMatrices()},
+                                    .r = builder_.input(2),
+                                    .weights = weights_},
+                            items, parameters_, 1));
+      at += weightsOf(pass);
+    }
+    return {};
+  }
+
+  // X * W^T of each direction.
   Status addProjections() {
-    constexpr uint32_t kTile = 16;  // of kernels/recurrent/project.comp
     const Tensor& w = op().input(1);
-    const auto biasStrides = lastStrides(op(), 3);
     const uint64_t elements = uint64_t{steps()} * batch();
-    return builder_.add(
-        kernels::RecurrentProject{.type = element(),
-                                  .push = {.elements = static_cast<uint32_t>(elements),
-                                           .batch = batch(),
-                                           .inputs = x_.sizes[3],
-                                           .rows = rows(),
-                                           .hasBias = hasInput(op(), 3),
-                                           .recurrentRows = network_.recurrentRows * hidden()},
-                                  .x = builder_.input(0),
-                                  .w = builder_.input(1),
-                                  .bias = inputOr(3),
-                                  .state = state_},
-        divideUp(elements, kTile) * divideUp(rows(), kTile) * directions(),
-        builder_.parameters(std::vector<uint32_t>{x_.strides[1], x_.strides[2], x_.strides[3], 0, w.strides[1],
-                                                  w.strides[2], w.strides[3], 0, biasStrides[0], biasStrides[1], 0, 0}),
-        Work(elements) * rows() * directions() * x_.sizes[3]);
+    const bool isPacked = steps() == 1 || batch() == 1 || x_.strides[1] == uint64_t{batch()} * x_.strides[2];
+    Product product{.type = x_.type,
+                    .rows = isPacked ? word(elements) : batch(),
+                    .columns = rows(),
+                    .depth = x_.sizes[3],
+                    .a = {isPacked && batch() == 1 ? x_.strides[1] : x_.strides[2], x_.strides[3]},
+                    .b = {w.strides[3], w.strides[2]},
+                    .y = {rows(), 1},
+                    .from = {builder_.input(0), builder_.input(1), builder_.input(0)},
+                    .to = state_};
+    product.to.bytes = layout_.projections * 4;
+    product.matrices.addDimension(directions(), {0, w.strides[1], 0, word(elements * rows())});
+    if (!isPacked) product.matrices.addDimension(steps(), {x_.strides[1], 0, 0, batch() * rows()});
+    FloatFinish finish;
+    finish.wide = x_.type != DML_TENSOR_DATA_TYPE_FLOAT32;
+    return addFloatProduct(builder_, product, finish);
   }
 
   uint32_t firstBackward() const {
@@ -248,39 +455,72 @@ class NetworkBuilder {
     return network_.direction == DML_RECURRENT_NETWORK_DIRECTION_BACKWARD ? 0 : 1;
   }
 
-  Status addSteps() {
+  uint64_t groupsOf(const Pass& pass) const {
     constexpr uint32_t kItemsPerGroup = 16;  // of kernels/recurrent/step.comp
-    const uint32_t flags = stepFlags(op(), network_);
-    const uint32_t parameters = builder_.parameters(stepParameters(op(), network_));
-    for (uint32_t step = 0; step < steps(); ++step)
+    if (kernel_.form == Form::Given) return divideUp(layout_.items, kItemsPerGroup);
+    const uint64_t rowTiles =
+        usesMatrices() ? kernel_.batch / kernel_.size : divideUp(batch(), uint64_t{4} * quadsOf(pass));
+    return tilesOf(pass) / acrossOf(pass) * rowTiles * directions();
+  }
+
+  // As many as an invocation each for the elements of a workgroup allows.
+  uint32_t quadsOf(const Pass& pass) const { return std::min(kernel_.quads, 4 * pass.slots); }
+
+  kernels::RecurrentStep::Spec specOf(const Pass& pass) const {
+    if (kernel_.form == Form::Given) return {.kind = pass.kind};
+    if (kernel_.form == Form::Tile) return {.kind = pass.kind, .quads = quadsOf(pass)};
+    return {.kind = pass.kind,
+            .across = acrossOf(pass),
+            .steps = kernel_.matrices,
+            .subgroup = builder_.target().caps.subgroupSize,
+            .size = kernel_.size};
+  }
+
+  uint32_t operandAt(uint32_t array) const { return word(array * operandElements_); }
+
+  Status addStep(uint32_t step, const Pass& pass, uint64_t weightsAt) {
+    const uint32_t next = 1 - step % 2;
+    return builder_.add(
+        kernels::RecurrentStep{.form = kernel_.form,
+                               .type = element(),
+                               .push = {.step1 = step,
+                                        .steps = steps(),
+                                        .batch = batch(),
+                                        .hiddenSize = hidden(),
+                                        .directions = directions(),
+                                        .rows = rows(),
+                                        .flags = stepFlags(op(), network_),
+                                        .clip = floatBits(network_.clip),
+                                        .firstBackward = firstBackward(),
+                                        .biasAt = word(layout_.biases()),
+                                        .peepholeAt = word(layout_.peepholes()),
+                                        .hiddenAt = word(layout_.at(StateLayout::Hidden)),
+                                        .cellAt = word(layout_.at(StateLayout::Cell)),
+                                        .updateAt = word(layout_.at(StateLayout::Update)),
+                                        .fromAt = operandAt(pass.kind == kStepGruHidden ? kReset : step % 2),
+                                        .toAt = operandAt(pass.kind == kStepGruGates ? kReset : next),
+                                        .weightsAt = word(weightsAt),
+                                        .recurrentOperand = operandWords()},
+                               .spec = specOf(pass),
+                               .state = state_,
+                               .operand = operand_,
+                               .weights = weights_,
+                               .lengths = inputOr(network_.lengths),
+                               .sequence = outputOr(0),
+                               .single = outputOr(1),
+                               .cell = outputOr(2)},
+        groupsOf(pass), parameters_, Work(layout_.items) * pass.gates * hidden());
+  }
+
+  Status addSteps() {
+    for (uint32_t step = 0; step < steps(); ++step) {
+      uint64_t weightsAt = 0;
       for (const uint32_t kind : network_.stepKernels) {
-        TRY(builder_.add(kernels::RecurrentStep{.type = element(),
-                                                .push = {.step1 = step,
-                                                         .steps = steps(),
-                                                         .batch = batch(),
-                                                         .hidden = hidden(),
-                                                         .directions = directions(),
-                                                         .rows = rows(),
-                                                         .flags = flags,
-                                                         .hiddenFrom = layout_.at(step % 2),
-                                                         .hiddenTo = layout_.at(1 - step % 2),
-                                                         .cellAt = layout_.at(StateLayout::Cell),
-                                                         .updateAt = layout_.at(StateLayout::Update),
-                                                         .resetAt = layout_.at(StateLayout::Reset),
-                                                         .clip = floatBits(network_.clip),
-                                                         .firstBackward = firstBackward()},
-                                                .spec = {.kind = kind},
-                                                .state = state_,
-                                                .r = builder_.input(2),
-                                                .lengths = inputOr(network_.lengths),
-                                                .bias = inputOr(3),
-                                                .peephole = inputOr(network_.peephole),
-                                                .sequence = outputOr(0),
-                                                .single = outputOr(1),
-                                                .cell = outputOr(2)},
-                         divideUp(layout_.items, kItemsPerGroup), parameters,
-                         Work(layout_.items) * network_.gates * hidden()));
+        const Pass pass = passOf(kind);
+        TRY(addStep(step, pass, weightsAt));
+        if (kernel_.form != Form::Given) weightsAt += weightsOf(pass);
       }
+    }
     return {};
   }
 
@@ -289,7 +529,10 @@ class NetworkBuilder {
   const Tensor& x_;
   const Tensor& r_;
   const StateLayout layout_;
-  BufferRange state_{};
+  StepKernel kernel_;
+  uint32_t parameters_ = 0;
+  uint64_t operandElements_ = 0;  // of an array
+  BufferRange state_{}, operand_{}, weights_{};
 };
 
 template <class S>

@@ -22,7 +22,8 @@ struct Counts {
 
 void STDMETHODCALLTYPE countKernel(void* context, const char* kernel, double) {
   Counts& counts = *static_cast<Counts*>(context);
-  if (std::string_view(kernel).find("_cooperative") == std::string_view::npos) return;
+  const std::string_view name = kernel;
+  if (name.find("_cooperative") == name.npos && name.find("_step_matrices") == name.npos) return;
   ++counts.dispatches;
   counts.kernels.insert(kernel);
 }
@@ -36,8 +37,9 @@ std::vector<std::string> productLines() {
     for (const std::string& line : generateCases(*findSchema(op), type))
       if (counter++ % selection().sample == 0) lines->push_back(line);
   };
-  for (const DML_OPERATOR_TYPE op : {DML_OPERATOR_GEMM, DML_OPERATOR_CONVOLUTION, DML_OPERATOR_MULTIHEAD_ATTENTION,
-                                     DML_OPERATOR_MULTIHEAD_ATTENTION1})
+  for (const DML_OPERATOR_TYPE op :
+       {DML_OPERATOR_GEMM, DML_OPERATOR_CONVOLUTION, DML_OPERATOR_MULTIHEAD_ATTENTION,
+        DML_OPERATOR_MULTIHEAD_ATTENTION1, DML_OPERATOR_RNN, DML_OPERATOR_LSTM, DML_OPERATOR_GRU})
     add(op, DML_TENSOR_DATA_TYPE_FLOAT16);
   for (const DML_OPERATOR_TYPE op :
        {DML_OPERATOR_MATRIX_MULTIPLY_INTEGER, DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT,
@@ -90,14 +92,14 @@ GPU_TEST_CASE("ops: products of subgroups' matrices agree with the oracle") {
   std::printf("products of subgroups' matrices: %zu cases, %zu dispatches of", counts.cases, counts.dispatches);
   for (const std::string& kernel : counts.kernels) std::printf(" %s", kernel.c_str());
   std::printf("\n");
-  // Matrices and convolutions of both types of floats, attention of one, and integers where the device has such
-  // matrices; large tiles of FLOAT16 where its subgroups hold them.
+  // Matrices and convolutions of both types of floats, attention and recurrent steps of one, and integers where the
+  // device has such matrices; large tiles of FLOAT16 where its subgroups hold them.
   const auto integers = static_cast<size_t>(
       std::ranges::count_if(counts.kernels, [](const std::string& kernel) { return kernel.starts_with("integer_"); }));
   const auto integersAhead = static_cast<size_t>(std::ranges::count_if(
       counts.kernels, [](const std::string& kernel) { return kernel.starts_with("integer_gemm_cooperative_ahead"); }));
   const size_t ahead = counts.kernels.count("gemm_cooperative_ahead_native.f16");
-  CHECK(counts.kernels.size() - integers - ahead == 5);
+  CHECK(counts.kernels.size() - integers - ahead == 6);
   if (ahead == 0) std::printf("products of subgroups' matrices: the device has no large tiles\n");
   if (integers == 0)
     std::printf("products of subgroups' matrices: the device has none of integers\n");

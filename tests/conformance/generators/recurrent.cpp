@@ -38,7 +38,11 @@ std::string activationText(Generator& generator, size_t turn) {
   return parameters.empty() ? text : cat(text, "(", parameters, ")");
 }
 
-void addNetwork(Generator& generator, const Shape& shape, bool plain) {
+// Plain: of packed tensors. Usual: with the functions of most networks, too, whose states are bounded.
+enum class Kind { Any, Plain, Usual };
+
+void addNetwork(Generator& generator, const Shape& shape, Kind kind) {
+  const bool plain = kind != Kind::Any;
   Random& random = generator.random;
   const DML_OPERATOR_TYPE type = generator.schema.type;
   const bool isLstm = type == DML_OPERATOR_LSTM;
@@ -74,8 +78,11 @@ void addNetwork(Generator& generator, const Shape& shape, bool plain) {
   if (outputs != 1) output("OutputSingleTensor", 1);
   if (isLstm && random.chance(0.6)) output("OutputCellSingleTensor", 1);
   std::string list;
-  for (size_t i = 0; i < size_t{activations} * directions; ++i)
-    list += cat(list.empty() ? "" : ",", activationText(generator, generator.index() + 7 * i));
+  for (size_t i = 0; i < size_t{activations} * directions; ++i) {
+    const std::string_view usual = activations > 1 && i % activations == 0 ? "SIGMOID" : "TANH";
+    list += cat(list.empty() ? "" : ",",
+                kind == Kind::Usual ? std::string(usual) : activationText(generator, generator.index() + 7 * i));
+  }
   line.set("ActivationDescs", cat("(", list, ")")).set("Direction", kDirections[direction]);
   if (isLstm) {
     line.set("CoupleInputForget", random.chance(0.25) ? 1 : 0);
@@ -92,16 +99,24 @@ void addNetwork(Generator& generator, const Shape& shape, bool plain) {
 void generateRecurrent(Generator& generator) {
   Random& random = generator.random;
   while (generator.index() < kCasesPerType)
-    addNetwork(generator, {random.size(1, 5), random.size(1, 4), random.size(1, 9), random.size(1, 9)}, false);
-  // Around the widths of tiles, and long.
+    addNetwork(generator, {random.size(1, 5), random.size(1, 4), random.size(1, 9), random.size(1, 9)},
+               random.chance(0.2) ? Kind::Usual : Kind::Any);
+  // Around the widths of tiles, and long. Few steps take the weights as they are.
   for (const uint32_t size : {15U, 16U, 17U, 33U, 64U}) {
-    addNetwork(generator, {2, random.size(1, 3), size, random.size(1, 20)}, true);
-    addNetwork(generator, {2, random.size(1, 3), random.size(1, 20), size}, true);
+    for (const uint32_t steps : {2U, 4U}) {
+      addNetwork(generator, {steps, random.size(1, 3), size, random.size(1, 20)}, Kind::Plain);
+      addNetwork(generator, {steps, random.size(1, 3), random.size(1, 20), size}, Kind::Plain);
+    }
+    for (const uint32_t batch : {1U, 5U, 16U, 33U})
+      addNetwork(generator, {4, batch, random.size(1, 20), size}, batch % 2 ? Kind::Usual : Kind::Plain);
   }
-  addNetwork(generator, {3, 19, 5, 7}, true);
-  addNetwork(generator, {40, 2, 3, 5}, true);
-  addNetwork(generator, {1, 1, 100003, 1}, true);
-  addNetwork(generator, {1, 349529, 3, 1}, true);
+  // Depths of which subgroups take one, two, four and eight matrices each.
+  for (const uint32_t size : {80U, 144U, 264U, 520U}) addNetwork(generator, {5, 17, 3, size}, Kind::Usual);
+  addNetwork(generator, {3, 19, 5, 7}, Kind::Plain);
+  addNetwork(generator, {40, 2, 3, 5}, Kind::Plain);
+  addNetwork(generator, {40, 18, 3, 24}, Kind::Usual);
+  addNetwork(generator, {1, 1, 100003, 1}, Kind::Plain);
+  addNetwork(generator, {1, 349529, 3, 1}, Kind::Plain);
 }
 
 void generateAdam(Generator& generator) {

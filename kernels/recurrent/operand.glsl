@@ -1,0 +1,35 @@
+// What steps multiply by the recurrent weights: arrays of an element for each (direction, sequence, hidden unit), in the
+// layout that the kernel of the steps reads. Strides are push words.
+// MATRICES: tiles of SIZE x SIZE elements, sequences by hidden units. A tile is two: FLOAT16 of the elements, and of what
+// these are off by, times kLift, so that they are as precise as FLOAT32.
+// VECTORS: declared as vectors of four FLOAT32, which is how the kernel reads them.
+#if MATRICES
+#define TILE_SIZE SIZE
+const float kLift = 2048.0;
+TENSOR_OUT(operand)
+#else
+#define TILE_SIZE 1u
+#if VECTORS
+layout(set = 0, binding = BINDING_operand, std430) buffer operandBuffer { uvec4 operand[]; };
+#else
+layout(set = 0, binding = BINDING_operand, std430) buffer operandBuffer { float operand[]; };
+#endif
+#endif
+
+uint operandAt(uint direction, uint b, uint h) {
+  return direction * push.ofDirection + b / TILE_SIZE * push.ofSequence + h / TILE_SIZE * push.ofHidden +
+         b % TILE_SIZE * TILE_SIZE + h % TILE_SIZE;
+}
+
+void storeOperand(uint at, float value) {
+#if MATRICES
+  const uint high = toRaw(value);
+  const float rest = (value - fromRaw(high)) * kLift;
+  storeRaw_operand(at, high);
+  storeRaw_operand(at + SIZE * SIZE, abs(rest) < 65504.0 ? toRaw(rest) : 0u);
+#elif VECTORS
+  operand[at / 4u][at % 4u] = floatBitsToUint(value);
+#else
+  operand[at] = value;
+#endif
+}

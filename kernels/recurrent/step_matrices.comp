@@ -1,0 +1,80 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+#include "directml_enums.glsl"
+
+// A step of FLOAT16 by matrices that a subgroup's invocations hold together, read in the order of recurrent/weights.comp
+// and recurrent/operand.glsl. A workgroup computes ACROSS tiles of SIZE columns, all gates of some hidden units, of SIZE
+// sequences: a subgroup a share of the depth, STEPS matrices at a time.
+#include "recurrent/step.glsl"
+#include "matrix/cooperative.glsl"
+
+layout(set = 0, binding = BINDING_operand, std430) readonly buffer operandVectorBuffer { uvec4 operandVectors[]; };
+layout(set = 0, binding = BINDING_weights, std430) readonly buffer weightsBuffer { uvec4 weights[]; };
+
+const uint kSubgroups = 256u / SUBGROUP;
+const uint kTile = SIZE * SIZE / 8u;  // vectors of FLOAT16
+const uint kPart = SIZE * SIZE / 4u;  // vectors of FLOAT32
+shared uvec4 parts[kSubgroups * ACROSS * kPart];
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = gl_LocalInvocationID.x;
+  const uint kColumns = ACROSS * SIZE;
+  const uint groupsAcross = (push.hiddenSize * SLOTS + kColumns - 1u) / kColumns;
+  const uint rowTiles = (push.batch + SIZE - 1u) / SIZE;
+  const uint across = group % groupsAcross;
+  const uint rowTile = group / groupsAcross % rowTiles;
+  const uint direction = group / groupsAcross / rowTiles;
+
+  // The element of the state that this invocation finishes.
+  const uint units = kColumns / SLOTS;
+  const uint ownRow = lane / units;
+  const uint ownColumn = lane % units * SLOTS;
+  const uint b = rowTile * SIZE + ownRow;
+  const uint h = across * units + lane % units;
+  const bool finishes = ownRow < SIZE && b < push.batch && h < push.hiddenSize;
+  const Item item = itemAt(direction, finishes ? b : 0u, finishes ? h : 0u);
+
+  const uint depthTiles = push.ofSequence / push.ofHidden;
+  const uint fromAt = (push.fromAt + direction * push.ofDirection + rowTile * push.ofSequence) / 8u;
+  const uint weightsAt = push.weightsAt / 8u + (direction * groupsAcross + across) * ACROSS * depthTiles * kTile;
+  MATRIX_SUM sums[ACROSS];
+  MATRIX_SUM rests[ACROSS];
+  [[unroll]] for (uint j = 0u; j < ACROSS; ++j) {
+    sums[j] = MATRIX_SUM(0.0);
+    rests[j] = MATRIX_SUM(0.0);
+  }
+  // The depth is a multiple of what the subgroups take at a time.
+  for (uint first = gl_SubgroupID; first < depthTiles; first += kSubgroups * STEPS) {
+    MATRIX_A high[STEPS];
+    MATRIX_A low[STEPS];
+    MATRIX_B factors[STEPS * ACROSS];
+    [[unroll]] for (uint i = 0u; i < STEPS; ++i) {
+      const uint k = first + i * kSubgroups;
+      LOAD_ROWS(high[i], operandVectors, fromAt + k * 2u * kTile, SIZE / 8u);
+      LOAD_ROWS(low[i], operandVectors, fromAt + (k * 2u + 1u) * kTile, SIZE / 8u);
+      [[unroll]] for (uint j = 0u; j < ACROSS; ++j)
+        LOAD_COLUMNS(factors[i * ACROSS + j], weights, weightsAt + (j * depthTiles + k) * kTile, SIZE / 8u);
+    }
+    [[unroll]] for (uint i = 0u; i < STEPS; ++i)
+      [[unroll]] for (uint j = 0u; j < ACROSS; ++j) {
+        sums[j] = MULTIPLY_ADD(high[i], factors[i * ACROSS + j], sums[j]);
+        rests[j] = MULTIPLY_ADD(low[i], factors[i * ACROSS + j], rests[j]);
+      }
+  }
+  [[unroll]] for (uint j = 0u; j < ACROSS; ++j) {
+    sums[j] = sums[j] + rests[j] * (1.0 / kLift);
+    STORE_ROWS(sums[j], parts, (gl_SubgroupID * ACROSS + j) * kPart, SIZE / 4u);
+  }
+  barrier();
+  if (!finishes) return;
+  const uint at = ownColumn / SIZE * kPart + (ownRow * SIZE + ownColumn % SIZE) / 4u;
+  vec4 total = vec4(0.0);
+  [[unroll]] for (uint part = 0u; part < kSubgroups; ++part)
+    total += uintBitsToFloat(parts[part * ACROSS * kPart + at]);
+  if (SLOTS == 2u && ownColumn % 4u != 0u) total.xy = total.zw;
+  if (SLOTS == 1u) total.x = total[ownColumn % 4u];
+  finishItem(item, total);
+}

@@ -171,6 +171,16 @@ bool isBounded(const Operation& op, const Network& network) {
   return true;
 }
 
+// Whether gates are sigmoids and all else is tanh, in all directions.
+bool isUsual(const Operation& op, const Network& network) {
+  for (uint32_t d = 0; d < op.input(2).sizes[1]; ++d)
+    for (uint32_t which = 0; which < network.activations; ++which)
+      if (activationOf(op, network, d, which).type !=
+          (network.gates > 1 && which == 0 ? DML_OPERATOR_ACTIVATION_SIGMOID : DML_OPERATOR_ACTIVATION_TANH))
+        return false;
+  return true;
+}
+
 // How a step reads weights and states.
 struct StepKernel {
   using Form = kernels::RecurrentStep::Form;
@@ -231,8 +241,9 @@ class NetworkBuilder {
         network_(network),
         x_(op.input(0)),
         r_(op.input(2)),
-        layout_{uint64_t{r_.sizes[1]} * x_.sizes[1] * x_.sizes[2] * r_.sizes[2],
-                uint64_t{r_.sizes[1]} * x_.sizes[2] * r_.sizes[3], uint64_t{r_.sizes[1]} * r_.sizes[3]} {}
+        layout_{alignUp(uint64_t{r_.sizes[1]} * x_.sizes[1] * x_.sizes[2] * r_.sizes[2], kAlignment),
+                uint64_t{r_.sizes[1]} * x_.sizes[2] * r_.sizes[3], uint64_t{r_.sizes[1]} * r_.sizes[3]},
+        isUsual_(isUsual(op, network)) {}
 
   Status make() {
     TRY(checkLimits());
@@ -302,7 +313,7 @@ class NetworkBuilder {
       chooseMatrices();
     } else {
       uint32_t quads = 1;
-      while (quads < 8 && quads * 4 < batch()) quads *= 2;
+      while (quads < 4 && quads * 4 < batch()) quads *= 2;
       kernel_ = {.form = Form::Tile,
                  .quads = quads,
                  .batch = static_cast<uint32_t>(alignUp(batch(), 4)),
@@ -342,7 +353,7 @@ class NetworkBuilder {
     if (!usesMatrices() || pass.slots < 2) return 1;
     const uint64_t tiles = divideUp(uint64_t{hidden()} * pass.slots, kernel_.size);
     const uint64_t all = tiles * (kernel_.batch / kernel_.size) * directions();
-    return all * 4 >= uint64_t{builder_.target().caps.workgroups} * 3 ? 2 : 1;
+    return all >= uint64_t{builder_.target().caps.workgroups} * 2 ? 2 : 1;
   }
 
   kernels::RecurrentOperandWords operandWords() const {
@@ -368,6 +379,10 @@ class NetworkBuilder {
   Status addState() {
     using State = kernels::RecurrentState;
     const uint64_t items = uint64_t{directions()} * kernel_.batch * kernel_.depth + layout_.units;
+    // Without the projections, which another dispatch writes meanwhile.
+    BufferRange state = state_;
+    state.offset += layout_.projections * 4;
+    state.bytes -= layout_.projections * 4;
     return builder_.addItems(State{.form = usesMatrices() ? State::Form::Matrices : State::Form::Floats,
                                    .type = element(),
                                    .push = {.count = word(items),
@@ -384,17 +399,17 @@ class NetworkBuilder {
                                             .hasPeephole = hasInput(op(), network_.peephole),
                                             .hasHidden = hasInput(op(), kHiddenInit),
                                             .hasCell = hasInput(op(), network_.cellInit),
-                                            .biasAt = word(layout_.biases()),
-                                            .peepholeAt = word(layout_.peepholes()),
-                                            .hiddenAt = word(layout_.at(StateLayout::Hidden)),
-                                            .cellAt = word(layout_.at(StateLayout::Cell)),
+                                            .biasAt = word(layout_.biases() - layout_.projections),
+                                            .peepholeAt = word(layout_.peepholes() - layout_.projections),
+                                            .hiddenAt = word(layout_.at(StateLayout::Hidden) - layout_.projections),
+                                            .cellAt = word(layout_.at(StateLayout::Cell) - layout_.projections),
                                             .recurrentOperand = operandWords()},
                                    .spec = {.size = sizeOfMatrices()},
                                    .bias = inputOr(3),
                                    .peephole = inputOr(network_.peephole),
                                    .hidden = inputOr(kHiddenInit),
                                    .cell = inputOr(network_.cellInit),
-                                   .state = state_,
+                                   .state = state,
                                    .operand = operand_},
                              items, parameters_, usesMatrices() ? kOperands : 1);
   }
@@ -442,7 +457,7 @@ class NetworkBuilder {
                     .y = {rows(), 1},
                     .from = {builder_.input(0), builder_.input(1), builder_.input(0)},
                     .to = state_};
-    product.to.bytes = layout_.projections * 4;
+    product.to.bytes = elements * rows() * directions() * 4;
     product.matrices.addDimension(directions(), {0, w.strides[1], 0, word(elements * rows())});
     if (!isPacked) product.matrices.addDimension(steps(), {x_.strides[1], 0, 0, batch() * rows()});
     FloatFinish finish;
@@ -459,21 +474,19 @@ class NetworkBuilder {
     constexpr uint32_t kItemsPerGroup = 16;  // of kernels/recurrent/step.comp
     if (kernel_.form == Form::Given) return divideUp(layout_.items, kItemsPerGroup);
     const uint64_t rowTiles =
-        usesMatrices() ? kernel_.batch / kernel_.size : divideUp(batch(), uint64_t{4} * quadsOf(pass));
+        usesMatrices() ? kernel_.batch / kernel_.size : divideUp(batch(), uint64_t{4} * kernel_.quads);
     return tilesOf(pass) / acrossOf(pass) * rowTiles * directions();
   }
 
-  // As many as an invocation each for the elements of a workgroup allows.
-  uint32_t quadsOf(const Pass& pass) const { return std::min(kernel_.quads, 4 * pass.slots); }
-
   kernels::RecurrentStep::Spec specOf(const Pass& pass) const {
-    if (kernel_.form == Form::Given) return {.kind = pass.kind};
-    if (kernel_.form == Form::Tile) return {.kind = pass.kind, .quads = quadsOf(pass)};
-    return {.kind = pass.kind,
-            .across = acrossOf(pass),
-            .steps = kernel_.matrices,
-            .subgroup = builder_.target().caps.subgroupSize,
-            .size = kernel_.size};
+    kernels::RecurrentStep::Spec spec{.kind = pass.kind, .usual = isUsual_};
+    if (kernel_.form == Form::Tile) spec.quads = kernel_.quads;
+    if (!usesMatrices()) return spec;
+    spec.across = acrossOf(pass);
+    spec.steps = kernel_.matrices;
+    spec.subgroup = builder_.target().caps.subgroupSize;
+    spec.size = kernel_.size;
+    return spec;
   }
 
   uint32_t operandAt(uint32_t array) const { return word(array * operandElements_); }
@@ -530,6 +543,7 @@ class NetworkBuilder {
   const Tensor& r_;
   const StateLayout layout_;
   StepKernel kernel_;
+  const bool isUsual_;  // USUAL of kernels/recurrent/step.glsl
   uint32_t parameters_ = 0;
   uint64_t operandElements_ = 0;  // of an array
   BufferRange state_{}, operand_{}, weights_{};

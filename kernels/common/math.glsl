@@ -138,19 +138,22 @@ float logAccurate(float x) {
   return e * 0.693359375 + (f - (hfsq - (s * (hfsq + z * p) + e * -2.12194440e-4)));
 }
 
+// Of at most 0.625.
+float tanhNearZero(float x) {
+  const float z = x * x;
+  float p = -5.70498872745e-3;
+  p = p * z + 2.06390887954e-2;
+  p = p * z - 5.37397155531e-2;
+  p = p * z + 1.33314422036e-1;
+  p = p * z - 3.33332819422e-1;
+  return p * z * x + x;
+}
+
 // tanh without the overflow of the quotient of exponentials.
 float tanhAccurate(float x) {
   if (isNan(x)) return x;
   const float magnitude = abs(x);
-  if (magnitude < 0.625) {
-    const float z = x * x;
-    float p = -5.70498872745e-3;
-    p = p * z + 2.06390887954e-2;
-    p = p * z - 5.37397155531e-2;
-    p = p * z + 1.33314422036e-1;
-    p = p * z - 3.33332819422e-1;
-    return p * z * x + x;
-  }
+  if (magnitude < 0.625) return tanhNearZero(x);
   const float y = magnitude > 10.0 ? 1.0 : 1.0 - 2.0 / (expAccurate(2.0 * magnitude) + 1.0);
   return x < 0.0 ? -y : y;
 }

@@ -23,10 +23,11 @@ uint operandAt(uint direction, uint b, uint h) {
 
 void storeOperand(uint at, float value) {
 #if MATRICES
-  const uint high = toRaw(value);
-  const float rest = (value - fromRaw(high)) * kLift;
+  // Whichever way this rounds.
+  const uint high = packHalf2x16(vec2(value, 0.0));
+  const float rest = (value - unpackHalf2x16(high).x) * kLift;
   storeRaw_operand(at, high);
-  storeRaw_operand(at + SIZE * SIZE, abs(rest) < 65504.0 ? toRaw(rest) : 0u);
+  storeRaw_operand(at + SIZE * SIZE, abs(rest) < 65504.0 ? packHalf2x16(vec2(rest, 0.0)) : 0u);
 #elif VECTORS
   operand[at / 4u][at % 4u] = floatBitsToUint(value);
 #else

@@ -38,7 +38,22 @@ TENSOR_OUT(cell)
 
 bool has(uint flag) { return (push.flags & flag) != 0u; }
 
+// The usual functions without branches, so that those of several gates overlap.
+float usualSigmoid(float x) {
+  const float e = expOfNegative(-abs(x));
+  return isNan(x) ? x : (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+float usualTanh(float x) {
+  const float magnitude = abs(x);
+  const float e = expOfNegative(-2.0 * magnitude);
+  const float large = (1.0 - e) / (1.0 + e);
+  const float y = magnitude < 0.625 ? tanhNearZero(magnitude) : large;
+  return isNan(x) ? x : x < 0.0 ? -y : y;
+}
+
+// USUAL: gates are sigmoids, all else is tanh, in all directions.
 float activated(uint direction, uint which, float x) {
+  if (USUAL != 0u) return which == 0u && KIND != kRnn ? usualSigmoid(x) : usualTanh(x);
   const uvec4 activation = parameters[7u + direction * 3u + which];
   return activate(activation.x, x, vec2(uintBitsToFloat(activation.y), uintBitsToFloat(activation.z)));
 }
@@ -62,6 +77,7 @@ struct Item {
   uint t;
   vec4 x;  // what the inputs give to the gates, and the biases
   float oldHidden, oldCell;
+  uint operand, sequence;  // where the results go
 };
 
 Item itemAt(uint direction, uint b, uint h) {
@@ -75,6 +91,9 @@ Item itemAt(uint direction, uint b, uint h) {
   // The last direction of two, or the only one, may be the backward one.
   const bool backward = direction >= push.firstBackward;
   item.t = backward && item.running ? length1 - 1u - push.step1 : push.step1;
+  item.operand = push.toAt + operandAt(direction, b, h);
+  const uvec4 ofSequence = uvec4(item.t, direction, b, h) * parameters[4];
+  item.sequence = ofSequence.x + ofSequence.y + ofSequence.z + ofSequence.w;
   item.oldHidden = state[push.hiddenAt + item.place];
   item.oldCell = KIND == kLstm ? state[push.cellAt + item.place] : 0.0;
   const uint projection = ((direction * push.steps + item.t) * push.batch + b) * push.rows + h;
@@ -99,7 +118,6 @@ float lstmGate(Item item, uint which, float x, uint peephole, float cellState) {
 
 void finishItem(Item item, vec4 sums) {
   const uint direction = item.direction;
-  const uint at = push.toAt + operandAt(direction, item.b, item.h);
   float newHidden = item.oldHidden;
   float cellState = item.oldCell;
   if (item.running) {
@@ -107,7 +125,7 @@ void finishItem(Item item, vec4 sums) {
     if (KIND == kRnn) newHidden = activated(direction, 0u, x.x);
     if (KIND == kGruGates) {
       state[push.updateAt + item.place] = activated(direction, 0u, x.x);
-      storeOperand(at, activated(direction, 0u, x.y) * item.oldHidden);
+      storeOperand(item.operand, activated(direction, 0u, x.y) * item.oldHidden);
       return;
     }
     if (KIND == kGruLinear || KIND == kGruHidden) {
@@ -133,12 +151,9 @@ void finishItem(Item item, vec4 sums) {
   }
   if (KIND == kGruGates) return;
   state[push.hiddenAt + item.place] = newHidden;
-  storeOperand(at, newHidden);
-  if (has(kHasSequence)) {
-    const uvec4 place = uvec4(item.t, direction, item.b, item.h) * parameters[4];
-    // Steps behind the end of a sequence are 0.
-    storeRaw_sequence(place.x + place.y + place.z + place.w, toRaw(item.running ? newHidden : 0.0));
-  }
+  storeOperand(item.operand, newHidden);
+  // Steps behind the end of a sequence are 0.
+  if (has(kHasSequence)) storeRaw_sequence(item.sequence, toRaw(item.running ? newHidden : 0.0));
   if (push.step1 + 1u != push.steps) return;
   const uvec3 last = uvec3(direction, item.b, item.h);
   if (has(kHasSingle)) {

@@ -24,9 +24,11 @@ void main() {
   const uint kColumns = ACROSS * SIZE;
   const uint groupsAcross = (push.hiddenSize * SLOTS + kColumns - 1u) / kColumns;
   const uint rowTiles = (push.batch + SIZE - 1u) / SIZE;
-  const uint across = group % groupsAcross;
-  const uint rowTile = group / groupsAcross % rowTiles;
-  const uint direction = group / groupsAcross / rowTiles;
+  // Few divisions: a step has little else to do.
+  const uint row1 = group / groupsAcross;
+  const uint across = group - row1 * groupsAcross;
+  const uint direction = push.directions == 1u ? 0u : row1 / rowTiles;
+  const uint rowTile = row1 - direction * rowTiles;
 
   // The element of the state that this invocation finishes.
   const uint units = kColumns / SLOTS;
@@ -37,7 +39,7 @@ void main() {
   const bool finishes = ownRow < SIZE && b < push.batch && h < push.hiddenSize;
   const Item item = itemAt(direction, finishes ? b : 0u, finishes ? h : 0u);
 
-  const uint depthTiles = push.ofSequence / push.ofHidden;
+  const uint depthTiles = push.ofSequence / (kTile * 16u);
   const uint fromAt = (push.fromAt + direction * push.ofDirection + rowTile * push.ofSequence) / 8u;
   const uint weightsAt = push.weightsAt / 8u + (direction * groupsAcross + across) * ACROSS * depthTiles * kTile;
   MATRIX_SUM sums[ACROSS];

@@ -53,9 +53,16 @@ float usualTanh(float x) {
 
 // USUAL: gates are sigmoids, all else is tanh, in all directions.
 float activated(uint direction, uint which, float x) {
-  if (USUAL != 0u) return which == 0u && KIND != kRnn ? usualSigmoid(x) : usualTanh(x);
   const uvec4 activation = parameters[7u + direction * 3u + which];
-  return activate(activation.x, x, vec2(uintBitsToFloat(activation.y), uintBitsToFloat(activation.z)));
+  uint type = activation.x;
+  const bool isGate = which == 0u && KIND != kRnn;
+#if DIMPLE_HLSL
+  // DXIL does not specialize, and would hold both.
+  if (USUAL != 0u) type = isGate ? DML_OPERATOR_ACTIVATION_SIGMOID : DML_OPERATOR_ACTIVATION_TANH;
+#else
+  if (USUAL != 0u) return isGate ? usualSigmoid(x) : usualTanh(x);
+#endif
+  return activate(type, x, vec2(uintBitsToFloat(activation.y), uintBitsToFloat(activation.z)));
 }
 
 float clipped(float x) {

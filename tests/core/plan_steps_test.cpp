@@ -1,6 +1,7 @@
 // Plans of operators that take steps, or some dimensions apart from others. No device is involved.
 #include <doctest/doctest.h>
 
+#include "core/text.h"
 #include "tests/core/planned.h"
 
 using namespace dimple;
@@ -12,9 +13,9 @@ TEST_CASE("the steps of a GRU differ in push words only, and wait for each other
   const Plan plan = planOf(
       "GRU InputTensor=f32[1,5,3,7] WeightTensor=f32[1,1,12,7] RecurrenceTensor=f32[1,1,12,4] "
       "OutputSequenceTensor=f32[5,1,3,4] ActivationDescs=(SIGMOID,TANH) Direction=FORWARD");
-  // The state, the projection, and two dispatches a step.
-  REQUIRE(plan.execution.size() == 2 + 5 * 2);
-  for (size_t i = 4; i < plan.execution.size(); ++i) {
+  // The state, the weights of each, the projection, and two dispatches a step.
+  REQUIRE(plan.execution.size() == 4 + 5 * 2);
+  for (size_t i = 6; i < plan.execution.size(); ++i) {
     const Dispatch& dispatch = plan.execution[i];
     const Dispatch& before = plan.execution[i - 2];
     CHECK(dispatch.kernel == before.kernel);
@@ -29,7 +30,25 @@ TEST_CASE("linear before reset makes a step of a GRU one dispatch") {
   const Plan plan = planOf(
       "GRU InputTensor=f32[1,5,3,7] WeightTensor=f32[1,1,12,7] RecurrenceTensor=f32[1,1,12,4] "
       "OutputSequenceTensor=f32[5,1,3,4] ActivationDescs=(SIGMOID,TANH) Direction=FORWARD LinearBeforeReset=1");
-  CHECK(plan.execution.size() == 2 + 5);
+  CHECK(plan.execution.size() == 3 + 5);
+}
+
+TEST_CASE("few steps of a network take the weights as they are, and matrices bounded states alone") {
+  Caps caps;
+  caps.matrixSize = 16;
+  caps.subgroupSize = 32;
+  caps.features = ~0u;
+  const auto stepOf = [&](uint32_t steps, std::string_view function) {
+    const Plan plan = planOf(cat("RNN InputTensor=f16[1,", steps,
+                                 ",3,7] WeightTensor=f16[1,1,4,7] "
+                                 "RecurrenceTensor=f16[1,1,4,4] OutputSingleTensor=f16[1,1,3,4] ActivationDescs=(",
+                                 function, ") Direction=FORWARD"),
+                             caps);
+    return kernelName(plan.execution.back().kernel);
+  };
+  CHECK(stepOf(3, "TANH") == "recurrent_step_native.f16");
+  CHECK(stepOf(4, "TANH") == "recurrent_step_matrices_native.f16");
+  CHECK(stepOf(4, "RELU") == "recurrent_step_tile_native.f16");
 }
 
 TEST_CASE("a network of more steps than a plan holds is refused with a sentence") {

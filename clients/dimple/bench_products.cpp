@@ -114,6 +114,37 @@ BenchCase convolution(std::string_view type, const Pictures& p) {
       p.batch * p.to * to * to * channels * p.window * p.window, exact);
 }
 
+// Backward: from pictures to larger ones, of whose edges the windows' outermost elements are cut off.
+BenchCase transposedConvolution(std::string_view type, const Pictures& p) {
+  constexpr uint64_t kPadding = 1;
+  const uint64_t to = (p.side - 1) * p.stride + p.window - 2 * kPadding;
+  const auto exact = [=](uint64_t element) {
+    const uint64_t filter = element / (to * to) % p.to;
+    const uint64_t image = element / (to * to) / p.to;
+    Sum sum;
+    for (uint64_t channel = 0; channel < p.from; ++channel)
+      for (uint64_t row = 0; row < p.window; ++row)
+        for (uint64_t column = 0; column < p.window; ++column) {
+          // Places before the first wrap to large ones.
+          const uint64_t atY = element % (to * to) / to + kPadding - row;
+          const uint64_t atX = element % to + kPadding - column;
+          if (atY % p.stride != 0 || atX % p.stride != 0) continue;
+          if (atY / p.stride >= p.side || atX / p.stride >= p.side) continue;
+          sum.add(benchValue(0, ((image * p.from + channel) * p.side + atY / p.stride) * p.side + atX / p.stride) *
+                  benchValue(1, ((channel * p.to + filter) * p.window + row) * p.window + column));
+        }
+    return sum.both();
+  };
+  return product(cat("transposed convolution ", p.window, "x", p.window, " ", p.batch, "x", p.from, "x", p.side, "x",
+                     p.side, " to ", p.to, " ", type, ", stride ", p.stride),
+                 cat("CONVOLUTION InputTensor=", picturesText(type, p.batch, p.from, p.side, false),
+                     " FilterTensor=", type, "[", p.from, ",", p.to, ",", p.window, ",", p.window,
+                     "]! OutputTensor=", picturesText(type, p.batch, p.to, to, false),
+                     " Mode=CROSS_CORRELATION Direction=BACKWARD DimensionCount=2 Strides=[", p.stride, ",", p.stride,
+                     "] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1"),
+                 p.batch * p.from * p.side * p.side * p.to * p.window * p.window, exact);
+}
+
 BenchCase attention(std::string_view type, uint64_t heads, uint64_t positions, uint64_t channels) {
   constexpr double kScale = 0.088388;
   const uint64_t width = heads * channels;
@@ -201,6 +232,9 @@ std::vector<BenchCase> benchProducts() {
   cases.push_back(convolution("f32", {16, 64, 64, 56, 3}));
   for (const uint64_t batch : {1, 16}) cases.push_back(convolution("f16", {batch, 256, 256, 14, 3}));
   cases.push_back(convolution("f16", {16, 256, 64, 56, 1}));
+  for (const std::string_view type : {"f32", "f16"})
+    cases.push_back(
+        transposedConvolution(type, {.batch = 16, .from = 128, .to = 64, .side = 28, .window = 4, .stride = 2}));
   for (const std::string_view type : {"f32", "f16"}) {
     for (const bool channelsLast : {false, true}) {
       cases.push_back(convolution(type, {16, 128, 128, 56, 3, 128, 1, true, channelsLast}));

@@ -6,6 +6,7 @@
 #include "core/checked.h"
 #include "core/operation.h"
 #include "core/ops/checks.h"
+#include "core/ops/convolution_window.h"
 #include "core/ops/copy.h"
 #include "core/ops/product.h"
 #include "core/ops/table.h"
@@ -105,34 +106,6 @@ struct Convolution {
 
 constexpr uint32_t kMaxSpatial = std::tuple_size_v<decltype(ConvolutionWindow::dimensions)>;
 
-// a * b + c, or the largest number if that is less.
-uint64_t saturatingSum(uint64_t a, uint64_t b, uint64_t c) {
-  uint64_t product = 0;
-  uint64_t sum = 0;
-  if (!checkedMultiply(a, b, product) || !checkedAdd(product, c, sum)) return std::numeric_limits<uint64_t>::max();
-  return sum;
-}
-
-uint32_t leastOf(uint64_t a, uint64_t b) { return static_cast<uint32_t>(std::min(a, b)); }
-
-// False if offsets do not fit into 32 bits.
-bool leaveOutUnreached(ConvolutionWindow::Dimension& s, bool backward) {
-  constexpr uint64_t kLimit = uint64_t{1} << 32;
-  if (!backward) {
-    const uint64_t reached = uint64_t{s.padding} + s.input;
-    if (s.stride != 0) s.outputs = leastOf(s.outputs, (reached - 1) / s.stride + 1);
-    if (s.dilation != 0) s.window = leastOf(s.window, (reached - 1) / s.dilation + 1);
-    return saturatingSum(s.outputs - 1, s.stride, uint64_t{s.window - 1} * s.dilation) < kLimit;
-  }
-  const uint64_t farthest = uint64_t{s.outputs} - 1 + s.padding;
-  if (saturatingSum(s.input - 1, s.stride, uint64_t{s.window - 1} * s.dilation) < s.padding) {
-    s.window = 0;
-    return true;
-  }
-  if (s.dilation != 0) s.window = leastOf(s.window, farthest / s.dilation + 1);
-  return farthest < kLimit;
-}
-
 uint32_t sizeAt(const Tensor& tensor, uint32_t d) { return d < tensor.rank ? tensor.sizes[d] : 1; }
 uint32_t strideAt(const Tensor& tensor, uint32_t d) { return sizeAt(tensor, d) > 1 ? tensor.strides[d] : 0; }
 
@@ -184,16 +157,6 @@ Result<ConvolutionWindow> windowOf(const Operation& op, const Convolution& c) {
                     .outputChannel = strideAt(c.y, 1),
                     .outputBatch = strideAt(c.y, 0)};
   return window;
-}
-
-// Whether a filter's elements lie side by side in the order of the depth.
-bool isPacked(const ConvolutionWindow& window, uint32_t channels) {
-  uint32_t taps = 1;
-  for (const ConvolutionWindow::Dimension& dimension : window.dimensions) {
-    if (dimension.window != 1 && dimension.filterStride != taps) return false;
-    taps *= dimension.window;
-  }
-  return channels == 1 || window.strides.filterChannel == taps;
 }
 
 // The product that a convolution is: filters by windows of the input, for each group.
@@ -348,13 +311,18 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   const FloatFinish finish{.activation = op.activation()};
   auto pointwise = pointwiseProduct(convolution, product, *window);
   if (!pointwise) pointwise = spreadProduct(convolution, product, *window);
-  if (!pointwise) {
-    const auto added = addWinograd(builder, finish);
-    if (!added) return added.error();
-    if (*added) return {};
-    TRY(packOwnedFilters(builder, convolution, product, *window));
+  if (pointwise) return addFloatProduct(builder, *pointwise, finish);
+  const auto added = addWinograd(builder, finish);
+  if (!added) return added.error();
+  if (*added) return {};
+  auto parts = forwardParts(product, *window);
+  if (parts.empty()) parts.push_back({product, *window});
+  for (ConvolutionPart& part : parts) {
+    TRY(packOwnedFilters(builder, convolution, part.product, part.window));
+    part.window.continues = &part != &parts.front();
+    TRY(addFloatProduct(builder, part.product, finish, &part.window));
   }
-  return pointwise ? addFloatProduct(builder, *pointwise, finish) : addFloatProduct(builder, product, finish, &*window);
+  return {};
 }
 
 // A is the filter and B the input.

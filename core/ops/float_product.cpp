@@ -87,6 +87,7 @@ class FloatProductPlan {
     const ProductKernel& kernel = chooseKernel(builder_, request_);
     parameters_ = builder_.parameters(parameterWords(p_, {}, window_));
     const KernelFamily family = kernel.id.family;
+    if (window_ && window_->continues && family != kernels::FloatTiles::kFamily) builder_.continueLast();
     if (family == kernels::FloatTiles::kFamily) return addTiles(kernel);
     if (family == kernels::FewRows::kFamily) return addFewRows(kernel);
     return family == kernels::ConvolutionDirect::kFamily ? addLines(kernel) : addElements(kernel);
@@ -205,6 +206,7 @@ class FloatProductPlan {
     const bool toParts = slices.count > 1 || (matrices && finish_.wide);
     const bool combines = toParts && !(slices.count == 1 && isOfSumsAlone());
     const BufferRange to = combines ? builder_.allocateTemporary(p_.elements() * slices.count * 4) : p_.to;
+    if (!toParts && window_ && window_->continues) builder_.continueLast();
     std::array<BufferRange, 2> from{p_.from[0], p_.from[1]};
     for (const uint32_t operand : {0u, 1u})
       if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))

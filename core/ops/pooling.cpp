@@ -349,8 +349,8 @@ constexpr TypeHistory kAverageGradTypes{{k3_0, kFloats, 4, 5}};
 constexpr TypeHistory kMaxGradTypes{{k3_0, kFloats, 4, 4}, {k4_0, kFloats, 4, 5}};
 constexpr TypeHistory kDilatedTypes{{k6_2, kFloats, 4, 5}};
 constexpr TypeHistory kQuantizedTypes{{k6_2, kInts8, 4, 5}};
-constexpr TypeHistory kScaleTypes{{k6_2, kFloat32, 1, 5}};
-constexpr TypeHistory kZeroPointTypes{{k6_2, kInts8, 1, 5}};
+constexpr TypeHistory kPooledScaleTypes{{k6_2, kFloat32, 1, 5}};
+constexpr TypeHistory kPooledZeroPointTypes{{k6_2, kInts8, 1, 5}};
 
 template <DML_FEATURE_LEVEL since>
 constexpr TensorRule kMaxPoolingIndicesRules[] = {
@@ -362,12 +362,12 @@ constexpr TensorRule kUnpoolingRules[] = {{kUnpoolingTypes},
                                           {kUnpoolingTypes, sameType(0)}};
 constexpr TensorRule kMaxGradRules[] = {{kMaxGradTypes}, {kMaxGradTypes, sameTypeAndRank(0)}, {kMaxGradTypes, like(0)}};
 // The page lets the output have a type of its own; DirectML 1.15.4 wants that of the input.
-constexpr TensorRule kQuantizedRules[] = {{kQuantizedTypes},
-                                          {kScaleTypes},
-                                          {kZeroPointTypes, {0, 1, 1}},
-                                          {kScaleTypes},
-                                          {kZeroPointTypes, {0, 3, 3}},
-                                          {kQuantizedTypes, sameTypeAndRank(0)}};
+constexpr TensorRule kQuantizedPoolRules[] = {{kQuantizedTypes},
+                                              {kPooledScaleTypes},
+                                              {kPooledZeroPointTypes, {0, 1, 1}},
+                                              {kPooledScaleTypes},
+                                              {kPooledZeroPointTypes, {0, 3, 3}},
+                                              {kQuantizedTypes, sameTypeAndRank(0)}};
 
 constexpr OpSchema kPoolingSchemas[] = {
     DIMPLE_DESC_ROW(AVERAGE_POOLING, kAveragePoolingFields, kInAndOutRules<kPoolingTypes>, checkPooling, planPooling),
@@ -382,7 +382,7 @@ constexpr OpSchema kPoolingSchemas[] = {
                .plan = planMaxPoolingGrad),
     DIMPLE_DESC_ROW(LP_POOLING1, kLpPooling1Fields, kInAndOutRules<kDilatedTypes>, checkPooling, planPooling),
     DIMPLE_DESC_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kInAndOutRules<kDilatedTypes>, checkPooling, planPooling),
-    DIMPLE_ROW(QUANTIZED_LINEAR_AVERAGE_POOLING, kQuantizedPoolingFields, .rules = kQuantizedRules,
+    DIMPLE_ROW(QUANTIZED_LINEAR_AVERAGE_POOLING, kQuantizedPoolingFields, .rules = kQuantizedPoolRules,
                .check = checkQuantizedAveragePooling, .plan = planQuantizedAveragePooling),
 };
 

@@ -90,6 +90,7 @@ struct ConvolutionWindow {
   Strides strides;
   std::array<Dimension, 3> dimensions;  // the innermost first
   uint32_t taps = 1;                    // elements of the window, of those that reach something
+  bool continues = false;               // the product before, whose results are others
   bool distant = false;                 // there are more than 2^30 places, or elements of padding, in a dimension
 };
 

@@ -221,11 +221,12 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
     dispatch.groups = *folded;
     std::ranges::copy(gridWords(dispatch.groups, first, end), dispatch.push.begin());
     // Where ranges count and not what is touched of them, parts of what works in place overlap.
-    dispatch.continues = first != 0 && (target_.caps.barriersByRows || !op_.schema().inPlace);
+    dispatch.continues = (first != 0 || continues_) && (target_.caps.barriersByRows || !op_.schema().inPlace);
     dispatch.work = workOfGroup * Work(end - first).multiplyAdds();
     (initializing_ ? plan_.initialization : plan_.execution).push_back(dispatch);
     first = end;
   } while (first < groups);
+  continues_ = false;
   return {};
 }
 

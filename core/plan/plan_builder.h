@@ -103,6 +103,10 @@ class PlanBuilder {
   // not depend on attributes or sizes.
   Status addWalk(const Walk& walk, const KernelCall& call);
 
+  // The next dispatch waits for nothing: it writes elements that the one before neither writes nor reads, and reads
+  // nothing that it writes.
+  void continueLast() { continues_ = true; }
+
   // Calls `add` for the walk, or for parts of it where an operand spans more than the device binds at once, with what
   // of each range the part touches, as far as the device's alignment allows; the bases of the part match. An operand
   // that is walked backwards is bound whole. Unsupported if there would be more than kMaxParts.
@@ -124,6 +128,7 @@ class PlanBuilder {
   const Target& target_;
   Plan plan_;
   bool initializing_ = false;  // what is added belongs to the initialization
+  bool continues_ = false;     // what is added next continues what was added last
 };
 
 KernelType kernelType(DataType type);

@@ -145,6 +145,21 @@ BenchCase transposedConvolution(std::string_view type, const Pictures& p) {
                  p.batch * p.from * p.side * p.side * p.to * p.window * p.window, exact);
 }
 
+// Of integers, the filter owned, with a zero point each.
+BenchCase integerConvolution(std::string_view type, const Pictures& p) {
+  const uint64_t padding = p.window / 2;
+  const std::string zero = cat(type, "[1,1,1,1]");
+  return product(
+      cat("convolution ", p.window, "x", p.window, " ", p.batch, "x", p.from, "x", p.side, "x", p.side, " to ", p.to,
+          " ", type),
+      cat("CONVOLUTION_INTEGER InputTensor=", picturesText(type, p.batch, p.from, p.side, false),
+          " InputZeroPointTensor=", zero, " FilterTensor=", type, "[", p.to, ",", p.from, ",", p.window, ",", p.window,
+          "]! FilterZeroPointTensor=", zero, " OutputTensor=", picturesText("i32", p.batch, p.to, p.side, false),
+          " DimensionCount=2 Strides=[1,1] Dilations=[1,1] StartPadding=[", padding, ",", padding, "] EndPadding=[",
+          padding, ",", padding, "] GroupCount=1"),
+      p.batch * p.to * p.side * p.side * p.from * p.window * p.window, {});
+}
+
 BenchCase attention(std::string_view type, uint64_t heads, uint64_t positions, uint64_t channels) {
   constexpr double kScale = 0.088388;
   const uint64_t width = heads * channels;
@@ -232,6 +247,8 @@ std::vector<BenchCase> benchProducts() {
   cases.push_back(convolution("f32", {16, 64, 64, 56, 3}));
   for (const uint64_t batch : {1, 16}) cases.push_back(convolution("f16", {batch, 256, 256, 14, 3}));
   cases.push_back(convolution("f16", {16, 256, 64, 56, 1}));
+  cases.push_back(integerConvolution("u8", {16, 256, 256, 14, 3}));
+  cases.push_back(integerConvolution("u8", {16, 256, 64, 56, 1}));
   for (const std::string_view type : {"f32", "f16"})
     cases.push_back(
         transposedConvolution(type, {.batch = 16, .from = 128, .to = 64, .side = 28, .window = 4, .stride = 2}));

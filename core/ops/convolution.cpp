@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/operation.h"
+#include "core/ops/channels_last.h"
 #include "core/ops/checks.h"
 #include "core/ops/convolution_window.h"
 #include "core/ops/copy.h"
@@ -317,8 +318,13 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   if (*added) return {};
   auto parts = forwardParts(product, *window);
   if (parts.empty()) parts.push_back({product, *window});
+  // Copies come first, so that they wait for nothing.
   for (ConvolutionPart& part : parts) {
-    TRY(packOwnedFilters(builder, convolution, part.product, part.window));
+    const auto copied = copyChannelsLast(builder, convolution.filterInput, part);
+    if (!copied) return copied.error();
+    if (!*copied) TRY(packOwnedFilters(builder, convolution, part.product, part.window));
+  }
+  for (ConvolutionPart& part : parts) {
     part.window.continues = &part != &parts.front();
     TRY(addFloatProduct(builder, part.product, finish, &part.window));
   }

@@ -63,10 +63,16 @@ struct Slices {
   uint32_t count;
 };
 
-Slices slicesOf(const Product& p, const Tile& tile, const Target& target) {
+Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& target) {
+  const Tile& tile = kernel.tile;
   // Tiles of few rows read B once, as fast as memory brings it: two workgroups side by side on each part of the device.
   const bool few = tile.rows <= kMaxFewRows;
-  const uint64_t workgroups = few ? uint64_t{target.caps.workgroups} * 9 / 8 : target.caps.workgroups;
+  // Of large tiles that look ahead one fills a part of the device, half as many as are side by side otherwise: more
+  // slices take longer to combine.
+  const bool large =
+      kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::VectorMatricesAhead && tile.columns > 64;
+  const uint64_t side = target.caps.workgroups;
+  const uint64_t workgroups = few ? side * 9 / 8 : large ? side / 2 : side;
   constexpr uint32_t kMinSteps = 128;
   const uint64_t tiles = tilesOf(p, tile);
   uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / kMinSteps});
@@ -74,6 +80,12 @@ Slices slicesOf(const Product& p, const Tile& tile, const Target& target) {
   const bool whole = (!few && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
   return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
+}
+
+bool ofMatrices(kernels::FloatTiles::Form form) {
+  using enum kernels::FloatTiles::Form;
+  return form == Matrices || form == MatricesAhead || form == ConvolutionMatrices || form == VectorMatrices ||
+         form == VectorMatricesAhead;
 }
 
 // The dispatches of a product, by the chosen kernel.
@@ -85,7 +97,9 @@ class FloatProductPlan {
 
   Status add() {
     const ProductKernel& kernel = chooseKernel(builder_, request_);
-    parameters_ = builder_.parameters(parameterWords(p_, {}, window_));
+    std::vector<uint32_t> channels;
+    if (window_ && window_->channelsLast != 0) appendDivisor(channels, window_->channelsLast);
+    parameters_ = builder_.parameters(parameterWords(p_, channels, window_));
     const KernelFamily family = kernel.id.family;
     if (window_ && window_->continues && family != kernels::FloatTiles::kFamily) builder_.continueLast();
     if (family == kernels::FloatTiles::kFamily) return addTiles(kernel);
@@ -197,12 +211,10 @@ class FloatProductPlan {
     const auto& [name, id, tile, refuses] = kernel;
     const Caps& caps = builder_.target().caps;
     const auto form = kernel.form<kernels::FloatTiles>();
-    const bool matrices = form == kernels::FloatTiles::Form::Matrices ||
-                          form == kernels::FloatTiles::Form::MatricesAhead ||
-                          form == kernels::FloatTiles::Form::ConvolutionMatrices;
+    const bool matrices = ofMatrices(form);
     std::optional<kernels::TilingSpecs> tiling;
     if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
-    const Slices slices = slicesOf(p_, tile, builder_.target());
+    const Slices slices = slicesOf(p_, kernel, builder_.target());
     const bool toParts = slices.count > 1 || (matrices && finish_.wide);
     const bool combines = toParts && !(slices.count == 1 && isOfSumsAlone());
     const BufferRange to = combines ? builder_.allocateTemporary(p_.elements() * slices.count * 4) : p_.to;

@@ -146,11 +146,11 @@ DIMPLE_FIELDS(kLocalResponseGradFields, DIMPLE_OF_GRADIENT, DIMPLE_REGIONS);
 constexpr TypeHistory kTypes{{k1_0, kFloats, 4, 4}};
 constexpr TypeHistory kGradTypes{{k3_1, kFloats, 4, 4}};
 constexpr TensorRule kRules[] = {{kTypes}, {kTypes, {0, -1, 0}}};
-constexpr TensorRule kGradRules[] = {{kGradTypes}, {kGradTypes, {0, -1, 0}}, {kGradTypes, {0, -1, 0}}};
+constexpr TensorRule kResponseGradRules[] = {{kGradTypes}, {kGradTypes, {0, -1, 0}}, {kGradTypes, {0, -1, 0}}};
 
 constexpr OpSchema kLocalResponseSchemas[] = {
     DIMPLE_DESC_ROW(LOCAL_RESPONSE_NORMALIZATION, kLocalResponseFields, kRules, checkLocalResponse, planLocalResponse),
-    DIMPLE_DESC_ROW(LOCAL_RESPONSE_NORMALIZATION_GRAD, kLocalResponseGradFields, kGradRules, checkLocalResponse,
+    DIMPLE_DESC_ROW(LOCAL_RESPONSE_NORMALIZATION_GRAD, kLocalResponseGradFields, kResponseGradRules, checkLocalResponse,
                     planLocalResponse),
 };
 

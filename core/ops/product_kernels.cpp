@@ -234,9 +234,32 @@ const char* refusesFew(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, fewTiles(request.target));
 }
 
+// Of few rows, for which A is read anew by fewer tiles.
+const char* refusesWideTile(const Request& request, const Tile& tile) {
+  const Product& p = request.product;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  if (p.rows > tile.rows) return "It has many rows.";
+  return refusesFew<refusesMatrices>(request, tile);
+}
+
 // Gathering windows costs more than slicing the depth.
 const char* refusesManyWindows(const Request& request, const Tile& tile) {
   if (const char* reason = refusesMatrices(request, tile)) return reason;
+  constexpr uint32_t kMinDepth = 256;  // of a slice
+  const Product& p = request.product;
+  return refusesFewTiles(p, tile, fewTiles(request.target), std::max(1u, p.depth / kMinDepth));
+}
+
+const char* refusesWindowsAhead(const Request& request, const Tile& tile) {
+  const auto& [p, target, window, integers] = request;
+  if (const char* reason = refusesMatrices(request, tile)) return reason;
+  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  if (window->channelsLast % tile.depth != 0) return "A part of the depth is of several of the window's elements.";
+  return sharedBytesAhead(p, tile, target.caps) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+}
+
+const char* refusesLargeWindowsAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesWindowsAhead(request, tile)) return reason;
   constexpr uint32_t kMinDepth = 256;  // of a slice
   const Product& p = request.product;
   return refusesFewTiles(p, tile, fewTiles(request.target), std::max(1u, p.depth / kMinDepth));
@@ -295,6 +318,8 @@ using IntegerLines = kernels::IntegerConvolutionDirect;
 constexpr KernelId kMatrices = idOf<Tiles>(Tiles::Form::Matrices);
 constexpr KernelId kMatricesAhead = idOf<Tiles>(Tiles::Form::MatricesAhead);
 constexpr KernelId kWindowMatrices = idOf<Tiles>(Tiles::Form::ConvolutionMatrices);
+constexpr KernelId kVectorWindows = idOf<Tiles>(Tiles::Form::VectorMatrices);
+constexpr KernelId kWindowsAhead = idOf<Tiles>(Tiles::Form::VectorMatricesAhead);
 constexpr KernelId kIntegerMatrices = idOf<Integers>(Integers::Form::Matrices);
 constexpr KernelId kIntegerMatricesAhead = idOf<Integers>(Integers::Form::MatricesAhead);
 constexpr KernelId kIntegerWindowMatrices = idOf<Integers>(Integers::Form::ConvolutionMatrices);
@@ -310,6 +335,7 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
     {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
+    {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesWideTile},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
     {"gemm_wide_tile", idOf<Tiles>(Tiles::Form::Wide), {128, 256, 32}, refusesWideTile},
     {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
@@ -323,6 +349,13 @@ constexpr ProductKernel kConvolutionKernels[] = {
     {"convolution_tile", idOf<Tiles>(Tiles::Form::Convolution), {64, 64, 32}, refusesWindowTile},
     {"convolution_direct", idOf<FloatLines>(FloatLines::Form::Lines), {0, kPlacesOfLine, 0}, refusesLines},
     {"convolution", idOf<Floats>(Floats::Form::Convolution), {}, refusesNothing},
+};
+// Of an input whose channels lie side by side.
+constexpr ProductKernel kVectorWindowKernels[] = {
+    {"convolution_cooperative_ahead", kWindowsAhead, {128, 256, 16}, refusesLargeWindowsAhead},
+    {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 32}, refusesLargeWindowsAhead},
+    {"convolution_cooperative_ahead", kWindowsAhead, {64, 64, 32}, refusesWindowsAhead},
+    {"convolution_cooperative_vectors", kVectorWindows, {64, 64, 32}, refusesNothing},
 };
 constexpr ProductKernel kIntegerMatrixKernels[] = {
     {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {128, 256, 32}, refusesIntegersAhead},
@@ -342,9 +375,23 @@ constexpr ProductKernel kIntegerConvolutionKernels[] = {
 
 }  // namespace
 
+const char* refusesChannelsLast(const Request& request) {
+  const auto& [p, target, window, integers] = request;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
+  if (p.depth / std::max(1u, window->taps) % kChannelsVector != 0) return "Its channels are not in vectors of eight.";
+  const Tile& least = std::end(kVectorWindowKernels)[-1].tile;
+  if (p.rows <= least.rows / 2 || window->taps == 1) return "It has few filters, or a window of one element.";
+  if (const char* reason = refusesMatrices(request, least)) return reason;
+  // Then the product waits for the copy longer than it takes to gather windows.
+  return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
+}
+
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
   using Kernels = std::span<const ProductKernel>;
-  const Kernels floats = request.window ? Kernels(kConvolutionKernels) : kMatrixKernels;
+  const Kernels windows =
+      request.window && request.window->channelsLast != 0 ? Kernels(kVectorWindowKernels) : kConvolutionKernels;
+  const Kernels floats = request.window ? windows : kMatrixKernels;
   const Kernels integers = request.window ? Kernels(kIntegerConvolutionKernels) : kIntegerMatrixKernels;
   const Kernels kernels = request.integers ? integers : floats;
   // The last of a list refuses nothing.

@@ -35,6 +35,12 @@ struct ProductKernel {
   }
 };
 
+// Why a convolution's input is not to be copied so that its channels lie side by side, for kernels that read vectors of
+// them: null if it is.
+const char* refusesChannelsLast(const Request& request);
+// Channels that they read at once.
+constexpr uint32_t kChannelsVector = 8;
+
 // The first that does. The builder notes those passed over.
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request);
 

@@ -66,7 +66,8 @@ kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, ui
           .subgroup = target.caps.subgroupSize,
           .size = size,
           .aReads = strided ? readsOf(p.matrices, 0, rowsOfA(p), depthOfA(p), vectors) : 0,
-          .bReads = window ? 0 : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), vectors)};
+          .bReads = window ? (window->channelsLast != 0 ? kVectors : 0)
+                           : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), vectors)};
 }
 
 Lines linesOf(const Request& request) {

@@ -7,6 +7,7 @@
 // together. A workgroup computes TILE_ROWS x TILE_COLUMNS elements from FLOAT16 parts of A and B in shared memory; while it
 // multiplies one pair of parts the next is on its way. FLOAT32 operands are rounded to FLOAT16; sums are FLOAT32.
 //   CONVOLUTION   defined where A is a filter and B the windows of an input (convolution.glsl), else matrix.glsl
+//   CHANNELS_LAST   defined where the input's channels lie side by side (channels_last.glsl)
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
 #define COOPERATIVE 1
@@ -17,6 +18,9 @@
 #include "common/activation.glsl"
 #if CONVOLUTION
 #include "matrix/convolution.glsl"
+#if CHANNELS_LAST
+#include "matrix/channels_last.glsl"
+#endif
 #else
 #include "matrix/matrix.glsl"
 #endif
@@ -93,7 +97,16 @@ uvec4 loadA8(uvec2 place, uint base, uint end) {
   return eightOf(raws);
 }
 
-#if CONVOLUTION
+#if CHANNELS_LAST
+// Columns behind the last make only sums that are not stored: they are read from it.
+uvec2 itemPlaceB(uint item) { return itemPlace(item, false, TILE_COLUMNS); }
+uint columnsB[kLoadsB];  // where the columns of an invocation's items begin
+void writeSteps(uint lane, uint first, uint which) {}
+uvec4 loadB8(uint k, uint i, uint end) {
+  const uvec4 loaded = eightB(columnsB[i] + (k < end ? stepOffset(k) : 0u));
+  return k < end ? loaded : uvec4(0u);
+}
+#elif CONVOLUTION
 // The steps of the depth that are loaded next: offset in B, and reach.
 shared uvec4 steps[2u * TILE_DEPTH];
 void writeSteps(uint lane, uint first, uint which) {
@@ -189,7 +202,11 @@ void main() {
   MATRIX_SUM sums[kMatrixRows * kMatrixColumns];
   [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0.0);
 
-#if CONVOLUTION
+#if CHANNELS_LAST
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
+    columnsB[i] = base.y + windowOffset(min(firstColumn + itemPlaceB(lane + i * 256u).y, push.columns - 1u));
+#define LOAD_B(FIRST, WHICH) loadB8(FIRST + itemPlaceB(lane + i * 256u).x, i, end)
+#elif CONVOLUTION
   const Column column = columnAt(min(firstColumn + lane % TILE_COLUMNS, push.columns - 1u));
   writeSteps(lane, begin, 0u);
   writeSteps(lane, begin + TILE_DEPTH, 1u);

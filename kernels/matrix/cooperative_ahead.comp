@@ -3,10 +3,12 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What cooperative.comp computes of FLOAT16 whose elements come in vectors of eight, in tiles so large that one workgroup
-// fills a multiprocessor. Nothing else runs there while it waits, so that it looks ahead: two pairs of parts are on their
+// What cooperative.comp computes of FLOAT16 whose elements come in vectors of eight, where few workgroups run on a
+// multiprocessor: tiles are so large that one fills it, or so few. Little else runs there while it waits, so that it looks
+// ahead: two pairs of parts are on their
 // way in registers and two lie in shared memory, and a subgroup reads the matrices that it multiplies next before it
 // multiplies those it has.
+//   CHANNELS_LAST   defined where B is the windows of an input whose channels lie side by side, a multiple of 16 of them
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
 #define COOPERATIVE 1
@@ -16,34 +18,42 @@
 #include "common/math.glsl"
 #include "common/functions.glsl"
 #include "common/activation.glsl"
+#if CHANNELS_LAST
+#include "matrix/convolution.glsl"
+#include "matrix/channels_last.glsl"
+#else
 #include "matrix/matrix.glsl"
+#endif
 #include "matrix/floats.glsl"
 #include "matrix/cooperative.glsl"
 #include "matrix/cooperative_tile.glsl"
 
-// The constants of the interface are those of cooperative.comp.
-const uint kDepth = 16u;  // steps of a part
+// The constants of the interface are those of cooperative.comp. TILE_DEPTH: steps of a part, those of one, two or four
+// matrices.
 const uint kStages = 2u;  // pairs of parts in shared memory, and as many on their way to it
 const uint kSubgroups = 256u / SUBGROUP;
 const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE;  // of matrices in a subgroup
 const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE;
 
 // Lines of a part in shared memory, in vectors of eight: an odd number, so that neighbours lie in different banks.
-const uint kLine = kDepth / 8u;
+const uint kLine = TILE_DEPTH / 8u;
 const uint kPitchA = (kAcrossA ? TILE_ROWS / 8u : kLine) + 1u;
 const uint kPitchB = (kAcrossB ? TILE_COLUMNS / 8u : kLine) + 1u;
-const uint kPartA = kPitchA * (kAcrossA ? kDepth : TILE_ROWS);
-const uint kPart = kPartA + kPitchB * (kAcrossB ? kDepth : TILE_COLUMNS);
+const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
+const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 // Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four.
 const uint kPitchOfStrip = SIZE / 2u + 1u;
 const uint kStrip = SIZE * kPitchOfStrip;
 shared uvec4 staged[kStages * kPart > kSubgroups * kStrip ? kStages * kPart : kSubgroups * kStrip];
 
 // Whole ones of tiles that plans have.
-const uint kLoadsA = (TILE_ROWS * kDepth / 8u + 255u) / 256u;
-const uint kLoadsB = (TILE_COLUMNS * kDepth / 8u + 255u) / 256u;
+const uint kLoadsA = (TILE_ROWS * TILE_DEPTH / 8u + 255u) / 256u;
+const uint kLoadsB = (TILE_COLUMNS * TILE_DEPTH / 8u + 255u) / 256u;
 uint nextA[kLoadsA];  // which vectors are loaded next
 uint nextB[kLoadsB];
+#if CHANNELS_LAST
+uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
+#endif
 uvec4 loadedA[kStages * kLoadsA];
 uvec4 loadedB[kStages * kLoadsB];
 MATRIX_A partA[2u * kMatrixRows];
@@ -72,10 +82,16 @@ void load(uint ring, uvec2 advance) {
     loadedA[ring * kLoadsA + i] = aVectors[nextA[i]];
     nextA[i] += advance.x;
   }
+#if CHANNELS_LAST
+  const uint step1 = stepOffset(nextStep) / 8u;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) loadedB[ring * kLoadsB + i] = bVectors[nextB[i] + step1];
+  nextStep += advance.y * 8u;
+#else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     loadedB[ring * kLoadsB + i] = bVectors[nextB[i]];
     nextB[i] += advance.y;
   }
+#endif
 }
 
 // The same of a part whose first `before` steps come before all others and count as zeros. Where no part follows, it is
@@ -87,12 +103,23 @@ void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
     loadedA[ring * kLoadsA + i] = inside ? loaded : uvec4(0u);
     nextA[i] = isLast ? (inside ? nextA[i] : 0u) : nextA[i] + advance.x;
   }
+#if CHANNELS_LAST
+  // Parts are of whole ones.
+  const bool inside = before == 0u;
+  const uint step1 = inside ? stepOffset(nextStep) / 8u : 0u;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uvec4 loaded = bVectors[nextB[i] + step1];
+    loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
+  }
+  if (!isLast) nextStep += TILE_DEPTH;
+#else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     const bool inside = itemPlace(lane + i * 256u, kAcrossB, TILE_COLUMNS).x >= before;
     const uvec4 loaded = bVectors[inside ? nextB[i] : 0u];
     loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
     nextB[i] = isLast ? (inside ? nextB[i] : 0u) : nextB[i] + advance.y;
   }
+#endif
 }
 
 void store(uint ring, uint lane, uint stage) {
@@ -142,13 +169,19 @@ void multiply(uint which) {
 void multiplyStage(uint stage, uint lane, uvec2 origin, uvec2 advance) {
   store(stage ^ 1u, lane, stage ^ 1u);
   load(stage ^ 1u, advance);
-  if (SIZE == kDepth) {
+  if (SIZE == TILE_DEPTH) {
     barrier();
     readParts(stage ^ 1u, stage ^ 1u, 0u, origin);
     multiply(stage);
   } else {
     readParts(1u, stage, SIZE, origin);
     multiply(0u);
+    if (TILE_DEPTH == 4u * SIZE) {
+      readParts(0u, stage, 2u * SIZE, origin);
+      multiply(1u);
+      readParts(1u, stage, 3u * SIZE, origin);
+      multiply(0u);
+    }
     barrier();
     readParts(0u, stage ^ 1u, 0u, origin);
     multiply(1u);
@@ -157,16 +190,25 @@ void multiplyStage(uint stage, uint lane, uvec2 origin, uvec2 advance) {
 
 // The sums over the steps from `begin` to `end`. The number of parts is even; steps that this is too many come first.
 void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uint end) {
-  const uint count = (end - begin + 2u * kDepth - 1u) / (2u * kDepth) * 2u;
-  const uint before = count * kDepth - (end - begin);
+  const uint count = (end - begin + 2u * TILE_DEPTH - 1u) / (2u * TILE_DEPTH) * 2u;
+  const uint before = count * TILE_DEPTH - (end - begin);
   [[unroll]] for (uint i = 0u; i < kLoadsA; ++i)
     nextA[i] = vectorOf(itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS), kAcrossA, base.x, firsts.x, push.rows,
                         kAcrossA ? 1u : aRowStride(), kAcrossA ? depthAt(1u).a : 1u, begin - before);
+#if CHANNELS_LAST
+  nextStep = begin - before;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uvec2 place = itemPlace(lane + i * 256u, false, TILE_COLUMNS);
+    nextB[i] = (base.y + windowOffset(min(firsts.y + place.y, push.columns - 1u)) + place.x) / 8u;
+  }
+  const uvec2 advance = uvec2(kLine);
+#else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
     nextB[i] = vectorOf(itemPlace(lane + i * 256u, kAcrossB, TILE_COLUMNS), kAcrossB, base.y, firsts.y, push.columns,
                         kAcrossB ? 1u : columnAt(1u).b, kAcrossB ? depthAt(1u).b : 1u, begin - before);
   const uvec2 advance = kLine * uvec2(kAcrossA ? depthAt(1u).a : 1u, kAcrossB ? depthAt(1u).b : 1u);
-  const uint beforeSecond = before > kDepth ? before - kDepth : 0u;
+#endif
+  const uint beforeSecond = before > TILE_DEPTH ? before - TILE_DEPTH : 0u;
   const bool two = count == 2u;
 
   loadPartly(0u, lane, before, false, advance);
@@ -185,7 +227,12 @@ void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uin
 // Whether eight results of a row lie side by side, where eight elements are stored together.
 bool storesVectors(uint base) {
   if ((push.columns & 7u) != 0u) return false;
-  return (push.flags & kToParts) != 0u || (parameters[1].w == 1u && ((yRowStride() | base) & 7u) == 0u);
+  if ((push.flags & kToParts) != 0u) return true;
+#if CHANNELS_LAST
+  return false;
+#else
+  return parameters[1].w == 1u && ((yRowStride() | base) & 7u) == 0u;
+#endif
 }
 
 void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -38,7 +39,8 @@ class Findings {
 struct Totals {
   double work = 0;
   double groups = 0;
-  std::string kernels;  // and their specializations
+  std::string kernels;        // and their specializations
+  std::set<uint32_t> blocks;  // of parameters
 };
 
 uint64_t bytesOf(const Operation& op, const Plan& plan, const BufferRange& range, bool initialization) {
@@ -123,9 +125,10 @@ class Checker {
     expect(dispatch.parameterOffset <= plan.parameters.size() * 4, "parameters are missing", dispatch.parameterOffset);
     totals.work += dispatch.work;
     totals.groups += groups;
-    if (dispatch.continues) return;
-    totals.kernels += kernelName(dispatch.kernel);
-    for (const Specialization& constant : dispatch.specialization) totals.kernels += cat(" ", constant.value);
+    totals.blocks.insert(dispatch.parameterOffset);
+    std::string kernel = cat(" ", kernelName(dispatch.kernel));
+    for (const Specialization& constant : dispatch.specialization) kernel += cat(" ", constant.value);
+    if (!dispatch.continues || !totals.kernels.ends_with(kernel)) totals.kernels += kernel;
   }
 
   const Target& target_;
@@ -174,6 +177,9 @@ TEST_CASE("plans of extreme descriptions keep within limits and count what they 
       if (!whole) ++refusals;
       if (!whole || half.empty()) continue;
       const auto lesser = checker.check(half);
+      // A backward convolution that is large enough becomes forward ones, which multiply no zeros; the places of each
+      // are filled up to tiles.
+      if (lesser && line.starts_with("CONVOLUTION ") && whole->blocks.size() > 1) continue;
       if (lesser && whole->work < lesser->work)
         findings.add(line, "twice the size is less work", cat(whole->work, " < ", lesser->work));
       if (lesser && whole->kernels == lesser->kernels && whole->groups < lesser->groups)

@@ -137,10 +137,27 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
         "convolution_tile.f32");
   CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[32,64,3,3]", "f32[1,32,9,9]", 1)) == "convolution_tile.f32");
   CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[64,16,3,3]", "f32[1,16,9,9]", 1, "BACKWARD")) ==
-        "convolution_tile.f32");
-  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[64,1,3,3]", "f32[1,64,9,9]", 64, "BACKWARD")) == "convolution.f32");
+        "convolution_direct.f32");
+  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[64,1,3,3]", "f32[1,64,9,9]", 64, "BACKWARD")) ==
+        "convolution_direct.f32");
   CHECK(kernelOf(convolution("f32[1,64,9,1]", "f32[64,1,3,1]", "f32[1,64,9,3]", 64)) == "convolution_direct.f32");
   CHECK(kernelOf(convolution("f32[1,64,9,2]", "f32[64,1,3,4]", "f32[1,64,9,1]", 64)) == "convolution.f32");
+}
+
+TEST_CASE("large backward convolutions are forward ones of every second place, side by side") {
+  const Plan plan = planOf(
+      "CONVOLUTION InputTensor=f32[16,64,28,28] FilterTensor=f32[64,32,4,4]! OutputTensor=f32[16,32,56,56] "
+      "Mode=CROSS_CORRELATION Direction=BACKWARD Strides=[2,2] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] "
+      "OutputPadding=[0,0] GroupCount=1");
+  REQUIRE(plan.execution.size() == 4);
+  for (const Dispatch& dispatch : plan.execution) {
+    CHECK(kernelName(dispatch.kernel) == "convolution_tile.f32");
+    CHECK(specOf(dispatch, 2) == 0);
+    CHECK(dispatch.push[5] == 16 * 28 * 28);  // rows, columns, depth
+    CHECK(dispatch.push[6] == 64 * 2 * 2);
+    CHECK(dispatch.continues == (&dispatch != &plan.execution.front()));
+  }
+  CHECK(plan.initialization.size() == 4);
 }
 
 TEST_CASE("backward windows that lie side by side are products of matrices") {

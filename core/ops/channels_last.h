@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/ops/convolution_window.h"
+
+namespace dimple {
+
+// Makes a convolution read copies of its input and filters in which channels lie side by side, the input's with zeros
+// around each picture, where that pays. False: it is as before.
+Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
+
+}  // namespace dimple

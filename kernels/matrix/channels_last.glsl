@@ -1,0 +1,25 @@
+// B's elements where the input's channels lie side by side and no window reaches over its edges: the depth counts through
+// the elements of the window and, innermost, the channels. Strides are those of such an input.
+//   parameters[2]   {channels of a group and their divisor}
+
+// Of the first element of a column's window.
+uint windowOffset(uint column) {
+  const Column at = columnAt(column);
+  uint offset = at.b;
+  [[unroll]] for (uint d = 0u; d < 3u; ++d) offset += at.at[d] * parameters[8u + d * kPerDimension].x;
+  return offset;
+}
+
+// From there to a step of the depth.
+uint stepOffset(uint k) {
+  uint rest = divideBy(k, parameters[2]);
+  uint offset = k - rest * parameters[2].x;
+  [[unroll]] for (uint d = 0u; d < 3u; ++d) {
+    const uint first = 4u + d * kPerDimension;
+    const uvec4 size = parameters[first + 1u];
+    const uint quotient = divideBy(rest, size);
+    offset += (rest - quotient * size.x) * parameters[first + 2u].z * parameters[first + 4u].x;
+    rest = quotient;
+  }
+  return offset;
+}

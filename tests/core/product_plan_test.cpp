@@ -144,6 +144,55 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
   CHECK(kernelOf(convolution("f32[1,64,9,2]", "f32[64,1,3,4]", "f32[1,64,9,1]", 64)) == "convolution.f32");
 }
 
+TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") {
+  Caps caps;
+  caps.features = ~0u;
+  caps.matrixSize = 16;
+  caps.subgroupSize = 32;
+  caps.sharedBytes = 48 * 1024;
+  const auto kernelsOf = [&](const std::string& line) {
+    std::string names;
+    for (const Dispatch& dispatch : planOf(line, caps).execution) names += cat(kernelName(dispatch.kernel), " ");
+    return names;
+  };
+  const Plan plan = planOf(convolution("f16[16,256,14,14]", "f16[256,256,3,3]!", "f16[16,256,14,14]", 1), caps);
+  REQUIRE(plan.execution.size() == 3);
+  CHECK(kernelName(plan.execution[0].kernel) == "channels_last_native.b16");
+  CHECK(kernelName(plan.execution[1].kernel) == "convolution_cooperative_ahead_native.f16");
+  CHECK(specOf(plan.execution[1], 4) == 256);
+  CHECK(plan.execution[1].push[8] == 4);  // slices
+  // Few tiles; few filters; channels that are no multiple of a part's steps, or of eight.
+  CHECK(kernelsOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]!", "f16[1,256,14,14]", 1)) ==
+        "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[16,256,14,14]", "f16[256,16,3,3]!", "f16[16,256,14,14]", 16))
+            .starts_with("convolution_cooperative_native.f16 "));
+  CHECK(kernelsOf(convolution("f16[16,40,28,28]", "f16[64,40,3,3]!", "f16[16,64,28,28]", 1)) ==
+        "channels_last_native.b16 convolution_cooperative_vectors_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[16,36,28,28]", "f16[64,36,3,3]!", "f16[16,64,28,28]", 1)) ==
+        "convolution_cooperative_native.f16 ");
+
+  const Plan backward = planOf(
+      "CONVOLUTION InputTensor=f16[16,128,28,28] FilterTensor=f16[128,64,4,4]! OutputTensor=f16[16,64,56,56] "
+      "Mode=CROSS_CORRELATION Direction=BACKWARD Strides=[2,2] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] "
+      "OutputPadding=[0,0] GroupCount=1",
+      caps);
+  REQUIRE(backward.execution.size() == 8);
+  CHECK(kernelName(backward.execution[7].kernel) == "convolution_cooperative_ahead_native.f16");
+  CHECK(specOf(backward.execution[7], 4) == 64);
+  CHECK(specOf(backward.execution[7], 5) == 32);
+  CHECK(backward.execution[7].continues);
+  for (size_t i = 0; i < 4; ++i) CHECK_FALSE(backward.execution[i].barrierBefore);
+  // A window of one element is a product of matrices as they lie.
+  const Plan pointwise = planOf(
+      "CONVOLUTION InputTensor=f16[16,256,56,56] FilterTensor=f16[64,256,1,1]! OutputTensor=f16[16,64,56,56] "
+      "Mode=CROSS_CORRELATION Strides=[1,1] Dilations=[1,1] StartPadding=[0,0] EndPadding=[0,0] OutputPadding=[0,0] "
+      "GroupCount=1",
+      caps);
+  REQUIRE(pointwise.execution.size() == 1);
+  CHECK(kernelName(pointwise.execution[0].kernel) == "gemm_cooperative_native.f16");
+  CHECK(specOf(pointwise.execution[0], 4) == 256);
+}
+
 TEST_CASE("large backward convolutions are forward ones of every second place, side by side") {
   const Plan plan = planOf(
       "CONVOLUTION InputTensor=f32[16,64,28,28] FilterTensor=f32[64,32,4,4]! OutputTensor=f32[16,32,56,56] "

@@ -1,3 +1,4 @@
+// Convolutions whose channels lie side by side, in copies of their input and filters.
 #pragma once
 
 #include "core/ops/convolution_window.h"

@@ -94,7 +94,7 @@ struct ConvolutionWindow {
   // Of a group, where B's channels lie side by side, the depth counts through them first and no window reaches over the
   // input's edges (kernels/matrix/channels_last.glsl); else 0.
   uint32_t channelsLast = 0;
-  bool distant = false;                 // there are more than 2^30 places, or elements of padding, in a dimension
+  bool distant = false;  // there are more than 2^30 places, or elements of padding, in a dimension
 };
 
 // Copies B at initialization, if DML owns it, into a layout whose elements are read in vectors, where its own is none

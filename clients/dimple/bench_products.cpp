@@ -160,15 +160,15 @@ BenchCase integerConvolution(std::string_view type, const Pictures& p) {
       p.batch * p.to * p.side * p.side * p.from * p.window * p.window, {});
 }
 
-BenchCase attention(std::string_view type, uint64_t heads, uint64_t positions, uint64_t channels) {
+BenchCase attention(std::string_view type, uint64_t heads, uint64_t queries, uint64_t keys, uint64_t channels) {
   constexpr double kScale = 0.088388;
   const uint64_t width = heads * channels;
   const auto exact = [=](uint64_t element) {
     const uint64_t query = element / width;
     const uint64_t head = element % width / channels;
-    std::vector<double> scores(positions);
+    std::vector<double> scores(keys);
     double top = -INFINITY;
-    for (uint64_t key = 0; key < positions; ++key) {
+    for (uint64_t key = 0; key < keys; ++key) {
       double sum = 0;
       for (uint64_t c = head * channels; c < (head + 1) * channels; ++c)
         sum += benchValue(0, query * width + c) * benchValue(1, key * width + c);
@@ -178,15 +178,16 @@ BenchCase attention(std::string_view type, uint64_t heads, uint64_t positions, u
     double total = 0;
     for (double& score : scores) total += score = std::exp(score - top);
     Sum sum;
-    for (uint64_t key = 0; key < positions; ++key)
+    for (uint64_t key = 0; key < keys; ++key)
       sum.add(scores[key] / total * benchValue(2, key * width + element % width));
     return sum.both();
   };
-  const std::string tokens = cat(type, "[1,", positions, ",", width, "]");
-  return product(cat("attention ", heads, "x", positions, "x", channels, " ", type),
-                 cat("MULTIHEAD_ATTENTION QueryTensor=", tokens, " KeyTensor=", tokens, " ValueTensor=", tokens,
-                     " OutputTensor=", tokens, " Scale=", std::to_string(kScale), " HeadCount=", heads),
-                 2 * heads * positions * positions * channels, exact);
+  const auto tokens = [=](uint64_t positions) { return cat(type, "[1,", positions, ",", width, "]"); };
+  return product(
+      cat("attention ", heads, "x", queries, queries == keys ? "" : cat(" of ", keys), "x", channels, " ", type),
+      cat("MULTIHEAD_ATTENTION QueryTensor=", tokens(queries), " KeyTensor=", tokens(keys), " ValueTensor=",
+          tokens(keys), " OutputTensor=", tokens(queries), " Scale=", std::to_string(kScale), " HeadCount=", heads),
+      2 * heads * queries * keys * channels, exact);
 }
 
 // Of as many inputs as hidden units. Inputs hold ones: what random ones lead to after many steps is up to rounding.
@@ -264,9 +265,12 @@ std::vector<BenchCase> benchProducts() {
     cases.push_back(convolution(type, {16, 256, 256, 14, 3, 16}));
     cases.push_back(convolution(type, {16, 128, 128, 28, 3, 4}));
   }
-  cases.push_back(attention("f16", 32, 2048, 128));
-  cases.push_back(attention("f16", 32, 2048, 64));
-  cases.push_back(attention("f32", 32, 2048, 128));
+  for (const std::string_view type : {"f32", "f16"}) {
+    for (const uint64_t channels : {128, 64}) cases.push_back(attention(type, 32, 2048, 2048, channels));
+    // As encoders of few tokens, and as language models have it from token to token.
+    cases.push_back(attention(type, 12, 64, 64, 64));
+    for (const uint64_t queries : {1, 8}) cases.push_back(attention(type, 32, queries, 4096, 128));
+  }
   for (const std::string_view type : {"f32", "f16"})
     for (const std::string_view name : {"LSTM", "GRU", "GRU reset first"})
       cases.push_back(network(name, type, 128, 32, 512));

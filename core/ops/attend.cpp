@@ -1,10 +1,12 @@
 #include "core/ops/attend.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "core/checked.h"
 #include "kernels/interfaces/attention.h"
+#include "kernels/interfaces/attention_combine.h"
 
 namespace dimple {
 namespace {
@@ -16,6 +18,8 @@ constexpr uint32_t kHasLengths = 4;
 constexpr uint32_t kQueryVectors = 1;
 constexpr uint32_t kKeyVectors = 2;
 constexpr uint32_t kValueVectors = 4;
+constexpr uint32_t kOutputVectors = 8;
+constexpr uint32_t kWholeMatrices = 16;
 
 using Form = kernels::Attention::Form;
 
@@ -27,9 +31,68 @@ struct Algorithm {
   const char* (*refuses)(const Attended&, const Target&);
 };
 
+// Whether so many channels, a power of two, always lie side by side, at a multiple of their number.
+bool comesInVectors(const Heads& heads, uint32_t channels, uint32_t together = 8) {
+  const uint32_t steps = channels | heads.first | heads.batch | heads.head | heads.position;
+  return heads.channel == 1 && steps % together == 0;
+}
+
+bool comesInFours(const Attended& a) {
+  return comesInVectors(a.query, a.keySize, 4) && comesInVectors(a.key, a.keySize, 4) &&
+         comesInVectors(a.value, a.valueSize, 4) && comesInVectors(a.output, a.valueSize, 4);
+}
+
 const char* refusesTile(const Attended& a, const Target&) {
   constexpr uint32_t kFewestQueries = 8;  // that are worth a tile
   return a.queries < kFewestQueries ? "It has few queries." : nullptr;
+}
+
+// What a workgroup takes where keys are split, and the most channels of its heads.
+constexpr uint32_t kSplitQueries = 8;
+constexpr uint32_t kSplitKeys = 256;
+constexpr uint32_t kSplitChannels = 256;
+
+uint32_t slicesOf(const Attended& a) { return static_cast<uint32_t>(divideUp(a.keys, kSplitKeys)); }
+
+// Of what is combined: of each query and slice its channels, and what belongs to all of them. At most the largest
+// number.
+uint64_t partBytes(const Attended& a) {
+  uint64_t bytes = sizeof(float);
+  for (const uint32_t factor : {a.batch, a.heads, a.queries, slicesOf(a), a.valueSize + 2})
+    if (!checkedMultiply(bytes, factor, bytes)) return std::numeric_limits<uint64_t>::max();
+  return bytes;
+}
+
+const char* refusesSplit(const Attended& a, const Target& target) {
+  if (a.queries > kSplitQueries) return "It has many queries.";
+  if (slicesOf(a) < 2) return "It has few keys.";
+  if (std::max(a.keySize, a.valueSize) > kSplitChannels) return "Its heads have many channels.";
+  if (!comesInFours(a)) return "Its channels do not come in vectors.";
+  return partBytes(a) > target.caps.maxBufferRange ? "Its parts are more than the device binds." : nullptr;
+}
+
+constexpr uint32_t kTileQueries = 64;
+constexpr uint32_t kLargeTileQueries = 128;
+constexpr uint32_t kTileChannels = 128;  // of either
+constexpr uint32_t kNarrowChannels = 64;
+
+const char* refusesVectorTile(const Attended& a, const Target& target) {
+  if (const char* reason = refusesTile(a, target)) return reason;
+  return comesInFours(a) ? nullptr : "Its channels do not come in vectors.";
+}
+
+const char* refusesLargeTile(const Attended& a, const Target& target) {
+  if (const char* reason = refusesVectorTile(a, target)) return reason;
+  if (a.queries <= kTileQueries) return "Its queries fit into a smaller tile.";
+  const uint64_t tiles =
+      uint64_t{a.batch} * a.heads * divideUp(a.queries, kLargeTileQueries) * divideUp(a.valueSize, kTileChannels);
+  // A large one occupies what two small ones do.
+  return 2 * tiles < target.caps.workgroups ? "It has too few large tiles to keep the device busy." : nullptr;
+}
+
+const char* refusesNarrowTile(const Attended& a, const Target& target) {
+  if (const char* reason = refusesLargeTile(a, target)) return reason;
+  return a.valueSize > kNarrowChannels ? "Its heads have many channels." : nullptr;
 }
 
 // Queries of a workgroup whose subgroups have a row of matrices each.
@@ -75,27 +138,42 @@ const char* refusesNothing(const Attended&, const Target&) { return nullptr; }
 
 // In order of preference. The last refuses nothing.
 constexpr Algorithm kAlgorithms[] = {
+    {"attention_split", Form::Split, kSplitChannels, refusesSplit},
     {"attention_cooperative", Form::Cooperative, kMatrixChannels, refusesMatrices},
-    {"attention_tile", Form::Tile, 128, refusesTile},
+    {"attention_narrow_tile", Form::NarrowTile, kNarrowChannels, refusesNarrowTile},
+    {"attention_large_tile", Form::LargeTile, kTileChannels, refusesLargeTile},
+    {"attention_vector_tile", Form::VectorTile, kTileChannels, refusesVectorTile},
+    {"attention_tile", Form::Tile, kTileChannels, refusesTile},
     {"attention", Form::Query, kGroupSize, refusesNothing},
 };
 
 // Queries of a workgroup.
 uint32_t queriesOf(const Algorithm& algorithm, const Target& target) {
-  if (algorithm.form == Form::Cooperative) return matrixQueries(target);
-  return algorithm.form == Form::Tile ? 64 : 1;
+  switch (algorithm.form) {
+    case Form::Split:
+      return kSplitQueries;
+    case Form::Cooperative:
+      return matrixQueries(target);
+    case Form::NarrowTile:
+    case Form::LargeTile:
+      return kLargeTileQueries;
+    case Form::VectorTile:
+    case Form::Tile:
+      return kTileQueries;
+    case Form::Query:
+      break;
+  }
+  return 1;
 }
 
-// Whether eight channels always lie side by side, at a multiple of their number.
-bool comesInVectors(const Heads& heads, uint32_t channels) {
-  const uint32_t steps = channels | heads.first | heads.batch | heads.head | heads.position;
-  return heads.channel == 1 && steps % 8 == 0;
-}
-
-kernels::Attention::Spec specializationOf(const Attended& a, const Target& target) {
+kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Attended& a, const Target& target) {
+  if (algorithm.form == Form::Split) return {.rows = std::bit_ceil(a.queries)};
+  if (algorithm.form != Form::Cooperative) return {};
   const uint32_t reads = (comesInVectors(a.query, a.keySize) ? kQueryVectors : 0) |
                          (comesInVectors(a.key, a.keySize) ? kKeyVectors : 0) |
-                         (comesInVectors(a.value, a.valueSize) ? kValueVectors : 0);
+                         (comesInVectors(a.value, a.valueSize) ? kValueVectors : 0) |
+                         (comesInVectors(a.output, a.valueSize) ? kOutputVectors : 0) |
+                         ((a.keySize | a.valueSize) % target.caps.matrixSize == 0 ? kWholeMatrices : 0);
   const bool plain = a.maskType == 0 && !a.relative.range && !a.lengths.range;
   return {.keySize = inMatrices(a.keySize, target),
           .valueSize = inMatrices(a.valueSize, target),
@@ -103,37 +181,39 @@ kernels::Attention::Spec specializationOf(const Attended& a, const Target& targe
           .subgroup = target.caps.subgroupSize,
           .size = target.caps.matrixSize,
           .reads = reads,
-          .plain = plain};
+          .plain = plain,
+          .places = a.scale > 0};
 }
 
-KernelCall callOf(const Algorithm& algorithm, const Attended& a, const PlanBuilder& builder, uint32_t valueTiles) {
+// `tiles`: of the value's channels, or slices of the keys.
+KernelCall callOf(const Algorithm& algorithm, const Attended& a, const PlanBuilder& builder, uint32_t tiles,
+                  const BufferRange& to) {
   const uint32_t flags =
       (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
   // What is absent is not read, but something has to be bound.
   const auto orQuery = [&](const Attended::Addend& addend) { return addend.range.value_or(a.query.range); };
-  return kernels::Attention{
-      .form = algorithm.form,
-      .type = builder.typedElement(a.type),
-      .push = {.queries = a.queries,
-               .keys = a.keys,
-               .keySize = a.keySize,
-               .valueSize = a.valueSize,
-               .heads = a.heads,
-               .headsPerKey = a.headsPerKey,
-               .valueTiles = valueTiles,
-               .maskType = a.maskType,
-               .flags = flags,
-               .scale = floatBits(a.scale),
-               .filterValue = floatBits(a.filterValue)},
-      .spec = algorithm.form == Form::Cooperative ? specializationOf(a, builder.target()) : kernels::Attention::Spec{},
-      .q = a.query.range,
-      .k = a.key.range,
-      .v = a.value.range,
-      .bias = orQuery(a.bias),
-      .mask = orQuery(a.mask),
-      .relative = orQuery(a.relative),
-      .lengths = orQuery(a.lengths),
-      .y = a.output.range};
+  return kernels::Attention{.form = algorithm.form,
+                            .type = builder.typedElement(a.type),
+                            .push = {.queries = a.queries,
+                                     .keys = a.keys,
+                                     .keySize = a.keySize,
+                                     .valueSize = a.valueSize,
+                                     .heads = a.heads,
+                                     .headsPerKey = a.headsPerKey,
+                                     .valueTiles = tiles,
+                                     .maskType = a.maskType,
+                                     .flags = flags,
+                                     .scale = floatBits(a.scale),
+                                     .filterValue = floatBits(a.filterValue)},
+                            .spec = specializationOf(algorithm, a, builder.target()),
+                            .q = a.query.range,
+                            .k = a.key.range,
+                            .v = a.value.range,
+                            .bias = orQuery(a.bias),
+                            .mask = orQuery(a.mask),
+                            .relative = orQuery(a.relative),
+                            .lengths = orQuery(a.lengths),
+                            .y = to};
 }
 
 // Of both products, or the largest number if there are more.
@@ -142,6 +222,19 @@ uint64_t multiplyAdds(const Attended& a) {
   for (const uint64_t factor : std::array<uint64_t, 4>{a.heads, a.queries, a.keys, uint64_t{a.keySize} + a.valueSize})
     if (!checkedMultiply(all, factor, all)) return std::numeric_limits<uint64_t>::max();
   return all;
+}
+
+Status addCombination(PlanBuilder& builder, const Attended& a, const BufferRange& parts, uint32_t parameters) {
+  const uint64_t count = uint64_t{a.batch} * a.heads * a.queries * a.valueSize;
+  return builder.addItems(kernels::AttentionCombine{.type = builder.typedElement(a.type),
+                                                    .push = {.count = static_cast<uint32_t>(count),
+                                                             .slices = slicesOf(a),
+                                                             .queries = a.queries,
+                                                             .heads = a.heads,
+                                                             .valueSize = a.valueSize},
+                                                    .parts = parts,
+                                                    .y = a.output.range},
+                          count, parameters, slicesOf(a));
 }
 
 }  // namespace
@@ -160,11 +253,15 @@ Status addAttention(PlanBuilder& builder, const Attended& a) {
                                                 a.lengths.strides};
   std::vector<uint32_t> words;
   for (const auto& four : parameters) words.insert(words.end(), four.begin(), four.end());
-
+  const uint32_t at = builder.parameters(words);
   const auto valueTiles = static_cast<uint32_t>(divideUp(a.valueSize, algorithm->channels));
-  return builder.add(callOf(*algorithm, a, builder, valueTiles),
-                     uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(*algorithm, target)) * valueTiles,
-                     builder.parameters(words), multiplyAdds(a));
+  const bool split = algorithm->form == Form::Split;
+  const uint32_t tiles = split ? slicesOf(a) : valueTiles;
+  const BufferRange to = split ? builder.allocateTemporary(partBytes(a)) : a.output.range;
+  TRY(builder.add(callOf(*algorithm, a, builder, tiles, to),
+                  uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(*algorithm, target)) * tiles, at,
+                  multiplyAdds(a)));
+  return split ? addCombination(builder, a, to, at) : Status{};
 }
 
 }  // namespace dimple

@@ -41,7 +41,7 @@ struct Attended {
   Addend lengths;
 };
 
-// Adds one dispatch.
+// Adds one dispatch, or two where few queries are split along the keys.
 Status addAttention(PlanBuilder& builder, const Attended& attended);
 
 }  // namespace dimple

@@ -4,29 +4,37 @@
 //   parameters[5]      the same of a BOOLEAN mask; of others {row, batch}
 //   parameters[6]      {first elements of query, key and value, stride of the bias}
 //   parameters[7].x    stride of the lengths
+// VECTOR: query, key, value and output are bound as vectors of so many elements.
 // headsPerKey: heads of the query that share one of key and value. flags: what is given, below.
 #include "common/grid.glsl"
 #include "common/math.glsl"
 
+#if !VECTOR
 TENSOR_IN(q)
 TENSOR_IN(k)
 TENSOR_IN(v)
+TENSOR_OUT(y)
+#endif
 TENSOR_IN(bias)
 layout(set = 0, binding = BINDING_mask, std430) readonly buffer maskBuffer { uint mask[]; };
 TENSOR_IN(relative)
 layout(set = 0, binding = BINDING_lengths, std430) readonly buffer lengthsBuffer { uint lengths[]; };
-TENSOR_OUT(y)
 
 const uint kHasBias = 1u;
 const uint kHasRelative = 2u;
 const uint kHasLengths = 4u;
 
+float queryBias(uint head, uint channel) {
+  return fromRaw(loadRaw_bias((head * push.keySize + channel) * parameters[6].w));
+}
+
+#if !VECTOR
 float atQuery(uint batch, uint head, uint query, uint channel) {
   const uvec4 at = uvec4(batch, head, query, channel) * parameters[0];
   const float value = fromRaw(loadRaw_q(parameters[6].x + at.x + at.y + at.z + at.w));
-  if ((push.flags & kHasBias) == 0u) return value;
-  return value + fromRaw(loadRaw_bias((head * push.keySize + channel) * parameters[6].w));
+  return (push.flags & kHasBias) == 0u ? value : value + queryBias(head, channel);
 }
+#endif
 
 // What a mask makes of the score of a key at a query, `product` and its relative position bias. Masks of lengths put
 // MaskFilterValue in the place of the bias, the others add to both.

@@ -12,6 +12,7 @@
 #define MATRIX_HALVES float
 #define MATRIX_LENGTH(MATRIX) 1u
 #define MATRIX_AT(MATRIX, I) MATRIX
+#define TO_FACTOR(X) (X)
 #define SUBGROUP_BARRIER() subgroupBarrier()
 #else
 #extension GL_KHR_memory_scope_semantics : require
@@ -36,6 +37,7 @@
 #define MATRIX_HALVES coopmat<float16_t, gl_ScopeSubgroup, SIZE, SIZE, gl_MatrixUseAccumulator>
 #define MATRIX_LENGTH(MATRIX) uint(MATRIX.length())
 #define MATRIX_AT(MATRIX, I) MATRIX[I]
+#define TO_FACTOR(X) float16_t(X)
 #define SUBGROUP_BARRIER()                                                            \
   controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, \
                  gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible)

@@ -1,0 +1,141 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+#include "directml_enums.glsl"
+
+// Attention of up to ROWS queries, split along the keys so that the device is kept busy: a workgroup takes kSlice keys of
+// one head. It leaves, for each of its queries, the largest score, the sum of the weights and the weighted sums of the
+// values, [head][query][slice]; combine.comp makes the output of them.
+//   valueTiles   slices
+#include "attention/scores.glsl"
+#include "attention/fours.glsl"
+
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { float parts[]; };
+
+const uint kMostRows = 8u;
+const uint kSlice = 256u;
+const uint kMostFours = 64u;  // of a query's channels
+
+shared vec4 queries[kMostRows * kMostFours];
+shared float weights[kMostRows * kSlice];  // scores, then their exponentials
+shared vec4 sums[256];
+shared float shares[256];
+shared float tops[kMostRows];
+
+void loadQueries(uint lane, uint batch, uint head) {
+  const uint fours = push.keySize / 4u;
+  for (uint item = lane; item < push.queries * fours; item += 256u) {
+    const uint channel = item % fours * 4u;
+    const uvec4 at = uvec4(batch, head, item / fours, channel) * parameters[0];
+    vec4 four = floatsOf(q[(parameters[6].x + at.x + at.y + at.z + at.w) / 4u]);
+    if ((push.flags & kHasBias) != 0u)
+      [[unroll]] for (uint i = 0u; i < 4u; ++i) four[i] += queryBias(head, channel + i);
+    queries[item / fours * kMostFours + item % fours] = four;
+  }
+}
+
+// An invocation a key.
+void multiplyKeys(uint lane, uint batch, uint head, uint firstKey) {
+  const uint key = min(firstKey + lane, push.keys - 1u);
+  const uvec3 at = uvec3(batch, head / push.headsPerKey, key) * parameters[1].xyz;
+  const uint first = (parameters[6].y + at.x + at.y + at.z) / 4u;
+  float products[kMostRows];
+  [[unroll]] for (uint row = 0u; row < kMostRows; ++row) products[row] = 0.0;
+  for (uint f = 0u; f < push.keySize / 4u; ++f) {
+    const vec4 four = floatsOf(k[first + f]);
+    [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
+      if (row < ROWS) products[row] += dot(queries[row * kMostFours + f], four);
+  }
+  [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
+    if (row < ROWS) weights[row * kSlice + lane] = products[row];
+  const float lowest = uintBitsToFloat(0xff800000u);
+  [[dont_unroll]] for (uint row = 0u; row < push.queries; ++row) {
+    const float product = weights[row * kSlice + lane];
+    weights[row * kSlice + lane] =
+        firstKey + lane < push.keys ? scoreFrom(product, batch, head, row, firstKey + lane) : lowest;
+  }
+}
+
+// 32 invocations a query, eight keys each.
+void weigh(uint lane, uint at) {
+  const uint row = lane / 32u;
+  const uint first = row * kSlice + lane % 32u;
+  const bool works = row < push.queries;
+  const float lowest = uintBitsToFloat(0xff800000u);
+  float top = lowest;
+  if (works)
+    for (uint i = 0u; i < kSlice; i += 32u) top = maxNum(top, weights[first + i]);
+  shares[lane] = top;
+  for (uint half1 = 16u; half1 > 0u; half1 /= 2u) {
+    barrier();
+    if (lane % 32u < half1) shares[lane] = maxNum(shares[lane], shares[lane + half1]);
+  }
+  barrier();
+  top = shares[row * 32u];
+  barrier();
+  // The weights of a query whose scores are all -infinity are 0.
+  const float reference = top == lowest ? 0.0 : top;
+  float sum = 0.0;
+  if (works)
+    for (uint i = 0u; i < kSlice; i += 32u) {
+      const float weight = expAccurate(weights[first + i] - reference);
+      weights[first + i] = weight;
+      sum += weight;
+    }
+  shares[lane] = sum;
+  for (uint half1 = 16u; half1 > 0u; half1 /= 2u) {
+    barrier();
+    if (lane % 32u < half1) shares[lane] += shares[lane + half1];
+  }
+  if (works && lane % 32u == 0u) {
+    const uint to = at + row * push.valueTiles * (push.valueSize + 2u);
+    parts[to] = top;
+    parts[to + 1u] = shares[lane];
+  }
+  barrier();
+}
+
+// Neighbouring invocations take neighbouring channels, as many of them as there are fours a key.
+void addValues(uint lane, uint batch, uint head, uint firstKey, uint at) {
+  const uint fours = push.valueSize / 4u;
+  const uint together = 256u / fours;  // keys
+  const uint count = min(push.keys - firstKey, kSlice);
+  const uvec2 base = uvec2(batch, head / push.headsPerKey) * parameters[2].xy;
+  const uint first = (parameters[6].z + base.x + base.y + firstKey * parameters[2].z) / 4u + lane % fours;
+  vec4 results[kMostRows];
+  [[unroll]] for (uint row = 0u; row < kMostRows; ++row) results[row] = vec4(0.0);
+  if (lane < together * fours)
+    for (uint key = lane / fours; key < count; key += together) {
+      const vec4 four = floatsOf(v[first + key * (parameters[2].z / 4u)]);
+      [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
+        if (row < ROWS) results[row] += weights[row * kSlice + key] * four;
+    }
+  [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
+    if (row < ROWS && row < push.queries) {
+      barrier();
+      sums[lane] = results[row];
+      barrier();
+      if (lane < fours) {
+        vec4 sum = vec4(0.0);
+        for (uint i = 0u; i < together; ++i) sum += sums[i * fours + lane];
+        const uint to = at + row * push.valueTiles * (push.valueSize + 2u) + 2u + lane * 4u;
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) parts[to + i] = sum[i];
+      }
+    }
+}
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = gl_LocalInvocationID.x;
+  const uint slice = group % push.valueTiles;
+  const uint head = group / push.valueTiles % push.heads;
+  const uint batch = group / push.valueTiles / push.heads;
+  const uint at = ((batch * push.heads + head) * push.queries * push.valueTiles + slice) * (push.valueSize + 2u);
+  loadQueries(lane, batch, head);
+  barrier();
+  multiplyKeys(lane, batch, head, slice * kSlice);
+  barrier();
+  weigh(lane, at);
+  addValues(lane, batch, head, slice * kSlice, at);
+}

@@ -128,6 +128,8 @@ const char* refusesMatrices(const Attended& a, const Target& target) {
   if (const char* reason = refusesTile(a, target)) return reason;
   if (a.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
   if (target.caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
+  if (!target.caps.has(Feature::SubgroupVote) || !target.caps.has(Feature::SubgroupShuffle))
+    return "The device's subgroups exchange no numbers.";
   if (!target.caps.matrixHalves) return "The device's subgroups hold no sums in FLOAT16.";
   if (std::max(a.keySize, a.valueSize) > kMatrixChannels) return "Its heads have many channels.";
   if (matrixKeys(a, target) == 0) return "The device has too little shared memory.";

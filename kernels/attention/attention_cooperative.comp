@@ -8,10 +8,11 @@
 // matrices of its own; keys and values lie in shared memory, and while one part of them is multiplied the next is on
 // its way.
 //
-// Which invocation holds which element of a matrix is the device's choice (matrix_places.glsl). Where it is the one that
-// is hoped for, the maxima of rows and the weights stay in registers; elsewhere they pass through shared memory
-// (matrix_weights.glsl). A weight is 2^(score - reference), the reference of a row lying below its largest score so far.
-// It is multiplied as the sum of two FLOAT16, which is about as precise as FLOAT32.
+// Which invocation holds which element of a matrix is the device's choice, and looked up at the start
+// (matrix_places.glsl). Where it is the one that is hoped for, the maxima of rows and the weights stay in registers;
+// elsewhere they pass through shared memory (matrix_weights.glsl). A weight is 2^(score - reference), the reference of a
+// row lying below its largest score so far. It is multiplied as the sum of two FLOAT16, which is about as precise as
+// FLOAT32.
 #include "attention/scores.glsl"
 
 layout(set = 0, binding = BINDING_y, std430) buffer yVectorBuffer { uvec4 yVectors[]; };

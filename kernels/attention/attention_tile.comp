@@ -3,10 +3,11 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// A workgroup computes up to CHANNELS (64 or 128) channels of the output at TILE queries of one head: it passes over the keys once, TILE at
-// a time, with running maxima, sums and weighted sums of values. An invocation keeps the scores of kPer queries and keys,
-// and four or eight channels of the sums at these queries, in registers; what it multiplies comes through shared memory, in
-// fours of queries, keys or channels, one step ahead of the multiplications (as in matrix/tile.glsl).
+// A workgroup computes up to CHANNELS (64 or 128) channels of the output at TILE queries of one head: it passes over the
+// keys once, TILE at a time, with running maxima, sums and weighted sums of values. An invocation keeps the scores of
+// kPer queries and keys, and four or eight channels of the sums at these queries, in registers; what it multiplies comes
+// through shared memory, in fours of queries, keys or channels, one step ahead of the multiplications (as in
+// matrix/tile.glsl).
 #include "attention/scores.glsl"
 
 const uint kTile = TILE;
@@ -94,8 +95,8 @@ void multiplyKeys(uint firstKey) {
     }
 }
 
-// From products to scores. What is more than a scaled product passes through shared memory, so that there is one copy of
-// what makes it.
+// From products to scores. What is more than a scaled product passes through shared memory, so that there is one copy
+// of what makes it.
 void finishScores(uint batch, uint head, uint firstQuery, uint firstKey, uint lane) {
   const float scale = uintBitsToFloat(push.scale);
   if (push.maskType == 0u && (push.flags & (kHasRelative | kHasLengths)) == 0u) {

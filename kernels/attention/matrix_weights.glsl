@@ -84,8 +84,8 @@ void weighInPlace() {
   }
 }
 
-// The last key stood for all behind it: no row's largest score was another for that, and their values were zeros. What is
-// left are their weights in the totals, from the last `count` keys on.
+// The last key stood for all behind it: no row's largest score was another for that, and their values were zeros. What
+// is left are their weights in the totals: behind the `count` last keys.
 void leaveOut(uint own, uint count) {
   [[unroll]] for (uint j = 0u; j < kKeyMatrices; ++j)
     [[unroll]] for (uint i = 0u; i < kHeldRows * kAlong; ++i)

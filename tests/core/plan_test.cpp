@@ -468,7 +468,7 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
     REQUIRE(plan);
     const Dispatch& d = plan->execution[0];
     return cat(kernelName(d.kernel), " ", d.groups[0], " channels=", specOf(d, 3), " keys=", specOf(d, 5),
-               " reads=", specOf(d, 8), " plain=", specOf(d, 9));
+               " reads=", specOf(d, 8), " plain=", specOf(d, 9), " places=", specOf(d, 10));
   };
   const auto refused = [&](const std::string& line, const Caps& caps) {
     const auto plan = planned(line, caps);
@@ -477,33 +477,68 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
     return passedOverText(*plan);
   };
   constexpr std::string_view kKernel = "attention_cooperative_native.f16 ";
-  CHECK(kernelOf(lineOf(300, 128), matrixCaps()) == cat(kKernel, "12 channels=128 keys=64 reads=7 plain=1"));
-  CHECK(kernelOf(lineOf(128, 64), matrixCaps()) == cat(kKernel, "4 channels=64 keys=32 reads=7 plain=1"));
-  CHECK(kernelOf(lineOf(129, 20), matrixCaps()) == cat(kKernel, "8 channels=32 keys=32 reads=0 plain=1"));
-  CHECK(kernelOf(lineOf(8, 256), matrixCaps()) == cat(kKernel, "4 channels=256 keys=32 reads=7 plain=1"));
+  CHECK(kernelOf(lineOf(300, 128), matrixCaps()) == cat(kKernel, "12 channels=128 keys=64 reads=31 plain=1 places=1"));
+  CHECK(kernelOf(lineOf(128, 64), matrixCaps()) == cat(kKernel, "4 channels=64 keys=32 reads=31 plain=1 places=1"));
+  CHECK(kernelOf(lineOf(129, 20), matrixCaps()) == cat(kKernel, "8 channels=32 keys=32 reads=0 plain=1 places=1"));
+  CHECK(kernelOf(lineOf(9, 256), matrixCaps()) == cat(kKernel, "4 channels=256 keys=32 reads=31 plain=1 places=1"));
   CHECK(kernelOf(lineOf(300, 128, " MaskTensor=i32[1,1] MaskType=KEY_SEQUENCE_LENGTH"), matrixCaps()) ==
-        cat(kKernel, "12 channels=128 keys=64 reads=7 plain=0"));
-  CHECK(refused(lineOf(7, 128), matrixCaps()) ==
-        "  not attention_cooperative: It has few queries.\n  not attention_tile: It has few queries.\n");
-  CHECK(refused(lineOf(300, 264), matrixCaps()) == "  not attention_cooperative: Its heads have many channels.\n");
+        cat(kKernel, "12 channels=128 keys=64 reads=31 plain=0 places=1"));
+  // Weights stay in registers where the scale is positive.
+  std::string negative = lineOf(300, 128);
+  negative.replace(negative.find("Scale=0.125"), 11, "Scale=-0.5");
+  CHECK(kernelOf(negative, matrixCaps()) == cat(kKernel, "12 channels=128 keys=64 reads=31 plain=1 places=0"));
+  constexpr std::string_view kMany = "  not attention_split: It has many queries.\n";
+  constexpr std::string_view kSmall =
+      "  not attention_narrow_tile: It has too few large tiles to keep the device busy.\n"
+      "  not attention_large_tile: It has too few large tiles to keep the device busy.\n";
+  CHECK(
+      refused(lineOf(7, 18), matrixCaps()) ==
+      "  not attention_split: Its channels do not come in vectors.\n  not attention_cooperative: It has few queries.\n"
+      "  not attention_narrow_tile: It has few queries.\n  not attention_large_tile: It has few queries.\n"
+      "  not attention_vector_tile: It has few queries.\n  not attention_tile: It has few queries.\n");
+  CHECK(refused(lineOf(300, 264), matrixCaps()) ==
+        cat(kMany, "  not attention_cooperative: Its heads have many channels.\n", kSmall));
   CHECK(refused(lineOf(300, 64, "", "f32"), matrixCaps()) ==
-        "  not attention_cooperative: Its elements are not FLOAT16.\n");
+        cat(kMany, "  not attention_cooperative: Its elements are not FLOAT16.\n", kSmall));
 
   Caps caps = matrixCaps();
   caps.sharedBytes = 32768;
-  CHECK(kernelOf(lineOf(300, 128), caps) == cat(kKernel, "12 channels=128 keys=32 reads=7 plain=1"));
+  CHECK(kernelOf(lineOf(300, 128), caps) == cat(kKernel, "12 channels=128 keys=32 reads=31 plain=1 places=1"));
   caps.sharedBytes = 16384;
-  CHECK(refused(lineOf(300, 128), caps) == "  not attention_cooperative: The device has too little shared memory.\n");
+  CHECK(refused(lineOf(300, 128), caps) ==
+        cat(kMany, "  not attention_cooperative: The device has too little shared memory.\n", kSmall));
   caps = matrixCaps();
   caps.matrixHalves = false;
   CHECK(refused(lineOf(300, 64), caps) ==
-        "  not attention_cooperative: The device's subgroups hold no sums in FLOAT16.\n");
+        cat(kMany, "  not attention_cooperative: The device's subgroups hold no sums in FLOAT16.\n", kSmall));
   CHECK(refused(lineOf(300, 64), {}) ==
-        "  not attention_cooperative: The device's subgroups do not multiply matrices.\n");
+        cat(kMany, "  not attention_cooperative: The device's subgroups do not multiply matrices.\n", kSmall));
   // Subgroups of eight with matrices of eight: 256 queries.
   caps = matrixCaps();
   caps.subgroupSize = caps.matrixSize = 8;
-  CHECK(kernelOf(lineOf(300, 24), caps) == cat(kKernel, "8 channels=24 keys=32 reads=7 plain=1"));
+  CHECK(kernelOf(lineOf(300, 24), caps) == cat(kKernel, "8 channels=24 keys=32 reads=31 plain=1 places=1"));
+}
+
+TEST_CASE(
+    "attention in FLOAT32 takes the largest tiles that keep the device busy, and splits few queries along the keys") {
+  const auto kernelsOf = [](uint32_t queries, uint32_t keys, uint32_t heads, uint32_t channels) {
+    const auto tensor = [&](uint32_t positions) { return cat("f32[1,", positions, ",", heads * channels, "]"); };
+    const auto plan =
+        planned(cat("MULTIHEAD_ATTENTION QueryTensor=", tensor(queries), " KeyTensor=", tensor(keys),
+                    " ValueTensor=", tensor(keys), " OutputTensor=", tensor(queries), " Scale=0.125 HeadCount=", heads),
+                Caps{});
+    REQUIRE(plan);
+    std::string names;
+    for (const Dispatch& d : plan->execution) names += cat(kernelName(d.kernel), " ", d.groups[0], " ");
+    return names;
+  };
+  CHECK(kernelsOf(2048, 2048, 32, 128) == "attention_large_tile.f32 512 ");
+  CHECK(kernelsOf(2048, 2048, 32, 64) == "attention_narrow_tile.f32 512 ");
+  CHECK(kernelsOf(64, 2048, 200, 64) == "attention_vector_tile.f32 200 ");
+  CHECK(kernelsOf(129, 100, 4, 64) == "attention_vector_tile.f32 12 ");
+  CHECK(kernelsOf(129, 100, 200, 30) == "attention_tile.f32 600 ");
+  CHECK(kernelsOf(8, 257, 4, 64) == "attention_split.f32 8 attention_combine.f32 8 ");
+  CHECK(kernelsOf(7, 256, 4, 64) == "attention.f32 28 ");
 }
 
 TEST_CASE("matrices of subgroups read vectors where eight elements lie side by side") {

@@ -37,9 +37,19 @@ struct Budget {
 };
 
 constexpr Budget kBudgets[] = {
-    {"attention_cooperative", 256, 48}, {"attention_tile", 144},       {"convolution_cooperative_ahead", 256, 48},
-    {"convolution_large_tile", 128},    {"gemm_cooperative", 256, 48}, {"gemm_few_rows", 128},
-    {"gemm_large_tile", 128},           {"gemm_wide_tile", 256},       {"integer_convolution_tile", 128},
+    {"attention_cooperative", 256, 48},
+    {"attention_large_tile", 256},
+    {"attention_narrow_tile", 256},
+    {"attention_split", 128},
+    {"attention_tile", 144},
+    {"attention_vector_tile", 144},
+    {"convolution_cooperative_ahead", 256, 48},
+    {"convolution_large_tile", 128},
+    {"gemm_cooperative", 256, 48},
+    {"gemm_few_rows", 128},
+    {"gemm_large_tile", 128},
+    {"gemm_wide_tile", 256},
+    {"integer_convolution_tile", 128},
     {"integer_gemm_tile", 128},
 };
 

@@ -521,12 +521,14 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
 
 TEST_CASE(
     "attention in FLOAT32 takes the largest tiles that keep the device busy, and splits few queries along the keys") {
-  const auto kernelsOf = [](uint32_t queries, uint32_t keys, uint32_t heads, uint32_t channels) {
+  Caps caps;
+  caps.workLimit = kDiscreteWorkLimit;
+  const auto kernelsOf = [&](uint32_t queries, uint32_t keys, uint32_t heads, uint32_t channels) {
     const auto tensor = [&](uint32_t positions) { return cat("f32[1,", positions, ",", heads * channels, "]"); };
     const auto plan =
         planned(cat("MULTIHEAD_ATTENTION QueryTensor=", tensor(queries), " KeyTensor=", tensor(keys),
                     " ValueTensor=", tensor(keys), " OutputTensor=", tensor(queries), " Scale=0.125 HeadCount=", heads),
-                Caps{});
+                caps);
     REQUIRE(plan);
     std::string names;
     for (const Dispatch& d : plan->execution) names += cat(kernelName(d.kernel), " ", d.groups[0], " ");

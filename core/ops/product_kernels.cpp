@@ -235,7 +235,7 @@ const char* refusesFew(const Request& request, const Tile& tile) {
 }
 
 // Of few rows, for which A is read anew by fewer tiles.
-const char* refusesWidestTile(const Request& request, const Tile& tile) {
+const char* refusesFlatMatrices(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
   if (p.rows > tile.rows) return "It has many rows.";
@@ -335,9 +335,9 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
     {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
-    {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesWideTile},
+    {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
-    {"gemm_wide_tile", idOf<Tiles>(Tiles::Form::Wide), {128, 256, 32}, refusesWidestTile},
+    {"gemm_wide_tile", idOf<Tiles>(Tiles::Form::Wide), {128, 256, 32}, refusesWideTile},
     {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
     {"gemm_vector_tile", idOf<Tiles>(Tiles::Form::Vector), {64, 64, 32}, refusesVector},
     {"gemm_tile", idOf<Tiles>(Tiles::Form::Scalar), {64, 64, 32}, refusesTile},

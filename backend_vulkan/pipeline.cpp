@@ -22,6 +22,7 @@ static_assert(static_cast<uint32_t>(Feature::Storage16) == static_cast<uint32_t>
               static_cast<uint32_t>(Feature::CooperativeMatrix) ==
                   static_cast<uint32_t>(KernelFeature::CooperativeMatrix) &&
               static_cast<uint32_t>(Feature::MemoryModel) == static_cast<uint32_t>(KernelFeature::MemoryModel) &&
+              static_cast<uint32_t>(Feature::DotProduct) == static_cast<uint32_t>(KernelFeature::DotProduct) &&
               static_cast<uint32_t>(Feature::Push16) == static_cast<uint32_t>(KernelFeature::Push16));
 
 PipelineKey keyOf(const Dispatch& dispatch) {

@@ -324,6 +324,9 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
     if (!copied) return copied.error();
     if (!*copied) TRY(packOwnedFilters(builder, convolution, part.product, part.window));
   }
+  // The first product waits for the copies, and those that continue it wait for nothing: it must be one that reads one.
+  std::stable_partition(parts.begin(), parts.end(),
+                        [](const ConvolutionPart& part) { return part.window.channelsLast != 0; });
   for (ConvolutionPart& part : parts) {
     part.window.continues = &part != &parts.front();
     TRY(addFloatProduct(builder, part.product, finish, &part.window));

@@ -30,9 +30,10 @@ struct Met {
 };
 Met elementsAt(const ConvolutionWindow::Dimension& s, uint64_t padded) {
   const uint32_t step = s.stride / std::gcd(s.stride, s.dilation);
+  const uint32_t end = std::min(step, s.window);
   uint32_t first = 0;
-  while (first < step && uint64_t{first} * s.dilation % s.stride != padded % s.stride) ++first;
-  return {first, step, first < step ? placesFrom(first, step, s.window) : 0};
+  while (first < end && uint64_t{first} * s.dilation % s.stride != padded % s.stride) ++first;
+  return {first, step, first < end ? placesFrom(first, step, s.window) : 0};
 }
 
 // Takes every stride-th place of the output from `first` on. The forward window begins with the last element that they

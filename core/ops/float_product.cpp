@@ -224,25 +224,26 @@ class FloatProductPlan {
       if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
         from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
     TRY(builder_.add(
-        kernels::FloatTiles{.form = form,
-                            // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
-                            .type = element(!matrices && (toParts || finish_.wide)),
-                            .push = {.rows = p_.rows,
-                                     .columns = p_.columns,
-                                     .depth = p_.depth,
-                                     .sliceDepth = slices.depth,
-                                     .slices = slices.count,
-                                     .floatFinish = finish((toParts ? kToParts : finishFlags()) | foursFlag(toParts))},
-                            .spec = {.fused = fused(),
-                                     .backward = backward(),
-                                     .tiling = tiling,
-                                     .tileDepth = tile.depth,
-                                     .stages = tile.stages,
-                                     .directions = directions()},
-                            .a = from[0],
-                            .b = from[1],
-                            .c = p_.from[2],
-                            .y = to},
+        kernels::FloatTiles{
+            .form = form,
+            // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
+            .type = element(!matrices && (toParts || finish_.wide)),
+            .push = {.rows = p_.rows,
+                     .columns = p_.columns,
+                     .depth = p_.depth,
+                     .sliceDepth = slices.depth,
+                     .slices = slices.count,
+                     .floatFinish = finish((toParts ? kToParts : finishFlags()) | (matrices ? 0 : foursFlag(toParts)))},
+            .spec = {.fused = fused(),
+                     .backward = backward(),
+                     .tiling = tiling,
+                     .tileDepth = tile.depth,
+                     .stages = tile.stages,
+                     .directions = directions()},
+            .a = from[0],
+            .b = from[1],
+            .c = p_.from[2],
+            .y = to},
         tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to) : Status{};
   }

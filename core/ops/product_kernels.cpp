@@ -143,6 +143,14 @@ const char* refusesSubgroups(const Request& request, const Tile& tile) {
 const char* refusesMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
+  // Each subgroup's matrix of sums takes the place of the parts at the end.
+  const Caps& caps = request.target.caps;
+  const auto part = [&](uint32_t across) {
+    return std::min(partBytes(across, tile.depth, true), partBytes(across, tile.depth, false));
+  };
+  const uint32_t parts = tile.stages * (part(tile.rows) + part(tile.columns));
+  if (kGroupSize / caps.subgroupSize * caps.matrixSize * caps.matrixSize * 4 > parts)
+    return "Its parts have no room for the sums of all subgroups.";
   return sharedBytes(tile) > request.target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
@@ -254,6 +262,8 @@ const char* refusesWindowsAhead(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
   if (const char* reason = refusesMatrices(request, tile)) return reason;
   if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  const uint32_t size = target.caps.matrixSize;
+  if (tile.columns / subgroupsAcross(target, tile, size) / size % 2 != 0) return "A subgroup's matrices are not pairs.";
   if (window->channelsLast % tile.depth != 0) return "A part of the depth is of several of the window's elements.";
   return sharedBytesAhead(p, tile, target.caps) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }

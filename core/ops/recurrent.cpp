@@ -322,7 +322,10 @@ class NetworkBuilder {
     }
     uint64_t elements = 0;
     for (const uint32_t kind : network_.stepKernels) elements += weightsOf(passOf(kind));
-    if (elements * 4 > builder_.target().caps.maxBufferRange) kernel_ = {.batch = batch(), .depth = hidden()};
+    const uint64_t operands =
+        uint64_t{directions()} * kernel_.batch * kernel_.depth * partsOfElement() * kOperands * operandBytes();
+    if (std::max(elements * 4, operands) > builder_.target().caps.maxBufferRange)
+      kernel_ = {.batch = batch(), .depth = hidden()};
   }
 
   bool choosesMatrices() const {

@@ -128,7 +128,8 @@ void finishItem(Item item, vec4 sums) {
   float newHidden = item.oldHidden;
   float cellState = item.oldCell;
   if (item.running) {
-    const vec4 x = sums + item.x;
+    // What fills the fourth place of three gates may be NaN.
+    const vec4 x = (KIND == kGruLinear ? vec4(sums.xyz, 0.0) : sums) + item.x;
     if (KIND == kRnn) newHidden = activated(direction, 0u, x.x);
     if (KIND == kGruGates) {
       state[push.updateAt + item.place] = activated(direction, 0u, x.x);

@@ -182,6 +182,17 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   CHECK(specOf(backward.execution[7], 5) == 32);
   CHECK(backward.execution[7].continues);
   for (size_t i = 0; i < 4; ++i) CHECK_FALSE(backward.execution[i].barrierBefore);
+  // The places of one element of the window are computed last: they read no copy, and so wait for none.
+  const Plan uneven = planOf(
+      "CONVOLUTION InputTensor=f16[16,128,28,28] FilterTensor=f16[128,64,3,3]! OutputTensor=f16[16,64,55,55] "
+      "Mode=CROSS_CORRELATION Direction=BACKWARD Strides=[2,2] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] "
+      "OutputPadding=[0,0] GroupCount=1",
+      caps);
+  REQUIRE(uneven.execution.size() == 7);
+  for (size_t i = 0; i < 3; ++i) CHECK(kernelName(uneven.execution[i].kernel).starts_with("channels_last"));
+  CHECK(uneven.execution[3].barrierBefore);
+  for (size_t i = 4; i < 7; ++i) CHECK(uneven.execution[i].continues);
+  CHECK_FALSE(kernelName(uneven.execution[6].kernel).ends_with("ahead_native.f16"));
   // A window of one element is a product of matrices as they lie.
   const Plan pointwise = planOf(
       "CONVOLUTION InputTensor=f16[16,256,56,56] FilterTensor=f16[64,256,1,1]! OutputTensor=f16[16,64,56,56] "

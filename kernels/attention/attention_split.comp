@@ -20,7 +20,6 @@ shared vec4 queries[kMostRows * kMostFours];
 shared float weights[kMostRows * kSlice];  // scores, then their exponentials
 shared vec4 sums[256];
 shared float shares[256];
-shared float tops[kMostRows];
 
 void loadQueries(uint lane, uint batch, uint head) {
   const uint fours = push.keySize / 4u;

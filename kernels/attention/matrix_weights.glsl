@@ -49,12 +49,16 @@ void finishScores(uint place, uint own, uint batch, uint head, uint firstQuery, 
   }
 }
 
+// How far above 1 the largest weight of a row is, as a power of 2. From 2^23 on the difference would be rounded by so
+// much that FLOAT16 may not hold the weight.
+float liftOf(float top) { return abs(top) < 8388608.0 ? kLift : 0.0; }
+
 // What a row's sums so far are multiplied with when its largest score grows from `old` to `top`. Infinities of the same
 // sign have no difference.
-float shrinkOf(float old, float top) { return old == top ? 1.0 : exp2(old - top); }
+float shrinkOf(float old, float top) { return old == top ? 1.0 : exp2(old - top + (liftOf(top) - liftOf(old))); }
 
 // The weights of a row whose scores are all -infinity are 0.
-float referenceOf(float top) { return top == uintBitsToFloat(kLowest) ? 0.0 : top - kLift; }
+float referenceOf(float top) { return top == uintBitsToFloat(kLowest) ? 0.0 : top - liftOf(top); }
 
 // The differences to an infinity are NaN, at one key at least.
 bool isUndefined(float top) { return (floatBitsToUint(top) & 0x7f800000u) == 0x7f800000u; }

@@ -270,7 +270,7 @@ class Repeater {
   }
 
   double milliseconds(uint32_t count) {
-    record(count);
+    for (uint32_t i = 0; i < count; ++i) runner_.dispatch(item_.op, inputs_, outputs_);
     return runner_.flush();
   }
   // How many take long enough to be measured; 0: one does, so that what it takes to submit it does not count.
@@ -296,10 +296,6 @@ class Repeater {
   }
 
  private:
-  void record(uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) runner_.dispatch(item_.op, inputs_, outputs_);
-  }
-
   Runner& runner_;
   const BenchCase& item_;
   std::vector<BoundBuffer> inputs_, outputs_;

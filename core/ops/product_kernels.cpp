@@ -116,13 +116,23 @@ uint32_t partBytes(uint32_t across, uint32_t depth, bool depthFirst) {
   return (depthFirst ? (depth + 8) * across : (across + 8) * depth) * 2;
 }
 
-// Bytes of a tile's parts in shared memory at most, and of a convolution's steps.
-uint32_t sharedBytes(const Tile& tile) {
-  const auto part = [&](uint32_t across) {
-    return std::max(partBytes(across, tile.depth, true), partBytes(across, tile.depth, false));
-  };
-  return tile.stages * (part(tile.rows) + part(tile.columns)) + 2 * tile.depth * 16;
+// Bytes of a tile's parts in shared memory: the fewest or the most, whichever way the operands are read.
+struct PartBytes {
+  uint32_t fewest, most;
+};
+PartBytes bytesOfParts(const Tile& tile) {
+  PartBytes bytes{};
+  for (const uint32_t across : {tile.rows, tile.columns}) {
+    const auto [fewest, most] =
+        std::minmax({partBytes(across, tile.depth, true), partBytes(across, tile.depth, false)});
+    bytes.fewest += tile.stages * fewest;
+    bytes.most += tile.stages * most;
+  }
+  return bytes;
 }
+
+// And of a convolution's steps.
+uint32_t sharedBytes(const Tile& tile) { return bytesOfParts(tile).most + 2 * tile.depth * 16; }
 
 // Of the parts that cooperative_ahead.comp makes of these operands, and of the sums that take their place.
 uint32_t sharedBytesAhead(const Product& p, const Tile& tile, const Caps& caps) {
@@ -145,11 +155,7 @@ const char* refusesMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   // Each subgroup's matrix of sums takes the place of the parts at the end.
   const Caps& caps = request.target.caps;
-  const auto part = [&](uint32_t across) {
-    return std::min(partBytes(across, tile.depth, true), partBytes(across, tile.depth, false));
-  };
-  const uint32_t parts = tile.stages * (part(tile.rows) + part(tile.columns));
-  if (kGroupSize / caps.subgroupSize * caps.matrixSize * caps.matrixSize * 4 > parts)
+  if (kGroupSize / caps.subgroupSize * caps.matrixSize * caps.matrixSize * 4 > bytesOfParts(tile).fewest)
     return "Its parts have no room for the sums of all subgroups.";
   return sharedBytes(tile) > request.target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }

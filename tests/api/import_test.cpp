@@ -7,6 +7,19 @@
 
 using namespace dimple::testing;
 
+namespace {
+
+// The device of a program that has enabled no extension.
+ComPtr<IDMLDevice> withoutExtensions(const Caller& caller) {
+  REQUIRE(caller.ready());
+  ComPtr<IDMLDevice> device;
+  REQUIRE(dimpleCreateVulkanDevice(&caller.desc(), DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0,
+                                   IID_PPV_ARGS(&device)) == S_OK);
+  return device;
+}
+
+}  // namespace
+
 GPU_TEST_CASE("memory of another device is a buffer of each that imports it") {
   if (currentBackend() != DIMPLE_BACKEND_VULKAN) return;
   const ExportedMemory exported(4096);
@@ -42,12 +55,8 @@ GPU_TEST_CASE("what is no memory of another device is refused") {
   CHECK(dimpleImportBuffer(nullptr, -1, 4096, &buffer) == E_INVALIDARG);
   static_cast<void>(fixture.gpu->takeMessages());
 
-  // A program that has not enabled the extension.
   const Caller caller;
-  REQUIRE(caller.ready());
-  ComPtr<IDMLDevice> device;
-  REQUIRE(dimpleCreateVulkanDevice(&caller.desc(), DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0,
-                                   IID_PPV_ARGS(&device)) == S_OK);
+  const ComPtr<IDMLDevice> device = withoutExtensions(caller);
   CHECK(dimpleImportBuffer(device.Get(), -1, 0, nullptr) == DXGI_ERROR_UNSUPPORTED);
   CHECK(
       std::string(dimpleGetLastMessage()) ==
@@ -109,12 +118,8 @@ GPU_TEST_CASE("what is no semaphore of another device is refused") {
   }
   static_cast<void>(fixture.gpu->takeMessages());
 
-  // A program that has not enabled the extension.
   const Caller caller;
-  REQUIRE(caller.ready());
-  ComPtr<IDMLDevice> device;
-  REQUIRE(dimpleCreateVulkanDevice(&caller.desc(), DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0,
-                                   IID_PPV_ARGS(&device)) == S_OK);
+  const ComPtr<IDMLDevice> device = withoutExtensions(caller);
   isRefused(dimpleImportSemaphore(device.Get(), -1, nullptr), DXGI_ERROR_UNSUPPORTED,
             "The device imports no semaphores by file descriptors: it lacks VK_KHR_external_semaphore_fd, or that is "
             "not enabled.");

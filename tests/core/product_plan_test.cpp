@@ -171,11 +171,14 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   CHECK(kernelsOf(convolution("f16[16,36,28,28]", "f16[64,36,3,3]!", "f16[16,64,28,28]", 1)) ==
         "convolution_cooperative_native.f16 ");
 
-  const Plan backward = planOf(
-      "CONVOLUTION InputTensor=f16[16,128,28,28] FilterTensor=f16[128,64,4,4]! OutputTensor=f16[16,64,56,56] "
-      "Mode=CROSS_CORRELATION Direction=BACKWARD Strides=[2,2] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] "
-      "OutputPadding=[0,0] GroupCount=1",
-      caps);
+  const auto everySecond = [&](uint32_t window, uint32_t to) {
+    return planOf(cat("CONVOLUTION InputTensor=f16[16,128,28,28] FilterTensor=f16[128,64,", window, ",", window,
+                      "]! OutputTensor=f16[16,64,", to, ",", to,
+                      "] Mode=CROSS_CORRELATION Direction=BACKWARD Strides=[2,2] Dilations=[1,1] StartPadding=[1,1] "
+                      "EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1"),
+                  caps);
+  };
+  const Plan backward = everySecond(4, 56);
   REQUIRE(backward.execution.size() == 8);
   CHECK(kernelName(backward.execution[7].kernel) == "convolution_cooperative_ahead_native.f16");
   CHECK(specOf(backward.execution[7], 4) == 64);
@@ -183,11 +186,7 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   CHECK(backward.execution[7].continues);
   for (size_t i = 0; i < 4; ++i) CHECK_FALSE(backward.execution[i].barrierBefore);
   // The places of one element of the window are computed last: they read no copy, and so wait for none.
-  const Plan uneven = planOf(
-      "CONVOLUTION InputTensor=f16[16,128,28,28] FilterTensor=f16[128,64,3,3]! OutputTensor=f16[16,64,55,55] "
-      "Mode=CROSS_CORRELATION Direction=BACKWARD Strides=[2,2] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] "
-      "OutputPadding=[0,0] GroupCount=1",
-      caps);
+  const Plan uneven = everySecond(3, 55);
   REQUIRE(uneven.execution.size() == 7);
   for (size_t i = 0; i < 3; ++i) CHECK(kernelName(uneven.execution[i].kernel).starts_with("channels_last"));
   CHECK(uneven.execution[3].barrierBefore);

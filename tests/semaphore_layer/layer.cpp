@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/layer_link.h"
+
 namespace dimple::testing {
 namespace {
 
@@ -223,15 +225,6 @@ VKAPI_ATTR VkResult VKAPI_CALL getFile(VkDevice device, const VkSemaphoreGetFdIn
 
 VKAPI_ATTR VkResult VKAPI_CALL importFile(VkDevice device, const VkImportSemaphoreFdInfoKHR* info) {
   return Payloads::get().take(below(device), info->semaphore, info->fd) ? VK_SUCCESS : VK_ERROR_INVALID_EXTERNAL_HANDLE;
-}
-
-template <class Link>
-Link* findLink(const void* chain, VkStructureType type) {
-  for (auto* at = static_cast<const VkBaseInStructure*>(chain); at; at = at->pNext)
-    if (at->sType == type)
-      if (auto* link = reinterpret_cast<const Link*>(at); link->function == VK_LAYER_LINK_INFO)
-        return const_cast<Link*>(link);
-  return nullptr;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL createInstance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,

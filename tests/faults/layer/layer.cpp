@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "tests/faults/layer/state.h"
+#include "tests/layer_link.h"
 
 namespace dimple::faults {
 namespace {
@@ -141,19 +142,9 @@ struct Destruction<name, object, void(VKAPI_PTR*)(Handle, Destroyed, const VkAll
   }
 };
 
-// The link that the loader left in the chain of a description for the layer that reads it next.
-template <class Link>
-Link* findLink(const void* chain, VkStructureType type) {
-  for (auto* at = static_cast<const VkBaseInStructure*>(chain); at; at = at->pNext)
-    if (at->sType == type)
-      if (auto* link = reinterpret_cast<const Link*>(at); link->function == VK_LAYER_LINK_INFO)
-        return const_cast<Link*>(link);
-  return nullptr;
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL createInstance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,
                                               VkInstance* instance) {
-  auto* link = findLink<VkLayerInstanceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
+  auto* link = testing::findLink<VkLayerInstanceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
   if (!link) return VK_ERROR_INITIALIZATION_FAILED;
   if (const VkResult failed = State::get().enter(kCreateInstance)) return failed;
   auto chain = std::make_shared<Chain>();
@@ -177,7 +168,7 @@ VKAPI_ATTR void VKAPI_CALL destroyInstance(VkInstance instance, const VkAllocati
 
 VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physicalDevice, const VkDeviceCreateInfo* info,
                                             const VkAllocationCallbacks* allocator, VkDevice* device) {
-  auto* link = findLink<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
+  auto* link = testing::findLink<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
   const auto above = chains().find(physicalDevice);
   if (!link || !above) return VK_ERROR_INITIALIZATION_FAILED;
   if (const VkResult failed = State::get().enter(kCreateDevice)) {

@@ -1,0 +1,236 @@
+// Plans for devices whose subgroups multiply matrices. No device is involved.
+#include <doctest/doctest.h>
+
+#include <utility>
+
+#include "core/text.h"
+#include "tests/core/planned.h"
+
+using namespace dimple;
+using namespace dimple::testing;
+
+namespace {
+
+// A large device whose subgroups multiply matrices.
+Caps matrixCaps() {
+  Caps caps;
+  caps.features = ~0u;
+  caps.sharedBytes = 49152;
+  caps.subgroupSize = 32;
+  caps.matrixSize = 16;
+  caps.matrixHalves = true;
+  caps.workLimit = kDiscreteWorkLimit;
+  return caps;
+}
+
+}  // namespace
+
+TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit their number") {
+  const auto tileOf = [](std::string_view line, const Target& caps) {
+    const auto plan = planned(line, caps);
+    REQUIRE(plan);
+    const Dispatch& dispatch = plan->execution[0];
+    return cat(kernelName(dispatch.kernel), " ", specOf(dispatch, 3), "x", specOf(dispatch, 4), " ", dispatch.groups[0],
+               " ", plan->execution.size());
+  };
+  constexpr auto kLarge = "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] OutputTensor=f16[4096,4096] Alpha=1";
+  CHECK(tileOf(kLarge, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 512 1");
+  constexpr auto kMiddle = "GEMM ATensor=f16[1024,1024] BTensor=f16[1024,1024] OutputTensor=f16[1024,1024] Alpha=1";
+  CHECK(tileOf(kMiddle, matrixCaps()) == "gemm_cooperative_native.f16 128x64 128 1");
+  // Those of which much of a tile would be idle, and one whose rows are not in vectors.
+  constexpr auto kNarrow = "GEMM ATensor=f16[16384,512] BTensor=f16[512,128] OutputTensor=f16[16384,128] Alpha=1";
+  CHECK(tileOf(kNarrow, matrixCaps()) == "gemm_cooperative_native.f16 128x128 128 1");
+  constexpr auto kThree = "GEMM ATensor=f16[8192,512] BTensor=f16[512,384] OutputTensor=f16[8192,384] Alpha=1";
+  CHECK(tileOf(kThree, matrixCaps()) == "gemm_cooperative_native.f16 128x128 192 1");
+  constexpr auto kOdd = "GEMM ATensor=f16[4096,4095] BTensor=f16[4095,4096] OutputTensor=f16[4096,4096] Alpha=1";
+  CHECK(tileOf(kOdd, matrixCaps()) == "gemm_cooperative_native.f16 128x128 1024 1");
+  // Slices of the depth, and their sum.
+  constexpr auto kDown = "GEMM ATensor=f16[512,14336] BTensor=f16[14336,4096] OutputTensor=f16[512,4096] Alpha=1";
+  CHECK(tileOf(kDown, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 256 2");
+  constexpr auto kDeep = "GEMM ATensor=f16[64,4096] BTensor=f16[4096,64] OutputTensor=f16[64,64] Alpha=1";
+  CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_native.f16 64x64 32 2");
+
+  SUBCASE("a device without them") {
+    Caps caps = matrixCaps();
+    caps.matrixSize = 0;
+    CHECK(kernelName(planned(kLarge, caps)->execution[0].kernel) == "gemm_large_tile_native.f16");
+  }
+  SUBCASE("one whose subgroups are large") {
+    Caps caps = matrixCaps();
+    caps.subgroupSize = 64;
+    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_native.f16 128x128 1024 1");
+  }
+  SUBCASE("one with little shared memory") {
+    Caps caps = matrixCaps();
+    caps.sharedBytes = 32768;
+    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_ahead_native.f16 128x256 512 1");
+    constexpr auto kTurned =
+        "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] TransB=TRANSPOSE OutputTensor=f16[4096,4096] Alpha=1";
+    CHECK(tileOf(kTurned, caps) == "gemm_cooperative_native.f16 128x128 1024 1");
+    caps.sharedBytes = 20480;
+    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_native.f16 64x64 4096 1");
+    caps.sharedBytes = 16384;
+    CHECK(kernelName(planned(kLarge, caps)->execution[0].kernel) == "gemm_native.f16");
+  }
+  SUBCASE("FLOAT32 only if half precision is allowed") {
+    constexpr auto kWide = "GEMM ATensor=f32[4096,4096] BTensor=f32[4096,4096] OutputTensor=f32[4096,4096] Alpha=1";
+    CHECK(kernelName(planned(kWide, matrixCaps())->execution[0].kernel) == "gemm_large_tile.f32");
+    Caps caps = matrixCaps();
+    caps.registers = 255;
+    CHECK(kernelName(planned(kWide, caps)->execution[0].kernel) == "gemm_wide_tile.f32");
+    caps.sharedBytes = 24 * 1024;
+    CHECK(kernelName(planned(kWide, caps)->execution[0].kernel) == "gemm_large_tile.f32");
+    CHECK(tileOf(kWide, {matrixCaps(), {}, true}) == "gemm_cooperative.f32 128x128 1024 1");
+  }
+}
+
+TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a time as its heads leave room for") {
+  const auto lineOf = [](uint32_t queries, uint32_t channels, std::string_view more = "",
+                         std::string_view type = "f16") {
+    const std::string keys = cat(type, "[1,300,", 4 * channels, "]");
+    const std::string tokens = cat(type, "[1,", queries, ",", 4 * channels, "]");
+    return cat("MULTIHEAD_ATTENTION QueryTensor=", tokens, " KeyTensor=", keys, " ValueTensor=", keys,
+               " OutputTensor=", tokens, " Scale=0.125 HeadCount=4", more);
+  };
+  const auto kernelOf = [&](const std::string& line, const Caps& caps) {
+    const auto plan = planned(line, caps);
+    REQUIRE(plan);
+    const Dispatch& d = plan->execution[0];
+    return cat(kernelName(d.kernel), " ", d.groups[0], " channels=", specOf(d, 3), " keys=", specOf(d, 5),
+               " reads=", specOf(d, 8), " plain=", specOf(d, 9), " places=", specOf(d, 10));
+  };
+  const auto refused = [&](const std::string& line, const Caps& caps) {
+    const auto plan = planned(line, caps);
+    REQUIRE(plan);
+    CHECK(kernelName(plan->execution[0].kernel) != "attention_cooperative_native.f16");
+    return passedOverText(*plan);
+  };
+  constexpr std::string_view kKernel = "attention_cooperative_native.f16 ";
+  CHECK(kernelOf(lineOf(300, 128), matrixCaps()) == cat(kKernel, "12 channels=128 keys=64 reads=31 plain=1 places=1"));
+  CHECK(kernelOf(lineOf(128, 64), matrixCaps()) == cat(kKernel, "4 channels=64 keys=32 reads=31 plain=1 places=1"));
+  CHECK(kernelOf(lineOf(129, 20), matrixCaps()) == cat(kKernel, "8 channels=32 keys=32 reads=0 plain=1 places=1"));
+  CHECK(kernelOf(lineOf(9, 256), matrixCaps()) == cat(kKernel, "4 channels=256 keys=32 reads=31 plain=1 places=1"));
+  CHECK(kernelOf(lineOf(300, 128, " MaskTensor=i32[1,1] MaskType=KEY_SEQUENCE_LENGTH"), matrixCaps()) ==
+        cat(kKernel, "12 channels=128 keys=64 reads=31 plain=0 places=1"));
+  // Weights stay in registers where the scale is positive.
+  std::string negative = lineOf(300, 128);
+  negative.replace(negative.find("Scale=0.125"), 11, "Scale=-0.5");
+  CHECK(kernelOf(negative, matrixCaps()) == cat(kKernel, "12 channels=128 keys=64 reads=31 plain=1 places=0"));
+  constexpr std::string_view kMany = "  not attention_split: It has many queries.\n";
+  constexpr std::string_view kSmall =
+      "  not attention_narrow_tile: It has too few large tiles to keep the device busy.\n"
+      "  not attention_large_tile: It has too few large tiles to keep the device busy.\n";
+  CHECK(
+      refused(lineOf(7, 18), matrixCaps()) ==
+      "  not attention_split: Its channels do not come in vectors.\n  not attention_cooperative: It has few queries.\n"
+      "  not attention_narrow_tile: It has few queries.\n  not attention_large_tile: It has few queries.\n"
+      "  not attention_vector_tile: It has few queries.\n  not attention_tile: It has few queries.\n");
+  CHECK(refused(lineOf(300, 264), matrixCaps()) ==
+        cat(kMany, "  not attention_cooperative: Its heads have many channels.\n", kSmall));
+  CHECK(refused(lineOf(300, 64, "", "f32"), matrixCaps()) ==
+        cat(kMany, "  not attention_cooperative: Its elements are not FLOAT16.\n", kSmall));
+
+  Caps caps = matrixCaps();
+  caps.sharedBytes = 32768;
+  CHECK(kernelOf(lineOf(300, 128), caps) == cat(kKernel, "12 channels=128 keys=32 reads=31 plain=1 places=1"));
+  caps.sharedBytes = 16384;
+  CHECK(refused(lineOf(300, 128), caps) ==
+        cat(kMany, "  not attention_cooperative: The device has too little shared memory.\n", kSmall));
+  caps = matrixCaps();
+  caps.matrixHalves = false;
+  CHECK(refused(lineOf(300, 64), caps) ==
+        cat(kMany, "  not attention_cooperative: The device's subgroups hold no sums in FLOAT16.\n", kSmall));
+  CHECK(refused(lineOf(300, 64), {}) ==
+        cat(kMany, "  not attention_cooperative: The device's subgroups do not multiply matrices.\n", kSmall));
+  // Subgroups of eight with matrices of eight: 256 queries.
+  caps = matrixCaps();
+  caps.subgroupSize = caps.matrixSize = 8;
+  CHECK(kernelOf(lineOf(300, 24), caps) == cat(kKernel, "8 channels=24 keys=32 reads=31 plain=1 places=1"));
+}
+
+TEST_CASE(
+    "attention in FLOAT32 takes the largest tiles that keep the device busy, and splits few queries along the keys") {
+  Caps caps;
+  caps.workLimit = kDiscreteWorkLimit;
+  const auto kernelsOf = [&](uint32_t queries, uint32_t keys, uint32_t heads, uint32_t channels) {
+    const auto tensor = [&](uint32_t positions) { return cat("f32[1,", positions, ",", heads * channels, "]"); };
+    const auto plan =
+        planned(cat("MULTIHEAD_ATTENTION QueryTensor=", tensor(queries), " KeyTensor=", tensor(keys),
+                    " ValueTensor=", tensor(keys), " OutputTensor=", tensor(queries), " Scale=0.125 HeadCount=", heads),
+                caps);
+    REQUIRE(plan);
+    std::string names;
+    for (const Dispatch& d : plan->execution) names += cat(kernelName(d.kernel), " ", d.groups[0], " ");
+    return names;
+  };
+  CHECK(kernelsOf(2048, 2048, 32, 128) == "attention_large_tile.f32 512 ");
+  CHECK(kernelsOf(2048, 2048, 32, 64) == "attention_narrow_tile.f32 512 ");
+  CHECK(kernelsOf(64, 2048, 200, 64) == "attention_vector_tile.f32 200 ");
+  CHECK(kernelsOf(129, 100, 4, 64) == "attention_vector_tile.f32 12 ");
+  CHECK(kernelsOf(129, 100, 200, 30) == "attention_tile.f32 600 ");
+  CHECK(kernelsOf(8, 257, 4, 64) == "attention_split.f32 8 attention_combine.f32 8 ");
+  CHECK(kernelsOf(7, 256, 4, 64) == "attention.f32 28 ");
+}
+
+TEST_CASE("matrices of subgroups read vectors where eight elements lie side by side") {
+  const auto reads = [](std::string_view line) {
+    const auto plan = planned(line, matrixCaps());
+    REQUIRE(plan);
+    return std::pair(specOf(plan->execution[0], 9), specOf(plan->execution[0], 10));
+  };
+  constexpr uint32_t kVectors = 1;
+  constexpr uint32_t kAcross = 2;
+  CHECK(reads("GEMM ATensor=f16[64,64] BTensor=f16[64,64] OutputTensor=f16[64,64] Alpha=1") ==
+        std::pair(kVectors, kVectors | kAcross));
+  CHECK(reads("GEMM ATensor=f16[64,64] BTensor=f16[64,64] OutputTensor=f16[64,64] TransA=TRANSPOSE TransB=TRANSPOSE "
+              "Alpha=1") == std::pair(kVectors | kAcross, kVectors));
+  CHECK(reads("GEMM ATensor=f16[64,60] BTensor=f16[60,60] OutputTensor=f16[64,60] Alpha=1") == std::pair(0u, kAcross));
+}
+
+TEST_CASE("products of 8-bit integers take matrices of subgroups where the device has such") {
+  Caps caps = matrixCaps();
+  caps.integerMatrixSize = 16;
+  caps.integerMatrixDepth = 32;
+  const auto kernelOf = [](std::string_view line, const Caps& with) {
+    const auto plan = planned(line, with);
+    REQUIRE_MESSAGE(plan, plan.error().text);
+    const Dispatch& dispatch = plan->execution[0];
+    return cat(kernelName(dispatch.kernel), " ", specOf(dispatch, 3), "x", specOf(dispatch, 4), " reads ",
+               specOf(dispatch, 9), " ", specOf(dispatch, 10), " in ", specOf(dispatch, 8), "x", specOf(dispatch, 12));
+  };
+  constexpr auto kLine = "MATRIX_MULTIPLY_INTEGER ATensor=i8[64,64] BTensor=u8[64,64] OutputTensor=i32[64,64]";
+  CHECK(kernelOf(kLine, caps) == "integer_gemm_cooperative.i32 64x64 reads 1 3 in 16x32");
+  CHECK(kernelOf(kLine, matrixCaps()) == "integer_gemm_tile.i32 0x0 reads 0 0 in 0x0");
+  // Look-ahead, where operands come in vectors and tiles are many.
+  constexpr auto kLarge =
+      "MATRIX_MULTIPLY_INTEGER ATensor=i8[4096,4096] BTensor=u8[4096,4096] OutputTensor=i32[4096,4096]";
+  CHECK(kernelOf(kLarge, caps) == "integer_gemm_cooperative_ahead.i32 128x256 reads 1 3 in 16x32");
+  CHECK(kernelOf("MATRIX_MULTIPLY_INTEGER ATensor=i8[1024,1024] BTensor=i8[1024,1024]{1,1024} "
+                 "OutputTensor=i32[1024,1024]",
+                 caps) == "integer_gemm_cooperative_ahead.i32 64x128 reads 1 1 in 16x32");
+  Caps without = caps;
+  without.features &= ~static_cast<uint32_t>(Feature::DotProduct);
+  CHECK(kernelOf(kLarge, without) == "integer_gemm_cooperative.i32 128x128 reads 1 3 in 16x32");
+  without = caps;
+  without.sharedBytes = 32768;
+  CHECK(kernelOf(kLarge, without) == "integer_gemm_cooperative_ahead.i32 64x128 reads 1 3 in 16x32");
+  CHECK(kernelOf("MATRIX_MULTIPLY_INTEGER ATensor=i8[2048,64]{1,2048} BTensor=i8[64,2048]{1,64} "
+                 "OutputTensor=i32[2048,2048]",
+                 caps) == "integer_gemm_cooperative.i32 128x128 reads 3 1 in 16x32");
+  CHECK(kernelOf("MATRIX_MULTIPLY_INTEGER ATensor=i8[64,60] BTensor=u8[60,66] OutputTensor=i32[64,66]", caps) ==
+        "integer_gemm_cooperative.i32 64x64 reads 0 2 in 16x32");
+  const auto reasons = [&](std::string_view line) {
+    const auto plan = planned(line, caps);
+    REQUIRE_MESSAGE(plan, plan.error().text);
+    return passedOverText(*plan);
+  };
+  CHECK(reasons("MATRIX_MULTIPLY_INTEGER_TO_FLOAT ATensor=i16[64,64] AScaleTensor=f32[1] BTensor=i8[64,64] "
+                "BScaleTensor=f32[1] OutputTensor=f32[64,64]")
+            .find("Its operands are not of 8 bits.") != std::string::npos);
+  CHECK(reasons("MATRIX_MULTIPLY_INTEGER_TO_FLOAT ATensor=u8[64,32769] AScaleTensor=f32[1] BTensor=i8[32769,64] "
+                "BScaleTensor=f32[1] OutputTensor=f32[64,64]")
+            .find("Its sums may exceed 32 bits.") != std::string::npos);
+  CHECK(reasons("MATRIX_MULTIPLY_INTEGER_TO_FLOAT ATensor=u8[64,32768] AScaleTensor=f32[1] BTensor=i8[32768,64] "
+                "BScaleTensor=f32[1] OutputTensor=f32[64,64]")
+            .find("64 x 64") == std::string::npos);
+}

@@ -109,10 +109,6 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   isProcessor_ = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   caps_.isProcessor = isProcessor_;
   if (isProcessor_) caps_.workgroups = kWorkgroupsOfProcessor;
-  // What a processor's registers do not hold is in its cache.
-  constexpr uint32_t kNvidia = 0x10de, kAmd = 0x1002;
-  const uint32_t vendor = properties.properties.vendorID;
-  if (isProcessor_ || vendor == kNvidia || vendor == kAmd) caps_.registers = 255;
   if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) caps_.workLimit = kDiscreteWorkLimit;
 }
 

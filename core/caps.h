@@ -52,7 +52,6 @@ struct Caps {
   bool isProcessor = false;         // its drivers execute kernels on the cores of a central processor
   uint32_t workgroups = 256;        // that keep all of the device busy
   uint32_t sharedBytes = 32768;     // that a workgroup's invocations share
-  uint32_t registers = 128;         // of 32 bits that an invocation of a workgroup of 256 has, at least
   uint32_t subgroupSize = 0;        // invocations, where a subgroup multiplies matrices
   // Rows, columns and depth of the matrices whose products a subgroup computes together, FLOAT16 factors summed in
   // FLOAT32; 0: it does not.

@@ -20,6 +20,7 @@ namespace {
 constexpr uint32_t kWide = 2;
 constexpr uint32_t kToParts = 16;
 constexpr uint32_t kStoresFours = 32;
+constexpr uint32_t kWhole = 64;
 
 // Dimensions of one element are stepped through by no stride.
 void dropIdleStrides(Product& p) {
@@ -113,11 +114,15 @@ class FloatProductPlan {
   uint32_t finishFlags() const { return (p_.hasC ? kHasC : 0) | (finish_.wide ? kWide : 0); }
   // Those of kernels that step through matrices of any strides.
   uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
-  // Whether tiles store four columns at a time.
-  uint32_t foursFlag(bool toParts) const {
+  // How tiles read and store, for all descriptions that they take or for one.
+  uint32_t tileDirections(bool isLarge, bool toParts) const {
     const bool fours = toParts ? p_.columns % 4 == 0
-                               : isVectorizable(4, p_.matrices, 3, {p_.columns, p_.y.column}, {p_.rows, p_.y.row});
-    return fours && !window_ ? kStoresFours : 0;
+                               : isVectorizable(4, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
+    if (!fours || window_) return directions();
+    constexpr uint32_t kParts = 16;  // steps of two of a large tile
+    const bool whole = isLarge && !toParts && p_.matrices.count() == 1 && p_.depth % kParts == 0 &&
+                       std::ranges::all_of(p_.matrices.base, [](uint32_t base) { return base == 0; });
+    return directions() | kStoresFours | (whole ? kWhole : 0);
   }
   KernelElement element(bool words) const {
     return words ? KernelElement(kernelType(p_.type)) : builder_.typedElement(p_.type);
@@ -224,26 +229,25 @@ class FloatProductPlan {
       if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
         from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
     TRY(builder_.add(
-        kernels::FloatTiles{
-            .form = form,
-            // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
-            .type = element(!matrices && (toParts || finish_.wide)),
-            .push = {.rows = p_.rows,
-                     .columns = p_.columns,
-                     .depth = p_.depth,
-                     .sliceDepth = slices.depth,
-                     .slices = slices.count,
-                     .floatFinish = finish((toParts ? kToParts : finishFlags()) | (matrices ? 0 : foursFlag(toParts)))},
-            .spec = {.fused = fused(),
-                     .backward = backward(),
-                     .tiling = tiling,
-                     .tileDepth = tile.depth,
-                     .stages = tile.stages,
-                     .directions = directions()},
-            .a = from[0],
-            .b = from[1],
-            .c = p_.from[2],
-            .y = to},
+        kernels::FloatTiles{.form = form,
+                            // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
+                            .type = element(!matrices && (toParts || finish_.wide)),
+                            .push = {.rows = p_.rows,
+                                     .columns = p_.columns,
+                                     .depth = p_.depth,
+                                     .sliceDepth = slices.depth,
+                                     .slices = slices.count,
+                                     .floatFinish = finish(toParts ? kToParts : finishFlags())},
+                            .spec = {.fused = fused(),
+                                     .backward = backward(),
+                                     .tiling = tiling,
+                                     .tileDepth = tile.depth,
+                                     .stages = tile.stages,
+                                     .directions = tileDirections(form == kernels::FloatTiles::Form::Large, toParts)},
+                            .a = from[0],
+                            .b = from[1],
+                            .c = p_.from[2],
+                            .y = to},
         tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to) : Status{};
   }

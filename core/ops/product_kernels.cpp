@@ -101,16 +101,6 @@ const char* refusesLargeTile(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, request.target.caps.workgroups / 4);
 }
 
-const char* refusesWideTile(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesVector(request, tile)) return reason;
-  const auto& [p, target, window, integers] = request;
-  constexpr uint32_t kRegisters = 240;
-  if (target.caps.registers < kRegisters) return "An invocation's registers may not hold its share of a tile.";
-  constexpr uint32_t kShared = 26 * 1024;
-  if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
-  return refusesFewTiles(p, tile, fewTiles(target));
-}
-
 // Bytes of A's or B's part of a tile in shared memory, lines of vectors of eight and one more.
 uint32_t partBytes(uint32_t across, uint32_t depth, bool depthFirst) {
   return (depthFirst ? (depth + 8) * across : (across + 8) * depth) * 2;
@@ -353,7 +343,6 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
-    {"gemm_wide_tile", idOf<Tiles>(Tiles::Form::Wide), {128, 256, 32}, refusesWideTile},
     {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
     {"gemm_vector_tile", idOf<Tiles>(Tiles::Form::Vector), {64, 64, 32}, refusesVector},
     {"gemm_tile", idOf<Tiles>(Tiles::Form::Scalar), {64, 64, 32}, refusesTile},

@@ -213,7 +213,7 @@ class FloatProductPlan {
     const auto form = kernel.form<kernels::FloatTiles>();
     const bool matrices = ofMatrices(form);
     std::optional<kernels::TilingSpecs> tiling;
-    if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
+    if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrices, kHalfVectors);
     const Slices slices = slicesOf(p_, kernel, builder_.target());
     const bool toParts = slices.count > 1 || (matrices && finish_.wide);
     const bool combines = toParts && !(slices.count == 1 && isOfSumsAlone());

@@ -32,8 +32,8 @@
 // matrices.
 const uint kStages = 2u;  // pairs of parts in shared memory, and as many on their way to it
 const uint kSubgroups = 256u / SUBGROUP;
-const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE;  // of matrices in a subgroup
-const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE;
+const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE_ROWS;  // of matrices in a subgroup
+const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE_COLUMNS;
 
 // Lines of a part in shared memory, in vectors of eight: an odd number, so that neighbours lie in different banks.
 const uint kLine = TILE_DEPTH / 8u;
@@ -42,8 +42,8 @@ const uint kPitchB = (kAcrossB ? TILE_COLUMNS / 8u : kLine) + 1u;
 const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 // Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four.
-const uint kPitchOfStrip = SIZE / 2u + 1u;
-const uint kStrip = SIZE * kPitchOfStrip;
+const uint kPitchOfStrip = SIZE_COLUMNS / 2u + 1u;
+const uint kStrip = SIZE_ROWS * kPitchOfStrip;
 shared uvec4 staged[kStages * kPart > kSubgroups * kStrip ? kStages * kPart : kSubgroups * kStrip];
 
 // Whole ones of tiles that plans have.
@@ -138,7 +138,7 @@ void readParts(uint which, uint stage, uint k, uvec2 origin) {
   const uint atA = stage * kPart;
   const uint atB = atA + kPartA;
   [[unroll]] for (uint i = 0u; i < kMatrixRows; ++i) {
-    const uint line = origin.x + i * SIZE;
+    const uint line = origin.x + i * SIZE_ROWS;
     if (kAcrossA) {
       LOAD_COLUMNS(partA[which * kMatrixRows + i], staged, atA + k * kPitchA + line / 8u, kPitchA);
     } else {
@@ -146,7 +146,7 @@ void readParts(uint which, uint stage, uint k, uvec2 origin) {
     }
   }
   [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j) {
-    const uint line = origin.y + j * SIZE;
+    const uint line = origin.y + j * SIZE_COLUMNS;
     if (kAcrossB) {
       LOAD_ROWS(partB[which * kMatrixColumns + j], staged, atB + k * kPitchB + line / 8u, kPitchB);
     } else {
@@ -169,17 +169,17 @@ void multiply(uint which) {
 void multiplyStage(uint stage, uint lane, uvec2 origin, uvec2 advance) {
   store(stage ^ 1u, lane, stage ^ 1u);
   load(stage ^ 1u, advance);
-  if (SIZE == TILE_DEPTH) {
+  if (SIZE_DEPTH == TILE_DEPTH) {
     barrier();
     readParts(stage ^ 1u, stage ^ 1u, 0u, origin);
     multiply(stage);
   } else {
-    readParts(1u, stage, SIZE, origin);
+    readParts(1u, stage, SIZE_DEPTH, origin);
     multiply(0u);
-    if (TILE_DEPTH == 4u * SIZE) {
-      readParts(0u, stage, 2u * SIZE, origin);
+    if (TILE_DEPTH == 4u * SIZE_DEPTH) {
+      readParts(0u, stage, 2u * SIZE_DEPTH, origin);
       multiply(1u);
-      readParts(1u, stage, 3u * SIZE, origin);
+      readParts(1u, stage, 3u * SIZE_DEPTH, origin);
       multiply(0u);
     }
     barrier();
@@ -255,9 +255,9 @@ void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 b
 
 // Stores what a subgroup has in shared memory.
 void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uvec4 base) {
-  const uint width = 2u * SIZE;
+  const uint width = 2u * SIZE_COLUMNS;
   if (vectors) {
-    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE * width / 8u; item += SUBGROUP) {
+    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * width / 8u; item += SUBGROUP) {
       const uint line = item / (width / 8u);
       const uint eight = item % (width / 8u);
       const uint at = strip + line * kPitchOfStrip + 2u * eight;
@@ -268,7 +268,7 @@ void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uve
     }
     return;
   }
-  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE * width; element += SUBGROUP) {
+  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * width; element += SUBGROUP) {
     const uint row = first.x + element / width;
     const uint column = first.y + element % width;
     if (row >= push.rows || column >= push.columns) continue;
@@ -293,7 +293,8 @@ void main() {
   const uvec2 tile = tileOf(group - part * (rowTiles * columnTiles), rowTiles, columnTiles);
   const uvec2 firsts = tile * uvec2(TILE_ROWS, TILE_COLUMNS);
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
-  const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * SIZE;
+  const uvec2 size = uvec2(SIZE_ROWS, SIZE_COLUMNS);
+  const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * size;
   [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0.0);
   sumDepth(gl_LocalInvocationID.x, origin, firsts, base, begin, min(begin + push.sliceDepth, push.depth));
 
@@ -305,10 +306,10 @@ void main() {
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
       if (i == j) {
         STORE_ROWS(sums[2u * j], staged, strip, kPitchOfStrip);
-        STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE / 4u, kPitchOfStrip);
+        STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS / 4u, kPitchOfStrip);
       }
     SUBGROUP_BARRIER();
-    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * SIZE;
+    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * size;
     storeStrip(strip, vectors, firsts + origin + place, pair, part, base);
     SUBGROUP_BARRIER();
   }

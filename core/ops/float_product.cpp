@@ -73,11 +73,13 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
       kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::VectorMatricesAhead && tile.columns > 64;
   const uint64_t side = target.caps.workgroups;
   const uint64_t workgroups = few ? side * 9 / 8 : large ? side / 2 : side;
-  constexpr uint32_t kMinSteps = 128;
+  // Of workgroups of half as many invocations two run side by side: fewer are sliced, too, where that takes long.
+  const bool paired = tile.invocations < kGroupSize;
+  const uint32_t minSteps = paired ? 2048 : 128;
   const uint64_t tiles = tilesOf(p, tile);
-  uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / kMinSteps});
+  uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
-  const bool whole = (!few && tiles > fewTiles(target)) || slices < 2;
+  const bool whole = (!few && !paired && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
   return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
 }
@@ -208,7 +210,7 @@ class FloatProductPlan {
   // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
   // is wanted.
   Status addTiles(const ProductKernel& kernel) {
-    const auto& [name, id, tile, refuses] = kernel;
+    const Tile& tile = kernel.tile;
     const Caps& caps = builder_.target().caps;
     const auto form = kernel.form<kernels::FloatTiles>();
     const bool matrices = ofMatrices(form);
@@ -239,7 +241,8 @@ class FloatProductPlan {
                      .tiling = tiling,
                      .tileDepth = tile.depth,
                      .stages = tile.stages,
-                     .directions = directions()},
+                     .directions = directions(),
+                     .invocations = tile.invocations},
             .a = from[0],
             .b = from[1],
             .c = p_.from[2],

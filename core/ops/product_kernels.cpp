@@ -44,7 +44,7 @@ bool comesInPadded(uint32_t number, const Product& p, uint32_t operand) {
 }
 
 uint32_t subgroupsAcross(const Target& target, const Tile& tile, const MatrixShape& shape) {
-  const uint32_t subgroups = kGroupSize / target.caps.subgroupSize;
+  const uint32_t subgroups = tile.invocations / target.caps.subgroupSize;
   uint32_t best = 0;
   uint32_t least = UINT32_MAX;
   for (uint32_t across = 1; across <= std::min(subgroups, 8u); across *= 2) {
@@ -117,14 +117,16 @@ uint32_t partBytes(uint32_t across, uint32_t depth, bool depthFirst) {
 }
 
 // Of the sums that take the place of a tile's parts at the end: so many bytes for each subgroup.
-uint32_t bytesOfSums(const Caps& caps, uint32_t each) { return kGroupSize / caps.subgroupSize * each; }
+uint32_t bytesOfSums(const Tile& tile, const Caps& caps, uint32_t each) {
+  return tile.invocations / caps.subgroupSize * each;
+}
 
 // Of a tile's parts, whichever way the operands are read, or of the sums, and of a convolution's steps.
 uint32_t sharedBytes(const Tile& tile, const Caps& caps) {
   uint32_t parts = 0;
   for (const uint32_t across : {tile.rows, tile.columns})
     parts += tile.stages * std::max(partBytes(across, tile.depth, true), partBytes(across, tile.depth, false));
-  return std::max(parts, bytesOfSums(caps, caps.matrices.elements() * 4)) + 2 * tile.depth * 16;
+  return std::max(parts, bytesOfSums(tile, caps, caps.matrices.elements() * 4)) + 2 * tile.depth * 16;
 }
 
 // Of the parts that cooperative_ahead.comp makes of these operands, and of the sums that take their place.
@@ -132,7 +134,7 @@ uint32_t sharedBytesAhead(const Product& p, const Tile& tile, const Caps& caps) 
   const uint32_t parts =
       partBytes(tile.rows, tile.depth, p.a.column == 1) + partBytes(tile.columns, tile.depth, p.b.row == 1);
   const auto& [rows, columns, depth] = caps.matrices;
-  return std::max(tile.stages * parts, bytesOfSums(caps, rows * (columns / 2 + 1) * 16));
+  return std::max(tile.stages * parts, bytesOfSums(tile, caps, rows * (columns / 2 + 1) * 16));
 }
 
 constexpr const char* kPartOfMatrix = "A part of the depth is less than a matrix has.";
@@ -179,20 +181,26 @@ const char* refusesAhead(const Request& request, const Tile& tile) {
 
 // Tiles half as wide take a quarter longer for the same sums, and win where they have a fifth less to compute.
 bool wastesColumns(const Product& p, const Tile& tile) {
-  return alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
+  constexpr uint32_t kWide = 256;  // narrower tiles win even where half of one is idle
+  return tile.columns >= kWide && alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
 }
 
-// Of tiles of which each of a device's multiprocessors holds one at a time.
-const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
+const char* refusesVectorsAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  constexpr uint32_t kVector = 8;
+  constexpr uint32_t kVector = kHalfVectors.along;
   if (!comesIn(kVector, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of eight.";
   if (!comesIn(kVector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of eight.";
   if (const char* reason = refusesAhead(request, tile)) return reason;
-  if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
+  return wastesColumns(p, tile) ? "Most of a tile would be idle." : nullptr;
+}
+
+// Of tiles of which each of a device's multiprocessors holds one at a time.
+const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesVectorsAhead(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
   constexpr uint32_t kMinDepth = 2048;  // of a slice
   return refusesFewTiles(p, tile, fewTiles(target), std::max(1u, p.depth / kMinDepth));
 }
@@ -215,7 +223,7 @@ const char* refusesIntegers(const Request& request, const Tile& tile) {
 // steps.
 uint32_t integerBytes(const Tile& tile, const Caps& caps) {
   const uint32_t lines = tile.rows + tile.columns;
-  return std::max(lines * (tile.depth + 16), bytesOfSums(caps, caps.integerMatrices.elements() * 4)) + lines * 4 +
+  return std::max(lines * (tile.depth + 16), bytesOfSums(tile, caps, caps.integerMatrices.elements() * 4)) + lines * 4 +
          2 * tile.depth * 16;
 }
 
@@ -233,7 +241,7 @@ uint32_t integerBytesAhead(const Target& target, const Tile& tile) {
   const uint32_t matrices = tile.columns / subgroupsAcross(target, tile, target.caps.integerMatrices) / columns;
   const uint32_t strip = rows * (std::min(matrices, columns / 4) * columns + 4) * 4;
   const uint32_t lines = tile.rows + tile.columns;
-  return std::max(tile.stages * lines * line, bytesOfSums(target.caps, strip)) + lines * 8;
+  return std::max(tile.stages * lines * line, bytesOfSums(tile, target.caps, strip)) + lines * 8;
 }
 
 const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
@@ -247,8 +255,7 @@ const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
       !isVectorizable(across, p.matrices, 1, columnsOfB(p), depthOfB(p)))
     return "B is not in vectors.";
   if (integerBytesAhead(target, tile) > target.caps.sharedBytes) return kSharedTooLittle;
-  constexpr uint32_t kWide = 256;  // narrower tiles win even where half of one is idle
-  if (tile.columns >= kWide && wastesColumns(p, tile)) return "Most of a tile would be idle.";
+  if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
   return refusesFewTiles(p, tile, fewTiles(target));
 }
 
@@ -256,6 +263,14 @@ template <const char* (*refuses)(const Request&, const Tile&)>
 const char* refusesFew(const Request& request, const Tile& tile) {
   if (const char* reason = refuses(request, tile)) return reason;
   return refusesFewTiles(request.product, tile, fewTiles(request.target));
+}
+
+// Rows of B in shared memory are short where it is read along the depth: those of more steps take less time.
+const char* refusesTurnedAhead(const Request& request, const Tile& tile) {
+  const Product& p = request.product;
+  if (!isVectorizable(kHalfVectors.along, p.matrices, 1, depthOfB(p), columnsOfB(p)))
+    return "B is not in vectors along the depth.";
+  return refusesFew<refusesVectorsAhead>(request, tile);
 }
 
 // Of few rows, for which A is read anew by fewer tiles.
@@ -355,7 +370,9 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_few_rows_wide", idOf<FewRows>(FewRows::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
     {"gemm_few_rows_vector", idOf<FewRows>(FewRows::Form::Vector), {0, 0, 4}, refusesFewRowsVector},
     {"gemm_few_rows", idOf<FewRows>(FewRows::Form::Scalar), {}, refusesFewRows},
+    {"gemm_cooperative_ahead", kMatricesAhead, {128, 128, 32, 1, 128}, refusesTurnedAhead},
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
+    {"gemm_cooperative_ahead", kMatricesAhead, {128, 128, 32, 1, 128}, refusesFew<refusesVectorsAhead>},
     {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},

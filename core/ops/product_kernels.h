@@ -19,7 +19,8 @@ struct Tile {
   uint32_t rows = 0;
   uint32_t columns = 0;
   uint32_t depth = 0;
-  uint32_t stages = 2;  // parts of A and B in shared memory at once
+  uint32_t stages = 2;                // parts of A and B in shared memory at once
+  uint32_t invocations = kGroupSize;  // of a workgroup
 };
 
 // A kernel for products, and why it would not do for one: null if it does.

@@ -210,6 +210,7 @@ std::set<std::string> checkPlans(const Caps& caps, const std::vector<std::string
       CHECK(module.matricesOf(2) == Sizes{{shape.rows, shape.columns}});
       CHECK(module.sharedBytes() <= caps.sharedBytes);
       CHECK_FALSE(module.hasEmptyArrays());
+      CHECK(dispatch.groupSize == groupSizeOf(dispatch.specialization, kernel->workgroupSize[0]));
     }
   }
   return kernels;

@@ -46,18 +46,32 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
   };
   constexpr auto kLarge = "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] OutputTensor=f16[4096,4096] Alpha=1";
   CHECK(tileOf(kLarge, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 512 1");
+  constexpr auto kTurned =
+      "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] TransB=TRANSPOSE OutputTensor=f16[4096,4096] Alpha=1";
   constexpr auto kMiddle = "GEMM ATensor=f16[1024,1024] BTensor=f16[1024,1024] OutputTensor=f16[1024,1024] Alpha=1";
   CHECK(tileOf(kMiddle, matrixCaps()) == "gemm_cooperative_native.f16 128x64 128 1");
+  // B along the depth, and as many invocations as its tiles want.
+  const auto invocationsOf = [](std::string_view line) {
+    const Plan plan = planOf(line, matrixCaps());
+    return std::pair(plan.execution[0].groupSize, specOf(plan.execution[0], 16));
+  };
+  CHECK(tileOf(kTurned, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 1024 1");
+  CHECK(invocationsOf(kTurned) == std::pair(128u, 128u));
+  CHECK(invocationsOf(kLarge) == std::pair(256u, 256u));
+  CHECK(invocationsOf(kMiddle) == std::pair(256u, 0u));
   // Those of which much of a tile would be idle, and one whose rows are not in vectors.
   constexpr auto kNarrow = "GEMM ATensor=f16[16384,512] BTensor=f16[512,128] OutputTensor=f16[16384,128] Alpha=1";
-  CHECK(tileOf(kNarrow, matrixCaps()) == "gemm_cooperative_native.f16 128x128 128 1");
+  CHECK(tileOf(kNarrow, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 128 1");
   constexpr auto kThree = "GEMM ATensor=f16[8192,512] BTensor=f16[512,384] OutputTensor=f16[8192,384] Alpha=1";
-  CHECK(tileOf(kThree, matrixCaps()) == "gemm_cooperative_native.f16 128x128 192 1");
+  CHECK(tileOf(kThree, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 192 1");
   constexpr auto kOdd = "GEMM ATensor=f16[4096,4095] BTensor=f16[4095,4096] OutputTensor=f16[4096,4096] Alpha=1";
   CHECK(tileOf(kOdd, matrixCaps()) == "gemm_cooperative_native.f16 128x128 1024 1");
   // Slices of the depth, and their sum.
   constexpr auto kDown = "GEMM ATensor=f16[512,14336] BTensor=f16[14336,4096] OutputTensor=f16[512,4096] Alpha=1";
   CHECK(tileOf(kDown, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 256 2");
+  constexpr auto kDownTurned =
+      "GEMM ATensor=f16[512,14336] BTensor=f16[4096,14336] TransB=TRANSPOSE OutputTensor=f16[512,4096] Alpha=1";
+  CHECK(tileOf(kDownTurned, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 256 2");
   constexpr auto kDeep = "GEMM ATensor=f16[64,4096] BTensor=f16[4096,64] OutputTensor=f16[64,64] Alpha=1";
   CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_native.f16 64x64 32 2");
 
@@ -75,11 +89,10 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
     Caps caps = matrixCaps();
     caps.sharedBytes = 32768;
     CHECK(tileOf(kLarge, caps) == "gemm_cooperative_ahead_native.f16 128x256 512 1");
-    constexpr auto kTurned =
-        "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] TransB=TRANSPOSE OutputTensor=f16[4096,4096] Alpha=1";
-    CHECK(tileOf(kTurned, caps) == "gemm_cooperative_native.f16 128x128 1024 1");
+    CHECK(tileOf(kTurned, caps) == "gemm_cooperative_ahead_native.f16 128x128 1024 1");
     caps.sharedBytes = 20480;
-    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_native.f16 64x64 4096 1");
+    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_ahead_native.f16 128x128 1024 1");
+    CHECK(tileOf(kOdd, caps) == "gemm_cooperative_native.f16 64x64 4096 1");
     caps.sharedBytes = 16384;
     CHECK(kernelName(planned(kLarge, caps)->execution[0].kernel) == "gemm_native.f16");
   }

@@ -74,11 +74,13 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
       kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::VectorMatricesAhead && tile.columns > 64;
   const uint64_t side = target.caps.workgroups;
   const uint64_t workgroups = few ? side * 9 / 8 : large ? side / 2 : side;
-  constexpr uint32_t kMinSteps = 128;
+  // Of workgroups of half as many invocations two run side by side: fewer are sliced, too, where that takes long.
+  const bool paired = tile.invocations < kGroupSize;
+  const uint32_t minSteps = paired ? 2048 : 128;
   const uint64_t tiles = tilesOf(p, tile);
-  uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / kMinSteps});
+  uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
-  const bool whole = (!few && tiles > fewTiles(target)) || slices < 2;
+  const bool whole = (!few && !paired && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
   return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
 }
@@ -213,12 +215,12 @@ class FloatProductPlan {
   // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
   // is wanted.
   Status addTiles(const ProductKernel& kernel) {
-    const auto& [name, id, tile, refuses] = kernel;
+    const Tile& tile = kernel.tile;
     const Caps& caps = builder_.target().caps;
     const auto form = kernel.form<kernels::FloatTiles>();
     const bool matrices = ofMatrices(form);
     std::optional<kernels::TilingSpecs> tiling;
-    if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
+    if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrices, kHalfVectors);
     const Slices slices = slicesOf(p_, kernel, builder_.target());
     const bool toParts = slices.count > 1 || (matrices && finish_.wide);
     const bool combines = toParts && !(slices.count == 1 && isOfSumsAlone());
@@ -243,7 +245,8 @@ class FloatProductPlan {
                                      .tiling = tiling,
                                      .tileDepth = tile.depth,
                                      .stages = tile.stages,
-                                     .directions = tileDirections(form == kernels::FloatTiles::Form::Large, toParts)},
+                                     .directions = tileDirections(form == kernels::FloatTiles::Form::Large, toParts),
+                                     .invocations = tile.invocations},
                             .a = from[0],
                             .b = from[1],
                             .c = p_.from[2],

@@ -95,8 +95,8 @@ TEST_CASE("large tiles know how they read and store, and whether there is one ma
 
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {
   Caps caps;
-  caps.matrixSize = caps.integerMatrixSize = 16;
-  caps.integerMatrixDepth = 32;
+  caps.matrices = {16, 16, 16};
+  caps.integerMatrices = {16, 16, 32};
   caps.subgroupSize = 32;
   caps.sharedBytes = 48 * 1024;
   const auto line = [](uint32_t depth, uint32_t columns) {
@@ -106,7 +106,7 @@ TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgrou
   CHECK(kernelName(planOf(line(64, 64), caps).initialization[0].kernel) == "copy_packed");
   const Plan packed = planOf(line(64, 63), caps);
   CHECK(kernelName(packed.initialization[0].kernel) == "transpose.b8");
-  CHECK(specOf(packed.execution[0], 10) == 1);  // vectors along the depth
+  CHECK(specOf(packed.execution[0], 15) == 1);  // vectors along the depth
   CHECK(kernelName(planOf(line(60, 63), caps).initialization[0].kernel) == "copy_packed");
   CHECK(kernelName(planOf(line(64, 63)).initialization[0].kernel) ==
         "copy_packed");  // kernels that read single elements
@@ -164,7 +164,7 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
 TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") {
   Caps caps;
   caps.features = ~0u;
-  caps.matrixSize = 16;
+  caps.matrices = {16, 16, 16};
   caps.subgroupSize = 32;
   caps.sharedBytes = 48 * 1024;
   const auto kernelsOf = [&](const std::string& line) {

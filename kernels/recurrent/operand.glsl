@@ -23,13 +23,22 @@ uint operandAt(uint direction, uint b, uint h) {
          b % TILE_ROWS * TILE_DEPTH + h % TILE_DEPTH;
 }
 
+#if MATRICES
+const float kLeastNormalHalf = 1.0 / 16384.0;
+// By its bits: a driver was seen to take what is rounded to FLOAT16 and back for the value itself, whose rest was 0.
+float ofNormalHalf(uint bits) {
+  return bits == 0u ? 0.0 : uintBitsToFloat(((bits & 0x7fffu) << 13u) + 0x38000000u | (bits & 0x8000u) << 16u);
+}
+#endif
+
 void storeOperand(uint at, float value) {
 #if MATRICES
   // Whichever way this rounds.
-  const uint high = packHalf2x16(vec2(value, 0.0));
-  const float rest = (value - unpackHalf2x16(high).x) * kLift;
+  const uint high = abs(value) < kLeastNormalHalf ? 0u : packHalf2x16(vec2(value, 0.0));
+  const bool finite = (high & 0x7c00u) != 0x7c00u;
   storeRaw_operand(at, high);
-  storeRaw_operand(at + SIZE_ROWS * SIZE_DEPTH, abs(rest) < 65504.0 ? packHalf2x16(vec2(rest, 0.0)) : 0u);
+  storeRaw_operand(at + SIZE_ROWS * SIZE_DEPTH,
+                   finite ? packHalf2x16(vec2((value - ofNormalHalf(high)) * kLift, 0.0)) : 0u);
 #elif VECTORS
   operand[at / 4u][at % 4u] = floatBitsToUint(value);
 #else

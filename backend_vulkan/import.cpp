@@ -160,7 +160,8 @@ Result<std::unique_ptr<Semaphore>> Semaphore::import(const Device& device, int f
   const VkImportSemaphoreFdInfoKHR given{
       VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR, nullptr, made->get(), 0, kSemaphoreFile, own.get()};
   const Outcome outcome = import(handle, &given);
-  if (outcome.is(VK_ERROR_INVALID_EXTERNAL_HANDLE))
+  // NVIDIA's driver answers the latter, and that to all later imports of the process, too.
+  if (outcome.is(VK_ERROR_INVALID_EXTERNAL_HANDLE) || outcome.is(VK_ERROR_INITIALIZATION_FAILED))
     return invalid(cat("file has value (", file, "), expected a timeline semaphore that Vulkan exported."));
   if (!outcome) return outcome.error();
   own.release();

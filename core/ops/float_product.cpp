@@ -57,6 +57,11 @@ uint32_t sliceBitsOf(const Product& p, uint64_t places, bool depthFirst, uint32_
   return bits;
 }
 
+bool isSplit(kernels::FloatTiles::Form form) {
+  using enum kernels::FloatTiles::Form;
+  return form == MatricesSplit || form == WindowsSplit;
+}
+
 // How the depth is cut, so that there are enough workgroups where tiles are few.
 struct Slices {
   uint32_t depth;
@@ -72,12 +77,15 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
   const bool large =
       kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::VectorMatricesAhead && tile.columns > 64;
   const uint64_t side = target.caps.workgroups;
-  const uint64_t workgroups = few ? side * 9 / 8 : large ? side / 2 : side;
-  constexpr uint32_t kMinSteps = 128;
+  // Where subgroups share the depth already, two slices gain less than it takes to combine them.
+  const bool split = isSplit(kernel.form<kernels::FloatTiles>());
+  const uint64_t workgroups = few ? side * 9 / 8 : large || split ? side / 2 : side;
+  const uint32_t minSteps = split ? 512 : 128;
+  const uint64_t fewest = split ? 3 : 2;
   const uint64_t tiles = tilesOf(p, tile);
-  uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / kMinSteps});
+  uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
-  const bool whole = (!few && tiles > fewTiles(target)) || slices < 2;
+  const bool whole = (!few && tiles > fewTiles(target)) || slices < fewest;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
   return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
 }
@@ -85,7 +93,7 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
 bool ofMatrices(kernels::FloatTiles::Form form) {
   using enum kernels::FloatTiles::Form;
   return form == Matrices || form == MatricesAhead || form == ConvolutionMatrices || form == VectorMatrices ||
-         form == VectorMatricesAhead;
+         form == VectorMatricesAhead || isSplit(form);
 }
 
 // The dispatches of a product, by the chosen kernel.
@@ -208,7 +216,7 @@ class FloatProductPlan {
   // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
   // is wanted.
   Status addTiles(const ProductKernel& kernel) {
-    const auto& [name, id, tile, refuses] = kernel;
+    const Tile& tile = kernel.tile;
     const Caps& caps = builder_.target().caps;
     const auto form = kernel.form<kernels::FloatTiles>();
     const bool matrices = ofMatrices(form);
@@ -237,9 +245,10 @@ class FloatProductPlan {
             .spec = {.fused = fused(),
                      .backward = backward(),
                      .tiling = tiling,
-                     .tileDepth = tile.depth,
+                     .tileDepth = isSplit(form) ? splitDepth(tile, caps) : tile.depth,
                      .stages = tile.stages,
-                     .directions = directions()},
+                     .directions = directions(),
+                     .shares = tile.shares},
             .a = from[0],
             .b = from[1],
             .c = p_.from[2],

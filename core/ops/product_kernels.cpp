@@ -44,18 +44,24 @@ bool comesInPadded(uint32_t number, const Product& p, uint32_t operand) {
 }
 
 uint32_t subgroupsAcross(const Target& target, const Tile& tile, uint32_t size) {
-  const uint32_t subgroups = kGroupSize / target.caps.subgroupSize;
+  const uint32_t subgroups = kGroupSize / target.caps.subgroupSize / tile.shares;
   uint32_t best = 0;
   uint32_t least = UINT32_MAX;
   for (uint32_t across = 1; across <= std::min(subgroups, 8u); across *= 2) {
     const uint32_t rows = tile.rows / (subgroups / across);
     const uint32_t columns = tile.columns / across;
     if (rows == 0 || columns == 0 || rows % size != 0 || columns % size != 0) continue;
-    if (rows + columns >= least) continue;
+    // Of shares of the depth a row of matrices of sums passes through shared memory at once: short ones are better.
+    if (rows + columns > least || (rows + columns == least && tile.shares == 1)) continue;
     best = across;
     least = rows + columns;
   }
   return best;
+}
+
+uint32_t splitDepth(const Tile& tile, const Caps& caps) {
+  constexpr uint32_t kUsualMatrix = 16;
+  return std::max(tile.depth * caps.matrixSize / kUsualMatrix, 8u);
 }
 
 uint64_t fewTiles(const Target& target) { return uint64_t{target.caps.workgroups} * 3 / 8; }
@@ -191,6 +197,46 @@ const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
   if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
   constexpr uint32_t kMinDepth = 2048;  // of a slice
   return refusesFewTiles(p, tile, fewTiles(target), std::max(1u, p.depth / kMinDepth));
+}
+
+// Bytes of what each subgroup keeps of its own in cooperative_split.comp: a pair of parts, or a row of matrices of
+// sums.
+uint32_t sharedBytesSplit(const Request& request, const Tile& tile) {
+  const auto& [p, target, window, integers] = request;
+  const uint32_t size = target.caps.matrixSize;
+  const uint32_t subgroups = kGroupSize / target.caps.subgroupSize;
+  const uint32_t across = subgroupsAcross(target, tile, size);
+  const uint32_t rows = tile.rows * across * tile.shares / subgroups;
+  const uint32_t columns = tile.columns / across;
+  const uint32_t depth = splitDepth(tile, target.caps);
+  const auto part = [&](uint32_t lines, bool depthFirst) {
+    return depthFirst ? (depth / 8 | 1) * lines : (lines / 8 | 1) * depth;
+  };
+  const uint32_t parts = part(rows, window || p.a.column == 1) + part(columns, window || p.b.row == 1);
+  return subgroups * std::max(parts, size * (columns / 4 + 1)) * 16;
+}
+
+// Of tiles whose depth subgroups share.
+const char* refusesShares(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
+  if (target.caps.subgroupSize * tile.shares > kGroupSize) return "The device's subgroups are few.";
+  if (const char* reason = refusesSubgroups(request, tile)) return reason;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  if (p.depth < 2 * tile.shares * splitDepth(tile, target.caps)) return "Its sums are short.";
+  // One fills a part of the device: smaller ones come first, as long as all of them run at once.
+  if (tilesOf(p, tile) > target.caps.workgroups / 2) return "Its tiles are many.";
+  return sharedBytesSplit(request, tile) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+}
+
+const char* refusesSplit(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesShares(request, tile)) return reason;
+  const Product& p = request.product;
+  constexpr uint32_t kVector = 8;
+  if (!comesIn(kVector, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of eight.";
+  if (!comesIn(kVector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of eight.";
+  return nullptr;
 }
 
 // What products by matrices of integers have in common, whatever their tiles hold.
@@ -333,6 +379,8 @@ using Integers = kernels::IntegerProduct;
 using IntegerLines = kernels::IntegerConvolutionDirect;
 constexpr KernelId kMatrices = idOf<Tiles>(Tiles::Form::Matrices);
 constexpr KernelId kMatricesAhead = idOf<Tiles>(Tiles::Form::MatricesAhead);
+constexpr KernelId kMatricesSplit = idOf<Tiles>(Tiles::Form::MatricesSplit);
+constexpr KernelId kGathered = idOf<Tiles>(Tiles::Form::WindowsSplit);
 constexpr KernelId kWindowMatrices = idOf<Tiles>(Tiles::Form::ConvolutionMatrices);
 constexpr KernelId kVectorWindows = idOf<Tiles>(Tiles::Form::VectorMatrices);
 constexpr KernelId kWindowsAhead = idOf<Tiles>(Tiles::Form::VectorMatricesAhead);
@@ -350,6 +398,10 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_few_rows", idOf<FewRows>(FewRows::Form::Scalar), {}, refusesFewRows},
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
     {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
+    {"gemm_cooperative_split", kMatricesSplit, {32, 32, 16, 1, 8}, refusesSplit},
+    {"gemm_cooperative_split", kMatricesSplit, {64, 32, 16, 1, 8}, refusesSplit},
+    {"gemm_cooperative_split", kMatricesSplit, {64, 64, 16, 1, 8}, refusesSplit},
+    {"gemm_cooperative_split", kMatricesSplit, {64, 128, 16, 1, 4}, refusesSplit},
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
@@ -372,6 +424,11 @@ constexpr ProductKernel kVectorWindowKernels[] = {
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 32}, refusesLargeWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {64, 64, 32}, refusesWindowsAhead},
     {"convolution_cooperative_vectors", kVectorWindows, {64, 64, 32}, refusesNothing},
+};
+// Of few places, whose filters are in the order of the channels.
+constexpr ProductKernel kGatheredKernels[] = {
+    {"convolution_cooperative_gathered", kGathered, {32, 32, 16, 1, 8}, refusesShares},
+    {"convolution_cooperative_gathered", kGathered, {64, 32, 16, 1, 8}, refusesNothing},
 };
 constexpr ProductKernel kIntegerMatrixKernels[] = {
     {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {128, 256, 32}, refusesIntegersAhead},
@@ -403,11 +460,23 @@ const char* refusesChannelsLast(const Request& request) {
   return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
 }
 
+const char* refusesGathering(const Request& request) {
+  const auto& [p, target, window, integers] = request;
+  if (window->backward) return "It is a backward one.";
+  // The last tile is the largest.
+  const Tile& tile = std::end(kGatheredKernels)[-1].tile;
+  if (const char* reason = refusesShares(request, tile)) return reason;
+  return p.depth / std::max(1u, window->taps) % splitDepth(tile, target.caps) != 0
+             ? "A part of the depth is of several of the window's elements."
+             : nullptr;
+}
+
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
   using Kernels = std::span<const ProductKernel>;
-  const Kernels windows =
-      request.window && request.window->channelsLast != 0 ? Kernels(kVectorWindowKernels) : kConvolutionKernels;
-  const Kernels floats = request.window ? windows : kMatrixKernels;
+  const ConvolutionWindow* const window = request.window;
+  const Kernels copied = window && window->gathered ? Kernels(kGatheredKernels) : kVectorWindowKernels;
+  const Kernels windows = window && window->channelsLast != 0 ? copied : kConvolutionKernels;
+  const Kernels floats = window ? windows : kMatrixKernels;
   const Kernels integers = request.window ? Kernels(kIntegerConvolutionKernels) : kIntegerMatrixKernels;
   const Kernels kernels = request.integers ? integers : floats;
   // The last of a list refuses nothing.

@@ -20,6 +20,7 @@ struct Tile {
   uint32_t columns = 0;
   uint32_t depth = 0;
   uint32_t stages = 2;  // parts of A and B in shared memory at once
+  uint32_t shares = 1;  // of the depth, which subgroups sum apart from each other
 };
 
 // A kernel for products, and why it would not do for one: null if it does.
@@ -38,6 +39,9 @@ struct ProductKernel {
 // Why a convolution's input is not to be copied so that its channels lie side by side, for kernels that read vectors of
 // them: null if it is.
 const char* refusesChannelsLast(const Request& request);
+// Why its filters alone are not to be copied, into the order in which windows of few places are gathered: null if they
+// are.
+const char* refusesGathering(const Request& request);
 // Channels that they read at once.
 constexpr uint32_t kChannelsVector = 8;
 
@@ -61,6 +65,9 @@ uint64_t fewTiles(const Target& target);
 // How a tile's subgroups lie side by side, so that each has the same number of matrices of `size` rows and columns and
 // reads few of them; 0: they do not.
 uint32_t subgroupsAcross(const Target& target, const Tile& tile, uint32_t size);
+
+// Steps of a part that cooperative_split.comp takes, of whose tiles `depth` is meant for matrices of 16 rows.
+uint32_t splitDepth(const Tile& tile, const Caps& caps);
 
 // A dimension of an operand.
 struct Dimension {

@@ -90,7 +90,7 @@ void multiply(uint which) {
 // arrays that it indexes in memory, and not in registers.
 void multiplyStage(uint stage, uint lane, uvec2 origin, uvec2 advance) {
   store(stage ^ 1u, lane, (stage ^ 1u) * kPart);
-  load(stage ^ 1u, advance);
+  load(stage ^ 1u, lane, advance);
   if (SIZE == TILE_DEPTH) {
     barrier();
     readParts(stage ^ 1u, stage ^ 1u, 0u, origin);

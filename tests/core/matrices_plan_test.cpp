@@ -35,7 +35,8 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
   };
   constexpr auto kLarge = "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] OutputTensor=f16[4096,4096] Alpha=1";
   CHECK(tileOf(kLarge, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 512 1");
-  constexpr auto kMiddle = "GEMM ATensor=f16[1024,1024] BTensor=f16[1024,1024] OutputTensor=f16[1024,1024] Alpha=1";
+  // One whose depth is short for subgroups to share.
+  constexpr auto kMiddle = "GEMM ATensor=f16[1024,96] BTensor=f16[96,1024] OutputTensor=f16[1024,1024] Alpha=1";
   CHECK(tileOf(kMiddle, matrixCaps()) == "gemm_cooperative_native.f16 128x64 128 1");
   // Those of which much of a tile would be idle, and one whose rows are not in vectors.
   constexpr auto kNarrow = "GEMM ATensor=f16[16384,512] BTensor=f16[512,128] OutputTensor=f16[16384,128] Alpha=1";
@@ -48,7 +49,9 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
   constexpr auto kDown = "GEMM ATensor=f16[512,14336] BTensor=f16[14336,4096] OutputTensor=f16[512,4096] Alpha=1";
   CHECK(tileOf(kDown, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 256 2");
   constexpr auto kDeep = "GEMM ATensor=f16[64,4096] BTensor=f16[4096,64] OutputTensor=f16[64,64] Alpha=1";
-  CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_native.f16 64x64 32 2");
+  CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_split_native.f16 32x32 32 2");
+  constexpr auto kDeepOdd = "GEMM ATensor=f16[64,4095] BTensor=f16[4095,64] OutputTensor=f16[64,64] Alpha=1";
+  CHECK(tileOf(kDeepOdd, matrixCaps()) == "gemm_cooperative_native.f16 64x64 22 2");
 
   SUBCASE("a device without them") {
     Caps caps = matrixCaps();
@@ -82,6 +85,47 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
     CHECK(kernelName(planned(kWide, caps)->execution[0].kernel) == "gemm_large_tile.f32");
     CHECK(tileOf(kWide, {matrixCaps(), {}, true}) == "gemm_cooperative.f32 128x128 1024 1");
   }
+}
+
+TEST_CASE("subgroups share the depth of FLOAT16 products with few tiles, the smallest that are computed at once") {
+  const auto tileOf = [](uint32_t rows, uint32_t columns, uint32_t depth, const Caps& caps,
+                         std::string_view more = "") {
+    const bool turned = !more.empty();
+    const auto plan =
+        planned(cat("GEMM ATensor=f16[", rows, ",", depth, "] BTensor=f16[", turned ? columns : depth, ",",
+                    turned ? depth : columns, "]", more, " OutputTensor=f16[", rows, ",", columns, "] Alpha=1"),
+                caps);
+    REQUIRE(plan);
+    const Dispatch& d = plan->execution[0];
+    return cat(kernelName(d.kernel), " ", specOf(d, 3), "x", specOf(d, 4), "x", specOf(d, 5), " shares=", specOf(d, 13),
+               " across=", specOf(d, 6), " ", d.groups[0], " ", plan->execution.size());
+  };
+  const auto split = [](std::string_view rest) { return cat("gemm_cooperative_split_native.f16 ", rest); };
+  const Caps caps = matrixCaps();
+  CHECK(tileOf(1024, 1024, 1024, caps) == split("64x128x16 shares=4 across=2 128 1"));
+  CHECK(tileOf(1024, 512, 1024, caps) == split("64x64x16 shares=8 across=1 128 1"));
+  CHECK(tileOf(512, 512, 512, caps) == split("64x32x16 shares=8 across=1 128 1"));
+  CHECK(tileOf(256, 512, 512, caps) == split("32x32x16 shares=8 across=1 128 1"));
+  // Slices only where there are several.
+  CHECK(tileOf(256, 224, 2048, caps) == split("32x32x16 shares=8 across=1 56 1"));
+  CHECK(tileOf(256, 128, 2048, caps) == split("32x32x16 shares=8 across=1 128 2"));
+  CHECK(tileOf(256, 128, 1024, caps) == split("32x32x16 shares=8 across=1 32 1"));
+
+  Caps other = caps;
+  other.sharedBytes = 32768;
+  CHECK(tileOf(256, 512, 512, other) == split("32x32x16 shares=8 across=1 128 1"));
+  CHECK_FALSE(tileOf(512, 512, 512, other).starts_with("gemm_cooperative_split"));
+  // B along the depth takes more.
+  other.sharedBytes = 43008;
+  CHECK(tileOf(1024, 512, 1024, other) == split("64x64x16 shares=8 across=1 128 1"));
+  CHECK_FALSE(tileOf(1024, 512, 1024, other, " TransB=TRANSPOSE").starts_with("gemm_cooperative_split"));
+  // Smaller matrices and subgroups: several of them share what one has of the depth.
+  other = caps;
+  other.matrixSize = 8;
+  other.subgroupSize = 8;
+  CHECK(tileOf(512, 512, 512, other) == split("64x32x8 shares=8 across=2 128 1"));
+  other.subgroupSize = 64;
+  CHECK_FALSE(tileOf(512, 512, 512, other).starts_with("gemm_cooperative_split"));
 }
 
 TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a time as its heads leave room for") {

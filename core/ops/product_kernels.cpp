@@ -43,25 +43,21 @@ bool comesInPadded(uint32_t number, const Product& p, uint32_t operand) {
          bytesInVectors(number, p, operand) <= p.bytes[operand];
 }
 
-uint32_t subgroupsAcross(const Target& target, const Tile& tile, uint32_t size) {
-  const uint32_t subgroups = kGroupSize / target.caps.subgroupSize / tile.shares;
+uint32_t subgroupsAcross(const Target& target, const Tile& tile, const MatrixShape& shape) {
+  const uint32_t subgroups = tile.invocations / target.caps.subgroupSize / tile.shares;
   uint32_t best = 0;
   uint32_t least = UINT32_MAX;
   for (uint32_t across = 1; across <= std::min(subgroups, 8u); across *= 2) {
     const uint32_t rows = tile.rows / (subgroups / across);
     const uint32_t columns = tile.columns / across;
-    if (rows == 0 || columns == 0 || rows % size != 0 || columns % size != 0) continue;
-    // Of shares of the depth a row of matrices of sums passes through shared memory at once: short ones are better.
+    if (rows == 0 || columns == 0 || rows % shape.rows != 0 || columns % shape.columns != 0) continue;
+    // Of shares of the depth a subgroup's sums pass through shared memory a row of matrices at a time: short rows are
+    // better.
     if (rows + columns > least || (rows + columns == least && tile.shares == 1)) continue;
     best = across;
     least = rows + columns;
   }
   return best;
-}
-
-uint32_t splitDepth(const Tile& tile, const Caps& caps) {
-  constexpr uint32_t kUsualMatrix = 16;
-  return std::max(tile.depth * caps.matrixSize / kUsualMatrix, 8u);
 }
 
 uint64_t fewTiles(const Target& target) { return uint64_t{target.caps.workgroups} * 3 / 8; }
@@ -107,63 +103,49 @@ const char* refusesLargeTile(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, request.target.caps.workgroups / 4);
 }
 
-const char* refusesWideTile(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesVector(request, tile)) return reason;
-  const auto& [p, target, window, integers] = request;
-  constexpr uint32_t kRegisters = 240;
-  if (target.caps.registers < kRegisters) return "An invocation's registers may not hold its share of a tile.";
-  constexpr uint32_t kShared = 26 * 1024;
-  if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
-  return refusesFewTiles(p, tile, fewTiles(target));
-}
-
 // Bytes of A's or B's part of a tile in shared memory, lines of vectors of eight and one more.
 uint32_t partBytes(uint32_t across, uint32_t depth, bool depthFirst) {
   return (depthFirst ? (depth + 8) * across : (across + 8) * depth) * 2;
 }
 
-// Bytes of a tile's parts in shared memory: the fewest or the most, whichever way the operands are read.
-struct PartBytes {
-  uint32_t fewest, most;
-};
-PartBytes bytesOfParts(const Tile& tile) {
-  PartBytes bytes{};
-  for (const uint32_t across : {tile.rows, tile.columns}) {
-    const auto [fewest, most] =
-        std::minmax({partBytes(across, tile.depth, true), partBytes(across, tile.depth, false)});
-    bytes.fewest += tile.stages * fewest;
-    bytes.most += tile.stages * most;
-  }
-  return bytes;
+// Of the sums that take the place of a tile's parts at the end: so many bytes for each subgroup.
+uint32_t bytesOfSums(const Tile& tile, const Caps& caps, uint32_t each) {
+  return tile.invocations / caps.subgroupSize * each;
 }
 
-// And of a convolution's steps.
-uint32_t sharedBytes(const Tile& tile) { return bytesOfParts(tile).most + 2 * tile.depth * 16; }
+// Of a tile's parts, whichever way the operands are read, or of the sums, and of a convolution's steps.
+uint32_t sharedBytes(const Tile& tile, const Caps& caps) {
+  uint32_t parts = 0;
+  for (const uint32_t across : {tile.rows, tile.columns})
+    parts += tile.stages * std::max(partBytes(across, tile.depth, true), partBytes(across, tile.depth, false));
+  return std::max(parts, bytesOfSums(tile, caps, caps.matrices.elements() * 4)) + 2 * tile.depth * 16;
+}
 
 // Of the parts that cooperative_ahead.comp makes of these operands, and of the sums that take their place.
 uint32_t sharedBytesAhead(const Product& p, const Tile& tile, const Caps& caps) {
   const uint32_t parts =
       partBytes(tile.rows, tile.depth, p.a.column == 1) + partBytes(tile.columns, tile.depth, p.b.row == 1);
-  const uint32_t size = caps.matrixSize;
-  return std::max(tile.stages * parts, kGroupSize / caps.subgroupSize * size * (size / 2 + 1) * 16);
+  const auto& [rows, columns, depth] = caps.matrices;
+  return std::max(tile.stages * parts, bytesOfSums(tile, caps, rows * (columns / 2 + 1) * 16));
 }
+
+constexpr const char* kPartOfMatrix = "A part of the depth is less than a matrix has.";
+constexpr const char* kNotShared = "The device's subgroups cannot share a tile.";
 
 const char* refusesSubgroups(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
-  if (target.caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
+  const MatrixShape& shape = target.caps.matrices;
+  if (!shape) return "The device's subgroups do not multiply matrices.";
   if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !target.halfPrecision) return "FLOAT32 is not to be rounded.";
-  if (subgroupsAcross(target, tile, target.caps.matrixSize) == 0) return "The device's subgroups cannot share a tile.";
-  return nullptr;
+  if (tile.depth % shape.depth != 0) return kPartOfMatrix;
+  return subgroupsAcross(target, tile, shape) == 0 ? kNotShared : nullptr;
 }
 
 const char* refusesMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
-  // Each subgroup's matrix of sums takes the place of the parts at the end.
   const Caps& caps = request.target.caps;
-  if (kGroupSize / caps.subgroupSize * caps.matrixSize * caps.matrixSize * 4 > bytesOfParts(tile).fewest)
-    return "Its parts have no room for the sums of all subgroups.";
-  return sharedBytes(tile) > request.target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+  return sharedBytes(tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
 const char* refusesFewRowsMatrices(const Request& request, const Tile& tile) {
@@ -172,29 +154,50 @@ const char* refusesFewRowsMatrices(const Request& request, const Tile& tile) {
   if (p.rows == 1 || p.columns < 64) return "Most of a tile would be idle.";
   if (p.depth < 64) return "Its sums are short.";
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
-  return sharedBytes(tile) > request.target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+  const Caps& caps = request.target.caps;
+  return sharedBytes(tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
 constexpr uint32_t kMaxSubgroupAhead = 32;
 constexpr const char* kSubgroupTooLarge = "A subgroup's registers do not hold its share of a tile.";
 
-// Tiles half as wide take a quarter longer for the same sums, and win where they have a fifth less to compute.
-bool wastesColumns(const Product& p, const Tile& tile) {
-  return alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
+// What cooperative_ahead.comp asks of a tile.
+const char* refusesAhead(const Request& request, const Tile& tile) {
+  const auto& [p, target, window, integers] = request;
+  const Caps& caps = target.caps;
+  if (caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  if (tile.columns / subgroupsAcross(target, tile, caps.matrices) / caps.matrices.columns % 2 != 0)
+    return "A subgroup's matrices are not pairs.";
+  return sharedBytesAhead(p, tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
-// Of tiles of which each of a device's multiprocessors holds one at a time.
-const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
+// Tiles half as wide take a quarter longer for the same sums, and win where they have a fifth less to compute.
+bool wastesColumns(const Product& p, const Tile& tile) {
+  constexpr uint32_t kWide = 256;  // narrower tiles win even where half of one is idle
+  return tile.columns >= kWide && alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
+}
+
+const char* refusesVectorsOfEight(const Product& p) {
+  constexpr uint32_t kVector = kHalfVectors.along;
+  if (!comesIn(kVector, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of eight.";
+  if (!comesIn(kVector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of eight.";
+  return nullptr;
+}
+
+const char* refusesVectorsAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
-  constexpr uint32_t kVector = 8;
-  if (!comesIn(kVector, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of eight.";
-  if (!comesIn(kVector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of eight.";
-  if (sharedBytesAhead(p, tile, target.caps) > target.caps.sharedBytes) return kSharedTooLittle;
-  if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
+  if (const char* reason = refusesVectorsOfEight(p)) return reason;
+  if (const char* reason = refusesAhead(request, tile)) return reason;
+  return wastesColumns(p, tile) ? "Most of a tile would be idle." : nullptr;
+}
+
+// Of tiles of which each of a device's multiprocessors holds one at a time.
+const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesVectorsAhead(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
   constexpr uint32_t kMinDepth = 2048;  // of a slice
   return refusesFewTiles(p, tile, fewTiles(target), std::max(1u, p.depth / kMinDepth));
 }
@@ -203,73 +206,82 @@ const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
 // sums.
 uint32_t sharedBytesSplit(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
-  const uint32_t size = target.caps.matrixSize;
-  const uint32_t subgroups = kGroupSize / target.caps.subgroupSize;
-  const uint32_t across = subgroupsAcross(target, tile, size);
+  const MatrixShape& shape = target.caps.matrices;
+  const uint32_t subgroups = tile.invocations / target.caps.subgroupSize;
+  const uint32_t across = subgroupsAcross(target, tile, shape);
   const uint32_t rows = tile.rows * across * tile.shares / subgroups;
   const uint32_t columns = tile.columns / across;
-  const uint32_t depth = splitDepth(tile, target.caps);
   const auto part = [&](uint32_t lines, bool depthFirst) {
-    return depthFirst ? (depth / 8 | 1) * lines : (lines / 8 | 1) * depth;
+    return depthFirst ? (tile.depth / 8 | 1) * lines : (lines / 8 | 1) * tile.depth;
   };
   const uint32_t parts = part(rows, window || p.a.column == 1) + part(columns, window || p.b.row == 1);
-  return subgroups * std::max(parts, size * (columns / 4 + 1)) * 16;
+  return subgroups * std::max(parts, shape.rows * (columns / 4 + 1)) * 16;
 }
+
+constexpr const char* kSeveralElements = "A part of the depth is of several of the window's elements.";
 
 // Of tiles whose depth subgroups share.
 const char* refusesShares(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
-  if (target.caps.subgroupSize * tile.shares > kGroupSize) return "The device's subgroups are few.";
+  if (target.caps.subgroupSize * tile.shares > tile.invocations) return "The device's subgroups are few.";
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
   if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
-  if (p.depth < 2 * tile.shares * splitDepth(tile, target.caps)) return "Its sums are short.";
-  // One fills a part of the device: smaller ones come first, as long as all of them run at once.
+  if (p.depth < tile.shares * tile.depth) return "Its sums are short.";
+  // One fills a part of the device, and all of them are to run at once.
   if (tilesOf(p, tile) > target.caps.workgroups / 2) return "Its tiles are many.";
   return sharedBytesSplit(request, tile) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
 const char* refusesSplit(const Request& request, const Tile& tile) {
   if (const char* reason = refusesShares(request, tile)) return reason;
-  const Product& p = request.product;
-  constexpr uint32_t kVector = 8;
-  if (!comesIn(kVector, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of eight.";
-  if (!comesIn(kVector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of eight.";
-  return nullptr;
+  return refusesVectorsOfEight(request.product);
+}
+
+const char* refusesGathered(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesShares(request, tile)) return reason;
+  const uint32_t channels = request.product.depth / std::max(1u, request.window->taps);
+  return channels % tile.depth != 0 ? kSeveralElements : nullptr;
 }
 
 // What products by matrices of integers have in common, whatever their tiles hold.
 const char* refusesIntegers(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
-  if (target.caps.integerMatrixSize == 0) return "The device's subgroups do not multiply matrices of integers.";
+  const MatrixShape& shape = target.caps.integerMatrices;
+  if (!shape) return "The device's subgroups do not multiply matrices of integers.";
   if (byteWidth(integers->a) != 1 || byteWidth(integers->b) != 1) return "Its operands are not of 8 bits.";
   // Products of differences of two bytes, 255 * 255 at most, are summed in 32 bits.
   constexpr uint32_t kMaxExact = 32768;
   if (isFloat(p.type) && p.depth > kMaxExact) return "Its sums may exceed 32 bits.";
-  if (subgroupsAcross(target, tile, target.caps.integerMatrixSize) == 0)
-    return "The device's subgroups cannot share a tile.";
-  return nullptr;
+  if (tile.depth % shape.depth != 0) return kPartOfMatrix;
+  return subgroupsAcross(target, tile, shape) == 0 ? kNotShared : nullptr;
+}
+
+// Of a tile's parts, or of the sums that take their place, of a sum of each row and column, and of a convolution's
+// steps.
+uint32_t integerBytes(const Tile& tile, const Caps& caps) {
+  const uint32_t lines = tile.rows + tile.columns;
+  return std::max(lines * (tile.depth + 16), bytesOfSums(tile, caps, caps.integerMatrices.elements() * 4)) + lines * 4 +
+         2 * tile.depth * 16;
 }
 
 const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesIntegers(request, tile)) return reason;
-  // A tile's parts, their sums, and a convolution's steps.
-  if ((tile.rows + tile.columns) * (tile.depth + 16 + 4) + 2 * tile.depth * 16 > request.target.caps.sharedBytes)
-    return kSharedTooLittle;
-  return nullptr;
+  const Caps& caps = request.target.caps;
+  return integerBytes(tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
 // Of the parts that integer_cooperative_ahead.comp keeps, or of the sums that take their place, and of a sum and a zero
 // point of each row and column.
 uint32_t integerBytesAhead(const Target& target, const Tile& tile) {
-  const uint32_t size = target.caps.integerMatrixSize;
-  const uint32_t line = (tile.depth / std::min(target.caps.integerMatrixDepth, 16u) + 1) * 16;
-  const uint32_t matrices = tile.columns / subgroupsAcross(target, tile, size) / size;
-  const uint32_t strip = size * (std::min(matrices, size / 4) * size + 4) * 4;
+  const auto& [rows, columns, depth] = target.caps.integerMatrices;
+  const uint32_t line = (tile.depth / std::min(depth, 16u) + 1) * 16;
+  const uint32_t matrices = tile.columns / subgroupsAcross(target, tile, target.caps.integerMatrices) / columns;
+  const uint32_t strip = rows * (std::min(matrices, columns / 4) * columns + 4) * 4;
   const uint32_t lines = tile.rows + tile.columns;
-  return std::max(tile.stages * lines * line, kGroupSize / target.caps.subgroupSize * strip) + lines * 8;
+  return std::max(tile.stages * lines * line, bytesOfSums(tile, target.caps, strip)) + lines * 8;
 }
 
 const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
@@ -283,8 +295,7 @@ const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
       !isVectorizable(across, p.matrices, 1, columnsOfB(p), depthOfB(p)))
     return "B is not in vectors.";
   if (integerBytesAhead(target, tile) > target.caps.sharedBytes) return kSharedTooLittle;
-  constexpr uint32_t kWide = 256;  // narrower tiles win even where half of one is idle
-  if (tile.columns >= kWide && wastesColumns(p, tile)) return "Most of a tile would be idle.";
+  if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
   return refusesFewTiles(p, tile, fewTiles(target));
 }
 
@@ -292,6 +303,14 @@ template <const char* (*refuses)(const Request&, const Tile&)>
 const char* refusesFew(const Request& request, const Tile& tile) {
   if (const char* reason = refuses(request, tile)) return reason;
   return refusesFewTiles(request.product, tile, fewTiles(request.target));
+}
+
+// Rows of B in shared memory are short where it is read along the depth: those of more steps take less time.
+const char* refusesTurnedAhead(const Request& request, const Tile& tile) {
+  const Product& p = request.product;
+  if (!isVectorizable(kHalfVectors.along, p.matrices, 1, depthOfB(p), columnsOfB(p)))
+    return "B is not in vectors along the depth.";
+  return refusesFew<refusesVectorsAhead>(request, tile);
 }
 
 // Of few rows, for which A is read anew by fewer tiles.
@@ -311,13 +330,9 @@ const char* refusesManyWindows(const Request& request, const Tile& tile) {
 }
 
 const char* refusesWindowsAhead(const Request& request, const Tile& tile) {
-  const auto& [p, target, window, integers] = request;
   if (const char* reason = refusesMatrices(request, tile)) return reason;
-  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
-  const uint32_t size = target.caps.matrixSize;
-  if (tile.columns / subgroupsAcross(target, tile, size) / size % 2 != 0) return "A subgroup's matrices are not pairs.";
-  if (window->channelsLast % tile.depth != 0) return "A part of the depth is of several of the window's elements.";
-  return sharedBytesAhead(p, tile, target.caps) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+  if (request.window->channelsLast % tile.depth != 0) return kSeveralElements;
+  return refusesAhead(request, tile);
 }
 
 const char* refusesLargeWindowsAhead(const Request& request, const Tile& tile) {
@@ -396,16 +411,15 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_few_rows_wide", idOf<FewRows>(FewRows::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
     {"gemm_few_rows_vector", idOf<FewRows>(FewRows::Form::Vector), {0, 0, 4}, refusesFewRowsVector},
     {"gemm_few_rows", idOf<FewRows>(FewRows::Form::Scalar), {}, refusesFewRows},
+    {"gemm_cooperative_ahead", kMatricesAhead, {128, 128, 32, 1, 128}, refusesTurnedAhead},
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
+    {"gemm_cooperative_ahead", kMatricesAhead, {128, 128, 32, 1, 128}, refusesFew<refusesVectorsAhead>},
     {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
-    {"gemm_cooperative_split", kMatricesSplit, {32, 32, 16, 1, 8}, refusesSplit},
-    {"gemm_cooperative_split", kMatricesSplit, {64, 32, 16, 1, 8}, refusesSplit},
-    {"gemm_cooperative_split", kMatricesSplit, {64, 64, 16, 1, 8}, refusesSplit},
-    {"gemm_cooperative_split", kMatricesSplit, {64, 128, 16, 1, 4}, refusesSplit},
+    {"gemm_cooperative_split", kMatricesSplit, {32, 64, 16, 1, kGroupSize, 8}, refusesSplit},
+    {"gemm_cooperative_split", kMatricesSplit, {32, 64, 8, 1, kGroupSize, 8}, refusesSplit},
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
-    {"gemm_wide_tile", idOf<Tiles>(Tiles::Form::Wide), {128, 256, 32}, refusesWideTile},
     {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
     {"gemm_vector_tile", idOf<Tiles>(Tiles::Form::Vector), {64, 64, 32}, refusesVector},
     {"gemm_tile", idOf<Tiles>(Tiles::Form::Scalar), {64, 64, 32}, refusesTile},
@@ -425,10 +439,11 @@ constexpr ProductKernel kVectorWindowKernels[] = {
     {"convolution_cooperative_ahead", kWindowsAhead, {64, 64, 32}, refusesWindowsAhead},
     {"convolution_cooperative_vectors", kVectorWindows, {64, 64, 32}, refusesNothing},
 };
-// Of few places, whose filters are in the order of the channels.
+// Of few places, whose filters lie in the order of the channels. The second is for matrices of a depth of 8, where
+// subgroups are small and many.
 constexpr ProductKernel kGatheredKernels[] = {
-    {"convolution_cooperative_gathered", kGathered, {32, 32, 16, 1, 8}, refusesShares},
-    {"convolution_cooperative_gathered", kGathered, {64, 32, 16, 1, 8}, refusesNothing},
+    {"convolution_cooperative_gathered", kGathered, {16, 32, 32, 1, kGroupSize, 8}, refusesGathered},
+    {"convolution_cooperative_gathered", kGathered, {16, 32, 8, 1, kGroupSize, 8}, refusesNothing},
 };
 constexpr ProductKernel kIntegerMatrixKernels[] = {
     {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {128, 256, 32}, refusesIntegersAhead},
@@ -461,14 +476,10 @@ const char* refusesChannelsLast(const Request& request) {
 }
 
 const char* refusesGathering(const Request& request) {
-  const auto& [p, target, window, integers] = request;
-  if (window->backward) return "It is a backward one.";
-  // The last tile is the largest.
-  const Tile& tile = std::end(kGatheredKernels)[-1].tile;
-  if (const char* reason = refusesShares(request, tile)) return reason;
-  return p.depth / std::max(1u, window->taps) % splitDepth(tile, target.caps) != 0
-             ? "A part of the depth is of several of the window's elements."
-             : nullptr;
+  if (request.window->backward) return "It is a backward one.";
+  const auto& [first, second] = kGatheredKernels;
+  const char* const reason = refusesGathered(request, first.tile);
+  return reason && refusesGathered(request, second.tile) ? reason : nullptr;
 }
 
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
@@ -477,7 +488,7 @@ const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) 
   const Kernels copied = window && window->gathered ? Kernels(kGatheredKernels) : kVectorWindowKernels;
   const Kernels windows = window && window->channelsLast != 0 ? copied : kConvolutionKernels;
   const Kernels floats = window ? windows : kMatrixKernels;
-  const Kernels integers = request.window ? Kernels(kIntegerConvolutionKernels) : kIntegerMatrixKernels;
+  const Kernels integers = window ? Kernels(kIntegerConvolutionKernels) : kIntegerMatrixKernels;
   const Kernels kernels = request.integers ? integers : floats;
   // The last of a list refuses nothing.
   for (const ProductKernel& k : kernels.first(kernels.size() - 1)) {

@@ -19,8 +19,9 @@ struct Tile {
   uint32_t rows = 0;
   uint32_t columns = 0;
   uint32_t depth = 0;
-  uint32_t stages = 2;  // parts of A and B in shared memory at once
-  uint32_t shares = 1;  // of the depth, which subgroups sum apart from each other
+  uint32_t stages = 2;                // parts of A and B in shared memory at once
+  uint32_t invocations = kGroupSize;  // of a workgroup
+  uint32_t shares = 1;                // of the depth, which subgroups sum apart from each other
 };
 
 // A kernel for products, and why it would not do for one: null if it does.
@@ -62,12 +63,9 @@ uint64_t tilesOf(const Product& p, const Tile& tile);
 // That leave a part of the device idle.
 uint64_t fewTiles(const Target& target);
 
-// How a tile's subgroups lie side by side, so that each has the same number of matrices of `size` rows and columns and
-// reads few of them; 0: they do not.
-uint32_t subgroupsAcross(const Target& target, const Tile& tile, uint32_t size);
-
-// Steps of a part that cooperative_split.comp takes, of whose tiles `depth` is meant for matrices of 16 rows.
-uint32_t splitDepth(const Tile& tile, const Caps& caps);
+// How a tile's subgroups lie side by side, so that each has the same number of matrices and reads few of them; 0: they
+// do not.
+uint32_t subgroupsAcross(const Target& target, const Tile& tile, const MatrixShape& shape);
 
 // A dimension of an operand.
 struct Dimension {

@@ -1,5 +1,5 @@
-// How invocations load parts of A and B in vectors of eight, kStages pairs ahead in registers, and bring them to shared
-// memory. LOADERS invocations load together what LOADED_ROWS rows and LOADED_COLUMNS columns take; `lane` is the
+// How invocations load parts of A and B in vectors of eight, up to kRings pairs ahead in registers, and bring them to
+// shared memory. LOADERS invocations load together what LOADED_ROWS rows and LOADED_COLUMNS columns take; `lane` is the
 // place of one among them. A part lies in `staged`, B's kPartA vectors behind A's. CHANNELS_LAST and GATHERED: how B is
 // read (cooperative_ahead.comp, cooperative_split.comp).
 
@@ -16,12 +16,12 @@ uint nextB[kLoadsB];
 #if CONVOLUTION
 uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
 #endif
-uvec4 loadedA[kStages * kLoadsA];
+uvec4 loadedA[kRings * kLoadsA];
 #if GATHERED
-uint loadedB[kStages * kLoadsB * 8u];
-bool insideB[kStages * kLoadsB];
+uint loadedB[kRings * kLoadsB * 8u];
+bool insideB[kRings * kLoadsB];
 #else
-uvec4 loadedB[kStages * kLoadsB];
+uvec4 loadedB[kRings * kLoadsB];
 #endif
 
 // Where the eight elements of an item begin: x along the depth, y across. Eight neighbours, which store together, take

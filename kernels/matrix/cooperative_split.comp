@@ -31,15 +31,11 @@
 #include "matrix/cooperative_tile.glsl"
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yHalvesBuffer { uvec2 yHalves[]; };
 
-#define SIZE_ROWS SIZE
-#define SIZE_COLUMNS SIZE
-#define SIZE_DEPTH SIZE
-
 // The other constants of the interface are those of cooperative.comp. SHARES: of the depth. TILE_DEPTH: steps of a
 // part, those of one matrix or several.
-const uint kStages = 2u;  // pairs of parts on their way
+const uint kRings = 2u;  // pairs of parts on their way
 const uint kSubgroups = 256u / SUBGROUP;
-const uint kOfShare = kSubgroups / SHARES;                           // subgroups, ACROSS of them side by side
+const uint kOfShare = kSubgroups / SHARES;                             // subgroups, ACROSS of them side by side
 const uint kMatrixRows = TILE_ROWS / (kOfShare / ACROSS) / SIZE_ROWS;  // of matrices in a subgroup
 const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE_COLUMNS;
 const uint kRows = kMatrixRows * SIZE_ROWS;  // of a subgroup

@@ -76,10 +76,27 @@ TEST_CASE("vectors of FLOAT16 are of eight elements") {
   CHECK(kernelName(planOfGemm("[1,1,64,48]!", 48, "f16").initialization[0].kernel) == "copy_packed");
 }
 
+TEST_CASE("large tiles know how they read and store, and whether there is one matrix of whole parts") {
+  constexpr uint32_t kAAlong = 4, kBAlong = 8, kFours = 32, kWhole = 64;
+  const auto directionsOf = [](std::string_view a, std::string_view b, std::string_view y, std::string_view more = "") {
+    const Plan plan = planOf(cat("GEMM ATensor=f32", a, " BTensor=f32", b, " OutputTensor=f32", y, " Alpha=1", more));
+    CHECK(kernelName(plan.execution[0].kernel) == "gemm_large_tile.f32");
+    return specOf(plan.execution[0], 12);
+  };
+  CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]") == (kAAlong | kFours | kWhole));
+  CHECK(directionsOf("[64,2048]", "[64,2048]", "[2048,2048]", " TransA=TRANSPOSE") == (kFours | kWhole));
+  CHECK(directionsOf("[2048,64]", "[2048,64]", "[2048,2048]{2052,1}",
+                     " TransB=TRANSPOSE CTensor=f32[2048,2048]{0,1}") == (kAAlong | kBAlong | kFours | kWhole));
+  CHECK(directionsOf("[2048,72]", "[72,2048]", "[2048,2048]") == (kAAlong | kFours));
+  CHECK(directionsOf("[2,2048,64]", "[2,64,2048]", "[2,2048,2048]") == (kAAlong | kFours));
+  CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]{2051,1}") == kAAlong);
+  CHECK(directionsOf("[1024,2048]", "[2048,1024]", "[1024,1024]") == (kAAlong | kFours));  // in slices
+}
+
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {
   Caps caps;
-  caps.matrixSize = caps.integerMatrixSize = 16;
-  caps.integerMatrixDepth = 32;
+  caps.matrices = {16, 16, 16};
+  caps.integerMatrices = {16, 16, 32};
   caps.subgroupSize = 32;
   caps.sharedBytes = 48 * 1024;
   const auto line = [](uint32_t depth, uint32_t columns) {
@@ -89,7 +106,7 @@ TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgrou
   CHECK(kernelName(planOf(line(64, 64), caps).initialization[0].kernel) == "copy_packed");
   const Plan packed = planOf(line(64, 63), caps);
   CHECK(kernelName(packed.initialization[0].kernel) == "transpose.b8");
-  CHECK(specOf(packed.execution[0], 10) == 1);  // vectors along the depth
+  CHECK(specOf(packed.execution[0], 15) == 1);  // vectors along the depth
   CHECK(kernelName(planOf(line(60, 63), caps).initialization[0].kernel) == "copy_packed");
   CHECK(kernelName(planOf(line(64, 63)).initialization[0].kernel) ==
         "copy_packed");  // kernels that read single elements
@@ -147,7 +164,7 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
 TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") {
   Caps caps;
   caps.features = ~0u;
-  caps.matrixSize = 16;
+  caps.matrices = {16, 16, 16};
   caps.subgroupSize = 32;
   caps.sharedBytes = 48 * 1024;
   const auto kernelsOf = [&](const std::string& line) {
@@ -166,9 +183,11 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   const Plan few = planOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]!", "f16[1,256,14,14]", 1), caps);
   REQUIRE(few.execution.size() == 1);
   CHECK(kernelName(few.execution[0].kernel) == "convolution_cooperative_gathered_native.f16");
-  CHECK(few.execution[0].groups[0] == 56);
-  CHECK(kernelsOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]!", "f16[1,64,56,56]", 1)) ==
-        "convolution_cooperative_gathered_native.f16 ");
+  CHECK(few.execution[0].groups[0] == 112);
+  CHECK(kernelsOf(convolution("f16[1,512,7,7]", "f16[512,512,3,3]!", "f16[1,512,7,7]", 1)) ==
+        "convolution_cooperative_gathered_native.f16 convolution_combine_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]!", "f16[1,64,56,56]", 1))
+            .starts_with("convolution_cooperative_native.f16 "));
   CHECK(kernelsOf(convolution("f16[1,264,14,14]", "f16[256,264,3,3]!", "f16[1,256,14,14]", 1)) ==
         "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
   CHECK(kernelsOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]", "f16[1,256,14,14]", 1)) ==

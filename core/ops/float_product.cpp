@@ -21,6 +21,7 @@ constexpr uint32_t kWide = 2;
 constexpr uint32_t kToParts = 16;
 constexpr uint32_t kStoresFours = 32;
 constexpr uint32_t kWhole = 64;
+constexpr uint32_t kUnrolled = 128;
 
 // Dimensions of one element are stepped through by no stride.
 void dropIdleStrides(Product& p) {
@@ -120,13 +121,15 @@ class FloatProductPlan {
   uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
   // How tiles read and store, for all descriptions that they take or for one.
   uint32_t tileDirections(bool isLarge, bool toParts) const {
+    if (window_) return 0;
+    const uint32_t general = directions() | (builder_.target().caps.isProcessor ? 0 : kUnrolled);
     const bool fours = toParts ? p_.columns % 4 == 0
                                : isVectorizable(4, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
-    if (!fours || window_) return directions();
+    if (!fours) return general;
     constexpr uint32_t kParts = 16;  // steps of two of a large tile
     const bool whole = isLarge && !toParts && p_.matrices.count() == 1 && p_.depth % kParts == 0 &&
                        std::ranges::all_of(p_.matrices.base, [](uint32_t base) { return base == 0; });
-    return directions() | kStoresFours | (whole ? kWhole : 0);
+    return general | kStoresFours | (whole ? kWhole : 0);
   }
   KernelElement element(bool words) const {
     return words ? KernelElement(kernelType(p_.type)) : builder_.typedElement(p_.type);

@@ -206,7 +206,7 @@ TEST_CASE("provider semaphores: other types are refused with what there is, as a
         }).starts_with("A semaphore cannot be imported: The device imports no semaphores by file descriptors: "));
 }
 
-// The last of all: behind it, NVIDIA's driver 580 imports no semaphore in this process any more.
+// The last of all: after it NVIDIA's driver 580 imports no semaphore in this process any more.
 TEST_CASE("provider semaphores: what Vulkan has not exported is refused") {
   const ExportedSemaphore exported;
   if (!canExport(exported)) return;
@@ -214,7 +214,7 @@ TEST_CASE("provider semaphores: what Vulkan has not exported is refused") {
   const Imports imports(host);
   const int other = open("/dev/null", O_RDWR);
   const std::string text = refusal([&] { imports.semaphore(other); });
-  CHECK_MESSAGE(text.find("expected a timeline semaphore that Vulkan exported.") != text.npos, text);
+  CHECK_MESSAGE(text.find("expected a timeline semaphore that Vulkan exported") != text.npos, text);
   CHECK(close(other) == 0);
 }
 

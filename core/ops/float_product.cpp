@@ -97,9 +97,10 @@ class FloatProductPlan {
 
   Status add() {
     const ProductKernel& kernel = chooseKernel(builder_, request_);
-    std::vector<uint32_t> channels;
-    if (window_ && window_->channelsLast != 0) appendDivisor(channels, window_->channelsLast);
-    parameters_ = builder_.parameters(parameterWords(p_, channels, window_));
+    std::vector<uint32_t> divisor;  // of steps of the depth: the innermost ones that count together
+    if (window_)
+      appendDivisor(divisor, window_->channelsLast != 0 ? window_->channelsLast : std::max(1u, window_->taps));
+    parameters_ = builder_.parameters(parameterWords(p_, divisor, window_));
     const KernelFamily family = kernel.id.family;
     if (window_ && window_->continues && family != kernels::FloatTiles::kFamily) builder_.continueLast();
     if (family == kernels::FloatTiles::kFamily) return addTiles(kernel);

@@ -111,6 +111,33 @@ const char* refusesWideTile(const Request& request, const Tile& tile) {
   return refusesFewTiles(p, tile, fewTiles(target));
 }
 
+// Of small tiles whose depth a workgroup's parts share: fewer than the device takes at a time, and sums so long that
+// each part has some of them.
+const char* refusesSharedDepth(const Request& request, const Tile& tile) {
+  const auto& [p, target, window, integers] = request;
+  constexpr uint32_t kShared = 30 * 1024;
+  if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
+  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
+  if (p.depth < 2 * tile.depth) return "Its sums are short.";
+  return tilesOf(p, tile) > target.caps.workgroups ? "Its tiles are many." : nullptr;
+}
+
+const char* refusesSplitTile(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesVector(request, tile)) return reason;
+  return refusesSharedDepth(request, tile);
+}
+
+const char* refusesSplitWindows(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
+  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
+  constexpr uint32_t kMaxTaps = 32;  // of kernels/matrix/split_windows.glsl
+  if (window->taps > kMaxTaps) return "Its window has more than 32 elements.";
+  if (!isVectorizable(kTileVector, p.matrices, 0, depthOfA(p), rowsOfA(p)))
+    return "Its filters are not in vectors of four.";
+  return refusesSharedDepth(request, tile);
+}
+
 // Bytes of A's or B's part of a tile in shared memory, lines of vectors of eight and one more.
 uint32_t partBytes(uint32_t across, uint32_t depth, bool depthFirst) {
   return (depthFirst ? (depth + 8) * across : (across + 8) * depth) * 2;
@@ -353,15 +380,19 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
+    {"gemm_split_tile", idOf<Tiles>(Tiles::Form::Split), {64, 32, 64}, refusesSplitTile},
     {"gemm_wide_tile", idOf<Tiles>(Tiles::Form::Wide), {128, 256, 32}, refusesWideTile},
     {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
     {"gemm_vector_tile", idOf<Tiles>(Tiles::Form::Vector), {64, 64, 32}, refusesVector},
     {"gemm_tile", idOf<Tiles>(Tiles::Form::Scalar), {64, 64, 32}, refusesTile},
     {"gemm", idOf<Floats>(Floats::Form::Gemm), {}, refusesNothing},
 };
+constexpr ProductKernel kSplitWindows{
+    "convolution_split_tile", idOf<Tiles>(Tiles::Form::ConvolutionSplit), {64, 24, 64}, refusesSplitWindows};
 constexpr ProductKernel kConvolutionKernels[] = {
     {"convolution_cooperative", kWindowMatrices, {128, 128, 32, 1}, refusesManyWindows},
     {"convolution_cooperative", kWindowMatrices, {64, 64, 32, 1}, refusesMatrices},
+    kSplitWindows,
     {"convolution_tile", idOf<Tiles>(Tiles::Form::Convolution), {64, 64, 32}, refusesWindowTile},
     {"convolution_direct", idOf<FloatLines>(FloatLines::Form::Lines), {0, kPlacesOfLine, 0}, refusesLines},
     {"convolution", idOf<Floats>(Floats::Form::Convolution), {}, refusesNothing},
@@ -402,6 +433,8 @@ const char* refusesChannelsLast(const Request& request) {
   // Then the product waits for the copy longer than it takes to gather windows.
   return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
 }
+
+const char* refusesSplitWindows(const Request& request) { return kSplitWindows.refuses(request, kSplitWindows.tile); }
 
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
   using Kernels = std::span<const ProductKernel>;

@@ -192,10 +192,12 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
 
 }  // namespace
 
-Result<bool> addWinograd(PlanBuilder& builder, const FloatFinish& finish) {
+Result<bool> addWinograd(PlanBuilder& builder, const Request& request, const FloatFinish& finish) {
   const Operation& op = builder.op();
-  const char* const wrongKind =
+  const char* wrongKind =
       op.output().type != DML_TENSOR_DATA_TYPE_FLOAT32 ? "Its elements are not FLOAT32." : refusesWindow(op);
+  // One dispatch takes less time than three where none of them fills the device for long.
+  if (!wrongKind && !refusesSplitWindows(request)) wrongKind = "Few tiles share the depth in one dispatch.";
   for (const Algorithm& algorithm : kAlgorithms) {
     Tiling tiling{};
     const char* reason = wrongKind;

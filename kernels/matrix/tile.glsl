@@ -34,6 +34,8 @@ const uint kPartB = kStep * kPitchB;
 shared FOUR_SUMS sharedA[STAGES * kPartA];
 shared FOUR_SUMS sharedB[STAGES * kPartB];
 
+#include "matrix/tile_place.glsl"
+
 // Whether neighbouring invocations load elements along the depth.
 #if CONVOLUTION
 bool aDepthFirst() { return true; }
@@ -120,27 +122,13 @@ void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
   const uint lane = gl_LocalInvocationID.x;
-  const uint rowTiles = (push.rows + kRows - 1u) / kRows;
-  const uint columnTiles = (push.columns + kColumns - 1u) / kColumns;
-  const uint pairAndSlice = group / (rowTiles * columnTiles);
-  const uint tile = group - pairAndSlice * (rowTiles * columnTiles);
-#if INTEGER
-  const uint pair = pairAndSlice;
-  const uint begin = 0u;
-  const uint end = push.depth;
-#else
-  const uint pair = pairAndSlice / push.slices;
-  const uint slice = pairAndSlice - pair * push.slices;
-  const uint begin = slice * push.sliceDepth;
-  const uint end = min(begin + push.sliceDepth, push.depth);
-#endif
-  // Tiles that run side by side are a band of rows, so that they read the same parts of A and B.
-  const uint kBand = 8u;
-  const uint band = tile / (kBand * columnTiles);
-  const uint inBand = tile - band * (kBand * columnTiles);
-  const uint height = min(kBand, rowTiles - band * kBand);
-  const uint firstRow = (band * kBand + inBand % height) * kRows;
-  const uint firstColumn = inBand / height * kColumns;
+  const TilePlace tile = placeOfTile(group, kRows, kColumns);
+  const uint pairAndSlice = tile.pairAndSlice;
+  const uint pair = tile.pair;
+  const uint begin = tile.begin;
+  const uint end = tile.end;
+  const uint firstRow = tile.firstRow;
+  const uint firstColumn = tile.firstColumn;
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
 
   [[unroll]] for (uint i = 0u; i < kPerColumn * kPerRow; ++i) sums[i] = SUM(0);

@@ -83,7 +83,7 @@ TEST_CASE("what follows a product waits for its last part") {
       planOfWork("GEMM ATensor=f32[64,4096] BTensor=f32[4096,64] OutputTensor=f32[64,64] Alpha=1", 1 << 20);
   REQUIRE(plan);
   REQUIRE(plan->execution.size() == 17);
-  checkParts(std::span(plan->execution).first(16), 32);
+  checkParts(std::span(plan->execution).first(16), 64);
   CHECK(kernelName(plan->execution[16].kernel) == "gemm_combine.f32");
   CHECK(Plan::descriptorCount(plan->execution) ==
         plan->execution[0].buffers.size() + plan->execution[16].buffers.size());

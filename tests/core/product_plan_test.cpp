@@ -266,9 +266,9 @@ TEST_CASE("a convolution of few tiles is one dispatch") {
   REQUIRE(plan.execution.size() == 1);
   CHECK(kernelName(plan.execution[0].kernel) == "convolution_split_tile.f32");
   CHECK(plan.execution[0].groups[0] == 131);
-  REQUIRE_FALSE(plan.passedOver.empty());
-  CHECK(plan.passedOver[0].kernel == "winograd_output_4");
-  CHECK(plan.passedOver[0].reason == "Few tiles share the depth in one dispatch.");
+  REQUIRE(plan.passedOver.size() > 1);
+  CHECK(plan.passedOver[1].kernel == "winograd_output_2");
+  CHECK(plan.passedOver[1].reason == "Few tiles share the depth in one dispatch.");
   const auto kernelOf = [](const std::string& line) { return kernelName(planOf(line).execution[0].kernel); };
   CHECK(kernelOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]", "f16[1,64,28,28]", 1, "FORWARD", 2)) ==
         "convolution_split_tile.f16");

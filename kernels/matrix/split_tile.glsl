@@ -149,23 +149,30 @@ const uint kEach = kAtOnce * kLanes * 4u / 256u;
 const uint kResults = kRows * kColumns / 256u;
 float results[kResults];
 
-void addParts(uint lane, uint part, uint place) {
-  [[unroll]] for (uint pass = 0u; pass < kFours / kAtOnce; ++pass) {
-    barrier();
-    [[unroll]] for (uint n = 0u; n < kAtOnce; ++n) {
-      const uint first = (pass * kAtOnce + n) * 4u;
-      sharedA[(part * kAtOnce + n) * kLanes + place] =
-          vec4(sums[first], sums[first + 1u], sums[first + 2u], sums[first + 3u]);
-    }
-    barrier();
-    [[unroll]] for (uint each = 0u; each < kEach; ++each) {
-      const uint element = each * 256u + lane;
-      float total = 0.0;
-      [[unroll]] for (uint other = 0u; other < kParts; ++other)
-        total += sharedA[other * kAtOnce * kLanes + element / 4u][element % 4u];
-      results[pass * kEach + each] = total;
-    }
+void addPass(uint lane, uint part, uint place, uint pass) {
+  barrier();
+  [[unroll]] for (uint n = 0u; n < kAtOnce; ++n) {
+    const uint first = (pass * kAtOnce + n) * 4u;
+    sharedA[(part * kAtOnce + n) * kLanes + place] =
+        vec4(sums[first], sums[first + 1u], sums[first + 2u], sums[first + 3u]);
   }
+  barrier();
+  [[unroll]] for (uint each = 0u; each < kEach; ++each) {
+    const uint element = each * 256u + lane;
+    float total = 0.0;
+    [[unroll]] for (uint other = 0u; other < kParts; ++other)
+      total += sharedA[other * kAtOnce * kLanes + element / 4u][element % 4u];
+    results[pass * kEach + each] = total;
+  }
+}
+
+// Passes are literals: a loop over them has barriers, is not unrolled by some drivers, and would keep the sums in memory.
+void addParts(uint lane, uint part, uint place) {
+  const uint kPasses = kFours / kAtOnce;  // three or four
+  addPass(lane, part, place, 0u);
+  addPass(lane, part, place, 1u);
+  addPass(lane, part, place, 2u);
+  if (kPasses > 3u) addPass(lane, part, place, 3u);
 }
 
 // Where the elements of one invocation of a part, by its place among them, lie in the tile.

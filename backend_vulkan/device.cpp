@@ -1,6 +1,7 @@
 #include "backend_vulkan/device.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "backend_vulkan/descriptors.h"
@@ -66,6 +67,17 @@ constexpr std::pair<VkStructureType, void (*)(const VkBaseInStructure&, EnabledF
     {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
      read<VkPhysicalDeviceShaderIntegerDotProductFeatures>}};
 
+// `option` names what was wanted: none, or one of the shapes that are offered.
+Status chooseShape(std::span<const MatrixShape> offered, const MatrixShape& wanted, std::string_view option,
+                   MatrixShape& chosen) {
+  chosen = wanted ? wanted : bestShape(offered);
+  if (!wanted || std::ranges::find(offered, wanted) != offered.end()) return {};
+  std::string list;
+  for (const MatrixShape& shape : offered) list += cat(list.empty() ? "one of " : ", ", shapeText(shape));
+  return invalid(cat("Option ", option, " has value (", shapeText(wanted), "), expected ",
+                     list.empty() ? "none: the device offers no shape" : list, "."));
+}
+
 }  // namespace
 
 EnabledFeatures readFeatures(const VkPhysicalDeviceFeatures2& enabled) {
@@ -109,18 +121,15 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   isProcessor_ = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   caps_.isProcessor = isProcessor_;
   if (isProcessor_) caps_.workgroups = kWorkgroupsOfProcessor;
-  // What a processor's registers do not hold is in its cache.
-  constexpr uint32_t kNvidia = 0x10de, kAmd = 0x1002;
-  const uint32_t vendor = properties.properties.vendorID;
-  if (isProcessor_ || vendor == kNvidia || vendor == kAmd) caps_.registers = 255;
   if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) caps_.workLimit = kDiscreteWorkLimit;
 }
 
-Status Device::readMatrices() {
+Result<std::vector<VkCooperativeMatrixPropertiesKHR>> Device::offeredMatrices() {
+  using Shapes = std::vector<VkCooperativeMatrixPropertiesKHR>;
   if (!caps_.has(Feature::CooperativeMatrix) || !caps_.has(Feature::MemoryModel) || !caps_.has(Feature::Float16) ||
       !caps_.has(Feature::Storage16) || !caps_.has(Feature::SubgroupBasic) || !enabled_.subgroupSizeControl ||
       !functions_.getPhysicalDeviceCooperativeMatrixProperties)
-    return {};
+    return Shapes{};
   VkPhysicalDeviceCooperativeMatrixPropertiesKHR matrices{};
   matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
   VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
@@ -134,37 +143,39 @@ Status Device::readMatrices() {
   properties.pNext = &subgroup;
   functions_.getPhysicalDeviceProperties2(handles_.physicalDevice, &properties);
   if (!(matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) ||
-      !(sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT))
-    return {};
+      !(sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) || !isUsableSubgroup(subgroup.subgroupSize))
+    return Shapes{};
+  caps_.subgroupSize = subgroup.subgroupSize;
   VkCooperativeMatrixPropertiesKHR empty{};
   empty.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
-  const auto shapes = enumerate<VkCooperativeMatrixPropertiesKHR>(
+  return enumerate<VkCooperativeMatrixPropertiesKHR>(
       [&](auto... list) {
         return functions_.getPhysicalDeviceCooperativeMatrixProperties(handles_.physicalDevice, list...);
       },
       empty);
-  TRY(shapes);
-  uint32_t halves = 0;  // the size of those that hold sums in FLOAT16
-  for (const auto& s : *shapes) {
-    const auto are = [&s](VkComponentTypeKHR factors, VkComponentTypeKHR sums) {
-      return s.AType == factors && s.BType == factors && s.CType == sums && s.ResultType == sums;
-    };
-    // Those that kernels are made for.
-    if (s.saturatingAccumulation || s.scope != VK_SCOPE_SUBGROUP_KHR || s.MSize != s.NSize ||
-        (s.MSize != 8 && s.MSize != 16))
-      continue;
-    if (are(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR) && s.KSize == s.MSize)
-      caps_.matrixSize = std::max(caps_.matrixSize, s.MSize);
-    if (are(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT16_KHR) && s.KSize == s.MSize)
-      halves = std::max(halves, s.MSize);
-    if (are(VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR) && caps_.has(Feature::Int8) &&
-        (s.KSize == 8 || s.KSize == 16 || s.KSize == 32) && s.MSize > caps_.integerMatrixSize) {
-      caps_.integerMatrixSize = s.MSize;
-      caps_.integerMatrixDepth = s.KSize;
+}
+
+Status Device::readMatrices() {
+  const auto offered = offeredMatrices();
+  TRY(offered);
+  const auto shapesOf = [&](VkComponentTypeKHR factors, VkComponentTypeKHR sums) {
+    std::vector<MatrixShape> shapes;
+    for (const auto& m : *offered) {
+      const MatrixShape shape{m.MSize, m.NSize, m.KSize};
+      if (m.AType == factors && m.BType == factors && m.CType == sums && m.ResultType == sums &&
+          !m.saturatingAccumulation && m.scope == VK_SCOPE_SUBGROUP_KHR && isUsable(shape))
+        shapes.push_back(shape);
     }
-  }
-  caps_.matrixHalves = caps_.matrixSize != 0 && halves == caps_.matrixSize;
-  if (caps_.matrixSize || caps_.integerMatrixSize) caps_.subgroupSize = subgroup.subgroupSize;
+    return shapes;
+  };
+  const auto halves = shapesOf(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT16_KHR);
+  const auto floats = shapesOf(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR);
+  auto integers = shapesOf(VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR);
+  if (!caps_.has(Feature::Int8)) integers.clear();
+  TRY(chooseShape(floats, options_.matrices, "matrices", caps_.matrices));
+  TRY(chooseShape(integers, options_.integerMatrices, "integer-matrices", caps_.integerMatrices));
+  caps_.matrixHalves = std::ranges::find(halves, caps_.matrices) != halves.end();
+  if (!caps_.matrices && !caps_.integerMatrices) caps_.subgroupSize = 0;
   return {};
 }
 

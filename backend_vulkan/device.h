@@ -97,6 +97,7 @@ class Device final : public Backend {
   Device(const DeviceHandles& handles, const InstanceFunctions& functions, const EnabledFeatures& enabled,
          Options options, Warn warn);
   // What subgroups compute together, if all that it takes is enabled.
+  Result<std::vector<VkCooperativeMatrixPropertiesKHR>> offeredMatrices();
   Status readMatrices();
 
   DeviceHandles handles_;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/matrix_shape.h"
+
 namespace dimple {
 
 // Optional abilities of a device that kernels may need. The bits are those of KernelFeature in kernels/kernel_table.h.
@@ -52,15 +54,12 @@ struct Caps {
   bool isProcessor = false;         // its drivers execute kernels on the cores of a central processor
   uint32_t workgroups = 256;        // that keep all of the device busy
   uint32_t sharedBytes = 32768;     // that a workgroup's invocations share
-  uint32_t registers = 128;         // of 32 bits that an invocation of a workgroup of 256 has, at least
   uint32_t subgroupSize = 0;        // invocations, where a subgroup multiplies matrices
-  // Rows, columns and depth of the matrices whose products a subgroup computes together, FLOAT16 factors summed in
-  // FLOAT32; 0: it does not.
-  uint32_t matrixSize = 0;
-  bool matrixHalves = false;  // matrices of that size hold sums in FLOAT16, too
-  // The same for signed factors of 8 bits summed in INT32: rows and columns, and the depth.
-  uint32_t integerMatrixSize = 0;
-  uint32_t integerMatrixDepth = 0;
+  // Of the matrices whose products a subgroup computes together: FLOAT16 factors summed in FLOAT32, and signed ones of
+  // 8 bits summed in INT32.
+  MatrixShape matrices;
+  MatrixShape integerMatrices;
+  bool matrixHalves = false;  // the first may hold sums in FLOAT16, too
   // Dispatches that touch other rows (core/plan/plan.h) of bytes that they both bind wait for nothing.
   bool barriersByRows = true;
 

@@ -23,6 +23,12 @@ constexpr OptionRow kRows[] = {
      "0 tests what devices without it do.", &Options::updateAfterBind},
     {"work", "0", "Multiply-adds of a dispatch, from 1; beyond them it comes in parts. 0: the device's limit.",
      "A few thousand test dispatches in parts.", &Options::work},
+    {"matrices", "",
+     "Rows, columns and depth of the FLOAT16 matrices that subgroups multiply, such as 16x8x16, one of the shapes that "
+     "the device offers (Vulkan). None: the one with the most multiplications.",
+     "Another shape may be faster, or test what other devices execute.", &Options::matrices},
+    {"integer-matrices", "", "The same of matrices of 8-bit integers, such as 16x8x32 (Vulkan).",
+     "Another shape may be faster, or test what other devices execute.", &Options::integerMatrices},
 #ifdef DIMPLE_DEVELOPER
     {"kernels", "", "A folder of NAME.spv that replace embedded kernels (Vulkan). Only in builds for developers.",
      "To try a kernel without a build, or a mutant of it.", &Options::kernels},
@@ -57,6 +63,12 @@ struct Setter {
   Status operator()(uint64_t Options::*member) const {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.*member);
     if (error != std::errc() || end != value.data() + value.size()) return wrongValue(row, value, "a whole number");
+    return {};
+  }
+  Status operator()(MatrixShape Options::*member) const {
+    const auto shape = value.empty() ? MatrixShape{} : parseShape(value);
+    if (!shape) return wrongValue(row, value, "ROWSxCOLUMNSxDEPTH");
+    options.*member = *shape;
     return {};
   }
   Status operator()(std::string Options::*member) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "core/matrix_shape.h"
 #include "core/result.h"
 
 namespace dimple {
@@ -21,6 +22,8 @@ struct Options {
   bool nativeStorage = true;    // 8- and 16-bit storage where the device has it
   bool updateAfterBind = true;  // descriptors that may change after recording where the device has them
   uint64_t work = 0;            // multiply-adds of a dispatch; 0: the device's limit
+  MatrixShape matrices;         // of subgroups, FLOAT16; none: the best of the device's
+  MatrixShape integerMatrices;  // and of 8-bit integers
   std::string kernels;          // a folder of modules in place of embedded ones; empty: none
 
   bool runsPass(size_t index) const { return (withoutPasses >> index & 1) == 0; }
@@ -32,7 +35,8 @@ struct OptionRow {
     uint32_t bits;
   };
   // Where the value stands.
-  using Member = std::variant<bool Options::*, uint64_t Options::*, std::string Options::*, Passes>;
+  using Member =
+      std::variant<bool Options::*, uint64_t Options::*, MatrixShape Options::*, std::string Options::*, Passes>;
 
   std::string_view name;
   std::string_view fallback;  // the value where none is given

@@ -11,6 +11,9 @@
 
 namespace dimple {
 
+// The specialization constant INVOCATIONS, those of a workgroup: of kernels without it they are the module's.
+constexpr uint32_t kInvocationsId = 16;
+
 // Kernels of one interface: the same push words, specialization constants and buffers.
 enum class KernelFamily : uint16_t;
 

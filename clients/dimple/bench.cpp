@@ -34,6 +34,7 @@ struct BenchOptions {
   uint32_t repeat = 0;
   double require = 0;
   bool memoryOnly = false;
+  bool summary = false;
   std::string only;
   bool asJson = false;
 };
@@ -125,15 +126,15 @@ class BenchBuffers {
  public:
   BenchBuffers(const Device& device, std::span<BenchCase* const> cases) : device_(device) {
     size_t most = 0;
-    std::map<DataType, uint64_t> varied;  // bytes of the largest
+    std::map<Contents, uint64_t> known;  // bytes of the largest
     for (const BenchCase* item : cases) {
       size_t count = 0;
       indexEnd_ = std::max(indexEnd_, item->indexEnd);
       for (const auto& [role, tensor] : tensorsOf(*item)) {
         if (!tensor) continue;
         ++count;
-        const bool isVaried = item->exact && role == Role::Input;
-        uint64_t& bytes = isVaried ? varied[tensor->DataType] : largest_;
+        const bool isKnown = item->exact && role == Role::Input;
+        uint64_t& bytes = isKnown ? known[{tensor->DataType, item->constant}] : largest_;
         bytes = std::max(bytes, tensor->TotalTensorSizeInBytes);
       }
       most = std::max(most, count);
@@ -141,8 +142,8 @@ class BenchBuffers {
     // Ones: no operand is a denormal, which some devices compute slowly.
     const std::vector<uint32_t> ones(static_cast<size_t>(largest_ / 4), std::bit_cast<uint32_t>(1.0f));
     for (size_t i = 0; i < most; ++i) ones_.push_back(uploaded(ones.data(), ones.size() * 4));
-    for (const auto& [type, bytes] : varied)
-      for (size_t input = 0; input < kVaried; ++input) varied_[type].push_back(makeVaried(type, bytes, input));
+    for (const auto& [contents, bytes] : known)
+      for (size_t input = 0; input < kKnown; ++input) known_[contents].push_back(makeKnown(contents, bytes, input));
     if (indexEnd_ == 0) return;
     // Every index once, in no order that a cache likes: a step without a common divisor.
     std::vector<uint32_t> order(indexEnd_);
@@ -182,7 +183,7 @@ class BenchBuffers {
       ID3D12Resource* buffer = ones_[present].get();
       uint64_t bytes = largest_;
       if (role == Role::Input && item.exact) {
-        buffer = varied_[tensor->DataType].at(present).get();
+        buffer = known_[{tensor->DataType, item.constant}].at(present).get();
         bytes = tensor->TotalTensorSizeInBytes;
       } else if (role == Role::Input && item.indexEnd && present == 1) {
         buffer = indices_.get();
@@ -194,19 +195,23 @@ class BenchBuffers {
     }
   }
 
-  static constexpr size_t kVaried = 4;
+  static constexpr size_t kKnown = 4;
+  using Contents = std::pair<DataType, double>;  // the type, and what all elements hold, or 0
 
   Com<ID3D12Resource> uploaded(const void* data, size_t bytes) {
     Com<ID3D12Resource> buffer = createBuffer(device_, bytes);
     device_.check(device_.context().Upload(buffer.get(), 0, data, bytes), "A buffer cannot be uploaded");
     return buffer;
   }
-  Com<ID3D12Resource> makeVaried(DataType type, uint64_t bytes, size_t input) {
+  Com<ID3D12Resource> makeKnown(const Contents& contents, uint64_t bytes, size_t input) {
+    const auto [type, constant] = contents;
     std::vector<std::byte> values(static_cast<size_t>(bytes));
     const uint32_t width = byteWidth(type);
     for (size_t i = 0; i < values.size() / width; ++i) {
-      const double value = benchValue(input, i);
-      const uint32_t bits = width == 2 ? halfBits(value) : std::bit_cast<uint32_t>(static_cast<float>(value));
+      const double value = constant != 0 ? constant : benchValue(input, i);
+      const uint32_t bits = width == 1   ? static_cast<uint32_t>(benchInteger(type, input, i))
+                            : width == 2 ? halfBits(value)
+                                         : std::bit_cast<uint32_t>(static_cast<float>(value));
       std::memcpy(&values[i * width], &bits, width);
     }
     return uploaded(values.data(), values.size());
@@ -216,9 +221,14 @@ class BenchBuffers {
   uint64_t largest_ = 0;
   uint32_t indexEnd_ = 0;
   std::vector<Com<ID3D12Resource>> ones_;
-  std::map<DataType, std::vector<Com<ID3D12Resource>>> varied_;
+  std::map<Contents, std::vector<Com<ID3D12Resource>>> known_;
   Com<ID3D12Resource> indices_;
 };
+
+double valueOf(DataType type, uint32_t bits) {
+  if (type == DML_TENSOR_DATA_TYPE_INT32) return std::bit_cast<int32_t>(bits);
+  return byteWidth(type) == 2 ? halfValue(static_cast<uint16_t>(bits)) : std::bit_cast<float>(bits);
+}
 
 // The largest error of some of the elements that were computed.
 double errorOf(const Device& device, const BenchCase& item, ID3D12Resource* output) {
@@ -235,7 +245,7 @@ double errorOf(const Device& device, const BenchCase& item, ID3D12Resource* outp
     const uint64_t element = i * (count - 1) / (kChecked - 1);
     uint32_t bits = 0;
     std::memcpy(&bits, &values[static_cast<size_t>(element * width)], width);
-    const double got = width == 2 ? halfValue(static_cast<uint16_t>(bits)) : std::bit_cast<float>(bits);
+    const double got = valueOf(tensor->DataType, bits);
     const auto [value, magnitude] = item.exact(element);
     const double error = std::fabs(got - value) / magnitude;
     largest = error <= largest ? largest : error;  // NaN is larger
@@ -382,12 +392,13 @@ int bench(const BenchOptions& options) {
   if (!options.rows || !options.columns || !options.iterations)
     throw InputError("Rows, columns and iterations must be at least 1.");
   auto cases = makeCases(options);
-  for (BenchCase& item : benchChains(options.rows, options.columns)) {
+  if (options.summary) cases.resize(2);
+  for (BenchCase& item : options.summary ? std::vector<BenchCase>() : benchChains(options.rows, options.columns)) {
     for (const auto& [role, tensor] : tensorsOf(item)) item.bytes += touchedBytes(*tensor);
     cases.push_back(std::move(item));
   }
   if (!options.memoryOnly)
-    for (BenchCase& item : benchProducts()) cases.push_back(std::move(item));
+    for (BenchCase& item : options.summary ? benchSummary() : benchProducts()) cases.push_back(std::move(item));
   // The first two are what the others are compared with.
   const auto unwanted = [&](const BenchCase& item) { return item.name.find(options.only) == item.name.npos; };
   cases.erase(std::remove_if(cases.begin() + 2, cases.end(), unwanted), cases.end());
@@ -416,7 +427,7 @@ int bench(const BenchOptions& options) {
                 options.device.backend.c_str(), options.rows, options.columns, options.iterations);
     Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32", ">GFLOP/s", ">error"});
     for (const BenchCase& item : cases)
-      table.add({item.name, item.kernels, fixedText(item.median() / 1e6, 3), fixedText(item.bytesPerSecond() / 1e9, 2),
+      table.add({item.name, item.kernels, fixedText(item.median() / 1e6, 4), fixedText(item.bytesPerSecond() / 1e9, 2),
                  fixedText(100 * item.bytesPerSecond() / copySpeed, 1) + " %",
                  item.operations ? fixedText(item.operationsPerSecond() / 1e9, 1) : "",
                  item.exact ? shortText(item.error) : ""});
@@ -454,6 +465,9 @@ Action setUpBench(CLI::App& options) {
   options.add_option("--require", values->require,
                      "Fail if a packed FLOAT32 add moves less than this percentage of a copy");
   options.add_flag("--memory-only", values->memoryOnly, "Leave out matrix products, convolutions and attention");
+  options.add_flag(
+      "--summary", values->summary,
+      "Only copy, add, and the products, convolutions, attention and recurrent networks that stand for all");
   options.add_option("--only", values->only, "Leave out all cases but copy, add and those whose names contain this");
   options.add_flag("--json", values->asJson, "Print JSON");
   return [values] { return bench(*values); };

@@ -25,7 +25,8 @@ struct BenchCase {
   uint64_t bytes = 0;                      // read and written
   uint64_t operations = 0;                 // multiplications and additions; 0: memory is what counts
   uint32_t indexEnd = 0;                   // input 1 holds indices below this; 0: there are none
-  Exact exact = {};                        // of inputs that hold benchValue(); none: they hold ones
+  Exact exact = {};                        // of inputs that hold benchValue(); none: they hold anything
+  double constant = 0;                     // but if not 0, what each of their elements holds
   CompiledOperator op = {};
   uint32_t repeat = 0;                   // executions in a row that are timed; 0: one, with its submission
   std::vector<double> nanoseconds = {};  // one an iteration
@@ -44,13 +45,16 @@ struct BenchCase {
 // `line` is an operator as text; `indexEnd` as above.
 BenchCase makeBenchCase(std::string name, const std::string& line, uint64_t indexEnd = 0);
 
-// Matrix products, convolutions and attention, at sizes of their own.
+// Matrix products, convolutions, attention and recurrent networks, at sizes of their own.
 std::vector<BenchCase> benchProducts();
+// Those of them that stand for all, in the order of docs/performance.md.
+std::vector<BenchCase> benchSummary();
 
 // Chains of element-wise operators, each as it is planned, in one pass over memory, and node by node.
 std::vector<BenchCase> benchChains(uint64_t rows, uint64_t columns);
 
-// Element e of an input whose elements differ: between -1 and 1, a FLOAT16.
+// Element e of an input whose elements differ: between -1 and 1, a FLOAT16; or an integer of 8 bits.
 double benchValue(size_t input, uint64_t element);
+int benchInteger(DataType type, size_t input, uint64_t element);
 
 }  // namespace dimple::tool

@@ -49,10 +49,20 @@ BenchCase gemm(std::string_view type, uint64_t m, uint64_t n, uint64_t k, Weight
 BenchCase integers(std::string_view type, uint64_t size) {
   const std::string sizes = cat("[1,1,", size, ",", size, "]");
   const std::string zero = cat(type, "[1,1,1,1]");
+  const DataType dataType = type == "i8" ? DML_TENSOR_DATA_TYPE_INT8 : DML_TENSOR_DATA_TYPE_UINT8;
+  const auto exact = [=](uint64_t element) {
+    const auto value = [&](size_t input, uint64_t i) {
+      return benchInteger(dataType, input, i) - benchInteger(dataType, input + 1, 0);
+    };
+    Sum sum;
+    for (uint64_t i = 0; i < size; ++i)
+      sum.add(double{1} * value(0, element / size * size + i) * value(2, i * size + element % size));
+    return sum.both();
+  };
   return product(cat("integers ", size, "x", size, "x", size, " ", type),
                  cat("MATRIX_MULTIPLY_INTEGER ATensor=", type, sizes, " AZeroPointTensor=", zero, " BTensor=", type,
                      sizes, " BZeroPointTensor=", zero, " OutputTensor=i32", sizes),
-                 size * size * size, {});
+                 size * size * size, exact);
 }
 
 // From square pictures to square ones, whose edges hold half a window of padding.
@@ -190,19 +200,45 @@ BenchCase attention(std::string_view type, uint64_t heads, uint64_t queries, uin
       2 * heads * queries * keys * channels, exact);
 }
 
-// Of as many inputs as hidden units. Inputs hold ones: what random ones lead to after many steps is up to rounding.
+// The hidden units of a recurrent network all of whose inputs, weights and biases hold `value`, after a number of
+// steps.
+double hiddenUnit(std::string_view name, uint64_t steps, uint64_t hidden, double value) {
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const double width = static_cast<double>(hidden) * value;  // what a sum multiplies its factor with
+  double unit = 0, cell = 0;
+  for (uint64_t step = 0; step < steps; ++step) {
+    const double input = width * value + value;
+    const double gate = sigmoid(input + width * unit + value);
+    if (name == "LSTM") {
+      cell = gate * cell + gate * std::tanh(input + width * unit + value);
+      unit = gate * std::tanh(cell);
+    } else {
+      const double recurrent = name == "GRU" ? gate * (width * unit + value) : width * gate * unit + value;
+      unit = (1 - gate) * std::tanh(input + recurrent) + gate * unit;
+    }
+  }
+  return unit;
+}
+
+// Of as many inputs as hidden units. What random weights lead to after many steps is up to rounding.
 BenchCase network(std::string_view name, std::string_view type, uint64_t steps, uint64_t batch, uint64_t hidden) {
   const bool isLstm = name == "LSTM";
   const uint64_t rows = (isLstm ? 4 : 3) * hidden;
   const std::string weights = cat(type, "[1,1,", rows, ",", hidden, "]");
-  return product(
-      cat(name, " ", steps, "x", batch, "x", hidden, " ", type),
-      cat(isLstm ? "LSTM" : "GRU", " InputTensor=", type, "[1,", steps, ",", batch, ",", hidden,
-          "] WeightTensor=", weights, " RecurrenceTensor=", weights, " BiasTensor=", type, "[1,1,1,", 2 * rows,
-          "] OutputSequenceTensor=", type, "[", steps, ",1,", batch, ",", hidden, "] Direction=FORWARD",
-          isLstm ? std::string(" ActivationDescs=(SIGMOID,TANH,TANH) UseClipThreshold=0 CoupleInputForget=0")
-                 : cat(" ActivationDescs=(SIGMOID,TANH) LinearBeforeReset=", name == "GRU" ? 1 : 0)),
-      2 * steps * batch * rows * hidden, {});
+  constexpr double kValue = 1.0 / 64;
+  const auto exact = [=](uint64_t element) {
+    return std::pair(hiddenUnit(name, element / (batch * hidden) + 1, hidden, kValue), 1.0);
+  };
+  BenchCase made =
+      product(cat(name, " ", steps, "x", batch, "x", hidden, " ", type),
+              cat(isLstm ? "LSTM" : "GRU", " InputTensor=", type, "[1,", steps, ",", batch, ",", hidden,
+                  "] WeightTensor=", weights, " RecurrenceTensor=", weights, " BiasTensor=", type, "[1,1,1,", 2 * rows,
+                  "] OutputSequenceTensor=", type, "[", steps, ",1,", batch, ",", hidden, "] Direction=FORWARD",
+                  isLstm ? std::string(" ActivationDescs=(SIGMOID,TANH,TANH) UseClipThreshold=0 CoupleInputForget=0")
+                         : cat(" ActivationDescs=(SIGMOID,TANH) LinearBeforeReset=", name == "GRU" ? 1 : 0)),
+              2 * steps * batch * rows * hidden, exact);
+  made.constant = kValue;
+  return made;
 }
 
 }  // namespace
@@ -213,6 +249,34 @@ double benchValue(size_t input, uint64_t element) {
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
   bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
   return static_cast<double>(static_cast<int>((bits >> 32) % 1025) - 512) / 512;
+}
+
+int benchInteger(DataType type, size_t input, uint64_t element) {
+  const auto value = static_cast<int>(std::lround(127 * benchValue(input, element)));
+  return type == DML_TENSOR_DATA_TYPE_UINT8 ? value + 128 : value;
+}
+
+std::vector<BenchCase> benchSummary() {
+  using enum Weights;
+  constexpr std::string_view kSingle = "f32", kHalf = "f16";
+  std::vector<BenchCase> cases;
+  cases.push_back(gemm(kSingle, 4096, 4096, 4096));
+  for (const Weights weights : {Plain, Transposed}) cases.push_back(gemm(kHalf, 4096, 4096, 4096, weights));
+  cases.push_back(gemm(kHalf, 1024, 1024, 1024));
+  cases.push_back(gemm(kHalf, 512, 4096, 14336));
+  for (const Weights weights : {Plain, Transposed}) cases.push_back(gemm(kHalf, 8, 11008, 4096, weights));
+  cases.push_back(gemm(kSingle, 8, 11008, 4096));
+  for (const Weights weights : {Plain, Transposed}) cases.push_back(gemm(kHalf, 1, 4096, 4096, weights));
+  cases.push_back(integers("i8", 4096));
+  for (const uint64_t batch : {1, 16}) cases.push_back(convolution(kSingle, {batch, 64, 64, 56, 3}));
+  for (const uint64_t batch : {1, 16}) cases.push_back(convolution(kHalf, {batch, 256, 256, 14, 3}));
+  cases.push_back(convolution(kHalf, {16, 256, 64, 56, 1}));
+  cases.push_back(
+      transposedConvolution(kSingle, {.batch = 16, .from = 128, .to = 64, .side = 28, .window = 4, .stride = 2}));
+  for (const std::string_view type : {kHalf, kSingle}) cases.push_back(attention(type, 32, 2048, 2048, 128));
+  for (const std::string_view name : {"LSTM", "GRU"})
+    for (const std::string_view type : {kSingle, kHalf}) cases.push_back(network(name, type, 128, 32, 512));
+  return cases;
 }
 
 std::vector<BenchCase> benchProducts() {

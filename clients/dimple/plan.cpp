@@ -44,16 +44,21 @@ void applyCaps(Caps& caps, const std::string& text) {
       for (const Feature feature : kFeatures) caps.features |= static_cast<uint32_t>(feature);
     return;
   }
-  const auto number = parseNumber<uint64_t>(value);
   const auto refuse = [&](std::string_view expected) {
     return InputError(cat("--caps has \"", text, "\", expected ", expected, "."));
   };
+  if (name == "matrices" || name == "integerMatrices") {
+    const auto shape = parseShape(value);
+    if (!shape || !isUsable(*shape)) throw refuse("rows, columns and a depth of 8 or 16, or a depth of 32");
+    (name == "matrices" ? caps.matrices : caps.integerMatrices) = *shape;
+    return;
+  }
+  const auto number = parseNumber<uint64_t>(value);
   if (!number)
     throw refuse(
-        "default, features=all, features=none, or NAME=NUMBER with maxGroups, maxBufferRange, "
-        "bufferOffsetAlignment, parameterAlignment, pushBytes, sharedBytes, workLimit, workgroups, subgroupSize, "
-        "matrixSize, "
-        "integerMatrixSize or integerMatrixDepth");
+        "default, features=all, features=none, NAME=NUMBER with maxGroups, maxBufferRange, bufferOffsetAlignment, "
+        "parameterAlignment, pushBytes, sharedBytes, workLimit, workgroups or subgroupSize, or "
+        "NAME=ROWSxCOLUMNSxDEPTH with matrices or integerMatrices");
   const auto limit = [&](uint32_t& target) {
     if (*number == 0 || *number > UINT32_MAX) throw refuse("a number from 1 to 4294967295");
     target = static_cast<uint32_t>(*number);
@@ -74,14 +79,10 @@ void applyCaps(Caps& caps, const std::string& text) {
     caps.workLimit = *number;
   else if (name == "workgroups")
     limit(caps.workgroups);
-  else if (name == "subgroupSize")
+  else if (name == "subgroupSize" && isUsableSubgroup(static_cast<uint32_t>(*number)))
     limit(caps.subgroupSize);
-  else if (name == "matrixSize")
-    limit(caps.matrixSize);
-  else if (name == "integerMatrixSize")
-    limit(caps.integerMatrixSize);
-  else if (name == "integerMatrixDepth")
-    limit(caps.integerMatrixDepth);
+  else if (name == "subgroupSize")
+    throw refuse("8, 16, 32 or 64");
   else
     throw refuse("the name of a limit");
 }
@@ -120,6 +121,8 @@ int run(const PlanOptions& options) {
   // Whatever is said of a made-up device, a real one is not looked at.
   Target target = options.caps.empty() ? targetOf(options.device) : Target(Caps{}, optionsOf(options.device));
   for (const std::string& text : options.caps) applyCaps(target.caps, text);
+  if ((target.caps.matrices || target.caps.integerMatrices) && target.caps.subgroupSize == 0)
+    throw InputError("--caps names matrices, expected subgroupSize beside them.");
   std::error_code tooLong;  // for a file's name, as lines may be
   if (options.what.find('=') != options.what.npos && !std::filesystem::exists(options.what, tooLong)) {
     const auto parsed = parseCase(options.what);

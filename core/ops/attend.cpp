@@ -42,9 +42,17 @@ bool comesInFours(const Attended& a) {
          comesInVectors(a.value, a.valueSize, 4) && comesInVectors(a.output, a.valueSize, 4);
 }
 
-const char* refusesTile(const Attended& a, const Target&) {
+constexpr const char* kSharedTooLittle = "The device has too little shared memory.";
+
+const char* refusesFewQueries(const Attended& a) {
   constexpr uint32_t kFewestQueries = 8;  // that are worth a tile
   return a.queries < kFewestQueries ? "It has few queries." : nullptr;
+}
+
+const char* refusesTile(const Attended& a, const Target& target) {
+  constexpr uint32_t kShared = 26 * 1024;  // of attention_tile.comp, at most
+  if (const char* reason = refusesFewQueries(a)) return reason;
+  return target.caps.sharedBytes < kShared ? kSharedTooLittle : nullptr;
 }
 
 // What a workgroup takes where keys are split, and the most channels of its heads.
@@ -68,6 +76,8 @@ const char* refusesSplit(const Attended& a, const Target& target) {
   if (slicesOf(a) < 2) return "It has few keys.";
   if (std::max(a.keySize, a.valueSize) > kSplitChannels) return "Its heads have many channels.";
   if (!comesInFours(a)) return "Its channels do not come in vectors.";
+  constexpr uint32_t kShared = 21 * 1024;  // of attention_split.comp
+  if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
   return partBytes(a) > target.caps.maxBufferRange ? "Its parts are more than the device binds." : nullptr;
 }
 
@@ -96,18 +106,20 @@ const char* refusesNarrowTile(const Attended& a, const Target& target) {
 }
 
 // Queries of a workgroup whose subgroups have a row of matrices each.
-uint32_t matrixQueries(const Target& target) { return kGroupSize / target.caps.subgroupSize * target.caps.matrixSize; }
+uint32_t matrixQueries(const Target& target) {
+  return kGroupSize / target.caps.subgroupSize * target.caps.matrices.rows;
+}
 
-// Channels of a head in whole matrices.
+// Channels of a head in whole matrices. Where they are many, kernels are made for every other multiple of eight.
 uint32_t inMatrices(uint32_t channels, const Target& target) {
-  return static_cast<uint32_t>(alignUp(channels, target.caps.matrixSize));
+  constexpr uint32_t kMany = 128;
+  return static_cast<uint32_t>(alignUp(channels, channels > kMany ? 16 : target.caps.matrices.columns));
 }
 
 uint32_t sharedBytes(const Attended& a, const Target& target, uint32_t keys) {
-  const uint32_t size = target.caps.matrixSize;
   const uint32_t queries = matrixQueries(target);
   const uint32_t queryChannels = queries > 128 ? 32 : 64;
-  const uint32_t line = std::max(size / 4 + 1, std::min(keys, 32u) / 8 + 1);
+  const uint32_t line = std::max(target.caps.matrices.columns / 4 + 1, std::min(keys, 32u) / 8 + 1);
   const uint32_t channels = inMatrices(a.keySize, target) + inMatrices(a.valueSize, target);
   const uint32_t vectors = keys * (channels / 8 + 2) + queries * line + queries / 2;
   return std::max(vectors, queries * (queryChannels / 8 + 1)) * 16;
@@ -125,14 +137,17 @@ uint32_t matrixKeys(const Attended& a, const Target& target) {
 }
 
 const char* refusesMatrices(const Attended& a, const Target& target) {
-  if (const char* reason = refusesTile(a, target)) return reason;
+  if (const char* reason = refusesFewQueries(a)) return reason;
   if (a.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  if (target.caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
+  const MatrixShape& shape = target.caps.matrices;
+  if (!shape) return "The device's subgroups do not multiply matrices.";
+  // Scores become factors of the next product.
+  if (shape.columns != shape.depth) return "The device's matrices are not as wide as the depth of their factors.";
   if (!target.caps.has(Feature::SubgroupVote) || !target.caps.has(Feature::SubgroupShuffle))
     return "The device's subgroups exchange no numbers.";
   if (!target.caps.matrixHalves) return "The device's subgroups hold no sums in FLOAT16.";
   if (std::max(a.keySize, a.valueSize) > kMatrixChannels) return "Its heads have many channels.";
-  if (matrixKeys(a, target) == 0) return "The device has too little shared memory.";
+  if (matrixKeys(a, target) == 0) return kSharedTooLittle;
   return nullptr;
 }
 
@@ -171,17 +186,21 @@ uint32_t queriesOf(const Algorithm& algorithm, const Target& target) {
 kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Attended& a, const Target& target) {
   if (algorithm.form == Form::Split) return {.rows = std::bit_ceil(a.queries)};
   if (algorithm.form != Form::Cooperative) return {};
+  const uint32_t keySize = inMatrices(a.keySize, target);
+  const uint32_t valueSize = inMatrices(a.valueSize, target);
   const uint32_t reads = (comesInVectors(a.query, a.keySize) ? kQueryVectors : 0) |
                          (comesInVectors(a.key, a.keySize) ? kKeyVectors : 0) |
                          (comesInVectors(a.value, a.valueSize) ? kValueVectors : 0) |
                          (comesInVectors(a.output, a.valueSize) ? kOutputVectors : 0) |
-                         ((a.keySize | a.valueSize) % target.caps.matrixSize == 0 ? kWholeMatrices : 0);
+                         (keySize == a.keySize && valueSize == a.valueSize ? kWholeMatrices : 0);
   const bool plain = a.maskType == 0 && !a.relative.range && !a.lengths.range;
-  return {.keySize = inMatrices(a.keySize, target),
-          .valueSize = inMatrices(a.valueSize, target),
+  return {.keySize = keySize,
+          .valueSize = valueSize,
           .keys = matrixKeys(a, target),
           .subgroup = target.caps.subgroupSize,
-          .size = target.caps.matrixSize,
+          .sizeRows = target.caps.matrices.rows,
+          .sizeColumns = target.caps.matrices.columns,
+          .sizeDepth = target.caps.matrices.depth,
           .reads = reads,
           .plain = plain,
           .places = a.scale > 0};

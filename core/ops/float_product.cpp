@@ -20,6 +20,7 @@ namespace {
 constexpr uint32_t kWide = 2;
 constexpr uint32_t kToParts = 16;
 constexpr uint32_t kStoresFours = 32;
+constexpr uint32_t kWhole = 64;
 
 // Dimensions of one element are stepped through by no stride.
 void dropIdleStrides(Product& p) {
@@ -73,11 +74,15 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
       kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::VectorMatricesAhead && tile.columns > 64;
   const uint64_t side = target.caps.workgroups;
   const uint64_t workgroups = few ? side * 9 / 8 : large ? side / 2 : side;
-  constexpr uint32_t kMinSteps = 128;
+  // Of workgroups of half as many invocations two run side by side: fewer are sliced, too, where that takes long.
+  const bool paired = tile.invocations < kGroupSize;
+  const uint32_t minSteps = paired ? 2048 : 128;
   const uint64_t tiles = tilesOf(p, tile);
-  uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / kMinSteps});
+  uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
-  const bool whole = (!few && tiles > fewTiles(target)) || slices < 2;
+  // Parts that share the depth are slices of it already, and their sums are short.
+  const bool parts = kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::Split;
+  const bool whole = parts || (!few && !paired && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
   return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
 }
@@ -114,11 +119,17 @@ class FloatProductPlan {
   uint32_t finishFlags() const { return (p_.hasC ? kHasC : 0) | (finish_.wide ? kWide : 0); }
   // Those of kernels that step through matrices of any strides.
   uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
-  // Whether tiles store four columns at a time.
-  uint32_t foursFlag(bool toParts) const {
+  // How tiles read and store, for all descriptions that they take or for one.
+  uint32_t tileDirections(kernels::FloatTiles::Form form, bool toParts) const {
+    using enum kernels::FloatTiles::Form;
+    if (window_ || form == Split) return directions();
     const bool fours = toParts ? p_.columns % 4 == 0
-                               : isVectorizable(4, p_.matrices, 3, {p_.columns, p_.y.column}, {p_.rows, p_.y.row});
-    return fours && !window_ ? kStoresFours : 0;
+                               : isVectorizable(4, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
+    if (!fours) return directions();
+    constexpr uint32_t kParts = 16;  // steps of two of a large tile
+    const bool whole = form == Large && !toParts && p_.matrices.count() == 1 && p_.depth % kParts == 0 &&
+                       std::ranges::all_of(p_.matrices.base, [](uint32_t base) { return base == 0; });
+    return directions() | kStoresFours | (whole ? kWhole : 0);
   }
   KernelElement element(bool words) const {
     return words ? KernelElement(kernelType(p_.type)) : builder_.typedElement(p_.type);
@@ -209,12 +220,12 @@ class FloatProductPlan {
   // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
   // is wanted.
   Status addTiles(const ProductKernel& kernel) {
-    const auto& [name, id, tile, refuses] = kernel;
+    const Tile& tile = kernel.tile;
     const Caps& caps = builder_.target().caps;
     const auto form = kernel.form<kernels::FloatTiles>();
     const bool matrices = ofMatrices(form);
     std::optional<kernels::TilingSpecs> tiling;
-    if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrixSize, kHalfVectors);
+    if (matrices) tiling = matrixTilingOf(request_, tile, caps.matrices, kHalfVectors);
     const Slices slices = slicesOf(p_, kernel, builder_.target());
     const bool toParts = slices.count > 1 || (matrices && finish_.wide);
     const bool combines = toParts && !(slices.count == 1 && isOfSumsAlone());
@@ -225,26 +236,26 @@ class FloatProductPlan {
       if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
         from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
     TRY(builder_.add(
-        kernels::FloatTiles{
-            .form = form,
-            // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
-            .type = element(!matrices && (toParts || finish_.wide)),
-            .push = {.rows = p_.rows,
-                     .columns = p_.columns,
-                     .depth = p_.depth,
-                     .sliceDepth = slices.depth,
-                     .slices = slices.count,
-                     .floatFinish = finish((toParts ? kToParts : finishFlags()) | (matrices ? 0 : foursFlag(toParts)))},
-            .spec = {.fused = fused(),
-                     .backward = backward(),
-                     .tiling = tiling,
-                     .tileDepth = tile.depth,
-                     .stages = tile.stages,
-                     .directions = directions()},
-            .a = from[0],
-            .b = from[1],
-            .c = p_.from[2],
-            .y = to},
+        kernels::FloatTiles{.form = form,
+                            // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
+                            .type = element(!matrices && (toParts || finish_.wide)),
+                            .push = {.rows = p_.rows,
+                                     .columns = p_.columns,
+                                     .depth = p_.depth,
+                                     .sliceDepth = slices.depth,
+                                     .slices = slices.count,
+                                     .floatFinish = finish(toParts ? kToParts : finishFlags())},
+                            .spec = {.fused = fused(),
+                                     .backward = backward(),
+                                     .tiling = tiling,
+                                     .tileDepth = tile.depth,
+                                     .stages = tile.stages,
+                                     .directions = tileDirections(form, toParts),
+                                     .invocations = tile.invocations},
+                            .a = from[0],
+                            .b = from[1],
+                            .c = p_.from[2],
+                            .y = to},
         tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to) : Status{};
   }

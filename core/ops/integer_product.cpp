@@ -77,20 +77,17 @@ KernelCall productCall(const Request& request, const ProductKernel& kernel) {
   const auto form = kernel.form<kernels::IntegerProduct>();
   const bool matrices = form == Form::Matrices || form == Form::MatricesAhead || form == Form::ConvolutionMatrices;
   std::optional<kernels::TilingSpecs> tiling;
-  if (matrices) tiling = matrixTilingOf(request, tile, target.caps.integerMatrixSize, kIntegerVectors);
-  return callOf<kernels::IntegerProduct>(request, kernel,
-                                         {.rows = p.rows,
-                                          .columns = p.columns,
-                                          .depth = p.depth,
-                                          .count = static_cast<uint32_t>(p.elements()),
-                                          .matrixRank = p.matrices.rank,
-                                          .kinds = kindsOf(*integers),
-                                          .flags = flagsOf(p, *integers)},
-                                         {.backward = window && window->backward,
-                                          .tiling = tiling,
-                                          .tileDepth = tile.depth,
-                                          .sizeDepth = target.caps.integerMatrixDepth,
-                                          .sums = sumsOf(*integers)});
+  if (matrices) tiling = matrixTilingOf(request, tile, target.caps.integerMatrices, kIntegerVectors);
+  return callOf<kernels::IntegerProduct>(
+      request, kernel,
+      {.rows = p.rows,
+       .columns = p.columns,
+       .depth = p.depth,
+       .count = static_cast<uint32_t>(p.elements()),
+       .matrixRank = p.matrices.rank,
+       .kinds = kindsOf(*integers),
+       .flags = flagsOf(p, *integers)},
+      {.backward = window && window->backward, .tiling = tiling, .tileDepth = tile.depth, .sums = sumsOf(*integers)});
 }
 
 }  // namespace

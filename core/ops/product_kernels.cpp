@@ -43,14 +43,14 @@ bool comesInPadded(uint32_t number, const Product& p, uint32_t operand) {
          bytesInVectors(number, p, operand) <= p.bytes[operand];
 }
 
-uint32_t subgroupsAcross(const Target& target, const Tile& tile, uint32_t size) {
-  const uint32_t subgroups = kGroupSize / target.caps.subgroupSize;
+uint32_t subgroupsAcross(const Target& target, const Tile& tile, const MatrixShape& shape) {
+  const uint32_t subgroups = tile.invocations / target.caps.subgroupSize;
   uint32_t best = 0;
   uint32_t least = UINT32_MAX;
   for (uint32_t across = 1; across <= std::min(subgroups, 8u); across *= 2) {
     const uint32_t rows = tile.rows / (subgroups / across);
     const uint32_t columns = tile.columns / across;
-    if (rows == 0 || columns == 0 || rows % size != 0 || columns % size != 0) continue;
+    if (rows == 0 || columns == 0 || rows % shape.rows != 0 || columns % shape.columns != 0) continue;
     if (rows + columns >= least) continue;
     best = across;
     least = rows + columns;
@@ -101,32 +101,27 @@ const char* refusesLargeTile(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, request.target.caps.workgroups / 4);
 }
 
-const char* refusesWideTile(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesVector(request, tile)) return reason;
-  const auto& [p, target, window, integers] = request;
-  constexpr uint32_t kRegisters = 240;
-  if (target.caps.registers < kRegisters) return "An invocation's registers may not hold its share of a tile.";
-  constexpr uint32_t kShared = 26 * 1024;
-  if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
-  return refusesFewTiles(p, tile, fewTiles(target));
-}
-
-// Of small tiles whose depth a workgroup's parts share: fewer than the device takes at a time, and sums so long that
-// each part has some of them.
-const char* refusesSharedDepth(const Request& request, const Tile& tile) {
+// Of small tiles whose depth a workgroup's parts share, and of which larger ones are too few: at most `most`.
+const char* refusesSharedDepth(const Request& request, const Tile& tile, uint64_t most) {
   const auto& [p, target, window, integers] = request;
   constexpr uint32_t kShared = 30 * 1024;
   if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  if (p.depth < 2 * tile.depth) return "Its sums are short.";
-  return tilesOf(p, tile) > target.caps.workgroups ? "Its tiles are many." : nullptr;
+  if (p.depth < tile.depth) return "Some parts would be idle.";
+  return tilesOf(p, tile) > most ? "Its tiles are many." : nullptr;
 }
 
 const char* refusesSplitTile(const Request& request, const Tile& tile) {
   if (const char* reason = refusesVector(request, tile)) return reason;
-  return refusesSharedDepth(request, tile);
+  const auto& [p, target, window, integers] = request;
+  const uint64_t workgroups = target.caps.workgroups;
+  if (const char* reason = refusesSharedDepth(request, tile, workgroups * 9 / 8)) return reason;
+  // Slices of larger tiles keep more of the device busy where sums are long, above all where tiles are very few.
+  const uint32_t longest = tilesOf(p, tile) < workgroups / 4 ? 256 : 2048;
+  return p.depth > longest ? "Its sums are long." : nullptr;
 }
 
+// Gathering windows costs more than what parts gain where a second row of workgroups would follow the first.
 const char* refusesSplitWindows(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
@@ -135,7 +130,7 @@ const char* refusesSplitWindows(const Request& request, const Tile& tile) {
   if (window->taps > kMaxTaps) return "Its window has more than 32 elements.";
   if (!isVectorizable(kTileVector, p.matrices, 0, depthOfA(p), rowsOfA(p)))
     return "Its filters are not in vectors of four.";
-  return refusesSharedDepth(request, tile);
+  return refusesSharedDepth(request, tile, uint64_t{target.caps.workgroups} * 5 / 8);
 }
 
 // Bytes of A's or B's part of a tile in shared memory, lines of vectors of eight and one more.
@@ -143,48 +138,44 @@ uint32_t partBytes(uint32_t across, uint32_t depth, bool depthFirst) {
   return (depthFirst ? (depth + 8) * across : (across + 8) * depth) * 2;
 }
 
-// Bytes of a tile's parts in shared memory: the fewest or the most, whichever way the operands are read.
-struct PartBytes {
-  uint32_t fewest, most;
-};
-PartBytes bytesOfParts(const Tile& tile) {
-  PartBytes bytes{};
-  for (const uint32_t across : {tile.rows, tile.columns}) {
-    const auto [fewest, most] =
-        std::minmax({partBytes(across, tile.depth, true), partBytes(across, tile.depth, false)});
-    bytes.fewest += tile.stages * fewest;
-    bytes.most += tile.stages * most;
-  }
-  return bytes;
+// Of the sums that take the place of a tile's parts at the end: so many bytes for each subgroup.
+uint32_t bytesOfSums(const Tile& tile, const Caps& caps, uint32_t each) {
+  return tile.invocations / caps.subgroupSize * each;
 }
 
-// And of a convolution's steps.
-uint32_t sharedBytes(const Tile& tile) { return bytesOfParts(tile).most + 2 * tile.depth * 16; }
+// Of a tile's parts, whichever way the operands are read, or of the sums, and of a convolution's steps.
+uint32_t sharedBytes(const Tile& tile, const Caps& caps) {
+  uint32_t parts = 0;
+  for (const uint32_t across : {tile.rows, tile.columns})
+    parts += tile.stages * std::max(partBytes(across, tile.depth, true), partBytes(across, tile.depth, false));
+  return std::max(parts, bytesOfSums(tile, caps, caps.matrices.elements() * 4)) + 2 * tile.depth * 16;
+}
 
 // Of the parts that cooperative_ahead.comp makes of these operands, and of the sums that take their place.
 uint32_t sharedBytesAhead(const Product& p, const Tile& tile, const Caps& caps) {
   const uint32_t parts =
       partBytes(tile.rows, tile.depth, p.a.column == 1) + partBytes(tile.columns, tile.depth, p.b.row == 1);
-  const uint32_t size = caps.matrixSize;
-  return std::max(tile.stages * parts, kGroupSize / caps.subgroupSize * size * (size / 2 + 1) * 16);
+  const auto& [rows, columns, depth] = caps.matrices;
+  return std::max(tile.stages * parts, bytesOfSums(tile, caps, rows * (columns / 2 + 1) * 16));
 }
+
+constexpr const char* kPartOfMatrix = "A part of the depth is less than a matrix has.";
+constexpr const char* kNotShared = "The device's subgroups cannot share a tile.";
 
 const char* refusesSubgroups(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
-  if (target.caps.matrixSize == 0) return "The device's subgroups do not multiply matrices.";
+  const MatrixShape& shape = target.caps.matrices;
+  if (!shape) return "The device's subgroups do not multiply matrices.";
   if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !target.halfPrecision) return "FLOAT32 is not to be rounded.";
-  if (subgroupsAcross(target, tile, target.caps.matrixSize) == 0) return "The device's subgroups cannot share a tile.";
-  return nullptr;
+  if (tile.depth % shape.depth != 0) return kPartOfMatrix;
+  return subgroupsAcross(target, tile, shape) == 0 ? kNotShared : nullptr;
 }
 
 const char* refusesMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
-  // Each subgroup's matrix of sums takes the place of the parts at the end.
   const Caps& caps = request.target.caps;
-  if (kGroupSize / caps.subgroupSize * caps.matrixSize * caps.matrixSize * 4 > bytesOfParts(tile).fewest)
-    return "Its parts have no room for the sums of all subgroups.";
-  return sharedBytes(tile) > request.target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+  return sharedBytes(tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
 const char* refusesFewRowsMatrices(const Request& request, const Tile& tile) {
@@ -193,29 +184,45 @@ const char* refusesFewRowsMatrices(const Request& request, const Tile& tile) {
   if (p.rows == 1 || p.columns < 64) return "Most of a tile would be idle.";
   if (p.depth < 64) return "Its sums are short.";
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
-  return sharedBytes(tile) > request.target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+  const Caps& caps = request.target.caps;
+  return sharedBytes(tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
 constexpr uint32_t kMaxSubgroupAhead = 32;
 constexpr const char* kSubgroupTooLarge = "A subgroup's registers do not hold its share of a tile.";
 
-// Tiles half as wide take a quarter longer for the same sums, and win where they have a fifth less to compute.
-bool wastesColumns(const Product& p, const Tile& tile) {
-  return alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
+// What cooperative_ahead.comp asks of a tile.
+const char* refusesAhead(const Request& request, const Tile& tile) {
+  const auto& [p, target, window, integers] = request;
+  const Caps& caps = target.caps;
+  if (caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  if (tile.columns / subgroupsAcross(target, tile, caps.matrices) / caps.matrices.columns % 2 != 0)
+    return "A subgroup's matrices are not pairs.";
+  return sharedBytesAhead(p, tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
-// Of tiles of which each of a device's multiprocessors holds one at a time.
-const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
+// Tiles half as wide take a quarter longer for the same sums, and win where they have a fifth less to compute.
+bool wastesColumns(const Product& p, const Tile& tile) {
+  constexpr uint32_t kWide = 256;  // narrower tiles win even where half of one is idle
+  return tile.columns >= kWide && alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
+}
+
+const char* refusesVectorsAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
-  constexpr uint32_t kVector = 8;
+  constexpr uint32_t kVector = kHalfVectors.along;
   if (!comesIn(kVector, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of eight.";
   if (!comesIn(kVector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of eight.";
-  if (sharedBytesAhead(p, tile, target.caps) > target.caps.sharedBytes) return kSharedTooLittle;
-  if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
+  if (const char* reason = refusesAhead(request, tile)) return reason;
+  return wastesColumns(p, tile) ? "Most of a tile would be idle." : nullptr;
+}
+
+// Of tiles of which each of a device's multiprocessors holds one at a time.
+const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesVectorsAhead(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
   constexpr uint32_t kMinDepth = 2048;  // of a slice
   return refusesFewTiles(p, tile, fewTiles(target), std::max(1u, p.depth / kMinDepth));
 }
@@ -224,33 +231,39 @@ const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
 const char* refusesIntegers(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
-  if (target.caps.integerMatrixSize == 0) return "The device's subgroups do not multiply matrices of integers.";
+  const MatrixShape& shape = target.caps.integerMatrices;
+  if (!shape) return "The device's subgroups do not multiply matrices of integers.";
   if (byteWidth(integers->a) != 1 || byteWidth(integers->b) != 1) return "Its operands are not of 8 bits.";
   // Products of differences of two bytes, 255 * 255 at most, are summed in 32 bits.
   constexpr uint32_t kMaxExact = 32768;
   if (isFloat(p.type) && p.depth > kMaxExact) return "Its sums may exceed 32 bits.";
-  if (subgroupsAcross(target, tile, target.caps.integerMatrixSize) == 0)
-    return "The device's subgroups cannot share a tile.";
-  return nullptr;
+  if (tile.depth % shape.depth != 0) return kPartOfMatrix;
+  return subgroupsAcross(target, tile, shape) == 0 ? kNotShared : nullptr;
+}
+
+// Of a tile's parts, or of the sums that take their place, of a sum of each row and column, and of a convolution's
+// steps.
+uint32_t integerBytes(const Tile& tile, const Caps& caps) {
+  const uint32_t lines = tile.rows + tile.columns;
+  return std::max(lines * (tile.depth + 16), bytesOfSums(tile, caps, caps.integerMatrices.elements() * 4)) + lines * 4 +
+         2 * tile.depth * 16;
 }
 
 const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesIntegers(request, tile)) return reason;
-  // A tile's parts, their sums, and a convolution's steps.
-  if ((tile.rows + tile.columns) * (tile.depth + 16 + 4) + 2 * tile.depth * 16 > request.target.caps.sharedBytes)
-    return kSharedTooLittle;
-  return nullptr;
+  const Caps& caps = request.target.caps;
+  return integerBytes(tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
 // Of the parts that integer_cooperative_ahead.comp keeps, or of the sums that take their place, and of a sum and a zero
 // point of each row and column.
 uint32_t integerBytesAhead(const Target& target, const Tile& tile) {
-  const uint32_t size = target.caps.integerMatrixSize;
-  const uint32_t line = (tile.depth / std::min(target.caps.integerMatrixDepth, 16u) + 1) * 16;
-  const uint32_t matrices = tile.columns / subgroupsAcross(target, tile, size) / size;
-  const uint32_t strip = size * (std::min(matrices, size / 4) * size + 4) * 4;
+  const auto& [rows, columns, depth] = target.caps.integerMatrices;
+  const uint32_t line = (tile.depth / std::min(depth, 16u) + 1) * 16;
+  const uint32_t matrices = tile.columns / subgroupsAcross(target, tile, target.caps.integerMatrices) / columns;
+  const uint32_t strip = rows * (std::min(matrices, columns / 4) * columns + 4) * 4;
   const uint32_t lines = tile.rows + tile.columns;
-  return std::max(tile.stages * lines * line, kGroupSize / target.caps.subgroupSize * strip) + lines * 8;
+  return std::max(tile.stages * lines * line, bytesOfSums(tile, target.caps, strip)) + lines * 8;
 }
 
 const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
@@ -264,8 +277,7 @@ const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
       !isVectorizable(across, p.matrices, 1, columnsOfB(p), depthOfB(p)))
     return "B is not in vectors.";
   if (integerBytesAhead(target, tile) > target.caps.sharedBytes) return kSharedTooLittle;
-  constexpr uint32_t kWide = 256;  // narrower tiles win even where half of one is idle
-  if (tile.columns >= kWide && wastesColumns(p, tile)) return "Most of a tile would be idle.";
+  if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
   return refusesFewTiles(p, tile, fewTiles(target));
 }
 
@@ -273,6 +285,14 @@ template <const char* (*refuses)(const Request&, const Tile&)>
 const char* refusesFew(const Request& request, const Tile& tile) {
   if (const char* reason = refuses(request, tile)) return reason;
   return refusesFewTiles(request.product, tile, fewTiles(request.target));
+}
+
+// Rows of B in shared memory are short where it is read along the depth: those of more steps take less time.
+const char* refusesTurnedAhead(const Request& request, const Tile& tile) {
+  const Product& p = request.product;
+  if (!isVectorizable(kHalfVectors.along, p.matrices, 1, depthOfB(p), columnsOfB(p)))
+    return "B is not in vectors along the depth.";
+  return refusesFew<refusesVectorsAhead>(request, tile);
 }
 
 // Of few rows, for which A is read anew by fewer tiles.
@@ -292,13 +312,10 @@ const char* refusesManyWindows(const Request& request, const Tile& tile) {
 }
 
 const char* refusesWindowsAhead(const Request& request, const Tile& tile) {
-  const auto& [p, target, window, integers] = request;
   if (const char* reason = refusesMatrices(request, tile)) return reason;
-  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
-  const uint32_t size = target.caps.matrixSize;
-  if (tile.columns / subgroupsAcross(target, tile, size) / size % 2 != 0) return "A subgroup's matrices are not pairs.";
-  if (window->channelsLast % tile.depth != 0) return "A part of the depth is of several of the window's elements.";
-  return sharedBytesAhead(p, tile, target.caps) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+  if (request.window->channelsLast % tile.depth != 0)
+    return "A part of the depth is of several of the window's elements.";
+  return refusesAhead(request, tile);
 }
 
 const char* refusesLargeWindowsAhead(const Request& request, const Tile& tile) {
@@ -375,13 +392,14 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_few_rows_wide", idOf<FewRows>(FewRows::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
     {"gemm_few_rows_vector", idOf<FewRows>(FewRows::Form::Vector), {0, 0, 4}, refusesFewRowsVector},
     {"gemm_few_rows", idOf<FewRows>(FewRows::Form::Scalar), {}, refusesFewRows},
+    {"gemm_cooperative_ahead", kMatricesAhead, {128, 128, 32, 1, 128}, refusesTurnedAhead},
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
+    {"gemm_cooperative_ahead", kMatricesAhead, {128, 128, 32, 1, 128}, refusesFew<refusesVectorsAhead>},
     {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
     {"gemm_split_tile", idOf<Tiles>(Tiles::Form::Split), {64, 32, 64}, refusesSplitTile},
-    {"gemm_wide_tile", idOf<Tiles>(Tiles::Form::Wide), {128, 256, 32}, refusesWideTile},
     {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
     {"gemm_vector_tile", idOf<Tiles>(Tiles::Form::Vector), {64, 64, 32}, refusesVector},
     {"gemm_tile", idOf<Tiles>(Tiles::Form::Scalar), {64, 64, 32}, refusesTile},

@@ -19,7 +19,8 @@ struct Tile {
   uint32_t rows = 0;
   uint32_t columns = 0;
   uint32_t depth = 0;
-  uint32_t stages = 2;  // parts of A and B in shared memory at once
+  uint32_t stages = 2;                // parts of A and B in shared memory at once
+  uint32_t invocations = kGroupSize;  // of a workgroup
 };
 
 // A kernel for products, and why it would not do for one: null if it does.
@@ -61,9 +62,9 @@ uint64_t tilesOf(const Product& p, const Tile& tile);
 // That leave a part of the device idle.
 uint64_t fewTiles(const Target& target);
 
-// How a tile's subgroups lie side by side, so that each has the same number of matrices of `size` rows and columns and
-// reads few of them; 0: they do not.
-uint32_t subgroupsAcross(const Target& target, const Tile& tile, uint32_t size);
+// How a tile's subgroups lie side by side, so that each has the same number of matrices and reads few of them; 0: they
+// do not.
+uint32_t subgroupsAcross(const Target& target, const Tile& tile, const MatrixShape& shape);
 
 // A dimension of an operand.
 struct Dimension {

@@ -56,15 +56,18 @@ std::vector<uint32_t> parameterWords(const Product& p, const std::vector<uint32_
   return words;
 }
 
-kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, uint32_t size, const Vectors& vectors) {
+kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, const MatrixShape& shape,
+                                    const Vectors& vectors) {
   const auto& [p, target, window, integers] = request;
   // A filter that is not packed has no one stride along the depth.
   const bool strided = !window || p.a.column == 1;
   return {.tileRows = tile.rows,
           .tileColumns = tile.columns,
-          .across = subgroupsAcross(target, tile, size),
+          .across = subgroupsAcross(target, tile, shape),
           .subgroup = target.caps.subgroupSize,
-          .size = size,
+          .sizeRows = shape.rows,
+          .sizeColumns = shape.columns,
+          .sizeDepth = shape.depth,
           .aReads = strided ? readsOf(p.matrices, 0, rowsOfA(p), depthOfA(p), vectors) : 0,
           .bReads = window ? (window->channelsLast != 0 ? kVectors : 0)
                            : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), vectors)};

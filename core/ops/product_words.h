@@ -29,8 +29,8 @@ struct Vectors {
 constexpr Vectors kHalfVectors{8, 8};
 constexpr Vectors kIntegerVectors{16, 4};
 
-// For matrices of `size` rows and columns.
-kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, uint32_t size, const Vectors& vectors);
+kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, const MatrixShape& shape,
+                                    const Vectors& vectors);
 
 // A dispatch of kernels/matrix/direct.comp: what it is given beside what others are.
 struct Lines {

@@ -187,7 +187,7 @@ struct StepKernel {
 
   Form form = Form::Given;
   uint32_t quads = 1;     // QUADS of kernels/recurrent/step_tile.comp
-  uint32_t size = 1;      // of matrices; else 1
+  MatrixShape shape{};    // none: it multiplies no matrices
   uint32_t matrices = 1;  // STEPS of kernels/recurrent/step_matrices.comp
   uint32_t batch = 1;     // sequences of an operand, those that fill tiles up included,
   uint32_t depth = 1;     // and hidden units
@@ -331,31 +331,31 @@ class NetworkBuilder {
   bool choosesMatrices() const {
     const Caps& caps = builder_.target().caps;
     constexpr uint32_t kMostAcross = 2;
-    return caps.matrixSize != 0 && x_.type == DML_TENSOR_DATA_TYPE_FLOAT16 && isBounded(op(), network_) &&
-           kGroupSize / caps.subgroupSize * kMostAcross * caps.matrixSize * caps.matrixSize * 4 <= caps.sharedBytes;
+    return caps.matrices && x_.type == DML_TENSOR_DATA_TYPE_FLOAT16 && isBounded(op(), network_) &&
+           kGroupSize / caps.subgroupSize * kMostAcross * caps.matrices.elements() * 4 <= caps.sharedBytes;
   }
 
   void chooseMatrices() {
     const Caps& caps = builder_.target().caps;
-    const uint32_t size = caps.matrixSize;
+    const MatrixShape shape = caps.matrices;
     const uint32_t subgroups = kGroupSize / caps.subgroupSize;
-    const auto each = static_cast<uint32_t>(divideUp(divideUp(hidden(), size), subgroups));
+    const auto each = static_cast<uint32_t>(divideUp(divideUp(hidden(), shape.depth), subgroups));
     // As many matrices on their way as there are, unless a quarter of them would be zeros.
     const uint32_t most = each == 3 || alignUp(each, 4) * 4 <= uint64_t{each} * 5 ? 4 : 2;
     const uint32_t matrices = std::min(std::bit_ceil(each), most);
     kernel_ = {.form = Form::Matrices,
-               .size = size,
+               .shape = shape,
                .matrices = matrices,
-               .batch = static_cast<uint32_t>(alignUp(batch(), size)),
-               .depth = static_cast<uint32_t>(alignUp(each, matrices)) * subgroups * size,
-               .columns = size};
+               .batch = static_cast<uint32_t>(alignUp(batch(), shape.rows)),
+               .depth = static_cast<uint32_t>(alignUp(each, matrices)) * subgroups * shape.depth,
+               .columns = shape.columns};
   }
 
   // Tiles of weights side by side in a workgroup of matrices, each of whose invocations finishes one element at most.
   uint32_t acrossOf(const Pass& pass) const {
     if (!usesMatrices() || pass.slots < 2) return 1;
-    const uint64_t tiles = divideUp(uint64_t{hidden()} * pass.slots, kernel_.size);
-    const uint64_t all = tiles * (kernel_.batch / kernel_.size) * directions();
+    const uint64_t tiles = divideUp(uint64_t{hidden()} * pass.slots, kernel_.columns);
+    const uint64_t all = tiles * (kernel_.batch / kernel_.shape.rows) * directions();
     return all >= uint64_t{builder_.target().caps.workgroups} * 2 ? 2 : 1;
   }
 
@@ -368,13 +368,14 @@ class NetworkBuilder {
       default:
         break;
     }
-    const uint32_t tile = 2 * kernel_.size * kernel_.size;
-    const uint32_t ofSequence = kernel_.depth / kernel_.size * tile;
-    return {.ofDirection = kernel_.batch / kernel_.size * ofSequence, .ofSequence = ofSequence, .ofHidden = tile};
+    const MatrixShape& shape = kernel_.shape;
+    const uint32_t tile = 2 * shape.rows * shape.depth;
+    const uint32_t ofSequence = kernel_.depth / shape.depth * tile;
+    return {.ofDirection = kernel_.batch / shape.rows * ofSequence, .ofSequence = ofSequence, .ofHidden = tile};
   }
 
-  kernels::FormWord<uint32_t> sizeOfMatrices() const {
-    return usesMatrices() ? kernels::FormWord<uint32_t>(kernel_.size) : std::nullopt;
+  kernels::FormWord<uint32_t> ofMatrices(uint32_t size) const {
+    return usesMatrices() ? kernels::FormWord<uint32_t>(size) : std::nullopt;
   }
 
   static uint32_t word(uint64_t number) { return static_cast<uint32_t>(number); }
@@ -386,35 +387,36 @@ class NetworkBuilder {
     BufferRange state = state_;
     state.offset += layout_.projections * 4;
     state.bytes -= layout_.projections * 4;
-    return builder_.addItems(State{.form = usesMatrices() ? State::Form::Matrices : State::Form::Floats,
-                                   .type = element(),
-                                   .push = {.count = word(items),
-                                            .directions = directions(),
-                                            .batch = batch(),
-                                            .hiddenSize = hidden(),
-                                            .gates = network_.gates,
-                                            .batchSize = kernel_.batch,
-                                            .depth = kernel_.depth,
-                                            .operands = usesMatrices() ? kOperands : 1,
-                                            .operandElements = word(operandElements_),
-                                            .linear = network_.stepKernels.front() == kStepGruLinear,
-                                            .hasBias = hasInput(op(), 3),
-                                            .hasPeephole = hasInput(op(), network_.peephole),
-                                            .hasHidden = hasInput(op(), kHiddenInit),
-                                            .hasCell = hasInput(op(), network_.cellInit),
-                                            .biasAt = word(layout_.biases() - layout_.projections),
-                                            .peepholeAt = word(layout_.peepholes() - layout_.projections),
-                                            .hiddenAt = word(layout_.at(StateLayout::Hidden) - layout_.projections),
-                                            .cellAt = word(layout_.at(StateLayout::Cell) - layout_.projections),
-                                            .recurrentOperand = operandWords()},
-                                   .spec = {.size = sizeOfMatrices()},
-                                   .bias = inputOr(3),
-                                   .peephole = inputOr(network_.peephole),
-                                   .hidden = inputOr(kHiddenInit),
-                                   .cell = inputOr(network_.cellInit),
-                                   .state = state,
-                                   .operand = operand_},
-                             items, parameters_, usesMatrices() ? kOperands : 1);
+    return builder_.addItems(
+        State{.form = usesMatrices() ? State::Form::Matrices : State::Form::Floats,
+              .type = element(),
+              .push = {.count = word(items),
+                       .directions = directions(),
+                       .batch = batch(),
+                       .hiddenSize = hidden(),
+                       .gates = network_.gates,
+                       .batchSize = kernel_.batch,
+                       .depth = kernel_.depth,
+                       .operands = usesMatrices() ? kOperands : 1,
+                       .operandElements = word(operandElements_),
+                       .linear = network_.stepKernels.front() == kStepGruLinear,
+                       .hasBias = hasInput(op(), 3),
+                       .hasPeephole = hasInput(op(), network_.peephole),
+                       .hasHidden = hasInput(op(), kHiddenInit),
+                       .hasCell = hasInput(op(), network_.cellInit),
+                       .biasAt = word(layout_.biases() - layout_.projections),
+                       .peepholeAt = word(layout_.peepholes() - layout_.projections),
+                       .hiddenAt = word(layout_.at(StateLayout::Hidden) - layout_.projections),
+                       .cellAt = word(layout_.at(StateLayout::Cell) - layout_.projections),
+                       .recurrentOperand = operandWords()},
+              .spec = {.sizeRows = ofMatrices(kernel_.shape.rows), .sizeDepth = ofMatrices(kernel_.shape.depth)},
+              .bias = inputOr(3),
+              .peephole = inputOr(network_.peephole),
+              .hidden = inputOr(kHiddenInit),
+              .cell = inputOr(network_.cellInit),
+              .state = state,
+              .operand = operand_},
+        items, parameters_, usesMatrices() ? kOperands : 1);
   }
 
   // Of all passes, one behind the other.
@@ -437,7 +439,8 @@ class NetworkBuilder {
                                              .gates = pass.gates,
                                              .slots = pass.slots,
                                              .weightsAt = word(at)},
-                                    .spec = {.size = sizeOfMatrices()},
+                                    .spec = {.sizeColumns = ofMatrices(kernel_.shape.columns),
+                                             .sizeDepth = ofMatrices(kernel_.shape.depth)},
                                     .r = builder_.input(2),
                                     .weights = weights_},
                             items, parameters_, 1));
@@ -477,7 +480,7 @@ class NetworkBuilder {
     constexpr uint32_t kItemsPerGroup = 16;  // of kernels/recurrent/step.comp
     if (kernel_.form == Form::Given) return divideUp(layout_.items, kItemsPerGroup);
     const uint64_t rowTiles =
-        usesMatrices() ? kernel_.batch / kernel_.size : divideUp(batch(), uint64_t{4} * kernel_.quads);
+        usesMatrices() ? kernel_.batch / kernel_.shape.rows : divideUp(batch(), uint64_t{4} * kernel_.quads);
     return tilesOf(pass) / acrossOf(pass) * rowTiles * directions();
   }
 
@@ -488,7 +491,9 @@ class NetworkBuilder {
     spec.across = acrossOf(pass);
     spec.steps = kernel_.matrices;
     spec.subgroup = builder_.target().caps.subgroupSize;
-    spec.size = kernel_.size;
+    spec.sizeRows = kernel_.shape.rows;
+    spec.sizeColumns = kernel_.shape.columns;
+    spec.sizeDepth = kernel_.shape.depth;
     return spec;
   }
 

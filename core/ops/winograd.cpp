@@ -71,7 +71,7 @@ const char* refusesWindow(const Operation& op) {
 
 const char* refuses(const Algorithm& algorithm, const Target& target, const Tiling& tiling) {
   if (tiling.channels < 16 || tiling.filters < 16) return "It has few channels or filters.";
-  if (target.halfPrecision && target.caps.matrixSize != 0) return "FLOAT32 may be rounded for matrices of subgroups.";
+  if (target.halfPrecision && target.caps.matrices) return "FLOAT32 may be rounded for matrices of subgroups.";
   const uint64_t most = std::min(target.caps.maxBufferRange, uint64_t{1} << 30);
   for (const uint64_t bytes : {tiling.filterBytes(), tiling.inputBytes(), tiling.sumBytes()})
     if (bytes > most) return "Its transforms are larger than what a kernel may bind.";

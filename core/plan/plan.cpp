@@ -202,14 +202,20 @@ bool Plan::sharesDescriptors(std::span<const Dispatch> dispatches, size_t index)
              });
 }
 
+uint32_t groupSizeOf(std::span<const Specialization> specialization, uint32_t declared) {
+  const auto invocations = std::ranges::find(specialization, kInvocationsId, &Specialization::id);
+  return invocations == specialization.end() ? declared : invocations->value;
+}
+
 Status checkDispatch(const Dispatch& dispatch, const KernelInterface& kernel, const Caps& caps) {
   const std::string_view name = kernelName(dispatch.kernel);
-  if (kernel.bindings != dispatch.buffers.size() || kernel.groupSize != dispatch.groupSize ||
+  const uint32_t groupSize = groupSizeOf(dispatch.specialization, kernel.groupSize);
+  if (kernel.bindings != dispatch.buffers.size() || groupSize != dispatch.groupSize ||
       kernel.pushWords != dispatch.push.size())
     return Error{ErrorCode::Internal,
                  cat("Kernel ", name, " declares ", kernel.bindings, " bindings, ", kernel.pushWords,
-                     " push words and ", kernel.groupSize, " invocations; its dispatch has ", dispatch.buffers.size(),
-                     ", ", dispatch.push.size(), " and ", dispatch.groupSize, ".")};
+                     " push words and ", groupSize, " invocations; its dispatch has ", dispatch.buffers.size(), ", ",
+                     dispatch.push.size(), " and ", dispatch.groupSize, ".")};
   for (uint32_t i = 0; i < kernel.bindings; ++i) {
     const bool writes = dispatch.buffers[i].writes;
     if ((writes ? kernel.writtenBindings : kernel.readBindings) >> i & 1) continue;

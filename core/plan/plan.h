@@ -45,6 +45,9 @@ struct Specialization {
   bool operator==(const Specialization&) const = default;
 };
 
+// Invocations of a workgroup: those that a constant says, else those that the kernel declares.
+uint32_t groupSizeOf(std::span<const Specialization> specialization, uint32_t declared);
+
 struct Dispatch {
   KernelId kernel;
   std::string label;  // of a graph's node, for people; empty outside of graphs
@@ -54,7 +57,7 @@ struct Dispatch {
   uint32_t parameterOffset = 0;      // bytes into Plan::parameters
   std::array<uint32_t, 3> groups{1, 1, 1};
   double work = 0;         // multiply-adds of all workgroups, or steps that take as long
-  uint32_t groupSize = 0;  // invocations a workgroup; must be what the kernel declares
+  uint32_t groupSize = 0;  // groupSizeOf the kernel
   bool barrierBefore = false;
   bool continues = false;  // the one before: other workgroups of the same, which wait for nothing of it
 };

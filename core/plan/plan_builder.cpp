@@ -208,7 +208,7 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
   Dispatch dispatch;
   dispatch.kernel = call.kernel;
   dispatch.specialization = call.specialization;
-  dispatch.groupSize = kGroupSize;
+  dispatch.groupSize = groupSizeOf(call.specialization, kGroupSize);
   dispatch.push.resize(4);
   dispatch.push.insert(dispatch.push.end(), call.push.begin(), call.push.end());
   dispatch.buffers = call.buffers;

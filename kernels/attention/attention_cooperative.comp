@@ -4,9 +4,9 @@
 #include "directml_enums.glsl"
 
 // Attention by matrices that a subgroup's invocations hold together: a workgroup takes the queries of a tile past all
-// keys of their head once, KEYS at a time. Each subgroup keeps SIZE queries, and the weighted sums of values at them, in
-// matrices of its own; keys and values lie in shared memory, and while one part of them is multiplied the next is on
-// its way.
+// keys of their head once, KEYS at a time. Each subgroup keeps SIZE_ROWS queries, and the weighted sums of values at
+// them, in matrices of its own; keys and values lie in shared memory, and while one part of them is multiplied the next
+// is on its way.
 //
 // Which invocation holds which element of a matrix is the device's choice, and looked up at the start
 // (matrix_places.glsl). Where it is the one that is hoped for, the maxima of rows and the weights stay in registers;
@@ -17,8 +17,8 @@
 
 layout(set = 0, binding = BINDING_y, std430) buffer yVectorBuffer { uvec4 yVectors[]; };
 
-// KEY_SIZE, VALUE_SIZE: channels of query and key, and of the value: multiples of SIZE that are not less.
-// SUBGROUP, SIZE: invocations of a subgroup, rows and columns of the matrices that it holds.
+// KEY_SIZE, VALUE_SIZE: channels of query and key, and of the value, filled up to whole matrices.
+// SUBGROUP: invocations of a subgroup. SIZE_COLUMNS is SIZE_DEPTH: a matrix of scores becomes a factor, of weights.
 // READS: what is read or written eight elements at a time, kQueryVectors and so on.
 // PLAIN: 1: a score is a scaled product and nothing else.
 // PLACES: 1: weights stay in registers if the device's matrices allow it; the scale is positive.
@@ -29,29 +29,29 @@ const uint kQueryVectors = 1u;
 const uint kKeyVectors = 2u;
 const uint kValueVectors = 4u;
 const uint kOutputVectors = 8u;
-const uint kWholeMatrices = 16u;  // channels are multiples of SIZE
+const uint kWholeMatrices = 16u;  // channels fill matrices
 
 const uint kSubgroups = 256u / SUBGROUP;
-const uint kRows = kSubgroups * SIZE;
-const uint kDepthMatrices = KEY_SIZE / SIZE;
-const uint kKeyMatrices = KEYS / SIZE;
-const uint kValueMatrices = VALUE_SIZE / SIZE;
+const uint kRows = kSubgroups * SIZE_ROWS;
+const uint kDepthMatrices = KEY_SIZE / SIZE_DEPTH;
+const uint kKeyMatrices = KEYS / SIZE_COLUMNS;
+const uint kValueMatrices = VALUE_SIZE / SIZE_COLUMNS;
 
 // Lines in shared memory, in vectors of eight FLOAT16 or four FLOAT32, one apart so that neighbours lie in different
 // banks.
 const uint kPitchK = KEY_SIZE / 8u + 1u;
 const uint kPitchV = VALUE_SIZE / 8u + 1u;
-const uint kPitchSums = SIZE / 4u + 1u;
+const uint kPitchSums = SIZE_COLUMNS / 4u + 1u;
 const uint kWeights = KEYS < 32u ? KEYS : 32u;  // keys whose weights pass through shared memory at a time
 const uint kPitchWeights = kWeights / 8u + 1u;
-const uint kWeightMatrices = kWeights / SIZE;
+const uint kWeightMatrices = kWeights / SIZE_COLUMNS;
 const uint kChannels = kRows > 128u ? 32u : 64u;  // of queries that do
 const uint kPitchQ = kChannels / 8u + 1u;
 
 // Keys, values, a place of each subgroup's own, and the values of its rows.
 const uint kValuesAt = KEYS * kPitchK;
 const uint kPlacesAt = kValuesAt + KEYS * kPitchV;
-const uint kPlace = SIZE * (kPitchSums > kPitchWeights ? kPitchSums : kPitchWeights);
+const uint kPlace = SIZE_ROWS * (kPitchSums > kPitchWeights ? kPitchSums : kPitchWeights);
 const uint kRowsAt = kPlacesAt + kSubgroups * kPlace;
 const uint kShared = kRowsAt + kRows / 2u;
 shared uvec4 staged[kShared > kRows * kPitchQ ? kShared : kRows * kPitchQ];
@@ -67,7 +67,7 @@ const uint kLowest = 0xff800000u;
 uint placeOf(uint subgroup) { return kPlacesAt + subgroup * kPlace; }
 
 // References, and behind them what sums are multiplied with, of a subgroup's rows; four in a vector.
-uint referencesOf(uint subgroup) { return kRowsAt + subgroup * (SIZE / 2u); }
+uint referencesOf(uint subgroup) { return kRowsAt + subgroup * (SIZE_ROWS / 2u); }
 
 // Of a line of a matrix in shared memory.
 vec4 fourOf(uint line, uint i) { return uintBitsToFloat(staged[line + i]); }
@@ -76,7 +76,7 @@ vec4 fourOf(uint line, uint i) { return uintBitsToFloat(staged[line + i]); }
 
 // What a subgroup keeps. The tops are of the rows that the invocation holds elements of, or looks after: each
 // SUBGROUP-th.
-const uint kLooked = (SIZE + SUBGROUP - 1u) / SUBGROUP;
+const uint kLooked = (SIZE_ROWS + SUBGROUP - 1u) / SUBGROUP;
 MATRIX_A queries[kDepthMatrices];
 MATRIX_SUM scores[kKeyMatrices];
 MATRIX_SUM results[kValueMatrices];
@@ -89,10 +89,10 @@ void loadQueries(uint lane, uint batch, uint head, uint firstQuery) {
   const uint kPlainVectors = kQueryVectors | kWholeMatrices;
   if ((READS & kPlainVectors) == kPlainVectors && (push.flags & kHasBias) == 0u &&
       firstQuery + kRows <= push.queries) {
-    const uvec3 at = uvec3(batch, head, firstQuery + gl_SubgroupID * SIZE) * parameters[0].xyz;
+    const uvec3 at = uvec3(batch, head, firstQuery + gl_SubgroupID * SIZE_ROWS) * parameters[0].xyz;
     const uint first = (parameters[6].x + at.x + at.y + at.z) / 8u;
     [[unroll]] for (uint k = 0u; k < kDepthMatrices; ++k)
-      LOAD_ROWS(queries[k], qVectors, first + k * SIZE / 8u, parameters[0].z / 8u);
+      LOAD_ROWS(queries[k], qVectors, first + k * SIZE_DEPTH / 8u, parameters[0].z / 8u);
     return;
   }
   [[unroll]] for (uint first = 0u; first < KEY_SIZE; first += kChannels) {
@@ -102,17 +102,17 @@ void loadQueries(uint lane, uint batch, uint head, uint firstQuery) {
       staged[row * kPitchQ + vector] = loadQ8(batch, head, firstQuery + row, first + vector * 8u);
     }
     barrier();
-    [[unroll]] for (uint k = 0u; k < kChannels / SIZE; ++k)
-      if (first / SIZE + k < kDepthMatrices)
-        LOAD_ROWS(queries[min(first / SIZE + k, kDepthMatrices - 1u)], staged,
-                  gl_SubgroupID * SIZE * kPitchQ + k * SIZE / 8u, kPitchQ);
+    [[unroll]] for (uint k = 0u; k < kChannels / SIZE_DEPTH; ++k)
+      if (first / SIZE_DEPTH + k < kDepthMatrices)
+        LOAD_ROWS(queries[min(first / SIZE_DEPTH + k, kDepthMatrices - 1u)], staged,
+                  gl_SubgroupID * SIZE_ROWS * kPitchQ + k * SIZE_DEPTH / 8u, kPitchQ);
     barrier();
   }
 }
 
 // Lets a line of `place` hold eight channels each of a row of weighted sums, from `channel` on.
 void storeResults(uint place, uint own, uint batch, uint head, uint firstQuery, uint channel, uint channels) {
-  for (uint item = own; item < SIZE * channels / 8u; item += SUBGROUP) {
+  for (uint item = own; item < SIZE_ROWS * channels / 8u; item += SUBGROUP) {
     const uint query = firstQuery + item / (channels / 8u);
     const uint first = channel + item % (channels / 8u) * 8u;
     const uvec4 eight = staged[place + item / (channels / 8u) * kPitchWeights + item % (channels / 8u)];
@@ -143,10 +143,10 @@ void finish(uint place, uint references, uint own, uint batch, uint head, uint f
         [[unroll]] for (uint i = 0u; i < MATRIX_LENGTH(rounded); ++i)
           MATRIX_AT(rounded, i) = floatFromHalf(toRaw(MATRIX_AT(rounded, i)));
         const MATRIX_HALVES stored = MATRIX_HALVES(rounded);
-        STORE_ROWS(stored, staged, place + c % kTogether * SIZE / 8u, kPitchWeights);
+        STORE_ROWS(stored, staged, place + c % kTogether * SIZE_COLUMNS / 8u, kPitchWeights);
       }
     SUBGROUP_BARRIER();
-    storeResults(place, own, batch, head, firstQuery, first * SIZE, kTogether * SIZE);
+    storeResults(place, own, batch, head, firstQuery, first * SIZE_COLUMNS, kTogether * SIZE_COLUMNS);
     SUBGROUP_BARRIER();
   }
 }
@@ -192,7 +192,7 @@ void main() {
   const uint valueBase = parameters[6].z + valueAt.x + valueAt.y;
 
   const uint own = gl_SubgroupInvocationID;
-  const uint firstQuery = tileQuery + gl_SubgroupID * SIZE;
+  const uint firstQuery = tileQuery + gl_SubgroupID * SIZE_ROWS;
   const uint place = placeOf(gl_SubgroupID);
 
   loadKeys(lane, keyBase, 0u);

@@ -3,10 +3,10 @@
 #extension GL_KHR_shader_subgroup_vote : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 
-const uint kSharing = SIZE == SUBGROUP ? SIZE : 4u;
-const uint kAlong = SIZE / kSharing;
+const uint kSharing = SIZE_COLUMNS == SUBGROUP ? SIZE_COLUMNS : 4u;
+const uint kAlong = SIZE_COLUMNS / kSharing;
 const uint kPair = kAlong < 2u ? 1u : 2u;
-const uint kHeldRows = SIZE * kSharing < SUBGROUP ? 1u : SIZE * kSharing / SUBGROUP;
+const uint kHeldRows = SIZE_ROWS * kSharing < SUBGROUP ? 1u : SIZE_ROWS * kSharing / SUBGROUP;
 
 // Of the i-th element.
 uint heldRow(uint own, uint i) { return own / kSharing + SUBGROUP / kSharing * (i / kAlong); }
@@ -17,8 +17,9 @@ uint heldColumn(uint own, uint i) {
 
 // Whether sums, and factors on the left, lie so: a matrix of their places says it.
 bool placesAreKnown(uint own, uint place) {
-  for (uint element = own; element < SIZE * SIZE; element += SUBGROUP)
-    staged[place + element / SIZE * kPitchSums + element % SIZE / 4u][element % 4u] = floatBitsToUint(float(element));
+  for (uint element = own; element < SIZE_ROWS * SIZE_COLUMNS; element += SUBGROUP)
+    staged[place + element / SIZE_COLUMNS * kPitchSums + element % SIZE_COLUMNS / 4u][element % 4u] =
+        floatBitsToUint(float(element));
   SUBGROUP_BARRIER();
   MATRIX_SUM sums;
   LOAD_ROWS(sums, staged, place, kPitchSums);
@@ -31,7 +32,7 @@ bool placesAreKnown(uint own, uint place) {
   SUBGROUP_BARRIER();
   bool known = MATRIX_LENGTH(sums) == kHeldRows * kAlong && MATRIX_LENGTH(factors) == kHeldRows * kAlong;
   [[unroll]] for (uint i = 0u; i < kHeldRows * kAlong; ++i) {
-    const float expected = float(heldRow(own, i) * SIZE + heldColumn(own, i));
+    const float expected = float(heldRow(own, i) * SIZE_COLUMNS + heldColumn(own, i));
     known = known && MATRIX_AT(sums, i) == expected && float(MATRIX_AT(factors, i)) == expected;
   }
   return subgroupAll(known);

@@ -5,7 +5,7 @@ void multiplyKeys() {
   [[unroll]] for (uint k = 0u; k < kDepthMatrices; ++k)
     [[unroll]] for (uint j = 0u; j < kKeyMatrices; ++j) {
       MATRIX_B keys;
-      LOAD_COLUMNS(keys, staged, j * SIZE * kPitchK + k * SIZE / 8u, kPitchK);
+      LOAD_COLUMNS(keys, staged, j * SIZE_COLUMNS * kPitchK + k * SIZE_DEPTH / 8u, kPitchK);
       scores[j] = MULTIPLY_ADD(queries[k], keys, scores[j]);
     }
 }
@@ -14,7 +14,7 @@ void multiplyKeys() {
 void addValues(uint j, MATRIX_A weights, MATRIX_A rests) {
   [[unroll]] for (uint c = 0u; c < kValueMatrices; ++c) {
     MATRIX_B values;
-    LOAD_ROWS(values, staged, kValuesAt + j * SIZE * kPitchV + c * SIZE / 8u, kPitchV);
+    LOAD_ROWS(values, staged, kValuesAt + j * SIZE_DEPTH * kPitchV + c * SIZE_COLUMNS / 8u, kPitchV);
     results[c] = MULTIPLY_ADD(weights, values, results[c]);
     results[c] = MULTIPLY_ADD(rests, values, results[c]);
   }
@@ -32,10 +32,11 @@ void finishScores(uint place, uint own, uint batch, uint head, uint firstQuery, 
     [[unroll]] for (uint j = 0u; j < kKeyMatrices; ++j)
       if (i == j) STORE_ROWS(scores[j], staged, place, kPitchSums);
     SUBGROUP_BARRIER();
-    [[dont_unroll]] for (uint element = own; element < SIZE * SIZE; element += SUBGROUP) {
-      const uint key = first + i * SIZE + element % SIZE;
-      const uint query = firstQuery + element / SIZE;
-      const uint at = place + element / SIZE * kPitchSums + element % SIZE / 4u;
+    [[dont_unroll]] for (uint element = own; element < SIZE_ROWS * SIZE_COLUMNS;
+                           element += SUBGROUP) {
+      const uint key = first + i * SIZE_COLUMNS + element % SIZE_COLUMNS;
+      const uint query = firstQuery + element / SIZE_COLUMNS;
+      const uint at = place + element / SIZE_COLUMNS * kPitchSums + element % SIZE_COLUMNS / 4u;
       const float product = uintBitsToFloat(staged[at][element % 4u]);
       float score = lowest;
       if (key < push.keys && query < push.queries)
@@ -93,11 +94,11 @@ void weighInPlace() {
 void leaveOut(uint own, uint count) {
   [[unroll]] for (uint j = 0u; j < kKeyMatrices; ++j)
     [[unroll]] for (uint i = 0u; i < kHeldRows * kAlong; ++i)
-      if (j * SIZE + heldColumn(own, i) >= count) totals[i / kAlong] -= MATRIX_AT(scores[j], i);
+      if (j * SIZE_COLUMNS + heldColumn(own, i) >= count) totals[i / kAlong] -= MATRIX_AT(scores[j], i);
 }
 
 void weighByRows(uint place, uint references, uint own) {
-  const uint shrinks = references + SIZE / 4u;
+  const uint shrinks = references + SIZE_ROWS / 4u;
   MATRIX_SUM largest = scores[0];
   [[unroll]] for (uint j = 1u; j < kKeyMatrices; ++j)
     [[unroll]] for (uint i = 0u; i < MATRIX_LENGTH(largest); ++i)
@@ -106,9 +107,9 @@ void weighByRows(uint place, uint references, uint own) {
   SUBGROUP_BARRIER();
   [[unroll]] for (uint n = 0u; n < kLooked; ++n) {
     const uint row = own + n * SUBGROUP;
-    if (row < SIZE) {
+    if (row < SIZE_ROWS) {
       vec4 four = fourOf(place + row * kPitchSums, 0u);
-      [[unroll]] for (uint i = 1u; i < SIZE / 4u; ++i) four = max(four, fourOf(place + row * kPitchSums, i));
+      [[unroll]] for (uint i = 1u; i < SIZE_COLUMNS / 4u; ++i) four = max(four, fourOf(place + row * kPitchSums, i));
       const float top = max(max(max(four.x, four.y), max(four.z, four.w)), tops[n]);
       const float shrink = shrinkOf(tops[n], top);
       tops[n] = top;
@@ -135,9 +136,9 @@ void weighByRows(uint place, uint references, uint own) {
   SUBGROUP_BARRIER();
   [[unroll]] for (uint n = 0u; n < kLooked; ++n) {
     const uint row = own + n * SUBGROUP;
-    if (row < SIZE) {
+    if (row < SIZE_ROWS) {
       vec4 four = fourOf(place + row * kPitchSums, 0u);
-      [[unroll]] for (uint i = 1u; i < SIZE / 4u; ++i) four += fourOf(place + row * kPitchSums, i);
+      [[unroll]] for (uint i = 1u; i < SIZE_COLUMNS / 4u; ++i) four += fourOf(place + row * kPitchSums, i);
       totals[n] += (four.x + four.y) + (four.z + four.w);
     }
   }
@@ -170,12 +171,12 @@ void addThrough(uint place) {
           [[unroll]] for (uint i = 0u; i < MATRIX_LENGTH(halves); ++i)
             MATRIX_AT(halves, i) = cut(MATRIX_AT(halves, i));
         const MATRIX_HALVES stored = MATRIX_HALVES(halves);
-        STORE_ROWS(stored, staged, place + j * SIZE / 8u, kPitchWeights);
+        STORE_ROWS(stored, staged, place + j * SIZE_COLUMNS / 8u, kPitchWeights);
         scores[part + j] = scores[part + j] - halves;
       }
       SUBGROUP_BARRIER();
       [[unroll]] for (uint j = 0u; j < kWeightMatrices; ++j)
-        LOAD_ROWS(weights[rest * kWeightMatrices + j], staged, place + j * SIZE / 8u, kPitchWeights);
+        LOAD_ROWS(weights[rest * kWeightMatrices + j], staged, place + j * SIZE_COLUMNS / 8u, kPitchWeights);
     }
     [[unroll]] for (uint j = 0u; j < kWeightMatrices; ++j)
       addValues(part + j, weights[j], weights[kWeightMatrices + j]);
@@ -190,7 +191,7 @@ void storeShares(uint references, uint own, bool inPlace) {
       [[unroll]] for (uint apart = 1u; apart < kSharing; apart *= 2u) total += subgroupShuffleXor(total, apart);
     const float share = isUndefined(tops[n]) ? uintBitsToFloat(0x7fc00000u) : 1.0 / total;
     const uint row = inPlace ? heldRow(own, n * kAlong) : own + n * SUBGROUP;
-    if (n < (inPlace ? kHeldRows : kLooked) && row < SIZE)
+    if (n < (inPlace ? kHeldRows : kLooked) && row < SIZE_ROWS)
       staged[references + row / 4u][row % 4u] = floatBitsToUint(share);
   }
   SUBGROUP_BARRIER();

@@ -1,8 +1,12 @@
 // The frame of every kernel on a linear grid: its interface as the manifest declares it (push words, specialization
 // constants, BINDING_NAME of each buffer), the parameter block, and this invocation's place.
-layout(local_size_x = 256, local_size_y = 1, local_size_z = 1) in;
-
 #include "interface.glsl"
+
+#ifdef INVOCATIONS_ID
+layout(local_size_x = 256, local_size_x_id = INVOCATIONS_ID) in;
+#else
+layout(local_size_x = 256, local_size_y = 1, local_size_z = 1) in;
+#endif
 
 layout(set = 1, binding = 0, std140) uniform Parameters { uvec4 parameters[64]; };
 

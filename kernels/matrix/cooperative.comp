@@ -26,23 +26,25 @@
 #endif
 #include "matrix/floats.glsl"
 
-// ACROSS: subgroups side by side in a tile. SUBGROUP: invocations of one. SIZE: rows and columns of the matrices that it
-// holds.
+// ACROSS: subgroups side by side in a tile. SUBGROUP: invocations of one.
 // STAGES: pairs of parts in shared memory, 1 or 2. With 1 there are more barriers, but more workgroups run side by side.
 
 #include "matrix/cooperative.glsl"
 #include "matrix/cooperative_tile.glsl"
 
 const uint kDown = 256u / SUBGROUP / ACROSS;
-const uint kMatrixRows = TILE_ROWS / kDown / SIZE;  // of matrices in a subgroup
-const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE;
+const uint kMatrixRows = TILE_ROWS / kDown / SIZE_ROWS;  // of matrices in a subgroup
+const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE_COLUMNS;
 
 // Lines of a part in shared memory, in vectors of eight FLOAT16, one apart so that neighbours lie in different banks.
 const uint kPitchA = (kAcrossA ? TILE_ROWS : TILE_DEPTH) / 8u + 1u;
 const uint kPitchB = (kAcrossB ? TILE_COLUMNS : TILE_DEPTH) / 8u + 1u;
 const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
-shared uvec4 staged[STAGES * kPart];
+// Afterwards a matrix of sums for each subgroup, in vectors of four.
+const uint kStrip = SIZE_ROWS * SIZE_COLUMNS / 4u;
+const uint kStrips = 256u / SUBGROUP * kStrip;
+shared uvec4 staged[STAGES * kPart > kStrips ? STAGES * kPart : kStrips];
 
 const uint kItemsA = TILE_ROWS * TILE_DEPTH / 8u;
 const uint kLoadsA = (kItemsA + 255u) / 256u;
@@ -197,8 +199,8 @@ void main() {
   const uint end = min(begin + push.sliceDepth, push.depth);
 
   const uint subgroup = gl_SubgroupID;
-  const uint subgroupRow = subgroup / ACROSS * (kMatrixRows * SIZE);
-  const uint subgroupColumn = subgroup % ACROSS * (kMatrixColumns * SIZE);
+  const uint subgroupRow = subgroup / ACROSS * (kMatrixRows * SIZE_ROWS);
+  const uint subgroupColumn = subgroup % ACROSS * (kMatrixColumns * SIZE_COLUMNS);
   MATRIX_SUM sums[kMatrixRows * kMatrixColumns];
   [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0.0);
 
@@ -229,10 +231,10 @@ void main() {
     if (next < end) { LOAD(next, which ^ 1u) }
     const uint partA = (which & (STAGES - 1u)) * kPart;
     const uint partB = partA + kPartA;
-    [[unroll]] for (uint k = 0u; k < TILE_DEPTH; k += SIZE) {
+    [[unroll]] for (uint k = 0u; k < TILE_DEPTH; k += SIZE_DEPTH) {
       MATRIX_B b[kMatrixColumns];
       [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j) {
-        const uint across = subgroupColumn + j * SIZE;
+        const uint across = subgroupColumn + j * SIZE_COLUMNS;
         if (kAcrossB) {
           LOAD_ROWS(b[j], staged, partB + k * kPitchB + across / 8u, kPitchB);
         } else {
@@ -241,7 +243,7 @@ void main() {
       }
       [[unroll]] for (uint i = 0u; i < kMatrixRows; ++i) {
         MATRIX_A a;
-        const uint across = subgroupRow + i * SIZE;
+        const uint across = subgroupRow + i * SIZE_ROWS;
         if (kAcrossA) {
           LOAD_COLUMNS(a, staged, partA + k * kPitchA + across / 8u, kPitchA);
         } else {
@@ -262,25 +264,26 @@ void main() {
 
   // Each matrix passes through shared memory, in a place of its subgroup's own, so that there is one copy of what
   // finishes them: a loop that is too long to be unrolled would keep the matrices in memory and not in registers.
-  const uint place = subgroup * (SIZE * SIZE / 4u);
+  const uint place = subgroup * kStrip;
   const bool yInVectors = storesVectors(base.w);
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) {
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
-      if (i == j) STORE_ROWS(sums[j], staged, place, SIZE / 4u);
+      if (i == j) STORE_ROWS(sums[j], staged, place, SIZE_COLUMNS / 4u);
     SUBGROUP_BARRIER();
-    const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE;
-    const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE;
+    const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
+    const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
     if (yInVectors) {
-      for (uint item = gl_SubgroupInvocationID; item < SIZE * SIZE / 8u; item += SUBGROUP) {
-        const uint row = top + item / (SIZE / 8u);
-        const uint column1 = left + item % (SIZE / 8u) * 8u;
+      for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * SIZE_COLUMNS / 8u; item += SUBGROUP) {
+        const uint row = top + item / (SIZE_COLUMNS / 8u);
+        const uint column1 = left + item % (SIZE_COLUMNS / 8u) * 8u;
         if (row < push.rows && column1 < push.columns)
           storeEight(base.w + row * yRowStride() + column1, staged[place + item * 2u], staged[place + item * 2u + 1u]);
       }
     } else {
-      [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE * SIZE; element += SUBGROUP) {
-        const uint row = top + element / SIZE;
-        const uint column1 = left + element % SIZE;
+      [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * SIZE_COLUMNS;
+                             element += SUBGROUP) {
+        const uint row = top + element / SIZE_COLUMNS;
+        const uint column1 = left + element % SIZE_COLUMNS;
         if (row < push.rows && column1 < push.columns) {
           const float sum = uintBitsToFloat(staged[place + element / 4u][element % 4u]);
           if ((push.flags & kToParts) != 0u) {

@@ -4,10 +4,10 @@
 #include "directml_enums.glsl"
 
 // What cooperative.comp computes of FLOAT16 whose elements come in vectors of eight, where few workgroups run on a
-// multiprocessor: tiles are so large that one fills it, or so few. Little else runs there while it waits, so that it looks
-// ahead: two pairs of parts are on their
-// way in registers and two lie in shared memory, and a subgroup reads the matrices that it multiplies next before it
-// multiplies those it has.
+// multiprocessor: tiles are so large that one or two fill it, or so few. Where one does, little else runs there while
+// it waits, so that it looks ahead, with STAGES 2: two pairs of parts are on their way in registers and two lie in
+// shared memory, and a subgroup reads the matrices that it multiplies next before it multiplies those it has. With 1,
+// one pair is on its way and one lies in shared memory, which leaves room for a second workgroup.
 //   CHANNELS_LAST   defined where B is the windows of an input whose channels lie side by side, a multiple of 16 of them
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
@@ -29,11 +29,11 @@
 #include "matrix/cooperative_tile.glsl"
 
 // The constants of the interface are those of cooperative.comp. TILE_DEPTH: steps of a part, those of one, two or four
-// matrices.
-const uint kStages = 2u;  // pairs of parts in shared memory, and as many on their way to it
-const uint kSubgroups = 256u / SUBGROUP;
-const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE;  // of matrices in a subgroup
-const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE;
+// matrices. INVOCATIONS: of a workgroup.
+const uint kRings = 2u;  // parts that are on their way, or read, at once: with one stage the second goes unused
+const uint kSubgroups = INVOCATIONS / SUBGROUP;
+const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE_ROWS;  // of matrices in a subgroup
+const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE_COLUMNS;
 
 // Lines of a part in shared memory, in vectors of eight: an odd number, so that neighbours lie in different banks.
 const uint kLine = TILE_DEPTH / 8u;
@@ -42,22 +42,22 @@ const uint kPitchB = (kAcrossB ? TILE_COLUMNS / 8u : kLine) + 1u;
 const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 // Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four.
-const uint kPitchOfStrip = SIZE / 2u + 1u;
-const uint kStrip = SIZE * kPitchOfStrip;
-shared uvec4 staged[kStages * kPart > kSubgroups * kStrip ? kStages * kPart : kSubgroups * kStrip];
+const uint kPitchOfStrip = SIZE_COLUMNS / 2u + 1u;
+const uint kStrip = SIZE_ROWS * kPitchOfStrip;
+shared uvec4 staged[STAGES * kPart > kSubgroups * kStrip ? STAGES * kPart : kSubgroups * kStrip];
 
 // Whole ones of tiles that plans have.
-const uint kLoadsA = (TILE_ROWS * TILE_DEPTH / 8u + 255u) / 256u;
-const uint kLoadsB = (TILE_COLUMNS * TILE_DEPTH / 8u + 255u) / 256u;
+const uint kLoadsA = (TILE_ROWS * TILE_DEPTH / 8u + INVOCATIONS - 1u) / INVOCATIONS;
+const uint kLoadsB = (TILE_COLUMNS * TILE_DEPTH / 8u + INVOCATIONS - 1u) / INVOCATIONS;
 uint nextA[kLoadsA];  // which vectors are loaded next
 uint nextB[kLoadsB];
 #if CHANNELS_LAST
 uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
 #endif
-uvec4 loadedA[kStages * kLoadsA];
-uvec4 loadedB[kStages * kLoadsB];
-MATRIX_A partA[2u * kMatrixRows];
-MATRIX_B partB[2u * kMatrixColumns];
+uvec4 loadedA[kRings * kLoadsA];
+uvec4 loadedB[kRings * kLoadsB];
+MATRIX_A partA[kRings * kMatrixRows];
+MATRIX_B partB[kRings * kMatrixColumns];
 MATRIX_SUM sums[kMatrixRows * kMatrixColumns];
 
 // Where the eight elements of an item begin: x along the depth, y across. Eight neighbours, which store together, take
@@ -98,7 +98,7 @@ void load(uint ring, uvec2 advance) {
 // loaded once more, but for what lies before the first step.
 void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
   [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
-    const bool inside = itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS).x >= before;
+    const bool inside = itemPlace(lane + i * INVOCATIONS, kAcrossA, TILE_ROWS).x >= before;
     const uvec4 loaded = aVectors[inside ? nextA[i] : 0u];
     loadedA[ring * kLoadsA + i] = inside ? loaded : uvec4(0u);
     nextA[i] = isLast ? (inside ? nextA[i] : 0u) : nextA[i] + advance.x;
@@ -114,7 +114,7 @@ void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
   if (!isLast) nextStep += TILE_DEPTH;
 #else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
-    const bool inside = itemPlace(lane + i * 256u, kAcrossB, TILE_COLUMNS).x >= before;
+    const bool inside = itemPlace(lane + i * INVOCATIONS, kAcrossB, TILE_COLUMNS).x >= before;
     const uvec4 loaded = bVectors[inside ? nextB[i] : 0u];
     loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
     nextB[i] = isLast ? (inside ? nextB[i] : 0u) : nextB[i] + advance.y;
@@ -124,11 +124,11 @@ void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
 
 void store(uint ring, uint lane, uint stage) {
   [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
-    const uvec2 place = itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS);
+    const uvec2 place = itemPlace(lane + i * INVOCATIONS, kAcrossA, TILE_ROWS);
     staged[stage * kPart + itemAt(place, kAcrossA, kPitchA)] = loadedA[ring * kLoadsA + i];
   }
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
-    const uvec2 place = itemPlace(lane + i * 256u, kAcrossB, TILE_COLUMNS);
+    const uvec2 place = itemPlace(lane + i * INVOCATIONS, kAcrossB, TILE_COLUMNS);
     staged[stage * kPart + kPartA + itemAt(place, kAcrossB, kPitchB)] = loadedB[ring * kLoadsB + i];
   }
 }
@@ -138,7 +138,7 @@ void readParts(uint which, uint stage, uint k, uvec2 origin) {
   const uint atA = stage * kPart;
   const uint atB = atA + kPartA;
   [[unroll]] for (uint i = 0u; i < kMatrixRows; ++i) {
-    const uint line = origin.x + i * SIZE;
+    const uint line = origin.x + i * SIZE_ROWS;
     if (kAcrossA) {
       LOAD_COLUMNS(partA[which * kMatrixRows + i], staged, atA + k * kPitchA + line / 8u, kPitchA);
     } else {
@@ -146,7 +146,7 @@ void readParts(uint which, uint stage, uint k, uvec2 origin) {
     }
   }
   [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j) {
-    const uint line = origin.y + j * SIZE;
+    const uint line = origin.y + j * SIZE_COLUMNS;
     if (kAcrossB) {
       LOAD_ROWS(partB[which * kMatrixColumns + j], staged, atB + k * kPitchB + line / 8u, kPitchB);
     } else {
@@ -169,17 +169,17 @@ void multiply(uint which) {
 void multiplyStage(uint stage, uint lane, uvec2 origin, uvec2 advance) {
   store(stage ^ 1u, lane, stage ^ 1u);
   load(stage ^ 1u, advance);
-  if (SIZE == TILE_DEPTH) {
+  if (SIZE_DEPTH == TILE_DEPTH) {
     barrier();
     readParts(stage ^ 1u, stage ^ 1u, 0u, origin);
     multiply(stage);
   } else {
-    readParts(1u, stage, SIZE, origin);
+    readParts(1u, stage, SIZE_DEPTH, origin);
     multiply(0u);
-    if (TILE_DEPTH == 4u * SIZE) {
-      readParts(0u, stage, 2u * SIZE, origin);
+    if (TILE_DEPTH == 4u * SIZE_DEPTH) {
+      readParts(0u, stage, 2u * SIZE_DEPTH, origin);
       multiply(1u);
-      readParts(1u, stage, 3u * SIZE, origin);
+      readParts(1u, stage, 3u * SIZE_DEPTH, origin);
       multiply(0u);
     }
     barrier();
@@ -188,26 +188,58 @@ void multiplyStage(uint stage, uint lane, uvec2 origin, uvec2 advance) {
   }
 }
 
-// The sums over the steps from `begin` to `end`. The number of parts is even; steps that this is too many come first.
+// Multiplies the pair of parts that lies at stage 0, without a loop for the same reason.
+void multiplyParts(uvec2 origin) {
+  readParts(0u, 0u, 0u, origin);
+  multiply(0u);
+  if (TILE_DEPTH > SIZE_DEPTH) {
+    readParts(0u, 0u, SIZE_DEPTH, origin);
+    multiply(0u);
+  }
+  if (TILE_DEPTH == 4u * SIZE_DEPTH) {
+    readParts(0u, 0u, 2u * SIZE_DEPTH, origin);
+    multiply(0u);
+    readParts(0u, 0u, 3u * SIZE_DEPTH, origin);
+    multiply(0u);
+  }
+}
+
+// The sums over the steps from `begin` to `end`. The number of parts is a multiple of the stages'; steps that this is
+// too many come first.
 void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uint end) {
-  const uint count = (end - begin + 2u * TILE_DEPTH - 1u) / (2u * TILE_DEPTH) * 2u;
+  const uint together = STAGES * TILE_DEPTH;
+  const uint count = (end - begin + together - 1u) / together * STAGES;
   const uint before = count * TILE_DEPTH - (end - begin);
   [[unroll]] for (uint i = 0u; i < kLoadsA; ++i)
-    nextA[i] = vectorOf(itemPlace(lane + i * 256u, kAcrossA, TILE_ROWS), kAcrossA, base.x, firsts.x, push.rows,
+    nextA[i] = vectorOf(itemPlace(lane + i * INVOCATIONS, kAcrossA, TILE_ROWS), kAcrossA, base.x, firsts.x, push.rows,
                         kAcrossA ? 1u : aRowStride(), kAcrossA ? depthAt(1u).a : 1u, begin - before);
 #if CHANNELS_LAST
   nextStep = begin - before;
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
-    const uvec2 place = itemPlace(lane + i * 256u, false, TILE_COLUMNS);
+    const uvec2 place = itemPlace(lane + i * INVOCATIONS, false, TILE_COLUMNS);
     nextB[i] = (base.y + windowOffset(min(firsts.y + place.y, push.columns - 1u)) + place.x) / 8u;
   }
   const uvec2 advance = uvec2(kLine);
 #else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
-    nextB[i] = vectorOf(itemPlace(lane + i * 256u, kAcrossB, TILE_COLUMNS), kAcrossB, base.y, firsts.y, push.columns,
-                        kAcrossB ? 1u : columnAt(1u).b, kAcrossB ? depthAt(1u).b : 1u, begin - before);
+    nextB[i] = vectorOf(itemPlace(lane + i * INVOCATIONS, kAcrossB, TILE_COLUMNS), kAcrossB, base.y, firsts.y,
+                        push.columns, kAcrossB ? 1u : columnAt(1u).b, kAcrossB ? depthAt(1u).b : 1u, begin - before);
   const uvec2 advance = kLine * uvec2(kAcrossA ? depthAt(1u).a : 1u, kAcrossB ? depthAt(1u).b : 1u);
 #endif
+  if (STAGES == 1u) {
+    loadPartly(0u, lane, before, count == 1u, advance);
+    store(0u, lane, 0u);
+    barrier();
+    // Behind the last part it is loaded again, and stored, which does no harm.
+    [[dont_unroll]] for (uint t = 0u; t < count; ++t) {
+      load(0u, t + 2u < count ? advance : uvec2(0u));
+      multiplyParts(origin);
+      barrier();
+      store(0u, lane, 0u);
+      barrier();
+    }
+    return;
+  }
   const uint beforeSecond = before > TILE_DEPTH ? before - TILE_DEPTH : 0u;
   const bool two = count == 2u;
 
@@ -255,9 +287,9 @@ void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 b
 
 // Stores what a subgroup has in shared memory.
 void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uvec4 base) {
-  const uint width = 2u * SIZE;
+  const uint width = 2u * SIZE_COLUMNS;
   if (vectors) {
-    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE * width / 8u; item += SUBGROUP) {
+    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * width / 8u; item += SUBGROUP) {
       const uint line = item / (width / 8u);
       const uint eight = item % (width / 8u);
       const uint at = strip + line * kPitchOfStrip + 2u * eight;
@@ -268,7 +300,7 @@ void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uve
     }
     return;
   }
-  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE * width; element += SUBGROUP) {
+  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * width; element += SUBGROUP) {
     const uint row = first.x + element / width;
     const uint column = first.y + element % width;
     if (row >= push.rows || column >= push.columns) continue;
@@ -293,7 +325,8 @@ void main() {
   const uvec2 tile = tileOf(group - part * (rowTiles * columnTiles), rowTiles, columnTiles);
   const uvec2 firsts = tile * uvec2(TILE_ROWS, TILE_COLUMNS);
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
-  const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * SIZE;
+  const uvec2 size = uvec2(SIZE_ROWS, SIZE_COLUMNS);
+  const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * size;
   [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0.0);
   sumDepth(gl_LocalInvocationID.x, origin, firsts, base, begin, min(begin + push.sliceDepth, push.depth));
 
@@ -305,10 +338,10 @@ void main() {
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
       if (i == j) {
         STORE_ROWS(sums[2u * j], staged, strip, kPitchOfStrip);
-        STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE / 4u, kPitchOfStrip);
+        STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS / 4u, kPitchOfStrip);
       }
     SUBGROUP_BARRIER();
-    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * SIZE;
+    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * size;
     storeStrip(strip, vectors, firsts + origin + place, pair, part, base);
     SUBGROUP_BARRIER();
   }

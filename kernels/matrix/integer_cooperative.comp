@@ -20,8 +20,7 @@
 #endif
 #include "matrix/integers.glsl"
 
-// ACROSS: subgroups side by side in a tile. SUBGROUP: invocations of one. SIZE: rows and columns of the matrices that it
-// holds, SIZE_DEPTH: the depth of those that it multiplies.
+// ACROSS: subgroups side by side in a tile. SUBGROUP: invocations of one.
 // A_READS, B_READS: how an operand is read. kVectors: in vectors, else single elements; kAcross: neighbours lie across
 // the depth.
 const uint kVectors = 1u;
@@ -34,14 +33,18 @@ const uint kAcross = 2u;
 const bool kAcrossA = (A_READS & kAcross) != 0u;
 const bool kAcrossB = (B_READS & kAcross) != 0u;
 const uint kDown = 256u / SUBGROUP / ACROSS;
-const uint kMatrixRows = TILE_ROWS / kDown / SIZE;  // of matrices in a subgroup
-const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE;
+const uint kMatrixRows = TILE_ROWS / kDown / SIZE_ROWS;  // of matrices in a subgroup
+const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE_COLUMNS;
 
 // Rows of A and columns of B in shared memory, along the depth, in vectors of eight elements; 16 bytes apart so that
 // neighbours lie in different banks.
 const uint kPitch = TILE_DEPTH / 8u + 2u;
 const uint kPartA = kPitch * TILE_ROWS;
-shared uvec2 staged[kPartA + kPitch * TILE_COLUMNS];
+const uint kParts = kPartA + kPitch * TILE_COLUMNS;
+// Afterwards a matrix of sums for each subgroup, in vectors of two.
+const uint kStrip = SIZE_ROWS * SIZE_COLUMNS / 2u;
+const uint kStrips = 256u / SUBGROUP * kStrip;
+shared uvec2 staged[kParts > kStrips ? kParts : kStrips];
 shared int sumsOfRows[TILE_ROWS];
 shared int sumsOfColumns[TILE_COLUMNS];
 
@@ -177,8 +180,8 @@ void main() {
   const uint subgroup = gl_SubgroupID;
   const uint down = subgroup / ACROSS;
   const uint across1 = subgroup % ACROSS;
-  const uint subgroupRow = down * (kMatrixRows * SIZE);
-  const uint subgroupColumn = across1 * (kMatrixColumns * SIZE);
+  const uint subgroupRow = down * (kMatrixRows * SIZE_ROWS);
+  const uint subgroupColumn = across1 * (kMatrixColumns * SIZE_COLUMNS);
   MATRIX_SUM sums[kMatrixRows * kMatrixColumns];
   MATRIX_SUM rowSums[kMatrixRows];
   MATRIX_SUM columnSums[kMatrixColumns];
@@ -213,13 +216,13 @@ void main() {
     [[unroll]] for (uint k = 0u; k < TILE_DEPTH; k += SIZE_DEPTH) {
       MATRIX_B b[kMatrixColumns];
       [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j) {
-        LOAD_COLUMNS(b[j], staged, kPartA + (subgroupColumn + j * SIZE) * kPitch + k / 8u, kPitch);
+        LOAD_COLUMNS(b[j], staged, kPartA + (subgroupColumn + j * SIZE_COLUMNS) * kPitch + k / 8u, kPitch);
         // Each of the subgroups that hold the same columns has a share of their sums.
         if (zerosOfRows && j % kDown == down) columnSums[j] = MULTIPLY_ADD(onesA, b[j], columnSums[j]);
       }
       [[unroll]] for (uint i = 0u; i < kMatrixRows; ++i) {
         MATRIX_A a;
-        LOAD_ROWS(a, staged, (subgroupRow + i * SIZE) * kPitch + k / 8u, kPitch);
+        LOAD_ROWS(a, staged, (subgroupRow + i * SIZE_ROWS) * kPitch + k / 8u, kPitch);
         if (zerosOfColumns && i % ACROSS == across1) rowSums[i] = MULTIPLY_ADD(a, onesB, rowSums[i]);
         [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j)
           sums[i * kMatrixColumns + j] = MULTIPLY_ADD(a, b[j], sums[i * kMatrixColumns + j]);
@@ -235,36 +238,37 @@ void main() {
   }
 
   // Matrices pass through shared memory, in a place of the subgroup's own, as in cooperative.comp.
-  const uint place = subgroup * (SIZE * SIZE / 2u);
+  const uint place = subgroup * kStrip;
   // Every subgroup comes to every barrier: lavapipe waits for the whole workgroup there.
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows; ++i) {
     const bool shares = i % ACROSS == across1;
     [[unroll]] for (uint j = 0u; j < kMatrixRows; ++j)
-      if (shares && i == j) STORE_ROWS(rowSums[j], staged, place, SIZE / 2u);
+      if (shares && i == j) STORE_ROWS(rowSums[j], staged, place, SIZE_COLUMNS / 2u);
     SUBGROUP_BARRIER();
-    for (uint row = gl_SubgroupInvocationID; shares && row < SIZE; row += SUBGROUP)
-      sumsOfRows[subgroupRow + i * SIZE + row] = int(staged[place + row * (SIZE / 2u)].x);
+    for (uint row = gl_SubgroupInvocationID; shares && row < SIZE_ROWS; row += SUBGROUP)
+      sumsOfRows[subgroupRow + i * SIZE_ROWS + row] = int(staged[place + row * (SIZE_COLUMNS / 2u)].x);
     SUBGROUP_BARRIER();
   }
   [[dont_unroll]] for (uint i = 0u; i < kMatrixColumns; ++i) {
     const bool shares = i % kDown == down;
     [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j)
-      if (shares && i == j) STORE_ROWS(columnSums[j], staged, place, SIZE / 2u);
+      if (shares && i == j) STORE_ROWS(columnSums[j], staged, place, SIZE_COLUMNS / 2u);
     SUBGROUP_BARRIER();
-    for (uint column1 = gl_SubgroupInvocationID; shares && column1 < SIZE; column1 += SUBGROUP)
-      sumsOfColumns[subgroupColumn + i * SIZE + column1] = int(staged[place + column1 / 2u][column1 % 2u]);
+    for (uint column1 = gl_SubgroupInvocationID; shares && column1 < SIZE_COLUMNS; column1 += SUBGROUP)
+      sumsOfColumns[subgroupColumn + i * SIZE_COLUMNS + column1] = int(staged[place + column1 / 2u][column1 % 2u]);
     SUBGROUP_BARRIER();
   }
   barrier();
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) {
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
-      if (i == j) STORE_ROWS(sums[j], staged, place, SIZE / 2u);
+      if (i == j) STORE_ROWS(sums[j], staged, place, SIZE_COLUMNS / 2u);
     SUBGROUP_BARRIER();
-    const uint top = subgroupRow + i / kMatrixColumns * SIZE;
-    const uint left = subgroupColumn + i % kMatrixColumns * SIZE;
-    [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE * SIZE; element += SUBGROUP) {
-      const uint rowOfTile = top + element / SIZE;
-      const uint columnOfTile = left + element % SIZE;
+    const uint top = subgroupRow + i / kMatrixColumns * SIZE_ROWS;
+    const uint left = subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
+    [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * SIZE_COLUMNS;
+                           element += SUBGROUP) {
+      const uint rowOfTile = top + element / SIZE_COLUMNS;
+      const uint columnOfTile = left + element % SIZE_COLUMNS;
       const uint row = firstRow + rowOfTile;
       const uint column1 = firstColumn + columnOfTile;
       if (row < push.rows && column1 < push.columns) {

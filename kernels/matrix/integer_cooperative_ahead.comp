@@ -45,8 +45,8 @@ const uint kDepth = 32u;  // steps of a part
 const uint kStages = 2u;  // pairs of parts in shared memory, and as many on their way to it
 const uint kSteps = kDepth / SIZE_DEPTH;
 const uint kSubgroups = 256u / SUBGROUP;
-const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE;  // of matrices in a subgroup
-const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE;
+const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE_ROWS;  // of matrices in a subgroup
+const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE_COLUMNS;
 
 // Lines of a part in shared memory, in vectors: an odd number, so that neighbours lie in different banks. A matrix
 // begins with a vector, which is half empty where matrices are eight steps deep.
@@ -57,21 +57,21 @@ const uint kPart = kPartA + kPitch * TILE_COLUMNS;
 
 // Neighbouring columns lie in different matrices of a group, so that what stores four of them writes lines next to
 // those of its neighbours, in different banks.
-const uint kMostInGroup = SIZE / 4u;
+const uint kMostInGroup = SIZE_COLUMNS / 4u;
 const uint kGroup = kMatrixColumns < kMostInGroup ? kMatrixColumns : kMostInGroup;
-const uint kGroupColumns = kGroup * SIZE;
+const uint kGroupColumns = kGroup * SIZE_COLUMNS;
 uint lineOf(uint column) {
   const uint place = column % kGroupColumns;
-  return column - place + place % kGroup * SIZE + place / kGroup;
+  return column - place + place % kGroup * SIZE_COLUMNS + place / kGroup;
 }
 uint columnOf(uint line) {
   const uint place = line % kGroupColumns;
-  return line - place + place % SIZE * kGroup + place / SIZE;
+  return line - place + place % SIZE_COLUMNS * kGroup + place / SIZE_COLUMNS;
 }
 
 // Afterwards a strip of a group's sums for each subgroup, in lines of vectors of four.
 const uint kPitchOfStrip = kGroupColumns / 4u + 1u;
-const uint kStrip = SIZE * kPitchOfStrip;
+const uint kStrip = SIZE_ROWS * kPitchOfStrip;
 shared uvec4 staged[kStages * kPart > kSubgroups * kStrip ? kStages * kPart : kSubgroups * kStrip];
 // Sums of rows and columns, and their zero points.
 shared int sumsOfRows[TILE_ROWS];
@@ -217,9 +217,9 @@ void readParts(uint which, uint stage, uint k, uvec2 origin) {
   const uint atA = stage * kPart + k / kVector;
   const uint atB = atA + kPartA;
   [[unroll]] for (uint i = 0u; i < kMatrixRows; ++i)
-    LOAD_ROWS(partA[which * kMatrixRows + i], staged, atA + (origin.x + i * SIZE) * kPitch, kPitch);
+    LOAD_ROWS(partA[which * kMatrixRows + i], staged, atA + (origin.x + i * SIZE_ROWS) * kPitch, kPitch);
   [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j)
-    LOAD_COLUMNS(partB[which * kMatrixColumns + j], staged, atB + (origin.y + j * SIZE) * kPitch, kPitch);
+    LOAD_COLUMNS(partB[which * kMatrixColumns + j], staged, atB + (origin.y + j * SIZE_COLUMNS) * kPitch, kPitch);
 }
 
 void multiply(uint which) {
@@ -344,7 +344,8 @@ FOUR_RESULTS packed(uvec4 results) {
 
 // Stores what a subgroup has in shared memory, whose first element's row and column of the tile are given.
 void storeStrip(uint strip, bool vectors, uvec2 first, uvec2 firsts, uint pair, uvec4 base) {
-  [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE * kGroupColumns / 4u; item += SUBGROUP) {
+  [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * kGroupColumns / 4u;
+                       item += SUBGROUP) {
     const uvec2 place = uvec2(item / (kGroupColumns / 4u), item % (kGroupColumns / 4u) * 4u);
     const uvec2 at = first + place;
     if (firsts.x + at.x >= push.rows || firsts.y + at.y >= push.columns) continue;
@@ -376,7 +377,8 @@ void main() {
   const uvec2 tile = tileOf(group - pair * (rowTiles * columnTiles), rowTiles, columnTiles);
   const uvec2 firsts = tile * uvec2(TILE_ROWS, TILE_COLUMNS);
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
-  const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * SIZE;
+  const uvec2 size = uvec2(SIZE_ROWS, SIZE_COLUMNS);
+  const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * size;
   [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0);
   [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) rowSums[i] = 0;
   [[unroll]] for (uint i = 0u; i < kLoadsB * kLinesOfB; ++i) columnSums[i] = 0;
@@ -392,9 +394,9 @@ void main() {
   const uint groups = kMatrixRows * kMatrixColumns / kGroup;
   [[dont_unroll]] for (uint i = 0u; i < groups; ++i) {
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
-      if (i == j / kGroup) STORE_ROWS(sums[j], staged, strip + j % kGroup * (SIZE / 4u), kPitchOfStrip);
+      if (i == j / kGroup) STORE_ROWS(sums[j], staged, strip + j % kGroup * (SIZE_COLUMNS / 4u), kPitchOfStrip);
     SUBGROUP_BARRIER();
-    const uvec2 place = uvec2(i / (kMatrixColumns / kGroup) * SIZE, i % (kMatrixColumns / kGroup) * kGroupColumns);
+    const uvec2 place = uvec2(i / (kMatrixColumns / kGroup) * SIZE_ROWS, i % (kMatrixColumns / kGroup) * kGroupColumns);
     storeStrip(strip, vectors, origin + place, firsts, pair, base);
     SUBGROUP_BARRIER();
   }

@@ -34,6 +34,7 @@ const uint kPartB = kSteps * kPitchB;
 shared vec4 sharedA[kParts * kPartA];
 shared vec4 sharedB[kParts * kPartB];
 
+bool isWhole() { return false; }
 #include "matrix/tile_place.glsl"
 
 #if CONVOLUTION
@@ -212,6 +213,8 @@ void main() {
   storeA(part, own);
   storeB(part, own);
   barrier();
+#if DIMPLE_HLSL
+  // One copy of the multiplications, which take DXIL long to compile.
   for (uint round1 = 1u; round1 <= rounds; ++round1) {
     const bool goesOn = round1 < rounds;
     if (goesOn) {
@@ -226,6 +229,19 @@ void main() {
     }
     barrier();
   }
+#else
+  // The last round is apart, so that loads have no condition: 15 % faster on an H100.
+  for (uint round1 = 1u; round1 < rounds; ++round1) {
+    loadNextA();
+    loadNextB(own);
+    multiplyAll(part, down, across);
+    barrier();
+    storeA(part, own);
+    storeB(part, own);
+    barrier();
+  }
+  multiplyAll(part, down, across);
+#endif
 
   addParts(lane, part, down * kAcross + across);
   UNROLL_RESULTS for (uint n = 0u; n < kResults; ++n) {

@@ -1,21 +1,12 @@
-// A workgroup computes TILE x TILE_COLUMNS elements (TILE x TILE where nothing else is said), an invocation a sixteenth
-// of the rows and of the columns, kStep steps of the depth at a time. While it computes with one part of A and B in
-// shared memory the next is on its way.
-#ifndef TILE_COLUMNS
-#define TILE_COLUMNS TILE
-#endif
-const uint kRows = TILE;
-const uint kColumns = TILE_COLUMNS;
-const uint kStep = 1024u / kRows;
-const uint kPerRow = kColumns / 16u;  // of an invocation's elements
-const uint kPerColumn = kRows / 16u;
+// A workgroup computes TILE x TILE elements, an invocation kPer x kPer of them, kStep steps of the depth at a time. While
+// it computes with one part of A and B in shared memory the next is on its way.
+const uint kTile = TILE;
+const uint kStep = 1024u / kTile;
+const uint kPer = kTile / 16u;
+const uint kFours = kPer / 4u;  // of a row of an invocation's elements
 // Shared memory is read in fours of rows or columns. Apart enough that neighbouring steps of the depth lie in different
 // banks.
-const uint kFoursA = kPerColumn / 4u;
-const uint kFoursB = kPerRow / 4u;
-const uint kFours = kPerColumn * kFoursB;
-const uint kPitchA = kRows / 4u + 1u;
-const uint kPitchB = kColumns / 4u + 1u;
+const uint kPitch = kTile / 4u + 1u;
 
 // Pairs of parts in shared memory. With 1 there are more barriers, but more workgroups run side by side.
 #if TILE == 128
@@ -29,12 +20,9 @@ const uint kPitchB = kColumns / 4u + 1u;
 #else
 #define STAGES 1
 #endif
-const uint kPartA = kStep * kPitchA;
-const uint kPartB = kStep * kPitchB;
-shared FOUR_SUMS sharedA[STAGES * kPartA];
-shared FOUR_SUMS sharedB[STAGES * kPartB];
-
-#include "matrix/tile_place.glsl"
+const uint kPart = kStep * kPitch;
+shared FOUR_SUMS sharedA[STAGES * kPart];
+shared FOUR_SUMS sharedB[STAGES * kPart];
 
 // Whether neighbouring invocations load elements along the depth.
 #if CONVOLUTION
@@ -48,19 +36,29 @@ bool aDepthFirst() { return (DIRECTIONS & kADepthFirst) != 0u; }
 bool bDepthFirst() { return (DIRECTIONS & kBDepthFirst) != 0u; }
 #endif
 
-// The place in a part of an element: x along the depth, y across its `lines` rows or columns.
-uvec2 placeOf(uint element, uint lines, bool depthFirst) {
-  return depthFirst ? uvec2(element % kStep, element / kStep) : uvec2(element / lines, element % lines);
+#if STORES_FOURS
+// Nothing of the general case is kept in registers: there is one matrix, whose elements begin where the buffers do, and
+// its depth is an even number of parts, all of which one workgroup adds and stores as fours.
+bool isWhole() { return (DIRECTIONS & kWhole) != 0u; }
+bool storesFours() { return (DIRECTIONS & kStoresFours) != 0u; }
+#else
+bool isWhole() { return false; }
+#endif
+
+#include "matrix/tile_place.glsl"
+
+// The place in a part of an element: x along the depth, y across.
+uvec2 placeOf(uint element, bool depthFirst) {
+  return depthFirst ? uvec2(element % kStep, element / kStep) : uvec2(element / kTile, element % kTile);
 }
 
 // The row or column of an invocation's element: groups of four neighbours, 64 apart.
 uint tilePlace(uint lane16, uint i) { return i / 4u * 64u + lane16 * 4u + i % 4u; }
 
 // Which of 16 rows and of 16 columns of invocations: 32 neighbours, a subgroup of many devices, form a block whose
-// sides are like those of their elements, so that they read little.
-const uint kBlock = TILE_COLUMNS > TILE ? 4u : 8u;
-uint downOf(uint lane) { return lane / (512u / kBlock) * (32u / kBlock) + lane % 32u / kBlock; }
-uint acrossOf(uint lane) { return lane / 32u % (16u / kBlock) * kBlock + lane % kBlock; }
+// sides are alike, so that they read little.
+uint downOf(uint lane) { return lane / 64u * 4u + lane % 32u / 8u; }
+uint acrossOf(uint lane) { return lane / 32u % 2u * 8u + lane % 8u; }
 
 #if VECTOR
 #include "matrix/tile_vector.glsl"
@@ -69,23 +67,23 @@ uint acrossOf(uint lane) { return lane / 32u % (16u / kBlock) * kBlock + lane % 
 #endif
 
 // What an invocation multiplies next, one step of the depth ahead.
-FOUR_SUMS partA[2u * kFoursA];
-FOUR_SUMS partB[2u * kFoursB];
-SUM sums[kPerColumn * kPerRow];
+FOUR_SUMS partA[2u * kFours];
+FOUR_SUMS partB[2u * kFours];
+SUM sums[kPer * kPer];
 
 void loadParts(uint which, uint step1, uint stage, uint down, uint across) {
-  [[unroll]] for (uint i = 0u; i < kFoursA; ++i)
-    partA[which * kFoursA + i] = sharedA[stage * kPartA + step1 * kPitchA + i * 16u + down];
-  [[unroll]] for (uint i = 0u; i < kFoursB; ++i)
-    partB[which * kFoursB + i] = sharedB[stage * kPartB + step1 * kPitchB + i * 16u + across];
+  [[unroll]] for (uint i = 0u; i < kFours; ++i)
+    partA[which * kFours + i] = sharedA[stage * kPart + step1 * kPitch + i * 16u + down];
+  [[unroll]] for (uint i = 0u; i < kFours; ++i)
+    partB[which * kFours + i] = sharedB[stage * kPart + step1 * kPitch + i * 16u + across];
 }
 
 // Back and forth, so that neighbouring multiplications share an operand.
 void multiply(uint which) {
-  [[unroll]] for (uint j = 0u; j < kPerRow; ++j)
-    [[unroll]] for (uint turn = 0u; turn < kPerColumn; ++turn) {
-      const uint i = j % 2u == 0u ? turn : kPerColumn - 1u - turn;
-      sums[i * kPerRow + j] += partA[which * kFoursA + i / 4u][i % 4u] * partB[which * kFoursB + j / 4u][j % 4u];
+  [[unroll]] for (uint j = 0u; j < kPer; ++j)
+    [[unroll]] for (uint turn = 0u; turn < kPer; ++turn) {
+      const uint i = j % 2u == 0u ? turn : kPer - 1u - turn;
+      sums[i * kPer + j] += partA[which * kFours + i / 4u][i % 4u] * partB[which * kFours + j / 4u][j % 4u];
     }
 }
 
@@ -100,7 +98,7 @@ void multiplyAll(uint stage, uint down, uint across) {
 // Of an invocation's sums: four of a row.
 FOUR_SUMS ownFour(uint four) {
   FOUR_SUMS own = FOUR_SUMS(0);
-  [[unroll]] for (uint k = 0u; k < kPerColumn * kPerRow; ++k)
+  [[unroll]] for (uint k = 0u; k < kPer * kPer; ++k)
     if (k / 4u == four) own[k % 4u] = sums[k];
   return own;
 }
@@ -122,16 +120,16 @@ void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
   const uint lane = gl_LocalInvocationID.x;
-  const TilePlace tile = placeOfTile(group, kRows, kColumns);
-  const uint pairAndSlice = tile.pairAndSlice;
-  const uint pair = tile.pair;
-  const uint begin = tile.begin;
-  const uint end = tile.end;
-  const uint firstRow = tile.firstRow;
-  const uint firstColumn = tile.firstColumn;
-  const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
+  const TilePlace place = placeOfTile(group, kTile, kTile);
+  const uint pairAndSlice = place.pairAndSlice;
+  const uint pair = place.pair;
+  const uint begin = place.begin;
+  const uint end = place.end;
+  const uint firstRow = place.firstRow;
+  const uint firstColumn = place.firstColumn;
+  const uvec4 base = isWhole() ? uvec4(0u) : walkOffsets(kMatrices, push.matrixRank, pair);
 
-  [[unroll]] for (uint i = 0u; i < kPerColumn * kPerRow; ++i) sums[i] = SUM(0);
+  [[unroll]] for (uint i = 0u; i < kPer * kPer; ++i) sums[i] = SUM(0);
   const uint down = downOf(lane);
   const uint across = acrossOf(lane);
 
@@ -141,9 +139,9 @@ void main() {
   // whole.
   const uint parts = (end - begin + 2u * kStep - 1u) / (2u * kStep) * 2u;
   const uint first = end - parts * kStep;
-  loadEdge(first, begin, end);
+  loadFirst(first, begin, end);
   store(lane, 0u);
-  loadEdge(first + kStep, begin, end);
+  loadFirst(first + kStep, begin, end);
   if (parts > 2u) loadFrom(first + 2u * kStep);
   barrier();
   loadParts(0u, 0u, 0u, down, across);
@@ -178,24 +176,24 @@ void main() {
 #endif
 
 #if STORES_FOURS
-  if ((push.flags & kStoresFours) != 0u) {
-    [[dont_unroll]] for (uint four = 0u; four < kFours; ++four)
-      finishFour(ownFour(four), pairAndSlice, pair, firstRow + tilePlace(down, four / kFoursB),
-                 firstColumn + tilePlace(across, four % kFoursB * 4u), base);
+  if (storesFours()) {
+    [[dont_unroll]] for (uint four = 0u; four < kPer * kFours; ++four)
+      finishFour(ownFour(four), pairAndSlice, pair, firstRow + tilePlace(down, four / kFours),
+                 firstColumn + tilePlace(across, four % kFours * 4u), base);
     return;
   }
 #endif
   barrier();
   // Four sums at a time of each invocation pass through shared memory, so that there is one copy of what finishes them
   // and not one for each, and that neighbours store neighbouring columns.
-  [[dont_unroll]] for (uint four = 0u; four < kFours; ++four) {
+  [[dont_unroll]] for (uint four = 0u; four < kPer * kFours; ++four) {
     sharedA[lane] = ownFour(four);
     barrier();
     [[dont_unroll]] for (uint k = 0u; k < 4u; ++k) {
       const uint element = k * 256u + lane;
       const uint owner = element / 4u;
-      const uint row = firstRow + tilePlace(downOf(owner), four / kFoursB);
-      const uint column = firstColumn + tilePlace(acrossOf(owner), four % kFoursB * 4u + element % 4u);
+      const uint row = firstRow + tilePlace(downOf(owner), four / kFours);
+      const uint column = firstColumn + tilePlace(acrossOf(owner), four % kFours * 4u + element % 4u);
       if (row >= push.rows || column >= push.columns) continue;
       const SUM sum = sharedA[owner][element % 4u];
 #if !INTEGER

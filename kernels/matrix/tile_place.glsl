@@ -1,4 +1,4 @@
-// Which part of a product a workgroup computes.
+// Which part of a product a workgroup computes. Where isWhole() there is one matrix, and the depth is not sliced.
 struct TilePlace {
   uint pairAndSlice;  // of the depth, where it is sliced
   uint pair;
@@ -8,12 +8,11 @@ struct TilePlace {
   uint firstColumn;
 };
 
-// Tiles that run side by side are a band of rows, so that they read the same parts of A and B.
 TilePlace placeOfTile(uint group, uint rows, uint columns) {
   TilePlace place;
   const uint rowTiles = (push.rows + rows - 1u) / rows;
   const uint columnTiles = (push.columns + columns - 1u) / columns;
-  place.pairAndSlice = group / (rowTiles * columnTiles);
+  place.pairAndSlice = isWhole() ? 0u : group / (rowTiles * columnTiles);
   const uint tile = group - place.pairAndSlice * (rowTiles * columnTiles);
 #if INTEGER
   place.pair = place.pairAndSlice;
@@ -21,9 +20,11 @@ TilePlace placeOfTile(uint group, uint rows, uint columns) {
   place.end = push.depth;
 #else
   place.pair = place.pairAndSlice / push.slices;
-  place.begin = (place.pairAndSlice - place.pair * push.slices) * push.sliceDepth;
-  place.end = min(place.begin + push.sliceDepth, push.depth);
+  const uint slice = place.pairAndSlice - place.pair * push.slices;
+  place.begin = isWhole() ? 0u : slice * push.sliceDepth;
+  place.end = isWhole() ? push.depth : min(place.begin + push.sliceDepth, push.depth);
 #endif
+  // Tiles that run side by side are a band of rows, so that they read the same parts of A and B.
   const uint kBand = 8u;
   const uint band = tile / (kBand * columnTiles);
   const uint inBand = tile - band * (kBand * columnTiles);

@@ -4,14 +4,14 @@
 
 // The recurrent weights of some gates in the order in which steps read them. Those of a hidden unit are `slots` columns
 // side by side, the last of which may be zeros.
-//   MATRICES  [d][tile of columns][tile of the depth][SIZE columns][SIZE steps of the depth], FLOAT16; zeros behind the
-//             depth. Else [d][tile][depth][16 columns], FLOAT32.
+//   MATRICES  [d][tile of columns][tile of the depth][SIZE_COLUMNS columns][SIZE_DEPTH steps of the depth], FLOAT16;
+//             zeros behind the depth. Else [d][tile][depth][16 columns], FLOAT32.
 // parameters[0]: {strides d, row, k}
 #include "common/grid.glsl"
 
 TENSOR_IN(r)
 #if MATRICES
-#define COLUMNS SIZE
+#define COLUMNS SIZE_COLUMNS
 TENSOR_OUT(weights)
 #else
 #define COLUMNS 16u
@@ -22,10 +22,10 @@ void main() {
   uint item;
   if (!gridItem(push.count, item)) return;
 #if MATRICES
-  const uint column = item / SIZE % SIZE;
-  const uint depthTile = item / (SIZE * SIZE);
-  const uint tile = depthTile / (push.depth / SIZE);
-  const uint k = (depthTile - tile * (push.depth / SIZE)) * SIZE + item % SIZE;
+  const uint column = item / SIZE_DEPTH % SIZE_COLUMNS;
+  const uint depthTile = item / (SIZE_COLUMNS * SIZE_DEPTH);
+  const uint tile = depthTile / (push.depth / SIZE_DEPTH);
+  const uint k = (depthTile - tile * (push.depth / SIZE_DEPTH)) * SIZE_DEPTH + item % SIZE_DEPTH;
 #else
   const uint column = item % COLUMNS;
   const uint tile = item / COLUMNS / push.depth;

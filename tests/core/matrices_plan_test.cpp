@@ -17,13 +17,24 @@ Caps matrixCaps() {
   caps.features = ~0u;
   caps.sharedBytes = 49152;
   caps.subgroupSize = 32;
-  caps.matrixSize = 16;
+  caps.matrices = {16, 16, 16};
   caps.matrixHalves = true;
   caps.workLimit = kDiscreteWorkLimit;
   return caps;
 }
 
 }  // namespace
+
+TEST_CASE("of a device's shapes of matrices the one with the most multiplications is taken") {
+  const auto best = [](const std::vector<MatrixShape>& shapes) { return shapeText(bestShape(shapes)); };
+  CHECK(best({}) == "0x0x0");
+  CHECK(best({{8, 8, 8}}) == "8x8x8");
+  CHECK(best({{16, 8, 8}, {16, 8, 16}, {16, 16, 16}}) == "16x16x16");
+  CHECK(best({{16, 8, 32}, {16, 16, 16}}) == "16x16x16");
+  CHECK(best({{8, 16, 16}, {16, 8, 16}}) == "8x16x16");
+  CHECK(isUsable({8, 16, 32}));
+  for (const MatrixShape& shape : {MatrixShape{}, {32, 8, 16}, {16, 4, 16}, {16, 8, 64}}) CHECK_FALSE(isUsable(shape));
+}
 
 TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit their number") {
   const auto tileOf = [](std::string_view line, const Target& caps) {
@@ -35,24 +46,38 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
   };
   constexpr auto kLarge = "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] OutputTensor=f16[4096,4096] Alpha=1";
   CHECK(tileOf(kLarge, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 512 1");
+  constexpr auto kTurned =
+      "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] TransB=TRANSPOSE OutputTensor=f16[4096,4096] Alpha=1";
   constexpr auto kMiddle = "GEMM ATensor=f16[1024,1024] BTensor=f16[1024,1024] OutputTensor=f16[1024,1024] Alpha=1";
   CHECK(tileOf(kMiddle, matrixCaps()) == "gemm_cooperative_native.f16 128x64 128 1");
+  // B along the depth, and as many invocations as its tiles want.
+  const auto invocationsOf = [](std::string_view line) {
+    const Plan plan = planOf(line, matrixCaps());
+    return std::pair(plan.execution[0].groupSize, specOf(plan.execution[0], 16));
+  };
+  CHECK(tileOf(kTurned, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 1024 1");
+  CHECK(invocationsOf(kTurned) == std::pair(128u, 128u));
+  CHECK(invocationsOf(kLarge) == std::pair(256u, 256u));
+  CHECK(invocationsOf(kMiddle) == std::pair(256u, 0u));
   // Those of which much of a tile would be idle, and one whose rows are not in vectors.
   constexpr auto kNarrow = "GEMM ATensor=f16[16384,512] BTensor=f16[512,128] OutputTensor=f16[16384,128] Alpha=1";
-  CHECK(tileOf(kNarrow, matrixCaps()) == "gemm_cooperative_native.f16 128x128 128 1");
+  CHECK(tileOf(kNarrow, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 128 1");
   constexpr auto kThree = "GEMM ATensor=f16[8192,512] BTensor=f16[512,384] OutputTensor=f16[8192,384] Alpha=1";
-  CHECK(tileOf(kThree, matrixCaps()) == "gemm_cooperative_native.f16 128x128 192 1");
+  CHECK(tileOf(kThree, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 192 1");
   constexpr auto kOdd = "GEMM ATensor=f16[4096,4095] BTensor=f16[4095,4096] OutputTensor=f16[4096,4096] Alpha=1";
   CHECK(tileOf(kOdd, matrixCaps()) == "gemm_cooperative_native.f16 128x128 1024 1");
   // Slices of the depth, and their sum.
   constexpr auto kDown = "GEMM ATensor=f16[512,14336] BTensor=f16[14336,4096] OutputTensor=f16[512,4096] Alpha=1";
   CHECK(tileOf(kDown, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x256 256 2");
+  constexpr auto kDownTurned =
+      "GEMM ATensor=f16[512,14336] BTensor=f16[4096,14336] TransB=TRANSPOSE OutputTensor=f16[512,4096] Alpha=1";
+  CHECK(tileOf(kDownTurned, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 256 2");
   constexpr auto kDeep = "GEMM ATensor=f16[64,4096] BTensor=f16[4096,64] OutputTensor=f16[64,64] Alpha=1";
   CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_native.f16 64x64 32 2");
 
   SUBCASE("a device without them") {
     Caps caps = matrixCaps();
-    caps.matrixSize = 0;
+    caps.matrices = {};
     CHECK(kernelName(planned(kLarge, caps)->execution[0].kernel) == "gemm_large_tile_native.f16");
   }
   SUBCASE("one whose subgroups are large") {
@@ -64,22 +89,16 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
     Caps caps = matrixCaps();
     caps.sharedBytes = 32768;
     CHECK(tileOf(kLarge, caps) == "gemm_cooperative_ahead_native.f16 128x256 512 1");
-    constexpr auto kTurned =
-        "GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] TransB=TRANSPOSE OutputTensor=f16[4096,4096] Alpha=1";
-    CHECK(tileOf(kTurned, caps) == "gemm_cooperative_native.f16 128x128 1024 1");
+    CHECK(tileOf(kTurned, caps) == "gemm_cooperative_ahead_native.f16 128x128 1024 1");
     caps.sharedBytes = 20480;
-    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_native.f16 64x64 4096 1");
+    CHECK(tileOf(kLarge, caps) == "gemm_cooperative_ahead_native.f16 128x128 1024 1");
+    CHECK(tileOf(kOdd, caps) == "gemm_cooperative_native.f16 64x64 4096 1");
     caps.sharedBytes = 16384;
     CHECK(kernelName(planned(kLarge, caps)->execution[0].kernel) == "gemm_native.f16");
   }
   SUBCASE("FLOAT32 only if half precision is allowed") {
     constexpr auto kWide = "GEMM ATensor=f32[4096,4096] BTensor=f32[4096,4096] OutputTensor=f32[4096,4096] Alpha=1";
     CHECK(kernelName(planned(kWide, matrixCaps())->execution[0].kernel) == "gemm_large_tile.f32");
-    Caps caps = matrixCaps();
-    caps.registers = 255;
-    CHECK(kernelName(planned(kWide, caps)->execution[0].kernel) == "gemm_wide_tile.f32");
-    caps.sharedBytes = 24 * 1024;
-    CHECK(kernelName(planned(kWide, caps)->execution[0].kernel) == "gemm_large_tile.f32");
     CHECK(tileOf(kWide, {matrixCaps(), {}, true}) == "gemm_cooperative.f32 128x128 1024 1");
   }
 }
@@ -97,7 +116,7 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
     REQUIRE(plan);
     const Dispatch& d = plan->execution[0];
     return cat(kernelName(d.kernel), " ", d.groups[0], " channels=", specOf(d, 3), " keys=", specOf(d, 5),
-               " reads=", specOf(d, 8), " plain=", specOf(d, 9), " places=", specOf(d, 10));
+               " reads=", specOf(d, 10), " plain=", specOf(d, 12), " places=", specOf(d, 13));
   };
   const auto refused = [&](const std::string& line, const Caps& caps) {
     const auto plan = planned(line, caps);
@@ -134,8 +153,10 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
   caps.sharedBytes = 32768;
   CHECK(kernelOf(lineOf(300, 128), caps) == cat(kKernel, "12 channels=128 keys=32 reads=31 plain=1 places=1"));
   caps.sharedBytes = 16384;
-  CHECK(refused(lineOf(300, 128), caps) ==
-        cat(kMany, "  not attention_cooperative: The device has too little shared memory.\n", kSmall));
+  std::string tooLittle(kMany);
+  for (const char* kernel : {"cooperative", "narrow_tile", "large_tile", "vector_tile", "tile"})
+    tooLittle += cat("  not attention_", kernel, ": The device has too little shared memory.\n");
+  CHECK(refused(lineOf(300, 128), caps) == tooLittle);
   caps = matrixCaps();
   caps.matrixHalves = false;
   CHECK(refused(lineOf(300, 64), caps) ==
@@ -144,8 +165,18 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
         cat(kMany, "  not attention_cooperative: The device's subgroups do not multiply matrices.\n", kSmall));
   // Subgroups of eight with matrices of eight: 256 queries.
   caps = matrixCaps();
-  caps.subgroupSize = caps.matrixSize = 8;
+  caps.subgroupSize = 8;
+  caps.matrices = {8, 8, 8};
   CHECK(kernelOf(lineOf(300, 24), caps) == cat(kKernel, "8 channels=24 keys=32 reads=31 plain=1 places=1"));
+  caps.subgroupSize = 32;
+  CHECK(kernelOf(lineOf(300, 136), caps) == cat(kKernel, "20 channels=144 keys=32 reads=15 plain=1 places=1"));
+  caps.matrices = {8, 16, 16};
+  CHECK(kernelOf(lineOf(300, 24), caps) == cat(kKernel, "20 channels=32 keys=32 reads=15 plain=1 places=1"));
+  caps.matrices = {8, 8, 16};
+  CHECK(refused(lineOf(300, 64), caps) ==
+        cat(kMany,
+            "  not attention_cooperative: The device's matrices are not as wide as the depth of their factors.\n",
+            kSmall));
 }
 
 TEST_CASE(
@@ -176,7 +207,7 @@ TEST_CASE("matrices of subgroups read vectors where eight elements lie side by s
   const auto reads = [](std::string_view line) {
     const auto plan = planned(line, matrixCaps());
     REQUIRE(plan);
-    return std::pair(specOf(plan->execution[0], 9), specOf(plan->execution[0], 10));
+    return std::pair(specOf(plan->execution[0], 14), specOf(plan->execution[0], 15));
   };
   constexpr uint32_t kVectors = 1;
   constexpr uint32_t kAcross = 2;
@@ -189,14 +220,13 @@ TEST_CASE("matrices of subgroups read vectors where eight elements lie side by s
 
 TEST_CASE("products of 8-bit integers take matrices of subgroups where the device has such") {
   Caps caps = matrixCaps();
-  caps.integerMatrixSize = 16;
-  caps.integerMatrixDepth = 32;
+  caps.integerMatrices = {16, 16, 32};
   const auto kernelOf = [](std::string_view line, const Caps& with) {
     const auto plan = planned(line, with);
     REQUIRE_MESSAGE(plan, plan.error().text);
     const Dispatch& dispatch = plan->execution[0];
     return cat(kernelName(dispatch.kernel), " ", specOf(dispatch, 3), "x", specOf(dispatch, 4), " reads ",
-               specOf(dispatch, 9), " ", specOf(dispatch, 10), " in ", specOf(dispatch, 8), "x", specOf(dispatch, 12));
+               specOf(dispatch, 14), " ", specOf(dispatch, 15), " in ", specOf(dispatch, 8), "x", specOf(dispatch, 10));
   };
   constexpr auto kLine = "MATRIX_MULTIPLY_INTEGER ATensor=i8[64,64] BTensor=u8[64,64] OutputTensor=i32[64,64]";
   CHECK(kernelOf(kLine, caps) == "integer_gemm_cooperative.i32 64x64 reads 1 3 in 16x32");

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/graph/pass.h"
+#include "core/text.h"
 #include "tests/conformance/options_text.h"
 
 namespace dimple::testing {
@@ -25,6 +26,7 @@ TEST_CASE("options: what is named is set, the rest stays") {
   CHECK(set->work == 4096);
   CHECK_FALSE(set->unroll);
   CHECK(set->estimates);
+  CHECK(parseOptions("matrices=16x8x16,integer-matrices=16x8x32")->matrices == MatrixShape{16, 8, 16});
   // The last of several counts, and a second text comes on top.
   CHECK(parseOptions("work=1,work=2")->work == 2);
   const auto both = parseOptions("views=1", *set);
@@ -63,6 +65,9 @@ TEST_CASE("options: names and values that there are not are refused") {
   CHECK(refusalOf("work=99999999999999999999") ==
         "Option work has value (99999999999999999999), expected a whole number.");
   CHECK(refusalOf("work=") == "Option work has value (), expected a whole number.");
+  for (const std::string_view value : {"16", "16x8", "16x8x", "16x8x8x8", "x8x8", "16x8x0", "16x8x-8", "16X8X8"})
+    CHECK(refusalOf(cat("matrices=", value)) ==
+          cat("Option matrices has value (", value, "), expected ROWSxCOLUMNSxDEPTH."));
 }
 
 }  // namespace

@@ -149,9 +149,9 @@ Target withMatrices() {
   caps.workLimit = kDiscreteWorkLimit;
   caps.features = ~0u;
   caps.subgroupSize = 32;
-  caps.matrixSize = caps.integerMatrixSize = 16;
+  caps.matrices = {16, 16, 16};
+  caps.integerMatrices = {16, 16, 32};
   caps.matrixHalves = true;
-  caps.integerMatrixDepth = 32;
   return {caps, {}, true};
 }
 

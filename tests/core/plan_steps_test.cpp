@@ -35,7 +35,7 @@ TEST_CASE("linear before reset makes a step of a GRU one dispatch") {
 
 TEST_CASE("few steps of a network take the weights as they are, and matrices bounded states alone") {
   Caps caps;
-  caps.matrixSize = 16;
+  caps.matrices = {16, 16, 16};
   caps.subgroupSize = 32;
   caps.features = ~0u;
   const auto stepOf = [&](uint32_t steps, std::string_view function) {

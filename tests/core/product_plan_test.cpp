@@ -76,10 +76,27 @@ TEST_CASE("vectors of FLOAT16 are of eight elements") {
   CHECK(kernelName(planOfGemm("[1,1,64,48]!", 48, "f16").initialization[0].kernel) == "copy_packed");
 }
 
+TEST_CASE("large tiles know how they read and store, and whether there is one matrix of whole parts") {
+  constexpr uint32_t kAAlong = 4, kBAlong = 8, kFours = 32, kWhole = 64;
+  const auto directionsOf = [](std::string_view a, std::string_view b, std::string_view y, std::string_view more = "") {
+    const Plan plan = planOf(cat("GEMM ATensor=f32", a, " BTensor=f32", b, " OutputTensor=f32", y, " Alpha=1", more));
+    CHECK(kernelName(plan.execution[0].kernel) == "gemm_large_tile.f32");
+    return specOf(plan.execution[0], 12);
+  };
+  CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]") == (kAAlong | kFours | kWhole));
+  CHECK(directionsOf("[64,2048]", "[64,2048]", "[2048,2048]", " TransA=TRANSPOSE") == (kFours | kWhole));
+  CHECK(directionsOf("[2048,64]", "[2048,64]", "[2048,2048]{2052,1}",
+                     " TransB=TRANSPOSE CTensor=f32[2048,2048]{0,1}") == (kAAlong | kBAlong | kFours | kWhole));
+  CHECK(directionsOf("[2048,72]", "[72,2048]", "[2048,2048]") == (kAAlong | kFours));
+  CHECK(directionsOf("[2,2048,64]", "[2,64,2048]", "[2,2048,2048]") == (kAAlong | kFours));
+  CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]{2051,1}") == kAAlong);
+  CHECK(directionsOf("[1024,2048]", "[2048,1024]", "[1024,1024]") == (kAAlong | kFours));  // in slices
+}
+
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {
   Caps caps;
-  caps.matrixSize = caps.integerMatrixSize = 16;
-  caps.integerMatrixDepth = 32;
+  caps.matrices = {16, 16, 16};
+  caps.integerMatrices = {16, 16, 32};
   caps.subgroupSize = 32;
   caps.sharedBytes = 48 * 1024;
   const auto line = [](uint32_t depth, uint32_t columns) {
@@ -89,7 +106,7 @@ TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgrou
   CHECK(kernelName(planOf(line(64, 64), caps).initialization[0].kernel) == "copy_packed");
   const Plan packed = planOf(line(64, 63), caps);
   CHECK(kernelName(packed.initialization[0].kernel) == "transpose.b8");
-  CHECK(specOf(packed.execution[0], 10) == 1);  // vectors along the depth
+  CHECK(specOf(packed.execution[0], 15) == 1);  // vectors along the depth
   CHECK(kernelName(planOf(line(60, 63), caps).initialization[0].kernel) == "copy_packed");
   CHECK(kernelName(planOf(line(64, 63)).initialization[0].kernel) ==
         "copy_packed");  // kernels that read single elements
@@ -100,7 +117,7 @@ TEST_CASE("filters that DML owns are packed in the order of the depth") {
   const Plan plan = planOf(convolution("f32[1,8,9,9]", "f32[40,8,3,3]{1,40,960,320}!", "f32[1,40,9,9]", 1));
   REQUIRE(plan.initialization.size() == 1);
   CHECK(kernelName(plan.initialization[0].kernel) == "copy.b32");
-  CHECK(kernelName(plan.execution[0].kernel) == "convolution_tile.f32");
+  CHECK(kernelName(plan.execution[0].kernel) == "convolution_split_tile.f32");
   CHECK(plan.execution[0].buffers[0].kind == SlotKind::Persistent);
   // Backward, packed filters are packed by channels and not by filters.
   const Plan backward = planOf(convolution("f32[1,8,9,9]", "f32[8,40,3,3]!", "f32[1,40,9,9]", 1, "BACKWARD"));
@@ -147,7 +164,7 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
 TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") {
   Caps caps;
   caps.features = ~0u;
-  caps.matrixSize = 16;
+  caps.matrices = {16, 16, 16};
   caps.subgroupSize = 32;
   caps.sharedBytes = 48 * 1024;
   const auto kernelsOf = [&](const std::string& line) {
@@ -247,14 +264,12 @@ TEST_CASE("the parts of a workgroup share the depth where tiles are few") {
   REQUIRE(plan.execution.size() == 1);
   CHECK(kernelName(plan.execution[0].kernel) == "gemm_split_tile.f32");
   CHECK(plan.execution[0].groups[0] == 8 * 16);
-  // Fewer tiles have slices of the depth, too.
-  const Plan sliced = planOf(line(128, 128, 4096));
-  REQUIRE(sliced.execution.size() == 2);
-  CHECK(kernelName(sliced.execution[0].kernel) == "gemm_split_tile.f32");
-  CHECK(sliced.execution[0].groups[0] == 2 * 4 * 32);
-  // Many tiles, few steps for each part, tiles that are mostly idle, elements that are in no vectors.
-  for (const std::string& other :
-       {line(1024, 1024, 512), line(512, 512, 124), line(32, 512, 512), line(512, 16, 512), line(511, 510, 509)})
+  for (const std::string& other : {line(64, 64, 64), line(128, 128, 256), line(768, 768, 768), line(512, 512, 2048)})
+    CHECK(kernelName(planOf(other).execution[0].kernel) == "gemm_split_tile.f32");
+  // Many tiles, long sums of few tiles and of very few, fewer steps than parts take at a time, tiles that are mostly
+  // idle, elements that are in no vectors.
+  for (const std::string& other : {line(1024, 1024, 512), line(512, 512, 2052), line(128, 128, 260), line(512, 512, 60),
+                                   line(32, 512, 512), line(512, 16, 512), line(511, 510, 509)})
     CHECK(kernelName(planOf(other).execution[0].kernel) != "gemm_split_tile.f32");
   Caps small;
   small.sharedBytes = 28 * 1024;
@@ -272,13 +287,19 @@ TEST_CASE("a convolution of few tiles is one dispatch") {
   const auto kernelOf = [](const std::string& line) { return kernelName(planOf(line).execution[0].kernel); };
   CHECK(kernelOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]", "f16[1,64,28,28]", 1, "FORWARD", 2)) ==
         "convolution_split_tile.f16");
+  // Very few tiles have slices of the depth, too.
+  const Plan sliced = planOf(convolution("f32[1,256,14,14]", "f32[256,256,3,3]", "f32[1,256,14,14]", 1));
+  REQUIRE(sliced.execution.size() == 2);
+  CHECK(kernelName(sliced.execution[0].kernel) == "convolution_split_tile.f32");
+  CHECK(sliced.execution[0].groups[0] == 4 * 9 * 6);
+  CHECK(kernelOf(convolution("f32[1,64,64,64]", "f32[64,64,3,3]!", "f32[1,64,64,64]", 1)) == "winograd_input_2.f32");
   CHECK(kernelOf(convolution("f32[16,64,56,56]", "f32[64,64,3,3]", "f32[16,64,56,56]", 1)) == "winograd_filter_4.f32");
   // Few filters, channels that make no vectors of filters, few steps, a window of many elements, filters that lie
   // apart.
   for (const std::string& other :
        {convolution("f32[1,64,20,20]", "f32[32,64,3,3]", "f32[1,32,20,20]", 1),
         convolution("f32[1,65,20,20]", "f32[64,65,3,3]", "f32[1,64,20,20]", 1),
-        convolution("f32[1,12,20,20]", "f32[64,12,3,3]", "f32[1,64,20,20]", 1),
+        convolution("f32[1,4,20,20]", "f32[64,4,3,3]", "f32[1,64,20,20]", 1),
         convolution("f32[1,16,20,20]", "f32[64,16,6,6]", "f32[1,64,17,17]", 1),
         convolution("f32[1,64,20,20]", "f32[64,64,3,3]{1,64,12288,4096}", "f32[1,64,20,20]", 1)})
     CHECK(kernelOf(other) == "convolution_tile.f32");

@@ -84,6 +84,6 @@ TEST_CASE("convolutions that are not transformed say why") {
   matrices.features = ~0u;
   matrices.sharedBytes = 49152;
   matrices.subgroupSize = 32;
-  matrices.matrixSize = 16;
+  matrices.matrices = {16, 16, 16};
   CHECK(why(lineOf("[64,64,3,3]"), {matrices, {}, true}) == "FLOAT32 may be rounded for matrices of subgroups.");
 }

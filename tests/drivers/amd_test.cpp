@@ -50,7 +50,6 @@ constexpr Budget kBudgets[] = {
     {"gemm_few_rows", 128},
     {"gemm_large_tile", 128},
     {"gemm_split_tile", 192},
-    {"gemm_wide_tile", 256},
     {"integer_convolution_tile", 128},
     {"integer_gemm_tile", 128},
 };

@@ -432,6 +432,10 @@ TEST_CASE("errors of an interface name the line") {
         "m.txt:4: The specialization constant 0 (OP) is declared twice.");
   CHECK(error("form one\n spec 0 uniform u32 OP 1\n form two\n spec 0 uniform i32 OP 1") ==
         "m.txt:5: The specialization constant 0 (OP) has another id, name, type or group in a form.");
+  CHECK(error("spec 16 structural u32 SIZE 64") ==
+        "m.txt:2: The specialization constant 16 is named SIZE; 16 is INVOCATIONS, and no other is.");
+  CHECK(error("spec 1 structural u32 INVOCATIONS 64") ==
+        "m.txt:2: The specialization constant 1 is named INVOCATIONS; 16 is INVOCATIONS, and no other is.");
 }
 
 TEST_CASE("a form has specialization constants of its own") {

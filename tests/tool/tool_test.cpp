@@ -164,6 +164,10 @@ TEST_CASE("tool: plan") {
   CHECK(contains(file.out, "# sum\nELEMENT_WISE_ADD ATensor=f32[2] BTensor=f32[2] OutputTensor=f32[2]\n"));
   CHECK(fixture.run("plan 'ELEMENT_WISE_ADD ATensor=f32[2]'").code == 2);
   CHECK(fixture.run("plan model.json --caps nonsense").code == 2);
+  CHECK(fixture.run("plan model.json --caps matrices=16x8x16 --caps integerMatrices=16x8x32 --caps subgroupSize=32")
+            .code == 0);
+  CHECK(fixture.run("plan model.json --caps matrices=16x8x16").code == 2);
+  CHECK(fixture.run("plan model.json --caps matrices=16x8x9").code == 2);
   CHECK(fixture.run("plan model.json --caps maxBufferRange=4").code == 1);
 }
 

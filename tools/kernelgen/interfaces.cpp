@@ -203,6 +203,8 @@ std::string interfaceGlsl(const Family& family) {
   for (const Spec& spec : family.specs)
     text += "layout(constant_id = " + std::to_string(spec.id) + ") const " + std::string(spec.type->glsl) + " " +
             spec.name + " = " + spec.standard + ";\n";
+  for (const Spec& spec : family.specs)
+    if (spec.id == dimple::kInvocationsId) text += "#define INVOCATIONS_ID " + std::to_string(spec.id) + "\n";
   for (size_t i = 0; i < family.buffers.size(); ++i)
     text += "#define BINDING_" + family.buffers[i].name + " " + std::to_string(i) + "\n";
   return text;

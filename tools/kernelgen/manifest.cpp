@@ -241,6 +241,9 @@ class Parser {
     spec.name = words[4].substr(0, equals);
     checkName(spec.name);
     checkName(memberName(spec.name));
+    if ((spec.id == dimple::kInvocationsId) != (spec.name == "INVOCATIONS"))
+      fail("The specialization constant " + words[1] + " is named " + spec.name + "; " +
+           std::to_string(dimple::kInvocationsId) + " is INVOCATIONS, and no other is.");
     if (spec.type->bytes != 4)
       fail("The specialization constant " + spec.name + " is of type " + words[3] +
            "; it takes a word of 32 bits: u32, i32 or f32.");

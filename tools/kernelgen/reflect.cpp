@@ -159,6 +159,11 @@ class Reader {
   void readSpecs() {
     for (const json& spec : list("specialization_constants"))
       result_.specs.push_back({spec.at("id").get<uint32_t>(), spec.value("type", ""), spec.value("name", "")});
+    // That of local_size_x_id has no name, and stands beside the one that the interface declares.
+    std::erase_if(result_.specs, [&](const ReflectedSpec& spec) {
+      const auto named = [&](const ReflectedSpec& other) { return other.id == spec.id && !other.name.empty(); };
+      return spec.name.empty() && std::ranges::any_of(result_.specs, named);
+    });
     std::ranges::sort(result_.specs, {}, &ReflectedSpec::id);
   }
 

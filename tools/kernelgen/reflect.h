@@ -20,7 +20,7 @@ struct ReflectedWord {
 struct ReflectedSpec {
   uint32_t id = 0;
   std::string type;
-  std::string name;  // empty of the constant behind local_size_x_id
+  std::string name;  // empty of the constant behind local_size_x_id alone
   bool operator==(const ReflectedSpec&) const = default;
 };
 

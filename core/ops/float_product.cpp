@@ -80,7 +80,7 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
   const uint64_t tiles = tilesOf(p, tile);
   uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
-  // Parts that share the depth are slices of it already, and their sums are short.
+  // Parts of a workgroup that share the depth leave slices little to gain.
   const bool parts = kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::Split;
   const bool whole = parts || (!few && !paired && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));

@@ -101,7 +101,8 @@ const char* refusesLargeTile(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, request.target.caps.workgroups / 4);
 }
 
-// Of small tiles whose depth a workgroup's parts share, and of which larger ones are too few: at most `most`.
+// Of small tiles whose depth the parts of a workgroup share. Where there are more than `most`, larger ones keep the
+// device as busy.
 const char* refusesSharedDepth(const Request& request, const Tile& tile, uint64_t most) {
   const auto& [p, target, window, integers] = request;
   constexpr uint32_t kShared = 30 * 1024;
@@ -121,7 +122,7 @@ const char* refusesSplitTile(const Request& request, const Tile& tile) {
   return p.depth > longest ? "Its sums are long." : nullptr;
 }
 
-// Gathering windows costs more than what parts gain where a second row of workgroups would follow the first.
+// About one workgroup on each part of the device: with four, Winograd's dispatches and large tiles are faster.
 const char* refusesSplitWindows(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;

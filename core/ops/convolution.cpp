@@ -313,7 +313,7 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   auto pointwise = pointwiseProduct(convolution, product, *window);
   if (!pointwise) pointwise = spreadProduct(convolution, product, *window);
   if (pointwise) return addFloatProduct(builder, *pointwise, finish);
-  const auto added = addWinograd(builder, finish);
+  const auto added = addWinograd(builder, {product, builder.target(), &*window}, finish);
   if (!added) return added.error();
   if (*added) return {};
   auto parts = forwardParts(product, *window);

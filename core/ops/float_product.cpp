@@ -83,7 +83,9 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
   const uint64_t tiles = tilesOf(p, tile);
   uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
-  const bool whole = (!few && !paired && tiles > fewTiles(target)) || slices < 2;
+  // Parts of a workgroup that share the depth leave slices little to gain.
+  const bool parts = kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::Split;
+  const bool whole = parts || (!few && !paired && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
   return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
 }
@@ -103,9 +105,10 @@ class FloatProductPlan {
 
   Status add() {
     const ProductKernel& kernel = chooseKernel(builder_, request_);
-    std::vector<uint32_t> channels;
-    if (window_ && window_->channelsLast != 0) appendDivisor(channels, window_->channelsLast);
-    parameters_ = builder_.parameters(parameterWords(p_, channels, window_));
+    std::vector<uint32_t> divisor;  // of steps of the depth: the innermost ones that count together
+    if (window_)
+      appendDivisor(divisor, window_->channelsLast != 0 ? window_->channelsLast : std::max(1u, window_->taps));
+    parameters_ = builder_.parameters(parameterWords(p_, divisor, window_));
     const KernelFamily family = kernel.id.family;
     if (window_ && window_->continues && family != kernels::FloatTiles::kFamily) builder_.continueLast();
     if (family == kernels::FloatTiles::kFamily) return addTiles(kernel);
@@ -120,14 +123,15 @@ class FloatProductPlan {
   // Those of kernels that step through matrices of any strides.
   uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
   // How tiles read and store, for all descriptions that they take or for one.
-  uint32_t tileDirections(bool isLarge, bool toParts) const {
-    if (window_) return 0;
+  uint32_t tileDirections(kernels::FloatTiles::Form form, bool toParts) const {
+    using enum kernels::FloatTiles::Form;
+    if (window_ || form == Split) return directions();
     const uint32_t general = directions() | (builder_.target().caps.isProcessor ? 0 : kUnrolled);
     const bool fours = toParts ? p_.columns % 4 == 0
                                : isVectorizable(4, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
     if (!fours) return general;
     constexpr uint32_t kParts = 16;  // steps of two of a large tile
-    const bool whole = isLarge && !toParts && p_.matrices.count() == 1 && p_.depth % kParts == 0 &&
+    const bool whole = form == Large && !toParts && p_.matrices.count() == 1 && p_.depth % kParts == 0 &&
                        std::ranges::all_of(p_.matrices.base, [](uint32_t base) { return base == 0; });
     return general | kStoresFours | (whole ? kWhole : 0);
   }
@@ -250,7 +254,7 @@ class FloatProductPlan {
                                      .tiling = tiling,
                                      .tileDepth = tile.depth,
                                      .stages = tile.stages,
-                                     .directions = tileDirections(form == kernels::FloatTiles::Form::Large, toParts),
+                                     .directions = tileDirections(form, toParts),
                                      .shares = tile.shares,
                                      .invocations = tile.invocations},
                             .a = from[0],

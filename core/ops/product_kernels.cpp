@@ -103,6 +103,39 @@ const char* refusesLargeTile(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, request.target.caps.workgroups / 4);
 }
 
+// Of small tiles whose depth the parts of a workgroup share. Where there are more than `most`, larger ones keep the
+// device as busy.
+const char* refusesSharedDepth(const Request& request, const Tile& tile, uint64_t most) {
+  const auto& [p, target, window, integers] = request;
+  constexpr uint32_t kShared = 30 * 1024;
+  if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
+  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
+  if (p.depth < tile.depth) return "Some parts would be idle.";
+  return tilesOf(p, tile) > most ? "Its tiles are many." : nullptr;
+}
+
+const char* refusesSplitTile(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesVector(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
+  const uint64_t workgroups = target.caps.workgroups;
+  if (const char* reason = refusesSharedDepth(request, tile, workgroups * 9 / 8)) return reason;
+  // Slices of larger tiles keep more of the device busy where sums are long, above all where tiles are very few.
+  const uint32_t longest = tilesOf(p, tile) < workgroups / 4 ? 256 : 2048;
+  return p.depth > longest ? "Its sums are long." : nullptr;
+}
+
+// About one workgroup on each part of the device: with four, Winograd's dispatches and large tiles are faster.
+const char* refusesSplitWindows(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
+  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
+  constexpr uint32_t kMaxTaps = 32;  // of kernels/matrix/split_windows.glsl
+  if (window->taps > kMaxTaps) return "Its window has more than 32 elements.";
+  if (!isVectorizable(kTileVector, p.matrices, 0, depthOfA(p), rowsOfA(p)))
+    return "Its filters are not in vectors of four.";
+  return refusesSharedDepth(request, tile, uint64_t{target.caps.workgroups} * 5 / 8);
+}
+
 // Bytes of A's or B's part of a tile in shared memory, lines of vectors of eight and one more.
 uint32_t partBytes(uint32_t across, uint32_t depth, bool depthFirst) {
   return (depthFirst ? (depth + 8) * across : (across + 8) * depth) * 2;
@@ -420,14 +453,18 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
+    {"gemm_split_tile", idOf<Tiles>(Tiles::Form::Split), {64, 32, 64}, refusesSplitTile},
     {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
     {"gemm_vector_tile", idOf<Tiles>(Tiles::Form::Vector), {64, 64, 32}, refusesVector},
     {"gemm_tile", idOf<Tiles>(Tiles::Form::Scalar), {64, 64, 32}, refusesTile},
     {"gemm", idOf<Floats>(Floats::Form::Gemm), {}, refusesNothing},
 };
+constexpr ProductKernel kSplitWindows{
+    "convolution_split_tile", idOf<Tiles>(Tiles::Form::ConvolutionSplit), {64, 24, 64}, refusesSplitWindows};
 constexpr ProductKernel kConvolutionKernels[] = {
     {"convolution_cooperative", kWindowMatrices, {128, 128, 32, 1}, refusesManyWindows},
     {"convolution_cooperative", kWindowMatrices, {64, 64, 32, 1}, refusesMatrices},
+    kSplitWindows,
     {"convolution_tile", idOf<Tiles>(Tiles::Form::Convolution), {64, 64, 32}, refusesWindowTile},
     {"convolution_direct", idOf<FloatLines>(FloatLines::Form::Lines), {0, kPlacesOfLine, 0}, refusesLines},
     {"convolution", idOf<Floats>(Floats::Form::Convolution), {}, refusesNothing},
@@ -481,6 +518,8 @@ const char* refusesGathering(const Request& request) {
   const char* const reason = refusesGathered(request, first.tile);
   return reason && refusesGathered(request, second.tile) ? reason : nullptr;
 }
+
+const char* refusesSplitWindows(const Request& request) { return kSplitWindows.refuses(request, kSplitWindows.tile); }
 
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
   using Kernels = std::span<const ProductKernel>;

@@ -46,6 +46,9 @@ const char* refusesGathering(const Request& request);
 // Channels that they read at once.
 constexpr uint32_t kChannelsVector = 8;
 
+// Why the windows of a convolution are not for tiles whose depth the parts of a workgroup share: null if they are.
+const char* refusesSplitWindows(const Request& request);
+
 // The first that does. The builder notes those passed over.
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request);
 

@@ -192,7 +192,7 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
 
 }  // namespace
 
-Result<bool> addWinograd(PlanBuilder& builder, const FloatFinish& finish) {
+Result<bool> addWinograd(PlanBuilder& builder, const Request& request, const FloatFinish& finish) {
   const Operation& op = builder.op();
   const char* const wrongKind =
       op.output().type != DML_TENSOR_DATA_TYPE_FLOAT32 ? "Its elements are not FLOAT32." : refusesWindow(op);
@@ -202,6 +202,8 @@ Result<bool> addWinograd(PlanBuilder& builder, const FloatFinish& finish) {
     if (!reason) {
       tiling = workOf(op, algorithm.tile);
       reason = refuses(algorithm, builder.target(), tiling);
+      // One dispatch takes less time than three where none of them fills the device for long.
+      if (!reason && !refusesSplitWindows(request)) reason = "Few tiles share the depth in one dispatch.";
     }
     if (reason) {
       builder.passOver({algorithm.name, reason});

@@ -42,7 +42,12 @@ vec4 floatsOf(uvec2 elements, uint four) { return vec4(unpackHalf2x16(elements.x
 vec4 floatsOf(uvec4 elements, uint four) { return uintBitsToFloat(elements); }
 #endif
 layout(set = 0, binding = BINDING_a, std430) readonly buffer aBuffer { ELEMENTS a[]; };
+#if CONVOLUTION
+TENSOR_IN(b)
+float loadB(uint i, uint zero) { return fromRaw(loadRaw_b(i)); }
+#else
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { ELEMENTS b[]; };
+#endif
 #else
 TENSOR_IN(a)
 TENSOR_IN(b)
@@ -91,7 +96,7 @@ void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) 
 }
 
 // HLSL has one view of a buffer.
-#if defined(TILE) && !CONVOLUTION && !DIMPLE_HLSL
+#if defined(TILE) && !SPLIT && !CONVOLUTION && !DIMPLE_HLSL
 #define STORES_FOURS 1
 #if T == f32 || !defined(NATIVE)
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yFoursBuffer { uvec4 yFours[]; };

@@ -9,7 +9,8 @@
 //   TILE          defined: a workgroup computes TILE x TILE elements from parts of A and B in shared memory; else an
 //                 invocation computes one
 //                 (of floats: from one of `slices` of the depth, sliceDepth steps each)
-//   VECTOR        defined: A and B are read in vectors of four elements
+//   SPLIT         defined: parts of such a workgroup share the depth (split_tile.glsl)
+//   VECTOR        defined: A and B are read in vectors of four elements; of a convolution only A, along the depth
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -28,7 +29,9 @@
 #include "matrix/floats.glsl"
 #endif
 
-#ifdef TILE
+#if SPLIT
+#include "matrix/split_tile.glsl"
+#elif defined(TILE)
 #include "matrix/tile.glsl"
 #else
 void main() {

@@ -43,6 +43,8 @@ bool isWhole() { return false; }
 bool isUnrolled() { return false; }
 #endif
 
+#include "matrix/tile_place.glsl"
+
 // The place in a part of an element: x along the depth, y across.
 uvec2 placeOf(uint element, bool depthFirst) {
   return depthFirst ? uvec2(element % kStep, element / kStep) : uvec2(element / kTile, element % kTile);
@@ -129,27 +131,13 @@ void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
   const uint lane = gl_LocalInvocationID.x;
-  const uint rowTiles = (push.rows + kTile - 1u) / kTile;
-  const uint columnTiles = (push.columns + kTile - 1u) / kTile;
-  const uint pairAndSlice = isWhole() ? 0u : group / (rowTiles * columnTiles);
-  const uint tile = group - pairAndSlice * (rowTiles * columnTiles);
-#if INTEGER
-  const uint pair = pairAndSlice;
-  const uint begin = 0u;
-  const uint end = push.depth;
-#else
-  const uint pair = pairAndSlice / push.slices;
-  const uint slice = pairAndSlice - pair * push.slices;
-  const uint begin = isWhole() ? 0u : slice * push.sliceDepth;
-  const uint end = isWhole() ? push.depth : min(begin + push.sliceDepth, push.depth);
-#endif
-  // Tiles that run side by side are a band of rows, so that they read the same parts of A and B.
-  const uint kBand = 8u;
-  const uint band = tile / (kBand * columnTiles);
-  const uint inBand = tile - band * (kBand * columnTiles);
-  const uint height = min(kBand, rowTiles - band * kBand);
-  const uint firstRow = (band * kBand + inBand % height) * kTile;
-  const uint firstColumn = inBand / height * kTile;
+  const TilePlace place = placeOfTile(group, kTile, kTile);
+  const uint pairAndSlice = place.pairAndSlice;
+  const uint pair = place.pair;
+  const uint begin = place.begin;
+  const uint end = place.end;
+  const uint firstRow = place.firstRow;
+  const uint firstColumn = place.firstColumn;
   const uvec4 base = isWhole() ? uvec4(0u) : walkOffsets(kMatrices, push.matrixRank, pair);
 
   [[unroll]] for (uint i = 0u; i < kPer * kPer; ++i) sums[i] = SUM(0);

@@ -37,7 +37,7 @@ TEST_CASE("layouts: rows of a product begin at vectors where the next one reads 
   const GraphBuilder graph = productGraph();
   CHECK(kernelsOf(graph.rewrittenPlan("layouts").plan) == Kernels{"gemm_tile.f32", "gemm_tile.f32"});
   const Plan plan = graph.rewrittenPlan("", {}, true).plan;
-  CHECK(kernelsOf(plan) == Kernels{"gemm_tile.f32", "gemm_vector_tile.f32"});
+  CHECK(kernelsOf(plan) == Kernels{"gemm_tile.f32", "gemm_split_tile.f32"});
   // 64 rows of 52 elements, of which the first product stores none behind the last.
   CHECK(plan.execution[0].buffers[3].bytes == (63 * 52 + 49) * 4);
   CHECK(plan.execution[1].buffers[1].bytes == 64 * 52 * 4);

@@ -16,8 +16,8 @@ Result<Plan> planOfWork(std::string_view line, uint64_t workLimit,
   return planned(line, caps);
 }
 
-constexpr auto kLargeProduct = "GEMM ATensor=f32[512,64] BTensor=f32[64,512] OutputTensor=f32[512,512] Alpha=1";
-constexpr uint64_t kProductWork = uint64_t{512} * 512 * 64;
+constexpr auto kLargeProduct = "GEMM ATensor=f32[512,64] BTensor=f32[64,256] OutputTensor=f32[512,256] Alpha=1";
+constexpr uint64_t kProductWork = uint64_t{512} * 256 * 64;
 
 // Push words that every dispatch begins with.
 constexpr size_t kEnd = 2;

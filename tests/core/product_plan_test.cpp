@@ -125,7 +125,7 @@ TEST_CASE("filters that DML owns are packed in the order of the depth") {
   const Plan plan = planOf(convolution("f32[1,8,9,9]", "f32[40,8,3,3]{1,40,960,320}!", "f32[1,40,9,9]", 1));
   REQUIRE(plan.initialization.size() == 1);
   CHECK(kernelName(plan.initialization[0].kernel) == "copy.b32");
-  CHECK(kernelName(plan.execution[0].kernel) == "convolution_tile.f32");
+  CHECK(kernelName(plan.execution[0].kernel) == "convolution_split_tile.f32");
   CHECK(plan.execution[0].buffers[0].kind == SlotKind::Persistent);
   // Backward, packed filters are packed by channels and not by filters.
   const Plan backward = planOf(convolution("f32[1,8,9,9]", "f32[8,40,3,3]!", "f32[1,40,9,9]", 1, "BACKWARD"));
@@ -272,4 +272,54 @@ TEST_CASE("backward windows that lie side by side are products of matrices") {
   for (const std::string& other : {line(20, 3, 2, 0, 41), line(20, 2, 3, 0, 59), line(20, 2, 2, 1, 40),
                                    line(20, 2, 2, 0, 39), line(12, 2, 2, 0, 24)})
     CHECK(kernelName(planOf(other).execution[0].kernel) == "convolution_tile.f32");
+}
+
+TEST_CASE("the parts of a workgroup share the depth where tiles are few") {
+  const auto line = [](uint32_t rows, uint32_t columns, uint32_t depth) {
+    return cat("GEMM Alpha=1 ATensor=f32[", rows, ",", depth, "] BTensor=f32[", depth, ",", columns,
+               "] OutputTensor=f32[", rows, ",", columns, "]");
+  };
+  const Plan plan = planOf(line(512, 512, 512));
+  REQUIRE(plan.execution.size() == 1);
+  CHECK(kernelName(plan.execution[0].kernel) == "gemm_split_tile.f32");
+  CHECK(plan.execution[0].groups[0] == 8 * 16);
+  for (const std::string& other : {line(64, 64, 64), line(128, 128, 256), line(768, 768, 768), line(512, 512, 2048)})
+    CHECK(kernelName(planOf(other).execution[0].kernel) == "gemm_split_tile.f32");
+  // Many tiles, long sums of few tiles and of very few, fewer steps than parts take at a time, tiles that are mostly
+  // idle, elements that are in no vectors.
+  for (const std::string& other : {line(1024, 1024, 512), line(512, 512, 2052), line(128, 128, 260), line(512, 512, 60),
+                                   line(32, 512, 512), line(512, 16, 512), line(511, 510, 509)})
+    CHECK(kernelName(planOf(other).execution[0].kernel) != "gemm_split_tile.f32");
+  Caps small;
+  small.sharedBytes = 28 * 1024;
+  CHECK(kernelName(planOf(line(512, 512, 512), small).execution[0].kernel) == "gemm_vector_tile.f32");
+}
+
+TEST_CASE("a convolution of few tiles is one dispatch") {
+  const Plan plan = planOf(convolution("f32[1,64,56,56]", "f32[64,64,3,3]!", "f32[1,64,56,56]", 1));
+  REQUIRE(plan.execution.size() == 1);
+  CHECK(kernelName(plan.execution[0].kernel) == "convolution_split_tile.f32");
+  CHECK(plan.execution[0].groups[0] == 131);
+  REQUIRE(plan.passedOver.size() > 1);
+  CHECK(plan.passedOver[1].kernel == "winograd_output_2");
+  CHECK(plan.passedOver[1].reason == "Few tiles share the depth in one dispatch.");
+  const auto kernelOf = [](const std::string& line) { return kernelName(planOf(line).execution[0].kernel); };
+  CHECK(kernelOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]", "f16[1,64,28,28]", 1, "FORWARD", 2)) ==
+        "convolution_split_tile.f16");
+  // Very few tiles have slices of the depth, too.
+  const Plan sliced = planOf(convolution("f32[1,256,14,14]", "f32[256,256,3,3]", "f32[1,256,14,14]", 1));
+  REQUIRE(sliced.execution.size() == 2);
+  CHECK(kernelName(sliced.execution[0].kernel) == "convolution_split_tile.f32");
+  CHECK(sliced.execution[0].groups[0] == 4 * 9 * 6);
+  CHECK(kernelOf(convolution("f32[1,64,64,64]", "f32[64,64,3,3]!", "f32[1,64,64,64]", 1)) == "winograd_input_2.f32");
+  CHECK(kernelOf(convolution("f32[16,64,56,56]", "f32[64,64,3,3]", "f32[16,64,56,56]", 1)) == "winograd_filter_4.f32");
+  // Few filters, channels that make no vectors of filters, few steps, a window of many elements, filters that lie
+  // apart.
+  for (const std::string& other :
+       {convolution("f32[1,64,20,20]", "f32[32,64,3,3]", "f32[1,32,20,20]", 1),
+        convolution("f32[1,65,20,20]", "f32[64,65,3,3]", "f32[1,64,20,20]", 1),
+        convolution("f32[1,4,20,20]", "f32[64,4,3,3]", "f32[1,64,20,20]", 1),
+        convolution("f32[1,16,20,20]", "f32[64,16,6,6]", "f32[1,64,17,17]", 1),
+        convolution("f32[1,64,20,20]", "f32[64,64,3,3]{1,64,12288,4096}", "f32[1,64,20,20]", 1)})
+    CHECK(kernelOf(other) == "convolution_tile.f32");
 }

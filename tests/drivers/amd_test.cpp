@@ -46,9 +46,11 @@ constexpr Budget kBudgets[] = {
     {"convolution_cooperative_ahead", 256, 48},
     {"convolution_cooperative_gathered", 256, 48},
     {"convolution_large_tile", 128},
+    {"convolution_split_tile", 192},
     {"gemm_cooperative", 256, 48},
     {"gemm_few_rows", 128},
     {"gemm_large_tile", 128},
+    {"gemm_split_tile", 192},
     {"integer_convolution_tile", 128},
     {"integer_gemm_tile", 128},
 };

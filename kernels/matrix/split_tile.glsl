@@ -1,0 +1,262 @@
+// A workgroup computes TILE x TILE_COLUMNS elements, and its parts share the depth: each computes sums of the whole
+// tile, kSteps of every kRound steps, from its own place in shared memory, and in the end the parts are added up. So a
+// product of few tiles has small ones whose invocations have as many elements as in large ones, and reads shared memory
+// as rarely. While a part multiplies, what it multiplies next is on its way to registers.
+const uint kRows = TILE;
+const uint kColumns = TILE_COLUMNS;
+#if TILE_COLUMNS % 32 == 0
+const uint kPerColumn = 8u;  // of an invocation's elements
+const uint kPerRow = 8u;
+#else
+const uint kPerColumn = 4u;
+const uint kPerRow = 12u;
+#endif
+const uint kDown = kRows / kPerColumn;
+const uint kAcross = kColumns / kPerRow;
+const uint kLanes = kDown * kAcross;  // a part's invocations
+const uint kParts = 256u / kLanes;
+const uint kSteps = 8u;
+const uint kRound = kSteps * kParts;
+
+// Shared memory is read in fours of rows or columns. Apart so that elements that are stored side by side lie in
+// different banks.
+const uint kFoursA = kPerColumn / 4u;
+const uint kFoursB = kPerRow / 4u;
+const uint kFours = kPerColumn * kFoursB;
+const uint kPitchA = kRows / 4u + 1u;
+#if CONVOLUTION
+const uint kPitchB = 10u;
+#else
+const uint kPitchB = kColumns / 4u + 1u;
+#endif
+const uint kPartA = kSteps * kPitchA;
+const uint kPartB = kSteps * kPitchB;
+shared vec4 sharedA[kParts * kPartA];
+shared vec4 sharedB[kParts * kPartB];
+
+bool isWhole() { return false; }
+#include "matrix/tile_place.glsl"
+
+#if CONVOLUTION
+bool aDepthFirst() { return true; }
+uint offsetOfA(uint k) { return k; }
+#else
+bool aDepthFirst() { return (DIRECTIONS & kADepthFirst) != 0u; }
+bool bDepthFirst() { return (DIRECTIONS & kBDepthFirst) != 0u; }
+uint offsetOfA(uint k) { return depthAt(k).a; }
+#endif
+
+// The place among the steps of an element: x along the depth, y across its `lines` rows or columns.
+uvec2 placeOf(uint element, uint lines, bool depthFirst) {
+  return depthFirst ? uvec2(element % kSteps, element / kSteps) : uvec2(element / lines, element % lines);
+}
+
+// Of the vectors of A that an invocation loads: offsets of their rows, and in vectors of what is loaded next.
+const uint kVectorsA = kRows * kSteps / 4u / kLanes;
+uint linesA[kVectorsA];
+uint nextA[kVectorsA];
+vec4 loadedA[kVectorsA];
+
+uvec2 placeInA(uint own, uint i) { return placeOf((own + i * kLanes) * 4u, kRows, aDepthFirst()); }
+
+#if CONVOLUTION
+#include "matrix/split_windows.glsl"
+#else
+#include "matrix/split_vectors.glsl"
+#endif
+
+// Rows that are not stored are others'.
+void prepareA(uint own, uint base, uint firstRow) {
+  [[unroll]] for (uint i = 0u; i < kVectorsA; ++i) {
+    const uint row = firstRow + placeInA(own, i).y;
+    linesA[i] = base + (row < push.rows ? row : 0u) * aRowStride();
+  }
+}
+
+// Steps before `begin`, which may be below zero and wrap, and from `end` on are zeros.
+void loadEdgeA(uint own, uint first, uint begin, uint end) {
+  [[unroll]] for (uint i = 0u; i < kVectorsA; ++i) {
+    const uint k = first + placeInA(own, i).x;
+    loadedA[i] = vec4(0.0);
+    if (k - begin < end - begin) loadedA[i] = floatsOf(a[(linesA[i] + offsetOfA(k)) / 4u], 0u);
+    nextA[i] = (linesA[i] + offsetOfA(k + kRound)) / 4u;
+  }
+}
+
+void loadNextA() {
+  const uint step1 = offsetOfA(kRound) / 4u;
+  [[unroll]] for (uint i = 0u; i < kVectorsA; ++i) {
+    loadedA[i] = floatsOf(a[nextA[i]], 0u);
+    nextA[i] += step1;
+  }
+}
+
+void storeA(uint part, uint own) {
+  [[unroll]] for (uint i = 0u; i < kVectorsA; ++i) {
+    const uvec2 place = placeInA(own, i);
+    const uint at = part * kPartA + place.x * kPitchA + place.y / 4u;
+    if (aDepthFirst()) {
+      [[unroll]] for (uint e = 0u; e < 4u; ++e) sharedA[at + e * kPitchA][place.y % 4u] = loadedA[i][e];
+    } else {
+      sharedA[at] = loadedA[i];
+    }
+  }
+}
+
+// Of 32 neighbours every other reads the same rows, and every other two the same columns: reads of shared memory that
+// a subgroup's neighbours share cost less.
+uint downOf(uint own) {
+  if (kAcross == 2u) return own / 2u;
+  return (own / 2u & 3u) | (own / 16u & 1u) * 4u | (own / 32u & 1u) * 8u;
+}
+uint acrossOf(uint own) {
+  if (kAcross == 2u) return own % 2u;
+  return (own & 1u) | (own / 8u & 1u) * 2u | (own / 64u & 1u) * 4u;
+}
+
+// What an invocation multiplies next, one step of the depth ahead.
+vec4 partA[2u * kFoursA];
+vec4 partB[2u * kFoursB];
+float sums[kPerColumn * kPerRow];
+
+void loadParts(uint which, uint step1, uint part, uint down, uint across) {
+  [[unroll]] for (uint i = 0u; i < kFoursA; ++i)
+    partA[which * kFoursA + i] = sharedA[part * kPartA + step1 * kPitchA + i * kDown + down];
+  [[unroll]] for (uint i = 0u; i < kFoursB; ++i)
+    partB[which * kFoursB + i] = sharedB[part * kPartB + step1 * kPitchB + i * kAcross + across];
+}
+
+// Back and forth, so that neighbouring multiplications share an operand.
+void multiply(uint which) {
+  [[unroll]] for (uint j = 0u; j < kPerRow; ++j)
+    [[unroll]] for (uint turn = 0u; turn < kPerColumn; ++turn) {
+      const uint i = j % 2u == 0u ? turn : kPerColumn - 1u - turn;
+      sums[i * kPerRow + j] += partA[which * kFoursA + i / 4u][i % 4u] * partB[which * kFoursB + j / 4u][j % 4u];
+    }
+}
+
+void multiplyAll(uint part, uint down, uint across) {
+  loadParts(0u, 0u, part, down, across);
+  [[unroll]] for (uint k = 0u; k < kSteps; ++k) {
+    if (k + 1u < kSteps) loadParts((k + 1u) & 1u, k + 1u, part, down, across);
+    multiply(k & 1u);
+  }
+}
+
+// Sums of the parts pass through the place of A, a few fours of each invocation at a time; each invocation adds up some
+// elements of all, kResults in the end.
+const uint kAtOnce = kPartA / kLanes;
+const uint kEach = kAtOnce * kLanes * 4u / 256u;
+const uint kResults = kRows * kColumns / 256u;
+float results[kResults];
+
+void addPass(uint lane, uint part, uint place, uint pass) {
+  barrier();
+  [[unroll]] for (uint n = 0u; n < kAtOnce; ++n) {
+    const uint first = (pass * kAtOnce + n) * 4u;
+    sharedA[(part * kAtOnce + n) * kLanes + place] =
+        vec4(sums[first], sums[first + 1u], sums[first + 2u], sums[first + 3u]);
+  }
+  barrier();
+  [[unroll]] for (uint each = 0u; each < kEach; ++each) {
+    const uint element = each * 256u + lane;
+    float total = 0.0;
+    [[unroll]] for (uint other = 0u; other < kParts; ++other)
+      total += sharedA[other * kAtOnce * kLanes + element / 4u][element % 4u];
+    results[pass * kEach + each] = total;
+  }
+}
+
+// Passes are literals: a loop over them has barriers, is not unrolled by some drivers, and would keep the sums in memory.
+void addParts(uint lane, uint part, uint place) {
+  const uint kPasses = kFours / kAtOnce;  // three or four
+  addPass(lane, part, place, 0u);
+  addPass(lane, part, place, 1u);
+  addPass(lane, part, place, 2u);
+  if (kPasses > 3u) addPass(lane, part, place, 3u);
+}
+
+// Where the elements of one invocation of a part, by its place among them, lie in the tile.
+uvec2 placeInTile(uint place, uint four, uint e) {
+  const uint i = four / kFoursB;
+  return uvec2(four % kFoursB * kAcross * 4u + place % kAcross * 4u + e,
+               i / 4u * kDown * 4u + place / kAcross * 4u + i % 4u);
+}
+
+// Unrolled, loads of C overlap.
+#if DIMPLE_HLSL
+#define UNROLL_RESULTS [[dont_unroll]]
+#else
+#define UNROLL_RESULTS [[unroll]]
+#endif
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = gl_LocalInvocationID.x;
+  const uint part = lane / kLanes;
+  const uint own = lane % kLanes;
+  const TilePlace tile = placeOfTile(group, kRows, kColumns);
+  const uvec4 base = walkOffsets(kMatrices, push.matrixRank, tile.pair);
+  const uint down = downOf(own);
+  const uint across = acrossOf(own);
+  [[unroll]] for (uint i = 0u; i < kPerColumn * kPerRow; ++i) sums[i] = 0.0;
+
+  // The first steps are zeros where the depth is not of whole rounds, so that those behind them are loaded without
+  // conditions.
+  const uint rounds = (tile.end - tile.begin + kRound - 1u) / kRound;
+  const uint first = tile.end - rounds * kRound + part * kSteps;
+  prepareA(own, base.x, tile.firstRow);
+  prepareB(lane, own, base.y, tile.firstColumn);
+  loadEdgeA(own, first, tile.begin, tile.end);
+  loadEdgeB(own, first, tile.begin, tile.end);
+  storeA(part, own);
+  storeB(part, own);
+  barrier();
+#if DIMPLE_HLSL
+  // One copy of the multiplications, which take DXIL long to compile.
+  for (uint round1 = 1u; round1 <= rounds; ++round1) {
+    const bool goesOn = round1 < rounds;
+    if (goesOn) {
+      loadNextA();
+      loadNextB(own);
+    }
+    multiplyAll(part, down, across);
+    barrier();
+    if (goesOn) {
+      storeA(part, own);
+      storeB(part, own);
+    }
+    barrier();
+  }
+#else
+  // The last round is apart, so that loads have no condition: 15 % faster on an H100.
+  for (uint round1 = 1u; round1 < rounds; ++round1) {
+    loadNextA();
+    loadNextB(own);
+    multiplyAll(part, down, across);
+    barrier();
+    storeA(part, own);
+    storeB(part, own);
+    barrier();
+  }
+  multiplyAll(part, down, across);
+#endif
+
+  addParts(lane, part, down * kAcross + across);
+  UNROLL_RESULTS for (uint n = 0u; n < kResults; ++n) {
+    float sum = 0.0;
+    [[unroll]] for (uint k = 0u; k < kResults; ++k)
+      if (k == n) sum = results[k];
+    const uint element = n % kEach * 256u + lane;
+    const uint slot = element / 4u;
+    const uvec2 at = placeInTile(slot % kLanes, n / kEach * kAtOnce + slot / kLanes, element % 4u);
+    const uint column = tile.firstColumn + at.x;
+    const uint row = tile.firstRow + at.y;
+    if (row >= push.rows || column >= push.columns) continue;
+    if ((push.flags & kToParts) != 0u)
+      storePart((tile.pairAndSlice * push.rows + row) * push.columns + column, sum);
+    else
+      finish(sum, tile.pair, row, column, columnAt(column), base);
+  }
+}

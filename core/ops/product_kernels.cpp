@@ -107,6 +107,7 @@ const char* refusesLargeTile(const Request& request, const Tile& tile) {
 // device as busy.
 const char* refusesSharedDepth(const Request& request, const Tile& tile, uint64_t most) {
   const auto& [p, target, window, integers] = request;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT32) return "Its elements are not FLOAT32.";
   constexpr uint32_t kShared = 30 * 1024;
   if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";

@@ -44,7 +44,7 @@ With --interfaces it compiles nothing: it writes the C++ headers of what kernels
 
 struct Options {
   std::map<std::string, std::string> values{
-      {"--data-files", "16"},   {"--jobs", "0"}, {"--max-modules", "1500"}, {"--max-bytes", "16777216"},
+      {"--data-files", "16"},   {"--jobs", "0"}, {"--max-modules", "1500"}, {"--max-bytes", "18874368"},
       {"--max-seconds", "600"}, {"--dxc", ""},   {"--dxc-batch", ""},       {"--dxc-identity", ""},
   };
 

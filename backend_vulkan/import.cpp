@@ -160,8 +160,13 @@ Result<std::unique_ptr<Semaphore>> Semaphore::import(const Device& device, int f
   const VkImportSemaphoreFdInfoKHR given{
       VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR, nullptr, made->get(), 0, kSemaphoreFile, own.get()};
   const Outcome outcome = import(handle, &given);
-  if (outcome.is(VK_ERROR_INVALID_EXTERNAL_HANDLE))
-    return invalid(cat("file has value (", file, "), expected a timeline semaphore that Vulkan exported."));
+  const auto wrong = [&](std::string_view rest) {
+    return invalid(cat("file has value (", file, "), expected a timeline semaphore that Vulkan exported", rest));
+  };
+  if (outcome.is(VK_ERROR_INVALID_EXTERNAL_HANDLE)) return wrong(".");
+  // NVIDIA's driver answers so to such a file, and from then on to every file.
+  if (outcome.is(VK_ERROR_INITIALIZATION_FAILED))
+    return wrong("; or the driver was given a wrong one before, and imports no more in this process.");
   if (!outcome) return outcome.error();
   own.release();
   return std::unique_ptr<Semaphore>(

@@ -391,6 +391,8 @@ std::string measure(const BenchOptions& options, std::vector<BenchCase>& cases) 
 int bench(const BenchOptions& options) {
   if (!options.rows || !options.columns || !options.iterations)
     throw InputError("Rows, columns and iterations must be at least 1.");
+  if (options.summary && options.memoryOnly)
+    throw InputError("--summary and --memory-only leave out what the other one asks for.");
   auto cases = makeCases(options);
   if (options.summary) cases.resize(2);
   for (BenchCase& item : options.summary ? std::vector<BenchCase>() : benchChains(options.rows, options.columns)) {

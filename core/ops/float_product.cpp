@@ -21,6 +21,7 @@ constexpr uint32_t kWide = 2;
 constexpr uint32_t kToParts = 16;
 constexpr uint32_t kStoresFours = 32;
 constexpr uint32_t kWhole = 64;
+constexpr uint32_t kUnrolled = 128;
 
 // Dimensions of one element are stepped through by no stride.
 void dropIdleStrides(Product& p) {
@@ -66,17 +67,19 @@ struct Slices {
 
 Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& target) {
   const Tile& tile = kernel.tile;
+  const bool shared = tile.shares > 1;
   // Tiles of few rows read B once, as fast as memory brings it: two workgroups side by side on each part of the device.
-  const bool few = tile.rows <= kMaxFewRows;
+  const bool few = tile.rows <= kMaxFewRows && !shared;
   // Of large tiles that look ahead one fills a part of the device, half as many as are side by side otherwise: more
   // slices take longer to combine.
   const bool large =
       kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::VectorMatricesAhead && tile.columns > 64;
   const uint64_t side = target.caps.workgroups;
-  const uint64_t workgroups = few ? side * 9 / 8 : large ? side / 2 : side;
+  const uint64_t workgroups = few ? side * 9 / 8 : large || shared ? side / 2 : side;
   // Of workgroups of half as many invocations two run side by side: fewer are sliced, too, where that takes long.
+  // Where subgroups share the depth, short slices gain less than it takes to combine them.
   const bool paired = tile.invocations < kGroupSize;
-  const uint32_t minSteps = paired ? 2048 : 128;
+  const uint32_t minSteps = paired ? 2048 : shared ? 1024 : 128;
   const uint64_t tiles = tilesOf(p, tile);
   uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
@@ -90,7 +93,7 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
 bool ofMatrices(kernels::FloatTiles::Form form) {
   using enum kernels::FloatTiles::Form;
   return form == Matrices || form == MatricesAhead || form == ConvolutionMatrices || form == VectorMatrices ||
-         form == VectorMatricesAhead;
+         form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit;
 }
 
 // The dispatches of a product, by the chosen kernel.
@@ -123,13 +126,14 @@ class FloatProductPlan {
   uint32_t tileDirections(kernels::FloatTiles::Form form, bool toParts) const {
     using enum kernels::FloatTiles::Form;
     if (window_ || form == Split) return directions();
+    const uint32_t general = directions() | (builder_.target().caps.isProcessor ? 0 : kUnrolled);
     const bool fours = toParts ? p_.columns % 4 == 0
                                : isVectorizable(4, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
-    if (!fours) return directions();
+    if (!fours) return general;
     constexpr uint32_t kParts = 16;  // steps of two of a large tile
     const bool whole = form == Large && !toParts && p_.matrices.count() == 1 && p_.depth % kParts == 0 &&
                        std::ranges::all_of(p_.matrices.base, [](uint32_t base) { return base == 0; });
-    return directions() | kStoresFours | (whole ? kWhole : 0);
+    return general | kStoresFours | (whole ? kWhole : 0);
   }
   KernelElement element(bool words) const {
     return words ? KernelElement(kernelType(p_.type)) : builder_.typedElement(p_.type);
@@ -251,6 +255,7 @@ class FloatProductPlan {
                                      .tileDepth = tile.depth,
                                      .stages = tile.stages,
                                      .directions = tileDirections(form, toParts),
+                                     .shares = tile.shares,
                                      .invocations = tile.invocations},
                             .a = from[0],
                             .b = from[1],

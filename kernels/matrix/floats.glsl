@@ -2,7 +2,7 @@
 //   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
 //           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along
 //   DIRECTIONS   kADepthFirst, kBDepthFirst, too, where it is defined; kStoresFours: fours of columns of what is stored
-//           lie side by side, at multiples of four; kWhole: see tile.glsl
+//           lie side by side, at multiples of four; kWhole, kUnrolled: see tile.glsl
 #define SUM float
 #define FOUR_SUMS vec4
 #define ZERO uint
@@ -13,6 +13,7 @@ const uint kBDepthFirst = 8u;
 const uint kToParts = 16u;
 const uint kStoresFours = 32u;
 const uint kWhole = 64u;
+const uint kUnrolled = 128u;
 
 #if PARTS
 // Sums of parts of the depth, [matrix][part][row][column].

@@ -43,10 +43,10 @@ void loadEdge(uint first, uint begin, uint end) {
   if (first + placeB.x - begin < end - begin) loadedB = floatsOf(b[nextB], 0u);
 }
 
-// One of the first two parts.
-void loadFirst(uint first, uint begin, uint end) {
+// One of the first two parts, whether others follow it or not.
+void loadFirst(uint first, uint begin, uint end, bool goOn) {
   if (isWhole())
-    loadWhole(true);
+    loadWhole(goOn);
   else
     loadEdge(first, begin, end);
 }

@@ -77,13 +77,19 @@ TEST_CASE("vectors of FLOAT16 are of eight elements") {
 }
 
 TEST_CASE("large tiles know how they read and store, and whether there is one matrix of whole parts") {
-  constexpr uint32_t kAAlong = 4, kBAlong = 8, kFours = 32, kWhole = 64;
-  const auto directionsOf = [](std::string_view a, std::string_view b, std::string_view y, std::string_view more = "") {
-    const Plan plan = planOf(cat("GEMM ATensor=f32", a, " BTensor=f32", b, " OutputTensor=f32", y, " Alpha=1", more));
+  constexpr uint32_t kAAlong = 4, kBAlong = 8, kFours = 32, kWhole = 64, kUnrolled = 128;
+  Caps caps;
+  const auto directionsOf = [&](std::string_view a, std::string_view b, std::string_view y,
+                                std::string_view more = "") {
+    const Plan plan =
+        planOf(cat("GEMM ATensor=f32", a, " BTensor=f32", b, " OutputTensor=f32", y, " Alpha=1", more), caps);
     CHECK(kernelName(plan.execution[0].kernel) == "gemm_large_tile.f32");
-    return specOf(plan.execution[0], 12);
+    const uint32_t directions = specOf(plan.execution[0], 12);
+    CHECK((directions & kUnrolled) == (caps.isProcessor ? 0 : kUnrolled));
+    return directions & ~kUnrolled;
   };
   CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]") == (kAAlong | kFours | kWhole));
+  CHECK(directionsOf("[2048,16]", "[16,2048]", "[2048,2048]") == (kAAlong | kFours | kWhole));
   CHECK(directionsOf("[64,2048]", "[64,2048]", "[2048,2048]", " TransA=TRANSPOSE") == (kFours | kWhole));
   CHECK(directionsOf("[2048,64]", "[2048,64]", "[2048,2048]{2052,1}",
                      " TransB=TRANSPOSE CTensor=f32[2048,2048]{0,1}") == (kAAlong | kBAlong | kFours | kWhole));
@@ -91,6 +97,8 @@ TEST_CASE("large tiles know how they read and store, and whether there is one ma
   CHECK(directionsOf("[2,2048,64]", "[2,64,2048]", "[2,2048,2048]") == (kAAlong | kFours));
   CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]{2051,1}") == kAAlong);
   CHECK(directionsOf("[1024,2048]", "[2048,1024]", "[1024,1024]") == (kAAlong | kFours));  // in slices
+  caps.isProcessor = true;
+  CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]") == (kAAlong | kFours | kWhole));
 }
 
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {
@@ -178,8 +186,19 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   CHECK(kernelName(plan.execution[1].kernel) == "convolution_cooperative_ahead_native.f16");
   CHECK(specOf(plan.execution[1], 4) == 256);
   CHECK(plan.execution[1].push[8] == 4);  // slices
-  // Few tiles; few filters; channels that are no multiple of a part's steps, or of eight.
-  CHECK(kernelsOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]!", "f16[1,256,14,14]", 1)) ==
+  // Few tiles, and filters that are owned or not; few filters; channels that are no multiple of a part's steps, or of
+  // eight.
+  const Plan few = planOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]!", "f16[1,256,14,14]", 1), caps);
+  REQUIRE(few.execution.size() == 1);
+  CHECK(kernelName(few.execution[0].kernel) == "convolution_cooperative_gathered_native.f16");
+  CHECK(few.execution[0].groups[0] == 112);
+  CHECK(kernelsOf(convolution("f16[1,512,7,7]", "f16[512,512,3,3]!", "f16[1,512,7,7]", 1)) ==
+        "convolution_cooperative_gathered_native.f16 convolution_combine_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]!", "f16[1,64,56,56]", 1))
+            .starts_with("convolution_cooperative_native.f16 "));
+  CHECK(kernelsOf(convolution("f16[1,264,14,14]", "f16[256,264,3,3]!", "f16[1,256,14,14]", 1)) ==
+        "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]", "f16[1,256,14,14]", 1)) ==
         "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
   CHECK(kernelsOf(convolution("f16[16,256,14,14]", "f16[256,16,3,3]!", "f16[16,256,14,14]", 16))
             .starts_with("convolution_cooperative_native.f16 "));

@@ -406,6 +406,15 @@ TEST_CASE("tool: devices and bench" *
   }
   CHECK(fixture.run("bench --rows 32 --columns 64 --iterations 1 --only copy --require 1e9").code == 1);
   CHECK(fixture.run("bench --rows 0").code == 2);
+  CHECK(fixture.run("bench --summary --memory-only").code == 2);
+  const auto summary =
+      fixture.run("bench --rows 8 --columns 8 --iterations 1 --repeat 1 --summary --json --only '1x4096x4096 f16'");
+  REQUIRE_MESSAGE(summary.code == 0, summary.err);
+  const auto chosen = nlohmann::json::parse(summary.out)["cases"];
+  REQUIRE(chosen.size() == 4);
+  CHECK(chosen[2]["name"] == "GEMM 1x4096x4096 f16");
+  CHECK(chosen[3]["name"] == "GEMM 1x4096x4096 f16, B transposed");
+  CHECK(chosen[3]["error"] < 1e-3);
   const auto product = fixture.run("bench --rows 8 --columns 8 --iterations 1 --json --only 'GEMM 512x512x512 f16'");
   REQUIRE_MESSAGE(product.code == 0, product.err);
   const auto cases = nlohmann::json::parse(product.out).at("cases");

@@ -51,6 +51,16 @@ class ExportedSemaphore {
     vk().vkGetSemaphoreCounterValue(device(), semaphore_, &reached);
     return reached;
   }
+  // How far a value may be ahead of what the semaphore has reached.
+  uint64_t mostAhead() const {
+    VkPhysicalDeviceTimelineSemaphoreProperties timeline{};
+    timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &timeline;
+    vkGetPhysicalDeviceProperties2(caller_.desc().PhysicalDevice, &properties);
+    return timeline.maxTimelineSemaphoreValueDifference;
+  }
 
  private:
   static const VkPhysicalDeviceFeatures2& features() {

@@ -169,10 +169,13 @@ TEST_CASE("provider semaphores: what is wrong is a sentence, and changes nothing
   contains(refusal([&] { imports.signal(semaphore, stream, 3); }),
            "value has value (3), expected more than 3, which the semaphore has reached, or will.");
   CHECK(exported.wait(3, kLong));
-  contains(refusal([&] { imports.wait(semaphore, stream, UINT64_MAX); }),
-           " more than 3, which the semaphore has reached.");
-  contains(refusal([&] { imports.signal(semaphore, stream, UINT64_MAX); }),
-           " more than 3, which the semaphore has reached.");
+  // To NVIDIA's driver no value is too far ahead.
+  if (exported.mostAhead() < UINT64_MAX - 3) {
+    contains(refusal([&] { imports.wait(semaphore, stream, UINT64_MAX); }),
+             " more than 3, which the semaphore has reached.");
+    contains(refusal([&] { imports.signal(semaphore, stream, UINT64_MAX); }),
+             " more than 3, which the semaphore has reached.");
+  }
   imports.signal(semaphore, stream, 4);
   CHECK(exported.wait(4, kLong));
   // Another device: the one before was lost.

@@ -45,11 +45,15 @@ Copies copiesOf(const ConvolutionPart& part) {
   return copies;
 }
 
+constexpr const char* kTooLarge = "Its copies are larger than what a kernel may bind.";
+
+uint64_t mostElements(const PlanBuilder& builder, DataType type) {
+  return std::min(builder.target().caps.maxBufferRange, uint64_t{1} << 30) / byteWidth(type);
+}
+
 const char* refuses(PlanBuilder& builder, size_t filterInput, const ConvolutionPart& part, const Copies& copies) {
   const Product& p = part.product;
-  const uint64_t most = std::min(builder.target().caps.maxBufferRange, uint64_t{1} << 30);
-  if (std::max(copies.inputElements, copies.filterElements) > most / byteWidth(p.type))
-    return "Its copies are larger than what a kernel may bind.";
+  if (std::max(copies.inputElements, copies.filterElements) > mostElements(builder, p.type)) return kTooLarge;
   // Windows far apart, or wide zeros.
   uint64_t input = uint64_t{copies.groups} * copies.channels * copies.images;
   for (const ConvolutionWindow::Dimension& s : part.window.dimensions) input *= s.input;
@@ -143,6 +147,31 @@ Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, Convolut
   window.strides.filter = p.depth;
   window.strides.inputChannel = 1;
   window.strides.inputBatch = stride;
+  return true;
+}
+
+Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part) {
+  auto& [p, window] = part;
+  const char* reason = p.depth == 0 ? "It has no sums." : refusesGathering({p, builder.target(), &window});
+  if (!reason && !builder.op().input(filterInput).ownedByDml) reason = "Its filters are not owned.";
+  Copies copies{};
+  if (!reason) {
+    copies = copiesOf(part);
+    if (copies.filterElements > mostElements(builder, p.type)) reason = kTooLarge;
+  }
+  if (reason) {
+    builder.passOver({"convolution_cooperative_gathered", reason});
+    return false;
+  }
+  const auto filters = copyFilters(builder, filterInput, part, copies);
+  if (!filters) return filters.error();
+  p.from[0] = *filters;
+  p.a = {p.depth, 1};
+  p.matrices.base[0] = 0;
+  p.matrices.strides[0][0] = p.rows * p.depth;
+  window.channelsLast = copies.channels;
+  window.gathered = true;
+  window.strides.filter = p.depth;
   return true;
 }
 

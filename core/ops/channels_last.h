@@ -9,4 +9,7 @@ namespace dimple {
 // around each picture, where that pays. False: it is as before.
 Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
 
+// Copies only filters that DML owns, where windows of few places are gathered as they lie. False: it is as before.
+Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
+
 }  // namespace dimple

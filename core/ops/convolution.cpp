@@ -322,11 +322,15 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   for (ConvolutionPart& part : parts) {
     const auto copied = copyChannelsLast(builder, convolution.filterInput, part);
     if (!copied) return copied.error();
-    if (!*copied) TRY(packOwnedFilters(builder, convolution, part.product, part.window));
+    if (*copied) continue;
+    const auto ordered = orderFilters(builder, convolution.filterInput, part);
+    if (!ordered) return ordered.error();
+    if (!*ordered) TRY(packOwnedFilters(builder, convolution, part.product, part.window));
   }
   // The first product waits for the copies, and those that continue it wait for nothing: it must be one that reads one.
-  std::stable_partition(parts.begin(), parts.end(),
-                        [](const ConvolutionPart& part) { return part.window.channelsLast != 0; });
+  std::stable_partition(parts.begin(), parts.end(), [](const ConvolutionPart& part) {
+    return part.window.channelsLast != 0 && !part.window.gathered;
+  });
   for (ConvolutionPart& part : parts) {
     part.window.continues = &part != &parts.front();
     TRY(addFloatProduct(builder, part.product, finish, &part.window));

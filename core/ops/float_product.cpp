@@ -66,17 +66,19 @@ struct Slices {
 
 Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& target) {
   const Tile& tile = kernel.tile;
+  const bool shared = tile.shares > 1;
   // Tiles of few rows read B once, as fast as memory brings it: two workgroups side by side on each part of the device.
-  const bool few = tile.rows <= kMaxFewRows;
+  const bool few = tile.rows <= kMaxFewRows && !shared;
   // Of large tiles that look ahead one fills a part of the device, half as many as are side by side otherwise: more
   // slices take longer to combine.
   const bool large =
       kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::VectorMatricesAhead && tile.columns > 64;
   const uint64_t side = target.caps.workgroups;
-  const uint64_t workgroups = few ? side * 9 / 8 : large ? side / 2 : side;
+  const uint64_t workgroups = few ? side * 9 / 8 : large || shared ? side / 2 : side;
   // Of workgroups of half as many invocations two run side by side: fewer are sliced, too, where that takes long.
+  // Where subgroups share the depth, short slices gain less than it takes to combine them.
   const bool paired = tile.invocations < kGroupSize;
-  const uint32_t minSteps = paired ? 2048 : 128;
+  const uint32_t minSteps = paired ? 2048 : shared ? 1024 : 128;
   const uint64_t tiles = tilesOf(p, tile);
   uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
@@ -88,7 +90,7 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
 bool ofMatrices(kernels::FloatTiles::Form form) {
   using enum kernels::FloatTiles::Form;
   return form == Matrices || form == MatricesAhead || form == ConvolutionMatrices || form == VectorMatrices ||
-         form == VectorMatricesAhead;
+         form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit;
 }
 
 // The dispatches of a product, by the chosen kernel.
@@ -246,6 +248,7 @@ class FloatProductPlan {
                                      .tileDepth = tile.depth,
                                      .stages = tile.stages,
                                      .directions = tileDirections(form == kernels::FloatTiles::Form::Large, toParts),
+                                     .shares = tile.shares,
                                      .invocations = tile.invocations},
                             .a = from[0],
                             .b = from[1],

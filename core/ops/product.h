@@ -94,6 +94,8 @@ struct ConvolutionWindow {
   // Of a group, where B's channels lie side by side, the depth counts through them first and no window reaches over the
   // input's edges (kernels/matrix/channels_last.glsl); else 0.
   uint32_t channelsLast = 0;
+  // Whether it is only the depth that counts so, and B is gathered as it lies: windows may reach over the edges.
+  bool gathered = false;
   bool distant = false;  // there are more than 2^30 places, or elements of padding, in a dimension
 };
 

@@ -44,14 +44,16 @@ bool comesInPadded(uint32_t number, const Product& p, uint32_t operand) {
 }
 
 uint32_t subgroupsAcross(const Target& target, const Tile& tile, const MatrixShape& shape) {
-  const uint32_t subgroups = tile.invocations / target.caps.subgroupSize;
+  const uint32_t subgroups = tile.invocations / target.caps.subgroupSize / tile.shares;
   uint32_t best = 0;
   uint32_t least = UINT32_MAX;
   for (uint32_t across = 1; across <= std::min(subgroups, 8u); across *= 2) {
     const uint32_t rows = tile.rows / (subgroups / across);
     const uint32_t columns = tile.columns / across;
     if (rows == 0 || columns == 0 || rows % shape.rows != 0 || columns % shape.columns != 0) continue;
-    if (rows + columns >= least) continue;
+    // Of shares of the depth a subgroup's sums pass through shared memory a row of matrices at a time: short rows are
+    // better.
+    if (rows + columns > least || (rows + columns == least && tile.shares == 1)) continue;
     best = across;
     least = rows + columns;
   }
@@ -175,14 +177,19 @@ bool wastesColumns(const Product& p, const Tile& tile) {
   return tile.columns >= kWide && alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
 }
 
+const char* refusesVectorsOfEight(const Product& p) {
+  constexpr uint32_t kVector = kHalfVectors.along;
+  if (!comesIn(kVector, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of eight.";
+  if (!comesIn(kVector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of eight.";
+  return nullptr;
+}
+
 const char* refusesVectorsAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  constexpr uint32_t kVector = kHalfVectors.along;
-  if (!comesIn(kVector, p.matrices, 0, rowsOfA(p), depthOfA(p))) return "A is not in vectors of eight.";
-  if (!comesIn(kVector, p.matrices, 1, columnsOfB(p), depthOfB(p))) return "B is not in vectors of eight.";
+  if (const char* reason = refusesVectorsOfEight(p)) return reason;
   if (const char* reason = refusesAhead(request, tile)) return reason;
   return wastesColumns(p, tile) ? "Most of a tile would be idle." : nullptr;
 }
@@ -193,6 +200,49 @@ const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
   constexpr uint32_t kMinDepth = 2048;  // of a slice
   return refusesFewTiles(p, tile, fewTiles(target), std::max(1u, p.depth / kMinDepth));
+}
+
+// Bytes of what each subgroup keeps of its own in cooperative_split.comp: a pair of parts, or a row of matrices of
+// sums.
+uint32_t sharedBytesSplit(const Request& request, const Tile& tile) {
+  const auto& [p, target, window, integers] = request;
+  const MatrixShape& shape = target.caps.matrices;
+  const uint32_t subgroups = tile.invocations / target.caps.subgroupSize;
+  const uint32_t across = subgroupsAcross(target, tile, shape);
+  const uint32_t rows = tile.rows * across * tile.shares / subgroups;
+  const uint32_t columns = tile.columns / across;
+  const auto part = [&](uint32_t lines, bool depthFirst) {
+    return depthFirst ? (tile.depth / 8 | 1) * lines : (lines / 8 | 1) * tile.depth;
+  };
+  const uint32_t parts = part(rows, window || p.a.column == 1) + part(columns, window || p.b.row == 1);
+  return subgroups * std::max(parts, shape.rows * (columns / 4 + 1)) * 16;
+}
+
+constexpr const char* kSeveralElements = "A part of the depth is of several of the window's elements.";
+
+// Of tiles whose depth subgroups share.
+const char* refusesShares(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesTile(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
+  if (target.caps.subgroupSize * tile.shares > tile.invocations) return "The device's subgroups are few.";
+  if (const char* reason = refusesSubgroups(request, tile)) return reason;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  if (p.depth < tile.shares * tile.depth) return "Its sums are short.";
+  // One fills a part of the device, and all of them are to run at once.
+  if (tilesOf(p, tile) > target.caps.workgroups / 2) return "Its tiles are many.";
+  return sharedBytesSplit(request, tile) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+}
+
+const char* refusesSplit(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesShares(request, tile)) return reason;
+  return refusesVectorsOfEight(request.product);
+}
+
+const char* refusesGathered(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesShares(request, tile)) return reason;
+  const uint32_t channels = request.product.depth / std::max(1u, request.window->taps);
+  return channels % tile.depth != 0 ? kSeveralElements : nullptr;
 }
 
 // What products by matrices of integers have in common, whatever their tiles hold.
@@ -281,8 +331,7 @@ const char* refusesManyWindows(const Request& request, const Tile& tile) {
 
 const char* refusesWindowsAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesMatrices(request, tile)) return reason;
-  if (request.window->channelsLast % tile.depth != 0)
-    return "A part of the depth is of several of the window's elements.";
+  if (request.window->channelsLast % tile.depth != 0) return kSeveralElements;
   return refusesAhead(request, tile);
 }
 
@@ -345,6 +394,8 @@ using Integers = kernels::IntegerProduct;
 using IntegerLines = kernels::IntegerConvolutionDirect;
 constexpr KernelId kMatrices = idOf<Tiles>(Tiles::Form::Matrices);
 constexpr KernelId kMatricesAhead = idOf<Tiles>(Tiles::Form::MatricesAhead);
+constexpr KernelId kMatricesSplit = idOf<Tiles>(Tiles::Form::MatricesSplit);
+constexpr KernelId kGathered = idOf<Tiles>(Tiles::Form::WindowsSplit);
 constexpr KernelId kWindowMatrices = idOf<Tiles>(Tiles::Form::ConvolutionMatrices);
 constexpr KernelId kVectorWindows = idOf<Tiles>(Tiles::Form::VectorMatrices);
 constexpr KernelId kWindowsAhead = idOf<Tiles>(Tiles::Form::VectorMatricesAhead);
@@ -364,6 +415,8 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 128, 32, 1, 128}, refusesFew<refusesVectorsAhead>},
     {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
+    {"gemm_cooperative_split", kMatricesSplit, {32, 64, 16, 1, kGroupSize, 8}, refusesSplit},
+    {"gemm_cooperative_split", kMatricesSplit, {32, 64, 8, 1, kGroupSize, 8}, refusesSplit},
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
@@ -385,6 +438,12 @@ constexpr ProductKernel kVectorWindowKernels[] = {
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 32}, refusesLargeWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {64, 64, 32}, refusesWindowsAhead},
     {"convolution_cooperative_vectors", kVectorWindows, {64, 64, 32}, refusesNothing},
+};
+// Of few places, whose filters lie in the order of the channels. The second is for matrices of a depth of 8, where
+// subgroups are small and many.
+constexpr ProductKernel kGatheredKernels[] = {
+    {"convolution_cooperative_gathered", kGathered, {16, 32, 32, 1, kGroupSize, 8}, refusesGathered},
+    {"convolution_cooperative_gathered", kGathered, {16, 32, 8, 1, kGroupSize, 8}, refusesNothing},
 };
 constexpr ProductKernel kIntegerMatrixKernels[] = {
     {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {128, 256, 32}, refusesIntegersAhead},
@@ -416,12 +475,20 @@ const char* refusesChannelsLast(const Request& request) {
   return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
 }
 
+const char* refusesGathering(const Request& request) {
+  if (request.window->backward) return "It is a backward one.";
+  const auto& [first, second] = kGatheredKernels;
+  const char* const reason = refusesGathered(request, first.tile);
+  return reason && refusesGathered(request, second.tile) ? reason : nullptr;
+}
+
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
   using Kernels = std::span<const ProductKernel>;
-  const Kernels windows =
-      request.window && request.window->channelsLast != 0 ? Kernels(kVectorWindowKernels) : kConvolutionKernels;
-  const Kernels floats = request.window ? windows : kMatrixKernels;
-  const Kernels integers = request.window ? Kernels(kIntegerConvolutionKernels) : kIntegerMatrixKernels;
+  const ConvolutionWindow* const window = request.window;
+  const Kernels copied = window && window->gathered ? Kernels(kGatheredKernels) : kVectorWindowKernels;
+  const Kernels windows = window && window->channelsLast != 0 ? copied : kConvolutionKernels;
+  const Kernels floats = window ? windows : kMatrixKernels;
+  const Kernels integers = window ? Kernels(kIntegerConvolutionKernels) : kIntegerMatrixKernels;
   const Kernels kernels = request.integers ? integers : floats;
   // The last of a list refuses nothing.
   for (const ProductKernel& k : kernels.first(kernels.size() - 1)) {

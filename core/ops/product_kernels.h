@@ -21,6 +21,7 @@ struct Tile {
   uint32_t depth = 0;
   uint32_t stages = 2;                // parts of A and B in shared memory at once
   uint32_t invocations = kGroupSize;  // of a workgroup
+  uint32_t shares = 1;                // of the depth, which subgroups sum apart from each other
 };
 
 // A kernel for products, and why it would not do for one: null if it does.
@@ -39,6 +40,9 @@ struct ProductKernel {
 // Why a convolution's input is not to be copied so that its channels lie side by side, for kernels that read vectors of
 // them: null if it is.
 const char* refusesChannelsLast(const Request& request);
+// Why its filters alone are not to be copied, into the order in which windows of few places are gathered: null if they
+// are.
+const char* refusesGathering(const Request& request);
 // Channels that they read at once.
 constexpr uint32_t kChannelsVector = 8;
 

@@ -23,3 +23,18 @@ uint stepOffset(uint k) {
   }
   return offset;
 }
+
+// Of a step of the depth where the channels do not lie side by side.
+Depth channelsAt(uint k) {
+  Depth result = Depth(0u, 0u, uvec3(0u), uvec3(0u));
+  uint rest = divideBy(k, parameters[2]);
+  result.b = (k - rest * parameters[2].x) * parameters[0].z;
+  [[unroll]] for (uint d = 0u; d < 3u; ++d) {
+    const uint first = 4u + d * kPerDimension;
+    const uvec4 size = parameters[first + 1u];
+    const uint quotient = divideBy(rest, size);
+    result.reach[d] = (rest - quotient * size.x) * parameters[first + 2u].z;
+    rest = quotient;
+  }
+  return result;
+}

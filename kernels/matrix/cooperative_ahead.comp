@@ -46,92 +46,14 @@ const uint kPitchOfStrip = SIZE_COLUMNS / 2u + 1u;
 const uint kStrip = SIZE_ROWS * kPitchOfStrip;
 shared uvec4 staged[STAGES * kPart > kSubgroups * kStrip ? STAGES * kPart : kSubgroups * kStrip];
 
-// Whole ones of tiles that plans have.
-const uint kLoadsA = (TILE_ROWS * TILE_DEPTH / 8u + INVOCATIONS - 1u) / INVOCATIONS;
-const uint kLoadsB = (TILE_COLUMNS * TILE_DEPTH / 8u + INVOCATIONS - 1u) / INVOCATIONS;
-uint nextA[kLoadsA];  // which vectors are loaded next
-uint nextB[kLoadsB];
-#if CHANNELS_LAST
-uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
-#endif
-uvec4 loadedA[kRings * kLoadsA];
-uvec4 loadedB[kRings * kLoadsB];
+#define LOADERS INVOCATIONS
+#define LOADED_ROWS TILE_ROWS
+#define LOADED_COLUMNS TILE_COLUMNS
+#include "matrix/cooperative_loads.glsl"
+
 MATRIX_A partA[kRings * kMatrixRows];
 MATRIX_B partB[kRings * kMatrixColumns];
 MATRIX_SUM sums[kMatrixRows * kMatrixColumns];
-
-// Where the eight elements of an item begin: x along the depth, y across. Eight neighbours, which store together, take
-// lines along the depth whose places in shared memory lie in different banks.
-uvec2 itemPlace(uint item, bool across, uint tile) {
-  if (across) return uvec2(item / (tile / 8u), item % (tile / 8u) * 8u);
-  const uint lines = 8u / kLine;
-  const uint line = item % (8u * kLine) / kLine;
-  return uvec2(item % kLine * 8u, item / (8u * kLine) * 8u + line % lines * kLine + line / lines);
-}
-
-// Which vector of an operand they are in the first part; modulo 2^32, as those before the first step may be. What lies
-// behind the last row or column makes only sums that are not stored: it is read from the last ones.
-uint vectorOf(uvec2 place, bool across, uint base, uint first, uint size, uint stride, uint depthStride, uint begin) {
-  const uint line = min(first + place.y, size - (across ? 8u : 1u));
-  const uint offset = base + line * stride + (begin + place.x) * depthStride;
-  return uint(int(offset) >> 3);
-}
-
-void load(uint ring, uvec2 advance) {
-  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
-    loadedA[ring * kLoadsA + i] = aVectors[nextA[i]];
-    nextA[i] += advance.x;
-  }
-#if CHANNELS_LAST
-  const uint step1 = stepOffset(nextStep) / 8u;
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) loadedB[ring * kLoadsB + i] = bVectors[nextB[i] + step1];
-  nextStep += advance.y * 8u;
-#else
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
-    loadedB[ring * kLoadsB + i] = bVectors[nextB[i]];
-    nextB[i] += advance.y;
-  }
-#endif
-}
-
-// The same of a part whose first `before` steps come before all others and count as zeros. Where no part follows, it is
-// loaded once more, but for what lies before the first step.
-void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
-  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
-    const bool inside = itemPlace(lane + i * INVOCATIONS, kAcrossA, TILE_ROWS).x >= before;
-    const uvec4 loaded = aVectors[inside ? nextA[i] : 0u];
-    loadedA[ring * kLoadsA + i] = inside ? loaded : uvec4(0u);
-    nextA[i] = isLast ? (inside ? nextA[i] : 0u) : nextA[i] + advance.x;
-  }
-#if CHANNELS_LAST
-  // Parts are of whole ones.
-  const bool inside = before == 0u;
-  const uint step1 = inside ? stepOffset(nextStep) / 8u : 0u;
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
-    const uvec4 loaded = bVectors[nextB[i] + step1];
-    loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
-  }
-  if (!isLast) nextStep += TILE_DEPTH;
-#else
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
-    const bool inside = itemPlace(lane + i * INVOCATIONS, kAcrossB, TILE_COLUMNS).x >= before;
-    const uvec4 loaded = bVectors[inside ? nextB[i] : 0u];
-    loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
-    nextB[i] = isLast ? (inside ? nextB[i] : 0u) : nextB[i] + advance.y;
-  }
-#endif
-}
-
-void store(uint ring, uint lane, uint stage) {
-  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
-    const uvec2 place = itemPlace(lane + i * INVOCATIONS, kAcrossA, TILE_ROWS);
-    staged[stage * kPart + itemAt(place, kAcrossA, kPitchA)] = loadedA[ring * kLoadsA + i];
-  }
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
-    const uvec2 place = itemPlace(lane + i * INVOCATIONS, kAcrossB, TILE_COLUMNS);
-    staged[stage * kPart + kPartA + itemAt(place, kAcrossB, kPitchB)] = loadedB[ring * kLoadsB + i];
-  }
-}
 
 // Reads the matrices of the steps from k on, of the subgroup whose sums begin at a row and column of the tile.
 void readParts(uint which, uint stage, uint k, uvec2 origin) {
@@ -167,8 +89,8 @@ void multiply(uint which) {
 // loaded. The caller gives `stage` as a literal: a loop over stages, or one over the steps of a part here, would keep the
 // arrays that it indexes in memory, and not in registers.
 void multiplyStage(uint stage, uint lane, uvec2 origin, uvec2 advance) {
-  store(stage ^ 1u, lane, stage ^ 1u);
-  load(stage ^ 1u, advance);
+  store(stage ^ 1u, lane, (stage ^ 1u) * kPart);
+  load(stage ^ 1u, lane, advance);
   if (SIZE_DEPTH == TILE_DEPTH) {
     barrier();
     readParts(stage ^ 1u, stage ^ 1u, 0u, origin);
@@ -210,29 +132,14 @@ void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uin
   const uint together = STAGES * TILE_DEPTH;
   const uint count = (end - begin + together - 1u) / together * STAGES;
   const uint before = count * TILE_DEPTH - (end - begin);
-  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i)
-    nextA[i] = vectorOf(itemPlace(lane + i * INVOCATIONS, kAcrossA, TILE_ROWS), kAcrossA, base.x, firsts.x, push.rows,
-                        kAcrossA ? 1u : aRowStride(), kAcrossA ? depthAt(1u).a : 1u, begin - before);
-#if CHANNELS_LAST
-  nextStep = begin - before;
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
-    const uvec2 place = itemPlace(lane + i * INVOCATIONS, false, TILE_COLUMNS);
-    nextB[i] = (base.y + windowOffset(min(firsts.y + place.y, push.columns - 1u)) + place.x) / 8u;
-  }
-  const uvec2 advance = uvec2(kLine);
-#else
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
-    nextB[i] = vectorOf(itemPlace(lane + i * INVOCATIONS, kAcrossB, TILE_COLUMNS), kAcrossB, base.y, firsts.y,
-                        push.columns, kAcrossB ? 1u : columnAt(1u).b, kAcrossB ? depthAt(1u).b : 1u, begin - before);
-  const uvec2 advance = kLine * uvec2(kAcrossA ? depthAt(1u).a : 1u, kAcrossB ? depthAt(1u).b : 1u);
-#endif
+  const uvec2 advance = startLoads(lane, firsts, base, begin - before);
   if (STAGES == 1u) {
     loadPartly(0u, lane, before, count == 1u, advance);
     store(0u, lane, 0u);
     barrier();
     // Behind the last part it is loaded again, and stored, which does no harm.
     [[dont_unroll]] for (uint t = 0u; t < count; ++t) {
-      load(0u, t + 2u < count ? advance : uvec2(0u));
+      load(0u, lane, t + 2u < count ? advance : uvec2(0u));
       multiplyParts(origin);
       barrier();
       store(0u, lane, 0u);

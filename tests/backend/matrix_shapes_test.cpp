@@ -152,11 +152,11 @@ std::vector<std::string> lines() {
   gemm(64, 4096, 4096);
   gemm(64, 64, 64);
   gemm(16, 512, 512);
-  const auto convolution = [&](uint32_t batch, uint32_t channels, uint32_t size) {
+  const auto convolution = [&](uint32_t batch, uint32_t channels, uint32_t size, std::string_view owned = "") {
     for (const std::string_view type : {"f16", "f32"})
       lines.push_back(cat("CONVOLUTION InputTensor=", type, "[", batch, ",", channels, ",", size, ",", size,
-                          "] FilterTensor=", type, "[", channels, ",", channels, ",3,3] OutputTensor=", type, "[",
-                          batch, ",", channels, ",", size, ",", size,
+                          "] FilterTensor=", type, "[", channels, ",", channels, ",3,3]", owned, " OutputTensor=", type,
+                          "[", batch, ",", channels, ",", size, ",", size,
                           "] Mode=CROSS_CORRELATION Direction=FORWARD Strides=[1,1] Dilations=[1,1] "
                           "StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1"));
     lines.push_back(cat("CONVOLUTION_INTEGER InputTensor=u8[", batch, ",", channels, ",", size, ",", size,
@@ -169,6 +169,7 @@ std::vector<std::string> lines() {
   convolution(16, 72, 56);
   convolution(16, 64, 28);
   convolution(1, 64, 14);
+  convolution(1, 64, 14, "!");
   for (const uint32_t channels : {20u, 64u, 128u, 136u, 256u})
     lines.push_back(cat("MULTIHEAD_ATTENTION QueryTensor=f16[1,300,", 4 * channels, "] KeyTensor=f16[1,300,",
                         4 * channels, "] ValueTensor=f16[1,300,", 4 * channels, "] OutputTensor=f16[1,300,",
@@ -243,9 +244,11 @@ TEST_CASE("matrices of each shape and subgroups of each size get modules of that
         if (subgroup != 32) continue;
         std::set<std::string> expected{"gemm_cooperative",
                                        "gemm_cooperative_ahead",
+                                       "gemm_cooperative_split",
                                        "convolution_cooperative",
                                        "convolution_cooperative_vectors",
                                        "convolution_cooperative_ahead",
+                                       "convolution_cooperative_gathered",
                                        "integer_gemm_cooperative",
                                        "integer_gemm_cooperative_ahead",
                                        "integer_convolution_cooperative",

@@ -73,7 +73,9 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
       "GEMM ATensor=f16[512,14336] BTensor=f16[4096,14336] TransB=TRANSPOSE OutputTensor=f16[512,4096] Alpha=1";
   CHECK(tileOf(kDownTurned, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 256 2");
   constexpr auto kDeep = "GEMM ATensor=f16[64,4096] BTensor=f16[4096,64] OutputTensor=f16[64,64] Alpha=1";
-  CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_native.f16 64x64 32 2");
+  CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_split_native.f16 32x64 8 2");
+  constexpr auto kDeepOdd = "GEMM ATensor=f16[64,4095] BTensor=f16[4095,64] OutputTensor=f16[64,64] Alpha=1";
+  CHECK(tileOf(kDeepOdd, matrixCaps()) == "gemm_cooperative_native.f16 64x64 22 2");
 
   SUBCASE("a device without them") {
     Caps caps = matrixCaps();
@@ -101,6 +103,54 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
     CHECK(kernelName(planned(kWide, matrixCaps())->execution[0].kernel) == "gemm_large_tile.f32");
     CHECK(tileOf(kWide, {matrixCaps(), {}, true}) == "gemm_cooperative.f32 128x128 1024 1");
   }
+}
+
+TEST_CASE("subgroups share the depth of FLOAT16 products with few tiles") {
+  const auto tileOf = [](uint32_t rows, uint32_t columns, uint32_t depth, const Caps& caps,
+                         std::string_view more = "") {
+    const bool turned = !more.empty();
+    const auto plan =
+        planned(cat("GEMM ATensor=f16[", rows, ",", depth, "] BTensor=f16[", turned ? columns : depth, ",",
+                    turned ? depth : columns, "]", more, " OutputTensor=f16[", rows, ",", columns, "] Alpha=1"),
+                caps);
+    REQUIRE(plan);
+    const Dispatch& d = plan->execution[0];
+    return cat(kernelName(d.kernel), " ", specOf(d, 3), "x", specOf(d, 4), "x", specOf(d, 5), " shares=", specOf(d, 13),
+               " across=", specOf(d, 6), " ", d.groups[0], " ", plan->execution.size());
+  };
+  const auto split = [](std::string_view rest) { return cat("gemm_cooperative_split_native.f16 ", rest); };
+  const auto isSplit = [](std::string_view text) { return text.starts_with("gemm_cooperative_split"); };
+  const Caps caps = matrixCaps();
+  CHECK(tileOf(512, 512, 512, caps) == split("32x64x16 shares=8 across=1 128 1"));
+  CHECK_FALSE(isSplit(tileOf(512, 520, 512, caps)));
+  CHECK(tileOf(256, 256, 128, caps) == split("32x64x16 shares=8 across=1 32 1"));
+  CHECK_FALSE(isSplit(tileOf(256, 256, 120, caps)));
+  CHECK_FALSE(isSplit(tileOf(250, 255, 512, caps)));
+  // Slices of them where they are long.
+  CHECK(tileOf(256, 256, 4096, caps) == split("32x64x16 shares=8 across=1 128 2"));
+  CHECK(tileOf(256, 256, 2040, caps) == split("32x64x16 shares=8 across=1 32 1"));
+  CHECK(tileOf(256, 640, 4096, caps) == split("32x64x16 shares=8 across=1 80 1"));
+
+  // Rows of sums, or parts that both lie along the depth.
+  Caps other = caps;
+  other.sharedBytes = 36864;
+  CHECK(isSplit(tileOf(512, 512, 512, other, " TransB=TRANSPOSE")));
+  other.sharedBytes = 36863;
+  CHECK_FALSE(isSplit(tileOf(512, 512, 512, other, " TransB=TRANSPOSE")));
+  CHECK(isSplit(tileOf(512, 512, 512, other)));
+  other.sharedBytes = 34815;
+  CHECK_FALSE(isSplit(tileOf(512, 512, 512, other)));
+  // Smaller matrices and subgroups, several of which have the same share, and less of the depth at a time.
+  other.sharedBytes = 32768;
+  other.matrices = {8, 8, 8};
+  other.subgroupSize = 8;
+  CHECK(tileOf(512, 512, 512, other) == split("32x64x8 shares=8 across=4 128 1"));
+  other = caps;
+  other.matrices = {8, 16, 16};
+  other.subgroupSize = 16;
+  CHECK(tileOf(512, 512, 512, other) == split("32x64x16 shares=8 across=2 128 1"));
+  other.subgroupSize = 64;
+  CHECK_FALSE(isSplit(tileOf(512, 512, 512, other)));
 }
 
 TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a time as its heads leave room for") {

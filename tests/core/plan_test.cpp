@@ -331,6 +331,8 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
         "  not gemm_cooperative_ahead in tiles of 128 x 256: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative_ahead in tiles of 128 x 128: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 128 x 128: The device's subgroups do not multiply matrices.\n"
+        "  not gemm_cooperative_split in tiles of 32 x 64: The device's subgroups do not multiply matrices.\n"
+        "  not gemm_cooperative_split in tiles of 32 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 128 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 64 x 256: Its elements are not FLOAT16.\n"
         "  not gemm_cooperative in tiles of 64 x 64: The device's subgroups do not multiply matrices.\n"

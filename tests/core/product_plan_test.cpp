@@ -178,8 +178,19 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   CHECK(kernelName(plan.execution[1].kernel) == "convolution_cooperative_ahead_native.f16");
   CHECK(specOf(plan.execution[1], 4) == 256);
   CHECK(plan.execution[1].push[8] == 4);  // slices
-  // Few tiles; few filters; channels that are no multiple of a part's steps, or of eight.
-  CHECK(kernelsOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]!", "f16[1,256,14,14]", 1)) ==
+  // Few tiles, and filters that are owned or not; few filters; channels that are no multiple of a part's steps, or of
+  // eight.
+  const Plan few = planOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]!", "f16[1,256,14,14]", 1), caps);
+  REQUIRE(few.execution.size() == 1);
+  CHECK(kernelName(few.execution[0].kernel) == "convolution_cooperative_gathered_native.f16");
+  CHECK(few.execution[0].groups[0] == 112);
+  CHECK(kernelsOf(convolution("f16[1,512,7,7]", "f16[512,512,3,3]!", "f16[1,512,7,7]", 1)) ==
+        "convolution_cooperative_gathered_native.f16 convolution_combine_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]!", "f16[1,64,56,56]", 1))
+            .starts_with("convolution_cooperative_native.f16 "));
+  CHECK(kernelsOf(convolution("f16[1,264,14,14]", "f16[256,264,3,3]!", "f16[1,256,14,14]", 1)) ==
+        "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]", "f16[1,256,14,14]", 1)) ==
         "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
   CHECK(kernelsOf(convolution("f16[16,256,14,14]", "f16[256,16,3,3]!", "f16[16,256,14,14]", 16))
             .starts_with("convolution_cooperative_native.f16 "));

@@ -44,6 +44,7 @@ constexpr Budget kBudgets[] = {
     {"attention_tile", 192},
     {"attention_vector_tile", 192},
     {"convolution_cooperative_ahead", 256, 48},
+    {"convolution_cooperative_gathered", 256, 48},
     {"convolution_large_tile", 128},
     {"gemm_cooperative", 256, 48},
     {"gemm_few_rows", 128},

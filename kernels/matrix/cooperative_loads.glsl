@@ -1,0 +1,159 @@
+// How invocations load parts of A and B in vectors of eight, up to kRings pairs ahead in registers, and bring them to
+// shared memory. LOADERS invocations load together what LOADED_ROWS rows and LOADED_COLUMNS columns take; `lane` is the
+// place of one among them. A part lies in `staged`, B's kPartA vectors behind A's. CHANNELS_LAST and GATHERED: how B is
+// read (cooperative_ahead.comp, cooperative_split.comp).
+
+// Whole ones of tiles that plans have.
+const uint kLoadsA = (LOADED_ROWS * TILE_DEPTH / 8u + LOADERS - 1u) / LOADERS;
+const uint kLoadsB = (LOADED_COLUMNS * TILE_DEPTH / 8u + LOADERS - 1u) / LOADERS;
+uint nextA[kLoadsA];  // which vectors are loaded next
+#if GATHERED
+Column nextB[kLoadsB];  // of which windows
+uint batchB;            // where their input begins
+#else
+uint nextB[kLoadsB];
+#endif
+#if CONVOLUTION
+uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
+#endif
+uvec4 loadedA[kRings * kLoadsA];
+#if GATHERED
+uint loadedB[kRings * kLoadsB * 8u];
+bool insideB[kRings * kLoadsB];
+#else
+uvec4 loadedB[kRings * kLoadsB];
+#endif
+
+// Where the eight elements of an item begin: x along the depth, y across. Eight neighbours, which store together, take
+// lines along the depth whose places in shared memory lie in different banks.
+uvec2 itemPlace(uint item, bool across, uint tile) {
+  if (across) return uvec2(item / (tile / 8u), item % (tile / 8u) * 8u);
+  const uint lines = 8u / kLine;
+  const uint line = item % (8u * kLine) / kLine;
+  return uvec2(item % kLine * 8u, item / (8u * kLine) * 8u + line % lines * kLine + line / lines);
+}
+
+#if GATHERED
+// Eight channels of a window: neighbours take neighbouring windows, which lie side by side.
+uvec2 itemPlaceB(uint item) { return uvec2(item / LOADED_COLUMNS * 8u, item % LOADED_COLUMNS); }
+
+// Loads those of the part that begins at a step; of one before the first, zeros.
+void gather(uint ring, uint lane, uint first, bool exists) {
+  const Depth depth = channelsAt(exists ? first : 0u);
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    uint offset;
+    const bool inside = meets(nextB[i], depth, offset) && exists;
+    const uint at = batchB + (inside ? offset : 0u) + itemPlaceB(lane + i * LOADERS).x * parameters[0].z;
+    [[unroll]] for (uint e = 0u; e < 8u; ++e)
+      loadedB[(ring * kLoadsB + i) * 8u + e] = loadRaw_b(at + e * parameters[0].z);
+    insideB[ring * kLoadsB + i] = inside;
+  }
+}
+
+uvec4 eightOfB(uint at) {
+  uvec4 result;
+  [[unroll]] for (uint e = 0u; e < 4u; ++e)
+    result[e] = loadedB[at * 8u + 2u * e] | (loadedB[at * 8u + 2u * e + 1u] << 16u);
+  return insideB[at] ? result : uvec4(0u);
+}
+#else
+uvec2 itemPlaceB(uint item) { return itemPlace(item, kAcrossB, LOADED_COLUMNS); }
+uvec4 eightOfB(uint at) { return loadedB[at]; }
+#endif
+
+// Which vector of an operand they are in the first part; modulo 2^32, as those before the first step may be. What lies
+// behind the last row or column makes only sums that are not stored: it is read from the last ones.
+uint vectorOf(uvec2 place, bool across, uint base, uint first, uint size, uint stride, uint depthStride, uint begin) {
+  const uint line = min(first + place.y, size - (across ? 8u : 1u));
+  const uint offset = base + line * stride + (begin + place.x) * depthStride;
+  return uint(int(offset) >> 3);
+}
+
+// Makes a part that begins at the step `first` the next one; `place`: the row and column of what is computed. Gives the
+// vectors from a part to the next.
+uvec2 startLoads(uint lane, uvec2 place, uvec4 base, uint first) {
+  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i)
+    nextA[i] = vectorOf(itemPlace(lane + i * LOADERS, kAcrossA, LOADED_ROWS), kAcrossA, base.x, place.x, push.rows,
+                        kAcrossA ? 1u : aRowStride(), kAcrossA ? depthAt(1u).a : 1u, first);
+#if GATHERED
+  nextStep = first;
+  batchB = base.y;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
+    nextB[i] = columnAt(min(place.y + itemPlaceB(lane + i * LOADERS).y, push.columns - 1u));
+  return uvec2(kLine);
+#elif CHANNELS_LAST
+  nextStep = first;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uvec2 item = itemPlaceB(lane + i * LOADERS);
+    nextB[i] = (base.y + windowOffset(min(place.y + item.y, push.columns - 1u)) + item.x) / 8u;
+  }
+  return uvec2(kLine);
+#else
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
+    nextB[i] = vectorOf(itemPlaceB(lane + i * LOADERS), kAcrossB, base.y, place.y, push.columns,
+                        kAcrossB ? 1u : columnAt(1u).b, kAcrossB ? depthAt(1u).b : 1u, first);
+  return kLine * uvec2(kAcrossA ? depthAt(1u).a : 1u, kAcrossB ? depthAt(1u).b : 1u);
+#endif
+}
+
+void load(uint ring, uint lane, uvec2 advance) {
+  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
+    loadedA[ring * kLoadsA + i] = aVectors[nextA[i]];
+    nextA[i] += advance.x;
+  }
+#if GATHERED
+  gather(ring, lane, nextStep, true);
+  nextStep += advance.y * 8u;
+#elif CHANNELS_LAST
+  const uint step1 = stepOffset(nextStep) / 8u;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) loadedB[ring * kLoadsB + i] = bVectors[nextB[i] + step1];
+  nextStep += advance.y * 8u;
+#else
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    loadedB[ring * kLoadsB + i] = bVectors[nextB[i]];
+    nextB[i] += advance.y;
+  }
+#endif
+}
+
+// The same of a part whose first `before` steps come before all others and count as zeros. Where no part follows, it is
+// loaded once more, but for what lies before the first step.
+void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
+  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
+    const bool inside = itemPlace(lane + i * LOADERS, kAcrossA, LOADED_ROWS).x >= before;
+    const uvec4 loaded = aVectors[inside ? nextA[i] : 0u];
+    loadedA[ring * kLoadsA + i] = inside ? loaded : uvec4(0u);
+    nextA[i] = isLast ? (inside ? nextA[i] : 0u) : nextA[i] + advance.x;
+  }
+#if GATHERED
+  gather(ring, lane, nextStep, before == 0u);
+  nextStep += TILE_DEPTH;
+#elif CHANNELS_LAST
+  // Parts are of whole ones.
+  const bool inside = before == 0u;
+  const uint step1 = inside ? stepOffset(nextStep) / 8u : 0u;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uvec4 loaded = bVectors[nextB[i] + step1];
+    loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
+  }
+  if (!isLast) nextStep += TILE_DEPTH;
+#else
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const bool inside = itemPlaceB(lane + i * LOADERS).x >= before;
+    const uvec4 loaded = bVectors[inside ? nextB[i] : 0u];
+    loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
+    nextB[i] = isLast ? (inside ? nextB[i] : 0u) : nextB[i] + advance.y;
+  }
+#endif
+}
+
+void store(uint ring, uint lane, uint at) {
+  [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
+    const uvec2 place = itemPlace(lane + i * LOADERS, kAcrossA, LOADED_ROWS);
+    staged[at + itemAt(place, kAcrossA, kPitchA)] = loadedA[ring * kLoadsA + i];
+  }
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uvec2 place = itemPlaceB(lane + i * LOADERS);
+    staged[at + kPartA + itemAt(place, kAcrossB, kPitchB)] = eightOfB(ring * kLoadsB + i);
+  }
+}

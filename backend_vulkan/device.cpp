@@ -68,9 +68,9 @@ constexpr std::pair<VkStructureType, void (*)(const VkBaseInStructure&, EnabledF
      read<VkPhysicalDeviceShaderIntegerDotProductFeatures>}};
 
 // `option` names what was wanted: none, or one of the shapes that are offered.
-Status chooseShape(std::span<const MatrixShape> offered, const MatrixShape& wanted, std::string_view option,
-                   MatrixShape& chosen) {
-  chosen = wanted ? wanted : bestShape(offered);
+Status chooseShape(std::span<const MatrixShape> offered, std::span<const MatrixShape> preferred,
+                   const MatrixShape& wanted, std::string_view option, MatrixShape& chosen) {
+  chosen = wanted ? wanted : bestShape(offered, preferred);
   if (!wanted || std::ranges::find(offered, wanted) != offered.end()) return {};
   std::string list;
   for (const MatrixShape& shape : offered) list += cat(list.empty() ? "one of " : ", ", shapeText(shape));
@@ -158,22 +158,23 @@ Result<std::vector<VkCooperativeMatrixPropertiesKHR>> Device::offeredMatrices() 
 Status Device::readMatrices() {
   const auto offered = offeredMatrices();
   TRY(offered);
-  const auto shapesOf = [&](VkComponentTypeKHR factors, VkComponentTypeKHR sums) {
+  const auto shapesOf = [&](VkComponentTypeKHR factors, VkComponentTypeKHR sums, uint32_t maxDepth) {
     std::vector<MatrixShape> shapes;
     for (const auto& m : *offered) {
       const MatrixShape shape{m.MSize, m.NSize, m.KSize};
       if (m.AType == factors && m.BType == factors && m.CType == sums && m.ResultType == sums &&
-          !m.saturatingAccumulation && m.scope == VK_SCOPE_SUBGROUP_KHR && isUsable(shape))
+          !m.saturatingAccumulation && m.scope == VK_SCOPE_SUBGROUP_KHR && isUsable(shape, maxDepth))
         shapes.push_back(shape);
     }
     return shapes;
   };
-  const auto halves = shapesOf(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT16_KHR);
-  const auto floats = shapesOf(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR);
-  auto integers = shapesOf(VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR);
+  const auto halves = shapesOf(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT16_KHR, kMaxHalfDepth);
+  const auto floats = shapesOf(VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR, kMaxHalfDepth);
+  auto integers = shapesOf(VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR, kMaxIntegerDepth);
   if (!caps_.has(Feature::Int8)) integers.clear();
-  TRY(chooseShape(floats, options_.matrices, "matrices", caps_.matrices));
-  TRY(chooseShape(integers, options_.integerMatrices, "integer-matrices", caps_.integerMatrices));
+  // Attention needs sums in FLOAT16.
+  TRY(chooseShape(floats, halves, options_.matrices, "matrices", caps_.matrices));
+  TRY(chooseShape(integers, {}, options_.integerMatrices, "integer-matrices", caps_.integerMatrices));
   caps_.matrixHalves = std::ranges::find(halves, caps_.matrices) != halves.end();
   if (!caps_.matrices && !caps_.integerMatrices) caps_.subgroupSize = 0;
   return {};

@@ -1,5 +1,6 @@
 #include "core/matrix_shape.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -25,18 +26,20 @@ std::optional<MatrixShape> parseShape(std::string_view text) {
   return MatrixShape{numbers[0], numbers[1], numbers[2]};
 }
 
-bool isUsable(const MatrixShape& shape) {
+bool isUsable(const MatrixShape& shape, uint32_t maxDepth) {
   const auto is8Or16 = [](uint32_t size) { return size == 8 || size == 16; };
-  return is8Or16(shape.rows) && is8Or16(shape.columns) && (is8Or16(shape.depth) || shape.depth == 32);
+  return is8Or16(shape.rows) && is8Or16(shape.columns) && (is8Or16(shape.depth) || shape.depth == 32) &&
+         shape.depth <= maxDepth;
 }
 
 bool isUsableSubgroup(uint32_t invocations) {
   return std::has_single_bit(invocations) && invocations >= 8 && invocations <= 64;
 }
 
-MatrixShape bestShape(std::span<const MatrixShape> shapes) {
-  const auto worth = [](const MatrixShape& shape) {
-    return std::tuple(shape.multiplyAdds(), shape.rows == shape.columns);
+MatrixShape bestShape(std::span<const MatrixShape> shapes, std::span<const MatrixShape> preferred) {
+  const auto worth = [&](const MatrixShape& shape) {
+    const bool isPreferred = std::ranges::find(preferred, shape) != preferred.end();
+    return std::tuple(isPreferred, shape.multiplyAdds(), shape.rows == shape.columns);
   };
   MatrixShape best;
   for (const MatrixShape& shape : shapes)

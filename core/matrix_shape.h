@@ -25,12 +25,17 @@ struct MatrixShape {
 std::string shapeText(const MatrixShape& shape);
 std::optional<MatrixShape> parseShape(std::string_view text);
 
-// Whether kernels are made for it, and for subgroups of so many invocations.
-bool isUsable(const MatrixShape& shape);
+// The greatest depth that kernels are made for, by the type of factors.
+constexpr uint32_t kMaxHalfDepth = 16;
+constexpr uint32_t kMaxIntegerDepth = 32;
+
+// Whether kernels are made for it: 8 or 16 rows and columns, and a depth of 8, 16 or 32 up to `maxDepth`.
+bool isUsable(const MatrixShape& shape, uint32_t maxDepth);
+// Whether they are for subgroups of so many invocations.
 bool isUsableSubgroup(uint32_t invocations);
 
-// The one with the most multiplications; of several the one with as many rows as columns, else the first. None if there
-// is none.
-MatrixShape bestShape(std::span<const MatrixShape> shapes);
+// The first of those that rank highest: by whether they are among the `preferred`, then by multiplications, then by
+// whether they have as many rows as columns. None if there is none.
+MatrixShape bestShape(std::span<const MatrixShape> shapes, std::span<const MatrixShape> preferred = {});
 
 }  // namespace dimple

@@ -25,7 +25,8 @@ constexpr OptionRow kRows[] = {
      "A few thousand test dispatches in parts.", &Options::work},
     {"matrices", "",
      "Rows, columns and depth of the FLOAT16 matrices that subgroups multiply, such as 16x8x16, one of the shapes that "
-     "the device offers (Vulkan). None: the one with the most multiplications.",
+     "the device offers (Vulkan). None: of those with sums in FLOAT16, or else of all, the one with the most "
+     "multiplications.",
      "Another shape may be faster, or test what other devices execute.", &Options::matrices},
     {"integer-matrices", "", "The same of matrices of 8-bit integers, such as 16x8x32 (Vulkan).",
      "Another shape may be faster, or test what other devices execute.", &Options::integerMatrices},

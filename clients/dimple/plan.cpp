@@ -48,9 +48,12 @@ void applyCaps(Caps& caps, const std::string& text) {
     return InputError(cat("--caps has \"", text, "\", expected ", expected, "."));
   };
   if (name == "matrices" || name == "integerMatrices") {
+    const bool halves = name == "matrices";
     const auto shape = parseShape(value);
-    if (!shape || !isUsable(*shape)) throw refuse("rows, columns and a depth of 8 or 16, or a depth of 32");
-    (name == "matrices" ? caps.matrices : caps.integerMatrices) = *shape;
+    if (!shape || !isUsable(*shape, halves ? kMaxHalfDepth : kMaxIntegerDepth))
+      throw refuse(cat("rows and columns of 8 or 16, and a depth of 8", halves ? " or 16" : ", 16 or 32"));
+    (halves ? caps.matrices : caps.integerMatrices) = *shape;
+    caps.matrixHalves |= halves;
     return;
   }
   const auto number = parseNumber<uint64_t>(value);

@@ -151,6 +151,14 @@ const char* refusesMatrices(const Attended& a, const Target& target) {
   return nullptr;
 }
 
+// Whether an invocation holds as many elements of a matrix as matrix_places.glsl has places of: in each row that it has
+// a part in, SIZE_COLUMNS / kSharing.
+bool placesFit(const Caps& caps) {
+  const MatrixShape& shape = caps.matrices;
+  const uint32_t sharing = shape.columns == caps.subgroupSize ? shape.columns : 4;
+  return shape.rows * sharing >= caps.subgroupSize;
+}
+
 const char* refusesNothing(const Attended&, const Target&) { return nullptr; }
 
 // In order of preference. The last refuses nothing.
@@ -203,7 +211,7 @@ kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Atte
           .sizeDepth = target.caps.matrices.depth,
           .reads = reads,
           .plain = plain,
-          .places = a.scale > 0};
+          .places = a.scale > 0 && placesFit(target.caps)};
 }
 
 // `tiles`: of the value's channels, or slices of the keys.

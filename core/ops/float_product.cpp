@@ -76,7 +76,8 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
       kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::VectorMatricesAhead && tile.columns > 64;
   const uint64_t side = target.caps.workgroups;
   const uint64_t workgroups = few ? side * 9 / 8 : large || shared ? side / 2 : side;
-  // Of workgroups of half as many invocations two run side by side: fewer are sliced, too, where that takes long.
+  // Of workgroups of half as many invocations two run side by side, so that more tiles than `fewTiles` still leave a
+  // large part of the device idle. They are sliced, too, where slices are deep enough to be worth combining.
   // Where subgroups share the depth, short slices gain less than it takes to combine them.
   const bool paired = tile.invocations < kGroupSize;
   const uint32_t minSteps = paired ? 2048 : shared ? 1024 : 128;

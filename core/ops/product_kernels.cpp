@@ -339,7 +339,7 @@ const char* refusesFew(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, fewTiles(request.target));
 }
 
-// Rows of B in shared memory are short where it is read along the depth: those of more steps take less time.
+// Where B lies along the depth, its lines in shared memory are as short as a part is deep: deeper parts take less time.
 const char* refusesTurnedAhead(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (!isVectorizable(kHalfVectors.along, p.matrices, 1, depthOfB(p), columnsOfB(p)))
@@ -439,15 +439,18 @@ constexpr KernelId kIntegerWindowMatrices = idOf<Integers>(Integers::Form::Convo
 constexpr KernelId kIntegerWindowTile = idOf<Integers>(Integers::Form::ConvolutionTile);
 constexpr KernelId kIntegerLines = idOf<IntegerLines>(IntegerLines::Form::Lines);
 
+// Of half as many invocations, so that two run side by side on each part of the device.
+constexpr Tile kPairedAhead{128, 128, 32, 1, 128};
+
 // In order of preference.
 constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative", kMatrices, {16, 128, 64, 1}, refusesFewRowsMatrices},
     {"gemm_few_rows_wide", idOf<FewRows>(FewRows::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
     {"gemm_few_rows_vector", idOf<FewRows>(FewRows::Form::Vector), {0, 0, 4}, refusesFewRowsVector},
     {"gemm_few_rows", idOf<FewRows>(FewRows::Form::Scalar), {}, refusesFewRows},
-    {"gemm_cooperative_ahead", kMatricesAhead, {128, 128, 32, 1, 128}, refusesTurnedAhead},
+    {"gemm_cooperative_ahead", kMatricesAhead, kPairedAhead, refusesTurnedAhead},
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
-    {"gemm_cooperative_ahead", kMatricesAhead, {128, 128, 32, 1, 128}, refusesFew<refusesVectorsAhead>},
+    {"gemm_cooperative_ahead", kMatricesAhead, kPairedAhead, refusesFew<refusesVectorsAhead>},
     {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative_split", kMatricesSplit, {32, 64, 16, 1, kGroupSize, 8}, refusesSplit},
     {"gemm_cooperative_split", kMatricesSplit, {32, 64, 8, 1, kGroupSize, 8}, refusesSplit},

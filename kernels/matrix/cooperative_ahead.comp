@@ -126,8 +126,8 @@ void multiplyParts(uvec2 origin) {
   }
 }
 
-// The sums over the steps from `begin` to `end`. The number of parts is a multiple of the stages'; steps that this is
-// too many come first.
+// The sums over the steps from `begin` to `end`. The number of parts is a multiple of STAGES; the surplus steps
+// come first.
 void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uint end) {
   const uint together = STAGES * TILE_DEPTH;
   const uint count = (end - begin + together - 1u) / together * STAGES;

@@ -25,15 +25,23 @@ Caps matrixCaps() {
 
 }  // namespace
 
-TEST_CASE("of a device's shapes of matrices the one with the most multiplications is taken") {
-  const auto best = [](const std::vector<MatrixShape>& shapes) { return shapeText(bestShape(shapes)); };
+TEST_CASE("of a device's shapes of matrices, the preferred first, the one with the most multiplications is taken") {
+  using Shapes = std::vector<MatrixShape>;
+  const auto best = [](const Shapes& shapes, const Shapes& preferred = {}) {
+    return shapeText(bestShape(shapes, preferred));
+  };
   CHECK(best({}) == "0x0x0");
   CHECK(best({{8, 8, 8}}) == "8x8x8");
   CHECK(best({{16, 8, 8}, {16, 8, 16}, {16, 16, 16}}) == "16x16x16");
   CHECK(best({{16, 8, 32}, {16, 16, 16}}) == "16x16x16");
   CHECK(best({{8, 16, 16}, {16, 8, 16}}) == "8x16x16");
-  CHECK(isUsable({8, 16, 32}));
-  for (const MatrixShape& shape : {MatrixShape{}, {32, 8, 16}, {16, 4, 16}, {16, 8, 64}}) CHECK_FALSE(isUsable(shape));
+  CHECK(best({{16, 16, 16}, {8, 8, 16}, {16, 8, 16}}, {{8, 8, 16}, {16, 8, 16}}) == "16x8x16");
+  CHECK(best({{16, 8, 8}, {16, 8, 16}}, {{16, 16, 16}}) == "16x8x16");  // none of those preferred is offered
+  CHECK(isUsable({8, 16, 16}, kMaxHalfDepth));
+  CHECK_FALSE(isUsable({8, 16, 32}, kMaxHalfDepth));
+  CHECK(isUsable({8, 16, 32}, kMaxIntegerDepth));
+  for (const MatrixShape& shape : {MatrixShape{}, {32, 8, 16}, {16, 4, 16}, {16, 8, 24}, {16, 8, 64}})
+    CHECK_FALSE(isUsable(shape, kMaxIntegerDepth));
 }
 
 TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit their number") {
@@ -221,6 +229,11 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
   caps.subgroupSize = 32;
   CHECK(kernelOf(lineOf(300, 136), caps) == cat(kKernel, "20 channels=144 keys=32 reads=15 plain=1 places=1"));
   caps.matrices = {8, 16, 16};
+  CHECK(kernelOf(lineOf(300, 24), caps) == cat(kKernel, "20 channels=32 keys=32 reads=15 plain=1 places=1"));
+  // In subgroups of 64 with eight rows an invocation holds less than the kernel knows places of.
+  caps.subgroupSize = 64;
+  CHECK(kernelOf(lineOf(300, 24), caps) == cat(kKernel, "40 channels=32 keys=32 reads=15 plain=1 places=0"));
+  caps.matrices = {16, 16, 16};
   CHECK(kernelOf(lineOf(300, 24), caps) == cat(kKernel, "20 channels=32 keys=32 reads=15 plain=1 places=1"));
   caps.matrices = {8, 8, 16};
   CHECK(refused(lineOf(300, 64), caps) ==

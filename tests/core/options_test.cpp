@@ -26,7 +26,10 @@ TEST_CASE("options: what is named is set, the rest stays") {
   CHECK(set->work == 4096);
   CHECK_FALSE(set->unroll);
   CHECK(set->estimates);
-  CHECK(parseOptions("matrices=16x8x16,integer-matrices=16x8x32")->matrices == MatrixShape{16, 8, 16});
+  const auto shapes = parseOptions("matrices=16x8x16,integer-matrices=16x8x32");
+  REQUIRE(shapes);
+  CHECK(shapes->matrices == MatrixShape{16, 8, 16});
+  CHECK(shapes->integerMatrices == MatrixShape{16, 8, 32});
   // The last of several counts, and a second text comes on top.
   CHECK(parseOptions("work=1,work=2")->work == 2);
   const auto both = parseOptions("views=1", *set);

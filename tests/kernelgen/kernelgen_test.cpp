@@ -436,6 +436,21 @@ TEST_CASE("errors of an interface name the line") {
         "m.txt:2: The specialization constant 16 is named SIZE; 16 is INVOCATIONS, and no other is.");
   CHECK(error("spec 1 structural u32 INVOCATIONS 64") ==
         "m.txt:2: The specialization constant 1 is named INVOCATIONS; 16 is INVOCATIONS, and no other is.");
+  const auto ofInvocations = [&](const std::string& constant) { return error("spec 16 structural " + constant); };
+  const std::string sentence = " by default; it has to be the u32 256.";
+  CHECK(ofInvocations("u32 INVOCATIONS 64") == "m.txt:2: The specialization constant INVOCATIONS is 0u" + sentence);
+  CHECK(ofInvocations("u32 INVOCATIONS=64 64") == "m.txt:2: The specialization constant INVOCATIONS is 64u" + sentence);
+  CHECK(ofInvocations("i32 INVOCATIONS=256 256") ==
+        "m.txt:2: The specialization constant INVOCATIONS is 256" + sentence);
+}
+
+TEST_CASE("workgroups of a size that is specialized are of forms that are vulkan-only") {
+  const std::string constant = "   spec 16 structural u32 INVOCATIONS=256 128 256\n";
+  const std::string stanza = "kernel a\n source a.comp\n buffer r T x\n form one\n" + constant;
+  CHECK(manifestError(stanza) ==
+        "m.txt:5: The kernel a_one has the specialization constant INVOCATIONS, but HLSL's workgroups are of one size; "
+        "it has to be vulkan-only.");
+  CHECK(manifestError(stanza + " vulkan-only\n form two\n") == "no error");
 }
 
 TEST_CASE("a form has specialization constants of its own") {

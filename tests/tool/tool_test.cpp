@@ -168,6 +168,15 @@ TEST_CASE("tool: plan") {
             .code == 0);
   CHECK(fixture.run("plan model.json --caps matrices=16x8x16").code == 2);
   CHECK(fixture.run("plan model.json --caps matrices=16x8x9").code == 2);
+  CHECK(contains(fixture.run("plan model.json --caps matrices=16x8x32").err,
+                 "expected rows and columns of 8 or 16, and a depth of 8 or 16."));
+  CHECK(contains(fixture.run("plan model.json --caps integerMatrices=32x8x32").err,
+                 "expected rows and columns of 8 or 16, and a depth of 8, 16 or 32."));
+  const auto attention = fixture.run(
+      "plan 'MULTIHEAD_ATTENTION QueryTensor=f16[1,300,256] KeyTensor=f16[1,300,256] ValueTensor=f16[1,300,256] "
+      "OutputTensor=f16[1,300,256] Scale=0.125 HeadCount=4' --caps features=all --caps matrices=16x16x16 "
+      "--caps subgroupSize=32 --caps sharedBytes=49152");
+  CHECK(contains(attention.out, "attention_cooperative"));
   CHECK(fixture.run("plan model.json --caps maxBufferRange=4").code == 1);
 }
 

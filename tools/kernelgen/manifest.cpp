@@ -249,6 +249,9 @@ class Parser {
            "; it takes a word of 32 bits: u32, i32 or f32.");
     spec.standard = values.glsl(
         values.bits(equals == std::string::npos ? "0" : words[4].substr(equals + 1), *spec.type), *spec.type);
+    // As common/grid.glsl declares it.
+    if (spec.id == dimple::kInvocationsId && spec.standard != "256u")
+      fail("The specialization constant INVOCATIONS is " + spec.standard + " by default; it has to be the u32 256.");
     const auto clashes = [&](const Spec& other) { return other.id == spec.id || other.name == spec.name; };
     const auto differs = [&](const Spec& other) {
       return clashes(other) &&
@@ -367,11 +370,16 @@ class Parser {
       kernel.defines.push_back("T_" + typeName + "=1");
     }
     kernel.portable = !sources.vulkanOnly && !(native && bitsOf(type) == 8);
-    if (kernel.portable) checkPortable(kernel.name);
+    if (kernel.portable) checkPortable(kernel);
     result_.kernels.push_back(std::move(kernel));
   }
 
-  void checkPortable(const std::string& name) const {
+  void checkPortable(const Kernel& kernel) const {
+    const std::string& name = kernel.name;
+    if (std::ranges::find(kernel.family.specs, dimple::kInvocationsId, &Spec::id) != kernel.family.specs.end())
+      fail("The kernel " + name +
+           " has the specialization constant INVOCATIONS, but HLSL's workgroups are of one size; it has to be "
+           "vulkan-only.");
     for (const PushWord& word : family_.push) {
       if (word.type->hlsl.empty())
         fail("The kernel " + name + " has a push word of 8 bits, " + word.name +

@@ -304,8 +304,10 @@ TEST_CASE("a convolution of few tiles is one dispatch") {
   CHECK(plan.passedOver[1].kernel == "winograd_output_2");
   CHECK(plan.passedOver[1].reason == "Few tiles share the depth in one dispatch.");
   const auto kernelOf = [](const std::string& line) { return kernelName(planOf(line).execution[0].kernel); };
+  CHECK(kernelOf(convolution("f32[1,64,56,56]", "f32[64,64,3,3]", "f32[1,64,28,28]", 1, "FORWARD", 2)) ==
+        "convolution_split_tile.f32");
   CHECK(kernelOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]", "f16[1,64,28,28]", 1, "FORWARD", 2)) ==
-        "convolution_split_tile.f16");
+        "convolution_tile.f16");
   // Very few tiles have slices of the depth, too.
   const Plan sliced = planOf(convolution("f32[1,256,14,14]", "f32[256,256,3,3]", "f32[1,256,14,14]", 1));
   REQUIRE(sliced.execution.size() == 2);

@@ -231,9 +231,10 @@ Status packOwnedFilters(PlanBuilder& builder, const Convolution& c, Product& pro
 std::optional<Product> pointwiseProduct(const Convolution& c, const Product& product, const ConvolutionWindow& window) {
   Walk places;
   for (uint32_t d = 0; d < c.strides.size(); ++d) {
-    if (c.x.sizes[d + 2] != c.y.sizes[d + 2] || c.filter.sizes[d + 2] != 1) return std::nullopt;
-    if (c.strides[d] != 1 || c.startPadding[d] != 0 || c.outputPadding[d] != 0) return std::nullopt;
-    places.addDimension(c.x.sizes[d + 2], {c.x.strides[d + 2], c.y.strides[d + 2]});
+    if (sizeAt(c.x, d + 2) != sizeAt(c.y, d + 2) || sizeAt(c.filter, d + 2) != 1) return std::nullopt;
+    if (c.strides[d] != 1 || c.startPadding[d] != 0) return std::nullopt;
+    if (!c.outputPadding.empty() && c.outputPadding[d] != 0) return std::nullopt;
+    places.addDimension(sizeAt(c.x, d + 2), {strideAt(c.x, d + 2), strideAt(c.y, d + 2)});
   }
   places.coalesce();
   if (places.rank > 1) return std::nullopt;
@@ -345,11 +346,15 @@ Status planIntegers(const Operation& op, PlanBuilder& builder) {
   auto window = windowOf(op, convolution);
   if (!window) return window.error();
   Product product = productOf(builder, convolution, *window);
-  TRY(packOwnedFilters(builder, convolution, product, *window));
   // A parameter is one element, or one a filter.
   const auto stride = [](const Tensor& tensor) { return strideAt(tensor, 1); };
   Quantization quantization = quantizationOf(builder, filter, at, stride, stride);
   if (at.c) quantization.c = DML_TENSOR_DATA_TYPE_INT32;
+  // Products of matrices have the same parameters for all of them, which groups have not.
+  if (convolution.groups == 1)
+    if (const auto pointwise = pointwiseProduct(convolution, product, *window))
+      return addIntegerProduct(builder, *pointwise, quantization);
+  TRY(packOwnedFilters(builder, convolution, product, *window));
   return addIntegerProduct(builder, product, quantization, &*window);
 }
 

@@ -120,6 +120,28 @@ TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgrou
         "copy_packed");  // kernels that read single elements
 }
 
+TEST_CASE("integer windows of one element are products of matrices, but for those of groups") {
+  Caps caps;
+  caps.features = ~0u;
+  caps.integerMatrices = {16, 16, 32};
+  caps.subgroupSize = 32;
+  caps.sharedBytes = 48 * 1024;
+  const auto kernelOf = [&](uint32_t window, uint32_t padding, uint32_t groups, uint32_t stride) {
+    const uint32_t size = (56 + 2 * padding - window) / stride + 1;
+    const Plan plan = planOf(cat("CONVOLUTION_INTEGER InputTensor=u8[16,256,56,56] FilterTensor=i8[64,", 256 / groups,
+                                 ",", window, ",", window, "] OutputTensor=i32[16,64,", size, ",", size, "] Strides=[",
+                                 stride, ",", stride, "] Dilations=[1,1] StartPadding=[", padding, ",", padding,
+                                 "] EndPadding=[", padding, ",", padding, "] GroupCount=", groups),
+                             caps);
+    CHECK(plan.execution.size() == 1);
+    return kernelName(plan.execution[0].kernel);
+  };
+  CHECK(kernelOf(1, 0, 1, 1) == "integer_gemm_cooperative_ahead.i32");
+  for (const std::string_view name :
+       {kernelOf(1, 0, 2, 1), kernelOf(1, 0, 1, 2), kernelOf(1, 1, 1, 1), kernelOf(3, 1, 1, 1)})
+    CHECK(name == "integer_convolution_cooperative.i32");
+}
+
 TEST_CASE("filters that DML owns are packed in the order of the depth") {
   // 3 x 3 x channels x filters.
   const Plan plan = planOf(convolution("f32[1,8,9,9]", "f32[40,8,3,3]{1,40,960,320}!", "f32[1,40,9,9]", 1));

@@ -65,7 +65,8 @@ std::string tilesOf(const TestGraph& graph, std::string_view without) {
       return kernelName(dispatch.kernel).starts_with(kernel);
     }));
   };
-  return cat(count("gemm_tile"), " of elements, ", count("gemm_vector_tile") + count("gemm_large_tile"), " of vectors");
+  const size_t vectors = count("gemm_vector_tile") + count("gemm_large_tile") + count("gemm_split_tile");
+  return cat(count("gemm_tile"), " of elements, ", vectors, " of vectors");
 }
 
 TEST_CASE("models: layouts let products read vectors") {

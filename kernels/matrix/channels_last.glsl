@@ -12,16 +12,8 @@ uint windowOffset(uint column) {
 
 // From there to a step of the depth.
 uint stepOffset(uint k) {
-  uint rest = divideBy(k, parameters[2]);
-  uint offset = k - rest * parameters[2].x;
-  [[unroll]] for (uint d = 0u; d < 3u; ++d) {
-    const uint first = 4u + d * kPerDimension;
-    const uvec4 size = parameters[first + 1u];
-    const uint quotient = divideBy(rest, size);
-    offset += (rest - quotient * size.x) * parameters[first + 2u].z * parameters[first + 4u].x;
-    rest = quotient;
-  }
-  return offset;
+  const uint tap = divideBy(k, parameters[2]);
+  return k - tap * parameters[2].x + offsetOfTap(tap);
 }
 
 // Of a step of the depth where the channels do not lie side by side.

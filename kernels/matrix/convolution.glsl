@@ -8,6 +8,20 @@
 const uint kPerDimension = 5u;
 const uint kMatrices = 19u;
 
+// How far an element of the window, counted along the innermost dimension first, lies behind the first one, in B.
+uint offsetOfTap(uint tap) {
+  uint rest = tap;
+  uint offset = 0u;
+  [[unroll]] for (uint d = 0u; d < 3u; ++d) {
+    const uint first = 4u + d * kPerDimension;
+    const uvec4 size = parameters[first + 1u];
+    const uint quotient = divideBy(rest, size);
+    offset += (rest - quotient * size.x) * parameters[first + 2u].z * parameters[first + 4u].x;
+    rest = quotient;
+  }
+  return offset;
+}
+
 // BACKWARD: transposed, windows spread over the output and do not gather from the input.
 
 uint aRowStride() { return parameters[0].x; }

@@ -37,19 +37,6 @@ uvec2 windowOf(uint base, uint column) {
   return uvec2(offset, inside);
 }
 
-uint offsetOfTap(uint tap) {
-  uint rest = tap;
-  uint offset = 0u;
-  [[unroll]] for (uint d = 0u; d < 3u; ++d) {
-    const uint first = 4u + d * kPerDimension;
-    const uvec4 size = parameters[first + 1u];
-    const uint quotient = divideBy(rest, size);
-    offset += (rest - quotient * size.x) * parameters[first + 2u].z * parameters[first + 4u].x;
-    rest = quotient;
-  }
-  return offset;
-}
-
 void prepareB(uint lane, uint own, uint base, uint firstColumn) {
   if (lane < kColumns) sharedWindows[lane] = windowOf(base, firstColumn + lane);
   const uint tap = lane - 64u;

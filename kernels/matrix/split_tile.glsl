@@ -114,25 +114,13 @@ uint acrossOf(uint own) {
   return (own & 1u) | (own / 8u & 1u) * 2u | (own / 64u & 1u) * 4u;
 }
 
-// What an invocation multiplies next, one step of the depth ahead.
-vec4 partA[2u * kFoursA];
-vec4 partB[2u * kFoursB];
-float sums[kPerColumn * kPerRow];
+#include "matrix/tile_products.glsl"
 
 void loadParts(uint which, uint step1, uint part, uint down, uint across) {
   [[unroll]] for (uint i = 0u; i < kFoursA; ++i)
     partA[which * kFoursA + i] = sharedA[part * kPartA + step1 * kPitchA + i * kDown + down];
   [[unroll]] for (uint i = 0u; i < kFoursB; ++i)
     partB[which * kFoursB + i] = sharedB[part * kPartB + step1 * kPitchB + i * kAcross + across];
-}
-
-// Back and forth, so that neighbouring multiplications share an operand.
-void multiply(uint which) {
-  [[unroll]] for (uint j = 0u; j < kPerRow; ++j)
-    [[unroll]] for (uint turn = 0u; turn < kPerColumn; ++turn) {
-      const uint i = j % 2u == 0u ? turn : kPerColumn - 1u - turn;
-      sums[i * kPerRow + j] += partA[which * kFoursA + i / 4u][i % 4u] * partB[which * kFoursB + j / 4u][j % 4u];
-    }
 }
 
 void multiplyAll(uint part, uint down, uint across) {

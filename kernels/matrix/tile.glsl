@@ -64,25 +64,17 @@ uint acrossOf(uint lane) { return lane / 32u % 2u * 8u + lane % 8u; }
 #include "matrix/tile_scalar.glsl"
 #endif
 
-// What an invocation multiplies next, one step of the depth ahead.
-FOUR_SUMS partA[2u * kFours];
-FOUR_SUMS partB[2u * kFours];
-SUM sums[kPer * kPer];
+const uint kPerColumn = kPer;
+const uint kPerRow = kPer;
+const uint kFoursA = kFours;
+const uint kFoursB = kFours;
+#include "matrix/tile_products.glsl"
 
 void loadParts(uint which, uint step1, uint stage, uint down, uint across) {
   [[unroll]] for (uint i = 0u; i < kFours; ++i)
     partA[which * kFours + i] = sharedA[stage * kPart + step1 * kPitch + i * 16u + down];
   [[unroll]] for (uint i = 0u; i < kFours; ++i)
     partB[which * kFours + i] = sharedB[stage * kPart + step1 * kPitch + i * 16u + across];
-}
-
-// Back and forth, so that neighbouring multiplications share an operand.
-void multiply(uint which) {
-  [[unroll]] for (uint j = 0u; j < kPer; ++j)
-    [[unroll]] for (uint turn = 0u; turn < kPer; ++turn) {
-      const uint i = j % 2u == 0u ? turn : kPer - 1u - turn;
-      sums[i * kPer + j] += partA[which * kFours + i / 4u][i % 4u] * partB[which * kFours + j / 4u][j % 4u];
-    }
 }
 
 // All steps of a part but for the last, which is ready to be multiplied then.

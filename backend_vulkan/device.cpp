@@ -7,6 +7,7 @@
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/pipeline.h"
 #include "backend_vulkan/profiler.h"
+#include "backend_vulkan/rounded_halves.h"
 #include "core/text.h"
 
 namespace dimple::vulkan {
@@ -104,10 +105,14 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   functions_.getPhysicalDeviceMemoryProperties(handles_.physicalDevice, &memory_);
   VkPhysicalDeviceSubgroupProperties subgroup{};
   subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
+  VkPhysicalDeviceFloatControlsProperties controls{};
+  controls.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
+  controls.pNext = &subgroup;
   VkPhysicalDeviceProperties2 properties{};
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-  properties.pNext = &subgroup;
+  properties.pNext = &controls;
   functions_.getPhysicalDeviceProperties2(handles_.physicalDevice, &properties);
+  roundsHalves_ = options_.roundedHalves && vulkan::roundsHalves(controls);
   const VkPhysicalDeviceLimits& limits = properties.properties.limits;
   caps_.features = enabled_.features | subgroupFeatures(subgroup);
   std::copy_n(limits.maxComputeWorkGroupCount, 3, caps_.maxGroups.begin());
@@ -120,6 +125,7 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   caps_.sharedBytes = limits.maxComputeSharedMemorySize;
   isProcessor_ = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   caps_.isProcessor = isProcessor_;
+  caps_.fixesParameters = true;
   if (isProcessor_) caps_.workgroups = kWorkgroupsOfProcessor;
   if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) caps_.workLimit = kDiscreteWorkLimit;
 }

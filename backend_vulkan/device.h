@@ -53,6 +53,8 @@ class Device final : public Backend {
   const Caps& caps() const override { return caps_; }
   // Such as llvmpipe: the driver executes kernels on the host's processor.
   bool isProcessor() const { return isProcessor_; }
+  // Its instructions convert to FLOAT16 as kernels ask for it.
+  bool roundsHalves() const { return roundsHalves_; }
   // Before anything is planned: puts a barrier between all dispatches that bind bytes of which one writes some.
   void waitForRanges() { caps_.barriersByRows = false; }
   bool supportsVolatileDescriptors() const override { return enabled_.updateAfterBind; }
@@ -111,6 +113,7 @@ class Device final : public Backend {
   VkPhysicalDeviceMemoryProperties memory_{};
   Caps caps_;
   bool isProcessor_ = false;
+  bool roundsHalves_ = false;
   std::atomic<bool> lost_ = false;
   std::unique_ptr<DescriptorLayouts> layouts_;
   std::unique_ptr<ParameterMemory> parameterMemory_;

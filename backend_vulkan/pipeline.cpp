@@ -6,6 +6,7 @@
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/device.h"
 #include "backend_vulkan/replacement.h"
+#include "backend_vulkan/rounded_halves.h"
 #include "backend_vulkan/specialize.h"
 #include "core/checked.h"
 #include "core/plan/plan.h"
@@ -28,6 +29,7 @@ static_assert(static_cast<uint32_t>(Feature::Storage16) == static_cast<uint32_t>
 PipelineKey keyOf(const Dispatch& dispatch) {
   PipelineKey key{dispatch.kernel, {}};
   for (const Specialization& s : dispatch.specialization) key.second.insert(key.second.end(), {s.id, s.value});
+  key.second.insert(key.second.end(), dispatch.fixed.begin(), dispatch.fixed.end());
   return key;
 }
 
@@ -107,8 +109,11 @@ Result<Handle<VkPipeline>> PipelineCache::build(const Dispatch& dispatch) const 
   TRY(replacement);
   std::vector<uint32_t> specialized;
   std::span<const uint32_t> spirv = replacement->empty() ? kernel->spirv : *replacement;
-  // Compilers of GPUs need no help, and make other, at times slower code of what is left.
-  if (device_.isProcessor()) spirv = specialized = specialize(spirv, dispatch.specialization, device_.options().unroll);
+  std::vector<uint32_t> rounded;
+  if (device_.roundsHalves()) spirv = rounded = withRoundedHalves(spirv);
+  // Compilers of GPUs need no help with constants, and make other, at times slower code of what is left.
+  if (device_.isProcessor() || !dispatch.fixed.empty())
+    spirv = specialized = specialize(spirv, dispatch.specialization, dispatch.fixed, device_.options().unroll);
   const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size_bytes(),
                                             spirv.data()};
   VkShaderModule made = VK_NULL_HANDLE;

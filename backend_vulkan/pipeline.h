@@ -18,7 +18,7 @@ namespace dimple::vulkan {
 
 class Device;
 
-// A kernel with the ids and values of its constants.
+// A kernel with the ids and values of its constants, and the words of its parameter block that it is made for.
 using PipelineKey = std::pair<KernelId, std::vector<uint32_t>>;
 
 class PipelineCache {

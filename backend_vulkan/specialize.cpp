@@ -1,198 +1,39 @@
 #include "backend_vulkan/specialize.h"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+
+#include "backend_vulkan/spirv_code.h"
 
 namespace dimple::vulkan {
 namespace {
 
-constexpr uint32_t kMagic = 0x07230203;
-constexpr size_t kHeaderWords = 5;
-constexpr uint32_t kSpecId = 1;  // decoration
-
-enum Op : uint16_t {
-  OpName = 5,
-  OpMemberName = 6,
-  OpLine = 8,
-  OpEntryPoint = 15,
-  OpTypeInt = 21,
-  OpConstantTrue = 41,
-  OpConstantFalse = 42,
-  OpConstant = 43,
-  OpSpecConstantTrue = 48,
-  OpSpecConstantFalse = 49,
-  OpSpecConstant = 50,
-  OpSpecConstantOp = 52,
-  OpFunction = 54,
-  OpFunctionEnd = 56,
-  OpFunctionCall = 57,
-  OpStore = 62,
-  OpCopyMemory = 63,
-  OpCopyMemorySized = 64,
-  OpDecorate = 71,
-  OpMemberDecorate = 72,
-  OpLogicalEqual = 164,
-  OpLogicalNotEqual = 165,
-  OpLogicalOr = 166,
-  OpLogicalAnd = 167,
-  OpLogicalNot = 168,
-  OpSelect = 169,
-  OpIEqual = 170,
-  OpINotEqual = 171,
-  OpUGreaterThan = 172,
-  OpUGreaterThanEqual = 174,
-  OpULessThan = 176,
-  OpULessThanEqual = 178,
-  OpBitwiseOr = 197,
-  OpBitwiseAnd = 199,
-  OpControlBarrier = 224,
-  OpMemoryBarrier = 225,
-  OpAtomicStore = 228,
-  OpPhi = 245,
-  OpLoopMerge = 246,
-  OpSelectionMerge = 247,
-  OpLabel = 248,
-  OpBranch = 249,
-  OpBranchConditional = 250,
-  OpSwitch = 251,
-  OpKill = 252,
-  OpReturn = 253,
-  OpReturnValue = 254,
-  OpUnreachable = 255,
-  OpNoLine = 317,
-  OpDecorateId = 332,
-  OpCooperativeMatrixStoreKHR = 4458,
-};
-
-using Instruction = std::span<const uint32_t>;
-
-// Words that are read of an instruction without looking at its length.
-size_t wordsOf(uint16_t op) {
-  switch (op) {
-    case OpLabel:
-    case OpBranch:
-      return 2;
-    case OpName:
-    case OpDecorate:
-    case OpDecorateId:
-    case OpConstantTrue:
-    case OpConstantFalse:
-    case OpFunction:
-    case OpPhi:
-    case OpSelectionMerge:
-    case OpSwitch:
-      return 3;
-    case OpEntryPoint:
-    case OpMemberName:
-    case OpMemberDecorate:
-    case OpTypeInt:
-    case OpConstant:
-    case OpSpecConstant:
-    case OpSpecConstantOp:
-    case OpFunctionCall:
-    case OpLoopMerge:
-    case OpBranchConditional:
-      return 4;
-    default:
-      return 1;
-  }
-}
-
-uint16_t opOf(Instruction i) { return static_cast<uint16_t>(i[0] & 0xffff); }
-uint32_t headOf(uint16_t op, size_t words) { return static_cast<uint32_t>(words << 16) | op; }
-
-bool terminates(Instruction i) { return opOf(i) >= OpBranch && opOf(i) <= OpUnreachable; }
-
-// The ID that an instruction of a function defines; 0: none.
-uint32_t resultOf(Instruction i) {
-  if (terminates(i)) return 0;
-  switch (opOf(i)) {
-    case OpLabel:
-      return i[1];
-    case OpLine:
-    case OpNoLine:
-    case OpFunctionEnd:
-    case OpStore:
-    case OpCopyMemory:
-    case OpCopyMemorySized:
-    case OpControlBarrier:
-    case OpMemoryBarrier:
-    case OpAtomicStore:
-    case OpCooperativeMatrixStoreKHR:
-    case OpLoopMerge:
-    case OpSelectionMerge:
-      return 0;
-    default:
-      return i.size() > 2 ? i[2] : 0;
-  }
-}
-
-// The instruction about whose ID an annotation speaks, which goes with it.
-bool annotates(uint16_t op) {
-  return op == OpName || op == OpMemberName || op == OpDecorate || op == OpMemberDecorate || op == OpDecorateId;
-}
-
-struct Block {
-  uint32_t label = 0;
-  std::vector<Instruction> body;  // without the label, the merge instruction and the terminator
-  Instruction merge;              // empty: none
-  Instruction terminator;
-  std::vector<uint32_t> targets;       // that may be taken
-  std::optional<uint32_t> onlyTarget;  // of a selection whose outcome is known
-  bool live = false;                   // may be executed
-  bool keepsMerge = false;             // still has its merge instruction
-};
-
-struct Function {
-  std::vector<Instruction> head;  // OpFunction and its parameters
-  std::vector<Block> blocks;
-  std::unordered_map<uint32_t, size_t> byLabel;
-  bool live = false;
-
-  uint32_t id() const { return head.front()[2]; }
-  Block* find(uint32_t label) {
-    const auto found = byLabel.find(label);
-    return found == byLabel.end() ? nullptr : &blocks[found->second];
-  }
-};
-
-std::vector<uint32_t> targetsOf(Instruction terminator) {
-  switch (opOf(terminator)) {
-    case OpBranch:
-      return {terminator[1]};
-    case OpBranchConditional:
-      return {terminator[2], terminator[3]};
-    case OpSwitch: {
-      // Literals are of one word; of longer ones a half is no label, which the caller notices.
-      std::vector<uint32_t> targets{terminator[2]};
-      for (size_t i = 4; i < terminator.size(); i += 2) targets.push_back(terminator[i]);
-      return targets;
-    }
-    default:
-      return {};
-  }
-}
+using namespace spirv;
 
 class Module {
  public:
-  explicit Module(bool unroll) : unroll_(unroll) {}
+  Module(std::span<const uint32_t> fixed, bool unroll) : fixed_(fixed), unroll_(unroll) {}
 
   // False where the module is not one of those that this file understands.
   bool read(std::span<const uint32_t> words, std::span<const Specialization> values) {
     if (words.size() < kHeaderWords || words[0] != kMagic) return false;
     header_ = words.first(kHeaderWords);
-    Function* function = nullptr;
+    bound_ = header_[kBoundWord];
+    FunctionCode* function = nullptr;
     for (size_t at = kHeaderWords; at < words.size();) {
       const size_t count = words[at] >> 16;
-      if (count < wordsOf(static_cast<uint16_t>(words[at] & 0xffff)) || count > words.size() - at) return false;
+      if (count < leastWords(static_cast<uint16_t>(words[at] & 0xffff)) || count > words.size() - at) return false;
       const Instruction i = words.subspan(at, count);
       at += count;
       if (opOf(i) == OpFunction) {
         if (function) return false;
         function = &functions_.emplace_back();
-        byId_[i[2]] = functions_.size() - 1;
+        byId_[i[2]] = function;
       }
       if (!function) {
         readGlobal(i, values);
@@ -201,40 +42,29 @@ class Module {
       if (opOf(i) == OpFunctionEnd) {
         if (function->blocks.empty() || function->blocks.back().terminator.empty()) return false;
         function = nullptr;
-      } else if (!readLocal(i, *function)) {
+      } else if (!function->read(i)) {
         return false;
       }
     }
     return !function && !functions_.empty() && entry_ != 0 && intConstant_ != 0 && byId_.contains(entry_);
   }
 
-  bool prune() {
-    std::vector<uint32_t> open{entry_};
-    while (!open.empty()) {
-      const uint32_t id = open.back();
-      open.pop_back();
-      const auto found = byId_.find(id);
-      if (found == byId_.end()) return false;
-      Function& function = functions_[found->second];
-      if (function.live) continue;
-      function.live = true;
-      if (!follow(function)) return false;
-      chooseMerges(function);
-      for (const Block& block : function.blocks)
-        for (const Instruction i : block.body)
-          if (block.live && opOf(i) == OpFunctionCall) open.push_back(i[3]);
-    }
-    return true;
-  }
+  bool prune() { return follow(*byId_.at(entry_)); }
 
   std::vector<uint32_t> write() {
     std::vector<uint32_t> code;
-    for (Function& function : functions_)
+    for (FunctionCode& function : functions_)
       if (function.live) writeFunction(function, code);
     const std::unordered_set<uint32_t> gone = goneIds();
 
     std::vector<uint32_t> module(header_.begin(), header_.end());
+    module[kBoundWord] = bound_;
+    bool annotated = false;
     for (const Instruction i : globals_) {
+      // Annotations come before types.
+      if (opOf(i) >= OpTypeVoid && !annotates(opOf(i)) && !std::exchange(annotated, true))
+        for (const Instruction own : annotations_)
+          if (!gone.contains(own[1])) module.insert(module.end(), own.begin(), own.end());
       if (annotates(opOf(i)) && gone.contains(i[1])) continue;
       module.insert(module.end(), i.begin(), i.end());
       if (const uint32_t* value = valueOf(i.size() > 2 ? i[2] : 0); value && opOf(i) == OpSpecConstant)
@@ -260,6 +90,8 @@ class Module {
         break;
       case OpDecorate:
         if (i.size() == 4 && i[2] == kSpecId) specIds_[i[1]] = i[3];
+        if (i.size() == 4 && i[2] == kDescriptorSet && i[3] == 1) parameterBlock_ = i[1];
+        if (i.size() == 3 || i[2] != kSpecId) annotationsOf_[i[1]].push_back(i);
         break;
       case OpTypeInt:
         if (i[2] == 32) ints_.insert(i[1]);
@@ -283,28 +115,6 @@ class Module {
       default:
         break;
     }
-  }
-
-  static bool readLocal(Instruction i, Function& function) {
-    if (opOf(i) == OpLabel) {
-      if (!function.blocks.empty() && function.blocks.back().terminator.empty()) return false;
-      function.byLabel[i[1]] = function.blocks.size();
-      function.blocks.emplace_back().label = i[1];
-      return true;
-    }
-    if (function.blocks.empty()) {
-      function.head.push_back(i);
-      return true;
-    }
-    Block& block = function.blocks.back();
-    if (!block.terminator.empty()) return false;
-    if (terminates(i))
-      block.terminator = i;
-    else if (opOf(i) == OpSelectionMerge || opOf(i) == OpLoopMerge)
-      block.merge = i;
-    else
-      block.body.push_back(i);
-    return true;
   }
 
   // Null: not known.
@@ -337,6 +147,22 @@ class Module {
       case OpLogicalOr:
       case OpBitwiseOr:
         return set(x | y);
+      case OpBitwiseXor:
+        return set(x ^ y);
+      case OpIAdd:
+        return set(x + y);
+      case OpISub:
+        return set(x - y);
+      case OpIMul:
+        return set(x * y);
+      case OpUDiv:
+        return y ? set(x / y) : void();
+      case OpUMod:
+        return y ? set(x % y) : void();
+      case OpShiftRightLogical:
+        return y < 32 ? set(x >> y) : void();
+      case OpShiftLeftLogical:
+        return y < 32 ? set(x << y) : void();
       case OpLogicalEqual:
       case OpIEqual:
         return set(x == y);
@@ -356,44 +182,195 @@ class Module {
     }
   }
 
-  // Finds what may be executed. A block that another one dominates comes behind it, so that one pass suffices.
-  bool follow(Function& function) {
+  // Finds what may be executed, here and in what is called. A block that another one dominates comes behind it, so that
+  // one pass suffices.
+  bool follow(FunctionCode& function) {
+    function.live = true;
     function.blocks.front().live = true;
+    findSingleStores(function);
     for (Block& block : function.blocks) {
       if (!block.live) continue;
-      for (const Instruction i : block.body)
-        if (i.size() > 3 && opOf(i) >= OpLogicalEqual && opOf(i) <= OpBitwiseAnd) evaluate(opOf(i), i[2], i.subspan(3));
-      const Instruction end = block.terminator;
-      const bool loop = !block.merge.empty() && opOf(block.merge) == OpLoopMerge;
-      const bool selection = !block.merge.empty() && !loop;
-      if (selection && !function.find(block.merge[1])) return false;
-      if (loop && (!function.find(block.merge[1]) || !function.find(block.merge[2]))) return false;
-      const uint32_t* condition = selection && end.size() > 1 ? valueOf(end[1]) : nullptr;
-      if (condition && opOf(end) == OpBranchConditional) {
-        block.onlyTarget = end[*condition ? 2 : 3];
-      } else if (condition && opOf(end) == OpSwitch) {
-        block.onlyTarget = end[2];
-        for (size_t i = 3; i + 1 < end.size(); i += 2)
-          if (end[i] == *condition) block.onlyTarget = end[i + 1];
-      }
-      block.targets = block.onlyTarget ? std::vector{*block.onlyTarget} : targetsOf(end);
-      block.keepsMerge = !block.merge.empty();
-      for (const uint32_t target : block.targets) {
-        Block* next = function.find(target);
-        if (!next) return false;
-        next->live = true;
-      }
+      for (Instruction& i : block.body)
+        if (!interpret(i)) return false;
+      if (!choose(function, block)) return false;
     }
+    readResult(function);
+    chooseMerges(function);
     // What a loop that never repeats would carry around has no source left.
     return std::none_of(function.blocks.begin(), function.blocks.end(), [&](const Block& block) {
-      const bool loop = block.live && !block.merge.empty() && opOf(block.merge) == OpLoopMerge;
-      return loop && !function.find(block.merge[2])->live && !block.body.empty() && opOf(block.body.front()) == OpPhi;
+      return block.live && block.isLoop() && !function.find(block.merge[2])->live && !block.body.empty() &&
+             opOf(block.body.front()) == OpPhi;
     });
+  }
+
+  // Where a block may lead.
+  static bool mayLead(FunctionCode& function, Block& block) {
+    for (const uint32_t target : block.targets) {
+      Block* next = function.find(target);
+      if (!next) return false;
+      next->live = true;
+    }
+    return true;
+  }
+
+  bool choose(FunctionCode& function, Block& block) {
+    const Instruction end = block.terminator;
+    const bool selection = !block.merge.empty() && !block.isLoop();
+    if (selection && !function.find(block.merge[1])) return false;
+    if (block.isLoop() && (!function.find(block.merge[1]) || !function.find(block.merge[2]))) return false;
+    const uint32_t* condition = selection && end.size() > 1 ? valueOf(end[1]) : nullptr;
+    if (condition && opOf(end) == OpBranchConditional) {
+      block.onlyTarget = end[*condition ? 2 : 3];
+    } else if (condition && opOf(end) == OpSwitch) {
+      block.onlyTarget = end[2];
+      for (size_t i = 3; i + 1 < end.size(); i += 2)
+        if (end[i] == *condition) block.onlyTarget = end[i + 1];
+    }
+    block.targets = block.onlyTarget ? std::vector{*block.onlyTarget} : targetsOf(end);
+    block.keepsMerge = !block.merge.empty();
+    return mayLead(function, block);
+  }
+
+  // Variables that are stored once, whole, and only loaded otherwise: a known value that is stored is what loads give.
+  void findSingleStores(const FunctionCode& function) {
+    std::unordered_map<uint32_t, int> stores;
+    for (const Block& block : function.blocks)
+      for (const Instruction i : block.body)
+        if (opOf(i) == OpVariable && i.size() == 4 && i[3] == kFunctionStorage) stores[i[2]] = 0;
+    const auto find = [&](uint32_t word) { return stores.find(word); };
+    for (const Block& block : function.blocks)
+      for (const Instruction i : block.body) {
+        if (opOf(i) == OpVariable || opOf(i) == OpLoad) continue;
+        const bool store = opOf(i) == OpStore && i.size() > 2;
+        for (size_t w = 1; w < i.size(); ++w)
+          if (const auto found = find(i[w]); found != stores.end()) found->second += store && w == 1 ? 1 : 2;
+      }
+    for (const auto& [id, count] : stores)
+      if (count == 1) storedOnce_.insert(id);
+  }
+
+  // Records what an instruction's result is known to be. False where the module is not understood.
+  bool interpret(Instruction& i) {
+    const uint16_t op = opOf(i);
+    if (op == OpFunctionCall) return call(i);
+    if (op == OpStore && i.size() > 2 && storedOnce_.contains(i[1])) {
+      if (const uint32_t* value = valueOf(i[2])) stored_[i[1]] = *value;
+    } else if (op == OpLoad && i.size() > 3) {
+      if (const auto found = stored_.find(i[3]); found != stored_.end()) constants_[i[2]] = found->second;
+      if (const auto place = places_.find(i[3]); place != places_.end()) readFixed(i[2], place->second);
+    } else if (op == OpAccessChain && i.size() > 5 && i[3] == parameterBlock_) {
+      findPlace(i);
+    } else if (op == OpCompositeExtract && i.size() == 5) {
+      if (const auto vector = vectors_.find(i[3]); vector != vectors_.end() && vector->second + i[4] < fixed_.size())
+        constants_[i[2]] = fixed_[vector->second + i[4]];
+    } else if (i.size() > 3 && ((op >= OpIAdd && op <= OpUMod) || (op >= OpLogicalEqual && op <= OpBitwiseAnd))) {
+      evaluate(op, i[2], i.subspan(3));
+    }
+    return true;
+  }
+
+  // Words of the parameter block: the only member's vectors of four.
+  struct Place {
+    uint32_t word;
+    bool vector;
+  };
+  void findPlace(Instruction chain) {
+    const uint32_t* vector = valueOf(chain[5]);
+    const uint32_t* component = chain.size() > 6 ? valueOf(chain[6]) : nullptr;
+    if (vector && *vector < fixed_.size() && (component || chain.size() == 6))
+      places_[chain[2]] = {*vector * 4 + (component ? *component : 0), chain.size() == 6};
+  }
+  void readFixed(uint32_t id, const Place& place) {
+    if (place.vector)
+      vectors_[id] = place.word;
+    else if (place.word < fixed_.size())
+      constants_[id] = fixed_[place.word];
+  }
+
+  // Follows a call; where words of the parameter block are fixed, into a function of its own for the arguments that are
+  // known.
+  bool call(Instruction& i) {
+    auto found = byId_.find(i[3]);
+    if (found == byId_.end()) return false;
+    FunctionCode* callee = found->second;
+    std::vector<uint32_t> key{i[3]};
+    for (size_t a = 4; a < i.size() && !fixed_.empty(); ++a)
+      if (const uint32_t* value = valueOf(i[a])) key.insert(key.end(), {static_cast<uint32_t>(a - 4), *value});
+    constexpr size_t kMaxClones = 4096;
+    if (key.size() > 1 && clones_.size() < kMaxClones) {
+      const auto [clone, isNew] = clones_.try_emplace(key);
+      if (isNew) clone->second = cloneOf(*callee, std::span(key).subspan(1));
+      if (clone->second) {
+        callee = clone->second;
+        std::vector<uint32_t>& words = owned_.emplace_back(i.begin(), i.end());
+        words[3] = callee->id();
+        i = words;
+      }
+    }
+    if (!callee->live && !follow(*callee)) return false;
+    if (callee->result) constants_[i[2]] = *callee->result;
+    return true;
+  }
+
+  // A copy for `known` arguments, as pairs of index and value. Null where an instruction is not known well enough.
+  FunctionCode* cloneOf(const FunctionCode& from, std::span<const uint32_t> known) {
+    std::unordered_map<uint32_t, uint32_t> names;
+    const auto name = [&](uint32_t id) {
+      if (id != 0) names.emplace(id, bound_++);
+    };
+    for (const Instruction i : from.head) name(resultOf(i));
+    for (const Block& block : from.blocks) {
+      name(block.label);
+      for (const Instruction i : block.body) name(resultOf(i));
+    }
+    FunctionCode copy;
+    bool complete = true;
+    const auto copied = [&](Instruction i) -> Instruction {
+      auto words = renamed(i, names);
+      complete &= words.has_value();
+      return words ? Instruction(owned_.emplace_back(std::move(*words))) : i;
+    };
+    for (const Instruction i : from.head) copy.head.push_back(copied(i));
+    for (const Block& block : from.blocks) {
+      Block& own = copy.blocks.emplace_back();
+      own.label = names.at(block.label);
+      copy.byLabel[own.label] = copy.blocks.size() - 1;
+      for (const Instruction i : block.body) own.body.push_back(copied(i));
+      if (!block.merge.empty()) own.merge = copied(block.merge);
+      own.terminator = copied(block.terminator);
+    }
+    if (!complete) return nullptr;
+    for (size_t k = 0; k + 1 < known.size(); k += 2) {
+      if (known[k] + 1 >= copy.head.size()) return nullptr;
+      constants_[copy.head[known[k] + 1][2]] = known[k + 1];
+    }
+    for (const auto& [id, own] : names)
+      for (const Instruction i : annotationsOf_[id]) {
+        std::vector<uint32_t>& words = owned_.emplace_back(i.begin(), i.end());
+        words[1] = own;
+        annotations_.push_back(words);
+      }
+    FunctionCode& kept = functions_.emplace_back(std::move(copy));
+    return byId_[kept.id()] = &kept;
+  }
+
+  void readResult(FunctionCode& function) const {
+    bool first = true;
+    for (const Block& block : function.blocks) {
+      if (!block.live || opOf(block.terminator) != OpReturnValue) continue;
+      const uint32_t* value = valueOf(block.terminator[1]);
+      if (!value || (!first && function.result != *value)) {
+        function.result.reset();
+        return;
+      }
+      function.result = *value;
+      first = false;
+    }
   }
 
   // A selection with a known outcome needs no merge instruction, unless an inner construct leaves it from inside: such
   // a branch is allowed only to the merge block of a selection or loop around it. Inner ones are decided first.
-  static void chooseMerges(Function& function) {
+  static void chooseMerges(FunctionCode& function) {
     for (size_t n = function.blocks.size(); n-- > 0;) {
       Block& block = function.blocks[n];
       if (!block.live || !block.onlyTarget) continue;
@@ -417,7 +394,7 @@ class Module {
     }
   }
 
-  void writeFunction(Function& function, std::vector<uint32_t>& code) {
+  void writeFunction(FunctionCode& function, std::vector<uint32_t>& code) {
     const auto put = [&](Instruction i) { code.insert(code.end(), i.begin(), i.end()); };
     const auto putWords = [&](std::initializer_list<uint32_t> words) { code.insert(code.end(), words); };
     // Blocks that merge instructions name exist, if only for that.
@@ -479,7 +456,7 @@ class Module {
     const auto add = [&](uint32_t id) {
       if (id != 0 && !kept_.contains(id)) gone.insert(id);
     };
-    for (const Function& function : functions_) {
+    for (const FunctionCode& function : functions_) {
       for (const Instruction i : function.head) add(resultOf(i));
       for (const Block& block : function.blocks) {
         add(block.label);
@@ -489,23 +466,36 @@ class Module {
     return gone;
   }
 
+  const std::span<const uint32_t> fixed_;  // words of the parameter block
   const bool unroll_;
   std::span<const uint32_t> header_;
+  uint32_t bound_ = 0;  // the next ID
   std::vector<Instruction> globals_;
-  std::vector<Function> functions_;
-  std::unordered_map<uint32_t, size_t> byId_;  // functions
+  std::deque<FunctionCode> functions_;  // addresses stay
+  std::unordered_map<uint32_t, FunctionCode*> byId_;
   uint32_t entry_ = 0;
-  uint32_t intConstant_ = 0;  // some constant of 32 bits
+  uint32_t intConstant_ = 0;     // some constant of 32 bits
+  uint32_t parameterBlock_ = 0;  // a variable
   std::unordered_set<uint32_t> ints_;
   std::unordered_map<uint32_t, uint32_t> specIds_;
   std::unordered_map<uint32_t, uint32_t> constants_;  // 32-bit integers, and booleans as 0 or 1
   std::unordered_set<uint32_t> kept_;                 // IDs that the code written defines
+
+  std::unordered_set<uint32_t> storedOnce_;                // variables
+  std::unordered_map<uint32_t, uint32_t> stored_;          // what is known of them
+  std::unordered_map<uint32_t, Place> places_;             // of pointers
+  std::unordered_map<uint32_t, uint32_t> vectors_;         // where loaded ones begin in the parameter block
+  std::map<std::vector<uint32_t>, FunctionCode*> clones_;  // by function and arguments
+  std::deque<std::vector<uint32_t>> owned_;                // instructions of clones
+  std::unordered_map<uint32_t, std::vector<Instruction>> annotationsOf_;
+  std::vector<Instruction> annotations_;  // of clones
 };
 
 }  // namespace
 
-std::vector<uint32_t> specialize(std::span<const uint32_t> words, std::span<const Specialization> values, bool unroll) {
-  Module module(unroll);
+std::vector<uint32_t> specialize(std::span<const uint32_t> words, std::span<const Specialization> values,
+                                 std::span<const uint32_t> fixed, bool unroll) {
+  Module module(fixed, unroll);
   if (!module.read(words, values) || !module.prune()) return {words.begin(), words.end()};
   return module.write();
 }

@@ -60,6 +60,8 @@ struct Caps {
   MatrixShape matrices;
   MatrixShape integerMatrices;
   bool matrixHalves = false;  // the first may hold sums in FLOAT16, too
+  // Pipelines are made for what Dispatch::fixed says, so that the program of a chain is code.
+  bool fixesParameters = false;
   // Dispatches that touch other rows (core/plan/plan.h) of bytes that they both bind wait for nothing.
   bool barriersByRows = true;
 

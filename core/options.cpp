@@ -19,6 +19,8 @@ constexpr OptionRow kRows[] = {
      "0 halves the time that llvmpipe takes to compile.", &Options::unroll},
     {"native-storage", "1", "Kernels use 8- and 16-bit storage where the device has it.",
      "0 tests what devices without it execute.", &Options::nativeStorage},
+    {"rounded-halves", "1", "The device converts to FLOAT16 where it can be told to round to nearest even (Vulkan).",
+     "0 tests what other devices execute.", &Options::roundedHalves},
     {"update-after-bind", "1", "Descriptors may change after recording where the device allows it.",
      "0 tests what devices without it do.", &Options::updateAfterBind},
     {"work", "0", "Multiply-adds of a dispatch, from 1; beyond them it comes in parts. 0: the device's limit.",

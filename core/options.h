@@ -20,6 +20,7 @@ struct Options {
   bool estimates = true;        // chains come only where they are expected to be faster than their nodes
   bool unroll = true;           // loops in kernels may be unrolled
   bool nativeStorage = true;    // 8- and 16-bit storage where the device has it
+  bool roundedHalves = true;    // the device's own conversions to FLOAT16 where it says how they round
   bool updateAfterBind = true;  // descriptors that may change after recording where the device has them
   uint64_t work = 0;            // multiply-adds of a dispatch; 0: the device's limit
   MatrixShape matrices;         // of subgroups, FLOAT16; none: the best of the device's

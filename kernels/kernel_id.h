@@ -14,6 +14,9 @@ namespace dimple {
 // The specialization constant INVOCATIONS, those of a workgroup: of kernels without it they are the module's.
 constexpr uint32_t kInvocationsId = 16;
 
+// The specialization constant ROUNDED_HALVES (common/types.glsl), which no plan sets: a back end does for its device.
+constexpr uint32_t kRoundedHalvesId = 17;
+
 // Kernels of one interface: the same push words, specialization constants and buffers.
 enum class KernelFamily : uint16_t;
 

@@ -10,24 +10,41 @@ namespace dimple {
 namespace {
 
 constexpr CostModel kGraphicsProcessor{
-    .device = "a graphics processor",
+    .device = "a graphics processor, on which chains are pipelines of their own",
+    .source =
+        "Fitted to `dimple bench --only chain` on an H100 (docs/performance.md); how they compare is much the same on "
+        "other GPUs.",
+    .dispatch = 3000,
+    .byte = 1.0 / 3,  // 3 TB/s
+    .invocation = 4,
+    .costlyFunction = 3,
+    .chain = 0.5,
+    .step = 0.2,
+    .load = 0.3,
+    .indexed = 1.6,
+    .function = 0.5,
+    .narrowed = 0.3,
+};
+
+constexpr CostModel kInterpreter{
+    .device = "a graphics processor, on which chains are interpreted",
     .source =
         "Fitted to `dimple bench --only chain` on an H100, where they are at most a sixth off the chains that "
         "gain (docs/performance.md); how they compare is much the same on other GPUs.",
     .dispatch = 3000,
     .byte = 1.0 / 3,  // 3 TB/s
     .invocation = 4,
+    .costlyFunction = 4,
     .chain = 1.2,
     .step = 1,
     .load = 0.3,
     .indexed = 1.8,
     .function = 2,
-    .costlyFunction = 4,
     .narrowed = 0.7,
 };
 
 constexpr CostModel kCentralProcessor{
-    .device = "a central processor",
+    .device = "a central processor, on which chains would be interpreted",
     .source =
         "Measured on llvmpipe: it executes every branch of the chains' kernel for all invocations of a vector, so "
         "that chains with functions take up to 40 times what their nodes take.",
@@ -36,20 +53,25 @@ constexpr CostModel kCentralProcessor{
 
 }  // namespace
 
-const CostModel& costModelOf(const Caps& caps) { return caps.isProcessor ? kCentralProcessor : kGraphicsProcessor; }
+const CostModel& costModelOf(const Caps& caps) {
+  if (caps.fixesParameters) return kGraphicsProcessor;
+  return caps.isProcessor ? kCentralProcessor : kInterpreter;
+}
 
-double CostModel::nodeNanoseconds(const Plan& plan, uint64_t bytes) const {
+double CostModel::nodeNanoseconds(const Plan& plan, uint64_t bytes, uint64_t functions) const {
   uint64_t invocations = 0;
   for (const Dispatch& d : plan.execution)
     invocations += uint64_t{d.groups[0]} * d.groups[1] * d.groups[2] * d.groupSize;
   return dispatch * static_cast<double>(plan.execution.size()) +
-         std::max(byte * static_cast<double>(bytes), invocation * static_cast<double>(invocations)) / 1000;
+         std::max({byte * static_cast<double>(bytes), invocation * static_cast<double>(invocations),
+                   costlyFunction * static_cast<double>(functions)}) /
+             1000;
 }
 
-double CostModel::chainNanoseconds(const Plan& plan, const Operation& op) const {
+double CostModel::chainNanoseconds(const Plan& plan, const Operation& op, uint32_t indexedAccesses) const {
   const Chain& program = op.as<Chain>();
   const double element = chain + step * static_cast<double>(program.steps.size()) +
-                         load * static_cast<double>(program.loads.size()) + indexed * indexedAccesses(op) +
+                         load * static_cast<double>(program.loads.size()) + indexed * indexedAccesses +
                          function * program.functions + costlyFunction * program.costlyFunctions +
                          narrowed * program.narrowed;
   uint64_t bytes = 0;

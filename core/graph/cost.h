@@ -20,22 +20,23 @@ struct CostModel {
   // A rewrite is made where it is expected to take less than what it replaces by this factor.
   double minGain = 1.1;
 
-  double dispatch = 0;    // ns, with its barrier
-  double byte = 0;        // ps
-  double invocation = 0;  // ps, of a kernel for an operator; one that takes an element each is bound by it
+  double dispatch = 0;        // ns, with its barrier
+  double byte = 0;            // ps
+  double invocation = 0;      // ps, of a kernel for an operator; one that takes an element each is bound by it
+  double costlyFunction = 0;  // ps, an exponential and the like of an element; in a chain on top of its step
   // ps for an element of a chain.
   double chain = 0;
   double step = 0;
-  double load = 0;            // on top of its step
-  double indexed = 0;         // on top of its load, or for a store
-  double function = 0;        // on top of its step
-  double costlyFunction = 0;  // on top of its step
-  double narrowed = 0;        // on top of its step
+  double load = 0;      // on top of its step
+  double indexed = 0;   // on top of its load, or for a store
+  double function = 0;  // on top of its step
+  double narrowed = 0;  // on top of its step
 
-  // An element-wise operator on its own. `bytes`: of the tensors that it reads and writes.
-  double nodeNanoseconds(const Plan& plan, uint64_t bytes) const;
-  // A chain of such operators.
-  double chainNanoseconds(const Plan& plan, const Operation& chain) const;
+  // An element-wise operator on its own. `bytes`: of the tensors that it reads and writes. `functions`: costly ones, of
+  // all elements.
+  double nodeNanoseconds(const Plan& plan, uint64_t bytes, uint64_t functions) const;
+  // A chain of such operators, with so many accesses by indexedAccesses().
+  double chainNanoseconds(const Plan& plan, const Operation& chain, uint32_t indexedAccesses) const;
 };
 
 const CostModel& costModelOf(const Caps& caps);

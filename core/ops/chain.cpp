@@ -22,6 +22,49 @@ constexpr uint32_t kSourceKept = 1;
 constexpr uint32_t kSourceNumber = 4;
 constexpr uint32_t kSourceInput = 8;
 
+// What applyShort() of the kernel knows.
+bool isShort(const ElementStep& step) {
+  switch (step.kind) {
+    case StepKind::Load:
+    case StepKind::Condition:
+    case StepKind::Select:
+      return true;
+    case StepKind::Scale:
+      return isFloat(step.from);
+    case StepKind::Cast:
+      return isFloat(step.from) && isFloat(step.to);
+    case StepKind::Unary:
+    case StepKind::Binary:
+      break;
+    default:
+      return false;
+  }
+  if (!isFloat(step.from)) return false;
+  switch (step.op) {
+    case DML_OPERATOR_ELEMENT_WISE_ADD:
+    case DML_OPERATOR_ELEMENT_WISE_ADD1:
+    case DML_OPERATOR_ELEMENT_WISE_SUBTRACT:
+    case DML_OPERATOR_ELEMENT_WISE_MULTIPLY:
+    case DML_OPERATOR_ELEMENT_WISE_DIVIDE:
+    case DML_OPERATOR_ELEMENT_WISE_MAX:
+    case DML_OPERATOR_ELEMENT_WISE_MIN:
+    case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
+    case DML_OPERATOR_ACTIVATION_IDENTITY:
+    case DML_OPERATOR_ELEMENT_WISE_CLIP:
+    case DML_OPERATOR_ELEMENT_WISE_CLIP1:
+    case DML_OPERATOR_ACTIVATION_RELU:
+    case DML_OPERATOR_ACTIVATION_LINEAR:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Functions of numbers, most of which are exponentials, logarithms and the like.
+bool isCostly(const ElementStep& step) {
+  return !isShort(step) && (step.kind == StepKind::Power || (step.kind == StepKind::Unary && isFloat(step.from)));
+}
+
 class Programmer {
  public:
   explicit Programmer(std::span<const ChainOperator> operators) : operators_(operators) {}
@@ -33,7 +76,10 @@ class Programmer {
     for (const Draft& draft : draft_) {
       chain.steps.push_back(encoded(draft));
       if (draft.source >= kSourceInput) chain.loads.push_back(draft.source - kSourceInput);
-      if (!isShort(draft.step)) ++(isCostly(draft.step) ? chain.costlyFunctions : chain.functions);
+      if (isCostly(draft.step))
+        ++chain.costlyFunctions;
+      else if (!isShort(draft.step))
+        ++chain.functions;
       if (bitWidth(draft.step.to) < 32) ++chain.narrowed;
     }
     return chain;
@@ -56,49 +102,6 @@ class Programmer {
 
   static bool takesTwo(StepKind kind) {
     return kind == StepKind::Binary || kind == StepKind::Predicate || kind == StepKind::Power;
-  }
-
-  // What applyShort() of the kernel knows.
-  static bool isShort(const ElementStep& step) {
-    switch (step.kind) {
-      case StepKind::Load:
-      case StepKind::Condition:
-      case StepKind::Select:
-        return true;
-      case StepKind::Scale:
-        return isFloat(step.from);
-      case StepKind::Cast:
-        return isFloat(step.from) && isFloat(step.to);
-      case StepKind::Unary:
-      case StepKind::Binary:
-        break;
-      default:
-        return false;
-    }
-    if (!isFloat(step.from)) return false;
-    switch (step.op) {
-      case DML_OPERATOR_ELEMENT_WISE_ADD:
-      case DML_OPERATOR_ELEMENT_WISE_ADD1:
-      case DML_OPERATOR_ELEMENT_WISE_SUBTRACT:
-      case DML_OPERATOR_ELEMENT_WISE_MULTIPLY:
-      case DML_OPERATOR_ELEMENT_WISE_DIVIDE:
-      case DML_OPERATOR_ELEMENT_WISE_MAX:
-      case DML_OPERATOR_ELEMENT_WISE_MIN:
-      case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
-      case DML_OPERATOR_ACTIVATION_IDENTITY:
-      case DML_OPERATOR_ELEMENT_WISE_CLIP:
-      case DML_OPERATOR_ELEMENT_WISE_CLIP1:
-      case DML_OPERATOR_ACTIVATION_RELU:
-      case DML_OPERATOR_ACTIVATION_LINEAR:
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  // Functions of numbers, most of which are exponentials, logarithms and the like.
-  static bool isCostly(const ElementStep& step) {
-    return step.kind == StepKind::Power || (step.kind == StepKind::Unary && isFloat(step.from));
   }
 
   void addOperator(uint32_t n) {
@@ -173,7 +176,7 @@ class Programmer {
     const uint32_t control = static_cast<uint32_t>(step.op) | static_cast<uint32_t>(step.kind) << 8 |
                              typeWord(step.to) << 12 | typeWord(step.from) << 17 | draft.source << 22 |
                              (draft.swapped ? 1u << 26 : 0u) | draft.keep << 27 | draft.store << 29;
-    return {control, step.a, step.b, draft.source == kSourceNumber ? draft.operand->value : 0};
+    return {control, {step.a, step.b, draft.source == kSourceNumber ? draft.operand->value : 0}};
   }
 
   const std::span<const ChainOperator> operators_;
@@ -182,14 +185,17 @@ class Programmer {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-// Elements an invocation.
-constexpr uint32_t kLanes = 8;
-
-// Where the parts of a parameter block begin, in vectors (kernels/elementwise/chain_memory.glsl).
-constexpr uint32_t kDimensions = 24;
-constexpr uint32_t kProgram = 32;
-static_assert((kMaxChainInputs + kMaxChainOutputs) * 3 == kDimensions && kDimensions + kMaxRank == kProgram &&
-              (kProgram + kMaxChainSteps) * 16 == kParameterBlockBytes);
+// The parameter block in words (kernels/elementwise/chain_memory.glsl).
+constexpr uint32_t kHeads = 0;
+constexpr uint32_t kControls = kHeads + kMaxChainInputs + kMaxChainOutputs;
+constexpr uint32_t kRank = kControls + kMaxChainSteps;
+constexpr uint32_t kWide = kRank + 1;
+constexpr uint32_t kWhole = kWide + 1;
+constexpr uint32_t kBases = 44;
+constexpr uint32_t kStrides = kBases + kMaxChainInputs + kMaxChainOutputs;
+constexpr uint32_t kDimensions = kStrides + (kMaxChainInputs + kMaxChainOutputs) * kMaxRank;
+constexpr uint32_t kNumbers = kDimensions + 4 * kMaxRank;
+static_assert(kWhole < kBases && kDimensions % 4 == 0 && (kNumbers + 3 * kMaxChainSteps) * 4 <= kParameterBlockBytes);
 
 // How an invocation's elements of an operand lie.
 enum Place : uint32_t {
@@ -202,20 +208,20 @@ enum Place : uint32_t {
   kSpreadMask = 3u << 7,
 };
 
-uint32_t placeOf(const Walk& walk, uint32_t operand) {
+uint32_t placeOf(const Walk& walk, uint32_t operand, uint32_t lanes) {
   if (walk.isUniform(operand) && walk.rank > 0) return kStartBase | kSpreadOne;
   uint32_t packed = 1;
   bool linear = true;
-  bool aligned = walk.base[operand] % kLanes == 0;
+  bool aligned = walk.base[operand] % lanes == 0;
   for (uint32_t d = walk.rank; d-- > 0;) {
     linear &= walk.strides[d][operand] == packed;
     packed *= walk.sizes[d];
-    if (d + 1 < walk.rank) aligned &= walk.strides[d][operand] % kLanes == 0;
+    if (d + 1 < walk.rank) aligned &= walk.strides[d][operand] % lanes == 0;
   }
-  if (linear) return kStartLinear | (walk.base[operand] % kLanes == 0 ? kSpreadVector : kSpreadEach);
+  if (linear) return kStartLinear | (walk.base[operand] % lanes == 0 ? kSpreadVector : kSpreadEach);
   // No vector crosses the end of an innermost row.
   const uint32_t inner = walk.rank - 1;
-  if (walk.sizes[inner] % kLanes == 0) {
+  if (walk.sizes[inner] % lanes == 0) {
     if (walk.strides[inner][operand] == 0) return kStartWalk | kSpreadOne;
     if (walk.strides[inner][operand] == 1 && aligned) return kStartWalk | kSpreadVector;
   }
@@ -235,31 +241,46 @@ Walk walkOf(const Operation& op) {
   return walkOf(op.output(), tensors, static_cast<uint32_t>(op.inputs().size()));
 }
 
-std::vector<uint32_t> parameterWords(const Operation& op, const Walk& walk) {
+// Elements an invocation: those of 16 bytes, but eight where each step is decoded, or where elements are narrower.
+uint32_t lanesOf(const Operation& op, const Target& target) {
+  const auto isWide = [](const Tensor& tensor) { return bitWidth(tensor.type) == 32; };
+  const bool four = target.caps.fixesParameters && std::ranges::all_of(op.inputs(), isWide) &&
+                    std::ranges::all_of(op.outputs(), isWide);
+  return four ? 4 : 8;
+}
+
+std::vector<uint32_t> parameterWords(const Operation& op, const Walk& walk, uint32_t lanes) {
   const Chain& chain = op.as<Chain>();
-  std::vector<uint32_t> words((kProgram + chain.steps.size()) * 4);
+  std::vector<uint32_t> words(kNumbers + 3 * chain.steps.size());
   const auto inputs = static_cast<uint32_t>(op.inputs().size());
   const auto count = static_cast<uint32_t>(inputs + op.outputs().size());
   for (uint32_t k = 0; k < count; ++k) {
     const DataType type = k < inputs ? op.input(k).type : op.output(k - inputs).type;
     const uint32_t slot = k < inputs ? k : kMaxChainInputs + k - inputs;
-    uint32_t* const operand = &words[slot * 12];
-    operand[0] = typeWord(type) | placeOf(walk, k);
-    operand[1] = walk.base[k];
-    for (uint32_t d = 0; d < walk.rank; ++d) operand[4 + d] = walk.strides[walk.rank - 1 - d][k];
+    words[kHeads + slot] = typeWord(type) | placeOf(walk, k, lanes);
+    words[kBases + slot] = walk.base[k];
+    for (uint32_t d = 0; d < walk.rank; ++d) words[kStrides + slot * kMaxRank + d] = walk.strides[walk.rank - 1 - d][k];
   }
+  words[kRank] = walk.rank;
+  words[kWide] = lanes == 8 ? 1 : 0;
+  words[kWhole] = walk.count() % lanes == 0 ? 1 : 0;
   for (uint32_t d = 0; d < walk.rank; ++d) {
     const uint32_t size = walk.sizes[walk.rank - 1 - d];
     const Divisor divisor = makeDivisor(size);
     const uint32_t dimension[] = {size, divisor.multiplier, divisor.shift1, divisor.shift2};
-    std::ranges::copy(dimension, &words[(kDimensions + d) * 4]);
+    std::ranges::copy(dimension, &words[kDimensions + d * 4]);
   }
-  for (size_t s = 0; s < chain.steps.size(); ++s) std::ranges::copy(chain.steps[s], &words[(kProgram + s) * 4]);
+  for (size_t s = 0; s < chain.steps.size(); ++s) {
+    words[kControls + s] = chain.steps[s].control;
+    std::ranges::copy(chain.steps[s].numbers, &words[kNumbers + 3 * s]);
+  }
   return words;
 }
 
 Status planChain(const Operation& op, PlanBuilder& builder) {
   const auto inputs = static_cast<uint32_t>(op.inputs().size());
+  const auto steps = static_cast<uint32_t>(op.as<Chain>().steps.size());
+  const uint32_t lanes = lanesOf(op, builder.target());
   std::vector<WalkOperand> ranges;
   for (uint32_t i = 0; i < inputs; ++i) ranges.push_back(builder.inputOperand(i));
   for (uint32_t o = 0; o < op.outputs().size(); ++o) ranges.push_back(builder.outputOperand(o));
@@ -269,19 +290,18 @@ Status planChain(const Operation& op, PlanBuilder& builder) {
     unused.bytes = 4;
     const auto in = [&](uint32_t i) { return i < inputs ? bound[i] : unused; };
     const uint64_t count = part.count();
-    return builder.addItems(kernels::Chain{.push = {.count = static_cast<uint32_t>(count),
-                                                    .rank = part.rank,
-                                                    .steps = static_cast<uint32_t>(op.as<Chain>().steps.size())},
-                                           .in0 = in(0),
-                                           .in1 = in(1),
-                                           .in2 = in(2),
-                                           .in3 = in(3),
-                                           .in4 = in(4),
-                                           .in5 = in(5),
-                                           .out0 = bound[inputs],
-                                           .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused},
-                            divideUp(count, kLanes), builder.parameters(parameterWords(op, part)),
-                            Work(kLanes) * op.as<Chain>().steps.size());
+    const std::vector<uint32_t> words = parameterWords(op, part, lanes);
+    KernelCall call = kernels::Chain{.push = {.count = static_cast<uint32_t>(count), .steps = steps},
+                                     .in0 = in(0),
+                                     .in1 = in(1),
+                                     .in2 = in(2),
+                                     .in3 = in(3),
+                                     .in4 = in(4),
+                                     .in5 = in(5),
+                                     .out0 = bound[inputs],
+                                     .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused};
+    call.fixed.assign(words.begin(), words.begin() + kBases);
+    return builder.addItems(call, divideUp(count, lanes), builder.parameters(words), Work(lanes) * steps);
   };
   return builder.addWindows(walkOf(op), ranges, add);
 }
@@ -317,6 +337,10 @@ std::vector<ElementStep> elementSteps(const Operation& op) {
   for (const auto family : {elementwiseSteps, castSteps, quantizationSteps})
     if (auto steps = family(op); !steps.empty()) return steps;
   return {};
+}
+
+uint32_t countCostlyFunctions(std::span<const ElementStep> steps) {
+  return static_cast<uint32_t>(std::ranges::count_if(steps, isCostly));
 }
 
 uint32_t chainNumber(DataType type, const std::byte* bytes) {
@@ -358,10 +382,11 @@ Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Te
           std::move(inputs), std::move(outputs), std::move(names)};
 }
 
-uint32_t indexedAccesses(const Operation& chain) {
+uint32_t indexedAccesses(const Operation& chain, const Target& target) {
+  const uint32_t lanes = lanesOf(chain, target);
   const Walk walk = walkOf(chain);
   const auto inputs = static_cast<uint32_t>(chain.inputs().size());
-  const auto isIndexed = [&](uint32_t operand) { return (placeOf(walk, operand) & kSpreadMask) == kSpreadEach; };
+  const auto isIndexed = [&](uint32_t operand) { return (placeOf(walk, operand, lanes) & kSpreadMask) == kSpreadEach; };
   auto indexed = static_cast<uint32_t>(std::ranges::count_if(chain.as<Chain>().loads, isIndexed));
   for (uint32_t o = 0; o < chain.outputs().size(); ++o)
     if (isIndexed(inputs + o)) ++indexed;

@@ -47,6 +47,9 @@ struct ElementStep {
 // types and functions that the kernel has.
 std::vector<ElementStep> elementSteps(const Operation& op);
 
+// Steps whose function takes many instructions.
+uint32_t countCostlyFunctions(std::span<const ElementStep> steps);
+
 // The same of a family's operators; empty for others.
 std::vector<ElementStep> elementwiseSteps(const Operation& op);
 std::vector<ElementStep> castSteps(const Operation& op);
@@ -71,8 +74,11 @@ struct ChainOperator {
   std::optional<uint32_t> output;  // of the chain
 };
 
-// A step as the kernel reads it.
-using ChainStep = std::array<uint32_t, 4>;
+// A step as the kernel reads it: what it is, and a, b and the number that it takes.
+struct ChainStep {
+  uint32_t control = 0;
+  std::array<uint32_t, 3> numbers{};
+};
 
 struct Chain {
   std::vector<ChainStep> steps;
@@ -90,7 +96,7 @@ std::optional<Chain> makeChain(std::span<const ChainOperator> operators);
 Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Tensor> outputs, TensorNames names);
 
 // Loads and stores of a chain for which each element's place is computed.
-uint32_t indexedAccesses(const Operation& chain);
+uint32_t indexedAccesses(const Operation& chain, const Target& target);
 
 // Whether an element-wise operator on squeezed tensors reads across what it writes in a row.
 bool readsAcross(std::span<const Tensor> inputs, const Tensor& output);

@@ -21,6 +21,7 @@ struct KernelCall {
   std::vector<uint32_t> push;  // words behind those of the grid
   std::vector<Specialization> specialization;
   std::vector<BufferRange> buffers;
+  std::vector<uint32_t> fixed{};  // Dispatch::fixed
 };
 
 namespace kernels {

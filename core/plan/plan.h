@@ -52,6 +52,9 @@ struct Dispatch {
   KernelId kernel;
   std::string label;  // of a graph's node, for people; empty outside of graphs
   std::vector<Specialization> specialization;
+  // The first words of the parameter block, where they decide what the kernel does: a back end may make a pipeline for
+  // them alone (Caps::fixesParameters). Empty: it reads them.
+  std::vector<uint32_t> fixed{};
   std::vector<uint32_t> push;        // push words
   std::vector<BufferRange> buffers;  // set 0, in order of binding
   uint32_t parameterOffset = 0;      // bytes into Plan::parameters

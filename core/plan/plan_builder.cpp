@@ -208,6 +208,7 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
   Dispatch dispatch;
   dispatch.kernel = call.kernel;
   dispatch.specialization = call.specialization;
+  if (target_.caps.fixesParameters) dispatch.fixed = call.fixed;
   dispatch.groupSize = groupSizeOf(call.specialization, kGroupSize);
   dispatch.push.resize(4);
   dispatch.push.insert(dispatch.push.end(), call.push.begin(), call.push.end());

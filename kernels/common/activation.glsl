@@ -32,7 +32,7 @@ float gelu(float x) {
 // Compilers make a clamp of comparisons, which loses NaN.
 float unitClamp(float x) { return isNan(x) ? x : x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x; }
 
-float activate(uint op, float x, vec2 p) {
+float activate(const uint op, const float x, const vec2 p) {
   switch (op) {
     case DML_OPERATOR_ACTIVATION_CELU: return x < 0.0 ? p.x * expMinus1(x / p.x) : x;
     case DML_OPERATOR_ACTIVATION_ELU: return x < 0.0 ? p.x * expMinus1(x) : x;

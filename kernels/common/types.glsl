@@ -62,8 +62,13 @@
 #define RAW uint
 #endif
 
-// Round to nearest, ties to even, whatever the device's conversion does. NaN becomes the quiet NaN 0x7e00.
+// Whether the device rounds to nearest even, and keeps denormals, where it converts to FLOAT16. The back end says so;
+// HLSL, which leaves the rounding open, keeps the default.
+layout(constant_id = 17) const uint ROUNDED_HALVES = 0u;
+
+// Round to nearest, ties to even, whatever the device's conversion does. NaN stays one; its bits may change.
 uint halfFromFloat(float value) {
+  if (ROUNDED_HALVES != 0u) return packHalf2x16(vec2(value, 0.0));
   const uint bits = floatBitsToUint(value);
   const uint sign = (bits >> 16) & 0x8000u;
   const uint magnitude = bits & 0x7fffffffu;

@@ -1,5 +1,8 @@
-// One expression a function of two operands. Needs OP, attributes.glsl, and ATTRIBUTES, the words of the operator's own
-// attributes.
+// One expression a function of two operands. Needs attributes.glsl, ATTRIBUTES, the words of the operator's own attributes,
+// and OP: a constant, or a parameter that OF_OPERATOR declares.
+#ifndef OF_OPERATOR
+#define OF_OPERATOR
+#endif
 
 // The gradient of CLIP: none at the bounds and beyond.
 COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
@@ -48,7 +51,7 @@ float remainderFloored(float a, float b) {
   return !zero && ((floatBitsToUint(rest) ^ floatBitsToUint(b)) >> 31) != 0u ? rest + b : rest;
 }
 
-float applyFunction(float a, float b) {
+float applyFunction(OF_OPERATOR float a, float b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_ADD:
     case DML_OPERATOR_ELEMENT_WISE_ADD1: return a + b;
@@ -115,7 +118,7 @@ COMPUTE shifted(COMPUTE a, COMPUTE b, bool left) {
 
 COMPUTE truth(bool value) { return value ? COMPUTE(1) : COMPUTE(0); }
 
-COMPUTE applyFunction(COMPUTE a, COMPUTE b) {
+COMPUTE applyFunction(OF_OPERATOR COMPUTE a, COMPUTE b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_ADD: return a + b;
     case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: return a - b;

@@ -6,7 +6,8 @@
 
 // Executes a program, the same for all elements: each step makes a value of the current one and of an operand, which is
 // the current value itself, one that was kept, a number, or an input's. Control flow is the same in all invocations but
-// for elements behind the last.
+// for elements behind the last. Where the program is known when the kernel is compiled, its steps are what is left;
+// HLSL interprets it.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -22,6 +23,14 @@ const uint kSourceKept = 1u;
 const uint kSourceNumber = 4u;
 const uint kSourceInput = 8u;
 
+// What steps make and find.
+Vector value;
+Vector kept1;
+Vector kept2;
+Vector kept3;
+uint conditions;  // a bit a lane
+
+#ifdef DIMPLE_HLSL
 #define LANE_BY_LANE(f, A, B) vec4(f(A.x, B.x), f(A.y, B.y), f(A.z, B.z), f(A.w, B.w))
 #define HALF_EACH(PART, EXPRESSION)                         \
   {                                                         \
@@ -34,7 +43,7 @@ const uint kSourceInput = 8u;
   HALF_EACH(high, EXPRESSION)
 
 // Steps of a few instructions, for which deciding which it is once for all lanes pays. False for all others.
-bool applyShort(uint kind, uint from, uint to, inout Vector value, Vector operand) {
+bool applyShort(uint kind, uint op, uint from, uint to, Vector operand) {
   if (kind == kLoad) {
     value = operand;
     return true;
@@ -48,7 +57,7 @@ bool applyShort(uint kind, uint from, uint to, inout Vector value, Vector operan
   }
   if (kind == kCast) return isFloatType(to);
   if (kind == kBinary) {
-    switch (OP) {
+    switch (op) {
       case DML_OPERATOR_ELEMENT_WISE_ADD:
       case DML_OPERATOR_ELEMENT_WISE_ADD1: EACH(x + z) return true;
       case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: EACH(x - z) return true;
@@ -60,7 +69,7 @@ bool applyShort(uint kind, uint from, uint to, inout Vector value, Vector operan
   } else if (kind == kUnary) {
     const vec4 least = vec4(a);
     const vec4 most = vec4(b);
-    switch (OP) {
+    switch (op) {
       case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
       case DML_OPERATOR_ACTIVATION_IDENTITY: return true;
       case DML_OPERATOR_ELEMENT_WISE_CLIP:
@@ -75,72 +84,108 @@ bool applyShort(uint kind, uint from, uint to, inout Vector value, Vector operan
   return false;
 }
 
-// Values of a type as they would be stored and loaded.
-uvec4 narrowed(uvec4 bits, uint type) {
-  return valuesOf(isFloatType(type) && typeWidth(type) == 4u ? floatsToHalves(bits) : bits, type);
+void applyEach(uint kind, uint op, uint from, uint to, Vector operand) {
+  if (applyShort(kind, op, from, to, operand)) return;
+  // One lane after another through the first place, so that there is one copy of all functions.
+  [[dont_unroll]] for (uint lane = 0u; lane < 8u; ++lane) {
+    const uint result = applyStep(kind, op, from, to, value.low.x, operand.low.x);
+    value = moved(value, result);
+    operand = moved(operand, operand.low.x);
+  }
 }
+#else
+#define EACH(PART)                                                       \
+  uvec4(applyStep(kind, op, from, to, value.PART.x, operand.PART.x),     \
+        applyStep(kind, op, from, to, value.PART.y, operand.PART.y),     \
+        applyStep(kind, op, from, to, value.PART.z, operand.PART.z),     \
+        applyStep(kind, op, from, to, value.PART.w, operand.PART.w)) ^   \
+      zero
+
+// Operations of one step are not contracted with those of the next, since nodes round between them, and nothing is
+// concluded from operands that are the same value.
+void applyEach(const uint kind, const uint op, const uint from, const uint to, const Vector other) {
+  if (kind == kLoad) {
+    value = other;
+    return;
+  }
+  const uint zero = unknownZero();
+  const Vector operand = Vector(other.low ^ zero, other.high ^ zero);
+  value.low = EACH(low);
+  if (isWide()) value.high = EACH(high);
+}
+#endif
+
+// Values of a type as they would be stored and loaded. Compilers that see both conversions may leave them out.
+uvec4 narrowed(const uvec4 bits, const uint type) {
+  if (isHalfType(type)) return halfPairsToFloats(floatsToHalfPairs(bits) ^ unknownZero());
+  return valuesOf(bits, type);
+}
+
+Vector operandOf(const uint source, const uint number, const uint first) {
+  if (source >= kSourceInput) return loadInput(source - kSourceInput, PARAMETER(source - kSourceInput), first);
+  switch (source) {
+    case kSourceKept: return kept1;
+    case kSourceKept + 1u: return kept2;
+    case kSourceKept + 2u: return kept3;
+    case kSourceNumber: return splat(PARAMETER(number));
+  }
+  return value;
+}
+
+// `control` says what the step is (core/ops/chain.cpp).
+void execute(const uint control, const uint n, const uint first) {
+  const uint op = control & 0xffu;
+  const uint kind = control >> 8 & 15u;
+  const uint to = control >> 12 & 31u;
+  const uint from = control >> 17 & 31u;
+  const uint source = control >> 22 & 15u;
+  const bool swapped = (control & 1u << 26) != 0u;
+  const uint keep = control >> 27 & 3u;
+  const uint store = control >> 29 & 3u;
+  const uint numbers = kNumbers + 3u * n;
+  const uint a = PARAMETER(numbers);
+  attributes = Attributes(a, 0u, PARAMETER(numbers + 1u), 0u, a);
+
+  Vector operand = operandOf(source, numbers + 2u, first);
+  if (swapped) {
+    const Vector before = value;
+    value = operand;
+    operand = before;
+  }
+  if (kind == kCondition) {
+    const uvec4 low = uvec4(notEqual(value.low, uvec4(0u))) << kLaneLow;
+    const uvec4 high = uvec4(notEqual(value.high, uvec4(0u))) << kLaneHigh;
+    const uvec4 both = low | high;
+    conditions = both.x | both.y | both.z | both.w;
+  } else if (kind == kSelect) {
+    value.low = mix(operand.low, value.low, notEqual(conditions & uvec4(1u) << kLaneLow, uvec4(0u)));
+    value.high = mix(operand.high, value.high, notEqual(conditions & uvec4(1u) << kLaneHigh, uvec4(0u)));
+  } else {
+    applyEach(kind, op, from, to, operand);
+  }
+  if (typeWidth(to) < 5u) {
+    value.low = narrowed(value.low, to);
+    if (isWide()) value.high = narrowed(value.high, to);
+  }
+  if (keep == 1u) kept1 = value;
+  if (keep == 2u) kept2 = value;
+  if (keep == 3u) kept3 = value;
+  if (store != 0u) storeOutput(store - 1u, PARAMETER(kInputs + store - 1u), first, value);
+}
+
+#define CONTROL(n) PARAMETER(kControls + (n))
+#define STEP(n) if (CONTROL(n) != 0u) execute(CONTROL(n), n, first);
+#define STEPS(n) STEP(n) STEP(n + 1u) STEP(n + 2u) STEP(n + 3u)
 
 void main() {
   uint item;
-  if (!gridItem((push.count + kLanes - 1u) / kLanes, item)) return;
-  const uint first = item * kLanes;
-  Vector value = Vector(uvec4(0u), uvec4(0u));
-  Vector kept1 = value;
-  Vector kept2 = value;
-  Vector kept3 = value;
-  uint conditions = 0u;  // a bit a lane
-  for (uint n = 0u; n < push.steps; ++n) {
-    const uvec4 step1 = parameters[kProgram + n];
-    OP = step1.x & 0xffu;
-    const uint kind = step1.x >> 8 & 15u;
-    const uint to = step1.x >> 12 & 31u;
-    const uint from = step1.x >> 17 & 31u;
-    const uint source = step1.x >> 22 & 15u;
-    const bool swapped = (step1.x & 1u << 26) != 0u;
-    const uint keep = step1.x >> 27 & 3u;
-    const uint store = step1.x >> 29 & 3u;
-    attributes = Attributes(step1.y, 0u, step1.z, 0u, step1.y);
-
-    Vector operand = value;
-    if (source >= kSourceInput)
-      operand = loadInput(source - kSourceInput, first);
-    else if (source == kSourceKept)
-      operand = kept1;
-    else if (source == kSourceKept + 1u)
-      operand = kept2;
-    else if (source == kSourceKept + 2u)
-      operand = kept3;
-    else if (source == kSourceNumber)
-      operand = splat(step1.w);
-    if (swapped) {
-      const Vector before = value;
-      value = operand;
-      operand = before;
-    }
-
-    if (kind == kCondition) {
-      const uvec4 low = uvec4(notEqual(value.low, uvec4(0u))) << kLaneLow;
-      const uvec4 high = uvec4(notEqual(value.high, uvec4(0u))) << kLaneHigh;
-      const uvec4 both = low | high;
-      conditions = both.x | both.y | both.z | both.w;
-    } else if (kind == kSelect) {
-      value.low = mix(operand.low, value.low, notEqual(conditions & uvec4(1u) << kLaneLow, uvec4(0u)));
-      value.high = mix(operand.high, value.high, notEqual(conditions & uvec4(1u) << kLaneHigh, uvec4(0u)));
-    } else if (!applyShort(kind, from, to, value, operand)) {
-      // One lane after another through the first place, so that there is one copy of all functions.
-      [[dont_unroll]] for (uint lane = 0u; lane < kLanes; ++lane) {
-        const uint result = applyStep(kind, from, to, value.low.x, operand.low.x);
-        value = moved(value, result);
-        operand = moved(operand, operand.low.x);
-      }
-    }
-    if (typeWidth(to) < 5u) {
-      value.low = narrowed(value.low, to);
-      value.high = narrowed(value.high, to);
-    }
-    if (keep == 1u) kept1 = value;
-    if (keep == 2u) kept2 = value;
-    if (keep == 3u) kept3 = value;
-    if (store != 0u) storeOutput(store - 1u, first, value);
-  }
+  if (!gridItem((push.count + laneCount() - 1u) / laneCount(), item)) return;
+  const uint first = item * laneCount();
+  value = kept1 = kept2 = kept3 = splat(0u);
+  conditions = 0u;
+#ifdef DIMPLE_HLSL
+  for (uint n = 0u; n < push.steps; ++n) execute(CONTROL(n), n, first);
+#else
+  STEPS(0u) STEPS(4u) STEPS(8u) STEPS(12u) STEPS(16u) STEPS(20u) STEPS(24u) STEPS(28u)
+#endif
 }

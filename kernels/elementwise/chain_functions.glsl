@@ -18,10 +18,10 @@ const uint kQuantize = 10u;
 struct Attributes {
   uint aLow, aHigh, bLow, bHigh, mode;
 };
-uint OP;
 Attributes attributes;
 int typeBits;
 #define ATTRIBUTES attributes
+#define OF_OPERATOR const uint OP,
 
 // The type is known at run time; the preprocessor takes the variable for 0, a type of less than 64 bits.
 #undef T_BITS
@@ -57,18 +57,18 @@ int typeBits;
 #undef saturated
 #undef attributeValue
 
-bool isFloatType(uint type) { return (type & kTypeFloat) != 0u; }
-bool isSignedType(uint type) { return (type & kTypeSigned) != 0u; }
-int bitsOf(uint type) { return 1 << int(typeWidth(type)); }
+bool isFloatType(const uint type) { return (type & kTypeFloat) != 0u; }
+bool isSignedType(const uint type) { return (type & kTypeSigned) != 0u; }
+int bitsOf(const uint type) { return 1 << int(typeWidth(type)); }
 
 // Rounded once: two exact halves.
-float floatOfInteger(uint x, bool isSigned) {
+float floatOfInteger(const uint x, const bool isSigned) {
   const float high = isSigned ? float(int(x) >> 16) : float(x >> 16);
   return high * 65536.0 + float(x & 0xffffu);
 }
 
 // As CAST does; a FLOAT16 is rounded by what follows.
-uint castValue(uint x, uint from, uint to) {
+uint castValue(const uint x, const uint from, const uint to) {
   if (isFloatType(to)) return isFloatType(from) ? x : floatBitsToUint(floatOfInteger(x, isSignedType(from)));
   typeBits = bitsOf(to);
   const uint most = isSignedType(to) ? T_MASK >> 1 : T_MASK;
@@ -79,45 +79,45 @@ uint castValue(uint x, uint from, uint to) {
   return isSignedType(to) ? uint(clamp(int(x), -1 - int(most), int(most))) : min(x, most);
 }
 
-uint applyFloat(uint kind, float x, float z) {
+uint applyFloat(const uint kind, const uint op, const float x, const float z) {
+  const float a = uintBitsToFloat(attributes.aLow);
+  const float b = uintBitsToFloat(attributes.bLow);
   switch (kind) {
-    case kScale:
-      return floatBitsToUint(scaleAndBias(x, uintBitsToFloat(attributes.aLow), uintBitsToFloat(attributes.bLow)));
-    case kUnary:
-      return floatBitsToUint(applyFunction(x, uintBitsToFloat(attributes.aLow), uintBitsToFloat(attributes.bLow)));
-    case kBinary: return floatBitsToUint(applyFunction(x, z));
-    case kPredicate: return ask(x, z);
+    case kScale: return floatBitsToUint(scaleAndBias(x, a, b));
+    case kUnary: return floatBitsToUint(applyFunction(op, x, a, b));
+    case kBinary: return floatBitsToUint(applyFunction(op, x, z));
+    case kPredicate: return ask(op, x, z);
   }
   return floatBitsToUint(powAccurate(x, z));
 }
 
-uint applyInt(uint kind, int x, int z) {
+uint applyInt(const uint kind, const uint op, const int x, const int z) {
   switch (kind) {
     case kScale: return uint(scaleAndBias(x, uintBitsToFloat(attributes.aLow), uintBitsToFloat(attributes.bLow)));
-    case kUnary: return uint(applyFunction(x, int(attributes.aLow), int(attributes.bLow)));
-    case kBinary: return uint(applyFunction(x, z));
+    case kUnary: return uint(applyFunction(op, x, int(attributes.aLow), int(attributes.bLow)));
+    case kBinary: return uint(applyFunction(op, x, z));
   }
-  return ask(x, z);
+  return ask(op, x, z);
 }
 
-uint applyUint(uint kind, uint x, uint z) {
+uint applyUint(const uint kind, const uint op, const uint x, const uint z) {
   switch (kind) {
     case kScale: return scaleAndBias(x, uintBitsToFloat(attributes.aLow), uintBitsToFloat(attributes.bLow));
-    case kUnary: return applyFunction(x, attributes.aLow, attributes.bLow);
-    case kBinary: return applyFunction(x, z);
+    case kUnary: return applyFunction(op, x, attributes.aLow, attributes.bLow);
+    case kBinary: return applyFunction(op, x, z);
   }
-  return ask(x, z);
+  return ask(op, x, z);
 }
 
 // What a step of type `from` makes of two values, before it is a value of type `to`.
-uint applyStep(uint kind, uint from, uint to, uint x, uint z) {
+uint applyStep(const uint kind, const uint op, const uint from, const uint to, const uint x, const uint z) {
   switch (kind) {
     case kCast: return castValue(x, from, to);
     case kDifference: return floatBitsToUint(differenceOf(x, z, from));
     case kQuantize: return quantized(uintBitsToFloat(x), floatFrom(z, to), to);
   }
-  if (isFloatType(from)) return applyFloat(kind, uintBitsToFloat(x), uintBitsToFloat(z));
+  if (isFloatType(from)) return applyFloat(kind, op, uintBitsToFloat(x), uintBitsToFloat(z));
   typeBits = bitsOf(from);
-  if (isSignedType(from)) return applyInt(kind, int(x), int(z));
-  return applyUint(kind, x & T_MASK, z & T_MASK);
+  if (isSignedType(from)) return applyInt(kind, op, int(x), int(z));
+  return applyUint(kind, op, x & T_MASK, z & T_MASK);
 }

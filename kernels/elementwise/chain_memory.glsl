@@ -1,27 +1,46 @@
 // Operands of chains, some elements of each an invocation. Include after any_type.glsl.
+//
+// The first words of the parameter block decide what the kernel does, and may be known when it is compiled: what stands
+// in brackets is passed by value, so that functions are made for it (core/plan/plan.h, Dispatch::fixed).
 
-const uint kLanes = 8u;
+// The parameter block in words (core/ops/chain.cpp): of each operand, inputs before outputs, its type and place; of each
+// step what it is; how many dimensions there are; whether an invocation takes eight elements or, all of 32 bits, four;
+// whether each of them has all of these.
+const uint kInputs = 6u;
+const uint kHeads = 0u;
+const uint kControls = 8u;
+const uint kRank = 40u;
+const uint kWide = 41u;
+const uint kWhole = 42u;
+// And what is read: of each operand where it begins, and the strides of the dimensions, innermost first; {size,
+// multiplier, shift1, shift2} of each dimension; three numbers a step.
+const uint kBases = 44u;
+const uint kStrides = 52u;
+const uint kDimensions = 29u;  // in vectors
+const uint kNumbers = 148u;
+
+#define PARAMETER(word) parameters[(word) >> 2][(word) & 3u]
+
+bool isWide() { return PARAMETER(kWide) != 0u; }
+uint laneCount() { return isWide() ? 8u : 4u; }
+bool hasAllLanes(const uint first) { return PARAMETER(kWhole) != 0u || first + laneCount() <= push.count; }
+
 struct Vector {
   uvec4 low;
   uvec4 high;
 };
+// A 0 that compilers do not know for one.
+uint unknownZero() { return push.steps >> 16; }
 // Each element but the first one place on, and another behind them. libvkd3d assigns the variables of a loop one after
-// the other, which is wrong for those that take each other's values: these are made by an operation, with a 0 that
-// compilers do not know for one.
+// the other, which is wrong for those that take each other's values: these are made by an operation.
 Vector moved(Vector v, uint last) {
-  const uint zero = push.steps >> 16;
+  const uint zero = unknownZero();
   return Vector(uvec4(v.low.yzw, v.high.x) ^ zero, uvec4(v.high.yzw, last) ^ zero);
 }
-Vector splat(uint value) { return Vector(uvec4(value), uvec4(value)); }
+Vector splat(const uint value) { return Vector(uvec4(value), uvec4(value)); }
 
 const uvec4 kLaneLow = uvec4(0u, 1u, 2u, 3u);
 const uvec4 kLaneHigh = uvec4(4u, 5u, 6u, 7u);
-
-// Three vectors an operand: {type and place, base} {strides of the dimensions, innermost first}, and {size, multiplier,
-// shift1, shift2} of each dimension (core/ops/chain.cpp).
-const uint kInputs = 6u;
-const uint kDimensions = 24u;
-const uint kProgram = 32u;
 
 // Where an invocation's first element lies: at the base and its index, where a walk leads, or at the base.
 const uint kStartMask = 3u << 5;
@@ -33,36 +52,40 @@ const uint kSpreadVector = 0u << 7;
 const uint kSpreadOne = 1u << 7;
 const uint kSpreadEach = 2u << 7;
 
-// How an invocation's words are read.
+// How an invocation's words are read: one, one an element, or vectors of elements of 8, 16 and 32 bits.
 const uint kReadOne = 0u;
 const uint kReadEach = 1u;
 const uint kReadBits8 = 3u;
 const uint kReadBits16 = 4u;
 const uint kReadBits32 = 5u;
 
-uint offsetOf(uint operand, uint index) {
-  const uvec4 head = parameters[operand * 3u];
-  const uint start = head.x & kStartMask;
-  if (start != kStartWalk) return start == kStartLinear ? head.y + index : head.y;
-  uint offset = head.y;
+uint offsetOf(const uint operand, const uint head, const uint index) {
+  const uint base = PARAMETER(kBases + operand);
+  const uint start = head & kStartMask;
+  if (start != kStartWalk) return start == kStartLinear ? base + index : base;
+  uint offset = base;
   uint rest = index;
-  for (uint d = 0u; d < push.rank; ++d) {
+  const uint rank = PARAMETER(kRank);
+  for (uint d = 0u; d < rank; ++d) {
     const uvec4 dimension = parameters[kDimensions + d];
-    const uint quotient = d + 1u < push.rank ? divideBy(rest, dimension) : 0u;
-    offset += (rest - quotient * dimension.x) * parameters[operand * 3u + 1u + d / 4u][d % 4u];
+    const uint quotient = d + 1u < rank ? divideBy(rest, dimension) : 0u;
+    const uint stride = kStrides + operand * 8u + d;
+    offset += (rest - quotient * dimension.x) * PARAMETER(stride);
     rest = quotient;
   }
   return offset;
 }
 
 // The same of each lane; those behind the last element stand where that is.
-Vector offsetsOf(uint operand, uint first) {
+Vector offsetsOf(const uint operand, const uint head, const uint first) {
   const uint last = push.count - 1u;
-  Vector offsets;
-  offsets.low = uvec4(offsetOf(operand, first), offsetOf(operand, min(first + 1u, last)),
-                      offsetOf(operand, min(first + 2u, last)), offsetOf(operand, min(first + 3u, last)));
-  offsets.high = uvec4(offsetOf(operand, min(first + 4u, last)), offsetOf(operand, min(first + 5u, last)),
-                       offsetOf(operand, min(first + 6u, last)), offsetOf(operand, min(first + 7u, last)));
+  Vector offsets = splat(0u);
+  offsets.low = uvec4(offsetOf(operand, head, first), offsetOf(operand, head, min(first + 1u, last)),
+                      offsetOf(operand, head, min(first + 2u, last)), offsetOf(operand, head, min(first + 3u, last)));
+  if (isWide())
+    offsets.high =
+        uvec4(offsetOf(operand, head, min(first + 4u, last)), offsetOf(operand, head, min(first + 5u, last)),
+              offsetOf(operand, head, min(first + 6u, last)), offsetOf(operand, head, min(first + 7u, last)));
   return offsets;
 }
 
@@ -71,19 +94,19 @@ Vector offsetsOf(uint operand, uint first) {
 
 #define CHAIN_IN(NAME)                                                                              \
   layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; }; \
-  Vector words_##NAME(uint read, Vector at) {                                                       \
-    Vector words = Vector(uvec4(0u), uvec4(0u));                                                    \
+  Vector words_##NAME(const uint read, const Vector at) {                                           \
+    Vector words = splat(0u);                                                                       \
     if (read == kReadOne) {                                                                         \
       words.low.x = WORD(NAME, at.low.x);                                                           \
     } else if (read == kReadEach) {                                                                 \
       words.low = WORDS(NAME, at.low);                                                              \
-      words.high = WORDS(NAME, at.high);                                                            \
+      if (isWide()) words.high = WORDS(NAME, at.high);                                              \
     } else if (read == kReadBits8) {                                                                \
       words.low.x = WORD(NAME, at.low.x);                                                           \
       words.low.y = WORD(NAME, at.low.x + 1u);                                                      \
     } else {                                                                                        \
       words.low = NAME[at.low.x >> 2];                                                              \
-      if (read == kReadBits32) words.high = NAME[(at.low.x >> 2) + 1u];                             \
+      if (read == kReadBits32 && isWide()) words.high = NAME[(at.low.x >> 2) + 1u];                 \
     }                                                                                               \
     return words;                                                                                   \
   }
@@ -95,7 +118,7 @@ CHAIN_IN(in3)
 CHAIN_IN(in4)
 CHAIN_IN(in5)
 
-Vector wordsOf(uint operand, uint read, Vector at) {
+Vector wordsOf(const uint operand, const uint read, const Vector at) {
   switch (operand) {
     case 0u: return words_in0(read, at);
     case 1u: return words_in1(read, at);
@@ -106,49 +129,56 @@ Vector wordsOf(uint operand, uint read, Vector at) {
   return words_in5(read, at);
 }
 
-uvec4 halvesToFloats(uvec4 bits) {
+bool isHalfType(const uint type) { return (type & kTypeFloat) != 0u && typeWidth(type) == 4u; }
+
+uvec4 halvesToFloats(const uvec4 bits) {
   return floatBitsToUint(
       vec4(floatFromHalf(bits.x), floatFromHalf(bits.y), floatFromHalf(bits.z), floatFromHalf(bits.w)));
 }
-uvec4 floatsToHalves(uvec4 bits) {
+uvec4 halfPairsToFloats(const uvec2 pairs) {
+  return floatBitsToUint(vec4(unpackHalf2x16(pairs.x), unpackHalf2x16(pairs.y)));
+}
+uvec2 floatsToHalfPairs(const uvec4 bits) {
   const vec4 x = uintBitsToFloat(bits);
-  return uvec4(halfFromFloat(x.x), halfFromFloat(x.y), halfFromFloat(x.z), halfFromFloat(x.w));
+  if (ROUNDED_HALVES != 0u) return uvec2(packHalf2x16(x.xy), packHalf2x16(x.zw));
+  return uvec2(halfFromFloat(x.x) | halfFromFloat(x.y) << 16, halfFromFloat(x.z) | halfFromFloat(x.w) << 16);
 }
 
 // The low bits of words as values of a type.
-uvec4 valuesOf(uvec4 bits, uint type) {
+uvec4 valuesOf(const uvec4 bits, const uint type) {
   if (typeWidth(type) == 5u) return bits;
   if ((type & kTypeFloat) != 0u) return halvesToFloats(bits);
   const int unused = 32 - (1 << int(typeWidth(type)));
   return (type & kTypeSigned) != 0u ? uvec4(ivec4(bits << unused) >> unused) : bits << unused >> unused;
 }
-Vector valuesOf(Vector bits, uint type) { return Vector(valuesOf(bits.low, type), valuesOf(bits.high, type)); }
+Vector valuesOf(const Vector bits, const uint type) {
+  return Vector(valuesOf(bits.low, type), isWide() ? valuesOf(bits.high, type) : uvec4(0u));
+}
 
 // The values of an input from element `first` on.
-Vector loadInput(uint operand, uint first) {
-  const uint head = parameters[operand * 3u].x;
+Vector loadInput(const uint operand, const uint head, const uint first) {
   const uint type = head & 31u;
   const uint width = typeWidth(type);
   const uint spread = head & kSpreadMask;
+  if (spread == kSpreadOne) {
+    const uint at = offsetOf(operand, head, first);
+    const uint word = wordsOf(operand, kReadOne, splat(at >> (5u - width))).low.x;
+    return valuesOf(splat(word >> laneOf(at, type)), type);
+  }
   // The last vector of a packed tensor may have fewer elements.
-  const bool each = spread == kSpreadEach || (spread == kSpreadVector && first + kLanes > push.count);
-  Vector at = Vector(uvec4(0u), uvec4(0u));
-  if (each)
-    at = offsetsOf(operand, first);
-  else
-    at.low.x = offsetOf(operand, first);
-  const uint read = each ? kReadEach : spread == kSpreadOne ? kReadOne : width;
-  const Vector words = wordsOf(operand, read, Vector(at.low >> (5u - width), at.high >> (5u - width)));
-  Vector bits = words;
-  if (read == kReadOne) {
-    bits = splat(words.low.x >> laneOf(at.low.x, type));
-  } else if (read == kReadEach) {
+  if (spread == kSpreadEach || !hasAllLanes(first)) {
+    const Vector at = offsetsOf(operand, head, first);
+    const Vector words = wordsOf(operand, kReadEach, Vector(at.low >> (5u - width), at.high >> (5u - width)));
     const uint lanes = (32u >> width) - 1u;
-    bits = Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width));
-  } else if (read == kReadBits16) {
+    return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
+  }
+  const Vector words = wordsOf(operand, width, splat(offsetOf(operand, head, first) >> (5u - width)));
+  if (isHalfType(type)) return Vector(halfPairsToFloats(words.low.xy), halfPairsToFloats(words.low.zw));
+  Vector bits = words;
+  if (width == 4u) {
     const uvec4 shifts = uvec4(0u, 16u, 0u, 16u);
     bits = Vector(words.low.xxyy >> shifts, words.low.zzww >> shifts);
-  } else if (read == kReadBits8) {
+  } else if (width == 3u) {
     const uvec4 shifts = uvec4(0u, 8u, 16u, 24u);
     bits = Vector(words.low.xxxx >> shifts, words.low.yyyy >> shifts);
   }
@@ -159,16 +189,16 @@ Vector loadInput(uint operand, uint first) {
 // loaded from the word that is cleared, and compilers may assume that buffers do not alias.
 #define CHAIN_OUT(NAME)                                                                    \
   layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { uvec4 NAME[]; }; \
-  void storeVector_##NAME(uint word, uint width, Vector words) {                           \
+  void storeVector_##NAME(const uint word, const uint width, const Vector words) {         \
     if (width == 3u) {                                                                     \
       WORD(NAME, word) = words.low.x;                                                      \
       WORD(NAME, word + 1u) = words.low.y;                                                 \
     } else {                                                                               \
       NAME[word >> 2] = words.low;                                                         \
-      if (width == 5u) NAME[(word >> 2) + 1u] = words.high;                                \
+      if (width == 5u && isWide()) NAME[(word >> 2) + 1u] = words.high;                    \
     }                                                                                      \
   }                                                                                        \
-  void storeElement_##NAME(uint i, uint type, uint bits) {                                 \
+  void storeElement_##NAME(const uint i, const uint type, const uint bits) {               \
     const uint word = wordOf(i, type);                                                     \
     if (typeWidth(type) == 5u) {                                                           \
       WORD(NAME, word) = bits;                                                             \
@@ -183,39 +213,45 @@ Vector loadInput(uint operand, uint first) {
 CHAIN_OUT(out0)
 CHAIN_OUT(out1)
 
+// Elements side by side, as the words of a vector.
+Vector packed(const Vector values, const uint type) {
+  Vector words = values;
+  if (isHalfType(type)) {
+    words.low = uvec4(floatsToHalfPairs(values.low), floatsToHalfPairs(values.high));
+  } else if (typeWidth(type) == 4u) {
+    const uvec4 low = values.low & 0xffffu;
+    const uvec4 high = values.high & 0xffffu;
+    words.low = uvec4(low.x | low.y << 16, low.z | low.w << 16, high.x | high.y << 16, high.z | high.w << 16);
+  } else if (typeWidth(type) == 3u) {
+    const uvec4 low = values.low & 0xffu;
+    const uvec4 high = values.high & 0xffu;
+    words.low.x = low.x | low.y << 8 | low.z << 16 | low.w << 24;
+    words.low.y = high.x | high.y << 8 | high.z << 16 | high.w << 24;
+  }
+  return words;
+}
+
 // Stores values from element `first` on.
-void storeOutput(uint output_, uint first, Vector values) {
+void storeOutput(const uint output_, const uint head, const uint first, const Vector values) {
   const uint operand = kInputs + output_;
-  const uint head = parameters[operand * 3u].x;
   const uint type = head & 31u;
-  Vector bits = values;
-  if (type == (kTypeFloat | kTypeSigned | 4u)) bits = Vector(floatsToHalves(bits.low), floatsToHalves(bits.high));
-  if ((head & kSpreadMask) == kSpreadVector && first + kLanes <= push.count) {
-    Vector words = bits;
-    if (typeWidth(type) == 4u) {
-      const uvec4 low = bits.low & 0xffffu;
-      const uvec4 high = bits.high & 0xffffu;
-      words.low = uvec4(low.x | low.y << 16, low.z | low.w << 16, high.x | high.y << 16, high.z | high.w << 16);
-    } else if (typeWidth(type) == 3u) {
-      const uvec4 low = bits.low & 0xffu;
-      const uvec4 high = bits.high & 0xffu;
-      words.low.x = low.x | low.y << 8 | low.z << 16 | low.w << 24;
-      words.low.y = high.x | high.y << 8 | high.z << 16 | high.w << 24;
-    }
-    const uint word = wordOf(offsetOf(operand, first), type);
+  if ((head & kSpreadMask) == kSpreadVector && hasAllLanes(first)) {
+    const uint word = wordOf(offsetOf(operand, head, first), type);
     if (output_ == 0u)
-      storeVector_out0(word, typeWidth(type), words);
+      storeVector_out0(word, typeWidth(type), packed(values, type));
     else
-      storeVector_out1(word, typeWidth(type), words);
+      storeVector_out1(word, typeWidth(type), packed(values, type));
     return;
   }
-  const uint end = min(first + kLanes, push.count);
+  Vector rest = values;
+  const uint end = min(first + laneCount(), push.count);
   [[dont_unroll]] for (uint index = first; index < end; ++index) {
-    const uint offset = offsetOf(operand, index);
+    const uint offset = offsetOf(operand, head, index);
+    const uint bits = isHalfType(type) ? halfFromFloat(uintBitsToFloat(rest.low.x)) : rest.low.x;
     if (output_ == 0u)
-      storeElement_out0(offset, type, bits.low.x);
+      storeElement_out0(offset, type, bits);
     else
-      storeElement_out1(offset, type, bits.low.x);
-    bits = moved(bits, 0u);
+      storeElement_out1(offset, type, bits);
+    rest = moved(rest, 0u);
   }
 }

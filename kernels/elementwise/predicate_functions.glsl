@@ -1,5 +1,9 @@
-// What predicates answer. Needs OP, common/math.glsl and ATTRIBUTES, whose mode is a DML_IS_INFINITY_MODE.
-uint ask(COMPUTE x, COMPUTE z) {
+// What predicates answer. Needs common/math.glsl, ATTRIBUTES, whose mode is a DML_IS_INFINITY_MODE, and OP: a constant, or
+// a parameter that OF_OPERATOR declares.
+#ifndef OF_OPERATOR
+#define OF_OPERATOR
+#endif
+uint ask(OF_OPERATOR COMPUTE x, COMPUTE z) {
   bool answer = false;
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS: answer = isLessOrEqual(x, z) && isLessOrEqual(z, x); break;

@@ -1,8 +1,12 @@
 // One expression a function. a and b are the operator's own attributes (CLIP: Min and Max), already of the tensor's
-// type. Needs OP, saturated.glsl, and ATTRIBUTES, whose words they are.
+// type. Needs saturated.glsl, ATTRIBUTES, whose words they are, and OP: a constant, or a parameter that OF_OPERATOR
+// declares.
+#ifndef OF_OPERATOR
+#define OF_OPERATOR
+#endif
 
 #if T_IS_FLOAT
-float applyFunction(float x, float a, float b) {
+float applyFunction(OF_OPERATOR float x, float a, float b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_IDENTITY: return x;
     case DML_OPERATOR_ELEMENT_WISE_ABS: return uintBitsToFloat(floatBitsToUint(x) & 0x7fffffffu);
@@ -43,7 +47,7 @@ float applyFunction(float x, float a, float b) {
 #else
 #define NEGATED(x) (-(x))
 #endif
-COMPUTE applyFunction(COMPUTE x, COMPUTE a, COMPUTE b) {
+COMPUTE applyFunction(OF_OPERATOR COMPUTE x, COMPUTE a, COMPUTE b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_IDENTITY: return x;
     case DML_OPERATOR_ELEMENT_WISE_BIT_NOT: return ~x;

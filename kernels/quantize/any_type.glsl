@@ -4,10 +4,10 @@ const uint kTypeWidth = 7u;
 const uint kTypeSigned = 8u;
 const uint kTypeFloat = 16u;
 
-uint typeWidth(uint type) { return type & kTypeWidth; }
+uint typeWidth(const uint type) { return type & kTypeWidth; }
 // Of element i in its word, in bits.
-int laneOf(uint i, uint type) { return int((i & ((32u >> typeWidth(type)) - 1u)) << typeWidth(type)); }
-uint wordOf(uint i, uint type) { return i >> (5u - typeWidth(type)); }
+int laneOf(const uint i, const uint type) { return int((i & ((32u >> typeWidth(type)) - 1u)) << typeWidth(type)); }
+uint wordOf(const uint i, const uint type) { return i >> (5u - typeWidth(type)); }
 
 // Integers extended to 32 bits by their signedness.
 uint extractElement(uint word, uint i, uint type) {
@@ -33,19 +33,19 @@ uint extractElement(uint word, uint i, uint type) {
     atomicOr(NAME[wordOf(i, type)], (bits & mask) << lane);                               \
   }
 
-float floatFrom(uint bits, uint type) {
+float floatFrom(const uint bits, const uint type) {
   if ((type & kTypeFloat) != 0u) return typeWidth(type) == 5u ? uintBitsToFloat(bits) : floatFromHalf(bits);
   return (type & kTypeSigned) != 0u ? float(int(bits)) : float(bits);
 }
 
 // The difference of two integers, rounded once.
-float differenceOf(uint a, uint b, uint type) {
+float differenceOf(const uint a, const uint b, const uint type) {
   const bool negative = (type & kTypeSigned) != 0u ? int(a) < int(b) : a < b;
   return negative ? -float(b - a) : float(a - b);
 }
 
 // round(x) + zeroPoint, to nearest even, in the range of an integer type of at most 8 bits. NaN becomes 0.
-uint quantized(float x, float zeroPoint, uint type) {
+uint quantized(const float x, const float zeroPoint, const uint type) {
   if (isNan(x)) return 0u;
   const float span = float(1u << (1u << typeWidth(type)));
   const float lowest = (type & kTypeSigned) != 0u ? -0.5 * span : 0.0;

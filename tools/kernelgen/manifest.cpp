@@ -244,6 +244,8 @@ class Parser {
     if ((spec.id == dimple::kInvocationsId) != (spec.name == "INVOCATIONS"))
       fail("The specialization constant " + words[1] + " is named " + spec.name + "; " +
            std::to_string(dimple::kInvocationsId) + " is INVOCATIONS, and no other is.");
+    if (spec.id == dimple::kRoundedHalvesId)
+      fail("The specialization constant " + words[1] + " is ROUNDED_HALVES, which every kernel has.");
     if (spec.type->bytes != 4)
       fail("The specialization constant " + spec.name + " is of type " + words[3] +
            "; it takes a word of 32 bits: u32, i32 or f32.");

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "kernels/kernel_id.h"
 #include "tools/kernelgen/error.h"
 
 namespace kernelgen {
@@ -164,6 +165,7 @@ class Reader {
       const auto named = [&](const ReflectedSpec& other) { return other.id == spec.id && !other.name.empty(); };
       return spec.name.empty() && std::ranges::any_of(result_.specs, named);
     });
+    std::erase_if(result_.specs, [](const ReflectedSpec& spec) { return spec.id == dimple::kRoundedHalvesId; });
     std::ranges::sort(result_.specs, {}, &ReflectedSpec::id);
   }
 

@@ -107,14 +107,16 @@ class ChainMaker {
   // How long a node takes on its own. False if a chain cannot take less.
   bool estimate(Member& member) const {
     if (!estimates_) return true;
-    const auto plan = planOperator(*member.node->op, target_);
+    const Operation& op = *member.node->op;
+    const auto plan = planOperator(op, target_);
     // What reads across rows takes that long, whatever else is done.
     if (!plan || readsAcross(member.inputs, member.output)) return false;
     uint64_t bytes = member.output.totalBytes;
     const auto places = member.node->inputs();
     for (size_t i = 0; i < places.size(); ++i)
       if (std::ranges::find(places.first(i), places[i]) == places.first(i).end()) bytes += member.inputs[i].totalBytes;
-    member.nanoseconds = target_.costs->nodeNanoseconds(*plan, bytes);
+    const uint32_t costly = countCostlyFunctions(member.steps);
+    member.nanoseconds = target_.costs->nodeNanoseconds(*plan, bytes, op.output().elements * costly);
     return true;
   }
 
@@ -206,7 +208,8 @@ class ChainMaker {
     if (group.size() < 2) return nanosecondsApart(group);
     const Operation op = operationOf(*candidate(group));
     const auto plan = planOperator(op, target_);
-    return plan ? target_.costs->chainNanoseconds(*plan, op) : std::numeric_limits<double>::infinity();
+    return plan ? target_.costs->chainNanoseconds(*plan, op, indexedAccesses(op, target_))
+                : std::numeric_limits<double>::infinity();
   }
 
   // Whether all nodes go through the same elements, and take from each other what was made as it was made.

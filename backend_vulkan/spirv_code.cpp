@@ -1,0 +1,174 @@
+#include "backend_vulkan/spirv_code.h"
+
+namespace dimple::vulkan::spirv {
+namespace {
+
+// Instructions of functions whose operands are all IDs.
+bool hasIdsAlone(uint16_t op) {
+  switch (op) {
+    case OpFunctionParameter:
+    case OpFunctionCall:
+    case OpAccessChain:
+    case OpVectorExtractDynamic:
+    case OpVectorInsertDynamic:
+    case OpCompositeConstruct:
+    case OpCopyObject:
+    case OpControlBarrier:
+    case OpMemoryBarrier:
+    case OpPhi:
+    case OpLabel:
+    case OpBranch:
+    case OpKill:
+    case OpReturn:
+    case OpReturnValue:
+    case OpUnreachable:
+      return true;
+    default:
+      return (op >= OpConvertFToU && op <= OpBitcast) || (op >= OpSNegate && op <= OpSMulExtended) ||
+             (op >= OpAny && op <= OpFUnordGreaterThanEqual) || (op >= OpShiftRightLogical && op <= OpBitCount) ||
+             (op >= OpAtomicLoad && op <= OpAtomicXor);
+  }
+}
+
+// The first word behind which there are only literals, of instructions that have some; 0: not known.
+size_t literalsFrom(uint16_t op) {
+  switch (op) {
+    case OpSelectionMerge:
+      return 2;
+    case OpStore:
+    case OpVariable:
+    case OpFunction:
+    case OpLoopMerge:
+      return 3;
+    case OpLoad:
+    case OpCompositeExtract:
+    case OpBranchConditional:
+      return 4;
+    case OpVectorShuffle:
+    case OpCompositeInsert:
+      return 5;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+size_t leastWords(uint16_t op) {
+  switch (op) {
+    case OpLabel:
+    case OpBranch:
+      return 2;
+    case OpName:
+    case OpDecorate:
+    case OpDecorateId:
+    case OpConstantTrue:
+    case OpConstantFalse:
+    case OpFunction:
+    case OpPhi:
+    case OpSelectionMerge:
+    case OpSwitch:
+      return 3;
+    case OpEntryPoint:
+    case OpMemberName:
+    case OpMemberDecorate:
+    case OpTypeInt:
+    case OpConstant:
+    case OpSpecConstant:
+    case OpSpecConstantOp:
+    case OpFunctionCall:
+    case OpLoopMerge:
+    case OpBranchConditional:
+      return 4;
+    default:
+      return 1;
+  }
+}
+
+uint32_t resultOf(Instruction i) {
+  if (terminates(i)) return 0;
+  switch (opOf(i)) {
+    case OpLabel:
+      return i[1];
+    case OpLine:
+    case OpNoLine:
+    case OpFunctionEnd:
+    case OpStore:
+    case OpCopyMemory:
+    case OpCopyMemorySized:
+    case OpControlBarrier:
+    case OpMemoryBarrier:
+    case OpAtomicStore:
+    case OpCooperativeMatrixStoreKHR:
+    case OpLoopMerge:
+    case OpSelectionMerge:
+      return 0;
+    default:
+      return i.size() > 2 ? i[2] : 0;
+  }
+}
+
+bool annotates(uint16_t op) {
+  return op == OpName || op == OpMemberName || op == OpDecorate || op == OpMemberDecorate || op == OpDecorateId;
+}
+
+std::optional<std::vector<uint32_t>> renamed(Instruction i, const std::unordered_map<uint32_t, uint32_t>& names) {
+  std::vector<uint32_t> words(i.begin(), i.end());
+  const auto rename = [&](size_t w) {
+    if (const auto found = names.find(words[w]); found != names.end()) words[w] = found->second;
+  };
+  const uint16_t op = opOf(i);
+  if (op == OpSwitch) {
+    // Behind the selector and the default come pairs of a literal and a label.
+    rename(1);
+    for (size_t w = 2; w < words.size(); w += 2) rename(w);
+    return words;
+  }
+  const size_t end = hasIdsAlone(op) || op == OpExtInst ? words.size() : literalsFrom(op);
+  if (end == 0 || end > words.size()) return {};
+  // An instruction of a set of instructions is a number.
+  for (size_t w = 1; w < end; ++w)
+    if (op != OpExtInst || w != 4) rename(w);
+  return words;
+}
+
+bool FunctionCode::read(Instruction i) {
+  if (opOf(i) == OpLabel) {
+    if (!blocks.empty() && blocks.back().terminator.empty()) return false;
+    byLabel[i[1]] = blocks.size();
+    blocks.emplace_back().label = i[1];
+    return true;
+  }
+  if (blocks.empty()) {
+    head.push_back(i);
+    return true;
+  }
+  Block& block = blocks.back();
+  if (!block.terminator.empty()) return false;
+  if (terminates(i))
+    block.terminator = i;
+  else if (opOf(i) == OpSelectionMerge || opOf(i) == OpLoopMerge)
+    block.merge = i;
+  else
+    block.body.push_back(i);
+  return true;
+}
+
+std::vector<uint32_t> targetsOf(Instruction terminator) {
+  switch (opOf(terminator)) {
+    case OpBranch:
+      return {terminator[1]};
+    case OpBranchConditional:
+      return {terminator[2], terminator[3]};
+    case OpSwitch: {
+      // Literals are of one word; of longer ones a half is no label, which the caller notices.
+      std::vector<uint32_t> targets{terminator[2]};
+      for (size_t i = 4; i < terminator.size(); i += 2) targets.push_back(terminator[i]);
+      return targets;
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace dimple::vulkan::spirv

@@ -1,9 +1,12 @@
 // Normalization and its gradients.
+#include <optional>
 #include <span>
+#include <tuple>
 
 #include "core/ops/checks.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
+#include "core/ops/vector_rows.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/normalize.h"
 #include "kernels/interfaces/normalize_grad.h"
@@ -187,29 +190,56 @@ Status planBatchNormalization(const Operation& op, PlanBuilder& builder) {
   return addNormalize(builder, kMean | kVariance, {1, 2, 3, 4, 0}, desc.Epsilon, nullptr, builder.input(0));
 }
 
-// Adds one dispatch for rows that a workgroup holds.
-Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon,
-                        const Rows& rows) {
-  const Operation& op = builder.op();
+// Walks through the rows of input 0 and through their elements (operands: input, output, scale, bias).
+SplitWalk rowWalks(const Operation& op, const Operands& operands, uint32_t mask) {
   const Tensor& x = op.input(0);
   const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.output(), partOf(op, operands.scale), partOf(op, operands.bias)});
-  auto [kept, reduced] = split(walk, rows.mask);
-  kept.coalesce();
-  reduced.coalesceBy(0);
+  SplitWalk walks = split(walk, mask);
+  walks.kept.coalesce();
+  walks.reduced.coalesceBy(0);
+  return walks;
+}
+
+using RowForm = kernels::NormalizeRow::Form;
+
+// Adds one dispatch, a workgroup a row.
+Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon, const Rows& rows,
+                        const SplitWalk& walks, RowForm form, uint32_t invocations) {
+  const Operation& op = builder.op();
+  const Tensor& x = op.input(0);
+  const auto& [kept, reduced] = walks;
   const Activation& activation = op.activation();
-  return builder.add(kernels::NormalizeRow{.type = builder.typedElement(x.type),
-                                           .push = {.elements = rows.elements,
-                                                    .split = {kept.rank, reduced.rank, kept.vectors()},
-                                                    .parts = withOperands(parts, operands),
-                                                    .epsilon = floatBits(epsilon),
-                                                    .alpha = floatBits(activation.parameters[0]),
-                                                    .beta = floatBits(activation.parameters[1])},
-                                           .spec = {.fused = activation.type},
-                                           .x = builder.input(0),
-                                           .scale = builder.input(operands.scale),
-                                           .bias = builder.input(operands.bias),
-                                           .y = builder.output()},
-                     rows.count, builder.parameters(kept, reduced), x.elements);
+  kernels::NormalizeRow call{
+      .form = form,
+      .type = form == RowForm::Strided ? builder.typedElement(x.type) : KernelElement(kernelType(x.type)),
+      .push = {.elements = rows.elements,
+               .split = {kept.rank, reduced.rank, kept.vectors()},
+               .parts = withOperands(parts, operands),
+               .epsilon = floatBits(epsilon),
+               .alpha = floatBits(activation.parameters[0]),
+               .beta = floatBits(activation.parameters[1])},
+      .spec = {.fused = activation.type},
+      .x = builder.input(0),
+      .scale = builder.input(operands.scale),
+      .bias = builder.input(operands.bias),
+      .y = builder.output()};
+  if (form == RowForm::WideRows) call.spec.invocations = invocations;
+  return builder.add(call, rows.count, builder.parameters(kept, reduced), x.elements);
+}
+
+// Scale and bias that change along rows in vectors, too; no value if one of them is in no vectors.
+std::optional<uint32_t> partsAlong(DataType type, const Operands& operands, const SplitWalk& walks) {
+  constexpr uint32_t kScaleAlong = 64;
+  constexpr uint32_t kBiasAlong = 128;
+  constexpr uint32_t kVectorBits = 128;
+  uint32_t parts = 0;
+  for (const auto& [input, operand, bit] :
+       {std::tuple{operands.scale, 2u, kScaleAlong}, std::tuple{operands.bias, 3u, kBiasAlong}}) {
+    if (!input || walks.reduced.isUniform(operand)) continue;
+    if (!isInVectors(kVectorBits / bitWidth(type), walks.kept, walks.reduced, operand)) return {};
+    parts |= bit;
+  }
+  return parts;
 }
 
 Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, bool useMean, bool useVariance,
@@ -217,24 +247,35 @@ Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, boo
   const Rows rows = rowsOf(op.input(0), mask);
   uint32_t parts = (useMean ? kMean : 0) | (useVariance ? kVariance : 0);
   const Operands operands{0, 0, op.input(1).present() ? size_t{1} : 0, op.input(2).present() ? size_t{2} : 0, 0};
-  // Of kernels/normalization/normalize_row.comp; shorter rows leave most of a workgroup idle, and few rows of a device.
+  if (parts == 0) return addNormalize(builder, parts, operands, epsilon, &rows, builder.input(0));
+
+  // Few rows leave most of a device idle.
+  constexpr uint32_t kFewestRows = 64;
+  const bool few = rows.count < kFewestRows && rows.elements > 4 * kGroupSize;
+  const SplitWalk walks = rowWalks(op, operands, mask);
+  VectorRows chosen = chooseVectorRows(op.input(0).type, walks.kept, walks.reduced, builder.target().caps);
+  const auto along = partsAlong(op.input(0).type, operands, walks);
+  if (chosen.reads != RowReads::None && few) chosen = {.refusal = "Its rows are few."};
+  if (chosen.reads != RowReads::None && !along) chosen = {.refusal = "Scale or bias is not in vectors."};
+  if (chosen.reads != RowReads::None)
+    return addNormalizeRows(builder, parts | *along, operands, epsilon, rows, walks,
+                            chosen.reads == RowReads::Held       ? RowForm::Rows
+                            : chosen.reads == RowReads::HeldWide ? RowForm::WideRows
+                                                                 : RowForm::LongRows,
+                            chosen.invocations);
+  builder.passOver({"normalize_rows", chosen.refusal});
+
+  // Of kernels/normalization/normalize_row.comp; shorter rows leave most of a workgroup idle.
   constexpr uint32_t kMaxHeld = 16 * kGroupSize;
   constexpr uint32_t kFewestHeld = 64;
-  constexpr uint32_t kFewestRows = 64;
-  const bool held = rows.elements >= kFewestHeld && rows.elements <= kMaxHeld &&
-                    (rows.count >= kFewestRows || rows.elements <= 4 * kGroupSize);
-  BufferRange pairs = builder.input(0);
-  if (parts != 0) {
-    if (held) return addNormalizeRows(builder, parts, operands, epsilon, rows);
-    builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
-                                       : rows.elements < kFewestHeld ? "Its rows are short."
-                                                                     : "Its rows are few."});
-    parts |= kPairs;
-    auto sums = addRowSums(builder, rows, useMean ? Sums::Moments : Sums::Squares, static_cast<float>(rows.elements));
-    if (!sums) return sums.error();
-    pairs = *sums;
-  }
-  return addNormalize(builder, parts, operands, epsilon, &rows, pairs);
+  if (rows.elements >= kFewestHeld && rows.elements <= kMaxHeld && !few)
+    return addNormalizeRows(builder, parts, operands, epsilon, rows, walks, RowForm::Strided, kGroupSize);
+  builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
+                                     : rows.elements < kFewestHeld ? "Its rows are short."
+                                                                   : "Its rows are few."});
+  auto sums = addRowSums(builder, rows, useMean ? Sums::Moments : Sums::Squares, static_cast<float>(rows.elements));
+  if (!sums) return sums.error();
+  return addNormalize(builder, parts | kPairs, operands, epsilon, &rows, *sums);
 }
 
 template <class S>

@@ -8,8 +8,8 @@
 #include "softmax/rows.glsl"
 
 // Under way at once.
-const uint kBlockVectors = 4u;
-const uint kBlockFours = kBlockVectors * kFours;
+const uint kBlockVectors = 16u / kVectorElements;
+const uint kBlockFours = 4u;
 
 uint firstVector;
 uint lastVector;

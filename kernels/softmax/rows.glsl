@@ -1,9 +1,9 @@
 // What kernels of rows in vectors have in common: SOFTMAX and LOG_SOFTMAX.
-#include "common/grid.glsl"
-#include "common/math.glsl"
 #include "common/packed.glsl"
-#include "common/rows.glsl"
+#include "common/grid.glsl"
 #include "common/walk.glsl"
+#include "common/math.glsl"
+#include "common/rows.glsl"
 
 PACKED_IN(x)
 PACKED_OUT(y)

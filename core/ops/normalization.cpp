@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
 #include "core/ops/vector_rows.h"
@@ -152,37 +153,77 @@ uint32_t withOperands(uint32_t parts, const Operands& operands) {
   return parts;
 }
 
+// How kernels/normalization/normalize.comp walks: operands 0 to 3 are the input, the output, the addend and the pairs,
+// the others are the mean, the variance, the scale and the bias.
+struct NormalizeWalks {
+  Walk first;
+  Walk second;
+  uint32_t along = 0;  // of walks through vectors, the parts that lie in vectors, too
+  bool vectors = false;
+};
+
+NormalizeWalks normalizeWalks(const Operation& op, const Operands& operands, const Rows* rows) {
+  const auto part = [&](size_t input) { return partOf(op, input); };
+  const Tensor& x = op.input(0);
+  Walk all =
+      makeWalk(x.sizeSpan(), {&x, &op.output(), part(operands.addend), rows ? &rows->pairs : nullptr,
+                              part(operands.mean), part(operands.variance), part(operands.scale), part(operands.bias)});
+  all.coalesceBy(1);
+  uint32_t moving = 0;
+  for (uint32_t k = 0; all.rank != 0 && k < kMaxOperands; ++k)
+    moving |= uint32_t{all.strides[all.rank - 1][k] != 0} << k;
+  // All but the pairs and the parameters have to.
+  const uint32_t most = 0b11110111;
+  const uint32_t least = 0b11 | uint32_t{operands.addend != 0} << 2;
+  NormalizeWalks walks;
+  const bool usable =
+      op.schema().type != DML_OPERATOR_LP_NORMALIZATION && (moving & ~most) == 0 && (moving & least) == least;
+  if (const auto vectors = usable ? all.inVectors(vectorElements(x.type), moving) : std::nullopt) {
+    all = *vectors;
+    walks.vectors = true;
+    constexpr uint32_t kMeanAlong = 256;
+    walks.along = (moving >> kIndexedOperands) * kMeanAlong;
+  }
+  for (uint32_t d = 0; d < all.rank; ++d) {
+    const auto& s = all.strides[d];
+    walks.first.addDimension(all.sizes[d], {s[0], s[1], s[2], s[3]});
+    walks.second.addDimension(all.sizes[d], {s[4], s[5], s[6], s[7]});
+  }
+  walks.first.coalesce();
+  walks.second.coalesce();
+  return walks;
+}
+
 Status addNormalize(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon, const Rows* rows,
                     const BufferRange& pairs) {
+  using Form = kernels::Normalize::Form;
   const Operation& op = builder.op();
   const bool isLp = op.schema().type == DML_OPERATOR_LP_NORMALIZATION;
   const Tensor& x = op.input(0);
-  const Tensor& y = op.output();
-  const auto part = [&](size_t input) { return partOf(op, input); };
-  const auto& [mean, variance, scale, bias, addend] = operands;
-  const Walk walk = makeWalk(x.sizeSpan(), {&x, &y, part(addend), rows ? &rows->pairs : nullptr}).coalesce();
-  const Walk second = makeWalk(x.sizeSpan(), {part(mean), part(variance), part(scale), part(bias)}).coalesce();
+  const NormalizeWalks walks = normalizeWalks(op, operands, rows);
   const Activation& activation = op.activation();
-  return builder.addItems(
-      kernels::Normalize{.type = builder.typedElement(x.type),
-                         .push = {.walk = walkWords(walk),
-                                  .secondRank = second.rank,
-                                  .secondAt = walk.vectors(),
-                                  .parts = withOperands(parts, operands),
-                                  .epsilon = floatBits(epsilon),
-                                  .alpha = floatBits(activation.parameters[0]),
-                                  .beta = floatBits(activation.parameters[1])},
-                         .spec = {.function = isLp ? DML_OPERATOR_LP_NORMALIZATION : DML_OPERATOR_BATCH_NORMALIZATION,
-                                  .fused = activation.type},
-                         .x = builder.input(0),
-                         .mean = builder.input(mean),
-                         .variance = builder.input(variance),
-                         .scale = builder.input(scale),
-                         .bias = builder.input(bias),
-                         .addend = builder.input(addend),
-                         .pairs = pairs,
-                         .y = builder.output()},
-      x.elements, builder.parameters(walk, second), 1);
+  const auto count = static_cast<uint32_t>(walks.first.count());
+  kernels::Normalize call{.form = walks.vectors ? Form::Vectors : Form::Strided,
+                          .type = walks.vectors ? KernelElement(kernelType(x.type)) : builder.typedElement(x.type),
+                          .push = {.walk = {count, walks.first.rank},
+                                   .secondRank = walks.second.rank,
+                                   .secondAt = walks.first.vectors(),
+                                   .parts = withOperands(parts, operands) | walks.along,
+                                   .epsilon = floatBits(epsilon),
+                                   .alpha = floatBits(activation.parameters[0]),
+                                   .beta = floatBits(activation.parameters[1])},
+                          .spec = {.fused = activation.type},
+                          .x = builder.input(0),
+                          .mean = builder.input(operands.mean),
+                          .variance = builder.input(operands.variance),
+                          .scale = builder.input(operands.scale),
+                          .bias = builder.input(operands.bias),
+                          .addend = builder.input(operands.addend),
+                          .pairs = pairs,
+                          .y = builder.output()};
+  if (!walks.vectors) call.spec.function = isLp ? DML_OPERATOR_LP_NORMALIZATION : DML_OPERATOR_BATCH_NORMALIZATION;
+  return builder.addItems(call, count, builder.parameters(walks.first, walks.second),
+                          walks.vectors ? vectorElements(x.type) : 1);
 }
 
 Status planBatchNormalization(const Operation& op, PlanBuilder& builder) {
@@ -231,12 +272,11 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
 std::optional<uint32_t> partsAlong(DataType type, const Operands& operands, const SplitWalk& walks) {
   constexpr uint32_t kScaleAlong = 64;
   constexpr uint32_t kBiasAlong = 128;
-  constexpr uint32_t kVectorBits = 128;
   uint32_t parts = 0;
   for (const auto& [input, operand, bit] :
        {std::tuple{operands.scale, 2u, kScaleAlong}, std::tuple{operands.bias, 3u, kBiasAlong}}) {
     if (!input || walks.reduced.isUniform(operand)) continue;
-    if (!isInVectors(kVectorBits / bitWidth(type), walks.kept, walks.reduced, operand)) return {};
+    if (!isInVectors(vectorElements(type), walks.kept, walks.reduced, operand)) return {};
     parts |= bit;
   }
   return parts;

@@ -1,5 +1,7 @@
 #include "core/ops/vector_rows.h"
 
+#include "core/ops/elementwise.h"
+
 namespace dimple {
 
 bool isInVectors(uint32_t number, const Walk& kept, const Walk& reduced, uint32_t operand) {
@@ -10,8 +12,7 @@ bool isInVectors(uint32_t number, const Walk& kept, const Walk& reduced, uint32_
 }
 
 VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced, const Caps& caps) {
-  constexpr uint32_t kVectorBits = 128;
-  const uint32_t number = kVectorBits / bitWidth(type);
+  const uint32_t number = vectorElements(type);
   if (!isInVectors(number, kept, reduced, 0) || !isInVectors(number, kept, reduced, 1))
     return {.refusal = "Its rows are not in vectors."};
   const auto elements = static_cast<uint32_t>(reduced.count());

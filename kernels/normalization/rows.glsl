@@ -15,13 +15,6 @@ PACKED_OUT(y)
 
 bool has(uint part) { return (push.parts & part) != 0u; }
 
-// Element `at` of an operand.
-#if T == f16
-#define SINGLE(NAME, at) floatFromHalf(NAME[(at) / 8u][(at) / 2u % 4u] >> ((at) % 2u * 16u))
-#else
-#define SINGLE(NAME, at) uintBitsToFloat(NAME[(at) / 4u][(at) % 4u])
-#endif
-
 // The row's first elements (operands: input, output, scale, bias).
 uvec4 firstElements(uint row) { return walkOffsets(0u, push.keptRank, row); }
 

@@ -42,8 +42,8 @@ vec2 sharedOf(uvec4 first) {
 // Four results of vector `at` of a row, from differences to the mean times the factor.
 vec4 finishFour(vec4 v, uvec4 first, uint at, uint four, vec2 factors) {
   if (has(64u)) v *= fourOf(scale[first.z / kVectorElements + at], four);
-  if (has(128u)) v += fourOf(bias[first.w / kVectorElements + at], four);
   if (has(2u) && !has(64u)) v *= factors.x;
+  if (has(128u)) v += fourOf(bias[first.w / kVectorElements + at], four);
   if (has(4u) && !has(128u)) v += factors.y;
   if (FUSED != 0u) {
     const vec2 parameters1 = vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta));

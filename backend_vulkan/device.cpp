@@ -121,7 +121,7 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   caps_.sharedBytes = limits.maxComputeSharedMemorySize;
   constexpr uint32_t kMostInvocations = 1024;
   const uint32_t invocations = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
-  caps_.maxInvocations = std::bit_floor(std::clamp(invocations, caps_.maxInvocations, kMostInvocations));
+  caps_.maxInvocations = std::bit_floor(std::clamp(invocations, 256u, kMostInvocations));
   isProcessor_ = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   caps_.isProcessor = isProcessor_;
   if (isProcessor_) caps_.workgroups = kWorkgroupsOfProcessor;

@@ -42,3 +42,13 @@ uvec4 vectorOf(vec4 low, vec4 high) { return uvec4(halvesFromFloats(low), halves
 #else
 #define SINGLE(NAME, at) uintBitsToFloat(NAME[(at) / 4u][(at) % 4u])
 #endif
+
+// Applies `function` to each of `count` fours in a loop, so that the function's code is there once. What the loop indexes
+// is a copy, so that the fours themselves may stay in registers.
+#define FOR_EACH_ELEMENT(fours, count, function)                                        \
+  {                                                                                     \
+    float copied[(count) * 4u];                                                         \
+    [[unroll]] for (uint i = 0u; i < (count) * 4u; ++i) copied[i] = fours[i / 4u][i % 4u]; \
+    [[dont_unroll]] for (uint i = 0u; i < (count) * 4u; ++i) copied[i] = function(copied[i]); \
+    [[unroll]] for (uint i = 0u; i < (count) * 4u; ++i) fours[i / 4u][i % 4u] = copied[i]; \
+  }

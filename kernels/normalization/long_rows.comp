@@ -75,6 +75,7 @@ void main() {
       const uint at = min(from + i / kFours * gl_WorkGroupSize.x, lastVector);
       block[i] = finishFour(((block[i] - mean) - moments.mean) * moments.factor, first, at, i % kFours, factors);
     }
+    if (FUSED != 0u) FOR_EACH_ELEMENT(block, kBlockFours, fused)
     [[unroll]] for (uint i = 0u; i < kBlockVectors; ++i) {
       const uint at = from + i * gl_WorkGroupSize.x;
       if (at <= lastVector) y[first.y / kVectorElements + at] = VECTOR_OF(block, i * kFours);

@@ -3,8 +3,8 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What normalize.comp does for BATCH_NORMALIZATION, of tensors whose innermost dimension lies in vectors. The walks step
-// through vectors, and through elements of what is the same for all of a vector.
+// What normalize.comp does for BATCH_NORMALIZATION, of tensors whose innermost dimension lies in vectors. The walks
+// step through vectors, and through elements of what is the same for all of a vector.
 //   parts   as there, and what lies in vectors like the input: 256 mean; 512 variance; 1024 scale; 2048 bias
 #include "common/packed.glsl"
 #include "common/grid.glsl"
@@ -24,6 +24,8 @@ layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { v
 PACKED_OUT(y)
 
 bool has(uint part) { return (push.parts & part) != 0u; }
+
+float fused(float v) { return activate(FUSED, v, vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta))); }
 
 // Four of the elements of an operand that belong to a vector.
 #define FOUR_OF(NAME, along, at, four) (has(along) ? fourOf(NAME[at], four) : vec4(SINGLE(NAME, at)))
@@ -45,10 +47,6 @@ vec4 finishFour(vec4 v, uvec4 at, uvec4 second, uint four) {
   if (has(2u)) v *= FOUR_OF(scale, 1024u, second.z, four);
   if (has(4u)) v += FOUR_OF(bias, 2048u, second.w, four);
   if (has(8u)) v += fourOf(addend[at.z], four);
-  if (FUSED != 0u) {
-    const vec2 parameters1 = vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta));
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) v[k] = activate(FUSED, v[k], parameters1);
-  }
   return v;
 }
 
@@ -60,5 +58,6 @@ void main() {
   const uvec4 loaded = x[at.x];
   vec4 fours[kFours];
   [[unroll]] for (uint i = 0u; i < kFours; ++i) fours[i] = finishFour(fourOf(loaded, i), at, second, i);
+  if (FUSED != 0u) FOR_EACH_ELEMENT(fours, kFours, fused)
   y[at.y] = VECTOR_OF(fours, 0u);
 }

@@ -48,6 +48,7 @@ void main() {
     const uint at = min(lane + i / kFours * gl_WorkGroupSize.x, last);
     held[i] = finishFour((held[i] - moments.mean) * moments.factor, first, at, i % kFours, factors);
   }
+  if (FUSED != 0u) FOR_EACH_ELEMENT(held, kHeldFours, fused)
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) {
     const uint at = lane + i * gl_WorkGroupSize.x;
     if (at <= last) y[first.y / kVectorElements + at] = VECTOR_OF(held, i * kFours);

@@ -18,6 +18,8 @@ bool has(uint part) { return (push.parts & part) != 0u; }
 // The row's first elements (operands: input, output, scale, bias).
 uvec4 firstElements(uint row) { return walkOffsets(0u, push.keptRank, row); }
 
+float fused(float v) { return activate(FUSED, v, vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta))); }
+
 // What a row's elements are multiplied by and get added.
 struct Moments {
   float mean;
@@ -39,15 +41,11 @@ vec2 sharedOf(uvec4 first) {
   return factors;
 }
 
-// Four results of vector `at` of a row, from differences to the mean times the factor.
+// Four results, but for the activation, of vector `at` of a row, from differences to the mean times the factor.
 vec4 finishFour(vec4 v, uvec4 first, uint at, uint four, vec2 factors) {
   if (has(64u)) v *= fourOf(scale[first.z / kVectorElements + at], four);
   if (has(2u) && !has(64u)) v *= factors.x;
   if (has(128u)) v += fourOf(bias[first.w / kVectorElements + at], four);
   if (has(4u) && !has(128u)) v += factors.y;
-  if (FUSED != 0u) {
-    const vec2 parameters1 = vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta));
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) v[k] = activate(FUSED, v[k], parameters1);
-  }
   return v;
 }

@@ -40,6 +40,7 @@ TEST_CASE("vectors: the length of rows decides who holds them") {
   CHECK(softmaxKernel("f32[9,8196]") == "softmax_wide_rows.f32 512");
   CHECK(softmaxKernel("f32[9,32768]") == "softmax_wide_rows.f32 1024");
   CHECK(softmaxKernel("f32[9,32772]") == "softmax_long_rows.f32");
+  CHECK(softmaxKernel("f32[9,4100]", 0) == "softmax_long_rows.f32");
   CHECK(softmaxKernel("f32[9,8196]", 256) == "softmax_long_rows.f32");
 }
 

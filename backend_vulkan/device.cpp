@@ -1,6 +1,7 @@
 #include "backend_vulkan/device.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <vector>
 
@@ -123,6 +124,9 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   caps_.parameterAlignment =
       std::max(caps_.parameterAlignment, static_cast<uint32_t>(limits.minUniformBufferOffsetAlignment));
   caps_.sharedBytes = limits.maxComputeSharedMemorySize;
+  constexpr uint32_t kMostInvocations = 1024;
+  const uint32_t invocations = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
+  caps_.maxInvocations = std::bit_floor(std::clamp(invocations, 256u, kMostInvocations));
   isProcessor_ = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   caps_.isProcessor = isProcessor_;
   caps_.fixesParameters = true;

@@ -54,7 +54,9 @@ struct Caps {
   bool isProcessor = false;         // its drivers execute kernels on the cores of a central processor
   uint32_t workgroups = 256;        // that keep all of the device busy
   uint32_t sharedBytes = 32768;     // that a workgroup's invocations share
-  uint32_t subgroupSize = 0;        // invocations, where a subgroup multiplies matrices
+  // Of a workgroup of kernels that leave them open: 256, 512 or 1024. 0: kernels have the ones that they declare.
+  uint32_t maxInvocations = 0;
+  uint32_t subgroupSize = 0;  // invocations, where a subgroup multiplies matrices
   // Of the matrices whose products a subgroup computes together: FLOAT16 factors summed in FLOAT32, and signed ones of
   // 8 bits summed in INT32.
   MatrixShape matrices;

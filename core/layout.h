@@ -64,6 +64,10 @@ struct Walk {
   // Every stride of the operand is 0: one element, read by all.
   bool isUniform(uint32_t operand) const;
 
+  // A walk through vectors of `number` elements of the operands of the mask, whose elements along the innermost
+  // dimension are neighbours; the others stand still along it. No value where they do not.
+  std::optional<Walk> inVectors(uint32_t number, uint32_t operandMask) const;
+
   // Fours of words that it takes among parameters.
   uint32_t vectors() const { return 1 + 2 * rank; }
 };

@@ -87,6 +87,19 @@ std::vector<BenchCase> makeCases(const BenchOptions& options) {
     cases.push_back(makeBenchCase(cat("normalization of rows ", type),
                                   cat("MEAN_VARIANCE_NORMALIZATION1 InputTensor=", type, sizes, " OutputTensor=", type,
                                       sizes, " Axes=[1] NormalizeVariance=1 Epsilon=1e-5")));
+  const std::string image = cat("[1,", r, ",1,", c, "]");
+  const std::string channels = cat("[1,", r, ",1,1]");
+  for (const std::string_view type : {"f32", "f16"})
+    cases.push_back(
+        makeBenchCase(cat("batch normalization ", type),
+                      cat("BATCH_NORMALIZATION InputTensor=", type, image, " MeanTensor=", type, channels,
+                          " VarianceTensor=", type, channels, " ScaleTensor=", type, channels, " BiasTensor=", type,
+                          channels, " OutputTensor=", type, image, " Spatial=1 Epsilon=1e-5")));
+  for (const std::string_view type : {"f32", "f16"})
+    cases.push_back(makeBenchCase(
+        cat("maximum pooling ", type),
+        cat("MAX_POOLING InputTensor=", type, "[1,1,", r, ",", c, "] OutputTensor=", type, "[1,1,", (r + 1) / 2, ",",
+            (c + 1) / 2, "] Strides=[2,2] WindowSize=[3,3] StartPadding=[1,1] EndPadding=[1,1]")));
   cases.push_back(makeBenchCase("gather rows",
                                 cat("GATHER InputTensor=", matrix, " IndicesTensor=u32[1,", r,
                                     "] OutputTensor=", matrix, " Axis=0 IndexDimensions=1"),

@@ -60,7 +60,7 @@ void applyCaps(Caps& caps, const std::string& text) {
   if (!number)
     throw refuse(
         "default, features=all, features=none, NAME=NUMBER with maxGroups, maxBufferRange, bufferOffsetAlignment, "
-        "parameterAlignment, pushBytes, sharedBytes, workLimit, workgroups or subgroupSize, or "
+        "maxInvocations, parameterAlignment, pushBytes, sharedBytes, workLimit, workgroups or subgroupSize, or "
         "NAME=ROWSxCOLUMNSxDEPTH with matrices or integerMatrices");
   const auto limit = [&](uint32_t& target) {
     if (*number == 0 || *number > UINT32_MAX) throw refuse("a number from 1 to 4294967295");
@@ -76,6 +76,8 @@ void applyCaps(Caps& caps, const std::string& text) {
     limit(caps.parameterAlignment);
   else if (name == "pushBytes")
     limit(caps.pushBytes);
+  else if (name == "maxInvocations")
+    limit(caps.maxInvocations);
   else if (name == "sharedBytes")
     limit(caps.sharedBytes);
   else if (name == "workLimit")

@@ -74,10 +74,14 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
           divideUp(bytes, 16), 0, 1);
     }
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
-    return builder.addWalk(part, kernels::Copy{.type = builder.sizedElement(type),
-                                               .push = {.walk = walkWords(part)},
-                                               .x = ranges[kFrom],
-                                               .y = ranges[kTo]});
+    const auto vectors = part.inVectors(vectorElements(type), kBoth);
+    const Walk& steps = vectors ? *vectors : part;
+    return builder.addWalk(steps,
+                           kernels::Copy{.form = vectors ? kernels::Copy::Form::Vectors : kernels::Copy::Form::Strided,
+                                         .type = vectors ? KernelElement(KernelType::B32) : builder.sizedElement(type),
+                                         .push = {.walk = walkWords(steps)},
+                                         .x = ranges[kFrom],
+                                         .y = ranges[kTo]});
   });
 }
 

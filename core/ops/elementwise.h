@@ -15,6 +15,7 @@ struct ElementPart {
   kernels::WalkWords walk;               // of which kernels for packed tensors need the elements alone
   uint32_t uniformMask;                  // of several inputs, those that are one element
   bool packed;                           // all others are dense, and there is a kernel for that
+  bool vectors;                          // the walk is one through vectors, as VectorUse says
   std::span<const BufferRange> buffers;  // the inputs, then the output
 };
 using ElementCall = std::function<KernelCall(const ElementPart&)>;
@@ -28,11 +29,17 @@ uint64_t saturated(double value, DataType type);
 // The unsigned type of `bytes` bytes.
 DataType unsignedType(uint32_t bytes);
 
+// A kernel that takes a vector of so many elements of some operands at a time, where the innermost dimension allows it.
+struct VectorUse {
+  uint32_t elements = 0;  // 0: there is none
+  uint32_t operands = 0;  // bits of those; the others stand still along that dimension
+};
+
 // Adds a dispatch for each part of a walk through inputs and an output, the last operand, in whatever order suits the
 // output. An invocation takes an element, or `packedElements` of a packed part; 0 if the operator has no kernel for
 // packed tensors.
 Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand> operands, uint32_t packedElements,
-                   const ElementCall& call);
+                   const ElementCall& call, VectorUse use = {});
 
 // The plan of an operator with one output that walks through it and these inputs.
 Status planElements(const Operation& op, PlanBuilder& builder, std::initializer_list<size_t> inputs,

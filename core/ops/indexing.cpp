@@ -65,23 +65,28 @@ Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
   const uint64_t stride = std::max(x.strides[axis], 1u);
   const uint64_t most = builder.maxBoundElements(x.type);
   const auto window = static_cast<uint32_t>(x.extent <= most ? size : std::clamp<uint64_t>(most / 2 / stride, 1, size));
+  // A part of a row of the input is moved in vectors where every row begins with one.
+  VectorUse use{vectorElements(x.type), 1u << 0 | 1u << 2};
+  if (x.strides[axis] % use.elements != 0) use = {};
   for (uint32_t first = 0; first < size; first += std::min(window, size - first)) {
     const uint32_t count = std::min(window, size - first);
     walk.base[0] = first * x.strides[axis];
     const WalkOperand ranges[] = {builder.inputOperand(0, (count - uint64_t{1}) * x.strides[axis]),
                                   builder.inputOperand(1), builder.outputOperand()};
-    TRY(addElements(builder, walk, ranges, 0, [&](const ElementPart& part) {
-      return kernels::Gather{.type = builder.sizedElement(x.type),
+    const auto call = [&](const ElementPart& part) -> KernelCall {
+      return kernels::Gather{.form = part.vectors ? kernels::Gather::Form::Vectors : kernels::Gather::Form::Strided,
+                             .type = part.vectors ? KernelElement(KernelType::B32) : builder.sizedElement(x.type),
                              .push = {.walk = part.walk,
                                       .indexKind = indexKind(builder.op().input(1).type),
                                       .axisSize = size,
-                                      .axisStride = x.strides[axis],
+                                      .axisStride = part.vectors ? x.strides[axis] / use.elements : x.strides[axis],
                                       .first = first,
                                       .window = count},
                              .x = part.buffers[0],
                              .indices = part.buffers[1],
                              .y = part.buffers[2]};
-    }));
+    };
+    TRY(addElements(builder, walk, ranges, 0, call, use));
   }
   return {};
 }

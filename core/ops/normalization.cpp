@@ -1,9 +1,13 @@
 // Normalization and its gradients.
+#include <optional>
 #include <span>
+#include <tuple>
 
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
+#include "core/ops/vector_rows.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/normalize.h"
 #include "kernels/interfaces/normalize_grad.h"
@@ -149,37 +153,77 @@ uint32_t withOperands(uint32_t parts, const Operands& operands) {
   return parts;
 }
 
+// How kernels/normalization/normalize.comp walks: operands 0 to 3 are the input, the output, the addend and the pairs,
+// the others are the mean, the variance, the scale and the bias.
+struct NormalizeWalks {
+  Walk first;
+  Walk second;
+  uint32_t along = 0;  // of walks through vectors, the parts that lie in vectors, too
+  bool vectors = false;
+};
+
+NormalizeWalks normalizeWalks(const Operation& op, const Operands& operands, const Rows* rows) {
+  const auto part = [&](size_t input) { return partOf(op, input); };
+  const Tensor& x = op.input(0);
+  Walk all =
+      makeWalk(x.sizeSpan(), {&x, &op.output(), part(operands.addend), rows ? &rows->pairs : nullptr,
+                              part(operands.mean), part(operands.variance), part(operands.scale), part(operands.bias)});
+  all.coalesceBy(1);
+  uint32_t moving = 0;
+  for (uint32_t k = 0; all.rank != 0 && k < kMaxOperands; ++k)
+    moving |= uint32_t{all.strides[all.rank - 1][k] != 0} << k;
+  // All but the pairs and the parameters have to.
+  const uint32_t most = 0b11110111;
+  const uint32_t least = 0b11 | uint32_t{operands.addend != 0} << 2;
+  NormalizeWalks walks;
+  const bool usable =
+      op.schema().type != DML_OPERATOR_LP_NORMALIZATION && (moving & ~most) == 0 && (moving & least) == least;
+  if (const auto vectors = usable ? all.inVectors(vectorElements(x.type), moving) : std::nullopt) {
+    all = *vectors;
+    walks.vectors = true;
+    constexpr uint32_t kMeanAlong = 256;
+    walks.along = (moving >> kIndexedOperands) * kMeanAlong;
+  }
+  for (uint32_t d = 0; d < all.rank; ++d) {
+    const auto& s = all.strides[d];
+    walks.first.addDimension(all.sizes[d], {s[0], s[1], s[2], s[3]});
+    walks.second.addDimension(all.sizes[d], {s[4], s[5], s[6], s[7]});
+  }
+  walks.first.coalesce();
+  walks.second.coalesce();
+  return walks;
+}
+
 Status addNormalize(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon, const Rows* rows,
                     const BufferRange& pairs) {
+  using Form = kernels::Normalize::Form;
   const Operation& op = builder.op();
   const bool isLp = op.schema().type == DML_OPERATOR_LP_NORMALIZATION;
   const Tensor& x = op.input(0);
-  const Tensor& y = op.output();
-  const auto part = [&](size_t input) { return partOf(op, input); };
-  const auto& [mean, variance, scale, bias, addend] = operands;
-  const Walk walk = makeWalk(x.sizeSpan(), {&x, &y, part(addend), rows ? &rows->pairs : nullptr}).coalesce();
-  const Walk second = makeWalk(x.sizeSpan(), {part(mean), part(variance), part(scale), part(bias)}).coalesce();
+  const NormalizeWalks walks = normalizeWalks(op, operands, rows);
   const Activation& activation = op.activation();
-  return builder.addItems(
-      kernels::Normalize{.type = builder.typedElement(x.type),
-                         .push = {.walk = walkWords(walk),
-                                  .secondRank = second.rank,
-                                  .secondAt = walk.vectors(),
-                                  .parts = withOperands(parts, operands),
-                                  .epsilon = floatBits(epsilon),
-                                  .alpha = floatBits(activation.parameters[0]),
-                                  .beta = floatBits(activation.parameters[1])},
-                         .spec = {.function = isLp ? DML_OPERATOR_LP_NORMALIZATION : DML_OPERATOR_BATCH_NORMALIZATION,
-                                  .fused = activation.type},
-                         .x = builder.input(0),
-                         .mean = builder.input(mean),
-                         .variance = builder.input(variance),
-                         .scale = builder.input(scale),
-                         .bias = builder.input(bias),
-                         .addend = builder.input(addend),
-                         .pairs = pairs,
-                         .y = builder.output()},
-      x.elements, builder.parameters(walk, second), 1);
+  const auto count = static_cast<uint32_t>(walks.first.count());
+  kernels::Normalize call{.form = walks.vectors ? Form::Vectors : Form::Strided,
+                          .type = walks.vectors ? KernelElement(kernelType(x.type)) : builder.typedElement(x.type),
+                          .push = {.walk = {count, walks.first.rank},
+                                   .secondRank = walks.second.rank,
+                                   .secondAt = walks.first.vectors(),
+                                   .parts = withOperands(parts, operands) | walks.along,
+                                   .epsilon = floatBits(epsilon),
+                                   .alpha = floatBits(activation.parameters[0]),
+                                   .beta = floatBits(activation.parameters[1])},
+                          .spec = {.fused = activation.type},
+                          .x = builder.input(0),
+                          .mean = builder.input(operands.mean),
+                          .variance = builder.input(operands.variance),
+                          .scale = builder.input(operands.scale),
+                          .bias = builder.input(operands.bias),
+                          .addend = builder.input(operands.addend),
+                          .pairs = pairs,
+                          .y = builder.output()};
+  if (!walks.vectors) call.spec.function = isLp ? DML_OPERATOR_LP_NORMALIZATION : DML_OPERATOR_BATCH_NORMALIZATION;
+  return builder.addItems(call, count, builder.parameters(walks.first, walks.second),
+                          walks.vectors ? vectorElements(x.type) : 1);
 }
 
 Status planBatchNormalization(const Operation& op, PlanBuilder& builder) {
@@ -187,29 +231,55 @@ Status planBatchNormalization(const Operation& op, PlanBuilder& builder) {
   return addNormalize(builder, kMean | kVariance, {1, 2, 3, 4, 0}, desc.Epsilon, nullptr, builder.input(0));
 }
 
-// Adds one dispatch for rows that a workgroup holds.
-Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon,
-                        const Rows& rows) {
-  const Operation& op = builder.op();
+// Walks through the rows of input 0 and through their elements (operands: input, output, scale, bias).
+SplitWalk rowWalks(const Operation& op, const Operands& operands, uint32_t mask) {
   const Tensor& x = op.input(0);
   const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.output(), partOf(op, operands.scale), partOf(op, operands.bias)});
-  auto [kept, reduced] = split(walk, rows.mask);
-  kept.coalesce();
-  reduced.coalesceBy(0);
+  SplitWalk walks = split(walk, mask);
+  walks.kept.coalesce();
+  walks.reduced.coalesceBy(0);
+  return walks;
+}
+
+using RowForm = kernels::NormalizeRow::Form;
+
+// Adds one dispatch, a workgroup a row.
+Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon, const Rows& rows,
+                        const SplitWalk& walks, RowForm form, uint32_t invocations) {
+  const Operation& op = builder.op();
+  const Tensor& x = op.input(0);
+  const auto& [kept, reduced] = walks;
   const Activation& activation = op.activation();
-  return builder.add(kernels::NormalizeRow{.type = builder.typedElement(x.type),
-                                           .push = {.elements = rows.elements,
-                                                    .split = {kept.rank, reduced.rank, kept.vectors()},
-                                                    .parts = withOperands(parts, operands),
-                                                    .epsilon = floatBits(epsilon),
-                                                    .alpha = floatBits(activation.parameters[0]),
-                                                    .beta = floatBits(activation.parameters[1])},
-                                           .spec = {.fused = activation.type},
-                                           .x = builder.input(0),
-                                           .scale = builder.input(operands.scale),
-                                           .bias = builder.input(operands.bias),
-                                           .y = builder.output()},
-                     rows.count, builder.parameters(kept, reduced), x.elements);
+  kernels::NormalizeRow call{
+      .form = form,
+      .type = form == RowForm::Strided ? builder.typedElement(x.type) : KernelElement(kernelType(x.type)),
+      .push = {.elements = rows.elements,
+               .split = {kept.rank, reduced.rank, kept.vectors()},
+               .parts = withOperands(parts, operands),
+               .epsilon = floatBits(epsilon),
+               .alpha = floatBits(activation.parameters[0]),
+               .beta = floatBits(activation.parameters[1])},
+      .spec = {.fused = activation.type},
+      .x = builder.input(0),
+      .scale = builder.input(operands.scale),
+      .bias = builder.input(operands.bias),
+      .y = builder.output()};
+  if (form == RowForm::WideRows) call.spec.invocations = invocations;
+  return builder.add(call, rows.count, builder.parameters(kept, reduced), x.elements);
+}
+
+// Scale and bias that change along rows in vectors, too; no value if one of them is in no vectors.
+std::optional<uint32_t> partsAlong(DataType type, const Operands& operands, const SplitWalk& walks) {
+  constexpr uint32_t kScaleAlong = 64;
+  constexpr uint32_t kBiasAlong = 128;
+  uint32_t parts = 0;
+  for (const auto& [input, operand, bit] :
+       {std::tuple{operands.scale, 2u, kScaleAlong}, std::tuple{operands.bias, 3u, kBiasAlong}}) {
+    if (!input || walks.reduced.isUniform(operand)) continue;
+    if (!isInVectors(vectorElements(type), walks.kept, walks.reduced, operand)) return {};
+    parts |= bit;
+  }
+  return parts;
 }
 
 Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, bool useMean, bool useVariance,
@@ -217,24 +287,35 @@ Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, boo
   const Rows rows = rowsOf(op.input(0), mask);
   uint32_t parts = (useMean ? kMean : 0) | (useVariance ? kVariance : 0);
   const Operands operands{0, 0, op.input(1).present() ? size_t{1} : 0, op.input(2).present() ? size_t{2} : 0, 0};
-  // Of kernels/normalization/normalize_row.comp; shorter rows leave most of a workgroup idle, and few rows of a device.
+  if (parts == 0) return addNormalize(builder, parts, operands, epsilon, &rows, builder.input(0));
+
+  // Few rows leave most of a device idle.
+  constexpr uint32_t kFewestRows = 64;
+  const bool few = rows.count < kFewestRows && rows.elements > 4 * kGroupSize;
+  const SplitWalk walks = rowWalks(op, operands, mask);
+  VectorRows chosen = chooseVectorRows(op.input(0).type, walks.kept, walks.reduced, builder.target().caps);
+  const auto along = partsAlong(op.input(0).type, operands, walks);
+  if (chosen.reads != RowReads::None && few) chosen = {.refusal = "Its rows are few."};
+  if (chosen.reads != RowReads::None && !along) chosen = {.refusal = "Scale or bias is not in vectors."};
+  if (chosen.reads != RowReads::None)
+    return addNormalizeRows(builder, parts | *along, operands, epsilon, rows, walks,
+                            chosen.reads == RowReads::Held       ? RowForm::Rows
+                            : chosen.reads == RowReads::HeldWide ? RowForm::WideRows
+                                                                 : RowForm::LongRows,
+                            chosen.invocations);
+  builder.passOver({"normalize_rows", chosen.refusal});
+
+  // Of kernels/normalization/normalize_row.comp; shorter rows leave most of a workgroup idle.
   constexpr uint32_t kMaxHeld = 16 * kGroupSize;
   constexpr uint32_t kFewestHeld = 64;
-  constexpr uint32_t kFewestRows = 64;
-  const bool held = rows.elements >= kFewestHeld && rows.elements <= kMaxHeld &&
-                    (rows.count >= kFewestRows || rows.elements <= 4 * kGroupSize);
-  BufferRange pairs = builder.input(0);
-  if (parts != 0) {
-    if (held) return addNormalizeRows(builder, parts, operands, epsilon, rows);
-    builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
-                                       : rows.elements < kFewestHeld ? "Its rows are short."
-                                                                     : "Its rows are few."});
-    parts |= kPairs;
-    auto sums = addRowSums(builder, rows, useMean ? Sums::Moments : Sums::Squares, static_cast<float>(rows.elements));
-    if (!sums) return sums.error();
-    pairs = *sums;
-  }
-  return addNormalize(builder, parts, operands, epsilon, &rows, pairs);
+  if (rows.elements >= kFewestHeld && rows.elements <= kMaxHeld && !few)
+    return addNormalizeRows(builder, parts, operands, epsilon, rows, walks, RowForm::Strided, kGroupSize);
+  builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
+                                     : rows.elements < kFewestHeld ? "Its rows are short."
+                                                                   : "Its rows are few."});
+  auto sums = addRowSums(builder, rows, useMean ? Sums::Moments : Sums::Squares, static_cast<float>(rows.elements));
+  if (!sums) return sums.error();
+  return addNormalize(builder, parts | kPairs, operands, epsilon, &rows, *sums);
 }
 
 template <class S>

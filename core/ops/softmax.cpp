@@ -3,6 +3,7 @@
 
 #include "core/ops/checks.h"
 #include "core/ops/table.h"
+#include "core/ops/vector_rows.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/softmax.h"
 
@@ -10,6 +11,7 @@ namespace dimple {
 
 Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor& x, const Tensor& y, uint32_t axisMask,
                   const BufferRange& from, const BufferRange& to) {
+  using Form = kernels::Softmax::Form;
   // Below, a workgroup's reduction trees cost more than they save.
   constexpr uint64_t kRowElements = 64;
   auto [kept, reduced] = split(makeWalk(x.sizeSpan(), {&x, &y}), axisMask);
@@ -17,17 +19,31 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
   reduced.coalesce();
   const auto rows = static_cast<uint32_t>(kept.count());
   const auto length = static_cast<uint32_t>(reduced.count());
+  const Work work = Work(rows) * length;
+  const uint32_t parameters = builder.parameters(kept, reduced);
+  kernels::Softmax call{.form = Form::Strided,
+                        .type = builder.typedElement(x.type),
+                        .push = {.rows = rows, .elements = length, .split = {kept.rank, reduced.rank, kept.vectors()}},
+                        .spec = {.function = function},
+                        .x = from,
+                        .y = to};
+  if (function != DML_OPERATOR_ACTIVATION_HARDMAX) {
+    const VectorRows chosen = chooseVectorRows(x.type, kept, reduced, builder.target().caps);
+    if (chosen.reads != RowReads::None) {
+      call.type = kernelType(x.type);
+      call.form = chosen.reads == RowReads::Held       ? Form::Rows
+                  : chosen.reads == RowReads::HeldWide ? Form::WideRows
+                                                       : Form::LongRows;
+      if (chosen.reads == RowReads::HeldWide) call.spec.invocations = chosen.invocations;
+      return builder.add(call, rows, parameters, work);
+    }
+    builder.passOver({"softmax_rows", chosen.refusal});
+  }
   const bool row = length >= kRowElements;
   constexpr uint32_t kCached = 16;  // of kernels/softmax/softmax.comp
-  const bool cached = row && length <= kCached * kGroupSize && function != DML_OPERATOR_ACTIVATION_HARDMAX;
-
-  return builder.add(
-      kernels::Softmax{.type = builder.typedElement(x.type),
-                       .push = {.rows = rows, .elements = length, .split = {kept.rank, reduced.rank, kept.vectors()}},
-                       .spec = {.function = function, .row = row, .cached = cached},
-                       .x = from,
-                       .y = to},
-      taskGroups(rows, row), builder.parameters(kept, reduced), Work(rows) * length);
+  call.spec.row = row;
+  call.spec.cached = row && length <= kCached * kGroupSize && function != DML_OPERATOR_ACTIVATION_HARDMAX;
+  return builder.add(call, taskGroups(rows, row), parameters, work);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
+#include "common/whole_vectors.glsl"
 
 #include "common/grid.glsl"
 #include "common/walk.glsl"

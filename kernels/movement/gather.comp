@@ -1,6 +1,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
+#include "common/whole_vectors.glsl"
 
 // Walk operands: input without its axis, indices, output. Indices are those of the whole axis; the input bound has
 // `window` of them from `first` on, and elements of others are left to other dispatches.

@@ -69,7 +69,7 @@ TEST_CASE("views: a part that begins where the device binds nothing is copied") 
   CHECK(rangesOf(graph.rewrittenPlan("", alignedTo(256)).plan) ==
         "unary_packed.f32 input0+0/64 temporary0+0/64\n"
         "unary_packed.f32 temporary0+0/32 output0+0/32\n"
-        "copy.b32 temporary0+0/64 temporary0+256/32\n"
+        "copy_vectors.b32 temporary0+0/64 temporary0+256/32\n"
         "unary_packed.f32 temporary0+256/32 output1+0/32\n");
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("views: what is joined is made in place") {
   CHECK(rangesOf(graph.rewrittenPlan("", alignedTo(256)).plan) ==
         "unary_packed.f32 input0+0/32 temporary0+0/32\n"
         "unary_packed.f32 input1+0/32 temporary0+256/32\n"
-        "copy.b32 temporary0+256/32 temporary0+0/64\n"
+        "copy_vectors.b32 temporary0+256/32 temporary0+0/64\n"
         "unary_packed.f32 temporary0+0/64 output0+0/64\n");
 }
 

@@ -28,7 +28,8 @@ TEST_CASE("kernels: an id has a name, and a name an id") {
 TEST_CASE("kernels: one that the manifest does not have is refused") {
   const auto plan = planned("ACTIVATION_SOFTMAX InputTensor=f32[1,1,2,8] OutputTensor=f32[1,1,2,8]");
   REQUIRE(plan);
-  kernels::Softmax softmax{.type = KernelType::I8,
+  kernels::Softmax softmax{.form = kernels::Softmax::Form::Strided,
+                           .type = KernelType::I8,
                            .push = {.rows = 2, .elements = 8, .split = {1, 1, 3}},
                            .spec = {.function = DML_OPERATOR_ACTIVATION_SOFTMAX, .row = 0, .cached = 0},
                            .x = plan->execution[0].buffers[0],

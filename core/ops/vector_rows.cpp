@@ -1,0 +1,30 @@
+#include "core/ops/vector_rows.h"
+
+#include "core/ops/elementwise.h"
+
+namespace dimple {
+
+bool isInVectors(uint32_t number, const Walk& kept, const Walk& reduced, uint32_t operand) {
+  if (reduced.rank != 1 || reduced.strides[0][operand] != 1 || reduced.sizes[0] % number != 0) return false;
+  for (uint32_t d = 0; d < kept.rank; ++d)
+    if (kept.strides[d][operand] % number != 0) return false;
+  return (kept.base[operand] + reduced.base[operand]) % number == 0;
+}
+
+VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced, const Caps& caps) {
+  const uint32_t number = vectorElements(type);
+  if (!isInVectors(number, kept, reduced, 0) || !isInVectors(number, kept, reduced, 1))
+    return {.refusal = "Its rows are not in vectors."};
+  const auto elements = static_cast<uint32_t>(reduced.count());
+  // Below, more than half of a workgroup would be idle.
+  if (elements < number * kGroupSize / 2) return {.refusal = "Its rows are short."};
+  // HELD in kernels/manifest.txt.
+  constexpr uint32_t kHeld = 16;
+  constexpr uint32_t kHeldWide = 32;
+  if (elements <= kHeld * kGroupSize) return {.reads = RowReads::Held};
+  for (uint32_t invocations = kGroupSize; invocations <= caps.maxInvocations; invocations *= 2)
+    if (elements <= kHeldWide * invocations) return {.reads = RowReads::HeldWide, .invocations = invocations};
+  return {.reads = RowReads::Twice};
+}
+
+}  // namespace dimple

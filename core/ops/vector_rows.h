@@ -1,0 +1,26 @@
+// Kernels of rows whose elements lie in vectors of 16 bytes (kernels/common/rows.glsl).
+#pragma once
+
+#include "core/caps.h"
+#include "core/layout.h"
+#include "core/plan/plan_builder.h"
+#include "core/tensor.h"
+
+namespace dimple {
+
+// How a row is read: by a workgroup that holds it, by one whose invocations are chosen, or twice. None has a reason.
+enum class RowReads { None, Held, HeldWide, Twice };
+
+struct VectorRows {
+  RowReads reads = RowReads::None;
+  uint32_t invocations = kGroupSize;  // of a workgroup
+  const char* refusal = nullptr;
+};
+
+// Whether an operand's elements along a row of `reduced` are its neighbours, and rows begin with a vector of `number`.
+bool isInVectors(uint32_t number, const Walk& kept, const Walk& reduced, uint32_t operand);
+
+// For rows of operands 0 and 1, both in vectors.
+VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced, const Caps& caps);
+
+}  // namespace dimple

@@ -1,0 +1,56 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+#include "directml_enums.glsl"
+
+// What normalize_row.comp does, of rows that lie in vectors, which a workgroup holds, HELD elements an invocation.
+#include "normalization/rows.glsl"
+
+const uint kHeldVectors = HELD / kVectorElements;
+const uint kHeldFours = HELD / 4u;
+
+void main() {
+  const uint row = groupIndex();
+  if (row >= push.groups) return;
+  const uint lane = gl_LocalInvocationID.x;
+  const uint last = push.elements / kVectorElements - 1u;
+  const uvec4 first = firstElements(row);
+
+  // All are loaded before the first is used: what lies behind the row's end is its last vector again.
+  uvec4 loaded[kHeldVectors];
+  [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] =
+      x[first.x / kVectorElements + min(lane + i * gl_WorkGroupSize.x, last)];
+  vec4 held[kHeldFours];
+  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = fourOf(loaded[i / kFours], i % kFours);
+
+  float mean = 0.0;
+  if (has(16u)) {
+    vec4 sums = vec4(0.0);
+    [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) if (lane + i / kFours * gl_WorkGroupSize.x <= last) sums +=
+        held[i];
+    mean = sumOfRow(vec2(sumOf(sums), 0.0), 0u).x / float(push.elements);
+  }
+  vec4 sums = vec4(0.0);
+  vec4 squares = vec4(0.0);
+  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) {
+    held[i] -= mean;
+    if (lane + i / kFours * gl_WorkGroupSize.x > last) continue;
+    sums += held[i];
+    squares += held[i] * held[i];
+  }
+  const vec2 both = sumOfRow(vec2(sumOf(sums), sumOf(squares)), 1u);
+  // The differences from the mean would sum to 0: what they do sum to corrects it.
+  const float correction = has(16u) ? both.x / float(push.elements) : 0.0;
+  const Moments moments = momentsOf(correction, both.y - (has(16u) ? both.x * correction : 0.0));
+
+  const vec2 factors = sharedOf(first);
+  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) {
+    const uint at = min(lane + i / kFours * gl_WorkGroupSize.x, last);
+    held[i] = finishFour((held[i] - moments.mean) * moments.factor, first, at, i % kFours, factors);
+  }
+  if (FUSED != 0u) FOR_EACH_ELEMENT(held, kHeldFours, fused)
+  [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) {
+    const uint at = lane + i * gl_WorkGroupSize.x;
+    if (at <= last) y[first.y / kVectorElements + at] = VECTOR_OF(held, i * kFours);
+  }
+}

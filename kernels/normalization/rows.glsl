@@ -1,0 +1,51 @@
+// What kernels of rows in vectors have in common.
+//   parts   as in normalize_row.comp, and 64: scale, 128: bias, that change along a row
+#include "common/packed.glsl"
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "common/math.glsl"
+#include "common/functions.glsl"
+#include "common/activation.glsl"
+#include "common/rows.glsl"
+
+PACKED_IN(x)
+PACKED_IN(scale)
+PACKED_IN(bias)
+PACKED_OUT(y)
+
+bool has(uint part) { return (push.parts & part) != 0u; }
+
+// The row's first elements (operands: input, output, scale, bias).
+uvec4 firstElements(uint row) { return walkOffsets(0u, push.keptRank, row); }
+
+float fused(float v) { return activate(FUSED, v, vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta))); }
+
+// What a row's elements are multiplied by and get added.
+struct Moments {
+  float mean;
+  float factor;
+};
+
+// `square` is the sum of squares. The root is no denormal, and neither is its reciprocal.
+Moments momentsOf(float mean, float square) {
+  const float share = square / float(push.elements);
+  const float variance = isNan(share) || share >= 0.0 ? share : 0.0;
+  return Moments(mean, has(32u) ? 1.0 / sqrt(variance + uintBitsToFloat(push.epsilon)) : 1.0);
+}
+
+// Scale and bias of a row that are the same for all of its elements, or 1 and 0.
+vec2 sharedOf(uvec4 first) {
+  vec2 factors = vec2(1.0, 0.0);
+  if (has(2u) && !has(64u)) factors.x = SINGLE(scale, first.z);
+  if (has(4u) && !has(128u)) factors.y = SINGLE(bias, first.w);
+  return factors;
+}
+
+// Four results, but for the activation, of vector `at` of a row, from differences to the mean times the factor.
+vec4 finishFour(vec4 v, uvec4 first, uint at, uint four, vec2 factors) {
+  if (has(64u)) v *= fourOf(scale[first.z / kVectorElements + at], four);
+  if (has(2u) && !has(64u)) v *= factors.x;
+  if (has(128u)) v += fourOf(bias[first.w / kVectorElements + at], four);
+  if (has(4u) && !has(128u)) v += factors.y;
+  return v;
+}

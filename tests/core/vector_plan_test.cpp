@@ -1,0 +1,88 @@
+// Plans of kernels that read and write vectors of 16 bytes.
+#include <doctest.h>
+
+#include <string>
+#include <string_view>
+
+#include "tests/core/planned.h"
+
+namespace {
+
+using namespace dimple;
+using dimple::testing::planned;
+
+// The first kernel, and the invocations of its workgroups where they are chosen.
+std::string firstKernel(std::string_view line, uint32_t maxInvocations = 1024) {
+  Caps caps;
+  caps.maxInvocations = maxInvocations;
+  const auto plan = planned(line, caps);
+  REQUIRE(plan);
+  const Dispatch& first = plan->execution[0];
+  std::string text(kernelName(first.kernel));
+  for (const Specialization& chosen : first.specialization)
+    if (chosen.id == kInvocationsId) text += " " + std::to_string(chosen.value);
+  return text;
+}
+
+std::string softmaxKernel(std::string_view tensor, uint32_t maxInvocations = 1024) {
+  return firstKernel(
+      "ACTIVATION_SOFTMAX1 InputTensor=" + std::string(tensor) + " OutputTensor=" + std::string(tensor) + " Axes=[1]",
+      maxInvocations);
+}
+
+TEST_CASE("vectors: the length of rows decides who holds them") {
+  CHECK(softmaxKernel("f32[9,508]") == "softmax.f32");
+  CHECK(softmaxKernel("f32[9,512]") == "softmax_rows.f32");
+  CHECK(softmaxKernel("f16[9,1016]") == "softmax.f16");
+  CHECK(softmaxKernel("f16[9,1024]") == "softmax_rows.f16");
+  CHECK(softmaxKernel("f32[9,4096]") == "softmax_rows.f32");
+  CHECK(softmaxKernel("f32[9,4100]") == "softmax_wide_rows.f32 256");
+  CHECK(softmaxKernel("f32[9,8196]") == "softmax_wide_rows.f32 512");
+  CHECK(softmaxKernel("f32[9,32768]") == "softmax_wide_rows.f32 1024");
+  CHECK(softmaxKernel("f32[9,32772]") == "softmax_long_rows.f32");
+  CHECK(softmaxKernel("f32[9,4100]", 0) == "softmax_long_rows.f32");
+  CHECK(softmaxKernel("f32[9,8196]", 256) == "softmax_long_rows.f32");
+}
+
+TEST_CASE("vectors: rows that do not begin with one are read in single elements") {
+  CHECK(softmaxKernel("f32[9,1024]{1028,1}") == "softmax_rows.f32");
+  CHECK(softmaxKernel("f32[9,1024]{1026,1}") == "softmax.f32");
+  CHECK(softmaxKernel("f32[9,1024]{1,9}") == "softmax.f32");
+  CHECK(softmaxKernel("f32[9,1026]") == "softmax.f32");
+  CHECK(softmaxKernel("f16[9,1028]") == "softmax.f16");
+}
+
+TEST_CASE("vectors: scale and bias lie along rows or are the same for them") {
+  const auto kernel = [](std::string_view scale) {
+    return firstKernel("MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[64,1024] ScaleTensor=" + std::string(scale) +
+                       " OutputTensor=f32[64,1024] Axes=[1] NormalizeVariance=1 Epsilon=1");
+  };
+  CHECK(kernel("f32[1,1024]") == "normalize_rows.f32");
+  CHECK(kernel("f32[64,1]") == "normalize_rows.f32");
+  CHECK(kernel("f32[64,1024]{1028,1}") == "normalize_rows.f32");
+  CHECK(kernel("f32[64,1024]{1026,1}") == "normalize_row.f32");
+  CHECK(kernel("f32[1,1024]{1,2}") == "normalize_row.f32");
+}
+
+TEST_CASE("vectors: what is moved or normalized element by element") {
+  CHECK(firstKernel("GATHER InputTensor=f32[9,8] IndicesTensor=u32[1,5] OutputTensor=f32[5,8] Axis=0 "
+                    "IndexDimensions=1") == "gather_vectors.b32");
+  CHECK(firstKernel("GATHER InputTensor=f16[9,12] IndicesTensor=u32[1,5] OutputTensor=f16[5,12] Axis=0 "
+                    "IndexDimensions=1") == "gather.b16");
+  CHECK(firstKernel("GATHER InputTensor=f32[9,8]{9,1} IndicesTensor=u32[1,5] OutputTensor=f32[5,8] Axis=0 "
+                    "IndexDimensions=1") == "gather.b32");
+  CHECK(firstKernel("ELEMENT_WISE_IDENTITY InputTensor=u8[9,16]{32,1} OutputTensor=u8[9,16]") == "copy_vectors.b32");
+  CHECK(firstKernel("ELEMENT_WISE_IDENTITY InputTensor=u8[9,16]{24,1} OutputTensor=u8[9,16]") == "copy.b8");
+  const auto batch = [](std::string_view x, std::string_view mean) {
+    const std::string parameter = "f32[1,3,1,1]";
+    return firstKernel("BATCH_NORMALIZATION InputTensor=" + std::string(x) + " MeanTensor=" + std::string(mean) +
+                       " VarianceTensor=" + parameter + " ScaleTensor=" + parameter + " BiasTensor=" + parameter +
+                       " OutputTensor=f32[2,3,4,4] Spatial=0 Epsilon=1");
+  };
+  CHECK(batch("f32[2,3,4,4]", "f32[1,3,1,1]") == "normalize_vectors.f32");
+  CHECK(batch("f32[2,3,4,4]", "f32[1,3,4,4]") == "normalize_vectors.f32");
+  CHECK(batch("f32[2,3,4,4]{48,16,1,4}", "f32[1,3,1,1]") == "normalize.f32");
+  CHECK(batch("f32[2,3,4,4]{72,24,6,1}", "f32[1,3,1,1]") == "normalize.f32");
+}
+
+}  // namespace

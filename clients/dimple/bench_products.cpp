@@ -290,7 +290,7 @@ std::vector<BenchCase> benchProducts() {
   cases.push_back(convolution("f32", {16, 64, 64, 56, 3}));
   for (const uint64_t batch : {1, 16}) cases.push_back(convolution("f16", {batch, 256, 256, 14, 3}));
   cases.push_back(convolution("f16", {16, 256, 64, 56, 1}));
-  cases.push_back(integerConvolution("u8", {16, 256, 256, 14, 3}));
+  for (const uint64_t batch : {1, 16}) cases.push_back(integerConvolution("u8", {batch, 256, 256, 14, 3}));
   cases.push_back(integerConvolution("u8", {16, 256, 64, 56, 1}));
   for (const std::string_view type : {"f32", "f16"})
     cases.push_back(

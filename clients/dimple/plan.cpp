@@ -17,13 +17,6 @@
 namespace dimple::tool {
 namespace {
 
-constexpr Feature kFeatures[] = {Feature::Int8,           Feature::Int16,
-                                 Feature::Int64,          Feature::Float16,
-                                 Feature::Float64,        Feature::Storage8,
-                                 Feature::Storage16,      Feature::SubgroupBasic,
-                                 Feature::SubgroupVote,   Feature::SubgroupArithmetic,
-                                 Feature::SubgroupBallot, Feature::SubgroupShuffle};
-
 struct PlanOptions {
   std::string what;
   DeviceOptions device;
@@ -39,9 +32,7 @@ void applyCaps(Caps& caps, const std::string& text) {
   const std::string name = text.substr(0, equals);
   const std::string value = equals == text.npos ? "" : text.substr(equals + 1);
   if (name == "features" && (value == "all" || value == "none")) {
-    caps.features = 0;
-    if (value == "all")
-      for (const Feature feature : kFeatures) caps.features |= static_cast<uint32_t>(feature);
+    caps.features = value == "all" ? ~0u : 0;
     return;
   }
   const auto refuse = [&](std::string_view expected) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "core/checked.h"
 #include "core/ops/copy.h"
@@ -20,6 +21,7 @@ uint64_t saturatingProduct(uint64_t a, uint64_t b) {
 
 // The copies of a convolution whose product is of `groups` pairs of matrices.
 struct Copies {
+  DataType input, filter;
   uint32_t groups, channels;  // channels of a group
   uint32_t images;
   std::array<uint64_t, kSpatial> sizes{};  // of the input's copy
@@ -27,9 +29,11 @@ struct Copies {
 };
 
 // What windows reach, the zeros around the input included.
-Copies copiesOf(const ConvolutionPart& part) {
+Copies copiesOf(const ConvolutionPart& part, const Quantization* integers = nullptr) {
   const Product& p = part.product;
   Copies copies{};
+  copies.input = integers ? integers->b : p.type;
+  copies.filter = integers ? integers->a : p.type;
   copies.groups = static_cast<uint32_t>(p.matrices.count());
   copies.channels = p.depth / part.window.taps;
   copies.images = p.columns;
@@ -53,7 +57,8 @@ uint64_t mostElements(const PlanBuilder& builder, DataType type) {
 
 const char* refuses(PlanBuilder& builder, size_t filterInput, const ConvolutionPart& part, const Copies& copies) {
   const Product& p = part.product;
-  if (std::max(copies.inputElements, copies.filterElements) > mostElements(builder, p.type)) return kTooLarge;
+  if (copies.inputElements > mostElements(builder, copies.input)) return kTooLarge;
+  if (copies.filterElements > mostElements(builder, copies.filter)) return kTooLarge;
   // Windows far apart, or wide zeros.
   uint64_t input = uint64_t{copies.groups} * copies.channels * copies.images;
   for (const ConvolutionWindow::Dimension& s : part.window.dimensions) input *= s.input;
@@ -80,51 +85,58 @@ Result<BufferRange> copyFilters(PlanBuilder& builder, size_t filterInput, const 
   }
   walk.addDimension(copies.channels, {part.window.strides.filterChannel, 1});
   return builder.prepare(
-      filterInput, copies.filterElements * byteWidth(p.type),
-      [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, p.type, walk, from, to); });
+      filterInput, copies.filterElements * byteWidth(copies.filter),
+      [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, copies.filter, walk, from, to); });
 }
 
-Result<BufferRange> copyInput(PlanBuilder& builder, const ConvolutionPart& part, const Copies& copies) {
+// `zero`: what lies around pictures.
+Result<BufferRange> copyInput(PlanBuilder& builder, const ConvolutionPart& part, const Copies& copies,
+                              const std::optional<BufferRange>& zero) {
   const auto& strides = part.window.strides;
-  const uint32_t eights = copies.groups * copies.channels / kChannelsVector;
+  const uint32_t vector = channelsVector(copies.input);
   std::vector<uint32_t> words;
-  appendDivisor(words, eights);
+  appendDivisor(words, copies.groups * copies.channels / vector);
   words.insert(words.end(), {strides.inputBatch, strides.inputChannel, part.product.matrices.base[1], 0});
   for (uint32_t d = 0; d < kSpatial; ++d) {
     const ConvolutionWindow::Dimension& s = part.window.dimensions[d];
     appendDivisor(words, static_cast<uint32_t>(copies.sizes[d]));
     words.insert(words.end(), {s.input, s.padding, s.inputStride, 0});
   }
-  const uint64_t items = copies.inputElements / kChannelsVector;
-  BufferRange to = builder.allocateTemporary(copies.inputElements * byteWidth(part.product.type));
-  const bool eightsFirst = strides.inputChannel < part.window.dimensions[0].inputStride;
+  const uint64_t items = copies.inputElements / vector;
+  BufferRange to = builder.allocateTemporary(copies.inputElements * byteWidth(copies.input));
+  const BufferRange& from = part.product.from[1];
+  const bool vectorsFirst = strides.inputChannel < part.window.dimensions[0].inputStride;
   TRY(builder.addItems(
-      kernels::ChannelsLast{.type = builder.sizedElement(part.product.type),
-                            .push = {.count = static_cast<uint32_t>(items), .eightsFirst = eightsFirst},
-                            .x = part.product.from[1],
-                            .y = to},
-      items, builder.parameters(words), kChannelsVector));
+      kernels::ChannelsLast{
+          .type = builder.sizedElement(copies.input),
+          .push = {.count = static_cast<uint32_t>(items), .vectorsFirst = vectorsFirst, .hasZero = zero.has_value()},
+          .x = from,
+          .zero = zero.value_or(from),
+          .y = to},
+      items, builder.parameters(words), vector));
   to.writes = false;
   return to;
 }
 
 }  // namespace
 
-Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part) {
+Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part,
+                              const Quantization* integers) {
   auto& [p, window] = part;
-  const char* reason = p.depth == 0 ? "It has no sums." : refusesChannelsLast({p, builder.target(), &window});
+  const Request request{p, builder.target(), &window, integers};
+  const char* reason = p.depth == 0 ? "It has no sums." : refusesChannelsLast(request);
   Copies copies{};
   if (!reason) {
-    copies = copiesOf(part);
+    copies = copiesOf(part, integers);
     reason = refuses(builder, filterInput, part, copies);
   }
   if (reason) {
-    builder.passOver({"convolution_cooperative_vectors", reason});
+    builder.passOver({integers ? "integer_convolution_cooperative_ahead" : "convolution_cooperative_vectors", reason});
     return false;
   }
   const auto filters = copyFilters(builder, filterInput, part, copies);
   if (!filters) return filters.error();
-  const auto input = copyInput(builder, part, copies);
+  const auto input = copyInput(builder, part, copies, integers ? integers->zeroB.range : std::nullopt);
   if (!input) return input.error();
 
   p.from[0] = *filters;
@@ -157,7 +169,7 @@ Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionP
   Copies copies{};
   if (!reason) {
     copies = copiesOf(part);
-    if (copies.filterElements > mostElements(builder, p.type)) reason = kTooLarge;
+    if (copies.filterElements > mostElements(builder, copies.filter)) reason = kTooLarge;
   }
   if (reason) {
     builder.passOver({"convolution_cooperative_gathered", reason});

@@ -6,8 +6,9 @@
 namespace dimple {
 
 // Makes a convolution read copies of its input and filters in which channels lie side by side, the input's with zeros
-// around each picture, where that pays. False: it is as before.
-Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
+// around each picture, where that pays; of integers B's zero point in the place of zeros. False: it is as before.
+Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part,
+                              const Quantization* integers = nullptr);
 
 // Copies only filters that DML owns, where windows of few places are gathered as they lie. False: it is as before.
 Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);

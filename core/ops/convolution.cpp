@@ -354,8 +354,11 @@ Status planIntegers(const Operation& op, PlanBuilder& builder) {
   if (convolution.groups == 1)
     if (const auto pointwise = pointwiseProduct(convolution, product, *window))
       return addIntegerProduct(builder, *pointwise, quantization);
-  TRY(packOwnedFilters(builder, convolution, product, *window));
-  return addIntegerProduct(builder, product, quantization, &*window);
+  ConvolutionPart part{product, *window};
+  const auto copied = copyChannelsLast(builder, filter, part, &quantization);
+  if (!copied) return copied.error();
+  if (!*copied) TRY(packOwnedFilters(builder, convolution, part.product, part.window));
+  return addIntegerProduct(builder, part.product, quantization, &part.window);
 }
 
 constexpr IntegerPlaces kIntegers{.zeroA = 3, .zeroB = 1};

@@ -15,6 +15,7 @@ namespace {
 constexpr uint32_t kHasZeroY = 2;
 constexpr uint32_t kHasZeroA = 16;
 constexpr uint32_t kHasZeroB = 32;
+constexpr uint32_t kStoresFours = 64;
 
 uint32_t kindsOf(const Quantization& q) {
   const auto kindOf = [](DataType type) -> uint32_t {
@@ -24,9 +25,25 @@ uint32_t kindsOf(const Quantization& q) {
   return kindOf(q.a) | kindOf(q.b) << 4 | kindOf(q.c) << 8 | kindOf(q.scale) << 12;
 }
 
-uint32_t flagsOf(const Product& p, const Quantization& q) {
+// Whether four places that follow each other always lie side by side in y, at a multiple of four.
+bool storesFours(const Product& p, const ConvolutionWindow& window) {
+  uint32_t places = 1;
+  for (const ConvolutionWindow::Dimension& s : window.dimensions) {
+    if (s.size != 1 && s.outputStride != places) return false;
+    places *= s.size;
+  }
+  constexpr uint32_t y = 3;
+  uint32_t all = places | window.strides.outputChannel | window.strides.outputBatch | p.matrices.base[y];
+  for (uint32_t d = 0; d < p.matrices.rank; ++d) all |= p.matrices.strides[d][y];
+  return all % 4 == 0;
+}
+
+uint32_t flagsOf(const Request& request) {
+  const Product& p = request.product;
+  const Quantization& q = *request.integers;
   return (p.hasC ? kHasC : 0) | (q.zeroA.range ? kHasZeroA : 0) | (q.zeroB.range ? kHasZeroB : 0) |
-         (q.zeroY.range ? kHasZeroY : 0) | directionsOf(p);
+         (q.zeroY.range ? kHasZeroY : 0) | directionsOf(p) |
+         (request.window && storesFours(p, *request.window) ? kStoresFours : 0);
 }
 
 template <class Kernel>
@@ -65,7 +82,7 @@ KernelCall linesCall(const Request& request, const ProductKernel& kernel, const 
                                                     .lines = lines.words,
                                                     .matrixRank = p.matrices.rank,
                                                     .kinds = kindsOf(*request.integers),
-                                                    .flags = flagsOf(p, *request.integers)},
+                                                    .flags = flagsOf(request)},
                                                    {.backward = request.window->backward, .lines = lines.specs});
 }
 
@@ -75,7 +92,8 @@ KernelCall productCall(const Request& request, const ProductKernel& kernel) {
   const auto& [p, target, window, integers] = request;
   const auto& [name, id, tile, refuses] = kernel;
   const auto form = kernel.form<kernels::IntegerProduct>();
-  const bool matrices = form == Form::Matrices || form == Form::MatricesAhead || form == Form::ConvolutionMatrices;
+  const bool matrices = form == Form::Matrices || form == Form::MatricesAhead || form == Form::ConvolutionMatrices ||
+                        form == Form::WindowsAhead;
   std::optional<kernels::TilingSpecs> tiling;
   if (matrices) tiling = matrixTilingOf(request, tile, target.caps.integerMatrices, kIntegerVectors);
   return callOf<kernels::IntegerProduct>(
@@ -86,7 +104,7 @@ KernelCall productCall(const Request& request, const ProductKernel& kernel) {
        .count = static_cast<uint32_t>(p.elements()),
        .matrixRank = p.matrices.rank,
        .kinds = kindsOf(*integers),
-       .flags = flagsOf(p, *integers)},
+       .flags = flagsOf(request)},
       {.backward = window && window->backward, .tiling = tiling, .tileDepth = tile.depth, .sums = sumsOf(*integers)});
 }
 
@@ -96,8 +114,13 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantizat
                          const ConvolutionWindow* window) {
   const Request request{p, builder.target(), window, &q};
   const ProductKernel& kernel = chooseKernel(builder, request);
-  const uint32_t parameters = builder.parameters(parameterWords(
-      p, {q.scaleA.stride, q.zeroA.stride, q.scaleB.stride, q.zeroB.stride, q.scaleY.stride, q.zeroY.stride}, window));
+  std::vector<uint32_t> words{q.scaleA.stride, q.zeroA.stride, q.scaleB.stride, q.zeroB.stride};
+  // All of a convolution's filters have the same scale of y.
+  if (window && window->channelsLast != 0)
+    appendDivisor(words, window->channelsLast);
+  else
+    words.insert(words.end(), {q.scaleY.stride, q.zeroY.stride});
+  const uint32_t parameters = builder.parameters(parameterWords(p, words, window));
   if (kernel.id.family == kernels::IntegerConvolutionDirect::kFamily) {
     const Lines lines = linesOf(request);
     return builder.add(linesCall(request, kernel, lines), lines.workgroups, parameters, p.multiplyAdds());

@@ -318,19 +318,29 @@ uint32_t integerBytesAhead(const Target& target, const Tile& tile) {
   return std::max(tile.stages * lines * line, bytesOfSums(tile, target.caps, strip)) + lines * 8;
 }
 
-const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
+const char* refusesIntegerTilesAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesIntegers(request, tile)) return reason;
-  const auto& [p, target, window, integers] = request;
+  const Target& target = request.target;
   if (!target.caps.has(Feature::DotProduct)) return "The device has no dot products of integers.";
   if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  return integerBytesAhead(target, tile) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+}
+
+const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesIntegerTilesAhead(request, tile)) return reason;
+  const auto& [p, target, window, integers] = request;
   const auto& [along, across] = kIntegerVectors;
   if (!isVectorizable(along, p.matrices, 0, depthOfA(p), rowsOfA(p))) return "A is not in vectors along the depth.";
   if (!isVectorizable(along, p.matrices, 1, depthOfB(p), columnsOfB(p)) &&
       !isVectorizable(across, p.matrices, 1, columnsOfB(p), depthOfB(p)))
     return "B is not in vectors.";
-  if (integerBytesAhead(target, tile) > target.caps.sharedBytes) return kSharedTooLittle;
   if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
   return refusesFewTiles(p, tile, fewTiles(target));
+}
+
+const char* refusesIntegerWindowsAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesIntegerTilesAhead(request, tile)) return reason;
+  return refusesFewTiles(request.product, tile, fewTiles(request.target));
 }
 
 template <const char* (*refuses)(const Request&, const Tile&)>
@@ -436,6 +446,7 @@ constexpr KernelId kWindowsAhead = idOf<Tiles>(Tiles::Form::VectorMatricesAhead)
 constexpr KernelId kIntegerMatrices = idOf<Integers>(Integers::Form::Matrices);
 constexpr KernelId kIntegerMatricesAhead = idOf<Integers>(Integers::Form::MatricesAhead);
 constexpr KernelId kIntegerWindowMatrices = idOf<Integers>(Integers::Form::ConvolutionMatrices);
+constexpr KernelId kIntegerWindowsAhead = idOf<Integers>(Integers::Form::WindowsAhead);
 constexpr KernelId kIntegerWindowTile = idOf<Integers>(Integers::Form::ConvolutionTile);
 constexpr KernelId kIntegerLines = idOf<IntegerLines>(IntegerLines::Form::Lines);
 
@@ -501,16 +512,40 @@ constexpr ProductKernel kIntegerConvolutionKernels[] = {
     {"integer_convolution_direct", kIntegerLines, {0, kPlacesOfLine, 0}, refusesLines},
     {"integer_convolution", idOf<Integers>(Integers::Form::Convolution), {}, refusesNothing},
 };
+// Of an input whose channels lie side by side.
+constexpr ProductKernel kIntegerVectorWindowKernels[] = {
+    {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 128, 64}, refusesIntegerWindowsAhead},
+    {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 64, 64}, refusesIntegerTilesAhead},
+    {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 64, 32}, refusesNothing},
+};
+
+}  // namespace
+
+namespace {
+
+// Whatever the elements are.
+const char* refusesVectorsOfChannels(const Request& request, DataType type, const Tile& least) {
+  const Product& p = request.product;
+  const ConvolutionWindow& window = *request.window;
+  if (window.backward || window.distant) return "It is a backward one, or has much padding.";
+  if (p.depth / std::max(1u, window.taps) % channelsVector(type) != 0)
+    return "Its channels are not in vectors of 16 bytes.";
+  if (p.rows <= least.rows / 2 || window.taps == 1) return "It has few filters, or a window of one element.";
+  return nullptr;
+}
 
 }  // namespace
 
 const char* refusesChannelsLast(const Request& request) {
   const auto& [p, target, window, integers] = request;
+  if (integers) {
+    const Tile& least = std::end(kIntegerVectorWindowKernels)[-1].tile;
+    if (const char* reason = refusesIntegerTilesAhead(request, least)) return reason;
+    return refusesVectorsOfChannels(request, integers->b, least);
+  }
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
-  if (p.depth / std::max(1u, window->taps) % kChannelsVector != 0) return "Its channels are not in vectors of eight.";
   const Tile& least = std::end(kVectorWindowKernels)[-1].tile;
-  if (p.rows <= least.rows / 2 || window->taps == 1) return "It has few filters, or a window of one element.";
+  if (const char* reason = refusesVectorsOfChannels(request, p.type, least)) return reason;
   if (const char* reason = refusesMatrices(request, least)) return reason;
   // Then the product waits for the copy longer than it takes to gather windows.
   return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
@@ -531,7 +566,9 @@ const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) 
   const Kernels copied = window && window->gathered ? Kernels(kGatheredKernels) : kVectorWindowKernels;
   const Kernels windows = window && window->channelsLast != 0 ? copied : kConvolutionKernels;
   const Kernels floats = window ? windows : kMatrixKernels;
-  const Kernels integers = window ? Kernels(kIntegerConvolutionKernels) : kIntegerMatrixKernels;
+  const Kernels integerWindows =
+      window && window->channelsLast != 0 ? Kernels(kIntegerVectorWindowKernels) : kIntegerConvolutionKernels;
+  const Kernels integers = window ? integerWindows : kIntegerMatrixKernels;
   const Kernels kernels = request.integers ? integers : floats;
   // The last of a list refuses nothing.
   for (const ProductKernel& k : kernels.first(kernels.size() - 1)) {

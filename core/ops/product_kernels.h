@@ -43,8 +43,8 @@ const char* refusesChannelsLast(const Request& request);
 // Why its filters alone are not to be copied, into the order in which windows of few places are gathered: null if they
 // are.
 const char* refusesGathering(const Request& request);
-// Channels that they read at once.
-constexpr uint32_t kChannelsVector = 8;
+// Channels that they read at once: 16 bytes.
+inline uint32_t channelsVector(DataType type) { return 16 / byteWidth(type); }
 
 // Why the windows of a convolution are not for tiles whose depth the parts of a workgroup share: null if they are.
 const char* refusesSplitWindows(const Request& request);

@@ -6,13 +6,21 @@
 // vectors of four across it, with the look-ahead of cooperative_ahead.comp: two pairs of parts are on their way in
 // registers and two lie in shared memory, and a subgroup reads the matrices that it multiplies next before it
 // multiplies those it has. What loads an element also adds it to the sum of its row or column.
+//   CHANNELS_LAST   defined where A is a filter and B the windows of an input whose channels lie side by side, a
+//                   multiple of 16 of them
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
+//   TILE_DEPTH    steps of a part
 //   SUMS          which sums zero points make necessary
 #define COOPERATIVE 1
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
+#if CHANNELS_LAST
+#include "matrix/convolution.glsl"
+#include "matrix/channels_last.glsl"
+#else
 #include "matrix/matrix.glsl"
+#endif
 #include "matrix/integers.glsl"
 #define INTEGER_MATRICES 1
 #include "matrix/cooperative.glsl"
@@ -41,9 +49,8 @@ const int kOnes = 0x01010101;
 const bool kSumsColumns = (SUMS & kSumColumns) != 0u;
 const bool kSumsRows = (SUMS & kSumRows) != 0u;
 
-const uint kDepth = 32u;  // steps of a part
 const uint kStages = 2u;  // pairs of parts in shared memory, and as many on their way to it
-const uint kSteps = kDepth / SIZE_DEPTH;
+const uint kSteps = TILE_DEPTH / SIZE_DEPTH;
 const uint kSubgroups = 256u / SUBGROUP;
 const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE_ROWS;  // of matrices in a subgroup
 const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE_COLUMNS;
@@ -51,7 +58,7 @@ const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE_COLUMNS;
 // Lines of a part in shared memory, in vectors: an odd number, so that neighbours lie in different banks. A matrix
 // begins with a vector, which is half empty where matrices are eight steps deep.
 const uint kVector = SIZE_DEPTH < 16u ? SIZE_DEPTH : 16u;
-const uint kPitch = kDepth / kVector + 1u;
+const uint kPitch = TILE_DEPTH / kVector + 1u;
 const uint kPartA = kPitch * TILE_ROWS;
 const uint kPart = kPartA + kPitch * TILE_COLUMNS;
 
@@ -80,15 +87,18 @@ shared ivec4 sumsOfColumns[TILE_COLUMNS / 4u];
 shared ivec4 zerosOfColumns[TILE_COLUMNS / 4u];
 
 // An item is 16 steps of one row or column, or eight of four columns.
-const uint kLine = kDepth / 16u;
+const uint kLine = TILE_DEPTH / 16u;
 const uint kItemsA = TILE_ROWS * kLine;
-const uint kItemsB = kAcrossB ? TILE_COLUMNS / 4u * (kDepth / 8u) : TILE_COLUMNS * kLine;
+const uint kItemsB = kAcrossB ? TILE_COLUMNS / 4u * (TILE_DEPTH / 8u) : TILE_COLUMNS * kLine;
 const uint kLoadsA = (kItemsA + 255u) / 256u;
 const uint kLoadsB = (kItemsB + 255u) / 256u;
 const uint kVectorsOfB = kAcrossB ? 2u : 1u;  // of an item
 const uint kLinesOfB = kAcrossB ? 4u : 1u;
 uint nextA[kLoadsA];  // which vectors, or words, are loaded next
 uint nextB[kLoadsB];
+#if CHANNELS_LAST
+uint nextStep;  // of an invocation's items in the part that is loaded next: nextB are vectors of the first step of all
+#endif
 uvec4 loadedA[kStages * kLoadsA];
 uvec4 loadedB[kStages * kLoadsB * kVectorsOfB];
 int rowSums[kLoadsA];  // of what an invocation loads
@@ -126,17 +136,56 @@ void loadItemB(uint at, uint next) {
   }
 }
 
+#if CHANNELS_LAST
+// An invocation's items begin at the same step.
+void loadB(uint ring, uint lane, uint advance) {
+  const uint step1 = stepOffset(nextStep) / 16u;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
+    if (hasItem(lane + i * 256u, kItemsB)) loadedB[ring * kLoadsB + i] = bVectors[nextB[i] + step1];
+  nextStep += advance * 16u;
+}
+
+void loadPartOfB(uint ring, uint lane, uint before, bool isLast, uint advance) {
+  const bool inside = placeAlong(lane).x >= before;
+  const uint step1 = inside ? stepOffset(nextStep) / 16u : 0u;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
+    if (hasItem(lane + i * 256u, kItemsB)) {
+      const uint at = ring * kLoadsB + i;
+      loadedB[at] = uvec4(flipOf(1u));
+      if (inside) loadedB[at] = bVectors[nextB[i] + step1];
+    }
+  if (!isLast) nextStep += advance * 16u;
+  else if (!inside) nextStep = 0u;
+}
+#else
+void loadB(uint ring, uint lane, uint advance) {
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
+    if (hasItem(lane + i * 256u, kItemsB)) {
+      loadItemB((ring * kLoadsB + i) * kVectorsOfB, nextB[i]);
+      nextB[i] += advance;
+    }
+}
+
+void loadPartOfB(uint ring, uint lane, uint before, bool isLast, uint advance) {
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
+    if (hasItem(lane + i * 256u, kItemsB)) {
+      const uint at = (ring * kLoadsB + i) * kVectorsOfB;
+      const bool inside = placeOfB(lane + i * 256u).x >= before;
+      [[unroll]] for (uint v = 0u; v < kVectorsOfB; ++v) loadedB[at + v] = uvec4(flipOf(1u));
+      if (inside) loadItemB(at, nextB[i]);
+      if (!isLast) nextB[i] += advance;
+      else if (!inside) nextB[i] = 0u;
+    }
+}
+#endif
+
 void load(uint ring, uint lane, uvec2 advance) {
   [[unroll]] for (uint i = 0u; i < kLoadsA; ++i)
     if (hasItem(lane + i * 256u, kItemsA)) {
       loadedA[ring * kLoadsA + i] = aVectors[nextA[i]];
       nextA[i] += advance.x;
     }
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
-    if (hasItem(lane + i * 256u, kItemsB)) {
-      loadItemB((ring * kLoadsB + i) * kVectorsOfB, nextB[i]);
-      nextB[i] += advance.y;
-    }
+  loadB(ring, lane, advance.y);
 }
 
 // The same of a part whose first `before` steps come before all others and count as zeros. Where no part follows, it is
@@ -151,15 +200,7 @@ void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
       if (!isLast) nextA[i] += advance.x;
       else if (!inside) nextA[i] = 0u;
     }
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
-    if (hasItem(lane + i * 256u, kItemsB)) {
-      const uint at = (ring * kLoadsB + i) * kVectorsOfB;
-      const bool inside = placeOfB(lane + i * 256u).x >= before;
-      [[unroll]] for (uint v = 0u; v < kVectorsOfB; ++v) loadedB[at + v] = uvec4(flipOf(1u));
-      if (inside) loadItemB(at, nextB[i]);
-      if (!isLast) nextB[i] += advance.y;
-      else if (!inside) nextB[i] = 0u;
-    }
+  loadPartOfB(ring, lane, before, isLast, advance.y);
 }
 
 int sumOf(uvec4 item, int ones) {
@@ -259,6 +300,13 @@ void prepareLoads(uint lane, uvec2 firsts, uvec4 base, uint before) {
     const uint row = min(firsts.x + place.y, push.rows - 1u);
     nextA[i] = (base.x + row * aRowStride() + place.x) / 16u - before / 16u;
   }
+#if CHANNELS_LAST
+  nextStep = placeAlong(lane).x - before;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uint column = min(firsts.y + columnOf(placeAlong(lane + i * 256u).y), push.columns - 1u);
+    nextB[i] = (base.y + windowOffset(column)) / 16u;
+  }
+#else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     const uvec2 place = placeOfB(lane + i * 256u);
     if (kAcrossB) {
@@ -269,15 +317,16 @@ void prepareLoads(uint lane, uvec2 firsts, uvec4 base, uint before) {
       nextB[i] = (base.y + columnAt(column).b + place.x) / 16u - before / 16u;
     }
   }
+#endif
 }
 
 // The number of parts is even; steps that this is too many come first.
 void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base) {
-  const uint count = (push.depth + 2u * kDepth - 1u) / (2u * kDepth) * 2u;
-  const uint before = count * kDepth - push.depth;
+  const uint count = (push.depth + 2u * TILE_DEPTH - 1u) / (2u * TILE_DEPTH) * 2u;
+  const uint before = count * TILE_DEPTH - push.depth;
   prepareLoads(lane, firsts, base, before);
-  const uvec2 advance = uvec2(kLine, kAcrossB ? kDepth * (depthAt(1u).b / 4u) : kLine);
-  const uint beforeSecond = before > kDepth ? before - kDepth : 0u;
+  const uvec2 advance = uvec2(kLine, kAcrossB ? TILE_DEPTH * (depthAt(1u).b / 4u) : kLine);
+  const uint beforeSecond = before > TILE_DEPTH ? before - TILE_DEPTH : 0u;
   const bool two = count == 2u;
 
   loadPartly(0u, lane, before, false, advance);
@@ -329,7 +378,20 @@ ivec4 sumsAt(uint strip, uvec2 place, uvec2 at) {
 
 // Whether four results of a row lie side by side, where four elements are stored together.
 bool storesVectors(uint base) {
+#if CHANNELS_LAST
+  return (push.flags & kStoresFours) != 0u;
+#else
   return parameters[1].w == 1u && ((push.columns | yRowStride() | base) & 3u) == 0u;
+#endif
+}
+
+// Where C has the element of a column.
+Column columnOfC(uint column) {
+#if CHANNELS_LAST
+  return Column(0u, 0u, 0u, uvec3(0u), true, false);  // it has one for each row
+#else
+  return columnAt(column);
+#endif
 }
 
 FOUR_RESULTS packed(uvec4 results) {
@@ -353,11 +415,11 @@ void storeStrip(uint strip, bool vectors, uvec2 first, uvec2 firsts, uint pair, 
     uvec4 results;
     [[unroll]] for (uint j = 0u; j < 4u; ++j) {
       const uint column = min(firsts.y + at.y + j, push.columns - 1u);
-      results[j] = finished(SUM(fourSums[j]), pair, firsts.x + at.x, column, columnAt(column), base);
+      results[j] = finished(SUM(fourSums[j]), pair, firsts.x + at.x, column, columnOfC(column), base);
     }
     const uint offset = base.w + (firsts.x + at.x) * yRowStride();
     if (vectors) {
-      yVectors[(offset + firsts.y + at.y) / 4u] = packed(results);
+      yVectors[(offset + columnAt(firsts.y + at.y).y) / 4u] = packed(results);
     } else {
       [[unroll]] for (uint j = 0u; j < 4u; ++j) {
         const uint column = firsts.y + at.y + j;

@@ -3,13 +3,14 @@
 //   kinds           four bits each for A, B, C, scales: 0-1 width (8, 16 or 32 bits), 2 signed
 //   flags           kHasC; kHasZeroA, kHasZeroB, kHasZeroY
 //   parameters[2]   strides of A's scales and zero points along the rows, B's along the columns
-//   parameters[3]   strides of y's scales and zero points along the rows
+//   parameters[3]   strides of y's scales and zero points along the rows, which a convolution has one of
 const uint kHasC = 1u;
 const uint kHasZeroY = 2u;
 const uint kADepthFirst = 4u;
 const uint kBDepthFirst = 8u;
 const uint kHasZeroA = 16u;
 const uint kHasZeroB = 32u;
+const uint kStoresFours = 64u;  // of windows: whether four results of a row lie side by side
 
 layout(set = 0, binding = BINDING_a, std430) readonly buffer aBuffer { uint a[]; };
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uint b[]; };
@@ -82,6 +83,12 @@ float scaleOf(uint row, uint column) {
 }
 #endif
 
+#if CONVOLUTION
+#define OF_Y(row, stride) 0u
+#else
+#define OF_Y(row, stride) ((row) * (stride))
+#endif
+
 // What y holds of a sum.
 uint finished(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) {
   const uint scaleRow = quantizedRow(pair, row);
@@ -95,9 +102,9 @@ uint finished(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) 
   if (hasC) result += int(elementOf(c[wordOf(i, kindOf(2u))], i, kindOf(2u)));
 #if T_BITS == 8
   float zero = 0.0;
-  if ((push.flags & kHasZeroY) != 0u) zero = float(fromRaw(loadRaw_zeroY(scaleRow * parameters[3].y)));
+  if ((push.flags & kHasZeroY) != 0u) zero = float(fromRaw(loadRaw_zeroY(OF_Y(scaleRow, parameters[3].y))));
   const float scaled = roundedQuotient(float(result) * scaleOf(scaleRow, column),
-                                       uintBitsToFloat(scalesOfY[scaleRow * parameters[3].x]));
+                                       uintBitsToFloat(scalesOfY[OF_Y(scaleRow, parameters[3].x)]));
   const float rounded = roundEven(scaled) + zero;
 #if T_IS_SIGNED
   const int least = -128;

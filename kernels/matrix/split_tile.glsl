@@ -140,36 +140,19 @@ void multiplyAll(uint part, uint down, uint across) {
 }
 
 // Sums of the parts pass through the place of A, a few fours of each invocation at a time; each invocation adds up some
-// elements of all, kResults in the end.
+// elements of all, kEach in a pass.
 const uint kAtOnce = kPartA / kLanes;
 const uint kEach = kAtOnce * kLanes * 4u / 256u;
-const uint kResults = kRows * kColumns / 256u;
-float results[kResults];
+const uint kPasses = kFours / kAtOnce;  // three or four
 
-void addPass(uint lane, uint part, uint place, uint pass) {
-  barrier();
-  [[unroll]] for (uint n = 0u; n < kAtOnce; ++n) {
-    const uint first = (pass * kAtOnce + n) * 4u;
-    sharedA[(part * kAtOnce + n) * kLanes + place] =
-        vec4(sums[first], sums[first + 1u], sums[first + 2u], sums[first + 3u]);
-  }
-  barrier();
-  [[unroll]] for (uint each = 0u; each < kEach; ++each) {
-    const uint element = each * 256u + lane;
-    float total = 0.0;
-    [[unroll]] for (uint other = 0u; other < kParts; ++other)
-      total += sharedA[other * kAtOnce * kLanes + element / 4u][element % 4u];
-    results[pass * kEach + each] = total;
-  }
-}
+// The first of four sums that pass through shared memory at once.
+uint firstOf(uint pass, uint n) { return (pass * kAtOnce + n) * 4u; }
 
-// Passes are literals: a loop over them has barriers, is not unrolled by some drivers, and would keep the sums in memory.
-void addParts(uint lane, uint part, uint place) {
-  const uint kPasses = kFours / kAtOnce;  // three or four
-  addPass(lane, part, place, 0u);
-  addPass(lane, part, place, 1u);
-  addPass(lane, part, place, 2u);
-  if (kPasses > 3u) addPass(lane, part, place, 3u);
+float totalOf(uint element) {
+  float total = 0.0;
+  [[unroll]] for (uint other = 0u; other < kParts; ++other)
+    total += sharedA[other * kAtOnce * kLanes + element / 4u][element % 4u];
+  return total;
 }
 
 // Where the elements of one invocation of a part, by its place among them, lie in the tile.
@@ -179,11 +162,65 @@ uvec2 placeInTile(uint place, uint four, uint e) {
                i / 4u * kDown * 4u + place / kAcross * 4u + i % 4u);
 }
 
-// Unrolled, loads of C overlap.
+// Finishes what an invocation has added up of an element of a pass.
+void finishTotal(float sum, uint pass, uint element, TilePlace tile, uvec4 base) {
+  const uint slot = element / 4u;
+  const uvec2 at = placeInTile(slot % kLanes, pass * kAtOnce + slot / kLanes, element % 4u);
+  const uint column = tile.firstColumn + at.x;
+  const uint row = tile.firstRow + at.y;
+  if (row >= push.rows || column >= push.columns) return;
+  if ((push.flags & kToParts) != 0u)
+    storePart((tile.pairAndSlice * push.rows + row) * push.columns + column, sum);
+  else
+    finish(sum, tile.pair, row, column, columnAt(column), base);
+}
+
 #if DIMPLE_HLSL
-#define UNROLL_RESULTS [[dont_unroll]]
+// One copy of a pass, and of what finishes an element: DXIL takes half as long to compile.
+float sumOf(uint pass, uint i) {
+  float sum = sums[i];
+  [[unroll]] for (uint other = 1u; other < kPasses; ++other)
+    if (pass == other) sum = sums[firstOf(other, 0u) + i];
+  return sum;
+}
+
+void finishAll(uint lane, uint part, uint place, TilePlace tile, uvec4 base) {
+  [[dont_unroll]] for (uint pass = 0u; pass < kPasses; ++pass) {
+    barrier();
+    [[unroll]] for (uint n = 0u; n < kAtOnce; ++n)
+      sharedA[(part * kAtOnce + n) * kLanes + place] =
+          vec4(sumOf(pass, n * 4u), sumOf(pass, n * 4u + 1u), sumOf(pass, n * 4u + 2u), sumOf(pass, n * 4u + 3u));
+    barrier();
+    [[dont_unroll]] for (uint each = 0u; each < kEach; ++each) {
+      const uint element = each * 256u + lane;
+      finishTotal(totalOf(element), pass, element, tile, base);
+    }
+  }
+}
 #else
-#define UNROLL_RESULTS [[unroll]]
+float results[kPasses * kEach];
+
+void addPass(uint lane, uint part, uint place, uint pass) {
+  barrier();
+  [[unroll]] for (uint n = 0u; n < kAtOnce; ++n) {
+    const uint first = firstOf(pass, n);
+    sharedA[(part * kAtOnce + n) * kLanes + place] =
+        vec4(sums[first], sums[first + 1u], sums[first + 2u], sums[first + 3u]);
+  }
+  barrier();
+  [[unroll]] for (uint each = 0u; each < kEach; ++each) results[pass * kEach + each] = totalOf(each * 256u + lane);
+}
+
+// Passes are literals: a loop over them has barriers, is not unrolled by some drivers, and would keep the sums in memory.
+// Results are finished by an unrolled loop, so that loads of C overlap.
+void finishAll(uint lane, uint part, uint place, TilePlace tile, uvec4 base) {
+  addPass(lane, part, place, 0u);
+  addPass(lane, part, place, 1u);
+  addPass(lane, part, place, 2u);
+  if (kPasses > 3u) addPass(lane, part, place, 3u);
+  [[unroll]] for (uint n = 0u; n < kPasses * kEach; ++n)
+    finishTotal(results[n], n / kEach, n % kEach * 256u + lane, tile, base);
+}
 #endif
 
 void main() {
@@ -234,20 +271,5 @@ void main() {
   multiplyAll(part, down, across);
 #endif
 
-  addParts(lane, part, down * kAcross + across);
-  UNROLL_RESULTS for (uint n = 0u; n < kResults; ++n) {
-    float sum = 0.0;
-    [[unroll]] for (uint k = 0u; k < kResults; ++k)
-      if (k == n) sum = results[k];
-    const uint element = n % kEach * 256u + lane;
-    const uint slot = element / 4u;
-    const uvec2 at = placeInTile(slot % kLanes, n / kEach * kAtOnce + slot / kLanes, element % 4u);
-    const uint column = tile.firstColumn + at.x;
-    const uint row = tile.firstRow + at.y;
-    if (row >= push.rows || column >= push.columns) continue;
-    if ((push.flags & kToParts) != 0u)
-      storePart((tile.pairAndSlice * push.rows + row) * push.columns + column, sum);
-    else
-      finish(sum, tile.pair, row, column, columnAt(column), base);
-  }
+  finishAll(lane, part, down * kAcross + across, tile, base);
 }

@@ -79,7 +79,19 @@ void loadParts(uint which, uint step1, uint stage, uint down, uint across) {
 
 // All steps of a part but for the last, which is ready to be multiplied then.
 void multiplyAll(uint stage, uint down, uint across) {
-  [[unroll]] for (uint k = 0u; k + 1u < kStep; ++k) {
+#if DIMPLE_HLSL && TILE == 64
+  // Not all of them unrolled, DXIL takes a third less time to compile.
+  const uint kUnrolledSteps = 4u;
+  [[dont_unroll]] for (uint k = 0u; k + kUnrolledSteps < kStep; k += kUnrolledSteps)
+    [[unroll]] for (uint i = 0u; i < kUnrolledSteps; ++i) {
+      loadParts((i + 1u) & 1u, k + i + 1u, stage, down, across);
+      multiply(i & 1u);
+    }
+  const uint first = kStep - kUnrolledSteps;
+#else
+  const uint first = 0u;
+#endif
+  [[unroll]] for (uint k = first; k + 1u < kStep; ++k) {
     loadParts((k + 1u) & 1u, k + 1u, stage, down, across);
     multiply(k & 1u);
   }

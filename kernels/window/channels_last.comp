@@ -2,15 +2,20 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// A copy of pictures in which an element's channels lie side by side, with zeros around each picture: eight channels an
-// invocation. Parameters: {eights of channels and their divisor}, {input strides of batches and channels, the first element, 0}, and
-// two for each of three spatial dimensions, the innermost first,
-//   {size of the copy and its divisor}   {size of the input, zeros before, input stride, 0}
-//   eightsFirst   1: neighbouring invocations copy neighbouring channels, else neighbouring places
+// A copy of pictures in which an element's channels lie side by side, with padding around each picture: a vector of
+// channels an invocation. Parameters: {vectors of channels and their divisor}, {input strides of batches and channels,
+// the first element, 0}, and two for each of three spatial dimensions, the innermost first,
+//   {size of the copy and its divisor}   {size of the input, padding before, input stride, 0}
+//   vectorsFirst   1: neighbouring invocations copy neighbouring channels, else neighbouring places
+//   hasZero        1: padding is the zero point `zero`, else 0
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
+const uint kInWord = 32u / T_BITS;
+const uint kVector = 4u * kInWord;
+
 TENSOR_IN(x)
+TENSOR_IN(zero)
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yBuffer { uvec4 y[]; };
 
 // Takes the digit of a dimension off an index.
@@ -24,10 +29,10 @@ uint takeDigit(inout uint rest, uvec4 size) {
 void main() {
   uint item;
   if (!gridItem(push.count, item)) return;
-  const uvec4 eights = parameters[0];
+  const uvec4 vectors = parameters[0];
   const uvec4 strides = parameters[1];
   uint rest = item;
-  uint eight = push.eightsFirst != 0u ? takeDigit(rest, eights) : 0u;
+  uint vector = push.vectorsFirst != 0u ? takeDigit(rest, vectors) : 0u;
   bool inside = true;
   uint from = strides.z;
   uint to = 0u;
@@ -41,11 +46,12 @@ void main() {
     to += padded * places;
     places *= parameters[2u + 2u * d].x;
   }
-  if (push.eightsFirst == 0u) eight = takeDigit(rest, eights);
-  from += rest * strides.x + eight * 8u * strides.y;
-  uint raws[8];
-  [[unroll]] for (uint i = 0u; i < 8u; ++i) raws[i] = inside ? loadRaw_x(from + i * strides.y) : 0u;
-  uvec4 packed;
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) packed[i] = raws[2u * i] | (raws[2u * i + 1u] << 16u);
-  y[(rest * places + to) * eights.x + eight] = packed;
+  if (push.vectorsFirst == 0u) vector = takeDigit(rest, vectors);
+  from += rest * strides.x + vector * kVector * strides.y;
+  const uint padding = push.hasZero != 0u ? loadRaw_zero(0u) : 0u;
+  uint raws[kVector];
+  [[unroll]] for (uint i = 0u; i < kVector; ++i) raws[i] = inside ? loadRaw_x(from + i * strides.y) : padding;
+  uvec4 packed = uvec4(0u);
+  [[unroll]] for (uint i = 0u; i < kVector; ++i) packed[i / kInWord] |= raws[i] << (i % kInWord * T_BITS);
+  y[(rest * places + to) * vectors.x + vector] = packed;
 }

@@ -137,9 +137,58 @@ TEST_CASE("integer windows of one element are products of matrices, but for thos
     return kernelName(plan.execution[0].kernel);
   };
   CHECK(kernelOf(1, 0, 1, 1) == "integer_gemm_cooperative_ahead.i32");
-  for (const std::string_view name :
-       {kernelOf(1, 0, 2, 1), kernelOf(1, 0, 1, 2), kernelOf(1, 1, 1, 1), kernelOf(3, 1, 1, 1)})
+  for (const std::string_view name : {kernelOf(1, 0, 2, 1), kernelOf(1, 0, 1, 2), kernelOf(1, 1, 1, 1)})
     CHECK(name == "integer_convolution_cooperative.i32");
+}
+
+TEST_CASE("integer windows are read in vectors of channels, between zero points") {
+  Caps caps;
+  caps.features = ~0u;
+  caps.integerMatrices = {16, 16, 32};
+  caps.subgroupSize = 32;
+  caps.sharedBytes = 48 * 1024;
+  const auto line = [](uint32_t channels, uint32_t filters, std::string_view more, uint32_t side = 14,
+                       uint32_t groups = 1) {
+    return cat("CONVOLUTION_INTEGER InputTensor=u8[16,", channels, ",", side, ",", side, "] FilterTensor=i8[", filters,
+               ",", channels / groups, ",3,3]", more, " OutputTensor=i32[16,", filters, ",", side, ",", side,
+               "] Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] GroupCount=", groups);
+  };
+  const auto kernelsOf = [&](const std::string& text) {
+    std::string names;
+    for (const Dispatch& dispatch : planOf(text, caps).execution) names += cat(kernelName(dispatch.kernel), " ");
+    return names;
+  };
+  const Plan plan = planOf(line(256, 256, "! InputZeroPointTensor=u8[1]"), caps);
+  REQUIRE(plan.execution.size() == 2);
+  const Dispatch& copy = plan.execution[0];
+  CHECK(kernelName(copy.kernel) == "channels_last_native.b8");
+  CHECK(copy.push[4] == 16 * 16 * 16 * 256 / 16);
+  CHECK(copy.push[6] == 1);  // a zero point
+  const Dispatch& product = plan.execution[1];
+  CHECK(kernelName(product.kernel) == "integer_convolution_cooperative_ahead.i32");
+  CHECK(specOf(product, 3) == 64);
+  CHECK(specOf(product, 4) == 128);
+  CHECK(specOf(product, 5) == 64);
+  CHECK(specOf(product, 12) == 2);      // the sums of rows that the zero point of columns takes
+  CHECK((product.push[10] & 64) != 0);  // 196 places, in fours
+  CHECK(plan.initialization.size() == 1);
+  const Plan odd = planOf(line(256, 256, "!", 15), caps);
+  CHECK(odd.execution[0].push[6] == 0);
+  CHECK((odd.execution[1].push[10] & 64) == 0);
+  // Filters that are not owned are copied first, if they serve many places.
+  CHECK(kernelsOf(line(48, 64, "")) ==
+        "copy_native.b8 channels_last_native.b8 integer_convolution_cooperative_ahead.i32 ");
+  CHECK(kernelsOf(line(64, 64, "", 5)) == "integer_convolution_cooperative.i32 ");
+  CHECK(kernelsOf(line(64, 128, "!", 14, 2)).ends_with("integer_convolution_cooperative_ahead.i32 "));
+  // Channels in no vectors, few filters, less shared memory, no dot products.
+  CHECK(kernelsOf(line(40, 64, "!")) == "integer_convolution_cooperative.i32 ");
+  CHECK(kernelsOf(line(64, 32, "!")) == "integer_convolution_cooperative.i32 ");
+  caps.sharedBytes = 20 * 1024;
+  CHECK(specOf(planOf(line(64, 64, "!"), caps).execution[1], 5) == 32);
+  caps.features &= ~static_cast<uint32_t>(Feature::DotProduct);
+  const Plan without = planOf(line(64, 64, "!"), caps);
+  CHECK(kernelName(without.execution[0].kernel) == "integer_convolution_cooperative.i32");
+  CHECK(passedOverText(without).find("The device has no dot products of integers.") != std::string::npos);
 }
 
 TEST_CASE("filters that DML owns are packed in the order of the depth") {

@@ -177,6 +177,10 @@ TEST_CASE("tool: plan") {
       "OutputTensor=f16[1,300,256] Scale=0.125 HeadCount=4' --caps features=all --caps matrices=16x16x16 "
       "--caps subgroupSize=32 --caps sharedBytes=49152");
   CHECK(contains(attention.out, "attention_cooperative"));
+  const auto integers = fixture.run(
+      "plan 'MATRIX_MULTIPLY_INTEGER ATensor=u8[4096,4096] BTensor=u8[4096,4096] OutputTensor=i32[4096,4096]' "
+      "--caps features=all --caps integerMatrices=16x16x32 --caps subgroupSize=32 --caps sharedBytes=49152");
+  CHECK(contains(integers.out, "integer_gemm_cooperative_ahead"));
   CHECK(fixture.run("plan model.json --caps maxBufferRange=4").code == 1);
 }
 

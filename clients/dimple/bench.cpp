@@ -10,12 +10,13 @@
 #include <memory>
 #include <numeric>
 
+#include "clients/dimple/bench_all.h"
 #include "clients/dimple/bench_case.h"
 #include "clients/dimple/command.h"
 #include "clients/dimple/json_file.h"
 #include "clients/dimple/model.h"
-#include "clients/dimple/profile.h"
 #include "clients/dimple/progress.h"
+#include "clients/dimple/repeater.h"
 #include "clients/dimple/runner.h"
 #include "clients/dimple/table.h"
 #include "clients/files/failure.h"
@@ -266,63 +267,13 @@ double errorOf(const Device& device, const BenchCase& item, ID3D12Resource* outp
   return largest;
 }
 
-// Executes a case once and notes the names of its kernels.
-void noteKernels(const Device& device, Runner& runner, BenchBuffers& buffers, BenchCase& item) {
-  device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
+Repeater repeaterOf(Runner& runner, BenchBuffers& buffers, const BenchCase& item) {
   std::vector<BoundBuffer> inputs, outputs;
   buffers.bind(item, inputs, outputs);
-  runner.dispatch(item.op, inputs, outputs);
-  runner.flush();
-  item.kernels.clear();
-  for (const KernelTime& time : readProfile(device)) {
-    // Behind the label of a graph's node.
-    const size_t label = time.kernel.rfind(' ');
-    const std::string kernel = time.kernel.substr(label == time.kernel.npos ? 0 : label + 1);
-    if (item.kernels.find(kernel) == item.kernels.npos) item.kernels += cat(item.kernels.empty() ? "" : " ", kernel);
-  }
-  device.check(device.context().SetProfiling(FALSE), "Timing cannot be ended");
+  return {runner, item.op, std::move(inputs), std::move(outputs)};
 }
 
-constexpr uint32_t kMostRepeats = 64;  // that are chosen
-
-// Executions in a row, by the clock.
-class Repeater {
- public:
-  Repeater(Runner& runner, BenchBuffers& buffers, const BenchCase& item) : runner_(runner), item_(item) {
-    buffers.bind(item, inputs_, outputs_);
-  }
-
-  double milliseconds(uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) runner_.dispatch(item_.op, inputs_, outputs_);
-    return runner_.flush();
-  }
-  // How many take long enough to be measured; 0: one does, so that what it takes to submit it does not count.
-  uint32_t chooseCount() {
-    constexpr double kLongEnough = 5;
-    const double once = std::min(milliseconds(1), runner_.repeat());
-    if (once >= kLongEnough) return 0;
-    // Executions in a row may take much less than one of them.
-    const double each = milliseconds(4) / 4;
-    return static_cast<uint32_t>(std::clamp(kLongEnough / each, 1.0, double{kMostRepeats}));
-  }
-  // One of `count` executions: what twice as many take less what these take.
-  double nanoseconds(uint32_t count) {
-    if (count == 0) return milliseconds(1) * 1e6;
-    const auto again = [&](uint32_t executions) {
-      milliseconds(executions);
-      return runner_.repeat();
-    };
-    const double once = again(count);
-    const double twice = again(2 * count);
-    // Where other work disturbs both by more than they differ, what it takes to submit them counts, too.
-    return (twice > once ? (twice - once) / count : twice / (2 * count)) * 1e6;
-  }
-
- private:
-  Runner& runner_;
-  const BenchCase& item_;
-  std::vector<BoundBuffer> inputs_, outputs_;
-};
+constexpr double kMeasured = 5;  // milliseconds
 
 // Cases of a device, since a device has its options.
 class BenchDevice {
@@ -351,26 +302,26 @@ class BenchDevice {
   void prepare(Progress& progress) {
     for (BenchCase* item : cases_) {
       progress.step(item->name);
-      noteKernels(device_, *runner_, *buffers_, *item);
+      item->kernels = repeaterOf(*runner_, *buffers_, *item).kernels(device_);
       if (item->exact) item->error = errorOf(device_, *item, buffers_->output(*item));
     }
     warmUp();
     for (BenchCase* item : cases_)
-      item->repeat = repeat_ ? repeat_ : Repeater(*runner_, *buffers_, *item).chooseCount();
+      item->repeat = repeat_ ? repeat_ : repeaterOf(*runner_, *buffers_, *item).chooseCount(kMeasured);
   }
   void measure(Progress& progress) {
     for (BenchCase* item : cases_) {
       progress.step(item->name);
-      item->nanoseconds.push_back(Repeater(*runner_, *buffers_, *item).nanoseconds(item->repeat));
+      item->nanoseconds.push_back(repeaterOf(*runner_, *buffers_, *item).nanoseconds(item->repeat));
     }
   }
 
  private:
   // An idle device runs at a fraction of its clock.
   void warmUp() {
-    constexpr auto kLongEnough = std::chrono::milliseconds(300);
-    const auto end = std::chrono::steady_clock::now() + kLongEnough;
-    Repeater first(*runner_, *buffers_, *cases_.front());
+    constexpr auto kWarm = std::chrono::milliseconds(300);
+    const auto end = std::chrono::steady_clock::now() + kWarm;
+    Repeater first = repeaterOf(*runner_, *buffers_, *cases_.front());
     while (std::chrono::steady_clock::now() < end) first.milliseconds(8);
   }
   static DeviceOptions withOptions(DeviceOptions device, const std::string& chosen) {
@@ -467,6 +418,18 @@ BenchCase makeBenchCase(std::string name, const std::string& line, uint64_t inde
   return made;
 }
 
+static void addAllOptions(CLI::App& options, BenchAllOptions& values) {
+  options.add_flag("--all", values.all, "Every operator instead, against what memory, arithmetic and latency allow");
+  options.add_option("--scale", values.scale, "Of --all: what large sizes are divided by")->capture_default_str();
+  options.add_option("--below", values.below, "Of --all: one line for each row below this percentage of its bound");
+  options.add_option("--html", values.htmlFile, "Of --all: a file for a report with bars");
+  options.add_option("--json-file", values.jsonFile, "Of --all: a file for what --json prints");
+  options.add_flag("--lines", values.lines, "Of --all: run nothing, print the rows as lines for dimple case");
+#ifdef DIMPLE_WITH_CASES
+  options.add_flag("--check", values.check, "Of --all: compare what small tensors become with the tests' oracle");
+#endif
+}
+
 Action setUpBench(CLI::App& options) {
   auto values = std::make_shared<BenchOptions>();
   addDeviceOptions(options, values->device);
@@ -485,7 +448,17 @@ Action setUpBench(CLI::App& options) {
       "Only copy, add, and the products, convolutions, attention and recurrent networks that stand for all");
   options.add_option("--only", values->only, "Leave out all cases but copy, add and those whose names contain this");
   options.add_flag("--json", values->asJson, "Print JSON");
-  return [values] { return bench(*values); };
+  auto all = std::make_shared<BenchAllOptions>();
+  addAllOptions(options, *all);
+  return [values, all, &options] {
+    if (!all->all) return bench(*values);
+    all->device = values->device;
+    all->only = values->only;
+    all->asJson = values->asJson;
+    all->repeat = values->repeat;
+    if (options.count("--iterations")) all->iterations = values->iterations;
+    return benchAll(*all);
+  };
 }
 
 }  // namespace dimple::tool

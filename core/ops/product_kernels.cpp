@@ -499,6 +499,7 @@ constexpr ProductKernel kGatheredKernels[] = {
 };
 constexpr ProductKernel kIntegerMatrixKernels[] = {
     {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {128, 256, 32}, refusesIntegersAhead},
+    {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {64, 64, 64}, refusesIntegersAhead},
     {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {64, 128, 32}, refusesIntegersAhead},
     {"integer_gemm_cooperative", kIntegerMatrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
     {"integer_gemm_cooperative", kIntegerMatrices, {64, 64, 64, 1}, refusesIntegerMatrices},
@@ -515,7 +516,8 @@ constexpr ProductKernel kIntegerConvolutionKernels[] = {
 // Of an input whose channels lie side by side.
 constexpr ProductKernel kIntegerVectorWindowKernels[] = {
     {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 128, 64}, refusesIntegerWindowsAhead},
-    {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 64, 64}, refusesIntegerTilesAhead},
+    {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 64, 64}, refusesIntegerWindowsAhead},
+    {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {32, 64, 64}, refusesIntegerTilesAhead},
     {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 64, 32}, refusesNothing},
 };
 

@@ -4,8 +4,9 @@ const uint kFours = kVectorElements / 4u;  // of elements, in a vector
 
 #if T == f16
 // Rounded to nearest even: a sum with 2^13 times the power of two below a number has the number's 11 leading bits last.
-// Below the smallest normal number that power stays what it is there. NaN becomes 0x7e00.
+// Below the smallest normal number that power stays what it is there. NaN stays one.
 uvec2 halvesFromFloats(vec4 v) {
+  if (ROUNDED_HALVES != 0u) return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
   const uvec4 bits = floatBitsToUint(v);
   const uvec4 magnitude = bits & 0x7fffffffu;
   // 2^16 becomes infinity.

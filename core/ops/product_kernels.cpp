@@ -517,8 +517,7 @@ constexpr ProductKernel kIntegerConvolutionKernels[] = {
 constexpr ProductKernel kIntegerVectorWindowKernels[] = {
     {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 128, 64}, refusesIntegerWindowsAhead},
     {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 64, 64}, refusesIntegerWindowsAhead},
-    {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {32, 64, 64}, refusesIntegerTilesAhead},
-    {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {64, 64, 32}, refusesNothing},
+    {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {32, 64, 64}, refusesNothing},
 };
 
 }  // namespace

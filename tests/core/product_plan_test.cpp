@@ -182,9 +182,9 @@ TEST_CASE("integer windows are read in vectors of channels, between zero points"
   CHECK(kernelsOf(line(64, 128, "!", 14, 2)).ends_with("integer_convolution_cooperative_ahead.i32 "));
   // Channels in no vectors, few filters, less shared memory, no dot products.
   CHECK(kernelsOf(line(40, 64, "!")) == "integer_convolution_cooperative.i32 ");
-  CHECK(kernelsOf(line(64, 32, "!")) == "integer_convolution_cooperative.i32 ");
-  caps.sharedBytes = 12 * 1024;
-  CHECK(specOf(planOf(line(64, 64, "!"), caps).execution[1], 5) == 32);
+  CHECK(kernelsOf(line(64, 16, "!")) == "integer_convolution_cooperative.i32 ");
+  caps.sharedBytes = 20 * 1024;
+  CHECK(specOf(planOf(line(256, 256, "!"), caps).execution[1], 3) == 32);
   caps.features &= ~static_cast<uint32_t>(Feature::DotProduct);
   const Plan without = planOf(line(64, 64, "!"), caps);
   CHECK(kernelName(without.execution[0].kernel) == "integer_convolution_cooperative.i32");

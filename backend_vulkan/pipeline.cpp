@@ -79,20 +79,37 @@ Status PipelineCache::save() const {
   if (outcome) outcome = get(handle, cache_.get(), &size, data.data());
   if (!outcome) return cacheNotWritten(path_, outcome.error().text);
   data.resize(std::min(size, data.size()));
+  if (data.size() > kMaxPipelineFileBytes) data.clear();
   return writeCacheFile(path_, data);
 }
 
-Result<VkPipeline> PipelineCache::get(const Dispatch& dispatch) {
+Result<SharedPipeline> PipelineCache::get(const Dispatch& dispatch) {
   const PipelineKey key = keyOf(dispatch);
+  const auto use = [&](Entry& entry) {
+    entry.used = ++uses_;
+    return entry.pipeline;
+  };
   {
     std::lock_guard lock(mutex_);
-    if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second.get();
+    if (const auto found = pipelines_.find(key); found != pipelines_.end()) return use(found->second);
   }
-  auto pipeline = build(dispatch);
-  if (!pipeline) return pipeline.error();
+  auto built = build(dispatch);
+  if (!built) return built.error();
+  auto pipeline = std::make_shared<const Handle<VkPipeline>>(std::move(*built));
   // Another thread may have compiled the same meanwhile: the first one in the map is kept.
   std::lock_guard lock(mutex_);
-  return pipelines_.try_emplace(key, std::move(*pipeline)).first->second.get();
+  if (pipelines_.size() >= kMaxPipelines) dropUnused();
+  return use(pipelines_.try_emplace(key, Entry{std::move(pipeline)}).first->second);
+}
+
+// An eighth of what there is room for at a time.
+void PipelineCache::dropUnused() {
+  std::vector<std::pair<uint64_t, const PipelineKey*>> unused;
+  for (const auto& [key, entry] : pipelines_)
+    if (entry.pipeline.use_count() == 1) unused.emplace_back(entry.used, &key);
+  std::ranges::sort(unused);
+  unused.resize(std::min(unused.size(), kMaxPipelines / 8));
+  for (const auto& [used, key] : unused) pipelines_.erase(*key);
 }
 
 Result<Handle<VkPipeline>> PipelineCache::build(const Dispatch& dispatch) const {

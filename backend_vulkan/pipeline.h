@@ -1,7 +1,9 @@
-// Compute pipelines by kernel and specialization, kept for the device's life and, in a file, beyond it.
+// Compute pipelines by kernel and specialization, kept as long as there is room and, in a file, beyond the device's
+// life.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -20,6 +22,12 @@ class Device;
 
 // A kernel with the ids and values of its constants, and the words of its parameter block that it is made for.
 using PipelineKey = std::pair<KernelId, std::vector<uint32_t>>;
+using SharedPipeline = std::shared_ptr<const Handle<VkPipeline>>;
+
+// Programs of chains are as many as a process thinks of. Beyond so many pipelines, those that nothing uses go, the
+// longest unused ones first; a file does not grow beyond so many bytes, but begins anew.
+constexpr size_t kMaxPipelines = 4096;
+constexpr size_t kMaxPipelineFileBytes = size_t{256} << 20;
 
 class PipelineCache {
  public:
@@ -29,7 +37,7 @@ class PipelineCache {
   PipelineCache& operator=(const PipelineCache&) = delete;
 
   // The pipeline that a dispatch names. Refuses a kernel whose features the device lacks, by name.
-  Result<VkPipeline> get(const Dispatch& dispatch);
+  Result<SharedPipeline> get(const Dispatch& dispatch);
   // Compiles what the dispatches name, on all cores. Refusals are left to `get`.
   void compile(std::span<const Dispatch> dispatches);
 
@@ -38,19 +46,25 @@ class PipelineCache {
   // Into the file. Losing its contents costs time, nothing else.
   Status save() const;
   Result<Handle<VkPipeline>> build(const Dispatch& dispatch) const;
+  void dropUnused();
 
   Device& device_;
   const std::string path_;
   Handle<VkPipelineCache> cache_;
   std::mutex mutex_;
-  std::map<PipelineKey, Handle<VkPipeline>> pipelines_;
+  struct Entry {
+    SharedPipeline pipeline;
+    uint64_t used = 0;  // when, in uses_
+  };
+  std::map<PipelineKey, Entry> pipelines_;
+  uint64_t uses_ = 0;
 };
 
 // A plan's dispatches with what recording them takes.
 class PlanExecutable final : public Executable {
  public:
   struct Item {
-    VkPipeline pipeline = VK_NULL_HANDLE;
+    SharedPipeline pipeline;
     uint32_t bufferCount = 0;
     bool sharesDescriptors = false;  // with the one before
     uint32_t parameterOffset = 0;    // into the parameter set's buffer

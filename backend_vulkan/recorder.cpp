@@ -80,7 +80,7 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
     const Label inner(*this, commands, item.marker);
     if (item.barrierBefore) recordBarrier(vk_, commands);
     const VkPipelineLayout layout = layouts_->pipeline(item.bufferCount);
-    vk_.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, item.pipeline);
+    vk_.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, item.pipeline->get());
     bound.bind(layout, heapSets.set(i), plan.parameterSet(), item.parameterOffset);
     vk_.vkCmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                            static_cast<uint32_t>(item.push.size() * sizeof(uint32_t)), item.push.data());

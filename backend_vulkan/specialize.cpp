@@ -190,8 +190,10 @@ class Module {
     findSingleStores(function);
     for (Block& block : function.blocks) {
       if (!block.live) continue;
-      for (Instruction& i : block.body)
+      for (Instruction& i : block.body) {
+        if (opOf(i) == OpPhi) chooseSource(function, block, i);
         if (!interpret(i)) return false;
+      }
       if (!choose(function, block)) return false;
     }
     readResult(function);
@@ -201,6 +203,20 @@ class Module {
       return block.live && block.isLoop() && !function.find(block.merge[2])->live && !block.body.empty() &&
              opOf(block.body.front()) == OpPhi;
     });
+  }
+
+  // A value that is the same from wherever the block may be reached is known. What repeats a loop comes behind it.
+  void chooseSource(FunctionCode& function, const Block& block, Instruction phi) {
+    std::optional<uint32_t> known;
+    for (size_t w = 3; w + 1 < phi.size(); w += 2) {
+      const Block* source = function.find(phi[w + 1]);
+      if (!source || source >= &block) return;
+      if (std::ranges::find(source->targets, block.label) == source->targets.end()) continue;
+      const uint32_t* value = valueOf(phi[w]);
+      if (!value || (known && *known != *value)) return;
+      known = *value;
+    }
+    if (known) constants_[phi[2]] = *known;
   }
 
   // Where a block may lead.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "backend_vulkan/rounded_halves.h"
+#include "core/directml.h"
 #include "kernels/kernel_table.h"
 
 namespace dimple::vulkan {
@@ -85,6 +87,56 @@ TEST_CASE("specialize: one function of many is left") {
     modules.insert(module);
   }
   CHECK(modules.size() == kernel->specs[0].values.size());
+}
+
+// The words of the parameter block that say what chain.comp does: x * x, then the ReLU of that, of FLOAT32.
+Words squareAndRelu() {
+  constexpr uint32_t kFloat = (5 | 8 | 16) << 12 | (5 | 8 | 16) << 17;
+  Words fixed(44);
+  fixed[0] = fixed[6] = 5 | 8 | 16;  // the input and the output, in vectors
+  fixed[8] = 5 << 12 | 8 << 22;      // load the input
+  fixed[9] = DML_OPERATOR_ELEMENT_WISE_MULTIPLY | 3 << 8 | kFloat;
+  fixed[10] = DML_OPERATOR_ACTIVATION_RELU | 2 << 8 | kFloat | 1u << 29;  // store it
+  fixed[40] = 1;
+  fixed[42] = 1;
+  return fixed;
+}
+
+TEST_CASE("specialize: an interpreter becomes its program") {
+  const KernelInfo* kernel = findKernel(*kernelNamed("chain"));
+  REQUIRE(kernel);
+  const Words whole(kernel->spirv.begin(), kernel->spirv.end());
+  const Words program = specialize(whole, {}, squareAndRelu());
+  CHECK(program.size() * 4 < whole.size());
+  constexpr uint16_t kSwitch = 251, kLoop = 246, kMultiply = 133;
+  CHECK(count(program, kSwitch) == 0);
+  CHECK(count(program, kLoop) == 0);
+  CHECK(count(program, kMultiply) == 1);
+  const auto [named, defined] = labelsOf(program);
+  CHECK(std::includes(defined.begin(), defined.end(), named.begin(), named.end()));
+  // No ID is defined twice, and the header's bound holds them all.
+  CHECK(*defined.rbegin() < program[3]);
+  // Any word may be wrong.
+  for (size_t at = 5; at < whole.size(); at += 97) {
+    Words wrong = whole;
+    wrong[at] ^= 0x10003;
+    CHECK(!specialize(wrong, {}, squareAndRelu()).empty());
+  }
+}
+
+TEST_CASE("rounded halves: modules that convert to FLOAT16 ask for the rounding, others stay as they are") {
+  constexpr uint16_t kCapability = 17, kExecutionMode = 16;
+  size_t changed = 0;
+  for (const KernelInfo& kernel : kernelTable()) {
+    const Words whole(kernel.spirv.begin(), kernel.spirv.end());
+    const Words rounded = withRoundedHalves(whole);
+    if (rounded == whole) continue;
+    ++changed;
+    CHECK(rounded.size() == whole.size() + 12);
+    CHECK(count(rounded, kCapability) == count(whole, kCapability) + 2);
+    CHECK(count(rounded, kExecutionMode) == count(whole, kExecutionMode) + 2);
+  }
+  CHECK(changed > 50);
 }
 
 TEST_CASE("specialize: damaged modules are returned as they are") {

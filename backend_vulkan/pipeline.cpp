@@ -33,6 +33,11 @@ PipelineKey keyOf(const Dispatch& dispatch) {
   return key;
 }
 
+// Whether a constant chooses one of many functions: compilers take most of their time for the others.
+bool choosesFunction(const KernelInfo& kernel) {
+  return std::ranges::any_of(kernel.specs, [](const KernelSpec& spec) { return spec.structural && spec.name == "OP"; });
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PipelineCache>> PipelineCache::create(Device& device, std::string path) {
@@ -128,8 +133,8 @@ Result<Handle<VkPipeline>> PipelineCache::build(const Dispatch& dispatch) const 
   std::span<const uint32_t> spirv = replacement->empty() ? kernel->spirv : *replacement;
   std::vector<uint32_t> rounded;
   if (device_.roundsHalves()) spirv = rounded = withRoundedHalves(spirv);
-  // Compilers of GPUs need no help with constants, and make other, at times slower code of what is left.
-  if (device_.isProcessor() || !dispatch.fixed.empty())
+  // Compilers of GPUs make other, at times slower code of products of which something is left out.
+  if (device_.isProcessor() || !dispatch.fixed.empty() || choosesFunction(*kernel))
     spirv = specialized = specialize(spirv, dispatch.specialization, dispatch.fixed, device_.options().unroll);
   const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size_bytes(),
                                             spirv.data()};

@@ -85,4 +85,23 @@ TEST_CASE("vectors: what is moved or normalized element by element") {
   CHECK(batch("f32[2,3,4,4]{72,24,6,1}", "f32[1,3,1,1]") == "normalize.f32");
 }
 
+TEST_CASE("vectors: windows along lines or over channels") {
+  const auto pool = [](std::string_view x, std::string_view y, std::string_view window) {
+    return firstKernel("MAX_POOLING InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) + " " +
+                       std::string(window) + " EndPadding=[0,0]");
+  };
+  constexpr std::string_view kThree = "Strides=[2,2] WindowSize=[3,3] StartPadding=[1,1]";
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,4,4]", kThree) == "pool_vectors_halved_lines.f32");
+  CHECK(pool("f16[2,3,8,16]", "f16[2,3,4,8]", kThree) == "pool_vectors_halved_lines.f16");
+  CHECK(pool("f16[2,3,8,8]", "f16[2,3,4,4]", kThree) == "pool.f16");
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[1,1] WindowSize=[3,3] StartPadding=[1,1]") ==
+        "pool_vectors_lines.f32");
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[3,3] WindowSize=[3,3] StartPadding=[1,1]") == "pool.f32");
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[1,1] WindowSize=[3,4] StartPadding=[1,1]") == "pool.f32");
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[1,1] WindowSize=[3,3] StartPadding=[1,2]") == "pool.f32");
+  CHECK(pool("i32[2,3,8,8]", "i32[2,3,4,4]", kThree) == "pool.i32");
+  CHECK(pool("f32[2,4,7,7]{196,1,28,4}", "f32[2,4,3,3]{36,1,12,4}", kThree) == "pool_vectors_channels.f32");
+  CHECK(pool("f32[2,4,7,7]{196,1,28,4}", "f32[2,4,3,3]", kThree) == "pool.f32");
+}
+
 }  // namespace

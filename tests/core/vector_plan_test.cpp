@@ -52,6 +52,20 @@ TEST_CASE("vectors: rows that do not begin with one are read in single elements"
   CHECK(softmaxKernel("f16[9,1028]") == "softmax.f16");
 }
 
+TEST_CASE("vectors: rows that lie side by side are columns") {
+  const auto kernel = [](std::string_view tensor, std::string_view axes) {
+    return firstKernel("ACTIVATION_SOFTMAX1 InputTensor=" + std::string(tensor) +
+                       " OutputTensor=" + std::string(tensor) + " Axes=[" + std::string(axes) + "]");
+  };
+  CHECK(kernel("f32[2,64,8,8]", "1") == "softmax_columns.f32");
+  CHECK(kernel("f16[2,64,8,16]", "1") == "softmax_columns.f16");
+  CHECK(kernel("f32[2,64,7,8]", "1") == "softmax.f32");  // few
+  CHECK(kernel("f32[2,64,9,9]", "1") == "softmax.f32");  // not in vectors
+  CHECK(kernel("f32[64,2,128]", "0,1") == "softmax_columns.f32");
+  CHECK(kernel("f32[64,2,8,128]", "0,2") == "softmax.f32");
+  CHECK(kernel("f32[2049,128]", "0") == "softmax.f32");
+}
+
 TEST_CASE("vectors: scale and bias lie along rows or are the same for them") {
   const auto kernel = [](std::string_view scale) {
     return firstKernel("MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[64,1024] ScaleTensor=" + std::string(scale) +

@@ -118,4 +118,20 @@ TEST_CASE("vectors: windows along lines or over channels") {
   CHECK(pool("f32[2,4,7,7]{196,1,28,4}", "f32[2,4,3,3]", kThree) == "pool.f32");
 }
 
+TEST_CASE("vectors: lines at twice the scale") {
+  const auto kernel = [](std::string_view x, std::string_view y, std::string_view scales,
+                         std::string_view mode = "LINEAR") {
+    return firstKernel("RESAMPLE InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) +
+                       " InterpolationMode=" + std::string(mode) + " Scales=[" + std::string(scales) + "]");
+  };
+  CHECK(kernel("f32[2,3,5,4]", "f32[2,3,10,8]", "1,1,2,2") == "resample_doubled.f32");
+  CHECK(kernel("f16[2,3,5,4]", "f16[2,3,15,8]", "1,1,3,2", "NEAREST_NEIGHBOR") == "resample_doubled.f16");
+  CHECK(kernel("f16[2,3,5,6]", "f16[2,3,10,12]", "1,1,2,2") == "resample_linear.f16");
+  CHECK(kernel("f32[2,3,5,4]", "f32[2,3,10,12]", "1,1,2,3") == "resample_linear.f32");
+  CHECK(kernel("f32[2,3,5,8]", "f32[2,3,10,8]", "1,1,2,1") == "resample_linear.f32");
+  CHECK(kernel("f32[2,3,5,4]", "f32[4,6,10,8]", "1,2,2,2") == "resample_linear.f32");
+  CHECK(kernel("f32[2,3,5,4]", "f32[2,6,10,8]", "1,2,2,2", "NEAREST_NEIGHBOR") == "resample_doubled.f32");
+  CHECK(kernel("f32[2,3,5,4]", "f32[2,3,10,8]{250,81,8,1}", "1,1,2,2") == "resample_linear.f32");
+}
+
 }  // namespace

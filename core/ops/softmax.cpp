@@ -25,14 +25,9 @@ std::optional<std::pair<Walk, Walk>> columnWalks(DataType type, const Walk& kept
   const uint32_t number = vectorElements(type);
   const auto vectors = kept.inVectors(number, kBoth);
   if (!vectors || vectors->count() < kColumnVectors || reduced.rank > 1 || reduced.count() > kMostElements) return {};
-  Walk along = reduced;
-  for (uint32_t k = 0; k < 2; ++k) {
-    const uint32_t stride = along.rank == 0 ? 0 : along.strides[0][k];
-    if (along.base[k] % number != 0 || stride % number != 0 || stride > INT32_MAX) return {};
-    along.base[k] /= number;
-    if (along.rank != 0) along.strides[0][k] /= number;
-  }
-  return std::pair(*vectors, along);
+  const auto along = reduced.betweenVectors(number, kBoth);
+  if (!along) return {};
+  return std::pair(*vectors, *along);
 }
 
 }  // namespace

@@ -134,4 +134,21 @@ TEST_CASE("vectors: lines at twice the scale") {
   CHECK(kernel("f32[2,3,5,4]", "f32[2,3,10,8]{250,81,8,1}", "1,1,2,2") == "resample_linear.f32");
 }
 
+TEST_CASE("vectors: elements that are reduced, or outputs") {
+  const auto kernel = [](std::string_view x, std::string_view y, std::string_view axes) {
+    return firstKernel("REDUCE Function=SUM InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) +
+                       " Axes=[" + std::string(axes) + "]");
+  };
+  CHECK(kernel("f32[9,512]", "f32[9,1]", "1") == "reduce_vectors.f32");
+  CHECK(kernel("f32[9,508]", "f32[9,1]", "1") == "reduce.f32");
+  CHECK(kernel("f16[9,1028]", "f16[9,1]", "1") == "reduce.f16");
+  CHECK(kernel("f32[9,512]{514,1}", "f32[9,1]", "1") == "reduce.f32");
+  CHECK(kernel("f32[9,3,512]{3072,1024,1}", "f32[1,3,1]", "0,2") == "reduce_vectors.f32");
+  CHECK(kernel("f32[9,8]", "f32[1,8]", "0") == "reduce_vectors.f32");
+  CHECK(kernel("f16[9,12]", "f16[1,12]", "0") == "reduce.f16");
+  CHECK(kernel("f32[9,8]{9,1}", "f32[1,8]", "0") == "reduce.f32");
+  CHECK(kernel("f32[9,8]", "f32[1,8]{16,2}", "0") == "reduce.f32");
+  CHECK(kernel("i32[9,512]", "i32[9,1]", "1") == "reduce.i32");
+}
+
 }  // namespace

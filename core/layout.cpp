@@ -95,15 +95,24 @@ bool Walk::isUniform(uint32_t operand) const {
 std::optional<Walk> Walk::inVectors(uint32_t number, uint32_t operandMask) const {
   if (rank == 0 || sizes[rank - 1] % number != 0) return {};
   const uint32_t innermost = rank - 1;
-  Walk vectors = *this;
-  vectors.sizes[innermost] /= number;
+  Walk outside = *this;
+  outside.sizes[innermost] /= number;
   for (uint32_t k = 0; k < kMaxOperands; ++k) {
     const bool moves = operandMask >> k & 1;
     if (strides[innermost][k] != uint32_t{moves}) return {};
-    if (!moves) continue;
+    // From one vector to the next, in elements.
+    if (moves) outside.strides[innermost][k] = number;
+  }
+  return outside.betweenVectors(number, operandMask);
+}
+
+std::optional<Walk> Walk::betweenVectors(uint32_t number, uint32_t operandMask) const {
+  Walk vectors = *this;
+  for (uint32_t k = 0; k < kMaxOperands; ++k) {
+    if (!(operandMask >> k & 1)) continue;
     if (base[k] % number != 0) return {};
     vectors.base[k] /= number;
-    for (uint32_t d = 0; d < innermost; ++d) {
+    for (uint32_t d = 0; d < rank; ++d) {
       // Steps backwards are numbers modulo 2^32, which does not divide.
       if (strides[d][k] % number != 0 || strides[d][k] > INT32_MAX) return {};
       vectors.strides[d][k] /= number;

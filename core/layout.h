@@ -68,6 +68,10 @@ struct Walk {
   // dimension are neighbours; the others stand still along it. No value where they do not.
   std::optional<Walk> inVectors(uint32_t number, uint32_t operandMask) const;
 
+  // The same of operands that are vectors already: it steps from one to others. No value where one does not begin with
+  // a vector of `number` elements.
+  std::optional<Walk> betweenVectors(uint32_t number, uint32_t operandMask) const;
+
   // Fours of words that it takes among parameters.
   uint32_t vectors() const { return 1 + 2 * rank; }
 };

@@ -4,11 +4,13 @@
 #include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/sliding_window.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/pool.h"
 #include "kernels/interfaces/pool_grad.h"
+#include "kernels/interfaces/pool_vectors.h"
 #include "kernels/interfaces/quantized_pool.h"
 #include "kernels/interfaces/unpool.h"
 
@@ -176,9 +178,101 @@ struct Pooling {
   bool includesPadding = false;
 };
 
+// Whether elements along kernels' dimension `d` lie in vectors of `number`, and everything else begins with one.
+bool liesInVectors(const Tensor& tensor, uint32_t d, uint32_t number) {
+  const PooledDimension along = dimensionOf(tensor, d);
+  if (along.stride != 1 || along.size % number != 0) return false;
+  for (uint32_t other = 0; other < kDimensions; ++other)
+    if (other != d && dimensionOf(tensor, other).size != 1 && dimensionOf(tensor, other).stride % number != 0)
+      return false;
+  return true;
+}
+
+struct VectorPooling {
+  kernels::PoolVectors::Form form = kernels::PoolVectors::Form::Channels;
+  const char* refusal = nullptr;
+};
+
+VectorPooling chooseVectors(const Pooling& pooling, const Tensor& x, const Tensor& y) {
+  using Form = kernels::PoolVectors::Form;
+  constexpr uint32_t kLine = 0;
+  constexpr uint32_t kChannels = kSpatial;
+  const KernelWindow& window = pooling.window;
+  const uint32_t number = vectorElements(x.type);
+  if (bitWidth(x.type) > 32 || (!isFloat(x.type) && bitWidth(x.type) != 8)) return {.refusal = "It has no such type."};
+  if (pooling.function == DML_OPERATOR_LP_POOLING && pooling.power != 1 && pooling.power != 2)
+    return {.refusal = "It sums magnitudes and squares alone."};
+  if (wantsRow(y.elements, coveredElements(window, x))) return {.refusal = "Its windows are large."};
+  if (liesInVectors(x, kChannels, number) && liesInVectors(y, kChannels, number)) return {Form::Channels};
+  if (!liesInVectors(x, kLine, number) || !liesInVectors(y, kLine, number))
+    return {.refusal = "Neither lines nor channels are in vectors."};
+  // Of kernels/pooling/pool_lines.comp.
+  constexpr uint32_t kMost = 3;
+  const auto isSmall = [&](uint32_t d) { return window.sizes[d] - 1 < kMost && window.startPadding[d] < kMost; };
+  const bool isFlat = window.sizes[2] == 1 && window.strides[2] == 1 && window.startPadding[2] == 0 &&
+                      dimensionOf(y, 2).size <= dimensionOf(x, 2).size;
+  const bool steps = (window.strides[0] == 1 || window.strides[0] == 2) && window.startPadding[0] <= 1 &&
+                     uint64_t{window.strides[1]} * dimensionOf(y, 1).size < INT32_MAX &&
+                     uint64_t{window.strides[0]} * dimensionOf(y, 0).size < INT32_MAX;
+  if (!isSmall(0) || !isSmall(1) || !isFlat || !steps || window.dilations[0] != 1 || window.dilations[1] != 1)
+    return {.refusal = "It takes small windows alone."};
+  return {window.strides[0] == 1 ? Form::Lines : Form::HalvedLines};
+}
+
+// The parameters of kernels/pooling/pool_lines.comp and pool_channels.comp.
+std::vector<uint32_t> vectorParameters(const KernelWindow& window, const Tensor& x, const Tensor& y, bool channels) {
+  const uint32_t number = vectorElements(x.type);
+  std::vector<uint32_t> words;
+  const std::array<uint32_t, kDimensions> order =
+      channels ? std::array<uint32_t, kDimensions>{3, 0, 1, 2, 4} : std::array<uint32_t, kDimensions>{0, 1, 2, 3, 4};
+  for (uint32_t i = 0; i < kDimensions; ++i) {
+    const uint32_t d = order[i];
+    const PooledDimension from = dimensionOf(x, d), to = dimensionOf(y, d);
+    const bool slides = channels ? d < kSpatial : d < 2;
+    appendDivisor(words, i == 0 ? to.size / number : to.size);
+    words.insert(words.end(), {slides ? 0 : i == 0 ? 1 : from.stride / number, i == 0 ? 1 : to.stride / number, 0, 0});
+  }
+  if (!channels) {
+    words.insert(words.end(), {dimensionOf(x, 0).size, dimensionOf(x, 1).size, dimensionOf(x, 1).stride / number,
+                               window.strides[1], window.startPadding[1], 0, 0, 0});
+    return words;
+  }
+  for (uint32_t d = 0; d < kSpatial; ++d) {
+    words.insert(words.end(), {window.strides[d], window.dilations[d], window.sizes[d], window.startPadding[d]});
+    words.insert(words.end(), {dimensionOf(x, d).size, dimensionOf(x, d).stride / number, 0, 0});
+  }
+  return words;
+}
+
+Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, kernels::PoolVectors::Form form, const Tensor& y,
+                        const BufferRange& values) {
+  const Tensor& x = builder.op().input(0);
+  const KernelWindow& window = pooling.window;
+  const bool channels = form == kernels::PoolVectors::Form::Channels;
+  const uint32_t number = vectorElements(x.type);
+  std::optional<kernels::SmallWindowSpecs> small;
+  if (!channels)
+    small = kernels::SmallWindowSpecs{
+        .width = window.sizes[0], .height = window.sizes[1], .padded = window.startPadding[0]};
+  const kernels::PoolVectors call{.form = form,
+                                  .type = kernelType(x.type),
+                                  .push = {.count = static_cast<uint32_t>(y.elements / number),
+                                           .power = pooling.power,
+                                           .repeats = floatBits(window.repeats),
+                                           .divisor = pooling.includesPadding ? floatBits(window.elements) : 0},
+                                  .spec = {.function = pooling.function, .smallWindow = small},
+                                  .x = builder.input(0),
+                                  .y = values};
+  return builder.addItems(call, y.elements / number, builder.parameters(vectorParameters(window, x, y, channels)),
+                          kLookup * coveredElements(window, x));
+}
+
 Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y, const BufferRange* values,
                   const Tensor& indices, const BufferRange* where) {
   const Tensor& x = builder.op().input(0);
+  const VectorPooling chosen = where ? VectorPooling{.refusal = "It finds no indices."} : chooseVectors(pooling, x, y);
+  if (!chosen.refusal) return addVectorPooling(builder, pooling, chosen.form, y, *values);
+  builder.passOver({"pool_vectors", chosen.refusal});
   const bool row = wantsRow(y.elements, coveredElements(pooling.window, x));
   return builder.add(kernels::Pool{.type = builder.typedElement(x.type),
                                    .push = {.count = static_cast<uint32_t>(y.elements),

@@ -1,7 +1,11 @@
 // REDUCE with all its functions, ARGMIN and ARGMAX.
+#include <algorithm>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -84,6 +88,13 @@ struct Partials {
   bool written = false;
 };
 
+// What a stage steps through.
+struct Steps {
+  Walk kept;
+  Walk reduced;
+  uint32_t number = 0;  // of elements in the vectors that it steps through; 0: it steps through elements
+};
+
 class ReductionPlan {
  public:
   explicit ReductionPlan(PlanBuilder& builder) : builder_(builder), reduction_(reductionOf(builder.op())) {}
@@ -109,31 +120,31 @@ class ReductionPlan {
   // A partial result is a value and its companion, each as wide as the kernel's accumulator.
   uint64_t partialBytes() const { return byteWidth(input().type) == 8 ? 16 : 8; }
 
-  // Of `part` of the kept dimensions, a stage of the reduction of `inside`.
-  Status addStage(const Walk& part, const Walk& inside, const Spread& spread, const Partials& partials,
-                  const BufferRange& from, const BufferRange& to) {
+  Status addStage(const Steps& steps, const Spread& spread, const Partials& partials, const BufferRange& from,
+                  const BufferRange& to) {
+    using Form = kernels::Reduce::Form;
+    const auto& [part, inside, number] = steps;
     const uint32_t indexBytes = arg() ? byteWidth(builder_.op().output().type) : 0;
-    return builder_.add(
-        kernels::Reduce{.type = kernelType(input().type),
-                        .push = {.outputs = static_cast<uint32_t>(part.count()),
-                                 .elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
-                                 .chunks = spread.chunks,
-                                 .chunkLength = spread.perChunk,
-                                 .split = {part.rank, inside.rank, part.vectors()},
-                                 .preferLast = reduction_.preferLast,
-                                 .indexWords = indexBytes / 4,
-                                 .divisor = elements_,
-                                 .partials = partials.count,
-                                 .firstPartial = partials.first,
-                                 .firstIndex = partials.firstIndex},
-                        .spec = {.function = reduction_.function,
-                                 .row = spread.row,
-                                 .readsPartials = partials.read,
-                                 .writesPartials = partials.written},
-                        .x = from,
-                        .y = to},
-        taskGroups(part.count() * spread.chunks, spread.row), builder_.parameters(part, inside),
-        Work(part.count()) * (partials.read ? partials.count : inside.count()));
+    kernels::Reduce call{
+        .form = number != 0 ? Form::Vectors : Form::Strided,
+        .type = kernelType(input().type),
+        .push = {.outputs = static_cast<uint32_t>(part.count()),
+                 .elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
+                 .chunks = spread.chunks,
+                 .chunkLength = spread.perChunk,
+                 .split = {part.rank, inside.rank, part.vectors()},
+                 .preferLast = reduction_.preferLast,
+                 .indexWords = indexBytes / 4,
+                 .divisor = elements_,
+                 .partials = partials.count,
+                 .firstPartial = partials.first,
+                 .firstIndex = partials.firstIndex},
+        .spec = {.function = reduction_.function, .row = spread.row, .writesPartials = partials.written},
+        .x = from,
+        .y = to};
+    if (number == 0) call.spec.readsPartials = partials.read;
+    return builder_.add(call, taskGroups(part.count() * spread.chunks, spread.row), builder_.parameters(part, inside),
+                        Work(part.count()) * (partials.read ? partials.count : inside.count()) * std::max(number, 1u));
   }
 
   // The last stage, of `count` partial results of each output.
@@ -141,17 +152,41 @@ class ReductionPlan {
     Spread spread = spreadOf(part.count(), count, true);
     spread.chunks = 1;
     spread.perChunk = count;
-    return addStage(part, Walk{}, spread, {.count = count, .read = true}, partials, to);
+    return addStage({part, Walk{}}, spread, {.count = count, .read = true}, partials, to);
+  }
+
+  // Of a part of the kept dimensions: through vectors of what is reduced, or of what is kept, where either lies in
+  // them.
+  std::pair<Steps, Spread> stepsOf(const Walk& part) {
+    constexpr uint32_t kInput = 0b01, kBoth = 0b11;
+    const DataType type = input().type;
+    const uint32_t number = vectorElements(type);
+    const bool hasKernel = typeBit(type) & kFloats;
+    // In vectors, less than half a workgroup would have something to do with a shorter row.
+    const auto row =
+        hasKernel && dense_ && elements_ >= number * kGroupSize / 2 ? reduced_.inVectors(number, kInput) : std::nullopt;
+    const auto rows = row ? part.betweenVectors(number, kInput) : std::nullopt;
+    if (rows) {
+      Spread spread = spreadOf(part.count(), elements_, true);
+      spread.perChunk = static_cast<uint32_t>(divideUp(spread.perChunk, number));
+      spread.chunks = static_cast<uint32_t>(divideUp(row->count(), spread.perChunk));
+      return {{*rows, *row, number}, spread};
+    }
+    const auto outputs = hasKernel && !dense_ ? part.inVectors(number, kBoth) : std::nullopt;
+    const auto column = outputs ? reduced_.betweenVectors(number, kInput) : std::nullopt;
+    if (column) return {{*outputs, *column, number}, spreadOf(outputs->count(), elements_, false)};
+    builder_.passOver({"reduce_vectors", "Its elements are not in vectors, or few."});
+    return {{part, reduced_}, spreadOf(part.count(), elements_, dense_)};
   }
 
   // Where all that one output is made of is bound at once.
   Status addWhole() {
     const WalkOperand ranges[] = {builder_.inputOperand(0, spanOf(reduced_, 0) - 1), builder_.outputOperand()};
     return builder_.addWindows(kept_, ranges, [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
-      const Spread spread = spreadOf(part.count(), elements_, dense_);
-      if (spread.chunks == 1) return addStage(part, reduced_, spread, {.count = 1}, buffers[0], buffers[1]);
+      const auto [steps, spread] = stepsOf(part);
+      if (spread.chunks == 1) return addStage(steps, spread, {.count = 1}, buffers[0], buffers[1]);
       const BufferRange partials = builder_.allocateTemporary(part.count() * spread.chunks * partialBytes());
-      TRY(addStage(part, reduced_, spread, {.count = spread.chunks, .written = true}, buffers[0], partials));
+      TRY(addStage(steps, spread, {.count = spread.chunks, .written = true}, buffers[0], partials));
       return addLast(part, spread.chunks, partials, buffers[1]);
     });
   }
@@ -201,7 +236,7 @@ class ReductionPlan {
     // Outputs are not split: their numbers are those of the partial results.
     return builder_.addWindows(
         outside, ranges, [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
-          if (part.count() == kept_.count()) return addStage(part, inside, spread, partials, buffers[0], to);
+          if (part.count() == kept_.count()) return addStage({part, inside}, spread, partials, buffers[0], to);
           return Error{ErrorCode::Unsupported, cat(builder_.op().inputName(0), " spans ", builder_.input(0).bytes,
                                                    " bytes, but this device binds at most ",
                                                    builder_.target().caps.maxBufferRange, " bytes to a kernel.")};

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "core/schema/element_text.h"
+#include "kernels/interfaces/resample_doubled.h"
 #include "kernels/interfaces/resample_linear.h"
 #include "kernels/interfaces/resample_nearest.h"
 #include "kernels/interfaces/resample_sum.h"
@@ -169,8 +171,10 @@ struct Places {
   uint32_t axisAt = 0;
 };
 
-// Output dimensions, the one of the smallest stride first, and then the axes.
-Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, std::span<const uint32_t> axisOf) {
+// Output dimensions, the one of the smallest stride first, and then the axes. Of an output in vectors of `number`
+// elements, its strides and the size of the first dimension are counted in vectors.
+Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, std::span<const uint32_t> axisOf,
+                uint32_t number = 1) {
   std::vector<uint32_t> order(y.rank);
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
@@ -180,8 +184,9 @@ Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, st
   std::vector<uint32_t>& words = places.words;
   for (const uint32_t d : order) {
     if (y.sizes[d] == 1 && axisOf[d] == kCopied) continue;
-    appendDivisor(words, y.sizes[d]);
-    words.insert(words.end(), {x.strides[d], y.strides[d], axisOf[d], 0});
+    const bool isFirst = places.rank == 0;
+    appendDivisor(words, isFirst ? y.sizes[d] / number : y.sizes[d]);
+    words.insert(words.end(), {x.strides[d], isFirst ? y.strides[d] : y.strides[d] / number, axisOf[d], 0});
     ++places.rank;
   }
   places.axisAt = static_cast<uint32_t>(words.size() / 4);
@@ -195,16 +200,53 @@ Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, st
   return places;
 }
 
+// Why kernels/resample/resample_doubled.comp does not compute an output.
+const char* refusalOfDoubled(const Resampling& resampling, const Tensor& y, std::span<const Axis> axes,
+                             std::span<const uint32_t> axisOf) {
+  const uint32_t number = vectorElements(y.type);
+  const uint32_t last = y.rank - 1;
+  if (axisOf[last] != 0 || axes[0].step != 0.5) return "It doubles lines alone.";
+  if (resampling.linear && axes.size() > 2) return "It averages along two axes at most.";
+  if (y.strides[last] != 1 || y.sizes[last] % number != 0) return "Its lines are not in vectors.";
+  for (uint32_t d = 0; d < last; ++d) {
+    const bool isListed = y.sizes[d] != 1 || axisOf[d] != kCopied;
+    if (isListed && (y.strides[d] == 0 || y.strides[d] % number != 0)) return "Its lines are not in vectors.";
+  }
+  return nullptr;
+}
+
+Status addDoubled(PlanBuilder& builder, const Resampling& resampling, const Places& places, uint32_t axes) {
+  const Tensor& y = builder.op().output();
+  const uint32_t number = vectorElements(y.type);
+  const auto count = static_cast<uint32_t>(y.elements / number);
+  return builder.addItems(
+      kernels::ResampleDoubled{
+          .type = kernelType(y.type),
+          .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt, .roundUp = resampling.roundUp},
+          .spec = {.linear = resampling.linear, .axes = axes},
+          .x = builder.input(0),
+          .y = builder.output()},
+      count, builder.parameters(places.words), kLookup * number);
+}
+
 Status planResampling(const Operation& op, PlanBuilder& builder, const Resampling& resampling) {
   constexpr double kRowTerms = 128;  // worth a workgroup
   const Tensor& x = op.input(0);
   std::vector<uint32_t> axisOf;
   const std::vector<Axis> axes = axesOf(resampling, x, op.output(), axisOf);
   const auto axisCount = static_cast<uint32_t>(axes.size());
+  const bool stretched = std::ranges::any_of(axes, [](const Axis& axis) { return axis.stretch != 1; });
+  if (!resampling.gradient && !stretched) {
+    const char* refusal = refusalOfDoubled(resampling, op.output(), axes, axisOf);
+    if (!refusal) {
+      const Places vectors = placesOf(x, op.output(), axes, axisOf, vectorElements(x.type));
+      return addDoubled(builder, resampling, vectors, axisCount);
+    }
+    builder.passOver({"resample_doubled", refusal});
+  }
   const Places places = placesOf(x, op.output(), axes, axisOf);
   const uint32_t parameters = builder.parameters(places.words);
   const auto count = static_cast<uint32_t>(op.output().elements);
-  const bool stretched = std::ranges::any_of(axes, [](const Axis& axis) { return axis.stretch != 1; });
   if (resampling.gradient || stretched) {
     double terms = 1;
     for (const Axis& axis : axes) terms *= maxTerms(axis, resampling.gradient);

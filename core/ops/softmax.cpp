@@ -1,13 +1,36 @@
 // SOFTMAX, LOG_SOFTMAX and HARDMAX.
 #include "core/ops/softmax.h"
 
+#include <optional>
+#include <utility>
+
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/table.h"
 #include "core/ops/vector_rows.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/softmax.h"
 
 namespace dimple {
+
+namespace {
+
+constexpr uint32_t kColumnVectors = 32;  // that a workgroup of kernels/softmax/columns.comp takes
+
+// The walks of that kernel, of rows that lie side by side in vectors. No value where they do not, where they do not
+// fill a workgroup, or where an invocation would have much to add up.
+std::optional<std::pair<Walk, Walk>> columnWalks(DataType type, const Walk& kept, const Walk& reduced) {
+  constexpr uint32_t kBoth = 0b11;
+  constexpr uint32_t kMostElements = 2048;
+  const uint32_t number = vectorElements(type);
+  const auto vectors = kept.inVectors(number, kBoth);
+  if (!vectors || vectors->count() < kColumnVectors || reduced.rank > 1 || reduced.count() > kMostElements) return {};
+  const auto along = reduced.betweenVectors(number, kBoth);
+  if (!along) return {};
+  return std::pair(*vectors, *along);
+}
+
+}  // namespace
 
 Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor& x, const Tensor& y, uint32_t axisMask,
                   const BufferRange& from, const BufferRange& to) {
@@ -38,6 +61,15 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
       return builder.add(call, rows, parameters, work);
     }
     builder.passOver({"softmax_rows", chosen.refusal});
+    if (const auto columns = columnWalks(x.type, kept, reduced)) {
+      const auto& [across, along] = *columns;
+      const auto vectors = static_cast<uint32_t>(across.count());
+      call.form = Form::Columns;
+      call.type = kernelType(x.type);
+      call.push.rows = vectors;
+      call.push.split = {across.rank, along.rank, across.vectors()};
+      return builder.add(call, divideUp(vectors, kColumnVectors), builder.parameters(across, along), work);
+    }
   }
   const bool row = length >= kRowElements;
   constexpr uint32_t kCached = 16;  // of kernels/softmax/softmax.comp

@@ -52,6 +52,20 @@ TEST_CASE("vectors: rows that do not begin with one are read in single elements"
   CHECK(softmaxKernel("f16[9,1028]") == "softmax.f16");
 }
 
+TEST_CASE("vectors: rows that lie side by side are columns") {
+  const auto kernel = [](std::string_view tensor, std::string_view axes) {
+    return firstKernel("ACTIVATION_SOFTMAX1 InputTensor=" + std::string(tensor) +
+                       " OutputTensor=" + std::string(tensor) + " Axes=[" + std::string(axes) + "]");
+  };
+  CHECK(kernel("f32[2,64,8,8]", "1") == "softmax_columns.f32");
+  CHECK(kernel("f16[2,64,8,16]", "1") == "softmax_columns.f16");
+  CHECK(kernel("f32[2,64,7,8]", "1") == "softmax.f32");  // few
+  CHECK(kernel("f32[2,64,9,9]", "1") == "softmax.f32");  // not in vectors
+  CHECK(kernel("f32[64,2,128]", "0,1") == "softmax_columns.f32");
+  CHECK(kernel("f32[64,2,8,128]", "0,2") == "softmax.f32");
+  CHECK(kernel("f32[2049,128]", "0") == "softmax.f32");
+}
+
 TEST_CASE("vectors: scale and bias lie along rows or are the same for them") {
   const auto kernel = [](std::string_view scale) {
     return firstKernel("MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[64,1024] ScaleTensor=" + std::string(scale) +
@@ -83,6 +97,58 @@ TEST_CASE("vectors: what is moved or normalized element by element") {
   CHECK(batch("f32[2,3,4,4]", "f32[1,3,4,4]") == "normalize_vectors.f32");
   CHECK(batch("f32[2,3,4,4]{48,16,1,4}", "f32[1,3,1,1]") == "normalize.f32");
   CHECK(batch("f32[2,3,4,4]{72,24,6,1}", "f32[1,3,1,1]") == "normalize.f32");
+}
+
+TEST_CASE("vectors: windows along lines or over channels") {
+  const auto pool = [](std::string_view x, std::string_view y, std::string_view window) {
+    return firstKernel("MAX_POOLING InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) + " " +
+                       std::string(window) + " EndPadding=[0,0]");
+  };
+  constexpr std::string_view kThree = "Strides=[2,2] WindowSize=[3,3] StartPadding=[1,1]";
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,4,4]", kThree) == "pool_vectors_halved_lines.f32");
+  CHECK(pool("f16[2,3,8,16]", "f16[2,3,4,8]", kThree) == "pool_vectors_halved_lines.f16");
+  CHECK(pool("f16[2,3,8,8]", "f16[2,3,4,4]", kThree) == "pool.f16");
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[1,1] WindowSize=[3,3] StartPadding=[1,1]") ==
+        "pool_vectors_lines.f32");
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[3,3] WindowSize=[3,3] StartPadding=[1,1]") == "pool.f32");
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[1,1] WindowSize=[3,4] StartPadding=[1,1]") == "pool.f32");
+  CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[1,1] WindowSize=[3,3] StartPadding=[1,2]") == "pool.f32");
+  CHECK(pool("i32[2,3,8,8]", "i32[2,3,4,4]", kThree) == "pool.i32");
+  CHECK(pool("f32[2,4,7,7]{196,1,28,4}", "f32[2,4,3,3]{36,1,12,4}", kThree) == "pool_vectors_channels.f32");
+  CHECK(pool("f32[2,4,7,7]{196,1,28,4}", "f32[2,4,3,3]", kThree) == "pool.f32");
+}
+
+TEST_CASE("vectors: lines at twice the scale") {
+  const auto kernel = [](std::string_view x, std::string_view y, std::string_view scales,
+                         std::string_view mode = "LINEAR") {
+    return firstKernel("RESAMPLE InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) +
+                       " InterpolationMode=" + std::string(mode) + " Scales=[" + std::string(scales) + "]");
+  };
+  CHECK(kernel("f32[2,3,5,4]", "f32[2,3,10,8]", "1,1,2,2") == "resample_doubled.f32");
+  CHECK(kernel("f16[2,3,5,4]", "f16[2,3,15,8]", "1,1,3,2", "NEAREST_NEIGHBOR") == "resample_doubled.f16");
+  CHECK(kernel("f16[2,3,5,6]", "f16[2,3,10,12]", "1,1,2,2") == "resample_linear.f16");
+  CHECK(kernel("f32[2,3,5,4]", "f32[2,3,10,12]", "1,1,2,3") == "resample_linear.f32");
+  CHECK(kernel("f32[2,3,5,8]", "f32[2,3,10,8]", "1,1,2,1") == "resample_linear.f32");
+  CHECK(kernel("f32[2,3,5,4]", "f32[4,6,10,8]", "1,2,2,2") == "resample_linear.f32");
+  CHECK(kernel("f32[2,3,5,4]", "f32[2,6,10,8]", "1,2,2,2", "NEAREST_NEIGHBOR") == "resample_doubled.f32");
+  CHECK(kernel("f32[2,3,5,4]", "f32[2,3,10,8]{250,81,8,1}", "1,1,2,2") == "resample_linear.f32");
+}
+
+TEST_CASE("vectors: elements that are reduced, or outputs") {
+  const auto kernel = [](std::string_view x, std::string_view y, std::string_view axes) {
+    return firstKernel("REDUCE Function=SUM InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) +
+                       " Axes=[" + std::string(axes) + "]");
+  };
+  CHECK(kernel("f32[9,512]", "f32[9,1]", "1") == "reduce_vectors.f32");
+  CHECK(kernel("f32[9,508]", "f32[9,1]", "1") == "reduce.f32");
+  CHECK(kernel("f16[9,1028]", "f16[9,1]", "1") == "reduce.f16");
+  CHECK(kernel("f32[9,512]{514,1}", "f32[9,1]", "1") == "reduce.f32");
+  CHECK(kernel("f32[9,3,512]{3072,1024,1}", "f32[1,3,1]", "0,2") == "reduce_vectors.f32");
+  CHECK(kernel("f32[9,8]", "f32[1,8]", "0") == "reduce_vectors.f32");
+  CHECK(kernel("f16[9,12]", "f16[1,12]", "0") == "reduce.f16");
+  CHECK(kernel("f32[9,8]{9,1}", "f32[1,8]", "0") == "reduce.f32");
+  CHECK(kernel("f32[9,8]", "f32[1,8]{16,2}", "0") == "reduce.f32");
+  CHECK(kernel("i32[9,512]", "i32[9,1]", "1") == "reduce.i32");
 }
 
 }  // namespace

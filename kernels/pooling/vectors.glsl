@@ -1,0 +1,75 @@
+// Elements of vectors of 16 bytes under windows. Include after grid.glsl, packed.glsl and math.glsl. A running result
+// is an integer: of a maximum a key that orders elements, of sums their FLOAT32 bits.
+#if T_IS_FLOAT
+#include "common/fours.glsl"
+#define IS_MAXIMUM (FUNCTION == DML_OPERATOR_MAX_POOLING)
+#else
+const uint kVectorElements = 128u / T_BITS;
+#define IS_MAXIMUM true
+#endif
+
+// Below every key, also that of NaN, which loses against numbers.
+const int kNothing = -0x7fffffff - 1;
+
+#if T == f16
+const int kInfinity = 0x7c00;
+#else
+const int kInfinity = 0x7f800000;
+#endif
+const int kNegative = int(1u << (T_BITS - 1u));  // the bit of the sign
+
+int emptyResult() { return IS_MAXIMUM ? kNothing : 0; }
+
+// Zeros of both signs have one key.
+int keyOf(uint bits) {
+#if T_IS_FLOAT
+  const int magnitude = int(bits) & (kNegative - 1);
+  const int key = (int(bits) & kNegative) != 0 ? -magnitude : magnitude;
+  return magnitude > kInfinity ? -kInfinity - 1 : key;
+#else
+  return int(fromRaw(bits));
+#endif
+}
+
+// Element `i` of a vector, as what is combined. Unroll loops over `i`.
+int elementOf(uint word, uint i) {
+  const uint bits = LANE(word, i % PACKED_LANES);
+  if (IS_MAXIMUM) return keyOf(bits);
+#if T_IS_FLOAT
+#if T == f16
+  const float v = unpackHalf2x16(word)[i % 2u];
+#else
+  const float v = uintBitsToFloat(word);
+#endif
+  if (FUNCTION == DML_OPERATOR_AVERAGE_POOLING) return floatBitsToInt(v);
+  return floatBitsToInt(push.power == 1u ? abs(v) : v * v);
+#else
+  return 0;
+#endif
+}
+int elementOf(uvec4 vector, uint i) { return elementOf(vector[i / PACKED_LANES], i); }
+
+int combine(int a, int b) { return IS_MAXIMUM ? max(a, b) : floatBitsToInt(intBitsToFloat(a) + intBitsToFloat(b)); }
+
+#if T_IS_FLOAT
+// `total`: elements under the window.
+float finishSum(int sum, uint total) {
+  if (FUNCTION == DML_OPERATOR_AVERAGE_POOLING) {
+    const float divisor = uintBitsToFloat(push.divisor);
+    return intBitsToFloat(sum) / (divisor == 0.0 ? float(total) : divisor);
+  }
+  const float repeated = intBitsToFloat(sum) * uintBitsToFloat(push.repeats);
+  return push.power == 1u ? repeated : sqrt(repeated);
+}
+#endif
+
+uint bitsOfKey(int key) {
+#if T_IS_FLOAT
+  const int bounded = key == kNothing ? -kInfinity : key;
+  return uint(bounded < 0 ? -bounded | kNegative : bounded);
+#elif T_IS_SIGNED
+  return uint(max(key, -int(T_MASK >> 1) - 1));
+#else
+  return uint(max(key, 0));
+#endif
+}

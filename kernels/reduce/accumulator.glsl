@@ -1,0 +1,192 @@
+// Running results of reductions. Include after grid.glsl and math.glsl.
+
+// value: the running result. extra: for ARGMIN and ARGMAX the index of value, kNoIndex if there is none; for
+// LOG_SUM_EXP the float sum of exp(element - value).
+struct Accumulator {
+  COMPUTE value;
+  uint extra;
+};
+const uint kNoIndex = 0xffffffffu;
+
+const bool kIsArg = FUNCTION == DML_REDUCE_FUNCTION_ARGMIN || FUNCTION == DML_REDUCE_FUNCTION_ARGMAX;
+const bool kIsLogSumExp = FUNCTION == DML_REDUCE_FUNCTION_LOG_SUM_EXP;
+
+#if T_IS_FLOAT
+#define LOWEST uintBitsToFloat(0xff800000u)
+#define HIGHEST uintBitsToFloat(0x7f800000u)
+int compareKey(float v) { return numericKey(v); }
+#else
+#if T_BITS == 64
+#if T_IS_SIGNED
+#define LOWEST fromRaw(uvec2(0u, 0x80000000u))
+#define HIGHEST fromRaw(uvec2(0xffffffffu, 0x7fffffffu))
+#else
+#define LOWEST fromRaw(uvec2(0u))
+#define HIGHEST fromRaw(uvec2(0xffffffffu))
+#endif
+#elif T_IS_SIGNED
+#define LOWEST COMPUTE(-2147483647 - 1)
+#define HIGHEST COMPUTE(2147483647)
+#else
+#define LOWEST COMPUTE(0)
+#define HIGHEST COMPUTE(0xffffffffu)
+#endif
+COMPUTE compareKey(COMPUTE v) { return v; }
+#endif
+
+COMPUTE absolute(COMPUTE v) {
+#if T_IS_FLOAT
+  return abs(v);
+#elif T_IS_SIGNED
+  return v < COMPUTE(0) ? -v : v;
+#else
+  return v;
+#endif
+}
+
+Accumulator emptyAccumulator() {
+  switch (FUNCTION) {
+    case DML_REDUCE_FUNCTION_MULTIPLY:
+      return Accumulator(COMPUTE(1), 0u);
+    case DML_REDUCE_FUNCTION_MIN:
+      return Accumulator(HIGHEST, 0u);
+    case DML_REDUCE_FUNCTION_MAX:
+      return Accumulator(LOWEST, 0u);
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP:
+      return Accumulator(LOWEST, 0u);
+    case DML_REDUCE_FUNCTION_ARGMIN:
+    case DML_REDUCE_FUNCTION_ARGMAX:
+      return Accumulator(COMPUTE(0), kNoIndex);
+  }
+  return Accumulator(COMPUTE(0), 0u);
+}
+
+Accumulator fromElement(COMPUTE v, uint index) {
+  switch (FUNCTION) {
+    case DML_REDUCE_FUNCTION_L1:
+      return Accumulator(absolute(v), 0u);
+    case DML_REDUCE_FUNCTION_L2:
+    case DML_REDUCE_FUNCTION_SUM_SQUARE:
+      return Accumulator(v * v, 0u);
+#if T_IS_FLOAT
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP:
+      return Accumulator(v, floatBitsToUint(isNan(v) ? v : 1.0));
+#endif
+    case DML_REDUCE_FUNCTION_ARGMIN:
+    case DML_REDUCE_FUNCTION_ARGMAX:
+      return Accumulator(v, index);
+  }
+  return Accumulator(v, 0u);
+}
+
+#if T_IS_FLOAT
+// Sums of exponentials relative to their maxima, so that none overflows.
+Accumulator combineLogSumExp(Accumulator a, Accumulator b) {
+  const float top = maxNum(a.value, b.value);
+  const float sumA = uintBitsToFloat(a.extra) * (a.value == top ? 1.0 : expAccurate(a.value - top));
+  const float sumB = uintBitsToFloat(b.extra) * (b.value == top ? 1.0 : expAccurate(b.value - top));
+  return Accumulator(top, floatBitsToUint(sumA + sumB));
+}
+#endif
+
+Accumulator combineArg(Accumulator a, Accumulator b) {
+  if (a.extra == kNoIndex) return b;
+  if (b.extra == kNoIndex) return a;
+  if (compareKey(a.value) == compareKey(b.value)) return (push.preferLast != 0u) == (a.extra > b.extra) ? a : b;
+  const bool aIsLess = compareKey(a.value) < compareKey(b.value);
+  return aIsLess == (FUNCTION == DML_REDUCE_FUNCTION_ARGMIN) ? a : b;
+}
+
+Accumulator combine(Accumulator a, Accumulator b) {
+  switch (FUNCTION) {
+    case DML_REDUCE_FUNCTION_MULTIPLY:
+      return Accumulator(a.value * b.value, 0u);
+    case DML_REDUCE_FUNCTION_MIN:
+      return Accumulator(minNum(a.value, b.value), 0u);
+    case DML_REDUCE_FUNCTION_MAX:
+      return Accumulator(maxNum(a.value, b.value), 0u);
+    case DML_REDUCE_FUNCTION_ARGMIN:
+    case DML_REDUCE_FUNCTION_ARGMAX:
+      return combineArg(a, b);
+#if T_IS_FLOAT
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP:
+      return combineLogSumExp(a, b);
+#endif
+  }
+  return Accumulator(a.value + b.value, 0u);
+}
+
+COMPUTE finish(Accumulator a) {
+#if T_IS_FLOAT
+  switch (FUNCTION) {
+    case DML_REDUCE_FUNCTION_AVERAGE:
+      return a.value / float(push.divisor);
+    case DML_REDUCE_FUNCTION_L2:
+      return sqrt(a.value);
+    case DML_REDUCE_FUNCTION_LOG_SUM:
+      return logAccurate(a.value);
+    case DML_REDUCE_FUNCTION_LOG_SUM_EXP: {
+      const float sum = uintBitsToFloat(a.extra);
+      if (isNan(sum)) return sum;
+      return abs(a.value) == HIGHEST ? a.value : a.value + logAccurate(sum);
+    }
+  }
+#endif
+  return a.value;
+}
+
+// Accumulators travel as pairs of RAW, at full precision whatever T is.
+#if T_IS_FLOAT
+COMPUTE wideFromRaw(RAW raw) { return uintBitsToFloat(raw); }
+RAW wideToRaw(COMPUTE v) { return floatBitsToUint(v); }
+RAW extraToRaw(uint v) { return v; }
+uint extraFromRaw(RAW v) { return v; }
+#elif T_BITS == 64
+COMPUTE wideFromRaw(RAW raw) { return fromRaw(raw); }
+RAW wideToRaw(COMPUTE v) { return toRaw(v); }
+RAW extraToRaw(uint v) { return uvec2(v, 0u); }
+uint extraFromRaw(RAW v) { return v.x; }
+#else
+COMPUTE wideFromRaw(RAW raw) { return COMPUTE(raw); }
+RAW wideToRaw(COMPUTE v) { return uint(v); }
+RAW extraToRaw(uint v) { return v; }
+uint extraFromRaw(RAW v) { return v; }
+#endif
+
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uint y[]; };
+
+void storePartial(uint task, Accumulator a) {
+#if T_BITS == 64
+  const uvec4 words = uvec4(wideToRaw(a.value), extraToRaw(a.extra));
+  for (uint k = 0u; k < 4u; ++k) y[task * 4u + k] = words[k];
+#else
+  y[task * 2u] = wideToRaw(a.value);
+  y[task * 2u + 1u] = extraToRaw(a.extra);
+#endif
+}
+
+// Of an output whose result is an index.
+void storeIndex(uint outputOffset, Accumulator a) {
+  y[outputOffset * push.indexWords] = a.extra;
+  if (push.indexWords == 2u) y[outputOffset * 2u + 1u] = 0u;
+}
+
+// As RAW: libvkd3d has no 64-bit integers in shared memory.
+shared RAW sharedValue[256];
+shared uint sharedExtra[256];
+
+// Of all invocations of the workgroup, in the first one.
+Accumulator combineOfGroup(Accumulator a) {
+  const uint lane = gl_LocalInvocationID.x;
+  sharedValue[lane] = wideToRaw(a.value);
+  sharedExtra[lane] = a.extra;
+  for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
+    barrier();
+    if (lane < half1) {
+      a = combine(a, Accumulator(wideFromRaw(sharedValue[lane + half1]), sharedExtra[lane + half1]));
+      sharedValue[lane] = wideToRaw(a.value);
+      sharedExtra[lane] = a.extra;
+    }
+  }
+  return a;
+}

@@ -241,23 +241,26 @@ Walk walkOf(const Operation& op) {
   return walkOf(op.output(), tensors, static_cast<uint32_t>(op.inputs().size()));
 }
 
-// Elements an invocation: those of 16 bytes, but eight where each step is decoded, or where elements are narrower.
-uint32_t lanesOf(const Operation& op, const Target& target) {
-  const auto isWide = [](const Tensor& tensor) { return bitWidth(tensor.type) == 32; };
-  const bool four = target.caps.fixesParameters && std::ranges::all_of(op.inputs(), isWide) &&
-                    std::ranges::all_of(op.outputs(), isWide);
-  return four ? 4 : 8;
+// The types of inputs, then of outputs.
+std::vector<DataType> typesOf(const Operation& op) {
+  std::vector<DataType> types;
+  for (const Tensor& input : op.inputs()) types.push_back(input.type);
+  for (const Tensor& output : op.outputs()) types.push_back(output.type);
+  return types;
 }
 
-std::vector<uint32_t> parameterWords(const Operation& op, const Walk& walk, uint32_t lanes) {
-  const Chain& chain = op.as<Chain>();
+// Elements an invocation: those of 16 bytes, but eight where each step is decoded, or where elements are narrower.
+uint32_t lanesOf(std::span<const DataType> types, const Target& target) {
+  const auto isWide = [](DataType type) { return bitWidth(type) == 32; };
+  return target.caps.fixesParameters && std::ranges::all_of(types, isWide) ? 4 : 8;
+}
+
+std::vector<uint32_t> parameterWords(const Chain& chain, std::span<const DataType> types, uint32_t inputs,
+                                     const Walk& walk, uint32_t lanes) {
   std::vector<uint32_t> words(kNumbers + 3 * chain.steps.size());
-  const auto inputs = static_cast<uint32_t>(op.inputs().size());
-  const auto count = static_cast<uint32_t>(inputs + op.outputs().size());
-  for (uint32_t k = 0; k < count; ++k) {
-    const DataType type = k < inputs ? op.input(k).type : op.output(k - inputs).type;
+  for (uint32_t k = 0; k < types.size(); ++k) {
     const uint32_t slot = k < inputs ? k : kMaxChainInputs + k - inputs;
-    words[kHeads + slot] = typeWord(type) | placeOf(walk, k, lanes);
+    words[kHeads + slot] = typeWord(types[k]) | placeOf(walk, k, lanes);
     words[kBases + slot] = walk.base[k];
     for (uint32_t d = 0; d < walk.rank; ++d) words[kStrides + slot * kMaxRank + d] = walk.strides[walk.rank - 1 - d][k];
   }
@@ -277,33 +280,38 @@ std::vector<uint32_t> parameterWords(const Operation& op, const Walk& walk, uint
   return words;
 }
 
+// A dispatch for a walk through ranges of operands of these types, `inputs` of which come before the outputs.
+Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataType> types, uint32_t inputs,
+                const Walk& walk, const std::vector<BufferRange>& bound) {
+  const uint32_t lanes = lanesOf(types, builder.target());
+  const auto steps = static_cast<uint32_t>(chain.steps.size());
+  // What a binding without an operand is bound to, and never accessed.
+  BufferRange unused = bound[inputs];
+  unused.bytes = 4;
+  const auto in = [&](uint32_t i) { return i < inputs ? bound[i] : unused; };
+  const uint64_t count = walk.count();
+  const std::vector<uint32_t> words = parameterWords(chain, types, inputs, walk, lanes);
+  KernelCall call = kernels::Chain{.push = {.count = static_cast<uint32_t>(count), .steps = steps},
+                                   .in0 = in(0),
+                                   .in1 = in(1),
+                                   .in2 = in(2),
+                                   .in3 = in(3),
+                                   .in4 = in(4),
+                                   .in5 = in(5),
+                                   .out0 = bound[inputs],
+                                   .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused};
+  call.fixed.assign(words.begin(), words.begin() + kBases);
+  return builder.addItems(call, divideUp(count, lanes), builder.parameters(words), Work(lanes) * steps);
+}
+
 Status planChain(const Operation& op, PlanBuilder& builder) {
   const auto inputs = static_cast<uint32_t>(op.inputs().size());
-  const auto steps = static_cast<uint32_t>(op.as<Chain>().steps.size());
-  const uint32_t lanes = lanesOf(op, builder.target());
   std::vector<WalkOperand> ranges;
   for (uint32_t i = 0; i < inputs; ++i) ranges.push_back(builder.inputOperand(i));
   for (uint32_t o = 0; o < op.outputs().size(); ++o) ranges.push_back(builder.outputOperand(o));
-  const auto add = [&](const Walk& part, const std::vector<BufferRange>& bound) {
-    // What a binding without an operand is bound to, and never accessed.
-    BufferRange unused = bound[inputs];
-    unused.bytes = 4;
-    const auto in = [&](uint32_t i) { return i < inputs ? bound[i] : unused; };
-    const uint64_t count = part.count();
-    const std::vector<uint32_t> words = parameterWords(op, part, lanes);
-    KernelCall call = kernels::Chain{.push = {.count = static_cast<uint32_t>(count), .steps = steps},
-                                     .in0 = in(0),
-                                     .in1 = in(1),
-                                     .in2 = in(2),
-                                     .in3 = in(3),
-                                     .in4 = in(4),
-                                     .in5 = in(5),
-                                     .out0 = bound[inputs],
-                                     .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused};
-    call.fixed.assign(words.begin(), words.begin() + kBases);
-    return builder.addItems(call, divideUp(count, lanes), builder.parameters(words), Work(lanes) * steps);
-  };
-  return builder.addWindows(walkOf(op), ranges, add);
+  return builder.addWindows(walkOf(op), ranges, [&](const Walk& part, const std::vector<BufferRange>& bound) {
+    return addChain(builder, op.as<Chain>(), typesOf(op), inputs, part, bound);
+  });
 }
 
 // Outputs of several are stored while inputs are still read.
@@ -321,6 +329,15 @@ constexpr OpSchema kChainInPlace = chainSchema(true);
 
 bool hasChainType(const Tensor& tensor) { return (kUpTo32 & typeBit(tensor.type)) != 0; }
 
+// What an operator with one output does to elements, wherever they lie.
+std::vector<ElementStep> stepsOfElements(const Operation& op) {
+  const auto isKnown = [](const Tensor& input) { return !input.present() || hasChainType(input); };
+  if (!hasChainType(op.output()) || !std::ranges::all_of(op.inputs(), isKnown)) return {};
+  for (const auto family : {elementwiseSteps, castSteps, quantizationSteps})
+    if (auto steps = family(op); !steps.empty()) return steps;
+  return {};
+}
+
 bool broadcasts(const Tensor& tensor, const Tensor& target) {
   if (tensor.rank != target.rank) return false;
   for (uint32_t d = 0; d < tensor.rank; ++d)
@@ -331,12 +348,9 @@ bool broadcasts(const Tensor& tensor, const Tensor& target) {
 }  // namespace
 
 std::vector<ElementStep> elementSteps(const Operation& op) {
-  if (op.outputs().size() != 1 || !hasChainType(op.output())) return {};
-  for (const Tensor& input : op.inputs())
-    if (input.present() && (!hasChainType(input) || !broadcasts(input, op.output()))) return {};
-  for (const auto family : {elementwiseSteps, castSteps, quantizationSteps})
-    if (auto steps = family(op); !steps.empty()) return steps;
-  return {};
+  const auto isBroadcast = [&](const Tensor& input) { return !input.present() || broadcasts(input, op.output()); };
+  if (op.outputs().size() != 1 || !std::ranges::all_of(op.inputs(), isBroadcast)) return {};
+  return stepsOfElements(op);
 }
 
 uint32_t countCostlyFunctions(std::span<const ElementStep> steps) {
@@ -382,8 +396,47 @@ Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Te
           std::move(inputs), std::move(outputs), std::move(names)};
 }
 
+std::optional<SingleChain> SingleChain::of(const Operation& op, const Target& target) {
+  // Below, compiling a pipeline takes longer than it will ever save.
+  constexpr uint64_t kFew = uint64_t{1} << 16;
+  if (!target.caps.fixesParameters || op.outputs().size() != 1) return {};
+  if (op.output().elements < kFew && target.options.estimates) return {};
+  ChainOperator single{stepsOfElements(op), {}, 0};
+  if (single.steps.empty()) return {};
+  SingleChain result;
+  for (uint32_t i = 0; i < op.inputs().size(); ++i) {
+    single.inputs.push_back({ChainValue::Kind::Input, i});
+    // In the place of an absent one is bound what the operator's plan chooses, and not read.
+    result.types_.push_back(op.input(op.input(i).present() ? i : 0).type);
+  }
+  auto chain = makeChain(std::span(&single, 1));
+  if (!chain) return {};
+  result.chain_ = std::move(*chain);
+  result.output_ = op.output().type;
+  return result;
+}
+
+std::vector<DataType> SingleChain::typesFor(size_t operands) const {
+  std::vector<DataType> types = types_;
+  types.resize(operands - 1, types_.front());
+  types.push_back(output_);
+  return types;
+}
+
+const char* SingleChain::refuses(const Walk& walk, size_t operands, const Target& target) const {
+  if (walk.rank > kMaxRank) return "Its operands have too many dimensions together.";
+  const uint32_t lanes = lanesOf(typesFor(operands), target);
+  for (uint32_t k = 0; k < operands; ++k)
+    if ((placeOf(walk, k, lanes) & kSpreadMask) == kSpreadEach) return "An operand is not read or written in vectors.";
+  return nullptr;
+}
+
+Status SingleChain::add(PlanBuilder& builder, const Walk& walk, const std::vector<BufferRange>& ranges) const {
+  return addChain(builder, chain_, typesFor(ranges.size()), static_cast<uint32_t>(ranges.size()) - 1, walk, ranges);
+}
+
 uint32_t indexedAccesses(const Operation& chain, const Target& target) {
-  const uint32_t lanes = lanesOf(chain, target);
+  const uint32_t lanes = lanesOf(typesOf(chain), target);
   const Walk walk = walkOf(chain);
   const auto inputs = static_cast<uint32_t>(chain.inputs().size());
   const auto isIndexed = [&](uint32_t operand) { return (placeOf(walk, operand, lanes) & kSpreadMask) == kSpreadEach; };

@@ -191,11 +191,12 @@ constexpr uint32_t kControls = kHeads + kMaxChainInputs + kMaxChainOutputs;
 constexpr uint32_t kRank = kControls + kMaxChainSteps;
 constexpr uint32_t kWide = kRank + 1;
 constexpr uint32_t kWhole = kWide + 1;
+constexpr uint32_t kTiled = kWhole + 1;
 constexpr uint32_t kBases = 44;
 constexpr uint32_t kStrides = kBases + kMaxChainInputs + kMaxChainOutputs;
 constexpr uint32_t kDimensions = kStrides + (kMaxChainInputs + kMaxChainOutputs) * kMaxRank;
 constexpr uint32_t kNumbers = kDimensions + 4 * kMaxRank;
-static_assert(kWhole < kBases && kDimensions % 4 == 0 && (kNumbers + 3 * kMaxChainSteps) * 4 <= kParameterBlockBytes);
+static_assert(kTiled < kBases && kDimensions % 4 == 0 && (kNumbers + 3 * kMaxChainSteps) * 4 <= kParameterBlockBytes);
 
 // How an invocation's elements of an operand lie.
 enum Place : uint32_t {
@@ -205,8 +206,13 @@ enum Place : uint32_t {
   kSpreadVector = 0u << 7,
   kSpreadOne = 1u << 7,
   kSpreadEach = 2u << 7,
+  kSpreadTile = 3u << 7,
   kSpreadMask = 3u << 7,
 };
+
+// Of the kernel's tiles: rows, and vectors in a row.
+constexpr uint32_t kTileRows = 32;
+constexpr uint32_t kTileVectors = kGroupSize / kTileRows;
 
 uint32_t placeOf(const Walk& walk, uint32_t operand, uint32_t lanes) {
   if (walk.isUniform(operand) && walk.rank > 0) return kStartBase | kSpreadOne;
@@ -226,6 +232,60 @@ uint32_t placeOf(const Walk& walk, uint32_t operand, uint32_t lanes) {
     if (walk.strides[inner][operand] == 1 && aligned) return kStartWalk | kSpreadVector;
   }
   return kStartWalk | kSpreadEach;
+}
+
+// How the elements of all operands lie, in the words that the kernel is told.
+struct Places {
+  std::array<uint32_t, kMaxOperands> of{};
+  uint32_t tiled = 0;  // kTiled
+  uint64_t groups = 0;
+
+  bool areIn(uint32_t spread, uint32_t operand) const { return (of[operand] & kSpreadMask) == spread; }
+};
+
+// The dimension of a walk along which an operand that is read across its rows is dense, if whole words of each column
+// lie in a tile.
+std::optional<uint32_t> tiledDimension(const Walk& walk, uint32_t operand, DataType type, uint32_t lanes) {
+  const uint32_t inner = walk.rank - 1;
+  const uint32_t inWord = 32 / bitWidth(type);
+  if (walk.sizes[inner] % lanes != 0 || walk.base[operand] % inWord != 0) return {};
+  std::optional<uint32_t> dense;
+  for (uint32_t d = 0; d < walk.rank; ++d) {
+    if (d != inner && walk.strides[d][operand] == 1 && walk.sizes[d] >= kTileRows / 2)
+      dense = d;
+    else if (walk.strides[d][operand] % inWord != 0)
+      return {};
+  }
+  return dense;
+}
+
+// The inputs come first.
+Places placesOf(const Walk& walk, std::span<const DataType> types, uint32_t inputs, uint32_t lanes,
+                const Target& target) {
+  Places places;
+  bool storesVectors = true;
+  for (uint32_t k = 0; k < types.size(); ++k) {
+    places.of[k] = placeOf(walk, k, lanes);
+    storesVectors &= k < inputs || places.areIn(kSpreadVector, k);
+  }
+  places.groups = divideUp(divideUp(walk.count(), lanes), kGroupSize);
+  if (!target.caps.fixesParameters || !storesVectors || walk.rank < 2) return places;
+  // Where a processor executes workgroups, a barrier takes longer than what it would save.
+  if (target.caps.isProcessor && target.options.estimates) return places;
+  const uint32_t inner = walk.rank - 1;
+  if (walk.sizes[inner] < kTileRows / 2) return places;
+  for (uint32_t k = 0; k < inputs; ++k) {
+    if (!places.areIn(kSpreadEach, k)) continue;
+    const auto dense = tiledDimension(walk, k, types[k], lanes);
+    if (!dense || (places.tiled != 0 && places.tiled != inner - *dense)) continue;
+    places.tiled = inner - *dense;
+    places.of[k] = kStartWalk | kSpreadTile;
+  }
+  if (places.tiled == 0) return places;
+  const uint32_t rows = walk.sizes[inner - places.tiled];
+  const uint32_t columns = walk.sizes[inner];
+  places.groups = walk.count() / rows / columns * divideUp(rows, kTileRows) * divideUp(columns, kTileVectors * lanes);
+  return places;
 }
 
 Walk walkOf(const Tensor& output, std::span<const Tensor* const> tensors, uint32_t sortedBy) {
@@ -256,17 +316,18 @@ uint32_t lanesOf(std::span<const DataType> types, const Target& target) {
 }
 
 std::vector<uint32_t> parameterWords(const Chain& chain, std::span<const DataType> types, uint32_t inputs,
-                                     const Walk& walk, uint32_t lanes) {
+                                     const Walk& walk, const Places& places, uint32_t lanes) {
   std::vector<uint32_t> words(kNumbers + 3 * chain.steps.size());
   for (uint32_t k = 0; k < types.size(); ++k) {
     const uint32_t slot = k < inputs ? k : kMaxChainInputs + k - inputs;
-    words[kHeads + slot] = typeWord(types[k]) | placeOf(walk, k, lanes);
+    words[kHeads + slot] = typeWord(types[k]) | places.of[k];
     words[kBases + slot] = walk.base[k];
     for (uint32_t d = 0; d < walk.rank; ++d) words[kStrides + slot * kMaxRank + d] = walk.strides[walk.rank - 1 - d][k];
   }
   words[kRank] = walk.rank;
   words[kWide] = lanes == 8 ? 1 : 0;
   words[kWhole] = walk.count() % lanes == 0 ? 1 : 0;
+  words[kTiled] = places.tiled;
   for (uint32_t d = 0; d < walk.rank; ++d) {
     const uint32_t size = walk.sizes[walk.rank - 1 - d];
     const Divisor divisor = makeDivisor(size);
@@ -289,9 +350,9 @@ Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataTy
   BufferRange unused = bound[inputs];
   unused.bytes = 4;
   const auto in = [&](uint32_t i) { return i < inputs ? bound[i] : unused; };
-  const uint64_t count = walk.count();
-  const std::vector<uint32_t> words = parameterWords(chain, types, inputs, walk, lanes);
-  KernelCall call = kernels::Chain{.push = {.count = static_cast<uint32_t>(count), .steps = steps},
+  const Places places = placesOf(walk, types, inputs, lanes, builder.target());
+  const std::vector<uint32_t> words = parameterWords(chain, types, inputs, walk, places, lanes);
+  KernelCall call = kernels::Chain{.push = {.count = static_cast<uint32_t>(walk.count()), .steps = steps},
                                    .in0 = in(0),
                                    .in1 = in(1),
                                    .in2 = in(2),
@@ -301,7 +362,8 @@ Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataTy
                                    .out0 = bound[inputs],
                                    .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused};
   call.fixed.assign(words.begin(), words.begin() + kBases);
-  return builder.addItems(call, divideUp(count, lanes), builder.parameters(words), Work(lanes) * steps);
+  return builder.add(call, places.groups, builder.parameters(words),
+                     Work(lanes) * steps * places.groups * uint64_t{kGroupSize});
 }
 
 Status planChain(const Operation& op, PlanBuilder& builder) {
@@ -425,9 +487,10 @@ std::vector<DataType> SingleChain::typesFor(size_t operands) const {
 
 const char* SingleChain::refuses(const Walk& walk, size_t operands, const Target& target) const {
   if (walk.rank > kMaxRank) return "Its operands have too many dimensions together.";
-  const uint32_t lanes = lanesOf(typesFor(operands), target);
+  const auto types = typesFor(operands);
+  const Places places = placesOf(walk, types, static_cast<uint32_t>(operands) - 1, lanesOf(types, target), target);
   for (uint32_t k = 0; k < operands; ++k)
-    if ((placeOf(walk, k, lanes) & kSpreadMask) == kSpreadEach) return "An operand is not read or written in vectors.";
+    if (places.areIn(kSpreadEach, k)) return "An operand is read or written in single elements.";
   return nullptr;
 }
 
@@ -436,10 +499,10 @@ Status SingleChain::add(PlanBuilder& builder, const Walk& walk, const std::vecto
 }
 
 uint32_t indexedAccesses(const Operation& chain, const Target& target) {
-  const uint32_t lanes = lanesOf(typesOf(chain), target);
-  const Walk walk = walkOf(chain);
+  const auto types = typesOf(chain);
   const auto inputs = static_cast<uint32_t>(chain.inputs().size());
-  const auto isIndexed = [&](uint32_t operand) { return (placeOf(walk, operand, lanes) & kSpreadMask) == kSpreadEach; };
+  const Places places = placesOf(walkOf(chain), types, inputs, lanesOf(types, target), target);
+  const auto isIndexed = [&](uint32_t operand) { return places.areIn(kSpreadEach, operand); };
   auto indexed = static_cast<uint32_t>(std::ranges::count_if(chain.as<Chain>().loads, isIndexed));
   for (uint32_t o = 0; o < chain.outputs().size(); ++o)
     if (isIndexed(inputs + o)) ++indexed;

@@ -226,7 +226,10 @@ Status planPredicate(const Operation& op, PlanBuilder& builder) {
   const size_t second = op.inputs().size() - 1;
   const uint32_t mode = attributeWords(op)[0];
   const uint32_t outBytes = byteWidth(op.output().type);
-  return planElements(op, builder, {0, second}, vectorPairElements(computeType(op)), [&](const ElementPart& part) {
+  const DataType type = computeType(op);
+  // The kernel for packed tensors stores single words of 4 answers, as many as it loads narrow elements.
+  const bool asChain = bitWidth(type) < 32 && SingleChain::of(op, builder.target());
+  return planElements(op, builder, {0, second}, asChain ? 0 : vectorPairElements(type), [&](const ElementPart& part) {
     return part.packed
                ? predicateCall<kernels::PredicatePacked>(op, {part.walk.count, part.uniformMask, outBytes, mode}, part)
                : predicateCall<kernels::Predicate>(op, {part.walk, outBytes, mode}, part);

@@ -458,23 +458,31 @@ Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Te
           std::move(inputs), std::move(outputs), std::move(names)};
 }
 
-std::optional<SingleChain> SingleChain::of(const Operation& op, const Target& target) {
+bool SingleChain::isWorthwhile(const Tensor& output, const Target& target) {
   // Below, compiling a pipeline takes longer than it will ever save.
   constexpr uint64_t kFew = uint64_t{1} << 16;
-  if (!target.caps.fixesParameters || op.outputs().size() != 1) return {};
-  if (op.output().elements < kFew && target.options.estimates) return {};
-  ChainOperator single{stepsOfElements(op), {}, 0};
-  if (single.steps.empty()) return {};
-  SingleChain result;
-  for (uint32_t i = 0; i < op.inputs().size(); ++i) {
-    single.inputs.push_back({ChainValue::Kind::Input, i});
-    // In the place of an absent one is bound what the operator's plan chooses, and not read.
-    result.types_.push_back(op.input(op.input(i).present() ? i : 0).type);
-  }
+  return target.caps.fixesParameters && (output.elements >= kFew || !target.options.estimates);
+}
+
+std::optional<SingleChain> SingleChain::of(const Operation& op, const Target& target) {
+  if (op.outputs().size() != 1 || !isWorthwhile(op.output(), target)) return {};
+  // In the place of an absent input is bound what the operator's plan chooses, and not read.
+  std::vector<DataType> inputs;
+  for (const Tensor& input : op.inputs()) inputs.push_back(input.present() ? input.type : op.input(0).type);
+  return of(stepsOfElements(op), std::move(inputs), op.output().type);
+}
+
+std::optional<SingleChain> SingleChain::of(std::vector<ElementStep> steps, std::vector<DataType> inputs,
+                                           DataType output) {
+  if (steps.empty()) return {};
+  ChainOperator single{std::move(steps), {}, 0};
+  for (uint32_t i = 0; i < inputs.size(); ++i) single.inputs.push_back({ChainValue::Kind::Input, i});
   auto chain = makeChain(std::span(&single, 1));
   if (!chain) return {};
+  SingleChain result;
   result.chain_ = std::move(*chain);
-  result.output_ = op.output().type;
+  result.types_ = std::move(inputs);
+  result.output_ = output;
   return result;
 }
 

@@ -191,11 +191,12 @@ constexpr uint32_t kControls = kHeads + kMaxChainInputs + kMaxChainOutputs;
 constexpr uint32_t kRank = kControls + kMaxChainSteps;
 constexpr uint32_t kWide = kRank + 1;
 constexpr uint32_t kWhole = kWide + 1;
+constexpr uint32_t kTiled = kWhole + 1;
 constexpr uint32_t kBases = 44;
 constexpr uint32_t kStrides = kBases + kMaxChainInputs + kMaxChainOutputs;
 constexpr uint32_t kDimensions = kStrides + (kMaxChainInputs + kMaxChainOutputs) * kMaxRank;
 constexpr uint32_t kNumbers = kDimensions + 4 * kMaxRank;
-static_assert(kWhole < kBases && kDimensions % 4 == 0 && (kNumbers + 3 * kMaxChainSteps) * 4 <= kParameterBlockBytes);
+static_assert(kTiled < kBases && kDimensions % 4 == 0 && (kNumbers + 3 * kMaxChainSteps) * 4 <= kParameterBlockBytes);
 
 // How an invocation's elements of an operand lie.
 enum Place : uint32_t {
@@ -205,8 +206,13 @@ enum Place : uint32_t {
   kSpreadVector = 0u << 7,
   kSpreadOne = 1u << 7,
   kSpreadEach = 2u << 7,
+  kSpreadTile = 3u << 7,
   kSpreadMask = 3u << 7,
 };
+
+// Of the kernel's tiles: rows, and vectors in a row.
+constexpr uint32_t kTileRows = 32;
+constexpr uint32_t kTileVectors = kGroupSize / kTileRows;
 
 uint32_t placeOf(const Walk& walk, uint32_t operand, uint32_t lanes) {
   if (walk.isUniform(operand) && walk.rank > 0) return kStartBase | kSpreadOne;
@@ -228,6 +234,60 @@ uint32_t placeOf(const Walk& walk, uint32_t operand, uint32_t lanes) {
   return kStartWalk | kSpreadEach;
 }
 
+// How the elements of all operands lie, in the words that the kernel is told.
+struct Places {
+  std::array<uint32_t, kMaxOperands> of{};
+  uint32_t tiled = 0;  // kTiled
+  uint64_t groups = 0;
+
+  bool areIn(uint32_t spread, uint32_t operand) const { return (of[operand] & kSpreadMask) == spread; }
+};
+
+// The dimension of a walk along which an operand that is read across its rows is dense, if whole words of each column
+// lie in a tile.
+std::optional<uint32_t> tiledDimension(const Walk& walk, uint32_t operand, DataType type, uint32_t lanes) {
+  const uint32_t inner = walk.rank - 1;
+  const uint32_t inWord = 32 / bitWidth(type);
+  if (walk.sizes[inner] % lanes != 0 || walk.base[operand] % inWord != 0) return {};
+  std::optional<uint32_t> dense;
+  for (uint32_t d = 0; d < walk.rank; ++d) {
+    if (d != inner && walk.strides[d][operand] == 1 && walk.sizes[d] >= kTileRows / 2)
+      dense = d;
+    else if (walk.strides[d][operand] % inWord != 0)
+      return {};
+  }
+  return dense;
+}
+
+// The inputs come first.
+Places placesOf(const Walk& walk, std::span<const DataType> types, uint32_t inputs, uint32_t lanes,
+                const Target& target) {
+  Places places;
+  bool storesVectors = true;
+  for (uint32_t k = 0; k < types.size(); ++k) {
+    places.of[k] = placeOf(walk, k, lanes);
+    storesVectors &= k < inputs || places.areIn(kSpreadVector, k);
+  }
+  places.groups = divideUp(divideUp(walk.count(), lanes), kGroupSize);
+  if (!target.caps.fixesParameters || !storesVectors || walk.rank < 2) return places;
+  // Where a processor executes workgroups, a barrier takes longer than what it would save.
+  if (target.caps.isProcessor && target.options.estimates) return places;
+  const uint32_t inner = walk.rank - 1;
+  if (walk.sizes[inner] < kTileRows / 2) return places;
+  for (uint32_t k = 0; k < inputs; ++k) {
+    if (!places.areIn(kSpreadEach, k)) continue;
+    const auto dense = tiledDimension(walk, k, types[k], lanes);
+    if (!dense || (places.tiled != 0 && places.tiled != inner - *dense)) continue;
+    places.tiled = inner - *dense;
+    places.of[k] = kStartWalk | kSpreadTile;
+  }
+  if (places.tiled == 0) return places;
+  const uint32_t rows = walk.sizes[inner - places.tiled];
+  const uint32_t columns = walk.sizes[inner];
+  places.groups = walk.count() / rows / columns * divideUp(rows, kTileRows) * divideUp(columns, kTileVectors * lanes);
+  return places;
+}
+
 Walk walkOf(const Tensor& output, std::span<const Tensor* const> tensors, uint32_t sortedBy) {
   const Walk walk = makeWalk(output.sizeSpan(), tensors).coalesceBy(sortedBy);
   return walk;
@@ -241,29 +301,33 @@ Walk walkOf(const Operation& op) {
   return walkOf(op.output(), tensors, static_cast<uint32_t>(op.inputs().size()));
 }
 
-// Elements an invocation: those of 16 bytes, but eight where each step is decoded, or where elements are narrower.
-uint32_t lanesOf(const Operation& op, const Target& target) {
-  const auto isWide = [](const Tensor& tensor) { return bitWidth(tensor.type) == 32; };
-  const bool four = target.caps.fixesParameters && std::ranges::all_of(op.inputs(), isWide) &&
-                    std::ranges::all_of(op.outputs(), isWide);
-  return four ? 4 : 8;
+// The types of inputs, then of outputs.
+std::vector<DataType> typesOf(const Operation& op) {
+  std::vector<DataType> types;
+  for (const Tensor& input : op.inputs()) types.push_back(input.type);
+  for (const Tensor& output : op.outputs()) types.push_back(output.type);
+  return types;
 }
 
-std::vector<uint32_t> parameterWords(const Operation& op, const Walk& walk, uint32_t lanes) {
-  const Chain& chain = op.as<Chain>();
+// Elements an invocation: those of 16 bytes, but eight where each step is decoded, or where elements are narrower.
+uint32_t lanesOf(std::span<const DataType> types, const Target& target) {
+  const auto isWide = [](DataType type) { return bitWidth(type) == 32; };
+  return target.caps.fixesParameters && std::ranges::all_of(types, isWide) ? 4 : 8;
+}
+
+std::vector<uint32_t> parameterWords(const Chain& chain, std::span<const DataType> types, uint32_t inputs,
+                                     const Walk& walk, const Places& places, uint32_t lanes) {
   std::vector<uint32_t> words(kNumbers + 3 * chain.steps.size());
-  const auto inputs = static_cast<uint32_t>(op.inputs().size());
-  const auto count = static_cast<uint32_t>(inputs + op.outputs().size());
-  for (uint32_t k = 0; k < count; ++k) {
-    const DataType type = k < inputs ? op.input(k).type : op.output(k - inputs).type;
+  for (uint32_t k = 0; k < types.size(); ++k) {
     const uint32_t slot = k < inputs ? k : kMaxChainInputs + k - inputs;
-    words[kHeads + slot] = typeWord(type) | placeOf(walk, k, lanes);
+    words[kHeads + slot] = typeWord(types[k]) | places.of[k];
     words[kBases + slot] = walk.base[k];
     for (uint32_t d = 0; d < walk.rank; ++d) words[kStrides + slot * kMaxRank + d] = walk.strides[walk.rank - 1 - d][k];
   }
   words[kRank] = walk.rank;
   words[kWide] = lanes == 8 ? 1 : 0;
   words[kWhole] = walk.count() % lanes == 0 ? 1 : 0;
+  words[kTiled] = places.tiled;
   for (uint32_t d = 0; d < walk.rank; ++d) {
     const uint32_t size = walk.sizes[walk.rank - 1 - d];
     const Divisor divisor = makeDivisor(size);
@@ -277,33 +341,39 @@ std::vector<uint32_t> parameterWords(const Operation& op, const Walk& walk, uint
   return words;
 }
 
+// A dispatch for a walk through ranges of operands of these types, `inputs` of which come before the outputs.
+Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataType> types, uint32_t inputs,
+                const Walk& walk, const std::vector<BufferRange>& bound) {
+  const uint32_t lanes = lanesOf(types, builder.target());
+  const auto steps = static_cast<uint32_t>(chain.steps.size());
+  // What a binding without an operand is bound to, and never accessed.
+  BufferRange unused = bound[inputs];
+  unused.bytes = 4;
+  const auto in = [&](uint32_t i) { return i < inputs ? bound[i] : unused; };
+  const Places places = placesOf(walk, types, inputs, lanes, builder.target());
+  const std::vector<uint32_t> words = parameterWords(chain, types, inputs, walk, places, lanes);
+  KernelCall call = kernels::Chain{.push = {.count = static_cast<uint32_t>(walk.count()), .steps = steps},
+                                   .in0 = in(0),
+                                   .in1 = in(1),
+                                   .in2 = in(2),
+                                   .in3 = in(3),
+                                   .in4 = in(4),
+                                   .in5 = in(5),
+                                   .out0 = bound[inputs],
+                                   .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused};
+  call.fixed.assign(words.begin(), words.begin() + kBases);
+  return builder.add(call, places.groups, builder.parameters(words),
+                     Work(lanes) * steps * places.groups * uint64_t{kGroupSize});
+}
+
 Status planChain(const Operation& op, PlanBuilder& builder) {
   const auto inputs = static_cast<uint32_t>(op.inputs().size());
-  const auto steps = static_cast<uint32_t>(op.as<Chain>().steps.size());
-  const uint32_t lanes = lanesOf(op, builder.target());
   std::vector<WalkOperand> ranges;
   for (uint32_t i = 0; i < inputs; ++i) ranges.push_back(builder.inputOperand(i));
   for (uint32_t o = 0; o < op.outputs().size(); ++o) ranges.push_back(builder.outputOperand(o));
-  const auto add = [&](const Walk& part, const std::vector<BufferRange>& bound) {
-    // What a binding without an operand is bound to, and never accessed.
-    BufferRange unused = bound[inputs];
-    unused.bytes = 4;
-    const auto in = [&](uint32_t i) { return i < inputs ? bound[i] : unused; };
-    const uint64_t count = part.count();
-    const std::vector<uint32_t> words = parameterWords(op, part, lanes);
-    KernelCall call = kernels::Chain{.push = {.count = static_cast<uint32_t>(count), .steps = steps},
-                                     .in0 = in(0),
-                                     .in1 = in(1),
-                                     .in2 = in(2),
-                                     .in3 = in(3),
-                                     .in4 = in(4),
-                                     .in5 = in(5),
-                                     .out0 = bound[inputs],
-                                     .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused};
-    call.fixed.assign(words.begin(), words.begin() + kBases);
-    return builder.addItems(call, divideUp(count, lanes), builder.parameters(words), Work(lanes) * steps);
-  };
-  return builder.addWindows(walkOf(op), ranges, add);
+  return builder.addWindows(walkOf(op), ranges, [&](const Walk& part, const std::vector<BufferRange>& bound) {
+    return addChain(builder, op.as<Chain>(), typesOf(op), inputs, part, bound);
+  });
 }
 
 // Outputs of several are stored while inputs are still read.
@@ -321,6 +391,15 @@ constexpr OpSchema kChainInPlace = chainSchema(true);
 
 bool hasChainType(const Tensor& tensor) { return (kUpTo32 & typeBit(tensor.type)) != 0; }
 
+// What an operator with one output does to elements, wherever they lie.
+std::vector<ElementStep> stepsOfElements(const Operation& op) {
+  const auto isKnown = [](const Tensor& input) { return !input.present() || hasChainType(input); };
+  if (!hasChainType(op.output()) || !std::ranges::all_of(op.inputs(), isKnown)) return {};
+  for (const auto family : {elementwiseSteps, castSteps, quantizationSteps})
+    if (auto steps = family(op); !steps.empty()) return steps;
+  return {};
+}
+
 bool broadcasts(const Tensor& tensor, const Tensor& target) {
   if (tensor.rank != target.rank) return false;
   for (uint32_t d = 0; d < tensor.rank; ++d)
@@ -331,12 +410,9 @@ bool broadcasts(const Tensor& tensor, const Tensor& target) {
 }  // namespace
 
 std::vector<ElementStep> elementSteps(const Operation& op) {
-  if (op.outputs().size() != 1 || !hasChainType(op.output())) return {};
-  for (const Tensor& input : op.inputs())
-    if (input.present() && (!hasChainType(input) || !broadcasts(input, op.output()))) return {};
-  for (const auto family : {elementwiseSteps, castSteps, quantizationSteps})
-    if (auto steps = family(op); !steps.empty()) return steps;
-  return {};
+  const auto isBroadcast = [&](const Tensor& input) { return !input.present() || broadcasts(input, op.output()); };
+  if (op.outputs().size() != 1 || !std::ranges::all_of(op.inputs(), isBroadcast)) return {};
+  return stepsOfElements(op);
 }
 
 uint32_t countCostlyFunctions(std::span<const ElementStep> steps) {
@@ -382,11 +458,59 @@ Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Te
           std::move(inputs), std::move(outputs), std::move(names)};
 }
 
+bool SingleChain::isWorthwhile(const Tensor& output, const Target& target) {
+  // Below, compiling a pipeline takes longer than it will ever save.
+  constexpr uint64_t kFew = uint64_t{1} << 16;
+  return target.caps.fixesParameters && (output.elements >= kFew || !target.options.estimates);
+}
+
+std::optional<SingleChain> SingleChain::of(const Operation& op, const Target& target) {
+  if (op.outputs().size() != 1 || !isWorthwhile(op.output(), target)) return {};
+  // In the place of an absent input is bound what the operator's plan chooses, and not read.
+  std::vector<DataType> inputs;
+  for (const Tensor& input : op.inputs()) inputs.push_back(input.present() ? input.type : op.input(0).type);
+  return of(stepsOfElements(op), std::move(inputs), op.output().type);
+}
+
+std::optional<SingleChain> SingleChain::of(std::vector<ElementStep> steps, std::vector<DataType> inputs,
+                                           DataType output) {
+  if (steps.empty()) return {};
+  ChainOperator single{std::move(steps), {}, 0};
+  for (uint32_t i = 0; i < inputs.size(); ++i) single.inputs.push_back({ChainValue::Kind::Input, i});
+  auto chain = makeChain(std::span(&single, 1));
+  if (!chain) return {};
+  SingleChain result;
+  result.chain_ = std::move(*chain);
+  result.types_ = std::move(inputs);
+  result.output_ = output;
+  return result;
+}
+
+std::vector<DataType> SingleChain::typesFor(size_t operands) const {
+  std::vector<DataType> types = types_;
+  types.resize(operands - 1, types_.front());
+  types.push_back(output_);
+  return types;
+}
+
+const char* SingleChain::refuses(const Walk& walk, size_t operands, const Target& target) const {
+  if (walk.rank > kMaxRank) return "Its operands have too many dimensions together.";
+  const auto types = typesFor(operands);
+  const Places places = placesOf(walk, types, static_cast<uint32_t>(operands) - 1, lanesOf(types, target), target);
+  for (uint32_t k = 0; k < operands; ++k)
+    if (places.areIn(kSpreadEach, k)) return "An operand is read or written in single elements.";
+  return nullptr;
+}
+
+Status SingleChain::add(PlanBuilder& builder, const Walk& walk, const std::vector<BufferRange>& ranges) const {
+  return addChain(builder, chain_, typesFor(ranges.size()), static_cast<uint32_t>(ranges.size()) - 1, walk, ranges);
+}
+
 uint32_t indexedAccesses(const Operation& chain, const Target& target) {
-  const uint32_t lanes = lanesOf(chain, target);
-  const Walk walk = walkOf(chain);
+  const auto types = typesOf(chain);
   const auto inputs = static_cast<uint32_t>(chain.inputs().size());
-  const auto isIndexed = [&](uint32_t operand) { return (placeOf(walk, operand, lanes) & kSpreadMask) == kSpreadEach; };
+  const Places places = placesOf(walkOf(chain), types, inputs, lanesOf(types, target), target);
+  const auto isIndexed = [&](uint32_t operand) { return places.areIn(kSpreadEach, operand); };
   auto indexed = static_cast<uint32_t>(std::ranges::count_if(chain.as<Chain>().loads, isIndexed));
   for (uint32_t o = 0; o < chain.outputs().size(); ++o)
     if (isIndexed(inputs + o)) ++indexed;

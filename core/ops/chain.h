@@ -12,6 +12,11 @@
 
 namespace dimple {
 
+class PlanBuilder;
+struct BufferRange;
+struct Target;
+struct Walk;
+
 // What the kernel holds.
 constexpr uint32_t kMaxChainInputs = 6;
 constexpr uint32_t kMaxChainOutputs = 2;
@@ -94,6 +99,28 @@ std::optional<Chain> makeChain(std::span<const ChainOperator> operators);
 
 // The chain as an operation: its inputs and outputs are squeezed tensors of the same sizes.
 Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Tensor> outputs, TensorNames names);
+
+// An element-wise operator as a chain of itself alone, for parts of walks through its inputs and its output: a row of
+// what addElements() chooses from.
+class SingleChain {
+ public:
+  // None where chains are interpreted (Caps::fixesParameters), or elements are few.
+  static std::optional<SingleChain> of(const Operation& op, const Target& target);
+  // Of steps that take operands of these types, whatever they are for.
+  static std::optional<SingleChain> of(std::vector<ElementStep> steps, std::vector<DataType> inputs, DataType output);
+  static bool isWorthwhile(const Tensor& output, const Target& target);
+
+  // Why it is not for these elements: a sentence. Null: it is.
+  const char* refuses(const Walk& walk, size_t operands, const Target& target) const;
+  Status add(PlanBuilder& builder, const Walk& walk, const std::vector<BufferRange>& ranges) const;
+
+ private:
+  std::vector<DataType> typesFor(size_t operands) const;
+
+  Chain chain_;
+  std::vector<DataType> types_;  // of the inputs
+  DataType output_ = DML_TENSOR_DATA_TYPE_UNKNOWN;
+};
 
 // Loads and stores of a chain for which each element's place is computed.
 uint32_t indexedAccesses(const Operation& chain, const Target& target);

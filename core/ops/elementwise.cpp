@@ -100,6 +100,7 @@ DataType unsignedType(uint32_t bytes) {
 Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand> operands, uint32_t packedElements,
                    const ElementCall& call, VectorUse use) {
   const auto output = static_cast<uint32_t>(operands.size() - 1);
+  const auto chain = SingleChain::of(builder.op(), builder.target());
   walk.coalesceBy(output);
   return builder.addWindows(walk, operands, [&](const Walk& part, const std::vector<BufferRange>& buffers) {
     const uint64_t count = part.count();
@@ -107,6 +108,11 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
     for (uint32_t k = 0; output > 1 && k < output; ++k)
       if (part.isUniform(k) && part.base[k] == 0) uniformMask |= 1u << k;
     const bool packed = packedElements != 0 && part.isPacked(((2u << output) - 1) & ~uniformMask);
+    if (chain && !packed) {
+      const char* refusal = chain->refuses(part, operands.size(), builder.target());
+      if (!refusal) return chain->add(builder, part, buffers);
+      builder.passOver({"chain", refusal});
+    }
     const auto vectors = packed || use.elements == 0 ? std::nullopt : part.inVectors(use.elements, use.operands);
     if (vectors)
       return builder.addItems(call({walkWords(*vectors), uniformMask, false, true, buffers}), vectors->count(),
@@ -220,7 +226,10 @@ Status planPredicate(const Operation& op, PlanBuilder& builder) {
   const size_t second = op.inputs().size() - 1;
   const uint32_t mode = attributeWords(op)[0];
   const uint32_t outBytes = byteWidth(op.output().type);
-  return planElements(op, builder, {0, second}, vectorPairElements(computeType(op)), [&](const ElementPart& part) {
+  const DataType type = computeType(op);
+  // The kernel for packed tensors stores single words of 4 answers, as many as it loads narrow elements.
+  const bool asChain = bitWidth(type) < 32 && SingleChain::of(op, builder.target());
+  return planElements(op, builder, {0, second}, asChain ? 0 : vectorPairElements(type), [&](const ElementPart& part) {
     return part.packed
                ? predicateCall<kernels::PredicatePacked>(op, {part.walk.count, part.uniformMask, outBytes, mode}, part)
                : predicateCall<kernels::Predicate>(op, {part.walk, outBytes, mode}, part);

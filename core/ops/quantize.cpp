@@ -132,20 +132,29 @@ Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
                   1, 0, 1));
 
   const Walk walk = makeWalk(y.sizeSpan(), {&a, &b, &y}).coalesceBy(2);
-  return builder.addWalk(walk, kernels::QuantizedAdd{.type = KernelType::U32,
-                                                     .push = {.walk = walkWords(walk),
-                                                              .aType = typeWord(a.type),
-                                                              .bType = typeWord(b.type),
-                                                              .yType = typeWord(y.type)},
-                                                     .a = builder.input(0),
-                                                     .b = builder.input(3),
-                                                     .parametersOf = parameters,
-                                                     .y = builder.output()});
+  const auto vectors = walk.inVectors(vectorElements(y.type), 7);
+  const Walk& steps = vectors ? *vectors : walk;
+  using kernels::QuantizedAdd;
+  return builder.addWalk(steps,
+                         QuantizedAdd{.form = vectors ? QuantizedAdd::Form::Vectors : QuantizedAdd::Form::Strided,
+                                      .type = KernelType::U32,
+                                      .push = {.walk = walkWords(steps),
+                                               .aType = typeWord(a.type),
+                                               .bType = typeWord(b.type),
+                                               .yType = typeWord(y.type)},
+                                      .a = builder.input(0),
+                                      .b = builder.input(3),
+                                      .parametersOf = parameters,
+                                      .y = builder.output()});
 }
+
+// The steps of a chain that quantize a number by operands 1 and 2.
+ElementStep dividedByScale() { return {.kind = StepKind::Binary, .op = DML_OPERATOR_ELEMENT_WISE_DIVIDE, .input = 1}; }
+ElementStep plusZeroPoint(DataType to) { return {.kind = StepKind::Quantize, .to = to, .input = 2}; }
 
 // The range of the input, then the scale and zero point that spread it, then the quantization by them.
 Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
-  constexpr uint64_t kGroups = 256;
+  constexpr uint64_t kGroups = 2048;
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const Walk walk = makeWalk(x.sizeSpan(), {&x, nullptr, nullptr, &y}).coalesceBy(0);
@@ -169,6 +178,12 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   };
   TRY(addRange(count, walk.rank, perGroup, x.type, false));
   TRY(addRange(groups, 0, groups, y.type, true));
+  if (SingleChain::isWorthwhile(y, builder.target())) {
+    const auto chain = SingleChain::of({dividedByScale(), plusZeroPoint(y.type)},
+                                       {x.type, DML_TENSOR_DATA_TYPE_FLOAT32, y.type}, y.type);
+    if (chain && !chain->refuses(walk, 4, builder.target()))
+      return chain->add(builder, walk, {builder.input(0), scale, zeroPoint, builder.output()});
+  }
   return builder.addItems(kernels::Quantize{.type = KernelType::U32,
                                             .push = {.walk = {.count = count, .rank = walk.rank},
                                                      .xType = typeWord(x.type),

@@ -177,10 +177,20 @@ void execute(const uint control, const uint n, const uint first) {
 #define STEP(n) if (CONTROL(n) != 0u) execute(CONTROL(n), n, first);
 #define STEPS(n) STEP(n) STEP(n + 1u) STEP(n + 2u) STEP(n + 3u)
 
-void main() {
+// False if the invocation has none.
+bool firstElement(out uint first) {
+#ifndef DIMPLE_HLSL
+  if (PARAMETER(kTiled) != 0u) return tileFirst(first);
+#endif
   uint item;
-  if (!gridItem((push.count + laneCount() - 1u) / laneCount(), item)) return;
-  const uint first = item * laneCount();
+  const bool has = gridItem((push.count + laneCount() - 1u) / laneCount(), item);
+  first = item * laneCount();
+  return has;
+}
+
+void main() {
+  uint first;
+  if (!firstElement(first)) return;
   value = kept1 = kept2 = kept3 = splat(0u);
   conditions = 0u;
 #ifdef DIMPLE_HLSL

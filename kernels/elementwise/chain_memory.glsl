@@ -3,15 +3,17 @@
 // The first words of the parameter block decide what the kernel does, and may be known when it is compiled: what stands
 // in brackets is passed by value, so that functions are made for it (core/plan/plan.h, Dispatch::fixed).
 
-// The parameter block in words (core/ops/chain.cpp): of each operand, inputs before outputs, its type and place; of each
-// step what it is; how many dimensions there are; whether an invocation takes eight elements or, all of 32 bits, four;
-// whether each of them has all of these.
+// The parameter block in words (core/ops/chain.cpp): of each operand, inputs before outputs, its type and place; of
+// each step what it is; how many dimensions there are; whether an invocation takes eight elements or, all of 32 bits,
+// four; whether each of them has all of these; the dimension, counted from the innermost, along which tiles are high,
+// or 0.
 const uint kInputs = 6u;
 const uint kHeads = 0u;
 const uint kControls = 8u;
 const uint kRank = 40u;
 const uint kWide = 41u;
 const uint kWhole = 42u;
+const uint kTiled = 43u;
 // And what is read: of each operand where it begins, and the strides of the dimensions, innermost first; {size,
 // multiplier, shift1, shift2} of each dimension; three numbers a step.
 const uint kBases = 44u;
@@ -23,7 +25,19 @@ const uint kNumbers = 148u;
 
 bool isWide() { return PARAMETER(kWide) != 0u; }
 uint laneCount() { return isWide() ? 8u : 4u; }
-bool hasAllLanes(const uint first) { return PARAMETER(kWhole) != 0u || first + laneCount() <= push.count; }
+
+// Takes lanes one by one where CONDITION holds, or where the last vector of a packed tensor has fewer elements. In code
+// that is made for parameters the conditions stand alone: a disjunction would not be decided.
+#ifdef DIMPLE_HLSL
+#define EACH_WHERE(CONDITION, FIRST, TAKE) \
+  if (CONDITION || (PARAMETER(kWhole) == 0u && FIRST + laneCount() > push.count)) TAKE
+#else
+#define EACH_WHERE(CONDITION, FIRST, TAKE)      \
+  if (CONDITION) TAKE;                          \
+  if (PARAMETER(kWhole) == 0u) {                \
+    if (FIRST + laneCount() > push.count) TAKE; \
+  }
+#endif
 
 struct Vector {
   uvec4 low;
@@ -46,11 +60,12 @@ const uvec4 kLaneHigh = uvec4(4u, 5u, 6u, 7u);
 const uint kStartMask = 3u << 5;
 const uint kStartLinear = 0u << 5;
 const uint kStartWalk = 1u << 5;
-// Where the others lie: behind it, in the same place, or each in its own.
+// Where the others lie: behind it, in the same place, each in its own, or across the tile of a workgroup.
 const uint kSpreadMask = 3u << 7;
 const uint kSpreadVector = 0u << 7;
 const uint kSpreadOne = 1u << 7;
 const uint kSpreadEach = 2u << 7;
+const uint kSpreadTile = 3u << 7;
 
 // How an invocation's words are read: one, one an element, or vectors of elements of 8, 16 and 32 bits.
 const uint kReadOne = 0u;
@@ -129,7 +144,7 @@ Vector wordsOf(const uint operand, const uint read, const Vector at) {
   return words_in5(read, at);
 }
 
-bool isHalfType(const uint type) { return (type & kTypeFloat) != 0u && typeWidth(type) == 4u; }
+bool isHalfType(const uint type) { return (type & (kTypeFloat | kTypeWidth)) == (kTypeFloat | 4u); }
 
 uvec4 halvesToFloats(const uvec4 bits) {
   return floatBitsToUint(
@@ -155,23 +170,107 @@ Vector valuesOf(const Vector bits, const uint type) {
   return Vector(valuesOf(bits.low, type), isWide() ? valuesOf(bits.high, type) : uvec4(0u));
 }
 
+#ifndef DIMPLE_HLSL
+// Of a workgroup whose invocations take a tile: eight vectors in a row, 32 rows along the dimension kTiled, in which
+// the elements of operands of kSpreadTile lie side by side, with words of their own for each column.
+const uint kTileRows = 32u;
+const uint kTileVectors = 8u;
+// A word more, so that neighbours in a row lie in different banks.
+shared uint tile[kTileVectors * 8u][kTileRows + 1u];
+uint tileOrigin;   // the element of its first column and row
+uvec2 tileExtent;  // columns and rows from there to the end of the tensor
+
+uvec2 tilePlace() {
+  return uvec2(gl_LocalInvocationID.x % kTileVectors * laneCount(), gl_LocalInvocationID.x / kTileVectors);
+}
+
+// The invocation's first element; false if the workgroup has none.
+bool tileFirst(out uint first) {
+  uint rest = groupIndex();
+  first = 0u;
+  if (rest >= push.groups) return false;
+  const uint rank = PARAMETER(kRank);
+  const uvec2 tileSize = uvec2(kTileVectors * laneCount(), kTileRows);
+  uint rowStep = 0u;
+  uint step = 1u;
+  tileOrigin = 0u;
+  for (uint d = 0u; d < rank; ++d) {
+    const uint size = parameters[kDimensions + d].x;
+    const uint extent = d == 0u ? tileSize.x : d == PARAMETER(kTiled) ? tileSize.y : 1u;
+    const uint tiles = (size + extent - 1u) / extent;
+    const uint at = rest % tiles * extent;
+    if (d == 0u) tileExtent.x = size - at;
+    if (d == PARAMETER(kTiled)) {
+      tileExtent.y = size - at;
+      rowStep = step;
+    }
+    tileOrigin += at * step;
+    step *= size;
+    rest /= tiles;
+  }
+  const uvec2 place = tilePlace();
+  first = tileOrigin + place.x + place.y * rowStep;
+  return true;
+}
+bool isInTile() { return all(lessThan(tilePlace(), tileExtent)); }
+
+// Words of the columns from memory, along the rows, for all invocations.
+void loadTile(const uint operand, const uint width) {
+  const uint words = kTileRows >> (5u - width);
+  const uint origin = offsetOf(operand, kStartWalk, tileOrigin);
+  const uint stride = PARAMETER(kStrides + operand * 8u);
+  barrier();
+  [[unroll]] for (uint i = 0u; i < kTileVectors * laneCount() * words; i += gl_WorkGroupSize.x) {
+    const uint column = (i + gl_LocalInvocationID.x) / words;
+    const uint row = (gl_LocalInvocationID.x % words) << (5u - width);
+    if (column < tileExtent.x && row < tileExtent.y)
+      tile[column][row >> (5u - width)] =
+          wordsOf(operand, kReadOne, splat((origin + column * stride + row) >> (5u - width))).low.x;
+  }
+  barrier();
+}
+
+uvec4 tileWords(const uvec2 place, const uint width) {
+  const uint word = place.y >> (5u - width);
+  return uvec4(tile[place.x][word], tile[place.x + 1u][word], tile[place.x + 2u][word], tile[place.x + 3u][word]) >>
+         ((place.y & ((32u >> width) - 1u)) << width);
+}
+
+Vector loadAcross(const uint operand, const uint type) {
+  const uint width = typeWidth(type);
+  loadTile(operand, width);
+  const uvec2 place = tilePlace();
+  const Vector words = Vector(tileWords(place, width), isWide() ? tileWords(place + uvec2(4u, 0u), width) : uvec4(0u));
+  return valuesOf(words, type);
+}
+#endif
+
+Vector loadEach(const uint operand, const uint head, const uint first) {
+  const uint type = head & 31u;
+  const uint width = typeWidth(type);
+  const Vector at = offsetsOf(operand, head, first);
+  const Vector words = wordsOf(operand, kReadEach, Vector(at.low >> (5u - width), at.high >> (5u - width)));
+  const uint lanes = (32u >> width) - 1u;
+  return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
+}
+
 // The values of an input from element `first` on.
 Vector loadInput(const uint operand, const uint head, const uint first) {
   const uint type = head & 31u;
   const uint width = typeWidth(type);
   const uint spread = head & kSpreadMask;
+#ifndef DIMPLE_HLSL
+  if (spread == kSpreadTile) return loadAcross(operand, type);
+  if (PARAMETER(kTiled) != 0u) {
+    if (!isInTile()) return splat(0u);
+  }
+#endif
   if (spread == kSpreadOne) {
     const uint at = offsetOf(operand, head, first);
     const uint word = wordsOf(operand, kReadOne, splat(at >> (5u - width))).low.x;
     return valuesOf(splat(word >> laneOf(at, type)), type);
   }
-  // The last vector of a packed tensor may have fewer elements.
-  if (spread == kSpreadEach || !hasAllLanes(first)) {
-    const Vector at = offsetsOf(operand, head, first);
-    const Vector words = wordsOf(operand, kReadEach, Vector(at.low >> (5u - width), at.high >> (5u - width)));
-    const uint lanes = (32u >> width) - 1u;
-    return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
-  }
+  EACH_WHERE(spread == kSpreadEach, first, return loadEach(operand, head, first));
   const Vector words = wordsOf(operand, width, splat(offsetOf(operand, head, first) >> (5u - width)));
   if (isHalfType(type)) return Vector(halfPairsToFloats(words.low.xy), halfPairsToFloats(words.low.zw));
   Vector bits = words;
@@ -231,22 +330,12 @@ Vector packed(const Vector values, const uint type) {
   return words;
 }
 
-// Stores values from element `first` on.
-void storeOutput(const uint output_, const uint head, const uint first, const Vector values) {
-  const uint operand = kInputs + output_;
+void storeEach(const uint output_, const uint head, const uint first, const Vector values) {
   const uint type = head & 31u;
-  if ((head & kSpreadMask) == kSpreadVector && hasAllLanes(first)) {
-    const uint word = wordOf(offsetOf(operand, head, first), type);
-    if (output_ == 0u)
-      storeVector_out0(word, typeWidth(type), packed(values, type));
-    else
-      storeVector_out1(word, typeWidth(type), packed(values, type));
-    return;
-  }
   Vector rest = values;
   const uint end = min(first + laneCount(), push.count);
   [[dont_unroll]] for (uint index = first; index < end; ++index) {
-    const uint offset = offsetOf(operand, head, index);
+    const uint offset = offsetOf(kInputs + output_, head, index);
     const uint bits = isHalfType(type) ? halfFromFloat(uintBitsToFloat(rest.low.x)) : rest.low.x;
     if (output_ == 0u)
       storeElement_out0(offset, type, bits);
@@ -254,4 +343,23 @@ void storeOutput(const uint output_, const uint head, const uint first, const Ve
       storeElement_out1(offset, type, bits);
     rest = moved(rest, 0u);
   }
+}
+
+// Stores values from element `first` on.
+void storeOutput(const uint output_, const uint head, const uint first, const Vector values) {
+  const uint type = head & 31u;
+#ifndef DIMPLE_HLSL
+  if (PARAMETER(kTiled) != 0u) {
+    if (!isInTile()) return;
+  }
+#endif
+  EACH_WHERE((head & kSpreadMask) != kSpreadVector, first, {
+    storeEach(output_, head, first, values);
+    return;
+  });
+  const uint word = wordOf(offsetOf(kInputs + output_, head, first), type);
+  if (output_ == 0u)
+    storeVector_out0(word, typeWidth(type), packed(values, type));
+  else
+    storeVector_out1(word, typeWidth(type), packed(values, type));
 }

@@ -17,6 +17,8 @@ ANY_OUT(zeroPoint)
 
 shared vec2 found[256];
 
+const uint kAhead = 8u;
+
 vec2 widen(vec2 range, vec2 other) { return vec2(minNum(range.x, other.x), maxNum(range.y, other.y)); }
 
 void main() {
@@ -26,12 +28,15 @@ void main() {
   vec2 range = vec2(0.0);
   const uint first = group * push.perGroup;
   const uint end = min(push.count - first, push.perGroup);
-  for (uint i = me; i < end; i += 256u) {
-    if (FINISHES != 0u) {
-      range = widen(range, ranges[first + i]);
-    } else {
-      const float value = floatFrom(loadAny_x(walkOffsets(0u, push.rank, first + i).x, push.type), push.type);
-      range = widen(range, vec2(value));
+  for (uint i = me; i < end; i += 256u * kAhead) {
+    // Elements that are loaded together; the last one stands for those behind it.
+    [[unroll]] for (uint j = 0u; j < kAhead; ++j) {
+      const uint at = first + min(i + 256u * j, end - 1u);
+      if (FINISHES != 0u) {
+        range = widen(range, ranges[at]);
+      } else {
+        range = widen(range, vec2(floatFrom(loadAny_x(walkOffsets(0u, push.rank, at).x, push.type), push.type)));
+      }
     }
   }
   found[me] = range;

@@ -46,13 +46,16 @@ COMPUTE element(RAW bits) { return STAGE == 2u ? wideFromRaw(bits) : fromRaw(bit
 
 // `read` is what was loaded from the element's place: a store that depends on it cannot come before the load, although
 // compilers may assume that buffers do not alias, as they do in place.
-void store(uvec4 row, uint rowIndex, uint k, COMPUTE v, RAW read) {
+RAW result(COMPUTE v, RAW read) {
+  if (STAGE == 2u) return wideToRaw(v);
+  return toRaw(v) | (read & push.none);
+}
+void storeBits(uvec4 row, uint rowIndex, uint k, RAW bits) {
   if (STAGE == 1u) return;
   if (STAGE == 2u) {
-    totals[rowIndex * push.elements + k] = wideToRaw(v);
+    totals[rowIndex * push.elements + k] = bits;
     return;
   }
-  const RAW bits = toRaw(v) | (read & push.none);
   const uint at = row.y + place(k) * push.yStep;
 #if T_BITS == 64
   y[at * 2u] = bits.x;
@@ -66,11 +69,37 @@ void store(uvec4 row, uint rowIndex, uint k, COMPUTE v, RAW read) {
   atomicOr(y[at / (32u / T_BITS)], lane);
 #endif
 }
+void store(uvec4 row, uint rowIndex, uint k, COMPUTE v, RAW read) { storeBits(row, rowIndex, k, result(v, read)); }
 
 // As RAW: libvkd3d has no 64-bit integers in shared memory.
 shared RAW sharedTotal[256];
 
 const uint kPerLane = 8u;
+const uint kTile = 256u * kPerLane;
+// What is loaded, then what is stored: neighbouring invocations access neighbours in memory, and each scans some that
+// lie in a row. A gap behind these keeps invocations in different banks.
+shared RAW staged[kTile + 256u];
+uint stagedAt(uint i) { return i + i / kPerLane; }
+
+void storeTile(uvec4 row, uint rowIndex, uint tile, uint count) {
+  if (STAGE == 1u) return;
+#if T_BITS == 16
+  // Two elements that are a word.
+  if (STAGE != 2u && push.yStep == 1u && push.backward == 0u) {
+    const uint odd = (row.y + tile) & 1u;
+    for (uint i = 2u * gl_LocalInvocationID.x + odd; i < count; i += 512u) {
+      if (i + 1u < count) {
+        y[(row.y + tile + i) / 2u] = staged[stagedAt(i)] & T_MASK | staged[stagedAt(i + 1u)] << T_BITS;
+      } else {
+        storeBits(row, rowIndex, tile + i, staged[stagedAt(i)]);
+      }
+    }
+    if (odd != 0u && gl_LocalInvocationID.x == 0u) storeBits(row, rowIndex, tile, staged[0]);
+    return;
+  }
+#endif
+  for (uint i = gl_LocalInvocationID.x; i < count; i += 256u) storeBits(row, rowIndex, tile + i, staged[stagedAt(i)]);
+}
 
 void main() {
   const uint group = groupIndex();
@@ -104,13 +133,18 @@ void main() {
     if (STAGE == 1u) totals[totalAt] = wideToRaw(running);
     return;
   }
-  for (uint tile = begin; tile < end; tile += gl_WorkGroupSize.x * kPerLane) {
+  for (uint tile = begin; tile < end; tile += kTile) {
     const uint first = tile + lane * kPerLane;
+    const uint count = min(end - tile, kTile);
+    [[unroll]] for (uint i = lane; i < kTile; i += 256u) {
+      if (i < count) staged[stagedAt(i)] = loadBits(row, rowIndex, tile + i);
+    }
+    barrier();
     RAW bits[kPerLane];
     COMPUTE total = identity();
     for (uint j = 0u; j < kPerLane; ++j) {
       if (first + j < end) {
-        bits[j] = loadBits(row, rowIndex, first + j);
+        bits[j] = staged[stagedAt(lane * kPerLane + j)];
         total = combine(total, element(bits[j]));
       }
     }
@@ -127,17 +161,23 @@ void main() {
     if (lane > 0u) before = combine(running, wideFromRaw(sharedTotal[lane - 1u]));
     running = combine(running, wideFromRaw(sharedTotal[gl_WorkGroupSize.x - 1u]));
     barrier();
+    if (STAGE == 1u) continue;
     for (uint j = 0u; j < kPerLane; ++j) {
       if (first + j < end) {
         const COMPUTE next = combine(before, element(bits[j]));
+        RAW made;
         if (exclusive) {
-          store(row, rowIndex, first + j, before, bits[j]);
+          made = result(before, bits[j]);
         } else {
-          store(row, rowIndex, first + j, next, bits[j]);
+          made = result(next, bits[j]);
         }
+        staged[stagedAt(lane * kPerLane + j)] = made;
         before = next;
       }
     }
+    barrier();
+    storeTile(row, rowIndex, tile, count);
+    barrier();
   }
   if (STAGE == 1u && lane == 0u) totals[totalAt] = wideToRaw(running);
 }

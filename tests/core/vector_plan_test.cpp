@@ -10,6 +10,7 @@ namespace {
 
 using namespace dimple;
 using dimple::testing::planned;
+using dimple::testing::planOf;
 
 // The first kernel, and the invocations of its workgroups where they are chosen.
 std::string firstKernel(std::string_view line, uint32_t maxInvocations = 1024) {
@@ -149,6 +150,72 @@ TEST_CASE("vectors: elements that are reduced, or outputs") {
   CHECK(kernel("f32[9,8]{9,1}", "f32[1,8]", "0") == "reduce.f32");
   CHECK(kernel("f32[9,8]", "f32[1,8]{16,2}", "0") == "reduce.f32");
   CHECK(kernel("i32[9,512]", "i32[9,1]", "1") == "reduce.i32");
+}
+
+// ---- chains of one operator
+
+std::string kernelsOf(std::string_view line, bool fixesParameters = true) {
+  Caps caps;
+  caps.features = ~0u;
+  caps.fixesParameters = fixesParameters;
+  std::string names;
+  for (const Dispatch& dispatch : planOf(line, caps).execution) names += std::string(kernelName(dispatch.kernel)) + " ";
+  return names;
+}
+
+std::string sum(std::string_view type, std::string_view a, std::string_view b, std::string_view y) {
+  std::string line = "ELEMENT_WISE_ADD";
+  for (const auto& [name, tensor] : {std::pair(" ATensor=", a), {" BTensor=", b}, {" OutputTensor=", y}})
+    line += std::string(name) + std::string(type) + std::string(tensor);
+  return line;
+}
+
+TEST_CASE("chains of one: rows in vectors that are not packed") {
+  for (const std::string_view type : {"f32", "f16", "u8"}) {
+    CAPTURE(type);
+    const std::string packed = "binary_packed." + std::string(type) + " ";
+    CHECK(kernelsOf(sum(type, "[512,256]", "[512,256]", "[512,256]")) == packed);
+    CHECK(kernelsOf(sum(type, "[512,256]", "[512,256]{0,0}", "[512,256]")) == packed);
+    for (const std::string_view b : {"[512,256]{0,1}", "[512,256]{1,0}", "[512,256]{272,1}", "[512,256]{1,512}"}) {
+      CAPTURE(b);
+      CHECK(kernelsOf(sum(type, "[512,256]", b, "[512,256]")) == "chain ");
+      CHECK(kernelsOf(sum(type, "[512,256]", b, "[512,256]"), false) != "chain ");
+    }
+    CHECK(kernelsOf(sum(type, "[512,256]", "[512,256]{0,1}", "[512,256]{272,1}")) == "chain ");
+    // Rows that do not begin with vectors; results across rows; few elements.
+    CHECK(kernelsOf(sum(type, "[512,255]", "[512,255]{0,1}", "[512,255]")) != "chain ");
+    CHECK(kernelsOf(sum(type, "[512,256]", "[512,256]{257,1}", "[512,256]")) != "chain ");
+    CHECK(kernelsOf(sum(type, "[8,64,256]", "[8,64,256]{2,4096,16}", "[8,64,256]")) != "chain ");
+    CHECK(kernelsOf(sum(type, "[128,256]", "[128,256]{0,1}", "[128,256]")) != "chain ");
+  }
+}
+
+TEST_CASE("chains of one: what has no kernel for packed tensors") {
+  CHECK(kernelsOf("CAST InputTensor=f16[512,255] OutputTensor=u8[512,255]") == "chain ");
+  CHECK(kernelsOf("ELEMENT_WISE_BIT_COUNT InputTensor=u8[512,255] OutputTensor=u8[512,255]") == "chain ");
+  CHECK(kernelsOf("ELEMENT_WISE_IS_NAN InputTensor=f32[512,255] OutputTensor=u8[512,255]") == "predicate_packed.f32 ");
+  CHECK(kernelsOf("CAST InputTensor=i64[512,255] OutputTensor=i32[512,255]") == "cast.i32 ");
+  CHECK(kernelsOf("ELEMENT_WISE_POW InputTensor=f16[512,256] ExponentTensor=f16[512,256]{0,0} "
+                  "OutputTensor=f16[512,256]") == "chain ");
+  const auto quantize = [](std::string_view scale) {
+    return "QUANTIZE InputTensor=f16[512,256] QuantizationType=SCALE QuantizationTensorCount=1 "
+           "QuantizationTensors=(f16" +
+           std::string(scale) + ") OutputTensor=u8[512,256]";
+  };
+  CHECK(kernelsOf(quantize("[512,8]")) == "chain ");
+  CHECK(kernelsOf(quantize("[512,64]")) == "quantize.u32 ");  // scales of four elements
+}
+
+TEST_CASE("chains of one: tiles are as many as the rows and columns that they cover") {
+  Caps caps;
+  caps.fixesParameters = true;
+  const auto groups = [&](const std::string& line) {
+    const auto folded = planOf(line, caps).execution[0].groups;
+    return folded[0] * folded[1] * folded[2];
+  };
+  CHECK(groups(sum("f32", "[96,1024]", "[96,1024]{1,96}", "[96,1024]")) == 3 * 32);
+  CHECK(groups(sum("f32", "[97,1028]", "[97,1028]{1,97}", "[97,1028]")) == 4 * 33);
+  CHECK(groups(sum("f16", "[3,96,1024]", "[3,96,1024]{98304,1,96}", "[3,96,1024]")) == 3 * 3 * 16);
 }
 
 }  // namespace

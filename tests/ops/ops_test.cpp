@@ -183,6 +183,46 @@ GPU_TEST_CASE("ops: narrow types agree with the oracle without native storage") 
   print("ops without native storage", session.record().total());
 }
 
+// Tiles that are cut at the ends of rows and columns, and rows that are read in vectors, of each width.
+constexpr std::string_view kSingleChains[] = {
+    "ELEMENT_WISE_ADD ATensor=f32[72,1024] BTensor=f32[72,1024]{1,72} OutputTensor=f32[72,1024]",
+    "ELEMENT_WISE_ADD ATensor=f16[72,1000]{1,72} BTensor=f16[72,1000]{1,72} OutputTensor=f16[72,1000]{1016,1}",
+    "ELEMENT_WISE_ADD ATensor=u8[100,1032] BTensor=u8[100,1032]{1,100} OutputTensor=u8[100,1032]",
+    "ELEMENT_WISE_ABS InputTensor=f16[3,72,1000]{72000,1,72} OutputTensor=f16[3,72,1000]",
+    "ELEMENT_WISE_ABS InputTensor=f32[3,70,1004]{70280,1,70} OutputTensor=f32[3,70,1004]",
+    "ELEMENT_WISE_NEGATE InputTensor=i8[2,64,30,40]{76800,1,2560,64} OutputTensor=i8[2,64,30,40]",
+    "ELEMENT_WISE_ADD ATensor=f16[70,72,40] BTensor=f16[70,72,40]{0,1,72} OutputTensor=f16[70,72,40]",
+    "CAST InputTensor=f32[130,1000]{1,130} OutputTensor=f16[130,1000]",
+    "CAST InputTensor=u8[132,1000]{1,132} OutputTensor=f32[132,1000]",
+    "CAST InputTensor=f16[999,77] OutputTensor=u8[999,77]",
+    "ELEMENT_WISE_IF ConditionTensor=u8[96,1024]{0,1} ATensor=f16[96,1024]{1,96} BTensor=f16[96,1024]{0,0} "
+    "OutputTensor=f16[96,1024]",
+    "ELEMENT_WISE_POW InputTensor=f16[96,1024] ExponentTensor=f32[96,1024]{1,0} OutputTensor=f16[96,1024]",
+    "QUANTIZE InputTensor=f16[64,1024] QuantizationType=SCALE QuantizationTensorCount=1 "
+    "QuantizationTensors=(f16[64,32]) OutputTensor=u8[64,1024]",
+};
+
+GPU_TEST_CASE("ops: element-wise operators agree with the oracle as chains of one" *
+              leftOut(Run::D3d12, "chains are interpreted there, so that none are of one operator")) {
+  const auto isElementWise = [](const CaseGroup& group) {
+    const std::string_view name = group.schema->name;
+    return name.starts_with("ELEMENT_WISE_") || name.starts_with("ACTIVATION_") || name.ends_with("QUANTIZE") ||
+           name == "CAST";
+  };
+  std::vector<CaseGroup> groups = caseGroups(selection(), {});
+  std::erase_if(groups, [&](const CaseGroup& group) { return !isElementWise(group); });
+  for (CaseGroup& group : groups) group.step *= 8;
+  CaseGroup always;
+  always.schema = findSchema(DML_OPERATOR_CAST);
+  always.type = DML_TENSOR_DATA_TYPE_FLOAT32;
+  always.generated = false;
+  always.written.assign(std::begin(kSingleChains), std::end(kSingleChains));
+  groups.push_back(std::move(always));
+  Session session(sharedGpus("estimates=0"));
+  session.run(groups);
+  print("ops as chains", session.record().total());
+}
+
 constexpr std::string_view kParted[] = {
     "GEMM ATensor=f32[100,4] BTensor=f32[4,100] OutputTensor=f32[100,100] Alpha=1 fill=int",
     "GEMM ATensor=f32[130,33] BTensor=f32[33,131] OutputTensor=f32[130,131] Alpha=1 fill=int",

@@ -7,6 +7,7 @@
 #include "core/graph/pass.h"
 #include "core/plan/plan_builder.h"
 #include "core/target.h"
+#include "kernels/interfaces/chain.h"
 #include "kernels/interfaces/ids.h"
 
 namespace dimple {
@@ -221,17 +222,23 @@ class ViewFolder {
   // ---- both ----
 
   // The same dispatches of the same kernels, or as many of kernels for any strides in the place of those for packed
-  // tensors. Then bits are the same, too.
+  // tensors, or of chains in the place of both. Then bits are the same, too.
   bool isNoSlower(const Operation& given, const Operation& changed) const {
     const auto before = planUnkept(given, target_);
     const auto after = planUnkept(changed, target_);
-    if (!before || !after || after->passedOver.size() > before->passedOver.size()) return false;
+    if (!before || !after || preferredKernels(*after) > preferredKernels(*before)) return false;
     if (given.schema().parts) return after->execution.size() <= before->execution.size();
     return std::ranges::equal(before->execution, after->execution, [](const Dispatch& a, const Dispatch& b) {
       if (a.kernel == b.kernel && a.groups == b.groups) return true;
       const auto strided = stridedFamily(a.kernel);
+      if (b.kernel.family == kernels::Chain::kFamily) return strided || a.kernel.family == b.kernel.family;
       return strided && (b.kernel.family == strided || stridedFamily(b.kernel) == strided);
     });
+  }
+
+  // Chains of one are passed over for kernels of single elements, which are still faster than a copy.
+  static ptrdiff_t preferredKernels(const Plan& plan) {
+    return std::ranges::count_if(plan.passedOver, [](const PassedOver& kernel) { return kernel.kernel != "chain"; });
   }
 
   Graph& graph_;

@@ -65,10 +65,12 @@ class Batch {
     runner_->initialize(operators, owned);
   }
 
-  // An idle device runs at a fraction of its clock.
-  void warmUp(size_t i, std::chrono::milliseconds time) {
+  // A device that is idle while others compile runs at a fraction of its clock.
+  void warmUp(std::chrono::milliseconds time) {
+    const auto compiled = std::ranges::find_if(rows_, [](const Measured& row) { return row.refusal.empty(); });
+    if (compiled == rows_.end()) return;
     const auto end = std::chrono::steady_clock::now() + time;
-    Repeater repeated = repeater(i);
+    Repeater repeated = repeater(static_cast<size_t>(compiled - rows_.begin()));
     while (std::chrono::steady_clock::now() < end) repeated.milliseconds(kWarmUp);
   }
 
@@ -377,7 +379,7 @@ void measureAll(const Device& device, const BenchAllOptions& options, BenchConte
   for (size_t first = 0; first < rows.size();) {
     const size_t count = first == 0 ? referenceCount : std::min(kAtOnce, rows.size() - first);
     Batch batch(device, options, contents, outputs, rows.subspan(first, count));
-    if (first == 0) batch.warmUp(1, std::chrono::milliseconds(options.scale == 1 ? 300 : 30));
+    batch.warmUp(std::chrono::milliseconds(options.scale == 1 ? 300 : 10));
     for (size_t i = 0; i < count; ++i) {
       progress.step(rows[first + i].row.name());
       batch.measure(i);

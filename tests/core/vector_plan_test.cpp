@@ -151,4 +151,17 @@ TEST_CASE("vectors: elements that are reduced, or outputs") {
   CHECK(kernel("i32[9,512]", "i32[9,1]", "1") == "reduce.i32");
 }
 
+TEST_CASE("vectors: what is padded or repeated") {
+  const auto pad = [](std::string_view x, std::string_view y, std::string_view mode, std::string_view padding) {
+    return firstKernel("PADDING InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) +
+                       " PaddingMode=" + std::string(mode) + " PaddingValue=1 " + std::string(padding));
+  };
+  CHECK(pad("f16[2,16]", "f16[3,32]", "CONSTANT", "StartPadding=[1,8] EndPadding=[0,8]") == "pad_vectors.b32");
+  CHECK(pad("f16[2,16]", "f16[3,32]", "CONSTANT", "StartPadding=[1,4] EndPadding=[0,12]") == "pad.b16");
+  CHECK(pad("f32[2,16]", "f32[3,32]", "EDGE", "StartPadding=[1,8] EndPadding=[0,8]") == "pad.b32");
+  CHECK(pad("f32[2,16]", "f32[3,16]", "EDGE", "StartPadding=[1,0] EndPadding=[0,0]") == "pad_vectors.b32");
+  CHECK(pad("f32[2,16]{18,1}", "f32[3,16]", "EDGE", "StartPadding=[1,0] EndPadding=[0,0]") == "pad.b32");
+  CHECK(firstKernel("TILE InputTensor=f16[3,8] OutputTensor=f16[6,16] Repeats=[2,2]") == "pad_vectors.b32");
+}
+
 }  // namespace

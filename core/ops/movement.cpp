@@ -7,6 +7,7 @@
 
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/pad.h"
@@ -207,6 +208,28 @@ uint32_t padPeriod(uint32_t mode, uint64_t size) {
   return static_cast<uint32_t>(std::min<uint64_t>(period, UINT32_MAX));
 }
 
+// Turns dimensions, the innermost last, into those of vectors of `number` elements, where everything that is shown
+// begins with one.
+bool toVectors(std::vector<PadDimension>& dimensions, uint32_t mode, uint32_t number) {
+  if (dimensions.empty()) return false;
+  const PadDimension& innermost = dimensions.back();
+  const bool movesVectors = mode == DML_PADDING_MODE_CONSTANT || mode == DML_PADDING_MODE_WRAP || innermost.isPlain();
+  if (!movesVectors || innermost.outputStride != 1 || innermost.inputStride != 1) return false;
+  if ((innermost.outputSize | innermost.inputSize | innermost.start) % number != 0) return false;
+  for (size_t d = 0; d + 1 < dimensions.size(); ++d)
+    if ((dimensions[d].outputStride | dimensions[d].inputStride) % number != 0) return false;
+  for (PadDimension& dimension : dimensions) {
+    dimension.outputStride /= number;
+    dimension.inputStride /= number;
+  }
+  PadDimension& vectors = dimensions.back();
+  vectors.outputStride = vectors.inputStride = 1;
+  vectors.outputSize /= number;
+  vectors.inputSize /= number;
+  vectors.start = static_cast<uint32_t>(static_cast<int32_t>(vectors.start) / static_cast<int32_t>(number));
+  return true;
+}
+
 Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::span<const uint32_t> starts,
                const FillPattern& value) {
   const Tensor& x = op.input(0);
@@ -225,21 +248,25 @@ Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::sp
     dimensions[d].inputSize *= dimensions[d - 1].inputSize;
     dimensions.erase(dimensions.begin() + static_cast<std::ptrdiff_t>(d) - 1);
   }
+  const uint32_t number = vectorElements(x.type);
+  const bool vectors = toVectors(dimensions, mode, number);
+  const uint64_t items = vectors ? y.elements / number : y.elements;
   std::vector<uint32_t> parameters(dimensions.empty() ? 4 : 0);  // a block is never empty
   for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
     appendDivisor(parameters, d->outputSize);
     parameters.insert(parameters.end(), {d->outputStride, d->inputStride, d->start, d->inputSize});
     appendDivisor(parameters, padPeriod(mode, d->inputSize));
   }
-  return builder.addItems(kernels::Pad{.type = builder.sizedElement(x.type),
-                                       .push = {.count = static_cast<uint32_t>(y.elements),
+  return builder.addItems(kernels::Pad{.form = vectors ? kernels::Pad::Form::Vectors : kernels::Pad::Form::Strided,
+                                       .type = vectors ? KernelElement(KernelType::B32) : builder.sizedElement(x.type),
+                                       .push = {.count = static_cast<uint32_t>(items),
                                                 .rank = static_cast<uint32_t>(dimensions.size()),
                                                 .low = value[0],
                                                 .high = value[1]},
                                        .spec = {.mode = mode},
                                        .x = builder.input(0),
                                        .y = builder.output()},
-                          y.elements, builder.parameters(parameters), 1);
+                          items, builder.parameters(parameters), 1);
 }
 
 template <class Desc>

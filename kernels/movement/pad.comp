@@ -1,6 +1,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
+#include "common/whole_vectors.glsl"
 #include "directml_enums.glsl"
 
 // What surrounds the input is a constant {low, high} or elements of the input itself. The parameters are three a
@@ -58,7 +59,9 @@ void main() {
     from += source * dimension.y;
     rest = quotient;
   }
-#if T_BITS == 64
+#ifdef VECTORS
+  uvec4 value = uvec4(push.low, push.high, push.low, push.high);
+#elif T_BITS == 64
   RAW value = uvec2(push.low, push.high);
 #else
   RAW value = push.low;

@@ -10,6 +10,7 @@
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "common/packed.glsl"
+#include "common/powers.glsl"
 #include "common/walk.glsl"
 #include "reduce/accumulator.glsl"
 
@@ -23,21 +24,78 @@ uint reducedOffset(uint l) {
   return walkOffsets(push.reducedAt, push.reducedRank, l).x;
 }
 
-// One exponential an element, as no pair of accumulators has.
-Accumulator addExponentials(Accumulator a, float v[kLoads], uint count) {
-  float top = a.value;
-  [[unroll]] for (uint i = 0u; i < kLoads; ++i) top = i < count ? maxNum(top, v[i]) : top;
-  float sum = uintBitsToFloat(a.extra) * (a.value == top ? 1.0 : expAccurate(a.value - top));
-  [[unroll]] for (uint i = 0u; i < kLoads; ++i) if (i < count) sum += isNan(v[i])   ? v[i]
-                                                                      : v[i] == top ? 1.0
-                                                                                    : expAccurate(v[i] - top);
-  return Accumulator(top, floatBitsToUint(sum));
+const bool kIsLeast = FUNCTION == DML_REDUCE_FUNCTION_MIN || FUNCTION == DML_REDUCE_FUNCTION_ARGMIN;
+const bool kIsOrdered = kIsArg || FUNCTION == DML_REDUCE_FUNCTION_MIN || FUNCTION == DML_REDUCE_FUNCTION_MAX;
+const bool kIsProduct = FUNCTION == DML_REDUCE_FUNCTION_MULTIPLY;
+const bool kIsSquare = FUNCTION == DML_REDUCE_FUNCTION_L2 || FUNCTION == DML_REDUCE_FUNCTION_SUM_SQUARE;
+const int kLeastKey = -0x7fffffff - 1;
+
+// An accumulator while elements are added to it. value: where an order decides, the greatest key so far; else FLOAT32
+// bits.
+struct Running {
+  int value;
+  uint extra;
+};
+
+// The greatest key is that of the element that is sought. NaN loses for MIN and MAX.
+int keyOf(float v) {
+  const int key = kIsArg ? numericKey(v) : orderKey(v);
+  if (!kIsArg && isNan(v)) return kLeastKey;
+  return kIsLeast ? ~key : key;
 }
 
-Accumulator addElements(Accumulator a, float v[kLoads], uint index, uint step1, uint count) {
+Running startOf() {
+  const Accumulator empty = emptyAccumulator();
+  if (kIsArg) return Running(kLeastKey, empty.extra);
+  return Running(kIsOrdered ? keyOf(empty.value) : floatBitsToInt(empty.value), empty.extra);
+}
+
+Accumulator accumulatorOf(Running a) {
+  if (!kIsOrdered) return Accumulator(intBitsToFloat(a.value), a.extra);
+  return Accumulator(valueOfKey(kIsLeast ? ~a.value : a.value), a.extra);
+}
+
+// One exponential an element, as no pair of accumulators has.
+Running addExponentials(Running a, float v[kLoads], uint count) {
+  const float before = intBitsToFloat(a.value);
+  float top = before;
+  [[unroll]] for (uint i = 0u; i < kLoads; ++i) top = i < count ? maxNum(top, v[i]) : top;
+  float sum = uintBitsToFloat(a.extra) * (before == top ? 1.0 : powersOf(vec4(before - top)).x);
+  const vec4 powers = powersOf(vec4(v[0], v[1], v[2], v[3]) - top);
+  [[unroll]] for (uint i = 0u; i < kLoads; ++i) sum += i >= count    ? 0.0
+                                                       : isNan(v[i]) ? v[i]
+                                                       : v[i] == top ? 1.0
+                                                                     : powers[i];
+  return Running(floatBitsToInt(top), floatBitsToUint(sum));
+}
+
+// Elements of increasing indices. Without branches but those on the function, which DXIL has for every element.
+Running addElements(Running a, float v[kLoads], uint index, uint step1, uint count) {
   if (kIsLogSumExp) return addExponentials(a, v, count);
-  [[unroll]] for (uint i = 0u; i < kLoads; ++i) if (i < count) a = combine(a, fromElement(v[i], index + i * step1));
-  return a;
+  if (kIsOrdered) {
+    [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
+      const int key = keyOf(v[i]);
+      const bool replaces =
+          key > a.value || (kIsArg && (a.extra == kNoIndex || (key == a.value && push.preferLast != 0u)));
+      const bool isTaken = i < count && replaces;
+      a.value = isTaken ? key : a.value;
+      if (kIsArg) a.extra = isTaken ? index + i * step1 : a.extra;
+    }
+    return a;
+  }
+  float result = intBitsToFloat(a.value);
+  [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
+    float term = kIsSquare ? v[i] * v[i] : FUNCTION == DML_REDUCE_FUNCTION_L1 ? abs(v[i]) : v[i];
+    term = i < count ? term : kIsProduct ? 1.0 : 0.0;
+    result = kIsProduct ? result * term : result + term;
+  }
+  return Running(floatBitsToInt(result), 0u);
+}
+
+Accumulator combineAll(Accumulator a[kVectorElements]) {
+  Accumulator all = a[0];
+  [[dont_unroll]] for (uint e = 1u; e < kVectorElements; ++e) all = combine(all, a[e]);
+  return all;
 }
 
 void storeOutputs(uint first, Accumulator results[kVectorElements]) {
@@ -45,8 +103,11 @@ void storeOutputs(uint first, Accumulator results[kVectorElements]) {
     [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) storeIndex(first + e, results[e]);
     return;
   }
+  // In a loop, so that what a function takes to finish is there once.
+  float finished[kVectorElements];
+  [[dont_unroll]] for (uint e = 0u; e < kVectorElements; ++e) finished[e] = finish(results[e]);
   vec4 fours[kFours];
-  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) fours[e / 4u][e % 4u] = finish(results[e]);
+  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) fours[e / 4u][e % 4u] = finished[e];
   const uvec4 words = VECTOR_OF(fours, 0u);
   [[unroll]] for (uint i = 0u; i < 4u; ++i) y[first * T_BITS / 32u + i] = words[i];
 }
@@ -83,8 +144,8 @@ void main() {
   const uint step1 = isRow ? gl_WorkGroupSize.x : 1u;
   const uint indices = isRow ? kVectorElements : 1u;  // that an offset of 1 skips
 
-  Accumulator a[kVectorElements];
-  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) a[e] = emptyAccumulator();
+  Running running[kVectorElements];
+  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) running[e] = startOf();
   for (uint k = begin + (isRow ? lane : 0u); k < end; k += kLoads * step1) {
     const uint count = min((end - 1u - k) / step1 + 1u, kLoads);
     uvec4 loaded[kLoads];
@@ -93,18 +154,19 @@ void main() {
       float v[kLoads];
       [[unroll]] for (uint i = 0u; i < kLoads; ++i) v[i] = fourOf(loaded[i], e / 4u)[e % 4u];
       const uint index = push.firstIndex + k * indices + (isRow ? e : 0u);
-      a[e] = addElements(a[e], v, index, step1 * indices, count);
+      running[e] = addElements(running[e], v, index, step1 * indices, count);
     }
   }
+  Accumulator a[kVectorElements];
+  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) a[e] = accumulatorOf(running[e]);
   const uint partial = push.firstPartial + chunk;
   if (isRow) {
-    [[unroll]] for (uint e = 1u; e < kVectorElements; ++e) a[0] = combine(a[0], a[e]);
-    a[0] = combineOfGroup(a[0]);
+    const Accumulator all = combineOfGroup(combineAll(a));
     if (lane != 0u) return;
     if (WRITES_PARTIALS != 0u)
-      storePartial(outputIndex * push.partials + partial, a[0]);
+      storePartial(outputIndex * push.partials + partial, all);
     else
-      storeOutput(kept.y, a[0]);
+      storeOutput(kept.y, all);
     return;
   }
   const uint first = outputIndex * kVectorElements;

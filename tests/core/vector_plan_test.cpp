@@ -218,4 +218,17 @@ TEST_CASE("chains of one: tiles are as many as the rows and columns that they co
   CHECK(groups(sum("f16", "[3,96,1024]", "[3,96,1024]{98304,1,96}", "[3,96,1024]")) == 3 * 3 * 16);
 }
 
+TEST_CASE("vectors: what is padded or repeated") {
+  const auto pad = [](std::string_view x, std::string_view y, std::string_view mode, std::string_view padding) {
+    return firstKernel("PADDING InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) +
+                       " PaddingMode=" + std::string(mode) + " PaddingValue=1 " + std::string(padding));
+  };
+  CHECK(pad("f16[2,16]", "f16[3,32]", "CONSTANT", "StartPadding=[1,8] EndPadding=[0,8]") == "pad_vectors.b32");
+  CHECK(pad("f16[2,16]", "f16[3,32]", "CONSTANT", "StartPadding=[1,4] EndPadding=[0,12]") == "pad.b16");
+  CHECK(pad("f32[2,16]", "f32[3,32]", "EDGE", "StartPadding=[1,8] EndPadding=[0,8]") == "pad.b32");
+  CHECK(pad("f32[2,16]", "f32[3,16]", "EDGE", "StartPadding=[1,0] EndPadding=[0,0]") == "pad_vectors.b32");
+  CHECK(pad("f32[2,16]{18,1}", "f32[3,16]", "EDGE", "StartPadding=[1,0] EndPadding=[0,0]") == "pad.b32");
+  CHECK(firstKernel("TILE InputTensor=f16[3,8] OutputTensor=f16[6,16] Repeats=[2,2]") == "pad_vectors.b32");
+}
+
 }  // namespace

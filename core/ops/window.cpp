@@ -1,5 +1,6 @@
 // FOLD and UNFOLD: sliding windows as columns, and back.
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -68,11 +69,25 @@ Status checkUnfold(const Operation& op) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
+constexpr uint32_t kNoDimension = 6;
+
+// Coordinates in a window that an invocation of kernels/window/unfold.comp takes all values of, and their steps.
+struct Repeated {
+  uint32_t size = 1;
+  std::array<uint32_t, 4> steps{0, 0, 0, kNoDimension};
+};
+
+// Small windows, or rows of them, are taken whole where enough invocations are left to keep the device busy.
+bool repeats(uint64_t elements, uint64_t together) {
+  constexpr uint64_t kMost = 32;
+  constexpr uint64_t kInvocations = 1 << 16;
+  return together <= kMost && elements / together >= kInvocations;
+}
+
 Status planUnfold(const Operation& op, PlanBuilder& builder) {
   const SlidingWindow window = windowOf(op.as<DML_UNFOLD_OPERATOR_DESC>());
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  constexpr uint32_t kNoDimension = 6;
   std::vector<uint32_t> words;
   uint32_t digits = 0;
   uint32_t base = 0;
@@ -90,10 +105,20 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
     addDigit(positions, column, window.strides[d] * x.strides[d + 2], window.strides[d], d);
     column *= positions;
   }
+  std::array<Repeated, 2> repeated;  // the outer one, and the inner
+  uint64_t together = 1;
+  size_t taken = 0;
   uint32_t row = y.strides[1];
   for (uint32_t d = window.dimensionCount; d-- > 0;) {
-    addDigit(window.sizes[d], row, window.dilations[d] * x.strides[d + 2], window.dilations[d], d);
-    row *= window.sizes[d];
+    const uint32_t size = window.sizes[d];
+    const std::array steps{row, window.dilations[d] * x.strides[d + 2], window.dilations[d], d};
+    if (taken < repeated.size() && repeats(y.elements, together * size)) {
+      repeated[1 - taken++] = {size, steps};
+      together *= size;
+    } else {
+      addDigit(size, steps[0], steps[1], steps[2], d);
+    }
+    row *= size;
     base -= window.startPadding[d] * x.strides[d + 2];
   }
   addDigit(x.sizes[1], row, x.strides[1], 0, kNoDimension);
@@ -101,15 +126,21 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
   const auto imageAt = static_cast<uint32_t>(words.size() / 4);
   for (uint32_t d = 0; d < window.dimensionCount; ++d)
     words.insert(words.end(), {x.sizes[d + 2], window.startPadding[d], 0, 0});
+  const auto repeatAt = static_cast<uint32_t>(words.size() / 4);
+  for (const Repeated& digit : repeated) words.insert(words.end(), digit.steps.begin(), digit.steps.end());
+  const uint64_t items = y.elements / together;
   return builder.addItems(kernels::Unfold{.type = builder.sizedElement(x.type),
-                                          .push = {.count = static_cast<uint32_t>(y.elements),
+                                          .push = {.count = static_cast<uint32_t>(items),
                                                    .digits = digits,
                                                    .imageAt = imageAt,
                                                    .imageRank = window.dimensionCount,
-                                                   .base = base},
+                                                   .base = base,
+                                                   .repeatAt = repeatAt,
+                                                   .outer = repeated[0].size,
+                                                   .inner = repeated[1].size},
                                           .x = builder.input(0),
                                           .y = builder.output()},
-                          y.elements, builder.parameters(words), 1);
+                          items, builder.parameters(words), together);
 }
 
 // The number that times `value` is 1 modulo `modulus`, which have no divisor in common; 0 modulo 1.

@@ -136,8 +136,8 @@ void main() {
   for (uint tile = begin; tile < end; tile += kTile) {
     const uint first = tile + lane * kPerLane;
     const uint count = min(end - tile, kTile);
-    [[unroll]] for (uint i = lane; i < kTile; i += 256u) {
-      if (i < count) staged[stagedAt(i)] = loadBits(row, rowIndex, tile + i);
+    [[unroll]] for (uint i = 0u; i < kTile; i += 256u) {
+      if (i + lane < count) staged[stagedAt(i + lane)] = loadBits(row, rowIndex, tile + i + lane);
     }
     barrier();
     RAW bits[kPerLane];

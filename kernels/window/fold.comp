@@ -76,10 +76,21 @@ void hitsOver(uint coordinate, uint at, out uint first, out uint step1, out uint
   const uvec4 common1 = parameters[at + 1u];
   const uvec4 strides = parameters[at + 2u];
   const uint place = coordinate + window.w;
-  const uint position = place / window.x;
+  const uint reach = (common1.x - 1u) * window.x;
   first = 0u;
   step1 = 0u;
   hits = 0u;
+  // Without divisions what is usual: a stride and a dilation of 1.
+  if (window.x == 1u && window.y == 1u) {
+    const uint least = place > reach ? place - reach : 0u;
+    const uint most = min(window.z - 1u, place);
+    if (least > most) return;
+    hits = most - least + 1u;
+    first = least * strides.x + (place - least) * strides.y;
+    step1 = strides.x - strides.y;
+    return;
+  }
+  const uint position = place / window.x;
   if (window.y == 0u) {
     if (position * window.x != place || position >= common1.x) return;
     first = position * strides.y;
@@ -91,7 +102,6 @@ void hitsOver(uint coordinate, uint at, out uint first, out uint step1, out uint
   if (reduced * common1.w != place) return;
   // The smallest coordinate in the window that is over this one at some position, and at one that there is.
   uint k = reduced % common1.y * common1.z % common1.y;
-  const uint reach = (common1.x - 1u) * window.x;
   if (place > reach) {
     const uint least = (place - reach - 1u) / window.y + 1u;
     if (least > k) k += ((least - k - 1u) / common1.y + 1u) * common1.y;
@@ -138,6 +148,12 @@ void main() {
   const uint begin = ROW != 0u ? lane : 0u;
   const uint stride1 = ROW != 0u ? gl_WorkGroupSize.x : 1u;
   WIDE sum = ZERO;
+  if (ROW == 0u && push.spatial == 2u) {
+    for (uint i = 0u; i < hits[1]; ++i)
+      for (uint j = 0u; j < hits[0]; ++j) sum = plus(sum, fromRaw(loadRaw_x(from + i * steps[1] + j * steps[0])));
+    storeRaw_y(to, toRaw(sum));
+    return;
+  }
   // Counted, since an index may pass 2^32.
   uint left = begin < total ? (total - 1u - begin) / stride1 + 1u : 0u;
   for (uint k = begin; left != 0u; --left, k += stride1) {

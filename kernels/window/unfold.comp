@@ -6,7 +6,9 @@
 // digits: positions of the window, coordinates in it, channel and batch. Parameters: two for each, the innermost first,
 //   {size and its divisor}   {output stride, input stride, step in the padded image, dimension of the image}
 // and at parameters[imageAt] one for each spatial dimension, {size, start padding, 0, 0}. Other dimensions are kImage.
-//   base   what the start padding takes off the input offset, modulo 2^32
+//   base           what the start padding takes off the input offset, modulo 2^32
+//   outer, inner   sizes of two digits that an invocation takes all values of, which share what the others take:
+//                  the steps of these are at parameters[repeatAt]; 1 and 1 where there is none
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
@@ -18,8 +20,9 @@ const uint kImage = 6u;
 void main() {
   uint item;
   if (!gridItem(push.count, item)) return;
+  // Indexed by constants alone, so that it stays in registers.
   uint place[6];
-  for (uint d = 0u; d < kImage; ++d) place[d] = 0u;
+  [[unroll]] for (uint d = 0u; d < kImage; ++d) place[d] = 0u;
   uint rest = item;
   uint from = push.base;
   uint to = 0u;
@@ -31,18 +34,27 @@ void main() {
     rest = quotient;
     to += digit * steps.x;
     from += digit * steps.y;
-    if (steps.w < kImage) place[steps.w] += digit * steps.z;
+    [[unroll]] for (uint i = 0u; i < kImage; ++i) place[i] += steps.w == i ? digit * steps.z : 0u;
   }
-  bool inside = true;
-  for (uint d = 0u; d < push.imageRank; ++d) {
-    const uvec4 image = parameters[push.imageAt + d];
-    inside = place[d] - image.y < image.x && inside;
-  }
+  const uvec4 outer = parameters[push.repeatAt];
+  const uvec4 inner = parameters[push.repeatAt + 1u];
+  for (uint i = 0u; i < push.outer; ++i) {
+    for (uint j = 0u; j < push.inner; ++j) {
+      bool inside = true;
+      [[unroll]] for (uint d = 0u; d < kImage; ++d) {
+        if (d < push.imageRank) {
+          const uvec4 image = parameters[push.imageAt + d];
+          const uint moved = (outer.w == d ? i * outer.z : 0u) + (inner.w == d ? j * inner.z : 0u);
+          inside = place[d] + moved - image.y < image.x && inside;
+        }
+      }
 #if T_BITS == 64
-  RAW bits = uvec2(0u);
+      RAW bits = uvec2(0u);
 #else
-  RAW bits = 0u;
+      RAW bits = 0u;
 #endif
-  if (inside) bits = loadRaw_x(from);
-  storeRaw_y(to, bits);
+      if (inside) bits = loadRaw_x(from + i * outer.y + j * inner.y);
+      storeRaw_y(to + i * outer.x + j * inner.x, bits);
+    }
+  }
 }

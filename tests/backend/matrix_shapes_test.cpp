@@ -227,7 +227,8 @@ std::set<std::string> expectedKernels(const MatrixShape& shape, uint32_t subgrou
   if (subgroup == 8) return kernels;
   kernels.insert({"convolution_cooperative_vectors", "integer_gemm_cooperative", "recurrent_step_matrices"});
   if (subgroup < 64)
-    kernels.insert({"gemm_cooperative_split", "convolution_cooperative_ahead", "convolution_cooperative_gathered"});
+    kernels.insert({"gemm_cooperative_split", "convolution_cooperative_ahead", "convolution_cooperative_gathered",
+                    "integer_convolution_cooperative_ahead"});
   return kernels;
 }
 

@@ -458,14 +458,14 @@ Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Te
           std::move(inputs), std::move(outputs), std::move(names)};
 }
 
-bool SingleChain::isWorthwhile(uint64_t elements, const Target& target) {
+bool SingleChain::isWorthwhile(const Tensor& output, const Target& target) {
   // Below, compiling a pipeline takes longer than it will ever save.
   constexpr uint64_t kFew = uint64_t{1} << 16;
-  return target.caps.fixesParameters && (elements >= kFew || !target.options.estimates);
+  return target.caps.fixesParameters && (output.elements >= kFew || !target.options.estimates);
 }
 
 std::optional<SingleChain> SingleChain::of(const Operation& op, const Target& target) {
-  if (op.outputs().size() != 1 || !isWorthwhile(op.output().elements, target)) return {};
+  if (op.outputs().size() != 1 || !isWorthwhile(op.output(), target)) return {};
   // In the place of an absent input is bound what the operator's plan chooses, and not read.
   std::vector<DataType> inputs;
   for (const Tensor& input : op.inputs()) inputs.push_back(input.present() ? input.type : op.input(0).type);

@@ -108,7 +108,7 @@ class SingleChain {
   static std::optional<SingleChain> of(const Operation& op, const Target& target);
   // Of steps that take operands of these types, whatever they are for.
   static std::optional<SingleChain> of(std::vector<ElementStep> steps, std::vector<DataType> inputs, DataType output);
-  static bool isWorthwhile(uint64_t elements, const Target& target);
+  static bool isWorthwhile(const Tensor& output, const Target& target);
 
   // Why it is not for these elements: a sentence. Null: it is.
   const char* refuses(const Walk& walk, size_t operands, const Target& target) const;

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/checked.h"
-#include "core/ops/chain.h"
 #include "core/ops/elementwise.h"
 #include "core/schema/element_text.h"
 #include "core/text.h"
@@ -61,16 +60,6 @@ Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, T
                      groups, builder.parameters(others), walk.count());
 }
 
-// Transposes narrow elements in whole words. Null where that is not for the walk.
-std::optional<SingleChain> narrowTransposition(DataType type, const Walk& walk, const Target& target) {
-  if (bitWidth(type) != 8 && bitWidth(type) != 16) return {};
-  if (!SingleChain::isWorthwhile(walk.count(), target)) return {};
-  const DataType bits = unsignedType(byteWidth(type));
-  auto chain = SingleChain::of({{.kind = StepKind::Cast, .from = bits, .to = bits}}, {bits}, bits);
-  if (chain->refuses(walk, 2, target)) return {};
-  return chain;
-}
-
 }  // namespace
 
 Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to) {
@@ -84,11 +73,7 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
           kernels::CopyPacked{.push = {.bytes = static_cast<uint32_t>(bytes)}, .x = ranges[kFrom], .y = ranges[kTo]},
           divideUp(bytes, 16), 0, 1);
     }
-    if (const auto dense = transposition(part)) {
-      if (const auto chain = narrowTransposition(type, part, builder.target()))
-        return chain->add(builder, part, ranges);
-      return addTransposition(builder, type, part, *dense, ranges);
-    }
+    if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
     const auto vectors = part.inVectors(vectorElements(type), kBoth);
     const Walk& steps = vectors ? *vectors : part;
     return builder.addWalk(steps,

@@ -178,7 +178,7 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   };
   TRY(addRange(count, walk.rank, perGroup, x.type, false));
   TRY(addRange(groups, 0, groups, y.type, true));
-  if (SingleChain::isWorthwhile(y.elements, builder.target())) {
+  if (SingleChain::isWorthwhile(y, builder.target())) {
     const auto chain = SingleChain::of({dividedByScale(), plusZeroPoint(y.type)},
                                        {x.type, DML_TENSOR_DATA_TYPE_FLOAT32, y.type}, y.type);
     if (chain && !chain->refuses(walk, 4, builder.target()))

@@ -206,16 +206,6 @@ TEST_CASE("chains of one: what has no kernel for packed tensors") {
   CHECK(kernelsOf(quantize("[512,64]")) == "quantize.u32 ");  // scales of four elements
 }
 
-TEST_CASE("chains of one: transposed copies of narrow elements") {
-  const auto copy = [](std::string_view type) {
-    return "ELEMENT_WISE_IDENTITY InputTensor=" + std::string(type) +
-           "[512,256]{1,512} OutputTensor=" + std::string(type) + "[512,256]";
-  };
-  for (const std::string_view type : {"u8", "f16"}) CHECK(kernelsOf(copy(type)) == "chain ");
-  CHECK(kernelsOf(copy("f32")) == "transpose.b32 ");
-  CHECK(kernelsOf(copy("u8"), false) == "transpose_native.b8 ");
-}
-
 TEST_CASE("chains of one: tiles are as many as the rows and columns that they cover") {
   Caps caps;
   caps.fixesParameters = true;

@@ -192,8 +192,6 @@ constexpr std::string_view kSingleChains[] = {
     "ELEMENT_WISE_ABS InputTensor=f32[3,70,1004]{70280,1,70} OutputTensor=f32[3,70,1004]",
     "ELEMENT_WISE_NEGATE InputTensor=i8[2,64,30,40]{76800,1,2560,64} OutputTensor=i8[2,64,30,40]",
     "ELEMENT_WISE_ADD ATensor=f16[70,72,40] BTensor=f16[70,72,40]{0,1,72} OutputTensor=f16[70,72,40]",
-    "ELEMENT_WISE_IDENTITY InputTensor=u8[3,76,1032]{78432,1,76} OutputTensor=u8[3,76,1032]",
-    "ELEMENT_WISE_IDENTITY InputTensor=f16[76,1032]{1,76} OutputTensor=f16[76,1032]",
     "CAST InputTensor=f32[130,1000]{1,130} OutputTensor=f16[130,1000]",
     "CAST InputTensor=u8[132,1000]{1,132} OutputTensor=f32[132,1000]",
     "CAST InputTensor=f16[999,77] OutputTensor=u8[999,77]",

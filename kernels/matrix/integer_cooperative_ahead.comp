@@ -454,9 +454,16 @@ void main() {
   const uint strip = gl_SubgroupID * kStrip;
   const bool vectors = storesVectors(base.w);
   const uint groups = kMatrixRows * kMatrixColumns / kGroup;
+  // An unrolled loop gains 2 % where rows are stored as they lie, and keeps the sums of windows in memory.
+#if CONVOLUTION
+  [[dont_unroll]] for (uint i = 0u; i < groups; ++i) {
+    [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
+      if (i == j / kGroup) STORE_ROWS(sums[j], staged, strip + j % kGroup * (SIZE_COLUMNS / 4u), kPitchOfStrip);
+#else
   [[unroll]] for (uint i = 0u; i < groups; ++i) {
     [[unroll]] for (uint j = 0u; j < kGroup; ++j)
       STORE_ROWS(sums[i * kGroup + j], staged, strip + j * (SIZE_COLUMNS / 4u), kPitchOfStrip);
+#endif
     SUBGROUP_BARRIER();
     const uvec2 place = uvec2(i / (kMatrixColumns / kGroup) * SIZE_ROWS, i % (kMatrixColumns / kGroup) * kGroupColumns);
     storeStrip(strip, vectors, origin + place, firsts, pair, base);

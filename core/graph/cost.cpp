@@ -17,13 +17,13 @@ constexpr CostModel kGraphicsProcessor{
     .dispatch = 3000,
     .byte = 1.0 / 3,  // 3 TB/s
     .invocation = 4,
-    .costlyFunction = 3,
-    .chain = 0.5,
-    .step = 0.2,
-    .load = 0.3,
-    .indexed = 1.6,
-    .function = 0.5,
-    .narrowed = 0.3,
+    .costlyFunction = 2.8,
+    .chain = 0.2,
+    .step = 0.1,
+    .load = 0.15,
+    .indexed = 1.9,
+    .function = 0.2,
+    .narrowed = 0.15,
 };
 
 constexpr CostModel kInterpreter{

@@ -25,7 +25,8 @@ using PipelineKey = std::pair<KernelId, std::vector<uint32_t>>;
 using SharedPipeline = std::shared_ptr<const Handle<VkPipeline>>;
 
 // Programs of chains are as many as a process thinks of. Beyond so many pipelines, those that nothing uses go, the
-// longest unused ones first; a file does not grow beyond so many bytes, but begins anew.
+// longest unused ones first; a file does not grow beyond so many bytes, but begins anew. What the driver's own cache
+// keeps in memory is the driver's to bound.
 constexpr size_t kMaxPipelines = 4096;
 constexpr size_t kMaxPipelineFileBytes = size_t{256} << 20;
 

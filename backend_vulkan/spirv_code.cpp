@@ -58,6 +58,7 @@ size_t leastWords(uint16_t op) {
   switch (op) {
     case OpLabel:
     case OpBranch:
+    case OpReturnValue:
       return 2;
     case OpName:
     case OpDecorate:
@@ -65,6 +66,7 @@ size_t leastWords(uint16_t op) {
     case OpConstantTrue:
     case OpConstantFalse:
     case OpFunction:
+    case OpFunctionParameter:
     case OpPhi:
     case OpSelectionMerge:
     case OpSwitch:

@@ -26,6 +26,8 @@ enum Op : uint16_t {
   OpLine = 8,
   OpExtInst = 12,
   OpEntryPoint = 15,
+  OpExecutionMode = 16,
+  OpCapability = 17,
   OpTypeVoid = 19,
   OpTypeInt = 21,
   OpConstantTrue = 41,

@@ -251,7 +251,7 @@ std::optional<uint32_t> tiledDimension(const Walk& walk, uint32_t operand, DataT
   if (walk.sizes[inner] % lanes != 0 || walk.base[operand] % inWord != 0) return {};
   std::optional<uint32_t> dense;
   for (uint32_t d = 0; d < walk.rank; ++d) {
-    if (d != inner && walk.strides[d][operand] == 1 && walk.sizes[d] >= kTileRows / 2)
+    if (!dense && d != inner && walk.strides[d][operand] == 1 && walk.sizes[d] >= kTileRows / 2)
       dense = d;
     else if (walk.strides[d][operand] % inWord != 0)
       return {};
@@ -289,8 +289,7 @@ Places placesOf(const Walk& walk, std::span<const DataType> types, uint32_t inpu
 }
 
 Walk walkOf(const Tensor& output, std::span<const Tensor* const> tensors, uint32_t sortedBy) {
-  const Walk walk = makeWalk(output.sizeSpan(), tensors).coalesceBy(sortedBy);
-  return walk;
+  return makeWalk(output.sizeSpan(), tensors).coalesceBy(sortedBy);
 }
 
 // Through the inputs, then the outputs.
@@ -309,7 +308,8 @@ std::vector<DataType> typesOf(const Operation& op) {
   return types;
 }
 
-// Elements an invocation: those of 16 bytes, but eight where each step is decoded, or where elements are narrower.
+// Elements an invocation: four where all operands are 32 bits wide, eight where some are narrower, or where each step
+// is decoded.
 uint32_t lanesOf(std::span<const DataType> types, const Target& target) {
   const auto isWide = [](DataType type) { return bitWidth(type) == 32; };
   return target.caps.fixesParameters && std::ranges::all_of(types, isWide) ? 4 : 8;

@@ -199,7 +199,8 @@ VectorPooling chooseVectors(const Pooling& pooling, const Tensor& x, const Tenso
   constexpr uint32_t kChannels = kSpatial;
   const KernelWindow& window = pooling.window;
   const uint32_t number = vectorElements(x.type);
-  if (bitWidth(x.type) > 32 || (!isFloat(x.type) && bitWidth(x.type) != 8)) return {.refusal = "It has no such type."};
+  if (bitWidth(x.type) > 32 || (!isFloat(x.type) && bitWidth(x.type) != 8))
+    return {.refusal = "It takes FLOAT32, FLOAT16 and integers of 8 bits alone."};
   if (pooling.function == DML_OPERATOR_LP_POOLING && pooling.power != 1 && pooling.power != 2)
     return {.refusal = "It sums magnitudes and squares alone."};
   if (wantsRow(y.elements, coveredElements(window, x))) return {.refusal = "Its windows are large."};

@@ -520,10 +520,6 @@ constexpr ProductKernel kIntegerVectorWindowKernels[] = {
     {"integer_convolution_cooperative_ahead", kIntegerWindowsAhead, {32, 64, 64}, refusesNothing},
 };
 
-}  // namespace
-
-namespace {
-
 // Whatever the elements are.
 const char* refusesVectorsOfChannels(const Request& request, DataType type, const Tile& least) {
   const Product& p = request.product;

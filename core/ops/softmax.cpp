@@ -19,8 +19,11 @@ constexpr uint32_t kColumnVectors = 32;  // that a workgroup of kernels/softmax/
 
 // The walks of that kernel, of rows that lie side by side in vectors. No value where they do not, where they do not
 // fill a workgroup, or where an invocation would have much to add up.
-std::optional<std::pair<Walk, Walk>> columnWalks(DataType type, const Walk& kept, const Walk& reduced) {
+std::optional<std::pair<Walk, Walk>> columnWalks(DataType type, const Walk& kept, const Walk& reduced,
+                                                 const Caps& caps) {
   constexpr uint32_t kBoth = 0b11;
+  constexpr uint32_t kSharedBytes = 20 * 1024;
+  if (caps.sharedBytes < kSharedBytes) return {};
   constexpr uint32_t kMostElements = 2048;
   const uint32_t number = vectorElements(type);
   const auto vectors = kept.inVectors(number, kBoth);
@@ -61,7 +64,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
       return builder.add(call, rows, parameters, work);
     }
     builder.passOver({"softmax_rows", chosen.refusal});
-    if (const auto columns = columnWalks(x.type, kept, reduced)) {
+    if (const auto columns = columnWalks(x.type, kept, reduced, builder.target().caps)) {
       const auto& [across, along] = *columns;
       const auto vectors = static_cast<uint32_t>(across.count());
       call.form = Form::Columns;

@@ -109,7 +109,7 @@ void storeOutputs(uint first, Accumulator results[kVectorElements]) {
   vec4 fours[kFours];
   [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) fours[e / 4u][e % 4u] = finished[e];
   const uvec4 words = VECTOR_OF(fours, 0u);
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) y[first * T_BITS / 32u + i] = words[i];
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) y[first / PACKED_LANES + i] = words[i];
 }
 
 // Of one output, whose word others may share.

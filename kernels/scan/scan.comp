@@ -74,7 +74,7 @@ void store(uvec4 row, uint rowIndex, uint k, COMPUTE v, RAW read) { storeBits(ro
 // As RAW: libvkd3d has no 64-bit integers in shared memory.
 shared RAW sharedTotal[256];
 
-const uint kPerLane = 8u;
+const uint kPerLane = T_BITS == 64 ? 4u : 8u;  // so that a tile and its gaps fit 16 KB
 const uint kTile = 256u * kPerLane;
 // What is loaded, then what is stored: neighbouring invocations access neighbours in memory, and each scans some that
 // lie in a row. A gap behind these keeps invocations in different banks.

@@ -190,6 +190,7 @@ constexpr std::string_view kSingleChains[] = {
     "ELEMENT_WISE_ADD ATensor=u8[100,1032] BTensor=u8[100,1032]{1,100} OutputTensor=u8[100,1032]",
     "ELEMENT_WISE_ABS InputTensor=f16[3,72,1000]{72000,1,72} OutputTensor=f16[3,72,1000]",
     "ELEMENT_WISE_ABS InputTensor=f32[3,70,1004]{70280,1,70} OutputTensor=f32[3,70,1004]",
+    "ELEMENT_WISE_ABS InputTensor=f16[64,64,64]{1,1,64} OutputTensor=f16[64,64,64]",
     "ELEMENT_WISE_NEGATE InputTensor=i8[2,64,30,40]{76800,1,2560,64} OutputTensor=i8[2,64,30,40]",
     "ELEMENT_WISE_ADD ATensor=f16[70,72,40] BTensor=f16[70,72,40]{0,1,72} OutputTensor=f16[70,72,40]",
     "CAST InputTensor=f32[130,1000]{1,130} OutputTensor=f16[130,1000]",

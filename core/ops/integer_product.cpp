@@ -32,9 +32,9 @@ bool storesFours(const Product& p, const ConvolutionWindow& window) {
     if (s.size != 1 && s.outputStride != places) return false;
     places *= s.size;
   }
-  constexpr uint32_t y = 3;
-  uint32_t all = places | window.strides.outputChannel | window.strides.outputBatch | p.matrices.base[y];
-  for (uint32_t d = 0; d < p.matrices.rank; ++d) all |= p.matrices.strides[d][y];
+  constexpr uint32_t kY = 3;
+  uint32_t all = places | window.strides.outputChannel | window.strides.outputBatch | p.matrices.base[kY];
+  for (uint32_t d = 0; d < p.matrices.rank; ++d) all |= p.matrices.strides[d][kY];
   return all % 4 == 0;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/table.h"

@@ -227,8 +227,10 @@ std::set<std::string> expectedKernels(const MatrixShape& shape, uint32_t subgrou
   if (subgroup == 8) return kernels;
   kernels.insert({"convolution_cooperative_vectors", "integer_gemm_cooperative", "recurrent_step_matrices"});
   if (subgroup < 64)
-    kernels.insert({"gemm_cooperative_split", "convolution_cooperative_ahead", "convolution_cooperative_gathered",
-                    "integer_convolution_cooperative_ahead"});
+    kernels.insert({"gemm_cooperative_split", "convolution_cooperative_ahead", "convolution_cooperative_gathered"});
+  // Its least tile is 32 x 64, of which each subgroup takes a matrix at least.
+  if (subgroup < 64 && 32 / shape.rows * (64 / shape.columns) * subgroup >= 256)
+    kernels.insert("integer_convolution_cooperative_ahead");
   return kernels;
 }
 

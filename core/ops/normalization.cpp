@@ -298,10 +298,7 @@ Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, boo
   if (chosen.reads != RowReads::None && few) chosen = {.refusal = "Its rows are few."};
   if (chosen.reads != RowReads::None && !along) chosen = {.refusal = "Scale or bias is not in vectors."};
   if (chosen.reads != RowReads::None)
-    return addNormalizeRows(builder, parts | *along, operands, epsilon, rows, walks,
-                            chosen.reads == RowReads::Held       ? RowForm::Rows
-                            : chosen.reads == RowReads::HeldWide ? RowForm::WideRows
-                                                                 : RowForm::LongRows,
+    return addNormalizeRows(builder, parts | *along, operands, epsilon, rows, walks, formOf<RowForm>(chosen.reads),
                             chosen.invocations);
   builder.passOver({"normalize_rows", chosen.refusal});
 

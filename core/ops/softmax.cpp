@@ -58,9 +58,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
     const VectorRows chosen = chooseVectorRows(x.type, kept, reduced, builder.target().caps);
     if (chosen.reads != RowReads::None) {
       call.type = kernelType(x.type);
-      call.form = chosen.reads == RowReads::Held       ? Form::Rows
-                  : chosen.reads == RowReads::HeldWide ? Form::WideRows
-                                                       : Form::LongRows;
+      call.form = formOf<Form>(chosen.reads);
       if (chosen.reads == RowReads::HeldWide) call.spec.invocations = chosen.invocations;
       return builder.add(call, rows, parameters, work);
     }

@@ -17,6 +17,12 @@ struct VectorRows {
   const char* refusal = nullptr;
 };
 
+// The form of a family that reads rows so.
+template <class Form>
+constexpr Form formOf(RowReads reads) {
+  return reads == RowReads::Held ? Form::Rows : reads == RowReads::HeldWide ? Form::WideRows : Form::LongRows;
+}
+
 // Whether an operand's elements along a row of `reduced` are its neighbours, and rows begin with a vector of `number`.
 bool isInVectors(uint32_t number, const Walk& kept, const Walk& reduced, uint32_t operand);
 

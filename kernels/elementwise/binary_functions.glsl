@@ -1,5 +1,5 @@
-// One expression a function of two operands. Needs attributes.glsl, ATTRIBUTES, the words of the operator's own attributes,
-// and OP: a constant, or a parameter that OF_OPERATOR declares.
+// One expression a function of two operands. Needs attributes.glsl, ATTRIBUTES, the words of the operator's own
+// attributes, and OP: a constant, or a parameter that OF_OPERATOR declares.
 #ifndef OF_OPERATOR
 #define OF_OPERATOR
 #endif

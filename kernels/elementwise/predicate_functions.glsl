@@ -1,5 +1,5 @@
-// What predicates answer. Needs common/math.glsl, ATTRIBUTES, whose mode is a DML_IS_INFINITY_MODE, and OP: a constant, or
-// a parameter that OF_OPERATOR declares.
+// What predicates answer. Needs common/math.glsl, ATTRIBUTES, whose mode is a DML_IS_INFINITY_MODE, and OP: a constant,
+// or a parameter that OF_OPERATOR declares.
 #ifndef OF_OPERATOR
 #define OF_OPERATOR
 #endif

@@ -3,8 +3,8 @@
 #include "common/types.glsl"
 
 // The least and the largest number of a tensor and 0: of a chunk a workgroup, as {least, largest}. With FINISHES one
-// workgroup reduces the chunks and gives the scale and the zero point that spread this range over the integers of a type,
-// which it is told in `type`.
+// workgroup reduces the chunks and gives the scale and the zero point that spread this range over the integers of a
+// type, which it is told in `type`.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

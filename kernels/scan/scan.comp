@@ -3,9 +3,9 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// Running sums or products of `rows` rows of `elements` elements. A task is one chunk of one row: a workgroup's with ROW, an
-// invocation's without. With more than one chunk a row there are three dispatches: one writes the totals of chunks, the
-// second scans those, exclusively, in place, and the third starts each chunk from there.
+// Running sums or products of `rows` rows of `elements` elements. A task is one chunk of one row: a workgroup's with
+// ROW, an invocation's without. With more than one chunk a row there are three dispatches: one writes the totals of
+// chunks, the second scans those, exclusively, in place, and the third starts each chunk from there.
 //   keptRank   walk at parameters[0] over the rows (operands: input, output)
 //   xStep, yStep   strides of the axis
 //   none       0, which compilers do not know

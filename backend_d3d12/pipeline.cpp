@@ -5,7 +5,7 @@
 #include "core/plan/plan.h"
 #include "core/support/parallel.h"
 #include "core/text.h"
-#include "kernels/kernel_table.h"
+#include "kernels/kernel_code.h"
 
 namespace dimple::d3d12 {
 namespace {
@@ -23,10 +23,16 @@ std::vector<uint32_t> specializationWords(const KernelInfo& kernel, const Dispat
 
 }  // namespace
 
+PipelineCache::Key PipelineCache::keyOf(const Dispatch& dispatch) {
+  const KernelInfo* kernel = findKernel(dispatch.kernel);
+  if (!kernel || kernel->modules.empty()) return {dispatch.kernel, 0};
+  return {dispatch.kernel, &moduleFor(*kernel, dispatch.specialization) - kernel->modules.data()};
+}
+
 Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch) {
   {
     std::lock_guard lock(mutex_);
-    if (const auto found = pipelines_.find(dispatch.kernel); found != pipelines_.end()) return found->second;
+    if (const auto found = pipelines_.find(keyOf(dispatch)); found != pipelines_.end()) return found->second;
   }
   const KernelInfo* kernel = findKernel(dispatch.kernel);
   if (!kernel) return Error{ErrorCode::Internal, "A dispatch names a kernel that is not in the kernel table."};
@@ -34,12 +40,13 @@ Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch)
                     {kernel->bindingCount, kernel->readBindings, kernel->writtenBindings, kernel->pushWords,
                      kernel->workgroupSize[0], kernel->features},
                     device_.caps()));
-  if (kernel->dxil.empty())
+  if (kernel->dxil.bytes == 0)
     return Error{ErrorCode::Unsupported, cat("Kernel ", kernel->name, " has no DXIL in this build of Dimple.")};
 
   D3D12_COMPUTE_PIPELINE_STATE_DESC desc{};
   desc.pRootSignature = device_.layouts().rootSignature(kernel->bindingCount);
-  desc.CS = {kernel->dxil.data(), kernel->dxil.size()};
+  const std::vector<uint8_t> code = unpackDxil(*kernel, moduleFor(*kernel, dispatch.specialization));
+  desc.CS = {code.data(), code.size()};
   ComPtr<ID3D12PipelineState> pipeline;
   const Outcome created("CreateComputePipelineState",
                         device_.handle().CreateComputePipelineState(&desc, IID_PPV_ARGS(&pipeline)));
@@ -47,16 +54,15 @@ Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch)
 
   // Another thread may have compiled the same meanwhile: the first one in the map is kept.
   std::lock_guard lock(mutex_);
-  return pipelines_.emplace(dispatch.kernel, std::move(pipeline)).first->second;
+  return pipelines_.emplace(keyOf(dispatch), std::move(pipeline)).first->second;
 }
 
 void PipelineCache::compile(std::span<const Dispatch> dispatches) {
-  const auto isKnown = [&](KernelId key) {
+  const auto isKnown = [&](const Key& key) {
     std::lock_guard lock(mutex_);
     return pipelines_.contains(key);
   };
-  compileInParallel(dispatches, &Dispatch::kernel, isKnown,
-                    [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
+  compileInParallel(dispatches, keyOf, isKnown, [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
 }
 
 PlanExecutable::~PlanExecutable() {

@@ -1,5 +1,5 @@
-// Compute pipelines by kernel, kept for the device's life. A specialization is a value that the kernel reads, so one
-// pipeline serves all.
+// Compute pipelines by kernel and module, kept for the device's life. A module serves all values of the constants that
+// it does not fix: kernels read them.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backend_d3d12/descriptors.h"
@@ -32,9 +33,13 @@ class PipelineCache {
   void compile(std::span<const Dispatch> dispatches);
 
  private:
+  using Key = std::pair<KernelId, ptrdiff_t>;  // a kernel, and which of its modules
+
+  static Key keyOf(const Dispatch& dispatch);
+
   Device& device_;
   std::mutex mutex_;
-  std::map<KernelId, ComPtr<ID3D12PipelineState>> pipelines_;
+  std::map<Key, ComPtr<ID3D12PipelineState>> pipelines_;
 };
 
 // A plan's dispatches with what recording them takes.

@@ -12,7 +12,7 @@
 #include "core/plan/plan.h"
 #include "core/support/parallel.h"
 #include "core/text.h"
-#include "kernels/kernel_table.h"
+#include "kernels/kernel_code.h"
 
 namespace dimple::vulkan {
 namespace {
@@ -127,17 +127,15 @@ Result<Handle<VkPipeline>> PipelineCache::build(const Dispatch& dispatch) const 
 
   const auto& vk = device_.vk();
   const VkDevice handle = device_.handles().device;
-  const auto replacement = readReplacement(*kernel, device_.options().kernels, device_.caps());
+  auto replacement = readReplacement(*kernel, device_.options().kernels, device_.caps());
   TRY(replacement);
-  std::vector<uint32_t> specialized;
-  std::span<const uint32_t> spirv = replacement->empty() ? kernel->spirv : *replacement;
-  std::vector<uint32_t> rounded;
-  if (device_.roundsHalves()) spirv = rounded = withRoundedHalves(spirv);
+  std::vector<uint32_t> spirv = replacement->empty() ? unpackSpirv(*kernel) : std::move(*replacement);
+  if (device_.roundsHalves()) spirv = withRoundedHalves(spirv);
   // Compilers of GPUs make other, at times slower code of products of which something is left out.
   if (device_.isProcessor() || !dispatch.fixed.empty() || choosesFunction(*kernel))
-    spirv = specialized = specialize(spirv, dispatch.specialization, dispatch.fixed, device_.options().unroll);
-  const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, spirv.size_bytes(),
-                                            spirv.data()};
+    spirv = specialize(spirv, dispatch.specialization, dispatch.fixed, device_.options().unroll);
+  const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
+                                            spirv.size() * sizeof(uint32_t), spirv.data()};
   VkShaderModule made = VK_NULL_HANDLE;
   if (const Outcome outcome = vk.vkCreateShaderModule(handle, &moduleInfo, nullptr, &made); !outcome)
     return outcome.error(cat(" of ", kernel->name));

@@ -89,7 +89,7 @@ Status check(std::span<const uint32_t> words, const KernelInfo& kernel, const st
   const auto refuse = [&](std::string_view what) { return invalid(cat(path, " ", what, "."), SourceLine{}); };
   Facts given, embedded;
   if (!readFacts(words, given) || !given.computes) return refuse("is no SPIR-V module with a compute kernel");
-  if (!readFacts(kernel.spirv, embedded)) return refuse("replaces a module that is not understood");
+  if (!readFacts(unpackSpirv(kernel), embedded)) return refuse("replaces a module that is not understood");
   if (given.workgroup != embedded.workgroup) return refuse(cat("has another workgroup than ", kernel.name));
   if (!std::ranges::includes(embedded.bindings, given.bindings))
     return refuse(cat("has a binding that ", kernel.name, " has not"));

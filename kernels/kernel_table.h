@@ -52,13 +52,33 @@ struct KernelSpec {
   bool structural;
 };
 
+// A zlib stream (kernels/kernel_code.h unpacks it).
+struct PackedCode {
+  std::span<const uint8_t> stream;
+  uint32_t bytes = 0;  // unpacked
+};
+
+struct FixedConstant {
+  uint32_t id;
+  uint32_t value;
+};
+
+// DXIL in which some specialization constants are literals.
+struct KernelModule {
+  std::span<const FixedConstant> fixed;  // sorted by id; none: the module serves all values
+  uint32_t offset;                       // in the unpacked code
+  uint32_t bytes;                        // 0 where the build had no DXC
+};
+
 struct KernelInfo {
   KernelId id;
   std::string_view name;  // for people
-  std::span<const uint32_t> spirv;
-  // Empty where the kernel is not portable, or the build had no DXC. Its registers: b0 space0 push words, b1 space0 the
-  // values of `specs`, a word each in that order, b0 space1 the parameter block, u<n> space0 storage buffer n.
-  std::span<const uint8_t> dxil;
+  PackedCode spirv;
+  // All modules, one after another. Empty where the kernel is not portable, or the build had no DXC. Registers: b0
+  // space0 push words, b1 space0 the values of `specs`, a word each in that order, b0 space1 the parameter block, u<n>
+  // space0 storage buffer n.
+  PackedCode dxil;
+  std::span<const KernelModule> modules;  // of a portable kernel; first the one that fixes nothing
   uint32_t pushWords;
   uint32_t bindingCount;     // storage buffers 0 .. bindingCount - 1 of set 0
   uint32_t readBindings;     // one bit a binding

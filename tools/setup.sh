@@ -65,7 +65,8 @@ die() {
 
 # Installed from the distribution: commands and libraries that are new enough in Debian 12.
 buildPackages=(cmake ninja-build g++ pkg-config libvulkan1 vulkan-validationlayers nlohmann-json3-dev libcli11-dev
-  libstb-dev doctest-dev libonnx-dev libonnx-testdata libprotobuf-dev libopencv-imgproc-dev dpkg-dev file python3)
+  libstb-dev doctest-dev zlib1g-dev libonnx-dev libonnx-testdata libprotobuf-dev libopencv-imgproc-dev dpkg-dev file
+  python3)
 # What the unpacked lavapipe and RADV of Debian 12 load.
 driverPackages=(libllvm15 libelf1 libexpat1 libdrm2 libdrm-amdgpu1 libwayland-client0 libx11-xcb1 libxcb1 libxcb-dri3-0
   libxcb-present0 libxcb-randr0 libxcb-shm0 libxcb-sync1 libxcb-xfixes0 libxshmfence1 libzstd1 zlib1g)
@@ -81,7 +82,7 @@ setup: only Debian 12 and Debian 13 are set up by this script. On another system
   glslang 15, SPIRV-Cross 1.4.304 (2025), SPIRV-Tools 2025.1     commands glslang, spirv-cross, spirv-val
   Vulkan-Headers 1.4.304, volk 1.4.304 (volk.h and volk.c)
   DirectX-Headers 1.614 (directx/DirectML.h, wsl/)
-  nlohmann-json 3.11, CLI11 2.1, stb, doctest 2.4.9
+  zlib 1.2, nlohmann-json 3.11, CLI11 2.1, stb, doctest 2.4.9
   for ONNX models, if wanted: libonnx 1.12 (onnx/onnx_pb.h, libonnx_proto), protobuf 3.21
   for the execution provider, if wanted: ONNX Runtime's headers 1.24 (onnxruntime_ep_c_api.h)
   for packages, if wanted: dpkg-shlibdeps and file for the .deb, Python 3 for the wheel

@@ -2,7 +2,7 @@
 # What `tools/setup.sh --d3d12` adds; sourced by it. DXC and Wine compile the kernels to DXIL, mingw-w64 compiles the
 # driver of DXC, and libvkd3d is Direct3D 12 for the tests. An earlier run's results stay known without the option.
 
-d3d12Packages=(wine wine64 g++-mingw-w64-x86-64-posix)
+d3d12Packages=(wine wine64 g++-mingw-w64-x86-64-posix libz-mingw-w64-dev)
 dxcPackage=webgpu
 dxcVersion=0.6.2
 vkd3dPackages=(libvkd3d-dev libvkd3d-headers)

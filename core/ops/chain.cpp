@@ -65,6 +65,24 @@ bool isCostly(const ElementStep& step) {
   return !isShort(step) && (step.kind == StepKind::Power || (step.kind == StepKind::Unary && isFloat(step.from)));
 }
 
+bool isTrigonometric(DML_OPERATOR_TYPE op) {
+  constexpr DML_OPERATOR_TYPE kFunctions[] = {
+      DML_OPERATOR_ELEMENT_WISE_SIN,   DML_OPERATOR_ELEMENT_WISE_COS,   DML_OPERATOR_ELEMENT_WISE_TAN,
+      DML_OPERATOR_ELEMENT_WISE_ASIN,  DML_OPERATOR_ELEMENT_WISE_ACOS,  DML_OPERATOR_ELEMENT_WISE_ATAN,
+      DML_OPERATOR_ELEMENT_WISE_SINH,  DML_OPERATOR_ELEMENT_WISE_COSH,  DML_OPERATOR_ELEMENT_WISE_ASINH,
+      DML_OPERATOR_ELEMENT_WISE_ACOSH, DML_OPERATOR_ELEMENT_WISE_ATANH, DML_OPERATOR_ELEMENT_WISE_ATAN_YX};
+  return std::ranges::find(kFunctions, op) != std::end(kFunctions);
+}
+
+StepFunctions functionsOf(const ElementStep& step) {
+  if (isShort(step)) return StepFunctions::None;
+  if (step.kind == StepKind::Power || step.op == DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW) return StepFunctions::Powers;
+  const bool computesFloats = step.kind == StepKind::Scale || step.kind == StepKind::Unary ||
+                              step.kind == StepKind::Binary || step.kind == StepKind::Predicate;
+  if (!computesFloats || !isFloat(step.from)) return StepFunctions::Integers;
+  return isTrigonometric(step.op) ? StepFunctions::Trigonometric : StepFunctions::Floats;
+}
+
 class Programmer {
  public:
   explicit Programmer(std::span<const ChainOperator> operators) : operators_(operators) {}
@@ -76,6 +94,7 @@ class Programmer {
     for (const Draft& draft : draft_) {
       chain.steps.push_back(encoded(draft));
       if (draft.source >= kSourceInput) chain.loads.push_back(draft.source - kSourceInput);
+      chain.groups |= static_cast<uint32_t>(functionsOf(draft.step));
       if (isCostly(draft.step))
         ++chain.costlyFunctions;
       else if (!isShort(draft.step))
@@ -353,6 +372,7 @@ Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataTy
   const Places places = placesOf(walk, types, inputs, lanes, builder.target());
   const std::vector<uint32_t> words = parameterWords(chain, types, inputs, walk, places, lanes);
   KernelCall call = kernels::Chain{.push = {.count = static_cast<uint32_t>(walk.count()), .steps = steps},
+                                   .spec = {.functions = chain.groups},
                                    .in0 = in(0),
                                    .in1 = in(1),
                                    .in2 = in(2),

@@ -37,6 +37,15 @@ enum class StepKind : uint8_t {
   Quantize = 10,   // round(value) + operand, in the range of the type
 };
 
+// Groups of functions that a chain calls, as bits; those of chain_functions.glsl.
+enum class StepFunctions : uint8_t {
+  None = 0,
+  Floats = 1,
+  Powers = 2,
+  Integers = 4,       // with all casts and quantization
+  Trigonometric = 8,  // and hyperbolic ones
+};
+
 struct ElementStep {
   StepKind kind = StepKind::Load;
   DML_OPERATOR_TYPE op = DML_OPERATOR_INVALID;
@@ -88,6 +97,7 @@ struct ChainStep {
 struct Chain {
   std::vector<ChainStep> steps;
   std::vector<uint32_t> loads;   // the inputs that steps load, one a step
+  uint32_t groups = 0;           // bits of StepFunctions
   uint32_t functions = 0;        // steps whose function takes one element after another
   uint32_t costlyFunctions = 0;  // ... and many instructions
   uint32_t narrowed = 0;         // steps whose result is rounded to a type of less than 32 bits

@@ -71,27 +71,46 @@ void loadParts(uint which, uint atA, uint atB, uint foursB) {
                                     partB[(WHICH) * kMostFours + j / 4u][j % 4u];          \
     }
 
+// A part of STEPS channels or keys in shared memory, and the barrier behind it. The first step is loaded before, and at
+// the end that of the next part, if there is one. Of DXIL, which takes long to compile, two steps are in a loop, and
+// nothing is ahead.
+#if DIMPLE_HLSL
+#define FIRST_STEP(AT_A, AT_B, FOURS_B)
+#define MULTIPLY_PART(SUMS, FOURS_B, STEPS, AT_A, AT_B, PITCH_B, HAS_NEXT, NEXT_A, NEXT_B) \
+  [[dont_unroll]] for (uint k = 0u; k < (STEPS); k += 2u) {                                \
+    loadParts(0u, (AT_A) + k * kPitch, (AT_B) + k * (PITCH_B), FOURS_B);                   \
+    loadParts(1u, (AT_A) + (k + 1u) * kPitch, (AT_B) + (k + 1u) * (PITCH_B), FOURS_B);     \
+    MULTIPLY(SUMS, FOURS_B, 0u)                                                            \
+    MULTIPLY(SUMS, FOURS_B, 1u)                                                            \
+  }                                                                                        \
+  barrier();
+#else
+#define FIRST_STEP(AT_A, AT_B, FOURS_B) loadParts(0u, AT_A, AT_B, FOURS_B);
+#define MULTIPLY_PART(SUMS, FOURS_B, STEPS, AT_A, AT_B, PITCH_B, HAS_NEXT, NEXT_A, NEXT_B)                   \
+  [[unroll]] for (uint k = 0u; k + 1u < (STEPS); ++k) {                                                      \
+    loadParts((k + 1u) & 1u, (AT_A) + (k + 1u) * kPitch, (AT_B) + (k + 1u) * (PITCH_B), FOURS_B);            \
+    MULTIPLY(SUMS, FOURS_B, k & 1u)                                                                          \
+  }                                                                                                          \
+  barrier();                                                                                                 \
+  if (HAS_NEXT) loadParts(0u, NEXT_A, NEXT_B, FOURS_B);                                                      \
+  MULTIPLY(SUMS, FOURS_B, ((STEPS) - 1u) & 1u)
+#endif
+
 // The products of queries and keys from `firstKey` on, whose first part is loaded.
 void multiplyKeys(uint firstKey) {
   [[unroll]] for (uint i = 0u; i < kPer * kPer; ++i) scores[i] = 0.0;
   storeChannels(0u);
   loadChannels(firstKey, kStep);
   barrier();
-  loadParts(0u, 0u, kKeysAt, kFours);
+  FIRST_STEP(0u, kKeysAt, kFours)
   // Parts behind the last channel are zeros.
   for (uint first = 0u; first < push.keySize; first += 2u * kStep)
     UNROLL_STAGES for (uint stage = 0u; stage < 2u; ++stage) {
       storeChannels(stage ^ 1u);
       loadChannels(firstKey, first + (stage + 2u) * kStep);
       const uint at = stage * kStage;
-      [[unroll]] for (uint k = 0u; k + 1u < kStep; ++k) {
-        loadParts((k + 1u) & 1u, at + (k + 1u) * kPitch, kKeysAt + at + (k + 1u) * kPitch, kFours);
-        MULTIPLY(scores, kFours, k & 1u)
-      }
-      barrier();
       const uint next = (stage ^ 1u) * kStage;
-      loadParts(0u, next, kKeysAt + next, kFours);
-      MULTIPLY(scores, kFours, (kStep - 1u) & 1u)
+      MULTIPLY_PART(scores, kFours, kStep, at, kKeysAt + at, kPitch, true, next, kKeysAt + next)
     }
 }
 
@@ -188,7 +207,7 @@ void multiplyValues(uint firstKey) {
   [[dont_unroll]] for (uint part = 0u; part < kPer / 2u; ++part) {
     storeWeights(part);
     barrier();
-    loadParts(0u, 0u, kValuesAt, kChannelFours);
+    FIRST_STEP(0u, kValuesAt, kChannelFours)
     [[dont_unroll]] for (uint pair = 0u; pair < kSteps; pair += 2u)
       UNROLL_STAGES for (uint stage = 0u; stage < 2u; ++stage) {
         const uint step1 = pair + stage;
@@ -196,14 +215,9 @@ void multiplyValues(uint firstKey) {
         loadValues(firstKey, part * kSteps + step1 + 2u);
         const uint atA = step1 * kValueStep * kPitch;
         const uint atB = kValuesAt + stage * kValueStep * kPitchV;
-        [[unroll]] for (uint k = 0u; k + 1u < kValueStep; ++k) {
-          loadParts((k + 1u) & 1u, atA + (k + 1u) * kPitch, atB + (k + 1u) * kPitchV, kChannelFours);
-          MULTIPLY(results, kChannelFours, k & 1u)
-        }
-        barrier();
-        if (step1 + 1u < kSteps)
-          loadParts(0u, atA + kValueStep * kPitch, kValuesAt + (stage ^ 1u) * kValueStep * kPitchV, kChannelFours);
-        MULTIPLY(results, kChannelFours, (kValueStep - 1u) & 1u)
+        const uint nextB = kValuesAt + (stage ^ 1u) * kValueStep * kPitchV;
+        MULTIPLY_PART(results, kChannelFours, kValueStep, atA, atB, kPitchV, step1 + 1u < kSteps,
+                      atA + kValueStep * kPitch, nextB)
       }
   }
 }

@@ -57,3 +57,13 @@ float activate(const uint op, const float x, const vec2 p) {
   }
   return x;
 }
+
+// values[i] = activation(values[i]). HLSL has no constants that leave activations out, so there one copy serves all.
+#ifdef DIMPLE_HLSL
+#define ACTIVATION_LOOP [[dont_unroll]]
+#else
+#define ACTIVATION_LOOP [[unroll]]
+#endif
+#define ACTIVATE_EACH(values, count, parameters2) \
+  if (FUSED != 0u)                                \
+    ACTIVATION_LOOP for (uint i = 0u; i < count; ++i) values[i] = activate(FUSED, values[i], parameters2);

@@ -35,3 +35,25 @@ uint tailMask(uint count) {
 uint packedItems(uint count) {
   return wholeWords(count) / 4u + ((wholeWords(count) % 4u) != 0u || tailMask(count) != 0u ? 1u : 0u);
 }
+
+#if T_BITS < 64
+// The last vector by component, of which only the first `used` lie in the buffer: what is loaded has one use then.
+#define LOAD_VECTOR(vector, NAME, item, isWhole, used)     \
+  if (isWhole) {                                           \
+    vector = NAME[item];                                   \
+  } else {                                                 \
+    vector = uvec4(0u);                                    \
+    if (used > 0u) vector.x = NAME[item].x;                \
+    if (used > 1u) vector.y = NAME[item].y;                \
+    if (used > 2u) vector.z = NAME[item].z;                \
+    if (used > 3u) vector.w = NAME[item].w;                \
+  }
+// `words` are whole; of the word after them only the bits of `mask` are stored.
+#define STORE_VECTOR(NAME, item, isWhole, used, words, mask, vector)                                  \
+  if (isWhole) {                                                                                      \
+    NAME[item] = vector;                                                                              \
+  } else {                                                                                            \
+    for (uint word = item * 4u; word < words; ++word) NAME[item][word & 3u] = vector[word & 3u];      \
+    if (mask != 0u) NAME[item][words & 3u] = NAME[item][words & 3u] & ~mask | vector[words & 3u] & mask; \
+  }
+#endif

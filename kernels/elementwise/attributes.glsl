@@ -1,3 +1,9 @@
+// Large functions, which an includer may leave out where it knows that none is called.
+#ifndef POWER
+#define POWER(result) result
+#define TRIGONOMETRIC(result) result
+#endif
+
 // The operator's own numbers, in the representation of the tensor's type (floats as FLOAT32), two words each.
 COMPUTE attributeValue(uint low, uint high) {
 #if T_IS_FLOAT

@@ -4,10 +4,14 @@
 #include "elementwise/attributes.glsl"
 #include "elementwise/binary_functions.glsl"
 
+#if T_IS_FLOAT
+vec2 fusedParameters() { return vec2(uintBitsToFloat(push.aLow), uintBitsToFloat(push.bLow)); }
+#endif
+
 COMPUTE apply(COMPUTE a, COMPUTE b) {
   const COMPUTE y = applyFunction(a, b);
 #if T_IS_FLOAT
-  if (FUSED != 0u) return activate(FUSED, y, vec2(uintBitsToFloat(push.aLow), uintBitsToFloat(push.bLow)));
+  if (FUSED != 0u) return activate(FUSED, y, fusedParameters());
 #endif
   return y;
 }

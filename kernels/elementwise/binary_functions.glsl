@@ -60,7 +60,7 @@ float applyFunction(OF_OPERATOR float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return roundedQuotient(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MAX: return maxNum(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MIN: return minNum(a, b);
-    case DML_OPERATOR_ELEMENT_WISE_ATAN_YX: return atan2Accurate(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_ATAN_YX: return TRIGONOMETRIC(atan2Accurate(a, b));
     case DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE: return (a - b) * (a - b);
     case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD:
     case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1: return clipGradient(a, b);

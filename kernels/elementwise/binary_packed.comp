@@ -18,10 +18,17 @@ PACKED_OUT(y)
 #if T_BITS == 64
 uvec2 applyPair(uvec2 v, uvec2 w) { return toRaw(apply(fromRaw(v), fromRaw(w))); }
 #else
-uint applyWord(uint v, uint w) {
-  uint result = 0u;
-  [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane)
-    result |= LANE_BITS(toRaw(apply(fromRaw(LANE(v, lane)), fromRaw(LANE(w, lane)))), lane);
+uvec4 applyAll(uvec4 v, uvec4 w) {
+  COMPUTE values[4u * PACKED_LANES];
+  [[unroll]] for (uint e = 0u; e < 4u * PACKED_LANES; ++e)
+    values[e] = applyFunction(fromRaw(LANE(v[e / PACKED_LANES], e % PACKED_LANES)),
+                              fromRaw(LANE(w[e / PACKED_LANES], e % PACKED_LANES)));
+#if T_IS_FLOAT
+  ACTIVATE_EACH(values, 4u * PACKED_LANES, fusedParameters())
+#endif
+  uvec4 result = uvec4(0u);
+  [[unroll]] for (uint e = 0u; e < 4u * PACKED_LANES; ++e)
+    result[e / PACKED_LANES] |= LANE_BITS(toRaw(values[e]), e % PACKED_LANES);
   return result;
 }
 
@@ -51,20 +58,21 @@ void main() {
     y[item].y = last.y;
   }
 #else
-  if (item * 4u + 4u <= words) {
-    const uvec4 v = isUniform(0u) ? uvec4(splat(a[0].x)) : a[item];
-    const uvec4 w = isUniform(1u) ? uvec4(splat(b[0].x)) : b[item];
-    y[item] = uvec4(applyWord(v.x, w.x), applyWord(v.y, w.y), applyWord(v.z, w.z), applyWord(v.w, w.w));
-    return;
-  }
   const uint mask = tailMask(push.count);
-  for (uint word = item * 4u; word < words + (mask != 0u ? 1u : 0u); ++word) {
-    const uint component = word & 3u;
-    const uint v = isUniform(0u) ? splat(a[0].x) : a[item][component];
-    const uint w = isUniform(1u) ? splat(b[0].x) : b[item][component];
-    const uint kept = word < words ? 0u : ~mask;
-    // The word is read only where it holds bytes to keep.
-    y[item][component] = applyWord(v, w) & ~kept | (kept != 0u ? y[item][component] & kept : 0u);
+  const uint used = min(words + (mask != 0u ? 1u : 0u) - item * 4u, 4u);
+  const bool isWhole = item * 4u + 4u <= words;
+  uvec4 v, w;
+  if (isUniform(0u)) {
+    v = uvec4(splat(a[0].x));
+  } else {
+    LOAD_VECTOR(v, a, item, isWhole, used)
   }
+  if (isUniform(1u)) {
+    w = uvec4(splat(b[0].x));
+  } else {
+    LOAD_VECTOR(w, b, item, isWhole, used)
+  }
+  const uvec4 result = applyAll(v, w);
+  STORE_VECTOR(y, item, isWhole, used, words, mask, result)
 #endif
 }

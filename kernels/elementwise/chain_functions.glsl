@@ -14,6 +14,18 @@ const uint kSelect = 8u;
 const uint kDifference = 9u;
 const uint kQuantize = 10u;
 
+// Groups of functions (core/ops/chain.h) that HLSL may leave out; those of steps that applyShort() takes are in none.
+const uint kFloats = 1u;
+const uint kPowers = 2u;
+const uint kIntegers = 4u;  // with all casts and quantization
+const uint kTrigonometric = 8u;  // and hyperbolic ones
+
+#ifdef DIMPLE_HLSL
+bool calls(const uint group) { return (FUNCTIONS & group) != 0u; }
+#else
+bool calls(const uint group) { return true; }
+#endif
+
 // Of the step that executes.
 struct Attributes {
   uint aLow, aHigh, bLow, bHigh, mode;
@@ -22,6 +34,8 @@ Attributes attributes;
 int typeBits;
 #define ATTRIBUTES attributes
 #define OF_OPERATOR const uint OP,
+#define POWER(result) (calls(kPowers) ? result : 0.0)
+#define TRIGONOMETRIC(result) (calls(kTrigonometric) ? result : 0.0)
 
 // The type is known at run time; the preprocessor takes the variable for 0, a type of less than 64 bits.
 #undef T_BITS
@@ -88,7 +102,7 @@ uint applyFloat(const uint kind, const uint op, const float x, const float z) {
     case kBinary: return floatBitsToUint(applyFunction(op, x, z));
     case kPredicate: return ask(op, x, z);
   }
-  return floatBitsToUint(powAccurate(x, z));
+  return floatBitsToUint(POWER(powAccurate(x, z)));
 }
 
 uint applyInt(const uint kind, const uint op, const int x, const int z) {
@@ -111,12 +125,16 @@ uint applyUint(const uint kind, const uint op, const uint x, const uint z) {
 
 // What a step of type `from` makes of two values, before it is a value of type `to`.
 uint applyStep(const uint kind, const uint op, const uint from, const uint to, const uint x, const uint z) {
-  switch (kind) {
-    case kCast: return castValue(x, from, to);
-    case kDifference: return floatBitsToUint(differenceOf(x, z, from));
-    case kQuantize: return quantized(uintBitsToFloat(x), floatFrom(z, to), to);
+  if (calls(kIntegers)) {
+    switch (kind) {
+      case kCast: return castValue(x, from, to);
+      case kDifference: return floatBitsToUint(differenceOf(x, z, from));
+      case kQuantize: return quantized(uintBitsToFloat(x), floatFrom(z, to), to);
+    }
   }
-  if (isFloatType(from)) return applyFloat(kind, op, uintBitsToFloat(x), uintBitsToFloat(z));
+  if (isFloatType(from))
+    return calls(kFloats | kPowers | kTrigonometric) ? applyFloat(kind, op, uintBitsToFloat(x), uintBitsToFloat(z)) : x;
+  if (!calls(kIntegers)) return x;
   typeBits = bitsOf(from);
   if (isSignedType(from)) return applyInt(kind, op, int(x), int(z));
   return applyUint(kind, op, x & T_MASK, z & T_MASK);

@@ -8,7 +8,8 @@
 #if T_IS_FLOAT
 float applyFunction(OF_OPERATOR float x, float a, float b) {
   switch (OP) {
-    case DML_OPERATOR_ELEMENT_WISE_IDENTITY: return x;
+    case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
+    case DML_OPERATOR_ACTIVATION_IDENTITY: return x;
     case DML_OPERATOR_ELEMENT_WISE_ABS: return uintBitsToFloat(floatBitsToUint(x) & 0x7fffffffu);
     case DML_OPERATOR_ELEMENT_WISE_NEGATE: return uintBitsToFloat(floatBitsToUint(x) ^ 0x80000000u);
     case DML_OPERATOR_ELEMENT_WISE_CLIP:
@@ -16,26 +17,27 @@ float applyFunction(OF_OPERATOR float x, float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_EXP: return expAccurate(x);
     case DML_OPERATOR_ELEMENT_WISE_RECIP: return 1.0 / x;
     case DML_OPERATOR_ELEMENT_WISE_SQRT: return sqrt(x);
-    case DML_OPERATOR_ELEMENT_WISE_SIN: return sinShifted(x, 0u);
-    case DML_OPERATOR_ELEMENT_WISE_COS: return sinShifted(x, 1u);
+    case DML_OPERATOR_ELEMENT_WISE_SIN: return TRIGONOMETRIC(sinShifted(x, 0u));
+    case DML_OPERATOR_ELEMENT_WISE_COS: return TRIGONOMETRIC(sinShifted(x, 1u));
     case DML_OPERATOR_ELEMENT_WISE_TANH: return tanhAccurate(x);
     case DML_OPERATOR_ELEMENT_WISE_ERF: return erfAccurate(x);
-    case DML_OPERATOR_ELEMENT_WISE_ACOS: return acosAccurate(x);
-    case DML_OPERATOR_ELEMENT_WISE_ACOSH: return acoshAccurate(x);
-    case DML_OPERATOR_ELEMENT_WISE_ASIN: return asinAccurate(x);
-    case DML_OPERATOR_ELEMENT_WISE_ASINH: return asinhAccurate(x);
-    case DML_OPERATOR_ELEMENT_WISE_ATAN: return atanAccurate(x);
-    case DML_OPERATOR_ELEMENT_WISE_ATANH: return atanhAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_ACOS: return TRIGONOMETRIC(acosAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_ACOSH: return TRIGONOMETRIC(acoshAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_ASIN: return TRIGONOMETRIC(asinAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_ASINH: return TRIGONOMETRIC(asinhAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_ATAN: return TRIGONOMETRIC(atanAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_ATANH: return TRIGONOMETRIC(atanhAccurate(x));
     case DML_OPERATOR_ELEMENT_WISE_CEIL: return ceilExact(x);
-    case DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW: return powAccurate(x, a);
-    case DML_OPERATOR_ELEMENT_WISE_COSH: return coshAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW: return POWER(powAccurate(x, a));
+    case DML_OPERATOR_ELEMENT_WISE_COSH: return TRIGONOMETRIC(coshAccurate(x));
     case DML_OPERATOR_ELEMENT_WISE_FLOOR: return floorExact(x);
     case DML_OPERATOR_ELEMENT_WISE_LOG: return logAccurate(x);
     case DML_OPERATOR_ELEMENT_WISE_ROUND: return roundBy(floatBitsToUint(a), x);
     case DML_OPERATOR_ELEMENT_WISE_SIGN: return signOf(x);
-    case DML_OPERATOR_ELEMENT_WISE_SINH: return sinhAccurate(x);
-    case DML_OPERATOR_ELEMENT_WISE_TAN: return tanAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_SINH: return TRIGONOMETRIC(sinhAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_TAN: return TRIGONOMETRIC(tanAccurate(x));
     case DML_OPERATOR_ELEMENT_WISE_THRESHOLD: return maxNum(x, a);
+    default: break;  // DXC warns of a literal that no case has
   }
   return activate(OP, x, vec2(a, b));
 }
@@ -49,7 +51,8 @@ float applyFunction(OF_OPERATOR float x, float a, float b) {
 #endif
 COMPUTE applyFunction(OF_OPERATOR COMPUTE x, COMPUTE a, COMPUTE b) {
   switch (OP) {
-    case DML_OPERATOR_ELEMENT_WISE_IDENTITY: return x;
+    case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
+    case DML_OPERATOR_ACTIVATION_IDENTITY: return x;
     case DML_OPERATOR_ELEMENT_WISE_BIT_NOT: return ~x;
     case DML_OPERATOR_ELEMENT_WISE_CLIP:
     case DML_OPERATOR_ELEMENT_WISE_CLIP1: return maxNum(minNum(x, b), a);
@@ -68,6 +71,7 @@ COMPUTE applyFunction(OF_OPERATOR COMPUTE x, COMPUTE a, COMPUTE b) {
     case DML_OPERATOR_ELEMENT_WISE_NEGATE: return NEGATED(x);
     case DML_OPERATOR_ACTIVATION_RELU: return maxNum(x, COMPUTE(0));
 #endif
+    default: break;
   }
   return x;
 }

@@ -41,16 +41,12 @@ void main() {
     y[item][component + 1u] = result.y;
   }
 #else
-  if (item * 4u + 4u <= words) {
-    const uvec4 v = x[item];
-    y[item] = uvec4(applyWord(v.x), applyWord(v.y), applyWord(v.z), applyWord(v.w));
-    return;
-  }
-  for (uint word = item * 4u; word < words; ++word) y[item][word & 3u] = applyWord(x[item][word & 3u]);
   const uint mask = tailMask(push.count);
-  if (mask != 0u) {
-    const uint component = words & 3u;
-    y[item][component] = (y[item][component] & ~mask) | (applyWord(x[item][component]) & mask);
-  }
+  const uint used = min(words + (mask != 0u ? 1u : 0u) - item * 4u, 4u);
+  const bool isWhole = item * 4u + 4u <= words;
+  uvec4 v;
+  LOAD_VECTOR(v, x, item, isWhole, used)
+  const uvec4 result = uvec4(applyWord(v.x), applyWord(v.y), applyWord(v.z), applyWord(v.w));
+  STORE_VECTOR(y, item, isWhole, used, words, mask, result)
 #endif
 }

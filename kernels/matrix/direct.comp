@@ -157,12 +157,22 @@ void main() {
   }
 
   if (!hasItem || slice != 0u) return;
-  [[unroll]] for (uint p = 0u; p < kPlaces; ++p) {
+#ifdef DIMPLE_HLSL
+  // One copy of what finishes a sum. The loop over channels keeps its sums in registers.
+  SUM results[kMostFilters * kPlaces];
+  [[unroll]] for (uint i = 0u; i < kMostFilters * kPlaces; ++i) results[i] = sums[i / kPlaces][i % kPlaces];
+#define FINISHING [[dont_unroll]]
+#define RESULT results[f * kPlaces + p]
+#else
+#define FINISHING [[unroll]]
+#define RESULT sums[f][p]
+#endif
+  FINISHING for (uint p = 0u; p < kPlaces; ++p) {
     if (first + p >= width) return;
     Column at = start;
     at.y += p * strides0.z;
     at.isPadding = start.isPadding || first + p >= stridesOf(0u).w;
-    [[unroll]] for (uint f = 0u; f < kMostFilters; ++f)
-      if (f < FILTERS && firstRow + f < push.rows) finish(sums[f][p], pair, firstRow + f, firstColumn + p, at, base);
+    FINISHING for (uint f = 0u; f < kMostFilters; ++f)
+      if (f < FILTERS && firstRow + f < push.rows) finish(RESULT, pair, firstRow + f, firstColumn + p, at, base);
   }
 }

@@ -85,7 +85,11 @@ void main() {
     float v = (held[i] - correction) * factor;
     if (has(2u)) v *= fromRaw(loadRaw_scale(at.z));
     if (has(4u)) v += fromRaw(loadRaw_bias(at.w));
-    if (FUSED != 0u) v = activate(FUSED, v, vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta)));
-    storeRaw_y(at.y, toRaw(v));
+    held[i] = v;
+  }
+  ACTIVATE_EACH(held, kHeld, vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta)))
+  [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+    const uint k = lane + i * gl_WorkGroupSize.x;
+    if (k <= last) storeRaw_y(offsetsOf(row, k).y, toRaw(held[i]));
   }
 }

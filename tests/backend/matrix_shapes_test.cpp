@@ -12,7 +12,7 @@
 #include "core/plan/plan_builder.h"
 #include "core/schema/desc_text.h"
 #include "core/text.h"
-#include "kernels/kernel_table.h"
+#include "kernels/kernel_code.h"
 
 namespace dimple::testing {
 namespace {
@@ -20,7 +20,8 @@ namespace {
 // A module's constants and types, by the values that its specialization constants are given.
 class SpecializedModule {
  public:
-  SpecializedModule(std::span<const uint32_t> words, std::span<const Specialization> values) {
+  SpecializedModule(std::vector<uint32_t> code, std::span<const Specialization> values) : code_(std::move(code)) {
+    const std::span<const uint32_t> words = code_;
     std::map<uint32_t, uint32_t> given;
     for (const Specialization& value : values) given[value.id] = value.value;
     for (size_t at = 5; at < words.size(); at += words[at] >> 16) {
@@ -130,6 +131,7 @@ class SpecializedModule {
     }
   }
 
+  const std::vector<uint32_t> code_;  // what the others refer to
   std::map<uint32_t, uint32_t> values_;
   std::map<uint32_t, Words> types_, constants_;
   std::vector<Words> matrices_;
@@ -205,7 +207,7 @@ std::set<std::string> checkPlans(const Caps& caps, const std::vector<std::string
       if (!has(kernel->features, KernelFeature::CooperativeMatrix)) continue;
       kernels.insert(formOf(kernel->name));
       const MatrixShape& shape = kernel->name.starts_with("integer") ? caps.integerMatrices : caps.matrices;
-      const SpecializedModule module(kernel->spirv, dispatch.specialization);
+      const SpecializedModule module(unpackSpirv(*kernel), dispatch.specialization);
       using Sizes = std::set<std::pair<uint32_t, uint32_t>>;
       CHECK(module.matricesOf(0) == Sizes{{shape.rows, shape.depth}});
       CHECK(module.matricesOf(1) == Sizes{{shape.depth, shape.columns}});

@@ -9,7 +9,7 @@
 
 #include "backend_vulkan/rounded_halves.h"
 #include "core/directml.h"
-#include "kernels/kernel_table.h"
+#include "kernels/kernel_code.h"
 
 namespace dimple::vulkan {
 namespace {
@@ -56,6 +56,7 @@ std::pair<std::set<uint32_t>, std::set<uint32_t>> labelsOf(const Words& module) 
 TEST_CASE("specialize: of every kernel and value, labels that are named exist, and nothing is left to do") {
   size_t shorter = 0;
   for (const KernelInfo& kernel : kernelTable()) {
+    const Words whole = unpackSpirv(kernel);
     size_t most = 1;
     for (const KernelSpec& spec : kernel.specs) most = std::max(most, spec.values.size());
     for (size_t n = 0; n < most; ++n) {
@@ -63,12 +64,12 @@ TEST_CASE("specialize: of every kernel and value, labels that are named exist, a
       for (const KernelSpec& spec : kernel.specs)
         if (!spec.values.empty()) values.push_back({spec.id, spec.values[n % spec.values.size()]});
       INFO(kernel.name, ", value ", n);
-      const Words module = specialize(kernel.spirv, values);
+      const Words module = specialize(whole, values);
       const auto [named, defined] = labelsOf(module);
       CHECK(std::includes(defined.begin(), defined.end(), named.begin(), named.end()));
-      CHECK(module.size() <= kernel.spirv.size());
+      CHECK(module.size() <= whole.size());
       CHECK(specialize(module, values) == module);
-      if (module.size() < kernel.spirv.size()) ++shorter;
+      if (module.size() < whole.size()) ++shorter;
     }
   }
   CHECK(shorter > 500);
@@ -77,7 +78,7 @@ TEST_CASE("specialize: of every kernel and value, labels that are named exist, a
 TEST_CASE("specialize: one function of many is left") {
   const KernelInfo* kernel = findKernel(*kernelNamed("binary_packed.f32"));
   REQUIRE(kernel);
-  const Words whole(kernel->spirv.begin(), kernel->spirv.end());
+  const Words whole = unpackSpirv(*kernel);
   std::set<Words> modules;
   constexpr uint16_t kFunctionEnd = 56;
   for (const uint32_t value : kernel->specs[0].values) {
@@ -105,7 +106,7 @@ Words squareAndRelu() {
 TEST_CASE("specialize: an interpreter becomes its program") {
   const KernelInfo* kernel = findKernel(*kernelNamed("chain"));
   REQUIRE(kernel);
-  const Words whole(kernel->spirv.begin(), kernel->spirv.end());
+  const Words whole = unpackSpirv(*kernel);
   const Words program = specialize(whole, {}, squareAndRelu());
   CHECK(program.size() * 4 < whole.size());
   constexpr uint16_t kSwitch = 251, kLoop = 246, kMultiply = 133;
@@ -128,7 +129,7 @@ TEST_CASE("rounded halves: modules that convert to FLOAT16 ask for the rounding,
   constexpr uint16_t kCapability = 17, kExecutionMode = 16;
   size_t changed = 0;
   for (const KernelInfo& kernel : kernelTable()) {
-    const Words whole(kernel.spirv.begin(), kernel.spirv.end());
+    const Words whole = unpackSpirv(kernel);
     const Words rounded = withRoundedHalves(whole);
     if (rounded == whole) continue;
     ++changed;
@@ -143,7 +144,7 @@ TEST_CASE("specialize: damaged modules are returned as they are") {
   const KernelInfo* kernel = findKernel(*kernelNamed("binary_packed.f32"));
   REQUIRE(kernel);
   const std::vector<Specialization> values{{kernel->specs[0].id, kernel->specs[0].values[0]}};
-  const Words whole(kernel->spirv.begin(), kernel->spirv.end());
+  const Words whole = unpackSpirv(*kernel);
   for (size_t words = 0; words < whole.size(); words += 1 + words / 50) {
     const Words cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(words));
     CHECK(specialize(cut, values) == cut);

@@ -21,7 +21,7 @@
 #include "core/plan/plan_builder.h"
 #include "core/text.h"
 #include "kernels/interfaces/ids.h"
-#include "kernels/kernel_table.h"
+#include "kernels/kernel_code.h"
 #include "tests/conformance/selection.h"
 #include "tests/conformance/test_case.h"
 
@@ -84,11 +84,10 @@ class Compiler {
   // Compiles a kernel; no value if the driver refuses it.
   std::optional<Statistics> compile(const KernelInfo& kernel, std::span<const Specialization> specialization,
                                     std::span<const uint32_t> fixed) {
-    std::vector<uint32_t> program;
-    if (!fixed.empty()) program = vulkan::specialize(kernel.spirv, specialization, fixed);
-    const std::span<const uint32_t> spirv = program.empty() ? kernel.spirv : program;
+    std::vector<uint32_t> spirv = unpackSpirv(kernel);
+    if (!fixed.empty()) spirv = vulkan::specialize(spirv, specialization, fixed);
     const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
-                                              spirv.size_bytes(), spirv.data()};
+                                              spirv.size() * sizeof(uint32_t), spirv.data()};
     VkShaderModule module = VK_NULL_HANDLE;
     REQUIRE(vk_.vkCreateShaderModule(handles_.device, &moduleInfo, nullptr, &module) == VK_SUCCESS);
     std::vector<VkSpecializationMapEntry> entries;

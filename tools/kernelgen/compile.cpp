@@ -66,11 +66,12 @@ void fillOperators(std::vector<Spec>& specs, const OperatorCases& cases) {
   const auto isSpec = [&](const std::string& name) {
     return std::ranges::find(specs, name, &Spec::name) != specs.end();
   };
+  const bool isOnlyOne = std::ranges::count_if(specs, &Spec::operators) == 1;
   for (Spec& spec : specs) {
     if (!spec.operators) continue;
     std::set<uint32_t> values(spec.values.begin(), spec.values.end());
     for (const auto& [over, operators] : cases)
-      if (over == spec.name || (!cases.contains(spec.name) && !isSpec(over)))
+      if (over == spec.name || ((isOnlyOne || !cases.contains(spec.name)) && !isSpec(over)))
         values.insert(operators.begin(), operators.end());
     spec.values.assign(values.begin(), values.end());
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/kernelgen/manifest.h"
+#include "tools/kernelgen/modules.h"
 #include "tools/kernelgen/reflect.h"
 
 namespace kernelgen {
@@ -23,6 +24,12 @@ struct Folders {
   std::filesystem::path cache;
 };
 
+// DXIL of a kernel, with some of its constants for literals.
+struct DxilModule {
+  FixedConstants fixed;  // none: it serves all values
+  std::string code;      // empty without DXC
+};
+
 struct CompiledKernel {
   Kernel kernel;  // with all values of its specialization constants
   Interface interface;
@@ -31,11 +38,16 @@ struct CompiledKernel {
   std::string hlsl;                     // empty when it is not portable
   std::vector<ReflectedWord> hlslPush;  // the words of its constant buffers
   std::vector<ReflectedWord> hlslSpecs;
-  std::string dxil;       // bytes; empty when it is not portable or there is no DXC
-  double cpuSeconds = 0;  // of the programs that made it, when it was made
+  std::vector<DxilModule> dxil;  // first the one that fixes nothing; empty when it is not portable
+  double cpuSeconds = 0;         // of the programs that made it, when it was made
   bool fromCache = false;
 
-  size_t codeBytes() const { return 4 * spirv.size() + dxil.size(); }
+  bool hasDxil() const { return !dxil.empty() && !dxil.front().code.empty(); }
+  size_t dxilBytes() const {
+    size_t bytes = 0;
+    for (const DxilModule& module : dxil) bytes += module.code.size();
+    return bytes;
+  }
 };
 
 class Compiler {

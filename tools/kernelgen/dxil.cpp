@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -67,12 +68,24 @@ DxilCompiler::DxilCompiler(DxcTools tools, fs::path cache) : tools_(std::move(to
   tools_.identity = std::move(result.output);
 }
 
+// A module to compile.
+struct DxilCompiler::Job {
+  CompiledKernel* kernel;
+  DxilModule* module;
+  std::string name;  // of its files
+  std::string hlsl;
+  std::vector<std::string> arguments;
+  std::string key;  // in the cache
+};
+
+namespace {
+
 // Without -WX arithmetic in double silently becomes float and 64-bit atomics 32-bit ones; without -Gis comparisons with
 // NaN are folded away and divisions become multiplications. Without -enable-16bit-types 16-bit types are accepted, but
 // computed in 32 bits.
-std::vector<std::string> DxilCompiler::arguments(const CompiledKernel& kernel) const {
+std::vector<std::string> argumentsFor(uint32_t features) {
   std::vector<std::string> result{"-E", "main", "-O3", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-T"};
-  if (usesNative16(kernel.features)) {
+  if (usesNative16(features)) {
     result.insert(result.end(), {"cs_6_2", "-enable-16bit-types"});
   } else {
     result.push_back("cs_6_0");
@@ -80,11 +93,35 @@ std::vector<std::string> DxilCompiler::arguments(const CompiledKernel& kernel) c
   return result;
 }
 
-void DxilCompiler::runBatch(const std::vector<const CompiledKernel*>& kernels, const fs::path& folder) const {
+}  // namespace
+
+std::vector<DxilCompiler::Job> DxilCompiler::jobsOf(std::vector<CompiledKernel>& kernels) const {
+  std::vector<Job> jobs;
+  for (CompiledKernel& kernel : kernels)
+    for (DxilModule& module : kernel.dxil) {
+      Job job{&kernel,
+              &module,
+              kernel.kernel.name,
+              withFixed(kernel.hlsl, module.fixed, kernel.kernel.family),
+              argumentsFor(kernel.features),
+              {}};
+      if (!module.fixed.empty()) job.name += "." + fixedName(module.fixed);
+      Hash hash;
+      hash.add(kFormat);
+      hash.add(tools_.identity);
+      hash.add(job.hlsl);
+      for (const std::string& argument : job.arguments) hash.add(argument);
+      job.key = hash.hex();
+      jobs.push_back(std::move(job));
+    }
+  return jobs;
+}
+
+void DxilCompiler::runBatch(const std::vector<const Job*>& jobs, const fs::path& folder) const {
   std::string list;
-  for (const CompiledKernel* kernel : kernels) {
-    list += kernel->kernel.name;
-    for (const std::string& argument : arguments(*kernel)) list += " " + argument;
+  for (const Job* job : jobs) {
+    list += job->name;
+    for (const std::string& argument : job->arguments) list += " " + argument;
     list += '\n';
   }
   writeAtomically(folder / "list", list);
@@ -94,12 +131,11 @@ void DxilCompiler::runBatch(const std::vector<const CompiledKernel*>& kernels, c
                 result.output);
 }
 
-void DxilCompiler::runEach(const std::vector<const CompiledKernel*>& kernels, const fs::path& folder,
-                           size_t jobs) const {
-  forEach(kernels.size(), jobs, "kernels of DXIL", [&](size_t i) {
-    const std::string base = (folder / kernels[i]->kernel.name).string();
+void DxilCompiler::runEach(const std::vector<const Job*>& jobs, const fs::path& folder, size_t threads) const {
+  forEach(jobs.size(), threads, "modules of DXIL", [&](size_t i) {
+    const std::string base = (folder / jobs[i]->name).string();
     std::vector<std::string> command{tools_.dxc, base + ".hlsl", "-Fo", base + ".dxil"};
-    for (std::string& argument : arguments(*kernels[i])) command.push_back(std::move(argument));
+    command.insert(command.end(), jobs[i]->arguments.begin(), jobs[i]->arguments.end());
     const auto start = std::chrono::steady_clock::now();
     const ProcessResult result = runProcess(command);
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
@@ -110,51 +146,45 @@ void DxilCompiler::runEach(const std::vector<const CompiledKernel*>& kernels, co
   });
 }
 
+// Puts into the cache what DXC made of a job.
+void DxilCompiler::take(const Job& job, const fs::path& folder) const {
+  const fs::path base = folder / job.name;
+  const std::string log = readIfThere(base.string() + ".log");
+  const std::string code = readIfThere(base.string() + ".dxil");
+  if (!log.empty()) throw Error("The kernel " + job.name + " is refused by DXC:\n" + log);
+  if (!code.starts_with("DXBC") || code.size() < kHeaderBytes)
+    throw Error("The kernel " + job.name + " got no DXIL of DXC, which says nothing.");
+  if (!isSigned(code))
+    throw Error("The DXIL of the kernel " + job.name +
+                " is not signed, so Direct3D 12 would refuse it; dxil.dll is missing beside DXC.");
+  writeAtomically(cache_ / (job.key + ".dxil"), code);
+  // The time is written last: where it is, the code is whole.
+  writeAtomically(cache_ / (job.key + ".time"), readText(base.string() + ".time"));
+}
+
 void DxilCompiler::compile(std::vector<CompiledKernel>& kernels, size_t jobs) const {
   if (tools_.dxc.empty() && tools_.batch.empty()) return;
-  std::vector<std::string> keys(kernels.size());
-  std::vector<const CompiledKernel*> missing;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    if (!kernels[i].kernel.portable) continue;
-    Hash hash;
-    hash.add(kFormat);
-    hash.add(tools_.identity);
-    hash.add(kernels[i].hlsl);
-    for (const std::string& argument : arguments(kernels[i])) hash.add(argument);
-    keys[i] = hash.hex();
-    // The time is written last: where it is, the code is whole.
-    if (!fs::exists(cache_ / (keys[i] + ".time"))) missing.push_back(&kernels[i]);
-  }
+  const std::vector<Job> all = jobsOf(kernels);
+  std::vector<const Job*> missing;
+  std::set<std::string> keys;  // literals of constants that a kernel does not read change nothing
+  for (const Job& job : all)
+    if (!fs::exists(cache_ / (job.key + ".time")) && keys.insert(job.key).second) missing.push_back(&job);
   if (!missing.empty()) {
     const WorkFolder folder(cache_);
-    for (const CompiledKernel* kernel : missing)
-      writeAtomically(folder.path() / (kernel->kernel.name + ".hlsl"), kernel->hlsl);
+    for (const Job* job : missing) writeAtomically(folder.path() / (job->name + ".hlsl"), job->hlsl);
     if (tools_.dxc.empty()) {
       runBatch(missing, folder.path());
     } else {
       runEach(missing, folder.path(), jobs);
     }
-    forEach(kernels.size(), 1, "kernels of DXIL", [&](size_t i) {
-      if (keys[i].empty() || fs::exists(cache_ / (keys[i] + ".time"))) return;
-      const std::string& name = kernels[i].kernel.name;
-      const fs::path base = folder.path() / name;
-      const std::string log = readIfThere(base.string() + ".log");
-      const std::string code = readIfThere(base.string() + ".dxil");
-      if (!log.empty()) throw Error("The kernel " + name + " is refused by DXC:\n" + log);
-      if (!code.starts_with("DXBC") || code.size() < kHeaderBytes)
-        throw Error("The kernel " + name + " got no DXIL of DXC, which says nothing.");
-      if (!isSigned(code))
-        throw Error("The DXIL of the kernel " + name +
-                    " is not signed, so Direct3D 12 would refuse it; dxil.dll is missing beside DXC.");
-      kernels[i].fromCache = false;
-      writeAtomically(cache_ / (keys[i] + ".dxil"), code);
-      writeAtomically(cache_ / (keys[i] + ".time"), readText(base.string() + ".time"));
+    forEach(missing.size(), 1, "modules of DXIL", [&](size_t i) {
+      take(*missing[i], folder.path());
+      missing[i]->kernel->fromCache = false;
     });
   }
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    if (keys[i].empty()) continue;
-    kernels[i].dxil = readText(cache_ / (keys[i] + ".dxil"));
-    kernels[i].cpuSeconds += 1e-3 * std::strtod(readText(cache_ / (keys[i] + ".time")).c_str(), nullptr);
+  for (const Job& job : all) {
+    job.module->code = readText(cache_ / (job.key + ".dxil"));
+    job.kernel->cpuSeconds += 1e-3 * std::strtod(readText(cache_ / (job.key + ".time")).c_str(), nullptr);
   }
 }
 

@@ -20,14 +20,16 @@ class DxilCompiler {
  public:
   DxilCompiler(DxcTools tools, std::filesystem::path cache);
 
-  // Fills in the DXIL of portable kernels, out of the cache where it is there.
+  // Fills in the code of kernels' modules, out of the cache where it is there.
   void compile(std::vector<CompiledKernel>& kernels, size_t jobs) const;
 
  private:
-  std::vector<std::string> arguments(const CompiledKernel& kernel) const;
-  void runBatch(const std::vector<const CompiledKernel*>& kernels, const std::filesystem::path& folder) const;
-  void runEach(const std::vector<const CompiledKernel*>& kernels, const std::filesystem::path& folder,
-               size_t jobs) const;
+  struct Job;
+
+  std::vector<Job> jobsOf(std::vector<CompiledKernel>& kernels) const;
+  void runBatch(const std::vector<const Job*>& jobs, const std::filesystem::path& folder) const;
+  void runEach(const std::vector<const Job*>& jobs, const std::filesystem::path& folder, size_t threads) const;
+  void take(const Job& job, const std::filesystem::path& folder) const;
 
   DxcTools tools_;
   std::filesystem::path cache_;

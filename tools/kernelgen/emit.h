@@ -9,7 +9,8 @@
 namespace kernelgen {
 
 // kernel_index.cpp, interface_check.cpp, kernel_data_<i>.cpp (i < dataFiles), hlsl/, spirv/ and kernels.txt under
-// `output`. Files of kernels that are gone are removed; unchanged files are not touched.
-void emitTable(const std::vector<CompiledKernel>& kernels, unsigned dataFiles, const std::filesystem::path& output);
+// `output`. Files of kernels that are gone are removed; unchanged files are not touched. Returns the bytes of code that
+// the table holds, which are compressed.
+uint64_t emitTable(const std::vector<CompiledKernel>& kernels, unsigned dataFiles, const std::filesystem::path& output);
 
 }  // namespace kernelgen

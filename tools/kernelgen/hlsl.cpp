@@ -15,10 +15,9 @@ std::string specializationBlock(const Interface& interface) {
   std::string members;
   std::string macros;
   for (const ReflectedSpec& spec : interface.specs) {
-    const std::string id = std::to_string(spec.id);
     const WordType* type = findGlslType(spec.type);
-    members += "    " + std::string(type ? type->hlsl : "uint") + " specialization_" + id + ";\n";
-    macros += "#define SPIRV_CROSS_CONSTANT_ID_" + id + " specialization_" + id + "\n";
+    members += "    " + std::string(type ? type->hlsl : "uint") + " " + specializationMember(spec.id) + ";\n";
+    macros += specializationMacro(spec.id) + specializationMember(spec.id) + "\n";
   }
   return "cbuffer Specialization : register(b1, space0)\n{\n" + members + "};\n" + macros;
 }
@@ -34,6 +33,10 @@ constexpr std::string_view kExtendedProduct = R"(void umulExtended(uint a, uint 
 )";
 
 }  // namespace
+
+std::string specializationMember(uint32_t id) { return "specialization_" + std::to_string(id); }
+
+std::string specializationMacro(uint32_t id) { return "#define SPIRV_CROSS_CONSTANT_ID_" + std::to_string(id) + " "; }
 
 std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel) {
   std::string text = specializationBlock(interface);

@@ -1,12 +1,17 @@
 // What SPIRV-Cross leaves open in the HLSL it writes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "tools/kernelgen/reflect.h"
 
 namespace kernelgen {
+
+// Of a specialization constant: the word of the buffer, and the line that says what the constant is, up to that.
+std::string specializationMember(uint32_t id);
+std::string specializationMacro(uint32_t id);
 
 // Gives every resource the register that the Direct3D 12 back end binds it to:
 //   b0 space0  push words

@@ -30,22 +30,23 @@ constexpr const char* kUsage =
     R"(usage: kernelgen --manifest FILE --root FOLDER --output FOLDER --cache FOLDER --directml DirectML.h
                  --glslang PROGRAM --spirv-cross PROGRAM --spirv-val PROGRAM
                  [--data-files N] [--jobs N] [--max-modules N] [--max-bytes N] [--max-seconds N]
-                 [--dxc PROGRAM | --dxc-batch PROGRAM --dxc-identity TEXT]
+                 [--dxc PROGRAM | --dxc-batch PROGRAM --dxc-identity TEXT] [--modules FILE]
        kernelgen --manifest FILE --directml DirectML.h --interfaces FOLDER
 
 Compiles every kernel of the manifest to SPIR-V, and to HLSL where it is portable, checks them and writes C++ sources
 with the table of kernels to the output folder. With DXC the table also has DXIL of the portable ones; a program for
-batches takes a folder as dxc/dxc_batch.cpp says, and the text tells one DXC behind it from another. The ceilings are on
-the number of modules, on their bytes together, and on the processor time of a generation without a cache, spread over
-two cores.
+batches takes a folder as dxc/dxc_batch.cpp says, and the text tells one DXC behind it from another. The file names
+modules of DXIL beside those, as modules.h says. The ceilings are on the number of modules, on their compressed bytes
+together, and on the processor time of a generation without a cache, spread over two cores.
 
 With --interfaces it compiles nothing: it writes the C++ headers of what kernels are given, and the names of kernels.
 )";
 
 struct Options {
   std::map<std::string, std::string> values{
-      {"--data-files", "16"},   {"--jobs", "0"}, {"--max-modules", "1500"}, {"--max-bytes", "18874368"},
-      {"--max-seconds", "600"}, {"--dxc", ""},   {"--dxc-batch", ""},       {"--dxc-identity", ""},
+      {"--data-files", "16"},      {"--jobs", "0"},          {"--max-modules", "2500"},
+      {"--max-bytes", "16777216"}, {"--max-seconds", "600"}, {"--dxc", ""},
+      {"--dxc-batch", ""},         {"--dxc-identity", ""},   {"--modules", ""},
   };
 
   const std::string& text(const std::string& name) const {
@@ -67,7 +68,7 @@ Options parseOptions(int count, char** arguments) {
   static const char* const known[] = {"--manifest",     "--root",        "--output",      "--cache",      "--directml",
                                       "--glslang",      "--spirv-cross", "--spirv-val",   "--data-files", "--jobs",
                                       "--max-modules",  "--max-bytes",   "--max-seconds", "--dxc",        "--dxc-batch",
-                                      "--dxc-identity", "--interfaces"};
+                                      "--dxc-identity", "--interfaces",  "--modules"};
   Options options;
   for (int i = 1; i < count; i += 2) {
     const std::string name = arguments[i];
@@ -79,23 +80,34 @@ Options parseOptions(int count, char** arguments) {
   return options;
 }
 
-std::vector<CompiledKernel> compileAll(const std::vector<Kernel>& kernels, const Compiler& compiler,
-                                       const DxilCompiler& dxil, size_t jobs) {
-  std::vector<CompiledKernel> results(kernels.size());
-  forEach(kernels.size(), jobs, "kernels", [&](size_t i) { results[i] = compiler.compile(kernels[i]); });
-  dxil.compile(results, jobs);
-  return results;
+// Portable kernels get the modules that are to be made of them.
+void addModules(std::vector<CompiledKernel>& kernels, const Options& options, const Enums& enums) {
+  std::map<std::string, std::vector<FixedConstants>> modules;
+  if (const std::string& file = options.text("--modules"); !file.empty()) {
+    std::vector<const Kernel*> all;
+    for (const CompiledKernel& kernel : kernels) all.push_back(&kernel.kernel);
+    modules = parseModules(readText(file), file, all, enums);
+  }
+  for (CompiledKernel& kernel : kernels) {
+    if (!kernel.kernel.portable) continue;
+    kernel.dxil.emplace_back();
+    for (FixedConstants& fixed : modules[kernel.kernel.name]) kernel.dxil.push_back({std::move(fixed), {}});
+  }
+  size_t count = 0;
+  for (const CompiledKernel& kernel : kernels) count += 1 + kernel.dxil.size();
+  if (count > options.number("--max-modules"))
+    throw Error("There are " + std::to_string(count) + " modules, above the ceiling of " +
+                options.text("--max-modules") + ".");
 }
 
-void checkCeilings(const std::vector<CompiledKernel>& kernels, const Options& options) {
-  uint64_t bytes = 0;
+void checkCeilings(const std::vector<CompiledKernel>& kernels, uint64_t bytes, const Options& options) {
   double seconds = 0;
+  const auto codeBytes = [](const CompiledKernel& kernel) { return 4 * kernel.spirv.size() + kernel.dxilBytes(); };
   const CompiledKernel* largest = nullptr;
   const CompiledKernel* slowest = nullptr;
   for (const CompiledKernel& kernel : kernels) {
-    bytes += kernel.codeBytes();
     seconds += kernel.cpuSeconds / 2;
-    if (!largest || kernel.codeBytes() > largest->codeBytes()) largest = &kernel;
+    if (!largest || codeBytes(kernel) > codeBytes(*largest)) largest = &kernel;
     if (!slowest || kernel.cpuSeconds > slowest->cpuSeconds) slowest = &kernel;
   }
   if (bytes > options.number("--max-bytes"))
@@ -127,8 +139,7 @@ void generate(const Options& options) {
   writeIfChanged(folders.output / "tagged" / "directml_enums.glsl", enums.taggedGlsl());
   writeIfChanged(folders.output / "directml_enums_check.cpp", enums.check());
 
-  const Manifest manifest = readManifest(options, enums);
-  const std::vector<Kernel>& kernels = manifest.kernels;
+  const std::vector<Kernel> kernels = readManifest(options, enums).kernels;
   std::string_view written;
   for (const Kernel& kernel : kernels) {
     if (std::exchange(written, kernel.interface) == kernel.interface) continue;
@@ -136,32 +147,33 @@ void generate(const Options& options) {
     fs::create_directories(folder);
     writeIfChanged(folder / "interface.glsl", interfaceGlsl(kernel.family));
   }
-  // Said before minutes are spent on compiling them.
-  if (kernels.size() > options.number("--max-modules"))
-    throw Error("There are " + std::to_string(kernels.size()) + " kernels, above the ceiling of " +
-                options.text("--max-modules") + " modules.");
   const Compiler compiler({options.text("--glslang"), options.text("--spirv-cross"), options.text("--spirv-val")},
                           folders);
   const DxilCompiler dxil(
       {options.values.at("--dxc"), options.values.at("--dxc-batch"), options.values.at("--dxc-identity")},
       folders.cache);
-  const std::vector<CompiledKernel> compiled = compileAll(kernels, compiler, dxil, options.number("--jobs"));
-  checkCeilings(compiled, options);
+  const size_t jobs = options.number("--jobs");
+  std::vector<CompiledKernel> compiled(kernels.size());
+  forEach(kernels.size(), jobs, "kernels", [&](size_t i) { compiled[i] = compiler.compile(kernels[i]); });
+  addModules(compiled, options, enums);
+  dxil.compile(compiled, jobs);
   const uint64_t dataFiles = options.number("--data-files");
   if (dataFiles < 1 || dataFiles > 256) throw Error("The option --data-files takes a number from 1 to 256.");
-  emitTable(compiled, unsigned(dataFiles), folders.output);
+  const uint64_t bytes = emitTable(compiled, unsigned(dataFiles), folders.output);
+  checkCeilings(compiled, bytes, options);
 
-  size_t bytes = 0;
   size_t made = 0;
   size_t withDxil = 0;
+  size_t modules = 0;
   for (const CompiledKernel& kernel : compiled) {
-    bytes += kernel.codeBytes();
-    withDxil += !kernel.dxil.empty();
+    withDxil += kernel.hasDxil();
     made += !kernel.fromCache;
+    if (kernel.hasDxil()) modules += kernel.dxil.size();
   }
-  std::printf("kernelgen: %zu kernels, %zu compiled, %zu from the cache, %zu with DXIL, %.2f MB, %.1f s\n",
-              compiled.size(), made, compiled.size() - made, withDxil, double(bytes) * 1e-6,
-              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  std::printf(
+      "kernelgen: %zu kernels, %zu compiled, %zu from the cache, %zu with DXIL in %zu modules, %.2f MB, %.1f s\n",
+      compiled.size(), made, compiled.size() - made, withDxil, modules, double(bytes) * 1e-6,
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 }  // namespace

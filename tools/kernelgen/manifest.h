@@ -10,7 +10,8 @@
 //     spec 1 uniform i32 KIND=-1 -1 0 1 DML_REDUCE_FUNCTION_SUM 4..7
 //                                  a specialization constant of 32 bits: its id, name, default (else 0) and values.
 //                                  `operators`: every DML_OPERATOR_ enumerator that is a case label of `switch (OP)`;
-//                                  where there is no such switch, of any that is not over another constant.
+//                                  where there is no such switch, or no other constant of operators, also of any that
+//                                  is not over another constant.
 //                                  structural: the value changes the size of the code, selects functions, unrolls
 //                                  loops or picks branches; uniform: a number, or a choice that is better made when
 //                                  the kernel runs. SPIR-V specializes both, DXIL reads both from a constant buffer.

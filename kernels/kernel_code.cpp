@@ -1,0 +1,33 @@
+#include "kernels/kernel_code.h"
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <new>
+
+namespace dimple {
+namespace {
+
+// Only memory can lack: the streams are part of the library.
+void unpack(const PackedCode& code, uint8_t* to) {
+  uLongf size = code.bytes;
+  if (uncompress(to, &size, code.stream.data(), static_cast<uLong>(code.stream.size())) != Z_OK) throw std::bad_alloc();
+}
+
+}  // namespace
+
+std::vector<uint32_t> unpackSpirv(const KernelInfo& kernel) {
+  std::vector<uint32_t> words(kernel.spirv.bytes / sizeof(uint32_t));
+  if (!words.empty()) unpack(kernel.spirv, reinterpret_cast<uint8_t*>(words.data()));
+  return words;
+}
+
+std::vector<uint8_t> unpackDxil(const KernelInfo& kernel, const KernelModule& module) {
+  std::vector<uint8_t> all(kernel.dxil.bytes);
+  if (all.empty()) return all;
+  unpack(kernel.dxil, all.data());
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(module.offset);
+  return {begin, begin + static_cast<std::ptrdiff_t>(module.bytes)};
+}
+
+}  // namespace dimple

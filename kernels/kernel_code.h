@@ -1,0 +1,32 @@
+// The code of kernels, as back ends take it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/kernel_table.h"
+
+namespace dimple {
+
+std::vector<uint32_t> unpackSpirv(const KernelInfo& kernel);
+
+// Of a module of the kernel; empty where the build had no DXC.
+std::vector<uint8_t> unpackDxil(const KernelInfo& kernel, const KernelModule& module);
+
+// The module that has most of these values, given as ids and values, for literals, and no other; of a portable kernel.
+template <class Constants>
+const KernelModule& moduleFor(const KernelInfo& kernel, const Constants& constants) {
+  const auto has = [&](const FixedConstant& fixed) {
+    for (const auto& constant : constants)
+      if (constant.id == fixed.id) return constant.value == fixed.value;
+    return fixed.value == 0;
+  };
+  const KernelModule* best = &kernel.modules.front();
+  for (const KernelModule& module : kernel.modules)
+    if (module.fixed.size() > best->fixed.size() && std::ranges::all_of(module.fixed, has)) best = &module;
+  return *best;
+}
+
+}  // namespace dimple

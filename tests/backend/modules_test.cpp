@@ -1,0 +1,103 @@
+// kernels/modules.txt: plans find the modules that are made of large kernels.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/plan/plan_builder.h"
+#include "core/text.h"
+#include "kernels/kernel_code.h"
+#include "tests/conformance/selection.h"
+#include "tests/conformance/test_case.h"
+
+namespace dimple::testing {
+namespace {
+
+const KernelInfo& kernelNamedIn(std::string_view name) {
+  const auto table = kernelTable();
+  const auto found = std::ranges::find(table, name, &KernelInfo::name);
+  REQUIRE_MESSAGE(found != table.end(), name);
+  return *found;
+}
+
+bool isStructural(const KernelInfo& kernel, uint32_t id) {
+  return std::ranges::find(kernel.specs, id, &KernelSpec::id)->structural;
+}
+
+// Whether a kernel has modules for a dispatch, as far as constants tell that leave the size of its code as it is, and
+// the one that it gets does not have for literals what the others have.
+bool lacksModule(const KernelInfo& kernel, const Dispatch& dispatch) {
+  const auto valueOf = [&](uint32_t id) {
+    const auto given = std::ranges::find(dispatch.specialization, id, &Specialization::id);
+    return given == dispatch.specialization.end() ? 0 : given->value;
+  };
+  const auto& taken = moduleFor(kernel, dispatch.specialization).fixed;
+  bool lacks = false;
+  for (const KernelModule& module : kernel.modules) {
+    const auto agrees = [&](const FixedConstant& fixed) {
+      return isStructural(kernel, fixed.id) || valueOf(fixed.id) == fixed.value;
+    };
+    const auto isTaken = [&](const FixedConstant& fixed) {
+      return std::ranges::find(taken, fixed.id, &FixedConstant::id) != taken.end();
+    };
+    if (std::ranges::all_of(module.fixed, agrees)) lacks |= !std::ranges::all_of(module.fixed, isTaken);
+  }
+  return lacks;
+}
+
+TEST_CASE("modules: of those that fix what a dispatch asks for, the one that fixes most is taken") {
+  const KernelInfo& kernel = kernelNamedIn("convolution_direct.f32");
+  const auto fixedFor = [&](std::vector<FixedConstant> constants) {
+    std::string text;
+    for (const FixedConstant& fixed : moduleFor(kernel, constants).fixed) text += cat(fixed.id, "=", fixed.value, " ");
+    return text;
+  };
+  // BACKWARD, FILTERS, WINDOW, STRIDE.
+  CHECK(fixedFor({{5, 2}, {4, 3}, {3, 4}, {2, 0}}) == "2=0 3=4 4=3 5=2 ");
+  CHECK(fixedFor({{5, 2}, {4, 3}, {3, 4}}) == "2=0 3=4 4=3 5=2 ");  // what is left out is 0
+  CHECK(fixedFor({{2, 1}, {3, 4}, {4, 3}, {5, 2}}).empty());
+  CHECK(fixedFor({{2, 0}, {3, 4}, {4, 0}, {5, 2}}).empty());
+}
+
+TEST_CASE("modules: plans of all cases find a module of their own of each kernel that has some") {
+  std::map<std::string, size_t> general;
+  size_t found = 0;
+  for (const bool native : {false, true}) {
+    Caps caps;
+    caps.features = native ? static_cast<uint32_t>(Feature::Storage16) | static_cast<uint32_t>(Feature::Int16) |
+                                 static_cast<uint32_t>(Feature::Float16)
+                           : 0;
+    caps.workLimit = kDiscreteWorkLimit;
+    const Target target(caps);
+    for (const CaseGroup& group : caseGroups({}, {}))
+      for (const std::string& line : group.lines()) {
+        const auto test = parseTestCase(line);
+        if (!test || test->refused) continue;
+        const auto op = Operation::parse(test->desc.desc());
+        if (!op) continue;
+        const auto plan = planOperator(*op, target);
+        if (!plan) continue;
+        for (const auto* dispatches : {&plan->initialization, &plan->execution})
+          for (const Dispatch& dispatch : *dispatches) {
+            const KernelInfo* kernel = findKernel(dispatch.kernel);
+            REQUIRE(kernel);
+            if (kernel->modules.size() < 2) continue;
+            if (!lacksModule(*kernel, dispatch)) {
+              ++found;
+              continue;
+            }
+            std::string missing(kernel->name);
+            for (const Specialization& s : dispatch.specialization) missing += cat(" ", s.id, "=", s.value);
+            ++general[missing];
+          }
+      }
+  }
+  for (const auto& [missing, count] : general)
+    FAIL_CHECK("No module of its own: ", missing, ", ", count, " dispatches");
+  CHECK(found > 10000);
+}
+
+}  // namespace
+}  // namespace dimple::testing

@@ -1,0 +1,117 @@
+#include "tools/kernelgen/modules.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "tools/kernelgen/error.h"
+#include "tools/kernelgen/hlsl.h"
+#include "tools/kernelgen/values.h"
+
+namespace kernelgen {
+
+namespace {
+
+class Parser {
+ public:
+  Parser(const std::string& fileName, const Enums& enums)
+      : fileName_(fileName), values_(enums, [this](const std::string& sentence) { fail(sentence); }) {}
+
+  std::map<std::string, std::vector<FixedConstants>> parse(std::string_view text,
+                                                           const std::vector<const Kernel*>& kernels) {
+    std::map<std::string, std::set<FixedConstants>> sets;
+    std::istringstream lines{std::string(text)};
+    for (std::string line; std::getline(lines, line);) {
+      ++line_;
+      line.resize(std::min(line.find('#'), line.size()));
+      std::istringstream words(line);
+      std::string name;
+      if (!(words >> name)) continue;
+      const auto kernel = std::ranges::find(kernels, name, [](const Kernel* each) { return each->name; });
+      if (kernel == kernels.end()) fail("There is no kernel " + name + ".");
+      if (!(*kernel)->portable) fail("The kernel " + name + " is vulkan-only, so that no DXIL is made of it.");
+      for (FixedConstants& fixed : combinations(words, (*kernel)->family))
+        if (!sets[name].insert(std::move(fixed)).second) fail("The kernel " + name + " has such a module already.");
+    }
+    std::map<std::string, std::vector<FixedConstants>> result;
+    for (const auto& [name, all] : sets) result[name].assign(all.begin(), all.end());
+    return result;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& sentence) const {
+    throw Error(fileName_ + ":" + std::to_string(line_) + ": " + sentence);
+  }
+
+  // Of the words NAME=VALUE,VALUE that are left of a line.
+  std::vector<FixedConstants> combinations(std::istringstream& words, const Family& family) const {
+    std::map<uint32_t, std::set<uint32_t>> constants;
+    for (std::string word; words >> word;) {
+      const size_t equals = std::min(word.find('='), word.size());
+      const auto spec = std::ranges::find(family.specs, word.substr(0, equals), &Spec::name);
+      if (spec == family.specs.end() || equals == word.size())
+        fail("The word '" + word + "' is not NAME=VALUE,... of a constant of the kernel.");
+      std::set<uint32_t>& values = constants[spec->id];
+      if (!values.empty()) fail("The constant " + spec->name + " stands twice in the line.");
+      std::istringstream list(word.substr(equals + 1));
+      for (std::string value; std::getline(list, value, ',');) {
+        if (value == "*") {
+          values.insert(spec->values.begin(), spec->values.end());
+        } else {
+          values_.addRange(value, *spec->type, values);
+        }
+      }
+      if (values.empty()) fail("The constant " + spec->name + " has no value.");
+      for (const uint32_t value : values)
+        if (std::ranges::find(spec->values, value) == spec->values.end())
+          fail("The value " + ValueParser::glsl(value, *spec->type) + " is none that the manifest gives " + spec->name +
+               ".");
+    }
+    if (constants.empty()) fail("The line names no constant.");
+    std::vector<FixedConstants> result{{}};
+    for (const auto& [id, values] : constants) {
+      std::vector<FixedConstants> longer;
+      for (const FixedConstants& fixed : result)
+        for (const uint32_t value : values) {
+          longer.push_back(fixed);
+          longer.back().emplace_back(id, value);
+        }
+      result = std::move(longer);
+    }
+    return result;
+  }
+
+  const std::string& fileName_;
+  const ValueParser values_;
+  int line_ = 0;
+};
+
+}  // namespace
+
+std::map<std::string, std::vector<FixedConstants>> parseModules(std::string_view text, const std::string& fileName,
+                                                                const std::vector<const Kernel*>& kernels,
+                                                                const Enums& enums) {
+  return Parser(fileName, enums).parse(text, kernels);
+}
+
+std::string fixedName(const FixedConstants& fixed) {
+  std::string name;
+  for (const auto& [id, value] : fixed)
+    name += (name.empty() ? "" : ".") + std::to_string(id) + "-" + std::to_string(value);
+  return name;
+}
+
+std::string withFixed(const std::string& hlsl, const FixedConstants& fixed, const Family& family) {
+  std::string text = hlsl;
+  for (const auto& [id, value] : fixed) {
+    const auto spec = std::ranges::find(family.specs, id, &Spec::id);
+    const std::string macro = specializationMacro(id);
+    const std::string read = macro + specializationMember(id) + "\n";
+    const size_t at = text.find(read);
+    if (at == text.npos) throw Error("The HLSL of " + family.name + " does not read its constant " + spec->name + ".");
+    text.replace(at, read.size(), macro + "(" + ValueParser::glsl(value, *spec->type) + ")\n");
+  }
+  return text;
+}
+
+}  // namespace kernelgen

@@ -1,0 +1,35 @@
+// kernels/modules.txt: which kernels get modules of DXIL beside the one that serves all values of their constants.
+//
+//   convolution_direct.f32 FILTERS=* WINDOW=3 STRIDE=1,2
+//
+// A line makes a module for each combination of values, in which those constants are literals; the constants that it
+// leaves out are read when the kernel runs. A * stands for all values that the manifest gives the constant. A kernel
+// may have several lines. A # starts a comment.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/kernelgen/manifest.h"
+
+namespace kernelgen {
+
+// Ids and values of constants, by id.
+using FixedConstants = std::vector<std::pair<uint32_t, uint32_t>>;
+
+// By the name of the kernel, in the order of ids and values. `kernels`: with all values of their constants.
+std::map<std::string, std::vector<FixedConstants>> parseModules(std::string_view text, const std::string& fileName,
+                                                                const std::vector<const Kernel*>& kernels,
+                                                                const Enums& enums);
+
+// "3-4.5-1": part of the name of a file.
+std::string fixedName(const FixedConstants& fixed);
+
+// A kernel's HLSL with literals for the constants.
+std::string withFixed(const std::string& hlsl, const FixedConstants& fixed, const Family& family);
+
+}  // namespace kernelgen

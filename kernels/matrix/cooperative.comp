@@ -166,7 +166,7 @@ void store(uint lane, uint which) {
 // together.
 #if T == f16 && !CONVOLUTION
 bool storesVectors(uint base) {
-  return FUSED == 0u && push.flags == 0u && parameters[1].w == 1u &&
+  return (FUSED | EPILOGUE | push.flags) == 0u && parameters[1].w == 1u &&
          ((push.columns | yRowStride() | base) & 7u) == 0u;
 }
 void storeEight(uint i, uvec4 low, uvec4 high) {

@@ -1,8 +1,10 @@
-// FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(alpha * sum + beta * c).
+// FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(epilogue(alpha * sum + beta * c)).
 //   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
 //           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along
 //   DIRECTIONS   kADepthFirst, kBDepthFirst, too, where it is defined; kStoresFours: fours of columns of what is stored
 //           lie side by side, at multiples of four; kWhole, kUnrolled: see tile.glsl
+//   EPILOGUE   steps that nodes of their own would do: kMean to kFactorRounded normalize or scale each channel, the
+//           place of whose parameters is C's; kAddend adds a tensor that lies as y does
 #define SUM float
 #define FOUR_SUMS vec4
 #define ZERO uint
@@ -14,6 +16,14 @@ const uint kToParts = 16u;
 const uint kStoresFours = 32u;
 const uint kWhole = 64u;
 const uint kUnrolled = 128u;
+
+const uint kMean = 1u;
+const uint kVariance = 2u;
+const uint kFactor = 4u;
+const uint kShift = 8u;
+const uint kFactorRounded = 16u;  // before the shift
+const uint kAddend = 32u;
+const uint kOfChannels = kMean | kVariance | kFactor | kShift;
 
 #if PARTS
 // Sums of parts of the depth, [matrix][part][row][column].
@@ -55,6 +65,9 @@ float loadA(uint i, uint zero) { return fromRaw(loadRaw_a(i)); }
 float loadB(uint i, uint zero) { return fromRaw(loadRaw_b(i)); }
 #endif
 TENSOR_IN(c)
+// The mean, the variance, the factor and the shift of each channel.
+layout(set = 0, binding = BINDING_channels, std430) readonly buffer channelsBuffer { vec4 channels[]; };
+TENSOR_IN(addend)
 TENSOR_OUT(y)
 
 uint zeroOfA(uint row) { return 0u; }
@@ -70,14 +83,34 @@ void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }
 void storePart(uint i, float sum) {}  // 16-bit elements hold no sums
 #endif
 
+// As a tensor of its type holds a number. The flags end below the bits of the zero that a compiler cannot see through,
+// so that it keeps both conversions and contracts nothing across them.
+float rounded(float value) { return fromRaw(toRaw(value) ^ (push.flags >> 16u)); }
+
+// The epilogue, with the roundings and in the order of the nodes that it stands for.
+float followed(float value, uint channel, uint i) {
+  if ((EPILOGUE & kOfChannels) != 0u) {
+    const vec4 of = channels[channel];
+    value = rounded(value);
+    if ((EPILOGUE & kMean) != 0u) value -= of.x;
+    if ((EPILOGUE & kVariance) != 0u) value /= sqrt(of.y + uintBitsToFloat(push.epsilon));
+    if ((EPILOGUE & kFactor) != 0u) value *= of.z;
+    if ((EPILOGUE & kFactorRounded) != 0u) value = rounded(value);
+    if ((EPILOGUE & kShift) != 0u) value += of.w;
+  }
+  if ((EPILOGUE & kAddend) != 0u) value = rounded(value) + fromRaw(loadRaw_addend(i));
+  return value;
+}
+
 // What y holds of a sum.
 float finished(float sum, uint row, Column at, uvec4 base) {
   float value = uintBitsToFloat(push.alpha) * sum;
-  if ((push.flags & kHasC) != 0u)
-    value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(base.z + row * cRowStride() + at.c));
+  const uint place = base.z + row * cRowStride() + at.c;
+  if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(place));
 #if CONVOLUTION
   if (at.isPadding) value = 0.0;
 #endif
+  if (EPILOGUE != 0u) value = followed(value, place, base.w + row * yRowStride() + at.y);
   const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
   if (FUSED != 0u) value = activate(FUSED, value, parameters2);
   return value;

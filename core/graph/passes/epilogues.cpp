@@ -1,0 +1,203 @@
+// What nodes do to the results of a product or convolution, to each channel or by adding a tensor of the same layout,
+// becomes an epilogue of it, which rounds as they do.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/graph/graph.h"
+#include "core/graph/pass.h"
+#include "core/graph/passes/linear.h"
+#include "core/target.h"
+#include "core/text.h"
+
+namespace dimple {
+namespace {
+
+// A linear node, the nodes whose work it takes over, and what it does then.
+class Follow {
+ public:
+  Follow(Graph& graph, Node& first, const Linear& linear, bool keepsConstants)
+      : graph_(graph),
+        first_(first),
+        linear_(linear),
+        keepsConstants_(keepsConstants),
+        made_(first.op->output()),
+        result_(made_) {}
+
+  void fuse() {
+    const Node* last = &first_;
+    for (Node* next = onlyReader(first_); next && next->op && take(*next, *last); next = onlyReader(*next)) {
+      followers_.push_back(next);
+      last = next;
+    }
+    if (!followers_.empty()) replace();
+  }
+
+ private:
+  // A parameter of each channel.
+  struct Parameter {
+    Place place;
+    Tensor tensor;  // one element, or one a channel
+  };
+
+  // Whether a node becomes a part of the epilogue.
+  bool take(const Node& node, const Node& before) {
+    const Operation& op = *node.op;
+    if (!activations_.empty() || addend_) return false;
+    const auto read = std::ranges::find(node.inputs(), Place{const_cast<Value*>(&before.outputs()[0])});
+    const auto input = static_cast<uint32_t>(read - node.inputs().begin());
+    const auto affine = affineOf(op, input);
+    if (!affine || !(takeChannels(node, *affine) || takeSum(node, input))) return false;
+    if (sameSizes(op.output(), made_)) result_ = op.output();
+    activations_.assign(op.activations().begin(), op.activations().end());
+    return true;
+  }
+
+  bool takeChannels(const Node& node, const Affine& affine) {
+    const Operation& op = *node.op;
+    const auto channel = channelOf(made_, linear_, op, affine);
+    const auto isKnown = [&](uint32_t p) { return graph_.isKnown(*node.inputs()[p].value); };
+    if (!channel || !keepsConstants_ || !std::ranges::all_of(affine.parameters, isKnown)) return false;
+    // Winograd's transforms know no channels; weights that are known take their steps.
+    if (first_.op->schema().type == DML_OPERATOR_CONVOLUTION && made_.type != DML_TENSOR_DATA_TYPE_FLOAT16)
+      return false;
+    const bool normalizes = op.schema().type == DML_OPERATOR_BATCH_NORMALIZATION;
+    uint32_t steps = kEpilogueMean | kEpilogueVariance | kEpilogueFactor | kEpilogueShift;
+    if (!normalizes) steps = affine.scales ? kEpilogueFactor : kEpilogueShift;
+    // A shift may follow a factor alone; the first step may be any.
+    if (epilogue_.steps != 0 && !(epilogue_.steps == kEpilogueFactor && steps == kEpilogueShift)) return false;
+    if (epilogue_.steps != 0) steps |= kEpilogueFactorRounded;
+    epilogue_.steps |= steps;
+    if (normalizes) epilogue_.epsilon = op.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>().Epsilon;
+    for (size_t i = 0; i < affine.parameters.size(); ++i) {
+      const uint32_t p = affine.parameters[i];
+      parameters_[normalizes      ? i
+                  : affine.scales ? 2
+                                  : 3] = Parameter{node.inputs()[p], parameterOf(op.input(p), *channel)};
+    }
+    return true;
+  }
+
+  // A tensor that lies as the sum does.
+  bool takeSum(const Node& node, uint32_t input) {
+    const Operation& op = *node.op;
+    if (op.schema().type == DML_OPERATOR_BATCH_NORMALIZATION || op.inputs().size() != 2) return false;
+    if (op.schema().type == DML_OPERATOR_ELEMENT_WISE_MULTIPLY || !readsAsMade(made_, op, input)) return false;
+    const Tensor& other = op.input(1 - input);
+    if (!sameLayout(other, op.output()) || node.runsAtInitialization) return false;
+    addend_ = node.inputs()[1 - input];
+    return true;
+  }
+
+  // {1, 1, channels, 1}
+  Tensor parameterOf(const Tensor& given, uint32_t channel) const {
+    const bool one = given.sizes[channel] == 1 || given.strides[channel] == 0;
+    Tensor tensor = packedTensor(given.type, std::array{1u, 1u, made_.sizes[linear_.channel], 1u});
+    tensor.strides[2] = one ? 0 : given.strides[channel];
+    tensor.strides[0] = tensor.strides[1] = tensor.strides[3] = 0;
+    tensor.ownedByDml = given.ownedByDml;
+    return asGiven(tensor);
+  }
+
+  Node* add(std::string_view what, Result<Operation> op) {
+    if (!op) return nullptr;
+    Node& node =
+        graph_.add(cat(first_.name, what), cat(first_.label, what), std::make_shared<const Operation>(std::move(*op)));
+    node.runsAtInitialization = true;
+    added_.push_back(&node);
+    return &node;
+  }
+
+  // The nodes that put the parameters of a channel side by side, as FLOAT32.
+  Node* addParameters() {
+    const uint32_t channels = made_.sizes[linear_.channel];
+    const Tensor joined = asGiven(packedTensor(made_.type, std::array{1u, 1u, channels, 4u}));
+    std::vector<Tensor> tensors;
+    std::array<Place, 4> places;
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (!parameters_[i]) {
+        added_.push_back(&addZero(graph_));
+        Tensor zero = packedTensor(made_.type, std::array{1u, 1u, channels, 1u});
+        zero.strides = {};
+        parameters_[i] = Parameter{{&added_.back()->outputs()[0]}, asGiven(zero)};
+      }
+      tensors.push_back(parameters_[i]->tensor);
+      places[i] = parameters_[i]->place;
+    }
+    Node* join = add(" channels", Operation::make(DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC{4, nullptr, nullptr, 3},
+                                                  std::move(tensors), {joined}));
+    if (!join) return nullptr;
+    for (uint32_t i = 0; i < places.size(); ++i) graph_.connect(*join, i, places[i]);
+    if (made_.type == DML_TENSOR_DATA_TYPE_FLOAT32) return join;
+    Node* cast = add(" channels as FLOAT32",
+                     Operation::make(DML_OPERATOR_CAST, DML_CAST_OPERATOR_DESC{}, {joined},
+                                     {asGiven(packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, joined.sizeSpan()))}));
+    if (cast) graph_.connect(*cast, 0, {&join->outputs()[0]});
+    return cast;
+  }
+
+  void replace() {
+    Operation changed = *first_.op;
+    Node* parameters = nullptr;
+    if (epilogue_.steps != 0) {
+      parameters = addParameters();
+      if (!parameters) return undo();
+      epilogue_.channel = linear_.channel;
+      epilogue_.channels = changed.addInput(parameters->op->output(), "channels");
+    }
+    result_.ownedByDml = false;
+    changed.setTensor(Role::Output, 0, asGiven(result_));
+    if (addend_) {
+      epilogue_.steps |= kEpilogueAddend;
+      epilogue_.addend = changed.addInput(asGiven(result_), "addend");
+    }
+    changed.setEpilogue(epilogue_);
+    changed.setActivations(activations_);
+    if (!changed.check()) return undo();
+    first_.setOperation(std::move(changed));
+    if (parameters) graph_.addInput(first_, {&parameters->outputs()[0]});
+    if (addend_) graph_.addInput(first_, *addend_);
+    for (const Node* node : followers_) {
+      first_.name = cat(first_.name, " with ", node->name);
+      first_.label = cat(first_.label, " with ", node->label);
+    }
+    graph_.replaceAllUses(followers_.back()->outputs()[0], first_.outputs()[0]);
+    while (!followers_.empty()) {
+      graph_.erase(*followers_.back());
+      followers_.pop_back();
+    }
+  }
+
+  // Readers come before what they read.
+  void undo() {
+    while (!added_.empty()) {
+      graph_.erase(*added_.back());
+      added_.pop_back();
+    }
+  }
+
+  Graph& graph_;
+  Node& first_;
+  const Linear linear_;
+  const bool keepsConstants_;
+  const Tensor made_;
+  Tensor result_;
+  std::vector<Node*> followers_, added_;
+  Epilogue epilogue_;
+  std::array<std::optional<Parameter>, 4> parameters_;  // mean, variance, factor, shift
+  std::optional<Place> addend_;
+  std::vector<Activation> activations_;
+};
+
+}  // namespace
+
+void passes::addEpilogues(Graph& graph, const Target& target) {
+  // Parameters are worth gathering only because that is done once.
+  const bool keepsConstants = runsPass(target.options, "constants");
+  for (Node& first : graph.nodes()) {
+    if (!first.op || first.runsAtInitialization) continue;
+    if (const auto linear = linearOf(*first.op)) Follow(graph, first, *linear, keepsConstants).fuse();
+  }
+}
+
+}  // namespace dimple

@@ -21,14 +21,13 @@ struct Activation {
 };
 
 // What nodes that followed an operator do to its results, before the activation (kernels/matrix/floats.glsl).
-enum EpilogueStep : uint32_t {
-  kEpilogueMean = 1,
-  kEpilogueVariance = 2,
-  kEpilogueFactor = 4,
-  kEpilogueShift = 8,
-  kEpilogueFactorRounded = 16,  // what is multiplied, before it is shifted
-  kEpilogueAddend = 32,
-};
+constexpr uint32_t kEpilogueMean = 1;
+constexpr uint32_t kEpilogueVariance = 2;
+constexpr uint32_t kEpilogueFactor = 4;
+constexpr uint32_t kEpilogueShift = 8;
+constexpr uint32_t kEpilogueFactorRounded = 16;  // what is multiplied, before it is shifted
+constexpr uint32_t kEpilogueAddend = 32;
+constexpr uint32_t kEpilogueLastFactor = 64;  // behind all other parameters
 
 // The input whose elements' places are those of their channels' parameters, if it is there.
 constexpr size_t kEpilogueBias = 2;
@@ -37,7 +36,7 @@ struct Epilogue {
   uint32_t steps = 0;
   float epsilon = 0;     // beside the variance
   uint32_t channel = 0;  // the dimension of the output that parameters go along
-  size_t channels = 0;   // place among the inputs of the parameters: four FLOAT32 a channel. 0: there are none
+  size_t channels = 0;   // place among the inputs of the parameters: eight FLOAT32 a channel. 0: there are none
   size_t addend = 0;     // of what is added, which lies as the output does
 };
 

@@ -174,6 +174,8 @@ bool storesVectors(uint base) {
 #endif
 }
 
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
+
 void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {
   if ((push.flags & kToParts) != 0u) {
     const uint at = ((part * push.rows + row) * push.columns + column) / 4u;
@@ -181,15 +183,18 @@ void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 b
     yVectors[at + 1u] = high;
     return;
   }
+  const uint at = (base.w + row * yRowStride() + column) / 8u;
+  const uvec4 addends = (EPILOGUE & kAddend) != 0u ? addendVectors[at] : uvec4(0u);
   uvec4 packed;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
     const uvec4 four = i < 2u ? low : high;
     const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
-    const uint first = toRaw(finished(two.x, row, columnAt(column + 2u * i), base));
-    const uint second = toRaw(finished(two.y, row, columnAt(column + 2u * i + 1u), base));
+    const vec2 added = unpackHalf2x16(addends[i]);
+    const uint first = toRaw(finishedWith(two.x, row, columnAt(column + 2u * i), base, added.x));
+    const uint second = toRaw(finishedWith(two.y, row, columnAt(column + 2u * i + 1u), base, added.y));
     packed[i] = first | (second << 16u);
   }
-  yVectors[(base.w + row * yRowStride() + column) / 8u] = packed;
+  yVectors[at] = packed;
 }
 
 // Stores what a subgroup has in shared memory.

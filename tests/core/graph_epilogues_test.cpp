@@ -91,6 +91,10 @@ TEST_CASE("epilogues: factors and shifts of each channel, and the activation of 
   CHECK(stepsOf({sixBySix("BiasTensor=f16[1,8,1,1]"), kShifted}) == kEpilogueShift);
   CHECK(stepsOf({sixBySix(), kMultiplied, kShifted, kSummed}) ==
         (kEpilogueFactor | kEpilogueFactorRounded | kEpilogueShift | kEpilogueAddend));
+  CHECK(stepsOf({sixBySix(), kNormalized, kMultiplied, kSummed}) ==
+        (kNormalizes | kEpilogueLastFactor | kEpilogueAddend));
+  CHECK(stepsOf({sixBySix("BiasTensor=f16[1,8,1,1]"), kShifted, kMultiplied}) ==
+        (kEpilogueShift | kEpilogueLastFactor));
   const auto op = only(following({sixBySix(), cat(kNormalized, " FusedActivation=TANH")}));
   REQUIRE(op);
   CHECK(op->activation().type == DML_OPERATOR_ACTIVATION_TANH);
@@ -110,7 +114,8 @@ TEST_CASE("epilogues: what is left alone") {
   CHECK(stepsOf({sixBySix("FusedActivation=RELU"), kSummed}) == 0);
   CHECK(stepsOf({sixBySix(), cat(kNormalized, " FusedActivation=RELU"), kSummed}) == 0);
   CHECK(stepsOf({sixBySix(), kSummed, kMultiplied}) == 0);
-  CHECK(stepsOf({sixBySix(), kNormalized, kMultiplied}) == 0);
+  CHECK(stepsOf({sixBySix(), kNormalized, kMultiplied, kMultiplied}) == 0);
+  CHECK(stepsOf({sixBySix(), kNormalized, kShifted}) == 0);
   // Parameters that are not constant.
   CHECK(stepsOf({sixBySix(),
                  "ELEMENT_WISE_MULTIPLY ATensor=f16[1,8,6,6] BTensor=f16[1,8,6,6]{0,1,0,0} "

@@ -262,6 +262,8 @@ std::vector<std::string> followersOf(const DML_BUFFER_TENSOR_DESC& y, size_t cha
       cat("ELEMENT_WISE_MULTIPLY ATensor=", tensor, " BTensor=", spread, " OutputTensor=", tensor);
   const std::string add = cat("ELEMENT_WISE_ADD ATensor=", spread, " BTensor=", tensor, " OutputTensor=", tensor);
   switch (kind) {
+    case 4:
+      return {normalize, multiply};
     case 0:
       return {normalize};
     case 1:
@@ -343,7 +345,7 @@ GPU_TEST_CASE("graphs: what goes into weights answers what it answers alone" *
 constexpr size_t kEpilogueKinds = 9;  // the last is a sum alone
 TestGraph withEpilogue(TestCase first, size_t kind) {
   std::vector<std::string> followers;
-  if (kind < 8) followers = followersOf(*first.outputs[0], channelDimension(first), kind % 4);
+  if (kind < 8) followers = followersOf(*first.outputs[0], channelDimension(first), kind < 5 ? kind : kind - 4);
   const std::string tensor = formatTensor(*first.outputs[0]);
   if (kind >= 4 && kind % 4 != 3)
     followers.push_back(cat("ELEMENT_WISE_ADD1 ATensor=", tensor, " BTensor=", tensor, " OutputTensor=", tensor,

@@ -61,21 +61,28 @@ class Follow {
     // Winograd's transforms know no channels; weights that are known take their steps.
     if (first_.op->schema().type == DML_OPERATOR_CONVOLUTION && made_.type != DML_TENSOR_DATA_TYPE_FLOAT16)
       return false;
-    const bool normalizes = op.schema().type == DML_OPERATOR_BATCH_NORMALIZATION;
-    uint32_t steps = kEpilogueMean | kEpilogueVariance | kEpilogueFactor | kEpilogueShift;
-    if (!normalizes) steps = affine.scales ? kEpilogueFactor : kEpilogueShift;
-    // A shift may follow a factor alone; the first step may be any.
-    if (epilogue_.steps != 0 && !(epilogue_.steps == kEpilogueFactor && steps == kEpilogueShift)) return false;
-    if (epilogue_.steps != 0) steps |= kEpilogueFactorRounded;
+    const uint32_t steps = stepsOf(op, affine);
+    if (steps == 0) return false;
     epilogue_.steps |= steps;
-    if (normalizes) epilogue_.epsilon = op.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>().Epsilon;
-    for (size_t i = 0; i < affine.parameters.size(); ++i) {
-      const uint32_t p = affine.parameters[i];
-      parameters_[normalizes      ? i
-                  : affine.scales ? 2
-                                  : 3] = Parameter{node.inputs()[p], parameterOf(op.input(p), *channel)};
+    if ((steps & kEpilogueMean) != 0) {
+      epilogue_.epsilon = op.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>().Epsilon;
+      for (uint32_t p = 1; p <= 4; ++p) parameters_[p - 1] = parameterOf(node, p, *channel);
+    } else {
+      const size_t slot = (steps & kEpilogueShift) != 0 ? 3 : steps == kEpilogueFactor ? 2 : 4;
+      parameters_[slot] = parameterOf(node, affine.parameters[0], *channel);
     }
     return true;
+  }
+
+  // What a node does behind what is done already; 0: it cannot follow that.
+  uint32_t stepsOf(const Operation& op, const Affine& affine) const {
+    const uint32_t before = epilogue_.steps;
+    if (op.schema().type == DML_OPERATOR_BATCH_NORMALIZATION)
+      return before == 0 ? kEpilogueMean | kEpilogueVariance | kEpilogueFactor | kEpilogueShift : 0;
+    if (!affine.scales && before == kEpilogueFactor) return kEpilogueFactorRounded | kEpilogueShift;
+    if (!affine.scales) return before == 0 ? kEpilogueShift : 0;
+    if (before == 0) return kEpilogueFactor;
+    return (before & kEpilogueLastFactor) == 0 ? kEpilogueLastFactor : 0;
   }
 
   // A tensor that lies as the sum does.
@@ -89,14 +96,14 @@ class Follow {
     return true;
   }
 
-  // {1, 1, channels, 1}
-  Tensor parameterOf(const Tensor& given, uint32_t channel) const {
-    const bool one = given.sizes[channel] == 1 || given.strides[channel] == 0;
+  // As {1, 1, channels, 1}.
+  Parameter parameterOf(const Node& node, uint32_t input, uint32_t channel) const {
+    const Tensor& given = node.op->input(input);
     Tensor tensor = packedTensor(given.type, std::array{1u, 1u, made_.sizes[linear_.channel], 1u});
-    tensor.strides[2] = one ? 0 : given.strides[channel];
-    tensor.strides[0] = tensor.strides[1] = tensor.strides[3] = 0;
+    tensor.strides = {};
+    tensor.strides[2] = given.sizes[channel] == 1 ? 0 : given.strides[channel];
     tensor.ownedByDml = given.ownedByDml;
-    return asGiven(tensor);
+    return {node.inputs()[input], asGiven(tensor)};
   }
 
   Node* add(std::string_view what, Result<Operation> op) {
@@ -108,26 +115,38 @@ class Follow {
     return &node;
   }
 
-  // The nodes that put the parameters of a channel side by side, as FLOAT32.
+  // The nodes that put the parameters of a channel side by side, as FLOAT32, with zeros for those that it has not.
   Node* addParameters() {
-    const uint32_t channels = made_.sizes[linear_.channel];
-    const Tensor joined = asGiven(packedTensor(made_.type, std::array{1u, 1u, channels, 4u}));
+    constexpr uint32_t kOfChannel = 8;  // of which the kernels read the first ones
+    const auto tensorOf = [&](uint32_t each) {
+      return packedTensor(made_.type, std::array{1u, 1u, made_.sizes[linear_.channel], each});
+    };
     std::vector<Tensor> tensors;
-    std::array<Place, 4> places;
-    for (size_t i = 0; i < places.size(); ++i) {
+    std::vector<Place> places;
+    const auto addZeros = [&](uint32_t each) {
+      added_.push_back(&addZero(graph_));
+      Tensor zeros = tensorOf(each);
+      zeros.strides = {};
+      tensors.push_back(asGiven(zeros));
+      places.push_back({&added_.back()->outputs()[0]});
+    };
+    size_t used = parameters_.size();
+    while (!parameters_[used - 1]) --used;
+    for (size_t i = 0; i < used; ++i) {
       if (!parameters_[i]) {
-        added_.push_back(&addZero(graph_));
-        Tensor zero = packedTensor(made_.type, std::array{1u, 1u, channels, 1u});
-        zero.strides = {};
-        parameters_[i] = Parameter{{&added_.back()->outputs()[0]}, asGiven(zero)};
+        addZeros(1);
+        continue;
       }
       tensors.push_back(parameters_[i]->tensor);
-      places[i] = parameters_[i]->place;
+      places.push_back(parameters_[i]->place);
     }
-    Node* join = add(" channels", Operation::make(DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC{4, nullptr, nullptr, 3},
+    addZeros(static_cast<uint32_t>(kOfChannel - used));
+    const Tensor joined = asGiven(tensorOf(kOfChannel));
+    const auto count = static_cast<UINT>(tensors.size());
+    Node* join = add(" channels", Operation::make(DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC{count, nullptr, nullptr, 3},
                                                   std::move(tensors), {joined}));
     if (!join) return nullptr;
-    for (uint32_t i = 0; i < places.size(); ++i) graph_.connect(*join, i, places[i]);
+    for (uint32_t i = 0; i < count; ++i) graph_.connect(*join, i, places[i]);
     if (made_.type == DML_TENSOR_DATA_TYPE_FLOAT32) return join;
     Node* cast = add(" channels as FLOAT32",
                      Operation::make(DML_OPERATOR_CAST, DML_CAST_OPERATOR_DESC{}, {joined},
@@ -184,7 +203,7 @@ class Follow {
   Tensor result_;
   std::vector<Node*> followers_, added_;
   Epilogue epilogue_;
-  std::array<std::optional<Parameter>, 4> parameters_;  // mean, variance, factor, shift
+  std::array<std::optional<Parameter>, 5> parameters_;  // mean, variance, factor, shift, last factor
   std::optional<Place> addend_;
   std::vector<Activation> activations_;
 };

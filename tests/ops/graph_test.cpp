@@ -20,12 +20,12 @@
 namespace dimple::testing {
 namespace {
 
-// A case of an operator that can fuse, followed by an activation of its output.
-std::optional<TestGraph> activated(const std::string& line, const char* activation) {
+// A case of an operator that can fuse, followed by an activation of its output with these attributes.
+std::optional<TestGraph> activated(const std::string& line, const char* activation, std::string_view attributes) {
   auto test = parseTestCase(line);
   if (!test || test->refused || test->halfPrecision || test->inPlace || test->outputs.size() != 1) return {};
   const std::string tensor = formatTensor(*test->outputs[0]);
-  auto second = parseTestCase(cat(activation, " InputTensor=", tensor, " OutputTensor=", tensor));
+  auto second = parseTestCase(cat(activation, " InputTensor=", tensor, " OutputTensor=", tensor, attributes));
   if (!second) return {};
   TestGraph graph;
   TestGraph::Node first;
@@ -166,7 +166,9 @@ GPU_TEST_CASE("graphs: an activation in the operator before it answers what it a
       size_t taken = 0;
       for (const std::string& line : generateCases(*schema, type)) {
         if (line.find("FusedActivation") != line.npos) continue;
-        const auto graph = activated(line, taken % 2 ? "ACTIVATION_TANH" : "ACTIVATION_RELU");
+        const std::string clip = cat(" MinMaxDataType=", dataTypeName(type), " Min=-0.25 Max=1.5");
+        const auto graph = taken % 3 == 2 ? activated(line, "ELEMENT_WISE_CLIP1", clip)
+                                          : activated(line, taken % 3 ? "ACTIVATION_TANH" : "ACTIVATION_RELU", "");
         if (!graph) continue;
         const std::string failure = compareWithNodes(gpu, memory, *graph, compareRoughly);
         CHECK_MESSAGE(failure.empty(), failure);

@@ -119,8 +119,21 @@ class FloatProductPlan {
 
  private:
   uint32_t fused() const { return finish_.activation.type; }
+  uint32_t epilogue() const { return finish_.epilogue.steps; }
+  // Bound in the place of an absent tensor, and never read.
+  BufferRange unused() const {
+    BufferRange range = p_.from[2];
+    range.bytes = 4;
+    return range;
+  }
+  BufferRange epilogueInput(size_t input) const { return input ? builder_.input(input) : unused(); }
+  BufferRange channels() const { return epilogueInput(finish_.epilogue.channels); }
+  BufferRange addend() const { return epilogueInput(finish_.epilogue.addend); }
   uint32_t backward() const { return window_ && window_->backward; }
-  uint32_t finishFlags() const { return (p_.hasC ? kHasC : 0) | (finish_.wide ? kWide : 0); }
+  uint32_t finishFlags() const {
+    const bool addsFirst = p_.hasC && (epilogue() & kEpilogueAddsC) == 0;
+    return (addsFirst ? kHasC : 0) | (finish_.wide ? kWide : 0);
+  }
   // Those of kernels that step through matrices of any strides.
   uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
   // How tiles read and store, for all descriptions that they take or for one.
@@ -146,23 +159,27 @@ class FloatProductPlan {
             .beta = floatBits(finish_.beta),
             .activationLow = floatBits(finish_.activation.parameters[0]),
             .activationHigh = floatBits(finish_.activation.parameters[1]),
-            .flags = flags};
+            .flags = flags,
+            .epsilon = floatBits(finish_.epilogue.epsilon)};
   }
 
   Status addElements(const ProductKernel& kernel) {
-    return builder_.add(kernels::FloatProduct{.form = kernel.form<kernels::FloatProduct>(),
-                                              .type = element(finish_.wide),
-                                              .push = {.rows = p_.rows,
-                                                       .columns = p_.columns,
-                                                       .depth = p_.depth,
-                                                       .count = static_cast<uint32_t>(p_.elements()),
-                                                       .floatFinish = finish(finishFlags() | directions())},
-                                              .spec = {.fused = fused(), .backward = backward()},
-                                              .a = p_.from[0],
-                                              .b = p_.from[1],
-                                              .c = p_.from[2],
-                                              .y = p_.to},
-                        divideUp(p_.elements(), kGroupSize), parameters_, p_.multiplyAdds());
+    return builder_.add(
+        kernels::FloatProduct{.form = kernel.form<kernels::FloatProduct>(),
+                              .type = element(finish_.wide),
+                              .push = {.rows = p_.rows,
+                                       .columns = p_.columns,
+                                       .depth = p_.depth,
+                                       .count = static_cast<uint32_t>(p_.elements()),
+                                       .floatFinish = finish(finishFlags() | directions())},
+                              .spec = {.epilogue = epilogue(), .fused = fused(), .backward = backward()},
+                              .a = p_.from[0],
+                              .b = p_.from[1],
+                              .c = p_.from[2],
+                              .y = p_.to,
+                              .channels = channels(),
+                              .addend = addend()},
+        divideUp(p_.elements(), kGroupSize), parameters_, p_.multiplyAdds());
   }
 
   Status addLines(const ProductKernel& kernel) {
@@ -172,11 +189,13 @@ class FloatProductPlan {
             .form = kernel.form<kernels::ConvolutionDirect>(),
             .type = element(finish_.wide),
             .push = {.rows = p_.rows, .lines = lines.words, .floatFinish = finish(finishFlags())},
-            .spec = {.fused = fused(), .backward = backward(), .lines = lines.specs},
+            .spec = {.epilogue = epilogue(), .fused = fused(), .backward = backward(), .lines = lines.specs},
             .a = p_.from[0],
             .b = p_.from[1],
             .c = p_.from[2],
-            .y = p_.to},
+            .y = p_.to,
+            .channels = channels(),
+            .addend = addend()},
         lines.workgroups, parameters_, p_.multiplyAdds());
   }
 
@@ -204,11 +223,13 @@ class FloatProductPlan {
                                                   .columnGroups = static_cast<uint32_t>(columnGroups),
                                                   .floatFinish = finish(finishFlags() | directions()),
                                                   .sliceBits = sliceBits},
-                                         .spec = {.fused = fused(), .rows = rows},
+                                         .spec = {.epilogue = epilogue(), .fused = fused(), .rows = rows},
                                          .a = p_.from[0],
                                          .b = p_.from[1],
                                          .c = p_.from[2],
-                                         .y = p_.to},
+                                         .y = p_.to,
+                                         .channels = channels(),
+                                         .addend = addend()},
                         p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
   }
 
@@ -250,7 +271,8 @@ class FloatProductPlan {
                                      .sliceDepth = slices.depth,
                                      .slices = slices.count,
                                      .floatFinish = finish(toParts ? kToParts : finishFlags())},
-                            .spec = {.fused = fused(),
+                            .spec = {.epilogue = toParts ? 0 : epilogue(),
+                                     .fused = fused(),
                                      .backward = backward(),
                                      .tiling = tiling,
                                      .tileDepth = tile.depth,
@@ -261,7 +283,9 @@ class FloatProductPlan {
                             .a = from[0],
                             .b = from[1],
                             .c = p_.from[2],
-                            .y = to},
+                            .y = to,
+                            .channels = toParts ? unused() : channels(),
+                            .addend = toParts ? unused() : addend()},
         tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to) : Status{};
   }
@@ -275,10 +299,12 @@ class FloatProductPlan {
                                                   .count = static_cast<uint32_t>(p_.elements()),
                                                   .parts = slices,
                                                   .floatFinish = finish(finishFlags())},
-                                         .spec = {.fused = fused(), .backward = backward()},
+                                         .spec = {.epilogue = epilogue(), .fused = fused(), .backward = backward()},
                                          .parts = parts,
                                          .c = p_.from[2],
-                                         .y = p_.to},
+                                         .y = p_.to,
+                                         .channels = channels(),
+                                         .addend = addend()},
                              p_.elements(), parameters_, slices);
   }
 

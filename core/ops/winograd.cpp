@@ -54,6 +54,7 @@ struct Algorithm {
 };
 
 const char* refusesWindow(const Operation& op) {
+  if (op.epilogue().channels != 0) return "Its channels are normalized.";
   const auto& desc = op.as<Desc>();
   const Tensor& filter = op.input(1);
   if (desc.DimensionCount != 2 || filter.sizes[2] != kWindow || filter.sizes[3] != kWindow)
@@ -174,11 +175,14 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
   const BufferRange sums = builder.allocateTemporary(tiling.sumBytes());
   TRY(addProducts(builder, tiling, *filters, input, sums));
   const uint64_t items = tiling.filterPitch * tiling.columnPitch;
+  BufferRange addend = builder.input(finish.epilogue.addend);
+  if (finish.epilogue.addend == 0) addend.bytes = 4;  // never read
   return builder.addItems(
       kernels::WinogradOutput{.form = formOf<kernels::WinogradOutput>(tiling),
                               .type = KernelType::F32,
                               .push = {.count = static_cast<uint32_t>(items),
                                        .hasBias = hasBias,
+                                       .hasAddend = finish.epilogue.addend != 0,
                                        .activationLow = floatBits(finish.activation.parameters[0]),
                                        .activationHigh = floatBits(finish.activation.parameters[1])},
                               .spec = {.fused = finish.activation.type},
@@ -186,7 +190,8 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
                               .x = builder.input(0),
                               .w = builder.input(1),
                               .bias = builder.input(hasBias ? 2 : 0),
-                              .y = builder.output()},
+                              .y = builder.output(),
+                              .addend = addend},
       items, parameters, kTransform);
 }
 

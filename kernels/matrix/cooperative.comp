@@ -162,25 +162,17 @@ void store(uint lane, uint which) {
   }
 }
 
-// Whether sums are stored as they are, but for alpha, and eight of a row lie side by side: then they are stored
-// together.
-#if T == f16 && !CONVOLUTION
+// Whether eight results of a row lie side by side, where they are stored together.
 bool storesVectors(uint base) {
-  return FUSED == 0u && push.flags == 0u && parameters[1].w == 1u &&
-         ((push.columns | yRowStride() | base) & 7u) == 0u;
-}
-void storeEight(uint i, uvec4 low, uvec4 high) {
-  uint raws[8];
-  [[unroll]] for (uint k = 0u; k < 8u; ++k) {
-    const uint sum = k < 4u ? low[k] : high[k - 4u];
-    raws[k] = uint(toRaw(uintBitsToFloat(push.alpha) * uintBitsToFloat(sum)));
-  }
-  yVectors[i / 8u] = eightOf(raws);
-}
+#if T == f16 && !CONVOLUTION
+  return (push.flags & kToParts) == 0u && parameters[1].w == 1u && ((push.columns | yRowStride() | base) & 7u) == 0u;
 #else
-bool storesVectors(uint base) { return false; }
-void storeEight(uint i, uvec4 low, uvec4 high) {}
+  return false;
 #endif
+}
+
+#define STRIP_COLUMNS SIZE_COLUMNS
+#include "matrix/addends.glsl"
 
 void main() {
   const uint group = groupIndex();
@@ -267,19 +259,25 @@ void main() {
   const uint place = subgroup * kStrip;
   const bool yInVectors = storesVectors(base.w);
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) {
+    const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
+    const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
+    loadAddends(yInVectors, uvec2(top, left), base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
       if (i == j) STORE_ROWS(sums[j], staged, place, SIZE_COLUMNS / 4u);
     SUBGROUP_BARRIER();
-    const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
-    const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
+#if T == f16 && !CONVOLUTION
     if (yInVectors) {
       for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * SIZE_COLUMNS / 8u; item += SUBGROUP) {
         const uint row = top + item / (SIZE_COLUMNS / 8u);
         const uint column1 = left + item % (SIZE_COLUMNS / 8u) * 8u;
         if (row < push.rows && column1 < push.columns)
-          storeEight(base.w + row * yRowStride() + column1, staged[place + item * 2u], staged[place + item * 2u + 1u]);
+          yVectors[(base.w + row * yRowStride() + column1) / 8u] =
+              finishedEight(staged[place + item * 2u], staged[place + item * 2u + 1u], eightAddends(item), row, column1,
+                            base);
       }
-    } else {
+    } else
+#endif
+    {
       [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * SIZE_COLUMNS;
                              element += SUBGROUP) {
         const uint row = top + element / SIZE_COLUMNS;
@@ -289,7 +287,7 @@ void main() {
           if ((push.flags & kToParts) != 0u) {
             storePart((pairAndSlice * push.rows + row) * push.columns + column1, sum);
           } else {
-            finish(sum, pair, row, column1, columnAt(column1), base);
+            finishWith(sum, row, columnAt(column1), base, singleAddend(element));
           }
         }
       }

@@ -174,27 +174,22 @@ bool storesVectors(uint base) {
 #endif
 }
 
-void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {
+#define STRIP_COLUMNS (2u * SIZE_COLUMNS)
+#include "matrix/addends.glsl"
+
+void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint column, uvec4 base) {
   if ((push.flags & kToParts) != 0u) {
     const uint at = ((part * push.rows + row) * push.columns + column) / 4u;
     yVectors[at] = low;
     yVectors[at + 1u] = high;
     return;
   }
-  uvec4 packed;
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-    const uvec4 four = i < 2u ? low : high;
-    const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
-    const uint first = toRaw(finished(two.x, row, columnAt(column + 2u * i), base));
-    const uint second = toRaw(finished(two.y, row, columnAt(column + 2u * i + 1u), base));
-    packed[i] = first | (second << 16u);
-  }
-  yVectors[(base.w + row * yRowStride() + column) / 8u] = packed;
+  yVectors[(base.w + row * yRowStride() + column) / 8u] = finishedEight(low, high, addends, row, column, base);
 }
 
 // Stores what a subgroup has in shared memory.
-void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uvec4 base) {
-  const uint width = 2u * SIZE_COLUMNS;
+void storeStrip(uint strip, bool vectors, uvec2 first, uint part, uvec4 base) {
+  const uint width = STRIP_COLUMNS;
   if (vectors) {
     [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * width / 8u; item += SUBGROUP) {
       const uint line = item / (width / 8u);
@@ -203,7 +198,7 @@ void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uve
       const uint row = first.x + line;
       const uint column = first.y + eight * 8u;
       if (row < push.rows && column < push.columns)
-        storeEight(staged[at], staged[at + 1u], part, row, column, base);
+        storeEight(staged[at], staged[at + 1u], eightAddends(item), part, row, column, base);
     }
     return;
   }
@@ -216,7 +211,7 @@ void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uve
     if ((push.flags & kToParts) != 0u) {
       storePart((part * push.rows + row) * push.columns + column, value);
     } else {
-      finish(value, pair, row, column, columnAt(column), base);
+      finishWith(value, row, columnAt(column), base, singleAddend(element));
     }
   }
 }
@@ -242,14 +237,15 @@ void main() {
   const uint strip = gl_SubgroupID * kStrip;
   const bool vectors = storesVectors(base.w);
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns / 2u; ++i) {
+    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * size;
+    loadAddends(vectors, firsts + origin + place, base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
       if (i == j) {
         STORE_ROWS(sums[2u * j], staged, strip, kPitchOfStrip);
         STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS / 4u, kPitchOfStrip);
       }
     SUBGROUP_BARRIER();
-    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * size;
-    storeStrip(strip, vectors, firsts + origin + place, pair, part, base);
+    storeStrip(strip, vectors, firsts + origin + place, part, base);
     SUBGROUP_BARRIER();
   }
 }

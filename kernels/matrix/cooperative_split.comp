@@ -121,6 +121,8 @@ bool storesFours(uint base) {
 #endif
 }
 
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendHalvesBuffer { uvec2 addendHalves[]; };
+
 // Stores the sums of what all subgroups have in shared memory: the row of matrices `i` of each.
 void storeStrips(uint i, bool fours, uvec2 firsts, uint pair, uint part, uvec4 base) {
   const uint width = fours ? kFours : kColumns;
@@ -140,9 +142,13 @@ void storeStrips(uint i, bool fours, uvec2 firsts, uint pair, uint part, uvec4 b
         yVectors[((part * push.rows + row) * push.columns + column) / 4u] = floatBitsToUint(total);
         continue;
       }
+      const uint y4 = (base.w + row * yRowStride() + column) / 4u;
+      const uvec2 addends = hasAddend() ? addendHalves[y4] : uvec2(0u);
+      const vec4 added = vec4(unpackHalf2x16(addends.x), unpackHalf2x16(addends.y));
       uvec4 raw;
-      [[unroll]] for (uint e = 0u; e < 4u; ++e) raw[e] = toRaw(finished(total[e], row, columnAt(column + e), base));
-      yHalves[(base.w + row * yRowStride() + column) / 4u] = uvec2(raw.x | (raw.y << 16u), raw.z | (raw.w << 16u));
+      [[unroll]] for (uint e = 0u; e < 4u; ++e)
+        raw[e] = toRaw(finishedWith(total[e], row, columnAt(column + e), base, added[e]));
+      yHalves[y4] = uvec2(raw.x | (raw.y << 16u), raw.z | (raw.w << 16u));
       continue;
     }
     float total = 0.0;

@@ -1,8 +1,10 @@
-// FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(alpha * sum + beta * c).
+// FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(epilogue(alpha * sum + beta * c)).
 //   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
 //           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along
 //   DIRECTIONS   kADepthFirst, kBDepthFirst, too, where it is defined; kStoresFours: fours of columns of what is stored
 //           lie side by side, at multiples of four; kWhole, kUnrolled: see tile.glsl
+//   EPILOGUE   steps that nodes of their own would do: kOfChannels normalize or scale each channel, the place of whose
+//           parameters is C's; kAddend adds a tensor that lies as y does
 #define SUM float
 #define FOUR_SUMS vec4
 #define ZERO uint
@@ -14,6 +16,17 @@ const uint kToParts = 16u;
 const uint kStoresFours = 32u;
 const uint kWhole = 64u;
 const uint kUnrolled = 128u;
+
+const uint kMean = 1u;
+const uint kVariance = 2u;
+const uint kFactor = 4u;
+const uint kShift = 8u;
+const uint kFactorRounded = 16u;  // before the shift
+const uint kAddend = 32u;
+const uint kLastFactor = 64u;
+const uint kDivides = 128u;  // by the first factor
+const uint kAddsC = 256u;    // C is the addend, at any strides, and all channels have the parameters of the first
+const uint kOfChannels = kMean | kVariance | kFactor | kShift | kLastFactor;
 
 #if PARTS
 // Sums of parts of the depth, [matrix][part][row][column].
@@ -55,6 +68,9 @@ float loadA(uint i, uint zero) { return fromRaw(loadRaw_a(i)); }
 float loadB(uint i, uint zero) { return fromRaw(loadRaw_b(i)); }
 #endif
 TENSOR_IN(c)
+// Two of each channel: the mean, the variance, the factor and the shift, and another factor.
+layout(set = 0, binding = BINDING_channels, std430) readonly buffer channelsBuffer { vec4 channels[]; };
+TENSOR_IN(addend)
 TENSOR_OUT(y)
 
 uint zeroOfA(uint row) { return 0u; }
@@ -63,6 +79,7 @@ uint zeroOfB(uint column) { return 0u; }
 #if COOPERATIVE
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yPartBuffer { float yParts[]; };
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
 void storePart(uint i, float sum) { yParts[i] = sum; }
 #elif T == f32 || !defined(NATIVE)
 void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }
@@ -70,21 +87,55 @@ void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }
 void storePart(uint i, float sum) {}  // 16-bit elements hold no sums
 #endif
 
+// As a tensor of its type holds a number. The flags end below the bits of the zero that a compiler cannot see through,
+// so that it keeps both conversions and contracts nothing across them.
+float rounded(float value) { return fromRaw(toRaw(value) ^ (push.flags >> 16u)); }
+
+bool hasAddend() { return (EPILOGUE & (kAddend | kAddsC)) == kAddend; }
+
+// What is added at a place of y, if anything is that lies as y does.
+float addendAt(uint i) { return hasAddend() ? fromRaw(loadRaw_addend(i)) : 0.0; }
+
+// The epilogue, with the roundings and in the order of the nodes that it stands for.
+float followed(float value, uint channel, float addend1) {
+  if ((EPILOGUE & kOfChannels) != 0u) {
+    const vec4 of = channels[2u * channel];
+    value = rounded(value);
+    if ((EPILOGUE & kMean) != 0u) value -= of.x;
+    if ((EPILOGUE & kVariance) != 0u) value /= sqrt(of.y + uintBitsToFloat(push.epsilon));
+    if ((EPILOGUE & kDivides) != 0u)
+      value = roundedQuotient(value, of.z);
+    else if ((EPILOGUE & kFactor) != 0u)
+      value *= of.z;
+    if ((EPILOGUE & kFactorRounded) != 0u) value = rounded(value);
+    if ((EPILOGUE & kShift) != 0u) value += of.w;
+    if ((EPILOGUE & kLastFactor) != 0u) value = rounded(value) * channels[2u * channel + 1u].x;
+  }
+  if ((EPILOGUE & kAddend) != 0u) value = rounded(value) + addend1;
+  return value;
+}
+
 // What y holds of a sum.
-float finished(float sum, uint row, Column at, uvec4 base) {
+float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   float value = uintBitsToFloat(push.alpha) * sum;
-  if ((push.flags & kHasC) != 0u)
-    value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(base.z + row * cRowStride() + at.c));
+  const uint place = base.z + row * cRowStride() + at.c;
+  if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(place));
 #if CONVOLUTION
   if (at.isPadding) value = 0.0;
 #endif
+  const bool addsC = (EPILOGUE & kAddsC) != 0u;
+  if (EPILOGUE != 0u) value = followed(value, addsC ? 0u : place, addsC ? fromRaw(loadRaw_c(place)) : addend1);
   const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
   if (FUSED != 0u) value = activate(FUSED, value, parameters2);
   return value;
 }
 
-void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) {
-  const float value = finished(sum, row, at, base);
+float finished(float sum, uint row, Column at, uvec4 base) {
+  return finishedWith(sum, row, at, base, addendAt(base.w + row * yRowStride() + at.y));
+}
+
+void finishWith(float sum, uint row, Column at, uvec4 base, float addend1) {
+  const float value = finishedWith(sum, row, at, base, addend1);
   const uint i = base.w + row * yRowStride() + at.y;
 #if T == f16 && !defined(NATIVE)
   if ((push.flags & kWide) != 0u) {
@@ -93,6 +144,10 @@ void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) 
   }
 #endif
   storeRaw_y(i, toRaw(value));
+}
+
+void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) {
+  finishWith(sum, row, at, base, addendAt(base.w + row * yRowStride() + at.y));
 }
 
 // HLSL has one view of a buffer.
@@ -106,6 +161,14 @@ void storeFourParts(uint i, vec4 four) {}  // 16-bit elements hold no sums
 #endif
 #if T == f16
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yHalvesBuffer { uvec2 yHalves[]; };
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendHalvesBuffer { uvec2 addendHalves[]; };
+vec4 addendFour(uint i) {
+  const uvec2 four = hasAddend() ? addendHalves[i / 4u] : uvec2(0u);
+  return vec4(unpackHalf2x16(four.x), unpackHalf2x16(four.y));
+}
+#else
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendFoursBuffer { uvec4 addendFours[]; };
+vec4 addendFour(uint i) { return hasAddend() ? uintBitsToFloat(addendFours[i / 4u]) : vec4(0.0); }
 #endif
 
 void storeFour(uint i, vec4 four) {

@@ -31,6 +31,7 @@ namespace passes {
 void foldConstants(Graph& graph, const Target& target);
 void foldWeights(Graph& graph, const Target& target);
 void fuseActivations(Graph& graph, const Target& target);
+void putChannelsLast(Graph& graph, const Target& target);
 void fuseChains(Graph& graph, const Target& target);
 void chooseLayouts(Graph& graph, const Target& target);
 void foldViews(Graph& graph, const Target& target);

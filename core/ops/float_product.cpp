@@ -22,6 +22,7 @@ constexpr uint32_t kToParts = 16;
 constexpr uint32_t kStoresFours = 32;
 constexpr uint32_t kWhole = 64;
 constexpr uint32_t kUnrolled = 128;
+constexpr uint32_t kRowsFirst = 256;
 
 // Dimensions of one element are stepped through by no stride.
 void dropIdleStrides(Product& p) {
@@ -212,6 +213,20 @@ class FloatProductPlan {
                         p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
   }
 
+  // ROWS_FIRST of the kernels that know it: where a convolution's results lie side by side, filter by filter.
+  uint32_t rowsFirst(kernels::FloatTiles::Form form) const {
+    using enum kernels::FloatTiles::Form;
+    const bool known = form == ConvolutionMatrices || form == VectorMatrices || form == VectorMatricesAhead;
+    if (!known || window_->strides.outputChannel != 1 || p_.rows == 1) return 0;
+    constexpr uint32_t kVector = 8;
+    const auto inVectors = [&](uint32_t stride) { return stride % kVector == 0; };
+    const bool vectors =
+        p_.type == DML_TENSOR_DATA_TYPE_FLOAT16 &&
+        isVectorizable(kVector, p_.matrices, 3, {1, p_.rows}, {window_->strides.outputBatch, 1}) &&
+        std::ranges::all_of(window_->dimensions, inVectors, &ConvolutionWindow::Dimension::outputStride);
+    return vectors ? 2 : 1;
+  }
+
   // Whether y is what parts are stored as: FLOAT32 sums, one behind the other.
   bool isOfSumsAlone() const {
     if (!finish_.wide || p_.hasC || finish_.alpha != 1 || fused() != 0) return false;
@@ -257,16 +272,17 @@ class FloatProductPlan {
                                      .stages = tile.stages,
                                      .directions = tileDirections(form, toParts),
                                      .shares = tile.shares,
-                                     .invocations = tile.invocations},
+                                     .invocations = tile.invocations,
+                                     .rowsFirst = rowsFirst(form)},
                             .a = from[0],
                             .b = from[1],
                             .c = p_.from[2],
                             .y = to},
         tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
-    return combines ? addCombination(slices.count, to) : Status{};
+    return combines ? addCombination(slices.count, to, rowsFirst(form) != 0) : Status{};
   }
 
-  Status addCombination(uint32_t slices, const BufferRange& parts) {
+  Status addCombination(uint32_t slices, const BufferRange& parts, bool rowsFirst) {
     using Combination = kernels::FloatCombination;
     return builder_.addItems(Combination{.form = window_ ? Combination::Form::Convolution : Combination::Form::Gemm,
                                          .type = element(finish_.wide),
@@ -274,7 +290,7 @@ class FloatProductPlan {
                                                   .columns = p_.columns,
                                                   .count = static_cast<uint32_t>(p_.elements()),
                                                   .parts = slices,
-                                                  .floatFinish = finish(finishFlags())},
+                                                  .floatFinish = finish(finishFlags() | (rowsFirst ? kRowsFirst : 0))},
                                          .spec = {.fused = fused(), .backward = backward()},
                                          .parts = parts,
                                          .c = p_.from[2],

@@ -548,6 +548,25 @@ const char* refusesChannelsLast(const Request& request) {
   return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
 }
 
+const char* refusesChannelsAsTheyLie(const Request& request) {
+  const auto& [p, target, window, integers] = request;
+  const Tile& least = std::end(kVectorWindowKernels)[-1].tile;
+  if (integers || p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
+  constexpr uint32_t kMaxTaps = 32;  // of kernels/matrix/channels_last.glsl
+  if (window->taps > kMaxTaps) return "Its window has more than 32 elements.";
+  const uint32_t vector = channelsVector(p.type);
+  const uint32_t channels = p.depth / std::max(1u, window->taps);
+  const auto inVectors = [&](uint32_t stride) { return stride % vector == 0; };
+  const bool lies = isVectorizable(vector, p.matrices, 1, {window->strides.inputChannel, channels},
+                                   {window->strides.inputBatch, 1}) &&
+                    std::ranges::all_of(window->dimensions, inVectors, &ConvolutionWindow::Dimension::inputStride);
+  if (!lies) return "Its channels do not lie in vectors.";
+  if (p.rows <= least.rows / 2) return "It has few filters.";
+  if (const char* reason = refusesMatrices(request, least)) return reason;
+  return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
+}
+
 const char* refusesGathering(const Request& request) {
   if (request.window->backward) return "It is a backward one.";
   const auto& [first, second] = kGatheredKernels;

@@ -27,7 +27,10 @@ void main() {
   const uint place = item - pair * perMatrix;
   float sum = 0.0;
   for (uint part = 0u; part < push.parts; ++part) sum += parts[(pair * push.parts + part) * perMatrix + place];
-  const uint row = place / push.columns;
-  const uint column = place - row * push.columns;
+  const uint line = (push.flags & kRowsFirst) != 0u ? push.rows : push.columns;
+  const uint first = place / line;
+  const uint along = place - first * line;
+  const uint row = (push.flags & kRowsFirst) != 0u ? along : first;
+  const uint column = (push.flags & kRowsFirst) != 0u ? first : along;
   finish(sum, pair, row, column, columnAt(column), walkOffsets(kMatrices, push.matrixRank, pair));
 }

@@ -43,6 +43,7 @@ const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 // Afterwards a matrix of sums for each subgroup, in vectors of four.
 const uint kStrip = SIZE_ROWS * SIZE_COLUMNS / 4u;
+const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : SIZE_COLUMNS;  // of its lines
 const uint kStrips = 256u / SUBGROUP * kStrip;
 shared uvec4 staged[STAGES * kPart > kStrips ? STAGES * kPart : kStrips];
 
@@ -103,10 +104,13 @@ uvec4 loadA8(uvec2 place, uint base, uint end) {
 // Columns behind the last make only sums that are not stored: they are read from it.
 uvec2 itemPlaceB(uint item) { return itemPlace(item, false, TILE_COLUMNS); }
 uint columnsB[kLoadsB];  // where the columns of an invocation's items begin
+uint insideB[kLoadsB];   // which elements of their windows lie inside the input
 void writeSteps(uint lane, uint first, uint which) {}
 uvec4 loadB8(uint k, uint i, uint end) {
-  const uvec4 loaded = eightB(columnsB[i] + (k < end ? stepOffset(k) : 0u));
-  return k < end ? loaded : uvec4(0u);
+  bool inside = k < end;
+  if ((B_READS & kEdges) != 0u) inside = inside && (insideB[i] >> tapOf(k) & 1u) != 0u;
+  const uvec4 loaded = eightB(inside ? columnsB[i] + stepOffset(k) : 0u);
+  return inside ? loaded : uvec4(0u);
 }
 #elif CONVOLUTION
 // The steps of the depth that are loaded next: offset in B, and reach.
@@ -162,25 +166,43 @@ void store(uint lane, uint which) {
   }
 }
 
-// Whether sums are stored as they are, but for alpha, and eight of a row lie side by side: then they are stored
-// together.
-#if T == f16 && !CONVOLUTION
+// Whether eight results of a line lie side by side, where eight elements are stored together.
 bool storesVectors(uint base) {
-  return FUSED == 0u && push.flags == 0u && parameters[1].w == 1u &&
-         ((push.columns | yRowStride() | base) & 7u) == 0u;
-}
-void storeEight(uint i, uvec4 low, uvec4 high) {
-  uint raws[8];
-  [[unroll]] for (uint k = 0u; k < 8u; ++k) {
-    const uint sum = k < 4u ? low[k] : high[k - 4u];
-    raws[k] = uint(toRaw(uintBitsToFloat(push.alpha) * uintBitsToFloat(sum)));
-  }
-  yVectors[i / 8u] = eightOf(raws);
-}
-#else
-bool storesVectors(uint base) { return false; }
-void storeEight(uint i, uvec4 low, uvec4 high) {}
+#if T == f16
+  if (ROWS_FIRST != 0u) return ROWS_FIRST == kInVectors;
+#if !CONVOLUTION
+  if ((push.columns & 7u) != 0u) return false;
+  if ((push.flags & kToParts) != 0u) return true;
+  return parameters[1].w == 1u && ((yRowStride() | base) & 7u) == 0u;
 #endif
+#endif
+  return false;
+}
+
+// Of a sum among parts.
+uint partPlace(uint part, uint row, uint column) {
+  return ROWS_FIRST != 0u ? (part * push.columns + column) * push.rows + row
+                          : (part * push.rows + row) * push.columns + column;
+}
+
+void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {
+#if T == f16
+  if ((push.flags & kToParts) != 0u) {
+    const uint at = partPlace(part, row, column) / 4u;
+    yVectors[at] = low;
+    yVectors[at + 1u] = high;
+    return;
+  }
+  const Column first = columnAt(column);
+  uint raws[8];
+  [[unroll]] for (uint i = 0u; i < 8u; ++i) {
+    const float sum = uintBitsToFloat(i < 4u ? low[i] : high[i - 4u]);
+    raws[i] = ROWS_FIRST != 0u ? uint(toRaw(finished(sum, row + i, first, base)))
+                               : uint(toRaw(finished(sum, row, columnAt(column + i), base)));
+  }
+  yVectors[(base.w + row * yRowStride() + first.y) / 8u] = eightOf(raws);
+#endif
+}
 
 void main() {
   const uint group = groupIndex();
@@ -205,8 +227,11 @@ void main() {
   [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0.0);
 
 #if CHANNELS_LAST
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
-    columnsB[i] = base.y + windowOffset(min(firstColumn + itemPlaceB(lane + i * 256u).y, push.columns - 1u));
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const Column at = columnAt(min(firstColumn + itemPlaceB(lane + i * 256u).y, push.columns - 1u));
+    columnsB[i] = base.y + windowOffset(at);
+    insideB[i] = tapsInside(at);
+  }
 #define LOAD_B(FIRST, WHICH) loadB8(FIRST + itemPlaceB(lane + i * 256u).x, i, end)
 #elif CONVOLUTION
   const Column column = columnAt(min(firstColumn + lane % TILE_COLUMNS, push.columns - 1u));
@@ -268,26 +293,35 @@ void main() {
   const bool yInVectors = storesVectors(base.w);
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) {
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
-      if (i == j) STORE_ROWS(sums[j], staged, place, SIZE_COLUMNS / 4u);
+      if (i == j) {
+        if (ROWS_FIRST != 0u) {
+          STORE_COLUMNS(sums[j], staged, place, SIZE_ROWS / 4u);
+        } else {
+          STORE_ROWS(sums[j], staged, place, SIZE_COLUMNS / 4u);
+        }
+      }
     SUBGROUP_BARRIER();
     const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
     const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
     if (yInVectors) {
       for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * SIZE_COLUMNS / 8u; item += SUBGROUP) {
-        const uint row = top + item / (SIZE_COLUMNS / 8u);
-        const uint column1 = left + item % (SIZE_COLUMNS / 8u) * 8u;
+        const uint line = item / (kWidth / 8u);
+        const uint along = item % (kWidth / 8u) * 8u;
+        const uint row = top + (ROWS_FIRST != 0u ? along : line);
+        const uint column1 = left + (ROWS_FIRST != 0u ? line : along);
         if (row < push.rows && column1 < push.columns)
-          storeEight(base.w + row * yRowStride() + column1, staged[place + item * 2u], staged[place + item * 2u + 1u]);
+          storeEight(staged[place + item * 2u], staged[place + item * 2u + 1u], pairAndSlice, row, column1, base);
       }
     } else {
       [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * SIZE_COLUMNS;
                              element += SUBGROUP) {
-        const uint row = top + element / SIZE_COLUMNS;
-        const uint column1 = left + element % SIZE_COLUMNS;
+        const uint line = element / kWidth;
+        const uint row = top + (ROWS_FIRST != 0u ? element % kWidth : line);
+        const uint column1 = left + (ROWS_FIRST != 0u ? line : element % kWidth);
         if (row < push.rows && column1 < push.columns) {
           const float sum = uintBitsToFloat(staged[place + element / 4u][element % 4u]);
           if ((push.flags & kToParts) != 0u) {
-            storePart((pairAndSlice * push.rows + row) * push.columns + column1, sum);
+            storePart(partPlace(pairAndSlice, row, column1), sum);
           } else {
             finish(sum, pair, row, column1, columnAt(column1), base);
           }

@@ -41,9 +41,10 @@ const uint kPitchA = (kAcrossA ? TILE_ROWS / 8u : kLine) + 1u;
 const uint kPitchB = (kAcrossB ? TILE_COLUMNS / 8u : kLine) + 1u;
 const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
-// Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four.
-const uint kPitchOfStrip = SIZE_COLUMNS / 2u + 1u;
-const uint kStrip = SIZE_ROWS * kPitchOfStrip;
+// Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four: of rows, or of columns.
+const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : 2u * SIZE_COLUMNS;
+const uint kPitchOfStrip = kWidth / 4u + 1u;
+const uint kStrip = SIZE_ROWS * 2u * SIZE_COLUMNS / kWidth * kPitchOfStrip;
 shared uvec4 staged[STAGES * kPart > kSubgroups * kStrip ? STAGES * kPart : kSubgroups * kStrip];
 
 #define LOADERS INVOCATIONS
@@ -163,8 +164,9 @@ void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uin
   }
 }
 
-// Whether eight results of a row lie side by side, where eight elements are stored together.
+// Whether eight results of a line lie side by side, where eight elements are stored together.
 bool storesVectors(uint base) {
+  if (ROWS_FIRST != 0u) return ROWS_FIRST == kInVectors;
   if ((push.columns & 7u) != 0u) return false;
   if ((push.flags & kToParts) != 0u) return true;
 #if CHANNELS_LAST
@@ -174,49 +176,57 @@ bool storesVectors(uint base) {
 #endif
 }
 
+// Of a sum among parts.
+uint partPlace(uint part, uint row, uint column) {
+  return ROWS_FIRST != 0u ? (part * push.columns + column) * push.rows + row
+                          : (part * push.rows + row) * push.columns + column;
+}
+
 void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {
   if ((push.flags & kToParts) != 0u) {
-    const uint at = ((part * push.rows + row) * push.columns + column) / 4u;
+    const uint at = partPlace(part, row, column) / 4u;
     yVectors[at] = low;
     yVectors[at + 1u] = high;
     return;
   }
+  const Column first = columnAt(column);
   uvec4 packed;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
     const uvec4 four = i < 2u ? low : high;
     const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
-    const uint first = toRaw(finished(two.x, row, columnAt(column + 2u * i), base));
-    const uint second = toRaw(finished(two.y, row, columnAt(column + 2u * i + 1u), base));
-    packed[i] = first | (second << 16u);
+    uvec2 raw;
+    [[unroll]] for (uint e = 0u; e < 2u; ++e)
+      raw[e] = ROWS_FIRST != 0u ? toRaw(finished(two[e], row + 2u * i + e, first, base))
+                                : toRaw(finished(two[e], row, columnAt(column + 2u * i + e), base));
+    packed[i] = raw.x | (raw.y << 16u);
   }
-  yVectors[(base.w + row * yRowStride() + column) / 8u] = packed;
+  yVectors[(base.w + row * yRowStride() + first.y) / 8u] = packed;
 }
 
 // Stores what a subgroup has in shared memory.
 void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uvec4 base) {
-  const uint width = 2u * SIZE_COLUMNS;
+  const uint count = SIZE_ROWS * 2u * SIZE_COLUMNS;
   if (vectors) {
-    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * width / 8u; item += SUBGROUP) {
-      const uint line = item / (width / 8u);
-      const uint eight = item % (width / 8u);
+    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < count / 8u; item += SUBGROUP) {
+      const uint line = item / (kWidth / 8u);
+      const uint eight = item % (kWidth / 8u);
       const uint at = strip + line * kPitchOfStrip + 2u * eight;
-      const uint row = first.x + line;
-      const uint column = first.y + eight * 8u;
-      if (row < push.rows && column < push.columns)
-        storeEight(staged[at], staged[at + 1u], part, row, column, base);
+      const uvec2 place = first + (ROWS_FIRST != 0u ? uvec2(eight * 8u, line) : uvec2(line, eight * 8u));
+      if (place.x < push.rows && place.y < push.columns)
+        storeEight(staged[at], staged[at + 1u], part, place.x, place.y, base);
     }
     return;
   }
-  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * width; element += SUBGROUP) {
-    const uint row = first.x + element / width;
-    const uint column = first.y + element % width;
-    if (row >= push.rows || column >= push.columns) continue;
-    const uint at = strip + element / width * kPitchOfStrip + element % width / 4u;
-    const float value = uintBitsToFloat(staged[at][element % 4u]);
+  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < count; element += SUBGROUP) {
+    const uint line = element / kWidth;
+    const uint along = element % kWidth;
+    const uvec2 place = first + (ROWS_FIRST != 0u ? uvec2(along, line) : uvec2(line, along));
+    if (place.x >= push.rows || place.y >= push.columns) continue;
+    const float value = uintBitsToFloat(staged[strip + line * kPitchOfStrip + along / 4u][along % 4u]);
     if ((push.flags & kToParts) != 0u) {
-      storePart((part * push.rows + row) * push.columns + column, value);
+      storePart(partPlace(part, place.x, place.y), value);
     } else {
-      finish(value, pair, row, column, columnAt(column), base);
+      finish(value, pair, place.x, place.y, columnAt(place.y), base);
     }
   }
 }
@@ -244,8 +254,13 @@ void main() {
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns / 2u; ++i) {
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
       if (i == j) {
-        STORE_ROWS(sums[2u * j], staged, strip, kPitchOfStrip);
-        STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS / 4u, kPitchOfStrip);
+        if (ROWS_FIRST != 0u) {
+          STORE_COLUMNS(sums[2u * j], staged, strip, kPitchOfStrip);
+          STORE_COLUMNS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS * kPitchOfStrip, kPitchOfStrip);
+        } else {
+          STORE_ROWS(sums[2u * j], staged, strip, kPitchOfStrip);
+          STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS / 4u, kPitchOfStrip);
+        }
       }
     SUBGROUP_BARRIER();
     const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * size;

@@ -1,8 +1,14 @@
 // What kernels of floats have in common whose tiles are of matrices that subgroups hold.
 // A_READS, B_READS: how an operand is read. kVectors: eight elements at a time; kAcross: neighbours lie across the depth,
-// else along it.
+// else along it. Of windows whose channels lie side by side, kEdges: they reach over the edges of the input.
 const uint kVectors = 1u;
 const uint kAcross = 2u;
+const uint kEdges = 4u;
+// ROWS_FIRST: results of neighbouring rows lie side by side, as channels do, or, kInVectors, in vectors of eight.
+const uint kInVectors = 2u;
+#if !CONVOLUTION
+const uint ROWS_FIRST = 0u;
+#endif
 const bool kAcrossA = (A_READS & kAcross) != 0u;
 const bool kAcrossB = (B_READS & kAcross) != 0u;
 

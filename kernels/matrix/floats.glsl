@@ -1,6 +1,7 @@
 // FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(alpha * sum + beta * c).
 //   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
-//           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along
+//           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along;
+//           kRowsFirst: parts are stored [matrix][slice][column][row]
 //   DIRECTIONS   kADepthFirst, kBDepthFirst, too, where it is defined; kStoresFours: fours of columns of what is stored
 //           lie side by side, at multiples of four; kWhole, kUnrolled: see tile.glsl
 #define SUM float
@@ -14,6 +15,7 @@ const uint kToParts = 16u;
 const uint kStoresFours = 32u;
 const uint kWhole = 64u;
 const uint kUnrolled = 128u;
+const uint kRowsFirst = 256u;
 
 #if PARTS
 // Sums of parts of the depth, [matrix][part][row][column].

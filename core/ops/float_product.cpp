@@ -95,7 +95,7 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
 bool ofMatrices(kernels::FloatTiles::Form form) {
   using enum kernels::FloatTiles::Form;
   return form == Matrices || form == MatricesAhead || form == ConvolutionMatrices || form == VectorMatrices ||
-         form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit;
+         form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit || form == VectorWindowsSplit;
 }
 
 // The dispatches of a product, by the chosen kernel.
@@ -216,7 +216,8 @@ class FloatProductPlan {
   // ROWS_FIRST of the kernels that know it: where a convolution's results lie side by side, filter by filter.
   uint32_t rowsFirst(kernels::FloatTiles::Form form) const {
     using enum kernels::FloatTiles::Form;
-    const bool known = form == ConvolutionMatrices || form == VectorMatrices || form == VectorMatricesAhead;
+    const bool known = form == ConvolutionMatrices || form == VectorMatrices || form == VectorMatricesAhead ||
+                       form == WindowsSplit || form == VectorWindowsSplit;
     if (!known || window_->strides.outputChannel != 1 || p_.rows == 1) return 0;
     constexpr uint32_t kVector = 8;
     const auto inVectors = [&](uint32_t stride) { return stride % kVector == 0; };

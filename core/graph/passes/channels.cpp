@@ -25,6 +25,14 @@ enum class NodeKind : uint8_t {
   Alike,        // all of them lie in the same way
 };
 
+// Whether it has elements of its own for several places.
+bool hasPlaces(const Tensor& tensor) {
+  if (!tensor.present()) return false;
+  for (uint32_t d = 2; d < tensor.rank; ++d)
+    if (tensor.sizes[d] != 1 && tensor.strides[d] != 0) return true;
+  return false;
+}
+
 bool isPooling(DML_OPERATOR_TYPE type) {
   switch (type) {
     case DML_OPERATOR_AVERAGE_POOLING:
@@ -38,6 +46,26 @@ bool isPooling(DML_OPERATOR_TYPE type) {
   }
 }
 
+bool joinsChannels(const Operation& op) {
+  switch (op.schema().type) {
+    case DML_OPERATOR_JOIN:
+      return op.as<DML_JOIN_OPERATOR_DESC>().Axis == kChannel;
+    case DML_OPERATOR_SPLIT:
+      return op.as<DML_SPLIT_OPERATOR_DESC>().Axis == kChannel;
+    default:
+      return false;
+  }
+}
+
+// Sums and the like over places.
+bool reducesPlaces(const Operation& op) {
+  if (op.schema().type != DML_OPERATOR_REDUCE) return false;
+  const auto& desc = op.as<DML_REDUCE_OPERATOR_DESC>();
+  // Indices count through the places as they lie in the description.
+  if (desc.Function == DML_REDUCE_FUNCTION_ARGMAX || desc.Function == DML_REDUCE_FUNCTION_ARGMIN) return false;
+  return (axisMask({desc.Axes, desc.AxisCount}) & (1u << kChannel | 1u)) == 0 && !hasPlaces(op.output());
+}
+
 NodeKind kindOf(const Node& node) {
   if (!node.op || node.runsAtInitialization || node.op->outputs().empty()) return NodeKind::Other;
   const Operation& op = *node.op;
@@ -46,7 +74,7 @@ NodeKind kindOf(const Node& node) {
   // Indices of maxima count through the places as they lie in the description.
   const bool alone = op.outputs().size() == 1 || !op.output(1).present();
   if (isPooling(type)) return alone ? NodeKind::Alike : NodeKind::Other;
-  if (type == DML_OPERATOR_BATCH_NORMALIZATION) return NodeKind::Alike;
+  if (type == DML_OPERATOR_BATCH_NORMALIZATION || joinsChannels(op) || reducesPlaces(op)) return NodeKind::Alike;
   return type != DML_OPERATOR_INVALID && !elementSteps(op).empty() ? NodeKind::Alike : NodeKind::Other;
 }
 
@@ -55,14 +83,6 @@ bool isOfPictures(const Tensor& tensor) {
   if (!tensor.present() || tensor.type != DML_TENSOR_DATA_TYPE_FLOAT16 || tensor.rank < 4 || tensor.rank > 5)
     return false;
   return tensor.sizes[kChannel] % kVector == 0 && tensor.elements != uint64_t{tensor.sizes[0]} * tensor.sizes[kChannel];
-}
-
-// Whether it has elements of its own for several places.
-bool hasPlaces(const Tensor& tensor) {
-  if (!tensor.present()) return false;
-  for (uint32_t d = 2; d < tensor.rank; ++d)
-    if (tensor.sizes[d] != 1 && tensor.strides[d] != 0) return true;
-  return false;
 }
 
 // Whether an input of a node is one of pictures, and not of weights.
@@ -239,7 +259,7 @@ class ChannelsChooser {
              return dispatch.kernel.family == Tiles::kFamily &&
                     (form == Tiles::Form::Matrices || form == Tiles::Form::MatricesAhead ||
                      form == Tiles::Form::MatricesSplit || form == Tiles::Form::VectorMatrices ||
-                     form == Tiles::Form::VectorMatricesAhead || form == Tiles::Form::WindowsSplit);
+                     form == Tiles::Form::VectorMatricesAhead || form == Tiles::Form::VectorWindowsSplit);
            });
   }
 

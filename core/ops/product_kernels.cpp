@@ -249,8 +249,8 @@ uint32_t sharedBytesSplit(const Request& request, const Tile& tile) {
     return depthFirst ? (tile.depth / 8 | 1) * lines : (lines / 8 | 1) * tile.depth;
   };
   const uint32_t parts = part(rows, window || p.a.column == 1) + part(columns, window || p.b.row == 1);
-  // Lines of rows, or of columns.
-  const uint32_t sums = std::max(shape.rows * (columns / 4 + 1), columns * (shape.rows / 4 + 1));
+  // In lines of rows; those of windows in lines of columns, too.
+  const uint32_t sums = std::max(shape.rows * (columns / 4 + 1), window ? columns * (shape.rows / 4 + 1) : 0);
   return subgroups * std::max(parts, sums) * 16;
 }
 

@@ -236,7 +236,8 @@ class ChannelsChooser {
     for (Node* node : nodes) {
       const Operation& op = changed.at(node);
       if (!op.check()) return;
-      if (kindOf(*node) != NodeKind::Convolution) continue;
+      // One whose results alone change stores them as well as before.
+      if (kindOf(*node) != NodeKind::Convolution || sameLayout(op.input(0), node->op->input(0))) continue;
       (gains(op) ? gaining : others) += sumsOf(op);
     }
     constexpr uint64_t kMostOthers = 8;  // of as many sums

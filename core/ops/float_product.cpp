@@ -219,13 +219,14 @@ class FloatProductPlan {
     const bool known = form == ConvolutionMatrices || form == VectorMatrices || form == VectorMatricesAhead ||
                        form == WindowsSplit || form == VectorWindowsSplit;
     if (!known || window_->strides.outputChannel != 1 || p_.rows == 1) return 0;
+    return p_.type == DML_TENSOR_DATA_TYPE_FLOAT16 && resultsInVectors() ? 2 : 1;
+  }
+  // Whether eight filters' results at a place begin with a vector of FLOAT16.
+  bool resultsInVectors() const {
     constexpr uint32_t kVector = 8;
     const auto inVectors = [&](uint32_t stride) { return stride % kVector == 0; };
-    const bool vectors =
-        p_.type == DML_TENSOR_DATA_TYPE_FLOAT16 &&
-        isVectorizable(kVector, p_.matrices, 3, {1, p_.rows}, {window_->strides.outputBatch, 1}) &&
-        std::ranges::all_of(window_->dimensions, inVectors, &ConvolutionWindow::Dimension::outputStride);
-    return vectors ? 2 : 1;
+    return isVectorizable(kVector, p_.matrices, 3, {1, p_.rows}, {window_->strides.outputBatch, 1}) &&
+           std::ranges::all_of(window_->dimensions, inVectors, &ConvolutionWindow::Dimension::outputStride);
   }
 
   // Whether y is what parts are stored as: FLOAT32 sums, one behind the other.
@@ -283,20 +284,32 @@ class FloatProductPlan {
     return combines ? addCombination(slices.count, to, rowsFirst(form) != 0) : Status{};
   }
 
+  // Whether eight sums that parts hold side by side are a vector of FLOAT16 in y.
+  bool storesEights(bool rowsFirst) const {
+    if (p_.type != DML_TENSOR_DATA_TYPE_FLOAT16 || finish_.wide) return false;
+    if (!builder_.target().caps.has(Feature::Storage16) || !builder_.target().caps.matrices) return false;
+    if (window_) return rowsFirst && resultsInVectors();
+    return isVectorizable(8, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
+  }
+
   Status addCombination(uint32_t slices, const BufferRange& parts, bool rowsFirst) {
     using Combination = kernels::FloatCombination;
-    return builder_.addItems(Combination{.form = window_ ? Combination::Form::Convolution : Combination::Form::Gemm,
+    using enum Combination::Form;
+    const bool eights = storesEights(rowsFirst);
+    const uint32_t each = eights ? 8 : 1;
+    return builder_.addItems(Combination{.form = window_ ? (eights ? ConvolutionEights : Convolution)
+                                                         : (eights ? GemmEights : Gemm),
                                          .type = element(finish_.wide),
                                          .push = {.rows = p_.rows,
                                                   .columns = p_.columns,
-                                                  .count = static_cast<uint32_t>(p_.elements()),
+                                                  .count = static_cast<uint32_t>(p_.elements() / each),
                                                   .parts = slices,
                                                   .floatFinish = finish(finishFlags() | (rowsFirst ? kRowsFirst : 0))},
                                          .spec = {.fused = fused(), .backward = backward()},
                                          .parts = parts,
                                          .c = p_.from[2],
                                          .y = p_.to},
-                             p_.elements(), parameters_, slices);
+                             p_.elements() / each, parameters_, slices * each);
   }
 
   PlanBuilder& builder_;

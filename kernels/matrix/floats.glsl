@@ -20,6 +20,9 @@ const uint kRowsFirst = 256u;
 #if PARTS
 // Sums of parts of the depth, [matrix][part][row][column].
 layout(set = 0, binding = BINDING_parts, std430) readonly buffer partsBuffer { float parts[]; };
+#if EIGHTS
+layout(set = 0, binding = BINDING_parts, std430) readonly buffer partsFourBuffer { uvec4 partFours[]; };
+#endif
 #elif COOPERATIVE
 // Each as vectors of 16 bytes, and as elements where some are read alone.
 #if !ONLY_VECTORS
@@ -62,6 +65,9 @@ TENSOR_OUT(y)
 uint zeroOfA(uint row) { return 0u; }
 uint zeroOfB(uint column) { return 0u; }
 
+#if EIGHTS
+layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };
+#endif
 #if COOPERATIVE
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yPartBuffer { float yParts[]; };
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };

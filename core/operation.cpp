@@ -120,6 +120,23 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
   }
 }
 
+// What kernels with an epilogue ask: results, addends and parameters of channels lie where they look for them.
+Status checkEpilogue(const Operation& op) {
+  const Epilogue& epilogue = op.epilogue();
+  if (epilogue.steps == 0) return {};
+  constexpr DML_OPERATOR_TYPE kOfRows[] = {DML_OPERATOR_ACTIVATION_SOFTMAX, DML_OPERATOR_ACTIVATION_SOFTMAX1};
+  if (std::ranges::find(kOfRows, op.activation().type) != std::end(kOfRows))
+    return invalid(cat(op.schema().name, " has an epilogue, expected an activation of single elements behind it."));
+  if (epilogue.addend != 0 && !sameLayout(op.input(epilogue.addend), op.output()))
+    return invalid(cat(op.inputName(epilogue.addend), " has other Sizes or Strides than ", op.outputName(0), "."));
+  const Tensor& bias = op.input(kEpilogueBias);
+  for (uint32_t d = 0; epilogue.channels != 0 && d < bias.rank; ++d)
+    if (bias.sizes[d] > 1 && bias.strides[d] != (d == epilogue.channel ? 1 : 0))
+      return invalid(cat(op.inputName(kEpilogueBias), " has Strides (", listText(bias.strideSpan()),
+                         "), expected one element a channel, side by side."));
+  return {};
+}
+
 // How many tensors of an operation a field describes.
 size_t tensorsOf(const OpSchema& schema, const void* attributes, const Field& field) {
   if (field.type == FieldType::TensorArray) return countOf(schema, attributes, field);
@@ -323,12 +340,23 @@ void Operation::setFieldBytes(const Field& f, const void* value, size_t bytes) {
   attributes_ = changed;
 }
 
+size_t Operation::addInput(const Tensor& tensor, std::string name) {
+  TensorNames names;
+  for (size_t i = 0; i < inputs_.size(); ++i) names.inputs.push_back(inputName(i));
+  for (size_t o = 0; o < outputs_.size(); ++o) names.outputs.push_back(outputName(o));
+  names.inputs.push_back(std::move(name));
+  names_ = std::make_shared<const TensorNames>(std::move(names));
+  inputs_.push_back(tensor);
+  return inputs_.size() - 1;
+}
+
 Status Operation::check() const {
   // What no description says has no fields.
   TensorChecker checker(*this);
   for (const Field& field : schema().fields)
     for (size_t i = 0, count = tensorsOf(schema(), attributes_.get(), field); i < count; ++i)
       TRY(checker.check(field, dimple::tensorName(field, i), i == 0));
+  TRY(checkEpilogue(*this));
   return schema().check ? schema().check(*this) : Status();
 }
 

@@ -20,6 +20,26 @@ struct Activation {
   std::vector<uint32_t> axes{};                   // its Axes
 };
 
+// What nodes that followed an operator do to its results, before the activation (kernels/matrix/floats.glsl).
+constexpr uint32_t kEpilogueMean = 1;
+constexpr uint32_t kEpilogueVariance = 2;
+constexpr uint32_t kEpilogueFactor = 4;
+constexpr uint32_t kEpilogueShift = 8;
+constexpr uint32_t kEpilogueFactorRounded = 16;  // what is multiplied, before it is shifted
+constexpr uint32_t kEpilogueAddend = 32;
+constexpr uint32_t kEpilogueLastFactor = 64;  // behind all other parameters
+
+// The input whose elements' places are those of their channels' parameters, if it is there.
+constexpr size_t kEpilogueBias = 2;
+
+struct Epilogue {
+  uint32_t steps = 0;
+  float epsilon = 0;     // beside the variance
+  uint32_t channel = 0;  // the dimension of the output that parameters go along
+  size_t channels = 0;   // place among the inputs of the parameters: eight FLOAT32 a channel. 0: there are none
+  size_t addend = 0;     // of what is added, which lies as the output does
+};
+
 struct TensorNames {
   std::vector<std::string> inputs{}, outputs{};
 };
@@ -67,6 +87,8 @@ class Operation {
   // Those of an operator with an array of them.
   std::span<const Activation> activations() const { return activations_; }
 
+  const Epilogue& epilogue() const { return epilogue_; }
+
   // Attributes: the description's structure without its tensors and fused activations, which are null.
   template <class Desc>
   const Desc& as() const {
@@ -90,6 +112,9 @@ class Operation {
   void setActivations(std::span<const Activation> activations) {
     activations_.assign(activations.begin(), activations.end());
   }
+  // An input behind those of the description. Returns its place.
+  size_t addInput(const Tensor& tensor, std::string name);
+  void setEpilogue(const Epilogue& epilogue) { epilogue_ = epilogue; }
   template <class T>
   void setField(const Field& f, const T& value) {
     setFieldBytes(f, &value, sizeof(T));
@@ -113,6 +138,7 @@ class Operation {
   std::shared_ptr<const TensorNames> names_;  // null: those of the schema's fields
   std::vector<Tensor> inputs_, outputs_;
   std::vector<Activation> activations_;
+  Epilogue epilogue_;
 };
 
 // Whether an output may lie exactly on an input: the operator works in place, and both have one layout.

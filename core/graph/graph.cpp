@@ -47,6 +47,12 @@ void Graph::connect(Node& node, uint32_t input, const Place& from) {
   from.value->uses.push_back({&node, input});
 }
 
+void Graph::addInput(Node& node, const Place& from) {
+  node.inputs_.emplace_back();
+  node.useOf_.emplace_back();
+  connect(node, static_cast<uint32_t>(node.inputs_.size() - 1), from);
+}
+
 void Graph::setOutput(size_t output, Value* value) {
   if (outputs_[output]) std::erase(outputs_[output]->graphOutputs, output);
   outputs_[output] = value;

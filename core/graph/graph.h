@@ -96,6 +96,8 @@ class Graph {
   Node& add(std::string name, std::string label, std::shared_ptr<const Operation> op, Node* before = nullptr);
   // Lets an input of a node read elsewhere, or nowhere.
   void connect(Node& node, uint32_t input, const Place& from);
+  // Lets a node read elsewhere, too: as the next input, which its operation has.
+  void addInput(Node& node, const Place& from);
   // Makes a value an output of the graph, in place of what was.
   void setOutput(size_t output, Value* value);
   // Lets all that reads a value, and the outputs of the graph that it is, take another one.

@@ -15,12 +15,15 @@ constexpr std::array kPasses = {
          "What follows a product or a convolution and is done to each of its channels goes into its weights and its "
          "bias, which are computed at initialization, so that it needs constants.",
          passes::foldWeights},
+    Pass{"epilogues",
+         "What is done to the results of a product or a convolution, to each of its channels or by adding a tensor, is "
+         "done where they are stored.",
+         passes::addEpilogues},
     Pass{"activations", "An activation that alone takes what an operator makes becomes its FusedActivation.",
          passes::fuseActivations},
     Pass{"channels",
          "Tensors between FLOAT16 convolutions lie with the channels of a place side by side, which matrices of "
-         "subgroups "
-         "read in vectors.",
+         "subgroups read in vectors.",
          passes::putChannelsLast},
     Pass{"chains", "Element-wise nodes that hand tensors to each other execute in one pass over memory.",
          passes::fuseChains},

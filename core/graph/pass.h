@@ -30,6 +30,7 @@ void runPasses(Graph& graph, const Target& target);
 namespace passes {
 void foldConstants(Graph& graph, const Target& target);
 void foldWeights(Graph& graph, const Target& target);
+void addEpilogues(Graph& graph, const Target& target);
 void fuseActivations(Graph& graph, const Target& target);
 void putChannelsLast(Graph& graph, const Target& target);
 void fuseChains(Graph& graph, const Target& target);

@@ -195,8 +195,9 @@ constexpr uint32_t kTiled = kWhole + 1;
 constexpr uint32_t kBases = 44;
 constexpr uint32_t kStrides = kBases + kMaxChainInputs + kMaxChainOutputs;
 constexpr uint32_t kDimensions = kStrides + (kMaxChainInputs + kMaxChainOutputs) * kMaxRank;
-constexpr uint32_t kNumbers = kDimensions + 4 * kMaxRank;
-static_assert(kTiled < kBases && kDimensions % 4 == 0 && (kNumbers + 3 * kMaxChainSteps) * 4 <= kParameterBlockBytes);
+constexpr uint32_t kNumbersOfSteps = kDimensions + 4 * kMaxRank;
+static_assert(kTiled < kBases && kDimensions % 4 == 0 &&
+              (kNumbersOfSteps + 3 * kMaxChainSteps) * 4 <= kParameterBlockBytes);
 
 // How an invocation's elements of an operand lie.
 enum Place : uint32_t {
@@ -317,7 +318,7 @@ uint32_t lanesOf(std::span<const DataType> types, const Target& target) {
 
 std::vector<uint32_t> parameterWords(const Chain& chain, std::span<const DataType> types, uint32_t inputs,
                                      const Walk& walk, const Places& places, uint32_t lanes) {
-  std::vector<uint32_t> words(kNumbers + 3 * chain.steps.size());
+  std::vector<uint32_t> words(kNumbersOfSteps + 3 * chain.steps.size());
   for (uint32_t k = 0; k < types.size(); ++k) {
     const uint32_t slot = k < inputs ? k : kMaxChainInputs + k - inputs;
     words[kHeads + slot] = typeWord(types[k]) | places.of[k];
@@ -336,7 +337,7 @@ std::vector<uint32_t> parameterWords(const Chain& chain, std::span<const DataTyp
   }
   for (size_t s = 0; s < chain.steps.size(); ++s) {
     words[kControls + s] = chain.steps[s].control;
-    std::ranges::copy(chain.steps[s].numbers, &words[kNumbers + 3 * s]);
+    std::ranges::copy(chain.steps[s].numbers, &words[kNumbersOfSteps + 3 * s]);
   }
   return words;
 }

@@ -154,7 +154,7 @@ Result<ConvolutionWindow> windowOf(const Operation& op, const Convolution& c) {
                     .filterChannel = strideAt(c.filter, c.backward ? 0 : 1),
                     .inputChannel = strideAt(c.x, 1),
                     .inputBatch = strideAt(c.x, 0),
-                    .bias = strideAt(c.bias, 1),
+                    .bias = op.epilogue().channels != 0 ? 1 : strideAt(c.bias, 1),
                     .outputChannel = strideAt(c.y, 1),
                     .outputBatch = strideAt(c.y, 0)};
   return window;
@@ -319,7 +319,7 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   auto window = windowOf(op, convolution);
   if (!window) return window.error();
   Product product = productOf(builder, convolution, *window);
-  const FloatFinish finish{.activation = op.activation()};
+  const FloatFinish finish{.activation = op.activation(), .epilogue = op.epilogue()};
   auto pointwise = pointwiseProduct(convolution, product, *window);
   if (!pointwise) pointwise = spreadProduct(convolution, product, *window);
   if (pointwise) return addFloatProduct(builder, *pointwise, finish);

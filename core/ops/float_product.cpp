@@ -120,6 +120,11 @@ class FloatProductPlan {
 
  private:
   uint32_t fused() const { return finish_.activation.type; }
+  uint32_t epilogue() const { return finish_.epilogue.steps; }
+  // Absent tensors have something readable bound in their place.
+  BufferRange epilogueInput(size_t input) const { return input ? builder_.input(input) : p_.from[2]; }
+  BufferRange channels() const { return epilogueInput(finish_.epilogue.channels); }
+  BufferRange addend() const { return epilogueInput(finish_.epilogue.addend); }
   uint32_t backward() const { return window_ && window_->backward; }
   uint32_t finishFlags() const { return (p_.hasC ? kHasC : 0) | (finish_.wide ? kWide : 0); }
   // Those of kernels that step through matrices of any strides.
@@ -147,23 +152,27 @@ class FloatProductPlan {
             .beta = floatBits(finish_.beta),
             .activationLow = floatBits(finish_.activation.parameters[0]),
             .activationHigh = floatBits(finish_.activation.parameters[1]),
-            .flags = flags};
+            .flags = flags,
+            .epsilon = floatBits(finish_.epilogue.epsilon)};
   }
 
   Status addElements(const ProductKernel& kernel) {
-    return builder_.add(kernels::FloatProduct{.form = kernel.form<kernels::FloatProduct>(),
-                                              .type = element(finish_.wide),
-                                              .push = {.rows = p_.rows,
-                                                       .columns = p_.columns,
-                                                       .depth = p_.depth,
-                                                       .count = static_cast<uint32_t>(p_.elements()),
-                                                       .floatFinish = finish(finishFlags() | directions())},
-                                              .spec = {.fused = fused(), .backward = backward()},
-                                              .a = p_.from[0],
-                                              .b = p_.from[1],
-                                              .c = p_.from[2],
-                                              .y = p_.to},
-                        divideUp(p_.elements(), kGroupSize), parameters_, p_.multiplyAdds());
+    return builder_.add(
+        kernels::FloatProduct{.form = kernel.form<kernels::FloatProduct>(),
+                              .type = element(finish_.wide),
+                              .push = {.rows = p_.rows,
+                                       .columns = p_.columns,
+                                       .depth = p_.depth,
+                                       .count = static_cast<uint32_t>(p_.elements()),
+                                       .floatFinish = finish(finishFlags() | directions())},
+                              .spec = {.epilogue = epilogue(), .fused = fused(), .backward = backward()},
+                              .a = p_.from[0],
+                              .b = p_.from[1],
+                              .c = p_.from[2],
+                              .y = p_.to,
+                              .channels = channels(),
+                              .addend = addend()},
+        divideUp(p_.elements(), kGroupSize), parameters_, p_.multiplyAdds());
   }
 
   Status addLines(const ProductKernel& kernel) {
@@ -173,11 +182,13 @@ class FloatProductPlan {
             .form = kernel.form<kernels::ConvolutionDirect>(),
             .type = element(finish_.wide),
             .push = {.rows = p_.rows, .lines = lines.words, .floatFinish = finish(finishFlags())},
-            .spec = {.fused = fused(), .backward = backward(), .lines = lines.specs},
+            .spec = {.epilogue = epilogue(), .fused = fused(), .backward = backward(), .lines = lines.specs},
             .a = p_.from[0],
             .b = p_.from[1],
             .c = p_.from[2],
-            .y = p_.to},
+            .y = p_.to,
+            .channels = channels(),
+            .addend = addend()},
         lines.workgroups, parameters_, p_.multiplyAdds());
   }
 
@@ -205,11 +216,13 @@ class FloatProductPlan {
                                                   .columnGroups = static_cast<uint32_t>(columnGroups),
                                                   .floatFinish = finish(finishFlags() | directions()),
                                                   .sliceBits = sliceBits},
-                                         .spec = {.fused = fused(), .rows = rows},
+                                         .spec = {.epilogue = epilogue(), .fused = fused(), .rows = rows},
                                          .a = p_.from[0],
                                          .b = p_.from[1],
                                          .c = p_.from[2],
-                                         .y = p_.to},
+                                         .y = p_.to,
+                                         .channels = channels(),
+                                         .addend = addend()},
                         p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
   }
 
@@ -267,7 +280,8 @@ class FloatProductPlan {
                                      .sliceDepth = slices.depth,
                                      .slices = slices.count,
                                      .floatFinish = finish(toParts ? kToParts : finishFlags())},
-                            .spec = {.fused = fused(),
+                            .spec = {.epilogue = toParts ? 0 : epilogue(),
+                                     .fused = fused(),
                                      .backward = backward(),
                                      .tiling = tiling,
                                      .tileDepth = tile.depth,
@@ -279,7 +293,9 @@ class FloatProductPlan {
                             .a = from[0],
                             .b = from[1],
                             .c = p_.from[2],
-                            .y = to},
+                            .y = to,
+                            .channels = toParts ? p_.from[2] : channels(),
+                            .addend = toParts ? p_.from[2] : addend()},
         tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to, rowsFirst(form) != 0) : Status{};
   }
@@ -297,19 +313,21 @@ class FloatProductPlan {
     using enum Combination::Form;
     const bool eights = storesEights(rowsFirst);
     const uint32_t each = eights ? 8 : 1;
-    return builder_.addItems(Combination{.form = window_ ? (eights ? ConvolutionEights : Convolution)
-                                                         : (eights ? GemmEights : Gemm),
-                                         .type = element(finish_.wide),
-                                         .push = {.rows = p_.rows,
-                                                  .columns = p_.columns,
-                                                  .count = static_cast<uint32_t>(p_.elements() / each),
-                                                  .parts = slices,
-                                                  .floatFinish = finish(finishFlags() | (rowsFirst ? kRowsFirst : 0))},
-                                         .spec = {.fused = fused(), .backward = backward()},
-                                         .parts = parts,
-                                         .c = p_.from[2],
-                                         .y = p_.to},
-                             p_.elements() / each, parameters_, slices * each);
+    return builder_.addItems(
+        Combination{.form = window_ ? (eights ? ConvolutionEights : Convolution) : (eights ? GemmEights : Gemm),
+                    .type = element(finish_.wide),
+                    .push = {.rows = p_.rows,
+                             .columns = p_.columns,
+                             .count = static_cast<uint32_t>(p_.elements() / each),
+                             .parts = slices,
+                             .floatFinish = finish(finishFlags() | (rowsFirst ? kRowsFirst : 0))},
+                    .spec = {.epilogue = epilogue(), .fused = fused(), .backward = backward()},
+                    .parts = parts,
+                    .c = p_.from[2],
+                    .y = p_.to,
+                    .channels = channels(),
+                    .addend = addend()},
+        p_.elements() / each, parameters_, slices * each);
   }
 
   PlanBuilder& builder_;

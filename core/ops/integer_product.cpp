@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kHasZeroY = 2;
 constexpr uint32_t kHasZeroA = 16;
 constexpr uint32_t kHasZeroB = 32;
-constexpr uint32_t kStoresFours = 64;
+constexpr uint32_t kIntegersStoreFours = 64;
 
 uint32_t kindsOf(const Quantization& q) {
   const auto kindOf = [](DataType type) -> uint32_t {
@@ -43,7 +43,7 @@ uint32_t flagsOf(const Request& request) {
   const Quantization& q = *request.integers;
   return (p.hasC ? kHasC : 0) | (q.zeroA.range ? kHasZeroA : 0) | (q.zeroB.range ? kHasZeroB : 0) |
          (q.zeroY.range ? kHasZeroY : 0) | directionsOf(p) |
-         (request.window && storesFours(p, *request.window) ? kStoresFours : 0);
+         (request.window && storesFours(p, *request.window) ? kIntegersStoreFours : 0);
 }
 
 template <class Kernel>

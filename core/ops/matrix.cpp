@@ -99,7 +99,7 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
   };
   product.a = stridesOf(a, transposeA);
   product.b = stridesOf(b, transposeB);
-  product.c = stridesOf(c, false);
+  product.c = op.epilogue().channels != 0 ? Product::Strides{0, 1} : stridesOf(c, false);
   product.y = stridesOf(y, false);
   for (uint32_t d = std::max({a.rank, b.rank, y.rank}); d > 2; --d)
     product.matrices.addDimension(sizeFromRight(y, d), {strideFromRight(a, d), strideFromRight(b, d),
@@ -124,7 +124,7 @@ std::optional<uint32_t> softmaxAxes(const Activation& activation, uint32_t rank)
 Status planGemm(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
   const Tensor& y = op.output();
-  FloatFinish finish{desc.Alpha, desc.Beta, op.activation()};
+  FloatFinish finish{.alpha = desc.Alpha, .beta = desc.Beta, .activation = op.activation(), .epilogue = op.epilogue()};
   const auto addProduct = [&](const Tensor& to, const BufferRange& range) -> Status {
     Product p = productOf(builder, 0, desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE, 1,
                           desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE, 2, to, range);

@@ -34,12 +34,13 @@ struct Product {
   uint64_t multiplyAdds() const;  // or the largest number if there are more
 };
 
-// alpha * sum + beta * c, and an activation that works on single elements.
+// alpha * sum + beta * c, what follows, and an activation that works on single elements.
 struct FloatFinish {
   float alpha = 1;
   float beta = 1;
   Activation activation;
   bool wide = false;  // y holds FLOAT32, whatever the operands' type is
+  Epilogue epilogue{};
 };
 
 // Scales and zero points of integers. Absent tensors have no range.

@@ -54,6 +54,7 @@ struct Algorithm {
 };
 
 const char* refusesWindow(const Operation& op) {
+  if (op.epilogue().channels != 0) return "Its channels are normalized.";
   const auto& desc = op.as<Desc>();
   const Tensor& filter = op.input(1);
   if (desc.DimensionCount != 2 || filter.sizes[2] != kWindow || filter.sizes[3] != kWindow)
@@ -179,6 +180,7 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
                               .type = KernelType::F32,
                               .push = {.count = static_cast<uint32_t>(items),
                                        .hasBias = hasBias,
+                                       .hasAddend = finish.epilogue.addend != 0,
                                        .activationLow = floatBits(finish.activation.parameters[0]),
                                        .activationHigh = floatBits(finish.activation.parameters[1])},
                               .spec = {.fused = finish.activation.type},
@@ -186,7 +188,8 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
                               .x = builder.input(0),
                               .w = builder.input(1),
                               .bias = builder.input(hasBias ? 2 : 0),
-                              .y = builder.output()},
+                              .y = builder.output(),
+                              .addend = builder.input(finish.epilogue.addend)},
       items, parameters, kTransform);
 }
 

@@ -8,7 +8,7 @@
 namespace dimple {
 namespace {
 
-std::vector<const OpSchema*> collect() {
+std::vector<const OpSchema*> collectSchemas() {
   std::vector<const OpSchema*> all;
   for (const auto family : {DIMPLE_FAMILIES})
     for (const OpSchema& schema : family) all.push_back(&schema);
@@ -18,7 +18,7 @@ std::vector<const OpSchema*> collect() {
 }  // namespace
 
 std::span<const OpSchema* const> allSchemas() {
-  static const std::vector<const OpSchema*> all = collect();
+  static const std::vector<const OpSchema*> all = collectSchemas();
   return all;
 }
 

@@ -20,6 +20,10 @@
 #endif
 #include "matrix/floats.glsl"
 
+#if EIGHTS
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
+#endif
+
 // Where a part's element lies in y: its row and its column.
 uvec2 placeOf(uint place) {
   const bool rowsFirst = (push.flags & kRowsFirst) != 0u;
@@ -49,6 +53,8 @@ void main() {
     low += uintBitsToFloat(partFours[four]);
     high += uintBitsToFloat(partFours[four + 1u]);
   }
+  const uint vector = (base.w + place.x * yRowStride() + columnAt(place.y).y) / 8u;
+  const uvec4 addends = (EPILOGUE & kAddend) != 0u ? addendVectors[vector] : uvec4(0u);
   const uvec2 next = (push.flags & kRowsFirst) != 0u ? uvec2(1u, 0u) : uvec2(0u, 1u);
   uvec4 packed;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
@@ -56,10 +62,11 @@ void main() {
     const vec2 two = i % 2u == 0u ? four.xy : four.zw;
     const uvec2 left = place + 2u * i * next;
     const uvec2 right = left + next;
-    packed[i] = (toRaw(finished(two.x, left.x, columnAt(left.y), base)) & 0xffffu) |
-                (toRaw(finished(two.y, right.x, columnAt(right.y), base)) << 16u);
+    const vec2 added = unpackHalf2x16(addends[i]);
+    packed[i] = (toRaw(finishedWith(two.x, left.x, columnAt(left.y), base, added.x)) & 0xffffu) |
+                (toRaw(finishedWith(two.y, right.x, columnAt(right.y), base, added.y)) << 16u);
   }
-  yVectors[(base.w + place.x * yRowStride() + columnAt(place.y).y) / 8u] = packed;
+  yVectors[vector] = packed;
 #else
   float sum = 0.0;
   for (uint part = 0u; part < push.parts; ++part) sum += parts[first + part * perMatrix];

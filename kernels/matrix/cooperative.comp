@@ -179,11 +179,9 @@ bool storesVectors(uint base) {
   return false;
 }
 
-// Of a sum among parts.
-uint partPlace(uint part, uint row, uint column) {
-  return ROWS_FIRST != 0u ? (part * push.columns + column) * push.rows + row
-                          : (part * push.rows + row) * push.columns + column;
-}
+#if T == f16
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
+#endif
 
 void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {
 #if T == f16
@@ -194,13 +192,16 @@ void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 b
     return;
   }
   const Column first = columnAt(column);
+  const uint at = (base.w + row * yRowStride() + first.y) / 8u;
+  const uvec4 addends = (EPILOGUE & kAddend) != 0u ? addendVectors[at] : uvec4(0u);
   uint raws[8];
   [[unroll]] for (uint i = 0u; i < 8u; ++i) {
     const float sum = uintBitsToFloat(i < 4u ? low[i] : high[i - 4u]);
-    raws[i] = ROWS_FIRST != 0u ? uint(toRaw(finished(sum, row + i, first, base)))
-                               : uint(toRaw(finished(sum, row, columnAt(column + i), base)));
+    const float added = unpackHalf2x16(addends[i / 2u])[i % 2u];
+    raws[i] = ROWS_FIRST != 0u ? uint(toRaw(finishedWith(sum, row + i, first, base, added)))
+                               : uint(toRaw(finishedWith(sum, row, columnAt(column + i), base, added)));
   }
-  yVectors[(base.w + row * yRowStride() + first.y) / 8u] = eightOf(raws);
+  yVectors[at] = eightOf(raws);
 #endif
 }
 

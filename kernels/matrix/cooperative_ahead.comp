@@ -176,11 +176,7 @@ bool storesVectors(uint base) {
 #endif
 }
 
-// Of a sum among parts.
-uint partPlace(uint part, uint row, uint column) {
-  return ROWS_FIRST != 0u ? (part * push.columns + column) * push.rows + row
-                          : (part * push.rows + row) * push.columns + column;
-}
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
 
 void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {
   if ((push.flags & kToParts) != 0u) {
@@ -190,17 +186,20 @@ void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 b
     return;
   }
   const Column first = columnAt(column);
+  const uint at = (base.w + row * yRowStride() + first.y) / 8u;
+  const uvec4 addends = (EPILOGUE & kAddend) != 0u ? addendVectors[at] : uvec4(0u);
   uvec4 packed;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
     const uvec4 four = i < 2u ? low : high;
     const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
+    const vec2 added = unpackHalf2x16(addends[i]);
     uvec2 raw;
     [[unroll]] for (uint e = 0u; e < 2u; ++e)
-      raw[e] = ROWS_FIRST != 0u ? toRaw(finished(two[e], row + 2u * i + e, first, base))
-                                : toRaw(finished(two[e], row, columnAt(column + 2u * i + e), base));
+      raw[e] = ROWS_FIRST != 0u ? toRaw(finishedWith(two[e], row + 2u * i + e, first, base, added[e]))
+                                : toRaw(finishedWith(two[e], row, columnAt(column + 2u * i + e), base, added[e]));
     packed[i] = raw.x | (raw.y << 16u);
   }
-  yVectors[(base.w + row * yRowStride() + first.y) / 8u] = packed;
+  yVectors[at] = packed;
 }
 
 // Stores what a subgroup has in shared memory.

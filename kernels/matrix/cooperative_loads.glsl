@@ -14,7 +14,8 @@ uint batchB;            // where their input begins
 uint nextB[kLoadsB];
 #endif
 #if CHANNELS_LAST
-uint insideB[kLoadsB];  // which elements of their windows lie inside the input
+uint tapsB[kLoadsB];            // which elements of their windows lie inside the input
+bool insideB[kRings * kLoadsB];  // whether what is loaded does
 #endif
 #if CONVOLUTION
 uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
@@ -61,7 +62,15 @@ uvec4 eightOfB(uint at) {
 }
 #else
 uvec2 itemPlaceB(uint item) { return itemPlace(item, kAcrossB, LOADED_COLUMNS); }
+#if CHANNELS_LAST
+// What lies outside becomes zeros here and not where it is loaded, which would wait for it.
+uvec4 eightOfB(uint at) {
+  if ((B_READS & kEdges) == 0u) return loadedB[at];
+  return insideB[at] ? loadedB[at] : uvec4(0u);
+}
+#else
 uvec4 eightOfB(uint at) { return loadedB[at]; }
+#endif
 #endif
 
 // Which vector of an operand they are in the first part; modulo 2^32, as those before the first step may be. What lies
@@ -90,7 +99,7 @@ uvec2 startLoads(uint lane, uvec2 place, uvec4 base, uint first) {
     const uvec2 item = itemPlaceB(lane + i * LOADERS);
     const Column at = columnAt(min(place.y + item.y, push.columns - 1u));
     nextB[i] = uint(int(base.y + windowOffset(at) + item.x) >> 3);
-    if ((B_READS & kEdges) != 0u) insideB[i] = tapsInside(at);
+    if ((B_READS & kEdges) != 0u) tapsB[i] = tapsInside(at);
   }
   return uvec2(kLine);
 #else
@@ -108,9 +117,9 @@ void loadChannels(uint ring, bool exists) {
   const uint tap = exists ? tapOf(nextStep) : 0u;
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     if ((B_READS & kEdges) != 0u) {
-      const bool inside = exists && (insideB[i] >> tap & 1u) != 0u;
-      const uvec4 loaded = bVectors[inside ? nextB[i] + step1 : 0u];
-      loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
+      const bool inside = exists && (tapsB[i] >> tap & 1u) != 0u;
+      insideB[ring * kLoadsB + i] = inside;
+      loadedB[ring * kLoadsB + i] = bVectors[inside ? nextB[i] + step1 : 0u];
     } else {
       const uvec4 loaded = bVectors[nextB[i] + step1];
       loadedB[ring * kLoadsB + i] = exists ? loaded : uvec4(0u);

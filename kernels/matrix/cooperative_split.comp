@@ -124,11 +124,7 @@ bool storesFours(uint base) {
 #endif
 }
 
-// Of a sum among parts.
-uint partPlace(uint part, uint row, uint column) {
-  return ROWS_FIRST != 0u ? (part * push.columns + column) * push.rows + row
-                          : (part * push.rows + row) * push.columns + column;
-}
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendHalfBuffer { uvec2 addendHalves[]; };
 
 // Stores the sums of what all subgroups have in shared memory: the row of matrices `i` of each.
 void storeStrips(uint i, bool fours, uvec2 firsts, uint pair, uint part, uvec4 base) {
@@ -151,11 +147,14 @@ void storeStrips(uint i, bool fours, uvec2 firsts, uint pair, uint part, uvec4 b
         continue;
       }
       const Column start = columnAt(column);
+      const uint y4 = (base.w + row * yRowStride() + start.y) / 4u;
+      const uvec2 addends = (EPILOGUE & kAddend) != 0u ? addendHalves[y4] : uvec2(0u);
+      const vec4 added = vec4(unpackHalf2x16(addends.x), unpackHalf2x16(addends.y));
       uvec4 raw;
       [[unroll]] for (uint e = 0u; e < 4u; ++e)
-        raw[e] = ROWS_FIRST != 0u ? toRaw(finished(total[e], row + e, start, base))
-                                  : toRaw(finished(total[e], row, columnAt(column + e), base));
-      yHalves[(base.w + row * yRowStride() + start.y) / 4u] = uvec2(raw.x | (raw.y << 16u), raw.z | (raw.w << 16u));
+        raw[e] = ROWS_FIRST != 0u ? toRaw(finishedWith(total[e], row + e, start, base, added[e]))
+                                  : toRaw(finishedWith(total[e], row, columnAt(column + e), base, added[e]));
+      yHalves[y4] = uvec2(raw.x | (raw.y << 16u), raw.z | (raw.w << 16u));
       continue;
     }
     float total = 0.0;

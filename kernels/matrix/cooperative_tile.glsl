@@ -4,11 +4,6 @@
 const uint kVectors = 1u;
 const uint kAcross = 2u;
 const uint kEdges = 4u;
-// ROWS_FIRST: results of neighbouring rows lie side by side, as channels do, or, kInVectors, in vectors of eight.
-const uint kInVectors = 2u;
-#if !CONVOLUTION
-const uint ROWS_FIRST = 0u;
-#endif
 const bool kAcrossA = (A_READS & kAcross) != 0u;
 const bool kAcrossB = (B_READS & kAcross) != 0u;
 

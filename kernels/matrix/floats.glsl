@@ -1,9 +1,11 @@
-// FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(alpha * sum + beta * c).
+// FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(epilogue(alpha * sum + beta * c)).
 //   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
 //           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along;
 //           kRowsFirst: parts are stored [matrix][slice][column][row]
 //   DIRECTIONS   kADepthFirst, kBDepthFirst, too, where it is defined; kStoresFours: fours of columns of what is stored
 //           lie side by side, at multiples of four; kWhole, kUnrolled: see tile.glsl
+//   EPILOGUE   steps that nodes of their own would do: kOfChannels normalize or scale each channel, the place of whose
+//           parameters is C's; kAddend adds a tensor that lies as y does
 #define SUM float
 #define FOUR_SUMS vec4
 #define ZERO uint
@@ -16,6 +18,15 @@ const uint kStoresFours = 32u;
 const uint kWhole = 64u;
 const uint kUnrolled = 128u;
 const uint kRowsFirst = 256u;
+
+const uint kMean = 1u;
+const uint kVariance = 2u;
+const uint kFactor = 4u;
+const uint kShift = 8u;
+const uint kFactorRounded = 16u;  // before the shift
+const uint kAddend = 32u;
+const uint kLastFactor = 64u;
+const uint kOfChannels = kMean | kVariance | kFactor | kShift | kLastFactor;
 
 #if PARTS
 // Sums of parts of the depth, [matrix][part][row][column].
@@ -60,6 +71,9 @@ float loadA(uint i, uint zero) { return fromRaw(loadRaw_a(i)); }
 float loadB(uint i, uint zero) { return fromRaw(loadRaw_b(i)); }
 #endif
 TENSOR_IN(c)
+// Two of each channel: the mean, the variance, the factor and the shift, and another factor.
+layout(set = 0, binding = BINDING_channels, std430) readonly buffer channelsBuffer { vec4 channels[]; };
+TENSOR_IN(addend)
 TENSOR_OUT(y)
 
 uint zeroOfA(uint row) { return 0u; }
@@ -72,23 +86,63 @@ layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uv
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yPartBuffer { float yParts[]; };
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };
 void storePart(uint i, float sum) { yParts[i] = sum; }
+
+// ROWS_FIRST: results of neighbouring rows lie side by side, as channels do, or, kInVectors, in vectors of eight.
+const uint kInVectors = 2u;
+#if !CONVOLUTION
+const uint ROWS_FIRST = 0u;
+#endif
+
+// Of a sum among parts.
+uint partPlace(uint part, uint row, uint column) {
+  return ROWS_FIRST != 0u ? (part * push.columns + column) * push.rows + row
+                          : (part * push.rows + row) * push.columns + column;
+}
 #elif T == f32 || !defined(NATIVE)
 void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }
 #else
 void storePart(uint i, float sum) {}  // 16-bit elements hold no sums
 #endif
 
+// As a tensor of its type holds a number. The flags end below the bits of the zero that a compiler cannot see through,
+// so that it keeps both conversions and contracts nothing across them.
+float rounded(float value) { return fromRaw(toRaw(value) ^ (push.flags >> 16u)); }
+
+// What is added at a place of y, if anything is.
+float addendAt(uint i) { return (EPILOGUE & kAddend) != 0u ? fromRaw(loadRaw_addend(i)) : 0.0; }
+
+// The epilogue, with the roundings and in the order of the nodes that it stands for.
+float followed(float value, uint channel, float addend1) {
+  if ((EPILOGUE & kOfChannels) != 0u) {
+    const vec4 of = channels[2u * channel];
+    value = rounded(value);
+    if ((EPILOGUE & kMean) != 0u) value -= of.x;
+    if ((EPILOGUE & kVariance) != 0u) value /= sqrt(of.y + uintBitsToFloat(push.epsilon));
+    if ((EPILOGUE & kFactor) != 0u) value *= of.z;
+    if ((EPILOGUE & kFactorRounded) != 0u) value = rounded(value);
+    if ((EPILOGUE & kShift) != 0u) value += of.w;
+    if ((EPILOGUE & kLastFactor) != 0u) value = rounded(value) * channels[2u * channel + 1u].x;
+  }
+  if ((EPILOGUE & kAddend) != 0u) value = rounded(value) + addend1;
+  return value;
+}
+
 // What y holds of a sum.
-float finished(float sum, uint row, Column at, uvec4 base) {
+float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   float value = uintBitsToFloat(push.alpha) * sum;
-  if ((push.flags & kHasC) != 0u)
-    value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(base.z + row * cRowStride() + at.c));
+  const uint place = base.z + row * cRowStride() + at.c;
+  if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(place));
 #if CONVOLUTION
   if (at.isPadding) value = 0.0;
 #endif
+  if (EPILOGUE != 0u) value = followed(value, place, addend1);
   const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
   if (FUSED != 0u) value = activate(FUSED, value, parameters2);
   return value;
+}
+
+float finished(float sum, uint row, Column at, uvec4 base) {
+  return finishedWith(sum, row, at, base, addendAt(base.w + row * yRowStride() + at.y));
 }
 
 void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) {

@@ -3,7 +3,7 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// Transforms sums back (winograd.glsl), y = activation(sum + bias); an invocation a tile of a filter's output.
+// Transforms sums back (winograd.glsl), y = activation(sum + bias + addend); an invocation a tile of a filter's output.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -15,6 +15,7 @@ layout(set = 0, binding = BINDING_sums, std430) readonly buffer sumsBuffer { uin
 TENSOR_IN(x)
 TENSOR_IN(w)
 TENSOR_IN(bias)
+TENSOR_IN(addend)  // lies as y does
 TENSOR_OUT(y)
 
 // Bits of a magnitude from which on a tile is computed from its windows: transforms make NaN of infinities, and a number
@@ -41,13 +42,17 @@ float windowSum(uint f, uint image, uint row, uint column) {
   return sum;
 }
 
-// Element `i` of a tile, if the output has it.
-void store(uint f, uvec3 at, uint i, float value) {
+// Where element `i` of a tile lies; false if the output does not have it.
+bool hasPlace(uint f, uvec3 at, uint i, out uint place) {
   const uvec4 strides = parameters[kOutput];
   const uint row = at.y + i / kTile;
   const uint column = at.z + i % kTile;
-  if (row < parameters[kOutputSize].x && column < parameters[kOutputSize].y)
-    storeRaw_y(at.x * strides.x + f * strides.y + row * strides.z + column * strides.w, toRaw(value));
+  place = at.x * strides.x + f * strides.y + row * strides.z + column * strides.w;
+  return row < parameters[kOutputSize].x && column < parameters[kOutputSize].y;
+}
+
+float withAddend(float value, uint place) {
+  return push.hasAddend != 0u ? value + fromRaw(loadRaw_addend(place)) : value;
 }
 
 void main() {
@@ -70,7 +75,7 @@ void main() {
     [[unroll]] for (uint row = 0u; row < kTile; ++row) tile[row * kPlaces + column] = line[row];
   }
   const uvec3 at = tileAt(column1);
-  const float addend = push.hasBias != 0u ? fromRaw(loadRaw_bias(f * parameters[kOutputSize].z)) : 0.0;
+  const float biasOfFilter = push.hasBias != 0u ? fromRaw(loadRaw_bias(f * parameters[kOutputSize].z)) : 0.0;
   [[unroll]] for (uint row = 0u; row < kTile; ++row) {
     [[unroll]] for (uint column = 0u; column < kPlaces; ++column) line[column] = tile[row * kPlaces + column];
     transformOutput(line);
@@ -84,8 +89,11 @@ void main() {
     }
   }
   if (FUSED == 0u) {
-    [[unroll]] for (uint i = 0u; i < kTile * kTile; ++i)
-      store(f, at, i, tile[i / kTile * kPlaces + i % kTile] + addend);
+    [[unroll]] for (uint i = 0u; i < kTile * kTile; ++i) {
+      uint place;
+      if (hasPlace(f, at, i, place))
+        storeRaw_y(place, toRaw(withAddend(tile[i / kTile * kPlaces + i % kTile] + biasOfFilter, place)));
+    }
     return;
   }
   // One copy of the activation, not one for each element.
@@ -94,6 +102,8 @@ void main() {
     float value = 0.0;
     [[unroll]] for (uint j = 0u; j < kTile * kTile; ++j)
       if (i == j) value = tile[j / kTile * kPlaces + j % kTile];
-    store(f, at, i, activate(FUSED, value + addend, parameters2));
+    uint place;
+    if (hasPlace(f, at, i, place))
+      storeRaw_y(place, toRaw(activate(FUSED, withAddend(value + biasOfFilter, place), parameters2)));
   }
 }

@@ -112,7 +112,7 @@ Line network() {
 
 TEST_CASE("channels: networks of FLOAT16 convolutions keep them side by side") {
   const Line line = network();
-  CHECK(channelsLast(line.graph) == Layouts{true, true, true, true, true, true, false});
+  CHECK(channelsLast(line.graph) == Layouts{true, true, true, true, true, false});
   const Plan plan = line.graph.rewrittenPlan("", capsOfMatrices()).plan;
   CHECK(executed(plan) == Executed{"convolution_cooperative_native.f16", "pool_vectors_channels.f16",
                                    "gemm_cooperative_native.f16", "convolution_cooperative_ahead_native.f16",

@@ -1,5 +1,6 @@
 // Graphs answer what their nodes answer one by one: bit for bit, unless they are rewritten.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -261,6 +262,8 @@ std::vector<std::string> followersOf(const DML_BUFFER_TENSOR_DESC& y, size_t cha
       cat("ELEMENT_WISE_MULTIPLY ATensor=", tensor, " BTensor=", spread, " OutputTensor=", tensor);
   const std::string add = cat("ELEMENT_WISE_ADD ATensor=", spread, " BTensor=", tensor, " OutputTensor=", tensor);
   switch (kind) {
+    case 4:
+      return {normalize, multiply};
     case 0:
       return {normalize};
     case 1:
@@ -272,46 +275,63 @@ std::vector<std::string> followersOf(const DML_BUFFER_TENSOR_DESC& y, size_t cha
   }
 }
 
+// An operator, and lines each of which takes what the one before it makes: as its first tensor, or as its second where
+// DML owns the first.
+TestGraph withFollowers(TestCase first, const std::vector<std::string>& followers) {
+  TestGraph graph;
+  const auto add = [&](TestCase test, size_t follows) {
+    TestGraph::Node node;
+    for (size_t i = 0; i < test.inputs.size(); ++i) {
+      node.inputs.emplace_back();
+      if (!test.inputs[i]) continue;
+      if (!graph.nodes.empty() && i == follows) {
+        node.inputs.back() = {GraphSource::Kind::Node, static_cast<uint32_t>(graph.nodes.size() - 1), 0};
+        continue;
+      }
+      node.inputs.back() = {GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph.inputs.size()), 0};
+      graph.inputs.push_back({fillBytes(test, i), test.inputs[i]->Flags == DML_TENSOR_FLAG_OWNED_BY_DML});
+    }
+    node.test = std::move(test);
+    graph.places.push_back(graph.nodes.size());
+    graph.nodes.push_back(std::move(node));
+  };
+  add(std::move(first), 0);
+  for (const std::string& follower : followers) {
+    auto test = parseTestCase(follower);
+    REQUIRE(test);
+    const bool second = test->inputs[0]->Flags == DML_TENSOR_FLAG_OWNED_BY_DML;
+    add(std::move(*test), second);
+  }
+  graph.outputs.push_back({GraphSource::Kind::Node, static_cast<uint32_t>(graph.nodes.size() - 1), 0});
+  return graph;
+}
+
+// Cases of a product or convolution that nodes may follow.
+std::vector<TestCase> followedCases(const OpSchema& schema, DataType type) {
+  std::vector<TestCase> cases;
+  for (const std::string& line : generateCases(schema, type)) {
+    if (line.find("FusedActivation") != line.npos || line.find("fill=special") != line.npos) continue;
+    auto test = parseTestCase(withOwned(line, {"FilterTensor", "BiasTensor", "BTensor", "CTensor"}));
+    if (test && !test->refused && !test->halfPrecision && !test->inPlace) cases.push_back(std::move(*test));
+  }
+  return cases;
+}
+
+size_t channelDimension(const TestCase& test) {
+  return test.type() == DML_OPERATOR_GEMM ? test.outputs[0]->DimensionCount - 1 : 1;
+}
+
 GPU_TEST_CASE("graphs: what goes into weights answers what it answers alone" *
               leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
   StepMemory memory;
   for (const char* name : {"CONVOLUTION", "GEMM"}) {
-    const OpSchema& schema = *findSchema(std::string_view(name));
     size_t taken = 0;
-    for (const std::string& line : generateCases(schema, DML_TENSOR_DATA_TYPE_FLOAT32)) {
+    for (TestCase& first : followedCases(*findSchema(std::string_view(name)), DML_TENSOR_DATA_TYPE_FLOAT32)) {
       if (taken == 16) break;
-      if (line.find("FusedActivation") != line.npos || line.find("fill=special") != line.npos) continue;
-      auto first = parseTestCase(withOwned(line, {"FilterTensor", "BiasTensor", "BTensor", "CTensor"}));
-      if (!first || first->refused || first->halfPrecision || first->inPlace) continue;
-      TestGraph graph;
-      const DML_BUFFER_TENSOR_DESC& y = *first->outputs[0];
-      const auto followers = followersOf(y, schema.type == DML_OPERATOR_GEMM ? y.DimensionCount - 1 : 1, taken % 4);
-      const auto add = [&](TestCase test, size_t follows) {
-        TestGraph::Node node;
-        for (size_t i = 0; i < test.inputs.size(); ++i) {
-          node.inputs.emplace_back();
-          if (!test.inputs[i]) continue;
-          if (!graph.nodes.empty() && i == follows) {
-            node.inputs.back() = {GraphSource::Kind::Node, static_cast<uint32_t>(graph.nodes.size() - 1), 0};
-            continue;
-          }
-          node.inputs.back() = {GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph.inputs.size()), 0};
-          graph.inputs.push_back({fillBytes(test, i), test.inputs[i]->Flags == DML_TENSOR_FLAG_OWNED_BY_DML});
-        }
-        node.test = std::move(test);
-        graph.places.push_back(graph.nodes.size());
-        graph.nodes.push_back(std::move(node));
-      };
-      add(std::move(*first), 0);
-      for (const std::string& follower : followers) {
-        auto test = parseTestCase(follower);
-        REQUIRE(test);
-        const bool second = test->inputs[0]->Flags == DML_TENSOR_FLAG_OWNED_BY_DML;
-        add(std::move(*test), second);
-      }
-      graph.outputs.push_back({GraphSource::Kind::Node, static_cast<uint32_t>(graph.nodes.size() - 1), 0});
+      const auto followers = followersOf(*first.outputs[0], channelDimension(first), taken % 4);
+      const TestGraph graph = withFollowers(std::move(first), followers);
       Rewrites rewrites;
-      examine(graph, {}, rewrites, "");
+      examine(graph, {}, rewrites, "epilogues");
       if (rewrites.executing > 1) continue;  // a layout or attributes that it leaves alone
       const std::string failure = compareWithNodes(gpu, memory, graph, compareWithLargest);
       CHECK_MESSAGE(failure.empty(), failure);
@@ -319,6 +339,72 @@ GPU_TEST_CASE("graphs: what goes into weights answers what it answers alone" *
     }
     CHECK_MESSAGE(taken == 16, name);
   }
+}
+
+// What follows a case, and what is done to each channel of it before a tensor is added, if that is.
+constexpr size_t kEpilogueKinds = 9;  // the last is a sum alone
+TestGraph withEpilogue(TestCase first, size_t kind) {
+  std::vector<std::string> followers;
+  if (kind < 8) followers = followersOf(*first.outputs[0], channelDimension(first), kind < 5 ? kind : kind - 4);
+  const std::string tensor = formatTensor(*first.outputs[0]);
+  if (kind >= 4 && kind % 4 != 3)
+    followers.push_back(cat("ELEMENT_WISE_ADD1 ATensor=", tensor, " BTensor=", tensor, " OutputTensor=", tensor,
+                            kind == 6 ? " FusedActivation=RELU" : ""));
+  return withFollowers(std::move(first), followers);
+}
+
+// Whether the nodes become one.
+bool isEpilogue(const TestGraph& graph) {
+  Rewrites rewrites;
+  examine(graph, {}, rewrites, "weights,activations,chains");
+  return rewrites.executing == 1;
+}
+
+GPU_TEST_CASE("graphs: an epilogue answers what its nodes answer" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
+  Gpu& chosen = sharedGpu(leaveOut("weights,activations"));
+  StepMemory memory;
+  for (const char* name : {"CONVOLUTION", "GEMM"})
+    for (const DataType type : {DML_TENSOR_DATA_TYPE_FLOAT16, DML_TENSOR_DATA_TYPE_FLOAT32}) {
+      // FLOAT32 convolutions have no parameters of channels but those in their weights.
+      const bool onlySums = type == DML_TENSOR_DATA_TYPE_FLOAT32 && std::string_view(name) == "CONVOLUTION";
+      const size_t most = onlySums ? 12 : 3;
+      std::array<size_t, kEpilogueKinds> taken{};
+      size_t next = 0;
+      for (TestCase& first : followedCases(*findSchema(std::string_view(name)), type)) {
+        const size_t kind = onlySums ? 8 : next++ % kEpilogueKinds;
+        if (taken[kind] == most) continue;
+        const TestGraph graph = withEpilogue(std::move(first), kind);
+        if (!isEpilogue(graph)) continue;  // a layout or attributes that it leaves alone
+        const std::string failure = compareWithNodes(chosen, memory, graph, compareElements);
+        CHECK_MESSAGE(failure.empty(), failure);
+        ++taken[kind];
+      }
+      for (size_t kind = onlySums ? 8 : 0; kind < kEpilogueKinds; ++kind)
+        CHECK_MESSAGE(taken[kind] >= 2, cat(name, " ", kind));
+    }
+}
+
+// The cases that are made for kernels of products, of which devices have others.
+GPU_TEST_CASE("graphs: epilogues of products of any kernel answer what their nodes answer") {
+  auto lines = readCaseFile(DIMPLE_TEST_SOURCE_DIR "/conformance/cases/product.txt");
+  REQUIRE(lines);
+  Gpu& chosen = sharedGpu(leaveOut("weights,activations"));
+  StepMemory memory;
+  size_t taken = 0;
+  for (size_t i = 0; i < lines->size(); i += std::min<size_t>(selection().sample, 4)) {
+    const std::string& line = (*lines)[i];
+    if (line.find("FusedActivation") != line.npos || line.find("fill=special") != line.npos) continue;
+    auto test = parseTestCase(withOwned(line, {"FilterTensor", "BiasTensor", "BTensor", "CTensor"}));
+    if (!test || test->halfPrecision) continue;
+    if (test->type() != DML_OPERATOR_GEMM && test->type() != DML_OPERATOR_CONVOLUTION) continue;
+    const TestGraph graph = withEpilogue(std::move(*test), taken % kEpilogueKinds);
+    if (!isEpilogue(graph)) continue;
+    const std::string failure = compareWithNodes(chosen, memory, graph, compareElements);
+    CHECK_MESSAGE(failure.empty(), failure);
+    ++taken;
+  }
+  CHECK(taken >= 12);
 }
 
 }  // namespace

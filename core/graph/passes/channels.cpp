@@ -88,7 +88,8 @@ bool isOfPictures(const Tensor& tensor) {
 // Whether an input of a node is one of pictures, and not of weights.
 bool takesPictures(const Node& node, uint32_t input) {
   const NodeKind kind = kindOf(node);
-  return kind == NodeKind::Alike || (kind == NodeKind::Convolution && input != 1 && input != 2);
+  if (kind != NodeKind::Convolution) return kind == NodeKind::Alike;
+  return input == 0 || input == node.op->epilogue().addend;
 }
 
 std::vector<uint32_t> channelsLastStrides(const Tensor& tensor) {
@@ -191,13 +192,11 @@ class ChannelsChooser {
       if (kind == NodeKind::Other) continue;
       Operands operands = operandsOf(node, kind == NodeKind::Alike);
       // What a convolution adds to its results lies as they do.
-      if (kind == NodeKind::Convolution)
-        for (size_t i = 3; i < node.inputs().size(); ++i)
-          if (hasPlaces(node.op->input(i))) {
-            const auto index = indexOf(node.inputs()[i].value);
-            if (index) operands.values.push_back(*index);
-            operands.all &= index.has_value();
-          }
+      if (const size_t addend = node.op->epilogue().addend; kind == NodeKind::Convolution && addend != 0) {
+        const auto index = indexOf(node.inputs()[addend].value);
+        if (index) operands.values.push_back(*index);
+        operands.all &= index.has_value();
+      }
       for (const uint32_t value : operands.values) {
         sets_.join(operands.values.front(), value);
         if (!operands.all) fixed_.push_back(value);

@@ -1,108 +1,15 @@
 // Normalizations, factors and sums of each channel go into the weights of the product or convolution before them.
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "core/graph/graph.h"
 #include "core/graph/pass.h"
+#include "core/graph/passes/linear.h"
 #include "core/target.h"
 #include "core/text.h"
 
 namespace dimple {
 namespace {
-
-constexpr std::array<std::byte, 4> kZero{};
-
-bool isPacked(const Tensor& tensor) {
-  uint64_t packed = 1;
-  for (uint32_t d = tensor.rank; d-- > 0; packed *= tensor.sizes[d])
-    if (tensor.sizes[d] > 1 && tensor.strides[d] != packed) return false;
-  return true;
-}
-
-// An operator whose results are sums of products with weights, plus a bias.
-struct Linear {
-  uint32_t channel;         // the dimension of the results that the bias goes along
-  uint32_t weightsChannel;  // the same of the weights
-};
-constexpr uint32_t kWeightsInput = 1;
-constexpr uint32_t kBiasInput = 2;
-
-std::optional<Linear> linearOf(const Operation& op) {
-  if (op.activation().type != DML_OPERATOR_INVALID) return {};
-  if (op.schema().type == DML_OPERATOR_CONVOLUTION) {
-    const auto& desc = op.as<DML_CONVOLUTION_OPERATOR_DESC>();
-    // What is padded stays 0.
-    if (std::ranges::any_of(std::span(desc.OutputPadding, desc.DimensionCount), [](UINT p) { return p != 0; }))
-      return {};
-    const bool backward = desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD;
-    if (backward && desc.GroupCount != 1) return {};
-    return Linear{1, backward ? 1u : 0u};
-  }
-  if (op.schema().type == DML_OPERATOR_GEMM) {
-    const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
-    if (op.input(kBiasInput).present() && desc.Beta != 1.0f) return {};
-    const uint32_t rank = op.output().rank;
-    return Linear{rank - 1, desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE ? rank - 2 : rank - 1};
-  }
-  return {};
-}
-
-// An operator that computes each element from the one at the same place and from parameters.
-struct Affine {
-  uint32_t input = 0;                // the tensor of elements
-  std::vector<uint32_t> parameters;  // the others
-  bool scales = true;                // elements are multiplied, besides what is added
-};
-
-std::optional<Affine> affineOf(const Operation& op, uint32_t input) {
-  switch (op.schema().type) {
-    case DML_OPERATOR_BATCH_NORMALIZATION:
-      if (input != 0) return {};
-      return Affine{0, {1, 2, 3, 4}};
-    case DML_OPERATOR_ELEMENT_WISE_MULTIPLY:
-      return Affine{input, {1 - input}};
-    case DML_OPERATOR_ELEMENT_WISE_ADD:
-    case DML_OPERATOR_ELEMENT_WISE_ADD1:
-      return Affine{input, {1 - input}, false};
-    default:
-      return {};
-  }
-}
-
-// The dimension of the parameters along which they belong to the channels of the results; no value if they vary in
-// another one, too, or the operator sees other tensors than what is made.
-std::optional<uint32_t> channelOf(const Tensor& made, const Linear& linear, const Operation& op, const Affine& affine) {
-  const Tensor& read = op.input(affine.input);
-  const bool same = sameLayout(made, read);
-  if (op.outputs().size() != 1 || op.output().type != made.type || !sameSizes(op.output(), read)) return {};
-  // As rows of other sizes.
-  if (!same && (read.type != made.type || read.elements != made.elements || !isPacked(made) || !isPacked(read) ||
-                !isPacked(op.output())))
-    return {};
-  const uint32_t size = made.sizes[linear.channel];
-  uint32_t channel = linear.channel;
-  if (!same) {
-    const auto isChannel = [&](uint32_t d) {
-      return read.sizes[d] == size && (size == 1 || read.strides[d] == made.strides[linear.channel]);
-    };
-    for (channel = 0; channel < read.rank && !isChannel(channel);) ++channel;
-    if (channel == read.rank) return {};
-  }
-  for (const uint32_t p : affine.parameters) {
-    const Tensor& parameter = op.input(p);
-    if (parameter.type != made.type) return {};
-    for (uint32_t d = 0; d < parameter.rank; ++d)
-      if (d != channel && parameter.sizes[d] > 1 && parameter.strides[d] != 0) return {};
-  }
-  return channel;
-}
-
-// The same type, sizes and strides, with the size that they imply.
-Tensor asGiven(const Tensor& tensor) {
-  const auto complete = withStrides(tensor, tensor.strideSpan());
-  return complete ? *complete : tensor;
-}
 
 // A parameter of each channel, described for another tensor.
 Tensor parameterFor(const Tensor& given, uint32_t givenChannel, const Tensor& target, uint32_t channel,
@@ -193,9 +100,7 @@ class Fold {
   }
 
   Place zero() {
-    Node& node = graph_.add("zero", "zero", nullptr);
-    node.constant = kZero;
-    node.runsAtInitialization = true;
+    Node& node = addZero(graph_);
     added_.push_back(&node);
     return {&node.outputs()[0]};
   }
@@ -279,16 +184,6 @@ class Fold {
   bool addsOnly_ = false;
   std::vector<Node*> added_;
 };
-
-// The only reader of what a node makes; null: there are others.
-Node* onlyReader(const Node& node) {
-  const Node* reader = nullptr;
-  for (const Value& value : node.outputs()) {
-    if (!value.graphOutputs.empty() || value.uses.size() > 1 || (reader && !value.uses.empty())) return nullptr;
-    if (!value.uses.empty()) reader = value.uses[0].node;
-  }
-  return const_cast<Node*>(reader);
-}
 
 bool fold(Graph& graph, Node& first, Node& second) {
   if (!first.op || first.runsAtInitialization || !second.op) return false;

@@ -21,6 +21,10 @@ constexpr std::array kPasses = {
          passes::addEpilogues},
     Pass{"activations", "An activation that alone takes what an operator makes becomes its FusedActivation.",
          passes::fuseActivations},
+    Pass{"channels",
+         "Tensors between FLOAT16 convolutions lie with the channels of a place side by side, which matrices of "
+         "subgroups read in vectors.",
+         passes::putChannelsLast},
     Pass{"chains", "Element-wise nodes that hand tensors to each other execute in one pass over memory.",
          passes::fuseChains},
     Pass{"layouts", "Rows of tensors between nodes begin where products read them in vectors.", passes::chooseLayouts},

@@ -32,6 +32,7 @@ void foldConstants(Graph& graph, const Target& target);
 void foldWeights(Graph& graph, const Target& target);
 void addEpilogues(Graph& graph, const Target& target);
 void fuseActivations(Graph& graph, const Target& target);
+void putChannelsLast(Graph& graph, const Target& target);
 void fuseChains(Graph& graph, const Target& target);
 void chooseLayouts(Graph& graph, const Target& target);
 void foldViews(Graph& graph, const Target& target);

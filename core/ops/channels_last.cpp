@@ -55,19 +55,23 @@ uint64_t mostElements(const PlanBuilder& builder, DataType type) {
   return std::min(builder.target().caps.maxBufferRange, uint64_t{1} << 30) / byteWidth(type);
 }
 
-const char* refuses(PlanBuilder& builder, size_t filterInput, const ConvolutionPart& part, const Copies& copies) {
-  const Product& p = part.product;
-  if (copies.inputElements > mostElements(builder, copies.input)) return kTooLarge;
+const char* refusesFilters(PlanBuilder& builder, size_t filterInput, const ConvolutionPart& part,
+                           const Copies& copies) {
   if (copies.filterElements > mostElements(builder, copies.filter)) return kTooLarge;
+  constexpr uint32_t kManyColumns = 512;
+  if (!builder.op().input(filterInput).ownedByDml && part.product.columns < kManyColumns)
+    return "Its filters, which are not owned, serve few places.";
+  return nullptr;
+}
+
+const char* refuses(PlanBuilder& builder, size_t filterInput, const ConvolutionPart& part, const Copies& copies) {
+  if (copies.inputElements > mostElements(builder, copies.input)) return kTooLarge;
   // Windows far apart, or wide zeros.
   uint64_t input = uint64_t{copies.groups} * copies.channels * copies.images;
   for (const ConvolutionWindow::Dimension& s : part.window.dimensions) input *= s.input;
   constexpr uint64_t kMostGrowth = 4;
   if (copies.inputElements > input * kMostGrowth) return "It has much padding.";
-  constexpr uint32_t kManyColumns = 512;
-  if (!builder.op().input(filterInput).ownedByDml && p.columns < kManyColumns)
-    return "Its filters, which are not owned, serve few places.";
-  return nullptr;
+  return refusesFilters(builder, filterInput, part, copies);
 }
 
 Result<BufferRange> copyFilters(PlanBuilder& builder, size_t filterInput, const ConvolutionPart& part,
@@ -118,17 +122,31 @@ Result<BufferRange> copyInput(PlanBuilder& builder, const ConvolutionPart& part,
   return to;
 }
 
+// Makes a part's product read filters whose elements lie in the order of a depth that counts through channels first.
+void takeFilters(ConvolutionPart& part, const BufferRange& filters, const Copies& copies) {
+  auto& [p, window] = part;
+  p.from[0] = filters;
+  p.a = {p.depth, 1};
+  p.matrices.base[0] = 0;
+  p.matrices.strides[0][0] = p.rows * p.depth;
+  window.channelsLast = copies.channels;
+  window.strides.filter = p.depth;
+}
+
 }  // namespace
 
 Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part,
                               const Quantization* integers) {
   auto& [p, window] = part;
   const Request request{p, builder.target(), &window, integers};
-  const char* reason = p.depth == 0 ? "It has no sums." : refusesChannelsLast(request);
+  const char* reason = p.depth == 0 ? "It has no sums." : nullptr;
+  const bool asItLies = !reason && !refusesChannelsAsTheyLie(request);
+  if (!reason && !asItLies) reason = refusesChannelsLast(request);
   Copies copies{};
   if (!reason) {
     copies = copiesOf(part, integers);
-    reason = refuses(builder, filterInput, part, copies);
+    reason =
+        asItLies ? refusesFilters(builder, filterInput, part, copies) : refuses(builder, filterInput, part, copies);
   }
   if (reason) {
     builder.passOver({integers ? "integer_convolution_cooperative_ahead" : "convolution_cooperative_vectors", reason});
@@ -136,6 +154,12 @@ Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, Convolut
   }
   const auto filters = copyFilters(builder, filterInput, part, copies);
   if (!filters) return filters.error();
+  if (asItLies) {
+    takeFilters(part, *filters, copies);
+    p.b = {1, 0};
+    window.edges = true;
+    return true;
+  }
   const auto input = copyInput(builder, part, copies, integers ? integers->zeroB.range : std::nullopt);
   if (!input) return input.error();
 
@@ -177,13 +201,8 @@ Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionP
   }
   const auto filters = copyFilters(builder, filterInput, part, copies);
   if (!filters) return filters.error();
-  p.from[0] = *filters;
-  p.a = {p.depth, 1};
-  p.matrices.base[0] = 0;
-  p.matrices.strides[0][0] = p.rows * p.depth;
-  window.channelsLast = copies.channels;
+  takeFilters(part, *filters, copies);
   window.gathered = true;
-  window.strides.filter = p.depth;
   return true;
 }
 

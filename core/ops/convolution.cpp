@@ -242,11 +242,20 @@ std::optional<Product> pointwiseProduct(const Convolution& c, const Product& pro
   const ConvolutionWindow::Strides& strides = window.strides;
   Product pointwise = product;
   pointwise.columns = static_cast<uint32_t>(places.count());
+  // Where channels lie side by side, pictures follow each other as their places do.
+  const auto follow = [&](uint32_t operand, uint32_t batch) {
+    return places.rank == 1 && uint64_t{places.strides[0][operand]} * places.sizes[0] == batch;
+  };
+  const bool together = follow(0, window.strides.inputBatch) && follow(1, window.strides.outputBatch) &&
+                        uint64_t{pointwise.columns} * c.x.sizes[0] <= UINT32_MAX;
   pointwise.a = {strides.filter, strides.filterChannel};
   pointwise.b = {strides.inputChannel, places.strides[0][0]};
   pointwise.c = {strides.bias, 0};
   pointwise.y = {strides.outputChannel, places.strides[0][1]};
-  pointwise.matrices.addDimension(c.x.sizes[0], {0, strides.inputBatch, 0, strides.outputBatch});
+  if (together)
+    pointwise.columns *= c.x.sizes[0];
+  else
+    pointwise.matrices.addDimension(c.x.sizes[0], {0, strides.inputBatch, 0, strides.outputBatch});
   pointwise.matrices.coalesce();
   return pointwise;
 }

@@ -22,6 +22,7 @@ constexpr uint32_t kToParts = 16;
 constexpr uint32_t kStoresFours = 32;
 constexpr uint32_t kWhole = 64;
 constexpr uint32_t kUnrolled = 128;
+constexpr uint32_t kRowsFirst = 256;
 
 // Dimensions of one element are stepped through by no stride.
 void dropIdleStrides(Product& p) {
@@ -94,7 +95,7 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
 bool ofMatrices(kernels::FloatTiles::Form form) {
   using enum kernels::FloatTiles::Form;
   return form == Matrices || form == MatricesAhead || form == ConvolutionMatrices || form == VectorMatrices ||
-         form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit;
+         form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit || form == VectorWindowsSplit;
 }
 
 // The dispatches of a product, by the chosen kernel.
@@ -233,6 +234,22 @@ class FloatProductPlan {
                         p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
   }
 
+  // ROWS_FIRST of the kernels that know it: where a convolution's results lie side by side, filter by filter.
+  uint32_t rowsFirst(kernels::FloatTiles::Form form) const {
+    using enum kernels::FloatTiles::Form;
+    const bool known = form == ConvolutionMatrices || form == VectorMatrices || form == VectorMatricesAhead ||
+                       form == WindowsSplit || form == VectorWindowsSplit;
+    if (!known || window_->strides.outputChannel != 1 || p_.rows == 1) return 0;
+    return p_.type == DML_TENSOR_DATA_TYPE_FLOAT16 && resultsInVectors() ? 2 : 1;
+  }
+  // Whether eight filters' results at a place begin with a vector of FLOAT16.
+  bool resultsInVectors() const {
+    constexpr uint32_t kVector = 8;
+    const auto inVectors = [&](uint32_t stride) { return stride % kVector == 0; };
+    return isVectorizable(kVector, p_.matrices, 3, {1, p_.rows}, {window_->strides.outputBatch, 1}) &&
+           std::ranges::all_of(window_->dimensions, inVectors, &ConvolutionWindow::Dimension::outputStride);
+  }
+
   // Whether y is what parts are stored as: FLOAT32 sums, one behind the other.
   bool isOfSumsAlone() const {
     if (!finish_.wide || p_.hasC || finish_.alpha != 1 || fused() != 0) return false;
@@ -279,7 +296,8 @@ class FloatProductPlan {
                                      .stages = tile.stages,
                                      .directions = tileDirections(form, toParts),
                                      .shares = tile.shares,
-                                     .invocations = tile.invocations},
+                                     .invocations = tile.invocations,
+                                     .rowsFirst = rowsFirst(form)},
                             .a = from[0],
                             .b = from[1],
                             .c = p_.from[2],
@@ -287,25 +305,37 @@ class FloatProductPlan {
                             .channels = toParts ? unused() : channels(),
                             .addend = toParts ? unused() : addend()},
         tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
-    return combines ? addCombination(slices.count, to) : Status{};
+    return combines ? addCombination(slices.count, to, rowsFirst(form) != 0) : Status{};
   }
 
-  Status addCombination(uint32_t slices, const BufferRange& parts) {
+  // Whether eight sums that parts hold side by side are a vector of FLOAT16 in y.
+  bool storesEights(bool rowsFirst) const {
+    if (p_.type != DML_TENSOR_DATA_TYPE_FLOAT16 || finish_.wide) return false;
+    if (!builder_.target().caps.has(Feature::Storage16) || !builder_.target().caps.matrices) return false;
+    if (window_) return rowsFirst && resultsInVectors();
+    return isVectorizable(8, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
+  }
+
+  Status addCombination(uint32_t slices, const BufferRange& parts, bool rowsFirst) {
     using Combination = kernels::FloatCombination;
-    return builder_.addItems(Combination{.form = window_ ? Combination::Form::Convolution : Combination::Form::Gemm,
-                                         .type = element(finish_.wide),
-                                         .push = {.rows = p_.rows,
-                                                  .columns = p_.columns,
-                                                  .count = static_cast<uint32_t>(p_.elements()),
-                                                  .parts = slices,
-                                                  .floatFinish = finish(finishFlags())},
-                                         .spec = {.epilogue = epilogue(), .fused = fused(), .backward = backward()},
-                                         .parts = parts,
-                                         .c = p_.from[2],
-                                         .y = p_.to,
-                                         .channels = channels(),
-                                         .addend = addend()},
-                             p_.elements(), parameters_, slices);
+    using enum Combination::Form;
+    const bool eights = storesEights(rowsFirst);
+    const uint32_t each = eights ? 8 : 1;
+    return builder_.addItems(
+        Combination{.form = window_ ? (eights ? ConvolutionEights : Convolution) : (eights ? GemmEights : Gemm),
+                    .type = element(finish_.wide),
+                    .push = {.rows = p_.rows,
+                             .columns = p_.columns,
+                             .count = static_cast<uint32_t>(p_.elements() / each),
+                             .parts = slices,
+                             .floatFinish = finish(finishFlags() | (rowsFirst ? kRowsFirst : 0))},
+                    .spec = {.epilogue = epilogue(), .fused = fused(), .backward = backward()},
+                    .parts = parts,
+                    .c = p_.from[2],
+                    .y = p_.to,
+                    .channels = channels(),
+                    .addend = addend()},
+        p_.elements() / each, parameters_, slices * each);
   }
 
   PlanBuilder& builder_;

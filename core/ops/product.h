@@ -92,9 +92,11 @@ struct ConvolutionWindow {
   std::array<Dimension, 3> dimensions;  // the innermost first
   uint32_t taps = 1;                    // elements of the window, of those that reach something
   bool continues = false;               // the product before, whose results are others
-  // Of a group, where B's channels lie side by side, the depth counts through them first and no window reaches over the
-  // input's edges (kernels/matrix/channels_last.glsl); else 0.
+  // Of a group, where B's channels lie side by side and the depth counts through them first
+  // (kernels/matrix/channels_last.glsl); else 0.
   uint32_t channelsLast = 0;
+  // Whether B is the input itself, so that windows may reach over its edges; a copy has zeros around each picture.
+  bool edges = false;
   // Whether it is only the depth that counts so, and B is gathered as it lies: windows may reach over the edges.
   bool gathered = false;
   bool distant = false;  // there are more than 2^30 places, or elements of padding, in a dimension

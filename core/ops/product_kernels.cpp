@@ -249,7 +249,9 @@ uint32_t sharedBytesSplit(const Request& request, const Tile& tile) {
     return depthFirst ? (tile.depth / 8 | 1) * lines : (lines / 8 | 1) * tile.depth;
   };
   const uint32_t parts = part(rows, window || p.a.column == 1) + part(columns, window || p.b.row == 1);
-  return subgroups * std::max(parts, shape.rows * (columns / 4 + 1)) * 16;
+  // In lines of rows; those of windows in lines of columns, too.
+  const uint32_t sums = std::max(shape.rows * (columns / 4 + 1), window ? columns * (shape.rows / 4 + 1) : 0);
+  return subgroups * std::max(parts, sums) * 16;
 }
 
 constexpr const char* kSeveralElements = "A part of the depth is of several of the window's elements.";
@@ -386,6 +388,12 @@ const char* refusesLargeWindowsAhead(const Request& request, const Tile& tile) {
   return refusesFewTiles(p, tile, fewTiles(request.target), std::max(1u, p.depth / kMinDepth));
 }
 
+// Where a copy is made all the same, larger tiles are read from it.
+const char* refusesVectorWindowsSplit(const Request& request, const Tile& tile) {
+  if (!request.window->edges) return "Its input is copied.";
+  return refusesGathered(request, tile);
+}
+
 const char* refusesFewRows(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (p.rows > (tile.depth == 0 ? kMaxFewSingleRows : kMaxFewRows)) return "It has many rows.";
@@ -439,6 +447,7 @@ using IntegerLines = kernels::IntegerConvolutionDirect;
 constexpr KernelId kMatrices = idOf<Tiles>(Tiles::Form::Matrices);
 constexpr KernelId kMatricesAhead = idOf<Tiles>(Tiles::Form::MatricesAhead);
 constexpr KernelId kMatricesSplit = idOf<Tiles>(Tiles::Form::MatricesSplit);
+constexpr KernelId kVectorWindowsSplit = idOf<Tiles>(Tiles::Form::VectorWindowsSplit);
 constexpr KernelId kGathered = idOf<Tiles>(Tiles::Form::WindowsSplit);
 constexpr KernelId kWindowMatrices = idOf<Tiles>(Tiles::Form::ConvolutionMatrices);
 constexpr KernelId kVectorWindows = idOf<Tiles>(Tiles::Form::VectorMatrices);
@@ -486,6 +495,8 @@ constexpr ProductKernel kConvolutionKernels[] = {
 };
 // Of an input whose channels lie side by side.
 constexpr ProductKernel kVectorWindowKernels[] = {
+    {"convolution_cooperative_split", kVectorWindowsSplit, {16, 32, 32, 1, kGroupSize, 8}, refusesVectorWindowsSplit},
+    {"convolution_cooperative_split", kVectorWindowsSplit, {16, 32, 8, 1, kGroupSize, 8}, refusesVectorWindowsSplit},
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 256, 16}, refusesLargeWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 32}, refusesLargeWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {64, 64, 32}, refusesWindowsAhead},
@@ -546,6 +557,24 @@ const char* refusesChannelsLast(const Request& request) {
   if (const char* reason = refusesMatrices(request, least)) return reason;
   // Then the product waits for the copy longer than it takes to gather windows.
   return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
+}
+
+const char* refusesChannelsAsTheyLie(const Request& request) {
+  const auto& [p, target, window, integers] = request;
+  const Tile& least = std::end(kVectorWindowKernels)[-1].tile;
+  if (integers || p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
+  constexpr uint32_t kMaxTaps = 32;  // of kernels/matrix/channels_last.glsl
+  if (window->taps > kMaxTaps) return "Its window has more than 32 elements.";
+  const uint32_t vector = channelsVector(p.type);
+  const uint32_t channels = p.depth / std::max(1u, window->taps);
+  const auto inVectors = [&](uint32_t stride) { return stride % vector == 0; };
+  const bool lies = isVectorizable(vector, p.matrices, 1, {window->strides.inputChannel, channels},
+                                   {window->strides.inputBatch, 1}) &&
+                    std::ranges::all_of(window->dimensions, inVectors, &ConvolutionWindow::Dimension::inputStride);
+  if (!lies) return "Its channels do not lie in vectors.";
+  if (p.rows <= least.rows / 2) return "It has few filters.";
+  return refusesMatrices(request, least);
 }
 
 const char* refusesGathering(const Request& request) {

@@ -40,6 +40,8 @@ struct ProductKernel {
 // Why a convolution's input is not to be copied so that its channels lie side by side, for kernels that read vectors of
 // them: null if it is.
 const char* refusesChannelsLast(const Request& request);
+// Why the input's channels, as they lie, are not read in such vectors.
+const char* refusesChannelsAsTheyLie(const Request& request);
 // Why its filters alone are not to be copied, into the order in which windows of few places are gathered: null if they
 // are.
 const char* refusesGathering(const Request& request);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr uint32_t kVectors = 1;
 constexpr uint32_t kAcross = 2;
+constexpr uint32_t kEdges = 4;
 
 // How the kernels of matrices read an operand: in vectors along the depth or across it, or in single elements.
 uint32_t readsOf(const Walk& matrices, uint32_t operand, Dimension across, Dimension along, const Vectors& vectors) {
@@ -61,6 +62,7 @@ kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, co
   const auto& [p, target, window, integers] = request;
   // A filter that is not packed has no one stride along the depth.
   const bool strided = !window || p.a.column == 1;
+  const uint32_t windowReads = window && window->channelsLast != 0 ? kVectors | (window->edges ? kEdges : 0) : 0;
   return {.tileRows = tile.rows,
           .tileColumns = tile.columns,
           .across = subgroupsAcross(target, tile, shape),
@@ -69,8 +71,7 @@ kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, co
           .sizeColumns = shape.columns,
           .sizeDepth = shape.depth,
           .aReads = strided ? readsOf(p.matrices, 0, rowsOfA(p), depthOfA(p), vectors) : 0,
-          .bReads = window ? (window->channelsLast != 0 ? kVectors : 0)
-                           : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), vectors)};
+          .bReads = window ? windowReads : readsOf(p.matrices, 1, columnsOfB(p), depthOfB(p), vectors)};
 }
 
 Lines linesOf(const Request& request) {

@@ -43,6 +43,7 @@ const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 // Afterwards a matrix of sums for each subgroup, in vectors of four.
 const uint kStrip = SIZE_ROWS * SIZE_COLUMNS / 4u;
+const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : SIZE_COLUMNS;  // of its lines
 const uint kStrips = 256u / SUBGROUP * kStrip;
 shared uvec4 staged[STAGES * kPart > kStrips ? STAGES * kPart : kStrips];
 
@@ -103,10 +104,13 @@ uvec4 loadA8(uvec2 place, uint base, uint end) {
 // Columns behind the last make only sums that are not stored: they are read from it.
 uvec2 itemPlaceB(uint item) { return itemPlace(item, false, TILE_COLUMNS); }
 uint columnsB[kLoadsB];  // where the columns of an invocation's items begin
+uint insideB[kLoadsB];   // which elements of their windows lie inside the input
 void writeSteps(uint lane, uint first, uint which) {}
 uvec4 loadB8(uint k, uint i, uint end) {
-  const uvec4 loaded = eightB(columnsB[i] + (k < end ? stepOffset(k) : 0u));
-  return k < end ? loaded : uvec4(0u);
+  bool inside = k < end;
+  if ((B_READS & kEdges) != 0u) inside = inside && (insideB[i] >> tapOf(k) & 1u) != 0u;
+  const uvec4 loaded = eightB(inside ? columnsB[i] + stepOffset(k) : 0u);
+  return inside ? loaded : uvec4(0u);
 }
 #elif CONVOLUTION
 // The steps of the depth that are loaded next: offset in B, and reach.
@@ -162,17 +166,21 @@ void store(uint lane, uint which) {
   }
 }
 
-// Whether eight results of a row lie side by side, where they are stored together.
+// Whether eight results of a line lie side by side, where eight elements are stored together.
 bool storesVectors(uint base) {
-#if T == f16 && !CONVOLUTION
-  return (push.flags & kToParts) == 0u && parameters[1].w == 1u && ((push.columns | yRowStride() | base) & 7u) == 0u;
-#else
-  return false;
+#if T == f16
+  if (ROWS_FIRST != 0u) return ROWS_FIRST == kInVectors;
+#if !CONVOLUTION
+  if ((push.columns & 7u) != 0u) return false;
+  if ((push.flags & kToParts) != 0u) return true;
+  return parameters[1].w == 1u && ((yRowStride() | base) & 7u) == 0u;
 #endif
+#endif
+  return false;
 }
 
 #define STRIP_COLUMNS SIZE_COLUMNS
-#include "matrix/addends.glsl"
+#include "matrix/strip.glsl"
 
 void main() {
   const uint group = groupIndex();
@@ -197,8 +205,11 @@ void main() {
   [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0.0);
 
 #if CHANNELS_LAST
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
-    columnsB[i] = base.y + windowOffset(min(firstColumn + itemPlaceB(lane + i * 256u).y, push.columns - 1u));
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const Column at = columnAt(min(firstColumn + itemPlaceB(lane + i * 256u).y, push.columns - 1u));
+    columnsB[i] = base.y + windowOffset(at);
+    insideB[i] = tapsInside(at);
+  }
 #define LOAD_B(FIRST, WHICH) loadB8(FIRST + itemPlaceB(lane + i * 256u).x, i, end)
 #elif CONVOLUTION
   const Column column = columnAt(min(firstColumn + lane % TILE_COLUMNS, push.columns - 1u));
@@ -259,35 +270,33 @@ void main() {
   const uint place = subgroup * kStrip;
   const bool yInVectors = storesVectors(base.w);
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) {
-    const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
-    const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
-    loadAddends(yInVectors, uvec2(top, left), base);
+    const uvec2 first = uvec2(firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS,
+                              firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS);
+    loadAddends(yInVectors, first, base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
-      if (i == j) STORE_ROWS(sums[j], staged, place, SIZE_COLUMNS / 4u);
-    SUBGROUP_BARRIER();
-#if T == f16 && !CONVOLUTION
-    if (yInVectors) {
-      for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * SIZE_COLUMNS / 8u; item += SUBGROUP) {
-        const uint row = top + item / (SIZE_COLUMNS / 8u);
-        const uint column1 = left + item % (SIZE_COLUMNS / 8u) * 8u;
-        if (row < push.rows && column1 < push.columns)
-          yVectors[(base.w + row * yRowStride() + column1) / 8u] =
-              finishedEight(staged[place + item * 2u], staged[place + item * 2u + 1u], eightAddends(item), row, column1,
-                            base);
+      if (i == j) {
+        if (ROWS_FIRST != 0u) {
+          STORE_COLUMNS(sums[j], staged, place, SIZE_ROWS / 4u);
+        } else {
+          STORE_ROWS(sums[j], staged, place, SIZE_COLUMNS / 4u);
+        }
       }
-    } else
-#endif
-    {
-      [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * SIZE_COLUMNS;
-                             element += SUBGROUP) {
-        const uint row = top + element / SIZE_COLUMNS;
-        const uint column1 = left + element % SIZE_COLUMNS;
-        if (row < push.rows && column1 < push.columns) {
+    SUBGROUP_BARRIER();
+    if (yInVectors) {
+      for (uint item = gl_SubgroupInvocationID; item < kStripElements / 8u; item += SUBGROUP) {
+        const uint at = place + item * 2u;
+        const uvec2 eight = first + placeInStrip(item * 8u);
+        if (isInside(eight)) storeEight(staged[at], staged[at + 1u], eightAddends(item), pairAndSlice, eight, base);
+      }
+    } else {
+      [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < kStripElements; element += SUBGROUP) {
+        const uvec2 one = first + placeInStrip(element);
+        if (isInside(one)) {
           const float sum = uintBitsToFloat(staged[place + element / 4u][element % 4u]);
           if ((push.flags & kToParts) != 0u) {
-            storePart((pairAndSlice * push.rows + row) * push.columns + column1, sum);
+            storePart(partPlace(pairAndSlice, one.x, one.y), sum);
           } else {
-            finishWith(sum, row, columnAt(column1), base, singleAddend(element));
+            finishWith(sum, one.x, columnAt(one.y), base, singleAddend(element));
           }
         }
       }

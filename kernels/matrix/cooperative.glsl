@@ -9,6 +9,7 @@
 #define LOAD_ROWS(MATRIX, FROM, AT, PITCH) MATRIX = float(FROM[AT].x)
 #define LOAD_COLUMNS(MATRIX, FROM, AT, PITCH) MATRIX = float(FROM[AT].x)
 #define STORE_ROWS(MATRIX, TO, AT, PITCH) TO[AT].x = uint(MATRIX)
+#define STORE_COLUMNS(MATRIX, TO, AT, PITCH) TO[AT].x = uint(MATRIX)
 #define MULTIPLY_ADD(A, B, SUMS) ((A) * (B) + (SUMS))
 #define MATRIX_HALVES float
 #define MATRIX_LENGTH(MATRIX) 1u
@@ -33,6 +34,7 @@
 #define LOAD_COLUMNS(MATRIX, FROM, AT, PITCH) \
   coopMatLoad(MATRIX, FROM, AT, PITCH, gl_CooperativeMatrixLayoutColumnMajor)
 #define STORE_ROWS(MATRIX, TO, AT, PITCH) coopMatStore(MATRIX, TO, AT, PITCH, gl_CooperativeMatrixLayoutRowMajor)
+#define STORE_COLUMNS(MATRIX, TO, AT, PITCH) coopMatStore(MATRIX, TO, AT, PITCH, gl_CooperativeMatrixLayoutColumnMajor)
 #define MULTIPLY_ADD(A, B, SUMS) coopMatMulAdd(A, B, SUMS)
 // Sums rounded to FLOAT16, and the elements of a matrix that an invocation holds.
 #define MATRIX_HALVES coopmat<float16_t, gl_ScopeSubgroup, SIZE_ROWS, SIZE_COLUMNS, gl_MatrixUseAccumulator>

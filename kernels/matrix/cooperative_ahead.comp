@@ -41,9 +41,10 @@ const uint kPitchA = (kAcrossA ? TILE_ROWS / 8u : kLine) + 1u;
 const uint kPitchB = (kAcrossB ? TILE_COLUMNS / 8u : kLine) + 1u;
 const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
-// Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four.
-const uint kPitchOfStrip = SIZE_COLUMNS / 2u + 1u;
-const uint kStrip = SIZE_ROWS * kPitchOfStrip;
+// Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four: of rows, or of columns.
+const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : 2u * SIZE_COLUMNS;
+const uint kPitchOfStrip = kWidth / 4u + 1u;
+const uint kStrip = SIZE_ROWS * 2u * SIZE_COLUMNS / kWidth * kPitchOfStrip;
 shared uvec4 staged[STAGES * kPart > kSubgroups * kStrip ? STAGES * kPart : kSubgroups * kStrip];
 
 #define LOADERS INVOCATIONS
@@ -163,8 +164,9 @@ void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uin
   }
 }
 
-// Whether eight results of a row lie side by side, where eight elements are stored together.
+// Whether eight results of a line lie side by side, where eight elements are stored together.
 bool storesVectors(uint base) {
+  if (ROWS_FIRST != 0u) return ROWS_FIRST == kInVectors;
   if ((push.columns & 7u) != 0u) return false;
   if ((push.flags & kToParts) != 0u) return true;
 #if CHANNELS_LAST
@@ -175,43 +177,27 @@ bool storesVectors(uint base) {
 }
 
 #define STRIP_COLUMNS (2u * SIZE_COLUMNS)
-#include "matrix/addends.glsl"
-
-void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint column, uvec4 base) {
-  if ((push.flags & kToParts) != 0u) {
-    const uint at = ((part * push.rows + row) * push.columns + column) / 4u;
-    yVectors[at] = low;
-    yVectors[at + 1u] = high;
-    return;
-  }
-  yVectors[(base.w + row * yRowStride() + column) / 8u] = finishedEight(low, high, addends, row, column, base);
-}
+#include "matrix/strip.glsl"
 
 // Stores what a subgroup has in shared memory.
 void storeStrip(uint strip, bool vectors, uvec2 first, uint part, uvec4 base) {
-  const uint width = STRIP_COLUMNS;
   if (vectors) {
-    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * width / 8u; item += SUBGROUP) {
-      const uint line = item / (width / 8u);
-      const uint eight = item % (width / 8u);
-      const uint at = strip + line * kPitchOfStrip + 2u * eight;
-      const uint row = first.x + line;
-      const uint column = first.y + eight * 8u;
-      if (row < push.rows && column < push.columns)
-        storeEight(staged[at], staged[at + 1u], eightAddends(item), part, row, column, base);
+    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < kStripElements / 8u; item += SUBGROUP) {
+      const uint at = strip + item * 8u / kWidth * kPitchOfStrip + item * 8u % kWidth / 4u;
+      const uvec2 place = first + placeInStrip(item * 8u);
+      if (isInside(place)) storeEight(staged[at], staged[at + 1u], eightAddends(item), part, place, base);
     }
     return;
   }
-  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * width; element += SUBGROUP) {
-    const uint row = first.x + element / width;
-    const uint column = first.y + element % width;
-    if (row >= push.rows || column >= push.columns) continue;
-    const uint at = strip + element / width * kPitchOfStrip + element % width / 4u;
+  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < kStripElements; element += SUBGROUP) {
+    const uvec2 place = first + placeInStrip(element);
+    if (!isInside(place)) continue;
+    const uint at = strip + element / kWidth * kPitchOfStrip + element % kWidth / 4u;
     const float value = uintBitsToFloat(staged[at][element % 4u]);
     if ((push.flags & kToParts) != 0u) {
-      storePart((part * push.rows + row) * push.columns + column, value);
+      storePart(partPlace(part, place.x, place.y), value);
     } else {
-      finishWith(value, row, columnAt(column), base, singleAddend(element));
+      finishWith(value, place.x, columnAt(place.y), base, singleAddend(element));
     }
   }
 }
@@ -241,8 +227,13 @@ void main() {
     loadAddends(vectors, firsts + origin + place, base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
       if (i == j) {
-        STORE_ROWS(sums[2u * j], staged, strip, kPitchOfStrip);
-        STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS / 4u, kPitchOfStrip);
+        if (ROWS_FIRST != 0u) {
+          STORE_COLUMNS(sums[2u * j], staged, strip, kPitchOfStrip);
+          STORE_COLUMNS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS * kPitchOfStrip, kPitchOfStrip);
+        } else {
+          STORE_ROWS(sums[2u * j], staged, strip, kPitchOfStrip);
+          STORE_ROWS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS / 4u, kPitchOfStrip);
+        }
       }
     SUBGROUP_BARRIER();
     storeStrip(strip, vectors, firsts + origin + place, part, base);

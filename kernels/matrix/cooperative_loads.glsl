@@ -13,6 +13,10 @@ uint batchB;            // where their input begins
 #else
 uint nextB[kLoadsB];
 #endif
+#if CHANNELS_LAST
+uint tapsB[kLoadsB];            // which elements of their windows lie inside the input
+bool insideB[kRings * kLoadsB];  // whether what is loaded does
+#endif
 #if CONVOLUTION
 uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
 #endif
@@ -58,7 +62,15 @@ uvec4 eightOfB(uint at) {
 }
 #else
 uvec2 itemPlaceB(uint item) { return itemPlace(item, kAcrossB, LOADED_COLUMNS); }
+#if CHANNELS_LAST
+// What lies outside becomes zeros here and not where it is loaded, which would wait for it.
+uvec4 eightOfB(uint at) {
+  if ((B_READS & kEdges) == 0u) return loadedB[at];
+  return insideB[at] ? loadedB[at] : uvec4(0u);
+}
+#else
 uvec4 eightOfB(uint at) { return loadedB[at]; }
+#endif
 #endif
 
 // Which vector of an operand they are in the first part; modulo 2^32, as those before the first step may be. What lies
@@ -85,7 +97,9 @@ uvec2 startLoads(uint lane, uvec2 place, uvec4 base, uint first) {
   nextStep = first;
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     const uvec2 item = itemPlaceB(lane + i * LOADERS);
-    nextB[i] = (base.y + windowOffset(min(place.y + item.y, push.columns - 1u)) + item.x) / 8u;
+    const Column at = columnAt(min(place.y + item.y, push.columns - 1u));
+    nextB[i] = uint(int(base.y + windowOffset(at) + item.x) >> 3);
+    if ((B_READS & kEdges) != 0u) tapsB[i] = tapsInside(at);
   }
   return uvec2(kLine);
 #else
@@ -96,6 +110,24 @@ uvec2 startLoads(uint lane, uvec2 place, uvec4 base, uint first) {
 #endif
 }
 
+#if CHANNELS_LAST
+// The vectors of the part that begins at nextStep; of one before the first, zeros.
+void loadChannels(uint ring, bool exists) {
+  const uint step1 = exists ? stepOffset(nextStep) / 8u : 0u;
+  const uint tap = exists ? tapOf(nextStep) : 0u;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    if ((B_READS & kEdges) != 0u) {
+      const bool inside = exists && (tapsB[i] >> tap & 1u) != 0u;
+      insideB[ring * kLoadsB + i] = inside;
+      loadedB[ring * kLoadsB + i] = bVectors[inside ? nextB[i] + step1 : 0u];
+    } else {
+      const uvec4 loaded = bVectors[nextB[i] + step1];
+      loadedB[ring * kLoadsB + i] = exists ? loaded : uvec4(0u);
+    }
+  }
+}
+#endif
+
 void load(uint ring, uint lane, uvec2 advance) {
   [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
     loadedA[ring * kLoadsA + i] = aVectors[nextA[i]];
@@ -105,8 +137,7 @@ void load(uint ring, uint lane, uvec2 advance) {
   gather(ring, lane, nextStep, true);
   nextStep += advance.y * 8u;
 #elif CHANNELS_LAST
-  const uint step1 = stepOffset(nextStep) / 8u;
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) loadedB[ring * kLoadsB + i] = bVectors[nextB[i] + step1];
+  loadChannels(ring, true);
   nextStep += advance.y * 8u;
 #else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
@@ -129,13 +160,7 @@ void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
   gather(ring, lane, nextStep, before == 0u);
   nextStep += TILE_DEPTH;
 #elif CHANNELS_LAST
-  // Parts are of whole ones.
-  const bool inside = before == 0u;
-  const uint step1 = inside ? stepOffset(nextStep) / 8u : 0u;
-  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
-    const uvec4 loaded = bVectors[nextB[i] + step1];
-    loadedB[ring * kLoadsB + i] = inside ? loaded : uvec4(0u);
-  }
+  loadChannels(ring, before == 0u);  // parts are of whole ones
   if (!isLast) nextStep += TILE_DEPTH;
 #else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {

@@ -9,6 +9,7 @@
 // no other, until the sums of all shares are added.
 //   GATHERED      defined where B is the windows of an input as it lies, of a multiple of TILE_DEPTH channels; the
 //                 depth counts through the elements of the window and, innermost, the channels
+//   CHANNELS_LAST   defined where these also lie side by side
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
 #define COOPERATIVE 1
@@ -47,10 +48,11 @@ const uint kPitchA = (kAcrossA ? kRows / 8u : kLine) | 1u;
 const uint kPitchB = (kAcrossB ? kColumns / 8u : kLine) | 1u;
 const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : kRows);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : kColumns);
-// Afterwards a row of matrices of sums for each subgroup, in lines of vectors of four.
-const uint kFours = kColumns / 4u;
-const uint kPitchOfStrip = kFours + 1u;
-const uint kStrip = SIZE_ROWS * kPitchOfStrip;
+// Afterwards a row of matrices of sums for each subgroup, in lines of vectors of four: of rows, or of columns.
+const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : kColumns;
+const uint kLines = ROWS_FIRST != 0u ? kColumns : SIZE_ROWS;
+const uint kPitchOfStrip = kWidth / 4u + 1u;
+const uint kStrip = kLines * kPitchOfStrip;
 shared uvec4 staged[kSubgroups * (kPart > kStrip ? kPart : kStrip)];
 
 #define LOADERS SUBGROUP
@@ -110,8 +112,9 @@ void sumDepth(uint lane, uint at, uvec2 place, uvec4 base, uint begin, uint end,
   multiplyPart(1u, lane, at, false, advance);
 }
 
-// Whether four results of a row lie side by side, where four elements are stored together.
+// Whether four results of a line lie side by side, where four elements are stored together.
 bool storesFours(uint base) {
+  if (ROWS_FIRST != 0u) return ROWS_FIRST == kInVectors;
   if ((push.columns & 3u) != 0u) return false;
   if ((push.flags & kToParts) != 0u) return true;
 #if CONVOLUTION
@@ -125,13 +128,14 @@ layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendHalvesBu
 
 // Stores the sums of what all subgroups have in shared memory: the row of matrices `i` of each.
 void storeStrips(uint i, bool fours, uvec2 firsts, uint pair, uint part, uvec4 base) {
-  const uint width = fours ? kFours : kColumns;
-  [[dont_unroll]] for (uint item = gl_LocalInvocationID.x; item < kOfShare * SIZE_ROWS * width; item += 256u) {
-    const uint line = item / width % SIZE_ROWS;
+  const uint width = fours ? kWidth / 4u : kWidth;
+  [[dont_unroll]] for (uint item = gl_LocalInvocationID.x; item < kOfShare * kLines * width; item += 256u) {
+    const uint line = item / width % kLines;
     const uint along = item % width;
-    const uint subgroup = item / (width * SIZE_ROWS);
-    const uint row = firsts.x + subgroup / ACROSS * kRows + i * SIZE_ROWS + line;
-    const uint column = firsts.y + subgroup % ACROSS * kColumns + (fours ? 4u * along : along);
+    const uint subgroup = item / (width * kLines);
+    const uint first = fours ? 4u * along : along;
+    const uint row = firsts.x + subgroup / ACROSS * kRows + i * SIZE_ROWS + (ROWS_FIRST != 0u ? first : line);
+    const uint column = firsts.y + subgroup % ACROSS * kColumns + (ROWS_FIRST != 0u ? line : first);
     if (row >= push.rows || column >= push.columns) continue;
     const uint at = subgroup * kStrip + line * kPitchOfStrip;
     if (fours) {
@@ -139,15 +143,17 @@ void storeStrips(uint i, bool fours, uvec2 firsts, uint pair, uint part, uvec4 b
       [[unroll]] for (uint share = 1u; share < SHARES; ++share)
         total += uintBitsToFloat(staged[share * kOfShare * kStrip + at + along]);
       if ((push.flags & kToParts) != 0u) {
-        yVectors[((part * push.rows + row) * push.columns + column) / 4u] = floatBitsToUint(total);
+        yVectors[partPlace(part, row, column) / 4u] = floatBitsToUint(total);
         continue;
       }
-      const uint y4 = (base.w + row * yRowStride() + column) / 4u;
+      const Column start = columnAt(column);
+      const uint y4 = (base.w + row * yRowStride() + start.y) / 4u;
       const uvec2 addends = hasAddend() ? addendHalves[y4] : uvec2(0u);
       const vec4 added = vec4(unpackHalf2x16(addends.x), unpackHalf2x16(addends.y));
       uvec4 raw;
       [[unroll]] for (uint e = 0u; e < 4u; ++e)
-        raw[e] = toRaw(finishedWith(total[e], row, columnAt(column + e), base, added[e]));
+        raw[e] = ROWS_FIRST != 0u ? toRaw(finishedWith(total[e], row + e, start, base, added[e]))
+                                  : toRaw(finishedWith(total[e], row, columnAt(column + e), base, added[e]));
       yHalves[y4] = uvec2(raw.x | (raw.y << 16u), raw.z | (raw.w << 16u));
       continue;
     }
@@ -155,7 +161,7 @@ void storeStrips(uint i, bool fours, uvec2 firsts, uint pair, uint part, uvec4 b
     [[unroll]] for (uint share = 0u; share < SHARES; ++share)
       total += uintBitsToFloat(staged[share * kOfShare * kStrip + at + along / 4u][along % 4u]);
     if ((push.flags & kToParts) != 0u) {
-      storePart((part * push.rows + row) * push.columns + column, total);
+      storePart(partPlace(part, row, column), total);
     } else {
       finish(total, pair, row, column, columnAt(column), base);
     }
@@ -192,8 +198,13 @@ void main() {
     [[unroll]] for (uint r = 0u; r < kMatrixRows; ++r)
       if (i == r)
         [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j)
-          STORE_ROWS(sums[r * kMatrixColumns + j], staged,
-                     gl_SubgroupID * kStrip + j * (SIZE_COLUMNS / 4u), kPitchOfStrip);
+          if (ROWS_FIRST != 0u) {
+            STORE_COLUMNS(sums[r * kMatrixColumns + j], staged,
+                          gl_SubgroupID * kStrip + j * SIZE_COLUMNS * kPitchOfStrip, kPitchOfStrip);
+          } else {
+            STORE_ROWS(sums[r * kMatrixColumns + j], staged,
+                       gl_SubgroupID * kStrip + j * (SIZE_COLUMNS / 4u), kPitchOfStrip);
+          }
     barrier();
     storeStrips(i, fours, firsts, pair, part, base);
   }

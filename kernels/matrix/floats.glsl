@@ -1,6 +1,7 @@
 // FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(epilogue(alpha * sum + beta * c)).
 //   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
-//           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along
+//           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along;
+//           kRowsFirst: parts are stored [matrix][slice][column][row]
 //   DIRECTIONS   kADepthFirst, kBDepthFirst, too, where it is defined; kStoresFours: fours of columns of what is stored
 //           lie side by side, at multiples of four; kWhole, kUnrolled: see tile.glsl
 //   EPILOGUE   steps that nodes of their own would do: kOfChannels normalize or scale each channel, the place of whose
@@ -16,6 +17,7 @@ const uint kToParts = 16u;
 const uint kStoresFours = 32u;
 const uint kWhole = 64u;
 const uint kUnrolled = 128u;
+const uint kRowsFirst = 256u;
 
 const uint kMean = 1u;
 const uint kVariance = 2u;
@@ -31,6 +33,9 @@ const uint kOfChannels = kMean | kVariance | kFactor | kShift | kLastFactor;
 #if PARTS
 // Sums of parts of the depth, [matrix][part][row][column].
 layout(set = 0, binding = BINDING_parts, std430) readonly buffer partsBuffer { float parts[]; };
+#if EIGHTS
+layout(set = 0, binding = BINDING_parts, std430) readonly buffer partsFourBuffer { uvec4 partFours[]; };
+#endif
 #elif COOPERATIVE
 // Each as vectors of 16 bytes, and as elements where some are read alone.
 #if !ONLY_VECTORS
@@ -76,11 +81,26 @@ TENSOR_OUT(y)
 uint zeroOfA(uint row) { return 0u; }
 uint zeroOfB(uint column) { return 0u; }
 
+#if EIGHTS
+layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };
+#endif
 #if COOPERATIVE
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yPartBuffer { float yParts[]; };
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };
 layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
 void storePart(uint i, float sum) { yParts[i] = sum; }
+
+// ROWS_FIRST: results of neighbouring rows lie side by side, as channels do, or, kInVectors, in vectors of eight.
+const uint kInVectors = 2u;
+#if !CONVOLUTION
+const uint ROWS_FIRST = 0u;
+#endif
+
+// Of a sum among parts.
+uint partPlace(uint part, uint row, uint column) {
+  return ROWS_FIRST != 0u ? (part * push.columns + column) * push.rows + row
+                          : (part * push.rows + row) * push.columns + column;
+}
 #elif T == f32 || !defined(NATIVE)
 void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }
 #else

@@ -304,7 +304,7 @@ void prepareLoads(uint lane, uvec2 firsts, uvec4 base, uint before) {
   nextStep = placeAlong(lane).x - before;
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     const uint column = min(firsts.y + columnOf(placeAlong(lane + i * 256u).y), push.columns - 1u);
-    nextB[i] = (base.y + windowOffset(column)) / 16u;
+    nextB[i] = (base.y + windowOffset(columnAt(column))) / 16u;
   }
 #else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {

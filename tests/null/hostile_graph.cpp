@@ -95,6 +95,12 @@ constexpr Line kLines[] = {
     {"SLICE1 InputTensor=f32[4,4] OutputTensor=f32[4,2] InputWindowOffsets=[0,1] InputWindowSizes=[4,2] "
      "InputWindowStrides=[1,1]"},
     {"JOIN InputTensors=(f32[4,2],f32[4,2]) OutputTensor=f32[4,4] Axis=1", kReads},
+    // Channels that may lie side by side.
+    {"CONVOLUTION InputTensor=f16[1,16,4,4] FilterTensor=f16[16,16,1,1]! OutputTensor=f16[1,16,4,4] Strides=[1,1] "
+     "Dilations=[1,1] StartPadding=[0,0] EndPadding=[0,0] OutputPadding=[0,0] GroupCount=1"},
+    {"CONVOLUTION InputTensor=f16[1,16,4,4] FilterTensor=f16[16,16,1,1]! OutputTensor=f16[1,16,4,4] Strides=[1,1] "
+     "Dilations=[1,1] StartPadding=[0,0] EndPadding=[0,0] OutputPadding=[0,0] GroupCount=1",
+     kReads},
 };
 
 }  // namespace

@@ -14,6 +14,16 @@ using Microsoft::WRL::ComPtr;
 namespace dimple::testing {
 namespace {
 
+// Of a device whose subgroups multiply matrices, for which layouts of FLOAT16 change.
+Caps capsWithMatrices() {
+  Caps caps;
+  caps.features = ~0u;
+  caps.sharedBytes = 49152;
+  caps.subgroupSize = 32;
+  caps.matrices = {16, 16, 16};
+  return caps;
+}
+
 TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that nothing unwritten is read") {
   const GraphOperators operators;
   IDMLDevice& device = operators.device();
@@ -24,6 +34,7 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
   hearMessages(device, heard);
   Random random(1);
   size_t accepted = 0;
+  const Caps caps = capsWithMatrices();
   std::vector<size_t> rewritten(allPasses().size());
   for (int i = 0; i < 5000; ++i) {
     std::vector<uint8_t> bytes(1 + random.below(200));
@@ -43,7 +54,7 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
     const auto planWith = [&](uint32_t passes) {
       Options options;
       options.withoutPasses = ~passes;
-      const auto planned = dimple::compileGraph(graph.desc(), find, {Caps{}, options});
+      const auto planned = dimple::compileGraph(graph.desc(), find, {caps, options});
       REQUIRE_MESSAGE(planned, planned.error().text);
       return planned->plan;
     };

@@ -87,7 +87,7 @@ size_t numberOr(const char* variable, size_t otherwise) {
 
 GPU_TEST_CASE("graphs: random ones answer what their nodes answer" *
               leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
-  Gpu& chosen = sharedGpu(leaveOut("activations,weights,estimates"));
+  Gpu& chosen = sharedGpu(leaveOut("activations,channels,weights,estimates"));
   StepMemory memory;
   const size_t graphs = numberOr("DIMPLE_TEST_GRAPHS", std::max<size_t>(8, 200 / selection().sample));
   // On libvkd3d a pipeline takes a fraction of a second, which is what graphs of all types take their time for.

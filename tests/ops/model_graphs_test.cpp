@@ -88,5 +88,14 @@ GPU_TEST_CASE("models: small ones answer what their nodes answer" *
   }
 }
 
+// Where the device's subgroups multiply matrices, with channels side by side between nodes.
+GPU_TEST_CASE("models: a small one of FLOAT16 answers what its nodes answer" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
+  StepMemory memory;
+  const std::string failure =
+      compareWithNodes(gpu, memory, resNet50(64, 1, 1, true, DML_TENSOR_DATA_TYPE_FLOAT16), compareWithLargest);
+  CHECK_MESSAGE(failure.empty(), failure);
+}
+
 }  // namespace
 }  // namespace dimple::testing

@@ -1,11 +1,13 @@
 #include "tests/conformance/graphs/model_graphs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
+#include "core/schema/element_text.h"
 #include "core/text.h"
 #include "tests/conformance/random.h"
 
@@ -26,7 +28,13 @@ std::string list(std::initializer_list<uint32_t> values) {
 
 class Model {
  public:
-  explicit Model(bool filled) : filled_(filled) {}
+  explicit Model(bool filled, DataType type = DML_TENSOR_DATA_TYPE_FLOAT32) : filled_(filled), type_(type) {}
+
+  std::string tensor(const std::vector<uint32_t>& sizes) const {
+    std::string out = type_ == DML_TENSOR_DATA_TYPE_FLOAT16 ? "f16[" : "f32[";
+    for (const uint32_t size : sizes) out += cat(out.back() == '[' ? "" : ",", size);
+    return out + "]";
+  }
 
   Made input(const std::vector<uint32_t>& sizes) {
     size_t elements = 1;
@@ -46,8 +54,9 @@ class Model {
     for (const Made& made : given) node.inputs.push_back(made.source);
     for (size_t i = node.inputs.size(); i < test->inputs.size(); ++i) {
       const DML_BUFFER_TENSOR_DESC* tensor = test->inputs[i];
-      node.inputs.push_back(tensor ? addInput(tensor->TotalTensorSizeInBytes / sizeof(float), rangeOf(*test, i), true)
-                                   : GraphSource{});
+      node.inputs.push_back(tensor
+                                ? addInput(tensor->TotalTensorSizeInBytes / byteWidth(type_), rangeOf(*test, i), true)
+                                : GraphSource{});
     }
     std::vector<Made> made;
     for (uint32_t o = 0; o < test->outputs.size(); ++o)
@@ -85,10 +94,12 @@ class Model {
   GraphSource addInput(size_t elements, Range range, bool owned) {
     TestGraph::Input input{{}, owned};
     if (filled_) {
-      input.bytes.resize(elements * sizeof(float));
+      const uint32_t width = byteWidth(type_);
+      input.bytes.resize(elements * width);
       for (size_t i = 0; i < elements; ++i) {
-        const auto value = static_cast<float>(range.low + (range.high - range.low) * random_.unit());
-        std::memcpy(&input.bytes[i * sizeof value], &value, sizeof value);
+        const double value = range.low + (range.high - range.low) * random_.unit();
+        const uint32_t bits = width == 2 ? halfBits(value) : std::bit_cast<uint32_t>(static_cast<float>(value));
+        std::memcpy(&input.bytes[i * width], &bits, width);
       }
     }
     graph_.inputs.push_back(std::move(input));
@@ -96,15 +107,10 @@ class Model {
   }
 
   const bool filled_;
+  const DataType type_;
   Random random_{1};
   TestGraph graph_;
 };
-
-std::string tensor(const std::vector<uint32_t>& sizes) {
-  std::string out = "f32[";
-  for (const uint32_t size : sizes) out += cat(out.back() == '[' ? "" : ",", size);
-  return out + "]";
-}
 
 uint32_t windows(uint32_t size, uint32_t window, uint32_t stride, uint32_t padding) {
   return (size + 2 * padding - window) / stride + 1;
@@ -114,30 +120,30 @@ Made convolution(Model& model, const Made& x, uint32_t channels, uint32_t window
                  bool bias) {
   const std::vector<uint32_t> sizes{1, channels, windows(x.sizes[2], window, stride, padding),
                                     windows(x.sizes[3], window, stride, padding)};
-  return model.one(
-      cat("CONVOLUTION InputTensor=", tensor(x.sizes), " FilterTensor=", tensor({channels, x.sizes[1], window, window}),
-          "!", bias ? cat(" BiasTensor=", tensor({1, channels, 1, 1}), "!") : std::string(),
-          " OutputTensor=", tensor(sizes), " Mode=CROSS_CORRELATION Strides=", list({stride, stride}),
-          " Dilations=[1,1] StartPadding=", list({padding, padding}), " EndPadding=", list({padding, padding}),
-          " OutputPadding=[0,0] GroupCount=1"),
-      {x});
+  return model.one(cat("CONVOLUTION InputTensor=", model.tensor(x.sizes),
+                       " FilterTensor=", model.tensor({channels, x.sizes[1], window, window}), "!",
+                       bias ? cat(" BiasTensor=", model.tensor({1, channels, 1, 1}), "!") : std::string(),
+                       " OutputTensor=", model.tensor(sizes), " Mode=CROSS_CORRELATION Strides=",
+                       list({stride, stride}), " Dilations=[1,1] StartPadding=", list({padding, padding}),
+                       " EndPadding=", list({padding, padding}), " OutputPadding=[0,0] GroupCount=1"),
+                   {x});
 }
 
 Made unary(Model& model, std::string_view name, const Made& x) {
-  return model.one(cat(name, " InputTensor=", tensor(x.sizes), " OutputTensor=", tensor(x.sizes)), {x});
+  return model.one(cat(name, " InputTensor=", model.tensor(x.sizes), " OutputTensor=", model.tensor(x.sizes)), {x});
 }
 Made relu(Model& model, const Made& x) { return unary(model, "ACTIVATION_RELU", x); }
 
 Made normalize(Model& model, const Made& x) {
-  const std::string vector = tensor({1, x.sizes[1], 1, 1}) + "!";
-  return model.one(cat("BATCH_NORMALIZATION InputTensor=", tensor(x.sizes), " MeanTensor=", vector,
+  const std::string vector = model.tensor({1, x.sizes[1], 1, 1}) + "!";
+  return model.one(cat("BATCH_NORMALIZATION InputTensor=", model.tensor(x.sizes), " MeanTensor=", vector,
                        " VarianceTensor=", vector, " ScaleTensor=", vector, " BiasTensor=", vector,
-                       " OutputTensor=", tensor(x.sizes), " Spatial=1 Epsilon=0.00001"),
+                       " OutputTensor=", model.tensor(x.sizes), " Spatial=1 Epsilon=0.00001"),
                    {x});
 }
 
 Made sum(Model& model, const Made& a, const Made& b) {
-  const std::string same = tensor(a.sizes);
+  const std::string same = model.tensor(a.sizes);
   return model.one(cat("ELEMENT_WISE_ADD ATensor=", same, " BTensor=", same, " OutputTensor=", same), {a, b});
 }
 
@@ -145,7 +151,7 @@ Made pool(Model& model, std::string_view name, const Made& x, uint32_t window, u
           std::string_view more) {
   const std::vector<uint32_t> sizes{1, x.sizes[1], windows(x.sizes[2], window, stride, padding),
                                     windows(x.sizes[3], window, stride, padding)};
-  return model.one(cat(name, " InputTensor=", tensor(x.sizes), " OutputTensor=", tensor(sizes),
+  return model.one(cat(name, " InputTensor=", model.tensor(x.sizes), " OutputTensor=", model.tensor(sizes),
                        " Strides=", list({stride, stride}), " WindowSize=", list({window, window}),
                        " StartPadding=", list({padding, padding}), " EndPadding=", list({padding, padding}), more),
                    {x});
@@ -159,11 +165,12 @@ Made average(Model& model, const Made& x) {
 // x times weights, and a bias for each column.
 Made dense(Model& model, const Made& x, uint32_t columns) {
   const std::vector<uint32_t> sizes{1, 1, x.sizes[2], columns};
-  const Made product = model.one(cat("GEMM ATensor=", tensor(x.sizes), " BTensor=", tensor({1, 1, x.sizes[3], columns}),
-                                     "! OutputTensor=", tensor(sizes), " TransA=NONE TransB=NONE Alpha=1 Beta=0"),
-                                 {x});
-  return model.one(cat("ELEMENT_WISE_ADD ATensor=", tensor(sizes), " BTensor=", tensor(sizes),
-                       "{0,0,0,1}! OutputTensor=", tensor(sizes)),
+  const Made product =
+      model.one(cat("GEMM ATensor=", model.tensor(x.sizes), " BTensor=", model.tensor({1, 1, x.sizes[3], columns}),
+                    "! OutputTensor=", model.tensor(sizes), " TransA=NONE TransB=NONE Alpha=1 Beta=0"),
+                {x});
+  return model.one(cat("ELEMENT_WISE_ADD ATensor=", model.tensor(sizes), " BTensor=", model.tensor(sizes),
+                       "{0,0,0,1}! OutputTensor=", model.tensor(sizes)),
                    {product});
 }
 
@@ -173,23 +180,23 @@ Made fire(Model& model, const Made& x, uint32_t squeezed, uint32_t expanded) {
   const Made squares = relu(model, convolution(model, narrow, expanded, 3, 1, 1, true));
   std::vector<uint32_t> sizes = points.sizes;
   sizes[1] *= 2;
-  const std::string part = tensor(points.sizes);
-  return model.one(cat("JOIN InputTensors=(", part, ",", part, ") OutputTensor=", tensor(sizes), " Axis=1"),
+  const std::string part = model.tensor(points.sizes);
+  return model.one(cat("JOIN InputTensors=(", part, ",", part, ") OutputTensor=", model.tensor(sizes), " Axis=1"),
                    {points, squares});
 }
 
 Made layerNormalize(Model& model, const Made& x) {
-  const std::string vector = tensor({1, 1, 1, x.sizes[3]}) + "!";
-  return model.one(
-      cat("MEAN_VARIANCE_NORMALIZATION1 InputTensor=", tensor(x.sizes), " ScaleTensor=", vector, " BiasTensor=", vector,
-          " OutputTensor=", tensor(x.sizes), " Axes=[3] NormalizeVariance=1 Epsilon=0.00001"),
-      {x});
+  const std::string vector = model.tensor({1, 1, 1, x.sizes[3]}) + "!";
+  return model.one(cat("MEAN_VARIANCE_NORMALIZATION1 InputTensor=", model.tensor(x.sizes), " ScaleTensor=", vector,
+                       " BiasTensor=", vector, " OutputTensor=", model.tensor(x.sizes),
+                       " Axes=[3] NormalizeVariance=1 Epsilon=0.00001"),
+                   {x});
 }
 
 // Rows of all heads, {1, 1, tokens, width}, as {1, heads, tokens, width / heads}.
 Made splitHeads(Model& model, const Made& x, uint32_t heads) {
   const uint32_t tokens = x.sizes[2], width = x.sizes[3], size = width / heads;
-  const std::string sizes = tensor({1, heads, tokens, size});
+  const std::string sizes = model.tensor({1, heads, tokens, size});
   return model.one(cat("ELEMENT_WISE_IDENTITY InputTensor=", sizes, "{", tokens * width, ",", size, ",", width,
                        ",1} OutputTensor=", sizes),
                    {x});
@@ -197,38 +204,39 @@ Made splitHeads(Model& model, const Made& x, uint32_t heads) {
 
 Made joinHeads(Model& model, const Made& x) {
   const uint32_t heads = x.sizes[1], tokens = x.sizes[2], size = x.sizes[3];
-  Made joined =
-      model.one(cat("ELEMENT_WISE_IDENTITY InputTensor=", tensor({1, tokens, heads, size}), "{", heads * tokens * size,
-                    ",", size, ",", tokens * size, ",1} OutputTensor=", tensor({1, tokens, heads, size})),
-                {x});
+  Made joined = model.one(
+      cat("ELEMENT_WISE_IDENTITY InputTensor=", model.tensor({1, tokens, heads, size}), "{", heads * tokens * size, ",",
+          size, ",", tokens * size, ",1} OutputTensor=", model.tensor({1, tokens, heads, size})),
+      {x});
   joined.sizes = {1, 1, tokens, heads * size};
   return joined;
 }
 
 Made attention(Model& model, const Made& x, uint32_t heads) {
   const uint32_t tokens = x.sizes[2], width = x.sizes[3], size = width / heads;
-  const std::string part = tensor(x.sizes);
-  const auto parts = model.add(cat("SPLIT InputTensor=", tensor({1, 1, tokens, 3 * width}), " OutputTensors=(", part,
-                                   ",", part, ",", part, ") Axis=3"),
+  const std::string part = model.tensor(x.sizes);
+  const auto parts = model.add(cat("SPLIT InputTensor=", model.tensor({1, 1, tokens, 3 * width}), " OutputTensors=(",
+                                   part, ",", part, ",", part, ") Axis=3"),
                                {dense(model, x, 3 * width)});
   const Made queries = splitHeads(model, parts[0], heads), keys = splitHeads(model, parts[1], heads),
              values = splitHeads(model, parts[2], heads);
-  const std::string scores = tensor({1, heads, tokens, tokens});
-  const Made products =
-      model.one(cat("GEMM ATensor=", tensor(queries.sizes), " BTensor=", tensor(keys.sizes), " OutputTensor=", scores,
-                    " TransA=NONE TransB=TRANSPOSE Alpha=", 1 / std::sqrt(static_cast<double>(size)), " Beta=0"),
-                {queries, keys});
+  const std::string scores = model.tensor({1, heads, tokens, tokens});
+  const Made products = model.one(
+      cat("GEMM ATensor=", model.tensor(queries.sizes), " BTensor=", model.tensor(keys.sizes), " OutputTensor=", scores,
+          " TransA=NONE TransB=TRANSPOSE Alpha=", 1 / std::sqrt(static_cast<double>(size)), " Beta=0"),
+      {queries, keys});
   const Made weights =
       model.one(cat("ACTIVATION_SOFTMAX1 InputTensor=", scores, " OutputTensor=", scores, " Axes=[3]"), {products});
-  const Made mixed = model.one(cat("GEMM ATensor=", scores, " BTensor=", tensor(values.sizes),
-                                   " OutputTensor=", tensor(values.sizes), " TransA=NONE TransB=NONE Alpha=1 Beta=0"),
-                               {weights, values});
+  const Made mixed =
+      model.one(cat("GEMM ATensor=", scores, " BTensor=", model.tensor(values.sizes),
+                    " OutputTensor=", model.tensor(values.sizes), " TransA=NONE TransB=NONE Alpha=1 Beta=0"),
+                {weights, values});
   return dense(model, joinHeads(model, mixed), width);
 }
 
 // sin(place * frequency) of each element.
 Made positions(Model& model, uint32_t tokens, uint32_t width) {
-  const std::string same = tensor({1, 1, tokens, width});
+  const std::string same = model.tensor({1, 1, tokens, width});
   const Made places = model.one(
       cat("FILL_VALUE_SEQUENCE OutputTensor=f32[", tokens, "] ValueDataType=FLOAT32 ValueStart=0 ValueDelta=1"), {});
   const Made frequencies = model.one(
@@ -252,12 +260,12 @@ TestGraph squeezeNet(uint32_t image, uint32_t divisor, bool filled) {
   x = maxPool(model, x, 0);
   for (const uint32_t squeezed : {48u, 48u, 64u, 64u}) x = fire(model, x, channels(squeezed), channels(4 * squeezed));
   x = average(model, relu(model, convolution(model, x, channels(1000), 1, 1, 0, true)));
-  const std::string flat = tensor({1, 1, 1, x.sizes[1]});
+  const std::string flat = model.tensor({1, 1, 1, x.sizes[1]});
   return model.finish(model.one(cat("ACTIVATION_SOFTMAX InputTensor=", flat, " OutputTensor=", flat), {x}));
 }
 
-TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool filled) {
-  Model model(filled);
+TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool filled, DataType type) {
+  Model model(filled, type);
   const auto normalized = [&](const Made& x, uint32_t channels, uint32_t window, uint32_t stride, uint32_t padding) {
     return normalize(model, convolution(model, x, channels, window, stride, padding, false));
   };

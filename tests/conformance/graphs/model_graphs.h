@@ -12,7 +12,8 @@ namespace dimple::testing {
 // those who only plan.
 TestGraph squeezeNet(uint32_t image, uint32_t divisor, bool filled);
 // `blocks`: of each stage at most.
-TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool filled);
+TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool filled,
+                   DataType type = DML_TENSOR_DATA_TYPE_FLOAT32);
 // An encoder of so many layers, whose positions are computed in the graph.
 TestGraph transformer(uint32_t layers, uint32_t tokens, uint32_t width, uint32_t heads, bool filled);
 

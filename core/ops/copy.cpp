@@ -6,6 +6,7 @@
 
 #include "core/checked.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/moves.h"
 #include "core/schema/element_text.h"
 #include "core/text.h"
 #include "kernels/interfaces/copy.h"
@@ -74,14 +75,13 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
           divideUp(bytes, 16), 0, 1);
     }
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
-    const auto vectors = part.inVectors(vectorElements(type), kBoth);
-    const Walk& steps = vectors ? *vectors : part;
-    return builder.addWalk(steps,
-                           kernels::Copy{.form = vectors ? kernels::Copy::Form::Vectors : kernels::Copy::Form::Strided,
-                                         .type = vectors ? KernelElement(KernelType::B32) : builder.sizedElement(type),
-                                         .push = {.walk = walkWords(steps)},
-                                         .x = ranges[kFrom],
-                                         .y = ranges[kTo]});
+    const Moves moves = movesOf<kernels::Copy>(builder, part, type, kBoth, kTo);
+    return builder.addItems(kernels::Copy{.form = formOf<kernels::Copy>(moves.unit),
+                                          .type = moves.type,
+                                          .push = {.walk = walkWords(moves.walk)},
+                                          .x = ranges[kFrom],
+                                          .y = ranges[kTo]},
+                            moves.items, builder.parameters(moves.walk), 1);
   });
 }
 
@@ -118,15 +118,17 @@ FillPattern fillPattern(DataType type, float value) {
 Status addFill(PlanBuilder& builder, DataType type, const Walk& walk, const FillPattern& pattern,
                const BufferRange& to) {
   const WalkOperand operands[] = {{to, bitWidth(type)}};
-  return addElements(builder, walk, operands, vectorElements(type), [&](const ElementPart& part) -> KernelCall {
+  const auto call = [&](const ElementPart& part) -> KernelCall {
     if (part.packed)
       return kernels::FillPacked{
           .push = {.bytes = part.walk.count * byteWidth(type), .low = pattern[0], .high = pattern[1]},
           .y = part.buffers[0]};
-    return kernels::Fill{.type = builder.sizedElement(type),
+    return kernels::Fill{.form = part.vectors ? kernels::Fill::Form::Vectors : kernels::Fill::Form::Strided,
+                         .type = part.vectors ? KernelElement(KernelType::B32) : builder.sizedElement(type),
                          .push = {.walk = part.walk, .low = pattern[0], .high = pattern[1]},
                          .y = part.buffers[0]};
-  });
+  };
+  return addElements(builder, walk, operands, vectorElements(type), call, {vectorElements(type), 1});
 }
 
 Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, const BufferRange& to,

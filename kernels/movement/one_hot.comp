@@ -9,13 +9,13 @@
 #include "common/index.glsl"
 
 TENSOR_IN(values)
-TENSOR_OUT(y)
-
-void main() {
-  uint item;
-  if (!gridItem(push.count, item)) return;
-  const uvec4 at = walkOffsets(0u, push.rank, item);
+#define OUTPUT z
+RAW elementAt(uvec4 at) {
   uint index;
   const bool inside = loadIndex(push.indexKind, at.x, push.axisSize, index);
-  storeRaw_y(at.z, loadRaw_values(inside && index == at.y ? push.onAt : 0u));
+  const RAW off = loadRaw_values(0u);
+  const RAW on = loadRaw_values(push.onAt);
+  return inside && index == at.y ? on : off;
 }
+
+#include "common/each.glsl"

@@ -8,14 +8,12 @@
 #include "common/index.glsl"
 
 TENSOR_IN(x)
-TENSOR_OUT(y)
-
-void main() {
-  uint item;
-  if (!gridItem(push.count, item)) return;
-  const uvec4 at = walkOffsets(0u, push.rank, item);
+#define OUTPUT z
+RAW elementAt(uvec4 at) {
   uint length;
   loadIndex(push.indexKind, at.y, push.axisSize + 1u, length);
   const uint source = at.w < length ? length - 1u - at.w : at.w;
-  storeRaw_y(at.z, loadRaw_x(at.x + source * push.axisStride));
+  return loadRaw_x(at.x + source * push.axisStride);
 }
+
+#include "common/each.glsl"

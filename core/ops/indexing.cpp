@@ -361,7 +361,8 @@ Status checkNonzeroCoordinates(const Operation& op) {
 Status addCountScan(PlanBuilder& builder, const BufferRange& counts, uint32_t chunks, uint32_t parameters) {
   constexpr uint32_t kScanTotals = 2;
   return builder.add(
-      kernels::Scan{.type = KernelType::U32,
+      kernels::Scan{.form = kernels::Scan::Form::Strided,
+                    .type = KernelType::U32,
                     .push = {.rows = 1,
                              .elements = chunks,
                              .chunks = 1,

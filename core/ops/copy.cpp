@@ -75,7 +75,7 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
           divideUp(bytes, 16), 0, 1);
     }
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
-    const Moves moves = movesOf<kernels::Copy>(builder, part, type, kBoth, kTo);
+    const Moves moves = movesOf(builder, {.vectors = kBoth, .runs = true}, part, type, kTo);
     return builder.addItems(kernels::Copy{.form = formOf<kernels::Copy>(moves.unit),
                                           .type = moves.type,
                                           .push = {.walk = walkWords(moves.walk)},

@@ -36,7 +36,7 @@ Status planFillSequence(const Operation& op, PlanBuilder& builder) {
   walk.coalesce();
   const KernelType type = y.type == DML_TENSOR_DATA_TYPE_INT32 ? KernelType::U32 : kernelType(y.type);
   const bool hasRuns = type == KernelType::F32 || type == KernelType::F16 || type == KernelType::U32;
-  const Moves moves = movesOf(builder, {.vectors = false, .runs = hasRuns}, walk, y.type, 0, 0);
+  const Moves moves = movesOf(builder, {.runs = hasRuns}, walk, y.type, 0);
   const bool runs = moves.unit == MoveUnit::Run;
   return builder.addItems(kernels::Sequence{.form = formOf<kernels::Sequence>(moves.unit),
                                             .type = runs ? KernelElement(type) : builder.typedElement(y.type),

@@ -216,7 +216,7 @@ Status planGatherNd(const Operation& op, PlanBuilder& builder) {
   const uint32_t tuple = indices.sizes[indices.rank - 1];
   const Walk walk = walkSlices(counts, x, indices, y).coalesceBy(2);
   const uint32_t first = x.rank - counts.input + counts.batch;
-  const Moves moves = movesOf<kernels::GatherNd>(builder, walk, x.type, slicesInVectors(x, first, tuple), 2);
+  const Moves moves = movesOf(builder, {.vectors = slicesInVectors(x, first, tuple)}, walk, x.type, 2);
   const uint32_t number = moves.unit == MoveUnit::Vector ? vectorElements(x.type) : 1;
   const auto parameters = tupleParameters(moves.walk, x, x, first, tuple, number);
   return builder.addItems(kernels::GatherNd{.form = formOf<kernels::GatherNd>(moves.unit),
@@ -242,7 +242,7 @@ Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tupl
   TRY(addCopy(builder, x.type, makeWalk(x.sizeSpan(), {&x, &y}), builder.input(0), builder.output()));
 
   walk.coalesce();
-  const Moves moves = movesOf<kernels::ScatterNd>(builder, walk, x.type, slicesInVectors(y, first, tuple), 2);
+  const Moves moves = movesOf(builder, {.vectors = slicesInVectors(y, first, tuple)}, walk, x.type, 2);
   const uint32_t number = moves.unit == MoveUnit::Vector ? vectorElements(x.type) : 1;
   const auto parameters = tupleParameters(moves.walk, x, y, first, tuple, number);
   return builder.addItems(kernels::ScatterNd{.form = formOf<kernels::ScatterNd>(moves.unit),
@@ -326,7 +326,7 @@ Status planOneHot(const Operation& op, PlanBuilder& builder) {
   walk.coalesceBy(2);
   uint32_t last = values.rank - 1;
   while (values.sizes[last] == 1) --last;
-  const Moves moves = movesOf<kernels::OneHot>(builder, walk, y.type, 0, 2);
+  const Moves moves = movesOf(builder, {.rows = 0b110, .runs = true}, walk, y.type, 2);
   return builder.addItems(kernels::OneHot{.form = formOf<kernels::OneHot>(moves.unit),
                                           .type = moves.type,
                                           .push = {.walk = walkWords(moves.walk),

@@ -357,18 +357,22 @@ Status planReverseSubsequences(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   Walk walk = makeWalk(y.sizeSpan(), {&x, &lengths, &y});
   walk.strides[axis] = {0, 0, y.strides[axis], 1};
+  const uint32_t number = vectorElements(x.type);
   walk.coalesceBy(2);
-  const Moves moves = movesOf<kernels::Reverse>(builder, walk, x.type, 0, 2);
-  return builder.addItems(kernels::Reverse{.form = formOf<kernels::Reverse>(moves.unit),
-                                           .type = moves.type,
-                                           .push = {.walk = walkWords(moves.walk),
-                                                    .indexKind = indexKind(lengths.type),
-                                                    .axisSize = x.sizes[axis],
-                                                    .axisStride = x.strides[axis]},
-                                           .x = builder.input(0),
-                                           .indices = builder.input(1),
-                                           .y = builder.output()},
-                          moves.items, builder.parameters(moves.walk), 1);
+  const Moves moves =
+      movesOf(builder, {.vectors = x.strides[axis] % number == 0 ? 0b0101u : 0, .rows = 0b1100}, walk, x.type, 2);
+  return builder.addItems(
+      kernels::Reverse{
+          .form = formOf<kernels::Reverse>(moves.unit),
+          .type = moves.type,
+          .push = {.walk = walkWords(moves.walk),
+                   .indexKind = indexKind(lengths.type),
+                   .axisSize = x.sizes[axis],
+                   .axisStride = moves.unit == MoveUnit::Vector ? x.strides[axis] / number : x.strides[axis]},
+          .x = builder.input(0),
+          .indices = builder.input(1),
+          .y = builder.output()},
+      moves.items, builder.parameters(moves.walk), 1);
 }
 
 // ---- SPACE_TO_DEPTH, DEPTH_TO_SPACE ---------------------------------------------------------------------------------

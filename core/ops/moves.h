@@ -1,15 +1,13 @@
 // How kernels that store an element for each position of a walk (kernels/common/each.glsl) go through it.
 #pragma once
 
-#include <optional>
-
 #include "core/ops/elementwise.h"
 
 namespace dimple {
 
-enum class MoveUnit { Element, Vector, Run };
+// What an invocation stores: an element; a vector that is moved as it is, or made of elements of a row; a run of them.
+enum class MoveUnit { Element, Vector, Row, Run };
 
-// What an invocation stores at a time.
 struct Moves {
   MoveUnit unit;
   Walk walk;           // through vectors, if these are what is stored
@@ -17,30 +15,22 @@ struct Moves {
   KernelElement type;  // of a kernel that moves bits
 };
 
-// Vectors where the operands of the mask lie in vectors along the innermost dimension and the others stand still along
-// it, else runs where operand `output` is dense, as far as the kernel has such forms.
+// The forms of a kernel that there are beside the one for elements. Masks of operands that lie in vectors along the
+// innermost dimension, along which the others stand still; 0 where there is no such form.
 struct MoveForms {
-  bool vectors;
-  bool runs;
+  uint32_t vectors = 0;
+  uint32_t rows = 0;
+  bool runs = false;  // of an output that is dense
 };
-Moves movesOf(const PlanBuilder& builder, MoveForms has, const Walk& walk, DataType type, uint32_t vectorOperands,
-              uint32_t output);
-
-template <class Kernel>
-Moves movesOf(const PlanBuilder& builder, const Walk& walk, DataType type, uint32_t vectorOperands, uint32_t output) {
-  using Form = typename Kernel::Form;
-  return movesOf(builder, {requires { Form::Vectors;
-}
-, requires { Form::Runs; }
-}  // namespace dimple
-, walk, type, vectorOperands, output);
-}
+Moves movesOf(const PlanBuilder& builder, const MoveForms& forms, const Walk& walk, DataType type, uint32_t output);
 
 template <class Kernel>
 typename Kernel::Form formOf(MoveUnit unit) {
   using Form = typename Kernel::Form;
   if constexpr (requires { Form::Vectors; })
     if (unit == MoveUnit::Vector) return Form::Vectors;
+  if constexpr (requires { Form::Rows; })
+    if (unit == MoveUnit::Row) return Form::Rows;
   if constexpr (requires { Form::Runs; })
     if (unit == MoveUnit::Run) return Form::Runs;
   return Form::Strided;

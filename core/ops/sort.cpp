@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "core/checked.h"
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/top_k_merge.h"
@@ -31,7 +33,8 @@ Status checkTopK(const Operation& op) {
 struct SortedRows {
   uint32_t count;
   kernels::SortedRowsWords words;
-  uint32_t parameters;  // where their walk is
+  Walk walk;
+  uint32_t parameters;  // where it is
   bool largest;         // come first
 };
 
@@ -84,6 +87,14 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
 // What sort/top_k_select.comp takes: elements of a block, and the most that it keeps of one.
 constexpr uint32_t kSelectBlock = 4096;
 constexpr uint32_t kSelectMost = 64;
+constexpr uint32_t kSelectRowsMost = 16;  // of top_k_rows.comp
+
+// The walk of that kernel.
+std::optional<Walk> rowsInVectors(DataType type, const SortedRows& rows) {
+  const uint32_t number = vectorElements(type);
+  if (byteWidth(type) < 2 || rows.words.xStep != 1 || rows.words.elements % number != 0) return {};
+  return rows.walk.betweenVectors(number, 0b1);
+}
 
 // Few of many elements: each block leaves its first k, and blocks of what they leave, until one is left.
 Status addSelections(PlanBuilder& builder, const SortedRows& rows, uint32_t k) {
@@ -98,20 +109,29 @@ Status addSelections(PlanBuilder& builder, const SortedRows& rows, uint32_t k) {
     TRY(builder.checkBindable(bytes, cat(builder.op().schema().name, " needs ", bytes, " bytes to sort")));
     pairs = {builder.allocateTemporary(rows.count * pairsOf(first) * kPairBytes), builder.allocateTemporary(bytes)};
   }
+  using Form = kernels::TopKSelect::Form;
+  const auto inVectors = k <= kSelectRowsMost ? rowsInVectors(type, rows) : std::nullopt;
+  if (!inVectors) builder.passOver({"top_k_select_rows", "Its rows are not in vectors, or it keeps many."});
   kernels::SortedRowsWords words = rows.words;
   for (bool fromPairs = false;; fromPairs = true) {
     const uint32_t elements = words.elements;
     const auto blocks = static_cast<uint32_t>(divideUp(elements, kSelectBlock));
     const bool last = blocks == 1;
-    TRY(builder.add(
-        kernels::TopKSelect{.type = builder.sizedElement(type).type,
-                            .push = {.blocksPerRow = blocks, .kept = k, .sortedRows = words, .largest = rows.largest},
-                            .spec = {.kind = keyKind(type), .fromPairs = fromPairs, .toPairs = !last},
-                            .x = builder.input(0),
-                            .pairs = fromPairs ? pairs[0] : builder.input(0),
-                            .values = last ? builder.output(0) : pairs[1],
-                            .words = last ? builder.output(1) : pairs[1]},
-        uint64_t{rows.count} * blocks, rows.parameters, Work(rows.count) * elements * kSteps));
+    const bool usesVectors = inVectors && !fromPairs;
+    kernels::TopKSelect call{.form = usesVectors ? Form::Rows : Form::Strided,
+                             .type = builder.sizedElement(type).type,
+                             .push = {.blocksPerRow = blocks, .kept = k, .sortedRows = words, .largest = rows.largest},
+                             .spec = {.kind = keyKind(type), .toPairs = !last},
+                             .x = builder.input(0),
+                             .pairs = fromPairs ? pairs[0] : builder.input(0),
+                             .values = last ? builder.output(0) : pairs[1],
+                             .words = last ? builder.output(1) : pairs[1]};
+    if (usesVectors)
+      call.push.sortedRows.elements = elements / vectorElements(type);
+    else
+      call.spec.fromPairs = fromPairs;
+    TRY(builder.add(call, uint64_t{rows.count} * blocks, usesVectors ? builder.parameters(*inVectors) : rows.parameters,
+                    Work(rows.count) * elements * kSteps));
     if (last) return {};
     words.elements = blocks * k;
     std::swap(pairs[0], pairs[1]);
@@ -141,6 +161,7 @@ Status planTopK(const Operation& op, PlanBuilder& builder) {
                                   .valueStep = values.strides[axis],
                                   .indexStep = indices.strides[axis],
                                   .indexWords = byteWidth(indices.type) / 4},
+                        .walk = walk,
                         .parameters = builder.parameters(walk),
                         .largest = largest};
   // A workgroup has less to do with shorter rows than blocks of them take to be sorted.

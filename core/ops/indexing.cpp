@@ -1,5 +1,6 @@
 // Operators that take coordinates from tensors, or give them.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "kernels/interfaces/one_hot.h"
 #include "kernels/interfaces/scan.h"
 #include "kernels/interfaces/scatter_nd.h"
+#include "kernels/interfaces/scatter_rows.h"
 
 namespace dimple {
 namespace {
@@ -307,10 +309,44 @@ Status planGatherElements(const Operation& op, PlanBuilder& builder) {
   return addGather(builder, walk, axis);
 }
 
+// The walk over rows of kernels/movement/scatter_rows.comp (operands: input, indices, updates, output). Updates that
+// are few beside what is copied, and rows that leave most of a workgroup idle, are better copied first.
+std::optional<Walk> scatteredRows(const Operation& op, UINT axis) {
+  constexpr uint32_t kMostElements = 4096;
+  constexpr uint32_t kFewestRows = 64;
+  const Tensor& x = op.input(0);
+  const Tensor& indices = op.input(1);
+  const Tensor& y = op.output();
+  const uint32_t elements = x.sizes[axis];
+  const uint32_t number = vectorElements(x.type);
+  if (byteWidth(x.type) > 4 || elements > kMostElements || elements < kGroupSize || elements % number != 0 ||
+      y.strides[axis] != 1 || indices.sizes[axis] < elements / 16 || x.elements / elements < kFewestRows)
+    return {};
+  const Walk walk = makeWalk(x.sizeSpan(), {&x, &indices, &op.input(2), &y});
+  return split(walk, 1u << axis).kept.coalesce().betweenVectors(number, 0b1000);
+}
+
 // A scatter of tuples with one coordinate.
 Status planScatterElements(const Operation& op, PlanBuilder& builder) {
   const UINT axis = op.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
   const Tensor& updates = op.input(2);
+  if (const auto rows = scatteredRows(op, axis)) {
+    const Tensor& x = op.input(0);
+    return builder.add(kernels::ScatterRows{.type = builder.sizedElement(x.type).type,
+                                            .push = {.rank = rows->rank,
+                                                     .elements = x.sizes[axis],
+                                                     .xStep = x.strides[axis],
+                                                     .updateCount = updates.sizes[axis],
+                                                     .indexStep = op.input(1).strides[axis],
+                                                     .updateStep = updates.strides[axis],
+                                                     .indexKind = indexKind(op.input(1).type)},
+                                            .x = builder.input(0),
+                                            .indices = builder.input(1),
+                                            .updates = builder.input(2),
+                                            .y = builder.output()},
+                       rows->count(), builder.parameters(*rows), x.elements + updates.elements);
+  }
+  builder.passOver({"scatter_rows", "Its rows are not in vectors, or long, or its updates few."});
   Walk walk = makeWalk(updates.sizeSpan(), {&updates, &op.input(1), &op.output()});
   walk.strides[axis][2] = 0;
   return addScatter(builder, walk, axis, 1, 0);

@@ -425,7 +425,9 @@ Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
   const Walk walk = Walk(full).coalesce();
   const uint32_t parameters = builder.parameters(walk, full);
   const auto elements = static_cast<uint32_t>(walk.count());
-  const auto perChunk = static_cast<uint32_t>(std::max(kChunk, divideUp(elements, kMaxChunks)));
+  constexpr uint64_t kLargestVector = 16;  // in elements
+  const auto perChunk =
+      static_cast<uint32_t>(alignUp(std::max(kChunk, divideUp(elements, kMaxChunks)), kLargestVector));
   const auto chunks = static_cast<uint32_t>(divideUp(elements, perChunk));
   const uint32_t ones = 0xffffffffu >> (32 - bitWidth(x.type));
   const uint32_t mask = kFloats & typeBit(x.type) ? ones >> 1 : ones;
@@ -442,6 +444,7 @@ Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
                                   .fullAt = walk.vectors(),
                                   .fullRank = full.rank,
                                   .mask = mask,
+                                  .packed = walk.isPacked(0b1),
                                   .columns = coordinates.sizes[last],
                                   .rowStep = coordinates.strides[last - 1],
                                   .columnStep = coordinates.strides[last]},

@@ -13,6 +13,7 @@
 #include "core/schema/element_text.h"
 #include "kernels/interfaces/resample_doubled.h"
 #include "kernels/interfaces/resample_linear.h"
+#include "kernels/interfaces/resample_lines.h"
 #include "kernels/interfaces/resample_nearest.h"
 #include "kernels/interfaces/resample_sum.h"
 #include "kernels/interfaces/resample_table.h"
@@ -202,12 +203,12 @@ Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, st
   return places;
 }
 
-// Why kernels/resample/resample_doubled.comp does not compute an output.
-const char* refusalOfDoubled(const Resampling& resampling, const Tensor& y, std::span<const Axis> axes,
-                             std::span<const uint32_t> axisOf) {
+// Why kernels of lines in vectors do not compute an output.
+const char* refusalOfLines(const Resampling& resampling, const Tensor& y, std::span<const Axis> axes,
+                           std::span<const uint32_t> axisOf) {
   const uint32_t number = vectorElements(y.type);
   const uint32_t last = y.rank - 1;
-  if (axisOf[last] != 0 || axes[0].step != 0.5) return "It doubles lines alone.";
+  if (axisOf[last] != 0) return "It resamples lines alone.";
   if (resampling.linear && axes.size() > 2) return "It averages along two axes at most.";
   if (y.strides[last] != 1 || y.sizes[last] % number != 0) return "Its lines are not in vectors.";
   for (uint32_t d = 0; d < last; ++d) {
@@ -229,6 +230,18 @@ Status addDoubled(PlanBuilder& builder, const Resampling& resampling, const Plac
           .x = builder.input(0),
           .y = builder.output()},
       count, builder.parameters(places.words), kLookup * number);
+}
+
+Status addLines(PlanBuilder& builder, const Places& places, uint32_t axes) {
+  const Tensor& y = builder.op().output();
+  const uint32_t number = vectorElements(y.type);
+  const auto count = static_cast<uint32_t>(y.elements / number);
+  return builder.addItems(kernels::ResampleLines{.type = kernelType(y.type),
+                                                 .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
+                                                 .spec = {.axes = axes},
+                                                 .x = builder.input(0),
+                                                 .y = builder.output()},
+                          count, builder.parameters(places.words), kLookup * number);
 }
 
 // Words of a coordinate's weights of a gradient along an axis.
@@ -296,12 +309,16 @@ Status planResampling(const Operation& op, PlanBuilder& builder, const Resamplin
   const auto axisCount = static_cast<uint32_t>(axes.size());
   const bool stretched = std::ranges::any_of(axes, [](const Axis& axis) { return axis.stretch != 1; });
   if (!resampling.gradient && !stretched) {
-    const char* refusal = refusalOfDoubled(resampling, op.output(), axes, axisOf);
-    if (!refusal) {
+    const char* refusal = refusalOfLines(resampling, op.output(), axes, axisOf);
+    const bool doubles = !axes.empty() && axes[0].step == 0.5;
+    const bool averages = resampling.linear && isFloat(x.type) &&
+                          areManyRuns(builder.target(), op.output().elements, vectorElements(x.type));
+    if (!refusal && (doubles || averages)) {
       const Places vectors = placesOf(x, op.output(), axes, axisOf, vectorElements(x.type));
-      return addDoubled(builder, resampling, vectors, axisCount);
+      return doubles ? addDoubled(builder, resampling, vectors, axisCount) : addLines(builder, vectors, axisCount);
     }
-    builder.passOver({"resample_doubled", refusal});
+    builder.passOver({"resample_doubled", refusal ? refusal : "It doubles lines alone."});
+    builder.passOver({"resample_lines", refusal ? refusal : "It takes averages of many floats alone."});
   }
   const Places places = placesOf(x, op.output(), axes, axisOf);
   if (resampling.gradient) {

@@ -121,6 +121,21 @@ std::optional<Walk> Walk::betweenVectors(uint32_t number, uint32_t operandMask) 
   return vectors;
 }
 
+std::optional<Walk> Walk::inRuns(uint32_t number, uint32_t operand) const {
+  if (rank == 0 || count() % number != 0 || base[operand] % number != 0) return {};
+  uint64_t dense = 1;
+  for (uint32_t d = rank; d-- > 0;) {
+    if (strides[d][operand] != dense) return {};
+    dense *= sizes[d];
+  }
+  Walk runs;
+  runs.base = base;
+  if (rank == 1) runs.addDimension(1, {});
+  for (uint32_t d = 0; d < rank; ++d) runs.addDimension(sizes[d], strides[d]);
+  const uint64_t plane = uint64_t{runs.sizes[runs.rank - 1]} * runs.sizes[runs.rank - 2];
+  return plane < number ? std::nullopt : std::optional(runs);
+}
+
 Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> operands) {
   Walk walk;
   for (size_t d = 0; d < sizes.size(); ++d) {

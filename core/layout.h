@@ -72,6 +72,10 @@ struct Walk {
   // a vector of `number` elements.
   std::optional<Walk> betweenVectors(uint32_t number, uint32_t operandMask) const;
 
+  // A walk for kernels/common/runs.glsl, whose runs are `number` elements that follow one another in the order of the
+  // walk and in a dense operand. No value where that does not lie in vectors, or runs cross two planes at once.
+  std::optional<Walk> inRuns(uint32_t number, uint32_t operand) const;
+
   // Fours of words that it takes among parameters.
   uint32_t vectors() const { return 1 + 2 * rank; }
 };

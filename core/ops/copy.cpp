@@ -6,9 +6,11 @@
 
 #include "core/checked.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/moves.h"
 #include "core/schema/element_text.h"
 #include "core/text.h"
 #include "kernels/interfaces/copy.h"
+#include "kernels/interfaces/copy_lines.h"
 #include "kernels/interfaces/copy_packed.h"
 #include "kernels/interfaces/fill.h"
 #include "kernels/interfaces/fill_packed.h"
@@ -60,6 +62,39 @@ Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, T
                      groups, builder.parameters(others), walk.count());
 }
 
+// Whether lines that lie in no vectors, and follow no other closely, are worth what their ends take.
+bool copiesLines(const PlanBuilder& builder, DataType type, const Walk& walk) {
+  const uint32_t number = vectorElements(type);
+  if (walk.rank == 0 || byteWidth(type) > 4 || !areManyRuns(builder.target(), walk.count(), number)) return false;
+  const uint32_t line = walk.rank - 1;
+  return walk.strides[line][kTo] == 1 && walk.sizes[line] >= 4 * number && !walk.inVectors(number, kBoth) &&
+         !walk.inRuns(number, kTo);
+}
+
+Status addLines(PlanBuilder& builder, DataType type, const Walk& walk, const std::vector<BufferRange>& ranges) {
+  const uint32_t number = vectorElements(type);
+  const uint32_t line = walk.rank - 1;
+  Walk lines;
+  lines.base = walk.base;
+  bool aligned = true;  // all begin in the same place of a vector
+  for (uint32_t d = 0; d < line; ++d) {
+    lines.addDimension(walk.sizes[d], walk.strides[d]);
+    aligned = aligned && walk.strides[d][kTo] % number == 0;
+  }
+  const uint64_t elements = walk.sizes[line];
+  const uint64_t vectors = divideUp(elements + (aligned ? walk.base[kTo] % number : number - 1), number);
+  const uint64_t items = lines.count() * vectors;
+  return builder.addItems(kernels::CopyLines{.type = builder.sizedElement(type).type,
+                                             .push = {.count = static_cast<uint32_t>(items),
+                                                      .rank = lines.rank,
+                                                      .lineElements = walk.sizes[line],
+                                                      .lineVectors = static_cast<uint32_t>(vectors),
+                                                      .inputStep = walk.strides[line][kFrom]},
+                                             .x = ranges[kFrom],
+                                             .y = ranges[kTo]},
+                          items, builder.parameters(lines), number);
+}
+
 }  // namespace
 
 Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange& from, const BufferRange& to) {
@@ -74,14 +109,14 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
           divideUp(bytes, 16), 0, 1);
     }
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
-    const auto vectors = part.inVectors(vectorElements(type), kBoth);
-    const Walk& steps = vectors ? *vectors : part;
-    return builder.addWalk(steps,
-                           kernels::Copy{.form = vectors ? kernels::Copy::Form::Vectors : kernels::Copy::Form::Strided,
-                                         .type = vectors ? KernelElement(KernelType::B32) : builder.sizedElement(type),
-                                         .push = {.walk = walkWords(steps)},
-                                         .x = ranges[kFrom],
-                                         .y = ranges[kTo]});
+    if (copiesLines(builder, type, part)) return addLines(builder, type, part, ranges);
+    const Moves moves = movesOf(builder, {.vectors = kBoth, .runs = true}, part, type, kTo);
+    return builder.addItems(kernels::Copy{.form = formOf<kernels::Copy>(moves.unit),
+                                          .type = moves.type,
+                                          .push = {.walk = walkWords(moves.walk)},
+                                          .x = ranges[kFrom],
+                                          .y = ranges[kTo]},
+                            moves.items, builder.parameters(moves.walk), 1);
   });
 }
 
@@ -118,15 +153,17 @@ FillPattern fillPattern(DataType type, float value) {
 Status addFill(PlanBuilder& builder, DataType type, const Walk& walk, const FillPattern& pattern,
                const BufferRange& to) {
   const WalkOperand operands[] = {{to, bitWidth(type)}};
-  return addElements(builder, walk, operands, vectorElements(type), [&](const ElementPart& part) -> KernelCall {
+  const auto call = [&](const ElementPart& part) -> KernelCall {
     if (part.packed)
       return kernels::FillPacked{
           .push = {.bytes = part.walk.count * byteWidth(type), .low = pattern[0], .high = pattern[1]},
           .y = part.buffers[0]};
-    return kernels::Fill{.type = builder.sizedElement(type),
+    return kernels::Fill{.form = part.vectors ? kernels::Fill::Form::Vectors : kernels::Fill::Form::Strided,
+                         .type = part.vectors ? KernelElement(KernelType::B32) : builder.sizedElement(type),
                          .push = {.walk = part.walk, .low = pattern[0], .high = pattern[1]},
                          .y = part.buffers[0]};
-  });
+  };
+  return addElements(builder, walk, operands, vectorElements(type), call, {vectorElements(type), 1});
 }
 
 Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, const BufferRange& to,

@@ -97,6 +97,10 @@ DataType unsignedType(uint32_t bytes) {
                       : DML_TENSOR_DATA_TYPE_UINT64;
 }
 
+bool areManyRuns(const Target& target, uint64_t elements, uint32_t number) {
+  return elements / number >= uint64_t{target.caps.workgroups} * kGroupSize / 2;
+}
+
 Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand> operands, uint32_t packedElements,
                    const ElementCall& call, VectorUse use) {
   const auto output = static_cast<uint32_t>(operands.size() - 1);
@@ -115,9 +119,14 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
     }
     const auto vectors = packed || use.elements == 0 ? std::nullopt : part.inVectors(use.elements, use.operands);
     if (vectors)
-      return builder.addItems(call({walkWords(*vectors), uniformMask, false, true, buffers}), vectors->count(),
+      return builder.addItems(call({walkWords(*vectors), uniformMask, false, true, false, buffers}), vectors->count(),
                               builder.parameters(*vectors), use.elements);
-    return builder.addItems(call({walkWords(part), uniformMask, packed, false, buffers}),
+    const bool usesRuns = use.orRuns && !packed && areManyRuns(builder.target(), count, use.elements);
+    const auto runs = usesRuns ? part.inRuns(use.elements, output) : std::nullopt;
+    if (runs)
+      return builder.addItems(call({walkWords(*runs), uniformMask, false, false, true, buffers}), count / use.elements,
+                              builder.parameters(*runs), use.elements);
+    return builder.addItems(call({walkWords(part), uniformMask, packed, false, false, buffers}),
                             packed ? divideUp(count, packedElements) : count, packed ? 0 : builder.parameters(part),
                             packed ? packedElements : 1);
   });

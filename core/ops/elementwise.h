@@ -16,6 +16,7 @@ struct ElementPart {
   uint32_t uniformMask;                  // of several inputs, those that are one element
   bool packed;                           // all others are dense, and there is a kernel for that
   bool vectors;                          // the walk is one through vectors, as VectorUse says
+  bool runs;                             // an invocation takes a run of them
   std::span<const BufferRange> buffers;  // the inputs, then the output
 };
 using ElementCall = std::function<KernelCall(const ElementPart&)>;
@@ -33,7 +34,11 @@ DataType unsignedType(uint32_t bytes);
 struct VectorUse {
   uint32_t elements = 0;  // 0: there is none
   uint32_t operands = 0;  // bits of those; the others stand still along that dimension
+  bool orRuns = false;    // else a kernel that stores a run of so many elements, where the output is dense
 };
+
+// Whether runs of `number` of so many elements keep the device busy. Fewer are faster an element an invocation.
+bool areManyRuns(const Target& target, uint64_t elements, uint32_t number);
 
 // Adds a dispatch for each part of a walk through inputs and an output, the last operand, in whatever order suits the
 // output. An invocation takes an element, or `packedElements` of a packed part; 0 if the operator has no kernel for

@@ -3,6 +3,7 @@
 
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
+#include "core/ops/moves.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/band.h"
@@ -29,14 +30,23 @@ Status planFillSequence(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   const FillPattern start = fillPattern(y.type, desc.ValueStart);
   const FillPattern delta = fillPattern(y.type, desc.ValueDelta);
-  const Walk walk = makeWalk(y.sizeSpan(), {&y}).coalesce();
-  return builder.addWalk(walk, kernels::Sequence{.type = builder.typedElement(y.type),
-                                                 .push = {.walk = walkWords(walk),
-                                                          .startLow = start[0],
-                                                          .startHigh = start[1],
-                                                          .deltaLow = delta[0],
-                                                          .deltaHigh = delta[1]},
-                                                 .y = builder.output()});
+  Walk walk = makeWalk(y.sizeSpan(), {&y});
+  uint32_t position = 1;
+  for (uint32_t d = y.rank; d-- > 0; position *= y.sizes[d]) walk.strides[d][1] = position;
+  walk.coalesce();
+  const KernelType type = y.type == DML_TENSOR_DATA_TYPE_INT32 ? KernelType::U32 : kernelType(y.type);
+  const bool hasRuns = type == KernelType::F32 || type == KernelType::F16 || type == KernelType::U32;
+  const Moves moves = movesOf(builder, {.runs = hasRuns}, walk, y.type, 0);
+  const bool runs = moves.unit == MoveUnit::Run;
+  return builder.addItems(kernels::Sequence{.form = formOf<kernels::Sequence>(moves.unit),
+                                            .type = runs ? KernelElement(type) : builder.typedElement(y.type),
+                                            .push = {.walk = walkWords(moves.walk),
+                                                     .startLow = start[0],
+                                                     .startHigh = start[1],
+                                                     .deltaLow = delta[0],
+                                                     .deltaHigh = delta[1]},
+                                            .y = builder.output()},
+                          moves.items, builder.parameters(moves.walk), runs ? vectorElements(y.type) : 1);
 }
 
 // ---- DIAGONAL_MATRIX, DIAGONAL_MATRIX1 ------------------------------------------------------------------------------
@@ -58,6 +68,29 @@ Status planDiagonalMatrix(const Operation& op, PlanBuilder& builder) {
   return addFill(builder, y.type, diagonal, fillPattern(y.type, desc.Value), builder.output());
 }
 
+// Stores a value on the diagonals of the output from `begin` to before `end`.
+Status addBand(PlanBuilder& builder, const FillPattern& value, int64_t begin, int64_t end) {
+  const Tensor& y = builder.op().output();
+  const uint32_t row = y.rank - 2;
+  const uint32_t column = y.rank - 1;
+  begin = std::max(begin, 1 - int64_t{y.sizes[row]});
+  end = std::min(end, int64_t{y.sizes[column]});
+  if (begin >= end) return {};
+  Walk walk = makeWalk(y.sizeSpan().first(column), {&y});
+  walk.strides[row][1] = 1;
+  walk.addDimension(static_cast<uint32_t>(std::min(end - begin, int64_t{y.sizes[column]})), {0, 0, 1});
+  walk.coalesce();
+  return builder.addWalk(walk, kernels::Band{.type = builder.sizedElement(y.type),
+                                             .push = {.walk = walkWords(walk),
+                                                      .low = value[0],
+                                                      .high = value[1],
+                                                      .begin = static_cast<uint32_t>(begin),
+                                                      .end = static_cast<uint32_t>(end),
+                                                      .columns = y.sizes[column],
+                                                      .columnStep = y.strides[column]},
+                                             .y = builder.output()});
+}
+
 Status planDiagonalMatrix1(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_DIAGONAL_MATRIX1_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
@@ -65,18 +98,14 @@ Status planDiagonalMatrix1(const Operation& op, PlanBuilder& builder) {
   TRY(x.present() ? addCopy(builder, y.type, makeWalk(y.sizeSpan(), {&x, &y}), builder.input(0), builder.output())
                   : addFill(builder, y.type, makeWalk(y.sizeSpan(), {&y}), {}, builder.output()));
 
+  constexpr int32_t kFirst = INT32_MIN;
+  constexpr int32_t kEnd = INT32_MAX;
   const FillPattern value = fillPattern(y.type, desc.Value);
-  Walk walk = makeWalk(y.sizeSpan(), {&y});
-  walk.strides[y.rank - 2][1] = ~0u;
-  walk.strides[y.rank - 1][1] = 1;
-  walk.coalesceBy(0);
-  return builder.addWalk(walk, kernels::Band{.type = builder.sizedElement(y.type),
-                                             .push = {.walk = walkWords(walk),
-                                                      .low = value[0],
-                                                      .high = value[1],
-                                                      .begin = static_cast<uint32_t>(desc.DiagonalFillBegin),
-                                                      .end = static_cast<uint32_t>(desc.DiagonalFillEnd)},
-                                             .y = builder.output()});
+  // All diagonals but those from the end to the begin, if they stand the other way round.
+  if (desc.DiagonalFillBegin <= desc.DiagonalFillEnd)
+    return addBand(builder, value, desc.DiagonalFillBegin, desc.DiagonalFillEnd);
+  TRY(addBand(builder, value, kFirst, desc.DiagonalFillEnd));
+  return addBand(builder, value, desc.DiagonalFillBegin, kEnd);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

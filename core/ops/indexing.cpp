@@ -1,5 +1,6 @@
 // Operators that take coordinates from tensors, or give them.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/moves.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/gather.h"
@@ -15,6 +17,7 @@
 #include "kernels/interfaces/one_hot.h"
 #include "kernels/interfaces/scan.h"
 #include "kernels/interfaces/scatter_nd.h"
+#include "kernels/interfaces/scatter_rows.h"
 
 namespace dimple {
 namespace {
@@ -66,16 +69,22 @@ Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
   const uint64_t most = builder.maxBoundElements(x.type);
   const auto window = static_cast<uint32_t>(x.extent <= most ? size : std::clamp<uint64_t>(most / 2 / stride, 1, size));
   // A part of a row of the input is moved in vectors where every row begins with one.
-  VectorUse use{vectorElements(x.type), 1u << 0 | 1u << 2};
-  if (x.strides[axis] % use.elements != 0) use = {};
+  const VectorUse use{.elements = vectorElements(x.type),
+                      .operands = x.strides[axis] % vectorElements(x.type) == 0 ? 1u << 0 | 1u << 2 : 0,
+                      .orRuns = byteWidth(x.type) <= 4 && window == size};
   for (uint32_t first = 0; first < size; first += std::min(window, size - first)) {
     const uint32_t count = std::min(window, size - first);
     walk.base[0] = first * x.strides[axis];
     const WalkOperand ranges[] = {builder.inputOperand(0, (count - uint64_t{1}) * x.strides[axis]),
                                   builder.inputOperand(1), builder.outputOperand()};
     const auto call = [&](const ElementPart& part) -> KernelCall {
-      return kernels::Gather{.form = part.vectors ? kernels::Gather::Form::Vectors : kernels::Gather::Form::Strided,
-                             .type = part.vectors ? KernelElement(KernelType::B32) : builder.sizedElement(x.type),
+      using Form = kernels::Gather::Form;
+      return kernels::Gather{.form = part.vectors ? Form::Vectors
+                                     : part.runs  ? Form::Runs
+                                                  : Form::Strided,
+                             .type = part.vectors ? KernelType::B32
+                                     : part.runs  ? builder.sizedElement(x.type).type
+                                                  : builder.sizedElement(x.type),
                              .push = {.walk = part.walk,
                                       .indexKind = indexKind(builder.op().input(1).type),
                                       .axisSize = size,
@@ -161,14 +170,21 @@ Status checkScatterNd(const Operation& op) {
 }
 
 // Parameters of the kernels that follow tuples: a walk, and {size, stride} of each dimension that a tuple's coordinates
-// are of, from `first` on.
+// are of, from `first` on; strides count vectors of `number` elements.
 std::vector<uint32_t> tupleParameters(const Walk& walk, const Tensor& sized, const Tensor& strided, uint32_t first,
-                                      uint32_t tuple) {
+                                      uint32_t tuple, uint32_t number) {
   std::vector<uint32_t> words;
   appendWalk(words, walk);
   for (uint32_t d = first; d < first + tuple; ++d)
-    words.insert(words.end(), {sized.sizes[d], strided.strides[d], 0, 0});
+    words.insert(words.end(), {sized.sizes[d], strided.strides[d] / number, 0, 0});
   return words;
+}
+
+// Which operands of a walk through slices lie in vectors where a tuple addresses whole ones in `strided`.
+uint32_t slicesInVectors(const Tensor& strided, uint32_t first, uint32_t tuple) {
+  for (uint32_t d = first; d < first + tuple; ++d)
+    if (strided.strides[d] % vectorElements(strided.type) != 0) return 0;
+  return 1u << 0 | 1u << 2;
 }
 
 // A walk through slices. Operands: the tensor that tuples address, without its dimensions that they do; indices;
@@ -201,17 +217,21 @@ Status planGatherNd(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   const uint32_t tuple = indices.sizes[indices.rank - 1];
   const Walk walk = walkSlices(counts, x, indices, y).coalesceBy(2);
-  const auto parameters = tupleParameters(walk, x, x, x.rank - counts.input + counts.batch, tuple);
-  return builder.addItems(kernels::GatherNd{.type = builder.sizedElement(x.type),
-                                            .push = {.walk = walkWords(walk),
+  const uint32_t first = x.rank - counts.input + counts.batch;
+  const Moves moves = movesOf(builder, {.vectors = slicesInVectors(x, first, tuple)}, walk, x.type, 2);
+  const uint32_t number = moves.unit == MoveUnit::Vector ? vectorElements(x.type) : 1;
+  const auto parameters = tupleParameters(moves.walk, x, x, first, tuple, number);
+  return builder.addItems(kernels::GatherNd{.form = formOf<kernels::GatherNd>(moves.unit),
+                                            .type = moves.type,
+                                            .push = {.walk = walkWords(moves.walk),
                                                      .indexKind = indexKind(indices.type),
                                                      .tupleSize = tuple,
                                                      .tupleStride = indices.strides[indices.rank - 1],
-                                                     .tupleAt = walk.vectors()},
+                                                     .tupleAt = moves.walk.vectors()},
                                             .x = builder.input(0),
                                             .indices = builder.input(1),
                                             .y = builder.output()},
-                          y.elements, builder.parameters(parameters), tuple);
+                          moves.items, builder.parameters(parameters), tuple);
 }
 
 // Adds what copies the input to the output, then stores the updates where their tuples say: coordinates of `tuple`
@@ -224,17 +244,20 @@ Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tupl
   TRY(addCopy(builder, x.type, makeWalk(x.sizeSpan(), {&x, &y}), builder.input(0), builder.output()));
 
   walk.coalesce();
-  const uint64_t updates = op.input(2).elements;
-  return builder.addItems(kernels::ScatterNd{.type = builder.sizedElement(x.type),
-                                             .push = {.walk = walkWords(walk),
+  const Moves moves = movesOf(builder, {.vectors = slicesInVectors(y, first, tuple)}, walk, x.type, 2);
+  const uint32_t number = moves.unit == MoveUnit::Vector ? vectorElements(x.type) : 1;
+  const auto parameters = tupleParameters(moves.walk, x, y, first, tuple, number);
+  return builder.addItems(kernels::ScatterNd{.form = formOf<kernels::ScatterNd>(moves.unit),
+                                             .type = moves.type,
+                                             .push = {.walk = walkWords(moves.walk),
                                                       .indexKind = indexKind(op.input(1).type),
                                                       .tupleSize = tuple,
                                                       .tupleStride = tupleStride,
-                                                      .tupleAt = walk.vectors()},
+                                                      .tupleAt = moves.walk.vectors()},
                                              .x = builder.input(2),
                                              .indices = builder.input(1),
                                              .y = builder.output()},
-                          updates, builder.parameters(tupleParameters(walk, x, y, first, tuple)), tuple);
+                          moves.items, builder.parameters(parameters), tuple);
 }
 
 Status planScatterNd(const Operation& op, PlanBuilder& builder) {
@@ -286,10 +309,44 @@ Status planGatherElements(const Operation& op, PlanBuilder& builder) {
   return addGather(builder, walk, axis);
 }
 
+// The walk over rows of kernels/movement/scatter_rows.comp (operands: input, indices, updates, output). Updates that
+// are few beside what is copied, and rows that leave most of a workgroup idle, are better copied first.
+std::optional<Walk> scatteredRows(const Operation& op, UINT axis) {
+  constexpr uint32_t kMostElements = 4096;
+  constexpr uint32_t kFewestRows = 64;
+  const Tensor& x = op.input(0);
+  const Tensor& indices = op.input(1);
+  const Tensor& y = op.output();
+  const uint32_t elements = x.sizes[axis];
+  const uint32_t number = vectorElements(x.type);
+  if (byteWidth(x.type) > 4 || elements > kMostElements || elements < kGroupSize || elements % number != 0 ||
+      y.strides[axis] != 1 || indices.sizes[axis] < elements / 16 || x.elements / elements < kFewestRows)
+    return {};
+  const Walk walk = makeWalk(x.sizeSpan(), {&x, &indices, &op.input(2), &y});
+  return split(walk, 1u << axis).kept.coalesce().betweenVectors(number, 0b1000);
+}
+
 // A scatter of tuples with one coordinate.
 Status planScatterElements(const Operation& op, PlanBuilder& builder) {
   const UINT axis = op.as<DML_SCATTER_ELEMENTS_OPERATOR_DESC>().Axis;
   const Tensor& updates = op.input(2);
+  if (const auto rows = scatteredRows(op, axis)) {
+    const Tensor& x = op.input(0);
+    return builder.add(kernels::ScatterRows{.type = builder.sizedElement(x.type).type,
+                                            .push = {.rank = rows->rank,
+                                                     .elements = x.sizes[axis],
+                                                     .xStep = x.strides[axis],
+                                                     .updateCount = updates.sizes[axis],
+                                                     .indexStep = op.input(1).strides[axis],
+                                                     .updateStep = updates.strides[axis],
+                                                     .indexKind = indexKind(op.input(1).type)},
+                                            .x = builder.input(0),
+                                            .indices = builder.input(1),
+                                            .updates = builder.input(2),
+                                            .y = builder.output()},
+                       rows->count(), builder.parameters(*rows), x.elements + updates.elements);
+  }
+  builder.passOver({"scatter_rows", "Its rows are not in vectors, or long, or its updates few."});
   Walk walk = makeWalk(updates.sizeSpan(), {&updates, &op.input(1), &op.output()});
   walk.strides[axis][2] = 0;
   return addScatter(builder, walk, axis, 1, 0);
@@ -305,14 +362,17 @@ Status planOneHot(const Operation& op, PlanBuilder& builder) {
   walk.coalesceBy(2);
   uint32_t last = values.rank - 1;
   while (values.sizes[last] == 1) --last;
-  return builder.addWalk(walk, kernels::OneHot{.type = builder.sizedElement(y.type),
-                                               .push = {.walk = walkWords(walk),
-                                                        .indexKind = indexKind(indices.type),
-                                                        .axisSize = y.sizes[axis],
-                                                        .onAt = values.strides[last]},
-                                               .indices = builder.input(0),
-                                               .values = builder.input(1),
-                                               .y = builder.output()});
+  const Moves moves = movesOf(builder, {.rows = 0b110, .runs = true}, walk, y.type, 2);
+  return builder.addItems(kernels::OneHot{.form = formOf<kernels::OneHot>(moves.unit),
+                                          .type = moves.type,
+                                          .push = {.walk = walkWords(moves.walk),
+                                                   .indexKind = indexKind(indices.type),
+                                                   .axisSize = y.sizes[axis],
+                                                   .onAt = values.strides[last]},
+                                          .indices = builder.input(0),
+                                          .values = builder.input(1),
+                                          .y = builder.output()},
+                          moves.items, builder.parameters(moves.walk), 1);
 }
 
 // ---- NONZERO_COORDINATES --------------------------------------------------------------------------------------------
@@ -337,7 +397,8 @@ Status checkNonzeroCoordinates(const Operation& op) {
 Status addCountScan(PlanBuilder& builder, const BufferRange& counts, uint32_t chunks, uint32_t parameters) {
   constexpr uint32_t kScanTotals = 2;
   return builder.add(
-      kernels::Scan{.type = KernelType::U32,
+      kernels::Scan{.form = kernels::Scan::Form::Strided,
+                    .type = KernelType::U32,
                     .push = {.rows = 1,
                              .elements = chunks,
                              .chunks = 1,
@@ -364,7 +425,9 @@ Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
   const Walk walk = Walk(full).coalesce();
   const uint32_t parameters = builder.parameters(walk, full);
   const auto elements = static_cast<uint32_t>(walk.count());
-  const auto perChunk = static_cast<uint32_t>(std::max(kChunk, divideUp(elements, kMaxChunks)));
+  constexpr uint64_t kLargestVector = 16;  // in elements
+  const auto perChunk =
+      static_cast<uint32_t>(alignUp(std::max(kChunk, divideUp(elements, kMaxChunks)), kLargestVector));
   const auto chunks = static_cast<uint32_t>(divideUp(elements, perChunk));
   const uint32_t ones = 0xffffffffu >> (32 - bitWidth(x.type));
   const uint32_t mask = kFloats & typeBit(x.type) ? ones >> 1 : ones;
@@ -381,6 +444,7 @@ Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
                                   .fullAt = walk.vectors(),
                                   .fullRank = full.rank,
                                   .mask = mask,
+                                  .packed = walk.isPacked(0b1),
                                   .columns = coordinates.sizes[last],
                                   .rowStep = coordinates.strides[last - 1],
                                   .columnStep = coordinates.strides[last]},

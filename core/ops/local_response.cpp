@@ -1,11 +1,18 @@
 // LOCAL_RESPONSE_NORMALIZATION and its gradient.
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "core/checked.h"
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/local_response.h"
+#include "kernels/interfaces/local_response_vectors.h"
 
 namespace dimple {
 namespace {
@@ -43,6 +50,9 @@ class LocalResponsePlan {
       : builder_(builder), attributes_(attributes), gradient_(builder.op().inputs().size() > 1) {}
 
   Status make() {
+    if (const auto planes = gradient_ ? std::nullopt : planesInVectors()) return addPlanes(*planes);
+    builder_.passOver({"local_response_vectors",
+                       gradient_ ? "It has no gradients." : "Its lines are not in vectors, or its regions are large."});
     const Operation& op = builder_.op();
     const Tensor& x = op.input(0);
     const Tensor& g = op.input(gradient_ ? 1 : 0);
@@ -62,6 +72,63 @@ class LocalResponsePlan {
  private:
   // Axes count from the innermost.
   static constexpr uint32_t kWidth = 0, kHeight = 1, kChannels = 2;
+
+  // What local_response_vectors.comp takes: lines of vectors, along which the region reaches, too, unless it reaches
+  // from channel to channel alone, whose lines are all of an image.
+  struct Planes {
+    Walk walk;
+    uint32_t across;
+    uint32_t along;
+    std::array<uint32_t, 2> lineSteps;
+  };
+
+  std::optional<Planes> planesInVectors() const {
+    constexpr uint32_t kMostReach = 2;
+    const Tensor& x = builder_.op().input(0);
+    const Tensor& y = builder_.op().output();
+    const uint32_t number = vectorElements(x.type);
+    if (!attributes_.crossChannel && attributes_.size / 2 > kMostReach) return {};
+    const uint32_t lines = x.rank - 1 - (attributes_.crossChannel ? kChannels : kHeight);
+    const SplitWalk walks = split(makeWalk(x.sizeSpan(), {&x, &y}), (1u << x.rank) - (2u << lines));
+    Walk line = walks.reduced;
+    line.coalesce();
+    if (line.rank != 1) return {};
+    const auto vectors = line.inVectors(number, 0b11);
+    const auto others = walks.kept.betweenVectors(number, 0b11);
+    if (!vectors || !others) return {};
+    Planes planes{.walk = {}, .across = vectors->sizes[0], .along = x.sizes[lines], .lineSteps = {}};
+    for (uint32_t d = 0; d < others->rank; ++d)
+      if (d == lines)
+        planes.lineSteps = {others->strides[d][0], others->strides[d][1]};
+      else
+        planes.walk.addDimension(others->sizes[d], others->strides[d]);
+    planes.walk.coalesce();
+    return planes;
+  }
+
+  Status addPlanes(const Planes& planes) {
+    const Tensor& x = builder_.op().input(0);
+    const uint32_t acrossBits = std::min<uint32_t>(std::bit_width(planes.across - 1), 5);
+    const uint64_t tiles =
+        divideUp(planes.across, uint64_t{1} << acrossBits) * divideUp(planes.along, uint64_t{kGroupSize} >> acrossBits);
+    const uint32_t reach = std::min(attributes_.size, planes.along) * (attributes_.crossChannel ? 1 : attributes_.size);
+    return builder_.add(kernels::LocalResponseVectors{.type = kernelType(x.type),
+                                                      .push = {.rank = planes.walk.rank,
+                                                               .across = planes.across,
+                                                               .acrossBits = acrossBits,
+                                                               .along = planes.along,
+                                                               .before = (attributes_.size - 1) / 2,
+                                                               .after = attributes_.size / 2,
+                                                               .inputStep = planes.lineSteps[0],
+                                                               .outputStep = planes.lineSteps[1],
+                                                               .exponent = floatBits(-attributes_.beta),
+                                                               .share = floatBits(attributes_.alpha / attributes_.size),
+                                                               .bias = floatBits(attributes_.bias)},
+                                                      .spec = {.wide = !attributes_.crossChannel},
+                                                      .x = builder_.input(0),
+                                                      .y = builder_.output()},
+                        tiles * planes.walk.count(), builder_.parameters(planes.walk), kLookup * x.elements * reach);
+  }
 
   // A dispatch: what it sums along an axis, and what it makes of the sums.
   struct Stage {

@@ -8,6 +8,7 @@
 #include "core/ops/checks.h"
 #include "core/ops/copy.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/moves.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/pad.h"
@@ -230,6 +231,17 @@ bool toVectors(std::vector<PadDimension>& dimensions, uint32_t mode, uint32_t nu
   return true;
 }
 
+// Whether the output lies in runs of `number` elements, of which none has more than two lines.
+bool inRuns(const std::vector<PadDimension>& dimensions, uint32_t number) {
+  if (dimensions.empty() || dimensions.back().outputSize < number) return false;
+  uint64_t dense = 1;
+  for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
+    if (d->outputStride != dense) return false;
+    dense *= d->outputSize;
+  }
+  return dense % number == 0;
+}
+
 Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::span<const uint32_t> starts,
                const FillPattern& value) {
   const Tensor& x = op.input(0);
@@ -250,6 +262,8 @@ Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::sp
   }
   const uint32_t number = vectorElements(x.type);
   const bool vectors = toVectors(dimensions, mode, number);
+  const bool runs = !vectors && byteWidth(x.type) <= 4 && areManyRuns(builder.target(), y.elements, number) &&
+                    inRuns(dimensions, number);
   const uint64_t items = vectors ? y.elements / number : y.elements;
   std::vector<uint32_t> parameters(dimensions.empty() ? 4 : 0);  // a block is never empty
   for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
@@ -257,8 +271,13 @@ Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::sp
     parameters.insert(parameters.end(), {d->outputStride, d->inputStride, d->start, d->inputSize});
     appendDivisor(parameters, padPeriod(mode, d->inputSize));
   }
-  return builder.addItems(kernels::Pad{.form = vectors ? kernels::Pad::Form::Vectors : kernels::Pad::Form::Strided,
-                                       .type = vectors ? KernelElement(KernelType::B32) : builder.sizedElement(x.type),
+  using Form = kernels::Pad::Form;
+  return builder.addItems(kernels::Pad{.form = vectors ? Form::Vectors
+                                               : runs  ? Form::Runs
+                                                       : Form::Strided,
+                                       .type = vectors ? KernelType::B32
+                                               : runs  ? builder.sizedElement(x.type).type
+                                                       : builder.sizedElement(x.type),
                                        .push = {.count = static_cast<uint32_t>(items),
                                                 .rank = static_cast<uint32_t>(dimensions.size()),
                                                 .low = value[0],
@@ -266,7 +285,7 @@ Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::sp
                                        .spec = {.mode = mode},
                                        .x = builder.input(0),
                                        .y = builder.output()},
-                          items, builder.parameters(parameters), 1);
+                          runs ? items / number : items, builder.parameters(parameters), 1);
 }
 
 template <class Desc>
@@ -293,14 +312,18 @@ Status planValueScale2D(const Operation& op, PlanBuilder& builder) {
   walk.coalesceBy(1);
   std::array<float, 3> bias{};
   std::copy_n(desc.Bias, desc.ChannelCount, bias.begin());
-  return builder.addWalk(walk, kernels::ValueScale{.type = builder.typedElement(y.type),
-                                                   .push = {.walk = walkWords(walk),
-                                                            .scale = floatBits(desc.Scale),
-                                                            .bias0 = floatBits(bias[0]),
-                                                            .bias1 = floatBits(bias[1]),
-                                                            .bias2 = floatBits(bias[2])},
-                                                   .x = builder.input(0),
-                                                   .y = builder.output()});
+  const auto vectors = walk.inVectors(vectorElements(y.type), 0b011);
+  const Walk& steps = vectors ? *vectors : walk;
+  using Form = kernels::ValueScale::Form;
+  return builder.addWalk(steps, kernels::ValueScale{.form = vectors ? Form::Vectors : Form::Strided,
+                                                    .type = vectors ? kernelType(y.type) : builder.typedElement(y.type),
+                                                    .push = {.walk = walkWords(steps),
+                                                             .scale = floatBits(desc.Scale),
+                                                             .bias0 = floatBits(bias[0]),
+                                                             .bias1 = floatBits(bias[1]),
+                                                             .bias2 = floatBits(bias[2])},
+                                                    .x = builder.input(0),
+                                                    .y = builder.output()});
 }
 
 Status checkTile(const Operation& op) {
@@ -334,15 +357,22 @@ Status planReverseSubsequences(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   Walk walk = makeWalk(y.sizeSpan(), {&x, &lengths, &y});
   walk.strides[axis] = {0, 0, y.strides[axis], 1};
+  const uint32_t number = vectorElements(x.type);
   walk.coalesceBy(2);
-  return builder.addWalk(walk, kernels::Reverse{.type = builder.sizedElement(x.type),
-                                                .push = {.walk = walkWords(walk),
-                                                         .indexKind = indexKind(lengths.type),
-                                                         .axisSize = x.sizes[axis],
-                                                         .axisStride = x.strides[axis]},
-                                                .x = builder.input(0),
-                                                .indices = builder.input(1),
-                                                .y = builder.output()});
+  const Moves moves =
+      movesOf(builder, {.vectors = x.strides[axis] % number == 0 ? 0b0101u : 0, .rows = 0b1100}, walk, x.type, 2);
+  return builder.addItems(
+      kernels::Reverse{
+          .form = formOf<kernels::Reverse>(moves.unit),
+          .type = moves.type,
+          .push = {.walk = walkWords(moves.walk),
+                   .indexKind = indexKind(lengths.type),
+                   .axisSize = x.sizes[axis],
+                   .axisStride = moves.unit == MoveUnit::Vector ? x.strides[axis] / number : x.strides[axis]},
+          .x = builder.input(0),
+          .indices = builder.input(1),
+          .y = builder.output()},
+      moves.items, builder.parameters(moves.walk), 1);
 }
 
 // ---- SPACE_TO_DEPTH, DEPTH_TO_SPACE ---------------------------------------------------------------------------------

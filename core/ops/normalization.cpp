@@ -2,7 +2,9 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 
+#include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/spread.h"
@@ -84,6 +86,17 @@ enum class Sums : uint32_t { Moments, Squares, Magnitudes, Gradients };
 // An input that takes part; 0, which is the input itself, does not.
 const Tensor* partOf(const Operation& op, size_t input) { return input ? &op.input(input) : nullptr; }
 
+// Vectors of a part of kernels/normalization/row_sums_vectors.comp.
+constexpr uint32_t kPartVectors = 4 * kGroupSize;
+
+// The walks of that kernel, where the operands of the mask lie in vectors along rows that fill half a workgroup.
+std::optional<SplitWalk> sumsInVectors(const SplitWalk& walks, const Rows& rows, uint32_t number, uint32_t operands) {
+  if (rows.elements < number * kGroupSize / 2) return {};
+  const auto reduced = walks.reduced.inVectors(number, operands);
+  const auto kept = walks.kept.betweenVectors(number, operands);
+  return reduced && kept ? std::optional(SplitWalk{*kept, *reduced}) : std::nullopt;
+}
+
 // Adds the dispatches that make the pair of each row of input 0. Inputs 1 and 2 are the gradient and the mean, where
 // gradients are summed.
 Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums, float divisor) {
@@ -96,29 +109,40 @@ Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums
   SplitWalk walks = split(walk, rows.mask);
   walks.kept.coalesceBy(0);
   walks.reduced.coalesce();
+  const uint32_t number = vectorElements(x.type);
+  const auto vectors = sumsInVectors(walks, rows, number, gradient ? 0b11 : 0b01);
+  if (!vectors) builder.passOver({"row_sums_vectors", "Its rows are not in vectors, or short."});
+  Spread spread = spreadOf(rows.count, rows.elements, areDense(x, rows.mask));
+  if (vectors) {
+    spread = {true, static_cast<uint32_t>(divideUp(rows.elements, kPartVectors * number)), kPartVectors * number};
+    walks = *vectors;
+  }
   const uint32_t parameters = builder.parameters(walks.kept, walks.reduced);
 
   auto pairs = allocatePairs(builder, rows.count);
   if (!pairs) return pairs;
-  const Spread spread = spreadOf(rows.count, rows.elements, areDense(x, rows.mask));
   const BufferRange input = builder.input(0);
   const auto add = [&](bool row, Stage stage, uint32_t elements, uint32_t parts, const BufferRange& from,
                        const BufferRange& to) {
-    return builder.add(kernels::RowSums{.type = kernelType(x.type),
-                                        .push = {.rows = rows.count,
-                                                 .elements = elements,
-                                                 .parts = parts,
-                                                 .partLength = spread.perChunk,
-                                                 .total = rows.elements,
-                                                 .divisor = floatBits(divisor),
-                                                 .split = {walks.kept.rank, walks.reduced.rank, walks.kept.vectors()}},
-                                        .spec = {.function = static_cast<uint32_t>(sums), .row = row, .stage = stage},
-                                        .x = input,
-                                        .g = builder.input(gradient),
-                                        .mean = builder.input(mean),
-                                        .parts = from,
-                                        .result = to},
-                       taskGroups(uint64_t{rows.count} * parts, row), parameters, x.elements);
+    using Form = kernels::RowSums::Form;
+    const bool usesVectors = vectors && stage != OfParts;
+    kernels::RowSums call{.form = usesVectors ? Form::Vectors : Form::Strided,
+                          .type = kernelType(x.type),
+                          .push = {.rows = rows.count,
+                                   .elements = usesVectors ? elements / number : elements,
+                                   .parts = parts,
+                                   .partLength = spread.perChunk,
+                                   .total = rows.elements,
+                                   .divisor = floatBits(divisor),
+                                   .split = {walks.kept.rank, walks.reduced.rank, walks.kept.vectors()}},
+                          .spec = {.function = static_cast<uint32_t>(sums), .stage = stage},
+                          .x = input,
+                          .g = builder.input(gradient),
+                          .mean = builder.input(mean),
+                          .result = to,
+                          .parts = from};
+    if (!usesVectors) call.spec.row = row;
+    return builder.add(call, taskGroups(uint64_t{rows.count} * parts, row), parameters, x.elements);
   };
   if (spread.chunks == 1) {
     TRY(add(spread.row, Only, rows.elements, 1, input, *pairs));
@@ -139,6 +163,7 @@ constexpr uint32_t kAddend = 8;
 constexpr uint32_t kMean = 16;
 constexpr uint32_t kVariance = 32;
 constexpr uint32_t kSquares = 64;
+constexpr uint32_t kSumOfSquares = 256;  // of kernels/normalization/rows.glsl
 
 // The inputs that take part, by their indices; 0, which is the input itself, for those that do not.
 struct Operands {
@@ -162,6 +187,18 @@ struct NormalizeWalks {
   bool vectors = false;
 };
 
+// Walks through operands 0 to 3 and through the others.
+std::pair<Walk, Walk> splitOperands(const Walk& all) {
+  Walk first;
+  Walk second;
+  for (uint32_t d = 0; d < all.rank; ++d) {
+    const auto& s = all.strides[d];
+    first.addDimension(all.sizes[d], {s[0], s[1], s[2], s[3]});
+    second.addDimension(all.sizes[d], {s[4], s[5], s[6], s[7]});
+  }
+  return {first.coalesce(), second.coalesce()};
+}
+
 NormalizeWalks normalizeWalks(const Operation& op, const Operands& operands, const Rows* rows) {
   const auto part = [&](size_t input) { return partOf(op, input); };
   const Tensor& x = op.input(0);
@@ -184,13 +221,7 @@ NormalizeWalks normalizeWalks(const Operation& op, const Operands& operands, con
     constexpr uint32_t kMeanAlong = 256;
     walks.along = (moving >> kIndexedOperands) * kMeanAlong;
   }
-  for (uint32_t d = 0; d < all.rank; ++d) {
-    const auto& s = all.strides[d];
-    walks.first.addDimension(all.sizes[d], {s[0], s[1], s[2], s[3]});
-    walks.second.addDimension(all.sizes[d], {s[4], s[5], s[6], s[7]});
-  }
-  walks.first.coalesce();
-  walks.second.coalesce();
+  std::tie(walks.first, walks.second) = splitOperands(all);
   return walks;
 }
 
@@ -282,6 +313,12 @@ std::optional<uint32_t> partsAlong(DataType type, const Operands& operands, cons
   return parts;
 }
 
+// Few rows leave most of a device idle.
+bool areFew(const Rows& rows) {
+  constexpr uint32_t kFewestRows = 64;
+  return rows.count < kFewestRows && rows.elements > 4 * kGroupSize;
+}
+
 Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, bool useMean, bool useVariance,
                    float epsilon) {
   const Rows rows = rowsOf(op.input(0), mask);
@@ -289,9 +326,7 @@ Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, boo
   const Operands operands{0, 0, op.input(1).present() ? size_t{1} : 0, op.input(2).present() ? size_t{2} : 0, 0};
   if (parts == 0) return addNormalize(builder, parts, operands, epsilon, &rows, builder.input(0));
 
-  // Few rows leave most of a device idle.
-  constexpr uint32_t kFewestRows = 64;
-  const bool few = rows.count < kFewestRows && rows.elements > 4 * kGroupSize;
+  const bool few = areFew(rows);
   const SplitWalk walks = rowWalks(op, operands, mask);
   VectorRows chosen = chooseVectorRows(op.input(0).type, walks.kept, walks.reduced, builder.target().caps);
   const auto along = partsAlong(op.input(0).type, operands, walks);
@@ -332,6 +367,11 @@ Status planMeanVariance(const Operation& op, PlanBuilder& builder) {
 Status planLp(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
   const Rows rows = rowsOf(op.input(0), 1u << desc.Axis);
+  const SplitWalk walks = rowWalks(op, {}, rows.mask);
+  const VectorRows chosen = chooseVectorRows(op.input(0).type, walks.kept, walks.reduced, builder.target().caps);
+  if (desc.P == 2 && chosen.reads != RowReads::None && !areFew(rows))
+    return addNormalizeRows(builder, kVariance | kSumOfSquares, {}, desc.Epsilon, rows, walks,
+                            formOf<RowForm>(chosen.reads), chosen.invocations);
   const auto pairs = addRowSums(builder, rows, desc.P == 1 ? Sums::Magnitudes : Sums::Squares, 1.0f);
   if (!pairs) return pairs.error();
   return addNormalize(builder, desc.P == 1 ? 0 : kSquares, {}, desc.Epsilon, &rows, *pairs);
@@ -372,9 +412,15 @@ Status planNormalizationGrad(const Operation& op, PlanBuilder& builder) {
   if (!pairs) return pairs.error();
   TRY(addRowResults(builder, rows, *pairs, 1, 3, epsilon));
 
-  const Walk walk = makeWalk(x.sizeSpan(), {&x, &op.input(1), &op.output(), &rows.pairs}).coalesce();
-  const Walk second = makeWalk(x.sizeSpan(), {&op.input(2), &op.input(3), &op.input(4)}).coalesce();
-  return builder.addItems(kernels::NormalizeGrad{.type = builder.typedElement(x.type),
+  Walk all =
+      makeWalk(x.sizeSpan(), {&x, &op.input(1), &op.output(), &rows.pairs, &op.input(2), &op.input(3), &op.input(4)})
+          .coalesceBy(2);
+  using Form = kernels::NormalizeGrad::Form;
+  const auto vectors = all.inVectors(vectorElements(x.type), 0b111);
+  if (vectors) all = *vectors;
+  const auto [walk, second] = splitOperands(all);
+  return builder.addItems(kernels::NormalizeGrad{.form = vectors ? Form::Vectors : Form::Strided,
+                                                 .type = vectors ? kernelType(x.type) : builder.typedElement(x.type),
                                                  .push = {.walk = walkWords(walk),
                                                           .secondRank = second.rank,
                                                           .secondAt = walk.vectors(),
@@ -388,7 +434,7 @@ Status planNormalizationGrad(const Operation& op, PlanBuilder& builder) {
                                                  .scale = builder.input(4),
                                                  .pairs = *pairs,
                                                  .y = builder.output()},
-                          x.elements, builder.parameters(walk, second), 1);
+                          walk.count(), builder.parameters(walk, second), vectors ? vectorElements(x.type) : 1);
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

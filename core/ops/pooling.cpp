@@ -10,6 +10,8 @@
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/pool.h"
 #include "kernels/interfaces/pool_grad.h"
+#include "kernels/interfaces/pool_grad_lines.h"
+#include "kernels/interfaces/pool_indices.h"
 #include "kernels/interfaces/pool_vectors.h"
 #include "kernels/interfaces/quantized_pool.h"
 #include "kernels/interfaces/unpool.h"
@@ -170,7 +172,7 @@ std::vector<uint32_t> windowParameters(const KernelWindow& window, const Tensor&
   return words;
 }
 
-// One dispatch that writes values, indices or both. The range of one stands for the other if that is not wanted.
+// What windows are pooled to.
 struct Pooling {
   DML_OPERATOR_TYPE function;
   const KernelWindow& window;
@@ -220,9 +222,12 @@ VectorPooling chooseVectors(const Pooling& pooling, const Tensor& x, const Tenso
   return {window.strides[0] == 1 ? Form::Lines : Form::HalvedLines};
 }
 
-// The parameters of kernels/pooling/pool_lines.comp and pool_channels.comp.
-std::vector<uint32_t> vectorParameters(const KernelWindow& window, const Tensor& x, const Tensor& y, bool channels) {
+// The parameters of kernels/pooling/lines.glsl and pool_channels.comp.
+std::vector<uint32_t> vectorParameters(const KernelWindow& window, const Tensor& x, const Tensor& y,
+                                       const Tensor& indices, bool channels) {
+  constexpr uint32_t kIndexVector = 4;
   const uint32_t number = vectorElements(x.type);
+  const auto steps = indexSteps(x);
   std::vector<uint32_t> words;
   const std::array<uint32_t, kDimensions> order =
       channels ? std::array<uint32_t, kDimensions>{3, 0, 1, 2, 4} : std::array<uint32_t, kDimensions>{0, 1, 2, 3, 4};
@@ -231,7 +236,12 @@ std::vector<uint32_t> vectorParameters(const KernelWindow& window, const Tensor&
     const PooledDimension from = dimensionOf(x, d), to = dimensionOf(y, d);
     const bool slides = channels ? d < kSpatial : d < 2;
     appendDivisor(words, i == 0 ? to.size / number : to.size);
-    words.insert(words.end(), {slides ? 0 : i == 0 ? 1 : from.stride / number, i == 0 ? 1 : to.stride / number, 0, 0});
+    words.insert(words.end(),
+                 {slides   ? 0
+                  : i == 0 ? 1
+                           : from.stride / number,
+                  i == 0 ? 1 : to.stride / number,
+                  dimensionOf(indices, d).stride * (i == 0 ? number : 1) / kIndexVector, slides ? 0 : steps[d]});
   }
   if (!channels) {
     words.insert(words.end(), {dimensionOf(x, 0).size, dimensionOf(x, 1).size, dimensionOf(x, 1).stride / number,
@@ -245,6 +255,10 @@ std::vector<uint32_t> vectorParameters(const KernelWindow& window, const Tensor&
   return words;
 }
 
+kernels::SmallWindowSpecs smallWindow(const KernelWindow& window) {
+  return {.width = window.sizes[0], .height = window.sizes[1], .padded = window.startPadding[0]};
+}
+
 Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, kernels::PoolVectors::Form form, const Tensor& y,
                         const BufferRange& values) {
   const Tensor& x = builder.op().input(0);
@@ -252,9 +266,7 @@ Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, kernels::P
   const bool channels = form == kernels::PoolVectors::Form::Channels;
   const uint32_t number = vectorElements(x.type);
   std::optional<kernels::SmallWindowSpecs> small;
-  if (!channels)
-    small = kernels::SmallWindowSpecs{
-        .width = window.sizes[0], .height = window.sizes[1], .padded = window.startPadding[0]};
+  if (!channels) small = smallWindow(window);
   const kernels::PoolVectors call{.form = form,
                                   .type = kernelType(x.type),
                                   .push = {.count = static_cast<uint32_t>(y.elements / number),
@@ -264,16 +276,47 @@ Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, kernels::P
                                   .spec = {.function = pooling.function, .smallWindow = small},
                                   .x = builder.input(0),
                                   .y = values};
-  return builder.addItems(call, y.elements / number, builder.parameters(vectorParameters(window, x, y, channels)),
+  return builder.addItems(call, y.elements / number, builder.parameters(vectorParameters(window, x, y, {}, channels)),
                           kLookup * coveredElements(window, x));
 }
 
+// Of maxima and their indices.
+VectorPooling chooseIndexVectors(const Pooling& pooling, const Tensor& x, const Tensor* y, const Tensor& indices) {
+  if (!isFloat(x.type) || byteWidth(indices.type) != 4)
+    return {.refusal = "It takes FLOAT32 and FLOAT16 alone, and gives indices of 32 bits."};
+  VectorPooling chosen = chooseVectors(pooling, x, indices);
+  if (!chosen.refusal && y) chosen = chooseVectors(pooling, x, *y);
+  if (!chosen.refusal && chosen.form == kernels::PoolVectors::Form::Channels)
+    chosen.refusal = "It takes lines in vectors alone.";
+  return chosen;
+}
+
+Status addIndexPooling(PlanBuilder& builder, const KernelWindow& window, kernels::PoolVectors::Form form,
+                       const Tensor& y, const BufferRange* values, const Tensor& indices, const BufferRange& where) {
+  using Form = kernels::PoolIndices::Form;
+  const Tensor& x = builder.op().input(0);
+  const uint64_t items = y.elements / vectorElements(x.type);
+  const kernels::PoolIndices call{.form = form == kernels::PoolVectors::Form::Lines ? Form::Lines : Form::HalvedLines,
+                                  .type = kernelType(x.type),
+                                  .push = {.count = static_cast<uint32_t>(items), .writesValue = values != nullptr},
+                                  .spec = {.smallWindow = smallWindow(window)},
+                                  .x = builder.input(0),
+                                  .y = values ? kernels::WriteBuffer(*values) : kernels::WriteBuffer::unwritten(where),
+                                  .indices = where};
+  return builder.addItems(call, items, builder.parameters(vectorParameters(window, x, y, indices, false)),
+                          kLookup * coveredElements(window, x));
+}
+
+// One dispatch that writes values, indices or both. The range of one stands for the other if that is not wanted.
 Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y, const BufferRange* values,
                   const Tensor& indices, const BufferRange* where) {
   const Tensor& x = builder.op().input(0);
-  const VectorPooling chosen = where ? VectorPooling{.refusal = "It finds no indices."} : chooseVectors(pooling, x, y);
-  if (!chosen.refusal) return addVectorPooling(builder, pooling, chosen.form, y, *values);
-  builder.passOver({"pool_vectors", chosen.refusal});
+  const VectorPooling chosen =
+      where ? chooseIndexVectors(pooling, x, values ? &y : nullptr, indices) : chooseVectors(pooling, x, y);
+  if (!chosen.refusal)
+    return where ? addIndexPooling(builder, pooling.window, chosen.form, y, values, indices, *where)
+                 : addVectorPooling(builder, pooling, chosen.form, y, *values);
+  builder.passOver({where ? "pool_indices" : "pool_vectors", chosen.refusal});
   const bool row = wantsRow(y.elements, coveredElements(pooling.window, x));
   return builder.add(kernels::Pool{.type = builder.typedElement(x.type),
                                    .push = {.count = static_cast<uint32_t>(y.elements),
@@ -308,11 +351,62 @@ Status planPooling(const Operation& op, PlanBuilder& builder) {
   return addPooling(builder, pooling, op.output(), &values, indices, indices.present() ? &where : nullptr);
 }
 
+// Why kernels/pooling/pool_grad_lines.comp does not take windows.
+const char* refusesGradLines(const KernelWindow& window, const Tensor& y, const Tensor& g) {
+  constexpr uint32_t kMost = 3;
+  if (!liesInVectors(y, 0, vectorElements(y.type))) return "Lines are not in vectors.";
+  const bool isSmall = window.sizes[0] - 1 < kMost && window.sizes[1] - 1 < kMost && window.startPadding[0] <= 1 &&
+                       window.startPadding[1] < kMost && window.dilations[0] == 1 && window.dilations[1] == 1;
+  const bool isFlat = window.sizes[2] == 1 && window.strides[2] == 1 && window.startPadding[2] == 0 &&
+                      dimensionOf(g, 2).size == dimensionOf(y, 2).size;
+  const bool steps = (window.strides[0] == 1 || window.strides[0] == 2) && window.strides[1] < UINT16_MAX &&
+                     dimensionOf(y, 0).size < INT32_MAX / 2 && dimensionOf(y, 1).size < INT32_MAX / 2 &&
+                     dimensionOf(g, 0).size < INT32_MAX / 8 &&
+                     uint64_t{window.strides[1]} * dimensionOf(g, 1).size < INT32_MAX / 2;
+  return isSmall && isFlat && steps ? nullptr : "It takes small windows alone.";
+}
+
+Status addGradLines(PlanBuilder& builder, DML_OPERATOR_TYPE function, const KernelWindow& window, const Tensor& g,
+                    const BufferRange& gRange, const Tensor& indices, const BufferRange& where, bool padding) {
+  using Form = kernels::PoolGradLines::Form;
+  const Tensor& y = builder.op().output();
+  const uint32_t number = vectorElements(y.type);
+  const auto steps = indexSteps(y);
+  std::vector<uint32_t> words;
+  for (uint32_t d = 0; d < kDimensions; ++d) {
+    const bool slides = d < 2;
+    const PooledDimension to = dimensionOf(y, d);
+    appendDivisor(words, d == 0 ? to.size / number : to.size);
+    words.insert(words.end(), {slides ? 0 : dimensionOf(g, d).stride, d == 0 ? 1 : to.stride / number,
+                               slides ? 0 : dimensionOf(indices, d).stride, d == 0 ? number : steps[d]});
+  }
+  words.insert(words.end(),
+               {dimensionOf(y, 0).size, dimensionOf(y, 1).size, window.strides[1], window.startPadding[1]});
+  words.insert(words.end(), {dimensionOf(g, 0).size, dimensionOf(g, 1).size, 0, 0});
+  words.insert(words.end(), {dimensionOf(g, 0).stride, dimensionOf(g, 1).stride, dimensionOf(indices, 0).stride,
+                             dimensionOf(indices, 1).stride});
+  const uint64_t items = y.elements / number;
+  return builder.addItems(kernels::PoolGradLines{.form = window.strides[0] == 1 ? Form::Lines : Form::HalvedLines,
+                                                 .type = kernelType(y.type),
+                                                 .push = {.count = static_cast<uint32_t>(items),
+                                                          .divisor = padding ? floatBits(window.elements) : 0},
+                                                 .spec = {.function = function, .smallWindow = smallWindow(window)},
+                                                 .g = gRange,
+                                                 .indices = where,
+                                                 .y = builder.output()},
+                          items, builder.parameters(words), kLookup * window.elements);
+}
+
 // Adds the dispatch that gives each element of the pooled tensor its share of gradients. `indices` says which element
 // each window chose, if it chose one.
 Status addPoolingGrad(PlanBuilder& builder, DML_OPERATOR_TYPE function, const KernelWindow& window, const Tensor& g,
                       const BufferRange& gRange, const Tensor& indices, const BufferRange& where, bool padding) {
   const Tensor& y = builder.op().output();
+  if (const char* refusal = refusesGradLines(window, y, g)) {
+    builder.passOver({"pool_grad_lines", refusal});
+  } else {
+    return addGradLines(builder, function, window, g, gRange, indices, where, padding);
+  }
   const auto steps = indexSteps(y);
   std::vector<uint32_t> words;
   double windows = 1;  // over an element, at most

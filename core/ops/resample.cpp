@@ -13,8 +13,11 @@
 #include "core/schema/element_text.h"
 #include "kernels/interfaces/resample_doubled.h"
 #include "kernels/interfaces/resample_linear.h"
+#include "kernels/interfaces/resample_lines.h"
 #include "kernels/interfaces/resample_nearest.h"
 #include "kernels/interfaces/resample_sum.h"
+#include "kernels/interfaces/resample_table.h"
+#include "kernels/interfaces/resample_weighted.h"
 
 namespace dimple {
 namespace {
@@ -200,12 +203,12 @@ Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, st
   return places;
 }
 
-// Why kernels/resample/resample_doubled.comp does not compute an output.
-const char* refusalOfDoubled(const Resampling& resampling, const Tensor& y, std::span<const Axis> axes,
-                             std::span<const uint32_t> axisOf) {
+// Why kernels of lines in vectors do not compute an output.
+const char* refusalOfLines(const Resampling& resampling, const Tensor& y, std::span<const Axis> axes,
+                           std::span<const uint32_t> axisOf) {
   const uint32_t number = vectorElements(y.type);
   const uint32_t last = y.rank - 1;
-  if (axisOf[last] != 0 || axes[0].step != 0.5) return "It doubles lines alone.";
+  if (axisOf[last] != 0) return "It resamples lines alone.";
   if (resampling.linear && axes.size() > 2) return "It averages along two axes at most.";
   if (y.strides[last] != 1 || y.sizes[last] % number != 0) return "Its lines are not in vectors.";
   for (uint32_t d = 0; d < last; ++d) {
@@ -229,6 +232,75 @@ Status addDoubled(PlanBuilder& builder, const Resampling& resampling, const Plac
       count, builder.parameters(places.words), kLookup * number);
 }
 
+Status addLines(PlanBuilder& builder, const Places& places, uint32_t axes) {
+  const Tensor& y = builder.op().output();
+  const uint32_t number = vectorElements(y.type);
+  const auto count = static_cast<uint32_t>(y.elements / number);
+  return builder.addItems(kernels::ResampleLines{.type = kernelType(y.type),
+                                                 .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
+                                                 .spec = {.axes = axes},
+                                                 .x = builder.input(0),
+                                                 .y = builder.output()},
+                          count, builder.parameters(places.words), kLookup * number);
+}
+
+// Words of a coordinate's weights of a gradient along an axis.
+uint64_t weightsPitch(const Axis& axis) { return static_cast<uint64_t>(maxTerms(axis, true)) + 4; }
+
+// Why a gradient is not summed with weights of a table (kernels/resample/resample_weighted.comp).
+const char* refusalOfWeighted(const Tensor& y, std::span<const Axis> axes) {
+  constexpr uint64_t kMostTerms = 64;
+  if (axes.empty() || axes.size() > 2) return "It sums along one axis or two.";
+  double terms = 1;
+  uint64_t words = 0;
+  for (const Axis& axis : axes) {
+    terms *= maxTerms(axis, true);
+    words += axis.outputSize * weightsPitch(axis);
+  }
+  if (terms > kMostTerms) return "Its sums are long.";
+  return words > y.elements / 4 ? "Its weights are many beside its elements." : nullptr;
+}
+
+// A table of the weights of all coordinates on each axis, and sums with them.
+Status addWeighted(PlanBuilder& builder, const Resampling& resampling, const Places& places,
+                   std::span<const Axis> axes) {
+  const Tensor& x = builder.op().input(0);
+  const auto count = static_cast<uint32_t>(builder.op().output().elements);
+  std::array<uint32_t, 2> pitch{};
+  std::array<uint32_t, 2> first{};
+  uint32_t words = 0;
+  for (size_t a = 0; a < axes.size(); ++a) {
+    pitch[a] = static_cast<uint32_t>(weightsPitch(axes[a]));
+    first[a] = words;
+    words += axes[a].outputSize * pitch[a];
+  }
+  const BufferRange weights = builder.allocateTemporary(uint64_t{words} * 4);
+  for (size_t a = 0; a < axes.size(); ++a) {
+    const auto at = places.words.begin() + static_cast<std::ptrdiff_t>(4 * (places.axisAt + 3 * a));
+    if (a != 0) builder.continueLast();
+    TRY(builder.addItems(
+        kernels::ResampleTable{
+            .type = KernelType::F32,
+            .push = {.count = axes[a].outputSize, .first = first[a], .pitch = pitch[a], .roundUp = resampling.roundUp},
+            .spec = {.mode = resampling.linear ? 2u : 1u},
+            .weights = weights},
+        axes[a].outputSize, builder.parameters({at, at + 12}), kLookup * pitch[a]));
+  }
+  return builder.addItems(kernels::ResampleWeighted{.type = builder.typedElement(x.type),
+                                                    .push = {.count = count,
+                                                             .rank = places.rank,
+                                                             .pitch0 = pitch[0],
+                                                             .pitch1 = pitch[1],
+                                                             .first1 = first[1],
+                                                             .inputStep0 = axes[0].inputStride,
+                                                             .inputStep1 = axes.back().inputStride},
+                                                    .spec = {.axes = static_cast<uint32_t>(axes.size())},
+                                                    .x = builder.input(0),
+                                                    .weights = weights,
+                                                    .y = builder.output()},
+                          count, builder.parameters(places.words), kLookup * (pitch[0] * std::max(pitch[1], 1u)));
+}
+
 Status planResampling(const Operation& op, PlanBuilder& builder, const Resampling& resampling) {
   constexpr double kRowTerms = 128;  // worth a workgroup
   const Tensor& x = op.input(0);
@@ -237,14 +309,23 @@ Status planResampling(const Operation& op, PlanBuilder& builder, const Resamplin
   const auto axisCount = static_cast<uint32_t>(axes.size());
   const bool stretched = std::ranges::any_of(axes, [](const Axis& axis) { return axis.stretch != 1; });
   if (!resampling.gradient && !stretched) {
-    const char* refusal = refusalOfDoubled(resampling, op.output(), axes, axisOf);
-    if (!refusal) {
+    const char* refusal = refusalOfLines(resampling, op.output(), axes, axisOf);
+    const bool doubles = !axes.empty() && axes[0].step == 0.5;
+    const bool averages = resampling.linear && isFloat(x.type) &&
+                          areManyRuns(builder.target(), op.output().elements, vectorElements(x.type));
+    if (!refusal && (doubles || averages)) {
       const Places vectors = placesOf(x, op.output(), axes, axisOf, vectorElements(x.type));
-      return addDoubled(builder, resampling, vectors, axisCount);
+      return doubles ? addDoubled(builder, resampling, vectors, axisCount) : addLines(builder, vectors, axisCount);
     }
-    builder.passOver({"resample_doubled", refusal});
+    builder.passOver({"resample_doubled", refusal ? refusal : "It doubles lines alone."});
+    builder.passOver({"resample_lines", refusal ? refusal : "It takes averages of many floats alone."});
   }
   const Places places = placesOf(x, op.output(), axes, axisOf);
+  if (resampling.gradient) {
+    const char* refusal = refusalOfWeighted(op.output(), axes);
+    if (!refusal) return addWeighted(builder, resampling, places, axes);
+    builder.passOver({"resample_weighted", refusal});
+  }
   const uint32_t parameters = builder.parameters(places.words);
   const auto count = static_cast<uint32_t>(op.output().elements);
   if (resampling.gradient || stretched) {

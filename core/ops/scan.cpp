@@ -1,7 +1,10 @@
 // Cumulative sums and products.
 #include <algorithm>
+#include <optional>
 
+#include "core/checked.h"
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -28,6 +31,16 @@ Scan scanOf(const Operation& op) {
 
 Status checkScan(const Operation& op) { return checkAtMost("Axis", scanOf(op).axis, op.input(0).rank - 1); }
 
+// The walk over rows of kernels/scan/scan_vectors.comp. Shorter rows leave most of a workgroup idle.
+std::optional<Walk> scansInVectors(const Scan& scan, const Tensor& x, const Tensor& y, const Walk& kept) {
+  const uint32_t number = vectorElements(x.type);
+  const uint32_t elements = x.sizes[scan.axis];
+  if (scan.backward || byteWidth(x.type) > 4 || x.strides[scan.axis] != 1 || y.strides[scan.axis] != 1 ||
+      elements % number != 0 || elements < number * kGroupSize / 2)
+    return {};
+  return kept.betweenVectors(number, 0b11);
+}
+
 Status planScan(const Operation& op, PlanBuilder& builder) {
   enum Stage : uint32_t { Only, Totals, ScanTotals, FromTotals };
   const Scan scan = scanOf(op);
@@ -37,32 +50,45 @@ Status planScan(const Operation& op, PlanBuilder& builder) {
   const Walk kept = split(makeWalk(x.sizeSpan(), {&x, &y}), mask).kept.coalesceBy(0);
   const auto rows = static_cast<uint32_t>(kept.count());
   const uint32_t elements = x.sizes[scan.axis];
-  const uint32_t parameters = builder.parameters(kept);
+  using Form = kernels::Scan::Form;
+  // Sums and products wrap alike whether integers are signed or not.
+  const KernelType type = x.type == DML_TENSOR_DATA_TYPE_INT32 ? KernelType::U32 : kernelType(x.type);
+  const auto vectors = scansInVectors(scan, x, y, kept);
+  const uint32_t number = vectors ? vectorElements(x.type) : 1;
+  if (!vectors) builder.passOver({"scan_vectors", "Its rows are not in vectors, short, or scanned backwards."});
+  const uint32_t parameters = builder.parameters(vectors ? *vectors : kept);
 
   const auto addStage = [&](Stage stage, const Spread& spread, uint32_t count, const BufferRange& totals) {
+    const bool usesVectors = vectors && stage != ScanTotals;
     const uint64_t tasks = uint64_t{rows} * spread.chunks;
     // A stage that does not touch a tensor is bound the totals in its place.
     const bool reads = stage != ScanTotals;
     const bool writes = stage == Only || stage == FromTotals;
     const auto ofTotals = writes ? kernels::WriteBuffer::unwritten(totals) : kernels::WriteBuffer(totals);
-    return builder.add(kernels::Scan{.type = kernelType(x.type),
-                                     .push = {.rows = rows,
-                                              .elements = count,
-                                              .chunks = spread.chunks,
-                                              .chunkLength = spread.perChunk,
-                                              .keptRank = kept.rank,
-                                              .xStep = x.strides[scan.axis],
-                                              .yStep = y.strides[scan.axis],
-                                              .backward = scan.backward,
-                                              .exclusive = scan.exclusive,
-                                              .none = 0},
-                                     .spec = {.function = op.schema().type, .row = spread.row, .stage = stage},
-                                     .x = reads ? builder.input(0) : totals,
-                                     .y = writes ? kernels::WriteBuffer(builder.output()) : ofTotals,
-                                     .totals = ofTotals},
-                       taskGroups(tasks, spread.row), parameters, Work(rows) * count);
+    kernels::Scan call{.form = usesVectors ? Form::Vectors : Form::Strided,
+                       .type = type,
+                       .push = {.rows = rows,
+                                .elements = usesVectors ? count / number : count,
+                                .chunks = spread.chunks,
+                                .chunkLength = usesVectors ? spread.perChunk / number : spread.perChunk,
+                                .keptRank = kept.rank,
+                                .xStep = x.strides[scan.axis],
+                                .yStep = y.strides[scan.axis],
+                                .backward = scan.backward,
+                                .exclusive = scan.exclusive,
+                                .none = 0},
+                       .spec = {.function = op.schema().type, .stage = stage},
+                       .x = reads ? builder.input(0) : totals,
+                       .y = writes ? kernels::WriteBuffer(builder.output()) : ofTotals,
+                       .totals = ofTotals};
+    if (!usesVectors) call.spec.row = spread.row;
+    return builder.add(call, taskGroups(tasks, spread.row), parameters, Work(rows) * count);
   };
-  const Spread spread = spreadOf(rows, elements, areDense(x, mask));
+  Spread spread = spreadOf(rows, elements, vectors || areDense(x, mask));
+  if (vectors) {
+    spread.perChunk = static_cast<uint32_t>(alignUp(spread.perChunk, number));
+    spread.chunks = static_cast<uint32_t>(divideUp(elements, spread.perChunk));
+  }
   if (spread.chunks == 1) return addStage(Only, spread, elements, builder.output());
   // A total is as wide as the kernel's accumulator.
   const BufferRange totals =

@@ -54,8 +54,15 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
                         .spec = {.function = function},
                         .x = from,
                         .y = to};
-  if (function != DML_OPERATOR_ACTIVATION_HARDMAX) {
-    const VectorRows chosen = chooseVectorRows(x.type, kept, reduced, builder.target().caps);
+  const VectorRows chosen = chooseVectorRows(x.type, kept, reduced, builder.target().caps);
+  if (function == DML_OPERATOR_ACTIVATION_HARDMAX) {
+    if (chosen.reads != RowReads::None) {
+      call.type = kernelType(x.type);
+      call.form = Form::HardRows;
+      return builder.add(call, rows, parameters, work);
+    }
+    builder.passOver({"softmax_hard_rows", chosen.refusal});
+  } else {
     if (chosen.reads != RowReads::None) {
       call.type = kernelType(x.type);
       call.form = formOf<Form>(chosen.reads);

@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "core/checked.h"
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/top_k_merge.h"
+#include "kernels/interfaces/top_k_select.h"
 #include "kernels/interfaces/top_k_sort.h"
 
 namespace dimple {
@@ -30,8 +33,13 @@ Status checkTopK(const Operation& op) {
 struct SortedRows {
   uint32_t count;
   kernels::SortedRowsWords words;
-  uint32_t parameters;  // where their walk is
+  Walk walk;
+  uint32_t parameters;  // where it is
+  bool largest;         // come first
 };
+
+// How keys are made of a type's bits (kernels/sort/block.glsl).
+uint32_t keyKind(DataType type) { return isFloat(type) ? 2u : isSigned(type) ? 1u : 0u; }
 
 // Memory for the pairs of `runs` runs of each row, and for those of half as many; the pairs of every other level of
 // merges share it, but those of the last are the outputs.
@@ -76,6 +84,60 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
   return {};
 }
 
+// What sort/top_k_select.comp takes: elements of a block, and the most that it keeps of one.
+constexpr uint32_t kSelectBlock = 4096;
+constexpr uint32_t kSelectMost = 64;
+constexpr uint32_t kSelectRowsMost = 16;  // of top_k_rows.comp
+
+// The walk of that kernel.
+std::optional<Walk> rowsInVectors(DataType type, const SortedRows& rows) {
+  const uint32_t number = vectorElements(type);
+  if (byteWidth(type) < 2 || rows.words.xStep != 1 || rows.words.elements % number != 0) return {};
+  return rows.walk.betweenVectors(number, 0b1);
+}
+
+// Few of many elements: each block leaves its first k, and blocks of what they leave, until one is left.
+Status addSelections(PlanBuilder& builder, const SortedRows& rows, uint32_t k) {
+  constexpr uint64_t kPairBytes = 8;
+  constexpr uint32_t kSteps = 16;  // an element
+  const DataType type = builder.op().input(0).type;
+  std::array<BufferRange, 2> pairs{};
+  if (rows.words.elements > kSelectBlock) {
+    const auto pairsOf = [&](uint64_t elements) { return divideUp(elements, kSelectBlock) * k; };
+    const uint64_t first = pairsOf(rows.words.elements);
+    const uint64_t bytes = rows.count * first * kPairBytes;
+    TRY(builder.checkBindable(bytes, cat(builder.op().schema().name, " needs ", bytes, " bytes to sort")));
+    pairs = {builder.allocateTemporary(rows.count * pairsOf(first) * kPairBytes), builder.allocateTemporary(bytes)};
+  }
+  using Form = kernels::TopKSelect::Form;
+  const auto inVectors = k <= kSelectRowsMost ? rowsInVectors(type, rows) : std::nullopt;
+  if (!inVectors) builder.passOver({"top_k_select_rows", "Its rows are not in vectors, or it keeps many."});
+  kernels::SortedRowsWords words = rows.words;
+  for (bool fromPairs = false;; fromPairs = true) {
+    const uint32_t elements = words.elements;
+    const auto blocks = static_cast<uint32_t>(divideUp(elements, kSelectBlock));
+    const bool last = blocks == 1;
+    const bool usesVectors = inVectors && !fromPairs;
+    kernels::TopKSelect call{.form = usesVectors ? Form::Rows : Form::Strided,
+                             .type = builder.sizedElement(type).type,
+                             .push = {.blocksPerRow = blocks, .kept = k, .sortedRows = words, .largest = rows.largest},
+                             .spec = {.kind = keyKind(type), .toPairs = !last},
+                             .x = builder.input(0),
+                             .pairs = fromPairs ? pairs[0] : builder.input(0),
+                             .values = last ? builder.output(0) : pairs[1],
+                             .words = last ? builder.output(1) : pairs[1]};
+    if (usesVectors)
+      call.push.sortedRows.elements = elements / vectorElements(type);
+    else
+      call.spec.fromPairs = fromPairs;
+    TRY(builder.add(call, uint64_t{rows.count} * blocks, usesVectors ? builder.parameters(*inVectors) : rows.parameters,
+                    Work(rows.count) * elements * kSteps));
+    if (last) return {};
+    words.elements = blocks * k;
+    std::swap(pairs[0], pairs[1]);
+  }
+}
+
 // Blocks of a row are sorted in a workgroup each, of which only the first k elements go on; pairs of runs are merged
 // until one is left.
 template <class Desc>
@@ -99,7 +161,11 @@ Status planTopK(const Operation& op, PlanBuilder& builder) {
                                   .valueStep = values.strides[axis],
                                   .indexStep = indices.strides[axis],
                                   .indexWords = byteWidth(indices.type) / 4},
-                        .parameters = builder.parameters(walk)};
+                        .walk = walk,
+                        .parameters = builder.parameters(walk),
+                        .largest = largest};
+  // A workgroup has less to do with shorter rows than blocks of them take to be sorted.
+  if (byteWidth(x.type) <= 4 && k <= kSelectMost && elements >= 2 * kGroupSize) return addSelections(builder, rows, k);
   const uint32_t width = std::bit_ceil(std::min(kBlock, elements));
   const auto runs = static_cast<uint32_t>(divideUp(elements, width));
   const bool onlyBlocks = runs == 1;
@@ -116,11 +182,8 @@ Status planTopK(const Operation& op, PlanBuilder& builder) {
                                              .width = width,
                                              .kept = std::min(width, k),
                                              .sortedRows = rows.words,
-                                             .largest = largest},
-                                    .spec = {.kind = isFloat(x.type)    ? 2u
-                                                     : isSigned(x.type) ? 1u
-                                                                        : 0u,
-                                             .toPairs = !onlyBlocks},
+                                             .largest = rows.largest},
+                                    .spec = {.kind = keyKind(x.type), .toPairs = !onlyBlocks},
                                     .x = builder.input(0),
                                     .values = onlyBlocks ? builder.output(0) : pairs[0],
                                     .words = onlyBlocks ? builder.output(1) : pairs[0]},

@@ -84,6 +84,15 @@ bool repeats(uint64_t elements, uint64_t together) {
   return together <= kMost && elements / together >= kInvocations;
 }
 
+// Whether positions that follow one another on a line lie in vectors of the output.
+bool unfoldsInRuns(const Target& target, const SlidingWindow& window, const Tensor& x, const Tensor& y) {
+  const uint32_t number = vectorElements(x.type);
+  const uint32_t last = window.dimensionCount - 1;
+  return byteWidth(x.type) <= 4 && areManyRuns(target, y.elements, number) &&
+         window.positions(last, x.sizes[last + 2]) % number == 0 && y.strides[2] == 1 &&
+         (y.strides[0] | y.strides[1]) % number == 0;
+}
+
 Status planUnfold(const Operation& op, PlanBuilder& builder) {
   const SlidingWindow window = windowOf(op.as<DML_UNFOLD_OPERATOR_DESC>());
   const Tensor& x = op.input(0);
@@ -99,20 +108,24 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
     words.insert(words.end(), {outputStride, inputStride, step, dimension});
     ++digits;
   };
+  const uint32_t along = window.dimensionCount - 1;
+  const uint32_t number = unfoldsInRuns(builder.target(), window, x, y) ? vectorElements(x.type) : 1;
   uint32_t column = y.strides[2];
   for (uint32_t d = window.dimensionCount; d-- > 0;) {
     const auto positions = static_cast<uint32_t>(window.positions(d, x.sizes[d + 2]));
-    addDigit(positions, column, window.strides[d] * x.strides[d + 2], window.strides[d], d);
+    const uint32_t together = d == along ? number : 1;  // on a line
+    const uint32_t step = window.strides[d] * together;
+    addDigit(positions / together, column * together / number, step * x.strides[d + 2], step, d);
     column *= positions;
   }
   std::array<Repeated, 2> repeated;  // the outer one, and the inner
   uint64_t together = 1;
   size_t taken = 0;
-  uint32_t row = y.strides[1];
+  uint32_t row = y.strides[1] / number;
   for (uint32_t d = window.dimensionCount; d-- > 0;) {
     const uint32_t size = window.sizes[d];
     const std::array steps{row, window.dilations[d] * x.strides[d + 2], window.dilations[d], d};
-    if (taken < repeated.size() && repeats(y.elements, together * size)) {
+    if (taken < repeated.size() && repeats(y.elements / number, together * size)) {
       repeated[1 - taken++] = {size, steps};
       together *= size;
     } else {
@@ -122,25 +135,32 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
     base -= window.startPadding[d] * x.strides[d + 2];
   }
   addDigit(x.sizes[1], row, x.strides[1], 0, kNoDimension);
-  addDigit(x.sizes[0], y.strides[0], x.strides[0], 0, kNoDimension);
+  addDigit(x.sizes[0], y.strides[0] / number, x.strides[0], 0, kNoDimension);
   const auto imageAt = static_cast<uint32_t>(words.size() / 4);
   for (uint32_t d = 0; d < window.dimensionCount; ++d)
     words.insert(words.end(), {x.sizes[d + 2], window.startPadding[d], 0, 0});
   const auto repeatAt = static_cast<uint32_t>(words.size() / 4);
   for (const Repeated& digit : repeated) words.insert(words.end(), digit.steps.begin(), digit.steps.end());
-  const uint64_t items = y.elements / together;
-  return builder.addItems(kernels::Unfold{.type = builder.sizedElement(x.type),
-                                          .push = {.count = static_cast<uint32_t>(items),
-                                                   .digits = digits,
-                                                   .imageAt = imageAt,
-                                                   .imageRank = window.dimensionCount,
-                                                   .base = base,
-                                                   .repeatAt = repeatAt,
-                                                   .outer = repeated[0].size,
-                                                   .inner = repeated[1].size},
-                                          .x = builder.input(0),
-                                          .y = builder.output()},
-                          items, builder.parameters(words), together);
+  const uint64_t items = y.elements / number / together;
+  using Form = kernels::Unfold::Form;
+  const bool runs = number != 1;
+  return builder.addItems(
+      kernels::Unfold{.form = runs ? Form::Runs : Form::Strided,
+                      .type = runs ? builder.sizedElement(x.type).type : builder.sizedElement(x.type),
+                      .push = {.count = static_cast<uint32_t>(items),
+                               .digits = digits,
+                               .imageAt = imageAt,
+                               .imageRank = window.dimensionCount,
+                               .base = base,
+                               .repeatAt = repeatAt,
+                               .outer = repeated[0].size,
+                               .inner = repeated[1].size,
+                               .along = along,
+                               .alongStride = window.strides[along] * x.strides[along + 2],
+                               .alongStep = window.strides[along]},
+                      .x = builder.input(0),
+                      .y = builder.output()},
+      items, builder.parameters(words), together);
 }
 
 // The number that times `value` is 1 modulo `modulus`, which have no divisor in common; 0 modulo 1.

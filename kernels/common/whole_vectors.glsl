@@ -1,5 +1,7 @@
 // With VECTORS the elements that a kernel moves are vectors of 16 bytes. Include after types.glsl.
 #ifdef VECTORS
+#undef RAW
+#define RAW uvec4
 #undef TENSOR_IN
 #undef TENSOR_OUT
 #define TENSOR_IN(NAME)                                                                             \

@@ -6,27 +6,81 @@
 // each chunk; a scan of the counts follows; with WRITES the chunks then know where in the coordinates to begin.
 //   rank, fullRank      walks over the input at parameters[0], and over its dimensions unmerged at parameters[fullAt]
 //   mask                bits of an element that make it differ from 0
+//   packed              elements lie side by side in the order of the walk, and chunks begin with vectors of 16 bytes
 //   columns             coordinates wanted of each element, those of the last dimensions
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-layout(set = 0, binding = BINDING_x, std430) readonly buffer xBuffer { uint x[]; };
+layout(set = 0, binding = BINDING_x, std430) readonly buffer xBuffer { uvec4 x[]; };
 layout(set = 0, binding = BINDING_counts, std430) buffer countsBuffer { uint counts[]; };
 layout(set = 0, binding = BINDING_count, std430) buffer countBuffer { uint count[]; };
 layout(set = 0, binding = BINDING_coordinates, std430) buffer coordinatesBuffer { uint coordinates[]; };
 
-shared uint sharedCount[256];
-
 const uint kPerLane = 8u;
+const uint kShares = 16u;  // of a workgroup's counts, each scanned by one invocation
+const uint kShare = 256u / kShares;
+
+shared uint sharedCount[256];
+shared uint sharedShare[kShares];
+shared uint sharedIndex[256u * kPerLane];  // of what a tile has, in order
 
 bool isNonzero(uint index) {
   const uint at = walkOffsets(0u, push.rank, index).x;
+  const uint bit = at % (128u / T_BITS) * T_BITS;
+  return (x[at / (128u / T_BITS)][bit / 32u] >> bit % 32u & push.mask) != 0u;
+}
+
+// Which of the elements from `first` on differ from 0.
+uint foundFrom(uint first, uint end) {
+  uint found = 0u;
+  if (push.packed == 0u || first + kPerLane > end) {
+    for (uint j = 0u; j < kPerLane; ++j)
+      if (first + j < end && isNonzero(first + j)) found |= 1u << j;
+    return found;
+  }
 #if T_BITS == 32
-  const uint bits = x[at];
+  const uvec4 low = x[first / 4u];
+  const uvec4 high = x[first / 4u + 1u];
+  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+    if ((low[j] & push.mask) != 0u) found |= 1u << j;
+    if ((high[j] & push.mask) != 0u) found |= 16u << j;
+  }
+#elif T_BITS == 16
+  const uvec4 words = x[first / 8u];
+  [[unroll]] for (uint j = 0u; j < kPerLane; ++j)
+    if ((words[j / 2u] >> (j % 2u * 16u) & push.mask) != 0u) found |= 1u << j;
 #else
-  const uint bits = x[at / (32u / T_BITS)] >> (at % (32u / T_BITS) * T_BITS);
+  // No more than these, which may be the tensor's last.
+  const uvec2 words = uvec2(x[first / 16u][first / 4u % 4u], x[first / 16u][first / 4u % 4u + 1u]);
+  [[unroll]] for (uint j = 0u; j < kPerLane; ++j)
+    if ((words[j / 4u] >> (j % 4u * 8u) & push.mask) != 0u) found |= 1u << j;
 #endif
-  return (bits & push.mask) != 0u;
+  return found;
+}
+
+// The sum of the counts of invocations before this one, and of all.
+uint countBefore(uint total, out uint all) {
+  const uint lane = gl_LocalInvocationID.x;
+  sharedCount[lane] = total;
+  barrier();
+  if (lane < kShares) {
+    uint sum = 0u;
+    for (uint i = lane * kShare; i < (lane + 1u) * kShare; ++i) {
+      const uint next = sum + sharedCount[i];
+      sharedCount[i] = sum;
+      sum = next;
+    }
+    sharedShare[lane] = sum;
+  }
+  barrier();
+  uint before = sharedCount[lane];
+  all = 0u;
+  for (uint i = 0u; i < kShares; ++i) {
+    if (i < lane / kShare) before += sharedShare[i];
+    all += sharedShare[i];
+  }
+  barrier();
+  return before;
 }
 
 void writeCoordinates(uint row, uint index) {
@@ -45,37 +99,26 @@ void main() {
   const uint lane = gl_LocalInvocationID.x;
   const uint begin = group * push.chunkLength;
   const uint end = begin + min(push.chunkLength, push.elements - begin);
-  uint running = WRITES != 0u ? counts[group] : 0u;
-  for (uint tile = begin; tile < end; tile += gl_WorkGroupSize.x * kPerLane) {
-    const uint first = tile + lane * kPerLane;
-    uint found = 0u;
-    for (uint j = 0u; j < kPerLane; ++j)
-      if (first + j < end && isNonzero(first + j)) found |= 1u << j;
-    uint total = uint(bitCount(found));
-    sharedCount[lane] = total;
-    for (uint distance1 = 1u; distance1 < gl_WorkGroupSize.x; distance1 *= 2u) {
-      barrier();
-      if (lane >= distance1) total += sharedCount[lane - distance1];
-      barrier();
-      sharedCount[lane] = total;
-    }
-    barrier();
-    uint row = running + (lane > 0u ? sharedCount[lane - 1u] : 0u);
-    running += sharedCount[gl_WorkGroupSize.x - 1u];
-    barrier();
-    if (WRITES != 0u) {
-      for (uint j = 0u; j < kPerLane; ++j) {
-        if ((found >> j & 1u) != 0u) {
-          writeCoordinates(row, first + j);
-          ++row;
-        }
-      }
-    }
-  }
-  if (lane != 0u) return;
+  const uint step1 = gl_WorkGroupSize.x * kPerLane;
+  uint all;
   if (WRITES == 0u) {
-    counts[group] = running;
-  } else if (end == push.elements) {
-    count[0] = running;
+    uint total = 0u;
+    for (uint first = begin + lane * kPerLane; first < end; first += step1)
+      total += uint(bitCount(foundFrom(first, end)));
+    countBefore(total, all);
+    if (lane == 0u) counts[group] = all;
+    return;
   }
+  uint running = counts[group];
+  for (uint tile = begin; tile < end; tile += step1) {
+    const uint first = tile + lane * kPerLane;
+    uint found = first < end ? foundFrom(first, end) : 0u;
+    uint place = countBefore(uint(bitCount(found)), all);
+    for (; found != 0u; found &= found - 1u) sharedIndex[place++] = first + uint(findLSB(found));
+    barrier();
+    for (uint i = lane; i < all; i += gl_WorkGroupSize.x) writeCoordinates(running + i, sharedIndex[i]);
+    barrier();
+    running += all;
+  }
+  if (lane == 0u && end == push.elements) count[0] = running;
 }

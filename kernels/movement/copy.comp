@@ -3,15 +3,13 @@
 #include "common/types.glsl"
 #include "common/whole_vectors.glsl"
 
+// Walk operands: input, output.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
 TENSOR_IN(x)
-TENSOR_OUT(y)
 
-void main() {
-  uint item;
-  if (!gridItem(push.count, item)) return;
-  const uvec4 at = walkOffsets(0u, push.rank, item);
-  storeRaw_y(at.y, loadRaw_x(at.x));
-}
+#define OUTPUT y
+RAW elementAt(uvec4 at) { return loadRaw_x(at.x); }
+
+#include "common/each.glsl"

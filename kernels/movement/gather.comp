@@ -5,11 +5,22 @@
 
 // Walk operands: input without its axis, indices, output. Indices are those of the whole axis; the input bound has
 // `window` of them from `first` on, and elements of others are left to other dispatches.
+// With RUNS it is the whole axis.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/index.glsl"
 
 TENSOR_IN(x)
+#ifdef RUNS
+#define OUTPUT z
+RAW elementAt(uvec4 at) {
+  uint index;
+  loadIndex(push.indexKind, at.y, push.axisSize, index);
+  return loadRaw_x(at.x + index * push.axisStride);
+}
+
+#include "common/each.glsl"
+#else
 TENSOR_OUT(y)
 
 void main() {
@@ -22,3 +33,4 @@ void main() {
   if (index >= push.window) return;
   storeRaw_y(at.z, loadRaw_x(at.x + index * push.axisStride));
 }
+#endif

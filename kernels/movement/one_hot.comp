@@ -3,13 +3,17 @@
 #include "common/types.glsl"
 
 // Walk operands: indices, coordinate on the axis, output. The element at 0 is the value of all coordinates but the
-// index, which gets the element at `onAt`.
+// index, which gets the element at `onAt`. With ROWS the axis lies in vectors of 16 bytes, and the walk is through these.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/index.glsl"
 
 TENSOR_IN(values)
-TENSOR_OUT(y)
+#ifdef ROWS
+#include "common/packed.glsl"
+#include "common/runs.glsl"
+
+PACKED_OUT(y)
 
 void main() {
   uint item;
@@ -17,5 +21,22 @@ void main() {
   const uvec4 at = walkOffsets(0u, push.rank, item);
   uint index;
   const bool inside = loadIndex(push.indexKind, at.x, push.axisSize, index);
-  storeRaw_y(at.z, loadRaw_values(inside && index == at.y ? push.onAt : 0u));
+  const uint place = inside ? index - at.y * kRun : kRun;
+  const RAW off = loadRaw_values(0u);
+  const RAW on = loadRaw_values(push.onAt);
+  uvec4 vector = uvec4(0u);
+  [[unroll]] for (uint i = 0u; i < kRun; ++i) putElement(vector, i, i == place ? on : off);
+  y[at.z] = vector;
 }
+#else
+#define OUTPUT z
+RAW elementAt(uvec4 at) {
+  uint index;
+  const bool inside = loadIndex(push.indexKind, at.x, push.axisSize, index);
+  const RAW off = loadRaw_values(0u);
+  const RAW on = loadRaw_values(push.onAt);
+  return inside && index == at.y ? on : off;
+}
+
+#include "common/each.glsl"
+#endif

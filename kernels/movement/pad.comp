@@ -12,7 +12,14 @@
 #include "common/walk.glsl"
 
 TENSOR_IN(x)
+#ifdef RUNS
+#include "common/packed.glsl"
+#include "common/runs.glsl"
+
+PACKED_OUT(y)
+#else
 TENSOR_OUT(y)
+#endif
 
 // The input coordinate that an output coordinate shows; false if it shows the constant.
 bool sourceOf(uint coordinate, uvec4 dimension, uvec4 period, out uint source) {
@@ -41,31 +48,71 @@ bool sourceOf(uint coordinate, uvec4 dimension, uvec4 period, out uint source) {
   return true;
 }
 
-void main() {
-  uint item;
-  if (!gridItem(push.count, item)) return;
-  uint rest = item;
-  uint from = 0u;
-  uint to = 0u;
-  bool inside = true;
-  for (uint d = 0u; d < push.rank; ++d) {
+// Where elements come from, and whether all coordinates show some of the input's; offset of the output.
+struct Place {
+  uint from;
+  uint to;
+  bool inside;
+};
+
+void addDimension(inout Place place, uint d, uint coordinate) {
+  const uvec4 dimension = parameters[3u * d + 1u];
+  uint source;
+  place.inside = sourceOf(coordinate, dimension, parameters[3u * d + 2u], source) && place.inside;
+  place.to += coordinate * dimension.x;
+  place.from += source * dimension.y;
+}
+
+// Of position `index` of the dimensions from `d` on.
+Place placeOf(uint d, uint index) {
+  Place place = Place(0u, 0u, true);
+  uint rest = index;
+  for (; d < push.rank; ++d) {
     const uvec4 size = parameters[3u * d];
-    const uvec4 dimension = parameters[3u * d + 1u];
     const uint quotient = d + 1u < push.rank ? divideBy(rest, size) : 0u;
-    const uint coordinate = rest - quotient * size.x;
-    uint source;
-    inside = sourceOf(coordinate, dimension, parameters[3u * d + 2u], source) && inside;
-    to += coordinate * dimension.x;
-    from += source * dimension.y;
+    addDimension(place, d, rest - quotient * size.x);
     rest = quotient;
   }
+  return place;
+}
+
+RAW elementAt(Place place) {
 #ifdef VECTORS
-  uvec4 value = uvec4(push.low, push.high, push.low, push.high);
+  RAW value = uvec4(push.low, push.high, push.low, push.high);
 #elif T_BITS == 64
   RAW value = uvec2(push.low, push.high);
 #else
   RAW value = push.low;
 #endif
-  if (inside) value = loadRaw_x(from);
-  storeRaw_y(to, value);
+  if (place.inside) value = loadRaw_x(place.from);
+  return value;
 }
+
+#ifdef RUNS
+// Lines are at least as long as runs, which so lie in two at most.
+void main() {
+  uint item;
+  if (!gridItem(push.count / kRun, item)) return;
+  const uint size = parameters[0].x;
+  const uint line = divideBy(item * kRun, parameters[0]);
+  const uint first = item * kRun - line * size;
+  const Place begin = placeOf(1u, line);
+  Place next = begin;
+  if (first + kRun > size) next = placeOf(1u, line + 1u);
+  uvec4 vector = uvec4(0u);
+  [[unroll]] for (uint i = 0u; i < kRun; ++i) {
+    const bool isNext = first + i >= size;
+    Place place = isNext ? next : begin;
+    addDimension(place, 0u, isNext ? first + i - size : first + i);
+    putElement(vector, i, elementAt(place));
+  }
+  y[item] = vector;
+}
+#else
+void main() {
+  uint item;
+  if (!gridItem(push.count, item)) return;
+  const Place place = placeOf(0u, item);
+  storeRaw_y(place.to, elementAt(place));
+}
+#endif

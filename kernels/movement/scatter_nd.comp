@@ -1,6 +1,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
+#include "common/whole_vectors.glsl"
 
 // Walk operands: updates, the first coordinate of an index tuple, output within the slice a tuple names. The walk is
 // followed at parameters[tupleAt] by {size, output stride} of each dimension that a tuple has a coordinate for.

@@ -2,16 +2,12 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// start + item * delta; integers wrap.
+// start + position * delta; integers wrap. Walk operands: output, position.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
-TENSOR_OUT(y)
-
-void main() {
-  uint item;
-  if (!gridItem(push.count, item)) return;
-  const uvec4 at = walkOffsets(0u, push.rank, item);
+#define OUTPUT x
+RAW elementAt(uvec4 at) {
 #if T_BITS == 64
   const COMPUTE start = fromRaw(uvec2(push.startLow, push.startHigh));
   const COMPUTE delta = fromRaw(uvec2(push.deltaLow, push.deltaHigh));
@@ -19,5 +15,7 @@ void main() {
   const COMPUTE start = fromRaw(push.startLow);
   const COMPUTE delta = fromRaw(push.deltaLow);
 #endif
-  storeRaw_y(at.x, toRaw(start + COMPUTE(item) * delta));
+  return toRaw(start + COMPUTE(at.y) * delta);
 }
+
+#include "common/each.glsl"

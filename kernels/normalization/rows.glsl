@@ -1,5 +1,6 @@
 // What kernels of rows in vectors have in common.
-//   parts   as in normalize_row.comp, and 64: scale, 128: bias, that change along a row
+//   parts   as in normalize_row.comp, and 64: scale, 128: bias, that change along a row; 256: the sum of squares in the
+//           place of the variance
 #include "common/packed.glsl"
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -28,7 +29,7 @@ struct Moments {
 
 // `square` is the sum of squares. The root is no denormal, and neither is its reciprocal.
 Moments momentsOf(float mean, float square) {
-  const float share = square / float(push.elements);
+  const float share = has(256u) ? square : square / float(push.elements);
   const float variance = isNan(share) || share >= 0.0 ? share : 0.0;
   return Moments(mean, has(32u) ? 1.0 / sqrt(variance + uintBitsToFloat(push.epsilon)) : 1.0);
 }

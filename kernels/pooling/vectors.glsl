@@ -1,11 +1,15 @@
 // Elements of vectors of 16 bytes under windows. Include after grid.glsl, packed.glsl and math.glsl. A running result
-// is an integer: of a maximum a key that orders elements, of sums their FLOAT32 bits.
+// is an integer: of a maximum a key that orders elements, of sums their FLOAT32 bits. ONLY_MAXIMA: there are no others.
 #if T_IS_FLOAT
 #include "common/fours.glsl"
-#define IS_MAXIMUM (FUNCTION == DML_OPERATOR_MAX_POOLING)
 #else
 const uint kVectorElements = 128u / T_BITS;
+#define ONLY_MAXIMA
+#endif
+#ifdef ONLY_MAXIMA
 #define IS_MAXIMUM true
+#else
+#define IS_MAXIMUM (FUNCTION == DML_OPERATOR_MAX_POOLING)
 #endif
 
 // Below every key, also that of NaN, which loses against numbers.
@@ -35,7 +39,9 @@ int keyOf(uint bits) {
 int elementOf(uint word, uint i) {
   const uint bits = LANE(word, i % PACKED_LANES);
   if (IS_MAXIMUM) return keyOf(bits);
-#if T_IS_FLOAT
+#ifdef ONLY_MAXIMA
+  return 0;
+#else
 #if T == f16
   const float v = unpackHalf2x16(word)[i % 2u];
 #else
@@ -43,15 +49,13 @@ int elementOf(uint word, uint i) {
 #endif
   if (FUNCTION == DML_OPERATOR_AVERAGE_POOLING) return floatBitsToInt(v);
   return floatBitsToInt(push.power == 1u ? abs(v) : v * v);
-#else
-  return 0;
 #endif
 }
 int elementOf(uvec4 vector, uint i) { return elementOf(vector[i / PACKED_LANES], i); }
 
 int combine(int a, int b) { return IS_MAXIMUM ? max(a, b) : floatBitsToInt(intBitsToFloat(a) + intBitsToFloat(b)); }
 
-#if T_IS_FLOAT
+#ifndef ONLY_MAXIMA
 // `total`: elements under the window.
 float finishSum(int sum, uint total) {
   if (FUNCTION == DML_OPERATOR_AVERAGE_POOLING) {

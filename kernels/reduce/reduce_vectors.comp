@@ -16,7 +16,7 @@
 
 PACKED_IN(x)
 
-const uint kLoads = 4u;  // under way at once
+const uint kLoads = 16u / kVectorElements;  // under way at once
 
 uint reducedOffset(uint l) {
   // One dimension needs no division.
@@ -61,7 +61,9 @@ Running addExponentials(Running a, float v[kLoads], uint count) {
   float top = before;
   [[unroll]] for (uint i = 0u; i < kLoads; ++i) top = i < count ? maxNum(top, v[i]) : top;
   float sum = uintBitsToFloat(a.extra) * (before == top ? 1.0 : powersOf(vec4(before - top)).x);
-  const vec4 powers = powersOf(vec4(v[0], v[1], v[2], v[3]) - top);
+  vec4 differences = vec4(0.0);
+  [[unroll]] for (uint i = 0u; i < kLoads; ++i) differences[i] = v[i] - top;
+  const vec4 powers = powersOf(differences);
   [[unroll]] for (uint i = 0u; i < kLoads; ++i) sum += i >= count    ? 0.0
                                                        : isNan(v[i]) ? v[i]
                                                        : v[i] == top ? 1.0
@@ -72,14 +74,18 @@ Running addExponentials(Running a, float v[kLoads], uint count) {
 // Elements of increasing indices. Without branches but those on the function, which DXIL has for every element.
 Running addElements(Running a, float v[kLoads], uint index, uint step1, uint count) {
   if (kIsLogSumExp) return addExponentials(a, v, count);
-  if (kIsOrdered) {
+  if (kIsOrdered && !kIsArg) {
+    [[unroll]] for (uint i = 0u; i < kLoads; ++i) a.value = max(a.value, i < count ? keyOf(v[i]) : kLeastKey);
+    return a;
+  }
+  if (kIsArg) {
     [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
       const int key = keyOf(v[i]);
       const bool replaces =
-          key > a.value || (kIsArg && (a.extra == kNoIndex || (key == a.value && push.preferLast != 0u)));
+          key > a.value || a.extra == kNoIndex || (key == a.value && push.preferLast != 0u);
       const bool isTaken = i < count && replaces;
       a.value = isTaken ? key : a.value;
-      if (kIsArg) a.extra = isTaken ? index + i * step1 : a.extra;
+      a.extra = isTaken ? index + i * step1 : a.extra;
     }
     return a;
   }
@@ -91,6 +97,50 @@ Running addElements(Running a, float v[kLoads], uint index, uint step1, uint cou
   }
   return Running(floatBitsToInt(result), 0u);
 }
+
+#if T == f16
+// Pairs of keys of 16 bits, which order two elements as numbers; zeros of both signs are equal.
+uint pairOfKeys(uint word) {
+  const uint magnitudes = word & 0x7fff7fffu;
+  const uint negative = (magnitudes + 0x7fff7fffu) & word & 0x80008000u;
+  const uint keys = magnitudes | negative;
+  const uint order = keys ^ ((negative >> 15) * 0x7fffu);
+  return kIsLeast ? ~order : order;
+}
+
+// The greatest key of elements of increasing positions, above the position, or its complement where the first of equal
+// elements is wanted, of 16 bits.
+int addPairs(int best, uvec4 vector, uint position) {
+  const uint flip = push.preferLast != 0u ? 0u : 0xffffu;
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    const uint keys = pairOfKeys(vector[i]);
+    best = max(best, int((keys << 16) | ((position + 2u * i) ^ flip)));
+    best = max(best, int((keys & 0xffff0000u) | ((position + 2u * i + 1u) ^ flip)));
+  }
+  return best;
+}
+
+// The first or last of the greatest elements of a row's part that an invocation reads.
+Accumulator argOfRow(uint first, uint begin, uint end) {
+  const uint lane = gl_LocalInvocationID.x;
+  int best = kLeastKey;
+  uint position = 0u;
+  for (uint k = begin + lane; k < end; k += kLoads * gl_WorkGroupSize.x) {
+    uvec4 loaded[kLoads];
+    [[unroll]] for (uint i = 0u; i < kLoads; ++i) loaded[i] =
+        x[first + reducedOffset(min(k + i * gl_WorkGroupSize.x, end - 1u))];
+    [[unroll]] for (uint i = 0u; i < kLoads; ++i)
+      if (k + i * gl_WorkGroupSize.x < end) best = addPairs(best, loaded[i], position + i * kVectorElements);
+    position += kLoads * kVectorElements;
+  }
+  if (begin + lane >= end) return emptyAccumulator();
+  const uint place = uint(best) & 0xffffu ^ (push.preferLast != 0u ? 0u : 0xffffu);
+  const uint key = uint(kIsLeast ? ~best : best) >> 16;
+  const uint vector = begin + lane + place / kVectorElements * gl_WorkGroupSize.x;
+  return Accumulator(floatFromHalf(key ^ ((key >> 15) * 0x7fffu)),
+                     push.firstIndex + vector * kVectorElements + place % kVectorElements);
+}
+#endif
 
 Accumulator combineAll(Accumulator a[kVectorElements]) {
   Accumulator all = a[0];
@@ -128,6 +178,16 @@ void storeOutput(uint at, Accumulator a) {
 #endif
 }
 
+// What the workgroup's invocations have of a row.
+void storeRow(uint at, uint partial, Accumulator a) {
+  const Accumulator all = combineOfGroup(a);
+  if (gl_LocalInvocationID.x != 0u) return;
+  if (WRITES_PARTIALS != 0u)
+    storePartial(partial, all);
+  else
+    storeOutput(at, all);
+}
+
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
@@ -144,6 +204,13 @@ void main() {
   const uint step1 = isRow ? gl_WorkGroupSize.x : 1u;
   const uint indices = isRow ? kVectorElements : 1u;  // that an offset of 1 skips
 
+  const uint partial = push.firstPartial + chunk;
+#if T == f16
+  if (kIsArg && isRow) {
+    storeRow(kept.y, outputIndex * push.partials + partial, argOfRow(kept.x, begin, end));
+    return;
+  }
+#endif
   Running running[kVectorElements];
   [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) running[e] = startOf();
   for (uint k = begin + (isRow ? lane : 0u); k < end; k += kLoads * step1) {
@@ -159,14 +226,8 @@ void main() {
   }
   Accumulator a[kVectorElements];
   [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) a[e] = accumulatorOf(running[e]);
-  const uint partial = push.firstPartial + chunk;
   if (isRow) {
-    const Accumulator all = combineOfGroup(combineAll(a));
-    if (lane != 0u) return;
-    if (WRITES_PARTIALS != 0u)
-      storePartial(outputIndex * push.partials + partial, all);
-    else
-      storeOutput(kept.y, all);
+    storeRow(kept.y, outputIndex * push.partials + partial, combineAll(a));
     return;
   }
   const uint first = outputIndex * kVectorElements;

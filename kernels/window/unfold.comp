@@ -9,11 +9,21 @@
 //   base           what the start padding takes off the input offset, modulo 2^32
 //   outer, inner   sizes of two digits that an invocation takes all values of, which share what the others take:
 //                  the steps of these are at parameters[repeatAt]; 1 and 1 where there is none
+// With RUNS an invocation stores vectors of elements whose positions follow one another along the dimension `along` of
+// the image, on a line; the first digit and output strides count vectors.
+//   alongStride, alongStep   from one of these positions to the next: input stride, and step in the padded image
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
 TENSOR_IN(x)
+#ifdef RUNS
+#include "common/packed.glsl"
+#include "common/runs.glsl"
+
+PACKED_OUT(y)
+#else
 TENSOR_OUT(y)
+#endif
 
 const uint kImage = 6u;
 
@@ -41,20 +51,40 @@ void main() {
   for (uint i = 0u; i < push.outer; ++i) {
     for (uint j = 0u; j < push.inner; ++j) {
       bool inside = true;
+#ifdef RUNS
+      uint along = 0u;
+      uint size = 0u;
+#endif
       [[unroll]] for (uint d = 0u; d < kImage; ++d) {
         if (d < push.imageRank) {
           const uvec4 image = parameters[push.imageAt + d];
           const uint moved = (outer.w == d ? i * outer.z : 0u) + (inner.w == d ? j * inner.z : 0u);
-          inside = place[d] + moved - image.y < image.x && inside;
+          const uint coordinate = place[d] + moved - image.y;
+#ifdef RUNS
+          if (d == push.along) {
+            along = coordinate;
+            size = image.x;
+            continue;
+          }
+#endif
+          inside = coordinate < image.x && inside;
         }
       }
+      const uint first = from + i * outer.y + j * inner.y;
+#ifdef RUNS
+      uvec4 vector = uvec4(0u);
+      [[unroll]] for (uint e = 0u; e < kRun; ++e)
+        if (inside && along + e * push.alongStep < size) putElement(vector, e, loadRaw_x(first + e * push.alongStride));
+      y[to + i * outer.x + j * inner.x] = vector;
+#else
 #if T_BITS == 64
       RAW bits = uvec2(0u);
 #else
       RAW bits = 0u;
 #endif
-      if (inside) bits = loadRaw_x(from + i * outer.y + j * inner.y);
+      if (inside) bits = loadRaw_x(first);
       storeRaw_y(to + i * outer.x + j * inner.x, bits);
+#endif
     }
   }
 }

@@ -222,6 +222,27 @@ TEST_CASE("chains of one: tiles are as many as the rows and columns that they co
   CHECK(groups(sum("f16", "[3,96,1024]", "[3,96,1024]{98304,1,96}", "[3,96,1024]")) == 3 * 3 * 16);
 }
 
+TEST_CASE("runs: what is moved element by element to a dense tensor, where there are enough of them") {
+  CHECK(firstKernel("SLICE InputTensor=f32[512,1024] OutputTensor=f32[512,512] Offsets=[0,0] Sizes=[512,512] "
+                    "Strides=[1,2]") == "copy_runs.b32");
+  CHECK(firstKernel("SLICE InputTensor=f32[512,1024] OutputTensor=f32[512,256] Offsets=[0,0] Sizes=[512,256] "
+                    "Strides=[1,2]") == "copy_runs.b32");
+  CHECK(firstKernel("SLICE InputTensor=f32[512,1024] OutputTensor=f32[512,255] Offsets=[0,0] Sizes=[512,255] "
+                    "Strides=[1,2]") == "copy.b32");
+  CHECK(firstKernel("SLICE InputTensor=f64[512,1024] OutputTensor=f64[512,512] Offsets=[0,0] Sizes=[512,512] "
+                    "Strides=[1,2]") == "copy.b64");
+  // A run would have elements of more than two planes.
+  CHECK(firstKernel("SLICE InputTensor=u8[131072,5,5] OutputTensor=u8[131072,2,2] Offsets=[0,0,0] "
+                    "Sizes=[131072,2,2] Strides=[1,2,2]") == "copy.b8");
+  const auto pad = [](std::string_view x, std::string_view y) {
+    return firstKernel("PADDING InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) +
+                       " PaddingMode=EDGE PaddingValue=1 StartPadding=[0,1] EndPadding=[0,1]");
+  };
+  CHECK(pad("f16[1024,254]", "f16[1024,256]") == "pad_runs.b16");
+  CHECK(pad("f16[65536,5]", "f16[65536,7]") == "pad.b16");
+  CHECK(pad("f16[1024,254]", "f16[1024,256]{258,1}") == "pad.b16");
+}
+
 TEST_CASE("vectors: what is padded or repeated") {
   const auto pad = [](std::string_view x, std::string_view y, std::string_view mode, std::string_view padding) {
     return firstKernel("PADDING InputTensor=" + std::string(x) + " OutputTensor=" + std::string(y) +

@@ -1,0 +1,44 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+
+// What resample_sum.comp does along one axis or two, with the weights that resample_table.comp made.
+//   pitch0, pitch1, first1     words of a coordinate's weights on each axis, and where those of the second axis begin
+//   inputStep0, inputStep1     strides of the axes in the input
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "resample/coordinates.glsl"
+
+TENSOR_IN(x)
+layout(set = 0, binding = BINDING_weights, std430) readonly buffer weightsBuffer { uint weights[]; };
+TENSOR_OUT(y)
+
+void main() {
+  uint item;
+  if (!gridItem(push.count, item)) return;
+  uint from, to;
+  uvec4 coordinates;
+  coordinatesOf(item, push.rank, from, to, coordinates);
+  const uint inner = coordinates.x * push.pitch0;
+  const uint outer = push.first1 + coordinates.y * push.pitch1;
+  const uint count = weights[inner + 1u];
+  from += weights[inner] * push.inputStep0;
+  uint lines = 1u;
+  if (AXES == 2u) {
+    lines = weights[outer + 1u];
+    from += weights[outer] * push.inputStep1;
+  }
+  float sum = 0.0;
+  for (uint j = 0u; j < lines; ++j) {
+    const float weight = AXES == 2u ? uintBitsToFloat(weights[outer + 2u + j]) : 1.0;
+    if (weight == 0.0) continue;
+    float line = 0.0;
+    for (uint i = 0u; i < count; ++i) {
+      const float part = uintBitsToFloat(weights[inner + 2u + i]);
+      // What counts for nothing may be infinite.
+      if (part != 0.0) line += part * fromRaw(loadRaw_x(from + j * push.inputStep1 + i * push.inputStep0));
+    }
+    sum += weight * line;
+  }
+  storeRaw_y(to, toRaw(sum));
+}

@@ -1,0 +1,177 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+
+// What top_k_select.comp does of elements for `kept` up to 16, where rows lie in vectors of 16 bytes: `elements` counts
+// these, and the walk steps through the input in them. The best of each four invocations' 64 elements are ranked instead
+// of sorted, and so are the elements that are left, where they are not many.
+#include "common/grid.glsl"
+#include "common/packed.glsl"
+#include "common/walk.glsl"
+#include "sort/top_k.glsl"
+#include "sort/block.glsl"
+
+PACKED_IN(x)
+layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { uint pairs[]; };  // unused
+TENSOR_OUT(values)
+// Indices, or pairs.
+layout(set = 0, binding = BINDING_words, std430) buffer wordsBuffer { uint words[]; };
+
+const uint kVectorElements = 128u / T_BITS;
+const uint kHeld = 16u;  // elements of an invocation
+const uint kHeldVectors = kHeld / kVectorElements;
+const uint kCandidates = 64u;
+const uint kShares = 4u;    // of the workgroup, that rank candidates together
+const uint kFew = 128u;     // elements that are ranked
+const uint kNone = 0xffffff00u;  // words or indices from that on stand for no element
+
+// An element: a word whose order is the wanted one, and of 32 bits its index in the block. The word of 16 bits has the
+// key above the index.
+struct Item {
+  uint word;
+#if T_BITS == 32
+  uint index;
+#endif
+};
+#if T_BITS == 32
+bool comesFirst(Item a, Item b) { return a.word < b.word || (a.word == b.word && a.index < b.index); }
+Item noItem(uint number) { return Item(0xffffffffu, kNone + number); }
+bool isNone(Item item) { return item.index >= kNone; }
+Pair pairOf(Item item, uint first) { return Pair(item.word, first + item.index); }
+#else
+bool comesFirst(Item a, Item b) { return a.word < b.word; }
+Item noItem(uint number) { return Item(kNone + number); }
+bool isNone(Item item) { return item.word >= kNone; }
+Pair pairOf(Item item, uint first) { return Pair(item.word >> 16, first + (item.word & 0xffffu)); }
+#endif
+
+// Slots.
+const uint kCandidatesAt = 256u;
+const uint kBoundAt = 512u;
+Item slotItem(uint slot) {
+#if T_BITS == 32
+  return Item(sharedLow[slot], sharedIndex[slot]);
+#else
+  return Item(sharedLow[slot]);
+#endif
+}
+void setItem(uint slot, Item item) {
+  sharedLow[slot] = item.word;
+#if T_BITS == 32
+  sharedIndex[slot] = item.index;
+#endif
+}
+
+shared uint sharedRank[kCandidates];
+shared uint sharedCount;
+
+#if T_BITS == 16
+// Two keys, as keyOf() makes them.
+uint keysOf(uint word) {
+  uint keys = word;
+  if (KIND == 1u) keys ^= 0x80008000u;
+  if (KIND == 2u) {
+    const uint magnitudes = word & 0x7fff7fffu;
+    // Zeros of both signs are equal.
+    const uint negative = (magnitudes + 0x7fff7fffu) & word & 0x80008000u;
+    const uint undefined = (magnitudes + 0x03ff03ffu) & 0x80008000u;
+    keys = ((magnitudes | negative) ^ ((negative >> 15) * 0x7fffu) ^ 0x80008000u) | ((undefined >> 15) * 0xffffu);
+  }
+  return push.largest != 0u ? ~keys : keys;
+}
+#endif
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = gl_LocalInvocationID.x;
+  const uint rowIndex = group / push.blocksPerRow;
+  const uint firstVector = group % push.blocksPerRow * kHeldVectors * gl_WorkGroupSize.x;
+  const uint first = firstVector * kVectorElements;
+  const uvec4 row = walkOffsets(0u, push.rank, rowIndex);
+
+  uvec4 loaded[kHeldVectors];
+  [[unroll]] for (uint v = 0u; v < kHeldVectors; ++v)
+    loaded[v] = x[row.x + min(firstVector + v * gl_WorkGroupSize.x + lane, push.elements - 1u)];
+  Item items[kHeld];
+  Item best = noItem(0u);
+  [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+    const uint v = i / kVectorElements;
+    const bool exists = firstVector + v * gl_WorkGroupSize.x + lane < push.elements;
+    const uint index = (v * gl_WorkGroupSize.x + lane) * kVectorElements + i % kVectorElements;
+#if T_BITS == 32
+    items[i] = Item(keyOf(loaded[v][i % 4u]), index);
+#else
+    const uint keys = keysOf(loaded[v][i / 2u % 4u]);
+    items[i] = Item(i % 2u == 0u ? keys << 16 | index : keys & 0xffff0000u | index);
+#endif
+    if (!exists) items[i] = noItem(0u);
+    if (comesFirst(items[i], best)) best = items[i];
+  }
+
+  setItem(lane, best);
+  if (lane < kCandidates) sharedRank[lane] = 0u;
+  if (lane == 0u) sharedCount = 0u;
+  barrier();
+  if (lane < kCandidates) {
+    [[unroll]] for (uint i = 1u; i < 4u; ++i) {
+      const Item other = slotItem(lane + i * kCandidates);
+      if (comesFirst(other, best)) best = other;
+    }
+    // Each differs from the others.
+    if (isNone(best)) best = noItem(lane);
+    setItem(kCandidatesAt + lane, best);
+  }
+  barrier();
+  const Item candidate = slotItem(kCandidatesAt + lane % kCandidates);
+  uint ahead = 0u;
+  [[unroll]] for (uint i = 0u; i < kCandidates / kShares; ++i)
+    ahead += comesFirst(slotItem(kCandidatesAt + lane / kCandidates * (kCandidates / kShares) + i), candidate) ? 1u : 0u;
+  atomicAdd(sharedRank[lane % kCandidates], ahead);
+  barrier();
+  if (lane < kCandidates && sharedRank[lane] == push.kept - 1u) {
+    setItem(kBoundAt, candidate);
+  }
+  barrier();
+  const Item bound = slotItem(kBoundAt);
+  barrier();
+  [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+    const bool exists = firstVector + i / kVectorElements * gl_WorkGroupSize.x + lane < push.elements;
+    if (exists && !comesFirst(bound, items[i])) setSlot(atomicAdd(sharedCount, 1u), pairOf(items[i], first));
+  }
+  barrier();
+
+  const uint count = sharedCount;
+  Pair p = Pair(kLastKey, 0xffffffffu);
+  uint place = lane;
+  if (count <= kFew) {
+    if (lane < count) {
+      p = slotPair(lane);
+      place = 0u;
+      for (uint i = 0u; i < count; ++i) place += before(slotPair(i), p) ? 1u : 0u;
+    }
+  } else {
+    uint width = kFew;
+    while (width < count) width *= 2u;
+    for (uint slot = count + lane; slot < width; slot += gl_WorkGroupSize.x) setSlot(slot, p);
+    sortBlocks(width, width);
+    p = slotPair(lane);
+  }
+  // Blocks with fewer elements than are kept leave pairs of none.
+  if (place >= push.kept) return;
+  if (TO_PAIRS != 0u) {
+    const uint at = (group * push.kept + place) * 2u;
+    words[at] = p.key;
+    words[at + 1u] = p.index;
+    return;
+  }
+#if T_BITS == 32
+  const uint bits = x[row.x + p.index / 4u][p.index % 4u];
+#else
+  const uint bits = x[row.x + p.index / 8u][p.index / 2u % 4u] >> (p.index % 2u * 16u);
+#endif
+  storeRaw_values(row.y + place * push.valueStep, bits);
+  const uint at = (row.z + place * push.indexStep) * push.indexWords;
+  words[at] = p.index;
+  if (push.indexWords == 2u) words[at + 1u] = 0u;
+}

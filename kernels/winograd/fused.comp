@@ -133,8 +133,8 @@ void multiplyChannel(uint which, uint even, uint odd, uint channel) {
 void multiplyPart(uint even, uint odd) {
 #if DIMPLE_HLSL
   [[dont_unroll]] for (uint channel = 0u; channel < kPart; ++channel) {
-    multiplyChannel(0u, even, odd, channel);
     loadFilters(0u);
+    multiplyChannel(0u, even, odd, channel);
   }
 #else
   [[unroll]] for (uint channel = 0u; channel < kPart; ++channel) {
@@ -209,7 +209,6 @@ void main() {
 
   [[unroll]] for (uint i = 0u; i < OWN_FILTERS * kFours; ++i) sums[i] = vec4(0.0);
   nextFilters = point * push.depth * push.filterFours + firstFilter / 4u + down;
-  loadFilters(0u);
   const uint ownChannel = lane / kGroupTiles;
   const uint ownFour = ownChannel * kLine + lane % kGroupTiles / 4u;
   const uint storeEven = exchanged(ownFour, 0u);
@@ -217,6 +216,17 @@ void main() {
   const uint even = point * kPointFours + exchanged(across, point);
   const uint odd = point * kPointFours + exchanged(across + kAcross, point);
   prepareInput(column, at);
+#if DIMPLE_HLSL
+  // One copy of each, nothing ahead.
+  [[dont_unroll]] for (uint channel = 0u; channel < push.depth; channel += kPart) {
+    loadInput(channel + ownChannel);
+    storeInput(storeEven, storeOdd, lane);
+    barrier();
+    multiplyPart(even, odd);
+    barrier();
+  }
+#else
+  loadFilters(0u);
   loadInput(ownChannel);
   storeInput(storeEven, storeOdd, lane);
   barrier();
@@ -229,6 +239,7 @@ void main() {
     storeInput(part + storeEven, part + storeOdd, lane);
     barrier();
   }
+#endif
 #if DIMPLE_HLSL
   [[dont_unroll]] for (uint pass = 0u; pass < kPasses; ++pass)
     finishSums(pass, lane, point, across, down, firstFilter, column, at);

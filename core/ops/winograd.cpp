@@ -34,12 +34,17 @@ struct Tiling {
   uint64_t sumBytes() const { return points() * filterPitch * columnPitch * 4; }
 };
 
-// What a workgroup that does all of it computes: so many tiles of so many filters, so many channels at a time.
+// What a workgroup that does all of it computes, and where that pays.
 struct Block {
+  kernels::WinogradFused::Form form{};
   uint32_t tiles = 0;
   uint32_t filters = 0;
-  uint32_t channels = 0;
-  uint32_t share = 1;  // workgroups of one in so many that a device has are enough
+  uint32_t channels = 0;  // at a time
+  uint64_t most = 0;      // of them in all
+  // Of the workgroups that keep a device busy, eighths: fewer leave much of it idle, and of more, smaller blocks lose
+  // to larger tiles.
+  uint64_t fewestEighths = 0;
+  uint64_t mostEighths = 0;
 };
 
 struct Algorithm {
@@ -51,17 +56,17 @@ struct Algorithm {
 
 Tiling workOf(const Operation& op, const Algorithm& algorithm) {
   const Tensor& y = op.output();
-  const auto& [tiles, filters, channels, share] = algorithm.block;
+  const Block& block = algorithm.block;
   Tiling tiling{};
   tiling.tile = algorithm.tile;
   tiling.across = static_cast<uint32_t>(divideUp(y.sizes[3], algorithm.tile));
   tiling.down = static_cast<uint32_t>(divideUp(y.sizes[2], algorithm.tile));
   tiling.columns = uint64_t{tiling.across} * tiling.down * y.sizes[0];
-  tiling.columnPitch = alignUp(tiling.columns, std::max(tiles, 4u));
+  tiling.columnPitch = alignUp(tiling.columns, std::max(block.tiles, 4u));
   tiling.filters = y.sizes[1];
   tiling.channels = op.input(0).sizes[1];
-  tiling.filterPitch = alignUp(tiling.filters, std::max(filters, kRowsOfBlock));
-  tiling.channelPitch = alignUp(tiling.channels, std::max(channels, kStepsOfBlock));
+  tiling.filterPitch = alignUp(tiling.filters, std::max(block.filters, kRowsOfBlock));
+  tiling.channelPitch = alignUp(tiling.channels, std::max(block.channels, kStepsOfBlock));
   return tiling;
 }
 
@@ -81,23 +86,23 @@ const char* refusesWindow(const Operation& op) {
   return nullptr;
 }
 
-const char* refusesBlock(const Algorithm& algorithm, const Target& target, const Tiling& tiling) {
-  const auto& [tiles, filters, channels, share] = algorithm.block;
+const char* refusesBlock(const Block& block, const Target& target, const Tiling& tiling) {
   constexpr uint32_t kShared = 32 * 1024;
-  if (tiling.channels > kLongSums) return "Its sums are long.";
   if (target.caps.sharedBytes < kShared) return "The device has too little shared memory.";
+  if (tiling.channels > block.most) return "Its sums are long.";
   // Most of a block would be idle.
-  if (tiling.filters <= filters / 2) return "It has few filters.";
+  if (tiling.filters <= block.filters / 2) return "It has few filters.";
   if (tiling.filterBytes() > target.caps.maxBufferRange) return "Its filters are larger than what a kernel may bind.";
-  const uint64_t blocks = tiling.columnPitch / tiles * (tiling.filterPitch / filters);
-  return blocks * share < target.caps.workgroups ? "Its tiles are few." : nullptr;
+  const uint64_t eighths = 8 * (tiling.columnPitch / block.tiles) * (tiling.filterPitch / block.filters);
+  if (eighths < block.fewestEighths * target.caps.workgroups) return "Its tiles are few.";
+  return eighths > block.mostEighths * target.caps.workgroups ? "Its tiles are many." : nullptr;
 }
 
 const char* refuses(const Algorithm& algorithm, const Request& request, const Tiling& tiling) {
   const Target& target = request.target;
   if (tiling.channels < 16 || tiling.filters < 16) return "It has few channels or filters.";
   if (target.halfPrecision && target.caps.matrices) return "FLOAT32 may be rounded for matrices of subgroups.";
-  if (algorithm.block.tiles != 0) return refusesBlock(algorithm, target, tiling);
+  if (algorithm.block.tiles != 0) return refusesBlock(algorithm.block, target, tiling);
   const uint64_t most = std::min(target.caps.maxBufferRange, uint64_t{1} << 30);
   for (const uint64_t bytes : {tiling.filterBytes(), tiling.inputBytes(), tiling.sumBytes()})
     if (bytes > most) return "Its transforms are larger than what a kernel may bind.";
@@ -106,11 +111,13 @@ const char* refuses(const Algorithm& algorithm, const Request& request, const Ti
   return refusesSplitWindows(request) ? nullptr : "Few tiles share the depth in one dispatch.";
 }
 
-// In order of preference. The sums of the third are not exact for small integers, so that it is for large pictures and
-// batches only; fewer tiles than the fourth takes do not fill a device so long that the three dispatches pay.
+// In order of preference. The sums of tiles of 4 x 4 are not exact for small integers, so that they are for large
+// pictures and batches only; fewer tiles than the last takes do not fill a device so long that three dispatches pay.
+using Fused = kernels::WinogradFused;
 constexpr Algorithm kAlgorithms[] = {
-    {"winograd_fused_large", 2, 0, {32, 32, 8, 2}},
-    {"winograd_fused_small", 2, 0, {32, 16, 8, 4}},
+    {"winograd_fused_large", 2, 0, {Fused::Form::Large, 32, 64, 8, kLongSums, 3, UINT32_MAX}},
+    {"winograd_fused_small", 2, 0, {Fused::Form::Small, 16, 32, 16, kLongSums / 2, 2, 16}},
+    {"winograd_fused_narrow", 2, 0, {Fused::Form::Narrow, 32, 16, 8, kLongSums / 2, 2, 64}},
     {"winograd_output_4", 4, 768, {}},
     {"winograd_output_2", 2, 512, {}},
 };
@@ -194,33 +201,30 @@ Result<BufferRange> addFilters(PlanBuilder& builder, const Tiling& tiling, uint3
   });
 }
 
-Status addFused(PlanBuilder& builder, const Algorithm& algorithm, const Tiling& tiling, const FloatFinish& finish) {
-  using Fused = kernels::WinogradFused;
-  const auto& [tiles, filterBlock, channels, share] = algorithm.block;
+Status addFused(PlanBuilder& builder, const Block& block, const Tiling& tiling, const FloatFinish& finish) {
   const bool hasBias = builder.op().input(2).present();
   const uint32_t parameters = builder.parameters(parameterWords(builder.op(), tiling));
   // The kernel loads filters of a channel ahead, also behind the last one.
   const uint64_t bytes = tiling.filterBytes() + tiling.filterPitch * 4;
   const auto filters = addFilters(builder, tiling, parameters, bytes);
   if (!filters) return filters.error();
-  const auto filterBlocks = static_cast<uint32_t>(tiling.filterPitch / filterBlock);
+  const auto filterBlocks = static_cast<uint32_t>(tiling.filterPitch / block.filters);
   const uint64_t multiplyAdds = tiling.points() * tiling.channelPitch * tiling.filterPitch * tiling.columnPitch;
-  return builder.add(
-      Fused{.form = filterBlock == kAlgorithms[0].block.filters ? Fused::Form::Large : Fused::Form::Small,
-            .type = KernelType::F32,
-            .push = {.filterBlocks = filterBlocks,
-                     .filterFours = static_cast<uint32_t>(tiling.filterPitch / 4),
-                     .depth = static_cast<uint32_t>(tiling.channelPitch),
-                     .hasBias = hasBias,
-                     .activationLow = floatBits(finish.activation.parameters[0]),
-                     .activationHigh = floatBits(finish.activation.parameters[1])},
-            .spec = {.fused = finish.activation.type},
-            .x = builder.input(0),
-            .filters = *filters,
-            .w = builder.input(1),
-            .bias = builder.input(hasBias ? 2 : 0),
-            .y = builder.output()},
-      tiling.columnPitch / tiles * filterBlocks, parameters, multiplyAdds);
+  return builder.add(Fused{.form = block.form,
+                           .type = KernelType::F32,
+                           .push = {.filterBlocks = filterBlocks,
+                                    .filterFours = static_cast<uint32_t>(tiling.filterPitch / 4),
+                                    .depth = static_cast<uint32_t>(tiling.channelPitch),
+                                    .hasBias = hasBias,
+                                    .activationLow = floatBits(finish.activation.parameters[0]),
+                                    .activationHigh = floatBits(finish.activation.parameters[1])},
+                           .spec = {.fused = finish.activation.type},
+                           .x = builder.input(0),
+                           .filters = *filters,
+                           .w = builder.input(1),
+                           .bias = builder.input(hasBias ? 2 : 0),
+                           .y = builder.output()},
+                     tiling.columnPitch / block.tiles * filterBlocks, parameters, multiplyAdds);
 }
 
 Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFinish& finish) {
@@ -273,7 +277,7 @@ Result<bool> addWinograd(PlanBuilder& builder, const Request& request, const Flo
       continue;
     }
     if (algorithm.block.tiles != 0)
-      TRY(addFused(builder, algorithm, tiling, finish));
+      TRY(addFused(builder, algorithm.block, tiling, finish));
     else
       TRY(addDispatches(builder, tiling, finish));
     return true;

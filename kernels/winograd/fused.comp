@@ -47,9 +47,9 @@ shared vec4 passed[max(2u * kPartFours, kPoints * kPassFilters * kLine)];
 
 uint exchanged(uint four, uint odd) { return four ^ (odd & 1u) * kAcross; }
 
-// Of each part an invocation loads and transforms a tile of a channel. Rows of it that lie in the input are a bit each,
+// Of each part an invocation loads and transforms a tile of a channel, PARTS_AHEAD parts before its use. Rows of it that lie in the input are a bit each,
 // and columns, from the 16th bit on.
-float loaded[kPoints];
+float loaded[PARTS_AHEAD * kPoints];
 uint inside;
 uint firstOfInput;
 
@@ -68,7 +68,7 @@ void prepareInput(uint column, uvec3 at) {
 }
 
 // Elements outside are loaded from others and then made zeros: loads without conditions overlap.
-void loadInput(uint channel) {
+void loadInput(uint channel, uint which) {
   const uvec4 strides = parameters[kInput];
   const uint from = firstOfInput + channel * strides.y;
   const uint places = channel < parameters[kCounts].x ? inside : 0u;
@@ -77,20 +77,21 @@ void loadInput(uint channel) {
       const uint place = 1u << row | 65536u << column;
       const bool isInside = (places & place) == place;
       const float value = fromRaw(loadRaw_x(isInside ? from + row * strides.z + column * strides.w : 0u));
-      loaded[row * kPlaces + column] = isInside ? value : 0.0;
+      loaded[which * kPoints + row * kPlaces + column] = isInside ? value : 0.0;
     }
 }
 
 // Transforms it, and stores it in the four that is `even` or `odd` as the point is.
-void storeInput(uint even, uint odd, uint own) {
+void storeInput(uint even, uint odd, uint own, uint which) {
+  const uint first = which * kPoints;
   float line[kPlaces];
   [[unroll]] for (uint row = 0u; row < kPlaces; ++row) {
-    [[unroll]] for (uint column = 0u; column < kPlaces; ++column) line[column] = loaded[row * kPlaces + column];
+    [[unroll]] for (uint column = 0u; column < kPlaces; ++column) line[column] = loaded[first + row * kPlaces + column];
     transformInput(line);
-    [[unroll]] for (uint column = 0u; column < kPlaces; ++column) loaded[row * kPlaces + column] = line[column];
+    [[unroll]] for (uint column = 0u; column < kPlaces; ++column) loaded[first + row * kPlaces + column] = line[column];
   }
   [[unroll]] for (uint column = 0u; column < kPlaces; ++column) {
-    [[unroll]] for (uint row = 0u; row < kPlaces; ++row) line[row] = loaded[row * kPlaces + column];
+    [[unroll]] for (uint row = 0u; row < kPlaces; ++row) line[row] = loaded[first + row * kPlaces + column];
     transformInput(line);
     [[unroll]] for (uint row = 0u; row < kPlaces; ++row) {
       const uint point = row * kPlaces + column;
@@ -188,6 +189,52 @@ void finishPass(uint pass, uint lane, uint firstFilter, uint column, uvec3 at) {
   }
 }
 
+// Of an invocation: its channel of a part, where it stores what it transforms, and where it reads.
+struct Places {
+  uint channel;
+  uint storeEven, storeOdd;
+  uint even, odd;
+};
+
+#if DIMPLE_HLSL
+// One copy of each step, nothing ahead.
+void addUp(uint lane, Places places) {
+  [[dont_unroll]] for (uint channel = 0u; channel < push.depth; channel += kPart) {
+    loadInput(channel + places.channel, 0u);
+    storeInput(places.storeEven, places.storeOdd, lane, 0u);
+    barrier();
+    multiplyPart(places.even, places.odd);
+    barrier();
+  }
+}
+#else
+uint part = 0u;  // of the two in shared memory
+
+// Behind the last part it is loaded again, so that loads have no condition.
+void addPart(uint lane, uint channel, uint which, Places places) {
+  loadInput(min(channel + PARTS_AHEAD * kPart, push.depth - kPart) + places.channel, which);
+  multiplyPart(part + places.even, part + places.odd);
+  part = kPartFours - part;
+  storeInput(part + places.storeEven, part + places.storeOdd, lane, (which + 1u) % PARTS_AHEAD);
+  barrier();
+}
+
+void addUp(uint lane, Places places) {
+  loadFilters(0u);
+  [[unroll]] for (uint i = 0u; i < PARTS_AHEAD; ++i)
+    loadInput(min(i * kPart, push.depth - kPart) + places.channel, i);
+  storeInput(places.storeEven, places.storeOdd, lane, 0u);
+  barrier();
+  [[dont_unroll]] for (uint channel = 0u; channel < push.depth; channel += PARTS_AHEAD * kPart) {
+    addPart(lane, channel, 0u, places);
+    if (PARTS_AHEAD > 1u) {
+      if (channel + kPart >= push.depth) break;
+      addPart(lane, channel + kPart, 1u, places);
+    }
+  }
+}
+#endif
+
 void finishSums(uint pass, uint lane, uint point, uint across, uint down, uint firstFilter, uint column, uvec3 at) {
   passSums(pass, point, across, down);
   barrier();
@@ -209,37 +256,15 @@ void main() {
 
   [[unroll]] for (uint i = 0u; i < OWN_FILTERS * kFours; ++i) sums[i] = vec4(0.0);
   nextFilters = point * push.depth * push.filterFours + firstFilter / 4u + down;
-  const uint ownChannel = lane / kGroupTiles;
-  const uint ownFour = ownChannel * kLine + lane % kGroupTiles / 4u;
-  const uint storeEven = exchanged(ownFour, 0u);
-  const uint storeOdd = exchanged(ownFour, 1u);
-  const uint even = point * kPointFours + exchanged(across, point);
-  const uint odd = point * kPointFours + exchanged(across + kAcross, point);
   prepareInput(column, at);
-#if DIMPLE_HLSL
-  // One copy of each, nothing ahead.
-  [[dont_unroll]] for (uint channel = 0u; channel < push.depth; channel += kPart) {
-    loadInput(channel + ownChannel);
-    storeInput(storeEven, storeOdd, lane);
-    barrier();
-    multiplyPart(even, odd);
-    barrier();
-  }
-#else
-  loadFilters(0u);
-  loadInput(ownChannel);
-  storeInput(storeEven, storeOdd, lane);
-  barrier();
-  uint part = 0u;
-  [[dont_unroll]] for (uint channel = kPart; channel <= push.depth; channel += kPart) {
-    // Behind the last part it is loaded again, so that loads have no condition.
-    loadInput(min(channel, push.depth - kPart) + ownChannel);
-    multiplyPart(part + even, part + odd);
-    part = kPartFours - part;
-    storeInput(part + storeEven, part + storeOdd, lane);
-    barrier();
-  }
-#endif
+  Places places;
+  places.channel = lane / kGroupTiles;
+  const uint four = places.channel * kLine + lane % kGroupTiles / 4u;
+  places.storeEven = exchanged(four, 0u);
+  places.storeOdd = exchanged(four, 1u);
+  places.even = point * kPointFours + exchanged(across, point);
+  places.odd = point * kPointFours + exchanged(across + kAcross, point);
+  addUp(lane, places);
 #if DIMPLE_HLSL
   [[dont_unroll]] for (uint pass = 0u; pass < kPasses; ++pass)
     finishSums(pass, lane, point, across, down, firstFilter, column, at);

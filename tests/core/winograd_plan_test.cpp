@@ -32,8 +32,8 @@ TEST_CASE("few channels are transformed and summed in one dispatch") {
   REQUIRE(plan.execution.size() == 1);
   const Dispatch& fused = plan.execution[0];
   CHECK(kernelName(fused.kernel) == "winograd_fused_small.f32");
-  // 784 tiles, 32 of 16 filters each.
-  CHECK(fused.groups[0] == 25 * 4);
+  // 784 tiles, 16 of 32 filters each.
+  CHECK(fused.groups[0] == 49 * 2);
   CHECK(fused.buffers[1].kind == SlotKind::Persistent);
   // Filters of a channel more, which are loaded and not used.
   CHECK(fused.buffers[1].bytes == 16 * 64 * 64 * 4 + 64 * 4);
@@ -45,8 +45,11 @@ TEST_CASE("few channels are transformed and summed in one dispatch") {
     return kernelName(other.execution[0].kernel);
   };
   CHECK(kernelsOf("16", "64", "64") == "winograd_fused_large.f32");
-  CHECK(kernelsOf("16", "128", "17") == "winograd_fused_large.f32");
-  CHECK(kernelsOf("16", "64", "16") == "winograd_fused_small.f32");
+  CHECK(kernelsOf("16", "128", "33") == "winograd_fused_large.f32");
+  CHECK(kernelsOf("2", "64", "17") == "winograd_fused_small.f32");
+  CHECK(kernelsOf("16", "64", "16") == "winograd_fused_narrow.f32");
+  // Many tiles of few filters.
+  CHECK(kernelsOf("96", "64", "16") == "winograd_input_4.f32");
   CHECK(kernelsOf("16", "129", "64") == "winograd_input_4.f32");
   CHECK(kernelName(planOf(lineOf("[64,64,3,3]!"), littleShared()).execution[0].kernel) == "winograd_input_2.f32");
 }
@@ -90,9 +93,9 @@ TEST_CASE("convolutions that are not transformed say why") {
   const auto why = [](const std::string& line, const Target& target = {}) {
     const Plan plan = planOf(line, target);
     CHECK(kernelName(plan.execution[0].kernel).find("winograd") == std::string_view::npos);
-    REQUIRE(plan.passedOver.size() > 2);
-    CHECK(plan.passedOver[2].kernel == "winograd_output_4");
-    return std::string(plan.passedOver[2].reason);
+    REQUIRE(plan.passedOver.size() > 3);
+    CHECK(plan.passedOver[3].kernel == "winograd_output_4");
+    return std::string(plan.passedOver[3].reason);
   };
   const auto window = [](std::string_view strides, std::string_view dilations, std::string_view outputPadding,
                          int groups, std::string_view more = "") {

@@ -4,6 +4,7 @@
 
 #include "core/checked.h"
 #include "kernels/interfaces/winograd_filter.h"
+#include "kernels/interfaces/winograd_fused.h"
 #include "kernels/interfaces/winograd_input.h"
 #include "kernels/interfaces/winograd_output.h"
 #include "kernels/interfaces/winograd_product.h"
@@ -16,6 +17,7 @@ using Desc = DML_CONVOLUTION_OPERATOR_DESC;
 constexpr uint32_t kWindow = 3;
 constexpr uint32_t kRowsOfBlock = 8;   // ROWS of kernels/winograd/product.comp
 constexpr uint32_t kStepsOfBlock = 4;  // kSteps there
+constexpr uint64_t kLongSums = 128;    // channels beyond which tiles of a product's sums in shared memory pay
 constexpr uint32_t kTransform = 256;   // multiply-adds of transforming a tile, at most
 
 // What there is to transform, for tiles of the output of so many rows and columns.
@@ -32,26 +34,41 @@ struct Tiling {
   uint64_t sumBytes() const { return points() * filterPitch * columnPitch * 4; }
 };
 
-Tiling workOf(const Operation& op, uint32_t tile) {
-  const Tensor& y = op.output();
-  Tiling tiling{};
-  tiling.tile = tile;
-  tiling.across = static_cast<uint32_t>(divideUp(y.sizes[3], tile));
-  tiling.down = static_cast<uint32_t>(divideUp(y.sizes[2], tile));
-  tiling.columns = uint64_t{tiling.across} * tiling.down * y.sizes[0];
-  tiling.columnPitch = alignUp(tiling.columns, 4);
-  tiling.filters = y.sizes[1];
-  tiling.channels = op.input(0).sizes[1];
-  tiling.filterPitch = alignUp(tiling.filters, kRowsOfBlock);
-  tiling.channelPitch = alignUp(tiling.channels, kStepsOfBlock);
-  return tiling;
-}
+// What a workgroup that does all of it computes, and where that pays.
+struct Block {
+  kernels::WinogradFused::Form form{};
+  uint32_t tiles = 0;
+  uint32_t filters = 0;
+  uint32_t channels = 0;  // at a time
+  uint64_t most = 0;      // of them in all
+  // Of the workgroups that keep a device busy, eighths: fewer leave much of it idle, and of more, smaller blocks lose
+  // to larger tiles.
+  uint64_t fewestEighths = 0;
+  uint64_t mostEighths = 0;
+};
 
 struct Algorithm {
   std::string_view name;  // of its last kernel, for people
   uint32_t tile;          // a form of each of its kernels
   uint64_t fewestTiles;
+  Block block;  // none: a dispatch for each of its steps
 };
+
+Tiling workOf(const Operation& op, const Algorithm& algorithm) {
+  const Tensor& y = op.output();
+  const Block& block = algorithm.block;
+  Tiling tiling{};
+  tiling.tile = algorithm.tile;
+  tiling.across = static_cast<uint32_t>(divideUp(y.sizes[3], algorithm.tile));
+  tiling.down = static_cast<uint32_t>(divideUp(y.sizes[2], algorithm.tile));
+  tiling.columns = uint64_t{tiling.across} * tiling.down * y.sizes[0];
+  tiling.columnPitch = alignUp(tiling.columns, std::max(block.tiles, 4u));
+  tiling.filters = y.sizes[1];
+  tiling.channels = op.input(0).sizes[1];
+  tiling.filterPitch = alignUp(tiling.filters, std::max(block.filters, kRowsOfBlock));
+  tiling.channelPitch = alignUp(tiling.channels, std::max(block.channels, kStepsOfBlock));
+  return tiling;
+}
 
 const char* refusesWindow(const Operation& op) {
   if (op.epilogue().channels != 0) return "Its channels are normalized.";
@@ -70,18 +87,41 @@ const char* refusesWindow(const Operation& op) {
   return nullptr;
 }
 
-const char* refuses(const Algorithm& algorithm, const Target& target, const Tiling& tiling) {
+const char* refusesBlock(const Block& block, const Target& target, const Tiling& tiling) {
+  constexpr uint32_t kShared = 32 * 1024;
+  if (target.caps.sharedBytes < kShared) return "The device has too little shared memory.";
+  if (tiling.channels > block.most) return "Its sums are long.";
+  // Most of a block would be idle.
+  if (tiling.filters <= block.filters / 2) return "It has few filters.";
+  if (tiling.filterBytes() > target.caps.maxBufferRange) return "Its filters are larger than what a kernel may bind.";
+  const uint64_t eighths = 8 * (tiling.columnPitch / block.tiles) * (tiling.filterPitch / block.filters);
+  if (eighths < block.fewestEighths * target.caps.workgroups) return "Its tiles are few.";
+  return eighths > block.mostEighths * target.caps.workgroups ? "Its tiles are many." : nullptr;
+}
+
+const char* refuses(const Algorithm& algorithm, const Request& request, const Tiling& tiling) {
+  const Target& target = request.target;
   if (tiling.channels < 16 || tiling.filters < 16) return "It has few channels or filters.";
   if (target.halfPrecision && target.caps.matrices) return "FLOAT32 may be rounded for matrices of subgroups.";
+  if (algorithm.block.tiles != 0) return refusesBlock(algorithm.block, target, tiling);
   const uint64_t most = std::min(target.caps.maxBufferRange, uint64_t{1} << 30);
   for (const uint64_t bytes : {tiling.filterBytes(), tiling.inputBytes(), tiling.sumBytes()})
     if (bytes > most) return "Its transforms are larger than what a kernel may bind.";
-  return tiling.columns < algorithm.fewestTiles ? "Its tiles are few." : nullptr;
+  if (tiling.columns < algorithm.fewestTiles) return "Its tiles are few.";
+  // One dispatch takes less time than three where none of them fills the device for long.
+  return refusesSplitWindows(request) ? nullptr : "Few tiles share the depth in one dispatch.";
 }
 
-// In order of preference. The sums of the first are not exact for small integers, so that it is for large pictures and
-// batches only; fewer tiles than the second takes do not fill a device so long that the three dispatches pay.
-constexpr Algorithm kAlgorithms[] = {{"winograd_output_4", 4, 768}, {"winograd_output_2", 2, 512}};
+// In order of preference. The sums of tiles of 4 x 4 are not exact for small integers, so that they are for large
+// pictures and batches only; fewer tiles than the last takes do not fill a device so long that three dispatches pay.
+using Fused = kernels::WinogradFused;
+constexpr Algorithm kAlgorithms[] = {
+    {"winograd_fused_large", 2, 0, {Fused::Form::Large, 32, 64, 8, kLongSums, 3, UINT32_MAX}},
+    {"winograd_fused_small", 2, 0, {Fused::Form::Small, 16, 32, 16, kLongSums / 2, 2, 16}},
+    {"winograd_fused_narrow", 2, 0, {Fused::Form::Narrow, 32, 16, 8, kLongSums / 2, 2, 64}},
+    {"winograd_output_4", 4, 768, {}},
+    {"winograd_output_2", 2, 512, {}},
+};
 
 std::vector<uint32_t> parameterWords(const Operation& op, const Tiling& tiling) {
   const auto& desc = op.as<Desc>();
@@ -125,10 +165,8 @@ Product productOf(const Tiling& tiling, const BufferRange& filters, const Buffer
   return product;
 }
 
-// Tiles in shared memory pay where sums are long.
 Status addProducts(PlanBuilder& builder, const Tiling& tiling, const BufferRange& filters, const BufferRange& input,
                    const BufferRange& sums) {
-  constexpr uint64_t kLongSums = 128;
   const Product product = productOf(tiling, filters, input, sums);
   if (tiling.channels > kLongSums) return addFloatProduct(builder, product, FloatFinish{});
   const uint64_t rowBlocks = tiling.filterPitch / kRowsOfBlock;
@@ -151,18 +189,57 @@ typename Kernel::Form formOf(const Tiling& tiling) {
   return tiling.tile == 2 ? Kernel::Form::Two : Kernel::Form::Four;
 }
 
+// The filter's transform.
+Result<BufferRange> addFilters(PlanBuilder& builder, const Tiling& tiling, uint32_t parameters, uint64_t bytes) {
+  const uint64_t items = tiling.channelPitch * tiling.filterPitch;
+  return builder.prepare(1, bytes, [&](const BufferRange& from, const BufferRange& to) {
+    return builder.addItems(kernels::WinogradFilter{.form = formOf<kernels::WinogradFilter>(tiling),
+                                                    .type = KernelType::F32,
+                                                    .push = {.count = static_cast<uint32_t>(items)},
+                                                    .w = from,
+                                                    .transformed = to},
+                            items, parameters, kTransform);
+  });
+}
+
+BufferRange addendOf(PlanBuilder& builder, const FloatFinish& finish) {
+  BufferRange addend = builder.input(finish.epilogue.addend);
+  if (finish.epilogue.addend == 0) addend.bytes = 4;  // never read
+  return addend;
+}
+
+Status addFused(PlanBuilder& builder, const Block& block, const Tiling& tiling, const FloatFinish& finish) {
+  const bool hasBias = builder.op().input(2).present();
+  const uint32_t parameters = builder.parameters(parameterWords(builder.op(), tiling));
+  // The kernel loads filters of a channel ahead, also behind the last one.
+  const uint64_t bytes = tiling.filterBytes() + tiling.filterPitch * 4;
+  const auto filters = addFilters(builder, tiling, parameters, bytes);
+  if (!filters) return filters.error();
+  const auto filterBlocks = static_cast<uint32_t>(tiling.filterPitch / block.filters);
+  const uint64_t multiplyAdds = tiling.points() * tiling.channelPitch * tiling.filterPitch * tiling.columnPitch;
+  return builder.add(Fused{.form = block.form,
+                           .type = KernelType::F32,
+                           .push = {.filterBlocks = filterBlocks,
+                                    .filterFours = static_cast<uint32_t>(tiling.filterPitch / 4),
+                                    .depth = static_cast<uint32_t>(tiling.channelPitch),
+                                    .hasBias = hasBias,
+                                    .hasAddend = finish.epilogue.addend != 0,
+                                    .activationLow = floatBits(finish.activation.parameters[0]),
+                                    .activationHigh = floatBits(finish.activation.parameters[1])},
+                           .spec = {.fused = finish.activation.type},
+                           .x = builder.input(0),
+                           .filters = *filters,
+                           .w = builder.input(1),
+                           .bias = builder.input(hasBias ? 2 : 0),
+                           .y = builder.output(),
+                           .addend = addendOf(builder, finish)},
+                     tiling.columnPitch / block.tiles * filterBlocks, parameters, multiplyAdds);
+}
+
 Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFinish& finish) {
   const bool hasBias = builder.op().input(2).present();
   const uint32_t parameters = builder.parameters(parameterWords(builder.op(), tiling));
-  const uint64_t filterItems = tiling.channelPitch * tiling.filterPitch;
-  const auto filters = builder.prepare(1, tiling.filterBytes(), [&](const BufferRange& from, const BufferRange& to) {
-    return builder.addItems(kernels::WinogradFilter{.form = formOf<kernels::WinogradFilter>(tiling),
-                                                    .type = KernelType::F32,
-                                                    .push = {.count = static_cast<uint32_t>(filterItems)},
-                                                    .w = from,
-                                                    .transformed = to},
-                            filterItems, parameters, kTransform);
-  });
+  const auto filters = addFilters(builder, tiling, parameters, tiling.filterBytes());
   if (!filters) return filters.error();
   const BufferRange input = builder.allocateTemporary(tiling.inputBytes());
   const uint64_t inputItems = tiling.channelPitch * tiling.columnPitch;
@@ -175,8 +252,6 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
   const BufferRange sums = builder.allocateTemporary(tiling.sumBytes());
   TRY(addProducts(builder, tiling, *filters, input, sums));
   const uint64_t items = tiling.filterPitch * tiling.columnPitch;
-  BufferRange addend = builder.input(finish.epilogue.addend);
-  if (finish.epilogue.addend == 0) addend.bytes = 4;  // never read
   return builder.addItems(
       kernels::WinogradOutput{.form = formOf<kernels::WinogradOutput>(tiling),
                               .type = KernelType::F32,
@@ -191,7 +266,7 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
                               .w = builder.input(1),
                               .bias = builder.input(hasBias ? 2 : 0),
                               .y = builder.output(),
-                              .addend = addend},
+                              .addend = addendOf(builder, finish)},
       items, parameters, kTransform);
 }
 
@@ -205,16 +280,17 @@ Result<bool> addWinograd(PlanBuilder& builder, const Request& request, const Flo
     Tiling tiling{};
     const char* reason = wrongKind;
     if (!reason) {
-      tiling = workOf(op, algorithm.tile);
-      reason = refuses(algorithm, builder.target(), tiling);
-      // One dispatch takes less time than three where none of them fills the device for long.
-      if (!reason && !refusesSplitWindows(request)) reason = "Few tiles share the depth in one dispatch.";
+      tiling = workOf(op, algorithm);
+      reason = refuses(algorithm, request, tiling);
     }
     if (reason) {
       builder.passOver({algorithm.name, reason});
       continue;
     }
-    TRY(addDispatches(builder, tiling, finish));
+    if (algorithm.block.tiles != 0)
+      TRY(addFused(builder, algorithm.block, tiling, finish));
+    else
+      TRY(addDispatches(builder, tiling, finish));
     return true;
   }
   return false;

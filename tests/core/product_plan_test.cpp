@@ -367,13 +367,16 @@ TEST_CASE("the parts of a workgroup share the depth where tiles are few") {
 }
 
 TEST_CASE("a convolution of few tiles is one dispatch") {
-  const Plan plan = planOf(convolution("f32[1,64,56,56]", "f32[64,64,3,3]!", "f32[1,64,56,56]", 1));
+  // One that does not share enough for transforms in one dispatch, too.
+  Caps caps;
+  caps.sharedBytes = 31 * 1024;
+  const Plan plan = planOf(convolution("f32[1,64,56,56]", "f32[64,64,3,3]!", "f32[1,64,56,56]", 1), caps);
   REQUIRE(plan.execution.size() == 1);
   CHECK(kernelName(plan.execution[0].kernel) == "convolution_split_tile.f32");
   CHECK(plan.execution[0].groups[0] == 131);
-  REQUIRE(plan.passedOver.size() > 1);
-  CHECK(plan.passedOver[1].kernel == "winograd_output_2");
-  CHECK(plan.passedOver[1].reason == "Few tiles share the depth in one dispatch.");
+  REQUIRE(plan.passedOver.size() > 4);
+  CHECK(plan.passedOver[4].kernel == "winograd_output_2");
+  CHECK(plan.passedOver[4].reason == "Few tiles share the depth in one dispatch.");
   const auto kernelOf = [](const std::string& line) { return kernelName(planOf(line).execution[0].kernel); };
   CHECK(kernelOf(convolution("f32[1,64,56,56]", "f32[64,64,3,3]", "f32[1,64,28,28]", 1, "FORWARD", 2)) ==
         "convolution_split_tile.f32");
@@ -384,8 +387,9 @@ TEST_CASE("a convolution of few tiles is one dispatch") {
   REQUIRE(sliced.execution.size() == 2);
   CHECK(kernelName(sliced.execution[0].kernel) == "convolution_split_tile.f32");
   CHECK(sliced.execution[0].groups[0] == 4 * 9 * 6);
-  CHECK(kernelOf(convolution("f32[1,64,64,64]", "f32[64,64,3,3]!", "f32[1,64,64,64]", 1)) == "winograd_input_2.f32");
-  CHECK(kernelOf(convolution("f32[16,64,56,56]", "f32[64,64,3,3]", "f32[16,64,56,56]", 1)) == "winograd_filter_4.f32");
+  CHECK(kernelOf(convolution("f32[1,64,64,64]", "f32[64,64,3,3]!", "f32[1,64,64,64]", 1)) ==
+        "winograd_fused_small.f32");
+  CHECK(kernelOf(convolution("f32[16,64,56,56]", "f32[64,64,3,3]", "f32[16,64,56,56]", 1)) == "winograd_filter_2.f32");
   // Few filters, channels that make no vectors of filters, few steps, a window of many elements, filters that lie
   // apart.
   for (const std::string& other :

@@ -154,7 +154,8 @@ Result<ConvolutionWindow> windowOf(const Operation& op, const Convolution& c) {
                     .filterChannel = strideAt(c.filter, c.backward ? 0 : 1),
                     .inputChannel = strideAt(c.x, 1),
                     .inputBatch = strideAt(c.x, 0),
-                    .bias = op.epilogue().channels != 0 ? 1 : strideAt(c.bias, 1),
+                    // Where there is no bias its place is that of the parameters of a channel.
+                    .bias = !c.bias.present() && op.epilogue().channels != 0 ? 1 : strideAt(c.bias, 1),
                     .outputChannel = strideAt(c.y, 1),
                     .outputBatch = strideAt(c.y, 0)};
   return window;

@@ -121,12 +121,20 @@ class FloatProductPlan {
  private:
   uint32_t fused() const { return finish_.activation.type; }
   uint32_t epilogue() const { return finish_.epilogue.steps; }
-  // Absent tensors have something readable bound in their place.
-  BufferRange epilogueInput(size_t input) const { return input ? builder_.input(input) : p_.from[2]; }
+  // Bound in the place of an absent tensor, and never read.
+  BufferRange unused() const {
+    BufferRange range = p_.from[2];
+    range.bytes = 4;
+    return range;
+  }
+  BufferRange epilogueInput(size_t input) const { return input ? builder_.input(input) : unused(); }
   BufferRange channels() const { return epilogueInput(finish_.epilogue.channels); }
   BufferRange addend() const { return epilogueInput(finish_.epilogue.addend); }
   uint32_t backward() const { return window_ && window_->backward; }
-  uint32_t finishFlags() const { return (p_.hasC ? kHasC : 0) | (finish_.wide ? kWide : 0); }
+  uint32_t finishFlags() const {
+    const bool addsFirst = p_.hasC && (epilogue() & kEpilogueAddsC) == 0;
+    return (addsFirst ? kHasC : 0) | (finish_.wide ? kWide : 0);
+  }
   // Those of kernels that step through matrices of any strides.
   uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
   // How tiles read and store, for all descriptions that they take or for one.
@@ -294,8 +302,8 @@ class FloatProductPlan {
                             .b = from[1],
                             .c = p_.from[2],
                             .y = to,
-                            .channels = toParts ? p_.from[2] : channels(),
-                            .addend = toParts ? p_.from[2] : addend()},
+                            .channels = toParts ? unused() : channels(),
+                            .addend = toParts ? unused() : addend()},
         tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to, rowsFirst(form) != 0) : Status{};
   }

@@ -99,7 +99,8 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
   };
   product.a = stridesOf(a, transposeA);
   product.b = stridesOf(b, transposeB);
-  product.c = op.epilogue().channels != 0 ? Product::Strides{0, 1} : stridesOf(c, false);
+  // Where there is no C its place is that of the parameters of a column.
+  product.c = !product.hasC && op.epilogue().channels != 0 ? Product::Strides{0, 1} : stridesOf(c, false);
   product.y = stridesOf(y, false);
   for (uint32_t d = std::max({a.rank, b.rank, y.rank}); d > 2; --d)
     product.matrices.addDimension(sizeFromRight(y, d), {strideFromRight(a, d), strideFromRight(b, d),

@@ -264,7 +264,7 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
       .scale = builder.input(operands.scale),
       .bias = builder.input(operands.bias),
       .y = builder.output()};
-  if (form == RowForm::WideRows) call.spec.invocations = invocations;
+  if (form == RowForm::WideRows || form == RowForm::ShortRows) call.spec.invocations = invocations;
   return builder.add(call, rows.count, builder.parameters(kept, reduced), x.elements);
 }
 

@@ -370,7 +370,8 @@ const char* refusesShortAhead(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   constexpr uint32_t kShort = 256;
   if (p.depth > kShort) return kLongSums;
-  // Where sums are very short, or columns few, wide tiles store less at a time.
+  if (p.matrices.count() != 1) return "It is of several matrices.";
+  // Where sums are very short, or columns few, tiles of more rows than columns are faster.
   constexpr uint32_t kVeryShort = 64;
   const bool tall = p.depth <= kVeryShort || p.columns <= tile.columns;
   if (tile.columns < tile.rows && !tall) return "Its sums are not very short.";
@@ -403,7 +404,7 @@ const char* refusesWindowsAhead(const Request& request, const Tile& tile) {
 const char* refusesNarrowWindowsAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesWindowsAhead(request, tile)) return reason;
   if (request.product.rows > tile.rows) return "It has many filters.";
-  return refusesFewTiles(request.product, tile, fewTiles(request.target));
+  return refusesFewTiles(request.product, tile, manyTiles(request.target) / 2);
 }
 
 const char* refusesShortWindowsAhead(const Request& request, const Tile& tile) {

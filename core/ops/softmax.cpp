@@ -59,7 +59,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
     if (chosen.reads != RowReads::None) {
       call.type = kernelType(x.type);
       call.form = formOf<Form>(chosen.reads);
-      if (chosen.reads == RowReads::HeldWide) call.spec.invocations = chosen.invocations;
+      if (chosen.choosesInvocations()) call.spec.invocations = chosen.invocations;
       return builder.add(call, rows, parameters, work);
     }
     builder.passOver({"softmax_rows", chosen.refusal});

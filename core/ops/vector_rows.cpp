@@ -1,5 +1,9 @@
 #include "core/ops/vector_rows.h"
 
+#include <algorithm>
+#include <bit>
+
+#include "core/checked.h"
 #include "core/ops/elementwise.h"
 
 namespace dimple {
@@ -16,9 +20,16 @@ VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced
   if (!isInVectors(number, kept, reduced, 0) || !isInVectors(number, kept, reduced, 1))
     return {.refusal = "Its rows are not in vectors."};
   const auto elements = static_cast<uint32_t>(reduced.count());
-  // Below, more than half of a workgroup would be idle.
-  if (elements < number * kGroupSize / 2) return {.refusal = "Its rows are short."};
   // HELD in kernels/manifest.txt.
+  constexpr uint32_t kHeldShort = 8;
+  constexpr uint32_t kFewestShort = 64;
+  constexpr uint32_t kLeastGroup = 32;  // invocations: a subgroup of many devices
+  // Below, more than half of a workgroup would be idle that is not made smaller.
+  if (elements < number * kGroupSize / 2) {
+    if (elements < kFewestShort || caps.maxInvocations == 0) return {.refusal = "Its rows are short."};
+    const auto invocations = static_cast<uint32_t>(divideUp(elements, kHeldShort));
+    return {.reads = RowReads::HeldShort, .invocations = std::bit_ceil(std::max(invocations, kLeastGroup))};
+  }
   constexpr uint32_t kHeld = 16;
   constexpr uint32_t kHeldWide = 32;
   if (elements <= kHeld * kGroupSize) return {.reads = RowReads::Held};

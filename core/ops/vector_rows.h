@@ -8,19 +8,31 @@
 
 namespace dimple {
 
-// How a row is read: by a workgroup that holds it, by one whose invocations are chosen, or twice. None has a reason.
-enum class RowReads { None, Held, HeldWide, Twice };
+// How a row is read: by a workgroup that holds it, by one whose invocations are chosen, fewer or more, or twice. None
+// has a reason.
+enum class RowReads { None, Held, HeldShort, HeldWide, Twice };
 
 struct VectorRows {
   RowReads reads = RowReads::None;
-  uint32_t invocations = kGroupSize;  // of a workgroup
+  uint32_t invocations = kGroupSize;  // of a workgroup; of forms for which they are chosen
   const char* refusal = nullptr;
+
+  bool choosesInvocations() const { return reads == RowReads::HeldShort || reads == RowReads::HeldWide; }
 };
 
 // The form of a family that reads rows so.
 template <class Form>
 constexpr Form formOf(RowReads reads) {
-  return reads == RowReads::Held ? Form::Rows : reads == RowReads::HeldWide ? Form::WideRows : Form::LongRows;
+  switch (reads) {
+    case RowReads::HeldShort:
+      return Form::ShortRows;
+    case RowReads::HeldWide:
+      return Form::WideRows;
+    case RowReads::Twice:
+      return Form::LongRows;
+    default:
+      return Form::Rows;
+  }
 }
 
 // Whether an operand's elements along a row of `reduced` are its neighbours, and rows begin with a vector of `number`.

@@ -175,6 +175,8 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
   const BufferRange sums = builder.allocateTemporary(tiling.sumBytes());
   TRY(addProducts(builder, tiling, *filters, input, sums));
   const uint64_t items = tiling.filterPitch * tiling.columnPitch;
+  BufferRange addend = builder.input(finish.epilogue.addend);
+  if (finish.epilogue.addend == 0) addend.bytes = 4;  // never read
   return builder.addItems(
       kernels::WinogradOutput{.form = formOf<kernels::WinogradOutput>(tiling),
                               .type = KernelType::F32,
@@ -189,7 +191,7 @@ Status addDispatches(PlanBuilder& builder, const Tiling& tiling, const FloatFini
                               .w = builder.input(1),
                               .bias = builder.input(hasBias ? 2 : 0),
                               .y = builder.output(),
-                              .addend = builder.input(finish.epilogue.addend)},
+                              .addend = addend},
       items, parameters, kTransform);
 }
 

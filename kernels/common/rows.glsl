@@ -1,14 +1,12 @@
 // Rows whose elements lie in vectors of 16 bytes, a workgroup each. Include after grid.glsl and packed.glsl.
 #include "common/fours.glsl"
 
-#ifdef INVOCATIONS_ID
-const uint kMostInvocations = 1024u;
-#else
-const uint kMostInvocations = 256u;
+#ifndef MOST_INVOCATIONS
+#define MOST_INVOCATIONS 256
 #endif
 const uint kShares = 16u;  // of a workgroup's sum, each added up by one invocation
 
-shared vec2 sharedTerm[kMostInvocations];
+shared vec2 sharedTerm[MOST_INVOCATIONS];
 shared vec2 sharedShare[2][kShares];
 
 float sumOf(vec4 v) { return (v.x + v.y) + (v.z + v.w); }

@@ -44,6 +44,7 @@ const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 // Afterwards a matrix of sums for each subgroup, in vectors of four.
 const uint kStrip = SIZE_ROWS * SIZE_COLUMNS / 4u;
 const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : SIZE_COLUMNS;  // of its lines
+const uint kLinesOfStrip = SIZE_ROWS * SIZE_COLUMNS / kWidth;
 const uint kStrips = 256u / SUBGROUP * kStrip;
 shared uvec4 staged[STAGES * kPart > kStrips ? STAGES * kPart : kStrips];
 
@@ -166,7 +167,7 @@ void store(uint lane, uint which) {
   }
 }
 
-// Whether eight results of a line lie side by side, where eight elements are stored together.
+// Whether eight results of a line lie side by side, where they are stored together.
 bool storesVectors(uint base) {
 #if T == f16
   if (ROWS_FIRST != 0u) return ROWS_FIRST == kInVectors;
@@ -179,31 +180,7 @@ bool storesVectors(uint base) {
   return false;
 }
 
-#if T == f16
-layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
-#endif
-
-void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {
-#if T == f16
-  if ((push.flags & kToParts) != 0u) {
-    const uint at = partPlace(part, row, column) / 4u;
-    yVectors[at] = low;
-    yVectors[at + 1u] = high;
-    return;
-  }
-  const Column first = columnAt(column);
-  const uint at = (base.w + row * yRowStride() + first.y) / 8u;
-  const uvec4 addends = (EPILOGUE & kAddend) != 0u ? addendVectors[at] : uvec4(0u);
-  uint raws[8];
-  [[unroll]] for (uint i = 0u; i < 8u; ++i) {
-    const float sum = uintBitsToFloat(i < 4u ? low[i] : high[i - 4u]);
-    const float added = unpackHalf2x16(addends[i / 2u])[i % 2u];
-    raws[i] = ROWS_FIRST != 0u ? uint(toRaw(finishedWith(sum, row + i, first, base, added)))
-                               : uint(toRaw(finishedWith(sum, row, columnAt(column + i), base, added)));
-  }
-  yVectors[at] = eightOf(raws);
-#endif
-}
+#include "matrix/addends.glsl"
 
 void main() {
   const uint group = groupIndex();
@@ -293,6 +270,9 @@ void main() {
   const uint place = subgroup * kStrip;
   const bool yInVectors = storesVectors(base.w);
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) {
+    const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
+    const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
+    loadAddends(yInVectors, uvec2(top, left), base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
       if (i == j) {
         if (ROWS_FIRST != 0u) {
@@ -302,8 +282,7 @@ void main() {
         }
       }
     SUBGROUP_BARRIER();
-    const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
-    const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
+#if T == f16
     if (yInVectors) {
       for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * SIZE_COLUMNS / 8u; item += SUBGROUP) {
         const uint line = item / (kWidth / 8u);
@@ -311,9 +290,12 @@ void main() {
         const uint row = top + (ROWS_FIRST != 0u ? along : line);
         const uint column1 = left + (ROWS_FIRST != 0u ? line : along);
         if (row < push.rows && column1 < push.columns)
-          storeEight(staged[place + item * 2u], staged[place + item * 2u + 1u], pairAndSlice, row, column1, base);
+          storeEight(staged[place + item * 2u], staged[place + item * 2u + 1u], eightAddends(item), pairAndSlice, row,
+                     column1, base);
       }
-    } else {
+    } else
+#endif
+    {
       [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * SIZE_COLUMNS;
                              element += SUBGROUP) {
         const uint line = element / kWidth;
@@ -324,7 +306,7 @@ void main() {
           if ((push.flags & kToParts) != 0u) {
             storePart(partPlace(pairAndSlice, row, column1), sum);
           } else {
-            finish(sum, pair, row, column1, columnAt(column1), base);
+            finishWith(sum, row, columnAt(column1), base, singleAddend(element));
           }
         }
       }

@@ -44,7 +44,8 @@ const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 // Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four: of rows, or of columns.
 const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : 2u * SIZE_COLUMNS;
 const uint kPitchOfStrip = kWidth / 4u + 1u;
-const uint kStrip = SIZE_ROWS * 2u * SIZE_COLUMNS / kWidth * kPitchOfStrip;
+const uint kLinesOfStrip = SIZE_ROWS * 2u * SIZE_COLUMNS / kWidth;
+const uint kStrip = kLinesOfStrip * kPitchOfStrip;
 shared uvec4 staged[STAGES * kPart > kSubgroups * kStrip ? STAGES * kPart : kSubgroups * kStrip];
 
 #define LOADERS INVOCATIONS
@@ -176,56 +177,31 @@ bool storesVectors(uint base) {
 #endif
 }
 
-layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
-
-void storeEight(uvec4 low, uvec4 high, uint part, uint row, uint column, uvec4 base) {
-  if ((push.flags & kToParts) != 0u) {
-    const uint at = partPlace(part, row, column) / 4u;
-    yVectors[at] = low;
-    yVectors[at + 1u] = high;
-    return;
-  }
-  const Column first = columnAt(column);
-  const uint at = (base.w + row * yRowStride() + first.y) / 8u;
-  const uvec4 addends = (EPILOGUE & kAddend) != 0u ? addendVectors[at] : uvec4(0u);
-  uvec4 packed;
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-    const uvec4 four = i < 2u ? low : high;
-    const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
-    const vec2 added = unpackHalf2x16(addends[i]);
-    uvec2 raw;
-    [[unroll]] for (uint e = 0u; e < 2u; ++e)
-      raw[e] = ROWS_FIRST != 0u ? toRaw(finishedWith(two[e], row + 2u * i + e, first, base, added[e]))
-                                : toRaw(finishedWith(two[e], row, columnAt(column + 2u * i + e), base, added[e]));
-    packed[i] = raw.x | (raw.y << 16u);
-  }
-  yVectors[at] = packed;
-}
+#include "matrix/addends.glsl"
 
 // Stores what a subgroup has in shared memory.
-void storeStrip(uint strip, bool vectors, uvec2 first, uint pair, uint part, uvec4 base) {
-  const uint count = SIZE_ROWS * 2u * SIZE_COLUMNS;
+void storeStrip(uint strip, bool vectors, uvec2 first, uint part, uvec4 base) {
   if (vectors) {
-    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < count / 8u; item += SUBGROUP) {
+    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < kOfStrip / 8u; item += SUBGROUP) {
       const uint line = item / (kWidth / 8u);
       const uint eight = item % (kWidth / 8u);
       const uint at = strip + line * kPitchOfStrip + 2u * eight;
-      const uvec2 place = first + (ROWS_FIRST != 0u ? uvec2(eight * 8u, line) : uvec2(line, eight * 8u));
+      const uvec2 place = first + placeInStrip(item * 8u);
       if (place.x < push.rows && place.y < push.columns)
-        storeEight(staged[at], staged[at + 1u], part, place.x, place.y, base);
+        storeEight(staged[at], staged[at + 1u], eightAddends(item), part, place.x, place.y, base);
     }
     return;
   }
-  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < count; element += SUBGROUP) {
+  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < kOfStrip; element += SUBGROUP) {
     const uint line = element / kWidth;
     const uint along = element % kWidth;
-    const uvec2 place = first + (ROWS_FIRST != 0u ? uvec2(along, line) : uvec2(line, along));
+    const uvec2 place = first + placeInStrip(element);
     if (place.x >= push.rows || place.y >= push.columns) continue;
     const float value = uintBitsToFloat(staged[strip + line * kPitchOfStrip + along / 4u][along % 4u]);
     if ((push.flags & kToParts) != 0u) {
       storePart(partPlace(part, place.x, place.y), value);
     } else {
-      finish(value, pair, place.x, place.y, columnAt(place.y), base);
+      finishWith(value, place.x, columnAt(place.y), base, singleAddend(element));
     }
   }
 }
@@ -251,6 +227,8 @@ void main() {
   const uint strip = gl_SubgroupID * kStrip;
   const bool vectors = storesVectors(base.w);
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns / 2u; ++i) {
+    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * size;
+    loadAddends(vectors, firsts + origin + place, base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
       if (i == j) {
         if (ROWS_FIRST != 0u) {
@@ -262,8 +240,7 @@ void main() {
         }
       }
     SUBGROUP_BARRIER();
-    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * size;
-    storeStrip(strip, vectors, firsts + origin + place, pair, part, base);
+    storeStrip(strip, vectors, firsts + origin + place, part, base);
     SUBGROUP_BARRIER();
   }
 }

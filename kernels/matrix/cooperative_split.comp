@@ -124,7 +124,7 @@ bool storesFours(uint base) {
 #endif
 }
 
-layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendHalfBuffer { uvec2 addendHalves[]; };
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendHalvesBuffer { uvec2 addendHalves[]; };
 
 // Stores the sums of what all subgroups have in shared memory: the row of matrices `i` of each.
 void storeStrips(uint i, bool fours, uvec2 firsts, uint pair, uint part, uvec4 base) {
@@ -148,7 +148,7 @@ void storeStrips(uint i, bool fours, uvec2 firsts, uint pair, uint part, uvec4 b
       }
       const Column start = columnAt(column);
       const uint y4 = (base.w + row * yRowStride() + start.y) / 4u;
-      const uvec2 addends = (EPILOGUE & kAddend) != 0u ? addendHalves[y4] : uvec2(0u);
+      const uvec2 addends = hasAddend() ? addendHalves[y4] : uvec2(0u);
       const vec4 added = vec4(unpackHalf2x16(addends.x), unpackHalf2x16(addends.y));
       uvec4 raw;
       [[unroll]] for (uint e = 0u; e < 4u; ++e)

@@ -26,6 +26,8 @@ const uint kShift = 8u;
 const uint kFactorRounded = 16u;  // before the shift
 const uint kAddend = 32u;
 const uint kLastFactor = 64u;
+const uint kDivides = 128u;  // by the first factor
+const uint kAddsC = 256u;    // C is the addend, at any strides, and all channels have the parameters of the first
 const uint kOfChannels = kMean | kVariance | kFactor | kShift | kLastFactor;
 
 #if PARTS
@@ -85,6 +87,7 @@ layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uv
 #if COOPERATIVE
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yPartBuffer { float yParts[]; };
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uvec4 yVectors[]; };
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
 void storePart(uint i, float sum) { yParts[i] = sum; }
 
 // ROWS_FIRST: results of neighbouring rows lie side by side, as channels do, or, kInVectors, in vectors of eight.
@@ -108,8 +111,10 @@ void storePart(uint i, float sum) {}  // 16-bit elements hold no sums
 // so that it keeps both conversions and contracts nothing across them.
 float rounded(float value) { return fromRaw(toRaw(value) ^ (push.flags >> 16u)); }
 
-// What is added at a place of y, if anything is.
-float addendAt(uint i) { return (EPILOGUE & kAddend) != 0u ? fromRaw(loadRaw_addend(i)) : 0.0; }
+bool hasAddend() { return (EPILOGUE & (kAddend | kAddsC)) == kAddend; }
+
+// What is added at a place of y, if anything is that lies as y does.
+float addendAt(uint i) { return hasAddend() ? fromRaw(loadRaw_addend(i)) : 0.0; }
 
 // The epilogue, with the roundings and in the order of the nodes that it stands for.
 float followed(float value, uint channel, float addend1) {
@@ -118,7 +123,10 @@ float followed(float value, uint channel, float addend1) {
     value = rounded(value);
     if ((EPILOGUE & kMean) != 0u) value -= of.x;
     if ((EPILOGUE & kVariance) != 0u) value /= sqrt(of.y + uintBitsToFloat(push.epsilon));
-    if ((EPILOGUE & kFactor) != 0u) value *= of.z;
+    if ((EPILOGUE & kDivides) != 0u)
+      value = roundedQuotient(value, of.z);
+    else if ((EPILOGUE & kFactor) != 0u)
+      value *= of.z;
     if ((EPILOGUE & kFactorRounded) != 0u) value = rounded(value);
     if ((EPILOGUE & kShift) != 0u) value += of.w;
     if ((EPILOGUE & kLastFactor) != 0u) value = rounded(value) * channels[2u * channel + 1u].x;
@@ -135,7 +143,8 @@ float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
 #if CONVOLUTION
   if (at.isPadding) value = 0.0;
 #endif
-  if (EPILOGUE != 0u) value = followed(value, place, addend1);
+  const bool addsC = (EPILOGUE & kAddsC) != 0u;
+  if (EPILOGUE != 0u) value = followed(value, addsC ? 0u : place, addsC ? fromRaw(loadRaw_c(place)) : addend1);
   const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
   if (FUSED != 0u) value = activate(FUSED, value, parameters2);
   return value;
@@ -145,8 +154,8 @@ float finished(float sum, uint row, Column at, uvec4 base) {
   return finishedWith(sum, row, at, base, addendAt(base.w + row * yRowStride() + at.y));
 }
 
-void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) {
-  const float value = finished(sum, row, at, base);
+void finishWith(float sum, uint row, Column at, uvec4 base, float addend1) {
+  const float value = finishedWith(sum, row, at, base, addend1);
   const uint i = base.w + row * yRowStride() + at.y;
 #if T == f16 && !defined(NATIVE)
   if ((push.flags & kWide) != 0u) {
@@ -155,6 +164,10 @@ void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) 
   }
 #endif
   storeRaw_y(i, toRaw(value));
+}
+
+void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) {
+  finishWith(sum, row, at, base, addendAt(base.w + row * yRowStride() + at.y));
 }
 
 // HLSL has one view of a buffer.
@@ -168,6 +181,14 @@ void storeFourParts(uint i, vec4 four) {}  // 16-bit elements hold no sums
 #endif
 #if T == f16
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yHalvesBuffer { uvec2 yHalves[]; };
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendHalvesBuffer { uvec2 addendHalves[]; };
+vec4 addendFour(uint i) {
+  const uvec2 four = hasAddend() ? addendHalves[i / 4u] : uvec2(0u);
+  return vec4(unpackHalf2x16(four.x), unpackHalf2x16(four.y));
+}
+#else
+layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendFoursBuffer { uvec4 addendFours[]; };
+vec4 addendFour(uint i) { return hasAddend() ? uintBitsToFloat(addendFours[i / 4u]) : vec4(0.0); }
 #endif
 
 void storeFour(uint i, vec4 four) {

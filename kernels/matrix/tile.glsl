@@ -126,8 +126,11 @@ void finishFour(vec4 four, uint pairAndSlice, uint pair, uint row, uint column, 
     storeFourParts((pairAndSlice * push.rows + row) * push.columns + column, four);
     return;
   }
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) four[i] = finished(four[i], row, columnAt(column + i), base);
-  storeFour(base.w + row * yRowStride() + columnAt(column).y, four);
+  const uint at = base.w + row * yRowStride() + columnAt(column).y;
+  const vec4 added = addendFour(at);
+  [[unroll]] for (uint i = 0u; i < 4u; ++i)
+    four[i] = finishedWith(four[i], row, columnAt(column + i), base, added[i]);
+  storeFour(at, four);
 }
 #endif
 

@@ -11,7 +11,7 @@ PACKED_OUT(y)
 
 const bool kIsSoftmax = FUNCTION == DML_OPERATOR_ACTIVATION_SOFTMAX;
 
-shared int sharedKey[kMostInvocations];
+shared int sharedKey[MOST_INVOCATIONS];
 shared int shareOfKey[kShares];
 
 // The largest of all invocations of the workgroup.

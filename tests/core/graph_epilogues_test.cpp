@@ -63,7 +63,8 @@ uint32_t stepsOf(const std::vector<std::string>& lines) {
   return op ? op->epilogue().steps : 0;
 }
 
-constexpr uint32_t kNormalizes = kEpilogueMean | kEpilogueVariance | kEpilogueFactor | kEpilogueShift;
+// Of FLOAT16, whose factor is divided by the deviation at initialization.
+constexpr uint32_t kNormalizes = kEpilogueMean | kEpilogueFactor | kEpilogueShift;
 
 TEST_CASE("epilogues: a normalization, a sum and an activation follow a convolution") {
   const auto graph = following({sixBySix(), kNormalized, kSummed, kRelu});
@@ -106,6 +107,32 @@ TEST_CASE("epilogues: a product takes what belongs to its columns, seen with oth
                  "ELEMENT_WISE_MULTIPLY ATensor=f16[36,8] BTensor=f16[36,8]{0,1}! OutputTensor=f16[36,8]",
                  "ELEMENT_WISE_ADD ATensor=f16[2,18,8] BTensor=f16[2,18,8] OutputTensor=f16[2,18,8]"}) ==
         (kEpilogueFactor | kEpilogueAddend));
+}
+
+TEST_CASE("epilogues: scores are divided, and a mask at any strides is added as C") {
+  constexpr const char* kScores =
+      "GEMM ATensor=f16[2,4,16,8] BTensor=f16[2,4,8,16] OutputTensor=f16[2,4,16,16] TransA=NONE TransB=NONE Alpha=1 "
+      "Beta=0";
+  constexpr const char* kDivided =
+      "ELEMENT_WISE_DIVIDE ATensor=f16[2,4,16,16] BTensor=f16[2,4,16,16]{0,0,0,0}! OutputTensor=f16[2,4,16,16]";
+  constexpr const char* kMasked =
+      "ELEMENT_WISE_ADD ATensor=f16[2,4,16,16] BTensor=f16[2,4,16,16]{16,0,0,1} OutputTensor=f16[2,4,16,16]";
+  const auto op = only(following({kScores, kDivided, kMasked}));
+  REQUIRE(op);
+  CHECK(op->epilogue().steps == (kEpilogueFactor | kEpilogueDivides | kEpilogueAddend | kEpilogueAddsC));
+  CHECK(op->input(2).strides[0] == 16);
+  CHECK(op->input(2).strides[1] == 0);
+  // Parameters of a channel are at C's places.
+  CHECK(stepsOf({kScores,
+                 "ELEMENT_WISE_MULTIPLY ATensor=f16[2,4,16,16] BTensor=f16[2,4,16,16]{0,0,0,1}! "
+                 "OutputTensor=f16[2,4,16,16]",
+                 kMasked}) == 0);
+  // The softmax of a whole row follows in a dispatch of its own.
+  CHECK(
+      !only(following({"GEMM ATensor=f16[1,1,16,8] BTensor=f16[1,1,8,16] OutputTensor=f16[1,1,16,16] TransA=NONE "
+                       "TransB=NONE Alpha=1 Beta=0",
+                       "ELEMENT_WISE_ADD ATensor=f16[1,1,16,16] BTensor=f16[1,1,16,16] OutputTensor=f16[1,1,16,16]",
+                       "ACTIVATION_SOFTMAX InputTensor=f16[1,1,16,16] OutputTensor=f16[1,1,16,16]"})));
 }
 
 TEST_CASE("epilogues: what is left alone") {

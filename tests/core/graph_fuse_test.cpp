@@ -53,6 +53,16 @@ TEST_CASE("graph rewrites: an activation goes into the operator before it") {
   CHECK(rewritten.outputs()[0] == &node.outputs()[0]);
 }
 
+TEST_CASE("graph rewrites: CLIP1 of floats is fused as CLIP") {
+  constexpr const char* kClip =
+      "ELEMENT_WISE_CLIP1 InputTensor=f32[1,8,6,6] OutputTensor=f32[1,8,6,6] MinMaxDataType=FLOAT32 Min=-0.5 Max=6";
+  const auto lines = linesOf(Chain(kConvolution, kClip));
+  REQUIRE(lines.size() == 1);
+  CHECK_MESSAGE(lines[0].find("ELEMENT_WISE_CLIP(Min=-0.5,Max=6)") != std::string::npos, lines[0]);
+  const std::string scaled = cat(kClip, " ScaleBias=[2,1]");
+  CHECK(linesOf(Chain(kConvolution, scaled.c_str())).size() == 2);
+}
+
 TEST_CASE("graph rewrites: what else reads the operator's result keeps it") {
   Chain graph(kConvolution, kElu);
   SUBCASE("an output of the graph") { graph.output(1, 1); }

@@ -32,9 +32,13 @@ std::string softmaxKernel(std::string_view tensor, uint32_t maxInvocations = 102
 }
 
 TEST_CASE("vectors: the length of rows decides who holds them") {
-  CHECK(softmaxKernel("f32[9,508]") == "softmax.f32");
+  CHECK(softmaxKernel("f32[9,60]") == "softmax.f32");
+  CHECK(softmaxKernel("f32[9,64]") == "softmax_short_rows.f32 32");
+  CHECK(softmaxKernel("f32[9,508]") == "softmax_short_rows.f32 64");
+  CHECK(softmaxKernel("f32[9,508]", 0) == "softmax.f32");
   CHECK(softmaxKernel("f32[9,512]") == "softmax_rows.f32");
-  CHECK(softmaxKernel("f16[9,1016]") == "softmax.f16");
+  CHECK(softmaxKernel("f16[9,512]") == "softmax_short_rows.f16 64");
+  CHECK(softmaxKernel("f16[9,1016]") == "softmax_short_rows.f16 128");
   CHECK(softmaxKernel("f16[9,1024]") == "softmax_rows.f16");
   CHECK(softmaxKernel("f32[9,4096]") == "softmax_rows.f32");
   CHECK(softmaxKernel("f32[9,4100]") == "softmax_wide_rows.f32 256");

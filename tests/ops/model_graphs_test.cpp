@@ -44,6 +44,7 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
                                          {"chains", "all but chains"},
                                          {"constants", "all but constants"},
                                          {"weights", "all but weights"},
+                                         {"epilogues", "all but epilogues"},
                                          {"layouts", "all but layouts"},
                                          {"views", "all but views"},
                                          {"", "all"}}) {

@@ -1,5 +1,8 @@
+#include <bit>
+
 #include "core/graph/graph.h"
 #include "core/graph/pass.h"
+#include "core/ops/chain.h"
 #include "core/text.h"
 
 namespace dimple {
@@ -11,6 +14,20 @@ size_t readersOf(const Node& node) {
   return count;
 }
 
+// CLIP1 of floats without ScaleBias as the CLIP that it is, which operators may fuse; others as they are.
+Operation asFused(const Operation& op) {
+  if (op.schema().type != DML_OPERATOR_ELEMENT_WISE_CLIP1 || !isFloat(op.output().type)) return op;
+  const auto& given = op.as<DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC>();
+  const auto number = [&](const DML_SCALAR_UNION& bound) {
+    return std::bit_cast<float>(chainNumber(op.output().type, reinterpret_cast<const std::byte*>(bound.Bytes)));
+  };
+  auto clip = Operation::make(
+      DML_OPERATOR_ELEMENT_WISE_CLIP,
+      DML_ELEMENT_WISE_CLIP_OPERATOR_DESC{nullptr, nullptr, given.ScaleBias, number(given.Min), number(given.Max)},
+      {op.input(0)}, {op.output()});
+  return clip ? std::move(*clip) : op;
+}
+
 // Makes one operation of two; false if there is none.
 bool fuse(Node& first, const Node& second) {
   const Operation& made = *first.op;
@@ -20,7 +37,7 @@ bool fuse(Node& first, const Node& second) {
       !sameSizes(activation.output(), made.output()))
     return false;
   Operation fused = made;
-  if (!fused.fuse(activation)) return false;
+  if (!fused.fuse(asFused(activation))) return false;
   fused.setTensor(Role::Output, 0, activation.output());
   if (!fused.check()) return false;
   first.setOperation(std::move(fused));

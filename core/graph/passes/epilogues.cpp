@@ -46,11 +46,16 @@ class Follow {
     if (!activations_.empty() || addend_) return false;
     const auto read = std::ranges::find(node.inputs(), Place{const_cast<Value*>(&before.outputs()[0])});
     const auto input = static_cast<uint32_t>(read - node.inputs().begin());
-    const auto affine = affineOf(op, input);
+    const auto affine = stepOf(op, input);
     if (!affine || !(takeChannels(node, *affine) || takeSum(node, input))) return false;
     if (sameSizes(op.output(), made_)) result_ = op.output();
     activations_.assign(op.activations().begin(), op.activations().end());
     return true;
+  }
+
+  static std::optional<Affine> stepOf(const Operation& op, uint32_t input) {
+    if (op.schema().type == DML_OPERATOR_ELEMENT_WISE_DIVIDE && input == 0) return Affine{0, {1}};
+    return affineOf(op, input);
   }
 
   bool takeChannels(const Node& node, const Affine& affine) {
@@ -68,7 +73,7 @@ class Follow {
       epilogue_.epsilon = op.as<DML_BATCH_NORMALIZATION_OPERATOR_DESC>().Epsilon;
       for (uint32_t p = 1; p <= 4; ++p) parameters_[p - 1] = parameterOf(node, p, *channel);
     } else {
-      const size_t slot = (steps & kEpilogueShift) != 0 ? 3 : steps == kEpilogueFactor ? 2 : 4;
+      const size_t slot = (steps & kEpilogueShift) != 0 ? 3 : (steps & kEpilogueFactor) != 0 ? 2 : 4;
       parameters_[slot] = parameterOf(node, affine.parameters[0], *channel);
     }
     return true;
@@ -79,21 +84,33 @@ class Follow {
     const uint32_t before = epilogue_.steps;
     if (op.schema().type == DML_OPERATOR_BATCH_NORMALIZATION)
       return before == 0 ? kEpilogueMean | kEpilogueVariance | kEpilogueFactor | kEpilogueShift : 0;
-    if (!affine.scales && before == kEpilogueFactor) return kEpilogueFactorRounded | kEpilogueShift;
+    if (!affine.scales && (before & ~kEpilogueDivides) == kEpilogueFactor)
+      return kEpilogueFactorRounded | kEpilogueShift;
     if (!affine.scales) return before == 0 ? kEpilogueShift : 0;
-    if (before == 0) return kEpilogueFactor;
-    return (before & kEpilogueLastFactor) == 0 ? kEpilogueLastFactor : 0;
+    const bool divides = op.schema().type == DML_OPERATOR_ELEMENT_WISE_DIVIDE;
+    if (before == 0) return kEpilogueFactor | (divides ? kEpilogueDivides : 0);
+    return !divides && (before & kEpilogueLastFactor) == 0 ? kEpilogueLastFactor : 0;
   }
 
-  // A tensor that lies as the sum does.
+  // A tensor that lies as the sum does, or of a product without C one at any strides.
   bool takeSum(const Node& node, uint32_t input) {
     const Operation& op = *node.op;
-    if (op.schema().type == DML_OPERATOR_BATCH_NORMALIZATION || op.inputs().size() != 2) return false;
-    if (op.schema().type == DML_OPERATOR_ELEMENT_WISE_MULTIPLY || !readsAsMade(made_, op, input)) return false;
+    const DML_OPERATOR_TYPE type = op.schema().type;
+    if (type != DML_OPERATOR_ELEMENT_WISE_ADD && type != DML_OPERATOR_ELEMENT_WISE_ADD1) return false;
     const Tensor& other = op.input(1 - input);
-    if (!sameLayout(other, op.output()) || node.runsAtInitialization) return false;
+    if (!readsAsMade(made_, op, input)) return false;
+    addsC_ = !sameLayout(other, op.output());
+    if (addsC_ && !mayAddC(op, input)) return false;
+    addendTensor_ = other;
     addend_ = node.inputs()[1 - input];
     return true;
+  }
+
+  bool mayAddC(const Operation& op, uint32_t input) const {
+    const Operation& product = *first_.op;
+    const auto isOne = [](const std::optional<Parameter>& p) { return !p || p->tensor.strides[2] == 0; };
+    return product.schema().type == DML_OPERATOR_GEMM && !product.input(kBiasInput).present() &&
+           sameSizes(made_, op.input(input)) && std::ranges::all_of(parameters_, isOne);
   }
 
   // As {1, 1, channels, 1}.
@@ -115,11 +132,49 @@ class Follow {
     return &node;
   }
 
+  // FLOAT32 elements of the channels.
+  Tensor singlesOf(uint32_t each) const {
+    return asGiven(packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, std::array{1u, 1u, made_.sizes[linear_.channel], each}));
+  }
+
+  // What a node makes of some parameters, as FLOAT32; none if there cannot be one.
+  template <class Desc>
+  std::optional<Parameter> made(DML_OPERATOR_TYPE type, const Desc& desc, const std::vector<Parameter>& of) {
+    std::vector<Tensor> tensors;
+    for (const Parameter& parameter : of) tensors.push_back(parameter.tensor);
+    Node* node = add(" parameter", Operation::make(type, desc, std::move(tensors), {singlesOf(1)}));
+    if (!node) return {};
+    for (uint32_t i = 0; i < of.size(); ++i) graph_.connect(*node, i, of[i].place);
+    return Parameter{{&node->outputs()[0]}, singlesOf(1)};
+  }
+
+  // Divides the factor of a FLOAT16 normalization by the deviation, once and not for each element: in FLOAT32 that is
+  // closer than the result can be.
+  bool divideFactor() {
+    for (std::optional<Parameter>& parameter : parameters_) {
+      if (!parameter) continue;
+      parameter = made(DML_OPERATOR_CAST, DML_CAST_OPERATOR_DESC{}, {*parameter});
+      if (!parameter) return false;
+    }
+    auto& [mean, variance, factor, shift, last] = parameters_;
+    const DML_SCALE_BIAS withEpsilon{1, epilogue_.epsilon};
+    const auto deviation = made(DML_OPERATOR_ELEMENT_WISE_SQRT,
+                                DML_ELEMENT_WISE_SQRT_OPERATOR_DESC{nullptr, nullptr, &withEpsilon}, {*variance});
+    if (!deviation) return false;
+    factor = made(DML_OPERATOR_ELEMENT_WISE_DIVIDE, DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC{}, {*factor, *deviation});
+    variance.reset();
+    epilogue_.steps &= ~kEpilogueVariance;
+    return factor.has_value();
+  }
+
   // The nodes that put the parameters of a channel side by side, as FLOAT32, with zeros for those that it has not.
   Node* addParameters() {
     constexpr uint32_t kOfChannel = 8;  // of which the kernels read the first ones
+    const bool divides = (epilogue_.steps & kEpilogueVariance) != 0 && made_.type == DML_TENSOR_DATA_TYPE_FLOAT16;
+    if (divides && !divideFactor()) return nullptr;
+    const DataType type = divides ? DML_TENSOR_DATA_TYPE_FLOAT32 : made_.type;
     const auto tensorOf = [&](uint32_t each) {
-      return packedTensor(made_.type, std::array{1u, 1u, made_.sizes[linear_.channel], each});
+      return packedTensor(type, std::array{1u, 1u, made_.sizes[linear_.channel], each});
     };
     std::vector<Tensor> tensors;
     std::vector<Place> places;
@@ -147,10 +202,9 @@ class Follow {
                                                   std::move(tensors), {joined}));
     if (!join) return nullptr;
     for (uint32_t i = 0; i < count; ++i) graph_.connect(*join, i, places[i]);
-    if (made_.type == DML_TENSOR_DATA_TYPE_FLOAT32) return join;
+    if (type == DML_TENSOR_DATA_TYPE_FLOAT32) return join;
     Node* cast = add(" channels as FLOAT32",
-                     Operation::make(DML_OPERATOR_CAST, DML_CAST_OPERATOR_DESC{}, {joined},
-                                     {asGiven(packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, joined.sizeSpan()))}));
+                     Operation::make(DML_OPERATOR_CAST, DML_CAST_OPERATOR_DESC{}, {joined}, {singlesOf(kOfChannel)}));
     if (cast) graph_.connect(*cast, 0, {&join->outputs()[0]});
     return cast;
   }
@@ -167,15 +221,25 @@ class Follow {
     result_.ownedByDml = false;
     changed.setTensor(Role::Output, 0, asGiven(result_));
     if (addend_) {
-      epilogue_.steps |= kEpilogueAddend;
-      epilogue_.addend = changed.addInput(asGiven(result_), "addend");
+      epilogue_.steps |= kEpilogueAddend | (addsC_ ? kEpilogueAddsC : 0);
+      if (addsC_) {
+        changed.setTensor(Role::Input, kBiasInput, addendTensor_);
+        epilogue_.addend = kBiasInput;
+      } else {
+        Tensor addend = result_;
+        addend.ownedByDml = addendTensor_.ownedByDml;
+        epilogue_.addend = changed.addInput(asGiven(addend), "addend");
+      }
     }
     changed.setEpilogue(epilogue_);
     changed.setActivations(activations_);
     if (!changed.check()) return undo();
     first_.setOperation(std::move(changed));
     if (parameters) graph_.addInput(first_, {&parameters->outputs()[0]});
-    if (addend_) graph_.addInput(first_, *addend_);
+    if (addend_ && addsC_)
+      graph_.connect(first_, kBiasInput, *addend_);
+    else if (addend_)
+      graph_.addInput(first_, *addend_);
     for (const Node* node : followers_) {
       first_.name = cat(first_.name, " with ", node->name);
       first_.label = cat(first_.label, " with ", node->label);
@@ -205,6 +269,8 @@ class Follow {
   Epilogue epilogue_;
   std::array<std::optional<Parameter>, 5> parameters_;  // mean, variance, factor, shift, last factor
   std::optional<Place> addend_;
+  bool addsC_ = false;
+  Tensor addendTensor_;
   std::vector<Activation> activations_;
 };
 

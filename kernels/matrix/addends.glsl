@@ -1,0 +1,74 @@
+// What is added to the sums of a strip that a subgroup stores, in lines of kWidth elements, of rows or of columns: an
+// invocation loads all that it needs before the sums pass through shared memory, so that it waits for memory once.
+const uint kOfStrip = kWidth * kLinesOfStrip;
+const uint kSingles = (kOfStrip + SUBGROUP - 1u) / SUBGROUP;
+const uint kEights = (kOfStrip / 8u + SUBGROUP - 1u) / SUBGROUP;
+float singles[kSingles];
+uvec4 eights[kEights];
+
+// The row and column of an element in the strip.
+uvec2 placeInStrip(uint element) {
+  const uint line = element / kWidth;
+  const uint along = element % kWidth;
+  return ROWS_FIRST != 0u ? uvec2(along, line) : uvec2(line, along);
+}
+
+// The first row and column of the strip; `vectors`: whether eights of a line are stored together.
+void loadAddends(bool vectors, uvec2 first, uvec4 base) {
+  if (!hasAddend() || (push.flags & kToParts) != 0u) return;
+#if T == f16
+  if (vectors) {
+    [[unroll]] for (uint e = 0u; e < kEights; ++e) {
+      const uvec2 place = first + placeInStrip((gl_SubgroupInvocationID + e * SUBGROUP) * 8u);
+      const bool inside = place.x < push.rows && place.y < push.columns;
+      const uint at = base.w + place.x * yRowStride() + columnAt(place.y).y;
+      eights[e] = inside ? addendVectors[at / 8u] : uvec4(0u);
+    }
+    return;
+  }
+#endif
+  [[unroll]] for (uint e = 0u; e < kSingles; ++e) {
+    const uvec2 place = first + placeInStrip(gl_SubgroupInvocationID + e * SUBGROUP);
+    const bool inside = place.x < push.rows && place.y < push.columns;
+    singles[e] = inside ? addendAt(base.w + place.x * yRowStride() + columnAt(place.y).y) : 0.0;
+  }
+}
+
+// Of an item that an invocation stores, and of an element.
+uvec4 eightAddends(uint item) {
+  uvec4 found = eights[0];
+  [[unroll]] for (uint e = 1u; e < kEights; ++e)
+    if (item / SUBGROUP == e) found = eights[e];
+  return found;
+}
+float singleAddend(uint element) {
+  float found = singles[0];
+  [[unroll]] for (uint e = 1u; e < kSingles; ++e)
+    if (element / SUBGROUP == e) found = singles[e];
+  return found;
+}
+
+#if T == f16
+// Stores eight results that lie side by side, or sums of a part, given in two vectors of four.
+void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint column, uvec4 base) {
+  if ((push.flags & kToParts) != 0u) {
+    const uint at = partPlace(part, row, column) / 4u;
+    yVectors[at] = low;
+    yVectors[at + 1u] = high;
+    return;
+  }
+  const Column start = columnAt(column);
+  uvec4 packed;
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    const uvec4 four = i < 2u ? low : high;
+    const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
+    const vec2 added = unpackHalf2x16(addends[i]);
+    uvec2 raw;
+    [[unroll]] for (uint e = 0u; e < 2u; ++e)
+      raw[e] = uint(ROWS_FIRST != 0u ? toRaw(finishedWith(two[e], row + 2u * i + e, start, base, added[e]))
+                                     : toRaw(finishedWith(two[e], row, columnAt(column + 2u * i + e), base, added[e])));
+    packed[i] = (raw.x & 0xffffu) | (raw.y << 16u);
+  }
+  yVectors[(base.w + row * yRowStride() + start.y) / 8u] = packed;
+}
+#endif

@@ -69,6 +69,7 @@ bool comesIn(uint32_t number, const Walk& matrices, uint32_t operand, Dimension 
   return isVectorizable(number, matrices, operand, a, b) || isVectorizable(number, matrices, operand, b, a);
 }
 
+constexpr const char* kLongSums = "Its sums are long.";
 constexpr const char* kSharedTooLittle = "The device has too little shared memory for a tile.";
 
 const char* refusesTile(const Request& request, const Tile&) {
@@ -122,7 +123,7 @@ const char* refusesSplitTile(const Request& request, const Tile& tile) {
   if (const char* reason = refusesSharedDepth(request, tile, workgroups * 9 / 8)) return reason;
   // Slices of larger tiles keep more of the device busy where sums are long, above all where tiles are very few.
   const uint32_t longest = tilesOf(p, tile) < workgroups / 4 ? 256 : 2048;
-  return p.depth > longest ? "Its sums are long." : nullptr;
+  return p.depth > longest ? kLongSums : nullptr;
 }
 
 // About one workgroup on each part of the device: with four, Winograd's dispatches and large tiles are faster.
@@ -200,6 +201,8 @@ const char* refusesAhead(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
   const Caps& caps = target.caps;
   if (caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  constexpr uint32_t kMostMatrices = 4;
+  if (tile.depth > kMostMatrices * caps.matrices.depth) return "A part of the depth is of more than four matrices.";
   if (tile.columns / subgroupsAcross(target, tile, caps.matrices) / caps.matrices.columns % 2 != 0)
     return "A subgroup's matrices are not pairs.";
   return sharedBytesAhead(p, tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
@@ -210,6 +213,9 @@ bool wastesColumns(const Product& p, const Tile& tile) {
   constexpr uint32_t kWide = 256;  // narrower tiles win even where half of one is idle
   return tile.columns >= kWide && alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
 }
+
+// Of workgroups several of which run on each part of the device, so that one computes while another waits.
+uint64_t manyTiles(const Target& target) { return uint64_t{target.caps.workgroups} * 3 / 2; }
 
 const char* refusesVectorsOfEight(const Product& p) {
   constexpr uint32_t kVector = kHalfVectors.along;
@@ -359,6 +365,20 @@ const char* refusesTurnedAhead(const Request& request, const Tile& tile) {
   return refusesFew<refusesVectorsAhead>(request, tile);
 }
 
+// Of sums so short that storing takes as long as multiplying: several workgroups run on each part of the device.
+const char* refusesShortAhead(const Request& request, const Tile& tile) {
+  const Product& p = request.product;
+  constexpr uint32_t kShort = 256;
+  if (p.depth > kShort) return kLongSums;
+  if (p.matrices.count() != 1) return "It is of several matrices.";
+  // Where sums are very short, or columns few, tiles of more rows than columns are faster.
+  constexpr uint32_t kVeryShort = 64;
+  const bool tall = p.depth <= kVeryShort || p.columns <= tile.columns;
+  if (tile.columns < tile.rows && !tall) return "Its sums are not very short.";
+  if (const char* reason = refusesVectorsAhead(request, tile)) return reason;
+  return refusesFewTiles(p, tile, manyTiles(request.target));
+}
+
 // Of few rows, for which A is read anew by fewer tiles.
 const char* refusesFlatMatrices(const Request& request, const Tile& tile) {
   const Product& p = request.product;
@@ -379,6 +399,19 @@ const char* refusesWindowsAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesMatrices(request, tile)) return reason;
   if (request.window->channelsLast % tile.depth != 0) return kSeveralElements;
   return refusesAhead(request, tile);
+}
+
+const char* refusesNarrowWindowsAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesWindowsAhead(request, tile)) return reason;
+  if (request.product.rows > tile.rows) return "It has many filters.";
+  return refusesFewTiles(request.product, tile, manyTiles(request.target) / 2);
+}
+
+const char* refusesShortWindowsAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesWindowsAhead(request, tile)) return reason;
+  constexpr uint32_t kShort = 512;
+  if (request.product.depth > kShort) return kLongSums;
+  return refusesFewTiles(request.product, tile, manyTiles(request.target));
 }
 
 const char* refusesLargeWindowsAhead(const Request& request, const Tile& tile) {
@@ -468,6 +501,8 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_few_rows_wide", idOf<FewRows>(FewRows::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
     {"gemm_few_rows_vector", idOf<FewRows>(FewRows::Form::Vector), {0, 0, 4}, refusesFewRowsVector},
     {"gemm_few_rows", idOf<FewRows>(FewRows::Form::Scalar), {}, refusesFewRows},
+    {"gemm_cooperative_ahead", kMatricesAhead, {128, 64, 32, 1, 128}, refusesShortAhead},
+    {"gemm_cooperative_ahead", kMatricesAhead, {64, 128, 32, 1, 128}, refusesShortAhead},
     {"gemm_cooperative_ahead", kMatricesAhead, kPairedAhead, refusesTurnedAhead},
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
     {"gemm_cooperative_ahead", kMatricesAhead, kPairedAhead, refusesFew<refusesVectorsAhead>},
@@ -476,6 +511,7 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative_split", kMatricesSplit, {32, 64, 8, 1, kGroupSize, 8}, refusesSplit},
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
+    {"gemm_cooperative_ahead", kMatricesAhead, {64, 64, 64, 1, 128}, refusesFew<refusesVectorsAhead>},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
     {"gemm_split_tile", idOf<Tiles>(Tiles::Form::Split), {64, 32, 64}, refusesSplitTile},
     {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
@@ -497,7 +533,11 @@ constexpr ProductKernel kConvolutionKernels[] = {
 constexpr ProductKernel kVectorWindowKernels[] = {
     {"convolution_cooperative_split", kVectorWindowsSplit, {16, 32, 32, 1, kGroupSize, 8}, refusesVectorWindowsSplit},
     {"convolution_cooperative_split", kVectorWindowsSplit, {16, 32, 8, 1, kGroupSize, 8}, refusesVectorWindowsSplit},
-    {"convolution_cooperative_ahead", kWindowsAhead, {128, 256, 16}, refusesLargeWindowsAhead},
+    {"convolution_cooperative_ahead", kWindowsAhead, {64, 128, 32, 1, 128}, refusesNarrowWindowsAhead},
+    {"convolution_cooperative_ahead", kWindowsAhead, {128, 64, 32, 1, 128}, refusesShortWindowsAhead},
+    {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 64, 1}, refusesFew<refusesWindowsAhead>},
+    {"convolution_cooperative_ahead", kWindowsAhead, {128, 64, 64, 1}, refusesFew<refusesWindowsAhead>},
+    {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 64, 1}, refusesLargeWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 32}, refusesLargeWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {64, 64, 32}, refusesWindowsAhead},
     {"convolution_cooperative_vectors", kVectorWindows, {64, 64, 32}, refusesNothing},

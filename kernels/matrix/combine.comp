@@ -54,7 +54,7 @@ void main() {
     high += uintBitsToFloat(partFours[four + 1u]);
   }
   const uint vector = (base.w + place.x * yRowStride() + columnAt(place.y).y) / 8u;
-  const uvec4 addends = (EPILOGUE & kAddend) != 0u ? addendVectors[vector] : uvec4(0u);
+  const uvec4 addends = hasAddend() ? addendVectors[vector] : uvec4(0u);
   const uvec2 next = (push.flags & kRowsFirst) != 0u ? uvec2(1u, 0u) : uvec2(0u, 1u);
   uvec4 packed;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {

@@ -44,6 +44,7 @@ const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 // Afterwards a matrix of sums for each subgroup, in vectors of four.
 const uint kStrip = SIZE_ROWS * SIZE_COLUMNS / 4u;
 const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : SIZE_COLUMNS;  // of its lines
+const uint kLinesOfStrip = SIZE_ROWS * SIZE_COLUMNS / kWidth;
 const uint kStrips = 256u / SUBGROUP * kStrip;
 shared uvec4 staged[STAGES * kPart > kStrips ? STAGES * kPart : kStrips];
 
@@ -166,7 +167,7 @@ void store(uint lane, uint which) {
   }
 }
 
-// Whether eight results of a line lie side by side, where eight elements are stored together.
+// Whether eight results of a line lie side by side, where they are stored together.
 bool storesVectors(uint base) {
 #if T == f16
   if (ROWS_FIRST != 0u) return ROWS_FIRST == kInVectors;
@@ -179,8 +180,7 @@ bool storesVectors(uint base) {
   return false;
 }
 
-#define STRIP_COLUMNS SIZE_COLUMNS
-#include "matrix/strip.glsl"
+#include "matrix/addends.glsl"
 
 void main() {
   const uint group = groupIndex();
@@ -270,9 +270,9 @@ void main() {
   const uint place = subgroup * kStrip;
   const bool yInVectors = storesVectors(base.w);
   [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) {
-    const uvec2 first = uvec2(firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS,
-                              firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS);
-    loadAddends(yInVectors, first, base);
+    const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
+    const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
+    loadAddends(yInVectors, uvec2(top, left), base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
       if (i == j) {
         if (ROWS_FIRST != 0u) {
@@ -282,21 +282,31 @@ void main() {
         }
       }
     SUBGROUP_BARRIER();
+#if T == f16
     if (yInVectors) {
-      for (uint item = gl_SubgroupInvocationID; item < kStripElements / 8u; item += SUBGROUP) {
-        const uint at = place + item * 2u;
-        const uvec2 eight = first + placeInStrip(item * 8u);
-        if (isInside(eight)) storeEight(staged[at], staged[at + 1u], eightAddends(item), pairAndSlice, eight, base);
+      for (uint item = gl_SubgroupInvocationID; item < SIZE_ROWS * SIZE_COLUMNS / 8u; item += SUBGROUP) {
+        const uint line = item / (kWidth / 8u);
+        const uint along = item % (kWidth / 8u) * 8u;
+        const uint row = top + (ROWS_FIRST != 0u ? along : line);
+        const uint column1 = left + (ROWS_FIRST != 0u ? line : along);
+        if (row < push.rows && column1 < push.columns)
+          storeEight(staged[place + item * 2u], staged[place + item * 2u + 1u], eightAddends(item), pairAndSlice, row,
+                     column1, base);
       }
-    } else {
-      [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < kStripElements; element += SUBGROUP) {
-        const uvec2 one = first + placeInStrip(element);
-        if (isInside(one)) {
+    } else
+#endif
+    {
+      [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < SIZE_ROWS * SIZE_COLUMNS;
+                             element += SUBGROUP) {
+        const uint line = element / kWidth;
+        const uint row = top + (ROWS_FIRST != 0u ? element % kWidth : line);
+        const uint column1 = left + (ROWS_FIRST != 0u ? line : element % kWidth);
+        if (row < push.rows && column1 < push.columns) {
           const float sum = uintBitsToFloat(staged[place + element / 4u][element % 4u]);
           if ((push.flags & kToParts) != 0u) {
-            storePart(partPlace(pairAndSlice, one.x, one.y), sum);
+            storePart(partPlace(pairAndSlice, row, column1), sum);
           } else {
-            finishWith(sum, one.x, columnAt(one.y), base, singleAddend(element));
+            finishWith(sum, row, columnAt(column1), base, singleAddend(element));
           }
         }
       }

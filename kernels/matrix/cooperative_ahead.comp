@@ -44,7 +44,8 @@ const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
 // Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four: of rows, or of columns.
 const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : 2u * SIZE_COLUMNS;
 const uint kPitchOfStrip = kWidth / 4u + 1u;
-const uint kStrip = SIZE_ROWS * 2u * SIZE_COLUMNS / kWidth * kPitchOfStrip;
+const uint kLinesOfStrip = SIZE_ROWS * 2u * SIZE_COLUMNS / kWidth;
+const uint kStrip = kLinesOfStrip * kPitchOfStrip;
 shared uvec4 staged[STAGES * kPart > kSubgroups * kStrip ? STAGES * kPart : kSubgroups * kStrip];
 
 #define LOADERS INVOCATIONS
@@ -176,24 +177,27 @@ bool storesVectors(uint base) {
 #endif
 }
 
-#define STRIP_COLUMNS (2u * SIZE_COLUMNS)
-#include "matrix/strip.glsl"
+#include "matrix/addends.glsl"
 
 // Stores what a subgroup has in shared memory.
 void storeStrip(uint strip, bool vectors, uvec2 first, uint part, uvec4 base) {
   if (vectors) {
-    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < kStripElements / 8u; item += SUBGROUP) {
-      const uint at = strip + item * 8u / kWidth * kPitchOfStrip + item * 8u % kWidth / 4u;
+    [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < kOfStrip / 8u; item += SUBGROUP) {
+      const uint line = item / (kWidth / 8u);
+      const uint eight = item % (kWidth / 8u);
+      const uint at = strip + line * kPitchOfStrip + 2u * eight;
       const uvec2 place = first + placeInStrip(item * 8u);
-      if (isInside(place)) storeEight(staged[at], staged[at + 1u], eightAddends(item), part, place, base);
+      if (place.x < push.rows && place.y < push.columns)
+        storeEight(staged[at], staged[at + 1u], eightAddends(item), part, place.x, place.y, base);
     }
     return;
   }
-  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < kStripElements; element += SUBGROUP) {
+  [[dont_unroll]] for (uint element = gl_SubgroupInvocationID; element < kOfStrip; element += SUBGROUP) {
+    const uint line = element / kWidth;
+    const uint along = element % kWidth;
     const uvec2 place = first + placeInStrip(element);
-    if (!isInside(place)) continue;
-    const uint at = strip + element / kWidth * kPitchOfStrip + element % kWidth / 4u;
-    const float value = uintBitsToFloat(staged[at][element % 4u]);
+    if (place.x >= push.rows || place.y >= push.columns) continue;
+    const float value = uintBitsToFloat(staged[strip + line * kPitchOfStrip + along / 4u][along % 4u]);
     if ((push.flags & kToParts) != 0u) {
       storePart(partPlace(part, place.x, place.y), value);
     } else {

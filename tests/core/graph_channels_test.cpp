@@ -116,8 +116,8 @@ TEST_CASE("channels: networks of FLOAT16 convolutions keep them side by side") {
   const Plan plan = line.graph.rewrittenPlan("", capsOfMatrices()).plan;
   CHECK(executed(plan) == Executed{"convolution_cooperative_native.f16", "pool_vectors_channels.f16",
                                    "gemm_cooperative_native.f16", "convolution_cooperative_ahead_native.f16",
-                                   "convolution_combine_eights_native.f16", "binary_packed.f16",
-                                   "convolution_cooperative_split_native.f16", "pool_vectors_channels.f16"});
+                                   "convolution_combine_eights_native.f16", "convolution_cooperative_split_native.f16",
+                                   "pool_vectors_channels.f16"});
   const auto before = executed(line.graph.rewrittenPlan("channels", capsOfMatrices()).plan);
   CHECK(std::ranges::count(before, "pool_vectors_channels.f16") == 0);
 }

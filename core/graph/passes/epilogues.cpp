@@ -132,11 +132,49 @@ class Follow {
     return &node;
   }
 
+  // FLOAT32 elements of the channels.
+  Tensor singlesOf(uint32_t each) const {
+    return asGiven(packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, std::array{1u, 1u, made_.sizes[linear_.channel], each}));
+  }
+
+  // What a node makes of some parameters, as FLOAT32; none if there cannot be one.
+  template <class Desc>
+  std::optional<Parameter> made(DML_OPERATOR_TYPE type, const Desc& desc, const std::vector<Parameter>& of) {
+    std::vector<Tensor> tensors;
+    for (const Parameter& parameter : of) tensors.push_back(parameter.tensor);
+    Node* node = add(" parameter", Operation::make(type, desc, std::move(tensors), {singlesOf(1)}));
+    if (!node) return {};
+    for (uint32_t i = 0; i < of.size(); ++i) graph_.connect(*node, i, of[i].place);
+    return Parameter{{&node->outputs()[0]}, singlesOf(1)};
+  }
+
+  // Divides the factor of a FLOAT16 normalization by the deviation, once and not for each element: in FLOAT32 that is
+  // closer than the result can be.
+  bool divideFactor() {
+    for (std::optional<Parameter>& parameter : parameters_) {
+      if (!parameter) continue;
+      parameter = made(DML_OPERATOR_CAST, DML_CAST_OPERATOR_DESC{}, {*parameter});
+      if (!parameter) return false;
+    }
+    auto& [mean, variance, factor, shift, last] = parameters_;
+    const DML_SCALE_BIAS withEpsilon{1, epilogue_.epsilon};
+    const auto deviation = made(DML_OPERATOR_ELEMENT_WISE_SQRT,
+                                DML_ELEMENT_WISE_SQRT_OPERATOR_DESC{nullptr, nullptr, &withEpsilon}, {*variance});
+    if (!deviation) return false;
+    factor = made(DML_OPERATOR_ELEMENT_WISE_DIVIDE, DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC{}, {*factor, *deviation});
+    variance.reset();
+    epilogue_.steps &= ~kEpilogueVariance;
+    return factor.has_value();
+  }
+
   // The nodes that put the parameters of a channel side by side, as FLOAT32, with zeros for those that it has not.
   Node* addParameters() {
     constexpr uint32_t kOfChannel = 8;  // of which the kernels read the first ones
+    const bool divides = (epilogue_.steps & kEpilogueVariance) != 0 && made_.type == DML_TENSOR_DATA_TYPE_FLOAT16;
+    if (divides && !divideFactor()) return nullptr;
+    const DataType type = divides ? DML_TENSOR_DATA_TYPE_FLOAT32 : made_.type;
     const auto tensorOf = [&](uint32_t each) {
-      return packedTensor(made_.type, std::array{1u, 1u, made_.sizes[linear_.channel], each});
+      return packedTensor(type, std::array{1u, 1u, made_.sizes[linear_.channel], each});
     };
     std::vector<Tensor> tensors;
     std::vector<Place> places;
@@ -164,10 +202,9 @@ class Follow {
                                                   std::move(tensors), {joined}));
     if (!join) return nullptr;
     for (uint32_t i = 0; i < count; ++i) graph_.connect(*join, i, places[i]);
-    if (made_.type == DML_TENSOR_DATA_TYPE_FLOAT32) return join;
+    if (type == DML_TENSOR_DATA_TYPE_FLOAT32) return join;
     Node* cast = add(" channels as FLOAT32",
-                     Operation::make(DML_OPERATOR_CAST, DML_CAST_OPERATOR_DESC{}, {joined},
-                                     {asGiven(packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, joined.sizeSpan()))}));
+                     Operation::make(DML_OPERATOR_CAST, DML_CAST_OPERATOR_DESC{}, {joined}, {singlesOf(kOfChannel)}));
     if (cast) graph_.connect(*cast, 0, {&join->outputs()[0]});
     return cast;
   }

@@ -1,22 +1,17 @@
-// How a subgroup stores a strip of sums that lies in shared memory: lines of kWidth elements, SIZE_ROWS * STRIP_COLUMNS in
-// all, along columns or, with ROWS_FIRST, along rows. What is added to them an invocation loads before the sums pass
-// through shared memory, so that it waits for memory once.
-const uint kStripElements = SIZE_ROWS * STRIP_COLUMNS;
-const uint kSingles = (kStripElements + SUBGROUP - 1u) / SUBGROUP;
-const uint kEights = (kStripElements / 8u + SUBGROUP - 1u) / SUBGROUP;
+// What is added to the sums of a strip that a subgroup stores, in lines of kWidth elements, of rows or of columns: an
+// invocation loads all that it needs before the sums pass through shared memory, so that it waits for memory once.
+const uint kOfStrip = kWidth * kLinesOfStrip;
+const uint kSingles = (kOfStrip + SUBGROUP - 1u) / SUBGROUP;
+const uint kEights = (kOfStrip / 8u + SUBGROUP - 1u) / SUBGROUP;
 float singles[kSingles];
 uvec4 eights[kEights];
 
-// Row and column of an element, from those of the strip.
+// The row and column of an element in the strip.
 uvec2 placeInStrip(uint element) {
   const uint line = element / kWidth;
   const uint along = element % kWidth;
   return ROWS_FIRST != 0u ? uvec2(along, line) : uvec2(line, along);
 }
-
-bool isInside(uvec2 place) { return place.x < push.rows && place.y < push.columns; }
-
-uint placeOfY(uvec2 place, uvec4 base) { return base.w + place.x * yRowStride() + columnAt(place.y).y; }
 
 // The first row and column of the strip; `vectors`: whether eights of a line are stored together.
 void loadAddends(bool vectors, uvec2 first, uvec4 base) {
@@ -25,18 +20,21 @@ void loadAddends(bool vectors, uvec2 first, uvec4 base) {
   if (vectors) {
     [[unroll]] for (uint e = 0u; e < kEights; ++e) {
       const uvec2 place = first + placeInStrip((gl_SubgroupInvocationID + e * SUBGROUP) * 8u);
-      eights[e] = isInside(place) ? addendVectors[placeOfY(place, base) / 8u] : uvec4(0u);
+      const bool inside = place.x < push.rows && place.y < push.columns;
+      const uint at = base.w + place.x * yRowStride() + columnAt(place.y).y;
+      eights[e] = inside ? addendVectors[at / 8u] : uvec4(0u);
     }
     return;
   }
 #endif
   [[unroll]] for (uint e = 0u; e < kSingles; ++e) {
     const uvec2 place = first + placeInStrip(gl_SubgroupInvocationID + e * SUBGROUP);
-    singles[e] = isInside(place) ? addendAt(placeOfY(place, base)) : 0.0;
+    const bool inside = place.x < push.rows && place.y < push.columns;
+    singles[e] = inside ? addendAt(base.w + place.x * yRowStride() + columnAt(place.y).y) : 0.0;
   }
 }
 
-// Of eight elements that an invocation stores together, and of one.
+// Of an item that an invocation stores, and of an element.
 uvec4 eightAddends(uint item) {
   uvec4 found = eights[0];
   [[unroll]] for (uint e = 1u; e < kEights; ++e)
@@ -50,16 +48,16 @@ float singleAddend(uint element) {
   return found;
 }
 
-// Eight sums of a line, in two vectors of four, or results of them.
-void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uvec2 place, uvec4 base) {
 #if T == f16
+// Stores eight results that lie side by side, or sums of a part, given in two vectors of four.
+void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint column, uvec4 base) {
   if ((push.flags & kToParts) != 0u) {
-    const uint at = partPlace(part, place.x, place.y) / 4u;
+    const uint at = partPlace(part, row, column) / 4u;
     yVectors[at] = low;
     yVectors[at + 1u] = high;
     return;
   }
-  const Column first = columnAt(place.y);
+  const Column start = columnAt(column);
   uvec4 packed;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
     const uvec4 four = i < 2u ? low : high;
@@ -67,11 +65,10 @@ void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uvec2 place, uv
     const vec2 added = unpackHalf2x16(addends[i]);
     uvec2 raw;
     [[unroll]] for (uint e = 0u; e < 2u; ++e)
-      raw[e] = ROWS_FIRST != 0u
-                   ? uint(toRaw(finishedWith(two[e], place.x + 2u * i + e, first, base, added[e])))
-                   : uint(toRaw(finishedWith(two[e], place.x, columnAt(place.y + 2u * i + e), base, added[e])));
+      raw[e] = uint(ROWS_FIRST != 0u ? toRaw(finishedWith(two[e], row + 2u * i + e, start, base, added[e]))
+                                     : toRaw(finishedWith(two[e], row, columnAt(column + 2u * i + e), base, added[e])));
     packed[i] = (raw.x & 0xffffu) | (raw.y << 16u);
   }
-  yVectors[(base.w + place.x * yRowStride() + first.y) / 8u] = packed;
-#endif
+  yVectors[(base.w + row * yRowStride() + start.y) / 8u] = packed;
 }
+#endif

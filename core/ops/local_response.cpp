@@ -12,6 +12,7 @@
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/local_response.h"
+#include "kernels/interfaces/local_response_grad.h"
 #include "kernels/interfaces/local_response_vectors.h"
 
 namespace dimple {
@@ -50,9 +51,10 @@ class LocalResponsePlan {
       : builder_(builder), attributes_(attributes), gradient_(builder.op().inputs().size() > 1) {}
 
   Status make() {
-    if (const auto planes = gradient_ ? std::nullopt : planesInVectors()) return addPlanes(*planes);
-    builder_.passOver({"local_response_vectors",
-                       gradient_ ? "It has no gradients." : "Its lines are not in vectors, or its regions are large."});
+    const auto planes = planesInVectors();
+    if (planes) return gradient_ ? addGradient(*planes) : addPlanes(*planes);
+    builder_.passOver({gradient_ ? "local_response_grad" : "local_response_vectors",
+                       "Its lines are not in vectors, or its regions are large."});
     const Operation& op = builder_.op();
     const Tensor& x = op.input(0);
     const Tensor& g = op.input(gradient_ ? 1 : 0);
@@ -73,49 +75,82 @@ class LocalResponsePlan {
   // Axes count from the innermost.
   static constexpr uint32_t kWidth = 0, kHeight = 1, kChannels = 2;
 
-  // What local_response_vectors.comp takes: lines of vectors, along which the region reaches, too, unless it reaches
-  // from channel to channel alone, whose lines are all of an image.
+  // What kernels of lines in vectors take, along which the region reaches, too, unless it reaches from channel to
+  // channel alone, whose lines are all of an image.
   struct Planes {
-    Walk walk;
+    Walk walk;  // operands: the inputs, the output
     uint32_t across;
     uint32_t along;
-    std::array<uint32_t, 2> lineSteps;
+    std::array<uint32_t, kMaxOperands> lineSteps;
+
+    uint32_t acrossBits() const { return std::min<uint32_t>(std::bit_width(across - 1), 5); }
+    uint64_t groups() const {
+      const uint64_t tiles =
+          divideUp(across, uint64_t{1} << acrossBits()) * divideUp(along, uint64_t{kGroupSize} >> acrossBits());
+      return tiles * walk.count();
+    }
   };
 
   std::optional<Planes> planesInVectors() const {
     constexpr uint32_t kMostReach = 2;
-    const Tensor& x = builder_.op().input(0);
-    const Tensor& y = builder_.op().output();
+    constexpr uint32_t kMostParts = 4096;  // elements in shared memory
+    const Operation& op = builder_.op();
+    const Tensor& x = op.input(0);
     const uint32_t number = vectorElements(x.type);
-    if (!attributes_.crossChannel && attributes_.size / 2 > kMostReach) return {};
+    if (!attributes_.crossChannel && (gradient_ || attributes_.size / 2 > kMostReach)) return {};
     const uint32_t lines = x.rank - 1 - (attributes_.crossChannel ? kChannels : kHeight);
-    const SplitWalk walks = split(makeWalk(x.sizeSpan(), {&x, &y}), (1u << x.rank) - (2u << lines));
+    const uint32_t operands = gradient_ ? 0b111 : 0b011;
+    const Walk all = gradient_ ? makeWalk(x.sizeSpan(), {&x, &op.input(1), &op.output()})
+                               : makeWalk(x.sizeSpan(), {&x, &op.output()});
+    const SplitWalk walks = split(all, (1u << x.rank) - (2u << lines));
     Walk line = walks.reduced;
     line.coalesce();
     if (line.rank != 1) return {};
-    const auto vectors = line.inVectors(number, 0b11);
-    const auto others = walks.kept.betweenVectors(number, 0b11);
+    const auto vectors = line.inVectors(number, operands);
+    const auto others = walks.kept.betweenVectors(number, operands);
     if (!vectors || !others) return {};
     Planes planes{.walk = {}, .across = vectors->sizes[0], .along = x.sizes[lines], .lineSteps = {}};
     for (uint32_t d = 0; d < others->rank; ++d)
       if (d == lines)
-        planes.lineSteps = {others->strides[d][0], others->strides[d][1]};
+        planes.lineSteps = others->strides[d];
       else
         planes.walk.addDimension(others->sizes[d], others->strides[d]);
     planes.walk.coalesce();
+    const uint64_t reaching = uint64_t{attributes_.size - 1} << planes.acrossBits();
+    if (gradient_ && (reaching + kGroupSize) * number > kMostParts) return {};
     return planes;
+  }
+
+  Status addGradient(const Planes& planes) {
+    const Tensor& x = builder_.op().input(0);
+    const double share = attributes_.alpha / attributes_.size;
+    return builder_.add(kernels::LocalResponseGrad{.type = kernelType(x.type),
+                                                   .push = {.rank = planes.walk.rank,
+                                                            .across = planes.across,
+                                                            .acrossBits = planes.acrossBits(),
+                                                            .along = planes.along,
+                                                            .before = (attributes_.size - 1) / 2,
+                                                            .after = attributes_.size / 2,
+                                                            .inputStep = planes.lineSteps[0],
+                                                            .gradientStep = planes.lineSteps[1],
+                                                            .outputStep = planes.lineSteps[2],
+                                                            .exponent = floatBits(-attributes_.beta),
+                                                            .share = floatBits(share),
+                                                            .bias = floatBits(attributes_.bias),
+                                                            .factor = floatBits(2 * share * attributes_.beta)},
+                                                   .x = builder_.input(0),
+                                                   .g = builder_.input(1),
+                                                   .y = builder_.output()},
+                        planes.groups(), builder_.parameters(planes.walk), 2 * kLookup * x.elements * attributes_.size);
   }
 
   Status addPlanes(const Planes& planes) {
     const Tensor& x = builder_.op().input(0);
-    const uint32_t acrossBits = std::min<uint32_t>(std::bit_width(planes.across - 1), 5);
-    const uint64_t tiles =
-        divideUp(planes.across, uint64_t{1} << acrossBits) * divideUp(planes.along, uint64_t{kGroupSize} >> acrossBits);
     const uint32_t reach = std::min(attributes_.size, planes.along) * (attributes_.crossChannel ? 1 : attributes_.size);
     return builder_.add(kernels::LocalResponseVectors{.type = kernelType(x.type),
                                                       .push = {.rank = planes.walk.rank,
                                                                .across = planes.across,
-                                                               .acrossBits = acrossBits,
+                                                               .acrossBits = planes.acrossBits(),
                                                                .along = planes.along,
                                                                .before = (attributes_.size - 1) / 2,
                                                                .after = attributes_.size / 2,
@@ -127,7 +162,7 @@ class LocalResponsePlan {
                                                       .spec = {.wide = !attributes_.crossChannel},
                                                       .x = builder_.input(0),
                                                       .y = builder_.output()},
-                        tiles * planes.walk.count(), builder_.parameters(planes.walk), kLookup * x.elements * reach);
+                        planes.groups(), builder_.parameters(planes.walk), kLookup * x.elements * reach);
   }
 
   // A dispatch: what it sums along an axis, and what it makes of the sums.

@@ -193,6 +193,7 @@ bool liesInVectors(const Tensor& tensor, uint32_t d, uint32_t number) {
 struct VectorPooling {
   kernels::PoolVectors::Form form = kernels::PoolVectors::Form::Channels;
   const char* refusal = nullptr;
+  uint32_t number = 0;  // of elements in a vector
 };
 
 VectorPooling chooseVectors(const Pooling& pooling, const Tensor& x, const Tensor& y) {
@@ -206,9 +207,11 @@ VectorPooling chooseVectors(const Pooling& pooling, const Tensor& x, const Tenso
   if (pooling.function == DML_OPERATOR_LP_POOLING && pooling.power != 1 && pooling.power != 2)
     return {.refusal = "It sums magnitudes and squares alone."};
   if (wantsRow(y.elements, coveredElements(window, x))) return {.refusal = "Its windows are large."};
-  if (liesInVectors(x, kChannels, number) && liesInVectors(y, kChannels, number)) return {Form::Channels};
-  if (!liesInVectors(x, kLine, number) || !liesInVectors(y, kLine, number))
-    return {.refusal = "Neither lines nor channels are in vectors."};
+  if (liesInVectors(x, kChannels, number) && liesInVectors(y, kChannels, number))
+    return {.form = Form::Channels, .number = number};
+  const bool whole = liesInVectors(x, kLine, number) && liesInVectors(y, kLine, number);
+  const bool half = bitWidth(x.type) < 32 && liesInVectors(x, kLine, number / 2) && liesInVectors(y, kLine, number / 2);
+  if (!whole && !half) return {.refusal = "Neither lines nor channels are in vectors."};
   // Of kernels/pooling/pool_lines.comp.
   constexpr uint32_t kMost = 3;
   const auto isSmall = [&](uint32_t d) { return window.sizes[d] - 1 < kMost && window.startPadding[d] < kMost; };
@@ -219,14 +222,15 @@ VectorPooling chooseVectors(const Pooling& pooling, const Tensor& x, const Tenso
                      uint64_t{window.strides[0]} * dimensionOf(y, 0).size < INT32_MAX;
   if (!isSmall(0) || !isSmall(1) || !isFlat || !steps || window.dilations[0] != 1 || window.dilations[1] != 1)
     return {.refusal = "It takes small windows alone."};
-  return {window.strides[0] == 1 ? Form::Lines : Form::HalvedLines};
+  const bool halves = window.strides[0] != 1;
+  if (!whole) return {.form = halves ? Form::HalfHalvedLines : Form::HalfLines, .number = number / 2};
+  return {.form = halves ? Form::HalvedLines : Form::Lines, .number = number};
 }
 
 // The parameters of kernels/pooling/lines.glsl and pool_channels.comp.
 std::vector<uint32_t> vectorParameters(const KernelWindow& window, const Tensor& x, const Tensor& y,
-                                       const Tensor& indices, bool channels) {
+                                       const Tensor& indices, bool channels, uint32_t number) {
   constexpr uint32_t kIndexVector = 4;
-  const uint32_t number = vectorElements(x.type);
   const auto steps = indexSteps(x);
   std::vector<uint32_t> words;
   const std::array<uint32_t, kDimensions> order =
@@ -259,15 +263,15 @@ kernels::SmallWindowSpecs smallWindow(const KernelWindow& window) {
   return {.width = window.sizes[0], .height = window.sizes[1], .padded = window.startPadding[0]};
 }
 
-Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, kernels::PoolVectors::Form form, const Tensor& y,
+Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, const VectorPooling& chosen, const Tensor& y,
                         const BufferRange& values) {
   const Tensor& x = builder.op().input(0);
   const KernelWindow& window = pooling.window;
-  const bool channels = form == kernels::PoolVectors::Form::Channels;
-  const uint32_t number = vectorElements(x.type);
+  const bool channels = chosen.form == kernels::PoolVectors::Form::Channels;
+  const uint32_t number = chosen.number;
   std::optional<kernels::SmallWindowSpecs> small;
   if (!channels) small = smallWindow(window);
-  const kernels::PoolVectors call{.form = form,
+  const kernels::PoolVectors call{.form = chosen.form,
                                   .type = kernelType(x.type),
                                   .push = {.count = static_cast<uint32_t>(y.elements / number),
                                            .power = pooling.power,
@@ -276,7 +280,8 @@ Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, kernels::P
                                   .spec = {.function = pooling.function, .smallWindow = small},
                                   .x = builder.input(0),
                                   .y = values};
-  return builder.addItems(call, y.elements / number, builder.parameters(vectorParameters(window, x, y, {}, channels)),
+  return builder.addItems(call, y.elements / number,
+                          builder.parameters(vectorParameters(window, x, y, {}, channels, number)),
                           kLookup * coveredElements(window, x));
 }
 
@@ -286,8 +291,9 @@ VectorPooling chooseIndexVectors(const Pooling& pooling, const Tensor& x, const 
     return {.refusal = "It takes FLOAT32 and FLOAT16 alone, and gives indices of 32 bits."};
   VectorPooling chosen = chooseVectors(pooling, x, indices);
   if (!chosen.refusal && y) chosen = chooseVectors(pooling, x, *y);
-  if (!chosen.refusal && chosen.form == kernels::PoolVectors::Form::Channels)
-    chosen.refusal = "It takes lines in vectors alone.";
+  using Form = kernels::PoolVectors::Form;
+  if (!chosen.refusal && chosen.form != Form::Lines && chosen.form != Form::HalvedLines)
+    chosen.refusal = "It takes lines in whole vectors alone.";
   return chosen;
 }
 
@@ -303,7 +309,8 @@ Status addIndexPooling(PlanBuilder& builder, const KernelWindow& window, kernels
                                   .x = builder.input(0),
                                   .y = values ? kernels::WriteBuffer(*values) : kernels::WriteBuffer::unwritten(where),
                                   .indices = where};
-  return builder.addItems(call, items, builder.parameters(vectorParameters(window, x, y, indices, false)),
+  return builder.addItems(call, items,
+                          builder.parameters(vectorParameters(window, x, y, indices, false, vectorElements(x.type))),
                           kLookup * coveredElements(window, x));
 }
 
@@ -315,7 +322,7 @@ Status addPooling(PlanBuilder& builder, const Pooling& pooling, const Tensor& y,
       where ? chooseIndexVectors(pooling, x, values ? &y : nullptr, indices) : chooseVectors(pooling, x, y);
   if (!chosen.refusal)
     return where ? addIndexPooling(builder, pooling.window, chosen.form, y, values, indices, *where)
-                 : addVectorPooling(builder, pooling, chosen.form, y, *values);
+                 : addVectorPooling(builder, pooling, chosen, y, *values);
   builder.passOver({where ? "pool_indices" : "pool_vectors", chosen.refusal});
   const bool row = wantsRow(y.elements, coveredElements(pooling.window, x));
   return builder.add(kernels::Pool{.type = builder.typedElement(x.type),

@@ -1,6 +1,5 @@
 // Cumulative sums and products.
 #include <algorithm>
-#include <optional>
 
 #include "core/checked.h"
 #include "core/ops/checks.h"
@@ -31,18 +30,32 @@ Scan scanOf(const Operation& op) {
 
 Status checkScan(const Operation& op) { return checkAtMost("Axis", scanOf(op).axis, op.input(0).rank - 1); }
 
-// The walk over rows of kernels/scan/scan_vectors.comp. Shorter rows leave most of a workgroup idle.
-std::optional<Walk> scansInVectors(const Scan& scan, const Tensor& x, const Tensor& y, const Walk& kept) {
+// How rows are taken: vectors along a row, rows that lie side by side in vectors, or element by element.
+struct ScanRows {
+  kernels::Scan::Form form = kernels::Scan::Form::Strided;
+  Walk walk;
+  uint32_t number = 1;  // of elements in a vector
+};
+
+ScanRows scanRowsOf(const Scan& scan, const Tensor& x, const Tensor& y, const Walk& kept) {
+  using Form = kernels::Scan::Form;
+  constexpr uint32_t kBoth = 0b11;
   const uint32_t number = vectorElements(x.type);
   const uint32_t elements = x.sizes[scan.axis];
-  if (scan.backward || byteWidth(x.type) > 4 || x.strides[scan.axis] != 1 || y.strides[scan.axis] != 1 ||
-      elements % number != 0 || elements < number * kGroupSize / 2)
-    return {};
-  return kept.betweenVectors(number, 0b11);
+  const uint32_t xStep = x.strides[scan.axis];
+  const uint32_t yStep = y.strides[scan.axis];
+  if (byteWidth(x.type) > 4) return {Form::Strided, kept};
+  // Shorter rows leave most of a workgroup idle.
+  if (!scan.backward && xStep == 1 && yStep == 1 && elements % number == 0 && elements >= number * kGroupSize / 2)
+    if (const auto rows = kept.betweenVectors(number, kBoth)) return {Form::Vectors, *rows, number};
+  if ((xStep | yStep) % number == 0)
+    if (const auto columns = kept.inVectors(number, kBoth)) return {Form::Columns, *columns, number};
+  return {Form::Strided, kept};
 }
 
 Status planScan(const Operation& op, PlanBuilder& builder) {
   enum Stage : uint32_t { Only, Totals, ScanTotals, FromTotals };
+  using Form = kernels::Scan::Form;
   const Scan scan = scanOf(op);
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
@@ -50,30 +63,29 @@ Status planScan(const Operation& op, PlanBuilder& builder) {
   const Walk kept = split(makeWalk(x.sizeSpan(), {&x, &y}), mask).kept.coalesceBy(0);
   const auto rows = static_cast<uint32_t>(kept.count());
   const uint32_t elements = x.sizes[scan.axis];
-  using Form = kernels::Scan::Form;
   // Sums and products wrap alike whether integers are signed or not.
   const KernelType type = x.type == DML_TENSOR_DATA_TYPE_INT32 ? KernelType::U32 : kernelType(x.type);
-  const auto vectors = scansInVectors(scan, x, y, kept);
-  const uint32_t number = vectors ? vectorElements(x.type) : 1;
-  if (!vectors) builder.passOver({"scan_vectors", "Its rows are not in vectors, short, or scanned backwards."});
-  const uint32_t parameters = builder.parameters(vectors ? *vectors : kept);
+  const ScanRows taken = scanRowsOf(scan, x, y, kept);
+  if (taken.form == Form::Strided) builder.passOver({"scan_vectors", "Its rows are not in vectors, or short."});
+  const auto tasksOf = static_cast<uint32_t>(taken.walk.count());
+  const uint32_t along = taken.form == Form::Vectors ? taken.number : 1;   // elements of a step of a row
+  const uint32_t across = taken.form == Form::Columns ? taken.number : 1;  // between rows
+  const uint32_t parameters = builder.parameters(taken.walk);
 
   const auto addStage = [&](Stage stage, const Spread& spread, uint32_t count, const BufferRange& totals) {
-    const bool usesVectors = vectors && stage != ScanTotals;
-    const uint64_t tasks = uint64_t{rows} * spread.chunks;
     // A stage that does not touch a tensor is bound the totals in its place.
     const bool reads = stage != ScanTotals;
     const bool writes = stage == Only || stage == FromTotals;
     const auto ofTotals = writes ? kernels::WriteBuffer::unwritten(totals) : kernels::WriteBuffer(totals);
-    kernels::Scan call{.form = usesVectors ? Form::Vectors : Form::Strided,
+    kernels::Scan call{.form = reads ? taken.form : Form::Strided,
                        .type = type,
-                       .push = {.rows = rows,
-                                .elements = usesVectors ? count / number : count,
+                       .push = {.rows = reads ? tasksOf : rows,
+                                .elements = reads ? count / along : count,
                                 .chunks = spread.chunks,
-                                .chunkLength = usesVectors ? spread.perChunk / number : spread.perChunk,
-                                .keptRank = kept.rank,
-                                .xStep = x.strides[scan.axis],
-                                .yStep = y.strides[scan.axis],
+                                .chunkLength = reads ? spread.perChunk / along : spread.perChunk,
+                                .keptRank = taken.walk.rank,
+                                .xStep = x.strides[scan.axis] / across,
+                                .yStep = y.strides[scan.axis] / across,
                                 .backward = scan.backward,
                                 .exclusive = scan.exclusive,
                                 .none = 0},
@@ -81,12 +93,14 @@ Status planScan(const Operation& op, PlanBuilder& builder) {
                        .x = reads ? builder.input(0) : totals,
                        .y = writes ? kernels::WriteBuffer(builder.output()) : ofTotals,
                        .totals = ofTotals};
-    if (!usesVectors) call.spec.row = spread.row;
+    if (call.form == Form::Strided) call.spec.row = spread.row;
+    const uint64_t tasks = uint64_t{reads ? tasksOf : rows} * spread.chunks;
     return builder.add(call, taskGroups(tasks, spread.row), parameters, Work(rows) * count);
   };
-  Spread spread = spreadOf(rows, elements, vectors || areDense(x, mask));
-  if (vectors) {
-    spread.perChunk = static_cast<uint32_t>(alignUp(spread.perChunk, number));
+  const bool dense = taken.form == Form::Vectors || (taken.form == Form::Strided && areDense(x, mask));
+  Spread spread = spreadOf(tasksOf, elements, dense, taken.form == Form::Columns);
+  if (along != 1) {
+    spread.perChunk = static_cast<uint32_t>(alignUp(spread.perChunk, along));
     spread.chunks = static_cast<uint32_t>(divideUp(elements, spread.perChunk));
   }
   if (spread.chunks == 1) return addStage(Only, spread, elements, builder.output());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/fold.h"
+#include "kernels/interfaces/fold_lines.h"
 #include "kernels/interfaces/unfold.h"
 
 namespace dimple {
@@ -183,10 +185,48 @@ DataType foldType(DataType type) {
   return unsignedType(std::min(byteWidth(type), 4u));
 }
 
+// The walk of kernels/window/fold_lines.comp, of vectors of the image.
+std::optional<Walk> foldedLines(const SlidingWindow& window, const Tensor& x, const Tensor& y) {
+  constexpr uint32_t kMostElements = 64;
+  if (!isFloat(y.type) || byteWidth(y.type) > 4 || window.dimensionCount != 2) return {};
+  for (uint32_t d = 0; d < window.dimensionCount; ++d)
+    if (window.strides[d] != 1 || window.dilations[d] != 1 || window.sizes[d] > kMostElements) return {};
+  const uint32_t elements = window.sizes[0] * window.sizes[1];
+  if (elements > kMostElements) return {};
+  Walk walk;
+  walk.addDimension(y.sizes[0], {x.strides[0], y.strides[0]});
+  walk.addDimension(y.sizes[1], {elements * x.strides[1], y.strides[1]});
+  walk.addDimension(y.sizes[2], {0, y.strides[2], 0, 1});
+  walk.addDimension(y.sizes[3], {0, y.strides[3], 1});
+  return walk.inVectors(vectorElements(y.type), 0b0110);
+}
+
+Status addFoldedLines(PlanBuilder& builder, const SlidingWindow& window, const Walk& walk) {
+  const Tensor& x = builder.op().input(0);
+  const Tensor& y = builder.op().output();
+  const auto positionsOf = [&](uint32_t d) { return static_cast<uint32_t>(window.positions(d, y.sizes[d + 2])); };
+  return builder.addItems(kernels::FoldLines{.type = kernelType(y.type),
+                                             .push = {.walk = walkWords(walk),
+                                                      .positions = positionsOf(1),
+                                                      .lines = positionsOf(0),
+                                                      .windowWidth = window.sizes[1],
+                                                      .windowHeight = window.sizes[0],
+                                                      .padLine = window.startPadding[1],
+                                                      .padLines = window.startPadding[0],
+                                                      .rowStep = x.strides[1],
+                                                      .columnStep = x.strides[2]},
+                                             .x = builder.input(0),
+                                             .y = builder.output()},
+                          walk.count(), builder.parameters(walk),
+                          kLookup * vectorElements(y.type) * window.sizes[0] * window.sizes[1]);
+}
+
 Status planFold(const Operation& op, PlanBuilder& builder) {
   const SlidingWindow window = windowOf(op.as<DML_FOLD_OPERATOR_DESC>());
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
+  if (const auto lines = foldedLines(window, x, y)) return addFoldedLines(builder, window, *lines);
+  builder.passOver({"fold_lines", "It takes lines in vectors under small dense windows alone."});
   std::vector<uint32_t> words;
   uint32_t elements = 1;  // of the window
   for (uint32_t d = 0; d < window.dimensionCount; ++d) elements *= window.sizes[d];

@@ -7,23 +7,17 @@
 // lines of `across` vectors, of which a workgroup takes 2^acrossBits vectors of some lines of a plane. A region is from
 // `before` ahead of an element to `after` behind it along the lines, and with WIDE from line to line too, where both are
 // at most 2. The walk at parameters[0] is over planes (operands: input, output).
-//   lineSteps               of the input and the output, in vectors
-//   exponent, share, bias   as in local_response.comp
+//   inputStep, outputStep   from line to line, in vectors
 #include "common/grid.glsl"
 #include "common/packed.glsl"
 #include "common/walk.glsl"
-#include "common/math.glsl"
-#include "common/functions.glsl"
-#include "common/pow.glsl"
-#include "common/fours.glsl"
+#include "normalization/local_response.glsl"
 
 PACKED_IN(x)
 PACKED_OUT(y)
 
 const int kMost = 2;
 const int kElements = int(kVectorElements);
-
-float power(float base) { return powAccurate(base, uintBitsToFloat(push.exponent)); }
 
 // Adds the squares of a line's elements at the invocation's vector, and of `kMost` on both sides of it.
 void addSquares(inout float squares[kVectorElements + 2u * uint(kMost)], uint line, uint vector) {
@@ -62,8 +56,7 @@ void main() {
   for (uint k = line - min(line, push.before); k <= last; ++k)
     addSquares(squares, plane.x + k * push.inputStep, vector);
 
-  vec4 bases[kFours];
-  bool isSmall = false;
+  vec4 powers[kFours];
   [[unroll]] for (int e = 0; e < kElements; ++e) {
     float sum = squares[e + kMost];
     if (WIDE != 0u)
@@ -71,20 +64,10 @@ void main() {
         sum += i <= int(push.before) ? squares[e + kMost - i] : 0.0;
         sum += i <= int(push.after) ? squares[e + kMost + i] : 0.0;
       }
-    const float base = uintBitsToFloat(push.bias) + uintBitsToFloat(push.share) * sum;
-    isSmall = isSmall || !(base > 1e-30);
-    bases[e / 4][e % 4] = base;
+    powers[e / 4][e % 4] = sum;
   }
-  // Usual, and much shorter.
-  if (uintBitsToFloat(push.exponent) == -0.75 && !isSmall) {
-    [[unroll]] for (uint i = 0u; i < kFours; ++i) {
-      const vec4 root = sqrt(bases[i]);
-      bases[i] = 1.0 / (root * sqrt(root));
-    }
-  } else {
-    FOR_EACH_ELEMENT(bases, kFours, power)
-  }
+  toPowers(powers);
   const uvec4 own = x[plane.x + line * push.inputStep + vector];
-  [[unroll]] for (uint i = 0u; i < kFours; ++i) bases[i] *= fourOf(own, i);
-  y[plane.y + line * push.outputStep + vector] = VECTOR_OF(bases, 0u);
+  [[unroll]] for (uint i = 0u; i < kFours; ++i) powers[i] *= fourOf(own, i);
+  y[plane.y + line * push.outputStep + vector] = VECTOR_OF(powers, 0u);
 }

@@ -12,8 +12,6 @@
 #define ONLY_MAXIMA
 #include "pooling/vectors.glsl"
 
-PACKED_IN(x)
-PACKED_OUT(y)
 layout(set = 0, binding = BINDING_indices, std430) buffer indicesBuffer { uvec4 indices[]; };
 
 #include "pooling/lines.glsl"
@@ -23,10 +21,10 @@ void main() {
   if (!gridItem(push.count, item)) return;
   const Place place = placeOf(item);
   const uvec4 source = parameters[10];
-  const uint start = place.first * kVectorElements;  // of column 1
-  int best[kVectorElements];
-  uint where[kVectorElements];
-  [[unroll]] for (uint v = 0u; v < kVectorElements; ++v) {
+  const uint start = place.first * kElements;  // of column 1
+  int best[kElements];
+  uint where[kElements];
+  [[unroll]] for (uint v = 0u; v < kElements; ++v) {
     best[v] = kNothing;
     where[v] = push.writesValue != 0u ? 0u : 0xffffffffu;
   }
@@ -37,7 +35,7 @@ void main() {
     [[unroll]] for (uint c = 0u; c <= kColumns; ++c)
       columns[c] = start + c - 1u < source.x ? columnOf(segment, c) : kNothing;
     const uint index = place.at.w + (place.firstLine + k) * source.x + start - PADDED;
-    [[unroll]] for (uint v = 0u; v < kVectorElements; ++v)
+    [[unroll]] for (uint v = 0u; v < kElements; ++v)
       [[unroll]] for (uint c = 0u; c < kMost; ++c) {
         if (c >= WIDTH) continue;
         const uint column = v * STEP + c;
@@ -50,10 +48,10 @@ void main() {
   }
   if (push.writesValue != 0u) {
     uvec4 result = uvec4(0u);
-    [[unroll]] for (uint v = 0u; v < kVectorElements; ++v)
+    [[unroll]] for (uint v = 0u; v < kElements; ++v)
       result[v / PACKED_LANES] |= LANE_BITS(bitsOfKey(best[v]), v % PACKED_LANES);
     y[place.at.y] = result;
   }
-  [[unroll]] for (uint v = 0u; v < kVectorElements; v += 4u)
+  [[unroll]] for (uint v = 0u; v < kElements; v += 4u)
     indices[place.at.z + v / 4u] = uvec4(where[v], where[v + 1u], where[v + 2u], where[v + 3u]);
 }

@@ -12,9 +12,6 @@
 #include "common/walk.glsl"
 #include "pooling/vectors.glsl"
 
-PACKED_IN(x)
-PACKED_OUT(y)
-
 #include "pooling/lines.glsl"
 
 void main() {
@@ -35,14 +32,14 @@ void main() {
     ++lines;
     [[unroll]] for (uint c = 0u; c <= kColumns; ++c) columns[c] = combine(columns[c], columnOf(segments[k], c));
   }
-  const uint start = place.first * kVectorElements;  // of column 1
+  const uint start = place.first * kElements;  // of column 1
   [[unroll]] for (uint c = 0u; c <= kColumns; ++c) if (start + c - 1u >= source.x) columns[c] = emptyResult();
 
-  uvec4 result = uvec4(0u);
+  VECTOR result = VECTOR(0u);
 #if T_IS_FLOAT
   vec4 fours[kFours];
 #endif
-  [[unroll]] for (uint v = 0u; v < kVectorElements; ++v) {
+  [[unroll]] for (uint v = 0u; v < kElements; ++v) {
     const uint low = 1u + v * STEP;
     int a = emptyResult();
     [[unroll]] for (uint k = 0u; k < kMost; ++k) if (k < WIDTH) a =
@@ -55,7 +52,11 @@ void main() {
 #endif
   }
 #if T_IS_FLOAT
+#ifdef HALF
+  if (!IS_MAXIMUM) result = halvesFromFloats(fours[0]);
+#else
   if (!IS_MAXIMUM) result = VECTOR_OF(fours, 0u);
+#endif
 #endif
   y[place.at.y] = result;
 }

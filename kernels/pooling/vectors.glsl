@@ -52,6 +52,7 @@ int elementOf(uint word, uint i) {
 #endif
 }
 int elementOf(uvec4 vector, uint i) { return elementOf(vector[i / PACKED_LANES], i); }
+int elementOf(uvec2 vector, uint i) { return elementOf(vector[i / PACKED_LANES], i); }
 
 int combine(int a, int b) { return IS_MAXIMUM ? max(a, b) : floatBitsToInt(intBitsToFloat(a) + intBitsToFloat(b)); }
 

@@ -16,7 +16,9 @@
 
 PACKED_IN(x)
 
-const uint kLoads = 16u / kVectorElements;  // under way at once
+const uint kTerms = 4u;  // elements that are added at once
+// Vectors under way at once: 16 elements of a row, or kTerms of each output.
+const uint kRowLoads = 16u / kVectorElements;
 
 uint reducedOffset(uint l) {
   // One dimension needs no division.
@@ -56,15 +58,13 @@ Accumulator accumulatorOf(Running a) {
 }
 
 // One exponential an element, as no pair of accumulators has.
-Running addExponentials(Running a, float v[kLoads], uint count) {
+Running addExponentials(Running a, float v[kTerms], uint count) {
   const float before = intBitsToFloat(a.value);
   float top = before;
-  [[unroll]] for (uint i = 0u; i < kLoads; ++i) top = i < count ? maxNum(top, v[i]) : top;
+  [[unroll]] for (uint i = 0u; i < kTerms; ++i) top = i < count ? maxNum(top, v[i]) : top;
   float sum = uintBitsToFloat(a.extra) * (before == top ? 1.0 : powersOf(vec4(before - top)).x);
-  vec4 differences = vec4(0.0);
-  [[unroll]] for (uint i = 0u; i < kLoads; ++i) differences[i] = v[i] - top;
-  const vec4 powers = powersOf(differences);
-  [[unroll]] for (uint i = 0u; i < kLoads; ++i) sum += i >= count    ? 0.0
+  const vec4 powers = powersOf(vec4(v[0], v[1], v[2], v[3]) - top);
+  [[unroll]] for (uint i = 0u; i < kTerms; ++i) sum += i >= count    ? 0.0
                                                        : isNan(v[i]) ? v[i]
                                                        : v[i] == top ? 1.0
                                                                      : powers[i];
@@ -72,14 +72,14 @@ Running addExponentials(Running a, float v[kLoads], uint count) {
 }
 
 // Elements of increasing indices. Without branches but those on the function, which DXIL has for every element.
-Running addElements(Running a, float v[kLoads], uint index, uint step1, uint count) {
+Running addElements(Running a, float v[kTerms], uint index, uint step1, uint count) {
   if (kIsLogSumExp) return addExponentials(a, v, count);
   if (kIsOrdered && !kIsArg) {
-    [[unroll]] for (uint i = 0u; i < kLoads; ++i) a.value = max(a.value, i < count ? keyOf(v[i]) : kLeastKey);
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i) a.value = max(a.value, i < count ? keyOf(v[i]) : kLeastKey);
     return a;
   }
   if (kIsArg) {
-    [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i) {
       const int key = keyOf(v[i]);
       const bool replaces =
           key > a.value || a.extra == kNoIndex || (key == a.value && push.preferLast != 0u);
@@ -90,7 +90,7 @@ Running addElements(Running a, float v[kLoads], uint index, uint step1, uint cou
     return a;
   }
   float result = intBitsToFloat(a.value);
-  [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
+  [[unroll]] for (uint i = 0u; i < kTerms; ++i) {
     float term = kIsSquare ? v[i] * v[i] : FUNCTION == DML_REDUCE_FUNCTION_L1 ? abs(v[i]) : v[i];
     term = i < count ? term : kIsProduct ? 1.0 : 0.0;
     result = kIsProduct ? result * term : result + term;
@@ -125,13 +125,13 @@ Accumulator argOfRow(uint first, uint begin, uint end) {
   const uint lane = gl_LocalInvocationID.x;
   int best = kLeastKey;
   uint position = 0u;
-  for (uint k = begin + lane; k < end; k += kLoads * gl_WorkGroupSize.x) {
-    uvec4 loaded[kLoads];
-    [[unroll]] for (uint i = 0u; i < kLoads; ++i) loaded[i] =
+  for (uint k = begin + lane; k < end; k += kRowLoads * gl_WorkGroupSize.x) {
+    uvec4 loaded[kRowLoads];
+    [[unroll]] for (uint i = 0u; i < kRowLoads; ++i) loaded[i] =
         x[first + reducedOffset(min(k + i * gl_WorkGroupSize.x, end - 1u))];
-    [[unroll]] for (uint i = 0u; i < kLoads; ++i)
+    [[unroll]] for (uint i = 0u; i < kRowLoads; ++i)
       if (k + i * gl_WorkGroupSize.x < end) best = addPairs(best, loaded[i], position + i * kVectorElements);
-    position += kLoads * kVectorElements;
+    position += kRowLoads * kVectorElements;
   }
   if (begin + lane >= end) return emptyAccumulator();
   const uint place = uint(best) & 0xffffu ^ (push.preferLast != 0u ? 0u : 0xffffu);
@@ -211,17 +211,23 @@ void main() {
     return;
   }
 #endif
+  // Of FLOAT16 in a row, both halves of a vector go to the same four.
+  const uint folds = isRow ? kFours : 1u;
+  const uint loads = isRow ? kRowLoads : kTerms;
   Running running[kVectorElements];
   [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) running[e] = startOf();
-  for (uint k = begin + (isRow ? lane : 0u); k < end; k += kLoads * step1) {
-    const uint count = min((end - 1u - k) / step1 + 1u, kLoads);
-    uvec4 loaded[kLoads];
-    [[unroll]] for (uint i = 0u; i < kLoads; ++i) loaded[i] = x[kept.x + reducedOffset(min(k + i * step1, end - 1u))];
+  for (uint k = begin + (isRow ? lane : 0u); k < end; k += loads * step1) {
+    const uint count = min((end - 1u - k) / step1 + 1u, loads);
+    uvec4 loaded[kTerms];
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i)
+      if (i < loads) loaded[i] = x[kept.x + reducedOffset(min(k + i * step1, end - 1u))];
     [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) {
-      float v[kLoads];
-      [[unroll]] for (uint i = 0u; i < kLoads; ++i) v[i] = fourOf(loaded[i], e / 4u)[e % 4u];
+      if (e * folds >= kVectorElements) break;
+      float v[kTerms];
+      [[unroll]] for (uint i = 0u; i < kTerms; ++i)
+        v[i] = folds == 2u ? fourOf(loaded[i / 2u], i % 2u)[e % 4u] : fourOf(loaded[i], e / 4u)[e % 4u];
       const uint index = push.firstIndex + k * indices + (isRow ? e : 0u);
-      running[e] = addElements(running[e], v, index, step1 * indices, count);
+      running[e] = addElements(running[e], v, index, step1 * indices, count * folds);
     }
   }
   Accumulator a[kVectorElements];

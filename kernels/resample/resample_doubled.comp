@@ -47,23 +47,18 @@ Lines linesOf(uint from, uvec4 coordinates) {
   return lines;
 }
 
+// An infinity beside the place counts for nothing.
+float between(float lower, float upper, float fraction) {
+  return fraction == 0.0 ? lower : (1.0 - fraction) * lower + fraction * upper;
+}
+
 // Element `i` of a vector, whose places are those of the first or the second element and a whole number. `first` is
-// where the columns begin; each holds the elements of two lines.
-float averageAt(uint i, vec2 columns[kColumns], Place place, int first, float across) {
+// where the columns begin.
+float averageAt(uint i, float columns[kColumns], Place place, int first) {
   const uint column = i / 2u;
   const bool next = place.index != first;
-  const vec2 low = next ? columns[column + 1u] : columns[column];
-  const vec2 high = next ? columns[column + 2u] : columns[column + 1u];
-  const vec2 along = vec2(1.0 - place.fraction, place.fraction);
-  const vec2 weights0 = along * (1.0 - across);
-  const vec2 weights1 = along * across;
-  // An infinity beside the place counts for nothing.
-  float sum = 0.0;
-  if (weights0.x != 0.0) sum += weights0.x * low.x;
-  if (weights0.y != 0.0) sum += weights0.y * high.x;
-  if (weights1.x != 0.0) sum += weights1.x * low.y;
-  if (weights1.y != 0.0) sum += weights1.y * high.y;
-  return sum;
+  return between(next ? columns[column + 1u] : columns[column], next ? columns[column + 2u] : columns[column + 1u],
+                 place.fraction);
 }
 
 void main() {
@@ -94,17 +89,17 @@ void main() {
       result[i / PACKED_LANES] |= LANE_BITS(bits, i % PACKED_LANES);
     }
   } else {
-    vec2 columns[kColumns];
+    float columns[kColumns];
     [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
       const uvec2 at = lines.offset + clampedIndex(even.index + int(i), size) * stride;
-      columns[i].x = float(fromRaw(loadRaw_x(at.x)));
-      columns[i].y = AXES > 1u ? float(fromRaw(loadRaw_x(at.y))) : 0.0;
+      columns[i] = float(fromRaw(loadRaw_x(at.x)));
+      if (AXES > 1u) columns[i] = between(columns[i], float(fromRaw(loadRaw_x(at.y))), lines.fraction);
     }
 #if T_IS_FLOAT
     vec4 fours[kFours];
 #endif
     [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) {
-      const float average = averageAt(i, columns, i % 2u == 0u ? even : odd, even.index, lines.fraction);
+      const float average = averageAt(i, columns, i % 2u == 0u ? even : odd, even.index);
 #if T_IS_FLOAT
       fours[i / 4u][i % 4u] = average;
 #else

@@ -13,24 +13,13 @@ PACKED_IN(x)
 PACKED_OUT(y)
 layout(set = 0, binding = BINDING_totals, std430) buffer totalsBuffer { uint totals[]; };
 
-const uint kVectorElements = 128u / T_BITS;
+#include "scan/vectors.glsl"
+
 const uint kShares = 16u;  // of a workgroup's totals, each scanned by one invocation
 const uint kShare = 256u / kShares;
 
 shared COMPUTE sharedTotal[256];
 shared COMPUTE sharedShare[kShares];
-
-#if T_IS_FLOAT
-uint wideToRaw(COMPUTE v) { return floatBitsToUint(v); }
-COMPUTE wideFromRaw(uint v) { return uintBitsToFloat(v); }
-#else
-uint wideToRaw(COMPUTE v) { return toRaw(v); }
-COMPUTE wideFromRaw(uint v) { return fromRaw(v); }
-#endif
-
-const bool kIsProduct = FUNCTION == DML_OPERATOR_CUMULATIVE_PRODUCT;
-COMPUTE identity() { return kIsProduct ? COMPUTE(1) : COMPUTE(0); }
-COMPUTE combine(COMPUTE a, COMPUTE b) { return kIsProduct ? a * b : a + b; }
 
 // What comes before the invocation's total in the workgroup, and what all come to.
 void scanTotals(COMPUTE total, out COMPUTE before, out COMPUTE all) {

@@ -81,23 +81,19 @@ uint keysOf(uint word) {
 }
 #endif
 
-void main() {
-  const uint group = groupIndex();
-  if (group >= push.groups) return;
+// The best of its 16 elements, of which it holds all; `exists` has a bit for each vector of them.
+Item heldItems(uint firstVector, uint rowAt, out Item items[kHeld], out uint exists) {
   const uint lane = gl_LocalInvocationID.x;
-  const uint rowIndex = group / push.blocksPerRow;
-  const uint firstVector = group % push.blocksPerRow * kHeldVectors * gl_WorkGroupSize.x;
-  const uint first = firstVector * kVectorElements;
-  const uvec4 row = walkOffsets(0u, push.rank, rowIndex);
-
   uvec4 loaded[kHeldVectors];
-  [[unroll]] for (uint v = 0u; v < kHeldVectors; ++v)
-    loaded[v] = x[row.x + min(firstVector + v * gl_WorkGroupSize.x + lane, push.elements - 1u)];
-  Item items[kHeld];
+  exists = 0u;
+  [[unroll]] for (uint v = 0u; v < kHeldVectors; ++v) {
+    const uint vector = firstVector + v * gl_WorkGroupSize.x + lane;
+    loaded[v] = x[rowAt + min(vector, push.elements - 1u)];
+    exists |= vector < push.elements ? 1u << v : 0u;
+  }
   Item best = noItem(0u);
   [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
     const uint v = i / kVectorElements;
-    const bool exists = firstVector + v * gl_WorkGroupSize.x + lane < push.elements;
     const uint index = (v * gl_WorkGroupSize.x + lane) * kVectorElements + i % kVectorElements;
 #if T_BITS == 32
     items[i] = Item(keyOf(loaded[v][i % 4u]), index);
@@ -105,16 +101,20 @@ void main() {
     const uint keys = keysOf(loaded[v][i / 2u % 4u]);
     items[i] = Item(i % 2u == 0u ? keys << 16 | index : keys & 0xffff0000u | index);
 #endif
-    if (!exists) items[i] = noItem(0u);
-    if (comesFirst(items[i], best)) best = items[i];
+    if ((exists >> v & 1u) != 0u && comesFirst(items[i], best)) best = items[i];
   }
+  return best;
+}
 
+// What is in place `kept` among the candidates, the best of four invocations each; or no item, behind all elements.
+Item boundOf(Item best) {
+  const uint lane = gl_LocalInvocationID.x;
   setItem(lane, best);
   if (lane < kCandidates) sharedRank[lane] = 0u;
   if (lane == 0u) sharedCount = 0u;
   barrier();
   if (lane < kCandidates) {
-    [[unroll]] for (uint i = 1u; i < 4u; ++i) {
+    [[unroll]] for (uint i = 1u; i < gl_WorkGroupSize.x / kCandidates; ++i) {
       const Item other = slotItem(lane + i * kCandidates);
       if (comesFirst(other, best)) best = other;
     }
@@ -124,39 +124,55 @@ void main() {
   }
   barrier();
   const Item candidate = slotItem(kCandidatesAt + lane % kCandidates);
+  const uint first = lane / kCandidates * (kCandidates / kShares);
   uint ahead = 0u;
   [[unroll]] for (uint i = 0u; i < kCandidates / kShares; ++i)
-    ahead += comesFirst(slotItem(kCandidatesAt + lane / kCandidates * (kCandidates / kShares) + i), candidate) ? 1u : 0u;
+    ahead += comesFirst(slotItem(kCandidatesAt + first + i), candidate) ? 1u : 0u;
   atomicAdd(sharedRank[lane % kCandidates], ahead);
   barrier();
-  if (lane < kCandidates && sharedRank[lane] == push.kept - 1u) {
-    setItem(kBoundAt, candidate);
-  }
+  if (lane < kCandidates && sharedRank[lane] == push.kept - 1u) setItem(kBoundAt, candidate);
   barrier();
   const Item bound = slotItem(kBoundAt);
   barrier();
-  [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
-    const bool exists = firstVector + i / kVectorElements * gl_WorkGroupSize.x + lane < push.elements;
-    if (exists && !comesFirst(bound, items[i])) setSlot(atomicAdd(sharedCount, 1u), pairOf(items[i], first));
-  }
-  barrier();
+  return bound;
+}
 
-  const uint count = sharedCount;
-  Pair p = Pair(kLastKey, 0xffffffffu);
-  uint place = lane;
-  if (count <= kFew) {
-    if (lane < count) {
-      p = slotPair(lane);
-      place = 0u;
-      for (uint i = 0u; i < count; ++i) place += before(slotPair(i), p) ? 1u : 0u;
-    }
-  } else {
+// The place of one of `count` pairs in the slots, and the pair. Invocations without one have places behind them.
+uint placeOf(uint count, out Pair p) {
+  const uint lane = gl_LocalInvocationID.x;
+  p = Pair(kLastKey, 0xffffffffu);
+  if (count > kFew) {
     uint width = kFew;
     while (width < count) width *= 2u;
     for (uint slot = count + lane; slot < width; slot += gl_WorkGroupSize.x) setSlot(slot, p);
     sortBlocks(width, width);
     p = slotPair(lane);
+    return lane;
   }
+  if (lane >= count) return lane;
+  p = slotPair(lane);
+  uint place = 0u;
+  for (uint i = 0u; i < count; ++i) place += before(slotPair(i), p) ? 1u : 0u;
+  return place;
+}
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint rowIndex = group / push.blocksPerRow;
+  const uint firstVector = group % push.blocksPerRow * kHeldVectors * gl_WorkGroupSize.x;
+  const uvec4 row = walkOffsets(0u, push.rank, rowIndex);
+  Item items[kHeld];
+  uint exists;
+  const Item best = heldItems(firstVector, row.x, items, exists);
+  const Item bound = boundOf(best);
+  [[unroll]] for (uint i = 0u; i < kHeld; ++i)
+    if ((exists >> i / kVectorElements & 1u) != 0u && !comesFirst(bound, items[i]))
+      setSlot(atomicAdd(sharedCount, 1u), pairOf(items[i], firstVector * kVectorElements));
+  barrier();
+
+  Pair p;
+  const uint place = placeOf(sharedCount, p);
   // Blocks with fewer elements than are kept leave pairs of none.
   if (place >= push.kept) return;
   if (TO_PAIRS != 0u) {

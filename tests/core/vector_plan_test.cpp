@@ -112,7 +112,8 @@ TEST_CASE("vectors: windows along lines or over channels") {
   constexpr std::string_view kThree = "Strides=[2,2] WindowSize=[3,3] StartPadding=[1,1]";
   CHECK(pool("f32[2,3,8,8]", "f32[2,3,4,4]", kThree) == "pool_vectors_halved_lines.f32");
   CHECK(pool("f16[2,3,8,16]", "f16[2,3,4,8]", kThree) == "pool_vectors_halved_lines.f16");
-  CHECK(pool("f16[2,3,8,8]", "f16[2,3,4,4]", kThree) == "pool.f16");
+  CHECK(pool("f16[2,3,8,8]", "f16[2,3,4,4]", kThree) == "pool_vectors_half_halved_lines.f16");
+  CHECK(pool("f16[2,3,8,12]", "f16[2,3,4,6]", kThree) == "pool.f16");
   CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[1,1] WindowSize=[3,3] StartPadding=[1,1]") ==
         "pool_vectors_lines.f32");
   CHECK(pool("f32[2,3,8,8]", "f32[2,3,8,8]", "Strides=[3,3] WindowSize=[3,3] StartPadding=[1,1]") == "pool.f32");

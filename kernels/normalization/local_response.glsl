@@ -1,0 +1,26 @@
+// What kernels of local response normalization by vectors have in common. Include after packed.glsl.
+//   exponent, share, bias   as in local_response.comp
+#include "common/math.glsl"
+#include "common/functions.glsl"
+#include "common/pow.glsl"
+#include "common/fours.glsl"
+
+float power(float base) { return powAccurate(base, uintBitsToFloat(push.exponent)); }
+
+// The power of a region's sum of squares, with share and bias.
+void toPowers(inout vec4 sums[kFours]) {
+  bool isSmall = false;
+  [[unroll]] for (uint i = 0u; i < kFours; ++i) {
+    sums[i] = uintBitsToFloat(push.bias) + uintBitsToFloat(push.share) * sums[i];
+    isSmall = isSmall || !all(greaterThan(sums[i], vec4(1e-30)));
+  }
+  // Usual, and much shorter.
+  if (uintBitsToFloat(push.exponent) == -0.75 && !isSmall) {
+    [[unroll]] for (uint i = 0u; i < kFours; ++i) {
+      const vec4 root = sqrt(sums[i]);
+      sums[i] = 1.0 / (root * sqrt(root));
+    }
+    return;
+  }
+  FOR_EACH_ELEMENT(sums, kFours, power)
+}

@@ -95,21 +95,25 @@ bool unfoldsInRuns(const Target& target, const SlidingWindow& window, const Tens
          (y.strides[0] | y.strides[1]) % number == 0;
 }
 
+// Parameters of the digits that an index of kernels/window/unfold.comp has. Those of one value stay out.
+struct UnfoldDigits {
+  std::vector<uint32_t> words;
+  uint32_t count = 0;
+
+  void add(uint64_t size, uint32_t outputStride, uint32_t inputStride, uint32_t step, uint32_t dimension) {
+    if (size == 1) return;
+    appendDivisor(words, static_cast<uint32_t>(size));
+    words.insert(words.end(), {outputStride, inputStride, step, dimension});
+    ++count;
+  }
+};
+
 Status planUnfold(const Operation& op, PlanBuilder& builder) {
   const SlidingWindow window = windowOf(op.as<DML_UNFOLD_OPERATOR_DESC>());
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
-  std::vector<uint32_t> words;
-  uint32_t digits = 0;
+  UnfoldDigits digits;
   uint32_t base = 0;
-  // Those of one value stay out.
-  const auto addDigit = [&](uint64_t size, uint32_t outputStride, uint32_t inputStride, uint32_t step,
-                            uint32_t dimension) {
-    if (size == 1) return;
-    appendDivisor(words, static_cast<uint32_t>(size));
-    words.insert(words.end(), {outputStride, inputStride, step, dimension});
-    ++digits;
-  };
   const uint32_t along = window.dimensionCount - 1;
   const uint32_t number = unfoldsInRuns(builder.target(), window, x, y) ? vectorElements(x.type) : 1;
   uint32_t column = y.strides[2];
@@ -117,7 +121,7 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
     const auto positions = static_cast<uint32_t>(window.positions(d, x.sizes[d + 2]));
     const uint32_t together = d == along ? number : 1;  // on a line
     const uint32_t step = window.strides[d] * together;
-    addDigit(positions / together, column * together / number, step * x.strides[d + 2], step, d);
+    digits.add(positions / together, column * together / number, step * x.strides[d + 2], step, d);
     column *= positions;
   }
   std::array<Repeated, 2> repeated;  // the outer one, and the inner
@@ -131,13 +135,14 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
       repeated[1 - taken++] = {size, steps};
       together *= size;
     } else {
-      addDigit(size, steps[0], steps[1], steps[2], d);
+      digits.add(size, steps[0], steps[1], steps[2], d);
     }
     row *= size;
     base -= window.startPadding[d] * x.strides[d + 2];
   }
-  addDigit(x.sizes[1], row, x.strides[1], 0, kNoDimension);
-  addDigit(x.sizes[0], y.strides[0] / number, x.strides[0], 0, kNoDimension);
+  digits.add(x.sizes[1], row, x.strides[1], 0, kNoDimension);
+  digits.add(x.sizes[0], y.strides[0] / number, x.strides[0], 0, kNoDimension);
+  std::vector<uint32_t>& words = digits.words;
   const auto imageAt = static_cast<uint32_t>(words.size() / 4);
   for (uint32_t d = 0; d < window.dimensionCount; ++d)
     words.insert(words.end(), {x.sizes[d + 2], window.startPadding[d], 0, 0});
@@ -150,7 +155,7 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
       kernels::Unfold{.form = runs ? Form::Runs : Form::Strided,
                       .type = runs ? builder.sizedElement(x.type).type : builder.sizedElement(x.type),
                       .push = {.count = static_cast<uint32_t>(items),
-                               .digits = digits,
+                               .digits = digits.count,
                                .imageAt = imageAt,
                                .imageRank = window.dimensionCount,
                                .base = base,

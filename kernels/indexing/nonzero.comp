@@ -17,11 +17,12 @@ layout(set = 0, binding = BINDING_count, std430) buffer countBuffer { uint count
 layout(set = 0, binding = BINDING_coordinates, std430) buffer coordinatesBuffer { uint coordinates[]; };
 
 const uint kPerLane = 8u;
-const uint kShares = 16u;  // of a workgroup's counts, each scanned by one invocation
-const uint kShare = 256u / kShares;
 
-shared uint sharedCount[256];
-shared uint sharedShare[kShares];
+#define RUNNING uint
+uint identity() { return 0u; }
+uint combine(uint a, uint b) { return a + b; }
+#include "scan/totals.glsl"
+
 shared uint sharedIndex[256u * kPerLane];  // of what a tile has, in order
 
 bool isNonzero(uint index) {
@@ -58,31 +59,6 @@ uint foundFrom(uint first, uint end) {
   return found;
 }
 
-// The sum of the counts of invocations before this one, and of all.
-uint countBefore(uint total, out uint all) {
-  const uint lane = gl_LocalInvocationID.x;
-  sharedCount[lane] = total;
-  barrier();
-  if (lane < kShares) {
-    uint sum = 0u;
-    for (uint i = lane * kShare; i < (lane + 1u) * kShare; ++i) {
-      const uint next = sum + sharedCount[i];
-      sharedCount[i] = sum;
-      sum = next;
-    }
-    sharedShare[lane] = sum;
-  }
-  barrier();
-  uint before = sharedCount[lane];
-  all = 0u;
-  for (uint i = 0u; i < kShares; ++i) {
-    if (i < lane / kShare) before += sharedShare[i];
-    all += sharedShare[i];
-  }
-  barrier();
-  return before;
-}
-
 void writeCoordinates(uint row, uint index) {
   uint rest = index;
   for (uint d = 0u; d < push.columns; ++d) {
@@ -100,12 +76,13 @@ void main() {
   const uint begin = group * push.chunkLength;
   const uint end = begin + min(push.chunkLength, push.elements - begin);
   const uint step1 = gl_WorkGroupSize.x * kPerLane;
+  uint before;
   uint all;
   if (WRITES == 0u) {
     uint total = 0u;
     for (uint first = begin + lane * kPerLane; first < end; first += step1)
       total += uint(bitCount(foundFrom(first, end)));
-    countBefore(total, all);
+    scanTotals(total, before, all);
     if (lane == 0u) counts[group] = all;
     return;
   }
@@ -113,8 +90,8 @@ void main() {
   for (uint tile = begin; tile < end; tile += step1) {
     const uint first = tile + lane * kPerLane;
     uint found = first < end ? foundFrom(first, end) : 0u;
-    uint place = countBefore(uint(bitCount(found)), all);
-    for (; found != 0u; found &= found - 1u) sharedIndex[place++] = first + uint(findLSB(found));
+    scanTotals(uint(bitCount(found)), before, all);
+    for (; found != 0u; found &= found - 1u) sharedIndex[before++] = first + uint(findLSB(found));
     barrier();
     for (uint i = lane; i < all; i += gl_WorkGroupSize.x) writeCoordinates(running + i, sharedIndex[i]);
     barrier();

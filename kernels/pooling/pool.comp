@@ -165,8 +165,9 @@ void main() {
   const uint total = box.x * box.y * box.z;
   const uint begin = ROW != 0u ? lane : 0u;
   const uint step1 = ROW != 0u ? gl_WorkGroupSize.x : 1u;
-  uvec3 place = boxDigits(begin, box);
-  const uvec3 advance = boxDigits(step1, box);
+  // One step is one along the line, whatever the box, as boxAdvance() carries it.
+  uvec3 place = ROW != 0u ? boxDigits(begin, box) : uvec3(0u);
+  const uvec3 advance = ROW != 0u ? boxDigits(step1, box) : uvec3(1u, 0u, 0u);
 
   Accumulator a = Accumulator(COMPUTE(0), FUNCTION == DML_OPERATOR_MAX_POOLING ? kNoIndex : 0u);
   for (uint left = stepsFrom(begin, step1, total); left != 0u; --left) {

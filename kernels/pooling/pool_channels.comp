@@ -43,7 +43,7 @@ void main() {
   int sums[kVectorElements];
   [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) sums[i] = emptyResult();
   uvec3 place = uvec3(0u);
-  const uvec3 advance = boxDigits(1u, box);
+  const uvec3 advance = uvec3(1u, 0u, 0u);  // carried by boxAdvance()
   for (uint left = total; left != 0u; --left) {
     const uvec3 offsets = place * steps;
     const uvec4 vector = x[at.x + offsets.x + offsets.y + offsets.z];

@@ -1,6 +1,9 @@
 // The elements of a tensor under sliding windows of up to three spatial dimensions, the innermost first.
 // Include after walk.glsl.
 
+// Without the division that windows without dilation do not need.
+uint dividedBy(uint n, uint dilation) { return dilation == 1u ? n : n / dilation; }
+
 // In one dimension: the coordinate of the first element under the window at `position`, and how many there are.
 // `window` is {stride, dilation, size, start padding}, with a dilation above 0. Coordinates in the padded input may
 // exceed 32 bits.
@@ -12,12 +15,12 @@ void windowCoverage(uint position, uvec4 window, uint size, out uint first, out 
   first = low - window.w;
   if (before) {
     const uint missing = window.w - low;
-    skipped = (missing - 1u) / window.y + 1u;
+    skipped = dividedBy(missing - 1u, window.y) + 1u;
     first = skipped * window.y - missing;
   }
   const bool beyond = high > 1u || (high == 1u && low >= window.w);
   const bool covers = !beyond && first < size && skipped < window.z;
-  count = covers ? min(window.z - skipped, (size - 1u - first) / window.y + 1u) : 0u;
+  count = covers ? min(window.z - skipped, dividedBy(size - 1u - first, window.y) + 1u) : 0u;
 }
 
 // The coordinates of element `index` in a box.

@@ -14,37 +14,8 @@ PACKED_OUT(y)
 layout(set = 0, binding = BINDING_totals, std430) buffer totalsBuffer { uint totals[]; };
 
 #include "scan/vectors.glsl"
-
-const uint kShares = 16u;  // of a workgroup's totals, each scanned by one invocation
-const uint kShare = 256u / kShares;
-
-shared COMPUTE sharedTotal[256];
-shared COMPUTE sharedShare[kShares];
-
-// What comes before the invocation's total in the workgroup, and what all come to.
-void scanTotals(COMPUTE total, out COMPUTE before, out COMPUTE all) {
-  const uint lane = gl_LocalInvocationID.x;
-  barrier();
-  sharedTotal[lane] = total;
-  barrier();
-  if (lane < kShares) {
-    COMPUTE sum = identity();
-    for (uint i = lane * kShare; i < (lane + 1u) * kShare; ++i) {
-      const COMPUTE next = combine(sum, sharedTotal[i]);
-      sharedTotal[i] = sum;
-      sum = next;
-    }
-    sharedShare[lane] = sum;
-  }
-  barrier();
-  all = identity();
-  before = identity();
-  for (uint i = 0u; i < kShares; ++i) {
-    if (i == lane / kShare) before = all;
-    all = combine(all, sharedShare[i]);
-  }
-  before = combine(before, sharedTotal[lane]);
-}
+#define RUNNING COMPUTE
+#include "scan/totals.glsl"
 
 void main() {
   const uint group = groupIndex();

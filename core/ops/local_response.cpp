@@ -97,6 +97,8 @@ class LocalResponsePlan {
     const Operation& op = builder_.op();
     const Tensor& x = op.input(0);
     const uint32_t number = vectorElements(x.type);
+    // The gradient divides a power by its base, which may be 0 where the exponent is negative.
+    if (gradient_ && attributes_.beta < 0) return {};
     if (!attributes_.crossChannel && (gradient_ || attributes_.size / 2 > kMostReach)) return {};
     const uint32_t lines = x.rank - 1 - (attributes_.crossChannel ? kChannels : kHeight);
     const uint32_t operands = gradient_ ? 0b111 : 0b011;

@@ -130,8 +130,10 @@ struct Axis {
   uint32_t inputStride = 0;
 };
 
-// The most input elements that an output element of a sum depends on.
+// The most input elements that an output element of a sum depends on. The only element of a gradient is at both edges,
+// which everything beyond them belongs to.
 double maxTerms(const Axis& axis, bool gradient) {
+  if (gradient && axis.outputSize == 1) return axis.inputSize;
   if (!gradient) return std::min<double>(axis.inputSize, 2 * axis.stretch + 2);
   const double inner = 2 / axis.step + 2;
   const double before = (1 - axis.start) / axis.step + 1;
@@ -141,8 +143,7 @@ double maxTerms(const Axis& axis, bool gradient) {
 
 constexpr uint32_t kCopied = 0xffffffff;
 
-// Says of each dimension which of the axes it is, or kCopied. Axes are the innermost dimension's first in every layout,
-// so that results are the same bits in all of them.
+// Says of each dimension which of the axes it is, or kCopied. Axes are the innermost dimension's first in every layout.
 std::vector<Axis> axesOf(const Resampling& resampling, const Tensor& x, const Tensor& y,
                          std::vector<uint32_t>& axisOf) {
   std::vector<Axis> axes;

@@ -48,8 +48,8 @@ shared vec4 passed[max(2u * kPartFours, kPoints * kPassFilters * kLine)];
 
 uint exchanged(uint four, uint odd) { return four ^ (odd & 1u) * kAcross; }
 
-// Of each part an invocation loads and transforms a tile of a channel, PARTS_AHEAD parts before its use. Rows of it that lie in the input are a bit each,
-// and columns, from the 16th bit on.
+// Of each part an invocation loads and transforms a tile of a channel, PARTS_AHEAD parts before its use. Rows of it that
+// lie in the input are a bit each, and columns, from the 16th bit on.
 float loaded[PARTS_AHEAD * kPoints];
 uint inside;
 uint firstOfInput;

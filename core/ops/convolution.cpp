@@ -319,7 +319,11 @@ Result<std::optional<Product>> steppedProduct(PlanBuilder& builder, const Convol
 Status turnOwnedFilters(PlanBuilder& builder, const Convolution& c, Product& p) {
   constexpr uint32_t kVector = 8;
   if (!c.filter.ownedByDml || p.type != DML_TENSOR_DATA_TYPE_FLOAT16 || !builder.target().caps.matrices) return {};
-  if (p.y.row != 1 || p.y.column == 1 || p.rows % kVector != 0 || c.groups != 1 || p.depth == 0) return {};
+  if (p.y.row != 1 || p.y.column == 1 || p.rows % kVector != 0 || p.depth == 0) return {};
+  for (uint32_t d = 0; d < p.matrices.rank; ++d)
+    if (p.matrices.strides[d][0] != 0) return {};  // filters of groups, or of elements of the window
+  // Filters that are repeated by strides of 0 may be many.
+  if (uint64_t{p.depth} * p.rows * byteWidth(p.type) > builder.target().caps.maxBufferRange) return {};
   Walk walk;
   walk.base[0] = p.matrices.base[0];
   walk.addDimension(p.depth, {p.a.column, p.rows});
@@ -418,10 +422,14 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
     if (!ordered) return ordered.error();
     if (!*ordered) TRY(packOwnedFilters(builder, convolution, part.product, part.window));
   }
-  // The first product waits for the copies, and those that continue it wait for nothing: it must be one that reads one.
-  std::stable_partition(parts.begin(), parts.end(), [](const ConvolutionPart& part) {
+  // The first product waits for the copies, and those that continue it wait for nothing: it must be one that reads one,
+  // of the input if there is one.
+  const auto readsCopy = [](const ConvolutionPart& part) {
     return part.window.channelsLast != 0 && !part.window.gathered;
-  });
+  };
+  const auto readsInputsCopy = [&](const ConvolutionPart& part) { return readsCopy(part) && !part.window.edges; };
+  std::stable_partition(parts.begin(), parts.end(), readsCopy);
+  std::stable_partition(parts.begin(), parts.end(), readsInputsCopy);
   for (ConvolutionPart& part : parts) {
     part.window.continues = &part != &parts.front();
     TRY(addFloatProduct(builder, part.product, finish, &part.window));

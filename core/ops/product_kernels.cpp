@@ -113,7 +113,8 @@ uint32_t sharedBytesAhead(const Product& p, const Tile& tile, const Caps& caps) 
   const uint32_t parts =
       partBytes(tile.rows, tile.depth, p.a.column == 1) + partBytes(tile.columns, tile.depth, p.b.row == 1);
   const auto& [rows, columns, depth] = caps.matrices;
-  return std::max(tile.stages * parts, bytesOfSums(tile, caps, rows * (columns / 2 + 1) * 16));
+  const uint32_t strip = std::max(rows * (columns / 2 + 1), 2 * columns * (rows / 4 + 1));  // along rows, and columns
+  return std::max(tile.stages * parts, bytesOfSums(tile, caps, strip * 16));
 }
 
 constexpr const char* kPartOfMatrix = "A part of the depth is less than a matrix has.";

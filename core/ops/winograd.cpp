@@ -30,6 +30,8 @@ struct Tiling {
 
   uint64_t points() const { return uint64_t{tile + kWindow - 1} * (tile + kWindow - 1); }
   uint64_t filterBytes() const { return points() * channelPitch * filterPitch * 4; }
+  // A workgroup that does all of it loads filters of a channel ahead, also behind the last one.
+  uint64_t fusedFilterBytes() const { return filterBytes() + filterPitch * 4; }
   uint64_t inputBytes() const { return points() * channelPitch * columnPitch * 4; }
   uint64_t sumBytes() const { return points() * filterPitch * columnPitch * 4; }
 };
@@ -93,7 +95,8 @@ const char* refusesBlock(const Block& block, const Target& target, const Tiling&
   if (tiling.channels > block.most) return "Its sums are long.";
   // Most of a block would be idle.
   if (tiling.filters <= block.filters / 2) return "It has few filters.";
-  if (tiling.filterBytes() > target.caps.maxBufferRange) return "Its filters are larger than what a kernel may bind.";
+  if (tiling.fusedFilterBytes() > target.caps.maxBufferRange)
+    return "Its filters are larger than what a kernel may bind.";
   const uint64_t eighths = 8 * (tiling.columnPitch / block.tiles) * (tiling.filterPitch / block.filters);
   if (eighths < block.fewestEighths * target.caps.workgroups) return "Its tiles are few.";
   return eighths > block.mostEighths * target.caps.workgroups ? "Its tiles are many." : nullptr;
@@ -211,9 +214,7 @@ BufferRange addendOf(PlanBuilder& builder, const FloatFinish& finish) {
 Status addFused(PlanBuilder& builder, const Block& block, const Tiling& tiling, const FloatFinish& finish) {
   const bool hasBias = builder.op().input(2).present();
   const uint32_t parameters = builder.parameters(parameterWords(builder.op(), tiling));
-  // The kernel loads filters of a channel ahead, also behind the last one.
-  const uint64_t bytes = tiling.filterBytes() + tiling.filterPitch * 4;
-  const auto filters = addFilters(builder, tiling, parameters, bytes);
+  const auto filters = addFilters(builder, tiling, parameters, tiling.fusedFilterBytes());
   if (!filters) return filters.error();
   const auto filterBlocks = static_cast<uint32_t>(tiling.filterPitch / block.filters);
   const uint64_t multiplyAdds = tiling.points() * tiling.channelPitch * tiling.filterPitch * tiling.columnPitch;

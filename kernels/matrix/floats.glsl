@@ -150,10 +150,6 @@ float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   return value;
 }
 
-float finished(float sum, uint row, Column at, uvec4 base) {
-  return finishedWith(sum, row, at, base, addendAt(base.w + row * yRowStride() + at.y));
-}
-
 void finishWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   const float value = finishedWith(sum, row, at, base, addend1);
   const uint i = base.w + row * yRowStride() + at.y;

@@ -168,5 +168,16 @@ TEST_CASE("epilogues: what is left alone") {
   CHECK(!only(graph));
 }
 
+TEST_CASE("epilogues: nothing is taken across an edge whose ends see other places") {
+  const std::string gemm = "GEMM ATensor=f16[1,1,4,3] BTensor=f16[1,1,3,6] OutputTensor=f16[1,1,4,6] Alpha=1";
+  const auto multiplied = [](std::string_view strides) {
+    return cat("ELEMENT_WISE_MULTIPLY ATensor=f16[1,1,4,6] BTensor=f16[1,1,4,6]{0,0,0,1}! OutputTensor=f16[1,1,4,6]",
+               strides);
+  };
+  const std::string sum = "ELEMENT_WISE_ADD ATensor=f16[1,1,4,6] BTensor=f16[1,1,4,6] OutputTensor=f16[1,1,4,6]";
+  CHECK(only(following({gemm, multiplied(""), sum})));
+  CHECK(!only(following({gemm, multiplied("{24,24,1,4}"), sum})));
+}
+
 }  // namespace
 }  // namespace dimple::testing

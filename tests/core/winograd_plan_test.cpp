@@ -114,6 +114,14 @@ TEST_CASE("convolutions that are not transformed say why") {
   Caps small = littleShared();
   small.maxBufferRange = 1 << 20;
   CHECK(why(lineOf("[64,64,3,3]"), small) == "Its transforms are larger than what a kernel may bind.");
+  // What the kernel reads ahead counts too.
+  Caps bound;
+  bound.maxBufferRange = 1 << 27;
+  CHECK(
+      planned("CONVOLUTION InputTensor=f32[1,128,16,16] FilterTensor=f32[16384,128,3,3]! "
+              "OutputTensor=f32[1,16384,16,16] Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] "
+              "OutputPadding=[0,0] GroupCount=1",
+              bound));
   Caps matrices;
   matrices.features = ~0u;
   matrices.sharedBytes = 49152;

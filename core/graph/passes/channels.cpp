@@ -1,7 +1,9 @@
 // Where networks of convolutions keep the channels of a place side by side between nodes.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/checked.h"

@@ -45,9 +45,12 @@ class Follow {
     const Operation& op = *node.op;
     if (!activations_.empty() || addend_) return false;
     const auto read = std::ranges::find(node.inputs(), Place{const_cast<Value*>(&before.outputs()[0])});
+    if (read == node.inputs().end()) return false;
     const auto input = static_cast<uint32_t>(read - node.inputs().begin());
     const auto affine = stepOf(op, input);
-    if (!affine || !(takeChannels(node, *affine) || takeSum(node, input))) return false;
+    // The two ends of an edge agree about its bytes only.
+    if (!affine || !readsAsMade(before.op->output(), op, input)) return false;
+    if (!takeChannels(node, *affine) && !takeSum(node, input)) return false;
     if (sameSizes(op.output(), made_)) result_ = op.output();
     activations_.assign(op.activations().begin(), op.activations().end());
     return true;

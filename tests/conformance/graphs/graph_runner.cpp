@@ -118,10 +118,12 @@ std::string compareWithLargest(const DML_BUFFER_TENSOR_DESC& tensor, const Graph
   const oracle::Array b = oracle::read(tensor, alone);
   const double part = tensor.DataType == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0x1p-9 : 0x1p-18;
   double largest = 0;
-  for (const double value : b.real) largest = std::max(largest, std::abs(value));
-  if (!(largest > 0)) return "all elements are 0.";
+  for (const double value : b.real)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  if (!(largest > 0)) return "no element is a number that is not 0.";
+  const auto isSame = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
   for (size_t i = 0; i < a.real.size(); ++i)
-    if (!(std::abs(a.real[i] - b.real[i]) <= part * largest))
+    if (!isSame(a.real[i], b.real[i]) && !(std::abs(a.real[i] - b.real[i]) <= part * largest))
       return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
   return {};
 }

@@ -33,9 +33,6 @@ endif()
 
 find_package(Threads REQUIRED)
 # Packs the code of kernels.
-if(CMAKE_CROSSCOMPILING)
-  set(ZLIB_USE_STATIC_LIBS ON)
-endif()
 find_package(ZLIB REQUIRED)
 
 # A cross compiler must not look into /usr/include: the header libraries it may use are linked into a folder beside.

@@ -8,3 +8,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 # No DLLs of the compiler beside ours.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static")
+# zlib, which Debian and Fedora have for Windows in these places.
+set(ZLIB_ROOT /usr/x86_64-w64-mingw32 /usr/x86_64-w64-mingw32/sys-root/mingw)
+set(ZLIB_USE_STATIC_LIBS ON)

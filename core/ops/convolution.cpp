@@ -404,7 +404,7 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   if (!pointwise) {
     auto stepped = steppedProduct(builder, convolution, product, *window);
     if (!stepped) return stepped.error();
-    pointwise = std::move(*stepped);
+    pointwise = *stepped;
   }
   if (pointwise) TRY(turnOwnedFilters(builder, convolution, *pointwise));
   if (pointwise) return addFloatProduct(builder, *pointwise, finish);

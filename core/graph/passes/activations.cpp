@@ -25,7 +25,8 @@ Operation asFused(const Operation& op) {
       DML_OPERATOR_ELEMENT_WISE_CLIP,
       DML_ELEMENT_WISE_CLIP_OPERATOR_DESC{nullptr, nullptr, given.ScaleBias, number(given.Min), number(given.Max)},
       {op.input(0)}, {op.output()});
-  return clip ? std::move(*clip) : op;
+  if (!clip) return op;
+  return std::move(*clip);
 }
 
 // Makes one operation of two; false if there is none.

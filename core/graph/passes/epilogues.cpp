@@ -144,6 +144,7 @@ class Follow {
   template <class Desc>
   std::optional<Parameter> made(DML_OPERATOR_TYPE type, const Desc& desc, const std::vector<Parameter>& of) {
     std::vector<Tensor> tensors;
+    tensors.reserve(of.size());
     for (const Parameter& parameter : of) tensors.push_back(parameter.tensor);
     Node* node = add(" parameter", Operation::make(type, desc, std::move(tensors), {singlesOf(1)}));
     if (!node) return {};

@@ -123,17 +123,21 @@ class LocalResponsePlan {
     return planes;
   }
 
+  kernels::ResponseLinesWords lineWords(const Planes& planes) const {
+    return {.rank = planes.walk.rank,
+            .across = planes.across,
+            .acrossBits = planes.acrossBits(),
+            .along = planes.along,
+            .before = (attributes_.size - 1) / 2,
+            .after = attributes_.size / 2,
+            .inputStep = planes.lineSteps[0]};
+  }
+
   Status addGradient(const Planes& planes) {
     const Tensor& x = builder_.op().input(0);
     const double share = attributes_.alpha / attributes_.size;
     return builder_.add(kernels::LocalResponseGrad{.type = kernelType(x.type),
-                                                   .push = {.rank = planes.walk.rank,
-                                                            .across = planes.across,
-                                                            .acrossBits = planes.acrossBits(),
-                                                            .along = planes.along,
-                                                            .before = (attributes_.size - 1) / 2,
-                                                            .after = attributes_.size / 2,
-                                                            .inputStep = planes.lineSteps[0],
+                                                   .push = {.responseLines = lineWords(planes),
                                                             .gradientStep = planes.lineSteps[1],
                                                             .outputStep = planes.lineSteps[2],
                                                             .exponent = floatBits(-attributes_.beta),
@@ -150,13 +154,7 @@ class LocalResponsePlan {
     const Tensor& x = builder_.op().input(0);
     const uint32_t reach = std::min(attributes_.size, planes.along) * (attributes_.crossChannel ? 1 : attributes_.size);
     return builder_.add(kernels::LocalResponseVectors{.type = kernelType(x.type),
-                                                      .push = {.rank = planes.walk.rank,
-                                                               .across = planes.across,
-                                                               .acrossBits = planes.acrossBits(),
-                                                               .along = planes.along,
-                                                               .before = (attributes_.size - 1) / 2,
-                                                               .after = attributes_.size / 2,
-                                                               .inputStep = planes.lineSteps[0],
+                                                      .push = {.responseLines = lineWords(planes),
                                                                .outputStep = planes.lineSteps[1],
                                                                .exponent = floatBits(-attributes_.beta),
                                                                .share = floatBits(attributes_.alpha / attributes_.size),

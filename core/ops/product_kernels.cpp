@@ -16,11 +16,6 @@ namespace dimple {
 
 namespace {
 
-// Whether so many elements come in along one of the two.
-bool comesIn(uint32_t number, const Walk& matrices, uint32_t operand, Dimension a, Dimension b) {
-  return isVectorizable(number, matrices, operand, a, b) || isVectorizable(number, matrices, operand, b, a);
-}
-
 constexpr const char* kLongSums = "Its sums are long.";
 constexpr const char* kSharedTooLittle = "The device has too little shared memory for a tile.";
 

@@ -17,6 +17,10 @@ bool isVectorizable(uint32_t number, const Walk& matrices, uint32_t operand, Dim
   return matrices.base[operand] % number == 0;
 }
 
+bool comesIn(uint32_t number, const Walk& matrices, uint32_t operand, Dimension a, Dimension b) {
+  return isVectorizable(number, matrices, operand, a, b) || isVectorizable(number, matrices, operand, b, a);
+}
+
 uint64_t bytesInVectors(uint32_t number, const Product& p, uint32_t operand) {
   const Dimension along = operand == 0 ? rowsOfA(p) : columnsOfB(p);
   const Dimension across = operand == 0 ? depthOfA(p) : depthOfB(p);

@@ -37,6 +37,8 @@ inline Dimension depthOfB(const Product& p) { return {p.b.row, p.depth}; }
 
 // Whether so many elements along a dimension always lie side by side, at a multiple of their number.
 bool isVectorizable(uint32_t number, const Walk& matrices, uint32_t operand, Dimension along, Dimension across);
+// The same along one of the two.
+bool comesIn(uint32_t number, const Walk& matrices, uint32_t operand, Dimension a, Dimension b);
 // Whether A or B comes in vectors that may reach over the end of its rows or columns.
 bool comesInPadded(uint32_t number, const Product& p, uint32_t operand);
 // What is read of A or B in vectors along its rows or columns, the last of which may reach over the end: what lies

@@ -1,4 +1,4 @@
-// Recurrent networks: RNN, LSTM and GRU.
+// Recurrent networks: RNN, LSTM and GRU, in one file, since all but the step of a network is the same for the three.
 #include <algorithm>
 #include <bit>
 #include <optional>

@@ -9,8 +9,7 @@
 #include "core/plan/plan_builder.h"
 #include "core/text.h"
 #include "kernels/kernel_code.h"
-#include "tests/conformance/selection.h"
-#include "tests/conformance/test_case.h"
+#include "tests/conformance/case_plans.h"
 
 namespace dimple::testing {
 namespace {
@@ -71,28 +70,23 @@ TEST_CASE("modules: plans of all cases find a module of their own of each kernel
                            : 0;
     caps.workLimit = kDiscreteWorkLimit;
     const Target target(caps);
-    for (const CaseGroup& group : caseGroups({}, {}))
-      for (const std::string& line : group.lines()) {
-        const auto test = parseTestCase(line);
-        if (!test || test->refused) continue;
-        const auto op = Operation::parse(test->desc.desc());
-        if (!op) continue;
-        const auto plan = planOperator(*op, target);
-        if (!plan) continue;
-        for (const auto* dispatches : {&plan->initialization, &plan->execution})
-          for (const Dispatch& dispatch : *dispatches) {
-            const KernelInfo* kernel = findKernel(dispatch.kernel);
-            REQUIRE(kernel);
-            if (kernel->modules.size() < 2) continue;
-            if (!lacksModule(*kernel, dispatch)) {
-              ++found;
-              continue;
-            }
-            std::string missing(kernel->name);
-            for (const Specialization& s : dispatch.specialization) missing += cat(" ", s.id, "=", s.value);
-            ++general[missing];
-          }
-      }
+    forEachCasePlan([&](const TestCase&) { return target; },
+                    [&](const Plan& plan) {
+                      for (const auto* dispatches : {&plan.initialization, &plan.execution})
+                        for (const Dispatch& dispatch : *dispatches) {
+                          const KernelInfo* kernel = findKernel(dispatch.kernel);
+                          REQUIRE(kernel);
+                          if (kernel->modules.size() < 2) continue;
+                          if (!lacksModule(*kernel, dispatch)) {
+                            ++found;
+                            continue;
+                          }
+                          std::string missing(kernel->name);
+                          for (const Specialization& s : dispatch.specialization)
+                            missing += cat(" ", s.id, "=", s.value);
+                          ++general[missing];
+                        }
+                    });
   }
   for (const auto& [missing, count] : general)
     FAIL_CHECK("No module of its own: ", missing, ", ", count, " dispatches");

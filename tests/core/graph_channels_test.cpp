@@ -3,20 +3,10 @@
 
 #include "core/text.h"
 #include "tests/core/graph_builder.h"
+#include "tests/core/matrix_caps.h"
 
 namespace dimple::testing {
 namespace {
-
-// A large device whose subgroups multiply matrices.
-Caps capsOfMatrices() {
-  Caps caps;
-  caps.features = ~0u;
-  caps.sharedBytes = 49152;
-  caps.subgroupSize = 32;
-  caps.matrices = {16, 16, 16};
-  caps.matrixHalves = true;
-  return caps;
-}
 
 std::string pictures(uint32_t channels, uint32_t side, const char* type = "f16") {
   return cat(type, "[4,", channels, ",", side, ",", side, "]");

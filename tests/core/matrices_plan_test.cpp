@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/text.h"
+#include "tests/core/matrix_caps.h"
 #include "tests/core/planned.h"
 
 using namespace dimple;
@@ -12,14 +13,8 @@ using namespace dimple::testing;
 
 namespace {
 
-// A large device whose subgroups multiply matrices.
 Caps matrixCaps() {
-  Caps caps;
-  caps.features = ~0u;
-  caps.sharedBytes = 49152;
-  caps.subgroupSize = 32;
-  caps.matrices = {16, 16, 16};
-  caps.matrixHalves = true;
+  Caps caps = capsOfMatrices();
   caps.workLimit = kDiscreteWorkLimit;
   return caps;
 }

@@ -22,8 +22,8 @@
 #include "core/text.h"
 #include "kernels/interfaces/ids.h"
 #include "kernels/kernel_code.h"
+#include "tests/conformance/case_plans.h"
 #include "tests/conformance/selection.h"
-#include "tests/conformance/test_case.h"
 
 namespace dimple::testing {
 namespace {
@@ -245,22 +245,16 @@ using PlannedPipeline = std::tuple<KernelId, std::vector<std::pair<uint32_t, uin
 // Those of the dispatches that plans of cases have on this device.
 std::set<PlannedPipeline> pipelinesOfPlans(const Caps& caps) {
   std::set<PlannedPipeline> pipelines;
-  for (const CaseGroup& group : caseGroups({}, {}))
-    for (const std::string& line : group.lines()) {
-      const auto test = parseTestCase(line);
-      if (!test || test->refused) continue;
-      const auto op = Operation::parse(test->desc.desc());
-      if (!op) continue;
-      const auto plan = planOperator(*op, Target(caps, {}, test->halfPrecision));
-      if (!plan) continue;
-      for (const auto* dispatches : {&plan->initialization, &plan->execution})
-        for (const Dispatch& dispatch : *dispatches) {
-          std::vector<std::pair<uint32_t, uint32_t>> constants;
-          for (const Specialization& s : dispatch.specialization) constants.emplace_back(s.id, s.value);
-          if (!constants.empty() || !dispatch.fixed.empty())
-            pipelines.emplace(dispatch.kernel, std::move(constants), dispatch.fixed);
-        }
-    }
+  forEachCasePlan([&](const TestCase& test) { return Target(caps, {}, test.halfPrecision); },
+                  [&](const Plan& plan) {
+                    for (const auto* dispatches : {&plan.initialization, &plan.execution})
+                      for (const Dispatch& dispatch : *dispatches) {
+                        std::vector<std::pair<uint32_t, uint32_t>> constants;
+                        for (const Specialization& s : dispatch.specialization) constants.emplace_back(s.id, s.value);
+                        if (!constants.empty() || !dispatch.fixed.empty())
+                          pipelines.emplace(dispatch.kernel, std::move(constants), dispatch.fixed);
+                      }
+                  });
   return pipelines;
 }
 

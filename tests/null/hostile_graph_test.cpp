@@ -8,21 +8,12 @@
 #include "core/plan/plan.h"
 #include "tests/conformance/plan_check.h"
 #include "tests/conformance/random.h"
+#include "tests/core/matrix_caps.h"
 
 using Microsoft::WRL::ComPtr;
 
 namespace dimple::testing {
 namespace {
-
-// Of a device whose subgroups multiply matrices, for which layouts of FLOAT16 change.
-Caps capsWithMatrices() {
-  Caps caps;
-  caps.features = ~0u;
-  caps.sharedBytes = 49152;
-  caps.subgroupSize = 32;
-  caps.matrices = {16, 16, 16};
-  return caps;
-}
 
 TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that nothing unwritten is read") {
   const GraphOperators operators;
@@ -34,7 +25,7 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
   hearMessages(device, heard);
   Random random(1);
   size_t accepted = 0;
-  const Caps caps = capsWithMatrices();
+  const Caps caps = capsOfMatrices();  // for which layouts of FLOAT16 change
   std::vector<size_t> rewritten(allPasses().size());
   for (int i = 0; i < 5000; ++i) {
     std::vector<uint8_t> bytes(1 + random.below(200));

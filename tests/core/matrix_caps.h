@@ -1,0 +1,19 @@
+// A made-up device for plans.
+#pragma once
+
+#include "core/caps.h"
+
+namespace dimple::testing {
+
+// Large, and its subgroups multiply matrices.
+inline Caps capsOfMatrices() {
+  Caps caps;
+  caps.features = ~0u;
+  caps.sharedBytes = 49152;
+  caps.subgroupSize = 32;
+  caps.matrices = {16, 16, 16};
+  caps.matrixHalves = true;
+  return caps;
+}
+
+}  // namespace dimple::testing

@@ -258,7 +258,8 @@ void main() {
   storeA(part, own);
   storeB(part, own);
   barrier();
-  // The last round is apart, so that loads have no condition: 15 % faster on an H100.
+#if CONVOLUTION
+  // The last round is apart, so that loads have no condition.
   for (uint round1 = 1u; round1 < rounds; ++round1) {
     loadNextA();
     loadNextB(own);
@@ -269,6 +270,25 @@ void main() {
     barrier();
   }
   multiplyAll(part, down, across);
+#else
+  // The last round is a turn of the same loop that loads the first elements for nothing: loads have no condition, which
+  // is 15 % faster on an H100, and the loop stands once, with which its driver takes two thirds of the time to compile.
+  uint left = rounds;
+  [[dont_unroll]] for (uint turn = 0u; turn < 2u; ++turn) {
+    for (uint round1 = 1u; round1 < left; ++round1) {
+      loadNextA();
+      loadNextB(own);
+      multiplyAll(part, down, across);
+      barrier();
+      storeA(part, own);
+      storeB(part, own);
+      barrier();
+    }
+    left = 2u;
+    [[unroll]] for (uint i = 0u; i < kVectorsA; ++i) nextA[i] = 0u;
+    [[unroll]] for (uint i = 0u; i < kVectorsB; ++i) nextB[i] = 0u;
+  }
+#endif
 #endif
 
   finishAll(lane, part, down * kAcross + across, tile, base);

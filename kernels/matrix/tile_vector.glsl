@@ -33,6 +33,9 @@ void loadWhole(bool goOn) {
   nextB += goOn ? stepB : 0u;
 }
 
+// From here on loads are of the first elements.
+void loadNothing() { nextA = nextB = stepA = stepB = 0u; }
+
 // The part at `first`, of which steps before `begin` and from `end` on are zeros. The former may be below zero, and
 // wrap.
 void loadEdge(uint first, uint begin, uint end) {

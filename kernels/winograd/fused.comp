@@ -28,13 +28,6 @@ TENSOR_IN(addend)
 TENSOR_OUT(y)
 #include "winograd/results.glsl"
 
-// One copy of what is long, so that DXIL does not take seconds to compile.
-#if DIMPLE_HLSL
-#define UNROLLED [[dont_unroll]]
-#else
-#define UNROLLED [[unroll]]
-#endif
-
 // Two parts of the transformed input, or some of the sums, as fours of tiles. Two points lie side by side in a
 // subgroup: every other one's fours are exchanged, so that they lie in different banks.
 const uint kFours = OWN_TILES / 4u;
@@ -170,7 +163,8 @@ void passSums(uint pass, uint point, uint across, uint down) {
 // Transforms back what passed.
 void finishPass(uint pass, uint lane, uint firstFilter, uint column, uvec3 at) {
   const uint own = lane % kGroupTiles;
-  UNROLLED for (uint turn = 0u; turn < kPassFilters * kGroupTiles / 256u; ++turn) {
+  // One copy of what is long: drivers take seconds to compile, and others half as long.
+  [[dont_unroll]] for (uint turn = 0u; turn < kPassFilters * kGroupTiles / 256u; ++turn) {
     const uint item = lane / kGroupTiles + turn * (256u / kGroupTiles);
     const uint down = item / kAtOnce;
     const uint f = firstFilter + filterOf(pass, down, item % kAtOnce);

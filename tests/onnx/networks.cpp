@@ -258,7 +258,7 @@ Network transformer(const NetworkOptions& options) {
   setAttribute(layers.last(), "to", static_cast<int64_t>(options.type));
   const std::string inverse = layers.op("Sub", {layers.scalar(1), real});
   const std::string bias = layers.op("Mul", {inverse, layers.scalar(-10000)});
-  for (int layer = 0; layer < 2; ++layer) {
+  for (int layer = 0; layer < options.layers; ++layer) {
     const auto split = [&](const std::string& value, const std::vector<int64_t>& order) {
       const std::string target = sizes({size(value, 0), size(value, 1), layers.numbers({heads, width / heads})});
       return permuted(layers.op("Reshape", {value, target}), order);

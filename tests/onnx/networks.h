@@ -11,6 +11,7 @@ struct NetworkOptions {
   int64_t size = 224;
   int64_t batch = 1;                    // of pictures, or pairs of texts
   onnx::Type type = onnx::Type::Float;  // of weights and pictures; FLOAT or FLOAT16
+  int layers = 2;                       // of an encoder
 };
 
 struct Network {
@@ -21,6 +22,6 @@ struct Network {
 Network squeezeNet(const NetworkOptions& options);   // SqueezeNet 1.1
 Network mobileNet(const NetworkOptions& options);    // MobileNetV2
 Network resNet(const NetworkOptions& options);       // ResNet-50
-Network transformer(const NetworkOptions& options);  // an encoder of two layers, shapes computed as PyTorch does
+Network transformer(const NetworkOptions& options);  // an encoder, shapes computed as PyTorch does
 
 }  // namespace dimple::testing

@@ -111,6 +111,7 @@ int writeModels(const fs::path& folder, const char* ocr) {
       writeNetwork(folder / ("mobilenet" + kind), mobileNet({1, 224, batch, type}));
       writeNetwork(folder / ("resnet50" + kind), resNet({1, 224, batch, type}));
       writeNetwork(folder / ("transformer" + kind), transformer({1, 128, batch, type}));
+      if (batch == 1) writeNetwork(folder / ("encoder" + kind), transformer({1, 128, batch, type, 6}));
     }
   if (ocr) writeReader(folder, ocr);
   return 0;

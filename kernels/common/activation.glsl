@@ -1,7 +1,9 @@
 // Activation functions, for the operators of their own and fused into others. Include after functions.glsl.
 // p is the operator's FLOAT attributes in order.
+#include "common/halves.glsl"
 
-float sigmoid(float x) {
+float sigmoid(OF_HALVES float x) {
+  if (HALVES) return 1.0 / (1.0 + exp2(x * -kLog2OfE));
   const float e = expAccurate(-abs(x));
   return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
@@ -13,47 +15,52 @@ float timesSmallExp(float factor, float x) {
 }
 
 // factor * softplus(x).
-float softplusTimes(float x, float factor) {
+float softplusTimes(OF_HALVES float x, float factor) {
+  if (HALVES) return isNan(x) ? x : (max(x, 0.0) + logPlus1Half(exp2(abs(x) * -kLog2OfE))) * factor;
   if (x < -80.0) return timesSmallExp(factor, x);
   return (maxNum(x, 0.0) + logPlus1(expAccurate(-abs(x)))) * factor;
 }
 
 // x * sigmoid(z).
-float swish(float x, float z) {
-  if (z < -80.0 && abs(x) < INFINITY) return timesSmallExp(x, z);
-  return x * sigmoid(z);
+float swish(OF_HALVES float x, float z) {
+  if (!HALVES && z < -80.0 && abs(x) < INFINITY) return timesSmallExp(x, z);
+  return x * sigmoid(PASS_HALVES z);
 }
 
-float gelu(float x) {
+float gelu(OF_HALVES float x) {
   const float half1 = 0.5 * x;
+  if (HALVES) {
+    const float complement = erfComplementHalf(abs(x) * 0.707106781);
+    return half1 * (x < 0.0 ? complement : 2.0 - complement);
+  }
   return x < 0.0 ? half1 * erfComplement(-x) : half1 + half1 * erfAccurate(x * 0.707106781);
 }
 
 // Compilers make a clamp of comparisons, which loses NaN.
 float unitClamp(float x) { return isNan(x) ? x : x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x; }
 
-float activate(const uint op, const float x, const vec2 p) {
+float activate(OF_HALVES const uint op, const float x, const vec2 p) {
   switch (op) {
-    case DML_OPERATOR_ACTIVATION_CELU: return x < 0.0 ? p.x * expMinus1(x / p.x) : x;
-    case DML_OPERATOR_ACTIVATION_ELU: return x < 0.0 ? p.x * expMinus1(x) : x;
-    case DML_OPERATOR_ACTIVATION_GELU: return gelu(x);
+    case DML_OPERATOR_ACTIVATION_CELU: return x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x / p.x) : x;
+    case DML_OPERATOR_ACTIVATION_ELU: return x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x) : x;
+    case DML_OPERATOR_ACTIVATION_GELU: return gelu(PASS_HALVES x);
     case DML_OPERATOR_ACTIVATION_HARD_SIGMOID: return unitClamp(p.x * x + p.y);
     case DML_OPERATOR_ACTIVATION_HARD_SWISH: return x * unitClamp(p.x * x + p.y);
     case DML_OPERATOR_ACTIVATION_LEAKY_RELU: return x < 0.0 ? p.x * x : x;
     case DML_OPERATOR_ACTIVATION_LINEAR: return p.x * x + p.y;
-    case DML_OPERATOR_ACTIVATION_PARAMETRIC_SOFTPLUS: return softplusTimes(p.y * x, p.x);
+    case DML_OPERATOR_ACTIVATION_PARAMETRIC_SOFTPLUS: return softplusTimes(PASS_HALVES p.y * x, p.x);
     case DML_OPERATOR_ACTIVATION_RELU: return maxNum(x, 0.0);
-    case DML_OPERATOR_ACTIVATION_SCALED_ELU: return p.y * (x < 0.0 ? p.x * expMinus1(x) : x);
-    case DML_OPERATOR_ACTIVATION_SCALED_TANH: return p.x * tanhAccurate(p.y * x);
+    case DML_OPERATOR_ACTIVATION_SCALED_ELU: return p.y * (x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x) : x);
+    case DML_OPERATOR_ACTIVATION_SCALED_TANH: return p.x * tanhRounded(PASS_HALVES p.y * x);
     case DML_OPERATOR_ACTIVATION_SHRINK: return x > p.y ? x - p.x : x < -p.y ? x + p.x : isNan(x) ? x : 0.0;
-    case DML_OPERATOR_ACTIVATION_SIGMOID: return isNan(x) ? x : sigmoid(x);
-    case DML_OPERATOR_ACTIVATION_SOFTPLUS: return softplusTimes(p.x * x, 1.0 / p.x);
+    case DML_OPERATOR_ACTIVATION_SIGMOID: return isNan(x) ? x : sigmoid(PASS_HALVES x);
+    case DML_OPERATOR_ACTIVATION_SOFTPLUS: return softplusTimes(PASS_HALVES p.x * x, 1.0 / p.x);
     case DML_OPERATOR_ACTIVATION_SOFTSIGN: return quotient(x, 1.0 + abs(x));
-    case DML_OPERATOR_ACTIVATION_SWISH: return swish(x, p.x * x);
-    case DML_OPERATOR_ACTIVATION_TANH: return tanhAccurate(x);
+    case DML_OPERATOR_ACTIVATION_SWISH: return swish(PASS_HALVES x, p.x * x);
+    case DML_OPERATOR_ACTIVATION_TANH: return tanhRounded(PASS_HALVES x);
     case DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU: return isLessOrEqual(x, p.x) ? 0.0 : x;
     // Of a product or a convolution.
-    case DML_OPERATOR_ELEMENT_WISE_CLIP: return maxNum(minNum(x, p.y), p.x);
+    case DML_OPERATOR_ELEMENT_WISE_CLIP: return clipRounded(PASS_HALVES x, p.x, p.y);
   }
   return x;
 }

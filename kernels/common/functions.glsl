@@ -18,17 +18,16 @@ float expMinus1(float x) {
   return x + x * p;
 }
 
-// log(1 + x) for x >= 0.
+// log(1 + x) for x from 0 to 1.
 float logPlus1(float x) {
-  if (isNan(x) || x >= 0.5) return logAccurate(1.0 + x);
+  if (isNan(x)) return x;
   // 2 atanh(s)
   const float s = x / (2.0 + x);
   const float z = s * s;
-  float p = 0.0909090909;
-  p = p * z + 0.111111111;
-  p = p * z + 0.142857143;
-  p = p * z + 0.2;
-  p = p * z + 0.333333333;
+  float p = 0.134305122;
+  p = p * z + 0.141175233;
+  p = p * z + 0.200038126;
+  p = p * z + 0.333333200;
   return 2.0 * (s + s * z * p);
 }
 

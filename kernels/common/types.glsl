@@ -78,6 +78,12 @@ uint halfFromFloat(float value) {
   return sign | ((magnitude + 0xc8000fffu + ((magnitude >> 13) & 1u)) >> 13);
 }
 
+// Two in a word.
+uint halvesFromPair(vec2 pair) {
+  if (ROUNDED_HALVES != 0u) return packHalf2x16(pair);
+  return halfFromFloat(pair.x) | halfFromFloat(pair.y) << 16;
+}
+
 float floatFromHalf(uint half16) { return unpackHalf2x16(half16 & 0xffffu).x; }
 
 #if T == f32

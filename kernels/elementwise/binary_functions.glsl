@@ -19,7 +19,17 @@ float mean(float a, float b) {
 }
 
 // What division leaves, with the sign of a: exact, whatever the quotient is.
-float remainderTruncated(float a, float b) {
+float remainderTruncated(OF_HALVES float a, float b) {
+  if (HALVES) {
+    // Of numbers of 11 bits: what is left of a quotient of 12 bits, which may be one off, is exact.
+    const float whole = trunc(a / b);
+    if (abs(whole) < 4096.0 && abs(b) < INFINITY) {
+      float rest = abs(a) - abs(whole) * abs(b);
+      rest = rest < 0.0 ? rest + abs(b) : rest;
+      rest = rest >= abs(b) ? rest - abs(b) : rest;
+      return withSignOf(rest, a);
+    }
+  }
   const uint bBits = floatBitsToUint(b) & 0x7fffffffu;
   const uint aBits = floatBitsToUint(a) & 0x7fffffffu;
   if (aBits >= 0x7f800000u || bBits > 0x7f800000u || bBits == 0u) return NOT_A_NUMBER;
@@ -45,13 +55,13 @@ float remainderTruncated(float a, float b) {
   return withSignOf(uintBitsToFloat(bits), a);
 }
 
-float remainderFloored(float a, float b) {
-  const float rest = remainderTruncated(a, b);
+float remainderFloored(OF_HALVES float a, float b) {
+  const float rest = remainderTruncated(PASS_HALVES a, b);
   const bool zero = (floatBitsToUint(rest) & 0x7fffffffu) == 0u;
   return !zero && ((floatBitsToUint(rest) ^ floatBitsToUint(b)) >> 31) != 0u ? rest + b : rest;
 }
 
-float applyFunction(OF_OPERATOR float a, float b) {
+float applyFunction(OF_OPERATOR OF_HALVES float a, float b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_ADD:
     case DML_OPERATOR_ELEMENT_WISE_ADD1: return a + b;
@@ -60,13 +70,13 @@ float applyFunction(OF_OPERATOR float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return roundedQuotient(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MAX: return maxNum(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MIN: return minNum(a, b);
-    case DML_OPERATOR_ELEMENT_WISE_ATAN_YX: return TRIGONOMETRIC(atan2Accurate(a, b));
+    case DML_OPERATOR_ELEMENT_WISE_ATAN_YX: return TRIGONOMETRIC(atan2Rounded(PASS_HALVES a, b));
     case DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE: return (a - b) * (a - b);
     case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD:
     case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1: return clipGradient(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MEAN: return mean(a, b);
-    case DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR: return remainderFloored(a, b);
-    case DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE: return remainderTruncated(a, b);
+    case DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR: return remainderFloored(PASS_HALVES a, b);
+    case DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE: return remainderTruncated(PASS_HALVES a, b);
     case DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU: return isLess(a, 0.0) ? b * a : a;
     case DML_OPERATOR_ACTIVATION_RELU_GRAD: return isLess(0.0, a) ? b : 0.0;
   }

@@ -18,17 +18,27 @@ PACKED_OUT(y)
 #if T_BITS == 64
 uvec2 applyPair(uvec2 v, uvec2 w) { return toRaw(apply(fromRaw(v), fromRaw(w))); }
 #else
+#if T == f16
+#define LANE_VALUE(word, lane) unpackHalf2x16(word)[lane]
+#else
+#define LANE_VALUE(word, lane) fromRaw(LANE(word, lane))
+#endif
 uvec4 applyAll(uvec4 v, uvec4 w) {
   COMPUTE values[4u * PACKED_LANES];
   [[unroll]] for (uint e = 0u; e < 4u * PACKED_LANES; ++e)
-    values[e] = applyFunction(fromRaw(LANE(v[e / PACKED_LANES], e % PACKED_LANES)),
-                              fromRaw(LANE(w[e / PACKED_LANES], e % PACKED_LANES)));
+    values[e] = applyFunction(LANE_VALUE(v[e / PACKED_LANES], e % PACKED_LANES),
+                              LANE_VALUE(w[e / PACKED_LANES], e % PACKED_LANES));
 #if T_IS_FLOAT
   ACTIVATE_EACH(values, 4u * PACKED_LANES, fusedParameters())
 #endif
   uvec4 result = uvec4(0u);
+#if T == f16
+  [[unroll]] for (uint word = 0u; word < 4u; ++word)
+    result[word] = halvesFromPair(vec2(values[word * 2u], values[word * 2u + 1u]));
+#else
   [[unroll]] for (uint e = 0u; e < 4u * PACKED_LANES; ++e)
     result[e / PACKED_LANES] |= LANE_BITS(toRaw(values[e]), e % PACKED_LANES);
+#endif
   return result;
 }
 

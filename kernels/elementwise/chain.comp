@@ -8,6 +8,10 @@
 // the current value itself, one that was kept, a number, or an input's. Control flow is the same in all invocations but
 // for elements behind the last. Where the program is known when the kernel is compiled, its steps are what is left;
 // HLSL interprets it.
+#define OF_HALVES const bool HALVES,
+#define PASS_HALVES HALVES,
+#define NOT_HALVES false,
+
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

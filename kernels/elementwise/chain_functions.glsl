@@ -83,7 +83,10 @@ float floatOfInteger(const uint x, const bool isSigned) {
 
 // As CAST does; a FLOAT16 is rounded by what follows.
 uint castValue(const uint x, const uint from, const uint to) {
-  if (isFloatType(to)) return isFloatType(from) ? x : floatBitsToUint(floatOfInteger(x, isSignedType(from)));
+  if (isFloatType(to)) {
+    if (isFloatType(from)) return x;
+    return floatBitsToUint(typeWidth(from) < 5u ? float(int(x)) : floatOfInteger(x, isSignedType(from)));
+  }
   typeBits = bitsOf(to);
   const uint most = isSignedType(to) ? T_MASK >> 1 : T_MASK;
   if (isFloatType(from)) {
@@ -93,16 +96,16 @@ uint castValue(const uint x, const uint from, const uint to) {
   return isSignedType(to) ? uint(clamp(int(x), -1 - int(most), int(most))) : min(x, most);
 }
 
-uint applyFloat(const uint kind, const uint op, const float x, const float z) {
+uint applyFloat(const uint kind, const uint op, const bool halves, const float x, const float z) {
   const float a = uintBitsToFloat(attributes.aLow);
   const float b = uintBitsToFloat(attributes.bLow);
   switch (kind) {
     case kScale: return floatBitsToUint(scaleAndBias(x, a, b));
-    case kUnary: return floatBitsToUint(applyFunction(op, x, a, b));
-    case kBinary: return floatBitsToUint(applyFunction(op, x, z));
-    case kPredicate: return ask(op, x, z);
+    case kUnary: return floatBitsToUint(applyFunction(op, halves, x, a, b));
+    case kBinary: return floatBitsToUint(applyFunction(op, halves, x, z));
+    case kPredicate: return ask(op, halves, x, z);
   }
-  return floatBitsToUint(POWER(powAccurate(x, z)));
+  return floatBitsToUint(POWER(powRounded(halves, x, z)));
 }
 
 uint applyInt(const uint kind, const uint op, const int x, const int z) {
@@ -133,7 +136,8 @@ uint applyStep(const uint kind, const uint op, const uint from, const uint to, c
     }
   }
   if (isFloatType(from))
-    return calls(kFloats | kPowers | kTrigonometric) ? applyFloat(kind, op, uintBitsToFloat(x), uintBitsToFloat(z)) : x;
+    return calls(kFloats | kPowers | kTrigonometric) ? applyFloat(kind, op, isHalfType(from), uintBitsToFloat(x), uintBitsToFloat(z))
+                                                    : x;
   if (!calls(kIntegers)) return x;
   typeBits = bitsOf(from);
   if (isSignedType(from)) return applyInt(kind, op, int(x), int(z));

@@ -66,7 +66,7 @@ Exponent loadExponent(uint i) {
 #if T_IS_FLOAT
 float power(float x, Exponent e) {
   if (push.hasScaleBias != 0u) x = scaled(x);
-  return powAccurate(x, e.real);
+  return powRounded(x, e.real);
 }
 #else
 // Whole powers by squaring, modulo 2^32, which saturate to narrower types. Negative ones are what truncation leaves of a

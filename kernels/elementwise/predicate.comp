@@ -7,6 +7,8 @@
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
+#include "common/functions.glsl"
+#include "common/halves.glsl"
 
 #define ATTRIBUTES push
 #include "elementwise/predicate_functions.glsl"

@@ -1,16 +1,30 @@
-// What predicates answer. Needs common/math.glsl, ATTRIBUTES, whose mode is a DML_IS_INFINITY_MODE, and OP: a constant,
+// What predicates answer. Needs common/halves.glsl, ATTRIBUTES, whose mode is a DML_IS_INFINITY_MODE, and OP: a constant,
 // or a parameter that OF_OPERATOR declares.
 #ifndef OF_OPERATOR
 #define OF_OPERATOR
 #endif
-uint ask(OF_OPERATOR COMPUTE x, COMPUTE z) {
+#if T_IS_FLOAT
+#define OF_TYPE OF_HALVES
+#define LESS(a, b) lessRounded(PASS_HALVES a, b)
+#define LESS_OR_EQUAL(a, b) lessOrEqualRounded(PASS_HALVES a, b)
+bool isEqual(float x, float z) {
+  const uint bits = floatBitsToUint(x) ^ floatBitsToUint(z);
+  return !isNan(x) && (bits == 0u || ((floatBitsToUint(x) | floatBitsToUint(z)) << 1) == 0u);
+}
+#else
+#define OF_TYPE
+#define LESS(a, b) isLess(a, b)
+#define LESS_OR_EQUAL(a, b) isLessOrEqual(a, b)
+bool isEqual(COMPUTE x, COMPUTE z) { return x == z; }
+#endif
+uint ask(OF_OPERATOR OF_TYPE COMPUTE x, COMPUTE z) {
   bool answer = false;
   switch (OP) {
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS: answer = isLessOrEqual(x, z) && isLessOrEqual(z, x); break;
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN: answer = isLess(z, x); break;
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL: answer = isLessOrEqual(z, x); break;
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN: answer = isLess(x, z); break;
-    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL: answer = isLessOrEqual(x, z); break;
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_EQUALS: answer = isEqual(x, z); break;
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN: answer = LESS(z, x); break;
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL: answer = LESS_OR_EQUAL(z, x); break;
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN: answer = LESS(x, z); break;
+    case DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL: answer = LESS_OR_EQUAL(x, z); break;
 #if T_IS_FLOAT
     case DML_OPERATOR_ELEMENT_WISE_IS_NAN: return isNan(x) ? 1u : 0u;
     case DML_OPERATOR_ELEMENT_WISE_IS_INFINITY: {
@@ -28,3 +42,6 @@ uint ask(OF_OPERATOR COMPUTE x, COMPUTE z) {
   }
   return answer ? 1u : 0u;
 }
+#undef OF_TYPE
+#undef LESS
+#undef LESS_OR_EQUAL

@@ -7,6 +7,8 @@
 // the output's elements, 1 or 4. mode: a DML_IS_INFINITY_MODE.
 #include "common/grid.glsl"
 #include "common/math.glsl"
+#include "common/functions.glsl"
+#include "common/halves.glsl"
 #include "common/packed.glsl"
 #include "common/vectors.glsl"
 

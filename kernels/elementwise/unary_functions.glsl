@@ -6,32 +6,32 @@
 #endif
 
 #if T_IS_FLOAT
-float applyFunction(OF_OPERATOR float x, float a, float b) {
+float applyFunction(OF_OPERATOR OF_HALVES float x, float a, float b) {
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
     case DML_OPERATOR_ACTIVATION_IDENTITY: return x;
     case DML_OPERATOR_ELEMENT_WISE_ABS: return uintBitsToFloat(floatBitsToUint(x) & 0x7fffffffu);
     case DML_OPERATOR_ELEMENT_WISE_NEGATE: return uintBitsToFloat(floatBitsToUint(x) ^ 0x80000000u);
     case DML_OPERATOR_ELEMENT_WISE_CLIP:
-    case DML_OPERATOR_ELEMENT_WISE_CLIP1: return maxNum(minNum(x, b), a);
-    case DML_OPERATOR_ELEMENT_WISE_EXP: return expAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_CLIP1: return clipRounded(PASS_HALVES x, a, b);
+    case DML_OPERATOR_ELEMENT_WISE_EXP: return expRounded(PASS_HALVES x);
     case DML_OPERATOR_ELEMENT_WISE_RECIP: return 1.0 / x;
     case DML_OPERATOR_ELEMENT_WISE_SQRT: return sqrt(x);
     case DML_OPERATOR_ELEMENT_WISE_SIN: return TRIGONOMETRIC(sinShifted(x, 0u));
     case DML_OPERATOR_ELEMENT_WISE_COS: return TRIGONOMETRIC(sinShifted(x, 1u));
-    case DML_OPERATOR_ELEMENT_WISE_TANH: return tanhAccurate(x);
-    case DML_OPERATOR_ELEMENT_WISE_ERF: return erfAccurate(x);
-    case DML_OPERATOR_ELEMENT_WISE_ACOS: return TRIGONOMETRIC(acosAccurate(x));
-    case DML_OPERATOR_ELEMENT_WISE_ACOSH: return TRIGONOMETRIC(acoshAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_TANH: return tanhRounded(PASS_HALVES x);
+    case DML_OPERATOR_ELEMENT_WISE_ERF: return erfRounded(PASS_HALVES x);
+    case DML_OPERATOR_ELEMENT_WISE_ACOS: return TRIGONOMETRIC(acosRounded(PASS_HALVES x));
+    case DML_OPERATOR_ELEMENT_WISE_ACOSH: return TRIGONOMETRIC(acoshRounded(PASS_HALVES x));
     case DML_OPERATOR_ELEMENT_WISE_ASIN: return TRIGONOMETRIC(asinAccurate(x));
-    case DML_OPERATOR_ELEMENT_WISE_ASINH: return TRIGONOMETRIC(asinhAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_ASINH: return TRIGONOMETRIC(asinhRounded(PASS_HALVES x));
     case DML_OPERATOR_ELEMENT_WISE_ATAN: return TRIGONOMETRIC(atanAccurate(x));
-    case DML_OPERATOR_ELEMENT_WISE_ATANH: return TRIGONOMETRIC(atanhAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_ATANH: return TRIGONOMETRIC(atanhRounded(PASS_HALVES x));
     case DML_OPERATOR_ELEMENT_WISE_CEIL: return ceilExact(x);
-    case DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW: return POWER(powAccurate(x, a));
-    case DML_OPERATOR_ELEMENT_WISE_COSH: return TRIGONOMETRIC(coshAccurate(x));
+    case DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW: return POWER(powRounded(PASS_HALVES x, a));
+    case DML_OPERATOR_ELEMENT_WISE_COSH: return TRIGONOMETRIC(coshRounded(PASS_HALVES x));
     case DML_OPERATOR_ELEMENT_WISE_FLOOR: return floorExact(x);
-    case DML_OPERATOR_ELEMENT_WISE_LOG: return logAccurate(x);
+    case DML_OPERATOR_ELEMENT_WISE_LOG: return logRounded(PASS_HALVES x);
     case DML_OPERATOR_ELEMENT_WISE_ROUND: return roundBy(floatBitsToUint(a), x);
     case DML_OPERATOR_ELEMENT_WISE_SIGN: return signOf(x);
     case DML_OPERATOR_ELEMENT_WISE_SINH: return TRIGONOMETRIC(sinhAccurate(x));
@@ -39,7 +39,7 @@ float applyFunction(OF_OPERATOR float x, float a, float b) {
     case DML_OPERATOR_ELEMENT_WISE_THRESHOLD: return maxNum(x, a);
     default: break;  // DXC warns of a literal that no case has
   }
-  return activate(OP, x, vec2(a, b));
+  return activate(PASS_HALVES OP, x, vec2(a, b));
 }
 #else
 // 8- and 16-bit magnitudes saturate, wider ones wrap.
@@ -63,7 +63,7 @@ COMPUTE applyFunction(OF_OPERATOR COMPUTE x, COMPUTE a, COMPUTE b) {
     // Its attributes are FLOAT32 for every type, and so is what it computes.
     case DML_OPERATOR_ACTIVATION_SHRINK: {
       const vec2 attributes = vec2(uintBitsToFloat(ATTRIBUTES.aLow), uintBitsToFloat(ATTRIBUTES.bLow));
-      return saturated(roundBy(DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN, activate(OP, float(x), attributes)));
+      return saturated(roundBy(DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN, activate(NOT_HALVES OP, float(x), attributes)));
     }
 #endif
 #if T_IS_SIGNED

@@ -14,7 +14,12 @@
 PACKED_IN(x)
 PACKED_OUT(y)
 
-#if T_BITS < 64
+#if T == f16
+uint applyWord(uint word) {
+  const vec2 pair = unpackHalf2x16(word);
+  return halvesFromPair(vec2(apply(pair.x), apply(pair.y)));
+}
+#elif T_BITS < 64
 uint applyWord(uint word) {
   uint result = 0u;
   [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane)

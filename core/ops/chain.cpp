@@ -328,11 +328,16 @@ std::vector<DataType> typesOf(const Operation& op) {
   return types;
 }
 
-// Elements an invocation: four where all operands are 32 bits wide, eight where some are narrower, or where each step
-// is decoded.
-uint32_t lanesOf(std::span<const DataType> types, const Target& target) {
+// Elements an invocation: four where all outputs are 32 bits wide, since neighbours store vectors side by side then,
+// eight where they are narrower, where a word has eight elements, or where each step is decoded. The first `inputs`
+// types are those of inputs.
+uint32_t lanesOf(std::span<const DataType> types, uint32_t inputs, const Target& target) {
   const auto isWide = [](DataType type) { return bitWidth(type) == 32; };
-  return target.caps.fixesParameters && std::ranges::all_of(types, isWide) ? 4 : 8;
+  const auto hasBytes = [](DataType type) { return bitWidth(type) >= 8; };
+  return target.caps.fixesParameters && std::ranges::all_of(types.subspan(inputs), isWide) &&
+                 std::ranges::all_of(types, hasBytes)
+             ? 4
+             : 8;
 }
 
 std::vector<uint32_t> parameterWords(const Chain& chain, std::span<const DataType> types, uint32_t inputs,
@@ -364,7 +369,7 @@ std::vector<uint32_t> parameterWords(const Chain& chain, std::span<const DataTyp
 // A dispatch for a walk through ranges of operands of these types, `inputs` of which come before the outputs.
 Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataType> types, uint32_t inputs,
                 const Walk& walk, const std::vector<BufferRange>& bound) {
-  const uint32_t lanes = lanesOf(types, builder.target());
+  const uint32_t lanes = lanesOf(types, inputs, builder.target());
   const auto steps = static_cast<uint32_t>(chain.steps.size());
   // What a binding without an operand is bound to, and never accessed.
   BufferRange unused = bound[inputs];
@@ -410,7 +415,7 @@ constexpr OpSchema chainSchema(bool inPlace) {
 constexpr OpSchema kChain = chainSchema(false);
 constexpr OpSchema kChainInPlace = chainSchema(true);
 
-bool hasChainType(const Tensor& tensor) { return (kUpTo32 & typeBit(tensor.type)) != 0; }
+bool hasChainType(const Tensor& tensor) { return ((kUpTo32 | kInts4) & typeBit(tensor.type)) != 0; }
 
 // What an operator with one output does to elements, wherever they lie.
 std::vector<ElementStep> stepsOfElements(const Operation& op) {
@@ -517,7 +522,8 @@ std::vector<DataType> SingleChain::typesFor(size_t operands) const {
 const char* SingleChain::refuses(const Walk& walk, size_t operands, const Target& target) const {
   if (walk.rank > kMaxRank) return "Its operands have too many dimensions together.";
   const auto types = typesFor(operands);
-  const Places places = placesOf(walk, types, static_cast<uint32_t>(operands) - 1, lanesOf(types, target), target);
+  const auto inputs = static_cast<uint32_t>(operands) - 1;
+  const Places places = placesOf(walk, types, inputs, lanesOf(types, inputs, target), target);
   for (uint32_t k = 0; k < operands; ++k)
     if (places.areIn(kSpreadEach, k)) return "An operand is read or written in single elements.";
   return nullptr;
@@ -530,7 +536,7 @@ Status SingleChain::add(PlanBuilder& builder, const Walk& walk, const std::vecto
 uint32_t indexedAccesses(const Operation& chain, const Target& target) {
   const auto types = typesOf(chain);
   const auto inputs = static_cast<uint32_t>(chain.inputs().size());
-  const Places places = placesOf(walkOf(chain), types, inputs, lanesOf(types, target), target);
+  const Places places = placesOf(walkOf(chain), types, inputs, lanesOf(types, inputs, target), target);
   const auto isIndexed = [&](uint32_t operand) { return places.areIn(kSpreadEach, operand); };
   auto indexed = static_cast<uint32_t>(std::ranges::count_if(chain.as<Chain>().loads, isIndexed));
   for (uint32_t o = 0; o < chain.outputs().size(); ++o)

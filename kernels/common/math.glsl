@@ -27,21 +27,27 @@ float quotient(float a, float b) {
 // x rounded toward zero to 12 bits: products of two such numbers, and of what is left of them, are exact.
 float highPart(float x) { return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u); }
 
-int exponentOf(float x) { return int(floatBitsToUint(x) >> 23 & 0xffu) - 127; }
+// Whether a number lies from 2^-most to below 2^(most + 1).
+bool isAmong(float x, uint most) {
+  return (floatBitsToUint(x) << 1) - ((127u - most) << 24) < ((2u * most + 1u) << 24);
+}
 
 // The quotient rounded correctly, where devices' own may be off by 2.5 ULP; like theirs for |a| outside 2^-60 to 2^60
 // and quotients outside 2^-40 to 2^40, where what is left may be no normal number.
 float roundedQuotient(float a, float b) {
-  const float estimate = quotient(a, b);
-  if (abs(exponentOf(a)) > 60 || abs(exponentOf(estimate)) > 40) return estimate;
+  const float inverse = 1.0 / b;
+  const float estimate = a * inverse;
+  if (!isAmong(a, 60u) || !isAmong(estimate, 40u)) return quotient(a, b);
+  // Every product and every difference is exact, whether a device rounds between them or not.
   const float high = highPart(estimate);
   const float low = estimate - high;
   const float bHigh = highPart(b);
   const float bLow = b - bHigh;
-  precise float product = estimate * b;
-  precise float lost = ((high * bHigh - product) + high * bLow + low * bHigh) + low * bLow;
-  precise float rest = (a - product) - lost;
-  precise float result = estimate + rest / b;
+  precise float rest = fma(-high, bHigh, a);
+  rest = fma(-high, bLow, rest);
+  rest = fma(-low, bHigh, rest);
+  rest = fma(-low, bLow, rest);
+  precise float result = fma(rest, inverse, estimate);
   return result;
 }
 

@@ -4,8 +4,7 @@
 // in brackets is passed by value, so that functions are made for it (core/plan/plan.h, Dispatch::fixed).
 
 // The parameter block in words (core/ops/chain.cpp): of each operand, inputs before outputs, its type and place; of
-// each step what it is; how many dimensions there are; whether an invocation takes eight elements or, all of 32 bits,
-// four; whether each of them has all of these; the dimension, counted from the innermost, along which tiles are high,
+// each step what it is; how many dimensions there are; whether an invocation takes eight elements or four; whether each of them has all of these; the dimension, counted from the innermost, along which tiles are high,
 // or 0.
 const uint kInputs = 6u;
 const uint kHeads = 0u;
@@ -67,12 +66,15 @@ const uint kSpreadOne = 1u << 7;
 const uint kSpreadEach = 2u << 7;
 const uint kSpreadTile = 3u << 7;
 
-// How an invocation's words are read: one, one an element, or vectors of elements of 8, 16 and 32 bits.
-const uint kReadOne = 0u;
-const uint kReadEach = 1u;
-const uint kReadBits8 = 3u;
-const uint kReadBits16 = 4u;
-const uint kReadBits32 = 5u;
+// How many of an operand's words an invocation accesses: one an element, or some that follow each other.
+const uint kWordsEach = 1u;
+const uint kWordsOne = 2u;
+const uint kWordsTwo = 3u;
+const uint kWordsFour = 4u;
+const uint kWordsEight = 5u;
+
+// Of a vector of its elements, whose type has this width. Those of 4 bits come in vectors of eight.
+uint wordsOfVector(const uint width) { return isWide() ? width : width - 1u; }
 
 uint offsetOf(const uint operand, const uint head, const uint index) {
   const uint base = PARAMETER(kBases + operand);
@@ -111,17 +113,17 @@ Vector offsetsOf(const uint operand, const uint head, const uint first) {
   layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; }; \
   Vector words_##NAME(const uint read, const Vector at) {                                           \
     Vector words = splat(0u);                                                                       \
-    if (read == kReadOne) {                                                                         \
+    if (read == kWordsOne) {                                                                        \
       words.low.x = WORD(NAME, at.low.x);                                                           \
-    } else if (read == kReadEach) {                                                                 \
+    } else if (read == kWordsEach) {                                                                \
       words.low = WORDS(NAME, at.low);                                                              \
       if (isWide()) words.high = WORDS(NAME, at.high);                                              \
-    } else if (read == kReadBits8) {                                                                \
+    } else if (read == kWordsTwo) {                                                                 \
       words.low.x = WORD(NAME, at.low.x);                                                           \
       words.low.y = WORD(NAME, at.low.x + 1u);                                                      \
     } else {                                                                                        \
       words.low = NAME[at.low.x >> 2];                                                              \
-      if (read == kReadBits32 && isWide()) words.high = NAME[(at.low.x >> 2) + 1u];                 \
+      if (read == kWordsEight) words.high = NAME[(at.low.x >> 2) + 1u];                             \
     }                                                                                               \
     return words;                                                                                   \
   }
@@ -225,7 +227,7 @@ void loadTile(const uint operand, const uint width) {
     const uint row = (gl_LocalInvocationID.x % words) << (5u - width);
     if (column < tileExtent.x && row < tileExtent.y)
       tile[column][row >> (5u - width)] =
-          wordsOf(operand, kReadOne, splat((origin + column * stride + row) >> (5u - width))).low.x;
+          wordsOf(operand, kWordsOne, splat((origin + column * stride + row) >> (5u - width))).low.x;
   }
   barrier();
 }
@@ -249,7 +251,7 @@ Vector loadEach(const uint operand, const uint head, const uint first) {
   const uint type = head & 31u;
   const uint width = typeWidth(type);
   const Vector at = offsetsOf(operand, head, first);
-  const Vector words = wordsOf(operand, kReadEach, Vector(at.low >> (5u - width), at.high >> (5u - width)));
+  const Vector words = wordsOf(operand, kWordsEach, Vector(at.low >> (5u - width), at.high >> (5u - width)));
   const uint lanes = (32u >> width) - 1u;
   return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
 }
@@ -267,12 +269,13 @@ Vector loadInput(const uint operand, const uint head, const uint first) {
 #endif
   if (spread == kSpreadOne) {
     const uint at = offsetOf(operand, head, first);
-    const uint word = wordsOf(operand, kReadOne, splat(at >> (5u - width))).low.x;
+    const uint word = wordsOf(operand, kWordsOne, splat(at >> (5u - width))).low.x;
     return valuesOf(splat(word >> laneOf(at, type)), type);
   }
   EACH_WHERE(spread == kSpreadEach, first, return loadEach(operand, head, first));
-  const Vector words = wordsOf(operand, width, splat(offsetOf(operand, head, first) >> (5u - width)));
-  if (isHalfType(type)) return Vector(halfPairsToFloats(words.low.xy), halfPairsToFloats(words.low.zw));
+  const Vector words = wordsOf(operand, wordsOfVector(width), splat(offsetOf(operand, head, first) >> (5u - width)));
+  if (isHalfType(type))
+    return Vector(halfPairsToFloats(words.low.xy), isWide() ? halfPairsToFloats(words.low.zw) : uvec4(0u));
   Vector bits = words;
   if (width == 4u) {
     const uvec4 shifts = uvec4(0u, 16u, 0u, 16u);
@@ -280,6 +283,9 @@ Vector loadInput(const uint operand, const uint head, const uint first) {
   } else if (width == 3u) {
     const uvec4 shifts = uvec4(0u, 8u, 16u, 24u);
     bits = Vector(words.low.xxxx >> shifts, words.low.yyyy >> shifts);
+  } else if (width == 2u) {
+    const uvec4 shifts = uvec4(0u, 4u, 8u, 12u);
+    bits = Vector(words.low.xxxx >> shifts, words.low.xxxx >> 16u >> shifts);
   }
   return valuesOf(bits, type);
 }
@@ -289,12 +295,15 @@ Vector loadInput(const uint operand, const uint head, const uint first) {
 #define CHAIN_OUT(NAME)                                                                    \
   layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { uvec4 NAME[]; }; \
   void storeVector_##NAME(const uint word, const uint width, const Vector words) {         \
-    if (width == 3u) {                                                                     \
+    const uint written = wordsOfVector(width);                                             \
+    if (written == kWordsOne) {                                                            \
+      WORD(NAME, word) = words.low.x;                                                      \
+    } else if (written == kWordsTwo) {                                                     \
       WORD(NAME, word) = words.low.x;                                                      \
       WORD(NAME, word + 1u) = words.low.y;                                                 \
     } else {                                                                               \
       NAME[word >> 2] = words.low;                                                         \
-      if (width == 5u && isWide()) NAME[(word >> 2) + 1u] = words.high;                    \
+      if (written == kWordsEight) NAME[(word >> 2) + 1u] = words.high;                     \
     }                                                                                      \
   }                                                                                        \
   void storeElement_##NAME(const uint i, const uint type, const uint bits) {               \
@@ -326,6 +335,9 @@ Vector packed(const Vector values, const uint type) {
     const uvec4 high = values.high & 0xffu;
     words.low.x = low.x | low.y << 8 | low.z << 16 | low.w << 24;
     words.low.y = high.x | high.y << 8 | high.z << 16 | high.w << 24;
+  } else if (typeWidth(type) == 2u) {
+    const uvec4 both = values.low & 0xfu | (values.high & 0xfu) << 16;
+    words.low.x = both.x | both.y << 4 | both.z << 8 | both.w << 12;
   }
   return words;
 }

@@ -40,6 +40,7 @@ float floatFrom(const uint bits, const uint type) {
 
 // The difference of two integers, rounded once.
 float differenceOf(const uint a, const uint b, const uint type) {
+  if (typeWidth(type) < 5u) return float(int(a) - int(b));
   const bool negative = (type & kTypeSigned) != 0u ? int(a) < int(b) : a < b;
   return negative ? -float(b - a) : float(a - b);
 }
@@ -48,6 +49,8 @@ float differenceOf(const uint a, const uint b, const uint type) {
 uint quantized(const float x, const float zeroPoint, const uint type) {
   if (isNan(x)) return 0u;
   const float span = float(1u << (1u << typeWidth(type)));
-  const float lowest = (type & kTypeSigned) != 0u ? -0.5 * span : 0.0;
-  return uint(int(clamp(roundEven(x) + zeroPoint, lowest, lowest + span - 1.0)));
+  const float lowest = ((type & kTypeSigned) != 0u ? -0.5 * span : 0.0) - zeroPoint;
+  // The sum's last bits are the nearest integer.
+  precise float sum = clamp(x, lowest, lowest + span - 1.0) + 12582912.0;
+  return floatBitsToUint(sum) - 0x4b400000u + uint(int(zeroPoint));
 }

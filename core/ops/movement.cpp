@@ -11,6 +11,7 @@
 #include "core/ops/moves.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
+#include "kernels/interfaces/copy.h"
 #include "kernels/interfaces/pad.h"
 #include "kernels/interfaces/reverse.h"
 #include "kernels/interfaces/value_scale.h"
@@ -338,7 +339,41 @@ Status checkTile(const Operation& op) {
 }
 
 // Padding of nothing before and copies behind.
+// A walk (operands: input, output) through lines of the input, of which all repetitions follow each other, so that each
+// is read from memory once. No value where lines are short, or in no vectors.
+std::optional<Walk> repeatedLines(const Operation& op) {
+  const auto& desc = op.as<DML_TILE_OPERATOR_DESC>();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  const uint32_t number = vectorElements(x.type);
+  constexpr uint64_t kLeast = 64;  // vectors of a line
+  Walk walk;
+  uint32_t line = 1;
+  uint32_t inner = x.rank;  // the dimensions from here on are a line
+  while (inner > 0 && line < kLeast * number && (inner == x.rank || desc.Repeats[inner] == 1)) {
+    const uint32_t d = inner - 1;
+    if (x.sizes[d] != 1 && (x.strides[d] != line || y.strides[d] != line)) break;
+    line *= x.sizes[d];
+    inner = d;
+  }
+  if (inner > 0 && line < kLeast * number) return {};
+  for (uint32_t d = 0; d < inner; ++d)
+    if (x.sizes[d] != 1) walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d]});
+  for (uint32_t d = 0; d < x.rank; ++d)
+    if (desc.Repeats[d] != 1 && walk.rank < kMaxWalkRank)
+      walk.addDimension(desc.Repeats[d], {0, y.strides[d] * x.sizes[d]});
+  if (walk.rank == kMaxWalkRank) return {};
+  walk.addDimension(line, {1, 1});
+  return walk.inVectors(number, 0b11);
+}
+
 Status planTile(const Operation& op, PlanBuilder& builder) {
+  if (const auto lines = repeatedLines(op))
+    return builder.addWalk(*lines, kernels::Copy{.form = kernels::Copy::Form::Vectors,
+                                                 .type = KernelType::B32,
+                                                 .push = {.walk = walkWords(*lines)},
+                                                 .x = builder.input(0),
+                                                 .y = builder.output()});
   constexpr std::array<uint32_t, kMaxRank> kStarts{};
   return planPad(op, builder, DML_PADDING_MODE_WRAP, kStarts, {});
 }

@@ -159,24 +159,31 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   const Walk walk = makeWalk(x.sizeSpan(), {&x, nullptr, nullptr, &y}).coalesceBy(0);
   const auto count = static_cast<uint32_t>(x.elements);
-  const auto perGroup = static_cast<uint32_t>(std::max(divideUp(x.elements, kGroups), uint64_t{8 * kGroupSize}));
-  const auto groups = static_cast<uint32_t>(divideUp(x.elements, perGroup));
+  // What the first pass reads at once: vectors, or elements.
+  const auto vectors = makeWalk(x.sizeSpan(), {&x}).coalesceBy(0).inVectors(vectorElements(x.type), 1);
+  const uint64_t parts = vectors ? vectors->count() : x.elements;
+  const auto perGroup =
+      static_cast<uint32_t>(std::max(divideUp(parts, kGroups), uint64_t{(vectors ? 2 : 8) * kGroupSize}));
+  const auto groups = static_cast<uint32_t>(divideUp(parts, perGroup));
   const BufferRange ranges = builder.allocateTemporary(groups * 2 * sizeof(float));
   const BufferRange scale = builder.output(1);
   const BufferRange zeroPoint = builder.output(2);
   const uint32_t parameters = builder.parameters(walk);
   const auto addRange = [&](uint32_t of, uint32_t rank, uint32_t each, DataType type, bool finishes) {
+    using kernels::DynamicRange;
+    const bool readsVectors = vectors && !finishes;
     return builder.add(
-        kernels::DynamicRange{.type = KernelType::U32,
-                              .push = {.walk = {.count = of, .rank = rank}, .perGroup = each, .type = typeWord(type)},
-                              .spec = {.finishes = finishes},
-                              .x = builder.input(0),
-                              .ranges = ranges,
-                              .scale = scale,
-                              .zeroPoint = zeroPoint},
-        divideUp(of, each), parameters, of);
+        DynamicRange{.form = readsVectors ? DynamicRange::Form::Vectors : DynamicRange::Form::Strided,
+                     .type = KernelType::U32,
+                     .push = {.walk = {.count = of, .rank = rank}, .perGroup = each, .type = typeWord(type)},
+                     .spec = {.finishes = finishes},
+                     .x = builder.input(0),
+                     .ranges = ranges,
+                     .scale = scale,
+                     .zeroPoint = zeroPoint},
+        divideUp(of, each), readsVectors ? builder.parameters(*vectors) : parameters, readsVectors ? x.elements : of);
   };
-  TRY(addRange(count, walk.rank, perGroup, x.type, false));
+  TRY(addRange(static_cast<uint32_t>(parts), vectors ? vectors->rank : walk.rank, perGroup, x.type, false));
   TRY(addRange(groups, 0, groups, y.type, true));
   if (SingleChain::isWorthwhile(y, builder.target())) {
     const auto chain = SingleChain::of({dividedByScale(), plusZeroPoint(y.type)},

@@ -175,10 +175,27 @@ struct Places {
   uint32_t axisAt = 0;
 };
 
+// Along a dimension that is copied an invocation may take some planes, whose places are the same.
+struct Planes {
+  uint32_t count = 1;
+  uint32_t dimension = 0;
+};
+
+// Four of the largest stride, where they leave enough invocations.
+Planes planesOf(const Target& target, const Tensor& y, std::span<const uint32_t> axisOf, uint32_t number) {
+  constexpr uint32_t kPlanes = 4;
+  Planes planes;
+  for (uint32_t d = 0; d < y.rank; ++d) {
+    if (axisOf[d] != kCopied || y.sizes[d] % kPlanes != 0) continue;
+    if (planes.count == 1 || y.strides[d] > y.strides[planes.dimension]) planes = {kPlanes, d};
+  }
+  return areManyRuns(target, y.elements / kPlanes, number) ? planes : Planes{};
+}
+
 // Output dimensions, the one of the smallest stride first, and then the axes. Of an output in vectors of `number`
 // elements, its strides and the size of the first dimension are counted in vectors.
 Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, std::span<const uint32_t> axisOf,
-                uint32_t number = 1) {
+                uint32_t number = 1, const Planes& planes = {}) {
   std::vector<uint32_t> order(y.rank);
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
@@ -189,8 +206,10 @@ Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, st
   for (const uint32_t d : order) {
     if (y.sizes[d] == 1 && axisOf[d] == kCopied) continue;
     const bool isFirst = places.rank == 0;
-    appendDivisor(words, isFirst ? y.sizes[d] / number : y.sizes[d]);
-    words.insert(words.end(), {x.strides[d], isFirst ? y.strides[d] : y.strides[d] / number, axisOf[d], 0});
+    const uint32_t together = d == planes.dimension ? planes.count : 1;
+    appendDivisor(words, y.sizes[d] / (isFirst ? number : together));
+    words.insert(words.end(),
+                 {x.strides[d] * together, isFirst ? y.strides[d] : y.strides[d] / number * together, axisOf[d], 0});
     ++places.rank;
   }
   places.axisAt = static_cast<uint32_t>(words.size() / 4);
@@ -219,18 +238,24 @@ const char* refusalOfLines(const Resampling& resampling, const Tensor& y, std::s
   return nullptr;
 }
 
-Status addDoubled(PlanBuilder& builder, const Resampling& resampling, const Places& places, uint32_t axes) {
+Status addDoubled(PlanBuilder& builder, const Resampling& resampling, const Places& places, uint32_t axes,
+                  const Planes& planes) {
   const Tensor& y = builder.op().output();
   const uint32_t number = vectorElements(y.type);
-  const auto count = static_cast<uint32_t>(y.elements / number);
+  const auto count = static_cast<uint32_t>(y.elements / number / planes.count);
   return builder.addItems(
-      kernels::ResampleDoubled{
-          .type = kernelType(y.type),
-          .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt, .roundUp = resampling.roundUp},
-          .spec = {.linear = resampling.linear, .axes = axes},
-          .x = builder.input(0),
-          .y = builder.output()},
-      count, builder.parameters(places.words), kLookup * number);
+      kernels::ResampleDoubled{.type = kernelType(y.type),
+                               .push = {.count = count,
+                                        .rank = places.rank,
+                                        .axisAt = places.axisAt,
+                                        .roundUp = resampling.roundUp,
+                                        .planes = planes.count,
+                                        .inputStep = builder.op().input(0).strides[planes.dimension],
+                                        .outputStep = y.strides[planes.dimension] / number},
+                               .spec = {.linear = resampling.linear, .axes = axes},
+                               .x = builder.input(0),
+                               .y = builder.output()},
+      count, builder.parameters(places.words), kLookup * number * planes.count);
 }
 
 Status addLines(PlanBuilder& builder, const Places& places, uint32_t axes) {
@@ -263,10 +288,13 @@ const char* refusalOfWeighted(const Tensor& y, std::span<const Axis> axes) {
 }
 
 // A table of the weights of all coordinates on each axis, and sums with them.
-Status addWeighted(PlanBuilder& builder, const Resampling& resampling, const Places& places,
-                   std::span<const Axis> axes) {
+Status addWeighted(PlanBuilder& builder, const Resampling& resampling, std::span<const Axis> axes,
+                   std::span<const uint32_t> axisOf) {
   const Tensor& x = builder.op().input(0);
-  const auto count = static_cast<uint32_t>(builder.op().output().elements);
+  const Tensor& y = builder.op().output();
+  const Planes planes = planesOf(builder.target(), y, axisOf, 1);
+  const Places places = placesOf(x, y, axes, axisOf, 1, planes);
+  const auto count = static_cast<uint32_t>(y.elements / planes.count);
   std::array<uint32_t, 2> pitch{};
   std::array<uint32_t, 2> first{};
   uint32_t words = 0;
@@ -294,12 +322,16 @@ Status addWeighted(PlanBuilder& builder, const Resampling& resampling, const Pla
                                                              .pitch1 = pitch[1],
                                                              .first1 = first[1],
                                                              .inputStep0 = axes[0].inputStride,
-                                                             .inputStep1 = axes.back().inputStride},
+                                                             .inputStep1 = axes.back().inputStride,
+                                                             .planes = planes.count,
+                                                             .inputPlane = x.strides[planes.dimension],
+                                                             .outputPlane = y.strides[planes.dimension]},
                                                     .spec = {.axes = static_cast<uint32_t>(axes.size())},
                                                     .x = builder.input(0),
                                                     .weights = weights,
                                                     .y = builder.output()},
-                          count, builder.parameters(places.words), kLookup * (pitch[0] * std::max(pitch[1], 1u)));
+                          count, builder.parameters(places.words),
+                          kLookup * (pitch[0] * std::max(pitch[1], 1u)) * planes.count);
 }
 
 Status planResampling(const Operation& op, PlanBuilder& builder, const Resampling& resampling) {
@@ -315,18 +347,21 @@ Status planResampling(const Operation& op, PlanBuilder& builder, const Resamplin
     const bool averages = resampling.linear && isFloat(x.type) &&
                           areManyRuns(builder.target(), op.output().elements, vectorElements(x.type));
     if (!refusal && (doubles || averages)) {
-      const Places vectors = placesOf(x, op.output(), axes, axisOf, vectorElements(x.type));
-      return doubles ? addDoubled(builder, resampling, vectors, axisCount) : addLines(builder, vectors, axisCount);
+      const Planes planes =
+          doubles ? planesOf(builder.target(), op.output(), axisOf, vectorElements(x.type)) : Planes{};
+      const Places vectors = placesOf(x, op.output(), axes, axisOf, vectorElements(x.type), planes);
+      return doubles ? addDoubled(builder, resampling, vectors, axisCount, planes)
+                     : addLines(builder, vectors, axisCount);
     }
     builder.passOver({"resample_doubled", refusal ? refusal : "It doubles lines alone."});
     builder.passOver({"resample_lines", refusal ? refusal : "It takes averages of many floats alone."});
   }
-  const Places places = placesOf(x, op.output(), axes, axisOf);
   if (resampling.gradient) {
     const char* refusal = refusalOfWeighted(op.output(), axes);
-    if (!refusal) return addWeighted(builder, resampling, places, axes);
+    if (!refusal) return addWeighted(builder, resampling, axes, axisOf);
     builder.passOver({"resample_weighted", refusal});
   }
+  const Places places = placesOf(x, op.output(), axes, axisOf);
   const uint32_t parameters = builder.parameters(places.words);
   const auto count = static_cast<uint32_t>(op.output().elements);
   if (resampling.gradient || stretched) {

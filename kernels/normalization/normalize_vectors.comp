@@ -27,25 +27,41 @@ bool has(uint part) { return (push.parts & part) != 0u; }
 
 float fused(float v) { return activate(FUSED, v, vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta))); }
 
-// Four of the elements of an operand that belong to a vector.
-#define FOUR_OF(NAME, along, at, four) (has(along) ? fourOf(NAME[at], four) : vec4(SINGLE(NAME, at)))
+// Operands, each that of an element or the same for all of a vector.
+struct Operands {
+  float mean;
+  float variance;
+  float factor;  // of the variance
+  float scale;
+  float bias;
+};
 
-vec4 finishFour(vec4 v, uvec4 at, uvec4 second, uint four) {
-  const float epsilon = uintBitsToFloat(push.epsilon);
-  vec4 mean4 = vec4(0.0);
-  vec4 variance4 = vec4(1.0);
+// The root is no denormal, and neither is its reciprocal.
+vec4 factorOf(vec4 variance4) { return 1.0 / sqrt(variance4 + uintBitsToFloat(push.epsilon)); }
+
+Operands operandsOf(uvec4 at, uvec4 second) {
+  Operands o = Operands(0.0, 1.0, 1.0, 1.0, 0.0);
   if (has(1u)) {
-    const vec2 pair = pairs[at.w];
-    mean4 = vec4(pair.x);
-    variance4 = vec4(pair.y);
+    o.mean = pairs[at.w].x;
+    o.variance = pairs[at.w].y;
   } else {
-    mean4 = FOUR_OF(mean, 256u, second.x, four);
-    variance4 = FOUR_OF(variance, 512u, second.y, four);
+    if (!has(256u)) o.mean = SINGLE(mean, second.x);
+    if (!has(512u)) o.variance = SINGLE(variance, second.y);
   }
-  if (has(16u)) v -= mean4;
-  if (has(32u)) v /= sqrt(variance4 + epsilon);
-  if (has(2u)) v *= FOUR_OF(scale, 1024u, second.z, four);
-  if (has(4u)) v += FOUR_OF(bias, 2048u, second.w, four);
+  o.factor = factorOf(vec4(o.variance)).x;
+  if (has(2u) && !has(1024u)) o.scale = SINGLE(scale, second.z);
+  if (has(4u) && !has(2048u)) o.bias = SINGLE(bias, second.w);
+  return o;
+}
+
+// Four of the elements of an operand that belong to a vector.
+#define FOUR_OF(NAME, along, at, four, same) (has(along) ? fourOf(NAME[at], four) : vec4(same))
+
+vec4 finishFour(vec4 v, Operands o, uvec4 at, uvec4 second, uint four) {
+  if (has(16u)) v -= FOUR_OF(mean, 256u, second.x, four, o.mean);
+  if (has(32u)) v *= has(512u) ? factorOf(fourOf(variance[second.y], four)) : vec4(o.factor);
+  if (has(2u)) v *= FOUR_OF(scale, 1024u, second.z, four, o.scale);
+  if (has(4u)) v += FOUR_OF(bias, 2048u, second.w, four, o.bias);
   if (has(8u)) v += fourOf(addend[at.z], four);
   return v;
 }
@@ -56,8 +72,9 @@ void main() {
   const uvec4 at = walkOffsets(0u, push.rank, item);
   const uvec4 second = walkOffsets(push.secondAt, push.secondRank, item);
   const uvec4 loaded = x[at.x];
+  const Operands operands = operandsOf(at, second);
   vec4 fours[kFours];
-  [[unroll]] for (uint i = 0u; i < kFours; ++i) fours[i] = finishFour(fourOf(loaded, i), at, second, i);
+  [[unroll]] for (uint i = 0u; i < kFours; ++i) fours[i] = finishFour(fourOf(loaded, i), operands, at, second, i);
   if (FUSED != 0u) FOR_EACH_ELEMENT(fours, kFours, fused)
   y[at.y] = VECTOR_OF(fours, 0u);
 }

@@ -57,18 +57,22 @@ Accumulator accumulatorOf(Running a) {
   return Accumulator(valueOfKey(kIsLeast ? ~a.value : a.value), a.extra);
 }
 
-// One exponential an element, as no pair of accumulators has.
+// One exponential an element, as no pair of accumulators has. Where the greatest is infinite, so is the result, whatever
+// the sum is but NaN.
 Running addExponentials(Running a, float v[kTerms], uint count) {
   const float before = intBitsToFloat(a.value);
   float top = before;
-  [[unroll]] for (uint i = 0u; i < kTerms; ++i) top = i < count ? maxNum(top, v[i]) : top;
-  float sum = uintBitsToFloat(a.extra) * (before == top ? 1.0 : powersOf(vec4(before - top)).x);
-  const vec4 powers = powersOf(vec4(v[0], v[1], v[2], v[3]) - top);
-  [[unroll]] for (uint i = 0u; i < kTerms; ++i) sum += i >= count    ? 0.0
-                                                       : isNan(v[i]) ? v[i]
-                                                       : v[i] == top ? 1.0
-                                                                     : powers[i];
-  return Running(floatBitsToInt(top), floatBitsToUint(sum));
+  uint magnitude = 0u;
+  [[unroll]] for (uint i = 0u; i < kTerms; ++i) {
+    if (i >= count) v[i] = LOWEST;
+    magnitude = max(magnitude, floatBitsToUint(v[i]) & 0x7fffffffu);
+    top = max(top, v[i]);
+  }
+  if (magnitude > 0x7f800000u) return Running(a.value, magnitude);
+  const float base = abs(top) == HIGHEST ? 0.0 : top;
+  const vec4 powers = powersOf(min(vec4(v[0], v[1], v[2], v[3]) - base, 0.0));
+  const float sum = uintBitsToFloat(a.extra) * powersOf(vec4(min(before - base, 0.0))).x;
+  return Running(floatBitsToInt(top), floatBitsToUint(sum + ((powers.x + powers.y) + (powers.z + powers.w))));
 }
 
 // Elements of increasing indices. Without branches but those on the function, which DXIL has for every element.

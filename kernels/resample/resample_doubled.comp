@@ -3,8 +3,10 @@
 #include "common/types.glsl"
 
 // What resample_nearest.comp does, or with LINEAR resample_linear.comp along one or two axes, of an output whose lines
-// lie in vectors of 16 bytes and are the input's at twice the scale: a vector an invocation. The first dimension is
-// that of vectors of a line, and the first axis that of its elements; other strides of the output are in vectors.
+// lie in vectors of 16 bytes and are the input's at twice the scale: the same vector of some planes an invocation. The
+// first dimension is that of vectors of a line, and the first axis that of its elements; other strides of the output are
+// in vectors.
+//   planes, inputStep, outputStep   how many, and from one to the next
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "common/packed.glsl"
@@ -61,54 +63,69 @@ float averageAt(uint i, float columns[kColumns], Place place, int first) {
                  place.fraction);
 }
 
+// Of nearest elements: how many columns later the even and the odd elements of a vector begin.
+uvec4 nearestOf(uint from, uint places[kColumns], ivec2 skipped) {
+  uint columns[kColumns];
+  [[unroll]] for (uint i = 0u; i < kColumns; ++i) columns[i] = loadRaw_x(from + places[i]);
+  uvec4 result = uvec4(0u);
+  [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) {
+    const uint column = i / 2u;
+    const int later = skipped[i % 2u];
+    const uint bits = later == 0 ? columns[column] : later == 1 ? columns[column + 1u] : columns[column + 2u];
+    result[i / PACKED_LANES] |= LANE_BITS(bits, i % PACKED_LANES);
+  }
+  return result;
+}
+
+uvec4 averagesOf(Lines lines, uint places[kColumns], Place even, Place odd) {
+  float columns[kColumns];
+  [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
+    const uvec2 at = lines.offset + places[i];
+    columns[i] = float(fromRaw(loadRaw_x(at.x)));
+    if (AXES > 1u) columns[i] = between(columns[i], float(fromRaw(loadRaw_x(at.y))), lines.fraction);
+  }
+  uvec4 result = uvec4(0u);
+#if T_IS_FLOAT
+  vec4 fours[kFours];
+#endif
+  [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) {
+    const float average = averageAt(i, columns, i % 2u == 0u ? even : odd, even.index);
+#if T_IS_FLOAT
+    fours[i / 4u][i % 4u] = average;
+#else
+    result[i / PACKED_LANES] |= LANE_BITS(averageToRaw(average), i % PACKED_LANES);
+#endif
+  }
+#if T_IS_FLOAT
+  result = VECTOR_OF(fours, 0u);
+#endif
+  return result;
+}
+
 void main() {
   uint item;
   if (!gridItem(push.count, item)) return;
   uint from, to;
   uvec4 coordinates;
   coordinatesOf(item, push.rank, from, to, coordinates);
-  const Lines lines = linesOf(from, coordinates);
+  Lines lines = linesOf(from, coordinates);
   const uint size = parameters[push.axisAt + 1u].w;
   const uint stride = parameters[push.axisAt + 2u].x;
   const uint element = coordinates.x * kVectorElements;
   const Place even = placeOf(push.axisAt, element);
   const Place odd = placeOf(push.axisAt, element + 1u);
+  uint places[kColumns];
+  [[unroll]] for (uint i = 0u; i < kColumns; ++i) places[i] = clampedIndex(even.index + int(i), size) * stride;
+  const bool up = push.roundUp != 0u;
+  const ivec2 skipped =
+      ivec2(up && even.fraction > 0.0 ? 1 : 0, odd.index - even.index + (up && odd.fraction > 0.0 ? 1 : 0));
 
-  uvec4 result = uvec4(0u);
-  if (LINEAR == 0u) {
-    uint columns[kColumns];
-    [[unroll]] for (uint i = 0u; i < kColumns; ++i) columns[i] =
-        loadRaw_x(lines.offset.x + clampedIndex(even.index + int(i), size) * stride);
-    const bool up = push.roundUp != 0u;
-    const int skipped0 = up && even.fraction > 0.0 ? 1 : 0;
-    const int skipped1 = odd.index - even.index + (up && odd.fraction > 0.0 ? 1 : 0);
-    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) {
-      const uint column = i / 2u;
-      const int skipped = i % 2u == 0u ? skipped0 : skipped1;
-      const uint bits = skipped == 0 ? columns[column] : skipped == 1 ? columns[column + 1u] : columns[column + 2u];
-      result[i / PACKED_LANES] |= LANE_BITS(bits, i % PACKED_LANES);
-    }
-  } else {
-    float columns[kColumns];
-    [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
-      const uvec2 at = lines.offset + clampedIndex(even.index + int(i), size) * stride;
-      columns[i] = float(fromRaw(loadRaw_x(at.x)));
-      if (AXES > 1u) columns[i] = between(columns[i], float(fromRaw(loadRaw_x(at.y))), lines.fraction);
-    }
-#if T_IS_FLOAT
-    vec4 fours[kFours];
-#endif
-    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) {
-      const float average = averageAt(i, columns, i % 2u == 0u ? even : odd, even.index);
-#if T_IS_FLOAT
-      fours[i / 4u][i % 4u] = average;
-#else
-      result[i / PACKED_LANES] |= LANE_BITS(averageToRaw(average), i % PACKED_LANES);
-#endif
-    }
-#if T_IS_FLOAT
-    result = VECTOR_OF(fours, 0u);
-#endif
+  for (uint plane = 0u; plane < push.planes; ++plane) {
+    if (LINEAR == 0u)
+      y[to] = nearestOf(lines.offset.x, places, skipped);
+    else
+      y[to] = averagesOf(lines, places, even, odd);
+    lines.offset += push.inputStep;
+    to += push.outputStep;
   }
-  y[to] = result;
 }

@@ -5,6 +5,7 @@
 // What resample_sum.comp does along one axis or two, with the weights that resample_table.comp made.
 //   pitch0, pitch1, first1     words of a coordinate's weights on each axis, and where those of the second axis begin
 //   inputStep0, inputStep1     strides of the axes in the input
+//   planes, inputPlane, outputPlane   elements an invocation, at most kMostPlanes, and the steps from one to the next
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "resample/coordinates.glsl"
@@ -12,6 +13,8 @@
 TENSOR_IN(x)
 layout(set = 0, binding = BINDING_weights, std430) readonly buffer weightsBuffer { uint weights[]; };
 TENSOR_OUT(y)
+
+const uint kMostPlanes = 4u;
 
 void main() {
   uint item;
@@ -28,17 +31,23 @@ void main() {
     lines = weights[outer + 1u];
     from += weights[outer] * push.inputStep1;
   }
-  float sum = 0.0;
+  float sums[kMostPlanes];
+  [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p) sums[p] = 0.0;
   for (uint j = 0u; j < lines; ++j) {
     const float weight = AXES == 2u ? uintBitsToFloat(weights[outer + 2u + j]) : 1.0;
     if (weight == 0.0) continue;
-    float line = 0.0;
+    float line[kMostPlanes];
+    [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p) line[p] = 0.0;
     for (uint i = 0u; i < count; ++i) {
       const float part = uintBitsToFloat(weights[inner + 2u + i]);
+      const uint at = from + j * push.inputStep1 + i * push.inputStep0;
       // What counts for nothing may be infinite.
-      if (part != 0.0) line += part * fromRaw(loadRaw_x(from + j * push.inputStep1 + i * push.inputStep0));
+      if (part == 0.0) continue;
+      [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p)
+        if (p < push.planes) line[p] += part * fromRaw(loadRaw_x(at + p * push.inputPlane));
     }
-    sum += weight * line;
+    [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p) sums[p] += weight * line[p];
   }
-  storeRaw_y(to, toRaw(sum));
+  [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p)
+    if (p < push.planes) storeRaw_y(to + p * push.outputPlane, toRaw(sums[p]));
 }

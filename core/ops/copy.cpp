@@ -41,17 +41,34 @@ std::optional<Transposition> transposition(const Walk& walk) {
   return {};
 }
 
+// Whether what is loaded and stored may be words of some elements each.
+bool movesWords(const Walk& walk, Transposition dense, uint32_t inWord) {
+  if (inWord == 1) return false;
+  for (const uint32_t k : {kFrom, kTo}) {
+    if (walk.base[k] % inWord != 0 || walk.sizes[k == kFrom ? dense.from : dense.to] % inWord != 0) return false;
+    for (uint32_t d = 0; d < walk.rank; ++d)
+      if (walk.strides[d][k] % inWord != 0 && d != (k == kFrom ? dense.from : dense.to)) return false;
+  }
+  return true;
+}
+
 Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, Transposition dense,
                         const std::vector<BufferRange>& ranges) {
   Walk others;
   others.base = walk.base;
-  uint64_t groups = divideUp(walk.sizes[dense.from], kTile) * divideUp(walk.sizes[dense.to], kTile);
+  const uint32_t inWord = byteWidth(type) < 4 ? 4 / byteWidth(type) : 1;
+  const bool words = movesWords(walk, dense, inWord);
+  const uint32_t side = words ? kTile * inWord : kTile;
+  uint64_t groups = divideUp(walk.sizes[dense.from], side) * divideUp(walk.sizes[dense.to], side);
   for (uint32_t d = 0; d < walk.rank; ++d) {
     if (d == dense.from || d == dense.to) continue;
     others.addDimension(walk.sizes[d], walk.strides[d]);
     groups *= walk.sizes[d];
   }
-  return builder.add(kernels::Transpose{.type = builder.sizedElement(type),
+  using Form = kernels::Transpose::Form;
+  return builder.add(kernels::Transpose{.form = words ? Form::Words : Form::Strided,
+                                        .type = words ? KernelElement(builder.sizedElement(type).type)
+                                                      : builder.sizedElement(type),
                                         .push = {.rank = others.rank,
                                                  .denseFrom = walk.sizes[dense.from],
                                                  .strideTo = walk.strides[dense.from][kTo],

@@ -115,19 +115,6 @@ std::vector<MovedPart> partsOfSlice(const Operation& op) {
   return {{0, 0, walk}};
 }
 
-Status planSliceGrad(const Operation& op, PlanBuilder& builder) {
-  const Tensor& x = op.input(0);
-  const Tensor& y = op.output();
-  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), {&y}), {}, builder.output()));
-  Walk walk;
-  for (uint32_t d = 0; d < x.rank; ++d) {
-    const auto [first, step] = windowSteps(op.as<DML_SLICE_GRAD_OPERATOR_DESC>(), d);
-    walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d] * step});
-    walk.base[1] += y.strides[d] * first;
-  }
-  return addCopy(builder, x.type, walk, builder.input(0), builder.output());
-}
-
 // ---- JOIN, SPLIT ----------------------------------------------------------------------------------------------------
 
 // `parts` divide `whole` along the axis and agree with it in all other dimensions.
@@ -294,6 +281,23 @@ Status planPadding(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<Desc>();
   return planPad(op, builder, static_cast<uint32_t>(desc.PaddingMode),
                  std::span(desc.StartPadding, desc.DimensionCount), fillPattern(op.input(0).type, desc.PaddingValue));
+}
+
+// What is around the window gets no gradient.
+Status planSliceGrad(const Operation& op, PlanBuilder& builder) {
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  const auto& desc = op.as<DML_SLICE_GRAD_OPERATOR_DESC>();
+  if (std::all_of(desc.InputWindowStrides, desc.InputWindowStrides + x.rank, [](INT stride) { return stride == 1; }))
+    return planPad(op, builder, DML_PADDING_MODE_CONSTANT, {desc.InputWindowOffsets, x.rank}, {});
+  TRY(addFill(builder, y.type, makeWalk(y.sizeSpan(), {&y}), {}, builder.output()));
+  Walk walk;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    const auto [first, step] = windowSteps(desc, d);
+    walk.addDimension(x.sizes[d], {x.strides[d], y.strides[d] * step});
+    walk.base[1] += y.strides[d] * first;
+  }
+  return addCopy(builder, x.type, walk, builder.input(0), builder.output());
 }
 
 // ---- VALUE_SCALE_2D, TILE, REVERSE_SUBSEQUENCES ---------------------------------------------------------------------

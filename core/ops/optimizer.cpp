@@ -24,28 +24,38 @@ Status planAdam(const Operation& op, PlanBuilder& builder) {
   to.coalesce();
   const double beta1 = double{desc.Beta1};
   const double beta2 = double{desc.Beta2};
-  const auto count = static_cast<uint32_t>(x.elements);
-  return builder.addItems(kernels::Adam{.type = builder.typedElement(x.type),
-                                        .push = {.walk = walkWords(from),
-                                                 .outputRank = to.rank,
-                                                 .outputsAt = from.vectors(),
-                                                 .rate = floatBits(desc.LearningRate),
-                                                 .epsilon = floatBits(desc.Epsilon),
-                                                 .beta1 = floatBits(beta1),
-                                                 .rest1 = floatBits(1 - beta1),
-                                                 .log1 = floatBits(std::log(std::fabs(beta1))),
-                                                 .beta2 = floatBits(beta2),
-                                                 .rest2 = floatBits(1 - beta2),
-                                                 .log2 = floatBits(std::log(std::fabs(beta2)))},
-                                        .x = builder.input(0),
-                                        .first = builder.input(1),
-                                        .second = builder.input(2),
-                                        .gradient = builder.input(3),
-                                        .step = builder.input(4),
-                                        .newX = builder.output(0),
-                                        .newFirst = builder.output(1),
-                                        .newSecond = builder.output(2)},
-                          count, builder.parameters(from, to), 1);
+  const uint32_t number = vectorElements(x.type);
+  const auto fromVectors = from.inVectors(number, 0b1111);
+  const auto toVectors = to.inVectors(number, 0b0111);
+  const bool vectors = fromVectors && toVectors;
+  if (vectors) {
+    from = *fromVectors;
+    to = *toVectors;
+  }
+  using Form = kernels::Adam::Form;
+  return builder.addItems(
+      kernels::Adam{.form = vectors ? Form::Vectors : Form::Strided,
+                    .type = vectors ? KernelElement(kernelType(x.type)) : builder.typedElement(x.type),
+                    .push = {.walk = walkWords(from),
+                             .outputRank = to.rank,
+                             .outputsAt = from.vectors(),
+                             .rate = floatBits(desc.LearningRate),
+                             .epsilon = floatBits(desc.Epsilon),
+                             .beta1 = floatBits(beta1),
+                             .rest1 = floatBits(1 - beta1),
+                             .log1 = floatBits(std::log(std::fabs(beta1))),
+                             .beta2 = floatBits(beta2),
+                             .rest2 = floatBits(1 - beta2),
+                             .log2 = floatBits(std::log(std::fabs(beta2)))},
+                    .x = builder.input(0),
+                    .first = builder.input(1),
+                    .second = builder.input(2),
+                    .gradient = builder.input(3),
+                    .step = builder.input(4),
+                    .newX = builder.output(0),
+                    .newFirst = builder.output(1),
+                    .newSecond = builder.output(2)},
+      from.count(), builder.parameters(from, to), vectors ? number : 1);
 }
 
 DIMPLE_FIELDS(kAdamOptimizerFields,

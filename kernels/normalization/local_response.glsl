@@ -7,8 +7,8 @@
 
 float power(float base) { return powAccurate(base, uintBitsToFloat(push.exponent)); }
 
-// The power of a region's sum of squares, with share and bias.
-void toPowers(inout vec4 sums[kFours]) {
+// The power of a region's sum of squares, with share and bias, and its quotient by these.
+void toPowers(inout vec4 sums[kFours], out vec4 quotients[kFours]) {
   bool isSmall = false;
   [[unroll]] for (uint i = 0u; i < kFours; ++i) {
     sums[i] = uintBitsToFloat(push.bias) + uintBitsToFloat(push.share) * sums[i];
@@ -17,10 +17,14 @@ void toPowers(inout vec4 sums[kFours]) {
   // Usual, and much shorter.
   if (uintBitsToFloat(push.exponent) == -0.75 && !isSmall) {
     [[unroll]] for (uint i = 0u; i < kFours; ++i) {
-      const vec4 root = sqrt(sums[i]);
-      sums[i] = 1.0 / (root * sqrt(root));
+      const vec4 root = inversesqrt(sums[i]);
+      const vec4 inverse = root * root;
+      sums[i] = inverse * inversesqrt(root);
+      quotients[i] = sums[i] * inverse;
     }
     return;
   }
+  [[unroll]] for (uint i = 0u; i < kFours; ++i) quotients[i] = sums[i];
   FOR_EACH_ELEMENT(sums, kFours, power)
+  [[unroll]] for (uint i = 0u; i < kFours; ++i) quotients[i] = sums[i] / quotients[i];
 }

@@ -35,16 +35,14 @@ Parts partsOf(uvec4 plane, uint line, uint vector) {
     const uvec4 loaded = x[plane.x + k * push.inputStep + vector];
     [[unroll]] for (uint i = 0u; i < kFours; ++i) sums[i] += fourOf(loaded, i) * fourOf(loaded, i);
   }
-  vec4 powers[kFours];
-  [[unroll]] for (uint i = 0u; i < kFours; ++i) powers[i] = sums[i];
-  toPowers(powers);
+  vec4 quotients[kFours];
+  toPowers(sums, quotients);
   const uvec4 own = x[plane.x + line * push.inputStep + vector];
   const uvec4 gradients = g[plane.y + line * push.gradientStep + vector];
   Parts parts;
   [[unroll]] for (uint i = 0u; i < kFours; ++i) {
-    const vec4 base = uintBitsToFloat(push.bias) + uintBitsToFloat(push.share) * sums[i];
-    parts.direct[i] = fourOf(gradients, i) * powers[i];
-    parts.part[i] = fourOf(gradients, i) * fourOf(own, i) * (powers[i] / base);
+    parts.direct[i] = fourOf(gradients, i) * sums[i];
+    parts.part[i] = fourOf(gradients, i) * fourOf(own, i) * quotients[i];
   }
   return parts;
 }

@@ -66,7 +66,8 @@ void main() {
       }
     powers[e / 4][e % 4] = sum;
   }
-  toPowers(powers);
+  vec4 quotients[kFours];
+  toPowers(powers, quotients);
   const uvec4 own = x[plane.x + line * push.inputStep + vector];
   [[unroll]] for (uint i = 0u; i < kFours; ++i) powers[i] *= fourOf(own, i);
   y[plane.y + line * push.outputStep + vector] = VECTOR_OF(powers, 0u);

@@ -51,14 +51,14 @@ void main() {
     place = boxAdvance(place, advance, box);
   }
   uvec4 result = uvec4(0u);
-  if (IS_MAXIMUM) {
+  if (HAS_KEYS) {
     [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) result[i / PACKED_LANES] |=
         LANE_BITS(bitsOfKey(sums[i]), i % PACKED_LANES);
   }
 #if T_IS_FLOAT
   else {
     vec4 fours[kFours];
-    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) fours[i / 4u][i % 4u] = finishSum(sums[i], total);
+    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) fours[i / 4u][i % 4u] = finishFloat(sums[i], total);
     result = VECTOR_OF(fours, 0u);
   }
 #endif

@@ -44,18 +44,18 @@ void main() {
     int a = emptyResult();
     [[unroll]] for (uint k = 0u; k < kMost; ++k) if (k < WIDTH) a =
         combine(a, PADDED != 0u ? columns[low + k - 1u] : columns[low + k]);
-    if (IS_MAXIMUM) result[v / PACKED_LANES] |= LANE_BITS(bitsOfKey(a), v % PACKED_LANES);
+    if (HAS_KEYS) result[v / PACKED_LANES] |= LANE_BITS(bitsOfKey(a), v % PACKED_LANES);
 #if T_IS_FLOAT
     const int begin = int(start + v * STEP) - int(PADDED);
     const int across = min(begin + int(WIDTH), int(source.x)) - max(begin, 0);
-    fours[v / 4u][v % 4u] = finishSum(a, uint(max(across, 0)) * lines);
+    fours[v / 4u][v % 4u] = finishFloat(a, uint(max(across, 0)) * lines);
 #endif
   }
 #if T_IS_FLOAT
 #ifdef HALF
-  if (!IS_MAXIMUM) result = halvesFromFloats(fours[0]);
+  if (!HAS_KEYS) result = halvesFromFloats(fours[0]);
 #else
-  if (!IS_MAXIMUM) result = VECTOR_OF(fours, 0u);
+  if (!HAS_KEYS) result = VECTOR_OF(fours, 0u);
 #endif
 #endif
   y[place.at.y] = result;

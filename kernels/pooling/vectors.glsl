@@ -1,5 +1,6 @@
 // Elements of vectors of 16 bytes under windows. Include after grid.glsl, packed.glsl and math.glsl. A running result
 // is an integer: of a maximum a key that orders elements, of sums their FLOAT32 bits. ONLY_MAXIMA: there are no others.
+// FLOAT_MAXIMA: maxima are FLOAT32 bits, too, and NaN where there is no number.
 #if T_IS_FLOAT
 #include "common/fours.glsl"
 #else
@@ -12,6 +13,11 @@ const uint kVectorElements = 128u / T_BITS;
 #define IS_MAXIMUM (FUNCTION == DML_OPERATOR_MAX_POOLING)
 #endif
 
+#if T == f16 && !defined(ONLY_MAXIMA)
+#define FLOAT_MAXIMA
+#include "common/extremes.glsl"
+#endif
+
 // Below every key, also that of NaN, which loses against numbers.
 const int kNothing = -0x7fffffff - 1;
 
@@ -22,7 +28,12 @@ const int kInfinity = 0x7f800000;
 #endif
 const int kNegative = int(1u << (T_BITS - 1u));  // the bit of the sign
 
-int emptyResult() { return IS_MAXIMUM ? kNothing : 0; }
+int emptyResult() {
+#ifdef FLOAT_MAXIMA
+  if (IS_MAXIMUM) return 0x7fc00000;
+#endif
+  return IS_MAXIMUM ? kNothing : 0;
+}
 
 // Zeros of both signs have one key.
 int keyOf(uint bits) {
@@ -37,8 +48,10 @@ int keyOf(uint bits) {
 
 // Element `i` of a vector, as what is combined. Unroll loops over `i`.
 int elementOf(uint word, uint i) {
-  const uint bits = LANE(word, i % PACKED_LANES);
-  if (IS_MAXIMUM) return keyOf(bits);
+#ifdef FLOAT_MAXIMA
+  if (IS_MAXIMUM) return floatBitsToInt(unpackHalf2x16(word)[i % 2u]);
+#endif
+  if (IS_MAXIMUM) return keyOf(LANE(word, i % PACKED_LANES));
 #ifdef ONLY_MAXIMA
   return 0;
 #else
@@ -54,11 +67,23 @@ int elementOf(uint word, uint i) {
 int elementOf(uvec4 vector, uint i) { return elementOf(vector[i / PACKED_LANES], i); }
 int elementOf(uvec2 vector, uint i) { return elementOf(vector[i / PACKED_LANES], i); }
 
-int combine(int a, int b) { return IS_MAXIMUM ? max(a, b) : floatBitsToInt(intBitsToFloat(a) + intBitsToFloat(b)); }
+int combine(int a, int b) {
+#ifdef FLOAT_MAXIMA
+  if (IS_MAXIMUM) return floatBitsToInt(greaterNumber(intBitsToFloat(a), intBitsToFloat(b)));
+#endif
+  return IS_MAXIMUM ? max(a, b) : floatBitsToInt(intBitsToFloat(a) + intBitsToFloat(b));
+}
+
+#ifdef FLOAT_MAXIMA
+#define HAS_KEYS false
+#else
+#define HAS_KEYS IS_MAXIMUM
+#endif
 
 #ifndef ONLY_MAXIMA
 // `total`: elements under the window.
-float finishSum(int sum, uint total) {
+float finishFloat(int sum, uint total) {
+  if (IS_MAXIMUM) return total == 0u ? uintBitsToFloat(0xff800000u) : intBitsToFloat(sum);
   if (FUNCTION == DML_OPERATOR_AVERAGE_POOLING) {
     const float divisor = uintBitsToFloat(push.divisor);
     return intBitsToFloat(sum) / (divisor == 0.0 ? float(total) : divisor);

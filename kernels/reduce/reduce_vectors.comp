@@ -6,6 +6,7 @@
 // What reduce.comp does, of elements in vectors of 16 bytes: of those that are reduced with ROW, where `elements` and
 // `chunkLength` count vectors and the walks step through vectors of the input; else of outputs that lie side by side,
 // where `outputs` counts vectors and the walks step through vectors of the input and of outputs.
+#include "common/extremes.glsl"
 #include "common/fours.glsl"
 #include "common/grid.glsl"
 #include "common/math.glsl"
@@ -28,12 +29,14 @@ uint reducedOffset(uint l) {
 
 const bool kIsLeast = FUNCTION == DML_REDUCE_FUNCTION_MIN || FUNCTION == DML_REDUCE_FUNCTION_ARGMIN;
 const bool kIsOrdered = kIsArg || FUNCTION == DML_REDUCE_FUNCTION_MIN || FUNCTION == DML_REDUCE_FUNCTION_MAX;
+// Of FLOAT16 numbers are compared as they are, since none is a denormal.
+const bool kIsExtreme = T == f16 && kIsOrdered && !kIsArg;
 const bool kIsProduct = FUNCTION == DML_REDUCE_FUNCTION_MULTIPLY;
 const bool kIsSquare = FUNCTION == DML_REDUCE_FUNCTION_L2 || FUNCTION == DML_REDUCE_FUNCTION_SUM_SQUARE;
 const int kLeastKey = -0x7fffffff - 1;
 
-// An accumulator while elements are added to it. value: where an order decides, the greatest key so far; else FLOAT32
-// bits.
+// An accumulator while elements are added to it. value: where an order decides but that of numbers themselves, the
+// greatest key so far; else FLOAT32 bits.
 struct Running {
   int value;
   uint extra;
@@ -49,11 +52,11 @@ int keyOf(float v) {
 Running startOf() {
   const Accumulator empty = emptyAccumulator();
   if (kIsArg) return Running(kLeastKey, empty.extra);
-  return Running(kIsOrdered ? keyOf(empty.value) : floatBitsToInt(empty.value), empty.extra);
+  return Running(kIsOrdered && !kIsExtreme ? keyOf(empty.value) : floatBitsToInt(empty.value), empty.extra);
 }
 
 Accumulator accumulatorOf(Running a) {
-  if (!kIsOrdered) return Accumulator(intBitsToFloat(a.value), a.extra);
+  if (!kIsOrdered || kIsExtreme) return Accumulator(intBitsToFloat(a.value), a.extra);
   return Accumulator(valueOfKey(kIsLeast ? ~a.value : a.value), a.extra);
 }
 
@@ -78,6 +81,14 @@ Running addExponentials(Running a, float v[kTerms], uint count) {
 // Elements of increasing indices. Without branches but those on the function, which DXIL has for every element.
 Running addElements(Running a, float v[kTerms], uint index, uint step1, uint count) {
   if (kIsLogSumExp) return addExponentials(a, v, count);
+  if (kIsExtreme) {
+    float result = intBitsToFloat(a.value);
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i) {
+      const float term = i < count ? v[i] : kIsLeast ? HIGHEST : LOWEST;
+      result = kIsLeast ? lesserNumber(result, term) : greaterNumber(result, term);
+    }
+    return Running(floatBitsToInt(result), 0u);
+  }
   if (kIsOrdered && !kIsArg) {
     [[unroll]] for (uint i = 0u; i < kTerms; ++i) a.value = max(a.value, i < count ? keyOf(v[i]) : kLeastKey);
     return a;

@@ -66,17 +66,17 @@ Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, T
     groups *= walk.sizes[d];
   }
   using Form = kernels::Transpose::Form;
-  return builder.add(kernels::Transpose{.form = words ? Form::Words : Form::Strided,
-                                        .type = words ? KernelElement(builder.sizedElement(type).type)
-                                                      : builder.sizedElement(type),
-                                        .push = {.rank = others.rank,
-                                                 .denseFrom = walk.sizes[dense.from],
-                                                 .strideTo = walk.strides[dense.from][kTo],
-                                                 .denseTo = walk.sizes[dense.to],
-                                                 .strideFrom = walk.strides[dense.to][kFrom]},
-                                        .x = ranges[kFrom],
-                                        .y = ranges[kTo]},
-                     groups, builder.parameters(others), walk.count());
+  return builder.add(
+      kernels::Transpose{.form = words ? Form::Words : Form::Strided,
+                         .type = words ? KernelElement(builder.sizedElement(type).type) : builder.sizedElement(type),
+                         .push = {.rank = others.rank,
+                                  .denseFrom = walk.sizes[dense.from],
+                                  .strideTo = walk.strides[dense.from][kTo],
+                                  .denseTo = walk.sizes[dense.to],
+                                  .strideFrom = walk.strides[dense.to][kFrom]},
+                         .x = ranges[kFrom],
+                         .y = ranges[kTo]},
+      groups, builder.parameters(others), walk.count());
 }
 
 // Whether lines that lie in no vectors, and follow no other closely, are worth what their ends take.

@@ -17,6 +17,8 @@ TENSOR_IN(x)
 TENSOR_IN(updates)
 PACKED_OUT(y)
 
+const uint kAhead = 8u;  // elements that are loaded together, of which the last stands for those behind it
+
 shared uint row[4096];
 
 void main() {
@@ -24,12 +26,24 @@ void main() {
   if (group >= push.groups) return;
   const uint lane = gl_LocalInvocationID.x;
   const uvec4 at = walkOffsets(0u, push.rank, group);
-  for (uint k = lane; k < push.elements; k += gl_WorkGroupSize.x) row[k] = loadRaw_x(at.x + k * push.xStep);
+  const uint step1 = gl_WorkGroupSize.x;
+  uint held[kAhead];
+  for (uint k = lane; k < push.elements; k += kAhead * step1) {
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) held[i] =
+        loadRaw_x(at.x + min(k + i * step1, push.elements - 1u) * push.xStep);
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) if (k + i * step1 < push.elements) row[k + i * step1] = held[i];
+  }
   barrier();
-  for (uint k = lane; k < push.updateCount; k += gl_WorkGroupSize.x) {
-    uint index;
-    if (loadIndex(push.indexKind, at.y + k * push.indexStep, push.elements, index))
-      row[index] = loadRaw_updates(at.z + k * push.updateStep);
+  for (uint k = lane; k < push.updateCount; k += kAhead * step1) {
+    uint indexOf[kAhead];
+    bool isInside[kAhead];
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
+      const uint update = min(k + i * step1, push.updateCount - 1u);
+      isInside[i] = loadIndex(push.indexKind, at.y + update * push.indexStep, push.elements, indexOf[i]);
+      held[i] = loadRaw_updates(at.z + update * push.updateStep);
+    }
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i)
+      if (isInside[i] && k + i * step1 < push.updateCount) row[indexOf[i]] = held[i];
   }
   barrier();
   for (uint k = lane; k < push.elements / kRun; k += gl_WorkGroupSize.x) {

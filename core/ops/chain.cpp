@@ -91,6 +91,7 @@ class Programmer {
     for (uint32_t n = 0; n < operators_.size(); ++n) addOperator(n);
     if (draft_.size() > kMaxChainSteps || !placeKept()) return {};
     Chain chain;
+    constexpr uint32_t kLast = 1u << 31;
     for (const Draft& draft : draft_) {
       chain.steps.push_back(encoded(draft));
       if (draft.source >= kSourceInput) chain.loads.push_back(draft.source - kSourceInput);
@@ -101,6 +102,7 @@ class Programmer {
         ++chain.functions;
       if (bitWidth(draft.step.to) < 32) ++chain.narrowed;
     }
+    if (draft_.back().store != 0) chain.steps.back().control |= kLast;
     return chain;
   }
 

@@ -35,6 +35,7 @@ enum class StepKind : uint8_t {
   Select = 8,      // the value where that was so, else the operand
   Difference = 9,  // value - operand of integers, as FLOAT32
   Quantize = 10,   // round(value) + operand, in the range of the type
+  Quotient = 11,   // value / operand, as near as Quantize needs it
 };
 
 // Groups of functions that a chain calls, as bits; those of chain_functions.glsl.

@@ -380,28 +380,37 @@ Status addGradLines(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Kern
   const uint32_t number = vectorElements(y.type);
   const auto steps = indexSteps(y);
   std::vector<uint32_t> words;
+  // Planes of the batch or of channels, where they leave enough invocations.
+  const uint32_t along = dimensionOf(y, kSpatial + 1).size % 4 == 0 ? kSpatial + 1 : kSpatial;
+  const bool many = dimensionOf(y, along).size % 4 == 0 && areManyRuns(builder.target(), y.elements / 4, number);
+  const uint32_t planes = many ? 4 : 1;
+  std::array<uint32_t, 4> planeSteps{};
   for (uint32_t d = 0; d < kDimensions; ++d) {
     const bool slides = d < 2;
     const PooledDimension to = dimensionOf(y, d);
-    appendDivisor(words, d == 0 ? to.size / number : to.size);
-    words.insert(words.end(), {slides ? 0 : dimensionOf(g, d).stride, d == 0 ? 1 : to.stride / number,
-                               slides ? 0 : dimensionOf(indices, d).stride, d == 0 ? number : steps[d]});
+    const std::array<uint32_t, 4> own{slides ? 0 : dimensionOf(g, d).stride, d == 0 ? 1 : to.stride / number,
+                                      slides ? 0 : dimensionOf(indices, d).stride, d == 0 ? number : steps[d]};
+    if (d == along) planeSteps = own;
+    appendDivisor(words, to.size / (d == 0 ? number : d == along ? planes : 1));
+    for (const uint32_t step : own) words.push_back(step * (d == along ? planes : 1));
   }
   words.insert(words.end(),
                {dimensionOf(y, 0).size, dimensionOf(y, 1).size, window.strides[1], window.startPadding[1]});
   words.insert(words.end(), {dimensionOf(g, 0).size, dimensionOf(g, 1).size, 0, 0});
   words.insert(words.end(), {dimensionOf(g, 0).stride, dimensionOf(g, 1).stride, dimensionOf(indices, 0).stride,
                              dimensionOf(indices, 1).stride});
-  const uint64_t items = y.elements / number;
+  words.insert(words.end(), planeSteps.begin(), planeSteps.end());
+  const uint64_t items = y.elements / number / planes;
   return builder.addItems(kernels::PoolGradLines{.form = window.strides[0] == 1 ? Form::Lines : Form::HalvedLines,
                                                  .type = kernelType(y.type),
                                                  .push = {.count = static_cast<uint32_t>(items),
+                                                          .planes = planes,
                                                           .divisor = padding ? floatBits(window.elements) : 0},
                                                  .spec = {.function = function, .smallWindow = smallWindow(window)},
                                                  .g = gRange,
                                                  .indices = where,
                                                  .y = builder.output()},
-                          items, builder.parameters(words), kLookup * window.elements);
+                          items, builder.parameters(words), kLookup * window.elements * planes);
 }
 
 // Adds the dispatch that gives each element of the pooled tensor its share of gradients. `indices` says which element

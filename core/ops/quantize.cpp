@@ -149,7 +149,7 @@ Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
 }
 
 // The steps of a chain that quantize a number by operands 1 and 2.
-ElementStep dividedByScale() { return {.kind = StepKind::Binary, .op = DML_OPERATOR_ELEMENT_WISE_DIVIDE, .input = 1}; }
+ElementStep dividedByScale() { return {.kind = StepKind::Quotient, .input = 1}; }
 ElementStep plusZeroPoint(DataType to) { return {.kind = StepKind::Quantize, .to = to, .input = 2}; }
 
 // The range of the input, then the scale and zero point that spread it, then the quantization by them.
@@ -280,14 +280,10 @@ std::vector<ElementStep> quantizationSteps(const Operation& op) {
     withZeroPoint.input = 2;
   else
     withZeroPoint.number = defaultZeroPoint(op);
-  const ElementStep scaled{.kind = StepKind::Binary,
-                           .op = dequantizes ? DML_OPERATOR_ELEMENT_WISE_MULTIPLY : DML_OPERATOR_ELEMENT_WISE_DIVIDE,
-                           .from = kFloat,
-                           .to = dequantizes ? to : kFloat,
-                           .input = 1};
-  if (dequantizes) return {withZeroPoint, scaled};
-  if (isFloat(from)) return {scaled, withZeroPoint};
-  return {{.kind = StepKind::Cast, .from = from, .to = kFloat}, scaled, withZeroPoint};
+  if (dequantizes)
+    return {withZeroPoint, {.kind = StepKind::Binary, .op = DML_OPERATOR_ELEMENT_WISE_MULTIPLY, .to = to, .input = 1}};
+  if (isFloat(from)) return {dividedByScale(), withZeroPoint};
+  return {{.kind = StepKind::Cast, .from = from, .to = kFloat}, dividedByScale(), withZeroPoint};
 }
 
 }  // namespace dimple

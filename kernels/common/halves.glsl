@@ -135,7 +135,23 @@ float log2Half(float x) {
   return x == INFINITY ? x : logarithm;
 }
 
+// Of exponents that are few halves, and numbers of which no such power is too large or too small: roots and products.
+bool hasRoots(float x, float y) { return abs(y) <= 4.0 && floor(2.0 * y) == 2.0 * y && isAmong(x, 30u); }
+float powByRoots(float x, float y) {
+  const uint twice = uint(abs(y) * 2.0);
+  const float t = abs(x);
+  const float squared = t * t;
+  float power = (twice & 1u) != 0u ? sqrt(t) : 1.0;
+  if ((twice & 2u) != 0u) power *= t;
+  if ((twice & 4u) != 0u) power *= squared;
+  if ((twice & 8u) != 0u) power *= squared * squared;
+  if (y < 0.0) power = 1.0 / power;
+  if (x > 0.0) return power;
+  return (twice & 1u) != 0u ? NOT_A_NUMBER : (twice & 2u) != 0u ? -power : power;
+}
+
 float powHalf(float x, float y) {
+  if (hasRoots(x, y)) return powByRoots(x, y);
   if (y == 0.0 || x == 1.0) return 1.0;
   if (isNan(x) || isNan(y)) return NOT_A_NUMBER;
   const float t = abs(x);

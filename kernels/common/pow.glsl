@@ -57,23 +57,8 @@ vec2 log2Pair(float x) {
   return vec2(high, low);
 }
 
-// Of few halves as an exponent: roots and products.
-float powOfHalves(float x, float y) {
-  const uint halves = uint(abs(y) * 2.0);
-  const float t = abs(x);
-  const float squared = t * t;
-  float power = (halves & 1u) != 0u ? sqrt(t) : 1.0;
-  if ((halves & 2u) != 0u) power *= t;
-  if ((halves & 4u) != 0u) power *= squared;
-  if ((halves & 8u) != 0u) power *= squared * squared;
-  if (y < 0.0) power = 1.0 / power;
-  if (x > 0.0) return power;
-  return (halves & 1u) != 0u ? NOT_A_NUMBER : (halves & 2u) != 0u ? -power : power;
-}
-
 float powAccurate(float x, float y) {
-  // Of numbers of which no power is too large or too small.
-  if (abs(y) <= 4.0 && floor(2.0 * y) == 2.0 * y && isAmong(x, 30u)) return powOfHalves(x, y);
+  if (hasRoots(x, y)) return powByRoots(x, y);
   if ((floatBitsToUint(y) & 0x7fffffffu) == 0u || x == 1.0) return 1.0;
   if (isNan(x) || isNan(y)) return NOT_A_NUMBER;
   const float t = abs(x);

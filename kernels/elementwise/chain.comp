@@ -167,7 +167,9 @@ void execute(const uint control, const uint n, const uint first) {
   } else {
     applyEach(kind, op, from, to, operand);
   }
-  if (typeWidth(to) < 5u) {
+  // What is stored at last is not used again, and stores narrow it.
+  const bool isLast = control >> 31 != 0u;
+  if (typeWidth(to) < 5u && !isLast) {
     value.low = narrowed(value.low, to);
     if (isWide()) value.high = narrowed(value.high, to);
   }

@@ -13,6 +13,7 @@ const uint kCondition = 7u;
 const uint kSelect = 8u;
 const uint kDifference = 9u;
 const uint kQuantize = 10u;
+const uint kQuotient = 11u;
 
 // Groups of functions (core/ops/chain.h) that HLSL may leave out; those of steps that applyShort() takes are in none.
 const uint kFloats = 1u;
@@ -132,6 +133,7 @@ uint applyStep(const uint kind, const uint op, const uint from, const uint to, c
     switch (kind) {
       case kCast: return castValue(x, from, to);
       case kDifference: return floatBitsToUint(differenceOf(x, z, from));
+      case kQuotient: return floatBitsToUint(quotientToRound(uintBitsToFloat(x), uintBitsToFloat(z)));
       case kQuantize: return quantized(uintBitsToFloat(x), floatFrom(z, to), to);
     }
   }

@@ -29,10 +29,15 @@ void addSquares(inout float squares[kVectorElements + 2u * uint(kMost)], uint li
   if (WIDE == 0u) return;
   const bool isFirst = vector == 0u;
   const bool isLast = vector + 1u == push.across;
-  const vec4 ahead = fourOf(x[line + vector - (isFirst ? 0u : 1u)], kFours - 1u);
-  const vec4 behind = fourOf(x[line + vector + (isLast ? 0u : 1u)], 0u);
+#if T == f16
+  const vec2 ahead = unpackHalf2x16(x[line + vector - (isFirst ? 0u : 1u)].w);
+  const vec2 behind = unpackHalf2x16(x[line + vector + (isLast ? 0u : 1u)].x);
+#else
+  const vec2 ahead = uintBitsToFloat(x[line + vector - (isFirst ? 0u : 1u)].zw);
+  const vec2 behind = uintBitsToFloat(x[line + vector + (isLast ? 0u : 1u)].xy);
+#endif
   [[unroll]] for (int i = 0; i < kMost; ++i) {
-    if (!isFirst) squares[i] += ahead[4 - kMost + i] * ahead[4 - kMost + i];
+    if (!isFirst) squares[i] += ahead[i] * ahead[i];
     if (!isLast) squares[kElements + kMost + i] += behind[i] * behind[i];
   }
 }

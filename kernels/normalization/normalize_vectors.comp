@@ -37,7 +37,7 @@ struct Operands {
 };
 
 // The root is no denormal, and neither is its reciprocal.
-vec4 factorOf(vec4 variance4) { return 1.0 / sqrt(variance4 + uintBitsToFloat(push.epsilon)); }
+vec4 factorOf(vec4 variance4) { return inversesqrt(variance4 + uintBitsToFloat(push.epsilon)); }
 
 Operands operandsOf(uvec4 at, uvec4 second) {
   Operands o = Operands(0.0, 1.0, 1.0, 1.0, 0.0);

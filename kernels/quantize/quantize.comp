@@ -27,6 +27,6 @@ void main() {
     const float value = differenceOf(bits, z, type) * s;
     storeAny_y(at.w, push.yType, typeWidth(push.yType) == 5u ? floatBitsToUint(value) : halfFromFloat(value));
   } else {
-    storeAny_y(at.w, push.yType, quantized(roundedQuotient(floatFrom(bits, push.xType), s), floatFrom(z, type), type));
+    storeAny_y(at.w, push.yType, quantized(quotientToRound(floatFrom(bits, push.xType), s), floatFrom(z, type), type));
   }
 }

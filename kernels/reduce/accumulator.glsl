@@ -82,10 +82,11 @@ Accumulator fromElement(COMPUTE v, uint index) {
 #if T_IS_FLOAT
 // Sums of exponentials relative to their maxima, so that none overflows.
 Accumulator combineLogSumExp(Accumulator a, Accumulator b) {
-  const float top = maxNum(a.value, b.value);
-  const float sumA = uintBitsToFloat(a.extra) * (a.value == top ? 1.0 : expAccurate(a.value - top));
-  const float sumB = uintBitsToFloat(b.extra) * (b.value == top ? 1.0 : expAccurate(b.value - top));
-  return Accumulator(top, floatBitsToUint(sumA + sumB));
+  const bool isAbove = a.value > b.value;
+  const float above = uintBitsToFloat(isAbove ? a.extra : b.extra);
+  const float below = uintBitsToFloat(isAbove ? b.extra : a.extra);
+  const float factor = a.value == b.value ? 1.0 : expOfNegative(-abs(a.value - b.value));
+  return Accumulator(isAbove ? a.value : b.value, floatBitsToUint(above + below * factor));
 }
 #endif
 

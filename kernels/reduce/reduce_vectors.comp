@@ -157,9 +157,10 @@ Accumulator argOfRow(uint first, uint begin, uint end) {
 }
 #endif
 
+// Of a row, whose elements go to four accumulators.
 Accumulator combineAll(Accumulator a[kVectorElements]) {
   Accumulator all = a[0];
-  [[dont_unroll]] for (uint e = 1u; e < kVectorElements; ++e) all = combine(all, a[e]);
+  [[dont_unroll]] for (uint e = 1u; e < 4u; ++e) all = combine(all, a[e]);
   return all;
 }
 
@@ -226,7 +227,7 @@ void main() {
     return;
   }
 #endif
-  // Of FLOAT16 in a row, both halves of a vector go to the same four.
+  // Of FLOAT16 in a row, both halves of a vector go to the same four, all that combineAll() takes.
   const uint folds = isRow ? kFours : 1u;
   const uint loads = isRow ? kRowLoads : kTerms;
   Running running[kVectorElements];

@@ -258,21 +258,16 @@ Status addDoubled(PlanBuilder& builder, const Resampling& resampling, const Plac
       count, builder.parameters(places.words), kLookup * number * planes.count);
 }
 
-Status addLines(PlanBuilder& builder, const Places& places, uint32_t axes, const Planes& planes) {
+Status addLines(PlanBuilder& builder, const Places& places, uint32_t axes) {
   const Tensor& y = builder.op().output();
   const uint32_t number = vectorElements(y.type);
-  const auto count = static_cast<uint32_t>(y.elements / number / planes.count);
+  const auto count = static_cast<uint32_t>(y.elements / number);
   return builder.addItems(kernels::ResampleLines{.type = kernelType(y.type),
-                                                 .push = {.count = count,
-                                                          .rank = places.rank,
-                                                          .axisAt = places.axisAt,
-                                                          .planes = planes.count,
-                                                          .inputStep = builder.op().input(0).strides[planes.dimension],
-                                                          .outputStep = y.strides[planes.dimension] / number},
+                                                 .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
                                                  .spec = {.axes = axes},
                                                  .x = builder.input(0),
                                                  .y = builder.output()},
-                          count, builder.parameters(places.words), kLookup * number * planes.count);
+                          count, builder.parameters(places.words), kLookup * number);
 }
 
 // Words of a coordinate's weights of a gradient along an axis.
@@ -352,10 +347,11 @@ Status planResampling(const Operation& op, PlanBuilder& builder, const Resamplin
     const bool averages = resampling.linear && bitWidth(x.type) <= 32 && (isFloat(x.type) || bitWidth(x.type) == 8) &&
                           areManyRuns(builder.target(), op.output().elements, vectorElements(x.type));
     if (!refusal && (doubles || averages)) {
-      const Planes planes = planesOf(builder.target(), op.output(), axisOf, vectorElements(x.type));
+      const Planes planes =
+          doubles ? planesOf(builder.target(), op.output(), axisOf, vectorElements(x.type)) : Planes{};
       const Places vectors = placesOf(x, op.output(), axes, axisOf, vectorElements(x.type), planes);
       return doubles ? addDoubled(builder, resampling, vectors, axisCount, planes)
-                     : addLines(builder, vectors, axisCount, planes);
+                     : addLines(builder, vectors, axisCount);
     }
     builder.passOver({"resample_doubled", refusal ? refusal : "It doubles lines alone."});
     builder.passOver({"resample_lines", refusal ? refusal : "It takes averages of many floats or bytes alone."});

@@ -45,14 +45,15 @@ float differenceOf(const uint a, const uint b, const uint type) {
   return negative ? -float(b - a) : float(a - b);
 }
 
-// A quotient that quantized() rounds as if it were the correctly rounded one: the product with the reciprocal, but near
-// halves. Where it is no small number, ends of the range are all that matters.
+// A quotient that quantized() rounds as if it were the correctly rounded one: the product with a reciprocal, which takes
+// less than a division, but near halves. Where it is no small number, ends of the range are all that matters.
 float quotientToRound(const float a, const float b) {
-  const float estimate = a * (1.0 / b);
+  const float root = inversesqrt(abs(b));
+  const float estimate = a * (b < 0.0 ? -root * root : root * root);
   // The nearest integer.
   precise float shifted = estimate + 12582912.0;
   precise float rest = estimate - (shifted - 12582912.0);
-  return abs(rest) > 0.4999 || !isAmong(b, 100u) ? roundedQuotient(a, b) : estimate;
+  return abs(rest) > 0.4998 || !isAmong(b, 100u) ? roundedQuotient(a, b) : estimate;
 }
 
 // round(x) + zeroPoint, to nearest even, in the range of an integer type of at most 8 bits. NaN becomes 0.

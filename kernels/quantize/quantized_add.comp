@@ -62,7 +62,7 @@ uint sumsOf(Operand ofA, Operand ofB, uint wordA, uint wordB) {
   const float shift = 12582912.0 + parametersOf[2].y;
   precise vec4 shifted = quotients + shift;
   precise vec4 rests = quotients - (shifted - shift);
-  if (any(greaterThan(abs(rests), vec4(0.4999)))) return exactSumsOf(wordA, wordB);
+  if (any(greaterThan(abs(rests), vec4(0.4998)))) return exactSumsOf(wordA, wordB);
   const uvec4 bits = floatBitsToUint(shifted) & 0xffu;
   return bits.x | bits.y << 8 | bits.z << 16 | bits.w << 24;
 }

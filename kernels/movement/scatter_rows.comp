@@ -19,6 +19,8 @@ PACKED_OUT(y)
 
 const uint kAhead = 8u;  // elements that are loaded together, of which the last stands for those behind it
 
+const uint kInWord = 32u / T_BITS;
+
 shared uint row[4096];
 
 void main() {
@@ -28,10 +30,23 @@ void main() {
   const uvec4 at = walkOffsets(0u, push.rank, group);
   const uint step1 = gl_WorkGroupSize.x;
   uint held[kAhead];
-  for (uint k = lane; k < push.elements; k += kAhead * step1) {
-    [[unroll]] for (uint i = 0u; i < kAhead; ++i) held[i] =
-        loadRaw_x(at.x + min(k + i * step1, push.elements - 1u) * push.xStep);
-    [[unroll]] for (uint i = 0u; i < kAhead; ++i) if (k + i * step1 < push.elements) row[k + i * step1] = held[i];
+  // Words of elements that lie side by side, or elements.
+  const bool inWords = kInWord > 1u && push.xStep == 1u && at.x % kInWord == 0u;
+  const uint parts = inWords ? push.elements / kInWord : push.elements;
+  for (uint k = lane; k < parts; k += kAhead * step1) {
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
+      const uint part = min(k + i * step1, parts - 1u);
+      held[i] = inWords ? x[at.x / kInWord + part] : loadRaw_x(at.x + part * push.xStep);
+    }
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) {
+      const uint part = k + i * step1;
+      if (part >= parts) continue;
+      if (inWords) {
+        [[unroll]] for (uint j = 0u; j < kInWord; ++j) row[part * kInWord + j] = held[i] >> (j * T_BITS) & T_MASK;
+      } else {
+        row[part] = held[i];
+      }
+    }
   }
   barrier();
   for (uint k = lane; k < push.updateCount; k += kAhead * step1) {

@@ -1,6 +1,7 @@
 #include "core/ops/channels_last.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include "core/ops/copy.h"
 #include "core/ops/product_kernels.h"
 #include "kernels/interfaces/channels_last.h"
+#include "kernels/interfaces/few_channels.h"
 
 namespace dimple {
 namespace {
@@ -122,6 +124,78 @@ Result<BufferRange> copyInput(PlanBuilder& builder, const ConvolutionPart& part,
   return to;
 }
 
+// A line of a window of few channels as one element.
+struct Line {
+  uint32_t channels;     // of a place
+  uint32_t channelBits;  // of a place in the copies, zeros included
+  uint32_t belonging;    // channels of its places
+  uint32_t all;          // with those of places behind it, which fill up parts of the depth
+  uint64_t places;       // of a line of the input's copy
+};
+
+Line lineOf(const ConvolutionPart& part) {
+  constexpr uint32_t kVector = 8;
+  constexpr uint32_t kPart = 32;  // of the depth, of the least tile for such windows
+  const ConvolutionWindow::Dimension& s = part.window.dimensions[0];
+  Line line{};
+  line.channels = part.product.depth / part.window.taps;
+  // A window begins with a vector.
+  const uint32_t multiple = kVector >> std::min(std::countr_zero(s.stride), 3);
+  line.channelBits = std::bit_width(std::max(multiple, line.channels) - 1);
+  line.belonging = s.window << line.channelBits;
+  line.all = static_cast<uint32_t>(alignUp(line.belonging, kPart));
+  const uint64_t reached = uint64_t{s.size - 1} * s.stride + (line.all >> line.channelBits);
+  line.places = alignUp(reached, kVector >> line.channelBits);
+  return line;
+}
+
+// Copies with more channels, of lines that windows reach with what fills up the depth.
+Copies copiesOf(const ConvolutionPart& part, const Line& line) {
+  Copies copies = copiesOf(part);
+  copies.sizes[0] = line.places;
+  copies.inputElements = uint64_t{copies.images} << line.channelBits;
+  for (const uint64_t size : copies.sizes) copies.inputElements = saturatingProduct(copies.inputElements, size);
+  copies.filterElements =
+      uint64_t{part.product.rows} * (part.window.taps / part.window.dimensions[0].window) * line.all;
+  return copies;
+}
+
+const char* refusesPadding(PlanBuilder& builder, size_t filterInput, const ConvolutionPart& part) {
+  const auto& [p, window] = part;
+  if (const char* reason = refusesFewChannels({p, builder.target(), &window})) return reason;
+  const Line line = lineOf(part);
+  constexpr uint32_t kMostSteps = 5;  // for one that there is
+  if (line.all > uint64_t{line.channels} * window.dimensions[0].window * kMostSteps)
+    return "Most of its depth would be zeros.";
+  return refuses(builder, filterInput, part, copiesOf(part, line));
+}
+
+// What a copy of few channels reads: of pictures, or of filters, which are as many pictures.
+struct FewChannels {
+  uint32_t batch, channel, first;  // strides, and an element
+  std::array<uint64_t, kSpatial> sizes;
+  std::array<std::array<uint32_t, 3>, kSpatial> from;  // size, padding before, stride
+};
+
+Status addFewChannels(PlanBuilder& builder, const FewChannels& copy, const Line& line, uint64_t elements,
+                      const BufferRange& from, const BufferRange& to) {
+  constexpr uint32_t kVector = 8;
+  std::vector<uint32_t> words;
+  appendDivisor(words, static_cast<uint32_t>((copy.sizes[0] << line.channelBits) / kVector));
+  words.insert(words.end(), {copy.batch, copy.channel, copy.first, 0});
+  for (uint32_t d = 0; d < kSpatial; ++d) {
+    appendDivisor(words, static_cast<uint32_t>(copy.sizes[d]));
+    words.insert(words.end(), {copy.from[d][0], copy.from[d][1], copy.from[d][2], 0});
+  }
+  return builder.addItems(kernels::FewChannels{.type = builder.sizedElement(builder.op().input(0).type),
+                                               .push = {.count = static_cast<uint32_t>(elements / kVector),
+                                                        .channels = line.channels,
+                                                        .channelBits = line.channelBits},
+                                               .x = from,
+                                               .y = to},
+                          elements / kVector, builder.parameters(words), kVector);
+}
+
 // Makes a part's product read filters whose elements lie in the order of a depth that counts through channels first.
 void takeFilters(ConvolutionPart& part, const BufferRange& filters, const Copies& copies) {
   auto& [p, window] = part;
@@ -203,6 +277,55 @@ Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionP
   if (!filters) return filters.error();
   takeFilters(part, *filters, copies);
   window.gathered = true;
+  return true;
+}
+
+Result<bool> padChannels(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part) {
+  auto& [p, window] = part;
+  if (const char* reason = refusesPadding(builder, filterInput, part)) {
+    builder.passOver({"few_channels", reason});
+    return false;
+  }
+  const Line line = lineOf(part);
+  const Copies copies = copiesOf(part, line);
+  FewChannels ofFilters{p.a.row, window.strides.filterChannel, p.matrices.base[0], {line.all >> line.channelBits}, {}};
+  FewChannels ofInput{window.strides.inputBatch, window.strides.inputChannel, p.matrices.base[1], copies.sizes, {}};
+  for (uint32_t d = 0; d < kSpatial; ++d) {
+    const ConvolutionWindow::Dimension& s = window.dimensions[d];
+    if (d != 0) ofFilters.sizes[d] = s.window;
+    ofFilters.from[d] = {s.window, 0, s.filterStride};
+    ofInput.from[d] = {s.input, s.padding, s.inputStride};
+  }
+  const auto filters = builder.prepare(
+      filterInput, copies.filterElements * byteWidth(p.type), [&](const BufferRange& from, const BufferRange& to) {
+        return addFewChannels(builder, ofFilters, line, copies.filterElements, from, to);
+      });
+  if (!filters) return filters.error();
+  BufferRange input = builder.allocateTemporary(copies.inputElements * byteWidth(p.type));
+  TRY(addFewChannels(builder, ofInput, line, copies.inputElements, p.from[1], input));
+  input.writes = false;
+
+  p.depth = static_cast<uint32_t>(copies.filterElements / p.rows);
+  p.from[0] = *filters;
+  p.from[1] = input;
+  p.a = {p.depth, 1};
+  p.b = {1, 0};
+  p.matrices.base[0] = p.matrices.base[1] = 0;
+  window.taps /= window.dimensions[0].window;
+  window.channelsLast = line.all;
+  window.channelsOfLine = line.belonging;
+  ConvolutionWindow::Dimension& innermost = window.dimensions[0];
+  innermost.window = innermost.elements = 1;
+  uint32_t stride = 1u << line.channelBits;
+  for (uint32_t d = 0; d < kSpatial; ++d) {
+    ConvolutionWindow::Dimension& s = window.dimensions[d];
+    s.inputStride = stride;
+    s.padding = 0;
+    stride *= static_cast<uint32_t>(copies.sizes[d]);
+  }
+  window.strides.filter = p.depth;
+  window.strides.inputChannel = 1;
+  window.strides.inputBatch = stride;
   return true;
 }
 

@@ -10,6 +10,10 @@ namespace dimple {
 Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part,
                               const Quantization* integers = nullptr);
 
+// The same of FLOAT16 with few channels: zeros make more of them, and a line of the window counts as one element whose
+// channels are those of all its places.
+Result<bool> padChannels(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
+
 // Copies only filters that DML owns, where windows of few places are gathered as they lie. False: it is as before.
 Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
 

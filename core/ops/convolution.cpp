@@ -418,6 +418,9 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
     const auto copied = copyChannelsLast(builder, convolution.filterInput, part);
     if (!copied) return copied.error();
     if (*copied) continue;
+    const auto padded = padChannels(builder, convolution.filterInput, part);
+    if (!padded) return padded.error();
+    if (*padded) continue;
     const auto ordered = orderFilters(builder, convolution.filterInput, part);
     if (!ordered) return ordered.error();
     if (!*ordered) TRY(packOwnedFilters(builder, convolution, part.product, part.window));

@@ -108,8 +108,10 @@ class FloatProductPlan {
   Status add() {
     const ProductKernel& kernel = chooseKernel(builder_, request_);
     std::vector<uint32_t> divisor;  // of steps of the depth: the innermost ones that count together
-    if (window_)
+    if (window_) {
       appendDivisor(divisor, window_->channelsLast != 0 ? window_->channelsLast : std::max(1u, window_->taps));
+      divisor.push_back(window_->channelsOfLine);
+    }
     parameters_ = builder_.parameters(parameterWords(p_, divisor, window_));
     const KernelFamily family = kernel.id.family;
     if (window_ && window_->continues && family != kernels::FloatTiles::kFamily) builder_.continueLast();

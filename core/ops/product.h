@@ -95,6 +95,8 @@ struct ConvolutionWindow {
   // Of a group, where B's channels lie side by side and the depth counts through them first
   // (kernels/matrix/channels_last.glsl); else 0.
   uint32_t channelsLast = 0;
+  // Of a group's channels, those that belong to the window, where a line of it counts as one element; else 0.
+  uint32_t channelsOfLine = 0;
   // Whether B is the input itself, so that windows may reach over its edges; a copy has zeros around each picture.
   bool edges = false;
   // Whether it is only the depth that counts so, and B is gathered as it lies: windows may reach over the edges.

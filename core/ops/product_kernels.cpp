@@ -547,6 +547,20 @@ const char* refusesChannelsLast(const Request& request) {
   return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
 }
 
+const char* refusesFewChannels(const Request& request) {
+  const auto& [p, target, window, integers] = request;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
+  constexpr uint32_t kFewChannels = 8;
+  if (p.depth / std::max(1u, window->taps) >= kFewChannels) return "Its channels are not few.";
+  if (p.matrices.count() != 1) return "It is of several groups.";
+  const ConvolutionWindow::Dimension& line = window->dimensions[0];
+  if (line.window > 1 && line.dilation != 1) return "Its windows have gaps.";
+  const Tile& least = std::end(kVectorWindowKernels)[-1].tile;
+  if (const char* reason = refusesMatrices(request, least)) return reason;
+  return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
+}
+
 const char* refusesChannelsAsTheyLie(const Request& request) {
   const auto& [p, target, window, integers] = request;
   const Tile& least = std::end(kVectorWindowKernels)[-1].tile;

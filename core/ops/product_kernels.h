@@ -29,6 +29,8 @@ struct ProductKernel {
 // Why a convolution's input is not to be copied so that its channels lie side by side, for kernels that read vectors of
 // them: null if it is.
 const char* refusesChannelsLast(const Request& request);
+// Why they are not to be copied with zeros that make more of few channels.
+const char* refusesFewChannels(const Request& request);
 // Why the input's channels, as they lie, are not read in such vectors.
 const char* refusesChannelsAsTheyLie(const Request& request);
 // Why its filters alone are not to be copied, into the order in which windows of few places are gathered: null if they

@@ -11,6 +11,7 @@ namespace {
 constexpr uint32_t kVectors = 1;
 constexpr uint32_t kAcross = 2;
 constexpr uint32_t kEdges = 4;
+constexpr uint32_t kLines = 8;
 
 // How the kernels of matrices read an operand: in vectors along the depth or across it, or in single elements.
 uint32_t readsOf(const Walk& matrices, uint32_t operand, Dimension across, Dimension along, const Vectors& vectors) {
@@ -62,7 +63,9 @@ kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, co
   const auto& [p, target, window, integers] = request;
   // A filter that is not packed has no one stride along the depth.
   const bool strided = !window || p.a.column == 1;
-  const uint32_t windowReads = window && window->channelsLast != 0 ? kVectors | (window->edges ? kEdges : 0) : 0;
+  const uint32_t lineReads = window && window->channelsOfLine != 0 ? kLines : 0;
+  const uint32_t windowReads =
+      window && window->channelsLast != 0 ? kVectors | lineReads | (window->edges ? kEdges : 0) : 0;
   return {.tileRows = tile.rows,
           .tileColumns = tile.columns,
           .across = subgroupsAcross(target, tile, shape),

@@ -1,7 +1,8 @@
 // B's elements where the input's channels lie side by side: the depth counts through the elements of the window and,
 // innermost, the channels. Strides are those of such an input. Windows reach over its edges only where B_READS says so,
 // and then have at most 32 elements.
-//   parameters[kChannels]   {channels of a group and their divisor}
+//   parameters[kChannels]       {channels of a group and their divisor}
+//   parameters[kChannels + 1]   {those that belong to a line of the window, the first ones, where lines are elements}
 #if INTEGER
 const uint kChannels = 3u;  // behind the scales and zero points of A and B
 #else
@@ -40,6 +41,14 @@ uint tapOf(uint k) { return divideBy(k, parameters[kChannels]); }
 uint stepOffset(uint k) {
   const uint tap = tapOf(k);
   return k - tap * parameters[kChannels].x + offsetOfTap(tap);
+}
+
+// The first of eight channels, as many as belong to the line of the window, which may be all or none.
+uvec4 channelsOfLine(uvec4 eight, int belonging) {
+  uvec4 result;
+  [[unroll]] for (int e = 0; e < 4; ++e)
+    result[e] = eight[e] & (belonging > 2 * e + 1 ? ~0u : belonging > 2 * e ? 0xffffu : 0u);
+  return result;
 }
 
 // Of a step of the depth where the channels do not lie side by side.

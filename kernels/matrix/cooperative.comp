@@ -111,7 +111,9 @@ uvec4 loadB8(uint k, uint i, uint end) {
   bool inside = k < end;
   if ((B_READS & kEdges) != 0u) inside = inside && (insideB[i] >> tapOf(k) & 1u) != 0u;
   const uvec4 loaded = eightB(inside ? columnsB[i] + stepOffset(k) : 0u);
-  return inside ? loaded : uvec4(0u);
+  const uvec4 eight = inside ? loaded : uvec4(0u);
+  if ((B_READS & kOfLines) == 0u) return eight;
+  return channelsOfLine(eight, int(parameters[kChannels + 1u].x) - int(k - tapOf(k) * parameters[kChannels].x));
 }
 #elif CONVOLUTION
 // The steps of the depth that are loaded next: offset in B, and reach.

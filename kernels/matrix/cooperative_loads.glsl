@@ -16,6 +16,7 @@ uint nextB[kLoadsB];
 #if CHANNELS_LAST
 uint tapsB[kLoadsB];            // which elements of their windows lie inside the input
 bool insideB[kRings * kLoadsB];  // whether what is loaded does
+int leftB[kRings];               // channels of a line from the part's first one on
 #endif
 #if CONVOLUTION
 uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
@@ -115,6 +116,8 @@ uvec2 startLoads(uint lane, uvec2 place, uvec4 base, uint first) {
 void loadChannels(uint ring, bool exists) {
   const uint step1 = exists ? stepOffset(nextStep) / 8u : 0u;
   const uint tap = exists ? tapOf(nextStep) : 0u;
+  if ((B_READS & kOfLines) != 0u)
+    leftB[ring] = int(parameters[kChannels + 1u].x) - int(nextStep - tap * parameters[kChannels].x);
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     if ((B_READS & kEdges) != 0u) {
       const bool inside = exists && (tapsB[i] >> tap & 1u) != 0u;
@@ -179,6 +182,10 @@ void store(uint ring, uint lane, uint at) {
   }
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     const uvec2 place = itemPlaceB(lane + i * LOADERS);
-    staged[at + kPartA + itemAt(place, kAcrossB, kPitchB)] = eightOfB(ring * kLoadsB + i);
+    uvec4 eight = eightOfB(ring * kLoadsB + i);
+#if CHANNELS_LAST
+    if ((B_READS & kOfLines) != 0u) eight = channelsOfLine(eight, leftB[ring] - int(place.x));
+#endif
+    staged[at + kPartA + itemAt(place, kAcrossB, kPitchB)] = eight;
   }
 }

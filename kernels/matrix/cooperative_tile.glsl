@@ -1,9 +1,11 @@
 // What kernels of floats have in common whose tiles are of matrices that subgroups hold.
 // A_READS, B_READS: how an operand is read. kVectors: eight elements at a time; kAcross: neighbours lie across the depth,
-// else along it. Of windows whose channels lie side by side, kEdges: they reach over the edges of the input.
+// else along it. Of windows whose channels lie side by side, kEdges: they reach over the edges of the input; kOfLines: a
+// line of the window counts as one element, not all of whose channels belong to it.
 const uint kVectors = 1u;
 const uint kAcross = 2u;
 const uint kEdges = 4u;
+const uint kOfLines = 8u;
 const bool kAcrossA = (A_READS & kAcross) != 0u;
 const bool kAcrossB = (B_READS & kAcross) != 0u;
 

@@ -10,6 +10,7 @@
 //   hasZero        1: padding is the zero point `zero`, else 0
 #include "common/grid.glsl"
 #include "common/walk.glsl"
+#include "window/digits.glsl"
 
 const uint kInWord = 32u / T_BITS;
 const uint kVector = 4u * kInWord;
@@ -17,14 +18,6 @@ const uint kVector = 4u * kInWord;
 TENSOR_IN(x)
 TENSOR_IN(zero)
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yBuffer { uvec4 y[]; };
-
-// Takes the digit of a dimension off an index.
-uint takeDigit(inout uint rest, uvec4 size) {
-  const uint quotient = divideBy(rest, size);
-  const uint digit = rest - quotient * size.x;
-  rest = quotient;
-  return digit;
-}
 
 void main() {
   uint item;

@@ -240,6 +240,47 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
   CHECK(kernelOf(convolution("f32[1,64,9,2]", "f32[64,1,3,4]", "f32[1,64,9,1]", 64)) == "convolution.f32");
 }
 
+TEST_CASE("windows of few channels are read in vectors of their lines") {
+  Caps caps;
+  caps.features = ~0u;
+  caps.matrices = {16, 16, 16};
+  caps.subgroupSize = 32;
+  caps.sharedBytes = 48 * 1024;
+  const auto kernelsOf = [&](const std::string& line) {
+    std::string names;
+    for (const Dispatch& dispatch : planOf(line, caps).execution) names += cat(kernelName(dispatch.kernel), " ");
+    return names;
+  };
+  const std::string padded = "few_channels_native.b16 convolution_cooperative_ahead_native.f16 ";
+  const auto everySecond = [](std::string_view input, std::string_view filter, std::string_view output) {
+    return convolution(input, filter, output, 1, "FORWARD", 2);
+  };
+  const Plan plan = planOf(everySecond("f16[16,3,224,224]", "f16[64,3,7,7]!", "f16[16,64,110,110]"), caps);
+  REQUIRE(plan.execution.size() == 2);
+  REQUIRE(plan.initialization.size() == 1);
+  CHECK(kernelName(plan.initialization[0].kernel) == "few_channels_native.b16");
+  CHECK(plan.persistentBytes == 64 * 7 * 32 * 2);
+  const Dispatch& product = plan.execution[1];
+  CHECK(kernelName(product.kernel) == "convolution_cooperative_ahead_native.f16");
+  CHECK(product.push[6] == 7 * 32);
+  CHECK(specOf(product, 15) == 9);
+  // Filters that are not owned, or turned around; places next to each other, of eight channels each.
+  CHECK(kernelsOf(everySecond("f16[16,3,224,224]", "f16[64,3,7,7]", "f16[16,64,110,110]")) ==
+        "few_channels_native.b16 " + padded);
+  CHECK(kernelsOf(convolution("f16[1,3,224,224]", "f16[32,3,3,3]!", "f16[1,32,224,224]", 1)) == padded);
+  // Few places; a single channel, most of which would be zeros; eight channels; groups; FLOAT32.
+  CHECK(kernelsOf(everySecond("f16[1,3,56,56]", "f16[64,3,7,7]!", "f16[1,64,26,26]")) ==
+        "convolution_cooperative_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[1,1,224,224]", "f16[32,1,3,3]!", "f16[1,32,224,224]", 1)) ==
+        "convolution_cooperative_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[1,8,224,224]", "f16[64,8,3,3]!", "f16[1,64,224,224]", 1)) ==
+        "channels_last_native.b16 convolution_cooperative_vectors_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[1,6,224,224]", "f16[64,3,3,3]!", "f16[1,64,224,224]", 2)) ==
+        "convolution_cooperative_native.f16 ");
+  CHECK(kernelsOf(everySecond("f32[16,3,224,224]", "f32[64,3,7,7]!", "f32[16,64,110,110]"))
+            .starts_with("convolution_tile.f32 "));
+}
+
 TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") {
   Caps caps;
   caps.features = ~0u;

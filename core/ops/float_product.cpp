@@ -23,6 +23,7 @@ constexpr uint32_t kStoresFours = 32;
 constexpr uint32_t kWhole = 64;
 constexpr uint32_t kUnrolled = 128;
 constexpr uint32_t kRowsFirst = 256;
+constexpr uint32_t kBringsWeights = 512;
 
 // Dimensions of one element are stepped through by no stride.
 void dropIdleStrides(Product& p) {
@@ -81,7 +82,7 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
   // large part of the device idle. They are sliced, too, where slices are deep enough to be worth combining.
   // Where subgroups share the depth, short slices gain less than it takes to combine them.
   const bool paired = tile.invocations < kGroupSize;
-  const uint32_t minSteps = paired ? 2048 : shared ? 1024 : 128;
+  const uint32_t minSteps = paired ? 2048 : shared ? 4096 : 128;
   const uint64_t tiles = tilesOf(p, tile);
   uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
@@ -262,6 +263,21 @@ class FloatProductPlan {
     return p_.matrices.base[3] == 0;
   }
 
+  // The flag, where filters, or B, lie packed, and all workgroups run at once and are enough to bring them.
+  uint32_t bringsWeights(const ProductKernel& kernel, uint64_t workgroups) const {
+    using enum kernels::FloatTiles::Form;
+    const auto form = kernel.form<kernels::FloatTiles>();
+    if ((form != MatricesAhead && form != VectorMatricesAhead) || p_.matrices.rank != 0) return 0;
+    if (workgroups > uint64_t{builder_.target().caps.workgroups} * 9 / 8) return 0;
+    const bool along = p_.b.row == 1 && p_.b.column == p_.depth;
+    const bool across = p_.b.column == 1 && p_.b.row == p_.columns;
+    if (!window_ && !along && !across) return 0;
+    constexpr uint64_t kSmall = 64 * 1024;
+    constexpr uint64_t kOfInvocation = 4 * 32;
+    const uint64_t bytes = uint64_t{window_ ? p_.rows : p_.columns} * p_.depth * byteWidth(p_.type);
+    return bytes >= kSmall && bytes <= workgroups * kernel.tile.invocations * kOfInvocation ? kBringsWeights : 0;
+  }
+
   // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
   // is wanted.
   Status addTiles(const ProductKernel& kernel) {
@@ -289,7 +305,8 @@ class FloatProductPlan {
                                      .depth = p_.depth,
                                      .sliceDepth = slices.depth,
                                      .slices = slices.count,
-                                     .floatFinish = finish(toParts ? kToParts : finishFlags())},
+                                     .floatFinish = finish((toParts ? kToParts : finishFlags()) |
+                                                           bringsWeights(kernel, tilesOf(p_, tile) * slices.count))},
                             .spec = {.epilogue = toParts ? 0 : epilogue(),
                                      .fused = fused(),
                                      .backward = backward(),

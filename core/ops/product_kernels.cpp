@@ -362,6 +362,15 @@ const char* refusesShortWindowsAhead(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, manyTiles(request.target));
 }
 
+// Where small tiles need no slices of the depth.
+const char* refusesFewWindowsAhead(const Request& request, const Tile& tile) {
+  if (!request.window->edges) return "Its input is copied.";
+  if (const char* reason = refusesWindowsAhead(request, tile)) return reason;
+  if (tilesOf(request.product, tile) >= fewTiles(request.target)) return "Its tiles are many.";
+  constexpr uint32_t kLongest = 640;
+  return request.product.depth > kLongest ? kLongSums : nullptr;
+}
+
 const char* refusesLargeWindowsAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesWindowsAhead(request, tile)) return reason;
   constexpr uint32_t kMinDepth = 256;  // of a slice
@@ -455,6 +464,9 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative_ahead", kMatricesAhead, {128, 256, 16}, refusesMatricesAhead},
     {"gemm_cooperative_ahead", kMatricesAhead, kPairedAhead, refusesFew<refusesVectorsAhead>},
     {"gemm_cooperative", kMatrices, {128, 128, 32, 1}, refusesFew<refusesMatrices>},
+    {"gemm_cooperative_split", kMatricesSplit, {32, 64, 16, 1, kGroupSize, 8}, refusesFew<refusesSplit>},
+    {"gemm_cooperative_split", kMatricesSplit, {16, 64, 32, 1, kGroupSize, 8}, refusesFew<refusesSplit>},
+    {"gemm_cooperative_split", kMatricesSplit, {16, 32, 32, 1, kGroupSize, 8}, refusesSplit},
     {"gemm_cooperative_split", kMatricesSplit, {32, 64, 16, 1, kGroupSize, 8}, refusesSplit},
     {"gemm_cooperative_split", kMatricesSplit, {32, 64, 8, 1, kGroupSize, 8}, refusesSplit},
     {"gemm_cooperative", kMatrices, {128, 64, 64, 1}, refusesFew<refusesMatrices>},
@@ -479,12 +491,17 @@ constexpr ProductKernel kConvolutionKernels[] = {
 };
 // Of an input whose channels lie side by side.
 constexpr ProductKernel kVectorWindowKernels[] = {
+    {"convolution_cooperative_split",
+     kVectorWindowsSplit,
+     {32, 32, 32, 1, kGroupSize, 8},
+     refusesFew<refusesVectorWindowsSplit>},
     {"convolution_cooperative_split", kVectorWindowsSplit, {16, 32, 32, 1, kGroupSize, 8}, refusesVectorWindowsSplit},
     {"convolution_cooperative_split", kVectorWindowsSplit, {16, 32, 8, 1, kGroupSize, 8}, refusesVectorWindowsSplit},
     {"convolution_cooperative_ahead", kWindowsAhead, {64, 128, 32, 1, 128}, refusesNarrowWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 64, 32, 1, 128}, refusesShortWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 64, 1}, refusesFew<refusesWindowsAhead>},
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 64, 64, 1}, refusesFew<refusesWindowsAhead>},
+    {"convolution_cooperative_ahead", kWindowsAhead, {64, 64, 64, 1, 128}, refusesFewWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 64, 1}, refusesLargeWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {128, 128, 32}, refusesLargeWindowsAhead},
     {"convolution_cooperative_ahead", kWindowsAhead, {64, 64, 32}, refusesWindowsAhead},
@@ -554,6 +571,8 @@ const char* refusesFewChannels(const Request& request) {
   constexpr uint32_t kFewChannels = 8;
   if (p.depth / std::max(1u, window->taps) >= kFewChannels) return "Its channels are not few.";
   if (p.matrices.count() != 1) return "It is of several groups.";
+  constexpr uint32_t kSmall = 64;
+  if (p.depth < kSmall) return "Its windows are small.";
   const ConvolutionWindow::Dimension& line = window->dimensions[0];
   if (line.window > 1 && line.dilation != 1) return "Its windows have gaps.";
   const Tile& least = std::end(kVectorWindowKernels)[-1].tile;

@@ -49,6 +49,35 @@ float singleAddend(uint element) {
 }
 
 #if T == f16
+// What an invocation's eights take of C, and of the channels: the same for all of a strip's lines where channels lie along
+// them.
+Channel channelsOfEight[8];
+uvec4 cOfEight;
+
+uint cStrideAlong() { return ROWS_FIRST != 0u ? parameters[1].x : parameters[1].y; }
+bool isOfChannels() { return (ROWS_FIRST != 0u ? parameters[1].y : parameters[1].x) == 0u; }
+
+uvec4 loadEightC(uint first) {
+  uvec4 result;
+  [[unroll]] for (uint i = 0u; i < 4u; ++i)
+    result[i] = rawC(first + 2u * i * cStrideAlong()) | (rawC(first + (2u * i + 1u) * cStrideAlong()) << 16u);
+  return result;
+}
+
+// Of the eight that begin at a place of C.
+void loadChannels(uint at) {
+  cOfEight = loadEightC(at);
+  [[unroll]] for (uint e = 0u; e < 8u; ++e) channelsOfEight[e] = channelOf(at + e * cStrideAlong());
+}
+
+// `first`: the row and column where the strip begins.
+void loadChannelsOfStrip(uvec2 first, uvec4 base) {
+  if ((push.flags & kToParts) != 0u || !isOfChannels()) return;
+  const uvec2 place = first + placeInStrip(gl_SubgroupInvocationID * 8u % kWidth);
+  const bool inside = place.x < push.rows && place.y < push.columns;
+  loadChannels(inside ? placeOfC(place.x, columnAt(place.y), base) : base.z);
+}
+
 // Stores eight results that lie side by side, or sums of a part, given in two vectors of four.
 void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint column, uvec4 base) {
   if ((push.flags & kToParts) != 0u) {
@@ -58,15 +87,16 @@ void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint 
     return;
   }
   const Column start = columnAt(column);
+  if (!isOfChannels()) loadChannels(placeOfC(row, start, base));
   uvec4 packed;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
     const uvec4 four = i < 2u ? low : high;
     const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
     const vec2 added = unpackHalf2x16(addends[i]);
+    const vec2 c2 = unpackHalf2x16(cOfEight[i]);
     uvec2 raw;
     [[unroll]] for (uint e = 0u; e < 2u; ++e)
-      raw[e] = uint(ROWS_FIRST != 0u ? toRaw(finishedWith(two[e], row + 2u * i + e, start, base, added[e]))
-                                     : toRaw(finishedWith(two[e], row, columnAt(column + 2u * i + e), base, added[e])));
+      raw[e] = uint(toRaw(finishedFrom(two[e], c2[e], channelsOfEight[2u * i + e], start, added[e])));
     packed[i] = (raw.x & 0xffffu) | (raw.y << 16u);
   }
   yVectors[(base.w + row * yRowStride() + start.y) / 8u] = packed;

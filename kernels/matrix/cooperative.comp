@@ -271,9 +271,15 @@ void main() {
   // finishes them: a loop that is too long to be unrolled would keep the matrices in memory and not in registers.
   const uint place = subgroup * kStrip;
   const bool yInVectors = storesVectors(base.w);
-  [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) {
+  // Those of the same channels follow each other.
+  const uint together = ROWS_FIRST != 0u ? kMatrixColumns : kMatrixRows;
+  [[dont_unroll]] for (uint n = 0u; n < kMatrixRows * kMatrixColumns; ++n) {
+    const uint i = ROWS_FIRST != 0u ? n : n % kMatrixRows * kMatrixColumns + n / kMatrixRows;
     const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
     const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
+#if T == f16
+    if (yInVectors && n % together == 0u) loadChannelsOfStrip(uvec2(top, left), base);
+#endif
     loadAddends(yInVectors, uvec2(top, left), base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)
       if (i == j) {

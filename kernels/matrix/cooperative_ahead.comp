@@ -206,6 +206,23 @@ void storeStrip(uint strip, bool vectors, uvec2 first, uint part, uvec4 base) {
   }
 }
 
+// With kBringsWeights, workgroups that all run at once bring the filters, or B, to the device's cache, each a part of
+// them: else each step of the depth would wait for memory. What it gives must count as used.
+const uint kOfSector = 2u;  // vectors
+uint bringWeights(uint group, uint lane, uvec4 base) {
+  if ((push.flags & kBringsWeights) == 0u) return 0u;
+  uint found = ~0u;
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    const uint at = ((i * push.groups + group) * INVOCATIONS + lane) * kOfSector;
+#if CHANNELS_LAST
+    found &= at < push.rows * push.depth / 8u ? aVectors[base.x / 8u + at].x : 0u;
+#else
+    found &= at < push.columns * push.depth / 8u ? bVectors[base.y / 8u + at].x : 0u;
+#endif
+  }
+  return found;
+}
+
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
@@ -217,17 +234,24 @@ void main() {
   const uvec2 tile = tileOf(group - part * (rowTiles * columnTiles), rowTiles, columnTiles);
   const uvec2 firsts = tile * uvec2(TILE_ROWS, TILE_COLUMNS);
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
+  const uint found = bringWeights(group, gl_LocalInvocationID.x, base);
   const uvec2 size = uvec2(SIZE_ROWS, SIZE_COLUMNS);
   const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * size;
   [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0.0);
   sumDepth(gl_LocalInvocationID.x, origin, firsts, base, begin, min(begin + push.sliceDepth, push.depth));
 
+  if (found == ~0u && push.rows == 0u) staged[0].x = found;  // never
   // Two matrices at a time pass through shared memory, for the reasons that cooperative.comp gives.
   barrier();
   const uint strip = gl_SubgroupID * kStrip;
   const bool vectors = storesVectors(base.w);
-  [[dont_unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns / 2u; ++i) {
-    const uvec2 place = uvec2(i / (kMatrixColumns / 2u), i % (kMatrixColumns / 2u) * 2u) * size;
+  // Strips of the same channels follow each other.
+  const uint strips = kMatrixColumns / 2u;  // side by side
+  const uint together = ROWS_FIRST != 0u ? strips : kMatrixRows;
+  [[dont_unroll]] for (uint n = 0u; n < kMatrixRows * strips; ++n) {
+    const uint i = ROWS_FIRST != 0u ? n : n % kMatrixRows * strips + n / kMatrixRows;
+    const uvec2 place = uvec2(i / strips, i % strips * 2u) * size;
+    if (vectors && n % together == 0u) loadChannelsOfStrip(firsts + origin + place, base);
     loadAddends(vectors, firsts + origin + place, base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
       if (i == j) {

@@ -1,7 +1,7 @@
 // FLOAT32 and FLOAT16 operands, summed in FLOAT32: y = activation(epilogue(alpha * sum + beta * c)).
 //   flags   kToParts: sums are stored as they are, [matrix][slice][row][column]; kHasC; kWide: y holds FLOAT32 whatever
 //           T is; kADepthFirst, kBDepthFirst: which of A's and B's dimensions neighbouring invocations read along;
-//           kRowsFirst: parts are stored [matrix][slice][column][row]
+//           kRowsFirst: parts are stored [matrix][slice][column][row]; kBringsWeights: see cooperative_ahead.comp
 //   DIRECTIONS   kADepthFirst, kBDepthFirst, too, where it is defined; kStoresFours: fours of columns of what is stored
 //           lie side by side, at multiples of four; kWhole, kUnrolled: see tile.glsl
 //   EPILOGUE   steps that nodes of their own would do: kOfChannels normalize or scale each channel, the place of whose
@@ -18,6 +18,7 @@ const uint kStoresFours = 32u;
 const uint kWhole = 64u;
 const uint kUnrolled = 128u;
 const uint kRowsFirst = 256u;
+const uint kBringsWeights = 512u;
 
 const uint kMean = 1u;
 const uint kVariance = 2u;
@@ -116,10 +117,22 @@ bool hasAddend() { return (EPILOGUE & (kAddend | kAddsC)) == kAddend; }
 // What is added at a place of y, if anything is that lies as y does.
 float addendAt(uint i) { return hasAddend() ? fromRaw(loadRaw_addend(i)) : 0.0; }
 
+// What the epilogue takes of a channel.
+struct Channel {
+  vec4 of;
+  float last;
+};
+Channel channelAt(uint channel) {
+  Channel result = Channel(vec4(0.0), 0.0);
+  if ((EPILOGUE & kOfChannels) != 0u) result.of = channels[2u * channel];
+  if ((EPILOGUE & kLastFactor) != 0u) result.last = channels[2u * channel + 1u].x;
+  return result;
+}
+
 // The epilogue, with the roundings and in the order of the nodes that it stands for.
-float followed(float value, uint channel, float addend1) {
+float followed(float value, Channel channel, float addend1) {
   if ((EPILOGUE & kOfChannels) != 0u) {
-    const vec4 of = channels[2u * channel];
+    const vec4 of = channel.of;
     value = rounded(value);
     if ((EPILOGUE & kMean) != 0u) value -= of.x;
     if ((EPILOGUE & kVariance) != 0u) value /= sqrt(of.y + uintBitsToFloat(push.epsilon));
@@ -129,25 +142,35 @@ float followed(float value, uint channel, float addend1) {
       value *= of.z;
     if ((EPILOGUE & kFactorRounded) != 0u) value = rounded(value);
     if ((EPILOGUE & kShift) != 0u) value += of.w;
-    if ((EPILOGUE & kLastFactor) != 0u) value = rounded(value) * channels[2u * channel + 1u].x;
+    if ((EPILOGUE & kLastFactor) != 0u) value = rounded(value) * channel.last;
   }
   if ((EPILOGUE & kAddend) != 0u) value = rounded(value) + addend1;
   return value;
 }
 
-// What y holds of a sum.
-float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
+bool addsC() { return (EPILOGUE & kAddsC) != 0u; }
+// The place of C's element, which is that of the channel, too.
+uint placeOfC(uint row, Column at, uvec4 base) { return base.z + row * cRowStride() + at.c; }
+Channel channelOf(uint placeOfC) { return channelAt(addsC() ? 0u : placeOfC); }
+// Nothing where it is not needed.
+uint rawC(uint placeOfC) { return (push.flags & kHasC) != 0u || addsC() ? loadRaw_c(placeOfC) : 0u; }
+
+// What y holds of a sum; `c1`: C's element.
+float finishedFrom(float sum, float c1, Channel channel, Column at, float addend1) {
   float value = uintBitsToFloat(push.alpha) * sum;
-  const uint place = base.z + row * cRowStride() + at.c;
-  if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(place));
+  if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * c1;
 #if CONVOLUTION
   if (at.isPadding) value = 0.0;
 #endif
-  const bool addsC = (EPILOGUE & kAddsC) != 0u;
-  if (EPILOGUE != 0u) value = followed(value, addsC ? 0u : place, addsC ? fromRaw(loadRaw_c(place)) : addend1);
+  if (EPILOGUE != 0u) value = followed(value, channel, addsC() ? c1 : addend1);
   const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
   if (FUSED != 0u) value = activate(FUSED, value, parameters2);
   return value;
+}
+
+float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
+  const uint place = placeOfC(row, at, base);
+  return finishedFrom(sum, fromRaw(rawC(place)), channelOf(place), at, addend1);
 }
 
 void finishWith(float sum, uint row, Column at, uvec4 base, float addend1) {

@@ -105,9 +105,8 @@ TEST_CASE("channels: networks of FLOAT16 convolutions keep them side by side") {
   CHECK(channelsLast(line.graph) == Layouts{true, true, true, true, true, false});
   const Plan plan = line.graph.rewrittenPlan("", capsOfMatrices()).plan;
   CHECK(executed(plan) == Executed{"convolution_cooperative_native.f16", "pool_vectors_channels.f16",
-                                   "gemm_cooperative_native.f16", "convolution_cooperative_ahead_native.f16",
-                                   "convolution_combine_eights_native.f16", "convolution_cooperative_split_native.f16",
-                                   "pool_vectors_channels.f16"});
+                                   "gemm_cooperative_native.f16", "convolution_cooperative_split_native.f16",
+                                   "convolution_cooperative_split_native.f16", "pool_vectors_channels.f16"});
   const auto before = executed(line.graph.rewrittenPlan("channels", capsOfMatrices()).plan);
   CHECK(std::ranges::count(before, "pool_vectors_channels.f16") == 0);
 }
@@ -215,8 +214,8 @@ TEST_CASE("channels: joined and divided ones, and sums over places") {
   graph.output(mean, 1);
   const auto kernels = executed(graph.rewrittenPlan("", capsOfMatrices()).plan);
   CHECK(kernels == Executed{"convolution_cooperative_gathered_native.f16", "gemm_cooperative_native.f16",
-                            "convolution_cooperative_ahead_native.f16", "convolution_combine_eights_native.f16",
-                            "reduce_vectors.f16", "convolution_cooperative_split_native.f16", "reduce.f16"});
+                            "convolution_cooperative_split_native.f16", "reduce_vectors.f16",
+                            "convolution_cooperative_split_native.f16", "reduce.f16"});
   const auto strides = [&](const Graph& rewritten, size_t node) {
     return std::next(rewritten.nodes().begin(), static_cast<std::ptrdiff_t>(node))->op->output().strides[1];
   };

@@ -264,18 +264,21 @@ TEST_CASE("windows of few channels are read in vectors of their lines") {
   CHECK(kernelName(product.kernel) == "convolution_cooperative_ahead_native.f16");
   CHECK(product.push[6] == 7 * 32);
   CHECK(specOf(product, 15) == 9);
-  // Filters that are not owned, or turned around; places next to each other, of eight channels each.
+  CHECK(product.push[14] == 0);  // its workgroups do not all run at once
+  // Filters that are not owned; places next to each other, of eight channels each.
   CHECK(kernelsOf(everySecond("f16[16,3,224,224]", "f16[64,3,7,7]", "f16[16,64,110,110]")) ==
         "few_channels_native.b16 " + padded);
-  CHECK(kernelsOf(convolution("f16[1,3,224,224]", "f16[32,3,3,3]!", "f16[1,32,224,224]", 1)) == padded);
-  // Few places; a single channel, most of which would be zeros; eight channels; groups; FLOAT32.
+  CHECK(kernelsOf(convolution("f16[1,3,224,224]", "f16[32,3,5,5]!", "f16[1,32,222,222]", 1)) == padded);
+  // Few places; small windows; a single channel, most of which would be zeros; eight channels; groups; FLOAT32.
   CHECK(kernelsOf(everySecond("f16[1,3,56,56]", "f16[64,3,7,7]!", "f16[1,64,26,26]")) ==
         "convolution_cooperative_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[1,1,224,224]", "f16[32,1,3,3]!", "f16[1,32,224,224]", 1)) ==
+  CHECK(kernelsOf(convolution("f16[1,3,224,224]", "f16[32,3,3,3]!", "f16[1,32,224,224]", 1)) ==
+        "convolution_cooperative_native.f16 ");
+  CHECK(kernelsOf(convolution("f16[1,1,224,224]", "f16[32,1,9,9]!", "f16[1,32,218,218]", 1)) ==
         "convolution_cooperative_native.f16 ");
   CHECK(kernelsOf(convolution("f16[1,8,224,224]", "f16[64,8,3,3]!", "f16[1,64,224,224]", 1)) ==
         "channels_last_native.b16 convolution_cooperative_vectors_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[1,6,224,224]", "f16[64,3,3,3]!", "f16[1,64,224,224]", 2)) ==
+  CHECK(kernelsOf(convolution("f16[1,6,224,224]", "f16[64,3,5,5]!", "f16[1,64,222,222]", 2)) ==
         "convolution_cooperative_native.f16 ");
   CHECK(kernelsOf(everySecond("f32[16,3,224,224]", "f32[64,3,7,7]!", "f32[16,64,110,110]"))
             .starts_with("convolution_tile.f32 "));
@@ -297,6 +300,9 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   CHECK(kernelName(plan.execution[0].kernel) == "channels_last_native.b16");
   CHECK(kernelName(plan.execution[1].kernel) == "convolution_cooperative_ahead_native.f16");
   CHECK(specOf(plan.execution[1], 4) == 64);
+  constexpr size_t kFlags = 14;
+  constexpr uint32_t kBringsWeights = 512;
+  CHECK((plan.execution[1].push[kFlags] & kBringsWeights) != 0);
   // Slices, where larger tiles are few.
   const Plan deep = planOf(convolution("f16[16,512,7,7]", "f16[512,512,3,3]!", "f16[16,512,7,7]", 1), caps);
   REQUIRE(deep.execution.size() == 3);
@@ -309,7 +315,7 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   CHECK(kernelName(few.execution[0].kernel) == "convolution_cooperative_gathered_native.f16");
   CHECK(few.execution[0].groups[0] == 112);
   CHECK(kernelsOf(convolution("f16[1,512,7,7]", "f16[512,512,3,3]!", "f16[1,512,7,7]", 1)) ==
-        "convolution_cooperative_gathered_native.f16 convolution_combine_native.f16 ");
+        "convolution_cooperative_gathered_native.f16 ");
   CHECK(kernelsOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]!", "f16[1,64,56,56]", 1))
             .starts_with("convolution_cooperative_native.f16 "));
   CHECK(kernelsOf(convolution("f16[1,264,14,14]", "f16[256,264,3,3]!", "f16[1,256,14,14]", 1)) ==

@@ -48,6 +48,10 @@ void Constants::prepare() {
   Program(context_, device_, *model_, options_, {}, this).run(preparation);
   all_.merge(preparation.made);
   std::erase_if(all_, [&](const auto& entry) { return !read_.contains(entry.first); });
+  // Graphs take numbers from the host.
+  for (auto& [name, constant] : all_)
+    if (!constant.value && elementCount(constant.info.sizes) == 1)
+      constant = {constant.info, read(name), nullptr};
   model_.reset();
 }
 

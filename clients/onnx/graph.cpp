@@ -88,7 +88,7 @@ Value GraphBuilder::addInput(std::string name, Type type, const Sizes& sizes) {
   value.place = Value::Place::GraphInput;
   value.index = static_cast<UINT>(inputs_.size());
   value.bufferBytes = deviceSize({type, sizes});
-  inputs_.push_back({nullptr, std::move(name), value.bufferBytes, false});
+  inputs_.push_back({nullptr, std::move(name), value.bufferBytes});
   return value;
 }
 
@@ -101,7 +101,8 @@ Value GraphBuilder::addConstant(const SharedTensor& tensor, bool owned) {
   value.bufferBytes = deviceSize({value.type, value.sizes});
   const auto [found, isNew] = constants_.emplace(std::pair(tensor.get(), owned), static_cast<UINT>(inputs_.size()));
   value.index = found->second;
-  if (isNew) inputs_.push_back({tensor, {}, value.bufferBytes, owned});
+  const bool isNumber = owned && value.elements() == 1;
+  if (isNew) inputs_.push_back({tensor, {}, value.bufferBytes, owned && !isNumber, isNumber});
   return value;
 }
 
@@ -276,10 +277,14 @@ ComPtr<IDMLCompiledOperator> GraphBuilder::compile(const std::vector<Value>& out
   std::vector<UINT> newNode(nodes_.size(), kNone);
   std::vector<UINT> newInput(inputs_.size(), kNone);
   std::deque<DML_OPERATOR_GRAPH_NODE_DESC> nodes;
+  std::deque<DML_CONSTANT_DATA_GRAPH_NODE_DESC> numbers;
+  std::deque<std::vector<std::byte>> numberBytes;
   std::deque<DML_INPUT_GRAPH_EDGE_DESC> inputEdges;
   std::deque<DML_INTERMEDIATE_GRAPH_EDGE_DESC> intermediateEdges;
   std::deque<DML_OUTPUT_GRAPH_EDGE_DESC> outputEdges;
   usedInputs.clear();
+  // Numbers come behind the operators.
+  const auto nodeCount = static_cast<UINT>(std::ranges::count(needed, true));
   for (size_t n = 0; n < nodes_.size(); ++n) {
     if (!needed[n]) continue;
     newNode[n] = static_cast<UINT>(nodes.size());
@@ -291,11 +296,21 @@ ComPtr<IDMLCompiledOperator> GraphBuilder::compile(const std::vector<Value>& out
         intermediateEdges.push_back({newNode[source.index], source.output, newNode[n], i, nullptr});
         continue;
       }
-      if (newInput[source.index] == kNone) {
-        newInput[source.index] = static_cast<UINT>(usedInputs.size());
+      UINT& known = newInput[source.index];
+      if (const Input& input = inputs_[source.index]; input.isNumber) {
+        if (known == kNone) {
+          known = nodeCount + static_cast<UINT>(numbers.size());
+          const auto& bytes = numberBytes.emplace_back(deviceBytes(*input.constant));
+          numbers.push_back({bytes.data(), bytes.size(), nullptr});
+        }
+        intermediateEdges.push_back({known, 0, newNode[n], i, nullptr});
+        continue;
+      }
+      if (known == kNone) {
+        known = static_cast<UINT>(usedInputs.size());
         usedInputs.push_back(source.index);
       }
-      inputEdges.push_back({newInput[source.index], newNode[n], i, nullptr});
+      inputEdges.push_back({known, newNode[n], i, nullptr});
     }
   }
   for (const Value& output : outputs)
@@ -310,7 +325,8 @@ ComPtr<IDMLCompiledOperator> GraphBuilder::compile(const std::vector<Value>& out
   DML_GRAPH_DESC desc{};
   desc.InputCount = static_cast<UINT>(usedInputs.size());
   desc.OutputCount = static_cast<UINT>(outputs.size());
-  desc.NodeCount = wrap(nodes, DML_GRAPH_NODE_TYPE_OPERATOR, nodeDescs);
+  wrap(nodes, DML_GRAPH_NODE_TYPE_OPERATOR, nodeDescs);
+  desc.NodeCount = wrap(numbers, DML_GRAPH_NODE_TYPE_CONSTANT, nodeDescs);
   desc.Nodes = nodeDescs.data();
   desc.InputEdgeCount = wrap(inputEdges, DML_GRAPH_EDGE_TYPE_INPUT, inputDescs);
   desc.InputEdges = inputDescs.data();

@@ -50,6 +50,8 @@ class GraphBuilder {
     std::string name;
     UINT64 bytes = 0;
     bool owned = false;  // by DML, from the initialization on
+    // One number, which is a constant node of the graph and no input: what reads it knows it.
+    bool isNumber = false;
   };
 
   explicit GraphBuilder(IDMLDevice& device) : device_(device) {}
@@ -83,8 +85,8 @@ class GraphBuilder {
   size_t operatorCount() const { return nodes_.size(); }
   const std::vector<Input>& inputs() const { return inputs_; }
 
-  // The graph that makes `outputs`, which are packed values of nodes. Inputs that none of them needs are left out:
-  // `usedInputs[i]` is the input that the graph's input i is. Throws DeviceError.
+  // The graph that makes `outputs`, which are packed values of nodes. Inputs that none of them needs, and numbers, are
+  // left out: `usedInputs[i]` is the input that the graph's input i is. Throws DeviceError.
   ComPtr<IDMLCompiledOperator> compile(const std::vector<Value>& outputs, DML_EXECUTION_FLAGS flags,
                                        std::vector<UINT>& usedInputs) const;
 

@@ -32,7 +32,9 @@ void Planner::addInputs() {
   }
   if (!program_.constants_) return;
   for (const auto& [name, constant] : program_.constants_->all()) {
-    if (Constants::fitsDevice(constant.info))
+    // A number is part of each graph.
+    const bool isNumber = constant.value && elementCount(constant.info.sizes) == 1;
+    if (!isNumber && Constants::fitsDevice(constant.info))
       live_[name] = {constant.info, nullptr};
     else
       values_[name] = hostValue(constant.value);

@@ -11,6 +11,8 @@ namespace {
 constexpr std::array kPasses = {
     Pass{"constants", "What depends on constants and inputs owned by DML alone executes once, at initialization.",
          passes::foldConstants},
+    Pass{"patterns", "Nodes that spell out a layer normalization or a GELU become that operator.",
+         passes::findPatterns},
     Pass{"weights",
          "What follows a product or a convolution and is done to each of its channels goes into its weights and its "
          "bias, which are computed at initialization, so that it needs constants.",

@@ -29,6 +29,7 @@ void runPasses(Graph& graph, const Target& target);
 // Each in a file of its own, passes/<name>.cpp.
 namespace passes {
 void foldConstants(Graph& graph, const Target& target);
+void findPatterns(Graph& graph, const Target& target);
 void foldWeights(Graph& graph, const Target& target);
 void addEpilogues(Graph& graph, const Target& target);
 void fuseActivations(Graph& graph, const Target& target);

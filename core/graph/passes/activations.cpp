@@ -14,8 +14,14 @@ size_t readersOf(const Node& node) {
   return count;
 }
 
-// CLIP1 of floats without ScaleBias as the CLIP that it is, which operators may fuse; others as they are.
+// CLIP1 of floats without ScaleBias as the CLIP, and TANH as the activation that it is, which operators may fuse;
+// others as they are.
 Operation asFused(const Operation& op) {
+  if (op.schema().type == DML_OPERATOR_ELEMENT_WISE_TANH && !op.as<DML_ELEMENT_WISE_TANH_OPERATOR_DESC>().ScaleBias) {
+    auto tanh = Operation::make(DML_OPERATOR_ACTIVATION_TANH, DML_ACTIVATION_TANH_OPERATOR_DESC{}, {op.input(0)},
+                                {op.output()});
+    if (tanh) return std::move(*tanh);
+  }
   if (op.schema().type != DML_OPERATOR_ELEMENT_WISE_CLIP1 || !isFloat(op.output().type)) return op;
   const auto& given = op.as<DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC>();
   const auto number = [&](const DML_SCALAR_UNION& bound) {

@@ -6,6 +6,7 @@
 
 #include "core/graph/graph.h"
 #include "core/graph/pass.h"
+#include "core/graph/passes/linear.h"
 #include "core/ops/chain.h"
 #include "core/plan/plan_builder.h"
 #include "core/target.h"
@@ -30,10 +31,6 @@ bool hasOwnPlaces(const Tensor& tensor) {
     span += stride * (size - 1);
   }
   return true;
-}
-
-bool isUniform(const Tensor& tensor) {
-  return std::ranges::all_of(tensor.strideSpan(), [](uint32_t stride) { return stride == 0; }) || tensor.elements == 1;
 }
 
 class ChainMaker {
@@ -289,13 +286,6 @@ class ChainMaker {
     for (const uint32_t n : group)
       if (isStored(n, group)) place(place, n);
     return order;
-  }
-
-  // A constant of one element.
-  static std::optional<uint32_t> numberOf(const Place& from, const Tensor& tensor) {
-    const Node* producer = from.producer();
-    if (!producer || producer->op || !isUniform(tensor)) return {};
-    return chainNumber(tensor.type, producer->constant.data());
   }
 
   // The group as a chain. No value if the kernel cannot hold it, or if nothing reads what it makes.

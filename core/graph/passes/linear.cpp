@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/ops/chain.h"
+
 namespace dimple {
 
 bool isPacked(const Tensor& tensor) {
@@ -80,6 +82,14 @@ std::optional<uint32_t> channelOf(const Tensor& made, const Linear& linear, cons
 Tensor asGiven(const Tensor& tensor) {
   const auto complete = withStrides(tensor, tensor.strideSpan());
   return complete ? *complete : tensor;
+}
+
+std::optional<uint32_t> numberOf(const Place& from, const Tensor& tensor) {
+  const Node* producer = from.producer();
+  const auto isZero = [](uint32_t stride) { return stride == 0; };
+  if (!producer || producer->op || (tensor.elements != 1 && !std::ranges::all_of(tensor.strideSpan(), isZero)))
+    return {};
+  return chainNumber(tensor.type, producer->constant.data());
 }
 
 Node& addZero(Graph& graph) {

@@ -40,6 +40,10 @@ std::optional<uint32_t> channelOf(const Tensor& made, const Linear& linear, cons
 // The same type, sizes and strides, with the size that they imply.
 Tensor asGiven(const Tensor& tensor);
 
+// The number that a constant is for a reader of all its elements, as chains have it (chainNumber); no value if it is no
+// constant, or several numbers.
+std::optional<uint32_t> numberOf(const Place& from, const Tensor& tensor);
+
 // A node of one zero, that many parameters may be.
 Node& addZero(Graph& graph);
 

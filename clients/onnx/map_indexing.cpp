@@ -1,4 +1,6 @@
 // Gathering, scattering, and finding.
+#include <optional>
+
 #include "clients/onnx/map_helpers.h"
 
 namespace dimple::onnx {
@@ -22,6 +24,14 @@ Sizes leadingOnes(const Sizes& sizes, size_t rank) {
   return padded;
 }
 
+// The place on an axis that an index of one element is; no value if it is not known, or lies outside.
+std::optional<int64_t> knownPlace(const Value& index, int64_t size) {
+  if (!index.constant || index.elements() != 1 || isFloat(index.type)) return {};
+  const int64_t place = index.constant->integer(0);
+  if (place < -size || place >= size) return {};
+  return place < 0 ? place + size : place;
+}
+
 void mapGather(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value& x = node.input(0);
@@ -30,6 +40,14 @@ void mapGather(NodeContext& node) {
   const std::span<const int64_t> all(x.sizes);
   const Sizes sizes = joined({all.first(axis), index.sizes, all.subspan(axis + 1)});
   if (elementCount(sizes) == 0) return node.setOutput(0, emptyValue(x.type, sizes));
+  // What reads a slice may read it where it is.
+  if (const auto place = knownPlace(node.input(1), x.sizes[axis])) {
+    Sizes begins(x.rank());
+    Sizes part = x.sizes;
+    begins[axis] = *place;
+    part[axis] = 1;
+    return node.setOutput(0, graph.reshape(slice(graph, x, begins, part, Sizes(x.rank(), 1)), sizes));
+  }
   if (index.rank() == 0) index = graph.reshape(index, {1});
   const Sizes full = joined({all.first(axis), index.sizes, all.subspan(axis + 1)});
   // All tensors have as many dimensions, ones before their own.

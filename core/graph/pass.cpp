@@ -13,6 +13,8 @@ constexpr std::array kPasses = {
          passes::foldConstants},
     Pass{"patterns", "Nodes that spell out a layer normalization or a GELU become that operator.",
          passes::findPatterns},
+    Pass{"attention", "A softmax of products, and a product of what it makes, become attention.",
+         passes::findAttention},
     Pass{"weights",
          "What follows a product or a convolution and is done to each of its channels goes into its weights and its "
          "bias, which are computed at initialization, so that it needs constants.",

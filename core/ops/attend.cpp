@@ -266,7 +266,80 @@ Status addCombination(PlanBuilder& builder, const Attended& a, const BufferRange
                           count, parameters, slicesOf(a));
 }
 
+// The operator of attentionOperation().
+struct StridedAttention {
+  float scale;
+};
+
+// The stride of a dimension counted from the last one, 0 where there is no step.
+uint32_t strideFromLast(const Tensor& tensor, uint32_t fromLast) {
+  const bool steps = fromLast < tensor.rank && tensor.sizes[tensor.rank - 1 - fromLast] > 1;
+  return steps ? tensor.strides[tensor.rank - 1 - fromLast] : 0;
+}
+uint32_t sizeFromLast(const Tensor& tensor, uint32_t fromLast) {
+  return fromLast < tensor.rank ? tensor.sizes[tensor.rank - 1 - fromLast] : 1;
+}
+
+std::array<uint32_t, 4> lastStrides(const Tensor& tensor) {
+  return {strideFromLast(tensor, 3), strideFromLast(tensor, 2), strideFromLast(tensor, 1), strideFromLast(tensor, 0)};
+}
+
+Attended attendedOf(const Operation& op) {
+  const auto headsOf = [](const Tensor& tensor) {
+    const auto [batch, head, position, channel] = lastStrides(tensor);
+    // One channel lies side by side as any number does.
+    return Heads{{}, 0, batch, head, position, sizeFromLast(tensor, 0) > 1 ? channel : 1};
+  };
+  const Tensor& q = op.input(0);
+  const Tensor& v = op.input(2);
+  Attended a;
+  a.type = q.type;
+  a.batch = sizeFromLast(q, 3);
+  a.heads = sizeFromLast(q, 2);
+  a.queries = sizeFromLast(q, 1);
+  a.keySize = sizeFromLast(q, 0);
+  a.keys = sizeFromLast(v, 1);
+  a.valueSize = sizeFromLast(v, 0);
+  a.scale = op.as<StridedAttention>().scale;
+  a.query = headsOf(q);
+  a.key = headsOf(op.input(1));
+  a.value = headsOf(v);
+  a.output = headsOf(op.output());
+  if (op.inputs().size() > 3) a.relative.strides = lastStrides(op.input(3));
+  return a;
+}
+
+Status planStridedAttention(const Operation& op, PlanBuilder& builder) {
+  Attended a = attendedOf(op);
+  a.query.range = builder.input(0);
+  a.key.range = builder.input(1);
+  a.value.range = builder.input(2);
+  a.output.range = builder.output();
+  if (op.inputs().size() > 3) a.relative.range = builder.input(3);
+  return addAttention(builder, a);
+}
+
+constexpr OpSchema kStridedAttention{.type = DML_OPERATOR_INVALID,
+                                     .name = "ATTENTION",
+                                     .descBytes = 0,
+                                     .fields = {},
+                                     .rules = {},
+                                     .plan = planStridedAttention};
+
 }  // namespace
+
+Operation attentionOperation(float scale, std::vector<Tensor> inputs, const Tensor& output, TensorNames names) {
+  return {kStridedAttention,
+          std::make_shared<const StridedAttention>(scale),
+          std::move(inputs),
+          {output},
+          std::move(names)};
+}
+
+bool attendsByMatrices(const Operation& attention, const Target& target) {
+  const Attended a = attendedOf(attention);
+  return refusesSplit(a, target) && !refusesMatrices(a, target);
+}
 
 Status addAttention(PlanBuilder& builder, const Attended& a) {
   const Target& target = builder.target();

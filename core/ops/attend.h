@@ -3,7 +3,9 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
+#include "core/operation.h"
 #include "core/plan/plan_builder.h"
 
 namespace dimple {
@@ -43,5 +45,12 @@ struct Attended {
 
 // Adds one dispatch, or two where few queries are split along the keys.
 Status addAttention(PlanBuilder& builder, const Attended& attended);
+
+// Attention of tensors whose last sizes are {batch, head, position, channel}, at any strides: queries, keys, values,
+// and maybe what is added to scores, {batch, head, query, key}.
+Operation attentionOperation(float scale, std::vector<Tensor> inputs, const Tensor& output, TensorNames names);
+// Whether such an operation goes to matrices of subgroups, which take less than two products and a softmax; in other
+// kernels it takes as long.
+bool attendsByMatrices(const Operation& attention, const Target& target);
 
 }  // namespace dimple

@@ -165,7 +165,7 @@ void takeKeys(bool inPlace, uint batch, uint head, uint firstQuery, uint keyBase
     barrier();
     storeKeys(lane);
     loadValues(lane, valueBase, next);
-    if (!inPlace || PLAIN == 0u) finishScores(place, own, batch, head, firstQuery, first);
+    if (!inPlace || PLAIN == 0u) finishScores(inPlace, place, own, batch, head, firstQuery, first);
     if (inPlace) {
       weighInPlace();
       addInPlace();

@@ -20,12 +20,32 @@ void addValues(uint j, MATRIX_A weights, MATRIX_A rests) {
   }
 }
 
+// Adds the relative position bias where an invocation knows which scores it holds, so that all of its elements are on
+// their way at once.
+void addRelativeInPlace(uint own, uint batch, uint head, uint firstQuery, uint first) {
+  const float scale = uintBitsToFloat(push.scale);
+  const uvec4 strides = parameters[4];
+  const uint base = batch * strides.x + head * strides.y;
+  [[unroll]] for (uint j = 0u; j < kKeyMatrices; ++j)
+    [[unroll]] for (uint i = 0u; i < kHeldRows * kAlong; ++i) {
+      const uint key = first + j * SIZE_COLUMNS + heldColumn(own, i);
+      const uint query = min(firstQuery + heldRow(own, i), push.queries - 1u);
+      const uint at = base + query * strides.z + min(key, push.keys - 1u) * strides.w;
+      const float score = MATRIX_AT(scores[j], i) * scale + fromRaw(loadRaw_relative(at));
+      MATRIX_AT(scores[j], i) = key < push.keys ? score * kLog2E : uintBitsToFloat(kLowest);
+    }
+}
+
 // From products to scores, in powers of two.
-void finishScores(uint place, uint own, uint batch, uint head, uint firstQuery, uint first) {
+void finishScores(bool inPlace, uint place, uint own, uint batch, uint head, uint firstQuery, uint first) {
   const float lowest = uintBitsToFloat(kLowest);
   const float factor = uintBitsToFloat(push.scale) * kLog2E;
   if (PLAIN != 0u && first + KEYS <= push.keys) {
     [[unroll]] for (uint j = 0u; j < kKeyMatrices; ++j) scores[j] = scores[j] * factor;
+    return;
+  }
+  if (PLAIN == 0u && inPlace && push.maskType == 0u && (push.flags & kHasLengths) == 0u) {
+    addRelativeInPlace(own, batch, head, firstQuery, first);
     return;
   }
   [[dont_unroll]] for (uint i = 0u; i < kKeyMatrices; ++i) {

@@ -83,6 +83,14 @@ constexpr Line kLines[] = {
     {"GEMM ATensor=f32[1,1,128,64] BTensor=f32[1,1,64,49] OutputTensor=f32[1,1,128,49] TransA=NONE TransB=NONE Alpha=1 "
      "Beta=0",
      kReads},
+    // Attention.
+    {"GEMM ATensor=f16[1,64,16,16] BTensor=f16[1,64,16,16] OutputTensor=f16[1,64,16,16] TransA=NONE TransB=TRANSPOSE "
+     "Alpha=0.25 Beta=0"},
+    {"ACTIVATION_SOFTMAX1 InputTensor=f16[1,64,16,16] OutputTensor=f16[1,64,16,16] Axes=[3]", kReads},
+    {"GEMM ATensor=f16[1,64,16,16] BTensor=f16[1,64,16,16] OutputTensor=f16[1,64,16,16] TransA=NONE TransB=NONE "
+     "Alpha=1 "
+     "Beta=0",
+     kReads},
     // What only moves elements.
     {"ELEMENT_WISE_IDENTITY InputTensor=f32[1,4,2,2]{16,1,8,4} OutputTensor=f32[1,4,2,2]"},
     {"CONVOLUTION InputTensor=f32[1,4,2,2] FilterTensor=f32[4,4,1,1]! OutputTensor=f32[1,4,2,2] Strides=[1,1] "

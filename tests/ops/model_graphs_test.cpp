@@ -88,6 +88,33 @@ GPU_TEST_CASE("models: small ones answer what their nodes answer" *
   }
 }
 
+std::string compareSpelled(Gpu& gpu, DataType type) {
+  const TestGraph graph = spelledEncoder(24, 64, 4, type);
+  const auto planned = planTestGraph(graph, {Caps{}, Options{}});
+  REQUIRE(planned);
+  const auto count = [&](DML_OPERATOR_TYPE of) {
+    return std::ranges::count_if(planned->rewritten.nodes(),
+                                 [&](const Node& node) { return node.op && node.op->schema().type == of; });
+  };
+  CHECK(count(DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2) == 2);
+  CHECK(count(DML_OPERATOR_REDUCE) == 0);
+  StepMemory memory;
+  return compareWithNodes(gpu, memory, graph, compareWithLargest);
+}
+
+GPU_TEST_CASE("models: one that spells out its operators answers what its nodes answer" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
+  const std::string failure = compareSpelled(gpu, DML_TENSOR_DATA_TYPE_FLOAT32);
+  CHECK_MESSAGE(failure.empty(), failure);
+}
+
+// Where the device's subgroups multiply matrices, by attention.
+GPU_TEST_CASE("models: a small one of FLOAT16 that spells out its operators answers what its nodes answer" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
+  const std::string failure = compareSpelled(gpu, DML_TENSOR_DATA_TYPE_FLOAT16);
+  CHECK_MESSAGE(failure.empty(), failure);
+}
+
 // Where the device's subgroups multiply matrices, with channels side by side between nodes.
 GPU_TEST_CASE("models: a small one of FLOAT16 answers what its nodes answer" *
               leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {

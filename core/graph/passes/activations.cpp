@@ -35,10 +35,18 @@ Operation asFused(const Operation& op) {
   return std::move(*clip);
 }
 
+// A product has few subgroups at a time, for which GELU takes longer than a pass of its own over many results.
+bool takesLong(const Operation& made, const Operation& activation) {
+  constexpr uint64_t kMany = uint64_t{1} << 19;
+  return activation.schema().type == DML_OPERATOR_ACTIVATION_GELU && made.output().elements >= kMany &&
+         (made.schema().type == DML_OPERATOR_GEMM || made.schema().type == DML_OPERATOR_CONVOLUTION);
+}
+
 // Makes one operation of two; false if there is none.
 bool fuse(Node& first, const Node& second) {
   const Operation& made = *first.op;
   const Operation& activation = *second.op;
+  if (takesLong(made, activation)) return false;
   if (made.outputs().size() != 1 || activation.outputs().size() != 1) return false;
   if (!sameLayout(made.output(), activation.input(0)) || activation.output().type != made.output().type ||
       !sameSizes(activation.output(), made.output()))

@@ -1,115 +1,17 @@
 // Nodes that spell out a layer normalization or a GELU become the operator of that name, which computes in FLOAT32 and
 // rounds once.
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
-#include <optional>
 #include <vector>
 
 #include "core/graph/graph.h"
 #include "core/graph/pass.h"
 #include "core/graph/passes/linear.h"
+#include "core/graph/passes/matching.h"
 #include "core/layout.h"
-#include "core/text.h"
 
 namespace dimple {
 namespace {
-
-DML_OPERATOR_TYPE typeOf(const Node& node) { return node.op ? node.op->schema().type : DML_OPERATOR_INVALID; }
-
-bool isSum(const Node& node) {
-  return (typeOf(node) == DML_OPERATOR_ELEMENT_WISE_ADD || typeOf(node) == DML_OPERATOR_ELEMENT_WISE_ADD1) &&
-         node.op->activation().type == DML_OPERATOR_INVALID;
-}
-
-// A number of floats that an input is.
-std::optional<float> floatAt(const Node& node, uint32_t input) {
-  const Tensor& tensor = node.op->input(input);
-  const auto number = isFloat(tensor.type) ? numberOf(node.inputs()[input], tensor) : std::nullopt;
-  if (!number) return {};
-  return std::bit_cast<float>(*number);
-}
-
-// Whether an input is a number that rounds to what `expected` rounds to, or to a neighbour.
-bool isNumber(const Node& node, uint32_t input, double expected) {
-  const auto number = floatAt(node, input);
-  const double unit = node.op->input(input).type == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0x1p-10 : 0x1p-22;
-  return number && std::abs(static_cast<double>(*number) - expected) <= unit * std::abs(expected);
-}
-
-// Whether two inputs read the same elements.
-bool readSame(const Node& a, uint32_t inputOfA, const Node& b, uint32_t inputOfB) {
-  return a.inputs()[inputOfA] == b.inputs()[inputOfB] && sameLayout(a.op->input(inputOfA), b.op->input(inputOfB));
-}
-
-// The node of a type that makes an input, which sees what is made; null: another one does.
-Node* producerAt(const Node& node, uint32_t input, DML_OPERATOR_TYPE type) {
-  Node* producer = node.inputs()[input].producer();
-  const bool fits = producer && node.inputs()[input].offset == 0 && typeOf(*producer) == type &&
-                    !producer->runsAtInitialization && producer->op->activation().type == DML_OPERATOR_INVALID;
-  return fits ? producer : nullptr;
-}
-
-// How many inputs of nodes read a node's only output; 0 if it is an output of the graph, too.
-size_t readersOf(const Node& node) {
-  const Value& value = node.outputs()[0];
-  return value.graphOutputs.empty() ? value.uses.size() : 0;
-}
-
-// The producer that has no other reader, and makes elements where they are read.
-Node* onlyProducerAt(const Node& node, uint32_t input, DML_OPERATOR_TYPE type) {
-  Node* producer = producerAt(node, input, type);
-  if (!producer || readersOf(*producer) != 1) return nullptr;
-  const Tensor& made = producer->op->output();
-  return sameLayout(made, node.op->input(input)) || readsAsMade(made, *node.op, input) ? producer : nullptr;
-}
-
-// The input at which the only reader of a node's results reads them, of an operator of two elements.
-struct Reader {
-  Node* node = nullptr;
-  uint32_t input = 0;
-};
-Reader readerOf(const Node& node) {
-  Node* reader = onlyReader(node);
-  if (!reader || !reader->op || reader->op->inputs().size() != 2) return {};
-  const uint32_t input = reader->inputs()[0].value == node.outputs().data() ? 0 : 1;
-  if (reader->inputs()[input].offset != 0 || !readsAsMade(node.op->output(), *reader->op, input)) return {};
-  return {reader, input};
-}
-
-// Nodes in the order of the graph, and the operation that they become.
-class Replacement {
- public:
-  explicit Replacement(Graph& graph) : graph_(graph) {}
-
-  void take(Node* node) { nodes_.push_back(node); }
-  // In the place of the last of the nodes.
-  template <class Desc>
-  void make(DML_OPERATOR_TYPE type, const Desc& desc, const std::vector<std::pair<const Node*, uint32_t>>& inputs) {
-    std::vector<Tensor> tensors;
-    for (const auto& [node, input] : inputs) tensors.push_back(node ? node->op->input(input) : Tensor());
-    Node& last = *nodes_.back();
-    auto op = Operation::make(type, desc, std::move(tensors), {last.op->output()});
-    if (!op) return;
-    std::string name, label;
-    for (const Node* node : nodes_) {
-      name += cat(name.empty() ? "" : " with ", node->name);
-      label += cat(label.empty() ? "" : " with ", node->label);
-    }
-    Node& made =
-        graph_.add(std::move(name), std::move(label), std::make_shared<const Operation>(std::move(*op)), &last);
-    for (uint32_t i = 0; i < inputs.size(); ++i)
-      if (inputs[i].first) graph_.connect(made, i, inputs[i].first->inputs()[inputs[i].second]);
-    graph_.replaceAllUses(last.outputs()[0], made.outputs()[0]);
-    // Readers come before what they read.
-    for (size_t n = nodes_.size(); n-- > 0;) graph_.erase(*nodes_[n]);
-  }
-
- private:
-  Graph& graph_;
-  std::vector<Node*> nodes_;
-};
 
 // ---- layer normalization --------------------------------------------------------------------------------------------
 
@@ -131,23 +33,24 @@ class LayerNormalization {
   }
 
   void replace(Graph& graph) {
-    Replacement replacement(graph);
-    for (Node* node : {mean_, centred_, square_, variance_, sum_, root_, &division_}) replacement.take(node);
-    const auto axes = axesOf(*mean_);
-    const DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC desc{
-        nullptr, nullptr, nullptr, nullptr, static_cast<UINT>(axes.size()), axes.data(), TRUE, TRUE, epsilon_, nullptr};
-    std::vector<std::pair<const Node*, uint32_t>> inputs{{centred_, 0}, {}, {}};
+    std::vector<Node*> nodes{mean_, centred_, square_, variance_, sum_, root_, &division_};
+    std::vector<Taken> inputs{{centred_, 0}, {}, {}};
     Reader next = readerOf(division_);
     if (next.node && typeOf(*next.node) == DML_OPERATOR_ELEMENT_WISE_MULTIPLY && isParameter(next)) {
       inputs[1] = {next.node, 1 - next.input};
-      replacement.take(next.node);
+      nodes.push_back(next.node);
       next = readerOf(*next.node);
     }
     if (next.node && isSum(*next.node) && isParameter(next)) {
       inputs[2] = {next.node, 1 - next.input};
-      replacement.take(next.node);
+      nodes.push_back(next.node);
     }
-    replacement.make(DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2, desc, inputs);
+    const auto axes = axesOf(*mean_);
+    const DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC desc{
+        nullptr, nullptr, nullptr, nullptr, static_cast<UINT>(axes.size()), axes.data(), TRUE, TRUE, epsilon_, nullptr};
+    auto op = Operation::make(DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2, desc, tensorsOf(inputs),
+                              {nodes.back()->op->output()});
+    if (op) replaceNodes(graph, nodes, std::move(*op), inputs);
   }
 
  private:
@@ -249,9 +152,10 @@ class Gelu {
   }
 
   void replace(Graph& graph) {
-    Replacement replacement(graph);
-    for (Node* node : nodes_) replacement.take(node);
-    replacement.make(DML_OPERATOR_ACTIVATION_GELU, DML_ACTIVATION_GELU_OPERATOR_DESC{}, {{argument_, x_}});
+    const std::vector<Taken> inputs{{argument_, x_}};
+    auto op = Operation::make(DML_OPERATOR_ACTIVATION_GELU, DML_ACTIVATION_GELU_OPERATOR_DESC{}, tensorsOf(inputs),
+                              {nodes_.back()->op->output()});
+    if (op) replaceNodes(graph, nodes_, std::move(*op), inputs);
   }
 
  private:

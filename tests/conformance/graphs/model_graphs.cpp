@@ -69,6 +69,19 @@ class Model {
   }
   Made one(const std::string& line, std::initializer_list<Made> given) { return add(line, given).front(); }
 
+  // A constant node of one element.
+  Made number(double value) {
+    const uint32_t bits =
+        type_ == DML_TENSOR_DATA_TYPE_FLOAT16 ? halfBits(value) : std::bit_cast<uint32_t>(static_cast<float>(value));
+    TestGraph::Node node;
+    node.constant.resize(byteWidth(type_));
+    std::memcpy(node.constant.data(), &bits, node.constant.size());
+    const GraphSource source{GraphSource::Kind::Node, static_cast<uint32_t>(graph_.nodes.size()), 0};
+    graph_.places.push_back(graph_.nodes.size());
+    graph_.nodes.push_back(std::move(node));
+    return {source, {1}};
+  }
+
   TestGraph finish(const Made& output) {
     graph_.outputs.push_back(output.source);
     return std::move(graph_);
@@ -212,6 +225,66 @@ Made joinHeads(Model& model, const Made& x) {
   return joined;
 }
 
+// Of elements and what is broadcast to them.
+Made binary(Model& model, std::string_view name, const Made& a, std::string_view stridesOfB,
+            std::initializer_list<Made> both) {
+  const std::string same = model.tensor(a.sizes);
+  return model.one(cat("ELEMENT_WISE_", name, " ATensor=", same, " BTensor=", same, stridesOfB, " OutputTensor=", same),
+                   both);
+}
+constexpr std::string_view kNumber = "{0,0,0,0}";
+constexpr std::string_view kVector = "{0,0,0,1}!";  // of the graph's inputs
+
+Made spelledNormalization(Model& model, const Made& x) {
+  const auto mean = [&](const Made& of) {
+    std::vector<uint32_t> sizes = x.sizes;
+    sizes[3] = 1;
+    return model.one(cat("REDUCE Function=AVERAGE InputTensor=", model.tensor(x.sizes),
+                         " OutputTensor=", model.tensor(sizes), " Axes=[3]"),
+                     {of});
+  };
+  const std::string ofRows = cat("{", x.sizes[2], ",", x.sizes[2], ",1,0}");
+  const std::string same = model.tensor(x.sizes);
+  const Made centred = binary(model, "SUBTRACT", x, ofRows, {x, mean(x)});
+  const Made square =
+      model.one(cat("ELEMENT_WISE_POW InputTensor=", same, " ExponentTensor=", same, kNumber, " OutputTensor=", same),
+                {centred, model.number(2)});
+  const Made variance = mean(square);
+  const Made root =
+      unary(model, "ELEMENT_WISE_SQRT", binary(model, "ADD", variance, kNumber, {variance, model.number(0.0001)}));
+  const Made normal = binary(model, "DIVIDE", x, ofRows, {centred, root});
+  return binary(model, "ADD", x, kVector, {binary(model, "MULTIPLY", x, kVector, {normal})});
+}
+
+Made spelledGelu(Model& model, const Made& x) {
+  const Made scaled = binary(model, "DIVIDE", x, kNumber, {x, model.number(std::sqrt(2.0))});
+  const Made error = unary(model, "ELEMENT_WISE_ERF", scaled);
+  const Made sum1 = binary(model, "ADD", x, kNumber, {error, model.number(1)});
+  return binary(model, "MULTIPLY", x, kNumber, {binary(model, "MULTIPLY", x, "", {x, sum1}), model.number(0.5)});
+}
+
+// With a number for each key that is added to its scores.
+Made spelledAttention(Model& model, const Made& x, uint32_t heads) {
+  const uint32_t tokens = x.sizes[2], width = x.sizes[3];
+  const Made queries = splitHeads(model, dense(model, x, width), heads),
+             keys = splitHeads(model, dense(model, x, width), heads),
+             values = splitHeads(model, dense(model, x, width), heads);
+  const std::string scores = model.tensor({1, heads, tokens, tokens});
+  const Made products =
+      model.one(cat("GEMM ATensor=", model.tensor(queries.sizes), " BTensor=", model.tensor(keys.sizes),
+                    " OutputTensor=", scores, " TransA=NONE TransB=TRANSPOSE Alpha=1 Beta=0"),
+                {queries, keys});
+  const Made scaled = binary(model, "DIVIDE", products, kNumber,
+                             {products, model.number(std::sqrt(static_cast<double>(width / heads)))});
+  const Made weights = model.one(cat("ACTIVATION_SOFTMAX1 InputTensor=", scores, " OutputTensor=", scores, " Axes=[3]"),
+                                 {binary(model, "ADD", products, kVector, {scaled})});
+  const Made mixed =
+      model.one(cat("GEMM ATensor=", scores, " BTensor=", model.tensor(values.sizes),
+                    " OutputTensor=", model.tensor(values.sizes), " TransA=NONE TransB=NONE Alpha=1 Beta=0"),
+                {weights, values});
+  return dense(model, joinHeads(model, mixed), width);
+}
+
 Made attention(Model& model, const Made& x, uint32_t heads) {
   const uint32_t tokens = x.sizes[2], width = x.sizes[3], size = width / heads;
   const std::string part = model.tensor(x.sizes);
@@ -296,6 +369,14 @@ TestGraph transformer(uint32_t layers, uint32_t tokens, uint32_t width, uint32_t
     x = layerNormalize(model, sum(model, dense(model, wide, width), x));
   }
   return model.finish(x);
+}
+
+TestGraph spelledEncoder(uint32_t tokens, uint32_t width, uint32_t heads, DataType type) {
+  Model model(true, type);
+  const Made x = model.input({1, 1, tokens, width});
+  const Made attended = spelledNormalization(model, sum(model, spelledAttention(model, x, heads), x));
+  const Made wide = spelledGelu(model, dense(model, attended, 4 * width));
+  return model.finish(spelledNormalization(model, sum(model, dense(model, wide, width), attended)));
 }
 
 }  // namespace dimple::testing

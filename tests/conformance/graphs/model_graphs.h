@@ -16,5 +16,7 @@ TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool fille
                    DataType type = DML_TENSOR_DATA_TYPE_FLOAT32);
 // An encoder of so many layers, whose positions are computed in the graph.
 TestGraph transformer(uint32_t layers, uint32_t tokens, uint32_t width, uint32_t heads, bool filled);
+// A layer of one whose layer normalizations, GELU and attention are spelled out in other operators.
+TestGraph spelledEncoder(uint32_t tokens, uint32_t width, uint32_t heads, DataType type);
 
 }  // namespace dimple::testing

@@ -274,17 +274,19 @@ SplitWalk rowWalks(const Operation& op, const Operands& operands, uint32_t mask)
 
 using RowForm = kernels::NormalizeRow::Form;
 
-// Adds one dispatch, a workgroup a row.
+// Adds one dispatch, a workgroup a row or several; through single elements where none are chosen.
 Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon, const Rows& rows,
-                        const SplitWalk& walks, RowForm form, uint32_t invocations) {
+                        const SplitWalk& walks, const VectorRows& chosen) {
   const Operation& op = builder.op();
   const Tensor& x = op.input(0);
   const auto& [kept, reduced] = walks;
   const Activation& activation = op.activation();
+  const RowForm form = chosen.reads == RowReads::None ? RowForm::Strided : formOf<RowForm>(chosen.reads);
   kernels::NormalizeRow call{
       .form = form,
       .type = form == RowForm::Strided ? builder.typedElement(x.type) : KernelElement(kernelType(x.type)),
-      .push = {.elements = rows.elements,
+      .push = {.rows = rows.count,
+               .elements = rows.elements,
                .split = {kept.rank, reduced.rank, kept.vectors()},
                .parts = withOperands(parts, operands),
                .epsilon = floatBits(epsilon),
@@ -295,8 +297,9 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
       .scale = builder.input(operands.scale),
       .bias = builder.input(operands.bias),
       .y = builder.output()};
-  if (form == RowForm::WideRows || form == RowForm::ShortRows) call.spec.invocations = invocations;
-  return builder.add(call, rows.count, builder.parameters(kept, reduced), x.elements);
+  if (chosen.choosesInvocations()) call.spec.invocations = chosen.invocations;
+  if (chosen.reads == RowReads::HeldShort) call.spec.rowLanes = chosen.lanes;
+  return builder.add(call, divideUp(rows.count, chosen.rowsOfGroup()), builder.parameters(kept, reduced), x.elements);
 }
 
 // Scale and bias that change along rows in vectors, too; no value if one of them is in no vectors.
@@ -333,15 +336,14 @@ Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, boo
   if (chosen.reads != RowReads::None && few) chosen = {.refusal = "Its rows are few."};
   if (chosen.reads != RowReads::None && !along) chosen = {.refusal = "Scale or bias is not in vectors."};
   if (chosen.reads != RowReads::None)
-    return addNormalizeRows(builder, parts | *along, operands, epsilon, rows, walks, formOf<RowForm>(chosen.reads),
-                            chosen.invocations);
+    return addNormalizeRows(builder, parts | *along, operands, epsilon, rows, walks, chosen);
   builder.passOver({"normalize_rows", chosen.refusal});
 
   // Of kernels/normalization/normalize_row.comp; shorter rows leave most of a workgroup idle.
   constexpr uint32_t kMaxHeld = 16 * kGroupSize;
   constexpr uint32_t kFewestHeld = 64;
   if (rows.elements >= kFewestHeld && rows.elements <= kMaxHeld && !few)
-    return addNormalizeRows(builder, parts, operands, epsilon, rows, walks, RowForm::Strided, kGroupSize);
+    return addNormalizeRows(builder, parts, operands, epsilon, rows, walks, {});
   builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
                                      : rows.elements < kFewestHeld ? "Its rows are short."
                                                                    : "Its rows are few."});
@@ -370,8 +372,7 @@ Status planLp(const Operation& op, PlanBuilder& builder) {
   const SplitWalk walks = rowWalks(op, {}, rows.mask);
   const VectorRows chosen = chooseVectorRows(op.input(0).type, walks.kept, walks.reduced, builder.target().caps);
   if (desc.P == 2 && chosen.reads != RowReads::None && !areFew(rows))
-    return addNormalizeRows(builder, kVariance | kSumOfSquares, {}, desc.Epsilon, rows, walks,
-                            formOf<RowForm>(chosen.reads), chosen.invocations);
+    return addNormalizeRows(builder, kVariance | kSumOfSquares, {}, desc.Epsilon, rows, walks, chosen);
   const auto pairs = addRowSums(builder, rows, desc.P == 1 ? Sums::Magnitudes : Sums::Squares, 1.0f);
   if (!pairs) return pairs.error();
   return addNormalize(builder, desc.P == 1 ? 0 : kSquares, {}, desc.Epsilon, &rows, *pairs);

@@ -67,7 +67,8 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
       call.type = kernelType(x.type);
       call.form = formOf<Form>(chosen.reads);
       if (chosen.choosesInvocations()) call.spec.invocations = chosen.invocations;
-      return builder.add(call, rows, parameters, work);
+      if (chosen.reads == RowReads::HeldShort) call.spec.rowLanes = chosen.lanes;
+      return builder.add(call, divideUp(rows, chosen.rowsOfGroup()), parameters, work);
     }
     builder.passOver({"softmax_rows", chosen.refusal});
     if (const auto columns = columnWalks(x.type, kept, reduced, builder.target().caps)) {

@@ -27,8 +27,12 @@ VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced
   // Below, more than half of a workgroup would be idle that is not made smaller.
   if (elements < number * kGroupSize / 2) {
     if (elements < kFewestShort || caps.maxInvocations == 0) return {.refusal = "Its rows are short."};
-    const auto invocations = static_cast<uint32_t>(divideUp(elements, kHeldShort));
-    return {.reads = RowReads::HeldShort, .invocations = std::bit_ceil(std::max(invocations, kLeastGroup))};
+    const auto needed = static_cast<uint32_t>(divideUp(elements, kHeldShort));
+    const uint32_t lanes = std::bit_ceil(std::max(needed, kLeastGroup));
+    // Many small workgroups take long to start; few large ones leave the device idle.
+    const uint64_t most = std::max<uint64_t>(kept.count() / (4 * uint64_t{caps.workgroups}), 1);
+    const auto rows = static_cast<uint32_t>(std::min<uint64_t>(kGroupSize / lanes, std::bit_floor(most)));
+    return {.reads = RowReads::HeldShort, .invocations = lanes * rows, .lanes = lanes};
   }
   constexpr uint32_t kHeld = 16;
   constexpr uint32_t kHeldWide = 32;

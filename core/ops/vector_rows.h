@@ -15,9 +15,11 @@ enum class RowReads { None, Held, HeldShort, HeldWide, Twice };
 struct VectorRows {
   RowReads reads = RowReads::None;
   uint32_t invocations = kGroupSize;  // of a workgroup; of forms for which they are chosen
+  uint32_t lanes = kGroupSize;        // of them, that have a row
   const char* refusal = nullptr;
 
   bool choosesInvocations() const { return reads == RowReads::HeldShort || reads == RowReads::HeldWide; }
+  uint32_t rowsOfGroup() const { return reads == RowReads::HeldShort ? invocations / lanes : 1; }
 };
 
 // The form of a family that reads rows so.

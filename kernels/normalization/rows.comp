@@ -10,23 +10,26 @@ const uint kHeldVectors = HELD / kVectorElements;
 const uint kHeldFours = HELD / 4u;
 
 void main() {
-  const uint row = groupIndex();
-  if (row >= push.groups) return;
-  const uint lane = gl_LocalInvocationID.x;
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = laneOfRow();
+  // Behind the last row it is computed again, and not stored.
+  const uint row = min(rowOf(group), push.rows - 1u);
+  const bool isStored = rowOf(group) < push.rows;
   const uint last = push.elements / kVectorElements - 1u;
   const uvec4 first = firstElements(row);
 
   // All are loaded before the first is used: what lies behind the row's end is its last vector again.
   uvec4 loaded[kHeldVectors];
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] =
-      x[first.x / kVectorElements + min(lane + i * gl_WorkGroupSize.x, last)];
+      x[first.x / kVectorElements + min(lane + i * ROW_INVOCATIONS, last)];
   vec4 held[kHeldFours];
   [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = fourOf(loaded[i / kFours], i % kFours);
 
   float mean = 0.0;
   if (has(16u)) {
     vec4 sums = vec4(0.0);
-    [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) if (lane + i / kFours * gl_WorkGroupSize.x <= last) sums +=
+    [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) if (lane + i / kFours * ROW_INVOCATIONS <= last) sums +=
         held[i];
     mean = sumOfRow(vec2(sumOf(sums), 0.0), 0u).x / float(push.elements);
   }
@@ -34,7 +37,7 @@ void main() {
   vec4 squares = vec4(0.0);
   [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) {
     held[i] -= mean;
-    if (lane + i / kFours * gl_WorkGroupSize.x > last) continue;
+    if (lane + i / kFours * ROW_INVOCATIONS > last) continue;
     sums += held[i];
     squares += held[i] * held[i];
   }
@@ -45,12 +48,12 @@ void main() {
 
   const vec2 factors = sharedOf(first);
   [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) {
-    const uint at = min(lane + i / kFours * gl_WorkGroupSize.x, last);
+    const uint at = min(lane + i / kFours * ROW_INVOCATIONS, last);
     held[i] = finishFour((held[i] - moments.mean) * moments.factor, first, at, i % kFours, factors);
   }
   if (FUSED != 0u) FOR_EACH_ELEMENT(held, kHeldFours, fused)
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) {
-    const uint at = lane + i * gl_WorkGroupSize.x;
-    if (at <= last) y[first.y / kVectorElements + at] = VECTOR_OF(held, i * kFours);
+    const uint at = lane + i * ROW_INVOCATIONS;
+    if (at <= last && isStored) y[first.y / kVectorElements + at] = VECTOR_OF(held, i * kFours);
   }
 }

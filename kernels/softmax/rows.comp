@@ -11,15 +11,18 @@ const uint kHeldVectors = HELD / kVectorElements;
 const uint kHeldFours = HELD / 4u;
 
 void main() {
-  const uint row = groupIndex();
-  if (row >= push.groups) return;
-  const uint lane = gl_LocalInvocationID.x;
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = laneOfRow();
+  // Behind the last row it is computed again, and not stored.
+  const uint row = min(rowOf(group), push.rows - 1u);
+  const bool isStored = rowOf(group) < push.rows;
   const uint last = push.elements / kVectorElements - 1u;
   const uvec2 first = firstVectors(row);
 
   // All are loaded before the first is used: what lies behind the row's end is its last vector again.
   uvec4 loaded[kHeldVectors];
-  [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] = x[first.x + min(lane + i * gl_WorkGroupSize.x, last)];
+  [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] = x[first.x + min(lane + i * ROW_INVOCATIONS, last)];
   vec4 held[kHeldFours];
   [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = fourOf(loaded[i / kFours], i % kFours);
 
@@ -36,7 +39,7 @@ void main() {
     held[i] -= top;
     const vec4 powers = powersOf(held[i]);
     if (kIsSoftmax) held[i] = powers;
-    if (lane + i / kFours * gl_WorkGroupSize.x <= last) sums += powers;
+    if (lane + i / kFours * ROW_INVOCATIONS <= last) sums += powers;
   }
   // Between 1 and the row's length, so that its reciprocal is no denormal.
   float sum = sumOfRow(vec2(sumOf(sums), 0.0), 0u).x;
@@ -45,7 +48,7 @@ void main() {
   const float logSum = logAccurate(sum);
   [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = kIsSoftmax ? held[i] * scale : held[i] - logSum;
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) {
-    const uint at = lane + i * gl_WorkGroupSize.x;
-    if (at <= last) y[first.y + at] = VECTOR_OF(held, i * kFours);
+    const uint at = lane + i * ROW_INVOCATIONS;
+    if (at <= last && isStored) y[first.y + at] = VECTOR_OF(held, i * kFours);
   }
 }

@@ -12,20 +12,22 @@ PACKED_OUT(y)
 const bool kIsSoftmax = FUNCTION == DML_OPERATOR_ACTIVATION_SOFTMAX;
 
 shared int sharedKey[MOST_INVOCATIONS];
-shared int shareOfKey[kShares];
+shared int shareOfKey[kShares * kMostRows];
 
-// The largest of all invocations of the workgroup.
+// The largest of all invocations of the row.
 int keyOfRow(int key) {
-  const uint lane = gl_LocalInvocationID.x;
-  sharedKey[lane] = key;
+  const uint lane = laneOfRow();
+  const uint first = rowOfGroup() * ROW_INVOCATIONS;
+  const uint firstShare = rowOfGroup() * kShares;
+  sharedKey[first + lane] = key;
   barrier();
   if (lane < kShares) {
-    for (uint i = lane + kShares; i < gl_WorkGroupSize.x; i += kShares) key = max(key, sharedKey[i]);
-    shareOfKey[lane] = key;
+    for (uint i = lane + kShares; i < ROW_INVOCATIONS; i += kShares) key = max(key, sharedKey[first + i]);
+    shareOfKey[firstShare + lane] = key;
   }
   barrier();
-  key = shareOfKey[0];
-  [[unroll]] for (uint i = 1u; i < kShares; ++i) key = max(key, shareOfKey[i]);
+  key = shareOfKey[firstShare];
+  [[unroll]] for (uint i = 1u; i < kShares; ++i) key = max(key, shareOfKey[firstShare + i]);
   return key;
 }
 

@@ -49,6 +49,19 @@ TEST_CASE("vectors: the length of rows decides who holds them") {
   CHECK(softmaxKernel("f32[9,8196]", 256) == "softmax_long_rows.f32");
 }
 
+TEST_CASE("vectors: where short rows are many, a workgroup has several") {
+  CHECK(softmaxKernel("f32[2047,64]") == "softmax_short_rows.f32 32");
+  CHECK(softmaxKernel("f32[2048,64]") == "softmax_short_rows.f32 64");
+  CHECK(softmaxKernel("f32[5000,64]") == "softmax_short_rows.f32 128");
+  CHECK(softmaxKernel("f32[50000,64]") == "softmax_short_rows.f32 256");
+  CHECK(softmaxKernel("f32[50000,508]") == "softmax_short_rows.f32 256");
+  Caps caps;
+  caps.maxInvocations = 1024;
+  const auto plan = planned("ACTIVATION_SOFTMAX1 InputTensor=f32[50001,64] OutputTensor=f32[50001,64] Axes=[1]", caps);
+  REQUIRE(plan);
+  CHECK(plan->execution[0].groups[0] == 6251);
+}
+
 TEST_CASE("vectors: rows that do not begin with one are read in single elements") {
   CHECK(softmaxKernel("f32[9,1024]{1028,1}") == "softmax_rows.f32");
   CHECK(softmaxKernel("f32[9,1024]{1026,1}") == "softmax.f32");

@@ -50,8 +50,7 @@ void Constants::prepare() {
   std::erase_if(all_, [&](const auto& entry) { return !read_.contains(entry.first); });
   // Graphs take numbers from the host.
   for (auto& [name, constant] : all_)
-    if (!constant.value && elementCount(constant.info.sizes) == 1)
-      constant = {constant.info, read(name), nullptr};
+    if (!constant.value && elementCount(constant.info.sizes) == 1) constant = {constant.info, read(name), nullptr};
   model_.reset();
 }
 

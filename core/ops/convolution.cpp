@@ -12,6 +12,7 @@
 #include "core/ops/product.h"
 #include "core/ops/product_kernels.h"
 #include "core/ops/table.h"
+#include "core/ops/turned_windows.h"
 #include "core/ops/winograd.h"
 
 namespace dimple {
@@ -423,12 +424,15 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
     if (*padded) continue;
     const auto ordered = orderFilters(builder, convolution.filterInput, part);
     if (!ordered) return ordered.error();
-    if (!*ordered) TRY(packOwnedFilters(builder, convolution, part.product, part.window));
+    if (*ordered) continue;
+    const auto turned = turnFilters(builder, convolution.filterInput, part);
+    if (!turned) return turned.error();
+    if (!*turned) TRY(packOwnedFilters(builder, convolution, part.product, part.window));
   }
   // The first product waits for the copies, and those that continue it wait for nothing: it must be one that reads one,
   // of the input if there is one.
   const auto readsCopy = [](const ConvolutionPart& part) {
-    return part.window.channelsLast != 0 && !part.window.gathered;
+    return part.window.turned || (part.window.channelsLast != 0 && !part.window.gathered);
   };
   const auto readsInputsCopy = [&](const ConvolutionPart& part) { return readsCopy(part) && !part.window.edges; };
   std::stable_partition(parts.begin(), parts.end(), readsCopy);

@@ -143,15 +143,29 @@ class FloatProductPlan {
   // How tiles read and store, for all descriptions that they take or for one.
   uint32_t tileDirections(kernels::FloatTiles::Form form, bool toParts) const {
     using enum kernels::FloatTiles::Form;
-    if (window_ || form == Split) return directions();
+    if ((window_ && !window_->turned) || form == Split) return directions();
     const uint32_t general = directions() | (builder_.target().caps.isProcessor ? 0 : kUnrolled);
-    const bool fours = toParts ? p_.columns % 4 == 0
-                               : isVectorizable(4, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
+    const bool fours = toParts ? p_.columns % 4 == 0 : storesFours();
     if (!fours) return general;
     constexpr uint32_t kParts = 16;  // steps of two of a large tile
     const bool whole = form == Large && !toParts && p_.matrices.count() == 1 && p_.depth % kParts == 0 &&
                        std::ranges::all_of(p_.matrices.base, [](uint32_t base) { return base == 0; });
     return general | kStoresFours | (whole ? kWhole : 0);
+  }
+  // Whether four columns of the results always lie side by side, at a multiple of four.
+  bool storesFours() const {
+    if (!window_) return isVectorizable(4, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
+    uint32_t together = 1;  // places that follow each other
+    bool inFours = isVectorizable(4, p_.matrices, 3, {1, 4}, {window_->strides.outputChannel, p_.rows}) &&
+                   window_->strides.outputBatch % 4 == 0;
+    for (const ConvolutionWindow::Dimension& s : window_->dimensions) {
+      if (s.results != s.size) return false;
+      if (s.size > 1 && s.outputStride == together)
+        together *= s.size;
+      else
+        inFours = inFours && s.outputStride % 4 == 0;
+    }
+    return inFours && together % 4 == 0;
   }
   KernelElement element(bool words) const {
     return words ? KernelElement(kernelType(p_.type)) : builder_.typedElement(p_.type);

@@ -101,6 +101,8 @@ struct ConvolutionWindow {
   bool edges = false;
   // Whether it is only the depth that counts so, and B is gathered as it lies: windows may reach over the edges.
   bool gathered = false;
+  // Whether A is a copy in which neighbouring filters lie side by side, in vectors of four.
+  bool turned = false;
   bool distant = false;  // there are more than 2^30 places, or elements of padding, in a dimension
 };
 

@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/ops/product_words.h"
+#include "core/ops/turned_windows.h"
 #include "kernels/interfaces/convolution_direct.h"
 #include "kernels/interfaces/few_rows.h"
 #include "kernels/interfaces/float_product.h"
@@ -611,7 +612,8 @@ const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) 
   using Kernels = std::span<const ProductKernel>;
   const ConvolutionWindow* const window = request.window;
   const Kernels copied = window && window->gathered ? Kernels(kGatheredKernels) : kVectorWindowKernels;
-  const Kernels windows = window && window->channelsLast != 0 ? copied : kConvolutionKernels;
+  const Kernels asTheyLie = window && window->turned ? turnedWindowKernels() : kConvolutionKernels;
+  const Kernels windows = window && window->channelsLast != 0 ? copied : asTheyLie;
   const Kernels floats = window ? windows : kMatrixKernels;
   const Kernels integerWindows =
       window && window->channelsLast != 0 ? Kernels(kIntegerVectorWindowKernels) : kIntegerConvolutionKernels;

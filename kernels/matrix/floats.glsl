@@ -190,7 +190,7 @@ void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) 
 }
 
 // HLSL has one view of a buffer.
-#if defined(TILE) && !SPLIT && !CONVOLUTION && !DIMPLE_HLSL
+#if defined(TILE) && !SPLIT && (!CONVOLUTION || WINDOWS) && !DIMPLE_HLSL
 #define STORES_FOURS 1
 #if T == f32 || !defined(NATIVE)
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yFoursBuffer { uvec4 yFours[]; };

@@ -10,6 +10,7 @@
 //                 invocation computes one
 //                 (of floats: from one of `slices` of the depth, sliceDepth steps each)
 //   SPLIT         defined: parts of such a workgroup share the depth (split_tile.glsl)
+//   WINDOWS       defined: such a tile of a convolution is large, and its filters lie side by side (tile_windows.glsl)
 //   VECTOR        defined: A and B are read in vectors of four elements; of a convolution only A, along the depth
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 #include "common/grid.glsl"

@@ -1,25 +1,36 @@
-// A workgroup computes TILE x TILE elements, an invocation kPer x kPer of them, kStep steps of the depth at a time. While
-// it computes with one part of A and B in shared memory the next is on its way.
-const uint kTile = TILE;
-const uint kStep = 1024u / kTile;
-const uint kPer = kTile / 16u;
-const uint kFours = kPer / 4u;  // of a row of an invocation's elements
-// Shared memory is read in fours of rows or columns. Apart enough that neighbouring steps of the depth lie in different
-// banks.
-const uint kPitch = kTile / 4u + 1u;
-
+// A workgroup computes TILE x TILE_COLUMNS elements, an invocation kPer x kPer of them, kStep steps of the depth at a
+// time. While it computes with one part of A and B in shared memory the next is on its way.
+#ifndef TILE_COLUMNS
+#define TILE_COLUMNS TILE
+#endif
+const uint kRows = TILE;
+const uint kColumns = TILE_COLUMNS;
 // Pairs of parts in shared memory. With 1 there are more barriers, but more workgroups run side by side.
-#if TILE == 128
+#if TILE_COLUMNS >= 128
 #define STAGES 2
+const uint kStep = 8u;
+const uint kPer = 8u;
 #else
 #define STAGES 1
+const uint kStep = 16u;
+const uint kPer = 4u;
 #endif
-const uint kPart = kStep * kPitch;
-shared FOUR_SUMS sharedA[STAGES * kPart];
-shared FOUR_SUMS sharedB[STAGES * kPart];
+const uint kFours = kPer / 4u;  // of a row of an invocation's elements
+const uint kDown = kRows / kPer;
+const uint kAcross = kColumns / kPer;
+// Shared memory is read in fours of rows or columns. Apart enough that neighbouring steps of the depth lie in different
+// banks.
+const uint kPitchA = kRows / 4u + 1u;
+const uint kPitchB = kColumns / 4u + 1u;
+const uint kPartA = kStep * kPitchA;
+const uint kPartB = kStep * kPitchB;
+shared FOUR_SUMS sharedA[STAGES * kPartA];
+shared FOUR_SUMS sharedB[STAGES * kPartB];
 
 // Whether neighbouring invocations load elements along the depth.
-#if CONVOLUTION
+#if WINDOWS
+bool aDepthFirst() { return false; }
+#elif CONVOLUTION
 bool aDepthFirst() { return true; }
 bool bDepthFirst() { return false; }
 #else
@@ -45,20 +56,23 @@ bool isUnrolled() { return false; }
 
 #include "matrix/tile_place.glsl"
 
-// The place in a part of an element: x along the depth, y across.
-uvec2 placeOf(uint element, bool depthFirst) {
-  return depthFirst ? uvec2(element % kStep, element / kStep) : uvec2(element / kTile, element % kTile);
+// The place in a part of an element: x along the depth, y across its `lines` rows or columns.
+uvec2 placeOf(uint element, uint lines, bool depthFirst) {
+  return depthFirst ? uvec2(element % kStep, element / kStep) : uvec2(element / lines, element % lines);
 }
 
-// The row or column of an invocation's element: groups of four neighbours, 64 apart.
-uint tilePlace(uint lane16, uint i) { return i / 4u * 64u + lane16 * 4u + i % 4u; }
+// The row or column of an invocation's element: groups of four neighbours, as far apart as all invocations have fours.
+uint rowPlace(uint down, uint i) { return i / 4u * (kDown * 4u) + down * 4u + i % 4u; }
+uint columnPlace(uint across, uint i) { return i / 4u * (kAcross * 4u) + across * 4u + i % 4u; }
 
-// Which of 16 rows and of 16 columns of invocations: 32 neighbours, a subgroup of many devices, form a block whose
+// Which of the rows and of the columns of invocations: 32 neighbours, a subgroup of many devices, form a block whose
 // sides are alike, so that they read little.
-uint downOf(uint lane) { return lane / 64u * 4u + lane % 32u / 8u; }
-uint acrossOf(uint lane) { return lane / 32u % 2u * 8u + lane % 8u; }
+uint downOf(uint lane) { return lane / (4u * kAcross) * 4u + lane % 32u / 8u; }
+uint acrossOf(uint lane) { return lane / 32u % (kAcross / 8u) * 8u + lane % 8u; }
 
-#if VECTOR
+#if WINDOWS
+#include "matrix/tile_windows.glsl"
+#elif VECTOR
 #include "matrix/tile_vector.glsl"
 #else
 #include "matrix/tile_scalar.glsl"
@@ -71,22 +85,22 @@ const uint kFoursB = kFours;
 #include "matrix/tile_products.glsl"
 
 void loadParts(uint which, uint step1, uint stage, uint down, uint across) {
-  [[unroll]] for (uint i = 0u; i < kFours; ++i)
-    partA[which * kFours + i] = sharedA[stage * kPart + step1 * kPitch + i * 16u + down];
-  [[unroll]] for (uint i = 0u; i < kFours; ++i)
-    partB[which * kFours + i] = sharedB[stage * kPart + step1 * kPitch + i * 16u + across];
+  [[unroll]] for (uint i = 0u; i < kFours; ++i) partA[which * kFours + i] =
+      sharedA[stage * kPartA + step1 * kPitchA + i * kDown + down];
+  [[unroll]] for (uint i = 0u; i < kFours; ++i) partB[which * kFours + i] =
+      sharedB[stage * kPartB + step1 * kPitchB + i * kAcross + across];
 }
 
 // All steps of a part but for the last, which is ready to be multiplied then.
 void multiplyAll(uint stage, uint down, uint across) {
-#if DIMPLE_HLSL && TILE == 64
+#if DIMPLE_HLSL && TILE_COLUMNS == 64
   // Not all of them unrolled, DXIL takes a third less time to compile.
   const uint kUnrolledSteps = 4u;
   [[dont_unroll]] for (uint k = 0u; k + kUnrolledSteps < kStep; k += kUnrolledSteps)
-    [[unroll]] for (uint i = 0u; i < kUnrolledSteps; ++i) {
-      loadParts((i + 1u) & 1u, k + i + 1u, stage, down, across);
-      multiply(i & 1u);
-    }
+      [[unroll]] for (uint i = 0u; i < kUnrolledSteps; ++i) {
+    loadParts((i + 1u) & 1u, k + i + 1u, stage, down, across);
+    multiply(i & 1u);
+  }
   const uint first = kStep - kUnrolledSteps;
 #else
   const uint first = 0u;
@@ -110,26 +124,28 @@ void multiplyPart(uint stage, uint down, uint across) {
 // Of an invocation's sums: four of a row.
 FOUR_SUMS ownFour(uint four) {
   FOUR_SUMS own = FOUR_SUMS(0);
-  [[unroll]] for (uint k = 0u; k < kPer * kPer; ++k)
-    if (k / 4u == four) own[k % 4u] = sums[k];
+  [[unroll]] for (uint k = 0u; k < kPer * kPer; ++k) if (k / 4u == four) own[k % 4u] = sums[k];
   return own;
 }
 
 #if STORES_FOURS
-#define FINISH_FOUR(FOUR)                                                                           \
-  finishFour(ownFour(FOUR), pairAndSlice, pair, firstRow + tilePlace(down, FOUR / kFours), \
-             firstColumn + tilePlace(across, FOUR % kFours * 4u), base)
-// All four lie inside or none.
-void finishFour(vec4 four, uint pairAndSlice, uint pair, uint row, uint column, uvec4 base) {
+#define FINISH_FOUR(FOUR)                                                           \
+  finishFour(ownFour(FOUR), pairAndSlice, firstRow + rowPlace(down, FOUR / kFours), \
+             firstColumn + columnPlace(across, FOUR % kFours * 4u), starts[FOUR % kFours], base)
+// All four lie inside or none, and none of a convolution's in padding: `start` is the first column.
+void finishFour(vec4 four, uint pairAndSlice, uint row, uint column, Column start, uvec4 base) {
   if (row >= push.rows || column >= push.columns) return;
   if ((push.flags & kToParts) != 0u) {
     storeFourParts((pairAndSlice * push.rows + row) * push.columns + column, four);
     return;
   }
-  const uint at = base.w + row * yRowStride() + columnAt(column).y;
+  const uint at = base.w + row * yRowStride() + start.y;
   const vec4 added = addendFour(at);
-  [[unroll]] for (uint i = 0u; i < 4u; ++i)
-    four[i] = finishedWith(four[i], row, columnAt(column + i), base, added[i]);
+#if CONVOLUTION
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) four[i] = finishedWith(four[i], row, start, base, added[i]);
+#else
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) four[i] = finishedWith(four[i], row, columnAt(column + i), base, added[i]);
+#endif
   storeFour(at, four);
 }
 #endif
@@ -138,7 +154,7 @@ void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
   const uint lane = gl_LocalInvocationID.x;
-  const TilePlace place = placeOfTile(group, kTile, kTile);
+  const TilePlace place = placeOfTile(group, kRows, kColumns);
   const uint pairAndSlice = place.pairAndSlice;
   const uint pair = place.pair;
   const uint begin = place.begin;
@@ -180,8 +196,7 @@ void main() {
       loadNothing();
     }
   } else {
-    for (uint part = 0u; part < parts; part += 2u)
-      [[dont_unroll]] for (uint stage = 0u; stage < 2u; ++stage) {
+    for (uint part = 0u; part < parts; part += 2u) [[dont_unroll]] for (uint stage = 0u; stage < 2u; ++stage) {
         store(lane, stage ^ 1u);
         // Behind the last part it is loaded again, for nothing.
         loadWhole(part + stage + 3u < parts);
@@ -210,12 +225,12 @@ void main() {
 
 #if STORES_FOURS
   if (storesFours()) {
+    Column starts[kFours];
+    [[unroll]] for (uint i = 0u; i < kFours; ++i) starts[i] = columnAt(firstColumn + columnPlace(across, i * 4u));
     if (isUnrolled()) {
-      [[unroll]] for (uint four = 0u; four < kPer * kFours; ++four)
-        FINISH_FOUR(four);
+      [[unroll]] for (uint four = 0u; four < kPer * kFours; ++four) FINISH_FOUR(four);
     } else {
-      [[dont_unroll]] for (uint four = 0u; four < kPer * kFours; ++four)
-        FINISH_FOUR(four);
+      [[dont_unroll]] for (uint four = 0u; four < kPer * kFours; ++four) FINISH_FOUR(four);
     }
     return;
   }
@@ -229,8 +244,8 @@ void main() {
     [[dont_unroll]] for (uint k = 0u; k < 4u; ++k) {
       const uint element = k * 256u + lane;
       const uint owner = element / 4u;
-      const uint row = firstRow + tilePlace(downOf(owner), four / kFours);
-      const uint column = firstColumn + tilePlace(acrossOf(owner), four % kFours * 4u + element % 4u);
+      const uint row = firstRow + rowPlace(downOf(owner), four / kFours);
+      const uint column = firstColumn + columnPlace(acrossOf(owner), four % kFours * 4u + element % 4u);
       if (row >= push.rows || column >= push.columns) continue;
       const SUM sum = sharedA[owner][element % 4u];
 #if !INTEGER

@@ -23,7 +23,7 @@ Column loadColumn;  // the same for all that an invocation loads of B
 #define DEPTH_AT(PLACE) depthAt(first + PLACE)
 #endif
 
-const uint kLoads = kTile * kStep / 256u;
+const uint kLoads = kRows * kStep / 256u;
 #if INTEGER
 ZERO zerosA[kLoads];
 ZERO zerosB[kLoads];
@@ -32,7 +32,7 @@ SUM loadedA[kLoads];
 SUM loadedB[kLoads];
 
 // The place of the element that an invocation loads.
-uvec2 loadPlace(uint lane, uint i, bool depthFirst) { return placeOf(lane + i * 256u, depthFirst); }
+uvec2 loadPlace(uint lane, uint i, bool depthFirst) { return placeOf(lane + i * 256u, kRows, depthFirst); }
 
 void prepareLoads(uint lane, uint pair, uvec4 base, uint firstRow, uint firstColumn, uint begin) {
 #if INTEGER
@@ -42,7 +42,7 @@ void prepareLoads(uint lane, uint pair, uvec4 base, uint firstRow, uint firstCol
   }
 #endif
 #if CONVOLUTION
-  loadColumn = columnAt(min(firstColumn + lane % kTile, push.columns - 1u));
+  loadColumn = columnAt(min(firstColumn + lane % kColumns, push.columns - 1u));
   writeSteps(lane, begin, 0u);
   writeSteps(lane, begin + kStep, 1u);
   barrier();
@@ -87,7 +87,7 @@ void store(uint lane, uint stage) {
   [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
     const uvec2 ofA = loadPlace(lane, i, aDepthFirst());
     const uvec2 ofB = loadPlace(lane, i, bDepthFirst());
-    sharedA[stage * kPart + ofA.x * kPitch + ofA.y / 4u][ofA.y % 4u] = loadedA[i];
-    sharedB[stage * kPart + ofB.x * kPitch + ofB.y / 4u][ofB.y % 4u] = loadedB[i];
+    sharedA[stage * kPartA + ofA.x * kPitchA + ofA.y / 4u][ofA.y % 4u] = loadedA[i];
+    sharedB[stage * kPartB + ofB.x * kPitchB + ofB.y / 4u][ofB.y % 4u] = loadedB[i];
   }
 }

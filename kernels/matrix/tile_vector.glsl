@@ -13,8 +13,8 @@ void loadFrom(uint begin) {
 }
 
 void prepareLoads(uint lane, uint pair, uvec4 base, uint firstRow, uint firstColumn, uint begin) {
-  placeA = placeOf(lane * 4u, aDepthFirst());
-  placeB = placeOf(lane * 4u, bDepthFirst());
+  placeA = placeOf(lane * 4u, kRows, aDepthFirst());
+  placeB = placeOf(lane * 4u, kColumns, bDepthFirst());
   // Rows and columns that are not stored are others'.
   const uint row = firstRow + placeA.y < push.rows ? firstRow + placeA.y : 0u;
   const uint column = firstColumn + placeB.y < push.columns ? firstColumn + placeB.y : 0u;
@@ -64,17 +64,16 @@ void load(uint lane, uvec4 base, uint firstRow, uint firstColumn, uint first, ui
 }
 
 void store(uint lane, uint stage) {
-  const uint part = stage * kPart;
   if (aDepthFirst()) {
     [[unroll]] for (uint e = 0u; e < 4u; ++e)
-      sharedA[part + (placeA.x + e) * kPitch + placeA.y / 4u][placeA.y % 4u] = loadedA[e];
+        sharedA[stage * kPartA + (placeA.x + e) * kPitchA + placeA.y / 4u][placeA.y % 4u] = loadedA[e];
   } else {
-    sharedA[part + placeA.x * kPitch + placeA.y / 4u] = loadedA;
+    sharedA[stage * kPartA + placeA.x * kPitchA + placeA.y / 4u] = loadedA;
   }
   if (bDepthFirst()) {
     [[unroll]] for (uint e = 0u; e < 4u; ++e)
-      sharedB[part + (placeB.x + e) * kPitch + placeB.y / 4u][placeB.y % 4u] = loadedB[e];
+        sharedB[stage * kPartB + (placeB.x + e) * kPitchB + placeB.y / 4u][placeB.y % 4u] = loadedB[e];
   } else {
-    sharedB[part + placeB.x * kPitch + placeB.y / 4u] = loadedB;
+    sharedB[stage * kPartB + placeB.x * kPitchB + placeB.y / 4u] = loadedB;
   }
 }

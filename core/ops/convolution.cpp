@@ -262,57 +262,18 @@ std::optional<Product> pointwiseProduct(const Convolution& c, const Product& pro
   return pointwise;
 }
 
-// A FLOAT32 window of one element that steps over places is a product of those that it meets. They are copied side by
-// side where many filters and tiles read them: gathering them for each tile costs more.
-Result<std::optional<Product>> steppedProduct(PlanBuilder& builder, const Convolution& c, const Product& product,
-                                              const ConvolutionWindow& window) {
-  constexpr uint32_t kManyFilters = 64;
-  const std::optional<Product> none;
-  const ConvolutionWindow::Strides& strides = window.strides;
-  if (c.backward || product.type != DML_TENSOR_DATA_TYPE_FLOAT32) return none;
-  if (product.rows < kManyFilters || product.depth == 0) return none;
-  if (!refusesSplitWindows({product, builder.target(), &window})) return none;
-  Walk places;
-  for (uint32_t d = 0; d < c.strides.size(); ++d) {
-    const uint32_t size = sizeAt(c.y, d + 2);
-    if (sizeAt(c.filter, d + 2) != 1 || c.startPadding[d] != 0 || c.outputPadding[d] != 0) return none;
-    if (uint64_t{size - 1} * c.strides[d] >= sizeAt(c.x, d + 2)) return none;
-    places.addDimension(size, {strideAt(c.x, d + 2) * c.strides[d], strideAt(c.y, d + 2)});
-  }
-  Walk results = places;
-  for (uint32_t d = 0; d < results.rank; ++d) results.strides[d][0] = results.strides[d][1];
-  results.coalesce();
-  if (results.rank > 1) return none;
-
-  const uint64_t pitch = alignUp(places.count(), kTileVector);
-  const uint64_t bytes = pitch * c.x.sizes[0] * c.x.sizes[1] * byteWidth(product.type);
-  if (bytes > std::min(builder.target().caps.maxBufferRange, uint64_t{1} << 30)) return none;
-  const auto ofChannel = static_cast<uint32_t>(pitch);
-  const uint32_t ofPicture = ofChannel * c.x.sizes[1];
-  Walk walk;
-  walk.addDimension(c.x.sizes[0], {strides.inputBatch, ofPicture});
-  walk.addDimension(c.x.sizes[1], {strides.inputChannel, ofChannel});
-  auto packed = static_cast<uint32_t>(places.count());
-  for (uint32_t d = 0; d < places.rank; ++d) {
-    packed /= places.sizes[d];
-    walk.addDimension(places.sizes[d], {places.strides[d][0], packed});
-  }
-  BufferRange copy = builder.allocateTemporary(bytes);
-  TRY(addCopy(builder, product.type, walk, builder.input(0), copy));
-  copy.writes = false;
-
-  Product stepped = product;
-  stepped.columns = static_cast<uint32_t>(places.count());
-  stepped.a = {strides.filter, strides.filterChannel};
-  stepped.b = {ofChannel, 1};
-  stepped.c = {strides.bias, 0};
-  stepped.y = {strides.outputChannel, results.strides[0][1]};
-  for (uint32_t d = 0; d < stepped.matrices.rank; ++d) stepped.matrices.strides[d][1] = product.depth * ofChannel;
-  stepped.matrices.addDimension(c.x.sizes[0], {0, ofPicture, 0, strides.outputBatch});
-  stepped.matrices.coalesce();
-  stepped.from[1] = copy;
-  stepped.bytes[1] = bytes;
-  return std::optional(stepped);
+// Whether windows of FLOAT32 are gathered although they are matrices as they lie: where each picture has so few places
+// that it would leave most of a large tile idle, and where B would be read an element at a time all the same.
+bool isGathered(PlanBuilder& builder, const Product& pointwise, const Request& windows) {
+  constexpr uint32_t kFewPlaces = 64;
+  const bool gathers = !refusesTurnedWindows(windows);
+  if (gathers && pointwise.columns < kFewPlaces) return true;
+  const bool inVectors = comesIn(kTileVector, pointwise.matrices, 1, columnsOfB(pointwise), depthOfB(pointwise)) ||
+                         comesInPadded(kTileVector, pointwise, 1);
+  if (inVectors || (!gathers && refusesSplitWindows(windows))) return false;
+  // Notes the kernels of matrices that would be preferred if rows lay otherwise.
+  static_cast<void>(chooseKernel(builder, {pointwise, builder.target()}));
+  return true;
 }
 
 // Copies the filters of a product of places by filters, if DML owns them, so that neighbouring filters lie side by
@@ -401,12 +362,8 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   Product product = productOf(builder, convolution, *window);
   const FloatFinish finish{.activation = op.activation(), .epilogue = op.epilogue()};
   auto pointwise = pointwiseProduct(convolution, product, *window);
+  if (pointwise && isGathered(builder, *pointwise, {product, builder.target(), &*window})) pointwise.reset();
   if (!pointwise) pointwise = spreadProduct(convolution, product, *window);
-  if (!pointwise) {
-    auto stepped = steppedProduct(builder, convolution, product, *window);
-    if (!stepped) return stepped.error();
-    pointwise = *stepped;
-  }
   if (pointwise) TRY(turnOwnedFilters(builder, convolution, *pointwise));
   if (pointwise) return addFloatProduct(builder, *pointwise, finish);
   const auto added = addWinograd(builder, {product, builder.target(), &*window}, finish);

@@ -68,26 +68,27 @@ struct Slices {
 };
 
 Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& target) {
+  using enum kernels::FloatTiles::Form;
   const Tile& tile = kernel.tile;
+  const auto form = kernel.form<kernels::FloatTiles>();
   const bool shared = tile.shares > 1;
   // Tiles of few rows read B once, as fast as memory brings it: two workgroups side by side on each part of the device.
   const bool few = tile.rows <= kMaxFewRows && !shared;
   // Of large tiles that look ahead one fills a part of the device, half as many as are side by side otherwise: more
   // slices take longer to combine.
-  const bool large =
-      kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::VectorMatricesAhead && tile.columns > 64;
+  const bool large = form == VectorMatricesAhead && tile.columns > 64;
   const uint64_t side = target.caps.workgroups;
   const uint64_t workgroups = few ? side * 9 / 8 : large || shared ? side / 2 : side;
   // Of workgroups of half as many invocations two run side by side, so that more tiles than `fewTiles` still leave a
   // large part of the device idle. They are sliced, too, where slices are deep enough to be worth combining.
   // Where subgroups share the depth, short slices gain less than it takes to combine them.
-  const bool paired = tile.invocations < kGroupSize;
+  const bool paired = tile.invocations < kGroupSize && form != ConvolutionNarrow;
   const uint32_t minSteps = paired ? 2048 : shared ? 4096 : 128;
   const uint64_t tiles = tilesOf(p, tile);
   uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
   // Parts of a workgroup that share the depth leave slices little to gain.
-  const bool parts = kernel.form<kernels::FloatTiles>() == kernels::FloatTiles::Form::Split;
+  const bool parts = form == Split || form == SplitSmall || form == ConvolutionSplitSmall;
   const bool whole = parts || (!few && !paired && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
   return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
@@ -143,7 +144,7 @@ class FloatProductPlan {
   // How tiles read and store, for all descriptions that they take or for one.
   uint32_t tileDirections(kernels::FloatTiles::Form form, bool toParts) const {
     using enum kernels::FloatTiles::Form;
-    if ((window_ && !window_->turned) || form == Split) return directions();
+    if ((window_ && !window_->turned) || form == Split || form == SplitSmall) return directions();
     const uint32_t general = directions() | (builder_.target().caps.isProcessor ? 0 : kUnrolled);
     const bool fours = toParts ? p_.columns % 4 == 0 : storesFours();
     if (!fours) return general;

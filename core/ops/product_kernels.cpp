@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/ops/product_words.h"
+#include "core/ops/tile_refusals.h"
 #include "core/ops/turned_windows.h"
 #include "kernels/interfaces/convolution_direct.h"
 #include "kernels/interfaces/few_rows.h"
@@ -16,75 +17,6 @@
 namespace dimple {
 
 namespace {
-
-constexpr const char* kLongSums = "Its sums are long.";
-constexpr const char* kSharedTooLittle = "The device has too little shared memory for a tile.";
-
-const char* refusesTile(const Request& request, const Tile&) {
-  const Product& p = request.product;
-  // Most of a tile would be idle.
-  if (p.rows < 16 || p.columns < 16) return "It has few rows or columns.";
-  if (p.depth < 8) return "Its sums are short.";
-  constexpr uint32_t kShared = 20 * 1024;
-  if (request.target.caps.sharedBytes < kShared) return kSharedTooLittle;
-  return nullptr;
-}
-
-const char* refusesVector(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesTile(request, tile)) return reason;
-  const Product& p = request.product;
-  if (!comesIn(kTileVector, p.matrices, 0, rowsOfA(p), depthOfA(p)) && !comesInPadded(kTileVector, p, 0))
-    return "A is not in vectors of four.";
-  if (!comesIn(kTileVector, p.matrices, 1, columnsOfB(p), depthOfB(p)) && !comesInPadded(kTileVector, p, 1))
-    return "B is not in vectors of four.";
-  return nullptr;
-}
-
-// Where smaller tiles would do more at a time: fewer than `fewest`, or slices of them, leave a large part of the device
-// idle.
-const char* refusesFewTiles(const Product& p, const Tile& tile, uint64_t fewest, uint32_t slices = 1) {
-  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  return tilesOf(p, tile) * slices < fewest ? "Its tiles are few." : nullptr;
-}
-
-const char* refusesLargeTile(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesVector(request, tile)) return reason;
-  return refusesFewTiles(request.product, tile, request.target.caps.workgroups / 4);
-}
-
-// Of small tiles whose depth the parts of a workgroup share. Where there are more than `most`, larger ones keep the
-// device as busy.
-const char* refusesSharedDepth(const Request& request, const Tile& tile, uint64_t most) {
-  const auto& [p, target, window, integers] = request;
-  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT32) return "Its elements are not FLOAT32.";
-  constexpr uint32_t kShared = 30 * 1024;
-  if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
-  if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return "Most of a tile would be idle.";
-  if (p.depth < tile.depth) return "Some parts would be idle.";
-  return tilesOf(p, tile) > most ? "Its tiles are many." : nullptr;
-}
-
-const char* refusesSplitTile(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesVector(request, tile)) return reason;
-  const auto& [p, target, window, integers] = request;
-  const uint64_t workgroups = target.caps.workgroups;
-  if (const char* reason = refusesSharedDepth(request, tile, workgroups * 9 / 8)) return reason;
-  // Slices of larger tiles keep more of the device busy where sums are long, above all where tiles are very few.
-  const uint32_t longest = tilesOf(p, tile) < workgroups / 4 ? 256 : 2048;
-  return p.depth > longest ? kLongSums : nullptr;
-}
-
-// About one workgroup on each part of the device: with four, Winograd's dispatches and large tiles are faster.
-const char* refusesSplitWindows(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesTile(request, tile)) return reason;
-  const auto& [p, target, window, integers] = request;
-  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
-  constexpr uint32_t kMaxTaps = 32;  // of kernels/matrix/split_windows.glsl
-  if (window->taps > kMaxTaps) return "Its window has more than 32 elements.";
-  if (!isVectorizable(kTileVector, p.matrices, 0, depthOfA(p), rowsOfA(p)))
-    return "Its filters are not in vectors of four.";
-  return refusesSharedDepth(request, tile, uint64_t{target.caps.workgroups} * 5 / 8);
-}
 
 // Bytes of A's or B's part of a tile in shared memory, lines of vectors of eight and one more.
 uint32_t partBytes(uint32_t across, uint32_t depth, bool depthFirst) {
@@ -474,6 +406,7 @@ constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative", kMatrices, {64, 256, 32, 1}, refusesFlatMatrices},
     {"gemm_cooperative_ahead", kMatricesAhead, {64, 64, 64, 1, 128}, refusesFew<refusesVectorsAhead>},
     {"gemm_cooperative", kMatrices, {64, 64, 64, 1}, refusesMatrices},
+    {"gemm_split_small_tile", idOf<Tiles>(Tiles::Form::SplitSmall), {16, 16, 128}, refusesSplitSmallTile},
     {"gemm_split_tile", idOf<Tiles>(Tiles::Form::Split), {64, 32, 64}, refusesSplitTile},
     {"gemm_large_tile", idOf<Tiles>(Tiles::Form::Large), {128, 128, 32}, refusesLargeTile},
     {"gemm_vector_tile", idOf<Tiles>(Tiles::Form::Vector), {64, 64, 32}, refusesVector},
@@ -482,9 +415,14 @@ constexpr ProductKernel kMatrixKernels[] = {
 };
 constexpr ProductKernel kSplitWindows{
     "convolution_split_tile", idOf<Tiles>(Tiles::Form::ConvolutionSplit), {64, 24, 64}, refusesSplitWindows};
+constexpr ProductKernel kSplitSmallWindows{"convolution_split_small_tile",
+                                           idOf<Tiles>(Tiles::Form::ConvolutionSplitSmall),
+                                           {16, 16, 128},
+                                           refusesSplitSmallWindows};
 constexpr ProductKernel kConvolutionKernels[] = {
     {"convolution_cooperative", kWindowMatrices, {128, 128, 32, 1}, refusesManyWindows},
     {"convolution_cooperative", kWindowMatrices, {64, 64, 32, 1}, refusesMatrices},
+    kSplitSmallWindows,
     kSplitWindows,
     {"convolution_tile", idOf<Tiles>(Tiles::Form::Convolution), {64, 64, 32}, refusesWindowTile},
     {"convolution_direct", idOf<FloatLines>(FloatLines::Form::Lines), {0, kPlacesOfLine, 0}, refusesLines},
@@ -606,7 +544,10 @@ const char* refusesGathering(const Request& request) {
   return reason && refusesGathered(request, second.tile) ? reason : nullptr;
 }
 
-const char* refusesSplitWindows(const Request& request) { return kSplitWindows.refuses(request, kSplitWindows.tile); }
+const char* refusesSplitWindows(const Request& request) {
+  const char* const reason = kSplitWindows.refuses(request, kSplitWindows.tile);
+  return reason && kSplitSmallWindows.refuses(request, kSplitSmallWindows.tile) ? reason : nullptr;
+}
 
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
   using Kernels = std::span<const ProductKernel>;

@@ -14,20 +14,23 @@ using Tiles = kernels::FloatTiles;
 constexpr KernelId idOf(Tiles::Form form) { return {Tiles::kFamily, static_cast<uint8_t>(form)}; }
 
 constexpr Tile kLarge{128, 128, 8};
-constexpr Tile kWide{64, 256, 8};
+constexpr Tile kNarrow{64, 128, 8, 2, 128};
 
 // What a tile computes of rows and columns that there are not, too.
 uint64_t computed(const Product& p, const Tile& tile) { return tilesOf(p, tile) * tile.rows * tile.columns; }
 
+// Where narrow tiles compute a quarter less.
 const char* refusesIdleRows(const Request& request, const Tile& tile) {
-  return computed(request.product, tile) > computed(request.product, kWide) ? "Most of a tile would be idle." : nullptr;
+  const Product& p = request.product;
+  if (request.target.caps.maxInvocations == 0) return nullptr;
+  return computed(p, tile) * 3 >= computed(p, kNarrow) * 4 ? "Most of a tile would be idle." : nullptr;
 }
 
 const char* refusesNothing(const Request&, const Tile&) { return nullptr; }
 
 constexpr ProductKernel kKernels[] = {
     {"convolution_large_tile", idOf(Tiles::Form::ConvolutionLarge), kLarge, refusesIdleRows},
-    {"convolution_wide_tile", idOf(Tiles::Form::ConvolutionWide), kWide, refusesNothing},
+    {"convolution_narrow_tile", idOf(Tiles::Form::ConvolutionNarrow), kNarrow, refusesNothing},
 };
 
 const char* refusesShape(const ConvolutionWindow& window) {
@@ -85,11 +88,13 @@ const char* refusesTurnedWindows(const Request& request) {
   const auto& [p, target, window, integers] = request;
   if (integers || p.type != DML_TENSOR_DATA_TYPE_FLOAT32) return "Its elements are not FLOAT32.";
   if (target.halfPrecision && target.caps.matrices) return "FLOAT32 may be rounded for matrices of subgroups.";
-  constexpr uint32_t kShared = 26 * 1024;
+  constexpr uint32_t kShared = 20 * 1024;
   if (target.caps.sharedBytes < kShared) return "The device has too little shared memory for a tile.";
   if (const char* reason = refusesShape(*window)) return reason;
-  if (p.rows <= kWide.rows / 2) return "It has few filters.";
-  if (p.columns <= kWide.columns / 2) return "It has few places.";
+  // Workgroups of the narrow tile are smaller than others.
+  const Tile& least = target.caps.maxInvocations == 0 ? kLarge : kNarrow;
+  if (p.rows <= least.rows / 2) return "It has few filters.";
+  if (p.columns <= kNarrow.columns / 2) return "It has few places.";
   if (p.depth < kLarge.depth) return "Its sums are short.";
   if (filterBytes(p) > std::min(target.caps.maxBufferRange, uint64_t{1} << 30))
     return "Its copies are larger than what a kernel may bind.";

@@ -110,7 +110,10 @@ const char* refuses(const Algorithm& algorithm, const Request& request, const Ti
   const uint64_t most = std::min(target.caps.maxBufferRange, uint64_t{1} << 30);
   for (const uint64_t bytes : {tiling.filterBytes(), tiling.inputBytes(), tiling.sumBytes()})
     if (bytes > most) return "Its transforms are larger than what a kernel may bind.";
-  if (tiling.columns < algorithm.fewestTiles) return "Its tiles are few.";
+  // Products of long sums fill the device with fewer.
+  constexpr uint64_t kFewestOfLongSums = 192;
+  const bool fills = algorithm.tile == 2 && tiling.channels > kLongSums && tiling.columns >= kFewestOfLongSums;
+  if (tiling.columns < algorithm.fewestTiles && !fills) return "Its tiles are few.";
   // One dispatch takes less time than three where none of them fills the device for long.
   return refusesSplitWindows(request) ? nullptr : "Few tiles share the depth in one dispatch.";
 }

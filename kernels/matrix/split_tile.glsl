@@ -4,7 +4,10 @@
 // as rarely. While a part multiplies, what it multiplies next is on its way to registers.
 const uint kRows = TILE;
 const uint kColumns = TILE_COLUMNS;
-#if TILE_COLUMNS % 32 == 0
+#if TILE_COLUMNS == 16
+const uint kPerColumn = 4u;
+const uint kPerRow = 4u;
+#elif TILE_COLUMNS % 32 == 0
 const uint kPerColumn = 8u;  // of an invocation's elements
 const uint kPerRow = 8u;
 #else
@@ -23,8 +26,9 @@ const uint kRound = kSteps * kParts;
 const uint kFoursA = kPerColumn / 4u;
 const uint kFoursB = kPerRow / 4u;
 const uint kFours = kPerColumn * kFoursB;
-const uint kPitchA = kRows / 4u + 1u;
-#if CONVOLUTION
+// Sums of the parts take the place of A in the end.
+const uint kPitchA = max(kRows / 4u + 1u, 128u / kRows);
+#if CONVOLUTION && TILE_COLUMNS == 24
 const uint kPitchB = 10u;
 #else
 const uint kPitchB = kColumns / 4u + 1u;
@@ -143,7 +147,7 @@ void multiplyAll(uint part, uint down, uint across) {
 // elements of all, kEach in a pass.
 const uint kAtOnce = kPartA / kLanes;
 const uint kEach = kAtOnce * kLanes * 4u / 256u;
-const uint kPasses = kFours / kAtOnce;  // three or four
+const uint kPasses = kFours / kAtOnce;  // one, three or four
 
 // The first of four sums that pass through shared memory at once.
 uint firstOf(uint pass, uint n) { return (pass * kAtOnce + n) * 4u; }
@@ -215,8 +219,8 @@ void addPass(uint lane, uint part, uint place, uint pass) {
 // Results are finished by an unrolled loop, so that loads of C overlap.
 void finishAll(uint lane, uint part, uint place, TilePlace tile, uvec4 base) {
   addPass(lane, part, place, 0u);
-  addPass(lane, part, place, 1u);
-  addPass(lane, part, place, 2u);
+  if (kPasses > 1u) addPass(lane, part, place, 1u);
+  if (kPasses > 2u) addPass(lane, part, place, 2u);
   if (kPasses > 3u) addPass(lane, part, place, 3u);
   [[unroll]] for (uint n = 0u; n < kPasses * kEach; ++n)
     finishTotal(results[n], n / kEach, n % kEach * 256u + lane, tile, base);

@@ -18,6 +18,7 @@ const uint kPer = 4u;
 const uint kFours = kPer / 4u;  // of a row of an invocation's elements
 const uint kDown = kRows / kPer;
 const uint kAcross = kColumns / kPer;
+const uint kLanes = kDown * kAcross;
 // Shared memory is read in fours of rows or columns. Apart enough that neighbouring steps of the depth lie in different
 // banks.
 const uint kPitchA = kRows / 4u + 1u;
@@ -150,6 +151,33 @@ void finishFour(vec4 four, uint pairAndSlice, uint row, uint column, Column star
 }
 #endif
 
+// DXIL has one copy of what finishes a sum.
+#if WINDOWS && !DIMPLE_HLSL
+#define FINISHES_FOURS 1
+// Finishes four sums of each invocation that lie in shared memory, so that loads of what is added overlap.
+void finishFours(uint lane, uint pairAndSlice, uint firstRow, uint firstColumn, uint four, uvec4 base) {
+  uvec2 places[4];
+  Column starts[4];
+  float addends[4];
+  [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    const uint owner = (k * kLanes + lane) / 4u;
+    places[k].x = firstRow + rowPlace(downOf(owner), four / kFours);
+    places[k].y = firstColumn + columnPlace(acrossOf(owner), four % kFours * 4u + lane % 4u);
+    starts[k] = columnAt(min(places[k].y, push.columns - 1u));
+    const uint row = min(places[k].x, push.rows - 1u);
+    addends[k] = (push.flags & kToParts) != 0u ? 0.0 : addendAt(base.w + row * yRowStride() + starts[k].y);
+  }
+  [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    const float sum = sharedA[(k * kLanes + lane) / 4u][lane % 4u];
+    if (places[k].x >= push.rows || places[k].y >= push.columns) continue;
+    if ((push.flags & kToParts) != 0u)
+      storePart((pairAndSlice * push.rows + places[k].x) * push.columns + places[k].y, sum);
+    else
+      finishWith(sum, places[k].x, starts[k], base, addends[k]);
+  }
+}
+#endif
+
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
@@ -241,8 +269,11 @@ void main() {
   [[dont_unroll]] for (uint four = 0u; four < kPer * kFours; ++four) {
     sharedA[lane] = ownFour(four);
     barrier();
+#if FINISHES_FOURS
+    finishFours(lane, pairAndSlice, firstRow, firstColumn, four, base);
+#else
     [[dont_unroll]] for (uint k = 0u; k < 4u; ++k) {
-      const uint element = k * 256u + lane;
+      const uint element = k * kLanes + lane;
       const uint owner = element / 4u;
       const uint row = firstRow + rowPlace(downOf(owner), four / kFours);
       const uint column = firstColumn + columnPlace(acrossOf(owner), four % kFours * 4u + element % 4u);
@@ -256,6 +287,7 @@ void main() {
 #endif
       finish(sum, pair, row, column, columnAt(column), base);
     }
+#endif
     barrier();
   }
 }

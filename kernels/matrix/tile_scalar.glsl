@@ -23,7 +23,7 @@ Column loadColumn;  // the same for all that an invocation loads of B
 #define DEPTH_AT(PLACE) depthAt(first + PLACE)
 #endif
 
-const uint kLoads = kRows * kStep / 256u;
+const uint kLoads = kRows * kStep / kLanes;
 #if INTEGER
 ZERO zerosA[kLoads];
 ZERO zerosB[kLoads];
@@ -32,7 +32,7 @@ SUM loadedA[kLoads];
 SUM loadedB[kLoads];
 
 // The place of the element that an invocation loads.
-uvec2 loadPlace(uint lane, uint i, bool depthFirst) { return placeOf(lane + i * 256u, kRows, depthFirst); }
+uvec2 loadPlace(uint lane, uint i, bool depthFirst) { return placeOf(lane + i * kLanes, kRows, depthFirst); }
 
 void prepareLoads(uint lane, uint pair, uvec4 base, uint firstRow, uint firstColumn, uint begin) {
 #if INTEGER

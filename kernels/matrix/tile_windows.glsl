@@ -7,16 +7,19 @@ const uint kNone = 0x80000000u;        // no window's bit
 shared uvec2 sharedWindows[kColumns];  // offset of the first element, bits of those inside
 shared uvec2 sharedTaps[kMaxTaps];     // offset from the window's first element, its bit of each dimension
 
-const uint kVectorsA = kRows * kStep / 4u;
-// Neighbouring invocations load a step's elements of as many neighbouring columns.
-const uint kNeighbours = 256u / kStep;
-const uint kWindows = kColumns / kNeighbours;
+// Neighbouring invocations load elements of as many neighbouring columns.
+const uint kNeighbours = 32u;
+const uint kWindows = kColumns / kNeighbours;           // columns of an invocation
+const uint kOwnSteps = kStep * kNeighbours / kLanes;  // and its steps of a part, as far apart as kLoaders are
+const uint kLoaders = kLanes / kNeighbours;
 uvec2 placeA, placeB;
 uint lineA;     // offset of the row of A
 uint nextA;     // offset of what is loaded next, in vectors
 uint nextStep;  // the step of the depth that is loaded next of B
+uint partStep;  // from one part to the next
+uint noBits;    // kNone if nothing is loaded of B
 vec4 loadedA;
-float loadedB[kWindows];
+float loadedB[kOwnSteps * kWindows];
 
 uint offsetOfA(uint k) { return k * parameters[8].y; }
 
@@ -60,36 +63,45 @@ uvec2 tapOf(uint tap) {
 }
 
 void prepareLoads(uint lane, uint pair, uvec4 base, uint firstRow, uint firstColumn, uint begin) {
-  placeA = placeOf(lane % kVectorsA * 4u, kRows, false);
+  placeA = placeOf(lane * 4u, kRows, false);
   // Rows that are not stored are others'.
   lineA = base.x + (firstRow + placeA.y < push.rows ? firstRow + placeA.y : 0u);
   placeB = placeOf(lane, kNeighbours, false);
   if (lane < kColumns) sharedWindows[lane] = windowOf(base.y, firstColumn + lane);
-  const uint tap = 255u - lane;  // by others, if there are as many
-  if (tap < parameters[2].x) sharedTaps[tap] = tapOf(tap);
+  // By others, if there are as many.
+  if (kLanes - 1u - lane < parameters[2].x) sharedTaps[kLanes - 1u - lane] = tapOf(kLanes - 1u - lane);
+  partStep = kStep;
+  noBits = 0u;
   loadFrom(begin);
   barrier();
 }
 
 // Elements outside are loaded from others and then made zeros: loads without conditions overlap. `bits`: those that no
 // window has for a step that is to be zeros.
-void loadStep(uint bits) {
-  const uint channel = divideBy(nextStep, parameters[2]);
-  const uvec2 tap = sharedTaps[nextStep - channel * parameters[2].x];
+void loadStep(uint own, uint bits) {
+  const uint k = nextStep + own * kLoaders;
+  const uint channel = divideBy(k, parameters[2]);
+  const uvec2 tap = sharedTaps[k - channel * parameters[2].x];
   const uint offset = channel * parameters[0].z + tap.x;
   [[unroll]] for (uint i = 0u; i < kWindows; ++i) {
     const uvec2 window = sharedWindows[placeB.y + i * kNeighbours];
     const bool inside = (~window.y & (tap.y | bits)) == 0u;
     const float value = loadB(inside ? window.x + offset : 0u, 0u);
-    loadedB[i] = inside ? value : 0.0;
+    loadedB[own * kWindows + i] = inside ? value : 0.0;
   }
 }
 
 void loadWhole(bool goOn) {
   loadedA = floatsOf(a[nextA], 0u);
-  loadStep(0u);
-  nextA += goOn ? offsetOfA(kStep) / 4u : 0u;
-  nextStep += goOn ? kStep : 0u;
+  [[unroll]] for (uint own = 0u; own < kOwnSteps; ++own) loadStep(own, noBits);
+  nextA += goOn ? offsetOfA(partStep) / 4u : 0u;
+  nextStep += goOn ? partStep : 0u;
+}
+
+// From here on loads are of the first elements.
+void loadNothing() {
+  nextA = partStep = 0u;
+  noBits = kNone;
 }
 
 // The part at `first`, of which steps before `begin` and from `end` on are zeros. The former may be below zero, and
@@ -98,13 +110,16 @@ void loadFirst(uint first, uint begin, uint end, bool goOn) {
   loadFrom(first);
   loadedA = vec4(0.0);
   if (first + placeA.x - begin < end - begin) loadedA = floatsOf(a[nextA], 0u);
-  loadStep(nextStep - begin < end - begin ? 0u : kNone);
+  [[unroll]] for (uint own = 0u; own < kOwnSteps; ++own)
+    loadStep(own, nextStep + own * kLoaders - begin < end - begin ? 0u : kNone);
 }
 
 void store(uint lane, uint stage) {
-  if (lane < kVectorsA) sharedA[stage * kPartA + placeA.x * kPitchA + placeA.y / 4u] = loadedA;
-  [[unroll]] for (uint i = 0u; i < kWindows; ++i) {
-    const uint column = placeB.y + i * kNeighbours;
-    sharedB[stage * kPartB + placeB.x * kPitchB + column / 4u][column % 4u] = loadedB[i];
-  }
+  sharedA[stage * kPartA + placeA.x * kPitchA + placeA.y / 4u] = loadedA;
+  [[unroll]] for (uint own = 0u; own < kOwnSteps; ++own)
+    [[unroll]] for (uint i = 0u; i < kWindows; ++i) {
+      const uint at = stage * kPartB + (placeB.x + own * kLoaders) * kPitchB;
+      const uint column = placeB.y + i * kNeighbours;
+      sharedB[at + column / 4u][column % 4u] = loadedB[own * kWindows + i];
+    }
 }

@@ -342,6 +342,7 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
         "  not gemm_cooperative in tiles of 64 x 256: Its elements are not FLOAT16.\n"
         "  not gemm_cooperative_ahead in tiles of 64 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 64 x 64: The device's subgroups do not multiply matrices.\n"
+        "  not gemm_split_small_tile in tiles of 16 x 16: A is not in vectors of four.\n"
         "  not gemm_split_tile in tiles of 64 x 32: A is not in vectors of four.\n"
         "  not gemm_large_tile in tiles of 128 x 128: A is not in vectors of four.\n"
         "  not gemm_vector_tile in tiles of 64 x 64: A is not in vectors of four.\n");

@@ -231,7 +231,7 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
   const auto kernelOf = [&](const std::string& line) { return kernelName(plannedBy(line).kernel); };
   CHECK(kernelOf(convolution("f32[1,64,28,28]", "f32[31,64,3,3]", "f32[1,31,28,28]", 1, "FORWARD", 1)) !=
         "convolution_tile.f32");
-  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[32,64,3,3]", "f32[1,32,9,9]", 1)) == "convolution_tile.f32");
+  CHECK(kernelOf(convolution("f32[1,63,9,9]", "f32[32,63,3,3]", "f32[1,32,9,9]", 1)) == "convolution_tile.f32");
   CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[64,16,3,3]", "f32[1,16,9,9]", 1, "BACKWARD")) ==
         "convolution_direct.f32");
   CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[64,1,3,3]", "f32[1,64,9,9]", 64, "BACKWARD")) ==
@@ -405,13 +405,20 @@ TEST_CASE("the parts of a workgroup share the depth where tiles are few") {
   REQUIRE(plan.execution.size() == 1);
   CHECK(kernelName(plan.execution[0].kernel) == "gemm_split_tile.f32");
   CHECK(plan.execution[0].groups[0] == 8 * 16);
-  for (const std::string& other : {line(64, 64, 64), line(128, 128, 256), line(768, 768, 768), line(512, 512, 2048)})
+  for (const std::string& other : {line(64, 64, 64), line(256, 288, 256), line(768, 768, 768), line(512, 512, 2048)})
     CHECK(kernelName(planOf(other).execution[0].kernel) == "gemm_split_tile.f32");
   // Many tiles, long sums of few tiles and of very few, fewer steps than parts take at a time, tiles that are mostly
   // idle, elements that are in no vectors.
-  for (const std::string& other : {line(1024, 1024, 512), line(512, 512, 2052), line(128, 128, 260), line(512, 512, 60),
+  for (const std::string& other : {line(1024, 1024, 512), line(512, 512, 2052), line(256, 288, 260), line(512, 512, 60),
                                    line(32, 512, 512), line(512, 16, 512), line(511, 510, 509)})
     CHECK(kernelName(planOf(other).execution[0].kernel) != "gemm_split_tile.f32");
+  // Of few products tiles are small.
+  const Plan few = planOf(line(64, 196, 384));
+  REQUIRE(few.execution.size() == 1);
+  CHECK(kernelName(few.execution[0].kernel) == "gemm_split_small_tile.f32");
+  CHECK(few.execution[0].groups[0] == 4 * 13);
+  for (const std::string& other : {line(64, 196, 124), line(64, 196, 1024), line(256, 272, 384)})
+    CHECK(kernelName(planOf(other).execution[0].kernel) != "gemm_split_small_tile.f32");
   Caps small;
   small.sharedBytes = 28 * 1024;
   CHECK(kernelName(planOf(line(512, 512, 512), small).execution[0].kernel) == "gemm_vector_tile.f32");
@@ -441,11 +448,14 @@ TEST_CASE("a convolution of few tiles is one dispatch") {
   CHECK(kernelOf(convolution("f32[1,64,64,64]", "f32[64,64,3,3]!", "f32[1,64,64,64]", 1)) ==
         "winograd_fused_small.f32");
   CHECK(kernelOf(convolution("f32[16,64,56,56]", "f32[64,64,3,3]", "f32[16,64,56,56]", 1)) == "winograd_filter_2.f32");
-  // Few filters, channels that make no vectors of filters, few steps, a window of many elements, filters that lie
-  // apart.
+  // Long sums of more tiles than are sliced.
+  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[32,64,3,3]", "f32[1,32,9,9]", 1)) ==
+        "convolution_split_small_tile.f32");
+  CHECK(kernelOf(convolution("f32[8,512,7,7]", "f32[512,512,3,3]", "f32[8,512,7,7]", 1)) !=
+        "convolution_split_tile.f32");
+  // Channels that make no vectors of filters, few steps, a window of many elements, filters that lie apart.
   for (const std::string& other :
-       {convolution("f32[1,64,20,20]", "f32[32,64,3,3]", "f32[1,32,20,20]", 1),
-        convolution("f32[1,65,20,20]", "f32[64,65,3,3]", "f32[1,64,20,20]", 1),
+       {convolution("f32[1,65,20,20]", "f32[64,65,3,3]", "f32[1,64,20,20]", 1),
         convolution("f32[1,4,20,20]", "f32[64,4,3,3]", "f32[1,64,20,20]", 1),
         convolution("f32[1,16,20,20]", "f32[64,16,6,6]", "f32[1,64,17,17]", 1),
         convolution("f32[1,64,20,20]", "f32[64,64,3,3]{1,64,12288,4096}", "f32[1,64,20,20]", 1)})

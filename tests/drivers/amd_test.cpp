@@ -49,6 +49,7 @@ constexpr Budget kBudgets[] = {
     {"convolution_cooperative_ahead", 256, 48},
     {"convolution_cooperative_gathered", 256, 48},
     {"convolution_large_tile", 128},
+    {"convolution_narrow_tile", 128},
     {"convolution_split_tile", 192},
     {"gemm_cooperative", 256, 48},
     {"gemm_few_rows", 128},

@@ -1,0 +1,24 @@
+// Why tiles in shared memory, which no matrices of subgroups compute, would not do for a product: null if they do.
+#pragma once
+
+#include "core/ops/product_kernels.h"
+
+namespace dimple {
+
+constexpr const char* kLongSums = "Its sums are long.";
+constexpr const char* kSharedTooLittle = "The device has too little shared memory for a tile.";
+
+const char* refusesTile(const Request& request, const Tile& tile);
+const char* refusesVector(const Request& request, const Tile& tile);
+const char* refusesLargeTile(const Request& request, const Tile& tile);
+// Where smaller tiles would do more at a time: fewer than `fewest`, or slices of them, leave a large part of the device
+// idle.
+const char* refusesFewTiles(const Product& p, const Tile& tile, uint64_t fewest, uint32_t slices = 1);
+
+// Tiles whose depth the parts of a workgroup share, and small ones for few products; of matrices, and of windows.
+const char* refusesSplitTile(const Request& request, const Tile& tile);
+const char* refusesSplitSmallTile(const Request& request, const Tile& tile);
+const char* refusesSplitWindows(const Request& request, const Tile& tile);
+const char* refusesSplitSmallWindows(const Request& request, const Tile& tile);
+
+}  // namespace dimple

@@ -457,6 +457,10 @@ uint32_t chainNumber(DataType type, const std::byte* bytes) {
       return static_cast<uint32_t>(int32_t{value.Int8});
     case DML_TENSOR_DATA_TYPE_INT16:
       return static_cast<uint32_t>(int32_t{value.Int16});
+    case DML_TENSOR_DATA_TYPE_UINT4:
+      return std::to_integer<uint32_t>(bytes[0]) & 15;
+    case DML_TENSOR_DATA_TYPE_INT4:
+      return ((std::to_integer<uint32_t>(bytes[0]) & 15) ^ 8) - 8;
     default:
       return value.UInt32;
   }

@@ -42,8 +42,8 @@ std::optional<Transposition> transposition(const Walk& walk) {
 }
 
 // Whether what is loaded and stored may be words of some elements each.
-bool movesWords(const Walk& walk, Transposition dense, uint32_t inWord) {
-  if (inWord == 1) return false;
+bool movesWords(const Caps& caps, const Walk& walk, Transposition dense, uint32_t inWord) {
+  if (inWord == 1 || caps.sharedBytes < kTile * inWord * (kTile + 1) * sizeof(uint32_t)) return false;
   for (const uint32_t k : {kFrom, kTo}) {
     if (walk.base[k] % inWord != 0 || walk.sizes[k == kFrom ? dense.from : dense.to] % inWord != 0) return false;
     for (uint32_t d = 0; d < walk.rank; ++d)
@@ -57,7 +57,7 @@ Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, T
   Walk others;
   others.base = walk.base;
   const uint32_t inWord = byteWidth(type) < 4 ? 4 / byteWidth(type) : 1;
-  const bool words = movesWords(walk, dense, inWord);
+  const bool words = movesWords(builder.target().caps, walk, dense, inWord);
   const uint32_t side = words ? kTile * inWord : kTile;
   uint64_t groups = divideUp(walk.sizes[dense.from], side) * divideUp(walk.sizes[dense.to], side);
   for (uint32_t d = 0; d < walk.rank; ++d) {

@@ -342,7 +342,6 @@ Status checkTile(const Operation& op) {
   return {};
 }
 
-// Padding of nothing before and copies behind.
 // A walk (operands: input, output) through lines of the input, of which all repetitions follow each other, so that each
 // is read from memory once. No value where lines are short, or in no vectors.
 std::optional<Walk> repeatedLines(const Operation& op) {
@@ -371,6 +370,7 @@ std::optional<Walk> repeatedLines(const Operation& op) {
   return walk.inVectors(number, 0b11);
 }
 
+// Padding of nothing before and copies behind.
 Status planTile(const Operation& op, PlanBuilder& builder) {
   if (const auto lines = repeatedLines(op))
     return builder.addWalk(*lines, kernels::Copy{.form = kernels::Copy::Form::Vectors,

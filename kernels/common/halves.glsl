@@ -26,6 +26,9 @@ float expMinus1Half(float x) {
 
 float logHalf(float x) {
   if (isNan(x) || x < 0.0) return NOT_A_NUMBER;
+  // Near 1 a device's logarithm may be far from its last place.
+  const float d = x - 1.0;
+  if (abs(d) < kSeriesEnd) return d - d * d * (0.5 - d * (0.333333333 - d * 0.25));
   return x == 0.0 ? -INFINITY : log2(x) * kLn2;
 }
 
@@ -36,7 +39,7 @@ float logPlus1Half(float x) {
 
 float tanhHalf(float x) {
   if (isNan(x)) return x;
-  return abs(x) < kSeriesEnd ? x - x * x * x * 0.333333333 : 1.0 - 2.0 / (1.0 + exp2(x * (2.0 * kLog2OfE)));
+  return abs(x) < kSeriesEnd ? x * (1.0 - x * x * 0.333333333) : 1.0 - 2.0 / (1.0 + exp2(x * (2.0 * kLog2OfE)));
 }
 
 // 1 - erf(x) for x >= 0: e^(-x^2) times a polynomial of 1 / (1 + 0.51 x), fitted up to 4.3.
@@ -96,13 +99,13 @@ float coshHalf(float x) {
 float asinhHalf(float x) {
   if (isNan(x)) return x;
   const float t = abs(x);
-  if (t < kSeriesEnd) return x - x * x * x * 0.166666667;
+  if (t < kSeriesEnd) return x * (1.0 - x * x * 0.166666667);
   return withSignOf(log2(t > 1e9 ? 2.0 * t : t + sqrt(t * t + 1.0)) * kLn2, x);
 }
 
 float acoshHalf(float x) {
   if (isNan(x) || x < 1.0) return NOT_A_NUMBER;
-  return log2(x > 1e9 ? 2.0 * x : x + sqrt((x - 1.0) * (x + 1.0))) * kLn2;
+  return logHalf(x > 1e9 ? 2.0 * x : x + sqrt((x - 1.0) * (x + 1.0)));
 }
 
 float atanhHalf(float x) {

@@ -35,10 +35,13 @@ bool isAmong(float x, uint most) {
 // The quotient rounded correctly, where devices' own may be off by 2.5 ULP; like theirs for |a| outside 2^-60 to 2^60
 // and quotients outside 2^-40 to 2^40, where what is left may be no normal number.
 float roundedQuotient(float a, float b) {
-  const float inverse = 1.0 / b;
+  float inverse = 1.0 / b;
   const float estimate = a * inverse;
   if (!isAmong(a, 60u) || !isAmong(estimate, 40u)) return quotient(a, b);
-  // Every product and every difference is exact, whether a device rounds between them or not.
+  // A device's own may be off by a unit in the last place.
+  inverse = fma(fma(-b, inverse, 1.0), inverse, inverse);
+  // Every product is exact, and every difference but for the last bits of the last one, whether a device rounds between
+  // them or not.
   const float high = highPart(estimate);
   const float low = estimate - high;
   const float bHigh = highPart(b);

@@ -137,9 +137,12 @@ uint applyStep(const uint kind, const uint op, const uint from, const uint to, c
       case kQuantize: return quantized(uintBitsToFloat(x), floatFrom(z, to), to);
     }
   }
-  if (isFloatType(from))
-    return calls(kFloats | kPowers | kTrigonometric) ? applyFloat(kind, op, isHalfType(from), uintBitsToFloat(x), uintBitsToFloat(z))
-                                                    : x;
+  if (isFloatType(from)) {
+    // A fused activation takes FLOAT32, and what it makes is rounded at once.
+    const bool isHalf = isHalfType(from) || isHalfType(to);
+    if (!calls(kFloats | kPowers | kTrigonometric)) return x;
+    return applyFloat(kind, op, isHalf, uintBitsToFloat(x), uintBitsToFloat(z));
+  }
   if (!calls(kIntegers)) return x;
   typeBits = bitsOf(from);
   if (isSignedType(from)) return applyInt(kind, op, int(x), int(z));

@@ -4,8 +4,8 @@
 // in brackets is passed by value, so that functions are made for it (core/plan/plan.h, Dispatch::fixed).
 
 // The parameter block in words (core/ops/chain.cpp): of each operand, inputs before outputs, its type and place; of
-// each step what it is; how many dimensions there are; whether an invocation takes eight elements or four; whether each of them has all of these; the dimension, counted from the innermost, along which tiles are high,
-// or 0.
+// each step what it is; how many dimensions there are; whether an invocation takes eight elements or four; whether each
+// of them has all of these; the dimension, counted from the innermost, along which tiles are high, or 0.
 const uint kInputs = 6u;
 const uint kHeads = 0u;
 const uint kControls = 8u;

@@ -86,10 +86,10 @@ const uint kFoursB = kFours;
 #include "matrix/tile_products.glsl"
 
 void loadParts(uint which, uint step1, uint stage, uint down, uint across) {
-  [[unroll]] for (uint i = 0u; i < kFours; ++i) partA[which * kFours + i] =
-      sharedA[stage * kPartA + step1 * kPitchA + i * kDown + down];
-  [[unroll]] for (uint i = 0u; i < kFours; ++i) partB[which * kFours + i] =
-      sharedB[stage * kPartB + step1 * kPitchB + i * kAcross + across];
+  [[unroll]] for (uint i = 0u; i < kFours; ++i)
+    partA[which * kFours + i] = sharedA[stage * kPartA + step1 * kPitchA + i * kDown + down];
+  [[unroll]] for (uint i = 0u; i < kFours; ++i)
+    partB[which * kFours + i] = sharedB[stage * kPartB + step1 * kPitchB + i * kAcross + across];
 }
 
 // All steps of a part but for the last, which is ready to be multiplied then.
@@ -98,10 +98,10 @@ void multiplyAll(uint stage, uint down, uint across) {
   // Not all of them unrolled, DXIL takes a third less time to compile.
   const uint kUnrolledSteps = 4u;
   [[dont_unroll]] for (uint k = 0u; k + kUnrolledSteps < kStep; k += kUnrolledSteps)
-      [[unroll]] for (uint i = 0u; i < kUnrolledSteps; ++i) {
-    loadParts((i + 1u) & 1u, k + i + 1u, stage, down, across);
-    multiply(i & 1u);
-  }
+    [[unroll]] for (uint i = 0u; i < kUnrolledSteps; ++i) {
+      loadParts((i + 1u) & 1u, k + i + 1u, stage, down, across);
+      multiply(i & 1u);
+    }
   const uint first = kStep - kUnrolledSteps;
 #else
   const uint first = 0u;
@@ -125,7 +125,8 @@ void multiplyPart(uint stage, uint down, uint across) {
 // Of an invocation's sums: four of a row.
 FOUR_SUMS ownFour(uint four) {
   FOUR_SUMS own = FOUR_SUMS(0);
-  [[unroll]] for (uint k = 0u; k < kPer * kPer; ++k) if (k / 4u == four) own[k % 4u] = sums[k];
+  [[unroll]] for (uint k = 0u; k < kPer * kPer; ++k)
+    if (k / 4u == four) own[k % 4u] = sums[k];
   return own;
 }
 
@@ -224,7 +225,8 @@ void main() {
       loadNothing();
     }
   } else {
-    for (uint part = 0u; part < parts; part += 2u) [[dont_unroll]] for (uint stage = 0u; stage < 2u; ++stage) {
+    for (uint part = 0u; part < parts; part += 2u)
+      [[dont_unroll]] for (uint stage = 0u; stage < 2u; ++stage) {
         store(lane, stage ^ 1u);
         // Behind the last part it is loaded again, for nothing.
         loadWhole(part + stage + 3u < parts);

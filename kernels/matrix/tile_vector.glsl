@@ -66,13 +66,13 @@ void load(uint lane, uvec4 base, uint firstRow, uint firstColumn, uint first, ui
 void store(uint lane, uint stage) {
   if (aDepthFirst()) {
     [[unroll]] for (uint e = 0u; e < 4u; ++e)
-        sharedA[stage * kPartA + (placeA.x + e) * kPitchA + placeA.y / 4u][placeA.y % 4u] = loadedA[e];
+      sharedA[stage * kPartA + (placeA.x + e) * kPitchA + placeA.y / 4u][placeA.y % 4u] = loadedA[e];
   } else {
     sharedA[stage * kPartA + placeA.x * kPitchA + placeA.y / 4u] = loadedA;
   }
   if (bDepthFirst()) {
     [[unroll]] for (uint e = 0u; e < 4u; ++e)
-        sharedB[stage * kPartB + (placeB.x + e) * kPitchB + placeB.y / 4u][placeB.y % 4u] = loadedB[e];
+      sharedB[stage * kPartB + (placeB.x + e) * kPitchB + placeB.y / 4u][placeB.y % 4u] = loadedB[e];
   } else {
     sharedB[stage * kPartB + placeB.x * kPitchB + placeB.y / 4u] = loadedB;
   }

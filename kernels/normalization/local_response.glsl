@@ -9,13 +9,13 @@ float power(float base) { return powAccurate(base, uintBitsToFloat(push.exponent
 
 // The power of a region's sum of squares, with share and bias, and its quotient by these.
 void toPowers(inout vec4 sums[kFours], out vec4 quotients[kFours]) {
-  bool isSmall = false;
+  bool isUsual = true;
   [[unroll]] for (uint i = 0u; i < kFours; ++i) {
     sums[i] = uintBitsToFloat(push.bias) + uintBitsToFloat(push.share) * sums[i];
-    isSmall = isSmall || !all(greaterThan(sums[i], vec4(1e-30)));
+    isUsual = isUsual && all(greaterThan(sums[i], vec4(1e-30))) && all(lessThan(sums[i], vec4(1e37)));
   }
-  // Usual, and much shorter.
-  if (uintBitsToFloat(push.exponent) == -0.75 && !isSmall) {
+  // Much shorter, of sums whose reciprocals are normal numbers.
+  if (uintBitsToFloat(push.exponent) == -0.75 && isUsual) {
     [[unroll]] for (uint i = 0u; i < kFours; ++i) {
       const vec4 root = inversesqrt(sums[i]);
       const vec4 inverse = root * root;

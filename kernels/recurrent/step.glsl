@@ -7,6 +7,11 @@
 // The state holds the products of inputs and weights, [d][t][b][gate][h], and what recurrent/state.comp puts there.
 #include "common/grid.glsl"
 #include "common/math.glsl"
+// Of functions of halves (common/halves.glsl) none is taken: gates and states stay FLOAT32 over all steps.
+#define OF_HALVES
+#define PASS_HALVES
+#define NOT_HALVES
+#define HALVES false
 #include "common/functions.glsl"
 #include "common/activation.glsl"
 

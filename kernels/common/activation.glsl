@@ -3,7 +3,7 @@
 #include "common/halves.glsl"
 
 float sigmoid(OF_HALVES float x) {
-  if (HALVES) return 1.0 / (1.0 + exp2(x * -kLog2OfE));
+  IF_HALVES(1.0 / (1.0 + exp2(x * -kLog2OfE)))
   const float e = expAccurate(-abs(x));
   return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
@@ -16,23 +16,26 @@ float timesSmallExp(float factor, float x) {
 
 // factor * softplus(x).
 float softplusTimes(OF_HALVES float x, float factor) {
-  if (HALVES) return isNan(x) ? x : (max(x, 0.0) + logPlus1Half(exp2(abs(x) * -kLog2OfE))) * factor;
+  IF_HALVES(isNan(x) ? x : (max(x, 0.0) + logPlus1Half(exp2(abs(x) * -kLog2OfE))) * factor)
   if (x < -80.0) return timesSmallExp(factor, x);
   return (maxNum(x, 0.0) + logPlus1(expAccurate(-abs(x)))) * factor;
 }
 
 // x * sigmoid(z).
 float swish(OF_HALVES float x, float z) {
-  if (!HALVES && z < -80.0 && abs(x) < INFINITY) return timesSmallExp(x, z);
+  IF_HALVES(x * sigmoid(PASS_HALVES z))
+  if (z < -80.0 && abs(x) < INFINITY) return timesSmallExp(x, z);
   return x * sigmoid(PASS_HALVES z);
 }
 
+float geluHalf(float x) {
+  const float complement = erfComplementHalf(abs(x) * 0.707106781);
+  return 0.5 * x * (x < 0.0 ? complement : 2.0 - complement);
+}
+
 float gelu(OF_HALVES float x) {
+  IF_HALVES(geluHalf(x))
   const float half1 = 0.5 * x;
-  if (HALVES) {
-    const float complement = erfComplementHalf(abs(x) * 0.707106781);
-    return half1 * (x < 0.0 ? complement : 2.0 - complement);
-  }
   return x < 0.0 ? half1 * erfComplement(-x) : half1 + half1 * erfAccurate(x * 0.707106781);
 }
 

@@ -1,16 +1,25 @@
 // Functions whose results are rounded to FLOAT16 at once, from the device's own exponentials and logarithms: off by 2^-14
 // of the result at most, where an exact one may be off by 2^-12 once it is rounded. Include after functions.glsl.
 //
-// What ends with Rounded has as many digits as results of the type need. HALVES says whether that is FLOAT16: T alone
-// does, or where types are known at run time a parameter, which OF_HALVES declares, PASS_HALVES hands on and NOT_HALVES
-// sets to false.
+// What ends with Rounded has as many digits as results of the type need. Whether that is FLOAT16 T alone says, unless
+// NO_HALVES is defined, or where types are known at run time a parameter, HALVES, which OF_HALVES declares, PASS_HALVES
+// hands on and NOT_HALVES sets to false. IF_HALVES returns a result then: nothing is left of it in kernels of other types,
+// whose unrolled loops drivers may not unroll if they are longer.
 #ifndef HALVES_GLSL
 #define HALVES_GLSL
-#ifndef OF_HALVES
+#ifdef OF_HALVES
+#define IF_HALVES(RESULT) if (HALVES) return RESULT;
+#else
 #define OF_HALVES
 #define PASS_HALVES
 #define NOT_HALVES
-#define HALVES (T == f16)
+#if T == f16 && !defined(NO_HALVES)
+#define HALVES true
+#define IF_HALVES(RESULT) if (HALVES) return RESULT;
+#else
+#define HALVES false
+#define IF_HALVES(RESULT)
+#endif
 #endif
 
 const float kLog2OfE = 1.44269504;
@@ -184,7 +193,7 @@ bool lessOrEqualHalf(float a, float b) { return !isNan(a) && !isNan(b) && a <= b
 
 #define ROUNDED(NAME, ACCURATE) \
   float NAME##Rounded(OF_HALVES float x) {   \
-    if (HALVES) return NAME##Half(x);        \
+    IF_HALVES(NAME##Half(x))                 \
     return ACCURATE(x);                      \
   }
 ROUNDED(exp, expAccurate)
@@ -198,19 +207,19 @@ ROUNDED(asinh, asinhAccurate)
 ROUNDED(acosh, acoshAccurate)
 ROUNDED(atanh, atanhAccurate)
 float atan2Rounded(OF_HALVES float y, float x) {
-  if (HALVES) return atan2Half(y, x);
+  IF_HALVES(atan2Half(y, x))
   return atan2Accurate(y, x);
 }
 bool lessRounded(OF_HALVES float a, float b) {
-  if (HALVES) return lessHalf(a, b);
+  IF_HALVES(lessHalf(a, b))
   return isLess(a, b);
 }
 bool lessOrEqualRounded(OF_HALVES float a, float b) {
-  if (HALVES) return lessOrEqualHalf(a, b);
+  IF_HALVES(lessOrEqualHalf(a, b))
   return isLessOrEqual(a, b);
 }
 float clipRounded(OF_HALVES float x, float least, float most) {
-  if (HALVES) return clipHalf(x, least, most);
+  IF_HALVES(clipHalf(x, least, most))
   return maxNum(minNum(x, most), least);
 }
 #endif

@@ -87,6 +87,6 @@ float powAccurate(float x, float y) {
 }
 
 float powRounded(OF_HALVES float x, float y) {
-  if (HALVES) return powHalf(x, y);
+  IF_HALVES(powHalf(x, y))
   return powAccurate(x, y);
 }

@@ -117,7 +117,10 @@ bool hasAddend() { return (EPILOGUE & (kAddend | kAddsC)) == kAddend; }
 // What is added at a place of y, if anything is that lies as y does.
 float addendAt(uint i) { return hasAddend() ? fromRaw(loadRaw_addend(i)) : 0.0; }
 
-// What the epilogue takes of a channel.
+// What the epilogue takes of a channel. Where results are stored in eights it is loaded once for all lines of a strip
+// (addends.glsl), elsewhere where it is used: more code for each element keeps drivers from unrolling loops, and what
+// these index lies in memory then.
+#if COOPERATIVE
 struct Channel {
   vec4 of;
   float last;
@@ -128,11 +131,19 @@ Channel channelAt(uint channel) {
   if ((EPILOGUE & kLastFactor) != 0u) result.last = channels[2u * channel + 1u].x;
   return result;
 }
+#define CHANNEL Channel
+#define OF_CHANNEL channel.of
+#define LAST_OF_CHANNEL channel.last
+#else
+#define CHANNEL uint
+#define OF_CHANNEL channels[2u * channel]
+#define LAST_OF_CHANNEL channels[2u * channel + 1u].x
+#endif
 
 // The epilogue, with the roundings and in the order of the nodes that it stands for.
-float followed(float value, Channel channel, float addend1) {
+float followed(float value, CHANNEL channel, float addend1) {
   if ((EPILOGUE & kOfChannels) != 0u) {
-    const vec4 of = channel.of;
+    const vec4 of = OF_CHANNEL;
     value = rounded(value);
     if ((EPILOGUE & kMean) != 0u) value -= of.x;
     if ((EPILOGUE & kVariance) != 0u) value /= sqrt(of.y + uintBitsToFloat(push.epsilon));
@@ -142,7 +153,7 @@ float followed(float value, Channel channel, float addend1) {
       value *= of.z;
     if ((EPILOGUE & kFactorRounded) != 0u) value = rounded(value);
     if ((EPILOGUE & kShift) != 0u) value += of.w;
-    if ((EPILOGUE & kLastFactor) != 0u) value = rounded(value) * channel.last;
+    if ((EPILOGUE & kLastFactor) != 0u) value = rounded(value) * LAST_OF_CHANNEL;
   }
   if ((EPILOGUE & kAddend) != 0u) value = rounded(value) + addend1;
   return value;
@@ -151,9 +162,12 @@ float followed(float value, Channel channel, float addend1) {
 bool addsC() { return (EPILOGUE & kAddsC) != 0u; }
 // The place of C's element, which is that of the channel, too.
 uint placeOfC(uint row, Column at, uvec4 base) { return base.z + row * cRowStride() + at.c; }
-Channel channelOf(uint placeOfC) { return channelAt(addsC() ? 0u : placeOfC); }
+vec2 activationParameters() { return vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh)); }
+
+#if COOPERATIVE
+Channel channelOf(uint place) { return channelAt(addsC() ? 0u : place); }
 // Nothing where it is not needed.
-uint rawC(uint placeOfC) { return (push.flags & kHasC) != 0u || addsC() ? loadRaw_c(placeOfC) : 0u; }
+uint rawC(uint place) { return (push.flags & kHasC) != 0u || addsC() ? loadRaw_c(place) : 0u; }
 
 // What y holds of a sum; `c1`: C's element.
 float finishedFrom(float sum, float c1, Channel channel, Column at, float addend1) {
@@ -163,8 +177,7 @@ float finishedFrom(float sum, float c1, Channel channel, Column at, float addend
   if (at.isPadding) value = 0.0;
 #endif
   if (EPILOGUE != 0u) value = followed(value, channel, addsC() ? c1 : addend1);
-  const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
-  if (FUSED != 0u) value = activate(FUSED, value, parameters2);
+  if (FUSED != 0u) value = activate(FUSED, value, activationParameters());
   return value;
 }
 
@@ -172,6 +185,21 @@ float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   const uint place = placeOfC(row, at, base);
   return finishedFrom(sum, fromRaw(rawC(place)), channelOf(place), at, addend1);
 }
+#else
+// What y holds of a sum.
+float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
+  float value = uintBitsToFloat(push.alpha) * sum;
+  const uint place = placeOfC(row, at, base);
+  if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(place));
+#if CONVOLUTION
+  if (at.isPadding) value = 0.0;
+#endif
+  if (EPILOGUE != 0u)
+    value = followed(value, addsC() ? 0u : place, addsC() ? fromRaw(loadRaw_c(place)) : addend1);
+  if (FUSED != 0u) value = activate(FUSED, value, activationParameters());
+  return value;
+}
+#endif
 
 void finishWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   const float value = finishedWith(sum, row, at, base, addend1);

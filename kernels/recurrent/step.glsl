@@ -8,10 +8,7 @@
 #include "common/grid.glsl"
 #include "common/math.glsl"
 // Of functions of halves (common/halves.glsl) none is taken: gates and states stay FLOAT32 over all steps.
-#define OF_HALVES
-#define PASS_HALVES
-#define NOT_HALVES
-#define HALVES false
+#define NO_HALVES
 #include "common/functions.glsl"
 #include "common/activation.glsl"
 

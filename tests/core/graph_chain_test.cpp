@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ops/chain.h"
 #include "core/text.h"
 #include "tests/core/graph_builder.h"
 
@@ -424,6 +425,12 @@ TEST_CASE("graph chains: tensors between nodes vanish") {
   CHECK(between == 0);
   CHECK(bound == 3 * kTensor + kColumns + kUnused);
   CHECK(bytes("chains").second == 9 * kTensor + kColumns);
+}
+
+TEST_CASE("chains: numbers of four bits") {
+  const std::byte byte{0x59};
+  CHECK(chainNumber(DML_TENSOR_DATA_TYPE_UINT4, &byte) == 9);
+  CHECK(chainNumber(DML_TENSOR_DATA_TYPE_INT4, &byte) == static_cast<uint32_t>(-7));
 }
 
 }  // namespace

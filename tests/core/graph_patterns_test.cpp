@@ -65,8 +65,8 @@ using Types = std::vector<std::string>;
 // ---- layer normalization --------------------------------------------------------------------------------------------
 
 struct Normalized {
-  std::string axes = "[2]";
-  std::string secondAxes = "[2]";
+  std::string function = "AVERAGE";  // of the squares
+  std::string root = "f32[2,6,1]";   // what the root makes
   float exponent = 2;
   bool multiplies = false;  // a square is a product
   bool readsMeanTwice = false;
@@ -77,12 +77,12 @@ struct Normalized {
 
 Spelled normalization(const Normalized& n = {}) {
   Spelled graph;
-  const auto mean = [&](int x, const std::string& axes) {
+  const auto mean = [&](int x, const std::string& function) {
     return static_cast<int>(
-        graph.node(cat("REDUCE Function=AVERAGE InputTensor=f32[2,6,8] OutputTensor=f32[2,6,1] Axes=", axes), {x}));
+        graph.node(cat("REDUCE Function=", function, " InputTensor=f32[2,6,8] OutputTensor=f32[2,6,1] Axes=[2]"), {x}));
   };
   const int x = graph.one("ELEMENT_WISE_ABS", Spelled::kInput);
-  const int first = mean(x, n.axes);
+  const int first = mean(x, "AVERAGE");
   const int centred = graph.two("SUBTRACT", x, first, "{6,1,0}");
   int square = 0;
   if (n.multiplies) {
@@ -93,14 +93,15 @@ Spelled normalization(const Normalized& n = {}) {
         graph.node("ELEMENT_WISE_POW InputTensor=f32[2,6,8] ExponentTensor=f32[2,6,8]{0,0,0} OutputTensor=f32[2,6,8]",
                    {centred, exponent}));
   }
-  const int variance = mean(square, n.secondAxes);
+  const int variance = mean(square, n.function);
   const int epsilon = static_cast<int>(graph.number(0.25f));
   const int sum = n.epsilonFirst
                       ? static_cast<int>(graph.node(
                             "ELEMENT_WISE_ADD ATensor=f32[2,6,1]{0,0,0} BTensor=f32[2,6,1] OutputTensor=f32[2,6,1]",
                             {epsilon, variance}))
                       : graph.two("ADD", variance, epsilon, "{0,0,0}", "f32[2,6,1]");
-  const int root = graph.one("ELEMENT_WISE_SQRT", sum, "f32[2,6,1]");
+  const int root =
+      static_cast<int>(graph.node(cat("ELEMENT_WISE_SQRT InputTensor=f32[2,6,1] OutputTensor=", n.root), {sum}));
   const int normal = graph.two("DIVIDE", centred, root, "{6,1,0}");
   const int scaled = graph.two("MULTIPLY", normal, Spelled::kInput, n.scale);
   graph.output(static_cast<UINT>(graph.two("ADD", scaled, Spelled::kInput, "{0,0,1}")), 0);
@@ -136,6 +137,9 @@ TEST_CASE("patterns: other ways to spell a layer normalization") {
 TEST_CASE("patterns: what is a layer normalization but for one thing") {
   const auto isLeft = [](const Normalized& n) { return normalization(n).types().size() == 10; };
   CHECK(isLeft({.exponent = 3}));
+  CHECK(isLeft({.exponent = std::nextafter(2.0f, 3.0f)}));
+  CHECK(isLeft({.function = "SUM"}));
+  CHECK(isLeft({.root = "f32[2,6,1]{1,2,1}"}));
   CHECK(isLeft({.readsMeanTwice = true}));
   CHECK(isLeft({.readsSquare = true}));
   // A scale of each row follows it.

@@ -110,7 +110,9 @@ class Attention {
     product_ = onlyProducerAt(*reader, input, DML_OPERATOR_GEMM);
     if (!product_ || !isProduct(*product_)) return false;
     scale_ = static_cast<float>(factor * static_cast<double>(product_->op->as<DML_GEMM_OPERATOR_DESC>().Alpha));
-    return std::isfinite(scale_) && sameSizes(product_->op->output(), softmax_.op->input(0));
+    const Tensor& scores = softmax_.op->input(0);
+    return std::isfinite(scale_) && sameSizes(product_->op->output(), scores) &&
+           (!sum_ || sameSizes(sum_->op->output(), scores));
   }
 
   // Whether an input of a sum is made by a product, or a factor of what one makes.

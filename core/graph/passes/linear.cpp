@@ -87,8 +87,10 @@ Tensor asGiven(const Tensor& tensor) {
 std::optional<uint32_t> numberOf(const Place& from, const Tensor& tensor) {
   const Node* producer = from.producer();
   const auto isZero = [](uint32_t stride) { return stride == 0; };
-  if (!producer || producer->op || (tensor.elements != 1 && !std::ranges::all_of(tensor.strideSpan(), isZero)))
+  if (!producer || producer->op || from.offset != 0 ||
+      (tensor.elements != 1 && !std::ranges::all_of(tensor.strideSpan(), isZero)))
     return {};
+  if (producer->constant.size() < std::max<size_t>(1, byteWidth(tensor.type))) return {};
   return chainNumber(tensor.type, producer->constant.data());
 }
 

@@ -17,7 +17,7 @@ bool isSum(const Node& node);
 
 // The number of floats that an input is.
 std::optional<float> floatAt(const Node& node, uint32_t input);
-// Whether an input is a number that rounds to what `expected` rounds to, or to a neighbour.
+// Whether an input is `expected`, or, of a number that FLOAT16 does not hold, what it rounds to or a neighbour of that.
 bool isNumber(const Node& node, uint32_t input, double expected);
 
 // Whether two inputs read the same elements.

@@ -27,9 +27,11 @@ class LayerNormalization {
         root_->op->as<DML_ELEMENT_WISE_SQRT_OPERATOR_DESC>().ScaleBias)
       return false;
     mean_ = producerAt(*centred_, 1, DML_OPERATOR_REDUCE);
+    // Differences and roots are seen by all as they are made: axes are those of one shape.
     return findVariance() && findSquare() && isMean(*mean_, *centred_, 1) && isMean(*variance_, division_, 1) &&
-           readersOf(*mean_) == 1 && readSame(*mean_, 0, *centred_, 0) &&
-           std::ranges::equal(axesOf(*mean_), axesOf(*variance_));
+           sameSizes(centred_->op->output(), division_.op->output()) &&
+           sameLayout(root_->op->output(), variance_->op->output()) && readersOf(*mean_) == 1 &&
+           readSame(*mean_, 0, *centred_, 0) && std::ranges::equal(axesOf(*mean_), axesOf(*variance_));
   }
 
   void replace(Graph& graph) {

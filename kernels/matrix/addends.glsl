@@ -49,8 +49,8 @@ float singleAddend(uint element) {
 }
 
 #if T == f16
-// What an invocation's eights take of C, and of the channels: the same for all of a strip's lines where channels lie along
-// them.
+// What an invocation's eights take of C, and of the channels: the same for all of a strip's lines where channels lie
+// along them.
 Channel channelsOfEight[8];
 uvec4 cOfEight;
 
@@ -65,17 +65,17 @@ uvec4 loadEightC(uint first) {
 }
 
 // Of the eight that begin at a place of C.
-void loadChannels(uint at) {
+void loadOperandsOfEight(uint at) {
   cOfEight = loadEightC(at);
   [[unroll]] for (uint e = 0u; e < 8u; ++e) channelsOfEight[e] = channelOf(at + e * cStrideAlong());
 }
 
 // `first`: the row and column where the strip begins.
-void loadChannelsOfStrip(uvec2 first, uvec4 base) {
+void loadOperandsOfStrip(uvec2 first, uvec4 base) {
   if ((push.flags & kToParts) != 0u || !isOfChannels()) return;
   const uvec2 place = first + placeInStrip(gl_SubgroupInvocationID * 8u % kWidth);
   const bool inside = place.x < push.rows && place.y < push.columns;
-  loadChannels(inside ? placeOfC(place.x, columnAt(place.y), base) : base.z);
+  loadOperandsOfEight(inside ? placeOfC(place.x, columnAt(place.y), base) : base.z);
 }
 
 // Stores eight results that lie side by side, or sums of a part, given in two vectors of four.
@@ -87,7 +87,7 @@ void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint 
     return;
   }
   const Column start = columnAt(column);
-  if (!isOfChannels()) loadChannels(placeOfC(row, start, base));
+  if (!isOfChannels()) loadOperandsOfEight(placeOfC(row, start, base));
   uvec4 packed;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
     const uvec4 four = i < 2u ? low : high;

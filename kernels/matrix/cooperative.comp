@@ -278,7 +278,7 @@ void main() {
     const uint top = firstRow + subgroupRow + i / kMatrixColumns * SIZE_ROWS;
     const uint left = firstColumn + subgroupColumn + i % kMatrixColumns * SIZE_COLUMNS;
 #if T == f16
-    if (yInVectors && n % together == 0u) loadChannelsOfStrip(uvec2(top, left), base);
+    if (yInVectors && n % together == 0u) loadOperandsOfStrip(uvec2(top, left), base);
 #endif
     loadAddends(yInVectors, uvec2(top, left), base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns; ++j)

@@ -251,7 +251,7 @@ void main() {
   [[dont_unroll]] for (uint n = 0u; n < kMatrixRows * strips; ++n) {
     const uint i = ROWS_FIRST != 0u ? n : n % kMatrixRows * strips + n / kMatrixRows;
     const uvec2 place = uvec2(i / strips, i % strips * 2u) * size;
-    if (vectors && n % together == 0u) loadChannelsOfStrip(firsts + origin + place, base);
+    if (vectors && n % together == 0u) loadOperandsOfStrip(firsts + origin + place, base);
     loadAddends(vectors, firsts + origin + place, base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
       if (i == j) {

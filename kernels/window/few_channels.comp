@@ -4,8 +4,8 @@
 
 // A copy of pictures of few channels, in which those of an element lie side by side, 1 << channelBits of them, the
 // surplus ones zeros, with zeros around each picture, too: eight elements of a line an invocation. Parameters: {vectors
-// of a line and their divisor}, {input strides of batches and channels, the first element, 0}, and two for each of three
-// spatial dimensions, the innermost, whose size is that of a line, first,
+// of a line and their divisor}, {input strides of batches and channels, the first element, 0}, and two for each of
+// three spatial dimensions, the innermost, whose size is that of a line, first,
 //   {size of the copy and its divisor}   {size of the input, padding before, input stride, 0}
 #include "common/grid.glsl"
 #include "common/walk.glsl"

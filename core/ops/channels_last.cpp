@@ -128,8 +128,8 @@ Result<BufferRange> copyInput(PlanBuilder& builder, const ConvolutionPart& part,
 struct Line {
   uint32_t channels;     // of a place
   uint32_t channelBits;  // of a place in the copies, zeros included
-  uint32_t belonging;    // channels of its places
-  uint32_t all;          // with those of places behind it, which fill up parts of the depth
+  uint64_t belonging;    // channels of its places
+  uint64_t all;          // with those of places behind it, which fill up parts of the depth
   uint64_t places;       // of a line of the input's copy
 };
 
@@ -142,8 +142,8 @@ Line lineOf(const ConvolutionPart& part) {
   // A window begins with a vector.
   const uint32_t multiple = kVector >> std::min(std::countr_zero(s.stride), 3);
   line.channelBits = std::bit_width(std::max(multiple, line.channels) - 1);
-  line.belonging = s.window << line.channelBits;
-  line.all = static_cast<uint32_t>(alignUp(line.belonging, kPart));
+  line.belonging = uint64_t{s.window} << line.channelBits;
+  line.all = alignUp(line.belonging, kPart);
   const uint64_t reached = uint64_t{s.size - 1} * s.stride + (line.all >> line.channelBits);
   line.places = alignUp(reached, kVector >> line.channelBits);
   return line;
@@ -155,8 +155,8 @@ Copies copiesOf(const ConvolutionPart& part, const Line& line) {
   copies.sizes[0] = line.places;
   copies.inputElements = uint64_t{copies.images} << line.channelBits;
   for (const uint64_t size : copies.sizes) copies.inputElements = saturatingProduct(copies.inputElements, size);
-  copies.filterElements =
-      uint64_t{part.product.rows} * (part.window.taps / part.window.dimensions[0].window) * line.all;
+  const uint64_t lines = uint64_t{part.product.rows} * (part.window.taps / part.window.dimensions[0].window);
+  copies.filterElements = saturatingProduct(lines, line.all);
   return copies;
 }
 
@@ -312,8 +312,8 @@ Result<bool> padChannels(PlanBuilder& builder, size_t filterInput, ConvolutionPa
   p.b = {1, 0};
   p.matrices.base[0] = p.matrices.base[1] = 0;
   window.taps /= window.dimensions[0].window;
-  window.channelsLast = line.all;
-  window.channelsOfLine = line.belonging;
+  window.channelsLast = static_cast<uint32_t>(line.all);
+  window.channelsOfLine = static_cast<uint32_t>(line.belonging);
   ConvolutionWindow::Dimension& innermost = window.dimensions[0];
   innermost.window = innermost.elements = 1;
   uint32_t stride = 1u << line.channelBits;

@@ -334,6 +334,28 @@ Status addWeighted(PlanBuilder& builder, const Resampling& resampling, std::span
                           kLookup * (pitch[0] * std::max(pitch[1], 1u)) * planes.count);
 }
 
+// Adds a kernel of lines in vectors where one computes the output, and says whether one does.
+Result<bool> addInVectors(PlanBuilder& builder, const Resampling& resampling, std::span<const Axis> axes,
+                          std::span<const uint32_t> axisOf) {
+  const Tensor& x = builder.op().input(0);
+  const Tensor& y = builder.op().output();
+  const uint32_t number = vectorElements(x.type);
+  const char* refusal = refusalOfLines(resampling, y, axes, axisOf);
+  const bool doubles = !axes.empty() && axes[0].step == 0.5;
+  const bool averages = resampling.linear && bitWidth(x.type) <= 32 && (isFloat(x.type) || bitWidth(x.type) == 8) &&
+                        areManyRuns(builder.target(), y.elements, number);
+  if (refusal || (!doubles && !averages)) {
+    builder.passOver({"resample_doubled", refusal ? refusal : "It doubles lines alone."});
+    builder.passOver({"resample_lines", refusal ? refusal : "It takes averages of many floats or bytes alone."});
+    return false;
+  }
+  const Planes planes = doubles ? planesOf(builder.target(), y, axisOf, number) : Planes{};
+  const Places vectors = placesOf(x, y, axes, axisOf, number, planes);
+  const auto axisCount = static_cast<uint32_t>(axes.size());
+  TRY(doubles ? addDoubled(builder, resampling, vectors, axisCount, planes) : addLines(builder, vectors, axisCount));
+  return true;
+}
+
 Status planResampling(const Operation& op, PlanBuilder& builder, const Resampling& resampling) {
   constexpr double kRowTerms = 128;  // worth a workgroup
   const Tensor& x = op.input(0);
@@ -342,19 +364,9 @@ Status planResampling(const Operation& op, PlanBuilder& builder, const Resamplin
   const auto axisCount = static_cast<uint32_t>(axes.size());
   const bool stretched = std::ranges::any_of(axes, [](const Axis& axis) { return axis.stretch != 1; });
   if (!resampling.gradient && !stretched) {
-    const char* refusal = refusalOfLines(resampling, op.output(), axes, axisOf);
-    const bool doubles = !axes.empty() && axes[0].step == 0.5;
-    const bool averages = resampling.linear && bitWidth(x.type) <= 32 && (isFloat(x.type) || bitWidth(x.type) == 8) &&
-                          areManyRuns(builder.target(), op.output().elements, vectorElements(x.type));
-    if (!refusal && (doubles || averages)) {
-      const Planes planes =
-          doubles ? planesOf(builder.target(), op.output(), axisOf, vectorElements(x.type)) : Planes{};
-      const Places vectors = placesOf(x, op.output(), axes, axisOf, vectorElements(x.type), planes);
-      return doubles ? addDoubled(builder, resampling, vectors, axisCount, planes)
-                     : addLines(builder, vectors, axisCount);
-    }
-    builder.passOver({"resample_doubled", refusal ? refusal : "It doubles lines alone."});
-    builder.passOver({"resample_lines", refusal ? refusal : "It takes averages of many floats or bytes alone."});
+    const auto inVectors = addInVectors(builder, resampling, axes, axisOf);
+    if (!inVectors) return inVectors.error();
+    if (*inVectors) return {};
   }
   if (resampling.gradient) {
     const char* refusal = refusalOfWeighted(op.output(), axes);

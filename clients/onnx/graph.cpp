@@ -263,6 +263,46 @@ void Op::create(const DML_OPERATOR_DESC& desc) {
   graph_.nodes_.push_back(std::move(node));
 }
 
+struct GraphBuilder::Parts {
+  static constexpr UINT kNone = std::numeric_limits<UINT>::max();
+
+  UINT nodeCount;  // of operators, behind which numbers come
+  std::vector<UINT> newNode, newInput;
+  std::vector<UINT>& usedInputs;
+  std::deque<DML_OPERATOR_GRAPH_NODE_DESC> nodes{};
+  std::deque<DML_CONSTANT_DATA_GRAPH_NODE_DESC> numbers{};
+  std::deque<std::vector<std::byte>> numberBytes{};
+  std::deque<DML_INPUT_GRAPH_EDGE_DESC> inputEdges{};
+  std::deque<DML_INTERMEDIATE_GRAPH_EDGE_DESC> intermediateEdges{};
+};
+
+void GraphBuilder::connectInputs(size_t node, Parts& parts) const {
+  const UINT to = parts.newNode[node];
+  for (UINT i = 0; i < nodes_[node].inputs.size(); ++i) {
+    const Source& source = nodes_[node].inputs[i];
+    if (source.place == Value::Place::Host) continue;
+    if (source.place == Value::Place::Node) {
+      parts.intermediateEdges.push_back({parts.newNode[source.index], source.output, to, i, nullptr});
+      continue;
+    }
+    UINT& known = parts.newInput[source.index];
+    if (const Input& input = inputs_[source.index]; input.isNumber) {
+      if (known == Parts::kNone) {
+        known = parts.nodeCount + static_cast<UINT>(parts.numbers.size());
+        const auto& bytes = parts.numberBytes.emplace_back(deviceBytes(*input.constant));
+        parts.numbers.push_back({bytes.data(), bytes.size(), nullptr});
+      }
+      parts.intermediateEdges.push_back({known, 0, to, i, nullptr});
+      continue;
+    }
+    if (known == Parts::kNone) {
+      known = static_cast<UINT>(parts.usedInputs.size());
+      parts.usedInputs.push_back(source.index);
+    }
+    parts.inputEdges.push_back({known, to, i, nullptr});
+  }
+}
+
 ComPtr<IDMLCompiledOperator> GraphBuilder::compile(const std::vector<Value>& outputs, DML_EXECUTION_FLAGS flags,
                                                    std::vector<UINT>& usedInputs) const {
   // Only what the outputs need. A node's inputs come before it.
@@ -273,48 +313,20 @@ ComPtr<IDMLCompiledOperator> GraphBuilder::compile(const std::vector<Value>& out
       for (const Source& source : nodes_[n].inputs)
         if (source.place == Value::Place::Node) needed[source.index] = true;
 
-  constexpr UINT kNone = std::numeric_limits<UINT>::max();
-  std::vector<UINT> newNode(nodes_.size(), kNone);
-  std::vector<UINT> newInput(inputs_.size(), kNone);
-  std::deque<DML_OPERATOR_GRAPH_NODE_DESC> nodes;
-  std::deque<DML_CONSTANT_DATA_GRAPH_NODE_DESC> numbers;
-  std::deque<std::vector<std::byte>> numberBytes;
-  std::deque<DML_INPUT_GRAPH_EDGE_DESC> inputEdges;
-  std::deque<DML_INTERMEDIATE_GRAPH_EDGE_DESC> intermediateEdges;
-  std::deque<DML_OUTPUT_GRAPH_EDGE_DESC> outputEdges;
   usedInputs.clear();
-  // Numbers come behind the operators.
-  const auto nodeCount = static_cast<UINT>(std::ranges::count(needed, true));
+  Parts parts{.nodeCount = static_cast<UINT>(std::ranges::count(needed, true)),
+              .newNode = std::vector<UINT>(nodes_.size(), Parts::kNone),
+              .newInput = std::vector<UINT>(inputs_.size(), Parts::kNone),
+              .usedInputs = usedInputs};
   for (size_t n = 0; n < nodes_.size(); ++n) {
     if (!needed[n]) continue;
-    newNode[n] = static_cast<UINT>(nodes.size());
-    nodes.push_back({nodes_[n].op.Get(), nodes_[n].name.c_str()});
-    for (UINT i = 0; i < nodes_[n].inputs.size(); ++i) {
-      const Source& source = nodes_[n].inputs[i];
-      if (source.place == Value::Place::Host) continue;
-      if (source.place == Value::Place::Node) {
-        intermediateEdges.push_back({newNode[source.index], source.output, newNode[n], i, nullptr});
-        continue;
-      }
-      UINT& known = newInput[source.index];
-      if (const Input& input = inputs_[source.index]; input.isNumber) {
-        if (known == kNone) {
-          known = nodeCount + static_cast<UINT>(numbers.size());
-          const auto& bytes = numberBytes.emplace_back(deviceBytes(*input.constant));
-          numbers.push_back({bytes.data(), bytes.size(), nullptr});
-        }
-        intermediateEdges.push_back({known, 0, newNode[n], i, nullptr});
-        continue;
-      }
-      if (known == kNone) {
-        known = static_cast<UINT>(usedInputs.size());
-        usedInputs.push_back(source.index);
-      }
-      inputEdges.push_back({known, newNode[n], i, nullptr});
-    }
+    parts.newNode[n] = static_cast<UINT>(parts.nodes.size());
+    parts.nodes.push_back({nodes_[n].op.Get(), nodes_[n].name.c_str()});
+    connectInputs(n, parts);
   }
+  std::deque<DML_OUTPUT_GRAPH_EDGE_DESC> outputEdges;
   for (const Value& output : outputs)
-    outputEdges.push_back({newNode[output.index], output.output, static_cast<UINT>(outputEdges.size()), nullptr});
+    outputEdges.push_back({parts.newNode[output.index], output.output, static_cast<UINT>(outputEdges.size()), nullptr});
 
   const auto wrap = [](const auto& items, auto type, auto& wrapped) {
     for (const auto& item : items) wrapped.push_back({type, &item});
@@ -325,14 +337,14 @@ ComPtr<IDMLCompiledOperator> GraphBuilder::compile(const std::vector<Value>& out
   DML_GRAPH_DESC desc{};
   desc.InputCount = static_cast<UINT>(usedInputs.size());
   desc.OutputCount = static_cast<UINT>(outputs.size());
-  wrap(nodes, DML_GRAPH_NODE_TYPE_OPERATOR, nodeDescs);
-  desc.NodeCount = wrap(numbers, DML_GRAPH_NODE_TYPE_CONSTANT, nodeDescs);
+  wrap(parts.nodes, DML_GRAPH_NODE_TYPE_OPERATOR, nodeDescs);
+  desc.NodeCount = wrap(parts.numbers, DML_GRAPH_NODE_TYPE_CONSTANT, nodeDescs);
   desc.Nodes = nodeDescs.data();
-  desc.InputEdgeCount = wrap(inputEdges, DML_GRAPH_EDGE_TYPE_INPUT, inputDescs);
+  desc.InputEdgeCount = wrap(parts.inputEdges, DML_GRAPH_EDGE_TYPE_INPUT, inputDescs);
   desc.InputEdges = inputDescs.data();
   desc.OutputEdgeCount = wrap(outputEdges, DML_GRAPH_EDGE_TYPE_OUTPUT, outputDescs);
   desc.OutputEdges = outputDescs.data();
-  desc.IntermediateEdgeCount = wrap(intermediateEdges, DML_GRAPH_EDGE_TYPE_INTERMEDIATE, intermediateDescs);
+  desc.IntermediateEdgeCount = wrap(parts.intermediateEdges, DML_GRAPH_EDGE_TYPE_INTERMEDIATE, intermediateDescs);
   desc.IntermediateEdges = intermediateDescs.data();
   ComPtr<IDMLDevice1> device;
   ComPtr<IDMLCompiledOperator> compiled;

@@ -103,7 +103,12 @@ class GraphBuilder {
     std::vector<Source> inputs;
   };
 
+  // What a graph is compiled from.
+  struct Parts;
+
   Value addConstant(const SharedTensor& tensor, bool owned);
+  // Adds the edges that lead to a node, and the numbers at their beginnings.
+  void connectInputs(size_t node, Parts& parts) const;
 
   IDMLDevice& device_;
   std::string name_;

@@ -208,8 +208,8 @@ Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, st
     const bool isFirst = places.rank == 0;
     const uint32_t together = d == planes.dimension ? planes.count : 1;
     appendDivisor(words, y.sizes[d] / (isFirst ? number * together : together));
-    words.insert(words.end(), {x.strides[d] * together, (isFirst ? y.strides[d] : y.strides[d] / number) * together,
-                               axisOf[d], 0});
+    words.insert(words.end(),
+                 {x.strides[d] * together, (isFirst ? y.strides[d] : y.strides[d] / number) * together, axisOf[d], 0});
     ++places.rank;
   }
   places.axisAt = static_cast<uint32_t>(words.size() / 4);

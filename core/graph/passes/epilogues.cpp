@@ -116,8 +116,8 @@ class Follow {
     // instead of 51 us).
     constexpr uint64_t kMany = uint64_t{1} << 20;
     return made_.elements < kMany && product.schema().type == DML_OPERATOR_GEMM &&
-           !product.input(kBiasInput).present() &&
-           sameSizes(made_, op.input(input)) && std::ranges::all_of(parameters_, isOne);
+           !product.input(kBiasInput).present() && sameSizes(made_, op.input(input)) &&
+           std::ranges::all_of(parameters_, isOne);
   }
 
   // As {1, 1, channels, 1}.

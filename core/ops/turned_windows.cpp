@@ -98,7 +98,11 @@ const char* refusesTurnedWindows(const Request& request) {
   if (p.depth < kLarge.depth) return "Its sums are short.";
   if (filterBytes(p) > std::min(target.caps.maxBufferRange, uint64_t{1} << 30))
     return "Its copies are larger than what a kernel may bind.";
-  return refusesSplitWindows(request) ? nullptr : "Few tiles share the depth in one dispatch.";
+  if (!refusesSplitWindows(request)) return "Few tiles share the depth in one dispatch.";
+  // Of slices, if there are any.
+  constexpr uint32_t kMinDepth = 128;
+  if (tilesOf(p, least) * std::max(1u, p.depth / kMinDepth) < target.caps.workgroups / 8) return "Its tiles are few.";
+  return nullptr;
 }
 
 Result<bool> turnFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part) {

@@ -264,9 +264,9 @@ std::optional<Product> pointwiseProduct(const Convolution& c, const Product& pro
 
 // Whether windows of FLOAT32 are gathered although they are matrices as they lie: where each picture has so few places
 // that it would leave most of a large tile idle, and where B would be read an element at a time all the same.
-bool isGathered(PlanBuilder& builder, const Product& pointwise, const Request& windows) {
+bool isGathered(PlanBuilder& builder, const Tensor& filters, const Product& pointwise, const Request& windows) {
   constexpr uint32_t kFewPlaces = 64;
-  const bool gathers = !refusesTurnedWindows(windows);
+  const bool gathers = !refusesTurnedWindows(windows) && !refusesTurnedFilters(filters, windows.product);
   if (gathers && pointwise.columns < kFewPlaces) return true;
   const bool inVectors = comesIn(kTileVector, pointwise.matrices, 1, columnsOfB(pointwise), depthOfB(pointwise)) ||
                          comesInPadded(kTileVector, pointwise, 1);
@@ -362,7 +362,8 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   Product product = productOf(builder, convolution, *window);
   const FloatFinish finish{.activation = op.activation(), .epilogue = op.epilogue()};
   auto pointwise = pointwiseProduct(convolution, product, *window);
-  if (pointwise && isGathered(builder, *pointwise, {product, builder.target(), &*window})) pointwise.reset();
+  if (pointwise && isGathered(builder, convolution.filter, *pointwise, {product, builder.target(), &*window}))
+    pointwise.reset();
   if (!pointwise) pointwise = spreadProduct(convolution, product, *window);
   if (pointwise) TRY(turnOwnedFilters(builder, convolution, *pointwise));
   if (pointwise) return addFloatProduct(builder, *pointwise, finish);

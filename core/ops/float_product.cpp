@@ -157,11 +157,14 @@ class FloatProductPlan {
   bool storesFours() const {
     if (!window_) return isVectorizable(4, p_.matrices, 3, {p_.y.column, p_.columns}, {p_.y.row, p_.rows});
     uint32_t together = 1;  // places that follow each other
+    bool follows = true;    // so far all dimensions' places do
     bool inFours = isVectorizable(4, p_.matrices, 3, {1, 4}, {window_->strides.outputChannel, p_.rows}) &&
                    window_->strides.outputBatch % 4 == 0;
     for (const ConvolutionWindow::Dimension& s : window_->dimensions) {
       if (s.results != s.size) return false;
-      if (s.size > 1 && s.outputStride == together)
+      if (s.size == 1) continue;
+      follows = follows && s.outputStride == together;
+      if (follows)
         together *= s.size;
       else
         inFours = inFours && s.outputStride % 4 == 0;

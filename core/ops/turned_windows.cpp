@@ -105,12 +105,16 @@ const char* refusesTurnedWindows(const Request& request) {
   return nullptr;
 }
 
+const char* refusesTurnedFilters(const Tensor& filters, const Product& product) {
+  constexpr uint32_t kManyColumns = 512;
+  if (filters.ownedByDml || product.columns >= kManyColumns) return nullptr;
+  return "Its filters, which are not owned, serve few places.";
+}
+
 Result<bool> turnFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part) {
   const Product& p = part.product;
   const char* reason = refusesTurnedWindows({p, builder.target(), &part.window});
-  constexpr uint32_t kManyColumns = 512;
-  if (!reason && !builder.op().input(filterInput).ownedByDml && p.columns < kManyColumns)
-    reason = "Its filters, which are not owned, serve few places.";
+  if (!reason) reason = refusesTurnedFilters(builder.op().input(filterInput), p);
   if (reason) {
     builder.passOver({"convolution_large_tile", reason});
     return false;

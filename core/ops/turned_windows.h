@@ -11,6 +11,9 @@ namespace dimple {
 // Why no such tiles compute a convolution: null if they do.
 const char* refusesTurnedWindows(const Request& request);
 
+// Why filters that such a convolution reads are not copied for it.
+const char* refusesTurnedFilters(const Tensor& filters, const Product& product);
+
 // Copies the filters for them, where they compute it.
 Result<bool> turnFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
 

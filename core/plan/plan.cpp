@@ -273,9 +273,9 @@ void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
     return now.kind == SlotKind::Input ? writesOutput : now.kind == SlotKind::Output && now.writes && readsInput;
   };
   for (Dispatch& dispatch : dispatches) {
-    if (dispatch.continues) continue;
-    dispatch.barrierBefore = std::ranges::any_of(dispatch.buffers, waits);
-    if (dispatch.barrierBefore) {
+    // What continues waits for what the first one waits for; later ones wait for what it touches.
+    if (!dispatch.continues) dispatch.barrierBefore = std::ranges::any_of(dispatch.buffers, waits);
+    if (!dispatch.continues && dispatch.barrierBefore) {
       written.clear();
       touched.clear();
       readsInput = writesOutput = false;

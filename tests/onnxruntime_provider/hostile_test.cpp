@@ -415,8 +415,8 @@ TEST_CASE("provider hostile: loaded and unloaded a hundred times, nothing grows"
   REQUIRE(files.size() == 2);
   CHECK(files[0] == files[1]);
 #ifndef DIMPLE_SANITIZED
-  // 160 KiB each, which allocators vary by; an instance of a driver that is left takes ten times that.
-  CHECK_MESSAGE(memory[1] < memory[0] + 8000, outcome.out);
+  // 70 to 210 KiB each, by which allocators vary; an instance of a driver that is left takes 1600.
+  CHECK_MESSAGE(memory[1] < memory[0] + 20000, outcome.out);
 #endif
   std::printf("provider: %ld KiB when it was loaded 50 times, %ld when 100 times\n", memory[0], memory[1]);
 }

@@ -64,7 +64,8 @@ void takeFilters(ConvolutionPart& part, const BufferRange& filters) {
 }
 
 Result<BufferRange> copyFilters(PlanBuilder& builder, size_t filterInput, const ConvolutionPart& part) {
-  const auto& [p, window] = part;
+  const Product& p = part.product;
+  const ConvolutionWindow& window = part.window;
   const uint32_t pitch = pitchOf(p);
   Walk walk;
   walk.base[0] = p.matrices.base[0];

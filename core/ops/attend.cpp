@@ -330,7 +330,7 @@ constexpr OpSchema kStridedAttention{.type = DML_OPERATOR_INVALID,
 
 Operation attentionOperation(float scale, std::vector<Tensor> inputs, const Tensor& output, TensorNames names) {
   return {kStridedAttention,
-          std::make_shared<const StridedAttention>(scale),
+          std::make_shared<const StridedAttention>(StridedAttention{scale}),
           std::move(inputs),
           {output},
           std::move(names)};

@@ -196,6 +196,20 @@ Status addFewChannels(PlanBuilder& builder, const FewChannels& copy, const Line&
                           elements / kVector, builder.parameters(words), kVector);
 }
 
+// Windows are read in copies from here on, whose innermost places are `stride` elements apart, and nothing around them.
+void readCopies(ConvolutionPart& part, const Copies& copies, uint32_t stride) {
+  ConvolutionWindow& window = part.window;
+  for (uint32_t d = 0; d < kSpatial; ++d) {
+    ConvolutionWindow::Dimension& s = window.dimensions[d];
+    s.inputStride = stride;
+    s.padding = 0;
+    stride *= static_cast<uint32_t>(copies.sizes[d]);
+  }
+  window.strides.filter = part.product.depth;
+  window.strides.inputChannel = 1;
+  window.strides.inputBatch = stride;
+}
+
 // Makes a part's product read filters whose elements lie in the order of a depth that counts through channels first.
 void takeFilters(ConvolutionPart& part, const BufferRange& filters, const Copies& copies) {
   auto& [p, window] = part;
@@ -247,16 +261,7 @@ Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, Convolut
                         {p.rows * p.depth, copies.channels, p.matrices.strides[0][2], p.matrices.strides[0][3]});
   p.matrices = matrices.coalesce();
   window.channelsLast = copies.channels;
-  auto stride = copies.groups * copies.channels;
-  for (uint32_t d = 0; d < kSpatial; ++d) {
-    ConvolutionWindow::Dimension& s = window.dimensions[d];
-    s.inputStride = stride;
-    s.padding = 0;
-    stride *= static_cast<uint32_t>(copies.sizes[d]);
-  }
-  window.strides.filter = p.depth;
-  window.strides.inputChannel = 1;
-  window.strides.inputBatch = stride;
+  readCopies(part, copies, copies.groups * copies.channels);
   return true;
 }
 
@@ -316,16 +321,7 @@ Result<bool> padChannels(PlanBuilder& builder, size_t filterInput, ConvolutionPa
   window.channelsOfLine = static_cast<uint32_t>(line.belonging);
   ConvolutionWindow::Dimension& innermost = window.dimensions[0];
   innermost.window = innermost.elements = 1;
-  uint32_t stride = 1u << line.channelBits;
-  for (uint32_t d = 0; d < kSpatial; ++d) {
-    ConvolutionWindow::Dimension& s = window.dimensions[d];
-    s.inputStride = stride;
-    s.padding = 0;
-    stride *= static_cast<uint32_t>(copies.sizes[d]);
-  }
-  window.strides.filter = p.depth;
-  window.strides.inputChannel = 1;
-  window.strides.inputBatch = stride;
+  readCopies(part, copies, 1u << line.channelBits);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "core/text.h"
+#include "tests/core/matrix_caps.h"
 #include "tests/core/planned.h"
 
 using namespace dimple;
@@ -21,6 +22,14 @@ std::string convolution(std::string_view input, std::string_view filter, std::st
   return cat("CONVOLUTION InputTensor=", input, " FilterTensor=", filter, " OutputTensor=", output,
              " Mode=CROSS_CORRELATION Direction=", direction, " Strides=[", stride, ",", stride,
              "] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=", groups);
+}
+
+// On a device of matrices, one behind the other.
+std::string executedKernels(const std::string& line) {
+  std::string names;
+  for (const Dispatch& dispatch : planOf(line, capsOfMatrices()).execution)
+    names += cat(kernelName(dispatch.kernel), " ");
+  return names;
 }
 
 // Words of the push block of kernels/matrix/direct.comp.
@@ -241,16 +250,7 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
 }
 
 TEST_CASE("windows of few channels are read in vectors of their lines") {
-  Caps caps;
-  caps.features = ~0u;
-  caps.matrices = {16, 16, 16};
-  caps.subgroupSize = 32;
-  caps.sharedBytes = 48 * 1024;
-  const auto kernelsOf = [&](const std::string& line) {
-    std::string names;
-    for (const Dispatch& dispatch : planOf(line, caps).execution) names += cat(kernelName(dispatch.kernel), " ");
-    return names;
-  };
+  const Caps caps = capsOfMatrices();
   const std::string padded = "few_channels_native.b16 convolution_cooperative_ahead_native.f16 ";
   const auto everySecond = [](std::string_view input, std::string_view filter, std::string_view output) {
     return convolution(input, filter, output, 1, "FORWARD", 2);
@@ -266,35 +266,26 @@ TEST_CASE("windows of few channels are read in vectors of their lines") {
   CHECK(specOf(product, 15) == 9);
   CHECK(product.push[14] == 0);  // its workgroups do not all run at once
   // Filters that are not owned; places next to each other, of eight channels each.
-  CHECK(kernelsOf(everySecond("f16[16,3,224,224]", "f16[64,3,7,7]", "f16[16,64,110,110]")) ==
+  CHECK(executedKernels(everySecond("f16[16,3,224,224]", "f16[64,3,7,7]", "f16[16,64,110,110]")) ==
         "few_channels_native.b16 " + padded);
-  CHECK(kernelsOf(convolution("f16[1,3,224,224]", "f16[32,3,5,5]!", "f16[1,32,222,222]", 1)) == padded);
+  CHECK(executedKernels(convolution("f16[1,3,224,224]", "f16[32,3,5,5]!", "f16[1,32,222,222]", 1)) == padded);
   // Few places; small windows; a single channel, most of which would be zeros; eight channels; groups; FLOAT32.
-  CHECK(kernelsOf(everySecond("f16[1,3,56,56]", "f16[64,3,7,7]!", "f16[1,64,26,26]")) ==
+  CHECK(executedKernels(everySecond("f16[1,3,56,56]", "f16[64,3,7,7]!", "f16[1,64,26,26]")) ==
         "convolution_cooperative_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[1,3,224,224]", "f16[32,3,3,3]!", "f16[1,32,224,224]", 1)) ==
+  CHECK(executedKernels(convolution("f16[1,3,224,224]", "f16[32,3,3,3]!", "f16[1,32,224,224]", 1)) ==
         "convolution_cooperative_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[1,1,224,224]", "f16[32,1,9,9]!", "f16[1,32,218,218]", 1)) ==
+  CHECK(executedKernels(convolution("f16[1,1,224,224]", "f16[32,1,9,9]!", "f16[1,32,218,218]", 1)) ==
         "convolution_cooperative_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[1,8,224,224]", "f16[64,8,3,3]!", "f16[1,64,224,224]", 1)) ==
+  CHECK(executedKernels(convolution("f16[1,8,224,224]", "f16[64,8,3,3]!", "f16[1,64,224,224]", 1)) ==
         "channels_last_native.b16 convolution_cooperative_vectors_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[1,6,224,224]", "f16[64,3,5,5]!", "f16[1,64,222,222]", 2)) ==
+  CHECK(executedKernels(convolution("f16[1,6,224,224]", "f16[64,3,5,5]!", "f16[1,64,222,222]", 2)) ==
         "convolution_cooperative_native.f16 ");
-  CHECK(kernelsOf(everySecond("f32[16,3,224,224]", "f32[64,3,7,7]!", "f32[16,64,110,110]"))
+  CHECK(executedKernels(everySecond("f32[16,3,224,224]", "f32[64,3,7,7]!", "f32[16,64,110,110]"))
             .starts_with("convolution_tile.f32 "));
 }
 
 TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") {
-  Caps caps;
-  caps.features = ~0u;
-  caps.matrices = {16, 16, 16};
-  caps.subgroupSize = 32;
-  caps.sharedBytes = 48 * 1024;
-  const auto kernelsOf = [&](const std::string& line) {
-    std::string names;
-    for (const Dispatch& dispatch : planOf(line, caps).execution) names += cat(kernelName(dispatch.kernel), " ");
-    return names;
-  };
+  const Caps caps = capsOfMatrices();
   const Plan plan = planOf(convolution("f16[16,256,14,14]", "f16[256,256,3,3]!", "f16[16,256,14,14]", 1), caps);
   REQUIRE(plan.execution.size() == 2);
   CHECK(kernelName(plan.execution[0].kernel) == "channels_last_native.b16");
@@ -314,19 +305,19 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   REQUIRE(few.execution.size() == 1);
   CHECK(kernelName(few.execution[0].kernel) == "convolution_cooperative_gathered_native.f16");
   CHECK(few.execution[0].groups[0] == 112);
-  CHECK(kernelsOf(convolution("f16[1,512,7,7]", "f16[512,512,3,3]!", "f16[1,512,7,7]", 1)) ==
+  CHECK(executedKernels(convolution("f16[1,512,7,7]", "f16[512,512,3,3]!", "f16[1,512,7,7]", 1)) ==
         "convolution_cooperative_gathered_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]!", "f16[1,64,56,56]", 1))
+  CHECK(executedKernels(convolution("f16[1,64,56,56]", "f16[64,64,3,3]!", "f16[1,64,56,56]", 1))
             .starts_with("convolution_cooperative_native.f16 "));
-  CHECK(kernelsOf(convolution("f16[1,264,14,14]", "f16[256,264,3,3]!", "f16[1,256,14,14]", 1)) ==
+  CHECK(executedKernels(convolution("f16[1,264,14,14]", "f16[256,264,3,3]!", "f16[1,256,14,14]", 1)) ==
         "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]", "f16[1,256,14,14]", 1)) ==
+  CHECK(executedKernels(convolution("f16[1,256,14,14]", "f16[256,256,3,3]", "f16[1,256,14,14]", 1)) ==
         "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[16,256,14,14]", "f16[256,16,3,3]!", "f16[16,256,14,14]", 16))
+  CHECK(executedKernels(convolution("f16[16,256,14,14]", "f16[256,16,3,3]!", "f16[16,256,14,14]", 16))
             .starts_with("convolution_cooperative_native.f16 "));
-  CHECK(kernelsOf(convolution("f16[16,40,28,28]", "f16[64,40,3,3]!", "f16[16,64,28,28]", 1)) ==
+  CHECK(executedKernels(convolution("f16[16,40,28,28]", "f16[64,40,3,3]!", "f16[16,64,28,28]", 1)) ==
         "channels_last_native.b16 convolution_cooperative_vectors_native.f16 ");
-  CHECK(kernelsOf(convolution("f16[16,36,28,28]", "f16[64,36,3,3]!", "f16[16,64,28,28]", 1)) ==
+  CHECK(executedKernels(convolution("f16[16,36,28,28]", "f16[64,36,3,3]!", "f16[16,64,28,28]", 1)) ==
         "convolution_cooperative_native.f16 ");
 
   const auto everySecond = [&](uint32_t window, uint32_t to) {

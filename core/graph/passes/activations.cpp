@@ -2,17 +2,12 @@
 
 #include "core/graph/graph.h"
 #include "core/graph/pass.h"
+#include "core/graph/passes/matching.h"
 #include "core/ops/chain.h"
 #include "core/text.h"
 
 namespace dimple {
 namespace {
-
-size_t readersOf(const Node& node) {
-  size_t count = 0;
-  for (const Value& value : node.outputs()) count += value.uses.size() + value.graphOutputs.size();
-  return count;
-}
 
 // CLIP1 of floats without ScaleBias as the CLIP, and TANH as the activation that it is, which operators may fuse;
 // others as they are.

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/adam.h"

@@ -69,6 +69,7 @@ Reader readerOf(const Node& node) {
 
 std::vector<Tensor> tensorsOf(const std::vector<Taken>& inputs) {
   std::vector<Tensor> tensors;
+  tensors.reserve(inputs.size());
   for (const auto& [node, input] : inputs) tensors.push_back(node ? node->op->input(input) : Tensor());
   return tensors;
 }

@@ -1,0 +1,186 @@
+// How attention_tile.comp passes over keys and values where code is to be short: DXIL, which Direct3D 12's drivers
+// compile from one module with all variants. There is one copy of what loads, stores and multiplies, arrays that loops
+// work on turn in place instead of being indexed, and barriers are few: what lives across them is what costs processors
+// time to compile.
+
+float tops[kPer];      // the largest scores of the invocation's rows so far
+float shrinks[kPer];   // what their sums so far are multiplied with
+float combined[kPer];  // these with the tile of keys; at last the sums of the rows' weights instead
+
+// Of rows. Scores that are formed lie in front of it.
+const uint kPartialsAt = 256u;
+
+void prepareRows(uint lane) {
+  [[unroll]] for (uint i = 0u; i < kPer; ++i) tops[i] = LOWEST;
+}
+
+// The sums of STEPS channels or keys in shared memory.
+#define MULTIPLY_PART(SUMS, FOURS_B, STEPS, AT_A, AT_B, PITCH_B)         \
+  [[dont_unroll]] for (uint k = 0u; k < (STEPS); ++k) {                  \
+    loadParts(0u, (AT_A) + k * kPitch, (AT_B) + k * (PITCH_B), FOURS_B); \
+    MULTIPLY(SUMS, FOURS_B, 0u)                                          \
+  }
+
+// The products of queries and keys from `firstKey` on. A turn loads a part and multiplies the one before.
+void multiplyKeys(uint firstKey) {
+  [[unroll]] for (uint i = 0u; i < kPer * kPer; ++i) scores[i] = 0.0;
+  const uint parts = firstKey < push.keys ? (push.keySize + kStep - 1u) / kStep : 0u;
+  for (uint turn = 0u; turn <= parts; ++turn) {
+    loadChannels(firstKey, turn * kStep);
+    if (turn > 0u) MULTIPLY_PART(scores, kFours, kStep, 0u, kKeysAt, kPitch)
+    barrier();
+    storeChannels(0u);
+    barrier();
+  }
+}
+
+// From products to scores, four at a time in the place of the first.
+void finishScores(uint batch, uint head, uint firstQuery, uint firstKey, uint lane) {
+  const float scale = uintBitsToFloat(push.scale);
+  const bool isScaled = push.maskType == 0u && (push.flags & (kHasRelative | kHasLengths)) == 0u;
+  [[dont_unroll]] for (uint four = 0u; four < kPer * kFours; ++four) {
+    staged[lane] = vec4(scores[0], scores[1], scores[2], scores[3]);
+    const uint query = firstQuery + tilePlace(down, four / kFours);
+    const uint key = firstKey + tilePlace(across, four % kFours * 4u);
+    [[dont_unroll]] for (uint k = 0u; k < 4u; ++k) {
+      const float product = staged[lane][k];
+      float score = LOWEST;
+      if (query < push.queries && key + k < push.keys)
+        score = isScaled ? product * scale : scoreFrom(product, batch, head, query, key + k);
+      staged[lane][k] = score;
+    }
+    [[unroll]] for (uint k = 4u; k < kPer * kPer; ++k) scores[k - 4u] = scores[k];
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) scores[kPer * kPer - 4u + k] = staged[lane][k];
+  }
+}
+
+vec4 topsOf(uint four) {
+  vec4 top = vec4(LOWEST);
+  [[unroll]] for (uint i = 0u; i < 4u; ++i)
+    [[unroll]] for (uint j = 0u; j < kPer; ++j) top[i] = max(top[i], scores[(four * 4u + i) * kPer + j]);
+  return top;
+}
+
+vec4 totalsOf(uint four) {
+  return vec4(totals[four * 4u], totals[four * 4u + 1u], totals[four * 4u + 2u], totals[four * 4u + 3u]);
+}
+
+// All invocations of a row find the same.
+void combineRows(bool atLast) {
+  [[unroll]] for (uint f = 0u; f < kFours; ++f)
+    staged[kPartialsAt + across * kPitch + f * 16u + down] = atLast ? totalsOf(f) : topsOf(f);
+  barrier();
+  [[unroll]] for (uint i = 0u; i < kPer; ++i) combined[i] = atLast ? 0.0 : tops[i];
+  [[dont_unroll]] for (uint other = 0u; other < 16u; ++other)
+    [[unroll]] for (uint f = 0u; f < kFours; ++f) {
+      const vec4 partial = staged[kPartialsAt + other * kPitch + f * 16u + down];
+      [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+        const float one = combined[f * 4u + i];
+        combined[f * 4u + i] = atLast ? one + partial[i] : max(one, partial[i]);
+      }
+    }
+}
+
+// What the sums so far are multiplied with, a row at a time in the place of the first. The largest score of a row is 0
+// from here on where all of them are -infinity, so that their weights are 0.
+void shrinkSums() {
+  [[unroll]] for (uint i = 0u; i < kPer; ++i) shrinks[i] = 1.0;
+  [[dont_unroll]] for (uint row = 0u; row < kPer; ++row) {
+    const float old = tops[0];
+    const float top = combined[0];
+    // Infinities of the same sign have no difference.
+    const float shrink = old == top ? 1.0 : weightOf(old - top);
+    const float total = totals[0] * shrink;
+    [[unroll]] for (uint i = 1u; i < kPer; ++i) {
+      tops[i - 1u] = tops[i];
+      combined[i - 1u] = combined[i];
+      totals[i - 1u] = totals[i];
+      shrinks[i - 1u] = shrinks[i];
+    }
+    tops[kPer - 1u] = top;
+    combined[kPer - 1u] = top == LOWEST ? 0.0 : top;
+    totals[kPer - 1u] = total;
+    shrinks[kPer - 1u] = shrink;
+  }
+}
+
+float scoreAt(uint row, uint part, uint column) {
+  float score = scores[row * kPer + column];
+  [[unroll]] for (uint other = 1u; other < kPer / 2u; ++other)
+    if (part == other) score = scores[row * kPer + other * 2u + column];
+  return score;
+}
+
+// The weights of kWeighed keys, two columns of each invocation: scores are stored, and become weights there.
+void storeWeights(uint part) {
+  const uint at = across * 2u * kPitch + down;
+  [[unroll]] for (uint j = 0u; j < 2u; ++j)
+    [[unroll]] for (uint f = 0u; f < kFours; ++f)
+      staged[at + j * kPitch + f * 16u] = vec4(scoreAt(f * 4u, part, j), scoreAt(f * 4u + 1u, part, j),
+                                               scoreAt(f * 4u + 2u, part, j), scoreAt(f * 4u + 3u, part, j));
+  [[dont_unroll]] for (uint n = 0u; n < 2u * kFours; ++n) {
+    const uint f = n / 2u;
+    vec4 own = staged[at + n % 2u * kPitch + f * 16u];
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+      const float top = f == 0u ? combined[i] : combined[kPer - 4u + i];
+      own[i] = weightOf(own[i] - top);
+    }
+    staged[at + n % 2u * kPitch + f * 16u] = own;
+    [[unroll]] for (uint i = 0u; i < kPer; ++i)
+      if (i / 4u == f) totals[i] += own[i % 4u];
+  }
+}
+
+// Adds the weighted values of the keys from `firstKey` on. A turn loads a part and multiplies the one before, the first
+// one the sums so far.
+void multiplyValues(uint firstKey) {
+  const uint kSteps = kWeighed / kValueStep;
+  [[dont_unroll]] for (uint turn = 0u; turn <= kPer / 2u * kSteps; ++turn) {
+    loadValues(firstKey, turn);
+    if (turn > 0u) {
+      MULTIPLY_PART(results, kChannelFours, kValueStep, (turn - 1u) % kSteps * kValueStep * kPitch, kValuesAt, kPitchV)
+    } else {
+      [[unroll]] for (uint i = 0u; i < kPer; ++i)
+        [[unroll]] for (uint c = 0u; c < 4u * kChannelFours; ++c) results[i * 4u * kChannelFours + c] *= shrinks[i];
+    }
+    barrier();
+    storeValues(0u);
+    if (turn % kSteps == 0u && turn / kSteps < kPer / 2u) storeWeights(turn / kSteps);
+    barrier();
+  }
+}
+
+// Passes over all keys. Behind the last of them the sums of weights are combined by what combines maxima.
+void attend(uint batch, uint head, uint firstQuery, uint lane) {
+  for (uint firstKey = 0u;; firstKey += kTile) {
+    const bool atLast = firstKey >= push.keys;
+    multiplyKeys(firstKey);
+    finishScores(batch, head, firstQuery, firstKey, lane);
+    combineRows(atLast);
+    if (atLast) break;
+    shrinkSums();
+    multiplyValues(firstKey);
+  }
+}
+
+// Divides the weighted sums by the rows' sums of weights, a row at a time in the place of the first.
+void finish(uint batch, uint head, uint firstQuery, uint firstChannel, uint lane) {
+  const uint kOfRow = kChannelFours * 4u;
+  [[dont_unroll]] for (uint i = 0u; i < kPer; ++i) {
+    const uint query = firstQuery + tilePlace(down, i);
+    // The differences to an infinity are NaN, at one key at least.
+    const bool isFinite = (floatBitsToUint(tops[0]) & 0x7f800000u) != 0x7f800000u;
+    const float total = isFinite ? combined[0] : uintBitsToFloat(0x7fc00000u);
+    [[unroll]] for (uint c = 0u; c < kChannelFours; ++c) {
+      const uint channel = firstChannel + tilePlace(across, c * 4u);
+      const vec4 own = vec4(results[c * 4u], results[c * 4u + 1u], results[c * 4u + 2u], results[c * 4u + 3u]);
+      if (query < push.queries && channel < push.valueSize)
+        storeFour(own / total, batch, head, query, channel, lane);
+    }
+    [[unroll]] for (uint k = kOfRow; k < kPer * kOfRow; ++k) results[k - kOfRow] = results[k];
+    [[unroll]] for (uint k = 1u; k < kPer; ++k) {
+      tops[k - 1u] = tops[k];
+      combined[k - 1u] = combined[k];
+    }
+  }
+}

@@ -92,27 +92,24 @@ void loadParts(uint which, uint step1, uint stage, uint down, uint across) {
     partB[which * kFours + i] = sharedB[stage * kPartB + step1 * kPitchB + i * kAcross + across];
 }
 
+#if DIMPLE_HLSL
+void multiplyAll(uint down, uint across) {
+  [[dont_unroll]] for (uint k = 0u; k < kStep; ++k) {
+    loadParts(0u, k, 0u, down, across);
+    multiply(0u);
+  }
+}
+#else
 // All steps of a part but for the last, which is ready to be multiplied then.
 void multiplyAll(uint stage, uint down, uint across) {
-#if DIMPLE_HLSL && TILE_COLUMNS == 64
-  // Not all of them unrolled, DXIL takes a third less time to compile.
-  const uint kUnrolledSteps = 4u;
-  [[dont_unroll]] for (uint k = 0u; k + kUnrolledSteps < kStep; k += kUnrolledSteps)
-    [[unroll]] for (uint i = 0u; i < kUnrolledSteps; ++i) {
-      loadParts((i + 1u) & 1u, k + i + 1u, stage, down, across);
-      multiply(i & 1u);
-    }
-  const uint first = kStep - kUnrolledSteps;
-#else
-  const uint first = 0u;
-#endif
-  [[unroll]] for (uint k = first; k + 1u < kStep; ++k) {
+  [[unroll]] for (uint k = 0u; k + 1u < kStep; ++k) {
     loadParts((k + 1u) & 1u, k + 1u, stage, down, across);
     multiply(k & 1u);
   }
 }
+#endif
 
-#if STAGES == 2
+#if STAGES == 2 && !DIMPLE_HLSL
 // One of the two, which all have stored, and the first step of the other.
 void multiplyPart(uint stage, uint down, uint across) {
   multiplyAll(stage, down, across);
@@ -197,7 +194,24 @@ void main() {
   const uint across = acrossOf(lane);
 
   prepareLoads(lane, pair, base, firstRow, firstColumn, begin);
-#if STAGES == 2
+#if DIMPLE_HLSL
+  // A turn loads a part and multiplies the one before: one copy of each, for DXIL takes long to compile.
+  const uint parts = (end - begin + kStep - 1u) / kStep;
+  for (uint turn = 0u; turn <= parts; ++turn) {
+#if VECTOR
+    loadFirst(begin + turn * kStep, begin, end, true);
+#else
+    load(lane, base, firstRow, firstColumn, begin + turn * kStep, end, turn % 2u);
+#endif
+    if (turn > 0u) multiplyAll(down, across);
+    barrier();
+    store(lane, 0u);
+#if !VECTOR
+    prepareNext(lane, begin + (turn + 2u) * kStep, turn % 2u);
+#endif
+    barrier();
+  }
+#elif STAGES == 2
   // An even number of parts. The first two hold zeros in the place of steps before `begin`, so that all behind them are
   // whole.
   const uint parts = (end - begin + 2u * kStep - 1u) / (2u * kStep) * 2u;

@@ -7,8 +7,12 @@ float tops[kPer];      // the largest scores of the invocation's rows so far
 float shrinks[kPer];   // what their sums so far are multiplied with
 float combined[kPer];  // these with the tile of keys; at last the sums of the rows' weights instead
 
-// Of rows. Scores that are formed lie in front of it.
+// Of rows. In front of it each invocation has a place for four results that it stores.
 const uint kPartialsAt = 256u;
+
+// What moves to another place in a loop. libvkd3d assigns the variables of a loop one after the other, which is wrong
+// for those that take each other's values: these are made by an operation with a zero that compilers do not know.
+float moved(float x) { return uintBitsToFloat(floatBitsToUint(x) ^ push.flags >> 16u); }
 
 void prepareRows(uint lane) {
   [[unroll]] for (uint i = 0u; i < kPer; ++i) tops[i] = LOWEST;
@@ -34,23 +38,22 @@ void multiplyKeys(uint firstKey) {
   }
 }
 
-// From products to scores, four at a time in the place of the first.
-void finishScores(uint batch, uint head, uint firstQuery, uint firstKey, uint lane) {
+// From products to scores, four at a time in the place of the first, of which one at a time is in the first place.
+void finishScores(uint batch, uint head, uint firstQuery, uint firstKey) {
   const float scale = uintBitsToFloat(push.scale);
   const bool isScaled = push.maskType == 0u && (push.flags & (kHasRelative | kHasLengths)) == 0u;
   [[dont_unroll]] for (uint four = 0u; four < kPer * kFours; ++four) {
-    staged[lane] = vec4(scores[0], scores[1], scores[2], scores[3]);
+    vec4 own = vec4(scores[0], scores[1], scores[2], scores[3]);
     const uint query = firstQuery + tilePlace(down, four / kFours);
     const uint key = firstKey + tilePlace(across, four % kFours * 4u);
     [[dont_unroll]] for (uint k = 0u; k < 4u; ++k) {
-      const float product = staged[lane][k];
       float score = LOWEST;
       if (query < push.queries && key + k < push.keys)
-        score = isScaled ? product * scale : scoreFrom(product, batch, head, query, key + k);
-      staged[lane][k] = score;
+        score = isScaled ? own.x * scale : scoreFrom(own.x, batch, head, query, key + k);
+      own = vec4(moved(own.y), moved(own.z), moved(own.w), score);
     }
-    [[unroll]] for (uint k = 4u; k < kPer * kPer; ++k) scores[k - 4u] = scores[k];
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) scores[kPer * kPer - 4u + k] = staged[lane][k];
+    [[unroll]] for (uint k = 4u; k < kPer * kPer; ++k) scores[k - 4u] = moved(scores[k]);
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) scores[kPer * kPer - 4u + k] = own[k];
   }
 }
 
@@ -81,8 +84,7 @@ void combineRows(bool atLast) {
     }
 }
 
-// What the sums so far are multiplied with, a row at a time in the place of the first. The largest score of a row is 0
-// from here on where all of them are -infinity, so that their weights are 0.
+// A row at a time in the place of the first.
 void shrinkSums() {
   [[unroll]] for (uint i = 0u; i < kPer; ++i) shrinks[i] = 1.0;
   [[dont_unroll]] for (uint row = 0u; row < kPer; ++row) {
@@ -92,13 +94,12 @@ void shrinkSums() {
     const float shrink = old == top ? 1.0 : weightOf(old - top);
     const float total = totals[0] * shrink;
     [[unroll]] for (uint i = 1u; i < kPer; ++i) {
-      tops[i - 1u] = tops[i];
-      combined[i - 1u] = combined[i];
-      totals[i - 1u] = totals[i];
-      shrinks[i - 1u] = shrinks[i];
+      tops[i - 1u] = moved(tops[i]);
+      combined[i - 1u] = moved(combined[i]);
+      totals[i - 1u] = moved(totals[i]);
+      shrinks[i - 1u] = moved(shrinks[i]);
     }
-    tops[kPer - 1u] = top;
-    combined[kPer - 1u] = top == LOWEST ? 0.0 : top;
+    tops[kPer - 1u] = moved(top);
     totals[kPer - 1u] = total;
     shrinks[kPer - 1u] = shrink;
   }
@@ -122,8 +123,9 @@ void storeWeights(uint part) {
     const uint f = n / 2u;
     vec4 own = staged[at + n % 2u * kPitch + f * 16u];
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-      const float top = f == 0u ? combined[i] : combined[kPer - 4u + i];
-      own[i] = weightOf(own[i] - top);
+      const float top = f == 0u ? tops[i] : tops[kPer - 4u + i];
+      // The weights of a row whose scores are all -infinity are 0.
+      own[i] = weightOf(own[i] - (top == LOWEST ? 0.0 : top));
     }
     staged[at + n % 2u * kPitch + f * 16u] = own;
     [[unroll]] for (uint i = 0u; i < kPer; ++i)
@@ -155,7 +157,7 @@ void attend(uint batch, uint head, uint firstQuery, uint lane) {
   for (uint firstKey = 0u;; firstKey += kTile) {
     const bool atLast = firstKey >= push.keys;
     multiplyKeys(firstKey);
-    finishScores(batch, head, firstQuery, firstKey, lane);
+    finishScores(batch, head, firstQuery, firstKey);
     combineRows(atLast);
     if (atLast) break;
     shrinkSums();
@@ -177,10 +179,10 @@ void finish(uint batch, uint head, uint firstQuery, uint firstChannel, uint lane
       if (query < push.queries && channel < push.valueSize)
         storeFour(own / total, batch, head, query, channel, lane);
     }
-    [[unroll]] for (uint k = kOfRow; k < kPer * kOfRow; ++k) results[k - kOfRow] = results[k];
+    [[unroll]] for (uint k = kOfRow; k < kPer * kOfRow; ++k) results[k - kOfRow] = moved(results[k]);
     [[unroll]] for (uint k = 1u; k < kPer; ++k) {
-      tops[k - 1u] = tops[k];
-      combined[k - 1u] = combined[k];
+      tops[k - 1u] = moved(tops[k]);
+      combined[k - 1u] = moved(combined[k]);
     }
   }
 }

@@ -94,6 +94,19 @@ void weigh(uint lane, uint at) {
   barrier();
 }
 
+// Adds up a row's results of `together` keys.
+void addRow(uint lane, vec4 own, uint row, uint together, uint fours, uint at) {
+  barrier();
+  sums[lane] = own;
+  barrier();
+  if (lane < fours) {
+    vec4 sum = vec4(0.0);
+    for (uint i = 0u; i < together; ++i) sum += sums[i * fours + lane];
+    const uint to = at + row * push.valueTiles * (push.valueSize + 2u) + 2u + lane * 4u;
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) parts[to + i] = sum[i];
+  }
+}
+
 // Neighbouring invocations take neighbouring channels, as many of them as there are fours a key.
 void addValues(uint lane, uint batch, uint head, uint firstKey, uint at) {
   const uint fours = push.valueSize / 4u;
@@ -109,18 +122,18 @@ void addValues(uint lane, uint batch, uint head, uint firstKey, uint at) {
       [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
         if (row < ROWS) results[row] += weights[row * kSlice + key] * four;
     }
+#if DIMPLE_HLSL
+  // One copy for all rows: DXIL takes a third of the time to compile.
+  [[dont_unroll]] for (uint row = 0u; row < push.queries; ++row) {
+    vec4 own = results[0];
+    [[unroll]] for (uint other = 1u; other < kMostRows; ++other)
+      if (row == other) own = results[other];
+    addRow(lane, own, row, together, fours, at);
+  }
+#else
   [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
-    if (row < ROWS && row < push.queries) {
-      barrier();
-      sums[lane] = results[row];
-      barrier();
-      if (lane < fours) {
-        vec4 sum = vec4(0.0);
-        for (uint i = 0u; i < together; ++i) sum += sums[i * fours + lane];
-        const uint to = at + row * push.valueTiles * (push.valueSize + 2u) + 2u + lane * 4u;
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) parts[to + i] = sum[i];
-      }
-    }
+    if (row < ROWS && row < push.queries) addRow(lane, results[row], row, together, fours, at);
+#endif
 }
 
 void main() {

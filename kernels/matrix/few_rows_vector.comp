@@ -119,6 +119,19 @@ void main() {
   }
   const uint next = depthFirst ? 1u : 1u << placeBits;
   const uint results = 1u << (columnBits + placeBits);
+#if DIMPLE_HLSL
+  // One copy of what finishes a row.
+  [[dont_unroll]] for (uint i = 0u; i < ROWS; ++i) {
+    const uint row = firstRow + i;
+    if (row < push.rows) {
+      barrier();
+      [[unroll]] for (uint f = 0u; f < kFours; ++f) {
+        vec4 own = vec4(0.0);
+        [[unroll]] for (uint k = 0u; k < MOST_ROWS; ++k)
+          if (k == i) [[unroll]] for (uint e = 0u; e < 4u; ++e) own[e] = sums[k * VECTOR + f * 4u + e];
+        shares[f * 256u + lane] = own;
+      }
+#else
   [[unroll]] for (uint i = 0u; i < MOST_ROWS; ++i) {
     const uint row = firstRow + i;
     if (i < ROWS && row < push.rows) {
@@ -127,6 +140,7 @@ void main() {
         const uint at = i * VECTOR + f * 4u;
         shares[f * 256u + lane] = vec4(sums[at], sums[at + 1u], sums[at + 2u], sums[at + 3u]);
       }
+#endif
       for (uint half1 = slices / 2u; half1 > 0u; half1 /= 2u) {
         barrier();
         if (slice < half1) {

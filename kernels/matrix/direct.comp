@@ -44,8 +44,24 @@ bool isInside(uint padded, uvec4 input1, out uint place) {
 // The element of the input's line under a place, 0 outside.
 SUM loadPlace(bool hasWindow, uint padded, uint line, uint stride, ZERO zero) {
   uint place;
+#if DIMPLE_HLSL
+  // Branches, many of them, are what takes DXIL long to compile.
+  const bool inside = hasWindow && isInside(padded, inputOf(0u), place);
+  const SUM value = loadB(line + (inside ? place * stride : 0u), zero);
+  return inside ? value : SUM(0);
+#else
   return hasWindow && isInside(padded, inputOf(0u), place) ? loadB(line + place * stride, zero) : SUM(0);
+#endif
 }
+
+#if DIMPLE_HLSL
+// Of filters behind the last, others are taken.
+#define HAS_FILTER(f) f < FILTERS
+#define FILTER(f) min(f, push.rows - 1u - firstRow)
+#else
+#define HAS_FILTER(f) f < FILTERS && firstRow + f < push.rows
+#define FILTER(f) f
+#endif
 
 void main() {
   const uint group = groupIndex();
@@ -109,8 +125,8 @@ void main() {
               elements[e] = loadPlace(true, start.at[0] + e, bLine, strides0.x, zeroB);
           [[unroll]] for (uint tap0 = 0u; tap0 < kMostWindow; ++tap0) {
             [[unroll]] for (uint f = 0u; f < kMostFilters; ++f) {
-              if (tap0 < WINDOW && f < FILTERS && firstRow + f < push.rows) {
-                const SUM weight = loadA(aLine + tap0 * strides0.y + f * aRowStride(), zerosA[f]);
+              if (tap0 < WINDOW && HAS_FILTER(f)) {
+                const SUM weight = loadA(aLine + tap0 * strides0.y + FILTER(f) * aRowStride(), zerosA[f]);
                 [[unroll]] for (uint p = 0u; p < kPlaces; ++p) sums[f][p] += weight * elements[p * STRIDE + tap0];
               }
             }
@@ -127,8 +143,8 @@ void main() {
                 elements[p] = loadPlace(hasWindow[p], reached + p * input0.y, bLine, strides0.x, zeroB);
             }
             [[unroll]] for (uint f = 0u; f < kMostFilters; ++f) {
-              if (f < FILTERS && firstRow + f < push.rows) {
-                const SUM weight = loadA(aLine + tap0 * strides0.y + f * aRowStride(), zerosA[f]);
+              if (HAS_FILTER(f)) {
+                const SUM weight = loadA(aLine + tap0 * strides0.y + FILTER(f) * aRowStride(), zerosA[f]);
                 [[unroll]] for (uint p = 0u; p < kPlaces; ++p) sums[f][p] += weight * elements[p];
               }
             }

@@ -36,23 +36,22 @@ uint conditions;  // a bit a lane
 
 #ifdef DIMPLE_HLSL
 #define LANE_BY_LANE(f, A, B) vec4(f(A.x, B.x), f(A.y, B.y), f(A.z, B.z), f(A.w, B.w))
-#define HALF_EACH(PART, EXPRESSION)                         \
-  {                                                         \
-    const vec4 x = uintBitsToFloat(value.PART);             \
-    const vec4 z = uintBitsToFloat(operand.PART);           \
-    value.PART = floatBitsToUint(EXPRESSION);               \
-  }
-#define EACH(EXPRESSION)      \
-  HALF_EACH(low, EXPRESSION)  \
-  HALF_EACH(high, EXPRESSION)
+#define EACH(EXPRESSION) four = floatBitsToUint(EXPRESSION);
 
-// Steps of a few instructions, for which deciding which it is once for all lanes pays. False for all others.
-bool applyShort(uint kind, uint op, uint from, uint to, Vector operand) {
+vec4 clipped(vec4 x, vec4 least, vec4 most) {
+  const vec4 below = LANE_BY_LANE(minNum, x, most);
+  return LANE_BY_LANE(maxNum, below, least);
+}
+
+// Steps of a few instructions, for which deciding which it is once for four lanes pays. False for all others.
+bool applyShort(uint kind, uint op, uint from, uint to, inout uvec4 four, uvec4 operand) {
   if (kind == kLoad) {
-    value = operand;
+    four = operand;
     return true;
   }
   if (!isFloatType(from)) return false;
+  const vec4 x = uintBitsToFloat(four);
+  const vec4 z = uintBitsToFloat(operand);
   const float a = uintBitsToFloat(attributes.aLow);
   const float b = uintBitsToFloat(attributes.bLow);
   if (kind == kScale) {
@@ -78,8 +77,7 @@ bool applyShort(uint kind, uint op, uint from, uint to, Vector operand) {
       case DML_OPERATOR_ACTIVATION_IDENTITY: return true;
       case DML_OPERATOR_ELEMENT_WISE_CLIP:
       case DML_OPERATOR_ELEMENT_WISE_CLIP1:
-        EACH(LANE_BY_LANE(minNum, x, most))
-        EACH(LANE_BY_LANE(maxNum, x, least))
+        EACH(clipped(x, least, most))
         return true;
       case DML_OPERATOR_ACTIVATION_RELU: EACH(LANE_BY_LANE(maxNum, x, vec4(0.0))) return true;
       case DML_OPERATOR_ACTIVATION_LINEAR: EACH(a * x + b) return true;
@@ -89,7 +87,17 @@ bool applyShort(uint kind, uint op, uint from, uint to, Vector operand) {
 }
 
 void applyEach(uint kind, uint op, uint from, uint to, Vector operand) {
-  if (applyShort(kind, op, from, to, operand)) return;
+  // The low four lanes, then the high ones.
+  bool isShort = true;
+  [[dont_unroll]] for (uint turn = 0u; turn < 2u && isShort; ++turn) {
+    uvec4 four = turn == 0u ? value.low : value.high;
+    isShort = applyShort(kind, op, from, to, four, turn == 0u ? operand.low : operand.high);
+    if (turn == 0u)
+      value.low = four;
+    else
+      value.high = four;
+  }
+  if (isShort) return;
   // One lane after another through the first place, so that there is one copy of all functions.
   [[dont_unroll]] for (uint lane = 0u; lane < 8u; ++lane) {
     const uint result = applyStep(kind, op, from, to, value.low.x, operand.low.x);

@@ -109,6 +109,13 @@ Vector offsetsOf(const uint operand, const uint head, const uint first) {
 #define WORD(NAME, i) NAME[(i) >> 2][(i) & 3u]
 #define WORDS(NAME, i) uvec4(WORD(NAME, i.x), WORD(NAME, i.y), WORD(NAME, i.z), WORD(NAME, i.w))
 
+// HLSL takes words of four lanes at a time, so that there is one copy of what reads them.
+#ifdef DIMPLE_HLSL
+#define READS_HIGH false
+#else
+#define READS_HIGH isWide()
+#endif
+
 #define CHAIN_IN(NAME)                                                                              \
   layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; }; \
   Vector words_##NAME(const uint read, const Vector at) {                                           \
@@ -117,7 +124,7 @@ Vector offsetsOf(const uint operand, const uint head, const uint first) {
       words.low.x = WORD(NAME, at.low.x);                                                           \
     } else if (read == kWordsEach) {                                                                \
       words.low = WORDS(NAME, at.low);                                                              \
-      if (isWide()) words.high = WORDS(NAME, at.high);                                              \
+      if (READS_HIGH) words.high = WORDS(NAME, at.high);                                            \
     } else if (read == kWordsTwo) {                                                                 \
       words.low.x = WORD(NAME, at.low.x);                                                           \
       words.low.y = WORD(NAME, at.low.x + 1u);                                                      \
@@ -247,6 +254,26 @@ Vector loadAcross(const uint operand, const uint type) {
 }
 #endif
 
+#ifdef DIMPLE_HLSL
+Vector loadEach(const uint operand, const uint head, const uint first) {
+  const uint type = head & 31u;
+  const uint width = typeWidth(type);
+  const uint last = push.count - 1u;
+  Vector values = splat(0u);
+  [[dont_unroll]] for (uint lane = 0u; lane < laneCount(); lane += 4u) {
+    const uint index = first + lane;
+    const uvec4 at = uvec4(offsetOf(operand, head, min(index, last)), offsetOf(operand, head, min(index + 1u, last)),
+                           offsetOf(operand, head, min(index + 2u, last)), offsetOf(operand, head, min(index + 3u, last)));
+    const uvec4 words = wordsOf(operand, kWordsEach, Vector(at >> (5u - width), uvec4(0u))).low;
+    const uvec4 four = valuesOf(words >> ((at & ((32u >> width) - 1u)) << width), type);
+    if (lane == 0u)
+      values.low = four;
+    else
+      values.high = four;
+  }
+  return values;
+}
+#else
 Vector loadEach(const uint operand, const uint head, const uint first) {
   const uint type = head & 31u;
   const uint width = typeWidth(type);
@@ -255,6 +282,7 @@ Vector loadEach(const uint operand, const uint head, const uint first) {
   const uint lanes = (32u >> width) - 1u;
   return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
 }
+#endif
 
 // The values of an input from element `first` on.
 Vector loadInput(const uint operand, const uint head, const uint first) {

@@ -59,6 +59,12 @@ void main() {
     }
   }
   if (slice != 0u || column >= push.columns) return;
+#if DIMPLE_HLSL
+  // One copy of what finishes a sum.
+  [[dont_unroll]] for (uint row = 0u; row < push.rows; ++row)
+    finish(shares[row * 256u + lane], pair, row, column, at, base);
+#else
   [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
     if (row < push.rows) finish(sums[row], pair, row, column, at, base);
+#endif
 }

@@ -78,18 +78,37 @@ void main() {
   // The root is no denormal, and neither is its reciprocal.
   const float factor = has(32u) ? 1.0 / sqrt(variance + uintBitsToFloat(push.epsilon)) : 1.0;
 
-  [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
-    const uint k = lane + i * gl_WorkGroupSize.x;
+#if DIMPLE_HLSL
+  // Four elements at a time, so that DXIL has four copies of what finds their places.
+  const uint kTogether = 4u;
+#define FIRST (lane + first * gl_WorkGroupSize.x)
+  [[dont_unroll]] for (uint first = 0u; first < kHeld; first += kTogether) {
+  float values[kTogether];
+  [[unroll]] for (uint i = 0u; i < kTogether; ++i) {
+    values[i] = held[i];
+    [[unroll]] for (uint other = kTogether; other < kHeld; other += kTogether)
+      if (first == other) values[i] = held[other + i];
+  }
+#else
+#define kTogether kHeld
+#define FIRST lane
+#define values held
+#endif
+  [[unroll]] for (uint i = 0u; i < kTogether; ++i) {
+    const uint k = FIRST + i * gl_WorkGroupSize.x;
     if (k > last) continue;
     const uvec4 at = offsetsOf(row, k);
-    float v = (held[i] - correction) * factor;
+    float v = (values[i] - correction) * factor;
     if (has(2u)) v *= fromRaw(loadRaw_scale(at.z));
     if (has(4u)) v += fromRaw(loadRaw_bias(at.w));
-    held[i] = v;
+    values[i] = v;
   }
-  ACTIVATE_EACH(held, kHeld, vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta)))
-  [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
-    const uint k = lane + i * gl_WorkGroupSize.x;
-    if (k <= last) storeRaw_y(offsetsOf(row, k).y, toRaw(held[i]));
+  ACTIVATE_EACH(values, kTogether, vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta)))
+  [[unroll]] for (uint i = 0u; i < kTogether; ++i) {
+    const uint k = FIRST + i * gl_WorkGroupSize.x;
+    if (k <= last) storeRaw_y(offsetsOf(row, k).y, toRaw(values[i]));
   }
+#if DIMPLE_HLSL
+  }
+#endif
 }

@@ -10,6 +10,7 @@
 #include "tests/conformance/graphs/graph_runner.h"
 #include "tests/conformance/options_text.h"
 #include "tests/conformance/plan_check.h"
+#include "tests/core/matrix_caps.h"
 #include "tests/gpu_test.h"
 #include "tests/left_out.h"
 
@@ -17,8 +18,9 @@ namespace dimple::testing {
 namespace {
 
 // A row of the table in docs/graphs.md.
-std::string rowOf(std::string_view model, const TestGraph& test, std::string_view without, std::string_view shown) {
-  const auto planned = planTestGraph(test, {Caps{}, optionsWithout(without)});
+std::string rowOf(std::string_view model, const TestGraph& test, const Caps& caps, std::string_view without,
+                  std::string_view shown) {
+  const auto planned = planTestGraph(test, {caps, optionsWithout(without)});
   REQUIRE_MESSAGE(planned, planned.error().text);
   const Plan& plan = planned->plan;
   const std::string unwritten = firstUnwritten(plan, UINT64_MAX);
@@ -37,7 +39,7 @@ std::string rowOf(std::string_view model, const TestGraph& test, std::string_vie
 TEST_CASE("models: docs/graphs.md says what rewriting saves") {
   std::ifstream file(DIMPLE_SOURCE_DIR "/docs/graphs.md");
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto check = [&](const std::string& name, const TestGraph& graph) {
+  const auto check = [&](const std::string& name, const TestGraph& graph, const Caps& caps = {}) {
     const std::string model = cat(name, ", ", graph.nodes.size(), " nodes");
     for (const auto& [without, shown] : {std::pair("passes", "none"),
                                          {"activations", "all but activations"},
@@ -45,16 +47,19 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
                                          {"constants", "all but constants"},
                                          {"weights", "all but weights"},
                                          {"epilogues", "all but epilogues"},
+                                         {"patterns", "all but patterns"},
+                                         {"attention", "all but attention"},
                                          {"layouts", "all but layouts"},
                                          {"views", "all but views"},
                                          {"", "all"}}) {
-      const std::string row = rowOf(model, graph, without, shown);
+      const std::string row = rowOf(model, graph, caps, without, shown);
       CHECK_MESSAGE(page.find(row) != page.npos, row);
     }
   };
   check("SqueezeNet", squeezeNet(224, 1, false));
   check("ResNet-50", resNet50(224, 1, 6, false));
   check("transformer", transformer(6, 128, 512, 8, false));
+  check("spelled layer", spelledEncoder(128, 512, 8, DML_TENSOR_DATA_TYPE_FLOAT16), capsOfMatrices());
 }
 
 // Dispatches of kernels for tiles, by whether they read vectors.

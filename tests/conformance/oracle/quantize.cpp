@@ -129,7 +129,8 @@ Result evaluateQuantizedLinearAdd(const DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OP
 }
 
 // The page's formula over a range that has 0 in it, which Microsoft's DLL sees to (as ONNX does), and which passes over
-// NaN. Equal ends give a scale of 0 and a zero point that is open.
+// NaN. Equal ends give a scale of 0 and a zero point that is open. A range that FLOAT32 does not hold is infinite there,
+// and so is its scale: the zero point and all numbers become the lowest integer.
 std::vector<Result> evaluateDynamicQuantizeLinear(const DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC& desc,
                                                   std::span<const Array> inputs) {
   requireInputs(inputs, 1);
@@ -141,7 +142,8 @@ std::vector<Result> evaluateDynamicQuantizeLinear(const DML_DYNAMIC_QUANTIZE_LIN
     if (x > largest) largest = x;
   }
   const double lowest = isSigned(type) ? -128 : 0;
-  const double scale = (largest - least) / 255;
+  constexpr double kRoundsToInfinity = 0x1.ffffffp127;
+  const double scale = largest - least < kRoundsToInfinity ? (largest - least) / 255 : kInfinity;
 
   std::vector<Result> results;
   results.push_back({makeArray(type, inputs[0].sizes), exact()});
@@ -151,7 +153,7 @@ std::vector<Result> evaluateDynamicQuantizeLinear(const DML_DYNAMIC_QUANTIZE_LIN
   const double start = -least / scale;
   // Two roundings of the scale, one of the quotient.
   storeQuantized(results[2], 0, start, 8 * kFloatEps * std::fabs(start), lowest);
-  const bool open = !std::isfinite(scale) || scale < kSmallestFloat;
+  const bool open = scale < kSmallestFloat;
   if (open) results[2].slack[0] = kInfinity;
   for (size_t i = 0; i < inputs[0].real.size(); ++i) {
     const double quotient = inputs[0].real[i] / scale;

@@ -14,9 +14,18 @@ float timesSmallExp(float factor, float x) {
   return timesPowerOf2(factor * root * timesPowerOf2(root, 60), -60);
 }
 
+// factor * softplus(x), also where e^x nears the denormal range and factors make numbers of it.
+float softplusTimesHalf(float x, float factor) {
+  if (x < -80.0) {
+    const float root = exp2(x * (0.5 * kLog2OfE));
+    return factor * root * root;
+  }
+  return isNan(x) ? x : (max(x, 0.0) + logPlus1Half(exp2(abs(x) * -kLog2OfE))) * factor;
+}
+
 // factor * softplus(x).
 float softplusTimes(OF_HALVES float x, float factor) {
-  IF_HALVES(isNan(x) ? x : (max(x, 0.0) + logPlus1Half(exp2(abs(x) * -kLog2OfE))) * factor)
+  IF_HALVES(softplusTimesHalf(x, factor))
   if (x < -80.0) return timesSmallExp(factor, x);
   return (maxNum(x, 0.0) + logPlus1(expAccurate(-abs(x)))) * factor;
 }

@@ -14,35 +14,6 @@ namespace {
 
 GraphBytes bytesOf(std::span<const std::byte> span) { return {span.begin(), span.end()}; }
 
-// By output of the graph.
-std::string runWhole(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::vector<GraphBytes>& results) {
-  std::string error;
-  StepRunner::Step step;
-  {
-    // A compiled graph needs its operators no more.
-    const auto operators = createOperators(gpu, graph, error);
-    if (error.empty()) step.op = compileGraph(gpu, graph, operators, error);
-  }
-  if (!step.op) return error;
-  StepRunner runner(gpu, memory);
-  std::vector<bool> read(graph.inputs.size());
-  for (const auto& node : graph.nodes)
-    for (const GraphSource& source : node.inputs)
-      if (source.kind == GraphSource::Kind::GraphInput) read[source.index] = true;
-  for (size_t i = 0; i < graph.inputs.size(); ++i)
-    step.inputs.push_back(
-        {read[i] ? runner.upload(graph.inputs[i].bytes) : StepRunner::Range{}, graph.inputs[i].owned});
-  for (const GraphSource& output : graph.outputs)
-    step.outputs.push_back(runner.allocate((graph.bytesOf(output) + 3) / 4 * 4));
-  const auto outputs = step.outputs;
-  runner.add(std::move(step));
-  // Twice, so that what the first execution leaves in the temporary resource is met.
-  if (error = runner.run(2); !error.empty()) return error;
-  for (const StepRunner::Range& range : outputs)
-    results.push_back(range.bytes ? bytesOf(runner.result(range)) : GraphBytes{});
-  return {};
-}
-
 std::string runNodes(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::vector<GraphBytes>& results) {
   std::string error;
   const auto operators = createOperators(gpu, graph, error);
@@ -128,9 +99,37 @@ std::string compareWithLargest(const DML_BUFFER_TENSOR_DESC& tensor, const Graph
   return {};
 }
 
+std::string runGraph(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::vector<GraphBytes>& results) {
+  std::string error;
+  StepRunner::Step step;
+  {
+    // A compiled graph needs its operators no more.
+    const auto operators = createOperators(gpu, graph, error);
+    if (error.empty()) step.op = compileGraph(gpu, graph, operators, error);
+  }
+  if (!step.op) return error;
+  StepRunner runner(gpu, memory);
+  std::vector<bool> read(graph.inputs.size());
+  for (const auto& node : graph.nodes)
+    for (const GraphSource& source : node.inputs)
+      if (source.kind == GraphSource::Kind::GraphInput) read[source.index] = true;
+  for (size_t i = 0; i < graph.inputs.size(); ++i)
+    step.inputs.push_back(
+        {read[i] ? runner.upload(graph.inputs[i].bytes) : StepRunner::Range{}, graph.inputs[i].owned});
+  for (const GraphSource& output : graph.outputs)
+    step.outputs.push_back(runner.allocate((graph.bytesOf(output) + 3) / 4 * 4));
+  const auto outputs = step.outputs;
+  runner.add(std::move(step));
+  // Twice, so that what the first execution leaves in the temporary resource is met.
+  if (error = runner.run(2); !error.empty()) return error;
+  for (const StepRunner::Range& range : outputs)
+    results.push_back(range.bytes ? bytesOf(runner.result(range)) : GraphBytes{});
+  return {};
+}
+
 std::string compareWithNodes(Gpu& gpu, StepMemory& memory, const TestGraph& graph, CompareBytes compare) {
   std::vector<GraphBytes> whole, alone;
-  if (const std::string error = runWhole(gpu, memory, graph, whole); !error.empty()) return cat("As a graph: ", error);
+  if (const std::string error = runGraph(gpu, memory, graph, whole); !error.empty()) return cat("As a graph: ", error);
   if (const std::string error = runNodes(gpu, memory, graph, alone); !error.empty())
     return cat("Node by node: ", error);
   for (size_t g = 0; g < graph.outputs.size(); ++g) {

@@ -24,6 +24,9 @@ std::string compareRoughly(const DML_BUFFER_TENSOR_DESC& tensor, const GraphByte
 // To a small part of the largest magnitude: sums of weights that were multiplied first.
 std::string compareWithLargest(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes& whole, const GraphBytes& alone);
 
+// Runs the graph twice; `results` are its outputs. A sentence if that fails.
+std::string runGraph(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::vector<GraphBytes>& results);
+
 // Runs the graph, and its nodes one by one. A sentence if outputs differ, or something fails.
 std::string compareWithNodes(Gpu& gpu, StepMemory& memory, const TestGraph& graph, CompareBytes compare);
 

@@ -1,0 +1,30 @@
+// Graphs written down node by node, as lines of cases.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/data_type.h"
+#include "tests/conformance/graphs/random_graph.h"
+
+namespace dimple::testing {
+
+class GraphOfLines {
+ public:
+  // An input of the graph, or a constant, that holds these numbers.
+  GraphSource input(DataType type, std::span<const double> numbers);
+  GraphSource constant(DataType type, std::span<const double> numbers);
+  // A node; its inputs in their order, of Kind::None where an optional one is absent.
+  GraphSource node(const std::string& line, std::vector<GraphSource> inputs);
+  void output(const GraphSource& from) { graph_.outputs.push_back(from); }
+
+  const TestGraph& graph() const { return graph_; }
+
+ private:
+  GraphSource add(TestGraph::Node node);
+
+  TestGraph graph_;
+};
+
+}  // namespace dimple::testing

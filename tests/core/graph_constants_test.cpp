@@ -48,6 +48,31 @@ TEST_CASE("constants: what depends on constants alone executes at initialization
   CHECK(without.initializationBytes == 0);
 }
 
+TEST_CASE("constants: a gather reads indices that are constants where they are kept") {
+  static constexpr std::array<uint32_t, 4> kIndices{5, 0, 3, 3};
+  for (const bool computed : {false, true}) {
+    GraphBuilder graph;
+    graph.op("GATHER InputTensor=f32[6,64] IndicesTensor=u32[1,4] OutputTensor=f32[4,64] Axis=0 IndexDimensions=1");
+    graph.constant(kIndices.data(), sizeof kIndices);
+    graph.input(0, 0, 0);
+    graph.output(0, 0);
+    if (computed) {
+      graph.op("ELEMENT_WISE_ADD ATensor=u32[1,4] BTensor=u32[1,4] OutputTensor=u32[1,4]");
+      graph.edge(1, 2, 0);
+      graph.edge(1, 2, 1);
+    }
+    graph.edge(computed ? 2 : 1, 0, 1);
+    const Plan plan = graph.rewrittenPlan().plan;
+    CHECK(plan.initialization.size() == (computed ? 2 : 1));
+    CHECK(plan.persistentBytes == 256);  // one place of them
+    CHECK(plan.temporaryBytes == 0);
+    REQUIRE(plan.execution.size() == 1);
+    CHECK(kernelName(plan.execution[0].kernel).starts_with("gather"));
+    CHECK(std::ranges::any_of(plan.execution[0].buffers,
+                              [](const BufferRange& range) { return range.kind == SlotKind::Persistent; }));
+  }
+}
+
 TEST_CASE("constants: inputs that DML owns count, others do not") {
   for (const bool owned : {true, false}) {
     GraphBuilder graph;

@@ -36,13 +36,23 @@ GraphSource GraphOfLines::add(TestGraph::Node node) {
 }
 
 GraphSource GraphOfLines::input(DataType type, std::span<const double> numbers) {
-  const auto bytes = bytesOf(type, numbers);
-  return graph_.addInput((bytes.size() + 3) / 4 * 4, bytes);
+  return input(bytesOf(type, numbers));
+}
+
+GraphSource GraphOfLines::input(std::vector<std::byte> bytes, bool owned) {
+  bytes.resize((bytes.size() + 3) / 4 * 4);
+  const auto index = static_cast<uint32_t>(graph_.inputs.size());
+  graph_.inputs.push_back({std::move(bytes), owned});
+  return {GraphSource::Kind::GraphInput, index, 0};
 }
 
 GraphSource GraphOfLines::constant(DataType type, std::span<const double> numbers) {
+  return constant(bytesOf(type, numbers));
+}
+
+GraphSource GraphOfLines::constant(std::vector<std::byte> bytes) {
   TestGraph::Node node;
-  node.constant = bytesOf(type, numbers);
+  node.constant = std::move(bytes);
   return add(std::move(node));
 }
 

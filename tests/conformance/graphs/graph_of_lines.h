@@ -1,6 +1,7 @@
 // Graphs written down node by node, as lines of cases.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ class GraphOfLines {
   // An input of the graph, or a constant, that holds these numbers.
   GraphSource input(DataType type, std::span<const double> numbers);
   GraphSource constant(DataType type, std::span<const double> numbers);
+  // The same of bytes; `owned`: by DML.
+  GraphSource input(std::vector<std::byte> bytes, bool owned = false);
+  GraphSource constant(std::vector<std::byte> bytes);
   // A node; its inputs in their order, of Kind::None where an optional one is absent.
   GraphSource node(const std::string& line, std::vector<GraphSource> inputs);
   void output(const GraphSource& from) { graph_.outputs.push_back(from); }

@@ -129,8 +129,8 @@ Result evaluateQuantizedLinearAdd(const DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OP
 }
 
 // The page's formula over a range that has 0 in it, which Microsoft's DLL sees to (as ONNX does), and which passes over
-// NaN. Equal ends give a scale of 0 and a zero point that is open. A range that FLOAT32 does not hold is infinite there,
-// and so is its scale: the zero point and all numbers become the lowest integer.
+// NaN. Equal ends give a scale of 0 and a zero point that is open. A range that FLOAT32 does not hold is infinite
+// there, and so is its scale: the zero point and all numbers become the lowest integer.
 std::vector<Result> evaluateDynamicQuantizeLinear(const DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC& desc,
                                                   std::span<const Array> inputs) {
   requireInputs(inputs, 1);

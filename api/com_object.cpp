@@ -24,6 +24,13 @@ void appendUtf8(std::string& out, uint32_t c) {
   }
 }
 
+// 0 for null.
+size_t lengthOf(PCWSTR text) {
+  size_t length = 0;
+  while (text && text[length]) ++length;
+  return length;
+}
+
 // WCHAR has 2 bytes (UTF-16) on Windows and 4 elsewhere.
 std::string utf8(const WCHAR* text, size_t length) {
   std::string out;
@@ -53,14 +60,17 @@ std::shared_ptr<const PrivateData::Value> PrivateData::find(REFGUID guid) {
 }
 
 // What was there is released once the lock is gone: it may be an object that calls back.
-void PrivateData::replace(REFGUID guid, std::shared_ptr<const Value> value) {
+HRESULT PrivateData::replace(REFGUID guid, std::shared_ptr<const Value> value) {
   std::lock_guard lock(mutex_);
   if (value) {
     std::swap(values_[guid], value);
-  } else if (const auto found = values_.find(guid); found != values_.end()) {
-    std::swap(found->second, value);
-    values_.erase(found);
+    return S_OK;
   }
+  const auto found = values_.find(guid);
+  if (found == values_.end()) return S_FALSE;
+  std::swap(found->second, value);
+  values_.erase(found);
+  return S_OK;
 }
 
 HRESULT PrivateData::get(REFGUID guid, UINT& size, void* data) {
@@ -83,39 +93,40 @@ HRESULT PrivateData::get(REFGUID guid, UINT& size, void* data) {
   return S_OK;
 }
 
-void PrivateData::set(REFGUID guid, UINT size, const void* data) {
+HRESULT PrivateData::set(REFGUID guid, UINT size, const void* data) {
   std::shared_ptr<Value> value;
   if (data) {
     const auto* bytes = static_cast<const std::byte*>(data);
     value = std::make_shared<Value>();
     value->bytes.assign(bytes, bytes + size);
   }
-  replace(guid, std::move(value));
+  return replace(guid, std::move(value));
 }
 
-void PrivateData::setInterface(REFGUID guid, IUnknown* data) {
+HRESULT PrivateData::setInterface(REFGUID guid, IUnknown* data) {
   std::shared_ptr<Value> value;
   if (data) {
     value = std::make_shared<Value>();
     value->object = data;
   }
-  replace(guid, std::move(value));
+  return replace(guid, std::move(value));
 }
 
-void PrivateData::setName(PCWSTR name) {
-  size_t length = 0;
-  while (name && name[length]) ++length;
-  set(kNameGuid, static_cast<UINT>(name ? (length + 1) * sizeof(WCHAR) : 0), name);
+HRESULT PrivateData::setNameAsData(PCWSTR name) {
+  set(kNameGuid, static_cast<UINT>(name ? (lengthOf(name) + 1) * sizeof(WCHAR) : 0), name);
+  return S_OK;
+}
+
+HRESULT PrivateData::setName(PCWSTR name) {
+  std::string text = utf8(name, lengthOf(name));
+  std::lock_guard lock(mutex_);
+  std::swap(name_, text);
+  return S_OK;
 }
 
 std::string PrivateData::name() {
-  const auto value = find(kNameGuid);
-  if (!value) return {};
-  const size_t length = value->bytes.size() / sizeof(WCHAR);
-  std::vector<WCHAR> text(length);
-  if (length != 0) std::memcpy(text.data(), value->bytes.data(), length * sizeof(WCHAR));
-  while (!text.empty() && text.back() == 0) text.pop_back();
-  return utf8(text.data(), text.size());
+  std::lock_guard lock(mutex_);
+  return name_;
 }
 
 }  // namespace dimple::api

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,12 +64,13 @@ class PrivateData {
  public:
   // `size`: of what `data` holds, and then of the value. DXGI_ERROR_NOT_FOUND and DXGI_ERROR_MORE_DATA are answers.
   HRESULT get(REFGUID guid, UINT& size, void* data);
-  // Null removes what is there.
-  void set(REFGUID guid, UINT size, const void* data);
-  void setInterface(REFGUID guid, IUnknown* data);
-  // Kept as WKPDID_D3DDebugObjectNameW. Null removes the name.
-  void setName(PCWSTR name);
-  // As UTF-8; empty without a name.
+  // Null removes what is there; S_FALSE if nothing is.
+  HRESULT set(REFGUID guid, UINT size, const void* data);
+  HRESULT setInterface(REFGUID guid, IUnknown* data);
+  // Names are removed by null. Direct3D keeps an object's name as WKPDID_D3DDebugObjectNameW, DirectML to itself.
+  HRESULT setNameAsData(PCWSTR name);
+  HRESULT setName(PCWSTR name);
+  // What setName() kept, as UTF-8; empty without a name.
   std::string name();
 
  private:
@@ -78,10 +80,11 @@ class PrivateData {
   };
   // Null if there is none.
   std::shared_ptr<const Value> find(REFGUID guid);
-  void replace(REFGUID guid, std::shared_ptr<const Value> value);
+  HRESULT replace(REFGUID guid, std::shared_ptr<const Value> value);
 
   std::mutex mutex_;  // never held while a foreign object is called
   std::map<GUID, std::shared_ptr<const Value>, GuidLess> values_;
+  std::string name_;
 };
 
 // Lists an object among the live ones of its class, so that a foreign pointer or handle is told apart before it is
@@ -152,22 +155,15 @@ class WithPrivateData : public Object {
     });
   }
   HRESULT STDMETHODCALLTYPE SetPrivateData(REFGUID guid, UINT dataSize, const void* data) override {
-    return guarded(*this, "SetPrivateData", [&] {
-      if (dataSize != 0 && !data) return refuse(E_INVALIDARG, "data is null, expected dataSize bytes.");
-      privateData_.set(guid, dataSize, data);
-      return S_OK;
-    });
+    return guarded(*this, "SetPrivateData", [&] { return privateData_.set(guid, dataSize, data); });
   }
   HRESULT STDMETHODCALLTYPE SetPrivateDataInterface(REFGUID guid, Unknown data) override {
-    return guarded(*this, "SetPrivateDataInterface", [&] {
-      privateData_.setInterface(guid, const_cast<IUnknown*>(data));
-      return S_OK;
-    });
+    return guarded(*this, "SetPrivateDataInterface",
+                   [&] { return privateData_.setInterface(guid, const_cast<IUnknown*>(data)); });
   }
   HRESULT STDMETHODCALLTYPE SetName(PCWSTR name) override {
     return guarded(*this, "SetName", [&] {
-      privateData_.setName(name);
-      return S_OK;
+      return std::is_same_v<Unknown, IUnknown*> ? privateData_.setName(name) : privateData_.setNameAsData(name);
     });
   }
 

@@ -36,7 +36,7 @@ Device::Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS fl
     : native_(std::move(native)), debug_((flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0), options_(std::move(options)) {}
 
 void* Device::queryOther(REFIID riid) {
-  if (debug_ && riid == __uuidof(IDMLDebugDevice)) return static_cast<IDMLDebugDevice*>(&debugDevice_);
+  if (riid == __uuidof(IDMLDebugDevice)) return static_cast<IDMLDebugDevice*>(&debugDevice_);
   return nullptr;
 }
 
@@ -117,7 +117,7 @@ HRESULT Device::CheckFeatureSupport(DML_FEATURE feature, UINT queryDataSize, con
 HRESULT Device::checkFeature(DML_FEATURE feature, UINT queryDataSize, const void* queryData, UINT supportDataSize,
                              void* supportData) {
   const auto are = [&]<class Query, class Support>(const Query*, const Support*) {
-    return queryDataSize == sizeof(Query) && queryData && supportDataSize == sizeof(Support) && supportData;
+    return queryDataSize >= sizeof(Query) && queryData && supportDataSize >= sizeof(Support) && supportData;
   };
   switch (feature) {
     case DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: {
@@ -138,7 +138,7 @@ HRESULT Device::checkFeature(DML_FEATURE feature, UINT queryDataSize, const void
   }
   return refuse(E_INVALIDARG,
                 cat("CheckFeatureSupport has query data of ", queryDataSize, " and support data of ", supportDataSize,
-                    " bytes, which are not those of feature ", static_cast<int>(feature), "."));
+                    " bytes, of which one is null or smaller than feature ", static_cast<int>(feature), " takes."));
 }
 
 HRESULT Device::checkDataType(const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT& query,
@@ -157,6 +157,7 @@ HRESULT Device::checkLevels(const DML_FEATURE_QUERY_FEATURE_LEVELS& query, DML_F
     return refuse(E_INVALIDARG,
                   cat("RequestedFeatureLevels is null, expected ", query.RequestedFeatureLevelCount, " levels."));
   DML_FEATURE_LEVEL best{};
+  support.MaxSupportedFeatureLevel = best;
   for (UINT i = 0; i < query.RequestedFeatureLevelCount; ++i) {
     const DML_FEATURE_LEVEL level = query.RequestedFeatureLevels[i];
     if (level <= DML_FEATURE_LEVEL_6_4 && level > best) best = level;
@@ -174,7 +175,7 @@ HRESULT Device::CreateOperator(const DML_OPERATOR_DESC* desc, REFIID riid, void*
     if (!desc) return refuse(E_INVALIDARG, "desc is null, expected a DML_OPERATOR_DESC.");
     auto operation = Operation::parse(*desc);
     if (!operation) return refuse(operation.error());
-    if (!ppv) return S_FALSE;
+    if (!ppv) return S_OK;
     return handOut(static_cast<IDMLOperator*>(new Operator(*this, std::move(*operation))), riid, ppv);
   });
 }
@@ -187,7 +188,7 @@ HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REF
     if (!own) return refuse(E_INVALIDARG, "op is no live operator of Dimple.");
     if (&own->device() != this) return refuse(E_INVALIDARG, "op belongs to another device.");
     if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
-    return handOutCompiled(compileOperator(*own->operation(), targetOf(flags)), flags, riid, ppv);
+    return handOutCompiled(compileOperator(*own->operation(), targetOf(flags)), own.get(), flags, riid, ppv);
   });
 }
 
@@ -203,7 +204,7 @@ HRESULT Device::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS fla
       if (&own->device() != this) return invalid("Operator belongs to another device.");
       return own->operation();
     };
-    return handOutCompiled(compileGraph(*desc, find, targetOf(flags)), flags, riid, ppv);
+    return handOutCompiled(compileGraph(*desc, find, targetOf(flags)), nullptr, flags, riid, ppv);
   });
 }
 
@@ -222,16 +223,17 @@ Target Device::targetOf(DML_EXECUTION_FLAGS flags) {
   return {backend().caps(), options_, (flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION) != 0};
 }
 
-HRESULT Device::handOutCompiled(Result<Compiled> compiled, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv) {
+HRESULT Device::handOutCompiled(Result<Compiled> compiled, Operator* op, DML_EXECUTION_FLAGS flags, REFIID riid,
+                                void** ppv) {
   if (!compiled) return refuse(compiled.error());
   const Plan& plan = compiled->plan;
   auto initialization = backend().prepare(plan.initialization, plan.parameters);
   if (!initialization) return refuse(initialization.error());
   auto execution = backend().prepare(plan.execution, plan.parameters);
   if (!execution) return refuse(execution.error());
-  if (!ppv) return S_FALSE;
+  if (!ppv) return S_OK;
   return handOut(static_cast<IDMLDispatchable*>(new CompiledOperator(
-                     *this, std::move(*compiled), flags, std::move(*initialization), std::move(*execution))),
+                     *this, op, std::move(*compiled), flags, std::move(*initialization), std::move(*execution))),
                  riid, ppv);
 }
 

@@ -18,6 +18,8 @@ struct Compiled;
 
 namespace dimple::api {
 
+class Operator;
+
 // What a device may be created with, on every back end.
 Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel);
 
@@ -70,7 +72,8 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
                                          void** ppv) override;
 
  private:
-  // IDMLDebugDevice of a device created with DML_CREATE_DEVICE_FLAG_DEBUG; shares the device's reference count.
+  // IDMLDebugDevice, which the original gives without DML_CREATE_DEVICE_FLAG_DEBUG, too; shares the device's reference
+  // count.
   class Debug final : public IDMLDebugDevice {
    public:
     explicit Debug(Device& device) : device_(device) {}
@@ -95,8 +98,8 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
                         DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT& support);
   HRESULT checkLevels(const DML_FEATURE_QUERY_FEATURE_LEVELS& query, DML_FEATURE_DATA_FEATURE_LEVELS& support);
   Target targetOf(DML_EXECUTION_FLAGS flags);
-  // Hands out a compiled operator; S_FALSE if `ppv` is null.
-  HRESULT handOutCompiled(Result<Compiled> compiled, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv);
+  // Hands out what `op`, or a graph (null), was compiled to; nothing if `ppv` is null.
+  HRESULT handOutCompiled(Result<Compiled> compiled, Operator* op, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv);
   HRESULT checkPageables(UINT count, IDMLPageable* const* objects);
 
   const std::unique_ptr<NativeObjects> native_;

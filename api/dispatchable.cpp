@@ -4,9 +4,10 @@
 
 namespace dimple::api {
 
-CompiledOperator::CompiledOperator(Device& device, Compiled compiled, DML_EXECUTION_FLAGS flags,
+CompiledOperator::CompiledOperator(Device& device, Operator* op, Compiled compiled, DML_EXECUTION_FLAGS flags,
                                    std::unique_ptr<Executable> initialization, std::unique_ptr<Executable> execution)
     : DeviceChild(device),
+      operator_(op),
       compiled_(std::move(compiled)),
       flags_(flags),
       initialization_(std::move(initialization)),
@@ -41,7 +42,6 @@ HRESULT Initializer::Reset(UINT operatorCount, IDMLCompiledOperator* const* oper
 }
 
 HRESULT Initializer::reset(UINT operatorCount, IDMLCompiledOperator* const* operators) {
-  if (device().removed()) return device().refuseRemoved();
   if (operatorCount != 0 && !operators)
     return device().refuse(E_INVALIDARG, cat("operators is null, expected ", operatorCount, " compiled operators."));
   std::vector<ComPtr<CompiledOperator>> next;

@@ -45,7 +45,8 @@ class Operator final : public DeviceChild<IDMLOperator> {
 
 class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable> {
  public:
-  CompiledOperator(Device& device, Compiled compiled, DML_EXECUTION_FLAGS flags,
+  // `op`, which it keeps alive as the original does, is null for a graph.
+  CompiledOperator(Device& device, Operator* op, Compiled compiled, DML_EXECUTION_FLAGS flags,
                    std::unique_ptr<Executable> initialization, std::unique_ptr<Executable> execution);
 
   DML_BINDING_PROPERTIES bindingProperties() const;
@@ -64,6 +65,7 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
  private:
   ~CompiledOperator() override;
   DIMPLE_DECLARE_BINDING_PROPERTIES(CompiledOperator)
+  const ComPtr<Operator> operator_;
   const Compiled compiled_;
   const DML_EXECUTION_FLAGS flags_;
   const std::unique_ptr<Executable> initialization_, execution_;
@@ -75,6 +77,7 @@ class Initializer final : public DeviceChild<IDMLOperatorInitializer, IDMLDispat
   explicit Initializer(Device& device) : DeviceChild(device) {}
 
   DML_BINDING_PROPERTIES bindingProperties() const;
+  // Also when the device is removed, as in the original: it needs nothing of it.
   HRESULT STDMETHODCALLTYPE Reset(UINT operatorCount, IDMLCompiledOperator* const* operators) override;
   // The same without a guard.
   HRESULT reset(UINT operatorCount, IDMLCompiledOperator* const* operators);

@@ -81,6 +81,15 @@ if(WIN32)
   if(TARGET dimple_directml)
     # The drop-in, of which only DirectML's own exports are used.
     dimple_register(directml_dll PROGRAM dimple_tests ${run} ${wine} ARGUMENTS --dll "$<TARGET_FILE:dimple_directml>")
+    # What programs look at beside operators, there and, where it was fetched, on the original.
+    set(answers "${CMAKE_CURRENT_SOURCE_DIR}/data/microsoft_answers.txt")
+    set(cheapHeaps ENVIRONMENT VKD3D_CONFIG=virtual_heaps)
+    dimple_register(answers PROGRAM directml_answers ${run} ${wine} ${cheapHeaps}
+      ARGUMENTS "$<TARGET_FILE:dimple_directml>" "${answers}")
+    if(EXISTS "${deps}/microsoft/DirectML.dll")
+      dimple_register(answers_microsoft PROGRAM directml_answers ${run} ${wine} ${cheapHeaps}
+        ARGUMENTS "${deps}/microsoft/DirectML.dll" "${answers}")
+    endif()
   endif()
   if(TARGET directmlx_models)
     foreach(backend IN ITEMS vulkan d3d12)

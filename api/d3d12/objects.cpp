@@ -113,7 +113,7 @@ STDAPI DMLCreateDevice1(ID3D12Device* d3d12Device, DML_CREATE_DEVICE_FLAGS flags
     if (!options) return refuseEarly(options.error());
     auto backend = d3d12::Device::create(d3d12Device, options->nativeStorage);
     if (!backend) return refuseEarly(backend.error());
-    if (!ppv) return S_FALSE;
+    if (!ppv) return S_OK;
     return handOut(
         static_cast<IDMLDevice1*>(new Device(
             std::make_unique<D3D12Objects>(std::shared_ptr<d3d12::Device>(std::move(*backend))), flags, *options)),

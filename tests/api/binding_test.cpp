@@ -296,13 +296,15 @@ GPU_TEST_CASE("misuse of methods that return nothing removes the device" *
     const auto op = f.compile(kAddLine);
     const auto heap = f.heap(3);
     const auto table = f.table(op.Get(), heap);
+    const auto initializer = f.initializer(op.Get());
     misuse.act(f, op, table);
     CHECK(f.device->GetDeviceRemovedReason() == DXGI_ERROR_DEVICE_REMOVED);
     const auto messages = f.gpu->takeMessages();
     REQUIRE(messages.size() == 1);
     CHECK(messages[0].ends_with('.'));
 
-    // From now on nothing happens and every HRESULT says why.
+    // From now on nothing happens and every HRESULT says why, but for what needs nothing of the device.
+    CHECK(initializer->Reset(0, nullptr) == S_OK);
     f.recorder->RecordDispatch(nullptr, nullptr, nullptr);
     table->BindInputs(7, nullptr);
     CHECK(table->Reset(nullptr) == DXGI_ERROR_DEVICE_REMOVED);

@@ -23,6 +23,8 @@ ULONG references(IUnknown* object) {
 
 void STDMETHODCALLTYPE ignoreProfile(void*, const char*, double) {}
 
+// WKPDID_D3DDebugObjectNameW
+constexpr GUID kNameGuid = {0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
 constexpr GUID kSomeGuid = {0x01234567, 0x89ab, 0xcdef, {1, 2, 3, 4, 5, 6, 7, 8}};
 
 }  // namespace
@@ -33,7 +35,7 @@ GPU_TEST_CASE("objects answer the interfaces they derive from and no others") {
   CHECK(answers<IDMLObject>(f.device));
   CHECK(answers<IDMLDevice>(f.device));
   CHECK(answers<IDMLDevice1>(f.device));
-  CHECK_FALSE(answers<IDMLDebugDevice>(f.device));
+  CHECK(answers<IDMLDebugDevice>(f.device));
   CHECK_FALSE(answers<IDMLDeviceChild>(f.device));
   const auto op = f.create(kAddLine);
   CHECK(answers<IDMLObject>(op.Get()));
@@ -59,7 +61,7 @@ GPU_TEST_CASE("objects answer the interfaces they derive from and no others") {
   CHECK(none == nullptr);
 }
 
-TEST_CASE("a debug device answers IDMLDebugDevice with its own identity") {
+TEST_CASE("a device answers IDMLDebugDevice with its own identity") {
   DimpleContextDesc desc{};
   desc.DeviceFlags = DML_CREATE_DEVICE_FLAG_DEBUG;
   ComPtr<IDimpleContext> context;
@@ -80,9 +82,9 @@ GPU_TEST_CASE("creating with a null result pointer only checks") {
   Fixture f;
   auto parsed = dimple::parseCase(kAddLine);
   const DML_OPERATOR_DESC desc = parsed->desc.desc();
-  CHECK(f.device->CreateOperator(&desc, __uuidof(IDMLOperator), nullptr) == S_FALSE);
+  CHECK(f.device->CreateOperator(&desc, __uuidof(IDMLOperator), nullptr) == S_OK);
   CHECK(f.device->CompileOperator(f.create(kAddLine).Get(), DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator),
-                                  nullptr) == S_FALSE);
+                                  nullptr) == S_OK);
 }
 
 GPU_TEST_CASE("children keep the device, and graphs of objects free completely") {
@@ -92,6 +94,11 @@ GPU_TEST_CASE("children keep the device, and graphs of objects free completely")
     const auto op = f.create(kAddLine);
     const auto compiled = f.compile(kAddLine);
     CHECK(references(f.device) > before);
+    CHECK(references(op.Get()) == 1);
+    ComPtr<IDMLCompiledOperator> own;
+    REQUIRE(f.device->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&own)) == S_OK);
+    CHECK(references(op.Get()) == 2);
+    own.Reset();
     CHECK(references(op.Get()) == 1);
     const auto initializer = f.initializer(compiled.Get());
     CHECK(references(compiled.Get()) == 2);
@@ -206,9 +213,10 @@ GPU_TEST_CASE("private data") {
   CHECK(op->GetPrivateData(kSomeGuid, &size, &out) == S_OK);
   CHECK(out == 42);
   CHECK(op->GetPrivateData(kSomeGuid, nullptr, nullptr) == E_INVALIDARG);
-  CHECK(op->SetPrivateData(kSomeGuid, 4, nullptr) == E_INVALIDARG);
-  REQUIRE(op->SetPrivateData(kSomeGuid, 0, nullptr) == S_OK);
+  // Null removes it, whatever the size; once it is gone there is nothing to remove.
+  REQUIRE(op->SetPrivateData(kSomeGuid, 4, nullptr) == S_OK);
   CHECK(op->GetPrivateData(kSomeGuid, &size, &out) == DXGI_ERROR_NOT_FOUND);
+  CHECK(op->SetPrivateData(kSomeGuid, 0, nullptr) == S_FALSE);
 
   const auto held = f.create(kAddLine);
   REQUIRE(op->SetPrivateDataInterface(kSomeGuid, held.Get()) == S_OK);
@@ -220,8 +228,16 @@ GPU_TEST_CASE("private data") {
   got->Release();
   REQUIRE(op->SetPrivateDataInterface(kSomeGuid, nullptr) == S_OK);
   CHECK(references(held.Get()) == 1);
+  CHECK(op->SetPrivateDataInterface(kSomeGuid, nullptr) == S_FALSE);
   CHECK(op->SetName(L"sum") == S_OK);
+  // DirectML keeps a name to itself; Direct3D keeps it as data.
+  CHECK(op->GetPrivateData(kNameGuid, &size, nullptr) == DXGI_ERROR_NOT_FOUND);
   CHECK(op->SetName(nullptr) == S_OK);
+  if (currentBackend() != DIMPLE_BACKEND_VULKAN) return;
+  const auto buffer = f.buffer(16);
+  CHECK(buffer->SetName(L"sum") == S_OK);
+  CHECK(buffer->GetPrivateData(kNameGuid, &size, nullptr) == S_OK);
+  CHECK(size == 4 * sizeof(WCHAR));
 }
 
 GPU_TEST_CASE("feature queries") {
@@ -243,10 +259,17 @@ GPU_TEST_CASE("feature queries") {
   query = {1, levels + 3};
   CHECK(f.device->CheckFeatureSupport(DML_FEATURE_FEATURE_LEVELS, sizeof query, &query, sizeof support, &support) ==
         DXGI_ERROR_UNSUPPORTED);
+  CHECK(support.MaxSupportedFeatureLevel == DML_FEATURE_LEVEL{});
   query = {0, nullptr};
   CHECK(f.device->CheckFeatureSupport(DML_FEATURE_FEATURE_LEVELS, sizeof query, &query, sizeof support, &support) ==
         DXGI_ERROR_UNSUPPORTED);
   CHECK(f.device->CheckFeatureSupport(DML_FEATURE_FEATURE_LEVELS, 1, &query, sizeof support, &support) == E_INVALIDARG);
+  CHECK(f.device->CheckFeatureSupport(DML_FEATURE_FEATURE_LEVELS, sizeof query, &query, 1, &support) == E_INVALIDARG);
+  // Larger structures are those of a later version.
+  query = {2, levels};
+  CHECK(f.device->CheckFeatureSupport(DML_FEATURE_FEATURE_LEVELS, sizeof query + 8, &query, sizeof support + 8,
+                                      &support) == S_OK);
+  CHECK(support.MaxSupportedFeatureLevel == DML_FEATURE_LEVEL_6_4);
   CHECK(f.device->CheckFeatureSupport(DML_FEATURE_FEATURE_LEVELS, sizeof query, nullptr, sizeof support, &support) ==
         E_INVALIDARG);
   CHECK(f.device->CheckFeatureSupport(DML_FEATURE_FEATURE_LEVELS, sizeof query, &query, sizeof support, nullptr) ==

@@ -257,7 +257,7 @@ const NullStep kNullSteps[] = {
        return dimpleGetBindingProperties(s.compiled.Get()).RequiredDescriptorCount ? S_OK : E_FAIL;
      },
      S_OK, Answers::Always},
-    {"IDMLOperatorInitializer::Reset", withInitializer, resetInitializer},
+    {"IDMLOperatorInitializer::Reset", withInitializer, resetInitializer, S_OK, Answers::Always},
 
     {"IDMLBindingTable::Reset", withTable, resetTable},
     {"IDMLBindingTable::Reset, of an initializer", withInitializerTable, resetTable},

@@ -76,6 +76,15 @@ void keepDriversLoaded(const LoaderFunctions& loader, VkInstanceCreateInfo info)
   kept = static_cast<bool>(loader.createInstance(&info, nullptr, &instance));
 }
 
+// The loader's word for having no driver says nothing to who has to install one.
+Error withoutDriver() {
+  return {
+      ErrorCode::Unsupported,
+      "There is no Vulkan driver (VK_ERROR_INCOMPATIBLE_DRIVER), expected an installed one, such as Mesa's lavapipe, "
+      "which needs no GPU, or the path of one's manifest in VK_DRIVER_FILES, such as build/deps/lvp_icd.json, which "
+      "tools/setup.sh of the source leaves."};
+}
+
 }  // namespace
 
 bool lists(const std::vector<VkExtensionProperties>& all, std::string_view name) {
@@ -118,7 +127,9 @@ Result<std::unique_ptr<Instance>> Instance::create(bool validation, Listener lis
 
   std::unique_ptr<Instance> instance(new Instance(std::move(listener)));
   VkInstance handle = VK_NULL_HANDLE;
-  TRY(loader->createInstance(&info, nullptr, &handle));
+  const Outcome created = loader->createInstance(&info, nullptr, &handle);
+  if (created.is(VK_ERROR_INCOMPATIBLE_DRIVER)) return withoutDriver();
+  TRY(created);
   const auto destroy = reinterpret_cast<PFN_vkDestroyInstance>(vkGetInstanceProcAddr(handle, "vkDestroyInstance"));
   if (!destroy) return Error{ErrorCode::Unsupported, "The Vulkan instance has no vkDestroyInstance."};
   instance->handle_ = {handle, Destroy{destroy}};

@@ -57,9 +57,12 @@ tools/setup.sh --onnx-runtime --ocr "${setup[@]}"
 work=build/onnx-runtime
 mkdir -p "$work"
 log=$work/build.log
+# A folder that was configured keeps its options: others would compile nearly everything again.
+first=()
+[[ -f build/mingw/CMakeCache.txt ]] || first=(-DDIMPLE_UNITY=ON "-DDIMPLE_KERNELGEN=$root/build/linux-release/bin/kernelgen")
 {
   cmake --preset linux-release && cmake --build --preset linux-release --target kernelgen write_models &&
-    cmake --preset mingw -DDIMPLE_UNITY=ON "-DDIMPLE_KERNELGEN=$root/build/linux-release/bin/kernelgen" &&
+    cmake --preset mingw "${first[@]}" &&
     cmake --build --preset mingw --target dimple_directml onnx_runtime_models
 } >"$log" 2>&1 || {
   tail -20 "$log" >&2

@@ -21,6 +21,7 @@
 #include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
 #include "clients/onnx/text.h"
+#include "tests/driver.h"
 #include "tests/onnx/networks.h"
 #include "tests/onnx/standard_tests.h"
 
@@ -125,6 +126,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: write_models FOLDER [OCR]\n");
     return 2;
   }
+  // Without run.sh, which has chosen already.
+  dimple::testing::chooseDriver();
   try {
     if (std::string_view(argv[1]) == "--operators" && argc == 3) return dimple::testing::writeOperators(argv[2]);
     return dimple::testing::writeModels(argv[1], argc > 2 ? argv[2] : nullptr);

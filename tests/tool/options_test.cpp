@@ -49,6 +49,20 @@ TEST_CASE("tool: options that there are not are refused, and variables that they
   }
 }
 
+#ifdef __linux__
+TEST_CASE("tool: without a Vulkan driver it says what to do") {
+  ToolFixture fixture;
+  fixture.setEnvironment("VK_DRIVER_FILES", (fixture.folder() / "none.json").string());
+  for (const char* command : {"devices", kCase}) {
+    const auto outcome = fixture.run(command);
+    CHECK(outcome.code != 0);
+    CHECK_MESSAGE(contains(outcome.err, "There is no Vulkan driver (VK_ERROR_INCOMPATIBLE_DRIVER), expected"), command,
+                  ": ", outcome.err);
+    CHECK(contains(outcome.err, "VK_DRIVER_FILES"));
+  }
+}
+#endif
+
 #ifdef DIMPLE_DEVELOPER
 TEST_CASE("tool: a module that is no kernel's is not given to a driver") {
   const auto outcomeOf = [](const std::string& bytes) {

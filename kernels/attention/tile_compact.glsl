@@ -14,6 +14,13 @@ const uint kPartialsAt = 256u;
 // for those that take each other's values: these are made by an operation with a zero that compilers do not know.
 float moved(float x) { return uintBitsToFloat(floatBitsToUint(x) ^ push.flags >> 16u); }
 
+float ofRow(float values[kPer], uint row) {
+  float value = values[0];
+  [[unroll]] for (uint i = 1u; i < kPer; ++i)
+    if (i == row) value = values[i];
+  return value;
+}
+
 void prepareRows(uint lane) {
   [[unroll]] for (uint i = 0u; i < kPer; ++i) tops[i] = LOWEST;
 }
@@ -84,50 +91,40 @@ void combineRows(bool atLast) {
     }
 }
 
-// A row at a time in the place of the first.
 void shrinkSums() {
   [[unroll]] for (uint i = 0u; i < kPer; ++i) shrinks[i] = 1.0;
   [[dont_unroll]] for (uint row = 0u; row < kPer; ++row) {
-    const float old = tops[0];
-    const float top = combined[0];
+    const float old = ofRow(tops, row);
+    const float top = ofRow(combined, row);
     // Infinities of the same sign have no difference.
     const float shrink = old == top ? 1.0 : weightOf(old - top);
-    const float total = totals[0] * shrink;
-    [[unroll]] for (uint i = 1u; i < kPer; ++i) {
-      tops[i - 1u] = moved(tops[i]);
-      combined[i - 1u] = moved(combined[i]);
-      totals[i - 1u] = moved(totals[i]);
-      shrinks[i - 1u] = moved(shrinks[i]);
-    }
-    tops[kPer - 1u] = moved(top);
-    totals[kPer - 1u] = total;
-    shrinks[kPer - 1u] = shrink;
+    [[unroll]] for (uint i = 0u; i < kPer; ++i)
+      if (i == row) shrinks[i] = shrink;
+  }
+  [[unroll]] for (uint i = 0u; i < kPer; ++i) {
+    totals[i] *= shrinks[i];
+    tops[i] = combined[i];
   }
 }
 
-float scoreAt(uint row, uint part, uint column) {
-  float score = scores[row * kPer + column];
-  [[unroll]] for (uint other = 1u; other < kPer / 2u; ++other)
-    if (part == other) score = scores[row * kPer + other * 2u + column];
-  return score;
-}
-
-// The weights of kWeighed keys, two columns of each invocation: scores are stored, and become weights there.
+// The weights of kWeighed keys, two columns of each invocation.
 void storeWeights(uint part) {
-  const uint at = across * 2u * kPitch + down;
-  [[unroll]] for (uint j = 0u; j < 2u; ++j)
-    [[unroll]] for (uint f = 0u; f < kFours; ++f)
-      staged[at + j * kPitch + f * 16u] = vec4(scoreAt(f * 4u, part, j), scoreAt(f * 4u + 1u, part, j),
-                                               scoreAt(f * 4u + 2u, part, j), scoreAt(f * 4u + 3u, part, j));
   [[dont_unroll]] for (uint n = 0u; n < 2u * kFours; ++n) {
+    const uint column = part * 2u + n % 2u;
     const uint f = n / 2u;
-    vec4 own = staged[at + n % 2u * kPitch + f * 16u];
+    vec4 own;
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-      const float top = f == 0u ? tops[i] : tops[kPer - 4u + i];
+      float top = tops[i];
+      float score = scores[i * kPer];
+      [[unroll]] for (uint k = 0u; k < kFours; ++k) {
+        if (k == f) top = tops[k * 4u + i];
+        [[unroll]] for (uint j = 0u; j < kPer; ++j)
+          if (k * kPer + j == f * kPer + column) score = scores[(k * 4u + i) * kPer + j];
+      }
       // The weights of a row whose scores are all -infinity are 0.
-      own[i] = weightOf(own[i] - (top == LOWEST ? 0.0 : top));
+      own[i] = weightOf(score - (top == LOWEST ? 0.0 : top));
     }
-    staged[at + n % 2u * kPitch + f * 16u] = own;
+    staged[(across * 2u + n % 2u) * kPitch + f * 16u + down] = own;
     [[unroll]] for (uint i = 0u; i < kPer; ++i)
       if (i / 4u == f) totals[i] += own[i % 4u];
   }
@@ -165,24 +162,23 @@ void attend(uint batch, uint head, uint firstQuery, uint lane) {
   }
 }
 
-// Divides the weighted sums by the rows' sums of weights, a row at a time in the place of the first.
+// Divides the weighted sums by the rows' sums of weights.
 void finish(uint batch, uint head, uint firstQuery, uint firstChannel, uint lane) {
-  const uint kOfRow = kChannelFours * 4u;
-  [[dont_unroll]] for (uint i = 0u; i < kPer; ++i) {
-    const uint query = firstQuery + tilePlace(down, i);
+  [[dont_unroll]] for (uint row = 0u; row < kPer; ++row) {
+    const uint query = firstQuery + tilePlace(down, row);
     // The differences to an infinity are NaN, at one key at least.
-    const bool isFinite = (floatBitsToUint(tops[0]) & 0x7f800000u) != 0x7f800000u;
-    const float total = isFinite ? combined[0] : uintBitsToFloat(0x7fc00000u);
+    const bool isFinite = (floatBitsToUint(ofRow(tops, row)) & 0x7f800000u) != 0x7f800000u;
+    const float total = isFinite ? ofRow(combined, row) : uintBitsToFloat(0x7fc00000u);
     [[unroll]] for (uint c = 0u; c < kChannelFours; ++c) {
       const uint channel = firstChannel + tilePlace(across, c * 4u);
-      const vec4 own = vec4(results[c * 4u], results[c * 4u + 1u], results[c * 4u + 2u], results[c * 4u + 3u]);
+      vec4 own;
+      [[unroll]] for (uint e = 0u; e < 4u; ++e) {
+        float ofChannel[kPer];
+        [[unroll]] for (uint i = 0u; i < kPer; ++i) ofChannel[i] = results[(i * kChannelFours + c) * 4u + e];
+        own[e] = ofRow(ofChannel, row);
+      }
       if (query < push.queries && channel < push.valueSize)
         storeFour(own / total, batch, head, query, channel, lane);
-    }
-    [[unroll]] for (uint k = kOfRow; k < kPer * kOfRow; ++k) results[k - kOfRow] = moved(results[k]);
-    [[unroll]] for (uint k = 1u; k < kPer; ++k) {
-      tops[k - 1u] = moved(tops[k]);
-      combined[k - 1u] = moved(combined[k]);
     }
   }
 }

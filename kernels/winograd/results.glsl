@@ -48,6 +48,29 @@ void takeColumn(uint column, float line[kPlaces]) {
   [[unroll]] for (uint row = 0u; row < kTile; ++row) tile[row * kPlaces + column] = line[row];
 }
 
+#if DIMPLE_HLSL
+float elementOfTile(uint i) {
+  float value = 0.0;
+  [[unroll]] for (uint j = 0u; j < kTile * kTile; ++j)
+    if (i == j) value = tile[j / kTile * kPlaces + j % kTile];
+  return value;
+}
+
+// One copy for all elements and activations.
+void finishElements(uint f, uvec3 at, uint largest, float biasOfFilter) {
+  const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
+  [[dont_unroll]] for (uint i = 0u; i < kTile * kTile; ++i) {
+    uint place;
+    if (!hasPlace(f, at, i, place)) continue;
+    float value = elementOfTile(i);
+    if (largest >= kLarge) value = windowSum(f, at.x, at.y + i / kTile, at.z + i % kTile);
+    value = withAddend(value + biasOfFilter, place);
+    if (FUSED != 0u) value = activate(FUSED, value, parameters2);
+    storeRaw_y(place, toRaw(value));
+  }
+}
+#endif
+
 // Transforms the rows and stores the tile of filter `f`, the largest magnitude of whose sums has the bits `largest`.
 void finishTile(uint f, uvec3 at, uint largest) {
   const float biasOfFilter = push.hasBias != 0u ? fromRaw(loadRaw_bias(f * parameters[kOutputSize].z)) : 0.0;
@@ -57,6 +80,9 @@ void finishTile(uint f, uvec3 at, uint largest) {
     transformOutput(line);
     [[unroll]] for (uint column = 0u; column < kTile; ++column) tile[row * kPlaces + column] = line[column];
   }
+#if DIMPLE_HLSL
+  finishElements(f, at, largest, biasOfFilter);
+#else
   if (largest >= kLarge) {
     [[dont_unroll]] for (uint i = 0u; i < kTile * kTile; ++i) {
       const float sum = windowSum(f, at.x, at.y + i / kTile, at.z + i % kTile);
@@ -82,4 +108,5 @@ void finishTile(uint f, uvec3 at, uint largest) {
     if (hasPlace(f, at, i, place))
       storeRaw_y(place, toRaw(activate(FUSED, withAddend(value + biasOfFilter, place), parameters2)));
   }
+#endif
 }

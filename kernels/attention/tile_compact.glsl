@@ -1,7 +1,7 @@
 // How attention_tile.comp passes over keys and values where code is to be short: DXIL, which Direct3D 12's drivers
-// compile from one module with all variants. There is one copy of what loads, stores and multiplies, arrays that loops
-// work on turn in place instead of being indexed, and barriers are few: what lives across them is what costs processors
-// time to compile.
+// compile from one module with all variants. There is one copy of what loads, stores and multiplies; arrays that loops
+// work on turn in place, or an element is selected of them, instead of being indexed; and barriers are few: what lives
+// across them is what costs processors time to compile.
 
 float tops[kPer];      // the largest scores of the invocation's rows so far
 float shrinks[kPer];   // what their sums so far are multiplied with

@@ -109,13 +109,17 @@ Vector offsetsOf(const uint operand, const uint head, const uint first) {
 #define WORD(NAME, i) NAME[(i) >> 2][(i) & 3u]
 #define WORDS(NAME, i) uvec4(WORD(NAME, i.x), WORD(NAME, i.y), WORD(NAME, i.z), WORD(NAME, i.w))
 
-// HLSL takes words of four lanes at a time, so that there is one copy of what reads them.
 #ifdef DIMPLE_HLSL
-#define READS_HIGH false
+// Four words, wherever they lie or side by side.
+#define CHAIN_IN(NAME)                                                                              \
+  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; }; \
+  uvec4 words_##NAME(bool apart, uvec4 at) {                                                        \
+    if (apart) return WORDS(NAME, at);                                                              \
+    return NAME[at.x >> 2];                                                                         \
+  }
+#define OPERAND_WORDS uvec4 wordsOf(uint operand, bool apart, uvec4 at)
+#define CALL_WORDS(NAME) words_##NAME(apart, at)
 #else
-#define READS_HIGH isWide()
-#endif
-
 #define CHAIN_IN(NAME)                                                                              \
   layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; }; \
   Vector words_##NAME(const uint read, const Vector at) {                                           \
@@ -124,7 +128,7 @@ Vector offsetsOf(const uint operand, const uint head, const uint first) {
       words.low.x = WORD(NAME, at.low.x);                                                           \
     } else if (read == kWordsEach) {                                                                \
       words.low = WORDS(NAME, at.low);                                                              \
-      if (READS_HIGH) words.high = WORDS(NAME, at.high);                                            \
+      if (isWide()) words.high = WORDS(NAME, at.high);                                              \
     } else if (read == kWordsTwo) {                                                                 \
       words.low.x = WORD(NAME, at.low.x);                                                           \
       words.low.y = WORD(NAME, at.low.x + 1u);                                                      \
@@ -134,6 +138,9 @@ Vector offsetsOf(const uint operand, const uint head, const uint first) {
     }                                                                                               \
     return words;                                                                                   \
   }
+#define OPERAND_WORDS Vector wordsOf(const uint operand, const uint read, const Vector at)
+#define CALL_WORDS(NAME) words_##NAME(read, at)
+#endif
 
 CHAIN_IN(in0)
 CHAIN_IN(in1)
@@ -142,15 +149,15 @@ CHAIN_IN(in3)
 CHAIN_IN(in4)
 CHAIN_IN(in5)
 
-Vector wordsOf(const uint operand, const uint read, const Vector at) {
+OPERAND_WORDS {
   switch (operand) {
-    case 0u: return words_in0(read, at);
-    case 1u: return words_in1(read, at);
-    case 2u: return words_in2(read, at);
-    case 3u: return words_in3(read, at);
-    case 4u: return words_in4(read, at);
+    case 0u: return CALL_WORDS(in0);
+    case 1u: return CALL_WORDS(in1);
+    case 2u: return CALL_WORDS(in2);
+    case 3u: return CALL_WORDS(in3);
+    case 4u: return CALL_WORDS(in4);
   }
-  return words_in5(read, at);
+  return CALL_WORDS(in5);
 }
 
 bool isHalfType(const uint type) { return (type & (kTypeFloat | kTypeWidth)) == (kTypeFloat | 4u); }
@@ -254,54 +261,9 @@ Vector loadAcross(const uint operand, const uint type) {
 }
 #endif
 
-#ifdef DIMPLE_HLSL
-Vector loadEach(const uint operand, const uint head, const uint first) {
-  const uint type = head & 31u;
+// The values of a type that words of a vector of them hold.
+Vector valuesOfVector(const Vector words, const uint type) {
   const uint width = typeWidth(type);
-  const uint last = push.count - 1u;
-  Vector values = splat(0u);
-  [[dont_unroll]] for (uint lane = 0u; lane < laneCount(); lane += 4u) {
-    const uint index = first + lane;
-    const uvec4 at = uvec4(offsetOf(operand, head, min(index, last)), offsetOf(operand, head, min(index + 1u, last)),
-                           offsetOf(operand, head, min(index + 2u, last)), offsetOf(operand, head, min(index + 3u, last)));
-    const uvec4 words = wordsOf(operand, kWordsEach, Vector(at >> (5u - width), uvec4(0u))).low;
-    const uvec4 four = valuesOf(words >> ((at & ((32u >> width) - 1u)) << width), type);
-    if (lane == 0u)
-      values.low = four;
-    else
-      values.high = four;
-  }
-  return values;
-}
-#else
-Vector loadEach(const uint operand, const uint head, const uint first) {
-  const uint type = head & 31u;
-  const uint width = typeWidth(type);
-  const Vector at = offsetsOf(operand, head, first);
-  const Vector words = wordsOf(operand, kWordsEach, Vector(at.low >> (5u - width), at.high >> (5u - width)));
-  const uint lanes = (32u >> width) - 1u;
-  return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
-}
-#endif
-
-// The values of an input from element `first` on.
-Vector loadInput(const uint operand, const uint head, const uint first) {
-  const uint type = head & 31u;
-  const uint width = typeWidth(type);
-  const uint spread = head & kSpreadMask;
-#ifndef DIMPLE_HLSL
-  if (spread == kSpreadTile) return loadAcross(operand, type);
-  if (PARAMETER(kTiled) != 0u) {
-    if (!isInTile()) return splat(0u);
-  }
-#endif
-  if (spread == kSpreadOne) {
-    const uint at = offsetOf(operand, head, first);
-    const uint word = wordsOf(operand, kWordsOne, splat(at >> (5u - width))).low.x;
-    return valuesOf(splat(word >> laneOf(at, type)), type);
-  }
-  EACH_WHERE(spread == kSpreadEach, first, return loadEach(operand, head, first));
-  const Vector words = wordsOf(operand, wordsOfVector(width), splat(offsetOf(operand, head, first) >> (5u - width)));
   if (isHalfType(type))
     return Vector(halfPairsToFloats(words.low.xy), isWide() ? halfPairsToFloats(words.low.zw) : uvec4(0u));
   Vector bits = words;
@@ -317,6 +279,76 @@ Vector loadInput(const uint operand, const uint head, const uint first) {
   }
   return valuesOf(bits, type);
 }
+
+#ifdef DIMPLE_HLSL
+// The values of an input from element `first` on. There is one copy of what finds elements, and of what reads words:
+// those of four lanes, then of the others.
+Vector loadInput(uint operand, uint head, uint first) {
+  const uint type = head & 31u;
+  const uint width = typeWidth(type);
+  const uint spread = head & kSpreadMask;
+  const bool isOne = spread == kSpreadOne;
+  const bool isEach =
+      !isOne && (spread == kSpreadEach || (PARAMETER(kWhole) == 0u && first + laneCount() > push.count));
+  const uint written = wordsOfVector(width);
+  const uint turns = isEach ? laneCount() / 4u : !isOne && written == kWordsEight ? 2u : 1u;
+  Vector at = splat(0u);
+  Vector words = splat(0u);
+  [[dont_unroll]] for (uint turn = 0u; turn < turns; ++turn) {
+    uvec4 four = uvec4(0u);
+    [[dont_unroll]] for (uint i = 0u; i < (isEach ? 4u : 1u); ++i) {
+      const uint element = offsetOf(operand, head, isEach ? min(first + turn * 4u + i, push.count - 1u) : first);
+      [[unroll]] for (uint k = 0u; k < 4u; ++k)
+        if (k >= i) four[k] = element;
+    }
+    uvec4 word = four >> (5u - width);
+    if (!isEach && !isOne) word += (kLaneLow & 1u) * uint(written == kWordsTwo) + turn * 4u;
+    const uvec4 found = wordsOf(operand, isEach || isOne || written <= kWordsTwo, word);
+    if (turn == 0u) {
+      at.low = four;
+      words.low = found;
+    } else {
+      at.high = four;
+      words.high = found;
+    }
+  }
+  if (!isEach && !isOne) return valuesOfVector(words, type);
+  if (isOne) {
+    at.high = at.low;
+    words.high = words.low;
+  }
+  const uint lanes = (32u >> width) - 1u;
+  return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
+}
+#else
+Vector loadEach(const uint operand, const uint head, const uint first) {
+  const uint type = head & 31u;
+  const uint width = typeWidth(type);
+  const Vector at = offsetsOf(operand, head, first);
+  const Vector words = wordsOf(operand, kWordsEach, Vector(at.low >> (5u - width), at.high >> (5u - width)));
+  const uint lanes = (32u >> width) - 1u;
+  return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
+}
+
+// The values of an input from element `first` on.
+Vector loadInput(const uint operand, const uint head, const uint first) {
+  const uint type = head & 31u;
+  const uint width = typeWidth(type);
+  const uint spread = head & kSpreadMask;
+  if (spread == kSpreadTile) return loadAcross(operand, type);
+  if (PARAMETER(kTiled) != 0u) {
+    if (!isInTile()) return splat(0u);
+  }
+  if (spread == kSpreadOne) {
+    const uint at = offsetOf(operand, head, first);
+    const uint word = wordsOf(operand, kWordsOne, splat(at >> (5u - width))).low.x;
+    return valuesOf(splat(word >> laneOf(at, type)), type);
+  }
+  EACH_WHERE(spread == kSpreadEach, first, return loadEach(operand, head, first));
+  const Vector words = wordsOf(operand, wordsOfVector(width), splat(offsetOf(operand, head, first) >> (5u - width)));
+  return valuesOfVector(words, type);
+}
+#endif
 
 // Stores to other lanes of a word commute. Both operands depend on what is stored: executed in place, an element is
 // loaded from the word that is cleared, and compilers may assume that buffers do not alias.

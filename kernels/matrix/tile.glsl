@@ -7,7 +7,11 @@ const uint kRows = TILE;
 const uint kColumns = TILE_COLUMNS;
 // Pairs of parts in shared memory. With 1 there are more barriers, but more workgroups run side by side.
 #if TILE_COLUMNS >= 128
+#if DIMPLE_HLSL
+#define STAGES 1
+#else
 #define STAGES 2
+#endif
 const uint kStep = 8u;
 const uint kPer = 8u;
 #else
@@ -109,7 +113,7 @@ void multiplyAll(uint stage, uint down, uint across) {
 }
 #endif
 
-#if STAGES == 2 && !DIMPLE_HLSL
+#if STAGES == 2
 // One of the two, which all have stored, and the first step of the other.
 void multiplyPart(uint stage, uint down, uint across) {
   multiplyAll(stage, down, across);

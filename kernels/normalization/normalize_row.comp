@@ -79,17 +79,18 @@ void main() {
   const float factor = has(32u) ? 1.0 / sqrt(variance + uintBitsToFloat(push.epsilon)) : 1.0;
 
 #if DIMPLE_HLSL
-  // Four elements at a time, so that DXIL has four copies of what finds their places.
+  // What follows takes four elements at a time, so that DXIL has four copies of what finds their places.
   const uint kTogether = 4u;
 #define FIRST (lane + first * gl_WorkGroupSize.x)
   [[dont_unroll]] for (uint first = 0u; first < kHeld; first += kTogether) {
-  float values[kTogether];
-  [[unroll]] for (uint i = 0u; i < kTogether; ++i) {
-    values[i] = held[i];
-    [[unroll]] for (uint other = kTogether; other < kHeld; other += kTogether)
-      if (first == other) values[i] = held[other + i];
-  }
+    float values[kTogether];
+    [[unroll]] for (uint i = 0u; i < kTogether; ++i) {
+      values[i] = held[i];
+      [[unroll]] for (uint other = kTogether; other < kHeld; other += kTogether)
+        if (first == other) values[i] = held[other + i];
+    }
 #else
+  // All at once.
 #define kTogether kHeld
 #define FIRST lane
 #define values held

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "backend_vulkan/simplify.h"
 #include "backend_vulkan/spirv_code.h"
 
 namespace dimple::vulkan {
@@ -21,46 +22,27 @@ class Module {
 
   // False where the module is not one of those that this file understands.
   bool read(std::span<const uint32_t> words, std::span<const Specialization> values) {
-    if (words.size() < kHeaderWords || words[0] != kMagic) return false;
-    header_ = words.first(kHeaderWords);
-    bound_ = header_[kBoundWord];
-    FunctionCode* function = nullptr;
-    for (size_t at = kHeaderWords; at < words.size();) {
-      const size_t count = words[at] >> 16;
-      if (count < leastWords(static_cast<uint16_t>(words[at] & 0xffff)) || count > words.size() - at) return false;
-      const Instruction i = words.subspan(at, count);
-      at += count;
-      if (opOf(i) == OpFunction) {
-        if (function) return false;
-        function = &functions_.emplace_back();
-        byId_[i[2]] = function;
-      }
-      if (!function) {
-        readGlobal(i, values);
-        continue;
-      }
-      if (opOf(i) == OpFunctionEnd) {
-        if (function->blocks.empty() || function->blocks.back().terminator.empty()) return false;
-        function = nullptr;
-      } else if (!function->read(i)) {
-        return false;
-      }
-    }
-    return !function && !functions_.empty() && entry_ != 0 && intConstant_ != 0 && byId_.contains(entry_);
+    if (!code_.read(words)) return false;
+    bound_ = code_.header[kBoundWord];
+    for (const Instruction i : code_.globals) readGlobal(i, values);
+    return intConstant_ != 0;
   }
 
-  bool prune() { return follow(*byId_.at(entry_)); }
+  bool prune() { return follow(*code_.byId.at(code_.entry)); }
+
+  // What results are, integers of 32 bits and booleans.
+  const std::unordered_map<uint32_t, uint32_t>& known() const { return constants_; }
 
   std::vector<uint32_t> write() {
     std::vector<uint32_t> code;
-    for (FunctionCode& function : functions_)
+    for (FunctionCode& function : code_.functions)
       if (function.live) writeFunction(function, code);
     const std::unordered_set<uint32_t> gone = goneIds();
 
-    std::vector<uint32_t> module(header_.begin(), header_.end());
+    std::vector<uint32_t> module(code_.header.begin(), code_.header.end());
     module[kBoundWord] = bound_;
     bool annotated = false;
-    for (const Instruction i : globals_) {
+    for (const Instruction i : code_.globals) {
       // Annotations come before types.
       if (opOf(i) >= OpTypeVoid && !annotates(opOf(i)) && !std::exchange(annotated, true))
         for (const Instruction own : annotations_)
@@ -76,7 +58,6 @@ class Module {
 
  private:
   void readGlobal(Instruction i, std::span<const Specialization> values) {
-    globals_.push_back(i);
     const auto given = [&](uint32_t id) -> std::optional<uint32_t> {
       const auto spec = specIds_.find(id);
       if (spec == specIds_.end()) return std::nullopt;
@@ -85,9 +66,6 @@ class Module {
       return std::nullopt;
     };
     switch (opOf(i)) {
-      case OpEntryPoint:
-        entry_ = i[2];
-        break;
       case OpDecorate:
         if (i.size() == 4 && i[2] == kSpecId) specIds_[i[1]] = i[3];
         if (i.size() == 4 && i[2] == kDescriptorSet && i[3] == 1) parameterBlock_ = i[1];
@@ -306,8 +284,8 @@ class Module {
   // Follows a call; where words of the parameter block are fixed, into a function of its own for the arguments that are
   // known.
   bool call(Instruction& i) {
-    auto found = byId_.find(i[3]);
-    if (found == byId_.end()) return false;
+    const auto found = code_.byId.find(i[3]);
+    if (found == code_.byId.end()) return false;
     FunctionCode* callee = found->second;
     std::vector<uint32_t> key{i[3]};
     for (size_t a = 4; a < i.size() && !fixed_.empty(); ++a)
@@ -366,8 +344,8 @@ class Module {
         words[1] = own;
         annotations_.push_back(words);
       }
-    FunctionCode& kept = functions_.emplace_back(std::move(copy));
-    return byId_[kept.id()] = &kept;
+    FunctionCode& kept = code_.functions.emplace_back(std::move(copy));
+    return code_.byId[kept.id()] = &kept;
   }
 
   void readResult(FunctionCode& function) const {
@@ -472,7 +450,7 @@ class Module {
     const auto add = [&](uint32_t id) {
       if (id != 0 && !kept_.contains(id)) gone.insert(id);
     };
-    for (const FunctionCode& function : functions_) {
+    for (const FunctionCode& function : code_.functions) {
       for (const Instruction i : function.head) add(resultOf(i));
       for (const Block& block : function.blocks) {
         add(block.label);
@@ -484,12 +462,8 @@ class Module {
 
   const std::span<const uint32_t> fixed_;  // words of the parameter block
   const bool unroll_;
-  std::span<const uint32_t> header_;
-  uint32_t bound_ = 0;  // the next ID
-  std::vector<Instruction> globals_;
-  std::deque<FunctionCode> functions_;  // addresses stay
-  std::unordered_map<uint32_t, FunctionCode*> byId_;
-  uint32_t entry_ = 0;
+  ModuleCode code_;
+  uint32_t bound_ = 0;           // the next ID
   uint32_t intConstant_ = 0;     // some constant of 32 bits
   uint32_t parameterBlock_ = 0;  // a variable
   std::unordered_set<uint32_t> ints_;
@@ -511,9 +485,15 @@ class Module {
 
 std::vector<uint32_t> specialize(std::span<const uint32_t> words, std::span<const Specialization> values,
                                  std::span<const uint32_t> fixed, bool unroll) {
-  Module module(fixed, unroll);
-  if (!module.read(words, values) || !module.prune()) return {words.begin(), words.end()};
-  return module.write();
+  std::vector<uint32_t> made(words.begin(), words.end());
+  // Where functions have become one, more of what they hand to each other is known.
+  for (int round = 0; round < (fixed.empty() ? 1 : 2); ++round) {
+    Module module(fixed, unroll);
+    if (!module.read(made, values) || !module.prune()) break;
+    std::vector<uint32_t> pruned = module.write();
+    made = fixed.empty() ? std::move(pruned) : simplify(pruned, module.known());
+  }
+  return made;
 }
 
 }  // namespace dimple::vulkan

@@ -114,23 +114,28 @@ bool annotates(uint16_t op) {
   return op == OpName || op == OpMemberName || op == OpDecorate || op == OpMemberDecorate || op == OpDecorateId;
 }
 
-std::optional<std::vector<uint32_t>> renamed(Instruction i, const std::unordered_map<uint32_t, uint32_t>& names) {
-  std::vector<uint32_t> words(i.begin(), i.end());
-  const auto rename = [&](size_t w) {
-    if (const auto found = names.find(words[w]); found != names.end()) words[w] = found->second;
-  };
+bool forEachId(Instruction i, const std::function<void(size_t)>& take) {
   const uint16_t op = opOf(i);
   if (op == OpSwitch) {
     // Behind the selector and the default come pairs of a literal and a label.
-    rename(1);
-    for (size_t w = 2; w < words.size(); w += 2) rename(w);
-    return words;
+    take(1);
+    for (size_t w = 2; w < i.size(); w += 2) take(w);
+    return true;
   }
-  const size_t end = hasIdsAlone(op) || op == OpExtInst ? words.size() : literalsFrom(op);
-  if (end == 0 || end > words.size()) return {};
+  const size_t end = hasIdsAlone(op) || op == OpExtInst ? i.size() : literalsFrom(op);
+  if (end == 0 || end > i.size()) return false;
   // An instruction of a set of instructions is a number.
   for (size_t w = 1; w < end; ++w)
-    if (op != OpExtInst || w != 4) rename(w);
+    if (op != OpExtInst || w != 4) take(w);
+  return true;
+}
+
+std::optional<std::vector<uint32_t>> renamed(Instruction i, const std::unordered_map<uint32_t, uint32_t>& names) {
+  std::vector<uint32_t> words(i.begin(), i.end());
+  const bool known = forEachId(i, [&](size_t w) {
+    if (const auto found = names.find(words[w]); found != names.end()) words[w] = found->second;
+  });
+  if (!known) return {};
   return words;
 }
 
@@ -154,6 +159,33 @@ bool FunctionCode::read(Instruction i) {
   else
     block.body.push_back(i);
   return true;
+}
+
+bool ModuleCode::read(std::span<const uint32_t> words) {
+  if (words.size() < kHeaderWords || words[0] != kMagic) return false;
+  header = words.first(kHeaderWords);
+  FunctionCode* function = nullptr;
+  for (size_t at = kHeaderWords; at < words.size();) {
+    const size_t count = words[at] >> 16;
+    if (count < leastWords(static_cast<uint16_t>(words[at] & 0xffff)) || count > words.size() - at) return false;
+    const Instruction i = words.subspan(at, count);
+    at += count;
+    if (opOf(i) == OpFunction) {
+      if (function) return false;
+      function = &functions.emplace_back();
+      byId[i[2]] = function;
+    }
+    if (!function) {
+      globals.push_back(i);
+      if (opOf(i) == OpEntryPoint) entry = i[2];
+    } else if (opOf(i) == OpFunctionEnd) {
+      if (function->blocks.empty() || function->blocks.back().terminator.empty()) return false;
+      function = nullptr;
+    } else if (!function->read(i)) {
+      return false;
+    }
+  }
+  return !function && !functions.empty() && byId.contains(entry);
 }
 
 std::vector<uint32_t> targetsOf(Instruction terminator) {

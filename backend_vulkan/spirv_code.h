@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -16,11 +18,13 @@ constexpr size_t kBoundWord = 3;  // of the header: more than any ID
 
 // Decorations.
 constexpr uint32_t kSpecId = 1;
+constexpr uint32_t kBuiltIn = 11;
 constexpr uint32_t kDescriptorSet = 34;
 // Storage classes.
 constexpr uint32_t kFunctionStorage = 7;
 
 enum Op : uint16_t {
+  OpUndef = 1,
   OpName = 5,
   OpMemberName = 6,
   OpLine = 8,
@@ -29,7 +33,12 @@ enum Op : uint16_t {
   OpExecutionMode = 16,
   OpCapability = 17,
   OpTypeVoid = 19,
+  OpTypeBool = 20,
   OpTypeInt = 21,
+  OpTypeVector = 23,
+  OpTypeArray = 28,
+  OpTypeStruct = 30,
+  OpTypePipe = 38,
   OpConstantTrue = 41,
   OpConstantFalse = 42,
   OpConstant = 43,
@@ -103,6 +112,7 @@ enum Op : uint16_t {
   OpUnreachable = 255,
   OpNoLine = 317,
   OpDecorateId = 332,
+  OpTypeCooperativeMatrixKHR = 4456,
   OpCooperativeMatrixStoreKHR = 4458,
 };
 
@@ -120,6 +130,10 @@ uint32_t resultOf(Instruction i);
 
 // Whether it speaks about the ID in its first operand, with which it goes.
 bool annotates(uint16_t op);
+
+// Calls `take` with the places of the IDs among the words of an instruction of a function. False if it is of none of
+// the kinds whose literals are known.
+bool forEachId(Instruction i, const std::function<void(size_t)>& take);
 
 // The instruction with the IDs that a map has for its own. No value if it is of none of the kinds whose literals are
 // known.
@@ -156,5 +170,17 @@ struct FunctionCode {
 
 // Labels that an instruction at the end of a block names.
 std::vector<uint32_t> targetsOf(Instruction terminator);
+
+// What stands before functions, and these.
+struct ModuleCode {
+  Instruction header;
+  std::vector<Instruction> globals;
+  std::deque<FunctionCode> functions;  // addresses stay
+  std::unordered_map<uint32_t, FunctionCode*> byId;
+  uint32_t entry = 0;  // the function
+
+  // False where the module is not one that this file understands.
+  bool read(std::span<const uint32_t> words);
+};
 
 }  // namespace dimple::vulkan::spirv

@@ -9,6 +9,7 @@
 
 #include "clients/dimple/command.h"
 #include "clients/dimple/device.h"
+#include "clients/dimple/json_file.h"
 #include "clients/dimple/progress.h"
 #include "clients/dimple/table.h"
 #include "clients/files/failure.h"
@@ -33,6 +34,8 @@ struct ReadOptions {
   std::string compare;
   std::optional<double> tolerance;
   bool profile = false;
+  bool textOnly = false;
+  bool asJson = false;
   DeviceOptions device;
 };
 
@@ -107,7 +110,21 @@ void checkValidation(const Reading& reading) {
   if (reading.device().warnings()) throw RunError(cat("Validation gave ", reading.device().warnings(), " messages."));
 }
 
-void print(const std::vector<ocr::Line>& lines) {
+void print(const std::vector<ocr::Line>& lines, const ReadOptions& options) {
+  if (options.asJson) {
+    Json all = Json::array();
+    for (const ocr::Line& line : lines) {
+      Json box = Json::array();
+      for (const ocr::Point& corner : line.box) box.push_back({corner.x, corner.y});
+      all.push_back({{"text", line.text}, {"confidence", line.confidence}, {"box", std::move(box)}});
+    }
+    std::printf("%s\n", Json{{"lines", std::move(all)}}.dump(2).c_str());
+    return;
+  }
+  if (options.textOnly) {
+    for (const ocr::Line& line : lines) std::printf("%s\n", line.text.c_str());
+    return;
+  }
   for (const ocr::Line& line : lines)
     std::printf("%.3f  %s\n", static_cast<double>(line.confidence), line.text.c_str());
   if (lines.empty()) std::printf("There is no text.\n");
@@ -129,7 +146,8 @@ void printTimes(Reading& reading, const std::map<Part, size_t>& firstRuns) {
 
 std::vector<ocr::Line> readOnce(const ReadOptions& options, const Models& models, const ocr::Picture& picture) {
   Reading reading(options.device, models);
-  std::printf("Running on '%s' (%s)\n", reading.device().name().c_str(), options.device.backend.c_str());
+  if (!options.asJson && !options.textOnly)
+    std::printf("Running on '%s' (%s)\n", reading.device().name().c_str(), options.device.backend.c_str());
   const auto read = [&](const char* what) {
     Progress progress(what, std::size(kParts));
     const auto run = [&](Part part, const HostTensor& input) {
@@ -138,8 +156,8 @@ std::vector<ocr::Line> readOnce(const ReadOptions& options, const Models& models
     };
     return ocr::readText(picture, models.dictionary, run);
   };
-  const std::vector<ocr::Line> lines = read("reading");
-  print(lines);
+  const std::vector<ocr::Line> lines = read("reading; on a first run the driver compiles kernels:");
+  print(lines, options);
   std::fflush(stdout);
   if (options.profile) {
     std::map<Part, size_t> firstRuns;
@@ -181,7 +199,7 @@ std::vector<ocr::Line> readOnBoth(const ReadOptions& options, const Models& mode
   });
   checkValidation(one);
   checkValidation(other);
-  print(lines);
+  print(lines, options);
   Table table({"model", ">elements", ">largest absolute difference"});
   for (const auto& [part, difference] : differences)
     table.add({nameOf(part), std::to_string(difference.elements), numberText(difference.largest)});
@@ -206,7 +224,7 @@ int read(const ReadOptions& options) {
       for (const ocr::Line& line : lines) boxes.push_back(line.box);
       ocr::drawBoxes(picture, boxes);
       writeImage(options.boxes, {picture.width, picture.height, 3, std::move(picture.pixels)});
-      std::printf("The lines are outlined in %s.\n", options.boxes.c_str());
+      if (!options.asJson && !options.textOnly) std::printf("The lines are outlined in %s.\n", options.boxes.c_str());
     }
     return 0;
   } catch (const onnx::ModelError& error) {
@@ -224,16 +242,23 @@ Action setUpRead(CLI::App& options) {
   addDeviceOptions(options, values->device);
   options
       .add_option("--models", values->models,
-                  "Folder of PP-OCR's models: *det*.onnx, *cls*.onnx, *rec*.onnx, and *keys*.txt")
+                  "Folder of the PP-OCR models: *det*.onnx, *cls*.onnx, *rec*.onnx and *keys*.txt")
       ->required();
-  options.add_option("--boxes", values->boxes, "File that the picture is written to with its lines outlined");
+  options.add_option("--boxes", values->boxes, "Write the picture with its lines outlined to this file");
   options
       .add_option("--compare", values->compare,
-                  "vulkan,d3d12: run on both back ends and print how their results differ")
+                  "vulkan,d3d12: run on both back ends, and print how their results differ")
       ->excludes("--backend");
   options.add_flag("--profile", values->profile, "Read the picture once more, and print how long each model takes")
       ->excludes("--compare");
   options.add_option("--tolerance", values->tolerance, "With --compare: fail if a result differs by more");
+  options.add_flag("--text", values->textOnly, "Print the text alone, a line of output per line of text")
+      ->excludes("--compare")
+      ->excludes("--profile");
+  options.add_flag("--json", values->asJson, "Print JSON: the text, the confidence and the corners of each line")
+      ->excludes("--compare")
+      ->excludes("--profile")
+      ->excludes("--text");
   return [values] { return read(*values); };
 }
 

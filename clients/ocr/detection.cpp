@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <opencv2/imgproc.hpp>
 
 #include "clients/ocr/mat.h"
@@ -42,19 +43,6 @@ Box boxOf(const cv::RotatedRect& rect, float xScale, float yScale, uint32_t widt
   return {scaled(corners[0]), scaled(corners[2]), scaled(corners[3]), scaled(corners[1])};
 }
 
-// Rows from top to bottom: boxes that begin at nearly the same height are of one row.
-void sortAsRead(std::vector<Box>& boxes) {
-  const auto top = [](const Box& box) { return std::min(box[0].y, box[1].y); };
-  const auto height = [](const Box& box) { return std::hypot(box[3].x - box[0].x, box[3].y - box[0].y); };
-  std::ranges::sort(boxes, {}, top);
-  for (auto first = boxes.begin(); first != boxes.end();) {
-    const auto last =
-        std::find_if(first, boxes.end(), [&](const Box& box) { return top(box) > top(*first) + height(*first) / 2; });
-    std::sort(first, last, [](const Box& a, const Box& b) { return a[0].x < b[0].x; });
-    first = last;
-  }
-}
-
 }  // namespace
 
 onnx::HostTensor detectionInput(const Picture& picture) {
@@ -91,8 +79,44 @@ std::vector<Box> textBoxes(const onnx::HostTensor& tensor, uint32_t width, uint3
     boxes.push_back(boxOf(rect, static_cast<float>(width) / static_cast<float>(map.cols),
                           static_cast<float>(height) / static_cast<float>(map.rows), width, height));
   }
-  sortAsRead(boxes);
-  return boxes;
+  std::vector<Box> sorted;
+  sorted.reserve(boxes.size());
+  for (const size_t index : readingOrder(boxes)) sorted.push_back(boxes[index]);
+  return sorted;
+}
+
+std::vector<size_t> readingOrder(std::span<const Box> boxes) {
+  // The direction in which most of the text is written; rows follow one another at a right angle to it.
+  cv::Point2f along(0, 0);
+  for (const Box& box : boxes) along += cv::Point2f(box[1].x - box[0].x, box[1].y - box[0].y);
+  const double length = cv::norm(along);
+  along = length > 0 ? along / length : cv::Point2f(1, 0);
+  struct Place {
+    size_t index;
+    float left, top, height;
+  };
+  std::vector<Place> places;
+  places.reserve(boxes.size());
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    Place place{i, std::numeric_limits<float>::max(), std::numeric_limits<float>::max(),
+                std::hypot(boxes[i][3].x - boxes[i][0].x, boxes[i][3].y - boxes[i][0].y)};
+    for (const Point& corner : boxes[i]) {
+      place.left = std::min(place.left, corner.x * along.x + corner.y * along.y);
+      place.top = std::min(place.top, corner.y * along.x - corner.x * along.y);
+    }
+    places.push_back(place);
+  }
+  std::ranges::sort(places, {}, &Place::top);
+  for (auto first = places.begin(); first != places.end();) {
+    const auto last = std::find_if(first, places.end(),
+                                   [&](const Place& place) { return place.top > first->top + first->height / 2; });
+    std::sort(first, last, [](const Place& a, const Place& b) { return a.left < b.left; });
+    first = last;
+  }
+  std::vector<size_t> order;
+  order.reserve(places.size());
+  for (const Place& place : places) order.push_back(place.index);
+  return order;
 }
 
 }  // namespace dimple::ocr

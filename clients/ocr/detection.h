@@ -2,6 +2,8 @@
 // Liao et al., "Real-time Scene Text Detection with Differentiable Binarization", 2020).
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "clients/ocr/picture.h"
@@ -16,5 +18,9 @@ onnx::HostTensor detectionInput(const Picture& picture);
 // Lines of text in a map [1, 1, H, W] of how likely each place is a part of one, from top to bottom and from left to
 // right, in the coordinates of a picture of the given size. Throws onnx::ModelError if it is no such map.
 std::vector<Box> textBoxes(const onnx::HostTensor& map, uint32_t width, uint32_t height);
+
+// The indices of boxes in the order in which their lines are read: row by row, where boxes that begin at nearly the
+// same height are of one row. The corners of the boxes say where a page's top is.
+std::vector<size_t> readingOrder(std::span<const Box> boxes);
 
 }  // namespace dimple::ocr

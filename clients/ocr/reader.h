@@ -22,8 +22,8 @@ struct Line {
   float confidence = 0;
 };
 
-// Lines that are no text, which have no characters, are left out. What `run` and the models' sizes throw passes
-// through.
+// The lines in the order of reading, whichever way the page lies. Lines without characters are left out. What `run`
+// and the models' sizes throw passes through.
 std::vector<Line> readText(const Picture& picture, const Dictionary& dictionary, const RunModel& run);
 
 }  // namespace dimple::ocr

@@ -11,7 +11,9 @@
 
 namespace dimple::ocr {
 
-// A line cut out of a picture and laid straight; one that is far higher than wide is turned by a quarter.
+// Whether a line is far higher than wide, so that it is read from top to bottom.
+bool isWrittenDownwards(const Box& box);
+// A line cut out of a picture and laid straight; one that is written downwards is turned by a quarter.
 Picture cropLine(const Picture& picture, const Box& box);
 void turnAround(Picture& line);
 
@@ -21,8 +23,8 @@ onnx::HostTensor lineInput(const std::vector<Picture>& lines, size_t first, size
 // The width at which no line of them is made narrower than it is, a multiple of 32 between 320 and 2560.
 uint32_t lineWidth(const std::vector<Picture>& lines);
 
-// Whether line `n` of the angle model's result [N, 2] is upside down.
-bool isUpsideDown(const onnx::HostTensor& angles, size_t n);
+// How likely it is, from 0 to 1, that line `n` of the angle model's result [N, 2] is upside down.
+double upsideDown(const onnx::HostTensor& angles, size_t n);
 
 // The characters of a recognition model's classes, a line each; a space is added behind.
 class Dictionary {
@@ -41,11 +43,12 @@ class Dictionary {
 
 struct Text {
   std::string text;      // UTF-8
-  float confidence = 0;  // the mean likelihood of its characters; 0 without any
+  float confidence = 0;  // the mean likelihood of its characters, spaces aside; 0 without any
 };
 
 // Of line `n` of a result [N, steps, classes] (connectionist temporal classification: at each step the likeliest
-// class; repetitions are one, and class 0 is none). Throws onnx::ModelError if its sizes are not those of the
+// class; repetitions are one, and class 0 is none). There is a space between two characters where the steps between
+// them are likely enough to hold one. Throws onnx::ModelError if its sizes are not those of the
 // dictionary.
 Text decode(const onnx::HostTensor& likelihoods, size_t n, const Dictionary& dictionary);
 

@@ -1,7 +1,9 @@
 // Printed text in pictures: what stands around the models, and a photograph of a page through all of them where
 // DIMPLE_OCR names the folder that `tools/setup.sh --ocr` makes.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "clients/files/image.h"
 #include "clients/ocr/detection.h"
@@ -119,17 +121,83 @@ TEST_CASE("ocr: repeated classes are one character, and class 0 is none") {
   const float confidences[] = {0.9F, 0.6F, 0.9F, 0.8F, 0.7F, 0.8F};
   for (size_t step = 0; step < 6; ++step) likelihoods.as<float>()[24 + step * 4 + classes[step]] = confidences[step];
   const ocr::Text text = ocr::decode(likelihoods, 1, dictionary);
-  CHECK(text.text == "aab ");
-  CHECK(near(text.confidence, (0.9F + 0.8F + 0.7F + 0.8F) / 4, 1e-6F));
+  CHECK(text.text == "aab");
+  CHECK(near(text.confidence, (0.9F + 0.8F + 0.7F) / 3, 1e-6F));
   CHECK(ocr::decode(likelihoods, 0, dictionary).text.empty());
   CHECK_THROWS_WITH_AS(ocr::decode(HostTensor(Type::Float, {1, 2, 7}), 0, dictionary),
                        "The recognition model gives float[1,2,7], expected float[N,T,4] for this dictionary.",
                        onnx::ModelError);
   HostTensor angles(Type::Float, {2, 2});
   angles.as<float>()[3] = 0.95F;
-  CHECK_FALSE(ocr::isUpsideDown(angles, 0));
-  CHECK(ocr::isUpsideDown(angles, 1));
-  CHECK_THROWS_AS(ocr::isUpsideDown(angles, 2), onnx::ModelError);
+  CHECK(ocr::upsideDown(angles, 0) == 0);
+  CHECK(near(static_cast<float>(ocr::upsideDown(angles, 1)), 0.95F, 1e-6F));
+  CHECK_THROWS_AS(ocr::upsideDown(angles, 2), onnx::ModelError);
+}
+
+TEST_CASE("ocr: a space is where the steps between characters are likely enough to hold one") {
+  const ocr::Dictionary dictionary("a\n\xEF\xBC\x8C\n");  // a and a wide comma
+  // a - - a , a
+  HostTensor likelihoods(Type::Float, {1, 6, 4});
+  const size_t classes[] = {1, 0, 0, 1, 2, 1};
+  const auto at = [&](size_t step, size_t of) -> float& { return likelihoods.as<float>()[step * 4 + of]; };
+  for (size_t step = 0; step < 6; ++step) at(step, classes[step]) = 0.9F;
+  CHECK(ocr::decode(likelihoods, 0, dictionary).text == "aa,a");
+  at(1, 3) = 0.02F;
+  CHECK(ocr::decode(likelihoods, 0, dictionary).text == "aa,a");
+  at(2, 3) = 0.08F;
+  CHECK(ocr::decode(likelihoods, 0, dictionary).text == "a a,a");
+  // Beside characters that are wide in any case, a wide comma is one.
+  const ocr::Dictionary chinese("\xE4\xB8\xAD\n\xEF\xBC\x8C\n");
+  CHECK(ocr::decode(likelihoods, 0, chinese).text.find("\xEF\xBC\x8C") != std::string::npos);
+}
+
+TEST_CASE("ocr: lines are read in order whichever way the page lies") {
+  // Two rows, the second of two boxes.
+  const std::vector<Box> upright{Box{{{10, 40}, {50, 40}, {50, 50}, {10, 50}}},
+                                 Box{{{60, 42}, {90, 42}, {90, 52}, {60, 52}}},
+                                 Box{{{10, 10}, {90, 10}, {90, 20}, {10, 20}}}};
+  CHECK(ocr::readingOrder(upright) == std::vector<size_t>{2, 0, 1});
+  const auto turned = [&](auto turn) {
+    std::vector<Box> boxes = upright;
+    for (Box& box : boxes)
+      for (ocr::Point& corner : box) corner = turn(corner);
+    return ocr::readingOrder(boxes);
+  };
+  CHECK(turned([](ocr::Point p) { return ocr::Point{100 - p.x, 100 - p.y}; }) == std::vector<size_t>{2, 0, 1});
+  CHECK(turned([](ocr::Point p) { return ocr::Point{100 - p.y, p.x}; }) == std::vector<size_t>{2, 0, 1});
+  CHECK(ocr::readingOrder({}).empty());
+}
+
+TEST_CASE("ocr: a picture upside down is turned, and one line that the angle model errs on is not") {
+  // Four rows, of which the angle model takes each for upside down with that likelihood. A line that was turned has a
+  // capital letter.
+  const auto readWith = [](std::vector<float> down) {
+    const auto run = [&](Part part, const HostTensor& input) {
+      if (part == Part::Detection)
+        return mapOf(input.sizes[3], input.sizes[2],
+                     {{100, 100, 800, 130}, {100, 300, 800, 330}, {100, 450, 800, 480}, {100, 550, 800, 580}});
+      if (part == Part::Angle) {
+        HostTensor angles(Type::Float, {input.sizes[0], 2});
+        for (size_t i = 0; i < down.size(); ++i) angles.as<float>()[2 * i + 1] = down[i];
+        return angles;
+      }
+      HostTensor likelihoods(Type::Float, {input.sizes[0], 1, 6});
+      for (size_t i = 0; i < down.size(); ++i) likelihoods.as<float>()[6 * i + 1 + i] = 1;
+      return likelihoods;
+    };
+    std::string text;
+    for (const ocr::Line& line : ocr::readText(plain(960, 640, 255), ocr::Dictionary("a\nb\nc\nd\n"), run)) {
+      const bool isTurned = line.box[0].x > line.box[1].x;
+      text += static_cast<char>(isTurned ? line.text[0] - 'a' + 'A' : line.text[0]);
+    }
+    return text;
+  };
+  CHECK(readWith({0.1F, 0.1F, 0.1F, 0.1F}) == "abcd");
+  CHECK(readWith({0.99F, 0.99F, 0.99F, 0.99F}) == "DCBA");
+  CHECK(readWith({0.1F, 0.99F, 0.1F, 0.1F}) == "abcd");
+  CHECK(readWith({0.99F, 0.99F, 0.1F, 0.99F}) == "DCBA");
+  // Without a clear majority the lines are turned one by one, where the model is sure.
+  CHECK(readWith({0.1F, 0.99F, 0.6F, 0.1F}) == "aBcd");
 }
 
 TEST_CASE("ocr: boxes are drawn in the picture") {
@@ -178,11 +246,28 @@ TEST_CASE("ocr: a photograph of a page") {
   const auto outcome = fixture.run("read " + models + "/page.png --models " + models + " --boxes text.png");
   REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
   for (const char* line : {"segmentation\n", "Let us first determine markers of the coins and the\n",
-                           "pixels that we can label\n", "unambiguously as either object or background.Here,\n",
-                           "are found at the two extremeparts of the\n", "histogram ofgreyvalues:\n"})
+                           "pixels that we can label\n", "unambiguously as either object or background. Here,\n",
+                           "the markers are found at the two extreme parts of the\n", "histogram of grey values:\n"})
     CHECK_MESSAGE(outcome.out.find(line) != std::string::npos, line, "\n", outcome.out);
   CHECK(outcome.out.find("steady ms") == std::string::npos);
   CHECK(tool::readImage(fixture.folder() / "text.png", 3).width == 384);
+
+  // Upside down it says the same, in the same order, as text alone and as JSON.
+  tool::Image page = tool::readImage(std::filesystem::path(folder) / "page.png", 3);
+  for (size_t a = 0, b = page.pixels.size() - 3; a < b; a += 3, b -= 3)
+    std::swap_ranges(&page.pixels[a], &page.pixels[a] + 3, &page.pixels[b]);
+  tool::writeImage(fixture.folder() / "down.png", page);
+  const auto down = fixture.run("read down.png --text --models " + models);
+  REQUIRE_MESSAGE(down.code == 0, down.err);
+  CHECK_MESSAGE(down.out.find("Region-based segmentation\nLet us first determine markers of the coins and the\n") == 0,
+                down.out);
+  CHECK(down.out.find("Running on") == std::string::npos);
+  const auto json = fixture.run("read " + models + "/page.png --json --models " + models);
+  REQUIRE_MESSAGE(json.code == 0, json.err);
+  const auto lines = nlohmann::json::parse(json.out).at("lines");
+  REQUIRE(lines.size() >= 6);
+  CHECK(lines[0].at("text") == "Region-based segmentation");
+  CHECK(lines[0].at("box").size() == 4);
 
   // What reads nothing takes one model, twice.
   tool::writeImage(fixture.folder() / "blank.png", {64, 32, 3, std::vector<uint8_t>(64 * 32 * 3, 255)});

@@ -278,13 +278,14 @@ constexpr double kMeasured = 5;  // milliseconds
 // Cases of a device, since a device has its options.
 class BenchDevice {
  public:
-  BenchDevice(const BenchOptions& options, const std::string& chosen, std::vector<BenchCase*> cases)
+  BenchDevice(const BenchOptions& options, const std::string& chosen, std::vector<BenchCase*> cases, Progress& progress)
       : repeat_(options.repeat), device_(withOptions(options.device, chosen)), cases_(std::move(cases)) {
     UINT64 temporary = 0;
     UINT descriptors = 0;
     std::vector<CompiledOperator*> operators;
     std::vector<std::vector<BoundBuffer>> owned;
     for (BenchCase* item : cases_) {
+      progress.step(item->name);
       item->op = item->graph ? item->graph->compile(device_, item->name)
                              : compileOperator(device_, item->desc->desc(), DML_EXECUTION_FLAG_NONE, item->name);
       operators.push_back(&item->op);
@@ -341,7 +342,11 @@ std::string measure(const BenchOptions& options, std::vector<BenchCase>& cases) 
   std::map<std::string, std::vector<BenchCase*>> byOptions;
   for (BenchCase& item : cases) byOptions[item.graph ? item.graph->options() : ""].push_back(&item);
   std::vector<std::unique_ptr<BenchDevice>> devices;
-  for (auto& [chosen, of] : byOptions) devices.push_back(std::make_unique<BenchDevice>(options, chosen, std::move(of)));
+  {
+    Progress progress("compiling", cases.size());
+    for (auto& [chosen, of] : byOptions)
+      devices.push_back(std::make_unique<BenchDevice>(options, chosen, std::move(of), progress));
+  }
   Progress progress("measuring", size_t{options.iterations + 1} * cases.size());
   for (const auto& device : devices) device->prepare(progress);
   // Round after round over all cases, so that a device that changes its clock does so for all.
@@ -419,14 +424,17 @@ BenchCase makeBenchCase(std::string name, const std::string& line, uint64_t inde
 }
 
 static void addAllOptions(CLI::App& options, BenchAllOptions& values) {
-  options.add_flag("--all", values.all, "Every operator instead, against what memory, arithmetic and latency allow");
-  options.add_option("--scale", values.scale, "Of --all: what large sizes are divided by")->capture_default_str();
-  options.add_option("--below", values.below, "Of --all: one line for each row below this percentage of its bound");
-  options.add_option("--html", values.htmlFile, "Of --all: a file for a report with bars");
-  options.add_option("--json-file", values.jsonFile, "Of --all: a file for what --json prints");
-  options.add_flag("--lines", values.lines, "Of --all: run nothing, print the rows as lines for dimple case");
+  options.add_flag("--all", values.all,
+                   "Measure every operator instead, and compare it with what memory, arithmetic and latency allow");
+  options.add_option("--scale", values.scale, "With --all: divide large sizes by this")->capture_default_str();
+  options.add_option("--below", values.below,
+                     "With --all: print one line for each row that is below this percentage of its bound");
+  options.add_option("--html", values.htmlFile, "With --all: write a report with bars to this file");
+  options.add_option("--json-file", values.jsonFile, "With --all: write what --json prints to this file");
+  options.add_flag("--lines", values.lines, "With --all: run nothing, and print the rows as lines for dimple case");
 #ifdef DIMPLE_WITH_CASES
-  options.add_flag("--check", values.check, "Of --all: compare what small tensors become with the tests' oracle");
+  options.add_flag("--check", values.check,
+                   "With --all: compare the results of small tensors with the oracle of the tests");
 #endif
 }
 
@@ -438,15 +446,14 @@ Action setUpBench(CLI::App& options) {
   options.add_option("--iterations", values->iterations, "Measurements of each case")->capture_default_str();
   options
       .add_option("--repeat", values->repeat,
-                  "Executions in a row of which one is timed; 0: as many as take a few milliseconds")
+                  "Executions in a row, of which the mean is taken; 0: as many as take a few milliseconds")
       ->capture_default_str();
   options.add_option("--require", values->require,
                      "Fail if a packed FLOAT32 add moves less than this percentage of a copy");
   options.add_flag("--memory-only", values->memoryOnly, "Leave out matrix products, convolutions and attention");
-  options.add_flag(
-      "--summary", values->summary,
-      "Only copy, add, and the products, convolutions, attention and recurrent networks that stand for all");
-  options.add_option("--only", values->only, "Leave out all cases but copy, add and those whose names contain this");
+  options.add_flag("--summary", values->summary,
+                   "Measure copy, add, and a few products, convolutions, attentions and recurrent networks only");
+  options.add_option("--only", values->only, "Measure copy, add, and the cases whose names contain this only");
   options.add_flag("--json", values->asJson, "Print JSON");
   auto all = std::make_shared<BenchAllOptions>();
   addAllOptions(options, *all);

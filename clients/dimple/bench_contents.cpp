@@ -48,7 +48,7 @@ struct Range {
 
 double numberOf(std::string_view text, std::string_view rule) {
   const auto number = parseNumber<double>(text);
-  if (!number) throw RunError(cat("\"", rule, "\" is no rule for contents."));
+  if (!number) throw RunError(cat("\"", rule, "\" is not a rule for contents."));
   return *number;
 }
 

@@ -7,6 +7,7 @@
 #include "clients/dimple/command.h"
 #include "clients/dimple/device.h"
 #include "clients/dimple/device_caps.h"
+#include "clients/dimple/line.h"
 #include "clients/files/failure.h"
 #include "clients/uuid.h"
 #include "core/operation.h"
@@ -69,6 +70,14 @@ void printPipelines(const std::vector<std::string>& lines, const CaseOptions& op
   }
 }
 
+void checkLine(const std::string& line) {
+  const auto test = testing::parseTestCase(line);
+  if (!test) throw InputError(test.error().text);
+  // A field that is left out is 0 or null, with which a case may pass and say nothing. Refusals are asked for with it.
+  const auto text = parseCase(line);
+  if (!test->refused && text && !text->missing.empty()) throw InputError(missingText(*text));
+}
+
 int runCases(const CaseOptions& options) {
   std::vector<std::string> lines = options.lines;
   if (!options.file.empty()) {
@@ -84,9 +93,8 @@ int runCases(const CaseOptions& options) {
       }
     }
   }
-  if (lines.empty()) throw InputError("There is no case to run, expected a line in quotes, --file or --generated.");
-  for (const std::string& line : lines)
-    if (const auto test = testing::parseTestCase(line); !test) throw InputError(test.error().text);
+  if (lines.empty()) throw InputError("No case is given, expected a line in quotes, --file or --generated.");
+  for (const std::string& line : lines) checkLine(line);
   if (options.pipelines) {
     printPipelines(lines, options);
     return 0;
@@ -121,14 +129,14 @@ int runCases(const CaseOptions& options) {
 Action setUpCase(CLI::App& options) {
   auto given = std::make_shared<CaseOptions>();
   options.add_option("line", given->lines, "Case lines as the operator tests print them, each in quotes");
-  options.add_option("--file", given->file, "A file of case lines");
-  options.add_flag("--generated", given->generated, "The cases that the operator tests generate");
-  options.add_flag("--until-failure", given->untilFailure, "End with the submission that has a case that fails");
+  options.add_option("--file", given->file, "A file of case lines to run");
+  options.add_flag("--generated", given->generated, "Run the cases that the operator tests generate");
+  options.add_flag("--until-failure", given->untilFailure, "Stop after the submission in which a case fails");
   options.add_flag("--pipelines", given->pipelines,
-                   "Run nothing: print each case and behind it, after a tab each, the kernels that it dispatches with "
-                   "their specialization");
+                   "Run nothing; print each case, followed by the kernels that it dispatches with their "
+                   "specialization, separated by tabs");
 #ifdef _WIN32
-  options.add_option("--dll", given->dll, "Another DirectML.dll to run them on, over Direct3D 12");
+  options.add_option("--dll", given->dll, "Run on another DirectML.dll, over Direct3D 12");
 #endif
   addDeviceOptions(options, given->device);
   return [given] { return runCases(*given); };

@@ -25,6 +25,8 @@ Action setUpPlan(CLI::App& options);
 Action setUpOps(CLI::App& options);
 Action setUpOptions(CLI::App& options);
 Action setUpBench(CLI::App& options);
+Action setUpMan(CLI::App& options);
+Action setUpCompletion(CLI::App& options);
 Action setUpRead(CLI::App& options);  // in builds with OpenCV
 Action setUpCase(CLI::App& options);  // in builds with tests
 

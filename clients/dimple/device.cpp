@@ -28,7 +28,7 @@ std::string backendName(DimpleBackend backend) { return backend == DIMPLE_BACKEN
 DimpleBackend parseBackend(std::string_view text) {
   for (const DimpleBackend backend : kBackends)
     if (backendName(backend) == text) return backend;
-  throw InputError(cat("There is no back end \"", text, "\", expected vulkan or d3d12."));
+  throw InputError(cat("The back end is \"", text, "\", expected vulkan or d3d12."));
 }
 
 std::pair<std::string, std::string> parseBackendPair(const std::string& text) {
@@ -42,21 +42,23 @@ std::pair<std::string, std::string> parseBackendPair(const std::string& text) {
 }
 
 void addDeviceOption(CLI::App& app, DeviceOptions& options) {
-  app.add_option("--backend", options.backend, "vulkan or d3d12")->capture_default_str();
+  app.add_option("--backend", options.backend, "Back end: vulkan or d3d12")->capture_default_str();
   app.add_option("--device", options.device, "Index, UUID or part of the name of the device")->capture_default_str();
-  app.add_option("--options", options.options,
-                 "NAME=VALUE,... on top of those of DIMPLE_OPTIONS; dimple options lists them");
+  app.add_option(
+      "--options", options.options,
+      "NAME=VALUE,...: options of the library, which take precedence over DIMPLE_OPTIONS; dimple options lists "
+      "them");
 }
 
 void addDeviceOptions(CLI::App& app, DeviceOptions& options) {
   addDeviceOption(app, options);
   app.add_flag("--validate", options.validate,
-               "Switch on Vulkan's or Direct3D 12's validation; a message is a failure");
+               "Enable the validation of Vulkan or Direct3D 12; any message makes the command fail");
 }
 
 void addDllOption([[maybe_unused]] CLI::App& app, [[maybe_unused]] DeviceOptions& options) {
 #ifdef DIMPLE_WITH_CASES
-  app.add_option("--dll", options.dll, "Another DirectML.dll to run on, over Direct3D 12; on Windows");
+  app.add_option("--dll", options.dll, "Run on another DirectML.dll, over Direct3D 12; on Windows");
 #endif
 }
 

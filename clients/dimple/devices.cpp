@@ -30,10 +30,16 @@ struct Row {
   DimpleAdapterDesc adapter;
 };
 
-std::vector<Row> listRows() {
+struct ListOptions {
+  std::string backend;  // empty: both
+  bool asJson = false;
+};
+
+std::vector<Row> listRows(const ListOptions& options) {
   std::vector<Row> rows;
   std::string refusals;
   for (const DimpleBackend backend : kBackends) {
+    if (!options.backend.empty() && parseBackend(options.backend) != backend) continue;
     const AdapterList list = listAdapters(backend);
     for (size_t i = 0; i < list.adapters.size(); ++i) rows.push_back({backend, i, list.adapters[i]});
     if (!list.refusal.empty()) refusals += cat(" ", list.refusal);
@@ -43,9 +49,10 @@ std::vector<Row> listRows() {
   return rows;
 }
 
-int listDevices(bool asJson) {
-  const auto rows = listRows();
-  if (asJson) {
+int listDevices(const ListOptions& options) {
+  if (!options.backend.empty()) parseBackend(options.backend);
+  const auto rows = listRows(options);
+  if (options.asJson) {
     nlohmann::ordered_json devices = nlohmann::ordered_json::array();
     for (const auto& [backend, index, adapter] : rows) {
       nlohmann::ordered_json device{{"backend", backendName(backend)}, {"index", index}, {"name", adapter.Name}};
@@ -80,9 +87,10 @@ int listDevices(bool asJson) {
 }  // namespace
 
 Action setUpDevices(CLI::App& options) {
-  auto asJson = std::make_shared<bool>(false);
-  options.add_flag("--json", *asJson, "Print JSON");
-  return [asJson] { return listDevices(*asJson); };
+  auto values = std::make_shared<ListOptions>();
+  options.add_option("--backend", values->backend, "List the devices of this back end only: vulkan or d3d12");
+  options.add_flag("--json", values->asJson, "Print JSON");
+  return [values] { return listDevices(*values); };
 }
 
 }  // namespace dimple::tool

@@ -24,7 +24,7 @@ double readNumber(const JsonValue& field) {
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (text == "nan" || text == "inf" || text == "-inf") return *parseNumber<double>(text);
   }
-  field.fail("is no number, nor \"nan\", \"inf\" or \"-inf\".");
+  field.fail("is neither a number nor \"nan\", \"inf\" or \"-inf\".");
 }
 
 // An element of a data type in its low bytes.
@@ -43,7 +43,7 @@ DML_SCALAR_UNION readElement(const JsonValue& field, DataType type) {
                        std::fabs(value.get<double>()) < 9e15;
   const std::string text = isWhole ? std::to_string(static_cast<int64_t>(value.get<double>())) : value.dump();
   const auto parsed = parseElement(type, text);
-  if (!parsed) field.fail(cat("is ", value.dump(), ", which is no ", dataTypeName(type), "."));
+  if (!parsed) field.fail(cat("is ", value.dump(), ", which is not a value of ", dataTypeName(type), "."));
   return *parsed;
 }
 
@@ -115,7 +115,7 @@ std::vector<std::byte> list(const JsonValue& values, DataType type) {
     element.object().allowOnly({"name", "type", "value"});
     const JsonValue typeField = element.member("type");
     const DataType elementType = readDataType(typeField);
-    if (bitWidth(elementType) < 8) typeField.fail("is no data type of at least 8 bits.");
+    if (bitWidth(elementType) < 8) typeField.fail("is not a data type of at least 8 bits.");
     append(bytes, readElement(element.member("value"), elementType), byteWidth(elementType));
   }
   return bytes;
@@ -133,7 +133,7 @@ void checkDimensions(const JsonValue& resource, const std::vector<uint64_t>& act
 std::vector<std::byte> imageFile(const JsonValue& resource, const std::filesystem::path& path, DataType& type) {
   if (type == DML_TENSOR_DATA_TYPE_UNKNOWN) type = DML_TENSOR_DATA_TYPE_UINT8;
   if (!isPixelType(type))
-    resource.member("initialValuesDataType").fail("is no data type of pixels; there are UINT8, FLOAT16 and FLOAT32.");
+    resource.member("initialValuesDataType").fail("is not a data type of pixels, expected UINT8, FLOAT16 or FLOAT32.");
   if (resource.has("resampleMode") && resource.member("resampleMode").string() != "scale")
     resource.member("resampleMode").fail("is not \"scale\".");
   if (!resource.has("resampleSize")) {
@@ -162,7 +162,7 @@ std::vector<std::byte> fileContents(const JsonValue& resource, const JsonValue& 
   std::filesystem::path path = values.file().path().parent_path() / given;
   if (!std::filesystem::exists(path)) path = given;
   if (!std::filesystem::is_regular_file(path))
-    pathField.fail(cat("is \"", given.string(), "\", which is no file beside ", values.file().path().string(),
+    pathField.fail(cat("is \"", given.string(), "\", which is not a file beside ", values.file().path().string(),
                        " or in the current folder."));
   if (isImagePath(path)) return imageFile(resource, path, type);
   if (path.extension() == ".npy") {
@@ -205,7 +205,7 @@ Buffer readBuffer(const std::string& name, const JsonValue& resource, const Mode
     const JsonValue field = resource.member("initialValuesDataType");
     buffer.type = readDataType(field);
     if (buffer.type != DML_TENSOR_DATA_TYPE_UNKNOWN && bitWidth(buffer.type) < 8)
-      field.fail("is no data type of at least 8 bits.");
+      field.fail("is not a data type of at least 8 bits.");
   }
   const auto needType = [&] {
     if (buffer.type == DML_TENSOR_DATA_TYPE_UNKNOWN) resource.fail("has no initialValuesDataType.");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "clients/dimple/suggest.h"
 #include "core/text.h"
 
 namespace dimple::tool {
@@ -19,11 +20,12 @@ std::string listOf(const JsonValue& field, TextOf text, std::string_view open, s
 std::string numberOf(const JsonValue& field) {
   const Json& value = field.value();
   if (value.is_number()) return value.dump();
-  if (!value.is_string()) field.fail("is no number.");
+  if (!value.is_string()) field.fail("is not a number.");
   std::string text = value.get<std::string>();
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (text != "nan" && text != "inf" && text != "-inf") field.fail("is no number, nor \"nan\", \"inf\" or \"-inf\".");
+  if (text != "nan" && text != "inf" && text != "-inf")
+    field.fail("is neither a number nor \"nan\", \"inf\" or \"-inf\".");
   return text;
 }
 
@@ -35,7 +37,7 @@ std::string tensorOf(const JsonValue& field) {
   if (field.has("Type")) {
     const auto type = field.member("Type").string();
     if (type != "BUFFER" && type != "DML_TENSOR_TYPE_BUFFER")
-      field.member("Type").fail("is no tensor type; there is DML_TENSOR_TYPE_BUFFER.");
+      field.member("Type").fail("is not a tensor type, expected DML_TENSOR_TYPE_BUFFER.");
   }
   const auto sizes = desc.member("Sizes").integers();
   std::string out(shortTypeName(readDataType(desc.member("DataType"))));
@@ -108,7 +110,11 @@ void eachField(const OpSchema& schema, const JsonValue& desc, bool fused, Set se
     // The type of an operator whose fields stand beside it.
     if (name == "Type" && !findField(schema, name)) return;
     const Field* field = findField(schema, name);
-    if (!field) member.fail(cat("is no field of ", schema.name, "."));
+    if (!field) {
+      std::vector<std::string> names;
+      for (const Field& f : schema.fields) names.emplace_back(f.name);
+      member.fail(cat("is not a field of ", schema.name, candidatesText(name, names)));
+    }
     if (!member.value().is_null()) set(*field, member);
   });
   for (const Field& field : schema.fields) {
@@ -122,7 +128,12 @@ const OpSchema& schemaOf(const JsonValue& type, std::string_view prefix) {
   const std::string name = type.string();
   const OpSchema* schema = findSchema(name);
   if (!schema) schema = findSchema(cat(prefix, name));
-  if (!schema) type.fail(cat("is \"", name, "\", which is no operator that Dimple has; dimple ops lists them."));
+  if (!schema) {
+    std::vector<std::string> names;
+    for (const OpSchema* known : allSchemas()) names.emplace_back(known->name);
+    type.fail(cat("is \"", name, "\", which is not an operator", candidatesText(name, names),
+                  " dimple ops lists the operators."));
+  }
   return *schema;
 }
 
@@ -163,7 +174,9 @@ DataType readDataType(const JsonValue& field) {
   if (text.starts_with(kTensorDataTypes.prefix)) text.remove_prefix(kTensorDataTypes.prefix.size());
   const auto& names = kTensorDataTypes.names;
   const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end()) field.fail(cat("is \"", name, "\", which is no data type such as FLOAT32."));
+  if (found == names.end())
+    field.fail(cat("is \"", name, "\", which is not a data type",
+                   candidatesText(text, std::vector<std::string>(names.begin() + 1, names.end()))));
   return static_cast<DataType>(found - names.begin());
 }
 

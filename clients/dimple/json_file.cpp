@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "clients/dimple/suggest.h"
 #include "core/text.h"
 
 namespace dimple::tool {
@@ -163,13 +164,19 @@ JsonFile::JsonFile(const std::filesystem::path& path) : path_(path) {
   if (!std::filesystem::is_regular_file(path) || !(content << file.rdbuf()))
     throw InputError(cat(path.string(), " cannot be read."));
   text_ = content.str();
+  parse();
+}
+
+JsonFile::JsonFile(std::string name, std::string text) : path_(std::move(name)), text_(std::move(text)) { parse(); }
+
+void JsonFile::parse() {
   if (text_.starts_with("\xEF\xBB\xBF")) text_.replace(0, 3, "   ");
   // The parser would take it for the end.
   if (const size_t at = text_.find('\0'); at != text_.npos)
-    throw InputError(cat(path.string(), ":", lineAt(text_, at), ": This is no JSON: it has a NUL character."));
+    throw InputError(cat(path_.string(), ":", lineAt(text_, at), ": This is not JSON: it has a NUL character."));
   toPlainJson(text_);
   if (depthOf(text_) > kMaxDepth)
-    throw InputError(cat(path.string(), " is nested deeper than ", kMaxDepth, " levels."));
+    throw InputError(cat(path_.string(), " is nested deeper than ", kMaxDepth, " levels."));
   try {
     root_ = Json::parse(text_);
   } catch (const Json::parse_error& error) {
@@ -177,17 +184,17 @@ JsonFile::JsonFile(const std::filesystem::path& path) : path_(path) {
     std::string_view what = error.what();
     if (const auto colon = what.find(": "); colon != what.npos) what.remove_prefix(colon + 2);
     throw InputError(
-        cat(path.string(), ":", lineAt(text_, error.byte ? error.byte - 1 : 0), ": This is no JSON: ", what, "."));
+        cat(path_.string(), ":", lineAt(text_, error.byte ? error.byte - 1 : 0), ": This is not JSON: ", what, "."));
   } catch (const Json::out_of_range& error) {
     // "... number overflow parsing '1e999'"
     std::string_view number = error.what();
     number.remove_prefix(std::min(number.find('\'') + 1, number.size()));
     number = number.substr(0, number.find('\''));
     throw InputError(
-        cat(path.string(), ":", lineAt(text_, text_.find(number)), ": The number ", number, " is out of range."));
+        cat(path_.string(), ":", lineAt(text_, text_.find(number)), ": The number ", number, " is out of range."));
   }
   if (const size_t at = findRepeatedName(text_); at != text_.npos)
-    throw InputError(cat(path.string(), ":", lineAt(text_, at), ": The object has another member named ",
+    throw InputError(cat(path_.string(), ":", lineAt(text_, at), ": The object has another member named ",
                          std::string_view(text_).substr(at, endOfString(text_, at) - at), ", expected one."));
 }
 
@@ -207,17 +214,17 @@ std::string JsonValue::place() const {
 void JsonValue::fail(std::string_view sentence) const { throw InputError(cat(place(), " ", sentence)); }
 
 const JsonValue& JsonValue::object() const {
-  if (!value_->is_object()) fail("is no object.");
+  if (!value_->is_object()) fail("is not an object.");
   return *this;
 }
 
 const JsonValue& JsonValue::array() const {
-  if (!value_->is_array()) fail("is no array.");
+  if (!value_->is_array()) fail("is not an array.");
   return *this;
 }
 
 std::string JsonValue::string() const {
-  if (!value_->is_string()) fail("is no string.");
+  if (!value_->is_string()) fail("is not a string.");
   return value_->get<std::string>();
 }
 
@@ -252,9 +259,7 @@ JsonValue JsonValue::member(const std::string& name) const& {
 void JsonValue::allowOnly(std::initializer_list<std::string_view> names) const {
   eachMember([&](const std::string& name, const JsonValue& member) {
     if (name.starts_with("$") || std::find(names.begin(), names.end(), name) != names.end()) return;
-    std::string known;
-    for (const auto n : names) known += cat(known.empty() ? "" : ", ", n);
-    member.fail(cat("is not known here; there are ", known, "."));
+    member.fail(cat("is not known here", candidatesText(name, std::vector<std::string>(names.begin(), names.end()))));
   });
 }
 

@@ -20,6 +20,8 @@ class JsonFile {
  public:
   // Throws InputError if the file cannot be read or is no JSON.
   explicit JsonFile(const std::filesystem::path& path);
+  // A text that came from elsewhere; `name` stands for it in messages.
+  JsonFile(std::string name, std::string text);
 
   const std::filesystem::path& path() const { return path_; }
   const Json& root() const { return root_; }
@@ -27,6 +29,8 @@ class JsonFile {
   size_t lineOf(const std::vector<std::string>& way) const;
 
  private:
+  void parse();
+
   std::filesystem::path path_;
   std::string text_;  // without comments and trailing commas, all else in its place
   Json root_;

@@ -15,6 +15,7 @@
 
 #include "clients/dimple/command.h"
 #include "clients/dimple/software_driver.h"
+#include "clients/dimple/suggest.h"
 #include "clients/files/failure.h"
 
 namespace {
@@ -23,10 +24,10 @@ using namespace dimple::tool;
 
 constexpr Command kCommands[] = {
     {"devices", "List the devices", setUpDevices},
-    {"run", "Run a program of DirectML operators described by a JSON file, or an ONNX model", setUpRun},
+    {"run", "Run DirectML operators that a JSON file describes, or an ONNX model", setUpRun},
     {"plan", "Print the dispatches that operators become", setUpPlan},
     {"options", "List the options of DIMPLE_OPTIONS and --options, with their defaults", setUpOptions},
-    {"ops", "List the operators with the data types that passed their tests", setUpOps},
+    {"ops", "List the operators, and the data types that passed their tests", setUpOps},
     {"bench", "Measure how fast kernels move memory and compute", setUpBench},
 #ifdef DIMPLE_WITH_OCR
     {"read", "Read the printed text in a picture", setUpRead},
@@ -34,10 +35,18 @@ constexpr Command kCommands[] = {
 #ifdef DIMPLE_WITH_CASES
     {"case", "Repeat cases of the operator tests", setUpCase},
 #endif
+    {"completion", "Print a script that completes command lines of dimple in a shell", setUpCompletion},
+    {"man", "Print the manual page", setUpMan},
 };
 
+std::vector<std::string> commandNames() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return names;
+}
+
 int run(int argc, char** argv) {
-  CLI::App app("DirectML over Vulkan and Direct3D 12, from the command line.", "dimple");
+  CLI::App app("DirectML over Vulkan and Direct3D 12, from the command line", "dimple");
   app.set_version_flag("--version", dimpleGetVersion());
   app.require_subcommand(1);
   std::vector<std::pair<CLI::App*, Action>> actions;
@@ -48,7 +57,7 @@ int run(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "-";
   const auto isFirst = [&](const Command& command) { return first == command.name; };
   if (!first.starts_with('-') && std::none_of(std::begin(kCommands), std::end(kCommands), isFirst))
-    throw InputError("There is no command " + std::string(first) + "; dimple --help lists them.");
+    throw InputError("\"" + std::string(first) + "\" is not a command" + candidatesText(first, commandNames()));
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return kExitBadInput;

@@ -4,6 +4,9 @@
 
 #include "clients/dimple/initial_values.h"
 #include "clients/dimple/json_desc.h"
+#include "clients/dimple/suggest.h"
+#include "core/operation.h"
+#include "core/schema/desc_text.h"
 #include "core/text.h"
 
 namespace dimple::tool {
@@ -16,7 +19,11 @@ template <class T>
 size_t findNamed(const std::vector<T>& items, const JsonValue& field, std::string_view what) {
   const std::string name = field.string();
   const auto found = std::find_if(items.begin(), items.end(), [&](const T& item) { return item.name == name; });
-  if (found == items.end()) field.fail(cat("is \"", name, "\", which is no ", what, "."));
+  if (found == items.end()) {
+    std::vector<std::string> names;
+    for (const T& item : items) names.push_back(item.name);
+    field.fail(cat("is \"", name, "\", which is not a ", what, candidatesText(name, names)));
+  }
   return static_cast<size_t>(found - items.begin());
 }
 
@@ -39,6 +46,20 @@ BindingSource readSource(const Model& model, const JsonValue& field) {
   return source;
 }
 
+// What is bound must hold its tensor.
+void checkSizes(const Model& model, const BindPoint& point, const JsonValue& field,
+                const std::vector<BindingSource>& sources) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (!point.tensors[i]) continue;
+    const Buffer& buffer = model.buffers[sources[i].buffer];
+    const uint64_t available = buffer.bytes - sources[i].offset;
+    const uint64_t needed = point.tensors[i]->TotalTensorSizeInBytes;
+    if (needed > available)
+      field.fail(cat("needs ", needed, " bytes for ", formatTensor(*point.tensors[i]), ", but ", buffer.name, " has ",
+                     available, sources[i].offset ? cat(" from byte ", sources[i].offset, " on") : "", "."));
+  }
+}
+
 // Reads the sources of the bind points for which `isWanted` holds; all of them must be there and no others.
 template <class IsWanted>
 Bindings readBindings(const Model& model, const OwnedDesc& desc, const JsonValue& field, IsWanted isWanted) {
@@ -46,14 +67,20 @@ Bindings readBindings(const Model& model, const OwnedDesc& desc, const JsonValue
   const auto points = bindPoints(desc);
   field.eachMember([&](const std::string& name, const JsonValue& member) {
     const auto point = std::find_if(points.begin(), points.end(), [&](const BindPoint& p) { return p.name == name; });
-    if (point == points.end()) member.fail(cat("is no tensor of ", desc.schema().name, "."));
+    if (point == points.end()) {
+      std::vector<std::string> names;
+      for (const BindPoint& p : points) names.emplace_back(p.name);
+      member.fail(cat("is not a tensor of ", desc.schema().name, candidatesText(name, names)));
+    }
     std::vector<BindingSource> sources;
     if (member.value().is_array())
       for (size_t i = 0; i < member.size(); ++i) sources.push_back(readSource(model, member.element(i)));
     else
       sources.push_back(readSource(model, member));
     if (sources.size() != point->tensors.size())
-      member.fail(cat("names ", sources.size(), " resources, but there are ", point->tensors.size(), " tensors."));
+      member.fail(cat("names ", sources.size(), sources.size() == 1 ? " resource" : " resources", ", expected ",
+                      point->tensors.size(), "."));
+    checkSizes(model, *point, member, sources);
     bindings.emplace(name, std::move(sources));
   });
   for (const BindPoint& point : points) {
@@ -93,11 +120,20 @@ Dispatchable readDispatchable(const Model& model, const std::string& name, const
   return dispatchable;
 }
 
+// Folders are made inside of the one that written files are relative to, and nowhere else.
+void checkFolder(const JsonValue& field, const std::filesystem::path& path, const std::filesystem::path& outputFolder) {
+  const auto folder = std::filesystem::absolute(path).lexically_normal().parent_path();
+  const auto inside = folder.lexically_relative(std::filesystem::absolute(outputFolder).lexically_normal());
+  if ((inside.empty() || *inside.begin() == "..") && !std::filesystem::is_directory(folder))
+    field.fail(cat("leads to the folder ", folder.string(), ", which does not exist; make it first."));
+}
+
 WriteFileCommand readWriteFile(const Model& model, const JsonValue& field, const ModelOptions& options) {
   field.allowOnly({"type", "resource", "targetPath", "dimensions", "width", "height", "channels"});
   WriteFileCommand command;
   command.buffer = findNamed(model.buffers, field.member("resource"), "resource");
   command.path = options.outputFolder / expandPath(field.member("targetPath"), options);
+  checkFolder(field.member("targetPath"), command.path, options.outputFolder);
   const Buffer& buffer = model.buffers[command.buffer];
   const bool isImage = isImagePath(command.path);
   const bool isNpy = command.path.extension() == ".npy";
@@ -139,6 +175,49 @@ WriteFileCommand readWriteFile(const Model& model, const JsonValue& field, const
   return command;
 }
 
+// An output may lie on an input only where the operator works in place: elsewhere elements would be overwritten before
+// they are read.
+void checkOverlap(const Model& model, const DispatchCommand& command, const JsonValue& field) {
+  struct Bound {
+    std::string name;
+    Role role;
+    size_t index;  // among those of its role
+    const DML_BUFFER_TENSOR_DESC* tensor;
+    BindingSource source;
+  };
+  const OwnedDesc& desc = model.dispatchables[command.dispatchable].desc;
+  const auto op = Operation::parse(desc.desc());
+  if (!op) return;  // which says more
+  std::vector<Bound> all;
+  size_t inputs = 0, outputs = 0;
+  for (const BindPoint& point : bindPoints(desc)) {
+    size_t& index = point.role == Role::Input ? inputs : outputs;
+    const auto found = command.bindings.find(point.name);
+    for (size_t i = 0; i < point.tensors.size(); ++i, ++index)
+      if (point.tensors[i] && found != command.bindings.end())
+        all.push_back({std::string(point.name), point.role, index, point.tensors[i], found->second[i]});
+  }
+  for (const Bound& output : all) {
+    if (output.role != Role::Output) continue;
+    for (const Bound& other : all) {
+      const bool apart = other.source.buffer != output.source.buffer ||
+                         other.source.offset >= output.source.offset + output.tensor->TotalTensorSizeInBytes ||
+                         output.source.offset >= other.source.offset + other.tensor->TotalTensorSizeInBytes;
+      if (&other == &output || apart) continue;
+      const bool inPlace = other.role == Role::Input && other.source.offset == output.source.offset &&
+                           mayAlias(*op, other.index, output.index);
+      if (inPlace) continue;
+      field.fail(cat("has ", output.name, " over ", other.name, " in ", model.buffers[output.source.buffer].name,
+                     ", but ", desc.schema().name,
+                     desc.schema().inPlace && other.role == Role::Input
+                         ? " works in place only where both begin at the same byte and have the same layout"
+                     : other.role == Role::Input ? " does not work in place"
+                                                 : " writes each output to a place of its own",
+                     "; bind another resource, or run with --allow-overlap."));
+    }
+  }
+}
+
 ModelCommand readCommand(const Model& model, const JsonValue& field, const ModelOptions& options) {
   const JsonValue type = field.object().member("type");
   const std::string name = type.string();
@@ -149,6 +228,7 @@ ModelCommand readCommand(const Model& model, const JsonValue& field, const Model
     command.dispatchable = findNamed(model.dispatchables, field.member("dispatchable"), "dispatchable");
     command.bindings = readBindings(model, model.dispatchables[command.dispatchable].desc, field.member("bindings"),
                                     [](const DML_BUFFER_TENSOR_DESC* tensor) { return tensor && !isOwned(tensor); });
+    if (!options.allowOverlap) checkOverlap(model, command, field.member("bindings"));
     return command;
   }
   if (name == "print") {
@@ -157,7 +237,7 @@ ModelCommand readCommand(const Model& model, const JsonValue& field, const Model
                         field.has("verbose") && field.member("verbose").boolean()};
   }
   if (name == "writeFile") return readWriteFile(model, field, options);
-  type.fail(cat("is \"", name, "\", which is no command; there are dispatch, print and writeFile."));
+  type.fail(cat("is \"", name, "\", which is not a command", candidatesText(name, {"dispatch", "print", "writeFile"})));
 }
 
 }  // namespace

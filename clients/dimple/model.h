@@ -1,5 +1,6 @@
-// A program in DxDispatch's JSON dialect: buffers ("resources"), operators ("dispatchables") and commands. What the
-// dialect has beyond DirectML operators (shaders, ONNX models, serialized graphs, deferred buffers) is refused by name.
+// A program in DxDispatch's JSON dialect (docs/programs.md): buffers ("resources"), operators ("dispatchables") and
+// commands. What the dialect has beyond DirectML operators (shaders, ONNX models, serialized graphs, deferred buffers)
+// is refused by name.
 //
 // Beyond the dialect: a buffer may have sizeInBytes alone (zeros); `dimensions` of a resource is checked against its
 // .npy file ([sizes]) or image ([height,width,channels]); an image without resampleSize keeps its size and layout (rows
@@ -80,7 +81,8 @@ struct Model {
 struct ModelOptions {
   std::filesystem::path outputFolder = ".";
   std::map<std::string, std::string> definitions;
-  bool readBuffers = true;  // false: dispatchables alone are wanted
+  bool readBuffers = true;    // false: dispatchables alone are wanted
+  bool allowOverlap = false;  // outputs may lie over inputs of operators that do not work in place
 };
 
 // Throws InputError.

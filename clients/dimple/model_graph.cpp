@@ -78,11 +78,14 @@ void ModelGraph::add(const DispatchCommand& dispatch) {
   });
 }
 
-UINT ModelGraph::inputOf(const BindingSource& source, bool owned) {
+UINT ModelGraph::inputOf(const BindingSource& source, uint64_t bytes, bool owned) {
   const auto found = std::ranges::find_if(
       inputs_, [&](const Input& input) { return same(input.source, source) && input.owned == owned; });
-  if (found != inputs_.end()) return static_cast<UINT>(found - inputs_.begin());
-  inputs_.push_back({source, owned});
+  if (found != inputs_.end()) {
+    found->bytes = std::max(found->bytes, bytes);
+    return static_cast<UINT>(found - inputs_.begin());
+  }
+  inputs_.push_back({source, bytes, owned});
   return static_cast<UINT>(inputs_.size() - 1);
 }
 
@@ -101,7 +104,7 @@ void ModelGraph::connect(UINT node, UINT input, const DML_BUFFER_TENSOR_DESC& te
       intermediateEdges_.push_back({written->node, written->output, node, input, name});
       return;
     }
-  inputEdges_.push_back({inputOf(source, owned), node, input, name});
+  inputEdges_.push_back({inputOf(source, tensor.TotalTensorSizeInBytes, owned), node, input, name});
 }
 
 void ModelGraph::write(UINT node, UINT output, const DML_BUFFER_TENSOR_DESC& tensor, const BindingSource& source) {
@@ -117,9 +120,9 @@ void ModelGraph::finish(const std::vector<bool>& neededLater) {
     const std::string& name = model_->buffers[written.source.buffer].name;
     if (written.read && !neededLater[written.source.buffer]) continue;
     for (const Input& input : inputs_)
-      if (!input.owned && input.source.buffer == written.source.buffer)
-        throw InputError(cat(dispatches_[written.node]->place, " writes ", name,
-                             ", which the graph reads as it was before; a graph needs buffers of its own for that."));
+      if (!input.owned && overlap(input.source, input.bytes, written.source, written.bytes))
+        throw InputError(cat(dispatches_[written.node]->place, " writes to ", name,
+                             " what the graph reads as it was before; with --graph, bind another resource."));
     outputEdges_.push_back({written.node, written.output, static_cast<UINT>(outputs_.size()), name.c_str()});
     outputs_.push_back(written.source);
   }

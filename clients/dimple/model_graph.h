@@ -12,6 +12,7 @@ class ModelGraph {
  public:
   struct Input {
     BindingSource source;
+    uint64_t bytes = 0;  // of the largest tensor that is read there
     bool owned = false;  // bound at initialization
   };
 
@@ -43,7 +44,7 @@ class ModelGraph {
   void connect(UINT node, UINT input, const DML_BUFFER_TENSOR_DESC& tensor, const BindingSource& source, bool owned);
   void write(UINT node, UINT output, const DML_BUFFER_TENSOR_DESC& tensor, const BindingSource& source);
   void finish(const std::vector<bool>& neededLater);
-  UINT inputOf(const BindingSource& source, bool owned);
+  UINT inputOf(const BindingSource& source, uint64_t bytes, bool owned);
 
   const Model* model_;
   size_t firstCommand_;

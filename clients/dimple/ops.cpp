@@ -7,12 +7,19 @@
 // `backend` is vulkan or d3d12. `type` is the DataType of the operator's main tensor (mainRule). A type counts
 // on a back end if cases of it passed and none failed, on any of its devices. `maxShare`, the largest error as a share
 // of its bound, may be left out, and `maxUlp`, where no output is judged by ULP alone.
+//
+// Where there is none, the record of the last full run that the version was published with counts
+// (shipped_record.json): its runs say in "types" which operators passed with which sets of data types.
+#include <shipped_record.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "clients/dimple/command.h"
 #include "clients/dimple/json_desc.h"
@@ -52,6 +59,7 @@ struct Run {
 };
 
 struct Record {
+  std::string source;  // a sentence that says where it is from
   std::vector<Run> runs;
   std::map<std::string, Support, std::less<>> passed;  // by back end
   std::map<std::string, Support, std::less<>> failed;
@@ -99,6 +107,37 @@ void readRecord(const JsonFile& file, Record& record) {
   const JsonValue root(file);
   if (!root.value().is_array()) return readRun(root, record);
   for (size_t i = 0; i < root.size(); ++i) readRun(root.element(i), record);
+}
+
+DataType typeNamed(std::string_view name) {
+  const auto& names = kTensorDataTypes.names;
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? DML_TENSOR_DATA_TYPE_UNKNOWN : static_cast<DataType>(found - names.begin());
+}
+
+std::vector<std::string> wordsOf(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+void readShipped(Record& record) {
+  const JsonFile file("the record of this version", kShippedRecord);
+  const JsonValue root(file);
+  const JsonValue runs = root.member("runs");
+  std::string sources;
+  for (size_t i = 0; i < runs.array().size(); ++i) {
+    const JsonValue run = runs.element(i);
+    const std::string backend = run.member("backend").string();
+    sources += cat(sources.empty() ? "" : "; ", backend, " on ", run.member("device").string(), ", ",
+                   run.member("cases").integer(), " cases, ", run.member("date").string());
+    run.member("types").eachMember([&](const std::string& types, const JsonValue& operators) {
+      for (const std::string& type : wordsOf(types))
+        for (const std::string& name : wordsOf(operators.string()))
+          record.passed[backend][name].insert(typeNamed(type));
+    });
+  }
+  record.source = cat("Data types that passed the tests before version ", root.member("version").string(),
+                      " was published (", sources, ").");
 }
 
 // In the order of the header.
@@ -188,15 +227,18 @@ int listOperators(const OpsOptions& options) {
   if (recorded)
     for (const auto& path : paths) readRecord(JsonFile(path), record);
   else
-    std::fprintf(stderr, "dimple: There is no record of a test run (%s), so no type counts as working.\n",
-                 paths.front().string().c_str());
+    readShipped(record);
+  for (const auto& path : recorded ? paths : std::vector<std::filesystem::path>())
+    record.source +=
+        cat(record.source.empty() ? "Data types that passed the test runs recorded in " : ", ", path.string());
+  if (recorded) record.source += ".";
 
   if (options.precision) {
     printPrecision(record);
     return 0;
   }
   if (options.asMarkdown) {
-    std::printf("| operator | Vulkan | Direct3D 12 |\n|---|---|---|\n");
+    std::printf("%s\n\n| operator | Vulkan | Direct3D 12 |\n|---|---|---|\n", record.source.c_str());
     for (const OpSchema* schema : allSchemas()) {
       const auto allowed = typeNames(schemaTypes(*schema));
       std::printf("| %s |", std::string(schema->name).c_str());
@@ -224,10 +266,12 @@ int listOperators(const OpsOptions& options) {
     operators.push_back({{"name", schema->name}, {"backends", std::move(backends)}, {"schema", allowed}});
     table.add(std::move(row));
   }
-  if (options.asJson)
-    std::printf("%s\n", Json{{"operators", std::move(operators)}}.dump(2).c_str());
-  else
+  if (options.asJson) {
+    std::printf("%s\n", Json{{"source", record.source}, {"operators", std::move(operators)}}.dump(2).c_str());
+  } else {
+    std::printf("%s\n\n", record.source.c_str());
     table.print();
+  }
   return 0;
 }
 
@@ -239,9 +283,9 @@ Action setUpOps(CLI::App& options) {
   options.add_flag("--markdown", values->asMarkdown, "Print a Markdown table");
   options.add_flag("--precision", values->precision, "Print the largest errors of floating-point types as Markdown");
   options.add_flag("--rules", values->rules, "Print what each operator takes as Markdown (docs/operators.md)");
-  options.add_option(
-      "--results", values->records,
-      cat("Record of a test run; may be repeated (", kRecordName, " beside the folder of this program)"));
+  options.add_option("--results", values->records,
+                     cat("Record of a test run; may be repeated. Without it: ", kRecordName,
+                         " beside the folder of this program, else the record that this version was published with"));
   return [values] { return listOperators(*values); };
 }
 

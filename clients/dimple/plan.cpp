@@ -7,8 +7,11 @@
 
 #include "clients/dimple/command.h"
 #include "clients/dimple/device_caps.h"
+#include "clients/dimple/graph_plan.h"
+#include "clients/dimple/line.h"
 #include "clients/dimple/model.h"
 #include "clients/dimple/model_graph.h"
+#include "clients/dimple/run_onnx.h"
 #include "clients/files/failure.h"
 #include "core/schema/desc_text.h"
 #include "core/schema/element_text.h"
@@ -23,6 +26,8 @@ struct PlanOptions {
   std::vector<std::string> caps;
   bool why = false;
   bool graph = false;
+  bool dot = false;
+  std::vector<std::string> inputs, dimensions;  // of an ONNX model
 };
 
 // "default", "features=all" or a number for one of the limits.
@@ -105,12 +110,7 @@ void printGraph(ModelGraph& graph, const Model& model, const Target& target, con
     return operations[node];
   };
   const std::vector<IDMLOperator*> none(operations.size());
-  const auto compiled = compileGraph(graph.desc(none), find, target);
-  if (!compiled) throw RunError(cat("The graph at ", place, " cannot be compiled: ", compiled.error().text));
-  const PlanTotals totals = totalsOf(compiled->plan.execution);
-  std::printf("# %s: %zu dispatches, %zu barriers, %llu bytes bound\n%s%s", compiled->name.c_str(), totals.dispatches,
-              totals.barriers, static_cast<unsigned long long>(totals.bytes), planText(compiled->plan).c_str(),
-              options.why ? passedOverText(compiled->plan).c_str() : "");
+  printGraphPlan(graph.desc(none), find, target, cat("The graph at ", place), {options.why, options.dot});
 }
 
 int run(const PlanOptions& options) {
@@ -119,10 +119,17 @@ int run(const PlanOptions& options) {
   for (const std::string& text : options.caps) applyCaps(target.caps, text);
   if ((target.caps.matrices || target.caps.integerMatrices) && target.caps.subgroupSize == 0)
     throw InputError("--caps names matrices, expected subgroupSize beside them.");
+  if (isOnnxPath(options.what))
+    return planOnnx(options.what,
+                    {options.device, options.inputs, options.dimensions, target, {options.why, options.dot}});
+  if (!options.inputs.empty() || !options.dimensions.empty())
+    throw InputError("--input and --dim are for ONNX models, not for programs.");
+  if (options.dot && !options.graph) throw InputError("--dot is given without --graph.");
   std::error_code tooLong;  // for a file's name, as lines may be
   if (options.what.find('=') != options.what.npos && !std::filesystem::exists(options.what, tooLong)) {
     const auto parsed = parseCase(options.what);
     if (!parsed) throw InputError(parsed.error().text);
+    if (!parsed->missing.empty()) throw InputError(missingText(*parsed));
     printPlan("The operator", parsed->desc, target, options.why);
     return 0;
   }
@@ -148,14 +155,18 @@ Action setUpPlan(CLI::App& options) {
   auto values = std::make_shared<PlanOptions>();
   options
       .add_option("program", values->what,
-                  "A JSON file as for dimple run, or one operator as a line of text:\n"
+                  "A JSON file or ONNX model as for dimple run, or one operator as a line of text:\n"
                   "\"ELEMENT_WISE_ADD ATensor=f32[2,3] BTensor=f32[2,3]{0,1} OutputTensor=f32[2,3]\"")
       ->required();
   addDeviceOption(options, values->device);
   options.add_option("--caps", values->caps,
-                     "Plan for a made-up device: default (no optional features), features=all, features=none, or a "
-                     "limit such as maxBufferRange=134217728; may be repeated");
-  options.add_flag("--graph", values->graph, "Plan dispatches of the program that follow each other as one graph");
+                     "Plan for a made-up device: default (without optional features), features=all, features=none, or "
+                     "a limit such as maxBufferRange=134217728; may be repeated");
+  options.add_flag("--graph", values->graph, "Plan adjacent dispatches of the program as one graph");
+  options.add_flag("--dot", values->dot, "Print the graph for Graphviz, as it is before passes rewrite it");
+  options.add_option("--input", values->inputs,
+                     "NAME=PATH: the .npy file or picture that an input of an ONNX model is read from, else zeros");
+  options.add_option("--dim", values->dimensions, "NAME=NUMBER: a dimension that the model leaves open");
   options.add_flag("--why", values->why, "Say which kernels were passed over, and why");
   return [values] { return run(*values); };
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "clients/dimple/progress.h"
+#include "clients/dimple/table.h"
 #include "clients/files/failure.h"
 #include "clients/files/npy.h"
 #include "core/schema/element_text.h"
@@ -19,11 +20,6 @@ constexpr uint64_t kUploadBytes = uint64_t{64} << 20;
 
 double millisecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
-// "1 dispatch", "2 dispatches"
-std::string countText(size_t count, std::string_view noun) {
-  return cat(count, " ", noun, count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
 }
 
 }  // namespace

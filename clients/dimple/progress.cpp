@@ -11,8 +11,6 @@ namespace dimple::tool {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kFirst = 500ms;
-constexpr auto kInterval = 100ms;
 constexpr const char* kClearLine = "\r\x1b[K";
 
 bool isTerminal() {
@@ -26,20 +24,39 @@ bool isTerminal() {
 }  // namespace
 
 Progress::Progress(std::string_view what, size_t total)
-    : what_(what), total_(total), enabled_(isTerminal()), next_(std::chrono::steady_clock::now() + kFirst) {}
+    : what_(what), total_(total), isTerminal_(isTerminal()), thread_([this] { watch(); }) {}
 
 Progress::~Progress() {
-  if (shown_) std::fputs(kClearLine, stderr);
+  {
+    const std::lock_guard lock(mutex_);
+    end_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+  if (shown_ && isTerminal_) std::fputs(kClearLine, stderr);
 }
 
 void Progress::step(std::string_view name) {
+  const std::lock_guard lock(mutex_);
   ++done_;
-  const auto now = std::chrono::steady_clock::now();
-  if (!enabled_ || now < next_) return;
-  next_ = now + kInterval;
-  shown_ = true;
-  std::fprintf(stderr, "%s%s %zu of %zu: %.*s", kClearLine, what_.c_str(), done_, total_, static_cast<int>(name.size()),
-               name.data());
+  name_ = name;
+}
+
+// A thread of its own, since one step may take minutes.
+void Progress::watch() {
+  const auto first = isTerminal_ ? 500ms : 2000ms;
+  const auto interval = isTerminal_ ? 200ms : 10000ms;
+  std::unique_lock lock(mutex_);
+  for (auto next = start_ + first; !ended_.wait_until(lock, next, [this] { return end_; }); next += interval) {
+    shown_ = true;
+    print();
+  }
+}
+
+void Progress::print() const {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_).count();
+  std::fprintf(stderr, "%s%s %zu of %zu: %s (%lld s)%s", isTerminal_ ? kClearLine : "dimple: ", what_.c_str(), done_,
+               total_, name_.c_str(), static_cast<long long>(seconds), isTerminal_ ? "" : "\n");
   std::fflush(stderr);
 }
 

@@ -1,10 +1,13 @@
-// A line on standard error that counts what is done of long work. Silent where standard error is no terminal, and for
-// work that is over at once.
+// Says on standard error what long work does: on a terminal a line that is drawn anew, elsewhere a line after two
+// seconds and then every ten. Work that is over sooner is silent.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace dimple::tool {
 
@@ -18,12 +21,23 @@ class Progress {
   void step(std::string_view name);
 
  private:
-  std::string what_;
-  size_t total_;
+  using Clock = std::chrono::steady_clock;
+
+  void watch();
+  void print() const;
+
+  const std::string what_;
+  const size_t total_;
+  const bool isTerminal_;
+  const Clock::time_point start_ = Clock::now();
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  // Under the mutex.
   size_t done_ = 0;
-  bool enabled_;
+  std::string name_;
   bool shown_ = false;
-  std::chrono::steady_clock::time_point next_;
+  bool end_ = false;
+  std::thread thread_;
 };
 
 }  // namespace dimple::tool

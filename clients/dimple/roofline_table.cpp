@@ -42,7 +42,7 @@ class Expression {
 
   uint64_t value() {
     const uint64_t result = sum();
-    if (at_ != text_.size()) refuse(text_, "is no expression.");
+    if (at_ != text_.size()) refuse(text_, "is not an expression.");
     return result;
   }
 
@@ -83,7 +83,7 @@ class Expression {
     const std::string_view word = text_.substr(first, at_ - first);
     if (const auto number = parseNumber<uint64_t>(word)) return *number;
     const auto found = values_.find(word);
-    if (found == values_.end()) refuse(text_, cat("has \"", word, "\", which is no size."));
+    if (found == values_.end()) refuse(text_, cat("has \"", word, "\", which is not a size."));
     return found->second;
   }
 
@@ -140,7 +140,7 @@ Template parsed(std::string_view line) {
     const auto name = split(text, "=");
     const auto values = split(name.back(), "/");
     const auto large = parseNumber<uint64_t>(values[0]);
-    if (name.size() != 2 || !large) refuse(line, cat("has \"", text, "\", which is no size."));
+    if (name.size() != 2 || !large) refuse(line, cat("has \"", text, "\", which is not a size."));
     made.sizes.push_back({name[0], *large, values.size() > 1 ? parseNumber<uint64_t>(values[1]) : std::nullopt});
   }
   return made;
@@ -149,7 +149,7 @@ Template parsed(std::string_view line) {
 DataType typeOf(std::string_view name) {
   for (uint32_t i = 1; i < kTensorDataTypes.names.size(); ++i)
     if (shortTypeName(static_cast<DataType>(i)) == name) return static_cast<DataType>(i);
-  throw RunError(cat("\"", name, "\" is no data type."));
+  throw RunError(cat("\"", name, "\" is not a data type."));
 }
 
 Values sizesOf(const Template& from, DataType type, bool small, uint64_t scale) {
@@ -196,7 +196,7 @@ RooflineRow makeRow(std::string line, std::string_view op, DataType type, bool s
              key.starts_with("in") && input)
       row.contents[*input] = value;
     else
-      refuse(line, cat("has \"", key, "\", which is no key."));
+      refuse(line, cat("has \"", key, "\", which is not a key."));
   }
   return row;
 }

@@ -96,7 +96,8 @@ int runFile(RunOptions& options) {
     options.onnx.profile = options.profile;
     return runOnnx(options.file, options.device, options.onnx);
   }
-  if (options.onnx.any()) throw InputError("--input, --output and --dim are for ONNX models, not for programs.");
+  if (options.onnx.any())
+    throw InputError("--input, --output, --dim and --labels are for ONNX models, not for programs.");
   for (const std::string& definition : options.definitions) {
     const auto equals = definition.find('=');
     if (equals == definition.npos) throw InputError(cat("--define has \"", definition, "\", expected NAME=PATH."));
@@ -121,26 +122,30 @@ Action setUpRun(CLI::App& options) {
   addDeviceOptions(options, values->device);
   addDllOption(options, values->device);
   options.add_flag("--profile", values->profile,
-                   "Print the time of each kernel; of an ONNX model those of its initialization, too");
+                   "Print the time of each kernel; for an ONNX model, also those of its initialization");
   options.add_flag("--graph", values->graph,
-                   "Compile dispatches that follow each other as one graph; of what it computes, only what later "
-                   "commands need, or no dispatch reads, goes into the buffers");
-  options
-      .add_option("--dir", values->model.outputFolder,
-                  "Folder that written files are relative to; paths of a program may lead out of it")
+                   "Compile adjacent dispatches as one graph. Only results that later commands need, or that no "
+                   "dispatch reads, are written to the buffers. An output of a graph must not lie over its inputs");
+  options.add_flag("--allow-overlap", values->model.allowOverlap,
+                   "Also run dispatches whose outputs lie over inputs that the operator still reads");
+  options.add_option("--dir", values->model.outputFolder, "Folder that the paths of written files are relative to")
       ->capture_default_str();
-  options.add_option("--input", values->onnx.inputs, "NAME=PATH: what an input of an ONNX model is, .npy or a picture");
+  options.add_option("--input", values->onnx.inputs,
+                     "NAME=PATH: the .npy file or picture that an input of an ONNX model is read from");
   options.add_option("--output", values->onnx.outputs, "NAME=PATH: the .npy file that an output is written to");
   options.add_option("--dim", values->onnx.dimensions, "NAME=NUMBER: a dimension that the model leaves open");
-  options.add_option("--define", values->definitions, "NAME=PATH: what ${NAME} in a path of the program stands for");
+  options.add_option("--labels", values->onnx.labels,
+                     "File with a line for each class, printed beside the five largest values of an output");
+  options.add_option("--define", values->definitions, "NAME=PATH: the path that ${NAME} stands for in the program");
   options
       .add_option("--compare", values->compare,
-                  "vulkan,d3d12: run on both back ends and print how their outputs differ; nothing is written")
+                  "vulkan,d3d12: run on both back ends, and print how their outputs differ; nothing is written")
       ->excludes("--backend")
       ->excludes("--graph");
   options
       .add_option("--tolerance", values->tolerance,
-                  "With --compare: fail if an output differs by more units in the last place (for integers: by more)")
+                  "With --compare: fail if an output differs by more than this many units in the last place; for "
+                  "integers, by more than this")
       ->check(CLI::NonNegativeNumber);
   return [values] { return runFile(*values); };
 }

@@ -1,4 +1,4 @@
-// dimple run of an ONNX model.
+// dimple run and dimple plan of an ONNX model.
 #pragma once
 
 #include <filesystem>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "clients/dimple/device.h"
+#include "clients/dimple/graph_plan.h"
 
 namespace dimple::tool {
 
@@ -13,15 +14,25 @@ struct OnnxOptions {
   std::vector<std::string> inputs;      // NAME=PATH
   std::vector<std::string> outputs;     // NAME=PATH
   std::vector<std::string> dimensions;  // NAME=NUMBER
+  std::filesystem::path labels;         // file with a line for each class; empty: there is none
   std::filesystem::path folder = ".";   // of written files
   bool profile = false;                 // print the times of a second run and of the kernels
 
-  bool any() const { return !inputs.empty() || !outputs.empty() || !dimensions.empty(); }
+  bool any() const { return !inputs.empty() || !outputs.empty() || !dimensions.empty() || !labels.empty(); }
+};
+
+struct OnnxPlanOptions {
+  DeviceOptions device;                 // on which the model is compiled
+  std::vector<std::string> inputs;      // NAME=PATH; zeros where none is given
+  std::vector<std::string> dimensions;  // NAME=NUMBER
+  Target target;                        // that it is planned for
+  GraphPrinting printing;
 };
 
 bool isOnnxPath(const std::filesystem::path& path);
 
 // Throws InputError or RunError.
 int runOnnx(const std::filesystem::path& file, const DeviceOptions& device, const OnnxOptions& options);
+int planOnnx(const std::filesystem::path& file, const OnnxPlanOptions& options);
 
 }  // namespace dimple::tool

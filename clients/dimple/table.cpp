@@ -34,4 +34,8 @@ std::string fixedText(double value, int digits) {
   return text;
 }
 
+std::string countText(size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
+}
+
 }  // namespace dimple::tool

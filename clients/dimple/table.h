@@ -1,7 +1,9 @@
 // Tables of text on standard output.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dimple::tool {
@@ -21,5 +23,7 @@ class Table {
 
 // With this many digits after the point.
 std::string fixedText(double value, int digits);
+// "1 dispatch", "2 dispatches"
+std::string countText(size_t count, std::string_view noun);
 
 }  // namespace dimple::tool

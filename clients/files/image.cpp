@@ -76,7 +76,7 @@ Image readImage(const std::filesystem::path& path, uint32_t channels) {
   if (!pixels) {
     const char* reason = stbi_failure_reason();
     throw InputError(
-        cat(path.string(), " is no image that can be read", reason ? cat(": ", reason) : std::string(), "."));
+        cat(path.string(), " is not an image that can be read", reason ? cat(": ", reason) : std::string(), "."));
   }
   Image image{static_cast<uint32_t>(width),
               static_cast<uint32_t>(height),

@@ -46,7 +46,7 @@ NpyArray readNpy(const std::filesystem::path& path) {
   const auto file = readFile(path);
   const auto refuse = [&](std::string_view why) -> InputError { return InputError(cat(path.string(), " ", why)); };
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (!text.starts_with(kMagic) || text.size() < 12) throw refuse("is no .npy file.");
+  if (!text.starts_with(kMagic) || text.size() < 12) throw refuse("is not a .npy file.");
   const auto byteAt = [&](size_t i) { return static_cast<uint32_t>(file[i]); };
   const size_t lengthBytes = byteAt(6) == 1 ? 2 : 4;
   size_t length = 0;
@@ -60,7 +60,7 @@ NpyArray readNpy(const std::filesystem::path& path) {
   const auto code = std::find_if(std::begin(kTypeCodes), std::end(kTypeCodes),
                                  [&](const TypeCode& c) { return descr.size() == 3 && descr.substr(1) == c.code; });
   if (code == std::end(kTypeCodes) || descr.front() == '>')
-    throw refuse(cat("has the element type '", descr, "', which is no little-endian type of a tensor."));
+    throw refuse(cat("has the element type '", descr, "', which is not a little-endian type of a tensor."));
   array.type = code->type;
   if (headerValue(header, "fortran_order", ":", ',').find("True") != header.npos)
     throw refuse("is in Fortran order, expected C order.");
@@ -73,7 +73,8 @@ NpyArray readNpy(const std::filesystem::path& path) {
     while (size.starts_with(' ')) size.remove_prefix(1);
     if (size.empty()) continue;
     const auto value = parseNumber<uint64_t>(size);
-    if (!value || (*value && elements > UINT64_MAX / 8 / *value)) throw refuse("has a shape that is no list of sizes.");
+    if (!value || (*value && elements > UINT64_MAX / 8 / *value))
+      throw refuse("has a shape that is not a list of sizes.");
     array.sizes.push_back(*value);
     elements *= *value;
   }

@@ -260,6 +260,7 @@ void Op::create(const DML_OPERATOR_DESC& desc) {
   GraphBuilder::Node node{nullptr, graph_.name_, inputs_};
   const HRESULT result = graph_.device_.CreateOperator(&desc, IID_PPV_ARGS(&node.op));
   if (FAILED(result)) throw ModelError(dimpleGetLastMessage());
+  if (graph_.observer_) graph_.observer_->created(*node.op.Get(), desc);
   graph_.nodes_.push_back(std::move(node));
 }
 
@@ -346,6 +347,7 @@ ComPtr<IDMLCompiledOperator> GraphBuilder::compile(const std::vector<Value>& out
   desc.OutputEdges = outputDescs.data();
   desc.IntermediateEdgeCount = wrap(parts.intermediateEdges, DML_GRAPH_EDGE_TYPE_INTERMEDIATE, intermediateDescs);
   desc.IntermediateEdges = intermediateDescs.data();
+  if (observer_) observer_->compiling(desc);
   ComPtr<IDMLDevice1> device;
   ComPtr<IDMLCompiledOperator> compiled;
   if (FAILED(device_.QueryInterface(IID_PPV_ARGS(&device))) ||

@@ -43,6 +43,14 @@ Sizes packedStrides(const Sizes& sizes);
 
 class Op;
 
+// Is told of operators and graphs as they are made.
+class GraphObserver {
+ public:
+  virtual ~GraphObserver() = default;
+  virtual void created(IDMLOperator& op, const DML_OPERATOR_DESC& desc) = 0;
+  virtual void compiling(const DML_GRAPH_DESC& desc) = 0;
+};
+
 class GraphBuilder {
  public:
   struct Input {
@@ -54,7 +62,7 @@ class GraphBuilder {
     bool isNumber = false;
   };
 
-  explicit GraphBuilder(IDMLDevice& device) : device_(device) {}
+  explicit GraphBuilder(IDMLDevice& device, GraphObserver* observer = nullptr) : device_(device), observer_(observer) {}
 
   // What is in a buffer when the graph runs, packed.
   Value addInput(std::string name, Type type, const Sizes& sizes);
@@ -111,6 +119,7 @@ class GraphBuilder {
   void connectInputs(size_t node, Parts& parts) const;
 
   IDMLDevice& device_;
+  GraphObserver* observer_;  // null: there is none
   std::string name_;
   std::vector<Input> inputs_;
   std::vector<Node> nodes_;

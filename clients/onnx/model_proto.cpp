@@ -20,7 +20,7 @@ std::string normalDomain(const std::string& domain) { return domain == "ai.onnx"
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
   ::onnx::ModelProto proto;
   if (!proto.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
-    throw ModelError(cat(what, " is no ONNX model, or was cut off."));
+    throw ModelError(cat(what, " is not an ONNX model, or it was cut off."));
   return proto;
 }
 
@@ -120,7 +120,7 @@ ModelDescription describe(const ::onnx::ModelProto& proto, const std::filesystem
     throw ModelError("The model has sparse initializers, which are not supported.");
   for (const auto& info : graph.input())
     if (!info.name().empty() && !model.graph.initializers.contains(info.name()) && !info.type().has_tensor_type())
-      throw ModelError(cat("Input \"", info.name(), "\" is no tensor, which is not supported."));
+      throw ModelError(cat("Input \"", info.name(), "\" is not a tensor, which is not supported."));
   return model;
 }
 

@@ -64,7 +64,7 @@ void Planner::planRest() {
 
 void Planner::planStages() {
   while (true) {
-    graph_ = std::make_unique<GraphBuilder>(program_.device_);
+    graph_ = std::make_unique<GraphBuilder>(program_.device_, program_.options_.observer);
     for (const auto& [name, live] : live_) {
       values_[name] = graph_->addInput(name, live.info.type, live.info.sizes);
       values_[name].constant = knownValue(name);
@@ -108,7 +108,7 @@ void Planner::mapNodes() {
         refuse(node, error.what());
         continue;
       } catch (const std::bad_alloc&) {
-        refuse(node, "There is no memory for it.");
+        refuse(node, "There is not enough memory for it.");
         continue;
       }
     }

@@ -17,6 +17,7 @@ struct SessionOptions {
   DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE;
   // By loops and branches in a run; a loop that goes on then is refused.
   size_t maxAddedNodes = size_t{1} << 20;
+  GraphObserver* observer = nullptr;  // must outlive the session
 };
 
 struct SessionStatistics {

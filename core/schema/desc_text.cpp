@@ -288,12 +288,13 @@ std::string formatFields(const OpSchema& schema, const void* desc, std::string_v
 
 // ---- setting --------------------------------------------------------------------------------------------------------
 
-FieldSetter::FieldSetter(OwnedDesc& owner, const OpSchema& schema, void* desc)
+FieldSetter::FieldSetter(OwnedDesc& owner, const OpSchema& schema, void* desc, bool isFused)
     : owner_(owner),
       schema_(schema),
       root_(static_cast<std::byte*>(desc)),
       given_(schema.fields.size()),
-      countedBy_(schema.fields.size()) {}
+      countedBy_(schema.fields.size()),
+      isFused_(isFused) {}
 
 Status FieldSetter::set(std::string_view name, std::string_view text) {
   const Field* found = findField(schema_, name);
@@ -413,7 +414,7 @@ Status FieldSetter::setOperator(std::string_view field, std::string_view text, D
   const OpSchema* schema = findActivation(text.substr(0, paren));
   if (!schema) return invalid(cat(field, " names no operator (", text.substr(0, paren), ")."));
   auto* desc = owner_.allocate<std::byte>(schema->descBytes);
-  FieldSetter setter(owner_, *schema, desc);
+  FieldSetter setter(owner_, *schema, desc, true);
   if (paren != text.size()) {
     const auto parts = splitList(text.substr(paren), '(', ')');
     if (!parts) return unexpected(field, text, "fields such as (Alpha=0.1) after the name");
@@ -426,6 +427,7 @@ Status FieldSetter::setOperator(std::string_view field, std::string_view text, D
     }
   }
   TRY(setter.finish());
+  for (const std::string& name : setter.missing()) missing_.push_back(cat(name, " of ", field));
   target = {schema->type, desc};
   return {};
 }
@@ -446,6 +448,12 @@ Status FieldSetter::finish() {
     if (!element) return unexpected(field->name, text, cat("a value of data type ", dataTypeName(type)));
     slot<DML_SCALAR_UNION>(*field) = *element;
   }
+  for (size_t i = 0; i < schema_.fields.size(); ++i) {
+    const Field& field = schema_.fields[i];
+    const bool isCount =
+        std::ranges::any_of(schema_.fields, [&](const Field& f) { return f.countField == static_cast<int>(i); });
+    if (!given_[i] && !field.optional && !isCount && !(isFused_ && isTensor(field))) missing_.emplace_back(field.name);
+  }
   return {};
 }
 
@@ -460,7 +468,7 @@ Result<CaseText> parseCase(std::string_view line) {
   const OpSchema* schema = findSchema(*part);
   if (!schema) return invalid(cat("There is no operator ", *part, "."));
 
-  CaseText result{OwnedDesc(*schema), {}};
+  CaseText result{OwnedDesc(*schema), {}, {}};
   FieldSetter setter(result.desc, *schema, const_cast<void*>(result.desc.desc().Desc));
   while (++part != parts->end()) {
     if (part->empty()) continue;
@@ -475,6 +483,7 @@ Result<CaseText> parseCase(std::string_view line) {
     }
   }
   TRY(setter.finish());
+  result.missing = setter.missing();
   return result;
 }
 

@@ -36,12 +36,15 @@ namespace dimple {
 // Writes fields into a description that `owner` owns.
 class FieldSetter {
  public:
-  FieldSetter(OwnedDesc& owner, const OpSchema& schema, void* desc);
+  // Of a fused activation, tensors are not asked for.
+  FieldSetter(OwnedDesc& owner, const OpSchema& schema, void* desc, bool isFused = false);
 
   // Errors are sentences that name the field.
   Status set(std::string_view field, std::string_view text);
   // Completes what depends on other fields: counts and scalar unions. To be called once, last.
   Status finish();
+  // After finish(): the fields that were left out although there is no natural default for them.
+  const std::vector<std::string>& missing() const { return missing_; }
 
  private:
   template <class T>
@@ -74,11 +77,14 @@ class FieldSetter {
   std::vector<bool> given_;              // by field
   std::vector<const Field*> countedBy_;  // by field: the array that determined this count
   std::vector<std::pair<const Field*, std::string>> scalars_;
+  std::vector<std::string> missing_;
+  const bool isFused_;
 };
 
 struct CaseText {
   OwnedDesc desc;
   std::map<std::string, std::string, std::less<>> extras;
+  std::vector<std::string> missing;  // fields that the line leaves out although there is no natural default for them
 };
 
 // The description is well formed, not valid: that is for Operation::parse() to say.

@@ -35,6 +35,7 @@ const OpSchema* findSchema(DML_OPERATOR_TYPE type) {
 const OpSchema* findSchema(std::string_view name) {
   constexpr std::string_view kPrefix = "DML_OPERATOR_";
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  if (name == "SCATTER") name = "SCATTER_ELEMENTS";  // the header's older name of it
   const auto all = allSchemas();
   const auto found = std::ranges::find(all, name, &OpSchema::name);
   return found == all.end() ? nullptr : *found;

@@ -39,11 +39,12 @@ TEST_CASE("onnx tool: a model with arrays in and out") {
   maker.output("y");
   fixture.write("m.onnx", maker.bytes());
   writeFloats(fixture.folder() / "x.npy", {2, 2}, {1, 2, 3, 4});
+  std::filesystem::create_directory(fixture.folder() / "out");
   const auto good = fixture.run("run m.onnx --input x=x.npy --output y=out/y.npy --dim N=2");
   CHECK(good.err == "");
   CHECK(good.code == 0);
   CHECK(contains(good.out, "float  [2,2]"));
-  CHECK(contains(good.out, "1 nodes as 1 operators in 1 graph"));
+  CHECK(contains(good.out, "1 node as 1 operator in 1 graph\n"));
   CHECK(readFloats(fixture.folder() / "out/y.npy") == std::vector<float>{11, 22, 13, 24});
   const auto profile = fixture.run("run m.onnx --input x=x.npy --profile");
   CHECK(contains(profile.out, "binary"));
@@ -59,17 +60,61 @@ TEST_CASE("onnx tool: a model with arrays in and out") {
   refused("", "Input \"x\" is not given, expected float[N,2].");
   refused("--input x=x.npy --dim N=3", "has size 2 where --dim gives N as 3");
   refused("--input x=x.npy --dim N=0", "expected a number above 0");
-  refused("--input x=x.npy --input z=x.npy", "no input \"z\"");
-  refused("--input x=x.npy --output z=x.npy", "no output \"z\"");
+  refused("--input x=x.npy --input z=x.npy", "--input names \"z\", which is not an input of the model. There is x.");
+  refused("--input x=x.npy --output z=x.npy", "--output names \"z\", which is not an output of the model. There is y.");
+  refused("--input x=x.npy --output y=none/y.npy", "The folder of ./none/y.npy does not exist");
+  CHECK_FALSE(std::filesystem::exists(fixture.folder() / "none"));
+  refused("--input x=x.npy --dim M=2", "--dim names \"M\", which is not an open dimension of the model. There is N.");
   refused("--input x", "expected NAME=VALUE");
   refused("--input x=x.npy --graph", "not for ONNX models");
   refused("--input x=nothing.npy", "nothing.npy");
   writeFloats(fixture.folder() / "long.npy", {2, 3}, {1, 2, 3, 4, 5, 6});
   refused("--input x=long.npy", "has sizes [2,3], expected [N,2]");
   fixture.write("m.onnx", maker.bytes().substr(0, 30));
-  refused("--input x=x.npy", "no ONNX model, or was cut off");
+  refused("--input x=x.npy", "not an ONNX model, or it was cut off");
   fixture.write("p.json", "{}");
   CHECK(fixture.run("run p.json --input x=x.npy").code == 2);
+}
+
+TEST_CASE("onnx tool: the largest of many classes, with labels") {
+  const ToolFixture fixture;
+  ModelMaker maker;
+  maker.input("x", Type::Float, {1, 12});
+  maker.node("Neg", {"x"}, {"y"});
+  maker.output("y");
+  fixture.write("m.onnx", maker.bytes());
+  writeFloats(fixture.folder() / "x.npy", {1, 12}, {5, 6, 7, 8, 9, -0.123456789F, 1, 2, 3, 4, 10, 11});
+  std::string labels;
+  for (const char c : std::string("abcdefghijkl")) labels += std::string("class ") + c + "\n";
+  fixture.write("labels.txt", labels);
+  const auto plain = fixture.run("run m.onnx --input x=x.npy");
+  CHECK_MESSAGE(contains(plain.out, "largest of y"), plain.out);
+  const auto named = fixture.run("run m.onnx --input x=x.npy --labels labels.txt");
+  CHECK_MESSAGE(contains(named.out, "5             0.123457  class f\n6                   -1  class g\n"), named.out);
+  fixture.write("labels.txt", "a\nb\n");
+  const auto few = fixture.run("run m.onnx --input x=x.npy --labels labels.txt");
+  CHECK(few.code == 2);
+  CHECK_MESSAGE(contains(few.err, "--labels has 2 lines, but output \"y\" has 12 classes."), few.err);
+}
+
+TEST_CASE("onnx tool: a model's graphs are planned") {
+  const ToolFixture fixture;
+  ModelMaker maker;
+  maker.input("x", Type::Float, {-1, 2});
+  maker.initializer("w", floats({2}, {10, 20}));
+  maker.node("Add", {"x", "w"}, {"s"});
+  maker.node("Sin", {"s"}, {"y"});
+  maker.output("y");
+  fixture.write("m.onnx", maker.bytes());
+  const auto open = fixture.run("plan m.onnx");
+  CHECK(open.code == 2);
+  CHECK_MESSAGE(contains(open.err, "Dimension N of input \"x\" is open; give it with --dim N=NUMBER."), open.err);
+  const auto plan = fixture.run("plan m.onnx --dim N=4");
+  REQUIRE_MESSAGE(plan.code == 0, plan.err);
+  CHECK_MESSAGE(contains(plan.out, "# graph of 2 nodes: "), plan.out);
+  const auto dot = fixture.run("plan m.onnx --dim N=4 --dot");
+  CHECK_MESSAGE(contains(dot.out, "(ELEMENT_WISE_SIN)"), dot.out);
+  CHECK(fixture.run("plan m.onnx --dim M=4").code == 2);
 }
 
 TEST_CASE("onnx tool: a picture as an input") {
@@ -91,6 +136,16 @@ TEST_CASE("onnx tool: a picture as an input") {
   CHECK(y[0] == 1);
   CHECK(y[1] == doctest::Approx(0.2));
   CHECK(y[2] == 0);
+  // A size that no tensor can have is refused before a picture of it is made.
+  ModelMaker open;
+  open.input("image", Type::Float, {1, 3, -1, -1});
+  open.node("Neg", {"image"}, {"y"});
+  open.output("y");
+  fixture.write("open.onnx", open.bytes());
+  const auto large = fixture.run("run open.onnx --input image=p.png --dim N=1000000");
+  CHECK(large.code == 2);
+  CHECK_MESSAGE(contains(large.err, "takes a picture of 1000000 rows and 1000000 columns, expected at most 32768"),
+                large.err);
 }
 
 TEST_CASE("onnx tool: the example runs a model") {

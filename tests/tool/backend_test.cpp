@@ -127,7 +127,7 @@ TEST_CASE("tool: a back end is chosen by its name") {
                                           "bench --rows 8 --columns 8 --iterations 1 --only copy"};
   for (const std::string& command : commands) {
     CHECK(fixture.run(command + " --backend metal").err ==
-          "dimple: There is no back end \"metal\", expected vulkan or d3d12.\n");
+          "dimple: The back end is \"metal\", expected vulkan or d3d12.\n");
     const auto outcome = fixture.run(command + " --backend d3d12");
     if (toolBackends().size() == 2) {
       CHECK_MESSAGE(outcome.code == 0, outcome.err);

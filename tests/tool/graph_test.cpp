@@ -44,7 +44,7 @@ TEST_CASE("tool: dispatches that follow each other run as one graph") {
   // The second graph reads and writes one buffer.
   const auto refused = fixture.run("run model.json --graph");
   CHECK(refused.code == 2);
-  CHECK(contains(refused.err, "writes result, which the graph reads as it was before"));
+  CHECK(contains(refused.err, "writes to result what the graph reads as it was before"));
 
   fixture.write("model.json", model(chain + dispatch("add", "result", "x", "square") +
                                     R"(, { "type": "print", "resource": "square" })"));
@@ -57,10 +57,35 @@ TEST_CASE("tool: dispatches that follow each other run as one graph") {
   const auto plan = fixture.run("plan model.json --graph --caps default --options chains=0");
   REQUIRE_MESSAGE(plan.code == 0, plan.err);
   CHECK(contains(plan.out, "# graph of 3 nodes: 3 dispatches, 2 barriers, 72 bytes bound\n"));
-  CHECK(contains(plan.out, "# graph of 1 nodes: 1 dispatches, 0 barriers, 24 bytes bound\n"));
+  CHECK(contains(plan.out, "# graph of 1 nodes: 1 dispatch, 0 barriers, 24 bytes bound\n"));
   CHECK(contains(plan.out, "multiply (ELEMENT_WISE_MULTIPLY): binary_packed.f32"));
   const auto chained = fixture.run("plan model.json --graph --caps default");
   REQUIRE_MESSAGE(chained.code == 0, chained.err);
-  CHECK(contains(chained.out, "# graph of 3 nodes: 2 dispatches, 1 barriers, "));
+  CHECK(contains(chained.out, "# graph of 3 nodes: 2 dispatches, 1 barrier, "));
   CHECK(contains(chained.out, "add (ELEMENT_WISE_ADD) with multiply (ELEMENT_WISE_MULTIPLY): chain "));
+}
+
+TEST_CASE("tool: a graph reads and writes disjoint ranges of one buffer") {
+  const ToolFixture fixture;
+  const auto at = [](int element) { return R"({ "name": "x", "elementOffset": )" + std::to_string(element) + " }"; };
+  const auto dispatchOf = [&](int from, int to) {
+    return R"({ "type": "dispatch", "dispatchable": "add", "bindings": { "ATensor": )" + at(from) + R"(, "BTensor": )" +
+           at(from) + R"(, "OutputTensor": )" + at(to) + " } }";
+  };
+  fixture.write("model.json", R"({ "resources": {
+    "x": { "initialValuesDataType": "FLOAT32", "initialValues": { "valueCount": 12, "valueStart": 0, "valueDelta": 1 } } },
+    "dispatchables": { "add": )" + binary("ELEMENT_WISE_ADD") +
+                                  R"(},
+    "commands": [)" + dispatchOf(0, 4) +
+                                  "," + dispatchOf(4, 8) + R"(, { "type": "print", "resource": "x" }] })");
+  for (const char* options : {"", "--graph"}) {
+    const auto outcome = fixture.run(std::string("run model.json ") + options);
+    REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
+    CHECK_MESSAGE(contains(outcome.out, "Resource 'x': 0, 1, 2, 3, 0, 2, 6, 7, 0, 4, 10, 11\n"), outcome.out);
+  }
+  const auto dot = fixture.run("plan model.json --graph --dot --caps default");
+  REQUIRE_MESSAGE(dot.code == 0, dot.err);
+  CHECK(contains(dot.out, "n0 [label=\"add (ELEMENT_WISE_ADD)\"];"));
+  CHECK(contains(dot.out, "n0 -> n1;"));
+  CHECK(contains(dot.out, "n1 -> out"));
 }

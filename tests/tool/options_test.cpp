@@ -30,7 +30,7 @@ TEST_CASE("tool: options that there are not are refused, and variables that they
     const std::string command = std::string(kCase) + " --backend " + backend;
     const auto unknown = fixture.run(command + " --options view=0");
     CHECK(unknown.code != 0);
-    CHECK(contains(unknown.err, "Options: \"view\" is no option of this build, expected one of passes, "));
+    CHECK(contains(unknown.err, "Options: \"view\" is not an option of this build, expected one of passes, "));
     const auto given = fixture.run(command + " --options native-storage=0,work=1");
     CHECK_MESSAGE(given.code == 0, given.err);
   }

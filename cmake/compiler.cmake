@@ -20,6 +20,9 @@ else()
   # g++ 13 takes a function with a temporary argument that returns a reference to something else for dangling.
   target_compile_options(dimple_warnings INTERFACE
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>)
+  # Two clones in different folders give the same library: refusals name the line of the sources that they come from.
+  target_compile_options(dimple_warnings INTERFACE "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/="
+    "-ffile-prefix-map=${CMAKE_BINARY_DIR}/=")
   # Results must not depend on the compiler's choice to fuse a multiplication and an addition.
   target_compile_options(dimple_warnings INTERFACE -ffp-contract=off)
 endif()

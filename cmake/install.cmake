@@ -17,8 +17,19 @@ if(TARGET dimple_directml)
   install(TARGETS dimple_directml RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" ARCHIVE DESTINATION
     "${CMAKE_INSTALL_LIBDIR}")
 endif()
+if(DIMPLE_STATIC)
+  install(FILES "${CMAKE_BINARY_DIR}/lib/libdimple.a" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 if(TARGET dimple_tool)
   install(TARGETS dimple_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  if(UNIX AND NOT CMAKE_CROSSCOMPILING)
+    set(described "${CMAKE_BINARY_DIR}/generated/share")
+    install(FILES "${described}/dimple.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    install(FILES "${described}/dimple.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+      RENAME dimple)
+    install(FILES "${described}/_dimple" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+    install(FILES "${described}/dimple.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+  endif()
 endif()
 
 install(FILES api/include/dimple.h "${CMAKE_BINARY_DIR}/generated/include/dimple_version.h"
@@ -38,7 +49,7 @@ endforeach()
 
 install(EXPORT DimpleTargets NAMESPACE Dimple:: DESTINATION "${packageFolder}")
 configure_package_config_file(cmake/DimpleConfig.cmake.in "${CMAKE_BINARY_DIR}/generated/DimpleConfig.cmake"
-  INSTALL_DESTINATION "${packageFolder}")
+  INSTALL_DESTINATION "${packageFolder}" PATH_VARS CMAKE_INSTALL_LIBDIR)
 # Before 1.0 a minor version may break.
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/generated/DimpleConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)

@@ -12,6 +12,7 @@
 #   tools/setup.sh --matrices  also a lavapipe with cooperative matrices, which no release of Debian has yet
 #   tools/setup.sh --microsoft  also Microsoft's DirectML.dll, to check the tests against (docs/microsoft.md)
 #   tools/setup.sh --onnx-runtime  also ONNX Runtime for Windows, to run on our DirectML.dll (docs/onnx-runtime.md)
+#   tools/setup.sh --packages  prints the names of the packages, and does nothing
 #   tools/setup.sh --onnx-provider  also ONNX Runtime's headers and two versions of it for Linux, to build and test our
 #                            execution provider
 #
@@ -32,6 +33,7 @@ wantMicrosoft=0
 wantOnnxRuntime=0
 wantOnnxProvider=0
 wantMatrices=0
+wantPackages=0
 for argument in "$@"; do
   case $argument in
     --demo) wantDemo=1 wantOcr=1 ;;
@@ -43,12 +45,13 @@ for argument in "$@"; do
     --microsoft) wantD3d12=1 wantMicrosoft=1 ;;
     --onnx-runtime) wantD3d12=1 wantOnnxRuntime=1 ;;
     --onnx-provider) wantOnnxProvider=1 ;;
+    --packages) wantPackages=1 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --ocr, --sanitizers, --lint, --d3d12, --matrices, --microsoft, --onnx-runtime, --onnx-provider)." >&2
+      echo "setup: unknown option $argument (known: --demo, --ocr, --sanitizers, --lint, --d3d12, --matrices, --microsoft, --onnx-runtime, --onnx-provider, --packages)." >&2
       exit 2
       ;;
   esac
@@ -110,6 +113,12 @@ else
 fi
 ((wantSanitizers)) && distributionPackages+=(clang)
 ((wantLint)) && distributionPackages+=(clang clang-format clang-tidy shellcheck)
+
+if ((wantPackages)); then
+  echo "installed with apt: ${distributionPackages[*]}"
+  [[ $systemVersion != 12 ]] || echo "unpacked into build/deps: ${newerPackages[*]}"
+  exit 0
+fi
 
 # Lines of "package version" of those that are installed.
 missingPackages() {
@@ -205,6 +214,16 @@ prepareSuites() { # folder, suites
   retry apt-get "${suiteOptions[@]}" update
 }
 
+# Half of what the packages hold is of no use here: other drivers, archives of libraries, documents.
+pruneNewer() {
+  find "$deps/backports/usr/lib" -name 'libvulkan_*.so' ! -name '*_lvp.so' ! -name '*_radeon.so' -delete
+  find "$deps/backports/usr/share/vulkan/icd.d" -name '*.json' ! -name 'lvp*' ! -name 'radeon*' -delete
+  find "$deps/trixie/usr/bin" -type f ! -name glslang ! -name spirv-cross ! -name spirv-val ! -name spirv-opt \
+    ! -name spirv-dis -delete
+  rm -rf "$deps"/trixie/usr/lib/*/{gconv,*.a} "$deps"/trixie/usr/share/{locale,vulkan} \
+    "$deps"/{trixie,backports}/usr/share/{doc,lintian,man}
+}
+
 unpackNewer() {
   local work=$deps/.unpack deb
   rm -rf "$work" "$deps/trixie" "$deps/backports"
@@ -217,6 +236,7 @@ unpackNewer() {
     {directx-headers-dev,mesa-vulkan-drivers}/bookworm-backports)
   for deb in "$work"/trixie/*.deb; do dpkg-deb -x "$deb" "$deps/trixie"; done
   for deb in "$work"/backports/*.deb; do dpkg-deb -x "$deb" "$deps/backports"; done
+  pruneNewer
   rm -rf "$work"
 }
 

@@ -26,6 +26,37 @@ g++ -std=c++17 "$root/docs/examples/hello/hello.cpp" -o "$work/hello-pc" "${flag
 "$work/hello-pc"
 "$tree/bin/dimple" --version
 
+# Where the build has an archive, a program that links it needs no shared library.
+if [[ -f $(dirname "$pc")/../libdimple.a ]]; then
+  sed 's/Dimple::dimple)/Dimple::dimple_static)/' "$root/docs/examples/hello/CMakeLists.txt" >"$work/CMakeLists.txt"
+  cp "$root/docs/examples/hello/hello.cpp" "$work/"
+  cmake -S "$work" -B "$work/hello-static" -G Ninja -DCMAKE_PREFIX_PATH="$tree" >"$work/hello-static.log"
+  cmake --build "$work/hello-static" >>"$work/hello-static.log"
+  "$work/hello-static/hello"
+  if ldd "$work/hello-static/hello" | grep -q libdimple; then
+    echo "A program over libdimple.a needs libdimple.so, too."
+    exit 1
+  fi
+fi
+
+# The tool describes itself, and completes its own command lines.
+grep -q '^\.SS dimple run$' "$tree/share/man/man1/dimple.1"
+# shellcheck disable=SC1091
+completed=$(bash -c '. "$1"; COMP_WORDS=(dimple run --prof) COMP_CWORD=2; _dimple; echo "${COMPREPLY[*]}"' _ \
+  "$tree/share/bash-completion/completions/dimple")
+if [[ $completed != --profile ]]; then
+  echo "bash completes 'dimple run --prof' by '$completed', expected --profile."
+  exit 1
+fi
+
+# Clones in other folders give the same bytes.
+for file in "$(find "$tree" -name 'libdimple.so.*.*.*')" "$tree/bin/dimple"; do
+  if grep -qaF "$root/" "$file"; then
+    echo "$file has paths of the source tree: $(grep -aoF "$root/" "$file" | wc -l)"
+    exit 1
+  fi
+done
+
 # Only the interface leaves the library.
 library=$(find "$tree" -name 'libdimple.so' | head -1)
 others=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE '^(DML|Dimple|dimple)' || true)

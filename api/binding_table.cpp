@@ -86,7 +86,7 @@ HRESULT BindingTable::reset(const DML_BINDING_TABLE_DESC* desc) {
   const auto op = Live<CompiledOperator>::find(desc->Dispatchable);
   const auto initializer = Live<Initializer>::find(desc->Dispatchable);
   if (!op && !initializer)
-    return device().refuse(E_INVALIDARG, "Dispatchable is no live compiled operator or initializer of Dimple.");
+    return device().refuse(E_INVALIDARG, "Dispatchable is not a live compiled operator or initializer of Dimple.");
   if ((op ? &op->device() : &initializer->device()) != &device())
     return device().refuse(E_INVALIDARG, "Dispatchable belongs to another device.");
   const UINT needed = (op ? op->bindingProperties() : initializer->bindingProperties()).RequiredDescriptorCount;

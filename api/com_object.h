@@ -141,7 +141,7 @@ class Live {
 inline HRESULT handOut(IUnknown* object, REFIID riid, void** ppv) {
   const HRESULT result = object->QueryInterface(riid, ppv);
   object->Release();
-  return FAILED(result) ? refuseEarly(result, "riid is no interface of the object that the call makes.") : result;
+  return FAILED(result) ? refuseEarly(result, "riid is not an interface of the object that the call makes.") : result;
 }
 
 // The private data methods of an IDMLObject (Unknown: IUnknown*) or ID3D12Object (const IUnknown*).

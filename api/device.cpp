@@ -30,7 +30,7 @@ Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFea
   return {};
 }
 
-HRESULT notOurs() noexcept { return refuseEarly(E_INVALIDARG, "device is no live device of Dimple."); }
+HRESULT notOurs() noexcept { return refuseEarly(E_INVALIDARG, "device is not a live Dimple device."); }
 
 Device::Device(std::unique_ptr<NativeObjects> native, DML_CREATE_DEVICE_FLAGS flags, Options options)
     : native_(std::move(native)), debug_((flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0), options_(std::move(options)) {}
@@ -134,7 +134,7 @@ HRESULT Device::checkFeature(DML_FEATURE feature, UINT queryDataSize, const void
     }
     default:
       return refuse(DXGI_ERROR_UNSUPPORTED,
-                    cat("feature has value (", static_cast<int>(feature), "), which is no DML_FEATURE."));
+                    cat("feature has value (", static_cast<int>(feature), "), which is not a DML_FEATURE."));
   }
   return refuse(E_INVALIDARG,
                 cat("CheckFeatureSupport has query data of ", queryDataSize, " and support data of ", supportDataSize,
@@ -185,7 +185,7 @@ HRESULT Device::CompileOperator(IDMLOperator* op, DML_EXECUTION_FLAGS flags, REF
     if (ppv) *ppv = nullptr;
     if (removed()) return refuseRemoved();
     const auto own = Live<Operator>::find(op);
-    if (!own) return refuse(E_INVALIDARG, "op is no live operator of Dimple.");
+    if (!own) return refuse(E_INVALIDARG, "op is not a live Dimple operator.");
     if (&own->device() != this) return refuse(E_INVALIDARG, "op belongs to another device.");
     if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
     return handOutCompiled(compileOperator(*own->operation(), targetOf(flags)), own.get(), flags, riid, ppv);
@@ -200,7 +200,7 @@ HRESULT Device::CompileGraph(const DML_GRAPH_DESC* desc, DML_EXECUTION_FLAGS fla
     if (const HRESULT result = checkFlags(flags); FAILED(result)) return result;
     const auto find = [&](UINT, IDMLOperator* op) -> Result<std::shared_ptr<const Operation>> {
       const auto own = Live<Operator>::find(op);
-      if (!own) return invalid("Operator is no live operator of Dimple.");
+      if (!own) return invalid("Operator is not a live Dimple operator.");
       if (&own->device() != this) return invalid("Operator belongs to another device.");
       return own->operation();
     };
@@ -277,7 +277,7 @@ HRESULT Device::checkPageables(UINT count, IDMLPageable* const* objects) {
   for (UINT i = 0; i < count; ++i) {
     const auto op = Live<CompiledOperator>::find(objects[i]);
     const auto initializer = Live<Initializer>::find(objects[i]);
-    if (!op && !initializer) return refuse(E_INVALIDARG, cat("ppObjects[", i, "] is no live pageable of Dimple."));
+    if (!op && !initializer) return refuse(E_INVALIDARG, cat("ppObjects[", i, "] is not a live pageable of Dimple."));
     if ((op ? &op->device() : &initializer->device()) != this)
       return refuse(E_INVALIDARG, cat("ppObjects[", i, "] belongs to another device."));
   }

@@ -48,7 +48,7 @@ HRESULT Initializer::reset(UINT operatorCount, IDMLCompiledOperator* const* oper
   uint64_t descriptors = 0;
   for (UINT i = 0; i < operatorCount; ++i) {
     auto op = Live<CompiledOperator>::find(operators[i]);
-    if (!op) return device().refuse(E_INVALIDARG, cat("operators[", i, "] is no live compiled operator of Dimple."));
+    if (!op) return device().refuse(E_INVALIDARG, cat("operators[", i, "] is not a live compiled Dimple operator."));
     if (&op->device() != &device())
       return device().refuse(E_INVALIDARG, cat("operators[", i, "] belongs to another device."));
     descriptors += Plan::descriptorCount(op->plan().initialization);

@@ -12,7 +12,7 @@ class NativeObjects {
  public:
   virtual ~NativeObjects() = default;
   virtual Backend& backend() = 0;
-  // Refuses a pointer that is no live buffer of this device.
+  // Refuses a pointer that is not a live buffer of this device.
   virtual Result<NativeBuffer> buffer(ID3D12Resource* resource) = 0;
   virtual Result<uint64_t> commandList(ID3D12CommandList* list) = 0;
   virtual Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,

@@ -19,10 +19,10 @@ void CommandRecorder::record(ID3D12CommandList* commandList, IDMLDispatchable* d
   const auto list = device().native().commandList(commandList);
   if (!list) return misuse(cat("RecordDispatch: ", list.error().text));
   const auto table = Live<BindingTable>::find(bindings);
-  if (!table) return misuse("RecordDispatch: bindings is no live binding table of Dimple.");
+  if (!table) return misuse("RecordDispatch: bindings is not a live Dimple binding table.");
   const auto op = Live<CompiledOperator>::find(dispatchable);
   if (!op && !Live<Initializer>::find(dispatchable))
-    return misuse("RecordDispatch: dispatchable is no live compiled operator or initializer of Dimple.");
+    return misuse("RecordDispatch: dispatchable is not a live compiled operator or initializer of Dimple.");
   if (&table->device() != &device()) return misuse("RecordDispatch: bindings belongs to another device.");
   if (table->dispatchable() != static_cast<IUnknown*>(dispatchable))
     return misuse("RecordDispatch: bindings was created for another dispatchable.");

@@ -191,7 +191,7 @@ Status writeCacheFile(const std::string& path, std::span<const char> data) {
   if (data.size() > kMaxCacheBytes)
     return unwritten(path, cat("it would have ", data.size(), " bytes, expected at most ", kMaxCacheBytes));
   const std::filesystem::path target = pathOf(path);
-  if (!mayReplace(target)) return unwritten(path, "it is no regular file");
+  if (!mayReplace(target)) return unwritten(path, "it is not a regular file");
   CacheHeader header;
   header.bytes = data.size();
   header.hash = hashOf(data);

@@ -25,7 +25,7 @@ Error cannotImportSemaphores(std::string_view why) {
 
 #ifndef _WIN32
 
-Error notOpen(int file) { return invalid(cat("file has value (", file, "), which is no open file descriptor.")); }
+Error notOpen(int file) { return invalid(cat("file has value (", file, "), which is not an open file descriptor.")); }
 
 constexpr VkExternalSemaphoreHandleTypeFlagBits kSemaphoreFile = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
 constexpr VkSemaphoreTypeCreateInfo kTimeline{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr,

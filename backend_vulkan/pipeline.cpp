@@ -70,7 +70,7 @@ PipelineCache::~PipelineCache() {
   try {
     if (const Status saved = save(); !saved) device_.warn(saved.error().text);
   } catch (...) {
-    // There is no memory for the cache, nor for a message about it.
+    // There is not enough memory for the cache, nor for a message about it.
   }
 }
 

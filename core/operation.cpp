@@ -292,7 +292,7 @@ Result<Operation> Operation::parse(const DML_OPERATOR_DESC& desc) {
   const OpSchema* schema = findSchema(desc.Type);
   if (!schema)
     return invalid(cat("Type has value (", static_cast<uint32_t>(desc.Type),
-                       "), which is no DML_OPERATOR_TYPE of feature level 6.4."));
+                       "), which is not a DML_OPERATOR_TYPE of feature level 6.4."));
   if (!desc.Desc) return invalid(cat("DML_OPERATOR_", schema->name, " has a null Desc."));
   Operation op(*schema);
   TRY(Parser(op, desc.Desc).parse());

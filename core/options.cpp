@@ -91,7 +91,7 @@ Status set(Options& options, std::string_view name, std::string_view value) {
   if (row != rows.end()) return std::visit(Setter{options, *row, value}, row->member);
   std::string names;
   for (const OptionRow& known : rows) names += cat(names.empty() ? "" : ", ", known.name);
-  return invalid(cat("\"", name, "\" is no option of this build, expected one of ", names, "."));
+  return invalid(cat("\"", name, "\" is not an option of this build, expected one of ", names, "."));
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ Result<Options> parseOptions(std::string_view text, Options options) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(part.size() + 1, text.size()));
     const size_t equals = part.find('=');
-    if (equals == part.npos) return invalid(cat("\"", part, "\" is no option with a value, expected NAME=VALUE."));
+    if (equals == part.npos) return invalid(cat("\"", part, "\" is not an option with a value, expected NAME=VALUE."));
     TRY(set(options, part.substr(0, equals), part.substr(equals + 1)));
   }
   return options;

@@ -69,7 +69,7 @@ Result<Tensor> parseTensor(std::string_view field, const DML_TENSOR_DESC* desc) 
   tensor.type = buffer.DataType;
   if (bitWidth(buffer.DataType) == 0)
     return invalid(
-        cat(field, " has DataType (", static_cast<int>(buffer.DataType), "), which is no DML_TENSOR_DATA_TYPE."));
+        cat(field, " has DataType (", static_cast<int>(buffer.DataType), "), which is not a DML_TENSOR_DATA_TYPE."));
   const auto flags = static_cast<uint32_t>(buffer.Flags);
   if (flags & ~static_cast<uint32_t>(DML_TENSOR_FLAG_OWNED_BY_DML))
     return invalid(cat(field, " has Flags (", flags, "), expected NONE (0) or OWNED_BY_DML (1)."));

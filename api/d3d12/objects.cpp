@@ -67,7 +67,7 @@ Result<uint64_t> D3D12Objects::commandList(ID3D12CommandList* list) {
   const auto held = query<ID3D12GraphicsCommandList>(*list);
   if (!held) return held.error();
   ID3D12GraphicsCommandList* const graphics = held->get();
-  if (!graphics) return invalid("commandList is no ID3D12GraphicsCommandList.");
+  if (!graphics) return invalid("commandList is not an ID3D12GraphicsCommandList.");
   const D3D12_COMMAND_LIST_TYPE type = graphics->GetType();
   if (type != D3D12_COMMAND_LIST_TYPE_DIRECT && type != D3D12_COMMAND_LIST_TYPE_COMPUTE)
     return invalid(cat("commandList has type (", static_cast<int>(type), "), expected DIRECT (0) or COMPUTE (2)."));

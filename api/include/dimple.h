@@ -1,15 +1,15 @@
-// Dimple: DirectML over Vulkan. This header is the manual of everything that DirectML.h cannot say.
+// Dimple: DirectML over Vulkan and Direct3D 12. This header is the manual of everything that DirectML.h cannot say.
 //
-// DirectML.h itself is used as it is. On Linux a program includes this header alone: it brings DirectML.h with every
-// operator of feature level 6.4 and the interface IDs that DirectX-Headers leave out.
+// DirectML.h itself is used unchanged. On Linux a program includes this header only: it includes DirectML.h with every
+// operator of feature level 6.4, and declares the interface IDs that DirectX-Headers leave out.
 //
 // Every function returns an HRESULT and never throws. A refusal is E_INVALIDARG, E_POINTER, DXGI_ERROR_UNSUPPORTED,
-// E_NOTIMPL, E_OUTOFMEMORY or DXGI_ERROR_DEVICE_REMOVED, and one sentence that a message callback (or
-// dimpleGetLastMessage) delivers, even where there is no memory left. A method that returns nothing removes the device
-// if it is misused (DXGI_ERROR_DEVICE_REMOVED) or runs out of memory (E_OUTOFMEMORY). Once the device is removed, what
-// needs it answers DXGI_ERROR_DEVICE_REMOVED and says why it was removed. Objects are COM objects: whoever receives one
-// owns a reference. Devices and contexts are free-threaded; binding tables, command recorders and command lists belong
-// to one thread at a time.
+// E_NOTIMPL, E_OUTOFMEMORY or DXGI_ERROR_DEVICE_REMOVED, and one sentence, which the message callback and
+// dimpleGetLastMessage deliver even when memory has run out. A method that returns nothing removes the device if it is
+// misused (DXGI_ERROR_DEVICE_REMOVED) or runs out of memory (E_OUTOFMEMORY). Once the device is removed, methods that
+// need it return DXGI_ERROR_DEVICE_REMOVED, and the message says why it was removed. Objects are COM objects: whoever
+// receives one owns a reference. Devices and contexts are free-threaded. Binding tables, command recorders and command
+// lists must be used by one thread at a time.
 #pragma once
 
 #ifdef _WIN32
@@ -38,8 +38,7 @@
 #define DIMPLE_API EXTERN_C __attribute__((visibility("default")))
 #endif
 
-// ---- interface IDs
-// ---------------------------------------------------------------------------------------------------
+// ---- interface IDs --------------------------------------------------------------------------------------------------
 
 #ifdef __CRT_UUID_DECL
 // clang-format off
@@ -58,10 +57,9 @@ __CRT_UUID_DECL(IDMLDevice1, 0xa0884f9a, 0xd2be, 0x4355, 0xaa, 0x5d, 0x59, 0x01,
 // clang-format on
 #endif
 
-// ---- methods that return structures
-// --------------------------------------------------------------------------------
-// Compilers for Windows other than MSVC disagree with it on how a method returns a structure. These call such methods
-// rightly on every platform.
+// ---- methods that return structures ---------------------------------------------------------------------------------
+// Other compilers for Windows do not return structures from methods as MSVC does. These functions call such methods
+// correctly on every platform.
 
 #if defined(_WIN32) && !defined(_MSC_VER) && !defined(DIMPLE_RETURNS_BY_POINTER)
 #define DIMPLE_RETURNS_BY_POINTER  // d3d12.h declares these methods with the pointer that MSVC passes
@@ -107,45 +105,42 @@ inline DML_BINDING_PROPERTIES dimpleGetBindingProperties(IDMLDispatchable* dispa
 #endif
 }
 
-// ---- version
-// ---------------------------------------------------------------------------------------------------------
+// ---- version --------------------------------------------------------------------------------------------------------
 
 // "0.1.0"; static storage.
 DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetVersion();
 
-// ---- messages
-// --------------------------------------------------------------------------------------------------------
+// ---- messages -------------------------------------------------------------------------------------------------------
 
 enum DimpleMessageSeverity {
-  DIMPLE_MESSAGE_ERROR,    // a refused call; `code` is what it returned
+  DIMPLE_MESSAGE_ERROR,    // a call was refused; `code` is what it returned
   DIMPLE_MESSAGE_REMOVED,  // the device was removed; `code` is GetDeviceRemovedReason
-  // A pipeline cache that is not used or written. Only with DML_CREATE_DEVICE_FLAG_DEBUG: Vulkan validation, and
-  // bindings that overlap where results are undefined
+  // A pipeline cache cannot be used or written. With DML_CREATE_DEVICE_FLAG_DEBUG also: messages of Vulkan's
+  // validation, and bindings that overlap so that results are undefined.
   DIMPLE_MESSAGE_WARNING,
 };
 
-// Called on the thread that made the refused call. `text` is one UTF-8 sentence, valid during the call. What it throws
-// goes no further.
+// Is called on the thread that made the refused call. `text` is one sentence in UTF-8, valid during the call. An
+// exception that it throws is discarded.
 typedef void(STDMETHODCALLTYPE* DimpleMessageCallback)(void* context, DimpleMessageSeverity severity, HRESULT code,
                                                        const char* text);
 
-// One callback a device; null removes it. E_INVALIDARG if `device` is no live Dimple device.
+// Sets the one callback of a device; null removes it. Returns E_INVALIDARG if `device` is not a live Dimple device.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSetMessageCallback(IDMLDevice* device, DimpleMessageCallback callback,
                                                               void* context);
 
-// The last refusal on the calling thread, of at most 2,047 bytes, "" if there was none; valid until the thread's next
-// call into Dimple.
+// Returns the last refusal on the calling thread, at most 2,047 bytes, or "" if there was none. It is valid until the
+// thread's next call into Dimple.
 DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetLastMessage();
 
-// ---- adapters
-// --------------------------------------------------------------------------------------------------------
+// ---- adapters -------------------------------------------------------------------------------------------------------
 
 enum DimpleBackend {
   DIMPLE_BACKEND_VULKAN,
-  DIMPLE_BACKEND_D3D12,  // in builds with Direct3D 12: those for Windows
+  DIMPLE_BACKEND_D3D12,  // only in builds with Direct3D 12, which are those for Windows
 };
 
-// What Direct3D 12 does not tell of an adapter is zero: UUID, versions and type.
+// Direct3D 12 does not tell an adapter's UUID, versions and type; these are zero there.
 struct DimpleAdapterDesc {
   char Name[256];
   UINT8 DeviceUuid[16];  // VkPhysicalDeviceIDProperties
@@ -159,16 +154,15 @@ struct DimpleAdapterDesc {
   UINT64 DeviceLocalBytes;
 };
 
-// Describes the Vulkan device of this index. DXGI_ERROR_NOT_FOUND past the last one; DXGI_ERROR_UNSUPPORTED if there is
-// no Vulkan loader.
+// Describes the Vulkan device with this index. Returns DXGI_ERROR_NOT_FOUND past the last one, and
+// DXGI_ERROR_UNSUPPORTED if there is no Vulkan loader.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateAdapters(UINT index, DimpleAdapterDesc* desc);
 
-// The same for the adapters of any back end. DXGI_ERROR_UNSUPPORTED if this build or this machine lacks it.
+// Does the same for the adapters of any back end. Returns DXGI_ERROR_UNSUPPORTED if the build or the machine lacks it.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateBackendAdapters(DimpleBackend backend, UINT index,
                                                                     DimpleAdapterDesc* desc);
 
-// ---- a device over the caller's Vulkan
-// -------------------------------------------------------------------------------
+// ---- a device over the caller's Vulkan ------------------------------------------------------------------------------
 
 typedef struct VkInstance_T* VkInstance;
 typedef struct VkPhysicalDevice_T* VkPhysicalDevice;
@@ -181,90 +175,92 @@ struct DimpleVulkanDeviceDesc {
   VkInstance Instance;  // of Vulkan 1.2 or later
   VkPhysicalDevice PhysicalDevice;
   VkDevice Device;
-  UINT32 QueueFamilyIndex;  // with compute; where recorded command buffers are submitted
-  // vkGetInstanceProcAddr of the loader that made Instance; null: the system's.
+  UINT32 QueueFamilyIndex;  // has compute; recorded command buffers are submitted to a queue of it
+  // vkGetInstanceProcAddr of the loader that made Instance; null: that of the system's loader.
   void* GetInstanceProcAddr;
-  // The chain given to vkCreateDevice. What it does not enable is not used. Null: no features.
+  // The chain that vkCreateDevice was given. Features that it does not enable are not used. Null: no features.
   const struct VkPhysicalDeviceFeatures2* EnabledFeatures;
-  // File that keeps compiled pipelines between runs, UTF-8; null: none. One that cannot be read or written is done
-  // without: a message says why, to a context's callback or as dimpleGetLastMessage.
+  // The path, in UTF-8, of a file that keeps compiled pipelines between runs; null: none. If it cannot be read or
+  // written, the device works without it, and a message says why.
   const char* PipelineCachePath;
-  // "NAME=VALUE,...", on top of those of the environment variable DIMPLE_OPTIONS; null: none. `dimple options` lists
-  // them. E_INVALIDARG for a name or a value that there is not.
+  // "NAME=VALUE,...", which takes precedence over the environment variable DIMPLE_OPTIONS; null: none. `dimple options`
+  // lists the options. An unknown name or value is E_INVALIDARG.
   const char* Options;
 };
 
-// Creates a DirectML device. The Vulkan objects must outlive it. DXGI_ERROR_UNSUPPORTED if `minimumFeatureLevel` is
-// above 6.4 or the device is older than Vulkan 1.2.
+// Creates a DirectML device. The Vulkan objects must outlive it. Returns DXGI_ERROR_UNSUPPORTED if
+// `minimumFeatureLevel` is above 6.4 or the device is older than Vulkan 1.2.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkanDeviceDesc* desc,
                                                               DML_CREATE_DEVICE_FLAGS flags,
                                                               DML_FEATURE_LEVEL minimumFeatureLevel, REFIID riid,
                                                               void** ppv);
 
-// The ID3D12Resource* that a DML_BUFFER_BINDING takes, for a buffer with STORAGE_BUFFER usage. The buffer must outlive
-// all work that uses it. Methods of the wrapper but GetDesc and GetGPUVirtualAddress (0) answer E_NOTIMPL.
+// Wraps a buffer with STORAGE_BUFFER usage as the ID3D12Resource* that a DML_BUFFER_BINDING takes. The buffer must
+// outlive all work that uses it. Of the wrapper's methods only GetDesc and GetGPUVirtualAddress (which returns 0) work;
+// the others return E_NOTIMPL.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuffer buffer, UINT64 sizeInBytes,
                                                       ID3D12Resource** resource);
 
-// A buffer in memory that another Vulkan device of the same driver exported, in this process or another one; Linux
-// only. `file` is an opaque file descriptor (VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT), which stays the caller's.
-// `sizeInBytes` is the size of the allocation, which is not dedicated, and in the first memory type with DEVICE_LOCAL
-// that storage buffers take. `device` may be a context's, whose methods take the buffer; one over the caller's Vulkan
-// has VK_KHR_external_memory_fd enabled. Which device uses the memory when is for the caller to order. A device that
-// cannot import answers DXGI_ERROR_UNSUPPORTED, whatever the other arguments are.
+// Makes a buffer of memory that another Vulkan device of the same driver exported, in this process or another one. It
+// works on Linux only. `file` is an opaque file descriptor (VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT), which the
+// caller keeps. `sizeInBytes` is the size of the allocation, which must not be dedicated, and must be of the first
+// memory type with DEVICE_LOCAL that storage buffers take. `device` may be a context's, whose methods take the buffer
+// then; a device over the caller's Vulkan must have VK_KHR_external_memory_fd enabled. The caller orders the devices'
+// use of the memory. A device that cannot import returns DXGI_ERROR_UNSUPPORTED, whatever the other arguments are.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportBuffer(IDMLDevice* device, INT32 file, UINT64 sizeInBytes,
                                                         ID3D12Resource** buffer);
 
-// A timeline semaphore that another Vulkan device of the same driver exported, likewise, by an opaque file descriptor
-// (VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT), which stays the caller's. Of its methods GetCompletedValue
-// answers; Signal and SetEventOnCompletion are E_NOTIMPL. A device that cannot import, which one over the caller's
-// Vulkan without VK_KHR_external_semaphore_fd cannot, answers DXGI_ERROR_UNSUPPORTED, whatever the other arguments are.
+// Imports a timeline semaphore that another Vulkan device of the same driver exported, by an opaque file descriptor
+// (VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT), which the caller keeps. Of its methods only GetCompletedValue
+// works; Signal and SetEventOnCompletion return E_NOTIMPL. A device over the caller's Vulkan must have
+// VK_KHR_external_semaphore_fd enabled. A device that cannot import returns DXGI_ERROR_UNSUPPORTED, whatever the other
+// arguments are.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportSemaphore(IDMLDevice* device, INT32 file, ID3D12Fence** semaphore);
 
-// In the order of a context's executions and transfers: all that comes later begins when the semaphore has reached
-// `value`; the semaphore gets `value`, larger than those before, when all that came earlier is done. Neither waits on
-// the host. Whoever waits must be signalled: releasing the semaphore or the context waits for what uses it. `device` is
-// a context's, and the one that imported the semaphore; where the queue is the caller's, so is this
-// (DXGI_ERROR_UNSUPPORTED).
+// These take their place among a context's executions and transfers. After dimpleWaitSemaphore, later ones begin when
+// the semaphore has reached `value`. After dimpleSignalSemaphore, the semaphore gets `value`, which must be larger than
+// those before, when all earlier ones are done. Neither function blocks. What waits must be signalled some time:
+// releasing the semaphore or the context blocks until nothing uses the semaphore. `device` must be the context's device
+// that imported the semaphore; a device over the caller's queue returns DXGI_ERROR_UNSUPPORTED.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWaitSemaphore(IDMLDevice* device, ID3D12Fence* semaphore, UINT64 value);
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSignalSemaphore(IDMLDevice* device, ID3D12Fence* semaphore, UINT64 value);
 
-// A buffer in memory of the host, at `address` as long as it lives, between which and other buffers CopyBufferRegion
-// copies without a copy by the host; bindings refuse it. A copy reads what the host wrote before the list was
-// submitted, and the host sees what was copied there once the list is done.
+// Creates a buffer in host memory, which lies at `address` as long as the buffer lives. CopyBufferRegion copies between
+// it and other buffers; bindings refuse it. A copy reads what the host wrote before the list was submitted, and the
+// host sees what was copied there once the list is done.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateTransferBuffer(IDMLDevice* device, UINT64 sizeInBytes,
                                                                 ID3D12Resource** buffer, void** address);
 
-// The ID3D12CommandList* that RecordDispatch takes, for a command buffer in the recording state. Of its other methods
-// ResourceBarrier (UAV barriers: compute shader writes to reads and writes) and CopyBufferRegion record; Close and
-// Reset answer E_NOTIMPL, since the command buffer is the caller's.
+// Wraps a command buffer in the recording state as the ID3D12CommandList* that RecordDispatch takes. Of its methods,
+// ResourceBarrier (UAV barriers, from compute shader writes to reads and writes) and CopyBufferRegion record too. Close
+// and Reset return E_NOTIMPL, since the command buffer is the caller's.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapCommandBuffer(IDMLDevice* device, VkCommandBuffer commandBuffer,
                                                              ID3D12GraphicsCommandList** list);
 
-// A heap whose handles a DML_BINDING_TABLE_DESC takes, `count` descriptors with an increment of
-// dimpleDescriptorIncrement bytes. It must outlive all work recorded with binding tables in it.
+// Creates a heap of `count` descriptors, whose handles a DML_BINDING_TABLE_DESC takes; each is
+// dimpleDescriptorIncrement bytes from the one before. The heap must outlive all work that was recorded with binding
+// tables in it.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateDescriptorHeap(IDMLDevice* device, UINT count,
                                                                 ID3D12DescriptorHeap** heap);
 static const UINT dimpleDescriptorIncrement = 32;
 
-// Tells that work on the caller's queue failed with VkResult `result` (VK_ERROR_DEVICE_LOST), which Dimple, submitting
-// nothing itself, cannot see. Removes the DirectML device: GetDeviceRemovedReason answers DXGI_ERROR_DEVICE_HUNG.
+// Tells Dimple, which does not submit work itself, that work on the caller's queue failed with VkResult `result`
+// (VK_ERROR_DEVICE_LOST). The DirectML device is removed: GetDeviceRemovedReason returns DXGI_ERROR_DEVICE_HUNG.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleNotifyDeviceLost(IDMLDevice* device, INT32 result);
 
-// ---- a ready-made context
-// --------------------------------------------------------------------------------------------
+// ---- a ready-made context -------------------------------------------------------------------------------------------
 
 enum DimpleContextFlags {
   DIMPLE_CONTEXT_FLAG_NONE = 0,
-  // Vulkan core and synchronization validation, or Direct3D 12's debug layer; refused where it is not installed
+  // Vulkan's core and synchronization validation, or Direct3D 12's debug layer. It is refused if it is not installed.
   DIMPLE_CONTEXT_FLAG_VALIDATION = 0x1,
-  DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,  // robustBufferAccess, and robustBufferAccess2 where there is one
+  DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,  // robustBufferAccess, and robustBufferAccess2 if the device has it
 };
 DEFINE_ENUM_FLAG_OPERATORS(DimpleContextFlags)
 
 struct DimpleContextDesc {
   DimpleBackend Backend;
-  // Which adapter, the first of these that is given: its UUID, a part of its name (case-insensitive), its index.
+  // The first of these that is given chooses the adapter: its UUID, a part of its name (case-insensitive), its index.
   const UINT8* AdapterUuid;  // 16 bytes, or null; Vulkan only
   const char* AdapterName;   // or null
   UINT AdapterIndex;
@@ -276,35 +272,37 @@ struct DimpleContextDesc {
   const char* Options;            // as in DimpleVulkanDeviceDesc
 };
 
-// A device of its own with a queue, for programs that own none. What works on one back end works on the other: set the
-// descriptor heap on the list before RecordDispatch, separate dispatches that depend on each other by UAV barriers.
+// A device with a queue, for programs that have none of their own. To work on both back ends, a program sets the
+// descriptor heap on the list before RecordDispatch, and separates dispatches that depend on each other by UAV
+// barriers.
 struct IDimpleContext : public IUnknown {
   // IDMLDevice, IDMLDevice1
   STDMETHOD(GetDevice)(REFIID riid, void** ppv) = 0;
   STDMETHOD(GetAdapterDesc)(DimpleAdapterDesc* desc) = 0;
-  // A device-local buffer. Contents are undefined.
+  // Creates a device-local buffer, whose contents are undefined.
   STDMETHOD(CreateBuffer)(UINT64 sizeInBytes, ID3D12Resource** buffer) = 0;
-  // A heap whose handles a DML_BINDING_TABLE_DESC takes.
+  // Creates a heap whose handles a DML_BINDING_TABLE_DESC takes.
   STDMETHOD(CreateDescriptorHeap)(UINT count, ID3D12DescriptorHeap** heap) = 0;
-  // Bytes from the handle of one descriptor to the next.
+  // Returns the bytes from the handle of one descriptor to the next.
   STDMETHOD_(UINT, GetDescriptorIncrement)() = 0;
-  // Copies between host memory and a buffer of this context, after all work submitted before; returns when it is done.
+  // Copy between host memory and a buffer of this context, after all work that was submitted before, and return when
+  // the copy is done.
   STDMETHOD(Upload)(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 sizeInBytes) = 0;
   STDMETHOD(Download)(ID3D12Resource* buffer, UINT64 offset, void* data, UINT64 sizeInBytes) = 0;
-  // A command list in the recording state. Close ends recording; a closed list can be executed any number of times,
-  // one execution at a time.
+  // Creates a command list in the recording state. Close ends recording. A closed list can be executed any number of
+  // times, one execution at a time.
   STDMETHOD(CreateCommandList)(ID3D12GraphicsCommandList** list) = 0;
-  // Empties and reopens a closed list whose executions are done, or one whose Close failed.
+  // Empties and reopens a closed list whose executions are done, or a list whose Close failed.
   STDMETHOD(ResetCommandList)(ID3D12GraphicsCommandList* list) = 0;
-  // Submits a list that Close ended. `fence`, if not null, receives the value that Wait takes. Lists execute in order,
-  // each with all memory effects of the ones before visible.
+  // Submits a closed list. `fence`, if not null, receives the value that Wait takes. Lists execute in order; each sees
+  // all that the ones before wrote.
   STDMETHOD(Execute)(ID3D12GraphicsCommandList* list, UINT64* fence) = 0;
-  // Returns when the submission of this fence value and all before it are done. E_INVALIDARG for a value above those
-  // that Execute answered.
+  // Returns when the submission with this fence value, and all before it, are done. A value above those that Execute
+  // gave is E_INVALIDARG.
   STDMETHOD(Wait)(UINT64 fence) = 0;
-  // Times each dispatch that is recorded from now on.
+  // Has each dispatch timed that is recorded from now on.
   STDMETHOD(SetProfiling)(BOOL enabled) = 0;
-  // The kernels executed since the last call, in order: calls `report` with name and nanoseconds for each.
+  // Calls `report` with the name and the nanoseconds of each kernel that executed since the last call, in order.
   STDMETHOD(ReadProfile)
   (void(STDMETHODCALLTYPE* report)(void* context, const char* kernel, double nanoseconds), void* context) = 0;
 };
@@ -314,5 +312,5 @@ struct IDimpleContext : public IUnknown {
 __CRT_UUID_DECL(IDimpleContext, 0x5b0c1a53, 0x9c6f, 0x4e0e, 0x8f, 0x5b, 0x2a, 0x9d, 0x3c, 0x7e, 0x64, 0x14)
 #endif
 
-// `desc` may be null: the first adapter. DXGI_ERROR_NOT_FOUND if no adapter matches.
+// `desc` may be null, which means the first adapter. Returns DXGI_ERROR_NOT_FOUND if no adapter matches.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateContext(const DimpleContextDesc* desc, REFIID riid, void** ppv);

@@ -95,7 +95,7 @@ class VulkanContext final : public Context {
 
   Result<UINT64> sizeOf(ID3D12Resource& buffer) override {
     const auto found = Live<VulkanBuffer>::find(&buffer);
-    if (!found || &found->backend() != backend_.get()) return invalid("buffer is no live buffer of this context.");
+    if (!found || &found->backend() != backend_.get()) return invalid("buffer is not a live buffer of this context.");
     return found->bytes();
   }
   Status upload(ID3D12Resource& buffer, UINT64 offset, const void* data, UINT64 bytes) override {
@@ -129,13 +129,13 @@ class VulkanContext final : public Context {
   Result<ComPtr<OwnedCommandList>> find(ID3D12GraphicsCommandList& list) const {
     auto found = Live<VulkanCommandList>::find(&list);
     if (!found || &found->backend() != backend_.get() || !found->owned())
-      return invalid("list is no live command list of this context.");
+      return invalid("list is not a live command list of this context.");
     return ComPtr<OwnedCommandList>::adopt(static_cast<OwnedCommandList*>(found.detach()));
   }
 
   Status transfer(ID3D12Resource& resource, UINT64 offset, void* data, UINT64 bytes, bool upload) {
     const auto buffer = Live<VulkanBuffer>::find(&resource);
-    if (!buffer) return invalid("buffer is no live buffer of this context.");
+    if (!buffer) return invalid("buffer is not a live buffer of this context.");
     const auto create = [&](uint64_t size) {
       return vulkan::Buffer::create(*backend_, size, kTransferUsage, true, !upload);
     };

@@ -23,7 +23,7 @@ HRESULT onVulkan(const char* function, IDMLDevice* device, Make make) {
       if (own->removed()) return own->refuseRemoved();
       if (const auto* objects = dynamic_cast<VulkanObjects*>(&own->native())) return make(*own, objects->shared());
       return own->refuse(E_INVALIDARG,
-                         "device is no Vulkan device, expected one of dimpleCreateVulkanDevice or of a context.");
+                         "device is not a Vulkan device, expected one of dimpleCreateVulkanDevice or of a context.");
     });
   });
 }
@@ -34,7 +34,7 @@ HRESULT onQueue(const char* function, IDMLDevice* device, ID3D12Fence* semaphore
   return onVulkan(function, device, [&](Device& own, const auto& backend) -> HRESULT {
     const auto found = Live<VulkanSemaphore>::find(semaphore);
     if (!found || &found->backend() != backend.get())
-      return own.refuse(E_INVALIDARG, "semaphore is no live semaphore that the device imported.");
+      return own.refuse(E_INVALIDARG, "semaphore is not a live semaphore that the device imported.");
     if (!backend->queue())
       return own.refuse(DXGI_ERROR_UNSUPPORTED,
                         "The queue is the caller's, expected vkQueueSubmit with the semaphore.");

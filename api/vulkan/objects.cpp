@@ -43,7 +43,7 @@ Result<ComPtr<ID3D12DescriptorHeap>> makeVulkanDescriptorHeap(std::shared_ptr<vu
   try {
     return ComPtr<ID3D12DescriptorHeap>::adopt(new VulkanDescriptorHeap(std::move(backend), count));
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::OutOfMemory, cat("There is no memory for ", count, " descriptors.")};
+    return Error{ErrorCode::OutOfMemory, cat("There is not enough memory for ", count, " descriptors.")};
   }
 }
 
@@ -92,7 +92,7 @@ void VulkanCommandList::ResourceBarrier(UINT count, const D3D12_RESOURCE_BARRIER
 
 Result<NativeBuffer> VulkanObjects::buffer(ID3D12Resource* resource) {
   const auto buffer = Live<VulkanBuffer>::find(resource);
-  if (!buffer) return invalid("Buffer is no live buffer that Dimple wraps (dimpleWrapBuffer).");
+  if (!buffer) return invalid("Buffer is not a live buffer that Dimple wraps (dimpleWrapBuffer).");
   if (&buffer->backend() != backend_.get()) return invalid("Buffer belongs to another device.");
   if (buffer->isForTransfers()) return invalid("Buffer is for transfers only (dimpleCreateTransferBuffer).");
   return NativeBuffer{reinterpret_cast<uint64_t>(buffer->handle()), buffer->bytes()};
@@ -100,7 +100,7 @@ Result<NativeBuffer> VulkanObjects::buffer(ID3D12Resource* resource) {
 
 Result<uint64_t> VulkanObjects::commandList(ID3D12CommandList* list) {
   const auto found = Live<VulkanCommandList>::find(list);
-  if (!found) return invalid("commandList is no live command list that Dimple wraps (dimpleWrapCommandBuffer).");
+  if (!found) return invalid("commandList is not a live command list that Dimple wraps (dimpleWrapCommandBuffer).");
   if (&found->backend() != backend_.get()) return invalid("commandList belongs to another device.");
   if (!found->recording()) return invalid("commandList is closed, expected one that records.");
   return reinterpret_cast<uint64_t>(found->handle());

@@ -217,7 +217,7 @@ GPU_TEST_CASE("graphs: CompileGraph refuses with E_INVALIDARG and a sentence") {
   CHECK(!compiled);
   // A number that is no object of anyone's.
   refused(compile(reinterpret_cast<IDMLOperator*>(size_t{1}), DML_EXECUTION_FLAG_NONE, ppv()),
-          "Nodes[0]: Operator is no live operator of Dimple.");
+          "Nodes[0]: Operator is not a live Dimple operator.");
   refused(compile(add.Get(), outside<DML_EXECUTION_FLAGS>(8), ppv()),
           "flags has value (8), expected a set of DML_EXECUTION_FLAGS.");
   refused(device->CompileGraph(nullptr, DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), ppv()),

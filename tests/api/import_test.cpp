@@ -44,14 +44,14 @@ GPU_TEST_CASE("what is no memory of another device is refused") {
   ComPtr<ID3D12Resource> buffer;
   if (currentBackend() != DIMPLE_BACKEND_VULKAN) {
     CHECK(dimpleImportBuffer(fixture.device, 0, 4096, &buffer) == E_INVALIDARG);
-    CHECK(std::string(dimpleGetLastMessage()).starts_with("device is no Vulkan device"));
+    CHECK(std::string(dimpleGetLastMessage()).starts_with("device is not a Vulkan device"));
     static_cast<void>(fixture.gpu->takeMessages());
     return;
   }
   CHECK(dimpleImportBuffer(fixture.device, 0, 4096, nullptr) == E_POINTER);
   CHECK(dimpleImportBuffer(fixture.device, 0, 0, &buffer) == E_INVALIDARG);
   CHECK(dimpleImportBuffer(fixture.device, -1, 4096, &buffer) == E_INVALIDARG);
-  CHECK(std::string(dimpleGetLastMessage()) == "file has value (-1), which is no open file descriptor.");
+  CHECK(std::string(dimpleGetLastMessage()) == "file has value (-1), which is not an open file descriptor.");
   CHECK(dimpleImportBuffer(nullptr, -1, 4096, &buffer) == E_INVALIDARG);
   static_cast<void>(fixture.gpu->takeMessages());
 
@@ -98,20 +98,20 @@ GPU_TEST_CASE("what is no semaphore of another device is refused") {
     CHECK(std::string(dimpleGetLastMessage()).starts_with(text));
   };
   if (currentBackend() != DIMPLE_BACKEND_VULKAN) {
-    const std::string other = "device is no Vulkan device";
+    const std::string other = "device is not a Vulkan device";
     isRefused(dimpleImportSemaphore(fixture.device, 0, &semaphore), E_INVALIDARG, other);
     isRefused(dimpleWaitSemaphore(fixture.device, nullptr, 1), E_INVALIDARG, other);
     isRefused(dimpleSignalSemaphore(fixture.device, nullptr, 1), E_INVALIDARG, other);
     static_cast<void>(fixture.gpu->takeMessages());
     return;
   }
-  const std::string none = "semaphore is no live semaphore that the device imported.";
+  const std::string none = "semaphore is not a live semaphore that the device imported.";
   isRefused(dimpleWaitSemaphore(fixture.device, nullptr, 1), E_INVALIDARG, none);
   isRefused(dimpleSignalSemaphore(fixture.device, nullptr, 1), E_INVALIDARG, none);
   if (ExportedSemaphore().file() >= 0) {
     isRefused(dimpleImportSemaphore(fixture.device, 0, nullptr), E_POINTER, "semaphore is null");
     isRefused(dimpleImportSemaphore(fixture.device, -1, &semaphore), E_INVALIDARG,
-              "file has value (-1), which is no open file descriptor.");
+              "file has value (-1), which is not an open file descriptor.");
   } else {
     isRefused(dimpleImportSemaphore(fixture.device, -1, nullptr), DXGI_ERROR_UNSUPPORTED,
               "The device imports no semaphores by file descriptors: ");

@@ -35,7 +35,7 @@ GPU_TEST_CASE("a transfer buffer is no binding, and is refused with a sentence")
   ComPtr<ID3D12Resource> host;
   if (currentBackend() != DIMPLE_BACKEND_VULKAN) {
     CHECK(dimpleCreateTransferBuffer(fixture.device, 64, &host, &address) == E_INVALIDARG);
-    CHECK(std::string(dimpleGetLastMessage()).starts_with("device is no Vulkan device"));
+    CHECK(std::string(dimpleGetLastMessage()).starts_with("device is not a Vulkan device"));
     static_cast<void>(fixture.gpu->takeMessages());
     return;
   }

@@ -73,7 +73,7 @@ class GraphBuilder {
   }
   FindOperation find() const {
     return [this](UINT node, IDMLOperator*) -> Result<std::shared_ptr<const Operation>> {
-      if (node >= operations_.size() || !operations_[node]) return invalid("Operator is no live operator of Dimple.");
+      if (node >= operations_.size() || !operations_[node]) return invalid("Operator is not a live Dimple operator.");
       return operations_[node];
     };
   }

@@ -70,7 +70,7 @@ TEST_CASE("graphs: nodes") {
         "Nodes[1] has Type (3), expected DML_GRAPH_NODE_TYPE_OPERATOR (1) or DML_GRAPH_NODE_TYPE_CONSTANT (2).");
   CHECK(with(DML_GRAPH_NODE_TYPE_OPERATOR, nullptr) == "Nodes[1] has a null Desc.");
   const DML_OPERATOR_GRAPH_NODE_DESC foreign{nullptr, "foreign"};
-  CHECK(with(DML_GRAPH_NODE_TYPE_OPERATOR, &foreign) == "Nodes[1]: Operator is no live operator of Dimple.");
+  CHECK(with(DML_GRAPH_NODE_TYPE_OPERATOR, &foreign) == "Nodes[1]: Operator is not a live Dimple operator.");
   const DML_CONSTANT_DATA_GRAPH_NODE_DESC noData{nullptr, 16, "weights"};
   CHECK(with(DML_GRAPH_NODE_TYPE_CONSTANT, &noData) ==
         "Nodes[1] (weights, constant) has a null Data, expected 16 bytes.");

@@ -85,8 +85,9 @@ TEST_CASE("every rule of DML_BUFFER_TENSOR_DESC refuses with a sentence") {
   CHECK(parseTensor("ATensor", &wrongType).error().text ==
         "ATensor has Type (0), expected DML_TENSOR_TYPE_BUFFER (1).");
   CHECK(refusal({DML_TENSOR_DATA_TYPE_UNKNOWN, {1}, {}, 4}) ==
-        "ATensor has DataType (0), which is no DML_TENSOR_DATA_TYPE.");
-  CHECK(refusal({outside<DataType>(99), {1}, {}, 4}) == "ATensor has DataType (99), which is no DML_TENSOR_DATA_TYPE.");
+        "ATensor has DataType (0), which is not a DML_TENSOR_DATA_TYPE.");
+  CHECK(refusal({outside<DataType>(99), {1}, {}, 4}) ==
+        "ATensor has DataType (99), which is not a DML_TENSOR_DATA_TYPE.");
   CHECK(refusal({kF32, {}, {}, 4}) == "ATensor has DimensionCount (0), outside 1..8.");
   CHECK(refusal({kF32, {1, 1, 1, 1, 1, 1, 1, 1, 1}, {}, 4}) == "ATensor has DimensionCount (9), outside 1..8.");
   CHECK(refusal({kF32, {2, 0}, {}, 4}) == "ATensor has Sizes[1] (0), expected at least 1.");

@@ -23,7 +23,7 @@ std::string refusal(std::string_view line) {
 TEST_CASE("operator types") {
   const DML_OPERATOR_DESC none{DML_OPERATOR_INVALID, nullptr};
   CHECK(Operation::parse(none).error().text ==
-        "Type has value (0), which is no DML_OPERATOR_TYPE of feature level 6.4.");
+        "Type has value (0), which is not a DML_OPERATOR_TYPE of feature level 6.4.");
   const DML_OPERATOR_DESC null{DML_OPERATOR_ELEMENT_WISE_ADD, nullptr};
   CHECK(Operation::parse(null).error().text == "DML_OPERATOR_ELEMENT_WISE_ADD has a null Desc.");
 }

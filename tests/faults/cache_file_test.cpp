@@ -71,8 +71,8 @@ TEST_CASE("faults: a pipeline cache that is no regular file is left alone") {
   const auto cache = fixture.folder() / "cache";
   REQUIRE(mkfifo(cache.c_str(), 0666) == 0);
   auto messages = use(cache);
-  CHECK(says(messages, "is not used: it is no regular file."));
-  CHECK(says(messages, "is not written: it is no regular file."));
+  CHECK(says(messages, "is not used: it is not a regular file."));
+  CHECK(says(messages, "is not written: it is not a regular file."));
   CHECK(std::filesystem::is_fifo(cache));
   std::filesystem::remove(cache);
 

@@ -125,7 +125,7 @@ GraphOperators::GraphOperators() : device_(createNullDevice()) {
 
 Result<std::shared_ptr<const Operation>> GraphOperators::find(IDMLOperator* op) const {
   const auto found = std::ranges::find(all_, op, &GraphOperator::op);
-  if (found == all_.end()) return invalid("Operator is no live operator of Dimple.");
+  if (found == all_.end()) return invalid("Operator is not a live Dimple operator.");
   return found->operation;
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("provider import: what cannot be imported is refused") {
   const auto contains = [](const std::string& all, const std::string& part) {
     CHECK_MESSAGE(all.find(part) != all.npos, all);
   };
-  contains(refusal([&] { tensors.import(-1, kBytes); }), "file has value (-1), which is no open file descriptor.");
+  contains(refusal([&] { tensors.import(-1, kBytes); }), "file has value (-1), which is not an open file descriptor.");
   const int other = open("/dev/null", O_RDWR);
   contains(refusal([&] { tensors.import(other, kBytes); }), "expected memory of 4096 bytes that Vulkan exported.");
   close(other);

@@ -162,7 +162,7 @@ TEST_CASE("provider semaphores: what is wrong is a sentence, and changes nothing
   const auto contains = [](const std::string& all, const std::string& part) {
     CHECK_MESSAGE(all.find(part) != all.npos, all);
   };
-  contains(refusal([&] { imports.semaphore(-1); }), "file has value (-1), which is no open file descriptor.");
+  contains(refusal([&] { imports.semaphore(-1); }), "file has value (-1), which is not an open file descriptor.");
   const auto semaphore = imports.semaphore(exported.file());
   const HostStream stream(host);
   imports.signal(semaphore, stream, 3);

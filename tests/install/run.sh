@@ -27,7 +27,7 @@ g++ -std=c++17 "$root/docs/examples/hello/hello.cpp" -o "$work/hello-pc" "${flag
 "$tree/bin/dimple" --version
 
 # Where the build has an archive, a program that links it needs no shared library.
-if [[ -f $(dirname "$pc")/../libdimple.a ]]; then
+if [[ -f $(dirname "$pc")/libdimple.a ]]; then
   sed 's/Dimple::dimple)/Dimple::dimple_static)/' "$root/docs/examples/hello/CMakeLists.txt" >"$work/CMakeLists.txt"
   cp "$root/docs/examples/hello/hello.cpp" "$work/"
   cmake -S "$work" -B "$work/hello-static" -G Ninja -DCMAKE_PREFIX_PATH="$tree" >"$work/hello-static.log"

@@ -21,17 +21,17 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   void STDMETHODCALLTYPE BindTemporaryResource(const DML_BINDING_DESC* desc) override;
   void STDMETHODCALLTYPE BindPersistentResource(const DML_BINDING_DESC* desc) override;
   HRESULT STDMETHODCALLTYPE Reset(const DML_BINDING_TABLE_DESC* desc) override;
-  // The same without a guard. What is refused leaves the table without a dispatchable.
+  // Does the same without a guard. If it refuses, the table is left without a dispatchable.
   HRESULT reset(const DML_BINDING_TABLE_DESC* desc);
 
-  // What stands for a range, at a binding of a dispatch.
+  // A descriptor of a dispatch, and the range that it refers to.
   struct Descriptor {
     const BufferRange* range;
     uint32_t dispatch;
     uint32_t binding;
     bool written = false;
   };
-  // One compiled operator's descriptors. It keeps the operator, which an initializer may drop.
+  // The descriptors of one compiled operator. It keeps the operator, which an initializer may drop.
   struct Part {
     ComPtr<CompiledOperator> op;
     const Executable* executable = nullptr;
@@ -41,7 +41,7 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
 
   const IUnknown* dispatchable() const { return dispatchable_.get(); }
   std::span<const Part> parts() const { return parts_; }
-  // What is still to be bound before work can execute; no value if nothing is.
+  // Says what must still be bound before work can execute; no value if nothing must.
   std::optional<std::string> unbound() const;
 
  private:
@@ -70,7 +70,7 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   void binding(const char* method, Bind bind);
   static Part partOf(const ComPtr<CompiledOperator>& op, const Executable& executable,
                      std::span<const Dispatch> dispatches);
-  // Lays the descriptors of all parts out in the caller's range.
+  // Gives the descriptors of all parts their places in the caller's range.
   HRESULT describe(std::vector<Part>& parts, const DML_BINDING_TABLE_DESC& desc, UINT needed);
   // Reads one buffer binding for a slot; no value after misuse. A null buffer where none is needed gives handle 0.
   std::optional<Bound> readBuffer(const Place& place, const DML_BUFFER_BINDING& binding, const BindingSlot& slot,

@@ -59,7 +59,7 @@ std::shared_ptr<const PrivateData::Value> PrivateData::find(REFGUID guid) {
   return found == values_.end() ? nullptr : found->second;
 }
 
-// What was there is released once the lock is gone: it may be an object that calls back.
+// The old value is released after the lock, since it may be an object that calls back.
 HRESULT PrivateData::replace(REFGUID guid, std::shared_ptr<const Value> value) {
   std::lock_guard lock(mutex_);
   if (value) {

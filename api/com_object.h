@@ -1,4 +1,4 @@
-// What COM objects of the API share beside IUnknown: private data, and lists of the live ones.
+// What the COM objects of the API share besides IUnknown: private data, and lists of the objects that are alive.
 #pragma once
 
 #include <cstddef>
@@ -59,18 +59,19 @@ struct GuidLess {
   bool operator()(const GUID& a, const GUID& b) const { return std::memcmp(&a, &b, sizeof(GUID)) < 0; }
 };
 
-// The private data of IDMLObject and ID3D12Object. Thread-safe; what fails leaves it as it was.
+// The private data of IDMLObject and ID3D12Object. It is thread-safe; a call that fails leaves it as it was.
 class PrivateData {
  public:
-  // `size`: of what `data` holds, and then of the value. DXGI_ERROR_NOT_FOUND and DXGI_ERROR_MORE_DATA are answers.
+  // `size` is the capacity of `data`, and receives the size of the value. DXGI_ERROR_NOT_FOUND and
+  // DXGI_ERROR_MORE_DATA are not refusals.
   HRESULT get(REFGUID guid, UINT& size, void* data);
-  // Null removes what is there; S_FALSE if nothing is.
+  // Null removes the value; S_FALSE if there was none.
   HRESULT set(REFGUID guid, UINT size, const void* data);
   HRESULT setInterface(REFGUID guid, IUnknown* data);
-  // Names are removed by null. Direct3D keeps an object's name as WKPDID_D3DDebugObjectNameW, DirectML to itself.
+  // Null removes the name. Direct3D keeps an object's name as WKPDID_D3DDebugObjectNameW; DirectML keeps it apart.
   HRESULT setNameAsData(PCWSTR name);
   HRESULT setName(PCWSTR name);
-  // What setName() kept, as UTF-8; empty without a name.
+  // The name that setName() kept, as UTF-8; empty if there is none.
   std::string name();
 
  private:
@@ -87,13 +88,14 @@ class PrivateData {
   std::string name_;
 };
 
-// Lists an object among the live ones of its class, so that a foreign pointer or handle is told apart before it is
-// touched. As the last member of T it lists T when all of it is constructed, until its destruction begins. Thread-safe.
+// Lists an object among the live ones of its class, so that a foreign pointer or handle is recognized before it is
+// touched. It must be the last member of T: it lists T from when all of it is constructed until its destruction begins.
+// It is thread-safe.
 template <class T>
 class Live {
  public:
   explicit Live(T* object) : Live(object, addressOf(object), 1) {}
-  // To be found at any of `count` addresses, which are those of no other live T.
+  // The object is found at any of `count` addresses, which must not be those of another live T.
   Live(T* object, uint64_t first, uint64_t count) : first_(first) {
     std::lock_guard lock(registry().mutex);
     registry().byFirst[first] = {count, object};
@@ -105,8 +107,8 @@ class Live {
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
-  // A reference to the live T behind an interface pointer, or null for a foreign one, which is not even converted to
-  // IUnknown, and for one whose last reference is gone.
+  // Returns a reference to the live T behind an interface pointer. It returns null for a foreign pointer, which is not
+  // even converted to IUnknown, and for an object whose last reference is gone.
   static ComPtr<T> find(const void* interfacePointer) { return findAt(reinterpret_cast<uintptr_t>(interfacePointer)); }
   static ComPtr<T> findAt(uint64_t address) {
     std::lock_guard lock(registry().mutex);
@@ -126,7 +128,7 @@ class Live {
     std::mutex mutex;
     std::map<uint64_t, Entry> byFirst;
   };
-  // Never destroyed: a program may release its objects while static objects are.
+  // It is never destroyed, since a program may release its objects while static objects are destroyed.
   static Registry& registry() {
     alignas(Registry) static std::byte memory[sizeof(Registry)];
     static Registry* const made = new (memory) Registry;
@@ -167,7 +169,7 @@ class WithPrivateData : public Object {
     });
   }
 
-  // Tells of a refusal, to the object's device where it has one, and returns the code.
+  // Reports a refusal, to the object's device if it has one, and returns the code.
   virtual HRESULT refuse(HRESULT code, const char* text) noexcept { return refuseEarly(code, text); }
 
  protected:

@@ -1,5 +1,5 @@
-// ID3D12GraphicsCommandList without the methods that mean something here: graphics state and commands are accepted and
-// ignored, so that code written for Direct3D 12 can set its heaps and markers.
+// Implements the methods of ID3D12GraphicsCommandList that mean nothing here: graphics state and commands are accepted
+// and ignored, so that code written for Direct3D 12 can set its heaps and markers.
 #pragma once
 
 #include <dimple.h>

@@ -1,4 +1,4 @@
-// What ready-made contexts share, whatever their back end: every method of IDimpleContext, with its checks.
+// What the contexts of all back ends share: every method of IDimpleContext, with its checks.
 #pragma once
 
 #include <atomic>
@@ -8,14 +8,14 @@
 
 namespace dimple::api {
 
-// A refusal before there is a device to report it: to the description's callback.
+// Reports a refusal before there is a device, to the callback of the description.
 HRESULT refuseContext(const DimpleContextDesc& desc, const Error& error) noexcept;
 HRESULT refuseContext(const DimpleContextDesc& desc, HRESULT code, const char* text) noexcept;
 
 using ReportKernel = void(STDMETHODCALLTYPE*)(void* context, const char* kernel, double nanoseconds);
 
-// The methods are final: each passes the guard of the boundary and refuses when the device is removed, and asks the
-// back end only then. What that answers as lost removes the device.
+// The methods are final. Each passes the guard of the boundary, refuses if the device is removed, and only then calls
+// the back end. If the back end says that the device is lost, it is removed.
 class Context : public ComObject<IDimpleContext, IDimpleContext> {
  public:
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** ppv) final { return device_->QueryInterface(riid, ppv); }
@@ -54,7 +54,7 @@ class Context : public ComObject<IDimpleContext, IDimpleContext> {
   virtual Result<UINT64> execute(ID3D12GraphicsCommandList& list) = 0;
   virtual Status waitFor(UINT64 fence) = 0;
   virtual Status profile(bool enabled) = 0;
-  // False if profiling is off.
+  // Returns false if profiling is off.
   virtual Result<bool> readProfile(ReportKernel report, void* context) = 0;
 
   // Runs the body of a method that needs a device.
@@ -68,7 +68,7 @@ class Context : public ComObject<IDimpleContext, IDimpleContext> {
   HRESULT transfer(const char* method, ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes,
                    Copy copy);
 
-  std::atomic<UINT64> lastFence_ = 0;  // that Execute answered
+  std::atomic<UINT64> lastFence_ = 0;  // that Execute gave
 };
 
 }  // namespace dimple::api

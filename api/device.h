@@ -23,7 +23,7 @@ class Operator;
 // What a device may be created with, on every back end.
 Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel);
 
-// The refusal of an IDMLDevice that is none of ours.
+// Refuses an IDMLDevice that is not one of ours.
 HRESULT notOurs() noexcept;
 
 class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, IDMLDevice, IDMLObject>, IUnknown*> {
@@ -34,23 +34,23 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
   Backend& backend() { return native_->backend(); }
   bool debug() const { return debug_; }
 
-  // None of these five takes memory.
+  // None of these five allocates memory.
   // Reports a refused call and returns its HRESULT. A lost device is removed first.
   HRESULT refuse(const Error& error) noexcept;
   HRESULT refuse(HRESULT code, const char* text) noexcept override;
-  // The refusal of every call once the device is removed: says why it was.
+  // Refuses every call once the device is removed, and says why it was.
   HRESULT refuseRemoved() noexcept;
-  // Misuse of a method that cannot return an error, or a lost device: removes the device, once.
+  // Removes the device, once, after misuse of a method that cannot return an error, or when it is lost.
   void removeDevice(const Error& error) noexcept;
   void removeDevice(HRESULT reason, const char* text) noexcept;
 
   HRESULT refuse(HRESULT code, const std::string& text) noexcept { return refuse(code, text.c_str()); }
   void removeDevice(HRESULT reason, const std::string& text) noexcept { removeDevice(reason, text.c_str()); }
-  // Also when the device beneath turns out to be.
+  // Also true if the device beneath turns out to be removed.
   bool removed() noexcept;
   void setCallback(DimpleMessageCallback callback, void* context);
   // Delivers a message to the debugger beneath and to the callback; without either, on a debug device to standard
-  // error. What the callback throws goes no further.
+  // error. An exception of the callback is discarded.
   void report(DimpleMessageSeverity severity, HRESULT code, const char* text) noexcept;
 
   // IDMLDevice
@@ -90,7 +90,7 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
 
   ~Device() override = default;
   void* queryOther(REFIID riid) override;
-  // What compiling anything checks of its flags.
+  // Checks the flags of everything that is compiled.
   HRESULT checkFlags(DML_EXECUTION_FLAGS flags);
   HRESULT checkFeature(DML_FEATURE feature, UINT queryDataSize, const void* queryData, UINT supportDataSize,
                        void* supportData);
@@ -98,7 +98,7 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
                         DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT& support);
   HRESULT checkLevels(const DML_FEATURE_QUERY_FEATURE_LEVELS& query, DML_FEATURE_DATA_FEATURE_LEVELS& support);
   Target targetOf(DML_EXECUTION_FLAGS flags);
-  // Hands out what `op`, or a graph (null), was compiled to; nothing if `ppv` is null.
+  // Hands out what `op`, or a graph if it is null, was compiled to; does nothing if `ppv` is null.
   HRESULT handOutCompiled(Result<Compiled> compiled, Operator* op, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv);
   HRESULT checkPageables(UINT count, IDMLPageable* const* objects);
 

@@ -57,7 +57,7 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
   const std::vector<BindingSlot>& inputs() const { return compiled_.inputs; }
   const std::vector<BindingSlot>& outputs() const { return compiled_.outputs; }
   const std::vector<BindingSlot>& ownedInputs() const { return compiled_.ownedInputs; }
-  // Names it in messages and markers.
+  // Its name in messages and markers.
   std::string label();
   std::string slotName(Role role, size_t index) const { return compiled_.slotName(role, index); }
   bool mayAlias(size_t input, size_t output) const { return compiled_.mayAlias(input, output); }
@@ -77,9 +77,9 @@ class Initializer final : public DeviceChild<IDMLOperatorInitializer, IDMLDispat
   explicit Initializer(Device& device) : DeviceChild(device) {}
 
   DML_BINDING_PROPERTIES bindingProperties() const;
-  // Also when the device is removed, as in the original: it needs nothing of it.
+  // Also works when the device is removed, as in the original, since it does not need the device.
   HRESULT STDMETHODCALLTYPE Reset(UINT operatorCount, IDMLCompiledOperator* const* operators) override;
-  // The same without a guard.
+  // Does the same without a guard.
   HRESULT reset(UINT operatorCount, IDMLCompiledOperator* const* operators);
 
   const std::vector<ComPtr<CompiledOperator>>& operators() const { return operators_; }

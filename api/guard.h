@@ -1,6 +1,6 @@
-// The boundary of the API. Every method of an object and every exported function that does more than answer a member
-// runs its body in guarded() or removing(), so that no exception leaves: lack of memory becomes E_OUTOFMEMORY, anything
-// else E_FAIL, with a sentence that takes no memory to say. tests/boundary finds what does not.
+// The boundary of the API. Every method of an object, and every exported function, that does more than return a member
+// runs its body in guarded() or removing(), so that no exception leaves it. Lack of memory becomes E_OUTOFMEMORY, and
+// any other exception E_FAIL, with a sentence that needs no memory. tests/boundary finds functions without a guard.
 #pragma once
 
 #include <string>
@@ -22,22 +22,22 @@ void copyText(char* target, size_t capacity, std::string_view text) noexcept;
 void setLastMessage(std::string_view text) noexcept;
 const char* lastMessage() noexcept;
 
-// A refusal while there is no device to report it.
+// Refuses a call when there is no device to report it.
 HRESULT refuseEarly(HRESULT code, std::string_view text) noexcept;
 HRESULT refuseEarly(const Error& error) noexcept;
 
-// Calls a callback of the caller's, if there is one. What it throws goes no further.
+// Calls the caller's callback, if there is one, and discards its exceptions.
 void callCallback(DimpleMessageCallback callback, void* context, DimpleMessageSeverity severity, HRESULT code,
                   const char* text) noexcept;
 
-// The exception that is being handled, as a refusal of `method`.
+// Makes the exception that is being handled a refusal of `method`.
 struct CaughtFailure {
   HRESULT code = E_FAIL;
   char text[256] = {};
 };
 CaughtFailure caughtFailure(const char* method) noexcept;
 
-// What refuses without an object: the thread's last message is all there is to tell.
+// Refuses where there is no object: only the thread's last message tells of it.
 struct NoObject {
   HRESULT refuse(HRESULT code, const char* text) noexcept { return refuseEarly(code, text); }
 };
@@ -53,7 +53,7 @@ HRESULT guarded(Object&& object, const char* method, F&& body) noexcept {
   }
 }
 
-// Runs the body of a method that returns nothing: what it throws removes `device`, with the code as the reason.
+// Runs the body of a method that returns nothing. An exception removes `device`, with the code as the reason.
 template <class Device, class F>
 void removing(Device& device, const char* method, F&& body) noexcept {
   try {

@@ -17,11 +17,11 @@ class NativeObjects {
   virtual Result<uint64_t> commandList(ID3D12CommandList* list) = 0;
   virtual Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                               UINT count) = 0;
-  // Why the device beneath is gone; S_OK if it is not known to be.
+  // Returns why the device beneath is gone; S_OK if it is not known to be.
   virtual HRESULT removedReason() noexcept { return S_OK; }
-  // Hands a message to the debugger of the API beneath. False if it has none.
+  // Hands a message to the debugger of the API beneath. Returns false if there is none.
   virtual bool report(DimpleMessageSeverity, const char*) noexcept { return false; }
-  // The device that GetParentDevice answers.
+  // The device that GetParentDevice returns.
   virtual HRESULT parentDevice(REFIID riid, void** ppv) = 0;
 };
 

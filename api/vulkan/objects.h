@@ -49,7 +49,7 @@ inline constexpr VkBufferUsageFlags kBufferUsage = VK_BUFFER_USAGE_STORAGE_BUFFE
 
 class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, ID3D12Pageable> {
  public:
-  // Wraps a buffer of the caller.
+  // Wraps the caller's buffer.
   VulkanBuffer(std::shared_ptr<vulkan::Device> backend, VkBuffer buffer, uint64_t bytes);
   // Owns a buffer.
   VulkanBuffer(std::shared_ptr<vulkan::Device> backend, std::unique_ptr<vulkan::Buffer> buffer);
@@ -86,7 +86,7 @@ class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, I
   const Live<VulkanBuffer> live_{this};
 };
 
-// A timeline semaphore of another device's, which the queue of a context waits for and signals.
+// A timeline semaphore of another device, which the queue of a context waits for and signals.
 class VulkanSemaphore final : public VulkanObject<ID3D12Fence, ID3D12Fence, ID3D12Pageable> {
  public:
   VulkanSemaphore(std::shared_ptr<vulkan::Device> backend, std::unique_ptr<vulkan::Semaphore> semaphore)
@@ -132,19 +132,19 @@ class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3
   uint64_t start() const { return reinterpret_cast<uintptr_t>(handles_.get()); }
 
   const std::shared_ptr<vulkan::DescriptorHeap> heap_;
-  // Never written: reserves addresses, so that the handles of live heaps differ.
+  // It is never written. It reserves addresses, so that the handles of live heaps differ.
   const std::unique_ptr<std::byte[]> handles_;
   const Live<VulkanDescriptorHeap> live_{this, start(), uint64_t{heap_->count()} * dimpleDescriptorIncrement};
 };
 
-// A heap of at least one descriptor, or the refusal of more than there is memory for.
+// Makes a heap of at least one descriptor. Refuses more of them than there is memory for.
 Result<ComPtr<ID3D12DescriptorHeap>> makeVulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backend, UINT count);
 
 // Lets the host see what was copied, once it is done.
 void recordHostRead(const vulkan::Device& backend, VkCommandBuffer commands);
 
-// A command list over a command buffer of the caller, or one that a context owns. It keeps the DirectML device, which
-// it refuses to and removes.
+// A command list over the caller's command buffer, or over one that a context owns. It keeps the DirectML device, to
+// which it reports refusals, and which it removes.
 class VulkanCommandList : public VulkanObject<CommandListBase, ID3D12GraphicsCommandList, ID3D12CommandList> {
  public:
   VulkanCommandList(Device& device, std::shared_ptr<vulkan::Device> backend, VkCommandBuffer commands)

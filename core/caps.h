@@ -33,7 +33,7 @@ enum class Feature : uint32_t {
 // "64-bit integer arithmetic (shaderInt64)"
 std::string_view featureName(Feature feature);
 
-// Multiply-adds of a dispatch that end before a driver takes them for a hang: of discrete graphics processors, and of
+// Multiply-adds of a dispatch that end before a driver takes them for a hang: of discrete GPUs, and of
 // devices that may be slower by far.
 constexpr uint64_t kDiscreteWorkLimit = uint64_t{1} << 38;
 constexpr uint64_t kWorkLimit = uint64_t{1} << 33;

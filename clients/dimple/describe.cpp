@@ -147,7 +147,7 @@ int printZsh(const CLI::App& app) {
 
 int printFish(const CLI::App& app) {
   std::printf("# Completion of dimple for fish.\n");
-  const auto text = [](std::string words) {
+  const auto text = [](const std::string& words) {
     std::string out;
     for (const char c : words) out += c == '\'' ? "\\'" : c == '\n' ? " " : std::string(1, c);
     return out;

@@ -112,6 +112,7 @@ void eachField(const OpSchema& schema, const JsonValue& desc, bool fused, Set se
     const Field* field = findField(schema, name);
     if (!field) {
       std::vector<std::string> names;
+      names.reserve(schema.fields.size());
       for (const Field& f : schema.fields) names.emplace_back(f.name);
       member.fail(cat("is not a field of ", schema.name, candidatesText(name, names)));
     }
@@ -130,6 +131,7 @@ const OpSchema& schemaOf(const JsonValue& type, std::string_view prefix) {
   if (!schema) schema = findSchema(cat(prefix, name));
   if (!schema) {
     std::vector<std::string> names;
+    names.reserve(allSchemas().size());
     for (const OpSchema* known : allSchemas()) names.emplace_back(known->name);
     type.fail(cat("is \"", name, "\", which is not an operator", candidatesText(name, names),
                   " dimple ops lists the operators."));

@@ -41,6 +41,7 @@ constexpr Command kCommands[] = {
 
 std::vector<std::string> commandNames() {
   std::vector<std::string> names;
+  names.reserve(std::size(kCommands));
   for (const Command& command : kCommands) names.emplace_back(command.name);
   return names;
 }

@@ -21,6 +21,7 @@ size_t findNamed(const std::vector<T>& items, const JsonValue& field, std::strin
   const auto found = std::find_if(items.begin(), items.end(), [&](const T& item) { return item.name == name; });
   if (found == items.end()) {
     std::vector<std::string> names;
+    names.reserve(items.size());
     for (const T& item : items) names.push_back(item.name);
     field.fail(cat("is \"", name, "\", which is not a ", what, candidatesText(name, names)));
   }
@@ -69,6 +70,7 @@ Bindings readBindings(const Model& model, const OwnedDesc& desc, const JsonValue
     const auto point = std::find_if(points.begin(), points.end(), [&](const BindPoint& p) { return p.name == name; });
     if (point == points.end()) {
       std::vector<std::string> names;
+      names.reserve(points.size());
       for (const BindPoint& p : points) names.emplace_back(p.name);
       member.fail(cat("is not a tensor of ", desc.schema().name, candidatesText(name, names)));
     }

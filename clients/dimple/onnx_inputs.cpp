@@ -106,6 +106,7 @@ void checkDimensions(const ModelInput& input, const HostTensor& tensor,
 
 std::vector<std::string> namesOf(const std::vector<ModelInput>& inputs) {
   std::vector<std::string> names;
+  names.reserve(inputs.size());
   for (const ModelInput& input : inputs) names.push_back(input.name);
   return names;
 }

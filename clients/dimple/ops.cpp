@@ -228,9 +228,9 @@ int listOperators(const OpsOptions& options) {
     for (const auto& path : paths) readRecord(JsonFile(path), record);
   else
     readShipped(record);
-  for (const auto& path : recorded ? paths : std::vector<std::filesystem::path>())
+  for (size_t i = 0; recorded && i < paths.size(); ++i)
     record.source +=
-        cat(record.source.empty() ? "Data types that passed the test runs recorded in " : ", ", path.string());
+        cat(record.source.empty() ? "Data types that passed the test runs recorded in " : ", ", paths[i].string());
   if (recorded) record.source += ".";
 
   if (options.precision) {

@@ -5,7 +5,7 @@
 
 namespace dimple {
 
-// Rows, columns and steps of the depth that a workgroup works on at a time. No rows: an invocation an element, or few
+// Rows, columns and steps of the depth that a workgroup works on at a time. No rows: one invocation per element, or few
 // rows, of which an invocation takes so many steps at a time, or an invocation so many columns.
 struct Tile {
   uint32_t rows = 0;

@@ -114,9 +114,9 @@ struct PlanTotals {
 };
 PlanTotals totalsOf(std::span<const Dispatch> dispatches);
 
-// A text dump, one line a dispatch, stable enough for golden files.
+// A text dump with one line per dispatch, stable enough for golden files.
 std::string planText(const Plan& plan);
-// What was passed over, one line a kernel; empty if nothing was.
+// What was passed over, one line per kernel; empty if nothing was.
 std::string passedOverText(const Plan& plan);
 
 // Sets barrierBefore, so that no dispatch reads or writes a byte that an earlier one without a barrier between wrote,

@@ -441,6 +441,42 @@ TEST_CASE("only kernels that call umulExtended get a definition of it in HLSL") 
   CHECK(wide.find(definition) < wide.rfind("umulExtended("));
 }
 
+TEST_CASE("a sum with a product that nothing else reads is one operation in HLSL, unless it is precise") {
+  const Workshop workshop;
+  workshop.write("sums.comp", R"(#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "interface.glsl"
+layout(local_size_x = 64) in;
+layout(set = 0, binding = BINDING_x, std430) readonly buffer xBuffer { float x[]; };
+layout(set = 0, binding = BINDING_y, std430) writeonly buffer yBuffer { float y[]; };
+void main() {
+  const float a = x[0];
+  const float b = x[1];
+  const float c = x[2];
+  const float once = a * b + c;
+  const float less = c - a * b;
+  const float minus = a * b - c;
+  vec4 scaled = vec4(x[3], x[4], x[5], x[6]);
+  scaled += vec4(b, c, a, b) * c;
+  precise const float two = b * a + c;
+  const float product = c * a;
+  y[0] = once + less + minus + scaled.x + scaled.y + scaled.z + scaled.w + two + product + (product + b);
+}
+)");
+  workshop.write("manifest.txt", "kernel sums\n source sums.comp\n buffer r f32 x\n buffer w f32 y\n");
+  const ProcessResult result = workshop.run();
+  CAPTURE(result.output);
+  REQUIRE(result.exitCode == 0);
+  const std::string hlsl = workshop.read("hlsl/sums.hlsl");
+  CAPTURE(hlsl);
+  for (const std::string text :
+       {"once = mad(a, b, c);", "less = mad(-a, b, c);", "minus = mad(a, b, -c);",
+        "scaled = mad(float4(b, c, a, b), c.xxxx, scaled);", " = b * a;", "product = c * a;", "(product + b)"}) {
+    CAPTURE(text);
+    CHECK(hlsl.find(text) != std::string::npos);
+  }
+}
+
 TEST_CASE("headers of interfaces are written without the shaders, and only where they changed") {
   const Workshop workshop;
   const auto generate = [&](const std::string& manifest) {

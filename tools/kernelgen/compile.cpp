@@ -8,6 +8,7 @@
 
 #include "kernels/kernel_table.h"
 #include "tools/kernelgen/check.h"
+#include "tools/kernelgen/contract.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/facts.h"
 #include "tools/kernelgen/files.h"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Changed whenever the same sources would make something else or be judged differently.
-constexpr std::string_view kFormat = "7";
+constexpr std::string_view kFormat = "8";
 
 // Where a kernel finds what kernelgen makes of its family.
 fs::path interfaceFolder(const Folders& folders, const Kernel& kernel) {
@@ -160,6 +161,7 @@ std::string Compiler::makeHlsl(const Kernel& kernel, const Module& module, Entry
   if (!facts.notPortable.empty())
     throw Error("The kernel " + kernel.name + " uses " + joined(facts.notPortable) +
                 ", which does not survive HLSL; write it otherwise or mark it vulkan-only.");
+  writeAtomically(module.file, bytesOf(contractProducts(module.words)));
   std::string hlsl = run({tools_.spirvCross, module.file.string(), "--hlsl", "--shader-model", "62",
                           "--hlsl-enable-16bit-types", "--hlsl-force-storage-buffer-as-uav"},
                          kernel, entry);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Changed whenever the same HLSL would be judged differently.
-constexpr std::string_view kFormat = "1";
+constexpr std::string_view kFormat = "2";
 
 // What programs write and read lies in a folder that goes with the object.
 class WorkFolder {
@@ -81,8 +81,8 @@ struct DxilCompiler::Job {
 namespace {
 
 // Without -WX arithmetic in double silently becomes float and 64-bit atomics 32-bit ones; without -Gis comparisons with
-// NaN are folded away and divisions become multiplications. Without -enable-16bit-types 16-bit types are accepted, but
-// computed in 32 bits.
+// NaN are folded away and divisions become multiplications; what it takes away beside that is given back (contract.h).
+// Without -enable-16bit-types 16-bit types are accepted, but computed in 32 bits.
 std::vector<std::string> argumentsFor(uint32_t features) {
   std::vector<std::string> result{"-E", "main", "-O3", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-T"};
   if (usesNative16(features)) {

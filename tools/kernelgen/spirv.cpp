@@ -4,7 +4,6 @@
 #include <map>
 
 #include "kernels/kernel_table.h"
-#include "tools/kernelgen/error.h"
 
 namespace kernelgen {
 
@@ -88,17 +87,6 @@ void noteOnce(std::vector<std::string>& list, const std::string& text) {
   if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
 
-template <typename Visit>
-void forEachInstruction(std::span<const uint32_t> words, Visit visit) {
-  if (words.size() < 5 || words[0] != 0x07230203u) throw Error("A module is not SPIR-V.");
-  for (size_t at = 5; at < words.size();) {
-    const uint32_t count = words[at] >> 16;
-    if (count == 0 || at + count > words.size()) throw Error("A module of SPIR-V is cut off.");
-    visit(words[at] & 0xffffu, words.subspan(at, count));
-    at += count;
-  }
-}
-
 }  // namespace
 
 ModuleFacts inspectModule(std::span<const uint32_t> words) {
@@ -143,7 +131,7 @@ ModuleFacts inspectModule(std::span<const uint32_t> words) {
 }
 
 std::vector<uint32_t> stripModule(std::span<const uint32_t> words) {
-  std::vector<uint32_t> result(words.begin(), words.begin() + std::min<ptrdiff_t>(5, std::ssize(words)));
+  std::vector<uint32_t> result(words.begin(), words.begin() + std::min<ptrdiff_t>(kHeaderWords, std::ssize(words)));
   forEachInstruction(words, [&](uint32_t op, std::span<const uint32_t> instruction) {
     switch (op) {
       case OpSourceContinued:

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -44,9 +45,114 @@ void writeBlob(const std::string& file, dxc::Blob* blob) {
 void writeText(const std::string& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
 
 // The error buffer of a compilation ends in a zero, and is that zero alone where there is nothing to say.
-bool saysSomething(dxc::Blob* errors) { return errors && errors->GetBufferSize() > 1; }
+std::string textOf(dxc::Blob& blob) {
+  const std::string text(static_cast<const char*>(blob.GetBufferPointer()), blob.GetBufferSize());
+  return text.substr(0, text.find('\0'));
+}
 
-void compile(dxc::Compiler& compiler, const Job& job) {
+// Releases what it holds.
+template <class T>
+class Owned {
+ public:
+  Owned() = default;
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() {
+    if (object_) object_->Release();
+  }
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  T** out() { return &object_; }
+  void** outVoid() { return reinterpret_cast<void**>(&object_); }
+
+ private:
+  T* object_ = nullptr;
+};
+
+// A text that DXC reads and does not keep.
+class Text final : public dxc::Blob {
+ public:
+  explicit Text(const std::string& text) : text_(text) {}
+  HRESULT STDMETHODCALLTYPE QueryInterface(const IID& id, void** object) override {
+    *object = IsEqualGUID(id, dxc::kBlobInterface) || IsEqualGUID(id, dxc::kUnknownInterface) ? this : nullptr;
+    return *object ? S_OK : E_NOINTERFACE;
+  }
+  ULONG STDMETHODCALLTYPE AddRef() override { return 1; }
+  ULONG STDMETHODCALLTYPE Release() override { return 1; }
+  void* STDMETHODCALLTYPE GetBufferPointer() override { return const_cast<char*>(text_.data()); }
+  SIZE_T STDMETHODCALLTYPE GetBufferSize() override { return text_.size(); }
+
+ private:
+  const std::string& text_;
+};
+
+struct Dxc {
+  Owned<dxc::Compiler> compiler;
+  Owned<dxc::Assembler> assembler;
+  Owned<dxc::Validator> validator;
+
+  bool open(dxc::CreateInstance create) {
+    return SUCCEEDED(create(dxc::kCompilerClass, dxc::kCompilerInterface, compiler.outVoid())) &&
+           SUCCEEDED(create(dxc::kAssemblerClass, dxc::kAssemblerInterface, assembler.outVoid())) &&
+           SUCCEEDED(create(dxc::kValidatorClass, dxc::kValidatorInterface, validator.outVoid()));
+  }
+};
+
+// What a call left; null, with the log written, where it failed.
+void take(HRESULT status, Owned<dxc::Result>& result, const Job& job, Owned<dxc::Blob>& blob) {
+  std::string log = "DXC could not be called.\n";
+  if (result) {
+    result->GetStatus(&status);
+    Owned<dxc::Blob> errors;
+    log.clear();
+    if (SUCCEEDED(result->GetErrorBuffer(errors.out())) && errors) log = textOf(*errors);
+    if (SUCCEEDED(status)) result->GetResult(blob.out());
+    if (log.empty() && FAILED(status)) log = "DXC fails without saying why.\n";
+  }
+  if (!log.empty()) writeText(job.name + ".log", log);
+}
+
+// -Gis makes all that computes precise, and drivers that keep to it take FMad apart. What stands in the HLSL as one
+// operation is to be one, so that the mark is taken from it.
+bool allowFusion(std::string& text) {
+  constexpr std::string_view kCall = "@dx.op.tertiary.f32(i32 46,";
+  constexpr std::string_view kMark = ", !dx.precise !";
+  bool found = false;
+  for (size_t at = 0; (at = text.find(kCall, at)) != text.npos; ++at) {
+    const size_t mark = text.find(kMark, at);
+    if (mark == text.npos || mark > text.find('\n', at)) continue;
+    text.erase(mark, text.find_first_not_of("0123456789", mark + kMark.size()) - mark);
+    found = true;
+  }
+  return found;
+}
+
+// Writes the object, in which operations may be fused.
+void finish(Dxc& dxc, const Job& job, dxc::Blob& object) {
+  const dxc::Buffer buffer{object.GetBufferPointer(), object.GetBufferSize(), 0};
+  Owned<dxc::Result> disassembly;
+  Owned<dxc::Blob> disassembled;
+  take(dxc.compiler->Disassemble(&buffer, dxc::kResultInterface, disassembly.outVoid()), disassembly, job,
+       disassembled);
+  if (!disassembled) return;
+  std::string text = textOf(*disassembled);
+  if (!allowFusion(text)) {
+    writeBlob(job.name + ".dxil", &object);
+    return;
+  }
+  Text source(text);
+  Owned<dxc::Result> assembly;
+  Owned<dxc::Blob> assembled;
+  take(dxc.assembler->AssembleToContainer(&source, assembly.out()), assembly, job, assembled);
+  if (!assembled) return;
+  Owned<dxc::Result> validation;
+  Owned<dxc::Blob> valid;
+  take(dxc.validator->Validate(&*assembled, dxc::kSigns, validation.out()), validation, job, valid);
+  if (valid) writeBlob(job.name + ".dxil", &*valid);
+}
+
+void compile(Dxc& dxc, const Job& job) {
   const auto start = std::chrono::steady_clock::now();
   std::ifstream file(job.name + ".hlsl", std::ios::binary);
   const std::string source{std::istreambuf_iterator<char>(file), {}};
@@ -54,25 +160,12 @@ void compile(dxc::Compiler& compiler, const Job& job) {
   for (const std::wstring& argument : job.arguments) arguments.push_back(argument.c_str());
 
   const dxc::Buffer buffer{source.data(), source.size(), dxc::kUtf8};
-  dxc::Result* result = nullptr;
-  HRESULT status = compiler.Compile(&buffer, arguments.data(), UINT32(arguments.size()), nullptr, dxc::kResultInterface,
-                                    reinterpret_cast<void**>(&result));
-  if (result) {
-    result->GetStatus(&status);
-    dxc::Blob* blob = nullptr;
-    if (SUCCEEDED(result->GetErrorBuffer(&blob)) && saysSomething(blob)) {
-      writeText(job.name + ".log", static_cast<const char*>(blob->GetBufferPointer()));
-    } else if (FAILED(status)) {
-      writeText(job.name + ".log", "DXC fails without saying why.\n");
-    }
-    if (blob) blob->Release();
-    blob = nullptr;
-    if (SUCCEEDED(status) && SUCCEEDED(result->GetResult(&blob)) && blob) writeBlob(job.name + ".dxil", blob);
-    if (blob) blob->Release();
-    result->Release();
-  } else {
-    writeText(job.name + ".log", "DXC could not be called.\n");
-  }
+  Owned<dxc::Result> result;
+  Owned<dxc::Blob> object;
+  const HRESULT status = dxc.compiler->Compile(&buffer, arguments.data(), UINT32(arguments.size()), nullptr,
+                                               dxc::kResultInterface, result.outVoid());
+  take(status, result, job, object);
+  if (object) finish(dxc, job, *object);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   writeText(job.name + ".time", std::to_string(time.count()));
 }
@@ -101,13 +194,12 @@ int main(int count, char** arguments) {
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
   const auto work = [&] {
-    dxc::Compiler* compiler = nullptr;
-    if (FAILED(create(dxc::kCompilerClass, dxc::kCompilerInterface, reinterpret_cast<void**>(&compiler)))) {
+    Dxc dxc;
+    if (!dxc.open(create)) {
       failed = true;
       return;
     }
-    for (size_t i = next++; i < jobs.size(); i = next++) compile(*compiler, jobs[i]);
-    compiler->Release();
+    for (size_t i = next++; i < jobs.size(); i = next++) compile(dxc, jobs[i]);
   };
   std::vector<std::thread> threads;
   for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);

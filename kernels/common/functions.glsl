@@ -34,7 +34,13 @@ float logPlus1(float x) {
 // e^(-x^2 / 2), with x in two parts, since the exponential multiplies the error of its argument.
 float gaussian(float x) {
   const float high = uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u);
+#ifdef ONE_EXPONENTIAL
+  // The second is near 1.
+  const float y = 0.5 * (high - x) * (high + x);
+  return exponential * (1.0 + y * (1.0 + y * (0.5 + y * 0.166666667)));
+#else
   return expAccurate(-0.5 * high * high) * expAccurate(0.5 * (high - x) * (high + x));
+#endif
 }
 
 // 1 - erf(x / sqrt(2)) for x >= 0.

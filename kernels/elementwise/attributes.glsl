@@ -2,6 +2,7 @@
 #ifndef POWER
 #define POWER(result) result
 #define TRIGONOMETRIC(result) result
+#define EXPONENTIAL(result) result
 #endif
 
 // The operator's own numbers, in the representation of the tensor's type (floats as FLOAT32), two words each.

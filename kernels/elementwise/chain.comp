@@ -15,9 +15,13 @@
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
+#ifdef DIMPLE_HLSL
+#include "elementwise/chain_exponential.glsl"
+#else
 #include "common/functions.glsl"
 #include "common/pow.glsl"
 #include "common/activation.glsl"
+#endif
 #include "quantize/any_type.glsl"
 #include "elementwise/chain_memory.glsl"
 #include "elementwise/chain_functions.glsl"

@@ -23,8 +23,10 @@ const uint kTrigonometric = 8u;  // and hyperbolic ones
 
 #ifdef DIMPLE_HLSL
 bool calls(const uint group) { return (FUNCTIONS & group) != 0u; }
+#define EXPONENTIAL(result) (calls(kFloats) ? result : 0.0)
 #else
 bool calls(const uint group) { return true; }
+#define EXPONENTIAL(result) result
 #endif
 
 // Of the step that executes.
@@ -102,7 +104,11 @@ uint applyFloat(const uint kind, const uint op, const bool halves, const float x
   const float b = uintBitsToFloat(attributes.bLow);
   switch (kind) {
     case kScale: return floatBitsToUint(scaleAndBias(x, a, b));
-    case kUnary: return floatBitsToUint(applyFunction(op, halves, x, a, b));
+    case kUnary:
+#ifdef DIMPLE_HLSL
+      if (calls(kFloats | kTrigonometric)) findExponential(op, x, vec2(a, b));
+#endif
+      return floatBitsToUint(applyFunction(op, halves, x, a, b));
     case kBinary: return floatBitsToUint(applyFunction(op, halves, x, z));
     case kPredicate: return ask(op, halves, x, z);
   }
@@ -138,8 +144,13 @@ uint applyStep(const uint kind, const uint op, const uint from, const uint to, c
     }
   }
   if (isFloatType(from)) {
+#ifdef DIMPLE_HLSL
+    // One copy of each function: what is accurate enough for FLOAT32 serves FLOAT16.
+    const bool isHalf = false;
+#else
     // A fused activation takes FLOAT32, and what it makes is rounded at once.
     const bool isHalf = isHalfType(from) || isHalfType(to);
+#endif
     if (!calls(kFloats | kPowers | kTrigonometric)) return x;
     return applyFloat(kind, op, isHalf, uintBitsToFloat(x), uintBitsToFloat(z));
   }

@@ -35,9 +35,7 @@ float logPlus1(float x) {
 float gaussian(float x) {
   const float high = uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u);
 #ifdef ONE_EXPONENTIAL
-  // The second is near 1.
-  const float y = 0.5 * (high - x) * (high + x);
-  return exponential * (1.0 + y * (1.0 + y * (0.5 + y * 0.166666667)));
+  return exponential * expOfSmall(0.5 * (high - x) * (high + x));
 #else
   return expAccurate(-0.5 * high * high) * expAccurate(0.5 * (high - x) * (high + x));
 #endif

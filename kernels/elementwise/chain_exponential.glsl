@@ -1,7 +1,8 @@
 // One e^x and one logarithm for all functions that take one, made before it is decided which function it is: HLSL inlines
-// a copy for each call. The functions find them in the place of their calls. Include after math.glsl.
+// a copy for each call. The functions find them in the place of their calls, with the same bits. Include after math.glsl.
 float exponential;
 float logarithm;
+float expOfSmall(float x) { return expAccurate(x); }
 #define ONE_EXPONENTIAL 1
 #define expAccurate(x) exponential
 #define logAccurate(x) logarithm

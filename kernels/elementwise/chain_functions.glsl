@@ -144,13 +144,8 @@ uint applyStep(const uint kind, const uint op, const uint from, const uint to, c
     }
   }
   if (isFloatType(from)) {
-#ifdef DIMPLE_HLSL
-    // One copy of each function: what is accurate enough for FLOAT32 serves FLOAT16.
-    const bool isHalf = false;
-#else
     // A fused activation takes FLOAT32, and what it makes is rounded at once.
     const bool isHalf = isHalfType(from) || isHalfType(to);
-#endif
     if (!calls(kFloats | kPowers | kTrigonometric)) return x;
     return applyFloat(kind, op, isHalf, uintBitsToFloat(x), uintBitsToFloat(z));
   }

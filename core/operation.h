@@ -30,6 +30,9 @@ constexpr uint32_t kEpilogueAddend = 32;
 constexpr uint32_t kEpilogueLastFactor = 64;  // behind all other parameters
 constexpr uint32_t kEpilogueDivides = 128;    // by the first factor
 constexpr uint32_t kEpilogueAddsC = 256;      // C is the addend, and all channels have the same parameters
+// Of products that quantize (kernels/matrix/integers.glsl).
+constexpr uint32_t kEpilogueAddsFloats = 512;  // the addend, which lies as a bias does, before results are quantized
+constexpr uint32_t kEpiloguePositive = 1024;   // numbers below 0 are 0 before they are quantized
 
 // The input whose elements' places are those of their channels' parameters, if it is there.
 constexpr size_t kEpilogueBias = 2;
@@ -39,7 +42,7 @@ struct Epilogue {
   float epsilon = 0;     // beside the variance
   uint32_t channel = 0;  // the dimension of the output that parameters go along
   size_t channels = 0;   // place among the inputs of the parameters: eight FLOAT32 a channel. 0: there are none
-  size_t addend = 0;     // of what is added, which lies as the output does unless it is C
+  size_t addend = 0;     // of what is added, which lies as the output does unless it is C or a bias
 };
 
 struct TensorNames {

@@ -19,6 +19,10 @@ constexpr std::array kPasses = {
          "What follows a product or a convolution and is done to each of its channels goes into its weights and its "
          "bias, which are computed at initialization, so that it needs constants.",
          passes::foldWeights},
+    Pass{"quantized",
+         "A product or convolution of integers that are dequantized multiplies the integers, and quantizes what it "
+         "makes.",
+         passes::multiplyIntegers},
     Pass{"epilogues",
          "What is done to the results of a product or a convolution, to each of its channels or by adding a tensor, is "
          "done where they are stored.",

@@ -32,6 +32,7 @@ void foldConstants(Graph& graph, const Target& target);
 void findPatterns(Graph& graph, const Target& target);
 void findAttention(Graph& graph, const Target& target);
 void foldWeights(Graph& graph, const Target& target);
+void multiplyIntegers(Graph& graph, const Target& target);
 void addEpilogues(Graph& graph, const Target& target);
 void fuseActivations(Graph& graph, const Target& target);
 void putChannelsLast(Graph& graph, const Target& target);

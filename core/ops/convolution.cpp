@@ -403,8 +403,9 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
 }
 
 // A is the filter and B the input.
-template <class Desc, size_t filter, IntegerPlaces at>
+template <class Desc, size_t filter, IntegerPlaces described>
 Status planIntegers(const Operation& op, PlanBuilder& builder) {
+  const IntegerPlaces at = described.with(op.epilogue());
   const Convolution convolution = convolutionOf<Desc>(op, filter, at.c);
   auto window = windowOf(op, convolution);
   if (!window) return window.error();
@@ -412,7 +413,7 @@ Status planIntegers(const Operation& op, PlanBuilder& builder) {
   // A parameter is one element, or one a filter.
   const auto stride = [](const Tensor& tensor) { return strideAt(tensor, 1); };
   Quantization quantization = quantizationOf(builder, filter, at, stride, stride);
-  if (at.c) quantization.c = DML_TENSOR_DATA_TYPE_INT32;
+  if (at.c && !op.epilogue().addend) quantization.c = DML_TENSOR_DATA_TYPE_INT32;
   // Products of matrices have the same parameters for all of them, which groups have not.
   if (convolution.groups == 1)
     if (const auto pointwise = pointwiseProduct(convolution, product, *window))

@@ -16,6 +16,8 @@ constexpr uint32_t kHasZeroY = 2;
 constexpr uint32_t kHasZeroA = 16;
 constexpr uint32_t kHasZeroB = 32;
 constexpr uint32_t kIntegersStoreFours = 64;
+constexpr uint32_t kAddsFloats = 128;
+constexpr uint32_t kPositive = 256;
 
 uint32_t kindsOf(const Quantization& q) {
   const auto kindOf = [](DataType type) -> uint32_t {
@@ -42,7 +44,8 @@ uint32_t flagsOf(const Request& request) {
   const Product& p = request.product;
   const Quantization& q = *request.integers;
   return (p.hasC ? kHasC : 0) | (q.zeroA.range ? kHasZeroA : 0) | (q.zeroB.range ? kHasZeroB : 0) |
-         (q.zeroY.range ? kHasZeroY : 0) | directionsOf(p) |
+         (q.zeroY.range ? kHasZeroY : 0) | directionsOf(p) | ((q.epilogue & kEpilogueAddsFloats) ? kAddsFloats : 0) |
+         ((q.epilogue & kEpiloguePositive) ? kPositive : 0) |
          (request.window && storesFours(p, *request.window) ? kIntegersStoreFours : 0);
 }
 

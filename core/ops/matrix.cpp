@@ -154,8 +154,9 @@ Status planGemm(const Operation& op, PlanBuilder& builder) {
   return {};
 }
 
-template <IntegerPlaces at>
+template <IntegerPlaces described>
 Status planIntegers(const Operation& op, PlanBuilder& builder) {
+  const IntegerPlaces at = described.with(op.epilogue());
   const Quantization quantization = quantizationOf(
       builder, 0, at, [](const Tensor& rows) { return strideFromRight(rows, kOfRows); },
       [](const Tensor& columns) { return strideFromRight(columns, kOfColumns); });

@@ -29,7 +29,8 @@ Quantization quantizationOf(const PlanBuilder& builder, size_t a, const IntegerP
           .a = op.input(a).type,
           .b = op.input(at.b).type,
           .c = at.c ? op.input(at.c).type : DataType{},
-          .scale = at.scaleA ? op.input(at.scaleA).type : DataType{}};
+          .scale = at.scaleA ? op.input(at.scaleA).type : DataType{},
+          .epilogue = op.epilogue().steps};
 }
 
 Status packOwnedB(PlanBuilder& builder, size_t input, Product& p, const Quantization* integers) {

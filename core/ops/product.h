@@ -53,11 +53,19 @@ struct Quantization {
   Parameter scaleB, zeroB;  // of each column
   Parameter scaleY, zeroY;  // of each row
   DataType a{}, b{}, c{}, scale{};
+  uint32_t epilogue = 0;  // kEpilogueAddsFloats, kEpiloguePositive
 };
 
 // Places among the inputs. 0: there is none.
 struct IntegerPlaces {
   size_t b = 0, zeroA = 0, zeroB = 0, scaleA = 0, scaleB = 0, scaleY = 0, zeroY = 0, c = 0;
+
+  // With what an epilogue adds in the place of C.
+  IntegerPlaces with(const Epilogue& epilogue) const {
+    IntegerPlaces places = *this;
+    if (epilogue.addend) places.c = epilogue.addend;
+    return places;
+  }
 };
 
 // Of the inputs `a` and those at other places. The strides are those of what a row, or a column, has of its own.

@@ -1,7 +1,7 @@
 // Integer operands of 8, 16 or 32 bits less their zero points. T is the output's type: for integers sums are INT32 and
 // wrap, and those of 8 bits are scaled, rounded and saturated; for floats sums are FLOAT32, scaled and biased.
 //   kinds           four bits each for A, B, C, scales: 0-1 width (8, 16 or 32 bits), 2 signed
-//   flags           kHasC; kHasZeroA, kHasZeroB, kHasZeroY
+//   flags           kHasC; kHasZeroA, kHasZeroB, kHasZeroY; kAddsFloats, kPositive of those that are quantized
 //   parameters[2]   strides of A's scales and zero points along the rows, B's along the columns
 //   parameters[3]   strides of y's scales and zero points along the rows, which a convolution has one of
 const uint kHasC = 1u;
@@ -11,6 +11,8 @@ const uint kBDepthFirst = 8u;
 const uint kHasZeroA = 16u;
 const uint kHasZeroB = 32u;
 const uint kStoresFours = 64u;  // of windows: whether four results of a row lie side by side
+const uint kAddsFloats = 128u;  // C is FLOAT32, and added to what the sum stands for
+const uint kPositive = 256u;    // what is less than 0 is 0 before it is quantized
 
 layout(set = 0, binding = BINDING_a, std430) readonly buffer aBuffer { uint a[]; };
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uint b[]; };
@@ -99,12 +101,15 @@ uint finished(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) 
   if (hasC) result += floatOf(elementOf(c[wordOf(i, kindOf(2u))], i, kindOf(2u)), kindOf(2u));
 #else
   int result = sum;
-  if (hasC) result += int(elementOf(c[wordOf(i, kindOf(2u))], i, kindOf(2u)));
 #if T_BITS == 8
+  const bool addsFloats = (push.flags & kAddsFloats) != 0u;
+  if (hasC && !addsFloats) result += int(elementOf(c[wordOf(i, kindOf(2u))], i, kindOf(2u)));
+  float real = float(result) * scaleOf(scaleRow, column);
+  if (addsFloats) real += uintBitsToFloat(c[i]);
+  if ((push.flags & kPositive) != 0u) real = maxNum(real, 0.0);
   float zero = 0.0;
   if ((push.flags & kHasZeroY) != 0u) zero = float(fromRaw(loadRaw_zeroY(OF_Y(scaleRow, parameters[3].y))));
-  const float scaled = roundedQuotient(float(result) * scaleOf(scaleRow, column),
-                                       uintBitsToFloat(scalesOfY[OF_Y(scaleRow, parameters[3].x)]));
+  const float scaled = roundedQuotient(real, uintBitsToFloat(scalesOfY[OF_Y(scaleRow, parameters[3].x)]));
   const float rounded = roundEven(scaled) + zero;
 #if T_IS_SIGNED
   const int least = -128;
@@ -114,6 +119,8 @@ uint finished(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) 
   const int most = 255;
 #endif
   result = isNan(rounded) ? 0 : rounded <= float(least) ? least : rounded >= float(most) ? most : int(rounded);
+#else
+  if (hasC) result += int(elementOf(c[wordOf(i, kindOf(2u))], i, kindOf(2u)));
 #endif
 #endif
 #if T_IS_FLOAT

@@ -16,4 +16,11 @@ inline Caps capsOfMatrices() {
   return caps;
 }
 
+// ... of 8-bit integers, too.
+inline Caps capsOfAllMatrices() {
+  Caps caps = capsOfMatrices();
+  caps.integerMatrices = {16, 16, 32};
+  return caps;
+}
+
 }  // namespace dimple::testing

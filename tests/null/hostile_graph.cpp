@@ -109,6 +109,15 @@ constexpr Line kLines[] = {
     {"CONVOLUTION InputTensor=f16[1,16,4,4] FilterTensor=f16[16,16,1,1]! OutputTensor=f16[1,16,4,4] Strides=[1,1] "
      "Dilations=[1,1] StartPadding=[0,0] EndPadding=[0,0] OutputPadding=[0,0] GroupCount=1",
      kReads},
+    // Products of integers.
+    {"ELEMENT_WISE_DEQUANTIZE_LINEAR InputTensor=u8[1,1,16,16] ScaleTensor=f32[1,1,16,16]{0,0,0,0} "
+     "OutputTensor=f32[1,1,16,16]"},
+    {"GEMM ATensor=f32[1,1,16,16] BTensor=f32[1,1,16,16] OutputTensor=f32[1,1,16,16] TransA=NONE TransB=NONE Alpha=1 "
+     "Beta=0",
+     kReads},
+    {"ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=f32[1,1,16,16] ScaleTensor=f32[1,1,16,16]{0,0,0,0} "
+     "OutputTensor=u8[1,1,16,16]",
+     kReads},
 };
 
 }  // namespace

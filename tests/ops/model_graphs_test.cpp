@@ -46,6 +46,7 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
                                          {"chains", "all but chains"},
                                          {"constants", "all but constants"},
                                          {"weights", "all but weights"},
+                                         {"quantized", "all but quantized"},
                                          {"epilogues", "all but epilogues"},
                                          {"patterns", "all but patterns"},
                                          {"attention", "all but attention"},
@@ -58,6 +59,7 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
   };
   check("SqueezeNet", squeezeNet(224, 1, false));
   check("ResNet-50", resNet50(224, 1, 6, false));
+  check("quantized ResNet-50", quantizedResNet50(224, 1, 6, false), capsOfAllMatrices());
   check("transformer", transformer(6, 128, 512, 8, false));
   check("spelled layer", spelledEncoder(128, 512, 8, DML_TENSOR_DATA_TYPE_FLOAT16), capsOfMatrices());
 }
@@ -89,6 +91,17 @@ GPU_TEST_CASE("models: small ones answer what their nodes answer" *
   StepMemory memory;
   for (const TestGraph& graph : {squeezeNet(64, 4, true), resNet50(64, 8, 1, true), transformer(2, 24, 64, 4, true)}) {
     const std::string failure = compareWithNodes(gpu, memory, graph, compareWithLargest);
+    CHECK_MESSAGE(failure.empty(), failure);
+  }
+}
+
+// By integers, also where no matrices multiply them.
+GPU_TEST_CASE("models: a small one that is quantized answers what its nodes answer" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
+  const TestGraph graph = quantizedResNet50(64, 8, 1, true);
+  for (Gpu* chosen : {&gpu, &sharedGpu("estimates=0")}) {
+    StepMemory memory;
+    const std::string failure = compareWithNodes(*chosen, memory, graph, compareElements);
     CHECK_MESSAGE(failure.empty(), failure);
   }
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <string_view>
 
 #include "core/schema/element_text.h"
 #include "core/text.h"
@@ -69,6 +70,14 @@ class Model {
   }
   Made one(const std::string& line, std::initializer_list<Made> given) { return add(line, given).front(); }
 
+  // Integers owned by DML.
+  Made owned(std::string_view type, const std::vector<uint32_t>& sizes) {
+    const bool bytes = type == "i8";
+    size_t size = bytes ? 1 : 4;
+    for (const uint32_t count : sizes) size *= count;
+    return {addIntegers((size + 3) / 4 * 4, bytes ? DML_TENSOR_DATA_TYPE_INT8 : DML_TENSOR_DATA_TYPE_INT32), sizes};
+  }
+
   // A constant node of one element.
   Made number(double value) {
     const uint32_t bits =
@@ -76,10 +85,13 @@ class Model {
     TestGraph::Node node;
     node.constant.resize(byteWidth(type_));
     std::memcpy(node.constant.data(), &bits, node.constant.size());
-    const GraphSource source{GraphSource::Kind::Node, static_cast<uint32_t>(graph_.nodes.size()), 0};
-    graph_.places.push_back(graph_.nodes.size());
-    graph_.nodes.push_back(std::move(node));
-    return {source, {1}};
+    return addConstant(std::move(node));
+  }
+  // The same of one byte.
+  Made byte(uint8_t value) {
+    TestGraph::Node node;
+    node.constant = {std::byte{value}};
+    return addConstant(std::move(node));
   }
 
   TestGraph finish(const Made& output) {
@@ -88,6 +100,13 @@ class Model {
   }
 
  private:
+  Made addConstant(TestGraph::Node node) {
+    const GraphSource source{GraphSource::Kind::Node, static_cast<uint32_t>(graph_.nodes.size()), 0};
+    graph_.places.push_back(graph_.nodes.size());
+    graph_.nodes.push_back(std::move(node));
+    return {source, {1}};
+  }
+
   struct Range {
     double low, high;
   };
@@ -113,6 +132,21 @@ class Model {
         const double value = range.low + (range.high - range.low) * random_.unit();
         const uint32_t bits = width == 2 ? halfBits(value) : std::bit_cast<uint32_t>(static_cast<float>(value));
         std::memcpy(&input.bytes[i * width], &bits, width);
+      }
+    }
+    graph_.inputs.push_back(std::move(input));
+    return {GraphSource::Kind::GraphInput, static_cast<uint32_t>(graph_.inputs.size() - 1), 0};
+  }
+
+  // Owned by DML: all bytes, or numbers of up to three digits.
+  GraphSource addIntegers(size_t bytes, DataType type) {
+    TestGraph::Input input{{}, true};
+    if (filled_) {
+      input.bytes.resize(bytes);
+      const uint32_t width = byteWidth(type);
+      for (size_t i = 0; i + width <= bytes; i += width) {
+        const auto value = static_cast<int32_t>(width == 1 ? random_.range(-128, 127) : random_.range(-999, 999));
+        std::memcpy(&input.bytes[i], &value, width);
       }
     }
     graph_.inputs.push_back(std::move(input));
@@ -307,6 +341,61 @@ Made attention(Model& model, const Made& x, uint32_t heads) {
   return dense(model, joinHeads(model, mixed), width);
 }
 
+// ---- numbers that are quantized, by powers of 2, so that all steps are exact ----
+
+constexpr double kWeightScale = 0x1p-9;
+
+std::string typed(std::string_view type, const std::vector<uint32_t>& sizes, std::string_view more = "") {
+  std::string out = cat(type, "[");
+  for (const uint32_t size : sizes) out += cat(out.back() == '[' ? "" : ",", size);
+  return cat(out, "]", more);
+}
+
+Made dequantize(Model& model, const Made& x, double scale) {
+  return model.one(cat("ELEMENT_WISE_DEQUANTIZE_LINEAR InputTensor=", typed("u8", x.sizes),
+                       " ScaleTensor=", typed("f32", x.sizes, kNumber),
+                       " ZeroPointTensor=", typed("u8", x.sizes, kNumber), " OutputTensor=", typed("f32", x.sizes)),
+                   {x, model.number(scale), model.byte(128)});
+}
+// Of weights that DML owns.
+Made dequantized(Model& model, std::string_view type, const std::vector<uint32_t>& sizes, double scale) {
+  const Made integers = model.owned(type, sizes);
+  return model.one(cat("ELEMENT_WISE_DEQUANTIZE_LINEAR InputTensor=", typed(type, sizes, "!"),
+                       " ScaleTensor=", typed("f32", sizes, kNumber.substr(0, 2 * sizes.size() + 1)),
+                       " OutputTensor=", typed("f32", sizes)),
+                   {integers, model.number(scale)});
+}
+Made quantize(Model& model, const Made& x, double scale) {
+  return model.one(cat("ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=", typed("f32", x.sizes),
+                       " ScaleTensor=", typed("f32", x.sizes, kNumber),
+                       " ZeroPointTensor=", typed("u8", x.sizes, kNumber), " OutputTensor=", typed("u8", x.sizes)),
+                   {x, model.number(scale), model.byte(128)});
+}
+
+// Quantized numbers of this scale; those of x are.
+struct QuantizedMade {
+  Made made;
+  double scale = 0;
+};
+
+QuantizedMade quantizedConvolution(Model& model, const QuantizedMade& x, uint32_t channels, uint32_t window,
+                                   uint32_t stride, bool positive) {
+  const std::vector<uint32_t>& from = x.made.sizes;
+  const uint32_t padding = window / 2;
+  const std::vector<uint32_t> filter{channels, from[1], window, window}, bias{1, channels, 1, 1};
+  const std::vector<uint32_t> sizes{1, channels, windows(from[2], window, stride, padding),
+                                    windows(from[3], window, stride, padding)};
+  const Made y = model.one(cat("CONVOLUTION InputTensor=", typed("f32", from), " FilterTensor=", typed("f32", filter),
+                               " BiasTensor=", typed("f32", bias), " OutputTensor=", typed("f32", sizes),
+                               " Mode=CROSS_CORRELATION Strides=", list({stride, stride}),
+                               " Dilations=[1,1] StartPadding=", list({padding, padding}),
+                               " EndPadding=", list({padding, padding}), " OutputPadding=[0,0] GroupCount=1"),
+                           {dequantize(model, x.made, x.scale), dequantized(model, "i8", filter, kWeightScale),
+                            dequantized(model, "i32", bias, x.scale * kWeightScale)});
+  const double scale = 0x1p-5;
+  return {quantize(model, positive ? relu(model, y) : y, scale), scale};
+}
+
 // sin(place * frequency) of each element.
 Made positions(Model& model, uint32_t tokens, uint32_t width) {
   const std::string same = model.tensor({1, 1, tokens, width});
@@ -337,6 +426,8 @@ TestGraph squeezeNet(uint32_t image, uint32_t divisor, bool filled) {
   return model.finish(model.one(cat("ACTIVATION_SOFTMAX InputTensor=", flat, " OutputTensor=", flat), {x}));
 }
 
+constexpr uint32_t kResNetBlocks[] = {3, 4, 6, 3};  // of each stage
+
 TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool filled, DataType type) {
   Model model(filled, type);
   const auto normalized = [&](const Made& x, uint32_t channels, uint32_t window, uint32_t stride, uint32_t padding) {
@@ -344,9 +435,8 @@ TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool fille
   };
   Made x = relu(model, normalized(model.input({1, 3, image, image}), 64 / divisor, 7, 2, 3));
   x = maxPool(model, x, 1);
-  constexpr uint32_t kBlocks[] = {3, 4, 6, 3};
   for (uint32_t stage = 0; stage < 4; ++stage)
-    for (uint32_t block = 0; block < std::min(blocks, kBlocks[stage]); ++block) {
+    for (uint32_t block = 0; block < std::min(blocks, kResNetBlocks[stage]); ++block) {
       const uint32_t channels = (64u << stage) / divisor;
       const uint32_t stride = stage != 0 && block == 0 ? 2 : 1;
       Made y = relu(model, normalized(x, channels, 1, 1, 0));
@@ -358,6 +448,32 @@ TestGraph resNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool fille
   x = average(model, x);
   x.sizes = {1, 1, 1, x.sizes[1]};
   return model.finish(dense(model, x, 1000 / divisor));
+}
+
+TestGraph quantizedResNet50(uint32_t image, uint32_t divisor, uint32_t blocks, bool filled) {
+  Model model(filled);
+  QuantizedMade x{quantize(model, model.input({1, 3, image, image}), 0x1p-7), 0x1p-7};
+  x = quantizedConvolution(model, x, 64 / divisor, 7, 2, true);
+  x.made = quantize(model, maxPool(model, dequantize(model, x.made, x.scale), 1), x.scale);
+  for (uint32_t stage = 0; stage < 4; ++stage)
+    for (uint32_t block = 0; block < std::min(blocks, kResNetBlocks[stage]); ++block) {
+      const uint32_t channels = (64u << stage) / divisor;
+      const uint32_t stride = stage != 0 && block == 0 ? 2 : 1;
+      QuantizedMade y = quantizedConvolution(model, x, channels, 1, 1, true);
+      y = quantizedConvolution(model, y, channels, 3, stride, true);
+      y = quantizedConvolution(model, y, 4 * channels, 1, 1, false);
+      const QuantizedMade shortcut = block == 0 ? quantizedConvolution(model, x, 4 * channels, 1, stride, false) : x;
+      const Made both =
+          sum(model, dequantize(model, y.made, y.scale), dequantize(model, shortcut.made, shortcut.scale));
+      x.made = quantize(model, relu(model, both), x.scale = 0x1p-4);
+    }
+  x.made = quantize(model, average(model, dequantize(model, x.made, x.scale)), 0x1p-6);
+  const std::vector<uint32_t> row{1, 1, 1, x.made.sizes[1]}, weights{1, 1, x.made.sizes[1], 1000 / divisor};
+  x.made.sizes = row;
+  return model.finish(
+      model.one(cat("GEMM ATensor=", typed("f32", row), " BTensor=", typed("f32", weights),
+                    " OutputTensor=", typed("f32", {1, 1, 1, weights[3]}), " TransA=NONE TransB=NONE Alpha=1 Beta=0"),
+                {dequantize(model, x.made, 0x1p-6), dequantized(model, "i8", weights, kWeightScale)}));
 }
 
 TestGraph transformer(uint32_t layers, uint32_t tokens, uint32_t width, uint32_t heads, bool filled) {

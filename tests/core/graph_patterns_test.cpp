@@ -205,6 +205,8 @@ struct Attends {
   bool adds = false;
   bool readsWeights = false;  // as an output of the graph, too
   std::string_view alphaOfValues = "1";
+  std::string_view cast = "";  // to which type before the softmax, and back behind it; empty: there is none
+  bool readsCast = false;      // what is cast, as an output of the graph, too
 };
 
 Spelled attention(const Attends& a = {}) {
@@ -217,8 +219,16 @@ Spelled attention(const Attends& a = {}) {
   static constexpr uint16_t kFour = 0x4400;
   if (a.divides) x = graph.two("DIVIDE", x, static_cast<int>(graph.constant(&kFour, 2)), "{0,0,0,0}", scores);
   if (a.adds) x = graph.two("ADD", x, Spelled::kInput, "{48,0,0,1}", scores);
-  const int weights = static_cast<int>(
-      graph.node(cat("ACTIVATION_SOFTMAX1 InputTensor=", scores, " OutputTensor=", scores, " Axes=", a.axes), {x}));
+  const std::string wide = a.cast.empty() ? scores : cat(a.cast, scores.substr(3));
+  const auto cast = [&](const std::string& from, const std::string& to) {
+    if (!a.cast.empty()) x = static_cast<int>(graph.node(cat("CAST InputTensor=", from, " OutputTensor=", to), {x}));
+    return x;
+  };
+  const int given = cast(scores, wide);
+  x = static_cast<int>(
+      graph.node(cat("ACTIVATION_SOFTMAX1 InputTensor=", wide, " OutputTensor=", wide, " Axes=", a.axes), {x}));
+  const int weights = cast(wide, scores);
+  if (a.readsCast) graph.output(static_cast<UINT>(given), 1);
   graph.output(graph.node(cat("GEMM ATensor=", scores, " BTensor=", sizes(48, 24), " OutputTensor=", sizes(32, 24),
                               " TransA=NONE TransB=NONE Alpha=", a.alphaOfValues, " Beta=0"),
                           {weights, Spelled::kInput}),
@@ -248,12 +258,23 @@ TEST_CASE("attention: of scores that are scaled, and to which something is added
   attention({.divides = true, .adds = true}).rewrittenPlan("", caps);
 }
 
+TEST_CASE("attention: of a softmax of FLOAT32 between products of FLOAT16") {
+  const Caps caps = capsOfMatrices();
+  const auto op = attention({.adds = true, .cast = "f32"}).only(caps);
+  REQUIRE(op);
+  CHECK(op->schema().name == "ATTENTION");
+  CHECK(op->inputs().size() == 4);
+  attention({.adds = true, .cast = "f32"}).rewrittenPlan("", caps);
+}
+
 TEST_CASE("attention: what is left as it is") {
   const Caps caps = capsOfMatrices();
   const auto count = [&](const Attends& a) { return attention(a).types(caps).size(); };
   CHECK(count({.axes = "[2]"}) == 3);
   CHECK(count({.readsWeights = true}) == 3);
   CHECK(count({.alphaOfValues = "2"}) == 3);
+  CHECK(count({.cast = "f32", .readsCast = true}) == 5);
+  CHECK(count({.type = "f32", .cast = "f16"}) == 5);
   // FLOAT32, and a device without matrices.
   CHECK(count({.type = "f32"}) == 3);
   CHECK(attention().types().size() == 3);

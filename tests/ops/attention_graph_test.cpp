@@ -34,6 +34,7 @@ struct Attends {
   bool masks = false;       // some of it is -infinity
   bool addsFirst = false;   // it is the first operand of the sum
   bool ownBatches = true;   // false: all batches have the keys of the first
+  bool casts = false;       // the softmax is one of FLOAT32
 };
 
 // {batch, head, position, channel} of positions that hold the channels of all heads.
@@ -94,7 +95,11 @@ GraphOfLines graphOf(const Attends& a, const Numbers& numbers) {
             : graph.node(cat("ELEMENT_WISE_ADD ATensor=", scores, " BTensor=", tensor, " OutputTensor=", scores),
                          {x, addend});
   }
-  x = graph.node(cat("ACTIVATION_SOFTMAX1 InputTensor=", scores, " OutputTensor=", scores, " Axes=[3]"), {x});
+  const std::string wide = cat("f32", scores.substr(3));
+  const std::string& weights = a.casts ? wide : scores;
+  if (a.casts) x = graph.node(cat("CAST InputTensor=", scores, " OutputTensor=", wide), {x});
+  x = graph.node(cat("ACTIVATION_SOFTMAX1 InputTensor=", weights, " OutputTensor=", weights, " Axes=[3]"), {x});
+  if (a.casts) x = graph.node(cat("CAST InputTensor=", wide, " OutputTensor=", scores), {x});
   graph.output(graph.node(
       cat("GEMM ATensor=", scores, " BTensor=", heads(a, a.keys, a.valueSize, a.turnsValues),
           " OutputTensor=", heads(a, a.queries, a.valueSize, false), " TransB=", transform(a.turnsValues), " Alpha=1"),
@@ -135,6 +140,7 @@ const std::vector<Attends>& attentions() {
       {.divisor = 4, .addend = "{0,0,0,1}"},
       {.batches = 3, .heads = 2, .divisor = 0.5, .addend = "{2240,0,56,1}", .masks = true, .addsFirst = true},
       {.addend = "{6720,2240,56,1}", .ownBatches = false},
+      {.divisor = 2, .addend = "{0,0,0,1}", .casts = true},
       {.heads = 4,
        .queries = 64,
        .keys = 130,

@@ -38,7 +38,8 @@ class Attention {
     const auto& desc = softmax_.op->as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
     const Tensor& weights = softmax_.op->output();
     if (desc.AxisCount != 1 || desc.Axes[0] != weights.rank - 1) return false;
-    mixing_ = readerOf(softmax_);
+    findCasts();
+    mixing_ = readerOf(castBack_ ? *castBack_ : softmax_);
     if (!mixing_.node || mixing_.input != 0 || !isProduct(*mixing_.node) || !findProduct()) return false;
     const auto& mixing = mixing_.node->op->as<DML_GEMM_OPERATOR_DESC>();
     // Their sizes are those of queries and keys, so that all see the same batches and heads.
@@ -67,11 +68,26 @@ class Attention {
     if (!attendsByMatrices(op, target) || !planOperator(op, target)) return;
     std::vector<Node*> nodes{product_};
     nodes.insert(nodes.end(), between_.begin(), between_.end());
-    nodes.insert(nodes.end(), {&softmax_, mixing_.node});
+    nodes.push_back(&softmax_);
+    if (castBack_) nodes.push_back(castBack_);
+    nodes.push_back(mixing_.node);
     replaceNodes(graph, nodes, std::move(op), inputs);
   }
 
  private:
+  // A softmax of FLOAT32 between a CAST from FLOAT16 and one back, which is what attention computes.
+  void findCasts() {
+    constexpr DataType kHalf = DML_TENSOR_DATA_TYPE_FLOAT16;
+    if (softmax_.op->output().type != DML_TENSOR_DATA_TYPE_FLOAT32) return;
+    Node* cast = onlyProducerAt(softmax_, 0, DML_OPERATOR_CAST);
+    const Reader back = readerOf(softmax_);
+    if (!cast || cast->op->input(0).type != kHalf || !back.node || typeOf(*back.node) != DML_OPERATOR_CAST ||
+        back.node->op->output().type != kHalf)
+      return;
+    cast_ = cast;
+    castBack_ = back.node;
+  }
+
   // From the softmax back: what is added, factors, and the product.
   bool findProduct() {
     const Node* reader = &softmax_;
@@ -81,6 +97,7 @@ class Attention {
       reader = node;
       input = from;
     };
+    if (cast_) take(cast_, 0);
     for (const auto type : {DML_OPERATOR_ELEMENT_WISE_ADD, DML_OPERATOR_ELEMENT_WISE_ADD1}) {
       Node* sum = onlyProducerAt(*reader, input, type);
       if (sum && !sum_) {
@@ -123,6 +140,8 @@ class Attention {
   }
 
   Node& softmax_;
+  Node* cast_ = nullptr;      // null: the softmax has the type of the products
+  Node* castBack_ = nullptr;  // the same
   Reader mixing_;
   Node* product_ = nullptr;
   std::vector<Node*> between_;  // the product and the softmax

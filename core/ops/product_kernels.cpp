@@ -215,16 +215,20 @@ const char* refusesIntegerTilesAhead(const Request& request, const Tile& tile) {
   return integerBytesAhead(target, tile) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
-const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
+const char* refusesIntegerVectorsAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesIntegerTilesAhead(request, tile)) return reason;
-  const auto& [p, target, window, integers] = request;
+  const Product& p = request.product;
   const auto& [along, across] = kIntegerVectors;
   if (!isVectorizable(along, p.matrices, 0, depthOfA(p), rowsOfA(p))) return "A is not in vectors along the depth.";
   if (!isVectorizable(along, p.matrices, 1, depthOfB(p), columnsOfB(p)) &&
       !isVectorizable(across, p.matrices, 1, columnsOfB(p), depthOfB(p)))
     return "B is not in vectors.";
-  if (wastesColumns(p, tile)) return "Most of a tile would be idle.";
-  return refusesFewTiles(p, tile, fewTiles(target));
+  return wastesColumns(p, tile) ? "Most of a tile would be idle." : nullptr;
+}
+
+const char* refusesIntegersAhead(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesIntegerVectorsAhead(request, tile)) return reason;
+  return refusesFewTiles(request.product, tile, fewTiles(request.target));
 }
 
 const char* refusesIntegerWindowsAhead(const Request& request, const Tile& tile) {
@@ -457,6 +461,7 @@ constexpr ProductKernel kIntegerMatrixKernels[] = {
     {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {64, 64, 64}, refusesIntegersAhead},
     {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {64, 128, 32}, refusesIntegersAhead},
     {"integer_gemm_cooperative", kIntegerMatrices, {128, 128, 64, 1}, refusesFew<refusesIntegerMatrices>},
+    {"integer_gemm_cooperative_ahead", kIntegerMatricesAhead, {32, 64, 64}, refusesIntegerVectorsAhead},
     {"integer_gemm_cooperative", kIntegerMatrices, {64, 64, 64, 1}, refusesIntegerMatrices},
     {"integer_gemm_tile", idOf<Integers>(Integers::Form::Tile), {64, 64, 32}, refusesTile},
     {"integer_gemm", idOf<Integers>(Integers::Form::Element), {}, refusesNothing},

@@ -290,7 +290,7 @@ TEST_CASE("products of 8-bit integers take matrices of subgroups where the devic
                specOf(dispatch, 14), " ", specOf(dispatch, 15), " in ", specOf(dispatch, 8), "x", specOf(dispatch, 10));
   };
   constexpr auto kLine = "MATRIX_MULTIPLY_INTEGER ATensor=i8[64,64] BTensor=u8[64,64] OutputTensor=i32[64,64]";
-  CHECK(kernelOf(kLine, caps) == "integer_gemm_cooperative.i32 64x64 reads 1 3 in 16x32");
+  CHECK(kernelOf(kLine, caps) == "integer_gemm_cooperative_ahead.i32 32x64 reads 1 3 in 16x32");
   CHECK(kernelOf(kLine, matrixCaps()) == "integer_gemm_tile.i32 0x0 reads 0 0 in 0x0");
   // Look-ahead, where operands come in vectors and tiles are many.
   constexpr auto kLarge =

@@ -12,10 +12,10 @@
 namespace dimple::testing {
 namespace {
 
-using Names = std::vector<std::string>;
+using TypeNames = std::vector<std::string>;
 
 // Nodes of which the first inputs take what others make, and the rest inputs of the graph.
-struct Nodes : GraphBuilder {
+struct QuantizedNodes : GraphBuilder {
   UINT node(const std::string& line, const std::vector<UINT>& from) {
     const UINT made = op(line);
     for (UINT i = 0; i < from.size(); ++i) edge(from[i], made, i);
@@ -35,9 +35,9 @@ struct Nodes : GraphBuilder {
                     zero.empty() ? "" : cat(" ZeroPointTensor=", type, sizes, zero), " OutputTensor=", type, sizes),
                 {x});
   }
-  Names types(std::string_view without = "", const Caps& caps = capsOfAllMatrices()) const {
+  TypeNames types(std::string_view without = "", const Caps& caps = capsOfAllMatrices()) const {
     const Graph graph = rewritten({caps, optionsWithout(cat("chains,activations,epilogues,", without))});
-    Names found;
+    TypeNames found;
     for (const Node& node : graph.nodes())
       if (node.op && !node.runsAtInitialization) found.emplace_back(node.op->schema().name);
     return found;
@@ -55,14 +55,15 @@ struct Nodes : GraphBuilder {
   }
 };
 
-constexpr std::string_view kOne = "{0,0,0,0}";
+constexpr std::string_view kOneForAll = "{0,0,0,0}";
 
 // ---- convolutions ---------------------------------------------------------------------------------------------------
 
 struct Convolves {
   std::string x = "u8", filter = "i8", y = "u8";  // types
   std::string xSizes = "[1,32,8,8]", filterSizes = "[32,32,3,3]", ySizes = "[1,32,8,8]";
-  std::string xScale{kOne}, xZero{kOne}, filterScale = "{1,0,0,0}", filterZero{}, yScale{kOne}, yZero{kOne};
+  std::string xScale{kOneForAll}, xZero{kOneForAll}, filterScale = "{1,0,0,0}", filterZero{}, yScale{kOneForAll},
+                                                     yZero{kOneForAll};
   std::string more = " BiasTensor=f32[1,32,1,1]!";
   std::string shape =
       " Mode=CROSS_CORRELATION Direction=FORWARD Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1]"
@@ -74,8 +75,8 @@ struct Convolves {
   bool readsDequantized = false;
 };
 
-Nodes graphOf(const Convolves& c) {
-  Nodes graph;
+QuantizedNodes graphOf(const Convolves& c) {
+  QuantizedNodes graph;
   const UINT x = graph.dequantized(c.x, c.xSizes, c.xScale, c.xZero);
   const UINT filter = graph.dequantized(c.filter, c.filterSizes, c.filterScale, c.filterZero);
   const UINT convolved = graph.node(cat("CONVOLUTION InputTensor=f32", c.xSizes, " FilterTensor=f32", c.filterSizes,
@@ -92,15 +93,15 @@ Nodes graphOf(const Convolves& c) {
   return graph;
 }
 
-const Names kConvolution{"QUANTIZED_LINEAR_CONVOLUTION"};
-bool isInteger(const Convolves& c) {
-  const Names types = graphOf(c).types();
-  return std::ranges::find(types, kConvolution[0]) != types.end();
+const TypeNames kQuantizedConvolution{"QUANTIZED_LINEAR_CONVOLUTION"};
+bool isOfIntegers(const Convolves& c) {
+  const TypeNames types = graphOf(c).types();
+  return std::ranges::find(types, kQuantizedConvolution[0]) != types.end();
 }
 
 TEST_CASE("quantized: a convolution of dequantized integers") {
-  const Nodes graph = graphOf({.after = "ACTIVATION_RELU"});
-  CHECK(graph.types() == kConvolution);
+  const QuantizedNodes graph = graphOf({.after = "ACTIVATION_RELU"});
+  CHECK(graph.types() == kQuantizedConvolution);
   CHECK(graph.types("quantized").size() == 5);
   CHECK(graph.types("", Caps{}).size() == 5);  // no matrices
   const auto op = graph.only();
@@ -116,80 +117,80 @@ TEST_CASE("quantized: a convolution of dequantized integers") {
 }
 
 TEST_CASE("quantized: convolutions of other integers") {
-  CHECK(
-      graphOf({.x = "i8", .y = "i8", .xZero = "", .filterScale = std::string(kOne), .yZero = "", .more = ""}).types() ==
-      kConvolution);
-  CHECK(graphOf({.filter = "u8", .filterZero = "{1,0,0,0}"}).types() == kConvolution);
-  CHECK(graphOf({.filterScale = std::string(kOne), .filterZero = "{1,0,0,0}"}).types() == kConvolution);
-  CHECK(graphOf({.more = " FusedActivation=RELU"}).types() == kConvolution);
-  CHECK(graphOf({.quantizedSizes = "[1,1,32,64]"}).types() == kConvolution);
+  CHECK(graphOf({.x = "i8", .y = "i8", .xZero = "", .filterScale = std::string(kOneForAll), .yZero = "", .more = ""})
+            .types() == kQuantizedConvolution);
+  CHECK(graphOf({.filter = "u8", .filterZero = "{1,0,0,0}"}).types() == kQuantizedConvolution);
+  CHECK(graphOf({.filterScale = std::string(kOneForAll), .filterZero = "{1,0,0,0}"}).types() == kQuantizedConvolution);
+  CHECK(graphOf({.more = " FusedActivation=RELU"}).types() == kQuantizedConvolution);
+  CHECK(graphOf({.quantizedSizes = "[1,1,32,64]"}).types() == kQuantizedConvolution);
   // What is read elsewhere, too, is still dequantized.
-  CHECK(graphOf({.readsDequantized = true}).types() == Names{"ELEMENT_WISE_DEQUANTIZE_LINEAR", kConvolution[0]});
+  CHECK(graphOf({.readsDequantized = true}).types() ==
+        TypeNames{"ELEMENT_WISE_DEQUANTIZE_LINEAR", kQuantizedConvolution[0]});
   // Windows of one channel each, line by line.
-  CHECK(isInteger({.filterSizes = "[32,1,3,3]",
-                   .shape = " Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0]"
-                            " GroupCount=32 Mode=CROSS_CORRELATION"}));
+  CHECK(isOfIntegers({.filterSizes = "[32,1,3,3]",
+                      .shape = " Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0]"
+                               " GroupCount=32 Mode=CROSS_CORRELATION"}));
 }
 
 TEST_CASE("quantized: what is such a convolution but for one thing") {
-  REQUIRE(isInteger({}));
-  CHECK(!isInteger({.xScale = "{0,1,0,0}"}));
-  CHECK(!isInteger({.xZero = "{0,0,8,1}"}));
-  CHECK(!isInteger({.filterScale = "{0,1,0,0}"}));
-  CHECK(!isInteger({.filterScale = "{1,32,0,0}"}));
-  CHECK(!isInteger({.filterZero = "{0,0,0,1}"}));
-  CHECK(!isInteger({.yScale = "{0,1,0,0}"}));
-  CHECK(!isInteger({.yZero = "{0,1,0,0}"}));
-  CHECK(!isInteger({.after = "ACTIVATION_SIGMOID"}));
-  CHECK(!isInteger({.more = " FusedActivation=SIGMOID"}));
-  CHECK(!isInteger({.reads = true}));
-  CHECK(!isInteger({.quantizes = false}));
+  REQUIRE(isOfIntegers({}));
+  CHECK(!isOfIntegers({.xScale = "{0,1,0,0}"}));
+  CHECK(!isOfIntegers({.xZero = "{0,0,8,1}"}));
+  CHECK(!isOfIntegers({.filterScale = "{0,1,0,0}"}));
+  CHECK(!isOfIntegers({.filterScale = "{1,32,0,0}"}));
+  CHECK(!isOfIntegers({.filterZero = "{0,0,0,1}"}));
+  CHECK(!isOfIntegers({.yScale = "{0,1,0,0}"}));
+  CHECK(!isOfIntegers({.yZero = "{0,1,0,0}"}));
+  CHECK(!isOfIntegers({.after = "ACTIVATION_SIGMOID"}));
+  CHECK(!isOfIntegers({.more = " FusedActivation=SIGMOID"}));
+  CHECK(!isOfIntegers({.reads = true}));
+  CHECK(!isOfIntegers({.quantizes = false}));
   // More products than INT32 holds.
-  CHECK(!isInteger({.xSizes = "[1,4096,8,8]", .filterSizes = "[32,4096,3,3]"}));
-  CHECK(!isInteger({.shape = " Mode=CONVOLUTION Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1]"
-                             " OutputPadding=[0,0] GroupCount=1"}));
-  CHECK(!isInteger({.shape = " Mode=CROSS_CORRELATION Direction=BACKWARD Strides=[1,1] Dilations=[1,1]"
-                             " StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1"}));
+  CHECK(!isOfIntegers({.xSizes = "[1,4096,8,8]", .filterSizes = "[32,4096,3,3]"}));
+  CHECK(!isOfIntegers({.shape = " Mode=CONVOLUTION Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1]"
+                                " OutputPadding=[0,0] GroupCount=1"}));
+  CHECK(!isOfIntegers({.shape = " Mode=CROSS_CORRELATION Direction=BACKWARD Strides=[1,1] Dilations=[1,1]"
+                                " StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1"}));
 }
 
 // ---- products -------------------------------------------------------------------------------------------------------
 
 struct Multiplies {
   std::string aSizes = "[2,1,64,32]", bSizes = "[2,1,32,48]", ySizes = "[2,1,64,48]";
-  std::string aScale{kOne}, bScale = "{0,0,0,1}", bZero = "{0,0,0,1}";
+  std::string aScale{kOneForAll}, bScale = "{0,0,0,1}", bZero = "{0,0,0,1}";
   std::string aRead{}, bRead{};  // sizes and strides as which the product reads them; empty: as they are made
   std::string cStrides{};        // empty: there is no C
   std::string more = " TransA=NONE TransB=NONE Alpha=1 Beta=1";
   std::string quantized = "u8";  // empty: it is not
 };
 
-Nodes graphOf(const Multiplies& m) {
-  Nodes graph;
-  const UINT a = graph.dequantized("u8", m.aSizes, m.aScale, kOne);
+QuantizedNodes graphOf(const Multiplies& m) {
+  QuantizedNodes graph;
+  const UINT a = graph.dequantized("u8", m.aSizes, m.aScale, kOneForAll);
   const UINT b = graph.dequantized("i8", m.bSizes, m.bScale, m.bZero);
   UINT last = graph.node(
       cat("GEMM ATensor=f32", m.aRead.empty() ? m.aSizes : m.aRead, " BTensor=f32",
           m.bRead.empty() ? m.bSizes : m.bRead, m.cStrides.empty() ? "" : cat(" CTensor=f32", m.ySizes, m.cStrides),
           " OutputTensor=f32", m.ySizes, m.more),
       {a, b});
-  if (!m.quantized.empty()) last = graph.quantized(last, m.quantized, m.ySizes, kOne, kOne);
+  if (!m.quantized.empty()) last = graph.quantized(last, m.quantized, m.ySizes, kOneForAll, kOneForAll);
   graph.output(last, 0);
   return graph;
 }
 
-const Names kQuantizedProduct{"QUANTIZED_LINEAR_MATRIX_MULTIPLY"};
-const Names kFloatProduct{"MATRIX_MULTIPLY_INTEGER_TO_FLOAT"};
+const TypeNames kQuantizedProduct{"QUANTIZED_LINEAR_MATRIX_MULTIPLY"};
+const TypeNames kProductToFloat{"MATRIX_MULTIPLY_INTEGER_TO_FLOAT"};
 
 TEST_CASE("quantized: a product of dequantized integers") {
-  const Nodes graph = graphOf(Multiplies{.cStrides = "{0,0,0,1}"});
+  const QuantizedNodes graph = graphOf(Multiplies{.cStrides = "{0,0,0,1}"});
   CHECK(graph.types() == kQuantizedProduct);
   const auto op = graph.only();
   CHECK(op->epilogue().steps == kEpilogueAddsFloats);
   CHECK(op->input(4).sizes[3] == 48);
   CHECK(op->input(5).strides[3] == 1);
   graph.rewrittenPlan("", capsOfAllMatrices());
-  const Nodes floats = graphOf(Multiplies{.cStrides = "{0,0,0,1}", .quantized = ""});
-  CHECK(floats.types() == kFloatProduct);
+  const QuantizedNodes floats = graphOf(Multiplies{.cStrides = "{0,0,0,1}", .quantized = ""});
+  CHECK(floats.types() == kProductToFloat);
   CHECK(floats.only()->input(6).present());
   CHECK(floats.only()->epilogue().steps == 0);
 }
@@ -232,17 +233,17 @@ TEST_CASE("quantized: what is such a product but for one thing") {
 }
 
 TEST_CASE("quantized: products of what one node dequantizes, and by blocks") {
-  Nodes square;
-  const UINT x = square.dequantized("u8", "[1,1,32,32]", kOne, kOne);
+  QuantizedNodes square;
+  const UINT x = square.dequantized("u8", "[1,1,32,32]", kOneForAll, kOneForAll);
   const UINT product = square.node(
       "GEMM ATensor=f32[1,1,32,32] BTensor=f32[1,1,32,32] OutputTensor=f32[1,1,32,32] TransA=NONE TransB=TRANSPOSE "
       "Alpha=1 Beta=0",
       {x, x});
-  square.output(square.quantized(product, "u8", "[1,1,32,32]", kOne, kOne), 0);
+  square.output(square.quantized(product, "u8", "[1,1,32,32]", kOneForAll, kOneForAll), 0);
   CHECK(square.types() == kQuantizedProduct);
 
   const auto blocks = [](std::string_view type, std::string_view scale, bool zero) {
-    Nodes graph;
+    QuantizedNodes graph;
     const auto dequantized = [&](std::string_view sizes) {
       return graph.node(
           cat("DEQUANTIZE InputTensor=", type, "[1,1,32,32] QuantizationType=", zero ? "SCALE_ZERO_POINT" : "SCALE",
@@ -256,7 +257,7 @@ TEST_CASE("quantized: products of what one node dequantizes, and by blocks") {
                    "TransB=NONE Alpha=1 Beta=0",
                    {a, b}),
         0);
-    return graph.types() == kFloatProduct;
+    return graph.types() == kProductToFloat;
   };
   CHECK(blocks("i8", "[1,1,1,1]", false));
   CHECK(blocks("u8", "[1,1,1,32]", true));

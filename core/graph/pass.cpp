@@ -33,6 +33,8 @@ constexpr std::array kPasses = {
          "Tensors between FLOAT16 convolutions lie with the channels of a place side by side, which matrices of "
          "subgroups read in vectors.",
          passes::putChannelsLast},
+    Pass{"casts", "A normalization or softmax of FLOAT32 reads and stores FLOAT16 in the place of CASTs around it.",
+         passes::fuseCasts},
     Pass{"chains", "Element-wise nodes that hand tensors to each other execute in one pass over memory.",
          passes::fuseChains},
     Pass{"layouts", "Rows of tensors between nodes begin where products read them in vectors.", passes::chooseLayouts},

@@ -36,6 +36,7 @@ void multiplyIntegers(Graph& graph, const Target& target);
 void addEpilogues(Graph& graph, const Target& target);
 void fuseActivations(Graph& graph, const Target& target);
 void putChannelsLast(Graph& graph, const Target& target);
+void fuseCasts(Graph& graph, const Target& target);
 void fuseChains(Graph& graph, const Target& target);
 void chooseLayouts(Graph& graph, const Target& target);
 void foldViews(Graph& graph, const Target& target);

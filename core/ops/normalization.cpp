@@ -1,4 +1,5 @@
 // Normalization and its gradients.
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -274,6 +275,10 @@ SplitWalk rowWalks(const Operation& op, const Operands& operands, uint32_t mask)
 
 using RowForm = kernels::NormalizeRow::Form;
 
+// What rows are computed as that are read or stored as FLOAT16.
+constexpr DataType kCastRows = DML_TENSOR_DATA_TYPE_FLOAT32;
+Status planCastMoments(const Operation& op, PlanBuilder& builder);
+
 // Adds one dispatch, a workgroup a row or several; through single elements where none are chosen.
 Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon, const Rows& rows,
                         const SplitWalk& walks, const VectorRows& chosen) {
@@ -281,10 +286,14 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
   const Tensor& x = op.input(0);
   const auto& [kept, reduced] = walks;
   const Activation& activation = op.activation();
-  const RowForm form = chosen.reads == RowReads::None ? RowForm::Strided : formOf<RowForm>(chosen.reads);
+  const bool casts = op.schema().plan == planCastMoments;
+  const RowForm form = casts                            ? castFormOf<RowForm>(chosen.reads)
+                       : chosen.reads == RowReads::None ? RowForm::Strided
+                                                        : formOf<RowForm>(chosen.reads);
+  const DataType type = casts ? kCastRows : x.type;
   kernels::NormalizeRow call{
       .form = form,
-      .type = form == RowForm::Strided ? builder.typedElement(x.type) : KernelElement(kernelType(x.type)),
+      .type = form == RowForm::Strided ? builder.typedElement(type) : KernelElement(kernelType(type)),
       .push = {.rows = rows.count,
                .elements = rows.elements,
                .split = {kept.rank, reduced.rank, kept.vectors()},
@@ -299,6 +308,10 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
       .y = builder.output()};
   if (chosen.choosesInvocations()) call.spec.invocations = chosen.invocations;
   if (chosen.reads == RowReads::HeldShort) call.spec.rowLanes = chosen.lanes;
+  if (casts) {
+    call.spec.xHalves = x.type != type;
+    call.spec.yHalves = op.output().type != type;
+  }
   return builder.add(call, divideUp(rows.count, chosen.rowsOfGroup()), builder.parameters(kept, reduced), x.elements);
 }
 
@@ -322,38 +335,73 @@ bool areFew(const Rows& rows) {
   return rows.count < kFewestRows && rows.elements > 4 * kGroupSize;
 }
 
-Status planMoments(const Operation& op, PlanBuilder& builder, uint32_t mask, bool useMean, bool useVariance,
-                   float epsilon) {
-  const Rows rows = rowsOf(op.input(0), mask);
-  uint32_t parts = (useMean ? kMean : 0) | (useVariance ? kVariance : 0);
-  const Operands operands{0, 0, op.input(1).present() ? size_t{1} : 0, op.input(2).present() ? size_t{2} : 0, 0};
+// Which moments are taken, and of what.
+struct Moments {
+  uint32_t mask;
+  bool useMean, useVariance;
+  float epsilon;
+};
+
+uint32_t partsOf(const Moments& moments) {
+  return (moments.useMean ? kMean : 0) | (moments.useVariance ? kVariance : 0);
+}
+
+// Scale and bias.
+Operands operandsOf(const Operation& op) {
+  return {0, 0, op.input(1).present() ? size_t{1} : 0, op.input(2).present() ? size_t{2} : 0, 0};
+}
+
+// How rows of numbers of a type are read, and what else of the formula's parts is along them.
+std::pair<VectorRows, uint32_t> chooseRows(DataType type, const Operands& operands, const Rows& rows,
+                                           const SplitWalk& walks, const Caps& caps) {
+  VectorRows chosen = chooseVectorRows(type, walks.kept, walks.reduced, caps);
+  const auto along = partsAlong(type, operands, walks);
+  if (chosen.reads != RowReads::None && areFew(rows)) chosen = {.refusal = "Its rows are few."};
+  if (chosen.reads != RowReads::None && !along) chosen = {.refusal = "Scale or bias is not in vectors."};
+  return {chosen, along.value_or(0)};
+}
+
+Status planMoments(const Operation& op, PlanBuilder& builder, const Moments& moments) {
+  const Rows rows = rowsOf(op.input(0), moments.mask);
+  const uint32_t parts = partsOf(moments);
+  const Operands operands = operandsOf(op);
+  const float epsilon = moments.epsilon;
   if (parts == 0) return addNormalize(builder, parts, operands, epsilon, &rows, builder.input(0));
 
-  const bool few = areFew(rows);
-  const SplitWalk walks = rowWalks(op, operands, mask);
-  VectorRows chosen = chooseVectorRows(op.input(0).type, walks.kept, walks.reduced, builder.target().caps);
-  const auto along = partsAlong(op.input(0).type, operands, walks);
-  if (chosen.reads != RowReads::None && few) chosen = {.refusal = "Its rows are few."};
-  if (chosen.reads != RowReads::None && !along) chosen = {.refusal = "Scale or bias is not in vectors."};
+  const SplitWalk walks = rowWalks(op, operands, moments.mask);
+  const auto [chosen, along] = chooseRows(op.input(0).type, operands, rows, walks, builder.target().caps);
   if (chosen.reads != RowReads::None)
-    return addNormalizeRows(builder, parts | *along, operands, epsilon, rows, walks, chosen);
+    return addNormalizeRows(builder, parts | along, operands, epsilon, rows, walks, chosen);
   builder.passOver({"normalize_rows", chosen.refusal});
 
   // Of kernels/normalization/normalize_row.comp; shorter rows leave most of a workgroup idle.
   constexpr uint32_t kMaxHeld = 16 * kGroupSize;
   constexpr uint32_t kFewestHeld = 64;
-  if (rows.elements >= kFewestHeld && rows.elements <= kMaxHeld && !few)
+  if (rows.elements >= kFewestHeld && rows.elements <= kMaxHeld && !areFew(rows))
     return addNormalizeRows(builder, parts, operands, epsilon, rows, walks, {});
   builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
                                      : rows.elements < kFewestHeld ? "Its rows are short."
                                                                    : "Its rows are few."});
-  auto sums = addRowSums(builder, rows, useMean ? Sums::Moments : Sums::Squares, static_cast<float>(rows.elements));
+  auto sums =
+      addRowSums(builder, rows, moments.useMean ? Sums::Moments : Sums::Squares, static_cast<float>(rows.elements));
   if (!sums) return sums.error();
   return addNormalize(builder, parts | kPairs, operands, epsilon, &rows, *sums);
 }
 
+// The operator of normalizationWithCasts(), whose attributes are its moments.
+Status planCastMoments(const Operation& op, PlanBuilder& builder) {
+  const auto& moments = op.as<Moments>();
+  const Caps& caps = builder.target().caps;
+  const Rows rows = rowsOf(op.input(0), moments.mask);
+  const Operands operands = operandsOf(op);
+  const SplitWalk walks = rowWalks(op, operands, moments.mask);
+  const auto [chosen, along] = chooseRows(kCastRows, operands, rows, walks, caps);
+  if (!mayCast(chosen, caps)) return noCasts();
+  return addNormalizeRows(builder, partsOf(moments) | along, operands, moments.epsilon, rows, walks, chosen);
+}
+
 template <class S>
-Status planMeanVariance(const Operation& op, PlanBuilder& builder) {
+Moments momentsOf(const Operation& op) {
   const auto& desc = op.as<S>();
   uint32_t mask = 0;
   if constexpr (requires { desc.CrossChannel; })
@@ -361,9 +409,27 @@ Status planMeanVariance(const Operation& op, PlanBuilder& builder) {
   else
     mask = axisMask({desc.Axes, desc.AxisCount});
   if constexpr (requires { desc.UseMean; })
-    return planMoments(op, builder, mask, desc.UseMean != 0, desc.UseVariance != 0, desc.Epsilon);
+    return {mask, desc.UseMean != 0, desc.UseVariance != 0, desc.Epsilon};
   else
-    return planMoments(op, builder, mask, true, desc.NormalizeVariance != 0, desc.Epsilon);
+    return {mask, true, desc.NormalizeVariance != 0, desc.Epsilon};
+}
+
+template <class S>
+Status planMeanVariance(const Operation& op, PlanBuilder& builder) {
+  return planMoments(op, builder, momentsOf<S>(op));
+}
+
+std::optional<Moments> momentsOfAny(const Operation& op) {
+  switch (op.schema().type) {
+    case DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION:
+      return momentsOf<DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC>(op);
+    case DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION1:
+      return momentsOf<DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC>(op);
+    case DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2:
+      return momentsOf<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>(op);
+    default:
+      return {};
+  }
 }
 
 Status planLp(const Operation& op, PlanBuilder& builder) {
@@ -507,7 +573,23 @@ constexpr OpSchema kNormalizationSchemas[] = {
                     checkMeanVariance, planMeanVariance),
 };
 
+constexpr OpSchema kCastNormalization{.type = DML_OPERATOR_INVALID,
+                                      .name = "NORMALIZATION",
+                                      .descBytes = 0,
+                                      .fields = {},
+                                      .rules = {},
+                                      .plan = planCastMoments};
+
 }  // namespace
+
+std::optional<Operation> normalizationWithCasts(const Operation& op, const Tensor& input, const Tensor& output) {
+  const auto moments = momentsOfAny(op);
+  if (!moments || partsOf(*moments) == 0) return {};
+  Operation made(kCastNormalization, std::make_shared<const Moments>(*moments), {input, op.input(1), op.input(2)},
+                 {output}, {{op.inputName(0), op.inputName(1), op.inputName(2)}, {op.outputName(0)}});
+  made.setActivations(op.activations());
+  return made;
+}
 
 std::span<const OpSchema> normalizationSchemas() { return kNormalizationSchemas; }
 

@@ -1,6 +1,7 @@
 // SOFTMAX, LOG_SOFTMAX and HARDMAX.
 #include "core/ops/softmax.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -34,6 +35,21 @@ std::optional<std::pair<Walk, Walk>> columnWalks(DataType type, const Walk& kept
   return std::pair(*vectors, *along);
 }
 
+// Walks through the rows and through their elements (operands: input, output).
+SplitWalk walksOf(const Tensor& x, const Tensor& y, uint32_t axisMask) {
+  SplitWalk walks = split(makeWalk(x.sizeSpan(), {&x, &y}), axisMask);
+  walks.kept.coalesceBy(0);
+  walks.reduced.coalesce();
+  return walks;
+}
+
+Status addRows(PlanBuilder& builder, kernels::Softmax& call, const VectorRows& chosen, uint32_t rows,
+               uint32_t parameters, Work work) {
+  if (chosen.choosesInvocations()) call.spec.invocations = chosen.invocations;
+  if (chosen.reads == RowReads::HeldShort) call.spec.rowLanes = chosen.lanes;
+  return builder.add(call, divideUp(rows, chosen.rowsOfGroup()), parameters, work);
+}
+
 }  // namespace
 
 Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor& x, const Tensor& y, uint32_t axisMask,
@@ -41,9 +57,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
   using Form = kernels::Softmax::Form;
   // Below, a workgroup's reduction trees cost more than they save.
   constexpr uint64_t kRowElements = 64;
-  auto [kept, reduced] = split(makeWalk(x.sizeSpan(), {&x, &y}), axisMask);
-  kept.coalesceBy(0);
-  reduced.coalesce();
+  const auto [kept, reduced] = walksOf(x, y, axisMask);
   const auto rows = static_cast<uint32_t>(kept.count());
   const auto length = static_cast<uint32_t>(reduced.count());
   const Work work = Work(rows) * length;
@@ -66,9 +80,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
     if (chosen.reads != RowReads::None) {
       call.type = kernelType(x.type);
       call.form = formOf<Form>(chosen.reads);
-      if (chosen.choosesInvocations()) call.spec.invocations = chosen.invocations;
-      if (chosen.reads == RowReads::HeldShort) call.spec.rowLanes = chosen.lanes;
-      return builder.add(call, divideUp(rows, chosen.rowsOfGroup()), parameters, work);
+      return addRows(builder, call, chosen, rows, parameters, work);
     }
     builder.passOver({"softmax_rows", chosen.refusal});
     if (const auto columns = columnWalks(x.type, kept, reduced, builder.target().caps)) {
@@ -115,16 +127,51 @@ DML_OPERATOR_TYPE functionOf(const Operation& op) {
   }
 }
 
-Status planSoftmax(const Operation& op, PlanBuilder& builder) {
-  const uint32_t last = 1u << (op.input(0).rank - 1);
-  return addSoftmax(builder, functionOf(op), op.input(0), op.output(), last, builder.input(0), builder.output());
+// The dimensions of a row: those of the attribute Axes, or of the rows of one matrix.
+uint32_t axesOf(const Operation& op) {
+  if (!findField(op.schema(), "Axes")) return 1u << (op.input(0).rank - 1);
+  const auto& desc = op.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
+  return axisMask({desc.Axes, desc.AxisCount});
 }
 
-Status planSoftmax1(const Operation& op, PlanBuilder& builder) {
-  const auto& desc = op.as<DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC>();
-  const uint32_t axes = axisMask({desc.Axes, desc.AxisCount});
-  return addSoftmax(builder, functionOf(op), op.input(0), op.output(), axes, builder.input(0), builder.output());
+Status planSoftmax(const Operation& op, PlanBuilder& builder) {
+  return addSoftmax(builder, functionOf(op), op.input(0), op.output(), axesOf(op), builder.input(0), builder.output());
 }
+
+// The operator of softmaxWithCasts().
+struct CastSoftmax {
+  DML_OPERATOR_TYPE function;
+  uint32_t axes;
+};
+
+Status planCastSoftmax(const Operation& op, PlanBuilder& builder) {
+  constexpr DataType kType = DML_TENSOR_DATA_TYPE_FLOAT32;
+  const auto& [function, axes] = op.as<CastSoftmax>();
+  const Tensor& x = op.input(0);
+  const Tensor& y = op.output();
+  const auto [kept, reduced] = walksOf(x, y, axes);
+  const VectorRows chosen = chooseVectorRows(kType, kept, reduced, builder.target().caps);
+  if (!mayCast(chosen, builder.target().caps)) return noCasts();
+  const auto rows = static_cast<uint32_t>(kept.count());
+  kernels::Softmax call{.form = castFormOf<kernels::Softmax::Form>(chosen.reads),
+                        .type = kernelType(kType),
+                        .push = {.rows = rows,
+                                 .elements = static_cast<uint32_t>(reduced.count()),
+                                 .split = {kept.rank, reduced.rank, kept.vectors()}},
+                        .spec = {.function = function},
+                        .x = builder.input(0),
+                        .y = builder.output()};
+  call.spec.xHalves = x.type != kType;
+  call.spec.yHalves = y.type != kType;
+  return addRows(builder, call, chosen, rows, builder.parameters(kept, reduced), Work(x.elements));
+}
+
+constexpr OpSchema kCastSoftmax{.type = DML_OPERATOR_INVALID,
+                                .name = "SOFTMAX",
+                                .descBytes = 0,
+                                .fields = {},
+                                .rules = {},
+                                .plan = planCastSoftmax};
 
 DIMPLE_FIELDS(kSoftmax1Fields, DIMPLE_IN_AND_OUT, DIMPLE_AXES(2));
 
@@ -135,7 +182,7 @@ constexpr TypeHistory kSoftmax1Types{{k5_1, kFloats}};
 #define DIMPLE_MATRIX_ROW(NAME) \
   DIMPLE_ROW(NAME, kUnaryFields, .rules = kUnaryRules<kHardmaxTypes>, .check = checkMatrix, .plan = planSoftmax)
 #define DIMPLE_AXES_ROW(NAME) \
-  DIMPLE_ROW(NAME, kSoftmax1Fields, .rules = kUnaryRules<kSoftmax1Types>, .check = checkSoftmax1, .plan = planSoftmax1)
+  DIMPLE_ROW(NAME, kSoftmax1Fields, .rules = kUnaryRules<kSoftmax1Types>, .check = checkSoftmax1, .plan = planSoftmax)
 
 constexpr OpSchema kSoftmaxSchemas[] = {
     DIMPLE_MATRIX_ROW(ACTIVATION_HARDMAX),    DIMPLE_MATRIX_ROW(ACTIVATION_LOG_SOFTMAX),
@@ -144,6 +191,12 @@ constexpr OpSchema kSoftmaxSchemas[] = {
 };
 
 }  // namespace
+
+std::optional<Operation> softmaxWithCasts(const Operation& op, const Tensor& input, const Tensor& output) {
+  if (op.schema().plan != planSoftmax || functionOf(op) == DML_OPERATOR_ACTIVATION_HARDMAX) return {};
+  return Operation(kCastSoftmax, std::make_shared<const CastSoftmax>(CastSoftmax{functionOf(op), axesOf(op)}), {input},
+                   {output}, {{op.inputName(0)}, {op.outputName(0)}});
+}
 
 std::span<const OpSchema> softmaxSchemas() { return kSoftmaxSchemas; }
 

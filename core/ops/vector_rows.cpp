@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/checked.h"
 #include "core/ops/elementwise.h"
@@ -40,6 +41,11 @@ VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced
   for (uint32_t invocations = kGroupSize; invocations <= caps.maxInvocations; invocations *= 2)
     if (elements <= kHeldWide * invocations) return {.reads = RowReads::HeldWide, .invocations = invocations};
   return {.reads = RowReads::Twice};
+}
+
+std::optional<Operation> withCasts(const Operation& op, const Tensor& input, const Tensor& output) {
+  auto normalization = normalizationWithCasts(op, input, output);
+  return normalization ? std::move(normalization) : softmaxWithCasts(op, input, output);
 }
 
 }  // namespace dimple

@@ -1,8 +1,11 @@
 // Kernels of rows whose elements lie in vectors of 16 bytes (kernels/common/rows.glsl).
 #pragma once
 
+#include <optional>
+
 #include "core/caps.h"
 #include "core/layout.h"
+#include "core/operation.h"
 #include "core/plan/plan_builder.h"
 #include "core/tensor.h"
 
@@ -37,10 +40,37 @@ constexpr Form formOf(RowReads reads) {
   }
 }
 
+// ... of FLOAT32 that may be read or stored as FLOAT16. Rows that are read twice have none.
+template <class Form>
+constexpr Form castFormOf(RowReads reads) {
+  switch (reads) {
+    case RowReads::HeldShort:
+      return Form::CastShortRows;
+    case RowReads::HeldWide:
+      return Form::CastWideRows;
+    default:
+      return Form::CastRows;
+  }
+}
+
 // Whether an operand's elements along a row of `reduced` are its neighbours, and rows begin with a vector of `number`.
 bool isInVectors(uint32_t number, const Walk& kept, const Walk& reduced, uint32_t operand);
 
 // For rows of operands 0 and 1, both in vectors.
 VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced, const Caps& caps);
+
+// Whether rows of FLOAT32 that are chosen may be read or stored as FLOAT16: where workgroups hold them, and modules are
+// SPIR-V.
+inline bool mayCast(const VectorRows& chosen, const Caps& caps) {
+  return chosen.reads != RowReads::None && chosen.reads != RowReads::Twice && caps.maxInvocations != 0;
+}
+
+inline Error noCasts() { return {ErrorCode::Unsupported, "Its rows have no kernel that casts them."}; }
+
+// An operator of FLOAT32 whose first input and output are of other types, FLOAT16, which its kernel casts. No value if
+// it has no such kernel.
+std::optional<Operation> withCasts(const Operation& op, const Tensor& input, const Tensor& output);
+std::optional<Operation> normalizationWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
+std::optional<Operation> softmaxWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
 
 }  // namespace dimple

@@ -2,7 +2,7 @@
 const uint kVectorElements = 128u / T_BITS;
 const uint kFours = kVectorElements / 4u;  // of elements, in a vector
 
-#if T == f16
+#if T == f16 || CASTS
 // Rounded to nearest even: a sum with 2^13 times the power of two below a number has the number's 11 leading bits last.
 // Below the smallest normal number that power stays what it is there. NaN stays one.
 uvec2 halvesFromFloats(vec4 v) {

@@ -22,9 +22,9 @@ void main() {
   // All are loaded before the first is used: what lies behind the row's end is its last vector again.
   uvec4 loaded[kHeldVectors];
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] =
-      x[first.x / kVectorElements + min(lane + i * ROW_INVOCATIONS, last)];
+      loadedVector(first.x / kVectorElements + min(lane + i * ROW_INVOCATIONS, last));
   vec4 held[kHeldFours];
-  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = fourOf(loaded[i / kFours], i % kFours);
+  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = fourOfLoaded(loaded[i / kFours], i % kFours);
 
   float mean = 0.0;
   if (has(16u)) {
@@ -54,6 +54,6 @@ void main() {
   if (FUSED != 0u) FOR_EACH_ELEMENT(held, kHeldFours, fused)
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) {
     const uint at = lane + i * ROW_INVOCATIONS;
-    if (at <= last && isStored) y[first.y / kVectorElements + at] = VECTOR_OF(held, i * kFours);
+    if (at <= last && isStored) storeVector(first.y / kVectorElements + at, VECTOR_OF(held, i * kFours));
   }
 }

@@ -13,6 +13,7 @@ PACKED_IN(x)
 PACKED_IN(scale)
 PACKED_IN(bias)
 PACKED_OUT(y)
+#include "common/cast_rows.glsl"
 
 bool has(uint part) { return (push.parts & part) != 0u; }
 

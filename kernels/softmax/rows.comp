@@ -22,9 +22,10 @@ void main() {
 
   // All are loaded before the first is used: what lies behind the row's end is its last vector again.
   uvec4 loaded[kHeldVectors];
-  [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] = x[first.x + min(lane + i * ROW_INVOCATIONS, last)];
+  [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] =
+      loadedVector(first.x + min(lane + i * ROW_INVOCATIONS, last));
   vec4 held[kHeldFours];
-  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = fourOf(loaded[i / kFours], i % kFours);
+  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = fourOfLoaded(loaded[i / kFours], i % kFours);
 
   vec4 highest = held[0];
   uvec4 magnitude = uvec4(0u);
@@ -49,6 +50,6 @@ void main() {
   [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = kIsSoftmax ? held[i] * scale : held[i] - logSum;
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) {
     const uint at = lane + i * ROW_INVOCATIONS;
-    if (at <= last && isStored) y[first.y + at] = VECTOR_OF(held, i * kFours);
+    if (at <= last && isStored) storeVector(first.y + at, VECTOR_OF(held, i * kFours));
   }
 }

@@ -8,6 +8,7 @@
 
 PACKED_IN(x)
 PACKED_OUT(y)
+#include "common/cast_rows.glsl"
 
 const bool kIsSoftmax = FUNCTION == DML_OPERATOR_ACTIVATION_SOFTMAX;
 

@@ -16,10 +16,11 @@ inline Caps capsOfMatrices() {
   return caps;
 }
 
-// ... of 8-bit integers, too.
+// ... of 8-bit integers, too, in workgroups of any size.
 inline Caps capsOfAllMatrices() {
   Caps caps = capsOfMatrices();
   caps.integerMatrices = {16, 16, 32};
+  caps.maxInvocations = 1024;
   return caps;
 }
 

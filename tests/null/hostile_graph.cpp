@@ -118,6 +118,10 @@ constexpr Line kLines[] = {
     {"ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=f32[1,1,16,16] ScaleTensor=f32[1,1,16,16]{0,0,0,0} "
      "OutputTensor=u8[1,1,16,16]",
      kReads},
+    // Rows between casts.
+    {"CAST InputTensor=f16[64,64] OutputTensor=f32[64,64]"},
+    {"ACTIVATION_SOFTMAX1 InputTensor=f32[64,64] OutputTensor=f32[64,64] Axes=[1]", kReads},
+    {"CAST InputTensor=f32[64,64] OutputTensor=f16[64,64]", kReads},
 };
 
 }  // namespace

@@ -155,6 +155,8 @@ std::vector<std::string> lines() {
   gemm(64, 4096, 4096);
   gemm(64, 64, 64);
   gemm(16, 512, 512);
+  // In no vectors, which no look-ahead reads.
+  lines.emplace_back("MATRIX_MULTIPLY_INTEGER ATensor=i8[64,60] BTensor=u8[60,66] OutputTensor=i32[64,66]");
   const auto convolution = [&](uint32_t batch, uint32_t channels, uint32_t size, std::string_view owned = "") {
     for (const std::string_view type : {"f16", "f32"})
       lines.push_back(cat("CONVOLUTION InputTensor=", type, "[", batch, ",", channels, ",", size, ",", size,

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/text.h"
@@ -71,18 +72,18 @@ GPU_TEST_CASE("graphs: rows between CASTs answer what their nodes answer" *
                                                        {64, 1024}, {65, 4000}, {66, 8192}};
   StepMemory memory;
   uint64_t seed = 0;
-  for (const auto& [rows, elements] : kShapes)
+  for (const std::pair<uint32_t, uint32_t>& shape : kShapes)
     for (const char* row : {kNormalization, kRoots, kActivated, kSoftmax, kLogSoftmax}) {
       ++seed;
       const bool isSoftmax = row == kSoftmax || row == kLogSoftmax;
-      CastRows c{rows, elements, row, !isSoftmax && seed % 3 != 0};
+      CastRows c{shape.first, shape.second, row, !isSoftmax && seed % 3 != 0};
       c.castsBefore = seed % 4 != 1;
       c.castsBehind = seed % 4 != 2;
       c.special = seed % 2 == 0;
       if (seed % 5 == 0) c.largest = 60000;  // sums of squares that are no FLOAT16
       const GraphOfLines lines = graphOf(c, seed);
       const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compareElements);
-      CHECK_MESSAGE(failure.empty(), cat(row, " of ", rows, " x ", elements, ": ", failure));
+      CHECK_MESSAGE(failure.empty(), cat(row, " of ", shape.first, " x ", shape.second, ": ", failure));
       Target target;
       target.caps.maxInvocations = 1024;
       const auto planned = planTestGraph(lines.graph(), target);

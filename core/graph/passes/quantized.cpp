@@ -1,7 +1,7 @@
 // Products and convolutions of integers that are dequantized multiply the integers, where matrices of subgroups do
 // that; what they make is quantized where it is stored.
 #include <algorithm>
-#include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -168,11 +168,8 @@ class Quantized {
     graph.replaceAllUses(last.outputs()[0], node.outputs()[0]);
     // Readers come before what they read.
     for (size_t n = nodes_.size(); n-- > 0;) graph.erase(*nodes_[n]);
-    for (size_t n = 0; n < dequantizers_.size(); ++n)
-      if (std::ranges::find(dequantizers_.begin(), dequantizers_.begin() + n, dequantizers_[n]) ==
-              dequantizers_.begin() + n &&
-          !isRead(*dequantizers_[n]))
-        graph.erase(*dequantizers_[n]);
+    for (Node* dequantizer : dequantizers_)
+      if (!isRead(*dequantizer)) graph.erase(*dequantizer);
   }
 
  private:
@@ -211,6 +208,11 @@ class Quantized {
     return sees && reader->inputs()[0].offset == 0 && isByte(reader->op->output().type) ? reader : nullptr;
   }
 
+  void setDequantizers(const Dequantized& a, const Dequantized& b) {
+    dequantizers_ = {a.node};
+    if (b.node != a.node) dequantizers_.push_back(b.node);
+  }
+
   bool hasOutput() const { return output_.present(); }
 
   // The operation whose inputs are `operands_`, of which `bias` is added as it is.
@@ -241,7 +243,7 @@ class Quantized {
     const auto x = dequantizedAt(product_, 0, kNone);
     const auto filter = dequantizedAt(product_, kWeightsInput, 0);
     if (!x || !filter || op_.input(kWeightsInput).elements > kMostTerms * op_.input(kWeightsInput).sizes[0]) return {};
-    dequantizers_ = {x->node, filter->node};
+    setDequantizers(*x, *filter);
     // A filter is what a channel of the results has.
     const auto ofChannels = [](const Operand& parameter) {
       Operand moved = parameter;
@@ -283,7 +285,7 @@ class Quantized {
     auto a = dequantizedAt(product_, 0, kNone);
     auto b = dequantizedAt(product_, kWeightsInput, turnsB ? rank - 2 : rank - 1);
     if (!a || !b || op_.input(0).sizes[turnsA ? rank - 2 : rank - 1] > kMostTerms) return {};
-    dequantizers_ = {a->node, b->node};
+    setDequantizers(*a, *b);
     a->integers.tensor = turnedIf(turnsA, a->integers.tensor);
     b->integers.tensor = turnedIf(turnsB, b->integers.tensor);
     for (Operand* parameter : {&b->by.scale, &b->by.zero})

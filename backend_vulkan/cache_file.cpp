@@ -173,7 +173,7 @@ Result<std::vector<char>> readCacheFile(const std::string& path) {
   CacheStream file(pathOf(path), Open::Existing);
   if (!file && file.absent()) return std::vector<char>{};
   if (!file) return unusable(path, cat("cannot be opened (", file.problem(), ")"));
-  if (!file.regular()) return unusable(path, "is no regular file");
+  if (!file.regular()) return unusable(path, "is not a regular file");
   CacheHeader header;
   const CacheHeader expected;
   const uint64_t size = file.size();

@@ -17,12 +17,12 @@ constexpr CostModel kCompiler{
     .dispatch = 3000,
     .byte = 1.0 / 3,  // 3 TB/s
     .invocation = 4,
-    .costlyFunction = 2.8,
+    .costlyFunction = 1.4,
     .chain = 0.2,
     .step = 0.1,
     .load = 0.15,
-    .indexed = 1.9,
-    .function = 0.2,
+    .indexed = 0.45,
+    .function = 0.4,
     .narrowed = 0.15,
 };
 

@@ -159,11 +159,11 @@ TEST_CASE("tool: what is bound must hold its tensor, and outputs lie over inputs
                 shifted.err);
   const auto inPlace = outcomeOf("ELEMENT_WISE_ADD", "\"A\"", "\"A\"");
   CHECK_MESSAGE(contains(inPlace.out, "Resource 'A': 2, 3, 4, 5, 5\n"), inPlace.err);
-  const auto near = outcomeOf("ELEMENT_WISE_ADD", R"({"name": "A", "elementOffset": 1})", "\"A\"", "--device none");
-  CHECK_MESSAGE(contains(near.err,
+  const auto similar = outcomeOf("ELEMENT_WISE_ADD", R"({"name": "A", "elementOffset": 1})", "\"A\"", "--device none");
+  CHECK_MESSAGE(contains(similar.err,
                          "bindings has OutputTensor over ATensor in A, but ELEMENT_WISE_ADD works in place "
                          "only where both begin at the same byte and have the same layout;"),
-                near.err);
+                similar.err);
   const auto transposed = outcomeOf("ELEMENT_WISE_IDENTITY", "\"A\"", "\"A\"", "--device none");
   CHECK(transposed.code == 2);
   CHECK_MESSAGE(contains(transposed.err, "have the same layout; bind another resource, or run with --allow-overlap."),

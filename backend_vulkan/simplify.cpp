@@ -369,8 +369,7 @@ class Simplifier {
   bool findUsed(const FunctionCode& main) {
     for (const Instruction i : code_.globals) {
       if (const uint32_t result = globalResult(i); result != 0) globals_[result] = i;
-      const bool isSize = opOf(i) == OpDecorate && i.size() == 4 && i[2] == kBuiltIn;
-      if (isSize) sizes_.insert(i[1]);
+      if (opOf(i) == OpDecorate && i.size() == 4 && i[2] == kBuiltIn) sizes_.insert(i[1]);
     }
     for (const FunctionCode& function : code_.functions)
       for (const Block& block : function.blocks)
@@ -380,10 +379,10 @@ class Simplifier {
       if (annotates(opOf(i)) || opOf(i) == OpEntryPoint) continue;
       // Any word may be an ID. The size of workgroups is a constant that nothing names.
       const uint32_t result = globalResult(i);
-      if (result != 0 && sizes_.contains(result) && opOf(i) != OpVariable) use(result);
+      if (result != 0 && sizes_.contains(result) && opOf(i) != OpVariable) open_.push_back(result);
       if (result == 0) open_.insert(open_.end(), i.begin() + 1, i.end());
     }
-    use(main.id());
+    open_.push_back(main.id());
     bool complete = true;
     while (!open_.empty()) {
       const uint32_t id = open_.back();

@@ -13,6 +13,8 @@ constexpr std::array kPasses = {
          passes::foldConstants},
     Pass{"patterns", "Nodes that spell out a layer normalization or a GELU become that operator.",
          passes::findPatterns},
+    Pass{"halves", "An operator of FLOAT32 between CASTs from FLOAT16 and to it becomes one of FLOAT16.",
+         passes::useHalves},
     Pass{"attention", "A softmax of products, and a product of what it makes, become attention.",
          passes::findAttention},
     Pass{"weights",
@@ -33,7 +35,10 @@ constexpr std::array kPasses = {
          "Tensors between FLOAT16 convolutions lie with the channels of a place side by side, which matrices of "
          "subgroups read in vectors.",
          passes::putChannelsLast},
-    Pass{"casts", "A normalization or softmax of FLOAT32 reads and stores FLOAT16 in the place of CASTs around it.",
+    Pass{"casts",
+         "A normalization or softmax of FLOAT32 reads and stores FLOAT16 in the place of CASTs around it, and a "
+         "reduction "
+         "reads it.",
          passes::fuseCasts},
     Pass{"chains", "Element-wise nodes that hand tensors to each other execute in one pass over memory.",
          passes::fuseChains},

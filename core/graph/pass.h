@@ -30,6 +30,7 @@ void runPasses(Graph& graph, const Target& target);
 namespace passes {
 void foldConstants(Graph& graph, const Target& target);
 void findPatterns(Graph& graph, const Target& target);
+void useHalves(Graph& graph, const Target& target);
 void findAttention(Graph& graph, const Target& target);
 void foldWeights(Graph& graph, const Target& target);
 void multiplyIntegers(Graph& graph, const Target& target);

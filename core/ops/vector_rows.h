@@ -71,6 +71,7 @@ inline Error noCasts() { return {ErrorCode::Unsupported, "Its rows have no kerne
 // it has no such kernel.
 std::optional<Operation> withCasts(const Operation& op, const Tensor& input, const Tensor& output);
 std::optional<Operation> normalizationWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
+std::optional<Operation> reductionWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
 std::optional<Operation> softmaxWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
 
 }  // namespace dimple

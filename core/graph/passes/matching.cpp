@@ -39,6 +39,20 @@ bool isNumber(const Node& node, uint32_t input, double expected) {
   return number && std::abs(static_cast<double>(*number) - expected) <= unit * std::abs(expected);
 }
 
+bool isCast(const Node& node, DataType from, DataType to) {
+  if (typeOf(node) != DML_OPERATOR_CAST) return false;
+  Tensor made = node.op->output();
+  if (node.op->input(0).type != from || made.type != to) return false;
+  made.type = from;
+  return sameLayout(node.op->input(0), made);
+}
+
+Tensor ofTypeOf(Tensor tensor, const Tensor& cast) {
+  tensor.type = cast.type;
+  tensor.ownedByDml = cast.ownedByDml;
+  return asGiven(tensor);
+}
+
 bool readSame(const Node& a, uint32_t inputOfA, const Node& b, uint32_t inputOfB) {
   return a.inputs()[inputOfA] == b.inputs()[inputOfB] && sameLayout(a.op->input(inputOfA), b.op->input(inputOfB));
 }

@@ -20,6 +20,11 @@ std::optional<float> floatAt(const Node& node, uint32_t input);
 // Whether an input is `expected`, or, of a number that FLOAT16 does not hold, what it rounds to or a neighbour of that.
 bool isNumber(const Node& node, uint32_t input, double expected);
 
+// Whether a node does nothing but cast elements, which stay where they are, from one type to another.
+bool isCast(const Node& node, DataType from, DataType to);
+// What is read or made by an operator in the place of a CAST's tensor `cast`, with its own strides.
+Tensor ofTypeOf(Tensor tensor, const Tensor& cast);
+
 // Whether two inputs read the same elements.
 bool readSame(const Node& a, uint32_t inputOfA, const Node& b, uint32_t inputOfB);
 

@@ -76,7 +76,7 @@ class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, I
   D3D12_RESOURCE_DESC desc() const;
   HRESULT notThere() noexcept {
     return refuse(E_NOTIMPL,
-                  "A wrapper of a Vulkan buffer has GetDesc and GetGPUVirtualAddress only, expected Upload or Download "
+                  "A wrapper of a Vulkan buffer has only GetDesc and GetGPUVirtualAddress, expected Upload or Download "
                   "of a context.");
   }
 
@@ -106,7 +106,7 @@ class VulkanSemaphore final : public VulkanObject<ID3D12Fence, ID3D12Fence, ID3D
   ~VulkanSemaphore() override = default;
   HRESULT notThere() noexcept {
     return refuse(E_NOTIMPL,
-                  "A wrapper of a Vulkan semaphore has GetCompletedValue only, expected dimpleWaitSemaphore or "
+                  "A wrapper of a Vulkan semaphore has only GetCompletedValue, expected dimpleWaitSemaphore or "
                   "dimpleSignalSemaphore.");
   }
 

@@ -133,8 +133,8 @@ Result<ConvolutionWindow::Dimension> windowDimension(const Operation& op, const 
   s.outputs = s.results;
   s.window = s.elements;
   if (!leaveOutUnreached(s, c.backward))
-    return Error{ErrorCode::Unsupported,
-                 cat(op.schema().name, " has windows of dimension ", d, " that reach farther than 32 bits can say.")};
+    return Error{ErrorCode::Unsupported, cat(op.schema().name, " has windows of dimension ", d,
+                                             " that reach farther than 32 bits can express.")};
   s.inputStride = strideAt(c.x, d + 2);
   s.filterStride = c.flipped ? 0 - strideAt(c.filter, d + 2) : strideAt(c.filter, d + 2);
   s.outputStride = strideAt(c.y, d + 2);

@@ -188,7 +188,7 @@ class ReductionPlan {
     const auto outputs = hasKernel && !dense_ ? part.inVectors(number, kBoth) : std::nullopt;
     const auto column = outputs ? reduced_.betweenVectors(number, kInput) : std::nullopt;
     if (column) return {{*outputs, *column, number}, spreadOf(outputs->count(), elements_, false, true)};
-    builder_.passOver({"reduce_vectors", "Its elements are not in vectors, or few."});
+    builder_.passOver({"reduce_vectors", "Its elements are not in vectors, or it has few elements."});
     return {{part, reduced_}, spreadOf(part.count(), elements_, dense_)};
   }
 

@@ -167,7 +167,7 @@ TEST_CASE("provider semaphores: what is wrong is a sentence, and changes nothing
   const HostStream stream(host);
   imports.signal(semaphore, stream, 3);
   contains(refusal([&] { imports.signal(semaphore, stream, 3); }),
-           "value has value (3), expected more than 3, which the semaphore has reached, or will.");
+           "value has value (3), expected more than 3, which the semaphore has reached or will reach.");
   CHECK(exported.wait(3, kLong));
   // To NVIDIA's driver no value is too far ahead.
   if (exported.mostAhead() < UINT64_MAX - 3) {
@@ -206,7 +206,7 @@ TEST_CASE("provider semaphores: other types are refused with what there is, as a
   if (exported.file() >= 0) return;
   CHECK(refusal([&] {
           imports.semaphore(0);
-        }).starts_with("A semaphore cannot be imported: The device imports no semaphores by file descriptors: "));
+        }).starts_with("A semaphore cannot be imported: The device cannot import semaphores by file descriptors: "));
 }
 
 // The last of all: after it NVIDIA's driver 580 imports no semaphore in this process any more.

@@ -188,7 +188,7 @@ TEST_CASE("provider semaphores: what is wrong is a sentence, and changes nothing
   const HostSession session = host.open(negation());
   const HostStream next(host);
   contains(refusal([&] { imports.signal(semaphore, next, 5); }),
-           "A semaphore is used in a stream that is none of the device that imported it.");
+           "A semaphore is used in a stream of a device that did not import it.");
   CHECK(exported.value() == 4);
 }
 
@@ -200,8 +200,8 @@ TEST_CASE("provider semaphores: other types are refused with what there is, as a
   for (const auto type : {ORT_EXTERNAL_SEMAPHORE_D3D12_FENCE, ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_WIN32}) {
     CHECK(!imports.can(type));
     CHECK(refusal([&] { imports.semaphore(0, type); }) ==
-          "Dimple's execution provider imports timeline semaphores of Vulkan by file descriptors "
-          "(ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD) only.");
+          "Dimple's execution provider imports Vulkan timeline semaphores only by file descriptors "
+          "(ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD).");
   }
   if (exported.file() >= 0) return;
   CHECK(refusal([&] {

@@ -345,8 +345,8 @@ Result<bool> addInVectors(PlanBuilder& builder, const Resampling& resampling, st
   const bool averages = resampling.linear && bitWidth(x.type) <= 32 && (isFloat(x.type) || bitWidth(x.type) == 8) &&
                         areManyRuns(builder.target(), y.elements, number);
   if (refusal || (!doubles && !averages)) {
-    builder.passOver({"resample_doubled", refusal ? refusal : "It doubles lines alone."});
-    builder.passOver({"resample_lines", refusal ? refusal : "It takes averages of many floats or bytes alone."});
+    builder.passOver({"resample_doubled", refusal ? refusal : "It doubles only lines."});
+    builder.passOver({"resample_lines", refusal ? refusal : "It takes only averages of many floats or bytes."});
     return false;
   }
   const Planes planes = doubles ? planesOf(builder.target(), y, axisOf, number) : Planes{};

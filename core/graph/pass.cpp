@@ -21,8 +21,12 @@ constexpr std::array kPasses = {
          "Normalizations, factors and sums of each channel after a product or a convolution are folded into its "
          "weights and bias, which are computed at initialization, so that the pass needs constants.",
          passes::foldWeights},
+    Pass{"integers",
+         "Operators that move dequantized integers, or take the greatest of them, take the integers if the results are "
+         "quantized in the same way.",
+         passes::useIntegers},
     Pass{"quantized",
-         "A product or convolution of dequantized integers multiplies the integers, and quantizes its results.",
+         "A product, convolution or average of dequantized integers takes the integers, and quantizes its results.",
          passes::multiplyIntegers},
     Pass{"epilogues",
          "Normalizations and factors of each channel, and tensors that are added to the results of a product or a "

@@ -33,6 +33,7 @@ void findPatterns(Graph& graph, const Target& target);
 void useHalves(Graph& graph, const Target& target);
 void findAttention(Graph& graph, const Target& target);
 void foldWeights(Graph& graph, const Target& target);
+void useIntegers(Graph& graph, const Target& target);
 void multiplyIntegers(Graph& graph, const Target& target);
 void addEpilogues(Graph& graph, const Target& target);
 void fuseActivations(Graph& graph, const Target& target);

@@ -1,4 +1,4 @@
-// Graphs of dequantized products and convolutions, which multiply integers, beside their nodes one by one.
+// Graphs of dequantized products, convolutions and averages, which take integers, beside their nodes one by one.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -78,8 +78,7 @@ GraphSource dequantized(GraphOfLines& graph, Drawn& drawn, const std::string& ty
 }
 
 GraphSource quantized(GraphOfLines& graph, Drawn& drawn, const GraphSource& x, const std::vector<uint32_t>& sizes,
-                      int power) {
-  const std::string type = drawn.type();
+                      int power, const std::string& type) {
   const std::string ofAll = cat(text(sizes), text(std::vector<uint32_t>(sizes.size()), '{'));
   std::vector<GraphSource> inputs{x, graph.constant(DML_TENSOR_DATA_TYPE_FLOAT32, scales(drawn, 1, power))};
   const bool hasZero = drawn.random.chance(0.7);
@@ -129,7 +128,7 @@ GraphOfLines convolution(Drawn& drawn) {
           " Mode=CROSS_CORRELATION Strides=", text({stride, stride}), " Dilations=[1,1] StartPadding=", padding,
           " EndPadding=", padding, " OutputPadding=[0,0] GroupCount=", all),
       inputs);
-  graph.output(quantized(graph, drawn, relu(graph, drawn, convolved, ySizes), ySizes, 1));
+  graph.output(quantized(graph, drawn, relu(graph, drawn, convolved, ySizes), ySizes, 1, drawn.type()));
   return graph;
 }
 
@@ -157,8 +156,27 @@ GraphOfLines product(Drawn& drawn) {
                                     " OutputTensor=f32", text(ySizes), " TransA=", turnsA ? "TRANSPOSE" : "NONE",
                                     " TransB=", turnsB ? "TRANSPOSE" : "NONE", " Alpha=1 Beta=1"),
                                 inputs);
-  if (random.chance(0.6)) made = quantized(graph, drawn, relu(graph, drawn, made, ySizes), ySizes, 1);
+  if (random.chance(0.6)) made = quantized(graph, drawn, relu(graph, drawn, made, ySizes), ySizes, 1, drawn.type());
   graph.output(made);
+  return graph;
+}
+
+GraphOfLines average(Drawn& drawn) {
+  GraphOfLines graph;
+  Random& random = drawn.random;
+  const std::vector<uint32_t> xSizes{random.size(1, 2), random.size(1, 9), 8, 10};
+  const std::vector<uint32_t> ySizes{xSizes[0], xSizes[1], 5, 9};
+  const std::string type = drawn.type();
+  const bool hasDilations = random.chance(0.5);
+  // Windows at edges have three, six or other numbers of places, unless their padding counts.
+  const bool includesPadding = drawn.exact || random.chance(0.5);
+  const GraphSource averages =
+      graph.node(cat(hasDilations ? "AVERAGE_POOLING1 Dilations=[1,1]" : "AVERAGE_POOLING", " InputTensor=f32",
+                     text(xSizes), " OutputTensor=f32", text(ySizes),
+                     " Strides=[2,1] WindowSize=[2,4] StartPadding=[1,0] EndPadding=[1,2] IncludePadding=",
+                     includesPadding ? 1 : 0),
+                 {dequantized(graph, drawn, type, xSizes, -4, -1, false)});
+  graph.output(quantized(graph, drawn, averages, ySizes, -4, type));
   return graph;
 }
 
@@ -177,12 +195,13 @@ std::string compareNearly(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes
   return others * kMost > a.whole.size() + kMost ? cat(others, " of ", a.whole.size(), " elements differ.") : "";
 }
 
-bool multipliesIntegers(const TestGraph& graph) {
+bool takesIntegers(const TestGraph& graph) {
   const auto planned = planTestGraph(graph, {capsOfAllMatrices(), optionsWithout("estimates")});
   REQUIRE_MESSAGE(planned, planned.error().text);
   return std::ranges::none_of(planned->rewritten.nodes(), [](const Node& node) {
     const auto type = node.op ? node.op->schema().type : DML_OPERATOR_INVALID;
-    return type == DML_OPERATOR_CONVOLUTION || type == DML_OPERATOR_GEMM;
+    return type == DML_OPERATOR_CONVOLUTION || type == DML_OPERATOR_GEMM || type == DML_OPERATOR_AVERAGE_POOLING ||
+           type == DML_OPERATOR_AVERAGE_POOLING1;
   });
 }
 
@@ -193,7 +212,7 @@ void checkQuantized(GraphOfLines (*make)(Drawn&), CompareBytes compare, bool exa
   for (uint64_t seed = 1; seed <= 24; ++seed) {
     Drawn drawn{Random(seed), exact};
     const GraphOfLines lines = make(drawn);
-    CHECK_MESSAGE(multipliesIntegers(lines.graph()), seed);
+    CHECK_MESSAGE(takesIntegers(lines.graph()), seed);
     const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compare);
     CHECK_MESSAGE(failure.empty(), cat("seed ", seed, ": ", failure));
   }
@@ -219,6 +238,14 @@ GPU_TEST_CASE("graphs: quantized convolutions are rounded as their nodes are, bu
 GPU_TEST_CASE("graphs: quantized products are rounded as their nodes are, but for halves" *
               leftOut(Run::QuickD3d12, kReason)) {
   checkQuantized(product, compareNearly, false);
+}
+
+GPU_TEST_CASE("graphs: averages of exact scales answer what their nodes answer") {
+  checkQuantized(average, compareElements, true);
+}
+
+GPU_TEST_CASE("graphs: averages are rounded as their nodes are, but for halves") {
+  checkQuantized(average, compareNearly, false);
 }
 
 }  // namespace

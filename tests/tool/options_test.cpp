@@ -19,7 +19,7 @@ TEST_CASE("tool: options are listed with their defaults") {
   ToolFixture fixture;
   const auto outcome = fixture.run("options");
   CHECK(outcome.code == 0);
-  CHECK(contains(outcome.out, "views=1\n    What only moves elements becomes strides"));
+  CHECK(contains(outcome.out, "views=1\n    Operators that only move elements become strides"));
   CHECK(contains(outcome.out, "work=0\n"));
 }
 

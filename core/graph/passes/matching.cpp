@@ -39,12 +39,25 @@ bool isNumber(const Node& node, uint32_t input, double expected) {
   return number && std::abs(static_cast<double>(*number) - expected) <= unit * std::abs(expected);
 }
 
-bool isCast(const Node& node, DataType from, DataType to) {
-  if (typeOf(node) != DML_OPERATOR_CAST) return false;
+bool keepsPlaces(const Node& node) {
   Tensor made = node.op->output();
-  if (node.op->input(0).type != from || made.type != to) return false;
-  made.type = from;
+  made.type = node.op->input(0).type;
   return sameLayout(node.op->input(0), made);
+}
+
+bool isCast(const Node& node, DataType from, DataType to) {
+  return typeOf(node) == DML_OPERATOR_CAST && node.op->input(0).type == from && node.op->output().type == to &&
+         keepsPlaces(node);
+}
+
+bool isByte(DataType type) { return type == DML_TENSOR_DATA_TYPE_INT8 || type == DML_TENSOR_DATA_TYPE_UINT8; }
+
+bool quantizes(const Node& node) {
+  return typeOf(node) == DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR || typeOf(node) == DML_OPERATOR_QUANTIZE;
+}
+
+bool dequantizes(const Node& node) {
+  return typeOf(node) == DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR || typeOf(node) == DML_OPERATOR_DEQUANTIZE;
 }
 
 Tensor ofTypeOf(Tensor tensor, const Tensor& cast) {

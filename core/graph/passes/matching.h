@@ -20,8 +20,16 @@ std::optional<float> floatAt(const Node& node, uint32_t input);
 // Whether an input is `expected`, or, of a number that FLOAT16 does not hold, what it rounds to or a neighbour of that.
 bool isNumber(const Node& node, uint32_t input, double expected);
 
-// Whether a node does nothing but cast elements, which stay where they are, from one type to another.
+// Whether a node makes each element where the one lies that it makes it of, if only its type differs.
+bool keepsPlaces(const Node& node);
+// Whether a node does nothing but cast elements from one type to another.
 bool isCast(const Node& node, DataType from, DataType to);
+
+bool isByte(DataType type);
+// Of INT8 and UINT8 as of other integers, with a scale and a zero point.
+bool quantizes(const Node& node);
+bool dequantizes(const Node& node);
+
 // What is read or made by an operator in the place of a CAST's tensor `cast`, with its own strides.
 Tensor ofTypeOf(Tensor tensor, const Tensor& cast);
 

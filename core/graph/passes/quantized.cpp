@@ -1,6 +1,7 @@
 // Products and convolutions of integers that are dequantized multiply the integers, where matrices of subgroups do
-// that; what they make is quantized where it is stored.
+// that, and averages add them; what they make is quantized where it is stored.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,17 +24,9 @@ namespace {
 
 constexpr DataType kFloat = DML_TENSOR_DATA_TYPE_FLOAT32;
 constexpr uint32_t kNone = UINT32_MAX;
+constexpr std::array<UINT, DML_TENSOR_DIMENSION_COUNT_MAX1> kOnes{1, 1, 1, 1, 1, 1, 1, 1};
 // Sums of more products of two differences of bytes may exceed INT32.
 constexpr uint64_t kMostTerms = 32768;
-
-bool isByte(DataType type) { return type == DML_TENSOR_DATA_TYPE_INT8 || type == DML_TENSOR_DATA_TYPE_UINT8; }
-
-bool quantizes(DML_OPERATOR_TYPE type) {
-  return type == DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR || type == DML_OPERATOR_QUANTIZE;
-}
-bool dequantizes(DML_OPERATOR_TYPE type) {
-  return type == DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR || type == DML_OPERATOR_DEQUANTIZE;
-}
 
 // A tensor of an operation that is made, and where it is read; not present(): an optional one that is absent.
 struct Operand {
@@ -122,7 +115,7 @@ std::optional<Parameters> parametersOf(const Node& node, const Tensor& made, con
 std::optional<Dequantized> dequantizedAt(const Node& reader, uint32_t input, uint32_t channel) {
   const Place& from = reader.inputs()[input];
   Node* node = from.producer();
-  if (!node || from.offset != 0 || !dequantizes(typeOf(*node))) return {};
+  if (!node || from.offset != 0 || !dequantizes(*node)) return {};
   const Tensor& integers = node->op->input(0);
   const Tensor& made = node->op->output();
   if (!isByte(integers.type) || made.type != kFloat || !sameSizes(integers, made) ||
@@ -144,7 +137,7 @@ Tensor turnedIf(bool turned, Tensor tensor) {
   return tensor;
 }
 
-// A product or convolution, what it takes and what follows it.
+// A product, convolution or average, what it takes and what follows it.
 class Quantized {
  public:
   explicit Quantized(Node& product) : product_(product), op_(*product.op) {}
@@ -153,7 +146,7 @@ class Quantized {
   void replace(Graph& graph, const Target& target) {
     if (op_.output().type != kFloat || op_.epilogue().steps != 0) return;
     findResult();
-    auto made = op_.schema().type == DML_OPERATOR_GEMM ? product() : convolution();
+    auto made = this->made();
     if (!made || !gains(*made, target)) return;
     std::string name, label;
     for (const Node* node : nodes_) {
@@ -200,7 +193,7 @@ class Quantized {
   // What alone reads a node, and quantizes it as it is made, or packed.
   static Node* quantizerOf(const Node& node) {
     Node* reader = onlyReader(node);
-    if (!reader || !quantizes(typeOf(*reader)) || node.outputs()[0].uses[0].input != 0) return nullptr;
+    if (!reader || !quantizes(*reader) || node.outputs()[0].uses[0].input != 0) return nullptr;
     const Tensor& made = node.op->output();
     const Tensor& read = reader->op->input(0);
     const bool sees = sameLayout(made, read) ||
@@ -232,6 +225,38 @@ class Quantized {
     op->setEpilogue(epilogue);
     if (!op->check()) return {};
     return std::move(*op);
+  }
+
+  std::optional<Operation> made() {
+    switch (op_.schema().type) {
+      case DML_OPERATOR_GEMM:
+        return product();
+      case DML_OPERATOR_CONVOLUTION:
+        return convolution();
+      case DML_OPERATOR_AVERAGE_POOLING:
+        return average(op_.as<DML_AVERAGE_POOLING_OPERATOR_DESC>(), kOnes.data());
+      default: {
+        const auto& desc = op_.as<DML_AVERAGE_POOLING1_OPERATOR_DESC>();
+        return average(desc, desc.Dilations);
+      }
+    }
+  }
+
+  template <class Desc>
+  std::optional<Operation> average(const Desc& desc, const UINT* dilations) {
+    const auto x = dequantizedAt(product_, 0, kNone);
+    if (!x || !hasOutput() || steps_ != 0) return {};
+    setDequantizers(*x, *x);
+    operands_ = {x->integers, x->by.scale, x->by.zero, by_.scale, by_.zero};
+    DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC made{};
+    made.DimensionCount = desc.DimensionCount;
+    made.Strides = desc.Strides;
+    made.WindowSize = desc.WindowSize;
+    made.StartPadding = desc.StartPadding;
+    made.EndPadding = desc.EndPadding;
+    made.Dilations = dilations;
+    made.IncludePadding = desc.IncludePadding;
+    return this->made(DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING, made, output_, {});
   }
 
   std::optional<Operation> convolution() {
@@ -304,6 +329,7 @@ class Quantized {
 
   // Whether it goes to a kernel that takes less time than one of FLOAT32 does.
   static bool gains(const Operation& op, const Target& target) {
+    if (op.schema().type == DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING) return bool(planUnkept(op, target));
     if (!target.options.estimates) return bool(planUnkept(op, target));
     if (!target.caps.integerMatrices) return false;
     using Integers = kernels::IntegerProduct;
@@ -329,11 +355,14 @@ class Quantized {
 }  // namespace
 
 void passes::multiplyIntegers(Graph& graph, const Target& target) {
-  if (!target.caps.integerMatrices && target.options.estimates) return;
+  const bool multiplies = target.caps.integerMatrices || !target.options.estimates;
+  const auto isTaken = [&](DML_OPERATOR_TYPE type) {
+    if (type == DML_OPERATOR_AVERAGE_POOLING || type == DML_OPERATOR_AVERAGE_POOLING1) return true;
+    return multiplies && (type == DML_OPERATOR_CONVOLUTION || type == DML_OPERATOR_GEMM);
+  };
   std::vector<Node*> found;
   for (Node& node : graph.nodes())
-    if (!node.runsAtInitialization && (typeOf(node) == DML_OPERATOR_CONVOLUTION || typeOf(node) == DML_OPERATOR_GEMM))
-      found.push_back(&node);
+    if (!node.runsAtInitialization && isTaken(typeOf(node))) found.push_back(&node);
   for (Node* node : found) Quantized(*node).replace(graph, target);
 }
 

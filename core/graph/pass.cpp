@@ -11,7 +11,7 @@ namespace {
 constexpr std::array kPasses = {
     Pass{"constants", "Nodes that depend only on constants and on inputs owned by DML execute once, at initialization.",
          passes::foldConstants},
-    Pass{"patterns", "Nodes that spell out a layer normalization or a GELU become that operator.",
+    Pass{"patterns", "Nodes that spell out a normalization of rows or a GELU become that operator.",
          passes::findPatterns},
     Pass{"halves", "An operator of FLOAT32 between CASTs from and to FLOAT16 becomes an operator of FLOAT16.",
          passes::useHalves},

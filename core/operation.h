@@ -31,9 +31,9 @@ constexpr uint32_t kEpilogueAddend = 32;
 constexpr uint32_t kEpilogueLastFactor = 64;  // after all other parameters
 constexpr uint32_t kEpilogueDivides = 128;    // by the first factor
 constexpr uint32_t kEpilogueAddsC = 256;      // C is the addend, and all channels have the same parameters
-// The steps of products that quantize (kernels/matrix/integers.glsl).
+// The steps of products of integers (kernels/matrix/integers.glsl).
 constexpr uint32_t kEpilogueAddsFloats = 512;  // the addend, with the layout of a bias, before quantizing
-constexpr uint32_t kEpiloguePositive = 1024;   // negative numbers become 0 before quantizing
+constexpr uint32_t kEpiloguePositive = 1024;   // negative numbers become 0, before quantizing
 
 // The input whose elements lie where the parameters of their channels lie, if it is present.
 constexpr size_t kEpilogueBias = 2;

@@ -124,4 +124,9 @@ Status addFloatProduct(PlanBuilder& builder, Product product, const FloatFinish&
 Status addIntegerProduct(PlanBuilder& builder, const Product& product, const Quantization& quantization,
                          const ConvolutionWindow* window = nullptr);
 
+// A quantized convolution whose output is FLOAT32 and so has no scale and zero point: the inputs are those before. The
+// bias is FLOAT32, and kEpiloguePositive may follow.
+Operation convolutionToFloats(const DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC& desc, std::vector<Tensor> inputs,
+                              const Tensor& output);
+
 }  // namespace dimple

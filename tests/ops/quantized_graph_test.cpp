@@ -128,7 +128,8 @@ GraphOfLines convolution(Drawn& drawn) {
           " Mode=CROSS_CORRELATION Strides=", text({stride, stride}), " Dilations=[1,1] StartPadding=", padding,
           " EndPadding=", padding, " OutputPadding=[0,0] GroupCount=", all),
       inputs);
-  graph.output(quantized(graph, drawn, relu(graph, drawn, convolved, ySizes), ySizes, 1, drawn.type()));
+  const GraphSource positive = relu(graph, drawn, convolved, ySizes);
+  graph.output(random.chance(0.7) ? quantized(graph, drawn, positive, ySizes, 1, drawn.type()) : positive);
   return graph;
 }
 
@@ -156,7 +157,8 @@ GraphOfLines product(Drawn& drawn) {
                                     " OutputTensor=f32", text(ySizes), " TransA=", turnsA ? "TRANSPOSE" : "NONE",
                                     " TransB=", turnsB ? "TRANSPOSE" : "NONE", " Alpha=1 Beta=1"),
                                 inputs);
-  if (random.chance(0.6)) made = quantized(graph, drawn, relu(graph, drawn, made, ySizes), ySizes, 1, drawn.type());
+  made = relu(graph, drawn, made, ySizes);
+  if (random.chance(0.6)) made = quantized(graph, drawn, made, ySizes, 1, drawn.type());
   graph.output(made);
   return graph;
 }

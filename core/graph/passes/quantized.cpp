@@ -144,7 +144,10 @@ class Quantized {
 
   // Puts a node of integers in the place of all that it finds, or does nothing.
   void replace(Graph& graph, const Target& target) {
-    if (op_.output().type != kFloat || op_.epilogue().steps != 0) return;
+    const DML_OPERATOR_TYPE activation = op_.activation().type;
+    if (op_.output().type != kFloat || op_.epilogue().steps != 0 ||
+        (activation != DML_OPERATOR_INVALID && activation != DML_OPERATOR_ACTIVATION_RELU))
+      return;
     findResult();
     auto made = this->made();
     if (!made || !gains(*made, target)) return;
@@ -166,28 +169,33 @@ class Quantized {
   }
 
  private:
-  // A RELU and a quantization by parameters of all elements, or neither of them.
+  // A RELU, and a quantization by parameters of all elements, as far as they follow.
   void findResult() {
     nodes_ = {&product_};
-    if (op_.activation().type != DML_OPERATOR_INVALID && op_.activation().type != DML_OPERATOR_ACTIVATION_RELU) return;
+    output_ = op_.output();
+    if (op_.activation().type == DML_OPERATOR_ACTIVATION_RELU) steps_ = kEpiloguePositive;
     Node* relu = readerOf(product_).node;
-    if (relu && typeOf(*relu) != DML_OPERATOR_ACTIVATION_RELU) relu = nullptr;
-    Node* quantizer = quantizerOf(relu ? *relu : product_);
+    if (relu && typeOf(*relu) == DML_OPERATOR_ACTIVATION_RELU && setOutput(relu->op->output())) {
+      steps_ = kEpiloguePositive;
+      nodes_.push_back(relu);
+    }
+    Node* quantizer = quantizerOf(*nodes_.back());
     if (!quantizer) return;
-    const Tensor& read = quantizer->op->input(0);
-    Tensor output = quantizer->op->output();
+    const auto by = parametersOf(*quantizer, quantizer->op->input(0), op_.output(), kNone);
+    if (!by || !setOutput(quantizer->op->output())) return;
+    by_ = *by;
+    nodes_.push_back(quantizer);
+  }
+
+  // What is made, with the sizes of the results; false: it has others, and no layout with these.
+  bool setOutput(Tensor output) {
+    output.ownedByDml = false;
     if (!sameSizes(output, op_.output())) {
-      if (!isPacked(output) || !isPacked(op_.output())) return;
+      if (!isPacked(output) || !isPacked(op_.output())) return false;
       output = packedTensor(output.type, op_.output().sizeSpan());
     }
-    const auto by = parametersOf(*quantizer, read, op_.output(), kNone);
-    if (!by) return;
-    output.ownedByDml = false;
     output_ = asGiven(output);
-    by_ = *by;
-    if (relu || op_.activation().type == DML_OPERATOR_ACTIVATION_RELU) steps_ |= kEpiloguePositive;
-    if (relu) nodes_.push_back(relu);
-    nodes_.push_back(quantizer);
+    return true;
   }
 
   // What alone reads a node, and quantizes it as it is made, or packed.
@@ -206,15 +214,20 @@ class Quantized {
     if (b.node != a.node) dequantizers_.push_back(b.node);
   }
 
-  bool hasOutput() const { return output_.present(); }
+  bool isQuantized() const { return !isFloat(output_.type); }
 
-  // The operation whose inputs are `operands_`, of which `bias` is added as it is.
-  template <class Desc>
-  std::optional<Operation> made(DML_OPERATOR_TYPE type, const Desc& desc, const Tensor& output, const Operand& bias) {
+  std::vector<Tensor> operandTensors() const {
     std::vector<Tensor> tensors;
     tensors.reserve(operands_.size());
     for (const Operand& operand : operands_) tensors.push_back(operand.tensor);
-    auto op = Operation::make(type, desc, std::move(tensors), {output});
+    return tensors;
+  }
+
+  // The operation whose inputs are `operands_`, of which `bias` is added as it is.
+  template <class Desc>
+  std::optional<Operation> made(DML_OPERATOR_TYPE type, const Desc& desc, const Operand& bias) {
+    std::vector<Tensor> tensors = operandTensors();
+    auto op = Operation::make(type, desc, std::move(tensors), {output_});
     if (!op) return {};
     Epilogue epilogue{.steps = steps_};
     if (bias.tensor.present()) {
@@ -245,7 +258,7 @@ class Quantized {
   template <class Desc>
   std::optional<Operation> average(const Desc& desc, const UINT* dilations) {
     const auto x = dequantizedAt(product_, 0, kNone);
-    if (!x || !hasOutput() || steps_ != 0) return {};
+    if (!x || !isQuantized() || steps_ != 0) return {};
     setDequantizers(*x, *x);
     operands_ = {x->integers, x->by.scale, x->by.zero, by_.scale, by_.zero};
     DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC made{};
@@ -256,14 +269,14 @@ class Quantized {
     made.EndPadding = desc.EndPadding;
     made.Dilations = dilations;
     made.IncludePadding = desc.IncludePadding;
-    return this->made(DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING, made, output_, {});
+    return this->made(DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING, made, {});
   }
 
   std::optional<Operation> convolution() {
     const auto& desc = op_.as<DML_CONVOLUTION_OPERATOR_DESC>();
     const auto isZero = [](UINT padding) { return padding == 0; };
     if (desc.Mode != DML_CONVOLUTION_MODE_CROSS_CORRELATION || desc.Direction != DML_CONVOLUTION_DIRECTION_FORWARD ||
-        !std::ranges::all_of(std::span(desc.OutputPadding, desc.DimensionCount), isZero) || !hasOutput())
+        !std::ranges::all_of(std::span(desc.OutputPadding, desc.DimensionCount), isZero))
       return {};
     const auto x = dequantizedAt(product_, 0, kNone);
     const auto filter = dequantizedAt(product_, kWeightsInput, 0);
@@ -283,10 +296,7 @@ class Quantized {
                  x->by.zero,
                  filter->integers,
                  ofChannels(filter->by.scale),
-                 ofChannels(filter->by.zero),
-                 Operand(),
-                 by_.scale,
-                 by_.zero};
+                 ofChannels(filter->by.zero)};
     DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC made{};
     made.DimensionCount = desc.DimensionCount;
     made.Strides = desc.Strides;
@@ -294,7 +304,15 @@ class Quantized {
     made.StartPadding = desc.StartPadding;
     made.EndPadding = desc.EndPadding;
     made.GroupCount = desc.GroupCount;
-    return this->made(DML_OPERATOR_QUANTIZED_LINEAR_CONVOLUTION, made, output_, operandOf(product_, kBiasInput));
+    const Operand bias = operandOf(product_, kBiasInput);
+    if (!isQuantized()) {
+      operands_.push_back(bias);
+      Operation op = convolutionToFloats(made, operandTensors(), output_);
+      op.setEpilogue({.steps = steps_});
+      return op;
+    }
+    for (const Operand& operand : {Operand(), by_.scale, by_.zero}) operands_.push_back(operand);
+    return this->made(DML_OPERATOR_QUANTIZED_LINEAR_CONVOLUTION, made, bias);
   }
 
   std::optional<Operation> product() {
@@ -306,7 +324,6 @@ class Quantized {
     if (desc.Alpha != 1 || (bias.tensor.present() && desc.Beta != 1) || op_.input(0).rank != rank ||
         op_.input(1).rank != rank)
       return {};
-    if (!hasOutput() && op_.activation().type != DML_OPERATOR_INVALID) return {};
     auto a = dequantizedAt(product_, 0, kNone);
     auto b = dequantizedAt(product_, kWeightsInput, turnsB ? rank - 2 : rank - 1);
     if (!a || !b || op_.input(0).sizes[turnsA ? rank - 2 : rank - 1] > kMostTerms) return {};
@@ -316,15 +333,15 @@ class Quantized {
     for (Operand* parameter : {&b->by.scale, &b->by.zero})
       if (parameter->tensor.present()) parameter->tensor = turnedIf(turnsB, parameter->tensor);
     operands_ = {a->integers, a->by.scale, a->by.zero, b->integers, b->by.scale, b->by.zero};
-    if (!hasOutput()) {
+    if (!isQuantized()) {
       operands_.push_back(bias);
       return made(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT, DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC{},
-                  op_.output(), {});
+                  {});
     }
     operands_.push_back(by_.scale);
     operands_.push_back(by_.zero);
     return made(DML_OPERATOR_QUANTIZED_LINEAR_MATRIX_MULTIPLY, DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC{},
-                output_, bias);
+                bias);
   }
 
   // Whether it goes to a kernel that takes less time than one of FLOAT32 does.
@@ -347,8 +364,8 @@ class Quantized {
   const Operation op_;
   std::vector<Node*> nodes_, dequantizers_;
   std::vector<Operand> operands_;
-  Tensor output_;  // not present(): it is not quantized
-  Parameters by_;  // of the output
+  Tensor output_;
+  Parameters by_;  // of the output, if it is quantized
   uint32_t steps_ = 0;
 };
 

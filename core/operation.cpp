@@ -127,7 +127,7 @@ Status checkEpilogue(const Operation& op) {
   constexpr DML_OPERATOR_TYPE kOfRows[] = {DML_OPERATOR_ACTIVATION_SOFTMAX, DML_OPERATOR_ACTIVATION_SOFTMAX1};
   if (std::ranges::find(kOfRows, op.activation().type) != std::end(kOfRows))
     return invalid(cat(op.schema().name, " has an epilogue, expected an activation of single elements after it."));
-  if ((epilogue.steps & (kEpilogueAddsC | kEpilogueAddsFloats | kEpiloguePositive)) != 0) return {};
+  if ((epilogue.steps & (kEpilogueAddsC | kEpilogueAddsFloats | kEpiloguePositive | kEpilogueClips)) != 0) return {};
   if (epilogue.addend != 0 && !sameLayout(op.input(epilogue.addend), op.output()))
     return invalid(cat(op.inputName(epilogue.addend), " has other Sizes or Strides than ", op.outputName(0), "."));
   const Tensor& bias = op.input(kEpilogueBias);

@@ -34,6 +34,7 @@ constexpr uint32_t kEpilogueAddsC = 256;      // C is the addend, and all channe
 // The steps of products of integers (kernels/matrix/integers.glsl).
 constexpr uint32_t kEpilogueAddsFloats = 512;  // the addend, with the layout of a bias, before quantizing
 constexpr uint32_t kEpiloguePositive = 1024;   // negative numbers become 0, before quantizing
+constexpr uint32_t kEpilogueClips = 2048;      // what is out of bounds is clipped, before quantizing
 
 // The input whose elements lie where the parameters of their channels lie, if it is present.
 constexpr size_t kEpilogueBias = 2;
@@ -43,7 +44,9 @@ struct Epilogue {
   float epsilon = 0;     // added to the variance
   uint32_t channel = 0;  // the dimension of the output that the parameters vary along
   size_t channels = 0;   // index of the input that holds the parameters, eight FLOAT32 per channel. 0: there are none
-  size_t addend = 0;     // index of the input that is added; it has the layout of the output unless it is C or a bias
+  float least = 0;       // bounds of kEpilogueClips
+  float most = 0;
+  size_t addend = 0;  // index of the input that is added; it has the layout of the output unless it is C or a bias
 };
 
 struct TensorNames {

@@ -95,9 +95,13 @@ std::vector<double> biases(Drawn& drawn, size_t count) {
   return numbers;
 }
 
-GraphSource relu(GraphOfLines& graph, Drawn& drawn, const GraphSource& x, const std::vector<uint32_t>& sizes) {
-  if (!drawn.random.chance(0.5)) return x;
-  return graph.node(cat("ACTIVATION_RELU InputTensor=f32", text(sizes), " OutputTensor=f32", text(sizes)), {x});
+// Nothing, a RELU, or a CLIP of either operator.
+GraphSource activated(GraphOfLines& graph, Drawn& drawn, const GraphSource& x, const std::vector<uint32_t>& sizes) {
+  constexpr const char* kActivations[] = {"ACTIVATION_RELU", "ELEMENT_WISE_CLIP Min=-1.5 Max=6",
+                                          "ELEMENT_WISE_CLIP1 MinMaxDataType=FLOAT32 Min=0 Max=6"};
+  if (drawn.random.chance(0.3)) return x;
+  return graph.node(
+      cat(drawn.random.pick(kActivations), " InputTensor=f32", text(sizes), " OutputTensor=f32", text(sizes)), {x});
 }
 
 GraphOfLines convolution(Drawn& drawn) {
@@ -128,7 +132,7 @@ GraphOfLines convolution(Drawn& drawn) {
           " Mode=CROSS_CORRELATION Strides=", text({stride, stride}), " Dilations=[1,1] StartPadding=", padding,
           " EndPadding=", padding, " OutputPadding=[0,0] GroupCount=", all),
       inputs);
-  const GraphSource positive = relu(graph, drawn, convolved, ySizes);
+  const GraphSource positive = activated(graph, drawn, convolved, ySizes);
   graph.output(random.chance(0.7) ? quantized(graph, drawn, positive, ySizes, 1, drawn.type()) : positive);
   return graph;
 }
@@ -157,7 +161,7 @@ GraphOfLines product(Drawn& drawn) {
                                     " OutputTensor=f32", text(ySizes), " TransA=", turnsA ? "TRANSPOSE" : "NONE",
                                     " TransB=", turnsB ? "TRANSPOSE" : "NONE", " Alpha=1 Beta=1"),
                                 inputs);
-  made = relu(graph, drawn, made, ySizes);
+  made = activated(graph, drawn, made, ySizes);
   if (random.chance(0.6)) made = quantized(graph, drawn, made, ySizes, 1, drawn.type());
   graph.output(made);
   return graph;
@@ -182,11 +186,15 @@ GraphOfLines average(Drawn& drawn) {
   return graph;
 }
 
-// Integers that are one off at most, where a quotient lies between two; floats to a small part of the largest one.
+// Integers that are one off at most, where a quotient lies between two; floats to a small part of the sums that they
+// are made of, which bounds may hide.
 std::string compareNearly(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes& whole, const GraphBytes& alone) {
-  if (tensor.DataType == DML_TENSOR_DATA_TYPE_FLOAT32) return compareWithLargest(tensor, whole, alone);
   const oracle::Array a = oracle::read(tensor, whole);
   const oracle::Array b = oracle::read(tensor, alone);
+  const auto isNear = [](double x, double y) { return std::abs(x - y) <= 0x1p-10 + 0x1p-18 * std::abs(y); };
+  for (size_t i = 0; i < a.real.size(); ++i)
+    if (!isNear(a.real[i], b.real[i]))
+      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
   size_t others = 0;
   for (size_t i = 0; i < a.whole.size(); ++i) {
     const auto difference = a.whole[i] - b.whole[i];

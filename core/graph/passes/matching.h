@@ -25,6 +25,9 @@ bool keepsPlaces(const Node& node);
 // Whether a node does nothing but cast elements from one type to another.
 bool isCast(const Node& node, DataType from, DataType to);
 
+// CLIP1 of floats without ScaleBias as the CLIP, which operators may fuse; others as they are.
+Operation asClip(const Operation& op);
+
 bool isByte(DataType type);
 // Of INT8 and UINT8 as of other integers, with a scale and a zero point.
 bool quantizes(const Node& node);

@@ -169,15 +169,15 @@ class Quantized {
   }
 
  private:
-  // A RELU, and a quantization by parameters of all elements, as far as they follow.
+  // A RELU or CLIP, and a quantization by parameters of all elements, as far as they follow.
   void findResult() {
     nodes_ = {&product_};
     output_ = op_.output();
-    if (op_.activation().type == DML_OPERATOR_ACTIVATION_RELU) steps_ = kEpiloguePositive;
-    Node* relu = readerOf(product_).node;
-    if (relu && typeOf(*relu) == DML_OPERATOR_ACTIVATION_RELU && setOutput(relu->op->output())) {
-      steps_ = kEpiloguePositive;
-      nodes_.push_back(relu);
+    if (op_.activation().type == DML_OPERATOR_ACTIVATION_RELU) epilogue_.steps = kEpiloguePositive;
+    Node* activation = readerOf(product_).node;
+    if (activation && clips(*activation) && setOutput(activation->op->output())) {
+      setClip(*activation->op);
+      nodes_.push_back(activation);
     }
     Node* quantizer = quantizerOf(*nodes_.back());
     if (!quantizer) return;
@@ -185,6 +185,25 @@ class Quantized {
     if (!by || !setOutput(quantizer->op->output())) return;
     by_ = *by;
     nodes_.push_back(quantizer);
+  }
+
+  static bool clips(const Node& node) {
+    if (typeOf(node) == DML_OPERATOR_ACTIVATION_RELU) return true;
+    const Operation op = asClip(*node.op);
+    return op.schema().type == DML_OPERATOR_ELEMENT_WISE_CLIP &&
+           !op.as<DML_ELEMENT_WISE_CLIP_OPERATOR_DESC>().ScaleBias;
+  }
+
+  void setClip(const Operation& op) {
+    if (op.schema().type == DML_OPERATOR_ACTIVATION_RELU) {
+      epilogue_.steps = kEpiloguePositive;
+      return;
+    }
+    const Operation clip = asClip(op);
+    const auto& desc = clip.as<DML_ELEMENT_WISE_CLIP_OPERATOR_DESC>();
+    epilogue_.steps |= kEpilogueClips;
+    epilogue_.least = desc.Min;
+    epilogue_.most = desc.Max;
   }
 
   // What is made, with the sizes of the results; false: it has others, and no layout with these.
@@ -229,7 +248,7 @@ class Quantized {
     std::vector<Tensor> tensors = operandTensors();
     auto op = Operation::make(type, desc, std::move(tensors), {output_});
     if (!op) return {};
-    Epilogue epilogue{.steps = steps_};
+    Epilogue epilogue = epilogue_;
     if (bias.tensor.present()) {
       epilogue.steps |= kEpilogueAddsFloats;
       epilogue.addend = op->addInput(bias.tensor, "bias");
@@ -258,7 +277,7 @@ class Quantized {
   template <class Desc>
   std::optional<Operation> average(const Desc& desc, const UINT* dilations) {
     const auto x = dequantizedAt(product_, 0, kNone);
-    if (!x || !isQuantized() || steps_ != 0) return {};
+    if (!x || !isQuantized() || epilogue_.steps != 0) return {};
     setDequantizers(*x, *x);
     operands_ = {x->integers, x->by.scale, x->by.zero, by_.scale, by_.zero};
     DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC made{};
@@ -308,7 +327,7 @@ class Quantized {
     if (!isQuantized()) {
       operands_.push_back(bias);
       Operation op = convolutionToFloats(made, operandTensors(), output_);
-      op.setEpilogue({.steps = steps_});
+      op.setEpilogue(epilogue_);
       return op;
     }
     for (const Operand& operand : {Operand(), by_.scale, by_.zero}) operands_.push_back(operand);
@@ -365,8 +384,8 @@ class Quantized {
   std::vector<Node*> nodes_, dequantizers_;
   std::vector<Operand> operands_;
   Tensor output_;
-  Parameters by_;  // of the output, if it is quantized
-  uint32_t steps_ = 0;
+  Parameters by_;      // of the output, if it is quantized
+  Epilogue epilogue_;  // what is done before results are stored
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // REDUCE with all its functions, ARGMIN and ARGMAX.
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <span>
@@ -136,10 +137,12 @@ class ReductionPlan {
     using Form = kernels::Reduce::Form;
     const auto& [part, inside, number] = steps;
     const uint32_t indexBytes = arg() ? byteWidth(builder_.op().output().type) : 0;
+    const uint32_t elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count());
+    const uint32_t lanes = spread.row ? lanesOf(elements, spread, number) : 1;
     kernels::Reduce call{.form = number != 0 ? Form::Vectors : Form::Strided,
                          .type = kernelType(input().type),
                          .push = {.outputs = static_cast<uint32_t>(part.count()),
-                                  .elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
+                                  .elements = elements,
                                   .chunks = spread.chunks,
                                   .chunkLength = spread.perChunk,
                                   .split = {part.rank, inside.rank, part.vectors()},
@@ -152,12 +155,22 @@ class ReductionPlan {
                          .spec = {.function = reduction_.function,
                                   .row = spread.row,
                                   .writesPartials = partials.written,
-                                  .wideResults = castsResults()},
+                                  .wideResults = castsResults(),
+                                  .rowLanes = lanes},
                          .x = from,
                          .y = to};
     if (number == 0) call.spec.readsPartials = partials.read;
-    return builder_.add(call, taskGroups(part.count() * spread.chunks, spread.row), builder_.parameters(part, inside),
+    const uint64_t tasks = part.count() * spread.chunks;
+    return builder_.add(call, divideUp(tasks * lanes, kGroupSize), builder_.parameters(part, inside),
                         Work(part.count()) * (partials.read ? partials.count : inside.count()) * std::max(number, 1u));
+  }
+
+  // Invocations that share what a task reduces: as few as load all of it at once, so that short rows share a workgroup.
+  static uint32_t lanesOf(uint32_t elements, const Spread& spread, uint32_t number) {
+    constexpr uint32_t kLoads = 16;  // elements, in vectors
+    const uint32_t each = number != 0 ? kLoads / number : 4;
+    const auto needed = static_cast<uint32_t>(divideUp(std::min(spread.perChunk, elements), each));
+    return std::min(std::bit_ceil(needed), kGroupSize);
   }
 
   // The last stage, of `count` partial results of each output.
@@ -175,12 +188,11 @@ class ReductionPlan {
     const DataType type = input().type;
     const uint32_t number = vectorElements(type);
     const bool hasKernel = typeBit(type) & kFloats;
-    // In vectors, less than half a workgroup would have something to do with a shorter row.
-    const auto row =
-        hasKernel && dense_ && elements_ >= number * kGroupSize / 2 ? reduced_.inVectors(number, kInput) : std::nullopt;
+    const auto row = hasKernel && dense_ ? reduced_.inVectors(number, kInput) : std::nullopt;
     const auto rows = row ? part.betweenVectors(number, kInput) : std::nullopt;
     if (rows) {
       Spread spread = spreadOf(part.count(), elements_, true);
+      spread.row = true;
       spread.perChunk = static_cast<uint32_t>(divideUp(spread.perChunk, number));
       spread.chunks = static_cast<uint32_t>(divideUp(row->count(), spread.perChunk));
       return {{*rows, *row, number}, spread};

@@ -175,18 +175,22 @@ void storeIndex(uint outputOffset, Accumulator a) {
   if (push.indexWords == 2u) y[outputOffset * 2u + 1u] = 0u;
 }
 
+// ROW_LANES invocations share a row.
+uint laneOfRow() { return gl_LocalInvocationID.x & (ROW_LANES - 1u); }
+uint rowsOfGroup() { return gl_WorkGroupSize.x / ROW_LANES; }
+
 // As RAW: libvkd3d has no 64-bit integers in shared memory.
 shared RAW sharedValue[256];
 shared uint sharedExtra[256];
 
-// Of all invocations of the workgroup, in the first one.
-Accumulator combineOfGroup(Accumulator a) {
+// Of the invocations that share a row, in the first one.
+Accumulator combineOfRow(Accumulator a) {
   const uint lane = gl_LocalInvocationID.x;
   sharedValue[lane] = wideToRaw(a.value);
   sharedExtra[lane] = a.extra;
-  for (uint half1 = gl_WorkGroupSize.x / 2u; half1 > 0u; half1 /= 2u) {
+  for (uint half1 = ROW_LANES / 2u; half1 > 0u; half1 /= 2u) {
     barrier();
-    if (lane < half1) {
+    if (laneOfRow() < half1) {
       a = combine(a, Accumulator(wideFromRaw(sharedValue[lane + half1]), sharedExtra[lane + half1]));
       sharedValue[lane] = wideToRaw(a.value);
       sharedExtra[lane] = a.extra;

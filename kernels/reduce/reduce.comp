@@ -3,8 +3,8 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// Reduces `elements` input elements to each of `outputs` results. A task is one chunk of one output: a workgroup's with
-// ROW, an invocation's without. With more than one chunk an output, the chunks write accumulators that a second
+// Reduces `elements` input elements to each of `outputs` results. A task is one chunk of one output: with ROW that of
+// ROW_LANES invocations of a workgroup, else an invocation's. With more than one chunk an output, the chunks write accumulators that a second
 // dispatch reduces as its elements.
 //   keptRank, reducedRank   walks at parameters[0] (operands: input, output) and parameters[reducedAt] (input)
 //   divisor                 elements an average divides by
@@ -69,30 +69,35 @@ void store(uint outputOffset, uint task, Accumulator a) {
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
-  const uint lane = gl_LocalInvocationID.x;
-  const uint task = ROW != 0u ? group : group * gl_WorkGroupSize.x + lane;
-  if (ROW == 0u && task >= push.outputs * push.chunks) return;
+  const bool isRow = ROW != 0u;
+  const uint lane = isRow ? laneOfRow() : gl_LocalInvocationID.x;
+  const uint tasks = push.outputs * push.chunks;
+  const uint given = isRow ? group * rowsOfGroup() + gl_LocalInvocationID.x / ROW_LANES
+                           : group * gl_WorkGroupSize.x + lane;
+  if (!isRow && given >= tasks) return;
+  // Behind the last row it is reduced again, and not stored.
+  const uint task = min(given, tasks - 1u);
   // Neighbouring invocations take neighbouring outputs, neighbouring workgroups neighbouring chunks.
-  const uint outputIndex = ROW != 0u ? task / push.chunks : task % push.outputs;
-  const uint chunk = ROW != 0u ? task % push.chunks : task / push.outputs;
+  const uint outputIndex = isRow ? task / push.chunks : task % push.outputs;
+  const uint chunk = isRow ? task % push.chunks : task / push.outputs;
 
   const uvec4 kept = walkOffsets(0u, push.keptRank, outputIndex);
   const uint begin = chunk * push.chunkLength;
   const uint count = min(push.chunkLength, push.elements - begin);
   Accumulator a = emptyAccumulator();
-  if (ROW != 0u) {
+  if (isRow) {
     uint k = lane;
     // Four loads at a time are under way.
-    for (; k < count && count - k > 3u * gl_WorkGroupSize.x; k += 4u * gl_WorkGroupSize.x) {
+    for (; k < count && count - k > 3u * ROW_LANES; k += 4u * ROW_LANES) {
       const Accumulator b = load(kept.x, outputIndex, begin + k);
-      const Accumulator c = load(kept.x, outputIndex, begin + k + gl_WorkGroupSize.x);
-      const Accumulator d = load(kept.x, outputIndex, begin + k + 2u * gl_WorkGroupSize.x);
-      const Accumulator e = load(kept.x, outputIndex, begin + k + 3u * gl_WorkGroupSize.x);
+      const Accumulator c = load(kept.x, outputIndex, begin + k + ROW_LANES);
+      const Accumulator d = load(kept.x, outputIndex, begin + k + 2u * ROW_LANES);
+      const Accumulator e = load(kept.x, outputIndex, begin + k + 3u * ROW_LANES);
       a = combine(a, combine(combine(b, c), combine(d, e)));
     }
-    for (; k < count; k += gl_WorkGroupSize.x) a = combine(a, load(kept.x, outputIndex, begin + k));
-    a = combineOfGroup(a);
-    if (lane != 0u) return;
+    for (; k < count; k += ROW_LANES) a = combine(a, load(kept.x, outputIndex, begin + k));
+    a = combineOfRow(a);
+    if (lane != 0u || given >= tasks) return;
   } else {
     uint k = 0u;
     for (; k + 4u <= count; k += 4u) {

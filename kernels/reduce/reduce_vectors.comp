@@ -137,21 +137,21 @@ int addPairs(int best, uvec4 vector, uint position) {
 
 // The first or last of the greatest elements of a row's part that an invocation reads.
 Accumulator argOfRow(uint first, uint begin, uint end) {
-  const uint lane = gl_LocalInvocationID.x;
+  const uint lane = laneOfRow();
   int best = kLeastKey;
   uint position = 0u;
-  for (uint k = begin + lane; k < end; k += kRowLoads * gl_WorkGroupSize.x) {
+  for (uint k = begin + lane; k < end; k += kRowLoads * ROW_LANES) {
     uvec4 loaded[kRowLoads];
     [[unroll]] for (uint i = 0u; i < kRowLoads; ++i) loaded[i] =
-        x[first + reducedOffset(min(k + i * gl_WorkGroupSize.x, end - 1u))];
+        x[first + reducedOffset(min(k + i * ROW_LANES, end - 1u))];
     [[unroll]] for (uint i = 0u; i < kRowLoads; ++i)
-      if (k + i * gl_WorkGroupSize.x < end) best = addPairs(best, loaded[i], position + i * kVectorElements);
+      if (k + i * ROW_LANES < end) best = addPairs(best, loaded[i], position + i * kVectorElements);
     position += kRowLoads * kVectorElements;
   }
   if (begin + lane >= end) return emptyAccumulator();
   const uint place = uint(best) & 0xffffu ^ (push.preferLast != 0u ? 0u : 0xffffu);
   const uint key = uint(kIsLeast ? ~best : best) >> 16;
-  const uint vector = begin + lane + place / kVectorElements * gl_WorkGroupSize.x;
+  const uint vector = begin + lane + place / kVectorElements * ROW_LANES;
   return Accumulator(floatFromHalf(key ^ ((key >> 15) * 0x7fffu)),
                      push.firstIndex + vector * kVectorElements + place % kVectorElements);
 }
@@ -203,10 +203,10 @@ void storeOutput(uint at, Accumulator a) {
 #endif
 }
 
-// What the workgroup's invocations have of a row.
-void storeRow(uint at, uint partial, Accumulator a) {
-  const Accumulator all = combineOfGroup(a);
-  if (gl_LocalInvocationID.x != 0u) return;
+// What the invocations of a row have of it.
+void storeRow(bool isStored, uint at, uint partial, Accumulator a) {
+  const Accumulator all = combineOfRow(a);
+  if (laneOfRow() != 0u || !isStored) return;
   if (WRITES_PARTIALS != 0u)
     storePartial(partial, all);
   else
@@ -216,23 +216,26 @@ void storeRow(uint at, uint partial, Accumulator a) {
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
-  const uint lane = gl_LocalInvocationID.x;
   const bool isRow = ROW != 0u;
-  const uint task = isRow ? group : group * gl_WorkGroupSize.x + lane;
-  if (!isRow && task >= push.outputs * push.chunks) return;
+  const uint lane = isRow ? laneOfRow() : gl_LocalInvocationID.x;
   // As in reduce.comp.
+  const uint tasks = push.outputs * push.chunks;
+  const uint given = isRow ? group * rowsOfGroup() + gl_LocalInvocationID.x / ROW_LANES
+                           : group * gl_WorkGroupSize.x + lane;
+  if (!isRow && given >= tasks) return;
+  const uint task = min(given, tasks - 1u);
   const uint outputIndex = isRow ? task / push.chunks : task % push.outputs;
   const uint chunk = isRow ? task % push.chunks : task / push.outputs;
   const uvec4 kept = walkOffsets(0u, push.keptRank, outputIndex);
   const uint begin = chunk * push.chunkLength;
   const uint end = min(begin + push.chunkLength, push.elements);
-  const uint step1 = isRow ? gl_WorkGroupSize.x : 1u;
+  const uint step1 = isRow ? ROW_LANES : 1u;
   const uint indices = isRow ? kVectorElements : 1u;  // that an offset of 1 skips
 
   const uint partial = push.firstPartial + chunk;
 #if T == f16
   if (kIsArg && isRow) {
-    storeRow(kept.y, outputIndex * push.partials + partial, argOfRow(kept.x, begin, end));
+    storeRow(given < tasks, kept.y, outputIndex * push.partials + partial, argOfRow(kept.x, begin, end));
     return;
   }
 #endif
@@ -258,7 +261,7 @@ void main() {
   Accumulator a[kVectorElements];
   [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) a[e] = accumulatorOf(running[e]);
   if (isRow) {
-    storeRow(kept.y, outputIndex * push.partials + partial, combineAll(a));
+    storeRow(given < tasks, kept.y, outputIndex * push.partials + partial, combineAll(a));
     return;
   }
   const uint first = outputIndex * kVectorElements;

@@ -159,7 +159,8 @@ TEST_CASE("vectors: elements that are reduced, or outputs") {
                        " Axes=[" + std::string(axes) + "]");
   };
   CHECK(kernel("f32[9,512]", "f32[9,1]", "1") == "reduce_vectors.f32");
-  CHECK(kernel("f32[9,508]", "f32[9,1]", "1") == "reduce.f32");
+  CHECK(kernel("f32[9,508]", "f32[9,1]", "1") == "reduce_vectors.f32");
+  CHECK(kernel("f32[9,507]", "f32[9,1]", "1") == "reduce.f32");
   CHECK(kernel("f16[9,1028]", "f16[9,1]", "1") == "reduce.f16");
   CHECK(kernel("f32[9,512]{514,1}", "f32[9,1]", "1") == "reduce.f32");
   CHECK(kernel("f32[9,3,512]{3072,1024,1}", "f32[1,3,1]", "0,2") == "reduce_vectors.f32");

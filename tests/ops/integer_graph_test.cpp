@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/text.h"
@@ -123,6 +124,23 @@ GraphOfLines graphOfChosen(const Chosen& of, const std::string& type, const std:
   return graph;
 }
 
+// Dequantized, and quantized as another tensor of the same elements, as clients have it that turn views into strides.
+GraphOfLines seenOtherwise(const std::string& read, const std::string& made, double scaleBehind) {
+  Random random(1);
+  GraphOfLines graph;
+  std::vector<double> drawn(60);
+  for (double& number : drawn) number = static_cast<double>(random.range(0, 255));
+  const GraphSource scale = graph.constant(DML_TENSOR_DATA_TYPE_FLOAT32, std::vector<double>{0.0123});
+  const GraphSource behind = graph.constant(DML_TENSOR_DATA_TYPE_FLOAT32, std::vector<double>{scaleBehind});
+  const GraphSource real = graph.node(
+      "ELEMENT_WISE_DEQUANTIZE_LINEAR InputTensor=u8[6,10] ScaleTensor=f32[6,10]{0,0} OutputTensor=f32[6,10]",
+      {graph.input(DML_TENSOR_DATA_TYPE_UINT8, drawn), scale});
+  graph.output(graph.node(cat("ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=f32", read, " ScaleTensor=f32", made,
+                              made == "[60]" ? "{0}" : "{0,0}", " OutputTensor=u8", made),
+                          {real, behind}));
+  return graph;
+}
+
 size_t operatorsOf(const TestGraph& graph) {
   const auto planned = planTestGraph(graph, {});
   REQUIRE_MESSAGE(planned, planned.error().text);
@@ -143,6 +161,23 @@ GPU_TEST_CASE("graphs: what chooses dequantized integers answers what its nodes 
         CHECK_MESSAGE(failure.empty(), cat(of.line, " of ", type, ", ", real, ": ", failure));
         CHECK_MESSAGE(operatorsOf(lines.graph()) == 1, cat(of.line, " of ", type));
       }
+}
+
+GPU_TEST_CASE("graphs: dequantized integers that are seen otherwise and quantized again are copied") {
+  StepMemory memory;
+  for (const auto& [read, made] : {std::pair("[10,6]{1,10}", "[10,6]"), {"[60]", "[60]"}, {"[6,10]", "[6,10]"}}) {
+    const GraphOfLines lines = seenOtherwise(read, made, 0.0123);
+    const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compareElements);
+    CHECK_MESSAGE(failure.empty(), cat(read, ": ", failure));
+    const auto planned = planTestGraph(lines.graph(), {});
+    REQUIRE_MESSAGE(planned, planned.error().text);
+    const auto isQuantizer = [](const Node& node) {
+      return node.op && node.op->schema().type == DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR;
+    };
+    CHECK(std::ranges::none_of(planned->rewritten.nodes(), isQuantizer));
+    CHECK(planned->plan.execution.size() == 1);
+    CHECK(compareWithNodes(gpu, memory, seenOtherwise(read, made, 0.02).graph(), compareElements) == "");
+  }
 }
 
 TEST_CASE("graphs: what chooses dequantized integers stays where they are not quantized to themselves") {

@@ -1,8 +1,9 @@
 // What moves dequantized integers, or takes the greatest of them, takes the integers, where its results are quantized
 // again by the same scale and zero point.
 #include <cfloat>
-#include <cmath>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -11,6 +12,7 @@
 #include "core/graph/passes/matching.h"
 #include "core/graph/passes/retyped.h"
 #include "core/target.h"
+#include "core/text.h"
 
 namespace dimple {
 namespace {
@@ -38,7 +40,7 @@ std::optional<Quantization> quantizationOf(const Node& node) {
   const Tensor& integers = isBack ? op.input(0) : op.output();
   const Tensor& floats = isBack ? op.output() : op.input(0);
   const auto scale = floatAt(node, 1);
-  if (!isByte(integers.type) || op.input(1).type != floats.type || !scale || !keepsPlaces(node)) return {};
+  if (!isByte(integers.type) || op.input(1).type != floats.type || !scale) return {};
   // QUANTIZE and DEQUANTIZE have 128 for an unsigned zero point that is absent.
   const bool hasMiddle = typeOf(node) == DML_OPERATOR_QUANTIZE || typeOf(node) == DML_OPERATOR_DEQUANTIZE;
   std::optional<uint32_t> zero = hasMiddle && integers.type == DML_TENSOR_DATA_TYPE_UINT8 ? 128 : 0;
@@ -89,9 +91,34 @@ bool choosesElements(const Node& node) {
   }
 }
 
+// A node that quantizes what another dequantizes in the same way, seen with other strides, becomes a copy.
+void copyIntegers(Graph& graph, Node& quantizer) {
+  const Place& from = quantizer.inputs()[0];
+  Node* dequantizer = from.producer();
+  if (!dequantizer || !dequantizer->op || !dequantizes(*dequantizer) || !keepsPlaces(*dequantizer)) return;
+  const auto by = quantizationOf(*dequantizer);
+  if (!by || !by->isExact() || quantizationOf(quantizer) != by) return;
+  const Place integers{dequantizer->inputs()[0].value,
+                       dequantizer->inputs()[0].offset + from.offset / byteWidth(by->floats)};
+  auto copy = Operation::make(DML_OPERATOR_ELEMENT_WISE_IDENTITY, DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC{},
+                              {ofTypeOf(quantizer.op->input(0), dequantizer->op->input(0))}, {quantizer.op->output()});
+  if (!copy) return;
+  Node& node =
+      graph.add(cat(dequantizer->name, " with ", quantizer.name), cat(dequantizer->label, " with ", quantizer.label),
+                std::make_shared<const Operation>(std::move(*copy)), &quantizer);
+  graph.connect(node, 0, integers);
+  graph.replaceAllUses(quantizer.outputs()[0], node.outputs()[0]);
+  graph.erase(quantizer);
+  if (!isRead(*dequantizer)) graph.erase(*dequantizer);
+}
+
 }  // namespace
 
 void passes::useIntegers(Graph& graph, const Target& target) {
+  std::vector<Node*> quantizers;
+  for (Node& node : graph.nodes())
+    if (node.op && !node.runsAtInitialization && quantizes(node)) quantizers.push_back(&node);
+  for (Node* node : quantizers) copyIntegers(graph, *node);
   std::vector<Node*> found;
   for (Node& node : graph.nodes())
     if (!node.runsAtInitialization && choosesElements(node)) found.push_back(&node);
@@ -99,9 +126,10 @@ void passes::useIntegers(Graph& graph, const Target& target) {
     const Node* first = node->inputs()[0].producer();
     const auto by = first && first->op ? quantizationOf(*first) : std::nullopt;
     if (!by || !by->isExact()) continue;
+    const auto isSame = [&](const Node& other) { return keepsPlaces(other) && quantizationOf(other) == by; };
     const Conversions conversions{by->floats, by->integers,
-                                  [&](const Node& other) { return dequantizes(other) && quantizationOf(other) == by; },
-                                  [&](const Node& other) { return quantizes(other) && quantizationOf(other) == by; }};
+                                  [&](const Node& other) { return dequantizes(other) && isSame(other); },
+                                  [&](const Node& other) { return quantizes(other) && isSame(other); }};
     retype(graph, *node, conversions, target);
   }
 }

@@ -311,13 +311,15 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
   if (casts) {
     call.spec.xHalves = x.type != type;
     call.spec.yHalves = op.output().type != type;
+    call.spec.factorHalves = operands.scale && op.input(operands.scale).type != type;
   }
   return builder.add(call, divideUp(rows.count, chosen.rowsOfGroup()), builder.parameters(kept, reduced), x.elements);
 }
 
+constexpr uint32_t kScaleAlong = 64;
+
 // Scale and bias that change along rows in vectors, too; no value if one of them is in no vectors.
 std::optional<uint32_t> partsAlong(DataType type, const Operands& operands, const SplitWalk& walks) {
-  constexpr uint32_t kScaleAlong = 64;
   constexpr uint32_t kBiasAlong = 128;
   uint32_t parts = 0;
   for (const auto& [input, operand, bit] :
@@ -397,6 +399,8 @@ Status planCastMoments(const Operation& op, PlanBuilder& builder) {
   const SplitWalk walks = rowWalks(op, operands, moments.mask);
   const auto [chosen, along] = chooseRows(kCastRows, operands, rows, walks, caps);
   if (!mayCast(chosen, caps)) return noCasts();
+  // A factor of FLOAT16 is read in vectors.
+  if (operands.scale && op.input(operands.scale).type != kCastRows && (along & kScaleAlong) == 0) return noCasts();
   return addNormalizeRows(builder, partsOf(moments) | along, operands, moments.epsilon, rows, walks, chosen);
 }
 
@@ -582,11 +586,15 @@ constexpr OpSchema kCastNormalization{.type = DML_OPERATOR_INVALID,
 
 }  // namespace
 
-std::optional<Operation> normalizationWithCasts(const Operation& op, const Tensor& input, const Tensor& output) {
+std::optional<Operation> normalizationWithCasts(const Operation& op, const Tensor& input, const Tensor& output,
+                                                const Tensor& factor) {
   const auto moments = momentsOfAny(op);
   if (!moments || partsOf(*moments) == 0) return {};
-  Operation made(kCastNormalization, std::make_shared<const Moments>(*moments), {input, op.input(1), op.input(2)},
-                 {output}, {{op.inputName(0), op.inputName(1), op.inputName(2)}, {op.outputName(0)}});
+  const bool isPlain = !op.input(1).present() && !op.input(2).present() && op.activations().empty();
+  if (factor.present() && !isPlain) return {};
+  Operation made(kCastNormalization, std::make_shared<const Moments>(*moments),
+                 {input, factor.present() ? factor : op.input(1), op.input(2)}, {output},
+                 {{op.inputName(0), op.inputName(1), op.inputName(2)}, {op.outputName(0)}});
   made.setActivations(op.activations());
   return made;
 }

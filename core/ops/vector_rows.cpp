@@ -42,8 +42,10 @@ VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced
   return {.reads = RowReads::Twice};
 }
 
-std::optional<Operation> withCasts(const Operation& op, const Tensor& input, const Tensor& output) {
-  if (auto normalization = normalizationWithCasts(op, input, output)) return normalization;
+std::optional<Operation> withCasts(const Operation& op, const Tensor& input, const Tensor& output,
+                                   const Tensor& factor) {
+  auto normalization = normalizationWithCasts(op, input, output, factor);
+  if (normalization || factor.present()) return normalization;
   if (auto reduction = reductionWithCasts(op, input, output)) return reduction;
   return softmaxWithCasts(op, input, output);
 }

@@ -67,10 +67,12 @@ inline bool mayCast(const VectorRows& chosen, const Caps& caps) {
 
 inline Error noCasts() { return {ErrorCode::Unsupported, "No kernel casts its rows."}; }
 
-// An operator of FLOAT32 whose first input and output are of other types, FLOAT16, which its kernel casts. No value if
-// it has no such kernel.
-std::optional<Operation> withCasts(const Operation& op, const Tensor& input, const Tensor& output);
-std::optional<Operation> normalizationWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
+// An operator of FLOAT32 whose first input and output are of other types, FLOAT16, which its kernel casts. `factor`, if
+// it is present(), is FLOAT16, and multiplies results once they are FLOAT16. No value if it has no such kernel.
+std::optional<Operation> withCasts(const Operation& op, const Tensor& input, const Tensor& output,
+                                   const Tensor& factor = {});
+std::optional<Operation> normalizationWithCasts(const Operation& op, const Tensor& input, const Tensor& output,
+                                                const Tensor& factor);
 std::optional<Operation> reductionWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
 std::optional<Operation> softmaxWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
 

@@ -52,6 +52,10 @@ void main() {
     held[i] = finishFour((held[i] - moments.mean) * moments.factor, first, at, i % kFours, factors);
   }
   if (FUSED != 0u) FOR_EACH_ELEMENT(held, kHeldFours, fused)
+  if (kScalesHalves) {
+    [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] =
+        scaledHalves(held[i], first, min(lane + i / kFours * ROW_INVOCATIONS, last));
+  }
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) {
     const uint at = lane + i * ROW_INVOCATIONS;
     if (at <= last && isStored) storeVector(first.y / kVectorElements + at, VECTOR_OF(held, i * kFours));

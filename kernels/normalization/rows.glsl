@@ -43,8 +43,24 @@ vec2 sharedOf(uvec4 first) {
   return factors;
 }
 
+#if CASTS
+layout(set = 0, binding = BINDING_scale, std430) readonly buffer factorBuffer { uvec2 factors[]; };
+// FACTOR_HALVES: the scale is FLOAT16, and multiplies what has been rounded to FLOAT16.
+vec4 scaledHalves(vec4 v, uvec4 first, uint at) {
+  const uvec2 halves = halvesFromFloats(v);
+  const uvec2 factor = factors[first.z / 4u + at];
+  return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y)) *
+         vec4(unpackHalf2x16(factor.x), unpackHalf2x16(factor.y));
+}
+const bool kScalesHalves = FACTOR_HALVES != 0u;
+#else
+#define scaledHalves(v, first, at) v
+const bool kScalesHalves = false;
+#endif
+
 // Four results, but for the activation, of vector `at` of a row, from differences to the mean times the factor.
 vec4 finishFour(vec4 v, uvec4 first, uint at, uint four, vec2 factors) {
+  if (kScalesHalves) return v;
   if (has(64u)) v *= fourOf(scale[first.z / kVectorElements + at], four);
   if (has(2u) && !has(64u)) v *= factors.x;
   if (has(128u)) v += fourOf(bias[first.w / kVectorElements + at], four);

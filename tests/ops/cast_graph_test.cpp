@@ -27,6 +27,7 @@ struct CastRows {
   bool castsBefore = true, castsBehind = true;
   double largest = 4;
   bool special = false;  // infinities, NaN and denormals among them
+  int factor = -1;       // the operand of a product behind that is a row of FLOAT16
 };
 
 std::vector<double> numbers(Random& random, size_t count, double largest) {
@@ -59,6 +60,13 @@ GraphOfLines graphOf(const CastRows& c, uint64_t seed) {
                         c.scales ? cat(" ScaleTensor=", vector, " BiasTensor=", vector) : "", " OutputTensor=", single),
                     inputs);
   if (c.castsBehind) last = graph.node(cat("CAST InputTensor=", single, " OutputTensor=", half), {last});
+  if (c.factor >= 0) {
+    const GraphSource factor = graph.input(DML_TENSOR_DATA_TYPE_FLOAT16, numbers(random, c.elements, 3));
+    const std::string row = cat(half, "{0,0,0,1}");
+    last = graph.node(cat("ELEMENT_WISE_MULTIPLY ATensor=", c.factor == 0 ? row : half,
+                          " BTensor=", c.factor == 0 ? half : row, " OutputTensor=", half),
+                      c.factor == 0 ? std::vector{factor, last} : std::vector{last, factor});
+  }
   graph.output(last);
   return graph;
 }
@@ -134,6 +142,28 @@ GPU_TEST_CASE("graphs: sums of what a CAST makes read what it reads") {
       REQUIRE_MESSAGE(planned, planned.error().text);
       CHECK(planned->rewritten.nodes().size() == 1);
     }
+}
+
+GPU_TEST_CASE("graphs: a factor of what is cast behind a normalization multiplies what was rounded" *
+              leftOut(Run::QuickD3d12, "nodes stay as they are")) {
+  StepMemory memory;
+  uint64_t seed = 100;
+  for (const std::pair<uint32_t, uint32_t>& shape : {std::pair(67u, 64u), {65u, 512u}, {65u, 4000u}, {66u, 8192u}})
+    for (const char* row : {kNormalization, kRoots})
+      for (const int factor : {0, 1}) {
+        CastRows c{shape.first, shape.second, row};
+        c.castsBefore = ++seed % 3 != 0;
+        c.special = seed % 2 == 0;
+        c.factor = factor;
+        const GraphOfLines lines = graphOf(c, seed);
+        const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compareElements);
+        CHECK_MESSAGE(failure.empty(), cat(row, " of ", shape.first, " x ", shape.second, ": ", failure));
+        Target target;
+        target.caps.maxInvocations = 1024;
+        const auto planned = planTestGraph(lines.graph(), target);
+        REQUIRE_MESSAGE(planned, planned.error().text);
+        CHECK(planned->plan.execution.size() == 1);
+      }
 }
 
 // A line of FLOAT32 as one of FLOAT16, whose inputs are not owned by DML.

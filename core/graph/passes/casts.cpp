@@ -1,5 +1,6 @@
 // Normalizations and softmaxes of FLOAT32 read and store FLOAT16 in the place of CASTs before and behind them, and
 // reductions read it.
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,14 @@ bool mayHaveCasts(DML_OPERATOR_TYPE type) {
   }
 }
 
+// The product of what a node makes with a FLOAT16 factor of the same sizes.
+Reader productOf(const Node& node) {
+  const Reader next = readerOf(node);
+  const bool isProduct = next.node && typeOf(*next.node) == DML_OPERATOR_ELEMENT_WISE_MULTIPLY &&
+                         sameSizes(next.node->op->output(), node.op->output());
+  return isProduct ? next : Reader{};
+}
+
 void fuse(Graph& graph, Node& node, const Target& target) {
   const Operation& op = *node.op;
   if (op.input(0).type != kSingle) return;
@@ -41,15 +50,26 @@ void fuse(Graph& graph, Node& node, const Target& target) {
   Node* behind = readerOf(node).node;
   if (behind && !isCast(*behind, kSingle, kHalf)) behind = nullptr;
   if (!before && !behind) return;
-  auto fused = withCasts(op, before ? ofTypeOf(op.input(0), before->op->input(0)) : op.input(0),
-                         behind ? ofTypeOf(op.output(), behind->op->output()) : op.output());
-  if (!fused || !planOperator(*fused, target)) return;
-  std::vector<Node*> nodes;
+  const Tensor input = before ? ofTypeOf(op.input(0), before->op->input(0)) : op.input(0);
   std::vector<Taken> inputs{{before ? before : &node, 0}};
   for (uint32_t i = 1; i < op.inputs().size(); ++i) inputs.emplace_back(&node, i);
+  std::vector<Node*> nodes;
   for (Node* found : {before, &node, behind})
     if (found) nodes.push_back(found);
-  replaceNodes(graph, nodes, std::move(*fused), inputs);
+  const auto replace = [&](std::optional<Operation> fused) {
+    const bool isPlanned = fused && planOperator(*fused, target);
+    if (isPlanned) replaceNodes(graph, nodes, std::move(*fused), inputs);
+    return isPlanned;
+  };
+  if (const Reader product = behind ? productOf(*behind) : Reader{}; product.node && inputs.size() > 1) {
+    const uint32_t factor = 1 - product.input;
+    const Taken scale = std::exchange(inputs[1], Taken{product.node, factor});
+    nodes.push_back(product.node);
+    if (replace(withCasts(op, input, product.node->op->output(), product.node->op->input(factor)))) return;
+    nodes.pop_back();
+    inputs[1] = scale;
+  }
+  replace(withCasts(op, input, behind ? ofTypeOf(op.output(), behind->op->output()) : op.output()));
 }
 
 }  // namespace

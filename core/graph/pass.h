@@ -32,6 +32,7 @@ void foldConstants(Graph& graph, const Target& target);
 void findPatterns(Graph& graph, const Target& target);
 void useHalves(Graph& graph, const Target& target);
 void findAttention(Graph& graph, const Target& target);
+void keepCaches(Graph& graph, const Target& target);
 void foldWeights(Graph& graph, const Target& target);
 void useIntegers(Graph& graph, const Target& target);
 void multiplyIntegers(Graph& graph, const Target& target);

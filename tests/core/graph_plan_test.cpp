@@ -14,7 +14,7 @@
 namespace dimple::testing {
 namespace {
 
-constexpr const char* kRelu = "ACTIVATION_RELU InputTensor=f32[64] OutputTensor=f32[64]";
+constexpr const char* kReluOf64 = "ACTIVATION_RELU InputTensor=f32[64] OutputTensor=f32[64]";
 constexpr const char* kAdd = "ELEMENT_WISE_ADD ATensor=f32[64] BTensor=f32[64] OutputTensor=f32[64]";
 constexpr const char* kReverse =
     "REVERSE_SUBSEQUENCES InputTensor=f32[1,64] SequenceLengthsTensor=u32[1,1] OutputTensor=f32[1,64] Axis=1";
@@ -26,7 +26,7 @@ size_t barriers(const std::vector<Dispatch>& dispatches) {
 TEST_CASE("graph plans: a chain of operators that work in place takes one tensor") {
   GraphBuilder graph;
   for (UINT n = 0; n < 10; ++n) {
-    graph.op(kRelu);
+    graph.op(kReluOf64);
     if (n) graph.edge(n - 1, n);
   }
   graph.input(0, 0);
@@ -60,7 +60,7 @@ TEST_CASE("graph plans: a chain of operators that do not takes two") {
 
 TEST_CASE("graph plans: nothing is overwritten that another node reads") {
   GraphBuilder graph;
-  for (int n = 0; n < 3; ++n) graph.op(kRelu);
+  for (int n = 0; n < 3; ++n) graph.op(kReluOf64);
   graph.op(kAdd);
   graph.input(0, 0);
   graph.edge(0, 1);
@@ -82,10 +82,10 @@ TEST_CASE("graph plans: independent branches run without a barrier between them"
   GraphBuilder graph;
   std::vector<UINT> ends;
   for (UINT branch = 0; branch < 8; ++branch) {
-    UINT last = graph.op(kRelu);
+    UINT last = graph.op(kReluOf64);
     graph.input(branch, last);
     for (int n = 0; n < 2; ++n) {
-      const UINT next = graph.op(kRelu);
+      const UINT next = graph.op(kReluOf64);
       graph.edge(last, next);
       last = next;
     }
@@ -166,7 +166,7 @@ TEST_CASE("graph plans: constants lie in the persistent resource, each once") {
 
 TEST_CASE("graph plans: an output of a node that goes to several outputs of the graph is copied") {
   GraphBuilder graph;
-  graph.op(kRelu);
+  graph.op(kReluOf64);
   graph.input(0, 0);
   for (UINT g = 0; g < 3; ++g) graph.output(0, g);
   const Plan plan = graph.plan().plan;

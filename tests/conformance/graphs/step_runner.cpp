@@ -30,10 +30,15 @@ StepRunner::Range StepRunner::allocate(size_t bytes) {
   return range;
 }
 
-StepRunner::Range StepRunner::upload(std::span<const std::byte> bytes) {
+StepRunner::Range StepRunner::allocateHolding(std::span<const std::byte> bytes) {
   const Range range = allocate(bytes.size());
-  written_.pop_back();
   std::ranges::copy(bytes, before_.begin() + static_cast<ptrdiff_t>(range.offset));
+  return range;
+}
+
+StepRunner::Range StepRunner::upload(std::span<const std::byte> bytes) {
+  const Range range = allocateHolding(bytes);
+  written_.pop_back();
   return range;
 }
 

@@ -40,6 +40,8 @@ class StepRunner {
 
   // Memory that a step writes; poison until then.
   Range allocate(size_t bytes);
+  // The same of memory of which a step writes a part: what it holds before.
+  Range allocateHolding(std::span<const std::byte> bytes);
   Range upload(std::span<const std::byte> bytes);
   void add(Step step);
 

@@ -17,10 +17,11 @@ constexpr std::array kPasses = {
          passes::useHalves},
     Pass{"attention", "A softmax of products, followed by a product of its results, becomes attention.",
          passes::findAttention},
-    Pass{"caches",
-         "Attention of FLOAT32 between CASTs from and to FLOAT16 that appends to a cache is attention of FLOAT16, which "
-         "keeps what the cache holds.",
-         passes::keepCaches},
+    Pass{
+        "caches",
+        "Attention of FLOAT32 between CASTs from and to FLOAT16 that appends to a cache is attention of FLOAT16, which "
+        "keeps what the cache holds.",
+        passes::keepCaches},
     Pass{"weights",
          "Normalizations, factors and sums of each channel after a product or a convolution are folded into its "
          "weights and bias, which are computed at initialization, so that the pass needs constants.",

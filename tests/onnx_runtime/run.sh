@@ -4,18 +4,21 @@
 #
 #   tests/onnx_runtime/run.sh [--dll ours|microsoft] [--runs N] [--adapter] [--verbose] [MODEL...]
 #   tests/onnx_runtime/run.sh --operators [--dll ours|microsoft] [--verbose]
+#   tests/onnx_runtime/run.sh --cache [--dll ours|microsoft]
 #
 # Models are the networks of tests/onnx and the three that read text (all of them: squeezenet, mobilenet, resnet50,
 # transformer, ocr_det, ocr_cls, ocr_rec), each run N (10) times in a row. With --dll microsoft the original's DLL takes
 # our place. What is missing is set up and built first; nothing of it comes into the repository. It ends with 1 if a
 # model does not run, has a node on the CPU, or differs. With --operators the models are the standard's tests of
 # operators, once each (every DIMPLE_TEST_SAMPLE-th), of which those are left out that either provider does not take.
+# With --cache a GroupQueryAttention whose past and present are one buffer of the device has a prompt and three steps.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
 dll=ours
 operators=0
+cache=0
 models=()
 options=()
 while (($#)); do
@@ -30,12 +33,13 @@ while (($#)); do
       ;;
     --adapter | --verbose) options+=("$1") ;;
     --operators) operators=1 ;;
+    --cache) cache=1 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     -*)
-      echo "run: unknown option $1 (known: --dll, --runs, --adapter, --verbose, --operators)." >&2
+      echo "run: unknown option $1 (known: --dll, --runs, --adapter, --verbose, --operators, --cache)." >&2
       exit 2
       ;;
     *) models+=("$1") ;;
@@ -51,6 +55,8 @@ case $dll in
     ;;
 esac
 
+program=models
+((cache)) && program=cache
 tools/setup.sh --onnx-runtime --ocr "${setup[@]}"
 # shellcheck disable=SC1091
 . build/deps/env.sh
@@ -63,7 +69,7 @@ first=()
 {
   cmake --preset linux-release && cmake --build --preset linux-release --target kernelgen write_models &&
     cmake --preset mingw "${first[@]}" &&
-    cmake --build --preset mingw --target dimple_directml onnx_runtime_models
+    cmake --build --preset mingw --target dimple_directml "onnx_runtime_$program"
 } >"$log" 2>&1 || {
   tail -20 "$log" >&2
   echo "run: the build fails; see $log." >&2
@@ -74,7 +80,10 @@ writeModels() { # folder, options of write_models
   build/linux-release/bin/write_models "${@:2}"
   mv "$work/$1.new" "$work/$1"
 }
-if ((operators)); then
+if ((cache)); then
+  writeModels cache --cache "$work/cache.new"
+  options=() models=("$work/cache")
+elif ((operators)); then
   writeModels operators --operators "$work/operators.new"
   options+=(--runs 1 --each)
   models=("$work/operators")
@@ -87,6 +96,6 @@ fi
 # Libraries are found beside the program.
 rm -rf "${work:?}/$dll"
 mkdir "$work/$dll"
-cp "$library" build/deps/onnx_runtime/onnxruntime.dll build/mingw/bin/onnx_runtime_models.exe "$work/$dll/"
-DIMPLE_WINE_SECONDS=${DIMPLE_WINE_SECONDS:-3600} tools/wine/run.sh "$work/$dll/onnx_runtime_models.exe" \
+cp "$library" build/deps/onnx_runtime/onnxruntime.dll "build/mingw/bin/onnx_runtime_$program.exe" "$work/$dll/"
+DIMPLE_WINE_SECONDS=${DIMPLE_WINE_SECONDS:-3600} tools/wine/run.sh "$work/$dll/onnx_runtime_$program.exe" \
   "${options[@]}" "${models[@]}"

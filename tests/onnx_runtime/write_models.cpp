@@ -3,13 +3,19 @@
 //
 //   write_models FOLDER [OCR]
 //   write_models --operators FOLDER
+//   write_models --cache FOLDER
 //
 // The networks of tests/onnx, with one picture (or pair of texts) and 16, in FLOAT32 and FLOAT16, and with the folder
 // that `tools/setup.sh --ocr` makes its models, with what they are given when they read its photograph. With
-// --operators the standard's tests of operators.
+// --operators the standard's tests of operators. With --cache two models of one GroupQueryAttention, for
+// onnx_runtime_cache.
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <dimple.h>
 #include <wrl/client.h>
@@ -24,6 +30,7 @@
 #include "tests/driver.h"
 #include "tests/onnx/networks.h"
 #include "tests/onnx/standard_tests.h"
+#include "tests/onnx_runtime/cache_model.h"
 
 namespace dimple::testing {
 namespace {
@@ -102,6 +109,42 @@ int writeOperators(const fs::path& folder) {
   return written == 0;
 }
 
+// Of so many new positions.
+void writeAttention(const fs::path& folder, int64_t positions) {
+  using onnx::Type;
+  namespace shape = cache_model;
+  ModelMaker maker;
+  auto& operators = *maker.proto().add_opset_import();
+  operators.set_domain("com.microsoft");
+  operators.set_version(1);
+  const std::vector<int64_t> cache{1, shape::kKeyHeads, shape::kCapacity, shape::kChannels};
+  maker.input("query", Type::Float16, {1, positions, shape::kHeads * shape::kChannels});
+  for (const char* name : {"key", "value"})
+    maker.input(name, Type::Float16, {1, positions, shape::kKeyHeads * shape::kChannels});
+  for (const char* name : {"past_key", "past_value"}) maker.input(name, Type::Float16, cache);
+  maker.input("seqlens_k", Type::Int32, {1});
+  maker.initializer("total_sequence_length", onnx::integerTensor(Type::Int32, std::array{shape::kCapacity}));
+  const std::vector<std::string> outputs{"output", "present_key", "present_value"};
+  auto& node =
+      maker.node("GroupQueryAttention",
+                 {"query", "key", "value", "past_key", "past_value", "seqlens_k", "total_sequence_length"}, outputs);
+  node.set_domain("com.microsoft");
+  setAttribute(node, "num_heads", shape::kHeads);
+  setAttribute(node, "kv_num_heads", shape::kKeyHeads);
+  for (const std::string& name : outputs) maker.output(name);
+  const std::string bytes = maker.bytes();
+  tool::writeFile(folder / "model.onnx", std::as_bytes(std::span(bytes)));
+}
+
+int writeCache(const fs::path& folder) {
+  fs::remove_all(folder);
+  for (const auto& [name, positions] : {std::pair{"prompt", cache_model::kPrompt}, {"step", int64_t{1}}}) {
+    fs::create_directories(folder / name);
+    writeAttention(folder / name, positions);
+  }
+  return 0;
+}
+
 int writeModels(const fs::path& folder, const char* ocr) {
   fs::remove_all(folder);
   for (const int64_t batch : {1, 16})
@@ -130,6 +173,7 @@ int main(int argc, char** argv) {
   dimple::testing::chooseDriver();
   try {
     if (std::string_view(argv[1]) == "--operators" && argc == 3) return dimple::testing::writeOperators(argv[2]);
+    if (std::string_view(argv[1]) == "--cache" && argc == 3) return dimple::testing::writeCache(argv[2]);
     return dimple::testing::writeModels(argv[1], argc > 2 ? argv[2] : nullptr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "write_models: %s\n", error.what());

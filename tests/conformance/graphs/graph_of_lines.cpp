@@ -11,9 +11,7 @@
 #include "core/schema/element_text.h"
 
 namespace dimple::testing {
-namespace {
-
-std::vector<std::byte> bytesOf(DataType type, std::span<const double> numbers) {
+std::vector<std::byte> bytesOfNumbers(DataType type, std::span<const double> numbers) {
   const size_t width = byteWidth(type);
   std::vector<std::byte> bytes(numbers.size() * width);
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -26,8 +24,6 @@ std::vector<std::byte> bytesOf(DataType type, std::span<const double> numbers) {
   return bytes;
 }
 
-}  // namespace
-
 GraphSource GraphOfLines::add(TestGraph::Node node) {
   const auto index = static_cast<uint32_t>(graph_.nodes.size());
   graph_.places.push_back(index);
@@ -35,8 +31,8 @@ GraphSource GraphOfLines::add(TestGraph::Node node) {
   return {GraphSource::Kind::Node, index, 0};
 }
 
-GraphSource GraphOfLines::input(DataType type, std::span<const double> numbers) {
-  return input(bytesOf(type, numbers));
+GraphSource GraphOfLines::input(DataType type, std::span<const double> numbers, bool owned) {
+  return input(bytesOfNumbers(type, numbers), owned);
 }
 
 GraphSource GraphOfLines::input(std::vector<std::byte> bytes, bool owned) {
@@ -47,7 +43,7 @@ GraphSource GraphOfLines::input(std::vector<std::byte> bytes, bool owned) {
 }
 
 GraphSource GraphOfLines::constant(DataType type, std::span<const double> numbers) {
-  return constant(bytesOf(type, numbers));
+  return constant(bytesOfNumbers(type, numbers));
 }
 
 GraphSource GraphOfLines::constant(std::vector<std::byte> bytes) {

@@ -116,8 +116,12 @@ std::string runGraph(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::
   for (size_t i = 0; i < graph.inputs.size(); ++i)
     step.inputs.push_back(
         {read[i] ? runner.upload(graph.inputs[i].bytes) : StepRunner::Range{}, graph.inputs[i].owned});
-  for (const GraphSource& output : graph.outputs)
-    step.outputs.push_back(runner.allocate((graph.bytesOf(output) + 3) / 4 * 4));
+  for (size_t g = 0; g < graph.outputs.size(); ++g) {
+    GraphBytes held = g < graph.held.size() ? graph.held[g] : GraphBytes();
+    const size_t bytes = (graph.bytesOf(graph.outputs[g]) + 3) / 4 * 4;
+    if (!held.empty()) held.resize(bytes);
+    step.outputs.push_back(held.empty() ? runner.allocate(bytes) : runner.allocateHolding(held));
+  }
   const auto outputs = step.outputs;
   runner.add(std::move(step));
   // Twice, so that what the first execution leaves in the temporary resource is met.

@@ -39,6 +39,8 @@ struct TestGraph {
   std::vector<size_t> places;  // of the nodes in the description
   std::vector<Input> inputs;
   std::vector<GraphSource> outputs;
+  // By output, what its memory holds before; none, or an empty one: anything.
+  std::vector<std::vector<std::byte>> held;
 
   // What the outputs hold that a source stands for; of a constant or an input of the graph: null.
   const DML_BUFFER_TENSOR_DESC* tensorOf(const GraphSource& source) const;

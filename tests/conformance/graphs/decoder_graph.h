@@ -1,0 +1,43 @@
+// Layers of a decoder of words as ONNX Runtime's DirectML provider describes them: weights of 4 or 8 bits that are
+// dequantized before each product, rotary embeddings, attention between CASTs that appends to a cache of the caller's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/graphs/graph_of_lines.h"
+
+namespace dimple::testing {
+
+enum class ZeroPoints : uint8_t { Absent, Given, Filled };  // Filled: a FILL of UINT8, read as zero points of stride 0
+
+// A tensor of weights, [N, K], with a scale for `block` of a row.
+struct WeightOptions {
+  std::string type = "u4";  // i4, u8, i8
+  uint32_t block = 32;
+  ZeroPoints zeroPoints = ZeroPoints::Absent;
+  bool owned = true;  // by DML
+};
+
+struct DecoderOptions {
+  uint32_t batches = 1, words = 1;  // new ones
+  uint32_t layers = 1;
+  uint32_t heads = 4, keyHeads = 2, channels = 16;
+  uint32_t width = 64, inner = 96;
+  uint32_t capacity = 40;         // words that the cache has room for
+  std::vector<double> lengths{};  // of the past, one a batch; empty: there is none
+  bool interleaved = false;       // pairs of the rotary embedding lie side by side
+  std::string type = "f16";
+  WeightOptions weights{};
+  bool filled = true;  // else inputs hold nothing, for those who only plan
+};
+
+// Its outputs are the last hidden state, and of each layer the keys and the values of the cache, which hold numbers
+// everywhere.
+TestGraph decoder(const DecoderOptions& options);
+
+// The product of [batches, words, depth] and such weights alone.
+TestGraph productOfIntegers(const DecoderOptions& options, uint32_t columns, uint32_t depth, bool casts = false);
+
+}  // namespace dimple::testing

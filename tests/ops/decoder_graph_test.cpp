@@ -1,0 +1,78 @@
+// Decoders of words as ONNX Runtime's provider describes them, against the oracle node by node.
+#include "tests/conformance/graphs/decoder_graph.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/text.h"
+#include "tests/conformance/graphs/graph_oracle.h"
+#include "tests/conformance/graphs/graph_runner.h"
+#include "tests/gpu_test.h"
+
+namespace dimple::testing {
+namespace {
+
+// A sentence if an output is not what the oracle says.
+std::string compareWithOracle(Gpu& gpu, StepMemory& memory, const TestGraph& graph) {
+  std::vector<GraphBytes> results;
+  if (std::string error = runGraph(gpu, memory, graph, results); !error.empty()) return error;
+  const std::vector<GraphBytes> expected = evaluateGraph(graph);
+  for (size_t g = 0; g < expected.size(); ++g) {
+    const DML_BUFFER_TENSOR_DESC& tensor = *graph.tensorOf(graph.outputs[g]);
+    if (const std::string difference = compareWithLargest(tensor, results[g], expected[g]); !difference.empty())
+      return cat("Output ", g, ": ", difference);
+  }
+  return {};
+}
+
+GPU_TEST_CASE("decoders: products with weights that are dequantized agree with the oracle") {
+  struct Sizes {
+    uint32_t batches, words, columns, depth;
+  };
+  StepMemory memory;
+  uint32_t count = 0;
+  for (const Sizes& s : {Sizes{1, 1, 48, 64},
+                         {1, 1, 130, 256},
+                         {2, 1, 40, 96},
+                         {1, 5, 33, 64},
+                         {3, 8, 64, 128},
+                         {1, 17, 72, 64},
+                         {1, 70, 80, 320}})
+    for (const char* type : {"u4", "i4", "u8", "i8"})
+      for (const ZeroPoints zeros : {ZeroPoints::Absent, ZeroPoints::Given, ZeroPoints::Filled}) {
+        ++count;
+        DecoderOptions options{.batches = s.batches, .words = s.words};
+        options.type = count % 3 == 0 ? "f32" : "f16";
+        options.weights = {type, count % 2 == 0 ? 16u : 32u, zeros, count % 5 != 0};
+        const TestGraph graph = productOfIntegers(options, s.columns, s.depth, count % 7 == 0 && options.type == "f16");
+        const std::string failure = compareWithOracle(gpu, memory, graph);
+        CHECK_MESSAGE(failure.empty(), cat(s.batches, " x ", s.words, " x ", s.columns, " x ", s.depth, " ", type, " ",
+                                           options.type, ", case ", count, ": ", failure));
+      }
+}
+
+std::vector<std::pair<std::string, DecoderOptions>> decoders() {
+  DecoderOptions prompt{.words = 7};
+  DecoderOptions step{.lengths = {7}};
+  DecoderOptions batch{.batches = 3, .layers = 2, .lengths = {0, 1, 39}};
+  DecoderOptions interleaved{.batches = 2, .heads = 6, .keyHeads = 1, .lengths = {5, 20}, .interleaved = true};
+  interleaved.weights = {"u8", 16, ZeroPoints::Given};
+  DecoderOptions single{.words = 3, .type = "f32"};
+  single.weights.zeroPoints = ZeroPoints::Filled;
+  DecoderOptions large{.words = 33, .channels = 32, .capacity = 300};
+  large.weights.zeroPoints = ZeroPoints::Given;
+  return {{"prompt", prompt},     {"step", step},      {"batch", batch},
+          {"pairs", interleaved}, {"FLOAT32", single}, {"long prompt", large}};
+}
+
+GPU_TEST_CASE("decoders: layers agree with the oracle") {
+  StepMemory memory;
+  for (const auto& [name, options] : decoders()) {
+    const std::string failure = compareWithOracle(gpu, memory, decoder(options));
+    CHECK_MESSAGE(failure.empty(), cat(name, ": ", failure));
+  }
+}
+
+}  // namespace
+}  // namespace dimple::testing

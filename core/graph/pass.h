@@ -38,6 +38,7 @@ void useIntegers(Graph& graph, const Target& target);
 void multiplyIntegers(Graph& graph, const Target& target);
 void addEpilogues(Graph& graph, const Target& target);
 void fuseActivations(Graph& graph, const Target& target);
+void readIntegers(Graph& graph, const Target& target);
 void putChannelsLast(Graph& graph, const Target& target);
 void fuseCasts(Graph& graph, const Target& target);
 void fuseChains(Graph& graph, const Target& target);

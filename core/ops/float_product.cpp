@@ -175,15 +175,7 @@ class FloatProductPlan {
     return words ? KernelElement(kernelType(p_.type)) : builder_.typedElement(p_.type);
   }
 
-  kernels::FloatFinishWords finish(uint32_t flags) const {
-    return {.matrixRank = p_.matrices.rank,
-            .alpha = floatBits(finish_.alpha),
-            .beta = floatBits(finish_.beta),
-            .activationLow = floatBits(finish_.activation.parameters[0]),
-            .activationHigh = floatBits(finish_.activation.parameters[1]),
-            .flags = flags,
-            .epsilon = floatBits(finish_.epilogue.epsilon)};
-  }
+  kernels::FloatFinishWords finish(uint32_t flags) const { return finishWords(p_, finish_, flags); }
 
   Status addElements(const ProductKernel& kernel) {
     return builder_.add(

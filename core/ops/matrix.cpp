@@ -81,7 +81,8 @@ uint32_t strideFromRight(const Tensor& tensor, uint32_t fromRight) {
   return sizeFromRight(tensor, fromRight) > 1 ? tensor.strides[tensor.rank - fromRight] : 0;
 }
 
-// Of the tensors at these places among the inputs, C's 0 if there is none, into a tensor that lies in `to`.
+}  // namespace
+
 Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, size_t bIndex, bool transposeB,
                   size_t cIndex, const Tensor& y, const BufferRange& to) {
   const Operation& op = builder.op();
@@ -114,6 +115,8 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
   product.to = to;
   return product;
 }
+
+namespace {
 
 // The axes of a fused softmax; none if the activation works on single elements.
 std::optional<uint32_t> softmaxAxes(const Activation& activation, uint32_t rank) {

@@ -114,6 +114,13 @@ struct ConvolutionWindow {
   bool distant = false;  // there are more than 2^30 places, or elements of padding, in a dimension
 };
 
+// The input C of GEMM.
+constexpr size_t kBiasOfGemm = 2;
+
+// Of the tensors at these places among the inputs, C's 0 if there is none, into a tensor that lies in `to`.
+Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, size_t bIndex, bool transposeB,
+                  size_t cIndex, const Tensor& y, const BufferRange& to);
+
 // Copies B at initialization, if DML owns it, into a layout whose elements are read in vectors, where its own is none
 // and its sizes allow one. `input`: its place among the inputs; `integers`: null for a product of floats.
 Status packOwnedB(PlanBuilder& builder, size_t input, Product& product, const Quantization* integers = nullptr);

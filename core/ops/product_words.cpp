@@ -58,6 +58,16 @@ std::vector<uint32_t> parameterWords(const Product& p, const std::vector<uint32_
   return words;
 }
 
+kernels::FloatFinishWords finishWords(const Product& p, const FloatFinish& finish, uint32_t flags) {
+  return {.matrixRank = p.matrices.rank,
+          .alpha = floatBits(finish.alpha),
+          .beta = floatBits(finish.beta),
+          .activationLow = floatBits(finish.activation.parameters[0]),
+          .activationHigh = floatBits(finish.activation.parameters[1]),
+          .flags = flags,
+          .epsilon = floatBits(finish.epilogue.epsilon)};
+}
+
 kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, const MatrixShape& shape,
                                     const Vectors& vectors) {
   const auto& [p, target, window, integers] = request;

@@ -21,6 +21,9 @@ uint32_t directionsOf(const Product& p);
 std::vector<uint32_t> parameterWords(const Product& p, const std::vector<uint32_t>& quantization,
                                      const ConvolutionWindow* window);
 
+// What becomes of the sums of a product of floats.
+kernels::FloatFinishWords finishWords(const Product& p, const FloatFinish& finish, uint32_t flags);
+
 // Elements of a vector along the depth, and across it, that the kernels of matrices read.
 struct Vectors {
   uint32_t along;

@@ -64,7 +64,7 @@ layout(set = 0, binding = BINDING_a, std430) readonly buffer aBuffer { ELEMENTS 
 #if CONVOLUTION
 TENSOR_IN(b)
 float loadB(uint i, uint zero) { return fromRaw(loadRaw_b(i)); }
-#else
+#elif !INTEGER_WEIGHTS
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { ELEMENTS b[]; };
 #endif
 #else

@@ -60,6 +60,7 @@ constexpr Budget kBudgets[] = {
     {"integer_convolution_tile", 128},
     {"integer_gemm_tile", 128},
     {"softmax_columns", 128},
+    {"weight_rows", 128},
     {"winograd_fused", 256},
 };
 

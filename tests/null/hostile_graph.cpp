@@ -118,6 +118,12 @@ constexpr Line kLines[] = {
     {"ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=f32[1,1,16,16] ScaleTensor=f32[1,1,16,16]{0,0,0,0} "
      "OutputTensor=u8[1,1,16,16]",
      kReads},
+    // Weights that are dequantized before a product.
+    {"DEQUANTIZE InputTensor=u8[1,1,16,16]! QuantizationType=SCALE QuantizationTensors=(f32[1,1,16,1]!) "
+     "OutputTensor=f32[1,1,16,16]"},
+    {"GEMM ATensor=f32[1,1,16,16] BTensor=f32[1,1,16,16] OutputTensor=f32[1,1,16,16] TransA=NONE TransB=TRANSPOSE "
+     "Alpha=1 Beta=0",
+     kReads},
     // Rows between casts.
     {"CAST InputTensor=f16[64,64] OutputTensor=f32[64,64]"},
     {"ACTIVATION_SOFTMAX1 InputTensor=f32[64,64] OutputTensor=f32[64,64] Axes=[1]", kReads},

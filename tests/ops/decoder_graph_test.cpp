@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "tests/conformance/graphs/graph_oracle.h"
 #include "tests/conformance/graphs/graph_runner.h"
+#include "tests/core/matrix_caps.h"
 #include "tests/gpu_test.h"
 
 namespace dimple::testing {

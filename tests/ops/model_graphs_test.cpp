@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "core/text.h"
+#include "tests/conformance/graphs/decoder_graph.h"
 #include "tests/conformance/graphs/graph_runner.h"
 #include "tests/conformance/options_text.h"
 #include "tests/conformance/plan_check.h"
@@ -62,6 +63,27 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
   check("quantized ResNet-50", quantizedResNet50(224, 1, 6, false), capsOfAllMatrices());
   check("transformer", transformer(6, 128, 512, 8, false));
   check("spelled layer", spelledEncoder(128, 512, 8, DML_TENSOR_DATA_TYPE_FLOAT16), capsOfMatrices());
+  // What finds nothing in the others.
+  for (const auto& [name, words] : {std::pair("decoder's step", 1u), {"decoder's prompt", 128u}}) {
+    DecoderOptions options{.words = words, .heads = 16, .keyHeads = 4, .channels = 64};
+    options.width = 1024;
+    options.inner = 2816;
+    options.capacity = 1024;
+    options.filled = false;
+    if (words == 1) options.lengths = {511};
+    const TestGraph graph = decoder(options);
+    for (const auto& [without, shown] : {std::pair("passes", "none"),
+                                         {"caches", "all but caches"},
+                                         {"dequantized", "all but dequantized"},
+                                         {"epilogues", "all but epilogues"},
+                                         {"chains", "all but chains"},
+                                         {"views", "all but views"},
+                                         {"", "all"}}) {
+      const std::string row =
+          rowOf(cat(name, ", ", graph.nodes.size(), " nodes"), graph, capsOfMatrices(), without, shown);
+      CHECK_MESSAGE(page.find(row) != page.npos, row);
+    }
+  }
 }
 
 // Dispatches of kernels for tiles, by whether they read vectors.

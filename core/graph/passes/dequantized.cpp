@@ -1,0 +1,73 @@
+// Products with weights that are dequantized read the integers.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/graph/pass.h"
+#include "core/graph/passes/linear.h"
+#include "core/graph/passes/matching.h"
+#include "core/ops/weight_product.h"
+#include "core/target.h"
+#include "core/text.h"
+
+namespace dimple {
+namespace {
+
+// What makes an input as its reader sees it, of a type of operator; at initialization, too.
+const Node* madeBy(const Node& reader, uint32_t input, DML_OPERATOR_TYPE type) {
+  const Place& from = reader.inputs()[input];
+  const Node* node = from.producer();
+  const bool fits =
+      node && from.offset == 0 && typeOf(*node) == type && sameLayout(node->op->output(), reader.op->input(input));
+  return fits ? node : nullptr;
+}
+
+// The DEQUANTIZE of B, maybe behind a CAST to FLOAT32; null: there is none.
+const Node* dequantizerOf(const Node& gemm) {
+  const Node* reader = &gemm;
+  uint32_t input = kWeightsInput;
+  if (const Node* cast = madeBy(gemm, input, DML_OPERATOR_CAST)) {
+    Tensor made = cast->op->output();
+    made.type = cast->op->input(0).type;
+    if (made.type != DML_TENSOR_DATA_TYPE_FLOAT16 || !sameLayout(cast->op->input(0), made)) return nullptr;
+    reader = cast;
+    input = 0;
+  }
+  return madeBy(*reader, input, DML_OPERATOR_DEQUANTIZE);
+}
+
+void replace(Graph& graph, Node& gemm, const Target& target) {
+  const Node* dequantizer = dequantizerOf(gemm);
+  if (!dequantizer) return;
+  const Operation& op = *dequantizer->op;
+  // Vectors of 16 bytes are read of the integers, words of the others.
+  for (const Place& from : dequantizer->inputs())
+    if (from.offset % 16 != 0) return;
+  const bool hasZeroPoint = op.inputs().size() > 2 && op.input(2).present();
+  auto made = weightProduct(*gemm.op, {op.input(0), op.input(1), hasZeroPoint ? op.input(2) : Tensor()}, target);
+  if (!made) return;
+  Node& node = graph.add(cat(dequantizer->name, " with ", gemm.name), cat(dequantizer->label, " with ", gemm.label),
+                         std::make_shared<const Operation>(std::move(*made)), &gemm);
+  const auto inputs = static_cast<uint32_t>(gemm.inputs().size());
+  for (uint32_t i = 0; i < inputs; ++i)
+    if (i != kWeightsInput && gemm.inputs()[i].value) graph.connect(node, i, gemm.inputs()[i]);
+  graph.connect(node, kWeightsInput, dequantizer->inputs()[0]);
+  for (uint32_t i = 1; i <= (hasZeroPoint ? 2u : 1u); ++i)
+    graph.connect(node, inputs + i - 1, dequantizer->inputs()[i]);
+  graph.replaceAllUses(gemm.outputs()[0], node.outputs()[0]);
+  graph.erase(gemm);
+}
+
+}  // namespace
+
+void passes::readIntegers(Graph& graph, const Target& target) {
+  std::vector<Node*> found;
+  for (Node& node : graph.nodes())
+    if (typeOf(node) == DML_OPERATOR_GEMM && !node.runsAtInitialization) found.push_back(&node);
+  for (Node* node : found) replace(graph, *node, target);
+}
+
+}  // namespace dimple

@@ -1,0 +1,207 @@
+#include "core/ops/weight_product.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/checked.h"
+#include "core/ops/product.h"
+#include "core/ops/product_kernels.h"
+#include "core/ops/product_words.h"
+#include "core/plan/plan_builder.h"
+#include "core/target.h"
+#include "kernels/interfaces/weight_rows.h"
+
+namespace dimple {
+namespace {
+
+// kColumns, kPart and kZeroGiven of kernels/matrix/weight_rows.comp, and bits of its vectors.
+constexpr uint32_t kColumns = 4;
+constexpr uint32_t kPart = 16;
+constexpr uint32_t kZeroGiven = UINT32_MAX;
+constexpr uint32_t kVectorBits = 128;
+constexpr uint32_t kMostRowsOfBlock = 4;
+
+// How parameters of weights are stepped through: from column to column, and from block to block along the depth.
+struct Blocks {
+  uint32_t bits = 0;  // the binary logarithm of a block's weights
+  uint32_t column = 0, block = 0;
+};
+
+// What attributes of GEMM are to this operator.
+struct WeightAttributes {
+  float alpha, beta;
+  bool hasZeroPoint;
+};
+
+// No value: parameters belong to a batch, or to blocks across columns, of few weights or of a number that is no power
+// of 2.
+std::optional<Blocks> blocksOf(const Tensor& parameters, const Tensor& integers) {
+  const uint32_t rank = integers.rank;
+  for (uint32_t d = 0; d + 2 < rank; ++d)
+    if (parameters.sizes[d] > 1 && parameters.strides[d] != 0) return {};
+  const uint32_t columns = parameters.sizes[rank - 2];
+  if (columns != 1 && columns != integers.sizes[rank - 2]) return {};
+  const uint32_t blocks = parameters.sizes[rank - 1];
+  const uint32_t block = integers.sizes[rank - 1] / blocks;
+  Blocks found;
+  found.column = columns == 1 ? 0 : parameters.strides[rank - 2];
+  found.block = blocks == 1 ? 0 : parameters.strides[rank - 1];
+  found.bits = 31;  // all
+  if (blocks == 1) return found;
+  if (block < kPart || !std::has_single_bit(block)) return {};
+  found.bits = static_cast<uint32_t>(std::countr_zero(block));
+  return found;
+}
+
+// Whether the integers are the same for all matrices and lie in vectors along the depth.
+bool comesInVectors(const Tensor& integers) {
+  const uint32_t rank = integers.rank;
+  const uint32_t vector = kVectorBits / bitWidth(integers.type);
+  for (uint32_t d = 0; d + 2 < rank; ++d)
+    if (integers.sizes[d] > 1 && integers.strides[d] != 0) return false;
+  return integers.strides[rank - 1] == 1 && integers.sizes[rank - 1] % vector == 0 &&
+         (integers.sizes[rank - 2] == 1 || integers.strides[rank - 2] % vector == 0);
+}
+
+bool isSigned(DataType type) { return type == DML_TENSOR_DATA_TYPE_INT4 || type == DML_TENSOR_DATA_TYPE_INT8; }
+
+// Matrices that have one B and lie one behind the other are rows of one matrix.
+void joinMatrices(Product& p) {
+  if (p.matrices.rank != 1 || p.matrices.strides[0][1] != 0) return;
+  const auto follows = [&](uint32_t operand, const Product::Strides& strides) {
+    const uint32_t step = p.matrices.strides[0][operand];
+    return p.rows == 1 || strides.row * p.rows == step;
+  };
+  const bool sameC = !p.hasC || follows(2, p.c);
+  if (!follows(0, p.a) || !follows(3, p.y) || !sameC) return;
+  if (p.rows == 1) {
+    p.a.row = p.matrices.strides[0][0];
+    p.c.row = p.matrices.strides[0][2];
+    p.y.row = p.matrices.strides[0][3];
+  }
+  p.rows *= p.matrices.sizes[0];
+  p.matrices.rank = 0;
+}
+
+// Invocations that share a column's sum: as few as read a line of memory together, and more where all of them do not
+// fill the device, or each would take many vectors.
+uint32_t sliceBitsOf(uint64_t places, uint32_t vectors, const Target& target) {
+  constexpr uint32_t kMostVectors = 8;
+  const uint64_t invocations = uint64_t{target.caps.workgroups} * kGroupSize;
+  uint32_t bits = 3;
+  while (bits < 8 && vectors >> bits > 1 && (places << bits < invocations || vectors >> bits > kMostVectors)) ++bits;
+  return bits;
+}
+
+Status planWeightProduct(const Operation& op, PlanBuilder& builder) {
+  const auto& attributes = op.as<WeightAttributes>();
+  const size_t last = op.inputs().size() - 1;
+  const size_t scaleIndex = attributes.hasZeroPoint ? last - 1 : last;
+  const Tensor& integers = op.input(1);
+  const auto scale = blocksOf(op.input(scaleIndex), integers);
+  const auto zero = blocksOf(op.input(last), integers);
+  Product p = productOf(builder, 0, false, 1, true, kBiasOfGemm, op.output(), builder.output());
+  joinMatrices(p);
+  const uint32_t bits = bitWidth(integers.type);
+  const uint32_t rows = std::min(std::bit_ceil(p.rows), kMostRowsOfBlock);
+  const uint64_t places = divideUp(p.columns, kColumns);
+  const uint64_t blocks = divideUp(p.rows, rows);
+  const uint32_t sliceBits =
+      sliceBitsOf(p.matrices.count() * places * blocks, p.depth * bits / kVectorBits, builder.target());
+  const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
+  const uint32_t parameters =
+      builder.parameters(parameterWords(p, {scale->column, scale->block, zero->column, zero->block}, nullptr));
+  const FloatFinish finish{
+      .alpha = attributes.alpha, .beta = attributes.beta, .activation = op.activation(), .epilogue = op.epilogue()};
+  BufferRange unused = p.from[2];
+  unused.bytes = 4;
+  const auto extra = [&](size_t input) { return input ? builder.input(input) : unused; };
+  const uint32_t middle = 1u << (bits - 1);
+  const bool addsFirst = p.hasC && (finish.epilogue.steps & kEpilogueAddsC) == 0;
+  using Rows = kernels::WeightRows;
+  return builder.add(
+      Rows{.form = p.type == DML_TENSOR_DATA_TYPE_FLOAT16 ? Rows::Form::Eights : Rows::Form::Fours,
+           .type = builder.typedElement(p.type),
+           .push = {.rows = p.rows,
+                    .columns = p.columns,
+                    .depth = p.depth,
+                    .columnGroups = static_cast<uint32_t>(columnGroups),
+                    .floatFinish = finishWords(p, finish, addsFirst ? kHasC : 0),
+                    .sliceBits = sliceBits,
+                    .blockBits = std::min(scale->bits, zero->bits),
+                    .signs = isSigned(integers.type) ? (bits == 4 ? 0x88888888u : 0x80808080u) : 0,
+                    .zeroAt = attributes.hasZeroPoint ? kZeroGiven : middle,
+                    .halfScales = op.input(scaleIndex).type == DML_TENSOR_DATA_TYPE_FLOAT16},
+           .spec = {.epilogue = finish.epilogue.steps, .fused = finish.activation.type, .bits = bits, .rows = rows},
+           .a = p.from[0],
+           .b = p.from[1],
+           .c = p.from[2],
+           .y = p.to,
+           .channels = extra(finish.epilogue.channels),
+           .addend = extra(finish.epilogue.addend),
+           .scale = builder.input(scaleIndex),
+           .zero = builder.input(last)},
+      p.matrices.count() * columnGroups * blocks, parameters, p.multiplyAdds());
+}
+
+constexpr OpSchema kWeightProduct{.type = DML_OPERATOR_INVALID,
+                                  .name = "PRODUCT_WITH_WEIGHTS",
+                                  .descBytes = 0,
+                                  .fields = {},
+                                  .rules = {},
+                                  .plan = planWeightProduct};
+
+// Rows of all matrices together.
+uint64_t countRows(const Operation& gemm) {
+  const Tensor& y = gemm.output();
+  return y.elements / y.sizes[y.rank - 1];
+}
+
+bool hasKernel(const Operation& gemm, const Weights& weights) {
+  const auto& desc = gemm.as<DML_GEMM_OPERATOR_DESC>();
+  if (desc.TransA != DML_MATRIX_TRANSFORM_NONE || desc.TransB != DML_MATRIX_TRANSFORM_TRANSPOSE) return false;
+  const DML_OPERATOR_TYPE fused = gemm.activation().type;
+  if (fused == DML_OPERATOR_ACTIVATION_SOFTMAX || fused == DML_OPERATOR_ACTIVATION_SOFTMAX1) return false;
+  if (countRows(gemm) > kMaxFewRows || !comesInVectors(weights.integers)) return false;
+  if (!blocksOf(weights.scale, weights.integers)) return false;
+  if (weights.zeroPoint.present() && !blocksOf(weights.zeroPoint, weights.integers)) return false;
+  // A in vectors of 16 bytes.
+  const Tensor& a = gemm.input(0);
+  const uint32_t vector = 16 / byteWidth(a.type);
+  if (a.strides[a.rank - 1] != 1) return false;
+  for (uint32_t d = 0; d + 1 < a.rank; ++d)
+    if (a.sizes[d] > 1 && a.strides[d] % vector != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+std::optional<Operation> weightProduct(const Operation& gemm, const Weights& weights, const Target& target) {
+  if (!hasKernel(gemm, weights)) return {};
+  const auto& desc = gemm.as<DML_GEMM_OPERATOR_DESC>();
+  std::vector<Tensor> inputs(gemm.inputs().begin(), gemm.inputs().end());
+  TensorNames names;
+  for (size_t i = 0; i < inputs.size(); ++i) names.inputs.push_back(gemm.inputName(i));
+  names.outputs.push_back(gemm.outputName(0));
+  inputs[1] = weights.integers;
+  inputs.push_back(weights.scale);
+  names.inputs.emplace_back("the scales of BTensor");
+  const bool hasZeroPoint = weights.zeroPoint.present();
+  if (hasZeroPoint) {
+    inputs.push_back(weights.zeroPoint);
+    names.inputs.emplace_back("the zero points of BTensor");
+  }
+  Operation op(kWeightProduct,
+               std::make_shared<const WeightAttributes>(WeightAttributes{desc.Alpha, desc.Beta, hasZeroPoint}),
+               std::move(inputs), {gemm.output()}, std::move(names));
+  op.setActivations(gemm.activations());
+  op.setEpilogue(gemm.epilogue());
+  if (!planUnkept(op, target)) return {};
+  return op;
+}
+
+}  // namespace dimple

@@ -1,0 +1,169 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+#include "directml_enums.glsl"
+
+// Products of few rows with weights of BITS bits, which lie along the depth and are dequantized on the way:
+// y = finish(sum over the depth of A * (B - zero point) * scale). A scale, and maybe a zero point, serve 1 << blockBits
+// weights of a column, at least kPart. An invocation takes a vector of weights of each of kColumns neighbouring columns
+// at a time; slices of a workgroup share the depth.
+//   A         comes in vectors of VECTOR elements along the depth
+//   signs     to be exclusively or-ed with a word of weights, so that they are unsigned
+//   zeroAt    the zero point of all, made unsigned, too, or kZeroGiven: that of the binding
+//   parameters[2]   steps among scales from column to column and from block to block, and among zero points
+//   matrixRank      walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
+#define INTEGER_WEIGHTS 1
+#include "common/grid.glsl"
+#include "common/walk.glsl"
+#include "common/math.glsl"
+#include "common/functions.glsl"
+#include "common/activation.glsl"
+#include "matrix/matrix.glsl"
+#include "matrix/floats.glsl"
+
+layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uvec4 b[]; };
+layout(set = 0, binding = BINDING_scale, std430) readonly buffer scaleBuffer { uint scale[]; };
+layout(set = 0, binding = BINDING_zero, std430) readonly buffer zeroBuffer { uint zero[]; };
+
+const uint kColumns = 4u;
+const uint kPart = 16u;  // weights that have one scale
+const uint kZeroGiven = 0xffffffffu;
+#if DIMPLE_HLSL
+#define MOST_ROWS 4u
+#define UNROLL_PARTS [[dont_unroll]]  // which takes half the time to compile
+#else
+#define MOST_ROWS ROWS
+#define UNROLL_PARTS [[unroll]]
+#endif
+#define WEIGHTS (128u / BITS)  // of a vector
+shared vec4 shares[256];
+
+float scaleAt(uint i) {
+  return push.halfScales != 0u ? floatFromHalf(scale[i / 2u] >> (i % 2u * 16u)) : uintBitsToFloat(scale[i]);
+}
+float zeroAt(uint i) {
+  if (push.zeroAt != kZeroGiven) return float(push.zeroAt);
+  const uint word = zero[i * BITS / 32u] ^ push.signs;
+  return float(bitfieldExtract(word, int(i * BITS % 32u), int(BITS)));
+}
+
+// Weights as numbers without conversions: under the bits of 2^23 a weight is that many units above it, or so many times
+// more as its place in the half of a word says. What multiplies it is as many times less.
+// No selections, which would be constant expressions of vectors: drivers take the wrong one.
+vec4 unitsOfPlaces() {
+  if (BITS == 4u) return vec4(1.0, 16.0, 256.0, 4096.0);
+  return vec4(1.0, 256.0, 1.0, 256.0);
+}
+vec4 sharesOfPlaces() {
+  if (BITS == 4u) return vec4(1.0, 0.0625, 0.00390625, 0.000244140625);
+  return vec4(1.0, 0.00390625, 1.0, 0.00390625);
+}
+// Four weights less 2^23 and the zero point; `four`: of a part, which has two words of 4 bits or four of 8.
+vec4 weightsOf(uvec4 vector, uint part, uint four, vec4 less) {
+  uvec4 bits;
+  if (BITS == 4u) {
+    const uvec2 words = part == 0u ? vector.xy : vector.zw;
+    const uint word = words[four / 2u] ^ push.signs;
+    bits = uvec4(word >> (four % 2u * 16u)) & uvec4(0xfu, 0xf0u, 0xf00u, 0xf000u);
+  } else {
+    const uint word = vector[four] ^ push.signs;
+    bits = uvec4(word, word, word >> 16u, word >> 16u) & uvec4(0xffu, 0xff00u, 0xffu, 0xff00u);
+  }
+  return uintBitsToFloat(bits | 0x4b000000u) - less;
+}
+
+uint rowOfA(uint row) { return min(row, push.rows - 1u) * aRowStride(); }
+
+// Four elements of a row of A, times the shares of their places.
+vec4 fourOfA(uint at) {
+#if VECTOR == 8
+  return floatsOf(a[at / 8u], at / 4u % 2u) * sharesOfPlaces();
+#else
+  return floatsOf(a[at / 4u], 0u) * sharesOfPlaces();
+#endif
+}
+
+void main() {
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = gl_LocalInvocationID.x;
+  // Blocks of rows of the same columns run side by side, so that B is read from memory once.
+  const uint blocks = (push.rows + ROWS - 1u) / ROWS;
+  const uint columnGroup = group / blocks;
+  const uint firstRow = (group - columnGroup * blocks) * ROWS;
+  const uint pair = columnGroup / push.columnGroups;
+  const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
+  const uint slices = 1u << push.sliceBits;
+  const uint slice = lane & (slices - 1u);
+  const uint firstPlace = (columnGroup - pair * push.columnGroups) << (8u - push.sliceBits);
+  const uint column = (firstPlace + (lane >> push.sliceBits)) * kColumns;
+  const uint last = push.depth - WEIGHTS;
+
+  float sums[MOST_ROWS * kColumns];
+  [[unroll]] for (uint i = 0u; i < MOST_ROWS * kColumns; ++i) sums[i] = 0.0;
+  if (column < push.columns && slice * WEIGHTS < push.depth) {
+    uint firstB[kColumns];
+    uvec2 firstBlock[kColumns];
+    uvec4 next[kColumns];
+    [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
+      const uint own = min(column + i, push.columns - 1u);
+      firstB[i] = base.y + columnAt(own).b;
+      firstBlock[i] = own * parameters[2].xz;
+      next[i] = b[(firstB[i] + slice * WEIGHTS) / WEIGHTS];
+    }
+    for (uint k = slice * WEIGHTS; k < push.depth; k += slices * WEIGHTS) {
+      // Those of the next turn are on their way meanwhile.
+      uvec4 ofB[kColumns];
+      [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
+        ofB[i] = next[i];
+        next[i] = b[(firstB[i] + min(k + slices * WEIGHTS, last)) / WEIGHTS];
+      }
+      UNROLL_PARTS for (uint part = 0u; part < WEIGHTS / kPart; ++part) {
+        const uint first = k + part * kPart;
+        const uint block = first >> push.blockBits;
+        float scales[kColumns];
+        vec4 less[kColumns];
+        [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
+          scales[i] = scaleAt(firstBlock[i].x + block * parameters[2].y);
+          less[i] = 8388608.0 + zeroAt(firstBlock[i].y + block * parameters[2].w) * unitsOfPlaces();
+        }
+        float parts[MOST_ROWS * kColumns];
+        [[unroll]] for (uint i = 0u; i < MOST_ROWS * kColumns; ++i) parts[i] = 0.0;
+        [[unroll]] for (uint four = 0u; four < kPart / 4u; ++four) {
+          vec4 weights[kColumns];
+          [[unroll]] for (uint i = 0u; i < kColumns; ++i) weights[i] = weightsOf(ofB[i], part, four, less[i]);
+          [[unroll]] for (uint row = 0u; row < MOST_ROWS; ++row)
+            if (row < ROWS) {
+              const vec4 factors = fourOfA(base.x + rowOfA(firstRow + row) + first + four * 4u);
+              [[unroll]] for (uint i = 0u; i < kColumns; ++i)
+                [[unroll]] for (uint e = 0u; e < 4u; ++e) parts[row * kColumns + i] += factors[e] * weights[i][e];
+            }
+        }
+        [[unroll]] for (uint i = 0u; i < MOST_ROWS * kColumns; ++i) sums[i] += scales[i % kColumns] * parts[i];
+      }
+    }
+  }
+  const uint results = kColumns << (8u - push.sliceBits);
+  // One copy of what finishes a row, which compiles in a fraction of the time.
+  [[dont_unroll]] for (uint i = 0u; i < ROWS; ++i) {
+    vec4 own = vec4(sums[0], sums[1], sums[2], sums[3]);
+    [[unroll]] for (uint k = 1u; k < MOST_ROWS; ++k)
+      if (k == i) own = vec4(sums[4u * k], sums[4u * k + 1u], sums[4u * k + 2u], sums[4u * k + 3u]);
+    const uint row = firstRow + i;
+    if (row < push.rows) {
+      barrier();
+      shares[lane] = own;
+      for (uint half1 = slices / 2u; half1 > 0u; half1 /= 2u) {
+        barrier();
+        if (slice < half1) shares[lane] += shares[lane + half1];
+      }
+      barrier();
+      for (uint result = lane; result < results; result += 256u) {
+        const uint resultColumn = firstPlace * kColumns + result;
+        if (resultColumn < push.columns)
+          finish(shares[(result / kColumns) << push.sliceBits][result % kColumns], pair, row, resultColumn,
+                 columnAt(resultColumn), base);
+      }
+    }
+  }
+}

@@ -39,7 +39,8 @@ constexpr std::array kPasses = {
          passes::addEpilogues},
     Pass{"activations", "An activation that is the only reader of an operator becomes its FusedActivation.",
          passes::fuseActivations},
-    Pass{"dequantized", "A product of few rows with weights that are dequantized reads the integers.",
+    Pass{"dequantized",
+         "A product with weights that are dequantized reads the integers, or one matrix for all batches.",
          passes::readIntegers},
     Pass{"channels",
          "Tensors between FLOAT16 convolutions have the channels of a place side by side, so that matrices of "

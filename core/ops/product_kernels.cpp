@@ -542,6 +542,15 @@ const char* refusesChannelsAsTheyLie(const Request& request) {
   return refusesMatrices(request, least);
 }
 
+const char* refusesWeightTiles(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesFew<refusesSubgroups>(request, tile)) return reason;
+  const Product& p = request.product;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  if (!isVectorizable(kHalfVectors.along, p.matrices, 0, depthOfA(p), rowsOfA(p)))
+    return "A is not in vectors along the depth.";
+  return refusesAhead(request, tile);
+}
+
 const char* refusesGathering(const Request& request) {
   if (request.window->backward) return "It is a backward convolution.";
   const auto& [first, second] = kGatheredKernels;

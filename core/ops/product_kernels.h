@@ -39,6 +39,9 @@ const char* refusesGathering(const Request& request);
 // Channels that they read at once: 16 bytes.
 inline uint32_t channelsVector(DataType type) { return 16 / byteWidth(type); }
 
+// Why a product with weights that are dequantized on the way does not go to such tiles of matrices of subgroups.
+const char* refusesWeightTiles(const Request& request, const Tile& tile);
+
 // Why the windows of a convolution are not for tiles whose depth the parts of a workgroup share: null if they are.
 const char* refusesSplitWindows(const Request& request);
 

@@ -10,10 +10,13 @@
 #include "core/checked.h"
 #include "core/ops/product.h"
 #include "core/ops/product_kernels.h"
+#include "core/ops/product_tiles.h"
 #include "core/ops/product_words.h"
 #include "core/plan/plan_builder.h"
 #include "core/target.h"
+#include "kernels/interfaces/groups.h"
 #include "kernels/interfaces/weight_rows.h"
+#include "kernels/interfaces/weight_tiles.h"
 
 namespace dimple {
 namespace {
@@ -97,56 +100,133 @@ uint32_t sliceBitsOf(uint64_t places, uint32_t vectors, const Target& target) {
   return bits;
 }
 
-Status planWeightProduct(const Operation& op, PlanBuilder& builder) {
-  const auto& attributes = op.as<WeightAttributes>();
-  const size_t last = op.inputs().size() - 1;
-  const size_t scaleIndex = attributes.hasZeroPoint ? last - 1 : last;
-  const Tensor& integers = op.input(1);
-  const auto scale = blocksOf(op.input(scaleIndex), integers);
-  const auto zero = blocksOf(op.input(last), integers);
-  Product p = productOf(builder, 0, false, 1, true, kBiasOfGemm, op.output(), builder.output());
-  joinMatrices(p);
-  const uint32_t bits = bitWidth(integers.type);
-  const uint32_t rows = std::min(std::bit_ceil(p.rows), kMostRowsOfBlock);
-  const uint64_t places = divideUp(p.columns, kColumns);
-  const uint64_t blocks = divideUp(p.rows, rows);
-  const uint32_t sliceBits =
-      sliceBitsOf(p.matrices.count() * places * blocks, p.depth * bits / kVectorBits, builder.target());
-  const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
-  const uint32_t parameters =
-      builder.parameters(parameterWords(p, {scale->column, scale->block, zero->column, zero->block}, nullptr));
-  const FloatFinish finish{
-      .alpha = attributes.alpha, .beta = attributes.beta, .activation = op.activation(), .epilogue = op.epilogue()};
-  BufferRange unused = p.from[2];
-  unused.bytes = 4;
-  const auto extra = [&](size_t input) { return input ? builder.input(input) : unused; };
-  const uint32_t middle = 1u << (bits - 1);
-  const bool addsFirst = p.hasC && (finish.epilogue.steps & kEpilogueAddsC) == 0;
-  using Rows = kernels::WeightRows;
-  return builder.add(
-      Rows{.form = p.type == DML_TENSOR_DATA_TYPE_FLOAT16 ? Rows::Form::Eights : Rows::Form::Fours,
-           .type = builder.typedElement(p.type),
-           .push = {.rows = p.rows,
-                    .columns = p.columns,
-                    .depth = p.depth,
-                    .columnGroups = static_cast<uint32_t>(columnGroups),
-                    .floatFinish = finishWords(p, finish, addsFirst ? kHasC : 0),
-                    .sliceBits = sliceBits,
-                    .blockBits = std::min(scale->bits, zero->bits),
-                    .signs = isSigned(integers.type) ? (bits == 4 ? 0x88888888u : 0x80808080u) : 0,
-                    .zeroAt = attributes.hasZeroPoint ? kZeroGiven : middle,
-                    .halfScales = op.input(scaleIndex).type == DML_TENSOR_DATA_TYPE_FLOAT16},
-           .spec = {.epilogue = finish.epilogue.steps, .fused = finish.activation.type, .bits = bits, .rows = rows},
-           .a = p.from[0],
-           .b = p.from[1],
-           .c = p.from[2],
-           .y = p.to,
-           .channels = extra(finish.epilogue.channels),
-           .addend = extra(finish.epilogue.addend),
-           .scale = builder.input(scaleIndex),
-           .zero = builder.input(last)},
-      p.matrices.count() * columnGroups * blocks, parameters, p.multiplyAdds());
+// Of many rows, in order of preference; the last is for matrices of a depth of 8.
+constexpr Tile kTiles[] = {{128, 128, 32, 1, 128}, {64, 64, 64, 1, 128}, {64, 64, 32, 1, 128}};
+
+const Tile* tileOf(const Product& p, const Target& target) {
+  for (const Tile& tile : kTiles)
+    if (!refusesWeightTiles({p, target}, tile)) return &tile;
+  return nullptr;
 }
+
+class WeightProductPlan {
+ public:
+  WeightProductPlan(const Operation& op, PlanBuilder& builder)
+      : op_(op),
+        builder_(builder),
+        attributes_(op.as<WeightAttributes>()),
+        zeroIndex_(op.inputs().size() - 1),
+        scaleIndex_(zeroIndex_ - attributes_.hasZeroPoint),
+        scale_(*blocksOf(op.input(scaleIndex_), op.input(1))),
+        zero_(*blocksOf(op.input(zeroIndex_), op.input(1))),
+        p_(productOf(builder, 0, false, 1, true, kBiasOfGemm, op.output(), builder.output())),
+        finish_{.alpha = attributes_.alpha,
+                .beta = attributes_.beta,
+                .activation = op.activation(),
+                .epilogue = op.epilogue()} {
+    joinMatrices(p_);
+  }
+
+  Status add() {
+    parameters_ =
+        builder_.parameters(parameterWords(p_, {scale_.column, scale_.block, zero_.column, zero_.block}, nullptr));
+    if (p_.rows <= kMaxFewRows) return addRows();
+    const Tile* tile = tileOf(p_, builder_.target());
+    return tile ? addTiles(*tile)
+                : Status(Error{ErrorCode::Unsupported, "No kernel of many rows multiplies by these weights."});
+  }
+
+ private:
+  Status addRows() {
+    const uint32_t rows = std::min(std::bit_ceil(p_.rows), kMostRowsOfBlock);
+    const uint64_t places = divideUp(p_.columns, kColumns);
+    const uint64_t blocks = divideUp(p_.rows, rows);
+    const uint32_t sliceBits =
+        sliceBitsOf(p_.matrices.count() * places * blocks, p_.depth * bits() / kVectorBits, builder_.target());
+    const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
+    using Rows = kernels::WeightRows;
+    return builder_.add(Rows{.form = p_.type == DML_TENSOR_DATA_TYPE_FLOAT16 ? Rows::Form::Eights : Rows::Form::Fours,
+                             .type = builder_.typedElement(p_.type),
+                             .push = {.rows = p_.rows,
+                                      .columns = p_.columns,
+                                      .depth = p_.depth,
+                                      .columnGroups = static_cast<uint32_t>(columnGroups),
+                                      .floatFinish = finishWords(p_, finish_, flags()),
+                                      .sliceBits = sliceBits,
+                                      .weights = words()},
+                             .spec = {.epilogue = finish_.epilogue.steps,
+                                      .fused = finish_.activation.type,
+                                      .bits = bits(),
+                                      .rows = rows},
+                             .a = p_.from[0],
+                             .b = p_.from[1],
+                             .c = p_.from[2],
+                             .y = p_.to,
+                             .channels = extra(finish_.epilogue.channels),
+                             .addend = extra(finish_.epilogue.addend),
+                             .scale = builder_.input(scaleIndex_),
+                             .zero = builder_.input(zeroIndex_)},
+                        p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
+  }
+
+  Status addTiles(const Tile& tile) {
+    const Request request{p_, builder_.target()};
+    return builder_.add(kernels::WeightTiles{.type = builder_.typedElement(p_.type),
+                                             .push = {.rows = p_.rows,
+                                                      .columns = p_.columns,
+                                                      .depth = p_.depth,
+                                                      .sliceDepth = p_.depth,
+                                                      .slices = 1,
+                                                      .floatFinish = finishWords(p_, finish_, flags()),
+                                                      .weights = words()},
+                                             .spec = {.epilogue = finish_.epilogue.steps,
+                                                      .fused = finish_.activation.type,
+                                                      .bits = bits(),
+                                                      .tiling = matrixTilingOf(
+                                                          request, tile, builder_.target().caps.matrices, kHalfVectors),
+                                                      .tileDepth = tile.depth,
+                                                      .stages = tile.stages,
+                                                      .invocations = tile.invocations},
+                                             .a = p_.from[0],
+                                             .b = p_.from[1],
+                                             .c = p_.from[2],
+                                             .y = p_.to,
+                                             .channels = extra(finish_.epilogue.channels),
+                                             .addend = extra(finish_.epilogue.addend),
+                                             .scale = builder_.input(scaleIndex_),
+                                             .zero = builder_.input(zeroIndex_)},
+                        tilesOf(p_, tile), parameters_, p_.multiplyAdds());
+  }
+
+  uint32_t bits() const { return bitWidth(op_.input(1).type); }
+  uint32_t flags() const { return p_.hasC && (finish_.epilogue.steps & kEpilogueAddsC) == 0 ? kHasC : 0; }
+  kernels::WeightsWords words() const {
+    const uint32_t signs = bits() == 4 ? 0x88888888u : 0x80808080u;
+    return {.blockBits = std::min(scale_.bits, zero_.bits),
+            .signs = isSigned(op_.input(1).type) ? signs : 0,
+            .zeroAt = attributes_.hasZeroPoint ? kZeroGiven : 1u << (bits() - 1),
+            .halfScales = op_.input(scaleIndex_).type == DML_TENSOR_DATA_TYPE_FLOAT16};
+  }
+  // Of an epilogue; what is bound in the place of an absent one is never read.
+  BufferRange extra(size_t input) const {
+    if (input != 0) return builder_.input(input);
+    BufferRange unused = p_.from[2];
+    unused.bytes = 4;
+    return unused;
+  }
+
+  const Operation& op_;
+  PlanBuilder& builder_;
+  const WeightAttributes& attributes_;
+  const size_t zeroIndex_;  // that of the scales if there are no zero points
+  const size_t scaleIndex_;
+  const Blocks scale_, zero_;
+  Product p_;
+  const FloatFinish finish_;
+  uint32_t parameters_ = 0;
+};
+
+Status planWeightProduct(const Operation& op, PlanBuilder& builder) { return WeightProductPlan(op, builder).add(); }
 
 constexpr OpSchema kWeightProduct{.type = DML_OPERATOR_INVALID,
                                   .name = "PRODUCT_WITH_WEIGHTS",
@@ -155,18 +235,12 @@ constexpr OpSchema kWeightProduct{.type = DML_OPERATOR_INVALID,
                                   .rules = {},
                                   .plan = planWeightProduct};
 
-// Rows of all matrices together.
-uint64_t countRows(const Operation& gemm) {
-  const Tensor& y = gemm.output();
-  return y.elements / y.sizes[y.rank - 1];
-}
-
 bool hasKernel(const Operation& gemm, const Weights& weights) {
   const auto& desc = gemm.as<DML_GEMM_OPERATOR_DESC>();
   if (desc.TransA != DML_MATRIX_TRANSFORM_NONE || desc.TransB != DML_MATRIX_TRANSFORM_TRANSPOSE) return false;
   const DML_OPERATOR_TYPE fused = gemm.activation().type;
   if (fused == DML_OPERATOR_ACTIVATION_SOFTMAX || fused == DML_OPERATOR_ACTIVATION_SOFTMAX1) return false;
-  if (countRows(gemm) > kMaxFewRows || !comesInVectors(weights.integers)) return false;
+  if (!comesInVectors(weights.integers)) return false;
   if (!blocksOf(weights.scale, weights.integers)) return false;
   if (weights.zeroPoint.present() && !blocksOf(weights.zeroPoint, weights.integers)) return false;
   // A in vectors of 16 bytes.

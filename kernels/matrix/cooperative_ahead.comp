@@ -8,6 +8,7 @@
 // it waits, so that it looks ahead, with STAGES 2: two pairs of parts are on their way in registers and two lie in
 // shared memory, and a subgroup reads the matrices that it multiplies next before it multiplies those it has. With 1,
 // one pair is on its way and one lies in shared memory, which leaves room for a second workgroup.
+//   INTEGER_WEIGHTS   defined where B is weights along the depth that are dequantized on their way to shared memory
 //   CHANNELS_LAST   defined where B is the windows of an input whose channels lie side by side, a multiple of 16 of them
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
@@ -25,6 +26,9 @@
 #include "matrix/matrix.glsl"
 #endif
 #include "matrix/floats.glsl"
+#if INTEGER_WEIGHTS
+#include "matrix/weights.glsl"
+#endif
 #include "matrix/cooperative.glsl"
 #include "matrix/cooperative_tile.glsl"
 
@@ -210,6 +214,9 @@ void storeStrip(uint strip, bool vectors, uvec2 first, uint part, uvec4 base) {
 // them: else each step of the depth would wait for memory. What it gives must count as used.
 const uint kOfSector = 2u;  // vectors
 uint bringWeights(uint group, uint lane, uvec4 base) {
+#if INTEGER_WEIGHTS
+  return 0u;
+#else
   if ((push.flags & kBringsWeights) == 0u) return 0u;
   uint found = ~0u;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
@@ -221,6 +228,7 @@ uint bringWeights(uint group, uint lane, uvec4 base) {
 #endif
   }
   return found;
+#endif
 }
 
 void main() {

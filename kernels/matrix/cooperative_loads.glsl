@@ -1,5 +1,5 @@
 // How invocations load parts of A and B in vectors of eight, up to kRings pairs ahead in registers, and bring them to
-// shared memory. LOADERS invocations load together what LOADED_ROWS rows and LOADED_COLUMNS columns take; `lane` is the
+// shared memory, where weights are dequantized (INTEGER_WEIGHTS). LOADERS invocations load together what LOADED_ROWS rows and LOADED_COLUMNS columns take; `lane` is the
 // place of one among them. A part lies in `staged`, B's kPartA vectors behind A's. CHANNELS_LAST and GATHERED: how B is
 // read (cooperative_ahead.comp, cooperative_split.comp).
 
@@ -18,14 +18,21 @@ uint tapsB[kLoadsB];            // which elements of their windows lie inside th
 bool insideB[kRings * kLoadsB];  // whether what is loaded does
 int leftB[kRings];               // channels of a line from the part's first one on
 #endif
-#if CONVOLUTION
+#if INTEGER_WEIGHTS
+layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uint b[]; };
+const uint kWords = BITS / 4u;   // of eight weights
+uvec2 blocksB[kLoadsB];          // the columns' first scales and zero points
+uint wordsB[kRings * kLoadsB * 2u];
+vec2 scalesB[kRings * kLoadsB];  // and zero points
+#endif
+#if CONVOLUTION || INTEGER_WEIGHTS
 uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
 #endif
 uvec4 loadedA[kRings * kLoadsA];
 #if GATHERED
 uint loadedB[kRings * kLoadsB * 8u];
 bool insideB[kRings * kLoadsB];
-#else
+#elif !INTEGER_WEIGHTS
 uvec4 loadedB[kRings * kLoadsB];
 #endif
 
@@ -63,7 +70,30 @@ uvec4 eightOfB(uint at) {
 }
 #else
 uvec2 itemPlaceB(uint item) { return itemPlace(item, kAcrossB, LOADED_COLUMNS); }
-#if CHANNELS_LAST
+#if INTEGER_WEIGHTS
+// Of the part that begins at a step; steps before `before` come before all others and count as zeros.
+void loadWeights(uint ring, uint lane, uint before) {
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uint at = ring * kLoadsB + i;
+    const uint place = itemPlaceB(lane + i * LOADERS).x;
+    const bool inside = place >= before;
+    const uint k = inside ? nextStep + place : 0u;
+    [[unroll]] for (uint w = 0u; w < 2u; ++w)
+      if (w < kWords) wordsB[2u * at + w] = b[(nextB[i] + k) / 8u * kWords + w];
+    const uvec2 block = blockAt(blocksB[i], k);
+    scalesB[at] = vec2(inside ? scaleAt(block.x) : 0.0, zeroAt(block.y));
+  }
+}
+
+// As a DEQUANTIZE stores them.
+uvec4 eightOfB(uint at) {
+  const vec4 less = lessOf(scalesB[at].y);
+  const vec4 scales = scalesB[at].x * sharesOfPlaces();
+  const vec4 low = fourWeights(wordsB[2u * at], false, less) * scales;
+  const vec4 high = fourWeights(wordsB[2u * at + kWords - 1u], true, less) * scales;
+  return uvec4(packHalf2x16(low.xy), packHalf2x16(low.zw), packHalf2x16(high.xy), packHalf2x16(high.zw));
+}
+#elif CHANNELS_LAST
 // What lies outside becomes zeros here and not where it is loaded, which would wait for it.
 uvec4 eightOfB(uint at) {
   if ((B_READS & kEdges) == 0u) return loadedB[at];
@@ -103,6 +133,14 @@ uvec2 startLoads(uint lane, uvec2 place, uvec4 base, uint first) {
     if ((B_READS & kEdges) != 0u) tapsB[i] = tapsInside(at);
   }
   return uvec2(kLine);
+#elif INTEGER_WEIGHTS
+  nextStep = first;
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uint column = min(place.y + itemPlaceB(lane + i * LOADERS).y, push.columns - 1u);
+    nextB[i] = base.y + columnAt(column).b;
+    blocksB[i] = firstBlockOf(column);
+  }
+  return uvec2(kLine * (kAcrossA ? depthAt(1u).a : 1u), kLine);
 #else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i)
     nextB[i] = vectorOf(itemPlaceB(lane + i * LOADERS), kAcrossB, base.y, place.y, push.columns,
@@ -142,6 +180,9 @@ void load(uint ring, uint lane, uvec2 advance) {
 #elif CHANNELS_LAST
   loadChannels(ring, true);
   nextStep += advance.y * 8u;
+#elif INTEGER_WEIGHTS
+  loadWeights(ring, lane, 0u);
+  nextStep += advance.y * 8u;
 #else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     loadedB[ring * kLoadsB + i] = bVectors[nextB[i]];
@@ -164,6 +205,9 @@ void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
   nextStep += TILE_DEPTH;
 #elif CHANNELS_LAST
   loadChannels(ring, before == 0u);  // parts are of whole ones
+  if (!isLast) nextStep += TILE_DEPTH;
+#elif INTEGER_WEIGHTS
+  loadWeights(ring, lane, before);
   if (!isLast) nextStep += TILE_DEPTH;
 #else
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {

@@ -44,7 +44,9 @@ TENSOR_IN(a)
 TENSOR_IN(b)
 #endif
 layout(set = 0, binding = BINDING_a, std430) readonly buffer aVectorBuffer { uvec4 aVectors[]; };
+#if !INTEGER_WEIGHTS
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bVectorBuffer { uvec4 bVectors[]; };
+#endif
 #elif VECTOR
 // So many elements, taken as FLOAT32 four at a time.
 #if T == f16 && VECTOR == 8

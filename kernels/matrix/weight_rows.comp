@@ -4,13 +4,9 @@
 #include "directml_enums.glsl"
 
 // Products of few rows with weights of BITS bits, which lie along the depth and are dequantized on the way:
-// y = finish(sum over the depth of A * (B - zero point) * scale). A scale, and maybe a zero point, serve 1 << blockBits
-// weights of a column, at least kPart. An invocation takes a vector of weights of each of kColumns neighbouring columns
+// y = finish(sum over the depth of A * (B - zero point) * scale). Blocks have at least kPart weights. An invocation takes a vector of weights of each of kColumns neighbouring columns
 // at a time; slices of a workgroup share the depth.
 //   A         comes in vectors of VECTOR elements along the depth
-//   signs     to be exclusively or-ed with a word of weights, so that they are unsigned
-//   zeroAt    the zero point of all, made unsigned, too, or kZeroGiven: that of the binding
-//   parameters[2]   steps among scales from column to column and from block to block, and among zero points
 //   matrixRank      walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 #define INTEGER_WEIGHTS 1
 #include "common/grid.glsl"
@@ -22,12 +18,10 @@
 #include "matrix/floats.glsl"
 
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uvec4 b[]; };
-layout(set = 0, binding = BINDING_scale, std430) readonly buffer scaleBuffer { uint scale[]; };
-layout(set = 0, binding = BINDING_zero, std430) readonly buffer zeroBuffer { uint zero[]; };
+#include "matrix/weights.glsl"
 
 const uint kColumns = 4u;
 const uint kPart = 16u;  // weights that have one scale
-const uint kZeroGiven = 0xffffffffu;
 #if DIMPLE_HLSL
 #define MOST_ROWS 4u
 #define UNROLL_PARTS [[dont_unroll]]  // which takes half the time to compile
@@ -38,41 +32,13 @@ const uint kZeroGiven = 0xffffffffu;
 #define WEIGHTS (128u / BITS)  // of a vector
 shared vec4 shares[256];
 
-float scaleAt(uint i) {
-  return push.halfScales != 0u ? floatFromHalf(scale[i / 2u] >> (i % 2u * 16u)) : uintBitsToFloat(scale[i]);
-}
-float zeroAt(uint i) {
-  if (push.zeroAt != kZeroGiven) return float(push.zeroAt);
-  const uint word = zero[i * BITS / 32u] ^ push.signs;
-  return float(bitfieldExtract(word, int(i * BITS % 32u), int(BITS)));
-}
-
-// Weights as numbers without conversions: under the bits of 2^23 a weight is that many units above it, or so many times
-// more as its place in the half of a word says. What multiplies it is as many times less.
-// No selections, which would be constant expressions of vectors: drivers take the wrong one.
-vec4 unitsOfPlaces() {
-  if (BITS == 4u) return vec4(1.0, 16.0, 256.0, 4096.0);
-  return vec4(1.0, 256.0, 1.0, 256.0);
-}
-vec4 sharesOfPlaces() {
-  if (BITS == 4u) return vec4(1.0, 0.0625, 0.00390625, 0.000244140625);
-  return vec4(1.0, 0.00390625, 1.0, 0.00390625);
-}
-// Four weights less 2^23 and the zero point; `four`: of a part, which has two words of 4 bits or four of 8.
-vec4 weightsOf(uvec4 vector, uint part, uint four, vec4 less) {
-  uvec4 bits;
-  if (BITS == 4u) {
-    const uvec2 words = part == 0u ? vector.xy : vector.zw;
-    const uint word = words[four / 2u] ^ push.signs;
-    bits = uvec4(word >> (four % 2u * 16u)) & uvec4(0xfu, 0xf0u, 0xf00u, 0xf000u);
-  } else {
-    const uint word = vector[four] ^ push.signs;
-    bits = uvec4(word, word, word >> 16u, word >> 16u) & uvec4(0xffu, 0xff00u, 0xffu, 0xff00u);
-  }
-  return uintBitsToFloat(bits | 0x4b000000u) - less;
-}
-
 uint rowOfA(uint row) { return min(row, push.rows - 1u) * aRowStride(); }
+
+// Which word four weights are in; `four`: of a part, which has two words of 4 bits or four of 8.
+uint wordOf(uvec4 vector, uint part, uint four) {
+  const uvec2 words = part == 0u ? vector.xy : vector.zw;
+  return BITS == 4u ? words[four / 2u] : vector[four];
+}
 
 // Four elements of a row of A, times the shares of their places.
 vec4 fourOfA(uint at) {
@@ -108,7 +74,7 @@ void main() {
     [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
       const uint own = min(column + i, push.columns - 1u);
       firstB[i] = base.y + columnAt(own).b;
-      firstBlock[i] = own * parameters[2].xz;
+      firstBlock[i] = firstBlockOf(own);
       next[i] = b[(firstB[i] + slice * WEIGHTS) / WEIGHTS];
     }
     for (uint k = slice * WEIGHTS; k < push.depth; k += slices * WEIGHTS) {
@@ -120,18 +86,19 @@ void main() {
       }
       UNROLL_PARTS for (uint part = 0u; part < WEIGHTS / kPart; ++part) {
         const uint first = k + part * kPart;
-        const uint block = first >> push.blockBits;
         float scales[kColumns];
         vec4 less[kColumns];
         [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
-          scales[i] = scaleAt(firstBlock[i].x + block * parameters[2].y);
-          less[i] = 8388608.0 + zeroAt(firstBlock[i].y + block * parameters[2].w) * unitsOfPlaces();
+          const uvec2 block = blockAt(firstBlock[i], first);
+          scales[i] = scaleAt(block.x);
+          less[i] = lessOf(zeroAt(block.y));
         }
         float parts[MOST_ROWS * kColumns];
         [[unroll]] for (uint i = 0u; i < MOST_ROWS * kColumns; ++i) parts[i] = 0.0;
         [[unroll]] for (uint four = 0u; four < kPart / 4u; ++four) {
           vec4 weights[kColumns];
-          [[unroll]] for (uint i = 0u; i < kColumns; ++i) weights[i] = weightsOf(ofB[i], part, four, less[i]);
+          [[unroll]] for (uint i = 0u; i < kColumns; ++i)
+            weights[i] = fourWeights(wordOf(ofB[i], part, four), four % 2u != 0u, less[i]);
           [[unroll]] for (uint row = 0u; row < MOST_ROWS; ++row)
             if (row < ROWS) {
               const vec4 factors = fourOfA(base.x + rowOfA(firstRow + row) + first + four * 4u);

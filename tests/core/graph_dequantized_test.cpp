@@ -5,6 +5,7 @@
 
 #include "core/text.h"
 #include "tests/core/graph_builder.h"
+#include "tests/core/matrix_caps.h"
 
 namespace dimple::testing {
 namespace {
@@ -85,6 +86,34 @@ TEST_CASE("dequantized: what is bound is the integers as they are") {
   CHECK(plan.execution[0].buffers[1].kind == SlotKind::Input);
   // One workgroup's worth of columns for all six rows of both batches.
   CHECK(graphOf({}).rewrittenPlan().plan.execution.size() == 1);
+}
+
+TEST_CASE("dequantized: many rows by matrices of subgroups") {
+  const DequantizedWeights many{.rows = "512", .depth = "256", .columns = "2048", .scales = "[1,2048,8]"};
+  const GraphBuilder graph = graphOf(many);
+  const Plan plan = graph.rewrittenPlan("", capsOfMatrices()).plan;
+  REQUIRE(plan.execution.size() == 1);
+  CHECK(kernelName(plan.execution[0].kernel).starts_with("weight_tiles"));
+  DequantizedWeights single = many;
+  single.floats = "f32";
+  single.owned = false;
+  CHECK(graphOf(single).rewrittenPlan("", capsOfMatrices()).plan.execution.size() > 1);
+}
+
+TEST_CASE("dequantized: one matrix for all batches") {
+  DequantizedWeights weights{.batch = "3", .rows = "40", .owned = false};
+  CHECK(executedOf(weights) == "DEQUANTIZE GEMM");
+  const GraphBuilder builder = graphOf(weights);
+  const Graph graph = builder.rewritten({Caps{}, {}});
+  for (const Node& node : graph.nodes()) {
+    if (node.op->schema().type == DML_OPERATOR_DEQUANTIZE) CHECK(node.op->output().elements == 40 * 64);
+    if (node.op->schema().type == DML_OPERATOR_GEMM) CHECK(node.op->input(1).strides[0] == 0);
+  }
+  weights.readsWeights = true;
+  const GraphBuilder other = graphOf(weights);
+  const Graph left = other.rewritten({Caps{}, {}});
+  for (const Node& node : left.nodes())
+    if (node.op->schema().type == DML_OPERATOR_DEQUANTIZE) CHECK(node.op->output().elements == 3 * 40 * 64);
 }
 
 TEST_CASE("dequantized: what is left as it is") {

@@ -10,6 +10,7 @@
 #include "tests/conformance/graphs/graph_runner.h"
 #include "tests/core/matrix_caps.h"
 #include "tests/gpu_test.h"
+#include "tests/left_out.h"
 
 namespace dimple::testing {
 namespace {
@@ -65,6 +66,32 @@ std::vector<std::pair<std::string, DecoderOptions>> decoders() {
   large.weights.zeroPoints = ZeroPoints::Given;
   return {{"prompt", prompt},     {"step", step},      {"batch", batch},
           {"pairs", interleaved}, {"FLOAT32", single}, {"long prompt", large}};
+}
+
+// Where the device's subgroups multiply matrices, in tiles.
+GPU_TEST_CASE("decoders: products of many rows with weights that are dequantized agree with the oracle" *
+              leftOut(Run::QuickD3d12, "nodes stay as they are")) {
+  struct Sizes {
+    uint32_t batches, words, columns, depth;
+  };
+  StepMemory memory;
+  uint32_t count = 0;
+  for (const Sizes& s : {Sizes{1, 128, 512, 64}, {2, 130, 264, 96}, {1, 300, 330, 160}})
+    for (const char* type : {"u4", "i4", "u8", "i8"}) {
+      ++count;
+      DecoderOptions options{.batches = s.batches, .words = s.words};
+      options.weights = {type, count % 2 == 0 ? 16u : 32u, count % 3 == 0 ? ZeroPoints::Absent : ZeroPoints::Given,
+                         false};
+      const TestGraph graph = productOfIntegers(options, s.columns, s.depth);
+      Caps caps = capsOfMatrices();
+      caps.workgroups = 8;
+      const auto planned = planTestGraph(graph, {caps, {}});
+      REQUIRE_MESSAGE(planned, planned.error().text);
+      CHECK(kernelName(planned->plan.execution.front().kernel).starts_with("weight_tiles"));
+      const std::string failure = compareWithOracle(gpu, memory, graph);
+      CHECK_MESSAGE(failure.empty(), cat(s.batches, " x ", s.words, " x ", s.columns, " x ", s.depth, " ", type,
+                                         ", case ", count, ": ", failure));
+    }
 }
 
 GPU_TEST_CASE("decoders: layers agree with the oracle") {

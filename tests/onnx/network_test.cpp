@@ -22,6 +22,8 @@ Tensors runNodes(Gpu& gpu, const ModelMaker& network, const Tensors& inputs) {
   for (const auto& tensor : graph.initializer()) values[tensor.name()] = onnx::readTensor(tensor, {});
   for (const auto& node : graph.node()) {
     ModelMaker single(network.proto().opset_import(0).version());
+    for (int i = 1; i < network.proto().opset_import_size(); ++i)
+      *single.proto().add_opset_import() = network.proto().opset_import(i);
     Tensors own;
     for (const auto& name : node.input()) {
       if (name.empty() || own.contains(name)) continue;
@@ -29,7 +31,8 @@ Tensors runNodes(Gpu& gpu, const ModelMaker& network, const Tensors& inputs) {
       single.input(name, own[name].type, own[name].sizes);
     }
     *single.proto().mutable_graph()->add_node() = node;
-    for (const auto& name : node.output()) single.output(name);
+    for (const auto& name : node.output())
+      if (!name.empty()) single.output(name);
     const onnx::Model model = single.model();
     for (auto& [name, tensor] : onnx::Session(gpu.context(), model).run(own)) values[name] = std::move(tensor);
   }
@@ -57,6 +60,12 @@ GPU_TEST_CASE("onnx networks: one of 8-bit numbers as one graph") {
   compareWithNodes(gpu, quantizedNet({1, 32}), {0, 0});
 }
 
+// One word is a product of few rows, and 20 are one of many.
+GPU_TEST_CASE("onnx networks: a decoder with INT4 weights as one graph") {
+  compareWithNodes(gpu, decoder({2, 1}));
+  compareWithNodes(gpu, decoder({2, 20}));
+}
+
 void compareWithRuntime(Gpu& gpu, const Network& network) {
   const auto expected = runtimeResult(network.model.bytes(), network.inputs);
   if (!expected) return;
@@ -69,6 +78,7 @@ GPU_TEST_CASE("onnx networks: SqueezeNet and ONNX Runtime") { compareWithRuntime
 GPU_TEST_CASE("onnx networks: MobileNetV2 and ONNX Runtime") { compareWithRuntime(gpu, mobileNet({1, 224})); }
 GPU_TEST_CASE("onnx networks: ResNet-50 and ONNX Runtime") { compareWithRuntime(gpu, resNet({1, 112})); }
 GPU_TEST_CASE("onnx networks: a transformer and ONNX Runtime") { compareWithRuntime(gpu, transformer({1, 64})); }
+GPU_TEST_CASE("onnx networks: a decoder and ONNX Runtime") { compareWithRuntime(gpu, decoder({1, 5})); }
 
 }  // namespace
 }  // namespace dimple::testing

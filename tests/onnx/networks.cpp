@@ -340,4 +340,82 @@ Network quantizedNet(const NetworkOptions& options) {
   return network;
 }
 
+Network decoder(const NetworkOptions& options) {
+  const int64_t width = 256 / options.divisor, inner = 2 * width, heads = 4, words = options.size;
+  const int64_t half = width / heads / 2;
+  Network network{ModelMaker(17), {}};
+  auto& operators = *network.model.proto().add_opset_import();
+  operators.set_domain("com.microsoft");
+  operators.set_version(1);
+  network.model.input("x", options.type, {options.batch, words, width});
+  network.model.input("positions", Type::Int64, {options.batch, words});
+  HostTensor x(options.type, {options.batch, words, width});
+  for (int64_t i = 0; i < x.elements(); ++i)
+    x.setReal(static_cast<size_t>(i), static_cast<double>(i * 37 % 101) / 50 - 1);
+  HostTensor positions(Type::Int64, {options.batch, words});
+  for (int64_t i = 0; i < positions.elements(); ++i) positions.setInteger(static_cast<size_t>(i), i % words);
+  network.inputs = {{"x", x}, {"positions", positions}};
+
+  Layers layers(network.model, options.type);
+  const auto contrib = [&](const std::string& type, const std::vector<std::string>& inputs) {
+    const std::string y = layers.op(type, inputs);
+    layers.last().set_domain("com.microsoft");
+    return y;
+  };
+  const auto product = [&](const std::string& value, int64_t from, int64_t to, bool zeros) {
+    HostTensor packed(Type::UInt8, {to, from / 32, 16});
+    for (int64_t i = 0; i < packed.elements(); ++i)
+      packed.setInteger(static_cast<size_t>(i), (i * 167 + i / 7 * 29 + to) % 256);
+    const std::string scales = layers.weights({to * (from / 32)}, 400 * from, 0.01f);
+    std::vector<std::string> inputs{value, layers.constant(packed), scales};
+    if (zeros) {
+      HostTensor middle(Type::UInt8, {to * ((from / 32 + 1) / 2)});
+      for (int64_t i = 0; i < middle.elements(); ++i) middle.setInteger(static_cast<size_t>(i), 0x78 + i % 2);
+      inputs.push_back(layers.constant(middle));
+    }
+    const std::string y = contrib("MatMulNBits", inputs);
+    for (const auto& [name, number] :
+         {std::pair{"K", from}, {"N", to}, {"bits", int64_t{4}}, {"block_size", int64_t{32}}})
+      setAttribute(layers.last(), name, number);
+    return y;
+  };
+  HostTensor cosines(options.type, {words, half}), sines = cosines;
+  for (int64_t i = 0; i < cosines.elements(); ++i) {
+    const double angle =
+        static_cast<double>(i / half) * std::pow(10000.0, -static_cast<double>(i % half) / static_cast<double>(half));
+    cosines.setReal(static_cast<size_t>(i), std::cos(angle));
+    sines.setReal(static_cast<size_t>(i), std::sin(angle));
+  }
+  const std::string cosine = layers.constant(cosines), sine = layers.constant(sines);
+  const auto rotated = [&](const std::string& value) {
+    return contrib("RotaryEmbedding", {value, "positions", cosine, sine});
+  };
+
+  std::string state = "x";
+  std::string added;
+  for (int layer = 0; layer < options.layers; ++layer) {
+    // Both outputs of a normalization of a sum are read: what is normalized, and the sum.
+    const auto normalized = [&](const std::string& skip) {
+      const std::string scale = layers.weights({width}, 60, 1);
+      const std::string y = contrib("SkipSimplifiedLayerNormalization", {state, skip, scale});
+      for (const char* unused : {"", ""}) layers.last().add_output(unused);
+      state = cat(y, "_sum");
+      layers.last().add_output(state);
+      return y;
+    };
+    const std::string first = normalized(added.empty() ? "x" : added);
+    const std::string q = rotated(product(first, width, width, layer % 2 == 0));
+    const std::string k = rotated(product(first, width, width, false));
+    const std::string v = product(first, width, width, true);
+    const std::string attended = contrib("MultiHeadAttention", {q, k, v});
+    setAttribute(layers.last(), "num_heads", heads);
+    const std::string second = normalized(product(attended, width, width, true));
+    const std::string gate = product(second, width, inner, false), up = product(second, width, inner, true);
+    const std::string silu = layers.op("Mul", {gate, layers.op("Sigmoid", {gate})});
+    added = product(layers.op("Mul", {silu, up}), inner, width, false);
+  }
+  finish(network, layers.op("Add", {state, added}));
+  return network;
+}
+
 }  // namespace dimple::testing

@@ -26,5 +26,8 @@ Network transformer(const NetworkOptions& options);  // an encoder, shapes compu
 // A small one with 8-bit numbers between its layers, in QuantizeLinear and DequantizeLinear. Scales are powers of 2, so
 // that every step is exact.
 Network quantizedNet(const NetworkOptions& options);
+// Layers of a decoder of words with INT4 weights in blocks of 32, as ONNX Runtime's builder of language models writes
+// them, but for a cache.
+Network decoder(const NetworkOptions& options);
 
 }  // namespace dimple::testing

@@ -7,10 +7,11 @@
 #   tests/onnx_runtime/run.sh --cache [--dll ours|microsoft]
 #
 # Models are the networks of tests/onnx and the three that read text (all of them: squeezenet, mobilenet, resnet50,
-# transformer, ocr_det, ocr_cls, ocr_rec), each run N (10) times in a row. With --dll microsoft the original's DLL takes
-# our place. What is missing is set up and built first; nothing of it comes into the repository. It ends with 1 if a
-# model does not run, has a node on the CPU, or differs. With --operators the models are the standard's tests of
-# operators, once each (every DIMPLE_TEST_SAMPLE-th), of which those are left out that either provider does not take.
+# transformer, decoder, decoder_step, ocr_det, ocr_cls, ocr_rec), each run N (10) times in a row. With --dll microsoft
+# the original's DLL takes our place. What is missing is set up and built first; nothing of it comes into the
+# repository. It ends with 1 if a model does not run, has a node on the CPU, or differs. With --operators the models are
+# the standard's tests of operators, once each (every DIMPLE_TEST_SAMPLE-th), of which those are left out that either
+# provider does not take.
 # With --cache a GroupQueryAttention whose past and present are one buffer of the device has a prompt and three steps.
 set -euo pipefail
 
@@ -89,7 +90,7 @@ elif ((operators)); then
   models=("$work/operators")
 else
   writeModels models "$work/models.new" build/deps/ocr
-  ((${#models[@]})) || models=(squeezenet mobilenet resnet50 transformer ocr_det ocr_cls ocr_rec)
+  ((${#models[@]})) || models=(squeezenet mobilenet resnet50 transformer decoder decoder_step ocr_det ocr_cls ocr_rec)
   models=("${models[@]/#/$work/models/}")
 fi
 

@@ -155,6 +155,8 @@ int writeModels(const fs::path& folder, const char* ocr) {
       writeNetwork(folder / ("mobilenet" + kind), mobileNet({1, 224, batch, type}));
       writeNetwork(folder / ("resnet50" + kind), resNet({1, 224, batch, type}));
       writeNetwork(folder / ("transformer" + kind), transformer({1, 128, batch, type}));
+      writeNetwork(folder / ("decoder" + kind), decoder({1, 8, batch, type}));
+      writeNetwork(folder / ("decoder_step" + kind), decoder({1, 1, batch, type}));
       if (batch == 1) writeNetwork(folder / ("encoder" + kind), transformer({1, 128, batch, type, 6}));
     }
   if (ocr) writeReader(folder, ocr);

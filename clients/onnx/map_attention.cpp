@@ -1,4 +1,5 @@
 // Attention and what prepares it, made of products, softmax and masks.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -274,8 +275,141 @@ void mapMultiHeadAttention(NodeContext& node) {
   node.setOutput(0, joinHeads(graph, matrixProduct(graph, softmax(graph, scores), parts[2])));
 }
 
+// Microsoft's attention over a cache, of words that follow what each batch has there.
+class GroupedAttention {
+ public:
+  explicit GroupedAttention(NodeContext& node)
+      : node_(node),
+        graph_(node.graph()),
+        heads_(node.attributes().integer("num_heads", 0)),
+        keyHeads_(node.attributes().integer("kv_num_heads", 0)) {}
+
+  // Nothing where the number of words in all is not known.
+  void make() {
+    check();
+    if (!node_.knows(6)) return;
+    takeParts();
+    const int64_t words = query_.sizes[2];
+    const int64_t total = node_.scalarConstant(6).integer(0);
+    // In a prompt nothing is past, however many words of it count.
+    const Value ends = graph_.reshape(cast(graph_, node_.input(5), Type::Int64), {query_.sizes[0], 1, 1, 1});
+    start_ = words == total ? graph_.broadcast(integerScalar(0), {query_.sizes[0], 1, 1, 1})
+                            : add(graph_, ends, integerScalar(1 - words));
+    if (node_.attributes().flag("do_rotary")) rotateWords();
+    const Value keys = cached(key_, 3, total), values = cached(value_, 4, total);
+    node_.setOutput(1, keys);
+    node_.setOutput(2, values);
+    attend(keys, values);
+  }
+
+ private:
+  void check() const {
+    if (heads_ < 1 || keyHeads_ < 1 || heads_ % keyHeads_ != 0)
+      throw ModelError(cat("Attributes num_heads and kv_num_heads are ", heads_, " and ", keyHeads_,
+                           ", expected a multiple of the second and the second."));
+    for (const size_t input : {size_t{9}, size_t{11}})
+      if (node_.has(input)) throw ModelError(cat("It has an input ", input, ", which is not mapped."));
+    if (node_.attributes().integer("smooth_softmax", 0) > 0 || node_.wants(3))
+      throw ModelError("It has another softmax or a fourth output, which is not mapped.");
+    if (node_.input(0).rank() != 3 || node_.has(1) != node_.has(2) || node_.has(3) != node_.has(4))
+      throw ModelError("Its query is not of three dimensions, or one of a pair of inputs is absent.");
+  }
+
+  // Of tensors of their own, or packed in the query.
+  void takeParts() {
+    Value parts[3] = {node_.input(0)};
+    if (node_.has(1)) {
+      parts[1] = node_.input(1);
+      parts[2] = node_.input(2);
+    } else {
+      const int64_t size = parts[0].sizes[2] / (heads_ + 2 * keyHeads_);
+      const Value packed = parts[0];
+      int64_t begin = 0;
+      for (Value& part : parts) {
+        const int64_t width = (&part == parts ? heads_ : keyHeads_) * size;
+        part = lastPart(graph_, packed, begin, width);
+        begin += width;
+      }
+    }
+    query_ = splitHeads(graph_, parts[0], heads_);
+    key_ = splitHeads(graph_, parts[1], keyHeads_);
+    value_ = splitHeads(graph_, parts[2], keyHeads_);
+  }
+
+  void rotateWords() {
+    const int64_t batches = query_.sizes[0], words = query_.sizes[2];
+    const Value places =
+        graph_.broadcast(add(graph_, graph_.reshape(start_, {batches, 1}), counted({1, words})), {batches, words});
+    const Value cosine = anglesOf(graph_, node_.input(7), places), sine = anglesOf(graph_, node_.input(8), places);
+    const int64_t turned = 2 * node_.input(7).sizes[1], size = query_.sizes[3];
+    if (turned > size) throw ModelError(cat("Input 7 turns ", turned, " elements of heads of ", size, "."));
+    for (Value* x : {&query_, &key_}) {
+      Value y =
+          rotate(graph_, lastPart(graph_, *x, 0, turned), cosine, sine, node_.attributes().flag("rotary_interleaved"));
+      if (turned != size) y = join(graph_, {y, lastPart(graph_, *x, turned, size - turned)}, 3);
+      *x = y;
+    }
+  }
+
+  // The cache with the new words in it.
+  Value cached(const Value& added, size_t input, int64_t total) {
+    const int64_t words = added.sizes[2];
+    const int64_t past = node_.has(input) ? node_.input(input).sizes[2] : 0;
+    const int64_t all = std::max(past, total);
+    if (past == 0 && all == words) return added;
+    const Value both = past == 0 ? added : join(graph_, {node_.input(input), added}, 2);
+    // Places in `both`: those of the past before and behind the new words.
+    const Value place = counted({1, 1, all, 1});
+    const Value end = add(graph_, start_, integerScalar(words));
+    const Value old = minimum(graph_, place, integerScalar(past + words - 1));
+    const Value fresh = subtract(graph_, add(graph_, place, integerScalar(past)), start_);
+    const Value from =
+        select(graph_, isLess(graph_, place, start_), old, select(graph_, isLess(graph_, place, end), fresh, old));
+    Sizes sizes = added.sizes;
+    sizes[2] = all;
+    Op op(graph_);
+    DML_GATHER_ELEMENTS_OPERATOR_DESC desc{};
+    desc.InputTensor = op.input(both);
+    desc.IndicesTensor = op.input(graph_.broadcast(from, sizes));
+    desc.OutputTensor = op.output(both.type, sizes);
+    desc.Axis = 2;
+    return op.make(DML_OPERATOR_GATHER_ELEMENTS, desc);
+  }
+
+  void attend(const Value& keys, const Value& values) {
+    const Attributes& attributes = node_.attributes();
+    const float given = attributes.real("scale", 0);
+    const float scale = given != 0 ? given : 1 / std::sqrt(static_cast<float>(query_.sizes[3]));
+    const Value k = graph_.transpose(repeatHeads(graph_, keys, heads_), {0, 1, 3, 2});
+    Scores scores{matrixProduct(graph_, query_, k, scale)};
+    if (const float cap = attributes.real("softcap", 0); cap != 0) {
+      const Value bent = unary<DML_ELEMENT_WISE_TANH_OPERATOR_DESC>(
+          graph_, DML_OPERATOR_ELEMENT_WISE_TANH, scaleBias(graph_, scores.value, 1 / cap, 0), scores.value.type);
+      scores.value = scaleBias(graph_, bent, cap, 0);
+    }
+    if (node_.has(10)) scores.value = add(graph_, scores.value, node_.input(10));
+    // A word sees itself and those before it, or a window of them.
+    const Value key = counted({1, 1, 1, keys.sizes[2]});
+    const Value word = add(graph_, start_, counted({1, 1, query_.sizes[2], 1}));
+    scores.value = hide(graph_, scores.value, isLess(graph_, key, add(graph_, word, integerScalar(1))));
+    if (const int64_t window = attributes.integer("local_window_size", -1); window > 0)
+      scores.value = hide(graph_, scores.value, isLess(graph_, subtract(graph_, word, integerScalar(window)), key));
+    const Value y = matrixProduct(graph_, softmax(graph_, scores), repeatHeads(graph_, values, heads_));
+    node_.setOutput(0, joinHeads(graph_, y));
+  }
+
+  NodeContext& node_;
+  GraphBuilder& graph_;
+  const int64_t heads_, keyHeads_;
+  Value query_, key_, value_;  // [batch, head, word, channel]
+  Value start_;                // where each batch's new words begin
+};
+
+void mapGroupQueryAttention(NodeContext& node) { GroupedAttention(node).make(); }
+
 constexpr Mapping kAttentionMappings[] = {
     {kOnnx, "Attention", 23, mapAttention},
+    {kMicrosoft, "GroupQueryAttention", 1, mapGroupQueryAttention},
     {kMicrosoft, "MultiHeadAttention", 1, mapMultiHeadAttention},
     {kOnnx, "RotaryEmbedding", 23, mapRotaryEmbedding},
     {kMicrosoft, "RotaryEmbedding", 1, mapContribRotaryEmbedding},

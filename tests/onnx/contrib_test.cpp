@@ -1,6 +1,10 @@
 // Operators of com.microsoft against models of standard operators that say the same, and against ONNX Runtime where
 // it is there.
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/gpu_test.h"
 #include "tests/onnx/onnx_run.h"
@@ -202,6 +206,113 @@ GPU_TEST_CASE("onnx contrib: MultiHeadAttention") {
   setAttribute(plain.node("Transpose", {"context"}, {"joined"}), "perm", {0, 2, 1, 3});
   plain.node("Reshape", {"joined", "flat"}, {"result"});
   compare(gpu, fused, plain, inputs);
+}
+
+// Of two batches, four heads of queries and two of keys, with heads of four channels.
+struct Grouped {
+  int64_t words, past;           // in the cache
+  std::vector<int64_t> lengths;  // of each batch, less one
+  int64_t total;
+  bool packed = false, rotates = false;
+  int64_t window = -1;
+};
+
+// Attention by its definition, [batch, word, head * channel].
+std::vector<double> expectedOf(const Grouped& g, const Tensors& inputs) {
+  const auto at = [&](const char* name, size_t b, size_t w, size_t channel, size_t width) {
+    return inputs.at(name).real((b * static_cast<size_t>(g.words) + w) * width + channel);
+  };
+  const size_t words = static_cast<size_t>(g.words);
+  const auto element = [&](size_t part, size_t b, size_t w, size_t h, size_t c, bool turns) {
+    const char* name = g.packed ? "q" : part == 0 ? "q" : part == 1 ? "k" : "v";
+    const size_t first = g.packed ? (part == 0 ? 0 : part == 1 ? 16 : 24) : 0;
+    const size_t width = g.packed ? 32 : part == 0 ? 16 : 8;
+    const double own = at(name, b, w, first + h * 4 + c, width);
+    if (!turns) return own;
+    const auto start = g.words == g.total ? 0 : g.lengths[b] + 1 - g.words;
+    const size_t row = static_cast<size_t>(start) + w, pair = c % 2;
+    const double other = at(name, b, w, first + h * 4 + (c + 2) % 4, width);
+    return own * inputs.at("cos").real(row * 2 + pair) +
+           (c < 2 ? -other : other) * inputs.at("sin").real(row * 2 + pair);
+  };
+  std::vector<double> expected;
+  for (size_t b = 0; b < 2; ++b) {
+    const size_t start = g.words == g.total ? 0 : static_cast<size_t>(g.lengths[b] + 1 - g.words);
+    const auto cached = [&](size_t part, size_t l, size_t h, size_t c) {
+      if (l >= start) return element(part, b, l - start, h, c, part == 1 && g.rotates);
+      return inputs.at(part == 1 ? "pastK" : "pastV").real(((b * 2 + h) * static_cast<size_t>(g.past) + l) * 4 + c);
+    };
+    for (size_t w = 0; w < words; ++w)
+      for (size_t h = 0; h < 4; ++h) {
+        const size_t last = start + w;
+        const size_t least =
+            g.window > 0 && last + 1 > static_cast<size_t>(g.window) ? last + 1 - static_cast<size_t>(g.window) : 0;
+        std::vector<double> weights(last + 1);
+        double sum = 0;
+        for (size_t l = least; l <= last; ++l) {
+          double score = 0;
+          for (size_t c = 0; c < 4; ++c) score += element(0, b, w, h, c, g.rotates) * cached(1, l, h / 2, c);
+          sum += weights[l] = std::exp(score / 2);
+        }
+        for (size_t c = 0; c < 4; ++c) {
+          double mixed = 0;
+          for (size_t l = least; l <= last; ++l) mixed += weights[l] / sum * cached(2, l, h / 2, c);
+          expected.push_back(mixed);
+        }
+      }
+  }
+  return expected;
+}
+
+GPU_TEST_CASE("onnx contrib: GroupQueryAttention") {
+  for (const Grouped& g : {Grouped{3, 0, {2, 2}, 3},
+                           {3, 6, {2, 2}, 3, true, true},
+                           {1, 6, {2, 5}, 6, false, true},
+                           {1, 6, {0, 3}, 6, true},
+                           {2, 7, {3, 6}, 7, false, false, 3}}) {
+    CAPTURE(g.words);
+    CAPTURE(g.past);
+    Tensors inputs = {{"q", varied(Type::Float, {2, g.words, g.packed ? 32 : 16})},
+                      {"lengths", onnx::integerTensor(Type::Int32, g.lengths)}};
+    if (!g.packed) {
+      inputs["k"] = varied(Type::Float, {2, g.words, 8}, 2);
+      inputs["v"] = varied(Type::Float, {2, g.words, 8}, 3);
+    }
+    if (g.past > 0) {
+      inputs["pastK"] = varied(Type::Float, {2, 2, g.past, 4}, 4);
+      inputs["pastV"] = varied(Type::Float, {2, 2, g.past, 4}, 5);
+    }
+    if (g.rotates) {
+      inputs["cos"] = varied(Type::Float, {8, 2}, 6);
+      inputs["sin"] = varied(Type::Float, {8, 2}, 7);
+    }
+    ModelMaker maker = makeModel(inputs);
+    maker.initializer("total", onnx::integerTensor(Type::Int32, std::vector<int64_t>{g.total}));
+    const auto named = [&](const char* name) { return std::string(inputs.contains(name) ? name : ""); };
+    auto& node = contrib(
+        maker, "GroupQueryAttention",
+        {"q", named("k"), named("v"), named("pastK"), named("pastV"), "lengths", "total", named("cos"), named("sin")},
+        {"result", "presentK", "presentV"});
+    for (const auto& [name, value] : {std::pair{"num_heads", int64_t{4}},
+                                      {"kv_num_heads", int64_t{2}},
+                                      {"do_rotary", int64_t{g.rotates}},
+                                      {"local_window_size", g.window}})
+      setAttribute(node, name, value);
+    maker.output("presentV");
+    const onnx::Model model = maker.model();
+    const auto results = onnx::Session(gpu.context(), model).run(inputs);
+    CHECK(compareTensors(results[0].tensor, floats({2, g.words, 16}, expectedOf(g, inputs)), kFusedTolerance) == "");
+    // The rest of the cache is what it was.
+    const HostTensor& present = results[1].tensor;
+    REQUIRE(present.sizes == onnx::Sizes{2, 2, std::max(g.past, g.total), 4});
+    for (size_t b = 0; b < 2 && g.past > 0; ++b) {
+      const size_t past = static_cast<size_t>(g.past);
+      const size_t start = g.words == g.total ? 0 : static_cast<size_t>(g.lengths[b] + 1 - g.words);
+      for (size_t i = 0; i < 2 * past * 4; ++i)
+        if (const size_t l = i / 4 % past; l < start || l >= start + static_cast<size_t>(g.words))
+          CHECK(present.real(b * 2 * past * 4 + i) == inputs.at("pastV").real(b * 2 * past * 4 + i));
+    }
+  }
 }
 
 GPU_TEST_CASE("onnx contrib: GroupNorm and EmbedLayerNormalization") {

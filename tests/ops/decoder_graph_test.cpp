@@ -96,9 +96,9 @@ GPU_TEST_CASE("decoders: products of many rows with weights that are dequantized
 
 GPU_TEST_CASE("decoders: layers agree with the oracle") {
   StepMemory memory;
-  for (const auto& [name, options] : decoders()) {
-    const std::string failure = compareWithOracle(gpu, memory, decoder(options));
-    CHECK_MESSAGE(failure.empty(), cat(name, ": ", failure));
+  for (const std::pair<std::string, DecoderOptions>& named : decoders()) {
+    const std::string failure = compareWithOracle(gpu, memory, decoder(named.second));
+    CHECK_MESSAGE(failure.empty(), cat(named.first, ": ", failure));
   }
 }
 

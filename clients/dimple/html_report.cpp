@@ -49,7 +49,7 @@ HtmlReport::HtmlReport(std::string_view title)
                 escaped(title), "</h1>\n")) {}
 
 void HtmlReport::endTable() {
-  if (inTable_) body_ += "</table>\n";
+  if (inTable_) body_ += "</table></div>\n";
   inTable_ = false;
 }
 
@@ -77,7 +77,7 @@ void HtmlReport::table(std::string_view heading, const std::vector<std::string>&
   endTable();
   inTable_ = true;
   right_.clear();
-  body_ += cat("<h2>", escaped(heading), "</h2>\n<table><tr>");
+  body_ += cat("<h2>", escaped(heading), "</h2>\n<div class=\"wide fit\"><table><tr>");
   for (const std::string_view title : titles) {
     right_.push_back(title.starts_with('>'));
     body_ += cat(right_.back() ? "<th class=\"r\">" : "<th>", escaped(title.substr(right_.back() ? 1 : 0)), "</th>");
@@ -93,7 +93,7 @@ void HtmlReport::row(const std::vector<std::string>& cells, double share, double
                " style=\"width:", fixedText(100 * std::clamp(share, 0.0, 1.0), 1), "%\"></i></td></tr>\n");
 }
 
-std::string HtmlReport::text() const { return cat(body_, inTable_ ? "</table>\n" : "", "</body></html>\n"); }
+std::string HtmlReport::text() const { return cat(body_, inTable_ ? "</table></div>\n" : "", "</body></html>\n"); }
 
 void writeText(const std::string& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);

@@ -21,6 +21,14 @@ struct Block {
   bool overlaps(const BufferRange& range) const { return offset < range.offset + range.bytes && range.offset < end(); }
 };
 
+// Whether a range stands in for an absent operand: kernels have a word of another operand bound there.
+bool standsIn(const BufferRange& range, const Dispatch& dispatch) {
+  return range.bytes <= 4 && std::ranges::any_of(dispatch.buffers, [&](const BufferRange& other) {
+           return other.kind == range.kind && other.bytes > range.bytes && other.offset <= range.offset &&
+                  range.offset < other.offset + other.bytes;
+         });
+}
+
 // Follows dispatches in order.
 class Blocks {
  public:
@@ -61,9 +69,10 @@ Json temporaryBlocks(std::span<const Dispatch> dispatches) {
   Blocks blocks;
   for (size_t d = 0; d < dispatches.size(); ++d) {
     for (const BufferRange& range : dispatches[d].buffers)
-      if (range.kind == SlotKind::Temporary && !range.writes) blocks.read(range, d);
+      if (range.kind == SlotKind::Temporary && !range.writes && !standsIn(range, dispatches[d])) blocks.read(range, d);
     for (const BufferRange& range : dispatches[d].buffers)
-      if (range.kind == SlotKind::Temporary && range.writes) blocks.write(range, d, dispatches[d]);
+      if (range.kind == SlotKind::Temporary && range.writes && !standsIn(range, dispatches[d]))
+        blocks.write(range, d, dispatches[d]);
   }
   Json list = Json::array();
   for (const Block& block : blocks.all())
@@ -79,7 +88,7 @@ Json persistentBlocks(std::span<const Dispatch> dispatches) {
   std::map<uint64_t, std::pair<uint64_t, std::string>> known;  // by offset: bytes and label
   for (const Dispatch& dispatch : dispatches)
     for (const BufferRange& range : dispatch.buffers) {
-      if (range.kind != SlotKind::Persistent) continue;
+      if (range.kind != SlotKind::Persistent || standsIn(range, dispatch)) continue;
       const auto at = known.try_emplace(range.offset, 0, dispatch.label).first;
       at->second.first = std::max(at->second.first, range.bytes);
     }

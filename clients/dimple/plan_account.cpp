@@ -287,17 +287,22 @@ class ProgramNodes {
           written.push_back(buffer);
       }
     }
-    for (const size_t buffer : written) writer_[buffer] = node;
+    for (const size_t buffer : written) {
+      writer_[buffer] = node;
+      read_.erase(buffer);
+    }
   }
 
+  // Outputs are what nothing reads.
   Json json() && {
     for (const auto& [buffer, node] : writer_)
-      edges_.push_back({{"from", node}, {"output", model_.buffers[buffer].name}});
+      if (!read_.contains(buffer)) edges_.push_back({{"from", node}, {"output", model_.buffers[buffer].name}});
     return {{"nodes", std::move(nodes_)}, {"edges", std::move(edges_)}};
   }
 
  private:
   void connect(size_t buffer, size_t node, const std::string& tensor) {
+    read_.insert(buffer);
     if (const auto writer = writer_.find(buffer); writer != writer_.end())
       edges_.push_back({{"from", writer->second}, {"to", node}, {"tensor", tensor}});
     else
@@ -307,6 +312,7 @@ class ProgramNodes {
   const Model& model_;
   Json nodes_ = Json::array(), edges_ = Json::array();
   std::map<size_t, size_t> writer_;  // the last one, by buffer
+  std::set<size_t> read_;            // buffers, since they were written last
 };
 
 }  // namespace

@@ -163,7 +163,11 @@ function drawKinds(host, graph) {
 
 // ---- tensors and text ----
 
-const plain = value => typeof value === "number" ? String(Number(value.toPrecision(6))) : value;
+function plain(value) {
+  if (typeof value !== "number") return value;
+  const size = Math.abs(value);
+  return size >= 1e7 || (size > 0 && size < 1e-4) ? value.toExponential(4) : String(Number(value.toPrecision(6)));
+}
 
 function tensorCard(tensor) {
   const { picture } = tensor;
@@ -179,7 +183,7 @@ function tensorCard(tensor) {
 
 function drawTensors() {
   if (!report.tensors.length) return;
-  part("Inputs and outputs", "Tensors that are pictures are shown as such.", make("div", { class: "cards" }, ...d3.sort(report.tensors, t => t.picture ? 0 : 1).map(tensorCard)));
+  part("Inputs and outputs", "A tensor of one, three or four channels of at least 16 rows and columns is shown as a picture.", make("div", { class: "cards" }, ...d3.sort(report.tensors, t => t.picture ? 0 : 1).map(tensorCard)));
 }
 
 function drawLines() {

@@ -1,6 +1,6 @@
 // Says on standard error what long work does: on a terminal a line that is drawn anew, elsewhere a line after two
-// seconds and then every ten. Work that is over sooner is silent. Where pipelines are compiled for the work, which takes
-// most of a first run, the line also says how many of them are.
+// seconds and then every ten. Work that is over sooner is silent. Where pipelines are compiled for the work, which
+// takes most of a first run, the line also says how many of them are.
 #pragma once
 
 #include <chrono>

@@ -17,6 +17,7 @@
 #include "clients/dimple/roofline_table.h"
 #include "clients/dimple/table.h"
 #include "clients/files/failure.h"
+#include "core/schema/desc_text.h"
 #include "core/support/parallel.h"
 #include "core/text.h"
 

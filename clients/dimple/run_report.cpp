@@ -40,7 +40,9 @@ void checkReportOptions(const ReportOptions& options) {
   if (!options.page.empty()) {
     if (!HtmlReport::canPlot())
       throw InputError(
-          "--report needs d3 and dagre, without which this build was made; tools/setup.sh --report fetches them.");
+          "--report needs d3 and dagre, which this build was made without; tools/setup.sh --report fetches them for "
+          "the "
+          "next one.");
     checkFolder("--report", options.page);
   }
   if (!options.trace.empty()) checkFolder("--trace", options.trace);

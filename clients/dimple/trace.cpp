@@ -2,6 +2,7 @@
 #include <map>
 
 #include "clients/dimple/run_report.h"
+#include "core/text.h"
 
 namespace dimple::tool {
 namespace {
@@ -61,14 +62,10 @@ Json traceOf(const Json& report) {
     }
     starts.push_back(now);
     if (!initialization) addMemory(graph, starts, events);
-    std::string name = graph["name"];
-    if (const std::string part = graph["part"]; !part.empty()) name = part + ": " + name;
-    events.push_back({{"ph", "X"},
-                      {"name", name + (initialization ? ", initialization" : "")},
-                      {"pid", kDevice},
-                      {"tid", 1},
-                      {"ts", begin},
-                      {"dur", now - begin}});
+    const auto& part = graph["part"].get_ref<const std::string&>();
+    const std::string name = cat(part, part.empty() ? "" : ": ", graph["name"].get_ref<const std::string&>(),
+                                 initialization ? ", initialization" : "");
+    events.push_back({{"ph", "X"}, {"name", name}, {"pid", kDevice}, {"tid", 1}, {"ts", begin}, {"dur", now - begin}});
   }
   for (const auto& [thread, name] : std::map<int, const char*>{{1, "graphs"}, {2, "dispatches"}})
     events.push_back(

@@ -262,7 +262,7 @@ TEST_CASE("tool: reports that cannot be are refused before anything runs") {
     refused("--report none/page.html", "The folder of --report none/page.html does not exist, expected one that does.");
   else
     refused("--report page.html",
-            "--report needs d3 and dagre, without which this build was made; tools/setup.sh --report");
+            "--report needs d3 and dagre, which this build was made without; tools/setup.sh --report");
 }
 
 TEST_CASE("tool: bench writes a page with a bar for each case") {

@@ -2,7 +2,7 @@
 """Looks at pages of `dimple run --report` in headless Chromium, which Debian's package chromium provides.
 
   tools/report_page.py PAGE...                        checks each page at three widths, light and dark
-  tools/report_page.py PAGE --picture FILE --size WxH [--dark]    also writes a picture of it
+  tools/report_page.py PAGE --picture FILE --size WxH [--scale N] [--dark]    also writes a picture
 
 A check fails on an error of a script, on dispatches, nodes or blocks that are not drawn, on text that leaves its box or
 lies over other text, and on a page that is wider than the window. Each says what it found; the exit code is 1 then.
@@ -89,6 +89,7 @@ def main():
     parser.add_argument("--picture")
     parser.add_argument("--size", default="1280x900")
     parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--scale", default="1", help="of the picture, to that of the window")
     options = parser.parse_args()
     failed = False
     for page in options.pages:
@@ -97,7 +98,7 @@ def main():
                 failed = True
                 print(f"{page} at {size}{', dark' if dark else ''}: {problem}")
     if options.picture:
-        chromium(options.pages[0], options.size, options.dark, f"--screenshot={os.path.abspath(options.picture)}")
+        chromium(options.pages[0], options.size, options.dark, f"--screenshot={os.path.abspath(options.picture)}", f"--force-device-scale-factor={options.scale}")
     if failed:
         sys.exit(1)
     print("report_page: nothing is wrong.")

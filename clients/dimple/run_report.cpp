@@ -41,8 +41,7 @@ void checkReportOptions(const ReportOptions& options) {
     if (!HtmlReport::canPlot())
       throw InputError(
           "--report needs d3 and dagre, which this build was made without; tools/setup.sh --report fetches them for "
-          "the "
-          "next one.");
+          "the next one.");
     checkFolder("--report", options.page);
   }
   if (!options.trace.empty()) checkFolder("--trace", options.trace);

@@ -16,7 +16,7 @@ function drawHeader() {
   const tile = (value, what) => make("div", { class: "tile" }, make("b", {}, value), make("span", {}, what));
   const largest = key => d3.max(report.graphs, g => g.memory[key]) ?? 0;
   const tiles = [
-    tile(timeText(time), "on the device, all dispatches"),
+    tile(timeText(time), "on the device"),
     tile(executed.length, `${executed.length === 1 ? "dispatch" : "dispatches"} of ${countText(nodes, "node")}`),
     tile(bytesText(bytes), `moved, ${speedText(time ? bytes / time * 1e9 : 0)}`),
     tile(percentText(time ? bytes / time * 1e9 / report.copy.bytesPerSecond : 0), `of a copy's ${speedText(report.copy.bytesPerSecond)}`),

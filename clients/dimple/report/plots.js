@@ -170,7 +170,7 @@ function drawMemory(host, graph) {
     host.append(make("p", { class: "quiet" }, "Execution takes no temporary memory."));
     return;
   }
-  const width = Math.max(420, insideOf(host)), left = 74, right = 10, top = 8, bottom = 40;
+  const width = Math.max(420, insideOf(host)), left = 74, right = 22, top = 8, bottom = 40;
   const height = Math.max(200, Math.min(360, 60 + 14 * blocks.length));
   const svg = d3.create("svg").attr("width", width).attr("height", height);
   const x = d3.scaleLinear([0, graph.execution.length], [left, width - right]);

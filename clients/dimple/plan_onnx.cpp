@@ -7,7 +7,6 @@
 #include "clients/dimple/progress.h"
 #include "clients/files/failure.h"
 #include "clients/onnx/failure.h"
-#include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
 #include "core/text.h"
 
@@ -33,7 +32,7 @@ class PlanPrinter : public OperationsOfSession {
 
 int planOnnx(const std::filesystem::path& file, const OnnxPlanOptions& options) {
   try {
-    const onnx::Model model = onnx::readModel(file);
+    const onnx::Model model = loadModel(file);
     const auto dimensions = readDimensions(model, options.dimensions);
     OnnxInputs inputs = readInputs(model, options.inputs, dimensions);
     addZeros(model, dimensions, inputs);

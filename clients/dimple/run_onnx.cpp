@@ -20,7 +20,6 @@
 #include "core/text.h"
 #ifdef DIMPLE_WITH_ONNX
 #include "clients/onnx/failure.h"
-#include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
 #include "clients/onnx/text.h"
 #endif
@@ -129,7 +128,11 @@ void profileOnnx(const Device& device, const onnx::Model& model, onnx::Session& 
   session.run(inputs);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
-  onnx::Session(device.context(), model).run(inputs);
+  {
+    Progress progress("running once more for the profile", 1, &device);
+    progress.step("each dispatch is timed");
+    onnx::Session(device.context(), model).run(inputs);
+  }
   printProfile(readProfile(device));
   std::printf("A second run took %.1f ms.\n", took.count());
 }
@@ -144,6 +147,8 @@ void reportOnnx(const Device& device, const std::string& title, const onnx::Mode
   SessionReport observer(report, deviceOptions, model);
   onnx::SessionOptions session;
   session.observer = &observer;
+  Progress progress("running once more for the report", 1, &device);
+  progress.step(title);
   const auto outputs = onnx::Session(device.context(), model, session).run(inputs);
   observer.ran(device);
   for (const auto& [name, tensor] : inputs) report.addTensor(accountOf(name, "input", tensor));
@@ -155,7 +160,7 @@ void reportOnnx(const Device& device, const std::string& title, const onnx::Mode
 
 int runOnnx(const std::filesystem::path& file, const DeviceOptions& deviceOptions, const OnnxOptions& options) {
   try {
-    const onnx::Model model = onnx::readModel(file);
+    const onnx::Model model = loadModel(file);
     const auto outputPaths = readNamedPaths(options.outputs, "--output");
     for (const auto& path : outputPaths) {
       checkName("--output", "an output", path.first, model.outputs());

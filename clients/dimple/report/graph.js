@@ -87,9 +87,9 @@ function pager(state, pages, count, redraw) {
     state.page += step;
     redraw();
   };
-  return make("span", { class: "bar" }, make("button", { onclick: move(-1), disabled: state.page === 0 ? "" : undefined }, "‹ before"),
+  return make("span", { class: "bar" }, make("button", { onclick: move(-1), disabled: state.page === 0 ? "" : undefined }, "‹ earlier"),
     `nodes ${state.page * kDrawnNodes + 1} to ${Math.min(count, (state.page + 1) * kDrawnNodes)} of ${count}`,
-    make("button", { onclick: move(1), disabled: state.page + 1 === pages ? "" : undefined }, "after ›"));
+    make("button", { onclick: move(1), disabled: state.page + 1 === pages ? "" : undefined }, "later ›"));
 }
 
 function fateOf(graph, node) {

@@ -41,7 +41,7 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
 
   const IUnknown* dispatchable() const { return dispatchable_.get(); }
   std::span<const Part> parts() const { return parts_; }
-  // Says what must still be bound before work can execute; no value if nothing must.
+  // Says what must still be bound before work can execute; no value if nothing is missing.
   std::optional<std::string> unbound() const;
 
  private:
@@ -84,7 +84,7 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   void bindInitializerOutputs(UINT count, const DML_BINDING_DESC* bindings);
   void bindResource(const char* method, SlotKind kind, uint64_t needed, const DML_BINDING_DESC* binding);
   void unbind(SlotKind kind);
-  // On a debug device: warns of outputs that overlap other tensors where the operator has no defined result.
+  // On a debug device: warns of outputs that overlap other tensors if the operator then has no defined result.
   void checkOverlaps();
   // Writes every descriptor of the part that refers to a slot of this kind; `slots` has what is bound to each of them.
   void write(Part& part, SlotKind kind, std::span<const Bound> slots);

@@ -89,8 +89,8 @@ class PrivateData {
 };
 
 // Lists an object among the live ones of its class, so that a foreign pointer or handle is recognized before it is
-// touched. It must be the last member of T: it lists T from when all of it is constructed until its destruction begins.
-// It is thread-safe.
+// touched. It must be the last member of T, so that it lists T only while T is fully constructed and not yet being
+// destroyed. It is thread-safe.
 template <class T>
 class Live {
  public:
@@ -107,7 +107,7 @@ class Live {
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
-  // Returns a reference to the live T behind an interface pointer. It returns null for a foreign pointer, which is not
+  // Returns a reference to the live T behind an interface pointer. Returns null for a foreign pointer, which is not
   // even converted to IUnknown, and for an object whose last reference is gone.
   static ComPtr<T> find(const void* interfacePointer) { return findAt(reinterpret_cast<uintptr_t>(interfacePointer)); }
   static ComPtr<T> findAt(uint64_t address) {

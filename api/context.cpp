@@ -117,7 +117,7 @@ HRESULT Context::Wait(UINT64 fence) {
     if (const UINT64 last = lastFence_; fence > last)
       return device_->refuse(E_INVALIDARG,
                              cat("fence has value (", fence,
-                                 "), expected one that Execute answered, of which the highest is ", last, "."));
+                                 "), expected a value that Execute returned, of which the highest is ", last, "."));
     return answer(waitFor(fence));
   });
 }

@@ -51,7 +51,7 @@ class Context : public ComObject<IDimpleContext, IDimpleContext> {
   virtual Status upload(ID3D12Resource& buffer, UINT64 offset, const void* data, UINT64 bytes) = 0;
   virtual Status download(ID3D12Resource& buffer, UINT64 offset, void* data, UINT64 bytes) = 0;
   virtual Status resetList(ID3D12GraphicsCommandList& list) = 0;
-  // The value to wait for, which is larger than those before.
+  // Returns the value to wait for, which is larger than all earlier ones.
   virtual Result<UINT64> execute(ID3D12GraphicsCommandList& list) = 0;
   virtual Status waitFor(UINT64 fence) = 0;
   virtual Status profile(bool enabled) = 0;
@@ -64,12 +64,12 @@ class Context : public ComObject<IDimpleContext, IDimpleContext> {
   HRESULT answer(const Status& status) { return status ? S_OK : device_->refuse(status.error()); }
   template <class Interface>
   HRESULT handOver(Result<ComPtr<Interface>> made, Interface** object);
-  // Checks a transfer and makes it.
+  // Checks a transfer and executes it.
   template <class Copy>
   HRESULT transfer(const char* method, ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 bytes,
                    Copy copy);
 
-  std::atomic<UINT64> lastFence_ = 0;  // that Execute gave
+  std::atomic<UINT64> lastFence_ = 0;  // that Execute returned
 };
 
 }  // namespace dimple::api

@@ -76,7 +76,7 @@ void Device::removeDevice(HRESULT reason, const char* text) noexcept {
 bool Device::removed() noexcept {
   if (removedReason_ != S_OK) return true;
   if (const HRESULT reason = native_->removedReason(); FAILED(reason))
-    removeDevice(reason, "The device beneath was removed.");
+    removeDevice(reason, "The underlying device was removed.");
   return removedReason_ != S_OK;
 }
 

@@ -23,7 +23,7 @@ class Operator;
 // What a device may be created with, on every back end.
 Status checkCreation(DML_CREATE_DEVICE_FLAGS flags, DML_FEATURE_LEVEL minimumFeatureLevel);
 
-// Refuses an IDMLDevice that is not one of ours.
+// Refuses an IDMLDevice that is not one of Dimple's.
 HRESULT notOurs() noexcept;
 
 class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, IDMLDevice, IDMLObject>, IUnknown*> {
@@ -46,11 +46,11 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
 
   HRESULT refuse(HRESULT code, const std::string& text) noexcept { return refuse(code, text.c_str()); }
   void removeDevice(HRESULT reason, const std::string& text) noexcept { removeDevice(reason, text.c_str()); }
-  // Also true if the device beneath turns out to be removed.
+  // Also true if the underlying device turns out to be removed.
   bool removed() noexcept;
   void setCallback(DimpleMessageCallback callback, void* context);
-  // Delivers a message to the debugger beneath and to the callback; without either, on a debug device to standard
-  // error. An exception of the callback is discarded.
+  // Delivers a message to the debugger of the underlying API and to the callback, or to standard error on a debug
+  // device that has neither. An exception of the callback is discarded.
   void report(DimpleMessageSeverity severity, HRESULT code, const char* text) noexcept;
 
   // IDMLDevice
@@ -98,7 +98,7 @@ class Device final : public WithPrivateData<ComObject<IDMLDevice1, IDMLDevice1, 
                         DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT& support);
   HRESULT checkLevels(const DML_FEATURE_QUERY_FEATURE_LEVELS& query, DML_FEATURE_DATA_FEATURE_LEVELS& support);
   Target targetOf(DML_EXECUTION_FLAGS flags);
-  // Hands out what `op`, or a graph if it is null, was compiled to; does nothing if `ppv` is null.
+  // Returns the compiled form of `op`, or of a graph if `op` is null; does nothing if `ppv` is null.
   HRESULT handOutCompiled(Result<Compiled> compiled, Operator* op, DML_EXECUTION_FLAGS flags, REFIID riid, void** ppv);
   HRESULT checkPageables(UINT count, IDMLPageable* const* objects);
 

@@ -17,9 +17,9 @@ class NativeObjects {
   virtual Result<uint64_t> commandList(ID3D12CommandList* list) = 0;
   virtual Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                               UINT count) = 0;
-  // Returns why the device beneath is gone; S_OK if it is not known to be.
+  // Returns why the underlying device is gone; S_OK if it is not known to be gone.
   virtual HRESULT removedReason() noexcept { return S_OK; }
-  // Hands a message to the debugger of the API beneath. Returns false if there is none.
+  // Hands a message to the debugger of the underlying API. Returns false if there is none.
   virtual bool report(DimpleMessageSeverity, const char*) noexcept { return false; }
   // The device that GetParentDevice returns.
   virtual HRESULT parentDevice(REFIID riid, void** ppv) = 0;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array kReplaced = {
     std::pair{"DIMPLE_GRAPH_WITHOUT", "DIMPLE_OPTIONS=views=0, or another pass"},
     std::pair{"DIMPLE_UNROLL", "DIMPLE_OPTIONS=unroll=0"},
-    std::pair{"DIMPLE_KERNEL_DIR", "DIMPLE_OPTIONS=kernels=FOLDER in a build for developers"},
+    std::pair{"DIMPLE_KERNEL_DIR", "DIMPLE_OPTIONS=kernels=FOLDER in a developer build"},
 };
 
 Result<Options> parseFrom(std::string_view where, const char* text, Options options) {

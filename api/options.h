@@ -1,4 +1,4 @@
-// The options of a device, from wherever they are given.
+// The options of a device, from all places that may give them.
 #pragma once
 
 #include "core/options.h"

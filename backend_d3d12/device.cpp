@@ -62,7 +62,7 @@ Status Device::readCaps(bool nativeStorage) {
   set(nativeStorage && options4->Native16BitShaderOpsSupported, {Feature::Storage16, Feature::Int16, Feature::Float16});
   caps_.maxGroups.fill(D3D12_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION);
   caps_.sharedBytes = D3D12_CS_TGSM_REGISTER_COUNT * 4;
-  // Memory of its own is a discrete graphics processor's.
+  // Only a discrete GPU has its own memory.
   if (!architecture->UMA) caps_.workLimit = kDiscreteWorkLimit;
   caps_.bufferOffsetAlignment = D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT;
   caps_.parameterAlignment = D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT;

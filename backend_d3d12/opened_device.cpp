@@ -230,7 +230,7 @@ Status OpenedDevice::resetList(ID3D12GraphicsCommandList& list) {
   const auto lease = leaseOf(list);
   if (!lease) return lease.error();
   AllocatorLease* const held = lease->Get();
-  if (!held) return invalid("list is no command list of this context.");
+  if (!held) return invalid("list is not a command list of this context.");
   held->emptied = true;
   const Outcome emptied("Reset", held->allocator()->Reset());
   if (!emptied) return emptied.error(" of a command allocator");

@@ -180,7 +180,7 @@ Result<std::vector<char>> readCacheFile(const std::string& path) {
   if (size > sizeof header + kMaxCacheBytes)
     return unusable(path, cat("has ", size, " bytes, expected at most ", sizeof header + kMaxCacheBytes));
   if (file.read(bytesOf(header)) != sizeof header || header.magic != expected.magic)
-    return unusable(path, "is no pipeline cache of Dimple");
+    return unusable(path, "is not a Dimple pipeline cache");
   if (size != sizeof header + header.bytes) return unusable(path, "is damaged");
   std::vector<char> data(header.bytes);
   if (file.read(data) != data.size() || hashOf(data) != header.hash) return unusable(path, "is damaged");

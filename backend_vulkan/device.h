@@ -51,7 +51,7 @@ class Device final : public Backend {
   ~Device() override;
 
   const Caps& caps() const override { return caps_; }
-  // Such as llvmpipe: the driver executes kernels on the host's processor.
+  // The driver executes kernels on the host's CPU, as llvmpipe does.
   bool isProcessor() const { return isProcessor_; }
   // Its instructions convert to FLOAT16 as kernels ask for it.
   bool roundsHalves() const { return roundsHalves_; }

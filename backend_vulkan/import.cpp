@@ -16,11 +16,11 @@ namespace dimple::vulkan {
 namespace {
 
 Error cannotImport(std::string_view why) {
-  return {ErrorCode::Unsupported, cat("The device imports no memory by file descriptors: ", why, ".")};
+  return {ErrorCode::Unsupported, cat("The device cannot import memory by file descriptors: ", why, ".")};
 }
 
 Error cannotImportSemaphores(std::string_view why) {
-  return {ErrorCode::Unsupported, cat("The device imports no semaphores by file descriptors: ", why, ".")};
+  return {ErrorCode::Unsupported, cat("The device cannot import semaphores by file descriptors: ", why, ".")};
 }
 
 #ifndef _WIN32
@@ -63,11 +63,11 @@ Status Buffer::checkImport(const Device& device, VkBufferUsageFlags usage) {
 #ifdef _WIN32
   static_cast<void>(device);
   static_cast<void>(usage);
-  return cannotImport("Windows has none");
+  return cannotImport("Windows does not support it");
 #else
   // Null where the extension is not enabled.
   if (!device.instanceFunctions().getDeviceProcAddr(device.handles().device, "vkGetMemoryFdKHR"))
-    return cannotImport("it lacks VK_KHR_external_memory_fd, or that is not enabled");
+    return cannotImport("it lacks VK_KHR_external_memory_fd, or the extension is not enabled");
   const VkPhysicalDeviceExternalBufferInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO, nullptr, 0,
                                                 usage, kFile};
   VkExternalBufferProperties properties{};
@@ -78,7 +78,7 @@ Status Buffer::checkImport(const Device& device, VkBufferUsageFlags usage) {
   if (!(features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT))
     return cannotImport("its buffers cannot lie in such memory");
   if (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT)
-    return cannotImport("its buffers take dedicated allocations only");
+    return cannotImport("its buffers need dedicated allocations");
   return {};
 #endif
 }
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Buffer>> Buffer::import(const Device& device, int file, u
   static_cast<void>(file);
   static_cast<void>(bytes);
   static_cast<void>(usage);
-  return cannotImport("Windows has none");
+  return cannotImport("Windows does not support it");
 #else
   std::unique_ptr<Buffer> buffer(new Buffer(device, bytes));
   const VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, nullptr, kFile};
@@ -99,7 +99,7 @@ Result<std::unique_ptr<Buffer>> Buffer::import(const Device& device, int file, u
   if (needs->size > bytes)
     return invalid(cat("sizeInBytes has value (", bytes, "), expected a multiple of ", needs->alignment, "."));
   const auto type = device.memoryType(needs->memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
-  if (!type) return cannotImport("its buffers lie in no memory of its own");
+  if (!type) return cannotImport("its buffers cannot lie in device-local memory");
   OwnFile own(file);
   if (own.get() < 0) return notOpen(file);
   const VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR, nullptr, kFile, own.get()};
@@ -120,11 +120,11 @@ Result<std::unique_ptr<Buffer>> Buffer::import(const Device& device, int file, u
 Status Semaphore::checkImport(const Device& device) {
 #ifdef _WIN32
   static_cast<void>(device);
-  return cannotImportSemaphores("Windows has none");
+  return cannotImportSemaphores("Windows does not support it");
 #else
   // Null where the extension is not enabled.
   if (!device.instanceFunctions().getDeviceProcAddr(device.handles().device, "vkImportSemaphoreFdKHR"))
-    return cannotImportSemaphores("it lacks VK_KHR_external_semaphore_fd, or that is not enabled");
+    return cannotImportSemaphores("it lacks VK_KHR_external_semaphore_fd, or the extension is not enabled");
   const VkPhysicalDeviceExternalSemaphoreInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
                                                    &kTimeline, kSemaphoreFile};
   VkExternalSemaphoreProperties properties{};
@@ -132,7 +132,7 @@ Status Semaphore::checkImport(const Device& device) {
   device.instanceFunctions().getPhysicalDeviceExternalSemaphoreProperties(device.handles().physicalDevice, &info,
                                                                           &properties);
   if (!(properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT))
-    return cannotImportSemaphores("its timeline semaphores cannot be such");
+    return cannotImportSemaphores("its timeline semaphores cannot be imported");
   return {};
 #endif
 }
@@ -141,7 +141,7 @@ Result<std::unique_ptr<Semaphore>> Semaphore::import(const Device& device, int f
 #ifdef _WIN32
   static_cast<void>(device);
   static_cast<void>(file);
-  return cannotImportSemaphores("Windows has none");
+  return cannotImportSemaphores("Windows does not support it");
 #else
   const VkDevice handle = device.handles().device;
   Function<PFN_vkImportSemaphoreFdKHR> import{"vkImportSemaphoreFdKHR"};
@@ -166,7 +166,7 @@ Result<std::unique_ptr<Semaphore>> Semaphore::import(const Device& device, int f
   if (outcome.is(VK_ERROR_INVALID_EXTERNAL_HANDLE)) return wrong(".");
   // NVIDIA's driver answers so to such a file, and from then on to every file.
   if (outcome.is(VK_ERROR_INITIALIZATION_FAILED))
-    return wrong("; or the driver was given a wrong one before, and imports no more in this process.");
+    return wrong("; or the driver was given a wrong file before, and can import no more in this process.");
   if (!outcome) return outcome.error();
   own.release();
   return std::unique_ptr<Semaphore>(
@@ -205,8 +205,8 @@ Status Semaphore::checkSignal(uint64_t value) const {
   const auto reached = this->value();
   if (!reached) return reached.error();
   if (const uint64_t last = std::max(signalled_, *reached); value <= last)
-    return invalid(
-        cat("value has value (", value, "), expected more than ", last, ", which the semaphore has reached, or will."));
+    return invalid(cat("value has value (", value, "), expected more than ", last,
+                       ", which the semaphore has reached or will reach."));
   return checkAhead(value, *reached);
 }
 

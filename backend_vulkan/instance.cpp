@@ -81,8 +81,9 @@ Error withoutDriver() {
   return {
       ErrorCode::Unsupported,
       "There is no Vulkan driver (VK_ERROR_INCOMPATIBLE_DRIVER), expected an installed one, such as Mesa's lavapipe, "
-      "which needs no GPU, or the path of one's manifest in VK_DRIVER_FILES, such as build/deps/lvp_icd.json, which "
-      "tools/setup.sh of the source leaves."};
+      "which needs no GPU, or the path of a driver's manifest in VK_DRIVER_FILES, such as build/deps/lvp_icd.json, "
+      "which "
+      "tools/setup.sh in the source tree writes."};
 }
 
 }  // namespace

@@ -88,13 +88,13 @@ constexpr std::pair<uint32_t, Feature> kCapabilities[] = {
 Status check(std::span<const uint32_t> words, const KernelInfo& kernel, const std::string& path, const Caps& caps) {
   const auto refuse = [&](std::string_view what) { return invalid(cat(path, " ", what, "."), SourceLine{}); };
   Facts given, embedded;
-  if (!readFacts(words, given) || !given.computes) return refuse("is no SPIR-V module with a compute kernel");
-  if (!readFacts(unpackSpirv(kernel), embedded)) return refuse("replaces a module that is not understood");
-  if (given.workgroup != embedded.workgroup) return refuse(cat("has another workgroup than ", kernel.name));
+  if (!readFacts(words, given) || !given.computes) return refuse("is not a SPIR-V module with a compute kernel");
+  if (!readFacts(unpackSpirv(kernel), embedded)) return refuse("replaces a module that cannot be read");
+  if (given.workgroup != embedded.workgroup) return refuse(cat("has another workgroup size than ", kernel.name));
   if (!std::ranges::includes(embedded.bindings, given.bindings))
-    return refuse(cat("has a binding that ", kernel.name, " has not"));
+    return refuse(cat("has a binding that ", kernel.name, " does not have"));
   if (!std::ranges::includes(embedded.specs, given.specs))
-    return refuse(cat("has a specialization constant that ", kernel.name, " has not"));
+    return refuse(cat("has a specialization constant that ", kernel.name, " does not have"));
   if (given.lastPushOffset > embedded.lastPushOffset) return refuse(cat("has more push words than ", kernel.name));
   for (const auto& [capability, feature] : kCapabilities)
     if (given.capabilities.contains(capability) && !caps.has(feature))

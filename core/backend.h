@@ -1,4 +1,4 @@
-// The seam between the API and a back end. A back end executes plans; it knows no operator.
+// The seam between the API and a back end. A back end executes plans; it does not know operators.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ struct Dispatch;
 struct NativeBuffer {
   uint64_t handle = 0;  // 0: none
   uint64_t bytes = 0;
-  bool upload = false;  // kernels cannot bind its memory: a copy of it is bound instead
+  bool upload = false;  // kernels cannot bind this memory, so a copy of it is bound instead
 };
 
-// A run of descriptors that the caller set aside. `heap` is the back end's own object; the starts are what identifies
-// the first descriptor there.
+// A run of descriptors that the caller set aside. `heap` is the back end's own object; the starts identify the first
+// descriptor in it.
 struct DescriptorRange {
   void* heap = nullptr;
   uint64_t cpuStart = 0;
   uint64_t gpuStart = 0;
   uint32_t count = 0;
-  uint32_t increment = 1;  // from one descriptor to the next, in the units of the starts
+  uint32_t increment = 1;  // the distance between descriptors, in the units of the starts
 };
 
 // Dispatches ready to record: pipelines and the parameter buffer. Immutable; used from any thread.
@@ -37,8 +37,8 @@ class Executable {
   virtual ~Executable() = default;
 };
 
-// The descriptors of one executable's dispatches inside a range. What is written is seen by work that was recorded
-// before, if it has not begun to execute: bindings are read at execution.
+// The descriptors of one executable's dispatches in a range. Work that was recorded before a write sees the new
+// descriptors if it has not begun to execute: bindings are read at execution.
 class DescriptorSets {
  public:
   virtual ~DescriptorSets() = default;
@@ -55,7 +55,7 @@ class Backend {
   // Whether descriptors may change between recording and execution (DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE).
   virtual bool supportsVolatileDescriptors() const = 0;
 
-  // Creates what executing the dispatches takes. `parameters` is the plan's block.
+  // Creates the objects that executing the dispatches needs. `parameters` is the plan's block.
   virtual Result<std::unique_ptr<Executable>> prepare(std::span<const Dispatch> dispatches,
                                                       std::span<const uint32_t> parameters) = 0;
   // Lays out the executable's descriptors in the range, from its start.

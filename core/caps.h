@@ -33,11 +33,11 @@ enum class Feature : uint32_t {
 // "64-bit integer arithmetic (shaderInt64)"
 std::string_view featureName(Feature feature);
 
-// Multiply-adds of a dispatch that end before a driver takes them for a hang: of discrete GPUs, and of
-// devices that may be slower by far.
+// The multiply-adds that a dispatch may take without a driver mistaking it for a hang: on discrete GPUs, and on devices
+// that may be much slower.
 constexpr uint64_t kDiscreteWorkLimit = uint64_t{1} << 38;
 constexpr uint64_t kWorkLimit = uint64_t{1} << 33;
-// That keep the cores of a central processor busy.
+// The number of workgroups that keeps the cores of a CPU busy.
 constexpr uint32_t kWorkgroupsOfProcessor = 16;
 
 // Bytes of the parameter block that every kernel declares.
@@ -46,25 +46,26 @@ constexpr uint32_t kParameterBlockBytes = 1024;
 struct Caps {
   uint32_t features = 0;  // bits of Feature
   std::array<uint32_t, 3> maxGroups{65535, 65535, 65535};
-  uint64_t maxBufferRange = (1ull << 32) - 4;  // bytes one binding of a kernel can span
-  uint32_t bufferOffsetAlignment = 16;         // bytes; offsets the planner adds to a binding are multiples of it
+  uint64_t maxBufferRange = (1ull << 32) - 4;  // bytes that one binding of a kernel can span
+  uint32_t bufferOffsetAlignment = 16;         // bytes; offsets that the planner adds to a binding are multiples of it
   uint32_t parameterAlignment = 256;           // bytes; offsets of blocks in the parameter buffer
   uint32_t pushBytes = 128;
-  uint64_t workLimit = kWorkLimit;  // multiply-adds of a dispatch of more than one workgroup
-  bool isProcessor = false;         // its drivers execute kernels on the cores of a central processor
-  uint32_t workgroups = 256;        // that keep all of the device busy
-  uint32_t sharedBytes = 32768;     // that a workgroup's invocations share
-  // Of a workgroup of kernels that leave them open: 256, 512 or 1024. 0: kernels have the ones that they declare.
+  uint64_t workLimit = kWorkLimit;  // multiply-adds of a dispatch that has more than one workgroup
+  bool isProcessor = false;         // its driver executes kernels on the cores of a CPU
+  uint32_t workgroups = 256;        // how many keep the whole device busy
+  uint32_t sharedBytes = 32768;     // memory that the invocations of a workgroup share
+  // The invocations of a workgroup in kernels that leave the number open: 256, 512 or 1024. 0: each kernel has the
+  // number that it declares.
   uint32_t maxInvocations = 0;
-  uint32_t subgroupSize = 0;  // invocations, where a subgroup multiplies matrices
-  // Of the matrices whose products a subgroup computes together: FLOAT16 factors summed in FLOAT32, and signed ones of
-  // 8 bits summed in INT32.
+  uint32_t subgroupSize = 0;  // invocations; set if a subgroup multiplies matrices
+  // The matrices whose products a subgroup computes together: FLOAT16 factors with FLOAT32 sums, and signed 8-bit
+  // factors with INT32 sums.
   MatrixShape matrices;
   MatrixShape integerMatrices;
-  bool matrixHalves = false;  // the first may hold sums in FLOAT16, too
-  // Pipelines are made for what Dispatch::fixed says, so that the program of a chain is code.
+  bool matrixHalves = false;  // `matrices` may also have sums in FLOAT16
+  // Pipelines are made for the words of Dispatch::fixed, so that the program of a chain becomes code.
   bool fixesParameters = false;
-  // Dispatches that touch other rows (core/plan/plan.h) of bytes that they both bind wait for nothing.
+  // Dispatches that bind the same bytes but touch different rows (core/plan/plan.h) do not wait for each other.
   bool barriersByRows = true;
 
   bool has(Feature feature) const { return (features & static_cast<uint32_t>(feature)) != 0; }

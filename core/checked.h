@@ -1,4 +1,4 @@
-// 64-bit arithmetic that tells overflow. Each returns false and leaves `result` unspecified if it overflows.
+// 64-bit arithmetic that detects overflow. Each function returns false and leaves `result` unspecified if it overflows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The one way from operations and graphs to what a back end executes.
+// The single entry point that turns operators and graphs into what a back end executes.
 #pragma once
 
 #include <string>
@@ -11,20 +11,20 @@
 
 namespace dimple {
 
-// An input or output that a binding table binds. It has no name of its own, since graphs have many.
+// An input or output that a binding table binds. It stores no name, since a graph may have many of them.
 struct BindingSlot {
-  uint64_t bytes = 0;  // TotalTensorSizeInBytes; 0: must be bound as NONE
+  uint64_t bytes = 0;  // TotalTensorSizeInBytes; 0: it must be bound as NONE
   uint32_t alignment = 16;
-  bool unused = false;  // nothing looks at it, whatever is bound
+  bool unused = false;  // nothing reads it, whatever is bound
 };
 
-// What a back end executes, and what binding it takes, in binding order.
+// What a back end executes, and what is needed to bind it, in binding order.
 struct Compiled {
   std::string name;  // "GEMM", "graph of 3 nodes"
   Plan plan;
   std::vector<BindingSlot> inputs{}, outputs{};  // at execution
   std::vector<BindingSlot> ownedInputs{};        // at initialization: those owned by DML
-  std::vector<bool> aliases{};                   // of each input with each output; empty: none
+  std::vector<bool> aliases{};                   // for each input and output: whether they may alias; empty: none may
   const OpSchema* schema = nullptr;              // null: of a graph
 
   // "ATensor", "InputTensors[3]", "graph input 5"
@@ -38,7 +38,7 @@ struct Compiled {
 
 Result<Compiled> compileOperator(const Operation& op, const Target& target);
 
-// Parses a graph, runs the passes on it and plans what is left.
+// Parses a graph, runs the passes on it and plans the result.
 Result<Compiled> compileGraph(const DML_GRAPH_DESC& desc, const FindOperation& find, const Target& target);
 
 }  // namespace dimple

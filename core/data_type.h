@@ -10,7 +10,7 @@ namespace dimple {
 
 using DataType = DML_TENSOR_DATA_TYPE;
 
-// A set of data types, one bit a type. What is no data type is in none.
+// A set of data types, one bit per type. Values that are not data types are in no set.
 using TypeSet = uint32_t;
 
 constexpr TypeSet typeBit(DataType type) { return uint32_t(type) < 32 ? TypeSet{1} << uint32_t(type) : 0; }
@@ -45,13 +45,13 @@ constexpr TypeSet kUpTo32 = kFloats | kInts8To32;
 constexpr TypeSet kNumbers = kFloats | kInts;
 constexpr TypeSet kAllTypes = kNumbers | kFloat64;
 
-// Width of one element in bits; 0 for UNKNOWN and values that are no data type.
+// Width of one element in bits; 0 for UNKNOWN and for values that are not data types.
 uint32_t bitWidth(DataType type);
 
 // Width in bytes of a type of at least 8 bits.
 inline uint32_t byteWidth(DataType type) { return bitWidth(type) / 8; }
 
-// "FLOAT32"; "UNKNOWN" for UNKNOWN; empty for values that are no data type.
+// "FLOAT32"; "UNKNOWN" for UNKNOWN; empty for values that are not data types.
 std::string_view dataTypeName(DataType type);
 
 // The kernel spelling: "f32", "u8", ...

@@ -14,10 +14,10 @@
 
 namespace dimple {
 
-// Tensors that are walked together, and how many of them a kernel indexes by common/walk.glsl.
+// The number of tensors that are walked together, and the number of them that a kernel indexes with common/walk.glsl.
 constexpr uint32_t kMaxOperands = 8;
 constexpr uint32_t kIndexedOperands = 4;
-// Dimensions of a walk: each of a tensor may come in two, blocks and what is inside.
+// The most dimensions of a walk: each dimension of a tensor may become two, blocks and what is inside them.
 constexpr uint32_t kMaxWalkRank = 2 * kMaxRank;
 
 // Unsigned division by an invariant: n / d == (t + ((n - t) >> shift1)) >> shift2 with t = high word of n * multiplier,
@@ -29,7 +29,7 @@ struct Divisor {
 };
 Divisor makeDivisor(uint32_t divisor);
 
-// Four parameter words: `first`, and the division by `divisor`, of which 0 counts as 1.
+// Appends four parameter words: `first`, and the division by `divisor`, where 0 counts as 1.
 void appendDivisor(std::vector<uint32_t>& words, uint32_t first, uint32_t divisor);
 inline void appendDivisor(std::vector<uint32_t>& words, uint32_t size) { appendDivisor(words, size, size); }
 
@@ -37,7 +37,7 @@ inline void appendDivisor(std::vector<uint32_t>& words, uint32_t size) { appendD
 constexpr uint32_t floatBits(float value) { return std::bit_cast<uint32_t>(value); }
 constexpr uint32_t floatBits(double value) { return floatBits(static_cast<float>(value)); }
 
-// How a kernel walks several tensors at once: sizes with, for each operand, a stride a dimension. Strides and bases
+// How a kernel walks several tensors at once: sizes and, for each operand, a stride per dimension. Strides and bases
 // are element counts modulo 2^32, so negative strides work.
 struct Walk {
   uint32_t rank = 0;  // 0: one element
@@ -50,38 +50,38 @@ struct Walk {
   // Appends a dimension inside the ones before.
   void addDimension(uint32_t size, const std::array<uint32_t, kMaxOperands>& stride);
 
-  // Drops dimensions of size 1 and merges neighbours that every operand steps through evenly. Order is kept, so the
-  // row-major index of an element does not change. Returns the walk.
+  // Drops dimensions of size 1, and merges neighbours that every operand steps through evenly. The order is kept, so
+  // the row-major index of an element does not change. Returns the walk.
   Walk& coalesce();
 
-  // Orders dimensions by descending stride of one operand. Only for kernels to which order means nothing.
+  // Orders dimensions by descending stride of one operand. Only for kernels to which the order does not matter.
   void sortBy(uint32_t operand);
-  // Both.
+  // Does both.
   Walk& coalesceBy(uint32_t operand);
 
-  // One dimension or none, with stride 1 for each operand of the mask and 0 for the others it may skip.
+  // Whether there is at most one dimension, with stride 1 and base 0 for each operand of the mask.
   bool isPacked(uint32_t operandMask) const;
-  // Every stride of the operand is 0: one element, read by all.
+  // Whether every stride of the operand is 0: one element, read by all.
   bool isUniform(uint32_t operand) const;
 
   // A walk through vectors of `number` elements of the operands of the mask, whose elements along the innermost
-  // dimension are neighbours; the others stand still along it. No value where they do not.
+  // dimension are neighbours; the other operands stand still along it. No value if the operands do not lie in this way.
   std::optional<Walk> inVectors(uint32_t number, uint32_t operandMask) const;
 
-  // The same of operands that are vectors already: it steps from one to others. No value where one does not begin with
-  // a vector of `number` elements.
+  // The same for operands that are vectors already: it steps from vector to vector. No value if an operand does not
+  // begin with a vector of `number` elements.
   std::optional<Walk> betweenVectors(uint32_t number, uint32_t operandMask) const;
 
-  // A walk for kernels/common/runs.glsl, whose runs are `number` elements that follow one another in the order of the
-  // walk and in a dense operand. No value where that does not lie in vectors, or runs cross two planes at once.
+  // A walk for kernels/common/runs.glsl. Its runs are `number` elements that follow one another in the order of the
+  // walk and in a dense operand. No value if they do not lie in vectors, or if runs cross two planes at once.
   std::optional<Walk> inRuns(uint32_t number, uint32_t operand) const;
 
-  // Fours of words that it takes among parameters.
+  // The number of fours of words that it takes among the parameters.
   uint32_t vectors() const { return 1 + 2 * rank; }
 };
 
-// A walk over sizes; operand i steps through operands[i], and stands still where that has one element for many, or if
-// it is null.
+// A walk over sizes. Operand i steps through operands[i], and stands still where that tensor has one element for many,
+// or if it is null.
 Walk makeWalk(std::span<const uint32_t> sizes, std::span<const Tensor* const> operands);
 inline Walk makeWalk(std::span<const uint32_t> sizes, std::initializer_list<const Tensor*> operands) {
   return makeWalk(sizes, std::span(operands.begin(), operands.size()));
@@ -94,30 +94,30 @@ inline uint32_t axisMask(std::span<const uint32_t> axes) {
   return mask;
 }
 
-// The dimensions of a walk outside of a mask, and those in it.
+// The dimensions of a walk that are not in a mask, and those that are.
 struct SplitWalk {
   Walk kept;
   Walk reduced;
 };
 SplitWalk split(const Walk& walk, uint32_t mask);
 
-// Elements of an input that an operator moves to an output: an element for each position of a walk from operand 0 to
-// operand 1.
+// The elements of an input that an operator moves to an output: one element for each position of a walk from operand 0
+// to operand 1.
 struct MovedPart {
   uint32_t input;
   uint32_t output;
   Walk walk;
 };
 
-// Elements from the first to the last that an operand steps on; strides are taken for positive.
+// The elements from the first to the last that an operand steps on; strides are taken as positive.
 uint64_t spanOf(const Walk& walk, uint32_t operand);
 
-// Parameter words of a walk of up to kIndexedOperands: {base}, then for each dimension {size, multiplier, shift1,
-// shift2} {strides}. Innermost dimension first, as kernels consume them.
+// Appends the parameter words of a walk of up to kIndexedOperands: {base}, then for each dimension {size, multiplier,
+// shift1, shift2} {strides}. The innermost dimension comes first, as kernels consume them.
 void appendWalk(std::vector<uint32_t>& words, const Walk& walk);
 
-// Workgroups folded so that no dimension exceeds the device's limit and as few as possible are idle. No value if even
-// x * y * z groups are too few, or if 32 bits cannot number them all, idle ones too, from `first` on.
+// Workgroups folded so that no dimension exceeds the device's limit and as few as possible are idle. No value if even x
+// * y * z groups are too few, or if 32 bits cannot number all of them, including idle ones, from `first` on.
 std::optional<std::array<uint32_t, 3>> foldGroups(uint64_t groups, const Caps& caps, uint64_t first = 0);
 
 // The push words that every dispatch begins with (kernels/common/grid.glsl), for groups `first` up to `end`.

@@ -9,7 +9,7 @@
 
 namespace dimple {
 
-// Rows and columns of a product, and the depth of its factors. All 0: there is none.
+// Rows and columns of a product, and the depth of its factors. All 0: there is no shape.
 struct MatrixShape {
   uint32_t rows = 0;
   uint32_t columns = 0;

@@ -126,15 +126,15 @@ Status checkEpilogue(const Operation& op) {
   if (epilogue.steps == 0) return {};
   constexpr DML_OPERATOR_TYPE kOfRows[] = {DML_OPERATOR_ACTIVATION_SOFTMAX, DML_OPERATOR_ACTIVATION_SOFTMAX1};
   if (std::ranges::find(kOfRows, op.activation().type) != std::end(kOfRows))
-    return invalid(cat(op.schema().name, " has an epilogue, expected an activation of single elements behind it."));
-  if ((epilogue.steps & (kEpilogueAddsC | kEpilogueAddsFloats | kEpiloguePositive)) != 0) return {};
+    return invalid(cat(op.schema().name, " has an epilogue, expected an activation of single elements after it."));
+  if ((epilogue.steps & (kEpilogueAddsC | kEpilogueAddsFloats | kEpiloguePositive | kEpilogueClips)) != 0) return {};
   if (epilogue.addend != 0 && !sameLayout(op.input(epilogue.addend), op.output()))
     return invalid(cat(op.inputName(epilogue.addend), " has other Sizes or Strides than ", op.outputName(0), "."));
   const Tensor& bias = op.input(kEpilogueBias);
   for (uint32_t d = 0; epilogue.channels != 0 && d < bias.rank; ++d)
     if (bias.sizes[d] > 1 && bias.strides[d] != (d == epilogue.channel ? 1 : 0))
       return invalid(cat(op.inputName(kEpilogueBias), " has Strides (", listText(bias.strideSpan()),
-                         "), expected one element a channel, side by side."));
+                         "), expected one element per channel, side by side."));
   return {};
 }
 
@@ -327,7 +327,7 @@ Status Operation::setStrides(Role role, size_t index, std::span<const uint32_t> 
 Status Operation::fuse(const Operation& activation) {
   constexpr std::string_view kName = "FusedActivation";
   if (!findField(schema(), FieldType::Operator) || !activations_.empty())
-    return invalid(cat(schema().name, " has no FusedActivation that is free."));
+    return invalid(cat(schema().name, " has no free FusedActivation."));
   TRY(checkFusable(schema(), kName, activation.schema().type));
   auto parsed = parseActivation(kName, activation.schema(), activation.attributes_.get());
   TRY(parsed);

@@ -1,4 +1,4 @@
-// An operator with all that its description says: attributes of its own, and parsed tensors apart from them.
+// An operator with everything that its description says: a copy of its attributes and, separately, parsed tensors.
 #pragma once
 
 #include <array>
@@ -20,50 +20,54 @@ struct Activation {
   std::vector<uint32_t> axes{};                   // its Axes
 };
 
-// What nodes that followed an operator do to its results, before the activation (kernels/matrix/floats.glsl).
+// The steps that an operator applies to its results in place of the nodes that followed it, before the activation
+// (kernels/matrix/floats.glsl).
 constexpr uint32_t kEpilogueMean = 1;
 constexpr uint32_t kEpilogueVariance = 2;
 constexpr uint32_t kEpilogueFactor = 4;
 constexpr uint32_t kEpilogueShift = 8;
-constexpr uint32_t kEpilogueFactorRounded = 16;  // what is multiplied, before it is shifted
+constexpr uint32_t kEpilogueFactorRounded = 16;  // the product is rounded before the shift is added
 constexpr uint32_t kEpilogueAddend = 32;
-constexpr uint32_t kEpilogueLastFactor = 64;  // behind all other parameters
+constexpr uint32_t kEpilogueLastFactor = 64;  // after all other parameters
 constexpr uint32_t kEpilogueDivides = 128;    // by the first factor
 constexpr uint32_t kEpilogueAddsC = 256;      // C is the addend, and all channels have the same parameters
-// Of products that quantize (kernels/matrix/integers.glsl).
-constexpr uint32_t kEpilogueAddsFloats = 512;  // the addend, which lies as a bias does, before results are quantized
-constexpr uint32_t kEpiloguePositive = 1024;   // numbers below 0 are 0 before they are quantized
+// The steps of products of integers (kernels/matrix/integers.glsl).
+constexpr uint32_t kEpilogueAddsFloats = 512;  // the addend, with the layout of a bias, before quantizing
+constexpr uint32_t kEpiloguePositive = 1024;   // negative numbers become 0, before quantizing
+constexpr uint32_t kEpilogueClips = 2048;      // what is out of bounds is clipped, before quantizing
 
-// The input whose elements' places are those of their channels' parameters, if it is there.
+// The input whose elements lie where the parameters of their channels lie, if it is present.
 constexpr size_t kEpilogueBias = 2;
 
 struct Epilogue {
   uint32_t steps = 0;
-  float epsilon = 0;     // beside the variance
-  uint32_t channel = 0;  // the dimension of the output that parameters go along
-  size_t channels = 0;   // place among the inputs of the parameters: eight FLOAT32 a channel. 0: there are none
-  size_t addend = 0;     // of what is added, which lies as the output does unless it is C or a bias
+  float epsilon = 0;     // added to the variance
+  uint32_t channel = 0;  // the dimension of the output that the parameters vary along
+  size_t channels = 0;   // index of the input that holds the parameters, eight FLOAT32 per channel. 0: there are none
+  float least = 0;       // bounds of kEpilogueClips
+  float most = 0;
+  size_t addend = 0;  // index of the input that is added; it has the layout of the output unless it is C or a bias
 };
 
 struct TensorNames {
   std::vector<std::string> inputs{}, outputs{};
 };
 
-// Made once: by CreateOperator of a description, or by a pass of another operation. Copies share their attributes.
+// Made once, by CreateOperator from a description or by a pass from another operation. Copies share their attributes.
 class Operation {
  public:
-  // Checks a description against its schema. Nothing of it needs to outlive this.
+  // Checks a description against its schema. The description need not outlive this call.
   static Result<Operation> parse(const DML_OPERATOR_DESC& desc);
 
-  // An operation of these attributes, whose tensors are given apart: the tensors that `attributes` names are not looked
-  // at. In binding order; absent optional ones are not present(). Refused where parse() refuses what they describe.
+  // Makes an operation of these attributes and tensors. The tensors that `attributes` names are ignored. Tensors are in
+  // binding order, and absent optional ones are not present(). Refuses what parse() would refuse.
   template <class Desc>
   static Result<Operation> make(DML_OPERATOR_TYPE type, const Desc& attributes, std::vector<Tensor> inputs,
                                 std::vector<Tensor> outputs) {
     return make({type, &attributes}, std::move(inputs), std::move(outputs));
   }
 
-  // An operator that no description of DirectML's says: `attributes` is what its plan reads as as<>().
+  // Makes an operator that no DirectML description can express. `attributes` is what its plan reads with as<>().
   Operation(const OpSchema& schema, std::shared_ptr<const void> attributes, std::vector<Tensor> inputs,
             std::vector<Tensor> outputs, TensorNames names)
       : schema_(&schema),
@@ -74,7 +78,7 @@ class Operation {
 
   const OpSchema& schema() const { return *schema_; }
 
-  // Tensors in binding order; a tensor array contributes one entry an element. Absent optional tensors are not
+  // Tensors in binding order; a tensor array contributes one entry per element. Absent optional tensors are not
   // present().
   std::span<const Tensor> inputs() const { return inputs_; }
   std::span<const Tensor> outputs() const { return outputs_; }
@@ -84,22 +88,22 @@ class Operation {
   std::string inputName(size_t index) const { return tensorName(Role::Input, index); }
   std::string outputName(size_t index) const { return tensorName(Role::Output, index); }
 
-  // The fused activation, INVALID if there is none; the first of several.
+  // The fused activation; INVALID if there is none. If there are several, the first one.
   const Activation& activation() const {
     static const Activation kNone;
     return activations_.empty() ? kNone : activations_.front();
   }
-  // Those of an operator with an array of them.
+  // The activations of an operator that has an array of them.
   std::span<const Activation> activations() const { return activations_; }
 
   const Epilogue& epilogue() const { return epilogue_; }
 
-  // Attributes: the description's structure without its tensors and fused activations, which are null.
+  // The attributes: the description's structure, in which tensors and fused activations are null.
   template <class Desc>
   const Desc& as() const {
     return *static_cast<const Desc*>(attributes_.get());
   }
-  // The value of an attribute of its own type T.
+  // The value of an attribute, as its type T.
   template <class T>
   const T& field(const Field& f) const {
     return fieldValue<T>(attributes_.get(), f);
@@ -108,16 +112,16 @@ class Operation {
   // ---- what passes change; check() says whether the result is an operation that a description could say ----
 
   void setTensor(Role role, size_t index, const Tensor& tensor) { tensors(role)[index] = tensor; }
-  // Other strides of the same elements. `totalBytes`: 0 for what sizes and strides imply.
+  // Gives the same elements other strides. `totalBytes` of 0 stands for what sizes and strides imply.
   Status setStrides(Role role, size_t index, std::span<const uint32_t> strides, uint64_t totalBytes = 0);
-  // Says whether an input is owned by DML, whatever its description says.
+  // Sets whether an input is owned by DML, whatever its description says.
   void setOwned(size_t index, bool owned) { inputs_[index].ownedByDml = owned; }
-  // Fuses what an operation of its own does to the output. Refused where such a FusedActivation is.
+  // Fuses an operation that follows, which is applied to the output. Refuses what a FusedActivation may not be.
   Status fuse(const Operation& activation);
   void setActivations(std::span<const Activation> activations) {
     activations_.assign(activations.begin(), activations.end());
   }
-  // An input behind those of the description. Returns its place.
+  // Adds an input after those of the description. Returns its index.
   size_t addInput(const Tensor& tensor, std::string name);
   void setEpilogue(const Epilogue& epilogue) { epilogue_ = epilogue; }
   template <class T>
@@ -146,7 +150,7 @@ class Operation {
   Epilogue epilogue_;
 };
 
-// Whether an output may lie exactly on an input: the operator works in place, and both have one layout.
+// Whether an output may lie exactly on an input: the operator works in place, and both have the same layout.
 bool mayAlias(const Operation& op, size_t input, size_t output);
 
 }  // namespace dimple

@@ -10,37 +10,38 @@
 namespace dimple {
 namespace {
 
-constexpr std::string_view kPassReason = "To see what a pass gains, or whether a fault is its.";
+constexpr std::string_view kPassReason = "0 shows what it gains, or whether it causes a fault.";
 
 constexpr OptionRow kRows[] = {
-    {"estimates", "1", "Chains come only where they are expected to be faster than their nodes.",
-     "0 makes every chain that is possible, for tests.", &Options::estimates},
-    {"unroll", "1", "Loops in kernels may be unrolled by the driver (Vulkan).",
+    {"estimates", "1", "Chains are made only where they are expected to be faster than their nodes.",
+     "0 makes every possible chain, for tests.", &Options::estimates},
+    {"unroll", "1", "The driver may unroll loops in kernels (Vulkan).",
      "0 halves the time that llvmpipe takes to compile.", &Options::unroll},
-    {"native-storage", "1", "Kernels use 8- and 16-bit storage where the device has it.",
-     "0 tests what devices without it execute.", &Options::nativeStorage},
-    {"rounded-halves", "1", "The device converts to FLOAT16 where it can be told to round to nearest even (Vulkan).",
-     "0 tests what other devices execute.", &Options::roundedHalves},
-    {"update-after-bind", "1", "Descriptors may change after recording where the device allows it.",
-     "0 tests what devices without it do.", &Options::updateAfterBind},
-    {"work", "0", "Multiply-adds of a dispatch, from 1; beyond them it comes in parts. 0: the device's limit.",
-     "A few thousand test dispatches in parts.", &Options::work},
+    {"native-storage", "1", "Kernels use 8- and 16-bit storage if the device has it.",
+     "0 tests what runs on devices without it.", &Options::nativeStorage},
+    {"rounded-halves", "1", "The device converts to FLOAT16 if it can be told to round to nearest even (Vulkan).",
+     "0 tests what runs on other devices.", &Options::roundedHalves},
+    {"update-after-bind", "1", "Descriptors may change after recording if the device allows it.",
+     "0 tests how devices without it behave.", &Options::updateAfterBind},
+    {"work", "0",
+     "The most multiply-adds of a dispatch, at least 1; a dispatch with more is split into parts. 0 stands for "
+     "the device's limit.",
+     "A few thousand, for example, test dispatches that are split.", &Options::work},
     {"matrices", "",
-     "Rows, columns and depth of the FLOAT16 matrices that subgroups multiply, such as 16x8x16, one of the shapes that "
-     "the device offers (Vulkan). None: of those with sums in FLOAT16, or else of all, the one with the most "
-     "multiplications.",
-     "Another shape may be faster, or test what other devices execute.", &Options::matrices},
-    {"integer-matrices", "", "The same of matrices of 8-bit integers, such as 16x8x32 (Vulkan).",
-     "Another shape may be faster, or test what other devices execute.", &Options::integerMatrices},
+     "Rows, columns and depth of the FLOAT16 matrices that subgroups multiply, for example 16x8x16, which must be one "
+     "of the shapes that the device offers (Vulkan). If it is empty, the shape with the most multiplications is taken "
+     "from those with sums in FLOAT16, or else from all.",
+     "Another shape may be faster, or test what runs on other devices.", &Options::matrices},
+    {"integer-matrices", "", "The same for matrices of 8-bit integers, for example 16x8x32 (Vulkan).",
+     "Another shape may be faster, or test what runs on other devices.", &Options::integerMatrices},
 #ifdef DIMPLE_DEVELOPER
-    {"kernels", "", "A folder of NAME.spv that replace embedded kernels (Vulkan). Only in builds for developers.",
-     "To try a kernel without a build, or a mutant of it.", &Options::kernels},
+    {"kernels", "", "A folder of NAME.spv files that replace embedded kernels (Vulkan). Only developer builds have it.",
+     "A kernel, or a mutant of it, can be tried without a build.", &Options::kernels},
 #endif
 };
 
 std::vector<OptionRow> collect() {
-  std::vector<OptionRow> rows{
-      {"passes", "1", "Graphs are rewritten at all.", kPassReason, OptionRow::Passes{~uint32_t{0}}}};
+  std::vector<OptionRow> rows{{"passes", "1", "Passes rewrite graphs.", kPassReason, OptionRow::Passes{~uint32_t{0}}}};
   for (size_t i = 0; i < allPasses().size(); ++i)
     rows.push_back(
         {allPasses()[i].name, "1", allPasses()[i].sentence, kPassReason, OptionRow::Passes{uint32_t{1} << i}});
@@ -52,7 +53,7 @@ Error wrongValue(const OptionRow& row, std::string_view value, std::string_view 
   return invalid(cat("Option ", row.name, " has value (", value, "), expected ", expected, "."));
 }
 
-// Sets an option of a kind; each overload refuses what its kind is not.
+// Sets an option; each overload refuses a value of another kind.
 struct Setter {
   Options& options;
   const OptionRow& row;

@@ -20,7 +20,7 @@ enum class ErrorCode : uint8_t {
   Internal,         // E_FAIL
 };
 
-// A line of the sources. std::source_location wants newer compilers.
+// A line of the sources. std::source_location needs newer compilers.
 struct SourceLine {
   const char* file = "";
   uint32_t line = 0;
@@ -41,7 +41,7 @@ inline Error invalid(std::string text, SourceLine rule = SourceLine::current()) 
   return {ErrorCode::InvalidArgument, std::move(text), rule};
 }
 
-// Whether something worked: true, or an error. The same polarity as Result.
+// Whether something worked: true, or an error. It has the same polarity as Result.
 class [[nodiscard]] Status {
  public:
   Status() = default;

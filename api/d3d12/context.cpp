@@ -98,7 +98,7 @@ Result<DimpleAdapterDesc> describeD3D12Adapter(UINT index) {
 HRESULT createD3D12Context(const DimpleContextDesc& desc, REFIID riid, void** ppv) {
   if (desc.AdapterUuid)
     return refuseContext(
-        desc, {ErrorCode::Unsupported, "AdapterUuid is given, but Direct3D 12 knows adapters by name and index only."});
+        desc, {ErrorCode::Unsupported, "AdapterUuid is given, but Direct3D 12 knows adapters only by name and index."});
   const auto options = readOptions(desc.Options);
   if (!options) return refuseContext(desc, options.error());
   auto opened = OpenedDevice::open({desc.AdapterName ? desc.AdapterName : "", desc.AdapterIndex,

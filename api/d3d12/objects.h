@@ -15,8 +15,8 @@ class D3D12Objects final : public NativeObjects {
 
   const std::shared_ptr<d3d12::Device>& shared() const { return backend_; }
   Backend& backend() override { return *backend_; }
-  // Refuses what kernels cannot bind: what is not a buffer, what lies in a READBACK heap, and what does not allow
-  // unordered access, unless it lies in an UPLOAD heap.
+  // Refuses what kernels cannot bind: objects that are not buffers, buffers in a READBACK heap, and buffers that do not
+  // allow unordered access, unless they are in an UPLOAD heap.
   Result<NativeBuffer> buffer(ID3D12Resource* resource) override;
   Result<uint64_t> commandList(ID3D12CommandList* list) override;
   Result<DescriptorRange> descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
@@ -26,7 +26,7 @@ class D3D12Objects final : public NativeObjects {
   HRESULT parentDevice(REFIID riid, void** ppv) override { return backend_->handle().QueryInterface(riid, ppv); }
 
  private:
-  // Refuses an object of another device. `name` is what the caller calls it.
+  // Refuses an object of another device. `name` is its name in the call.
   Status checkOurs(ID3D12DeviceChild& child, const char* name) const;
 
   const std::shared_ptr<d3d12::Device> backend_;

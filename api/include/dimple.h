@@ -1,6 +1,6 @@
-// Dimple: DirectML over Vulkan and Direct3D 12. This header is the manual of everything that DirectML.h cannot say.
+// Dimple: DirectML over Vulkan and Direct3D 12. This header documents everything that DirectML.h does not cover.
 //
-// DirectML.h itself is used unchanged. On Linux a program includes this header only: it includes DirectML.h with every
+// DirectML.h itself is used unchanged. On Linux a program includes only this header: it includes DirectML.h with every
 // operator of feature level 6.4, and declares the interface IDs that DirectX-Headers leave out.
 //
 // Every function returns an HRESULT and never throws. A refusal is E_INVALIDARG, E_POINTER, DXGI_ERROR_UNSUPPORTED,
@@ -115,13 +115,13 @@ DIMPLE_API const char* STDMETHODCALLTYPE dimpleGetVersion();
 enum DimpleMessageSeverity {
   DIMPLE_MESSAGE_ERROR,    // a call was refused; `code` is what it returned
   DIMPLE_MESSAGE_REMOVED,  // the device was removed; `code` is GetDeviceRemovedReason
-  // A pipeline cache cannot be used or written. With DML_CREATE_DEVICE_FLAG_DEBUG also: messages of Vulkan's
+  // A pipeline cache cannot be used or written. With DML_CREATE_DEVICE_FLAG_DEBUG, these are also messages of Vulkan's
   // validation, and bindings that overlap so that results are undefined.
   DIMPLE_MESSAGE_WARNING,
 };
 
-// Is called on the thread that made the refused call. `text` is one sentence in UTF-8, valid during the call. An
-// exception that it throws is discarded.
+// This function is called on the thread that made the refused call. `text` is one sentence in UTF-8, valid during the
+// call. An exception that the function throws is discarded.
 typedef void(STDMETHODCALLTYPE* DimpleMessageCallback)(void* context, DimpleMessageSeverity severity, HRESULT code,
                                                        const char* text);
 
@@ -140,11 +140,11 @@ enum DimpleBackend {
   DIMPLE_BACKEND_D3D12,  // only in builds with Direct3D 12, which are those for Windows
 };
 
-// Direct3D 12 does not tell an adapter's UUID, versions and type; these are zero there.
+// Direct3D 12 does not report an adapter's UUID, versions and type; these are zero there.
 struct DimpleAdapterDesc {
   char Name[256];
   UINT8 DeviceUuid[16];  // VkPhysicalDeviceIDProperties
-  UINT8 DeviceLuid[8];   // zero where DeviceLuidValid is FALSE
+  UINT8 DeviceLuid[8];   // zero if DeviceLuidValid is FALSE
   BOOL DeviceLuidValid;
   UINT32 VendorId;
   UINT32 DeviceId;
@@ -201,39 +201,41 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateVulkanDevice(const DimpleVulkan
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapBuffer(IDMLDevice* device, VkBuffer buffer, UINT64 sizeInBytes,
                                                       ID3D12Resource** resource);
 
-// Makes a buffer of memory that another Vulkan device of the same driver exported, in this process or another one. It
-// works on Linux only. `file` is an opaque file descriptor (VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT), which the
+// Makes a buffer of memory that another Vulkan device of the same driver exported, in this process or another one. This
+// works only on Linux. `file` is an opaque file descriptor (VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT), which the
 // caller keeps. `sizeInBytes` is the size of the allocation, which must not be dedicated, and must be of the first
-// memory type with DEVICE_LOCAL that storage buffers take. `device` may be a context's, whose methods take the buffer
-// then; a device over the caller's Vulkan must have VK_KHR_external_memory_fd enabled. The caller orders the devices'
-// use of the memory. A device that cannot import returns DXGI_ERROR_UNSUPPORTED, whatever the other arguments are.
+// memory type with DEVICE_LOCAL that storage buffers accept. If `device` belongs to a context, the methods of the
+// context accept the buffer. A device over the caller's Vulkan must have VK_KHR_external_memory_fd enabled. The caller
+// orders the accesses of the devices to the memory. If the device cannot import memory, the function returns
+// DXGI_ERROR_UNSUPPORTED, whatever the other arguments are.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportBuffer(IDMLDevice* device, INT32 file, UINT64 sizeInBytes,
                                                         ID3D12Resource** buffer);
 
 // Imports a timeline semaphore that another Vulkan device of the same driver exported, by an opaque file descriptor
-// (VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT), which the caller keeps. Of its methods only GetCompletedValue
-// works; Signal and SetEventOnCompletion return E_NOTIMPL. A device over the caller's Vulkan must have
-// VK_KHR_external_semaphore_fd enabled. A device that cannot import returns DXGI_ERROR_UNSUPPORTED, whatever the other
-// arguments are.
+// (VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT), which the caller keeps. Of the semaphore's methods only
+// GetCompletedValue works; Signal and SetEventOnCompletion return E_NOTIMPL. A device over the caller's Vulkan must
+// have VK_KHR_external_semaphore_fd enabled. If the device cannot import semaphores, the function returns
+// DXGI_ERROR_UNSUPPORTED, whatever the other arguments are.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleImportSemaphore(IDMLDevice* device, INT32 file, ID3D12Fence** semaphore);
 
-// These take their place among a context's executions and transfers. After dimpleWaitSemaphore, later ones begin when
-// the semaphore has reached `value`. After dimpleSignalSemaphore, the semaphore gets `value`, which must be larger than
-// those before, when all earlier ones are done. Neither function blocks. What waits must be signalled some time:
-// releasing the semaphore or the context blocks until nothing uses the semaphore. `device` must be the context's device
-// that imported the semaphore; a device over the caller's queue returns DXGI_ERROR_UNSUPPORTED.
+// These functions take their place among a context's executions and transfers. After dimpleWaitSemaphore, later work
+// begins when the semaphore has reached `value`. After dimpleSignalSemaphore, the semaphore gets `value` when all
+// earlier work is done; `value` must be larger than all values before. Neither function blocks. An awaited value must
+// be signalled at some time: releasing the semaphore or the context blocks until nothing uses the semaphore. `device`
+// must be the device of a context, and must have imported the semaphore; for a device over the caller's queue, both
+// functions return DXGI_ERROR_UNSUPPORTED.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWaitSemaphore(IDMLDevice* device, ID3D12Fence* semaphore, UINT64 value);
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleSignalSemaphore(IDMLDevice* device, ID3D12Fence* semaphore, UINT64 value);
 
-// Creates a buffer in host memory, which lies at `address` as long as the buffer lives. CopyBufferRegion copies between
-// it and other buffers; bindings refuse it. A copy reads what the host wrote before the list was submitted, and the
-// host sees what was copied there once the list is done.
+// Creates a buffer in host memory, which stays at `address` as long as the buffer lives. CopyBufferRegion copies
+// between it and other buffers; bindings refuse it. A copy reads what the host wrote before the list was submitted, and
+// the host sees what was copied to the buffer once the list is done.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateTransferBuffer(IDMLDevice* device, UINT64 sizeInBytes,
                                                                 ID3D12Resource** buffer, void** address);
 
 // Wraps a command buffer in the recording state as the ID3D12CommandList* that RecordDispatch takes. Of its methods,
-// ResourceBarrier (UAV barriers, from compute shader writes to reads and writes) and CopyBufferRegion record too. Close
-// and Reset return E_NOTIMPL, since the command buffer is the caller's.
+// ResourceBarrier (UAV barriers, from compute shader writes to reads and writes) and CopyBufferRegion also record.
+// Close and Reset return E_NOTIMPL, since the command buffer is the caller's.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleWrapCommandBuffer(IDMLDevice* device, VkCommandBuffer commandBuffer,
                                                              ID3D12GraphicsCommandList** list);
 
@@ -244,15 +246,17 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateDescriptorHeap(IDMLDevice* devi
                                                                 ID3D12DescriptorHeap** heap);
 static const UINT dimpleDescriptorIncrement = 32;
 
-// Tells Dimple, which does not submit work itself, that work on the caller's queue failed with VkResult `result`
-// (VK_ERROR_DEVICE_LOST). The DirectML device is removed: GetDeviceRemovedReason returns DXGI_ERROR_DEVICE_HUNG.
+// Tells Dimple that work on the caller's queue failed with VkResult `result` (VK_ERROR_DEVICE_LOST). Dimple does not
+// submit work to this queue, and so does not see the failure itself. The DirectML device is removed:
+// GetDeviceRemovedReason returns DXGI_ERROR_DEVICE_HUNG.
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleNotifyDeviceLost(IDMLDevice* device, INT32 result);
 
 // ---- a ready-made context -------------------------------------------------------------------------------------------
 
 enum DimpleContextFlags {
   DIMPLE_CONTEXT_FLAG_NONE = 0,
-  // Vulkan's core and synchronization validation, or Direct3D 12's debug layer. It is refused if it is not installed.
+  // Enables Vulkan's core and synchronization validation, or Direct3D 12's debug layer. It is refused if the layer is
+  // not installed.
   DIMPLE_CONTEXT_FLAG_VALIDATION = 0x1,
   DIMPLE_CONTEXT_FLAG_ROBUST_BUFFER_ACCESS = 0x2,  // robustBufferAccess, and robustBufferAccess2 if the device has it
 };
@@ -260,7 +264,8 @@ DEFINE_ENUM_FLAG_OPERATORS(DimpleContextFlags)
 
 struct DimpleContextDesc {
   DimpleBackend Backend;
-  // The first of these that is given chooses the adapter: its UUID, a part of its name (case-insensitive), its index.
+  // The first of these that is given selects the adapter: its UUID, a part of its name (case-insensitive), or its
+  // index.
   const UINT8* AdapterUuid;  // 16 bytes, or null; Vulkan only
   const char* AdapterName;   // or null
   UINT AdapterIndex;
@@ -272,7 +277,7 @@ struct DimpleContextDesc {
   const char* Options;            // as in DimpleVulkanDeviceDesc
 };
 
-// A device with a queue, for programs that have none of their own. To work on both back ends, a program sets the
+// A device with a queue, for programs that do not have their own. To work on both back ends, a program sets the
 // descriptor heap on the list before RecordDispatch, and separates dispatches that depend on each other by UAV
 // barriers.
 struct IDimpleContext : public IUnknown {
@@ -285,8 +290,8 @@ struct IDimpleContext : public IUnknown {
   STDMETHOD(CreateDescriptorHeap)(UINT count, ID3D12DescriptorHeap** heap) = 0;
   // Returns the bytes from the handle of one descriptor to the next.
   STDMETHOD_(UINT, GetDescriptorIncrement)() = 0;
-  // Copy between host memory and a buffer of this context, after all work that was submitted before, and return when
-  // the copy is done.
+  // These methods copy between host memory and a buffer of this context, after all work that was submitted before, and
+  // return when the copy is done.
   STDMETHOD(Upload)(ID3D12Resource* buffer, UINT64 offset, const void* data, UINT64 sizeInBytes) = 0;
   STDMETHOD(Download)(ID3D12Resource* buffer, UINT64 offset, void* data, UINT64 sizeInBytes) = 0;
   // Creates a command list in the recording state. Close ends recording. A closed list can be executed any number of
@@ -294,13 +299,13 @@ struct IDimpleContext : public IUnknown {
   STDMETHOD(CreateCommandList)(ID3D12GraphicsCommandList** list) = 0;
   // Empties and reopens a closed list whose executions are done, or a list whose Close failed.
   STDMETHOD(ResetCommandList)(ID3D12GraphicsCommandList* list) = 0;
-  // Submits a closed list. `fence`, if not null, receives the value that Wait takes. Lists execute in order; each sees
-  // all that the ones before wrote.
+  // Submits a closed list. `fence`, if not null, receives the value that Wait takes. Lists execute in order, and each
+  // list sees everything that earlier lists wrote.
   STDMETHOD(Execute)(ID3D12GraphicsCommandList* list, UINT64* fence) = 0;
-  // Returns when the submission with this fence value, and all before it, are done. A value above those that Execute
-  // gave is E_INVALIDARG.
+  // Returns when the submission with this fence value, and all before it, are done. Returns E_INVALIDARG for a value
+  // that Execute has not returned yet.
   STDMETHOD(Wait)(UINT64 fence) = 0;
-  // Has each dispatch timed that is recorded from now on.
+  // Switches the timing of dispatches that are recorded from now on.
   STDMETHOD(SetProfiling)(BOOL enabled) = 0;
   // Calls `report` with the name and the nanoseconds of each kernel that executed since the last call, in order.
   STDMETHOD(ReadProfile)

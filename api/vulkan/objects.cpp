@@ -112,7 +112,7 @@ Result<DescriptorRange> VulkanObjects::descriptors(D3D12_CPU_DESCRIPTOR_HANDLE c
   uint32_t gpuIndex = 0;
   const auto heap = VulkanDescriptorHeap::find(cpu.ptr, cpuIndex);
   if (!heap)
-    return invalid("CPUDescriptorHandle lies in no live descriptor heap of Dimple (dimpleCreateDescriptorHeap).");
+    return invalid("CPUDescriptorHandle does not lie in a live Dimple descriptor heap (dimpleCreateDescriptorHeap).");
   if (VulkanDescriptorHeap::find(gpu.ptr, gpuIndex).get() != heap.get() || gpuIndex != cpuIndex)
     return invalid("GPUDescriptorHandle is not the same descriptor as CPUDescriptorHandle.");
   if (&heap->backend() != backend_.get()) return invalid("CPUDescriptorHandle lies in a heap of another device.");

@@ -44,7 +44,7 @@ class VulkanObject
 
 inline constexpr VkBufferUsageFlags kTransferUsage =
     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-// Of buffers that contexts own.
+// The usage of buffers that contexts own.
 inline constexpr VkBufferUsageFlags kBufferUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | kTransferUsage;
 
 class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, ID3D12Pageable> {
@@ -56,7 +56,7 @@ class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, I
 
   VkBuffer handle() const { return handle_; }
   uint64_t bytes() const { return bytes_; }
-  // In memory of the host, and not to be bound.
+  // In host memory; it cannot be bound.
   bool isForTransfers() const { return owned_ && owned_->mapped(); }
 
   HRESULT STDMETHODCALLTYPE Map(UINT, const D3D12_RANGE*, void**) override { return notThere(); }
@@ -76,7 +76,7 @@ class VulkanBuffer final : public VulkanObject<ID3D12Resource, ID3D12Resource, I
   D3D12_RESOURCE_DESC desc() const;
   HRESULT notThere() noexcept {
     return refuse(E_NOTIMPL,
-                  "A wrapper of a Vulkan buffer has GetDesc and GetGPUVirtualAddress only, expected Upload or Download "
+                  "A wrapper of a Vulkan buffer has only GetDesc and GetGPUVirtualAddress, expected Upload or Download "
                   "of a context.");
   }
 
@@ -94,7 +94,7 @@ class VulkanSemaphore final : public VulkanObject<ID3D12Fence, ID3D12Fence, ID3D
 
   vulkan::Semaphore& semaphore() const { return *semaphore_; }
 
-  // On a device that was removed, all that can be waited for, as Direct3D 12 says.
+  // On a removed device, every value counts as reached, as in Direct3D 12.
   UINT64 STDMETHODCALLTYPE GetCompletedValue() override {
     const auto value = semaphore_->value();
     return value ? *value : UINT64_MAX;
@@ -106,7 +106,7 @@ class VulkanSemaphore final : public VulkanObject<ID3D12Fence, ID3D12Fence, ID3D
   ~VulkanSemaphore() override = default;
   HRESULT notThere() noexcept {
     return refuse(E_NOTIMPL,
-                  "A wrapper of a Vulkan semaphore has GetCompletedValue only, expected dimpleWaitSemaphore or "
+                  "A wrapper of a Vulkan semaphore has only GetCompletedValue, expected dimpleWaitSemaphore or "
                   "dimpleSignalSemaphore.");
   }
 
@@ -137,10 +137,10 @@ class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3
   const Live<VulkanDescriptorHeap> live_{this, start(), uint64_t{heap_->count()} * dimpleDescriptorIncrement};
 };
 
-// Makes a heap of at least one descriptor. Refuses more of them than there is memory for.
+// Makes a heap of at least one descriptor. Refuses more descriptors than there is memory for.
 Result<ComPtr<ID3D12DescriptorHeap>> makeVulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backend, UINT count);
 
-// Lets the host see what was copied, once it is done.
+// Makes copied contents visible to the host, once the copy is done.
 void recordHostRead(const vulkan::Device& backend, VkCommandBuffer commands);
 
 // A command list over the caller's command buffer, or over one that a context owns. It keeps the DirectML device, to

@@ -469,14 +469,14 @@ Action setUpBench(CLI::App& options) {
   options.add_option("--iterations", values->iterations, "Measurements of each case")->capture_default_str();
   options
       .add_option("--repeat", values->repeat,
-                  "Executions in a row, of which the mean is taken; 0: as many as take a few milliseconds")
+                  "Executions in a row, whose mean is taken; 0 stands for as many as take a few milliseconds")
       ->capture_default_str();
   options.add_option("--require", values->require,
                      "Fail if a packed FLOAT32 add moves less than this percentage of a copy");
   options.add_flag("--memory-only", values->memoryOnly, "Leave out matrix products, convolutions and attention");
   options.add_flag("--summary", values->summary,
-                   "Measure copy, add, and a few products, convolutions, attentions and recurrent networks only");
-  options.add_option("--only", values->only, "Measure copy, add, and the cases whose names contain this only");
+                   "Measure only copy, add, and a few products, convolutions, attentions and recurrent networks");
+  options.add_option("--only", values->only, "Measure only copy, add, and the cases whose names contain this text");
   options.add_flag("--json", values->asJson, "Print JSON");
   options.add_option("--report,--html", values->page, "Write a page with the table and bars to this file");
   auto all = std::make_shared<BenchAllOptions>();

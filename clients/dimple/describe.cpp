@@ -75,7 +75,7 @@ int printManual(const CLI::App& app) {
     printOptions(*command);
   }
   std::printf(
-      ".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nThe input is right, but running it failed.\n.TP\n2\nThe command line "
+      ".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nThe input is valid, but running it failed.\n.TP\n2\nThe command line "
       "or a file is wrong.\n.SH ENVIRONMENT\n.TP\n\\fBDIMPLE_OPTIONS\\fR\nOptions of the library, as "
       "\\fBdimple options\\fR lists them.\n.TP\n\\fBVK_DRIVER_FILES\\fR\nThe manifests of the Vulkan drivers that are "
       "used.\n");

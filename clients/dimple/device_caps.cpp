@@ -18,7 +18,7 @@ namespace {
 Caps d3d12Caps(const DeviceOptions& options, bool nativeStorage) {
   const Device device(options);
   d3d12::ComPtr<ID3D12Device> native;
-  device.check(device.dml().GetParentDevice(IID_PPV_ARGS(&native)), "The device cannot be looked into");
+  device.check(device.dml().GetParentDevice(IID_PPV_ARGS(&native)), "The device cannot be inspected");
   const auto backend = d3d12::Device::create(native.Get(), nativeStorage);
   if (!backend) throw RunError(backend.error().text);
   return (*backend)->caps();

@@ -88,7 +88,7 @@ int listDevices(const ListOptions& options) {
 
 Action setUpDevices(CLI::App& options) {
   auto values = std::make_shared<ListOptions>();
-  options.add_option("--backend", values->backend, "List the devices of this back end only: vulkan or d3d12");
+  options.add_option("--backend", values->backend, "List only the devices of this back end: vulkan or d3d12");
   options.add_flag("--json", values->asJson, "Print JSON");
   return [values] { return listDevices(*values); };
 }

@@ -47,7 +47,7 @@ std::string tensorOf(const JsonValue& field) {
     desc.member("DimensionCount").fail(cat("is not the number of Sizes (", sizes.size(), ")."));
   if (desc.has("Strides") && !desc.member("Strides").value().is_null()) {
     if (desc.member("Strides").integers().size() != sizes.size())
-      desc.member("Strides").fail(cat("has not as many elements as Sizes (", sizes.size(), ")."));
+      desc.member("Strides").fail(cat("does not have as many elements as Sizes (", sizes.size(), ")."));
     out += listOf(desc.member("Strides"), numberOf, "{", "}");
   }
   // As in DxDispatch, 0 stands for the size that sizes and strides imply.

@@ -212,9 +212,9 @@ void checkOverlap(const Model& model, const DispatchCommand& command, const Json
       field.fail(cat("has ", output.name, " over ", other.name, " in ", model.buffers[output.source.buffer].name,
                      ", but ", desc.schema().name,
                      desc.schema().inPlace && other.role == Role::Input
-                         ? " works in place only where both begin at the same byte and have the same layout"
+                         ? " works in place only if both begin at the same byte and have the same layout"
                      : other.role == Role::Input ? " does not work in place"
-                                                 : " writes each output to a place of its own",
+                                                 : " writes each output to a separate place",
                      "; bind another resource, or run with --allow-overlap."));
     }
   }

@@ -159,7 +159,7 @@ Action setUpPlan(CLI::App& options) {
   options.add_flag("--graph", values->graph, "Plan adjacent dispatches of the program as one graph");
   options.add_flag("--dot", values->dot, "Print the graph for Graphviz, as it is before passes rewrite it");
   options.add_option("--input", values->inputs,
-                     "NAME=PATH: the .npy file or picture that an input of an ONNX model is read from, else zeros");
+                     "NAME=PATH: the .npy file or picture for an input of an ONNX model, which is zeros otherwise");
   options.add_option("--dim", values->dimensions, "NAME=NUMBER: a dimension that the model leaves open");
   options.add_flag("--why", values->why, "Say which kernels were passed over, and why");
   return [values] { return run(*values); };

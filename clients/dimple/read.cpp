@@ -296,7 +296,7 @@ Action setUpRead(CLI::App& options) {
   options.add_flag("--profile", values->profile, "Read the picture once more, and print how long each model takes")
       ->excludes("--compare");
   options.add_option("--tolerance", values->tolerance, "With --compare: fail if a result differs by more");
-  options.add_flag("--text", values->textOnly, "Print the text alone, a line of output per line of text")
+  options.add_flag("--text", values->textOnly, "Print only the text, one line of output per line of text")
       ->excludes("--compare")
       ->excludes("--profile");
   options.add_flag("--json", values->asJson, "Print JSON: the text, the confidence and the corners of each line")

@@ -134,7 +134,7 @@ struct Template {
 
 Template parsed(std::string_view line) {
   const auto parts = split(line, " : ");
-  if (parts.size() != 4) refuse(line, "has not four parts.");
+  if (parts.size() != 4) refuse(line, "does not have four parts.");
   Template made{split(parts[0], " "), split(parts[1], " "), {}, parts[3]};
   for (const std::string_view text : split(parts[2], " ")) {
     const auto name = split(text, "=");

@@ -22,8 +22,8 @@ struct NamedSet {
 };
 constexpr NamedSet kNamedSets[] = {
     {kAllTypes, "all", "numbers and f64"},
-    {kNumbers, "numbers", "f32 f16 and the integers of 8 to 64 bits"},
-    {kUpTo32, "up to 32 bits", "f32 f16 and the integers of 8 to 32 bits"},
+    {kNumbers, "numbers", "f32, f16 and the integers of 8 to 64 bits"},
+    {kUpTo32, "up to 32 bits", "f32, f16 and the integers of 8 to 32 bits"},
 };
 
 std::string typesText(TypeSet types) {
@@ -144,15 +144,14 @@ std::string rulesText(const OpSchema& schema) {
 std::string allRulesText() {
   std::string out =
       "# Operators\n\n"
-      "What CreateOperator checks by table: the data types and ranks of each tensor from a feature level on (the "
-      "newest\n"
-      "row counts, whatever level a device was asked for), and in what it must be like another. Rules on sizes and "
-      "values\n"
-      "of attributes are in `core/ops/`; each refusal says which it is.\n\n"
-      "This page is the output of `dimple ops --rules`. Data types are f32, f16, f64, i8 to i64 and u8 to u64;\n";
+      "This page lists what CreateOperator checks by table: the data types and ranks of each tensor from a feature\n"
+      "level on, and how a tensor must match another. The newest row applies, whatever feature level a device was\n"
+      "created with. The rules on sizes and on values of attributes are in `core/ops/`; each refusal says which\n"
+      "rule was broken.\n\n"
+      "The page is the output of `dimple ops --rules`. Data types are f32, f16, f64, i8 to i64 and u8 to u64;\n";
   bool first = true;
   for (const NamedSet& set : kNamedSets) {
-    out += cat(first ? "" : "; ", "*", set.name, "* are ", set.meaning);
+    out += cat(first ? "" : "; ", "*", set.name, "* stands for ", set.meaning);
     first = false;
   }
   out += ".\n";

@@ -94,7 +94,7 @@ void printLargest(const std::string& name, const HostTensor& tensor, const std::
 void checkFolder(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder))
-    throw InputError(cat("The folder of ", path.string(), " does not exist, expected one that does."));
+    throw InputError(cat("The folder of ", path.string(), " does not exist, expected an existing folder."));
 }
 
 void printOutputs(const std::vector<onnx::NamedTensor>& outputs) {

@@ -17,7 +17,7 @@ struct InputError : std::runtime_error {
   explicit InputError(std::string text) : std::runtime_error(printable(std::move(text))) {}
 };
 
-// The input is right, but running it failed.
+// The input is valid, but running it failed.
 struct RunError : std::runtime_error {
   explicit RunError(std::string text) : std::runtime_error(printable(std::move(text))) {}
 };

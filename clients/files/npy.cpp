@@ -80,7 +80,7 @@ NpyArray readNpy(const std::filesystem::path& path) {
   }
   const uint64_t bytes = elements * byteWidth(array.type);
   if (file.size() - start - length != bytes)
-    throw refuse(cat("holds ", file.size() - start - length, " bytes of elements, its header says ", bytes, "."));
+    throw refuse(cat("holds ", file.size() - start - length, " bytes of elements, but its header says ", bytes, "."));
   array.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(start + length), file.end());
   return array;
 }

@@ -210,7 +210,8 @@ const DML_TENSOR_DESC* Op::describe(const Value& value, DML_TENSOR_FLAGS flags) 
   tensor.strides[0] = 1;
   for (size_t i = 0; i < value.rank(); ++i) {
     if (value.sizes[i] <= 0)
-      throw ModelError(cat("A tensor has sizes ", listText(value.sizes), ": without elements DirectML allows none."));
+      throw ModelError(
+          cat("A tensor has sizes ", listText(value.sizes), ", but DirectML allows no tensors without elements."));
     if (value.sizes[i] > std::numeric_limits<UINT>::max())
       throw ModelError(cat("A tensor has sizes ", listText(value.sizes), ", expected less than 2^32 each."));
     tensor.sizes[i] = static_cast<UINT>(value.sizes[i]);

@@ -109,7 +109,7 @@ void mapBiasSplitGelu(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value sum = add(graph, node.input(0), node.input(1));
   if (sum.rank() == 0 || sum.sizes.back() % 2 != 0)
-    throw ModelError(cat("Input 0 has sizes ", listText(sum.sizes), ", expected an even number at last."));
+    throw ModelError(cat("Input 0 has sizes ", listText(sum.sizes), ", expected an even last size."));
   Sizes half = sum.sizes;
   half.back() /= 2;
   Sizes begins(sum.rank(), 0);

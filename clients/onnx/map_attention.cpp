@@ -111,7 +111,7 @@ void mapContribRotaryEmbedding(NodeContext& node) {
   if (node.attributes().real("scale", 1) != 1 || node.attributes().flag("is_packed_batching"))
     throw ModelError("It scales or packs batches, which is not mapped.");
   if (x.rank() < 3 || node.input(2).rank() != 2 || node.input(2).elements() == 0)
-    throw ModelError("Its input or cache is not of three and two dimensions.");
+    throw ModelError("Its input or cache does not have three and two dimensions.");
   int64_t heads = node.attributes().integer("num_heads", 0);
   if (heads == 0 && x.rank() == 3) heads = x.sizes[2] / (2 * node.input(2).sizes[1]);
   Value places = cast(graph, node.input(1), Type::Int64);
@@ -215,7 +215,7 @@ void mapAttention(NodeContext& node) {
   Value v = splitHeads(graph, node.input(2), keyHeads);
   int64_t past = 0;
   if (node.has(4) && node.has(5)) {
-    if (node.input(4).rank() != 4) throw ModelError("Input 4 is not of four dimensions.");
+    if (node.input(4).rank() != 4) throw ModelError("Input 4 does not have four dimensions.");
     past = node.input(4).sizes[2];
     k = join(graph, {node.input(4), k}, 2);
     v = join(graph, {node.input(5), v}, 2);

@@ -193,7 +193,7 @@ void mapCastTo(NodeContext& node, Type type) {
   const Value& x = node.input(0);
   if (traits(type).device == DML_TENSOR_DATA_TYPE_UNKNOWN || traits(x.type).device == DML_TENSOR_DATA_TYPE_UNKNOWN)
     throw ModelError(cat("A conversion of ", typeName(x.type), " to ", typeName(type),
-                         " is wanted, of which DirectML does not have both."));
+                         " is needed, but DirectML does not have both types."));
   node.setOutput(0, cast(node.graph(), x, type));
 }
 

@@ -6,7 +6,7 @@
 namespace dimple::onnx {
 
 Product makeProduct(GraphBuilder& graph, const Value& a, const Value& b) {
-  if (a.rank() == 0 || b.rank() == 0) throw ModelError("A scalar is multiplied, expected tensors of dimensions.");
+  if (a.rank() == 0 || b.rank() == 0) throw ModelError("A scalar is multiplied, expected tensors with dimensions.");
   Product product;
   product.a = a.rank() == 1 ? graph.reshape(a, {1, a.sizes[0]}) : a;
   product.b = b.rank() == 1 ? graph.reshape(b, {b.sizes[0], 1}) : b;

@@ -75,7 +75,7 @@ void mapSlice(NodeContext& node) {
   if (!node.knows("starts", 1) || !node.knows("ends", 2)) return;
   const auto starts = node.integers("starts", 1);
   const auto ends = node.integers("ends", 2);
-  if (!starts || !ends || starts->size() != ends->size()) throw ModelError("Its starts and ends are not equally many.");
+  if (!starts || !ends || starts->size() != ends->size()) throw ModelError("Its starts and ends differ in number.");
   if (!node.knows("axes", 3) || !node.knows("steps", 4)) return;
   auto axes = node.integers("axes", 3);
   if (!axes) {
@@ -84,7 +84,7 @@ void mapSlice(NodeContext& node) {
   }
   const auto steps = node.integers("steps", 4);
   if (axes->size() != starts->size() || (steps && steps->size() != starts->size()))
-    throw ModelError("Its axes or steps are not as many as its starts.");
+    throw ModelError("Its axes or steps differ in number from its starts.");
   Sizes begins(x.rank(), 0);
   Sizes sizes = x.sizes;
   Sizes strides(x.rank(), 1);

@@ -200,7 +200,7 @@ void mapEmbedLayerNormalization(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value& ids = node.input(0);
   if (ids.rank() != 2 || node.input(2).rank() != 2 || node.input(3).rank() != 2)
-    throw ModelError("Its indices, words or places are not of two dimensions.");
+    throw ModelError("Its indices, words or places do not have two dimensions.");
   Value sum = embed(graph, node.input(2), ids);
   if (node.has(8))
     sum = add(graph, sum, embed(graph, node.input(3), node.input(8)));

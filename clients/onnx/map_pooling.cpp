@@ -220,7 +220,7 @@ void mapMaxUnpool(NodeContext& node) {
   if (!node.knows(2)) return;
   if (node.has(2)) output = node.constant(2).integers();
   Value places = graph.reinterpret(node.input(1), Type::UInt64);
-  if (node.input(1).type != Type::Int64) throw ModelError("Input 1 is not of int64.");
+  if (node.input(1).type != Type::Int64) throw ModelError("Input 1 is not int64.");
   if (output.size() != inferred.size())
     throw ModelError(cat("Its output has sizes ", listText(output), ", expected ", inferred.size(), " dimensions."));
   const Sizes flat = {1, 1, 1, x.elements()};
@@ -289,7 +289,7 @@ void mapMaxRoiPool(NodeContext& node) {
   const Value& regions = node.input(1);
   const auto pooled = node.attributes().integers("pooled_shape");
   if (!pooled || pooled->size() != 2 || x.rank() != 4 || regions.rank() != 2)
-    throw ModelError("Its pooled_shape, or an input, is not of two and four dimensions.");
+    throw ModelError("Its pooled_shape, or an input, does not have two and four dimensions.");
   const std::vector<UINT> size = toUints(*pooled);
   Op op(graph);
   DML_ROI_POOLING_OPERATOR_DESC desc{};

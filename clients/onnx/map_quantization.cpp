@@ -281,7 +281,7 @@ SharedTensor unpackNBits(NodeContext& node) {
   const int64_t depth = attributes.integer("K", 0), columns = attributes.integer("N", 0);
   const int64_t block = attributes.integer("block_size", 0);
   if (attributes.integer("bits", 4) != 4 || node.has(4))
-    throw ModelError("It has other than 4 bits, or its groups are in another order, which is not mapped.");
+    throw ModelError("Its attribute bits is not 4, or its groups are in another order, which is not mapped.");
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   if (depth < 1 || depth > kMax || columns < 1 || columns > kMax || block < 2 || block > kMax || block % 2 != 0)
     throw ModelError(cat("Attributes K, N and block_size are ", depth, ", ", columns, " and ", block, "."));

@@ -140,7 +140,7 @@ struct Recurrence {
 };
 
 void refuseClip(const NodeContext& node) {
-  if (node.attributes().has("clip")) throw ModelError("Attribute clip is given, which DirectML has for LSTM alone.");
+  if (node.attributes().has("clip")) throw ModelError("Attribute clip is given, which DirectML has only for LSTM.");
 }
 
 template <class Desc>

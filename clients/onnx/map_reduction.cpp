@@ -102,7 +102,9 @@ void mapArgument(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value& x = node.input(0);
   if (x.type == Type::Double)
-    throw ModelError("Input 0 is of double, which is FLOAT32 in DirectML: other elements may be the extreme ones.");
+    throw ModelError(
+        "Input 0 is of double, which becomes FLOAT32 in DirectML, where other elements may be the largest or "
+        "smallest.");
   const std::vector<UINT> axes = {static_cast<UINT>(normalizeAxis(node.attributes().integer("axis", 0), x.rank()))};
   Sizes sizes = x.sizes;
   sizes[axes[0]] = 1;

@@ -224,7 +224,7 @@ std::vector<Node> sortNodes(std::vector<Node> nodes, const std::set<std::string>
   }
   if (sorted.size() != nodes.size()) {
     for (size_t n = 0; n < nodes.size(); ++n)
-      if (missing[n] != 0) throw ModelError(cat("The ", nodes[n].text(), " needs what is made of its own outputs."));
+      if (missing[n] != 0) throw ModelError(cat("The ", nodes[n].text(), " depends on its own outputs."));
   }
   return sorted;
 }

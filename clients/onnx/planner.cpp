@@ -131,7 +131,7 @@ bool Planner::mapNode(const Node& node) {
     }
     for (size_t i = 0; i < node.outputs.size(); ++i)
       if (!node.outputs[i].empty() && !context.outputs().contains(node.outputs[i]))
-        throw ModelError(cat("Output ", i, " is wanted, which is not mapped."));
+        throw ModelError(cat("Output ", i, " is used, which is not mapped."));
     for (const auto& [name, value] : context.outputs()) values_[name] = value;
     return true;
   }

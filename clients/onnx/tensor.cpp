@@ -245,7 +245,8 @@ std::vector<std::byte> deviceBytes(const HostTensor& tensor) {
   for (size_t i = 0; i < bytes.size() / 4; ++i) {
     const auto exact = load<double>(tensor, i);
     if (std::isfinite(exact) && std::abs(exact) > static_cast<double>(std::numeric_limits<float>::max()))
-      throw ModelError(cat("A double is ", exact, ", expected a value within FLOAT32, as which DirectML has it."));
+      throw ModelError(
+          cat("A double is ", exact, ", expected a value in the range of FLOAT32, which DirectML uses instead."));
     const auto value = static_cast<float>(exact);
     std::memcpy(&bytes[4 * i], &value, 4);
   }

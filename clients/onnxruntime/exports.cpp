@@ -15,7 +15,8 @@ __attribute__((visibility("default"))) OrtStatus* CreateEpFactories(const char*,
     return base->GetApi(1)->CreateStatus(ORT_FAIL, error.what());
   }
   return dimple::ort::guarded([&] {
-    if (most == 0) throw dimple::ort::StatusError(ORT_INVALID_ARGUMENT, "There is no place for a factory.");
+    if (most == 0)
+      throw dimple::ort::StatusError(ORT_INVALID_ARGUMENT, "max_factories has value (0), expected at least 1.");
     factories[0] = new dimple::ort::Factory();
     *count = 1;
   });

@@ -88,7 +88,8 @@ OrtStatus* ORT_API_CALL getSupportedDevices(OrtEpFactory* self, const OrtHardwar
       DimpleAdapterDesc desc{};
       const HRESULT result = dimpleEnumerateAdapters(index, &desc);
       if (result == DXGI_ERROR_NOT_FOUND) break;
-      if (FAILED(result)) throw StatusError(ORT_EP_FAIL, cat("Vulkan's devices are unknown: ", dimpleGetLastMessage()));
+      if (FAILED(result))
+        throw StatusError(ORT_EP_FAIL, cat("The Vulkan devices cannot be listed: ", dimpleGetLastMessage()));
       if (Adapter(desc, index).isProcessor() && !processors) continue;
       const Adapter& adapter = factory.adapters.add(desc, index);
       made[*madeCount] = makeDevice(factory, factory.adapters.all().back(), hardwareOf(factory, adapter, found));
@@ -122,7 +123,7 @@ Adapter& adapterOf(const Factory& factory, const OrtKeyValuePairs& metadata, con
                                                 adapter.text(), "; there are ", textOf(factory.adapters), "."));
   }
   throw StatusError(ORT_INVALID_ARGUMENT,
-                    cat("The session is given no device of Dimple's; there are ", textOf(factory.adapters), "."));
+                    cat("The session has no Dimple device; there are ", textOf(factory.adapters), "."));
 }
 
 OrtStatus* ORT_API_CALL createProvider(OrtEpFactory* self, const OrtHardwareDevice* const*,
@@ -180,7 +181,8 @@ OrtStatus* ORT_API_CALL createStream(OrtEpFactory* self, const OrtMemoryDevice* 
   return guarded([&] {
     Adapter* const adapter = factoryOf(self).adapters.find(memory);
     if (!adapter)
-      throw StatusError(ORT_INVALID_ARGUMENT, "A stream is asked for where Dimple's execution provider has no device.");
+      throw StatusError(ORT_INVALID_ARGUMENT,
+                        "A stream is requested for a device that Dimple's execution provider does not have.");
     *made = new Stream(adapter->device(), Stream::Kind::Program);
   });
 }

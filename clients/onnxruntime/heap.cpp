@@ -181,7 +181,7 @@ onnx::BufferRange Heap::find(const void* address, size_t bytes) const {
   if (onnx::BufferRange range = tryFind(address, bytes); range.buffer) return range;
   const std::lock_guard lock(mutex_);
   if (blockOf(reinterpret_cast<uintptr_t>(address)) == blocks_.end())
-    throw StatusError(ORT_EP_FAIL, address            ? "A tensor lies in no memory of Dimple's execution provider."
+    throw StatusError(ORT_EP_FAIL, address ? "A tensor does not lie in memory of Dimple's execution provider."
                                    : failure_.empty() ? "A tensor has no memory."
                                                       : cat("A tensor has no memory: ", failure_));
   throw StatusError(ORT_EP_FAIL, cat("A tensor of ", bytes, " bytes reaches over the end of its memory."));

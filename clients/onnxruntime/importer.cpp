@@ -69,8 +69,8 @@ OrtStatus* ORT_API_CALL importMemory(OrtExternalResourceImporterImpl* self, cons
   return guarded([&] {
     if (given->handle_type != ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD)
       throw StatusError(ORT_NOT_IMPLEMENTED,
-                        "Dimple's execution provider imports memory of Vulkan by file descriptors "
-                        "(ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD) only.");
+                        "Dimple's execution provider imports Vulkan memory only by file descriptors "
+                        "(ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD).");
     if (given->offset_bytes >= given->size_bytes)
       throw StatusError(ORT_INVALID_ARGUMENT, cat("Memory is imported from byte ", given->offset_bytes, " on, but has ",
                                                   given->size_bytes, " bytes."));
@@ -116,8 +116,8 @@ OrtStatus* ORT_API_CALL importSemaphore(OrtExternalResourceImporterImpl* self,
   return guarded([&] {
     if (given->type != ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD)
       throw StatusError(ORT_NOT_IMPLEMENTED,
-                        "Dimple's execution provider imports timeline semaphores of Vulkan by file descriptors "
-                        "(ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD) only.");
+                        "Dimple's execution provider imports Vulkan timeline semaphores only by file descriptors "
+                        "(ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD).");
     *made = new ImportedSemaphore(importerOf(self), *given);
   });
 }
@@ -135,8 +135,7 @@ OrtStatus* ORT_API_CALL onStream(OrtExternalResourceImporterImpl*, OrtExternalSe
     const auto& imported = *static_cast<ImportedSemaphore*>(semaphore);
     const Stream* const stream = Stream::of(given);
     if (!stream || &stream->device != &imported.device)
-      throw StatusError(ORT_INVALID_ARGUMENT,
-                        "A semaphore is used in a stream that is none of the device that imported it.");
+      throw StatusError(ORT_INVALID_ARGUMENT, "A semaphore is used in a stream of a device that did not import it.");
     (imported.device.*use)(*imported.semaphore.Get(), value);
   });
 }

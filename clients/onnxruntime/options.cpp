@@ -82,7 +82,7 @@ Options readOptions(const OrtSessionOptions& sessionOptions) {
     std::string_view key = keys[i];
     if (key == kContextOption && values[i] != std::string_view("0"))
       throw StatusError(ORT_NOT_IMPLEMENTED,
-                        cat("Dimple's execution provider makes no EPContext models, expected ", key, " of 0."));
+                        cat("Dimple's execution provider does not make EPContext models, expected ", key, " of 0."));
     if (key == kNoFallback) options.isFallbackAllowed = std::string_view(values[i]) != "1";
     if (!key.starts_with(kPrefix)) continue;
     key.remove_prefix(kPrefix.size());

@@ -13,7 +13,7 @@ struct Options {
   std::string pipelineCache;   // the file; empty: none
   std::string trace;           // the file; empty: none
   uint64_t programBytes = uint64_t{1} << 30;
-  bool isFallbackAllowed = true;  // to ONNX Runtime's processor; the session's own option
+  bool isFallbackAllowed = true;  // to ONNX Runtime's CPU provider; an option of the session
 };
 
 // Those of the session's options that are this provider's: "ep.dimpleexecutionprovider.NAME". Throws StatusError with

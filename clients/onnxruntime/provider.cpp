@@ -65,7 +65,7 @@ OrtStatus* ORT_API_CALL compile(OrtEp* self, const OrtGraph** graphs, const OrtN
         if (typeOf(*node) == "EPContext")
           throw StatusError(ORT_NOT_IMPLEMENTED,
                             "Dimple's execution provider neither makes nor reads EPContext models; use the model that "
-                            "it was made of.");
+                            "it was made from.");
       // ONNX Runtime releases those that are there when a later one fails.
       infos[i] = new Group(*graphs[i], *fused[i], provider.adapters, provider.device, options);
     }

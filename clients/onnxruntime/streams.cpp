@@ -11,7 +11,7 @@ struct Notification : OrtSyncNotificationImpl {
 
   void activate() { point = device.submissions().mark(); }
   void waitOnHost() {
-    if (point == 0) throw StatusError(ORT_INVALID_ARGUMENT, "A notification is waited for that was not activated.");
+    if (point == 0) throw StatusError(ORT_INVALID_ARGUMENT, "A notification that was not activated is waited for.");
     device.submissions().wait(point);
   }
   // The order of one queue is enough; elsewhere the host waits.

@@ -10,9 +10,9 @@ namespace dimple {
 namespace {
 
 constexpr CostModel kCompiler{
-    .device = "a device on which chains are pipelines of their own",
+    .device = "a device on which chains have pipelines of their own",
     .source =
-        "Fitted to `dimple bench --only chain` on an H100 (docs/performance.md); how they compare is much the same on "
+        "Fitted to `dimple bench --only chain` on an H100 (docs/performance.md); the ratios are much the same on "
         "other GPUs, and on llvmpipe, where chains take less time than their nodes, too.",
     .dispatch = 3000,
     .byte = 1.0 / 3,  // 3 TB/s
@@ -27,10 +27,10 @@ constexpr CostModel kCompiler{
 };
 
 constexpr CostModel kInterpreter{
-    .device = "a graphics processor, on which chains are interpreted",
+    .device = "a GPU on which chains are interpreted",
     .source =
         "Fitted to `dimple bench --only chain` on an H100, where they are at most a sixth off the chains that "
-        "gain (docs/performance.md); how they compare is much the same on other GPUs.",
+        "gain (docs/performance.md); the ratios are much the same on other GPUs.",
     .dispatch = 3000,
     .byte = 1.0 / 3,  // 3 TB/s
     .invocation = 4,
@@ -44,7 +44,7 @@ constexpr CostModel kInterpreter{
 };
 
 constexpr CostModel kCentralProcessor{
-    .device = "a central processor, on which chains would be interpreted",
+    .device = "a CPU on which chains would be interpreted",
     .source =
         "Measured on llvmpipe: it executes every branch of the chains' kernel for all invocations of a vector, so "
         "that chains with functions take up to 40 times what their nodes take.",

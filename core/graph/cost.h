@@ -1,4 +1,4 @@
-// What executing nodes of a graph is expected to take, for deciding how they execute.
+// The expected cost of executing nodes of a graph, by which passes decide how they execute.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@ class Operation;
 struct Caps;
 struct Plan;
 
-// What dispatches take on a kind of device. What counts is how the numbers compare.
+// The cost of dispatches on a kind of device. Only the ratios of the numbers matter.
 struct CostModel {
   std::string_view device;
   std::string_view source;  // where the numbers come from
 
   // Whether chains can gain at all.
   bool chainsGain = true;
-  // A rewrite is made where it is expected to take less than what it replaces by this factor.
+  // A rewrite is made only if it is expected to be faster than what it replaces by this factor.
   double minGain = 1.1;
 
-  double dispatch = 0;        // ns, with its barrier
-  double byte = 0;            // ps
-  double invocation = 0;      // ps, of a kernel for an operator; one that takes an element each is bound by it
-  double costlyFunction = 0;  // ps, an exponential and the like of an element; in a chain on top of its step
-  // ps for an element of a chain.
+  double dispatch = 0;    // ns, with its barrier
+  double byte = 0;        // ps
+  double invocation = 0;  // ps, in the kernel of an operator; it bounds kernels that take one element per invocation
+  double costlyFunction = 0;  // ps, of an exponential or the like for an element; in a chain on top of its step
+  // ps for one element of a chain.
   double chain = 0;
   double step = 0;
   double load = 0;      // on top of its step
@@ -32,10 +32,10 @@ struct CostModel {
   double function = 0;  // on top of its step
   double narrowed = 0;  // on top of its step
 
-  // An element-wise operator on its own. `bytes`: of the tensors that it reads and writes. `functions`: costly ones, of
-  // all elements.
+  // The time of a single element-wise operator. `bytes` counts the tensors that it reads and writes, `functions` the
+  // costly functions of all elements.
   double nodeNanoseconds(const Plan& plan, uint64_t bytes, uint64_t functions) const;
-  // A chain of such operators, with so many accesses by indexedAccesses().
+  // The time of a chain of such operators. `indexedAccesses` is the number that indexedAccesses() returns.
   double chainNanoseconds(const Plan& plan, const Operation& chain, uint32_t indexedAccesses) const;
 };
 

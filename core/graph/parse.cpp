@@ -211,7 +211,7 @@ class Parser {
       if (first.node->op->input(first.input).ownedByDml == node.op->input(input).ownedByDml) return {};
       return invalid(cat("Graph input ", index, " leads to ", first.node->op->inputName(first.input), " of ",
                          first.node->name, " and ", node.op->inputName(input), " of ", node.name,
-                         ", expected OWNED_BY_DML in the Flags of both or of none."));
+                         ", expected OWNED_BY_DML in the Flags of both or of neither."));
     });
   }
 
@@ -231,7 +231,7 @@ class Parser {
           break;
         }
     }
-    return invalid(cat(at->name, " takes what is made of its own outputs, expected a graph without cycles."));
+    return invalid(cat(at->name, " depends on its own outputs, expected a graph without cycles."));
   }
 
   void addSlots() {

@@ -9,38 +9,46 @@ namespace dimple {
 namespace {
 
 constexpr std::array kPasses = {
-    Pass{"constants", "What depends on constants and inputs owned by DML alone executes once, at initialization.",
+    Pass{"constants", "Nodes that depend only on constants and on inputs owned by DML execute once, at initialization.",
          passes::foldConstants},
-    Pass{"patterns", "Nodes that spell out a layer normalization or a GELU become that operator.",
+    Pass{"patterns", "Nodes that spell out a normalization of rows or a GELU become that operator.",
          passes::findPatterns},
-    Pass{"attention", "A softmax of products, and a product of what it makes, become attention.",
+    Pass{"halves", "An operator of FLOAT32 between CASTs from and to FLOAT16 becomes an operator of FLOAT16.",
+         passes::useHalves},
+    Pass{"attention", "A softmax of products, followed by a product of its results, becomes attention.",
          passes::findAttention},
     Pass{"weights",
-         "What follows a product or a convolution and is done to each of its channels goes into its weights and its "
-         "bias, which are computed at initialization, so that it needs constants.",
+         "Normalizations, factors and sums of each channel after a product or a convolution are folded into its "
+         "weights and bias, which are computed at initialization, so that the pass needs constants.",
          passes::foldWeights},
+    Pass{"integers",
+         "Operators that move dequantized integers, or take the greatest of them, take the integers if the results are "
+         "quantized in the same way.",
+         passes::useIntegers},
     Pass{"quantized",
-         "A product or convolution of integers that are dequantized multiplies the integers, and quantizes what it "
-         "makes.",
+         "A product, convolution or average of dequantized integers takes the integers, and quantizes its results.",
          passes::multiplyIntegers},
     Pass{"epilogues",
-         "What is done to the results of a product or a convolution, to each of its channels or by adding a tensor, is "
-         "done where they are stored.",
+         "Normalizations and factors of each channel, and tensors that are added to the results of a product or a "
+         "convolution, are applied where the results are stored.",
          passes::addEpilogues},
-    Pass{"activations", "An activation that alone takes what an operator makes becomes its FusedActivation.",
+    Pass{"activations", "An activation that is the only reader of an operator becomes its FusedActivation.",
          passes::fuseActivations},
     Pass{"channels",
-         "Tensors between FLOAT16 convolutions lie with the channels of a place side by side, which matrices of "
-         "subgroups read in vectors.",
+         "Tensors between FLOAT16 convolutions have the channels of a place side by side, so that matrices of "
+         "subgroups read them in vectors.",
          passes::putChannelsLast},
-    Pass{"casts", "A normalization or softmax of FLOAT32 reads and stores FLOAT16 in the place of CASTs around it.",
+    Pass{"casts",
+         "A normalization or softmax of FLOAT32 reads and stores FLOAT16 in place of the CASTs around it, and a "
+         "reduction reads FLOAT16.",
          passes::fuseCasts},
-    Pass{"chains", "Element-wise nodes that hand tensors to each other execute in one pass over memory.",
+    Pass{"chains", "Element-wise nodes that pass tensors to each other execute in one pass over memory.",
          passes::fuseChains},
-    Pass{"layouts", "Rows of tensors between nodes begin where products read them in vectors.", passes::chooseLayouts},
-    Pass{"views", "What only moves elements becomes strides of the operators that read them or make them.",
+    Pass{"layouts", "Rows of tensors between nodes begin where products can read them in vectors.",
+         passes::chooseLayouts},
+    Pass{"views", "Operators that only move elements become strides of the operators that read or write the elements.",
          passes::foldViews},
-    Pass{"unread", "What nothing reads is not computed.", passes::removeUnread},
+    Pass{"unread", "Results that nothing reads are not computed.", passes::removeUnread},
 };
 static_assert(kPasses.size() <= kMaxPasses);
 

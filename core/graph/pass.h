@@ -1,4 +1,4 @@
-// Passes: rewrites of graphs that keep what they answer, in the tolerance of their operators, and save dispatches.
+// Passes are rewrites of graphs that save dispatches and keep the results, within the tolerance of the operators.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct Options;
 struct Target;
 
 struct Pass {
-  std::string_view name;      // of the option that leaves it out
+  std::string_view name;      // of the option that switches it off
   std::string_view sentence;  // what it does
   void (*run)(Graph& graph, const Target& target);
 };
@@ -20,18 +20,20 @@ struct Pass {
 // In the order in which they run.
 std::span<const Pass> allPasses();
 
-// Whether the options leave a pass in.
+// Whether the options switch a pass on.
 bool runsPass(const Options& options, std::string_view name);
 
-// Runs those that the options leave in.
+// Runs the passes that the options switch on.
 void runPasses(Graph& graph, const Target& target);
 
-// Each in a file of its own, passes/<name>.cpp.
+// Each is in its own file, passes/<name>.cpp.
 namespace passes {
 void foldConstants(Graph& graph, const Target& target);
 void findPatterns(Graph& graph, const Target& target);
+void useHalves(Graph& graph, const Target& target);
 void findAttention(Graph& graph, const Target& target);
 void foldWeights(Graph& graph, const Target& target);
+void useIntegers(Graph& graph, const Target& target);
 void multiplyIntegers(Graph& graph, const Target& target);
 void addEpilogues(Graph& graph, const Target& target);
 void fuseActivations(Graph& graph, const Target& target);

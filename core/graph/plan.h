@@ -1,4 +1,4 @@
-// The one plan that executes all of a graph.
+// The single plan that executes a whole graph.
 #pragma once
 
 #include "core/graph/graph.h"
@@ -8,9 +8,9 @@ namespace dimple {
 
 struct Target;
 
-// One plan of all nodes: dispatches of nodes that wait for the same ones stand side by side, tensors between nodes
-// share the temporary resource by their lifetimes, and what execution needs of constants, of inputs owned by DML and of
-// nodes that execute at initialization lies in the persistent resource, once. Numbers the nodes.
+// Makes one plan of all nodes. Dispatches of nodes that wait for the same nodes stand side by side, and tensors between
+// nodes share the temporary resource by their lifetimes. What the execution needs of constants, of inputs owned by DML
+// and of nodes that execute at initialization lies in the persistent resource, once each. Numbers the nodes.
 Result<Plan> planGraph(Graph& graph, const Target& target);
 
 }  // namespace dimple

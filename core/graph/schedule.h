@@ -1,4 +1,4 @@
-// In which order the nodes of a graph execute, and where their tensors lie meanwhile.
+// The order in which the nodes of a graph execute, and the places of their tensors meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace dimple {
 
-// The nodes that take from each node, side by side in one array.
+// For each node, the nodes that read its results, side by side in one array.
 class Consumers {
  public:
-  // `eachEdge` calls what it is given with the numbers of both nodes of every edge. It is called twice.
+  // `eachEdge` calls its argument with the numbers of both nodes of every edge. It is called twice.
   template <class EachEdge>
   Consumers(size_t nodes, const EachEdge& eachEdge) : first_(nodes + 1) {
     eachEdge([&](uint32_t from, uint32_t) { ++first_[from + 1]; });
@@ -26,10 +26,10 @@ class Consumers {
   std::span<const uint32_t> of(uint32_t n) const { return {all_.data() + first_[n], all_.data() + first_[n + 1]}; }
 
  private:
-  std::vector<uint32_t> first_, all_;  // by node: where its consumers begin among all, and last their number
+  std::vector<uint32_t> first_, all_;  // by node: where its consumers begin in all_, and at the end their total number
 };
 
-// What the execution of a node takes.
+// What the execution of a node needs.
 struct NodeCost {
   struct Input {
     uint32_t node;
@@ -37,20 +37,20 @@ struct NodeCost {
   };
   bool executes = true;  // constants do not
   uint64_t workgroups = 0;
-  uint64_t scratchBytes = 0;          // while it executes
-  std::vector<uint64_t> outputBytes;  // from then until the last node that takes them has executed
+  uint64_t scratchBytes = 0;          // needed while it executes
+  std::vector<uint64_t> outputBytes;  // needed from then until the last node that reads them has executed
   std::vector<Input> inputs;          // outputs of other nodes
 };
 
-// Nodes that wait for none of each other.
+// Nodes that do not wait for each other.
 using Epoch = std::vector<uint32_t>;
 
-// Every node that executes, once, in an epoch after those of the nodes whose outputs it takes. An epoch gets another
-// node only as long as fewer than `workgroups` of it execute, and no more memory is in use than half more than what the
-// nodes take one by one, or than a few megabytes. There must be no cycle.
+// Returns every node that executes, once, in an epoch after those of the nodes whose outputs it reads. An epoch gets
+// another node only as long as fewer than `workgroups` of it execute, and the memory in use is at most one and a half
+// times what the nodes take one by one, or a few megabytes. There must be no cycle.
 std::vector<Epoch> scheduleGraph(std::span<const NodeCost> nodes, uint32_t workgroups);
 
-// Memory that grows as it must. Offsets are multiples of 256 bytes.
+// Memory that grows as needed. Offsets are multiples of 256 bytes.
 class TemporaryArena {
  public:
   uint64_t take(uint64_t bytes);

@@ -75,10 +75,10 @@ const char* refusesSplit(const Attended& a, const Target& target) {
   if (a.queries > kSplitQueries) return "It has many queries.";
   if (slicesOf(a) < 2) return "It has few keys.";
   if (std::max(a.keySize, a.valueSize) > kSplitChannels) return "Its heads have many channels.";
-  if (!comesInFours(a)) return "Its channels do not come in vectors.";
+  if (!comesInFours(a)) return "Its channels are not in vectors.";
   constexpr uint32_t kShared = 21 * 1024;  // of attention_split.comp
   if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
-  return partBytes(a) > target.caps.maxBufferRange ? "Its parts are more than the device binds." : nullptr;
+  return partBytes(a) > target.caps.maxBufferRange ? "Its parts are larger than the device binds." : nullptr;
 }
 
 constexpr uint32_t kTileQueries = 64;
@@ -88,7 +88,7 @@ constexpr uint32_t kNarrowChannels = 64;
 
 const char* refusesVectorTile(const Attended& a, const Target& target) {
   if (const char* reason = refusesTile(a, target)) return reason;
-  return comesInFours(a) ? nullptr : "Its channels do not come in vectors.";
+  return comesInFours(a) ? nullptr : "Its channels are not in vectors.";
 }
 
 const char* refusesLargeTile(const Attended& a, const Target& target) {
@@ -144,8 +144,8 @@ const char* refusesMatrices(const Attended& a, const Target& target) {
   // Scores become factors of the next product.
   if (shape.columns != shape.depth) return "The device's matrices are not as wide as the depth of their factors.";
   if (!target.caps.has(Feature::SubgroupVote) || !target.caps.has(Feature::SubgroupShuffle))
-    return "The device's subgroups exchange no numbers.";
-  if (!target.caps.matrixHalves) return "The device's subgroups hold no sums in FLOAT16.";
+    return "The device's subgroups cannot exchange numbers.";
+  if (!target.caps.matrixHalves) return "The device's subgroups cannot hold FLOAT16 sums.";
   if (std::max(a.keySize, a.valueSize) > kMatrixChannels) return "Its heads have many channels.";
   if (matrixKeys(a, target) == 0) return kSharedTooLittle;
   return nullptr;

@@ -49,7 +49,7 @@ Status checkSources(const Operation& op) {
                                  1u << kQuery | 1u << kStackedKeyValue, 1u << kStackedQueryKeyValue})
     if (mask == allowed) return {};
   return invalid(cat("The query, key and value come from (", given.empty() ? "no tensor" : given,
-                     "), expected each from one tensor of its own or from a stacked one."));
+                     "), expected each to come from a separate tensor or from a stacked one."));
 }
 
 Status checkHeads(const Attention& attention) {

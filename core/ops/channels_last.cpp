@@ -51,7 +51,7 @@ Copies copiesOf(const ConvolutionPart& part, const Quantization* integers = null
   return copies;
 }
 
-constexpr const char* kTooLarge = "Its copies are larger than what a kernel may bind.";
+constexpr const char* kTooLarge = "Its copies are larger than a kernel may bind.";
 
 uint64_t mostElements(const PlanBuilder& builder, DataType type) {
   return std::min(builder.target().caps.maxBufferRange, uint64_t{1} << 30) / byteWidth(type);
@@ -62,7 +62,7 @@ const char* refusesFilters(PlanBuilder& builder, size_t filterInput, const Convo
   if (copies.filterElements > mostElements(builder, copies.filter)) return kTooLarge;
   constexpr uint32_t kManyColumns = 512;
   if (!builder.op().input(filterInput).ownedByDml && part.product.columns < kManyColumns)
-    return "Its filters, which are not owned, serve few places.";
+    return "DML does not own its filters, and they serve few places.";
   return nullptr;
 }
 
@@ -268,7 +268,7 @@ Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, Convolut
 Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part) {
   auto& [p, window] = part;
   const char* reason = p.depth == 0 ? "It has no sums." : refusesGathering({p, builder.target(), &window});
-  if (!reason && !builder.op().input(filterInput).ownedByDml) reason = "Its filters are not owned.";
+  if (!reason && !builder.op().input(filterInput).ownedByDml) reason = "DML does not own its filters.";
   Copies copies{};
   if (!reason) {
     copies = copiesOf(part);

@@ -1,7 +1,11 @@
 // Convolutions, floating-point and quantized.
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "core/checked.h"
 #include "core/operation.h"
@@ -133,8 +137,8 @@ Result<ConvolutionWindow::Dimension> windowDimension(const Operation& op, const 
   s.outputs = s.results;
   s.window = s.elements;
   if (!leaveOutUnreached(s, c.backward))
-    return Error{ErrorCode::Unsupported,
-                 cat(op.schema().name, " has windows of dimension ", d, " that reach farther than 32 bits can say.")};
+    return Error{ErrorCode::Unsupported, cat(op.schema().name, " has windows of dimension ", d,
+                                             " that reach farther than 32 bits can express.")};
   s.inputStride = strideAt(c.x, d + 2);
   s.filterStride = c.flipped ? 0 - strideAt(c.filter, d + 2) : strideAt(c.filter, d + 2);
   s.outputStride = strideAt(c.y, d + 2);
@@ -413,7 +417,7 @@ Status planIntegers(const Operation& op, PlanBuilder& builder) {
   // A parameter is one element, or one a filter.
   const auto stride = [](const Tensor& tensor) { return strideAt(tensor, 1); };
   Quantization quantization = quantizationOf(builder, filter, at, stride, stride);
-  if (at.c && !op.epilogue().addend) quantization.c = DML_TENSOR_DATA_TYPE_INT32;
+  if (at.c && !op.epilogue().addend && !isFloat(op.output().type)) quantization.c = DML_TENSOR_DATA_TYPE_INT32;
   // Products of matrices have the same parameters for all of them, which groups have not.
   if (convolution.groups == 1)
     if (const auto pointwise = pointwiseProduct(convolution, product, *window))
@@ -427,6 +431,7 @@ Status planIntegers(const Operation& op, PlanBuilder& builder) {
 
 constexpr IntegerPlaces kIntegers{.zeroA = 3, .zeroB = 1};
 constexpr IntegerPlaces kQuantized{.zeroA = 5, .zeroB = 2, .scaleA = 4, .scaleB = 1, .scaleY = 7, .zeroY = 8, .c = 6};
+constexpr IntegerPlaces kToFloats{.zeroA = 5, .zeroB = 2, .scaleA = 4, .scaleB = 1, .c = 6};
 
 // ---- schemas --------------------------------------------------------------------------------------------------------
 
@@ -477,7 +482,41 @@ constexpr OpSchema kConvolutionSchemas[] = {
                .plan = planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kQuantized>),
 };
 
+constexpr OpSchema kConvolutionToFloats{
+    .type = DML_OPERATOR_INVALID,
+    .name = "CONVOLUTION",
+    .descBytes = 0,
+    .fields = {},
+    .rules = {},
+    .plan = planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kToFloats>};
+
+// A description with the arrays that it points to.
+struct OwnedQuantized {
+  std::array<std::vector<UINT>, 4> arrays;
+  DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC desc;
+};
+
 }  // namespace
+
+Operation convolutionToFloats(const DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC& desc, std::vector<Tensor> inputs,
+                              const Tensor& output) {
+  auto owned = std::make_shared<OwnedQuantized>();
+  owned->desc = desc;
+  const std::array<const UINT**, 4> arrays{&owned->desc.Strides, &owned->desc.Dilations, &owned->desc.StartPadding,
+                                           &owned->desc.EndPadding};
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    owned->arrays[i].assign(*arrays[i], *arrays[i] + desc.DimensionCount);
+    *arrays[i] = owned->arrays[i].data();
+  }
+  TensorNames names{{"InputTensor", "InputScaleTensor", "InputZeroPointTensor", "FilterTensor", "FilterScaleTensor",
+                     "FilterZeroPointTensor", "BiasTensor"},
+                    {"OutputTensor"}};
+  return {kConvolutionToFloats,
+          std::shared_ptr<const void>(owned, &owned->desc),
+          std::move(inputs),
+          {output},
+          std::move(names)};
+}
 
 std::span<const OpSchema> convolutionSchemas() { return kConvolutionSchemas; }
 

@@ -346,7 +346,7 @@ Status planScatterElements(const Operation& op, PlanBuilder& builder) {
                                             .y = builder.output()},
                        rows->count(), builder.parameters(*rows), x.elements + updates.elements);
   }
-  builder.passOver({"scatter_rows", "Its rows are not in vectors, or long, or its updates few."});
+  builder.passOver({"scatter_rows", "Its rows are not in vectors or are long, or it has few updates."});
   Walk walk = makeWalk(updates.sizeSpan(), {&updates, &op.input(1), &op.output()});
   walk.strides[axis][2] = 0;
   return addScatter(builder, walk, axis, 1, 0);

@@ -18,6 +18,7 @@ constexpr uint32_t kHasZeroB = 32;
 constexpr uint32_t kIntegersStoreFours = 64;
 constexpr uint32_t kAddsFloats = 128;
 constexpr uint32_t kPositive = 256;
+constexpr uint32_t kClips = 512;
 
 uint32_t kindsOf(const Quantization& q) {
   const auto kindOf = [](DataType type) -> uint32_t {
@@ -44,8 +45,9 @@ uint32_t flagsOf(const Request& request) {
   const Product& p = request.product;
   const Quantization& q = *request.integers;
   return (p.hasC ? kHasC : 0) | (q.zeroA.range ? kHasZeroA : 0) | (q.zeroB.range ? kHasZeroB : 0) |
-         (q.zeroY.range ? kHasZeroY : 0) | directionsOf(p) | ((q.epilogue & kEpilogueAddsFloats) ? kAddsFloats : 0) |
-         ((q.epilogue & kEpiloguePositive) ? kPositive : 0) |
+         (q.zeroY.range ? kHasZeroY : 0) | directionsOf(p) |
+         ((q.epilogue.steps & kEpilogueAddsFloats) ? kAddsFloats : 0) |
+         ((q.epilogue.steps & kEpiloguePositive) ? kPositive : 0) | ((q.epilogue.steps & kEpilogueClips) ? kClips : 0) |
          (request.window && storesFours(p, *request.window) ? kIntegersStoreFours : 0);
 }
 
@@ -85,7 +87,9 @@ KernelCall linesCall(const Request& request, const ProductKernel& kernel, const 
                                                     .lines = lines.words,
                                                     .matrixRank = p.matrices.rank,
                                                     .kinds = kindsOf(*request.integers),
-                                                    .flags = flagsOf(request)},
+                                                    .flags = flagsOf(request),
+                                                    .least = floatBits(request.integers->epilogue.least),
+                                                    .most = floatBits(request.integers->epilogue.most)},
                                                    {.backward = request.window->backward, .lines = lines.specs});
 }
 
@@ -107,7 +111,9 @@ KernelCall productCall(const Request& request, const ProductKernel& kernel) {
        .count = static_cast<uint32_t>(p.elements()),
        .matrixRank = p.matrices.rank,
        .kinds = kindsOf(*integers),
-       .flags = flagsOf(request)},
+       .flags = flagsOf(request),
+       .least = floatBits(integers->epilogue.least),
+       .most = floatBits(integers->epilogue.most)},
       {.backward = window && window->backward, .tiling = tiling, .tileDepth = tile.depth, .sums = sumsOf(*integers)});
 }
 

@@ -112,7 +112,7 @@ Result<BufferRange> addRowSums(PlanBuilder& builder, const Rows& rows, Sums sums
   walks.reduced.coalesce();
   const uint32_t number = vectorElements(x.type);
   const auto vectors = sumsInVectors(walks, rows, number, gradient ? 0b11 : 0b01);
-  if (!vectors) builder.passOver({"row_sums_vectors", "Its rows are not in vectors, or short."});
+  if (!vectors) builder.passOver({"row_sums_vectors", "Its rows are not in vectors, or are short."});
   Spread spread = spreadOf(rows.count, rows.elements, areDense(x, rows.mask));
   if (vectors) {
     spread = {true, static_cast<uint32_t>(divideUp(rows.elements, kPartVectors * number)), kPartVectors * number};
@@ -356,7 +356,7 @@ std::pair<VectorRows, uint32_t> chooseRows(DataType type, const Operands& operan
                                            const SplitWalk& walks, const Caps& caps) {
   VectorRows chosen = chooseVectorRows(type, walks.kept, walks.reduced, caps);
   const auto along = partsAlong(type, operands, walks);
-  if (chosen.reads != RowReads::None && areFew(rows)) chosen = {.refusal = "Its rows are few."};
+  if (chosen.reads != RowReads::None && areFew(rows)) chosen = {.refusal = "It has few rows."};
   if (chosen.reads != RowReads::None && !along) chosen = {.refusal = "Scale or bias is not in vectors."};
   return {chosen, along.value_or(0)};
 }
@@ -381,7 +381,7 @@ Status planMoments(const Operation& op, PlanBuilder& builder, const Moments& mom
     return addNormalizeRows(builder, parts, operands, epsilon, rows, walks, {});
   builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
                                      : rows.elements < kFewestHeld ? "Its rows are short."
-                                                                   : "Its rows are few."});
+                                                                   : "It has few rows."});
   auto sums =
       addRowSums(builder, rows, moments.useMean ? Sums::Moments : Sums::Squares, static_cast<float>(rows.elements));
   if (!sums) return sums.error();

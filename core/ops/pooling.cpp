@@ -74,7 +74,7 @@ Status checkQuantization(std::string_view name, const Tensor& tensor, uint32_t c
   if (!tensor.present() || tensor.elements == 1) return {};
   if (tensor.elements == channels && std::ranges::count(tensor.sizeSpan(), channels) == 1) return {};
   return invalid(cat(name, " has Sizes (", listText(tensor.sizeSpan()), "), expected one element or ", channels,
-                     ", one a channel."));
+                     ", one per channel."));
 }
 
 Status checkQuantizedAveragePooling(const Operation& op) {
@@ -203,9 +203,9 @@ VectorPooling chooseVectors(const Pooling& pooling, const Tensor& x, const Tenso
   const KernelWindow& window = pooling.window;
   const uint32_t number = vectorElements(x.type);
   if (bitWidth(x.type) > 32 || (!isFloat(x.type) && bitWidth(x.type) != 8))
-    return {.refusal = "It takes FLOAT32, FLOAT16 and integers of 8 bits alone."};
+    return {.refusal = "It takes only FLOAT32, FLOAT16 and 8-bit integers."};
   if (pooling.function == DML_OPERATOR_LP_POOLING && pooling.power != 1 && pooling.power != 2)
-    return {.refusal = "It sums magnitudes and squares alone."};
+    return {.refusal = "It sums only magnitudes and squares."};
   if (wantsRow(y.elements, coveredElements(window, x))) return {.refusal = "Its windows are large."};
   if (liesInVectors(x, kChannels, number) && liesInVectors(y, kChannels, number))
     return {.form = Form::Channels, .number = number};
@@ -221,7 +221,7 @@ VectorPooling chooseVectors(const Pooling& pooling, const Tensor& x, const Tenso
                      uint64_t{window.strides[1]} * dimensionOf(y, 1).size < INT32_MAX &&
                      uint64_t{window.strides[0]} * dimensionOf(y, 0).size < INT32_MAX;
   if (!isSmall(0) || !isSmall(1) || !isFlat || !steps || window.dilations[0] != 1 || window.dilations[1] != 1)
-    return {.refusal = "It takes small windows alone."};
+    return {.refusal = "It takes only small windows."};
   const bool halves = window.strides[0] != 1;
   if (!whole) return {.form = halves ? Form::HalfHalvedLines : Form::HalfLines, .number = number / 2};
   return {.form = halves ? Form::HalvedLines : Form::Lines, .number = number};
@@ -288,12 +288,12 @@ Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, const Vect
 // Of maxima and their indices.
 VectorPooling chooseIndexVectors(const Pooling& pooling, const Tensor& x, const Tensor* y, const Tensor& indices) {
   if (!isFloat(x.type) || byteWidth(indices.type) != 4)
-    return {.refusal = "It takes FLOAT32 and FLOAT16 alone, and gives indices of 32 bits."};
+    return {.refusal = "It takes only FLOAT32 and FLOAT16, and gives only 32-bit indices."};
   VectorPooling chosen = chooseVectors(pooling, x, indices);
   if (!chosen.refusal && y) chosen = chooseVectors(pooling, x, *y);
   using Form = kernels::PoolVectors::Form;
   if (!chosen.refusal && chosen.form != Form::Lines && chosen.form != Form::HalvedLines)
-    chosen.refusal = "It takes lines in whole vectors alone.";
+    chosen.refusal = "It takes only lines in whole vectors.";
   return chosen;
 }
 
@@ -370,7 +370,7 @@ const char* refusesGradLines(const KernelWindow& window, const Tensor& y, const 
                      dimensionOf(y, 0).size < INT32_MAX / 2 && dimensionOf(y, 1).size < INT32_MAX / 2 &&
                      dimensionOf(g, 0).size < INT32_MAX / 8 &&
                      uint64_t{window.strides[1]} * dimensionOf(g, 1).size < INT32_MAX / 2;
-  return isSmall && isFlat && steps ? nullptr : "It takes small windows alone.";
+  return isSmall && isFlat && steps ? nullptr : "It takes only small windows.";
 }
 
 Status addGradLines(PlanBuilder& builder, DML_OPERATOR_TYPE function, const KernelWindow& window, const Tensor& g,

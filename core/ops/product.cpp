@@ -30,7 +30,7 @@ Quantization quantizationOf(const PlanBuilder& builder, size_t a, const IntegerP
           .b = op.input(at.b).type,
           .c = at.c ? op.input(at.c).type : DataType{},
           .scale = at.scaleA ? op.input(at.scaleA).type : DataType{},
-          .epilogue = op.epilogue().steps};
+          .epilogue = op.epilogue()};
 }
 
 Status packOwnedB(PlanBuilder& builder, size_t input, Product& p, const Quantization* integers) {

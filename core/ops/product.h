@@ -53,7 +53,7 @@ struct Quantization {
   Parameter scaleB, zeroB;  // of each column
   Parameter scaleY, zeroY;  // of each row
   DataType a{}, b{}, c{}, scale{};
-  uint32_t epilogue = 0;  // kEpilogueAddsFloats, kEpiloguePositive
+  Epilogue epilogue{};  // kEpilogueAddsFloats, kEpiloguePositive, kEpilogueClips
 };
 
 // Places among the inputs. 0: there is none.
@@ -123,5 +123,10 @@ Status addFloatProduct(PlanBuilder& builder, Product product, const FloatFinish&
                        const ConvolutionWindow* window = nullptr);
 Status addIntegerProduct(PlanBuilder& builder, const Product& product, const Quantization& quantization,
                          const ConvolutionWindow* window = nullptr);
+
+// A quantized convolution whose output is FLOAT32 and so has no scale and zero point: the inputs are those before. The
+// bias is FLOAT32, and kEpiloguePositive or kEpilogueClips may follow.
+Operation convolutionToFloats(const DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC& desc, std::vector<Tensor> inputs,
+                              const Tensor& output);
 
 }  // namespace dimple

@@ -45,14 +45,14 @@ uint32_t sharedBytesAhead(const Product& p, const Tile& tile, const Caps& caps) 
   return std::max(tile.stages * parts, bytesOfSums(tile, caps, strip * 16));
 }
 
-constexpr const char* kPartOfMatrix = "A part of the depth is less than a matrix has.";
+constexpr const char* kPartOfMatrix = "A part of the depth does not consist of whole matrices.";
 constexpr const char* kNotShared = "The device's subgroups cannot share a tile.";
 
 const char* refusesSubgroups(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
   const MatrixShape& shape = target.caps.matrices;
   if (!shape) return "The device's subgroups do not multiply matrices.";
-  if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !target.halfPrecision) return "FLOAT32 is not to be rounded.";
+  if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !target.halfPrecision) return "FLOAT32 must not be rounded.";
   if (tile.depth % shape.depth != 0) return kPartOfMatrix;
   return subgroupsAcross(target, tile, shape) == 0 ? kNotShared : nullptr;
 }
@@ -83,9 +83,9 @@ const char* refusesAhead(const Request& request, const Tile& tile) {
   const Caps& caps = target.caps;
   if (caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
   constexpr uint32_t kMostMatrices = 4;
-  if (tile.depth > kMostMatrices * caps.matrices.depth) return "A part of the depth is of more than four matrices.";
+  if (tile.depth > kMostMatrices * caps.matrices.depth) return "A part of the depth has more than four matrices.";
   if (tile.columns / subgroupsAcross(target, tile, caps.matrices) / caps.matrices.columns % 2 != 0)
-    return "A subgroup's matrices are not pairs.";
+    return "A subgroup's matrices do not come in pairs.";
   return sharedBytesAhead(p, tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
@@ -141,19 +141,19 @@ uint32_t sharedBytesSplit(const Request& request, const Tile& tile) {
   return subgroups * std::max(parts, sums) * 16;
 }
 
-constexpr const char* kSeveralElements = "A part of the depth is of several of the window's elements.";
+constexpr const char* kSeveralElements = "A part of the depth spans several elements of the window.";
 
 // Of tiles whose depth subgroups share.
 const char* refusesShares(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
-  if (target.caps.subgroupSize * tile.shares > tile.invocations) return "The device's subgroups are few.";
+  if (target.caps.subgroupSize * tile.shares > tile.invocations) return "A workgroup has too few subgroups.";
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
   if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
   if (p.depth < tile.shares * tile.depth) return "Its sums are short.";
   // One fills a part of the device, and all of them are to run at once.
-  if (tilesOf(p, tile) > target.caps.workgroups / 2) return "Its tiles are many.";
+  if (tilesOf(p, tile) > target.caps.workgroups / 2) return "It has many tiles.";
   return sharedBytesSplit(request, tile) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
@@ -174,7 +174,7 @@ const char* refusesIntegers(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
   const MatrixShape& shape = target.caps.integerMatrices;
   if (!shape) return "The device's subgroups do not multiply matrices of integers.";
-  if (byteWidth(integers->a) != 1 || byteWidth(integers->b) != 1) return "Its operands are not of 8 bits.";
+  if (byteWidth(integers->a) != 1 || byteWidth(integers->b) != 1) return "Its operands do not have 8 bits.";
   // Products of differences of two bytes, 255 * 255 at most, are summed in 32 bits.
   constexpr uint32_t kMaxExact = 32768;
   if (isFloat(p.type) && p.depth > kMaxExact) return "Its sums may exceed 32 bits.";
@@ -210,7 +210,7 @@ uint32_t integerBytesAhead(const Target& target, const Tile& tile) {
 const char* refusesIntegerTilesAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesIntegers(request, tile)) return reason;
   const Target& target = request.target;
-  if (!target.caps.has(Feature::DotProduct)) return "The device has no dot products of integers.";
+  if (!target.caps.has(Feature::DotProduct)) return "The device has no integer dot products.";
   if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
   return integerBytesAhead(target, tile) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
@@ -255,7 +255,7 @@ const char* refusesShortAhead(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   constexpr uint32_t kShort = 256;
   if (p.depth > kShort) return kLongSums;
-  if (p.matrices.count() != 1) return "It is of several matrices.";
+  if (p.matrices.count() != 1) return "It has several matrices.";
   // Where sums are very short, or columns few, tiles of more rows than columns are faster.
   constexpr uint32_t kVeryShort = 64;
   const bool tall = p.depth <= kVeryShort || p.columns <= tile.columns;
@@ -303,7 +303,7 @@ const char* refusesShortWindowsAhead(const Request& request, const Tile& tile) {
 const char* refusesFewWindowsAhead(const Request& request, const Tile& tile) {
   if (!request.window->edges) return "Its input is copied.";
   if (const char* reason = refusesWindowsAhead(request, tile)) return reason;
-  if (tilesOf(request.product, tile) >= fewTiles(request.target)) return "Its tiles are many.";
+  if (tilesOf(request.product, tile) >= fewTiles(request.target)) return "It has many tiles.";
   constexpr uint32_t kLongest = 640;
   return request.product.depth > kLongest ? kLongSums : nullptr;
 }
@@ -347,7 +347,7 @@ const char* refusesFewRowsWide(const Request& request, const Tile& tile) {
 
 const char* refusesLines(const Request& request, const Tile&) {
   const ConvolutionWindow& window = *request.window;
-  if (window.backward) return "It is a backward one.";
+  if (window.backward) return "It is a backward convolution.";
   if (window.dimensions[0].size == 1) return "Its lines have one place.";
   return window.distant ? "It has much padding." : nullptr;
 }
@@ -484,7 +484,7 @@ constexpr ProductKernel kIntegerVectorWindowKernels[] = {
 const char* refusesVectorsOfChannels(const Request& request, DataType type, const Tile& least) {
   const Product& p = request.product;
   const ConvolutionWindow& window = *request.window;
-  if (window.backward || window.distant) return "It is a backward one, or has much padding.";
+  if (window.backward || window.distant) return "It is a backward convolution, or has much padding.";
   if (p.depth / std::max(1u, window.taps) % channelsVector(type) != 0)
     return "Its channels are not in vectors of 16 bytes.";
   if (p.rows <= least.rows / 2 || window.taps == 1) return "It has few filters, or a window of one element.";
@@ -505,30 +505,30 @@ const char* refusesChannelsLast(const Request& request) {
   if (const char* reason = refusesVectorsOfChannels(request, p.type, least)) return reason;
   if (const char* reason = refusesMatrices(request, least)) return reason;
   // Then the product waits for the copy longer than it takes to gather windows.
-  return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
+  return tilesOf(p, least) < fewTiles(target) ? "It has few tiles." : nullptr;
 }
 
 const char* refusesFewChannels(const Request& request) {
   const auto& [p, target, window, integers] = request;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
+  if (window->backward || window->distant) return "It is a backward convolution, or has much padding.";
   constexpr uint32_t kFewChannels = 8;
-  if (p.depth / std::max(1u, window->taps) >= kFewChannels) return "Its channels are not few.";
-  if (p.matrices.count() != 1) return "It is of several groups.";
+  if (p.depth / std::max(1u, window->taps) >= kFewChannels) return "It has many channels.";
+  if (p.matrices.count() != 1) return "It has several groups.";
   constexpr uint32_t kSmall = 64;
   if (p.depth < kSmall) return "Its windows are small.";
   const ConvolutionWindow::Dimension& line = window->dimensions[0];
   if (line.window > 1 && line.dilation != 1) return "Its windows have gaps.";
   const Tile& least = std::end(kVectorWindowKernels)[-1].tile;
   if (const char* reason = refusesMatrices(request, least)) return reason;
-  return tilesOf(p, least) < fewTiles(target) ? "Its tiles are few." : nullptr;
+  return tilesOf(p, least) < fewTiles(target) ? "It has few tiles." : nullptr;
 }
 
 const char* refusesChannelsAsTheyLie(const Request& request) {
   const auto& [p, target, window, integers] = request;
   const Tile& least = std::end(kVectorWindowKernels)[-1].tile;
   if (integers || p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
+  if (window->backward || window->distant) return "It is a backward convolution, or has much padding.";
   constexpr uint32_t kMaxTaps = 32;  // of kernels/matrix/channels_last.glsl
   if (window->taps > kMaxTaps) return "Its window has more than 32 elements.";
   const uint32_t vector = channelsVector(p.type);
@@ -543,7 +543,7 @@ const char* refusesChannelsAsTheyLie(const Request& request) {
 }
 
 const char* refusesGathering(const Request& request) {
-  if (request.window->backward) return "It is a backward one.";
+  if (request.window->backward) return "It is a backward convolution.";
   const auto& [first, second] = kGatheredKernels;
   const char* const reason = refusesGathered(request, first.tile);
   return reason && refusesGathered(request, second.tile) ? reason : nullptr;

@@ -1,13 +1,16 @@
 // REDUCE with all its functions, ARGMIN and ARGMAX.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
+#include "core/ops/vector_rows.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/reduce.h"
 
@@ -25,11 +28,18 @@ bool isArg(DML_REDUCE_FUNCTION function) {
   return function == DML_REDUCE_FUNCTION_ARGMIN || function == DML_REDUCE_FUNCTION_ARGMAX;
 }
 
+// What the operator of reductionWithCasts() reads.
+struct CastReduction {
+  DML_REDUCE_FUNCTION function;
+  std::vector<UINT> axes;
+};
+
 Reduction reductionOf(const Operation& op) {
   const auto arg = [](const auto& desc, DML_REDUCE_FUNCTION function) {
     return Reduction{function, {desc.Axes, desc.AxisCount}, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING};
   };
   const DML_OPERATOR_TYPE type = op.schema().type;
+  if (type == DML_OPERATOR_INVALID) return {op.as<CastReduction>().function, op.as<CastReduction>().axes, false};
   if (type == DML_OPERATOR_ARGMIN) return arg(op.as<DML_ARGMIN_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMIN);
   if (type == DML_OPERATOR_ARGMAX) return arg(op.as<DML_ARGMAX_OPERATOR_DESC>(), DML_REDUCE_FUNCTION_ARGMAX);
   const auto& desc = op.as<DML_REDUCE_OPERATOR_DESC>();
@@ -116,6 +126,7 @@ class ReductionPlan {
  private:
   const Tensor& input() const { return builder_.op().input(0); }
   bool arg() const { return isArg(reduction_.function); }
+  bool castsResults() const { return !arg() && builder_.op().output().type != input().type; }
 
   // A partial result is a value and its companion, each as wide as the kernel's accumulator.
   uint64_t partialBytes() const { return byteWidth(input().type) == 8 ? 16 : 8; }
@@ -125,23 +136,25 @@ class ReductionPlan {
     using Form = kernels::Reduce::Form;
     const auto& [part, inside, number] = steps;
     const uint32_t indexBytes = arg() ? byteWidth(builder_.op().output().type) : 0;
-    kernels::Reduce call{
-        .form = number != 0 ? Form::Vectors : Form::Strided,
-        .type = kernelType(input().type),
-        .push = {.outputs = static_cast<uint32_t>(part.count()),
-                 .elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
-                 .chunks = spread.chunks,
-                 .chunkLength = spread.perChunk,
-                 .split = {part.rank, inside.rank, part.vectors()},
-                 .preferLast = reduction_.preferLast,
-                 .indexWords = indexBytes / 4,
-                 .divisor = elements_,
-                 .partials = partials.count,
-                 .firstPartial = partials.first,
-                 .firstIndex = partials.firstIndex},
-        .spec = {.function = reduction_.function, .row = spread.row, .writesPartials = partials.written},
-        .x = from,
-        .y = to};
+    kernels::Reduce call{.form = number != 0 ? Form::Vectors : Form::Strided,
+                         .type = kernelType(input().type),
+                         .push = {.outputs = static_cast<uint32_t>(part.count()),
+                                  .elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count()),
+                                  .chunks = spread.chunks,
+                                  .chunkLength = spread.perChunk,
+                                  .split = {part.rank, inside.rank, part.vectors()},
+                                  .preferLast = reduction_.preferLast,
+                                  .indexWords = indexBytes / 4,
+                                  .divisor = elements_,
+                                  .partials = partials.count,
+                                  .firstPartial = partials.first,
+                                  .firstIndex = partials.firstIndex},
+                         .spec = {.function = reduction_.function,
+                                  .row = spread.row,
+                                  .writesPartials = partials.written,
+                                  .wideResults = castsResults()},
+                         .x = from,
+                         .y = to};
     if (number == 0) call.spec.readsPartials = partials.read;
     return builder_.add(call, taskGroups(part.count() * spread.chunks, spread.row), builder_.parameters(part, inside),
                         Work(part.count()) * (partials.read ? partials.count : inside.count()) * std::max(number, 1u));
@@ -175,7 +188,7 @@ class ReductionPlan {
     const auto outputs = hasKernel && !dense_ ? part.inVectors(number, kBoth) : std::nullopt;
     const auto column = outputs ? reduced_.betweenVectors(number, kInput) : std::nullopt;
     if (column) return {{*outputs, *column, number}, spreadOf(outputs->count(), elements_, false, true)};
-    builder_.passOver({"reduce_vectors", "Its elements are not in vectors, or few."});
+    builder_.passOver({"reduce_vectors", "Its elements are not in vectors, or it has few elements."});
     return {{part, reduced_}, spreadOf(part.count(), elements_, dense_)};
   }
 
@@ -272,7 +285,23 @@ constexpr OpSchema kReduceSchemas[] = {
     DIMPLE_ROW(ARGMAX, kArgminFields, .rules = kArgminRules, .check = checkReduction, .plan = planReduction),
 };
 
+constexpr OpSchema kCastReduction{.type = DML_OPERATOR_INVALID,
+                                  .name = "REDUCTION",
+                                  .descBytes = 0,
+                                  .fields = {},
+                                  .rules = {},
+                                  .plan = planReduction};
+
 }  // namespace
+
+std::optional<Operation> reductionWithCasts(const Operation& op, const Tensor& input, const Tensor& output) {
+  if (op.schema().type != DML_OPERATOR_REDUCE || input.type == op.input(0).type || output.type != op.output().type)
+    return {};
+  const Reduction reduction = reductionOf(op);
+  CastReduction made{reduction.function, {reduction.axes.begin(), reduction.axes.end()}};
+  return Operation(kCastReduction, std::make_shared<const CastReduction>(std::move(made)), {input}, {output},
+                   {{op.inputName(0)}, {op.outputName(0)}});
+}
 
 std::span<const OpSchema> reduceSchemas() { return kReduceSchemas; }
 

@@ -228,8 +228,8 @@ const char* refusalOfLines(const Resampling& resampling, const Tensor& y, std::s
                            std::span<const uint32_t> axisOf) {
   const uint32_t number = vectorElements(y.type);
   const uint32_t last = y.rank - 1;
-  if (axisOf[last] != 0) return "It resamples lines alone.";
-  if (resampling.linear && axes.size() > 2) return "It averages along two axes at most.";
+  if (axisOf[last] != 0) return "It resamples only lines.";
+  if (resampling.linear && axes.size() > 2) return "It averages along at most two axes.";
   if (y.strides[last] != 1 || y.sizes[last] % number != 0) return "Its lines are not in vectors.";
   for (uint32_t d = 0; d < last; ++d) {
     const bool isListed = y.sizes[d] != 1 || axisOf[d] != kCopied;
@@ -276,7 +276,7 @@ uint64_t weightsPitch(const Axis& axis) { return static_cast<uint64_t>(maxTerms(
 // Why a gradient is not summed with weights of a table (kernels/resample/resample_weighted.comp).
 const char* refusalOfWeighted(const Tensor& y, std::span<const Axis> axes) {
   constexpr uint64_t kMostTerms = 64;
-  if (axes.empty() || axes.size() > 2) return "It sums along one axis or two.";
+  if (axes.empty() || axes.size() > 2) return "It sums along only one or two axes.";
   double terms = 1;
   uint64_t words = 0;
   for (const Axis& axis : axes) {
@@ -284,7 +284,7 @@ const char* refusalOfWeighted(const Tensor& y, std::span<const Axis> axes) {
     words += axis.outputSize * weightsPitch(axis);
   }
   if (terms > kMostTerms) return "Its sums are long.";
-  return words > y.elements / 4 ? "Its weights are many beside its elements." : nullptr;
+  return words > y.elements / 4 ? "It has many weights for its elements." : nullptr;
 }
 
 // A table of the weights of all coordinates on each axis, and sums with them.
@@ -345,8 +345,8 @@ Result<bool> addInVectors(PlanBuilder& builder, const Resampling& resampling, st
   const bool averages = resampling.linear && bitWidth(x.type) <= 32 && (isFloat(x.type) || bitWidth(x.type) == 8) &&
                         areManyRuns(builder.target(), y.elements, number);
   if (refusal || (!doubles && !averages)) {
-    builder.passOver({"resample_doubled", refusal ? refusal : "It doubles lines alone."});
-    builder.passOver({"resample_lines", refusal ? refusal : "It takes averages of many floats or bytes alone."});
+    builder.passOver({"resample_doubled", refusal ? refusal : "It doubles only lines."});
+    builder.passOver({"resample_lines", refusal ? refusal : "It takes only averages of many floats or bytes."});
     return false;
   }
   const Planes planes = doubles ? planesOf(builder.target(), y, axisOf, number) : Planes{};

@@ -66,7 +66,7 @@ Status planScan(const Operation& op, PlanBuilder& builder) {
   // Sums and products wrap alike whether integers are signed or not.
   const KernelType type = x.type == DML_TENSOR_DATA_TYPE_INT32 ? KernelType::U32 : kernelType(x.type);
   const ScanRows taken = scanRowsOf(scan, x, y, kept);
-  if (taken.form == Form::Strided) builder.passOver({"scan_vectors", "Its rows are not in vectors, or short."});
+  if (taken.form == Form::Strided) builder.passOver({"scan_vectors", "Its rows are not in vectors, or are short."});
   const auto tasksOf = static_cast<uint32_t>(taken.walk.count());
   const uint32_t along = taken.form == Form::Vectors ? taken.number : 1;   // elements of a step of a row
   const uint32_t across = taken.form == Form::Columns ? taken.number : 1;  // between rows

@@ -111,7 +111,7 @@ Status addSelections(PlanBuilder& builder, const SortedRows& rows, uint32_t k) {
   }
   using Form = kernels::TopKSelect::Form;
   const auto inVectors = k <= kSelectRowsMost ? rowsInVectors(type, rows) : std::nullopt;
-  if (!inVectors) builder.passOver({"top_k_select_rows", "Its rows are not in vectors, or it keeps many."});
+  if (!inVectors) builder.passOver({"top_k_select_rows", "Its rows are not in vectors, or it keeps many elements."});
   kernels::SortedRowsWords words = rows.words;
   for (bool fromPairs = false;; fromPairs = true) {
     const uint32_t elements = words.elements;

@@ -14,7 +14,7 @@ const char* refusesSharedDepth(const Request& request, const Tile& tile, uint64_
   if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return kIdle;
   if (p.depth < tile.depth) return "Some parts would be idle.";
-  return tilesOf(p, tile) > most ? "Its tiles are many." : nullptr;
+  return tilesOf(p, tile) > most ? "It has many tiles." : nullptr;
 }
 
 // Of small tiles of few products, where larger ones would leave most of the device idle.
@@ -28,7 +28,7 @@ const char* refusesSmallTile(const Request& request, const Tile& tile) {
 const char* refusesSharedWindows(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
-  if (window->backward || window->distant) return "It is a backward one, or has much padding.";
+  if (window->backward || window->distant) return "It is a backward convolution, or has much padding.";
   constexpr uint32_t kMaxTaps = 32;  // of kernels/matrix/split_windows.glsl
   if (window->taps > kMaxTaps) return "Its window has more than 32 elements.";
   if (!isVectorizable(kTileVector, p.matrices, 0, depthOfA(p), rowsOfA(p)))
@@ -60,7 +60,7 @@ const char* refusesVector(const Request& request, const Tile& tile) {
 
 const char* refusesFewTiles(const Product& p, const Tile& tile, uint64_t fewest, uint32_t slices) {
   if (p.rows <= tile.rows / 2 || p.columns <= tile.columns / 2) return kIdle;
-  return tilesOf(p, tile) * slices < fewest ? "Its tiles are few." : nullptr;
+  return tilesOf(p, tile) * slices < fewest ? "It has few tiles." : nullptr;
 }
 
 const char* refusesLargeTile(const Request& request, const Tile& tile) {

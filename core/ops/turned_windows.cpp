@@ -35,7 +35,7 @@ constexpr ProductKernel kKernels[] = {
 };
 
 const char* refusesShape(const ConvolutionWindow& window) {
-  if (window.backward || window.distant) return "It is a backward one, or has much padding.";
+  if (window.backward || window.distant) return "It is a backward convolution, or has much padding.";
   constexpr uint32_t kMaxTaps = 128;     // of kernels/matrix/tile_windows.glsl
   constexpr uint32_t kMaxElements = 31;  // of all dimensions there
   uint64_t elements = 0;
@@ -99,18 +99,18 @@ const char* refusesTurnedWindows(const Request& request) {
   if (p.columns <= kNarrow.columns / 2) return "It has few places.";
   if (p.depth < kLarge.depth) return "Its sums are short.";
   if (filterBytes(p) > std::min(target.caps.maxBufferRange, uint64_t{1} << 30))
-    return "Its copies are larger than what a kernel may bind.";
+    return "Its copies are larger than a kernel may bind.";
   if (!refusesSplitWindows(request)) return "Few tiles share the depth in one dispatch.";
   // Of slices, if there are any.
   constexpr uint32_t kMinDepth = 128;
-  if (tilesOf(p, least) * std::max(1u, p.depth / kMinDepth) < target.caps.workgroups / 8) return "Its tiles are few.";
+  if (tilesOf(p, least) * std::max(1u, p.depth / kMinDepth) < target.caps.workgroups / 8) return "It has few tiles.";
   return nullptr;
 }
 
 const char* refusesTurnedFilters(const Tensor& filters, const Product& product) {
   constexpr uint32_t kManyColumns = 512;
   if (filters.ownedByDml || product.columns >= kManyColumns) return nullptr;
-  return "Its filters, which are not owned, serve few places.";
+  return "DML does not own its filters, and they serve few places.";
 }
 
 Result<bool> turnFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "core/checked.h"
 #include "core/ops/elementwise.h"
@@ -44,8 +43,9 @@ VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced
 }
 
 std::optional<Operation> withCasts(const Operation& op, const Tensor& input, const Tensor& output) {
-  auto normalization = normalizationWithCasts(op, input, output);
-  return normalization ? std::move(normalization) : softmaxWithCasts(op, input, output);
+  if (auto normalization = normalizationWithCasts(op, input, output)) return normalization;
+  if (auto reduction = reductionWithCasts(op, input, output)) return reduction;
+  return softmaxWithCasts(op, input, output);
 }
 
 }  // namespace dimple

@@ -65,12 +65,13 @@ inline bool mayCast(const VectorRows& chosen, const Caps& caps) {
   return chosen.reads != RowReads::None && chosen.reads != RowReads::Twice && caps.maxInvocations != 0;
 }
 
-inline Error noCasts() { return {ErrorCode::Unsupported, "Its rows have no kernel that casts them."}; }
+inline Error noCasts() { return {ErrorCode::Unsupported, "No kernel casts its rows."}; }
 
 // An operator of FLOAT32 whose first input and output are of other types, FLOAT16, which its kernel casts. No value if
 // it has no such kernel.
 std::optional<Operation> withCasts(const Operation& op, const Tensor& input, const Tensor& output);
 std::optional<Operation> normalizationWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
+std::optional<Operation> reductionWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
 std::optional<Operation> softmaxWithCasts(const Operation& op, const Tensor& input, const Tensor& output);
 
 }  // namespace dimple

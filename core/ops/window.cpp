@@ -54,7 +54,7 @@ Status checkWindow(const Operation& op, std::string_view imageName, const Tensor
     if (!checkedMultiply(values, window.sizes[d], values) ||
         !checkedMultiply(positions, window.positions(d, size), positions))
       return invalid(cat(columnsName, " has Sizes (", listText(columns.sizeSpan()),
-                         "), expected more elements than fit 64 bits, by WindowSizes and padding."));
+                         "), but WindowSizes and padding imply more elements than 64 bits can count."));
   }
   TRY(checkSize(columnsName, columns, 0, image.sizes[0]));
   TRY(checkSize(columnsName, columns, 1, values));
@@ -231,7 +231,7 @@ Status planFold(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   if (const auto lines = foldedLines(window, x, y)) return addFoldedLines(builder, window, *lines);
-  builder.passOver({"fold_lines", "It takes lines in vectors under small dense windows alone."});
+  builder.passOver({"fold_lines", "It takes only lines in vectors under small dense windows."});
   std::vector<uint32_t> words;
   uint32_t elements = 1;  // of the window
   for (uint32_t d = 0; d < window.dimensionCount; ++d) elements *= window.sizes[d];

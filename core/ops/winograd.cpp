@@ -78,13 +78,13 @@ const char* refusesWindow(const Operation& op) {
   const Tensor& filter = op.input(1);
   if (desc.DimensionCount != 2 || filter.sizes[2] != kWindow || filter.sizes[3] != kWindow)
     return "Its window is not 3 x 3.";
-  if (desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD) return "It is a backward one.";
+  if (desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD) return "It is a backward convolution.";
   if (desc.GroupCount != 1) return "It has groups.";
   constexpr UINT kMaxPadding = 1u << 30;  // so that offsets before the first element wrap to large ones
   for (uint32_t d = 0; d < 2; ++d) {
     if (desc.Strides[d] != 1 || desc.Dilations[d] != 1) return "Its windows or their elements lie apart.";
     if (desc.OutputPadding[d] != 0 || desc.StartPadding[d] > kMaxPadding || op.output().sizes[d + 2] > kMaxPadding)
-      return "It has much padding, or some behind its results.";
+      return "It has much padding, or OutputPadding.";
   }
   return nullptr;
 }
@@ -95,11 +95,10 @@ const char* refusesBlock(const Block& block, const Target& target, const Tiling&
   if (tiling.channels > block.most) return "Its sums are long.";
   // Most of a block would be idle.
   if (tiling.filters <= block.filters / 2) return "It has few filters.";
-  if (tiling.fusedFilterBytes() > target.caps.maxBufferRange)
-    return "Its filters are larger than what a kernel may bind.";
+  if (tiling.fusedFilterBytes() > target.caps.maxBufferRange) return "Its filters are larger than a kernel may bind.";
   const uint64_t eighths = 8 * (tiling.columnPitch / block.tiles) * (tiling.filterPitch / block.filters);
-  if (eighths < block.fewestEighths * target.caps.workgroups) return "Its tiles are few.";
-  return eighths > block.mostEighths * target.caps.workgroups ? "Its tiles are many." : nullptr;
+  if (eighths < block.fewestEighths * target.caps.workgroups) return "It has few tiles.";
+  return eighths > block.mostEighths * target.caps.workgroups ? "It has many tiles." : nullptr;
 }
 
 const char* refuses(const Algorithm& algorithm, const Request& request, const Tiling& tiling) {
@@ -109,11 +108,11 @@ const char* refuses(const Algorithm& algorithm, const Request& request, const Ti
   if (algorithm.block.tiles != 0) return refusesBlock(algorithm.block, target, tiling);
   const uint64_t most = std::min(target.caps.maxBufferRange, uint64_t{1} << 30);
   for (const uint64_t bytes : {tiling.filterBytes(), tiling.inputBytes(), tiling.sumBytes()})
-    if (bytes > most) return "Its transforms are larger than what a kernel may bind.";
+    if (bytes > most) return "Its transforms are larger than a kernel may bind.";
   // Products of long sums fill the device with fewer.
   constexpr uint64_t kFewestOfLongSums = 192;
   const bool fills = algorithm.tile == 2 && tiling.channels > kLongSums && tiling.columns >= kFewestOfLongSums;
-  if (tiling.columns < algorithm.fewestTiles && !fills) return "Its tiles are few.";
+  if (tiling.columns < algorithm.fewestTiles && !fills) return "It has few tiles.";
   // One dispatch takes less time than three where none of them fills the device for long.
   return refusesSplitWindows(request) ? nullptr : "Few tiles share the depth in one dispatch.";
 }

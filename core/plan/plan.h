@@ -17,22 +17,23 @@ namespace dimple {
 
 enum class SlotKind : uint8_t { Input, Output, Temporary, Persistent };
 
-// Which bytes of a range are touched: `bytes` from byte `first` of the buffer on, and so again every `pitch` bytes. All
-// are multiples of 4. A pitch of 0: only once. No bytes: all of the range.
+// The bytes of a range that are touched: `bytes` bytes from byte `first` of the buffer on, and again every `pitch`
+// bytes. All three are multiples of 4. If `pitch` is 0, they are touched only once. If `bytes` is 0, the whole range is
+// touched.
 struct Rows {
   uint64_t first = 0;
   uint32_t bytes = 0;
   uint32_t pitch = 0;
 };
 
-// The rows of elements of `bits` bits with these strides (in elements) and sizes, of which the first begins at bit
-// `start` of a buffer. What does not lie in rows of one pitch is one row.
+// The rows of elements of `bits` bits with these strides (in elements) and sizes, the first of which begins at bit
+// `start` of a buffer. Elements that do not lie in rows of a single pitch form one row.
 Rows rowsOf(std::vector<std::pair<uint64_t, uint32_t>> dimensions, uint64_t start, uint32_t bits);
 
 // A range of one of the buffers that a binding table binds.
 struct BufferRange {
   SlotKind kind;
-  uint32_t index;   // of the input or output in binding order; 0 for the others
+  uint32_t index;   // of the input or output, in binding order; 0 for the others
   uint64_t offset;  // bytes from the start of the bound range; a multiple of Caps::bufferOffsetAlignment
   uint64_t bytes;   // a multiple of 4
   bool writes;
@@ -45,49 +46,49 @@ struct Specialization {
   bool operator==(const Specialization&) const = default;
 };
 
-// Invocations of a workgroup: those that a constant says, else those that the kernel declares.
+// The invocations of a workgroup: the number that a constant says, or else the number that the kernel declares.
 uint32_t groupSizeOf(std::span<const Specialization> specialization, uint32_t declared);
 
 struct Dispatch {
   KernelId kernel;
-  std::string label;  // of a graph's node, for people; empty outside of graphs
+  std::string label;  // of the graph's node, for people; empty outside of graphs
   std::vector<Specialization> specialization;
-  // The first words of the parameter block, where they decide what the kernel does: a back end may make a pipeline for
-  // them alone (Caps::fixesParameters). Empty: it reads them.
+  // The first words of the parameter block, if they decide what the kernel does. A back end may make a pipeline for
+  // these words only (Caps::fixesParameters). Empty: the kernel reads them.
   std::vector<uint32_t> fixed{};
   std::vector<uint32_t> push;        // push words
   std::vector<BufferRange> buffers;  // set 0, in order of binding
   uint32_t parameterOffset = 0;      // bytes into Plan::parameters
   std::array<uint32_t, 3> groups{1, 1, 1};
-  double work = 0;         // multiply-adds of all workgroups, or steps that take as long
+  double work = 0;         // multiply-adds of all workgroups, or steps that take equally long
   uint32_t groupSize = 0;  // groupSizeOf the kernel
   bool barrierBefore = false;
-  bool continues = false;  // the one before: other workgroups of the same, which wait for nothing of it
+  bool continues = false;  // continues the dispatch before: it has other workgroups of it, and waits for nothing of it
 };
 
-// What names a dispatch to debuggers and profilers: its kernel, behind the label of its node.
+// The name of a dispatch for debuggers and profilers: the label of its node, and its kernel.
 std::string markerOf(const Dispatch& dispatch);
 
-// A kernel that would have been preferred, and why it was not taken. The texts live as long as the program.
+// A kernel that would have been preferred, and the reason why it was not used. The texts live as long as the program.
 struct PassedOver {
   std::string_view kernel;
   std::string_view reason;         // a sentence
-  std::array<uint32_t, 2> tile{};  // rows and columns a workgroup, of kernels that come with several
+  std::array<uint32_t, 2> tile{};  // rows and columns per workgroup, for kernels that have several
 };
 
 struct Plan {
   std::vector<Dispatch> initialization;
   std::vector<Dispatch> execution;
-  std::vector<uint32_t> parameters;  // immutable block of words, common to both
+  std::vector<uint32_t> parameters;  // immutable block of words, shared by both
   uint64_t temporaryBytes = 0;       // of execution
-  uint64_t initializationBytes = 0;  // of the temporary resource that initialization takes
+  uint64_t initializationBytes = 0;  // of the temporary resource, for the initialization
   uint64_t persistentBytes = 0;
   std::vector<PassedOver> passedOver;  // in order of preference
 
-  // Descriptors that binding the dispatches takes.
+  // The number of descriptors that binding the dispatches takes.
   static uint32_t descriptorCount(std::span<const Dispatch> dispatches);
-  // Whether a dispatch binds the ranges that the one before binds, whose descriptors it shares then: work in parts
-  // takes those of one.
+  // Whether a dispatch binds the same ranges as the one before, and therefore shares its descriptors: work that is
+  // split into parts needs the descriptors of one.
   static bool sharesDescriptors(std::span<const Dispatch> dispatches, size_t index);
 };
 
@@ -101,27 +102,27 @@ struct KernelInterface {
   uint32_t features = 0;  // bits of Feature
 };
 
-// Internal if the dispatch does not fit its kernel: other counts, or a buffer that it says is written where the kernel
-// only reads, or that it says is not where the kernel only writes. Unsupported, by the feature's name, if the device
-// lacks what the kernel needs.
+// Returns Internal if the dispatch does not fit its kernel: if counts differ, if the dispatch says that it writes a
+// buffer that the kernel only reads, or if it says that it does not write a buffer that the kernel only writes. Returns
+// Unsupported, with the feature's name, if the device lacks a feature that the kernel needs.
 Status checkDispatch(const Dispatch& dispatch, const KernelInterface& kernel, const Caps& caps);
 
-// What executing dispatches once amounts to.
+// Totals of executing dispatches once.
 struct PlanTotals {
   size_t dispatches = 0;
   size_t barriers = 0;
-  uint64_t bytes = 0;  // of the ranges that they bind: what they read and write, each at least once
+  uint64_t bytes = 0;  // of the ranges that they bind, each of which they read or write at least once
 };
 PlanTotals totalsOf(std::span<const Dispatch> dispatches);
 
 // A text dump with one line per dispatch, stable enough for golden files.
 std::string planText(const Plan& plan);
-// What was passed over, one line per kernel; empty if nothing was.
+// The kernels that were passed over, one line each; empty if there are none.
 std::string passedOverText(const Plan& plan);
 
-// Sets barrierBefore, so that no dispatch reads or writes a byte that an earlier one without a barrier between wrote,
-// or writes one that it read; rows count for bytes. Dispatches that continue others wait for nothing. `aliased` says
-// that outputs may share memory with inputs.
+// Sets barrierBefore so that no dispatch reads or writes a byte that an earlier dispatch wrote without a barrier
+// between them, or writes a byte that an earlier one read. Only the bytes of rows count. Dispatches that continue
+// others wait for nothing. `aliased` says that outputs may share memory with inputs.
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased);
 
 }  // namespace dimple

@@ -1,4 +1,4 @@
-// Helpers of plan functions: dispatches over a grid, parameter blocks, temporary memory.
+// Helpers for plan functions: dispatches over a grid, parameter blocks, temporary memory.
 #pragma once
 
 #include <concepts>
@@ -16,13 +16,13 @@
 
 namespace dimple {
 
-// Invocations a workgroup in every kernel that works on a linear grid.
+// Invocations per workgroup in every kernel that works on a linear grid.
 constexpr uint32_t kGroupSize = 256;
 
-// Workgroups that tasks take, of which each has a workgroup or an invocation of its own.
+// The workgroups that tasks take if each task has a workgroup, or an invocation, of its own.
 uint64_t taskGroups(uint64_t tasks, bool workgroupEach);
 
-// What workgroups do, in multiply-adds, or steps that take as long. Products of sizes may exceed any integer.
+// The work of workgroups, in multiply-adds or steps that take equally long. Products of sizes may exceed any integer.
 class Work {
  public:
   constexpr Work(double multiplyAdds) : multiplyAdds_(multiplyAdds) {}
@@ -35,21 +35,21 @@ class Work {
   double multiplyAdds_;
 };
 
-// Finding an element by a window or a place, and reading it.
+// The work of finding an element by a window or a place, and of reading it.
 constexpr Work kLookup = 8;
-// What one workgroup may do, on any device: about a second of one that is slow.
+// The most work of one workgroup on any device: about a second on a slow one.
 constexpr Work kMaxGroupWork = uint64_t{1} << 36;
 
-// A tensor that a walk steps through, or the first elements of rows of it.
+// A tensor that a walk steps through, or the first elements of its rows.
 struct WalkOperand {
   BufferRange range;
   uint32_t bits;      // of an element
-  uint64_t tail = 0;  // elements read behind each that the walk comes to
+  uint64_t tail = 0;  // elements that are read after each element that the walk comes to
 };
 
-// Parts of an operator whose tensors span more than the device binds at once.
+// The most parts of an operator whose tensors span more than the device binds at once.
 constexpr uint32_t kMaxParts = 256;
-// Parts of a dispatch that takes more work than the device's limit.
+// The most parts of a dispatch that takes more work than the device's limit.
 constexpr uint32_t kMaxWorkParts = 65536;
 
 class PlanBuilder {
@@ -59,11 +59,11 @@ class PlanBuilder {
   const Target& target() const { return target_; }
   const Operation& op() const { return op_; }
 
-  // A type's elements: native where the type is narrower than 32 bits and the device stores it natively.
+  // The elements of a type: native if the type is narrower than 32 bits and the device stores it natively.
   KernelElement typedElement(DataType type) const;
   // The same by width, for kernels that move bits.
   KernelElement sizedElement(DataType type) const;
-  // Elements of a type that the device binds at once, wherever they start.
+  // The elements of a type that the device binds at once, wherever they start.
   uint64_t maxBoundElements(DataType type) const;
 
   // The whole of an input or output tensor.
@@ -73,50 +73,53 @@ class PlanBuilder {
     return {input(index), bitWidth(op_.input(index).type), tail};
   }
   WalkOperand outputOperand(size_t index = 0) const { return {output(index), bitWidth(op_.output(index).type)}; }
-  // Unsupported if the device does not bind so many bytes at once. `what` takes them, counted in `units` of so many
-  // bytes.
+  // Returns Unsupported if the device cannot bind so many bytes at once. `what` says what needs them, counted in
+  // `units` of `unitBytes` bytes.
   Status checkBindable(uint64_t bytes, std::string_view what, std::string_view units = "bytes",
                        uint32_t unitBytes = 1) const;
   // A part of the temporary resource, aligned to 256 bytes.
   BufferRange allocateTemporary(uint64_t bytes);
 
-  // `bytes` of what dispatches make of an input alone, in the form in which others want it. Those that `make` adds
-  // write to the range that it is given: a part of the persistent resource, at initialization, if DML owns the tensor;
-  // else of the temporary one, at every execution. There is no temporary resource at initialization.
+  // Prepares `bytes` bytes that depend on a single input, in the form that other dispatches need. The dispatches that
+  // `make` adds write to the range that it is given. If DML owns the tensor, this is a part of the persistent resource,
+  // and they run at initialization. Otherwise it is a part of the temporary resource, and they run at every execution.
+  // There is no temporary resource at initialization.
   using Make = std::function<Status(const BufferRange& from, const BufferRange& to)>;
   Result<BufferRange> prepare(size_t input, uint64_t bytes, const Make& make);
 
   // Stores a parameter block; equal blocks share storage. Returns its byte offset.
   uint32_t parameters(const std::vector<uint32_t>& words);
   uint32_t parameters(const Walk& walk);
-  // The second begins where first.vectors() says.
+  // The second walk begins where first.vectors() says.
   uint32_t parameters(const Walk& first, const Walk& second);
 
   // Adds a dispatch of `groups` workgroups. The push block of every kernel starts with {groups in x, groups in x * y,
-  // end of the groups, first group}, which this puts before the call's. `work`: of all workgroups together. Beyond the
-  // device's limit the groups come in several dispatches. Unsupported if there would be more than kMaxWorkParts, or if
-  // a group does more than kMaxGroupWork; Internal if the manifest has no such kernel.
+  // end of the groups, first group}, which this function puts before the words of the call. `work` is that of all
+  // workgroups together. If it exceeds the device's limit, the groups are split into several dispatches. Returns
+  // Unsupported if there would be more than kMaxWorkParts of them, or if a group does more than kMaxGroupWork, and
+  // Internal if the manifest has no such kernel.
   Status add(const KernelCall& call, uint64_t groups, uint32_t parameterOffset, Work work);
-  // The same for one invocation an item.
+  // The same for one invocation per item.
   Status addItems(const KernelCall& call, uint64_t items, uint32_t parameterOffset, Work workOfItem);
-  // The same for one invocation an element of a walk, which is all of the parameters. What it does for an element does
-  // not depend on attributes or sizes.
+  // The same for one invocation per element of a walk, which makes up all parameters. The work for an element must not
+  // depend on attributes or sizes.
   Status addWalk(const Walk& walk, const KernelCall& call);
 
-  // The next dispatch waits for nothing: it writes elements that the one before neither writes nor reads, and reads
-  // nothing that it writes.
+  // The next dispatch waits for nothing: it writes elements that the dispatch before neither writes nor reads, and
+  // reads nothing that the dispatch before writes.
   void continueLast() { continues_ = true; }
 
-  // Calls `add` for the walk, or for parts of it where an operand spans more than the device binds at once, with what
-  // of each range the part touches, as far as the device's alignment allows; the bases of the part match. An operand
-  // that is walked backwards is bound whole. Unsupported if there would be more than kMaxParts.
+  // Calls `add` for the walk or, if an operand spans more than the device binds at once, for parts of it. It passes the
+  // bytes of each range that the part touches, as far as the device's alignment allows, and bases of the part that
+  // match. An operand that is walked backwards is bound whole. Returns Unsupported if there would be more than
+  // kMaxParts.
   using AddPart = std::function<Status(const Walk& part, std::vector<BufferRange> ranges)>;
   Status addWindows(const Walk& walk, std::span<const WalkOperand> operands, const AddPart& add);
 
   // The refusal of a tensor that would take more than kMaxParts.
   Error tooManyParts(const BufferRange& range) const;
 
-  // Notes a kernel that would have been preferred.
+  // Records a kernel that would have been preferred.
   void passOver(const PassedOver& kernel) { plan_.passedOver.push_back(kernel); }
 
   Plan finish();
@@ -127,19 +130,19 @@ class PlanBuilder {
   const Operation& op_;
   const Target& target_;
   Plan plan_;
-  bool initializing_ = false;  // what is added belongs to the initialization
-  bool continues_ = false;     // what is added next continues what was added last
+  bool initializing_ = false;  // added dispatches belong to the initialization
+  bool continues_ = false;     // the next dispatch continues the last one
 };
 
 KernelType kernelType(DataType type);
 
-// What a kernel that steps through a walk is told of it beside its parameters.
+// The words that a kernel needs to step through a walk, besides its parameters.
 inline kernels::WalkWords walkWords(const Walk& walk) { return {static_cast<uint32_t>(walk.count()), walk.rank}; }
 
-// Plans an operator: its schema's plan, the device's limits, and inputs owned by DML, whose contents initialization
-// copies into the persistent resource if the execution reads them.
+// Plans an operator: applies its schema's plan and the device's limits. Inputs owned by DML that the execution reads
+// are copied into the persistent resource at initialization.
 Result<Plan> planOperator(const Operation& op, const Target& target);
-// The same, but the execution reads inputs owned by DML where they are, as far as it reads them.
+// The same, but the execution reads inputs owned by DML where they are.
 Result<Plan> planUnkept(const Operation& op, const Target& target);
 
 // Whether a dispatch reads an input.

@@ -52,7 +52,7 @@ class OwnedDesc {
   std::byte* root_ = nullptr;
 };
 
-// A deep copy, in one block, of the attributes of a description that has passed validation; its tensors and fused
+// A deep copy, in one block, of the attributes of a description that has passed validation. Its tensors and fused
 // activations are null.
 std::shared_ptr<void> copyAttributes(const OpSchema& schema, const void* desc);
 

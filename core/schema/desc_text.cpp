@@ -85,7 +85,7 @@ std::optional<DataType> parseDataType(std::string_view text) {
 Status parseTensorInto(OwnedDesc& owner, std::string_view field, std::string_view text, DML_TENSOR_DESC& target) {
   const auto bracket = std::min(text.find('['), text.size());
   const auto type = parseDataType(text.substr(0, bracket));
-  if (!type) return invalid(cat(field, " is \"", text, "\", which begins with no data type such as f32 or u8."));
+  if (!type) return invalid(cat(field, " is \"", text, "\", which does not begin with a data type such as f32 or u8."));
   std::string_view rest = text.substr(bracket);
   const auto closed = std::min(rest.find(']'), rest.size() - !rest.empty());
   const auto sizes = parseList<uint32_t>(rest.substr(0, closed + !rest.empty()), '[', ']');

@@ -1,5 +1,5 @@
-// What a table can say of an operator. Every generic consumer (validation, deep copy, text, feature queries, the JSON
-// runner, generated documentation) reads this and nothing else.
+// What a table can say about an operator. Every generic consumer (validation, deep copy, text, feature queries, the
+// JSON runner, generated documentation) reads this and nothing else.
 #pragma once
 
 #include <cstddef>
@@ -56,13 +56,13 @@ struct Field {
   const EnumTable* values = nullptr;
 };
 
-// The value of a field of a description, of its own type T.
+// The value of a field of a description, as its type T.
 template <class T>
 const T& fieldValue(const void* desc, const Field& field) {
   return *reinterpret_cast<const T*>(static_cast<const std::byte*>(desc) + field.offset);
 }
 
-// What one tensor may be from a feature level on.
+// What one tensor may be, from a feature level on.
 struct TypeRow {
   DML_FEATURE_LEVEL since;
   TypeSet types;
@@ -85,7 +85,7 @@ class TypeHistory {
   size_t count_ = 0;
 };
 
-// In what a tensor must be like others: indices of rules, -1 for none. Absent tensors bind nobody.
+// How a tensor must match others: indices of rules, -1 for none. Absent tensors constrain nothing.
 struct Relation {
   int8_t type = -1;   // same DataType
   int8_t rank = -1;   // same DimensionCount
@@ -111,18 +111,18 @@ struct OpSchema {
   std::span<const TensorRule> rules;
   bool inPlace = false;                         // an output may alias an input of identical layout
   bool fusable = false;                         // may be a FusedActivation of any operator that has one
-  Status (*check)(const Operation&) = nullptr;  // what the table cannot say
+  Status (*check)(const Operation&) = nullptr;  // checks what the table cannot express
   // Adds the operation's dispatches. Null: descriptions are checked, but the operator cannot be compiled.
   Status (*plan)(const Operation&, PlanBuilder&) = nullptr;
-  // What its FusedActivation may be besides the fusable operators.
+  // The operators that its FusedActivation may be, besides the fusable ones.
   std::span<const DML_OPERATOR_TYPE> alsoFuses{};
-  // Of an operator that moves elements and does nothing else: where they go. Empty if a description says otherwise.
+  // For an operator that only moves elements: where they go. Empty if a description does more than that.
   std::vector<MovedPart> (*parts)(const Operation&) = nullptr;
-  // Reads a matrix whose columns lie side by side as fast as one whose rows do.
+  // It reads a matrix whose columns lie side by side as fast as one whose rows do.
   bool readsColumns = false;
 };
 
-// How many elements an array of a description has.
+// The number of elements of an array of a description.
 inline UINT countOf(const OpSchema& schema, const void* desc, const Field& array) {
   return fieldValue<UINT>(desc, schema.fields[static_cast<size_t>(array.countField)]);
 }
@@ -143,12 +143,12 @@ const Field* findField(const OpSchema& schema, std::string_view name);
 constexpr bool isTensor(const Field& field) {
   return field.type == FieldType::Tensor || field.type == FieldType::TensorArray;
 }
-// "ATensor", "InputTensors[3]": of a tensor field, and of an operator with `count` tensors of a role.
+// The name of a tensor field, for an operator with `count` tensors of a role: "ATensor", "InputTensors[3]".
 std::string tensorName(const Field& field, size_t element);
 std::string tensorName(const OpSchema& schema, Role role, size_t index, size_t count);
 
-// The rule of the main tensor: the first whose rule allows the most data types, the values of a gather and not its
-// indices. Arrays of tensors come after single ones. Null for a schema without tensors.
+// The rule of the main tensor: the first one whose rule allows the most data types, such as the values of a gather and
+// not its indices. Arrays of tensors come after single tensors. Null for a schema without tensors.
 const TensorRule* mainRule(const OpSchema& schema);
 
 // Enumerations that attributes use.

@@ -24,7 +24,7 @@ class ComObject : public Base {
     return S_OK;
   }
   ULONG STDMETHODCALLTYPE AddRef() override { return ++references_; }
-  // Takes a reference of an object that another thread may be releasing. False once its last one is gone.
+  // Takes a reference to an object that another thread may be releasing. Returns false if its last reference is gone.
   bool tryAddRef() {
     ULONG count = references_;
     while (count != 0)
@@ -39,7 +39,7 @@ class ComObject : public Base {
 
  protected:
   virtual ~ComObject() = default;
-  // An interface of this object beside the main chain, or null.
+  // An interface of this object outside the main chain, or null.
   virtual void* queryOther(REFIID) { return nullptr; }
 
  private:

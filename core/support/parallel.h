@@ -14,8 +14,8 @@
 
 namespace dimple {
 
-// Calls work(0) to work(count - 1), each once, on this thread and others. Returns when all have returned. What one of
-// them throws is thrown on.
+// Calls work(0) to work(count - 1), each once, on this thread and others, and returns when all have returned. An
+// exception that one of them throws is thrown again.
 void forEachInParallel(size_t count, const std::function<void(size_t)>& work);
 
 // Pipelines of the process: those that were to be compiled, and those of them that are.

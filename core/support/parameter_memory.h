@@ -22,10 +22,10 @@ namespace dimple {
 template <class Buffer>
 class ParameterMemory {
  public:
-  // Makes a mapped buffer of as many bytes.
+  // Makes a mapped buffer of this many bytes.
   using Create = std::function<Result<std::unique_ptr<Buffer>>(uint64_t bytes)>;
 
-  // Owns its place, and gives it back without taking memory.
+  // Owns its place, and gives it back without allocating memory.
   class Block {
    public:
     Block() = default;
@@ -87,7 +87,7 @@ class ParameterMemory {
     uint64_t usedBytes = 0;
   };
 
-  // The first gap that fits, if there is one.
+  // The first gap that is large enough, if there is one.
   void take(size_t index, uint64_t bytes, Block& block) {
     Chunk& chunk = chunks_[index];
     if (chunk.buffer->bytes() - chunk.usedBytes < bytes) return;

@@ -10,15 +10,15 @@
 
 namespace dimple {
 
-// Memory for transfers in one direction, which is kept: what is new costs more than many a copy does. One transfer
-// after another uses it. `Buffer` is a back end's.
+// Memory for transfers in one direction. It is kept, because new memory costs more than many copies. Transfers use it
+// one after another. `Buffer` is a back end's.
 template <class Buffer>
 class Staging {
  public:
   static constexpr uint64_t kMaxBytes = uint64_t{16} << 20;  // bytes; longer transfers come in parts
 
-  // Calls `copy(staging, offset, bytes)` for each part of the transfer, after `create(bytes)` where what there is does
-  // not do.
+  // Calls `copy(staging, offset, bytes)` for each part of the transfer, after `create(bytes)` if the existing memory is
+  // too small.
   template <class Create, class Copy>
   Status transfer(uint64_t bytes, Create create, Copy copy) {
     const std::lock_guard lock(mutex_);

@@ -1,7 +1,9 @@
 // Integer operands of 8, 16 or 32 bits less their zero points. T is the output's type: for integers sums are INT32 and
 // wrap, and those of 8 bits are scaled, rounded and saturated; for floats sums are FLOAT32, scaled and biased.
 //   kinds           four bits each for A, B, C, scales: 0-1 width (8, 16 or 32 bits), 2 signed
-//   flags           kHasC; kHasZeroA, kHasZeroB, kHasZeroY; kAddsFloats, kPositive of those that are quantized
+//   flags           kHasC; kHasZeroA, kHasZeroB, kHasZeroY; kAddsFloats of those that are quantized; kPositive and kClips
+//                   of these and floats
+//   least, most     FLOAT32 bits of the bounds of kClips
 //   parameters[2]   strides of A's scales and zero points along the rows, B's along the columns
 //   parameters[3]   strides of y's scales and zero points along the rows, which a convolution has one of
 const uint kHasC = 1u;
@@ -12,7 +14,8 @@ const uint kHasZeroA = 16u;
 const uint kHasZeroB = 32u;
 const uint kStoresFours = 64u;  // of windows: whether four results of a row lie side by side
 const uint kAddsFloats = 128u;  // C is FLOAT32, and added to what the sum stands for
-const uint kPositive = 256u;    // what is less than 0 is 0 before it is quantized
+const uint kPositive = 256u;    // what is less than 0 is 0, before it is quantized
+const uint kClips = 512u;       // what is out of bounds is the next bound, and NaN the greater one, before it is quantized
 
 layout(set = 0, binding = BINDING_a, std430) readonly buffer aBuffer { uint a[]; };
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uint b[]; };
@@ -85,6 +88,15 @@ float scaleOf(uint row, uint column) {
 }
 #endif
 
+#if T_BITS == 8 || T_IS_FLOAT
+float activated(float v) {
+  if ((push.flags & kPositive) != 0u) v = maxNum(v, 0.0);
+  const float most = uintBitsToFloat(push.most);
+  if ((push.flags & kClips) != 0u) v = isNan(v) ? most : minNum(maxNum(v, uintBitsToFloat(push.least)), most);
+  return v;
+}
+#endif
+
 #if CONVOLUTION
 #define OF_Y(row, stride) 0u
 #else
@@ -99,6 +111,7 @@ uint finished(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) 
 #if T_IS_FLOAT
   float result = scaleOf(scaleRow, column) * sum;
   if (hasC) result += floatOf(elementOf(c[wordOf(i, kindOf(2u))], i, kindOf(2u)), kindOf(2u));
+  result = activated(result);
 #else
   int result = sum;
 #if T_BITS == 8
@@ -106,7 +119,7 @@ uint finished(SUM sum, uint pair, uint row, uint column, Column at, uvec4 base) 
   if (hasC && !addsFloats) result += int(elementOf(c[wordOf(i, kindOf(2u))], i, kindOf(2u)));
   float real = float(result) * scaleOf(scaleRow, column);
   if (addsFloats) real += uintBitsToFloat(c[i]);
-  if ((push.flags & kPositive) != 0u) real = maxNum(real, 0.0);
+  real = activated(real);
   float zero = 0.0;
   if ((push.flags & kHasZeroY) != 0u) zero = float(fromRaw(loadRaw_zeroY(OF_Y(scaleRow, parameters[3].y))));
   const float scaled = roundedQuotient(real, uintBitsToFloat(scalesOfY[OF_Y(scaleRow, parameters[3].x)]));

@@ -166,6 +166,9 @@ void storePartial(uint task, Accumulator a) {
 #endif
 }
 
+// Whether results of FLOAT16 elements are FLOAT32, and lie so.
+const bool kStoresWide = T == f16 && WIDE_RESULTS != 0u;
+
 // Of an output whose result is an index.
 void storeIndex(uint outputOffset, Accumulator a) {
   y[outputOffset * push.indexWords] = a.extra;

@@ -46,6 +46,12 @@ void store(uint outputOffset, uint task, Accumulator a) {
     storeIndex(outputOffset, a);
     return;
   }
+#if T == f16
+  if (kStoresWide) {
+    y[outputOffset] = wideToRaw(finish(a));
+    return;
+  }
+#endif
   const RAW bits = toRaw(finish(a));
 #if T_BITS == 64
   y[outputOffset * 2u] = bits.x;

@@ -172,6 +172,10 @@ void storeOutputs(uint first, Accumulator results[kVectorElements]) {
   // In a loop, so that what a function takes to finish is there once.
   float finished[kVectorElements];
   [[dont_unroll]] for (uint e = 0u; e < kVectorElements; ++e) finished[e] = finish(results[e]);
+  if (kStoresWide) {
+    [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) y[first + e] = wideToRaw(finished[e]);
+    return;
+  }
   vec4 fours[kFours];
   [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) fours[e / 4u][e % 4u] = finished[e];
   const uvec4 words = VECTOR_OF(fours, 0u);
@@ -184,7 +188,12 @@ void storeOutput(uint at, Accumulator a) {
     storeIndex(at, a);
     return;
   }
-  const uint bits = toRaw(finish(a));
+  const float result = finish(a);
+  if (kStoresWide) {
+    y[at] = wideToRaw(result);
+    return;
+  }
+  const uint bits = toRaw(result);
 #if T_BITS == 32
   y[at] = bits;
 #else

@@ -58,9 +58,9 @@ GPU_TEST_CASE("what is no memory of another device is refused") {
   const Caller caller;
   const ComPtr<IDMLDevice> device = withoutExtensions(caller);
   CHECK(dimpleImportBuffer(device.Get(), -1, 0, nullptr) == DXGI_ERROR_UNSUPPORTED);
-  CHECK(
-      std::string(dimpleGetLastMessage()) ==
-      "The device imports no memory by file descriptors: it lacks VK_KHR_external_memory_fd, or that is not enabled.");
+  CHECK(std::string(dimpleGetLastMessage()) ==
+        "The device cannot import memory by file descriptors: it lacks VK_KHR_external_memory_fd, or the extension is "
+        "not enabled.");
 }
 
 // Lavapipe exports none; over the layer of tests/semaphore_layer it does.
@@ -114,15 +114,15 @@ GPU_TEST_CASE("what is no semaphore of another device is refused") {
               "file has value (-1), which is not an open file descriptor.");
   } else {
     isRefused(dimpleImportSemaphore(fixture.device, -1, nullptr), DXGI_ERROR_UNSUPPORTED,
-              "The device imports no semaphores by file descriptors: ");
+              "The device cannot import semaphores by file descriptors: ");
   }
   static_cast<void>(fixture.gpu->takeMessages());
 
   const Caller caller;
   const ComPtr<IDMLDevice> device = withoutExtensions(caller);
   isRefused(dimpleImportSemaphore(device.Get(), -1, nullptr), DXGI_ERROR_UNSUPPORTED,
-            "The device imports no semaphores by file descriptors: it lacks VK_KHR_external_semaphore_fd, or that is "
-            "not enabled.");
+            "The device cannot import semaphores by file descriptors: it lacks VK_KHR_external_semaphore_fd, or the "
+            "extension is not enabled.");
 }
 
 #endif

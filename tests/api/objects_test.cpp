@@ -158,7 +158,7 @@ GPU_TEST_CASE("Wait refuses a value that Execute never answered") {
   CHECK(f.context->Wait(0) == S_OK);
   CHECK(f.context->Wait(1) == E_INVALIDARG);
   CHECK(std::string(dimpleGetLastMessage()) ==
-        "fence has value (1), expected one that Execute answered, of which the highest is 0.");
+        "fence has value (1), expected a value that Execute returned, of which the highest is 0.");
   const auto list = f.list();
   REQUIRE(list->Close() == S_OK);
   UINT64 fence = 0;

@@ -53,13 +53,17 @@ std::pair<std::set<uint32_t>, std::set<uint32_t>> labelsOf(const Words& module) 
   return {named, defined};
 }
 
-TEST_CASE("specialize: of every kernel and value, labels that are named exist, and nothing is left to do") {
+TEST_CASE("specialize: of every kernel, labels that are named exist, and nothing is left to do") {
+  // About as many values of each kernel, other ones of the next.
+  constexpr size_t kValues = 8;
   size_t shorter = 0;
+  size_t kernels = 0;
   for (const KernelInfo& kernel : kernelTable()) {
     const Words whole = unpackSpirv(kernel);
     size_t most = 1;
     for (const KernelSpec& spec : kernel.specs) most = std::max(most, spec.values.size());
-    for (size_t n = 0; n < most; ++n) {
+    const size_t step = std::max<size_t>(most / kValues, 1);
+    for (size_t n = kernels++ % step; n < most; n += step) {
       std::vector<Specialization> values;
       for (const KernelSpec& spec : kernel.specs)
         if (!spec.values.empty()) values.push_back({spec.id, spec.values[n % spec.values.size()]});

@@ -184,7 +184,7 @@ TEST_CASE("errors name the key") {
   CHECK(errorOf("ELEMENT_WISE_ADD ATensor=f32[1] ATensor=f32[1]") == "ATensor is given twice.");
   CHECK(errorOf("ELEMENT_WISE_ADD seed=1 seed=2") == "seed is given twice.");
   CHECK(errorOf("ELEMENT_WISE_ADD ATensor=f33[1]") ==
-        "ATensor is \"f33[1]\", which begins with no data type such as f32 or u8.");
+        "ATensor is \"f33[1]\", which does not begin with a data type such as f32 or u8.");
   CHECK(errorOf("ELEMENT_WISE_ADD ATensor=f32[1") == "The brackets of the line do not match.");
   CHECK(errorOf("ELEMENT_WISE_ADD ATensor=f32") ==
         "ATensor is \"f32\", expected sizes such as [2,3] after the data type.");

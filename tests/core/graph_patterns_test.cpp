@@ -140,11 +140,18 @@ TEST_CASE("patterns: what is a layer normalization but for one thing") {
   CHECK(isLeft({.exponent = std::nextafter(2.0f, 3.0f)}));
   CHECK(isLeft({.function = "SUM"}));
   CHECK(isLeft({.root = "f32[2,6,1]{1,2,1}"}));
-  CHECK(isLeft({.readsMeanTwice = true}));
   CHECK(isLeft({.readsSquare = true}));
   // A scale of each row follows it.
   CHECK(normalization({.scale = "{6,1,0}"}).types() ==
         Types{"ELEMENT_WISE_ABS", "MEAN_VARIANCE_NORMALIZATION2", "ELEMENT_WISE_MULTIPLY", "ELEMENT_WISE_ADD"});
+}
+
+TEST_CASE("patterns: differences to a mean that is read again are normalized without one") {
+  const Graph rewritten = normalization({.readsMeanTwice = true}).rewritten({{}, optionsWithout("chains")});
+  const Operation& op = *rewritten.nodes().back().op;
+  REQUIRE(op.schema().type == DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2);
+  CHECK_FALSE(op.as<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>().UseMean);
+  CHECK(op.as<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>().UseVariance);
 }
 
 // ---- GELU -----------------------------------------------------------------------------------------------------------

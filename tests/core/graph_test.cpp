@@ -240,7 +240,7 @@ TEST_CASE("graphs: an input is owned by DML for all it leads to, or for none") {
   graph.output(2, 2);
   CHECK(graph.refusal() ==
         "Graph input 0 leads to ATensor of Nodes[0] (sum, ELEMENT_WISE_ADD) and InputTensor of Nodes[2] "
-        "(ELEMENT_WISE_IDENTITY), expected OWNED_BY_DML in the Flags of both or of none.");
+        "(ELEMENT_WISE_IDENTITY), expected OWNED_BY_DML in the Flags of both or of neither.");
 }
 
 TEST_CASE("graphs: no cycles") {
@@ -251,7 +251,7 @@ TEST_CASE("graphs: no cycles") {
     graph.edge(0, 0, 1);
     graph.output(0, 0);
     CHECK(graph.refusal() ==
-          "Nodes[0] (loop, ELEMENT_WISE_ADD) takes what is made of its own outputs, expected a graph without cycles.");
+          "Nodes[0] (loop, ELEMENT_WISE_ADD) depends on its own outputs, expected a graph without cycles.");
   }
   {
     // A cycle that the start does not lie on, behind a node that waits for it.

@@ -195,11 +195,10 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
   constexpr std::string_view kSmall =
       "  not attention_narrow_tile: It has too few large tiles to keep the device busy.\n"
       "  not attention_large_tile: It has too few large tiles to keep the device busy.\n";
-  CHECK(
-      refused(lineOf(7, 18), matrixCaps()) ==
-      "  not attention_split: Its channels do not come in vectors.\n  not attention_cooperative: It has few queries.\n"
-      "  not attention_narrow_tile: It has few queries.\n  not attention_large_tile: It has few queries.\n"
-      "  not attention_vector_tile: It has few queries.\n  not attention_tile: It has few queries.\n");
+  CHECK(refused(lineOf(7, 18), matrixCaps()) ==
+        "  not attention_split: Its channels are not in vectors.\n  not attention_cooperative: It has few queries.\n"
+        "  not attention_narrow_tile: It has few queries.\n  not attention_large_tile: It has few queries.\n"
+        "  not attention_vector_tile: It has few queries.\n  not attention_tile: It has few queries.\n");
   CHECK(refused(lineOf(300, 264), matrixCaps()) ==
         cat(kMany, "  not attention_cooperative: Its heads have many channels.\n", kSmall));
   CHECK(refused(lineOf(300, 64, "", "f32"), matrixCaps()) ==
@@ -216,7 +215,7 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
   caps = matrixCaps();
   caps.matrixHalves = false;
   CHECK(refused(lineOf(300, 64), caps) ==
-        cat(kMany, "  not attention_cooperative: The device's subgroups hold no sums in FLOAT16.\n", kSmall));
+        cat(kMany, "  not attention_cooperative: The device's subgroups cannot hold FLOAT16 sums.\n", kSmall));
   CHECK(refused(lineOf(300, 64), {}) ==
         cat(kMany, "  not attention_cooperative: The device's subgroups do not multiply matrices.\n", kSmall));
   // Subgroups of eight with matrices of eight: 256 queries.
@@ -317,7 +316,7 @@ TEST_CASE("products of 8-bit integers take matrices of subgroups where the devic
   };
   CHECK(reasons("MATRIX_MULTIPLY_INTEGER_TO_FLOAT ATensor=i16[64,64] AScaleTensor=f32[1] BTensor=i8[64,64] "
                 "BScaleTensor=f32[1] OutputTensor=f32[64,64]")
-            .find("Its operands are not of 8 bits.") != std::string::npos);
+            .find("Its operands do not have 8 bits.") != std::string::npos);
   CHECK(reasons("MATRIX_MULTIPLY_INTEGER_TO_FLOAT ATensor=u8[64,32769] AScaleTensor=f32[1] BTensor=i8[32769,64] "
                 "BScaleTensor=f32[1] OutputTensor=f32[64,64]")
             .find("Its sums may exceed 32 bits.") != std::string::npos);

@@ -351,7 +351,7 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
       "Epsilon=1");
   REQUIRE(rows);
   CHECK(passedOverText(*rows) ==
-        "  not normalize_rows: Its rows are few.\n"
+        "  not normalize_rows: It has few rows.\n"
         "  not normalize_row: Its rows are longer than a workgroup holds.\n");
   const auto add = planned("ELEMENT_WISE_ADD ATensor=f32[3] BTensor=f32[3] OutputTensor=f32[3]");
   CHECK(passedOverText(*add).empty());

@@ -197,7 +197,7 @@ TEST_CASE("integer windows are read in vectors of channels, between zero points"
   caps.features &= ~static_cast<uint32_t>(Feature::DotProduct);
   const Plan without = planOf(line(64, 64, "!"), caps);
   CHECK(kernelName(without.execution[0].kernel) == "integer_convolution_cooperative.i32");
-  CHECK(passedOverText(without).find("The device has no dot products of integers.") != std::string::npos);
+  CHECK(passedOverText(without).find("The device has no integer dot products.") != std::string::npos);
 }
 
 TEST_CASE("filters that DML owns are packed in the order of the depth") {

@@ -96,11 +96,11 @@ TEST_CASE("windows that are not gathered in large tiles say why") {
   };
   CHECK(reasonOf({16, 16, 100, 32, 3, 2}) == "It has few filters.");
   CHECK(reasonOf({1, 512, 11, 500, 7, 2}) == "It has few places.");
-  CHECK(reasonOf({1, 32, 27, 128, 1, 2}) == "Its tiles are few.");
+  CHECK(reasonOf({1, 32, 27, 128, 1, 2}) == "It has few tiles.");
   CHECK(reasonOf({16, 1, 100, 64, 2, 2}) == "Its sums are short.");
   CHECK(reasonOf({16, 3, 100, 64, 16, 2}) == "Its window has many elements.");
   CHECK(reasonOf({1, 64, 56, 64, 3, 2}) == "Few tiles share the depth in one dispatch.");
-  CHECK(reasonOf({1, 30, 20, 128, 5, 1, ""}) == "Its filters, which are not owned, serve few places.");
+  CHECK(reasonOf({1, 30, 20, 128, 5, 1, ""}) == "DML does not own its filters, and they serve few places.");
   CHECK(reasonOf({1, 30, 20, 128, 5, 1}).empty());
   Caps small = capsOfAnyWorkgroup();
   small.sharedBytes = 16 * 1024;

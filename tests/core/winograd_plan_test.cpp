@@ -107,13 +107,12 @@ TEST_CASE("convolutions that are not transformed say why") {
   CHECK(why(lineOf("[64,32,3,3]", window("[1,1]", "[1,1]", "[0,0]", 2))) == "It has groups.");
   CHECK(why(lineOf("[64,64,3,3]", window("[1,2]", "[1,1]", "[0,0]", 1))) == "Its windows or their elements lie apart.");
   CHECK(why(lineOf("[64,64,3,3]", window("[1,1]", "[2,1]", "[0,0]", 1))) == "Its windows or their elements lie apart.");
-  CHECK(why(lineOf("[64,64,3,3]", window("[1,1]", "[1,1]", "[0,3]", 1))) ==
-        "It has much padding, or some behind its results.");
+  CHECK(why(lineOf("[64,64,3,3]", window("[1,1]", "[1,1]", "[0,3]", 1))) == "It has much padding, or OutputPadding.");
   CHECK(why(lineOf("[64,64,3,3]", window("[1,1]", "[1,1]", "[0,0]", 1, " Direction=BACKWARD"))) ==
-        "It is a backward one.");
+        "It is a backward convolution.");
   Caps small = littleShared();
   small.maxBufferRange = 1 << 20;
-  CHECK(why(lineOf("[64,64,3,3]"), small) == "Its transforms are larger than what a kernel may bind.");
+  CHECK(why(lineOf("[64,64,3,3]"), small) == "Its transforms are larger than a kernel may bind.");
   // What the kernel reads ahead counts too.
   Caps bound;
   bound.maxBufferRange = 1 << 27;

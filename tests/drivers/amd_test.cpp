@@ -1,4 +1,4 @@
-// Compiles kernels for AMD's graphics processors without one: RADV makes a device of null hardware for the family that
+// Compiles kernels for AMD's GPUs without one: RADV makes a device of null hardware for the family that
 // RADV_FORCE_FAMILY names, whose pipelines are compiled as for the real one and never execute. docs/limits.md says what
 // that does and does not show.
 //

@@ -61,7 +61,7 @@ TEST_CASE("faults: a pipeline cache is written beside no name that another could
   // A link in its own place is replaced; what it leads to is not.
   std::filesystem::remove(cache);
   std::filesystem::create_symlink(precious, cache);
-  CHECK(says(use(cache), "is no pipeline cache of Dimple."));
+  CHECK(says(use(cache), "is not a Dimple pipeline cache."));
   CHECK(readText(precious) == "untouched");
   CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(cache)));
 }

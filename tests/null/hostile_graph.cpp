@@ -122,6 +122,12 @@ constexpr Line kLines[] = {
     {"CAST InputTensor=f16[64,64] OutputTensor=f32[64,64]"},
     {"ACTIVATION_SOFTMAX1 InputTensor=f32[64,64] OutputTensor=f32[64,64] Axes=[1]", kReads},
     {"CAST InputTensor=f32[64,64] OutputTensor=f16[64,64]", kReads},
+    // What becomes an operator of FLOAT16.
+    {"CAST InputTensor=f16[4,8] OutputTensor=f32[4,8]"},
+    {"CUMULATIVE_SUMMATION InputTensor=f32[4,8] OutputTensor=f32[4,8] Axis=1 AxisDirection=INCREASING "
+     "HasExclusiveSum=0",
+     kReads},
+    {"CAST InputTensor=f32[4,8] OutputTensor=f16[4,8]", kReads},
 };
 
 }  // namespace

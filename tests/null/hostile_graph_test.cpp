@@ -62,10 +62,10 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
   }
   CHECK(accepted > 1500);
   CHECK(accepted < 4500);
-  // The graphs are of use as far as every pass has something to rewrite in them, but for patterns, whose numbers random
-  // bytes do not give.
+  // The graphs are of use as far as every pass has something to rewrite in them, but for those that look for numbers,
+  // which random bytes do not give.
   for (size_t pass = 0; pass < rewritten.size(); ++pass)
-    if (const std::string_view name = allPasses()[pass].name; name != "patterns")
+    if (const std::string_view name = allPasses()[pass].name; name != "patterns" && name != "integers")
       CHECK_MESSAGE(rewritten[pass] >= 5, name);
 }
 

@@ -36,14 +36,14 @@ Tensors runNodes(Gpu& gpu, const ModelMaker& network, const Tensors& inputs) {
   return values;
 }
 
-void compareWithNodes(Gpu& gpu, const Network& network) {
+void compareWithNodes(Gpu& gpu, const Network& network, Tolerance tolerance = kNetworkTolerance) {
   const onnx::Model model = network.model.model();
   onnx::Session session(gpu.context(), model);
   const auto results = session.run(network.inputs);
   CHECK(session.statistics().graphs == 1);
   const Tensors values = runNodes(gpu, network.model, network.inputs);
   REQUIRE(results.size() == 1);
-  CHECK(compareTensors(results[0].tensor, values.at("result"), kNetworkTolerance) == "");
+  CHECK(compareTensors(results[0].tensor, values.at("result"), tolerance) == "");
   // Numbers that differ tell that weights and picture count.
   const auto numbers = results[0].tensor.reals();
   CHECK(std::ranges::any_of(numbers, [&](double number) { return number != numbers[0]; }));
@@ -53,6 +53,9 @@ GPU_TEST_CASE("onnx networks: SqueezeNet as one graph") { compareWithNodes(gpu, 
 GPU_TEST_CASE("onnx networks: MobileNetV2 as one graph") { compareWithNodes(gpu, mobileNet({4, 64})); }
 GPU_TEST_CASE("onnx networks: ResNet-50 as one graph") { compareWithNodes(gpu, resNet({8, 64})); }
 GPU_TEST_CASE("onnx networks: a transformer as one graph") { compareWithNodes(gpu, transformer({4, 12})); }
+GPU_TEST_CASE("onnx networks: one of 8-bit numbers as one graph") {
+  compareWithNodes(gpu, quantizedNet({1, 32}), {0, 0});
+}
 
 void compareWithRuntime(Gpu& gpu, const Network& network) {
   const auto expected = runtimeResult(network.model.bytes(), network.inputs);

@@ -65,6 +65,36 @@ class Layers {
     return y;
   }
 
+  // Quantized to UINT8 around 128, and dequantized.
+  std::string byBytes(const std::string& x, double scale) {
+    const std::string step = scalar(scale), zero = constant(onnx::scalarTensor(Type::UInt8, 128));
+    return op("DequantizeLinear", {op("QuantizeLinear", {x, step, zero}), step, zero});
+  }
+  // Weights of INT8, with a scale for each place along an axis.
+  std::string byteWeights(const onnx::Sizes& sizes, int64_t axis) {
+    HostTensor integers(Type::Int8, sizes);
+    for (size_t i = 0; i < static_cast<size_t>(integers.elements()); ++i) {
+      state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+      integers.setInteger(i, static_cast<int64_t>(state_ >> 56) - 128);
+    }
+    HostTensor scales(type_, {sizes[static_cast<size_t>(axis)]}), zeros(Type::Int8, scales.sizes);
+    for (size_t i = 0; i < static_cast<size_t>(scales.elements()); ++i) scales.setReal(i, i % 3 ? 0x1p-9 : 0x1p-10);
+    const std::string y = op("DequantizeLinear", {constant(integers), constant(scales), constant(zeros)});
+    setAttribute(last(), "axis", axis);
+    return y;
+  }
+  std::string byteConv(const std::string& x, int64_t from, int64_t to, int64_t kernel, int64_t stride,
+                       int64_t group = 1) {
+    HostTensor bias(type_, {to});
+    for (size_t i = 0; i < static_cast<size_t>(to); ++i) bias.setReal(i, static_cast<double>(i % 9) / 8 - 0.5);
+    const std::string y = op("Conv", {x, byteWeights({to, from / group, kernel, kernel}, 0), constant(bias)});
+    setAttribute(last(), "kernel_shape", {kernel, kernel});
+    setAttribute(last(), "strides", {stride, stride});
+    setAttribute(last(), "pads", {kernel / 2, kernel / 2, kernel / 2, kernel / 2});
+    setAttribute(last(), "group", group);
+    return y;
+  }
+
  private:
   ModelMaker& model_;
   const Type type_;
@@ -285,6 +315,28 @@ Network transformer(const NetworkOptions& options) {
   const std::string word = layers.op("Gather", {x, layers.constant(onnx::scalarTensor(Type::Int64, 0))});
   setAttribute(layers.last(), "axis", 1);
   finish(network, layers.op("Tanh", {linear(word, width, width)}));
+  return network;
+}
+
+Network quantizedNet(const NetworkOptions& options) {
+  Network network = picturesNetwork(options);
+  Layers layers(network.model, options.type);
+  constexpr double kStep = 0x1p-5;
+  const auto relu = [&](const std::string& x) { return layers.op("Relu", {x}); };
+  const auto bytes = [&](const std::string& x) { return layers.byBytes(x, kStep); };
+  std::string x = bytes(relu(layers.byteConv(bytes("image"), 3, 16, 3, 2)));
+  x = bytes(layers.maxPool(x, 1, false));
+  // A residual block, whose sum is quantized, and a convolution before it that is not.
+  const std::string inner = bytes(relu(layers.byteConv(x, 16, 32, 1, 1)));
+  const std::string filtered = bytes(relu(layers.byteConv(inner, 32, 32, 3, 1, 32)));
+  x = bytes(layers.op("Add", {layers.byteConv(filtered, 32, 16, 1, 1), x}));
+  const std::string left = bytes(relu(layers.byteConv(x, 16, 16, 1, 1)));
+  const std::string right = bytes(relu(layers.byteConv(x, 16, 16, 3, 1)));
+  x = layers.op("Concat", {left, right});
+  setAttribute(layers.last(), "axis", 1);
+  x = bytes(layers.op("GlobalAveragePool", {bytes(x)}));
+  x = bytes(layers.op("Flatten", {x}));
+  finish(network, layers.op("MatMul", {x, layers.byteWeights({32, 10}, 1)}));
   return network;
 }
 

@@ -23,5 +23,8 @@ Network squeezeNet(const NetworkOptions& options);   // SqueezeNet 1.1
 Network mobileNet(const NetworkOptions& options);    // MobileNetV2
 Network resNet(const NetworkOptions& options);       // ResNet-50
 Network transformer(const NetworkOptions& options);  // an encoder, shapes computed as PyTorch does
+// A small one with 8-bit numbers between its layers, in QuantizeLinear and DequantizeLinear. Scales are powers of 2, so
+// that every step is exact.
+Network quantizedNet(const NetworkOptions& options);
 
 }  // namespace dimple::testing

@@ -96,7 +96,7 @@ TEST_CASE("provider hostile: EPContext models are not read, and not made") {
   const std::string made = (fixture.folder() / "context.onnx").string();
   checkContains(
       refusalOf(host, negativeModel(), {.config = {{"ep.context_enable", "1"}, {"ep.context_file_path", made}}}),
-      "Dimple's execution provider makes no EPContext models, expected ep.context_enable of 0.");
+      "Dimple's execution provider does not make EPContext models, expected ep.context_enable of 0.");
   CHECK(!std::filesystem::exists(made));
   CHECK(refusalOf(host, negativeModel(), {.config = {{"ep.context_enable", "0"}}}) == "");
 }
@@ -186,15 +186,15 @@ TEST_CASE("provider hostile: tensors at addresses where nothing is") {
   };
   float elsewhere[4] = {};
   const Owned<OrtValue> wrong = tensorAt(elsewhere);
-  checkContains(refusal(*wrong.get()), "A tensor lies in no memory of Dimple's execution provider.");
-  CHECK_THROWS_WITH_AS(host.download(*wrong.get()), "A tensor lies in no memory of Dimple's execution provider.",
+  checkContains(refusal(*wrong.get()), "A tensor does not lie in memory of Dimple's execution provider.");
+  CHECK_THROWS_WITH_AS(host.download(*wrong.get()), "A tensor does not lie in memory of Dimple's execution provider.",
                        HostError);
   void* address = nullptr;
   {
     const Owned<OrtValue> gone = host.upload(floats({4}, {1, 2, 3, 4}));
     checkHost(api().GetTensorMutableData(gone.get(), &address));
   }
-  checkContains(refusal(*tensorAt(address).get()), "A tensor lies in no memory of Dimple's execution provider.");
+  checkContains(refusal(*tensorAt(address).get()), "A tensor does not lie in memory of Dimple's execution provider.");
   CHECK(session.run({{"x", floats({2}, {1, 2})}})[0].tensor.reals() == Reals{-1, -2});
 }
 

@@ -65,6 +65,9 @@ TEST_CASE("provider networks: SqueezeNet") { compareNetwork("SqueezeNet", squeez
 TEST_CASE("provider networks: MobileNetV2") { compareNetwork("MobileNetV2", mobileNet({4, 64})); }
 TEST_CASE("provider networks: ResNet-50") { compareNetwork("ResNet-50", resNet({8, 64})); }
 TEST_CASE("provider networks: a transformer") { compareNetwork("a transformer", transformer({4, 12})); }
+TEST_CASE("provider networks: one of 8-bit numbers") {
+  compareNetwork("a network of 8-bit numbers", quantizedNet({1, 32}), {0, 0});
+}
 TEST_CASE("provider networks: two pictures in SqueezeNet in FLOAT16") {
   compareNetwork("SqueezeNet in FLOAT16", squeezeNet({4, 64, 2, Type::Float16}), kHalf);
 }

@@ -167,7 +167,7 @@ TEST_CASE("provider semaphores: what is wrong is a sentence, and changes nothing
   const HostStream stream(host);
   imports.signal(semaphore, stream, 3);
   contains(refusal([&] { imports.signal(semaphore, stream, 3); }),
-           "value has value (3), expected more than 3, which the semaphore has reached, or will.");
+           "value has value (3), expected more than 3, which the semaphore has reached or will reach.");
   CHECK(exported.wait(3, kLong));
   // To NVIDIA's driver no value is too far ahead.
   if (exported.mostAhead() < UINT64_MAX - 3) {
@@ -188,7 +188,7 @@ TEST_CASE("provider semaphores: what is wrong is a sentence, and changes nothing
   const HostSession session = host.open(negation());
   const HostStream next(host);
   contains(refusal([&] { imports.signal(semaphore, next, 5); }),
-           "A semaphore is used in a stream that is none of the device that imported it.");
+           "A semaphore is used in a stream of a device that did not import it.");
   CHECK(exported.value() == 4);
 }
 
@@ -200,13 +200,13 @@ TEST_CASE("provider semaphores: other types are refused with what there is, as a
   for (const auto type : {ORT_EXTERNAL_SEMAPHORE_D3D12_FENCE, ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_WIN32}) {
     CHECK(!imports.can(type));
     CHECK(refusal([&] { imports.semaphore(0, type); }) ==
-          "Dimple's execution provider imports timeline semaphores of Vulkan by file descriptors "
-          "(ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD) only.");
+          "Dimple's execution provider imports Vulkan timeline semaphores only by file descriptors "
+          "(ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD).");
   }
   if (exported.file() >= 0) return;
   CHECK(refusal([&] {
           imports.semaphore(0);
-        }).starts_with("A semaphore cannot be imported: The device imports no semaphores by file descriptors: "));
+        }).starts_with("A semaphore cannot be imported: The device cannot import semaphores by file descriptors: "));
 }
 
 // The last of all: after it NVIDIA's driver 580 imports no semaphore in this process any more.

@@ -246,7 +246,7 @@ TEST_CASE("provider streams: what is wrong is a sentence") {
   const Host host;
   const HostStream stream(host);
   Notice notice(stream.impl());
-  const std::string never = "A notification is waited for that was not activated.";
+  const std::string never = "A notification that was not activated is waited for.";
   CHECK(refusal([&] { notice.waitOnHost(); }) == never);
   CHECK(refusal([&] { notice.waitOnDevice(stream.get()); }) == never);
   const OrtEpDevice* const* devices = nullptr;

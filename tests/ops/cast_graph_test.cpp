@@ -1,11 +1,16 @@
-// Normalizations and softmaxes between CASTs, bit for bit as their nodes one by one.
+// Operators between CASTs: normalizations, softmaxes and reductions that read and store what CASTs do, and others that
+// become operators of FLOAT16.
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/text.h"
+#include "tests/conformance/generators/generator.h"
 #include "tests/conformance/graphs/graph_of_lines.h"
 #include "tests/conformance/graphs/graph_runner.h"
 #include "tests/conformance/random.h"
@@ -90,6 +95,130 @@ GPU_TEST_CASE("graphs: rows between CASTs answer what their nodes answer" *
       REQUIRE_MESSAGE(planned, planned.error().text);
       CHECK(planned->plan.execution.size() == 1);
     }
+}
+
+GPU_TEST_CASE("graphs: sums of what a CAST makes read what it reads") {
+  struct Sums {
+    const char* sizes;
+    const char* axes;
+    const char* sums;
+  };
+  // Rows and columns in vectors, in parts that are put together, and single elements.
+  constexpr Sums kSums[] = {{"1,1,6,4096", "3", "1,1,6,1"},   {"1,1,3,70000", "3", "1,1,3,1"},
+                            {"2,3,40,64", "2", "2,3,1,64"},   {"1,2,3000,16", "2", "1,2,1,16"},
+                            {"3,5,7,11", "1,3", "3,1,7,1"},   {"4,3,5,7", "3", "4,3,5,1"},
+                            {"2,3,40,64", "0,1", "1,1,40,64"}};
+  StepMemory memory;
+  uint64_t seed = 0;
+  for (const Sums& sums : kSums)
+    for (const char* function : {"AVERAGE", "SUM", "SUM_SQUARE", "L2", "LOG_SUM_EXP", "MAX"}) {
+      Random random(++seed);
+      GraphOfLines lines;
+      size_t count = 1;
+      for (const char* at = sums.sizes; *at; at = *at == ',' ? at + 1 : at) {
+        char* end = nullptr;
+        count *= std::strtoul(at, &end, 10);
+        at = end;
+      }
+      const std::string single = cat("f32[", sums.sizes, "]");
+      // Sums of squares are no FLOAT16.
+      GraphSource last = lines.input(DML_TENSOR_DATA_TYPE_FLOAT16, numbers(random, count, seed % 2 ? 300 : 2));
+      last = lines.node(cat("CAST InputTensor=f16[", sums.sizes, "] OutputTensor=", single), {last});
+      last = lines.node(cat("REDUCE Function=", function, " InputTensor=", single, " OutputTensor=f32[", sums.sums,
+                            "] Axes=[", sums.axes, "]"),
+                        {last});
+      lines.output(last);
+      const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compareWithLargest);
+      CHECK_MESSAGE(failure.empty(), cat(function, " of ", sums.sizes, ": ", failure));
+      const auto planned = planTestGraph(lines.graph(), {});
+      REQUIRE_MESSAGE(planned, planned.error().text);
+      CHECK(planned->rewritten.nodes().size() == 1);
+    }
+}
+
+// A line of FLOAT32 as one of FLOAT16, whose inputs are not owned by DML.
+std::string halved(std::string line) {
+  for (size_t at = 0; (at = line.find("f32[", at)) != line.npos;) line.replace(at, 3, "f16");
+  std::erase(line, '!');
+  return line;
+}
+
+// An operator between CASTs from FLOAT16 and to it; no value for one of other data, or of tensors that no CAST makes.
+std::optional<GraphOfLines> betweenCasts(std::string line) {
+  std::erase(line, '!');
+  const auto test = parseTestCase(line);
+  const auto half = parseTestCase(halved(line));
+  if (!test || !half || test->refused || test->halfPrecision || test->inPlace) return {};
+  const auto cast = [](const DML_BUFFER_TENSOR_DESC& from, const DML_BUFFER_TENSOR_DESC& to) {
+    return cat("CAST InputTensor=", formatTensor(from), " OutputTensor=", formatTensor(to));
+  };
+  GraphOfLines graph;
+  std::vector<GraphSource> inputs;
+  for (size_t i = 0; i < test->inputs.size(); ++i) {
+    inputs.emplace_back();
+    if (!test->inputs[i]) continue;
+    inputs.back() = graph.input(fillBytes(*half, i));
+    if (test->inputs[i]->DataType != DML_TENSOR_DATA_TYPE_FLOAT32) continue;
+    const std::string made = cast(*half->inputs[i], *test->inputs[i]);
+    if (!parseTestCase(made)) return {};
+    inputs.back() = graph.node(made, {inputs.back()});
+  }
+  GraphSource node = graph.node(line, inputs);
+  for (uint32_t i = 0; i < test->outputs.size(); ++i) {
+    if (!test->outputs[i]) continue;
+    node.output = i;
+    const bool isFloat = test->outputs[i]->DataType == DML_TENSOR_DATA_TYPE_FLOAT32;
+    graph.output(isFloat ? graph.node(cast(*test->outputs[i], *half->outputs[i]), {node}) : node);
+  }
+  return graph;
+}
+
+std::string compareHalves(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes& whole, const GraphBytes& alone) {
+  std::string difference = compareElements(tensor, whole, alone);
+  if (difference.empty() || !isFloat(tensor.DataType)) return difference;
+  return compareWithLargest(tensor, whole, alone);
+}
+
+GPU_TEST_CASE("graphs: operators between CASTs become operators of FLOAT16") {
+  constexpr const char* kNames[] = {"ARGMAX",
+                                    "AVERAGE_POOLING",
+                                    "BATCH_NORMALIZATION",
+                                    "CONVOLUTION",
+                                    "CUMULATIVE_SUMMATION",
+                                    "DEPTH_TO_SPACE",
+                                    "GATHER",
+                                    "GEMM",
+                                    "LOCAL_RESPONSE_NORMALIZATION",
+                                    "LP_POOLING",
+                                    "MAX_POOLING1",
+                                    "PADDING",
+                                    "REDUCE",
+                                    "RESAMPLE1",
+                                    "REVERSE_SUBSEQUENCES",
+                                    "ROI_ALIGN1",
+                                    "SPLIT",
+                                    "TILE",
+                                    "TOP_K",
+                                    "UPSAMPLE_2D"};
+  StepMemory memory;
+  for (const char* name : kNames) {
+    const auto schemas = allSchemas();
+    const auto schema = std::ranges::find_if(schemas, [&](const OpSchema* s) { return s->name == name; });
+    REQUIRE(schema != schemas.end());
+    size_t taken = 0;
+    for (const std::string& line : generateCases(**schema, DML_TENSOR_DATA_TYPE_FLOAT32)) {
+      const auto lines = betweenCasts(line);
+      if (!lines) continue;
+      const auto planned = planTestGraph(lines->graph(), {});
+      if (!planned) continue;  // No CAST makes a tensor that is broadcast.
+      const auto isCast = [](const Node& node) { return node.op && node.op->schema().type == DML_OPERATOR_CAST; };
+      CHECK_MESSAGE(std::ranges::none_of(planned->rewritten.nodes(), isCast), line);
+      const std::string failure = compareWithNodes(gpu, memory, lines->graph(), compareHalves);
+      CHECK_MESSAGE(failure.empty(), cat(line, ": ", failure));
+      if (++taken == 4) break;
+    }
+    CHECK_MESSAGE(taken == 4, std::string(name));
+  }
 }
 
 }  // namespace

@@ -158,11 +158,12 @@ Hostile normalization(std::string_view what, bool becomes, Step Steps::*which, c
   return normalization(what, becomes, [&](Steps& steps) { steps.*which = step; });
 }
 
-// What the steps may be done with instead of what they take.
+// What the steps may be done with instead of what they take. Differences to something else than the mean are normalized
+// without a mean.
 std::vector<Hostile> normalizationsOfOtherOperands() {
   return {
       normalization("itself", true, [](Steps&) {}),
-      normalization("the mean minus x", false, &Steps::centred,
+      normalization("the mean minus x", true, &Steps::centred,
                     [](Spelling& s, GraphSource x, GraphSource mean) {
                       return s.node(cat("ELEMENT_WISE_SUBTRACT ATensor=", s.tensor(s.kRows), " BTensor=", s.tensor(),
                                         " OutputTensor=", s.tensor()),
@@ -174,14 +175,14 @@ std::vector<Hostile> normalizationsOfOtherOperands() {
                                         " OutputTensor=", s.tensor()),
                                     {root, centred});
                     }),
-      normalization("means along the other dimension", false, &Steps::centred,
+      normalization("means along the other dimension", true, &Steps::centred,
                     [](Spelling& s, GraphSource x, GraphSource mean) { return s.two("SUBTRACT", x, mean, "{6,0,1}"); }),
       normalization(
           "deviations along the other dimension", false, &Steps::normal,
           [](Spelling& s, GraphSource centred, GraphSource root) { return s.two("DIVIDE", centred, root, "{6,0,1}"); }),
-      normalization("the mean of other numbers", false, &Steps::mean,
+      normalization("the mean of other numbers", true, &Steps::mean,
                     [](Spelling& s, GraphSource x) { return s.mean(s.one("ELEMENT_WISE_ABS", x)); }),
-      normalization("the mean of x turned", false, &Steps::mean,
+      normalization("the mean of x turned", true, &Steps::mean,
                     [](Spelling& s, GraphSource x) {
                       return s.node(cat("REDUCE Function=AVERAGE InputTensor=", s.tensor("{36,1,6}"),
                                         " OutputTensor=", s.meanTensor(), " Axes=[2]"),
@@ -221,10 +222,20 @@ std::vector<Hostile> normalizationsOfOtherNumbers(bool isHalf) {
   const auto constantEpsilon = [&](double value) {
     return epsilon([=](Spelling& s) { return s.number(value); }, "{0,0,0}");
   };
+  const auto constantExponent = [](std::string_view attributes) {
+    return [=](Steps& t) {
+      t.square = [=](Spelling& s, GraphSource centred, GraphSource) {
+        return s.one(cat("ELEMENT_WISE_CONSTANT_POW ", attributes), centred);
+      };
+    };
+  };
   const double nearlyTwo = isHalf ? 2 + 0x1p-9 : 2 + 0x1p-22;
   return {
       normalization("nearly a square", false, exponent(nearlyTwo, "")),
       normalization("the square of a factor", false, exponent(2, " ScaleBias=[2,0]")),
+      normalization("a constant square", true, constantExponent("Exponent=2")),
+      normalization("a constant cube", false, constantExponent("Exponent=3")),
+      normalization("a constant square of a factor", false, constantExponent("Exponent=2 ScaleBias=[2,0]")),
       normalization("an epsilon that is an input", false,
                     epsilon(
                         [](Spelling& s) {
@@ -279,9 +290,68 @@ std::vector<Hostile> normalizationsThatGoOn() {
   static constexpr std::string_view kSteps[] = {"mean", "difference", "square", "variance",
                                                 "sum",  "root",       "normal", "product"};
   for (int step = 0; step < 8; ++step) {
-    // What is behind the division ends it.
-    graphs.push_back(normalization(kSteps[step], step >= 6, [=](Steps& t) { t.alsoRead = step; }));
-    graphs.push_back(normalization(kSteps[step], step >= 6, [=](Steps& t) { t.alsoOutput = step; }));
+    // What is behind the division ends it, and what is before the square is not part of it.
+    const bool becomes = step >= 6 || step < 2;
+    graphs.push_back(normalization(kSteps[step], becomes, [=](Steps& t) { t.alsoRead = step; }));
+    graphs.push_back(normalization(kSteps[step], becomes, [=](Steps& t) { t.alsoOutput = step; }));
+  }
+  return graphs;
+}
+
+GraphSource reciprocal(Spelling& s, GraphSource root, std::string_view more = "") {
+  return s.node(cat("ELEMENT_WISE_RECIP InputTensor=", s.meanTensor(), " OutputTensor=", s.meanTensor(), more), {root});
+}
+GraphSource numberOver(Spelling& s, double number, GraphSource root) {
+  return s.node(cat("ELEMENT_WISE_DIVIDE ATensor=", s.meanTensor(s.kNumber), " BTensor=", s.meanTensor(),
+                    " OutputTensor=", s.meanTensor()),
+                {s.number(number), root});
+}
+
+// Products with the reciprocal of the root, with a mean and without one.
+std::vector<Hostile> normalizationsByReciprocals() {
+  std::vector<Hostile> graphs;
+  for (const bool hasMean : {true, false}) {
+    const auto add = [&](std::string_view what, bool becomes, const Steps::Two& normal) {
+      graphs.push_back(normalization(what, becomes, [&](Steps& t) {
+        t.normal = normal;
+        if (hasMean) return;
+        t.mean = [](Spelling&, GraphSource x) { return x; };
+        t.centred = [](Spelling&, GraphSource x, GraphSource) { return x; };
+      }));
+    };
+    add("a quotient", true, Steps().normal);
+    add("a product with the reciprocal", true, [](Spelling& s, GraphSource x, GraphSource root) {
+      return s.two("MULTIPLY", x, reciprocal(s, root), s.kRows);
+    });
+    add("a product of the reciprocal", true, [](Spelling& s, GraphSource x, GraphSource root) {
+      return s.node(cat("ELEMENT_WISE_MULTIPLY ATensor=", s.tensor(s.kRows), " BTensor=", s.tensor(),
+                        " OutputTensor=", s.tensor()),
+                    {reciprocal(s, root), x});
+    });
+    add("a product with 1 over the root", true, [](Spelling& s, GraphSource x, GraphSource root) {
+      return s.two("MULTIPLY", x, numberOver(s, 1, root), s.kRows);
+    });
+    add("a product with 2 over the root", false, [](Spelling& s, GraphSource x, GraphSource root) {
+      return s.two("MULTIPLY", x, numberOver(s, 2, root), s.kRows);
+    });
+    add("a quotient by the reciprocal", false,
+        [](Spelling& s, GraphSource x, GraphSource root) { return s.two("DIVIDE", x, reciprocal(s, root), s.kRows); });
+    add("a product with the root", false,
+        [](Spelling& s, GraphSource x, GraphSource root) { return s.two("MULTIPLY", x, root, s.kRows); });
+    add("the reciprocal of a factor", false, [](Spelling& s, GraphSource x, GraphSource root) {
+      return s.two("MULTIPLY", x, reciprocal(s, root, " ScaleBias=[2,0]"), s.kRows);
+    });
+    add("reciprocals along the other dimension", false, [](Spelling& s, GraphSource x, GraphSource root) {
+      return s.two("MULTIPLY", x, reciprocal(s, root), "{6,0,1}");
+    });
+    add("a reciprocal that is an output, too", false, [](Spelling& s, GraphSource x, GraphSource root) {
+      const GraphSource made = reciprocal(s, root);
+      s.output(made);
+      return s.two("MULTIPLY", x, made, s.kRows);
+    });
+    add("a product with other numbers", false, [](Spelling& s, GraphSource x, GraphSource root) {
+      return s.two("MULTIPLY", s.one("ELEMENT_WISE_ABS", x), reciprocal(s, root), s.kRows);
+    });
   }
   return graphs;
 }
@@ -315,8 +385,9 @@ GPU_TEST_CASE("graphs: what nearly spells a layer normalization answers what its
               leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
   for (const DataType type : {DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_FLOAT16}) {
     const bool isHalf = type == DML_TENSOR_DATA_TYPE_FLOAT16;
-    for (const auto& graphs : {normalizationsOfOtherOperands(), normalizationsOfOtherNumbers(isHalf),
-                               normalizationsThatGoOn(), normalizationsOfSpecialNumbers()})
+    for (const auto& graphs :
+         {normalizationsOfOtherOperands(), normalizationsOfOtherNumbers(isHalf), normalizationsThatGoOn(),
+          normalizationsByReciprocals(), normalizationsOfSpecialNumbers()})
       check(gpu, type, DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2, graphs);
   }
 }

@@ -1,4 +1,4 @@
-// Graphs of dequantized products and convolutions, which multiply integers, beside their nodes one by one.
+// Graphs of dequantized products, convolutions and averages, which take integers, beside their nodes one by one.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -78,8 +78,7 @@ GraphSource dequantized(GraphOfLines& graph, Drawn& drawn, const std::string& ty
 }
 
 GraphSource quantized(GraphOfLines& graph, Drawn& drawn, const GraphSource& x, const std::vector<uint32_t>& sizes,
-                      int power) {
-  const std::string type = drawn.type();
+                      int power, const std::string& type) {
   const std::string ofAll = cat(text(sizes), text(std::vector<uint32_t>(sizes.size()), '{'));
   std::vector<GraphSource> inputs{x, graph.constant(DML_TENSOR_DATA_TYPE_FLOAT32, scales(drawn, 1, power))};
   const bool hasZero = drawn.random.chance(0.7);
@@ -96,9 +95,13 @@ std::vector<double> biases(Drawn& drawn, size_t count) {
   return numbers;
 }
 
-GraphSource relu(GraphOfLines& graph, Drawn& drawn, const GraphSource& x, const std::vector<uint32_t>& sizes) {
-  if (!drawn.random.chance(0.5)) return x;
-  return graph.node(cat("ACTIVATION_RELU InputTensor=f32", text(sizes), " OutputTensor=f32", text(sizes)), {x});
+// Nothing, a RELU, or a CLIP of either operator.
+GraphSource activated(GraphOfLines& graph, Drawn& drawn, const GraphSource& x, const std::vector<uint32_t>& sizes) {
+  constexpr const char* kActivations[] = {"ACTIVATION_RELU", "ELEMENT_WISE_CLIP Min=-1.5 Max=6",
+                                          "ELEMENT_WISE_CLIP1 MinMaxDataType=FLOAT32 Min=0 Max=6"};
+  if (drawn.random.chance(0.3)) return x;
+  return graph.node(
+      cat(drawn.random.pick(kActivations), " InputTensor=f32", text(sizes), " OutputTensor=f32", text(sizes)), {x});
 }
 
 GraphOfLines convolution(Drawn& drawn) {
@@ -129,7 +132,8 @@ GraphOfLines convolution(Drawn& drawn) {
           " Mode=CROSS_CORRELATION Strides=", text({stride, stride}), " Dilations=[1,1] StartPadding=", padding,
           " EndPadding=", padding, " OutputPadding=[0,0] GroupCount=", all),
       inputs);
-  graph.output(quantized(graph, drawn, relu(graph, drawn, convolved, ySizes), ySizes, 1));
+  const GraphSource positive = activated(graph, drawn, convolved, ySizes);
+  graph.output(random.chance(0.7) ? quantized(graph, drawn, positive, ySizes, 1, drawn.type()) : positive);
   return graph;
 }
 
@@ -157,16 +161,40 @@ GraphOfLines product(Drawn& drawn) {
                                     " OutputTensor=f32", text(ySizes), " TransA=", turnsA ? "TRANSPOSE" : "NONE",
                                     " TransB=", turnsB ? "TRANSPOSE" : "NONE", " Alpha=1 Beta=1"),
                                 inputs);
-  if (random.chance(0.6)) made = quantized(graph, drawn, relu(graph, drawn, made, ySizes), ySizes, 1);
+  made = activated(graph, drawn, made, ySizes);
+  if (random.chance(0.6)) made = quantized(graph, drawn, made, ySizes, 1, drawn.type());
   graph.output(made);
   return graph;
 }
 
-// Integers that are one off at most, where a quotient lies between two; floats to a small part of the largest one.
+GraphOfLines average(Drawn& drawn) {
+  GraphOfLines graph;
+  Random& random = drawn.random;
+  const std::vector<uint32_t> xSizes{random.size(1, 2), random.size(1, 9), 8, 10};
+  const std::vector<uint32_t> ySizes{xSizes[0], xSizes[1], 5, 9};
+  const std::string type = drawn.type();
+  const bool hasDilations = random.chance(0.5);
+  // Windows at edges have three, six or other numbers of places, unless their padding counts.
+  const bool includesPadding = drawn.exact || random.chance(0.5);
+  const GraphSource averages =
+      graph.node(cat(hasDilations ? "AVERAGE_POOLING1 Dilations=[1,1]" : "AVERAGE_POOLING", " InputTensor=f32",
+                     text(xSizes), " OutputTensor=f32", text(ySizes),
+                     " Strides=[2,1] WindowSize=[2,4] StartPadding=[1,0] EndPadding=[1,2] IncludePadding=",
+                     includesPadding ? 1 : 0),
+                 {dequantized(graph, drawn, type, xSizes, -4, -1, false)});
+  graph.output(quantized(graph, drawn, averages, ySizes, -4, type));
+  return graph;
+}
+
+// Integers that are one off at most, where a quotient lies between two; floats to a small part of the sums that they
+// are made of, which bounds may hide.
 std::string compareNearly(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes& whole, const GraphBytes& alone) {
-  if (tensor.DataType == DML_TENSOR_DATA_TYPE_FLOAT32) return compareWithLargest(tensor, whole, alone);
   const oracle::Array a = oracle::read(tensor, whole);
   const oracle::Array b = oracle::read(tensor, alone);
+  const auto isNear = [](double x, double y) { return std::abs(x - y) <= 0x1p-10 + 0x1p-18 * std::abs(y); };
+  for (size_t i = 0; i < a.real.size(); ++i)
+    if (!isNear(a.real[i], b.real[i]))
+      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
   size_t others = 0;
   for (size_t i = 0; i < a.whole.size(); ++i) {
     const auto difference = a.whole[i] - b.whole[i];
@@ -177,12 +205,13 @@ std::string compareNearly(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes
   return others * kMost > a.whole.size() + kMost ? cat(others, " of ", a.whole.size(), " elements differ.") : "";
 }
 
-bool multipliesIntegers(const TestGraph& graph) {
+bool takesIntegers(const TestGraph& graph) {
   const auto planned = planTestGraph(graph, {capsOfAllMatrices(), optionsWithout("estimates")});
   REQUIRE_MESSAGE(planned, planned.error().text);
   return std::ranges::none_of(planned->rewritten.nodes(), [](const Node& node) {
     const auto type = node.op ? node.op->schema().type : DML_OPERATOR_INVALID;
-    return type == DML_OPERATOR_CONVOLUTION || type == DML_OPERATOR_GEMM;
+    return type == DML_OPERATOR_CONVOLUTION || type == DML_OPERATOR_GEMM || type == DML_OPERATOR_AVERAGE_POOLING ||
+           type == DML_OPERATOR_AVERAGE_POOLING1;
   });
 }
 
@@ -193,7 +222,7 @@ void checkQuantized(GraphOfLines (*make)(Drawn&), CompareBytes compare, bool exa
   for (uint64_t seed = 1; seed <= 24; ++seed) {
     Drawn drawn{Random(seed), exact};
     const GraphOfLines lines = make(drawn);
-    CHECK_MESSAGE(multipliesIntegers(lines.graph()), seed);
+    CHECK_MESSAGE(takesIntegers(lines.graph()), seed);
     const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compare);
     CHECK_MESSAGE(failure.empty(), cat("seed ", seed, ": ", failure));
   }
@@ -219,6 +248,14 @@ GPU_TEST_CASE("graphs: quantized convolutions are rounded as their nodes are, bu
 GPU_TEST_CASE("graphs: quantized products are rounded as their nodes are, but for halves" *
               leftOut(Run::QuickD3d12, kReason)) {
   checkQuantized(product, compareNearly, false);
+}
+
+GPU_TEST_CASE("graphs: averages of exact scales answer what their nodes answer") {
+  checkQuantized(average, compareElements, true);
+}
+
+GPU_TEST_CASE("graphs: averages are rounded as their nodes are, but for halves") {
+  checkQuantized(average, compareNearly, false);
 }
 
 }  // namespace

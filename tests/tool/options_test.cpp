@@ -19,7 +19,7 @@ TEST_CASE("tool: options are listed with their defaults") {
   ToolFixture fixture;
   const auto outcome = fixture.run("options");
   CHECK(outcome.code == 0);
-  CHECK(contains(outcome.out, "views=1\n    What only moves elements becomes strides"));
+  CHECK(contains(outcome.out, "views=1\n    Operators that only move elements become strides"));
   CHECK(contains(outcome.out, "work=0\n"));
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("tool: a module that is no kernel's is not given to a driver") {
   for (const std::string& bytes : {std::string("not a module"), header, header + std::string("\x11\x00\xff\x00", 4)}) {
     const auto outcome = outcomeOf(bytes);
     CHECK(outcome.code != 0);
-    CHECK(contains(outcome.err + outcome.out, "binary_packed.f32.spv is no SPIR-V module with a compute kernel."));
+    CHECK(contains(outcome.err + outcome.out, "binary_packed.f32.spv is not a SPIR-V module with a compute kernel."));
   }
 }
 #endif

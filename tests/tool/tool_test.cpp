@@ -162,7 +162,7 @@ TEST_CASE("tool: what is bound must hold its tensor, and outputs lie over inputs
   const auto similar = outcomeOf("ELEMENT_WISE_ADD", R"({"name": "A", "elementOffset": 1})", "\"A\"", "--device none");
   CHECK_MESSAGE(contains(similar.err,
                          "bindings has OutputTensor over ATensor in A, but ELEMENT_WISE_ADD works in place "
-                         "only where both begin at the same byte and have the same layout;"),
+                         "only if both begin at the same byte and have the same layout;"),
                 similar.err);
   const auto transposed = outcomeOf("ELEMENT_WISE_IDENTITY", "\"A\"", "\"A\"", "--device none");
   CHECK(transposed.code == 2);

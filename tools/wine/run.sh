@@ -3,9 +3,10 @@
 #
 #   tools/wine/run.sh PROGRAM ARGUMENTS...
 #
-# It has a display of its own, which Vulkan in Wine and DXGI want, an end after DIMPLE_WINE_SECONDS (600), and
-# DIMPLE_WINE_MEMORY kilobytes of address space (8000000). The Vulkan driver is lavapipe unless the caller chose one;
-# Wine's own messages are off unless WINEDEBUG is set. Environment variables reach the program.
+# It has a Wine prefix and a display of its own (Vulkan in Wine and DXGI want one), so that programs that run at the same
+# time share no server of Wine's and no desktop. It has an end after DIMPLE_WINE_SECONDS (600), and DIMPLE_WINE_MEMORY
+# kilobytes of address space (8000000). The Vulkan driver is lavapipe unless the caller chose one; Wine's own messages
+# are off unless WINEDEBUG is set. Environment variables reach the program.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -21,11 +22,17 @@ wine=$root/build/deps/wine
 # shellcheck disable=SC1091
 . "$root/build/deps/env.sh"
 
-# The server names the first free display itself.
-work=$(mktemp -d)
+# Files of the prefix are links, but for the registry, which Wine writes.
+mkdir -p "$wine/runs"
+work=$(mktemp -d "$wine/runs/XXXXXX")
+cp -al "$wine/prefix" "$work/prefix"
+for registry in "$wine"/prefix/*.reg; do cp --remove-destination "$registry" "$work/prefix/"; done
+export WINEPREFIX=$work/prefix
+
+# The X server names the first free display itself.
 Xvfb -displayfd 3 -screen 0 640x480x24 -nolisten tcp 3>"$work/display" >/dev/null 2>&1 &
 server=$!
-trap 'kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'wineserver -k 2>/dev/null; kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 for _ in {1..100}; do
   [[ -s $work/display ]] && break
   kill -0 "$server" 2>/dev/null || break
@@ -38,7 +45,7 @@ done
 
 read -r display <"$work/display"
 export DISPLAY=:$display
-export WINEPREFIX=$wine/prefix WINEDLLPATH=$wine/dll WINEDEBUG=${WINEDEBUG:--all}
+export WINEDLLPATH=$wine/dll WINEDEBUG=${WINEDEBUG:--all}
 export WINEDLLOVERRIDES="d3d12=n;mscoree,mshtml=;winedbg.exe=d"
 export VKD3D_DEBUG=${VKD3D_DEBUG:-none}
 export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$work}

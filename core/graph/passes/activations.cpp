@@ -1,9 +1,6 @@
-#include <bit>
-
 #include "core/graph/graph.h"
 #include "core/graph/pass.h"
 #include "core/graph/passes/matching.h"
-#include "core/ops/chain.h"
 #include "core/text.h"
 
 namespace dimple {
@@ -17,17 +14,7 @@ Operation asFused(const Operation& op) {
                                 {op.output()});
     if (tanh) return std::move(*tanh);
   }
-  if (op.schema().type != DML_OPERATOR_ELEMENT_WISE_CLIP1 || !isFloat(op.output().type)) return op;
-  const auto& given = op.as<DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC>();
-  const auto number = [&](const DML_SCALAR_UNION& bound) {
-    return std::bit_cast<float>(chainNumber(op.output().type, reinterpret_cast<const std::byte*>(bound.Bytes)));
-  };
-  auto clip = Operation::make(
-      DML_OPERATOR_ELEMENT_WISE_CLIP,
-      DML_ELEMENT_WISE_CLIP_OPERATOR_DESC{nullptr, nullptr, given.ScaleBias, number(given.Min), number(given.Max)},
-      {op.input(0)}, {op.output()});
-  if (!clip) return op;
-  return std::move(*clip);
+  return asClip(op);
 }
 
 // A product has few subgroups at a time, for which GELU takes longer than a pass of its own over many results.

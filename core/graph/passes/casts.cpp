@@ -1,4 +1,5 @@
-// Normalizations and softmaxes of FLOAT32 read and store FLOAT16 in the place of CASTs before and behind them.
+// Normalizations and softmaxes of FLOAT32 read and store FLOAT16 in the place of CASTs before and behind them, and
+// reductions read it.
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@ constexpr DataType kSingle = DML_TENSOR_DATA_TYPE_FLOAT32;
 constexpr DataType kHalf = DML_TENSOR_DATA_TYPE_FLOAT16;
 
 // Operators that withCasts() may know.
-bool hasRows(DML_OPERATOR_TYPE type) {
+bool mayHaveCasts(DML_OPERATOR_TYPE type) {
   switch (type) {
     case DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION:
     case DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION1:
@@ -25,37 +26,23 @@ bool hasRows(DML_OPERATOR_TYPE type) {
     case DML_OPERATOR_ACTIVATION_SOFTMAX1:
     case DML_OPERATOR_ACTIVATION_LOG_SOFTMAX:
     case DML_OPERATOR_ACTIVATION_LOG_SOFTMAX1:
+    case DML_OPERATOR_REDUCE:
       return true;
     default:
       return false;
   }
 }
 
-// Whether a CAST does nothing but that, from one type to another.
-bool casts(const Node& node, DataType from, DataType to) {
-  if (typeOf(node) != DML_OPERATOR_CAST) return false;
-  Tensor made = node.op->output();
-  if (node.op->input(0).type != from || made.type != to) return false;
-  made.type = from;
-  return sameLayout(node.op->input(0), made);
-}
-
-Tensor ofType(Tensor tensor, const Tensor& cast) {
-  tensor.type = cast.type;
-  tensor.ownedByDml = cast.ownedByDml;
-  return asGiven(tensor);
-}
-
 void fuse(Graph& graph, Node& node, const Target& target) {
   const Operation& op = *node.op;
   if (op.input(0).type != kSingle) return;
   Node* before = onlyProducerAt(node, 0, DML_OPERATOR_CAST);
-  if (before && !casts(*before, kHalf, kSingle)) before = nullptr;
+  if (before && !isCast(*before, kHalf, kSingle)) before = nullptr;
   Node* behind = readerOf(node).node;
-  if (behind && !casts(*behind, kSingle, kHalf)) behind = nullptr;
+  if (behind && !isCast(*behind, kSingle, kHalf)) behind = nullptr;
   if (!before && !behind) return;
-  auto fused = withCasts(op, before ? ofType(op.input(0), before->op->input(0)) : op.input(0),
-                         behind ? ofType(op.output(), behind->op->output()) : op.output());
+  auto fused = withCasts(op, before ? ofTypeOf(op.input(0), before->op->input(0)) : op.input(0),
+                         behind ? ofTypeOf(op.output(), behind->op->output()) : op.output());
   if (!fused || !planOperator(*fused, target)) return;
   std::vector<Node*> nodes;
   std::vector<Taken> inputs{{before ? before : &node, 0}};
@@ -68,10 +55,9 @@ void fuse(Graph& graph, Node& node, const Target& target) {
 }  // namespace
 
 void passes::fuseCasts(Graph& graph, const Target& target) {
-  if (target.caps.maxInvocations == 0) return;
   std::vector<Node*> found;
   for (Node& node : graph.nodes())
-    if (node.op && !node.runsAtInitialization && hasRows(typeOf(node))) found.push_back(&node);
+    if (node.op && !node.runsAtInitialization && mayHaveCasts(typeOf(node))) found.push_back(&node);
   for (Node* node : found) fuse(graph, *node, target);
 }
 

@@ -1,4 +1,4 @@
-// Products and convolutions, and the operators of each channel that follow them.
+// Products and convolutions, and the per-channel operators that follow them.
 #pragma once
 
 #include <optional>
@@ -24,13 +24,13 @@ std::optional<Linear> linearOf(const Operation& op);
 struct Affine {
   uint32_t input = 0;                // the tensor of elements
   std::vector<uint32_t> parameters;  // the others
-  bool scales = true;                // elements are multiplied, besides what is added
+  bool scales = true;                // it multiplies elements, and does not only add
 };
 
 std::optional<Affine> affineOf(const Operation& op, uint32_t input);
 
-// Whether an operator that makes tensors like those it reads sees what is made: as it is, or packed, as rows of other
-// sizes.
+// Whether an operator, whose output has the type and sizes of what it reads, reads a tensor that was made: either with
+// the same layout or, if all are packed, with other sizes.
 bool readsAsMade(const Tensor& made, const Operation& op, uint32_t input);
 
 // The dimension of the parameters along which they belong to the channels of the results; no value if they vary in
@@ -40,14 +40,14 @@ std::optional<uint32_t> channelOf(const Tensor& made, const Linear& linear, cons
 // The same type, sizes and strides, with the size that they imply.
 Tensor asGiven(const Tensor& tensor);
 
-// The number that a constant is for a reader of all its elements, as chains have it (chainNumber); no value if it is no
-// constant, or several numbers.
+// The number that a constant represents for a reader of all its elements, in the form that chains use (chainNumber). No
+// value if it is not a constant, or holds several numbers.
 std::optional<uint32_t> numberOf(const Place& from, const Tensor& tensor);
 
-// A node of one zero, that many parameters may be.
+// A node with a single zero, which can stand for many parameters.
 Node& addZero(Graph& graph);
 
-// The only reader of what a node makes; null: there are others.
+// The only reader of a node's result; null if there are others.
 Node* onlyReader(const Node& node);
 
 }  // namespace dimple

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "core/graph/passes/linear.h"
+#include "core/ops/chain.h"
 #include "core/text.h"
 
 namespace dimple {
@@ -37,6 +39,47 @@ bool isNumber(const Node& node, uint32_t input, double expected) {
   const bool isExact = std::ldexp(std::round(std::ldexp(expected, 9)), -9) == expected;
   const double unit = isExact ? 0 : node.op->input(input).type == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0x1p-10 : 0x1p-22;
   return number && std::abs(static_cast<double>(*number) - expected) <= unit * std::abs(expected);
+}
+
+bool keepsPlaces(const Node& node) {
+  Tensor made = node.op->output();
+  made.type = node.op->input(0).type;
+  return sameLayout(node.op->input(0), made);
+}
+
+bool isCast(const Node& node, DataType from, DataType to) {
+  return typeOf(node) == DML_OPERATOR_CAST && node.op->input(0).type == from && node.op->output().type == to &&
+         keepsPlaces(node);
+}
+
+Operation asClip(const Operation& op) {
+  if (op.schema().type != DML_OPERATOR_ELEMENT_WISE_CLIP1 || !isFloat(op.output().type)) return op;
+  const auto& given = op.as<DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC>();
+  const auto number = [&](const DML_SCALAR_UNION& bound) {
+    return std::bit_cast<float>(chainNumber(op.output().type, reinterpret_cast<const std::byte*>(bound.Bytes)));
+  };
+  auto clip = Operation::make(
+      DML_OPERATOR_ELEMENT_WISE_CLIP,
+      DML_ELEMENT_WISE_CLIP_OPERATOR_DESC{nullptr, nullptr, given.ScaleBias, number(given.Min), number(given.Max)},
+      {op.input(0)}, {op.output()});
+  if (!clip) return op;
+  return std::move(*clip);
+}
+
+bool isByte(DataType type) { return type == DML_TENSOR_DATA_TYPE_INT8 || type == DML_TENSOR_DATA_TYPE_UINT8; }
+
+bool quantizes(const Node& node) {
+  return typeOf(node) == DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR || typeOf(node) == DML_OPERATOR_QUANTIZE;
+}
+
+bool dequantizes(const Node& node) {
+  return typeOf(node) == DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR || typeOf(node) == DML_OPERATOR_DEQUANTIZE;
+}
+
+Tensor ofTypeOf(Tensor tensor, const Tensor& cast) {
+  tensor.type = cast.type;
+  tensor.ownedByDml = cast.ownedByDml;
+  return asGiven(tensor);
 }
 
 bool readSame(const Node& a, uint32_t inputOfA, const Node& b, uint32_t inputOfB) {

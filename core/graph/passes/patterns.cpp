@@ -1,7 +1,8 @@
-// Nodes that spell out a layer normalization or a GELU become the operator of that name, which computes in FLOAT32 and
-// rounds once.
+// Nodes that spell out a normalization of rows or a GELU become the operator of that name, which computes in FLOAT32
+// and rounds once.
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -13,31 +14,45 @@
 namespace dimple {
 namespace {
 
-// ---- layer normalization --------------------------------------------------------------------------------------------
+// ---- normalization
+// ----------------------------------------------------------------------------------------------------
 
-// (x - mean) / sqrt(variance + epsilon), and maybe * scale + bias, of means over the same axes.
-class LayerNormalization {
+std::span<const UINT> axesOf(const Node& mean) {
+  const auto& desc = mean.op->as<DML_REDUCE_OPERATOR_DESC>();
+  return {desc.Axes, desc.AxisCount};
+}
+
+// Whether a node is an average over axes, each of which `reader` sees at all elements that it is made of.
+bool isMean(const Node& mean, const Node& reader, uint32_t input) {
+  if (mean.op->as<DML_REDUCE_OPERATOR_DESC>().Function != DML_REDUCE_FUNCTION_AVERAGE) return false;
+  const Tensor& made = mean.op->output();
+  const Tensor& read = reader.op->input(input);
+  if (made.type != read.type || !isPacked(made) || !sameSizes(reader.op->output(), mean.op->input(0))) return false;
+  for (uint32_t d = 0; d < read.rank; ++d)
+    if (read.sizes[d] > 1 && read.strides[d] != (made.sizes[d] > 1 ? made.strides[d] : 0)) return false;
+  return true;
+}
+
+// x / sqrt(mean of x^2 + epsilon), where x may be what is left of elements without their mean, and maybe * scale +
+// bias, of means over the same axes. It is found at the node that divides, or multiplies with the reciprocal.
+class Normalization {
  public:
-  explicit LayerNormalization(Node& division) : division_(division) {}
+  explicit Normalization(Node& scaling) : scaling_(scaling) {}
 
   bool matches() {
-    centred_ = producerAt(division_, 0, DML_OPERATOR_ELEMENT_WISE_SUBTRACT);
-    root_ = producerAt(division_, 1, DML_OPERATOR_ELEMENT_WISE_SQRT);
-    if (!centred_ || !root_ || readersOf(*root_) != 1 || !readsAsMade(centred_->op->output(), *division_.op, 0) ||
-        root_->op->as<DML_ELEMENT_WISE_SQRT_OPERATOR_DESC>().ScaleBias)
+    if (!findRoot() || !findVariance() || !findSquare() || !isMean(*variance_, scaling_, 1 - x_) ||
+        !sameSizes(scaling_.op->input(x_), scaling_.op->output()))
       return false;
-    mean_ = producerAt(*centred_, 1, DML_OPERATOR_REDUCE);
-    // Differences and roots are seen by all as they are made: axes are those of one shape.
-    return findVariance() && findSquare() && isMean(*mean_, *centred_, 1) && isMean(*variance_, division_, 1) &&
-           sameSizes(centred_->op->output(), division_.op->output()) &&
-           sameLayout(root_->op->output(), variance_->op->output()) && readersOf(*mean_) == 1 &&
-           readSame(*mean_, 0, *centred_, 0) && std::ranges::equal(axesOf(*mean_), axesOf(*variance_));
+    findMean();
+    return true;
   }
 
   void replace(Graph& graph) {
-    std::vector<Node*> nodes{mean_, centred_, square_, variance_, sum_, root_, &division_};
-    std::vector<Taken> inputs{{centred_, 0}, {}, {}};
-    Reader next = readerOf(division_);
+    std::vector<Node*> nodes;
+    for (Node* node : {mean_, centred_, square_, variance_, sum_, root_, reciprocal_, &scaling_})
+      if (node) nodes.push_back(node);
+    std::vector<Taken> inputs{{mean_ ? centred_ : &scaling_, mean_ ? 0 : x_}, {}, {}};
+    Reader next = readerOf(scaling_);
     if (next.node && typeOf(*next.node) == DML_OPERATOR_ELEMENT_WISE_MULTIPLY && isParameter(next)) {
       inputs[1] = {next.node, 1 - next.input};
       nodes.push_back(next.node);
@@ -47,75 +62,99 @@ class LayerNormalization {
       inputs[2] = {next.node, 1 - next.input};
       nodes.push_back(next.node);
     }
-    const auto axes = axesOf(*mean_);
+    const auto axes = axesOf(*variance_);
     const DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC desc{
-        nullptr, nullptr, nullptr, nullptr, static_cast<UINT>(axes.size()), axes.data(), TRUE, TRUE, epsilon_, nullptr};
+        nullptr,     nullptr,          nullptr, nullptr,  static_cast<UINT>(axes.size()),
+        axes.data(), mean_ != nullptr, TRUE,    epsilon_, nullptr};
     auto op = Operation::make(DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2, desc, tensorsOf(inputs),
                               {nodes.back()->op->output()});
     if (op) replaceNodes(graph, nodes, std::move(*op), inputs);
   }
 
  private:
-  static std::span<const UINT> axesOf(const Node& mean) {
-    const auto& desc = mean.op->as<DML_REDUCE_OPERATOR_DESC>();
-    return {desc.Axes, desc.AxisCount};
+  // The root, which alone is divided by, or the reciprocal of which is multiplied with, of any spelling.
+  bool findRoot() {
+    if (typeOf(scaling_) == DML_OPERATOR_ELEMENT_WISE_DIVIDE) {
+      root_ = producerAt(scaling_, 1, DML_OPERATOR_ELEMENT_WISE_SQRT);
+      return root_ && readersOf(*root_) == 1 && !scalesFirst<DML_ELEMENT_WISE_SQRT_OPERATOR_DESC>(*root_);
+    }
+    for (uint32_t input = 0; input < 2; ++input) {
+      x_ = 1 - input;
+      if ((reciprocal_ = producerAt(scaling_, input, DML_OPERATOR_ELEMENT_WISE_RECIP))) {
+        if (scalesFirst<DML_ELEMENT_WISE_RECIP_OPERATOR_DESC>(*reciprocal_)) return false;
+        root_ = onlyProducerAt(*reciprocal_, 0, DML_OPERATOR_ELEMENT_WISE_SQRT);
+      } else if ((reciprocal_ = producerAt(scaling_, input, DML_OPERATOR_ELEMENT_WISE_DIVIDE))) {
+        root_ =
+            isNumber(*reciprocal_, 0, 1) ? onlyProducerAt(*reciprocal_, 1, DML_OPERATOR_ELEMENT_WISE_SQRT) : nullptr;
+      }
+      if (root_) break;
+    }
+    return root_ && readersOf(*reciprocal_) == 1 && !scalesFirst<DML_ELEMENT_WISE_SQRT_OPERATOR_DESC>(*root_) &&
+           sameLayout(reciprocal_->op->output(), root_->op->output());
+  }
+
+  template <class Desc>
+  static bool scalesFirst(const Node& node) {
+    return node.op->as<Desc>().ScaleBias != nullptr;
   }
 
   // sqrt(variance + epsilon)
   bool findVariance() {
     sum_ = onlyProducerAt(*root_, 0, DML_OPERATOR_ELEMENT_WISE_ADD);
-    if (!sum_ || !mean_) return false;
+    if (!sum_) return false;
     for (uint32_t input = 0; input < 2; ++input) {
       variance_ = onlyProducerAt(*sum_, input, DML_OPERATOR_REDUCE);
       const auto epsilon = floatAt(*sum_, 1 - input);
       if (!variance_ || !epsilon) continue;
       epsilon_ = *epsilon;
-      return true;
+      return sameLayout(root_->op->output(), variance_->op->output());
     }
     return false;
   }
 
-  // The square of the differences, that nothing else reads but the division.
+  // The square of x, as the variance alone reads it.
   bool findSquare() {
-    const auto isSquare = [&](uint32_t input) { return square_->inputs()[input].producer() == centred_; };
-    size_t readers = 2;
     if ((square_ = onlyProducerAt(*variance_, 0, DML_OPERATOR_ELEMENT_WISE_POW))) {
-      if (!isSquare(0) || !isNumber(*square_, 1, 2) || square_->op->as<DML_ELEMENT_WISE_POW_OPERATOR_DESC>().ScaleBias)
-        return false;
+      if (!isNumber(*square_, 1, 2) || scalesFirst<DML_ELEMENT_WISE_POW_OPERATOR_DESC>(*square_)) return false;
+    } else if ((square_ = onlyProducerAt(*variance_, 0, DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW))) {
+      const auto& desc = square_->op->as<DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC>();
+      if (desc.Exponent != 2 || desc.ScaleBias) return false;
     } else if ((square_ = onlyProducerAt(*variance_, 0, DML_OPERATOR_ELEMENT_WISE_MULTIPLY))) {
-      if (!isSquare(0) || !isSquare(1) || !readSame(*square_, 0, *square_, 1)) return false;
-      readers = 3;
+      if (!readSame(*square_, 0, *square_, 1)) return false;
     } else {
       return false;
     }
-    return readersOf(*centred_) == readers && readSame(*square_, 0, division_, 0) &&
-           sameLayout(square_->op->output(), variance_->op->input(0));
+    return readSame(*square_, 0, scaling_, x_) && sameLayout(square_->op->output(), variance_->op->input(0));
   }
 
-  // Whether a node is an average over axes, each of which `reader` sees at all elements that it is made of.
-  bool isMean(const Node& mean, const Node& reader, uint32_t input) const {
-    if (mean.op->as<DML_REDUCE_OPERATOR_DESC>().Function != DML_REDUCE_FUNCTION_AVERAGE) return false;
-    const Tensor& made = mean.op->output();
-    const Tensor& read = reader.op->input(input);
-    if (made.type != read.type || !isPacked(made) || !sameSizes(reader.op->output(), mean.op->input(0))) return false;
-    for (uint32_t d = 0; d < read.rank; ++d)
-      if (read.sizes[d] > 1 && read.strides[d] != (made.sizes[d] > 1 ? made.strides[d] : 0)) return false;
-    return true;
+  // What x is without, if only these nodes read x; null: x is taken as it is.
+  void findMean() {
+    centred_ = producerAt(scaling_, x_, DML_OPERATOR_ELEMENT_WISE_SUBTRACT);
+    mean_ = centred_ ? producerAt(*centred_, 1, DML_OPERATOR_REDUCE) : nullptr;
+    const size_t readers = typeOf(*square_) == DML_OPERATOR_ELEMENT_WISE_MULTIPLY ? 3 : 2;
+    // Differences and roots are seen by all as they are made: axes are those of one shape.
+    const bool isFound = mean_ && isMean(*mean_, *centred_, 1) && readersOf(*mean_) == 1 &&
+                         readersOf(*centred_) == readers && readSame(*mean_, 0, *centred_, 0) &&
+                         readsAsMade(centred_->op->output(), *scaling_.op, x_) &&
+                         sameSizes(centred_->op->output(), scaling_.op->output()) &&
+                         std::ranges::equal(axesOf(*mean_), axesOf(*variance_));
+    if (!isFound) mean_ = centred_ = nullptr;
   }
 
   // What belongs to elements at the same places of all means.
   bool isParameter(const Reader& reader) const {
     const Tensor& parameter = reader.node->op->input(1 - reader.input);
-    const uint32_t mask = axisMask(axesOf(*mean_));
-    if (parameter.type != division_.op->output().type || parameter.rank != division_.op->output().rank) return false;
+    const uint32_t mask = axisMask(axesOf(*variance_));
+    if (parameter.type != scaling_.op->output().type || parameter.rank != scaling_.op->output().rank) return false;
     for (uint32_t d = 0; d < parameter.rank; ++d)
       if ((mask >> d & 1) == 0 && parameter.sizes[d] > 1 && parameter.strides[d] != 0) return false;
     return true;
   }
 
-  Node& division_;
+  Node& scaling_;
+  uint32_t x_ = 0;  // the input of `scaling_` that is normalized
   Node *mean_ = nullptr, *centred_ = nullptr, *square_ = nullptr, *variance_ = nullptr, *sum_ = nullptr,
-       *root_ = nullptr;
+       *root_ = nullptr, *reciprocal_ = nullptr;
   float epsilon_ = 0;
 };
 
@@ -200,7 +239,8 @@ void replaceAt(Graph& graph, DML_OPERATOR_TYPE type) {
 }  // namespace
 
 void passes::findPatterns(Graph& graph, const Target&) {
-  replaceAt<LayerNormalization>(graph, DML_OPERATOR_ELEMENT_WISE_DIVIDE);
+  replaceAt<Normalization>(graph, DML_OPERATOR_ELEMENT_WISE_DIVIDE);
+  replaceAt<Normalization>(graph, DML_OPERATOR_ELEMENT_WISE_MULTIPLY);
   replaceAt<Gelu>(graph, DML_OPERATOR_ELEMENT_WISE_ERF);
 }
 

@@ -1,6 +1,7 @@
 // Products and convolutions of integers that are dequantized multiply the integers, where matrices of subgroups do
-// that; what they make is quantized where it is stored.
+// that, and averages add them; what they make is quantized where it is stored.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,17 +24,9 @@ namespace {
 
 constexpr DataType kFloat = DML_TENSOR_DATA_TYPE_FLOAT32;
 constexpr uint32_t kNone = UINT32_MAX;
+constexpr std::array<UINT, DML_TENSOR_DIMENSION_COUNT_MAX1> kOnes{1, 1, 1, 1, 1, 1, 1, 1};
 // Sums of more products of two differences of bytes may exceed INT32.
 constexpr uint64_t kMostTerms = 32768;
-
-bool isByte(DataType type) { return type == DML_TENSOR_DATA_TYPE_INT8 || type == DML_TENSOR_DATA_TYPE_UINT8; }
-
-bool quantizes(DML_OPERATOR_TYPE type) {
-  return type == DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR || type == DML_OPERATOR_QUANTIZE;
-}
-bool dequantizes(DML_OPERATOR_TYPE type) {
-  return type == DML_OPERATOR_ELEMENT_WISE_DEQUANTIZE_LINEAR || type == DML_OPERATOR_DEQUANTIZE;
-}
 
 // A tensor of an operation that is made, and where it is read; not present(): an optional one that is absent.
 struct Operand {
@@ -122,7 +115,7 @@ std::optional<Parameters> parametersOf(const Node& node, const Tensor& made, con
 std::optional<Dequantized> dequantizedAt(const Node& reader, uint32_t input, uint32_t channel) {
   const Place& from = reader.inputs()[input];
   Node* node = from.producer();
-  if (!node || from.offset != 0 || !dequantizes(typeOf(*node))) return {};
+  if (!node || from.offset != 0 || !dequantizes(*node)) return {};
   const Tensor& integers = node->op->input(0);
   const Tensor& made = node->op->output();
   if (!isByte(integers.type) || made.type != kFloat || !sameSizes(integers, made) ||
@@ -144,16 +137,19 @@ Tensor turnedIf(bool turned, Tensor tensor) {
   return tensor;
 }
 
-// A product or convolution, what it takes and what follows it.
+// A product, convolution or average, what it takes and what follows it.
 class Quantized {
  public:
   explicit Quantized(Node& product) : product_(product), op_(*product.op) {}
 
   // Puts a node of integers in the place of all that it finds, or does nothing.
   void replace(Graph& graph, const Target& target) {
-    if (op_.output().type != kFloat || op_.epilogue().steps != 0) return;
+    const DML_OPERATOR_TYPE activation = op_.activation().type;
+    if (op_.output().type != kFloat || op_.epilogue().steps != 0 ||
+        (activation != DML_OPERATOR_INVALID && activation != DML_OPERATOR_ACTIVATION_RELU))
+      return;
     findResult();
-    auto made = op_.schema().type == DML_OPERATOR_GEMM ? product() : convolution();
+    auto made = this->made();
     if (!made || !gains(*made, target)) return;
     std::string name, label;
     for (const Node* node : nodes_) {
@@ -173,34 +169,58 @@ class Quantized {
   }
 
  private:
-  // A RELU and a quantization by parameters of all elements, or neither of them.
+  // A RELU or CLIP, and a quantization by parameters of all elements, as far as they follow.
   void findResult() {
     nodes_ = {&product_};
-    if (op_.activation().type != DML_OPERATOR_INVALID && op_.activation().type != DML_OPERATOR_ACTIVATION_RELU) return;
-    Node* relu = readerOf(product_).node;
-    if (relu && typeOf(*relu) != DML_OPERATOR_ACTIVATION_RELU) relu = nullptr;
-    Node* quantizer = quantizerOf(relu ? *relu : product_);
+    output_ = op_.output();
+    if (op_.activation().type == DML_OPERATOR_ACTIVATION_RELU) epilogue_.steps = kEpiloguePositive;
+    Node* activation = readerOf(product_).node;
+    if (activation && clips(*activation) && setOutput(activation->op->output())) {
+      setClip(*activation->op);
+      nodes_.push_back(activation);
+    }
+    Node* quantizer = quantizerOf(*nodes_.back());
     if (!quantizer) return;
-    const Tensor& read = quantizer->op->input(0);
-    Tensor output = quantizer->op->output();
+    const auto by = parametersOf(*quantizer, quantizer->op->input(0), op_.output(), kNone);
+    if (!by || !setOutput(quantizer->op->output())) return;
+    by_ = *by;
+    nodes_.push_back(quantizer);
+  }
+
+  static bool clips(const Node& node) {
+    if (typeOf(node) == DML_OPERATOR_ACTIVATION_RELU) return true;
+    const Operation op = asClip(*node.op);
+    return op.schema().type == DML_OPERATOR_ELEMENT_WISE_CLIP &&
+           !op.as<DML_ELEMENT_WISE_CLIP_OPERATOR_DESC>().ScaleBias;
+  }
+
+  void setClip(const Operation& op) {
+    if (op.schema().type == DML_OPERATOR_ACTIVATION_RELU) {
+      epilogue_.steps = kEpiloguePositive;
+      return;
+    }
+    const Operation clip = asClip(op);
+    const auto& desc = clip.as<DML_ELEMENT_WISE_CLIP_OPERATOR_DESC>();
+    epilogue_.steps |= kEpilogueClips;
+    epilogue_.least = desc.Min;
+    epilogue_.most = desc.Max;
+  }
+
+  // What is made, with the sizes of the results; false: it has others, and no layout with these.
+  bool setOutput(Tensor output) {
+    output.ownedByDml = false;
     if (!sameSizes(output, op_.output())) {
-      if (!isPacked(output) || !isPacked(op_.output())) return;
+      if (!isPacked(output) || !isPacked(op_.output())) return false;
       output = packedTensor(output.type, op_.output().sizeSpan());
     }
-    const auto by = parametersOf(*quantizer, read, op_.output(), kNone);
-    if (!by) return;
-    output.ownedByDml = false;
     output_ = asGiven(output);
-    by_ = *by;
-    if (relu || op_.activation().type == DML_OPERATOR_ACTIVATION_RELU) steps_ |= kEpiloguePositive;
-    if (relu) nodes_.push_back(relu);
-    nodes_.push_back(quantizer);
+    return true;
   }
 
   // What alone reads a node, and quantizes it as it is made, or packed.
   static Node* quantizerOf(const Node& node) {
     Node* reader = onlyReader(node);
-    if (!reader || !quantizes(typeOf(*reader)) || node.outputs()[0].uses[0].input != 0) return nullptr;
+    if (!reader || !quantizes(*reader) || node.outputs()[0].uses[0].input != 0) return nullptr;
     const Tensor& made = node.op->output();
     const Tensor& read = reader->op->input(0);
     const bool sees = sameLayout(made, read) ||
@@ -213,17 +233,22 @@ class Quantized {
     if (b.node != a.node) dequantizers_.push_back(b.node);
   }
 
-  bool hasOutput() const { return output_.present(); }
+  bool isQuantized() const { return !isFloat(output_.type); }
 
-  // The operation whose inputs are `operands_`, of which `bias` is added as it is.
-  template <class Desc>
-  std::optional<Operation> made(DML_OPERATOR_TYPE type, const Desc& desc, const Tensor& output, const Operand& bias) {
+  std::vector<Tensor> operandTensors() const {
     std::vector<Tensor> tensors;
     tensors.reserve(operands_.size());
     for (const Operand& operand : operands_) tensors.push_back(operand.tensor);
-    auto op = Operation::make(type, desc, std::move(tensors), {output});
+    return tensors;
+  }
+
+  // The operation whose inputs are `operands_`, of which `bias` is added as it is.
+  template <class Desc>
+  std::optional<Operation> made(DML_OPERATOR_TYPE type, const Desc& desc, const Operand& bias) {
+    std::vector<Tensor> tensors = operandTensors();
+    auto op = Operation::make(type, desc, std::move(tensors), {output_});
     if (!op) return {};
-    Epilogue epilogue{.steps = steps_};
+    Epilogue epilogue = epilogue_;
     if (bias.tensor.present()) {
       epilogue.steps |= kEpilogueAddsFloats;
       epilogue.addend = op->addInput(bias.tensor, "bias");
@@ -234,11 +259,43 @@ class Quantized {
     return std::move(*op);
   }
 
+  std::optional<Operation> made() {
+    switch (op_.schema().type) {
+      case DML_OPERATOR_GEMM:
+        return product();
+      case DML_OPERATOR_CONVOLUTION:
+        return convolution();
+      case DML_OPERATOR_AVERAGE_POOLING:
+        return average(op_.as<DML_AVERAGE_POOLING_OPERATOR_DESC>(), kOnes.data());
+      default: {
+        const auto& desc = op_.as<DML_AVERAGE_POOLING1_OPERATOR_DESC>();
+        return average(desc, desc.Dilations);
+      }
+    }
+  }
+
+  template <class Desc>
+  std::optional<Operation> average(const Desc& desc, const UINT* dilations) {
+    const auto x = dequantizedAt(product_, 0, kNone);
+    if (!x || !isQuantized() || epilogue_.steps != 0) return {};
+    setDequantizers(*x, *x);
+    operands_ = {x->integers, x->by.scale, x->by.zero, by_.scale, by_.zero};
+    DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC made{};
+    made.DimensionCount = desc.DimensionCount;
+    made.Strides = desc.Strides;
+    made.WindowSize = desc.WindowSize;
+    made.StartPadding = desc.StartPadding;
+    made.EndPadding = desc.EndPadding;
+    made.Dilations = dilations;
+    made.IncludePadding = desc.IncludePadding;
+    return this->made(DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING, made, {});
+  }
+
   std::optional<Operation> convolution() {
     const auto& desc = op_.as<DML_CONVOLUTION_OPERATOR_DESC>();
     const auto isZero = [](UINT padding) { return padding == 0; };
     if (desc.Mode != DML_CONVOLUTION_MODE_CROSS_CORRELATION || desc.Direction != DML_CONVOLUTION_DIRECTION_FORWARD ||
-        !std::ranges::all_of(std::span(desc.OutputPadding, desc.DimensionCount), isZero) || !hasOutput())
+        !std::ranges::all_of(std::span(desc.OutputPadding, desc.DimensionCount), isZero))
       return {};
     const auto x = dequantizedAt(product_, 0, kNone);
     const auto filter = dequantizedAt(product_, kWeightsInput, 0);
@@ -258,10 +315,7 @@ class Quantized {
                  x->by.zero,
                  filter->integers,
                  ofChannels(filter->by.scale),
-                 ofChannels(filter->by.zero),
-                 Operand(),
-                 by_.scale,
-                 by_.zero};
+                 ofChannels(filter->by.zero)};
     DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC made{};
     made.DimensionCount = desc.DimensionCount;
     made.Strides = desc.Strides;
@@ -269,7 +323,15 @@ class Quantized {
     made.StartPadding = desc.StartPadding;
     made.EndPadding = desc.EndPadding;
     made.GroupCount = desc.GroupCount;
-    return this->made(DML_OPERATOR_QUANTIZED_LINEAR_CONVOLUTION, made, output_, operandOf(product_, kBiasInput));
+    const Operand bias = operandOf(product_, kBiasInput);
+    if (!isQuantized()) {
+      operands_.push_back(bias);
+      Operation op = convolutionToFloats(made, operandTensors(), output_);
+      op.setEpilogue(epilogue_);
+      return op;
+    }
+    for (const Operand& operand : {Operand(), by_.scale, by_.zero}) operands_.push_back(operand);
+    return this->made(DML_OPERATOR_QUANTIZED_LINEAR_CONVOLUTION, made, bias);
   }
 
   std::optional<Operation> product() {
@@ -281,7 +343,6 @@ class Quantized {
     if (desc.Alpha != 1 || (bias.tensor.present() && desc.Beta != 1) || op_.input(0).rank != rank ||
         op_.input(1).rank != rank)
       return {};
-    if (!hasOutput() && op_.activation().type != DML_OPERATOR_INVALID) return {};
     auto a = dequantizedAt(product_, 0, kNone);
     auto b = dequantizedAt(product_, kWeightsInput, turnsB ? rank - 2 : rank - 1);
     if (!a || !b || op_.input(0).sizes[turnsA ? rank - 2 : rank - 1] > kMostTerms) return {};
@@ -291,19 +352,20 @@ class Quantized {
     for (Operand* parameter : {&b->by.scale, &b->by.zero})
       if (parameter->tensor.present()) parameter->tensor = turnedIf(turnsB, parameter->tensor);
     operands_ = {a->integers, a->by.scale, a->by.zero, b->integers, b->by.scale, b->by.zero};
-    if (!hasOutput()) {
+    if (!isQuantized()) {
       operands_.push_back(bias);
       return made(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT, DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC{},
-                  op_.output(), {});
+                  {});
     }
     operands_.push_back(by_.scale);
     operands_.push_back(by_.zero);
     return made(DML_OPERATOR_QUANTIZED_LINEAR_MATRIX_MULTIPLY, DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC{},
-                output_, bias);
+                bias);
   }
 
   // Whether it goes to a kernel that takes less time than one of FLOAT32 does.
   static bool gains(const Operation& op, const Target& target) {
+    if (op.schema().type == DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING) return bool(planUnkept(op, target));
     if (!target.options.estimates) return bool(planUnkept(op, target));
     if (!target.caps.integerMatrices) return false;
     using Integers = kernels::IntegerProduct;
@@ -321,19 +383,22 @@ class Quantized {
   const Operation op_;
   std::vector<Node*> nodes_, dequantizers_;
   std::vector<Operand> operands_;
-  Tensor output_;  // not present(): it is not quantized
-  Parameters by_;  // of the output
-  uint32_t steps_ = 0;
+  Tensor output_;
+  Parameters by_;      // of the output, if it is quantized
+  Epilogue epilogue_;  // what is done before results are stored
 };
 
 }  // namespace
 
 void passes::multiplyIntegers(Graph& graph, const Target& target) {
-  if (!target.caps.integerMatrices && target.options.estimates) return;
+  const bool multiplies = target.caps.integerMatrices || !target.options.estimates;
+  const auto isTaken = [&](DML_OPERATOR_TYPE type) {
+    if (type == DML_OPERATOR_AVERAGE_POOLING || type == DML_OPERATOR_AVERAGE_POOLING1) return true;
+    return multiplies && (type == DML_OPERATOR_CONVOLUTION || type == DML_OPERATOR_GEMM);
+  };
   std::vector<Node*> found;
   for (Node& node : graph.nodes())
-    if (!node.runsAtInitialization && (typeOf(node) == DML_OPERATOR_CONVOLUTION || typeOf(node) == DML_OPERATOR_GEMM))
-      found.push_back(&node);
+    if (!node.runsAtInitialization && isTaken(typeOf(node))) found.push_back(&node);
   for (Node* node : found) Quantized(*node).replace(graph, target);
 }
 

@@ -11,7 +11,7 @@
 
 namespace {
 
-// Those that the library offers; ONNX Runtime lists others too, such as the processor.
+// Those that the library offers; ONNX Runtime also lists others, such as the CPU.
 std::vector<Ort::ConstEpDevice> devicesOf(const Ort::Env& env) {
   std::vector<Ort::ConstEpDevice> devices;
   for (const Ort::ConstEpDevice& device : env.GetEpDevices())
@@ -23,7 +23,7 @@ std::vector<Ort::ConstEpDevice> devicesOf(const Ort::Env& env) {
 void run(Ort::Env& env, const Ort::ConstEpDevice& device, const char* model) {
   Ort::SessionOptions options;
   options.AppendExecutionProvider_V2(env, {device}, std::unordered_map<std::string, std::string>{});
-  // An error instead of nodes on the processor. Programs mostly want those.
+  // A node that is left to the CPU is an error here. Most programs allow such nodes.
   options.AddConfigEntry("session.disable_cpu_ep_fallback", "1");
   Ort::Session session(env, model, options);
 
@@ -52,7 +52,7 @@ int main(int count, char** arguments) {
     for (const Ort::ConstEpDevice& device : devices)
       std::printf("device %s: %s\n", device.EpMetadata().GetValue("index"), device.EpMetadata().GetValue("name"));
     if (devices.empty())
-      return std::printf("There is no Vulkan device. DIMPLE_ONNXRUNTIME_CPU=1 asks for drivers on the processor.\n"), 1;
+      return std::printf("There is no Vulkan device. DIMPLE_ONNXRUNTIME_CPU=1 asks for drivers on the CPU.\n"), 1;
     run(env, devices[0], arguments[2]);
     // After its last session.
     env.UnregisterExecutionProviderLibrary("dimple");

@@ -40,7 +40,7 @@ HRESULT expectedOf(const Fault& fault) { return fault.result == "E_FAIL" ? E_FAI
 
 // A sentence names methods without their interface. That a device is removed is also found out by asking it.
 std::vector<std::string> namesOf(const Fault& fault) {
-  if (fault.function == kReason) return {"GetDeviceRemovedReason ", "The device beneath was removed."};
+  if (fault.function == kReason) return {"GetDeviceRemovedReason ", "The underlying device was removed."};
   const size_t colon = fault.function.rfind(':');
   return {fault.function.substr(colon == std::string::npos ? 0 : colon + 1) + " "};
 }

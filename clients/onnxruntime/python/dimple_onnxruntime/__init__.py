@@ -44,7 +44,7 @@ def register(cpu_drivers=None):
     They are objects of onnxruntime.OrtEpDevice, for SessionOptions.add_provider_for_devices; a session takes one of
     them. ep_metadata has "index", "name" and "uuid" of each. Further calls return the same devices.
 
-    cpu_drivers: True offers drivers that compute on the processor, such as lavapipe, too; None leaves that to the
+    cpu_drivers: True also offers drivers that compute on the CPU, such as lavapipe; None leaves this to the
     environment variable DIMPLE_ONNXRUNTIME_CPU (1: they are offered).
 
     Raises RuntimeError if ONNX Runtime is older than 1.24, and ImportError if there is none.

@@ -103,6 +103,17 @@ function fateOf(graph, node) {
   return after.from.length > 1 ? `One with ${after.from.length - 1} more: ${after.label}` : "";
 }
 
+// `tint`: of nodes that execute as one; `once`: the box that shows what executes once. Null: there are none.
+function legendOf(graph, tint, once) {
+  const legend = [];
+  const swatch = (style, kind = "") => make("span", { class: "swatch" + kind, style });
+  if (tint) legend.push(make("span", {}, swatch(`background:${tint}`), "nodes of one colour execute as one"));
+  if (graph.before.nodes.some(node => node.takenOutBy)) legend.push(make("span", {}, swatch("", " out"), "taken out by a pass"));
+  legend.push(make("span", {}, swatch("background:var(--low);height:4px;vertical-align:3px"), "time"));
+  if (once) legend.push(make("label", {}, once, " show constants, and nodes that execute once"));
+  return legend;
+}
+
 // `host` gets the sides; `choose` is told the number of a node after passes.
 function drawGraphs(host, graph, number, choose) {
   host.replaceChildren();
@@ -155,11 +166,7 @@ function drawGraphs(host, graph, number, choose) {
     drawings.forEach(draw => draw());
   } });
   const hasOnce = graph.before.nodes.some(isOnce) || after.nodes.some(isOnce) || graph.before.edges.some(edge => edge.constant);
-  const legend = [];
-  if (hue.size) legend.push(make("span", {}, make("span", { class: "swatch", style: `background:${tint(fused[0].i)}` }), "nodes of one colour execute as one"));
-  if (graph.before.nodes.some(node => node.takenOutBy)) legend.push(make("span", {}, make("span", { class: "swatch out" }), "taken out by a pass"));
-  legend.push(make("span", {}, make("span", { class: "swatch", style: "background:var(--low);height:4px;vertical-align:3px" }), "time"));
-  if (hasOnce) legend.push(make("label", {}, once, " show constants, and nodes that execute once"));
+  const legend = legendOf(graph, fused.length ? tint(fused[0].i) : null, hasOnce ? once : null);
   host.append(make("div", { class: "bar quiet" }, ...legend), columns);
   drawings.forEach(draw => draw());
 }

@@ -1,5 +1,6 @@
 #include "api/context.h"
 
+#include "core/support/parallel.h"
 #include "core/text.h"
 
 namespace dimple::api {
@@ -133,6 +134,12 @@ HRESULT Context::ReadProfile(ReportKernel report, void* context) {
     if (!*read) return device_->refuse(E_INVALIDARG, "Profiling is off, expected SetProfiling first.");
     return S_OK;
   });
+}
+
+void Context::GetCompileCounts(UINT* wanted, UINT* compiled) {
+  const CompileCounts counts = compileCounts();
+  if (wanted) *wanted = counts.wanted;
+  if (compiled) *compiled = counts.compiled;
 }
 
 }  // namespace dimple::api

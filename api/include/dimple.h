@@ -310,6 +310,9 @@ struct IDimpleContext : public IUnknown {
   // Calls `report` with the name and the nanoseconds of each kernel that executed since the last call, in order.
   STDMETHOD(ReadProfile)
   (void(STDMETHODCALLTYPE* report)(void* context, const char* kernel, double nanoseconds), void* context) = 0;
+  // How many pipelines were to be compiled for all devices of the process so far, and how many of them are: what
+  // CompileOperator waits for. From any thread. A null pointer is left out.
+  STDMETHOD_(void, GetCompileCounts)(UINT* wanted, UINT* compiled) = 0;
 };
 
 // {5b0c1a53-9c6f-4e0e-8f5b-2a9d3c7e6414}

@@ -13,6 +13,7 @@
 #include "clients/dimple/bench_all.h"
 #include "clients/dimple/bench_case.h"
 #include "clients/dimple/command.h"
+#include "clients/dimple/html_report.h"
 #include "clients/dimple/json_file.h"
 #include "clients/dimple/model.h"
 #include "clients/dimple/progress.h"
@@ -38,6 +39,7 @@ struct BenchOptions {
   bool summary = false;
   std::string only;
   bool asJson = false;
+  std::string page;  // file; empty: none
 };
 
 // Bytes of the elements that a tensor addresses: those along a stride of 0 are one.
@@ -357,6 +359,30 @@ std::string measure(const BenchOptions& options, std::vector<BenchCase>& cases) 
   return devices.front()->device().name();
 }
 
+const std::vector<std::string> kCaseTitles{"case", "kernel", ">ms", ">GB/s", ">of copy f32", ">GFLOP/s", ">error"};
+
+std::vector<std::string> cellsOf(const BenchCase& item, double copySpeed) {
+  return {item.name,
+          item.kernels,
+          fixedText(item.median() / 1e6, 4),
+          fixedText(item.bytesPerSecond() / 1e9, 2),
+          fixedText(100 * item.bytesPerSecond() / copySpeed, 1) + " %",
+          item.operations ? fixedText(item.operationsPerSecond() / 1e9, 1) : "",
+          item.exact ? shortText(item.error) : ""};
+}
+
+void writeCasePage(const BenchOptions& options, const std::string& heading, const std::vector<BenchCase>& cases,
+                   double copySpeed) {
+  HtmlReport page("Operators beside a copy");
+  page.paragraph(heading);
+  page.paragraph("Products and convolutions are bound by arithmetic, all others by memory.");
+  auto titles = kCaseTitles;
+  titles.emplace_back("of copy f32");
+  page.table("Cases", titles);
+  for (const BenchCase& item : cases) page.row(cellsOf(item, copySpeed), item.bytesPerSecond() / copySpeed);
+  writeText(options.page, page.text());
+}
+
 int bench(const BenchOptions& options) {
   if (!options.rows || !options.columns || !options.iterations)
     throw InputError("Rows, columns and iterations must be at least 1.");
@@ -376,6 +402,9 @@ int bench(const BenchOptions& options) {
   const std::string device = measure(options, cases);
   const double copySpeed = cases[0].bytesPerSecond();
   const double share = 100 * cases[1].bytesPerSecond() / copySpeed;
+  const std::string heading = cat("Running on '", device, "' (", options.device.backend, "), tensors of ", options.rows,
+                                  " x ", options.columns, " elements, median of ", options.iterations);
+  if (!options.page.empty()) writeCasePage(options, heading + ".", cases, copySpeed);
   if (options.asJson) {
     Json rows = Json::array();
     for (const BenchCase& item : cases)
@@ -394,14 +423,9 @@ int bench(const BenchOptions& options) {
                             .dump(2)
                             .c_str());
   } else {
-    std::printf("Running on '%s' (%s), tensors of %u x %u elements, median of %u\n", device.c_str(),
-                options.device.backend.c_str(), options.rows, options.columns, options.iterations);
-    Table table({"case", "kernel", ">ms", ">GB/s", ">of copy f32", ">GFLOP/s", ">error"});
-    for (const BenchCase& item : cases)
-      table.add({item.name, item.kernels, fixedText(item.median() / 1e6, 4), fixedText(item.bytesPerSecond() / 1e9, 2),
-                 fixedText(100 * item.bytesPerSecond() / copySpeed, 1) + " %",
-                 item.operations ? fixedText(item.operationsPerSecond() / 1e9, 1) : "",
-                 item.exact ? shortText(item.error) : ""});
+    std::printf("%s\n", heading.c_str());
+    Table table(kCaseTitles);
+    for (const BenchCase& item : cases) table.add(cellsOf(item, copySpeed));
     table.print();
     std::printf("A packed FLOAT32 add moves %.1f %% of what a plain copy moves.\n", share);
   }
@@ -429,7 +453,6 @@ static void addAllOptions(CLI::App& options, BenchAllOptions& values) {
   options.add_option("--scale", values.scale, "With --all: divide large sizes by this")->capture_default_str();
   options.add_option("--below", values.below,
                      "With --all: print one line for each row that is below this percentage of its bound");
-  options.add_option("--html", values.htmlFile, "With --all: write a report with bars to this file");
   options.add_option("--json-file", values.jsonFile, "With --all: write what --json prints to this file");
   options.add_flag("--lines", values.lines, "With --all: run nothing, and print the rows as lines for dimple case");
 #ifdef DIMPLE_WITH_CASES
@@ -455,6 +478,7 @@ Action setUpBench(CLI::App& options) {
                    "Measure only copy, add, and a few products, convolutions, attentions and recurrent networks");
   options.add_option("--only", values->only, "Measure only copy, add, and the cases whose names contain this text");
   options.add_flag("--json", values->asJson, "Print JSON");
+  options.add_option("--report,--html", values->page, "Write a page with the table and bars to this file");
   auto all = std::make_shared<BenchAllOptions>();
   addAllOptions(options, *all);
   return [values, all, &options] {
@@ -462,6 +486,7 @@ Action setUpBench(CLI::App& options) {
     all->device = values->device;
     all->only = values->only;
     all->asJson = values->asJson;
+    all->htmlFile = values->page;
     all->repeat = values->repeat;
     if (options.count("--iterations")) all->iterations = values->iterations;
     return benchAll(*all);

@@ -17,6 +17,7 @@
 #include "clients/dimple/roofline_table.h"
 #include "clients/dimple/table.h"
 #include "clients/files/failure.h"
+#include "core/schema/desc_text.h"
 #include "core/support/parallel.h"
 #include "core/text.h"
 
@@ -375,7 +376,7 @@ void measureAll(const Device& device, const BenchAllOptions& options, BenchConte
                 std::vector<Com<ID3D12Resource>>& outputs, std::span<Measured> rows, size_t referenceCount,
                 Reached& reached) {
   constexpr size_t kAtOnce = 48;
-  Progress progress("measuring", rows.size());
+  Progress progress("measuring", rows.size(), &device);
   for (size_t first = 0; first < rows.size();) {
     const size_t count = first == 0 ? referenceCount : std::min(kAtOnce, rows.size() - first);
     Batch batch(device, options, contents, outputs, rows.subspan(first, count));

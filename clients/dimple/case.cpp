@@ -8,6 +8,7 @@
 #include "clients/dimple/device.h"
 #include "clients/dimple/device_caps.h"
 #include "clients/dimple/line.h"
+#include "clients/dimple/progress.h"
 #include "clients/files/failure.h"
 #include "clients/uuid.h"
 #include "core/operation.h"
@@ -116,7 +117,9 @@ int runCases(const CaseOptions& options) {
     ++failed;
     std::printf("failed  %s\n        %s\n", outcome.line.c_str(), outcome.failure.c_str());
   });
+  Progress progress("running", lines.size());
   for (const std::string& line : lines) {
+    progress.step(line);
     runner.add(line);
     if (failed != 0 && options.untilFailure) return kExitRunFailed;
   }

@@ -3,22 +3,13 @@
 #include <algorithm>
 #include <fstream>
 
+#include "clients/dimple/report_files.h"
 #include "clients/dimple/table.h"
 #include "clients/files/failure.h"
 #include "core/text.h"
 
 namespace dimple::tool {
 namespace {
-
-constexpr std::string_view kStyle = R"(
-body{font:14px/1.4 sans-serif;margin:2em;color:#222}
-table{border-collapse:collapse;margin-bottom:2em}
-th,td{padding:2px 8px;text-align:left;border-bottom:1px solid #ddd;white-space:nowrap}
-.r{text-align:right}
-.b{width:240px;background:#eee;position:relative}
-.b i{display:block;height:12px;background:#4a8}
-.b i.low{background:#c54}
-)";
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -37,23 +28,56 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// JSON in which no text ends the script that holds it: a '<' stands in strings only.
+std::string inScript(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json)
+    if (c == '<')
+      out += "\\u003c";
+    else
+      out += c;
+  return out;
+}
+
 }  // namespace
 
 HtmlReport::HtmlReport(std::string_view title)
-    : body_(cat("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", escaped(title),
-                "</title><style>", kStyle, "</style></head><body>\n<h1>", escaped(title), "</h1>\n")) {}
+    : body_(cat("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+                "<meta name=\"viewport\" content=\"width=device-width\"><title>",
+                escaped(title), "</title><style>\n", reportFile("page.css"), "</style></head><body>\n<h1>",
+                escaped(title), "</h1>\n")) {}
+
+void HtmlReport::endTable() {
+  if (inTable_) body_ += "</table></div>\n";
+  inTable_ = false;
+}
 
 void HtmlReport::paragraph(std::string_view text) {
-  if (inTable_) body_ += "</table>\n";
-  inTable_ = false;
+  endTable();
   body_ += cat("<p>", escaped(text), "</p>\n");
 }
 
+bool HtmlReport::canPlot() { return !reportFile("d3.min.js").empty(); }
+
+void HtmlReport::plots(const std::string& json) {
+  endTable();
+  body_ += cat("<main id=\"plots\"></main>\n<script type=\"application/json\" id=\"report\">", inScript(json),
+               "</script>\n");
+  for (const char* script : {"d3.min.js", "dagre.min.js", "plots.js", "graph.js", "page.js"})
+    body_ += cat("<script>\n", reportFile(script), "</script>\n");
+  body_ += "<footer><p>Made by Dimple. The plots are drawn with d3 and dagre.</p>";
+  for (const char* library : {"d3", "dagre"})
+    body_ += cat("<details><summary>Licence of ", library, "</summary><pre>",
+                 escaped(reportFile(cat(library, ".LICENSE"))), "</pre></details>");
+  body_ += "</footer>\n";
+}
+
 void HtmlReport::table(std::string_view heading, const std::vector<std::string>& titles) {
-  if (inTable_) body_ += "</table>\n";
+  endTable();
   inTable_ = true;
   right_.clear();
-  body_ += cat("<h2>", escaped(heading), "</h2>\n<table><tr>");
+  body_ += cat("<h2>", escaped(heading), "</h2>\n<div class=\"wide fit\"><table><tr>");
   for (const std::string_view title : titles) {
     right_.push_back(title.starts_with('>'));
     body_ += cat(right_.back() ? "<th class=\"r\">" : "<th>", escaped(title.substr(right_.back() ? 1 : 0)), "</th>");
@@ -69,7 +93,7 @@ void HtmlReport::row(const std::vector<std::string>& cells, double share, double
                " style=\"width:", fixedText(100 * std::clamp(share, 0.0, 1.0), 1), "%\"></i></td></tr>\n");
 }
 
-std::string HtmlReport::text() const { return cat(body_, inTable_ ? "</table>\n" : "", "</body></html>\n"); }
+std::string HtmlReport::text() const { return cat(body_, inTable_ ? "</table></div>\n" : "", "</body></html>\n"); }
 
 void writeText(const std::string& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);

@@ -1,4 +1,4 @@
-// Self-contained HTML: tables with bars, without scripts and references to anything outside the file.
+// Self-contained pages, without references to anything outside the file: tables with bars, and what scripts draw.
 #pragma once
 
 #include <string>
@@ -17,10 +17,17 @@ class HtmlReport {
   // `share` of 1 fills the last column; what is below `good` is marked. As many cells as titles but the last.
   void row(const std::vector<std::string>& cells, double share, double good = 0);
 
+  // Whether this build has what plots are drawn with.
+  static bool canPlot();
+  // The rest of the page is what its scripts draw of this JSON (docs/reports.md).
+  void plots(const std::string& json);
+
   // The whole document.
   std::string text() const;
 
  private:
+  void endTable();
+
   std::string body_;
   std::vector<bool> right_;
   bool inTable_ = false;

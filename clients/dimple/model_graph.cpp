@@ -151,4 +151,16 @@ DML_GRAPH_DESC ModelGraph::desc(std::span<IDMLOperator* const> operators) {
   return desc;
 }
 
+std::vector<std::shared_ptr<const Operation>> operationsOf(const ModelGraph& graph, const Model& model) {
+  std::vector<std::shared_ptr<const Operation>> operations;
+  operations.reserve(graph.dispatches().size());
+  for (const DispatchCommand* dispatch : graph.dispatches()) {
+    const Dispatchable& dispatchable = model.dispatchables[dispatch->dispatchable];
+    auto op = Operation::parse(dispatchable.desc.desc());
+    if (!op) throw InputError(cat(dispatchable.place, " is refused: ", op.error().text));
+    operations.push_back(std::make_shared<const Operation>(std::move(*op)));
+  }
+  return operations;
+}
+
 }  // namespace dimple::tool

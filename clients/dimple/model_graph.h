@@ -1,10 +1,12 @@
 // Adjacent dispatches of a model as one graph: a dispatch that reads what an earlier one wrote is connected to it.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "clients/dimple/model.h"
+#include "core/operation.h"
 
 namespace dimple::tool {
 
@@ -60,5 +62,8 @@ class ModelGraph {
   std::vector<DML_GRAPH_NODE_DESC> nodeDescs_;
   std::vector<DML_GRAPH_EDGE_DESC> inputDescs_, intermediateDescs_, outputDescs_;
 };
+
+// The operations of a graph's nodes. Throws InputError for one that is refused.
+std::vector<std::shared_ptr<const Operation>> operationsOf(const ModelGraph& graph, const Model& model);
 
 }  // namespace dimple::tool

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "clients/dimple/progress.h"
 #include "clients/dimple/suggest.h"
 #include "clients/files/failure.h"
 #include "clients/files/image.h"
 #include "clients/files/npy.h"
+#include "clients/onnx/reader.h"
 #include "clients/onnx/text.h"
 #include "core/schema/element_text.h"
 #include "core/text.h"
@@ -112,6 +114,12 @@ std::vector<std::string> namesOf(const std::vector<ModelInput>& inputs) {
 }
 
 }  // namespace
+
+onnx::Model loadModel(const std::filesystem::path& file) {
+  Progress progress("loading", 1);
+  progress.step(file.filename().string());
+  return onnx::readModel(file);
+}
 
 void checkName(const char* option, const char* what, const std::string& name, const std::vector<std::string>& known) {
   if (std::ranges::find(known, name) == known.end())

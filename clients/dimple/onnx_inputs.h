@@ -4,6 +4,7 @@
 #ifdef DIMPLE_WITH_ONNX
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@
 namespace dimple::tool {
 
 using OnnxInputs = std::map<std::string, onnx::HostTensor>;
+
+// Reads a model, and says so if that takes long. Throws onnx::ModelError.
+onnx::Model loadModel(const std::filesystem::path& file);
 
 // All of these throw InputError.
 

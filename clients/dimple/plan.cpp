@@ -99,13 +99,7 @@ void printPlan(const std::string& place, const OwnedDesc& desc, const Target& ta
 
 void printGraph(ModelGraph& graph, const Model& model, const Target& target, const PlanOptions& options) {
   const std::string& place = graph.dispatches().front()->place;
-  std::vector<std::shared_ptr<const Operation>> operations;
-  for (const DispatchCommand* dispatch : graph.dispatches()) {
-    const Dispatchable& dispatchable = model.dispatchables[dispatch->dispatchable];
-    auto op = Operation::parse(dispatchable.desc.desc());
-    if (!op) throw InputError(cat(dispatchable.place, " is refused: ", op.error().text));
-    operations.push_back(std::make_shared<const Operation>(std::move(*op)));
-  }
+  const auto operations = operationsOf(graph, model);
   const auto find = [&](UINT node, IDMLOperator*) -> Result<std::shared_ptr<const Operation>> {
     return operations[node];
   };

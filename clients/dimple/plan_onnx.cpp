@@ -3,45 +3,36 @@
 #ifdef DIMPLE_WITH_ONNX
 
 #include "clients/dimple/onnx_inputs.h"
+#include "clients/dimple/onnx_report.h"
 #include "clients/dimple/progress.h"
 #include "clients/files/failure.h"
 #include "clients/onnx/failure.h"
-#include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
-#include "core/operation.h"
 #include "core/text.h"
 
 namespace dimple::tool {
 namespace {
 
 // Prints the plan of each graph before it is compiled.
-class PlanPrinter : public onnx::GraphObserver {
+class PlanPrinter : public OperationsOfSession {
  public:
   PlanPrinter(const Target& target, const GraphPrinting& printing) : target_(target), printing_(printing) {}
 
-  void created(IDMLOperator& op, const DML_OPERATOR_DESC& desc) override {
-    auto operation = Operation::parse(desc);
-    if (operation) operations_[&op] = std::make_shared<const Operation>(std::move(*operation));
-  }
-  void compiling(const DML_GRAPH_DESC& desc) override {
-    const FindOperation find = [&](UINT, IDMLOperator* op) -> Result<std::shared_ptr<const Operation>> {
-      return operations_.at(op);
-    };
-    printGraphPlan(desc, find, target_, "The graph", printing_);
+  void compiling(const DML_GRAPH_DESC& desc, const std::vector<std::string>&) override {
+    printGraphPlan(desc, find(), target_, "The graph", printing_);
     std::fflush(stdout);
   }
 
  private:
   const Target& target_;
   const GraphPrinting printing_;
-  std::map<IDMLOperator*, std::shared_ptr<const Operation>> operations_;
 };
 
 }  // namespace
 
 int planOnnx(const std::filesystem::path& file, const OnnxPlanOptions& options) {
   try {
-    const onnx::Model model = onnx::readModel(file);
+    const onnx::Model model = loadModel(file);
     const auto dimensions = readDimensions(model, options.dimensions);
     OnnxInputs inputs = readInputs(model, options.inputs, dimensions);
     addZeros(model, dimensions, inputs);
@@ -49,7 +40,7 @@ int planOnnx(const std::filesystem::path& file, const OnnxPlanOptions& options) 
     PlanPrinter printer(options.target, options.printing);
     onnx::SessionOptions session;
     session.observer = &printer;
-    Progress progress("running", 1);
+    Progress progress("running", 1, &device);
     progress.step(cat(file.filename().string(), ", since shapes may depend on results"));
     onnx::Session(device.context(), model, session).run(inputs);
     return 0;

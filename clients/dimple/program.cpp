@@ -35,7 +35,7 @@ void Program::run() {
 }
 
 void Program::createBuffers() {
-  Progress progress("uploading", model_.buffers.size());
+  Progress progress("uploading", model_.buffers.size(), &device_);
   for (const Buffer& buffer : model_.buffers) {
     progress.step(buffer.name);
     buffers_.push_back(createBuffer(device_, buffer.bytes));
@@ -58,7 +58,7 @@ void Program::upload(const Buffer& buffer, ID3D12Resource* to) const {
 }
 
 void Program::compileOperators(std::vector<std::vector<BoundBuffer>>& owned) {
-  Progress progress("compiling", model_.dispatchables.size());
+  Progress progress("compiling", model_.dispatchables.size(), &device_);
   for (const Dispatchable& dispatchable : model_.dispatchables) {
     progress.step(dispatchable.name);
     operators_.push_back(compileOperator(device_, dispatchable.desc.desc(), dispatchable.flags, dispatchable.place));
@@ -68,7 +68,7 @@ void Program::compileOperators(std::vector<std::vector<BoundBuffer>>& owned) {
 
 void Program::compileGraphs(std::vector<std::vector<BoundBuffer>>& owned) {
   graphs_ = ModelGraph::split(model_);
-  Progress progress("compiling", graphs_.size());
+  Progress progress("compiling", graphs_.size(), &device_);
   for (ModelGraph& graph : graphs_) {
     const std::string& place = graph.dispatches().front()->place;
     progress.step(place);
@@ -107,7 +107,9 @@ void Program::compile() {
     for (const ModelCommand& command : model_.commands)
       if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) reserve(operators_[dispatch->dispatchable]);
   runner_ = std::make_unique<Runner>(device_, descriptors, temporary);
+  if (options_.timed) device_.check(device_.context().SetProfiling(TRUE), "Dispatches cannot be timed");
   runner_->initialize(pointers, owned);
+  if (options_.timed) initializationTimes_ = readProfile(device_);
   compileTime_ = millisecondsSince(start);
 }
 
@@ -134,8 +136,9 @@ void Program::dispatch(size_t command) {
 
 // Adjacent dispatches go into one submission.
 void Program::execute() {
-  if (options_.profile) device_.check(device_.context().SetProfiling(TRUE), "Dispatches cannot be timed");
-  Progress progress("executing", model_.commands.size());
+  if (options_.profile || options_.timed)
+    device_.check(device_.context().SetProfiling(TRUE), "Dispatches cannot be timed");
+  Progress progress("executing", model_.commands.size(), &device_);
   for (size_t c = 0; c < model_.commands.size(); ++c) {
     const ModelCommand& command = model_.commands[c];
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
@@ -163,7 +166,7 @@ void Program::execute() {
 
 void Program::flush() {
   executeTime_ += runner_->flush();
-  if (!options_.profile) return;
+  if (!options_.profile && !options_.timed) return;
   const auto times = readProfile(device_);
   times_.insert(times_.end(), times.begin(), times.end());
 }

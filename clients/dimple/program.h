@@ -14,6 +14,7 @@ struct ProgramOptions {
   bool profile = false;
   bool output = true;  // false: the commands that print and write are left out
   bool graph = false;  // adjacent dispatches are compiled as one graph
+  bool timed = false;  // for a report: initialization and execution are timed
 };
 
 class Program {
@@ -25,6 +26,11 @@ class Program {
   void run();
   // The whole of a buffer as the program left it.
   std::vector<std::byte> download(size_t buffer) const;
+
+  // Of the dispatches that executed, with ProgramOptions::timed.
+  const std::vector<KernelTime>& times() const { return times_; }
+  const std::vector<KernelTime>& initializationTimes() const { return initializationTimes_; }
+  std::vector<ModelGraph>& graphs() { return graphs_; }
 
  private:
   void createBuffers();
@@ -49,7 +55,7 @@ class Program {
   std::vector<CompiledOperator> operators_;  // of the dispatchables, or of the graphs
   std::vector<ModelGraph> graphs_;
   std::unique_ptr<Runner> runner_;
-  std::vector<KernelTime> times_;
+  std::vector<KernelTime> times_, initializationTimes_;
   size_t dispatches_ = 0;
   double compileTime_ = 0;
   double executeTime_ = 0;

@@ -1,6 +1,8 @@
 #include "clients/dimple/progress.h"
 
 #include <cstdio>
+
+#include "core/text.h"
 #ifdef _WIN32
 #include <io.h>
 #else
@@ -13,6 +15,17 @@ namespace {
 using namespace std::chrono_literals;
 constexpr const char* kClearLine = "\r\x1b[K";
 
+struct PipelineCounts {
+  UINT wanted = 0;
+  UINT compiled = 0;
+};
+
+PipelineCounts countsOf(const Device& device) {
+  PipelineCounts counts;
+  device.context().GetCompileCounts(&counts.wanted, &counts.compiled);
+  return counts;
+}
+
 bool isTerminal() {
 #ifdef _WIN32
   return _isatty(2) != 0;
@@ -23,8 +36,13 @@ bool isTerminal() {
 
 }  // namespace
 
-Progress::Progress(std::string_view what, size_t total)
-    : what_(what), total_(total), isTerminal_(isTerminal()), thread_([this] { watch(); }) {}
+Progress::Progress(std::string_view what, size_t total, const Device* device)
+    : what_(what),
+      total_(total),
+      device_(device),
+      pipelinesBefore_(device ? countsOf(*device).wanted : 0),
+      isTerminal_(isTerminal()),
+      thread_([this] { watch(); }) {}
 
 Progress::~Progress() {
   {
@@ -53,10 +71,17 @@ void Progress::watch() {
   }
 }
 
+std::string Progress::pipelines() const {
+  if (!device_) return "";
+  const PipelineCounts counts = countsOf(*device_);
+  const UINT wanted = counts.wanted - pipelinesBefore_;
+  return wanted ? cat(", ", counts.compiled - pipelinesBefore_, " of ", wanted, " pipelines compiled") : "";
+}
+
 void Progress::print() const {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_).count();
-  std::fprintf(stderr, "%s%s %zu of %zu: %s (%lld s)%s", isTerminal_ ? kClearLine : "dimple: ", what_.c_str(), done_,
-               total_, name_.c_str(), static_cast<long long>(seconds), isTerminal_ ? "" : "\n");
+  std::fprintf(stderr, "%s%s %zu of %zu: %s%s (%lld s)%s", isTerminal_ ? kClearLine : "dimple: ", what_.c_str(), done_,
+               total_, name_.c_str(), pipelines().c_str(), static_cast<long long>(seconds), isTerminal_ ? "" : "\n");
   std::fflush(stderr);
 }
 

@@ -10,8 +10,11 @@
 #include "clients/dimple/command.h"
 #include "clients/dimple/device.h"
 #include "clients/dimple/json_file.h"
+#include "clients/dimple/onnx_report.h"
 #include "clients/dimple/progress.h"
+#include "clients/dimple/run_report.h"
 #include "clients/dimple/table.h"
+#include "clients/dimple/tensor_account.h"
 #include "clients/files/failure.h"
 #include "clients/files/image.h"
 #include "clients/ocr/reader.h"
@@ -36,6 +39,7 @@ struct ReadOptions {
   bool profile = false;
   bool textOnly = false;
   bool asJson = false;
+  ReportOptions report;
   DeviceOptions device;
 };
 
@@ -130,6 +134,41 @@ void print(const std::vector<ocr::Line>& lines, const ReadOptions& options) {
   if (lines.empty()) std::printf("There is no text.\n");
 }
 
+// Reads once more with new sessions, whose dispatches are timed, and pipelines that are compiled already.
+void writeReport(const ReadOptions& options, const Device& device, const Models& models, const ocr::Picture& picture,
+                 const std::vector<ocr::Line>& lines) {
+  device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
+  readProfile(device);
+  RunReport report(device, options.device, std::filesystem::path(options.picture).filename().string());
+  std::map<Part, SessionReport> observers;
+  std::map<Part, std::unique_ptr<onnx::Session>> sessions;
+  for (const auto& [part, model] : models.parts) {
+    auto& observer = observers.try_emplace(part, report, options.device, model, nameOf(part)).first->second;
+    onnx::SessionOptions session;
+    session.observer = &observer;
+    sessions.emplace(part, std::make_unique<onnx::Session>(device.context(), model, session));
+  }
+  Progress progress("reading once more for the report", std::size(kParts), &device);
+  ocr::readText(picture, models.dictionary, [&](Part part, const HostTensor& input) {
+    progress.step(nameOf(part));
+    auto outputs = sessions.at(part)->run({{models.parts.at(part).inputs().front().name, input}});
+    observers.at(part).ran(device);
+    return std::move(outputs.front().tensor);
+  });
+  std::vector<ocr::Box> boxes;
+  boxes.reserve(lines.size());
+  for (const ocr::Line& line : lines) {
+    boxes.push_back(line.box);
+    report.addLine(line.text, static_cast<double>(line.confidence));
+  }
+  ocr::Picture outlined = picture;
+  ocr::drawBoxes(outlined, boxes);
+  const std::string name = std::filesystem::path(options.picture).filename().string();
+  report.addTensor(accountOfPicture(name, "input", picture.width, picture.height, 3, picture.pixels));
+  report.addTensor(accountOfPicture("lines", "output", outlined.width, outlined.height, 3, outlined.pixels));
+  report.write(options.report);
+}
+
 // The first time of each model, and the mean of those behind the first `firstRuns`.
 void printTimes(Reading& reading, const std::map<Part, size_t>& firstRuns) {
   Table table({"model", ">runs", ">first ms", ">steady ms"});
@@ -149,14 +188,14 @@ std::vector<ocr::Line> readOnce(const ReadOptions& options, const Models& models
   if (!options.asJson && !options.textOnly)
     std::printf("Running on '%s' (%s)\n", reading.device().name().c_str(), options.device.backend.c_str());
   const auto read = [&](const char* what) {
-    Progress progress(what, std::size(kParts));
+    Progress progress(what, std::size(kParts), &reading.device());
     const auto run = [&](Part part, const HostTensor& input) {
       progress.step(nameOf(part));
       return reading.run(part, input);
     };
     return ocr::readText(picture, models.dictionary, run);
   };
-  const std::vector<ocr::Line> lines = read("reading; on a first run the driver compiles kernels:");
+  const std::vector<ocr::Line> lines = read("reading");
   print(lines, options);
   std::fflush(stdout);
   if (options.profile) {
@@ -166,6 +205,7 @@ std::vector<ocr::Line> readOnce(const ReadOptions& options, const Models& models
     read("reading once more");
     printTimes(reading, firstRuns);
   }
+  if (options.report.any()) writeReport(options, reading.device(), models, picture, lines);
   checkValidation(reading);
   return lines;
 }
@@ -212,6 +252,7 @@ std::vector<ocr::Line> readOnBoth(const ReadOptions& options, const Models& mode
 }
 
 int read(const ReadOptions& options) {
+  checkReportOptions(options.report);
   if (options.tolerance && options.compare.empty()) throw InputError("--tolerance is given without --compare.");
   try {
     Image image = readImage(options.picture, 3);
@@ -244,11 +285,14 @@ Action setUpRead(CLI::App& options) {
       .add_option("--models", values->models,
                   "Folder of the PP-OCR models: *det*.onnx, *cls*.onnx, *rec*.onnx and *keys*.txt")
       ->required();
+  addReportOptions(options, values->report);
   options.add_option("--boxes", values->boxes, "Write the picture with its lines outlined to this file");
   options
       .add_option("--compare", values->compare,
                   "vulkan,d3d12: run on both back ends, and print how their results differ")
-      ->excludes("--backend");
+      ->excludes("--backend")
+      ->excludes("--report")
+      ->excludes("--trace");
   options.add_flag("--profile", values->profile, "Read the picture once more, and print how long each model takes")
       ->excludes("--compare");
   options.add_option("--tolerance", values->tolerance, "With --compare: fail if a result differs by more");

@@ -6,7 +6,9 @@
 
 #include "clients/dimple/command.h"
 #include "clients/dimple/program.h"
+#include "clients/dimple/program_report.h"
 #include "clients/dimple/run_onnx.h"
+#include "clients/dimple/run_report.h"
 #include "clients/dimple/table.h"
 #include "clients/files/compare.h"
 #include "clients/files/failure.h"
@@ -24,6 +26,7 @@ struct RunOptions {
   std::vector<std::string> definitions;
   bool profile = false;
   bool graph = false;
+  ReportOptions report;
   std::string compare;  // two back ends
   std::optional<double> tolerance;
 };
@@ -35,7 +38,7 @@ void runOn(const DeviceOptions& deviceOptions, const Model& model, const Program
   std::printf("Running on '%s' (%s)\n", device.name().c_str(), backendName(device.backend()).c_str());
   Program program(device, model, options);
   program.run();
-  visit(program);
+  visit(program, device);
   if (device.warnings()) throw RunError(cat("Validation gave ", device.warnings(), " messages."));
 }
 
@@ -53,7 +56,7 @@ void compareBackends(const RunOptions& options, const Model& model) {
     DeviceOptions device = options.device;
     device.backend = backend;
     std::map<size_t, std::vector<std::byte>> buffers;
-    runOn(device, model, {options.profile, false, false}, [&](const Program& program) {
+    runOn(device, model, {.profile = options.profile, .output = false}, [&](const Program& program, const Device&) {
       for (const OutputTensor& output : outputs)
         if (auto& bytes = buffers[output.source.buffer]; bytes.empty()) bytes = program.download(output.source.buffer);
     });
@@ -89,11 +92,15 @@ void compareBackends(const RunOptions& options, const Model& model) {
 }
 
 int runFile(RunOptions& options) {
+  checkReportOptions(options.report);
+  if (options.report.any() && !options.device.dll.empty())
+    throw InputError("--report and --trace are for Dimple, whose plans they show, not for another DLL.");
   if (isOnnxPath(options.file)) {
     if (options.graph || !options.compare.empty() || !options.definitions.empty())
       throw InputError("--graph, --compare and --define are for programs, not for ONNX models.");
     options.onnx.folder = options.model.outputFolder;
     options.onnx.profile = options.profile;
+    options.onnx.report = options.report;
     return runOnnx(options.file, options.device, options.onnx);
   }
   if (options.onnx.any())
@@ -107,7 +114,13 @@ int runFile(RunOptions& options) {
   const JsonFile file(options.file);
   const Model model = readModel(file, options.model);
   if (options.compare.empty())
-    runOn(options.device, model, {options.profile, true, options.graph}, [](const Program&) {});
+    runOn(options.device, model, {.profile = options.profile, .graph = options.graph, .timed = options.report.any()},
+          [&](Program& program, const Device& device) {
+            if (!options.report.any()) return;
+            RunReport report(device, options.device, file.path().filename().string());
+            addProgram(report, model, program, options.device);
+            report.write(options.report);
+          });
   else
     compareBackends(options, model);
   return 0;
@@ -123,6 +136,7 @@ Action setUpRun(CLI::App& options) {
   addDllOption(options, values->device);
   options.add_flag("--profile", values->profile,
                    "Print the time of each kernel; for an ONNX model, also those of its initialization");
+  addReportOptions(options, values->report);
   options.add_flag("--graph", values->graph,
                    "Compile adjacent dispatches as one graph. Only results that later commands need, or that no "
                    "dispatch reads, are written to the buffers. An output of a graph must not lie over its inputs");
@@ -141,7 +155,9 @@ Action setUpRun(CLI::App& options) {
       .add_option("--compare", values->compare,
                   "vulkan,d3d12: run on both back ends, and print how their outputs differ; nothing is written")
       ->excludes("--backend")
-      ->excludes("--graph");
+      ->excludes("--graph")
+      ->excludes("--report")
+      ->excludes("--trace");
   options
       .add_option("--tolerance", values->tolerance,
                   "With --compare: fail if an output differs by more than this many units in the last place; for "

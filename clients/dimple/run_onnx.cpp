@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "clients/dimple/onnx_inputs.h"
+#include "clients/dimple/onnx_report.h"
 #include "clients/dimple/profile.h"
 #include "clients/dimple/progress.h"
 #include "clients/dimple/table.h"
@@ -19,7 +20,6 @@
 #include "core/text.h"
 #ifdef DIMPLE_WITH_ONNX
 #include "clients/onnx/failure.h"
-#include "clients/onnx/reader.h"
 #include "clients/onnx/session.h"
 #include "clients/onnx/text.h"
 #endif
@@ -128,16 +128,39 @@ void profileOnnx(const Device& device, const onnx::Model& model, onnx::Session& 
   session.run(inputs);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
-  onnx::Session(device.context(), model).run(inputs);
+  {
+    Progress progress("running once more for the profile", 1, &device);
+    progress.step("each dispatch is timed");
+    onnx::Session(device.context(), model).run(inputs);
+  }
   printProfile(readProfile(device));
   std::printf("A second run took %.1f ms.\n", took.count());
+}
+
+// Another session, whose dispatches are timed, with pipelines that are compiled already.
+void reportOnnx(const Device& device, const std::string& title, const onnx::Model& model,
+                const std::map<std::string, HostTensor>& inputs, const DeviceOptions& deviceOptions,
+                const ReportOptions& options) {
+  device.check(device.context().SetProfiling(TRUE), "Dispatches cannot be timed");
+  readProfile(device);
+  RunReport report(device, deviceOptions, title);
+  SessionReport observer(report, deviceOptions, model);
+  onnx::SessionOptions session;
+  session.observer = &observer;
+  Progress progress("running once more for the report", 1, &device);
+  progress.step(title);
+  const auto outputs = onnx::Session(device.context(), model, session).run(inputs);
+  observer.ran(device);
+  for (const auto& [name, tensor] : inputs) report.addTensor(accountOf(name, "input", tensor));
+  for (const auto& [name, tensor] : outputs) report.addTensor(accountOf(name, "output", tensor));
+  report.write(options);
 }
 
 }  // namespace
 
 int runOnnx(const std::filesystem::path& file, const DeviceOptions& deviceOptions, const OnnxOptions& options) {
   try {
-    const onnx::Model model = onnx::readModel(file);
+    const onnx::Model model = loadModel(file);
     const auto outputPaths = readNamedPaths(options.outputs, "--output");
     for (const auto& path : outputPaths) {
       checkName("--output", "an output", path.first, model.outputs());
@@ -151,8 +174,8 @@ int runOnnx(const std::filesystem::path& file, const DeviceOptions& deviceOption
     std::printf("Running on '%s' (%s)\n", device.name().c_str(), backendName(device.backend()).c_str());
     onnx::Session session(device.context(), model);
     const auto outputs = [&] {
-      Progress progress("running", 1);
-      progress.step(cat(file.filename().string(), "; on a first run the driver compiles kernels"));
+      Progress progress("running", 1, &device);
+      progress.step(file.filename().string());
       return session.run(inputs);
     }();
     for (const auto& [name, tensor] : outputs)
@@ -164,6 +187,8 @@ int runOnnx(const std::filesystem::path& file, const DeviceOptions& deviceOption
                 countText(session.statistics().operators, "operator").c_str(),
                 countText(session.statistics().graphs, "graph").c_str());
     if (options.profile) profileOnnx(device, model, session, inputs);
+    if (options.report.any())
+      reportOnnx(device, file.filename().string(), model, inputs, deviceOptions, options.report);
     if (device.warnings()) throw RunError(cat("Validation gave ", device.warnings(), " messages."));
     return 0;
   } catch (const onnx::ModelError& error) {

@@ -7,6 +7,7 @@
 
 #include "clients/dimple/device.h"
 #include "clients/dimple/graph_plan.h"
+#include "clients/dimple/run_report.h"
 
 namespace dimple::tool {
 
@@ -17,6 +18,7 @@ struct OnnxOptions {
   std::filesystem::path labels;         // file with a line for each class; empty: there is none
   std::filesystem::path folder = ".";   // of written files
   bool profile = false;                 // print the times of a second run and of the kernels
+  ReportOptions report;
 
   bool any() const { return !inputs.empty() || !outputs.empty() || !dimensions.empty() || !labels.empty(); }
 };

@@ -87,7 +87,9 @@ Image readImage(const std::filesystem::path& path, uint32_t channels) {
   return image;
 }
 
-void writeImage(const std::filesystem::path& path, const Image& image) {
+namespace {
+
+std::vector<std::byte> encoded(const Image& image, bool asPng) {
   std::vector<std::byte> file;
   const auto append = [](void* context, void* data, int size) {
     auto& bytes = *static_cast<std::vector<std::byte>*>(context);
@@ -98,12 +100,21 @@ void writeImage(const std::filesystem::path& path, const Image& image) {
   const int height = static_cast<int>(image.height);
   const int channels = static_cast<int>(image.channels);
   const bool written =
-      extensionOf(path) == ".png"
-          ? stbi_write_png_to_func(append, &file, width, height, channels, image.pixels.data(), width * channels)
-          : stbi_write_jpg_to_func(append, &file, width, height, channels, image.pixels.data(), kJpegQuality);
-  if (!written) throw RunError(cat(path.string(), " cannot be written."));
+      asPng ? stbi_write_png_to_func(append, &file, width, height, channels, image.pixels.data(), width * channels)
+            : stbi_write_jpg_to_func(append, &file, width, height, channels, image.pixels.data(), kJpegQuality);
+  if (!written) file.clear();
+  return file;
+}
+
+}  // namespace
+
+void writeImage(const std::filesystem::path& path, const Image& image) {
+  const auto file = encoded(image, extensionOf(path) == ".png");
+  if (file.empty()) throw RunError(cat(path.string(), " cannot be written."));
   writeFile(path, file);
 }
+
+std::vector<std::byte> pngOf(const Image& image) { return encoded(image, true); }
 
 Image resizeImage(const Image& image, uint32_t width, uint32_t height) {
   const size_t channels = image.channels;

@@ -26,6 +26,8 @@ Image readImage(const std::filesystem::path& path, uint32_t channels);
 
 // PNG or JPEG by the extension. Throws RunError.
 void writeImage(const std::filesystem::path& path, const Image& image);
+// The bytes of a PNG file; none if it cannot be made.
+std::vector<std::byte> pngOf(const Image& image);
 
 Image resizeImage(const Image& image, uint32_t width, uint32_t height);
 

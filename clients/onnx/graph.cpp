@@ -348,7 +348,12 @@ ComPtr<IDMLCompiledOperator> GraphBuilder::compile(const std::vector<Value>& out
   desc.OutputEdges = outputDescs.data();
   desc.IntermediateEdgeCount = wrap(parts.intermediateEdges, DML_GRAPH_EDGE_TYPE_INTERMEDIATE, intermediateDescs);
   desc.IntermediateEdges = intermediateDescs.data();
-  if (observer_) observer_->compiling(desc);
+  if (observer_) {
+    std::vector<std::string> names;
+    names.reserve(usedInputs.size());
+    for (const UINT input : usedInputs) names.push_back(inputs_[input].name);
+    observer_->compiling(desc, names);
+  }
   ComPtr<IDMLDevice1> device;
   ComPtr<IDMLCompiledOperator> compiled;
   if (FAILED(device_.QueryInterface(IID_PPV_ARGS(&device))) ||

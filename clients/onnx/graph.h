@@ -48,7 +48,8 @@ class GraphObserver {
  public:
   virtual ~GraphObserver() = default;
   virtual void created(IDMLOperator& op, const DML_OPERATOR_DESC& desc) = 0;
-  virtual void compiling(const DML_GRAPH_DESC& desc) = 0;
+  // `inputs`: names of the graph's inputs; empty for constants.
+  virtual void compiling(const DML_GRAPH_DESC& desc, const std::vector<std::string>& inputs) = 0;
 };
 
 class GraphBuilder {

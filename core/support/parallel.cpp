@@ -8,6 +8,26 @@
 #include <vector>
 
 namespace dimple {
+namespace {
+
+std::atomic<uint32_t> wantedPipelines{0}, compiledPipelines{0};
+
+}  // namespace
+
+CompileCounts compileCounts() {
+  // In this order, so that no more are compiled than were wanted.
+  const uint32_t compiled = compiledPipelines;
+  return {wantedPipelines, compiled};
+}
+
+CountedCompiles::CountedCompiles(size_t count) : left_(static_cast<uint32_t>(count)) { wantedPipelines += left_; }
+
+CountedCompiles::~CountedCompiles() { compiledPipelines += left_; }
+
+void CountedCompiles::add() {
+  --left_;
+  ++compiledPipelines;
+}
 
 void forEachInParallel(size_t count, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next{0};

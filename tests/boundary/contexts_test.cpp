@@ -285,6 +285,13 @@ const ContextStep kSteps[] = {
      },
      [](ContextScene& s) { return s.context->Wait(s.fence); }},
     {"IDimpleContext::Wait, refused", withContext, [](ContextScene& s) { return s.context->Wait(1); }, E_INVALIDARG},
+    {"IDimpleContext::GetCompileCounts", withContext,
+     [](ContextScene& s) {
+       UINT wanted = 1, compiled = 0;
+       s.context->GetCompileCounts(&wanted, &compiled);
+       return compiled == wanted ? S_OK : E_FAIL;
+     },
+     S_OK, Answers::Always},
     {"IDimpleContext::SetProfiling", withContext, profile},
     {"IDimpleContext::ReadProfile",
      [](ContextScene& s) {

@@ -74,6 +74,7 @@ class DllContext final : public ComObject<IDimpleContext, IDimpleContext> {
   HRESULT STDMETHODCALLTYPE ReadProfile(void(STDMETHODCALLTYPE*)(void*, const char*, double), void*) override {
     return E_NOTIMPL;
   }
+  void STDMETHODCALLTYPE GetCompileCounts(UINT* wanted, UINT* compiled) override { *wanted = *compiled = 0; }
 
  private:
   ~DllContext() override = default;

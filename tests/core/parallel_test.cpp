@@ -54,5 +54,30 @@ TEST_CASE("parallel: a pipeline of each key that is not known is compiled") {
   CHECK(compiled == std::multiset<int>{1, 2, 4});
 }
 
+TEST_CASE("parallel: pipelines are counted before they are compiled, and when they are") {
+  std::vector<Dispatch> dispatches(20);
+  for (size_t d = 0; d < dispatches.size(); ++d) dispatches[d].kernel.form = static_cast<uint8_t>(d);
+  const CompileCounts before = compileCounts();
+  CHECK(before.compiled == before.wanted);
+  std::atomic<bool> counted{true};
+  const auto compile = [&](const Dispatch&) {
+    const CompileCounts now = compileCounts();
+    if (now.wanted - before.wanted != 20 || now.compiled - before.compiled >= 20) counted = false;
+  };
+  compileInParallel(
+      dispatches, &Dispatch::kernel, [](KernelId) { return false; }, compile);
+  CHECK(counted);
+  const CompileCounts after = compileCounts();
+  CHECK(after.wanted - before.wanted == 20);
+  CHECK(after.compiled == after.wanted);
+  // Those that fail count, too, so that nobody waits for them.
+  const auto fail = [](const Dispatch&) { throw std::runtime_error("a driver"); };
+  CHECK_THROWS_AS(compileInParallel(
+                      dispatches, &Dispatch::kernel, [](KernelId) { return false; }, fail),
+                  std::runtime_error);
+  CHECK(compileCounts().wanted == after.wanted + 20);
+  CHECK(compileCounts().compiled == compileCounts().wanted);
+}
+
 }  // namespace
 }  // namespace dimple::testing

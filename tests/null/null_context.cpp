@@ -103,6 +103,7 @@ class NullContext final : public ComObject<IDimpleContext, IDimpleContext> {
   HRESULT STDMETHODCALLTYPE ReadProfile(void(STDMETHODCALLTYPE*)(void*, const char*, double), void*) override {
     return E_NOTIMPL;
   }
+  void STDMETHODCALLTYPE GetCompileCounts(UINT* wanted, UINT* compiled) override { *wanted = *compiled = 0; }
 
  private:
   const UINT64 maxBytes_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "clients/files/image.h"
 #include "clients/ocr/detection.h"
@@ -13,6 +14,7 @@
 #include "tests/gpu_test.h"
 #include "tests/onnx/onnx_run.h"
 #include "tests/onnx/onnx_runtime.h"
+#include "tests/tool/report_page.h"
 #include "tests/tool/tool_fixture.h"
 
 namespace dimple::testing {
@@ -235,6 +237,23 @@ const char* sampleFolder() {
   return nullptr;
 }
 
+// A report has the lines, both pictures, and the times of all three models.
+void checkPage(const nlohmann::json& report, const nlohmann::json& lines) {
+  REQUIRE(report.is_object());
+  REQUIRE(report["lines"].size() == lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) CHECK(report["lines"][i]["text"] == lines[i]["text"]);
+  REQUIRE(report["tensors"].size() == 2);
+  CHECK(report["tensors"][1]["picture"]["width"] == 384);
+  CHECK(report["others"].empty());
+  std::set<std::string> parts;
+  for (const auto& run : report["runs"]) {
+    const auto& graph = report["graphs"][run["graph"].get<size_t>()];
+    parts.insert(graph["part"]);
+    CHECK(run["nanoseconds"].size() == graph[run["initialization"] ? "initialization" : "execution"].size());
+  }
+  CHECK(parts == std::set<std::string>{"angle", "detection", "recognition"});
+}
+
 TEST_CASE("ocr: a photograph of a page") {
   const char* folder = sampleFolder();
   if (!folder) return;
@@ -262,12 +281,14 @@ TEST_CASE("ocr: a photograph of a page") {
   CHECK_MESSAGE(down.out.find("Region-based segmentation\nLet us first determine markers of the coins and the\n") == 0,
                 down.out);
   CHECK(down.out.find("Running on") == std::string::npos);
-  const auto json = fixture.run("read " + models + "/page.png --json --models " + models);
+  const std::string withReport = kWithPlots ? " --report page.html" : "";
+  const auto json = fixture.run("read " + models + "/page.png --json --models " + models + withReport);
   REQUIRE_MESSAGE(json.code == 0, json.err);
   const auto lines = nlohmann::json::parse(json.out).at("lines");
   REQUIRE(lines.size() >= 6);
   CHECK(lines[0].at("text") == "Region-based segmentation");
   CHECK(lines[0].at("box").size() == 4);
+  if (kWithPlots) checkPage(reportOf(fixture.folder() / "page.html"), lines);
 
   // What reads nothing takes one model, twice.
   tool::writeImage(fixture.folder() / "blank.png", {64, 32, 3, std::vector<uint8_t>(64 * 32 * 3, 255)});

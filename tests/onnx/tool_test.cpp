@@ -9,6 +9,7 @@
 #include "clients/files/npy.h"
 #include "clients/onnx/mapper.h"
 #include "tests/onnx/model_builder.h"
+#include "tests/tool/report_page.h"
 #include "tests/tool/tool_fixture.h"
 
 namespace dimple::testing {
@@ -49,6 +50,23 @@ TEST_CASE("onnx tool: a model with arrays in and out") {
   const auto profile = fixture.run("run m.onnx --input x=x.npy --profile");
   CHECK(contains(profile.out, "binary"));
   CHECK(contains(profile.out, "A second run took"));
+
+  if (kWithPlots) {
+    const auto page = fixture.run("run m.onnx --input x=x.npy --report page.html");
+    REQUIRE_MESSAGE(page.code == 0, page.err);
+    const nlohmann::json report = reportOf(fixture.folder() / "page.html");
+    REQUIRE(report.is_object());
+    const auto& graph = report["graphs"][0];
+    REQUIRE(graph["before"]["nodes"].size() == 1);
+    CHECK(graph["before"]["nodes"][0]["operator"] == "ELEMENT_WISE_ADD");
+    // The initializer is a constant, x is not.
+    for (const auto& edge : graph["before"]["edges"])
+      if (edge.contains("input")) CHECK(edge["constant"] == (edge["input"] != "x"));
+    CHECK(report["runs"].back()["nanoseconds"].size() == graph["execution"].size());
+    REQUIRE(report["tensors"].size() == 2);
+    CHECK(report["tensors"][0]["greatest"] == 4);
+    CHECK(report["tensors"][1]["greatest"] == 24);
+  }
 
   const auto refused = [&](const std::string& arguments, const std::string& part) {
     const auto outcome = fixture.run("run m.onnx " + arguments);

@@ -77,6 +77,9 @@ class Counter final : public IDimpleContext {
                                         void* reportContext) override {
     return context_->ReadProfile(report, reportContext);
   }
+  void STDMETHODCALLTYPE GetCompileCounts(UINT* wanted, UINT* compiled) override {
+    context_->GetCompileCounts(wanted, compiled);
+  }
 
  private:
   virtual ~Counter() = default;

@@ -1,0 +1,279 @@
+// Pages and traces of what ran: what they say is what the plan and the device say.
+#include <doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "clients/files/image.h"
+#include "tests/tool/report_page.h"
+
+using dimple::testing::contains;
+using dimple::testing::kWithPlots;
+using dimple::testing::readText;
+using dimple::testing::reportOf;
+using dimple::testing::ToolFixture;
+using Json = nlohmann::json;
+
+namespace {
+
+Json tensorJson(const std::vector<int>& sizes, const char* type = "FLOAT32") {
+  return {{"DataType", type}, {"Sizes", sizes}};
+}
+
+Json binaryJson(const std::string& type, const std::vector<int>& sizes) {
+  return {
+      {"type", type},
+      {"desc", {{"ATensor", tensorJson(sizes)}, {"BTensor", tensorJson(sizes)}, {"OutputTensor", tensorJson(sizes)}}}};
+}
+
+Json dispatchJson(const std::string& what, const std::string& a, const std::string& b, const std::string& y) {
+  return {{"type", "dispatch"},
+          {"dispatchable", what},
+          {"bindings", {{"ATensor", a}, {"BTensor", b}, {"OutputTensor", y}}}};
+}
+
+Json floatsJson(int count) {
+  return {{"initialValuesDataType", "FLOAT32"},
+          {"initialValues", {{"valueCount", count}, {"valueStart", 1}, {"valueDelta", 1}}}};
+}
+
+// (a + b) * b, whose nodes become one, and the product of that with itself. `first`: the name of the first dispatch.
+Json programJson(const std::string& first) {
+  const std::vector<int> sizes{1, 1, 64, 64};
+  Json json;
+  for (const char* name : {"a", "b", "sum", "scaled", "product"}) json["resources"][name] = floatsJson(64 * 64);
+  json["dispatchables"][first] = binaryJson("ELEMENT_WISE_ADD", sizes);
+  json["dispatchables"]["scale"] = binaryJson("ELEMENT_WISE_MULTIPLY", sizes);
+  json["dispatchables"]["square"] = {{"type", "GEMM"},
+                                     {"desc",
+                                      {{"ATensor", tensorJson(sizes)},
+                                       {"BTensor", tensorJson(sizes)},
+                                       {"OutputTensor", tensorJson(sizes)},
+                                       {"TransA", "NONE"},
+                                       {"TransB", "NONE"},
+                                       {"Alpha", 1},
+                                       {"Beta", 0}}}};
+  json["commands"] = {dispatchJson(first, "a", "b", "sum"),
+                      dispatchJson("scale", "sum", "b", "scaled"),
+                      dispatchJson("square", "scaled", "scaled", "product"),
+                      {{"type", "print"}, {"resource", "product"}}};
+  return json;
+}
+
+double sumOf(const Json& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0,
+                         [](double sum, const Json& number) { return sum + number.get<double>(); });
+}
+
+// No two blocks that are in use at once share a byte, and all lie in the resource.
+void checkBlocks(const Json& graph) {
+  const Json& blocks = graph["memory"]["temporaryBlocks"];
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const auto& [first, last, offset, bytes] = std::tuple<int, int, int64_t, int64_t>(
+        blocks[i]["first"], blocks[i]["last"], blocks[i]["offset"], blocks[i]["bytes"]);
+    CHECK(offset + bytes <= graph["memory"]["temporary"]);
+    CHECK(first <= last);
+    CHECK(last < static_cast<int>(graph["execution"].size()));
+    for (size_t j = 0; j < i; ++j)
+      CHECK((blocks[j]["last"] < first || last < blocks[j]["first"] ||
+             blocks[j]["offset"].get<int64_t>() + blocks[j]["bytes"].get<int64_t>() <= offset ||
+             offset + bytes <= blocks[j]["offset"]));
+  }
+}
+
+// The execution of a report's only graph, and its times.
+const Json& timesOf(const Json& report) {
+  const auto run = std::ranges::find_if(report["runs"], [](const Json& r) { return !r["initialization"]; });
+  REQUIRE(run != report["runs"].end());
+  return (*run)["nanoseconds"];
+}
+
+}  // namespace
+
+TEST_CASE("tool: a report has what the plan has, and the times of the device") {
+  if (!kWithPlots) return;
+  const ToolFixture fixture;
+  fixture.write("program.json", programJson("add").dump());
+  for (const std::string& backend : dimple::testing::toolBackends()) {
+    CAPTURE(backend);
+    const auto run =
+        fixture.run("run program.json --graph --profile --report page.html --trace trace.json --backend " + backend);
+    REQUIRE_MESSAGE(run.code == 0, run.err);
+    const Json report = reportOf(fixture.folder() / "page.html");
+    REQUIRE(report.is_object());
+    CHECK(report["backend"] == backend);
+    CHECK(report["copy"]["bytesPerSecond"] > 0);
+    CHECK(report["others"].empty());
+    REQUIRE(report["graphs"].size() == 1);
+    const Json& graph = report["graphs"][0];
+
+    const auto plan = fixture.run("plan program.json --graph --backend " + backend);
+    const auto& memory = graph["memory"];
+    CHECK(
+        contains(plan.out, "\ntemporary " + memory["temporary"].dump() + " persistent " + memory["persistent"].dump()));
+    size_t at = 0;
+    for (const Json& step : graph["execution"]) {
+      const auto marker = step["label"].get<std::string>() + ": " + step["kernel"].get<std::string>();
+      at = plan.out.find(marker, at);
+      CHECK_MESSAGE(at != plan.out.npos, marker);
+    }
+    checkBlocks(graph);
+    REQUIRE(!memory["temporaryBlocks"].empty());
+
+    const Json& times = timesOf(report);
+    REQUIRE(times.size() == graph["execution"].size());
+    for (const Json& time : times) CHECK(time > 0);
+    // The last row of --profile: "all  3  0.123  0.041  100.0 %"
+    const std::string all = run.out.substr(run.out.find("\nall ") + 5);
+    std::string count, total;
+    std::istringstream(all) >> count >> total;
+    CHECK(count == std::to_string(times.size()));
+    CHECK(std::fabs(std::stod(total) - sumOf(times) / 1e6) < 0.001);
+  }
+}
+
+TEST_CASE("tool: a report says which nodes became one, and what flows between them") {
+  if (!kWithPlots) return;
+  const ToolFixture fixture;
+  fixture.write("program.json", programJson("add").dump());
+  const auto run = fixture.run("run program.json --graph --report page.html");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const Json report = reportOf(fixture.folder() / "page.html");
+  const Json& graph = report["graphs"][0];
+  const Json& before = graph["before"]["nodes"];
+  const Json& after = graph["after"]["nodes"];
+  REQUIRE(before.size() == 3);
+  CHECK(before[0]["label"] == "add (ELEMENT_WISE_ADD)");
+  REQUIRE(after.size() == 2);
+  CHECK(before[0]["into"] == before[1]["into"]);
+  CHECK(before[2]["into"] != before[1]["into"]);
+  const Json& fused = after[before[0]["into"].get<size_t>()];
+  CHECK(fused["label"] == "add (ELEMENT_WISE_ADD) with scale (ELEMENT_WISE_MULTIPLY)");
+  CHECK(fused["from"] == Json{0, 1});
+  for (const Json& pass : graph["passes"]) {
+    const bool chains = pass["name"] == "chains";
+    CHECK(pass["before"] == (chains ? 3 : pass["after"].get<int>()));
+    if (chains) CHECK(pass["after"] == 2);
+  }
+  std::multiset<std::string> edges;
+  for (const Json& edge : graph["before"]["edges"])
+    edges.insert((edge.contains("input") ? edge["input"].get<std::string>() : edge["from"].dump()) + ">" +
+                 (edge.contains("output") ? edge["output"].get<std::string>() : edge["to"].dump()));
+  CHECK(edges == std::multiset<std::string>{"a>0", "b>0", "0>1", "b>1", "1>2", "1>2", "2>product"});
+  // A product of 64 rows: each reads twice 16 KiB at least, and writes it.
+  const Json& product = graph["execution"].back();
+  CHECK(product["bytesWritten"] == 64 * 64 * 4);
+  CHECK(product["bytesRead"] >= 64 * 64 * 4);
+  REQUIRE(report["tensors"].size() == 3);
+  CHECK(report["tensors"][0]["name"] == "a");
+  CHECK(report["tensors"][0]["least"] == 1);
+  CHECK(report["tensors"][0]["greatest"] == 4096);
+  CHECK(report["tensors"][2]["name"] == "product");
+  CHECK(report["tensors"][2]["role"] == "output");
+}
+
+TEST_CASE("tool: a trace has an event for each dispatch, side by side, and the memory in use") {
+  const ToolFixture fixture;
+  fixture.write("program.json", programJson("add").dump());
+  const auto run = fixture.run("run program.json --graph --trace trace.json");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const Json trace = Json::parse(readText(fixture.folder() / "trace.json"));
+  std::vector<std::string> names;
+  double end = 0;
+  double mostBytes = 0, lastBytes = -1;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "C") {
+      lastBytes = event["args"]["bytes"];
+      mostBytes = std::max(mostBytes, lastBytes);
+    }
+    if (event["ph"] != "X" || event["tid"] != 2) continue;
+    CHECK(std::fabs(event["ts"].get<double>() - end) < 1e-6);
+    end = event["ts"].get<double>() + event["dur"].get<double>();
+    names.push_back(event["name"]);
+  }
+  REQUIRE(names.size() >= 2);
+  CHECK(names.front() == "add (ELEMENT_WISE_ADD) with scale (ELEMENT_WISE_MULTIPLY)");
+  CHECK(names.back() == "square (GEMM)");
+  CHECK(mostBytes >= 64 * 64 * 4);
+  CHECK(lastBytes == 0);
+}
+
+TEST_CASE("tool: a report of dispatches one by one, with pictures and hostile names") {
+  if (!kWithPlots) return;
+  const ToolFixture fixture;
+  dimple::tool::Image image{24, 16, 3, {}};
+  for (size_t i = 0; i < size_t{24} * 16 * 3; ++i) image.pixels.push_back(static_cast<uint8_t>(i * 7));
+  dimple::tool::writeImage(fixture.folder() / "in.png", image);
+  const std::string hostile = "</script><b>\"";
+  Json json;
+  json["resources"]["in"] = {{"initialValuesDataType", "UINT8"}, {"initialValues", {{"sourcePath", "in.png"}}}};
+  json["resources"]["out"] = {{"initialValuesDataType", "UINT8"}, {"sizeInBytes", 24 * 16 * 3}};
+  const std::vector<int> sizes{1, 16, 24, 3};
+  json["dispatchables"][hostile] = {
+      {"type", "ELEMENT_WISE_IDENTITY"},
+      {"desc", {{"InputTensor", tensorJson(sizes, "UINT8")}, {"OutputTensor", tensorJson(sizes, "UINT8")}}}};
+  json["commands"] = {
+      {{"type", "dispatch"}, {"dispatchable", hostile}, {"bindings", {{"InputTensor", "in"}, {"OutputTensor", "out"}}}},
+      {{"type", "writeFile"},
+       {"resource", "out"},
+       {"targetPath", "out.png"},
+       {"width", 24},
+       {"height", 16},
+       {"channels", 3}}};
+  fixture.write("program.json", json.dump());
+  const auto run = fixture.run("run program.json --report page.html");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  CHECK_FALSE(contains(readText(fixture.folder() / "page.html"), "</script><b>"));
+  const Json report = reportOf(fixture.folder() / "page.html");
+  REQUIRE(report.is_object());
+  const Json& graph = report["graphs"][0];
+  CHECK_FALSE(graph.contains("after"));
+  CHECK(graph["before"]["nodes"][0]["label"] == hostile + " (ELEMENT_WISE_IDENTITY)");
+  CHECK(timesOf(report).size() == graph["execution"].size());
+  REQUIRE(report["tensors"].size() == 2);
+  for (const Json& shown : report["tensors"]) {
+    REQUIRE(shown.contains("picture"));
+    CHECK(shown["picture"]["width"] == 24);
+    CHECK(shown["picture"]["height"] == 16);
+    CHECK(shown["picture"]["source"].get<std::string>().starts_with("data:image/png;base64,iVBORw0KGgo"));
+  }
+  // What is copied looks the same.
+  CHECK(report["tensors"][0]["picture"]["source"] == report["tensors"][1]["picture"]["source"]);
+}
+
+TEST_CASE("tool: reports that cannot be are refused before anything runs") {
+  const ToolFixture fixture;
+  fixture.write("program.json", programJson("add").dump());
+  const auto refused = [&](const std::string& arguments, const std::string& part) {
+    const auto outcome = fixture.run("run program.json " + arguments);
+    CHECK(outcome.code != 0);
+    CHECK_MESSAGE(contains(outcome.err, part), outcome.err);
+    CHECK(outcome.out == "");
+  };
+  refused("--trace none/trace.json", "The folder of --trace none/trace.json does not exist, expected one that does.");
+  refused("--trace t.json --compare vulkan,d3d12", "--trace excludes --compare");
+  if (kWithPlots)
+    refused("--report none/page.html", "The folder of --report none/page.html does not exist, expected one that does.");
+  else
+    refused("--report page.html",
+            "--report needs d3 and dagre, which this build was made without; tools/setup.sh --report");
+}
+
+TEST_CASE("tool: bench writes a page with a bar for each case") {
+  const ToolFixture fixture;
+  const auto run = fixture.run(
+      "bench --rows 64 --columns 64 --iterations 1 --repeat 1 --memory-only --only 'add f32, B one row' --report "
+      "page.html");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const std::string page = readText(fixture.folder() / "page.html");
+  CHECK(contains(page, "<td>add f32, B one row</td>"));
+  CHECK(contains(page, "tensors of 64 x 64 elements"));
+  CHECK(contains(page, "<i style=\"width:100.0%\">"));  // the copy
+  CHECK(page.find("<script") == page.npos);
+}

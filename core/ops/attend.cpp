@@ -21,12 +21,12 @@ constexpr uint32_t kValueVectors = 4;
 constexpr uint32_t kOutputVectors = 8;
 constexpr uint32_t kWholeMatrices = 16;
 
-using Form = kernels::Attention::Form;
+using AttentionForm = kernels::Attention::Form;
 
 // A kernel, and why it would not do: null if it does.
 struct Algorithm {
   std::string_view name;  // for people
-  Form form;
+  AttentionForm form;
   uint32_t channels;  // of the output that a workgroup computes at most
   const char* (*refuses)(const Attended&, const Target&);
 };
@@ -163,37 +163,37 @@ const char* refusesNothing(const Attended&, const Target&) { return nullptr; }
 
 // In order of preference. The last refuses nothing.
 constexpr Algorithm kAlgorithms[] = {
-    {"attention_split", Form::Split, kSplitChannels, refusesSplit},
-    {"attention_cooperative", Form::Cooperative, kMatrixChannels, refusesMatrices},
-    {"attention_narrow_tile", Form::NarrowTile, kNarrowChannels, refusesNarrowTile},
-    {"attention_large_tile", Form::LargeTile, kTileChannels, refusesLargeTile},
-    {"attention_vector_tile", Form::VectorTile, kTileChannels, refusesVectorTile},
-    {"attention_tile", Form::Tile, kTileChannels, refusesTile},
-    {"attention", Form::Query, kGroupSize, refusesNothing},
+    {"attention_split", AttentionForm::Split, kSplitChannels, refusesSplit},
+    {"attention_cooperative", AttentionForm::Cooperative, kMatrixChannels, refusesMatrices},
+    {"attention_narrow_tile", AttentionForm::NarrowTile, kNarrowChannels, refusesNarrowTile},
+    {"attention_large_tile", AttentionForm::LargeTile, kTileChannels, refusesLargeTile},
+    {"attention_vector_tile", AttentionForm::VectorTile, kTileChannels, refusesVectorTile},
+    {"attention_tile", AttentionForm::Tile, kTileChannels, refusesTile},
+    {"attention", AttentionForm::Query, kGroupSize, refusesNothing},
 };
 
 // Queries of a workgroup.
 uint32_t queriesOf(const Algorithm& algorithm, const Target& target) {
   switch (algorithm.form) {
-    case Form::Split:
+    case AttentionForm::Split:
       return kSplitQueries;
-    case Form::Cooperative:
+    case AttentionForm::Cooperative:
       return matrixQueries(target);
-    case Form::NarrowTile:
-    case Form::LargeTile:
+    case AttentionForm::NarrowTile:
+    case AttentionForm::LargeTile:
       return kLargeTileQueries;
-    case Form::VectorTile:
-    case Form::Tile:
+    case AttentionForm::VectorTile:
+    case AttentionForm::Tile:
       return kTileQueries;
-    case Form::Query:
+    case AttentionForm::Query:
       break;
   }
   return 1;
 }
 
 kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Attended& a, const Target& target) {
-  if (algorithm.form == Form::Split) return {.rows = std::bit_ceil(a.queries)};
-  if (algorithm.form != Form::Cooperative) return {};
+  if (algorithm.form == AttentionForm::Split) return {.rows = std::bit_ceil(a.queries)};
+  if (algorithm.form != AttentionForm::Cooperative) return {};
   const uint32_t keySize = inMatrices(a.keySize, target);
   const uint32_t valueSize = inMatrices(a.valueSize, target);
   const uint32_t reads = (comesInVectors(a.query, a.keySize) ? kQueryVectors : 0) |
@@ -357,7 +357,7 @@ Status addAttention(PlanBuilder& builder, const Attended& a) {
   for (const auto& four : parameters) words.insert(words.end(), four.begin(), four.end());
   const uint32_t at = builder.parameters(words);
   const auto valueTiles = static_cast<uint32_t>(divideUp(a.valueSize, algorithm->channels));
-  const bool split = algorithm->form == Form::Split;
+  const bool split = algorithm->form == AttentionForm::Split;
   const uint32_t tiles = split ? slicesOf(a) : valueTiles;
   const BufferRange to = split ? builder.allocateTemporary(partBytes(a)) : a.output.range;
   TRY(builder.add(callOf(*algorithm, a, builder, tiles, to),

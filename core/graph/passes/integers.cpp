@@ -18,12 +18,12 @@ namespace dimple {
 namespace {
 
 // How a node quantizes or dequantizes: by constants that all elements share.
-struct Quantization {
+struct SharedScale {
   DataType integers, floats;
   float scale;
   uint32_t zero;
 
-  bool operator==(const Quantization&) const = default;
+  bool operator==(const SharedScale&) const = default;
 
   // Whether what is dequantized is quantized to the same integer, and greater integers are greater numbers: rounding a
   // product with 255 moves a quotient by less than a half.
@@ -33,7 +33,7 @@ struct Quantization {
   }
 };
 
-std::optional<Quantization> quantizationOf(const Node& node) {
+std::optional<SharedScale> sharedScaleOf(const Node& node) {
   const bool isBack = dequantizes(node);
   if (!isBack && !quantizes(node)) return {};
   const Operation& op = *node.op;
@@ -46,7 +46,7 @@ std::optional<Quantization> quantizationOf(const Node& node) {
   std::optional<uint32_t> zero = hasMiddle && integers.type == DML_TENSOR_DATA_TYPE_UINT8 ? 128 : 0;
   if (op.inputs().size() > 2 && op.input(2).present()) zero = numberOf(node.inputs()[2], op.input(2));
   if (!zero) return {};
-  return Quantization{integers.type, floats.type, *scale, *zero};
+  return SharedScale{integers.type, floats.type, *scale, *zero};
 }
 
 // Whether results are elements, chosen by places or by their order.
@@ -96,8 +96,8 @@ void copyIntegers(Graph& graph, Node& quantizer) {
   const Place& from = quantizer.inputs()[0];
   Node* dequantizer = from.producer();
   if (!dequantizer || !dequantizer->op || !dequantizes(*dequantizer) || !keepsPlaces(*dequantizer)) return;
-  const auto by = quantizationOf(*dequantizer);
-  if (!by || !by->isExact() || quantizationOf(quantizer) != by) return;
+  const auto by = sharedScaleOf(*dequantizer);
+  if (!by || !by->isExact() || sharedScaleOf(quantizer) != by) return;
   const Place integers{dequantizer->inputs()[0].value,
                        dequantizer->inputs()[0].offset + from.offset / byteWidth(by->floats)};
   auto copy = Operation::make(DML_OPERATOR_ELEMENT_WISE_IDENTITY, DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC{},
@@ -124,9 +124,9 @@ void passes::useIntegers(Graph& graph, const Target& target) {
     if (!node.runsAtInitialization && choosesElements(node)) found.push_back(&node);
   for (Node* node : found) {
     const Node* first = node->inputs()[0].producer();
-    const auto by = first && first->op ? quantizationOf(*first) : std::nullopt;
+    const auto by = first && first->op ? sharedScaleOf(*first) : std::nullopt;
     if (!by || !by->isExact()) continue;
-    const auto isSame = [&](const Node& other) { return keepsPlaces(other) && quantizationOf(other) == by; };
+    const auto isSame = [&](const Node& other) { return keepsPlaces(other) && sharedScaleOf(other) == by; };
     const Conversions conversions{by->floats, by->integers,
                                   [&](const Node& other) { return dequantizes(other) && isSame(other); },
                                   [&](const Node& other) { return quantizes(other) && isSame(other); }};

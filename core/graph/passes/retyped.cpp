@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/graph/passes/matching.h"
+#include "core/plan/plan_builder.h"
 #include "core/target.h"
 #include "core/text.h"
 

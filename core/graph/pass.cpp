@@ -47,8 +47,8 @@ constexpr std::array kPasses = {
          "subgroups read them in vectors.",
          passes::putChannelsLast},
     Pass{"casts",
-         "A normalization or softmax of FLOAT32 reads and stores FLOAT16 in place of the CASTs around it, and a "
-         "reduction reads FLOAT16.",
+         "A normalization or softmax of FLOAT32 reads and stores FLOAT16 in place of the CASTs around it, a "
+         "reduction reads FLOAT16, and a FLOAT16 product stores FLOAT32.",
          passes::fuseCasts},
     Pass{"chains", "Element-wise nodes that pass tensors to each other execute in one pass over memory.",
          passes::fuseChains},

@@ -128,11 +128,17 @@ std::optional<uint32_t> softmaxAxes(const Activation& activation, uint32_t rank)
 Status planGemm(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
   const Tensor& y = op.output();
-  FloatFinish finish{.alpha = desc.Alpha, .beta = desc.Beta, .activation = op.activation(), .epilogue = op.epilogue()};
+  const DataType type = op.input(0).type;
+  // A pass lets a product of FLOAT16 store FLOAT32.
+  FloatFinish finish{.alpha = desc.Alpha,
+                     .beta = desc.Beta,
+                     .activation = op.activation(),
+                     .wide = y.type != type,
+                     .epilogue = op.epilogue()};
   const auto addProduct = [&](const Tensor& to, const BufferRange& range) -> Status {
     Product p = productOf(builder, 0, desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE, 1,
                           desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE, 2, to, range);
-    p.type = y.type;
+    p.type = type;
     TRY(packOwnedB(builder, 1, p));
     return addFloatProduct(builder, p, finish);
   };

@@ -13,6 +13,7 @@
 #include "tests/conformance/generators/generator.h"
 #include "tests/conformance/graphs/graph_of_lines.h"
 #include "tests/conformance/graphs/graph_runner.h"
+#include "tests/conformance/oracle/oracle.h"
 #include "tests/conformance/random.h"
 #include "tests/gpu_test.h"
 #include "tests/left_out.h"
@@ -164,6 +165,45 @@ GPU_TEST_CASE("graphs: a factor of what is cast behind a normalization multiplie
         REQUIRE_MESSAGE(planned, planned.error().text);
         CHECK(planned->plan.execution.size() == 1);
       }
+}
+
+GPU_TEST_CASE("graphs: epilogues of products that are cast store FLOAT32") {
+  struct Sizes {
+    uint32_t batches, rows, depth, columns;
+    bool turned;
+  };
+  // One row and few, tiles, slices of the depth, and batches.
+  constexpr Sizes kSizes[] = {{1, 1, 256, 192, true}, {1, 1, 96, 80, false},   {1, 5, 128, 64, true},
+                              {2, 67, 33, 45, false}, {1, 128, 64, 128, true}, {1, 16, 4096, 16, false}};
+  StepMemory memory;
+  uint64_t seed = 200;
+  for (const Sizes& c : kSizes) {
+    Random random(++seed);
+    GraphOfLines graph;
+    const std::string a = cat("f16[1,", c.batches, ",", c.rows, ",", c.depth, "]");
+    const std::string b = c.turned ? cat("f16[1,", c.batches, ",", c.columns, ",", c.depth, "]")
+                                   : cat("f16[1,", c.batches, ",", c.depth, ",", c.columns, "]");
+    const std::string y = cat("[1,", c.batches, ",", c.rows, ",", c.columns, "]");
+    const size_t products = size_t{c.batches} * c.depth;
+    const GraphSource made =
+        graph.node(cat("GEMM ATensor=", a, " BTensor=", b, " OutputTensor=f16", y,
+                       " TransA=NONE TransB=", c.turned ? "TRANSPOSE" : "NONE", " Alpha=1 Beta=0"),
+                   {graph.input(DML_TENSOR_DATA_TYPE_FLOAT16, numbers(random, products * c.rows, 1)),
+                    graph.input(DML_TENSOR_DATA_TYPE_FLOAT16, numbers(random, products * c.columns, 1))});
+    graph.output(graph.node(cat("CAST InputTensor=f16", y, " OutputTensor=f32", y), {made}));
+    const std::string failure = compareWithNodes(
+        gpu, memory, graph.graph(), [](const auto& tensor, const GraphBytes& whole, const GraphBytes& alone) {
+          const oracle::Array x = oracle::read(tensor, whole), z = oracle::read(tensor, alone);
+          for (size_t i = 0; i < x.real.size(); ++i)
+            if (!(std::abs(x.real[i] - z.real[i]) <= 0x1p-10 * std::abs(z.real[i]) + 0x1p-12))
+              return cat("element ", i, " is ", std::to_string(x.real[i]), ", alone ", std::to_string(z.real[i]), ".");
+          return std::string();
+        });
+    CHECK_MESSAGE(failure.empty(), cat(y, ": ", failure));
+    const auto planned = planTestGraph(graph.graph(), {});
+    REQUIRE_MESSAGE(planned, planned.error().text);
+    CHECK(planned->rewritten.nodes().size() == 1);
+  }
 }
 
 // A line of FLOAT32 as one of FLOAT16, whose inputs are not owned by DML.

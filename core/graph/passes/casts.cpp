@@ -1,5 +1,5 @@
-// Normalizations and softmaxes of FLOAT32 read and store FLOAT16 in the place of CASTs before and behind them, and
-// reductions read it.
+// Normalizations and softmaxes of FLOAT32 read and store FLOAT16 in the place of CASTs before and behind them,
+// reductions read it, and products of FLOAT16 store FLOAT32.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "core/graph/passes/linear.h"
 #include "core/graph/passes/matching.h"
 #include "core/ops/vector_rows.h"
+#include "core/plan/plan_builder.h"
 #include "core/target.h"
 
 namespace dimple {
@@ -72,13 +73,34 @@ void fuse(Graph& graph, Node& node, const Target& target) {
   replace(withCasts(op, input, behind ? ofTypeOf(op.output(), behind->op->output()) : op.output()));
 }
 
+// A product of FLOAT16 stores the FLOAT32 of a CAST, if it needs no dispatch more for that.
+void widen(Graph& graph, Node& product, const Target& target) {
+  const Operation& op = *product.op;
+  Node* cast = readerOf(product).node;
+  if (!cast || !isCast(*cast, kHalf, kSingle) || op.activation().type != DML_OPERATOR_INVALID ||
+      op.epilogue().steps != 0)
+    return;
+  Operation wide = op;
+  wide.setTensor(Role::Output, 0, ofTypeOf(op.output(), cast->op->output()));
+  const auto before = planUnkept(op, target), after = planUnkept(wide, target);
+  if (!before || !after || after->execution.size() > before->execution.size()) return;
+  std::vector<Taken> inputs;
+  for (uint32_t i = 0; i < op.inputs().size(); ++i) inputs.emplace_back(&product, i);
+  replaceNodes(graph, {&product, cast}, std::move(wide), inputs);
+}
+
 }  // namespace
 
 void passes::fuseCasts(Graph& graph, const Target& target) {
   std::vector<Node*> found;
   for (Node& node : graph.nodes())
-    if (node.op && !node.runsAtInitialization && mayHaveCasts(typeOf(node))) found.push_back(&node);
-  for (Node* node : found) fuse(graph, *node, target);
+    if (node.op && !node.runsAtInitialization && (mayHaveCasts(typeOf(node)) || typeOf(node) == DML_OPERATOR_GEMM))
+      found.push_back(&node);
+  for (Node* node : found)
+    if (typeOf(*node) == DML_OPERATOR_GEMM)
+      widen(graph, *node, target);
+    else
+      fuse(graph, *node, target);
 }
 
 }  // namespace dimple

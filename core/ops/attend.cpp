@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/checked.h"
+#include "core/ops/table.h"
 #include "kernels/interfaces/attention.h"
 #include "kernels/interfaces/attention_combine.h"
 
@@ -319,12 +320,7 @@ Status planStridedAttention(const Operation& op, PlanBuilder& builder) {
   return addAttention(builder, a);
 }
 
-constexpr OpSchema kStridedAttention{.type = DML_OPERATOR_INVALID,
-                                     .name = "ATTENTION",
-                                     .descBytes = 0,
-                                     .fields = {},
-                                     .rules = {},
-                                     .plan = planStridedAttention};
+constexpr OpSchema kStridedAttention = schemaOfPasses("ATTENTION", planStridedAttention);
 
 }  // namespace
 

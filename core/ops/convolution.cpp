@@ -482,13 +482,8 @@ constexpr OpSchema kConvolutionSchemas[] = {
                .plan = planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kQuantized>),
 };
 
-constexpr OpSchema kConvolutionToFloats{
-    .type = DML_OPERATOR_INVALID,
-    .name = "CONVOLUTION",
-    .descBytes = 0,
-    .fields = {},
-    .rules = {},
-    .plan = planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kToFloats>};
+constexpr OpSchema kConvolutionToFloats =
+    schemaOfPasses("CONVOLUTION", planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kToFloats>);
 
 // A description with the arrays that it points to.
 struct OwnedQuantized {

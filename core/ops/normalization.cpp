@@ -577,12 +577,7 @@ constexpr OpSchema kNormalizationSchemas[] = {
                     checkMeanVariance, planMeanVariance),
 };
 
-constexpr OpSchema kCastNormalization{.type = DML_OPERATOR_INVALID,
-                                      .name = "NORMALIZATION",
-                                      .descBytes = 0,
-                                      .fields = {},
-                                      .rules = {},
-                                      .plan = planCastMoments};
+constexpr OpSchema kCastNormalization = schemaOfPasses("NORMALIZATION", planCastMoments);
 
 }  // namespace
 

@@ -297,12 +297,7 @@ constexpr OpSchema kReduceSchemas[] = {
     DIMPLE_ROW(ARGMAX, kArgminFields, .rules = kArgminRules, .check = checkReduction, .plan = planReduction),
 };
 
-constexpr OpSchema kCastReduction{.type = DML_OPERATOR_INVALID,
-                                  .name = "REDUCTION",
-                                  .descBytes = 0,
-                                  .fields = {},
-                                  .rules = {},
-                                  .plan = planReduction};
+constexpr OpSchema kCastReduction = schemaOfPasses("REDUCTION", planReduction);
 
 }  // namespace
 

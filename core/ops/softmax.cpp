@@ -166,12 +166,7 @@ Status planCastSoftmax(const Operation& op, PlanBuilder& builder) {
   return addRows(builder, call, chosen, rows, builder.parameters(kept, reduced), Work(x.elements));
 }
 
-constexpr OpSchema kCastSoftmax{.type = DML_OPERATOR_INVALID,
-                                .name = "SOFTMAX",
-                                .descBytes = 0,
-                                .fields = {},
-                                .rules = {},
-                                .plan = planCastSoftmax};
+constexpr OpSchema kCastSoftmax = schemaOfPasses("SOFTMAX", planCastSoftmax);
 
 DIMPLE_FIELDS(kSoftmax1Fields, DIMPLE_IN_AND_OUT, DIMPLE_AXES(2));
 

@@ -1,7 +1,18 @@
 // The notation of the schema tables in the family files.
 #pragma once
 
+#include <string_view>
+
 #include "core/ops/families.h"
+
+namespace dimple {
+
+// The schema of an operator that passes make, and no description says.
+constexpr OpSchema schemaOfPasses(std::string_view name, Status (*plan)(const Operation&, PlanBuilder&)) {
+  return {.type = DML_OPERATOR_INVALID, .name = name, .descBytes = 0, .fields = {}, .rules = {}, .plan = plan};
+}
+
+}  // namespace dimple
 
 // A row of a family's table: operator, fields (a template over the description structure) and what else OpSchema says,
 // by designated initializers.

@@ -12,6 +12,7 @@
 #include "core/ops/product_kernels.h"
 #include "core/ops/product_tiles.h"
 #include "core/ops/product_words.h"
+#include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "core/target.h"
 #include "kernels/interfaces/groups.h"
@@ -228,12 +229,7 @@ class WeightProductPlan {
 
 Status planWeightProduct(const Operation& op, PlanBuilder& builder) { return WeightProductPlan(op, builder).add(); }
 
-constexpr OpSchema kWeightProduct{.type = DML_OPERATOR_INVALID,
-                                  .name = "PRODUCT_WITH_WEIGHTS",
-                                  .descBytes = 0,
-                                  .fields = {},
-                                  .rules = {},
-                                  .plan = planWeightProduct};
+constexpr OpSchema kWeightProduct = schemaOfPasses("PRODUCT_WITH_WEIGHTS", planWeightProduct);
 
 bool hasKernel(const Operation& gemm, const Weights& weights) {
   const auto& desc = gemm.as<DML_GEMM_OPERATOR_DESC>();

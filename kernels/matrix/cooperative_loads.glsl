@@ -1,6 +1,6 @@
 // How invocations load parts of A and B in vectors of eight, up to kRings pairs ahead in registers, and bring them to
-// shared memory, where weights are dequantized (INTEGER_WEIGHTS). LOADERS invocations load together what LOADED_ROWS rows and LOADED_COLUMNS columns take; `lane` is the
-// place of one among them. A part lies in `staged`, B's kPartA vectors behind A's. CHANNELS_LAST and GATHERED: how B is
+// shared memory, where weights are dequantized (INTEGER_WEIGHTS). LOADERS invocations load together what LOADED_ROWS
+// rows and LOADED_COLUMNS columns take; `lane` is the place of one among them. A part lies in `staged`, B's kPartA vectors behind A's. CHANNELS_LAST and GATHERED: how B is
 // read (cooperative_ahead.comp, cooperative_split.comp).
 
 // Whole ones of tiles that plans have.

@@ -1,8 +1,8 @@
 // Integer operands of 8, 16 or 32 bits less their zero points. T is the output's type: for integers sums are INT32 and
 // wrap, and those of 8 bits are scaled, rounded and saturated; for floats sums are FLOAT32, scaled and biased.
 //   kinds           four bits each for A, B, C, scales: 0-1 width (8, 16 or 32 bits), 2 signed
-//   flags           kHasC; kHasZeroA, kHasZeroB, kHasZeroY; kAddsFloats of those that are quantized; kPositive and kClips
-//                   of these and floats
+//   flags           kHasC; kHasZeroA, kHasZeroB, kHasZeroY; kAddsFloats of those that are quantized; kPositive and
+//                   kClips of these and floats
 //   least, most     FLOAT32 bits of the bounds of kClips
 //   parameters[2]   strides of A's scales and zero points along the rows, B's along the columns
 //   parameters[3]   strides of y's scales and zero points along the rows, which a convolution has one of
@@ -15,7 +15,7 @@ const uint kHasZeroB = 32u;
 const uint kStoresFours = 64u;  // of windows: whether four results of a row lie side by side
 const uint kAddsFloats = 128u;  // C is FLOAT32, and added to what the sum stands for
 const uint kPositive = 256u;    // what is less than 0 is 0, before it is quantized
-const uint kClips = 512u;       // what is out of bounds is the next bound, and NaN the greater one, before it is quantized
+const uint kClips = 512u;       // what is out of bounds is the next bound, NaN the greater one, before it is quantized
 
 layout(set = 0, binding = BINDING_a, std430) readonly buffer aBuffer { uint a[]; };
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uint b[]; };

@@ -4,8 +4,8 @@
 #include "directml_enums.glsl"
 
 // Products of few rows with weights of BITS bits, which lie along the depth and are dequantized on the way:
-// y = finish(sum over the depth of A * (B - zero point) * scale). Blocks have at least kPart weights. An invocation takes a vector of weights of each of kColumns neighbouring columns
-// at a time; slices of a workgroup share the depth.
+// y = finish(sum over the depth of A * (B - zero point) * scale). Blocks have at least kPart weights. An invocation
+// takes a vector of weights of each of kColumns neighbouring columns at a time; slices of a workgroup share the depth.
 //   A         comes in vectors of VECTOR elements along the depth
 //   matrixRank      walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 #define INTEGER_WEIGHTS 1

@@ -72,6 +72,18 @@ GraphOfLines graphOf(const CastRows& c, uint64_t seed) {
   return graph;
 }
 
+// One dispatch answers what the nodes answer.
+void checkRows(Gpu& gpu, StepMemory& memory, const CastRows& c, uint64_t seed) {
+  const GraphOfLines lines = graphOf(c, seed);
+  const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compareElements);
+  CHECK_MESSAGE(failure.empty(), cat(c.row, " of ", c.rows, " x ", c.elements, ": ", failure));
+  Target target;
+  target.caps.maxInvocations = 1024;
+  const auto planned = planTestGraph(lines.graph(), target);
+  REQUIRE_MESSAGE(planned, planned.error().text);
+  CHECK(planned->plan.execution.size() == 1);
+}
+
 constexpr const char* kNormalization = "MEAN_VARIANCE_NORMALIZATION1 Axes=[3] NormalizeVariance=1 Epsilon=0.01";
 constexpr const char* kRoots = "MEAN_VARIANCE_NORMALIZATION2 Axes=[3] UseMean=0 UseVariance=1 Epsilon=0.0001";
 constexpr const char* kActivated =
@@ -95,14 +107,7 @@ GPU_TEST_CASE("graphs: rows between CASTs answer what their nodes answer" *
       c.castsBehind = seed % 4 != 2;
       c.special = seed % 2 == 0;
       if (seed % 5 == 0) c.largest = 60000;  // sums of squares that are no FLOAT16
-      const GraphOfLines lines = graphOf(c, seed);
-      const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compareElements);
-      CHECK_MESSAGE(failure.empty(), cat(row, " of ", shape.first, " x ", shape.second, ": ", failure));
-      Target target;
-      target.caps.maxInvocations = 1024;
-      const auto planned = planTestGraph(lines.graph(), target);
-      REQUIRE_MESSAGE(planned, planned.error().text);
-      CHECK(planned->plan.execution.size() == 1);
+      checkRows(gpu, memory, c, seed);
     }
 }
 
@@ -156,14 +161,7 @@ GPU_TEST_CASE("graphs: a factor of what is cast behind a normalization multiplie
         c.castsBefore = ++seed % 3 != 0;
         c.special = seed % 2 == 0;
         c.factor = factor;
-        const GraphOfLines lines = graphOf(c, seed);
-        const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compareElements);
-        CHECK_MESSAGE(failure.empty(), cat(row, " of ", shape.first, " x ", shape.second, ": ", failure));
-        Target target;
-        target.caps.maxInvocations = 1024;
-        const auto planned = planTestGraph(lines.graph(), target);
-        REQUIRE_MESSAGE(planned, planned.error().text);
-        CHECK(planned->plan.execution.size() == 1);
+        checkRows(gpu, memory, c, seed);
       }
 }
 

@@ -15,65 +15,40 @@ namespace {
 // Element-wise operators are left to chains, and rows to the pass `casts`, which keep the bits of their nodes.
 bool gains(DML_OPERATOR_TYPE type) {
   switch (type) {
-    case DML_OPERATOR_ARGMAX:
-    case DML_OPERATOR_ARGMIN:
     case DML_OPERATOR_AVERAGE_POOLING:
     case DML_OPERATOR_AVERAGE_POOLING1:
     case DML_OPERATOR_BATCH_NORMALIZATION:
     case DML_OPERATOR_CONVOLUTION:
     case DML_OPERATOR_CUMULATIVE_PRODUCT:
     case DML_OPERATOR_CUMULATIVE_SUMMATION:
-    case DML_OPERATOR_DEPTH_TO_SPACE:
-    case DML_OPERATOR_DEPTH_TO_SPACE1:
-    case DML_OPERATOR_GATHER:
-    case DML_OPERATOR_GATHER_ELEMENTS:
-    case DML_OPERATOR_GATHER_ND:
-    case DML_OPERATOR_GATHER_ND1:
     case DML_OPERATOR_GEMM:
-    case DML_OPERATOR_JOIN:
     case DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION:
     case DML_OPERATOR_LP_NORMALIZATION:
     case DML_OPERATOR_LP_POOLING:
     case DML_OPERATOR_LP_POOLING1:
-    case DML_OPERATOR_MAX_POOLING:
-    case DML_OPERATOR_MAX_POOLING1:
-    case DML_OPERATOR_MAX_POOLING2:
     case DML_OPERATOR_PADDING:
     case DML_OPERATOR_REDUCE:
     case DML_OPERATOR_RESAMPLE:
     case DML_OPERATOR_RESAMPLE1:
     case DML_OPERATOR_RESAMPLE2:
     case DML_OPERATOR_RESAMPLE3:
-    case DML_OPERATOR_REVERSE_SUBSEQUENCES:
     case DML_OPERATOR_ROI_ALIGN:
     case DML_OPERATOR_ROI_ALIGN1:
     case DML_OPERATOR_ROI_POOLING:
-    case DML_OPERATOR_SLICE:
-    case DML_OPERATOR_SLICE1:
-    case DML_OPERATOR_SPACE_TO_DEPTH:
-    case DML_OPERATOR_SPACE_TO_DEPTH1:
-    case DML_OPERATOR_SPLIT:
-    case DML_OPERATOR_TILE:
-    case DML_OPERATOR_TOP_K:
-    case DML_OPERATOR_TOP_K1:
     case DML_OPERATOR_UPSAMPLE_2D:
       return true;
     default:
-      return false;
+      return choosesElements(type);
   }
 }
 
 }  // namespace
 
 void passes::useHalves(Graph& graph, const Target& target) {
-  constexpr DataType kSingle = DML_TENSOR_DATA_TYPE_FLOAT32;
-  constexpr DataType kHalf = DML_TENSOR_DATA_TYPE_FLOAT16;
-  const Conversions casts{kSingle, kHalf, [](const Node& node) { return isCast(node, kHalf, kSingle); },
-                          [](const Node& node) { return isCast(node, kSingle, kHalf); }};
   std::vector<Node*> found;
   for (Node& node : graph.nodes())
     if (!node.runsAtInitialization && gains(typeOf(node))) found.push_back(&node);
-  for (Node* node : found) retype(graph, *node, casts, target);
+  for (Node* node : found) retype(graph, *node, halfCasts(), target);
 }
 
 }  // namespace dimple

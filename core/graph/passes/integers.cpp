@@ -49,31 +49,9 @@ std::optional<SharedScale> sharedScaleOf(const Node& node) {
   return SharedScale{integers.type, floats.type, *scale, *zero};
 }
 
-// Whether results are elements, chosen by places or by their order.
-bool choosesElements(const Node& node) {
+// Whether results are elements, or say where they are, chosen by place or order.
+bool choosesIntegers(const Node& node) {
   switch (typeOf(node)) {
-    case DML_OPERATOR_ARGMAX:
-    case DML_OPERATOR_ARGMIN:
-    case DML_OPERATOR_DEPTH_TO_SPACE:
-    case DML_OPERATOR_DEPTH_TO_SPACE1:
-    case DML_OPERATOR_GATHER:
-    case DML_OPERATOR_GATHER_ELEMENTS:
-    case DML_OPERATOR_GATHER_ND:
-    case DML_OPERATOR_GATHER_ND1:
-    case DML_OPERATOR_JOIN:
-    case DML_OPERATOR_MAX_POOLING:
-    case DML_OPERATOR_MAX_POOLING1:
-    case DML_OPERATOR_MAX_POOLING2:
-    case DML_OPERATOR_REVERSE_SUBSEQUENCES:
-    case DML_OPERATOR_SLICE:
-    case DML_OPERATOR_SLICE1:
-    case DML_OPERATOR_SPACE_TO_DEPTH:
-    case DML_OPERATOR_SPACE_TO_DEPTH1:
-    case DML_OPERATOR_SPLIT:
-    case DML_OPERATOR_TILE:
-    case DML_OPERATOR_TOP_K:
-    case DML_OPERATOR_TOP_K1:
-      return true;
     case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
       return !node.op->as<DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC>().ScaleBias;
     case DML_OPERATOR_REDUCE: {
@@ -87,7 +65,7 @@ bool choosesElements(const Node& node) {
       return node.op->field<DML_INTERPOLATION_MODE>(*mode) == DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR;
     }
     default:
-      return false;
+      return choosesElements(typeOf(node));
   }
 }
 
@@ -121,7 +99,7 @@ void passes::useIntegers(Graph& graph, const Target& target) {
   for (Node* node : quantizers) copyIntegers(graph, *node);
   std::vector<Node*> found;
   for (Node& node : graph.nodes())
-    if (!node.runsAtInitialization && choosesElements(node)) found.push_back(&node);
+    if (!node.runsAtInitialization && choosesIntegers(node)) found.push_back(&node);
   for (Node* node : found) {
     const Node* first = node->inputs()[0].producer();
     const auto by = first && first->op ? sharedScaleOf(*first) : std::nullopt;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/graph/passes/linear.h"
 #include "core/graph/passes/matching.h"
 #include "core/plan/plan_builder.h"
 #include "core/target.h"
@@ -48,8 +49,10 @@ class Retyped {
       const Place& from = node_.inputs()[i];
       Node* conversion = from.producer();
       if (!conversion || !conversion->op || from.offset != 0 || !conversions_.widens(*conversion)) return false;
+      const Tensor& given = conversion->op->input(0);
+      if (!keepsPlaces(*conversion) && !sameLayout(conversion->op->output(), op_.input(i))) return false;
       before_.emplace_back(i, conversion);
-      op_.setTensor(Role::Input, i, ofTypeOf(op_.input(i), conversion->op->input(0)));
+      op_.setTensor(Role::Input, i, keepsPlaces(*conversion) ? ofTypeOf(op_.input(i), given) : given);
     }
     return !before_.empty();
   }
@@ -68,8 +71,9 @@ class Retyped {
             !sameLayout(made, reader->op->input(0)))
           return false;
         behind_.emplace_back(i, reader);
+        narrow = reader->op->output();
       }
-      op_.setTensor(Role::Output, i, ofTypeOf(made, narrow));
+      op_.setTensor(Role::Output, i, asGiven(narrow));
     }
     return true;
   }
@@ -86,6 +90,46 @@ class Retyped {
 };
 
 }  // namespace
+
+Conversions halfCasts() {
+  constexpr DataType kSingle = DML_TENSOR_DATA_TYPE_FLOAT32;
+  constexpr DataType kHalf = DML_TENSOR_DATA_TYPE_FLOAT16;
+  const auto casts = [](DataType from, DataType to) {
+    return [=](const Node& node) {
+      return typeOf(node) == DML_OPERATOR_CAST && node.op->input(0).type == from && node.op->output().type == to;
+    };
+  };
+  return {kSingle, kHalf, casts(kHalf, kSingle), casts(kSingle, kHalf)};
+}
+
+bool choosesElements(DML_OPERATOR_TYPE type) {
+  switch (type) {
+    case DML_OPERATOR_ARGMAX:
+    case DML_OPERATOR_ARGMIN:
+    case DML_OPERATOR_DEPTH_TO_SPACE:
+    case DML_OPERATOR_DEPTH_TO_SPACE1:
+    case DML_OPERATOR_GATHER:
+    case DML_OPERATOR_GATHER_ELEMENTS:
+    case DML_OPERATOR_GATHER_ND:
+    case DML_OPERATOR_GATHER_ND1:
+    case DML_OPERATOR_JOIN:
+    case DML_OPERATOR_MAX_POOLING:
+    case DML_OPERATOR_MAX_POOLING1:
+    case DML_OPERATOR_MAX_POOLING2:
+    case DML_OPERATOR_REVERSE_SUBSEQUENCES:
+    case DML_OPERATOR_SLICE:
+    case DML_OPERATOR_SLICE1:
+    case DML_OPERATOR_SPACE_TO_DEPTH:
+    case DML_OPERATOR_SPACE_TO_DEPTH1:
+    case DML_OPERATOR_SPLIT:
+    case DML_OPERATOR_TILE:
+    case DML_OPERATOR_TOP_K:
+    case DML_OPERATOR_TOP_K1:
+      return true;
+    default:
+      return false;
+  }
+}
 
 bool retype(Graph& graph, Node& node, const Conversions& conversions, const Target& target) {
   Retyped retyped(node, conversions);

@@ -133,7 +133,10 @@ const OpSchema& schemaOf(const JsonValue& type, std::string_view prefix) {
     std::vector<std::string> names;
     names.reserve(allSchemas().size());
     for (const OpSchema* known : allSchemas()) names.emplace_back(known->name);
-    type.fail(cat("is \"", name, "\", which is not an operator", candidatesText(name, names),
+    constexpr std::string_view kPrefix = "DML_OPERATOR_";
+    const std::string_view given(name);
+    const std::string_view bare = given.starts_with(kPrefix) ? given.substr(kPrefix.size()) : given;
+    type.fail(cat("is \"", name, "\", which is not an operator", candidatesText(bare, names),
                   " dimple ops lists the operators."));
   }
   return *schema;

@@ -92,14 +92,14 @@ class Retyped {
 }  // namespace
 
 Conversions halfCasts() {
-  constexpr DataType kSingle = DML_TENSOR_DATA_TYPE_FLOAT32;
-  constexpr DataType kHalf = DML_TENSOR_DATA_TYPE_FLOAT16;
+  constexpr DataType kOfOperator = DML_TENSOR_DATA_TYPE_FLOAT32;
+  constexpr DataType kOfCasts = DML_TENSOR_DATA_TYPE_FLOAT16;
   const auto casts = [](DataType from, DataType to) {
     return [=](const Node& node) {
       return typeOf(node) == DML_OPERATOR_CAST && node.op->input(0).type == from && node.op->output().type == to;
     };
   };
-  return {kSingle, kHalf, casts(kHalf, kSingle), casts(kSingle, kHalf)};
+  return {kOfOperator, kOfCasts, casts(kOfCasts, kOfOperator), casts(kOfOperator, kOfCasts)};
 }
 
 bool choosesElements(DML_OPERATOR_TYPE type) {

@@ -165,7 +165,11 @@ GPU_TEST_CASE("graphs: what chooses dequantized integers answers what its nodes 
 
 GPU_TEST_CASE("graphs: dequantized integers that are seen otherwise and quantized again are copied") {
   StepMemory memory;
-  for (const auto& [read, made] : {std::pair("[10,6]{1,10}", "[10,6]"), {"[60]", "[60]"}, {"[6,10]", "[6,10]"}}) {
+  constexpr std::pair<const char*, const char*> kTensors[] = {
+      {"[10,6]{1,10}", "[10,6]"}, {"[60]", "[60]"}, {"[6,10]", "[6,10]"}};
+  for (const auto& tensors : kTensors) {
+    const char* read = tensors.first;
+    const char* made = tensors.second;
     const GraphOfLines lines = seenOtherwise(read, made, 0.0123);
     const std::string failure = compareWithNodes(gpu, memory, lines.graph(), compareElements);
     CHECK_MESSAGE(failure.empty(), cat(read, ": ", failure));

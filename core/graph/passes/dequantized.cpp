@@ -31,9 +31,7 @@ const Node* dequantizerOf(const Node& gemm) {
   const Node* reader = &gemm;
   uint32_t input = kWeightsInput;
   if (const Node* cast = madeBy(gemm, input, DML_OPERATOR_CAST)) {
-    Tensor made = cast->op->output();
-    made.type = cast->op->input(0).type;
-    if (made.type != DML_TENSOR_DATA_TYPE_FLOAT16 || !sameLayout(cast->op->input(0), made)) return nullptr;
+    if (!isCast(*cast, DML_TENSOR_DATA_TYPE_FLOAT16, gemm.op->input(input).type)) return nullptr;
     reader = cast;
     input = 0;
   }

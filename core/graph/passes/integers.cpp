@@ -71,20 +71,19 @@ bool choosesIntegers(const Node& node) {
 
 // A node that quantizes what another dequantizes in the same way, seen with other strides, becomes a copy.
 void copyIntegers(Graph& graph, Node& quantizer) {
-  const Place& from = quantizer.inputs()[0];
-  Node* dequantizer = from.producer();
-  if (!dequantizer || !dequantizer->op || !dequantizes(*dequantizer) || !keepsPlaces(*dequantizer)) return;
+  Node* dequantizer = quantizer.inputs()[0].producer();
+  if (!dequantizer || !dequantizer->op || quantizer.inputs()[0].offset != 0 || !dequantizes(*dequantizer) ||
+      !keepsPlaces(*dequantizer))
+    return;
   const auto by = sharedScaleOf(*dequantizer);
   if (!by || !by->isExact() || sharedScaleOf(quantizer) != by) return;
-  const Place integers{dequantizer->inputs()[0].value,
-                       dequantizer->inputs()[0].offset + from.offset / byteWidth(by->floats)};
   auto copy = Operation::make(DML_OPERATOR_ELEMENT_WISE_IDENTITY, DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC{},
                               {ofTypeOf(quantizer.op->input(0), dequantizer->op->input(0))}, {quantizer.op->output()});
   if (!copy) return;
   Node& node =
       graph.add(cat(dequantizer->name, " with ", quantizer.name), cat(dequantizer->label, " with ", quantizer.label),
                 std::make_shared<const Operation>(std::move(*copy)), &quantizer);
-  graph.connect(node, 0, integers);
+  graph.connect(node, 0, dequantizer->inputs()[0]);
   graph.replaceAllUses(quantizer.outputs()[0], node.outputs()[0]);
   graph.erase(quantizer);
   if (!isRead(*dequantizer)) graph.erase(*dequantizer);

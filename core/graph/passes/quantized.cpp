@@ -175,8 +175,11 @@ class Quantized {
     output_ = op_.output();
     if (op_.activation().type == DML_OPERATOR_ACTIVATION_RELU) epilogue_.steps = kEpiloguePositive;
     Node* activation = readerOf(product_).node;
-    if (activation && clips(*activation) && setOutput(activation->op->output())) {
-      setClip(*activation->op);
+    if (const auto clip = activation ? clipOf(*activation->op) : std::nullopt;
+        clip && setOutput(activation->op->output())) {
+      const uint32_t steps = epilogue_.steps | clip->steps;
+      epilogue_ = *clip;
+      epilogue_.steps = steps;
       nodes_.push_back(activation);
     }
     Node* quantizer = quantizerOf(*nodes_.back());
@@ -187,23 +190,14 @@ class Quantized {
     nodes_.push_back(quantizer);
   }
 
-  static bool clips(const Node& node) {
-    if (typeOf(node) == DML_OPERATOR_ACTIVATION_RELU) return true;
-    const Operation op = asClip(*node.op);
-    return op.schema().type == DML_OPERATOR_ELEMENT_WISE_CLIP &&
-           !op.as<DML_ELEMENT_WISE_CLIP_OPERATOR_DESC>().ScaleBias;
-  }
-
-  void setClip(const Operation& op) {
-    if (op.schema().type == DML_OPERATOR_ACTIVATION_RELU) {
-      epilogue_.steps = kEpiloguePositive;
-      return;
-    }
-    const Operation clip = asClip(op);
+  // The step that a RELU or CLIP is; no value for others.
+  static std::optional<Epilogue> clipOf(const Operation& activation) {
+    if (activation.schema().type == DML_OPERATOR_ACTIVATION_RELU) return Epilogue{.steps = kEpiloguePositive};
+    const Operation clip = asClip(activation);
+    if (clip.schema().type != DML_OPERATOR_ELEMENT_WISE_CLIP) return {};
     const auto& desc = clip.as<DML_ELEMENT_WISE_CLIP_OPERATOR_DESC>();
-    epilogue_.steps |= kEpilogueClips;
-    epilogue_.least = desc.Min;
-    epilogue_.most = desc.Max;
+    if (desc.ScaleBias) return {};
+    return Epilogue{.steps = kEpilogueClips, .least = desc.Min, .most = desc.Max};
   }
 
   // What is made, with the sizes of the results; false: it has others, and no layout with these.

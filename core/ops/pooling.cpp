@@ -263,26 +263,41 @@ kernels::SmallWindowSpecs smallWindow(const KernelWindow& window) {
   return {.width = window.sizes[0], .height = window.sizes[1], .padded = window.startPadding[0]};
 }
 
+// The binary logarithm of how many invocations share a window: several, if a device that would otherwise stand idle
+// meets large windows.
+uint32_t sliceBitsOf(uint64_t items, double elements, const Target& target) {
+  constexpr uint32_t kMostBits = 4;
+  constexpr double kFewest = 4;  // elements of a slice
+  const uint64_t invocations = uint64_t{target.caps.workgroups} * kGroupSize;
+  uint32_t bits = 0;
+  while (bits < kMostBits && items << (bits + 1) <= invocations && elements / (2u << bits) >= kFewest) ++bits;
+  return bits;
+}
+
 Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, const VectorPooling& chosen, const Tensor& y,
                         const BufferRange& values) {
   const Tensor& x = builder.op().input(0);
   const KernelWindow& window = pooling.window;
   const bool channels = chosen.form == kernels::PoolVectors::Form::Channels;
   const uint32_t number = chosen.number;
+  const uint64_t items = y.elements / number;
+  const double covered = coveredElements(window, x);
   std::optional<kernels::SmallWindowSpecs> small;
   if (!channels) small = smallWindow(window);
+  const uint32_t sliceBits = channels ? sliceBitsOf(items, covered, builder.target()) : 0;
   const kernels::PoolVectors call{.form = chosen.form,
                                   .type = kernelType(x.type),
-                                  .push = {.count = static_cast<uint32_t>(y.elements / number),
+                                  .push = {.count = static_cast<uint32_t>(items),
                                            .power = pooling.power,
                                            .repeats = floatBits(window.repeats),
-                                           .divisor = pooling.includesPadding ? floatBits(window.elements) : 0},
+                                           .divisor = pooling.includesPadding ? floatBits(window.elements) : 0,
+                                           .sliceBits = sliceBits},
                                   .spec = {.function = pooling.function, .smallWindow = small},
                                   .x = builder.input(0),
                                   .y = values};
-  return builder.addItems(call, y.elements / number,
+  return builder.addItems(call, items << sliceBits,
                           builder.parameters(vectorParameters(window, x, y, {}, channels, number)),
-                          kLookup * coveredElements(window, x));
+                          kLookup * (covered / (1u << sliceBits)));
 }
 
 // Of maxima and their indices.

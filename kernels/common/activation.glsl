@@ -51,6 +51,9 @@ float gelu(OF_HALVES float x) {
 // Compilers make a clamp of comparisons, which loses NaN.
 float unitClamp(float x) { return isNan(x) ? x : x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x; }
 
+// maxNum(x, 0.0): positive numbers and infinity are the bits from 1 to those of infinity.
+float positiveOrZero(float x) { return floatBitsToUint(x) - 1u < 0x7f800000u ? x : 0.0; }
+
 float activate(OF_HALVES const uint op, const float x, const vec2 p) {
   switch (op) {
     case DML_OPERATOR_ACTIVATION_CELU: return x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x / p.x) : x;
@@ -61,7 +64,7 @@ float activate(OF_HALVES const uint op, const float x, const vec2 p) {
     case DML_OPERATOR_ACTIVATION_LEAKY_RELU: return x < 0.0 ? p.x * x : x;
     case DML_OPERATOR_ACTIVATION_LINEAR: return p.x * x + p.y;
     case DML_OPERATOR_ACTIVATION_PARAMETRIC_SOFTPLUS: return softplusTimes(PASS_HALVES p.y * x, p.x);
-    case DML_OPERATOR_ACTIVATION_RELU: return maxNum(x, 0.0);
+    case DML_OPERATOR_ACTIVATION_RELU: return positiveOrZero(x);
     case DML_OPERATOR_ACTIVATION_SCALED_ELU: return p.y * (x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x) : x);
     case DML_OPERATOR_ACTIVATION_SCALED_TANH: return p.x * tanhRounded(PASS_HALVES p.y * x);
     case DML_OPERATOR_ACTIVATION_SHRINK: return x > p.y ? x - p.x : x < -p.y ? x + p.x : isNan(x) ? x : 0.0;

@@ -51,7 +51,7 @@ float singleAddend(uint element) {
 #if T == f16
 // What an invocation's eights take of C, and of the channels: the same for all of a strip's lines where channels lie
 // along them.
-Channel channelsOfEight[8];
+Channels channelsOfEight[4];
 uvec4 cOfEight;
 
 uint cStrideAlong() { return ROWS_FIRST != 0u ? parameters[1].x : parameters[1].y; }
@@ -67,7 +67,8 @@ uvec4 loadEightC(uint first) {
 // Of the eight that begin at a place of C.
 void loadOperandsOfEight(uint at) {
   cOfEight = loadEightC(at);
-  [[unroll]] for (uint e = 0u; e < 8u; ++e) channelsOfEight[e] = channelOf(at + e * cStrideAlong());
+  [[unroll]] for (uint i = 0u; i < 4u; ++i)
+    channelsOfEight[i] = channelsOf(at + uvec2(2u * i, 2u * i + 1u) * cStrideAlong());
 }
 
 // `first`: the row and column where the strip begins.
@@ -92,12 +93,8 @@ void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint 
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
     const uvec4 four = i < 2u ? low : high;
     const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
-    const vec2 added = unpackHalf2x16(addends[i]);
-    const vec2 c2 = unpackHalf2x16(cOfEight[i]);
-    uvec2 raw;
-    [[unroll]] for (uint e = 0u; e < 2u; ++e)
-      raw[e] = uint(toRaw(finishedFrom(two[e], c2[e], channelsOfEight[2u * i + e], start, added[e])));
-    packed[i] = (raw.x & 0xffffu) | (raw.y << 16u);
+    packed[i] = halvesFromPair(
+        finishedFrom(two, unpackHalf2x16(cOfEight[i]), channelsOfEight[i], start, unpackHalf2x16(addends[i])));
   }
   yVectors[(base.w + row * yRowStride() + start.y) / 8u] = packed;
 }

@@ -11,6 +11,7 @@
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
 #define COOPERATIVE 1
+#define PAIRS 1
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

@@ -13,6 +13,7 @@
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
 #define COOPERATIVE 1
+#define PAIRS 1
 #define ONLY_VECTORS 1
 #include "common/grid.glsl"
 #include "common/walk.glsl"

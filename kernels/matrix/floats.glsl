@@ -113,49 +113,60 @@ void storePart(uint i, float sum) {}  // 16-bit elements hold no sums
 // As a tensor of its type holds a number. The flags end below the bits of the zero that a compiler cannot see through,
 // so that it keeps both conversions and contracts nothing across them.
 float rounded(float value) { return fromRaw(toRaw(value) ^ (push.flags >> 16u)); }
+#if T == f16
+vec2 rounded(vec2 pair) { return unpackHalf2x16(halvesFromPair(pair) ^ (push.flags >> 16u)); }
+#else
+vec2 rounded(vec2 pair) { return vec2(rounded(pair.x), rounded(pair.y)); }
+#endif
 
 bool hasAddend() { return (EPILOGUE & (kAddend | kAddsC)) == kAddend; }
 
 // What is added at a place of y, if anything is that lies as y does.
 float addendAt(uint i) { return hasAddend() ? fromRaw(loadRaw_addend(i)) : 0.0; }
 
-// What the epilogue takes of a channel. Where results are stored in eights it is loaded once for all lines of a strip
-// (addends.glsl), elsewhere where it is used: more code for each element keeps drivers from unrolling loops, and what
-// these index lies in memory then.
-#if COOPERATIVE
-struct Channel {
-  vec4 of;
-  float last;
+// What the epilogue takes of a channel. With PAIRS, kernels finish results in pairs, which takes half the conversions, and
+// load channels once for all lines of a strip (addends.glsl). Others load them where they are used: more code for each
+// element keeps drivers from unrolling loops, and what these index lies in memory then.
+float inverseDeviation(float variance) { return inversesqrt(variance + uintBitsToFloat(push.epsilon)); }
+#if PAIRS
+#define VALUES vec2
+struct Channels {
+  vec2 mean, inverseDeviation, factor, shift, last;
 };
-Channel channelAt(uint channel) {
-  Channel result = Channel(vec4(0.0), 0.0);
-  if ((EPILOGUE & kOfChannels) != 0u) result.of = channels[2u * channel];
-  if ((EPILOGUE & kLastFactor) != 0u) result.last = channels[2u * channel + 1u].x;
-  return result;
-}
-#define CHANNEL Channel
-#define OF_CHANNEL channel.of
-#define LAST_OF_CHANNEL channel.last
+#define CHANNELS Channels
+#define CHANNEL_START
+#define MEAN channels1.mean
+#define INVERSE_DEVIATION channels1.inverseDeviation
+#define FACTOR channels1.factor
+#define SHIFT channels1.shift
+#define LAST_FACTOR channels1.last
+vec2 quotients(vec2 a, vec2 b) { return vec2(roundedQuotient(a.x, b.x), roundedQuotient(a.y, b.y)); }
 #else
-#define CHANNEL uint
-#define OF_CHANNEL channels[2u * channel]
-#define LAST_OF_CHANNEL channels[2u * channel + 1u].x
+#define VALUES float
+#define CHANNELS uint
+#define CHANNEL_START const vec4 of = channels[2u * channels1];
+#define MEAN of.x
+#define INVERSE_DEVIATION inverseDeviation(of.y)
+#define FACTOR of.z
+#define SHIFT of.w
+#define LAST_FACTOR channels[2u * channels1 + 1u].x
+float quotients(float a, float b) { return roundedQuotient(a, b); }
 #endif
 
 // The epilogue, with the roundings and in the order of the nodes that it stands for.
-float followed(float value, CHANNEL channel, float addend1) {
+VALUES followed(VALUES value, CHANNELS channels1, VALUES addend1) {
   if ((EPILOGUE & kOfChannels) != 0u) {
-    const vec4 of = OF_CHANNEL;
+    CHANNEL_START
     value = rounded(value);
-    if ((EPILOGUE & kMean) != 0u) value -= of.x;
-    if ((EPILOGUE & kVariance) != 0u) value /= sqrt(of.y + uintBitsToFloat(push.epsilon));
+    if ((EPILOGUE & kMean) != 0u) value -= MEAN;
+    if ((EPILOGUE & kVariance) != 0u) value *= INVERSE_DEVIATION;
     if ((EPILOGUE & kDivides) != 0u)
-      value = roundedQuotient(value, of.z);
+      value = quotients(value, FACTOR);
     else if ((EPILOGUE & kFactor) != 0u)
-      value *= of.z;
+      value *= FACTOR;
     if ((EPILOGUE & kFactorRounded) != 0u) value = rounded(value);
-    if ((EPILOGUE & kShift) != 0u) value += of.w;
-    if ((EPILOGUE & kLastFactor) != 0u) value = rounded(value) * LAST_OF_CHANNEL;
+    if ((EPILOGUE & kShift) != 0u) value += SHIFT;
+    if ((EPILOGUE & kLastFactor) != 0u) value = rounded(value) * LAST_FACTOR;
   }
   if ((EPILOGUE & kAddend) != 0u) value = rounded(value) + addend1;
   return value;
@@ -166,26 +177,47 @@ bool addsC() { return (EPILOGUE & kAddsC) != 0u; }
 uint placeOfC(uint row, Column at, uvec4 base) { return base.z + row * cRowStride() + at.c; }
 vec2 activationParameters() { return vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh)); }
 
-#if COOPERATIVE
-Channel channelOf(uint place) { return channelAt(addsC() ? 0u : place); }
+#if PAIRS
+// Of two places of C.
+Channels channelsOf(uvec2 places) {
+  Channels result = Channels(vec2(0.0), vec2(0.0), vec2(0.0), vec2(0.0), vec2(0.0));
+  [[unroll]] for (uint i = 0u; i < 2u; ++i) {
+    const uint channel = addsC() ? 0u : places[i];
+    if ((EPILOGUE & kOfChannels) != 0u) {
+      const vec4 of = channels[2u * channel];
+      result.mean[i] = of.x;
+      if ((EPILOGUE & kVariance) != 0u) result.inverseDeviation[i] = inverseDeviation(of.y);
+      result.factor[i] = of.z;
+      result.shift[i] = of.w;
+    }
+    if ((EPILOGUE & kLastFactor) != 0u) result.last[i] = channels[2u * channel + 1u].x;
+  }
+  return result;
+}
 // Nothing where it is not needed.
 uint rawC(uint place) { return (push.flags & kHasC) != 0u || addsC() ? loadRaw_c(place) : 0u; }
 
-// What y holds of a sum; `c1`: C's element.
-float finishedFrom(float sum, float c1, Channel channel, Column at, float addend1) {
-  float value = uintBitsToFloat(push.alpha) * sum;
+// What y holds of two sums; `c1`: C's elements.
+vec2 finishedFrom(vec2 sums, vec2 c1, Channels channels1, Column at, vec2 addends) {
+  vec2 value = uintBitsToFloat(push.alpha) * sums;
   if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * c1;
 #if CONVOLUTION
-  if (at.isPadding) value = 0.0;
+  if (at.isPadding) value = vec2(0.0);
 #endif
-  if (EPILOGUE != 0u) value = followed(value, channel, addsC() ? c1 : addend1);
-  if (FUSED != 0u) value = activate(FUSED, value, activationParameters());
+  if (EPILOGUE != 0u) value = followed(value, channels1, addsC() ? c1 : addends);
+  if (FUSED != 0u) {
+    [[unroll]] for (uint i = 0u; i < 2u; ++i) value[i] = activate(FUSED, value[i], activationParameters());
+  }
   return value;
 }
 
+vec2 finishedPair(vec2 sums, uvec2 placesOfC, Column at, vec2 addends) {
+  const vec2 c1 = vec2(fromRaw(rawC(placesOfC.x)), fromRaw(rawC(placesOfC.y)));
+  return finishedFrom(sums, c1, channelsOf(placesOfC), at, addends);
+}
+
 float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
-  const uint place = placeOfC(row, at, base);
-  return finishedFrom(sum, fromRaw(rawC(place)), channelOf(place), at, addend1);
+  return finishedPair(vec2(sum), uvec2(placeOfC(row, at, base)), at, vec2(addend1)).x;
 }
 #else
 // What y holds of a sum.

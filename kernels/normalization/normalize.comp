@@ -48,7 +48,7 @@ void main() {
     moments = vec2(fromRaw(loadRaw_mean(second.x)), fromRaw(loadRaw_variance(second.y)));
   }
   if (has(16u)) v -= moments.x;
-  if (has(32u)) v /= sqrt(moments.y + epsilon);
+  if (has(32u)) v *= inversesqrt(moments.y + epsilon);
   if (has(2u)) v *= fromRaw(loadRaw_scale(second.z));
   if (has(4u)) v += fromRaw(loadRaw_bias(second.w));
   if (has(8u)) v += fromRaw(loadRaw_addend(at.z));

@@ -3,8 +3,9 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What pool.comp does, of tensors whose channels lie in vectors of 16 bytes: one vector of the output an invocation.
-// Parameters as there, with vectors of channels before the spatial dimensions, and strides in vectors.
+// What pool.comp does, of tensors whose channels lie in vectors of 16 bytes. Parameters as there, with vectors of channels
+// before the spatial dimensions, and strides in vectors.
+//   1 << sliceBits   invocations that share a vector of the output, each with a slice of its window
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "common/packed.glsl"
@@ -15,10 +16,28 @@
 PACKED_IN(x)
 PACKED_OUT(y)
 
+shared ivec4 slices[256];
+
+// Combines four elements of each vector, from the first one on, of all slices: those of the first slice hold the result.
+void combineSlices(uint lane, uint items, inout int results[kVectorElements], const uint first) {
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) slices[lane][i] = results[first + i];
+  barrier();
+  if (lane < items)
+    for (uint other = lane + items; other < 256u; other += items) {
+      const ivec4 four = slices[other];
+      [[unroll]] for (uint i = 0u; i < 4u; ++i) results[first + i] = combine(results[first + i], four[i]);
+    }
+  barrier();
+}
+
 void main() {
-  uint item;
-  if (!gridItem(push.count, item)) return;
-  uint rest = item;
+  const uint group = groupIndex();
+  if (group >= push.groups) return;
+  const uint lane = gl_LocalInvocationID.x;
+  const uint items = 256u >> push.sliceBits;
+  const uint item = group * items + lane % items;
+  const bool exists = item < push.count;
+  uint rest = exists ? item : 0u;
   uvec2 at = uvec2(0u);
   uvec3 box = uvec3(0u);
   uvec3 steps = uvec3(0u);
@@ -40,27 +59,31 @@ void main() {
     steps[s] = dilation.y * source.y;
   }
   const uint total = box.x * box.y * box.z;
-  int sums[kVectorElements];
-  [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) sums[i] = emptyResult();
-  uvec3 place = uvec3(0u);
-  const uvec3 advance = uvec3(1u, 0u, 0u);  // carried by boxAdvance()
-  for (uint left = total; left != 0u; --left) {
+  int results[kVectorElements];
+  [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) results[i] = emptyResult();
+  uvec3 place = push.sliceBits == 0u ? uvec3(0u) : boxDigits(lane / items, box);
+  const uvec3 advance = push.sliceBits == 0u ? uvec3(1u, 0u, 0u) : boxDigits(1u << push.sliceBits, box);
+  for (uint left = stepsFrom(lane / items, 1u << push.sliceBits, total); left != 0u; --left) {
     const uvec3 offsets = place * steps;
     const uvec4 vector = x[at.x + offsets.x + offsets.y + offsets.z];
-    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) sums[i] = combine(sums[i], elementOf(vector, i));
+    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) results[i] = combine(results[i], elementOf(vector, i));
     place = boxAdvance(place, advance, box);
   }
-  uvec4 result = uvec4(0u);
+  if (push.sliceBits != 0u) {
+    [[unroll]] for (uint i = 0u; i < kVectorElements; i += 4u) combineSlices(lane, items, results, i);
+  }
+  if (!exists || lane >= items) return;
+  uvec4 packed = uvec4(0u);
   if (HAS_KEYS) {
-    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) result[i / PACKED_LANES] |=
-        LANE_BITS(bitsOfKey(sums[i]), i % PACKED_LANES);
+    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) packed[i / PACKED_LANES] |=
+        LANE_BITS(bitsOfKey(results[i]), i % PACKED_LANES);
   }
 #if T_IS_FLOAT
   else {
     vec4 fours[kFours];
-    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) fours[i / 4u][i % 4u] = finishFloat(sums[i], total);
-    result = VECTOR_OF(fours, 0u);
+    [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) fours[i / 4u][i % 4u] = finishFloat(results[i], total);
+    packed = VECTOR_OF(fours, 0u);
   }
 #endif
-  y[at.y] = result;
+  y[at.y] = packed;
 }

@@ -77,7 +77,7 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
       "GEMM ATensor=f16[512,14336] BTensor=f16[4096,14336] TransB=TRANSPOSE OutputTensor=f16[512,4096] Alpha=1";
   CHECK(tileOf(kDownTurned, matrixCaps()) == "gemm_cooperative_ahead_native.f16 128x128 256 2");
   constexpr auto kDeep = "GEMM ATensor=f16[64,4096] BTensor=f16[4096,64] OutputTensor=f16[64,64] Alpha=1";
-  CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_split_native.f16 16x32 8 1");
+  CHECK(tileOf(kDeep, matrixCaps()) == "gemm_cooperative_split_native.f16 16x16 16 1");
   constexpr auto kDeepOdd = "GEMM ATensor=f16[64,4095] BTensor=f16[4095,64] OutputTensor=f16[64,64] Alpha=1";
   CHECK(tileOf(kDeepOdd, matrixCaps()) == "gemm_cooperative_native.f16 64x64 22 2");
 
@@ -133,8 +133,9 @@ TEST_CASE("subgroups share the depth of FLOAT16 products with few tiles") {
   // Smaller tiles where those are few, and slices of them where sums are long.
   CHECK(tileOf(256, 512, 2040, caps) == split("16x64x32 shares=8 across=1 128 1"));
   CHECK(tileOf(256, 256, 4096, caps) == split("16x32x32 shares=8 across=1 128 1"));
-  CHECK(tileOf(128, 256, 8184, caps) == split("16x32x32 shares=8 across=1 64 1"));
-  CHECK(tileOf(128, 256, 8192, caps) == split("16x32x32 shares=8 across=1 128 2"));
+  CHECK(tileOf(128, 256, 8184, caps) == split("16x16x32 shares=8 across=1 128 1"));
+  CHECK(tileOf(128, 128, 8184, caps) == split("16x16x32 shares=8 across=1 64 1"));
+  CHECK(tileOf(128, 128, 8192, caps) == split("16x16x32 shares=8 across=1 128 2"));
   CHECK(tileOf(256, 640, 4096, caps) == split("32x64x16 shares=8 across=1 80 1"));
 
   // Rows of sums, or parts that both lie along the depth.

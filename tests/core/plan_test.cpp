@@ -336,6 +336,8 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
         "  not gemm_cooperative_split in tiles of 32 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative_split in tiles of 16 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative_split in tiles of 16 x 32: The device's subgroups do not multiply matrices.\n"
+        "  not gemm_cooperative_split in tiles of 16 x 16: The device's subgroups do not multiply matrices.\n"
+        "  not gemm_cooperative_split in tiles of 16 x 32: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative_split in tiles of 32 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative_split in tiles of 32 x 64: The device's subgroups do not multiply matrices.\n"
         "  not gemm_cooperative in tiles of 128 x 64: The device's subgroups do not multiply matrices.\n"

@@ -18,6 +18,7 @@ constexpr CostModel kCompiler{
     .byte = 1.0 / 3,  // 3 TB/s
     .invocation = 4,
     .costlyFunction = 1.4,
+    .costlyHalf = 0.6,
     .chain = 0.2,
     .step = 0.1,
     .load = 0.15,
@@ -35,6 +36,7 @@ constexpr CostModel kInterpreter{
     .byte = 1.0 / 3,  // 3 TB/s
     .invocation = 4,
     .costlyFunction = 4,
+    .costlyHalf = 4,
     .chain = 1.2,
     .step = 1,
     .load = 0.3,
@@ -58,13 +60,18 @@ const CostModel& costModelOf(const Caps& caps) {
   return caps.isProcessor ? kCentralProcessor : kInterpreter;
 }
 
-double CostModel::nodeNanoseconds(const Plan& plan, uint64_t bytes, uint64_t functions) const {
+double CostModel::picoseconds(const CostlyFunctions& costly) const {
+  return costlyFunction * costly.floats + costlyHalf * costly.halves;
+}
+
+double CostModel::nodeNanoseconds(const Plan& plan, uint64_t bytes, uint64_t elements,
+                                  const CostlyFunctions& costly) const {
   uint64_t invocations = 0;
   for (const Dispatch& d : plan.execution)
     invocations += uint64_t{d.groups[0]} * d.groups[1] * d.groups[2] * d.groupSize;
   return dispatch * static_cast<double>(plan.execution.size()) +
          std::max({byte * static_cast<double>(bytes), invocation * static_cast<double>(invocations),
-                   costlyFunction * static_cast<double>(functions)}) /
+                   picoseconds(costly) * static_cast<double>(elements)}) /
              1000;
 }
 
@@ -72,8 +79,7 @@ double CostModel::chainNanoseconds(const Plan& plan, const Operation& op, uint32
   const Chain& program = op.as<Chain>();
   const double element = chain + step * static_cast<double>(program.steps.size()) +
                          load * static_cast<double>(program.loads.size()) + indexed * indexedAccesses +
-                         function * program.functions + costlyFunction * program.costlyFunctions +
-                         narrowed * program.narrowed;
+                         function * program.functions + picoseconds(program.costly) + narrowed * program.narrowed;
   uint64_t bytes = 0;
   for (const Tensor& input : op.inputs()) bytes += input.totalBytes;
   for (const Tensor& output : op.outputs()) bytes += output.totalBytes;

@@ -8,6 +8,7 @@ namespace dimple {
 
 class Operation;
 struct Caps;
+struct CostlyFunctions;
 struct Plan;
 
 // The cost of dispatches on a kind of device. Only the ratios of the numbers matter.
@@ -23,7 +24,9 @@ struct CostModel {
   double dispatch = 0;    // ns, with its barrier
   double byte = 0;        // ps
   double invocation = 0;  // ps, in the kernel of an operator; it bounds kernels that take one element per invocation
-  double costlyFunction = 0;  // ps, of an exponential or the like for an element; in a chain on top of its step
+  // ps, of an exponential or the like for an element, and of one of FLOAT16; in a chain on top of its step.
+  double costlyFunction = 0;
+  double costlyHalf = 0;
   // ps for one element of a chain.
   double chain = 0;
   double step = 0;
@@ -32,11 +35,14 @@ struct CostModel {
   double function = 0;  // on top of its step
   double narrowed = 0;  // on top of its step
 
-  // The time of a single element-wise operator. `bytes` counts the tensors that it reads and writes, `functions` the
-  // costly functions of all elements.
-  double nodeNanoseconds(const Plan& plan, uint64_t bytes, uint64_t functions) const;
+  // The time of a single element-wise operator of so many elements. `bytes` counts the tensors that it reads and
+  // writes.
+  double nodeNanoseconds(const Plan& plan, uint64_t bytes, uint64_t elements, const CostlyFunctions& costly) const;
   // The time of a chain of such operators. `indexedAccesses` is the number that indexedAccesses() returns.
   double chainNanoseconds(const Plan& plan, const Operation& chain, uint32_t indexedAccesses) const;
+
+ private:
+  double picoseconds(const CostlyFunctions& costly) const;
 };
 
 const CostModel& costModelOf(const Caps& caps);

@@ -65,6 +65,10 @@ bool isCostly(const ElementStep& step) {
   return !isShort(step) && (step.kind == StepKind::Power || (step.kind == StepKind::Unary && isFloat(step.from)));
 }
 
+uint32_t& countOf(CostlyFunctions& costly, const ElementStep& step) {
+  return step.to == DML_TENSOR_DATA_TYPE_FLOAT16 ? costly.halves : costly.floats;
+}
+
 bool isTrigonometric(DML_OPERATOR_TYPE op) {
   constexpr DML_OPERATOR_TYPE kFunctions[] = {
       DML_OPERATOR_ELEMENT_WISE_SIN,   DML_OPERATOR_ELEMENT_WISE_COS,   DML_OPERATOR_ELEMENT_WISE_TAN,
@@ -97,7 +101,7 @@ class Programmer {
       if (draft.source >= kSourceInput) chain.loads.push_back(draft.source - kSourceInput);
       chain.groups |= static_cast<uint32_t>(functionsOf(draft.step));
       if (isCostly(draft.step))
-        ++chain.costlyFunctions;
+        ++countOf(chain.costly, draft.step);
       else if (!isShort(draft.step))
         ++chain.functions;
       if (bitWidth(draft.step.to) < 32) ++chain.narrowed;
@@ -443,8 +447,11 @@ std::vector<ElementStep> elementSteps(const Operation& op) {
   return stepsOfElements(op);
 }
 
-uint32_t countCostlyFunctions(std::span<const ElementStep> steps) {
-  return static_cast<uint32_t>(std::ranges::count_if(steps, isCostly));
+CostlyFunctions costlyFunctions(std::span<const ElementStep> steps) {
+  CostlyFunctions costly;
+  for (const ElementStep& step : steps)
+    if (isCostly(step)) ++countOf(costly, step);
+  return costly;
 }
 
 uint32_t chainNumber(DataType type, const std::byte* bytes) {

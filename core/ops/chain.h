@@ -62,8 +62,13 @@ struct ElementStep {
 // types and functions that the kernel has.
 std::vector<ElementStep> elementSteps(const Operation& op);
 
-// Steps whose function takes many instructions.
-uint32_t countCostlyFunctions(std::span<const ElementStep> steps);
+// Steps whose function takes many instructions. Those of FLOAT16 compute fewer digits.
+struct CostlyFunctions {
+  uint32_t floats = 0;
+  uint32_t halves = 0;
+};
+
+CostlyFunctions costlyFunctions(std::span<const ElementStep> steps);
 
 // The same of a family's operators; empty for others.
 std::vector<ElementStep> elementwiseSteps(const Operation& op);
@@ -97,11 +102,11 @@ struct ChainStep {
 
 struct Chain {
   std::vector<ChainStep> steps;
-  std::vector<uint32_t> loads;   // the inputs that steps load, one a step
-  uint32_t groups = 0;           // bits of StepFunctions
-  uint32_t functions = 0;        // steps whose function takes one element after another
-  uint32_t costlyFunctions = 0;  // ... and many instructions
-  uint32_t narrowed = 0;         // steps whose result is rounded to a type of less than 32 bits
+  std::vector<uint32_t> loads;  // the inputs that steps load, one a step
+  uint32_t groups = 0;          // bits of StepFunctions
+  uint32_t functions = 0;       // steps whose function takes one element after another
+  CostlyFunctions costly;       // ... and many instructions
+  uint32_t narrowed = 0;        // steps whose result is rounded to a type of less than 32 bits
 };
 
 // The program of operators, each of which comes after those that it takes. No value if it takes more steps, or more

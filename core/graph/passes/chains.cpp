@@ -112,8 +112,8 @@ class ChainMaker {
     const auto places = member.node->inputs();
     for (size_t i = 0; i < places.size(); ++i)
       if (std::ranges::find(places.first(i), places[i]) == places.first(i).end()) bytes += member.inputs[i].totalBytes;
-    const uint32_t costly = countCostlyFunctions(member.steps);
-    member.nanoseconds = target_.costs->nodeNanoseconds(*plan, bytes, op.output().elements * costly);
+    member.nanoseconds =
+        target_.costs->nodeNanoseconds(*plan, bytes, op.output().elements, costlyFunctions(member.steps));
     return true;
   }
 

@@ -9,6 +9,7 @@ namespace dimple {
 namespace {
 
 constexpr std::array kPasses = {
+    Pass{"repeated", "A node that computes what another one computes is left out.", passes::leaveOutRepeated},
     Pass{"constants", "Nodes that depend only on constants and on inputs owned by DML execute once, at initialization.",
          passes::foldConstants},
     Pass{"patterns", "Nodes that spell out a normalization of rows or a GELU become that operator.",

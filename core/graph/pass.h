@@ -28,6 +28,7 @@ void runPasses(Graph& graph, const Target& target);
 
 // Each is in its own file, passes/<name>.cpp.
 namespace passes {
+void leaveOutRepeated(Graph& graph, const Target& target);
 void foldConstants(Graph& graph, const Target& target);
 void findPatterns(Graph& graph, const Target& target);
 void useHalves(Graph& graph, const Target& target);

@@ -73,6 +73,7 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
     if (words == 1) options.lengths = {511};
     const TestGraph graph = decoder(options);
     for (const auto& [without, shown] : {std::pair("passes", "none"),
+                                         {"repeated", "all but repeated"},
                                          {"caches", "all but caches"},
                                          {"dequantized", "all but dequantized"},
                                          {"epilogues", "all but epilogues"},

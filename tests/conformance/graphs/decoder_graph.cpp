@@ -1,8 +1,10 @@
 #include "tests/conformance/graphs/decoder_graph.h"
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "core/schema/element_text.h"
@@ -182,17 +184,22 @@ class Decoder {
   // Cosines (0) or sines (1) of the words' positions.
   GraphSource turns(size_t which) {
     const uint32_t half = o_.channels / 2;
+    if (!tables_[which]) tables_[which] = table(which);
+    return graph_.node(cat("GATHER InputTensor=", o_.type, listed({1, 1, o_.capacity, half}), " IndicesTensor=i64",
+                           listed({1, 1, o_.batches, o_.words}), " OutputTensor=", o_.type,
+                           listed({1, o_.batches, o_.words, half}), " Axis=2 IndexDimensions=2"),
+                       {*tables_[which], positions_});
+  }
+
+  GraphSource table(size_t which) {
+    const uint32_t half = o_.channels / 2;
     std::vector<double> table;
     for (uint32_t p = 0; p < o_.capacity; ++p)
       for (uint32_t c = 0; c < half; ++c) {
         const double angle = p * std::pow(10000.0, -static_cast<double>(c) / half);
         table.push_back(which == 0 ? std::cos(angle) : std::sin(angle));
       }
-    const GraphSource input = graph_.input(typeNamed(o_.type), table);
-    return graph_.node(cat("GATHER InputTensor=", o_.type, listed({1, 1, o_.capacity, half}), " IndicesTensor=i64",
-                           listed({1, 1, o_.batches, o_.words}), " OutputTensor=", o_.type,
-                           listed({1, o_.batches, o_.words, half}), " Axis=2 IndexDimensions=2"),
-                       {input, positions_});
+    return graph_.input(typeNamed(o_.type), table);
   }
 
   GraphSource attention(const GraphSource& x, std::vector<std::pair<GraphSource, std::vector<std::byte>>>& caches) {
@@ -243,6 +250,7 @@ class Decoder {
   GraphOfLines graph_;
   Random random_{1};
   GraphSource lengths_, positions_;
+  std::array<std::optional<GraphSource>, 2> tables_;  // of cosines and sines, which all layers read
 };
 
 }  // namespace

@@ -126,13 +126,25 @@ HRESULT Context::SetProfiling(BOOL enabled) {
   return onDevice("SetProfiling", [&] { return answer(profile(enabled != FALSE)); });
 }
 
-HRESULT Context::ReadProfile(ReportKernel report, void* context) {
-  return onDevice("ReadProfile", [&] {
+template <class Report>
+HRESULT Context::read(const char* method, Report report, const ReceiveTimes& receive) {
+  return onDevice(method, [&] {
     if (!report) return device_->refuse(E_POINTER, "report is null, expected a function.");
-    const auto read = readProfile(report, context);
-    if (!read) return device_->refuse(read.error());
-    if (!*read) return device_->refuse(E_INVALIDARG, "Profiling is off, expected SetProfiling first.");
+    const auto wasRead = readProfile(receive);
+    if (!wasRead) return device_->refuse(wasRead.error());
+    if (!*wasRead) return device_->refuse(E_INVALIDARG, "Profiling is off, expected SetProfiling first.");
     return S_OK;
+  });
+}
+
+HRESULT Context::ReadProfile(ReportKernel report, void* context) {
+  return read("ReadProfile", report,
+              [=](const char* kernel, double, double nanoseconds) { report(context, kernel, nanoseconds); });
+}
+
+HRESULT Context::ReadTimeline(ReportTimedKernel report, void* context) {
+  return read("ReadTimeline", report, [=](const char* kernel, double begin, double nanoseconds) {
+    report(context, kernel, begin, nanoseconds);
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "api/device.h"
@@ -13,6 +14,9 @@ HRESULT refuseContext(const DimpleContextDesc& desc, const Error& error) noexcep
 HRESULT refuseContext(const DimpleContextDesc& desc, HRESULT code, const char* text) noexcept;
 
 using ReportKernel = void(STDMETHODCALLTYPE*)(void* context, const char* kernel, double nanoseconds);
+using ReportTimedKernel = void(STDMETHODCALLTYPE*)(void* context, const char* kernel, double begin, double nanoseconds);
+// Receives the times of a dispatch, in nanoseconds.
+using ReceiveTimes = std::function<void(const char* kernel, double begin, double nanoseconds)>;
 
 // The methods are final. Each passes the guard of the boundary, refuses if the device is removed, and only then calls
 // the back end. If the back end says that the device is lost, it is removed.
@@ -32,6 +36,7 @@ class Context : public ComObject<IDimpleContext, IDimpleContext> {
   HRESULT STDMETHODCALLTYPE SetProfiling(BOOL enabled) final;
   HRESULT STDMETHODCALLTYPE ReadProfile(ReportKernel report, void* context) final;
   void STDMETHODCALLTYPE GetCompileCounts(UINT* wanted, UINT* compiled) final;
+  HRESULT STDMETHODCALLTYPE ReadTimeline(ReportTimedKernel report, void* context) final;
 
  protected:
   Context(std::unique_ptr<NativeObjects> native, const DimpleContextDesc& desc, const Options& options);
@@ -56,11 +61,14 @@ class Context : public ComObject<IDimpleContext, IDimpleContext> {
   virtual Status waitFor(UINT64 fence) = 0;
   virtual Status profile(bool enabled) = 0;
   // Returns false if profiling is off.
-  virtual Result<bool> readProfile(ReportKernel report, void* context) = 0;
+  virtual Result<bool> readProfile(const ReceiveTimes& receive) = 0;
 
   // Runs the body of a method that needs a device.
   template <class Body>
   HRESULT onDevice(const char* method, Body body);
+  // `report` is the caller's function, which may be null; `receive` calls it.
+  template <class Report>
+  HRESULT read(const char* method, Report report, const ReceiveTimes& receive);
   HRESULT answer(const Status& status) { return status ? S_OK : device_->refuse(status.error()); }
   template <class Interface>
   HRESULT handOver(Result<ComPtr<Interface>> made, Interface** object);

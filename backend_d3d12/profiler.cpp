@@ -54,8 +54,14 @@ std::vector<Profiler::Entry> Profiler::read() {
   std::memcpy(ticks.data(), ticks_->mapped(), ticks.size() * sizeof(uint64_t));
   // What an earlier dispatch left is no later than what was read then.
   const bool executed = std::all_of(ticks.begin(), ticks.end(), [this](uint64_t tick) { return tick > lastTick_; });
+  if (executed && !ticks.empty() && !firstTick_) firstTick_ = ticks[0];
+  // A dispatch may begin before one that was recorded earlier.
+  const auto nanoseconds = [&](uint64_t from, uint64_t to) {
+    return static_cast<double>(static_cast<int64_t>(to - from)) * nanosecondsPerTick_;
+  };
   for (size_t i = 0; executed && i < kernels_.size(); ++i) {
-    entries.push_back({kernels_[i], static_cast<double>(ticks[2 * i + 1] - ticks[2 * i]) * nanosecondsPerTick_});
+    const uint64_t begin = ticks[2 * i];
+    entries.push_back({kernels_[i], nanoseconds(*firstTick_, begin), nanoseconds(begin, ticks[2 * i + 1])});
   }
   for (const uint64_t tick : ticks) lastTick_ = std::max(lastTick_, tick);
   kernels_.clear();

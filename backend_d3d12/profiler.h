@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ class Profiler {
  public:
   struct Entry {
     std::string kernel;
+    double begin;  // in nanoseconds, from that of the first dispatch that was read
     double nanoseconds;
   };
 
@@ -38,7 +40,8 @@ class Profiler {
   double nanosecondsPerTick_ = 1;
   ComPtr<ID3D12QueryHeap> queries_;
   std::unique_ptr<Buffer> ticks_;  // two for each dispatch
-  uint64_t lastTick_ = 0;          // of those that were read
+  std::optional<uint64_t> firstTick_;
+  uint64_t lastTick_ = 0;  // of those that were read
   std::mutex mutex_;
   std::vector<std::string> kernels_;
   bool open_ = false;

@@ -1,5 +1,7 @@
 #include "backend_vulkan/profiler.h"
 
+#include <algorithm>
+
 #include "backend_vulkan/device.h"
 
 namespace dimple::vulkan {
@@ -27,7 +29,7 @@ Result<std::unique_ptr<Profiler>> Profiler::create(const Device& device) {
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
   functions.getPhysicalDeviceProperties2(handles.physicalDevice, &properties);
   profiler->nanosecondsPerTick_ = static_cast<double>(properties.properties.limits.timestampPeriod);
-  profiler->tickMask_ = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  profiler->unusedTickBits_ = 64 - std::min(bits, 64u);
   const VkQueryPoolCreateInfo info{
       VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_TIMESTAMP, kCapacity * 2, 0};
   auto pool = vulkan::create(handles.device, info, device.vk().vkCreateQueryPool, device.vk().vkDestroyQueryPool);
@@ -65,9 +67,16 @@ Result<std::vector<Profiler::Entry>> Profiler::read() {
                                                      ticks.size() * sizeof(uint64_t), ticks.data(), sizeof(uint64_t),
                                                      VK_QUERY_RESULT_64_BIT);
     if (!outcome && !outcome.is(VK_NOT_READY)) return outcome.error();
-    for (size_t i = 0; outcome && i < kernels_.size(); ++i)
-      entries.push_back(
-          {kernels_[i], static_cast<double>((ticks[2 * i + 1] - ticks[2 * i]) & tickMask_) * nanosecondsPerTick_});
+    if (outcome && !firstTick_) firstTick_ = ticks[0];
+    // Counters wrap around at the bits that they have. A dispatch may begin before one that was recorded earlier.
+    const auto nanoseconds = [&](uint64_t from, uint64_t to) {
+      return static_cast<double>(static_cast<int64_t>((to - from) << unusedTickBits_) >> unusedTickBits_) *
+             nanosecondsPerTick_;
+    };
+    for (size_t i = 0; outcome && i < kernels_.size(); ++i) {
+      const uint64_t begin = ticks[2 * i];
+      entries.push_back({kernels_[i], nanoseconds(*firstTick_, begin), nanoseconds(begin, ticks[2 * i + 1])});
+    }
   }
   reset();
   return entries;
@@ -76,6 +85,7 @@ Result<std::vector<Profiler::Entry>> Profiler::read() {
 void Profiler::clear() {
   std::lock_guard lock(mutex_);
   reset();
+  firstTick_.reset();
 }
 
 // Queries that are in use cannot be reset.

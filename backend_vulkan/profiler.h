@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ class Profiler {
  public:
   struct Entry {
     std::string kernel;
+    double begin;  // in nanoseconds, from that of the first dispatch that was read
     double nanoseconds;
   };
 
@@ -32,7 +34,7 @@ class Profiler {
 
   // Times of all dispatches recorded since the last call, all of which have executed; none if some have not.
   Result<std::vector<Entry>> read();
-  // Forgets what was recorded.
+  // Forgets what was recorded, and when the first dispatch began.
   void clear();
 
  private:
@@ -41,7 +43,8 @@ class Profiler {
 
   const Device& device_;
   double nanosecondsPerTick_ = 1;
-  uint64_t tickMask_ = ~uint64_t{0};
+  uint32_t unusedTickBits_ = 0;  // above those that the queue counts with
+  std::optional<uint64_t> firstTick_;
   Handle<VkQueryPool> pool_;
   std::mutex mutex_;
   std::vector<std::string> kernels_;

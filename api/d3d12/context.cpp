@@ -66,9 +66,10 @@ class D3D12Context final : public Context {
   Status waitFor(UINT64 fence) override { return opened_->wait(fence); }
 
   Status profile(bool enabled) override { return backend_->setProfiling(enabled ? &opened_->queue() : nullptr); }
-  Result<bool> readProfile(ReportKernel report, void* context) override {
+  Result<bool> readProfile(const ReceiveTimes& receive) override {
     if (!backend_->profiler()) return false;
-    for (const auto& entry : backend_->profiler()->read()) report(context, entry.kernel.c_str(), entry.nanoseconds);
+    for (const auto& entry : backend_->profiler()->read())
+      receive(entry.kernel.c_str(), entry.begin, entry.nanoseconds);
     return true;
   }
 

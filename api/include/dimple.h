@@ -313,6 +313,11 @@ struct IDimpleContext : public IUnknown {
   // How many pipelines were to be compiled for all devices of the process so far, and how many of them are: what
   // CompileOperator waits for. From any thread. A null pointer is left out.
   STDMETHOD_(void, GetCompileCounts)(UINT* wanted, UINT* compiled) = 0;
+  // Reports what ReadProfile reports, and when each kernel began: the nanoseconds from the beginning of the first
+  // kernel that was reported since SetProfiling. A kernel is reported once, by one of the two methods.
+  STDMETHOD(ReadTimeline)
+  (void(STDMETHODCALLTYPE* report)(void* context, const char* kernel, double beginInNanoseconds, double nanoseconds),
+   void* context) = 0;
 };
 
 // {5b0c1a53-9c6f-4e0e-8f5b-2a9d3c7e6414}

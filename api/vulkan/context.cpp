@@ -118,11 +118,11 @@ class VulkanContext final : public Context {
   Status waitFor(UINT64 fence) override { return opened_->wait(fence); }
 
   Status profile(bool enabled) override { return backend_->setProfiling(enabled); }
-  Result<bool> readProfile(ReportKernel report, void* context) override {
+  Result<bool> readProfile(const ReceiveTimes& receive) override {
     if (!backend_->profiler()) return false;
     const auto entries = backend_->profiler()->read();
     if (!entries) return entries.error();
-    for (const auto& entry : *entries) report(context, entry.kernel.c_str(), entry.nanoseconds);
+    for (const auto& entry : *entries) receive(entry.kernel.c_str(), entry.begin, entry.nanoseconds);
     return true;
   }
 

@@ -10,7 +10,7 @@ struct CopySpeed {
   double leastNanoseconds = 0;  // of a dispatch that copies one element
 };
 
-// Times dispatches, as ReadProfile does. Throws RunError.
+// Times dispatches, as ReadTimeline does. Throws RunError.
 CopySpeed measureCopy(const Device& device);
 
 }  // namespace dimple::tool

@@ -9,15 +9,15 @@
 namespace dimple::tool {
 namespace {
 
-void STDMETHODCALLTYPE receiveTime(void* times, const char* kernel, double nanoseconds) {
-  static_cast<std::vector<KernelTime>*>(times)->push_back({kernel, nanoseconds});
+void STDMETHODCALLTYPE receiveTime(void* times, const char* kernel, double begin, double nanoseconds) {
+  static_cast<std::vector<KernelTime>*>(times)->push_back({kernel, begin, nanoseconds});
 }
 
 }  // namespace
 
 std::vector<KernelTime> readProfile(const Device& device) {
   std::vector<KernelTime> times;
-  device.check(device.context().ReadProfile(receiveTime, &times), "The times cannot be read");
+  device.check(device.context().ReadTimeline(receiveTime, &times), "The times cannot be read");
   return times;
 }
 

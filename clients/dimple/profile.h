@@ -11,6 +11,7 @@ namespace dimple::tool {
 
 struct KernelTime {
   std::string kernel;
+  double begin;  // in nanoseconds, from that of the first kernel of the device
   double nanoseconds;
 };
 

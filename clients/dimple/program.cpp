@@ -136,7 +136,7 @@ void Program::dispatch(size_t command) {
 
 // Adjacent dispatches go into one submission.
 void Program::execute() {
-  if (options_.profile || options_.timed)
+  if (options_.profile && !options_.timed)
     device_.check(device_.context().SetProfiling(TRUE), "Dispatches cannot be timed");
   Progress progress("executing", model_.commands.size(), &device_);
   for (size_t c = 0; c < model_.commands.size(); ++c) {

@@ -17,6 +17,8 @@ void checkFolder(const char* option, const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder))
     throw InputError(cat("The folder of ", option, " ", path, " does not exist, expected one that does."));
+  if (std::filesystem::is_directory(path))
+    throw InputError(cat(option, " is ", path, ", which is a folder, expected a file."));
 }
 
 // Where in `times`, from `from` on, kernels stand one after another; the end if nowhere.
@@ -82,10 +84,15 @@ void RunReport::addTimes(std::span<const Run> runs, std::span<const KernelTime> 
     // Timers are few: of long runs the last dispatches have no times.
     if (begin == times.size()) continue;
     others(begin);
-    Json nanoseconds = Json::array();
-    for (; at < begin + kernels.size(); ++at) nanoseconds.push_back(times[at].nanoseconds);
-    json_["runs"].push_back(
-        {{"graph", run.graph}, {"initialization", run.initialization}, {"nanoseconds", std::move(nanoseconds)}});
+    Json begins = Json::array(), nanoseconds = Json::array();
+    for (; at < begin + kernels.size(); ++at) {
+      begins.push_back(times[at].begin);
+      nanoseconds.push_back(times[at].nanoseconds);
+    }
+    json_["runs"].push_back({{"graph", run.graph},
+                             {"initialization", run.initialization},
+                             {"begins", std::move(begins)},
+                             {"nanoseconds", std::move(nanoseconds)}});
   }
   others(times.size());
 }

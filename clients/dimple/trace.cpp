@@ -1,4 +1,5 @@
 // Chromium's format of traces, which Perfetto reads, too.
+#include <algorithm>
 #include <map>
 
 #include "clients/dimple/run_report.h"
@@ -34,15 +35,15 @@ void addMemory(const Json& graph, const std::vector<double>& starts, Json& event
 Json traceOf(const Json& report) {
   Json events = Json::array();
   events.push_back({{"ph", "M"}, {"name", "process_name"}, {"pid", kDevice}, {"args", {{"name", report["device"]}}}});
-  double now = 0;  // microseconds: dispatches stand side by side
   for (const Json& run : report["runs"]) {
     const Json& graph = report["graphs"][run["graph"].get<size_t>()];
     const bool initialization = run["initialization"];
     const Json& dispatches = graph[initialization ? "initialization" : "execution"];
-    const double begin = now;
-    std::vector<double> starts;
+    std::vector<double> starts;  // microseconds, and the end of the last
+    double last = 0;
     for (size_t d = 0; d < dispatches.size(); ++d) {
       const Json& dispatch = dispatches[d];
+      const double start = run["begins"][d].get<double>() / 1e3;
       const double duration = run["nanoseconds"][d].get<double>() / 1e3;
       const auto& label = dispatch["label"].get_ref<const std::string&>();
       events.push_back({{"ph", "X"},
@@ -50,22 +51,23 @@ Json traceOf(const Json& report) {
                         {"cat", dispatch["kernel"]},
                         {"pid", kDevice},
                         {"tid", 2},
-                        {"ts", now},
+                        {"ts", start},
                         {"dur", duration},
                         {"args",
                          {{"kernel", dispatch["kernel"]},
                           {"workgroups", dispatch["groups"]},
                           {"bytesRead", dispatch["bytesRead"]},
                           {"bytesWritten", dispatch["bytesWritten"]}}}});
-      starts.push_back(now);
-      now += duration;
+      starts.push_back(start);
+      last = d == 0 ? start + duration : std::max(last, start + duration);
     }
-    starts.push_back(now);
+    const double first = *std::min_element(starts.begin(), starts.end());
+    starts.push_back(last);
     if (!initialization) addMemory(graph, starts, events);
     const auto& part = graph["part"].get_ref<const std::string&>();
     const std::string name = cat(part, part.empty() ? "" : ": ", graph["name"].get_ref<const std::string&>(),
                                  initialization ? ", initialization" : "");
-    events.push_back({{"ph", "X"}, {"name", name}, {"pid", kDevice}, {"tid", 1}, {"ts", begin}, {"dur", now - begin}});
+    events.push_back({{"ph", "X"}, {"name", name}, {"pid", kDevice}, {"tid", 1}, {"ts", first}, {"dur", last - first}});
   }
   for (const auto& [thread, name] : std::map<int, const char*>{{1, "graphs"}, {2, "dispatches"}})
     events.push_back(

@@ -22,6 +22,7 @@ ULONG references(IUnknown* object) {
 }
 
 void STDMETHODCALLTYPE ignoreProfile(void*, const char*, double) {}
+void STDMETHODCALLTYPE ignoreTimeline(void*, const char*, double, double) {}
 
 // WKPDID_D3DDebugObjectNameW
 constexpr GUID kNameGuid = {0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
@@ -189,7 +190,8 @@ GPU_TEST_CASE("a removed device's context refuses, and says why the device was r
       [&] { return f.context->Execute(list.Get(), nullptr); },
       [&] { return f.context->Wait(0); },
       [&] { return f.context->SetProfiling(TRUE); },
-      [&] { return f.context->ReadProfile(ignoreProfile, nullptr); }};
+      [&] { return f.context->ReadProfile(ignoreProfile, nullptr); },
+      [&] { return f.context->ReadTimeline(ignoreTimeline, nullptr); }};
   for (const auto& call : calls) {
     CHECK(call() == DXGI_ERROR_DEVICE_REMOVED);
     CHECK(std::string(dimpleGetLastMessage()).starts_with("The device was removed: RecordDispatch: commandList is "));

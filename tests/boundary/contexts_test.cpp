@@ -134,6 +134,17 @@ HRESULT record(ContextScene& s) {
 HRESULT profile(ContextScene& s) { return s.context->SetProfiling(TRUE); }
 void STDMETHODCALLTYPE ignoreProfile(void*, const char*, double) {}
 HRESULT readProfile(ContextScene& s) { return s.context->ReadProfile(ignoreProfile, nullptr); }
+void STDMETHODCALLTYPE ignoreTimeline(void*, const char*, double, double) {}
+HRESULT readTimeline(ContextScene& s) { return s.context->ReadTimeline(ignoreTimeline, nullptr); }
+void withTimes(ContextScene& s) {
+  withTable(s);
+  need(profile(s));
+  need(bind(s));
+  need(record(s));
+  need(s.list->Close());
+  need(execute(s));
+  need(s.context->Wait(s.fence));
+}
 
 // Of the caller's, which are only kept.
 VkBuffer const kBuffer = reinterpret_cast<VkBuffer>(uintptr_t{16});
@@ -293,17 +304,8 @@ const ContextStep kSteps[] = {
      },
      S_OK, Answers::Always},
     {"IDimpleContext::SetProfiling", withContext, profile},
-    {"IDimpleContext::ReadProfile",
-     [](ContextScene& s) {
-       withTable(s);
-       need(profile(s));
-       need(bind(s));
-       need(record(s));
-       need(s.list->Close());
-       need(execute(s));
-       need(s.context->Wait(s.fence));
-     },
-     readProfile},
+    {"IDimpleContext::ReadProfile", withTimes, readProfile},
+    {"IDimpleContext::ReadTimeline", withTimes, readTimeline},
 
     // What the back end does in methods of DirectML's objects.
     {"IDMLDevice::CompileOperator, on a device", withOperator, compile},

@@ -75,6 +75,9 @@ class DllContext final : public ComObject<IDimpleContext, IDimpleContext> {
     return E_NOTIMPL;
   }
   void STDMETHODCALLTYPE GetCompileCounts(UINT* wanted, UINT* compiled) override { *wanted = *compiled = 0; }
+  HRESULT STDMETHODCALLTYPE ReadTimeline(void(STDMETHODCALLTYPE*)(void*, const char*, double, double), void*) override {
+    return E_NOTIMPL;
+  }
 
  private:
   ~DllContext() override = default;

@@ -104,6 +104,9 @@ class NullContext final : public ComObject<IDimpleContext, IDimpleContext> {
     return E_NOTIMPL;
   }
   void STDMETHODCALLTYPE GetCompileCounts(UINT* wanted, UINT* compiled) override { *wanted = *compiled = 0; }
+  HRESULT STDMETHODCALLTYPE ReadTimeline(void(STDMETHODCALLTYPE*)(void*, const char*, double, double), void*) override {
+    return E_NOTIMPL;
+  }
 
  private:
   const UINT64 maxBytes_;

@@ -80,6 +80,10 @@ class Counter final : public IDimpleContext {
   void STDMETHODCALLTYPE GetCompileCounts(UINT* wanted, UINT* compiled) override {
     context_->GetCompileCounts(wanted, compiled);
   }
+  HRESULT STDMETHODCALLTYPE ReadTimeline(void(STDMETHODCALLTYPE* report)(void*, const char*, double, double),
+                                         void* reportContext) override {
+    return context_->ReadTimeline(report, reportContext);
+  }
 
  private:
   virtual ~Counter() = default;

@@ -60,7 +60,7 @@ const columns = [
   { title: "dispatch", key: nameOf, cell: d => make("td", { class: "name", title: nameOf(d) }, nameOf(d)) },
   { title: "kernel", key: d => d.kernel, cell: d => make("td", {}, make("span", { class: "swatch", style: `background:${colorOf.get(d.kernel)}` }), d.kernel) },
   { title: "time", number: true, key: d => d.nanoseconds, cell: d => number(timeText(d.nanoseconds)) },
-  { title: "of all", number: true, key: d => d.nanoseconds, cell: d => meter(d.nanoseconds / endOfTime, "var(--low)") },
+  { title: "of all", number: true, key: d => d.nanoseconds, cell: d => meter(d.nanoseconds / busyTime, "var(--low)") },
   { title: "bytes", number: true, key: d => d.bytes, cell: d => number(bytesText(d.bytes)) },
   { title: "speed", number: true, key: d => d.bytes / d.nanoseconds, cell: d => number(speedText(d.bytes / d.nanoseconds * 1e9)) },
   { title: "of a copy", number: true, key: copyShare, cell: d => meter(copyShare(d), "var(--bar)") },
@@ -198,8 +198,8 @@ function drawPage() {
   let showGraph = () => {};
   let timeline = null;
   const act = name => () => name === "all" ? timeline.all() : timeline.zoomBy(name);
-  part("Timeline", "Dispatches in the order of their execution, a lane for each kernel. The time between dispatches is left out: each begins where " +
-    "the one before it ended. Dragging moves, Ctrl and the wheel zoom.",
+  part("Timeline", `Dispatches when the device executed them, a lane for each kernel. Between them it executed none for ${timeText(idleTime)}. ` +
+    (waits.length ? "Grey stripes are such times, shortened. " : "") + "Dragging moves, Ctrl and the wheel zoom.",
     make("div", { class: "bar" }, make("button", { onclick: act(2) }, "Zoom in"), make("button", { onclick: act(0.5) }, "Zoom out"), make("button", { onclick: act("all") }, "All")), host);
   const draw = () => { timeline = drawTimeline(host, { dispatch: d => chooseDispatch(d, true), graph: i => showGraph(i) }); };
   draw();

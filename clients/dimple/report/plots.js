@@ -60,22 +60,37 @@ function withTip(selection, text) {
 
 const timed = [];
 const runs = [];
-let endOfTime = 0;
+// A dispatch stands where the device executed it, but of longer times without one no more than this is drawn.
+const busyTime = d3.sum(report.runs, run => d3.sum(run.nanoseconds));
+const longestWait = busyTime / 50;
+const waits = [];
+let idleTime = 0;
+let endOfTime = 0;  // on the page
+let shift = null;   // from the page to the device
 for (const [number, run] of report.runs.entries()) {
   const graph = report.graphs[run.graph];
   const list = run.initialization ? graph.initialization : graph.execution;
-  const begin = endOfTime;
+  const first = timed.length;
   run.nanoseconds.forEach((nanoseconds, index) => {
     const dispatch = list[index];
+    shift ??= run.begins[index];
+    const wait = run.begins[index] - shift - endOfTime;
+    idleTime += Math.max(0, wait);
+    if (wait > longestWait) {
+      waits.push({ start: endOfTime, shown: longestWait, nanoseconds: wait });
+      shift += wait - longestWait;
+    }
+    const start = run.begins[index] - shift;
     timed.push({
-      ...dispatch, index, nanoseconds, run: number, graph: run.graph, initialization: run.initialization, start: endOfTime,
+      ...dispatch, index, nanoseconds, start, run: number, graph: run.graph, initialization: run.initialization,
       number: timed.length, bytes: dispatch.bytesRead + dispatch.bytesWritten,
       workgroups: dispatch.groups.reduce((a, b) => a * b, 1),
     });
-    endOfTime += nanoseconds;
+    endOfTime = Math.max(endOfTime, start + nanoseconds);
   });
   const name = (graph.part ? graph.part + ": " : "") + graph.name + (run.initialization ? ", initialization" : "");
-  runs.push({ name, start: begin, nanoseconds: endOfTime - begin, graph: run.graph, number });
+  const start = d3.min(timed.slice(first), d => d.start);
+  runs.push({ name, start, nanoseconds: endOfTime - start, busy: d3.sum(run.nanoseconds), graph: run.graph, number });
 }
 const nameOf = dispatch => dispatch.label || dispatch.kernel;
 const copyShare = d => report.copy.bytesPerSecond && d.nanoseconds ? d.bytes / d.nanoseconds * 1e9 / report.copy.bytesPerSecond : 0;
@@ -88,7 +103,7 @@ const otherColor = "#8a94a3";
 const colorOf = new Map(kernels.map(({ kernel }, i) => [kernel, i < kLanes ? d3.schemeTableau10[i] : otherColor]));
 
 function tipOf(d) {
-  const lines = [nameOf(d), d.label ? d.kernel : "", `${timeText(d.nanoseconds)}, ${percentText(d.nanoseconds / endOfTime)} of all`,
+  const lines = [nameOf(d), d.label ? d.kernel : "", `${timeText(d.nanoseconds)}, ${percentText(d.nanoseconds / busyTime)} of all`,
     `${bytesText(d.bytes)} at ${speedText(d.bytes / d.nanoseconds * 1e9)}, ${percentText(copyShare(d))} of a copy`,
     `${d.workgroups} workgroups of ${d.groupSize}`];
   return lines.filter(line => line).join("\n");
@@ -117,7 +132,7 @@ function drawTimeline(host, choose) {
     svg.append("rect").attr("x", 2).attr("y", y + 7).attr("width", 10).attr("height", 10).attr("rx", 2)
       .attr("fill", colorOf.get(lane.kernel) ?? otherColor);
     svg.append("text").attr("x", 18).attr("y", y + 16).text(shortened(lane.kernel, 30)).append("title").text(lane.kernel);
-    for (const [from, text] of [[122, `${lane.count} ×`], [54, timeText(lane.time)], [2, percentText(lane.time / endOfTime)]])
+    for (const [from, text] of [[122, `${lane.count} ×`], [54, timeText(lane.time)], [2, percentText(lane.time / busyTime)]])
       svg.append("text").attr("class", "quiet").attr("x", width - from).attr("y", y + 16).attr("text-anchor", "end").text(text);
   });
   const plot = svg.append("g").attr("clip-path", "url(#lanes)");
@@ -125,7 +140,10 @@ function drawTimeline(host, choose) {
   const strips = plot.selectAll(null).data(hasRuns ? runs : []).join("rect").attr("class", "mark").attr("y", 30).attr("height", 17)
     .attr("fill", "var(--bar-back)").attr("stroke", "var(--back)").on("click", (event, r) => choose.graph(r.graph));
   const stripNames = plot.selectAll(null).data(hasRuns ? runs : []).join("text").attr("y", 43).attr("pointer-events", "none");
-  withTip(strips, r => `${r.name}\n${timeText(r.nanoseconds)}`);
+  withTip(strips, r => `${r.name}\n${timeText(r.busy)}`);
+  const gaps = plot.selectAll(null).data(waits).join("rect").attr("class", "wait").attr("y", 26).attr("height", height - 32)
+    .attr("fill", "var(--bar-back)");
+  withTip(gaps, w => `No dispatch for ${timeText(w.nanoseconds)}, shortened`);
   const marks = plot.selectAll(null).data(timed).join("rect").attr("class", "mark").attr("y", d => top + laneOf.get(d.kernel) * laneHeight + 4)
     .attr("height", laneHeight - 8).attr("rx", 1.5).attr("fill", d => colorOf.get(d.kernel)).on("click", (event, d) => choose.dispatch(d));
   withTip(marks, tipOf);
@@ -133,6 +151,7 @@ function drawTimeline(host, choose) {
     axis.call(d3.axisTop(x).ticks(Math.max(2, (width - left - right) / 110)).tickFormat(timeText).tickSizeOuter(0));
     marks.attr("x", d => x(d.start)).attr("width", d => Math.max(0.7, x(d.start + d.nanoseconds) - x(d.start) - 0.4));
     strips.attr("x", r => x(r.start)).attr("width", r => Math.max(0.7, x(r.start + r.nanoseconds) - x(r.start)));
+    gaps.attr("x", w => x(w.start)).attr("width", w => x(w.start + w.shown) - x(w.start));
     stripNames.attr("x", r => Math.max(left, x(r.start)) + 4)
       .text(r => shortenedTo(r.name, Math.min(width - right, x(r.start + r.nanoseconds)) - Math.max(left, x(r.start)) - 8));
   };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -19,6 +20,7 @@
 #include "clients/dimple/progress.h"
 #include "clients/dimple/repeater.h"
 #include "clients/dimple/runner.h"
+#include "clients/dimple/suggest.h"
 #include "clients/dimple/table.h"
 #include "clients/files/failure.h"
 #include "core/schema/desc_text.h"
@@ -288,12 +290,19 @@ class BenchDevice {
     std::vector<std::vector<BoundBuffer>> owned;
     for (BenchCase* item : cases_) {
       progress.step(item->name);
-      item->op = item->graph ? item->graph->compile(device_, item->name)
-                             : compileOperator(device_, item->desc->desc(), DML_EXECUTION_FLAG_NONE, item->name);
+      try {
+        item->op = item->graph ? item->graph->compile(device_, item->name)
+                               : compileOperator(device_, item->desc->desc(), DML_EXECUTION_FLAG_NONE, item->name);
+      } catch (const RunError& error) {
+        if (item->compared) throw;
+        item->refusal = error.what();
+        continue;
+      }
       operators.push_back(&item->op);
       temporary = std::max(temporary, item->op.properties.TemporaryResourceSize);
       descriptors = std::max(descriptors, item->op.properties.RequiredDescriptorCount);
     }
+    std::erase_if(cases_, [](const BenchCase* item) { return !item->refusal.empty(); });
     buffers_.emplace(device_, cases_);
     for (const BenchCase* item : cases_) owned.push_back(buffers_->ownedInputs(*item));
     runner_.emplace(device_, descriptors * 2 * std::max(repeat_, kMostRepeats), temporary);
@@ -301,6 +310,7 @@ class BenchDevice {
   }
 
   const Device& device() const { return device_; }
+  bool isEmpty() const { return cases_.empty(); }
 
   void prepare(Progress& progress) {
     for (BenchCase* item : cases_) {
@@ -339,8 +349,8 @@ class BenchDevice {
   std::optional<Runner> runner_;
 };
 
-// Returns the name of the device.
-std::string measure(const BenchOptions& options, std::vector<BenchCase>& cases) {
+// Returns the name of the device. Moves the cases that it refuses to `refused`.
+std::string measure(const BenchOptions& options, std::vector<BenchCase>& cases, std::vector<BenchCase>& refused) {
   std::map<std::string, std::vector<BenchCase*>> byOptions;
   for (BenchCase& item : cases) byOptions[item.graph ? item.graph->options() : ""].push_back(&item);
   std::vector<std::unique_ptr<BenchDevice>> devices;
@@ -350,13 +360,20 @@ std::string measure(const BenchOptions& options, std::vector<BenchCase>& cases) 
       devices.push_back(std::make_unique<BenchDevice>(options, chosen, std::move(of), progress));
   }
   Progress progress("measuring", size_t{options.iterations + 1} * cases.size());
+  std::erase_if(devices, [](const auto& device) { return device->isEmpty(); });
   for (const auto& device : devices) device->prepare(progress);
   // Round after round over all cases, so that a device that changes its clock does so for all.
   for (uint32_t iteration = 0; iteration < options.iterations; ++iteration)
     for (const auto& device : devices) device->measure(progress);
+  std::string name = devices.front()->device().name();
+  devices.clear();
+  const auto kept =
+      std::stable_partition(cases.begin(), cases.end(), [](const BenchCase& item) { return item.refusal.empty(); });
+  refused.assign(std::make_move_iterator(kept), std::make_move_iterator(cases.end()));
+  cases.erase(kept, cases.end());
   for (const BenchCase& item : cases)
     if (item.median() <= 0) throw RunError(cat(item.name, " took no measurable time; choose a larger size."));
-  return devices.front()->device().name();
+  return name;
 }
 
 const std::vector<std::string> kCaseTitles{"case", "kernel", ">ms", ">GB/s", ">of copy f32", ">GFLOP/s", ">error"};
@@ -383,6 +400,38 @@ void writeCasePage(const BenchOptions& options, const std::string& heading, cons
   writeText(options.page, page.text());
 }
 
+Json jsonOf(const BenchOptions& options, const std::string& device, const std::vector<BenchCase>& cases,
+            const std::vector<BenchCase>& refused) {
+  Json rows = Json::array(), leftOut = Json::array();
+  for (const BenchCase& item : cases)
+    rows.push_back({{"name", item.name},
+                    {"kernels", item.kernels},
+                    {"bytes", item.bytes},
+                    {"nanoseconds", item.median()},
+                    {"bytesPerSecond", item.bytesPerSecond()},
+                    {"operationsPerSecond", item.operationsPerSecond()},
+                    {"error", item.error},
+                    {"ratioToCopy", item.bytesPerSecond() / cases[0].bytesPerSecond()}});
+  for (const BenchCase& item : refused) leftOut.push_back({{"name", item.name}, {"reason", item.refusal}});
+  return {{"backend", options.device.backend},
+          {"device", device},
+          {"sizes", {options.rows, options.columns}},
+          {"cases", std::move(rows)},
+          {"leftOut", std::move(leftOut)}};
+}
+
+// The first two stay, which the others are compared with.
+void keepWanted(const std::string& only, std::vector<BenchCase>& cases) {
+  const auto unwanted = [&](const BenchCase& item) { return item.name.find(only) == item.name.npos; };
+  if (std::all_of(cases.begin(), cases.end(), unwanted)) {
+    std::vector<std::string> names;
+    for (const BenchCase& item : cases) names.push_back(item.name);
+    throw InputError(cat("--only is \"", only, "\", which is in no case's name", candidatesText(only, names)));
+  }
+  cases.erase(std::remove_if(cases.begin() + 2, cases.end(), unwanted), cases.end());
+  cases[0].compared = cases[1].compared = true;
+}
+
 int bench(const BenchOptions& options) {
   if (!options.rows || !options.columns || !options.iterations)
     throw InputError("Rows, columns and iterations must be at least 1.");
@@ -396,37 +445,22 @@ int bench(const BenchOptions& options) {
   }
   if (!options.memoryOnly)
     for (BenchCase& item : options.summary ? benchSummary() : benchProducts()) cases.push_back(std::move(item));
-  // The first two are what the others are compared with.
-  const auto unwanted = [&](const BenchCase& item) { return item.name.find(options.only) == item.name.npos; };
-  cases.erase(std::remove_if(cases.begin() + 2, cases.end(), unwanted), cases.end());
-  const std::string device = measure(options, cases);
+  keepWanted(options.only, cases);
+  std::vector<BenchCase> refused;
+  const std::string device = measure(options, cases, refused);
   const double copySpeed = cases[0].bytesPerSecond();
   const double share = 100 * cases[1].bytesPerSecond() / copySpeed;
   const std::string heading = cat("Running on '", device, "' (", options.device.backend, "), tensors of ", options.rows,
                                   " x ", options.columns, " elements, median of ", options.iterations);
   if (!options.page.empty()) writeCasePage(options, heading + ".", cases, copySpeed);
   if (options.asJson) {
-    Json rows = Json::array();
-    for (const BenchCase& item : cases)
-      rows.push_back({{"name", item.name},
-                      {"kernels", item.kernels},
-                      {"bytes", item.bytes},
-                      {"nanoseconds", item.median()},
-                      {"bytesPerSecond", item.bytesPerSecond()},
-                      {"operationsPerSecond", item.operationsPerSecond()},
-                      {"error", item.error},
-                      {"ratioToCopy", item.bytesPerSecond() / copySpeed}});
-    std::printf("%s\n", Json{{"backend", options.device.backend},
-                             {"device", device},
-                             {"sizes", {options.rows, options.columns}},
-                             {"cases", rows}}
-                            .dump(2)
-                            .c_str());
+    std::printf("%s\n", jsonOf(options, device, cases, refused).dump(2).c_str());
   } else {
     std::printf("%s\n", heading.c_str());
     Table table(kCaseTitles);
     for (const BenchCase& item : cases) table.add(cellsOf(item, copySpeed));
     table.print();
+    for (const BenchCase& item : refused) std::printf("Left out: %s\n", item.refusal.c_str());
     std::printf("A packed FLOAT32 add moves %.1f %% of what a plain copy moves.\n", share);
   }
   if (share < options.require)

@@ -31,7 +31,9 @@ struct BenchCase {
   uint32_t repeat = 0;                   // executions in a row that are timed; 0: one, with its submission
   std::vector<double> nanoseconds = {};  // one an iteration
   std::string kernels = {};
-  double error = 0;  // the largest of some elements, relative to the size of what they are sums of
+  std::string refusal = {};  // why the device cannot run it
+  bool compared = false;     // others are compared with it, so it is not left out
+  double error = 0;          // the largest of some elements, relative to the size of what they are sums of
 
   double median() const {
     auto sorted = nanoseconds;

@@ -73,7 +73,10 @@ void printPipelines(const std::vector<std::string>& lines, const CaseOptions& op
 
 void checkLine(const std::string& line) {
   const auto test = testing::parseTestCase(line);
-  if (!test) throw InputError(test.error().text);
+  if (!test) {
+    readLine(line);  // throws, unless it is what tests add to lines that is wrong
+    throw InputError(test.error().text);
+  }
   // A field that is left out is 0 or null, with which a case may pass and say nothing. Refusals are asked for with it.
   const auto text = parseCase(line);
   if (!test->refused && text && !text->missing.empty()) throw InputError(missingText(*text));

@@ -1,10 +1,12 @@
 #include "clients/dimple/html_report.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 #include "clients/dimple/report_files.h"
 #include "clients/dimple/table.h"
+#include "clients/file_reason.h"
 #include "clients/files/failure.h"
 #include "core/text.h"
 
@@ -96,9 +98,10 @@ void HtmlReport::row(const std::vector<std::string>& cells, double share, double
 std::string HtmlReport::text() const { return cat(body_, inTable_ ? "</table></div>\n" : "", "</body></html>\n"); }
 
 void writeText(const std::string& path, std::string_view text) {
+  errno = 0;
   std::ofstream file(path, std::ios::binary);
   file << text;
-  if (!file.flush()) throw RunError(cat(path, " cannot be written."));
+  if (!file.flush()) throw RunError(cat(path, " cannot be written", whyUnwritten(path, errno)));
 }
 
 }  // namespace dimple::tool

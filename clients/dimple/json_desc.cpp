@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "clients/dimple/line.h"
 #include "clients/dimple/suggest.h"
 #include "core/text.h"
 
@@ -130,13 +131,10 @@ const OpSchema& schemaOf(const JsonValue& type, std::string_view prefix) {
   const OpSchema* schema = findSchema(name);
   if (!schema) schema = findSchema(cat(prefix, name));
   if (!schema) {
-    std::vector<std::string> names;
-    names.reserve(allSchemas().size());
-    for (const OpSchema* known : allSchemas()) names.emplace_back(known->name);
     constexpr std::string_view kPrefix = "DML_OPERATOR_";
     const std::string_view given(name);
     const std::string_view bare = given.starts_with(kPrefix) ? given.substr(kPrefix.size()) : given;
-    type.fail(cat("is \"", name, "\", which is not an operator", candidatesText(bare, names),
+    type.fail(cat("is \"", name, "\", which is not an operator", candidatesText(bare, operatorNames()),
                   " dimple ops lists the operators."));
   }
   return *schema;

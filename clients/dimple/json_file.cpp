@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "clients/dimple/suggest.h"
+#include "clients/file_reason.h"
 #include "core/text.h"
 
 namespace dimple::tool {
@@ -159,10 +160,11 @@ class Scanner {
 }  // namespace
 
 JsonFile::JsonFile(const std::filesystem::path& path) : path_(path) {
+  if (const std::string reason = whyUnreadable(path); !reason.empty())
+    throw InputError(cat(path.string(), " cannot be read: ", reason, "."));
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
-  if (!std::filesystem::is_regular_file(path) || !(content << file.rdbuf()))
-    throw InputError(cat(path.string(), " cannot be read."));
+  if (!(content << file.rdbuf())) throw InputError(cat(path.string(), " cannot be read: it is empty."));
   text_ = content.str();
   parse();
 }

@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <new>
@@ -39,6 +41,33 @@ constexpr Command kCommands[] = {
     {"man", "Print the manual page", setUpMan},
 };
 
+// What stands on the command line and belongs to nothing.
+std::string unexpectedText(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  const CLI::App& command = parsed.empty() ? app : *parsed.front();
+  const std::string name = parsed.empty() ? "dimple" : "dimple " + command.get_name();
+  const auto rest = command.remaining();
+  std::vector<std::string> options;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& known : option->get_lnames()) options.push_back("--" + known);
+  for (const std::string& argument : rest)
+    if (argument.starts_with('-')) {
+      const std::string given = argument.substr(0, argument.find('='));
+      return "\"" + given + "\" is not an option of " + name + candidatesText(given, options);
+    }
+  return "\"" + (rest.empty() ? "" : rest.front()) + "\" is one argument more than " + name + " takes.";
+}
+
+// Whether everything that was printed has arrived, as it has not on a full disk.
+bool flushOutput() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  const int code = errno;
+  std::fprintf(stderr, "dimple: The standard output cannot be written%s%s.\n", code != 0 ? ": " : "",
+               code != 0 ? std::strerror(code) : "");
+  return false;
+}
+
 std::vector<std::string> commandNames() {
   std::vector<std::string> names;
   names.reserve(std::size(kCommands));
@@ -65,6 +94,8 @@ int run(int argc, char** argv) {
   }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    throw InputError(unexpectedText(app) + "\nRun with --help for more information.");
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
     std::fprintf(stderr, "dimple: %s\nRun with --help for more information.\n", error.what());
@@ -84,7 +115,8 @@ int main(int argc, char** argv) {
 #endif
   chooseSoftwareDriver();
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    return code != 0 || flushOutput() ? code : kExitRunFailed;
   } catch (const dimple::tool::InputError& error) {
     std::fprintf(stderr, "dimple: %s\n", error.what());
     return kExitBadInput;

@@ -3,6 +3,7 @@
 #ifdef DIMPLE_WITH_ONNX
 
 #include <algorithm>
+#include <limits>
 
 #include "clients/dimple/progress.h"
 #include "clients/dimple/suggest.h"
@@ -141,7 +142,9 @@ std::map<std::string, int64_t> readDimensions(const onnx::Model& model, const st
   for (const auto& [name, text] : readPairs(pairs, "--dim")) {
     checkName("--dim", "an open dimension", name, known);
     const auto number = parseNumber<uint32_t>(text);
-    if (!number || *number == 0) throw InputError(cat("--dim has ", name, "=", text, ", expected a number above 0."));
+    if (!number || *number == 0)
+      throw InputError(cat("--dim has ", name, "=", text, ", expected a number from 1 to ",
+                           std::numeric_limits<uint32_t>::max(), "."));
     result[name] = *number;
   }
   return result;

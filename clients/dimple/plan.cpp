@@ -121,10 +121,9 @@ int run(const PlanOptions& options) {
   if (options.dot && !options.graph) throw InputError("--dot is given without --graph.");
   std::error_code tooLong;  // for a file's name, as lines may be
   if (options.what.find('=') != options.what.npos && !std::filesystem::exists(options.what, tooLong)) {
-    const auto parsed = parseCase(options.what);
-    if (!parsed) throw InputError(parsed.error().text);
-    if (!parsed->missing.empty()) throw InputError(missingText(*parsed));
-    printPlan("The operator", parsed->desc, target, options.why);
+    const CaseText parsed = readLine(options.what);
+    if (!parsed.missing.empty()) throw InputError(missingText(parsed));
+    printPlan("The operator", parsed.desc, target, options.why);
     return 0;
   }
   ModelOptions modelOptions;

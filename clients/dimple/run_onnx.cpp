@@ -14,6 +14,7 @@
 #include "clients/dimple/profile.h"
 #include "clients/dimple/progress.h"
 #include "clients/dimple/table.h"
+#include "clients/file_reason.h"
 #include "clients/files/failure.h"
 #include "clients/files/npy.h"
 #include "core/schema/element_text.h"
@@ -58,8 +59,9 @@ std::string sixDigits(double value) {
 
 // A line each.
 std::vector<std::string> readLabels(const std::filesystem::path& path) {
+  if (const std::string reason = whyUnreadable(path); !reason.empty())
+    throw InputError(cat("The file ", path.string(), " of --labels cannot be read: ", reason, "."));
   std::ifstream file(path);
-  if (!file) throw InputError(cat("The file ", path.string(), " of --labels cannot be read."));
   std::vector<std::string> labels;
   for (std::string line; std::getline(file, line);) {
     if (line.ends_with('\r')) line.pop_back();
@@ -95,6 +97,8 @@ void checkFolder(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder))
     throw InputError(cat("The folder of ", path.string(), " does not exist, expected an existing folder."));
+  if (std::filesystem::is_directory(path))
+    throw InputError(cat("--output names ", path.string(), ", which is a folder, expected a file."));
 }
 
 void printOutputs(const std::vector<onnx::NamedTensor>& outputs) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <string_view>
 
+#include "clients/file_reason.h"
 #include "clients/files/failure.h"
 #include "core/schema/element_text.h"
 #include "core/text.h"
@@ -111,10 +113,12 @@ void writeNpy(const std::filesystem::path& path, DataType type, std::span<const 
 }
 
 std::vector<std::byte> readFile(const std::filesystem::path& path) {
+  if (const std::string reason = whyUnreadable(path); !reason.empty())
+    throw InputError(cat(path.string(), " cannot be read: ", reason, "."));
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
+  if (error) throw InputError(cat(path.string(), " cannot be read: ", error.message(), "."));
   std::ifstream file(path, std::ios::binary);
-  if (error || !file) throw InputError(cat(path.string(), " cannot be read."));
   std::vector<std::byte> bytes(static_cast<size_t>(size));
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!file) throw InputError(cat(path.string(), " cannot be read."));
@@ -124,10 +128,11 @@ std::vector<std::byte> readFile(const std::filesystem::path& path) {
 void writeFile(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   file.close();
-  if (!file) throw RunError(cat(path.string(), " cannot be written."));
+  if (!file) throw RunError(cat(path.string(), " cannot be written", whyUnwritten(path, errno)));
 }
 
 }  // namespace dimple::tool

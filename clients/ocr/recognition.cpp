@@ -6,6 +6,7 @@
 #include <iterator>
 #include <opencv2/imgproc.hpp>
 
+#include "clients/file_reason.h"
 #include "clients/ocr/mat.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/text.h"
@@ -115,8 +116,9 @@ double upsideDown(const onnx::HostTensor& angles, size_t n) {
 }
 
 Dictionary Dictionary::load(const std::filesystem::path& path) {
+  if (const std::string reason = whyUnreadable(path); !reason.empty())
+    throw onnx::ModelError(path.string() + " cannot be read: " + reason + ".");
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw onnx::ModelError(path.string() + " cannot be read.");
   return Dictionary(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 

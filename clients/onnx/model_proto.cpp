@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 
+#include "clients/file_reason.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/reader.h"
 #include "clients/onnx/text.h"
@@ -125,8 +126,9 @@ ModelDescription describe(const ::onnx::ModelProto& proto, const std::filesystem
 }
 
 Model readModel(const std::filesystem::path& path) {
+  if (const std::string reason = whyUnreadable(path); !reason.empty())
+    throw ModelError(cat(path.string(), " cannot be read: ", reason, "."));
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw ModelError(cat(path.string(), " cannot be read."));
   google::protobuf::io::IstreamInputStream stream(&in);
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   return Model(describe(parseProto(stream, path.string()), folder));

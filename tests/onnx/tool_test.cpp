@@ -77,7 +77,8 @@ TEST_CASE("onnx tool: a model with arrays in and out") {
   };
   refused("", "Input \"x\" is not given, expected float[N,2].");
   refused("--input x=x.npy --dim N=3", "has size 2 where --dim gives N as 3");
-  refused("--input x=x.npy --dim N=0", "expected a number above 0");
+  refused("--input x=x.npy --dim N=0", "--dim has N=0, expected a number from 1 to 4294967295.");
+  refused("--input x=x.npy --dim N=99999999999999999999", "expected a number from 1 to 4294967295.");
   refused("--input x=x.npy --input z=x.npy", "--input names \"z\", which is not an input of the model. There is x.");
   refused("--input x=x.npy --output z=x.npy", "--output names \"z\", which is not an output of the model. There is y.");
   refused("--input x=x.npy --output y=none/y.npy", "The folder of ./none/y.npy does not exist");
@@ -85,7 +86,16 @@ TEST_CASE("onnx tool: a model with arrays in and out") {
   refused("--input x=x.npy --dim M=2", "--dim names \"M\", which is not an open dimension of the model. There is N.");
   refused("--input x", "expected NAME=VALUE");
   refused("--input x=x.npy --graph", "not for ONNX models");
-  refused("--input x=nothing.npy", "nothing.npy");
+  refused("--input x=nothing.npy", "nothing.npy cannot be read: there is no such file.");
+  std::filesystem::create_directories(fixture.folder() / "folder.onnx");
+  refused("--input x=folder.onnx", "folder.onnx cannot be read: it is a folder.");
+  refused("--input x=x.npy --output y=folder.onnx", "folder.onnx, which is a folder, expected a file.");
+  fixture.write("empty.onnx", "");
+  for (const char* command : {"run ", "plan "}) {
+    CHECK(contains(fixture.run(std::string(command) + "empty.onnx").err, "empty.onnx cannot be read: it is empty.\n"));
+    CHECK(contains(fixture.run(std::string(command) + "folder.onnx").err,
+                   "folder.onnx cannot be read: it is a folder.\n"));
+  }
   writeFloats(fixture.folder() / "long.npy", {2, 3}, {1, 2, 3, 4, 5, 6});
   refused("--input x=long.npy", "has sizes [2,3], expected [N,2]");
   fixture.write("m.onnx", maker.bytes().substr(0, 30));
@@ -179,7 +189,7 @@ TEST_CASE("onnx tool: the example runs a model") {
   CHECK(good.out == "y: 9 12\n");
   const auto bad = fixture.runProgram(DIMPLE_ONNX_EXAMPLE, "nothing.onnx");
   CHECK(bad.code == 1);
-  CHECK(bad.out == "nothing.onnx cannot be read.\n");
+  CHECK(bad.out == "nothing.onnx cannot be read: there is no such file.\n");
 }
 
 TEST_CASE("onnx tool: the page names every operator that is mapped") {

@@ -220,7 +220,7 @@ TEST_CASE("tool: usage") {
   CHECK(fixture.run("run --nonsense x.json").code == 2);
   const auto missing = fixture.run("run missing.json");
   CHECK(missing.code == 2);
-  CHECK(missing.err == "dimple: missing.json cannot be read.\n");
+  CHECK(missing.err == "dimple: missing.json cannot be read: there is no such file.\n");
   fixture.write("model.json", R"({"resources": {}, "dispatchables": {}, "commands": []})");
   const auto device = fixture.run("run model.json --device 'no such device'");
   CHECK(device.code == 2);

@@ -69,7 +69,7 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleEnumerateAdapters(UINT index, DimpleA
 }
 
 DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleCreateContext(const DimpleContextDesc* desc, REFIID riid, void** ppv) {
-  // What tells of refusals before there is a device.
+  // Reports refusals before there is a device.
   struct Early {
     DimpleContextDesc desc;
     HRESULT refuse(HRESULT code, const char* text) const noexcept { return refuseContext(desc, code, text); }

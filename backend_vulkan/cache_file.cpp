@@ -49,7 +49,7 @@ std::filesystem::path pathOf(const std::string& utf8) {
 
 enum class Open { Existing, New };
 
-// An open file of the disk, or none. A new one is not there before.
+// Returns an open file on the disk, or none. A file that is to be new must not exist before.
 class CacheStream {
  public:
   CacheStream(const std::filesystem::path& path, Open how)
@@ -70,7 +70,8 @@ class CacheStream {
     LARGE_INTEGER size{};
     return GetFileSizeEx(file_, &size) ? static_cast<uint64_t>(size.QuadPart) : 0;
   }
-  // The bytes that were read, or written; fewer than asked for at the end, or if that failed.
+  // Returns the bytes that were read or written. They are fewer than requested at the end of the file, or after a
+  // failure.
   size_t read(std::span<char> data) { return move(ReadFile, data.data(), data.size()); }
   size_t write(std::span<const char> data) { return move(WriteFile, data.data(), data.size()); }
   bool close() { return !*this || CloseHandle(std::exchange(file_, INVALID_HANDLE_VALUE)); }
@@ -99,8 +100,8 @@ bool mayReplace(const std::filesystem::path& path) {
 
 enum class Open { Existing, New };
 
-// An open file, or none. Opening waits for nothing, as it would for the other end of a FIFO; a new one is not there
-// before, not even as a link.
+// An open file, or none. Opening does not wait, as it would for the other end of a FIFO. A file that is to be new must
+// not exist before, not even as a link.
 class CacheStream {
  public:
   CacheStream(const std::filesystem::path& path, Open how)
@@ -121,7 +122,8 @@ class CacheStream {
   bool regular() const { return S_ISREG(about_.st_mode); }
   std::string problem() const { return std::generic_category().message(error_); }
   uint64_t size() const { return static_cast<uint64_t>(about_.st_size); }
-  // The bytes that were read, or written; fewer than asked for at the end, or if that failed.
+  // Returns the bytes that were read or written. They are fewer than requested at the end of the file, or after a
+  // failure.
   size_t read(std::span<char> data) {
     return move([&](size_t at) { return ::read(file_, data.data() + at, data.size() - at); }, data.size());
   }
@@ -153,7 +155,7 @@ class CacheStream {
   struct stat about_ {};
 };
 
-// A link is replaced itself, and what it leads to stays as it is.
+// A link itself is replaced, and its target stays unchanged.
 bool mayReplace(const std::filesystem::path& path) {
   struct stat about {};
   return lstat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode) || S_ISLNK(about.st_mode);

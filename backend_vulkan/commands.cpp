@@ -24,7 +24,7 @@ CommandList::~CommandList() {
 Status CommandList::begin() {
   if (recording()) return invalid("The command list is recording, expected a closed one.");
   if (!opened_->done(submitted_)) TRY(opened_->wait(submitted_));
-  // Not ONE_TIME_SUBMIT: a closed list may execute many times.
+  // ONE_TIME_SUBMIT is not set, because a closed list may execute many times.
   const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
   state_ = State::Failed;
   TRY(opened_->device().vk().vkBeginCommandBuffer(commands_, &info));
@@ -37,7 +37,7 @@ Status CommandList::end() {
   state_ = State::Failed;
   Device& device = opened_->device();
   if (const Outcome outcome = device.vk().vkEndCommandBuffer(commands_); !outcome) {
-    // Who closes a list may not be who asks the device.
+    // The thread that closes a list may not be the one that asks the device.
     if (outcome.is(VK_ERROR_DEVICE_LOST)) device.setLost();
     return outcome.error();
   }

@@ -32,7 +32,7 @@ void set(EnabledFeatures& out, VkBool32 on, Feature feature) {
   if (on) out.features |= static_cast<uint32_t>(feature);
 }
 
-// Members of one name mean the same in structures of versions and of extensions.
+// Members of the same name mean the same in the structures of versions and of extensions.
 template <class T>
 void read(const VkBaseInStructure& structure, EnabledFeatures& out) {
   const auto& f = reinterpret_cast<const T&>(structure);
@@ -69,7 +69,7 @@ constexpr std::pair<VkStructureType, void (*)(const VkBaseInStructure&, EnabledF
     {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
      read<VkPhysicalDeviceShaderIntegerDotProductFeatures>}};
 
-// `option` names what was wanted: none, or one of the shapes that are offered.
+// `option` names the wanted shape: none, or one of those that are offered.
 Status chooseShape(std::span<const MatrixShape> offered, std::span<const MatrixShape> preferred,
                    const MatrixShape& wanted, std::string_view option, MatrixShape& chosen) {
   chosen = wanted ? wanted : bestShape(offered, preferred);

@@ -33,12 +33,12 @@ constexpr VkSemaphoreTypeCreateInfo kTimeline{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_C
 
 constexpr VkExternalMemoryHandleTypeFlagBits kFile = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
 
-// A descriptor of the same file, which is Vulkan's once memory is imported.
+// Returns a descriptor of the same file. It belongs to Vulkan once the memory is imported.
 class OwnFile {
  public:
   explicit OwnFile(int file) : file_(file), copy_(fcntl(file, F_DUPFD_CLOEXEC, 0)) {}
   ~OwnFile() {
-    // Some drivers close it where they fail, too.
+    // Some drivers also close it when they fail.
     struct stat given {};
     struct stat own {};
     if (copy_ >= 0 && fstat(file_, &given) == 0 && fstat(copy_, &own) == 0 && given.st_dev == own.st_dev &&
@@ -164,7 +164,7 @@ Result<std::unique_ptr<Semaphore>> Semaphore::import(const Device& device, int f
     return invalid(cat("file has value (", file, "), expected a timeline semaphore that Vulkan exported", rest));
   };
   if (outcome.is(VK_ERROR_INVALID_EXTERNAL_HANDLE)) return wrong(".");
-  // NVIDIA's driver answers so to such a file, and from then on to every file.
+  // NVIDIA's driver gives this answer for such a file, and from then on for every file.
   if (outcome.is(VK_ERROR_INITIALIZATION_FAILED))
     return wrong("; or the driver was given a wrong file before, and can import no more in this process.");
   if (!outcome) return outcome.error();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 
-// What there is before there is an instance.
+// The functions that exist before an instance.
 struct LoaderFunctions {
   Function<PFN_vkCreateInstance> createInstance{"vkCreateInstance"};
   Function<PFN_vkEnumerateInstanceExtensionProperties> enumerateInstanceExtensionProperties{
@@ -62,7 +62,8 @@ VKAPI_ATTR VkBool32 VKAPI_CALL onValidation(VkDebugUtilsMessageSeverityFlagBitsE
 }
 
 // The last instance of a process unloads the drivers, and some cannot be loaded any number of times: NVIDIA's fails
-// after about thirty with VK_ERROR_INCOMPATIBLE_DRIVER. So one instance without layers stays until the process ends.
+// after about thirty with VK_ERROR_INCOMPATIBLE_DRIVER. One instance without layers therefore lives until the process
+// ends.
 void keepDriversLoaded(const LoaderFunctions& loader, VkInstanceCreateInfo info) {
   static std::mutex mutex;
   static bool kept = false;
@@ -76,7 +77,7 @@ void keepDriversLoaded(const LoaderFunctions& loader, VkInstanceCreateInfo info)
   kept = static_cast<bool>(loader.createInstance(&info, nullptr, &instance));
 }
 
-// The loader's word for having no driver says nothing to who has to install one.
+// The loader's error for a missing driver tells nothing to a person who has to install one.
 Error withoutDriver() {
   return {
       ErrorCode::Unsupported,
@@ -108,7 +109,7 @@ Result<std::unique_ptr<Instance>> Instance::create(bool validation, Listener lis
       VK_STRUCTURE_TYPE_APPLICATION_INFO, nullptr, "dimple", 1, "dimple", 1, VK_API_VERSION_1_2};
   std::vector<const char*> extensions;
   VkInstanceCreateFlags flags = 0;
-  // Drivers that are not fully conformant hide without it.
+  // Without this, the loader hides drivers that are not fully conformant.
   if (lists(*available, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
     extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr VkMemoryPropertyFlags kMapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 
-// In order of preference; the last must exist on every device.
+// These are in order of preference. The last one must exist on every device.
 std::array<VkMemoryPropertyFlags, 2> choicesOf(bool hostVisible, bool cached) {
   if (!hostVisible) return {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0};
   if (cached) return {kMapped | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, kMapped};

@@ -10,7 +10,7 @@
 namespace dimple::vulkan {
 namespace {
 
-// What Dimple can use of what a device has, and nothing else, in the form that vkCreateDevice takes.
+// The features of a device that Dimple can use, and no others, in the form that vkCreateDevice takes.
 class DeviceRequest {
  public:
   // `available`: the device's extensions.
@@ -56,7 +56,7 @@ class DeviceRequest {
     use12_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     use12_.timelineSemaphore = VK_TRUE;  // mandatory in Vulkan 1.2
     use12_.hostQueryReset = have12.hostQueryReset;
-    // With the memory model the scope of atomics is a feature of its own.
+    // With the memory model, the scope of atomics is a separate feature.
     use12_.vulkanMemoryModel = have12.vulkanMemoryModel && have12.vulkanMemoryModelDeviceScope;
     use12_.vulkanMemoryModelDeviceScope = use12_.vulkanMemoryModel;
     use12_.shaderInt8 = have12.shaderInt8;
@@ -79,7 +79,7 @@ class DeviceRequest {
     use_.features.robustBufferAccess = options.robustBufferAccess && have.robustBufferAccess;
   }
 
-  // The stricter robustness, where the device has it.
+  // Enables the stricter robustness, if the device has it.
   void useRobustness2() {
     if (!use_.features.robustBufferAccess || !lists(available_, VK_EXT_ROBUSTNESS_2_EXTENSION_NAME)) return;
     robustness2_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
@@ -91,7 +91,7 @@ class DeviceRequest {
     extensions_.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
   }
 
-  // Matrices that subgroups hold together; their kernels count on the size of a subgroup.
+  // Enables matrices that subgroups hold together. Their kernels depend on the size of a subgroup.
   void useMatrices() {
     if (!lists(available_, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) ||
         !lists(available_, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME))
@@ -227,9 +227,10 @@ Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& opti
 }
 
 OpenedDevice::~OpenedDevice() {
-  // Not only what was waited for: a driver's threads may use the semaphore for a moment after they signalled it.
+  // This waits for more than the submissions: a driver's threads may use the semaphore for a moment after they
+  // signalled it.
   if (!device_ || idle()) return;
-  // Better lost than used by the device after it is freed.
+  // Leaking the memory is better than freeing what the device still uses.
   ownPool_.release();
   timeline_.release();
   static_cast<void>(device_.release());
@@ -348,7 +349,7 @@ Status OpenedDevice::runOnce(const std::function<void(VkCommandBuffer)>& record)
   if (status) {
     const auto value = submit(commands);
     status = value ? wait(*value) : Status(value.error());
-    // In use as long as nobody knows that it is not, and then freed with the pool.
+    // It counts as in use until it is known not to be, and is then freed with the pool.
     if (value && !status && !settle()) return status;
   }
   lock.lock();

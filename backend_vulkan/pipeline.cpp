@@ -33,7 +33,7 @@ PipelineKey keyOf(const Dispatch& dispatch) {
   return key;
 }
 
-// Whether a constant chooses one of many functions: compilers take most of their time for the others.
+// Whether a constant selects one of many functions. Compilers spend most of their time on the others.
 bool choosesFunction(const KernelInfo& kernel) {
   return std::ranges::any_of(kernel.specs, [](const KernelSpec& spec) { return spec.structural && spec.name == "OP"; });
 }
@@ -70,7 +70,7 @@ PipelineCache::~PipelineCache() {
   try {
     if (const Status saved = save(); !saved) device_.warn(saved.error().text);
   } catch (...) {
-    // There is not enough memory for the cache, nor for a message about it.
+    // There is not enough memory for the cache, and none for a message about it.
   }
 }
 
@@ -101,13 +101,13 @@ Result<SharedPipeline> PipelineCache::get(const Dispatch& dispatch) {
   auto built = build(dispatch);
   if (!built) return built.error();
   auto pipeline = std::make_shared<const Handle<VkPipeline>>(std::move(*built));
-  // Another thread may have compiled the same meanwhile: the first one in the map is kept.
+  // Another thread may have compiled the same pipeline meanwhile. The first one in the map is kept.
   std::lock_guard lock(mutex_);
   if (pipelines_.size() >= kMaxPipelines) dropUnused();
   return use(pipelines_.try_emplace(key, Entry{std::move(pipeline)}).first->second);
 }
 
-// An eighth of what there is room for at a time.
+// Frees an eighth of the capacity at a time.
 void PipelineCache::dropUnused() {
   std::vector<std::pair<uint64_t, const PipelineKey*>> unused;
   for (const auto& [key, entry] : pipelines_)
@@ -131,7 +131,7 @@ Result<Handle<VkPipeline>> PipelineCache::build(const Dispatch& dispatch) const 
   TRY(replacement);
   std::vector<uint32_t> spirv = replacement->empty() ? unpackSpirv(*kernel) : std::move(*replacement);
   if (device_.roundsHalves()) spirv = withRoundedHalves(spirv);
-  // Compilers of GPUs make other, at times slower code of products of which something is left out.
+  // If parts of a product are removed, compilers of GPUs generate other, sometimes slower code.
   if (device_.isProcessor() || !dispatch.fixed.empty() || choosesFunction(*kernel))
     spirv = specialize(spirv, dispatch.specialization, dispatch.fixed, device_.options().unroll);
   const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
@@ -149,7 +149,7 @@ Result<Handle<VkPipeline>> PipelineCache::build(const Dispatch& dispatch) const 
   }
   const VkSpecializationInfo specialization{static_cast<uint32_t>(entries.size()), entries.data(), values.size() * 4,
                                             values.data()};
-  // What matrices are shared among has to be what the plan took for a subgroup.
+  // Matrices must be shared among as many invocations as the plan assumed for a subgroup.
   const bool subgroups = has(kernel->features, KernelFeature::CooperativeMatrix);
   VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroupSize{};
   subgroupSize.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;

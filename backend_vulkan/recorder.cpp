@@ -14,8 +14,8 @@ void recordBarrier(const DeviceFunctions& vk, VkCommandBuffer commands) {
                           &barrier, 0, nullptr, 0, nullptr);
 }
 
-// What a command buffer has bound. Parameters are bound anew only if they must be: lavapipe copies a set with dynamic
-// offsets each time, and spends one of the 65,530 mappings of a process on the copy until the work is done.
+// The sets that a command buffer has bound. Parameters are bound anew only if they must be: lavapipe copies a set with
+// dynamic offsets each time, and spends one of the 65,530 mappings of a process on the copy until the work is done.
 class BoundSets {
  public:
   BoundSets(const DeviceFunctions& vk, VkCommandBuffer commands) : vk_(vk), commands_(commands) {}

@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr size_t kFirstInstruction = 5;
 
-// What of a module's interface is compared.
+// The parts of a module's interface that are compared.
 struct Facts {
   bool computes = false;
   std::array<uint32_t, 3> workgroup{};
@@ -34,7 +34,7 @@ struct Decorations {
   std::map<uint32_t, uint32_t> lastOffset;  // of a structure's members
 };
 
-// False if instructions do not fill the module.
+// Returns false if the instructions do not fill the module.
 bool readFacts(std::span<const uint32_t> module, Facts& facts) {
   constexpr uint32_t kGLCompute = 5, kLocalSize = 17, kPushConstant = 9;
   constexpr uint32_t kSpecId = 1, kBinding = 33, kDescriptorSet = 34, kOffset = 35;
@@ -81,7 +81,7 @@ bool readFacts(std::span<const uint32_t> module, Facts& facts) {
   return true;
 }
 
-// The capability of a feature that not every device has; 0: none is asked for.
+// The capability of a feature that not every device has, or 0 if none is required.
 constexpr std::pair<uint32_t, Feature> kCapabilities[] = {
     {9, Feature::Float16}, {10, Feature::Float64}, {11, Feature::Int64}, {22, Feature::Int16}, {39, Feature::Int8}};
 

@@ -16,7 +16,7 @@ using namespace spirv;
 
 using Names = std::unordered_map<uint32_t, uint32_t>;
 
-// What may be left out if nothing uses the result.
+// Whether an instruction may be left out if nothing uses its result.
 bool isPure(uint16_t op) {
   return op == OpExtInst || op == OpVariable || op == OpLoad || op == OpAccessChain || op == OpPhi ||
          (op >= OpVectorExtractDynamic && op <= OpCopyObject) || (op >= OpConvertFToU && op <= OpBitCount);
@@ -35,7 +35,7 @@ class Simplifier {
     for (FunctionCode& function : code_.functions) {
       mergeBlocks(function);
       if (!rename(function)) return false;
-      // A value that is handed on may be what the next one is handed on from.
+      // A value that is handed on may itself come from one that is handed on.
       for (int pass = 0; pass < 2; ++pass) {
         handOn(function);
         if (!rename(function)) return false;
@@ -76,7 +76,7 @@ class Simplifier {
   }
 
  private:
-  // What constants are called, by type and value.
+  // Collects the IDs of constants by type and value.
   void readGlobals() {
     for (const Instruction i : code_.globals) {
       const uint16_t op = opOf(i);
@@ -115,9 +115,9 @@ class Simplifier {
       for (const Instruction i : block.body) replace(i);
   }
 
-  // What an ID stands for in the end.
+  // Returns what an ID finally stands for.
   uint32_t resolved(uint32_t id) const {
-    // Of a module that is wrong, IDs may stand for each other.
+    // In an invalid module, IDs may stand for each other.
     for (size_t turn = 0; turn <= same_.size(); ++turn) {
       const auto found = same_.find(id);
       if (found == same_.end()) return id;
@@ -159,7 +159,7 @@ class Simplifier {
     return returns(function.blocks.back()) && std::ranges::count_if(function.blocks, returns) == 1;
   }
 
-  // Puts what calls execute in their place.
+  // Replaces calls by the code that they execute.
   bool inlineCalls(FunctionCode& function) {
     if (!visited_.insert(function.id()).second) return true;
     std::vector<Instruction> variables;
@@ -168,7 +168,7 @@ class Simplifier {
         const Instruction i = function.blocks[b].body[n];
         if (opOf(i) != OpFunctionCall) continue;
         const auto found = code_.byId.find(i[3]);
-        // Of a module that is wrong, a function may call itself.
+        // In an invalid module, a function may call itself.
         if (found == code_.byId.end() || found->second == &function || bound_ > kMaxBound) return false;
         FunctionCode& callee = *found->second;
         if (!inlineCalls(callee)) return false;
@@ -179,11 +179,11 @@ class Simplifier {
       }
     std::vector<Instruction>& first = function.blocks.front().body;
     first.insert(first.begin(), variables.begin(), variables.end());
-    // Before it is copied: results of calls stand for values of this function.
+    // This comes before the copy, because results of calls stand for values of this function.
     return rename(function);
   }
 
-  // Puts a copy of `callee` in the place of its call, the n-th instruction of a block.
+  // Replaces a call, the n-th instruction of a block, by a copy of `callee`.
   bool splice(FunctionCode& function, size_t b, size_t n, const FunctionCode& callee,
               std::vector<Instruction>& variables) {
     const Instruction call = function.blocks[b].body[n];
@@ -218,7 +218,7 @@ class Simplifier {
                   std::vector<Block>& copies) {
     const auto name = [&](uint32_t id) {
       if (id == 0 || !names.emplace(id, bound_).second) return;
-      // Of a copy that is copied again, too.
+      // This includes copies that are copied again.
       const std::vector<Instruction> annotations = annotationsOf_[id];
       for (const Instruction i : annotations) {
         std::vector<uint32_t> words(i.begin(), i.end());
@@ -247,7 +247,7 @@ class Simplifier {
         }
         if (i.size() < 4) return false;
         variables.push_back(copied(i.size() > 4 ? own({headOf(OpVariable, 4), i[1], i[2], i[3]}) : i));
-        // In a loop it begins anew each time.
+        // In a loop, the variable begins anew each time.
         if (i.size() > 4) copy.body.push_back(own({headOf(OpStore, 3), names.at(i[2]), i[4]}));
       }
       if (!block.merge.empty()) copy.merge = copied(block.merge);
@@ -256,7 +256,7 @@ class Simplifier {
     return complete;
   }
 
-  // Lets values that came from one block come from another.
+  // Replaces one source block of phi values by another.
   void replaceSource(Block& block, uint32_t from, uint32_t to) {
     for (Instruction& i : block.body) {
       if (opOf(i) != OpPhi) continue;
@@ -267,7 +267,7 @@ class Simplifier {
     }
   }
 
-  // Joins blocks of which one leads to the other alone, and is alone in that.
+  // Joins two blocks if the first leads only to the second, and only the first leads there.
   void mergeBlocks(FunctionCode& function) {
     std::unordered_map<uint32_t, size_t> sources;
     std::unordered_set<uint32_t> named;  // by merge instructions
@@ -303,7 +303,7 @@ class Simplifier {
     std::erase_if(function.blocks, [&](const Block&) { return gone[b++]; });
   }
 
-  // Variables that are only loaded and stored as a whole.
+  // Finds variables that are only loaded and stored as a whole.
   static std::unordered_map<uint32_t, size_t> plainVariables(const FunctionCode& function) {
     std::unordered_map<uint32_t, size_t> stores;
     for (const Block& block : function.blocks)
@@ -321,8 +321,8 @@ class Simplifier {
     return stores;
   }
 
-  // Lets what is loaded be what was stored, where that is in the same block, or is all that is ever stored and lies in
-  // the first block; and members of what is put together be what they were.
+  // Replaces a loaded value by the stored one, if the store is in the same block, or if it is the only one and lies in
+  // the first block. Replaces extracted members of composites by the values that they were made of.
   void handOn(FunctionCode& function) {
     const auto plain = plainVariables(function);
     std::unordered_map<uint32_t, uint32_t> always;
@@ -353,7 +353,7 @@ class Simplifier {
     }
   }
 
-  // What an instruction before functions defines; 0: nothing, and it stays.
+  // Returns what an instruction before functions defines. 0 means that it defines nothing and stays.
   static uint32_t globalResult(Instruction i) {
     const uint16_t op = opOf(i);
     if ((op >= OpTypeVoid && op <= OpTypePipe) || op == OpTypeCooperativeMatrixKHR) return i.size() > 1 ? i[1] : 0;
@@ -365,7 +365,7 @@ class Simplifier {
     return result == 0 || used_.contains(result);
   }
 
-  // Follows what is used from what has to be done. False where an instruction is not known well enough.
+  // Finds what is used, beginning with what must be done. Returns false if an instruction is not known well enough.
   bool findUsed(const FunctionCode& main) {
     for (const Instruction i : code_.globals) {
       if (const uint32_t result = globalResult(i); result != 0) globals_[result] = i;
@@ -419,7 +419,7 @@ class Simplifier {
     for (const Block& block : function.blocks) {
       for (const Instruction i : block.body) {
         if (opOf(i) == OpStore && i.size() == 3 && plain.contains(i[1])) {
-          // Of use where the variable is.
+          // A store is used if its variable is.
           plain_.insert(i[1]);
           stored_[i[1]].push_back(i[2]);
         } else if (!isPure(opOf(i))) {
@@ -437,7 +437,7 @@ class Simplifier {
     return !isPure(opOf(i)) || (i.size() > 2 && used_.contains(i[2]));
   }
 
-  // With the variables that are left.
+  // Writes the remaining variables.
   void putEntryPoint(Instruction i, std::vector<uint32_t>& module) const {
     size_t end = 3;  // of the name, which a zero ends
     const auto endsHere = [](uint32_t word) {

@@ -20,7 +20,7 @@ class Module {
  public:
   Module(std::span<const uint32_t> fixed, bool unroll) : fixed_(fixed), unroll_(unroll) {}
 
-  // False where the module is not one of those that this file understands.
+  // Returns false if this file does not understand the module.
   bool read(std::span<const uint32_t> words, std::span<const Specialization> values) {
     if (!code_.read(words)) return false;
     bound_ = code_.header[kBoundWord];
@@ -30,7 +30,7 @@ class Module {
 
   bool prune() { return follow(*code_.byId.at(code_.entry)); }
 
-  // What results are, integers of 32 bits and booleans.
+  // The types of results: integers of 32 bits and booleans.
   const std::unordered_map<uint32_t, uint32_t>& known() const { return constants_; }
 
   std::vector<uint32_t> write() {
@@ -80,7 +80,7 @@ class Module {
       case OpConstantFalse:
         constants_[i[2]] = 0;
         break;
-      // A boolean's default stands in its opcode, which nothing here rewrites.
+      // The default of a boolean is in its opcode, which is not rewritten here.
       case OpConstant:
       case OpSpecConstant:
         if (!ints_.contains(i[1])) break;
@@ -95,13 +95,13 @@ class Module {
     }
   }
 
-  // Null: not known.
+  // Returns null if it is not known.
   const uint32_t* valueOf(uint32_t id) const {
     const auto found = constants_.find(id);
     return found == constants_.end() ? nullptr : &found->second;
   }
 
-  // Records the value of `id` where its operands are known.
+  // Records the value of `id` if its operands are known.
   void evaluate(uint16_t op, uint32_t id, Instruction operands) {
     if (operands.empty()) return;
     const uint32_t* a = valueOf(operands[0]);
@@ -160,8 +160,8 @@ class Module {
     }
   }
 
-  // Finds what may be executed, here and in what is called. A block that another one dominates comes behind it, so that
-  // one pass suffices.
+  // Finds the blocks that may be executed, here and in called functions. A block that another one dominates comes
+  // behind it, so that one pass suffices.
   bool follow(FunctionCode& function) {
     function.live = true;
     function.blocks.front().live = true;
@@ -176,14 +176,15 @@ class Module {
     }
     readResult(function);
     chooseMerges(function);
-    // What a loop that never repeats would carry around has no source left.
+    // A value that a loop would carry around has no source left if the loop never repeats.
     return std::none_of(function.blocks.begin(), function.blocks.end(), [&](const Block& block) {
       return block.live && block.isLoop() && !function.find(block.merge[2])->live && !block.body.empty() &&
              opOf(block.body.front()) == OpPhi;
     });
   }
 
-  // A value that is the same from wherever the block may be reached is known. What repeats a loop comes behind it.
+  // A value is known if it is the same for every block from which this one may be reached. The block that repeats a
+  // loop comes behind it.
   void chooseSource(FunctionCode& function, const Block& block, Instruction phi) {
     std::optional<uint32_t> known;
     for (size_t w = 3; w + 1 < phi.size(); w += 2) {
@@ -197,7 +198,7 @@ class Module {
     if (known) constants_[phi[2]] = *known;
   }
 
-  // Where a block may lead.
+  // Returns the blocks to which a block may lead.
   static bool mayLead(FunctionCode& function, Block& block) {
     for (const uint32_t target : block.targets) {
       Block* next = function.find(target);
@@ -225,7 +226,8 @@ class Module {
     return mayLead(function, block);
   }
 
-  // Variables that are stored once, whole, and only loaded otherwise: a known value that is stored is what loads give.
+  // Finds variables that are stored once as a whole, and otherwise only loaded. If the stored value is known, loads
+  // return it.
   void findSingleStores(const FunctionCode& function) {
     std::unordered_map<uint32_t, int> stores;
     for (const Block& block : function.blocks)
@@ -243,7 +245,7 @@ class Module {
       if (count == 1) storedOnce_.insert(id);
   }
 
-  // Records what an instruction's result is known to be. False where the module is not understood.
+  // Records the result of an instruction, if it is known. Returns false if the module is not understood.
   bool interpret(Instruction& i) {
     const uint16_t op = opOf(i);
     if (op == OpFunctionCall) return call(i);
@@ -263,7 +265,7 @@ class Module {
     return true;
   }
 
-  // Words of the parameter block: the only member's vectors of four.
+  // The words of the parameter block are the vectors of its only member.
   struct Place {
     uint32_t word;
     bool vector;
@@ -281,8 +283,8 @@ class Module {
       constants_[id] = fixed_[place.word];
   }
 
-  // Follows a call; where words of the parameter block are fixed, into a function of its own for the arguments that are
-  // known.
+  // Follows a call. If words of the parameter block are fixed, the call gets a separate copy of the function for the
+  // known arguments.
   bool call(Instruction& i) {
     const auto found = code_.byId.find(i[3]);
     if (found == code_.byId.end()) return false;
@@ -306,7 +308,8 @@ class Module {
     return true;
   }
 
-  // A copy for `known` arguments, as pairs of index and value. Null where an instruction is not known well enough.
+  // Returns a copy for the `known` arguments, as pairs of index and value. Returns null if an instruction is not known
+  // well enough.
   FunctionCode* cloneOf(const FunctionCode& from, std::span<const uint32_t> known) {
     std::unordered_map<uint32_t, uint32_t> names;
     const auto name = [&](uint32_t id) {
@@ -486,7 +489,7 @@ class Module {
 std::vector<uint32_t> specialize(std::span<const uint32_t> words, std::span<const Specialization> values,
                                  std::span<const uint32_t> fixed, bool unroll) {
   std::vector<uint32_t> made(words.begin(), words.end());
-  // Where functions have become one, more of what they hand to each other is known.
+  // Once functions are inlined, more of the values that they pass to each other are known.
   for (int round = 0; round < (fixed.empty() ? 1 : 2); ++round) {
     Module module(fixed, unroll);
     if (!module.read(made, values) || !module.prune()) break;

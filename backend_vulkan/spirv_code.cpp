@@ -3,7 +3,7 @@
 namespace dimple::vulkan::spirv {
 namespace {
 
-// Instructions of functions whose operands are all IDs.
+// Instructions in functions whose operands are all IDs.
 bool hasIdsAlone(uint16_t op) {
   switch (op) {
     case OpFunctionParameter:
@@ -30,7 +30,7 @@ bool hasIdsAlone(uint16_t op) {
   }
 }
 
-// The first word behind which there are only literals, of instructions that have some; 0: not known.
+// Returns the first word of an instruction behind which there are only literals, or 0 if it is not known.
 size_t literalsFrom(uint16_t op) {
   switch (op) {
     case OpSelectionMerge:
@@ -124,7 +124,7 @@ bool forEachId(Instruction i, const std::function<void(size_t)>& take) {
   }
   const size_t end = hasIdsAlone(op) || op == OpExtInst ? i.size() : literalsFrom(op);
   if (end == 0 || end > i.size()) return false;
-  // An instruction of a set of instructions is a number.
+  // An instruction of an extended set is a literal number.
   for (size_t w = 1; w < end; ++w)
     if (op != OpExtInst || w != 4) take(w);
   return true;
@@ -195,7 +195,7 @@ std::vector<uint32_t> targetsOf(Instruction terminator) {
     case OpBranchConditional:
       return {terminator[2], terminator[3]};
     case OpSwitch: {
-      // Literals are of one word; of longer ones a half is no label, which the caller notices.
+      // Literals have one word. Half of a longer literal is not a label, which the caller notices.
       std::vector<uint32_t> targets{terminator[2]};
       for (size_t i = 4; i < terminator.size(); i += 2) targets.push_back(terminator[i]);
       return targets;

@@ -9,8 +9,8 @@
 namespace dimple {
 namespace {
 
-// A stride as a distance, forwards or backwards. Steps that agree modulo 2^32 alone, as from the last of 65,536
-// elements that lie 65,536 apart back to the first, would make a walk span more than its tensor.
+// Returns a stride as a signed distance. Steps that agree only modulo 2^32, such as the step from the last of 65,536
+// elements that lie 65,536 apart back to the first one, would make a walk span more than its tensor.
 int64_t signedStep(uint32_t stride) { return static_cast<int32_t>(stride); }
 
 }  // namespace
@@ -100,7 +100,7 @@ std::optional<Walk> Walk::inVectors(uint32_t number, uint32_t operandMask) const
   for (uint32_t k = 0; k < kMaxOperands; ++k) {
     const bool moves = operandMask >> k & 1;
     if (strides[innermost][k] != uint32_t{moves}) return {};
-    // From one vector to the next, in elements.
+    // Strides are from one vector to the next, in elements.
     if (moves) outside.strides[innermost][k] = number;
   }
   return outside.betweenVectors(number, operandMask);
@@ -113,7 +113,7 @@ std::optional<Walk> Walk::betweenVectors(uint32_t number, uint32_t operandMask) 
     if (base[k] % number != 0) return {};
     vectors.base[k] /= number;
     for (uint32_t d = 0; d < rank; ++d) {
-      // Steps backwards are numbers modulo 2^32, which does not divide.
+      // Backward steps are numbers modulo 2^32, and such numbers cannot be divided.
       if (strides[d][k] % number != 0 || strides[d][k] > INT32_MAX) return {};
       vectors.strides[d][k] /= number;
     }

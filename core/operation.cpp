@@ -8,7 +8,7 @@
 namespace dimple {
 namespace {
 
-// LSTM takes most: three for each of two directions.
+// LSTM takes the most: three for each of two directions.
 constexpr UINT kMaxActivations = 6;
 
 std::string typeListText(TypeSet types) {
@@ -47,7 +47,8 @@ Status checkOutput(std::string_view name, const Tensor& tensor) {
   return {};
 }
 
-// Before an array is read: it has an element a dimension, or axes, which may repeat.
+// The limit is checked before an array is read. An array has one element per dimension, or it has axes, which may
+// repeat.
 Status checkLength(const OpSchema& schema, const Field& array, UINT count) {
   constexpr UINT kMaxLength = 64;
   if (count <= kMaxLength) return {};
@@ -120,7 +121,7 @@ Status checkAttribute(const OpSchema& schema, const void* desc, const Field& fie
   }
 }
 
-// What kernels with an epilogue ask: results, addends and parameters of channels lie where they look for them.
+// Checks what kernels with an epilogue require of the layouts of results, addends and parameters of channels.
 Status checkEpilogue(const Operation& op) {
   const Epilogue& epilogue = op.epilogue();
   if (epilogue.steps == 0) return {};
@@ -151,7 +152,7 @@ class Operation::TensorChecker {
  public:
   explicit TensorChecker(const Operation& op) : op_(op) { firsts_.reserve(op.schema().rules.size()); }
 
-  // The tensor behind those before. `isFirst`: of its field.
+  // Checks the next tensor. `isFirst` says whether it is the first one of its field.
   Status check(const Field& field, std::string_view name, bool isFirst) {
     const bool isOutput = field.role == Role::Output;
     const size_t index = next_[isOutput]++;
@@ -352,7 +353,7 @@ size_t Operation::addInput(const Tensor& tensor, std::string name) {
 }
 
 Status Operation::check() const {
-  // What no description says has no fields.
+  // An operation that no description describes has no fields.
   TensorChecker checker(*this);
   for (const Field& field : schema().fields)
     for (size_t i = 0, count = tensorsOf(schema(), attributes_.get(), field); i < count; ++i)

@@ -180,7 +180,7 @@ DIMPLE_API HRESULT STDMETHODCALLTYPE dimpleNotifyDeviceLost(IDMLDevice* device, 
   return guarded(NoObject(), "dimpleNotifyDeviceLost", [&]() -> HRESULT {
     const auto own = Live<Device>::find(device);
     if (!own) return notOurs();
-    // What is lost must be said even where there is no memory to say it with.
+    // The loss must be reported even if there is no memory for a message.
     char text[96];
     std::snprintf(text, sizeof text, "The caller's queue failed with VkResult (%d).", static_cast<int>(result));
     own->removeDevice(DXGI_ERROR_DEVICE_HUNG, text);

@@ -139,7 +139,7 @@ std::vector<std::pair<Role, const DML_BUFFER_TENSOR_DESC*>> tensorsOf(const Benc
   return tensors;
 }
 
-// What the cases share.
+// The buffers that the cases share.
 class BenchBuffers {
  public:
   BenchBuffers(const Device& device, std::span<BenchCase* const> cases) : device_(device) {
@@ -181,7 +181,7 @@ class BenchBuffers {
     bind(item, false, inputs, outputs);
     return outputs.front().buffer;
   }
-  // What its initialization takes: the inputs that DML owns.
+  // The inputs of a case's initialization, which DML owns.
   std::vector<BoundBuffer> ownedInputs(const BenchCase& item) {
     std::vector<BoundBuffer> inputs, outputs;
     bind(item, true, inputs, outputs);

@@ -146,7 +146,7 @@ std::pair<std::vector<BoundBuffer>, std::vector<BoundBuffer>> Batch::bound(const
   return {std::move(inputs), std::move(outputs)};
 }
 
-// Of rows that the oracle answers in a moment.
+// Checks rows that the oracle answers quickly.
 void Batch::check(Measured& measured) {
   constexpr uint64_t kMostBytes = 1 << 23;
   constexpr uint64_t kMostOperations = 1 << 26;
@@ -223,7 +223,7 @@ Reached reachedBy(std::span<const Measured> rows) {
   return reached;
 }
 
-// One element.
+// The row of a copy of one element.
 RooflineRow leastRow() {
   auto rows = rooflineRows(1, "ELEMENT_WISE_IDENTITY f32");
   RooflineRow row = std::move(rows.front());
@@ -414,7 +414,7 @@ int benchAll(const BenchAllOptions& options) {
   try {
     measureAll(device, options, contents, outputs, rows, referenceCount, reached);
   } catch (const RunError& error) {
-    // What was measured before is worth a report.
+    // A report of what was measured so far is still useful.
     failure = error.what();
     std::erase_if(rows, [](const Measured& measured) { return measured.bound.empty(); });
   }

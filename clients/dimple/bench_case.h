@@ -29,7 +29,7 @@ struct BenchCase {
   double constant = 0;                     // but if not 0, what each of their elements holds
   CompiledOperator op = {};
   uint32_t repeat = 0;                   // executions in a row that are timed; 0: one, with its submission
-  std::vector<double> nanoseconds = {};  // one an iteration
+  std::vector<double> nanoseconds = {};  // one per iteration
   std::string kernels = {};
   std::string refusal = {};  // why the device cannot run it
   bool compared = false;     // others are compared with it, so it is not left out

@@ -46,7 +46,7 @@ BenchCase gemm(std::string_view type, uint64_t m, uint64_t n, uint64_t k, Weight
                  m * n * k, exact);
 }
 
-// Of integers, with a zero point each.
+// A product of integers, each operand with a zero point.
 BenchCase integers(std::string_view type, uint64_t size) {
   const std::string sizes = cat("[1,1,", size, ",", size, "]");
   const std::string zero = cat(type, "[1,1,1,1]");
@@ -89,7 +89,7 @@ BenchCase convolution(std::string_view type, const Pictures& p) {
   const uint64_t channels = p.from / p.groups;
   const uint64_t to = (p.side + 2 * padding - p.window) / p.stride + 1;  // side of an output
   const auto exact = [=](uint64_t element) {
-    // Of elements as they lie in memory.
+    // Returns an element's position in memory.
     const auto places = [&](uint64_t of, uint64_t side, uint64_t image, uint64_t channel, uint64_t y, uint64_t x) {
       return p.channelsLast ? ((image * side + y) * side + x) * of + channel
                             : ((image * of + channel) * side + y) * side + x;
@@ -156,7 +156,7 @@ BenchCase transposedConvolution(std::string_view type, const Pictures& p) {
                  p.batch * p.from * p.side * p.side * p.to * p.window * p.window, exact);
 }
 
-// Of integers, the filter owned, with a zero point each.
+// A convolution of integers with an owned filter. Each operand has a zero point.
 BenchCase integerConvolution(std::string_view type, const Pictures& p) {
   const uint64_t padding = p.window / 2;
   const std::string zero = cat(type, "[1,1,1,1]");
@@ -221,7 +221,7 @@ double hiddenUnit(std::string_view name, uint64_t steps, uint64_t hidden, double
   return unit;
 }
 
-// Of as many inputs as hidden units. What random weights lead to after many steps is up to rounding.
+// A network with as many inputs as hidden units. With random weights, the results after many steps depend on rounding.
 BenchCase network(std::string_view name, std::string_view type, uint64_t steps, uint64_t batch, uint64_t hidden) {
   const bool isLstm = name == "LSTM";
   const uint64_t rows = (isLstm ? 4 : 3) * hidden;
@@ -278,7 +278,7 @@ std::vector<BenchCase> benchProducts() {
   }
   cases.push_back(gemm("f16", 2048, 2048, 2048));
   cases.push_back(gemm("f16", 4096, 4096, 4096, Weights::Transposed));
-  // As language models have them.
+  // These sizes are those of language models.
   for (const Weights weights : {Weights::Plain, Weights::Transposed}) {
     cases.push_back(gemm("f16", 512, 4096, 14336, weights));
     cases.push_back(gemm("f16", 512, 14336, 4096, weights));
@@ -309,7 +309,7 @@ std::vector<BenchCase> benchProducts() {
   }
   for (const std::string_view type : {"f32", "f16"}) {
     for (const uint64_t channels : {128, 64}) cases.push_back(attention(type, 32, 2048, 2048, channels));
-    // As encoders of few tokens, and as language models have it from token to token.
+    // These are sizes of encoders of few tokens, and of language models that generate token by token.
     cases.push_back(attention(type, 12, 64, 64, 64));
     for (const uint64_t queries : {1, 8}) cases.push_back(attention(type, 32, queries, 4096, 128));
   }

@@ -33,7 +33,7 @@ std::vector<std::string> namesOf(const CLI::Option& option) {
   return names;
 }
 
-// What roff would take for its own.
+// Escapes characters that have a meaning in roff.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -108,7 +108,7 @@ int printBash(const CLI::App& app) {
   return 0;
 }
 
-// In single quotes of a shell; brackets and colons would end a description of zsh's.
+// Returns the text in single quotes for a shell. Brackets and colons would end a description in zsh.
 std::string shellText(const std::string& text) {
   std::string out;
   for (const char c : text) {

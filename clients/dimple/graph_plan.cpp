@@ -10,7 +10,7 @@
 namespace dimple::tool {
 namespace {
 
-// In the quotes of Graphviz's language.
+// Returns the text in quotes, as Graphviz takes it.
 std::string dotText(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

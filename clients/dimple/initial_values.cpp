@@ -12,7 +12,8 @@
 namespace dimple::tool {
 namespace {
 
-// Of initial values, and of a buffer: what no device binds, or has, is refused before it is computed with.
+// The largest sizes of initial values and of a buffer. Larger sizes, which no device binds or has, are refused before
+// anything is computed with them.
 constexpr uint64_t kMaxBytes = UINT32_MAX;
 constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 40;
 

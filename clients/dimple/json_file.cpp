@@ -69,7 +69,7 @@ size_t lineAt(std::string_view text, size_t position) {
                  text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size())), '\n'));
 }
 
-// Where a name stands that its object has already, in text that is known to be JSON; npos: nowhere.
+// Returns the position of a name that its object has already, or npos if there is none. The text must be valid JSON.
 size_t findRepeatedName(std::string_view text) {
   std::vector<std::set<std::string>> names;  // of the objects and arrays that are open
   for (size_t i = 0; i < text.size(); ++i) {

@@ -41,7 +41,7 @@ constexpr Command kCommands[] = {
     {"man", "Print the manual page", setUpMan},
 };
 
-// What stands on the command line and belongs to nothing.
+// The refusal of an argument that no option takes.
 std::string unexpectedText(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   const CLI::App& command = parsed.empty() ? app : *parsed.front();

@@ -47,7 +47,7 @@ BindingSource readSource(const Model& model, const JsonValue& field) {
   return source;
 }
 
-// What is bound must hold its tensor.
+// A bound range must hold its tensor.
 void checkSizes(const Model& model, const BindPoint& point, const JsonValue& field,
                 const std::vector<BindingSource>& sources) {
   for (size_t i = 0; i < sources.size(); ++i) {

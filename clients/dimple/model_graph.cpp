@@ -109,7 +109,7 @@ void ModelGraph::connect(UINT node, UINT input, const DML_BUFFER_TENSOR_DESC& te
 
 void ModelGraph::write(UINT node, UINT output, const DML_BUFFER_TENSOR_DESC& tensor, const BindingSource& source) {
   std::erase_if(written_, [&](const Written& written) {
-    // What nothing needs any more was overwritten.
+    // Only values that nothing needs any more may have been overwritten.
     return written.read && same(written.source, source) && written.bytes == tensor.TotalTensorSizeInBytes;
   });
   written_.push_back({source, tensor.TotalTensorSizeInBytes, node, output});

@@ -22,7 +22,7 @@ using onnx::HostTensor;
 using onnx::ModelInput;
 using onnx::Type;
 
-// Of a tensor that is bound, and of a side of a picture.
+// The largest size of a bound tensor, and the longest side of a picture.
 constexpr uint64_t kMaxBytes = UINT32_MAX;
 constexpr int64_t kMaxSide = 32768;
 

@@ -51,7 +51,7 @@ struct LargestError {
   std::optional<double> ulp;
 };
 
-// One device on one back end.
+// The record of one device on one back end.
 struct Run {
   std::string title;
   uint64_t cases = 0;  // whose errors were recorded
@@ -140,7 +140,7 @@ void readShipped(Record& record) {
                       " was published (", sources, ").");
 }
 
-// In the order of the header.
+// The types are in the order of the header.
 std::vector<std::string> typeNames(const std::set<DataType>& types) {
   std::vector<std::string> names;
   for (const DataType type : types) names.emplace_back(dataTypeName(type));

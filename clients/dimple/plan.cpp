@@ -108,7 +108,7 @@ void printGraph(ModelGraph& graph, const Model& model, const Target& target, con
 }
 
 int run(const PlanOptions& options) {
-  // Whatever is said of a made-up device, a real one is not looked at.
+  // If the capabilities of a device are given, no real device is looked at.
   Target target = options.caps.empty() ? targetOf(options.device) : Target(Caps{}, optionsOf(options.device));
   for (const std::string& text : options.caps) applyCaps(target.caps, text);
   if ((target.caps.matrices || target.caps.integerMatrices) && target.caps.subgroupSize == 0)

@@ -18,7 +18,7 @@ struct KernelTime {
 // The kernels that executed since the last call, in order.
 std::vector<KernelTime> readProfile(const Device& device);
 
-// Prints one row a kernel, the most expensive first.
+// Prints one row per kernel, the most expensive first.
 void printProfile(const std::vector<KernelTime>& times);
 
 }  // namespace dimple::tool

@@ -15,7 +15,7 @@
 namespace dimple::tool {
 namespace {
 
-// Of a buffer at once: what initial values do not fill costs the host no memory.
+// Buffers are cleared in parts of this size, so that bytes without initial values take no memory of the host.
 constexpr uint64_t kUploadBytes = uint64_t{64} << 20;
 
 double millisecondsSince(std::chrono::steady_clock::time_point start) {

@@ -52,7 +52,7 @@ Json accountOf(const Buffer& buffer, const char* role, const DML_BUFFER_TENSOR_D
                          elementsOf(tensor, bytes));
 }
 
-// What the program was given: the buffers with values that a dispatch reads before one writes to them.
+// Adds the inputs of the program: the buffers with values that a dispatch reads before one writes to them.
 void addInputs(RunReport& report, const Model& model) {
   std::set<Source> known;
   for (const ModelCommand& command : model.commands) {
@@ -86,7 +86,7 @@ Json accountOf(const Model& model, const WriteFileCommand& write, const Program&
                          realsOf(buffer.type, bytes));
 }
 
-// What it was asked for: the buffers that are printed or written; all that it computes, if none is.
+// Adds the outputs of the program: the buffers that are printed or written, or all that it computes if there are none.
 void addOutputs(RunReport& report, const Model& model, const Program& program) {
   std::set<size_t> shown, pictures;
   for (const ModelCommand& command : model.commands)

@@ -45,7 +45,7 @@ struct ReadOptions {
 
 constexpr Part kParts[] = {Part::Detection, Part::Angle, Part::Recognition};
 constexpr const char* kPartNames[] = {"detection", "angle", "recognition"};
-// What the names of their files contain.
+// The parts of their files' names.
 constexpr std::string_view kFileParts[] = {"det", "cls", "rec"};
 
 const char* nameOf(Part part) { return kPartNames[static_cast<size_t>(part)]; }
@@ -99,7 +99,7 @@ class Reading {
     return std::move(outputs.front().tensor);
   }
 
-  // Of each run, in order.
+  // The time of each run, in order.
   const std::vector<double>& times(Part part) { return times_[part]; }
   const Device& device() const { return device_; }
 
@@ -201,7 +201,7 @@ std::vector<ocr::Line> readOnce(const ReadOptions& options, const Models& models
   if (options.profile) {
     std::map<Part, size_t> firstRuns;
     for (const Part part : kParts) firstRuns[part] = reading.times(part).size();
-    // With graphs that are compiled and weights that are in place.
+    // In this run, graphs are compiled and weights are in place.
     read("reading once more");
     printTimes(reading, firstRuns);
   }

@@ -28,7 +28,7 @@ double Repeater::nanoseconds(uint32_t count) {
   };
   const double once = again(count);
   const double twice = again(2 * count);
-  // Where other work disturbs both by more than they differ, what it takes to submit them counts, too.
+  // If other work disturbs both times by more than their difference, the time of a submission counts, too.
   return (twice > once ? (twice - once) / count : twice / (2 * count)) * 1e6;
 }
 

@@ -70,7 +70,7 @@ std::vector<std::string> readLabels(const std::filesystem::path& path) {
   return labels;
 }
 
-// Of an output that has a number for each of many classes: the largest ones.
+// Prints the largest numbers of an output that has one for each of many classes.
 void printLargest(const std::string& name, const HostTensor& tensor, const std::vector<std::string>& labels) {
   constexpr size_t kPrinted = 5;
   constexpr size_t kFewestClasses = 10;

@@ -21,7 +21,7 @@ void checkFolder(const char* option, const std::string& path) {
     throw InputError(cat(option, " is ", path, ", which is a folder, expected a file."));
 }
 
-// Where in `times`, from `from` on, kernels stand one after another; the end if nowhere.
+// Returns where in `times`, from `from` on, these kernels follow each other, or the end if they do not.
 size_t findKernels(std::span<const KernelTime> times, size_t from, const std::vector<std::string>& kernels) {
   const auto found =
       std::search(times.begin() + static_cast<std::ptrdiff_t>(from), times.end(), kernels.begin(), kernels.end(),

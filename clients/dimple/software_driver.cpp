@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the Vulkan loader looks for manifests of drivers.
+// Whether there is a manifest where the Vulkan loader looks for drivers.
 bool hasDriver() {
   for (const char* folder : {"/etc/vulkan/icd.d", "/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d",
                              "/usr/local/etc/vulkan/icd.d"}) {

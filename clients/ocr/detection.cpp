@@ -50,7 +50,7 @@ onnx::HostTensor detectionInput(const Picture& picture) {
   const cv::Size size(multipleOf(picture.width * scale), multipleOf(picture.height * scale));
   cv::Mat resized;
   cv::resize(matOf(picture), resized, size, 0, 0, cv::INTER_LINEAR);
-  // In the order of red, green and blue, although the model takes them as blue, green and red: so it was trained.
+  // These are in the order red, green, blue, although the model takes blue, green, red. It was trained this way.
   constexpr float kMeans[] = {0.485F, 0.456F, 0.406F};
   constexpr float kDeviations[] = {0.229F, 0.224F, 0.225F};
   onnx::HostTensor tensor(onnx::Type::Float, {1, 3, size.height, size.width});

@@ -10,7 +10,8 @@ namespace {
 constexpr uint32_t kAngleWidth = 192;  // of the angle model's input
 constexpr size_t kBatch = 16;          // lines at a time
 constexpr double kSureOfAngle = 0.9;
-// What so many lines of a picture agree on by their lengths holds for all: the angle model errs on single lines.
+// If this share of the lines, measured by their lengths, has one direction, it holds for all lines. The angle model
+// errs on single lines.
 constexpr double kMajority = 0.7;
 constexpr size_t kFewestVoters = 3;
 

@@ -29,7 +29,7 @@ Picture pictureOf(const cv::Mat& mat) {
   return picture;
 }
 
-// At the models' height.
+// Returns the width of a line at the models' height.
 double scaledWidth(const Picture& line) { return std::ceil(1.0 * kHeight * line.width / line.height); }
 
 cv::Point2f pointOf(const Point& p) { return {p.x, p.y}; }

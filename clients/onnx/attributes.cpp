@@ -6,7 +6,7 @@
 namespace dimple::onnx {
 namespace {
 
-// As ONNX names it.
+// Returns the type's name in ONNX.
 const char* kindText(AttributeKind kind) {
   switch (kind) {
     case AttributeKind::Integer:

@@ -55,7 +55,7 @@ class ChannelFolder {
            (node.inputs.size() < 3 || node.inputs[2].empty() || sizes_.contains(node.inputs[2]));
   }
 
-  // What is padded behind the results has no bias.
+  // Padding behind the results has no bias.
   static bool isPlain(const Attributes& transposed) {
     const Sizes padding = transposed.integers("output_padding").value_or(Sizes());
     return transposed.integer("group", 1) == 1 && !transposed.has("output_shape") &&

@@ -19,7 +19,7 @@ Node makeNode(std::string_view domain, const char* opType, std::vector<std::stri
 
 Node alias(const std::string& from, const std::string& to) { return makeNode("", "Identity", {from}, to); }
 
-// What precedes the names of a node's subgraph.
+// The prefix of the names in a node's subgraph.
 std::string prefixOf(const Node& node) {
   for (const std::string& output : node.outputs)
     if (!output.empty()) return output + "/";

@@ -9,7 +9,7 @@
 
 namespace dimple::onnx {
 
-// The model, or what it is given, is wrong, or needs what is not mapped. One sentence, or one a line.
+// The model or its input is wrong, or needs an operator that is not mapped. The text is one sentence, or one per line.
 struct ModelError : std::runtime_error {
   explicit ModelError(std::string text) : std::runtime_error(printable(std::move(text))) {}
 };

@@ -221,7 +221,7 @@ std::optional<HostTensor> foldGather(NodeContext& node, const Inputs& inputs) {
 }
 
 std::optional<HostTensor> foldConcat(NodeContext& node, const Inputs& inputs) {
-  // One dimension is what shapes have.
+  // Shapes have one dimension.
   int64_t count = 0;
   for (const HostTensor* input : inputs) {
     if (input->sizes.size() != 1 || input->type != inputs[0]->type) return {};
@@ -253,7 +253,7 @@ std::optional<HostTensor> foldSlice(NodeContext& node, const Inputs& inputs) {
   return moved(x, {end - begin}, [&](size_t i) { return static_cast<size_t>(begin) + i; });
 }
 
-// What the mapping of a view says of the sizes holds for constants, too.
+// The sizes that the mapping of a view computes hold for constants, too.
 std::optional<HostTensor> foldView(NodeContext& node, const Inputs& inputs) {
   findMapping(node.node())->map(node);
   const auto& outputs = node.outputs();

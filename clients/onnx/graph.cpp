@@ -307,7 +307,7 @@ void GraphBuilder::connectInputs(size_t node, Parts& parts) const {
 
 ComPtr<IDMLCompiledOperator> GraphBuilder::compile(const std::vector<Value>& outputs, DML_EXECUTION_FLAGS flags,
                                                    std::vector<UINT>& usedInputs) const {
-  // Only what the outputs need. A node's inputs come before it.
+  // Keeps only the nodes that the outputs need. A node's inputs come before it.
   std::vector<bool> needed(nodes_.size());
   for (const Value& output : outputs) needed[output.index] = true;
   for (size_t n = nodes_.size(); n-- > 0;)

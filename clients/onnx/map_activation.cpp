@@ -104,7 +104,7 @@ void mapBiasAdd(NodeContext& node) {
   node.setOutput(0, add(graph, add(graph, node.input(0), node.input(1)), node.input(2)));
 }
 
-// One half times Gelu of the other.
+// The result is one half times the Gelu of the other half.
 void mapBiasSplitGelu(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Value sum = add(graph, node.input(0), node.input(1));

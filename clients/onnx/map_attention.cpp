@@ -291,7 +291,7 @@ class GroupedAttention {
     takeParts();
     const int64_t words = query_.sizes[2];
     const int64_t total = node_.scalarConstant(6).integer(0);
-    // In a prompt nothing is past, however many words of it count.
+    // A prompt has no past, however many of its words count.
     const Value ends = graph_.reshape(cast(graph_, node_.input(5), Type::Int64), {query_.sizes[0], 1, 1, 1});
     start_ = words == total ? graph_.broadcast(integerScalar(0), {query_.sizes[0], 1, 1, 1})
                             : add(graph_, ends, integerScalar(1 - words));
@@ -315,7 +315,7 @@ class GroupedAttention {
       throw ModelError("Its query is not of three dimensions, or one of a pair of inputs is absent.");
   }
 
-  // Of tensors of their own, or packed in the query.
+  // Takes query, key and value from separate tensors, or from the packed query.
   void takeParts() {
     Value parts[3] = {node_.input(0)};
     if (node_.has(1)) {

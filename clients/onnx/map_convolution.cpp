@@ -65,7 +65,7 @@ void mapConv(NodeContext& node) {
   node.setOutput(0, op.make(DML_OPERATOR_CONVOLUTION, desc));
 }
 
-// Where the output's sizes are given or follow from auto_pad, the padding follows from them.
+// If the output's sizes are given or follow from auto_pad, the padding follows from them.
 void padTransposed(const NodeContext& node, const Value& x, Window& window, std::vector<UINT>& outputPadding,
                    Sizes& sizes) {
   const auto given = node.attributes().integers("output_shape");
@@ -90,7 +90,7 @@ void padTransposed(const NodeContext& node, const Value& x, Window& window, std:
       window.end[i] = automatic == "SAME_UPPER" ? more : less;
       if (padding < 0) outputPadding[i] += static_cast<UINT>(-padding);
     }
-    // What is added behind the end is what the padding would have cut off, and zeros beyond that.
+    // The elements added behind the end are those that the padding would have cut off, and zeros beyond them.
     const UINT uncut = std::min(outputPadding[i], window.end[i]);
     window.end[i] -= uncut;
     outputPadding[i] -= uncut;

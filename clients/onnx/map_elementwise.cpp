@@ -176,7 +176,7 @@ void mapClip(NodeContext& node) {
     node.setOutput(0, unary(graph, DML_OPERATOR_ELEMENT_WISE_CLIP1, x, type, desc));
     return;
   }
-  // Where the bounds are the wrong way round, the upper one counts.
+  // If the lower bound is above the upper one, the upper one counts.
   if (node.has(1)) x = maximum(graph, x, graph.reshape(node.input(1), {}));
   if (node.has(2)) x = minimum(graph, x, graph.reshape(node.input(2), {}));
   node.setOutput(0, x);

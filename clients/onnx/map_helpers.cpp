@@ -144,7 +144,7 @@ Value slice(GraphBuilder& graph, const Value& value, const Sizes& begins, const 
   Sizes windows;
   std::vector<INT> strides;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    // One element is reached by any step.
+    // A single element is reached with any step.
     const int64_t step = sizes[i] == 1 ? 1 : steps[i];
     if (std::abs(step) > std::numeric_limits<INT>::max())
       throw ModelError(cat("A step is ", step, ", expected less than 2^31."));

@@ -40,7 +40,7 @@ void mapGather(NodeContext& node) {
   const std::span<const int64_t> all(x.sizes);
   const Sizes sizes = joined({all.first(axis), index.sizes, all.subspan(axis + 1)});
   if (elementCount(sizes) == 0) return node.setOutput(0, emptyValue(x.type, sizes));
-  // What reads a slice may read it where it is.
+  // A node that reads a slice may read it in place.
   if (const auto place = knownPlace(node.input(1), x.sizes[axis])) {
     Sizes begins(x.rank());
     Sizes part = x.sizes;
@@ -50,7 +50,7 @@ void mapGather(NodeContext& node) {
   }
   if (index.rank() == 0) index = graph.reshape(index, {1});
   const Sizes full = joined({all.first(axis), index.sizes, all.subspan(axis + 1)});
-  // All tensors have as many dimensions, ones before their own.
+  // All tensors get the same number of dimensions, with leading sizes of 1.
   const size_t rank = std::max(full.size(), x.rank());
   const size_t dimensions = index.rank();
   Op op(graph);
@@ -286,7 +286,7 @@ void mapOneHot(NodeContext& node) {
   node.setOutput(0, op.make(DML_OPERATOR_ONE_HOT, desc));
 }
 
-// As many coordinates as there are elements, of which the second output counts those that are found.
+// There are as many coordinates as elements. The second output counts those that are found.
 void mapNonZeroCoordinates(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   Value x = node.input(0);

@@ -96,7 +96,7 @@ void mapInstanceNormalization(NodeContext& node) {
   node.setOutput(0, normalize(graph, x, parameters));
 }
 
-// What training keeps: the mean, and one by the deviation.
+// These outputs are for training: the mean, and the reciprocal of the deviation.
 void setStatistics(NodeContext& node, const Value& x, const Normalization& parameters) {
   if (!node.wants(1) && !node.wants(2)) return;
   GraphBuilder& graph = node.graph();
@@ -128,7 +128,7 @@ void mapLayerNormalization(NodeContext& node) {
 template <bool useMean>
 void mapSkipLayerNormalization(NodeContext& node) {
   GraphBuilder& graph = node.graph();
-  // Without a mean there is no beta, and the bias takes its place.
+  // Without a mean, there is no beta, and the bias takes its place.
   const size_t biasIndex = useMean ? 4 : 3;
   Value sum = add(graph, node.input(0), node.input(1));
   if (node.has(biasIndex)) sum = add(graph, sum, node.input(biasIndex));
@@ -150,7 +150,7 @@ Value groupNormalize(NodeContext& node, const Value& x, const char* attribute) {
                          ", expected a divisor of the channels."));
   const int64_t channels = x.sizes[1] / groups;
   const Value grouped = graph.reshape(x, {x.sizes[0], groups, channels, x.elements() / x.sizes[0] / x.sizes[1]});
-  // From version 21 on every channel has its own numbers.
+  // From version 21 on, each channel has its own numbers.
   const auto spread = [&](const Value& value) {
     return graph.reshape(value, {1, groups, value.elements() / groups, 1});
   };
@@ -224,7 +224,7 @@ void mapEmbedLayerNormalization(NodeContext& node) {
 void mapMeanVarianceNormalization(NodeContext& node) {
   const Value& x = node.input(0);
   Normalization parameters;
-  // What ONNX adds to the deviation.
+  // The number that ONNX adds to the deviation.
   parameters.epsilon = 1e-18f;
   const auto axes = node.attributes().integers("axes");
   for (const int64_t axis : axes ? *axes : Sizes{0, 2, 3})

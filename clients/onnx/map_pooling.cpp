@@ -73,7 +73,7 @@ void mapAveragePool(NodeContext& node) {
   Pool pool = readPool(node, node.input(0), global);
   bool includePadding = !global && node.attributes().flag("count_include_pad");
   if (includePadding && pool.overhang != UnsignedSizes(pool.window.rank(), 0)) {
-    // What windows reach behind the padding is not counted: the padding becomes part of the image.
+    // Elements that windows reach behind the padding are not counted, so the padding becomes part of the image.
     std::vector<UINT> start(2, 0), end(2, 0);
     for (size_t i = 0; i < pool.window.rank(); ++i) {
       start.push_back(pool.window.start[i]);
@@ -194,7 +194,7 @@ void mapMaxPool(NodeContext& node) {
   setWindow(desc, pool.window);
   Value y = op.make(DML_OPERATOR_MAX_POOLING2, desc);
   const std::optional<Value> empty = emptyWindows(graph, pool);
-  // Of no elements the least number is the largest.
+  // The largest of no elements is the least number.
   if (empty && isFloat(y.type))
     y = select(graph, *empty, scalar(y.type, y.type == Type::Float16 ? -65504.0 : -0x1.fffffep127), y);
   node.setOutput(0, graph.reshape(y, pool.sizes));

@@ -72,7 +72,7 @@ Activations readActivations(const NodeContext& node, const std::vector<std::stri
   return activations;
 }
 
-// What the three operators have in common.
+// The properties that the three operators share.
 struct Recurrence {
   NodeContext& node;
   int64_t steps = 0, batch = 0, hidden = 0, directions = 1;

@@ -19,7 +19,7 @@ Sizes withoutAxes(const Sizes& sizes, const std::vector<UINT>& axes) {
   return left;
 }
 
-// What DirectML does not reduce in a type is reduced in another one that holds it.
+// If DirectML does not reduce a type, a type that holds its values is reduced instead.
 Type reductionType(Type type, DML_REDUCE_FUNCTION function) {
   switch (function) {
     case DML_REDUCE_FUNCTION_MAX:

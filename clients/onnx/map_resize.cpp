@@ -23,7 +23,7 @@ struct Resizing {
   bool antialias = false;
 };
 
-// Where an element of the output lies in the input.
+// Returns where an element of the output lies in the input.
 double place(const Resizing& resizing, const Axis& axis, int64_t index) {
   const auto x = static_cast<double>(index);
   const auto input = static_cast<double>(axis.input);
@@ -148,7 +148,7 @@ std::optional<Value> resample(GraphBuilder& graph, const Value& x, const Resizin
     return {};
   std::vector<FLOAT> scales, inputOffsets, outputOffsets;
   for (const Axis& axis : resizing.axes) {
-    // What the place is at 0, and by how much it moves from one element to the next.
+    // The place of element 0, and its change from one element to the next.
     const double first = place(resizing, axis, 0);
     const double step = axis.output > 1 ? place(resizing, axis, 1) - first : 0;
     if (axis.output > 1 && !(step > 0)) return {};

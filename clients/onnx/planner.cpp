@@ -242,7 +242,7 @@ void Planner::addStage(bool last) {
 
 void Planner::keepRest(Program::Stage& stage, const std::set<std::string>& needed) {
   for (const Program::Stage::Output& output : stage.outputs) live_[output.name] = {output.info, output.buffer};
-  // What is not on the host belongs to a graph that is gone.
+  // A value that is not on the host belongs to a graph that no longer exists.
   std::erase_if(values_, [&](const auto& entry) {
     return entry.second.place != Value::Place::Host || !needed.contains(entry.first);
   });

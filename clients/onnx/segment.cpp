@@ -9,7 +9,7 @@
 namespace dimple::onnx {
 namespace {
 
-// Of runs with other buffers, which need not wait for each other.
+// The most recordings for different buffers, so that runs with other buffers need not wait for each other.
 constexpr size_t kMaxRecordings = 4;
 
 void check(HRESULT result, const char* what) {
@@ -180,7 +180,7 @@ void Segment::bind(Recording& recording) const {
   recording.list = recordList(compiled_.Get(), &table, recording.heap.Get());
 }
 
-// One with these buffers; else one more, or the one that was executed the longest ago.
+// Returns the one with these buffers, otherwise a new one, or the one that was executed the longest ago.
 Segment::Recording& Segment::recordingOf(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs) {
   for (Recording& recording : recordings_)
     if (std::ranges::equal(recording.inputs, inputs) && std::ranges::equal(recording.outputs, outputs))

@@ -117,7 +117,7 @@ std::vector<NamedTensor> Session::run(const std::map<std::string, HostTensor>& i
   caller_->give(inputs);
   InputInfos infos;
   for (const auto& [name, tensor] : inputs) infos[name] = {tensor.type, tensor.sizes};
-  // One that fails is not run again.
+  // A graph that fails is not run again.
   std::unique_ptr<Program> program = std::move(program_);
   if (!program || !program->fits(infos, *caller_)) program = plan(std::move(infos));
   program->run(*caller_);

@@ -8,7 +8,8 @@
 namespace dimple {
 namespace {
 
-// Inputs or outputs of a graph. No limit of DirectML, but more are an error, and take time before they are found out.
+// Inputs or outputs of a graph. DirectML has no such limit, but a larger number is an error that would take long to
+// find.
 constexpr UINT kMaxTensors = 1u << 16;
 
 // "InputEdges[3]", "InputEdges[3] (\"weights\")". Made only where a message needs it.

@@ -44,7 +44,7 @@ class Composer {
  private:
   enum class Phase : uint8_t { Initialization, Execution };
 
-  // A node's own plan. What executes once has execution only.
+  // A node's own plan. A node that executes once has only an execution part.
   struct NodePlan {
     Plan plan;
     uint32_t parameters = 0;  // where its block begins in the graph's
@@ -108,8 +108,8 @@ class Composer {
     return {};
   }
 
-  // An operator owns what is made once, so that it may prepare that at initialization; one that itself executes once
-  // prepares nothing.
+  // An operator owns tensors that are made once, so that it may prepare them at initialization. An operator that itself
+  // executes once prepares nothing.
   Result<Plan> planNode(const Node& node) const {
     const auto owns = [&](size_t i) {
       if (node.runsAtInitialization) return false;
@@ -137,7 +137,8 @@ class Composer {
     });
   }
 
-  // Appends a block of parameters, or finds an equal one. Bytes from the start of the graph's parameters.
+  // Appends a block of parameters, or finds an equal one. Returns its offset in bytes from the start of the graph's
+  // parameters.
   uint32_t keepParameters(std::span<const uint32_t> words) {
     if (words.empty()) return 0;
     const std::string_view key(reinterpret_cast<const char*>(words.data()), words.size_bytes());
@@ -175,7 +176,7 @@ class Composer {
     return {SlotKind::Persistent, 0, offset, bytes, true};
   }
 
-  // Constants of the same bytes are one.
+  // Constants that have the same bytes are stored once.
   void shareConstants() {
     std::map<std::pair<const std::byte*, size_t>, uint32_t> first;
     for (const Node* node : order_)
@@ -286,7 +287,7 @@ class Composer {
     return own.prepares && phase == Phase::Initialization ? own.plan.initialization : std::span<Dispatch>();
   }
 
-  // Whether an input of a node takes in the phase what is made in it.
+  // Whether an input of a node takes a tensor that is made in the same phase.
   bool takesNow(const Node& node, size_t input, const Place& from) const {
     return from.producer() && phaseOf(*from.producer()) == phase_ && reads(node, input, phase_);
   }
@@ -312,7 +313,8 @@ class Composer {
     return costs;
   }
 
-  // Finds places for all that the nodes make in the phase, and adds their dispatches. Bytes of the temporary resource.
+  // Finds places for all tensors that the nodes make in the phase, and adds their dispatches. Returns the size of the
+  // temporary resource in bytes.
   uint64_t place(Phase phase, std::vector<Dispatch>& dispatches) {
     phase_ = phase;
     arena_ = {};
@@ -320,8 +322,8 @@ class Composer {
     return arena_.size();
   }
 
-  // Finds places for what the nodes of an epoch make, and adds their dispatches side by side: first those that wait for
-  // nothing of their node, then those that wait for these, and so on.
+  // Finds places for the tensors that the nodes of an epoch make, and adds the nodes' dispatches side by side: first
+  // those that wait for no other dispatch of their node, then those that wait for these, and so on.
   void placeEpoch(const Epoch& epoch, std::vector<Dispatch>& dispatches) {
     std::vector<std::pair<uint64_t, uint64_t>> released;  // offsets and bytes
     std::vector<uint64_t> scratch;
@@ -436,7 +438,7 @@ class Composer {
     }
   }
 
-  // To outputs of the graph whose tensor has another place.
+  // Copies tensors to those outputs of the graph that are not the tensor's own place.
   Status copyOutputs() {
     for (const uint32_t g : copies_) {
       const Value& output = *graph_.outputs()[g];

@@ -11,7 +11,7 @@ namespace dimple {
 namespace {
 
 constexpr uint64_t kAlignment = 256;
-// Memory that nodes may use to execute side by side whatever they take one by one.
+// Nodes that execute side by side may use this much memory, however little they use one by one.
 constexpr uint64_t kFreeBytes = 16 << 20;
 
 struct Schedule {
@@ -86,8 +86,8 @@ class Scheduler {
     return bytes;
   }
 
-  // Nodes that leave least more in use go first; of equal ones, the one that became ready last, so that a chain is
-  // followed to its end.
+  // The nodes that add least to the memory in use go first. Among equal ones, the node that became ready last goes
+  // first, so that a chain is followed to its end.
   void makeReady(uint32_t n) {
     int64_t more = 0;
     for (const uint64_t bytes : nodes_[n].outputBytes) more += static_cast<int64_t>(bytes);

@@ -12,7 +12,7 @@
 namespace dimple {
 namespace {
 
-// What kernels/attention/*.glsl and *.comp call them.
+// The names are those in kernels/attention/*.glsl and *.comp.
 constexpr uint32_t kHasBias = 1;
 constexpr uint32_t kHasRelative = 2;
 constexpr uint32_t kHasLengths = 4;
@@ -24,7 +24,7 @@ constexpr uint32_t kWholeMatrices = 16;
 
 using AttentionForm = kernels::Attention::Form;
 
-// A kernel, and why it would not do: null if it does.
+// A kernel, and a function that says why it cannot be used, or null if it can.
 struct Algorithm {
   std::string_view name;  // for people
   AttentionForm form;
@@ -32,7 +32,7 @@ struct Algorithm {
   const char* (*refuses)(const Attended&, const Target&);
 };
 
-// Whether so many channels, a power of two, always lie side by side, at a multiple of their number.
+// Whether this many channels, a power of two, always lie side by side and begin at a multiple of their number.
 bool comesInVectors(const Heads& heads, uint32_t channels, uint32_t together = 8) {
   const uint32_t steps = channels | heads.first | heads.batch | heads.head | heads.position;
   return heads.channel == 1 && steps % together == 0;
@@ -56,15 +56,15 @@ const char* refusesTile(const Attended& a, const Target& target) {
   return target.caps.sharedBytes < kShared ? kSharedTooLittle : nullptr;
 }
 
-// What a workgroup takes where keys are split, and the most channels of its heads.
+// What a workgroup takes if the keys are split, and the most channels that its heads may have.
 constexpr uint32_t kSplitQueries = 8;
 constexpr uint32_t kSplitKeys = 256;
 constexpr uint32_t kSplitChannels = 256;
 
 uint32_t slicesOf(const Attended& a) { return static_cast<uint32_t>(divideUp(a.keys, kSplitKeys)); }
 
-// Of what is combined: of each query and slice its channels, and what belongs to all of them. At most the largest
-// number.
+// Returns the size of what is combined: for each query and slice, its channels and what belongs to all of them. Returns
+// the largest number instead of a larger one.
 uint64_t partBytes(const Attended& a) {
   uint64_t bytes = sizeof(float);
   for (const uint32_t factor : {a.batch, a.heads, a.queries, slicesOf(a), a.valueSize + 2})
@@ -97,7 +97,7 @@ const char* refusesLargeTile(const Attended& a, const Target& target) {
   if (a.queries <= kTileQueries) return "Its queries fit into a smaller tile.";
   const uint64_t tiles =
       uint64_t{a.batch} * a.heads * divideUp(a.queries, kLargeTileQueries) * divideUp(a.valueSize, kTileChannels);
-  // A large one occupies what two small ones do.
+  // A large tile occupies as much as two small ones.
   return 2 * tiles < target.caps.workgroups ? "It has too few large tiles to keep the device busy." : nullptr;
 }
 
@@ -106,12 +106,13 @@ const char* refusesNarrowTile(const Attended& a, const Target& target) {
   return a.valueSize > kNarrowChannels ? "Its heads have many channels." : nullptr;
 }
 
-// Queries of a workgroup whose subgroups have a row of matrices each.
+// The number of queries of a workgroup in which each subgroup has one row of matrices.
 uint32_t matrixQueries(const Target& target) {
   return kGroupSize / target.caps.subgroupSize * target.caps.matrices.rows;
 }
 
-// Channels of a head in whole matrices. Where they are many, kernels are made for every other multiple of eight.
+// The channels of a head, rounded up to whole matrices. If they are many, only every other multiple of eight has
+// kernels.
 uint32_t inMatrices(uint32_t channels, const Target& target) {
   constexpr uint32_t kMany = 128;
   return static_cast<uint32_t>(alignUp(channels, channels > kMany ? 16 : target.caps.matrices.columns));
@@ -128,7 +129,7 @@ uint32_t sharedBytes(const Attended& a, const Target& target, uint32_t keys) {
 
 constexpr uint32_t kMatrixChannels = 256;
 
-// Keys that are taken at a time; 0: they do not fit into shared memory.
+// The number of keys that are taken at a time, or 0 if they do not fit into shared memory.
 uint32_t matrixKeys(const Attended& a, const Target& target) {
   // With few channels, fewer keys leave room for a second workgroup; with many, there are no registers for more.
   const uint32_t channels = std::max(a.keySize, a.valueSize);
@@ -142,7 +143,7 @@ const char* refusesMatrices(const Attended& a, const Target& target) {
   if (a.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
   const MatrixShape& shape = target.caps.matrices;
   if (!shape) return "The device's subgroups do not multiply matrices.";
-  // Scores become factors of the next product.
+  // The scores become factors of the next product.
   if (shape.columns != shape.depth) return "The device's matrices are not as wide as the depth of their factors.";
   if (!target.caps.has(Feature::SubgroupVote) || !target.caps.has(Feature::SubgroupShuffle))
     return "The device's subgroups cannot exchange numbers.";
@@ -173,7 +174,7 @@ constexpr Algorithm kAlgorithms[] = {
     {"attention", AttentionForm::Query, kGroupSize, refusesNothing},
 };
 
-// Queries of a workgroup.
+// The number of queries of a workgroup.
 uint32_t queriesOf(const Algorithm& algorithm, const Target& target) {
   switch (algorithm.form) {
     case AttentionForm::Split:
@@ -215,12 +216,12 @@ kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Atte
           .places = a.scale > 0 && placesFit(target.caps)};
 }
 
-// `tiles`: of the value's channels, or slices of the keys.
+// `tiles` is the number of tiles of the value's channels, or of slices of the keys.
 KernelCall callOf(const Algorithm& algorithm, const Attended& a, const PlanBuilder& builder, uint32_t tiles,
                   const BufferRange& to) {
   const uint32_t flags =
       (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
-  // What is absent is not read, but something has to be bound.
+  // An absent tensor is not read, but something has to be bound in its place.
   const auto orQuery = [&](const Attended::Addend& addend) { return addend.range.value_or(a.query.range); };
   return kernels::Attention{.form = algorithm.form,
                             .type = builder.typedElement(a.type),
@@ -246,7 +247,7 @@ KernelCall callOf(const Algorithm& algorithm, const Attended& a, const PlanBuild
                             .y = to};
 }
 
-// Of both products, or the largest number if there are more.
+// Returns the operations of both products, or the largest number if there are more.
 uint64_t multiplyAdds(const Attended& a) {
   uint64_t all = a.batch;
   for (const uint64_t factor : std::array<uint64_t, 4>{a.heads, a.queries, a.keys, uint64_t{a.keySize} + a.valueSize})
@@ -272,7 +273,7 @@ struct StridedAttention {
   float scale;
 };
 
-// The stride of a dimension counted from the last one, 0 where there is no step.
+// The stride of a dimension, counted from the last one. It is 0 if the dimension has no steps.
 uint32_t strideFromLast(const Tensor& tensor, uint32_t fromLast) {
   const bool steps = fromLast < tensor.rank && tensor.sizes[tensor.rank - 1 - fromLast] > 1;
   return steps ? tensor.strides[tensor.rank - 1 - fromLast] : 0;
@@ -288,7 +289,7 @@ std::array<uint32_t, 4> lastStrides(const Tensor& tensor) {
 Attended attendedOf(const Operation& op) {
   const auto headsOf = [](const Tensor& tensor) {
     const auto [batch, head, position, channel] = lastStrides(tensor);
-    // One channel lies side by side as any number does.
+    // A single channel counts as lying side by side.
     return Heads{{}, 0, batch, head, position, sizeFromLast(tensor, 0) > 1 ? channel : 1};
   };
   const Tensor& q = op.input(0);

@@ -182,19 +182,19 @@ Status checkAttention(const Operation& op, const Attention& attention) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-// Of a tensor whose last sizes are {batch, position, heads * channels}.
+// Returns the heads of a tensor whose last sizes are {batch, position, heads * channels}.
 Heads headsOf(const Tensor& tensor, const BufferRange& range, uint32_t channels) {
   const uint32_t* strides = &tensor.strides[tensor.rank - 3];
   return {range, 0, strides[0], strides[2] * channels, strides[1], strides[2]};
 }
 
-// Of one {batch, position, head, part, channel}.
+// Returns those of a tensor {batch, position, head, part, channel}.
 Heads stackedHeadsOf(const Tensor& tensor, const BufferRange& range, uint32_t part) {
   const auto& s = tensor.strides;
   return {range, s[3] * part, s[0], s[2], s[1], s[4]};
 }
 
-// Of one whose last sizes are {batch, head, position, channel}.
+// Returns those of a tensor whose last sizes are {batch, head, position, channel}.
 Heads historyOf(const Tensor& tensor, const BufferRange& range) {
   const uint32_t* strides = &tensor.strides[tensor.rank - 4];
   return {range, 0, strides[0], strides[1], strides[2], strides[3]};
@@ -203,7 +203,7 @@ Heads historyOf(const Tensor& tensor, const BufferRange& range) {
 // The source of query, key or value `part`, from the tensor that has it.
 Heads sourceOf(const PlanBuilder& builder, uint32_t part, uint32_t channels) {
   const Operation& op = builder.op();
-  // Stacks, and what the first part of each is.
+  // The stacked tensors, and the first part of each.
   for (const auto& [input, first] :
        {std::pair{kStackedQueryKey, 0u}, {kStackedKeyValue, 1u}, {kStackedQueryKeyValue, 0u}}) {
     const Tensor& tensor = op.input(input);
@@ -219,7 +219,7 @@ class AttentionPlan {
       : op_(builder.op()), builder_(builder), attention_(attention) {}
 
   Status make() {
-    // Validation filled it before; nothing can fail.
+    // Validation has filled it before, so nothing can fail.
     TRY(checkShape(op_, attention_, shape_));
     past_ = op_.input(kPastKey).present() ? op_.input(kPastKey).sizes[op_.input(kPastKey).rank - 2] : 0;
     const Tensor& present = op_.output(kPresentKey);
@@ -244,8 +244,8 @@ class AttentionPlan {
     return has(kQueryKeyValueBias) ? op_.input(kQueryKeyValueBias).strides[op_.input(kQueryKeyValueBias).rank - 1] : 0;
   }
 
-  // Keys or values as attention takes them: as they are, or with what is added to them and was before them in one
-  // tensor, which is the output for it if there is one.
+  // Returns keys or values as attention takes them: unchanged, or in one tensor with the bias added and the past before
+  // them. This tensor is the corresponding output, if the operator has it.
   Status gather(uint32_t part, size_t past, size_t present, uint32_t channels, Heads& all) {
     const Heads source = sourceOf(builder_, part, channels);
     const bool keeps = op_.output(present).present();
@@ -256,7 +256,7 @@ class AttentionPlan {
     if (keeps) {
       all = historyOf(op_.output(present), builder_.output(present));
     } else {
-      // Of which keys_ may be no more than the low word.
+      // keys_ may be only the low word of this.
       const uint64_t positions = uint64_t{shape_.batch} * heads * (uint64_t{shape_.keys} + past_);
       const uint64_t bytes = positions * channels * byteWidth(type);
       TRY(builder_.checkBindable(bytes, cat("All ", part == 1 ? "keys" : "values", " take ", bytes, " bytes")));
@@ -272,7 +272,7 @@ class AttentionPlan {
     return addCopy(builder_, type, walkOf(source, all, shape_.keys, channels, past_), source.range, all.range);
   }
 
-  // Of a source, its bias, where they go, and the lengths of the past.
+  // Operands: a source, its bias, the destination, and the lengths of the past.
   Walk biasedWalk(uint32_t part, const Heads& source, const Heads& all, uint32_t channels, uint32_t lengths) const {
     Walk walk;
     walk.addDimension(shape_.batch, {source.batch, 0, all.batch, lengths});
@@ -284,7 +284,7 @@ class AttentionPlan {
     return walk;
   }
 
-  // The sum of a source and its bias, behind the past.
+  // Stores the sum of a source and its bias behind the past.
   Status addBiased(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
     const Walk walk = biasedWalk(part, source, all, channels, 0);
     return builder_.addWalk(
@@ -404,7 +404,7 @@ DIMPLE_FIELDS(kMultiheadAttention1Fields, DIMPLE_ATTENTION_INPUTS, DIMPLE_OPTION
               DIMPLE_ATTENTION_OUTPUTS, DIMPLE_UINT(QueryHeadCount, KeyValueHeadCount),
               DIMPLE_ENUM(MaskType, kMultiheadAttentionMaskTypes));
 
-// Of a feature level.
+// The rules of one feature level.
 template <DML_FEATURE_LEVEL since>
 struct AttentionRules {
   static constexpr TypeHistory kTypes{{since, kFloats, 3, 5}};

@@ -16,13 +16,13 @@ namespace {
 
 constexpr uint32_t kMaxKept = 3;
 
-// Of a step's operand (kernels/elementwise/chain.comp).
+// Bits of a step's operand (kernels/elementwise/chain.comp).
 constexpr uint32_t kSourceCurrent = 0;
 constexpr uint32_t kSourceKept = 1;
 constexpr uint32_t kSourceNumber = 4;
 constexpr uint32_t kSourceInput = 8;
 
-// What applyShort() of the kernel knows.
+// The functions that the kernel's applyShort() implements.
 bool isShort(const ElementStep& step) {
   switch (step.kind) {
     case StepKind::Load:
@@ -60,7 +60,7 @@ bool isShort(const ElementStep& step) {
   }
 }
 
-// Functions of numbers, most of which are exponentials, logarithms and the like.
+// Numeric functions, most of which are exponentials, logarithms and similar functions.
 bool isCostly(const ElementStep& step) {
   return !isShort(step) && (step.kind == StepKind::Power || (step.kind == StepKind::Unary && isFloat(step.from)));
 }
@@ -137,7 +137,7 @@ class Programmer {
       if (step.input) return op.inputs[*step.input];
       return {};
     };
-    // What the value is that steps find: at first the one that the operator before made.
+    // The value that the steps find. At first, this is the result of the preceding operator.
     std::optional<uint32_t> current;
     if (n > 0) current = n - 1;
     bool swapped = false;
@@ -163,7 +163,7 @@ class Programmer {
     if (op.output) draft_.back().store = *op.output + 1;
   }
 
-  // Finds places for results that later steps take. False if there are too few.
+  // Finds places for the results that later steps take. Returns false if there are too few.
   bool placeKept() {
     std::vector<size_t> lastUse(operators_.size());
     for (size_t d = 0; d < draft_.size(); ++d)
@@ -236,7 +236,7 @@ enum Place : uint32_t {
   kSpreadMask = 3u << 7,
 };
 
-// Of the kernel's tiles: rows, and vectors in a row.
+// The size of the kernel's tiles: rows, and vectors in a row.
 constexpr uint32_t kTileRows = 32;
 constexpr uint32_t kTileVectors = kGroupSize / kTileRows;
 
@@ -296,7 +296,7 @@ Places placesOf(const Walk& walk, std::span<const DataType> types, uint32_t inpu
   }
   places.groups = divideUp(divideUp(walk.count(), lanes), kGroupSize);
   if (!target.caps.fixesParameters || !storesVectors || walk.rank < 2) return places;
-  // Where a processor executes workgroups, a barrier takes longer than what it would save.
+  // On a CPU, a barrier takes longer than what it would save.
   if (target.caps.isProcessor && target.options.estimates) return places;
   const uint32_t inner = walk.rank - 1;
   if (walk.sizes[inner] < kTileRows / 2) return places;
@@ -318,7 +318,7 @@ Walk walkOf(const Tensor& output, std::span<const Tensor* const> tensors, uint32
   return makeWalk(output.sizeSpan(), tensors).coalesceBy(sortedBy);
 }
 
-// Through the inputs, then the outputs.
+// Walks through the inputs, then the outputs.
 Walk walkOf(const Operation& op) {
   std::vector<const Tensor*> tensors;
   for (const Tensor& input : op.inputs()) tensors.push_back(&input);
@@ -334,8 +334,8 @@ std::vector<DataType> typesOf(const Operation& op) {
   return types;
 }
 
-// Elements an invocation: four where all outputs are 32 bits wide, since neighbours store vectors side by side then,
-// eight where they are narrower, where a word has eight elements, or where each step is decoded. The first `inputs`
+// Returns the elements per invocation: four if all outputs are 32 bits wide, since neighbours then store vectors side
+// by side; eight if outputs are narrower, if a word has eight elements, or if each step is decoded. The first `inputs`
 // types are those of inputs.
 uint32_t lanesOf(std::span<const DataType> types, uint32_t inputs, const Target& target) {
   const auto isWide = [](DataType type) { return bitWidth(type) == 32; };
@@ -377,7 +377,7 @@ Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataTy
                 const Walk& walk, const std::vector<BufferRange>& bound) {
   const uint32_t lanes = lanesOf(types, inputs, builder.target());
   const auto steps = static_cast<uint32_t>(chain.steps.size());
-  // What a binding without an operand is bound to, and never accessed.
+  // A binding without an operand is bound to this range, which is never accessed.
   BufferRange unused = bound[inputs];
   unused.bytes = 4;
   const auto in = [&](uint32_t i) { return i < inputs ? bound[i] : unused; };
@@ -408,7 +408,7 @@ Status planChain(const Operation& op, PlanBuilder& builder) {
   });
 }
 
-// Outputs of several are stored while inputs are still read.
+// If a chain has several outputs, some are stored while inputs are still read.
 constexpr OpSchema chainSchema(bool inPlace) {
   return {.type = DML_OPERATOR_INVALID,
           .name = "CHAIN",
@@ -498,14 +498,14 @@ Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Te
 }
 
 bool SingleChain::isWorthwhile(const Tensor& output, const Target& target) {
-  // Below, compiling a pipeline takes longer than it will ever save.
+  // Below this limit, compiling a pipeline takes longer than the pipeline will ever save.
   constexpr uint64_t kFew = uint64_t{1} << 16;
   return target.caps.fixesParameters && (output.elements >= kFew || !target.options.estimates);
 }
 
 std::optional<SingleChain> SingleChain::of(const Operation& op, const Target& target) {
   if (op.outputs().size() != 1 || !isWorthwhile(op.output(), target)) return {};
-  // In the place of an absent input is bound what the operator's plan chooses, and not read.
+  // In place of an absent input, the range that the operator's plan chooses is bound, and it is not read.
   std::vector<DataType> inputs;
   for (const Tensor& input : op.inputs()) inputs.push_back(input.present() ? input.type : op.input(0).type);
   return of(stepsOfElements(op), std::move(inputs), op.output().type);

@@ -102,7 +102,7 @@ struct ChainStep {
 
 struct Chain {
   std::vector<ChainStep> steps;
-  std::vector<uint32_t> loads;  // the inputs that steps load, one a step
+  std::vector<uint32_t> loads;  // the inputs that steps load, one per step
   uint32_t groups = 0;          // bits of StepFunctions
   uint32_t functions = 0;       // steps whose function takes one element after another
   CostlyFunctions costly;       // ... and many instructions

@@ -68,7 +68,7 @@ const char* refusesFilters(PlanBuilder& builder, size_t filterInput, const Convo
 
 const char* refuses(PlanBuilder& builder, size_t filterInput, const ConvolutionPart& part, const Copies& copies) {
   if (copies.inputElements > mostElements(builder, copies.input)) return kTooLarge;
-  // Windows far apart, or wide zeros.
+  // The windows lie far apart, or the padding is wide.
   uint64_t input = uint64_t{copies.groups} * copies.channels * copies.images;
   for (const ConvolutionWindow::Dimension& s : part.window.dimensions) input *= s.input;
   constexpr uint64_t kMostGrowth = 4;
@@ -95,7 +95,7 @@ Result<BufferRange> copyFilters(PlanBuilder& builder, size_t filterInput, const 
       [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, copies.filter, walk, from, to); });
 }
 
-// `zero`: what lies around pictures.
+// `zero` is the value that surrounds the pictures.
 Result<BufferRange> copyInput(PlanBuilder& builder, const ConvolutionPart& part, const Copies& copies,
                               const std::optional<BufferRange>& zero) {
   const auto& strides = part.window.strides;
@@ -124,7 +124,7 @@ Result<BufferRange> copyInput(PlanBuilder& builder, const ConvolutionPart& part,
   return to;
 }
 
-// A line of a window of few channels as one element.
+// Describes a line of a window of few channels as one element.
 struct Line {
   uint32_t channels;     // of a place
   uint32_t channelBits;  // of a place in the copies, zeros included
@@ -149,7 +149,7 @@ Line lineOf(const ConvolutionPart& part) {
   return line;
 }
 
-// Copies with more channels, of lines that windows reach with what fills up the depth.
+// Describes copies with more channels, whose lines include the places that fill up the depth.
 Copies copiesOf(const ConvolutionPart& part, const Line& line) {
   Copies copies = copiesOf(part);
   copies.sizes[0] = line.places;
@@ -170,7 +170,7 @@ const char* refusesPadding(PlanBuilder& builder, size_t filterInput, const Convo
   return refuses(builder, filterInput, part, copiesOf(part, line));
 }
 
-// What a copy of few channels reads: of pictures, or of filters, which are as many pictures.
+// Describes what a copy of few channels reads: pictures, or filters, each of which counts as a picture.
 struct FewChannels {
   uint32_t batch, channel, first;  // strides, and an element
   std::array<uint64_t, kSpatial> sizes;
@@ -196,7 +196,8 @@ Status addFewChannels(PlanBuilder& builder, const FewChannels& copy, const Line&
                           elements / kVector, builder.parameters(words), kVector);
 }
 
-// Windows are read in copies from here on, whose innermost places are `stride` elements apart, and nothing around them.
+// From here on, windows are read in copies whose innermost places are `stride` elements apart, and which have no
+// padding.
 void readCopies(ConvolutionPart& part, const Copies& copies, uint32_t stride) {
   ConvolutionWindow& window = part.window;
   for (uint32_t d = 0; d < kSpatial; ++d) {

@@ -22,8 +22,8 @@
 namespace dimple {
 namespace {
 
-// Batches and channels. The page gives the spatial sizes of the output by formulas; DirectML takes any, and so elements
-// of the window that lie outside of the padded input count as 0.
+// Checks batches and channels. The page gives formulas for the spatial sizes of the output, but DirectML takes any
+// sizes. Elements of the window outside the padded input therefore count as 0.
 Status checkChannels(const Operation& op, const Tensor& filter, uint64_t groups, bool backward) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
@@ -65,8 +65,8 @@ Status checkConvolution(const Operation& op) {
   return {};
 }
 
-// The integer convolutions take tensors of different DimensionCount, missing trailing sizes being 1, although the pages
-// want one DimensionCount. Sizes for which there are no strides and padding must be 1 too.
+// The integer convolutions take tensors of different DimensionCount, with missing trailing sizes of 1, although the
+// pages require one DimensionCount. Sizes for which there are no strides and padding must be 1 too.
 Status checkTrailingOnes(std::string_view name, const Tensor& tensor, UINT spatialCount) {
   for (uint32_t d = 2; d < tensor.rank; ++d)
     if (d - 2 >= spatialCount && tensor.sizes[d] != 1)
@@ -99,7 +99,7 @@ Status checkQuantized(const Operation& op) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-// What the descriptions have in common.
+// The fields that the descriptions have in common.
 struct Convolution {
   const Tensor &x, &filter, &y;
   Tensor bias;                        // may be absent
@@ -116,8 +116,8 @@ constexpr uint32_t kMaxSpatial = std::tuple_size_v<decltype(ConvolutionWindow::d
 uint32_t sizeAt(const Tensor& tensor, uint32_t d) { return d < tensor.rank ? tensor.sizes[d] : 1; }
 uint32_t strideAt(const Tensor& tensor, uint32_t d) { return sizeAt(tensor, d) > 1 ? tensor.strides[d] : 0; }
 
-// The spatial dimension `i`, counted from the innermost. Those that the convolution does not have come last: they have
-// one element.
+// The spatial dimension `i`, counted from the innermost. Dimensions that the convolution does not have come last, and
+// have one element.
 Result<ConvolutionWindow::Dimension> windowDimension(const Operation& op, const Convolution& c, uint32_t i) {
   const auto spatial = std::min(kMaxSpatial, static_cast<uint32_t>(c.strides.size()));
   const bool given = i < spatial;
@@ -131,7 +131,7 @@ Result<ConvolutionWindow::Dimension> windowDimension(const Operation& op, const 
     s.stride = c.strides[d];
     s.dilation = c.dilations[d];
     s.padding = c.startPadding[d];
-    // Zeros behind the result of the convolution, its bias included.
+    // The number of zeros behind the result of the convolution, to which the bias is added, too.
     if (!c.outputPadding.empty()) s.results -= c.outputPadding[d];
   }
   s.outputs = s.results;
@@ -160,7 +160,7 @@ Result<ConvolutionWindow> windowOf(const Operation& op, const Convolution& c) {
                     .filterChannel = strideAt(c.filter, c.backward ? 0 : 1),
                     .inputChannel = strideAt(c.x, 1),
                     .inputBatch = strideAt(c.x, 0),
-                    // Where there is no bias its place is that of the parameters of a channel.
+                    // Without a bias, its place holds the parameters of a channel.
                     .bias = !c.bias.present() && op.epilogue().channels != 0 ? 1 : strideAt(c.bias, 1),
                     .outputChannel = strideAt(c.y, 1),
                     .outputBatch = strideAt(c.y, 0)};
@@ -179,10 +179,10 @@ Product productOf(const PlanBuilder& builder, const Convolution& c, const Convol
   product.depth = channels * window.taps;
   for (const ConvolutionWindow::Dimension& dimension : window.dimensions) {
     product.columns *= dimension.size;
-    // Turned around, a window begins at its end.
+    // A reversed window begins at its end.
     if (c.flipped) product.matrices.base[0] -= (dimension.elements - 1) * dimension.filterStride;
   }
-  // Further dimensions have one element, and so they are all padding or none.
+  // Further dimensions have one element, so they consist of padding only, or of none.
   for (size_t d = kMaxSpatial; d < c.strides.size(); ++d)
     if (c.startPadding[d] != 0) product.depth = 0;
   product.a = {strides.filter, isPacked(window, channels) ? 1u : 0u};
@@ -266,8 +266,8 @@ std::optional<Product> pointwiseProduct(const Convolution& c, const Product& pro
   return pointwise;
 }
 
-// Whether windows of FLOAT32 are gathered although they are matrices as they lie: where each picture has so few places
-// that it would leave most of a large tile idle, and where B would be read an element at a time all the same.
+// Whether windows of FLOAT32 are gathered although they already lie as matrices. This is so if each picture has so few
+// places that most of a large tile would be idle, and if B would be read one element at a time anyway.
 bool isGathered(PlanBuilder& builder, const Tensor& filters, const Product& pointwise, const Request& windows) {
   constexpr uint32_t kFewPlaces = 64;
   const bool gathers = !refusesTurnedWindows(windows) && !refusesTurnedFilters(filters, windows.product);
@@ -331,7 +331,7 @@ std::optional<Product> spreadProduct(const Convolution& c, const Product& produc
     const uint32_t ofTaps = c.flipped ? 0 - c.filter.strides[d + 2] : c.filter.strides[d + 2];
     spread.matrices.addDimension(stride, {ofTaps, 0, 0, c.y.strides[d + 2]});
   }
-  // Tiles of lines that are short would be idle.
+  // With short lines, most of each tile would be idle.
   if (spread.rows >= 16 && spread.columns < 16) return std::nullopt;
   spread.matrices.coalesce();
   return spread;
@@ -391,8 +391,8 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
     if (!turned) return turned.error();
     if (!*turned) TRY(packOwnedFilters(builder, convolution, part.product, part.window));
   }
-  // The first product waits for the copies, and those that continue it wait for nothing: it must be one that reads one,
-  // of the input if there is one.
+  // The first product waits for the copies, and those that continue it wait for nothing: it must be one that reads a
+  // copy, of the input if that is copied.
   const auto readsCopy = [](const ConvolutionPart& part) {
     return part.window.turned || (part.window.channelsLast != 0 && !part.window.gathered);
   };
@@ -414,11 +414,11 @@ Status planIntegers(const Operation& op, PlanBuilder& builder) {
   auto window = windowOf(op, convolution);
   if (!window) return window.error();
   Product product = productOf(builder, convolution, *window);
-  // A parameter is one element, or one a filter.
+  // A parameter is one element, or one element per filter.
   const auto stride = [](const Tensor& tensor) { return strideAt(tensor, 1); };
   Quantization quantization = quantizationOf(builder, filter, at, stride, stride);
   if (at.c && !op.epilogue().addend && !isFloat(op.output().type)) quantization.c = DML_TENSOR_DATA_TYPE_INT32;
-  // Products of matrices have the same parameters for all of them, which groups have not.
+  // All matrices of a product have the same parameters, but groups do not.
   if (convolution.groups == 1)
     if (const auto pointwise = pointwiseProduct(convolution, product, *window))
       return addIntegerProduct(builder, *pointwise, quantization);

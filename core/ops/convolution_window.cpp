@@ -19,7 +19,7 @@ uint64_t saturatingSum(uint64_t a, uint64_t b, uint64_t c) {
 
 uint32_t leastOf(uint64_t a, uint64_t b) { return static_cast<uint32_t>(std::min(a, b)); }
 
-// Places of a dimension from one on, so far apart.
+// Places of a dimension: the first one, and the distance between them.
 uint32_t placesFrom(uint32_t first, uint32_t stride, uint32_t size) {
   return size > first ? (size - first - 1) / stride + 1 : 0;
 }
@@ -36,8 +36,8 @@ Met elementsAt(const ConvolutionWindow::Dimension& s, uint64_t padded) {
   return {first, step, first < end ? placesFrom(first, step, s.window) : 0};
 }
 
-// Takes every stride-th place of the output from `first` on. The forward window begins with the last element that they
-// meet.
+// Takes every stride-th place of the output from `first` on. The forward window begins with the last element that these
+// places meet.
 void takePlaces(ConvolutionWindow::Dimension& s, uint32_t first, Walk& matrices) {
   const uint64_t padded = uint64_t{first} + s.padding;
   const Met met = elementsAt(s, padded);
@@ -103,7 +103,8 @@ std::vector<ConvolutionPart> forwardParts(const Product& product, const Convolut
     constexpr uint32_t kMostParts = 64;
     if (count > kMostParts) return {};
   }
-  // Of these, counting the products with zeros that one dispatch takes, a dispatch more takes as long.
+  // An additional dispatch takes as long as this many products. A single dispatch also computes the products with
+  // zeros.
   constexpr uint64_t kFewSums = 1 << 22;
   if (count > 1 && product.multiplyAdds() < count * kFewSums) return {};
 

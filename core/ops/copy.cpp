@@ -23,7 +23,7 @@ constexpr uint32_t kFrom = 0;
 constexpr uint32_t kTo = 1;
 constexpr uint32_t kBoth = 1u << kFrom | 1u << kTo;
 
-// Elements a side of a tile of kernels/movement/transpose.comp.
+// The number of elements along each side of a tile of kernels/movement/transpose.comp.
 constexpr uint32_t kTile = 32;
 
 // The last dimension, which is dense in the destination, and the one that is dense in the source, if they differ and
@@ -41,7 +41,7 @@ std::optional<Transposition> transposition(const Walk& walk) {
   return {};
 }
 
-// Whether what is loaded and stored may be words of some elements each.
+// Whether elements may be loaded and stored in words of several elements each.
 bool movesWords(const Caps& caps, const Walk& walk, Transposition dense, uint32_t inWord) {
   if (inWord == 1 || caps.sharedBytes < kTile * inWord * (kTile + 1) * sizeof(uint32_t)) return false;
   for (const uint32_t k : {kFrom, kTo}) {
@@ -79,7 +79,8 @@ Status addTransposition(PlanBuilder& builder, DataType type, const Walk& walk, T
       groups, builder.parameters(others), walk.count());
 }
 
-// Whether lines that lie in no vectors, and follow no other closely, are worth what their ends take.
+// Whether lines that do not lie in vectors, and do not closely follow each other, are worth the time that their ends
+// take.
 bool copiesLines(const PlanBuilder& builder, DataType type, const Walk& walk) {
   const uint32_t number = vectorElements(type);
   if (walk.rank == 0 || byteWidth(type) > 4 || !areManyRuns(builder.target(), walk.count(), number)) return false;
@@ -185,7 +186,7 @@ Status addFill(PlanBuilder& builder, DataType type, const Walk& walk, const Fill
 
 Status addWordCopy(std::vector<Dispatch>& dispatches, const BufferRange& from, const BufferRange& to,
                    const Target& target) {
-  // In parts that the device binds at once, each a multiple of the alignment.
+  // Copies in parts that the device binds at once, each of which begins at a multiple of the alignment.
   const uint64_t most = target.caps.maxBufferRange / DML_PERSISTENT_BUFFER_ALIGNMENT * DML_PERSISTENT_BUFFER_ALIGNMENT;
   for (uint64_t at = 0; at < from.bytes; at += most) {
     const uint64_t part = std::min(from.bytes - at, most);

@@ -28,7 +28,7 @@ std::array<uint32_t, 2> wordsOf(double value, DataType type) {
   return {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)};
 }
 
-// The same of a value of that type.
+// Returns the same for a value of that type.
 std::array<uint32_t, 2> wordsOf(const DML_SCALAR_UNION& value, DataType type) {
   if (type == DML_TENSOR_DATA_TYPE_FLOAT16) return wordsOf(static_cast<double>(halfValue(value.UInt16)), type);
   if (byteWidth(type) == 4) return {value.UInt32, 0};
@@ -46,7 +46,7 @@ std::array<uint32_t, 4> attributeWords(const Operation& op) {
   auto at = words.begin();
   for (const Field& field : op.schema().fields) {
     std::array<uint32_t, 2> pair{};
-    // Scalars are of the tensor's type, whatever CLIP1 is told.
+    // Scalars have the tensor's type, whatever type CLIP1 states.
     if (field.values == &kTensorDataTypes) continue;
     if (field.type == FieldType::Float)
       pair = wordsOf(static_cast<double>(op.field<FLOAT>(field)), type);
@@ -61,7 +61,7 @@ std::array<uint32_t, 4> attributeWords(const Operation& op) {
   return words;
 }
 
-// Operators on bits run on unsigned integers of the width, whatever the data type.
+// Bitwise operators run on unsigned integers of the same width, whatever the data type.
 DataType computeType(const Operation& op) {
   const DataType type = op.input(0).type;
   switch (op.schema().type) {
@@ -76,7 +76,7 @@ DataType computeType(const Operation& op) {
   }
 }
 
-// The same of kernels with kernels/common/vectors.glsl, which take two.
+// The same for kernels that include kernels/common/vectors.glsl, which take two of these.
 uint32_t vectorPairElements(DataType type) { return 256 / bitWidth(type); }
 
 }  // namespace
@@ -261,10 +261,11 @@ std::vector<ElementStep> elementwiseSteps(const Operation& op) {
   const DML_OPERATOR_TYPE function = op.schema().type;
   const DataType type = computeType(op);
   const DataType result = op.output().type;
-  // What a step leaves that another of the same operator goes on with: numbers that are not rounded to FLOAT16.
+  // The type in which a step hands its result to another step of the same operator. Floats are not rounded to FLOAT16
+  // there.
   const DataType between = isFloat(type) ? DML_TENSOR_DATA_TYPE_FLOAT32 : type;
   std::vector<ElementStep> steps;
-  // The bits of FLOAT16 are not those that the kernel holds.
+  // The kernel does not hold the bits of a FLOAT16 element.
   if (isFloat(op.input(0).type) && !isFloat(type)) return steps;
   const DML_SCALE_BIAS* scale = scaleBias(op);
   const auto attributes = attributeWords(op);
@@ -289,7 +290,7 @@ std::vector<ElementStep> elementwiseSteps(const Operation& op) {
     steps.push_back({.kind = StepKind::Predicate, .op = function, .from = type, .to = result, .a = attributes[0]});
     if (second) steps.back().input = second;
   } else if (plan == planSelect) {
-    // The condition is no value of the result's type, nor is what is chosen changed.
+    // The condition does not have the type of the result, and the selected value is not changed.
     constexpr DataType kAsItIs = DML_TENSOR_DATA_TYPE_UINT32;
     steps.push_back({.kind = StepKind::Condition, .to = kAsItIs});
     steps.push_back({.kind = StepKind::Load, .to = kAsItIs, .input = 1});

@@ -37,7 +37,8 @@ struct VectorUse {
   bool orRuns = false;    // else a kernel that stores a run of so many elements, where the output is dense
 };
 
-// Whether runs of `number` of so many elements keep the device busy. Fewer are faster an element an invocation.
+// Whether runs of `number` elements each, out of so many elements, keep the device busy. If there are fewer, one
+// element per invocation is faster.
 bool areManyRuns(const Target& target, uint64_t elements, uint32_t number);
 
 // Adds a dispatch for each part of a walk through inputs and an output, the last operand, in whatever order suits the

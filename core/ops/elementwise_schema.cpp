@@ -7,7 +7,7 @@
 namespace dimple {
 namespace {
 
-// 64-bit types take no scale and bias but the identity.
+// 64-bit types take no scale and bias other than the identity.
 Status checkScaleBias(const Operation& op) {
   const DML_SCALE_BIAS* scale = scaleBias(op);
   if (!scale || byteWidth(op.input(0).type) < 8) return {};
@@ -104,7 +104,7 @@ constexpr TensorRule kComparisonSince3Rules[] = {
 #define DIMPLE_BINARY_ROW(NAME, FIELDS, TYPES) \
   DIMPLE_ROW(NAME, FIELDS, .rules = kBinaryRules<TYPES>, .inPlace = true, .plan = planBinary)
 
-// Those without further attributes, and comparisons, of operators that follow one another.
+// Rows of consecutive operators without further attributes, and of comparisons.
 #define DIMPLE_PLAIN_SCALED_ROW(TYPES, NAME) DIMPLE_SCALED_ROW(ELEMENT_WISE_##NAME, kScaledFields, TYPES)
 #define DIMPLE_SCALED_ROWS(TYPES, ...) DIMPLE_EACH(DIMPLE_PLAIN_SCALED_ROW, TYPES, __VA_ARGS__)
 #define DIMPLE_PLAIN_BINARY_ROW(TYPES, NAME) DIMPLE_BINARY_ROW(ELEMENT_WISE_##NAME, kBinaryFields, TYPES)

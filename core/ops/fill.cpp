@@ -101,7 +101,7 @@ Status planDiagonalMatrix1(const Operation& op, PlanBuilder& builder) {
   constexpr int32_t kFirst = INT32_MIN;
   constexpr int32_t kEnd = INT32_MAX;
   const FillPattern value = fillPattern(y.type, desc.Value);
-  // All diagonals but those from the end to the begin, if they stand the other way round.
+  // If begin and end are in reverse order, this means all diagonals except those from end to begin.
   if (desc.DiagonalFillBegin <= desc.DiagonalFillEnd)
     return addBand(builder, value, desc.DiagonalFillBegin, desc.DiagonalFillEnd);
   TRY(addBand(builder, value, kFirst, desc.DiagonalFillEnd));

@@ -16,7 +16,7 @@
 namespace dimple {
 namespace {
 
-// What kernels/matrix/*.glsl call them.
+// The names are those in kernels/matrix/*.glsl.
 constexpr uint32_t kWide = 2;
 constexpr uint32_t kToParts = 16;
 constexpr uint32_t kStoresFours = 32;
@@ -25,14 +25,14 @@ constexpr uint32_t kUnrolled = 128;
 constexpr uint32_t kRowsFirst = 256;
 constexpr uint32_t kBringsWeights = 512;
 
-// Dimensions of one element are stepped through by no stride.
+// Dimensions of one element have no steps, so their strides do not count.
 void dropIdleStrides(Product& p) {
   if (p.rows == 1) p.a.row = p.c.row = p.y.row = 0;
   if (p.columns == 1) p.b.column = p.c.column = p.y.column = 0;
   if (p.depth == 1) p.a.column = p.b.row = 0;
 }
 
-// y = A B is also the transpose of B transposed times A transposed.
+// y = A B is also the transpose of the product of B transposed and A transposed.
 void transpose(Product& p) {
   std::swap(p.rows, p.columns);
   std::swap(p.a, p.b);
@@ -43,9 +43,10 @@ void transpose(Product& p) {
   std::swap(p.matrices.base[0], p.matrices.base[1]);
 }
 
-// Invocations that share the sum of a place, a column or several, of which each takes `vector` steps at a time: enough
-// to fill the device where they are few. Along the depth also so many that each has few steps; across it not so many
-// that neighbours in a row, which are read together, are fewer than four.
+// Returns how many invocations share the sum of a place, which is one column or several. Each of them takes `vector`
+// steps at a time. If there are few places, the invocations are enough to fill the device. If B lies along the depth,
+// they are also so many that each has few steps. If it lies across the depth, at least four neighbours in a row, which
+// are read together, remain.
 uint32_t sliceBitsOf(const Product& p, uint64_t places, bool depthFirst, uint32_t vector, const Target& target) {
   const uint64_t invocations = uint64_t{target.caps.workgroups} * kGroupSize;
   constexpr uint32_t kMaxSteps = 16;
@@ -61,7 +62,7 @@ uint32_t sliceBitsOf(const Product& p, uint64_t places, bool depthFirst, uint32_
   return bits;
 }
 
-// How the depth is cut, so that there are enough workgroups where tiles are few.
+// Returns how the depth is cut so that there are enough workgroups if tiles are few.
 struct Slices {
   uint32_t depth;
   uint32_t count;
@@ -72,22 +73,23 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
   const Tile& tile = kernel.tile;
   const auto form = kernel.form<kernels::FloatTiles>();
   const bool shared = tile.shares > 1;
-  // Tiles of few rows read B once, as fast as memory brings it: two workgroups side by side on each part of the device.
+  // Tiles of few rows read B once, as fast as memory delivers it. This takes two workgroups side by side on each part
+  // of the device.
   const bool few = tile.rows <= kMaxFewRows && !shared;
-  // Of large tiles that look ahead one fills a part of the device, half as many as are side by side otherwise: more
-  // slices take longer to combine.
+  // One large tile that looks ahead fills a part of the device, where otherwise two workgroups run side by side. More
+  // slices would take longer to combine.
   const bool large = form == VectorMatricesAhead && tile.columns > 64;
   const uint64_t side = target.caps.workgroups;
   const uint64_t workgroups = few ? side * 9 / 8 : large || shared ? side / 2 : side;
-  // Of workgroups of half as many invocations two run side by side, so that more tiles than `fewTiles` still leave a
-  // large part of the device idle. They are sliced, too, where slices are deep enough to be worth combining.
-  // Where subgroups share the depth, short slices gain less than it takes to combine them.
+  // Two workgroups of half as many invocations run side by side, so that more tiles than `fewTiles` still leave a large
+  // part of the device idle. These tiles are sliced, too, if slices are deep enough to be worth combining. If subgroups
+  // share the depth, short slices gain less than combining them costs.
   const bool paired = tile.invocations < kGroupSize && form != ConvolutionNarrow;
   const uint32_t minSteps = paired ? 2048 : shared ? 4096 : 128;
   const uint64_t tiles = tilesOf(p, tile);
   uint64_t slices = std::min(workgroups / tiles, uint64_t{p.depth / minSteps});
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
-  // Parts of a workgroup that share the depth leave slices little to gain.
+  // If the parts of a workgroup share the depth, slices gain little.
   const bool parts = form == Split || form == SplitSmall || form == ConvolutionSplitSmall;
   const bool whole = parts || (!few && !paired && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
@@ -100,7 +102,7 @@ bool ofMatrices(kernels::FloatTiles::Form form) {
          form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit || form == VectorWindowsSplit;
 }
 
-// The dispatches of a product, by the chosen kernel.
+// Makes the dispatches of a product for the chosen kernel.
 class FloatProductPlan {
  public:
   FloatProductPlan(PlanBuilder& builder, const Product& product, const FloatFinish& finish,
@@ -125,7 +127,7 @@ class FloatProductPlan {
  private:
   uint32_t fused() const { return finish_.activation.type; }
   uint32_t epilogue() const { return finish_.epilogue.steps; }
-  // Bound in the place of an absent tensor, and never read.
+  // This range is bound in place of an absent tensor, and never read.
   BufferRange unused() const {
     BufferRange range = p_.from[2];
     range.bytes = 4;
@@ -139,9 +141,9 @@ class FloatProductPlan {
     const bool addsFirst = p_.hasC && (epilogue() & kEpilogueAddsC) == 0;
     return (addsFirst ? kHasC : 0) | (finish_.wide ? kWide : 0);
   }
-  // Those of kernels that step through matrices of any strides.
+  // The parameters of kernels that step through matrices of any strides.
   uint32_t directions() const { return window_ ? 0 : directionsOf(p_); }
-  // How tiles read and store, for all descriptions that they take or for one.
+  // How tiles read and store, for all descriptions that they take, or for a single one.
   uint32_t tileDirections(kernels::FloatTiles::Form form, bool toParts) const {
     using enum kernels::FloatTiles::Form;
     if ((window_ && !window_->turned) || form == Split || form == SplitSmall) return directions();
@@ -213,7 +215,8 @@ class FloatProductPlan {
         lines.workgroups, parameters_, p_.multiplyAdds());
   }
 
-  // Of a workgroup of few rows: the fewer, the more of them run side by side, but each block of rows reads B anew.
+  // Returns the rows of a workgroup of few rows. With fewer rows, more workgroups run side by side, but each block of
+  // rows reads B anew.
   uint32_t rowsOfBlock(uint32_t vector) const {
     if (vector == 1) return kMaxFewSingleRows;
     return std::min(std::bit_ceil(p_.rows), vector == 8 ? 2u : p_.rows > 8 ? 8u : 4u);
@@ -247,7 +250,8 @@ class FloatProductPlan {
                         p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
   }
 
-  // ROWS_FIRST of the kernels that know it: where a convolution's results lie side by side, filter by filter.
+  // Returns ROWS_FIRST for the kernels that have it. It is set if a convolution's results for one filter after another
+  // lie side by side.
   uint32_t rowsFirst(kernels::FloatTiles::Form form) const {
     using enum kernels::FloatTiles::Form;
     const bool known = form == ConvolutionMatrices || form == VectorMatrices || form == VectorMatricesAhead ||
@@ -263,7 +267,7 @@ class FloatProductPlan {
            std::ranges::all_of(window_->dimensions, inVectors, &ConvolutionWindow::Dimension::outputStride);
   }
 
-  // Whether y is what parts are stored as: FLOAT32 sums, one behind the other.
+  // Whether y has the form in which parts are stored: packed sums of FLOAT32.
   bool isOfSumsAlone() const {
     if (!finish_.wide || p_.hasC || finish_.alpha != 1 || fused() != 0) return false;
     if (p_.y.column != (p_.columns == 1 ? 0 : 1) || p_.y.row != (p_.rows == 1 ? 0 : p_.columns)) return false;
@@ -273,7 +277,7 @@ class FloatProductPlan {
     return p_.matrices.base[3] == 0;
   }
 
-  // The flag, where filters, or B, lie packed, and all workgroups run at once and are enough to bring them.
+  // Returns the flag if the filters, or B, lie packed, and if all workgroups run at once and are enough to load them.
   uint32_t bringsWeights(const ProductKernel& kernel, uint64_t workgroups) const {
     using enum kernels::FloatTiles::Form;
     const auto form = kernel.form<kernels::FloatTiles>();
@@ -288,8 +292,8 @@ class FloatProductPlan {
     return bytes >= kSmall && bytes <= workgroups * kernel.tile.invocations * kOfInvocation ? kBringsWeights : 0;
   }
 
-  // A dispatch of sums; and one that combines them where the depth is sliced, or where the first one cannot store what
-  // is wanted.
+  // Adds a dispatch that computes sums, and one that combines them if the depth is sliced or if the first one cannot
+  // store the wanted form.
   Status addTiles(const ProductKernel& kernel) {
     const Tile& tile = kernel.tile;
     const Caps& caps = builder_.target().caps;
@@ -308,7 +312,7 @@ class FloatProductPlan {
         from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
     TRY(builder_.add(
         kernels::FloatTiles{.form = form,
-                            // Of the others, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
+                            // Among the other kernels, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
                             .type = element(!matrices && (toParts || finish_.wide)),
                             .push = {.rows = p_.rows,
                                      .columns = p_.columns,
@@ -380,7 +384,7 @@ class FloatProductPlan {
 Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finish, const ConvolutionWindow* window) {
   if (!window) {
     dropIdleStrides(p);
-    // Rows are the few, or else those that neighbouring stores do not go along.
+    // The rows are the dimension of few elements, or otherwise the one along which neighbours do not store.
     const bool fewColumns = p.columns <= kMaxFewSingleRows && p.rows > kMaxFewSingleRows;
     const bool fewRows = p.rows <= kMaxFewRows;
     if (fewColumns || (!fewRows && p.y.row == 1 && p.y.column != 1)) transpose(p);

@@ -1,4 +1,4 @@
-// Operators that take coordinates from tensors, or give them.
+// Operators that read coordinates from tensors, or return them.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -24,7 +24,7 @@ namespace {
 
 // ---- GATHER ---------------------------------------------------------------------------------------------------------
 
-// What an output dimension of GATHER steps through.
+// What the steps along an output dimension of GATHER go through.
 struct GatherDimension {
   uint32_t size;
   uint32_t inputStride;
@@ -47,7 +47,7 @@ std::vector<GatherDimension> gatherDimensions(const Operation& op) {
   return all;
 }
 
-// What lies before the last IndexDimensions of the indices and before the output's gathered dimensions must be of
+// Dimensions before the last IndexDimensions of the indices, and before the output's gathered dimensions, must have
 // size 1. DirectML 1.15.4 takes some other sizes there, which mean nothing, and ends the process at more.
 Status checkGather(const Operation& op) {
   const auto& desc = op.as<DML_GATHER_OPERATOR_DESC>();
@@ -60,10 +60,10 @@ Status checkGather(const Operation& op) {
   return checkSizes("OutputTensor", op.output(), expected);
 }
 
-// Adds what gathers along an axis of the input. Walk operands: input without that axis, indices, output.
+// Adds the dispatches that gather along an axis of the input. Walk operands: input without that axis, indices, output.
 Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
   const Tensor& x = builder.op().input(0);
-  // An axis that cannot be bound at once comes in windows.
+  // An axis that cannot be bound at once is bound in windows.
   const uint32_t size = x.sizes[axis];
   const uint64_t stride = std::max(x.strides[axis], 1u);
   const uint64_t most = builder.maxBoundElements(x.type);
@@ -122,8 +122,8 @@ TupleCounts tupleCounts(const Desc& desc) {
   return counts;
 }
 
-// `slices` (the gathered output, or the updates to scatter) has the sizes of the indices but their tuples, then those
-// of the input that no tuple addresses; aligned right.
+// `slices` is the gathered output, or the updates to scatter. It has the sizes of the indices without their tuples,
+// then those of the input dimensions that no tuple addresses, aligned right.
 template <class Desc>
 Status checkTuples(const Operation& op, std::string_view slicesName, const Tensor& slices) {
   const auto [inputCount, indicesCount, batchCount] = tupleCounts(op.as<Desc>());
@@ -141,7 +141,7 @@ Status checkTuples(const Operation& op, std::string_view slicesName, const Tenso
   TRY(checkAtMost("BatchDimensionCount", batchCount, std::min(inputCount, indicesCount) - 1));
   const auto inputSizes = x.sizeSpan().last(inputCount);
   const auto indicesSizes = indices.sizeSpan().last(indicesCount);
-  // DirectML 1.15.4 does not compare them; more than the input has would be read outside of it.
+  // DirectML 1.15.4 does not compare them, but a larger number would be read from outside the input.
   for (uint32_t b = 0; b < batchCount; ++b)
     TRY(checkSizeAtMost("IndicesTensor", indices, indices.rank - indicesCount + b, inputSizes[b],
                         ", the batches of InputTensor"));
@@ -180,7 +180,7 @@ std::vector<uint32_t> tupleParameters(const Walk& walk, const Tensor& sized, con
   return words;
 }
 
-// Which operands of a walk through slices lie in vectors where a tuple addresses whole ones in `strided`.
+// Returns which operands of a walk through slices lie in vectors, if each tuple addresses whole vectors in `strided`.
 uint32_t slicesInVectors(const Tensor& strided, uint32_t first, uint32_t tuple) {
   for (uint32_t d = first; d < first + tuple; ++d)
     if (strided.strides[d] % vectorElements(strided.type) != 0) return 0;
@@ -234,9 +234,9 @@ Status planGatherNd(const Operation& op, PlanBuilder& builder) {
                           moves.items, builder.parameters(parameters), tuple);
 }
 
-// Adds what copies the input to the output, then stores the updates where their tuples say: coordinates of `tuple`
-// dimensions of the input from `first` on, `tupleStride` apart. Walk operands: updates, indices, output without these
-// dimensions.
+// Adds the dispatches that copy the input to the output and then store the updates where their tuples say. The tuples
+// are coordinates of `tuple` dimensions of the input from `first` on, `tupleStride` apart. Walk operands: updates,
+// indices, output without these dimensions.
 Status addScatter(PlanBuilder& builder, Walk walk, uint32_t first, uint32_t tuple, uint32_t tupleStride) {
   const Operation& op = builder.op();
   const Tensor& x = op.input(0);
@@ -309,8 +309,8 @@ Status planGatherElements(const Operation& op, PlanBuilder& builder) {
   return addGather(builder, walk, axis);
 }
 
-// The walk over rows of kernels/movement/scatter_rows.comp (operands: input, indices, updates, output). Updates that
-// are few beside what is copied, and rows that leave most of a workgroup idle, are better copied first.
+// The walk over rows of kernels/movement/scatter_rows.comp (operands: input, indices, updates, output). If the updates
+// are few compared with the copied elements, or if rows leave most of a workgroup idle, a separate copy is faster.
 std::optional<Walk> scatteredRows(const Operation& op, UINT axis) {
   constexpr uint32_t kMostElements = 4096;
   constexpr uint32_t kFewestRows = 64;
@@ -393,7 +393,7 @@ Status checkNonzeroCoordinates(const Operation& op) {
                      "..", x.rank, ", the coordinates of an element of InputTensor."));
 }
 
-// Adds what makes of each count the sum of those before it.
+// Adds the dispatches that replace each count by the sum of those before it.
 Status addCountScan(PlanBuilder& builder, const BufferRange& counts, uint32_t chunks, uint32_t parameters) {
   constexpr uint32_t kScanTotals = 2;
   return builder.add(
@@ -435,7 +435,7 @@ Status planNonzeroCoordinates(const Operation& op, PlanBuilder& builder) {
 
   const BufferRange counts = builder.allocateTemporary(uint64_t{chunks} * 4);
   const auto addPass = [&](bool writes) {
-    // The first pass is bound the counts in the place of outputs, which it does not touch.
+    // The first pass has the counts bound in place of the outputs, which it does not touch.
     return builder.add(
         kernels::Nonzero{.type = builder.sizedElement(x.type).type,
                          .push = {.elements = elements,
@@ -489,7 +489,7 @@ constexpr TensorRule kGatherRules[] = {
     {kGatherTypes}, {kGatherIndicesTypes, sameRank(0)}, {kGatherTypes, sameTypeAndRank(0)}};
 constexpr TensorRule kScatterElementsRules[] = {
     {kGatherTypes}, {kGatherIndicesTypes, sameRank(0)}, {kGatherTypes, sameTypeAndRank(0)}, {kGatherTypes, like(0)}};
-// The page asks for one DimensionCount of all tensors; DirectML 1.15.4 takes any of ValuesTensor.
+// The page requires one DimensionCount for all tensors. DirectML 1.15.4 takes any DimensionCount for ValuesTensor.
 constexpr TensorRule kOneHotRules[] = {
     {{{k2_0, kUInt32, 4, 4}, {k3_0, kIndices}}}, {kOneHotValuesTypes}, {kOneHotValuesTypes, {1, 0, -1}}};
 constexpr TensorRule kGatherElementsRules[] = {
@@ -499,7 +499,7 @@ constexpr TensorRule kScatterNdRules[] = {{kGatherElementsTypes},
                                           {kGatherElementsIndicesTypes},
                                           {kGatherElementsTypes, sameType(0)},
                                           {kGatherElementsTypes, like(0)}};
-// The page asks for one DimensionCount of all tensors; DirectML 1.15.4 takes any of the outputs.
+// The page requires one DimensionCount for all tensors. DirectML 1.15.4 takes any DimensionCount for the outputs.
 constexpr TensorRule kNonzeroCoordinatesRules[] = {{{{k3_0, kUpTo32, 4, 5}, {k4_0, kUpTo32}}},
                                                    {{{k3_0, kUInt32, 4, 5}, {k4_0, kUInt32}}},
                                                    {{{k3_0, kUInt32, 4, 5}, {k4_0, kUInt32, 2, 8}}}};

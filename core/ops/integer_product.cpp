@@ -11,7 +11,7 @@
 namespace dimple {
 namespace {
 
-// What kernels/matrix/*.glsl call them.
+// The names are those in kernels/matrix/*.glsl.
 constexpr uint32_t kHasZeroY = 2;
 constexpr uint32_t kHasZeroA = 16;
 constexpr uint32_t kHasZeroB = 32;
@@ -56,7 +56,7 @@ KernelCall callOf(const Request& request, const ProductKernel& kernel, const typ
                   const typename Kernel::Spec& spec) {
   const Product& p = request.product;
   const Quantization& q = *request.integers;
-  // What is absent is not read, but something has to be bound.
+  // An absent tensor is not read, but something has to be bound in its place.
   const auto orA = [&](const Quantization::Parameter& parameter) { return parameter.range.value_or(p.from[0]); };
   return Kernel{.form = kernel.form<Kernel>(),
                 .type = kernelType(p.type),
@@ -93,7 +93,7 @@ KernelCall linesCall(const Request& request, const ProductKernel& kernel, const 
                                                    {.backward = request.window->backward, .lines = lines.specs});
 }
 
-// An invocation an element, tiles, or tiles of matrices.
+// The kernels: one invocation per element, tiles, or tiles of matrices.
 KernelCall productCall(const Request& request, const ProductKernel& kernel) {
   using Form = kernels::IntegerProduct::Form;
   const auto& [p, target, window, integers] = request;
@@ -124,7 +124,7 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& p, const Quantizat
   const Request request{p, builder.target(), window, &q};
   const ProductKernel& kernel = chooseKernel(builder, request);
   std::vector<uint32_t> words{q.scaleA.stride, q.zeroA.stride, q.scaleB.stride, q.zeroB.stride};
-  // All of a convolution's filters have the same scale of y.
+  // The scale of y is the same for all filters of a convolution.
   if (window && window->channelsLast != 0)
     appendDivisor(words, window->channelsLast);
   else

@@ -75,8 +75,8 @@ class LocalResponsePlan {
   // Axes count from the innermost.
   static constexpr uint32_t kWidth = 0, kHeight = 1, kChannels = 2;
 
-  // What kernels of lines in vectors take, along which the region reaches, too, unless it reaches from channel to
-  // channel alone, whose lines are all of an image.
+  // Describes what kernels of lines in vectors take. The region reaches along the lines, too, unless it reaches only
+  // from channel to channel; then each line is a whole image.
   struct Planes {
     Walk walk;  // operands: the inputs, the output
     uint32_t across;
@@ -165,7 +165,7 @@ class LocalResponsePlan {
                         planes.groups(), builder_.parameters(planes.walk), kLookup * x.elements * reach);
   }
 
-  // A dispatch: what it sums along an axis, and what it makes of the sums.
+  // Adds a dispatch. The arguments say what it sums along an axis, and what it computes from the sums.
   struct Stage {
     uint32_t axis;
     bool reversed;
@@ -217,7 +217,7 @@ class LocalResponsePlan {
   Status addAlongImage() {
     const BufferRange x = builder_.input(0);
     const BufferRange y = builder_.output();
-    // Of a gradient, what elements get of their own and of their regions.
+    // For a gradient, computes what elements get from themselves and from their regions.
     const BufferRange direct = gradient_ ? allocateSums() : y;
     const BufferRange shares = gradient_ ? allocateSums() : y;
     const BufferRange sums = allocateSums();

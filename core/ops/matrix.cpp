@@ -11,9 +11,9 @@
 namespace dimple {
 namespace {
 
-// The pages want one DimensionCount; DirectML adds leading sizes of 1 to the tensors of integer products.
+// The pages require one DimensionCount, but DirectML adds leading sizes of 1 to the tensors of integer products.
 
-// The size of the dimension so far from the right; tensors of fewer dimensions have leading sizes of 1.
+// Returns the size of a dimension, counted from the right. Tensors with fewer dimensions have leading sizes of 1.
 uint32_t sizeFromRight(const Tensor& tensor, uint32_t fromRight) {
   return fromRight <= tensor.rank ? tensor.sizes[tensor.rank - fromRight] : 1;
 }
@@ -24,7 +24,8 @@ Status checkSizeFromRight(const std::string& name, const Tensor& tensor, uint32_
   return invalid(cat(name, " has DimensionCount (", tensor.rank, "), expected at least ", fromRight, "."));
 }
 
-// A is {..., M, K} and B {..., K, N}, either transposed if so said; the output is {..., M, N} over the same batches.
+// A is {..., M, K} and B {..., K, N}, and the description may transpose either of them; the output is {..., M, N} over
+// the same batches.
 Status checkProduct(const std::string& aName, const Tensor& a, bool transposeA, const std::string& bName,
                     const Tensor& b, bool transposeB, const Tensor& y) {
   for (uint32_t d = std::max({a.rank, b.rank, y.rank}); d > 2; --d) {
@@ -64,7 +65,8 @@ Status checkGemm(const Operation& op) {
   return checkAxes(activation.axes, y.rank, "FusedActivation.Axes");
 }
 
-// A product of A and the input `b`, whose first parameters lie behind the operands, and maybe scales of the output.
+// Plans a product of A and the input `b`. The first parameters lie behind the operands, and scales of the output may
+// follow.
 template <size_t b, size_t scaleY = 0>
 Status checkIntegers(const Operation& op) {
   const Tensor& y = op.output();
@@ -76,7 +78,7 @@ Status checkIntegers(const Operation& op) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-// The stride of a dimension that may be missing or of one element.
+// Returns the stride of a dimension that may be missing or have one element.
 uint32_t strideFromRight(const Tensor& tensor, uint32_t fromRight) {
   return sizeFromRight(tensor, fromRight) > 1 ? tensor.strides[tensor.rank - fromRight] : 0;
 }
@@ -100,7 +102,7 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
   };
   product.a = stridesOf(a, transposeA);
   product.b = stridesOf(b, transposeB);
-  // Where there is no C its place is that of the parameters of a column.
+  // Without a C, its place holds the parameters of a column.
   product.c = !product.hasC && op.epilogue().channels != 0 ? Product::Strides{0, 1} : stridesOf(c, false);
   product.y = stridesOf(y, false);
   for (uint32_t d = std::max({a.rank, b.rank, y.rank}); d > 2; --d)
@@ -129,7 +131,7 @@ Status planGemm(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_GEMM_OPERATOR_DESC>();
   const Tensor& y = op.output();
   const DataType type = op.input(0).type;
-  // A pass lets a product of FLOAT16 store FLOAT32.
+  // A pass may let a product of FLOAT16 store FLOAT32.
   FloatFinish finish{.alpha = desc.Alpha,
                      .beta = desc.Beta,
                      .activation = op.activation(),
@@ -219,7 +221,7 @@ constexpr TensorRule kQuantizedRules[] = {{kIntegerTypes},
                                           {kScaleTypes},
                                           {kZeroPointTypes, sameSizes(6)},
                                           {kIntegerTypes, sameType(7)}};
-// The page wants one type of integers and one of floats. DirectML mixes them, but for the two scales.
+// The page requires one type for all integers and one for all floats. DirectML mixes them, except for the two scales.
 constexpr TensorRule kToFloatRules[] = {{kToFloatTypes},
                                         {kToFloatScaleTypes},
                                         {kToFloatZeroPointTypes, {0, 1, 1}},

@@ -39,7 +39,7 @@ Status checkSlice(const Operation& op) {
 
 uint64_t magnitude(int32_t value) { return static_cast<uint64_t>(std::abs(int64_t{value})); }
 
-// What the windows of SLICE1 and its gradient have in common; `tensor` is the one that the window is of.
+// The checks that SLICE1 and its gradient share. `tensor` is the tensor that has the window.
 template <class Desc>
 Status checkWindow(const Desc& desc, std::string_view name, const Tensor& tensor) {
   TRY(checkDimensionCount("DimensionCount", desc.DimensionCount, name, tensor));
@@ -55,7 +55,8 @@ Status checkWindow(const Desc& desc, std::string_view name, const Tensor& tensor
   return {};
 }
 
-// The output may hold fewer elements than the stride reaches. DirectML takes more of them at a stride of -2^31.
+// The output may hold fewer elements than the stride reaches. At a stride of -2^31, DirectML also accepts more
+// elements.
 Status checkSlice1(const Operation& op) {
   const auto& desc = op.as<DML_SLICE1_OPERATOR_DESC>();
   const Tensor& y = op.output();
@@ -70,8 +71,8 @@ Status checkSlice1(const Operation& op) {
 }
 
 // The gradient's elements go to InputWindowOffsets + i * stride, or InputWindowOffsets + InputWindowSizes - 1 - i *
-// |stride| if it is negative. DirectML takes more of them than the window has, and windows of size 0, as long as
-// |stride| steps up from the offset stay inside of the tensor; here those down must stay inside, too.
+// |stride| if it is negative. DirectML accepts more elements than the window has, and windows of size 0, as long as
+// |stride| steps up from the offset stay inside the tensor. Here, steps down must stay inside the tensor, too.
 Status checkSliceGrad(const Operation& op) {
   const auto& desc = op.as<DML_SLICE_GRAD_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
@@ -137,7 +138,7 @@ Status checkSplit(const Operation& op) {
   return checkParts(op.as<DML_SPLIT_OPERATOR_DESC>().Axis, "InputTensor", op.input(0), "OutputTensors", op.outputs());
 }
 
-// Of JOIN, whose inputs are the parts of its output, and of SPLIT, whose outputs are those of its input.
+// Plans JOIN, whose inputs are the parts of its output, and SPLIT, whose outputs are the parts of its input.
 template <class Desc>
 std::vector<MovedPart> partsOnAxis(const Operation& op) {
   constexpr bool kJoins = std::is_same_v<Desc, DML_JOIN_OPERATOR_DESC>;
@@ -157,8 +158,8 @@ std::vector<MovedPart> partsOnAxis(const Operation& op) {
 
 // ---- PADDING, PADDING1 ----------------------------------------------------------------------------------------------
 
-// Paddings are signed in effect: values from 2^31 on take elements away, as the negative ones of ONNX that ONNX Runtime
-// passes on. No mode limits them by the input's sizes.
+// Paddings are signed in effect: values from 2^31 on remove elements, like the negative paddings of ONNX that ONNX
+// Runtime passes on. No mode limits them by the input's sizes.
 template <class Desc>
 Status checkPadding(const Operation& op) {
   const auto& desc = op.as<Desc>();
@@ -177,7 +178,7 @@ Status checkPadding(const Operation& op) {
   return {};
 }
 
-// A dimension of what the kernel `pad` does.
+// A dimension as the kernel `pad` takes it.
 struct PadDimension {
   uint32_t outputSize, outputStride, inputSize, inputStride, start;
 
@@ -283,7 +284,7 @@ Status planPadding(const Operation& op, PlanBuilder& builder) {
                  std::span(desc.StartPadding, desc.DimensionCount), fillPattern(op.input(0).type, desc.PaddingValue));
 }
 
-// What is around the window gets no gradient.
+// Elements around the window get no gradient.
 Status planSliceGrad(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
@@ -343,7 +344,7 @@ Status checkTile(const Operation& op) {
 }
 
 // A walk (operands: input, output) through lines of the input, of which all repetitions follow each other, so that each
-// is read from memory once. No value where lines are short, or in no vectors.
+// is read from memory once. Returns no value if lines are short or do not lie in vectors.
 std::optional<Walk> repeatedLines(const Operation& op) {
   const auto& desc = op.as<DML_TILE_OPERATOR_DESC>();
   const Tensor& x = op.input(0);
@@ -370,7 +371,7 @@ std::optional<Walk> repeatedLines(const Operation& op) {
   return walk.inVectors(number, 0b11);
 }
 
-// Padding of nothing before and copies behind.
+// Describes padding with nothing before the elements and copies behind them.
 Status planTile(const Operation& op, PlanBuilder& builder) {
   if (const auto lines = repeatedLines(op))
     return builder.addWalk(*lines, kernels::Copy{.form = kernels::Copy::Form::Vectors,
@@ -416,7 +417,7 @@ Status planReverseSubsequences(const Operation& op, PlanBuilder& builder) {
 
 // ---- SPACE_TO_DEPTH, DEPTH_TO_SPACE ---------------------------------------------------------------------------------
 
-// Depth has channels where space has blocks of height and width.
+// The depth holds in channels what the space holds in blocks of height and width.
 bool isToDepth(const Operation& op) {
   return op.schema().type == DML_OPERATOR_SPACE_TO_DEPTH || op.schema().type == DML_OPERATOR_SPACE_TO_DEPTH1;
 }
@@ -512,7 +513,7 @@ constexpr TypeHistory kJoinTypes{{k1_0, kFloats | kInts32 | kInt16 | kUInt16, 4,
 constexpr TypeHistory kPaddingTypes{{k1_0, kFloats, 4, 5}, {k2_1, kUpTo32, 4, 5}, {k3_1, kUpTo32}, {k5_0, kAllTypes}};
 constexpr TypeHistory kValueScale2DTypes{{k1_0, kFloats, 4, 4}};
 constexpr TypeHistory kSpaceToDepthTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k5_0, kAllTypes, 4, 4}};
-// The page leaves out FLOAT64, which DirectML 1.15.4 takes.
+// The page does not list FLOAT64, which DirectML 1.15.4 takes.
 constexpr TypeHistory kTileTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_1, kUpTo32}, {k4_1, kAllTypes}};
 constexpr TypeHistory kReverseSubsequencesTypes{{k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32, 4, 5}, {k5_0, kAllTypes}};
 constexpr TypeHistory kSlice1Types{{k2_1, kUpTo32, 4, 5}, {k3_0, kUpTo32}, {k4_1, kAllTypes}};

@@ -23,7 +23,7 @@ namespace {
 
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
-// Each input after the first `count` may be broadcast to the first.
+// Each input after the first `count` inputs may be broadcast to the first input.
 template <size_t count>
 Status checkParameters(const Operation& op) {
   for (size_t i = count; i < op.inputs().size(); ++i)
@@ -57,7 +57,7 @@ struct Rows {
   uint32_t mask;
   uint32_t count;
   uint32_t elements;  // of each
-  Tensor pairs;       // an element a row
+  Tensor pairs;       // one element per row
 };
 
 Rows rowsOf(const Tensor& x, uint32_t mask) {
@@ -81,16 +81,16 @@ Result<BufferRange> allocatePairs(PlanBuilder& builder, uint64_t count) {
   return builder.allocateTemporary(count * 8);
 }
 
-// What kernels/normalization/row_sums.comp sums.
+// The modes of kernels/normalization/row_sums.comp.
 enum class Sums : uint32_t { Moments, Squares, Magnitudes, Gradients };
 
-// An input that takes part; 0, which is the input itself, does not.
+// An input that takes part. 0, which is the input itself, stands for none.
 const Tensor* partOf(const Operation& op, size_t input) { return input ? &op.input(input) : nullptr; }
 
 // Vectors of a part of kernels/normalization/row_sums_vectors.comp.
 constexpr uint32_t kPartVectors = 4 * kGroupSize;
 
-// The walks of that kernel, where the operands of the mask lie in vectors along rows that fill half a workgroup.
+// Returns the walks of that kernel, if the operands in the mask lie in vectors along rows that fill half a workgroup.
 std::optional<SplitWalk> sumsInVectors(const SplitWalk& walks, const Rows& rows, uint32_t number, uint32_t operands) {
   if (rows.elements < number * kGroupSize / 2) return {};
   const auto reduced = walks.reduced.inVectors(number, operands);
@@ -166,7 +166,7 @@ constexpr uint32_t kVariance = 32;
 constexpr uint32_t kSquares = 64;
 constexpr uint32_t kSumOfSquares = 256;  // of kernels/normalization/rows.glsl
 
-// The inputs that take part, by their indices; 0, which is the input itself, for those that do not.
+// The indices of the inputs that take part. An input that does not take part has index 0, which is the input itself.
 struct Operands {
   size_t mean = 0, variance = 0, scale = 0, bias = 0, addend = 0;
 };
@@ -210,7 +210,7 @@ NormalizeWalks normalizeWalks(const Operation& op, const Operands& operands, con
   uint32_t moving = 0;
   for (uint32_t k = 0; all.rank != 0 && k < kMaxOperands; ++k)
     moving |= uint32_t{all.strides[all.rank - 1][k] != 0} << k;
-  // All but the pairs and the parameters have to.
+  // All operands except the pairs and the parameters must lie in vectors.
   const uint32_t most = 0b11110111;
   const uint32_t least = 0b11 | uint32_t{operands.addend != 0} << 2;
   NormalizeWalks walks;
@@ -275,11 +275,12 @@ SplitWalk rowWalks(const Operation& op, const Operands& operands, uint32_t mask)
 
 using RowForm = kernels::NormalizeRow::Form;
 
-// What rows are computed as that are read or stored as FLOAT16.
+// The type in which rows are computed that are read or stored as FLOAT16.
 constexpr DataType kCastRows = DML_TENSOR_DATA_TYPE_FLOAT32;
 Status planCastMoments(const Operation& op, PlanBuilder& builder);
 
-// Adds one dispatch, a workgroup a row or several; through single elements where none are chosen.
+// Adds one dispatch with a workgroup for one row or for several. It goes through single elements if no vectors are
+// chosen.
 Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& operands, float epsilon, const Rows& rows,
                         const SplitWalk& walks, const VectorRows& chosen) {
   const Operation& op = builder.op();
@@ -318,7 +319,8 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
 
 constexpr uint32_t kScaleAlong = 64;
 
-// Scale and bias that change along rows in vectors, too; no value if one of them is in no vectors.
+// Returns how scale and bias are read if they vary along rows, which must be in vectors, too. Returns no value if one
+// of them does not lie in vectors.
 std::optional<uint32_t> partsAlong(DataType type, const Operands& operands, const SplitWalk& walks) {
   constexpr uint32_t kBiasAlong = 128;
   uint32_t parts = 0;
@@ -353,7 +355,7 @@ Operands operandsOf(const Operation& op) {
   return {0, 0, op.input(1).present() ? size_t{1} : 0, op.input(2).present() ? size_t{2} : 0, 0};
 }
 
-// How rows of numbers of a type are read, and what else of the formula's parts is along them.
+// Returns how rows of elements of a type are read, and which other parts of the formula vary along them.
 std::pair<VectorRows, uint32_t> chooseRows(DataType type, const Operands& operands, const Rows& rows,
                                            const SplitWalk& walks, const Caps& caps) {
   VectorRows chosen = chooseVectorRows(type, walks.kept, walks.reduced, caps);
@@ -376,7 +378,7 @@ Status planMoments(const Operation& op, PlanBuilder& builder, const Moments& mom
     return addNormalizeRows(builder, parts | along, operands, epsilon, rows, walks, chosen);
   builder.passOver({"normalize_rows", chosen.refusal});
 
-  // Of kernels/normalization/normalize_row.comp; shorter rows leave most of a workgroup idle.
+  // The least row length of kernels/normalization/normalize_row.comp. Shorter rows leave most of a workgroup idle.
   constexpr uint32_t kMaxHeld = 16 * kGroupSize;
   constexpr uint32_t kFewestHeld = 64;
   if (rows.elements >= kFewestHeld && rows.elements <= kMaxHeld && !areFew(rows))

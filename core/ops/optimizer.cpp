@@ -65,7 +65,7 @@ DIMPLE_FIELDS(kAdamOptimizerFields,
               DIMPLE_OUTPUT(OutputParametersTensor, OutputFirstMomentTensor, OutputSecondMomentTensor),
               DIMPLE_FLOAT(LearningRate, Beta1, Beta2, Epsilon));
 
-// The page says 4 dimensions; DirectML 1.15.4 takes any number.
+// The page says that tensors have 4 dimensions, but DirectML 1.15.4 takes any number.
 constexpr TypeHistory kAdamOptimizerTypes{{k3_0, kFloats}};
 
 constexpr TensorRule kParameters{kAdamOptimizerTypes};

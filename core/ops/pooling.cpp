@@ -38,9 +38,9 @@ Status checkPooled(UINT dimensionCount, std::string_view wholeName, const Tensor
   return {};
 }
 
-// The pages compute the spatial sizes of the output; DirectML 1.15.4 takes any, as callers that round up need, and
-// zeros in WindowSize, Strides and Dilations. Kernels therefore meet windows without an element of the input, and
-// coordinates that exceed 32 bits.
+// The pages give formulas for the spatial sizes of the output. DirectML 1.15.4 takes any sizes, which callers that
+// round up need, and it takes zeros in WindowSize, Strides and Dilations. Kernels therefore meet windows without an
+// element of the input, and coordinates that exceed 32 bits.
 template <class S>
 Status checkPooling(const Operation& op) {
   return checkPooled(op.as<S>().DimensionCount, "InputTensor", op.input(0), "OutputTensor", op.output());
@@ -54,7 +54,8 @@ Status checkAveragePoolingGrad(const Operation& op) {
   return {};
 }
 
-// The only pooling of which DirectML checks all sizes. A window that is larger than the padded input has one position.
+// This is the only pooling operator for which DirectML checks all sizes. A window that is larger than the padded input
+// has one position.
 Status checkMaxPoolingGrad(const Operation& op) {
   const SlidingWindow window = windowOf<DML_MAX_POOLING_GRAD_OPERATOR_DESC>(op);
   const Tensor& x = op.input(0);
@@ -69,7 +70,7 @@ Status checkMaxPoolingGrad(const Operation& op) {
   return {};
 }
 
-// One value, or one for each channel. DirectML takes any sizes without saying what they mean.
+// The tensor has one value, or one for each channel. DirectML also takes other sizes, but does not say what they mean.
 Status checkQuantization(std::string_view name, const Tensor& tensor, uint32_t channels) {
   if (!tensor.present() || tensor.elements == 1) return {};
   if (tensor.elements == channels && std::ranges::count(tensor.sizeSpan(), channels) == 1) return {};
@@ -138,7 +139,7 @@ std::array<uint32_t, kDimensions> indexSteps(const Tensor& tensor) {
   return steps;
 }
 
-// A workgroup an output where many elements meet in few outputs.
+// Uses one workgroup per output if many elements meet in few outputs.
 bool wantsRow(uint64_t outputs, double elements) {
   constexpr uint64_t kManyOutputs = 64 * 1024;  // invocations that fill a device
   constexpr double kRowElements = 64;           // below, a workgroup's reduction tree costs more than it saves
@@ -146,7 +147,7 @@ bool wantsRow(uint64_t outputs, double elements) {
   return elements >= kLongRow || (elements >= kRowElements && outputs < kManyOutputs);
 }
 
-// Elements under a window, at most; 1 if there are none, for what is written all the same.
+// Returns the most elements under a window, or 1 if there are none, since the output is written anyway.
 double coveredElements(const KernelWindow& window, const Tensor& x) {
   double covered = 1;
   for (uint32_t d = 0; d < kSpatial; ++d) covered *= std::min(window.sizes[d], dimensionOf(x, d).size);
@@ -172,7 +173,7 @@ std::vector<uint32_t> windowParameters(const KernelWindow& window, const Tensor&
   return words;
 }
 
-// What windows are pooled to.
+// The results of pooling.
 struct Pooling {
   DML_OPERATOR_TYPE function;
   const KernelWindow& window;
@@ -300,7 +301,7 @@ Status addVectorPooling(PlanBuilder& builder, const Pooling& pooling, const Vect
                           kLookup * (covered / (1u << sliceBits)));
 }
 
-// Of maxima and their indices.
+// Pools maxima and their indices.
 VectorPooling chooseIndexVectors(const Pooling& pooling, const Tensor& x, const Tensor* y, const Tensor& indices) {
   if (!isFloat(x.type) || byteWidth(indices.type) != 4)
     return {.refusal = "It takes only FLOAT32 and FLOAT16, and gives only 32-bit indices."};
@@ -395,7 +396,7 @@ Status addGradLines(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Kern
   const uint32_t number = vectorElements(y.type);
   const auto steps = indexSteps(y);
   std::vector<uint32_t> words;
-  // Planes of the batch or of channels, where they leave enough invocations.
+  // Takes several planes of the batch or of channels, if that leaves enough invocations.
   const uint32_t along = dimensionOf(y, kSpatial + 1).size % 4 == 0 ? kSpatial + 1 : kSpatial;
   const bool many = dimensionOf(y, along).size % 4 == 0 && areManyRuns(builder.target(), y.elements / 4, number);
   const uint32_t planes = many ? 4 : 1;
@@ -475,7 +476,7 @@ Status planAveragePoolingGrad(const Operation& op, PlanBuilder& builder) {
                         op.as<S>().IncludePadding != 0);
 }
 
-// The index of each window's maximum first, then what each element gets of the windows that chose it.
+// First finds the index of each window's maximum, then computes what each element gets from the windows that chose it.
 Status planMaxPoolingGrad(const Operation& op, PlanBuilder& builder) {
   const Tensor& g = op.input(1);
   const KernelWindow window = kernelWindow(windowOf<DML_MAX_POOLING_GRAD_OPERATOR_DESC>(op));
@@ -581,7 +582,7 @@ constexpr TensorRule kUnpoolingRules[] = {{kUnpoolingTypes},
                                           {{{k3_0, kUInt32, 4, 4}, {k5_0, kUnsignedIndices, 4, 4}}, {-1, -1, 0}},
                                           {kUnpoolingTypes, sameType(0)}};
 constexpr TensorRule kMaxGradRules[] = {{kMaxGradTypes}, {kMaxGradTypes, sameTypeAndRank(0)}, {kMaxGradTypes, like(0)}};
-// The page lets the output have a type of its own; DirectML 1.15.4 wants that of the input.
+// The page allows the output another type, but DirectML 1.15.4 requires that of the input.
 constexpr TensorRule kQuantizedPoolRules[] = {{kQuantizedTypes},
                                               {kPooledScaleTypes},
                                               {kPooledZeroPointTypes, {0, 1, 1}},

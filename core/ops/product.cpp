@@ -37,7 +37,7 @@ Status packOwnedB(PlanBuilder& builder, size_t input, Product& p, const Quantiza
   const DataType type = integers ? integers->b : p.type;
   const Vectors vectors = integers ? kIntegerVectors : Vectors{16 / byteWidth(type), 16 / byteWidth(type)};
   if (!builder.op().input(input).ownedByDml) return {};
-  // Other kernels for integers read single ones.
+  // Other kernels for integers read single elements.
   if (integers && (!builder.target().caps.integerMatrices || byteWidth(type) != 1)) return {};
   if (isVectorizable(vectors.across, p.matrices, 1, columnsOfB(p), depthOfB(p)) ||
       isVectorizable(vectors.along, p.matrices, 1, depthOfB(p), columnsOfB(p)))

@@ -23,12 +23,13 @@ uint32_t partBytes(uint32_t across, uint32_t depth, bool depthFirst) {
   return (depthFirst ? (depth + 8) * across : (across + 8) * depth) * 2;
 }
 
-// Of the sums that take the place of a tile's parts at the end: so many bytes for each subgroup.
+// Returns the bytes of the sums that take the place of a tile's parts at the end: so many for each subgroup.
 uint32_t bytesOfSums(const Tile& tile, const Caps& caps, uint32_t each) {
   return tile.invocations / caps.subgroupSize * each;
 }
 
-// Of a tile's parts, whichever way the operands are read, or of the sums, and of a convolution's steps.
+// Returns the bytes of a tile's parts, whichever way the operands are read, or of the sums, and of a convolution's
+// steps.
 uint32_t sharedBytes(const Tile& tile, const Caps& caps) {
   uint32_t parts = 0;
   for (const uint32_t across : {tile.rows, tile.columns})
@@ -36,7 +37,8 @@ uint32_t sharedBytes(const Tile& tile, const Caps& caps) {
   return std::max(parts, bytesOfSums(tile, caps, caps.matrices.elements() * 4)) + 2 * tile.depth * 16;
 }
 
-// Of the parts that cooperative_ahead.comp makes of these operands, and of the sums that take their place.
+// Returns the bytes of the parts that cooperative_ahead.comp makes of these operands, and of the sums that take their
+// place.
 uint32_t sharedBytesAhead(const Product& p, const Tile& tile, const Caps& caps) {
   const uint32_t parts =
       partBytes(tile.rows, tile.depth, p.a.column == 1) + partBytes(tile.columns, tile.depth, p.b.row == 1);
@@ -77,7 +79,7 @@ const char* refusesFewRowsMatrices(const Request& request, const Tile& tile) {
 constexpr uint32_t kMaxSubgroupAhead = 32;
 constexpr const char* kSubgroupTooLarge = "A subgroup's registers do not hold its share of a tile.";
 
-// What cooperative_ahead.comp asks of a tile.
+// Checks what cooperative_ahead.comp requires of a tile.
 const char* refusesAhead(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
   const Caps& caps = target.caps;
@@ -95,7 +97,8 @@ bool wastesColumns(const Product& p, const Tile& tile) {
   return tile.columns >= kWide && alignUp(p.columns, tile.columns) * 4 > alignUp(p.columns, tile.columns / 2) * 5;
 }
 
-// Of workgroups several of which run on each part of the device, so that one computes while another waits.
+// Returns how many tiles are enough for several workgroups on each part of the device, so that one computes while
+// another waits.
 uint64_t manyTiles(const Target& target) { return uint64_t{target.caps.workgroups} * 3 / 2; }
 
 const char* refusesVectorsOfEight(const Product& p) {
@@ -115,7 +118,7 @@ const char* refusesVectorsAhead(const Request& request, const Tile& tile) {
   return wastesColumns(p, tile) ? "Most of a tile would be idle." : nullptr;
 }
 
-// Of tiles of which each of a device's multiprocessors holds one at a time.
+// The refusals of tiles of which each multiprocessor of a device holds one at a time.
 const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
   if (const char* reason = refusesVectorsAhead(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
@@ -123,8 +126,8 @@ const char* refusesMatricesAhead(const Request& request, const Tile& tile) {
   return refusesFewTiles(p, tile, fewTiles(target), std::max(1u, p.depth / kMinDepth));
 }
 
-// Bytes of what each subgroup keeps of its own in cooperative_split.comp: a pair of parts, or a row of matrices of
-// sums.
+// Returns the bytes that each subgroup keeps for itself in cooperative_split.comp: a pair of parts, or a row of
+// matrices of sums.
 uint32_t sharedBytesSplit(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
   const MatrixShape& shape = target.caps.matrices;
@@ -136,14 +139,14 @@ uint32_t sharedBytesSplit(const Request& request, const Tile& tile) {
     return depthFirst ? (tile.depth / 8 | 1) * lines : (lines / 8 | 1) * tile.depth;
   };
   const uint32_t parts = part(rows, window || p.a.column == 1) + part(columns, window || p.b.row == 1);
-  // In lines of rows; those of windows in lines of columns, too.
+  // The sums lie in lines of rows. Those of windows also lie in lines of columns.
   const uint32_t sums = std::max(shape.rows * (columns / 4 + 1), window ? columns * (shape.rows / 4 + 1) : 0);
   return subgroups * std::max(parts, sums) * 16;
 }
 
 constexpr const char* kSeveralElements = "A part of the depth spans several elements of the window.";
 
-// Of tiles whose depth subgroups share.
+// The refusals of tiles whose depth the subgroups share.
 const char* refusesShares(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
@@ -152,7 +155,7 @@ const char* refusesShares(const Request& request, const Tile& tile) {
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
   if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
   if (p.depth < tile.shares * tile.depth) return "Its sums are short.";
-  // One fills a part of the device, and all of them are to run at once.
+  // One workgroup fills a part of the device, and all workgroups should run at once.
   if (tilesOf(p, tile) > target.caps.workgroups / 2) return "It has many tiles.";
   return sharedBytesSplit(request, tile) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
@@ -168,7 +171,7 @@ const char* refusesGathered(const Request& request, const Tile& tile) {
   return channels % tile.depth != 0 ? kSeveralElements : nullptr;
 }
 
-// What products by matrices of integers have in common, whatever their tiles hold.
+// Checks what all products by matrices of integers have in common, whatever their tiles hold.
 const char* refusesIntegers(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   const auto& [p, target, window, integers] = request;
@@ -182,8 +185,8 @@ const char* refusesIntegers(const Request& request, const Tile& tile) {
   return subgroupsAcross(target, tile, shape) == 0 ? kNotShared : nullptr;
 }
 
-// Of a tile's parts, or of the sums that take their place, of a sum of each row and column, and of a convolution's
-// steps.
+// Returns the bytes of a tile's parts, or of the sums that take their place, of a sum of each row and column, and of a
+// convolution's steps.
 uint32_t integerBytes(const Tile& tile, const Caps& caps) {
   const uint32_t lines = tile.rows + tile.columns;
   return std::max(lines * (tile.depth + 16), bytesOfSums(tile, caps, caps.integerMatrices.elements() * 4)) + lines * 4 +
@@ -196,8 +199,8 @@ const char* refusesIntegerMatrices(const Request& request, const Tile& tile) {
   return integerBytes(tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
-// Of the parts that integer_cooperative_ahead.comp keeps, or of the sums that take their place, and of a sum and a zero
-// point of each row and column.
+// Returns the bytes of the parts that integer_cooperative_ahead.comp keeps, or of the sums that take their place, and
+// of a sum and a zero point of each row and column.
 uint32_t integerBytesAhead(const Target& target, const Tile& tile) {
   const auto& [rows, columns, depth] = target.caps.integerMatrices;
   const uint32_t line = (tile.depth / std::min(depth, 16u) + 1) * 16;
@@ -242,7 +245,7 @@ const char* refusesFew(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, fewTiles(request.target));
 }
 
-// Where B lies along the depth, its lines in shared memory are as short as a part is deep: deeper parts take less time.
+// If B lies along the depth, its lines in shared memory are as long as a part is deep. Deeper parts take less time.
 const char* refusesTurnedAhead(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (!isVectorizable(kHalfVectors.along, p.matrices, 1, depthOfB(p), columnsOfB(p)))
@@ -250,7 +253,8 @@ const char* refusesTurnedAhead(const Request& request, const Tile& tile) {
   return refusesFew<refusesVectorsAhead>(request, tile);
 }
 
-// Of sums so short that storing takes as long as multiplying: several workgroups run on each part of the device.
+// The refusals of tiles for sums so short that storing takes as long as multiplying. Several of their workgroups run on
+// each part of the device.
 const char* refusesShortAhead(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   constexpr uint32_t kShort = 256;
@@ -264,7 +268,7 @@ const char* refusesShortAhead(const Request& request, const Tile& tile) {
   return refusesFewTiles(p, tile, manyTiles(request.target));
 }
 
-// Of few rows, for which A is read anew by fewer tiles.
+// The refusals of tiles for few rows, for which fewer tiles read A anew.
 const char* refusesFlatMatrices(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
@@ -299,7 +303,7 @@ const char* refusesShortWindowsAhead(const Request& request, const Tile& tile) {
   return refusesFewTiles(request.product, tile, manyTiles(request.target));
 }
 
-// Where small tiles need no slices of the depth.
+// The refusals of small tiles that need no slices of the depth.
 const char* refusesFewWindowsAhead(const Request& request, const Tile& tile) {
   if (!request.window->edges) return "Its input is copied.";
   if (const char* reason = refusesWindowsAhead(request, tile)) return reason;
@@ -315,7 +319,7 @@ const char* refusesLargeWindowsAhead(const Request& request, const Tile& tile) {
   return refusesFewTiles(p, tile, fewTiles(request.target), std::max(1u, p.depth / kMinDepth));
 }
 
-// Where a copy is made all the same, larger tiles are read from it.
+// If a copy is made anyway, larger tiles read from it.
 const char* refusesVectorWindowsSplit(const Request& request, const Tile& tile) {
   if (!request.window->edges) return "Its input is copied.";
   return refusesGathered(request, tile);
@@ -386,7 +390,7 @@ constexpr KernelId kIntegerWindowsAhead = idOf<Integers>(Integers::Form::Windows
 constexpr KernelId kIntegerWindowTile = idOf<Integers>(Integers::Form::ConvolutionTile);
 constexpr KernelId kIntegerLines = idOf<IntegerLines>(IntegerLines::Form::Lines);
 
-// Of half as many invocations, so that two run side by side on each part of the device.
+// Tiles with half as many invocations, so that two run side by side on each part of the device.
 constexpr Tile kPairedAhead{128, 128, 32, 1, 128};
 
 // In order of preference.

@@ -47,8 +47,8 @@ uint32_t subgroupsAcross(const Target& target, const Tile& tile, const MatrixSha
     const uint32_t rows = tile.rows / (subgroups / across);
     const uint32_t columns = tile.columns / across;
     if (rows == 0 || columns == 0 || rows % shape.rows != 0 || columns % shape.columns != 0) continue;
-    // Of shares of the depth a subgroup's sums pass through shared memory a row of matrices at a time: short rows are
-    // better.
+    // If the depth is shared, a subgroup's sums pass through shared memory one row of matrices at a time, so short rows
+    // are better.
     if (rows + columns > least || (rows + columns == least && tile.shares == 1)) continue;
     best = across;
     least = rows + columns;

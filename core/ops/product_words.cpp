@@ -71,7 +71,7 @@ kernels::FloatFinishWords finishWords(const Product& p, const FloatFinish& finis
 kernels::TilingSpecs matrixTilingOf(const Request& request, const Tile& tile, const MatrixShape& shape,
                                     const Vectors& vectors) {
   const auto& [p, target, window, integers] = request;
-  // A filter that is not packed has no one stride along the depth.
+  // A filter that is not packed has no single stride along the depth.
   const bool strided = !window || p.a.column == 1;
   const uint32_t lineReads = window && window->channelsOfLine != 0 ? kLines : 0;
   const uint32_t windowReads =
@@ -95,7 +95,7 @@ Lines linesOf(const Request& request) {
   const uint32_t blocks = p.columns / line.size * lineBlocks;
   const uint64_t items = divideUp(p.rows, filters) * blocks * p.matrices.count();
   const uint32_t channels = p.depth == 0 ? 0 : p.depth / window->taps;
-  // Slices of the channels fill a device that has little to do otherwise.
+  // Slices of the channels fill a device that would otherwise have little to do.
   constexpr uint32_t kMaxSliceBits = 5;
   constexpr uint32_t kMinChannels = 4;
   uint32_t sliceBits = 0;

@@ -62,7 +62,7 @@ Status checkBlocks(const Operation& op) {
 
 bool isPresent(const Operation& op, size_t input) { return input < op.inputs().size() && op.input(input).present(); }
 
-// The zero point of QUANTIZE and DEQUANTIZE without one: the middle of an unsigned type.
+// Without a zero point, QUANTIZE and DEQUANTIZE use the middle of an unsigned type.
 uint32_t defaultZeroPoint(const Operation& op) {
   const DML_OPERATOR_TYPE function = op.schema().type;
   if (function != DML_OPERATOR_QUANTIZE && function != DML_OPERATOR_DEQUANTIZE) return 0;
@@ -107,7 +107,7 @@ Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
   const Tensor& b = op.input(3);
   const Tensor& y = op.output();
   uint32_t hasZeroPoint = 0;
-  // By the input of the scale, which is bound in the place of a zero point that there is not.
+  // The input of the scale is bound in place of an absent zero point.
   const auto zeroPoint = [&](size_t scale, uint32_t bit) {
     const bool has = op.input(scale + 1).present();
     if (has) hasZeroPoint |= 1u << bit;
@@ -159,7 +159,7 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   const Tensor& y = op.output();
   const Walk walk = makeWalk(x.sizeSpan(), {&x, nullptr, nullptr, &y}).coalesceBy(0);
   const auto count = static_cast<uint32_t>(x.elements);
-  // What the first pass reads at once: vectors, or elements.
+  // The first pass reads vectors, or elements.
   const auto vectors = makeWalk(x.sizeSpan(), {&x}).coalesceBy(0).inVectors(vectorElements(x.type), 1);
   const uint64_t parts = vectors ? vectors->count() : x.elements;
   const auto perGroup =

@@ -31,7 +31,8 @@ Status planRandom(const Operation& op, PlanBuilder& builder) {
                                .hasNewState = hasNewState},
                       .state = builder.input(0),
                       .y = builder.output(0),
-                      // Without a new state its binding repeats the output, which is not touched through it.
+                      // Without a new state, its binding repeats the output, which the kernel does not access through
+                      // it.
                       .newState = hasNewState ? kernels::WriteBuffer(builder.output(1))
                                               : kernels::WriteBuffer::unwritten(builder.output(0))},
       blocks, builder.parameters(walk), 1);

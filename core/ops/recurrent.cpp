@@ -28,7 +28,7 @@ constexpr uint32_t kStepGruGates = 2;
 constexpr uint32_t kStepGruHidden = 3;
 constexpr uint32_t kStepLstm = 4;
 
-// What the three networks differ in.
+// The differences between the three networks.
 struct Network {
   uint32_t gates;
   uint32_t activations;  // of one direction
@@ -64,7 +64,7 @@ Network networkOf(const DML_LSTM_OPERATOR_DESC& desc) {
           .couples = desc.CoupleInputForget != 0};
 }
 
-// Tensors that are absent have no sizes to check.
+// Absent tensors have no sizes to check.
 Status checkPresent(const std::string& name, const Tensor& tensor, std::initializer_list<uint64_t> sizes) {
   if (!tensor.present()) return {};
   uint32_t dimension = 0;
@@ -146,7 +146,7 @@ std::vector<uint32_t> parametersOf(const Operation& op, const Network& network) 
   for (size_t i = 0; i < 3; ++i) {
     const std::array<uint32_t, kMaxRank> strides =
         i < op.outputs().size() ? op.output(i).strides : std::array<uint32_t, kMaxRank>{};
-    // Those of one step have no stride of steps.
+    // Tensors of a single step have no stride between steps.
     words.insert(words.end(), strides.begin() + (i == 0 ? 0 : 1), strides.begin() + (i == 0 ? 4 : 5));
   }
   for (uint32_t d = 0; d < op.input(2).sizes[1]; ++d)
@@ -158,7 +158,7 @@ std::vector<uint32_t> parametersOf(const Operation& op, const Network& network) 
   return words;
 }
 
-// Whether hidden states stay within FLOAT16: gates that are shares of one, and bounded functions.
+// Whether hidden states stay within FLOAT16: the gates are between 0 and 1, and the functions are bounded.
 bool isBounded(const Operation& op, const Network& network) {
   for (uint32_t d = 0; d < op.input(2).sizes[1]; ++d)
     for (uint32_t which = 0; which < network.activations; ++which) {
@@ -171,7 +171,7 @@ bool isBounded(const Operation& op, const Network& network) {
   return true;
 }
 
-// Whether gates are sigmoids and all else is tanh, in all directions.
+// Whether, in all directions, the gates are sigmoids and all other functions are tanh.
 bool isUsual(const Operation& op, const Network& network) {
   for (uint32_t d = 0; d < op.input(2).sizes[1]; ++d)
     for (uint32_t which = 0; which < network.activations; ++which)
@@ -232,8 +232,8 @@ struct StateLayout {
 };
 
 // The products of all steps' inputs at once, then a dispatch or two a step, which read the state of the one before.
-// Weights that many steps read are put into their order first. Absent tensors are bound others in their place, which
-// the kernels leave alone.
+// Weights that many steps read are put into their order first. In place of absent tensors others are bound, which the
+// kernels do not access.
 class NetworkBuilder {
  public:
   NetworkBuilder(const Operation& op, PlanBuilder& builder, const Network& network)
@@ -291,7 +291,7 @@ class NetworkBuilder {
   }
 
   bool usesMatrices() const { return kernel_.form == Form::Matrices; }
-  // A matrix has a second one beside it, of what its elements are off by.
+  // Beside each matrix lies a second one, with the rounding errors of its elements.
   uint32_t partsOfElement() const { return usesMatrices() ? 2 : 1; }
   uint32_t operandBytes() const { return usesMatrices() ? 2 : 4; }
 
@@ -306,7 +306,7 @@ class NetworkBuilder {
 
   void chooseKernel() {
     kernel_ = {.batch = batch(), .depth = hidden()};
-    // Fewer steps do not pay for another order of the weights.
+    // With fewer steps, another order of the weights does not pay.
     constexpr uint32_t kFewSteps = 4;
     if (steps() < kFewSteps) return;
     if (choosesMatrices()) {
@@ -340,7 +340,7 @@ class NetworkBuilder {
     const MatrixShape shape = caps.matrices;
     const uint32_t subgroups = kGroupSize / caps.subgroupSize;
     const auto each = static_cast<uint32_t>(divideUp(divideUp(hidden(), shape.depth), subgroups));
-    // As many matrices on their way as there are, unless a quarter of them would be zeros.
+    // Loads as many matrices ahead as there are, unless a quarter of them would be zeros.
     const uint32_t most = each == 3 || alignUp(each, 4) * 4 <= uint64_t{each} * 5 ? 4 : 2;
     const uint32_t matrices = std::min(std::bit_ceil(each), most);
     kernel_ = {.form = Form::Matrices,
@@ -383,7 +383,7 @@ class NetworkBuilder {
   Status addState() {
     using State = kernels::RecurrentState;
     const uint64_t items = uint64_t{directions()} * kernel_.batch * kernel_.depth + layout_.units;
-    // Without the projections, which another dispatch writes meanwhile.
+    // The range excludes the projections, which another dispatch writes meanwhile.
     BufferRange state = state_;
     state.offset += layout_.projections * 4;
     state.bytes -= layout_.projections * 4;
@@ -419,7 +419,7 @@ class NetworkBuilder {
         items, parameters_, usesMatrices() ? kOperands : 1);
   }
 
-  // Of all passes, one behind the other.
+  // Returns the size for all passes, one behind the other.
   Status addWeights() {
     using Weights = kernels::RecurrentWeights;
     uint64_t elements = 0;

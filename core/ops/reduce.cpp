@@ -18,7 +18,7 @@
 namespace dimple {
 namespace {
 
-// What REDUCE, ARGMIN and ARGMAX have in common.
+// The properties that REDUCE, ARGMIN and ARGMAX share.
 struct Reduction {
   DML_REDUCE_FUNCTION function;
   std::span<const UINT> axes;
@@ -116,7 +116,7 @@ class ReductionPlan {
     const uint32_t mask = axisMask(reduction_.axes);
     auto [kept, reduced] = split(makeWalk(x.sizeSpan(), {&x, &y}), mask);
     kept_ = kept.coalesceBy(0);
-    // The order of elements matters to their indices alone.
+    // The order of elements matters only for their indices.
     reduced_ = arg() ? reduced.coalesce() : reduced.coalesceBy(0);
     elements_ = static_cast<uint32_t>(reduced_.count());
     dense_ = areDense(x, mask);
@@ -181,8 +181,8 @@ class ReductionPlan {
     return addStage({part, Walk{}}, spread, {.count = count, .read = true}, partials, to);
   }
 
-  // Of a part of the kept dimensions: through vectors of what is reduced, or of what is kept, where either lies in
-  // them.
+  // Steps through a part of the kept dimensions, in vectors along the reduced or the kept dimensions if either lies in
+  // vectors.
   std::pair<Steps, Spread> stepsOf(const Walk& part) {
     constexpr uint32_t kInput = 0b01, kBoth = 0b11;
     const DataType type = input().type;
@@ -204,7 +204,7 @@ class ReductionPlan {
     return {{part, reduced_}, spreadOf(part.count(), elements_, dense_)};
   }
 
-  // Where all that one output is made of is bound at once.
+  // Plans the case in which all elements of an output are bound at once.
   Status addWhole() {
     const WalkOperand ranges[] = {builder_.inputOperand(0, spanOf(reduced_, 0) - 1), builder_.outputOperand()};
     return builder_.addWindows(kept_, ranges, [&](const Walk& part, const std::vector<BufferRange>& buffers) -> Status {
@@ -216,7 +216,8 @@ class ReductionPlan {
     });
   }
 
-  // Where it is not, since it spans more than `most` elements: each part of it gives partial results of all outputs.
+  // Plans the case in which they are not, since they span more than `most` elements. Each part gives partial results of
+  // all outputs.
   Status addInParts(uint64_t most) {
     std::vector<Walk> parts;
     TRY(appendConsecutiveParts(parts, reduced_, most / 2));
@@ -281,7 +282,7 @@ Status planReduction(const Operation&, PlanBuilder& builder) { return ReductionP
 DIMPLE_FIELDS(kReduceFields, DIMPLE_ENUM(Function, kReduceFunctions), DIMPLE_IN_AND_OUT, DIMPLE_AXES(3));
 DIMPLE_FIELDS(kArgminFields, DIMPLE_IN_AND_OUT, DIMPLE_AXES(2), DIMPLE_ENUM(AxisDirection, kAxisDirections));
 
-// The union over all functions; functionTypes() has them one by one.
+// The types of all functions together. functionTypes() has those of each function.
 constexpr TypeHistory kReduceTypes{{k1_0, kFloats, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32}, {k4_1, kNumbers}};
 constexpr TypeHistory kReduceOutputTypes{
     {k1_0, kFloats | kUInt32, 4, 4}, {k2_1, kUpTo32, 4, 4}, {k3_0, kUpTo32 | kInts64}, {k5_0, kNumbers}};

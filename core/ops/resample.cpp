@@ -36,7 +36,7 @@ Status checkUpsample(const Operation& op) {
   return {};
 }
 
-// Sizes are free: an output that is not the scaled input is cropped, or repeats the input's edge. DirectML takes
+// Any sizes are allowed: an output that is not the scaled input is cropped, or repeats the input's edge. DirectML takes
 // infinite scales.
 Status checkScales(std::string_view countName, UINT count, const FLOAT* scales, const Operation& op) {
   if (count != op.input(0).rank)
@@ -59,8 +59,8 @@ Status checkResample(const Operation& op) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-// What the operators have in common. The place of an output coordinate o in a dimension of the input is
-// (o - outputOffset) / scale - inputOffset.
+// The properties that the operators share. The place of an output coordinate o in a dimension of the input is (o -
+// outputOffset) / scale - inputOffset.
 struct Resampling {
   bool linear = false;
   bool roundUp = false;  // nearest neighbours: the place is rounded up, not down
@@ -118,7 +118,7 @@ Fixed fixedOf(double value) {
           static_cast<uint32_t>((scaled - fraction) * 0x1p32)};
 }
 
-// Within what fixedOf and floats take.
+// The number stays within the range of fixedOf and of floats.
 double bounded(double value) { return std::isnan(value) ? 0 : std::clamp(value, -0x1p60, 0x1p60); }
 
 // A dimension whose places are not the coordinates themselves.
@@ -168,20 +168,20 @@ std::vector<Axis> axesOf(const Resampling& resampling, const Tensor& x, const Te
   return axes;
 }
 
-// The parameters of kernels/resample/*.glsl, and what of them goes into push words.
+// The parameters of kernels/resample/*.glsl, and those of them that go into push words.
 struct Places {
   std::vector<uint32_t> words;
   uint32_t rank = 0;
   uint32_t axisAt = 0;
 };
 
-// Along a dimension that is copied an invocation may take some planes, whose places are the same.
+// Along a copied dimension, an invocation may take several planes, which have the same places.
 struct Planes {
   uint32_t count = 1;
   uint32_t dimension = 0;
 };
 
-// Four of the largest stride, where they leave enough invocations.
+// Takes four planes along the largest stride, if that leaves enough invocations.
 Planes planesOf(const Target& target, const Tensor& y, std::span<const uint32_t> axisOf, uint32_t number) {
   constexpr uint32_t kPlanes = 4;
   Planes planes;
@@ -223,7 +223,7 @@ Places placesOf(const Tensor& x, const Tensor& y, std::span<const Axis> axes, st
   return places;
 }
 
-// Why kernels of lines in vectors do not compute an output.
+// Returns why kernels of lines in vectors cannot compute an output.
 const char* refusalOfLines(const Resampling& resampling, const Tensor& y, std::span<const Axis> axes,
                            std::span<const uint32_t> axisOf) {
   const uint32_t number = vectorElements(y.type);
@@ -270,7 +270,7 @@ Status addLines(PlanBuilder& builder, const Places& places, uint32_t axes) {
                           count, builder.parameters(places.words), kLookup * number);
 }
 
-// Words of a coordinate's weights of a gradient along an axis.
+// The number of words that the weights of a gradient's coordinate take along an axis.
 uint64_t weightsPitch(const Axis& axis) { return static_cast<uint64_t>(maxTerms(axis, true)) + 4; }
 
 // Why a gradient is not summed with weights of a table (kernels/resample/resample_weighted.comp).

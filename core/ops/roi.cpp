@@ -38,7 +38,7 @@ Status checkRoiPooling(const Operation& op) {
   return checkSizes("OutputTensor", y, expected);
 }
 
-// What the ROI_ALIGN operators say. The first has no fields for some of it.
+// The attributes of the ROI_ALIGN operators. The first operator lacks some of these fields.
 struct RoiSampling {
   DML_REDUCE_FUNCTION function;
   bool linear;
@@ -70,7 +70,7 @@ RoiSampling samplingOf(const Operation& op) {
   return sampling;
 }
 
-// `cropped` is the tensor of a crop a region.
+// `cropped` is the tensor with one crop per region.
 Status checkSampling(const RoiSampling& sampling, const Tensor& cropped, const Tensor& rois,
                      const Tensor& batchIndices) {
   if (sampling.function != DML_REDUCE_FUNCTION_AVERAGE && sampling.function != DML_REDUCE_FUNCTION_MAX)
@@ -174,7 +174,7 @@ std::vector<uint32_t> alignParameters(const RoiSampling& sampling, const Tensor&
   return words;
 }
 
-// Samples that an element of a crop takes: of those of a region as large as the image, on an average.
+// Returns the average number of samples that an element of a crop takes, for a region as large as the image.
 double samplesOf(const RoiSampling& sampling, const Tensor& image, const Tensor& crop) {
   const auto perAxis = [&](uint32_t d) {
     const uint64_t pixels = std::min(divideUp(image.sizes[d], crop.sizes[d]), uint64_t{sampling.maximumSamples});
@@ -254,8 +254,8 @@ Status planRoiAlignGrad(const Operation& op, PlanBuilder& builder) {
   const auto parameters =
       builder.parameters(alignParameters(sampling, image, crop, regions, op.input(3), imageGradient, regionGradient));
 
-  // The sample of each output element that is its maximum got all of the gradient. Others need no such buffer; they are
-  // bound another in its place.
+  // The sample of each output element that is its maximum got all of the gradient. The others need no such buffer, and
+  // another one is bound in its place.
   BufferRange samples = builder.input(3);
   if (maximum) {
     auto maxima = addMaxima(builder, sampling, image, parameters);
@@ -277,7 +277,7 @@ Status planRoiAlignGrad(const Operation& op, PlanBuilder& builder) {
                     taskGroups(count, row), parameters, workOf(sampling, image, crop)));
   }
   if (regionGradient.present()) {
-    // Nearest neighbours do not change with a place, but where they jump.
+    // The nearest neighbour does not vary with the place except where it jumps.
     const uint32_t elements = sampling.linear ? static_cast<uint32_t>(crop.elements / crop.sizes[0]) : 0;
     TRY(builder.add(kernels::RoiAlignGradRegions{.type = builder.typedElement(crop.type),
                                                  .push = {.elements = elements},

@@ -12,7 +12,7 @@
 namespace dimple {
 namespace {
 
-// What both operators have in common.
+// The properties that both operators share.
 struct Scan {
   UINT axis;
   bool backward;
@@ -73,7 +73,7 @@ Status planScan(const Operation& op, PlanBuilder& builder) {
   const uint32_t parameters = builder.parameters(taken.walk);
 
   const auto addStage = [&](Stage stage, const Spread& spread, uint32_t count, const BufferRange& totals) {
-    // A stage that does not touch a tensor is bound the totals in its place.
+    // If a stage does not access a tensor, the totals are bound in its place.
     const bool reads = stage != ScanTotals;
     const bool writes = stage == Only || stage == FromTotals;
     const auto ofTotals = writes ? kernels::WriteBuffer::unwritten(totals) : kernels::WriteBuffer(totals);

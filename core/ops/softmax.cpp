@@ -19,8 +19,8 @@ namespace {
 
 constexpr uint32_t kColumnVectors = 32;  // that a workgroup of kernels/softmax/columns.comp takes
 
-// The walks of that kernel, of rows that lie side by side in vectors. No value where they do not, where they do not
-// fill a workgroup, or where an invocation would have much to add up.
+// The walks of that kernel, of rows that lie side by side in vectors. Returns no value if they do not lie so, if they
+// do not fill a workgroup, or if an invocation would have much to add up.
 std::optional<std::pair<Walk, Walk>> columnWalks(DataType type, const Walk& kept, const Walk& reduced,
                                                  const Caps& caps) {
   constexpr uint32_t kBoth = 0b11;
@@ -55,7 +55,7 @@ Status addRows(PlanBuilder& builder, kernels::Softmax& call, const VectorRows& c
 Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor& x, const Tensor& y, uint32_t axisMask,
                   const BufferRange& from, const BufferRange& to) {
   using Form = kernels::Softmax::Form;
-  // Below, a workgroup's reduction trees cost more than they save.
+  // Below this length, a workgroup's reduction trees cost more than they save.
   constexpr uint64_t kRowElements = 64;
   const auto [kept, reduced] = walksOf(x, y, axisMask);
   const auto rows = static_cast<uint32_t>(kept.count());

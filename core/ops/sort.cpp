@@ -84,7 +84,7 @@ Status addMerges(PlanBuilder& builder, const SortedRows& rows, uint32_t runs, ui
   return {};
 }
 
-// What sort/top_k_select.comp takes: elements of a block, and the most that it keeps of one.
+// The limits of sort/top_k_select.comp: the elements of a block, and the most that it keeps of one.
 constexpr uint32_t kSelectBlock = 4096;
 constexpr uint32_t kSelectMost = 64;
 constexpr uint32_t kSelectRowsMost = 16;  // of top_k_rows.comp
@@ -96,7 +96,8 @@ std::optional<Walk> rowsInVectors(DataType type, const SortedRows& rows) {
   return rows.walk.betweenVectors(number, 0b1);
 }
 
-// Few of many elements: each block leaves its first k, and blocks of what they leave, until one is left.
+// Selects few of many elements: each block leaves its first k elements, and so do blocks of what these leave, until one
+// block is left.
 Status addSelections(PlanBuilder& builder, const SortedRows& rows, uint32_t k) {
   constexpr uint64_t kPairBytes = 8;
   constexpr uint32_t kSteps = 16;  // an element
@@ -164,7 +165,7 @@ Status planTopK(const Operation& op, PlanBuilder& builder) {
                         .walk = walk,
                         .parameters = builder.parameters(walk),
                         .largest = largest};
-  // A workgroup has less to do with shorter rows than blocks of them take to be sorted.
+  // For shorter rows, sorting blocks of them takes less time than a workgroup for each row.
   if (byteWidth(x.type) <= 4 && k <= kSelectMost && elements >= 2 * kGroupSize) return addSelections(builder, rows, k);
   const uint32_t width = std::bit_ceil(std::min(kBlock, elements));
   const auto runs = static_cast<uint32_t>(divideUp(elements, width));

@@ -5,8 +5,8 @@ namespace {
 
 constexpr const char* kIdle = "Most of a tile would be idle.";
 
-// Of small tiles whose depth the parts of a workgroup share. Where there are more than `most`, larger ones keep the
-// device as busy.
+// The refusals of small tiles whose depth the parts of a workgroup share. If there are more than `most` tiles, larger
+// ones keep the device as busy.
 const char* refusesSharedDepth(const Request& request, const Tile& tile, uint64_t most) {
   const auto& [p, target, window, integers] = request;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT32) return "Its elements are not FLOAT32.";
@@ -17,7 +17,7 @@ const char* refusesSharedDepth(const Request& request, const Tile& tile, uint64_
   return tilesOf(p, tile) > most ? "It has many tiles." : nullptr;
 }
 
-// Of small tiles of few products, where larger ones would leave most of the device idle.
+// The refusals of small tiles for few products, for which larger tiles would leave most of the device idle.
 const char* refusesSmallTile(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
   if (const char* reason = refusesSharedDepth(request, tile, uint64_t{target.caps.workgroups} * 3 / 4)) return reason;
@@ -65,7 +65,7 @@ const char* refusesFewTiles(const Product& p, const Tile& tile, uint64_t fewest,
 
 const char* refusesLargeTile(const Request& request, const Tile& tile) {
   if (const char* reason = refusesVector(request, tile)) return reason;
-  // Of short sums, which memory bounds, code that is long costs more than few workgroups gain.
+  // For short sums, which memory limits, long code costs more than a few workgroups gain.
   constexpr uint32_t kShort = 32;
   const uint32_t workgroups = request.target.caps.workgroups;
   return refusesFewTiles(request.product, tile, request.product.depth < kShort ? workgroups / 2 : workgroups / 4);

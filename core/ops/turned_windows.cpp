@@ -17,10 +17,10 @@ constexpr KernelId idOf(Tiles::Form form) { return {Tiles::kFamily, static_cast<
 constexpr Tile kLarge{128, 128, 8};
 constexpr Tile kNarrow{64, 128, 8, 2, 128};
 
-// What a tile computes of rows and columns that there are not, too.
+// Returns what tiles compute, including rows and columns that do not exist.
 uint64_t computed(const Product& p, const Tile& tile) { return tilesOf(p, tile) * tile.rows * tile.columns; }
 
-// Where narrow tiles compute a quarter less.
+// The refusal of tiles if narrow ones compute a quarter less.
 const char* refusesIdleRows(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (request.target.caps.maxInvocations == 0) return nullptr;
@@ -101,7 +101,7 @@ const char* refusesTurnedWindows(const Request& request) {
   if (filterBytes(p) > std::min(target.caps.maxBufferRange, uint64_t{1} << 30))
     return "Its copies are larger than a kernel may bind.";
   if (!refusesSplitWindows(request)) return "Few tiles share the depth in one dispatch.";
-  // Of slices, if there are any.
+  // The least depth of slices, if there are any.
   constexpr uint32_t kMinDepth = 128;
   if (tilesOf(p, least) * std::max(1u, p.depth / kMinDepth) < target.caps.workgroups / 8) return "It has few tiles.";
   return nullptr;

@@ -170,7 +170,8 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
       items, builder.parameters(words), together);
 }
 
-// The number that times `value` is 1 modulo `modulus`, which have no divisor in common; 0 modulo 1.
+// Returns the number whose product with `value` is 1 modulo `modulus`. The two have no common divisor. Returns 0 if the
+// modulus is 1.
 uint32_t inverseOf(uint32_t value, uint32_t modulus) {
   int64_t inverse = 0;
   int64_t next = 1;

@@ -20,7 +20,7 @@ constexpr uint32_t kStepsOfBlock = 4;  // kSteps there
 constexpr uint64_t kLongSums = 128;    // channels beyond which tiles of a product's sums in shared memory pay
 constexpr uint32_t kTransform = 256;   // multiply-adds of transforming a tile, at most
 
-// What there is to transform, for tiles of the output of so many rows and columns.
+// The sizes of what is transformed, for tiles of the output with a given number of rows and columns.
 struct Tiling {
   uint32_t tile;
   uint32_t across, down;  // tiles of an image
@@ -30,21 +30,21 @@ struct Tiling {
 
   uint64_t points() const { return uint64_t{tile + kWindow - 1} * (tile + kWindow - 1); }
   uint64_t filterBytes() const { return points() * channelPitch * filterPitch * 4; }
-  // A workgroup that does all of it loads filters of a channel ahead, also behind the last one.
+  // A workgroup that does all steps loads filters one channel ahead, even beyond the last channel.
   uint64_t fusedFilterBytes() const { return filterBytes() + filterPitch * 4; }
   uint64_t inputBytes() const { return points() * channelPitch * columnPitch * 4; }
   uint64_t sumBytes() const { return points() * filterPitch * columnPitch * 4; }
 };
 
-// What a workgroup that does all of it computes, and where that pays.
+// The block that a workgroup computes if it does all steps, and the limits within which that pays.
 struct Block {
   kernels::WinogradFused::Form form{};
   uint32_t tiles = 0;
   uint32_t filters = 0;
   uint32_t channels = 0;  // at a time
   uint64_t most = 0;      // of them in all
-  // Of the workgroups that keep a device busy, eighths: fewer leave much of it idle, and of more, smaller blocks lose
-  // to larger tiles.
+  // Limits in eighths of the workgroups that keep a device busy. Fewer workgroups leave much of it idle, and with more,
+  // smaller blocks are slower than larger tiles.
   uint64_t fewestEighths = 0;
   uint64_t mostEighths = 0;
 };
@@ -136,7 +136,7 @@ std::vector<uint32_t> parameterWords(const Operation& op, const Tiling& tiling) 
   const Tensor& y = op.output();
   std::vector<uint32_t> words(x.strides.begin(), x.strides.begin() + 4);
   words.insert(words.end(), {x.sizes[2], x.sizes[3], desc.StartPadding[0], desc.StartPadding[1]});
-  // Turned around, a window begins at its end.
+  // A reversed window begins at its end.
   const bool flipped = desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION;
   const uint32_t down = filter.strides[2];
   const uint32_t across = filter.strides[3];
@@ -152,7 +152,7 @@ std::vector<uint32_t> parameterWords(const Operation& op, const Tiling& tiling) 
   return words;
 }
 
-// At each point filters by channels times channels by columns.
+// At each point, a matrix of filters by channels is multiplied by one of channels by columns.
 Product productOf(const Tiling& tiling, const BufferRange& filters, const BufferRange& input, const BufferRange& sums) {
   const auto rows = static_cast<uint32_t>(tiling.filterPitch);
   const auto columns = static_cast<uint32_t>(tiling.columnPitch);

@@ -78,7 +78,7 @@ class TouchedBytes {
     const auto next = rowed_.lower_bound(begin);
     return next != rowed_.begin() && std::prev(next)->second.end > begin ? std::prev(next) : next;
   }
-  // Of what is touched of a range.
+  // The part of a range that is touched.
   static std::pair<uint64_t, uint64_t> boundsOf(const BufferRange& range) {
     const Rows& rows = range.rows;
     const uint64_t end = range.offset + range.bytes;
@@ -263,7 +263,7 @@ std::string passedOverText(const Plan& plan) {
 }
 
 void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
-  // Since the last barrier.
+  // What was touched since the last barrier.
   TouchedBuffers written, touched;
   bool readsInput = false;
   bool writesOutput = false;
@@ -273,7 +273,8 @@ void deriveBarriers(std::span<Dispatch> dispatches, bool aliased) {
     return now.kind == SlotKind::Input ? writesOutput : now.kind == SlotKind::Output && now.writes && readsInput;
   };
   for (Dispatch& dispatch : dispatches) {
-    // What continues waits for what the first one waits for; later ones wait for what it touches.
+    // A dispatch that continues another one waits for the same dispatches as the first. Later dispatches wait for what
+    // it touches.
     if (!dispatch.continues) dispatch.barrierBefore = std::ranges::any_of(dispatch.buffers, waits);
     if (!dispatch.continues && dispatch.barrierBefore) {
       written.clear();

@@ -19,7 +19,7 @@ std::string nameOf(const Operation& op, const BufferRange& range) {
   return range.kind == SlotKind::Temporary ? "The temporary resource" : "The persistent resource";
 }
 
-// Kernels count elements in 32 bits, and in steps: a counter may pass the last one by as many.
+// Kernels count elements in 32 bits and in steps, so a counter may exceed the last element by one step.
 Status checkCounts(std::span<const Tensor> tensors, const auto& nameAt) {
   constexpr uint64_t kMostElements = (uint64_t{1} << 32) - (1 << 16);
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -29,7 +29,7 @@ Status checkCounts(std::span<const Tensor> tensors, const auto& nameAt) {
   return {};
 }
 
-// Of what could not be split into windows.
+// Refuses a range that could not be split into windows.
 Status checkRanges(const Operation& op, const Plan& plan, const Target& target) {
   for (const auto* dispatches : {&plan.initialization, &plan.execution})
     for (const Dispatch& dispatch : *dispatches)
@@ -72,7 +72,7 @@ BufferRange touched(const WalkOperand& operand, Walk& walk, uint32_t index, cons
 }
 
 // Where to cut a walk in two: the dimension along which an operand spans most, at a multiple that keeps packed parts
-// aligned. Size 0 if it spans one element.
+// aligned. The size is 0 if it spans one element.
 std::pair<uint32_t, uint32_t> cutOf(const Walk& walk, uint32_t operand) {
   constexpr uint32_t kMultiple = 4096;
   uint32_t dimension = 0;
@@ -221,7 +221,7 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
     if (!folded) return tooMany();
     dispatch.groups = *folded;
     std::ranges::copy(gridWords(dispatch.groups, first, end), dispatch.push.begin());
-    // Where ranges count and not what is touched of them, parts of what works in place overlap.
+    // If whole ranges count instead of the touched parts, parts of operators that work in place overlap.
     dispatch.continues = (first != 0 || continues_) && (target_.caps.barriersByRows || !op_.schema().inPlace);
     dispatch.work = workOfGroup * Work(end - first).multiplyAdds();
     (initializing_ ? plan_.initialization : plan_.execution).push_back(dispatch);

@@ -148,7 +148,7 @@ const OpSchema* findActivation(std::string_view name) {
   return schema ? schema : findSchema(name);
 }
 
-// The data type that a scalar union has: what the nearest field before it says.
+// The data type of a scalar union, which the nearest field before it states.
 const Field* typeFieldOf(const OpSchema& schema, const Field& scalar) {
   for (const Field* field = &scalar; field-- != schema.fields.data();)
     if (field->type == FieldType::Enum && field->values == &kTensorDataTypes) return field;
@@ -229,14 +229,14 @@ class FieldFormatter {
   }
   size_t countOf(const Field& field) const { return slot<UINT>(schema_.fields[static_cast<size_t>(field.countField)]); }
 
-  // Of an array that is there.
+  // Whether the field is the count of an array that is not null.
   bool isCount(const Field& field) const {
     const auto index = &field - schema_.fields.data();
     return std::ranges::any_of(
         schema_.fields, [&](const Field& f) { return f.countField == index && slot<const void*>(f) != nullptr; });
   }
 
-  // What a pointer leads to; in parentheses if it is to an array of `count`.
+  // The text of what a pointer points to, in parentheses if it is an array of `count` elements.
   template <class T, class Format>
   std::optional<std::string> pointed(const Field& field, Format text, std::optional<size_t> count = {}) const {
     const T* values = slot<const T*>(field);

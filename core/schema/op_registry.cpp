@@ -58,7 +58,7 @@ std::string tensorName(const Field& field, size_t element) {
 
 std::string tensorName(const OpSchema& schema, Role role, size_t index, size_t count) {
   const auto isOfRole = [&](const Field& field) { return field.role == role && isTensor(field); };
-  // There is one array at most; the tensors beyond one a field are its.
+  // There is at most one array. The tensors beyond one per field belong to it.
   const size_t length = count + 1 - static_cast<size_t>(std::ranges::count_if(schema.fields, isOfRole));
   for (const Field& field : schema.fields) {
     if (!isOfRole(field)) continue;

@@ -39,7 +39,7 @@ void forEachInParallel(size_t count, const std::function<void(size_t)>& work) {
   try {
     for (size_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, loop));
   } catch (const std::system_error&) {
-    // No more threads: those there are do all of it.
+    // No more threads can be made, so the existing ones do all of the work.
   }
   loop();
   for (std::future<void>& other : others) other.get();

@@ -6,8 +6,8 @@
 namespace dimple {
 namespace {
 
-// CLIP1 of floats without ScaleBias as the CLIP, and TANH as the activation that it is, which operators may fuse;
-// others as they are.
+// Returns CLIP for a CLIP1 of floats without ScaleBias, and the activation for TANH, both of which operators may fuse.
+// Returns other operators unchanged.
 Operation asFused(const Operation& op) {
   if (op.schema().type == DML_OPERATOR_ELEMENT_WISE_TANH && !op.as<DML_ELEMENT_WISE_TANH_OPERATOR_DESC>().ScaleBias) {
     auto tanh = Operation::make(DML_OPERATOR_ACTIVATION_TANH, DML_ACTIVATION_TANH_OPERATOR_DESC{}, {op.input(0)},
@@ -24,7 +24,7 @@ bool takesLong(const Operation& made, const Operation& activation) {
          (made.schema().type == DML_OPERATOR_GEMM || made.schema().type == DML_OPERATOR_CONVOLUTION);
 }
 
-// Makes one operation of two; false if there is none.
+// Makes one operation of two. Returns false if no such operation exists.
 bool fuse(Node& first, const Node& second) {
   const Operation& made = *first.op;
   const Operation& activation = *second.op;

@@ -15,13 +15,13 @@
 namespace dimple {
 namespace {
 
-// A product of two tensors and nothing else.
+// Whether a node is a product of two tensors and adds nothing.
 bool isProduct(const Node& node) {
   return typeOf(node) == DML_OPERATOR_GEMM && !node.op->input(kBiasInput).present() &&
          node.op->activation().type == DML_OPERATOR_INVALID && node.op->epilogue().steps == 0;
 }
 
-// With the last two dimensions exchanged.
+// Returns the tensor with its last two dimensions exchanged.
 Tensor transposed(const Tensor& tensor) {
   Tensor other = tensor;
   std::swap(other.sizes[tensor.rank - 1], other.sizes[tensor.rank - 2]);
@@ -88,7 +88,7 @@ class Attention {
     castBack_ = back.node;
   }
 
-  // From the softmax back: what is added, factors, and the product.
+  // Follows the inputs of the softmax back through the sum and the factors to the product.
   bool findProduct() {
     const Node* reader = &softmax_;
     uint32_t input = 0;
@@ -102,7 +102,7 @@ class Attention {
       Node* sum = onlyProducerAt(*reader, input, type);
       if (sum && !sum_) {
         sum_ = sum;
-        // The side that comes from a product; the other one may, too.
+        // Takes the side that comes from a product. The other side may come from one, too.
         take(sum, leadsToProduct(*sum, 0) ? 0 : 1);
         addend_ = 1 - input;
       }

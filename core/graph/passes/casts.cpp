@@ -73,7 +73,7 @@ void fuse(Graph& graph, Node& node, const Target& target) {
   replace(withCasts(op, input, behind ? ofTypeOf(op.output(), behind->op->output()) : op.output()));
 }
 
-// A product of FLOAT16 stores the FLOAT32 of a CAST, if it needs no dispatch more for that.
+// A product of FLOAT16 stores the FLOAT32 of a CAST, if that takes no additional dispatch.
 void widen(Graph& graph, Node& product, const Target& target) {
   const Operation& op = *product.op;
   Node* cast = readerOf(product).node;

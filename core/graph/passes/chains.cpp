@@ -1,5 +1,5 @@
-// Element-wise nodes that hand tensors to each other execute in one pass over memory: what no other node takes is not
-// stored; nothing is computed twice; every result is rounded to its type as it is alone.
+// Element-wise nodes that hand tensors to each other execute in one pass over memory: results that no other node takes
+// are not stored, nothing is computed twice, and every result is rounded to its type as it would be without the chain.
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -16,10 +16,10 @@ namespace dimple {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-// Groups that are looked at before one more cycle is taken for possible.
+// After looking at this many groups, the search assumes that a cycle is possible.
 constexpr size_t kMaxVisited = 1000;
 
-// Whether no two elements share a place, for all that strides alone tell.
+// Whether the strides alone prove that no two elements share a place.
 bool hasOwnPlaces(const Tensor& tensor) {
   std::vector<std::pair<uint64_t, uint64_t>> dimensions;  // stride, size
   for (uint32_t d = 0; d < tensor.rank; ++d)
@@ -106,7 +106,7 @@ class ChainMaker {
     if (!estimates_) return true;
     const Operation& op = *member.node->op;
     const auto plan = planOperator(op, target_);
-    // What reads across rows takes that long, whatever else is done.
+    // A node that reads across rows takes that long whatever else it does.
     if (!plan || readsAcross(member.inputs, member.output)) return false;
     uint64_t bytes = member.output.totalBytes;
     const auto places = member.node->inputs();
@@ -168,7 +168,7 @@ class ChainMaker {
     groups_[g] = std::move(group);
   }
 
-  // Of a group, leaves what gains: all of it, or parts.
+  // Keeps the parts of a group that gain, which may be all of it.
   void keepFast(uint32_t g) {
     const double minGain = target_.costs->minGain;
     const Group whole = std::move(groups_[g]);
@@ -200,7 +200,7 @@ class ChainMaker {
     return sum;
   }
 
-  // Of a group that executes at once.
+  // Returns how long a group takes that executes as one node.
   double nanosecondsOf(const Group& group) const {
     if (group.size() < 2) return nanosecondsApart(group);
     const Operation op = operationOf(*candidate(group));
@@ -224,7 +224,7 @@ class ChainMaker {
     return true;
   }
 
-  // Whether something outside takes from a group what the group needs. Groups are what executes at once.
+  // Whether something outside takes from a group what the group needs. A group executes as one node.
   bool closesCycle(const Group& group) {
     ++visit_;
     const uint32_t first = nodes_[group.front()].position;
@@ -235,7 +235,7 @@ class ChainMaker {
         for (const uint32_t producer : producersOf(n)) open.push_back(producer);
     };
     addProducers(group);
-    // Those that are members themselves are none of these.
+    // Nodes that are members of the group do not count.
     std::erase_if(open, [&](uint32_t n) { return nodes_[n].visit == visit_; });
     size_t visited = 0;
     while (!open.empty()) {
@@ -245,7 +245,7 @@ class ChainMaker {
       if (nodes_[n].visit == visit_) continue;
       const Group& at = groups_[nodes_[n].group];
       for (const uint32_t member : at) nodes_[member].visit = visit_;
-      // What ends before the group begins takes nothing of it.
+      // A node that ends before the group begins cannot take results from the group.
       if (nodes_[at.back()].position < first) continue;
       if (++visited > kMaxVisited) return true;
       addProducers(at);
@@ -262,7 +262,7 @@ class ChainMaker {
     });
   }
 
-  // Members in an order in which results are taken soon: what is nested deepest comes first.
+  // Members in an order in which results are taken soon: the most deeply nested member comes first.
   Group evaluationOrder(const Group& group) const {
     std::vector<uint32_t> depth(group.size());
     const auto indexOf = [&](uint32_t n) { return static_cast<size_t>(std::ranges::find(group, n) - group.begin()); };
@@ -288,7 +288,7 @@ class ChainMaker {
     return order;
   }
 
-  // The group as a chain. No value if the kernel cannot hold it, or if nothing reads what it makes.
+  // Returns the group as a chain, or no value if the kernel cannot hold it or nothing reads its results.
   std::optional<Candidate> candidate(const Group& group) const {
     Candidate made;
     std::vector<ChainOperator> operators;

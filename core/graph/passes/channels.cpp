@@ -59,7 +59,7 @@ bool joinsChannels(const Operation& op) {
   }
 }
 
-// Sums and the like over places.
+// Whether an operator reduces places, as sums do.
 bool reducesPlaces(const Operation& op) {
   if (op.schema().type != DML_OPERATOR_REDUCE) return false;
   const auto& desc = op.as<DML_REDUCE_OPERATOR_DESC>();
@@ -168,7 +168,7 @@ class ChannelsChooser {
     return found == indices_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // Those that a node has as operands of many places; `all`: whether these are all that there are.
+  // The operands of a node that have many places. `all` says whether the node has no others.
   struct Operands {
     std::vector<uint32_t> values;
     bool all = true;
@@ -237,7 +237,7 @@ class ChannelsChooser {
     for (Node* node : nodes) {
       const Operation& op = changed.at(node);
       if (!op.check()) return;
-      // One whose results alone change stores them as well as before.
+      // A convolution of which only the results change their layout stores them as fast as before.
       if (kindOf(*node) != NodeKind::Convolution || sameLayout(op.input(0), node->op->input(0))) continue;
       (gains(op) ? gaining : others) += sumsOf(op);
     }

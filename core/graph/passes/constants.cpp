@@ -4,7 +4,8 @@
 namespace dimple {
 namespace {
 
-// Bytes by which what a node makes may exceed what it takes: persistent memory is held as long as the graph lives.
+// The outputs of a node may exceed its inputs by this many bytes, since persistent memory is held for as long as the
+// graph lives.
 constexpr uint64_t kMaxGrowth = 16 << 20;
 
 uint64_t totalBytes(std::span<const Tensor> tensors) {
@@ -15,7 +16,7 @@ uint64_t totalBytes(std::span<const Tensor> tensors) {
 
 }  // namespace
 
-// No operator has a state of its own, random generators included: what one makes depends on what it takes alone.
+// No operator has a state of its own, random generators included: its outputs depend on its inputs alone.
 void passes::foldConstants(Graph& graph, const Target&) {
   for (Node* node : graph.order()) {
     node->runsAtInitialization =

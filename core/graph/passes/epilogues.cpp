@@ -1,5 +1,5 @@
-// What nodes do to the results of a product or convolution, to each channel or by adding a tensor of the same layout,
-// becomes an epilogue of it, which rounds as they do.
+// Nodes that change each channel of the results of a product or convolution, or add a tensor of the same layout to
+// them, become an epilogue of that operator. It rounds as the nodes do.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -37,7 +37,7 @@ class Follow {
   // A parameter of each channel.
   struct Parameter {
     Place place;
-    Tensor tensor;  // one element, or one a channel
+    Tensor tensor;  // one element, or one per channel
   };
 
   // Whether a node becomes a part of the epilogue.
@@ -82,7 +82,7 @@ class Follow {
     return true;
   }
 
-  // What a node does behind what is done already; 0: it cannot follow that.
+  // Returns what a node does after what is done already, or 0 if it cannot follow that.
   uint32_t stepsOf(const Operation& op, const Affine& affine) const {
     const uint32_t before = epilogue_.steps;
     if (op.schema().type == DML_OPERATOR_BATCH_NORMALIZATION)
@@ -95,7 +95,7 @@ class Follow {
     return !divides && (before & kEpilogueLastFactor) == 0 ? kEpilogueLastFactor : 0;
   }
 
-  // A tensor that lies as the sum does, or of a product without C one at any strides.
+  // The tensor must have the layout of the sum. For a product without C, it may have any strides.
   bool takeSum(const Node& node, uint32_t input) {
     const Operation& op = *node.op;
     const DML_OPERATOR_TYPE type = op.schema().type;
@@ -112,15 +112,15 @@ class Follow {
   bool mayAddC(const Operation& op, uint32_t input) const {
     const Operation& product = *first_.op;
     const auto isOne = [](const std::optional<Parameter>& p) { return !p || p->tensor.strides[2] == 0; };
-    // Single elements of a mask: of many results a pass of its own is faster (2^21 of FLOAT32 on an H100: 31 and 11
-    // instead of 51 us).
+    // Masks are read one element at a time. If the results are many, a separate pass is faster (2^21 of FLOAT32 on an
+    // H100: 31 and 11 instead of 51 us).
     constexpr uint64_t kMany = uint64_t{1} << 20;
     return made_.elements < kMany && product.schema().type == DML_OPERATOR_GEMM &&
            !product.input(kBiasInput).present() && sameSizes(made_, op.input(input)) &&
            std::ranges::all_of(parameters_, isOne);
   }
 
-  // As {1, 1, channels, 1}.
+  // Returns the tensor as {1, 1, channels, 1}.
   Parameter parameterOf(const Node& node, uint32_t input, uint32_t channel) const {
     const Tensor& given = node.op->input(input);
     Tensor tensor = packedTensor(given.type, std::array{1u, 1u, made_.sizes[linear_.channel], 1u});
@@ -139,12 +139,12 @@ class Follow {
     return &node;
   }
 
-  // FLOAT32 elements of the channels.
+  // Describes one FLOAT32 element for each channel.
   Tensor singlesOf(uint32_t each) const {
     return asGiven(packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, std::array{1u, 1u, made_.sizes[linear_.channel], each}));
   }
 
-  // What a node makes of some parameters, as FLOAT32; none if there cannot be one.
+  // Returns a node's result for some parameters, as FLOAT32, or none if no such node is possible.
   template <class Desc>
   std::optional<Parameter> made(DML_OPERATOR_TYPE type, const Desc& desc, const std::vector<Parameter>& of) {
     std::vector<Tensor> tensors;
@@ -156,8 +156,8 @@ class Follow {
     return Parameter{{&node->outputs()[0]}, singlesOf(1)};
   }
 
-  // Divides the factor of a FLOAT16 normalization by the deviation, once and not for each element: in FLOAT32 that is
-  // closer than the result can be.
+  // Divides the factor of a FLOAT16 normalization by the deviation once instead of for each element. In FLOAT32 this is
+  // more precise than the result can be.
   bool divideFactor() {
     for (std::optional<Parameter>& parameter : parameters_) {
       if (!parameter) continue;
@@ -175,7 +175,8 @@ class Follow {
     return factor.has_value();
   }
 
-  // The nodes that put the parameters of a channel side by side, as FLOAT32, with zeros for those that it has not.
+  // The nodes that put the parameters of a channel side by side, as FLOAT32, with zeros for those that the channel does
+  // not have.
   Node* addParameters() {
     constexpr uint32_t kOfChannel = 8;  // of which the kernels read the first ones
     const bool divides = (epilogue_.steps & kEpilogueVariance) != 0 && made_.type == DML_TENSOR_DATA_TYPE_FLOAT16;

@@ -1,5 +1,5 @@
-// What moves dequantized integers, or takes the greatest of them, takes the integers, where its results are quantized
-// again by the same scale and zero point.
+// Operators that move dequantized integers, or select the greatest of them, take the integers themselves if their
+// results are quantized again with the same scale and zero point.
 #include <cfloat>
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@
 namespace dimple {
 namespace {
 
-// How a node quantizes or dequantizes: by constants that all elements share.
+// The constants by which a node quantizes or dequantizes all elements.
 struct SharedScale {
   DataType integers, floats;
   float scale;
@@ -41,7 +41,7 @@ std::optional<SharedScale> sharedScaleOf(const Node& node) {
   const Tensor& floats = isBack ? op.output() : op.input(0);
   const auto scale = floatAt(node, 1);
   if (!isByte(integers.type) || op.input(1).type != floats.type || !scale) return {};
-  // QUANTIZE and DEQUANTIZE have 128 for an unsigned zero point that is absent.
+  // If the zero point of an unsigned type is absent, QUANTIZE and DEQUANTIZE use 128.
   const bool hasMiddle = typeOf(node) == DML_OPERATOR_QUANTIZE || typeOf(node) == DML_OPERATOR_DEQUANTIZE;
   std::optional<uint32_t> zero = hasMiddle && integers.type == DML_TENSOR_DATA_TYPE_UINT8 ? 128 : 0;
   if (op.inputs().size() > 2 && op.input(2).present()) zero = numberOf(node.inputs()[2], op.input(2));

@@ -51,8 +51,8 @@ class LayoutChooser {
  private:
   enum class Effect { Worse, Same, Better };
 
-  // An operation of the execution whose layouts stand in a description: a chain's places are more costly than they
-  // look.
+  // Whether an operation executes at execution and has its layouts in a description. Chains are excluded, because their
+  // layouts cost more than the estimate says.
   static bool isFree(const Node& node) {
     return node.op && !node.runsAtInitialization && node.op->schema().type != DML_OPERATOR_INVALID;
   }
@@ -70,8 +70,8 @@ class LayoutChooser {
     return layouts;
   }
 
-  // Only nodes read the tensor, all as it is made, and one of them, whose kernels may read over the end of a row, has
-  // not the kernel that it prefers.
+  // Whether only nodes read the tensor, all with the layout in which it is made, and one of them, whose kernels may
+  // read past the end of a row, does not get its preferred kernel.
   bool mayChange(const Value& value) const {
     if (!value.graphOutputs.empty() || value.uses.empty()) return false;
     const Tensor& tensor = tensorOf(value);
@@ -87,7 +87,7 @@ class LayoutChooser {
     return std::ranges::all_of(value.uses, reads) && std::ranges::any_of(value.uses, passesOver);
   }
 
-  // Gives a tensor another layout if that makes a plan better, and none worse.
+  // Gives a tensor another layout if that improves one plan and makes none worse.
   bool change(Value& value, const Layout& layout) const {
     std::map<Node*, Operation> changed;
     const auto change = [&](Node& node, Role role, uint32_t index) {
@@ -108,14 +108,14 @@ class LayoutChooser {
     return true;
   }
 
-  // Kernels are passed over in the order in which they are preferred. What only moves elements is left out, or copies
-  // rows instead of all.
+  // Kernels are passed over in the order in which they are preferred. A dispatch that only moves elements is left out,
+  // or copies rows instead of the whole tensor.
   Effect effectOf(const Operation& given, const Operation& changed) const {
     const auto before = planUnkept(given, target_);
     const auto after = planUnkept(changed, target_);
     if (!before || !after || after->execution.size() > before->execution.size()) return Effect::Worse;
     if (given.schema().parts) return Effect::Same;
-    // Those of one list of kernels; there are several.
+    // These kernels belong to one list. There are several lists.
     const bool preferred =
         std::ranges::mismatch(after->passedOver, before->passedOver, isSameKernel).in1 == after->passedOver.end();
     if (!preferred) return Effect::Worse;

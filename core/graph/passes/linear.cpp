@@ -18,7 +18,7 @@ std::optional<Linear> linearOf(const Operation& op) {
   if (op.activation().type != DML_OPERATOR_INVALID) return {};
   if (op.schema().type == DML_OPERATOR_CONVOLUTION) {
     const auto& desc = op.as<DML_CONVOLUTION_OPERATOR_DESC>();
-    // What is padded stays 0.
+    // Padding stays 0.
     if (std::ranges::any_of(std::span(desc.OutputPadding, desc.DimensionCount), [](UINT p) { return p != 0; }))
       return {};
     const bool backward = desc.Direction == DML_CONVOLUTION_DIRECTION_BACKWARD;

@@ -35,7 +35,7 @@ std::optional<float> floatAt(const Node& node, uint32_t input) {
 
 bool isNumber(const Node& node, uint32_t input, double expected) {
   const auto number = floatAt(node, input);
-  // What FLOAT16 holds exactly has no neighbours.
+  // A number that FLOAT16 holds exactly has no neighbours.
   const bool isExact = std::ldexp(std::round(std::ldexp(expected, 9)), -9) == expected;
   const double unit = isExact ? 0 : node.op->input(input).type == DML_TENSOR_DATA_TYPE_FLOAT16 ? 0x1p-10 : 0x1p-22;
   return number && std::abs(static_cast<double>(*number) - expected) <= unit * std::abs(expected);

@@ -72,7 +72,7 @@ class Normalization {
   }
 
  private:
-  // The root, which alone is divided by, or the reciprocal of which is multiplied with, of any spelling.
+  // Finds the square root in any spelling: the node divides by nothing but this root, or multiplies by its reciprocal.
   bool findRoot() {
     if (typeOf(scaling_) == DML_OPERATOR_ELEMENT_WISE_DIVIDE) {
       root_ = producerAt(scaling_, 1, DML_OPERATOR_ELEMENT_WISE_SQRT);
@@ -112,7 +112,7 @@ class Normalization {
     return false;
   }
 
-  // The square of x, as the variance alone reads it.
+  // The square of x, which only the variance reads.
   bool findSquare() {
     if ((square_ = onlyProducerAt(*variance_, 0, DML_OPERATOR_ELEMENT_WISE_POW))) {
       if (!isNumber(*square_, 1, 2) || scalesFirst<DML_ELEMENT_WISE_POW_OPERATOR_DESC>(*square_)) return false;
@@ -127,12 +127,13 @@ class Normalization {
     return readSame(*square_, 0, scaling_, x_) && sameLayout(square_->op->output(), variance_->op->input(0));
   }
 
-  // What x is without, if only these nodes read x; null: x is taken as it is.
+  // The mean that is subtracted from x, if only these nodes read x. If null, x is taken as it is.
   void findMean() {
     centred_ = producerAt(scaling_, x_, DML_OPERATOR_ELEMENT_WISE_SUBTRACT);
     mean_ = centred_ ? producerAt(*centred_, 1, DML_OPERATOR_REDUCE) : nullptr;
     const size_t readers = typeOf(*square_) == DML_OPERATOR_ELEMENT_WISE_MULTIPLY ? 3 : 2;
-    // Differences and roots are seen by all as they are made: axes are those of one shape.
+    // All readers see differences and roots with the layout in which they are made, because axes refer to a single
+    // shape.
     const bool isFound = mean_ && isMean(*mean_, *centred_, 1) && readersOf(*mean_) == 1 &&
                          readersOf(*centred_) == readers && readSame(*mean_, 0, *centred_, 0) &&
                          readsAsMade(centred_->op->output(), *scaling_.op, x_) &&

@@ -28,14 +28,14 @@ constexpr std::array<UINT, DML_TENSOR_DIMENSION_COUNT_MAX1> kOnes{1, 1, 1, 1, 1,
 // Sums of more products of two differences of bytes may exceed INT32.
 constexpr uint64_t kMostTerms = 32768;
 
-// A tensor of an operation that is made, and where it is read; not present(): an optional one that is absent.
+// A tensor of an operation that is made, and where it is read. An optional tensor that is absent is not present().
 struct Operand {
   Tensor tensor{};
   Place place{};
 };
 
-// A scale and a zero point of FLOAT32 that is quantized or dequantized: of all elements, or of each along one
-// dimension.
+// The scale and zero point by which FLOAT32 is quantized or dequantized. They are the same for all elements, or vary
+// along one dimension.
 struct Parameters {
   Operand scale, zero;
 };
@@ -46,8 +46,8 @@ struct Dequantized {
   Node* node = nullptr;
 };
 
-// The only dimension along which an operand of a quantization varies, kNone if it is one for all. No value: it varies
-// along several, or is one of a block.
+// Returns the only dimension along which an operand of a quantization varies, or kNone if it is the same for all
+// elements. Returns no value if it varies along several dimensions, or serves blocks of elements.
 std::optional<uint32_t> dimensionOf(const Tensor& parameter, const Tensor& x) {
   uint32_t found = kNone;
   for (uint32_t d = 0; d < parameter.rank; ++d) {
@@ -71,7 +71,7 @@ bool countsAlong(const Tensor& made, uint32_t d, const Tensor& read, uint32_t ch
   return inner < step;
 }
 
-// A parameter for a tensor of `rank` dimensions: one element, or `count` along `channel`.
+// Describes a parameter for a tensor of `rank` dimensions: one element, or `count` elements along `channel`.
 Operand parameterFor(const Operand& given, uint32_t dimension, uint32_t rank, uint32_t channel, uint32_t count) {
   Tensor tensor;
   tensor.type = given.tensor.type;
@@ -88,12 +88,13 @@ Operand operandOf(const Node& node, uint32_t input) {
   return {node.op->input(input), node.inputs()[input]};
 }
 
-// What a quantization has for elements that `read` sees, which may vary along `channel` unless that is kNone.
+// Returns the parameters of a quantization for the elements that `read` sees. They may vary along `channel`, unless
+// that is kNone.
 std::optional<Parameters> parametersOf(const Node& node, const Tensor& made, const Tensor& read, uint32_t channel) {
   const Operand scale = operandOf(node, 1);
   const Operand zero = operandOf(node, 2);
   const Tensor& integers = isFloat(made.type) ? node.op->input(0) : node.op->output();
-  // These have 128 for an unsigned zero point that is absent.
+  // If the zero point of an unsigned type is absent, these operators use 128.
   const bool hasMiddle = typeOf(node) == DML_OPERATOR_QUANTIZE || typeOf(node) == DML_OPERATOR_DEQUANTIZE;
   if (hasMiddle && !zero.tensor.present() && integers.type == DML_TENSOR_DATA_TYPE_UINT8) return {};
   if (scale.tensor.type != kFloat) return {};
@@ -111,7 +112,8 @@ std::optional<Parameters> parametersOf(const Node& node, const Tensor& made, con
   return found;
 }
 
-// What an input of a node reads, if something dequantizes it by parameters of all elements or of each along `channel`.
+// Returns the integers that an input of a node reads through a dequantization whose parameters are the same for all
+// elements or vary along `channel`.
 std::optional<Dequantized> dequantizedAt(const Node& reader, uint32_t input, uint32_t channel) {
   const Place& from = reader.inputs()[input];
   Node* node = from.producer();
@@ -129,7 +131,7 @@ std::optional<Dequantized> dequantizedAt(const Node& reader, uint32_t input, uin
   return Dequantized{{asGiven(read), node->inputs()[0]}, *by, node};
 }
 
-// With the last two dimensions exchanged, where that is so.
+// Exchanges the last two dimensions if the operator reads them so.
 Tensor turnedIf(bool turned, Tensor tensor) {
   if (!turned) return tensor;
   std::swap(tensor.sizes[tensor.rank - 1], tensor.sizes[tensor.rank - 2]);
@@ -169,7 +171,7 @@ class Quantized {
   }
 
  private:
-  // A RELU or CLIP, and a quantization by parameters of all elements, as far as they follow.
+  // Finds a RELU or CLIP, and a quantization whose parameters are the same for all elements, if they follow.
   void findResult() {
     nodes_ = {&product_};
     output_ = op_.output();
@@ -190,7 +192,7 @@ class Quantized {
     nodes_.push_back(quantizer);
   }
 
-  // The step that a RELU or CLIP is; no value for others.
+  // Returns the step that a RELU or CLIP is, and no value for other operators.
   static std::optional<Epilogue> clipOf(const Operation& activation) {
     if (activation.schema().type == DML_OPERATOR_ACTIVATION_RELU) return Epilogue{.steps = kEpiloguePositive};
     const Operation clip = asClip(activation);
@@ -200,7 +202,7 @@ class Quantized {
     return Epilogue{.steps = kEpilogueClips, .least = desc.Min, .most = desc.Max};
   }
 
-  // What is made, with the sizes of the results; false: it has others, and no layout with these.
+  // Views the output with the sizes of the results. Returns false if it has other sizes and no layout with these.
   bool setOutput(Tensor output) {
     output.ownedByDml = false;
     if (!sameSizes(output, op_.output())) {
@@ -211,7 +213,7 @@ class Quantized {
     return true;
   }
 
-  // What alone reads a node, and quantizes it as it is made, or packed.
+  // Returns the only reader of a node if it quantizes the node's output with the layout in which it is made, or packed.
   static Node* quantizerOf(const Node& node) {
     Node* reader = onlyReader(node);
     if (!reader || !quantizes(*reader) || node.outputs()[0].uses[0].input != 0) return nullptr;
@@ -295,7 +297,7 @@ class Quantized {
     const auto filter = dequantizedAt(product_, kWeightsInput, 0);
     if (!x || !filter || op_.input(kWeightsInput).elements > kMostTerms * op_.input(kWeightsInput).sizes[0]) return {};
     setDequantizers(*x, *filter);
-    // A filter is what a channel of the results has.
+    // Each channel of the results has one filter.
     const auto ofChannels = [](const Operand& parameter) {
       Operand moved = parameter;
       if (!moved.tensor.present()) return moved;
@@ -357,7 +359,7 @@ class Quantized {
                 bias);
   }
 
-  // Whether it goes to a kernel that takes less time than one of FLOAT32 does.
+  // Whether a kernel is found that takes less time than a kernel of FLOAT32.
   static bool gains(const Operation& op, const Target& target) {
     if (op.schema().type == DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING) return bool(planUnkept(op, target));
     if (!target.options.estimates) return bool(planUnkept(op, target));

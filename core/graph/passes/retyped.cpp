@@ -17,7 +17,7 @@ class Retyped {
  public:
   Retyped(Node& node, const Conversions& conversions) : node_(node), conversions_(conversions), op_(*node.op) {}
 
-  // Whether all that it reads and makes is converted, and it has a plan without.
+  // Whether all its inputs and outputs are converted, and it has a plan without the conversions.
   bool isPossible(const Target& target) {
     return op_.epilogue().steps == 0 && findBefore() && findBehind() && op_.check() && planOperator(op_, target);
   }

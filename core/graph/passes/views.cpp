@@ -1,4 +1,4 @@
-// Elements that a node only moves are read where they are, or are made where they go.
+// Elements that a node only moves are read where they lie, or are written directly to where they go.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -13,11 +13,11 @@
 namespace dimple {
 namespace {
 
-// Bytes of a tensor that may be read across its rows: so little lies in a cache, where each line that is fetched
-// several times takes less than the copy that would turn it (docs/performance.md).
+// A tensor of at most this many bytes may be read across its rows. It stays in a cache, where fetching each line
+// several times takes less time than the copy that would transpose it (docs/performance.md).
 constexpr uint64_t kMaxAcross = 1 << 20;
 
-// Inputs of an operator whose description is copied for each of them that is read elsewhere.
+// The most inputs of an operator whose description is copied for each input that is read elsewhere.
 constexpr size_t kMaxNodeTensors = 256;
 
 // How the elements of a tensor lie in another's memory.
@@ -28,14 +28,14 @@ struct View {
 
 constexpr bool isNegative(uint32_t stride) { return stride > INT32_MAX; }
 
-// Where a walk moves the elements of a tensor that begins at an offset in operand `from`; no value if it does not move
-// all of them, or not evenly.
+// Returns where a walk moves the elements of a tensor that begins at an offset in operand `from`, or no value if it
+// does not move all of them, or does not move them evenly.
 class Mover {
  public:
   Mover(Walk walk, uint32_t from, uint32_t to) : walk_(walk), from_(from), to_(to) {
     walk_.sortBy(from);
     walk_.coalesce();
-    // So that every offset in `from` has one position: what the dimensions inside reach lies within a step.
+    // Every offset in `from` must have one position, so the extent of the inner dimensions lies within a step.
     uint64_t reach = 0;
     for (uint32_t d = walk_.rank; d-- > 0;) {
       const uint32_t stride = walk_.strides[d][from];
@@ -70,7 +70,7 @@ class Mover {
  private:
   using Steps = std::array<uint64_t, kMaxWalkRank>;
 
-  // Along each dimension of the walk; no value if it does not come to the offset.
+  // Returns the position along each dimension of the walk, or no value if the walk does not reach the offset.
   std::optional<Steps> stepsOf(uint64_t offset) const {
     Steps steps{};
     for (uint32_t w = 0; w < walk_.rank; ++w) {
@@ -109,7 +109,7 @@ class ViewFolder {
     const auto order = graph_.order();
     for (Node* node : order)
       if (moves(*node)) readThrough(*node);
-    // What is left, last first.
+    // Adds the remaining dimensions, the last one first.
     std::vector<Node*> left;
     for (size_t at = order.size(); at-- > 0;) {
       if (isRead(*order[at]))
@@ -137,7 +137,7 @@ class ViewFolder {
 
   // ---- reading where elements are ----
 
-  // By output of a node that moves elements: lets all that read it read what the node takes.
+  // For each output of a node that moves elements, lets all its readers read the node's inputs instead.
   void readThrough(Node& node) {
     std::vector<std::vector<MovedPart>> parts(node.outputs().size());
     for (const MovedPart& part : partsOf(node)) parts[part.output].push_back(part);
@@ -193,7 +193,7 @@ class ViewFolder {
 
   // ---- making where elements go ----
 
-  // Lets those that make what a node moves, for it alone, make it where the node moves it to.
+  // Lets nodes whose outputs only the moving node reads write them where that node moves them to.
   void makeInPlace(Node& node) {
     if (node.outputs().size() != 1) return;  // several could want what is made
     for (const MovedPart& part : partsOf(node)) {
@@ -221,8 +221,8 @@ class ViewFolder {
 
   // ---- both ----
 
-  // The same dispatches of the same kernels, or as many of kernels for any strides in the place of those for packed
-  // tensors, or of chains in the place of both. Then bits are the same, too.
+  // Whether the plans have the same dispatches of the same kernels. As many dispatches of kernels for any strides may
+  // take the place of those for packed tensors, and chains the place of both. The results then have the same bits, too.
   bool isNoSlower(const Operation& given, const Operation& changed) const {
     const auto before = planUnkept(given, target_);
     const auto after = planUnkept(changed, target_);

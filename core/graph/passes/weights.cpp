@@ -24,13 +24,13 @@ Tensor parameterFor(const Tensor& given, uint32_t givenChannel, const Tensor& ta
   return asGiven(tensor);
 }
 
-// What an operation makes of the dimensions of parameters alone, or takes as it is.
+// What an operation derives from the dimensions of the parameters alone, or takes unchanged.
 struct Made {
   Place place;
   Tensor tensor;
 };
 
-// A linear node and what follows it, by now: the two become one, or nothing is done.
+// A linear node and the node that follows it now. The two become one, or nothing is done.
 class Fold {
  public:
   Fold(Graph& graph, Node& first, Node& second, const Linear& linear, const Affine& affine, uint32_t channel)
@@ -73,13 +73,13 @@ class Fold {
       if (!graph_.isKnown(*from.value) && !(addsOnly_ && !from.producer())) return false;
     }
     if (addsOnly_) return true;
-    // A weight that is rounded to FLOAT16 once more is as far off as a result may be.
+    // Rounding a weight to FLOAT16 once more would use up all of the error that a result may have.
     if (op_.output().type != DML_TENSOR_DATA_TYPE_FLOAT32) return false;
     if (hasBias && !graph_.isKnown(*first_.inputs()[kBiasInput].value)) return false;
     return !affine_.scales || graph_.isKnown(*first_.inputs()[kWeightsInput].value);
   }
 
-  // What is added is the bias.
+  // The addend is the bias.
   Made sumAsBias() const {
     const uint32_t p = affine_.parameters[0];
     Tensor sizes = op_.output();
@@ -88,7 +88,7 @@ class Fold {
     return {second_.inputs()[p], parameterFor(follower_.input(p), channel_, sizes, linear_.channel, true)};
   }
 
-  // What the follower makes of the bias, or of one zero for all channels.
+  // The follower's result for the bias, or for one zero for all channels.
   std::optional<Made> foldBias(bool hasBias) {
     Tensor from = hasBias ? op_.input(kBiasInput) : op_.output();
     for (uint32_t d = 0; d < from.rank; ++d) {
@@ -105,7 +105,8 @@ class Fold {
     return {&node.outputs()[0]};
   }
 
-  // A node that does to a tensor what the follower does to each channel; without what it adds unless `adds`.
+  // Makes a node that does to a tensor what the follower does to each channel. It leaves out the addend unless `adds`
+  // is set.
   std::optional<Made> apply(const Tensor& target, const Place& from, uint32_t channel, bool adds) {
     const Tensor result = packedTensor(target.type, target.sizeSpan());
     std::vector<Place> places{from};
@@ -148,7 +149,7 @@ class Fold {
     if (weights) changed.setTensor(Role::Input, kWeightsInput, asGiven(weights->tensor));
     if (bias) {
       Tensor tensor = bias->tensor;
-      // Of a product it has the sizes of the results.
+      // For a product, it has the sizes of the results.
       for (uint32_t d = 0; gemm && d < tensor.rank; ++d)
         if (tensor.sizes[d] != op_.output().sizes[d]) {
           tensor.sizes[d] = op_.output().sizes[d];
@@ -202,7 +203,7 @@ void passes::foldWeights(Graph& graph, const Target& target) {
   // Folded weights are worth it only because they are computed once.
   if (!runsPass(target.options, "constants")) return;
   for (Node& first : graph.nodes()) {
-    // Whatever follows, one after another.
+    // Merges all nodes that follow, one after another.
     for (Node* second = onlyReader(first); second && fold(graph, first, *second);) second = onlyReader(first);
   }
 }

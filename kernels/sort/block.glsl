@@ -23,6 +23,10 @@ void setSlot(uint slot, Pair p) {
   sharedIndex[slot] = p.index;
 }
 
+// The least power of two from 2 on that is not less than `count`. It is computed without a loop: libvkd3d assigns the
+// variables of a loop one after the other, and blocks were sorted beyond the slots.
+uint powerFrom(uint count) { return 2u << findMSB(max(count, 2u) - 1u); }
+
 // Sorts each block of `width` slots, a power of two, of the first `slots`. Between barriers.
 void sortBlocks(uint slots, uint width) {
   // Bitonic: the first step of a merge mirrors the second half, so that all blocks ascend.

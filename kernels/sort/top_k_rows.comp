@@ -142,8 +142,7 @@ uint placeOf(uint count, out Pair p) {
   const uint lane = gl_LocalInvocationID.x;
   p = Pair(kLastKey, 0xffffffffu);
   if (count > kFew) {
-    uint width = kFew;
-    while (width < count) width *= 2u;
+    const uint width = powerFrom(count);
     for (uint slot = count + lane; slot < width; slot += gl_WorkGroupSize.x) setSlot(slot, p);
     sortBlocks(width, width);
     p = slotPair(lane);

@@ -66,8 +66,7 @@ void main() {
   barrier();
 
   const uint count = sharedCount;
-  uint width = 2u;
-  while (width < max(count, push.kept)) width *= 2u;
+  const uint width = powerFrom(max(count, push.kept));
   for (uint slot = count + lane; slot < width; slot += gl_WorkGroupSize.x) setSlot(slot, Pair(kLastKey, kNone));
   sortBlocks(width, width);
   if (lane >= push.kept) return;

@@ -39,6 +39,16 @@ if [[ -f $(dirname "$pc")/libdimple.a ]]; then
   fi
 fi
 
+# With nothing in the environment and no driver, the tool says what to do.
+if said=$(env -i HOME="$work" PATH=/usr/bin:/bin VK_DRIVER_FILES="$work/none.json" "$tree/bin/dimple" devices 2>&1); then
+  echo "The tool lists devices without a driver: $said"
+  exit 1
+fi
+if [[ $said != *"There is no Vulkan driver"*"VK_DRIVER_FILES"* ]]; then
+  echo "Without a driver the tool says '$said', expected what to install or to set."
+  exit 1
+fi
+
 # The tool describes itself, and completes its own command lines.
 grep -q '^\.SS dimple run$' "$tree/share/man/man1/dimple.1"
 # shellcheck disable=SC1091

@@ -10,8 +10,8 @@
 //
 // Which invocation holds which element of a matrix is the device's choice, and looked up at the start
 // (matrix_places.glsl). Where it is the one that is hoped for, the maxima of rows and the weights stay in registers;
-// elsewhere they pass through shared memory (matrix_weights.glsl). A weight is 2^(score - reference), the reference of a
-// row lying below its largest score so far. It is multiplied as the sum of two FLOAT16, which is about as precise as
+// elsewhere they pass through shared memory (matrix_weights.glsl). A weight is 2^(score - reference), the reference of
+// a row lying below its largest score so far. It is multiplied as the sum of two FLOAT16, which is about as precise as
 // FLOAT32.
 #include "attention/scores.glsl"
 
@@ -69,7 +69,7 @@ uint placeOf(uint subgroup) { return kPlacesAt + subgroup * kPlace; }
 // References, and behind them what sums are multiplied with, of a subgroup's rows; four in a vector.
 uint referencesOf(uint subgroup) { return kRowsAt + subgroup * (SIZE_ROWS / 2u); }
 
-// Of a line of a matrix in shared memory.
+// Returns four numbers of a line of a matrix in shared memory.
 vec4 fourOf(uint line, uint i) { return uintBitsToFloat(staged[line + i]); }
 
 #include "attention/matrix_places.glsl"

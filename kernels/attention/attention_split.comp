@@ -3,9 +3,9 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// Attention of up to ROWS queries, split along the keys so that the device is kept busy: a workgroup takes kSlice keys of
-// one head. It leaves, for each of its queries, the largest score, the sum of the weights and the weighted sums of the
-// values, [head][query][slice]; combine.comp makes the output of them.
+// Attention of up to ROWS queries, split along the keys so that the device is kept busy: a workgroup takes kSlice keys
+// of one head. It leaves, for each of its queries, the largest score, the sum of the weights and the weighted sums of
+// the values, [head][query][slice]; combine.comp makes the output of them.
 //   valueTiles   slices
 #include "attention/scores.glsl"
 #include "attention/fours.glsl"
@@ -123,7 +123,7 @@ void addValues(uint lane, uint batch, uint head, uint firstKey, uint at) {
         if (row < ROWS) results[row] += weights[row * kSlice + key] * four;
     }
 #if DIMPLE_HLSL
-  // One copy for all rows: DXIL takes a third of the time to compile.
+  // This is one copy for all rows, which takes a third of the time to compile as DXIL.
   [[dont_unroll]] for (uint row = 0u; row < push.queries; ++row) {
     vec4 own = results[0];
     [[unroll]] for (uint other = 1u; other < kMostRows; ++other)

@@ -3,7 +3,7 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// The output from what attention_split.comp leaves of each slice of the keys; an invocation a channel.
+// The output from what attention_split.comp leaves of each slice of the keys; one invocation per channel.
 //   parameters[3]   strides {batch, head, position, channel} of the output
 #include "common/grid.glsl"
 #include "common/math.glsl"

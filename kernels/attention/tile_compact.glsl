@@ -75,7 +75,7 @@ vec4 totalsOf(uint four) {
   return vec4(totals[four * 4u], totals[four * 4u + 1u], totals[four * 4u + 2u], totals[four * 4u + 3u]);
 }
 
-// All invocations of a row find the same.
+// All invocations of a row find the same result.
 void combineRows(bool atLast) {
   [[unroll]] for (uint f = 0u; f < kFours; ++f)
     staged[kPartialsAt + across * kPitch + f * 16u + down] = atLast ? totalsOf(f) : topsOf(f);

@@ -1,4 +1,5 @@
-// How attention_tile.comp brings queries, keys and values to shared memory and results to theirs, four channels at a time.
+// How attention_tile.comp brings queries, keys and values to shared memory and results to theirs, four channels at a
+// time.
 #if VECTOR
 #include "attention/fours.glsl"
 layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { FOUR_RAWS y[]; };
@@ -34,7 +35,7 @@ void prepareLoads(uint lane, uint batch, uint head, uint firstQuery, uint firstC
     return left == 0u ? vec4(0.0) : floatsOf(NAME[at / 4u]);        \
   }
 #else
-// What is outside is loaded from elsewhere: such loads overlap.
+// Elements outside are loaded from elsewhere, since such loads overlap.
 #define LOAD_FOUR(NAME, FIRST)                                                           \
   vec4 loadFour_##NAME(uint at, uint stride, uint left) {                                \
     vec4 four;                                                                           \

@@ -1,4 +1,4 @@
-// One expression a function of two operands. Needs attributes.glsl, ATTRIBUTES, the words of the operator's own
+// One expression per function of two operands. Needs attributes.glsl, ATTRIBUTES, the words of the operator's own
 // attributes, and OP: a constant, or a parameter that OF_OPERATOR declares.
 #ifndef OF_OPERATOR
 #define OF_OPERATOR
@@ -11,17 +11,17 @@ COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
 }
 
 #if T_IS_FLOAT
-// Without a sum that overflows; small numbers are added first, since their halves may be flushed.
+// Computed without a sum that overflows. Small numbers are added first, since their halves may be flushed.
 float mean(float a, float b) {
   const float large = exp2Int(100);
   if (abs(a) < large && abs(b) < large) return (a + b) * 0.5;
   return timesPowerOf2(a, -1) + timesPowerOf2(b, -1);
 }
 
-// What division leaves, with the sign of a: exact, whatever the quotient is.
+// The remainder of a division, with the sign of a. It is exact, whatever the quotient is.
 float remainderTruncated(OF_HALVES float a, float b) {
   if (HALVES) {
-    // Of numbers of 11 bits: what is left of a quotient of 12 bits, which may be one off, is exact.
+    // For numbers of 11 bits, the remainder for a quotient of 12 bits, which may be off by one, is exact.
     const float whole = trunc(a / b);
     if (abs(whole) < 4096.0 && abs(b) < INFINITY) {
       float rest = abs(a) - abs(whole) * abs(b);
@@ -95,7 +95,7 @@ COMPUTE quotient(COMPUTE a, COMPUTE b) {
 #endif
 }
 
-// With the sign of a. Nothing is left of a division by zero.
+// The remainder has the sign of a. A division by zero leaves no remainder.
 COMPUTE remainderTruncated(COMPUTE a, COMPUTE b) {
   if (b == COMPUTE(0)) return COMPUTE(0);
 #if T_IS_SIGNED

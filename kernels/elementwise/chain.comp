@@ -31,12 +31,12 @@ const uint kSourceKept = 1u;
 const uint kSourceNumber = 4u;
 const uint kSourceInput = 8u;
 
-// What steps make and find.
+// The values that steps make and find.
 Vector value;
 Vector kept1;
 Vector kept2;
 Vector kept3;
-uint conditions;  // a bit a lane
+uint conditions;  // one bit per lane
 
 #ifdef DIMPLE_HLSL
 #define LANE_BY_LANE(f, A, B) vec4(f(A.x, B.x), f(A.y, B.y), f(A.z, B.z), f(A.w, B.w))
@@ -102,7 +102,7 @@ void applyEach(uint kind, uint op, uint from, uint to, Vector operand) {
       value.high = four;
   }
   if (isShort) return;
-  // One lane after another through the first place, so that there is one copy of all functions.
+  // The lanes pass through the first place one after another, so that there is a single copy of all functions.
   [[dont_unroll]] for (uint lane = 0u; lane < 8u; ++lane) {
     const uint result = applyStep(kind, op, from, to, value.low.x, operand.low.x);
     value = moved(value, result);
@@ -179,7 +179,7 @@ void execute(const uint control, const uint n, const uint first) {
   } else {
     applyEach(kind, op, from, to, operand);
   }
-  // What is stored at last is not used again, and stores narrow it.
+  // The value that is stored last is not used again, and stores narrow it.
   const bool isLast = control >> 31 != 0u;
   if (typeWidth(to) < 5u && !isLast) {
     value.low = narrowed(value.low, to);

@@ -59,7 +59,7 @@ void main() {
       const uint before = (part * 4u + i) * 32u;  // bits
       if (before >= left * T_BITS) continue;
       const uint bits = left * T_BITS - before;
-      // What lies behind the last element is kept.
+      // Elements behind the last one are kept.
       const uint kept = bits >= 32u ? 0u : ~((1u << bits) - 1u);
       y[at][i] = kept == 0u ? result[i] : result[i] & ~kept | y[at][i] & kept;
     }

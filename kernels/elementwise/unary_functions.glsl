@@ -1,4 +1,4 @@
-// One expression a function. a and b are the operator's own attributes (CLIP: Min and Max), already of the tensor's
+// One expression per function. a and b are the operator's own attributes (CLIP: Min and Max), already of the tensor's
 // type. Needs saturated.glsl, ATTRIBUTES, whose words they are, and OP: a constant, or a parameter that OF_OPERATOR
 // declares.
 #ifndef OF_OPERATOR

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// What value_scale.comp does, of elements in vectors of 16 bytes.
+// Does what value_scale.comp does, for elements in vectors of 16 bytes.
 #include "common/grid.glsl"
 #include "common/packed.glsl"
 #include "common/walk.glsl"

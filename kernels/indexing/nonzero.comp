@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// Coordinates of the elements that are not 0, in row-major order. A workgroup takes a chunk. One dispatch counts those of
-// each chunk; a scan of the counts follows; with WRITES the chunks then know where in the coordinates to begin.
+// Coordinates of the elements that are not 0, in row-major order. A workgroup takes a chunk. One dispatch counts those
+// of each chunk; a scan of the counts follows; with WRITES the chunks then know where in the coordinates to begin.
 //   rank, fullRank      walks over the input at parameters[0], and over its dimensions unmerged at parameters[fullAt]
 //   mask                bits of an element that make it differ from 0
 //   packed              elements lie side by side in the order of the walk, and chunks begin with vectors of 16 bytes
@@ -51,7 +51,7 @@ uint foundFrom(uint first, uint end) {
   [[unroll]] for (uint j = 0u; j < kPerLane; ++j)
     if ((words[j / 2u] >> (j % 2u * 16u) & push.mask) != 0u) found |= 1u << j;
 #else
-  // No more than these, which may be the tensor's last.
+  // Only these elements are read, which may be the last ones of the tensor.
   const uvec2 words = uvec2(x[first / 16u][first / 4u % 4u], x[first / 16u][first / 4u % 4u + 1u]);
   [[unroll]] for (uint j = 0u; j < kPerLane; ++j)
     if ((words[j / 4u] >> (j % 4u * 8u) & push.mask) != 0u) found |= 1u << j;

@@ -24,7 +24,7 @@
 layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
 #endif
 
-// Where a part's element lies in y: its row and its column.
+// Returns where a part's element lies in y: its row and its column.
 uvec2 placeOf(uint place) {
   const bool rowsFirst = (push.flags & kRowsFirst) != 0u;
   const uint line = rowsFirst ? push.rows : push.columns;

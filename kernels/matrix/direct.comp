@@ -4,8 +4,9 @@
 #include "directml_enums.glsl"
 
 // A forward convolution of few filters a group, y and the operands as in kernels/matrix/product.comp: an invocation
-// computes kPlaces neighbouring places of a line of the output for FILTERS filters, so that elements of the input and of
-// the filters are loaded for several sums. The invocations of 1 << sliceBits slices of the channels share these sums.
+// computes kPlaces neighbouring places of a line of the output for FILTERS filters, so that elements of the input and
+// of the filters are loaded for several sums. The invocations of 1 << sliceBits slices of the channels share these
+// sums.
 //   lineBlocks   blocks of kPlaces places in a line; `blocks` in all lines
 //   pairs        groups of the convolution
 //   pairsFirst   1: neighbouring invocations work on neighbouring groups, else on neighbouring places
@@ -55,7 +56,7 @@ SUM loadPlace(bool hasWindow, uint padded, uint line, uint stride, ZERO zero) {
 }
 
 #if DIMPLE_HLSL
-// Of filters behind the last, others are taken.
+// In place of filters behind the last one, others are taken.
 #define HAS_FILTER(f) f < FILTERS
 #define FILTER(f) min(f, push.rows - 1u - firstRow)
 #else
@@ -174,7 +175,7 @@ void main() {
 
   if (!hasItem || slice != 0u) return;
 #ifdef DIMPLE_HLSL
-  // One copy of what finishes a sum. The loop over channels keeps its sums in registers.
+  // There is a single copy of the code that finishes a sum. The loop over channels keeps its sums in registers.
   SUM results[kMostFilters * kPlaces];
   [[unroll]] for (uint i = 0u; i < kMostFilters * kPlaces; ++i) results[i] = sums[i / kPlaces][i % kPlaces];
 #define FINISHING [[dont_unroll]]

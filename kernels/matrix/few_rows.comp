@@ -60,7 +60,7 @@ void main() {
   }
   if (slice != 0u || column >= push.columns) return;
 #if DIMPLE_HLSL
-  // One copy of what finishes a sum.
+  // There is a single copy of the code that finishes a sum.
   [[dont_unroll]] for (uint row = 0u; row < push.rows; ++row)
     finish(shares[row * 256u + lane], pair, row, column, at, base);
 #else

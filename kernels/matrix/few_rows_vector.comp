@@ -120,7 +120,7 @@ void main() {
   const uint next = depthFirst ? 1u : 1u << placeBits;
   const uint results = 1u << (columnBits + placeBits);
 #if DIMPLE_HLSL
-  // One copy of what finishes a row.
+  // There is a single copy of the code that finishes a row.
   [[dont_unroll]] for (uint i = 0u; i < ROWS; ++i) {
     const uint row = firstRow + i;
     if (row < push.rows) {

@@ -33,7 +33,7 @@ void loadWhole(bool goOn) {
   nextB += goOn ? stepB : 0u;
 }
 
-// From here on loads are of the first elements.
+// From here on, the first elements are loaded.
 void loadNothing() { nextA = nextB = stepA = stepB = 0u; }
 
 // The part at `first`, of which steps before `begin` and from `end` on are zeros. The former may be below zero, and

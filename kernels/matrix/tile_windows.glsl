@@ -98,7 +98,7 @@ void loadWhole(bool goOn) {
   nextStep += goOn ? partStep : 0u;
 }
 
-// From here on loads are of the first elements.
+// From here on, the first elements are loaded.
 void loadNothing() {
   nextA = partStep = 0u;
   noBits = kNone;

@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// What copy.comp does, of lines of neighbours in the output that begin anywhere: an invocation has a vector of 16 bytes
-// of a line, or what a line has of one at its ends. The walk is over the lines (operands: input, output).
+// Does what copy.comp does, for lines of neighbours in the output that begin anywhere: an invocation has a vector of 16
+// bytes of a line, or what a line has of one at its ends. The walk is over the lines (operands: input, output).
 //   lineElements, lineVectors   of a line: elements, and vectors at most
 //   inputStep                   from one of them to the next
 #include "common/grid.glsl"
@@ -20,7 +20,7 @@ void main() {
   const uint line = item / push.lineVectors;
   const uvec4 at = walkOffsets(0u, push.rank, line);
   const uint target = at.y / kRun + item - line * push.lineVectors;
-  // Of the vector's first element, modulo 2^32.
+  // The offset of the vector's first element, modulo 2^32.
   const uint first = target * kRun - at.y;
   uvec4 bits = uvec4(0u);
   uvec4 mask = uvec4(0u);

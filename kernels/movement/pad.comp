@@ -4,7 +4,7 @@
 #include "common/whole_vectors.glsl"
 #include "directml_enums.glsl"
 
-// What surrounds the input is a constant {low, high} or elements of the input itself. The parameters are three a
+// What surrounds the input is a constant {low, high} or elements of the input itself. The parameters are three per
 // dimension, the innermost first:
 //   {output size and its divisor}   {output stride, input stride, start padding, input size}   {period and its divisor}
 // Start paddings are signed; what repeats does so after a period.
@@ -26,7 +26,7 @@ bool sourceOf(uint coordinate, uvec4 dimension, uvec4 period, out uint source) {
   const uint start = dimension.z;
   const uint size = dimension.w;
   const bool before = int(start) > 0 && coordinate < start;
-  // From the input's first element, backwards if `before`.
+  // The distance is from the input's first element, backwards if `before` is set.
   uint distance = before ? start - coordinate : coordinate - start;
   if (MODE == DML_PADDING_MODE_CONSTANT) {
     source = distance;
@@ -63,7 +63,7 @@ void addDimension(inout Place place, uint d, uint coordinate) {
   place.from += source * dimension.y;
 }
 
-// Of position `index` of the dimensions from `d` on.
+// Returns the place of position `index` in the dimensions from `d` on.
 Place placeOf(uint d, uint index) {
   Place place = Place(0u, 0u, true);
   uint rest = index;

@@ -3,7 +3,7 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What normalize_row.comp does, of rows that lie in vectors and are longer than a workgroup holds, which it reads
+// Does what normalize_row.comp does, for rows that lie in vectors and are longer than a workgroup holds, which it reads
 // twice.
 #include "normalization/rows.glsl"
 
@@ -27,7 +27,7 @@ struct Sums {
   float square;
 };
 
-// Of the vectors of a block that exist.
+// Returns the sums of the existing vectors of a block.
 Sums sumsOf(vec4 block[kBlockFours], uint from) {
   const uint vectors = min((lastVector - from) / gl_WorkGroupSize.x + 1u, kBlockVectors);
   const float count = float(vectors * kVectorElements);

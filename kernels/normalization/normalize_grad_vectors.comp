@@ -3,8 +3,8 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What normalize_grad.comp does, of tensors whose innermost dimension lies in vectors of 16 bytes, along which the pairs
-// and the second walk's operands stand still.
+// Does what normalize_grad.comp does, for tensors whose innermost dimension lies in vectors of 16 bytes, along which
+// the pairs and the second walk's operands stand still.
 #include "common/packed.glsl"
 #include "common/grid.glsl"
 #include "common/walk.glsl"

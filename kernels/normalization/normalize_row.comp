@@ -3,9 +3,9 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// scale * (x - mean) / sqrt(variance + epsilon) + bias, then an activation, with the mean and the variance of rows of at
-// most 4096 elements, which a workgroup holds. Walks at parameters[0] over the rows and at parameters[reducedAt] over a
-// row's elements (operands: input, output, scale, bias).
+// scale * (x - mean) / sqrt(variance + epsilon) + bias, then an activation, with the mean and the variance of rows of
+// at most 4096 elements, which a workgroup holds. Walks at parameters[0] over the rows and at parameters[reducedAt]
+// over a row's elements (operands: input, output, scale, bias).
 //   parts   what there is: 2 scale; 4 bias; 16 mean; 32 variance, which without the mean is that from 0
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -53,7 +53,7 @@ void main() {
   const uint last = push.elements - 1u;
   const float count = float(push.elements);
 
-  // All are loaded before the first is used: what lies behind the row's end is its last element again.
+  // All elements are loaded before the first one is used. Behind the row's end, its last element is loaded again.
   float held[kHeld];
   [[unroll]] for (uint i = 0u; i < kHeld; ++i)
     held[i] = fromRaw(loadRaw_x(offsetsOf(row, min(lane + i * gl_WorkGroupSize.x, last)).x));
@@ -90,7 +90,7 @@ void main() {
         if (first == other) values[i] = held[other + i];
     }
 #else
-  // All at once.
+  // All elements are taken at once.
 #define kTogether kHeld
 #define FIRST lane
 #define values held

@@ -3,8 +3,8 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What normalize.comp does for BATCH_NORMALIZATION, of tensors whose innermost dimension lies in vectors. The walks
-// step through vectors, and through elements of what is the same for all of a vector.
+// Does what normalize.comp does for BATCH_NORMALIZATION, for tensors whose innermost dimension lies in vectors. The
+// walks step through vectors, and through elements of what is the same for all of a vector.
 //   parts   as there, and what lies in vectors like the input: 256 mean; 512 variance; 1024 scale; 2048 bias
 #include "common/packed.glsl"
 #include "common/grid.glsl"

@@ -2,8 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// What row_sums.comp does in stages 0 and 1 with ROW, of rows that lie in vectors of 16 bytes: `elements` counts vectors,
-// through which the walks step in the input and the gradient. A part is four vectors an invocation, which are read once.
+// Does what row_sums.comp does in stages 0 and 1 with ROW, for rows that lie in vectors of 16 bytes: `elements` counts
+// vectors, through which the walks step in the input and the gradient. A part is four vectors an invocation, which are
+// read once.
 #include "common/packed.glsl"
 #include "common/grid.glsl"
 #include "common/walk.glsl"

@@ -3,7 +3,8 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What normalize_row.comp does, of rows that lie in vectors, which a workgroup holds, HELD elements an invocation.
+// Does what normalize_row.comp does, for rows that lie in vectors, which a workgroup holds, HELD elements per
+// invocation.
 #include "normalization/rows.glsl"
 
 const uint kHeldVectors = HELD / kVectorElements;
@@ -19,7 +20,7 @@ void main() {
   const uint last = push.elements / kVectorElements - 1u;
   const uvec4 first = firstElements(row);
 
-  // All are loaded before the first is used: what lies behind the row's end is its last vector again.
+  // All vectors are loaded before the first one is used. Behind the row's end, its last vector is loaded again.
   uvec4 loaded[kHeldVectors];
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] =
       loadedVector(first.x / kVectorElements + min(lane + i * ROW_INVOCATIONS, last));

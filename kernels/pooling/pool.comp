@@ -128,7 +128,7 @@ Accumulator combine(Accumulator a, Accumulator b) { return larger(a, b); }
 COMPUTE finish(Accumulator a, uint total) { return a.extra == kNoIndex ? LOWEST : a.value; }
 #endif
 
-// As RAW: libvkd3d has no 64-bit integers in shared memory.
+// The values are stored as RAW, because libvkd3d has no 64-bit integers in shared memory.
 shared RAW sharedValue[256];
 shared uint sharedExtra[256];
 

@@ -3,9 +3,9 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What pool_grad.comp does under windows of WIDTH x HEIGHT neighbours that begin PADDED elements in front of the lines, of
-// tensors whose lines lie in vectors of 16 bytes, the same of some planes an invocation. Parameters: two for each of five
-// dimensions, vectors of a line first, then lines,
+// Does what pool_grad.comp does under windows of WIDTH x HEIGHT neighbours that begin PADDED elements in front of the
+// lines, of tensors whose lines lie in vectors of 16 bytes, the same of some planes an invocation. Parameters: two for
+// each of five dimensions, vectors of a line first, then lines,
 //   {size and its divisor}   {gradient stride, output stride in vectors, index stride, step of the row-major index}
 // where vectors of a line and lines have no gradient and index strides; and at last
 //   {elements, lines of the output, stride of windows in lines, start padding in lines}

@@ -3,8 +3,8 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What pool.comp does under small windows, of tensors whose lines lie in vectors (pooling/lines.glsl). Columns are
-// combined first.
+// Does what pool.comp does under small windows, for tensors whose lines lie in vectors (pooling/lines.glsl). Columns
+// are combined first.
 //   power, repeats, divisor   as there
 #include "common/grid.glsl"
 #include "common/math.glsl"

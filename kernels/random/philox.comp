@@ -1,9 +1,9 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
-// Philox 4x32-10: an invocation a block of four numbers, whose counter is that of the state plus the block's index. The
-// state is {counter, lowest word first; key}, and afterwards has a counter beyond those used.
-// Walk at parameters[0] over the output.
+// Philox 4x32-10, with one invocation per block of four numbers, whose counter is that of the state plus the block's
+// index. The state is {counter, lowest word first; key}, and afterwards has a counter beyond those used. Walk at
+// parameters[0] over the output.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 

@@ -179,7 +179,7 @@ void storeIndex(uint outputOffset, Accumulator a) {
 uint laneOfRow() { return gl_LocalInvocationID.x & (ROW_LANES - 1u); }
 uint rowsOfGroup() { return gl_WorkGroupSize.x / ROW_LANES; }
 
-// As RAW: libvkd3d has no 64-bit integers in shared memory.
+// The values are stored as RAW, because libvkd3d has no 64-bit integers in shared memory.
 shared RAW sharedValue[256];
 shared uint sharedExtra[256];
 

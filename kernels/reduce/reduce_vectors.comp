@@ -3,9 +3,9 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What reduce.comp does, of elements in vectors of 16 bytes: of those that are reduced with ROW, where `elements` and
-// `chunkLength` count vectors and the walks step through vectors of the input; else of outputs that lie side by side,
-// where `outputs` counts vectors and the walks step through vectors of the input and of outputs.
+// Does what reduce.comp does, for elements in vectors of 16 bytes: for those that are reduced with ROW, where
+// `elements` and `chunkLength` count vectors and the walks step through vectors of the input; else of outputs that lie
+// side by side, where `outputs` counts vectors and the walks step through vectors of the input and of outputs.
 #include "common/extremes.glsl"
 #include "common/fours.glsl"
 #include "common/grid.glsl"
@@ -29,7 +29,7 @@ uint reducedOffset(uint l) {
 
 const bool kIsLeast = FUNCTION == DML_REDUCE_FUNCTION_MIN || FUNCTION == DML_REDUCE_FUNCTION_ARGMIN;
 const bool kIsOrdered = kIsArg || FUNCTION == DML_REDUCE_FUNCTION_MIN || FUNCTION == DML_REDUCE_FUNCTION_MAX;
-// Of FLOAT16 numbers are compared as they are, since none is a denormal.
+// FLOAT16 numbers are compared directly, since none of them is a denormal.
 const bool kIsExtreme = T == f16 && kIsOrdered && !kIsArg;
 const bool kIsProduct = FUNCTION == DML_REDUCE_FUNCTION_MULTIPLY;
 const bool kIsSquare = FUNCTION == DML_REDUCE_FUNCTION_L2 || FUNCTION == DML_REDUCE_FUNCTION_SUM_SQUARE;
@@ -60,8 +60,8 @@ Accumulator accumulatorOf(Running a) {
   return Accumulator(valueOfKey(kIsLeast ? ~a.value : a.value), a.extra);
 }
 
-// One exponential an element, as no pair of accumulators has. Where the greatest is infinite, so is the result, whatever
-// the sum is but NaN.
+// This takes one exponential per element, which no pair of accumulators achieves. Where the greatest is infinite, so is
+// the result, whatever the sum is but NaN.
 Running addExponentials(Running a, float v[kTerms], uint count) {
   const float before = intBitsToFloat(a.value);
   float top = before;
@@ -169,7 +169,7 @@ void storeOutputs(uint first, Accumulator results[kVectorElements]) {
     [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) storeIndex(first + e, results[e]);
     return;
   }
-  // In a loop, so that what a function takes to finish is there once.
+  // This is a loop, so that the code that finishes a function exists once.
   float finished[kVectorElements];
   [[dont_unroll]] for (uint e = 0u; e < kVectorElements; ++e) finished[e] = finish(results[e]);
   if (kStoresWide) {

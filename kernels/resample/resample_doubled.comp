@@ -2,10 +2,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// What resample_nearest.comp does, or with LINEAR resample_linear.comp along one or two axes, of an output whose lines
-// lie in vectors of 16 bytes and are the input's at twice the scale: the same vector of some planes an invocation. The
-// first dimension is that of vectors of a line, and the first axis that of its elements; other strides of the output are
-// in vectors.
+// Does what resample_nearest.comp does, or with LINEAR resample_linear.comp along one or two axes, for an output whose
+// lines lie in vectors of 16 bytes and are the input's at twice the scale: the same vector of some planes an
+// invocation. The first dimension is that of vectors of a line, and the first axis that of its elements; other strides
+// of the output are in vectors.
 //   planes, inputStep, outputStep   how many, and from one to the next
 #include "common/grid.glsl"
 #include "common/math.glsl"

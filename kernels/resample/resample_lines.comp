@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// What resample_linear.comp does along lines, the first axis, and at most one more axis, of an output whose lines lie in
-// vectors of 16 bytes, in which the parameters count them.
+// Does what resample_linear.comp does along lines, the first axis, and at most one more axis, for an output whose lines
+// lie in vectors of 16 bytes, in which the parameters count them.
 #include "common/grid.glsl"
 #include "common/packed.glsl"
 #include "common/walk.glsl"

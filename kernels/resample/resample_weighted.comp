@@ -2,10 +2,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// What resample_sum.comp does along one axis or two, with the weights that resample_table.comp made.
+// Does what resample_sum.comp does along one axis or two, with the weights that resample_table.comp made.
 //   pitch0, pitch1, first1     words of a coordinate's weights on each axis, and where those of the second axis begin
 //   inputStep0, inputStep1     strides of the axes in the input
-//   planes, inputPlane, outputPlane   elements an invocation, at most kMostPlanes, and the steps from one to the next
+//   planes, inputPlane, outputPlane   elements per invocation, at most kMostPlanes, and the steps from one to the next
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "resample/coordinates.glsl"

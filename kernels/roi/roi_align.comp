@@ -2,8 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// ROI_ALIGN: a workgroup an output element with ROW, an invocation without. With ARGMAX the output is, of each element,
-// the sample that is its maximum: row by row among the element's samples, kNoSample if none of them is inside.
+// ROI_ALIGN, with one workgroup per output element if ROW is set, and one invocation otherwise. With ARGMAX the output
+// is, of each element, the sample that is its maximum: row by row among the element's samples, kNoSample if none of
+// them is inside.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// The gradient of the regions' corners: a workgroup a region. A sample's place moves with both ends of its axis, by its
-// share of the way between them; what it reads moves with the slope of linear interpolation there.
+// The gradient of the regions' corners, with one workgroup per region. A sample's place moves with both ends of its
+// axis, by its share of the way between them; what it reads moves with the slope of linear interpolation there.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

@@ -18,7 +18,7 @@ layout(set = 0, binding = BINDING_x, std430) readonly buffer xBuffer { RAW x[]; 
 layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uint y[]; };
 layout(set = 0, binding = BINDING_totals, std430) buffer totalsBuffer { RAW totals[]; };
 
-// At full precision, whatever T is.
+// Numbers have full precision, whatever T is.
 #if T_IS_FLOAT
 RAW wideToRaw(COMPUTE v) { return floatBitsToUint(v); }
 COMPUTE wideFromRaw(RAW v) { return uintBitsToFloat(v); }
@@ -71,7 +71,7 @@ void storeBits(uvec4 row, uint rowIndex, uint k, RAW bits) {
 }
 void store(uvec4 row, uint rowIndex, uint k, COMPUTE v, RAW read) { storeBits(row, rowIndex, k, result(v, read)); }
 
-// As RAW: libvkd3d has no 64-bit integers in shared memory.
+// The values are stored as RAW, because libvkd3d has no 64-bit integers in shared memory.
 shared RAW sharedTotal[256];
 
 const uint kPerLane = T_BITS == 64 ? 4u : 8u;  // so that a tile and its gaps fit 16 KB

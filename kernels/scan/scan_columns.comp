@@ -3,8 +3,8 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What scan.comp does in stages 0, 1 and 3 without ROW, of rows that lie side by side in vectors of 16 bytes: `rows`
-// counts these, of which an invocation scans a chunk, and the walk and the steps are in vectors, too.
+// Does what scan.comp does in stages 0, 1 and 3 without ROW, for rows that lie side by side in vectors of 16 bytes:
+// `rows` counts these, of which an invocation scans a chunk, and the walk and the steps are in vectors, too.
 #include "common/packed.glsl"
 #include "common/grid.glsl"
 #include "common/walk.glsl"

@@ -3,8 +3,9 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// What scan.comp does in stages 0, 1 and 3 with ROW, forwards, of rows that lie in vectors of 16 bytes: `elements` and
-// `chunkLength` count vectors, of which an invocation scans one at a time. The walk over the rows is in vectors, too.
+// Does what scan.comp does in stages 0, 1 and 3 with ROW, forwards, for rows that lie in vectors of 16 bytes:
+// `elements` and `chunkLength` count vectors, of which an invocation scans one at a time. The walk over the rows is in
+// vectors, too.
 #include "common/packed.glsl"
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -46,8 +47,8 @@ void main() {
     if (STAGE != 1u) {
       COMPUTE sum = combine(running, before);
       uvec4 result = uvec4(0u);
-      // Stores depend on what was loaded, so that none comes before it, although compilers may assume that buffers do not
-      // alias, as they do in place.
+      // Stores depend on what was loaded, so that none comes before it, although compilers may assume that buffers do
+      // not alias, as they do in place.
       [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) {
         const COMPUTE next = combine(sum, v[i]);
         result[i / PACKED_LANES] |= LANE_BITS(toRaw(push.exclusive != 0u ? sum : next), i % PACKED_LANES);

@@ -3,7 +3,7 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// SOFTMAX and LOG_SOFTMAX of rows that lie in vectors, which a workgroup holds, HELD elements an invocation. The walk
+// SOFTMAX and LOG_SOFTMAX of rows that lie in vectors, which a workgroup holds, HELD elements per invocation. The walk
 // over the rows is at parameters[0] (operands: input, output).
 #include "softmax/rows.glsl"
 
@@ -20,7 +20,7 @@ void main() {
   const uint last = push.elements / kVectorElements - 1u;
   const uvec2 first = firstVectors(row);
 
-  // All are loaded before the first is used: what lies behind the row's end is its last vector again.
+  // All vectors are loaded before the first one is used. Behind the row's end, its last vector is loaded again.
   uvec4 loaded[kHeldVectors];
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] =
       loadedVector(first.x + min(lane + i * ROW_INVOCATIONS, last));

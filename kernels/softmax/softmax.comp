@@ -3,14 +3,14 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// SOFTMAX, LOG_SOFTMAX and HARDMAX of each of `rows` rows of `elements` elements: a workgroup's with ROW, an invocation's
-// without.
+// SOFTMAX, LOG_SOFTMAX and HARDMAX of each of `rows` rows of `elements` elements: a workgroup's with ROW, an
+// invocation's without.
 //   keptRank, reducedRank   walks at parameters[0] and parameters[reducedAt] (operands: input, output)
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
 
-// CACHED: with ROW, a row is at most kCached elements an invocation, which are loaded once.
+// CACHED: with ROW, a row has at most kCached elements per invocation, which are loaded once.
 const uint kCached = 16u;
 
 TENSOR_IN(x)

@@ -2,9 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// What top_k_select.comp does of elements for `kept` up to 16, where rows lie in vectors of 16 bytes: `elements` counts
-// these, and the walk steps through the input in them. The best of each four invocations' 64 elements are ranked instead
-// of sorted, and so are the elements that are left, where they are not many.
+// Does what top_k_select.comp does of elements for `kept` up to 16, if rows lie in vectors of 16 bytes: `elements`
+// counts these, and the walk steps through the input in them. The best of each four invocations' 64 elements are ranked
+// instead of sorted, and so are the elements that are left, where they are not many.
 #include "common/grid.glsl"
 #include "common/packed.glsl"
 #include "common/walk.glsl"

@@ -2,8 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// The first `kept` of each block of at most 4096 elements of a row, or with FROM_PAIRS of pairs[row][`elements`]: a
-// workgroup a block, `kept` at most 64. They go to the outputs in order, or with TO_PAIRS to words[row][block][kept].
+// The first `kept` of each block of at most 4096 elements of a row, or with FROM_PAIRS of pairs[row][`elements`]. There
+// is one workgroup per block, and `kept` is at most 64. They go to the outputs in order, or with TO_PAIRS to
+// words[row][block][kept].
 //
 // The best of each invocation's 16 elements are sorted. What lies behind the one in place `kept` is none of the first,
 // and what does not belongs to `kept` invocations at most: these elements are sorted once more.

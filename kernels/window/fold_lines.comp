@@ -2,8 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// What fold.comp does of two spatial dimensions with strides and dilations of 1, where lines of the image lie in vectors of
-// 16 bytes: a vector an invocation, in which the walk counts lines (operands: columns without what is below, image).
+// Does what fold.comp does for two spatial dimensions with strides and dilations of 1, where lines of the image lie in
+// vectors of 16 bytes: a vector an invocation, in which the walk counts lines (operands: columns without what is below,
+// image).
 //   positions, lines               of the window, on a line and of lines
 //   windowWidth, windowHeight      its size
 //   padLine, padLines              start paddings

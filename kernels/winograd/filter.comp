@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// Transforms filters (winograd.glsl); an invocation a channel of one.
+// Transforms filters (winograd.glsl); one invocation per channel of a filter.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "winograd/winograd.glsl"

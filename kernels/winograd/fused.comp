@@ -41,8 +41,8 @@ shared vec4 passed[max(2u * kPartFours, kPoints * kPassFilters * kLine)];
 
 uint exchanged(uint four, uint odd) { return four ^ (odd & 1u) * kAcross; }
 
-// Of each part an invocation loads and transforms a tile of a channel, PARTS_AHEAD parts before its use. Rows of it that
-// lie in the input are a bit each, and columns, from the 16th bit on.
+// Of each part an invocation loads and transforms a tile of a channel, PARTS_AHEAD parts before its use. Rows of it
+// that lie in the input are a bit each, and columns, from the 16th bit on.
 float loaded[PARTS_AHEAD * kPoints];
 uint inside;
 uint firstOfInput;
@@ -192,7 +192,7 @@ struct Places {
 };
 
 #if DIMPLE_HLSL
-// One copy of each step, nothing ahead.
+// There is a single copy of each step, and nothing is loaded ahead.
 void addUp(uint lane, Places places) {
   [[dont_unroll]] for (uint channel = 0u; channel < push.depth; channel += kPart) {
     loadInput(channel + places.channel, 0u);

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/types.glsl"
 
-// Transforms what tiles of the output need of the input (winograd.glsl); an invocation a channel of one.
+// Transforms what tiles of the output need of the input (winograd.glsl); one invocation per channel of a tile.
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "winograd/winograd.glsl"

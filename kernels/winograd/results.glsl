@@ -3,8 +3,8 @@
 #include "common/functions.glsl"
 #include "common/activation.glsl"
 
-// Bits of a magnitude from which on a tile is computed from its windows: transforms make NaN of infinities, and a number
-// so large leaves nothing of the others that it is added to, also in windows where it is multiplied by zero.
+// Bits of a magnitude from which on a tile is computed from its windows: transforms make NaN of infinities, and a
+// number so large leaves nothing of the others that it is added to, also in windows where it is multiplied by zero.
 const uint kLarge = 0x6f800000u;  // 2^96
 
 float windowSum(uint f, uint image, uint row, uint column) {
@@ -56,7 +56,7 @@ float elementOfTile(uint i) {
   return value;
 }
 
-// One copy for all elements and activations.
+// There is a single copy for all elements and activations.
 void finishElements(uint f, uvec3 at, uint largest, float biasOfFilter) {
   const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
   [[dont_unroll]] for (uint i = 0u; i < kTile * kTile; ++i) {
@@ -98,7 +98,7 @@ void finishTile(uint f, uvec3 at, uint largest) {
     }
     return;
   }
-  // One copy of the activation, not one for each element.
+  // There is a single copy of the activation, not one for each element.
   const vec2 parameters2 = vec2(uintBitsToFloat(push.activationLow), uintBitsToFloat(push.activationHigh));
   [[dont_unroll]] for (uint i = 0u; i < kTile * kTile; ++i) {
     float value = 0.0;

@@ -23,6 +23,7 @@
 #include "clients/dimple/suggest.h"
 #include "clients/dimple/table.h"
 #include "clients/files/failure.h"
+#include "core/checked.h"
 #include "core/schema/desc_text.h"
 #include "core/schema/element_text.h"
 #include "core/text.h"
@@ -49,7 +50,7 @@ uint64_t touchedBytes(const DML_BUFFER_TENSOR_DESC& tensor) {
   uint64_t elements = 1;
   for (UINT d = 0; d < tensor.DimensionCount; ++d)
     if (!tensor.Strides || tensor.Strides[d]) elements *= tensor.Sizes[d];
-  return elements * byteWidth(tensor.DataType);
+  return (elements * bitWidth(tensor.DataType) + 7) / 8;
 }
 
 std::vector<BenchCase> makeCases(const BenchOptions& options) {
@@ -143,7 +144,7 @@ std::vector<std::pair<Role, const DML_BUFFER_TENSOR_DESC*>> tensorsOf(const Benc
 class BenchBuffers {
  public:
   BenchBuffers(const Device& device, std::span<BenchCase* const> cases) : device_(device) {
-    size_t most = 0;
+    std::vector<uint64_t> largest;       // bytes, by the place among a case's tensors
     std::map<Contents, uint64_t> known;  // bytes of the largest
     for (const BenchCase* item : cases) {
       size_t count = 0;
@@ -151,15 +152,18 @@ class BenchBuffers {
       for (const auto& [role, tensor] : tensorsOf(*item)) {
         if (!tensor) continue;
         ++count;
+        largest.resize(std::max(largest.size(), count));
         const bool isKnown = item->exact && role == Role::Input;
-        uint64_t& bytes = isKnown ? known[{tensor->DataType, item->constant}] : largest_;
+        uint64_t& bytes = isKnown ? known[{tensor->DataType, item->constant}] : largest[count - 1];
         bytes = std::max(bytes, tensor->TotalTensorSizeInBytes);
       }
-      most = std::max(most, count);
     }
     // Ones: no operand is a denormal, which some devices compute slowly.
-    const std::vector<uint32_t> ones(static_cast<size_t>(largest_ / 4), std::bit_cast<uint32_t>(1.0f));
-    for (size_t i = 0; i < most; ++i) ones_.push_back(uploaded(ones.data(), ones.size() * 4));
+    for (const uint64_t bytes : largest) {
+      const std::vector<uint32_t> ones(static_cast<size_t>(divideUp(std::max<uint64_t>(bytes, 4), 4)),
+                                       std::bit_cast<uint32_t>(1.0f));
+      ones_.push_back({uploaded(ones.data(), ones.size() * 4), ones.size() * 4});
+    }
     for (const auto& [contents, bytes] : known)
       for (size_t input = 0; input < kKnown; ++input) known_[contents].push_back(makeKnown(contents, bytes, input));
     if (indexEnd_ == 0) return;
@@ -198,8 +202,7 @@ class BenchBuffers {
         bound.push_back({});
         continue;
       }
-      ID3D12Resource* buffer = ones_[present].get();
-      uint64_t bytes = largest_;
+      auto [buffer, bytes] = std::pair(ones_[present].buffer.get(), ones_[present].bytes);
       if (role == Role::Input && item.exact) {
         buffer = known_[{tensor->DataType, item.constant}].at(present).get();
         bytes = tensor->TotalTensorSizeInBytes;
@@ -235,10 +238,13 @@ class BenchBuffers {
     return uploaded(values.data(), values.size());
   }
 
+  struct Ones {
+    Com<ID3D12Resource> buffer;
+    uint64_t bytes;
+  };
   const Device& device_;
-  uint64_t largest_ = 0;
   uint32_t indexEnd_ = 0;
-  std::vector<Com<ID3D12Resource>> ones_;
+  std::vector<Ones> ones_;
   std::map<Contents, std::vector<Com<ID3D12Resource>>> known_;
   Com<ID3D12Resource> indices_;
 };
@@ -445,6 +451,8 @@ int bench(const BenchOptions& options) {
   }
   if (!options.memoryOnly)
     for (BenchCase& item : options.summary ? benchSummary() : benchProducts()) cases.push_back(std::move(item));
+  if (!options.memoryOnly && !options.summary)
+    for (BenchCase& item : benchWeights()) cases.push_back(std::move(item));
   keepWanted(options.only, cases);
   std::vector<BenchCase> refused;
   const std::string device = measure(options, cases, refused);

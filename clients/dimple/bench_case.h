@@ -52,6 +52,9 @@ std::vector<BenchCase> benchProducts();
 // Those of them that stand for all, in the order of docs/performance.md.
 std::vector<BenchCase> benchSummary();
 
+// Products with weights that are dequantized, in a row.
+std::vector<BenchCase> benchWeights();
+
 // Chains of element-wise operators, each as it is planned, in one pass over memory, and node by node.
 std::vector<BenchCase> benchChains(uint64_t rows, uint64_t columns);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "clients/dimple/bench_case.h"
+#include "clients/dimple/model.h"
 #include "clients/files/failure.h"
 #include "core/schema/desc_text.h"
 #include "core/text.h"
@@ -153,10 +154,6 @@ class Maker {
   std::vector<BenchCase> cases_;
 };
 
-const DML_BUFFER_TENSOR_DESC* bufferOf(const DML_TENSOR_DESC* tensor) {
-  return static_cast<const DML_BUFFER_TENSOR_DESC*>(tensor->Desc);
-}
-
 }  // namespace
 
 BenchGraph::BenchGraph(const std::vector<Node>& nodes, std::string options) : options_(std::move(options)) {
@@ -166,18 +163,18 @@ BenchGraph::BenchGraph(const std::vector<Node>& nodes, std::string options) : op
     OwnedDesc& desc = descs_.emplace_back(std::move(parsed->desc));
     sources_.push_back(made.inputs);
     size_t input = 0;
-    for (const Field& field : desc.schema().fields) {
-      if (field.type != FieldType::Tensor) continue;
-      const auto* tensor = bufferOf(desc.field<const DML_TENSOR_DESC*>(field));
-      if (field.role == Role::Output) {
-        output_ = tensor;
-        continue;
+    for (const BindPoint& point : bindPoints(desc))
+      for (const DML_BUFFER_TENSOR_DESC* tensor : point.tensors) {
+        if (!tensor) continue;
+        if (point.role != Role::Input) {
+          output_ = tensor;
+          continue;
+        }
+        const Source& source = made.inputs.at(input++);
+        if (source.isNode) continue;
+        inputs_.resize(std::max(inputs_.size(), source.index + 1));
+        inputs_[source.index] = tensor;
       }
-      const Source& source = made.inputs[input++];
-      if (source.isNode) continue;
-      inputs_.resize(std::max(inputs_.size(), source.index + 1));
-      inputs_[source.index] = tensor;
-    }
   }
 }
 

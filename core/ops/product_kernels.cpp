@@ -554,12 +554,20 @@ const char* refusesChannelsAsTheyLie(const Request& request) {
 }
 
 const char* refusesWeightTiles(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesFew<refusesSubgroups>(request, tile)) return reason;
   const Product& p = request.product;
+  if (const char* reason = refusesSubgroups(request, tile)) return reason;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
   if (!isVectorizable(kHalfVectors.along, p.matrices, 0, depthOfA(p), rowsOfA(p)))
     return "A is not in vectors along the depth.";
-  return refusesAhead(request, tile);
+  if (tile.shares == 1) {
+    if (const char* reason = refusesFewTiles(p, tile, fewTiles(request.target))) return reason;
+    return refusesAhead(request, tile);
+  }
+  const Caps& caps = request.target.caps;
+  if (caps.subgroupSize * tile.shares > tile.invocations) return "A workgroup has too few subgroups.";
+  if (caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  if (p.depth < tile.shares * tile.depth) return "Its sums are short.";
+  return sharedBytesSplit(request, tile) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
 
 const char* refusesGathering(const Request& request) {

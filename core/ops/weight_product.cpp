@@ -92,21 +92,39 @@ void joinMatrices(Product& p) {
 }
 
 // Invocations that share a column's sum: as few as read a line of memory together, and more where all of them do not
-// fill the device, or each would take many vectors.
+// fill the device, or each would take many vectors, which costs a GPU time.
 uint32_t sliceBitsOf(uint64_t places, uint32_t vectors, const Target& target) {
-  constexpr uint32_t kMostVectors = 8;
+  const uint32_t mostVectors = target.caps.isProcessor ? UINT32_MAX : 8;
   const uint64_t invocations = uint64_t{target.caps.workgroups} * kGroupSize;
   uint32_t bits = 3;
-  while (bits < 8 && vectors >> bits > 1 && (places << bits < invocations || vectors >> bits > kMostVectors)) ++bits;
+  while (bits < 8 && vectors >> bits > 1 && (places << bits < invocations || vectors >> bits > mostVectors)) ++bits;
   return bits;
 }
 
-// Of many rows, in order of preference; the last is for matrices of a depth of 8.
-constexpr Tile kTiles[] = {{128, 128, 32, 1, 128}, {64, 64, 64, 1, 128}, {64, 64, 32, 1, 128}};
+// Of matrices of subgroups, in order of preference, for so many rows at most. Of few rows, subgroups share the depth;
+// the last is for matrices of a depth of 8. Of more rows than these, each row of tiles dequantizes the weights again,
+// which takes longer than a DEQUANTIZE and a GEMM.
+struct WeightTile {
+  uint32_t mostRows;
+  Tile tile;
+};
+constexpr uint32_t kMostRows = 512;
+constexpr WeightTile kTiles[] = {{16, {16, 32, 32, 1, kGroupSize, 8}}, {64, {32, 32, 32, 1, kGroupSize, 8}},
+                                 {kMostRows, {128, 128, 64, 1, 256}},  {kMostRows, {128, 128, 32, 1, 128}},
+                                 {kMostRows, {64, 64, 64, 1, 128}},    {kMostRows, {64, 64, 32, 1, 128}}};
+// Rows from which matrices take less time than sums of single rows, most of their own being idle.
+constexpr uint32_t kFewestForMatrices = 3;
+
+// Whether the kernel of few rows is to be preferred, which fills the device where columns are few, too.
+bool prefersRows(const Product& p, const Tile& tile, const Target& target) {
+  if (p.rows > kMaxFewRows) return false;
+  return p.rows < kFewestForMatrices || tilesOf(p, tile) < target.caps.workgroups / 8;
+}
 
 const Tile* tileOf(const Product& p, const Target& target) {
-  for (const Tile& tile : kTiles)
-    if (!refusesWeightTiles({p, target}, tile)) return &tile;
+  for (const auto& [mostRows, tile] : kTiles)
+    if (p.rows <= mostRows && !refusesWeightTiles({p, target}, tile))
+      return prefersRows(p, tile, target) ? nullptr : &tile;
   return nullptr;
 }
 
@@ -131,8 +149,8 @@ class WeightProductPlan {
   Status add() {
     parameters_ =
         builder_.parameters(parameterWords(p_, {scale_.column, scale_.block, zero_.column, zero_.block}, nullptr));
-    if (p_.rows <= kMaxFewRows) return addRows();
-    const Tile* tile = tileOf(p_, builder_.target());
+    const Tile* const tile = tileOf(p_, builder_.target());
+    if (!tile && p_.rows <= kMaxFewRows) return addRows();
     return tile ? addTiles(*tile)
                 : Status(Error{ErrorCode::Unsupported, "No kernel of many rows multiplies by these weights."});
   }
@@ -172,7 +190,9 @@ class WeightProductPlan {
 
   Status addTiles(const Tile& tile) {
     const Request request{p_, builder_.target()};
-    return builder_.add(kernels::WeightTiles{.type = builder_.typedElement(p_.type),
+    using Form = kernels::WeightTiles::Form;
+    return builder_.add(kernels::WeightTiles{.form = tile.shares > 1 ? Form::Split : Form::Ahead,
+                                             .type = builder_.typedElement(p_.type),
                                              .push = {.rows = p_.rows,
                                                       .columns = p_.columns,
                                                       .depth = p_.depth,
@@ -187,6 +207,7 @@ class WeightProductPlan {
                                                           request, tile, builder_.target().caps.matrices, kHalfVectors),
                                                       .tileDepth = tile.depth,
                                                       .stages = tile.stages,
+                                                      .shares = tile.shares,
                                                       .invocations = tile.invocations},
                                              .a = p_.from[0],
                                              .b = p_.from[1],

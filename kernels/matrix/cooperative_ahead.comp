@@ -96,6 +96,7 @@ void multiply(uint which) {
 // loaded. The caller gives `stage` as a literal: a loop over stages, or one over the steps of a part here, would keep the
 // arrays that it indexes in memory, and not in registers.
 void multiplyStage(uint stage, uint lane, uvec2 origin, uvec2 advance) {
+  prepare(stage ^ 1u);
   store(stage ^ 1u, lane, (stage ^ 1u) * kPart);
   load(stage ^ 1u, lane, advance);
   if (SIZE_DEPTH == TILE_DEPTH) {
@@ -142,12 +143,14 @@ void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uin
   const uvec2 advance = startLoads(lane, firsts, base, begin - before);
   if (STAGES == 1u) {
     loadPartly(0u, lane, before, count == 1u, advance);
+    prepare(0u);
     store(0u, lane, 0u);
     barrier();
     // Behind the last part it is loaded again, and stored, which does no harm.
     [[dont_unroll]] for (uint t = 0u; t < count; ++t) {
       load(0u, lane, t + 2u < count ? advance : uvec2(0u));
       multiplyParts(origin);
+      prepare(0u);
       barrier();
       store(0u, lane, 0u);
       barrier();
@@ -158,6 +161,7 @@ void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uin
   const bool two = count == 2u;
 
   loadPartly(0u, lane, before, false, advance);
+  prepare(0u);
   store(0u, lane, 0u);
   loadPartly(1u, lane, beforeSecond, two, advance);
   // Past the last part it is loaded again, and stored, which does no harm.

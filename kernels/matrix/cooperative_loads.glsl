@@ -5,7 +5,12 @@
 
 // Whole ones of tiles that plans have.
 const uint kLoadsA = (LOADED_ROWS * TILE_DEPTH / 8u + LOADERS - 1u) / LOADERS;
-const uint kLoadsB = (LOADED_COLUMNS * TILE_DEPTH / 8u + LOADERS - 1u) / LOADERS;
+#if INTEGER_WEIGHTS
+const uint kOfItemB = 16u;  // that have one scale
+#else
+const uint kOfItemB = 8u;
+#endif
+const uint kLoadsB = (LOADED_COLUMNS * TILE_DEPTH / kOfItemB + LOADERS - 1u) / LOADERS;
 uint nextA[kLoadsA];  // which vectors are loaded next
 #if GATHERED
 Column nextB[kLoadsB];  // of which windows
@@ -19,11 +24,17 @@ bool insideB[kRings * kLoadsB];  // whether what is loaded does
 int leftB[kRings];               // channels of a line from the part's first one on
 #endif
 #if INTEGER_WEIGHTS
-layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uint b[]; };
-const uint kWords = BITS / 4u;   // of eight weights
-uvec2 blocksB[kLoadsB];          // the columns' first scales and zero points
-uint wordsB[kRings * kLoadsB * 2u];
-vec2 scalesB[kRings * kLoadsB];  // and zero points
+#include "matrix/weight_halves.glsl"
+layout(set = 0, binding = BINDING_b, std430) readonly buffer bNibblesBuffer { uvec2 nibbles[]; };
+layout(set = 0, binding = BINDING_b, std430) readonly buffer bBytesBuffer { uvec4 bytes[]; };
+const uint kWords = BITS / 2u;  // of sixteen weights
+uvec2 blocksB[kLoadsB];         // the columns' first scales and zero points
+// What is loaded is not touched before it is stored, so that nothing waits for it.
+uint wordsB[kRings * kLoadsB * kWords];
+uint scalesB[kRings * kLoadsB];  // words that hold the scales and the zero points
+uint zerosB[kRings * kLoadsB];
+uvec2 shiftsB[kRings * kLoadsB];  // where in these words
+uvec4 preparedB[kLoadsB * 2u];
 #endif
 #if CONVOLUTION || INTEGER_WEIGHTS
 uint nextStep;  // the first of the part that is loaded next: nextB are vectors of the first step of all
@@ -62,6 +73,7 @@ void gather(uint ring, uint lane, uint first, bool exists) {
   }
 }
 
+void prepare(uint ring) {}
 uvec4 eightOfB(uint at) {
   uvec4 result;
   [[unroll]] for (uint e = 0u; e < 4u; ++e)
@@ -69,8 +81,13 @@ uvec4 eightOfB(uint at) {
   return insideB[at] ? result : uvec4(0u);
 }
 #else
-uvec2 itemPlaceB(uint item) { return itemPlace(item, kAcrossB, LOADED_COLUMNS); }
 #if INTEGER_WEIGHTS
+// Eight neighbours take eight lines, whose places in shared memory lie in different banks.
+uvec2 itemPlaceB(uint item) {
+  const uint ofLine = TILE_DEPTH / kOfItemB;
+  return uvec2(item / 8u % ofLine * kOfItemB, item / (8u * ofLine) * 8u + item % 8u);
+}
+
 // Of the part that begins at a step; steps before `before` come before all others and count as zeros.
 void loadWeights(uint ring, uint lane, uint before) {
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
@@ -78,22 +95,40 @@ void loadWeights(uint ring, uint lane, uint before) {
     const uint place = itemPlaceB(lane + i * LOADERS).x;
     const bool inside = place >= before;
     const uint k = inside ? nextStep + place : 0u;
-    [[unroll]] for (uint w = 0u; w < 2u; ++w)
-      if (w < kWords) wordsB[2u * at + w] = b[(nextB[i] + k) / 8u * kWords + w];
+    const uint vector = (nextB[i] + k) / kOfItemB;
+    uvec4 words;
+    if (BITS == 4u)
+      words.xy = nibbles[vector];
+    else
+      words = bytes[vector];
+    [[unroll]] for (uint w = 0u; w < kWords; ++w) wordsB[at * kWords + w] = words[w];
     const uvec2 block = blockAt(blocksB[i], k);
-    scalesB[at] = vec2(inside ? scaleAt(block.x) : 0.0, zeroAt(block.y));
+    const uint word = scale[block.x / 2u];
+    scalesB[at] = before == 0u || inside ? word : 0u;
+    if (push.zeroAt == kZeroGiven) zerosB[at] = zeroWordAt(block.y);
+    shiftsB[at] = uvec2(block.x % 2u * 16u, block.y * BITS % 32u);
   }
 }
 
-// As a DEQUANTIZE stores them.
-uvec4 eightOfB(uint at) {
-  const vec4 less = lessOf(scalesB[at].y);
-  const vec4 scales = scalesB[at].x * sharesOfPlaces();
-  const vec4 low = fourWeights(wordsB[2u * at], false, less) * scales;
-  const vec4 high = fourWeights(wordsB[2u * at + kWords - 1u], true, less) * scales;
-  return uvec4(packHalf2x16(low.xy), packHalf2x16(low.zw), packHalf2x16(high.xy), packHalf2x16(high.zw));
+// Dequantizes what is stored next; by then loads have arrived while other parts were multiplied.
+void prepare(uint ring) {
+  [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
+    const uint at = ring * kLoadsB + i;
+    const uint zeroPoint = push.zeroAt == kZeroGiven ? zeroPointOf(zerosB[at], shiftsB[at].y) : push.zeroAt;
+    const HalfParameters p = halfParameters(scalesB[at] >> shiftsB[at].x & 0xffffu, zeroPoint);
+    [[unroll]] for (uint v = 0u; v < 2u; ++v) {
+      const uint first = at * kWords + v * (kWords / 2u);
+      if (BITS == 4u)
+        preparedB[2u * i + v] = eightNibbles(wordsB[first], p);
+      else
+        preparedB[2u * i + v] = uvec4(fourBytes(wordsB[first], p), fourBytes(wordsB[first + kWords / 2u - 1u], p));
+    }
+  }
 }
-#elif CHANNELS_LAST
+#else
+uvec2 itemPlaceB(uint item) { return itemPlace(item, kAcrossB, LOADED_COLUMNS); }
+void prepare(uint ring) {}
+#if CHANNELS_LAST
 // What lies outside becomes zeros here and not where it is loaded, which would wait for it.
 uvec4 eightOfB(uint at) {
   if ((B_READS & kEdges) == 0u) return loadedB[at];
@@ -101,6 +136,7 @@ uvec4 eightOfB(uint at) {
 }
 #else
 uvec4 eightOfB(uint at) { return loadedB[at]; }
+#endif
 #endif
 #endif
 
@@ -219,6 +255,7 @@ void loadPartly(uint ring, uint lane, uint before, bool isLast, uvec2 advance) {
 #endif
 }
 
+// What was prepared.
 void store(uint ring, uint lane, uint at) {
   [[unroll]] for (uint i = 0u; i < kLoadsA; ++i) {
     const uvec2 place = itemPlace(lane + i * LOADERS, kAcrossA, LOADED_ROWS);
@@ -226,10 +263,16 @@ void store(uint ring, uint lane, uint at) {
   }
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     const uvec2 place = itemPlaceB(lane + i * LOADERS);
+    const uint to = at + kPartA + itemAt(place, kAcrossB, kPitchB);
+#if INTEGER_WEIGHTS
+    staged[to] = preparedB[2u * i];
+    staged[to + 1u] = preparedB[2u * i + 1u];
+#else
     uvec4 eight = eightOfB(ring * kLoadsB + i);
 #if CHANNELS_LAST
     if ((B_READS & kOfLines) != 0u) eight = channelsOfLine(eight, leftB[ring] - int(place.x));
 #endif
-    staged[at + kPartA + itemAt(place, kAcrossB, kPitchB)] = eight;
+    staged[to] = eight;
+#endif
   }
 }

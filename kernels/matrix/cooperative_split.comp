@@ -10,6 +10,7 @@
 //   GATHERED      defined where B is the windows of an input as it lies, of a multiple of TILE_DEPTH channels; the
 //                 depth counts through the elements of the window and, innermost, the channels
 //   CHANNELS_LAST   defined where these also lie side by side
+//   INTEGER_WEIGHTS   defined where B is weights along the depth that are dequantized on their way to shared memory
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   slices        of the depth, sliceDepth steps each: a workgroup computes with one of them
 #define COOPERATIVE 1
@@ -28,6 +29,9 @@
 #include "matrix/matrix.glsl"
 #endif
 #include "matrix/floats.glsl"
+#if INTEGER_WEIGHTS
+#include "matrix/weights.glsl"
+#endif
 #include "matrix/cooperative.glsl"
 #include "matrix/cooperative_tile.glsl"
 layout(set = 0, binding = BINDING_y, std430) writeonly buffer yHalvesBuffer { uvec2 yHalves[]; };
@@ -89,6 +93,7 @@ void multiply(uint at) {
 
 // Multiplies the part in registers `ring`, a literal, while the one after the next is loaded there.
 void multiplyPart(uint ring, uint lane, uint at, bool loads, uvec2 advance) {
+  prepare(ring);
   store(ring, lane, at);
   SUBGROUP_BARRIER();
   if (loads) load(ring, lane, advance);

@@ -89,11 +89,25 @@ TEST_CASE("dequantized: what is bound is the integers as they are") {
 }
 
 TEST_CASE("dequantized: many rows by matrices of subgroups") {
-  const DequantizedWeights many{.rows = "512", .depth = "256", .columns = "2048", .scales = "[1,2048,8]"};
+  const DequantizedWeights many{.rows = "256", .depth = "256", .columns = "2048", .scales = "[1,2048,8]"};
   const GraphBuilder graph = graphOf(many);
   const Plan plan = graph.rewrittenPlan("", capsOfMatrices()).plan;
   REQUIRE(plan.execution.size() == 1);
   CHECK(kernelName(plan.execution[0].kernel).starts_with("weight_tiles"));
+  // Of few rows subgroups share the depth, if it is long enough for all of them.
+  const auto kernelOf = [](const DequantizedWeights& weights) {
+    return std::string(kernelName(graphOf(weights).rewrittenPlan("", capsOfMatrices()).plan.execution[0].kernel));
+  };
+  for (const char* rows : {"8", "16", "32"})
+    CHECK(kernelOf({.rows = rows, .depth = "256", .columns = "2048", .scales = "[1,2048,8]"})
+              .starts_with("weight_split"));
+  CHECK(kernelOf({.rows = "1", .depth = "256", .columns = "2048", .scales = "[1,2048,8]"}).starts_with("weight_rows"));
+  CHECK(kernelOf({.rows = "8", .depth = "64", .columns = "2048", .scales = "[1,2048,2]"}).starts_with("weight_rows"));
+  // Of very many, each tile would dequantize the same weights.
+  DequantizedWeights veryMany = many;
+  veryMany.rows = "257";
+  veryMany.owned = false;
+  CHECK(graphOf(veryMany).rewrittenPlan("", capsOfMatrices()).plan.execution.size() > 1);
   DequantizedWeights single = many;
   single.floats = "f32";
   single.owned = false;

@@ -73,10 +73,17 @@ GPU_TEST_CASE("decoders: products of many rows with weights that are dequantized
               leftOut(Run::QuickD3d12, "nodes stay as they are")) {
   struct Sizes {
     uint32_t batches, words, columns, depth;
+    const char* kernel = "weight_tiles";
   };
   StepMemory memory;
   uint32_t count = 0;
-  for (const Sizes& s : {Sizes{1, 128, 512, 64}, {2, 130, 264, 96}, {1, 300, 330, 160}})
+  for (const Sizes& s : {Sizes{1, 128, 512, 64},
+                         {2, 130, 264, 96},
+                         {1, 300, 330, 160},
+                         {1, 16, 40, 256, "weight_split"},
+                         {3, 4, 33, 416, "weight_split"},
+                         {1, 29, 72, 256, "weight_split"},
+                         {2, 31, 130, 288, "weight_split"}})
     for (const char* type : {"u4", "i4", "u8", "i8"}) {
       ++count;
       DecoderOptions options{.batches = s.batches, .words = s.words};
@@ -87,7 +94,7 @@ GPU_TEST_CASE("decoders: products of many rows with weights that are dequantized
       caps.workgroups = 8;
       const auto planned = planTestGraph(graph, {caps, {}});
       REQUIRE_MESSAGE(planned, planned.error().text);
-      CHECK(kernelName(planned->plan.execution.front().kernel).starts_with("weight_tiles"));
+      CHECK(kernelName(planned->plan.execution.front().kernel).starts_with(s.kernel));
       const std::string failure = compareWithOracle(gpu, memory, graph);
       CHECK_MESSAGE(failure.empty(), cat(s.batches, " x ", s.words, " x ", s.columns, " x ", s.depth, " ", type,
                                          ", case ", count, ": ", failure));

@@ -60,10 +60,10 @@ class WeightRowMaker {
       const std::string blocks = sizesText(columns, depth / row_.block);
       std::vector<BenchGraph::Source> from{weights, {false, inputs_++}};
       if (row_.hasZeroPoints) from.push_back({false, inputs_++});
-      nodes_.push_back({cat("DEQUANTIZE InputTensor=", row_.type, all, " QuantizationType=",
-                            row_.hasZeroPoints ? "SCALE_ZERO_POINT" : "SCALE", " QuantizationTensors=(", row_.reals,
-                            blocks, row_.hasZeroPoints ? cat(",", row_.type, blocks) : "", ") OutputTensor=",
-                            row_.reals, all),
+      nodes_.push_back({cat("DEQUANTIZE InputTensor=", row_.type, all,
+                            " QuantizationType=", row_.hasZeroPoints ? "SCALE_ZERO_POINT" : "SCALE",
+                            " QuantizationTensors=(", row_.reals, blocks,
+                            row_.hasZeroPoints ? cat(",", row_.type, blocks) : "", ") OutputTensor=", row_.reals, all),
                         from});
       weights = {true, nodes_.size() - 1};
     }

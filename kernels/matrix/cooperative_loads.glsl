@@ -114,7 +114,10 @@ void loadWeights(uint ring, uint lane, uint before) {
 void prepare(uint ring) {
   [[unroll]] for (uint i = 0u; i < kLoadsB; ++i) {
     const uint at = ring * kLoadsB + i;
-    const uint zeroPoint = push.zeroAt == kZeroGiven ? zeroPointOf(zerosB[at], shiftsB[at].y) : push.zeroAt;
+    // A call here would be a branch.
+    const uint zeroPoint = push.zeroAt == kZeroGiven
+                               ? bitfieldExtract(zerosB[at] ^ push.signs, int(shiftsB[at].y), int(BITS))
+                               : push.zeroAt;
     const HalfParameters p = halfParameters(scalesB[at] >> shiftsB[at].x & 0xffffu, zeroPoint);
     [[unroll]] for (uint v = 0u; v < 2u; ++v) {
       const uint first = at * kWords + v * (kWords / 2u);

@@ -12,11 +12,9 @@ float scaleAt(uint i) {
   return push.halfScales != 0u ? floatFromHalf(scale[i / 2u] >> (i % 2u * 16u)) : uintBitsToFloat(scale[i]);
 }
 uint zeroWordAt(uint i) { return zero[i * BITS / 32u]; }
-// Unsigned; `bit`: where in a word.
-uint zeroPointOf(uint word, uint bit) { return bitfieldExtract(word ^ push.signs, int(bit), int(BITS)); }
 float zeroAt(uint i) {
   if (push.zeroAt != kZeroGiven) return float(push.zeroAt);
-  return float(zeroPointOf(zeroWordAt(i), i * BITS % 32u));
+  return float(bitfieldExtract(zeroWordAt(i) ^ push.signs, int(i * BITS % 32u), int(BITS)));
 }
 // Where the parameters of a column's first block are, and of another block of that column.
 uvec2 firstBlockOf(uint column) { return column * parameters[2].xz; }

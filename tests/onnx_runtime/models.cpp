@@ -1,13 +1,13 @@
 // Runs ONNX models in an unmodified onnxruntime.dll, on its DirectML provider with the DirectML.dll beside this
 // program, and compares them with its CPU provider.
 //
-//   onnx_runtime_models.exe [--runs N] [--adapter] [--verbose] FOLDER...
+//   onnx_runtime_models.exe [--runs N] [--adapter] [--graphs] [--verbose] FOLDER...
 //   onnx_runtime_models.exe --each FOLDER     the models in its folders (every DIMPLE_TEST_SAMPLE-th),
 //                                           of which only what is bad is printed
 //
 // Each folder holds model.onnx and an array NAME.npy for each of its inputs. The provider is given a device and a queue
 // of this program's, or with --adapter makes them of the first adapter itself. Every model runs in two sessions, which
-// know the inputs' sizes: one in which the provider compiles graphs, and one operator by operator.
+// know the inputs' sizes: one in which the provider compiles graphs, and, without --graphs, one operator by operator.
 //
 // It ends with 1 if a model does not run, has a node on the CPU, or differs. With --each some nodes may be on the CPU;
 // models that are there as a whole, or that the CPU provider does not take, are left out.
@@ -42,6 +42,7 @@ struct Unsupported : std::runtime_error {
 struct Options {
   int runs = 10;
   bool adapter = false;
+  bool graphs = false;
   bool verbose = false;
   bool each = false;
   std::vector<std::filesystem::path> folders;
@@ -218,10 +219,26 @@ double difference(const Results& results, const Results& expected) {
   return greatest;
 }
 
-double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+// Milliseconds: by the clock, and of all processors that this process's threads took, drivers' threads among them.
+struct Time {
+  double wall = 0, cpu = 0;
+
+  static Time now() {
+    FILETIME created, exited, kernel, user;
+    if (!GetProcessTimes(GetCurrentProcess(), &created, &exited, &kernel, &user)) return {};
+    const auto ticks = [](const FILETIME& time) {
+      return static_cast<double>(uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime);
+    };
+    const auto wall = Clock::now().time_since_epoch();
+    return {std::chrono::duration<double, std::milli>(wall).count(), (ticks(kernel) + ticks(user)) / 1e4};
+  }
+
+  Time since(const Time& began) const { return {wall - began.wall, cpu - began.cpu}; }
+  std::string text() const { return cat(std::lround(wall), " ms (", std::lround(cpu), " ms of CPU)"); }
+};
 
 struct Times {
-  double session = 0, first = 0, steady = 0;
+  Time session, first, steady;
 };
 
 class Runner {
@@ -243,6 +260,7 @@ class Runner {
     nodes.AddConfigEntry("ep.dml.disable_graph_fusion", "1");
     // Both, whatever comes of the first.
     const bool asGraphs = runSession(model, graphs, folder.filename().string() + ", graphs", expected);
+    if (options_.graphs) return asGraphs;
     return runSession(model, nodes, folder.filename().string() + ", operators", expected) && asGraphs;
   }
 
@@ -264,18 +282,19 @@ class Runner {
                               : dml_->appendAdapter(options, 0));
     Times times;
     log_.placement = {};
-    const auto start = Clock::now();
+    const Time start = Time::now();
     model.open(options);
-    times.session = milliseconds(Clock::now() - start);
+    times.session = Time::now().since(start);
 
     double greatest = 0;
     for (int i = 0; i < options_.runs; ++i) {
-      const auto began = Clock::now();
+      const Time began = Time::now();
       const Results results = model.run();
-      const double time = milliseconds(Clock::now() - began);
+      const Time time = Time::now().since(began);
       greatest = std::max(greatest, difference(results, expected));
       if (i == 0) times.first = time;
-      times.steady = i < 2 ? time : std::min(times.steady, time);
+      if (i < 2) times.steady = time;
+      times.steady = {std::min(times.steady.wall, time.wall), std::min(times.steady.cpu, time.cpu)};
     }
     return report(name, greatest, times);
   }
@@ -294,9 +313,9 @@ class Runner {
     if (options_.each && good) return true;
     std::printf(
         "%-4s %-22s nodes on DirectML %3d, on the CPU %d%s; %d runs, difference %.1e; "
-        "session %.0f ms, first run %.0f ms, steady %.0f ms\n",
-        good ? "good" : "BAD", name.c_str(), dml, cpu, onCpu.c_str(), options_.runs, greatest, times.session,
-        times.first, times.steady);
+        "session %s, first run %s, steady %s\n",
+        good ? "good" : "BAD", name.c_str(), dml, cpu, onCpu.c_str(), options_.runs, greatest,
+        times.session.text().c_str(), times.first.text().c_str(), times.steady.text().c_str());
     std::fflush(stdout);
     return good;
   }
@@ -339,6 +358,8 @@ int main(int argc, char** argv) {
       options.runs = std::atoi(argv[++i]);
     else if (argument == "--adapter")
       options.adapter = true;
+    else if (argument == "--graphs")
+      options.graphs = true;
     else if (argument == "--each")
       options.each = true;
     else if (argument == "--verbose")
@@ -356,7 +377,7 @@ int main(int argc, char** argv) {
     options.folders.resize((options.folders.size() + every - 1) / every);
   }
   if (options.folders.empty() || options.runs < 1) {
-    std::fprintf(stderr, "usage: onnx_runtime_models [--runs N] [--adapter] [--verbose] FOLDER...\n");
+    std::fprintf(stderr, "usage: onnx_runtime_models [--runs N] [--adapter] [--graphs] [--verbose] FOLDER...\n");
     return 2;
   }
   try {

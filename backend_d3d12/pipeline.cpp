@@ -40,12 +40,12 @@ Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch)
                     {kernel->bindingCount, kernel->readBindings, kernel->writtenBindings, kernel->pushWords,
                      kernel->workgroupSize[0], kernel->features},
                     device_.caps()));
-  if (kernel->dxil.bytes == 0)
+  if (kernel->modules.empty() || kernel->modules.front().bytes == 0)
     return Error{ErrorCode::Unsupported, cat("Kernel ", kernel->name, " has no DXIL in this build of Dimple.")};
 
   D3D12_COMPUTE_PIPELINE_STATE_DESC desc{};
   desc.pRootSignature = device_.layouts().rootSignature(kernel->bindingCount);
-  const std::vector<uint8_t> code = unpackDxil(*kernel, moduleFor(*kernel, dispatch.specialization));
+  const std::vector<uint8_t> code = unpackDxil(moduleFor(*kernel, dispatch.specialization));
   desc.CS = {code.data(), code.size()};
   ComPtr<ID3D12PipelineState> pipeline;
   const Outcome created("CreateComputePipelineState",

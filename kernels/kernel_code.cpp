@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <bit>
 #include <cstddef>
 #include <new>
 
@@ -10,8 +11,10 @@ namespace {
 
 // Only memory can lack: the streams are part of the library.
 void unpack(const PackedCode& code, uint8_t* to) {
+  static_assert(std::endian::native == std::endian::little);
   uLongf size = code.bytes;
-  if (uncompress(to, &size, code.stream.data(), static_cast<uLong>(code.stream.size())) != Z_OK) throw std::bad_alloc();
+  if (uncompress(to, &size, reinterpret_cast<const Bytef*>(code.stream), code.streamBytes) != Z_OK)
+    throw std::bad_alloc();
 }
 
 }  // namespace
@@ -22,10 +25,10 @@ std::vector<uint32_t> unpackSpirv(const KernelInfo& kernel) {
   return words;
 }
 
-std::vector<uint8_t> unpackDxil(const KernelInfo& kernel, const KernelModule& module) {
-  std::vector<uint8_t> all(kernel.dxil.bytes);
+std::vector<uint8_t> unpackDxil(const KernelModule& module) {
+  std::vector<uint8_t> all(module.code.bytes);
   if (all.empty()) return all;
-  unpack(kernel.dxil, all.data());
+  unpack(module.code, all.data());
   const auto begin = all.begin() + static_cast<std::ptrdiff_t>(module.offset);
   return {begin, begin + static_cast<std::ptrdiff_t>(module.bytes)};
 }

@@ -12,8 +12,8 @@ namespace dimple {
 
 std::vector<uint32_t> unpackSpirv(const KernelInfo& kernel);
 
-// Of a module of the kernel; empty where the build had no DXC.
-std::vector<uint8_t> unpackDxil(const KernelInfo& kernel, const KernelModule& module);
+// Empty where the build had no DXC.
+std::vector<uint8_t> unpackDxil(const KernelModule& module);
 
 // The module that has most of these values, given as ids and values, for literals, and no other; of a portable kernel.
 template <class Constants>

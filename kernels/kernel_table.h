@@ -52,9 +52,10 @@ struct KernelSpec {
   bool structural;
 };
 
-// A zlib stream (kernels/kernel_code.h unpacks it).
+// A zlib stream (kernels/kernel_code.h unpacks it), in words whose least significant byte comes first.
 struct PackedCode {
-  std::span<const uint8_t> stream;
+  const uint64_t* stream = nullptr;
+  uint32_t streamBytes = 0;
   uint32_t bytes = 0;  // unpacked
 };
 
@@ -63,9 +64,11 @@ struct FixedConstant {
   uint32_t value;
 };
 
-// DXIL in which some specialization constants are literals.
+// DXIL in which some specialization constants are literals. Registers: b0 space0 push words, b1 space0 the values of
+// the kernel's `specs`, a word each in that order, b0 space1 the parameter block, u<n> space0 storage buffer n.
 struct KernelModule {
   std::span<const FixedConstant> fixed;  // sorted by id; none: the module serves all values
+  PackedCode code;                       // with neighbours of it, if they are small
   uint32_t offset;                       // in the unpacked code
   uint32_t bytes;                        // 0 where the build had no DXC
 };
@@ -74,11 +77,8 @@ struct KernelInfo {
   KernelId id;
   std::string_view name;  // for people
   PackedCode spirv;
-  // All modules, one after another. Empty where the kernel is not portable, or the build had no DXC. Registers: b0
-  // space0 push words, b1 space0 the values of `specs`, a word each in that order, b0 space1 the parameter block, u<n>
-  // space0 storage buffer n.
-  PackedCode dxil;
-  std::span<const KernelModule> modules;  // of a portable kernel; first the one that fixes nothing
+  // Of a portable kernel; first the one that fixes nothing.
+  std::span<const KernelModule> modules;
   uint32_t pushWords;
   uint32_t bindingCount;     // storage buffers 0 .. bindingCount - 1 of set 0
   uint32_t readBindings;     // one bit a binding

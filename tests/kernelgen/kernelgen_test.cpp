@@ -38,6 +38,17 @@ class Workshop {
   bool exists(const std::string& name) const { return fs::exists(folder_ / "out" / name); }
   fs::file_time_type time(const std::string& name) const { return fs::last_write_time(folder_ / "out" / name); }
 
+  // The words of an array of the generated code; empty if there is none.
+  std::string arrayOf(const std::string& name) const {
+    const std::string head = "const uint64_t " + name + "[] = {";
+    for (int i = 0; i < 16; ++i) {
+      const std::string text = read("kernel_data_" + std::to_string(i) + ".cpp");
+      if (const size_t at = text.find("\n" + head); at != text.npos)
+        return text.substr(at + 1 + head.size(), text.find("};", at) - at - 1 - head.size());
+    }
+    return {};
+  }
+
   ProcessResult run(const std::vector<std::string>& options = {}) const {
     std::vector<std::string> arguments{DIMPLE_KERNELGEN,
                                        "--manifest",
@@ -266,6 +277,46 @@ TEST_CASE("a warning of DXC refuses the kernel, and the others are compiled" * d
   CHECK_FALSE(workshop.exists("kernel_index.cpp"));
 }
 
+// Batches of DXC take the mark away that forbids drivers to fuse what stands in the HLSL as one operation.
+TEST_CASE("a sum with a product is one operation in the DXIL, and is not precise" *
+          doctest::skip(dxcOptions().empty() || dxcOptions()[0] != "--dxc-batch")) {
+  const Workshop workshop;
+  workshop.write("a.comp",
+                 "#version 460\nlayout(local_size_x = 1) in;\n"
+                 "layout(set = 0, binding = 0, std430) readonly buffer xBuffer { float x[]; };\n"
+                 "layout(set = 0, binding = 1, std430) writeonly buffer yBuffer { float y[]; };\n"
+                 "void main() {\n"
+                 "  y[0] = x[0] * x[1] + x[2];\n  y[1] = sqrt(x[3]) + x[4];\n"
+                 "  precise float kept = x[5] * x[6] + x[7];\n  y[2] = kept;\n}\n");
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n buffer r f32 x\n buffer w f32 y\n");
+  const ProcessResult made = workshop.run(dxcOptions());
+  INFO(made.output);
+  REQUIRE(made.exitCode == 0);
+  const fs::path folder = workshop.folder() / "out" / "dxil";
+  writeAtomically(folder / "list", "a -dumpbin\n");
+  const ProcessResult dumped = runProcess({dxcOptions()[1], folder.string()});
+  INFO(dumped.output);
+  REQUIRE(dumped.exitCode == 0);
+
+  int fused = 0, sums = 0, products = 0;
+  std::istringstream lines(readText(folder / "a.ll"));
+  for (std::string line; std::getline(lines, line);) {
+    const auto has = [&](const char* text) { return line.find(text) != std::string::npos; };
+    CAPTURE(line);
+    if (has("call float @dx.op.tertiary.f32(i32 46,")) {
+      ++fused;
+      CHECK_FALSE(has("dx.precise"));
+    }
+    sums += has(" = fadd ");
+    products += has(" = fmul ");
+    // Without the mark, fast ones would be compared and divided otherwise.
+    if (has(" = fadd ") || has(" = fmul ")) CHECK_FALSE(has("fast"));
+  }
+  CHECK(fused == 1);
+  CHECK(sums == 2);
+  CHECK(products == 1);
+}
+
 #ifndef _WIN32
 // Stands for DXC's own program: kernels that write 555 are refused, of 666 it warns, of 777 it makes nothing,
 // and 888 it does not sign.
@@ -297,13 +348,12 @@ TEST_CASE("DXC's own program is run for every kernel") {
   CHECK(std::ranges::count(calls, '\n') == 2);
   CHECK(calls.find("-E main -O3 -Gis -WX -Wno-ambig-lit-shift -T cs_6_0\n") != std::string::npos);
   CHECK(workshop.read("dxil/a_v1.dxil") == std::string("DXBC\"\\\0 and more is signed", 26));
-  CHECK(workshop.read("kernel_index.cpp").find("u}, 26u}, k_a_v1_modules, ") != std::string::npos);
-  bool found = false;
-  for (int i = 0; i < 16; ++i)
-    found |=
-        workshop.read("kernel_data_" + std::to_string(i) + ".cpp").find("const uint8_t dxil_a_v1[] =\n    \"\\170") !=
-        std::string::npos;
-  CHECK(found);
+  const std::string index = workshop.read("kernel_index.cpp");
+  CHECK(index.find("k_a_v1_modules[] = {{{}, {dxil_a_v1_0, ") != std::string::npos);
+  CHECK(index.find("u, 26u}, 0u, 26u}, };") != std::string::npos);
+  // A stream's first bytes are those of zlib.
+  const std::string words = workshop.arrayOf("dxil_a_v1_0");
+  CHECK(words.substr(0, words.find("u,")).ends_with("da78"));
 
   workshop.write("manifest.txt", "kernel a\n source a.comp\n buffer w u32 y\n" + valueForms({444, 555, 666, 777, 888}));
   const ProcessResult refused = workshop.run(options);
@@ -360,12 +410,36 @@ TEST_CASE("modules with literals for constants are made beside the one that read
   CHECK(holds("a_one.3-2", "    uint specialization_3;"));
   const std::string index = workshop.read("kernel_index.cpp");
   CHECK(index.find("FixedConstant k_a_one_fixed_1[] = {{3u, 1u}, {7u, 4294967295u}, };") != std::string::npos);
-  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, 0u, ") != std::string::npos);
+  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, {dxil_a_one_0, ") != std::string::npos);
 
   CHECK(workshop.make("a_one ROWS=2,4\n").exitCode == 0);
   CHECK_FALSE(workshop.exists("dxil/a_one.3-1.7-4294967295.dxil"));
   const std::string calls = readText(workshop.folder() / "calls");
   CHECK(std::ranges::count(calls, '\n') == 6);
+}
+
+TEST_CASE("a module is unpacked with few others") {
+  const ModulesWorkshop workshop;
+  // What differs between modules is short, and the rest of this length.
+  const auto streams = [&](size_t bytes) {
+    workshop.write("a.comp", kernelGlsl("y[0] = ROWS + uint(LEAST);",
+                                        "layout(constant_id = 3) const uint ROWS = 1;\n"
+                                        "layout(constant_id = 7) const int LEAST = 0;\n"));
+    workshop.write("dxc", "#!/bin/sh\n[ \"$1\" = --version ] && echo " + std::to_string(bytes) +
+                              " && exit 0\n(printf 'DXBCsigned for a test'; cat \"$1\"; head -c " +
+                              std::to_string(bytes) + " /dev/zero) >\"$3\"\n");
+    fs::permissions(workshop.folder() / "dxc", fs::perms::owner_all);
+    const ProcessResult result = workshop.make("a_one ROWS=* LEAST=*\n");
+    INFO(result.output);
+    REQUIRE(result.exitCode == 0);
+    int count = 0;
+    while (!workshop.arrayOf("dxil_a_one_" + std::to_string(count)).empty()) ++count;
+    return count;
+  };
+  CHECK(streams(20000) == 3);  // seven modules, three in a stream
+  CHECK(streams(40000) == 7);
+  CHECK(streams(70000) == 7);
+  CHECK(streams(100) == 1);
 }
 
 TEST_CASE("errors of modules name the line") {

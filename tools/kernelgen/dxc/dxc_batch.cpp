@@ -3,7 +3,8 @@
 //   dxc_batch DXCOMPILER_DLL     in a folder with a file `list`, whose lines are: NAME ARGUMENT ...
 //
 // NAME.hlsl becomes NAME.dxil; what DXC says becomes NAME.log, and NAME.time holds the milliseconds it took. A kernel
-// that is refused has a NAME.log and no NAME.dxil, and does not keep the others from being compiled.
+// that is refused has a NAME.log and no NAME.dxil, and does not keep the others from being compiled. With the one
+// argument -dumpbin, as in DXC's own program, what NAME.dxil holds becomes the text NAME.ll, for tests.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -128,15 +129,20 @@ bool allowFusion(std::string& text) {
   return found;
 }
 
-// Writes the object, in which operations may be fused.
-void finish(Dxc& dxc, const Job& job, dxc::Blob& object) {
-  const dxc::Buffer buffer{object.GetBufferPointer(), object.GetBufferSize(), 0};
+// Empty, with the log written, where it failed.
+std::string disassemble(Dxc& dxc, const Job& job, const void* object, size_t bytes) {
+  const dxc::Buffer buffer{object, bytes, 0};
   Owned<dxc::Result> disassembly;
   Owned<dxc::Blob> disassembled;
   take(dxc.compiler->Disassemble(&buffer, dxc::kResultInterface, disassembly.outVoid()), disassembly, job,
        disassembled);
-  if (!disassembled) return;
-  std::string text = textOf(*disassembled);
+  return disassembled ? textOf(*disassembled) : std::string();
+}
+
+// Writes the object, in which operations may be fused.
+void finish(Dxc& dxc, const Job& job, dxc::Blob& object) {
+  std::string text = disassemble(dxc, job, object.GetBufferPointer(), object.GetBufferSize());
+  if (text.empty()) return;
   if (!allowFusion(text)) {
     writeBlob(job.name + ".dxil", &object);
     return;
@@ -152,10 +158,19 @@ void finish(Dxc& dxc, const Job& job, dxc::Blob& object) {
   if (valid) writeBlob(job.name + ".dxil", &*valid);
 }
 
+std::string readFile(const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void dump(Dxc& dxc, const Job& job) {
+  const std::string object = readFile(job.name + ".dxil");
+  writeText(job.name + ".ll", disassemble(dxc, job, object.data(), object.size()));
+}
+
 void compile(Dxc& dxc, const Job& job) {
   const auto start = std::chrono::steady_clock::now();
-  std::ifstream file(job.name + ".hlsl", std::ios::binary);
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
+  const std::string source = readFile(job.name + ".hlsl");
   std::vector<const wchar_t*> arguments;
   for (const std::wstring& argument : job.arguments) arguments.push_back(argument.c_str());
 
@@ -199,7 +214,10 @@ int main(int count, char** arguments) {
       failed = true;
       return;
     }
-    for (size_t i = next++; i < jobs.size(); i = next++) compile(dxc, jobs[i]);
+    for (size_t i = next++; i < jobs.size(); i = next++) {
+      const bool dumps = jobs[i].arguments == std::vector<std::wstring>{L"-dumpbin"};
+      dumps ? dump(dxc, jobs[i]) : compile(dxc, jobs[i]);
+    }
   };
   std::vector<std::thread> threads;
   for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);

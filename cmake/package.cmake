@@ -1,11 +1,20 @@
 # `cpack` packs the installed tree: the library with its import library, the headers, the tool, the execution provider
-# for ONNX Runtime and the notices. On Linux that is a .tar.gz, which works wherever it is unpacked, and a .deb.
+# for ONNX Runtime and the notices. On Linux that is a .tar.gz, which works wherever it is unpacked, and a .deb; on
+# Windows a .zip and NuGet packages.
 set(CPACK_GENERATOR TGZ)
 set(CPACK_STRIP_FILES ON)
 set(system linux)
 if(WIN32)
   set(CPACK_STRIP_FILES OFF)
   set(CPACK_GENERATOR ZIP)
+  # Visual C++ puts debug symbols into a file of their own, from others they are taken.
+  find_program(CPACK_DIMPLE_OBJCOPY NAMES "${CMAKE_OBJCOPY}" llvm-objcopy)
+  mark_as_advanced(CPACK_DIMPLE_OBJCOPY)
+  if(MSVC OR CPACK_DIMPLE_OBJCOPY)
+    list(APPEND CPACK_GENERATOR External)
+    set(CPACK_EXTERNAL_ENABLE_STAGING ON)
+    set(CPACK_EXTERNAL_PACKAGE_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/nuget.cmake")
+  endif()
   set(system windows)
 endif()
 string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" processor)

@@ -94,6 +94,7 @@ if(WIN32)
   if(TARGET dimple_directml AND CMAKE_CROSSCOMPILING)
     dimple_register_script(import_libraries wine "${CMAKE_CURRENT_SOURCE_DIR}/install/import_library.sh"
       "${CMAKE_BINARY_DIR}")
+    dimple_register_script(nuget wine "${CMAKE_CURRENT_SOURCE_DIR}/install/nuget.sh" "${CMAKE_BINARY_DIR}")
   endif()
   if(TARGET directmlx_models)
     foreach(backend IN ITEMS vulkan d3d12)

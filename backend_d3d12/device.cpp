@@ -62,6 +62,11 @@ Status Device::readCaps(bool nativeStorage) {
   set(nativeStorage && options4->Native16BitShaderOpsSupported, {Feature::Storage16, Feature::Int16, Feature::Float16});
   caps_.maxGroups.fill(D3D12_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION);
   caps_.sharedBytes = D3D12_CS_TGSM_REGISTER_COUNT * 4;
+  // Waves of which no shader can have larger ones than a CPU's vectors are those of a software driver.
+  constexpr UINT kLanesOfProcessor = 8;
+  caps_.isProcessor =
+      architecture->UMA && options1->WaveLaneCountMax != 0 && options1->WaveLaneCountMax <= kLanesOfProcessor;
+  if (caps_.isProcessor) caps_.workgroups = kWorkgroupsOfProcessor;
   // Only a discrete GPU has its own memory.
   if (!architecture->UMA) caps_.workLimit = kDiscreteWorkLimit;
   caps_.bufferOffsetAlignment = D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT;

@@ -8,6 +8,7 @@
 #include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/shared_kernels.h"
 #include "core/ops/spread.h"
 #include "core/ops/table.h"
 #include "core/ops/vector_rows.h"
@@ -381,9 +382,11 @@ Status planMoments(const Operation& op, PlanBuilder& builder, const Moments& mom
   // The least row length of kernels/normalization/normalize_row.comp. Shorter rows leave most of a workgroup idle.
   constexpr uint32_t kMaxHeld = 16 * kGroupSize;
   constexpr uint32_t kFewestHeld = 64;
-  if (rows.elements >= kFewestHeld && rows.elements <= kMaxHeld && !areFew(rows))
+  const bool shares = sharesKernels(builder.target());
+  if (rows.elements >= kFewestHeld && rows.elements <= kMaxHeld && !areFew(rows) && !shares)
     return addNormalizeRows(builder, parts, operands, epsilon, rows, walks, {});
-  builder.passOver({"normalize_row", rows.elements > kMaxHeld      ? "Its rows are longer than a workgroup holds."
+  builder.passOver({"normalize_row", shares                        ? kSharesKernels
+                                     : rows.elements > kMaxHeld    ? "Its rows are longer than a workgroup holds."
                                      : rows.elements < kFewestHeld ? "Its rows are short."
                                                                    : "It has few rows."});
   auto sums =

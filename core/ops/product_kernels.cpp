@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/ops/product_words.h"
+#include "core/ops/shared_kernels.h"
 #include "core/ops/tile_refusals.h"
 #include "core/ops/turned_windows.h"
 #include "kernels/interfaces/convolution_direct.h"
@@ -329,6 +330,7 @@ const char* refusesFewRows(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (p.rows > (tile.depth == 0 ? kMaxFewSingleRows : kMaxFewRows)) return "It has many rows.";
   if (p.depth < 32) return "Its sums are short.";
+  if (sharesKernels(request.target)) return kSharesKernels;
   return nullptr;
 }
 

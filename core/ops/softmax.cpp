@@ -8,6 +8,7 @@
 #include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/shared_kernels.h"
 #include "core/ops/table.h"
 #include "core/ops/vector_rows.h"
 #include "core/plan/plan_builder.h"
@@ -93,7 +94,9 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
       return builder.add(call, divideUp(vectors, kColumnVectors), builder.parameters(across, along), work);
     }
   }
-  const bool row = length >= kRowElements;
+  // Where rows fill a CPU's vectors, an invocation each needs no barriers.
+  constexpr uint32_t kManyRows = 64;
+  const bool row = length >= kRowElements && !(sharesKernels(builder.target()) && rows >= kManyRows);
   constexpr uint32_t kCached = 16;  // of kernels/softmax/softmax.comp
   call.spec.row = row;
   call.spec.cached = row && length <= kCached * kGroupSize && function != DML_OPERATOR_ACTIVATION_HARDMAX;

@@ -1,5 +1,7 @@
 #include "core/ops/tile_refusals.h"
 
+#include "core/ops/shared_kernels.h"
+
 namespace dimple {
 namespace {
 
@@ -9,6 +11,7 @@ constexpr const char* kIdle = "Most of a tile would be idle.";
 // ones keep the device as busy.
 const char* refusesSharedDepth(const Request& request, const Tile& tile, uint64_t most) {
   const auto& [p, target, window, integers] = request;
+  if (sharesKernels(target)) return kSharesKernels;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT32) return "Its elements are not FLOAT32.";
   constexpr uint32_t kShared = 30 * 1024;
   if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
@@ -49,6 +52,7 @@ const char* refusesTile(const Request& request, const Tile&) {
 }
 
 const char* refusesVector(const Request& request, const Tile& tile) {
+  if (sharesKernels(request.target)) return kSharesKernels;
   if (const char* reason = refusesTile(request, tile)) return reason;
   const Product& p = request.product;
   if (!comesIn(kTileVector, p.matrices, 0, rowsOfA(p), depthOfA(p)) && !comesInPadded(kTileVector, p, 0))

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/checked.h"
+#include "core/ops/shared_kernels.h"
 #include "kernels/interfaces/winograd_filter.h"
 #include "kernels/interfaces/winograd_fused.h"
 #include "kernels/interfaces/winograd_input.h"
@@ -89,7 +90,7 @@ const char* refusesWindow(const Operation& op) {
   return nullptr;
 }
 
-const char* refusesBlock(const Block& block, const Target& target, const Tiling& tiling) {
+const char* refusesBlock(const Block& block, const Target& target, const Tiling& tiling, bool shares) {
   constexpr uint32_t kShared = 32 * 1024;
   if (target.caps.sharedBytes < kShared) return "The device has too little shared memory.";
   if (tiling.channels > block.most) return "Its sums are long.";
@@ -97,15 +98,18 @@ const char* refusesBlock(const Block& block, const Target& target, const Tiling&
   if (tiling.filters <= block.filters / 2) return "It has few filters.";
   if (tiling.fusedFilterBytes() > target.caps.maxBufferRange) return "Its filters are larger than a kernel may bind.";
   const uint64_t eighths = 8 * (tiling.columnPitch / block.tiles) * (tiling.filterPitch / block.filters);
+  if (shares) return nullptr;
   if (eighths < block.fewestEighths * target.caps.workgroups) return "It has few tiles.";
   return eighths > block.mostEighths * target.caps.workgroups ? "It has many tiles." : nullptr;
 }
 
 const char* refuses(const Algorithm& algorithm, const Request& request, const Tiling& tiling) {
   const Target& target = request.target;
+  const bool shares = sharesKernels(target, request.product.multiplyAdds());
+  if (shares && algorithm.block.form != kernels::WinogradFused::Form::Small) return kSharesKernels;
   if (tiling.channels < 16 || tiling.filters < 16) return "It has few channels or filters.";
   if (target.halfPrecision && target.caps.matrices) return "FLOAT32 may be rounded for matrices of subgroups.";
-  if (algorithm.block.tiles != 0) return refusesBlock(algorithm.block, target, tiling);
+  if (algorithm.block.tiles != 0) return refusesBlock(algorithm.block, target, tiling, shares);
   const uint64_t most = std::min(target.caps.maxBufferRange, uint64_t{1} << 30);
   for (const uint64_t bytes : {tiling.filterBytes(), tiling.inputBytes(), tiling.sumBytes()})
     if (bytes > most) return "Its transforms are larger than a kernel may bind.";

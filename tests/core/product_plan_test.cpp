@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "core/text.h"
+#include "tests/conformance/options_text.h"
 #include "tests/core/matrix_caps.h"
 #include "tests/core/planned.h"
 
@@ -90,8 +91,8 @@ TEST_CASE("large tiles know how they read and store, and whether there is one ma
   Caps caps;
   const auto directionsOf = [&](std::string_view a, std::string_view b, std::string_view y,
                                 std::string_view more = "") {
-    const Plan plan =
-        planOf(cat("GEMM ATensor=f32", a, " BTensor=f32", b, " OutputTensor=f32", y, " Alpha=1", more), caps);
+    const Plan plan = planOf(cat("GEMM ATensor=f32", a, " BTensor=f32", b, " OutputTensor=f32", y, " Alpha=1", more),
+                             {caps, optionsWithout("estimates")});
     CHECK(kernelName(plan.execution[0].kernel) == "gemm_large_tile.f32");
     const uint32_t directions = specOf(plan.execution[0], 12);
     CHECK((directions & kUnrolled) == (caps.isProcessor ? 0 : kUnrolled));
@@ -108,6 +109,38 @@ TEST_CASE("large tiles know how they read and store, and whether there is one ma
   CHECK(directionsOf("[1024,2048]", "[2048,1024]", "[1024,1024]") == (kAAlong | kFours));  // in slices
   caps.isProcessor = true;
   CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]") == (kAAlong | kFours | kWhole));
+}
+
+TEST_CASE("on a CPU products share kernels that compile fast, unless estimates are off") {
+  Caps caps;
+  caps.workgroups = kWorkgroupsOfProcessor;
+  const auto kernels = [&](std::string_view line) {
+    std::vector<std::string> names;
+    for (const bool isProcessor : {false, true}) {
+      caps.isProcessor = isProcessor;
+      names.emplace_back(kernelName(planOf(line, caps).execution.back().kernel));
+    }
+    CHECK(kernelName(planOf(line, {caps, optionsWithout("estimates")}).execution.back().kernel) == names[0]);
+    return cat(names[0], " -> ", names[1]);
+  };
+  CHECK(kernels("GEMM ATensor=f32[256,64] BTensor=f32[64,512] OutputTensor=f32[256,512] Alpha=1") ==
+        "gemm_large_tile.f32 -> gemm_tile.f32");
+  CHECK(kernels("GEMM ATensor=f32[64,256] BTensor=f32[256,64] OutputTensor=f32[64,64] Alpha=1") ==
+        "gemm_split_tile.f32 -> gemm_combine.f32");
+  CHECK(kernels("GEMM ATensor=f32[2,256] BTensor=f32[256,512] OutputTensor=f32[2,512] Alpha=1") ==
+        "gemm_few_rows_vector.f32 -> gemm.f32");
+  CHECK(kernels(convolution("f32[1,64,14,14]", "f32[64,64,3,3]", "f32[1,64,14,14]", 1)) ==
+        "winograd_fused_small.f32 -> winograd_fused_small.f32");
+  CHECK(kernels(convolution("f32[1,32,28,28]", "f32[64,32,3,3]", "f32[1,64,28,28]", 1)) ==
+        "winograd_fused_large.f32 -> winograd_fused_small.f32");
+  CHECK(kernels(convolution("f32[1,64,56,56]", "f32[64,64,3,3]", "f32[1,64,56,56]", 1)) ==
+        "winograd_fused_large.f32 -> winograd_fused_large.f32");
+  CHECK(kernels(convolution("f32[1,256,56,56]", "f32[256,256,3,3]", "f32[1,256,28,28]", 1, "FORWARD", 2)) ==
+        "convolution_large_tile.f32 -> convolution_large_tile.f32");
+  CHECK(kernels("ACTIVATION_SOFTMAX1 InputTensor=f32[1,8,128,128] OutputTensor=f32[1,8,128,128] Axes=[3]") ==
+        "softmax.f32 -> softmax.f32");
+  CHECK(kernels("MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[1,128,1,256] OutputTensor=f32[1,128,1,256] Axes=[3] "
+                "NormalizeVariance=1 Epsilon=0.00001") == "normalize_row.f32 -> normalize_vectors.f32");
 }
 
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {

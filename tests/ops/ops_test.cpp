@@ -287,6 +287,47 @@ GPU_TEST_CASE("ops: operators agree with the oracle where each takes several dis
   print("ops in parts", session.record().total());
 }
 
+// One of each kernel that operators of a software driver leave to GPUs where modules are compiled whole.
+constexpr std::string_view kUnshared[] = {
+    "GEMM ATensor=f32[256,64] BTensor=f32[64,512] OutputTensor=f32[256,512] Alpha=1 fill=int",
+    "GEMM ATensor=f32[128,36] BTensor=f32[36,128] OutputTensor=f32[128,128] Alpha=1 fill=int",
+    "GEMM ATensor=f32[64,256] BTensor=f32[256,64] OutputTensor=f32[64,64] Alpha=1 fill=int",
+    "GEMM ATensor=f32[16,256] BTensor=f32[256,64] OutputTensor=f32[16,64] Alpha=1 fill=int",
+    "GEMM ATensor=f32[2,256] BTensor=f32[256,512] OutputTensor=f32[2,512] Alpha=1 fill=int",
+    "GEMM ATensor=f32[3,254] BTensor=f32[254,511] OutputTensor=f32[3,511] Alpha=1 fill=int",
+    "CONVOLUTION InputTensor=f32[1,64,14,14] FilterTensor=f32[64,64,3,3] OutputTensor=f32[1,64,14,14] Strides=[1,1] "
+    "Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1 fill=int",
+    "CONVOLUTION InputTensor=f32[1,256,28,28] FilterTensor=f32[64,256,3,3] OutputTensor=f32[1,64,14,14] Strides=[2,2] "
+    "Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1 fill=int",
+    "CONVOLUTION InputTensor=f32[1,8,14,14] FilterTensor=f32[6,8,3,3] OutputTensor=f32[1,6,14,14] Strides=[1,1] "
+    "Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1 fill=int",
+    "ACTIVATION_SOFTMAX1 InputTensor=f32[1,8,16,100] OutputTensor=f32[1,8,16,100] Axes=[3]",
+    "MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[1,128,1,256] OutputTensor=f32[1,128,1,256] Axes=[3] "
+    "NormalizeVariance=1 Epsilon=0.00001",
+};
+
+GPU_TEST_CASE("ops: operators agree with the oracle on a CPU with the kernels that GPUs get" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
+  const auto chooses = [](const CaseGroup& group) {
+    const std::string_view name = group.schema->name;
+    return std::ranges::any_of(
+        std::initializer_list<std::string_view>{"GEMM", "CONVOLUTION", "SOFTMAX", "NORMALIZATION", "MATRIX_MULTIPLY"},
+        [&](std::string_view part) { return name.find(part) != name.npos; });
+  };
+  std::vector<CaseGroup> groups = caseGroups(selection(), {});
+  std::erase_if(groups, [&](const CaseGroup& group) { return !chooses(group); });
+  for (CaseGroup& group : groups) group.step *= 4;
+  CaseGroup always;
+  always.schema = findSchema(DML_OPERATOR_GEMM);
+  always.type = DML_TENSOR_DATA_TYPE_FLOAT32;
+  always.generated = false;
+  always.written.assign(std::begin(kUnshared), std::end(kUnshared));
+  groups.push_back(std::move(always));
+  Session session(sharedGpus("estimates=0"));
+  session.run(groups);
+  print("ops as on GPUs", session.record().total());
+}
+
 #ifdef _WIN32
 // The judge of the tests themselves: another DirectML.dll has to agree with the oracle too.
 TEST_CASE("dll: every operator, data type and layout agrees with the oracle") {

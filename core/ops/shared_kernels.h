@@ -1,0 +1,25 @@
+// Which kernels are worth their compilation.
+#pragma once
+
+#include <cstdint>
+
+#include "core/target.h"
+
+namespace dimple {
+
+// Whether operators share a few kernels that compile fast. A software driver takes a second or more for a large kernel,
+// unless its module is cut down for each dispatch first, and has few cores to keep busy. Without estimates each
+// operator has the kernel that a GPU gets.
+inline bool sharesKernels(const Target& target) {
+  return target.caps.isProcessor && !target.caps.fixesParameters && target.options.estimates;
+}
+
+// Of convolutions: larger ones repay the compilation of their own kernels within a few executions.
+inline bool sharesKernels(const Target& target, uint64_t multiplyAdds) {
+  constexpr uint64_t kLarge = uint64_t{1} << 25;
+  return multiplyAdds < kLarge && sharesKernels(target);
+}
+
+constexpr const char* kSharesKernels = "On a CPU, other operators share another kernel.";
+
+}  // namespace dimple

@@ -60,8 +60,7 @@ TEST_CASE("options: rows say all of themselves, and their fallbacks are the defa
 }
 
 TEST_CASE("options: names and values that there are not are refused") {
-  CHECK(
-      refusalOf("view=0").starts_with("\"view\" is not an option of this build, expected one of passes, repeated, "));
+  CHECK(refusalOf("view=0").starts_with("\"view\" is not an option of this build, expected one of passes, repeated, "));
   CHECK(refusalOf("views") == "\"views\" is not an option with a value, expected NAME=VALUE.");
   CHECK(refusalOf("views=no") == "Option views has value (no), expected 0 or 1.");
   CHECK(refusalOf("work=many") == "Option work has value (many), expected a whole number.");

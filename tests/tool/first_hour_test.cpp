@@ -4,6 +4,8 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "tests/tool/tool_fixture.h"
@@ -26,6 +28,17 @@ std::string blockOf(const std::string& page, const std::string& language) {
 }  // namespace
 
 #ifdef __linux__
+// Each row: arguments, and a part of the message that refuses them.
+void checkRefusals(const ToolFixture& fixture, std::span<const std::pair<const char*, const char*>> rows) {
+  for (const auto& [arguments, message] : rows) {
+    CAPTURE(arguments);
+    const auto outcome = fixture.run(arguments);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out == "");
+    CHECK_MESSAGE(contains(outcome.err, message), outcome.err);
+  }
+}
+
 TEST_CASE("first hour: a tool in a build folder finds a driver without an environment") {
   const ToolFixture fixture;
   const auto outcome = fixture.runProgram("/usr/bin/env", "-i HOME=. PATH=/usr/bin:/bin '" DIMPLE_TOOL "' devices");
@@ -124,13 +137,7 @@ TEST_CASE("first hour: a refusal says why a file cannot be read or written") {
       {"run source.json", "empty.npy cannot be read: it is empty.\n"},
       {"run program.json --trace folder.json", "dimple: --trace is folder.json, which is a folder, expected a file.\n"},
   };
-  for (const auto& [arguments, message] : rows) {
-    CAPTURE(arguments);
-    const auto outcome = fixture.run(arguments);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.out == "");
-    CHECK_MESSAGE(contains(outcome.err, message), outcome.err);
-  }
+  checkRefusals(fixture, rows);
 }
 
 TEST_CASE("first hour: a misspelt option, operator or case is answered with the right one") {
@@ -144,13 +151,7 @@ TEST_CASE("first hour: a misspelt option, operator or case is answered with the 
       {"plan 'ELEMENT_WISE_AD ATensor=f32[2]'", "There is no operator ELEMENT_WISE_AD; did you mean ELEMENT_WISE_ADD?"},
       {"bench --only sofmax", "--only is \"sofmax\", which is in no case's name"},
   };
-  for (const auto& [arguments, message] : rows) {
-    CAPTURE(arguments);
-    const auto outcome = fixture.run(arguments);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.out == "");
-    CHECK_MESSAGE(contains(outcome.err, message), outcome.err);
-  }
+  checkRefusals(fixture, rows);
 }
 
 TEST_CASE("first hour: bench leaves out what a device cannot run, and measures the rest") {

@@ -70,8 +70,25 @@ TEST_CASE("repeated: what reads repeated nodes is repeated, and outputs of the g
     graph.edge(first + 1, first + 2);
     graph.output(first + 2, first / 3);
   }
-  const GraphPlan planned = graph.rewrittenPlan("activations");
-  CHECK(planned.plan.execution.size() == 4);
+  const auto dispatches = graph.rewrittenPlan("activations").plan.execution;
+  REQUIRE(dispatches.size() == 4);
+  CHECK(dispatches[3].kernel == dispatches[2].kernel);
+}
+
+TEST_CASE("repeated: attention, which may keep what a cache holds, is not left out") {
+  const std::string attention =
+      "MULTIHEAD_ATTENTION QueryTensor=f32[1,4,8] KeyTensor=f32[1,4,8] ValueTensor=f32[1,4,8] OutputTensor=f32[1,4,8] "
+      "Scale=1 MaskFilterValue=-1 HeadCount=1 MaskType=NONE";
+  GraphBuilder graph;
+  for (const uint32_t copy : {0u, 1u}) {
+    graph.op(attention);
+    for (const uint32_t input : {0u, 1u, 2u}) graph.input(input, copy, input);
+  }
+  graph.op("ELEMENT_WISE_ADD ATensor=f32[1,4,8] BTensor=f32[1,4,8] OutputTensor=f32[1,4,8]");
+  graph.edge(0, 2, 0);
+  graph.edge(1, 2, 1);
+  graph.output(2, 0);
+  CHECK(graph.rewrittenPlan("").plan.execution.size() == graph.rewrittenPlan("repeated").plan.execution.size());
 }
 
 }  // namespace

@@ -30,12 +30,12 @@ std::string blockOf(const std::string& page, const std::string& language) {
 #ifdef __linux__
 // Each row: arguments, and a part of the message that refuses them.
 void checkRefusals(const ToolFixture& fixture, std::span<const std::pair<const char*, const char*>> rows) {
-  for (const auto& [arguments, message] : rows) {
-    CAPTURE(arguments);
-    const auto outcome = fixture.run(arguments);
+  for (const auto& row : rows) {
+    CAPTURE(row.first);
+    const auto outcome = fixture.run(row.first);
     CHECK(outcome.code == 2);
     CHECK(outcome.out == "");
-    CHECK_MESSAGE(contains(outcome.err, message), outcome.err);
+    CHECK_MESSAGE(contains(outcome.err, row.second), outcome.err);
   }
 }
 

@@ -341,11 +341,11 @@ TEST_CASE("tool: a report shows as pictures the tensors that are pictures, and n
   for (const Json& shown : report["tensors"])
     if (shown.contains("picture")) pictures[shown["name"]] = shown["picture"];
   std::set<std::string> names;
-  for (const auto& [name, picture] : pictures) {
-    CAPTURE(name);
-    names.insert(name);
-    CHECK(picture["width"] == 24);
-    CHECK(picture["height"] == 16);
+  for (const auto& entry : pictures) {
+    CAPTURE(entry.first);
+    names.insert(entry.first);
+    CHECK(entry.second["width"] == 24);
+    CHECK(entry.second["height"] == 16);
   }
   std::set<std::string> expected;
   for (const char* name : {"planes3", "planes4", "plane", "pixels3", "pixels4", "pixels1", "unit", "signed"}) {

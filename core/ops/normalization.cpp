@@ -1,4 +1,4 @@
-// Normalization and its gradients.
+// Normalization and its gradients, in one file, since all reduce and scale the same rows.
 #include <memory>
 #include <optional>
 #include <span>

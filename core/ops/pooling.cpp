@@ -1,4 +1,4 @@
-// Pooling, its inverse and its gradients.
+// Pooling, its inverse and its gradients, in one file, since all describe their windows in the same way.
 #include <algorithm>
 
 #include "core/checked.h"

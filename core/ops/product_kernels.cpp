@@ -147,6 +147,14 @@ uint32_t sharedBytesSplit(const Request& request, const Tile& tile) {
 
 constexpr const char* kSeveralElements = "A part of the depth spans several elements of the window.";
 
+// Checks what cooperative_split.comp requires of a tile that the device's subgroups can share.
+const char* refusesSharedDepth(const Request& request, const Tile& tile) {
+  const Caps& caps = request.target.caps;
+  if (caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  if (request.product.depth < tile.shares * tile.depth) return "Its sums are short.";
+  return sharedBytesSplit(request, tile) > caps.sharedBytes ? kSharedTooLittle : nullptr;
+}
+
 // The refusals of tiles whose depth the subgroups share.
 const char* refusesShares(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
@@ -154,11 +162,9 @@ const char* refusesShares(const Request& request, const Tile& tile) {
   if (target.caps.subgroupSize * tile.shares > tile.invocations) return "A workgroup has too few subgroups.";
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  if (target.caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
-  if (p.depth < tile.shares * tile.depth) return "Its sums are short.";
   // One workgroup fills a part of the device, and all workgroups should run at once.
   if (tilesOf(p, tile) > target.caps.workgroups / 2) return "It has many tiles.";
-  return sharedBytesSplit(request, tile) > target.caps.sharedBytes ? kSharedTooLittle : nullptr;
+  return refusesSharedDepth(request, tile);
 }
 
 const char* refusesSplit(const Request& request, const Tile& tile) {
@@ -561,15 +567,9 @@ const char* refusesWeightTiles(const Request& request, const Tile& tile) {
   if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
   if (!isVectorizable(kHalfVectors.along, p.matrices, 0, depthOfA(p), rowsOfA(p)))
     return "A is not in vectors along the depth.";
-  if (tile.shares == 1) {
-    if (const char* reason = refusesFewTiles(p, tile, fewTiles(request.target))) return reason;
-    return refusesAhead(request, tile);
-  }
-  const Caps& caps = request.target.caps;
-  if (caps.subgroupSize * tile.shares > tile.invocations) return "A workgroup has too few subgroups.";
-  if (caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
-  if (p.depth < tile.shares * tile.depth) return "Its sums are short.";
-  return sharedBytesSplit(request, tile) > caps.sharedBytes ? kSharedTooLittle : nullptr;
+  if (tile.shares > 1) return refusesSharedDepth(request, tile);
+  if (const char* reason = refusesFewTiles(p, tile, fewTiles(request.target))) return reason;
+  return refusesAhead(request, tile);
 }
 
 const char* refusesGathering(const Request& request) {

@@ -211,13 +211,9 @@ vec2 finishedFrom(vec2 sums, vec2 c1, Channels channels1, Column at, vec2 addend
   return value;
 }
 
-vec2 finishedPair(vec2 sums, uvec2 placesOfC, Column at, vec2 addends) {
-  const vec2 c1 = vec2(fromRaw(rawC(placesOfC.x)), fromRaw(rawC(placesOfC.y)));
-  return finishedFrom(sums, c1, channelsOf(placesOfC), at, addends);
-}
-
 float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
-  return finishedPair(vec2(sum), uvec2(placeOfC(row, at, base)), at, vec2(addend1)).x;
+  const uint place = placeOfC(row, at, base);
+  return finishedFrom(vec2(sum), vec2(fromRaw(rawC(place))), channelsOf(uvec2(place)), at, vec2(addend1)).x;
 }
 #else
 // What y holds of a sum.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/kernelgen/workshop.h"
 #include "tools/kernelgen/enums.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/files.h"
@@ -18,62 +19,9 @@
 #include "tools/kernelgen/process.h"
 #include "tools/kernelgen/spirv.h"
 
-namespace fs = std::filesystem;
 using namespace kernelgen;
 
 namespace {
-
-// A folder with kernels and a manifest, in which kernelgen runs; it goes with the object.
-class Workshop {
- public:
-  Workshop() : folder_(fs::temp_directory_path() / ("kernelgen_test." + std::to_string(processId()))) {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~Workshop() { fs::remove_all(folder_); }
-
-  const fs::path& folder() const { return folder_; }
-  void write(const std::string& name, const std::string& text) const { writeAtomically(folder_ / name, text); }
-  std::string read(const std::string& name) const { return readText(folder_ / "out" / name); }
-  bool exists(const std::string& name) const { return fs::exists(folder_ / "out" / name); }
-  fs::file_time_type time(const std::string& name) const { return fs::last_write_time(folder_ / "out" / name); }
-
-  // The words of an array of the generated code; empty if there is none.
-  std::string arrayOf(const std::string& name) const {
-    const std::string head = "const uint64_t " + name + "[] = {";
-    for (int i = 0; i < 16; ++i) {
-      const std::string text = read("kernel_data_" + std::to_string(i) + ".cpp");
-      if (const size_t at = text.find("\n" + head); at != text.npos)
-        return text.substr(at + 1 + head.size(), text.find("};", at) - at - 1 - head.size());
-    }
-    return {};
-  }
-
-  ProcessResult run(const std::vector<std::string>& options = {}) const {
-    std::vector<std::string> arguments{DIMPLE_KERNELGEN,
-                                       "--manifest",
-                                       (folder_ / "manifest.txt").string(),
-                                       "--root",
-                                       folder_.string(),
-                                       "--output",
-                                       (folder_ / "out").string(),
-                                       "--cache",
-                                       (folder_ / "cache").string(),
-                                       "--directml",
-                                       DIMPLE_DIRECTML_HEADER,
-                                       "--glslang",
-                                       DIMPLE_GLSLANG,
-                                       "--spirv-cross",
-                                       DIMPLE_SPIRV_CROSS,
-                                       "--spirv-val",
-                                       DIMPLE_SPIRV_VAL};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    return runProcess(arguments);
-  }
-
- private:
-  fs::path folder_;
-};
 
 std::vector<fs::path> caseFiles() {
   std::vector<fs::path> files;
@@ -98,16 +46,6 @@ std::vector<std::string> words(const std::string& text) {
   std::vector<std::string> result;
   for (std::string word; stream >> word;) result.push_back(word);
   return result;
-}
-
-constexpr const char* kHead =
-    "#version 460\n"
-    "#extension GL_GOOGLE_include_directive : require\n"
-    "layout(local_size_x = 1) in;\n"
-    "layout(set = 0, binding = 0, std430) writeonly buffer yBuffer { uint y[]; };\n";
-
-std::string kernelGlsl(const std::string& body, const std::string& before = "") {
-  return kHead + before + "void main() { " + body + " }\n";
 }
 
 // The options that make kernelgen run the DXC of the build; none where it has no DXC.
@@ -364,102 +302,6 @@ TEST_CASE("DXC's own program is run for every kernel") {
   CHECK(refused.output.find("The kernel a_v666 is refused by DXC:\nit is six") != std::string::npos);
   CHECK(refused.output.find("The DXIL of the kernel a_v888 is not signed") != std::string::npos);
   CHECK(refused.output.find("The kernel a_v777 got no DXIL of DXC, which says nothing.") != std::string::npos);
-}
-
-// A shell script that stands for DXC and copies what it is given, and kernels a with constants of which it reads two.
-class ModulesWorkshop : public Workshop {
- public:
-  ModulesWorkshop() {
-    write("dxc",
-          "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0 && exit 0\n"
-          "echo \"$1\" >>\"$(dirname \"$0\")/calls\"\n(printf 'DXBCsigned for a test'; cat \"$1\") >\"$3\"\n");
-    fs::permissions(folder() / "dxc", fs::perms::owner_all);
-    write("a.comp", kernelGlsl("y[0] = ROWS + uint(LEAST);",
-                               "layout(constant_id = 3) const uint ROWS = 1;\n"
-                               "layout(constant_id = 7) const int LEAST = 0;\n"));
-    write("manifest.txt",
-          "kernel a\n source a.comp\n buffer w u32 y\n spec 3 structural u32 ROWS 1 2 4\n"
-          " spec 7 uniform i32 LEAST -1 0\n form one\n form two\n vulkan-only\n");
-  }
-  ProcessResult make(const std::string& modules, std::vector<std::string> options = {}) const {
-    write("modules.txt", modules);
-    options.insert(options.end(),
-                   {"--dxc", (folder() / "dxc").string(), "--modules", (folder() / "modules.txt").string()});
-    return run(options);
-  }
-};
-
-TEST_CASE("modules with literals for constants are made beside the one that reads them") {
-  const ModulesWorkshop workshop;
-  const ProcessResult result = workshop.make("# all rows\na_one ROWS=* LEAST=-1\na_one ROWS=2,4\n");
-  INFO(result.output);
-  REQUIRE(result.exitCode == 0);
-  CHECK(result.output.find("1 with DXIL in 6 modules") != std::string::npos);
-  const auto holds = [&](const std::string& module, const std::string& line) {
-    return workshop.read("dxil/" + module + ".dxil").find("\n" + line + "\n") != std::string::npos;
-  };
-  const std::string rows = "#define SPIRV_CROSS_CONSTANT_ID_3 ";
-  const std::string least = "#define SPIRV_CROSS_CONSTANT_ID_7 ";
-  CHECK(holds("a_one", rows + "specialization_3"));
-  CHECK(holds("a_one", least + "specialization_7"));
-  CHECK(holds("a_one.3-2", rows + "(2u)"));
-  CHECK(holds("a_one.3-2", least + "specialization_7"));
-  CHECK(holds("a_one.3-4.7-4294967295", rows + "(4u)"));
-  CHECK(holds("a_one.3-4.7-4294967295", least + "(-1)"));
-  // Words stay where they are, so that one buffer serves all modules.
-  CHECK(holds("a_one.3-2", "    uint specialization_3;"));
-  const std::string index = workshop.read("kernel_index.cpp");
-  CHECK(index.find("FixedConstant k_a_one_fixed_1[] = {{3u, 1u}, {7u, 4294967295u}, };") != std::string::npos);
-  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, {dxil_a_one_0, ") != std::string::npos);
-
-  CHECK(workshop.make("a_one ROWS=2,4\n").exitCode == 0);
-  CHECK_FALSE(workshop.exists("dxil/a_one.3-1.7-4294967295.dxil"));
-  const std::string calls = readText(workshop.folder() / "calls");
-  CHECK(std::ranges::count(calls, '\n') == 6);
-}
-
-TEST_CASE("a module is unpacked with few others") {
-  const ModulesWorkshop workshop;
-  // What differs between modules is short, and the rest of this length.
-  const auto streams = [&](size_t bytes) {
-    workshop.write("a.comp", kernelGlsl("y[0] = ROWS + uint(LEAST);",
-                                        "layout(constant_id = 3) const uint ROWS = 1;\n"
-                                        "layout(constant_id = 7) const int LEAST = 0;\n"));
-    workshop.write("dxc", "#!/bin/sh\n[ \"$1\" = --version ] && echo " + std::to_string(bytes) +
-                              " && exit 0\n(printf 'DXBCsigned for a test'; cat \"$1\"; head -c " +
-                              std::to_string(bytes) + " /dev/zero) >\"$3\"\n");
-    fs::permissions(workshop.folder() / "dxc", fs::perms::owner_all);
-    const ProcessResult result = workshop.make("a_one ROWS=* LEAST=*\n");
-    INFO(result.output);
-    REQUIRE(result.exitCode == 0);
-    int count = 0;
-    while (!workshop.arrayOf("dxil_a_one_" + std::to_string(count)).empty()) ++count;
-    return count;
-  };
-  CHECK(streams(20000) == 3);  // seven modules, three in a stream
-  CHECK(streams(40000) == 7);
-  CHECK(streams(70000) == 7);
-  CHECK(streams(100) == 1);
-}
-
-TEST_CASE("errors of modules name the line") {
-  const ModulesWorkshop workshop;
-  const auto error = [&](const std::string& line, const std::vector<std::string>& options = {}) {
-    const std::string output = workshop.make("\n" + line + "\n", options).output;
-    const size_t at = output.find("modules.txt:2: ");
-    return at == output.npos ? output : output.substr(at + 15, output.size() - at - 16);
-  };
-  CHECK(error("b ROWS=1") == "There is no kernel b.");
-  CHECK(error("a_two ROWS=1") == "The kernel a_two is vulkan-only, so that no DXIL is made of it.");
-  CHECK(error("a_one") == "The line names no constant.");
-  CHECK(error("a_one COLUMNS=1") == "The word 'COLUMNS=1' is not NAME=VALUE,... of a constant of the kernel.");
-  CHECK(error("a_one ROWS") == "The word 'ROWS' is not NAME=VALUE,... of a constant of the kernel.");
-  CHECK(error("a_one ROWS=") == "The constant ROWS has no value.");
-  CHECK(error("a_one ROWS=3") == "The value 3u is none that the manifest gives ROWS.");
-  CHECK(error("a_one ROWS=1 ROWS=2") == "The constant ROWS stands twice in the line.");
-  CHECK(error("a_one ROWS=1\na_one ROWS=1,2").find("modules.txt:3: The kernel a_one has such a module already.") !=
-        std::string::npos);
-  CHECK(error("a_one ROWS=*", {"--max-modules", "5"}) == "kernelgen: There are 6 modules, above the ceiling of 5.\n");
 }
 
 TEST_CASE("the program for batches of DXC fails") {

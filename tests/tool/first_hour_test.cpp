@@ -31,8 +31,9 @@ std::string blockOf(const std::string& page, const std::string& language) {
 // Each row: arguments, and a part of the message that refuses them.
 void checkRefusals(const ToolFixture& fixture, std::span<const std::pair<const char*, const char*>> rows) {
   for (const auto& row : rows) {
-    CAPTURE(row.first);
-    const auto outcome = fixture.run(row.first);
+    const std::string arguments = row.first;
+    CAPTURE(arguments);
+    const auto outcome = fixture.run(arguments);
     CHECK(outcome.code == 2);
     CHECK(outcome.out == "");
     CHECK_MESSAGE(contains(outcome.err, row.second), outcome.err);

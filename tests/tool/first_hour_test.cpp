@@ -25,9 +25,6 @@ std::string blockOf(const std::string& page, const std::string& language) {
   return page.substr(start, page.find("\n```", start) + 1 - start);
 }
 
-}  // namespace
-
-#ifdef __linux__
 // Each row: arguments, and a part of the message that refuses them.
 void checkRefusals(const ToolFixture& fixture, std::span<const std::pair<const char*, const char*>> rows) {
   for (const auto& row : rows) {
@@ -40,6 +37,9 @@ void checkRefusals(const ToolFixture& fixture, std::span<const std::pair<const c
   }
 }
 
+}  // namespace
+
+#ifdef __linux__
 TEST_CASE("first hour: a tool in a build folder finds a driver without an environment") {
   const ToolFixture fixture;
   const auto outcome = fixture.runProgram("/usr/bin/env", "-i HOME=. PATH=/usr/bin:/bin '" DIMPLE_TOOL "' devices");

@@ -24,6 +24,7 @@ constexpr uint32_t kWhole = 64;
 constexpr uint32_t kUnrolled = 128;
 constexpr uint32_t kRowsFirst = 256;
 constexpr uint32_t kBringsWeights = 512;
+constexpr uint32_t kFromHalves = 512;  // of the epilogue
 
 // Dimensions of one element have no steps, so their strides do not count.
 void dropIdleStrides(Product& p) {
@@ -267,6 +268,17 @@ class FloatProductPlan {
            std::ranges::all_of(window_->dimensions, inVectors, &ConvolutionWindow::Dimension::outputStride);
   }
 
+  // Returns the step of the epilogue if results come in vectors of eight, and if what comes first rounds, so that sums
+  // may pass through shared memory as FLOAT16.
+  uint32_t fromHalves(kernels::FloatTiles::Form form) const {
+    using enum kernels::FloatTiles::Form;
+    if (p_.type != DML_TENSOR_DATA_TYPE_FLOAT16 || (finishFlags() & kHasC) != 0) return 0;
+    if (form != MatricesAhead && form != VectorMatricesAhead) return 0;
+    // A RELU of rounded numbers is the RELU rounded.
+    if (epilogue() == 0 && fused() != 0 && fused() != DML_OPERATOR_ACTIVATION_RELU) return 0;
+    return storesEights(rowsFirst(form) != 0) ? kFromHalves : 0;
+  }
+
   // Whether y has the form in which parts are stored: packed sums of FLOAT32.
   bool isOfSumsAlone() const {
     if (!finish_.wide || p_.hasC || finish_.alpha != 1 || fused() != 0) return false;
@@ -321,7 +333,7 @@ class FloatProductPlan {
                                      .slices = slices.count,
                                      .floatFinish = finish((toParts ? kToParts : finishFlags()) |
                                                            bringsWeights(kernel, tilesOf(p_, tile) * slices.count))},
-                            .spec = {.epilogue = toParts ? 0 : epilogue(),
+                            .spec = {.epilogue = toParts ? 0 : epilogue() | fromHalves(form),
                                      .fused = fused(),
                                      .backward = backward(),
                                      .tiling = tiling,

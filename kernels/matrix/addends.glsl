@@ -79,7 +79,18 @@ void loadOperandsOfStrip(uvec2 first, uvec4 base) {
   loadOperandsOfEight(inside ? placeOfC(place.x, columnAt(place.y), base) : base.z);
 }
 
-// Stores eight results that lie side by side, or sums of a part, given in two vectors of four.
+// Stores eight results that lie side by side, of sums in pairs.
+void finishEight(vec2 sums[4], uvec4 addends, uint row, uint column, uvec4 base) {
+  const Column start = columnAt(column);
+  if (!isOfChannels()) loadOperandsOfEight(placeOfC(row, start, base));
+  uvec4 packed;
+  [[unroll]] for (uint i = 0u; i < 4u; ++i)
+    packed[i] = halvesFromPair(
+        finishedFrom(sums[i], unpackHalf2x16(cOfEight[i]), channelsOfEight[i], start, unpackHalf2x16(addends[i])));
+  yVectors[(base.w + row * yRowStride() + start.y) / 8u] = packed;
+}
+
+// The same of sums in two vectors of four, which may be stored as those of a part.
 void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint column, uvec4 base) {
   if ((push.flags & kToParts) != 0u) {
     const uint at = partPlace(part, row, column) / 4u;
@@ -87,15 +98,11 @@ void storeEight(uvec4 low, uvec4 high, uvec4 addends, uint part, uint row, uint 
     yVectors[at + 1u] = high;
     return;
   }
-  const Column start = columnAt(column);
-  if (!isOfChannels()) loadOperandsOfEight(placeOfC(row, start, base));
-  uvec4 packed;
+  vec2 sums[4];
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
     const uvec4 four = i < 2u ? low : high;
-    const vec2 two = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
-    packed[i] = halvesFromPair(
-        finishedFrom(two, unpackHalf2x16(cOfEight[i]), channelsOfEight[i], start, unpackHalf2x16(addends[i])));
+    sums[i] = uintBitsToFloat(i % 2u == 0u ? four.xy : four.zw);
   }
-  yVectors[(base.w + row * yRowStride() + start.y) / 8u] = packed;
+  finishEight(sums, addends, row, column, base);
 }
 #endif

@@ -46,9 +46,11 @@ const uint kPitchA = (kAcrossA ? TILE_ROWS / 8u : kLine) + 1u;
 const uint kPitchB = (kAcrossB ? TILE_COLUMNS / 8u : kLine) + 1u;
 const uint kPartA = kPitchA * (kAcrossA ? TILE_DEPTH : TILE_ROWS);
 const uint kPart = kPartA + kPitchB * (kAcrossB ? TILE_DEPTH : TILE_COLUMNS);
-// Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four: of rows, or of columns.
+// Afterwards a strip of two matrices of sums for each subgroup, in lines of vectors of four: of rows, or of columns. With
+// kFromHalves they are rounded first, and lie in vectors of eight.
 const uint kWidth = ROWS_FIRST != 0u ? SIZE_ROWS : 2u * SIZE_COLUMNS;
-const uint kPitchOfStrip = kWidth / 4u + 1u;
+const uint kOfVector = (EPILOGUE & kFromHalves) != 0u ? 8u : 4u;
+const uint kPitchOfStrip = kWidth / kOfVector + 1u;
 const uint kLinesOfStrip = SIZE_ROWS * 2u * SIZE_COLUMNS / kWidth;
 const uint kStrip = kLinesOfStrip * kPitchOfStrip;
 shared uvec4 staged[STAGES * kPart > kSubgroups * kStrip ? STAGES * kPart : kSubgroups * kStrip];
@@ -146,15 +148,15 @@ void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uin
     prepare(0u);
     store(0u, lane, 0u);
     barrier();
-    // Behind the last part it is loaded again, and stored, which does no harm.
-    [[dont_unroll]] for (uint t = 0u; t < count; ++t) {
-      load(0u, lane, t + 2u < count ? advance : uvec2(0u));
+    [[dont_unroll]] for (uint t = 1u; t < count; ++t) {
+      load(0u, lane, t + 1u < count ? advance : uvec2(0u));
       multiplyParts(origin);
       prepare(0u);
       barrier();
       store(0u, lane, 0u);
       barrier();
     }
+    multiplyParts(origin);
     return;
   }
   const uint beforeSecond = before > TILE_DEPTH ? before - TILE_DEPTH : 0u;
@@ -194,10 +196,16 @@ void storeStrip(uint strip, bool vectors, uvec2 first, uint part, uvec4 base) {
     [[dont_unroll]] for (uint item = gl_SubgroupInvocationID; item < kOfStrip / 8u; item += SUBGROUP) {
       const uint line = item / (kWidth / 8u);
       const uint eight = item % (kWidth / 8u);
-      const uint at = strip + line * kPitchOfStrip + 2u * eight;
+      const uint at = strip + line * kPitchOfStrip + eight * (8u / kOfVector);
       const uvec2 place = first + placeInStrip(item * 8u);
-      if (place.x < push.rows && place.y < push.columns)
+      if (place.x >= push.rows || place.y >= push.columns) continue;
+      if (fromHalves()) {
+        vec2 sums1[4];
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) sums1[i] = unpackHalf2x16(staged[at][i]);
+        finishEight(sums1, eightAddends(item), place.x, place.y, base);
+      } else {
         storeEight(staged[at], staged[at + 1u], eightAddends(item), part, place.x, place.y, base);
+      }
     }
     return;
   }
@@ -268,7 +276,17 @@ void main() {
     loadAddends(vectors, firsts + origin + place, base);
     [[unroll]] for (uint j = 0u; j < kMatrixRows * kMatrixColumns / 2u; ++j)
       if (i == j) {
-        if (ROWS_FIRST != 0u) {
+        if (fromHalves()) {
+          const MATRIX_HALVES first = MATRIX_HALVES(uintBitsToFloat(push.alpha) * sums[2u * j]);
+          const MATRIX_HALVES second = MATRIX_HALVES(uintBitsToFloat(push.alpha) * sums[2u * j + 1u]);
+          if (ROWS_FIRST != 0u) {
+            STORE_COLUMNS(first, staged, strip, kPitchOfStrip);
+            STORE_COLUMNS(second, staged, strip + SIZE_COLUMNS * kPitchOfStrip, kPitchOfStrip);
+          } else {
+            STORE_ROWS(first, staged, strip, kPitchOfStrip);
+            STORE_ROWS(second, staged, strip + SIZE_COLUMNS / 8u, kPitchOfStrip);
+          }
+        } else if (ROWS_FIRST != 0u) {
           STORE_COLUMNS(sums[2u * j], staged, strip, kPitchOfStrip);
           STORE_COLUMNS(sums[2u * j + 1u], staged, strip + SIZE_COLUMNS * kPitchOfStrip, kPitchOfStrip);
         } else {

@@ -5,7 +5,8 @@
 //   DIRECTIONS   kADepthFirst, kBDepthFirst, too, where it is defined; kStoresFours: fours of columns of what is stored
 //           lie side by side, at multiples of four; kWhole, kUnrolled: see tile.glsl
 //   EPILOGUE   steps that nodes of their own would do: kOfChannels normalize or scale each channel, the place of whose
-//           parameters is C's; kAddend adds a tensor that lies as y does
+//           parameters is C's; kAddend adds a tensor that lies as y does; kFromHalves: what steps, or a RELU, begin with
+//           is rounded to FLOAT16 already, and multiplied by alpha
 #define SUM float
 #define FOUR_SUMS vec4
 #define ZERO uint
@@ -29,6 +30,7 @@ const uint kAddend = 32u;
 const uint kLastFactor = 64u;
 const uint kDivides = 128u;  // by the first factor
 const uint kAddsC = 256u;    // C is the addend, at any strides, and all channels have the parameters of the first
+const uint kFromHalves = 512u;
 const uint kOfChannels = kMean | kVariance | kFactor | kShift | kLastFactor;
 
 #if PARTS
@@ -153,11 +155,13 @@ vec2 quotients(vec2 a, vec2 b) { return vec2(roundedQuotient(a.x, b.x), roundedQ
 float quotients(float a, float b) { return roundedQuotient(a, b); }
 #endif
 
+bool fromHalves() { return (EPILOGUE & kFromHalves) != 0u; }
+
 // The epilogue, with the roundings and in the order of the nodes that it stands for.
 VALUES followed(VALUES value, CHANNELS channels1, VALUES addend1) {
   if ((EPILOGUE & kOfChannels) != 0u) {
     CHANNEL_START
-    value = rounded(value);
+    if (!fromHalves()) value = rounded(value);
     if ((EPILOGUE & kMean) != 0u) value -= MEAN;
     if ((EPILOGUE & kVariance) != 0u) value *= INVERSE_DEVIATION;
     if ((EPILOGUE & kDivides) != 0u)
@@ -199,7 +203,7 @@ uint rawC(uint place) { return (push.flags & kHasC) != 0u || addsC() ? loadRaw_c
 
 // What y holds of two sums; `c1`: C's elements.
 vec2 finishedFrom(vec2 sums, vec2 c1, Channels channels1, Column at, vec2 addends) {
-  vec2 value = uintBitsToFloat(push.alpha) * sums;
+  vec2 value = fromHalves() ? sums : uintBitsToFloat(push.alpha) * sums;
   if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * c1;
 #if CONVOLUTION
   if (at.isPadding) value = vec2(0.0);

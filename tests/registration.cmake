@@ -64,7 +64,7 @@ endif()
 
 if(WIN32)
   # Wine has no validation layers. It takes a sample of the cases, since they are the same on every machine.
-  set(wine ENVIRONMENT DIMPLE_TEST_SAMPLE=80 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200
+  set(wine ENVIRONMENT DIMPLE_TEST_SAMPLE=120 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200
     DIMPLE_WINE_MEMORY=14000000 GALLIVM_PERF=nopt
     DIMPLE_OPTIONS=unroll=0 LABELS wine)
   if(NOT CMAKE_CROSSCOMPILING)
@@ -120,10 +120,10 @@ if(DIMPLE_SANITIZE STREQUAL "thread")
 endif()
 
 if(DIMPLE_SANITIZE STREQUAL "address")
-  # Instrumented code is several times slower: every sixtieth case, and without the validation layers, which look at the
+  # Instrumented code is several times slower: every hundredth case, and without the validation layers, which look at the
   # same calls in the other builds. Drivers leak, and are unloaded before leaks are named: only what has no device looks
   # for leaks.
-  set(dimpleTestEnvironment DIMPLE_TEST_SAMPLE=60 DIMPLE_TEST_NO_VALIDATION=1 UBSAN_OPTIONS=print_stacktrace=1)
+  set(dimpleTestEnvironment DIMPLE_TEST_SAMPLE=100 DIMPLE_TEST_NO_VALIDATION=1 UBSAN_OPTIONS=print_stacktrace=1)
   set(options ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1)
   dimple_register(core_tests PROGRAM core_tests LABELS asan COST 100 ENVIRONMENT ${options})
   dimple_register(boundary_tests PROGRAM boundary_tests LABELS asan COST 30 ENVIRONMENT ${options}:detect_leaks=0)
@@ -181,7 +181,7 @@ endif()
 if(EXISTS "${deps}/matrices/stamp")
   dimple_register(matrices PROGRAM dimple_tests WRAPPER "${deps}/matrices/run.sh" LABELS vulkan COST 30
     CASES "ops: products of subgroups' matrices*,graphs: epilogues of products*,graphs: attention*,graphs: quantized*,models: a small one of FLOAT16*,decoders: *"
-    ENVIRONMENT DIMPLE_TEST_MATRICES=1 DIMPLE_TEST_SAMPLE=40 GALLIVM_PERF=nopt DIMPLE_OPTIONS=unroll=0)
+    ENVIRONMENT DIMPLE_TEST_MATRICES=1 DIMPLE_TEST_SAMPLE=60 GALLIVM_PERF=nopt DIMPLE_OPTIONS=unroll=0)
 else()
   dimple_register_skipped(matrices vulkan "tools/setup.sh --matrices was not run, or could not fetch the driver")
 endif()

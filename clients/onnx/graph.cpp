@@ -92,6 +92,12 @@ Value GraphBuilder::addInput(std::string name, Type type, const Sizes& sizes) {
   return value;
 }
 
+const HostTensor* GraphBuilder::firstEqual(const SharedTensor& tensor) {
+  constexpr size_t kMostBytes = 256;
+  if (tensor->bytes.size() > kMostBytes) return tensor.get();
+  return small_.try_emplace({tensor->type, tensor->bytes}, tensor).first->second.get();
+}
+
 Value GraphBuilder::addConstant(const SharedTensor& tensor, bool owned) {
   Value value = hostValue(tensor);
   if (traits(value.type).device == DML_TENSOR_DATA_TYPE_UNKNOWN)
@@ -99,7 +105,8 @@ Value GraphBuilder::addConstant(const SharedTensor& tensor, bool owned) {
   if (value.elements() == 0) throw ModelError("A tensor has no elements, which DirectML does not allow.");
   value.place = Value::Place::GraphInput;
   value.bufferBytes = deviceSize({value.type, value.sizes});
-  const auto [found, isNew] = constants_.emplace(std::pair(tensor.get(), owned), static_cast<UINT>(inputs_.size()));
+  const auto [found, isNew] =
+      constants_.emplace(std::pair(firstEqual(tensor), owned), static_cast<UINT>(inputs_.size()));
   value.index = found->second;
   const bool isNumber = owned && value.elements() == 1;
   if (isNew) inputs_.push_back({tensor, {}, value.bufferBytes, owned && !isNumber, isNumber});
@@ -172,6 +179,15 @@ Value GraphBuilder::reinterpret(const Value& value, Type type) {
   return view;
 }
 
+Value GraphBuilder::pairs(const Value& bytes, const Sizes& sizes) {
+  if (bytes.type != Type::UInt8 || elementCount(sizes) != 2 * bytes.elements())
+    throw ModelError(cat("A tensor is ", typeName(bytes.type), listText(bytes.sizes), ", expected bytes of pairs of ",
+                         listText(sizes), "."));
+  Value view = reinterpret(packed(bytes), Type::UInt4Pairs);
+  view.sizes = sizes;
+  return view;
+}
+
 Value GraphBuilder::padRank(const Value& value, size_t rank) {
   if (value.rank() >= rank) return value;
   Sizes sizes(rank - value.rank(), 1);
@@ -188,6 +204,20 @@ Value GraphBuilder::prefix(const Value& value, size_t axis, int64_t count) {
 }
 
 Value GraphBuilder::packed(const Value& value) { return value.packed() ? onDevice(value) : copied(value); }
+
+bool GraphBuilder::isGiven(const Value& value) const {
+  return value.place == Value::Place::GraphInput && value.packed() && !inputs_[value.index].constant &&
+         value.bufferBytes == deviceSize({value.type, value.sizes});
+}
+
+void GraphBuilder::continueIn(const Value& output, const Value& given) {
+  continued_[{output.index, output.output}] = given.index;
+}
+
+const std::string* GraphBuilder::continued(const Value& output) const {
+  const auto found = continued_.find({output.index, output.output});
+  return output.place == Value::Place::Node && found != continued_.end() ? &inputs_[found->second].name : nullptr;
+}
 
 Value GraphBuilder::copied(const Value& value) {
   Op op(*this);

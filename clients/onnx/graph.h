@@ -78,12 +78,21 @@ class GraphBuilder {
   Value broadcast(const Value& value, const Sizes& sizes);
   // The same bytes as another type of the same width.
   Value reinterpret(const Value& value, Type type);
+  // Bytes as two 4-bit integers each, the first in the low half: UINT4 of `sizes`, packed.
+  Value pairs(const Value& bytes, const Sizes& sizes);
   // Leading axes of size 1 until there are `rank`.
   Value padRank(const Value& value, size_t rank);
   // With strides as those of packed tensors.
   Value packed(const Value& value);
   // The first `count` elements of an axis.
   Value prefix(const Value& value, size_t axis, int64_t count);
+  // Whether it is all of what is in a buffer when the graph runs, and no constant.
+  bool isGiven(const Value& value) const;
+  // Says that an output of a node, of which it stores parts, continues what such a buffer holds: what is there has to
+  // be in the memory of the output before the graph runs. The output is to be one of the graph.
+  void continueIn(const Value& output, const Value& given);
+  // The name of that buffer; null: a value continues nothing.
+  const std::string* continued(const Value& output) const;
   // A copy that a node made.
   Value copied(const Value& value);
   // A value that all graphs can read: a constant is not owned by DML.
@@ -116,6 +125,8 @@ class GraphBuilder {
   struct Parts;
 
   Value addConstant(const SharedTensor& tensor, bool owned);
+  // The first constant with these bytes, if they are few: operators of equal constants then have equal inputs.
+  const HostTensor* firstEqual(const SharedTensor& tensor);
   // Adds the edges that lead to a node, and the numbers at their beginnings.
   void connectInputs(size_t node, Parts& parts) const;
 
@@ -125,6 +136,8 @@ class GraphBuilder {
   std::vector<Input> inputs_;
   std::vector<Node> nodes_;
   std::map<std::pair<const HostTensor*, bool>, UINT> constants_;
+  std::map<std::pair<Type, std::vector<std::byte>>, SharedTensor> small_;
+  std::map<std::pair<UINT, UINT>, UINT> continued_;  // of a node's output: the graph's input
 };
 
 // An operator that is being described. Tensors are to be named in the order in which DirectML binds them:

@@ -136,7 +136,7 @@ void mapSkipLayerNormalization(NodeContext& node) {
   parameters.axes = {static_cast<UINT>(sum.rank() - 1)};
   parameters.scale = node.input(2);
   if (useMean) parameters.bias = node.optional(3);
-  parameters.epsilon = node.attributes().real("epsilon", 1e-5f);
+  parameters.epsilon = node.attributes().real("epsilon", 1e-12f);
   parameters.useMean = useMean;
   node.setOutput(0, normalize(graph, sum, parameters));
   node.setOutput(3, sum);

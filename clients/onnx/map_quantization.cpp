@@ -4,6 +4,34 @@
 #include "clients/onnx/product.h"
 
 namespace dimple::onnx {
+
+std::optional<Value> productParameter(const NodeContext& node, size_t index, bool ofRows) {
+  if (!node.has(index)) return {};
+  GraphBuilder& graph = node.graph();
+  const Value& value = node.input(index);
+  if (value.elements() == 1) return graph.reshape(value, {1});
+  if (value.rank() == 1) return graph.reshape(value, ofRows ? Sizes{value.sizes[0], 1} : Sizes{1, value.sizes[0]});
+  return value;
+}
+
+Value quantizedProduct(GraphBuilder& graph, const QuantizedOperand& a, const QuantizedOperand& b,
+                       const std::optional<Value>& bias, Type type) {
+  const Product product = makeProduct(graph, a.value, b.value);
+  std::optional<Value> addend;
+  if (bias) addend = graph.broadcast(*bias, product.sizes);
+  Op op(graph);
+  DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC desc{};
+  desc.ATensor = op.input(product.a);
+  desc.AScaleTensor = op.optionalInput(a.scale);
+  desc.AZeroPointTensor = op.optionalInput(a.zeroPoint);
+  desc.BTensor = op.input(product.b);
+  desc.BScaleTensor = op.optionalInput(b.scale);
+  desc.BZeroPointTensor = op.optionalInput(b.zeroPoint);
+  desc.BiasTensor = op.optionalInput(addend);
+  desc.OutputTensor = op.output(type, product.sizes);
+  return graph.reshape(op.make(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT, desc), product.result);
+}
+
 namespace {
 
 // A scale or zero point for every element of a tensor: one number, one for each place along an axis, or one for each
@@ -140,21 +168,11 @@ void mapDynamicQuantizeLinear(NodeContext& node) {
   node.setOutput(2, graph.reshape(op.result(2), {}));
 }
 
-// A scale or zero point of a product: one number, or one for each row on the left and column on the right.
-std::optional<Value> parameter(NodeContext& node, size_t index, bool ofRows) {
-  if (!node.has(index)) return {};
-  GraphBuilder& graph = node.graph();
-  const Value& value = node.input(index);
-  if (value.elements() == 1) return graph.reshape(value, {1});
-  if (value.rank() == 1) return graph.reshape(value, ofRows ? Sizes{value.sizes[0], 1} : Sizes{1, value.sizes[0]});
-  return value;
-}
-
 void mapMatMulInteger(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Product product = makeProduct(graph, node.input(0), node.input(1));
-  const auto aZero = parameter(node, 2, true);
-  const auto bZero = parameter(node, 3, false);
+  const auto aZero = productParameter(node, 2, true);
+  const auto bZero = productParameter(node, 3, false);
   Op op(graph);
   DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC desc{};
   desc.ATensor = op.input(product.a);
@@ -168,12 +186,12 @@ void mapMatMulInteger(NodeContext& node) {
 void mapQLinearMatMul(NodeContext& node) {
   GraphBuilder& graph = node.graph();
   const Product product = makeProduct(graph, node.input(0), node.input(3));
-  const auto aScale = parameter(node, 1, true);
-  const auto aZero = parameter(node, 2, true);
-  const auto bScale = parameter(node, 4, false);
-  const auto bZero = parameter(node, 5, false);
-  const auto yScale = parameter(node, 6, true);
-  const auto yZero = parameter(node, 7, true);
+  const auto aScale = productParameter(node, 1, true);
+  const auto aZero = productParameter(node, 2, true);
+  const auto bScale = productParameter(node, 4, false);
+  const auto bZero = productParameter(node, 5, false);
+  const auto yScale = productParameter(node, 6, true);
+  const auto yZero = productParameter(node, 7, true);
   Op op(graph);
   DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC desc{};
   desc.ATensor = op.input(product.a);
@@ -189,25 +207,9 @@ void mapQLinearMatMul(NodeContext& node) {
 }
 
 void mapMatMulIntegerToFloat(NodeContext& node) {
-  GraphBuilder& graph = node.graph();
-  const Product product = makeProduct(graph, node.input(0), node.input(1));
-  const auto aScale = parameter(node, 2, true);
-  const auto bScale = parameter(node, 3, false);
-  const auto aZero = parameter(node, 4, true);
-  const auto bZero = parameter(node, 5, false);
-  std::optional<Value> bias;
-  if (node.has(6)) bias = graph.broadcast(node.input(6), product.sizes);
-  Op op(graph);
-  DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC desc{};
-  desc.ATensor = op.input(product.a);
-  desc.AScaleTensor = op.optionalInput(aScale);
-  desc.AZeroPointTensor = op.optionalInput(aZero);
-  desc.BTensor = op.input(product.b);
-  desc.BScaleTensor = op.optionalInput(bScale);
-  desc.BZeroPointTensor = op.optionalInput(bZero);
-  desc.BiasTensor = op.optionalInput(bias);
-  desc.OutputTensor = op.output(node.input(2).type, product.sizes);
-  node.setOutput(0, graph.reshape(op.make(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT, desc), product.result));
+  const QuantizedOperand a{node.input(0), productParameter(node, 2, true), productParameter(node, 4, true)};
+  const QuantizedOperand b{node.input(1), productParameter(node, 3, false), productParameter(node, 5, false)};
+  node.setOutput(0, quantizedProduct(node.graph(), a, b, node.optional(6), node.input(2).type));
 }
 
 // A number for a whole tensor, for each of its elements.
@@ -256,80 +258,11 @@ void mapDynamicQuantizeMatMul(NodeContext& node) {
   dynamic.OutputScaleTensor = quantizer.output(Type::Float, one);
   dynamic.OutputZeroPointTensor = quantizer.output(Type::UInt8, one);
   quantizer.make(DML_OPERATOR_DYNAMIC_QUANTIZE_LINEAR, dynamic);
-  const Product product = makeProduct(graph, quantizer.result(0), node.input(1));
-  const auto bScale = parameter(node, 2, false);
-  const auto bZero = parameter(node, 3, false);
-  std::optional<Value> bias;
-  if (node.has(4)) bias = graph.broadcast(node.input(4), product.sizes);
-  Op op(graph);
-  DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC desc{};
-  desc.ATensor = op.input(product.a);
-  desc.AScaleTensor = op.input(graph.reshape(quantizer.result(1), {1}));
-  desc.AZeroPointTensor = op.input(graph.reshape(quantizer.result(2), {1}));
-  desc.BTensor = op.input(product.b);
-  desc.BScaleTensor = op.optionalInput(bScale);
-  desc.BZeroPointTensor = op.optionalInput(bZero);
-  desc.BiasTensor = op.optionalInput(bias);
-  desc.OutputTensor = op.output(Type::Float, product.sizes);
-  node.setOutput(0, graph.reshape(op.make(DML_OPERATOR_MATRIX_MULTIPLY_INTEGER_TO_FLOAT, desc), product.result));
+  const QuantizedOperand left{quantizer.result(0), graph.reshape(quantizer.result(1), {1}),
+                              graph.reshape(quantizer.result(2), {1})};
+  const QuantizedOperand right{node.input(1), productParameter(node, 2, false), productParameter(node, 3, false)};
+  node.setOutput(0, quantizedProduct(graph, left, right, node.optional(4), Type::Float));
 }
-
-// Weights of 4 bits, each block of a column with a scale, unpacked to floats before anything runs. Null: their values
-// are not known.
-SharedTensor unpackNBits(NodeContext& node) {
-  const Attributes& attributes = node.attributes();
-  const int64_t depth = attributes.integer("K", 0), columns = attributes.integer("N", 0);
-  const int64_t block = attributes.integer("block_size", 0);
-  if (attributes.integer("bits", 4) != 4 || node.has(4))
-    throw ModelError("Its attribute bits is not 4, or its groups are in another order, which is not mapped.");
-  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
-  if (depth < 1 || depth > kMax || columns < 1 || columns > kMax || block < 2 || block > kMax || block % 2 != 0)
-    throw ModelError(cat("Attributes K, N and block_size are ", depth, ", ", columns, " and ", block, "."));
-  if (!node.knows(1) || !node.knows(2) || !node.knows(3)) return nullptr;
-  const HostTensor& packed = node.constant(1);
-  const HostTensor& scales = node.constant(2);
-  const int64_t blocks = (depth + block - 1) / block;
-  const int64_t zeroBytes = (blocks + 1) / 2;
-  const HostTensor* zeros = node.has(3) ? &node.constant(3) : nullptr;
-  if (packed.elements() != elementCount(Sizes{columns, blocks, block / 2}) || packed.type != Type::UInt8 ||
-      scales.elements() != elementCount(Sizes{columns, blocks}) ||
-      (zeros && zeros->type == Type::UInt8 && zeros->elements() != columns * zeroBytes) ||
-      (zeros && zeros->type != Type::UInt8 && zeros->elements() != scales.elements()))
-    throw ModelError(cat("Inputs 1, 2 and 3 do not have the sizes of ", columns, " columns of ", blocks, " blocks."));
-  HostTensor weights(scales.type, {columns, depth});
-  for (int64_t n = 0; n < columns; ++n)
-    for (int64_t k = 0; k < depth; ++k) {
-      const int64_t at = n * blocks + k / block;
-      const int64_t pair = packed.integer(static_cast<size_t>(at * (block / 2) + k % block / 2));
-      double zero = 8;
-      if (zeros && zeros->type != Type::UInt8) zero = zeros->real(static_cast<size_t>(at));
-      if (zeros && zeros->type == Type::UInt8) {
-        const int64_t both = zeros->integer(static_cast<size_t>(n * zeroBytes + k / block / 2));
-        zero = static_cast<double>(k / block % 2 ? both >> 4 : both & 15);
-      }
-      weights.setReal(static_cast<size_t>(n * depth + k), (static_cast<double>(k % 2 ? pair >> 4 : pair & 15) - zero) *
-                                                              scales.real(static_cast<size_t>(at)));
-    }
-  return std::make_shared<const HostTensor>(std::move(weights));
-}
-
-void multiplyNBits(NodeContext& node, const Value& weights, size_t bias) {
-  GraphBuilder& graph = node.graph();
-  Value y = matrixProduct(graph, node.input(0), graph.transpose(weights, {1, 0}));
-  if (node.has(bias)) y = add(graph, y, node.input(bias));
-  node.setOutput(0, y);
-}
-
-// A whole node, where whether it can be mapped is tried; models have it in two parts.
-void mapMatMulNBits(NodeContext& node) {
-  if (SharedTensor weights = unpackNBits(node)) multiplyNBits(node, hostValue(std::move(weights)), 5);
-}
-
-void mapMatMulNBitsWeights(NodeContext& node) {
-  if (SharedTensor weights = unpackNBits(node)) node.setOutput(0, hostValue(std::move(weights)));
-}
-
-void mapMatMulNBitsProduct(NodeContext& node) { multiplyNBits(node, node.input(1), 2); }
 
 void mapQLinearAdd(NodeContext& node) {
   GraphBuilder& graph = node.graph();
@@ -361,9 +294,6 @@ constexpr Mapping kQuantizationMappings[] = {
     {kOnnx, "DynamicQuantizeLinear", 11, mapDynamicQuantizeLinear},
     {kOnnx, "MatMulInteger", 10, mapMatMulInteger},
     {kMicrosoft, "MatMulIntegerToFloat", 1, mapMatMulIntegerToFloat},
-    {kMicrosoft, "MatMulNBits", 1, mapMatMulNBits},
-    {kInternalDomain.data(), "MatMulNBitsProduct", 1, mapMatMulNBitsProduct},
-    {kInternalDomain.data(), "MatMulNBitsWeights", 1, mapMatMulNBitsWeights},
     {kMicrosoft, "QLinearAdd", 1, mapQLinearAdd},
     {kMicrosoft, "QLinearConcat", 1, mapQLinearConcat},
     {kMicrosoft, "QLinearSigmoid", 1, mapQLinearSigmoid},

@@ -1,6 +1,8 @@
 // How nodes become DirectML operators: a family of ONNX operators is a file map_*.cpp with a table of functions.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,11 +13,27 @@
 
 namespace dimple::onnx {
 
+// What of an input's values decides how a node is mapped. Throws ModelError.
+using Question = std::function<int64_t(const HostTensor&)>;
+
+// Where a node is mapped.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  // Whether a value is an output of the model.
+  virtual bool isResult(const std::string& name) const = 0;
+  // What is answered of a value that is given when the graph runs; nothing: it is not. Where the answer is another in a
+  // later run, the node is mapped again.
+  virtual std::optional<int64_t> ask(const std::string& name, const Question& question) = 0;
+};
+
 // A node that is being mapped.
 class NodeContext {
  public:
-  // `values` holds what the inputs stand for. Throws ModelError if an input has no value.
-  NodeContext(const Node& node, const std::map<std::string, Value>& values, GraphBuilder& graph);
+  // `values` holds what the inputs stand for. Without surroundings, nothing is a result. Throws ModelError if an input
+  // has no value.
+  NodeContext(const Node& node, const std::map<std::string, Value>& values, GraphBuilder& graph,
+              Surroundings* surroundings = nullptr);
 
   GraphBuilder& graph() const { return graph_; }
   const Node& node() const { return node_; }
@@ -34,6 +52,8 @@ class NodeContext {
   bool knows(size_t index);
   // The same for integers().
   bool knows(const std::string& attribute, size_t input);
+  // What is answered of an input's values, which are known like those of knows() or given. Nothing: they are not.
+  std::optional<int64_t> ask(size_t index, const Question& question);
   // The first input that was found not to be known; null: none was.
   const std::string* unknown() const { return unknown_; }
   // The value of an input that the mapping knows.
@@ -45,6 +65,8 @@ class NodeContext {
 
   size_t outputCount() const { return node_.outputs.size(); }
   bool wants(size_t index) const { return index < node_.outputs.size() && !node_.outputs[index].empty(); }
+  // Whether the output is one of the model.
+  bool isResult(size_t index) const;
   void setOutput(size_t index, Value value);
   const std::map<std::string, Value>& outputs() const { return outputs_; }
 
@@ -53,6 +75,7 @@ class NodeContext {
   GraphBuilder& graph_;
   const Attributes attributes_;
   std::vector<const Value*> inputs_;
+  Surroundings* const surroundings_;  // null: there are none
   const std::string* unknown_ = nullptr;
   std::map<std::string, Value> outputs_;
 };
@@ -75,9 +98,11 @@ std::span<const Mapping> convolutionMappings();
 std::span<const Mapping> einsumMappings();
 std::span<const Mapping> elementwiseMappings();
 std::span<const Mapping> generatorMappings();
+std::span<const Mapping> groupedAttentionMappings();
 std::span<const Mapping> indexingMappings();
 std::span<const Mapping> matrixMappings();
 std::span<const Mapping> movementMappings();
+std::span<const Mapping> multiHeadMappings();
 std::span<const Mapping> normalizationMappings();
 std::span<const Mapping> poolingMappings();
 std::span<const Mapping> quantizationMappings();
@@ -85,6 +110,7 @@ std::span<const Mapping> recurrentMappings();
 std::span<const Mapping> reductionMappings();
 std::span<const Mapping> resizeMappings();
 std::span<const Mapping> viewMappings();
+std::span<const Mapping> weightMappings();
 
 // The mapping for a node's operator set; null: there is none.
 const Mapping* findMapping(const Node& node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "clients/onnx/attributes.h"
 #include "clients/onnx/channels.h"
 #include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
@@ -29,7 +30,20 @@ void addNonZero(const Node& node, std::vector<Node>& nodes) {
   nodes.push_back(std::move(prefix));
 }
 
-// Weights of 4 bits become floats once, apart from the product, of whose inputs only the first differs between runs.
+// Whether weights cannot stay integers on the device: of 2 bits, or with zero points that are floats.
+bool unpacksWeights(const Node& node, const std::map<std::string, SharedTensor>& inner,
+                    const std::map<std::string, SharedTensor>& outer) {
+  if (const int64_t bits = Attributes(node).integer("bits", 4); bits != 4 && bits != 8) return true;
+  if (node.inputs.size() < 4) return false;
+  const std::string& zeros = node.description->inputs[3];
+  const auto found = inner.find(zeros);
+  const auto outside = outer.find(node.inputs[3]);
+  const SharedTensor tensor = found != inner.end() ? found->second : outside != outer.end() ? outside->second : nullptr;
+  return tensor && tensor->type != Type::UInt8;
+}
+
+// Weights that are unpacked become floats once, apart from the product, of whose inputs only the first differs between
+// runs.
 void addMatMulNBits(const Node& node, std::vector<Node>& nodes) {
   const std::string weights = (node.outputs.empty() ? "" : node.outputs[0]) + "/weights";
   Node unpacking = node;
@@ -122,7 +136,8 @@ void Model::addNodes(const GraphDescription& graph, const std::shared_ptr<const 
     Node node = makeNode(description, names);
     if (node.opType == "NonZero" && node.domain.empty())
       addNonZero(node, nodes);
-    else if (node.opType == "MatMulNBits" && node.domain == kMicrosoft)
+    else if (node.opType == "MatMulNBits" && node.domain == kMicrosoft &&
+             unpacksWeights(node, graph.initializers, initializers_))
       addMatMulNBits(node, nodes);
     else
       nodes.push_back(std::move(node));

@@ -7,7 +7,6 @@
 #include "clients/onnx/constants.h"
 #include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
-#include "clients/onnx/mapper.h"
 #include "clients/onnx/text.h"
 
 namespace dimple::onnx {
@@ -122,7 +121,7 @@ bool Planner::mapNode(const Node& node) {
   while (true) {
     const Mapping* mapping = findMapping(node);
     if (!mapping) throw ModelError(cat(node.opType, " is not mapped to DirectML."));
-    NodeContext context(node, values_, *graph_);
+    NodeContext context(node, values_, *graph_, this);
     graph_->setName(node.description && !node.description->name.empty() ? node.description->name : node.opType);
     if (!foldNode(context)) mapping->map(context);
     if (const std::string* unknown = context.unknown()) {
@@ -135,6 +134,18 @@ bool Planner::mapNode(const Node& node) {
     for (const auto& [name, value] : context.outputs()) values_[name] = value;
     return true;
   }
+}
+
+bool Planner::isResult(const std::string& name) const {
+  return std::ranges::find(program_.model_.outputs(), name) != program_.model_.outputs().end();
+}
+
+std::optional<int64_t> Planner::ask(const std::string& name, const Question& question) {
+  const auto live = live_.find(name);
+  if (live == live_.end() || live->second.buffer || !program_.inputs_.contains(name)) return {};
+  const int64_t answer = question(*caller_.read(name));
+  program_.answers_.push_back({name, question, answer, program_.stages_.size()});
+  return answer;
 }
 
 bool Planner::know(const std::string& name) {
@@ -219,6 +230,11 @@ void Planner::addStage(bool last) {
     outputs.push_back(value);
     stage.outputs.push_back(
         {name, {value.type, value.sizes}, last ? nullptr : createBuffer(program_.context_, value.bufferBytes)});
+    if (const std::string* before = graph_->continued(value)) {
+      stage.outputs.back().continues = *before;
+      Live& read = stage.reads[*before] = live_.at(*before);
+      if (program_.constants_ && !read.buffer) read.buffer = program_.constants_->buffer(*before);
+    }
   }
   if (!outputs.empty()) {
     stage.segment =

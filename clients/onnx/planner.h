@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "clients/onnx/mapper.h"
 #include "clients/onnx/program.h"
 
 namespace dimple::onnx {
@@ -15,6 +16,7 @@ struct Program::Stage {
     std::string name;
     TensorInfo info;
     ComPtr<ID3D12Resource> buffer;  // null: an output of the model, which the caller places
+    std::string continues = {};     // what has to be in its memory before; empty: nothing
   };
   // What a name stands for on the device between two graphs.
   struct Live {
@@ -25,7 +27,7 @@ struct Program::Stage {
   std::unique_ptr<Segment> segment;  // null: there is nothing to run
   std::vector<Output> outputs;
   size_t operators = 0;
-  std::map<std::string, Live> reads;  // what it reads
+  std::map<std::string, Live> reads;  // what it reads, and what its outputs continue
   // What is left to plan after it.
   std::deque<Node> pending;
   std::map<std::string, Value> values;
@@ -35,7 +37,7 @@ struct Program::Stage {
 };
 
 // Plans and runs the stages behind those that a program has.
-class Planner {
+class Planner : private Surroundings {
  public:
   Planner(Program& program, Caller& caller) : program_(program), caller_(caller) {}
 
@@ -57,6 +59,8 @@ class Planner {
   bool mapNode(const Node& node);
   bool expand(Node&& node);
   std::optional<int64_t> decide(const Node& node, size_t index, int64_t otherwise);
+  bool isResult(const std::string& name) const override;
+  std::optional<int64_t> ask(const std::string& name, const Question& question) override;
   // What the caller gave is known. False: a graph has to compute it, and it is in wanted_.
   bool know(const std::string& name);
   void refuse(const Node& node, const std::string& reason);

@@ -20,21 +20,28 @@ Program::~Program() {
 }
 
 bool Program::fits(const InputInfos& inputs, Caller& caller) const {
-  return dropped_.graphs == 0 && inputs == inputs_ && std::ranges::all_of(read_, [&](const auto& entry) {
-           return caller.read(entry.first)->bytes == entry.second->bytes;
-         });
+  return dropped_.graphs == 0 && inputs == inputs_ &&
+         std::ranges::all_of(
+             read_, [&](const auto& entry) { return caller.read(entry.first)->bytes == entry.second->bytes; }) &&
+         std::ranges::all_of(
+             answers_, [&](const Answer& asked) { return asked.question(*caller.read(asked.input)) == asked.answer; });
 }
 
 bool Program::runStage(Stage& stage, Caller& caller) {
   if (stage.segment) {
-    std::vector<BufferRange> inputs;
-    for (const std::string& name : stage.segment->reads()) {
+    const auto rangeOf = [&](const std::string& name) {
       const Stage::Live& live = stage.reads.at(name);
-      inputs.push_back(live.buffer ? BufferRange{live.buffer, 0} : caller.input(name));
-    }
+      return live.buffer ? BufferRange{live.buffer, 0} : caller.input(name);
+    };
+    std::vector<BufferRange> inputs;
+    for (const std::string& name : stage.segment->reads()) inputs.push_back(rangeOf(name));
     std::vector<BufferRange> outputs;
-    for (const Stage::Output& output : stage.outputs)
+    for (const Stage::Output& output : stage.outputs) {
       outputs.push_back(output.buffer ? BufferRange{output.buffer, 0} : caller.output(output.name, output.info));
+      if (output.continues.empty()) continue;
+      if (const BufferRange before = rangeOf(output.continues); before != outputs.back())
+        copy(context_, before, outputs.back(), deviceSize(output.info));
+    }
     fence_ = stage.segment->submit(inputs, outputs, caller.isTimed());
   }
   bool changed = false;
@@ -57,6 +64,7 @@ void Program::run(Caller& caller) {
     if (changed != stages_.end()) {
       planned_ = false;
       stages_.erase(changed + 1, stages_.end());
+      std::erase_if(answers_, [&](const Answer& asked) { return asked.stage >= stages_.size(); });
       Planner(*this, caller).planRest();
       planned_ = true;
     }
@@ -65,7 +73,8 @@ void Program::run(Caller& caller) {
 }
 
 bool Program::isSettled() const {
-  return planned_ && stages_.size() == 1 && stages_[0].wanted.empty() && read_.empty() && dropped_.graphs == 0;
+  return planned_ && stages_.size() == 1 && stages_[0].wanted.empty() && read_.empty() && answers_.empty() &&
+         dropped_.graphs == 0;
 }
 
 UINT64 Program::deviceBytes() const {

@@ -2,6 +2,7 @@
 // was computed.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -72,7 +73,12 @@ class Program {
  private:
   friend class Planner;
   struct Stage;
-  struct Output;
+  struct Answer {
+    std::string input;
+    std::function<int64_t(const HostTensor&)> question;
+    int64_t answer;
+    size_t stage;  // that was planned by it
+  };
 
   // Submits a stage and reads what the next depends on. Whether that is another than before.
   bool runStage(Stage& stage, Caller& caller);
@@ -84,6 +90,7 @@ class Program {
   const InputInfos inputs_;
   Constants* const constants_;                // null: the model's initializers
   std::map<std::string, SharedTensor> read_;  // inputs whose values matter
+  std::vector<Answer> answers_;               // what else of inputs' values matters
   std::vector<Stage> stages_;                 // each holds as long as those before compute what was read to plan it
   SessionStatistics dropped_;                 // of stages that were too many to be kept
   std::map<std::string, SharedTensor> constantOutputs_;

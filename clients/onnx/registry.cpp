@@ -11,10 +11,10 @@ namespace {
 using Table = std::span<const Mapping> (*)();
 
 constexpr Table kFamilies[] = {
-    activationMappings,  attentionMappings,     convolutionMappings, einsumMappings,
-    elementwiseMappings, generatorMappings,     indexingMappings,    matrixMappings,
-    movementMappings,    normalizationMappings, poolingMappings,     quantizationMappings,
-    recurrentMappings,   reductionMappings,     resizeMappings,      viewMappings,
+    activationMappings, attentionMappings,        convolutionMappings, einsumMappings,       elementwiseMappings,
+    generatorMappings,  groupedAttentionMappings, indexingMappings,    matrixMappings,       movementMappings,
+    multiHeadMappings,  normalizationMappings,    poolingMappings,     quantizationMappings, recurrentMappings,
+    reductionMappings,  resizeMappings,           viewMappings,        weightMappings,
 };
 
 }  // namespace
@@ -43,8 +43,9 @@ std::vector<std::string> mappedOperators() {
   return {names.begin(), names.end()};
 }
 
-NodeContext::NodeContext(const Node& node, const std::map<std::string, Value>& values, GraphBuilder& graph)
-    : node_(node), graph_(graph), attributes_(node) {
+NodeContext::NodeContext(const Node& node, const std::map<std::string, Value>& values, GraphBuilder& graph,
+                         Surroundings* surroundings)
+    : node_(node), graph_(graph), attributes_(node), surroundings_(surroundings) {
   for (const std::string& name : node.inputs) {
     if (name.empty()) {
       inputs_.push_back(nullptr);
@@ -69,6 +70,19 @@ bool NodeContext::knows(size_t index) {
 
 bool NodeContext::knows(const std::string& attribute, size_t index) {
   return attributes_.integers(attribute) || knows(index);
+}
+
+std::optional<int64_t> NodeContext::ask(size_t index, const Question& question) {
+  const Value& value = input(index);
+  if (value.constant) return question(*value.constant);
+  if (surroundings_)
+    if (const auto answer = surroundings_->ask(node_.inputs[index], question)) return answer;
+  static_cast<void>(knows(index));
+  return {};
+}
+
+bool NodeContext::isResult(size_t index) const {
+  return wants(index) && surroundings_ && surroundings_->isResult(node_.outputs[index]);
 }
 
 const HostTensor& NodeContext::constant(size_t index) const {

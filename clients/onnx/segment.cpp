@@ -33,6 +33,15 @@ void upload(IDimpleContext& context, const BufferRange& to, const HostTensor& te
   check(context.Upload(to.buffer.Get(), to.offset, bytes.data(), bytes.size()), "A tensor cannot be uploaded");
 }
 
+void copy(IDimpleContext& context, const BufferRange& from, const BufferRange& to, UINT64 bytes) {
+  ComPtr<ID3D12GraphicsCommandList> list;
+  check(context.CreateCommandList(&list), "A command list cannot be made");
+  list->CopyBufferRegion(to.buffer.Get(), to.offset, from.buffer.Get(), from.offset, bytes);
+  check(list->Close(), "A command list cannot be closed");
+  UINT64 fence = 0;
+  check(context.Execute(list.Get(), &fence), "A command list cannot be executed");
+}
+
 HostTensor download(IDimpleContext& context, const BufferRange& from, Type type, const Sizes& sizes) {
   const auto read = [&](std::vector<std::byte>& bytes) {
     check(context.Download(from.buffer.Get(), from.offset, bytes.data(), bytes.size()),

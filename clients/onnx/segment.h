@@ -81,6 +81,8 @@ class Segment {
 // Throws DeviceError.
 ComPtr<ID3D12Resource> createBuffer(IDimpleContext& context, UINT64 bytes);
 void upload(IDimpleContext& context, const BufferRange& to, const HostTensor& tensor);
+// Within the device, before what is submitted later.
+void copy(IDimpleContext& context, const BufferRange& from, const BufferRange& to, UINT64 bytes);
 HostTensor download(IDimpleContext& context, const BufferRange& from, Type type, const Sizes& sizes);
 
 }  // namespace dimple::onnx

@@ -29,6 +29,7 @@ constexpr TypeTraits kTypes[] = {
     {Type::BFloat16, "bfloat16", 0, DML_TENSOR_DATA_TYPE_UNKNOWN, 0},
     {Type::UInt4, "uint4", 1, DML_TENSOR_DATA_TYPE_UINT8, 1},
     {Type::Int4, "int4", 1, DML_TENSOR_DATA_TYPE_INT8, 1},
+    {Type::UInt4Pairs, "uint4 in pairs", 0, DML_TENSOR_DATA_TYPE_UINT4, 0},
 };
 
 template <class T>

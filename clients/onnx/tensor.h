@@ -32,6 +32,8 @@ enum class Type : int32_t {
   BFloat16 = 16,
   UInt4 = 21,
   Int4 = 22,
+  // This project's own: two in a byte on the device. Views of UInt8 are of it, and no tensors of the host.
+  UInt4Pairs = 1 << 20,
 };
 
 struct TypeTraits {

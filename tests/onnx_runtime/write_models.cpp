@@ -28,6 +28,7 @@
 #include "clients/onnx/session.h"
 #include "clients/onnx/text.h"
 #include "tests/driver.h"
+#include "tests/onnx/language_model.h"
 #include "tests/onnx/networks.h"
 #include "tests/onnx/standard_tests.h"
 #include "tests/onnx_runtime/cache_model.h"
@@ -145,6 +146,13 @@ int writeCache(const fs::path& folder) {
   return 0;
 }
 
+// A prompt, and a cache without words.
+Network languageNetwork(const LanguageSizes& sizes) {
+  Network network{languageModel(sizes), languageInputs(sizes, promptOf(sizes, 8), 0)};
+  for (const auto& [past, present] : cachesOf(sizes)) network.inputs[past] = HostTensor(sizes.type, sizes.cache());
+  return network;
+}
+
 int writeModels(const fs::path& folder, const char* ocr) {
   fs::remove_all(folder);
   for (const int64_t batch : {1, 16})
@@ -158,6 +166,10 @@ int writeModels(const fs::path& folder, const char* ocr) {
       writeNetwork(folder / ("decoder" + kind), decoder({1, 8, batch, type}));
       writeNetwork(folder / ("decoder_step" + kind), decoder({1, 1, batch, type}));
       if (batch == 1) writeNetwork(folder / ("encoder" + kind), transformer({1, 128, batch, type, 6}));
+      LanguageSizes sizes;
+      sizes.batch = batch;
+      sizes.type = type;
+      writeNetwork(folder / ("language" + kind), languageNetwork(sizes));
     }
   if (ocr) writeReader(folder, ocr);
   return 0;

@@ -1,0 +1,182 @@
+#include "tests/onnx/language_model.h"
+
+#include <cmath>
+
+#include "clients/onnx/text.h"
+
+namespace dimple::testing {
+namespace {
+
+using onnx::cat;
+using onnx::HostTensor;
+using onnx::Type;
+
+// Adds nodes and weights, which are named by numbers.
+class LanguageMaker {
+ public:
+  explicit LanguageMaker(const LanguageSizes& sizes) : sizes_(sizes) {
+    auto& import = *model_.proto().add_opset_import();
+    import.set_domain("com.microsoft");
+    import.set_version(1);
+  }
+
+  ModelMaker make() {
+    addInputs();
+    std::string state = node("Gather", {weights({sizes_.words, sizes_.width()}, 3), "input_ids"}, "");
+    std::string added;
+    const auto normalized = [&] {
+      const std::string scale = weights({sizes_.width()}, 60, 1);
+      if (added.empty()) return node("SimplifiedLayerNormalization", {state, scale}, "");
+      const std::string y = node("SkipSimplifiedLayerNormalization", {state, added, scale});
+      state = y + "_sum";
+      for (const std::string& output : {std::string(), std::string(), state}) last_->add_output(output);
+      return y;
+    };
+    for (int64_t layer = 0; layer < sizes_.layers; ++layer) {
+      added = attention(normalized(), layer);
+      added = gated(normalized(), layer);
+    }
+    const std::string logits = product(normalized(), sizes_.width(), sizes_.words, false);
+    model_.node("Identity", {logits}, {"logits"});
+    model_.output("logits");
+    for (const auto& [past, present] : cachesOf(sizes_)) model_.output(present);
+    return std::move(model_);
+  }
+
+ private:
+  void addInputs() {
+    model_.input("input_ids", Type::Int64, {sizes_.batch, -1});
+    model_.input("seqlens_k", Type::Int32, {sizes_.batch});
+    model_.input("total_sequence_length", Type::Int32, {});
+    for (const auto& [past, present] : cachesOf(sizes_)) model_.input(past, sizes_.type, sizes_.cache());
+    const int64_t half = sizes_.channels / 2;
+    HostTensor cosines(sizes_.type, {sizes_.capacity, half}), sines = cosines;
+    for (int64_t i = 0; i < cosines.elements(); ++i) {
+      const double rate = std::pow(10000.0, -static_cast<double>(i % half) / static_cast<double>(half));
+      cosines.setReal(static_cast<size_t>(i), std::cos(static_cast<double>(i / half) * rate));
+      sines.setReal(static_cast<size_t>(i), std::sin(static_cast<double>(i / half) * rate));
+    }
+    model_.initializer("cos_cache", cosines);
+    model_.initializer("sin_cache", sines);
+  }
+
+  std::string node(const std::string& type, const std::vector<std::string>& inputs,
+                   const char* domain = "com.microsoft") {
+    const std::string y = cat("v", ++count_);
+    last_ = &model_.node(type, inputs, {y});
+    last_->set_name(cat(type, "_", count_));
+    last_->set_domain(domain);
+    return y;
+  }
+  std::string constant(const HostTensor& tensor) {
+    const std::string name = cat("c", ++count_);
+    model_.initializer(name, tensor);
+    return name;
+  }
+  uint64_t drawn() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return state_ >> 40;
+  }
+  // Numbers around `mean` that keep sums over `fanIn` of them near 1.
+  std::string weights(const onnx::Sizes& sizes, int64_t fanIn, double mean = 0) {
+    HostTensor tensor(sizes_.type, sizes);
+    const double reach = std::sqrt(3.0 / static_cast<double>(fanIn));
+    for (size_t i = 0; i < static_cast<size_t>(tensor.elements()); ++i)
+      tensor.setReal(i, mean + reach * (static_cast<double>(drawn()) / 8388608.0 - 1));
+    return constant(tensor);
+  }
+
+  std::string product(const std::string& x, int64_t depth, int64_t columns, bool hasZeros) {
+    const int64_t blocks = depth / 32;
+    HostTensor packed(Type::UInt8, {columns, blocks, 16});
+    for (std::byte& pair : packed.bytes) pair = static_cast<std::byte>(drawn());
+    // Integers from -8 to 7 have a mean square of 21.
+    const std::string scales = weights({columns, blocks}, 84 * depth, 1 / std::sqrt(21.0 * static_cast<double>(depth)));
+    std::vector<std::string> inputs{x, constant(packed), scales};
+    if (hasZeros) {
+      HostTensor zeros(Type::UInt8, {columns, (blocks + 1) / 2});
+      for (size_t i = 0; i < zeros.bytes.size(); ++i) zeros.setInteger(i, i % 2 ? 0x87 : 0x78);
+      inputs.push_back(constant(zeros));
+    }
+    const std::string y = node("MatMulNBits", inputs);
+    for (const auto& [name, number] :
+         {std::pair{"K", depth}, {"N", columns}, {"bits", int64_t{4}}, {"block_size", int64_t{32}}})
+      setAttribute(*last_, name, number);
+    return y;
+  }
+
+  std::string attention(const std::string& x, int64_t layer) {
+    const int64_t width = sizes_.width(), keys = sizes_.keyHeads * sizes_.channels;
+    const auto caches = cachesOf(sizes_);
+    const auto& [pastKey, presentKey] = caches[static_cast<size_t>(2 * layer)];
+    const auto& [pastValue, presentValue] = caches[static_cast<size_t>(2 * layer + 1)];
+    const std::string q = product(x, width, width, layer % 2 != 0);
+    const std::string k = product(x, width, keys, false), v = product(x, width, keys, true);
+    const std::string y = node("GroupQueryAttention", {q, k, v, pastKey, pastValue, "seqlens_k",
+                                                       "total_sequence_length", "cos_cache", "sin_cache"});
+    last_->add_output(presentKey);
+    last_->add_output(presentValue);
+    setAttribute(*last_, "num_heads", sizes_.heads);
+    setAttribute(*last_, "kv_num_heads", sizes_.keyHeads);
+    setAttribute(*last_, "do_rotary", int64_t{1});
+    return product(y, width, width, false);
+  }
+
+  std::string gated(const std::string& x, int64_t layer) {
+    const std::string gate = product(x, sizes_.width(), sizes_.inner, layer % 2 == 0);
+    const std::string up = product(x, sizes_.width(), sizes_.inner, false);
+    const std::string silu = node("Mul", {gate, node("Sigmoid", {gate}, "")}, "");
+    return product(node("Mul", {silu, up}, ""), sizes_.inner, sizes_.width(), false);
+  }
+
+  const LanguageSizes& sizes_;
+  ModelMaker model_{17};
+  ::onnx::NodeProto* last_ = nullptr;
+  int count_ = 0;
+  uint64_t state_ = 1;
+};
+
+}  // namespace
+
+ModelMaker languageModel(const LanguageSizes& sizes) { return LanguageMaker(sizes).make(); }
+
+std::map<std::string, HostTensor> languageInputs(const LanguageSizes& sizes, const std::vector<int64_t>& words,
+                                                 int64_t past) {
+  const int64_t count = static_cast<int64_t>(words.size()) / sizes.batch, all = past + count;
+  HostTensor ids = integers(words);
+  ids.sizes = {sizes.batch, count};
+  const std::vector<int64_t> last(static_cast<size_t>(sizes.batch), all - 1);
+  HostTensor total(Type::Int32, {});
+  total.setInteger(0, all);
+  return {{"input_ids", ids}, {"seqlens_k", onnx::integerTensor(Type::Int32, last)}, {"total_sequence_length", total}};
+}
+
+std::vector<std::pair<std::string, std::string>> cachesOf(const LanguageSizes& sizes) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (int64_t layer = 0; layer < sizes.layers; ++layer)
+    for (const char* part : {"key", "value"})
+      all.emplace_back(cat("past_key_values.", layer, ".", part), cat("present.", layer, ".", part));
+  return all;
+}
+
+std::vector<int64_t> promptOf(const LanguageSizes& sizes, int64_t count) {
+  std::vector<int64_t> words;
+  for (int64_t i = 0; i < sizes.batch * count; ++i) words.push_back((i * i * 7 + 11 * i + 3) % sizes.words);
+  return words;
+}
+
+std::vector<int64_t> likeliest(const HostTensor& logits) {
+  std::vector<int64_t> found;
+  const auto batches = static_cast<size_t>(logits.sizes[0]), count = static_cast<size_t>(logits.sizes[1]);
+  const auto words = static_cast<size_t>(logits.sizes[2]);
+  for (size_t b = 0; b < batches; ++b) {
+    const size_t begin = ((b + 1) * count - 1) * words;
+    size_t best = 0;
+    for (size_t w = 1; w < words; ++w)
+      if (logits.real(begin + w) > logits.real(begin + best)) best = w;
+    found.push_back(static_cast<int64_t>(best));
+  }
+  return found;
+}
+
+}  // namespace dimple::testing

@@ -43,6 +43,11 @@ constexpr std::array kPasses = {
     Pass{"dequantized",
          "A product with weights that are dequantized reads the integers, or one matrix for all batches.",
          passes::readIntegers},
+    Pass{
+        "siblings",
+        "Products of the same rows with weights that are known at initialization become one product, which applies the "
+        "gates that its results hold.",
+        passes::joinSiblings},
     Pass{"channels",
          "Tensors between FLOAT16 convolutions have the channels of a place side by side, so that matrices of "
          "subgroups read them in vectors.",
@@ -53,6 +58,8 @@ constexpr std::array kPasses = {
          passes::fuseCasts},
     Pass{"chains", "Element-wise nodes that pass tensors to each other execute in one pass over memory.",
          passes::fuseChains},
+    Pass{"neighbours", "Chains that do the same with neighbouring parts of a tensor become one.",
+         passes::joinNeighbours},
     Pass{"layouts", "Rows of tensors between nodes begin where products can read them in vectors.",
          passes::chooseLayouts},
     Pass{"views", "Operators that only move elements become strides of the operators that read or write the elements.",

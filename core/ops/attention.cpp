@@ -1,4 +1,5 @@
 // Multi-head attention.
+#include <algorithm>
 #include <utility>
 
 #include "core/ops/attend.h"
@@ -16,6 +17,11 @@ namespace {
 enum : size_t { kQuery, kKey, kValue, kStackedQueryKey, kStackedKeyValue, kStackedQueryKeyValue, kQueryKeyValueBias };
 enum : size_t { kMask = 7, kRelativePositionBias, kPastKey, kPastValue, kPastSequenceLengths };
 enum : size_t { kOutput, kPresentKey, kPresentValue };
+
+// What `takes` of kernels/attention/append.comp is.
+constexpr uint32_t kTakesNothing = 0;
+constexpr uint32_t kTakesBias = 1;
+constexpr uint32_t kTakesValues = 2;
 
 // What MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 have in common.
 struct Attention {
@@ -227,6 +233,10 @@ class AttentionPlan {
     keys_ = hasLengths_ ? present.sizes[present.rank - 2] : shape_.keys + past_;
 
     Heads key, value;
+    if (appendsBoth()) {
+      TRY(appendBoth(key, value));
+      return attend(key, value);
+    }
     TRY(gather(1, kPastKey, kPresentKey, shape_.keySize, key));
     TRY(gather(2, kPastValue, kPresentValue, shape_.valueSize, value));
     return attend(key, value);
@@ -307,19 +317,54 @@ class AttentionPlan {
     return walk;
   }
 
+  // Stores keys or values behind the past, whose lengths are known to the device.
   Status append(uint32_t part, const Heads& source, const Heads& all, uint32_t channels) {
+    const bool biased = has(kQueryKeyValueBias);
+    return addAppend(biasedWalk(part, source, all, channels, lengthStride()), biased ? kTakesBias : kTakesNothing,
+                     source.range, biased ? builder_.input(kQueryKeyValueBias) : source.range, all, all);
+  }
+
+  // Stores keys and values in one dispatch, if their tensors lie alike.
+  bool appendsBoth() const {
+    if (!hasLengths_ || has(kQueryKeyValueBias) || shape_.keySize != shape_.valueSize) return false;
+    const Tensor& keys = op_.output(kPresentKey);
+    const Tensor& values = op_.output(kPresentValue);
+    return std::equal(keys.strides.begin() + (keys.rank - 4), keys.strides.begin() + keys.rank,
+                      values.strides.begin() + (values.rank - 4));
+  }
+
+  Status appendBoth(Heads& key, Heads& value) {
+    const Heads newKey = sourceOf(builder_, 1, shape_.keySize);
+    const Heads newValue = sourceOf(builder_, 2, shape_.valueSize);
+    key = historyOf(op_.output(kPresentKey), builder_.output(kPresentKey));
+    value = historyOf(op_.output(kPresentValue), builder_.output(kPresentValue));
+    Walk walk;
+    walk.addDimension(shape_.batch, {newKey.batch, newValue.batch, key.batch, lengthStride()});
+    walk.addDimension(attention_.keyValueHeads, {newKey.head, newValue.head, key.head});
+    walk.addDimension(shape_.keys, {newKey.position, newValue.position, key.position});
+    walk.addDimension(shape_.keySize, {newKey.channel, newValue.channel, key.channel});
+    walk.base = {newKey.first, newValue.first, key.first, 0};
+    walk.coalesce();
+    return addAppend(walk, kTakesValues, newKey.range, newValue.range, key, value);
+  }
+
+  uint32_t lengthStride() const {
     const Tensor& lengths = op_.input(kPastSequenceLengths);
-    const Walk walk = biasedWalk(part, source, all, channels, lengths.strides[lengths.rank - 1]);
-    const BufferRange bias = has(kQueryKeyValueBias) ? builder_.input(kQueryKeyValueBias) : source.range;
-    return builder_.addWalk(walk, kernels::AttentionAppend{.type = builder_.typedElement(op_.output(kOutput).type),
-                                                           .push = {.walk = walkWords(walk),
-                                                                    .hasBias = has(kQueryKeyValueBias),
-                                                                    .stride = all.position,
-                                                                    .lastStart = keys_ - shape_.keys},
-                                                           .x = source.range,
-                                                           .bias = bias,
-                                                           .lengths = builder_.input(kPastSequenceLengths),
-                                                           .y = all.range});
+    return lengths.strides[lengths.rank - 1];
+  }
+
+  Status addAppend(const Walk& walk, uint32_t takes, const BufferRange& x, const BufferRange& other, const Heads& to,
+                   const Heads& otherTo) {
+    return builder_.addWalk(
+        walk,
+        kernels::AttentionAppend{
+            .type = builder_.typedElement(op_.output(kOutput).type),
+            .push = {.walk = walkWords(walk), .takes = takes, .stride = to.position, .lastStart = keys_ - shape_.keys},
+            .x = x,
+            .other = other,
+            .lengths = builder_.input(kPastSequenceLengths),
+            .y = to.range,
+            .otherY = otherTo.range});
   }
 
   Status attend(const Heads& key, const Heads& value) {
@@ -344,10 +389,7 @@ class AttentionPlan {
     if (has(kQueryKeyValueBias)) a.bias = {builder_.input(kQueryKeyValueBias), {biasStride()}};
     if (has(kRelativePositionBias))
       a.relative = {builder_.input(kRelativePositionBias), lastStrides(kRelativePositionBias)};
-    if (hasLengths_) {
-      const Tensor& lengths = op_.input(kPastSequenceLengths);
-      a.lengths = {builder_.input(kPastSequenceLengths), {lengths.strides[lengths.rank - 1]}};
-    }
+    if (hasLengths_) a.lengths = {builder_.input(kPastSequenceLengths), {lengthStride()}};
     if (!has(kMask)) return addAttention(builder_, a);
     const Tensor& mask = op_.input(kMask);
     a.maskType = static_cast<uint32_t>(attention_.maskType);

@@ -314,16 +314,21 @@ Places placesOf(const Walk& walk, std::span<const DataType> types, uint32_t inpu
   return places;
 }
 
-Walk walkOf(const Tensor& output, std::span<const Tensor* const> tensors, uint32_t sortedBy) {
-  return makeWalk(output.sizeSpan(), tensors).coalesceBy(sortedBy);
-}
-
 // Walks through the inputs, then the outputs.
 Walk walkOf(const Operation& op) {
   std::vector<const Tensor*> tensors;
   for (const Tensor& input : op.inputs()) tensors.push_back(&input);
   for (const Tensor& output : op.outputs()) tensors.push_back(&output);
-  return walkOf(op.output(), tensors, static_cast<uint32_t>(op.inputs().size()));
+  Walk walk = makeWalk(op.output().sizeSpan(), tensors);
+  const auto& reversed = op.as<Chain>().reversed;
+  for (uint32_t i = 0; i < op.inputs().size(); ++i)
+    for (uint32_t d = 0; d < walk.rank; ++d) {
+      if ((reversed[i] >> d & 1) == 0) continue;
+      uint32_t& stride = walk.strides[d][i];
+      walk.base[i] += (walk.sizes[d] - 1) * stride;
+      stride = 0 - stride;
+    }
+  return walk.coalesceBy(static_cast<uint32_t>(op.inputs().size()));
 }
 
 // The types of inputs, then of outputs.
@@ -408,7 +413,8 @@ Status planChain(const Operation& op, PlanBuilder& builder) {
   });
 }
 
-// If a chain has several outputs, some are stored while inputs are still read.
+// If a chain has several outputs, some are stored while inputs are still read, and elements of inputs that are walked
+// backwards are read by others than those that store in their places.
 constexpr OpSchema chainSchema(bool inPlace) {
   return {.type = DML_OPERATOR_INVALID,
           .name = "CHAIN",
@@ -493,8 +499,10 @@ Tensor squeezed(const Tensor& tensor, std::span<const uint32_t> sizes) {
 std::optional<Chain> makeChain(std::span<const ChainOperator> operators) { return Programmer(operators).program(); }
 
 Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Tensor> outputs, TensorNames names) {
-  return {outputs.size() == 1 ? kChainInPlace : kChain, std::make_shared<const Chain>(std::move(chain)),
-          std::move(inputs), std::move(outputs), std::move(names)};
+  const bool inPlace =
+      outputs.size() == 1 && std::ranges::all_of(chain.reversed, [](uint32_t dimensions) { return dimensions == 0; });
+  return {inPlace ? kChainInPlace : kChain, std::make_shared<const Chain>(std::move(chain)), std::move(inputs),
+          std::move(outputs), std::move(names)};
 }
 
 bool SingleChain::isWorthwhile(const Tensor& output, const Target& target) {
@@ -546,6 +554,18 @@ Status SingleChain::add(PlanBuilder& builder, const Walk& walk, const std::vecto
   return addChain(builder, chain_, typesFor(ranges.size()), static_cast<uint32_t>(ranges.size()) - 1, walk, ranges);
 }
 
+bool isSameChain(const Operation& a, const Operation& b) {
+  if (&a.schema() != &b.schema() || (&a.schema() != &kChain && &a.schema() != &kChainInPlace)) return false;
+  const auto sameStep = [](const ChainStep& x, const ChainStep& y) {
+    return x.control == y.control && x.numbers == y.numbers;
+  };
+  const auto sameType = [](const Tensor& x, const Tensor& y) { return x.type == y.type; };
+  const auto& ofA = a.as<Chain>();
+  const auto& ofB = b.as<Chain>();
+  return std::ranges::equal(ofA.steps, ofB.steps, sameStep) && ofA.reversed == ofB.reversed &&
+         std::ranges::equal(a.inputs(), b.inputs(), sameType) && std::ranges::equal(a.outputs(), b.outputs(), sameType);
+}
+
 uint32_t indexedAccesses(const Operation& chain, const Target& target) {
   const auto types = typesOf(chain);
   const auto inputs = static_cast<uint32_t>(chain.inputs().size());
@@ -563,7 +583,7 @@ bool readsAcross(std::span<const Tensor> inputs, const Tensor& output) {
     if (input.present()) tensors.push_back(&input);
   tensors.push_back(&output);
   const auto count = static_cast<uint32_t>(tensors.size() - 1);
-  const Walk walk = walkOf(output, tensors, count);
+  const Walk walk = makeWalk(output.sizeSpan(), tensors).coalesceBy(count);
   if (walk.rank == 0) return false;
   const auto& strides = walk.strides[walk.rank - 1];
   return std::any_of(strides.begin(), strides.begin() + count, [](uint32_t stride) { return stride > 1; });

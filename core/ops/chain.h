@@ -107,6 +107,8 @@ struct Chain {
   uint32_t functions = 0;       // steps whose function takes one element after another
   CostlyFunctions costly;       // ... and many instructions
   uint32_t narrowed = 0;        // steps whose result is rounded to a type of less than 32 bits
+  // By input, the dimensions of its squeezed tensor, as bits, that are walked from their end.
+  std::array<uint32_t, kMaxChainInputs> reversed{};
 };
 
 // The program of operators, each of which comes after those that it takes. No value if it takes more steps, or more
@@ -137,6 +139,9 @@ class SingleChain {
   std::vector<DataType> types_;  // of the inputs
   DataType output_ = DML_TENSOR_DATA_TYPE_UNKNOWN;
 };
+
+// Whether two operations are chains that do the same with each element, wherever it lies.
+bool isSameChain(const Operation& a, const Operation& b);
 
 // Loads and stores of a chain for which each element's place is computed.
 uint32_t indexedAccesses(const Operation& chain, const Target& target);

@@ -35,10 +35,14 @@ struct Blocks {
   uint32_t column = 0, block = 0;
 };
 
-// What attributes of GEMM are to this operator.
+// Which half of the columns are gates; the numbers are those of GATES in weight_rows.comp.
+enum class Gates : uint8_t { None = 0, First = 1, Last = 2 };
+
+// What attributes of GEMM are to this operator, and what becomes of its columns.
 struct WeightAttributes {
   float alpha, beta;
   bool hasZeroPoint;
+  Gates gates = Gates::None;
 };
 
 // No value: parameters belong to a batch, or to blocks across columns, of few weights or of a number that is no power
@@ -93,11 +97,12 @@ void joinMatrices(Product& p) {
 
 // Invocations that share a column's sum: as few as read a line of memory together, and more where all of them do not
 // fill the device, or each would take many vectors, which costs a GPU time.
-uint32_t sliceBitsOf(uint64_t places, uint32_t vectors, const Target& target) {
+uint32_t sliceBitsOf(uint64_t places, uint32_t vectors, uint32_t mostBits, const Target& target) {
   const uint32_t mostVectors = target.caps.isProcessor ? UINT32_MAX : 8;
   const uint64_t invocations = uint64_t{target.caps.workgroups} * kGroupSize;
   uint32_t bits = 3;
-  while (bits < 8 && vectors >> bits > 1 && (places << bits < invocations || vectors >> bits > mostVectors)) ++bits;
+  while (bits < mostBits && vectors >> bits > 1 && (places << bits < invocations || vectors >> bits > mostVectors))
+    ++bits;
   return bits;
 }
 
@@ -146,11 +151,14 @@ class WeightProductPlan {
     joinMatrices(p_);
   }
 
+  // Whether its rows are multiplied one by one, and not in matrices.
+  bool takesRows() const { return p_.rows <= kMaxFewRows && !tileOf(p_, builder_.target()); }
+
   Status add() {
     parameters_ =
         builder_.parameters(parameterWords(p_, {scale_.column, scale_.block, zero_.column, zero_.block}, nullptr));
     const Tile* const tile = tileOf(p_, builder_.target());
-    if (!tile && p_.rows <= kMaxFewRows) return addRows();
+    if (attributes_.gates != Gates::None || (!tile && p_.rows <= kMaxFewRows)) return addRows();
     return tile ? addTiles(*tile)
                 : Status(Error{ErrorCode::Unsupported, "No kernel of many rows multiplies by these weights."});
   }
@@ -158,10 +166,12 @@ class WeightProductPlan {
  private:
   Status addRows() {
     const uint32_t rows = std::min(std::bit_ceil(p_.rows), kMostRowsOfBlock);
-    const uint64_t places = divideUp(p_.columns, kColumns);
+    const bool gated = attributes_.gates != Gates::None;
+    // A gate and its factor are places of one workgroup.
+    const uint64_t places = divideUp(p_.columns, kColumns) * (gated ? 2 : 1);
     const uint64_t blocks = divideUp(p_.rows, rows);
-    const uint32_t sliceBits =
-        sliceBitsOf(p_.matrices.count() * places * blocks, p_.depth * bits() / kVectorBits, builder_.target());
+    const uint32_t sliceBits = sliceBitsOf(p_.matrices.count() * places * blocks, p_.depth * bits() / kVectorBits,
+                                           gated ? 7 : 8, builder_.target());
     const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
     using Rows = kernels::WeightRows;
     return builder_.add(Rows{.form = p_.type == DML_TENSOR_DATA_TYPE_FLOAT16 ? Rows::Form::Eights : Rows::Form::Fours,
@@ -174,9 +184,10 @@ class WeightProductPlan {
                                       .sliceBits = sliceBits,
                                       .weights = words()},
                              .spec = {.epilogue = finish_.epilogue.steps,
-                                      .fused = finish_.activation.type,
+                                      .fused = gated ? DML_OPERATOR_ACTIVATION_SIGMOID : finish_.activation.type,
                                       .bits = bits(),
-                                      .rows = rows},
+                                      .rows = rows,
+                                      .gates = static_cast<uint32_t>(attributes_.gates)},
                              .a = p_.from[0],
                              .b = p_.from[1],
                              .c = p_.from[2],
@@ -252,6 +263,12 @@ Status planWeightProduct(const Operation& op, PlanBuilder& builder) { return Wei
 
 constexpr OpSchema kWeightProduct = schemaOfPasses("PRODUCT_WITH_WEIGHTS", planWeightProduct);
 
+// Whether a plan takes its rows one by one.
+bool takesRows(const Operation& op, const Target& target) {
+  PlanBuilder builder(op, target);
+  return WeightProductPlan(op, builder).takesRows();
+}
+
 bool hasKernel(const Operation& gemm, const Weights& weights) {
   const auto& desc = gemm.as<DML_GEMM_OPERATOR_DESC>();
   if (desc.TransA != DML_MATRIX_TRANSFORM_NONE || desc.TransB != DML_MATRIX_TRANSFORM_TRANSPOSE) return false;
@@ -292,6 +309,63 @@ std::optional<Operation> weightProduct(const Operation& gemm, const Weights& wei
   op.setActivations(gemm.activations());
   op.setEpilogue(gemm.epilogue());
   if (!planUnkept(op, target)) return {};
+  return op;
+}
+
+std::optional<WeightInputs> weightInputsOf(const Operation& op) {
+  if (&op.schema() != &kWeightProduct) return {};
+  const size_t last = op.inputs().size() - 1;
+  if (op.as<WeightAttributes>().hasZeroPoint) return WeightInputs{1, last - 1, last};
+  return WeightInputs{1, last, 0};
+}
+
+bool multiplyAlike(const Operation& a, const Operation& b) {
+  const auto ofA = weightInputsOf(a);
+  const auto ofB = weightInputsOf(b);
+  if (!ofA || !ofB || a.inputs().size() != b.inputs().size() || ofA->zeroPoint != ofB->zeroPoint) return false;
+  const auto isPlain = [](const Operation& op) {
+    return !op.input(kBiasOfGemm).present() && op.activation().type == DML_OPERATOR_INVALID &&
+           op.epilogue().steps == 0 && op.as<WeightAttributes>().gates == Gates::None;
+  };
+  if (!isPlain(a) || !isPlain(b)) return false;
+  if (a.as<WeightAttributes>().alpha != b.as<WeightAttributes>().alpha) return false;
+  if (!sameLayout(a.input(0), b.input(0)) || a.output().type != b.output().type) return false;
+  // All but the number of columns.
+  const auto alike = [&](size_t input) {
+    const Tensor& x = a.input(input);
+    const Tensor& y = b.input(input);
+    return x.type == y.type && x.rank == y.rank && x.sizes[x.rank - 1] == y.sizes[y.rank - 1];
+  };
+  return alike(ofA->integers) && alike(ofA->scale) && (ofA->zeroPoint == 0 || alike(ofA->zeroPoint));
+}
+
+std::optional<Operation> withWeights(const Operation& product, const Weights& weights, const Tensor& output,
+                                     const Target& target) {
+  Operation op = product;
+  const auto at = weightInputsOf(op);
+  if (!at || !comesInVectors(weights.integers) || !blocksOf(weights.scale, weights.integers)) return {};
+  op.setTensor(Role::Input, at->integers, weights.integers);
+  op.setTensor(Role::Input, at->scale, weights.scale);
+  if (at->zeroPoint != 0) {
+    if (!weights.zeroPoint.present() || !blocksOf(weights.zeroPoint, weights.integers)) return {};
+    op.setTensor(Role::Input, at->zeroPoint, weights.zeroPoint);
+  }
+  op.setTensor(Role::Output, 0, output);
+  if (!planUnkept(op, target)) return {};
+  return op;
+}
+
+std::optional<Operation> gatedProduct(const Operation& product, bool gatesLast, const Tensor& output,
+                                      const Target& target) {
+  if (!multiplyAlike(product, product) || product.output().sizes[product.output().rank - 1] % 2 != 0) return {};
+  WeightAttributes attributes = product.as<WeightAttributes>();
+  attributes.gates = gatesLast ? Gates::Last : Gates::First;
+  TensorNames names;
+  for (size_t i = 0; i < product.inputs().size(); ++i) names.inputs.push_back(product.inputName(i));
+  names.outputs.push_back(product.outputName(0));
+  Operation op(kWeightProduct, std::make_shared<const WeightAttributes>(attributes),
+               {product.inputs().begin(), product.inputs().end()}, {output}, std::move(names));
+  if (!takesRows(op, target) || !planUnkept(op, target)) return {};
   return op;
 }
 

@@ -22,4 +22,24 @@ struct Weights {
 // of B, and behind them the scales and the zero points. No value: no kernel does that.
 std::optional<Operation> weightProduct(const Operation& gemm, const Weights& weights, const Target& target);
 
+// Where the inputs of such a product hold the weights.
+struct WeightInputs {
+  size_t integers = 1, scale = 0;
+  size_t zeroPoint = 0;  // 0: there are none
+};
+// No value: another operation.
+std::optional<WeightInputs> weightInputsOf(const Operation& op);
+
+// Whether two such products do the same with each of their columns, and nothing but multiply and scale sums: they have
+// no C, epilogue or activation.
+bool multiplyAlike(const Operation& a, const Operation& b);
+// The product with other columns. No value: no kernel does that.
+std::optional<Operation> withWeights(const Operation& product, const Weights& weights, const Tensor& output,
+                                     const Target& target);
+
+// Of a product whose columns are two halves, gates and factors, the operation that makes gate * sigmoid(gate) * factor
+// of each pair, with the roundings of these nodes; `gatesLast`: factors come first. No value: no kernel does that.
+std::optional<Operation> gatedProduct(const Operation& product, bool gatesLast, const Tensor& output,
+                                      const Target& target);
+
 }  // namespace dimple

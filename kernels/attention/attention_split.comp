@@ -33,14 +33,15 @@ void loadQueries(uint lane, uint batch, uint head) {
   }
 }
 
-// An invocation a key.
-void multiplyKeys(uint lane, uint batch, uint head, uint firstKey) {
-  const uint key = min(firstKey + lane, push.keys - 1u);
+// An invocation a key. Of a slice behind the last of `keys`, nothing is read.
+void multiplyKeys(uint lane, uint batch, uint head, uint firstKey, uint keys) {
+  const uint key = min(firstKey + lane, keys - 1u);
+  const uint fours = firstKey < keys ? push.keySize / 4u : 0u;
   const uvec3 at = uvec3(batch, head / push.headsPerKey, key) * parameters[1].xyz;
   const uint first = (parameters[6].y + at.x + at.y + at.z) / 4u;
   float products[kMostRows];
   [[unroll]] for (uint row = 0u; row < kMostRows; ++row) products[row] = 0.0;
-  for (uint f = 0u; f < push.keySize / 4u; ++f) {
+  for (uint f = 0u; f < fours; ++f) {
     const vec4 four = floatsOf(k[first + f]);
     [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
       if (row < ROWS) products[row] += dot(queries[row * kMostFours + f], four);
@@ -51,7 +52,7 @@ void multiplyKeys(uint lane, uint batch, uint head, uint firstKey) {
   [[dont_unroll]] for (uint row = 0u; row < push.queries; ++row) {
     const float product = weights[row * kSlice + lane];
     weights[row * kSlice + lane] =
-        firstKey + lane < push.keys ? scoreFrom(product, batch, head, row, firstKey + lane) : lowest;
+        firstKey + lane < keys ? scoreFrom(product, batch, head, row, firstKey + lane) : lowest;
   }
 }
 
@@ -108,10 +109,10 @@ void addRow(uint lane, vec4 own, uint row, uint together, uint fours, uint at) {
 }
 
 // Neighbouring invocations take neighbouring channels, as many of them as there are fours a key.
-void addValues(uint lane, uint batch, uint head, uint firstKey, uint at) {
+void addValues(uint lane, uint batch, uint head, uint firstKey, uint keys, uint at) {
   const uint fours = push.valueSize / 4u;
   const uint together = 256u / fours;  // keys
-  const uint count = min(push.keys - firstKey, kSlice);
+  const uint count = firstKey < keys ? min(keys - firstKey, kSlice) : 0u;
   const uvec2 base = uvec2(batch, head / push.headsPerKey) * parameters[2].xy;
   const uint first = (parameters[6].z + base.x + base.y + firstKey * parameters[2].z) / 4u + lane % fours;
   vec4 results[kMostRows];
@@ -146,8 +147,9 @@ void main() {
   const uint at = ((batch * push.heads + head) * push.queries * push.valueTiles + slice) * (push.valueSize + 2u);
   loadQueries(lane, batch, head);
   barrier();
-  multiplyKeys(lane, batch, head, slice * kSlice);
+  const uint keys = keysToRead(batch);
+  multiplyKeys(lane, batch, head, slice * kSlice, keys);
   barrier();
   weigh(lane, at);
-  addValues(lane, batch, head, slice * kSlice, at);
+  addValues(lane, batch, head, slice * kSlice, keys, at);
 }

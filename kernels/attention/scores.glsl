@@ -67,6 +67,15 @@ float masked(float product, float relative, uint batch, uint head, uint query, u
   return score;
 }
 
+// Keys behind the lengths of a cache get MaskFilterValue, which leaves no weight to them if it is as low as this. They
+// are not read then: that part of the cache may hold anything.
+const float kLeavesNothing = -10000.0;
+uint keysToRead(uint batch) {
+  if ((push.flags & kHasLengths) == 0u || !(uintBitsToFloat(push.filterValue) <= kLeavesNothing)) return push.keys;
+  const int past = int(lengths[batch * parameters[7].x]);
+  return past < 0 ? push.keys : min(push.keys, uint(past) + push.queries);
+}
+
 // The score of a key at a query from the product of their channels.
 float scoreFrom(float product, uint batch, uint head, uint query, uint key) {
   const float sum = product * uintBitsToFloat(push.scale);

@@ -8,6 +8,8 @@
 // takes a vector of weights of each of kColumns neighbouring columns at a time; slices of a workgroup share the depth.
 //   A         comes in vectors of VECTOR elements along the depth
 //   matrixRank      walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
+// GATES: B has twice as many columns as y, gates in its first half (kGatesFirst) or in its last one (kGatesLast), and
+// y = gate * activation(gate) * the other column, each product rounded.
 #define INTEGER_WEIGHTS 1
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -22,6 +24,8 @@ layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uvec4 b[]
 
 const uint kColumns = 4u;
 const uint kPart = 16u;  // weights that have one scale
+const uint kGatesFirst = 1u;
+const uint kGatesLast = 2u;
 #if DIMPLE_HLSL
 #define MOST_ROWS 4u
 #define UNROLL_PARTS [[dont_unroll]]  // which takes half the time to compile
@@ -49,6 +53,21 @@ vec4 fourOfA(uint at) {
 #endif
 }
 
+// Where the column of a place lies among those of B; neighbouring places have columns of the two halves.
+uint columnOfPlace(uint place) { return (GATES != 0u ? place / 2u : place) * kColumns; }
+uint columnOfB(uint column, uint place) {
+  return min(column, push.columns - 1u) + (GATES != 0u ? place % 2u * push.columns : 0u);
+}
+
+// What the sums of a place of each half make.
+void finishGate(float first, float second, uint row, Column at, uvec4 base) {
+  const bool gatesFirst = GATES == kGatesFirst;
+  const float gate = rounded(uintBitsToFloat(push.alpha) * (gatesFirst ? first : second));
+  const float factor = rounded(uintBitsToFloat(push.alpha) * (gatesFirst ? second : first));
+  const float share = rounded(activate(FUSED, gate, activationParameters()));
+  storeRaw_y(base.w + row * yRowStride() + at.y, toRaw(rounded(gate * share) * factor));
+}
+
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
@@ -62,7 +81,8 @@ void main() {
   const uint slices = 1u << push.sliceBits;
   const uint slice = lane & (slices - 1u);
   const uint firstPlace = (columnGroup - pair * push.columnGroups) << (8u - push.sliceBits);
-  const uint column = (firstPlace + (lane >> push.sliceBits)) * kColumns;
+  const uint place = firstPlace + (lane >> push.sliceBits);
+  const uint column = columnOfPlace(place);
   const uint last = push.depth - WEIGHTS;
 
   float sums[MOST_ROWS * kColumns];
@@ -72,7 +92,7 @@ void main() {
     uvec2 firstBlock[kColumns];
     uvec4 next[kColumns];
     [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
-      const uint own = min(column + i, push.columns - 1u);
+      const uint own = columnOfB(column + i, place);
       firstB[i] = base.y + columnAt(own).b;
       firstBlock[i] = firstBlockOf(own);
       next[i] = b[(firstB[i] + slice * WEIGHTS) / WEIGHTS];
@@ -110,7 +130,7 @@ void main() {
       }
     }
   }
-  const uint results = kColumns << (8u - push.sliceBits);
+  const uint results = kColumns << (GATES != 0u ? 7u - push.sliceBits : 8u - push.sliceBits);
   // One copy of what finishes a row, which compiles in a fraction of the time.
   [[dont_unroll]] for (uint i = 0u; i < ROWS; ++i) {
     vec4 own = vec4(sums[0], sums[1], sums[2], sums[3]);
@@ -126,8 +146,13 @@ void main() {
       }
       barrier();
       for (uint result = lane; result < results; result += 256u) {
-        const uint resultColumn = firstPlace * kColumns + result;
-        if (resultColumn < push.columns)
+        const uint resultColumn = columnOfPlace(firstPlace) + result;
+        if (GATES != 0u) {
+          const uint pairOfPlaces = (result / kColumns * 2u) << push.sliceBits;
+          if (resultColumn < push.columns)
+            finishGate(shares[pairOfPlaces][result % kColumns], shares[pairOfPlaces + slices][result % kColumns], row,
+                       columnAt(resultColumn), base);
+        } else if (resultColumn < push.columns)
           finish(shares[(result / kColumns) << push.sliceBits][result % kColumns], pair, row, resultColumn,
                  columnAt(resultColumn), base);
       }

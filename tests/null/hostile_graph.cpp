@@ -124,6 +124,22 @@ constexpr Line kLines[] = {
     {"GEMM ATensor=f32[1,1,16,16] BTensor=f32[1,1,16,16] OutputTensor=f32[1,1,16,16] TransA=NONE TransB=TRANSPOSE "
      "Alpha=1 Beta=0",
      kReads},
+    // Two such products of the same rows.
+    {"ELEMENT_WISE_ABS InputTensor=f32[1,1,3,16] OutputTensor=f32[1,1,3,16]"},
+    {"DEQUANTIZE InputTensor=u8[1,1,32,16]! QuantizationType=SCALE QuantizationTensors=(f32[1,1,32,1]!) "
+     "OutputTensor=f32[1,1,32,16]",
+     kReads},
+    {"GEMM ATensor=f32[1,1,3,16] BTensor=f32[1,1,32,16] OutputTensor=f32[1,1,3,32] TransA=NONE TransB=TRANSPOSE "
+     "Alpha=1 Beta=0",
+     kReads},
+    {"ELEMENT_WISE_EXP InputTensor=f32[1,1,3,32] OutputTensor=f32[1,1,3,32]", kReads},
+    {"DEQUANTIZE InputTensor=u8[1,1,32,16]! QuantizationType=SCALE QuantizationTensors=(f32[1,1,32,1]!) "
+     "OutputTensor=f32[1,1,32,16]",
+     kReads},
+    {"GEMM ATensor=f32[1,1,3,16] BTensor=f32[1,1,32,16] OutputTensor=f32[1,1,3,32] TransA=NONE TransB=TRANSPOSE "
+     "Alpha=1 Beta=0",
+     kReads},
+    {"ELEMENT_WISE_EXP InputTensor=f32[1,1,3,32] OutputTensor=f32[1,1,3,32]", kReads},
     // Rows between casts.
     {"CAST InputTensor=f16[64,64] OutputTensor=f32[64,64]"},
     {"ACTIVATION_SOFTMAX1 InputTensor=f32[64,64] OutputTensor=f32[64,64] Axes=[1]", kReads},

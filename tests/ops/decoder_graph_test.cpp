@@ -101,6 +101,73 @@ GPU_TEST_CASE("decoders: products of many rows with weights that are dequantized
     }
 }
 
+// Of a plan for a large device whose subgroups multiply matrices.
+size_t dispatchesOf(const TestGraph& graph) {
+  const auto planned = planTestGraph(graph, {capsOfMatrices(), {}});
+  REQUIRE_MESSAGE(planned, planned.error().text);
+  return planned->plan.execution.size();
+}
+
+TEST_CASE("decoders: a layer of a step takes ten dispatches") {
+  for (const bool interleaved : {false, true}) {
+    DecoderOptions options{.heads = 16, .keyHeads = 4, .channels = 64, .lengths = {511}, .interleaved = interleaved};
+    options.width = 1024;
+    options.inner = 2816;
+    options.capacity = 1024;
+    options.filled = false;
+    const size_t one = dispatchesOf(decoder(options));
+    options.layers = 2;
+    CHECK(dispatchesOf(decoder(options)) == one + 10);
+  }
+}
+
+// Queries and keys are embedded in one dispatch, beside two that gather cosines and sines, and two that repeat them.
+GPU_TEST_CASE("decoders: rotary embeddings are those of the nodes, bit for bit") {
+  StepMemory memory;
+  for (const auto& [name, options] : decoders()) {
+    DecoderOptions with = options;
+    if (with.keyHeads == 1) with.keyHeads = 2;
+    if (with.channels % 16 != 0) with.channels = 16;
+    const TestGraph graph = rotaryEmbeddings(with);
+    if (with.words * with.batches == 1) CHECK(dispatchesOf(graph) == 5);
+    const std::string failure = compareWithNodes(gpu, memory, graph, compareElements);
+    CHECK_MESSAGE(failure.empty(), cat(name, ": ", failure));
+  }
+}
+
+GPU_TEST_CASE("decoders: a compiled step serves every length of the past") {
+  StepMemory memory;
+  const DecoderOptions options{.batches = 2, .capacity = 300, .lengths = {7, 0}};
+  std::string error;
+  const ComPtr<IDMLCompiledOperator> compiled = compiledOf(gpu, decoder(options), error);
+  REQUIRE_MESSAGE(compiled, error);
+  for (const std::vector<double>& lengths : {std::vector<double>{7, 0}, {298, 31}, {0, 255}, {255, 256}}) {
+    DecoderOptions other = options;
+    other.lengths = lengths;
+    const TestGraph graph = decoder(other);
+    std::vector<GraphBytes> results;
+    REQUIRE((error = runCompiled(gpu, memory, graph, compiled, results)).empty());
+    const std::vector<GraphBytes> expected = evaluateGraph(graph);
+    for (size_t g = 0; g < expected.size(); ++g) {
+      const std::string difference = compareWithLargest(*graph.tensorOf(graph.outputs[g]), results[g], expected[g]);
+      CHECK_MESSAGE(difference.empty(), cat("length ", lengths[0], ", output ", g, ": ", difference));
+    }
+  }
+}
+
+GPU_TEST_CASE("decoders: what a cache holds behind its words is not read") {
+  StepMemory memory;
+  for (const uint32_t words : {1u, 3u})
+    for (const double length : {0.0, 7.0, 255.0, 256.0, 590.0}) {
+      DecoderOptions options{.words = words, .capacity = 600, .lengths = {length}};
+      std::vector<GraphBytes> clean, poisoned;
+      REQUIRE(runGraph(gpu, memory, decoder(options), clean).empty());
+      options.poisoned = true;
+      REQUIRE(runGraph(gpu, memory, decoder(options), poisoned).empty());
+      CHECK_MESSAGE(clean[0] == poisoned[0], cat(words, " words behind ", length));
+    }
+}
+
 GPU_TEST_CASE("decoders: layers agree with the oracle") {
   StepMemory memory;
   for (const std::pair<std::string, DecoderOptions>& named : decoders()) {

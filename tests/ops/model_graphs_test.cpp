@@ -76,6 +76,8 @@ TEST_CASE("models: docs/graphs.md says what rewriting saves") {
                                          {"repeated", "all but repeated"},
                                          {"caches", "all but caches"},
                                          {"dequantized", "all but dequantized"},
+                                         {"siblings", "all but siblings"},
+                                         {"neighbours", "all but neighbours"},
                                          {"epilogues", "all but epilogues"},
                                          {"chains", "all but chains"},
                                          {"views", "all but views"},

@@ -7,6 +7,7 @@
 #include "core/graph/graph.h"
 #include "core/graph/pass.h"
 #include "core/graph/passes/linear.h"
+#include "core/graph/passes/matching.h"
 #include "core/ops/chain.h"
 #include "core/plan/plan_builder.h"
 #include "core/target.h"
@@ -47,6 +48,7 @@ class ChainMaker {
         if (groups_[g].size() > 1) keepFast(g);
     for (const Group& group : groups_)
       if (group.size() > 1) replace(group);
+    removeUnreadMoves();
   }
 
  private:
@@ -68,6 +70,7 @@ class ChainMaker {
   struct Candidate {
     Chain chain;
     std::vector<Place> places;  // of the inputs
+    std::vector<uint32_t> reversed;
     std::vector<Tensor> inputs, outputs;
     std::vector<std::pair<uint32_t, size_t>> readers;  // by input: the first node that reads it, and as which input
     std::vector<uint32_t> made;                        // by output: the node that makes it
@@ -90,7 +93,7 @@ class ChainMaker {
     for (Member& member : nodes_) readNode(member);
   }
 
-  void readNode(Member& member) const {
+  void readNode(Member& member) {
     if (!member.node->op || member.node->runsAtInitialization) return;
     const Operation& op = *member.node->op;
     member.steps = elementSteps(op);
@@ -98,7 +101,32 @@ class ChainMaker {
     member.output = squeezed(op.output(), op.output().sizeSpan());
     for (const Tensor& input : op.inputs())
       member.inputs.push_back(input.present() ? squeezed(input, op.output().sizeSpan()) : Tensor());
+    for (uint32_t i = 0; i < op.inputs().size(); ++i)
+      if (placeOf(*member.node, i).second) joins_.push_back(member.node->inputs()[i].producer());
     if (!hasOwnPlaces(member.output) || rearranges(op, member) || !estimate(member)) member.steps.clear();
+  }
+
+  // Where a node reads an input. If a JOIN puts elements that a SPLIT takes apart together in the opposite order, that
+  // is the input of the SPLIT, and the squeezed dimension that is walked from its end.
+  static std::pair<Place, std::optional<uint32_t>> placeOf(const Node& reader, uint32_t input) {
+    const Place& from = reader.inputs()[input];
+    const Node* join = producerAt(reader, input, DML_OPERATOR_JOIN);
+    const Node* split = join ? producerAt(*join, 0, DML_OPERATOR_SPLIT) : nullptr;
+    if (!split) return {from, {}};
+    const uint32_t axis = join->op->as<DML_JOIN_OPERATOR_DESC>().Axis;
+    const Tensor& whole = split->op->input(0);
+    const size_t parts = split->outputs().size();
+    if (parts < 2 || split->op->as<DML_SPLIT_OPERATOR_DESC>().Axis != axis || join->inputs().size() != parts ||
+        whole.sizes[axis] != parts || !sameLayout(whole, join->op->output()) ||
+        !sameLayout(whole, reader.op->input(input)) || whole.rank != reader.op->output().rank)
+      return {from, {}};
+    for (uint32_t i = 0; i < parts; ++i)
+      if (join->inputs()[i] != Place{const_cast<Value*>(&split->outputs()[parts - 1 - i]), 0} ||
+          !sameLayout(join->op->input(i), split->op->output(parts - 1 - i)))
+        return {from, {}};
+    uint32_t dimension = 0;
+    for (uint32_t d = 0; d < axis; ++d) dimension += reader.op->output().sizes[d] != 1;
+    return {split->inputs()[0], dimension};
   }
 
   // How long a node takes on its own. False if a chain cannot take less.
@@ -309,21 +337,24 @@ class ChainMaker {
     auto chain = makeChain(operators);
     if (!chain) return {};
     made.chain = std::move(*chain);
+    std::ranges::copy(made.reversed, made.chain.reversed.begin());
     return made;
   }
 
   ChainValue valueOf(uint32_t n, size_t input, const Group& order, Candidate& made) const {
-    const Node& node = *nodes_[n].node;
-    const Place& from = node.inputs()[input];
+    const auto [from, axis] = placeOf(*nodes_[n].node, static_cast<uint32_t>(input));
     const Tensor& tensor = nodes_[n].inputs[input];
+    const uint32_t reversed = axis ? 1u << *axis : 0;
     if (!from.value) return {ChainValue::Kind::Number, 0};
     if (const auto number = numberOf(from, tensor)) return {ChainValue::Kind::Number, *number};
-    if (const Node* producer = from.producer())
+    if (const Node* producer = axis ? nullptr : from.producer())
       if (const auto member = std::ranges::find(order, producer->index); member != order.end())
         return {ChainValue::Kind::Operator, static_cast<uint32_t>(member - order.begin())};
     for (uint32_t i = 0; i < made.places.size(); ++i)
-      if (made.places[i] == from && sameLayout(made.inputs[i], tensor)) return {ChainValue::Kind::Input, i};
+      if (made.places[i] == from && made.reversed[i] == reversed && sameLayout(made.inputs[i], tensor))
+        return {ChainValue::Kind::Input, i};
     made.places.push_back(from);
+    made.reversed.push_back(reversed);
     made.inputs.push_back(tensor);
     made.readers.emplace_back(n, input);
     return {ChainValue::Kind::Input, static_cast<uint32_t>(made.places.size() - 1)};
@@ -359,10 +390,23 @@ class ChainMaker {
     for (size_t i = group.size(); i-- > 0;) graph_.erase(*nodes_[group[i]].node);
   }
 
+  // Of the JOINs that chains read through, and their SPLITs.
+  void removeUnreadMoves() {
+    std::ranges::sort(joins_);
+    joins_.erase(std::unique(joins_.begin(), joins_.end()), joins_.end());
+    for (Node* join : joins_) {
+      if (isRead(*join)) continue;
+      Node* split = join->inputs()[0].producer();
+      graph_.erase(*join);
+      if (!isRead(*split)) graph_.erase(*split);
+    }
+  }
+
   Graph& graph_;
   const Target& target_;
   const bool estimates_;
   std::vector<Member> nodes_;    // by index
+  std::vector<Node*> joins_;     // that put what a SPLIT takes apart together in the opposite order
   std::vector<uint32_t> order_;  // indices
   std::vector<Group> groups_;
   uint32_t visit_ = 0;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <string_view>
 #include <unordered_map>
 
 #include "core/graph/graph.h"
@@ -64,13 +65,18 @@ bool writesAll(const Operation& op) {
 
 // Outputs of the graph stay those of nodes of their own, since each has memory of its own.
 bool mayRepeat(const Node& node) {
-  return node.op && !node.inputs().empty() && writesAll(*node.op) &&
+  return node.op && writesAll(*node.op) &&
          std::ranges::all_of(node.outputs(), [](const Value& value) { return value.graphOutputs.empty(); });
 }
 
 size_t hashOf(const Node& node) {
   size_t hash = std::hash<const void*>()(&node.op->schema());
   for (const Place& place : node.inputs()) hash = hash * 31 + std::hash<const void*>()(place.value);
+  // Nodes without inputs differ in nothing else.
+  for (const Field& field : node.op->schema().fields)
+    if (const size_t bytes = field.role == Role::Attribute ? bytesInDescription(field.type) : 0)
+      hash = hash * 31 +
+             std::hash<std::string_view>()({reinterpret_cast<const char*>(&node.op->field<std::byte>(field)), bytes});
   return hash;
 }
 

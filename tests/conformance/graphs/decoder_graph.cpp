@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -39,10 +40,7 @@ class Decoder {
         o_.lengths.empty()
             ? graph_.node(cat("FILL_VALUE_CONSTANT OutputTensor=i32[", o_.batches, "] ValueDataType=INT32 Value=0"), {})
             : graph_.input(DML_TENSOR_DATA_TYPE_INT32, o_.lengths);
-    std::vector<double> positions;
-    for (uint32_t b = 0; b < o_.batches; ++b)
-      for (uint32_t w = 0; w < o_.words; ++w) positions.push_back(w + (o_.lengths.empty() ? 0 : o_.lengths[b]));
-    positions_ = graph_.input(DML_TENSOR_DATA_TYPE_INT64, positions);
+    addPositions();
     std::vector<std::pair<GraphSource, std::vector<std::byte>>> caches;
     for (uint32_t layer = 0; layer < o_.layers; ++layer) {
       const GraphSource normalized = layer == 0 ? normalization(x, true) : normalization(x, false);
@@ -52,6 +50,28 @@ class Decoder {
     }
     graph_.output(x);
     for (auto& [cache, held] : caches) graph_.output(cache, std::move(held));
+    return graph_.take();
+  }
+
+  TestGraph rotations() {
+    addPositions();
+    const Shape whole{o_.batches, o_.words, (o_.heads + o_.keyHeads) * o_.channels};
+    const GraphSource x = floats(o_.type, whole, 1);
+    const auto partOf = [&](uint32_t heads) { return Shape{o_.batches, o_.words, heads * o_.channels}; };
+    const GraphSource split =
+        graph_.node(cat("SPLIT InputTensor=", o_.type, listed(whole), " OutputTensors=(", o_.type,
+                        listed(partOf(o_.heads)), ",", o_.type, listed(partOf(o_.keyHeads)), ") Axis=2"),
+                    {x});
+    for (uint32_t i = 0; i < 2; ++i) {
+      const uint32_t heads = i == 0 ? o_.heads : o_.keyHeads;
+      GraphSource part = split;
+      part.output = i;
+      Shape twice = partOf(heads);
+      twice[2] *= 2;
+      graph_.output(graph_.node(cat("TILE InputTensor=", o_.type, listed(partOf(heads)), " OutputTensor=", o_.type,
+                                    listed(twice), " Repeats=[1,1,2]"),
+                                {rotated(part, heads)}));
+    }
     return graph_.take();
   }
 
@@ -98,6 +118,25 @@ class Decoder {
   }
 
  private:
+  void addPositions() {
+    std::vector<double> positions;
+    for (uint32_t b = 0; b < o_.batches; ++b)
+      for (uint32_t w = 0; w < o_.words; ++w) positions.push_back(w + (o_.lengths.empty() ? 0 : o_.lengths[b]));
+    positions_ = graph_.input(DML_TENSOR_DATA_TYPE_INT64, positions);
+  }
+
+  // What a cache holds.
+  std::vector<double> drawnCache() {
+    std::vector<double> numbers = drawn(size_t{o_.batches} * o_.keyHeads * o_.capacity * o_.channels, 1);
+    if (!o_.poisoned) return numbers;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const size_t batch = i / (size_t{o_.keyHeads} * o_.capacity * o_.channels);
+      if (static_cast<double>(i / o_.channels % o_.capacity) >= o_.lengths[batch] + o_.words)
+        numbers[i] = std::numeric_limits<double>::quiet_NaN();
+    }
+    return numbers;
+  }
+
   static DataType typeNamed(std::string_view name) {
     return name == "f16" ? DML_TENSOR_DATA_TYPE_FLOAT16 : DML_TENSOR_DATA_TYPE_FLOAT32;
   }
@@ -231,7 +270,7 @@ class Decoder {
     };
     const GraphSource attended = outputOf(0, {o_.batches, o_.words, rows[0]});
     for (uint32_t o = 1; o < 3; ++o)
-      caches.emplace_back(outputOf(o, cache), bytesOfNumbers(typeNamed(o_.type), drawn(countOf(cache), 1)));
+      caches.emplace_back(outputOf(o, cache), bytesOfNumbers(typeNamed(o_.type), drawnCache()));
     return attended;
   }
 
@@ -256,6 +295,8 @@ class Decoder {
 }  // namespace
 
 TestGraph decoder(const DecoderOptions& options) { return Decoder(options).layers(); }
+
+TestGraph rotaryEmbeddings(const DecoderOptions& options) { return Decoder(options).rotations(); }
 
 TestGraph productOfIntegers(const DecoderOptions& options, uint32_t columns, uint32_t depth, bool casts) {
   return Decoder(options).productAlone(columns, depth, casts);

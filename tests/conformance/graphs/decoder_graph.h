@@ -30,12 +30,17 @@ struct DecoderOptions {
   bool interleaved = false;       // pairs of the rotary embedding lie side by side
   std::string type = "f16";
   WeightOptions weights{};
-  bool filled = true;  // else inputs hold nothing, for those who only plan
+  bool filled = true;     // else inputs hold nothing, for those who only plan
+  bool poisoned = false;  // what the caches hold behind the words that they have is NaN
 };
 
 // Its outputs are the last hidden state, and of each layer the keys and the values of the cache, which hold numbers
 // everywhere.
 TestGraph decoder(const DecoderOptions& options);
+
+// Rotary embeddings of the heads of queries and of keys, which lie side by side, with what a TILE makes of them as
+// outputs.
+TestGraph rotaryEmbeddings(const DecoderOptions& options);
 
 // The product of [batches, words, depth] and such weights alone.
 TestGraph productOfIntegers(const DecoderOptions& options, uint32_t columns, uint32_t depth, bool casts = false);

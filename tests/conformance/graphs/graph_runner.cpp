@@ -101,13 +101,21 @@ std::string compareWithLargest(const DML_BUFFER_TENSOR_DESC& tensor, const Graph
 
 std::string runGraph(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::vector<GraphBytes>& results) {
   std::string error;
+  const ComPtr<IDMLCompiledOperator> compiled = compiledOf(gpu, graph, error);
+  return compiled ? runCompiled(gpu, memory, graph, compiled, results) : error;
+}
+
+ComPtr<IDMLCompiledOperator> compiledOf(Gpu& gpu, const TestGraph& graph, std::string& error) {
+  // A compiled graph needs its operators no more.
+  const auto operators = createOperators(gpu, graph, error);
+  if (!error.empty()) return {};
+  return compileGraph(gpu, graph, operators, error);
+}
+
+std::string runCompiled(Gpu& gpu, StepMemory& memory, const TestGraph& graph, ComPtr<IDMLCompiledOperator> compiled,
+                        std::vector<GraphBytes>& results) {
   StepRunner::Step step;
-  {
-    // A compiled graph needs its operators no more.
-    const auto operators = createOperators(gpu, graph, error);
-    if (error.empty()) step.op = compileGraph(gpu, graph, operators, error);
-  }
-  if (!step.op) return error;
+  step.op = std::move(compiled);
   StepRunner runner(gpu, memory);
   std::vector<bool> read(graph.inputs.size());
   for (const auto& node : graph.nodes)
@@ -125,7 +133,7 @@ std::string runGraph(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::
   const auto outputs = step.outputs;
   runner.add(std::move(step));
   // Twice, so that what the first execution leaves in the temporary resource is met.
-  if (error = runner.run(2); !error.empty()) return error;
+  if (std::string error = runner.run(2); !error.empty()) return error;
   for (const StepRunner::Range& range : outputs)
     results.push_back(range.bytes ? bytesOf(runner.result(range)) : GraphBytes{});
   return {};

@@ -27,6 +27,12 @@ std::string compareWithLargest(const DML_BUFFER_TENSOR_DESC& tensor, const Graph
 // Runs the graph twice; `results` are its outputs. A sentence if that fails.
 std::string runGraph(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::vector<GraphBytes>& results);
 
+// The same with a graph that was compiled, whose description differs from this one in nothing but what inputs hold.
+std::string runCompiled(Gpu& gpu, StepMemory& memory, const TestGraph& graph, ComPtr<IDMLCompiledOperator> compiled,
+                        std::vector<GraphBytes>& results);
+// The graph compiled; null if that fails, and a sentence in `error`.
+ComPtr<IDMLCompiledOperator> compiledOf(Gpu& gpu, const TestGraph& graph, std::string& error);
+
 // Runs the graph, and its nodes one by one. A sentence if outputs differ, or something fails.
 std::string compareWithNodes(Gpu& gpu, StepMemory& memory, const TestGraph& graph, CompareBytes compare);
 

@@ -184,7 +184,7 @@ class WeightProductPlan {
                                       .sliceBits = sliceBits,
                                       .weights = words()},
                              .spec = {.epilogue = finish_.epilogue.steps,
-                                      .fused = gated ? DML_OPERATOR_ACTIVATION_SIGMOID : finish_.activation.type,
+                                      .fused = finish_.activation.type,
                                       .bits = bits(),
                                       .rows = rows,
                                       .gates = static_cast<uint32_t>(attributes_.gates)},
@@ -196,7 +196,8 @@ class WeightProductPlan {
                              .addend = extra(finish_.epilogue.addend),
                              .scale = builder_.input(scaleIndex_),
                              .zero = builder_.input(zeroIndex_)},
-                        p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
+                        p_.matrices.count() * columnGroups * blocks, parameters_,
+                        Work(p_.multiplyAdds()) * uint64_t{gated ? 2u : 1u});
   }
 
   Status addTiles(const Tile& tile) {

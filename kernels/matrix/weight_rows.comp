@@ -9,7 +9,7 @@
 //   A         comes in vectors of VECTOR elements along the depth
 //   matrixRank      walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 // GATES: B has twice as many columns as y, gates in its first half (kGatesFirst) or in its last one (kGatesLast), and
-// y = gate * activation(gate) * the other column, each product rounded.
+// y = gate * sigmoid(gate) * the other column, each step rounded.
 #define INTEGER_WEIGHTS 1
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -64,7 +64,7 @@ void finishGate(float first, float second, uint row, Column at, uvec4 base) {
   const bool gatesFirst = GATES == kGatesFirst;
   const float gate = rounded(uintBitsToFloat(push.alpha) * (gatesFirst ? first : second));
   const float factor = rounded(uintBitsToFloat(push.alpha) * (gatesFirst ? second : first));
-  const float share = rounded(activate(FUSED, gate, activationParameters()));
+  const float share = rounded(activate(DML_OPERATOR_ACTIVATION_SIGMOID, gate, vec2(0.0)));
   storeRaw_y(base.w + row * yRowStride() + at.y, toRaw(rounded(gate * share) * factor));
 }
 

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "core/text.h"
+#include "tests/conformance/graphs/decoder_graph.h"
 #include "tests/conformance/graphs/graph_runner.h"
 #include "tests/conformance/graphs/model_graphs.h"
 #include "tests/conformance/options_text.h"
@@ -113,9 +114,10 @@ void reportDevice(Gpu& gpu, const char* name, const TestGraph& graph) {
     inputs.push_back(given.owned ? DML_BINDING_DESC{} : DML_BINDING_DESC{DML_BINDING_TYPE_BUFFER, &input});
   const DML_BINDING_DESC resultDesc{DML_BINDING_TYPE_BUFFER, &result}, scratchDesc{DML_BINDING_TYPE_BUFFER, &scratch},
       keptDesc{DML_BINDING_TYPE_BUFFER, &kept};
+  const std::vector<DML_BINDING_DESC> results(graph.outputs.size(), resultDesc);
   const double bind = millisecondsOf([&] {
     table->BindInputs(static_cast<UINT>(inputs.size()), inputs.data());
-    table->BindOutputs(1, &resultDesc);
+    table->BindOutputs(static_cast<UINT>(results.size()), results.data());
     if (properties.TemporaryResourceSize) table->BindTemporaryResource(&scratchDesc);
     if (properties.PersistentResourceSize) table->BindPersistentResource(&keptDesc);
   });
@@ -177,6 +179,12 @@ int run(bool device) {
       "|---|---|---|---|---|---|---|\n");
   reportDevice(*gpu, "transformer", transformer(5, 16, 64, 4, false));
   reportDevice(*gpu, "SqueezeNet", squeezeNet(64, 4, false));
+  DecoderOptions options{.layers = 32, .heads = 16, .keyHeads = 4, .channels = 64, .lengths = {511}};
+  options.width = 1024;
+  options.inner = 2816;
+  options.capacity = 1024;
+  options.filled = false;
+  reportDevice(*gpu, "decoder's step", decoder(options));
   reportCycles(*gpu, squeezeNet(64, 4, false));
   return 0;
 }

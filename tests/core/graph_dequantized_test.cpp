@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "tests/core/graph_builder.h"
 #include "tests/core/matrix_caps.h"
+#include "tests/core/planned.h"
 
 namespace dimple::testing {
 namespace {
@@ -112,6 +113,20 @@ TEST_CASE("dequantized: many rows by matrices of subgroups") {
   single.floats = "f32";
   single.owned = false;
   CHECK(graphOf(single).rewrittenPlan("", capsOfMatrices()).plan.execution.size() > 1);
+}
+
+// Tiles of weight_tiles: rows, columns, steps and invocations.
+TEST_CASE("dequantized: the more columns, the larger the tiles") {
+  const auto tileOf = [](const char* columns) {
+    const DequantizedWeights w{.rows = "256", .depth = "256", .columns = columns, .scales = cat("[1,", columns, ",8]")};
+    const Plan plan = graphOf(w).rewrittenPlan("", capsOfMatrices()).plan;
+    REQUIRE(plan.execution.size() == 1);
+    const Dispatch& dispatch = plan.execution[0];
+    CHECK(dispatch.groupSize == specOf(dispatch, 16));
+    return cat(specOf(dispatch, 3), "x", specOf(dispatch, 4), "x", specOf(dispatch, 5), " ", dispatch.groupSize);
+  };
+  CHECK(tileOf("8192") == "128x128x64 256");
+  CHECK(tileOf("2048") == "64x64x64 128");
 }
 
 TEST_CASE("dequantized: one matrix for all batches") {

@@ -78,17 +78,22 @@ GPU_TEST_CASE("decoders: products of many rows with weights that are dequantized
   StepMemory memory;
   uint32_t count = 0;
   for (const Sizes& s : {Sizes{1, 128, 512, 64},
+                         {1, 256, 512, 128},
                          {2, 130, 264, 96},
                          {1, 300, 330, 160},
                          {1, 16, 40, 256, "weight_split"},
                          {3, 4, 33, 416, "weight_split"},
                          {1, 29, 72, 256, "weight_split"},
-                         {2, 31, 130, 288, "weight_split"}})
+                         {2, 31, 130, 288, "weight_split"},
+                         {1, 128, 512, 80},  // no whole parts
+                         {1, 16, 40, 464, "weight_split"}})
     for (const char* type : {"u4", "i4", "u8", "i8"}) {
       ++count;
+      const bool isHalf = s.depth % 32 != 0;  // the last vector of 4 bits
+      if (isHalf && type[1] == '4') continue;
       DecoderOptions options{.batches = s.batches, .words = s.words};
-      options.weights = {type, count % 2 == 0 ? 16u : 32u, count % 3 == 0 ? ZeroPoints::Absent : ZeroPoints::Given,
-                         false};
+      options.weights = {type, isHalf || count % 2 == 0 ? 16u : 32u,
+                         count % 3 == 0 ? ZeroPoints::Absent : ZeroPoints::Given, false, count % 4 == 0};
       const TestGraph graph = productOfIntegers(options, s.columns, s.depth);
       Caps caps = capsOfMatrices();
       caps.workgroups = 8;

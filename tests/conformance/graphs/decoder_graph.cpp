@@ -89,11 +89,15 @@ class Decoder {
     const std::string mark = w.owned ? "!" : "";
     // Weights of one bit less than the type has, around the zero point.
     const double step = 4 / (std::sqrt(static_cast<double>(depth)) * (w.type[1] == '4' ? 16 : 256));
-    const GraphSource weights = integers(w.type, {columns, depth}, w.owned);
-    std::vector<GraphSource> inputs{weights, floats(o_.type, blocks, step, step / 2, w.owned)};
+    const GraphSource weights = integers(w.type, {columns, depth}, w.owned, 0xff);
+    std::vector<double> scales = drawn(countOf(blocks), step / 2, step);
+    if (w.infinite)
+      for (size_t i = 0; i < scales.size(); ++i)
+        if (i / blocks[2] % 2 != 0) scales[i] = std::numeric_limits<double>::infinity();
+    std::vector<GraphSource> inputs{weights, graph_.input(typeNamed(o_.type), scales, w.owned)};
     std::string zero;
     if (w.zeroPoints == ZeroPoints::Given) {
-      inputs.push_back(integers(w.type, blocks, w.owned));
+      inputs.push_back(integers(w.type, blocks, w.owned, 0));
       zero = cat(",", w.type, listed(blocks), mark);
     } else if (w.zeroPoints == ZeroPoints::Filled) {
       inputs.push_back(graph_.node("FILL_VALUE_CONSTANT OutputTensor=u8[4] ValueDataType=UINT8 Value=0", {}));
@@ -148,16 +152,18 @@ class Decoder {
     return numbers;
   }
 
-  GraphSource floats(std::string_view type, const Shape& sizes, double reach, double spread = 0, bool owned = false) {
-    const double mean = spread == 0 ? 0 : reach;
-    const std::vector<double> numbers = drawn(countOf(sizes), spread == 0 ? reach : spread, mean);
-    return graph_.input(typeNamed(type), numbers, owned);
+  GraphSource floats(std::string_view type, const Shape& sizes, double reach, double mean = 0) {
+    std::vector<double> numbers = drawn(countOf(sizes), reach, mean);
+    if (o_.weights.infinite)
+      for (double& number : numbers) number = std::fabs(number);
+    return graph_.input(typeNamed(type), numbers);
   }
 
-  GraphSource integers(std::string_view type, const Shape& sizes, bool owned) {
+  // `same`: what all bytes are instead where scales are infinite.
+  GraphSource integers(std::string_view type, const Shape& sizes, bool owned, uint32_t same) {
     const size_t count = countOf(sizes);
     std::vector<std::byte> bytes(o_.filled ? (type[1] == '4' ? (count + 1) / 2 : count) : 4);
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random_.below(256));
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(o_.weights.infinite ? same : random_.below(256));
     return graph_.input(std::move(bytes), owned);
   }
 
@@ -183,7 +189,7 @@ class Decoder {
     const std::string tensor = cat(type, listed(sizes));
     x = graph_.node(cat("MEAN_VARIANCE_NORMALIZATION2 InputTensor=", tensor, " ScaleTensor=", type, "[1,1,", o_.width,
                         "] OutputTensor=", tensor, " Axes=[2] UseMean=0 UseVariance=1 Epsilon=0.00001"),
-                    {x, floats(type, {o_.width}, 1, 0.2)});
+                    {x, floats(type, {o_.width}, 0.2, 1)});
     return casts ? cast(x, sizes, type, o_.type) : x;
   }
 

@@ -145,9 +145,12 @@ Result<std::vector<VkCooperativeMatrixPropertiesKHR>> Device::offeredMatrices() 
   VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
   sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
   sizes.pNext = &matrices;
+  VkPhysicalDeviceDriverProperties driver{};
+  driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
+  driver.pNext = &sizes;
   VkPhysicalDeviceSubgroupProperties subgroup{};
   subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
-  subgroup.pNext = &sizes;
+  subgroup.pNext = &driver;
   VkPhysicalDeviceProperties2 properties{};
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
   properties.pNext = &subgroup;
@@ -156,6 +159,8 @@ Result<std::vector<VkCooperativeMatrixPropertiesKHR>> Device::offeredMatrices() 
       !(sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) || !isUsableSubgroup(subgroup.subgroupSize))
     return Shapes{};
   caps_.subgroupSize = subgroup.subgroupSize;
+  caps_.matrixPlaces =
+      driver.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   VkCooperativeMatrixPropertiesKHR empty{};
   empty.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
   return enumerate<VkCooperativeMatrixPropertiesKHR>(
@@ -186,6 +191,7 @@ Status Device::readMatrices() {
   TRY(chooseShape(floats, halves, options_.matrices, "matrices", caps_.matrices));
   TRY(chooseShape(integers, {}, options_.integerMatrices, "integer-matrices", caps_.integerMatrices));
   caps_.matrixHalves = std::ranges::find(halves, caps_.matrices) != halves.end();
+  caps_.matrixPlaces &= static_cast<bool>(caps_.matrices);
   if (!caps_.matrices && !caps_.integerMatrices) caps_.subgroupSize = 0;
   return {};
 }

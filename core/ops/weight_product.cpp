@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/caps.h"
 #include "core/checked.h"
 #include "core/ops/product.h"
 #include "core/ops/product_kernels.h"
@@ -16,6 +17,7 @@
 #include "core/plan/plan_builder.h"
 #include "core/target.h"
 #include "kernels/interfaces/groups.h"
+#include "kernels/interfaces/weight_few.h"
 #include "kernels/interfaces/weight_rows.h"
 #include "kernels/interfaces/weight_tiles.h"
 
@@ -133,6 +135,50 @@ const Tile* tileOf(const Product& p, const Target& target) {
   return nullptr;
 }
 
+// How weight_few.comp divides its work.
+struct FewRows {
+  uint32_t rows;
+  uint32_t chunks;  // of the depth that a subgroup takes at a time
+  uint32_t shares;  // subgroups that share the depth
+  uint32_t parts;   // of a vector of weights, which have a scale each
+};
+constexpr uint32_t kMostFewRows = 4;
+constexpr uint32_t kMostChunks = 2;  // more registers leave room for fewer workgroups
+
+// Invocations that hold a row of a matrix together (kSharing of kernels/matrix/places.glsl).
+uint32_t neighboursOf(const Caps& caps) { return caps.matrices.columns == caps.subgroupSize ? caps.subgroupSize : 4; }
+
+uint64_t sharedBytesOf(const FewRows& few, uint32_t bits, const Caps& caps) {
+  const uint64_t subgroups = kGroupSize / caps.subgroupSize;
+  const uint64_t staged = uint64_t{few.rows} * few.chunks * (16 / bits) * neighboursOf(caps) + 1;
+  const uint64_t places = caps.matrices.elements();
+  return subgroups * (staged * 16 + uint64_t{few.rows} * caps.matrices.rows * 4) + places * 2 + places * 4;
+}
+
+// No value: there are more rows, few columns, or its matrices are not known well enough.
+std::optional<FewRows> fewRowsOf(const Product& p, uint32_t bits, uint32_t blockBits, const Target& target) {
+  const Caps& caps = target.caps;
+  const MatrixShape& shape = caps.matrices;
+  // Unrolled, it takes a compiler for processors minutes.
+  if (caps.isProcessor && target.options.unroll) return {};
+  if (p.rows > kMostFewRows || p.type != DML_TENSOR_DATA_TYPE_FLOAT16 || !caps.matrixPlaces) return {};
+  if (shape.rows != shape.columns || shape.rows != shape.depth) return {};
+  if (!caps.has(Feature::SubgroupVote) || !caps.has(Feature::SubgroupShuffle)) return {};
+  // Of few columns, weight_rows.comp fills the device.
+  if (divideUp(p.columns, shape.rows) * p.matrices.count() < caps.workgroups / 8) return {};
+  const uint32_t neighbours = neighboursOf(caps);
+  if (neighbours > shape.columns || shape.rows * neighbours < caps.subgroupSize) return {};
+  const uint32_t vector = kVectorBits / bits;
+  FewRows few{std::bit_ceil(p.rows), kMostChunks, kGroupSize / caps.subgroupSize, 1};
+  if (vector >> blockBits > 1) few.parts = vector >> blockBits;
+  while (few.chunks > 1 && sharedBytesOf(few, bits, caps) > caps.sharedBytes) few.chunks /= 2;
+  if (sharedBytesOf(few, bits, caps) > caps.sharedBytes) return {};
+  const uint64_t chunks = divideUp(p.depth, vector * neighbours);
+  while (few.chunks > 1 && few.chunks / 2 >= chunks) few.chunks /= 2;
+  while (few.shares > 1 && uint64_t{few.shares / 2} * few.chunks >= chunks) few.shares /= 2;
+  return few;
+}
+
 class WeightProductPlan {
  public:
   WeightProductPlan(const Operation& op, PlanBuilder& builder)
@@ -157,6 +203,8 @@ class WeightProductPlan {
   Status add() {
     parameters_ =
         builder_.parameters(parameterWords(p_, {scale_.column, scale_.block, zero_.column, zero_.block}, nullptr));
+    if (const auto few = fewRowsOf(p_, bits(), words().blockBits, builder_.target()); few && halfScales())
+      return addFewRows(*few);
     const Tile* const tile = tileOf(p_, builder_.target());
     if (attributes_.gates != Gates::None || (!tile && p_.rows <= kMaxFewRows)) return addRows();
     return tile ? addTiles(*tile)
@@ -164,6 +212,45 @@ class WeightProductPlan {
   }
 
  private:
+  Status addFewRows(const FewRows& few) {
+    const Caps& caps = builder_.target().caps;
+    const uint64_t columns = uint64_t{kGroupSize} / caps.subgroupSize / few.shares * caps.matrices.rows;
+    const uint64_t columnGroups = divideUp(p_.columns, columns);
+    const kernels::WeightsWords weights = words();
+    // A vector has one block, and neighbouring ones lie in a word.
+    const bool paired = uint32_t{1} << weights.blockBits == kVectorBits / bits() && scale_.bits == weights.blockBits &&
+                        scale_.block == 1 && scale_.column % 2 == 0;
+    return builder_.add(kernels::WeightFew{.type = builder_.typedElement(p_.type),
+                                           .push = {.rows = p_.rows,
+                                                    .columns = p_.columns,
+                                                    .depth = p_.depth,
+                                                    .columnGroups = static_cast<uint32_t>(columnGroups),
+                                                    .floatFinish = finishWords(p_, finish_, flags()),
+                                                    .weights = weights},
+                                           .spec = {.epilogue = finish_.epilogue.steps,
+                                                    .fused = finish_.activation.type,
+                                                    .bits = bits(),
+                                                    .rows = few.rows,
+                                                    .chunks = few.chunks,
+                                                    .shares = few.shares,
+                                                    .parts = few.parts,
+                                                    .subgroup = caps.subgroupSize,
+                                                    .sizeRows = caps.matrices.rows,
+                                                    .sizeColumns = caps.matrices.columns,
+                                                    .sizeDepth = caps.matrices.depth,
+                                                    .paired = paired,
+                                                    .zeroPoints = attributes_.hasZeroPoint},
+                                           .a = p_.from[0],
+                                           .b = p_.from[1],
+                                           .c = p_.from[2],
+                                           .y = p_.to,
+                                           .channels = extra(finish_.epilogue.channels),
+                                           .addend = extra(finish_.epilogue.addend),
+                                           .scale = builder_.input(scaleIndex_),
+                                           .zero = builder_.input(zeroIndex_)},
+                        p_.matrices.count() * columnGroups, parameters_, p_.multiplyAdds());
+  }
+
   Status addRows() {
     const uint32_t rows = std::min(std::bit_ceil(p_.rows), kMostRowsOfBlock);
     const bool gated = attributes_.gates != Gates::None;
@@ -233,13 +320,14 @@ class WeightProductPlan {
   }
 
   uint32_t bits() const { return bitWidth(op_.input(1).type); }
+  bool halfScales() const { return op_.input(scaleIndex_).type == DML_TENSOR_DATA_TYPE_FLOAT16; }
   uint32_t flags() const { return p_.hasC && (finish_.epilogue.steps & kEpilogueAddsC) == 0 ? kHasC : 0; }
   kernels::WeightsWords words() const {
     const uint32_t signs = bits() == 4 ? 0x88888888u : 0x80808080u;
     return {.blockBits = std::min(scale_.bits, zero_.bits),
             .signs = isSigned(op_.input(1).type) ? signs : 0,
             .zeroAt = attributes_.hasZeroPoint ? kZeroGiven : 1u << (bits() - 1),
-            .halfScales = op_.input(scaleIndex_).type == DML_TENSOR_DATA_TYPE_FLOAT16};
+            .halfScales = halfScales()};
   }
   // Of an epilogue; what is bound in the place of an absent one is never read.
   BufferRange extra(size_t input) const {

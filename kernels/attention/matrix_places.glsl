@@ -1,19 +1,7 @@
-// Which elements of a matrix an invocation holds, where the device's choice is the one that is hoped for: kSharing
-// neighbours hold a row together, kAlong elements of it each, in pairs if there are several.
+// Whether the device places the elements of matrices as matrix/places.glsl has them.
 #extension GL_KHR_shader_subgroup_vote : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-
-const uint kSharing = SIZE_COLUMNS == SUBGROUP ? SIZE_COLUMNS : 4u;
-const uint kAlong = SIZE_COLUMNS / kSharing;
-const uint kPair = kAlong < 2u ? 1u : 2u;
-const uint kHeldRows = SIZE_ROWS * kSharing < SUBGROUP ? 1u : SIZE_ROWS * kSharing / SUBGROUP;
-
-// Of the i-th element.
-uint heldRow(uint own, uint i) { return own / kSharing + SUBGROUP / kSharing * (i / kAlong); }
-uint heldColumn(uint own, uint i) {
-  const uint along = i % kAlong;
-  return own % kSharing * kPair + along % kPair + kSharing * kPair * (along / kPair);
-}
+#include "matrix/places.glsl"
 
 // Whether sums, and factors on the left, lie so: a matrix of their places says it.
 bool placesAreKnown(uint own, uint place) {

@@ -129,6 +129,40 @@ TEST_CASE("dequantized: the more columns, the larger the tiles") {
   CHECK(tileOf("2048") == "64x64x64 128");
 }
 
+TEST_CASE("dequantized: few rows go to matrices whose elements are set where their places are known") {
+  Caps known = capsOfMatrices();
+  known.matrixPlaces = true;
+  const auto takes = [](DequantizedWeights w, const Caps& caps) {
+    w.depth = "256";
+    if (w.columns == "40") w.columns = "2048";
+    w.scales = cat("[1,", w.columns, ",8]");
+    const Plan plan = graphOf(w).rewrittenPlan("", caps).plan;
+    return kernelName(plan.execution[0].kernel).starts_with("weight_few");
+  };
+  CHECK(takes({.rows = "1"}, known));
+  CHECK(takes({.rows = "2"}, known));  // of two batches
+  CHECK_FALSE(takes({.rows = "3"}, known));
+  CHECK_FALSE(takes({.rows = "1", .floats = "f32"}, known));
+  CHECK_FALSE(takes({.rows = "1", .casts = true}, known));
+  CHECK_FALSE(takes({.rows = "1"}, capsOfMatrices()));
+  Caps other = known;
+  other.matrices = {16, 8, 16};
+  CHECK_FALSE(takes({.rows = "1"}, other));
+  other = known;
+  other.features &= ~static_cast<uint32_t>(Feature::SubgroupShuffle);
+  CHECK_FALSE(takes({.rows = "1"}, other));
+  other = known;
+  other.sharedBytes = 8192;
+  CHECK(takes({.rows = "1"}, other));
+  CHECK_FALSE(takes({.rows = "2"}, other));
+  // A matrix has 16 columns.
+  CHECK(takes({.rows = "1", .columns = "512"}, known));
+  CHECK_FALSE(takes({.rows = "1", .columns = "496"}, known));
+  other = known;
+  other.isProcessor = true;
+  CHECK_FALSE(takes({.rows = "1"}, other));
+}
+
 TEST_CASE("dequantized: one matrix for all batches") {
   DequantizedWeights weights{.batch = "3", .rows = "40", .owned = false};
   CHECK(executedOf(weights) == "DEQUANTIZE GEMM");

@@ -54,6 +54,34 @@ GPU_TEST_CASE("decoders: products with weights that are dequantized agree with t
       }
 }
 
+// Where invocations set the elements of matrices. The plan is that of a large GPU.
+GPU_TEST_CASE("decoders: products of few rows with weights that are set into matrices agree with the oracle" *
+              leftOut(Run::QuickD3d12, "nodes stay as they are")) {
+  struct Sizes {
+    uint32_t batches, words, columns, depth;
+  };
+  StepMemory memory;
+  uint32_t count = 0;
+  for (const Sizes& s :
+       {Sizes{1, 1, 72, 64}, {1, 1, 513, 8224}, {2, 1, 522, 416}, {1, 3, 520, 608}, {1, 4, 550, 288}, {2, 2, 600, 352}})
+    for (const char* type : {"u4", "i4", "u8", "i8"})
+      for (const ZeroPoints zeros : {ZeroPoints::Absent, ZeroPoints::Given}) {
+        ++count;
+        DecoderOptions options{.batches = s.batches, .words = s.words};
+        options.weights = {type, count % 3 == 0 ? 16u : 32u, zeros, false, count % 5 == 0};
+        const TestGraph graph = productOfIntegers(options, s.columns, s.depth);
+        Caps caps = capsOfMatrices();
+        caps.matrixPlaces = true;
+        caps.workgroups = 32;
+        const auto planned = planTestGraph(graph, {caps, {}});
+        REQUIRE_MESSAGE(planned, planned.error().text);
+        CHECK(kernelName(planned->plan.execution.front().kernel).starts_with("weight_few"));
+        const std::string failure = compareWithOracle(gpu, memory, graph);
+        CHECK_MESSAGE(failure.empty(), cat(s.batches, " x ", s.words, " x ", s.columns, " x ", s.depth, " ", type,
+                                           ", case ", count, ": ", failure));
+      }
+}
+
 std::vector<std::pair<std::string, DecoderOptions>> decoders() {
   DecoderOptions prompt{.words = 7};
   DecoderOptions step{.lengths = {7}};

@@ -37,7 +37,7 @@ struct Blocks {
   uint32_t column = 0, block = 0;
 };
 
-// Which half of the columns are gates; the numbers are those of GATES in weight_rows.comp.
+// Which half of the columns are gates; the numbers are those of GATES in kernels/matrix/gates.glsl.
 enum class Gates : uint8_t { None = 0, First = 1, Last = 2 };
 
 // What attributes of GEMM are to this operator, and what becomes of its columns.
@@ -197,24 +197,30 @@ class WeightProductPlan {
     joinMatrices(p_);
   }
 
-  // Whether its rows are multiplied one by one, and not in matrices.
-  bool takesRows() const { return p_.rows <= kMaxFewRows && !tileOf(p_, builder_.target()); }
+  // Whether a kernel of few rows multiplies them, which applies gates, too.
+  bool takesFewRows() const { return fewRows() || (p_.rows <= kMaxFewRows && !tileOf(p_, builder_.target())); }
 
   Status add() {
     parameters_ =
         builder_.parameters(parameterWords(p_, {scale_.column, scale_.block, zero_.column, zero_.block}, nullptr));
-    if (const auto few = fewRowsOf(p_, bits(), words().blockBits, builder_.target()); few && halfScales())
-      return addFewRows(*few);
+    if (const auto few = fewRows()) return addFewRows(*few);
     const Tile* const tile = tileOf(p_, builder_.target());
-    if (attributes_.gates != Gates::None || (!tile && p_.rows <= kMaxFewRows)) return addRows();
+    if (!tile && p_.rows <= kMaxFewRows) return addRows();
     return tile ? addTiles(*tile)
                 : Status(Error{ErrorCode::Unsupported, "No kernel of many rows multiplies by these weights."});
   }
 
  private:
+  bool isGated() const { return attributes_.gates != Gates::None; }
+  std::optional<FewRows> fewRows() const {
+    if (!halfScales()) return {};
+    return fewRowsOf(p_, bits(), words().blockBits, builder_.target());
+  }
+
   Status addFewRows(const FewRows& few) {
     const Caps& caps = builder_.target().caps;
-    const uint64_t columns = uint64_t{kGroupSize} / caps.subgroupSize / few.shares * caps.matrices.rows;
+    const uint64_t subgroups = uint64_t{kGroupSize} / caps.subgroupSize / few.shares;
+    const uint64_t columns = subgroups * caps.matrices.rows / (isGated() ? 2 : 1);
     const uint64_t columnGroups = divideUp(p_.columns, columns);
     const kernels::WeightsWords weights = words();
     // A vector has one block, and neighbouring ones lie in a word.
@@ -239,7 +245,8 @@ class WeightProductPlan {
                                                     .sizeColumns = caps.matrices.columns,
                                                     .sizeDepth = caps.matrices.depth,
                                                     .paired = paired,
-                                                    .zeroPoints = attributes_.hasZeroPoint},
+                                                    .zeroPoints = attributes_.hasZeroPoint,
+                                                    .gates = static_cast<uint32_t>(attributes_.gates)},
                                            .a = p_.from[0],
                                            .b = p_.from[1],
                                            .c = p_.from[2],
@@ -248,17 +255,16 @@ class WeightProductPlan {
                                            .addend = extra(finish_.epilogue.addend),
                                            .scale = builder_.input(scaleIndex_),
                                            .zero = builder_.input(zeroIndex_)},
-                        p_.matrices.count() * columnGroups, parameters_, p_.multiplyAdds());
+                        p_.matrices.count() * columnGroups, parameters_, work());
   }
 
   Status addRows() {
     const uint32_t rows = std::min(std::bit_ceil(p_.rows), kMostRowsOfBlock);
-    const bool gated = attributes_.gates != Gates::None;
     // A gate and its factor are places of one workgroup.
-    const uint64_t places = divideUp(p_.columns, kColumns) * (gated ? 2 : 1);
+    const uint64_t places = divideUp(p_.columns, kColumns) * (isGated() ? 2 : 1);
     const uint64_t blocks = divideUp(p_.rows, rows);
     const uint32_t sliceBits = sliceBitsOf(p_.matrices.count() * places * blocks, p_.depth * bits() / kVectorBits,
-                                           gated ? 7 : 8, builder_.target());
+                                           isGated() ? 7 : 8, builder_.target());
     const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
     using Rows = kernels::WeightRows;
     return builder_.add(Rows{.form = p_.type == DML_TENSOR_DATA_TYPE_FLOAT16 ? Rows::Form::Eights : Rows::Form::Fours,
@@ -283,8 +289,7 @@ class WeightProductPlan {
                              .addend = extra(finish_.epilogue.addend),
                              .scale = builder_.input(scaleIndex_),
                              .zero = builder_.input(zeroIndex_)},
-                        p_.matrices.count() * columnGroups * blocks, parameters_,
-                        Work(p_.multiplyAdds()) * uint64_t{gated ? 2u : 1u});
+                        p_.matrices.count() * columnGroups * blocks, parameters_, work());
   }
 
   Status addTiles(const Tile& tile) {
@@ -319,6 +324,7 @@ class WeightProductPlan {
                         tilesOf(p_, tile), parameters_, p_.multiplyAdds());
   }
 
+  Work work() const { return Work(p_.multiplyAdds()) * uint64_t{isGated() ? 2u : 1u}; }
   uint32_t bits() const { return bitWidth(op_.input(1).type); }
   bool halfScales() const { return op_.input(scaleIndex_).type == DML_TENSOR_DATA_TYPE_FLOAT16; }
   uint32_t flags() const { return p_.hasC && (finish_.epilogue.steps & kEpilogueAddsC) == 0 ? kHasC : 0; }
@@ -352,10 +358,9 @@ Status planWeightProduct(const Operation& op, PlanBuilder& builder) { return Wei
 
 constexpr OpSchema kWeightProduct = schemaOfPasses("PRODUCT_WITH_WEIGHTS", planWeightProduct);
 
-// Whether a plan takes its rows one by one.
-bool takesRows(const Operation& op, const Target& target) {
+bool takesFewRows(const Operation& op, const Target& target) {
   PlanBuilder builder(op, target);
-  return WeightProductPlan(op, builder).takesRows();
+  return WeightProductPlan(op, builder).takesFewRows();
 }
 
 bool hasKernel(const Operation& gemm, const Weights& weights) {
@@ -454,7 +459,7 @@ std::optional<Operation> gatedProduct(const Operation& product, bool gatesLast, 
   names.outputs.push_back(product.outputName(0));
   Operation op(kWeightProduct, std::make_shared<const WeightAttributes>(attributes),
                {product.inputs().begin(), product.inputs().end()}, {output}, std::move(names));
-  if (!takesRows(op, target) || !planUnkept(op, target)) return {};
+  if (!takesFewRows(op, target) || !planUnkept(op, target)) return {};
   return op;
 }
 

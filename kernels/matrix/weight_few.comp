@@ -12,6 +12,7 @@
 // neighbours, with zeros but for the steps of that neighbour: the sums of the vectors of weights, each of which has a
 // scale of its own, stay apart.
 //   CHUNKS        that are on their way at once
+//   GATES         gates.glsl; neighbouring columns of B then are rows of the two halves
 //   PARTS         of a vector of weights that have a scale each
 //   PAIRED        1: the scales of neighbouring vectors lie side by side in a word
 //   ZERO_POINTS   1: given, and not those of all (zeroAt)
@@ -25,6 +26,7 @@
 #include "common/activation.glsl"
 #include "matrix/matrix.glsl"
 #include "matrix/floats.glsl"
+#include "matrix/gates.glsl"
 
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uvec4 b[]; };
 #include "matrix/weights.glsl"
@@ -41,6 +43,7 @@ layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uvec4 b[]
 #endif
 
 const uint kSubgroups = 256u / SUBGROUP;
+const uint kResults = GATES != 0u ? SIZE_ROWS / 2u : SIZE_ROWS;  // columns of y, of a matrix's rows
 const uint kWeights = 128u / BITS;             // of a vector
 const uint kChunk = kSharing * kWeights;       // steps
 const uint kEights = kWeights / 8u;            // of a vector
@@ -235,9 +238,15 @@ void multiplyChunk(uint own, uint at, uint c, inout float sums[kSums]) {
   }
 }
 
+// Where the column of B lies that is a row of a matrix; `column`: the first one of y.
+uint columnOfRow(uint column, uint row) {
+  return GATES != 0u ? columnOfB(column + row / 2u, row % 2u) : columnOfB(column + row, 0u);
+}
+
 // What no device needs whose matrices lie as they are hoped to.
-float sumAlone(uint row, uint column, uint baseA, uint firstB) {
+float sumAlone(uint row, uint column, uint baseA, uint baseB) {
   const uvec2 firstBlock = firstBlockOf(column);
+  const uint firstB = baseB + columnAt(column).b;
   float sum = 0.0;
   for (uint k = 0u; k < push.depth; ++k) {
     const uvec2 block = blockAt(firstBlock, k);
@@ -250,6 +259,16 @@ float sumAlone(uint row, uint column, uint baseA, uint firstB) {
   return sum;
 }
 
+// Of a column of y, the sum of one of its columns of B; `set`: of subgroups that share the depth.
+float sumOf(bool known, uint set, uint row, uint result, uint half1, uint column, uvec4 base) {
+  const uint ofMatrix = GATES != 0u ? result * 2u + half1 : result;
+  if (!known) return sumAlone(row, columnOfB(column, half1), base.x, base.y);
+  float sum = 0.0;
+  for (uint share = 0u; share < SHARES; ++share)
+    sum += parts[((set * SHARES + share) * ROWS + row) * SIZE_ROWS + ofMatrix];
+  return sum;
+}
+
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
@@ -257,15 +276,15 @@ void main() {
   const uint own = gl_SubgroupInvocationID;
   const uint pair = group / push.columnGroups;
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
-  const uint firstColumn = (group - pair * push.columnGroups) * (kSubgroups / SHARES * SIZE_ROWS);
-  const uint column = firstColumn + gl_SubgroupID / SHARES * SIZE_ROWS;
+  const uint firstColumn = (group - pair * push.columnGroups) * (kSubgroups / SHARES * kResults);
+  const uint column = firstColumn + gl_SubgroupID / SHARES * kResults;
   const uint chunks = (push.depth + kChunk - 1u) / kChunk;
   const uint at = gl_SubgroupID * kStaged;
 
   uint firstB[kHeldRows];
   uvec2 firstBlock[kHeldRows];
   [[unroll]] for (uint r = 0u; r < kHeldRows; ++r) {
-    const uint ofRow = min(column + own / kSharing + kAcross * r, push.columns - 1u);
+    const uint ofRow = columnOfRow(column, own / kSharing + kAcross * r);
     firstB[r] = base.y + columnAt(ofRow).b;
     firstBlock[r] = firstBlockOf(ofRow);
   }
@@ -294,19 +313,18 @@ void main() {
       parts[(gl_SubgroupID * ROWS + row) * SIZE_ROWS + own / kSharing + kAcross * (i % kHeldRows)] = sums[i];
   }
   barrier();
-  [[dont_unroll]] for (uint item = lane; item < kSubgroups / SHARES * SIZE_ROWS * push.rows; item += 256u) {
-    const uint set = item / SIZE_ROWS % (kSubgroups / SHARES);
-    const uint row = item / (SIZE_ROWS * (kSubgroups / SHARES));
-    const uint resultColumn = firstColumn + set * SIZE_ROWS + item % SIZE_ROWS;
+  [[dont_unroll]] for (uint item = lane; item < kSubgroups / SHARES * kResults * push.rows; item += 256u) {
+    const uint result = item % kResults;
+    const uint set = item / kResults % (kSubgroups / SHARES);
+    const uint row = item / (kResults * (kSubgroups / SHARES));
+    const uint resultColumn = firstColumn + set * kResults + result;
     if (resultColumn < push.columns) {
       const Column place = columnAt(resultColumn);
-      float sum = 0.0;
-      if (known)
-        for (uint share = 0u; share < SHARES; ++share)
-          sum += parts[((set * SHARES + share) * ROWS + row) * SIZE_ROWS + item % SIZE_ROWS];
+      const float sum = sumOf(known, set, row, result, 0u, resultColumn, base);
+      if (GATES != 0u)
+        finishGate(sum, sumOf(known, set, row, result, 1u, resultColumn, base), row, place, base);
       else
-        sum = sumAlone(row, resultColumn, base.x, base.y + place.b);
-      finish(sum, pair, row, resultColumn, place, base);
+        finish(sum, pair, row, resultColumn, place, base);
     }
   }
 }

@@ -8,8 +8,7 @@
 // takes a vector of weights of each of kColumns neighbouring columns at a time; slices of a workgroup share the depth.
 //   A         comes in vectors of VECTOR elements along the depth
 //   matrixRank      walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
-// GATES: B has twice as many columns as y, gates in its first half (kGatesFirst) or in its last one (kGatesLast), and
-// y = gate * sigmoid(gate) * the other column, each step rounded.
+// With GATES (gates.glsl), neighbouring places have columns of the two halves.
 #define INTEGER_WEIGHTS 1
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -18,14 +17,13 @@
 #include "common/activation.glsl"
 #include "matrix/matrix.glsl"
 #include "matrix/floats.glsl"
+#include "matrix/gates.glsl"
 
 layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uvec4 b[]; };
 #include "matrix/weights.glsl"
 
 const uint kColumns = 4u;
 const uint kPart = 16u;  // weights that have one scale
-const uint kGatesFirst = 1u;
-const uint kGatesLast = 2u;
 #if DIMPLE_HLSL
 #define MOST_ROWS 4u
 #define UNROLL_PARTS [[dont_unroll]]  // which takes half the time to compile
@@ -53,20 +51,8 @@ vec4 fourOfA(uint at) {
 #endif
 }
 
-// Where the column of a place lies among those of B; neighbouring places have columns of the two halves.
+// Of a place, among those of y.
 uint columnOfPlace(uint place) { return (GATES != 0u ? place / 2u : place) * kColumns; }
-uint columnOfB(uint column, uint place) {
-  return min(column, push.columns - 1u) + (GATES != 0u ? place % 2u * push.columns : 0u);
-}
-
-// What the sums of a place of each half make.
-void finishGate(float first, float second, uint row, Column at, uvec4 base) {
-  const bool gatesFirst = GATES == kGatesFirst;
-  const float gate = rounded(uintBitsToFloat(push.alpha) * (gatesFirst ? first : second));
-  const float factor = rounded(uintBitsToFloat(push.alpha) * (gatesFirst ? second : first));
-  const float share = rounded(activate(DML_OPERATOR_ACTIVATION_SIGMOID, gate, vec2(0.0)));
-  storeRaw_y(base.w + row * yRowStride() + at.y, toRaw(rounded(gate * share) * factor));
-}
 
 void main() {
   const uint group = groupIndex();
@@ -92,7 +78,7 @@ void main() {
     uvec2 firstBlock[kColumns];
     uvec4 next[kColumns];
     [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
-      const uint own = columnOfB(column + i, place);
+      const uint own = columnOfB(column + i, place % 2u);
       firstB[i] = base.y + columnAt(own).b;
       firstBlock[i] = firstBlockOf(own);
       next[i] = b[(firstB[i] + slice * WEIGHTS) / WEIGHTS];

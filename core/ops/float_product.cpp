@@ -9,6 +9,7 @@
 #include "core/ops/product_words.h"
 #include "kernels/interfaces/convolution_direct.h"
 #include "kernels/interfaces/few_rows.h"
+#include "kernels/interfaces/float_blocks.h"
 #include "kernels/interfaces/float_combination.h"
 #include "kernels/interfaces/float_product.h"
 #include "kernels/interfaces/float_tiles.h"
@@ -103,6 +104,24 @@ bool ofMatrices(kernels::FloatTiles::Form form) {
          form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit || form == VectorWindowsSplit;
 }
 
+// A product of matrices as a convolution: its columns are places of a line, each of which has a window of one element.
+ConvolutionWindow windowOfMatrices(const Product& p) {
+  ConvolutionWindow window;
+  window.strides = {.filter = p.a.row,
+                    .filterChannel = p.a.column,
+                    .inputChannel = p.b.row,
+                    .bias = p.c.row,
+                    .biasPlace = p.c.column,
+                    .outputChannel = p.y.row};
+  window.dimensions[0] = {.size = p.columns,
+                          .input = p.columns,
+                          .results = p.columns,
+                          .outputs = p.columns,
+                          .inputStride = p.b.column,
+                          .outputStride = p.y.column};
+  return window;
+}
+
 // Makes the dispatches of a product for the chosen kernel.
 class FloatProductPlan {
  public:
@@ -112,6 +131,7 @@ class FloatProductPlan {
 
   Status add() {
     const ProductKernel& kernel = chooseKernel(builder_, request_);
+    if (kernel.id.family == kernels::FloatBlocks::kFamily) return addBlocks(kernel);
     std::vector<uint32_t> divisor;  // of steps of the depth: the innermost ones that count together
     if (window_) {
       appendDivisor(divisor, window_->channelsLast != 0 ? window_->channelsLast : std::max(1u, window_->taps));
@@ -197,6 +217,37 @@ class FloatProductPlan {
                               .channels = channels(),
                               .addend = addend()},
         divideUp(p_.elements(), kGroupSize), parameters_, p_.multiplyAdds());
+  }
+
+  Status addBlocks(const ProductKernel& kernel) {
+    const ConvolutionWindow window = window_ ? *window_ : windowOfMatrices(p_);
+    if (window.continues) builder_.continueLast();
+    const uint64_t rowBlocks = divideUp(p_.rows, kernel.tile.rows);
+    const uint64_t columnBlocks = divideUp(p_.columns, kernel.tile.columns);
+    const uint64_t blocks = p_.matrices.count() * rowBlocks * columnBlocks;
+    // Few blocks are spread over all cores.
+    const uint64_t teams = std::clamp<uint64_t>(blocks / builder_.target().caps.workgroups, 1, kGroupSize / kTeam);
+    const uint32_t steps = window.taps == 0 ? 0 : p_.depth / window.taps;
+    return builder_.add(kernels::FloatBlocks{.form = kernel.form<kernels::FloatBlocks>(),
+                                             .type = kernelType(p_.type),
+                                             .push = {.rows = p_.rows,
+                                                      .columns = p_.columns,
+                                                      .taps = window.taps,
+                                                      .channels = steps,
+                                                      .count = static_cast<uint32_t>(blocks),
+                                                      .rowBlocks = static_cast<uint32_t>(rowBlocks),
+                                                      .columnBlocks = static_cast<uint32_t>(columnBlocks),
+                                                      .teams = static_cast<uint32_t>(teams),
+                                                      .floatFinish = finish(finishFlags())},
+                                             .spec = {.epilogue = epilogue(), .fused = fused()},
+                                             .a = p_.from[0],
+                                             .b = p_.from[1],
+                                             .c = p_.from[2],
+                                             .y = p_.to,
+                                             .channels = channels(),
+                                             .addend = addend()},
+                        divideUp(blocks, teams), builder_.parameters(parameterWords(p_, {}, &window)),
+                        p_.multiplyAdds());
   }
 
   Status addLines(const ProductKernel& kernel) {

@@ -79,7 +79,7 @@ struct ConvolutionWindow {
   struct Strides {
     uint32_t filter = 0, filterChannel = 0;  // of A
     uint32_t inputChannel = 0, inputBatch = 0;
-    uint32_t bias = 0;
+    uint32_t bias = 0, biasPlace = 0;  // of C: the second of matrices alone, along the innermost dimension
     uint32_t outputChannel = 0, outputBatch = 0;
   };
   // A spatial dimension. Places that no window reaches and elements of the window that reach nothing are left out of

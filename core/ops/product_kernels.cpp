@@ -10,6 +10,7 @@
 #include "core/ops/turned_windows.h"
 #include "kernels/interfaces/convolution_direct.h"
 #include "kernels/interfaces/few_rows.h"
+#include "kernels/interfaces/float_blocks.h"
 #include "kernels/interfaces/float_product.h"
 #include "kernels/interfaces/float_tiles.h"
 #include "kernels/interfaces/integer_convolution_direct.h"
@@ -401,6 +402,10 @@ constexpr KernelId kIntegerLines = idOf<IntegerLines>(IntegerLines::Form::Lines)
 // Tiles with half as many invocations, so that two run side by side on each part of the device.
 constexpr Tile kPairedAhead{128, 128, 32, 1, 128};
 
+// Of matrices and of windows.
+constexpr ProductKernel kBlocks{"product_block", idOf<kernels::FloatBlocks>(kernels::FloatBlocks::Form::Block),
+                                kBlockOfTeam, refusesBlocks};
+
 // In order of preference.
 constexpr ProductKernel kMatrixKernels[] = {
     {"gemm_cooperative", kMatrices, {16, 128, 64, 1}, refusesFewRowsMatrices},
@@ -585,6 +590,7 @@ const char* refusesSplitWindows(const Request& request) {
 }
 
 const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) {
+  if (!refusesBlocks(request, kBlocks.tile)) return kBlocks;
   using Kernels = std::span<const ProductKernel>;
   const ConvolutionWindow* const window = request.window;
   const Kernels copied = window && window->gathered ? Kernels(kGatheredKernels) : kVectorWindowKernels;

@@ -54,6 +54,9 @@ constexpr uint32_t kMaxFewRows = 16;
 constexpr uint32_t kMaxFewSingleRows = 8;
 // Elements that kernels of tiles read at once.
 constexpr uint32_t kTileVector = 4;
+// kDown and kTeam * kAcross of kernels/matrix/block.glsl.
+constexpr Tile kBlockOfTeam{16, 32, 0};
+constexpr uint32_t kTeam = 8;
 // kPlaces and kMaxFilters of kernels/matrix/direct.comp.
 constexpr uint32_t kPlacesOfLine = 4;
 constexpr uint32_t kMaxFiltersOfLine = 4;

@@ -26,8 +26,8 @@ void appendStrides(std::vector<uint32_t>& words, const Product& p) {
 }
 
 void appendStrides(std::vector<uint32_t>& words, const ConvolutionWindow::Strides& s) {
-  words.insert(words.end(),
-               {s.filter, s.filterChannel, s.inputChannel, s.inputBatch, s.bias, 0, s.outputChannel, s.outputBatch});
+  words.insert(words.end(), {s.filter, s.filterChannel, s.inputChannel, s.inputBatch, s.bias, s.biasPlace,
+                             s.outputChannel, s.outputBatch});
 }
 
 void appendDimension(std::vector<uint32_t>& words, const ConvolutionWindow::Dimension& d) {

@@ -51,6 +51,15 @@ const char* refusesTile(const Request& request, const Tile&) {
   return nullptr;
 }
 
+const char* refusesBlocks(const Request& request, const Tile&) {
+  const auto& [p, target, window, integers] = request;
+  if (!sharesKernels(target)) return "They are for software drivers.";
+  if (!target.caps.has(Feature::SubgroupShuffle)) return "The device has no subgroup shuffles.";
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT32 || integers) return "Its elements are not FLOAT32.";
+  if (window && (window->backward || window->distant)) return "It is a backward convolution, or has much padding.";
+  return nullptr;
+}
+
 const char* refusesVector(const Request& request, const Tile& tile) {
   if (sharesKernels(request.target)) return kSharesKernels;
   if (const char* reason = refusesTile(request, tile)) return reason;

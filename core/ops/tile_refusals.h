@@ -1,4 +1,4 @@
-// Why tiles in shared memory, which no matrices of subgroups compute, would not do for a product: null if they do.
+// Why tiles and blocks, which no matrices of subgroups compute, would not do for a product: null if they do.
 #pragma once
 
 #include "core/ops/product_kernels.h"
@@ -8,6 +8,8 @@ namespace dimple {
 constexpr const char* kLongSums = "Its sums are long.";
 constexpr const char* kSharedTooLittle = "The device has too little shared memory for a tile.";
 
+// The blocks of teams (kernels/matrix/block.glsl).
+const char* refusesBlocks(const Request& request, const Tile& tile);
 const char* refusesTile(const Request& request, const Tile& tile);
 const char* refusesVector(const Request& request, const Tile& tile);
 const char* refusesLargeTile(const Request& request, const Tile& tile);

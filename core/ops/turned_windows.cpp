@@ -91,7 +91,7 @@ const char* refusesTurnedWindows(const Request& request) {
   const auto& [p, target, window, integers] = request;
   if (integers || p.type != DML_TENSOR_DATA_TYPE_FLOAT32) return "Its elements are not FLOAT32.";
   if (target.halfPrecision && target.caps.matrices) return "FLOAT32 may be rounded for matrices of subgroups.";
-  if (sharesKernels(target, p.multiplyAdds())) return kSharesKernels;
+  if (!refusesBlocks(request, {}) || sharesKernels(target, p.multiplyAdds())) return kSharesKernels;
   constexpr uint32_t kShared = 20 * 1024;
   if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
   if (const char* reason = refusesShape(*window)) return reason;

@@ -4,6 +4,7 @@
 
 #include "core/checked.h"
 #include "core/ops/shared_kernels.h"
+#include "core/ops/tile_refusals.h"
 #include "kernels/interfaces/winograd_filter.h"
 #include "kernels/interfaces/winograd_fused.h"
 #include "kernels/interfaces/winograd_input.h"
@@ -106,6 +107,7 @@ const char* refusesBlock(const Block& block, const Target& target, const Tiling&
 const char* refuses(const Algorithm& algorithm, const Request& request, const Tiling& tiling) {
   const Target& target = request.target;
   const bool shares = sharesKernels(target, request.product.multiplyAdds());
+  if (!refusesBlocks(request, {})) return kSharesKernels;
   if (shares && algorithm.block.form != kernels::WinogradFused::Form::Small) return kSharesKernels;
   if (tiling.channels < 16 || tiling.filters < 16) return "It has few channels or filters.";
   if (target.halfPrecision && target.caps.matrices) return "FLOAT32 may be rounded for matrices of subgroups.";

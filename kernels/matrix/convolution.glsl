@@ -23,6 +23,9 @@ uint offsetOfTap(uint tap) {
 }
 
 // BACKWARD: transposed, windows spread over the output and do not gather from the input.
+#if BLOCK
+const uint BACKWARD = 0u;
+#endif
 
 uint aRowStride() { return parameters[0].x; }
 uint cRowStride() { return parameters[1].x; }
@@ -53,6 +56,9 @@ Column columnAt(uint column) {
     result.isPadding = result.isPadding || place >= parameters[first + 4u].w;
     result.at[d] = BACKWARD != 0u ? place + input1.w : place * input1.y;
     result.y += place * parameters[first + 4u].z;
+#if BLOCK
+    if (d == 0u) result.c = place * parameters[1].y;
+#endif
   }
   result.b = rest * parameters[0].w;
   result.y += rest * parameters[1].w;

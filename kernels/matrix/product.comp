@@ -11,6 +11,7 @@
 //                 (of floats: from one of `slices` of the depth, sliceDepth steps each)
 //   SPLIT         defined: parts of such a workgroup share the depth (split_tile.glsl)
 //   WINDOWS       defined: such a tile of a convolution is large, and its filters lie side by side (tile_windows.glsl)
+//   BLOCK         defined: a few invocations compute a block without shared memory (block.glsl)
 //   VECTOR        defined: A and B are read in vectors of four elements; of a convolution only A, along the depth
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 #include "common/grid.glsl"
@@ -30,7 +31,9 @@
 #include "matrix/floats.glsl"
 #endif
 
-#if SPLIT
+#if BLOCK
+#include "matrix/block.glsl"
+#elif SPLIT
 #include "matrix/split_tile.glsl"
 #elif defined(TILE)
 #include "matrix/tile.glsl"

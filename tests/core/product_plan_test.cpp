@@ -143,6 +143,38 @@ TEST_CASE("on a CPU products share kernels that compile fast, unless estimates a
                 "NormalizeVariance=1 Epsilon=0.00001") == "normalize_row.f32 -> normalize_vectors.f32");
 }
 
+TEST_CASE("on a CPU with shuffles all products of FLOAT32 and forward convolutions are blocks of teams") {
+  Caps caps;
+  caps.workgroups = kWorkgroupsOfProcessor;
+  caps.isProcessor = true;
+  caps.features = static_cast<uint32_t>(Feature::SubgroupShuffle);
+  const auto kernelOf = [&](std::string_view line) { return kernelName(planOf(line, caps).execution.back().kernel); };
+  // 23 blocks of 16 x 32 on workgroups of a team each; 368 on workgroups of 23.
+  const auto dispatchOf = [&](std::string_view rows, std::string_view columns) {
+    const Plan plan = planOf(cat("GEMM ATensor=f32[", rows, ",64] BTensor=f32[64,", columns, "] OutputTensor=f32[",
+                                 rows, ",", columns, "] Alpha=1"),
+                             caps);
+    REQUIRE(plan.execution.size() == 1);
+    CHECK(kernelName(plan.execution[0].kernel) == "product_block.f32");
+    return plan.execution[0].groups[0];
+  };
+  CHECK(dispatchOf("16", "736") == 23);
+  CHECK(dispatchOf("17", "352") == 22);
+  CHECK(dispatchOf("256", "736") == 16);
+  CHECK(kernelOf("GEMM ATensor=f32[2,256] BTensor=f32[256,512] OutputTensor=f32[2,512] Alpha=1") ==
+        "product_block.f32");
+  for (const std::string_view size : {"14", "56"})
+    CHECK(kernelOf(convolution(cat("f32[1,64,", size, ",", size, "]"), "f32[64,64,3,3]",
+                               cat("f32[1,64,", size, ",", size, "]"), 1)) == "product_block.f32");
+  CHECK(kernelOf(convolution("f32[1,256,56,56]", "f32[256,256,3,3]", "f32[1,256,28,28]", 1, "FORWARD", 2)) ==
+        "product_block.f32");
+  CHECK(kernelOf(convolution("f32[1,64,14,14]", "f32[64,1,3,3]", "f32[1,64,14,14]", 64)) == "product_block.f32");
+  CHECK(kernelOf("GEMM ATensor=f16[64,64] BTensor=f16[64,64] OutputTensor=f16[64,64] Alpha=1") == "gemm_tile.f16");
+  caps.isProcessor = false;
+  CHECK(kernelOf("GEMM ATensor=f32[256,64] BTensor=f32[64,512] OutputTensor=f32[256,512] Alpha=1") ==
+        "gemm_large_tile.f32");
+}
+
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {
   Caps caps;
   caps.matrices = {16, 16, 16};

@@ -134,7 +134,7 @@ class NeighbourJoiner {
       if (a.op->as<Chain>().reversed[i] >> *dimension & 1) return {};
       auto tensor = together(a.op->input(i), b.op->input(i), *dimension, areParts);
       if (!tensor) return {};
-      joined.inputs.push_back(std::move(*tensor));
+      joined.inputs.push_back(*tensor);
     }
     Tensor output = y;
     output.sizes[*dimension] += b.op->output().sizes[*dimension];

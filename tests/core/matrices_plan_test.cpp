@@ -109,6 +109,23 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
   }
 }
 
+TEST_CASE("sums that are rounded before anything follows leave matrices as FLOAT16") {
+  constexpr uint32_t kFromHalves = 512;
+  const auto stepsOf = [](std::string_view rest) {
+    const Plan plan = planOf(cat("GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] ", rest), matrixCaps());
+    REQUIRE(kernelName(plan.execution[0].kernel) == "gemm_cooperative_ahead_native.f16");
+    return specOf(plan.execution[0], 0);
+  };
+  constexpr auto kPlain = "OutputTensor=f16[4096,4096] Alpha=1";
+  CHECK(stepsOf(kPlain) == kFromHalves);
+  CHECK(stepsOf(cat(kPlain, " FusedActivation=RELU")) == kFromHalves);
+  // Other functions take numbers that are not rounded, and C is added before.
+  CHECK(stepsOf(cat(kPlain, " FusedActivation=SIGMOID")) == 0);
+  CHECK(stepsOf(cat("CTensor=f16[4096,4096] Beta=1 ", kPlain)) == 0);
+  // Rows that begin between vectors of eight.
+  CHECK(stepsOf("OutputTensor=f16[4096,4096]{4100,1} Alpha=1") == 0);
+}
+
 TEST_CASE("subgroups share the depth of FLOAT16 products with few tiles") {
   const auto tileOf = [](uint32_t rows, uint32_t columns, uint32_t depth, const Caps& caps,
                          std::string_view more = "") {

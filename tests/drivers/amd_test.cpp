@@ -59,6 +59,7 @@ constexpr Budget kBudgets[] = {
     {"gemm_split_tile", 192},
     {"integer_convolution_tile", 128},
     {"integer_gemm_tile", 128},
+    {"product_block", 128},
     {"softmax_columns", 128},
     {"weight_rows", 128},
     {"weight_few", 256, 48},

@@ -157,14 +157,14 @@ TEST_CASE("decoders: a layer of a step takes ten dispatches") {
 // Queries and keys are embedded in one dispatch, beside two that gather cosines and sines, and two that repeat them.
 GPU_TEST_CASE("decoders: rotary embeddings are those of the nodes, bit for bit") {
   StepMemory memory;
-  for (const auto& [name, options] : decoders()) {
-    DecoderOptions with = options;
+  for (const std::pair<std::string, DecoderOptions>& named : decoders()) {
+    DecoderOptions with = named.second;
     if (with.keyHeads == 1) with.keyHeads = 2;
     if (with.channels % 16 != 0) with.channels = 16;
     const TestGraph graph = rotaryEmbeddings(with);
     if (with.words * with.batches == 1) CHECK(dispatchesOf(graph) == 5);
     const std::string failure = compareWithNodes(gpu, memory, graph, compareElements);
-    CHECK_MESSAGE(failure.empty(), cat(name, ": ", failure));
+    CHECK_MESSAGE(failure.empty(), cat(named.first, ": ", failure));
   }
 }
 

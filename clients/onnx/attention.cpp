@@ -14,8 +14,7 @@ Value splitHeads(GraphBuilder& graph, const Value& value, int64_t heads) {
   if (value.rank() == 4) return value;
   if (value.rank() != 3 || heads < 1 || value.sizes[2] % heads != 0)
     throw ModelError(cat("A tensor has sizes ", listText(value.sizes), " for ", heads,
-                         " heads, expected [batch, length, "
-                         "heads * size] or four dimensions."));
+                         " heads, expected [batch, length, heads * size] or four dimensions."));
   const Value split = graph.reshape(value, {value.sizes[0], value.sizes[1], heads, value.sizes[2] / heads});
   return graph.transpose(split, {0, 2, 1, 3});
 }

@@ -554,8 +554,10 @@ Status SingleChain::add(PlanBuilder& builder, const Walk& walk, const std::vecto
   return addChain(builder, chain_, typesFor(ranges.size()), static_cast<uint32_t>(ranges.size()) - 1, walk, ranges);
 }
 
+bool isChain(const Operation& op) { return &op.schema() == &kChain || &op.schema() == &kChainInPlace; }
+
 bool isSameChain(const Operation& a, const Operation& b) {
-  if (&a.schema() != &b.schema() || (&a.schema() != &kChain && &a.schema() != &kChainInPlace)) return false;
+  if (&a.schema() != &b.schema() || !isChain(a)) return false;
   const auto sameStep = [](const ChainStep& x, const ChainStep& y) {
     return x.control == y.control && x.numbers == y.numbers;
   };

@@ -140,6 +140,7 @@ class SingleChain {
   DataType output_ = DML_TENSOR_DATA_TYPE_UNKNOWN;
 };
 
+bool isChain(const Operation& op);
 // Whether two operations are chains that do the same with each element, wherever it lies.
 bool isSameChain(const Operation& a, const Operation& b);
 

@@ -5,7 +5,6 @@
 
 #include "core/checked.h"
 #include "core/ops/product_words.h"
-#include "core/ops/shared_kernels.h"
 #include "core/ops/tile_refusals.h"
 #include "core/ops/turned_windows.h"
 #include "kernels/interfaces/convolution_direct.h"
@@ -331,31 +330,6 @@ const char* refusesLargeWindowsAhead(const Request& request, const Tile& tile) {
 const char* refusesVectorWindowsSplit(const Request& request, const Tile& tile) {
   if (!request.window->edges) return "Its input is copied.";
   return refusesGathered(request, tile);
-}
-
-const char* refusesFewRows(const Request& request, const Tile& tile) {
-  const Product& p = request.product;
-  if (p.rows > (tile.depth == 0 ? kMaxFewSingleRows : kMaxFewRows)) return "It has many rows.";
-  if (p.depth < 32) return "Its sums are short.";
-  if (sharesKernels(request.target)) return kSharesKernels;
-  return nullptr;
-}
-
-bool fewRowsComeIn(uint32_t number, const Product& p) {
-  return isVectorizable(number, p.matrices, 0, depthOfA(p), rowsOfA(p)) &&
-         comesIn(number, p.matrices, 1, columnsOfB(p), depthOfB(p));
-}
-
-const char* refusesFewRowsVector(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesFewRows(request, tile)) return reason;
-  return fewRowsComeIn(tile.depth, request.product) ? nullptr : "A along the depth or B is not in vectors of four.";
-}
-
-const char* refusesFewRowsWide(const Request& request, const Tile& tile) {
-  if (const char* reason = refusesFewRows(request, tile)) return reason;
-  const Product& p = request.product;
-  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
-  return fewRowsComeIn(tile.depth, p) ? nullptr : "A along the depth or B is not in vectors of eight.";
 }
 
 const char* refusesLines(const Request& request, const Tile&) {

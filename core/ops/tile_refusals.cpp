@@ -39,6 +39,11 @@ const char* refusesSharedWindows(const Request& request, const Tile& tile) {
   return nullptr;
 }
 
+bool fewRowsComeIn(uint32_t number, const Product& p) {
+  return isVectorizable(number, p.matrices, 0, depthOfA(p), rowsOfA(p)) &&
+         comesIn(number, p.matrices, 1, columnsOfB(p), depthOfB(p));
+}
+
 }  // namespace
 
 const char* refusesTile(const Request& request, const Tile&) {
@@ -112,6 +117,26 @@ const char* refusesSplitWindows(const Request& request, const Tile& tile) {
 const char* refusesSplitSmallWindows(const Request& request, const Tile& tile) {
   if (const char* reason = refusesSharedWindows(request, tile)) return reason;
   return refusesSmallTile(request, tile);
+}
+
+const char* refusesFewRows(const Request& request, const Tile& tile) {
+  const Product& p = request.product;
+  if (p.rows > (tile.depth == 0 ? kMaxFewSingleRows : kMaxFewRows)) return "It has many rows.";
+  if (p.depth < 32) return "Its sums are short.";
+  if (sharesKernels(request.target)) return kSharesKernels;
+  return nullptr;
+}
+
+const char* refusesFewRowsVector(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesFewRows(request, tile)) return reason;
+  return fewRowsComeIn(tile.depth, request.product) ? nullptr : "A along the depth or B is not in vectors of four.";
+}
+
+const char* refusesFewRowsWide(const Request& request, const Tile& tile) {
+  if (const char* reason = refusesFewRows(request, tile)) return reason;
+  const Product& p = request.product;
+  if (p.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  return fewRowsComeIn(tile.depth, p) ? nullptr : "A along the depth or B is not in vectors of eight.";
 }
 
 }  // namespace dimple

@@ -1,4 +1,5 @@
-// Why tiles and blocks, which no matrices of subgroups compute, would not do for a product: null if they do.
+// Why tiles, blocks and sums of few rows, which no matrices of subgroups compute, would not do for a product: null if
+// they do.
 #pragma once
 
 #include "core/ops/product_kernels.h"
@@ -22,5 +23,10 @@ const char* refusesSplitTile(const Request& request, const Tile& tile);
 const char* refusesSplitSmallTile(const Request& request, const Tile& tile);
 const char* refusesSplitWindows(const Request& request, const Tile& tile);
 const char* refusesSplitSmallWindows(const Request& request, const Tile& tile);
+
+// Few rows, whose vectors are of tile.depth elements, or 0: single ones.
+const char* refusesFewRows(const Request& request, const Tile& tile);
+const char* refusesFewRowsVector(const Request& request, const Tile& tile);
+const char* refusesFewRowsWide(const Request& request, const Tile& tile);
 
 }  // namespace dimple

@@ -413,15 +413,16 @@ std::optional<WeightInputs> weightInputsOf(const Operation& op) {
   return WeightInputs{1, last, 0};
 }
 
+bool onlyMultiplies(const Operation& op) {
+  return weightInputsOf(op) && !op.input(kBiasOfGemm).present() && op.activation().type == DML_OPERATOR_INVALID &&
+         op.epilogue().steps == 0 && op.as<WeightAttributes>().gates == Gates::None;
+}
+
 bool multiplyAlike(const Operation& a, const Operation& b) {
+  if (!onlyMultiplies(a) || !onlyMultiplies(b) || a.inputs().size() != b.inputs().size()) return false;
   const auto ofA = weightInputsOf(a);
   const auto ofB = weightInputsOf(b);
-  if (!ofA || !ofB || a.inputs().size() != b.inputs().size() || ofA->zeroPoint != ofB->zeroPoint) return false;
-  const auto isPlain = [](const Operation& op) {
-    return !op.input(kBiasOfGemm).present() && op.activation().type == DML_OPERATOR_INVALID &&
-           op.epilogue().steps == 0 && op.as<WeightAttributes>().gates == Gates::None;
-  };
-  if (!isPlain(a) || !isPlain(b)) return false;
+  if (ofA->zeroPoint != ofB->zeroPoint) return false;
   if (a.as<WeightAttributes>().alpha != b.as<WeightAttributes>().alpha) return false;
   if (!sameLayout(a.input(0), b.input(0)) || a.output().type != b.output().type) return false;
   // All but the number of columns.
@@ -451,7 +452,7 @@ std::optional<Operation> withWeights(const Operation& product, const Weights& we
 
 std::optional<Operation> gatedProduct(const Operation& product, bool gatesLast, const Tensor& output,
                                       const Target& target) {
-  if (!multiplyAlike(product, product) || product.output().sizes[product.output().rank - 1] % 2 != 0) return {};
+  if (!onlyMultiplies(product) || product.output().sizes[product.output().rank - 1] % 2 != 0) return {};
   WeightAttributes attributes = product.as<WeightAttributes>();
   attributes.gates = gatesLast ? Gates::Last : Gates::First;
   TensorNames names;

@@ -30,8 +30,10 @@ struct WeightInputs {
 // No value: another operation.
 std::optional<WeightInputs> weightInputsOf(const Operation& op);
 
-// Whether two such products do the same with each of their columns, and nothing but multiply and scale sums: they have
-// no C, epilogue or activation.
+// Whether an operation is such a product that does nothing but multiply and scale sums: it has no C, epilogue or
+// activation.
+bool onlyMultiplies(const Operation& op);
+// Whether two of them do the same with each of their columns.
 bool multiplyAlike(const Operation& a, const Operation& b);
 // The product with other columns. No value: no kernel does that.
 std::optional<Operation> withWeights(const Operation& product, const Weights& weights, const Tensor& output,

@@ -121,7 +121,7 @@ class ChainMaker {
         !sameLayout(whole, reader.op->input(input)) || whole.rank != reader.op->output().rank)
       return {from, {}};
     for (uint32_t i = 0; i < parts; ++i)
-      if (join->inputs()[i] != Place{const_cast<Value*>(&split->outputs()[parts - 1 - i]), 0} ||
+      if (join->inputs()[i].value != &split->outputs()[parts - 1 - i] || join->inputs()[i].offset != 0 ||
           !sameLayout(join->op->input(i), split->op->output(parts - 1 - i)))
         return {from, {}};
     uint32_t dimension = 0;

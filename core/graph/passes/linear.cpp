@@ -84,12 +84,13 @@ Tensor asGiven(const Tensor& tensor) {
   return complete ? *complete : tensor;
 }
 
+bool isOneElement(const Tensor& tensor) {
+  return std::ranges::all_of(tensor.strideSpan(), [](uint32_t stride) { return stride == 0; });
+}
+
 std::optional<uint32_t> numberOf(const Place& from, const Tensor& tensor) {
   const Node* producer = from.producer();
-  const auto isZero = [](uint32_t stride) { return stride == 0; };
-  if (!producer || producer->op || from.offset != 0 ||
-      (tensor.elements != 1 && !std::ranges::all_of(tensor.strideSpan(), isZero)))
-    return {};
+  if (!producer || producer->op || from.offset != 0 || (tensor.elements != 1 && !isOneElement(tensor))) return {};
   if (producer->constant.size() < std::max<size_t>(1, byteWidth(tensor.type))) return {};
   return chainNumber(tensor.type, producer->constant.data());
 }

@@ -40,6 +40,9 @@ std::optional<uint32_t> channelOf(const Tensor& made, const Linear& linear, cons
 // The same type, sizes and strides, with the size that they imply.
 Tensor asGiven(const Tensor& tensor);
 
+// Whether all elements of a tensor lie at one place.
+bool isOneElement(const Tensor& tensor);
+
 // The number that a constant represents for a reader of all its elements, in the form that chains use (chainNumber). No
 // value if it is not a constant, or holds several numbers.
 std::optional<uint32_t> numberOf(const Place& from, const Tensor& tensor);

@@ -79,7 +79,7 @@ class NeighbourJoiner {
     };
     if (!chain->op || chain->runsAtInitialization || !chain->targets.empty() || chain->outputs().size() != 1)
       return nullptr;
-    if (!std::ranges::all_of(value.uses, fits) || !isSameChain(*chain->op, *chain->op)) return nullptr;
+    if (!std::ranges::all_of(value.uses, fits) || !isChain(*chain->op)) return nullptr;
     const Value& made = chain->outputs()[0];
     if (!made.graphOutputs.empty() || !isPacked(chain->op->output())) return nullptr;
     // A chain writes where a JOIN would move its results to.

@@ -39,10 +39,6 @@ bool hasPackedColumns(const Tensor& tensor) {
          (tensor.sizes[rank - 2] == 1 || tensor.strides[rank - 2] == length);
 }
 
-bool isOneElement(const Tensor& tensor) {
-  return std::ranges::all_of(tensor.strideSpan(), [](uint32_t stride) { return stride == 0; });
-}
-
 class SiblingFinder {
  public:
   SiblingFinder(Graph& graph, const Target& target) : graph_(graph), target_(target) {}
@@ -77,7 +73,7 @@ class SiblingFinder {
     if (!isPacked(y) || y.rank < 2) return false;
     // What follows it begins where it can be bound.
     if (uint64_t{y.sizes[y.rank - 1]} * bitWidth(y.type) / 8 % target_.caps.bufferOffsetAlignment != 0) return false;
-    return multiplyAlike(*node.op, *node.op) &&
+    return onlyMultiplies(*node.op) &&
            (y.elements == y.sizes[y.rank - 1] || std::ranges::all_of(node.outputs()[0].uses, readsRowsApart));
   }
 

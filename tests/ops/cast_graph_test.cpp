@@ -194,7 +194,7 @@ GPU_TEST_CASE("graphs: epilogues of products that are cast store FLOAT32") {
           const oracle::Array x = oracle::read(tensor, whole), z = oracle::read(tensor, alone);
           for (size_t i = 0; i < x.real.size(); ++i)
             if (!(std::abs(x.real[i] - z.real[i]) <= 0x1p-10 * std::abs(z.real[i]) + 0x1p-12))
-              return cat("element ", i, " is ", std::to_string(x.real[i]), ", alone ", std::to_string(z.real[i]), ".");
+              return differing(i, x.real[i], z.real[i]);
           return std::string();
         });
     CHECK_MESSAGE(failure.empty(), cat(y, ": ", failure));

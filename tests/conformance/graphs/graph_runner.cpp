@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "core/graph/parse.h"
 #include "core/graph/pass.h"
@@ -58,6 +59,12 @@ std::string runNodes(Gpu& gpu, StepMemory& memory, const TestGraph& graph, std::
 
 }  // namespace
 
+std::string differing(size_t index, double whole, double alone) {
+  char text[100];
+  std::snprintf(text, sizeof text, "element %zu is %.9g, alone %.9g.", index, whole, alone);
+  return text;
+}
+
 std::string compareElements(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes& whole, const GraphBytes& alone) {
   const oracle::Array a = oracle::read(tensor, whole);
   const oracle::Array b = oracle::read(tensor, alone);
@@ -66,7 +73,7 @@ std::string compareElements(const DML_BUFFER_TENSOR_DESC& tensor, const GraphByt
   for (size_t i = 0; i < a.real.size(); ++i) {
     if (std::isnan(a.real[i]) && std::isnan(b.real[i])) continue;
     if (a.real[i] != b.real[i] || std::signbit(a.real[i]) != std::signbit(b.real[i]))
-      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
+      return differing(i, a.real[i], b.real[i]);
   }
   return {};
 }
@@ -79,7 +86,7 @@ std::string compareRoughly(const DML_BUFFER_TENSOR_DESC& tensor, const GraphByte
     if (std::isnan(a.real[i]) && std::isnan(b.real[i])) continue;
     if (a.real[i] == b.real[i]) continue;
     if (!(std::abs(a.real[i] - b.real[i]) <= part * std::abs(b.real[i]) + oracle::smallestNormal(tensor.DataType)))
-      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
+      return differing(i, a.real[i], b.real[i]);
   }
   return {};
 }
@@ -95,7 +102,7 @@ std::string compareWithLargest(const DML_BUFFER_TENSOR_DESC& tensor, const Graph
   const auto isSame = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
   for (size_t i = 0; i < a.real.size(); ++i)
     if (!isSame(a.real[i], b.real[i]) && !(std::abs(a.real[i] - b.real[i]) <= part * largest))
-      return cat("element ", i, " is ", std::to_string(a.real[i]), ", alone ", std::to_string(b.real[i]), ".");
+      return differing(i, a.real[i], b.real[i]);
   return {};
 }
 

@@ -15,6 +15,9 @@ namespace dimple::testing {
 
 using GraphBytes = std::vector<std::byte>;
 
+// Says how an element differs, with as many digits as tell FLOAT32 apart.
+std::string differing(size_t index, double whole, double alone);
+
 // Whether a tensor is what it should be: a sentence if not, else an empty one.
 using CompareBytes = std::string (*)(const DML_BUFFER_TENSOR_DESC&, const GraphBytes& whole, const GraphBytes& alone);
 // Every element, bit for bit but for the bits of NaN.

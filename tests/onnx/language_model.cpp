@@ -1,6 +1,9 @@
 #include "tests/onnx/language_model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <tuple>
 
 #include "clients/onnx/text.h"
 
@@ -14,7 +17,8 @@ using onnx::Type;
 // Adds nodes and weights, which are named by numbers.
 class LanguageMaker {
  public:
-  explicit LanguageMaker(const LanguageSizes& sizes) : sizes_(sizes) {
+  // Weights that are shared are no part of the ModelMaker.
+  LanguageMaker(const LanguageSizes& sizes, bool shares) : sizes_(sizes), shares_(shares) {
     auto& import = *model_.proto().add_opset_import();
     import.set_domain("com.microsoft");
     import.set_version(1);
@@ -42,6 +46,7 @@ class LanguageMaker {
     for (const auto& [past, present] : cachesOf(sizes_)) model_.output(present);
     return std::move(model_);
   }
+  const std::map<std::string, onnx::SharedTensor>& shared() const { return shared_; }
 
  private:
   void addInputs() {
@@ -73,26 +78,55 @@ class LanguageMaker {
     model_.initializer(name, tensor);
     return name;
   }
+  // Elements from `draw`, which fills the first so many of a tensor. `kind` tells apart what has equal sizes.
+  template <class Draw>
+  std::string drawnConstant(Type type, const onnx::Sizes& sizes, double kind, Draw draw) {
+    const int64_t count = onnx::elementCount(sizes);
+    if (!shares_) {
+      HostTensor tensor(type, sizes);
+      draw(tensor, count);
+      return constant(tensor);
+    }
+    const std::string name = cat("c", ++count_);
+    onnx::SharedTensor& known = known_[{type, sizes, kind}];
+    if (!known) {
+      constexpr int64_t kDrawn = 1048573;  // a prime, so that no two rows of a matrix are equal
+      const auto made = std::make_shared<HostTensor>(type, sizes);
+      draw(*made, std::min(count, kDrawn));
+      std::vector<std::byte>& bytes = made->bytes;
+      const size_t elementBytes = bytes.size() / static_cast<size_t>(count);
+      for (size_t done = static_cast<size_t>(kDrawn) * elementBytes; done < bytes.size();) {
+        const size_t part = std::min(done, bytes.size() - done);
+        std::copy_n(bytes.begin(), part, bytes.begin() + static_cast<std::ptrdiff_t>(done));
+        done += part;
+      }
+      known = made;
+    }
+    shared_[name] = known;
+    return name;
+  }
   uint64_t drawn() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return state_ >> 40;
   }
   // Numbers around `mean` that keep sums over `fanIn` of them near 1.
   std::string weights(const onnx::Sizes& sizes, int64_t fanIn, double mean = 0) {
-    HostTensor tensor(sizes_.type, sizes);
     const double reach = std::sqrt(3.0 / static_cast<double>(fanIn));
-    for (size_t i = 0; i < static_cast<size_t>(tensor.elements()); ++i)
-      tensor.setReal(i, mean + reach * (static_cast<double>(drawn()) / 8388608.0 - 1));
-    return constant(tensor);
+    return drawnConstant(sizes_.type, sizes, mean, [&](HostTensor& tensor, int64_t count) {
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i)
+        tensor.setReal(i, mean + reach * (static_cast<double>(drawn()) / 8388608.0 - 1));
+    });
   }
 
   std::string product(const std::string& x, int64_t depth, int64_t columns, bool hasZeros) {
     const int64_t blocks = depth / 32;
-    HostTensor packed(Type::UInt8, {columns, blocks, 16});
-    for (std::byte& pair : packed.bytes) pair = static_cast<std::byte>(drawn());
+    const std::string packed =
+        drawnConstant(Type::UInt8, {columns, blocks, 16}, 0, [&](HostTensor& tensor, int64_t count) {
+          for (size_t i = 0; i < static_cast<size_t>(count); ++i) tensor.bytes[i] = static_cast<std::byte>(drawn());
+        });
     // Integers from -8 to 7 have a mean square of 21.
     const std::string scales = weights({columns, blocks}, 84 * depth, 1 / std::sqrt(21.0 * static_cast<double>(depth)));
-    std::vector<std::string> inputs{x, constant(packed), scales};
+    std::vector<std::string> inputs{x, packed, scales};
     if (hasZeros) {
       HostTensor zeros(Type::UInt8, {columns, (blocks + 1) / 2});
       for (size_t i = 0; i < zeros.bytes.size(); ++i) zeros.setInteger(i, i % 2 ? 0x87 : 0x78);
@@ -130,6 +164,9 @@ class LanguageMaker {
   }
 
   const LanguageSizes& sizes_;
+  const bool shares_;
+  std::map<std::tuple<Type, onnx::Sizes, double>, onnx::SharedTensor> known_;
+  std::map<std::string, onnx::SharedTensor> shared_;
   ModelMaker model_{17};
   ::onnx::NodeProto* last_ = nullptr;
   int count_ = 0;
@@ -138,7 +175,15 @@ class LanguageMaker {
 
 }  // namespace
 
-ModelMaker languageModel(const LanguageSizes& sizes) { return LanguageMaker(sizes).make(); }
+ModelMaker languageModel(const LanguageSizes& sizes) { return LanguageMaker(sizes, false).make(); }
+
+onnx::Model largeLanguageModel(const LanguageSizes& sizes) {
+  LanguageMaker maker(sizes, true);
+  const ModelMaker nodes = maker.make();
+  onnx::ModelDescription description = onnx::describe(nodes.proto(), {});
+  description.graph.initializers.insert(maker.shared().begin(), maker.shared().end());
+  return onnx::Model(std::move(description));
+}
 
 std::map<std::string, HostTensor> languageInputs(const LanguageSizes& sizes, const std::vector<int64_t>& words,
                                                  int64_t past) {

@@ -29,6 +29,9 @@ struct LanguageSizes {
 // Its inputs are those of languageInputs(), whose number of words is open, and a past for each present; its outputs are
 // "logits" and the present.
 ModelMaker languageModel(const LanguageSizes& sizes);
+// The same for sizes that fill a device: large weights repeat a few drawn numbers, and those of equal sizes are one
+// tensor of the host, although each is another constant of the model.
+onnx::Model largeLanguageModel(const LanguageSizes& sizes);
 // The inputs beside the past of a run for words behind `past` others, one batch after another.
 std::map<std::string, onnx::HostTensor> languageInputs(const LanguageSizes& sizes, const std::vector<int64_t>& words,
                                                        int64_t past);

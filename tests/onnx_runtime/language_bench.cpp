@@ -3,15 +3,17 @@
 //
 //   language_bench [NAME=NUMBER].. [type=float|float16]
 //
-// Names are layers, heads, keyHeads, channels, inner, words, capacity, batch, prompt and steps. Without arguments it is
-// a model of eight billion weights in FLOAT16. It prints the time of each run, what the memory holds, and the kernels
-// that a step's time goes to.
+// Names are layers, heads, keyHeads, channels, inner, words, capacity, batch, prompt, context (the words before the
+// last step) and steps. Without arguments it is a model of eight billion weights in FLOAT16. It prints what the memory
+// holds, the time of each run beside that of copies and of a product of FLOAT16 on the same device, and the kernels
+// that the time goes to. Its phases are told on stderr.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,6 +24,7 @@
 
 #include "clients/onnx/constants.h"
 #include "clients/onnx/failure.h"
+#include "clients/onnx/mapper.h"
 #include "clients/onnx/text.h"
 #include "tests/driver.h"
 #include "tests/onnx/language_model.h"
@@ -34,18 +37,18 @@ using onnx::HostTensor;
 
 struct BenchSizes {
   LanguageSizes model{32, 32, 8, 128, 14336, 128256, 1024, 1, onnx::Type::Float16};
-  int64_t prompt = 128;
+  int64_t prompt = 512;
+  int64_t context = 1024;
   int64_t steps = 64;
 };
 
 BenchSizes sizesOf(int argc, char** argv) {
   BenchSizes sizes;
   const std::map<std::string_view, int64_t*> names{
-      {"layers", &sizes.model.layers},     {"heads", &sizes.model.heads},
-      {"keyHeads", &sizes.model.keyHeads}, {"channels", &sizes.model.channels},
-      {"inner", &sizes.model.inner},       {"words", &sizes.model.words},
-      {"capacity", &sizes.model.capacity}, {"batch", &sizes.model.batch},
-      {"prompt", &sizes.prompt},           {"steps", &sizes.steps}};
+      {"layers", &sizes.model.layers},     {"heads", &sizes.model.heads}, {"keyHeads", &sizes.model.keyHeads},
+      {"channels", &sizes.model.channels}, {"inner", &sizes.model.inner}, {"words", &sizes.model.words},
+      {"capacity", &sizes.model.capacity}, {"batch", &sizes.model.batch}, {"prompt", &sizes.prompt},
+      {"context", &sizes.context},         {"steps", &sizes.steps}};
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     const size_t equals = argument.find('=');
@@ -58,9 +61,10 @@ BenchSizes sizesOf(int argc, char** argv) {
     else
       throw std::runtime_error(cat("An argument is ", argument, ", expected a name, =, and a number above 0."));
   }
-  if (sizes.prompt + sizes.steps > sizes.model.capacity)
+  if (std::max(sizes.prompt, sizes.context) > sizes.model.capacity || sizes.steps > sizes.context)
     throw std::runtime_error(cat("The capacity is ", sizes.model.capacity, ", expected at least ",
-                                 sizes.prompt + sizes.steps, " words of the prompt and the steps."));
+                                 std::max({sizes.prompt, sizes.context, sizes.steps}),
+                                 " words of the prompt and of the context, in which the steps lie."));
   return sizes;
 }
 
@@ -90,6 +94,8 @@ class BenchCaller final : public onnx::Caller {
     }
     return infos;
   }
+  // The logits are made elsewhere from now on, so that a run is recorded anew.
+  void moveLogits() { ranges_["logits"] = {onnx::createBuffer(context_, onnx::deviceSize(logits_)), 0}; }
   HostTensor result() { return onnx::download(context_, ranges_.at("logits"), logits_.type, logits_.sizes); }
 
   onnx::SharedTensor read(const std::string& input) override {
@@ -121,84 +127,279 @@ double now() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The time of each kernel of the last run.
-void printKernels(IDimpleContext& context) {
-  std::map<std::string, std::pair<double, int>> kernels;
+double middleOf(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+double giga(uint64_t count) { return static_cast<double>(count) / 1e9; }
+
+// The time of each kernel since the last call, and how often it ran.
+using Kernels = std::map<std::string, std::pair<double, int>>;
+
+Kernels readKernels(IDimpleContext& context) {
+  Kernels kernels;
   const auto report = [](void* to, const char* kernel, double nanoseconds) {
-    auto& [sum, count] = (*static_cast<std::map<std::string, std::pair<double, int>>*>(to))[kernel];
+    auto& [sum, count] = (*static_cast<Kernels*>(to))[kernel];
     sum += nanoseconds;
     ++count;
   };
   if (FAILED(context.ReadProfile(report, &kernels))) throw onnx::DeviceError(dimpleGetLastMessage());
+  return kernels;
+}
+
+// The sum of all, in milliseconds.
+double printKernels(const Kernels& kernels, const char* of) {
   std::vector<std::pair<double, std::string>> sorted;
   double all = 0, copies = 0;
+  int count = 0;
   for (const auto& [name, sum] : kernels) {
     sorted.emplace_back(sum.first, cat(name, " x ", sum.second));
     all += sum.first;
+    count += sum.second;
     if (name.find("copy") != std::string::npos) copies += sum.first;
   }
   std::sort(sorted.rbegin(), sorted.rend());
-  std::printf("kernels of a step: %.3f ms, copies %.1f %%\n", all / 1e6, all > 0 ? 100 * copies / all : 0);
+  std::printf("kernels of %s: %d in %.3f ms, copies %.1f %%\n", of, count, all / 1e6, all > 0 ? 100 * copies / all : 0);
   for (const auto& [nanoseconds, name] : sorted) std::printf("  %8.3f ms  %s\n", nanoseconds / 1e6, name.c_str());
+  std::fflush(stdout);
+  return all / 1e6;
 }
 
-int runBench(const BenchSizes& sizes) {
-  const double begin = now();
-  onnx::Model model = languageModel(sizes.model).model();
-  uint64_t weights = 0;
-  for (const auto& [name, tensor] : model.initializers()) weights += tensor->bytes.size();
-  std::printf("weights %.3f GB, made in %.1f s\n", static_cast<double>(weights) / 1e9, (now() - begin) / 1000);
-  std::fflush(stdout);
-  Microsoft::WRL::ComPtr<IDimpleContext> context;
-  Microsoft::WRL::ComPtr<IDMLDevice> device;
-  if (FAILED(dimpleCreateContext(nullptr, IID_PPV_ARGS(&context))) || FAILED(context->GetDevice(IID_PPV_ARGS(&device))))
-    throw onnx::DeviceError(dimpleGetLastMessage());
-  onnx::Constants constants(*context.Get(), *device.Get(), model, {});
-  constants.prepare();
-  BenchCaller caller(*context.Get(), sizes.model);
-  std::printf("cache %.3f GB\n", static_cast<double>(caller.cacheBytes) / 1e9);
+// Of a run with one input x and one output y.
+class PlainCaller final : public onnx::Caller {
+ public:
+  PlainCaller(IDimpleContext& context, const HostTensor& x) : context_(context) {
+    ranges_["x"] = {onnx::createBuffer(context, onnx::deviceSize({x.type, x.sizes})), 0};
+    onnx::upload(context, ranges_["x"], x);
+  }
+  onnx::SharedTensor read(const std::string&) override { return nullptr; }
+  onnx::BufferRange input(const std::string& name) override { return ranges_.at(name); }
+  onnx::BufferRange output(const std::string& name, const onnx::TensorInfo& info) override {
+    onnx::BufferRange& range = ranges_[name];
+    if (!range.buffer) range = {onnx::createBuffer(context_, onnx::deviceSize(info)), 0};
+    return range;
+  }
+  void constantOutput(const std::string&, const onnx::SharedTensor&) override {}
+  bool isTimed() const override { return true; }
 
-  std::vector<int64_t> words = promptOf(sizes.model, sizes.prompt);
-  int64_t past = 0;
-  // Milliseconds, with the logits on the host.
-  const auto run = [&](std::unique_ptr<onnx::Program>& program) {
+ private:
+  IDimpleContext& context_;
+  std::map<std::string, onnx::BufferRange> ranges_;
+};
+
+class LanguageBench {
+ public:
+  explicit LanguageBench(const BenchSizes& sizes) : sizes_(sizes) {}
+
+  void run() {
+    tell("making weights");
+    model_.emplace(largeLanguageModel(sizes_.model));
+    if (FAILED(dimpleCreateContext(nullptr, IID_PPV_ARGS(&context_))) ||
+        FAILED(context_->GetDevice(IID_PPV_ARGS(&device_))))
+      throw onnx::DeviceError(dimpleGetLastMessage());
+    uploadWeights();
+    caller_.emplace(*context_.Get(), sizes_.model);
+    std::printf("cache %.3f GB\n", giga(caller_->cacheBytes));
+    std::fflush(stdout);
+    measureCopy();
+    measureProduct();
+    runPrompt();
+    runSteps();
+  }
+
+ private:
+  void tell(const std::string& phase) const {
+    std::fprintf(stderr, "[%6.1f s] %s\n", (now() - begin_) / 1000, phase.c_str());
+  }
+
+  void uploadWeights() {
+    for (const onnx::Node& node : model_->nodes())
+      if (node.opType == "MatMulNBits") {
+        for (size_t i = 1; i < node.inputs.size(); ++i) {
+          const HostTensor& tensor = *model_->initializers().at(node.inputs[i]);
+          weightBytes_ += tensor.bytes.size();
+          if (i == 1) weights_ += 2 * tensor.bytes.size();
+        }
+      }
+    constants_.emplace(*context_.Get(), *device_.Get(), *model_, onnx::SessionOptions{});
+    constants_->prepare();
+    tell("uploading weights");
     const double first = now();
-    const onnx::InputInfos infos = caller.give(languageInputs(sizes.model, words, past));
-    if (!program || !program->fits(infos, caller))
-      program = std::make_unique<onnx::Program>(*context.Get(), *device.Get(), model, onnx::SessionOptions{}, infos,
-                                                &constants);
-    program->run(caller);
-    past += static_cast<int64_t>(words.size()) / sizes.model.batch;
-    const HostTensor logits = caller.result();
+    std::vector<std::string> large;
+    uint64_t all = 0;
+    for (const auto& [name, constant] : constants_->all())
+      if (onnx::elementCount(constant.info.sizes) > onnx::kMaxFoldedElements) {
+        large.push_back(name);
+        all += onnx::deviceSize(constant.info);
+      }
+    for (const std::string& name : large) constants_->buffer(name);
+    std::printf("weights %.3f GB, %.3f of them in products, uploaded in %.1f s\n", giga(all), giga(weightBytes_),
+                (now() - first) / 1000);
+    std::fflush(stdout);
+  }
+
+  // Of memory that no cache holds.
+  void measureCopy() {
+    tell("copying");
+    const HostTensor nothing(onnx::Type::Float, {sizes_.model.layers > 4 ? int64_t{1} << 28 : int64_t{1} << 22});
+    const uint64_t bytes = nothing.bytes.size();
+    const onnx::BufferRange from{onnx::createBuffer(*context_.Get(), bytes), 0};
+    const onnx::BufferRange to{onnx::createBuffer(*context_.Get(), bytes), 0};
+    constexpr int kCopies = 16;
+    double best = 0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      static_cast<void>(onnx::download(*context_.Get(), to, onnx::Type::Float, {1}));
+      const double first = now();
+      for (int i = 0; i < kCopies; ++i) onnx::copy(*context_.Get(), from, to, bytes);
+      static_cast<void>(onnx::download(*context_.Get(), to, onnx::Type::Float, {1}));
+      best = std::max(best, 2.0 * kCopies * static_cast<double>(bytes) / (now() - first) / 1e6);
+    }
+    copySpeed_ = best;
+    std::printf("copies read and write %.0f GB/s\n", copySpeed_);
+    std::fflush(stdout);
+  }
+
+  // The product of the prompt's rows with a gate's weights in FLOAT16.
+  void measureProduct() {
+    tell("multiplying");
+    const int64_t depth = sizes_.model.width(), columns = sizes_.model.inner;
+    ModelMaker maker;
+    maker.input("x", onnx::Type::Float16, {sizes_.prompt, depth});
+    maker.node("MatMul", {"x", "w"}, {"y"});
+    maker.output("y");
+    onnx::ModelDescription description = onnx::describe(maker.proto(), {});
+    description.graph.initializers["w"] =
+        std::make_shared<const HostTensor>(onnx::Type::Float16, onnx::Sizes{depth, columns});
+    const onnx::Model model{std::move(description)};
+    const HostTensor x(onnx::Type::Float16, {sizes_.prompt, depth});
+    PlainCaller caller(*context_.Get(), x);
+    onnx::Program product(*context_.Get(), *device_.Get(), model, {}, {{"x", {x.type, x.sizes}}});
+    setProfiling(true);
+    std::vector<double> times;
+    for (int i = 0; i < 7; ++i) {
+      product.run(caller);
+      double all = 0;
+      for (const auto& [name, sum] : readKernels(*context_.Get())) all += sum.first;
+      if (i > 1) times.push_back(all / 1e6);
+    }
+    setProfiling(false);
+    productSpeed_ = 2e-9 * static_cast<double>(sizes_.prompt * depth * columns) / middleOf(times);
+    std::printf("product of %lld x %lld x %lld FLOAT16: %.3f ms, %.1f TFLOP/s\n", static_cast<long long>(sizes_.prompt),
+                static_cast<long long>(depth), static_cast<long long>(columns), middleOf(times), productSpeed_);
+    std::fflush(stdout);
+  }
+
+  void setProfiling(bool enabled) {
+    if (FAILED(context_->SetProfiling(enabled ? TRUE : FALSE))) throw onnx::DeviceError(dimpleGetLastMessage());
+  }
+
+  // Milliseconds, with the logits on the host; `given` receives those that inputs take.
+  double timeRun(std::unique_ptr<onnx::Program>& program, double* given = nullptr) {
+    const double first = now();
+    const onnx::InputInfos infos = caller_->give(languageInputs(sizes_.model, words_, past_));
+    if (given) *given = now() - first;
+    if (!program || !program->fits(infos, *caller_))
+      program = std::make_unique<onnx::Program>(*context_.Get(), *device_.Get(), *model_, onnx::SessionOptions{}, infos,
+                                                &*constants_);
+    program->run(*caller_);
+    past_ += static_cast<int64_t>(words_.size()) / sizes_.model.batch;
+    const HostTensor logits = caller_->result();
     const double taken = now() - first;
-    words = likeliest(logits);
+    words_ = likeliest(logits);
     return taken;
-  };
-  std::unique_ptr<onnx::Program> prompt, step;
-  std::printf("prompt of %lld words, first run: %.1f s\n", static_cast<long long>(sizes.prompt), run(prompt) / 1000);
-  words = promptOf(sizes.model, sizes.prompt);
-  past = 0;
-  const double again = run(prompt);
-  std::printf("prompt again: %.2f ms; memory of its program %.3f GB\n", again,
-              static_cast<double>(prompt->deviceBytes()) / 1e9);
-  std::printf("step, first run: %.1f s\n", run(step) / 1000);
-  std::fflush(stdout);
-  std::vector<double> times;
-  for (int64_t i = 1; i + 1 < sizes.steps; ++i) times.push_back(run(step));
-  std::sort(times.begin(), times.end());
-  if (times.empty()) return 0;
-  const double median = times[times.size() / 2];
-  std::printf(
-      "step: %.3f ms at least, %.3f in the middle, %.3f at most; weights and cache at %.0f GB/s; "
-      "memory of its program %.3f GB\n",
-      times.front(), median, times.back(), static_cast<double>(weights + caller.cacheBytes) / median / 1e6,
-      static_cast<double>(step->deviceBytes()) / 1e9);
-  if (FAILED(context->SetProfiling(TRUE))) return 0;
-  caller.timed = true;
-  run(step);
-  printKernels(*context.Get());
-  return 0;
-}
+  }
+
+  double timePrompt() {
+    words_ = promptOf(sizes_.model, sizes_.prompt);
+    past_ = 0;
+    return timeRun(prompt_);
+  }
+
+  void runPrompt() {
+    tell("prompt");
+    std::printf("prompt of %lld words, first run: %.2f s\n", static_cast<long long>(sizes_.prompt),
+                timePrompt() / 1000);
+    std::fflush(stdout);
+    std::vector<double> times;
+    for (int i = 0; i < 3; ++i) times.push_back(timePrompt());
+    const double operations = 2 * static_cast<double>(weights_) * static_cast<double>(sizes_.prompt);
+    std::printf("prompt again: %.2f ms; memory of its program %.3f GB\n", middleOf(times),
+                giga(prompt_->deviceBytes()));
+    setProfiling(true);
+    caller_->timed = true;
+    timePrompt();
+    const double kernels = printKernels(readKernels(*context_.Get()), "a prompt");
+    caller_->timed = false;
+    setProfiling(false);
+    std::printf("products of a prompt take %.3f TFLOP, which is %.1f TFLOP/s or %.0f %% of the product's speed\n",
+                operations / 1e12, operations / kernels / 1e9, 100 * operations / kernels / 1e9 / productSpeed_);
+    std::fflush(stdout);
+  }
+
+  void runSteps() {
+    tell("steps");
+    // Words between the prompt and the steps are zeros.
+    past_ = sizes_.context - sizes_.steps;
+    std::printf("step, first run: %.2f s\n", timeRun(step_) / 1000);
+    std::fflush(stdout);
+    std::vector<double> times, given;
+    while (past_ + 1 < sizes_.context) {
+      given.push_back(0);
+      times.push_back(timeRun(step_, &given.back()));
+    }
+    if (times.empty()) return;
+    const uint64_t words = static_cast<uint64_t>(sizes_.context);
+    const uint64_t cache = caller_->cacheBytes / static_cast<uint64_t>(sizes_.model.capacity) * words;
+    std::printf("step at %llu words: %.3f ms, %.3f of them to give inputs; memory of its program %.3f GB\n",
+                static_cast<unsigned long long>(words), middleOf(times), middleOf(given), giga(step_->deviceBytes()));
+    measureRecording();
+    setProfiling(true);
+    caller_->timed = true;
+    past_ = sizes_.context - 1;
+    timeRun(step_);
+    const double kernels = printKernels(readKernels(*context_.Get()), "a step");
+    const auto printShare = [&](const char* of, double milliseconds) {
+      const double speed = giga(weightBytes_ + cache) / milliseconds * 1000;
+      std::printf("%s: %.3f ms, weights and cache of %.3f GB at %.0f GB/s, %.0f %% of a copy's speed\n", of,
+                  milliseconds, giga(weightBytes_ + cache), speed, 100 * speed / copySpeed_);
+    };
+    printShare("a step's kernels", kernels);
+    printShare("a step as a whole", middleOf(times));
+  }
+
+  // What the host takes to bind, record and submit a step, and to submit it again.
+  void measureRecording() {
+    std::vector<double> recorded, again;
+    for (int i = 0; i < 5; ++i) {
+      caller_->moveLogits();
+      for (std::vector<double>* times : {&recorded, &again}) {
+        const double first = now();
+        step_->run(*caller_);
+        times->push_back(now() - first);
+        static_cast<void>(caller_->result());
+      }
+    }
+    std::printf("host: %.3f ms to bind, record and submit a step, %.3f to submit it again\n", middleOf(recorded),
+                middleOf(again));
+    std::fflush(stdout);
+  }
+
+  const BenchSizes sizes_;
+  const double begin_ = now();
+  Microsoft::WRL::ComPtr<IDimpleContext> context_;
+  Microsoft::WRL::ComPtr<IDMLDevice> device_;
+  std::optional<onnx::Model> model_;
+  std::optional<onnx::Constants> constants_;
+  std::optional<BenchCaller> caller_;
+  std::unique_ptr<onnx::Program> prompt_, step_;
+  std::vector<int64_t> words_;
+  int64_t past_ = 0;
+  uint64_t weights_ = 0;      // of products
+  uint64_t weightBytes_ = 0;  // that a step reads
+  double copySpeed_ = 0;      // GB/s, read and written
+  double productSpeed_ = 0;   // TFLOP/s
+};
 
 }  // namespace
 }  // namespace dimple::testing
@@ -206,7 +407,8 @@ int runBench(const BenchSizes& sizes) {
 int main(int argc, char** argv) {
   dimple::testing::chooseDriver();
   try {
-    return dimple::testing::runBench(dimple::testing::sizesOf(argc, argv));
+    dimple::testing::LanguageBench(dimple::testing::sizesOf(argc, argv)).run();
+    return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "language_bench: %s\n", error.what());
     return 1;

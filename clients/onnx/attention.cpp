@@ -44,31 +44,19 @@ Value lastPart(GraphBuilder& graph, const Value& value, int64_t begin, int64_t s
 
 namespace {
 
-// The two numbers of all pairs.
-struct Pairs {
-  Value first, second;
-};
-
-Pairs pairsOf(GraphBuilder& graph, const Value& x, bool interleaved) {
-  const int64_t half = x.sizes.back() / 2;
-  if (!interleaved) return {lastPart(graph, x, 0, half), lastPart(graph, x, half, half)};
-  Sizes sizes = x.sizes;
-  sizes.back() = half;
-  Sizes pairs = sizes;
-  pairs.push_back(2);
-  const Value split = graph.reshape(x, pairs);
-  return {graph.reshape(lastPart(graph, split, 0, 1), sizes), graph.reshape(lastPart(graph, split, 1, 1), sizes)};
-}
-
-Value joinPairs(GraphBuilder& graph, const Pairs& pairs, bool interleaved) {
-  const size_t rank = pairs.first.rank();
-  if (!interleaved) return join(graph, {pairs.first, pairs.second}, rank - 1);
-  Sizes single = pairs.first.sizes;
-  single.push_back(1);
-  Sizes sizes = pairs.first.sizes;
-  sizes.back() *= 2;
-  return graph.reshape(join(graph, {graph.reshape(pairs.first, single), graph.reshape(pairs.second, single)}, rank),
-                       sizes);
+// The two elements of an axis in the opposite order. Chains read what a SPLIT and a JOIN exchange where it lies.
+Value exchanged(GraphBuilder& graph, const Value& x, size_t axis) {
+  Sizes one = x.sizes;
+  one[axis] = 1;
+  Op op(graph);
+  DML_SPLIT_OPERATOR_DESC desc{};
+  desc.InputTensor = op.input(x);
+  const DML_TENSOR_DESC outputs[] = {*op.output(x.type, one), *op.output(x.type, one)};
+  desc.OutputCount = 2;
+  desc.OutputTensors = outputs;
+  desc.Axis = static_cast<UINT>(axis);
+  op.make(DML_OPERATOR_SPLIT, desc);
+  return join(graph, {op.result(1), op.result(0)}, axis);
 }
 
 }  // namespace
@@ -78,17 +66,32 @@ Value rotateHeads(GraphBuilder& graph, const Value& x, const Rotation& rotation)
   if (turned < 2 || turned % 2 != 0 || turned > size)
     throw ModelError(
         cat(turned, " elements of heads of ", size, " are to be rotated, expected an even number of 2 to ", size, "."));
+  // A head's pairs, in two dimensions.
+  const size_t axis = rotation.interleaved ? 4 : 3;
+  const auto inPairs = [&](const Value& value, int64_t pair, int64_t half) {
+    const Sizes& sizes = value.sizes;
+    return graph.reshape(value, rotation.interleaved ? Sizes{sizes[0], sizes[1], sizes[2], half, pair}
+                                                     : Sizes{sizes[0], sizes[1], sizes[2], pair, half});
+  };
   const auto angles = [&](const Value& value) {
     if (value.rank() != 3 || value.sizes[2] * 2 != turned)
       throw ModelError(
           cat("A cache has sizes ", listText(value.sizes), " for places, expected ", turned / 2, " elements each."));
-    return graph.reshape(value, {value.sizes[0], value.sizes[1], 1, value.sizes[2]});
+    const Value row = graph.reshape(value, rotation.headsFirst ? Sizes{value.sizes[0], 1, value.sizes[1], turned / 2}
+                                                               : Sizes{value.sizes[0], value.sizes[1], 1, turned / 2});
+    return inPairs(row, 1, turned / 2);
   };
-  const Value cosine = angles(rotation.cosine), sine = angles(rotation.sine);
-  const auto [first, second] = pairsOf(graph, lastPart(graph, x, 0, turned), rotation.interleaved);
-  const Pairs moved = {subtract(graph, multiply(graph, first, cosine), multiply(graph, second, sine)),
-                       add(graph, multiply(graph, first, sine), multiply(graph, second, cosine))};
-  const Value y = joinPairs(graph, moved, rotation.interleaved);
+  HostTensor signs(x.type, rotation.interleaved ? Sizes{1, 2} : Sizes{2, 1});
+  signs.setReal(0, -1);
+  signs.setReal(1, 1);
+  const Value pairs = inPairs(graph.packed(lastPart(graph, x, 0, turned)), 2, turned / 2);
+  // The sines with signs are the same for all heads and layers.
+  const Value sine = multiply(graph, angles(rotation.sine), hostValue(std::move(signs)));
+  const Value turnedPairs =
+      add(graph, multiply(graph, pairs, angles(rotation.cosine)), multiply(graph, exchanged(graph, pairs, axis), sine));
+  Sizes sizes = x.sizes;
+  sizes[3] = turned;
+  const Value y = graph.reshape(turnedPairs, sizes);
   return turned == size ? y : join(graph, {y, lastPart(graph, x, turned, size - turned)}, 3);
 }
 

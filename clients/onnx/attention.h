@@ -26,8 +26,9 @@ struct Rotation {
   Value cosine, sine;        // [batch or 1, length, half of what is turned]
   int64_t turned = 0;        // of the first elements of a head, how many
   bool interleaved = false;  // pairs stand side by side, not half of `turned` apart
+  bool headsFirst = false;   // heads come before words
 };
-// Of [batch, length, heads, size].
+// Of [batch, length, heads, size], or [batch, heads, length, size].
 Value rotateHeads(GraphBuilder& graph, const Value& x, const Rotation& rotation);
 // The rows of a cache of two dimensions for places [batch, length].
 Value rowsOf(GraphBuilder& graph, const Value& cache, const Value& places);

@@ -35,7 +35,10 @@ class Constants::Preparation : public Caller {
 };
 
 Constants::Constants(IDimpleContext& context, IDMLDevice& device, Model& model, const SessionOptions& options)
-    : context_(context), device_(device), options_(options), model_(model.takeConstantNodes()) {
+    : context_(context), device_(device), options_(options) {
+  for (auto& [name, joined] : model.joinProducts())
+    all_[name] = {{joined.parts[0]->type, joined.sizes}, nullptr, nullptr, std::move(joined.parts)};
+  model_.emplace(model.takeConstantNodes());
   for (auto& [name, value] : model.takeInitializers())
     all_[name] = {{value->type, value->sizes}, std::move(value), nullptr};
   read_ = model.namesRead();
@@ -66,7 +69,8 @@ SharedTensor Constants::known(const std::string& name) const {
 SharedTensor Constants::read(const std::string& name) const {
   const auto found = all_.find(name);
   if (found == all_.end()) return nullptr;
-  const auto& [info, value, buffer] = found->second;
+  const auto& [info, value, buffer, parts] = found->second;
+  if (!parts.empty()) return std::make_shared<const HostTensor>(JoinedTensor{info.sizes, parts}.value());
   return value ? value : std::make_shared<const HostTensor>(download(context_, {buffer, 0}, info.type, info.sizes));
 }
 
@@ -76,7 +80,13 @@ ComPtr<ID3D12Resource> Constants::buffer(const std::string& name) {
   Constant& constant = found->second;
   if (!constant.buffer) {
     ComPtr<ID3D12Resource> buffer = createBuffer(context_, deviceSize(constant.info));
-    upload(context_, {buffer, 0}, *constant.value);
+    if (constant.value) upload(context_, {buffer, 0}, *constant.value);
+    UINT64 offset = 0;
+    for (const SharedTensor& part : constant.parts) {
+      upload(context_, {buffer, offset}, *part);
+      offset += onnx::elementCount(part->sizes) * traits(part->type).deviceBytes;
+    }
+    constant.parts.clear();
     constant.buffer = std::move(buffer);
     if (!isSmall(constant.info)) constant.value = nullptr;
   }

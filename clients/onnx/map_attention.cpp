@@ -15,12 +15,12 @@ void rotaryEmbedding(NodeContext& node, const Value& cosines, const Value& sines
     throw ModelError(cat("Input 0 has sizes ", listText(input.sizes), ", expected three or four dimensions."));
   if (isFlat && (heads < 1 || input.sizes[2] % heads != 0))
     throw ModelError(cat("Input 0 has sizes ", listText(input.sizes), " for ", heads, " heads."));
-  const Value x = isFlat ? graph.reshape(input, {input.sizes[0], input.sizes[1], heads, input.sizes[2] / heads})
-                         : graph.transpose(input, {0, 2, 1, 3});
+  const Value x =
+      isFlat ? graph.reshape(input, {input.sizes[0], input.sizes[1], heads, input.sizes[2] / heads}) : input;
   const int64_t given = node.attributes().integer("rotary_embedding_dim", 0);
-  const Value y =
-      rotateHeads(graph, x, {cosines, sines, given ? given : x.sizes[3], node.attributes().flag("interleaved")});
-  node.setOutput(0, isFlat ? graph.reshape(y, input.sizes) : graph.transpose(y, {0, 2, 1, 3}));
+  const Value y = rotateHeads(
+      graph, x, {cosines, sines, given ? given : x.sizes[3], node.attributes().flag("interleaved"), !isFlat});
+  node.setOutput(0, graph.reshape(y, input.sizes));
 }
 
 void mapRotaryEmbedding(NodeContext& node) {

@@ -7,6 +7,7 @@
 #include "clients/onnx/control_flow.h"
 #include "clients/onnx/failure.h"
 #include "clients/onnx/mapper.h"
+#include "clients/onnx/siblings.h"
 #include "clients/onnx/text.h"
 
 namespace dimple::onnx {
@@ -156,6 +157,8 @@ std::set<std::string> Model::namesRead() const {
   for (const Node& node : nodes_) addNamesRead(node, names);
   return names;
 }
+
+JoinedTensors Model::joinProducts() { return joinSiblings(nodes_, initializers_, outputs_); }
 
 Model Model::takeConstantNodes() {
   foldChannels(nodes_, initializers_, outputs_);

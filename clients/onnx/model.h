@@ -19,6 +19,15 @@ namespace dimple::onnx {
 inline constexpr std::string_view kInternalDomain = "dimple";
 inline constexpr const char* kMicrosoft = "com.microsoft";
 
+// A constant that consists of others, one behind the other along its first axis.
+struct JoinedTensor {
+  Sizes sizes;
+  std::vector<SharedTensor> parts;  // of one type
+
+  HostTensor value() const;
+};
+using JoinedTensors = std::map<std::string, JoinedTensor>;
+
 // The names of a subgraph and those around it, by which its nodes know them; absent: they are known by themselves.
 using Names = std::map<std::string, std::string>;
 
@@ -65,6 +74,8 @@ class Model {
   // follows convolutions becomes such nodes, as far as it can. The outputs are what is read of them here.
   Model takeConstantNodes();
   std::map<std::string, SharedTensor> takeInitializers() { return std::exchange(initializers_, {}); }
+  // Lets products of the same rows be one, whose weights are returned and are no initializers any more.
+  JoinedTensors joinProducts();
   // Drops nodes and tensors, so that nothing can be planned any more.
   void forget();
 

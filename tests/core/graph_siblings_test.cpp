@@ -177,6 +177,95 @@ TEST_CASE("siblings: gates are applied where the product's results are stored") 
   CHECK(gatedBy({.factorFirst = true, .swapped = true}) == one);
 }
 
+// A product whose halves the graph splits itself.
+std::string gatedBySplit(const std::string& rows, const std::string& parts, const std::string& axis = "2",
+                         bool readWhole = false) {
+  GraphBuilder graph;
+  const UINT weights = graph.op(
+      "DEQUANTIZE InputTensor=u4[1,128,64] QuantizationType=SCALE QuantizationTensors=(f16[1,128,2]) "
+      "OutputTensor=f16[1,128,64]");
+  graph.input(1, weights, 0);
+  graph.input(2, weights, 1);
+  const UINT product = graph.op(cat("GEMM ATensor=f16[1,", rows, ",64] BTensor=f16[1,128,64] OutputTensor=f16[1,", rows,
+                                    ",128] TransA=NONE TransB=TRANSPOSE Alpha=1 Beta=0"));
+  graph.input(0, product);
+  graph.edge(weights, product, 1);
+  const std::string part = cat("f16[", parts, "]");
+  const UINT split =
+      graph.op(cat("SPLIT InputTensor=f16[1,", rows, ",128] OutputTensors=(", part, ",", part, ") Axis=", axis));
+  graph.edge(product, split);
+  const UINT sigmoid = graph.op(cat("ACTIVATION_SIGMOID InputTensor=", part, " OutputTensor=", part));
+  graph.edge(split, sigmoid);
+  const auto times = [&](UINT a, UINT b, UINT outputOfB) {
+    const UINT node = graph.op(cat("ELEMENT_WISE_MULTIPLY ATensor=", part, " BTensor=", part, " OutputTensor=", part));
+    graph.edge(a, node, 0);
+    graph.edge(b, node, 1, outputOfB);
+    return node;
+  };
+  graph.output(times(times(sigmoid, split, 0), split, 1), 0);
+  if (readWhole) graph.output(product, 1);
+  return executedBeside(graph, "chains,views");
+}
+
+TEST_CASE("siblings: gates of halves that the graph splits") {
+  const std::string nodes = "PRODUCT_WITH_WEIGHTS SPLIT ACTIVATION_SIGMOID ELEMENT_WISE_MULTIPLY ELEMENT_WISE_MULTIPLY";
+  CHECK(gatedBySplit("1", "1,1,64") == "PRODUCT_WITH_WEIGHTS");
+  CHECK(gatedBySplit("3", "1,3,64") == "PRODUCT_WITH_WEIGHTS");
+  CHECK(gatedBySplit("2", "1,1,128", "1") == nodes);
+  CHECK(gatedBySplit("1", "1,1,64", "2", true) == nodes);
+}
+
+// ---- products of floats ----
+
+struct Floats {
+  std::string columns = "64", transform = "TransA=NONE TransB=NONE Alpha=1 Beta=1", bias = "{0,0,1}";
+  bool owned = true, biasOwned = true;
+};
+
+std::string executedOf(const std::vector<Floats>& products, const std::string& rows = "3", bool tiled = false) {
+  GraphBuilder graph;
+  UINT next = 1;
+  for (UINT i = 0; i < products.size(); ++i) {
+    const Floats& p = products[i];
+    const bool across = p.transform.find("TransB=NONE") != std::string::npos;
+    const std::string result = cat("f16[1,", rows, ",", p.columns, "]");
+    const std::string b = across ? cat("f16[1,32,", p.columns, "]") : cat("f16[1,", p.columns, ",32]");
+    const UINT product = graph.op(cat("GEMM ATensor=f16[1,", rows, ",32] BTensor=", b, p.owned ? "!" : "",
+                                      p.bias.empty() ? "" : cat(" CTensor=", result, p.bias, p.biasOwned ? "!" : ""),
+                                      " OutputTensor=", result, " ", p.transform));
+    graph.input(0, product);
+    graph.input(next++, product, 1);
+    if (!p.bias.empty()) graph.input(next++, product, 2);
+    const UINT last = tiled ? graph.op(cat("TILE InputTensor=", result, " OutputTensor=f16[2,", rows, ",", p.columns,
+                                           "] Repeats=[2,1,1]"))
+                            : graph.op(cat("ELEMENT_WISE_EXP InputTensor=", result, " OutputTensor=", result));
+    graph.edge(product, last);
+    graph.output(last, i);
+  }
+  return executedBeside(graph);
+}
+
+TEST_CASE("siblings: products of floats with weights that are known become one") {
+  const std::string joined = "GEMM SPLIT ELEMENT_WISE_EXP ELEMENT_WISE_EXP";
+  const std::string apart = "GEMM ELEMENT_WISE_EXP GEMM ELEMENT_WISE_EXP";
+  const std::string transposed = "TransA=NONE TransB=TRANSPOSE Alpha=1 Beta=1";
+  CHECK(executedOf({{}, {.columns = "32"}}) == joined);
+  CHECK(executedOf({{.bias = ""}, {.bias = ""}}) == joined);
+  CHECK(executedOf({{.transform = transposed}, {.columns = "32", .transform = transposed}}) == joined);
+  CHECK(executedOf({{.bias = "{0,64,1}"}, {.bias = "{0,64,1}"}}) == joined);
+  CHECK(executedOf({{.owned = false}, {}}) == apart);
+  CHECK(executedOf({{.biasOwned = false}, {}}) == apart);
+  CHECK(executedOf({{.bias = ""}, {}}) == apart);
+  CHECK(executedOf({{.bias = "{0,64,1}"}, {}}) == apart);
+  CHECK(executedOf({{.transform = transposed}, {}}) == apart);
+  CHECK(executedOf({{.transform = "TransA=NONE TransB=NONE Alpha=2 Beta=1"}, {}}) == apart);
+  CHECK(executedOf({{.transform = "TransA=NONE TransB=NONE Alpha=1 Beta=2"}, {}}) == apart);
+  CHECK(executedOf({{.transform = "TransA=NONE TransB=NONE Alpha=1 Beta=1 FusedActivation=RELU"}, {}}) == apart);
+  CHECK(executedOf({{.columns = "12"}, {.columns = "12"}}) == apart);
+  CHECK(executedOf({{}, {}}, "3", true) == "GEMM TILE GEMM TILE");
+  CHECK(executedOf({{}, {}}, "1", true) == "GEMM SPLIT TILE TILE");
+}
+
 TEST_CASE("siblings: gates that stay nodes") {
   const std::string nodes = "PRODUCT_WITH_WEIGHTS SPLIT ACTIVATION_SIGMOID ELEMENT_WISE_MULTIPLY ELEMENT_WISE_MULTIPLY";
   CHECK(gatedBy({.read = true}) == nodes);

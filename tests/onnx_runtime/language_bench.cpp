@@ -96,6 +96,7 @@ class BenchCaller final : public onnx::Caller {
   }
   // The logits are made elsewhere from now on, so that a run is recorded anew.
   void moveLogits() { ranges_["logits"] = {onnx::createBuffer(context_, onnx::deviceSize(logits_)), 0}; }
+  void wait() { static_cast<void>(onnx::download(context_, ranges_.at("logits"), onnx::Type::Float, {1})); }
   HostTensor result() { return onnx::download(context_, ranges_.at("logits"), logits_.type, logits_.sizes); }
 
   onnx::SharedTensor read(const std::string& input) override {
@@ -182,6 +183,7 @@ class PlainCaller final : public onnx::Caller {
   }
   void constantOutput(const std::string&, const onnx::SharedTensor&) override {}
   bool isTimed() const override { return true; }
+  void wait() { static_cast<void>(onnx::download(context_, ranges_.at("y"), onnx::Type::Float, {1})); }
 
  private:
   IDimpleContext& context_;
@@ -239,23 +241,32 @@ class LanguageBench {
     std::fflush(stdout);
   }
 
+  // The time of a model's kernels, with one input x and one output y, in milliseconds.
+  double timeKernels(const onnx::Model& model, const HostTensor& x) {
+    PlainCaller caller(*context_.Get(), x);
+    onnx::Program program(*context_.Get(), *device_.Get(), model, {}, {{"x", {x.type, x.sizes}}});
+    setProfiling(true);
+    std::vector<double> times;
+    for (int i = 0; i < 9; ++i) {
+      program.run(caller);
+      caller.wait();
+      double all = 0;
+      for (const auto& [name, sum] : readKernels(*context_.Get())) all += sum.first;
+      if (i > 1) times.push_back(all / 1e6);
+    }
+    setProfiling(false);
+    return middleOf(times);
+  }
+
   // Of memory that no cache holds.
   void measureCopy() {
     tell("copying");
-    const HostTensor nothing(onnx::Type::Float, {sizes_.model.layers > 4 ? int64_t{1} << 28 : int64_t{1} << 22});
-    const uint64_t bytes = nothing.bytes.size();
-    const onnx::BufferRange from{onnx::createBuffer(*context_.Get(), bytes), 0};
-    const onnx::BufferRange to{onnx::createBuffer(*context_.Get(), bytes), 0};
-    constexpr int kCopies = 16;
-    double best = 0;
-    for (int attempt = 0; attempt < 3; ++attempt) {
-      static_cast<void>(onnx::download(*context_.Get(), to, onnx::Type::Float, {1}));
-      const double first = now();
-      for (int i = 0; i < kCopies; ++i) onnx::copy(*context_.Get(), from, to, bytes);
-      static_cast<void>(onnx::download(*context_.Get(), to, onnx::Type::Float, {1}));
-      best = std::max(best, 2.0 * kCopies * static_cast<double>(bytes) / (now() - first) / 1e6);
-    }
-    copySpeed_ = best;
+    const HostTensor nothing(onnx::Type::Float, {sizes_.model.layers > 1 ? int64_t{1} << 27 : int64_t{1} << 22});
+    ModelMaker maker;
+    maker.input("x", onnx::Type::Float, nothing.sizes);
+    maker.node("Identity", {"x"}, {"y"});
+    maker.output("y");
+    copySpeed_ = 2 * giga(nothing.bytes.size()) / timeKernels(maker.model(), nothing) * 1000;
     std::printf("copies read and write %.0f GB/s\n", copySpeed_);
     std::fflush(stdout);
   }
@@ -271,22 +282,11 @@ class LanguageBench {
     onnx::ModelDescription description = onnx::describe(maker.proto(), {});
     description.graph.initializers["w"] =
         std::make_shared<const HostTensor>(onnx::Type::Float16, onnx::Sizes{depth, columns});
-    const onnx::Model model{std::move(description)};
-    const HostTensor x(onnx::Type::Float16, {sizes_.prompt, depth});
-    PlainCaller caller(*context_.Get(), x);
-    onnx::Program product(*context_.Get(), *device_.Get(), model, {}, {{"x", {x.type, x.sizes}}});
-    setProfiling(true);
-    std::vector<double> times;
-    for (int i = 0; i < 7; ++i) {
-      product.run(caller);
-      double all = 0;
-      for (const auto& [name, sum] : readKernels(*context_.Get())) all += sum.first;
-      if (i > 1) times.push_back(all / 1e6);
-    }
-    setProfiling(false);
-    productSpeed_ = 2e-9 * static_cast<double>(sizes_.prompt * depth * columns) / middleOf(times);
+    const double taken =
+        timeKernels(onnx::Model(std::move(description)), HostTensor(onnx::Type::Float16, {sizes_.prompt, depth}));
+    productSpeed_ = 2e-9 * static_cast<double>(sizes_.prompt * depth * columns) / taken;
     std::printf("product of %lld x %lld x %lld FLOAT16: %.3f ms, %.1f TFLOP/s\n", static_cast<long long>(sizes_.prompt),
-                static_cast<long long>(depth), static_cast<long long>(columns), middleOf(times), productSpeed_);
+                static_cast<long long>(depth), static_cast<long long>(columns), taken, productSpeed_);
     std::fflush(stdout);
   }
 
@@ -294,23 +294,29 @@ class LanguageBench {
     if (FAILED(context_->SetProfiling(enabled ? TRUE : FALSE))) throw onnx::DeviceError(dimpleGetLastMessage());
   }
 
-  // Milliseconds, with the logits on the host; `given` receives those that inputs take.
-  double timeRun(std::unique_ptr<onnx::Program>& program, double* given = nullptr) {
+  // Milliseconds until the logits are made, and those that inputs and logits take between host and device.
+  struct Taken {
+    double run = 0, inputs = 0, logits = 0;
+  };
+
+  Taken timeRun(std::unique_ptr<onnx::Program>& program) {
     const double first = now();
     const onnx::InputInfos infos = caller_->give(languageInputs(sizes_.model, words_, past_));
-    if (given) *given = now() - first;
+    const double given = now();
     if (!program || !program->fits(infos, *caller_))
       program = std::make_unique<onnx::Program>(*context_.Get(), *device_.Get(), *model_, onnx::SessionOptions{}, infos,
                                                 &*constants_);
     program->run(*caller_);
     past_ += static_cast<int64_t>(words_.size()) / sizes_.model.batch;
+    caller_->wait();
+    const double done = now();
     const HostTensor logits = caller_->result();
-    const double taken = now() - first;
+    const Taken taken{done - given, given - first, now() - done};
     words_ = likeliest(logits);
     return taken;
   }
 
-  double timePrompt() {
+  Taken timePrompt() {
     words_ = promptOf(sizes_.model, sizes_.prompt);
     past_ = 0;
     return timeRun(prompt_);
@@ -319,13 +325,17 @@ class LanguageBench {
   void runPrompt() {
     tell("prompt");
     std::printf("prompt of %lld words, first run: %.2f s\n", static_cast<long long>(sizes_.prompt),
-                timePrompt() / 1000);
+                timePrompt().run / 1000);
     std::fflush(stdout);
-    std::vector<double> times;
-    for (int i = 0; i < 3; ++i) times.push_back(timePrompt());
+    std::vector<double> times, logits;
+    for (int i = 0; i < 5; ++i) {
+      const Taken taken = timePrompt();
+      times.push_back(taken.run);
+      logits.push_back(taken.logits);
+    }
     const double operations = 2 * static_cast<double>(weights_) * static_cast<double>(sizes_.prompt);
-    std::printf("prompt again: %.2f ms; memory of its program %.3f GB\n", middleOf(times),
-                giga(prompt_->deviceBytes()));
+    std::printf("prompt again: %.2f ms, and %.2f to download its logits; memory of its program %.3f GB\n",
+                middleOf(times), middleOf(logits), giga(prompt_->deviceBytes()));
     setProfiling(true);
     caller_->timed = true;
     timePrompt();
@@ -341,18 +351,19 @@ class LanguageBench {
     tell("steps");
     // Words between the prompt and the steps are zeros.
     past_ = sizes_.context - sizes_.steps;
-    std::printf("step, first run: %.2f s\n", timeRun(step_) / 1000);
+    std::printf("step, first run: %.2f s\n", timeRun(step_).run / 1000);
     std::fflush(stdout);
-    std::vector<double> times, given;
+    std::vector<double> times, whole;
     while (past_ + 1 < sizes_.context) {
-      given.push_back(0);
-      times.push_back(timeRun(step_, &given.back()));
+      const Taken taken = timeRun(step_);
+      times.push_back(taken.run);
+      whole.push_back(taken.run + taken.inputs + taken.logits);
     }
     if (times.empty()) return;
     const uint64_t words = static_cast<uint64_t>(sizes_.context);
     const uint64_t cache = caller_->cacheBytes / static_cast<uint64_t>(sizes_.model.capacity) * words;
-    std::printf("step at %llu words: %.3f ms, %.3f of them to give inputs; memory of its program %.3f GB\n",
-                static_cast<unsigned long long>(words), middleOf(times), middleOf(given), giga(step_->deviceBytes()));
+    std::printf("step at %llu words: %.3f ms, %.3f with inputs and logits; memory of its program %.3f GB\n",
+                static_cast<unsigned long long>(words), middleOf(times), middleOf(whole), giga(step_->deviceBytes()));
     measureRecording();
     setProfiling(true);
     caller_->timed = true;
@@ -365,7 +376,7 @@ class LanguageBench {
                   milliseconds, giga(weightBytes_ + cache), speed, 100 * speed / copySpeed_);
     };
     printShare("a step's kernels", kernels);
-    printShare("a step as a whole", middleOf(times));
+    printShare("a step", middleOf(times));
   }
 
   // What the host takes to bind, record and submit a step, and to submit it again.
@@ -377,7 +388,7 @@ class LanguageBench {
         const double first = now();
         step_->run(*caller_);
         times->push_back(now() - first);
-        static_cast<void>(caller_->result());
+        caller_->wait();
       }
     }
     std::printf("host: %.3f ms to bind, record and submit a step, %.3f to submit it again\n", middleOf(recorded),

@@ -1,5 +1,5 @@
 // Products of the same rows with different weights, known at initialization, become one product whose results lie side
-// by side. Where it makes gates and what they gate, it applies them.
+// by side. Where one makes gates and what they gate, it applies them.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr uint32_t kWordBits = 32;
 
-// Tensors of weights that are joined along their columns, and where they are read.
+// Tensors of weights, or of biases, that are joined along their columns, and where they are read.
 struct JoinedWeights {
   Tensor tensor;
   Place place;
@@ -61,32 +61,57 @@ class SiblingFinder {
         left = std::move(others);
       }
     }
+    // Those that the graph has joined itself, too.
+    std::vector<Node*> splits;
+    for (Node& node : graph_.nodes())
+      if (typeOf(node) == DML_OPERATOR_SPLIT && !node.runsAtInitialization && node.outputs().size() == 2)
+        splits.push_back(&node);
+    for (Node* split : splits) applyGates(*split);
   }
 
  private:
   // A product whose weights are known, and whose results only nodes read.
   bool isCandidate(const Node& node) const {
     if (!node.op || node.runsAtInitialization || !node.targets.empty()) return false;
-    const auto weights = weightInputsOf(*node.op);
-    if (!weights || !node.outputs()[0].graphOutputs.empty() || node.outputs()[0].uses.empty()) return false;
+    if (!isPlainProduct(node) && !onlyMultiplies(*node.op)) return false;
+    if (!node.outputs()[0].graphOutputs.empty() || node.outputs()[0].uses.empty()) return false;
     const Tensor& y = node.op->output();
     if (!isPacked(y) || y.rank < 2) return false;
     // What follows it begins where it can be bound.
     if (uint64_t{y.sizes[y.rank - 1]} * bitWidth(y.type) / 8 % target_.caps.bufferOffsetAlignment != 0) return false;
-    return onlyMultiplies(*node.op) &&
-           (y.elements == y.sizes[y.rank - 1] || std::ranges::all_of(node.outputs()[0].uses, readsRowsApart));
+    return y.elements == y.sizes[y.rank - 1] || std::ranges::all_of(node.outputs()[0].uses, readsRowsApart);
+  }
+
+  // A GEMM with floats that does nothing but multiply and add a bias.
+  bool isPlainProduct(const Node& node) const {
+    if (typeOf(node) != DML_OPERATOR_GEMM) return false;
+    const Operation& op = *node.op;
+    const bool adds = op.input(kBiasInput).present();
+    return op.as<DML_GEMM_OPERATOR_DESC>().TransA == DML_MATRIX_TRANSFORM_NONE &&
+           op.activation().type == DML_OPERATOR_INVALID && op.epilogue().steps == 0 &&
+           graph_.isKnown(*node.inputs()[kWeightsInput].value) &&
+           (!adds || graph_.isKnown(*node.inputs()[kBiasInput].value));
   }
 
   // Whether a reader takes no longer where rows of what it reads lie apart.
   static bool readsRowsApart(const Value::Use& use) {
     const Operation& op = *use.node->op;
+    // A product that reads heads reads rows apart already.
+    if (typeOf(*use.node) == DML_OPERATOR_GEMM) return !isPacked(op.input(use.input));
     return op.schema().parts || !elementSteps(op).empty() || typeOf(*use.node) == DML_OPERATOR_MULTIHEAD_ATTENTION ||
            typeOf(*use.node) == DML_OPERATOR_MULTIHEAD_ATTENTION1;
   }
 
   static bool isAlike(const Node& a, const Node& b) {
-    return a.inputs()[0] == b.inputs()[0] && multiplyAlike(*a.op, *b.op) &&
-           sameSizesBut(a.op->output(), b.op->output());
+    if (a.inputs()[0] != b.inputs()[0] || typeOf(a) != typeOf(b) || !sameSizesBut(a.op->output(), b.op->output()))
+      return false;
+    return typeOf(a) == DML_OPERATOR_GEMM ? isAlikeInFloats(*a.op, *b.op) : multiplyAlike(*a.op, *b.op);
+  }
+  static bool isAlikeInFloats(const Operation& a, const Operation& b) {
+    const auto &ofA = a.as<DML_GEMM_OPERATOR_DESC>(), &ofB = b.as<DML_GEMM_OPERATOR_DESC>();
+    return ofA.TransB == ofB.TransB && ofA.Alpha == ofB.Alpha && ofA.Beta == ofB.Beta &&
+           sameLayout(a.input(0), b.input(0)) && a.output().type == b.output().type &&
+           a.input(kBiasInput).present() == b.input(kBiasInput).present();
   }
   // But for the last.
   static bool sameSizesBut(const Tensor& a, const Tensor& b) {
@@ -134,6 +159,48 @@ class SiblingFinder {
     return joined;
   }
 
+  // A JOIN of what nodes read as an input, along the dimension of columns: matrices that are the same for all batches,
+  // whose rows may be all the same.
+  std::optional<JoinedWeights> joinedAlong(const std::vector<Node*>& nodes, uint32_t input, uint32_t dimension) {
+    const auto isRepeated = [dimension](const Tensor& tensor, uint32_t d) {
+      return d != dimension && tensor.sizes[d] > 1 && tensor.strides[d] == 0;
+    };
+    const Tensor& first = nodes[0]->op->input(input);
+    Tensor once = first;
+    once.sizes[dimension] = 0;
+    std::vector<Tensor> parts;
+    for (const Node* node : nodes) {
+      Tensor part = node->op->input(input);
+      for (uint32_t d = 0; d < part.rank; ++d) {
+        if (isRepeated(part, d) != isRepeated(first, d)) return {};
+        if (isRepeated(part, d)) part.sizes[d] = once.sizes[d] = 1;
+        if (d + 2 < part.rank && part.sizes[d] > 1) return {};
+      }
+      if (part.rank != first.rank || part.sizes[dimension] != columnsOf(*node)) return {};
+      once.sizes[dimension] += part.sizes[dimension];
+      part.ownedByDml = false;
+      parts.push_back(asGiven(part));
+    }
+    once = asGiven(packedTensor(once.type, once.sizeSpan()));
+    Tensor joined = first;
+    joined.ownedByDml = false;
+    joined.strides = once.strides;
+    joined.sizes[dimension] = once.sizes[dimension];
+    for (uint32_t d = 0; d < joined.rank; ++d)
+      if (isRepeated(first, d)) joined.strides[d] = 0;
+    joined = asGiven(joined);
+    if (joined.totalBytes > target_.caps.maxBufferRange) return {};
+    const auto count = static_cast<UINT>(parts.size());
+    auto op = Operation::make(DML_OPERATOR_JOIN, DML_JOIN_OPERATOR_DESC{count, nullptr, nullptr, dimension},
+                              std::move(parts), {once});
+    if (!op) return {};
+    Node& node = graph_.add("weights of siblings", "weights of siblings",
+                            std::make_shared<const Operation>(std::move(*op)), nodes.front());
+    node.runsAtInitialization = true;
+    for (UINT i = 0; i < count; ++i) graph_.connect(node, i, nodes[i]->inputs()[input]);
+    return JoinedWeights{joined, {&node.outputs()[0], 0}};
+  }
+
   static uint32_t columnsOf(const Node& product) {
     const Tensor& y = product.op->output();
     return y.sizes[y.rank - 1];
@@ -167,23 +234,23 @@ class SiblingFinder {
 
   // ---- products ----
 
+  // The operands that a product gets in the place of others, by input.
+  using Operands = std::vector<std::pair<uint32_t, JoinedWeights>>;
+
   void join(const std::vector<Node*>& nodes) {
     Node& first = *nodes.front();
-    const WeightInputs at = *weightInputsOf(*first.op);
-    const auto integers = weightsOf(nodes, at.integers);
-    const auto scale = integers ? weightsOf(nodes, at.scale) : std::nullopt;
-    const auto zero = scale && at.zeroPoint != 0 ? weightsOf(nodes, at.zeroPoint) : std::optional(JoinedWeights{});
-    if (!integers || !scale || !zero) return;
-    std::vector<Tensor> parts;
     Tensor whole = first.op->output();
     const uint32_t axis = whole.rank - 1;
     whole.sizes[axis] = 0;
+    std::vector<Tensor> parts;
     for (const Node* node : nodes) {
       parts.push_back(node->op->output());
       whole.sizes[axis] += node->op->output().sizes[axis];
     }
     whole = asGiven(packedTensor(whole.type, whole.sizeSpan()));
-    auto product = withWeights(*first.op, {integers->tensor, scale->tensor, zero->tensor}, whole, target_);
+    Operands operands;
+    auto product = typeOf(first) == DML_OPERATOR_GEMM ? joinedFloats(nodes, whole, operands)
+                                                      : joinedIntegers(nodes, whole, operands);
     auto split = Operation::make(DML_OPERATOR_SPLIT,
                                  DML_SPLIT_OPERATOR_DESC{nullptr, static_cast<UINT>(nodes.size()), nullptr, axis},
                                  {whole}, std::move(parts));
@@ -195,26 +262,69 @@ class SiblingFinder {
     }
     Node& made = graph_.add(name, label, std::make_shared<const Operation>(std::move(*product)), &first);
     graph_.connect(made, 0, first.inputs()[0]);
-    graph_.connect(made, static_cast<uint32_t>(at.integers), integers->place);
-    graph_.connect(made, static_cast<uint32_t>(at.scale), scale->place);
-    if (at.zeroPoint != 0) graph_.connect(made, static_cast<uint32_t>(at.zeroPoint), zero->place);
+    for (const auto& [input, operand] : operands) graph_.connect(made, input, operand.place);
     Node& apart = graph_.add(name, label, std::make_shared<const Operation>(std::move(*split)), &first);
     graph_.connect(apart, 0, {&made.outputs()[0], 0});
     for (uint32_t i = 0; i < nodes.size(); ++i) {
       graph_.replaceAllUses(nodes[i]->outputs()[0], apart.outputs()[i]);
       graph_.erase(*nodes[i]);
     }
-    if (nodes.size() == 2) applyGates(made, apart);
+  }
+
+  std::optional<Operation> joinedIntegers(const std::vector<Node*>& nodes, const Tensor& whole, Operands& operands) {
+    const Operation& first = *nodes.front()->op;
+    const WeightInputs at = *weightInputsOf(first);
+    std::vector<std::optional<JoinedWeights>> made{weightsOf(nodes, at.integers)};
+    if (made[0]) made.push_back(weightsOf(nodes, at.scale));
+    if (made.back() && at.zeroPoint != 0) made.push_back(weightsOf(nodes, at.zeroPoint));
+    if (!made.back()) return {};
+    const Weights weights{made[0]->tensor, made[1]->tensor, at.zeroPoint != 0 ? made[2]->tensor : Tensor()};
+    auto product = withWeights(first, weights, whole, target_);
+    if (!product) return {};
+    const size_t inputs[] = {at.integers, at.scale, at.zeroPoint};
+    for (size_t i = 0; i < made.size(); ++i) operands.emplace_back(static_cast<uint32_t>(inputs[i]), *made[i]);
+    return product;
+  }
+
+  std::optional<Operation> joinedFloats(const std::vector<Node*>& nodes, const Tensor& whole, Operands& operands) {
+    Operation product = *nodes.front()->op;
+    const uint32_t rank = whole.rank;
+    const bool across = product.as<DML_GEMM_OPERATOR_DESC>().TransB == DML_MATRIX_TRANSFORM_NONE;
+    const auto weights = joinedAlong(nodes, kWeightsInput, across ? rank - 1 : rank - 2);
+    if (!weights) return {};
+    operands.emplace_back(kWeightsInput, *weights);
+    if (product.input(kBiasInput).present()) {
+      const auto bias = joinedAlong(nodes, kBiasInput, rank - 1);
+      if (!bias) return {};
+      operands.emplace_back(kBiasInput, *bias);
+    }
+    for (const auto& [input, operand] : operands) product.setTensor(Role::Input, input, operand.tensor);
+    product.setTensor(Role::Output, 0, whole);
+    if (!product.check() || !planUnkept(product, target_)) return {};
+    return product;
   }
 
   // ---- gates ----
 
   // gate * sigmoid(gate) * factor, of the halves of a product, in any order.
-  void applyGates(Node& product, Node& split) {
+  void applyGates(Node& split) {
+    Node* const producer = split.inputs()[0].producer();
+    const Tensor& taken = split.op->input(0);
+    if (!producer || !producer->op || split.inputs()[0].offset != 0 || !weightInputsOf(*producer->op)) return;
+    Node& product = *producer;
+    const Tensor& made = product.op->output();
+    const uint32_t columns = made.sizes[made.rank - 1];
+    if (readersOf(product) != 1 || split.op->as<DML_SPLIT_OPERATOR_DESC>().Axis + 1 != taken.rank ||
+        taken.sizes[taken.rank - 1] != columns || !isPacked(taken) || !isPacked(made))
+      return;
+    Tensor gated = made;
+    gated.sizes[made.rank - 1] = columns / 2;
+    gated = asGiven(packedTensor(made.type, gated.sizeSpan()));
     for (uint32_t g = 0; g < 2; ++g) {
       const Value& gates = split.outputs()[g];
       const Value& factors = split.outputs()[1 - g];
       if (gates.uses.size() != 2 || factors.uses.size() != 1) continue;
+      if (!gates.graphOutputs.empty() || !factors.graphOutputs.empty()) continue;
       Node* last = factors.uses[0].node;
       const uint32_t input = factors.uses[0].input;
       Node* silu = isProduct(*last) ? onlyProducerAt(*last, 1 - input, DML_OPERATOR_ELEMENT_WISE_MULTIPLY) : nullptr;
@@ -235,7 +345,7 @@ class SiblingFinder {
         for (const Tensor& tensor : node->op->inputs()) whole &= isWhole(tensor);
         whole &= isWhole(node->op->output());
       }
-      auto op = whole ? gatedProduct(*product.op, g == 1, half, target_) : std::nullopt;
+      auto op = whole ? gatedProduct(*product.op, g == 1, gated, target_) : std::nullopt;
       if (!op) continue;
       replace(product, split, {sigmoid, silu, last}, std::move(*op));
       return;

@@ -1,0 +1,211 @@
+#include "clients/onnx/siblings.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "clients/onnx/attributes.h"
+#include "clients/onnx/text.h"
+
+namespace dimple::onnx {
+namespace {
+
+enum : size_t { kRows, kIntegers, kScales, kZeroPoints, kGroupIndices, kProductBias };
+
+// Devices bind parts of a tensor at multiples of this many bytes, or of less; parts that begin elsewhere are copied.
+constexpr int64_t kPartBytes = 64;
+// Of joined weights, which a device has to bind at once.
+constexpr int64_t kMostJoinedBytes = int64_t{1} << 30;
+
+// A product that may be joined with others.
+struct Sibling {
+  Node* node = nullptr;
+  int64_t depth = 0, columns = 0, block = 0, bits = 0;
+  Type type = Type::Undefined;  // of the scales
+
+  int64_t blocks() const { return (depth + block - 1) / block; }
+  int64_t zeroBytes() const { return (blocks() * bits + 7) / 8; }
+  bool has(size_t input) const { return node->inputs.size() > input && !node->inputs[input].empty(); }
+  // What an input with weights has to be.
+  TensorInfo expected(size_t input) const {
+    switch (input) {
+      case kIntegers:
+        return {Type::UInt8, {columns, blocks(), block * bits / 8}};
+      case kScales:
+        return {type, {columns, blocks()}};
+      case kZeroPoints:
+        return {Type::UInt8, {columns, zeroBytes()}};
+      default:
+        return {type, {columns}};
+    }
+  }
+  bool isAlike(const Sibling& other) const {
+    return node->inputs[kRows] == other.node->inputs[kRows] && depth == other.depth && block == other.block &&
+           bits == other.bits && type == other.type && node->opset == other.node->opset;
+  }
+};
+
+class SiblingJoiner {
+ public:
+  SiblingJoiner(std::vector<Node>& nodes, Initializers& initializers, const std::vector<std::string>& outputs)
+      : nodes_(nodes), initializers_(initializers) {
+    for (const std::string& name : outputs) ++readers_[name];
+    for (const Node& node : nodes) {
+      std::set<std::string> read;
+      addNamesRead(node, read);
+      for (const std::string& name : read) ++readers_[name];
+    }
+  }
+
+  JoinedTensors join() {
+    std::map<std::string, std::vector<Sibling>> byRows;
+    for (Node& node : nodes_)
+      if (const auto sibling = siblingOf(node)) byRows[node.inputs[kRows]].push_back(*sibling);
+    for (auto& [rows, left] : byRows)
+      while (left.size() > 1) {
+        const auto others = std::stable_partition(left.begin(), left.end(),
+                                                  [first = left[0]](const Sibling& one) { return first.isAlike(one); });
+        join({left.begin(), others});
+        left.erase(left.begin(), others);
+      }
+    std::vector<Node> all;
+    for (Node& node : nodes_) {
+      if (gone_.contains(&node)) continue;
+      const auto split = splits_.find(&node);
+      all.push_back(std::move(node));
+      if (split != splits_.end()) all.push_back(std::move(split->second));
+    }
+    nodes_ = std::move(all);
+    return std::move(joined_);
+  }
+
+ private:
+  // No value: it stays as it is, also if something is wrong with it.
+  std::optional<Sibling> siblingOf(Node& node) const {
+    if (node.opType != "MatMulNBits" || node.domain != kMicrosoft || !node.description || node.inputs.size() < 3 ||
+        node.outputs.size() != 1 || node.inputs[kRows].empty() || initializers_.contains(node.inputs[kRows]))
+      return {};
+    const Attributes attributes(node);
+    Sibling sibling{&node, attributes.integer("K", 0), attributes.integer("N", 0), attributes.integer("block_size", 0),
+                    attributes.integer("bits", 4)};
+    constexpr int64_t kMost = int64_t{1} << 24;
+    if ((sibling.bits != 4 && sibling.bits != 8) || sibling.block < 2 || sibling.block > kMost || sibling.depth < 1 ||
+        sibling.depth > kMost || sibling.columns < 1 || sibling.columns > kMost ||
+        sibling.block * sibling.bits % 8 != 0 || sibling.has(kGroupIndices) || attributes.flag("weight_prepacked"))
+      return {};
+    const auto scales = initializers_.find(node.inputs[kScales]);
+    if (scales == initializers_.end() || !isFloat(scales->second->type)) return {};
+    sibling.type = scales->second->type;
+    if (sibling.columns * static_cast<int64_t>(traits(sibling.type).deviceBytes) % kPartBytes != 0) return {};
+    for (const size_t input : {kIntegers, kScales, kZeroPoints, kProductBias})
+      if (sibling.has(input) && !isOwn(node.inputs[input], sibling.expected(input))) return {};
+    return sibling.has(kIntegers) ? std::optional(sibling) : std::nullopt;
+  }
+
+  // Whether it is such a constant, which one node reads. Its sizes may be others.
+  bool isOwn(const std::string& name, const TensorInfo& expected) const {
+    const auto found = initializers_.find(name);
+    return found != initializers_.end() && found->second->type == expected.type &&
+           found->second->elements() == elementCount(expected.sizes) && readers_.at(name) == 1;
+  }
+
+  void join(const std::vector<Sibling>& siblings) {
+    if (siblings.size() < 2) return;
+    const Sibling& first = siblings[0];
+    int64_t columns = 0;
+    for (const Sibling& one : siblings) columns += one.columns;
+    if (columns * first.blocks() * first.block * first.bits / 8 > kMostJoinedBytes) return;
+    Node node = *first.node;
+    const std::string prefix = cat("/siblings/", first.node->outputs[0]);
+    const bool hasZeroPoints = anyHas(siblings, kZeroPoints), hasBias = anyHas(siblings, kProductBias);
+    node.inputs.assign({first.node->inputs[kRows], prefix + "/integers", prefix + "/scales",
+                        hasZeroPoints ? prefix + "/zeroPoints" : "", "", hasBias ? prefix + "/bias" : ""});
+    auto description = std::make_shared<NodeDescription>(*node.description);
+    std::string name;
+    for (const Sibling& one : siblings) name += cat(name.empty() ? "" : " beside ", one.node->description->name);
+    description->name = name;
+    for (Attribute& attribute : description->attributes)
+      if (attribute.name == "N") attribute.integer = columns;
+    node.description = std::move(description);
+    node.outputs = {prefix};
+    for (const size_t input : {kIntegers, kScales, kZeroPoints, kProductBias})
+      if (!node.inputs[input].empty()) joined_[node.inputs[input]] = joinedInput(siblings, input);
+    splits_.emplace(first.node, splitOf(siblings, prefix));
+    for (const Sibling& one : siblings) {
+      for (size_t input = kIntegers; input < one.node->inputs.size(); ++input)
+        initializers_.erase(one.node->inputs[input]);
+      gone_.insert(one.node);
+    }
+    gone_.erase(first.node);
+    *first.node = std::move(node);
+  }
+
+  static bool anyHas(const std::vector<Sibling>& siblings, size_t input) {
+    return std::ranges::any_of(siblings, [&](const Sibling& one) { return one.has(input); });
+  }
+
+  JoinedTensor joinedInput(const std::vector<Sibling>& siblings, size_t input) const {
+    JoinedTensor joined;
+    for (const Sibling& one : siblings) {
+      const TensorInfo expected = one.expected(input);
+      joined.parts.push_back(one.has(input) ? initializers_.at(one.node->inputs[input]) : absentInput(expected, one));
+      if (joined.sizes.empty())
+        joined.sizes = expected.sizes;
+      else
+        joined.sizes[0] += expected.sizes[0];
+    }
+    return joined;
+  }
+
+  // What an absent input means: the middle of the range, or a bias of zeros.
+  static SharedTensor absentInput(const TensorInfo& info, const Sibling& sibling) {
+    HostTensor tensor(info.type, info.sizes);
+    if (info.type == Type::UInt8) std::ranges::fill(tensor.bytes, std::byte(sibling.bits == 4 ? 0x88 : 0x80));
+    return std::make_shared<const HostTensor>(std::move(tensor));
+  }
+
+  Node splitOf(const std::vector<Sibling>& siblings, const std::string& of) {
+    Sizes parts;
+    Node split;
+    for (const Sibling& one : siblings) {
+      parts.push_back(one.columns);
+      split.outputs.push_back(one.node->outputs[0]);
+    }
+    NodeDescription description;
+    description.name = of;
+    description.opType = split.opType = "Split";
+    Attribute& axis = description.attributes.emplace_back();
+    axis.name = "axis";
+    axis.kind = AttributeKind::Integer;
+    axis.integer = -1;
+    split.description = std::make_shared<const NodeDescription>(std::move(description));
+    split.opset = kNewestOpset;
+    split.inputs = {of, of + "/columns"};
+    initializers_[split.inputs[1]] = std::make_shared<const HostTensor>(integerTensor(Type::Int64, parts));
+    return split;
+  }
+
+  std::vector<Node>& nodes_;
+  Initializers& initializers_;
+  std::map<std::string, size_t> readers_;
+  std::set<const Node*> gone_;
+  std::map<const Node*, Node> splits_;  // that follow nodes
+  JoinedTensors joined_;
+};
+
+}  // namespace
+
+HostTensor JoinedTensor::value() const {
+  HostTensor all(parts[0]->type, sizes);
+  auto to = all.bytes.begin();
+  for (const SharedTensor& part : parts) to = std::ranges::copy(part->bytes, to).out;
+  return all;
+}
+
+JoinedTensors joinSiblings(std::vector<Node>& nodes, Initializers& initializers,
+                           const std::vector<std::string>& outputs) {
+  return SiblingJoiner(nodes, initializers, outputs).join();
+}
+
+}  // namespace dimple::onnx

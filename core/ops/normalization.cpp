@@ -334,10 +334,11 @@ std::optional<uint32_t> partsAlong(DataType type, const Operands& operands, cons
   return parts;
 }
 
-// Few rows leave most of a device idle.
+// Few rows leave most of a device idle, which takes longer than a second dispatch where rows are long.
 bool areFew(const Rows& rows) {
   constexpr uint32_t kFewestRows = 64;
-  return rows.count < kFewestRows && rows.elements > 4 * kGroupSize;
+  constexpr uint32_t kShortElements = 16384;
+  return rows.count < kFewestRows && rows.elements > kShortElements;
 }
 
 // Which moments are taken, and of what.

@@ -15,6 +15,12 @@ layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { float parts[]; };
 const uint kMostRows = 8u;
 const uint kSlice = 256u;
 const uint kMostFours = 64u;  // of a query's channels
+// Loads that wait for memory together. Copies of a loop take a compiler of DXIL as often as long.
+#if DIMPLE_HLSL
+const uint kAhead = 1u;
+#else
+const uint kAhead = 8u;
+#endif
 
 shared vec4 queries[kMostRows * kMostFours];
 shared float weights[kMostRows * kSlice];  // scores, then their exponentials
@@ -41,10 +47,14 @@ void multiplyKeys(uint lane, uint batch, uint head, uint firstKey, uint keys) {
   const uint first = (parameters[6].y + at.x + at.y + at.z) / 4u;
   float products[kMostRows];
   [[unroll]] for (uint row = 0u; row < kMostRows; ++row) products[row] = 0.0;
-  for (uint f = 0u; f < fours; ++f) {
-    const vec4 four = floatsOf(k[first + f]);
-    [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
-      if (row < ROWS) products[row] += dot(queries[row * kMostFours + f], four);
+  for (uint f = 0u; f < fours; f += kAhead) {
+    vec4 loaded[kAhead];
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i) loaded[i] = floatsOf(k[first + min(f + i, fours - 1u)]);
+    [[unroll]] for (uint i = 0u; i < kAhead; ++i)
+      if (f + i < fours) {
+        [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
+          if (row < ROWS) products[row] += dot(queries[row * kMostFours + f + i], loaded[i]);
+      }
   }
   [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
     if (row < ROWS) weights[row * kSlice + lane] = products[row];
@@ -118,10 +128,15 @@ void addValues(uint lane, uint batch, uint head, uint firstKey, uint keys, uint 
   vec4 results[kMostRows];
   [[unroll]] for (uint row = 0u; row < kMostRows; ++row) results[row] = vec4(0.0);
   if (lane < together * fours)
-    for (uint key = lane / fours; key < count; key += together) {
-      const vec4 four = floatsOf(v[first + key * (parameters[2].z / 4u)]);
-      [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
-        if (row < ROWS) results[row] += weights[row * kSlice + key] * four;
+    for (uint key = lane / fours; key < count; key += kAhead * together) {
+      vec4 loaded[kAhead];
+      [[unroll]] for (uint i = 0u; i < kAhead; ++i)
+        loaded[i] = floatsOf(v[first + min(key + i * together, count - 1u) * (parameters[2].z / 4u)]);
+      [[unroll]] for (uint i = 0u; i < kAhead; ++i)
+        if (key + i * together < count) {
+          [[unroll]] for (uint row = 0u; row < kMostRows; ++row)
+            if (row < ROWS) results[row] += weights[row * kSlice + key + i * together] * loaded[i];
+        }
     }
 #if DIMPLE_HLSL
   // This is one copy for all rows, which takes a third of the time to compile as DXIL.

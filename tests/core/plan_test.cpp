@@ -349,7 +349,7 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
         "  not gemm_large_tile in tiles of 128 x 128: A is not in vectors of four.\n"
         "  not gemm_vector_tile in tiles of 64 x 64: A is not in vectors of four.\n");
   const auto rows = planned(
-      "MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[9,5000] OutputTensor=f32[9,5000] Axes=[1] NormalizeVariance=1 "
+      "MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[9,50000] OutputTensor=f32[9,50000] Axes=[1] NormalizeVariance=1 "
       "Epsilon=1");
   REQUIRE(rows);
   CHECK(passedOverText(*rows) ==

@@ -1,11 +1,16 @@
 #include "clients/onnx/siblings.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "clients/onnx/attributes.h"
+#include "clients/onnx/failure.h"
 #include "clients/onnx/text.h"
 
 namespace dimple::onnx {
@@ -61,7 +66,7 @@ class SiblingJoiner {
   JoinedTensors join() {
     std::map<std::string, std::vector<Sibling>> byRows;
     for (Node& node : nodes_)
-      if (const auto sibling = siblingOf(node)) byRows[node.inputs[kRows]].push_back(*sibling);
+      if (const auto sibling = siblingIfReadable(node)) byRows[node.inputs[kRows]].push_back(*sibling);
     for (auto& [rows, left] : byRows)
       while (left.size() > 1) {
         const auto others = std::stable_partition(left.begin(), left.end(),
@@ -81,6 +86,15 @@ class SiblingJoiner {
   }
 
  private:
+  // An attribute of another kind is refused where the node is mapped.
+  std::optional<Sibling> siblingIfReadable(Node& node) const {
+    try {
+      return siblingOf(node);
+    } catch (const ModelError&) {
+      return {};
+    }
+  }
+
   // No value: it stays as it is, also if something is wrong with it.
   std::optional<Sibling> siblingOf(Node& node) const {
     if (node.opType != "MatMulNBits" || node.domain != kMicrosoft || !node.description || node.inputs.size() < 3 ||

@@ -133,6 +133,8 @@ TEST_CASE("onnx siblings: what stays apart") {
   // What is wrong is refused where it is mapped.
   CHECK(changed([](ModelMaker&, auto& node) { node.mutable_attribute(0)->set_i(96); }) == two);
   CHECK(changed([](ModelMaker&, auto& node) { node.mutable_attribute(3)->set_i(0); }) == two);
+  CHECK(changed([](ModelMaker&, auto& node) { node.mutable_attribute(0)->set_type(::onnx::AttributeProto::FLOAT); }) ==
+        two);
 }
 
 // The products that graphs have.

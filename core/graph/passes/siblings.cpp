@@ -15,6 +15,7 @@
 #include "core/graph/passes/matching.h"
 #include "core/ops/chain.h"
 #include "core/ops/weight_product.h"
+#include "core/plan/plan_builder.h"
 #include "core/target.h"
 #include "core/text.h"
 

@@ -61,12 +61,17 @@ float remainderFloored(OF_HALVES float a, float b) {
   return !zero && ((floatBitsToUint(rest) ^ floatBitsToUint(b)) >> 31) != 0u ? rest + b : rest;
 }
 
+// Each rounds by itself, also in a chain: NVIDIA's compiler contracts a product and a sum across what chain.comp puts
+// between them.
 float applyFunction(OF_OPERATOR OF_HALVES float a, float b) {
+  precise const float sum = a + b;
+  precise const float difference = a - b;
+  precise const float product = a * b;
   switch (OP) {
     case DML_OPERATOR_ELEMENT_WISE_ADD:
-    case DML_OPERATOR_ELEMENT_WISE_ADD1: return a + b;
-    case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: return a - b;
-    case DML_OPERATOR_ELEMENT_WISE_MULTIPLY: return a * b;
+    case DML_OPERATOR_ELEMENT_WISE_ADD1: return sum;
+    case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: return difference;
+    case DML_OPERATOR_ELEMENT_WISE_MULTIPLY: return product;
     case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return roundedQuotient(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MAX: return maxNum(a, b);
     case DML_OPERATOR_ELEMENT_WISE_MIN: return minNum(a, b);

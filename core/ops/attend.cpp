@@ -216,11 +216,13 @@ kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Atte
           .places = a.scale > 0 && placesFit(target.caps)};
 }
 
+uint32_t flagsOf(const Attended& a) {
+  return (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
+}
+
 // `tiles` is the number of tiles of the value's channels, or of slices of the keys.
 KernelCall callOf(const Algorithm& algorithm, const Attended& a, const PlanBuilder& builder, uint32_t tiles,
                   const BufferRange& to) {
-  const uint32_t flags =
-      (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
   // An absent tensor is not read, but something has to be bound in its place.
   const auto orQuery = [&](const Attended::Addend& addend) { return addend.range.value_or(a.query.range); };
   return kernels::Attention{.form = algorithm.form,
@@ -233,7 +235,7 @@ KernelCall callOf(const Algorithm& algorithm, const Attended& a, const PlanBuild
                                      .headsPerKey = a.headsPerKey,
                                      .valueTiles = tiles,
                                      .maskType = a.maskType,
-                                     .flags = flags,
+                                     .flags = flagsOf(a),
                                      .scale = floatBits(a.scale),
                                      .filterValue = floatBits(a.filterValue)},
                             .spec = specializationOf(algorithm, a, builder.target()),
@@ -256,16 +258,21 @@ uint64_t multiplyAdds(const Attended& a) {
 }
 
 Status addCombination(PlanBuilder& builder, const Attended& a, const BufferRange& parts, uint32_t parameters) {
-  const uint64_t count = uint64_t{a.batch} * a.heads * a.queries * a.valueSize;
-  return builder.addItems(kernels::AttentionCombine{.type = builder.typedElement(a.type),
-                                                    .push = {.count = static_cast<uint32_t>(count),
-                                                             .slices = slicesOf(a),
-                                                             .queries = a.queries,
-                                                             .heads = a.heads,
-                                                             .valueSize = a.valueSize},
-                                                    .parts = parts,
-                                                    .y = a.output.range},
-                          count, parameters, slicesOf(a));
+  const uint64_t rows = uint64_t{a.batch} * a.heads * a.queries;
+  const uint32_t slices = slicesOf(a);
+  return builder.add(kernels::AttentionCombine{.type = builder.typedElement(a.type),
+                                               .push = {.slices = slices,
+                                                        .queries = a.queries,
+                                                        .heads = a.heads,
+                                                        .valueSize = a.valueSize,
+                                                        .keys = a.keys,
+                                                        .slice = kSplitKeys,
+                                                        .flags = flagsOf(a),
+                                                        .filterValue = floatBits(a.filterValue)},
+                                               .parts = parts,
+                                               .lengths = a.lengths.range.value_or(parts),
+                                               .y = a.output.range},
+                     rows, parameters, rows * a.valueSize * slices);
 }
 
 // The operator of attentionOperation().

@@ -5,7 +5,7 @@
 
 // Attention of up to ROWS queries, split along the keys so that the device is kept busy: a workgroup takes kSlice keys
 // of one head. It leaves, for each of its queries, the largest score, the sum of the weights and the weighted sums of
-// the values, [head][query][slice]; combine.comp makes the output of them.
+// the values, [head][query][slice]; combine.comp makes the output of them, and reads no slice behind the last key.
 //   valueTiles   slices
 #include "attention/scores.glsl"
 #include "attention/fours.glsl"
@@ -39,10 +39,10 @@ void loadQueries(uint lane, uint batch, uint head) {
   }
 }
 
-// An invocation a key. Of a slice behind the last of `keys`, nothing is read.
+// An invocation a key.
 void multiplyKeys(uint lane, uint batch, uint head, uint firstKey, uint keys) {
   const uint key = min(firstKey + lane, keys - 1u);
-  const uint fours = firstKey < keys ? push.keySize / 4u : 0u;
+  const uint fours = push.keySize / 4u;
   const uvec3 at = uvec3(batch, head / push.headsPerKey, key) * parameters[1].xyz;
   const uint first = (parameters[6].y + at.x + at.y + at.z) / 4u;
   float products[kMostRows];
@@ -122,7 +122,7 @@ void addRow(uint lane, vec4 own, uint row, uint together, uint fours, uint at) {
 void addValues(uint lane, uint batch, uint head, uint firstKey, uint keys, uint at) {
   const uint fours = push.valueSize / 4u;
   const uint together = 256u / fours;  // keys
-  const uint count = firstKey < keys ? min(keys - firstKey, kSlice) : 0u;
+  const uint count = min(keys - firstKey, kSlice);
   const uvec2 base = uvec2(batch, head / push.headsPerKey) * parameters[2].xy;
   const uint first = (parameters[6].z + base.x + base.y + firstKey * parameters[2].z) / 4u + lane % fours;
   vec4 results[kMostRows];
@@ -160,9 +160,10 @@ void main() {
   const uint head = group / push.valueTiles % push.heads;
   const uint batch = group / push.valueTiles / push.heads;
   const uint at = ((batch * push.heads + head) * push.queries * push.valueTiles + slice) * (push.valueSize + 2u);
+  const uint keys = keysToRead(batch);
+  if (slice * kSlice >= keys) return;
   loadQueries(lane, batch, head);
   barrier();
-  const uint keys = keysToRead(batch);
   multiplyKeys(lane, batch, head, slice * kSlice, keys);
   barrier();
   weigh(lane, at);

@@ -18,11 +18,10 @@ TENSOR_OUT(y)
 TENSOR_IN(bias)
 layout(set = 0, binding = BINDING_mask, std430) readonly buffer maskBuffer { uint mask[]; };
 TENSOR_IN(relative)
-layout(set = 0, binding = BINDING_lengths, std430) readonly buffer lengthsBuffer { uint lengths[]; };
 
 const uint kHasBias = 1u;
 const uint kHasRelative = 2u;
-const uint kHasLengths = 4u;
+#include "attention/lengths.glsl"
 
 float queryBias(uint head, uint channel) {
   return fromRaw(loadRaw_bias((head * push.keySize + channel) * parameters[6].w));
@@ -65,15 +64,6 @@ float masked(float product, float relative, uint batch, uint head, uint query, u
     }
   }
   return score;
-}
-
-// Keys behind the lengths of a cache get MaskFilterValue, which leaves no weight to them if it is as low as this. They
-// are not read then: that part of the cache may hold anything.
-const float kLeavesNothing = -10000.0;
-uint keysToRead(uint batch) {
-  if ((push.flags & kHasLengths) == 0u || !(uintBitsToFloat(push.filterValue) <= kLeavesNothing)) return push.keys;
-  const int past = int(lengths[batch * parameters[7].x]);
-  return past < 0 ? push.keys : min(push.keys, uint(past) + push.queries);
 }
 
 // The score of a key at a query from the product of their channels.

@@ -277,7 +277,7 @@ TEST_CASE(
   CHECK(kernelsOf(64, 2048, 200, 64) == "attention_vector_tile.f32 200 ");
   CHECK(kernelsOf(129, 100, 4, 64) == "attention_vector_tile.f32 12 ");
   CHECK(kernelsOf(129, 100, 200, 30) == "attention_tile.f32 600 ");
-  CHECK(kernelsOf(8, 257, 4, 64) == "attention_split.f32 8 attention_combine.f32 8 ");
+  CHECK(kernelsOf(8, 257, 4, 64) == "attention_split.f32 8 attention_combine.f32 32 ");
   CHECK(kernelsOf(7, 256, 4, 64) == "attention.f32 28 ");
 }
 

@@ -34,6 +34,9 @@ struct CostModel {
   double indexed = 0;   // on top of its load, or for a store
   double function = 0;  // on top of its step
   double narrowed = 0;  // on top of its step
+  // ns that an invocation of a chain takes for a step and for its function, however few elements there are.
+  double stepLatency = 0;
+  double functionLatency = 0;
 
   // The time of a single element-wise operator of so many elements. `bytes` counts the tensors that it reads and
   // writes.

@@ -69,22 +69,28 @@ uint32_t& countOf(CostlyFunctions& costly, const ElementStep& step) {
   return step.to == DML_TENSOR_DATA_TYPE_FLOAT16 ? costly.halves : costly.floats;
 }
 
-bool isTrigonometric(DML_OPERATOR_TYPE op) {
-  constexpr DML_OPERATOR_TYPE kFunctions[] = {
-      DML_OPERATOR_ELEMENT_WISE_SIN,   DML_OPERATOR_ELEMENT_WISE_COS,   DML_OPERATOR_ELEMENT_WISE_TAN,
-      DML_OPERATOR_ELEMENT_WISE_ASIN,  DML_OPERATOR_ELEMENT_WISE_ACOS,  DML_OPERATOR_ELEMENT_WISE_ATAN,
-      DML_OPERATOR_ELEMENT_WISE_SINH,  DML_OPERATOR_ELEMENT_WISE_COSH,  DML_OPERATOR_ELEMENT_WISE_ASINH,
-      DML_OPERATOR_ELEMENT_WISE_ACOSH, DML_OPERATOR_ELEMENT_WISE_ATANH, DML_OPERATOR_ELEMENT_WISE_ATAN_YX};
-  return std::ranges::find(kFunctions, op) != std::end(kFunctions);
+// Of a function of floats, by the lists that the kernel has its cases from.
+StepFunctions groupOf(StepKind kind, DML_OPERATOR_TYPE op) {
+  switch (op) {
+#define CASE(OPERATOR) case OPERATOR:
+#define FUNCTION(GROUP, OPERATOR, RESULT) \
+  case OPERATOR:                          \
+    return StepFunctions::GROUP;
+#include "kernels/elementwise/binary_list.glsl"
+#include "kernels/elementwise/unary_list.glsl"
+#undef FUNCTION
+#undef CASE
+    default:
+      return kind == StepKind::Unary ? StepFunctions::Exponentials : StepFunctions::Floats;
+  }
 }
 
 StepFunctions functionsOf(const ElementStep& step) {
   if (isShort(step)) return StepFunctions::None;
-  if (step.kind == StepKind::Power || step.op == DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW) return StepFunctions::Powers;
+  if (step.kind == StepKind::Power) return StepFunctions::Powers;
   const bool computesFloats = step.kind == StepKind::Scale || step.kind == StepKind::Unary ||
                               step.kind == StepKind::Binary || step.kind == StepKind::Predicate;
-  if (!computesFloats || !isFloat(step.from)) return StepFunctions::Integers;
-  return isTrigonometric(step.op) ? StepFunctions::Trigonometric : StepFunctions::Floats;
+  return computesFloats && isFloat(step.from) ? groupOf(step.kind, step.op) : StepFunctions::Integers;
 }
 
 class Programmer {
@@ -340,12 +346,13 @@ std::vector<DataType> typesOf(const Operation& op) {
 }
 
 // Returns the elements per invocation: four if all outputs are 32 bits wide, since neighbours then store vectors side
-// by side; eight if outputs are narrower, if a word has eight elements, or if each step is decoded. The first `inputs`
-// types are those of inputs.
-uint32_t lanesOf(std::span<const DataType> types, uint32_t inputs, const Target& target) {
+// by side; eight if outputs are narrower, if a word has eight elements, or if each step is decoded and there are
+// elements enough to keep the device busy. The first `inputs` types are those of inputs.
+uint32_t lanesOf(const Walk& walk, std::span<const DataType> types, uint32_t inputs, const Target& target) {
   const auto isWide = [](DataType type) { return bitWidth(type) == 32; };
   const auto hasBytes = [](DataType type) { return bitWidth(type) >= 8; };
-  return target.caps.fixesParameters && std::ranges::all_of(types.subspan(inputs), isWide) &&
+  const bool busy = divideUp(divideUp(walk.count(), 8), kGroupSize) >= 2 * uint64_t{target.caps.workgroups};
+  return (target.caps.fixesParameters || !busy) && std::ranges::all_of(types.subspan(inputs), isWide) &&
                  std::ranges::all_of(types, hasBytes)
              ? 4
              : 8;
@@ -380,7 +387,7 @@ std::vector<uint32_t> parameterWords(const Chain& chain, std::span<const DataTyp
 // A dispatch for a walk through ranges of operands of these types, `inputs` of which come before the outputs.
 Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataType> types, uint32_t inputs,
                 const Walk& walk, const std::vector<BufferRange>& bound) {
-  const uint32_t lanes = lanesOf(types, inputs, builder.target());
+  const uint32_t lanes = lanesOf(walk, types, inputs, builder.target());
   const auto steps = static_cast<uint32_t>(chain.steps.size());
   // A binding without an operand is bound to this range, which is never accessed.
   BufferRange unused = bound[inputs];
@@ -544,7 +551,7 @@ const char* SingleChain::refuses(const Walk& walk, size_t operands, const Target
   if (walk.rank > kMaxRank) return "Its operands have too many dimensions together.";
   const auto types = typesFor(operands);
   const auto inputs = static_cast<uint32_t>(operands) - 1;
-  const Places places = placesOf(walk, types, inputs, lanesOf(types, inputs, target), target);
+  const Places places = placesOf(walk, types, inputs, lanesOf(walk, types, inputs, target), target);
   for (uint32_t k = 0; k < operands; ++k)
     if (places.areIn(kSpreadEach, k)) return "An operand is read or written in single elements.";
   return nullptr;
@@ -552,6 +559,10 @@ const char* SingleChain::refuses(const Walk& walk, size_t operands, const Target
 
 Status SingleChain::add(PlanBuilder& builder, const Walk& walk, const std::vector<BufferRange>& ranges) const {
   return addChain(builder, chain_, typesFor(ranges.size()), static_cast<uint32_t>(ranges.size()) - 1, walk, ranges);
+}
+
+bool hasModule(const Chain& chain, const Target& target) {
+  return target.caps.fixesParameters || std::popcount(chain.groups) <= 1;
 }
 
 bool isChain(const Operation& op) { return &op.schema() == &kChain || &op.schema() == &kChainInPlace; }
@@ -571,7 +582,8 @@ bool isSameChain(const Operation& a, const Operation& b) {
 uint32_t indexedAccesses(const Operation& chain, const Target& target) {
   const auto types = typesOf(chain);
   const auto inputs = static_cast<uint32_t>(chain.inputs().size());
-  const Places places = placesOf(walkOf(chain), types, inputs, lanesOf(types, inputs, target), target);
+  const Walk walk = walkOf(chain);
+  const Places places = placesOf(walk, types, inputs, lanesOf(walk, types, inputs, target), target);
   const auto isIndexed = [&](uint32_t operand) { return places.areIn(kSpreadEach, operand); };
   auto indexed = static_cast<uint32_t>(std::ranges::count_if(chain.as<Chain>().loads, isIndexed));
   for (uint32_t o = 0; o < chain.outputs().size(); ++o)

@@ -38,13 +38,14 @@ enum class StepKind : uint8_t {
   Quotient = 11,   // value / operand, as near as Quantize needs it
 };
 
-// Groups of functions that a chain calls, as bits; those of chain_functions.glsl.
+// Groups of functions, as bits; those of chain_functions.glsl, whose lists say what is in which.
 enum class StepFunctions : uint8_t {
-  None = 0,
+  None = 0,  // of a few instructions
   Floats = 1,
   Powers = 2,
-  Integers = 4,       // with all casts and quantization
-  Trigonometric = 8,  // and hyperbolic ones
+  Integers = 4,  // with all casts and quantization
+  Trigonometric = 8,
+  Exponentials = 16,  // and hyperbolic functions, and activations
 };
 
 struct ElementStep {
@@ -114,6 +115,10 @@ struct Chain {
 // The program of operators, each of which comes after those that it takes. No value if it takes more steps, or more
 // values at a time, than the kernel has.
 std::optional<Chain> makeChain(std::span<const ChainOperator> operators);
+
+// Whether the kernel has a module for a chain. Those that interpret chains have a group of functions each, since
+// drivers take long to compile more.
+bool hasModule(const Chain& chain, const Target& target);
 
 // The chain as an operation: its inputs and outputs are squeezed tensors of the same sizes.
 Operation chainOperation(Chain chain, std::vector<Tensor> inputs, std::vector<Tensor> outputs, TensorNames names);

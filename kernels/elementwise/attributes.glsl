@@ -1,8 +1,10 @@
-// Large functions, which an includer may leave out where it knows that none is called.
-#ifndef POWER
-#define POWER(result) result
-#define TRIGONOMETRIC(result) result
-#define EXPONENTIAL(result) result
+// A function of a group, which an includer may leave out where it knows that none of the group is called.
+#ifndef IN_GROUP
+#define IN_GROUP(GROUP, RESULT) RESULT
+#endif
+#ifndef FUNCTION
+#define CASE(OPERATOR) case OPERATOR:
+#define FUNCTION(GROUP, OPERATOR, RESULT) case OPERATOR: return IN_GROUP(k##GROUP, RESULT);
 #endif
 
 // The operator's own numbers, in the representation of the tensor's type (floats as FLOAT32), two words each.

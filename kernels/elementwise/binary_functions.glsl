@@ -68,22 +68,7 @@ float applyFunction(OF_OPERATOR OF_HALVES float a, float b) {
   precise const float difference = a - b;
   precise const float product = a * b;
   switch (OP) {
-    case DML_OPERATOR_ELEMENT_WISE_ADD:
-    case DML_OPERATOR_ELEMENT_WISE_ADD1: return sum;
-    case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: return difference;
-    case DML_OPERATOR_ELEMENT_WISE_MULTIPLY: return product;
-    case DML_OPERATOR_ELEMENT_WISE_DIVIDE: return roundedQuotient(a, b);
-    case DML_OPERATOR_ELEMENT_WISE_MAX: return maxNum(a, b);
-    case DML_OPERATOR_ELEMENT_WISE_MIN: return minNum(a, b);
-    case DML_OPERATOR_ELEMENT_WISE_ATAN_YX: return TRIGONOMETRIC(atan2Rounded(PASS_HALVES a, b));
-    case DML_OPERATOR_ELEMENT_WISE_DIFFERENCE_SQUARE: return (a - b) * (a - b);
-    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD:
-    case DML_OPERATOR_ELEMENT_WISE_CLIP_GRAD1: return clipGradient(a, b);
-    case DML_OPERATOR_ELEMENT_WISE_MEAN: return mean(a, b);
-    case DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR: return remainderFloored(PASS_HALVES a, b);
-    case DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE: return remainderTruncated(PASS_HALVES a, b);
-    case DML_OPERATOR_ACTIVATION_PARAMETERIZED_RELU: return isLess(a, 0.0) ? b * a : a;
-    case DML_OPERATOR_ACTIVATION_RELU_GRAD: return isLess(0.0, a) ? b : 0.0;
+#include "elementwise/binary_list.glsl"
   }
   return 0.0;
 }

@@ -8,9 +8,15 @@
 // the current value itself, one that was kept, a number, or an input's. Control flow is the same in all invocations but
 // for elements behind the last. Where the program is known when the kernel is compiled, its steps are what is left;
 // HLSL interprets it.
+#ifdef DIMPLE_HLSL
+// Every function is there once, with as many digits as FLOAT32 needs.
+#define GIVE_HALVES
+#else
 #define OF_HALVES const bool HALVES,
 #define PASS_HALVES HALVES,
 #define NOT_HALVES false,
+#define GIVE_HALVES halves,
+#endif
 
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -63,6 +69,9 @@ bool applyShort(uint kind, uint op, uint from, uint to, inout uvec4 four, uvec4 
     return true;
   }
   if (kind == kCast) return isFloatType(to);
+  // The number that MAX and MIN, RELU and CLIP bound by on one side; NaN bounds nothing.
+  vec4 least = vec4(NOT_A_NUMBER);
+  vec4 most = least;
   if (kind == kBinary) {
     switch (op) {
       case DML_OPERATOR_ELEMENT_WISE_ADD:
@@ -70,30 +79,34 @@ bool applyShort(uint kind, uint op, uint from, uint to, inout uvec4 four, uvec4 
       case DML_OPERATOR_ELEMENT_WISE_SUBTRACT: EACH(x - z) return true;
       case DML_OPERATOR_ELEMENT_WISE_MULTIPLY: EACH(x * z) return true;
       case DML_OPERATOR_ELEMENT_WISE_DIVIDE: EACH(LANE_BY_LANE(roundedQuotient, x, z)) return true;
-      case DML_OPERATOR_ELEMENT_WISE_MAX: EACH(LANE_BY_LANE(maxNum, x, z)) return true;
-      case DML_OPERATOR_ELEMENT_WISE_MIN: EACH(LANE_BY_LANE(minNum, x, z)) return true;
+      case DML_OPERATOR_ELEMENT_WISE_MAX: least = z; break;
+      case DML_OPERATOR_ELEMENT_WISE_MIN: most = z; break;
+      default: return false;
     }
   } else if (kind == kUnary) {
-    const vec4 least = vec4(a);
-    const vec4 most = vec4(b);
     switch (op) {
       case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
       case DML_OPERATOR_ACTIVATION_IDENTITY: return true;
+      case DML_OPERATOR_ACTIVATION_LINEAR: EACH(a * x + b) return true;
       case DML_OPERATOR_ELEMENT_WISE_CLIP:
       case DML_OPERATOR_ELEMENT_WISE_CLIP1:
-        EACH(clipped(x, least, most))
-        return true;
-      case DML_OPERATOR_ACTIVATION_RELU: EACH(LANE_BY_LANE(maxNum, x, vec4(0.0))) return true;
-      case DML_OPERATOR_ACTIVATION_LINEAR: EACH(a * x + b) return true;
+        least = vec4(a);
+        most = vec4(b);
+        break;
+      case DML_OPERATOR_ACTIVATION_RELU: least = vec4(0.0); break;
+      default: return false;
     }
+  } else {
+    return false;
   }
-  return false;
+  EACH(clipped(x, least, most))
+  return true;
 }
 
 void applyEach(uint kind, uint op, uint from, uint to, Vector operand) {
   // The low four lanes, then the high ones.
   bool isShort = true;
-  [[dont_unroll]] for (uint turn = 0u; turn < 2u && isShort; ++turn) {
+  [[dont_unroll]] for (uint turn = 0u; turn < laneCount() / 4u && isShort; ++turn) {
     uvec4 four = turn == 0u ? value.low : value.high;
     isShort = applyShort(kind, op, from, to, four, turn == 0u ? operand.low : operand.high);
     if (turn == 0u)
@@ -103,7 +116,7 @@ void applyEach(uint kind, uint op, uint from, uint to, Vector operand) {
   }
   if (isShort) return;
   // The lanes pass through the first place one after another, so that there is a single copy of all functions.
-  [[dont_unroll]] for (uint lane = 0u; lane < 8u; ++lane) {
+  [[dont_unroll]] for (uint lane = 0u; lane < laneCount(); ++lane) {
     const uint result = applyStep(kind, op, from, to, value.low.x, operand.low.x);
     value = moved(value, result);
     operand = moved(operand, operand.low.x);

@@ -3,11 +3,20 @@
 float exponential;
 float logarithm;
 float expOfSmall(float x) { return expAccurate(x); }
+// tanhAccurate(), and -0 of -0.
+float tanhOfExponential(float x) {
+  if (isNan(x)) return x;
+  const float t = abs(x);
+  const float y = t < 0.625 ? tanhNearZero(t) : t > 10.0 ? 1.0 : 1.0 - 2.0 / (exponential + 1.0);
+  return uintBitsToFloat(floatBitsToUint(y) | (floatBitsToUint(x) & 0x80000000u));
+}
 #define ONE_EXPONENTIAL 1
 #define expAccurate(x) exponential
 #define logAccurate(x) logarithm
+#define tanhAccurate(x) tanhOfExponential(x)
 #include "common/functions.glsl"
 #include "common/activation.glsl"
+#undef tanhAccurate
 #undef logAccurate
 #undef expAccurate
 #include "common/pow.glsl"

@@ -15,19 +15,21 @@ const uint kDifference = 9u;
 const uint kQuantize = 10u;
 const uint kQuotient = 11u;
 
-// Groups of functions (core/ops/chain.h) that HLSL may leave out; those of steps that applyShort() takes are in none.
+// Groups of functions (core/ops/chain.h) that HLSL may leave out. HLSL calls no
+// function of kNone, since applyShort() takes those.
+const uint kNone = 0u;
 const uint kFloats = 1u;
 const uint kPowers = 2u;
 const uint kIntegers = 4u;  // with all casts and quantization
-const uint kTrigonometric = 8u;  // and hyperbolic ones
+const uint kTrigonometric = 8u;
+const uint kExponentials = 16u;  // and hyperbolic functions, and activations
 
 #ifdef DIMPLE_HLSL
-bool calls(const uint group) { return (FUNCTIONS & group) != 0u; }
-#define EXPONENTIAL(result) (calls(kFloats) ? result : 0.0)
+bool calls(const uint groups) { return (FUNCTIONS & groups) != 0u; }
 #else
-bool calls(const uint group) { return true; }
-#define EXPONENTIAL(result) result
+bool calls(const uint groups) { return true; }
 #endif
+#define IN_GROUP(GROUP, RESULT) (calls(GROUP) ? RESULT : 0.0)
 
 // Of the step that executes.
 struct Attributes {
@@ -37,8 +39,6 @@ Attributes attributes;
 int typeBits;
 #define ATTRIBUTES attributes
 #define OF_OPERATOR const uint OP,
-#define POWER(result) (calls(kPowers) ? result : 0.0)
-#define TRIGONOMETRIC(result) (calls(kTrigonometric) ? result : 0.0)
 
 // The type is known at run time; the preprocessor takes the variable for 0, a type of less than 64 bits.
 #undef T_BITS
@@ -106,13 +106,13 @@ uint applyFloat(const uint kind, const uint op, const bool halves, const float x
     case kScale: return floatBitsToUint(scaleAndBias(x, a, b));
     case kUnary:
 #ifdef DIMPLE_HLSL
-      if (calls(kFloats | kTrigonometric)) findExponential(op, x, vec2(a, b));
+      if (calls(kExponentials)) findExponential(op, x, vec2(a, b));
 #endif
-      return floatBitsToUint(applyFunction(op, halves, x, a, b));
-    case kBinary: return floatBitsToUint(applyFunction(op, halves, x, z));
-    case kPredicate: return ask(op, halves, x, z);
+      return floatBitsToUint(applyFunction(op, GIVE_HALVES x, a, b));
+    case kBinary: return floatBitsToUint(applyFunction(op, GIVE_HALVES x, z));
+    case kPredicate: return calls(kFloats) ? ask(op, GIVE_HALVES x, z) : 0u;
   }
-  return floatBitsToUint(POWER(powRounded(halves, x, z)));
+  return floatBitsToUint(IN_GROUP(kPowers, powRounded(GIVE_HALVES x, z)));
 }
 
 uint applyInt(const uint kind, const uint op, const int x, const int z) {
@@ -146,7 +146,7 @@ uint applyStep(const uint kind, const uint op, const uint from, const uint to, c
   if (isFloatType(from)) {
     // A fused activation takes FLOAT32, and what it makes is rounded at once.
     const bool isHalf = isHalfType(from) || isHalfType(to);
-    if (!calls(kFloats | kPowers | kTrigonometric)) return x;
+    if (!calls(kFloats | kPowers | kTrigonometric | kExponentials)) return x;
     return applyFloat(kind, op, isHalf, uintBitsToFloat(x), uintBitsToFloat(z));
   }
   if (!calls(kIntegers)) return x;

@@ -48,7 +48,7 @@ uint unknownZero() { return push.steps >> 16; }
 // the other, which is wrong for those that take each other's values: these are made by an operation.
 Vector moved(Vector v, uint last) {
   const uint zero = unknownZero();
-  return Vector(uvec4(v.low.yzw, v.high.x) ^ zero, uvec4(v.high.yzw, last) ^ zero);
+  return Vector(uvec4(v.low.yzw, isWide() ? v.high.x : last) ^ zero, uvec4(v.high.yzw, last) ^ zero);
 }
 Vector splat(const uint value) { return Vector(uvec4(value), uvec4(value)); }
 

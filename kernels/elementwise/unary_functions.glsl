@@ -8,44 +8,10 @@
 #if T_IS_FLOAT
 float applyFunction(OF_OPERATOR OF_HALVES float x, float a, float b) {
   switch (OP) {
-    case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
-    case DML_OPERATOR_ACTIVATION_IDENTITY: return x;
-    case DML_OPERATOR_ELEMENT_WISE_ABS: return uintBitsToFloat(floatBitsToUint(x) & 0x7fffffffu);
-    case DML_OPERATOR_ELEMENT_WISE_NEGATE: return uintBitsToFloat(floatBitsToUint(x) ^ 0x80000000u);
-    case DML_OPERATOR_ELEMENT_WISE_CLIP:
-    case DML_OPERATOR_ELEMENT_WISE_CLIP1: return clipRounded(PASS_HALVES x, a, b);
-    case DML_OPERATOR_ELEMENT_WISE_EXP: return EXPONENTIAL(expRounded(PASS_HALVES x));
-    case DML_OPERATOR_ELEMENT_WISE_RECIP: return 1.0 / x;
-    case DML_OPERATOR_ELEMENT_WISE_SQRT: return sqrt(x);
-#ifdef ONE_EXPONENTIAL
-    case DML_OPERATOR_ELEMENT_WISE_SIN:
-    case DML_OPERATOR_ELEMENT_WISE_COS:
-      return TRIGONOMETRIC(sinShifted(x, OP == DML_OPERATOR_ELEMENT_WISE_COS ? 1u : 0u));
-#else
-    case DML_OPERATOR_ELEMENT_WISE_SIN: return TRIGONOMETRIC(sinShifted(x, 0u));
-    case DML_OPERATOR_ELEMENT_WISE_COS: return TRIGONOMETRIC(sinShifted(x, 1u));
-#endif
-    case DML_OPERATOR_ELEMENT_WISE_TANH: return EXPONENTIAL(tanhRounded(PASS_HALVES x));
-    case DML_OPERATOR_ELEMENT_WISE_ERF: return EXPONENTIAL(erfRounded(PASS_HALVES x));
-    case DML_OPERATOR_ELEMENT_WISE_ACOS: return TRIGONOMETRIC(acosRounded(PASS_HALVES x));
-    case DML_OPERATOR_ELEMENT_WISE_ACOSH: return TRIGONOMETRIC(acoshRounded(PASS_HALVES x));
-    case DML_OPERATOR_ELEMENT_WISE_ASIN: return TRIGONOMETRIC(asinAccurate(x));
-    case DML_OPERATOR_ELEMENT_WISE_ASINH: return TRIGONOMETRIC(asinhRounded(PASS_HALVES x));
-    case DML_OPERATOR_ELEMENT_WISE_ATAN: return TRIGONOMETRIC(atanAccurate(x));
-    case DML_OPERATOR_ELEMENT_WISE_ATANH: return TRIGONOMETRIC(atanhRounded(PASS_HALVES x));
-    case DML_OPERATOR_ELEMENT_WISE_CEIL: return ceilExact(x);
-    case DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW: return POWER(powRounded(PASS_HALVES x, a));
-    case DML_OPERATOR_ELEMENT_WISE_COSH: return TRIGONOMETRIC(coshRounded(PASS_HALVES x));
-    case DML_OPERATOR_ELEMENT_WISE_FLOOR: return floorExact(x);
-    case DML_OPERATOR_ELEMENT_WISE_LOG: return EXPONENTIAL(logRounded(PASS_HALVES x));
-    case DML_OPERATOR_ELEMENT_WISE_ROUND: return roundBy(floatBitsToUint(a), x);
-    case DML_OPERATOR_ELEMENT_WISE_SIGN: return signOf(x);
-    case DML_OPERATOR_ELEMENT_WISE_SINH: return TRIGONOMETRIC(sinhAccurate(x));
-    case DML_OPERATOR_ELEMENT_WISE_TAN: return TRIGONOMETRIC(tanAccurate(x));
-    case DML_OPERATOR_ELEMENT_WISE_THRESHOLD: return maxNum(x, a);
+#include "elementwise/unary_list.glsl"
     default: break;  // DXC warns of a literal that no case has
   }
-  return EXPONENTIAL(activate(PASS_HALVES OP, x, vec2(a, b)));
+  return IN_GROUP(kExponentials, activate(PASS_HALVES OP, x, vec2(a, b)));
 }
 #else
 // 8- and 16-bit magnitudes saturate, wider ones wrap.

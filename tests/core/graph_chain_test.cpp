@@ -152,15 +152,17 @@ TEST_CASE("graph chains: copies to another layout stand alone") {
 }
 
 TEST_CASE("graph chains: what others take is stored, and as many tensors as the kernel has") {
+  Caps compiled;
+  compiled.fixesParameters = true;
   Nodes graph("f32", kSmall);
   graph.unary("ELEMENT_WISE_ABS", in(0));
   graph.unary("ELEMENT_WISE_SQRT", node(0));
   graph.unary("ELEMENT_WISE_EXP", node(1));
   graph.output(1, 0);
   graph.output(2, 1);
-  CHECK(graph.rewritten(kAll) == Names{"chain of 3"});
+  CHECK(graph.rewritten(kAll, compiled) == Names{"chain of 3"});
   graph.output(0, 2);
-  CHECK(graph.rewritten(kAll).size() == 2);
+  CHECK(graph.rewritten(kAll, compiled).size() == 2);
 
   Nodes sums("f32", kSmall);
   sums.binary("ADD", in(0), in(1));
@@ -168,6 +170,22 @@ TEST_CASE("graph chains: what others take is stored, and as many tensors as the 
   sums.output(5, 0);
   // Six inputs are five sums.
   CHECK(sums.rewritten(kAll) == Names{"chain of 5", "ELEMENT_WISE_ADD"});
+}
+
+TEST_CASE("graph chains: an interpreter has one group of functions at a time, and short ones") {
+  Caps compiled;
+  compiled.fixesParameters = true;
+  const Caps interpreted;
+  for (const char* other : {"ELEMENT_WISE_EXP", "ELEMENT_WISE_SIN", "ACTIVATION_SIGMOID"}) {
+    CAPTURE(other);
+    Nodes graph("f32", kSmall);
+    graph.unary("ELEMENT_WISE_SQRT", in(0));
+    graph.binary("ADD", node(0), in(1));
+    graph.unary(other, node(1));
+    graph.output(2, 0);
+    CHECK(graph.rewritten(kAll, compiled) == Names{"chain of 3"});
+    CHECK(graph.rewritten(kAll, interpreted) == Names{"chain of 2", other});
+  }
 }
 
 TEST_CASE("graph chains: a program ends where the kernel's does") {
@@ -371,13 +389,24 @@ TEST_CASE("graph chains: rounding costs") {
   CHECK(rounded.rewritten().size() == 2);
 }
 
-TEST_CASE("graph chains: small ones save dispatches") {
-  CHECK(multiplyAdd("f16", "", "[16,4096]").rewritten() == Names{"chain of 2"});
+// Each step takes an interpreter as long as for more elements.
+TEST_CASE("graph chains: small ones save dispatches, but for interpreters only if they are many") {
+  Caps compiled;
+  compiled.fixesParameters = true;
+  const Nodes sums = multiplyAdd("f16", "", "[16,4096]");
+  CHECK(sums.rewritten("", compiled) == Names{"chain of 2"});
+  CHECK(sums.rewritten().size() == 2);
   Nodes silu("f16", "[16,4096]");
   silu.unary("ACTIVATION_SIGMOID", in(0));
   silu.binary("MULTIPLY", in(0), node(0));
   silu.output(1, 0);
-  CHECK(silu.rewritten() == Names{"chain of 2"});
+  CHECK(silu.rewritten("", compiled) == Names{"chain of 2"});
+  CHECK(silu.rewritten().size() == 2);
+  Nodes many("f32", "[16,4096]");
+  many.binary("ADD", in(0), in(1));
+  for (UINT n = 0; n < 4; ++n) many.binary(n % 2 == 0 ? "MULTIPLY" : "ADD", node(n), in(1));
+  many.output(4, 0);
+  CHECK(many.rewritten() == Names{"chain of 5"});
 }
 
 TEST_CASE("graph chains: of one that is slower as a whole, the part that is faster") {

@@ -335,7 +335,7 @@ class ChainMaker {
     if (made.inputs.size() > kMaxChainInputs || made.outputs.empty() || made.outputs.size() > kMaxChainOutputs)
       return {};
     auto chain = makeChain(operators);
-    if (!chain) return {};
+    if (!chain || !hasModule(*chain, target_)) return {};
     made.chain = std::move(*chain);
     std::ranges::copy(made.reversed, made.chain.reversed.begin());
     return made;

@@ -192,6 +192,11 @@ Status Device::readMatrices() {
   TRY(chooseShape(integers, {}, options_.integerMatrices, "integer-matrices", caps_.integerMatrices));
   caps_.matrixHalves = std::ranges::find(halves, caps_.matrices) != halves.end();
   caps_.matrixPlaces &= static_cast<bool>(caps_.matrices);
+  const MatrixShape& shape = caps_.matrices;
+  const MatrixShape narrow{shape.rows, shape.columns / 2, shape.depth};
+  if (caps_.matrixPlaces && !options_.matrices && shape.rows == shape.columns &&
+      std::ranges::find(floats, narrow) != floats.end())
+    caps_.narrowMatrices = narrow;
   if (!caps_.matrices && !caps_.integerMatrices) caps_.subgroupSize = 0;
   return {};
 }

@@ -62,8 +62,9 @@ struct Caps {
   // factors with INT32 sums.
   MatrixShape matrices;
   MatrixShape integerMatrices;
-  bool matrixHalves = false;  // `matrices` may also have sums in FLOAT16
-  bool matrixPlaces = false;  // invocations hold the elements of `matrices` that kernels/matrix/places.glsl says
+  bool matrixHalves = false;   // `matrices` may also have sums in FLOAT16
+  bool matrixPlaces = false;   // invocations hold the elements of `matrices` that kernels/matrix/places.glsl says
+  MatrixShape narrowMatrices;  // half as wide as `matrices`, with elements where that file says; none: there are none
   // Pipelines are made for the words of Dispatch::fixed, so that the program of a chain becomes code.
   bool fixesParameters = false;
   // Dispatches that bind the same bytes but touch different rows (core/plan/plan.h) do not wait for each other.

@@ -27,6 +27,9 @@ constexpr OptionRow kRows[] = {
      "The most multiply-adds of a dispatch, at least 1; a dispatch with more is split into parts. 0 stands for "
      "the device's limit.",
      "A few thousand, for example, test dispatches that are split.", &Options::work},
+    {"places", "1",
+     "Kernels read and set elements of matrices where they find that invocations hold those that they expect.",
+     "0 tests what they do where a driver places elements otherwise.", &Options::places},
     {"matrices", "",
      "Rows, columns and depth of the FLOAT16 matrices that subgroups multiply, for example 16x8x16, which must be one "
      "of the shapes that the device offers (Vulkan). If it is empty, the shape with the most multiplications is taken "

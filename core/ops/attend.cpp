@@ -213,7 +213,7 @@ kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Atte
           .sizeDepth = target.caps.matrices.depth,
           .reads = reads,
           .plain = plain,
-          .places = a.scale > 0 && placesFit(target.caps)};
+          .places = a.scale > 0 && target.options.places && placesFit(target.caps)};
 }
 
 uint32_t flagsOf(const Attended& a) {

@@ -137,42 +137,51 @@ const Tile* tileOf(const Product& p, const Target& target) {
 
 // How weight_few.comp divides its work.
 struct FewRows {
+  MatrixShape shape;
   uint32_t rows;
-  uint32_t chunks;  // of the depth that a subgroup takes at a time
+  uint32_t chunks;  // of the depth that a subgroup has on their way at once
   uint32_t shares;  // subgroups that share the depth
   uint32_t parts;   // of a vector of weights, which have a scale each
 };
-constexpr uint32_t kMostFewRows = 4;
-constexpr uint32_t kMostChunks = 2;  // more registers leave room for fewer workgroups
+constexpr uint32_t kMostFewRows = 8;
+constexpr uint32_t kMostChunks = 2;  // more code and registers cost more time than is saved
+
+// Half of matrices as wide as high would be idle.
+const MatrixShape& shapeOfFewRows(const Caps& caps) {
+  return caps.narrowMatrices ? caps.narrowMatrices : caps.matrices;
+}
 
 // Invocations that hold a row of a matrix together (kSharing of kernels/matrix/places.glsl).
-uint32_t neighboursOf(const Caps& caps) { return caps.matrices.columns == caps.subgroupSize ? caps.subgroupSize : 4; }
+uint32_t neighboursOf(const MatrixShape& shape, const Caps& caps) {
+  return shape.columns == caps.subgroupSize ? caps.subgroupSize : 4;
+}
 
-uint64_t sharedBytesOf(const FewRows& few, uint32_t bits, const Caps& caps) {
-  const uint64_t subgroups = kGroupSize / caps.subgroupSize;
-  const uint64_t staged = uint64_t{few.rows} * few.chunks * (16 / bits) * neighboursOf(caps) + 1;
-  const uint64_t places = caps.matrices.elements();
-  return subgroups * (staged * 16 + uint64_t{few.rows} * caps.matrices.rows * 4) + places * 2 + places * 4;
+uint64_t sharedBytesOf(const FewRows& few, const Caps& caps) {
+  const uint64_t sums = uint64_t{kGroupSize} / caps.subgroupSize * few.rows * few.shape.rows;
+  const uint64_t places = uint64_t{few.shape.rows} * few.shape.depth;
+  return sums * 4 + places * 2 + places * 4;
 }
 
 // No value: there are more rows, few columns, or its matrices are not known well enough.
 std::optional<FewRows> fewRowsOf(const Product& p, uint32_t bits, uint32_t blockBits, const Target& target) {
   const Caps& caps = target.caps;
-  const MatrixShape& shape = caps.matrices;
+  const MatrixShape& shape = shapeOfFewRows(caps);
   // Unrolled, it takes a compiler for processors minutes.
   if (caps.isProcessor && target.options.unroll) return {};
   if (p.rows > kMostFewRows || p.type != DML_TENSOR_DATA_TYPE_FLOAT16 || !caps.matrixPlaces) return {};
-  if (shape.rows != shape.columns || shape.rows != shape.depth) return {};
-  if (!caps.has(Feature::SubgroupVote) || !caps.has(Feature::SubgroupShuffle)) return {};
+  if (shape.rows < shape.columns || shape.rows != shape.depth) return {};
+  if (!caps.has(Feature::SubgroupVote)) return {};
   // Of few columns, weight_rows.comp fills the device.
   if (divideUp(p.columns, shape.rows) * p.matrices.count() < caps.workgroups / 8) return {};
-  const uint32_t neighbours = neighboursOf(caps);
-  if (neighbours > shape.columns || shape.rows * neighbours < caps.subgroupSize) return {};
+  const uint32_t neighbours = neighboursOf(shape, caps);
+  if (neighbours > shape.columns || shape.columns * neighbours < caps.subgroupSize) return {};
   const uint32_t vector = kVectorBits / bits;
-  FewRows few{std::bit_ceil(p.rows), kMostChunks, kGroupSize / caps.subgroupSize, 1};
-  if (vector >> blockBits > 1) few.parts = vector >> blockBits;
-  while (few.chunks > 1 && sharedBytesOf(few, bits, caps) > caps.sharedBytes) few.chunks /= 2;
-  if (sharedBytesOf(few, bits, caps) > caps.sharedBytes) return {};
+  FewRows few{.shape = shape,
+              .rows = std::bit_ceil(p.rows),
+              .chunks = kMostChunks,
+              .shares = kGroupSize / caps.subgroupSize,
+              .parts = std::max(1u, vector >> blockBits)};
+  if (sharedBytesOf(few, caps) > caps.sharedBytes) return {};
   const uint64_t chunks = divideUp(p.depth, vector * neighbours);
   while (few.chunks > 1 && few.chunks / 2 >= chunks) few.chunks /= 2;
   while (few.shares > 1 && uint64_t{few.shares / 2} * few.chunks >= chunks) few.shares /= 2;
@@ -220,19 +229,26 @@ class WeightProductPlan {
   Status addFewRows(const FewRows& few) {
     const Caps& caps = builder_.target().caps;
     const uint64_t subgroups = uint64_t{kGroupSize} / caps.subgroupSize / few.shares;
-    const uint64_t columns = subgroups * caps.matrices.rows / (isGated() ? 2 : 1);
+    const uint64_t columns = subgroups * few.shape.rows / (isGated() ? 2 : 1);
     const uint64_t columnGroups = divideUp(p_.columns, columns);
-    const kernels::WeightsWords weights = words();
-    // A vector has one block, and neighbouring ones lie in a word.
-    const bool paired = uint32_t{1} << weights.blockBits == kVectorBits / bits() && scale_.bits == weights.blockBits &&
-                        scale_.block == 1 && scale_.column % 2 == 0;
     return builder_.add(kernels::WeightFew{.type = builder_.typedElement(p_.type),
                                            .push = {.rows = p_.rows,
                                                     .columns = p_.columns,
                                                     .depth = p_.depth,
                                                     .columnGroups = static_cast<uint32_t>(columnGroups),
                                                     .floatFinish = finishWords(p_, finish_, flags()),
-                                                    .weights = weights},
+                                                    .weights = words(),
+                                                    .aRow = p_.a.row,
+                                                    .bColumn = p_.b.column,
+                                                    .scaleColumn = scale_.column,
+                                                    .scaleBlock = scale_.block,
+                                                    .zeroColumn = zero_.column,
+                                                    .zeroBlock = zero_.block,
+                                                    .yRow = p_.y.row,
+                                                    .yColumn = p_.y.column,
+                                                    .baseA = p_.matrices.base[0],
+                                                    .baseB = p_.matrices.base[1],
+                                                    .baseY = p_.matrices.base[3]},
                                            .spec = {.epilogue = finish_.epilogue.steps,
                                                     .fused = finish_.activation.type,
                                                     .bits = bits(),
@@ -241,12 +257,13 @@ class WeightProductPlan {
                                                     .shares = few.shares,
                                                     .parts = few.parts,
                                                     .subgroup = caps.subgroupSize,
-                                                    .sizeRows = caps.matrices.rows,
-                                                    .sizeColumns = caps.matrices.columns,
-                                                    .sizeDepth = caps.matrices.depth,
-                                                    .paired = paired,
+                                                    .sizeRows = few.shape.rows,
+                                                    .sizeColumns = few.shape.columns,
+                                                    .sizeDepth = few.shape.depth,
                                                     .zeroPoints = attributes_.hasZeroPoint,
-                                                    .gates = static_cast<uint32_t>(attributes_.gates)},
+                                                    .gates = static_cast<uint32_t>(attributes_.gates),
+                                                    .places = builder_.target().options.places,
+                                                    .invocations = kGroupSize},
                                            .a = p_.from[0],
                                            .b = p_.from[1],
                                            .c = p_.from[2],

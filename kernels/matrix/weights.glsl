@@ -2,7 +2,8 @@
 //   signs     to be exclusively or-ed with a word of weights, so that they are unsigned
 //   zeroAt    the zero point of all, made unsigned, too, or kZeroGiven: that of the binding
 //   1 << blockBits   weights of a column that a scale and a zero point serve
-//   parameters[2]    steps among scales from column to column and from block to block, and among zero points
+//   parameters[2]    steps among scales from column to column and from block to block, and among zero points; with
+//                    STRIDES_PUSHED push words: scaleColumn, scaleBlock, zeroColumn, zeroBlock
 layout(set = 0, binding = BINDING_scale, std430) readonly buffer scaleBuffer { uint scale[]; };
 layout(set = 0, binding = BINDING_zero, std430) readonly buffer zeroBuffer { uint zero[]; };
 
@@ -17,8 +18,15 @@ float zeroAt(uint i) {
   return float(bitfieldExtract(zeroWordAt(i) ^ push.signs, int(i * BITS % 32u), int(BITS)));
 }
 // Where the parameters of a column's first block are, and of another block of that column.
+#if STRIDES_PUSHED
+uvec2 firstBlockOf(uint column) { return column * uvec2(push.scaleColumn, push.zeroColumn); }
+uvec2 blockAt(uvec2 firstBlock, uint k) {
+  return firstBlock + (k >> push.blockBits) * uvec2(push.scaleBlock, push.zeroBlock);
+}
+#else
 uvec2 firstBlockOf(uint column) { return column * parameters[2].xz; }
 uvec2 blockAt(uvec2 firstBlock, uint k) { return firstBlock + (k >> push.blockBits) * parameters[2].yw; }
+#endif
 
 // Weights as numbers without conversions: under the bits of 2^23 a weight is that many units above it, or so many times
 // more as its place in the half of a word says. No selections, which would be constant expressions of vectors: drivers

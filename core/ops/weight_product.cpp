@@ -139,12 +139,12 @@ const Tile* tileOf(const Product& p, const Target& target) {
 struct FewRows {
   MatrixShape shape;
   uint32_t rows;
-  uint32_t chunks;  // of the depth that a subgroup has on their way at once
+  uint32_t chunks;  // of the depth that a subgroup takes at a time
   uint32_t shares;  // subgroups that share the depth
   uint32_t parts;   // of a vector of weights, which have a scale each
 };
 constexpr uint32_t kMostFewRows = 8;
-constexpr uint32_t kMostChunks = 2;  // more code and registers cost more time than is saved
+constexpr uint32_t kMostRowsOfTwo = 4;  // of more rows, two chunks take more registers than they save time
 
 // Half of matrices as wide as high would be idle.
 const MatrixShape& shapeOfFewRows(const Caps& caps) {
@@ -156,10 +156,11 @@ uint32_t neighboursOf(const MatrixShape& shape, const Caps& caps) {
   return shape.columns == caps.subgroupSize ? caps.subgroupSize : 4;
 }
 
-uint64_t sharedBytesOf(const FewRows& few, const Caps& caps) {
-  const uint64_t sums = uint64_t{kGroupSize} / caps.subgroupSize * few.rows * few.shape.rows;
+uint64_t sharedBytesOf(const FewRows& few, uint32_t bits, const Caps& caps) {
+  const uint64_t subgroups = kGroupSize / caps.subgroupSize;
+  const uint64_t staged = uint64_t{few.rows} * few.chunks * (16 / bits) * neighboursOf(few.shape, caps) + 1;
   const uint64_t places = uint64_t{few.shape.rows} * few.shape.depth;
-  return sums * 4 + places * 2 + places * 4;
+  return subgroups * (staged * 16 + uint64_t{few.rows} * few.shape.rows * 4) + places * 2 + places * 4;
 }
 
 // No value: there are more rows, few columns, or its matrices are not known well enough.
@@ -178,10 +179,11 @@ std::optional<FewRows> fewRowsOf(const Product& p, uint32_t bits, uint32_t block
   const uint32_t vector = kVectorBits / bits;
   FewRows few{.shape = shape,
               .rows = std::bit_ceil(p.rows),
-              .chunks = kMostChunks,
+              .chunks = p.rows > kMostRowsOfTwo ? 1u : 2u,
               .shares = kGroupSize / caps.subgroupSize,
               .parts = std::max(1u, vector >> blockBits)};
-  if (sharedBytesOf(few, caps) > caps.sharedBytes) return {};
+  while (few.chunks > 1 && sharedBytesOf(few, bits, caps) > caps.sharedBytes) few.chunks /= 2;
+  if (sharedBytesOf(few, bits, caps) > caps.sharedBytes) return {};
   const uint64_t chunks = divideUp(p.depth, vector * neighbours);
   while (few.chunks > 1 && few.chunks / 2 >= chunks) few.chunks /= 2;
   while (few.shares > 1 && uint64_t{few.shares / 2} * few.chunks >= chunks) few.shares /= 2;

@@ -4,13 +4,13 @@
 #include "directml_enums.glsl"
 
 // What weight_rows.comp computes, of at most ROWS rows of FLOAT16, by matrices whose elements invocations set one by
-// one: weights and A pass from memory through registers alone. SHARES subgroups share the depth of SIZE_ROWS columns.
+// one: weights pass from memory through registers alone. SHARES subgroups share the depth of SIZE_ROWS columns.
 //
 // The columns of B are rows of the factor on the left, the rows of A columns of the one on the right. Of a chunk of the
-// depth, each of kSharing neighbours loads a vector of weights of the columns that it holds elements of, and what it
-// meets of A, so that which steps of the depth meet in a multiplication differs from one neighbour to the next. Weights
-// are rounded to FLOAT16 when they are scaled, as a DEQUANTIZE would have stored them.
-//   CHUNKS        that are on their way at once; more code than that of two takes longer to come than it saves
+// depth, each of kSharing neighbours loads a vector of weights of the columns that it holds elements of, so that which
+// steps of the depth meet in a multiplication differs from one neighbour to the next. Weights are rounded to FLOAT16 when
+// they are scaled, as a DEQUANTIZE would have stored them.
+//   CHUNKS        that are on their way at once
 //   GATES         gates.glsl; neighbouring columns of B then are rows of the two halves
 //   PARTS         of a vector of weights that have a scale each
 //   PLACES        0: places are taken as unknown, as if the device had chosen others
@@ -50,22 +50,23 @@ const uint kEights = kWeights / 8u;            // of a vector
 const uint kAcross = SUBGROUP / kSharing;      // from one column of an invocation to the next
 const uint kDepthAlong = SIZE_DEPTH / kSharing;
 const uint kPasses = (ROWS + SIZE_COLUMNS - 1u) / SIZE_COLUMNS;
-const uint kRowsOfA = kPasses * kHeldColumns;  // that an invocation has elements of
+const uint kFactors = kPasses * kHeldColumns;  // rows of A that an invocation has elements of
 
+// A subgroup's part of A, [row][chunk][eight of a vector][neighbour], and a vector of zeros.
+const uint kOfRow = CHUNKS * kEights * kSharing;
+const uint kOfA = ROWS * kOfRow;
+const uint kStaged = kOfA + 1u;
+shared uvec4 staged[kSubgroups * kStaged];
 shared float parts[kSubgroups * ROWS * SIZE_ROWS];
 // The places of a matrix, as FLOAT16 and as FLOAT32.
 const uint kPlaces = SIZE_ROWS * SIZE_DEPTH;
 shared uvec4 places[kPlaces / 8u + kPlaces / 4u];
 
+const uint kItemsOfA = (kOfA + SUBGROUP - 1u) / SUBGROUP;
+uvec4 ofA[kItemsOfA];
 uvec4 vectors[CHUNKS * kHeldRows];
 uint scaleWords[CHUNKS * kHeldRows * PARTS];
 uint zeroWords[CHUNKS * kHeldRows * PARTS];
-uvec4 ofA[CHUNKS * kRowsOfA * kEights];
-
-// Where an invocation's rows begin.
-uint firstB[kHeldRows];
-uvec2 firstBlock[kHeldRows];
-uint firstA[kRowsOfA];
 
 void stagePlaces(uint lane) {
   for (uint four = lane; four < kPlaces / 4u; four += INVOCATIONS) {
@@ -109,28 +110,44 @@ uvec4 inOrder(uvec4 eight) {
                upperHalves(eight.z, eight.w));
 }
 
-uint rowOfA(uint own, uint i) { return i / kHeldColumns * SIZE_COLUMNS + own / kSharing + kAcross * (i % kHeldColumns); }
-
-// A chunk: weights, the words that hold their parameters, and A. What is behind the depth is 0.
-void load(uint own, uint slot, uint chunk) {
-  const uint start = chunk * kChunk + own % kSharing * kWeights;
-  const uint k = min(start, push.depth - kWeights);
-  const bool is = start < push.depth;
-  [[unroll]] for (uint r = 0u; r < kHeldRows; ++r) vectors[slot * kHeldRows + r] = b[(firstB[r] + k) / kWeights];
-  [[unroll]] for (uint i = 0u; i < kHeldRows * PARTS; ++i) {
-    const uvec2 block = blockAt(firstBlock[i / PARTS], k + i % PARTS * (kWeights / PARTS));
-    const uint word = scale[block.x / 2u] >> (block.x % 2u * 16u);
-    scaleWords[slot * kHeldRows * PARTS + i] = is ? word & 0xffffu : 0u;
-    if (ZERO_POINTS != 0u)
-      zeroWords[slot * kHeldRows * PARTS + i] =
-          bitfieldExtract(zeroWordAt(block.y) ^ push.signs, int(block.y * BITS % 32u), int(BITS));
+void loadA(uint own, uint base, uint firstChunk) {
+  [[unroll]] for (uint i = 0u; i < kItemsOfA; ++i) {
+    const uint item = i * SUBGROUP + own;
+    const uint row = item / kOfRow;
+    const uint k = firstChunk * kChunk + item % kOfRow * 8u;
+    ofA[i] = uvec4(0u);
+    if (row < min(ROWS, push.rows) && k < push.depth) ofA[i] = a[(base + row * push.aRow + k) / 8u];
   }
-  [[unroll]] for (uint i = 0u; i < kRowsOfA; ++i) {
-    [[unroll]] for (uint e = 0u; e < kEights; ++e) ofA[(slot * kRowsOfA + i) * kEights + e] = uvec4(0u);
-    // The first row of A that this may be is known beforehand.
-    if (rowOfA(0u, i) < ROWS && is && rowOfA(own, i) < push.rows) {
-      [[unroll]] for (uint e = 0u; e < kEights; ++e)
-        ofA[(slot * kRowsOfA + i) * kEights + e] = a[(firstA[i] + k) / 8u + e];
+}
+
+void stageA(uint own, uint at) {
+  [[unroll]] for (uint i = 0u; i < kItemsOfA; ++i) {
+    const uint item = i * SUBGROUP + own;
+    const uint vector = item % kOfRow;
+    const uint neighbour = vector / kEights % kSharing;
+    const uint place = vector / (kEights * kSharing) * kEights + vector % kEights;
+    if (item < kOfA) staged[at + item / kOfRow * kOfRow + place * kSharing + neighbour] = inOrder(ofA[i]);
+  }
+}
+
+// Of the chunks from one on: A, which is there soonest, weights, and the words that hold their parameters. What is
+// behind the depth is 0 in A, and so are its scales, which may be infinite.
+void load(uint own, uint baseA, uint firstB[kHeldRows], uvec2 firstBlock[kHeldRows], uint firstChunk) {
+  loadA(own, baseA, firstChunk);
+  const uint last = push.depth - kWeights;
+  [[unroll]] for (uint c = 0u; c < CHUNKS; ++c) {
+    const uint k = min((firstChunk + c) * kChunk + own % kSharing * kWeights, last);
+    [[unroll]] for (uint r = 0u; r < kHeldRows; ++r) vectors[c * kHeldRows + r] = b[(firstB[r] + k) / kWeights];
+  }
+  [[unroll]] for (uint c = 0u; c < CHUNKS; ++c) {
+    const uint k = (firstChunk + c) * kChunk + own % kSharing * kWeights;
+    [[unroll]] for (uint i = 0u; i < kHeldRows * PARTS; ++i) {
+      const uvec2 block = blockAt(firstBlock[i / PARTS], min(k, last) + i % PARTS * (kWeights / PARTS));
+      const uint word = scale[block.x / 2u] >> (block.x % 2u * 16u);
+      scaleWords[c * kHeldRows * PARTS + i] = k < push.depth ? word & 0xffffu : 0u;
+      if (ZERO_POINTS != 0u)
+        zeroWords[c * kHeldRows * PARTS + i] =
+            bitfieldExtract(zeroWordAt(block.y) ^ push.signs, int(block.y * BITS % 32u), int(BITS));
     }
   }
 }
@@ -160,17 +177,24 @@ void eightOf(uvec4 vector, uint eight, uint zeroPoint, out TWO_HALVES pairs[4]) 
   }
 }
 
-void multiplyEight(uint slot, uint eight, inout MATRIX_SUM totals[kPasses]) {
+void multiplyEight(uint own, uint at, uint c, uint eight, inout MATRIX_SUM totals[kPasses]) {
   TWO_HALVES weights[kHeldRows * 4u];
   [[unroll]] for (uint r = 0u; r < kHeldRows; ++r) {
     TWO_HALVES pairs[4];
-    const uint part = (slot * kHeldRows + r) * PARTS + eight * PARTS / kEights;
-    eightOf(vectors[slot * kHeldRows + r], eight, ZERO_POINTS != 0u ? zeroWords[part] : push.zeroAt, pairs);
+    const uint part = (c * kHeldRows + r) * PARTS + eight * PARTS / kEights;
+    eightOf(vectors[c * kHeldRows + r], eight, ZERO_POINTS != 0u ? zeroWords[part] : push.zeroAt, pairs);
     const TWO_HALVES scales = TO_HALVES(scaleWords[part] | (scaleWords[part] << 16u));
     [[unroll]] for (uint i = 0u; i < 4u; ++i) weights[r * 4u + i] = pairs[i] * scales;
   }
-  uvec4 factors[kRowsOfA];
-  [[unroll]] for (uint i = 0u; i < kRowsOfA; ++i) factors[i] = inOrder(ofA[(slot * kRowsOfA + i) * kEights + eight]);
+  uvec4 factors[kFactors];
+  [[unroll]] for (uint i = 0u; i < kFactors; ++i) {
+    // The first row of A that this may be is known beforehand.
+    const uint rowAtLeast = i / kHeldColumns * SIZE_COLUMNS + i % kHeldColumns * kAcross;
+    const uint row = rowAtLeast + own / kSharing;
+    factors[i] = uvec4(0u);
+    if (rowAtLeast < ROWS)
+      factors[i] = staged[at + (row < ROWS ? row * kOfRow + (c * kEights + eight) * kSharing + own % kSharing : kOfA)];
+  }
   [[unroll]] for (uint step = 0u; step < 8u / kDepthAlong; ++step) {
     MATRIX_A left;
     [[unroll]] for (uint i = 0u; i < kHeldRows * kDepthAlong; ++i) {
@@ -240,26 +264,29 @@ void main() {
   const uint firstColumn = (group - pair * push.columnGroups) * (kSubgroups / SHARES * kResults);
   const uint column = firstColumn + gl_SubgroupID / SHARES * kResults;
   const uint chunks = (push.depth + kChunk - 1u) / kChunk;
+  const uint at = gl_SubgroupID * kStaged;
+  uint firstB[kHeldRows];
+  uvec2 firstBlock[kHeldRows];
   [[unroll]] for (uint r = 0u; r < kHeldRows; ++r) {
     const uint ofRow = columnOfRow(column, own / kSharing + kAcross * r);
     firstB[r] = first.y + ofRow * push.bColumn;
     firstBlock[r] = firstBlockOf(ofRow);
   }
-  [[unroll]] for (uint i = 0u; i < kRowsOfA; ++i) firstA[i] = first.x + rowOfA(own, i) * push.aRow;
-
-  const uint share = gl_SubgroupID % SHARES;
-  [[unroll]] for (uint slot = 0u; slot < CHUNKS; ++slot) load(own, slot, share + slot * SHARES);
+  const uint ofShare = gl_SubgroupID % SHARES * CHUNKS;
+  load(own, first.x, firstB, firstBlock, ofShare);
   stagePlaces(lane);
+  if (own == 0u) staged[at + kOfA] = uvec4(0u);
   barrier();
   const bool known = placesAreKnown(own);
   MATRIX_SUM totals[kPasses];
   [[unroll]] for (uint pass = 0u; pass < kPasses; ++pass) totals[pass] = MATRIX_SUM(0.0);
-  [[dont_unroll]] for (uint chunk = share; chunk < chunks; chunk += SHARES * CHUNKS) {
-    [[unroll]] for (uint slot = 0u; slot < CHUNKS; ++slot) {
-      [[unroll]] for (uint eight = 0u; eight < kEights; ++eight) multiplyEight(slot, eight, totals);
-      const uint next = chunk + (slot + CHUNKS) * SHARES;
-      if (chunk + CHUNKS * SHARES < chunks) load(own, slot, next);
-    }
+  for (uint chunk = 0u; chunk < chunks; chunk += SHARES * CHUNKS) {
+    stageA(own, at);
+    SUBGROUP_BARRIER();
+    [[unroll]] for (uint c = 0u; c < CHUNKS; ++c)
+      [[unroll]] for (uint eight = 0u; eight < kEights; ++eight) multiplyEight(own, at, c, eight, totals);
+    if (chunk + SHARES * CHUNKS < chunks) load(own, first.x, firstB, firstBlock, chunk + SHARES * CHUNKS + ofShare);
+    SUBGROUP_BARRIER();
   }
   storeParts(own, totals);
   barrier();

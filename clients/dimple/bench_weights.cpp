@@ -84,7 +84,7 @@ class WeightRowMaker {
 
 std::vector<BenchCase> benchWeights() {
   std::vector<WeightRow> rows;
-  for (const uint64_t count : {1, 2, 4, 8, 16, 32, 64, 128, 512})
+  for (const uint64_t count : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512})
     for (const std::string type : {"u4", "f16"}) rows.push_back({type, count, 4096, 4096});
   for (const uint64_t count : {16, 64, 512})
     rows.push_back({.type = "u4", .rows = count, .depth = 4096, .columns = 4096, .options = "dequantized=0"});

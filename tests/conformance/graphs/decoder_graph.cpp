@@ -154,8 +154,11 @@ class Decoder {
 
   GraphSource floats(std::string_view type, const Shape& sizes, double reach, double mean = 0) {
     std::vector<double> numbers = drawn(countOf(sizes), reach, mean);
-    if (o_.weights.infinite)
+    if (o_.weights.infinite) {
       for (double& number : numbers) number = std::fabs(number);
+      const size_t lastRow = numbers.size() - sizes.back();
+      if (lastRow != 0) numbers[lastRow] = std::numeric_limits<double>::infinity();
+    }
     return graph_.input(typeNamed(type), numbers);
   }
 

@@ -18,8 +18,9 @@ struct WeightOptions {
   uint32_t block = 32;
   ZeroPoints zeroPoints = ZeroPoints::Absent;
   bool owned = true;  // by DML
-  // The scales of every other column are. No term of its sums is NaN or has another sign: nothing but the weights'
-  // distances from their zero points is negative, and these are all the same.
+  // The scales of every other column are, and the first element of the last row, if there are several. No term of its
+  // sums is NaN or has another sign: nothing but the weights' distances from their zero points is negative, and these
+  // are all the same.
   bool infinite = false;
 };
 

@@ -153,7 +153,7 @@ TEST_CASE("dequantized: few rows go to matrices whose elements are set where the
   other.features &= ~static_cast<uint32_t>(Feature::SubgroupVote);
   CHECK_FALSE(takes({.rows = "1"}, other));
   other = known;
-  other.sharedBytes = 4096;
+  other.sharedBytes = 12288;
   CHECK(takes({.rows = "2"}, other));
   CHECK_FALSE(takes({.rows = "4"}, other));
   // A matrix has 16 columns.

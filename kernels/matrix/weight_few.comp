@@ -273,11 +273,11 @@ void main() {
     firstBlock[r] = firstBlockOf(ofRow);
   }
   const uint ofShare = gl_SubgroupID % SHARES * CHUNKS;
-  load(own, first.x, firstB, firstBlock, ofShare);
   stagePlaces(lane);
   if (own == 0u) staged[at + kOfA] = uvec4(0u);
   barrier();
   const bool known = placesAreKnown(own);
+  load(own, first.x, firstB, firstBlock, ofShare);  // later than that, or registers are short
   MATRIX_SUM totals[kPasses];
   [[unroll]] for (uint pass = 0u; pass < kPasses; ++pass) totals[pass] = MATRIX_SUM(0.0);
   for (uint chunk = 0u; chunk < chunks; chunk += SHARES * CHUNKS) {

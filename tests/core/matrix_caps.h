@@ -13,6 +13,7 @@ inline Caps capsOfMatrices() {
   caps.subgroupSize = 32;
   caps.matrices = {16, 16, 16};
   caps.matrixHalves = true;
+  caps.fixesParameters = true;
   return caps;
 }
 

@@ -193,8 +193,7 @@ std::string compareNearly(const DML_BUFFER_TENSOR_DESC& tensor, const GraphBytes
   const oracle::Array b = oracle::read(tensor, alone);
   const auto isNear = [](double x, double y) { return std::abs(x - y) <= 0x1p-10 + 0x1p-18 * std::abs(y); };
   for (size_t i = 0; i < a.real.size(); ++i)
-    if (!isNear(a.real[i], b.real[i]))
-      return differing(i, a.real[i], b.real[i]);
+    if (!isNear(a.real[i], b.real[i])) return differing(i, a.real[i], b.real[i]);
   size_t others = 0;
   for (size_t i = 0; i < a.whole.size(); ++i) {
     const auto difference = a.whole[i] - b.whole[i];

@@ -3,7 +3,7 @@
 
 # Pairs: folder, what its files may include of the project.
 set(dimpleIncludeRules
-  core           "^(core/|kernels/kernel_id\\.h$|kernels/interfaces/)"
+  core           "^(core/|kernels/(kernel_id\\.h|[a-z]+/[a-z]+_list\\.glsl)$|kernels/interfaces/)"
   kernels        "^kernels/"
   backend_vulkan "^(backend_vulkan/|kernels/kernel_(code|id|table)\\.h$|core/(support/[a-z_]+|plan/plan|backend|caps|checked|data_type|options|result|text)\\.h$)"
   backend_d3d12  "^(backend_d3d12/|kernels/kernel_(code|id|table)\\.h$|core/(support/[a-z_]+|plan/plan|backend|caps|checked|data_type|options|result|text)\\.h$)"

@@ -222,7 +222,27 @@ struct Floats {
   bool owned = true, biasOwned = true;
 };
 
-std::string executedOf(const std::vector<Floats>& products, const std::string& rows = "3", bool tiled = false) {
+// What reads a product: a function of its elements, a copy of the whole, or a product of two heads or of the whole.
+enum class Reader { Exp, Tile, Heads, Whole };
+
+std::string readerOf(Reader reader, const std::string& result, const std::string& rows, const std::string& columns) {
+  switch (reader) {
+    case Reader::Exp:
+      return cat("ELEMENT_WISE_EXP InputTensor=", result, " OutputTensor=", result);
+    case Reader::Tile:
+      return cat("TILE InputTensor=", result, " OutputTensor=f16[2,", rows, ",", columns, "] Repeats=[2,1,1]");
+    case Reader::Heads:
+      return cat("GEMM ATensor=f16[2,", rows, ",32]{32,64,1} BTensor=f16[2,32,8] OutputTensor=f16[2,", rows, ",8]",
+                 " TransA=NONE TransB=NONE Alpha=1 Beta=0");
+    case Reader::Whole:
+      return cat("GEMM ATensor=", result, " BTensor=f16[1,", columns, ",8] OutputTensor=f16[1,", rows, ",8]",
+                 " TransA=NONE TransB=NONE Alpha=1 Beta=0");
+  }
+  return {};
+}
+
+std::string executedOf(const std::vector<Floats>& products, const std::string& rows = "3",
+                       Reader reader = Reader::Exp) {
   GraphBuilder graph;
   UINT next = 1;
   for (UINT i = 0; i < products.size(); ++i) {
@@ -236,9 +256,8 @@ std::string executedOf(const std::vector<Floats>& products, const std::string& r
     graph.input(0, product);
     graph.input(next++, product, 1);
     if (!p.bias.empty()) graph.input(next++, product, 2);
-    const UINT last = tiled ? graph.op(cat("TILE InputTensor=", result, " OutputTensor=f16[2,", rows, ",", p.columns,
-                                           "] Repeats=[2,1,1]"))
-                            : graph.op(cat("ELEMENT_WISE_EXP InputTensor=", result, " OutputTensor=", result));
+    const UINT last = graph.op(readerOf(reader, result, rows, p.columns));
+    if (reader == Reader::Heads || reader == Reader::Whole) graph.input(next++, last, 1);
     graph.edge(product, last);
     graph.output(last, i);
   }
@@ -262,8 +281,10 @@ TEST_CASE("siblings: products of floats with weights that are known become one")
   CHECK(executedOf({{.transform = "TransA=NONE TransB=NONE Alpha=1 Beta=2"}, {}}) == apart);
   CHECK(executedOf({{.transform = "TransA=NONE TransB=NONE Alpha=1 Beta=1 FusedActivation=RELU"}, {}}) == apart);
   CHECK(executedOf({{.columns = "12"}, {.columns = "12"}}) == apart);
-  CHECK(executedOf({{}, {}}, "3", true) == "GEMM TILE GEMM TILE");
-  CHECK(executedOf({{}, {}}, "1", true) == "GEMM SPLIT TILE TILE");
+  CHECK(executedOf({{}, {}}, "3", Reader::Tile) == "GEMM TILE GEMM TILE");
+  CHECK(executedOf({{}, {}}, "1", Reader::Tile) == "GEMM SPLIT TILE TILE");
+  CHECK(executedOf({{}, {}}, "3", Reader::Heads) == "GEMM SPLIT GEMM GEMM");
+  CHECK(executedOf({{}, {}}, "3", Reader::Whole) == "GEMM GEMM GEMM GEMM");
 }
 
 TEST_CASE("siblings: gates that stay nodes") {

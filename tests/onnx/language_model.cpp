@@ -53,6 +53,7 @@ class LanguageMaker {
     model_.input("input_ids", Type::Int64, {sizes_.batch, -1});
     model_.input("seqlens_k", Type::Int32, {sizes_.batch});
     model_.input("total_sequence_length", Type::Int32, {});
+    if (sizes_.rotatesApart) model_.input("position_ids", Type::Int64, {sizes_.batch, -1});
     for (const auto& [past, present] : cachesOf(sizes_)) model_.input(past, sizes_.type, sizes_.cache());
     const int64_t half = sizes_.channels / 2;
     HostTensor cosines(sizes_.type, {sizes_.capacity, half}), sines = cosines;
@@ -144,15 +145,20 @@ class LanguageMaker {
     const auto caches = cachesOf(sizes_);
     const auto& [pastKey, presentKey] = caches[static_cast<size_t>(2 * layer)];
     const auto& [pastValue, presentValue] = caches[static_cast<size_t>(2 * layer + 1)];
-    const std::string q = product(x, width, width, layer % 2 != 0);
-    const std::string k = product(x, width, keys, false), v = product(x, width, keys, true);
-    const std::string y = node("GroupQueryAttention", {q, k, v, pastKey, pastValue, "seqlens_k",
-                                                       "total_sequence_length", "cos_cache", "sin_cache"});
+    std::string q = product(x, width, width, layer % 2 != 0);
+    std::string k = product(x, width, keys, false);
+    const std::string v = product(x, width, keys, true);
+    if (sizes_.rotatesApart)
+      for (std::string* rotated : {&q, &k})
+        *rotated = node("RotaryEmbedding", {*rotated, "position_ids", "cos_cache", "sin_cache"});
+    std::vector<std::string> inputs{q, k, v, pastKey, pastValue, "seqlens_k", "total_sequence_length"};
+    if (!sizes_.rotatesApart) inputs.insert(inputs.end(), {"cos_cache", "sin_cache"});
+    const std::string y = node("GroupQueryAttention", inputs);
     last_->add_output(presentKey);
     last_->add_output(presentValue);
     setAttribute(*last_, "num_heads", sizes_.heads);
     setAttribute(*last_, "kv_num_heads", sizes_.keyHeads);
-    setAttribute(*last_, "do_rotary", int64_t{1});
+    if (!sizes_.rotatesApart) setAttribute(*last_, "do_rotary", int64_t{1});
     return product(y, width, width, false);
   }
 
@@ -193,7 +199,14 @@ std::map<std::string, HostTensor> languageInputs(const LanguageSizes& sizes, con
   const std::vector<int64_t> last(static_cast<size_t>(sizes.batch), all - 1);
   HostTensor total(Type::Int32, {});
   total.setInteger(0, all);
-  return {{"input_ids", ids}, {"seqlens_k", onnx::integerTensor(Type::Int32, last)}, {"total_sequence_length", total}};
+  std::map<std::string, HostTensor> inputs{
+      {"input_ids", ids}, {"seqlens_k", onnx::integerTensor(Type::Int32, last)}, {"total_sequence_length", total}};
+  if (sizes.rotatesApart) {
+    HostTensor positions(Type::Int64, ids.sizes);
+    for (int64_t i = 0; i < positions.elements(); ++i) positions.setInteger(static_cast<size_t>(i), past + i % count);
+    inputs["position_ids"] = positions;
+  }
+  return inputs;
 }
 
 std::vector<std::pair<std::string, std::string>> cachesOf(const LanguageSizes& sizes) {

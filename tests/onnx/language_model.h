@@ -21,6 +21,9 @@ struct LanguageSizes {
   int64_t capacity = 48;  // of its cache, in words
   int64_t batch = 1;
   onnx::Type type = onnx::Type::Float;
+  // Rotary embeddings are nodes of their own, as ONNX Runtime's DirectML provider takes them, with an input
+  // "position_ids"; else GroupQueryAttention rotates.
+  bool rotatesApart = false;
 
   int64_t width() const { return heads * channels; }
   onnx::Sizes cache() const { return {batch, keyHeads, capacity, channels}; }

@@ -5,6 +5,7 @@
 #   tests/onnx_runtime/run.sh [--dll ours|microsoft] [--runs N] [--adapter] [--verbose] [MODEL...]
 #   tests/onnx_runtime/run.sh --operators [--dll ours|microsoft] [--verbose]
 #   tests/onnx_runtime/run.sh --cache [--dll ours|microsoft]
+#   tests/onnx_runtime/run.sh --language [--dll ours|microsoft]
 #   tests/onnx_runtime/run.sh --time [--dll ours|microsoft] [--runs N] [MODEL...]
 #
 # Models are the networks of tests/onnx and the three that read text (all of them: squeezenet, mobilenet, resnet50,
@@ -14,6 +15,7 @@
 # the standard's tests of operators, once each (every DIMPLE_TEST_SAMPLE-th), of which those are left out that either
 # provider does not take.
 # With --cache a GroupQueryAttention whose past and present are one buffer of the device has a prompt and three steps.
+# With --language a decoder with such a cache gets a prompt and writes 32 words.
 # With --time each model runs as a graph on both DLLs (or the one that --dll names), each time in two processes: a cold
 # one, for which the driver's disk cache is empty, and a warm one after it. Only a table of seconds is printed: those of
 # the clock and, in brackets, those of all processors.
@@ -25,6 +27,7 @@ dll=ours
 dllGiven=0
 operators=0
 cache=0
+language=0
 timed=0
 models=()
 options=()
@@ -41,13 +44,14 @@ while (($#)); do
     --adapter | --verbose) options+=("$1") ;;
     --operators) operators=1 ;;
     --cache) cache=1 ;;
+    --language) language=1 ;;
     --time) timed=1 ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     -*)
-      echo "run: unknown option $1 (known: --dll, --runs, --adapter, --verbose, --operators, --cache, --time)." >&2
+      echo "run: unknown option $1 (known: --dll, --runs, --adapter, --verbose, --operators, --cache, --language, --time)." >&2
       exit 2
       ;;
     *) models+=("$1") ;;
@@ -69,6 +73,7 @@ done
 
 program=models
 ((cache)) && program=cache
+((language)) && program=language
 tools/setup.sh --onnx-runtime --ocr "${setup[@]}"
 # shellcheck disable=SC1091
 . build/deps/env.sh
@@ -95,6 +100,9 @@ writeModels() { # folder, options of write_models
 if ((cache)); then
   writeModels cache --cache "$work/cache.new"
   options=() models=("$work/cache")
+elif ((language)); then
+  writeModels language --language "$work/language.new"
+  options=() models=("$work/language")
 elif ((operators)); then
   writeModels operators --operators "$work/operators.new"
   options+=(--runs 1 --each)

@@ -4,11 +4,12 @@
 //   write_models FOLDER [OCR]
 //   write_models --operators FOLDER
 //   write_models --cache FOLDER
+//   write_models --language FOLDER
 //
 // The networks of tests/onnx, with one picture (or pair of texts) and 16, in FLOAT32 and FLOAT16, and with the folder
 // that `tools/setup.sh --ocr` makes its models, with what they are given when they read its photograph. With
 // --operators the standard's tests of operators. With --cache two models of one GroupQueryAttention, for
-// onnx_runtime_cache.
+// onnx_runtime_cache. With --language a decoder of words, for onnx_runtime_language.
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -146,6 +147,16 @@ int writeCache(const fs::path& folder) {
   return 0;
 }
 
+int writeLanguage(const fs::path& folder) {
+  fs::remove_all(folder);
+  LanguageSizes sizes;
+  sizes.type = onnx::Type::Float16;
+  sizes.rotatesApart = true;
+  const std::string bytes = languageModel(sizes).bytes();
+  tool::writeFile(folder / "model.onnx", std::as_bytes(std::span(bytes)));
+  return 0;
+}
+
 // A prompt, and a cache without words.
 Network languageNetwork(const LanguageSizes& sizes) {
   Network network{languageModel(sizes), languageInputs(sizes, promptOf(sizes, 8), 0)};
@@ -188,6 +199,7 @@ int main(int argc, char** argv) {
   try {
     if (std::string_view(argv[1]) == "--operators" && argc == 3) return dimple::testing::writeOperators(argv[2]);
     if (std::string_view(argv[1]) == "--cache" && argc == 3) return dimple::testing::writeCache(argv[2]);
+    if (std::string_view(argv[1]) == "--language" && argc == 3) return dimple::testing::writeLanguage(argv[2]);
     return dimple::testing::writeModels(argv[1], argc > 2 ? argv[2] : nullptr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "write_models: %s\n", error.what());

@@ -22,6 +22,22 @@ constexpr uint32_t kSourceKept = 1;
 constexpr uint32_t kSourceNumber = 4;
 constexpr uint32_t kSourceInput = 8;
 
+// Of a function of floats, by the lists that the kernel has its cases from.
+StepFunctions groupOf(StepKind kind, DML_OPERATOR_TYPE op) {
+  switch (op) {
+#define CASE(OPERATOR) case OPERATOR:
+#define FUNCTION(GROUP, OPERATOR, RESULT) \
+  case OPERATOR:                          \
+    return StepFunctions::GROUP;
+#include "kernels/elementwise/binary_list.glsl"
+#include "kernels/elementwise/unary_list.glsl"
+#undef FUNCTION
+#undef CASE
+    default:
+      return kind == StepKind::Unary ? StepFunctions::Exponentials : StepFunctions::Floats;
+  }
+}
+
 // The functions that the kernel's applyShort() implements.
 bool isShort(const ElementStep& step) {
   switch (step.kind) {
@@ -39,25 +55,8 @@ bool isShort(const ElementStep& step) {
     default:
       return false;
   }
-  if (!isFloat(step.from)) return false;
-  switch (step.op) {
-    case DML_OPERATOR_ELEMENT_WISE_ADD:
-    case DML_OPERATOR_ELEMENT_WISE_ADD1:
-    case DML_OPERATOR_ELEMENT_WISE_SUBTRACT:
-    case DML_OPERATOR_ELEMENT_WISE_MULTIPLY:
-    case DML_OPERATOR_ELEMENT_WISE_DIVIDE:
-    case DML_OPERATOR_ELEMENT_WISE_MAX:
-    case DML_OPERATOR_ELEMENT_WISE_MIN:
-    case DML_OPERATOR_ELEMENT_WISE_IDENTITY:
-    case DML_OPERATOR_ACTIVATION_IDENTITY:
-    case DML_OPERATOR_ELEMENT_WISE_CLIP:
-    case DML_OPERATOR_ELEMENT_WISE_CLIP1:
-    case DML_OPERATOR_ACTIVATION_RELU:
-    case DML_OPERATOR_ACTIVATION_LINEAR:
-      return true;
-    default:
-      return false;
-  }
+  return isFloat(step.from) && (groupOf(step.kind, step.op) == StepFunctions::None ||
+                                step.op == DML_OPERATOR_ACTIVATION_RELU || step.op == DML_OPERATOR_ACTIVATION_LINEAR);
 }
 
 // Numeric functions, most of which are exponentials, logarithms and similar functions.
@@ -67,22 +66,6 @@ bool isCostly(const ElementStep& step) {
 
 uint32_t& countOf(CostlyFunctions& costly, const ElementStep& step) {
   return step.to == DML_TENSOR_DATA_TYPE_FLOAT16 ? costly.halves : costly.floats;
-}
-
-// Of a function of floats, by the lists that the kernel has its cases from.
-StepFunctions groupOf(StepKind kind, DML_OPERATOR_TYPE op) {
-  switch (op) {
-#define CASE(OPERATOR) case OPERATOR:
-#define FUNCTION(GROUP, OPERATOR, RESULT) \
-  case OPERATOR:                          \
-    return StepFunctions::GROUP;
-#include "kernels/elementwise/binary_list.glsl"
-#include "kernels/elementwise/unary_list.glsl"
-#undef FUNCTION
-#undef CASE
-    default:
-      return kind == StepKind::Unary ? StepFunctions::Exponentials : StepFunctions::Floats;
-  }
 }
 
 StepFunctions functionsOf(const ElementStep& step) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string_view>
 
 #include "core/checked.h"
 #include "core/plan/plan_builder.h"
@@ -22,20 +23,30 @@ constexpr uint32_t kSourceKept = 1;
 constexpr uint32_t kSourceNumber = 4;
 constexpr uint32_t kSourceInput = 8;
 
-// Of a function of floats, by the lists that the kernel has its cases from.
-StepFunctions groupOf(StepKind kind, DML_OPERATOR_TYPE op) {
+// A function of floats in the lists that the kernel has its cases from.
+struct ListedFunction {
+  StepFunctions group;
+  bool takesHalves;  // it is told whether it computes FLOAT16, which takes fewer digits
+};
+std::optional<ListedFunction> listedFunction(DML_OPERATOR_TYPE op) {
   switch (op) {
 #define CASE(OPERATOR) case OPERATOR:
-#define FUNCTION(GROUP, OPERATOR, RESULT) \
-  case OPERATOR:                          \
-    return StepFunctions::GROUP;
+#define FUNCTION(GROUP, OPERATOR, RESULT)       \
+  case OPERATOR:                                \
+    return ListedFunction{StepFunctions::GROUP, \
+                          std::string_view(#RESULT).find("PASS_HALVES") != std::string_view::npos};
 #include "kernels/elementwise/binary_list.glsl"
 #include "kernels/elementwise/unary_list.glsl"
 #undef FUNCTION
 #undef CASE
     default:
-      return kind == StepKind::Unary ? StepFunctions::Exponentials : StepFunctions::Floats;
+      return {};
   }
+}
+
+StepFunctions groupOf(StepKind kind, DML_OPERATOR_TYPE op) {
+  if (const auto listed = listedFunction(op)) return listed->group;
+  return kind == StepKind::Unary ? StepFunctions::Exponentials : StepFunctions::Floats;
 }
 
 // The functions that the kernel's applyShort() implements.
@@ -57,6 +68,15 @@ bool isShort(const ElementStep& step) {
   }
   return isFloat(step.from) && (groupOf(step.kind, step.op) == StepFunctions::None ||
                                 step.op == DML_OPERATOR_ACTIVATION_RELU || step.op == DML_OPERATOR_ACTIVATION_LINEAR);
+}
+
+// Whether its function computes fewer digits than of FLOAT32.
+bool hasFewDigits(const ElementStep& step) {
+  const bool isHalf = step.from == DML_TENSOR_DATA_TYPE_FLOAT16 || step.to == DML_TENSOR_DATA_TYPE_FLOAT16;
+  if (!isHalf || !isFloat(step.from) || isShort(step)) return false;
+  if (step.kind != StepKind::Unary && step.kind != StepKind::Binary) return step.kind == StepKind::Power;
+  const auto listed = listedFunction(step.op);
+  return !listed || listed->takesHalves;
 }
 
 // Numeric functions, most of which are exponentials, logarithms and similar functions.
@@ -89,6 +109,7 @@ class Programmer {
       chain.steps.push_back(encoded(draft));
       if (draft.source >= kSourceInput) chain.loads.push_back(draft.source - kSourceInput);
       chain.groups |= static_cast<uint32_t>(functionsOf(draft.step));
+      chain.hasFewDigits |= hasFewDigits(draft.step);
       if (isCostly(draft.step))
         ++countOf(chain.costly, draft.step);
       else if (!isShort(draft.step))
@@ -545,7 +566,7 @@ Status SingleChain::add(PlanBuilder& builder, const Walk& walk, const std::vecto
 }
 
 bool hasModule(const Chain& chain, const Target& target) {
-  return target.caps.fixesParameters || std::popcount(chain.groups) <= 1;
+  return target.caps.fixesParameters || (std::popcount(chain.groups) <= 1 && !chain.hasFewDigits);
 }
 
 bool isChain(const Operation& op) { return &op.schema() == &kChain || &op.schema() == &kChainInPlace; }

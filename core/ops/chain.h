@@ -105,6 +105,7 @@ struct Chain {
   std::vector<ChainStep> steps;
   std::vector<uint32_t> loads;  // the inputs that steps load, one per step
   uint32_t groups = 0;          // bits of StepFunctions
+  bool hasFewDigits = false;    // some function computes the digits of FLOAT16 alone
   uint32_t functions = 0;       // steps whose function takes one element after another
   CostlyFunctions costly;       // ... and many instructions
   uint32_t narrowed = 0;        // steps whose result is rounded to a type of less than 32 bits
@@ -116,8 +117,8 @@ struct Chain {
 // values at a time, than the kernel has.
 std::optional<Chain> makeChain(std::span<const ChainOperator> operators);
 
-// Whether the kernel has a module for a chain. Those that interpret chains have a group of functions each, since
-// drivers take long to compile more.
+// Whether the kernel has a module for a chain whose results are those of its nodes. Modules that interpret chains have
+// a group of functions each, since drivers take long to compile more, and none of FLOAT16, which compute fewer digits.
 bool hasModule(const Chain& chain, const Target& target);
 
 // The chain as an operation: its inputs and outputs are squeezed tensors of the same sizes.

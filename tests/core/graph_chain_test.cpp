@@ -188,6 +188,26 @@ TEST_CASE("graph chains: an interpreter has one group of functions at a time, an
   }
 }
 
+// Whose kernels compute fewer digits.
+TEST_CASE("graph chains: an interpreter has no functions of FLOAT16") {
+  Caps compiled;
+  compiled.fixesParameters = true;
+  for (const char* type : {"f32", "f16"})
+    for (const bool binary : {false, true}) {
+      CAPTURE(type);
+      CAPTURE(binary);
+      Nodes graph(type, kSmall);
+      if (binary)
+        graph.binary("ATAN_YX", in(0), in(1));
+      else
+        graph.unary("ELEMENT_WISE_EXP", in(0));
+      graph.binary("ADD", node(0), in(1));
+      graph.output(1, 0);
+      CHECK(graph.rewritten(kAll, compiled) == Names{"chain of 2"});
+      CHECK((graph.rewritten(kAll) == Names{"chain of 2"}) == (std::string_view(type) == "f32"));
+    }
+}
+
 TEST_CASE("graph chains: a program ends where the kernel's does") {
   Nodes graph("f32", kSmall);
   graph.unary("ELEMENT_WISE_ABS", in(0));

@@ -56,8 +56,15 @@ GraphBuilder neighboursOf(const Neighbours& n) {
   return graph;
 }
 
+// Of a device for which chains become code.
+Caps compilingCaps() {
+  Caps caps;
+  caps.fixesParameters = true;
+  return caps;
+}
+
 std::vector<std::string> namesExecuted(const GraphBuilder& builder, std::string_view without = "estimates,views") {
-  const Graph graph = builder.rewritten({Caps{}, optionsWithout(without)});
+  const Graph graph = builder.rewritten({compilingCaps(), optionsWithout(without)});
   std::vector<std::string> names;
   for (const Node& node : graph.nodes())
     if (node.op) names.emplace_back(node.op->schema().name);
@@ -74,8 +81,8 @@ TEST_CASE("neighbours: chains of parts that do the same become one") {
   CHECK(chainsOf({.rows = "1"}) == 1);
   CHECK(chainsOf({.heads = {"4", "2", "6"}}) == 1);
   CHECK(chainsOf({.heads = {"2", "2"}}) == 1);
-  CHECK(neighboursOf({}).chainedPlan().plan.execution.size() + 1 ==
-        neighboursOf({}).chainedPlan("neighbours").plan.execution.size());
+  CHECK(neighboursOf({}).chainedPlan("", compilingCaps()).plan.execution.size() + 1 ==
+        neighboursOf({}).chainedPlan("neighbours", compilingCaps()).plan.execution.size());
 }
 
 TEST_CASE("neighbours: chains that stay apart") {
@@ -123,7 +130,7 @@ TEST_CASE("chains: parts that a JOIN puts together in the opposite order are rea
         std::vector<std::string>{"CHAIN"});
   CHECK(namesExecuted(turnedGraph({.read = true})) == std::vector<std::string>{"SPLIT", "JOIN", "CHAIN"});
   const Graph graph = turnedGraph({.sizes = "[1,3,2,8]", .part = "[1,3,1,8]", .axis = "2", .joinAxis = "2"})
-                          .rewritten({Caps{}, optionsWithout("estimates")});
+                          .rewritten({compilingCaps(), optionsWithout("estimates")});
   const Operation& chain = *graph.nodes().front().op;
   CHECK(chain.as<dimple::Chain>().reversed[0] == 2);  // the dimension of size 1 is not counted
   CHECK(chain.as<dimple::Chain>().reversed[1] == 0);

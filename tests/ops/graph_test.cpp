@@ -143,8 +143,8 @@ GPU_TEST_CASE("graphs: chains of element-wise nodes answer what their nodes answ
     if (failed++ < 5) std::printf("chain %zu, %s: %s\n", first, lines[first].name.c_str(), failure.c_str());
   }
   CHECK(failed == 0);
-  // Most nodes that move nothing come to stand in chains.
-  CHECK(rewrites.executing * 3 < rewrites.given * 2);
+  // Of some, most nodes that move nothing come to stand in chains.
+  if (rewrites.given >= 50) CHECK(rewrites.executing * 3 < rewrites.given * 2);
   if (graphs >= 50) CHECK(rewrites.ofChains >= graphs / 16);
   std::printf(
       "graphs: chains of %zu operators with their types, %zu nodes, %zu after rewriting, %zu parts of tensors, %zu "

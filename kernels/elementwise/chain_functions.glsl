@@ -15,8 +15,7 @@ const uint kDifference = 9u;
 const uint kQuantize = 10u;
 const uint kQuotient = 11u;
 
-// Groups of functions (core/ops/chain.h) that HLSL may leave out. HLSL calls no
-// function of kNone, since applyShort() takes those.
+// Groups of functions (core/ops/chain.h) that HLSL may leave out. It calls none of kNone: applyShort() takes those.
 const uint kNone = 0u;
 const uint kFloats = 1u;
 const uint kPowers = 2u;

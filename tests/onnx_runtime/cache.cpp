@@ -75,13 +75,8 @@ class Generator {
 
   // Executes one model with so many new positions. Whether all is as it should be.
   bool run(const char* model, bool graphs, size_t past, size_t count) {
-    Ort::SessionOptions options;
-    options.DisableMemPattern();
-    options.SetExecutionMode(ORT_SEQUENTIAL);
-    if (!graphs) options.AddConfigEntry("ep.dml.disable_graph_fusion", "1");
     const DmlApi& api = *dmlApi();
-    Ort::ThrowOnError(api.appendDevice(options, device_.dml.Get(), device_.queue.Get()));
-    Ort::Session session(env_, (folder_ / model / "model.onnx").c_str(), options);
+    Ort::Session session(env_, (folder_ / model / "model.onnx").c_str(), optionsOf(device_, graphs));
 
     const Halves queries = drawn(random_, count * shape::kHeads * shape::kChannels);
     const Halves newKeys = drawn(random_, count * shape::kKeyHeads * shape::kChannels);

@@ -157,15 +157,6 @@ class Generator {
   }
 
  private:
-  static Ort::SessionOptions optionsOf(Device& device, bool graphs) {
-    Ort::SessionOptions options;
-    options.DisableMemPattern();
-    options.SetExecutionMode(ORT_SEQUENTIAL);
-    if (!graphs) options.AddConfigEntry("ep.dml.disable_graph_fusion", "1");
-    Ort::ThrowOnError(dmlApi()->appendDevice(options, device.dml.Get(), device.queue.Get()));
-    return options;
-  }
-
   Ort::Session session_;
   std::vector<Cache> caches_;
   std::vector<std::unique_ptr<Buffer>> buffers_;

@@ -89,4 +89,14 @@ struct Device {
   }
 };
 
+// Of a session on the DirectML provider, which makes graphs of nodes or executes them one by one.
+inline Ort::SessionOptions optionsOf(const Device& device, bool graphs) {
+  Ort::SessionOptions options;
+  options.DisableMemPattern();
+  options.SetExecutionMode(ORT_SEQUENTIAL);
+  if (!graphs) options.AddConfigEntry("ep.dml.disable_graph_fusion", "1");
+  Ort::ThrowOnError(dmlApi()->appendDevice(options, device.dml.Get(), device.queue.Get()));
+  return options;
+}
+
 }  // namespace dimple::testing

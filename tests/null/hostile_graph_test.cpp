@@ -18,6 +18,13 @@ using Microsoft::WRL::ComPtr;
 namespace dimple::testing {
 namespace {
 
+// Instrumented code is ten times slower; the fuzzer gives it other graphs.
+#ifdef DIMPLE_SANITIZED
+constexpr size_t kGraphs = 600;
+#else
+constexpr size_t kGraphs = 6000;
+#endif
+
 TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that nothing unwritten is read") {
   const GraphOperators operators;
   IDMLDevice& device = operators.device();
@@ -31,7 +38,7 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
   Caps caps = capsOfAllMatrices();  // for which layouts of FLOAT16 change, and integers are multiplied
   caps.fixesParameters = true;      // for which short chains gain
   std::vector<size_t> rewritten(allPasses().size());
-  for (int i = 0; i < 6000; ++i) {
+  for (size_t i = 0; i < kGraphs; ++i) {
     std::vector<uint8_t> bytes(1 + random.below(200));
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.next());
     const HostileGraph graph(bytes, operators.all());
@@ -64,14 +71,14 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
     const std::string unwritten = firstUnwritten(planWith(~0u), kRowPadding);
     CHECK_MESSAGE(unwritten.empty(), unwritten);
   }
-  CHECK(accepted > 1800);
-  CHECK(accepted < 5400);
+  CHECK(accepted * 10 > kGraphs * 3);
+  CHECK(accepted * 10 < kGraphs * 9);
   // The graphs are of use as far as every pass has something to rewrite in them, but for those that look for numbers,
   // which random bytes do not give, and caches and neighbours, whose many nodes they do not connect.
   constexpr std::string_view kOthers[] = {"patterns", "integers", "caches", "neighbours"};
   for (size_t pass = 0; pass < rewritten.size(); ++pass)
     if (const std::string_view name = allPasses()[pass].name; std::ranges::find(kOthers, name) == std::end(kOthers))
-      CHECK_MESSAGE(rewritten[pass] >= 5, name);
+      CHECK_MESSAGE(rewritten[pass] * 1200 >= kGraphs, name);
 }
 
 }  // namespace

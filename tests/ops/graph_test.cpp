@@ -89,7 +89,7 @@ GPU_TEST_CASE("graphs: random ones answer what their nodes answer" *
               leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
   Gpu& chosen = sharedGpu(leaveOut("activations,channels,epilogues,weights,estimates"));
   StepMemory memory;
-  const size_t graphs = numberOr("DIMPLE_TEST_GRAPHS", std::max<size_t>(8, 200 / selection().sample));
+  const size_t graphs = numberOr("DIMPLE_TEST_GRAPHS", std::max<size_t>(8, 100 / selection().sample));
   // On libvkd3d a pipeline takes a fraction of a second, which is what graphs of all types take their time for.
   const size_t maxTypes = currentBackend() == DIMPLE_BACKEND_D3D12 ? 2 : SIZE_MAX;
   size_t nodes = 0;

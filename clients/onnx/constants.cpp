@@ -37,7 +37,7 @@ class Constants::Preparation : public Caller {
 Constants::Constants(IDimpleContext& context, IDMLDevice& device, Model& model, const SessionOptions& options)
     : context_(context), device_(device), options_(options) {
   for (auto& [name, joined] : model.joinProducts())
-    all_[name] = {{joined.parts[0]->type, joined.sizes}, nullptr, nullptr, std::move(joined.parts)};
+    all_[name] = {{joined.parts[0]->type, joined.sizes}, nullptr, nullptr, std::move(joined)};
   model_.emplace(model.takeConstantNodes());
   for (auto& [name, value] : model.takeInitializers())
     all_[name] = {{value->type, value->sizes}, std::move(value), nullptr};
@@ -69,9 +69,19 @@ SharedTensor Constants::known(const std::string& name) const {
 SharedTensor Constants::read(const std::string& name) const {
   const auto found = all_.find(name);
   if (found == all_.end()) return nullptr;
-  const auto& [info, value, buffer, parts] = found->second;
-  if (!parts.empty()) return std::make_shared<const HostTensor>(JoinedTensor{info.sizes, parts}.value());
+  const auto& [info, value, buffer, joined] = found->second;
+  if (!joined.parts.empty()) return std::make_shared<const HostTensor>(joined.value());
   return value ? value : std::make_shared<const HostTensor>(download(context_, {buffer, 0}, info.type, info.sizes));
+}
+
+void Constants::uploadJoined(const BufferRange& to, const JoinedTensor& joined) const {
+  if (joined.axis != 0) return upload(context_, to, joined.value());
+  // No copy of all is made.
+  UINT64 offset = to.offset;
+  for (const SharedTensor& part : joined.parts) {
+    upload(context_, {to.buffer, offset}, *part);
+    offset += onnx::elementCount(part->sizes) * traits(part->type).deviceBytes;
+  }
 }
 
 ComPtr<ID3D12Resource> Constants::buffer(const std::string& name) {
@@ -81,12 +91,8 @@ ComPtr<ID3D12Resource> Constants::buffer(const std::string& name) {
   if (!constant.buffer) {
     ComPtr<ID3D12Resource> buffer = createBuffer(context_, deviceSize(constant.info));
     if (constant.value) upload(context_, {buffer, 0}, *constant.value);
-    UINT64 offset = 0;
-    for (const SharedTensor& part : constant.parts) {
-      upload(context_, {buffer, offset}, *part);
-      offset += onnx::elementCount(part->sizes) * traits(part->type).deviceBytes;
-    }
-    constant.parts.clear();
+    uploadJoined({buffer, 0}, constant.joined);
+    constant.joined = {};
     constant.buffer = std::move(buffer);
     if (!isSmall(constant.info)) constant.value = nullptr;
   }

@@ -17,9 +17,9 @@ class Constants {
  public:
   struct Constant {
     TensorInfo info;
-    SharedTensor value;                 // null: it is on the device only, or consists of parts
-    ComPtr<ID3D12Resource> buffer;      // null: it is on the host only
-    std::vector<SharedTensor> parts{};  // that it consists of, one behind the other, where it is on the host only
+    SharedTensor value;             // null: it is on the device only, or consists of parts
+    ComPtr<ID3D12Resource> buffer;  // null: it is on the host only
+    JoinedTensor joined{};          // of the parts that it consists of, where it is on the host only
   };
 
   // Takes from `model` its initializers, and the nodes that read nothing else. The context and its device must outlive
@@ -43,6 +43,8 @@ class Constants {
 
  private:
   class Preparation;
+
+  void uploadJoined(const BufferRange& to, const JoinedTensor& joined) const;
 
   IDimpleContext& context_;
   IDMLDevice& device_;

@@ -19,10 +19,11 @@ namespace dimple::onnx {
 inline constexpr std::string_view kInternalDomain = "dimple";
 inline constexpr const char* kMicrosoft = "com.microsoft";
 
-// A constant that consists of others, one behind the other along its first axis.
+// A constant that consists of others, one behind the other along an axis.
 struct JoinedTensor {
   Sizes sizes;
   std::vector<SharedTensor> parts;  // of one type
+  size_t axis = 0;
 
   HostTensor value() const;
 };

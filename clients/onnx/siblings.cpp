@@ -5,23 +5,21 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "clients/onnx/attributes.h"
 #include "clients/onnx/failure.h"
+#include "clients/onnx/float_siblings.h"
+#include "clients/onnx/sibling_parts.h"
 #include "clients/onnx/text.h"
 
 namespace dimple::onnx {
 namespace {
 
 enum : size_t { kRows, kIntegers, kScales, kZeroPoints, kGroupIndices, kProductBias };
-
-// Devices bind parts of a tensor at multiples of this many bytes, or of less; parts that begin elsewhere are copied.
-constexpr int64_t kPartBytes = 64;
-// Of joined weights, which a device has to bind at once.
-constexpr int64_t kMostJoinedBytes = int64_t{1} << 30;
 
 // A product that may be joined with others.
 struct Sibling {
@@ -54,14 +52,7 @@ struct Sibling {
 class SiblingJoiner {
  public:
   SiblingJoiner(std::vector<Node>& nodes, Initializers& initializers, const std::vector<std::string>& outputs)
-      : nodes_(nodes), initializers_(initializers) {
-    for (const std::string& name : outputs) ++readers_[name];
-    for (const Node& node : nodes) {
-      std::set<std::string> read;
-      addNamesRead(node, read);
-      for (const std::string& name : read) ++readers_[name];
-    }
-  }
+      : nodes_(nodes), initializers_(initializers), readers_(readersOf(nodes, outputs)) {}
 
   JoinedTensors join() {
     std::map<std::string, std::vector<Sibling>> byRows;
@@ -111,7 +102,7 @@ class SiblingJoiner {
     const auto scales = initializers_.find(node.inputs[kScales]);
     if (scales == initializers_.end() || !isFloat(scales->second->type)) return {};
     sibling.type = scales->second->type;
-    if (sibling.columns * static_cast<int64_t>(traits(sibling.type).deviceBytes) % kPartBytes != 0) return {};
+    if (sibling.columns * static_cast<int64_t>(traits(sibling.type).deviceBytes) % kSiblingPartBytes != 0) return {};
     for (const size_t input : {kIntegers, kScales, kZeroPoints, kProductBias})
       if (sibling.has(input) && !isOwn(node.inputs[input], sibling.expected(input))) return {};
     return sibling.has(kIntegers) ? std::optional(sibling) : std::nullopt;
@@ -129,7 +120,7 @@ class SiblingJoiner {
     const Sibling& first = siblings[0];
     int64_t columns = 0;
     for (const Sibling& one : siblings) columns += one.columns;
-    if (columns * first.blocks() * first.block * first.bits / 8 > kMostJoinedBytes) return;
+    if (columns * first.blocks() * first.block * first.bits / 8 > kMostSiblingBytes) return;
     Node node = *first.node;
     const std::string prefix = cat("/siblings/", first.node->outputs[0]);
     const bool hasZeroPoints = anyHas(siblings, kZeroPoints), hasBias = anyHas(siblings, kProductBias);
@@ -145,7 +136,9 @@ class SiblingJoiner {
     node.outputs = {prefix};
     for (const size_t input : {kIntegers, kScales, kZeroPoints, kProductBias})
       if (!node.inputs[input].empty()) joined_[node.inputs[input]] = joinedInput(siblings, input);
-    splits_.emplace(first.node, splitOf(siblings, prefix));
+    std::vector<SiblingPart> parts;
+    for (const Sibling& one : siblings) parts.push_back({one.node->outputs[0], one.columns});
+    splits_.emplace(first.node, splitOfSiblings(parts, prefix, initializers_));
     for (const Sibling& one : siblings) {
       for (size_t input = kIntegers; input < one.node->inputs.size(); ++input)
         initializers_.erase(one.node->inputs[input]);
@@ -179,30 +172,9 @@ class SiblingJoiner {
     return std::make_shared<const HostTensor>(std::move(tensor));
   }
 
-  Node splitOf(const std::vector<Sibling>& siblings, const std::string& of) {
-    Sizes parts;
-    Node split;
-    for (const Sibling& one : siblings) {
-      parts.push_back(one.columns);
-      split.outputs.push_back(one.node->outputs[0]);
-    }
-    NodeDescription description;
-    description.name = of;
-    description.opType = split.opType = "Split";
-    Attribute& axis = description.attributes.emplace_back();
-    axis.name = "axis";
-    axis.kind = AttributeKind::Integer;
-    axis.integer = -1;
-    split.description = std::make_shared<const NodeDescription>(std::move(description));
-    split.opset = kNewestOpset;
-    split.inputs = {of, of + "/columns"};
-    initializers_[split.inputs[1]] = std::make_shared<const HostTensor>(integerTensor(Type::Int64, parts));
-    return split;
-  }
-
   std::vector<Node>& nodes_;
   Initializers& initializers_;
-  std::map<std::string, size_t> readers_;
+  const std::map<std::string, size_t> readers_;
   std::set<const Node*> gone_;
   std::map<const Node*, Node> splits_;  // that follow nodes
   JoinedTensors joined_;
@@ -210,16 +182,57 @@ class SiblingJoiner {
 
 }  // namespace
 
+Node splitOfSiblings(const std::vector<SiblingPart>& parts, const std::string& whole, Initializers& initializers) {
+  Sizes columns;
+  Node split;
+  for (const SiblingPart& part : parts) {
+    columns.push_back(part.columns);
+    split.outputs.push_back(part.name);
+  }
+  NodeDescription description;
+  description.name = whole;
+  description.opType = split.opType = "Split";
+  Attribute& axis = description.attributes.emplace_back();
+  axis.name = "axis";
+  axis.kind = AttributeKind::Integer;
+  axis.integer = -1;
+  split.description = std::make_shared<const NodeDescription>(std::move(description));
+  split.opset = kNewestOpset;
+  split.inputs = {whole, whole + "/columns"};
+  initializers[split.inputs[1]] = std::make_shared<const HostTensor>(integerTensor(Type::Int64, columns));
+  return split;
+}
+
+std::map<std::string, size_t> readersOf(const std::vector<Node>& nodes, const std::vector<std::string>& outputs) {
+  std::map<std::string, size_t> readers;
+  for (const std::string& name : outputs) ++readers[name];
+  for (const Node& node : nodes) {
+    std::set<std::string> read;
+    addNamesRead(node, read);
+    for (const std::string& name : read) ++readers[name];
+  }
+  return readers;
+}
+
 HostTensor JoinedTensor::value() const {
   HostTensor all(parts[0]->type, sizes);
+  // Of each part, what lies between two steps of the axes before the one along which they are joined.
+  size_t runs = 1;
+  for (size_t d = 0; d < axis; ++d) runs *= static_cast<size_t>(sizes[d]);
   auto to = all.bytes.begin();
-  for (const SharedTensor& part : parts) to = std::ranges::copy(part->bytes, to).out;
+  for (size_t run = 0; run < runs; ++run)
+    for (const SharedTensor& part : parts) {
+      const size_t bytes = part->bytes.size() / runs;
+      to = std::ranges::copy(std::span(part->bytes).subspan(run * bytes, bytes), to).out;
+    }
   return all;
 }
 
 JoinedTensors joinSiblings(std::vector<Node>& nodes, Initializers& initializers,
                            const std::vector<std::string>& outputs) {
-  return SiblingJoiner(nodes, initializers, outputs).join();
+  JoinedTensors joined = SiblingJoiner(nodes, initializers, outputs).join();
+  joinFloatSiblings(nodes, initializers, outputs, joined);
+  return joined;
 }
 
 }  // namespace dimple::onnx

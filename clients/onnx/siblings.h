@@ -1,4 +1,4 @@
-// Products of the same rows with different weights of few bits.
+// Products of the same rows with different weights.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace dimple::onnx {
 
-// MatMulNBits nodes of the same rows, such as those of queries, keys and values, become one and a Split of its results,
-// if their weights are in `initializers` and nothing else reads these. The weights are returned, and leave
-// `initializers`, which get what the new nodes read beside them. `nodes` are in an order in which they can run;
-// `outputs` are read by others. (DirectML's graphs do the same, but only for tensors that DML owns.)
+// MatMulNBits, MatMul and Gemm nodes of the same rows, such as those of queries, keys and values, become one and a
+// Split of its results, if their weights are in `initializers` and nothing else reads these. The weights are returned,
+// and leave `initializers`, which get what the new nodes read beside them. `nodes` are in an order in which they can
+// run; `outputs` are read by others. (DirectML's graphs do the same, but only for tensors that DML owns.)
 JoinedTensors joinSiblings(std::vector<Node>& nodes, Initializers& initializers,
                            const std::vector<std::string>& outputs);
 

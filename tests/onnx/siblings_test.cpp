@@ -137,6 +137,88 @@ TEST_CASE("onnx siblings: what stays apart") {
         two);
 }
 
+// Products with weights of floats, whose results are "y0" and so on.
+struct FloatProduct {
+  int64_t columns = 32, depth = 24;
+  bool bias = false;
+  bool gemm = false, turned = false;
+  Type type = Type::Float;
+};
+
+ModelMaker floatProductsOf(const std::vector<FloatProduct>& products, size_t first = 0) {
+  ModelMaker maker(17);
+  maker.input("x", products[0].type, {-1, products[0].depth});
+  for (size_t i = first; i < first + products.size(); ++i) {
+    const FloatProduct& p = products[i - first];
+    const auto constant = [&](const char* name, const HostTensor& tensor) {
+      maker.initializer(cat(name, i), tensor);
+      return cat(name, i);
+    };
+    const onnx::Sizes sizes = p.turned ? onnx::Sizes{p.columns, p.depth} : onnx::Sizes{p.depth, p.columns};
+    Names inputs{"x", constant("b", wavesOf(sizes, static_cast<double>(i) + 1, p.type))};
+    const std::string bias = p.bias ? constant("c", wavesOf({p.columns}, static_cast<double>(i) + 2, p.type)) : "";
+    if (p.gemm && p.bias) inputs.push_back(bias);
+    const bool sums = p.bias && !p.gemm;
+    auto& node = maker.node(p.gemm ? "Gemm" : "MatMul", inputs, {cat(sums ? "p" : "y", i)});
+    node.set_name(cat("product", i));
+    if (p.turned) setAttribute(node, "transB", 1);
+    if (sums) maker.node("Add", i % 2 == 0 ? Names{cat("p", i), bias} : Names{bias, cat("p", i)}, {cat("y", i)});
+    maker.output(cat("y", i));
+  }
+  return maker;
+}
+
+Names operatorsOf(const std::vector<FloatProduct>& products) { return operatorsOf(floatProductsOf(products).model()); }
+
+TEST_CASE("onnx siblings: products with weights of floats are one, with their biases") {
+  CHECK(operatorsOf(std::vector<FloatProduct>{{}, {.columns = 16}}) == Names{"MatMul", "Split"});
+  CHECK(operatorsOf(std::vector<FloatProduct>{{.bias = true}, {.columns = 16, .bias = true}}) ==
+        Names{"MatMul", "Add", "Split"});
+  CHECK(operatorsOf(std::vector<FloatProduct>{{.bias = true, .gemm = true}, {.bias = true, .gemm = true}}) ==
+        Names{"Gemm", "Split"});
+  onnx::Model model = floatProductsOf({{.bias = true}, {.columns = 16, .bias = true}}).model();
+  const onnx::JoinedTensors joined = model.joinProducts();
+  CHECK(model.nodes()[0].text() == "node \"product0 beside product1\" (MatMul)");
+  CHECK(joined.size() == 1);
+  const HostTensor weights = joined.at(model.nodes()[0].inputs[1]).value();
+  CHECK(weights.sizes == onnx::Sizes{24, 48});
+  // The second row of the second one.
+  CHECK(weights.real(48 + 32) == wavesOf({24, 16}, 2).real(16));
+  Names names;
+  for (const auto& [name, tensor] : model.initializers()) names.push_back(name);
+  CHECK(names == Names{"/siblings/y0/bias", "/siblings/y0/columns"});
+}
+
+TEST_CASE("onnx siblings: what of floats stays apart") {
+  const Names two{"MatMul", "MatMul"};
+  CHECK(operatorsOf(std::vector<FloatProduct>{{}, {.type = Type::Float16}}) == two);
+  CHECK(operatorsOf(std::vector<FloatProduct>{{}, {.depth = 16}}) == two);
+  CHECK(operatorsOf(std::vector<FloatProduct>{{.columns = 12}, {.columns = 12}}) == two);
+  CHECK(operatorsOf(std::vector<FloatProduct>{{.bias = true}, {}}) == Names{"MatMul", "Add", "MatMul"});
+  CHECK(operatorsOf(std::vector<FloatProduct>{{.gemm = true}, {.gemm = true, .turned = true}}) ==
+        Names{"Gemm", "Gemm"});
+  const auto changed = [](bool gemm, auto change) {
+    ModelMaker maker = floatProductsOf({{.gemm = gemm}, {.gemm = gemm}});
+    change(maker, *maker.proto().mutable_graph()->mutable_node(1));
+    return operatorsOf(maker.model());
+  };
+  CHECK(changed(false, [](ModelMaker&, auto& node) { node.set_input(0, "y0"); }) == two);
+  CHECK(changed(false, [](ModelMaker&, auto& node) { node.set_input(1, "b0"); }) == two);
+  CHECK(changed(false, [](ModelMaker& maker, auto&) { maker.output("b1"); }) == two);
+  for (const char* name : {"alpha", "beta"})
+    CHECK(changed(true, [&](ModelMaker&, auto& node) {
+            auto& attribute = *node.add_attribute();
+            attribute.set_name(name);
+            attribute.set_type(::onnx::AttributeProto::FLOAT);
+            attribute.set_f(0.5F);
+          }) == Names{"Gemm", "Gemm"});
+  CHECK(changed(true, [](ModelMaker&, auto& node) { setAttribute(node, "transA", 1); }) == Names{"Gemm", "Gemm"});
+  // A sum that others read, too, is no part of the product.
+  ModelMaker maker = floatProductsOf({{.bias = true}, {.bias = true}});
+  maker.output("p1");
+  CHECK(operatorsOf(maker.model()) == Names{"MatMul", "Add", "MatMul", "Add"});
+}
+
 // The products that graphs have.
 class Products final : public onnx::GraphObserver {
  public:
@@ -163,6 +245,26 @@ GPU_TEST_CASE("onnx siblings: results are those of the products") {
           const onnx::Model alone = productsOf({products[i]}, i).model();
           const auto expected = onnx::Session(gpu.context(), alone).run(inputs);
           CHECK(compareTensors(results[i].tensor, expected[0].tensor, {1e-4, 1e-3}) == "");
+        }
+      }
+}
+
+GPU_TEST_CASE("onnx siblings: results of floats are those of the products") {
+  for (const bool gemm : {false, true})
+    for (const bool bias : {false, true})
+      for (const Type type : {Type::Float, Type::Float16}) {
+        std::vector<FloatProduct> products(3, {.bias = bias, .gemm = gemm, .turned = gemm && bias, .type = type});
+        products[1].columns = 64;
+        const std::map<std::string, HostTensor> inputs{{"x", wavesOf({5, 24}, 0, type)}};
+        Products joined;
+        const onnx::Model model = floatProductsOf(products).model();
+        const auto results = onnx::Session(gpu.context(), model, {.observer = &joined}).run(inputs);
+        CHECK(joined.count == 1);
+        for (size_t i = 0; i < products.size(); ++i) {
+          const onnx::Model alone = floatProductsOf({products[i]}, i).model();
+          const auto expected = onnx::Session(gpu.context(), alone).run(inputs);
+          const double bound = type == Type::Float ? 1e-4 : 1e-2;
+          CHECK(compareTensors(results[i].tensor, expected[0].tensor, {bound, bound}) == "");
         }
       }
 }

@@ -56,6 +56,9 @@ constexpr std::array kPasses = {
          "A normalization or softmax of FLOAT32 reads and stores FLOAT16 in place of the CASTs around it, a "
          "reduction reads FLOAT16, and a FLOAT16 product stores FLOAT32.",
          passes::fuseCasts},
+    Pass{"prologues",
+         "A product of few rows normalizes the rows that it reads, and stores them if others read them, too.",
+         passes::normalizeInProducts},
     Pass{"chains", "Element-wise nodes that pass tensors to each other execute in one pass over memory.",
          passes::fuseChains},
     Pass{"neighbours", "Chains that do the same with neighbouring parts of a tensor become one.",

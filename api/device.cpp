@@ -7,6 +7,7 @@
 #include "api/guard.h"
 #include "api/recorder.h"
 #include "core/compile.h"
+#include "core/support/parallel.h"
 #include "core/text.h"
 
 namespace dimple::api {
@@ -227,13 +228,22 @@ HRESULT Device::handOutCompiled(Result<Compiled> compiled, Operator* op, DML_EXE
                                 void** ppv) {
   if (!compiled) return refuse(compiled.error());
   const Plan& plan = compiled->plan;
-  auto initialization = backend().prepare(plan.initialization, plan.parameters);
-  if (!initialization) return refuse(initialization.error());
-  auto execution = backend().prepare(plan.execution, plan.parameters);
-  if (!execution) return refuse(execution.error());
+  // Pipelines of both compile at once: each waits for its slowest one.
+  using Prepared = Result<std::unique_ptr<Executable>>;
+  const std::span<const Dispatch> parts[] = {plan.initialization, plan.execution};
+  std::optional<Prepared> prepared[2];
+  const auto prepare = [&](size_t i) { prepared[i] = backend().prepare(parts[i], plan.parameters); };
+  if (parts[0].empty() || parts[1].empty()) {
+    prepare(0);
+    prepare(1);
+  } else {
+    forEachInParallel(2, prepare);
+  }
+  for (const auto& part : prepared)
+    if (!*part) return refuse(part->error());
   if (!ppv) return S_OK;
   return handOut(static_cast<IDMLDispatchable*>(new CompiledOperator(
-                     *this, op, std::move(*compiled), flags, std::move(*initialization), std::move(*execution))),
+                     *this, op, std::move(*compiled), flags, std::move(**prepared[0]), std::move(**prepared[1]))),
                  riid, ppv);
 }
 

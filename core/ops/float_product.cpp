@@ -274,6 +274,18 @@ class FloatProductPlan {
     return std::min(std::bit_ceil(p_.rows), vector == 8 ? 2u : p_.rows > 8 ? 8u : 4u);
   }
 
+  // Products that read few weights take the form that compiles fast, where it is: on Vulkan, where kernels leave the
+  // number of invocations open.
+  kernels::FewRows::Form fewRowsForm(const ProductKernel& kernel, uint32_t rows) const {
+    using enum kernels::FewRows::Form;
+    constexpr uint32_t kFewestRows = 4;
+    constexpr uint64_t kFewWeights = uint64_t{1} << 18;
+    const auto form = kernel.form<kernels::FewRows>();
+    const bool isBrief = form == Vector && p_.type == DML_TENSOR_DATA_TYPE_FLOAT32 && rows >= kFewestRows &&
+                         uint64_t{p_.columns} * p_.depth <= kFewWeights && builder_.target().caps.maxInvocations != 0;
+    return isBrief ? Latency : form;
+  }
+
   Status addFewRows(const ProductKernel& kernel) {
     const bool depthFirst = (directions() & kBDepthFirst) != 0;
     const uint32_t vector = std::max(1u, kernel.tile.depth);
@@ -284,22 +296,24 @@ class FloatProductPlan {
     const uint64_t places = divideUp(p_.columns, depthFirst ? columns : vector);
     const uint32_t sliceBits = sliceBitsOf(p_, places * blocks, depthFirst, vector, builder_.target());
     const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
-    return builder_.add(kernels::FewRows{.form = kernel.form<kernels::FewRows>(),
-                                         .type = element(finish_.wide),
-                                         .push = {.rows = p_.rows,
-                                                  .columns = p_.columns,
-                                                  .depth = p_.depth,
-                                                  .columnGroups = static_cast<uint32_t>(columnGroups),
-                                                  .floatFinish = finish(finishFlags() | directions()),
-                                                  .sliceBits = sliceBits},
-                                         .spec = {.epilogue = epilogue(), .fused = fused(), .rows = rows},
-                                         .a = p_.from[0],
-                                         .b = p_.from[1],
-                                         .c = p_.from[2],
-                                         .y = p_.to,
-                                         .channels = channels(),
-                                         .addend = addend()},
-                        p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
+    const kernels::FewRows::Form form = fewRowsForm(kernel, rows);
+    return builder_.add(
+        kernels::FewRows{.form = form,
+                         .type = element(finish_.wide),
+                         .push = {.rows = p_.rows,
+                                  .columns = p_.columns,
+                                  .depth = p_.depth,
+                                  .columnGroups = static_cast<uint32_t>(columnGroups),
+                                  .floatFinish = finish(finishFlags() | directions()),
+                                  .sliceBits = sliceBits},
+                         .spec = {.epilogue = epilogue(), .fused = fused(), .rows = rows, .depthFirst = depthFirst},
+                         .a = p_.from[0],
+                         .b = p_.from[1],
+                         .c = p_.from[2],
+                         .y = p_.to,
+                         .channels = channels(),
+                         .addend = addend()},
+        p_.matrices.count() * columnGroups * blocks, parameters_, p_.multiplyAdds());
   }
 
   // Returns ROWS_FIRST for the kernels that have it. It is set if a convolution's results for one filter after another

@@ -107,8 +107,24 @@ const char* refusesNarrowTile(const Attended& a, const Target& target) {
 }
 
 // The number of queries of a workgroup in which each subgroup has one row of matrices.
-uint32_t matrixQueries(const Target& target) {
-  return kGroupSize / target.caps.subgroupSize * target.caps.matrices.rows;
+uint32_t matrixQueries(const Target& target, uint32_t invocations) {
+  return invocations / target.caps.subgroupSize * target.caps.matrices.rows;
+}
+
+// The invocations of such a workgroup: fewer where that keeps more of the device busy, though each workgroup then reads
+// all keys and values for fewer queries.
+uint32_t matrixInvocations(const Attended& a, const Target& target) {
+  constexpr uint32_t kFewest = 64;
+  const Caps& caps = target.caps;
+  if (caps.maxInvocations == 0) return kGroupSize;
+  const auto groups = [&](uint32_t invocations) {
+    return uint64_t{a.batch} * a.heads * divideUp(a.queries, matrixQueries(target, invocations));
+  };
+  uint32_t invocations = kGroupSize;
+  while (invocations / 2 >= std::max(kFewest, caps.subgroupSize) && groups(invocations / 2) <= caps.workgroups / 2 &&
+         groups(invocations / 2) > groups(invocations))
+    invocations /= 2;
+  return invocations;
 }
 
 // The channels of a head, rounded up to whole matrices. If they are many, only every other multiple of eight has
@@ -119,7 +135,7 @@ uint32_t inMatrices(uint32_t channels, const Target& target) {
 }
 
 uint32_t sharedBytes(const Attended& a, const Target& target, uint32_t keys) {
-  const uint32_t queries = matrixQueries(target);
+  const uint32_t queries = matrixQueries(target, kGroupSize);
   const uint32_t queryChannels = queries > 128 ? 32 : 64;
   const uint32_t line = std::max(target.caps.matrices.columns / 4 + 1, std::min(keys, 32u) / 8 + 1);
   const uint32_t channels = inMatrices(a.keySize, target) + inMatrices(a.valueSize, target);
@@ -175,12 +191,12 @@ constexpr Algorithm kAlgorithms[] = {
 };
 
 // The number of queries of a workgroup.
-uint32_t queriesOf(const Algorithm& algorithm, const Target& target) {
+uint32_t queriesOf(const Algorithm& algorithm, const Attended& a, const Target& target) {
   switch (algorithm.form) {
     case AttentionForm::Split:
       return kSplitQueries;
     case AttentionForm::Cooperative:
-      return matrixQueries(target);
+      return matrixQueries(target, matrixInvocations(a, target));
     case AttentionForm::NarrowTile:
     case AttentionForm::LargeTile:
       return kLargeTileQueries;
@@ -213,7 +229,8 @@ kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Atte
           .sizeDepth = target.caps.matrices.depth,
           .reads = reads,
           .plain = plain,
-          .places = a.scale > 0 && target.options.places && placesFit(target.caps)};
+          .places = a.scale > 0 && target.options.places && placesFit(target.caps),
+          .invocations = matrixInvocations(a, target)};
 }
 
 uint32_t flagsOf(const Attended& a) {
@@ -365,7 +382,7 @@ Status addAttention(PlanBuilder& builder, const Attended& a) {
   const uint32_t tiles = split ? slicesOf(a) : valueTiles;
   const BufferRange to = split ? builder.allocateTemporary(partBytes(a)) : a.output.range;
   TRY(builder.add(callOf(*algorithm, a, builder, tiles, to),
-                  uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(*algorithm, target)) * tiles, at,
+                  uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(*algorithm, a, target)) * tiles, at,
                   multiplyAdds(a)));
   return split ? addCombination(builder, a, to, at) : Status{};
 }

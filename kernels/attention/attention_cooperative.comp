@@ -21,6 +21,7 @@ layout(set = 0, binding = BINDING_y, std430) buffer yVectorBuffer { uvec4 yVecto
 // SUBGROUP: invocations of a subgroup. SIZE_COLUMNS is SIZE_DEPTH: a matrix of scores becomes a factor, of weights.
 // READS: what is read or written eight elements at a time, kQueryVectors and so on.
 // PLAIN: 1: a score is a scaled product and nothing else.
+// INVOCATIONS: of a workgroup.
 // PLACES: 1: weights stay in registers if the device's matrices allow it; the scale is positive.
 
 #include "matrix/cooperative.glsl"
@@ -31,7 +32,7 @@ const uint kValueVectors = 4u;
 const uint kOutputVectors = 8u;
 const uint kWholeMatrices = 16u;  // channels fill matrices
 
-const uint kSubgroups = 256u / SUBGROUP;
+const uint kSubgroups = INVOCATIONS / SUBGROUP;
 const uint kRows = kSubgroups * SIZE_ROWS;
 const uint kDepthMatrices = KEY_SIZE / SIZE_DEPTH;
 const uint kKeyMatrices = KEYS / SIZE_COLUMNS;
@@ -96,7 +97,7 @@ void loadQueries(uint lane, uint batch, uint head, uint firstQuery) {
     return;
   }
   [[unroll]] for (uint first = 0u; first < KEY_SIZE; first += kChannels) {
-    [[unroll]] for (uint n = 0u; n < kRows * kChannels / 8u; n += 256u) {
+    [[unroll]] for (uint n = 0u; n < kRows * kChannels / 8u; n += INVOCATIONS) {
       const uint row = (n + lane) / (kChannels / 8u);
       const uint vector = (n + lane) % (kChannels / 8u);
       staged[row * kPitchQ + vector] = loadQ8(batch, head, firstQuery + row, first + vector * 8u);

@@ -5,8 +5,8 @@ layout(set = 0, binding = BINDING_v, std430) readonly buffer vVectorBuffer { uve
 
 const uint kItemsK = KEYS * KEY_SIZE / 8u;
 const uint kItemsV = KEYS * VALUE_SIZE / 8u;
-const uint kLoadsK = (kItemsK + 255u) / 256u;
-const uint kLoadsV = (kItemsV + 255u) / 256u;
+const uint kLoadsK = (kItemsK + (INVOCATIONS - 1u)) / INVOCATIONS;
+const uint kLoadsV = (kItemsV + (INVOCATIONS - 1u)) / INVOCATIONS;
 uvec4 loadedK[kLoadsK];
 uvec4 loadedV[kLoadsV];
 
@@ -31,7 +31,7 @@ uvec4 loadQ8(uint batch, uint head, uint query, uint channel) {
 void loadKeys(uint lane, uint base, uint first) {
   const uvec2 stride = parameters[1].zw;
   [[unroll]] for (uint n = 0u; n < kLoadsK; ++n) {
-    const uint item = lane + n * 256u;
+    const uint item = lane + n * INVOCATIONS;
     const uint key = min(first + item / (KEY_SIZE / 8u), push.keys - 1u);
     const uint channel = item % (KEY_SIZE / 8u) * 8u;
     if ((READS & kKeyVectors) != 0u) {
@@ -52,7 +52,7 @@ void loadKeys(uint lane, uint base, uint first) {
 void loadValues(uint lane, uint base, uint first) {
   const uvec2 stride = parameters[2].zw;
   [[unroll]] for (uint n = 0u; n < kLoadsV; ++n) {
-    const uint item = lane + n * 256u;
+    const uint item = lane + n * INVOCATIONS;
     const uint key = min(first + item / (VALUE_SIZE / 8u), push.keys - 1u);
     const uint channel = item % (VALUE_SIZE / 8u) * 8u;
     if ((READS & kValueVectors) != 0u) {
@@ -72,8 +72,8 @@ void loadValues(uint lane, uint base, uint first) {
 
 void storeKeys(uint lane) {
   [[unroll]] for (uint n = 0u; n < kLoadsK; ++n) {
-    const uint item = lane + n * 256u;
-    if (kItemsK % 256u == 0u || item < kItemsK)
+    const uint item = lane + n * INVOCATIONS;
+    if (kItemsK % INVOCATIONS == 0u || item < kItemsK)
       staged[item / (KEY_SIZE / 8u) * kPitchK + item % (KEY_SIZE / 8u)] = loadedK[n];
   }
 }
@@ -82,10 +82,10 @@ void storeKeys(uint lane) {
 void storeValues(uint lane, uint first) {
   if (first + KEYS > push.keys)
     [[unroll]] for (uint n = 0u; n < kLoadsV; ++n)
-      if (first + (lane + n * 256u) / (VALUE_SIZE / 8u) >= push.keys) loadedV[n] = uvec4(0u);
+      if (first + (lane + n * INVOCATIONS) / (VALUE_SIZE / 8u) >= push.keys) loadedV[n] = uvec4(0u);
   [[unroll]] for (uint n = 0u; n < kLoadsV; ++n) {
-    const uint item = lane + n * 256u;
-    if (kItemsV % 256u == 0u || item < kItemsV)
+    const uint item = lane + n * INVOCATIONS;
+    if (kItemsV % INVOCATIONS == 0u || item < kItemsV)
       staged[kValuesAt + item / (VALUE_SIZE / 8u) * kPitchV + item % (VALUE_SIZE / 8u)] = loadedV[n];
   }
 }

@@ -27,4 +27,12 @@ struct Library {
 };
 Result<Library> loadLibrary();
 
+#ifndef _WIN32
+// Another implementation than libvkd3d, with Microsoft's calling convention: what DIMPLE_D3D12_LIBRARY names. It stays
+// loaded.
+Result<Library> loadLibrary(const char* path);
+// For people: libvkd3d, or the path of the other one.
+const char* libraryName();
+#endif
+
 }  // namespace dimple::d3d12

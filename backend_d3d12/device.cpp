@@ -74,9 +74,10 @@ Status Device::readCaps(bool nativeStorage) {
   return {};
 }
 
-Result<std::unique_ptr<Device>> Device::create(ID3D12Device* native, bool nativeStorage) {
+Result<std::unique_ptr<Device>> Device::create(ID3D12Device* native, const Options& options) {
   std::unique_ptr<Device> device(new Device(native));
-  TRY(device->readCaps(nativeStorage));
+  TRY(device->readCaps(options.nativeStorage));
+  device->takesLongKernels_ = !device->caps_.isProcessor || (options.unroll && !options.estimates);
   auto layouts = DescriptorLayouts::create(*device);
   if (!layouts) return layouts.error();
   device->layouts_ = std::move(*layouts);

@@ -8,6 +8,7 @@
 #include "backend_d3d12/d3d12.h"
 #include "backend_d3d12/memory.h"
 #include "core/backend.h"
+#include "core/options.h"
 
 namespace dimple::d3d12 {
 
@@ -17,9 +18,8 @@ class Profiler;
 
 class Device final : public Backend {
  public:
-  // Refuses a device without shader model 6.0, by name. `device` is referenced. `nativeStorage`: use native 16-bit
-  // types where there are any.
-  static Result<std::unique_ptr<Device>> create(ID3D12Device* device, bool nativeStorage);
+  // Refuses a device without shader model 6.0, by name. `device` is referenced.
+  static Result<std::unique_ptr<Device>> create(ID3D12Device* device, const Options& options);
   ~Device() override;
 
   const Caps& caps() const override { return caps_; }
@@ -38,6 +38,9 @@ class Device final : public Backend {
   ParameterMemory& parameterMemory() { return *parameterMemory_; }
   PipelineCache& pipelines() { return *pipelines_; }
   bool lost() const { return lost_; }
+  // Whether kernels come in their long form where they have one. On a processor tests ask for it with estimates=0,
+  // which gives it the kernels of GPUs, and unroll=1.
+  bool takesLongKernels() const { return takesLongKernels_; }
 
   // Waits for what the queue may still use, where it is Dimple's own. False if it cannot be found out whether it is
   // done: what may be in use has to be left alone.
@@ -56,6 +59,7 @@ class Device final : public Backend {
   const ComPtr<ID3D12Device> device_;
   const uint32_t descriptorIncrement_;
   Caps caps_;
+  bool takesLongKernels_ = false;
   std::atomic<bool> lost_ = false;
   std::function<bool()> settle_;
   std::unique_ptr<DescriptorLayouts> layouts_;

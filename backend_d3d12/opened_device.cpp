@@ -105,7 +105,7 @@ AdapterInfo defaultAdapter() {
 #ifdef _WIN32
   adapter.name = "default adapter";
 #else
-  adapter.name = "libvkd3d";
+  adapter.name = libraryName();
 #endif
   return adapter;
 }

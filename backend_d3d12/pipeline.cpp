@@ -23,10 +23,14 @@ std::vector<uint32_t> specializationWords(const KernelInfo& kernel, const Dispat
 
 }  // namespace
 
-PipelineCache::Key PipelineCache::keyOf(const Dispatch& dispatch) {
+const KernelModule& PipelineCache::moduleOf(const KernelInfo& kernel, const Dispatch& dispatch) const {
+  return moduleFor(kernel, dispatch.specialization, device_.takesLongKernels());
+}
+
+PipelineCache::Key PipelineCache::keyOf(const Dispatch& dispatch) const {
   const KernelInfo* kernel = findKernel(dispatch.kernel);
   if (!kernel || kernel->modules.empty()) return {dispatch.kernel, 0};
-  return {dispatch.kernel, &moduleFor(*kernel, dispatch.specialization) - kernel->modules.data()};
+  return {dispatch.kernel, &moduleOf(*kernel, dispatch) - kernel->modules.data()};
 }
 
 Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch) {
@@ -45,7 +49,7 @@ Result<ComPtr<ID3D12PipelineState>> PipelineCache::get(const Dispatch& dispatch)
 
   D3D12_COMPUTE_PIPELINE_STATE_DESC desc{};
   desc.pRootSignature = device_.layouts().rootSignature(kernel->bindingCount);
-  const std::vector<uint8_t> code = unpackDxil(moduleFor(*kernel, dispatch.specialization));
+  const std::vector<uint8_t> code = unpackDxil(moduleOf(*kernel, dispatch));
   desc.CS = {code.data(), code.size()};
   ComPtr<ID3D12PipelineState> pipeline;
   const Outcome created("CreateComputePipelineState",
@@ -62,7 +66,9 @@ void PipelineCache::compile(std::span<const Dispatch> dispatches) {
     std::lock_guard lock(mutex_);
     return pipelines_.contains(key);
   };
-  compileInParallel(dispatches, keyOf, isKnown, [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
+  compileInParallel(
+      dispatches, [&](const Dispatch& dispatch) { return keyOf(dispatch); }, isKnown,
+      [&](const Dispatch& dispatch) { static_cast<void>(get(dispatch)); });
 }
 
 PlanExecutable::~PlanExecutable() {

@@ -16,6 +16,7 @@
 #include "backend_d3d12/memory.h"
 #include "core/backend.h"
 #include "core/plan/plan.h"
+#include "kernels/kernel_table.h"
 
 namespace dimple::d3d12 {
 
@@ -35,7 +36,8 @@ class PipelineCache {
  private:
   using Key = std::pair<KernelId, ptrdiff_t>;  // a kernel, and which of its modules
 
-  static Key keyOf(const Dispatch& dispatch);
+  Key keyOf(const Dispatch& dispatch) const;
+  const KernelModule& moduleOf(const KernelInfo& kernel, const Dispatch& dispatch) const;
 
   Device& device_;
   std::mutex mutex_;

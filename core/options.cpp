@@ -15,7 +15,8 @@ constexpr std::string_view kPassReason = "0 shows what it gains, or whether it c
 constexpr OptionRow kRows[] = {
     {"estimates", "1", "Chains are made only where they are expected to be faster than their nodes.",
      "0 makes every possible chain, for tests.", &Options::estimates},
-    {"unroll", "1", "The driver may unroll loops in kernels (Vulkan).",
+    {"unroll", "1",
+     "The driver may unroll loops in kernels (Vulkan; with estimates=0 also a software driver of Direct3D 12).",
      "0 halves the time that llvmpipe takes to compile.", &Options::unroll},
     {"native-storage", "1", "Kernels use 8- and 16-bit storage if the device has it.",
      "0 tests what runs on devices without it.", &Options::nativeStorage},

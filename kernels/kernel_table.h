@@ -68,6 +68,7 @@ struct FixedConstant {
 // the kernel's `specs`, a word each in that order, b0 space1 the parameter block, u<n> space0 storage buffer n.
 struct KernelModule {
   std::span<const FixedConstant> fixed;  // sorted by id; none: the module serves all values
+  bool isLong;                           // faster, but takes processors too long to compile
   PackedCode code;                       // with neighbours of it, if they are small
   uint32_t offset;                       // in the unpacked code
   uint32_t bytes;                        // 0 where the build had no DXC

@@ -105,7 +105,7 @@ HRESULT createD3D12Context(const DimpleContextDesc& desc, REFIID riid, void** pp
   auto opened = OpenedDevice::open({desc.AdapterName ? desc.AdapterName : "", desc.AdapterIndex,
                                     (desc.Flags & DIMPLE_CONTEXT_FLAG_VALIDATION) != 0});
   if (!opened) return refuseContext(desc, opened.error());
-  auto backend = d3d12::Device::create(&(*opened)->device(), options->nativeStorage);
+  auto backend = d3d12::Device::create(&(*opened)->device(), *options);
   if (!backend) return refuseContext(desc, backend.error());
   return handOut(new D3D12Context(std::move(*opened), std::move(*backend), desc, *options), riid, ppv);
 }

@@ -111,7 +111,7 @@ STDAPI DMLCreateDevice1(ID3D12Device* d3d12Device, DML_CREATE_DEVICE_FLAGS flags
     if (auto status = checkCreation(flags, minimumFeatureLevel); !status) return refuseEarly(status.error());
     const auto options = readOptions(nullptr);
     if (!options) return refuseEarly(options.error());
-    auto backend = d3d12::Device::create(d3d12Device, options->nativeStorage);
+    auto backend = d3d12::Device::create(d3d12Device, *options);
     if (!backend) return refuseEarly(backend.error());
     if (!ppv) return S_OK;
     return handOut(

@@ -19,7 +19,9 @@ Caps d3d12Caps(const DeviceOptions& options, bool nativeStorage) {
   const Device device(options);
   d3d12::ComPtr<ID3D12Device> native;
   device.check(device.dml().GetParentDevice(IID_PPV_ARGS(&native)), "The device cannot be inspected");
-  const auto backend = d3d12::Device::create(native.Get(), nativeStorage);
+  Options chosen;
+  chosen.nativeStorage = nativeStorage;
+  const auto backend = d3d12::Device::create(native.Get(), chosen);
   if (!backend) throw RunError(backend.error().text);
   return (*backend)->caps();
 }

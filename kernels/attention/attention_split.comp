@@ -16,7 +16,7 @@ const uint kMostRows = 8u;
 const uint kSlice = 256u;
 const uint kMostFours = 64u;  // of a query's channels
 // Loads that wait for memory together. Copies of a loop take a compiler of DXIL as often as long.
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
 const uint kAhead = 1u;
 #else
 const uint kAhead = 8u;
@@ -138,7 +138,7 @@ void addValues(uint lane, uint batch, uint head, uint firstKey, uint keys, uint 
             if (row < ROWS) results[row] += weights[row * kSlice + key + i * together] * loaded[i];
         }
     }
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   // This is one copy for all rows, which takes a third of the time to compile as DXIL.
   [[dont_unroll]] for (uint row = 0u; row < push.queries; ++row) {
     vec4 own = results[0];

@@ -71,7 +71,7 @@ float weightOf(float x) {
   return x < -87.0 ? 0.0 : p * exp2Int(whole);
 }
 
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
 #include "attention/tile_compact.glsl"
 #else
 #include "attention/tile_ahead.glsl"

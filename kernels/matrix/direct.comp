@@ -45,7 +45,7 @@ bool isInside(uint padded, uvec4 input1, out uint place) {
 // The element of the input's line under a place, 0 outside.
 SUM loadPlace(bool hasWindow, uint padded, uint line, uint stride, ZERO zero) {
   uint place;
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   // Branches, many of them, are what takes DXIL long to compile.
   const bool inside = hasWindow && isInside(padded, inputOf(0u), place);
   const SUM value = loadB(line + (inside ? place * stride : 0u), zero);
@@ -55,7 +55,7 @@ SUM loadPlace(bool hasWindow, uint padded, uint line, uint stride, ZERO zero) {
 #endif
 }
 
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
 // In place of filters behind the last one, others are taken.
 #define HAS_FILTER(f) f < FILTERS
 #define FILTER(f) min(f, push.rows - 1u - firstRow)
@@ -174,7 +174,7 @@ void main() {
   }
 
   if (!hasItem || slice != 0u) return;
-#ifdef DIMPLE_HLSL
+#if DIMPLE_COMPACT
   // There is a single copy of the code that finishes a sum. The loop over channels keeps its sums in registers.
   SUM results[kMostFilters * kPlaces];
   [[unroll]] for (uint i = 0u; i < kMostFilters * kPlaces; ++i) results[i] = sums[i / kPlaces][i % kPlaces];

@@ -128,7 +128,7 @@ void loadParts(uint which, uint step1, uint part, uint down, uint across) {
 }
 
 void multiplyAll(uint part, uint down, uint across) {
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   // Unrolled, DXIL takes nine seconds to compile.
   [[dont_unroll]] for (uint k = 0u; k < kSteps; ++k) {
     loadParts(0u, k, part, down, across);
@@ -179,7 +179,7 @@ void finishTotal(float sum, uint pass, uint element, TilePlace tile, uvec4 base)
     finish(sum, tile.pair, row, column, columnAt(column), base);
 }
 
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
 // One copy of a pass, and of what finishes an element: DXIL takes half as long to compile.
 float sumOf(uint pass, uint i) {
   float sum = sums[i];
@@ -245,7 +245,7 @@ void main() {
   const uint first = tile.end - rounds * kRound + part * kSteps;
   prepareA(own, base.x, tile.firstRow);
   prepareB(lane, own, base.y, tile.firstColumn);
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   // One copy of each, nothing ahead: DXIL takes less than half as long to compile.
   for (uint round1 = 0u; round1 < rounds; ++round1) {
     loadEdgeA(own, first + round1 * kRound, tile.begin, tile.end);

@@ -7,7 +7,7 @@ const uint kRows = TILE;
 const uint kColumns = TILE_COLUMNS;
 // Pairs of parts in shared memory. With 1 there are more barriers, but more workgroups run side by side.
 #if TILE_COLUMNS >= 128
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
 #define STAGES 1
 #else
 #define STAGES 2
@@ -96,7 +96,7 @@ void loadParts(uint which, uint step1, uint stage, uint down, uint across) {
     partB[which * kFours + i] = sharedB[stage * kPartB + step1 * kPitchB + i * kAcross + across];
 }
 
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
 void multiplyAll(uint down, uint across) {
   [[dont_unroll]] for (uint k = 0u; k < kStep; ++k) {
     loadParts(0u, k, 0u, down, across);
@@ -154,7 +154,7 @@ void finishFour(vec4 four, uint pairAndSlice, uint row, uint column, Column star
 #endif
 
 // DXIL has one copy of what finishes a sum.
-#if WINDOWS && !DIMPLE_HLSL
+#if WINDOWS && !DIMPLE_COMPACT
 #define FINISHES_FOURS 1
 // Finishes four sums of each invocation that lie in shared memory, so that loads of what is added overlap.
 void finishFours(uint lane, uint pairAndSlice, uint firstRow, uint firstColumn, uint four, uvec4 base) {
@@ -198,7 +198,7 @@ void main() {
   const uint across = acrossOf(lane);
 
   prepareLoads(lane, pair, base, firstRow, firstColumn, begin);
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   // A turn loads a part and multiplies the one before: one copy of each, for DXIL takes long to compile.
   const uint parts = (end - begin + kStep - 1u) / kStep;
   for (uint turn = 0u; turn <= parts; ++turn) {

@@ -58,7 +58,7 @@ float activated(uint direction, uint which, float x) {
   const uvec4 activation = parameters[7u + direction * 3u + which];
   uint type = activation.x;
   const bool isGate = which == 0u && KIND != kRnn;
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   // DXIL does not specialize, and would hold both.
   if (USUAL != 0u) type = isGate ? DML_OPERATOR_ACTIVATION_SIGMOID : DML_OPERATOR_ACTIVATION_TANH;
 #else

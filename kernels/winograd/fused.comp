@@ -126,7 +126,7 @@ void multiplyChannel(uint which, uint even, uint odd, uint channel) {
 
 // Channels of a part, whose fours of tiles an invocation reads from `even` and `odd` on, by turns.
 void multiplyPart(uint even, uint odd) {
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   [[dont_unroll]] for (uint channel = 0u; channel < kPart; ++channel) {
     loadFilters(0u);
     multiplyChannel(0u, even, odd, channel);
@@ -191,7 +191,7 @@ struct Places {
   uint even, odd;
 };
 
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
 // There is a single copy of each step, and nothing is loaded ahead.
 void addUp(uint lane, Places places) {
   [[dont_unroll]] for (uint channel = 0u; channel < push.depth; channel += kPart) {
@@ -260,7 +260,7 @@ void main() {
   places.even = point * kPointFours + exchanged(across, point);
   places.odd = point * kPointFours + exchanged(across + kAcross, point);
   addUp(lane, places);
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   [[dont_unroll]] for (uint pass = 0u; pass < kPasses; ++pass)
     finishSums(pass, lane, point, across, down, firstFilter, column, at);
 #else

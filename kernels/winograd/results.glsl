@@ -48,7 +48,7 @@ void takeColumn(uint column, float line[kPlaces]) {
   [[unroll]] for (uint row = 0u; row < kTile; ++row) tile[row * kPlaces + column] = line[row];
 }
 
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
 float elementOfTile(uint i) {
   float value = 0.0;
   [[unroll]] for (uint j = 0u; j < kTile * kTile; ++j)
@@ -80,7 +80,7 @@ void finishTile(uint f, uvec3 at, uint largest) {
     transformOutput(line);
     [[unroll]] for (uint column = 0u; column < kTile; ++column) tile[row * kPlaces + column] = line[column];
   }
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   finishElements(f, at, largest, biasOfFilter);
 #else
   if (largest >= kLarge) {

@@ -161,6 +161,21 @@ D3D12_TEST_CASE("d3d12: creation checks its arguments") {
   CHECK(dimpleCreateDescriptorHeap(made.Get(), 3, &heap) == E_INVALIDARG);
 }
 
+#ifndef _WIN32
+TEST_CASE("d3d12: another library than libvkd3d has to have the functions") {
+  const auto missing = dimple::d3d12::loadLibrary("/nowhere/d3d12.so");
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().code == dimple::ErrorCode::NotFound);
+  CHECK(
+      missing.error().text.starts_with("DIMPLE_D3D12_LIBRARY has value (/nowhere/d3d12.so), which cannot be loaded: "));
+  const auto unfit = dimple::d3d12::loadLibrary("libm.so.6");
+  REQUIRE_FALSE(unfit);
+  CHECK(unfit.error().text ==
+        "DIMPLE_D3D12_LIBRARY has value (libm.so.6), expected a library with D3D12CreateDevice and "
+        "D3D12SerializeRootSignature.");
+}
+#endif
+
 TEST_CASE("d3d12: a device without shader model 6.0 is refused, by name") {
   for (const D3D_SHADER_MODEL newestKnown : {D3D_SHADER_MODEL_6_6, D3D_SHADER_MODEL_6_0, D3D_SHADER_MODEL_5_1}) {
     CAPTURE(static_cast<int>(newestKnown));

@@ -32,9 +32,10 @@ bool lacksModule(const KernelInfo& kernel, const Dispatch& dispatch) {
     const auto given = std::ranges::find(dispatch.specialization, id, &Specialization::id);
     return given == dispatch.specialization.end() ? 0 : given->value;
   };
-  const auto& taken = moduleFor(kernel, dispatch.specialization).fixed;
+  const auto& taken = moduleFor(kernel, dispatch.specialization, false).fixed;
   bool lacks = false;
   for (const KernelModule& module : kernel.modules) {
+    if (module.isLong) continue;
     const auto agrees = [&](const FixedConstant& fixed) {
       return isStructural(kernel, fixed.id) || valueOf(fixed.id) == fixed.value;
     };
@@ -50,7 +51,8 @@ TEST_CASE("modules: of those that fix what a dispatch asks for, the one that fix
   const KernelInfo& kernel = kernelNamedIn("convolution_direct.f32");
   const auto fixedFor = [&](std::vector<FixedConstant> constants) {
     std::string text;
-    for (const FixedConstant& fixed : moduleFor(kernel, constants).fixed) text += cat(fixed.id, "=", fixed.value, " ");
+    for (const FixedConstant& fixed : moduleFor(kernel, constants, false).fixed)
+      text += cat(fixed.id, "=", fixed.value, " ");
     return text;
   };
   // BACKWARD, FILTERS, WINDOW, STRIDE.
@@ -58,6 +60,17 @@ TEST_CASE("modules: of those that fix what a dispatch asks for, the one that fix
   CHECK(fixedFor({{5, 2}, {4, 3}, {3, 4}}) == "2=0 3=4 4=3 5=2 ");  // what is left out is 0
   CHECK(fixedFor({{2, 1}, {3, 4}, {4, 3}, {5, 2}}).empty());
   CHECK(fixedFor({{2, 0}, {3, 4}, {4, 0}, {5, 2}}).empty());
+}
+
+TEST_CASE("modules: only what is no processor gets long ones") {
+  const KernelInfo& kernel = kernelNamedIn("gemm_large_tile.f32");
+  REQUIRE(std::ranges::count_if(kernel.modules, &KernelModule::isLong) == 1);
+  const std::vector<FixedConstant> constants;
+  CHECK_FALSE(moduleFor(kernel, constants, false).isLong);
+  CHECK(moduleFor(kernel, constants, true).isLong);
+  const KernelInfo& other = kernelNamedIn("convolution_direct.f32");
+  const std::vector<FixedConstant> fixed{{5, 2}, {4, 3}, {3, 4}, {2, 0}};
+  CHECK(&moduleFor(other, fixed, true) == &moduleFor(other, fixed, false));
 }
 
 TEST_CASE("modules: plans of all cases find a module of their own of each kernel that has some") {

@@ -58,12 +58,37 @@ TEST_CASE("modules with literals for constants are made beside the one that read
   CHECK(holds("a_one.3-2", "    uint specialization_3;"));
   const std::string index = workshop.read("kernel_index.cpp");
   CHECK(index.find("FixedConstant k_a_one_fixed_1[] = {{3u, 1u}, {7u, 4294967295u}, };") != std::string::npos);
-  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, {dxil_a_one_0, ") != std::string::npos);
+  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, false, {dxil_a_one_0, ") != std::string::npos);
 
   CHECK(workshop.make("a_one ROWS=2,4\n").exitCode == 0);
   CHECK_FALSE(workshop.exists("dxil/a_one.3-1.7-4294967295.dxil"));
   const std::string calls = readText(workshop.folder() / "calls");
   CHECK(std::ranges::count(calls, '\n') == 6);
+}
+
+TEST_CASE("long modules are made of a kernel without DIMPLE_COMPACT") {
+  const ModulesWorkshop workshop;
+  const std::string constants =
+      "layout(constant_id = 3) const uint ROWS = 1;\nlayout(constant_id = 7) const int LEAST = 0;\n";
+  CHECK(workshop.make("a_one LONG\n").output.find("nothing of it depends on DIMPLE_COMPACT.") != std::string::npos);
+  workshop.write("a.comp", kernelGlsl("\n#if DIMPLE_COMPACT\ny[0] = 1234u;\n#elif DIMPLE_HLSL\ny[0] = 5678u;\n"
+                                      "#endif\ny[1] = ROWS + uint(LEAST);",
+                                      constants));
+  const ProcessResult result = workshop.make("a_one LONG\na_one ROWS=2\na_one ROWS=2 LONG\n");
+  INFO(result.output);
+  REQUIRE(result.exitCode == 0);
+  const auto holds = [&](const std::string& module, const std::string& text) {
+    return workshop.read("dxil/" + module + ".dxil").find(text) != std::string::npos;
+  };
+  CHECK(holds("a_one", "1234"));
+  CHECK(holds("a_one.3-2", "1234"));
+  CHECK(holds("a_one.long", "5678"));
+  CHECK(holds("a_one.3-2.long", "5678"));
+  CHECK_FALSE(holds("a_one.3-2.long", "1234"));
+  CHECK(holds("a_one.3-2.long", "#define SPIRV_CROSS_CONSTANT_ID_3 (2u)"));
+  const std::string index = workshop.read("kernel_index.cpp");
+  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, false, {dxil_a_one_0, ") != std::string::npos);
+  CHECK(index.find("{{}, true, {dxil_a_one_0, ") != std::string::npos);
 }
 
 TEST_CASE("a module is unpacked with few others") {

@@ -328,6 +328,25 @@ GPU_TEST_CASE("ops: operators agree with the oracle on a CPU with the kernels th
   print("ops as on GPUs", session.record().total());
 }
 
+constexpr std::string_view kLongForms[] = {
+    "GEMM ATensor=f32[256,64] BTensor=f32[64,512] OutputTensor=f32[256,512] Alpha=1 fill=int",
+    "GEMM ATensor=f32[200,148] BTensor=f32[148,516] OutputTensor=f32[200,516] Alpha=1 FusedActivation=ACTIVATION_RELU",
+};
+
+// Modules of DXIL that processors get in no other way.
+GPU_TEST_CASE("ops: tiles agree with the oracle in the long form of kernels on Direct3D 12" *
+              leftOut(Run::QuickD3d12, "its kernels take processors seconds to compile")) {
+  if (currentBackend() != DIMPLE_BACKEND_D3D12) return;
+  CaseGroup always;
+  always.schema = findSchema(DML_OPERATOR_GEMM);
+  always.type = DML_TENSOR_DATA_TYPE_FLOAT32;
+  always.generated = false;
+  always.written.assign(std::begin(kLongForms), std::end(kLongForms));
+  Session session(sharedGpus("estimates=0,unroll=1"));
+  session.run({always});
+  print("ops in long forms", session.record().total());
+}
+
 #ifdef _WIN32
 // The judge of the tests themselves: another DirectML.dll has to agree with the oracle too.
 TEST_CASE("dll: every operator, data type and layout agrees with the oracle") {

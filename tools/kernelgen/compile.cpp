@@ -78,6 +78,9 @@ void fillOperators(std::vector<Spec>& specs, const OperatorCases& cases) {
   }
 }
 
+// Whether something of a kernel, of whose sources `closure` is the text, is shorter with DIMPLE_COMPACT.
+bool hasLongForm(const std::string& closure) { return closure.find("DIMPLE_COMPACT") != closure.npos; }
+
 bool usesOperatorCases(const Kernel& kernel) { return std::ranges::any_of(kernel.family.specs, &Spec::operators); }
 
 }  // namespace
@@ -87,6 +90,7 @@ struct Compiler::Entry {
   Facts facts;
   std::vector<uint32_t> spirv;
   std::string hlsl;
+  std::string hlslLong;
 };
 
 // A module in a file of its own that goes with it.
@@ -138,18 +142,19 @@ std::vector<std::string> Compiler::sourceArguments(const Kernel& kernel, const f
   return arguments;
 }
 
-Compiler::Module Compiler::compileGlsl(const Kernel& kernel, const char* define, bool toHlsl, Entry& entry) const {
+Compiler::Module Compiler::compileGlsl(const Kernel& kernel, const std::vector<std::string>& defines, bool toHlsl,
+                                       Entry& entry) const {
   Module module(folders_.cache);
   const std::string file = module.file.string();
   std::vector<std::string> arguments{tools_.glslang, "-V", "--quiet", "--target-env", "vulkan1.2", "-o", file};
   std::ranges::copy(sourceArguments(kernel, folders_.output), std::back_inserter(arguments));
-  if (define) arguments.push_back(std::string("-D") + define + "=1");
+  for (const std::string& define : defines) arguments.push_back("-D" + define + "=1");
   run(arguments, kernel, entry);
   run({tools_.spirvVal, "--target-env", "vulkan1.2", file}, kernel, entry);
   module.words = readWords(module.file);
   // SPIRV-Cross reads no cooperative matrices: the interface is that of a module without.
-  if (!define && (inspectModule(module.words).features & uint32_t(dimple::KernelFeature::CooperativeMatrix)))
-    module.interface = compileGlsl(kernel, "DIMPLE_REFLECT", toHlsl, entry).interface;
+  if (defines.empty() && (inspectModule(module.words).features & uint32_t(dimple::KernelFeature::CooperativeMatrix)))
+    module.interface = compileGlsl(kernel, {"DIMPLE_REFLECT"}, toHlsl, entry).interface;
   else
     module.interface = reflect(run({tools_.spirvCross, file, "--reflect"}, kernel, entry), kernel.name, toHlsl);
   return module;
@@ -195,9 +200,21 @@ std::string Compiler::cacheKey(const Kernel& kernel, std::string& closure) const
   return hash.hex();
 }
 
-Compiler::Entry Compiler::make(const Kernel& kernel, bool differsForHlsl) const {
+// HLSL of a kernel that is compiled otherwise for it.
+std::string Compiler::makePortable(const Kernel& kernel, const std::vector<std::string>& defines, Entry& entry) const {
+  const Module portable = compileGlsl(kernel, defines, true, entry);
+  // HLSL has one view of a buffer, where SPIR-V may have several.
+  Interface expected = entry.facts.interface;
+  expected.views = portable.interface.views;
+  if (portable.interface != expected)
+    throw Error("The kernel " + kernel.name + " has another interface with DIMPLE_HLSL than without.");
+  return makeHlsl(kernel, portable, entry);
+}
+
+Compiler::Entry Compiler::make(const Kernel& kernel, const std::string& closure) const {
+  const bool differsForHlsl = hasLongForm(closure) || closure.find("DIMPLE_HLSL") != closure.npos;
   Entry entry;
-  const Module module = compileGlsl(kernel, nullptr, kernel.portable && !differsForHlsl, entry);
+  const Module module = compileGlsl(kernel, {}, kernel.portable && !differsForHlsl, entry);
   const ModuleFacts facts = inspectModule(module.words);
   if (!facts.unknownCapabilities.empty())
     throw Error("The kernel " + kernel.name +
@@ -206,13 +223,8 @@ Compiler::Entry Compiler::make(const Kernel& kernel, bool differsForHlsl) const 
   entry.facts.features = facts.features;
   entry.spirv = stripModule(module.words);
   if (kernel.portable && differsForHlsl) {
-    const Module portable = compileGlsl(kernel, "DIMPLE_HLSL", true, entry);
-    // HLSL has one view of a buffer, where SPIR-V may have several.
-    Interface expected = module.interface;
-    expected.views = portable.interface.views;
-    if (portable.interface != expected)
-      throw Error("The kernel " + kernel.name + " has another interface with DIMPLE_HLSL than without.");
-    entry.hlsl = makeHlsl(kernel, portable, entry);
+    entry.hlsl = makePortable(kernel, {"DIMPLE_HLSL", "DIMPLE_COMPACT"}, entry);
+    if (hasLongForm(closure)) entry.hlslLong = makePortable(kernel, {"DIMPLE_HLSL"}, entry);
   } else if (kernel.portable) {
     entry.hlsl = makeHlsl(kernel, module, entry);
   }
@@ -227,6 +239,7 @@ CompiledKernel Compiler::compile(const Kernel& kernel) const {
   const fs::path facts = base.string() + ".txt";
   const fs::path spirv = base.string() + ".spv";
   const fs::path hlsl = base.string() + ".hlsl";
+  const fs::path hlslLong = base.string() + ".long.hlsl";
 
   CompiledKernel result;
   result.kernel = kernel;
@@ -236,11 +249,13 @@ CompiledKernel Compiler::compile(const Kernel& kernel) const {
     entry.facts = parseFacts(readText(facts));
     entry.spirv = readWords(spirv);
     if (kernel.portable) entry.hlsl = readText(hlsl);
+    if (kernel.portable && hasLongForm(closure)) entry.hlslLong = readText(hlslLong);
     result.fromCache = true;
   } else {
-    entry = make(kernel, closure.find("DIMPLE_HLSL") != closure.npos);
+    entry = make(kernel, closure);
     writeAtomically(spirv, bytesOf(entry.spirv));
     if (kernel.portable) writeAtomically(hlsl, entry.hlsl);
+    if (kernel.portable && hasLongForm(closure)) writeAtomically(hlslLong, entry.hlslLong);
     writeAtomically(facts, toText(entry.facts));
   }
 
@@ -255,6 +270,7 @@ CompiledKernel Compiler::compile(const Kernel& kernel) const {
   result.features = entry.facts.features;
   result.spirv = std::move(entry.spirv);
   result.hlsl = std::move(entry.hlsl);
+  result.hlslLong = std::move(entry.hlslLong);
   result.cpuSeconds = entry.facts.cpuSeconds;
   return result;
 }

@@ -26,8 +26,8 @@ struct Folders {
 
 // DXIL of a kernel, with some of its constants for literals.
 struct DxilModule {
-  FixedConstants fixed;  // none: it serves all values
-  std::string code;      // empty without DXC
+  ModuleKey key;     // nothing fixed: it serves all values
+  std::string code;  // empty without DXC
 };
 
 struct CompiledKernel {
@@ -36,6 +36,7 @@ struct CompiledKernel {
   uint32_t features = 0;
   std::vector<uint32_t> spirv;
   std::string hlsl;                     // empty when it is not portable
+  std::string hlslLong;                 // of its long form; empty where it has none
   std::vector<ReflectedWord> hlslPush;  // the words of its constant buffers
   std::vector<ReflectedWord> hlslSpecs;
   std::vector<DxilModule> dxil;  // first the one that fixes nothing; empty when it is not portable
@@ -63,8 +64,9 @@ class Compiler {
   struct Module;
 
   std::string cacheKey(const Kernel& kernel, std::string& closure) const;
-  Entry make(const Kernel& kernel, bool differsForHlsl) const;
-  Module compileGlsl(const Kernel& kernel, const char* define, bool toHlsl, Entry& entry) const;
+  Entry make(const Kernel& kernel, const std::string& closure) const;
+  Module compileGlsl(const Kernel& kernel, const std::vector<std::string>& defines, bool toHlsl, Entry& entry) const;
+  std::string makePortable(const Kernel& kernel, const std::vector<std::string>& defines, Entry& entry) const;
   std::string makeHlsl(const Kernel& kernel, const Module& module, Entry& entry) const;
   OperatorCases operatorCases(const Kernel& kernel, Entry& entry) const;
   std::string run(const std::vector<std::string>& arguments, const Kernel& kernel, Entry& entry) const;

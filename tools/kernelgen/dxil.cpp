@@ -102,10 +102,10 @@ std::vector<DxilCompiler::Job> DxilCompiler::jobsOf(std::vector<CompiledKernel>&
       Job job{&kernel,
               &module,
               kernel.kernel.name,
-              withFixed(kernel.hlsl, module.fixed, kernel.kernel.family),
+              withFixed(module.key.isLong ? kernel.hlslLong : kernel.hlsl, module.key.fixed, kernel.kernel.family),
               argumentsFor(kernel.features),
               {}};
-      if (!module.fixed.empty()) job.name += "." + fixedName(module.fixed);
+      job.name += moduleSuffix(module.key);
       Hash hash;
       hash.add(kFormat);
       hash.add(tools_.identity);

@@ -138,15 +138,16 @@ std::string appendModules(std::string& tables, const PackedKernel& packed) {
     const DxilModule& module = compiled.dxil[i];
     const PackedKernel::Place& place = packed.places[i];
     std::string fixed = "{}";
-    if (!module.fixed.empty()) {
+    if (!module.key.fixed.empty()) {
       fixed = id + "_fixed_" + std::to_string(i);
       tables += "constexpr FixedConstant " + fixed + "[] = {";
-      for (const auto& [constant, value] : module.fixed)
+      for (const auto& [constant, value] : module.key.fixed)
         tables += "{" + number(constant) + ", " + number(value) + "}, ";
       tables += "};\n";
     }
     const std::string stream = module.code.empty() ? "{}" : packedText(packed.dxil[place.stream]);
-    modules += "{" + fixed + ", " + stream + ", " + number(place.offset) + ", " + number(module.code.size()) + "}, ";
+    modules += "{" + fixed + ", " + (module.key.isLong ? "true" : "false") + ", " + stream + ", " +
+               number(place.offset) + ", " + number(module.code.size()) + "}, ";
   }
   tables += "constexpr KernelModule " + id + "_modules[] = {" + modules + "};\n";
   return id + "_modules";
@@ -303,8 +304,7 @@ uint64_t emitTable(const std::vector<CompiledKernel>& kernels, unsigned dataFile
     if (compiled.kernel.portable) write(output / "hlsl" / (name + ".hlsl"), compiled.hlsl);
     for (const DxilModule& module : compiled.dxil) {
       if (module.code.empty()) continue;
-      const std::string suffix = module.fixed.empty() ? "" : "." + fixedName(module.fixed);
-      write(output / "dxil" / (name + suffix + ".dxil"), module.code);
+      write(output / "dxil" / (name + moduleSuffix(module.key) + ".dxil"), module.code);
     }
   }
   for (const char* folder : {"hlsl", "spirv", "dxil"}) removeOthers(output / folder, wanted);

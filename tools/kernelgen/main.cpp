@@ -82,7 +82,7 @@ Options parseOptions(int count, char** arguments) {
 
 // Portable kernels get the modules that are to be made of them.
 void addModules(std::vector<CompiledKernel>& kernels, const Options& options, const Enums& enums) {
-  std::map<std::string, std::vector<FixedConstants>> modules;
+  std::map<std::string, std::vector<ModuleKey>> modules;
   if (const std::string& file = options.text("--modules"); !file.empty()) {
     std::vector<const Kernel*> all;
     for (const CompiledKernel& kernel : kernels) all.push_back(&kernel.kernel);
@@ -91,7 +91,12 @@ void addModules(std::vector<CompiledKernel>& kernels, const Options& options, co
   for (CompiledKernel& kernel : kernels) {
     if (!kernel.kernel.portable) continue;
     kernel.dxil.emplace_back();
-    for (FixedConstants& fixed : modules[kernel.kernel.name]) kernel.dxil.push_back({std::move(fixed), {}});
+    for (ModuleKey& key : modules[kernel.kernel.name]) {
+      if (key.isLong && kernel.hlslLong.empty())
+        throw Error("The kernel " + kernel.kernel.name +
+                    " gets LONG modules, but has no long form: nothing of it depends on DIMPLE_COMPACT.");
+      kernel.dxil.push_back({std::move(key), {}});
+    }
   }
   size_t count = 0;
   for (const CompiledKernel& kernel : kernels) count += 1 + kernel.dxil.size();

@@ -17,9 +17,9 @@ class Parser {
   Parser(const std::string& fileName, const Enums& enums)
       : fileName_(fileName), values_(enums, [this](const std::string& sentence) { fail(sentence); }) {}
 
-  std::map<std::string, std::vector<FixedConstants>> parse(std::string_view text,
-                                                           const std::vector<const Kernel*>& kernels) {
-    std::map<std::string, std::set<FixedConstants>> sets;
+  std::map<std::string, std::vector<ModuleKey>> parse(std::string_view text,
+                                                      const std::vector<const Kernel*>& kernels) {
+    std::map<std::string, std::set<ModuleKey>> sets;
     std::istringstream lines{std::string(text)};
     for (std::string line; std::getline(lines, line);) {
       ++line_;
@@ -30,10 +30,10 @@ class Parser {
       const auto kernel = std::ranges::find(kernels, name, [](const Kernel* each) { return each->name; });
       if (kernel == kernels.end()) fail("There is no kernel " + name + ".");
       if (!(*kernel)->portable) fail("The kernel " + name + " is vulkan-only, so that no DXIL is made of it.");
-      for (FixedConstants& fixed : combinations(words, (*kernel)->family))
-        if (!sets[name].insert(std::move(fixed)).second) fail("The kernel " + name + " has such a module already.");
+      for (ModuleKey& module : combinations(words, (*kernel)->family))
+        if (!sets[name].insert(std::move(module)).second) fail("The kernel " + name + " has such a module already.");
     }
-    std::map<std::string, std::vector<FixedConstants>> result;
+    std::map<std::string, std::vector<ModuleKey>> result;
     for (const auto& [name, all] : sets) result[name].assign(all.begin(), all.end());
     return result;
   }
@@ -43,10 +43,15 @@ class Parser {
     throw Error(fileName_ + ":" + std::to_string(line_) + ": " + sentence);
   }
 
-  // Of the words NAME=VALUE,VALUE that are left of a line.
-  std::vector<FixedConstants> combinations(std::istringstream& words, const Family& family) const {
+  // Of the words NAME=VALUE,VALUE and LONG that are left of a line.
+  std::vector<ModuleKey> combinations(std::istringstream& words, const Family& family) const {
     std::map<uint32_t, std::set<uint32_t>> constants;
+    bool isLong = false;
     for (std::string word; words >> word;) {
+      if (word == "LONG") {
+        isLong = true;
+        continue;
+      }
       const size_t equals = std::min(word.find('='), word.size());
       const auto spec = std::ranges::find(family.specs, word.substr(0, equals), &Spec::name);
       if (spec == family.specs.end() || equals == word.size())
@@ -67,14 +72,14 @@ class Parser {
           fail("The value " + ValueParser::glsl(value, *spec->type) + " is none that the manifest gives " + spec->name +
                ".");
     }
-    if (constants.empty()) fail("The line names no constant.");
-    std::vector<FixedConstants> result{{}};
+    if (constants.empty() && !isLong) fail("The line names no constant.");
+    std::vector<ModuleKey> result{{{}, isLong}};
     for (const auto& [id, values] : constants) {
-      std::vector<FixedConstants> longer;
-      for (const FixedConstants& fixed : result)
+      std::vector<ModuleKey> longer;
+      for (const ModuleKey& module : result)
         for (const uint32_t value : values) {
-          longer.push_back(fixed);
-          longer.back().emplace_back(id, value);
+          longer.push_back(module);
+          longer.back().fixed.emplace_back(id, value);
         }
       result = std::move(longer);
     }
@@ -88,17 +93,16 @@ class Parser {
 
 }  // namespace
 
-std::map<std::string, std::vector<FixedConstants>> parseModules(std::string_view text, const std::string& fileName,
-                                                                const std::vector<const Kernel*>& kernels,
-                                                                const Enums& enums) {
+std::map<std::string, std::vector<ModuleKey>> parseModules(std::string_view text, const std::string& fileName,
+                                                           const std::vector<const Kernel*>& kernels,
+                                                           const Enums& enums) {
   return Parser(fileName, enums).parse(text, kernels);
 }
 
-std::string fixedName(const FixedConstants& fixed) {
-  std::string name;
-  for (const auto& [id, value] : fixed)
-    name += (name.empty() ? "" : ".") + std::to_string(id) + "-" + std::to_string(value);
-  return name;
+std::string moduleSuffix(const ModuleKey& module) {
+  std::string suffix;
+  for (const auto& [id, value] : module.fixed) suffix += "." + std::to_string(id) + "-" + std::to_string(value);
+  return suffix + (module.isLong ? ".long" : "");
 }
 
 std::string withFixed(const std::string& hlsl, const FixedConstants& fixed, const Family& family) {

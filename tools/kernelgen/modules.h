@@ -5,6 +5,11 @@
 // A line makes a module for each combination of values, in which those constants are literals; the constants that it
 // leaves out are read when the kernel runs. A * stands for all values that the manifest gives the constant. A kernel
 // may have several lines. A # starts a comment.
+//
+//   gemm_large_tile.f32 LONG
+//
+// The word LONG makes modules of the kernel's long form, without DIMPLE_COMPACT: code that a processor takes many
+// seconds to compile, and that only other devices get.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +26,20 @@ namespace kernelgen {
 // Ids and values of constants, by id.
 using FixedConstants = std::vector<std::pair<uint32_t, uint32_t>>;
 
-// By the name of the kernel, in the order of ids and values. `kernels`: with all values of their constants.
-std::map<std::string, std::vector<FixedConstants>> parseModules(std::string_view text, const std::string& fileName,
-                                                                const std::vector<const Kernel*>& kernels,
-                                                                const Enums& enums);
+struct ModuleKey {
+  FixedConstants fixed;
+  bool isLong = false;
 
-// "3-4.5-1": part of the name of a file.
-std::string fixedName(const FixedConstants& fixed);
+  auto operator<=>(const ModuleKey&) const = default;
+};
+
+// By the name of the kernel, in the order of ids and values. `kernels`: with all values of their constants.
+std::map<std::string, std::vector<ModuleKey>> parseModules(std::string_view text, const std::string& fileName,
+                                                           const std::vector<const Kernel*>& kernels,
+                                                           const Enums& enums);
+
+// ".3-4.5-1.long": what the name of a module's file has behind the kernel's.
+std::string moduleSuffix(const ModuleKey& module);
 
 // A kernel's HLSL with literals for the constants.
 std::string withFixed(const std::string& hlsl, const FixedConstants& fixed, const Family& family);

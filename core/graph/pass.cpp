@@ -58,7 +58,7 @@ constexpr std::array kPasses = {
          passes::fuseCasts},
     Pass{"prologues",
          "A product of few rows normalizes the rows that it reads, and stores them if others read them, too.",
-         passes::normalizeInProducts},
+         passes::addPrologues},
     Pass{"chains", "Element-wise nodes that pass tensors to each other execute in one pass over memory.",
          passes::fuseChains},
     Pass{"neighbours", "Chains that do the same with neighbouring parts of a tensor become one.",

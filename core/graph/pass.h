@@ -43,7 +43,7 @@ void readIntegers(Graph& graph, const Target& target);
 void joinSiblings(Graph& graph, const Target& target);
 void putChannelsLast(Graph& graph, const Target& target);
 void fuseCasts(Graph& graph, const Target& target);
-void normalizeInProducts(Graph& graph, const Target& target);
+void addPrologues(Graph& graph, const Target& target);
 void fuseChains(Graph& graph, const Target& target);
 void joinNeighbours(Graph& graph, const Target& target);
 void chooseLayouts(Graph& graph, const Target& target);

@@ -44,6 +44,7 @@ bool comesInFours(const Attended& a) {
 }
 
 constexpr const char* kSharedTooLittle = "The device has too little shared memory.";
+constexpr const char* kPartsTooLarge = "Its parts are larger than the device binds.";
 
 const char* refusesFewQueries(const Attended& a) {
   constexpr uint32_t kFewestQueries = 8;  // that are worth a tile
@@ -60,26 +61,41 @@ const char* refusesTile(const Attended& a, const Target& target) {
 constexpr uint32_t kSplitQueries = 8;
 constexpr uint32_t kSplitKeys = 256;
 constexpr uint32_t kSplitChannels = 256;
+// ... of one query.
+constexpr uint32_t kStepKeys = 64;
+constexpr uint32_t kStepChannels = 128;
 
-uint32_t slicesOf(const Attended& a) { return static_cast<uint32_t>(divideUp(a.keys, kSplitKeys)); }
+uint32_t slicesOf(const Attended& a, uint32_t slice) { return static_cast<uint32_t>(divideUp(a.keys, slice)); }
 
 // Returns the size of what is combined: for each query and slice, its channels and what belongs to all of them. Returns
 // the largest number instead of a larger one.
-uint64_t partBytes(const Attended& a) {
+uint64_t partBytes(const Attended& a, uint32_t slice) {
   uint64_t bytes = sizeof(float);
-  for (const uint32_t factor : {a.batch, a.heads, a.queries, slicesOf(a), a.valueSize + 2})
+  for (const uint32_t factor : {a.batch, a.heads, a.queries, slicesOf(a, slice), a.valueSize + 2})
     if (!checkedMultiply(bytes, factor, bytes)) return std::numeric_limits<uint64_t>::max();
   return bytes;
 }
 
 const char* refusesSplit(const Attended& a, const Target& target) {
   if (a.queries > kSplitQueries) return "It has many queries.";
-  if (slicesOf(a) < 2) return "It has few keys.";
+  if (slicesOf(a, kSplitKeys) < 2) return "It has few keys.";
   if (std::max(a.keySize, a.valueSize) > kSplitChannels) return "Its heads have many channels.";
   if (!comesInFours(a)) return "Its channels are not in vectors.";
   constexpr uint32_t kShared = 21 * 1024;  // of attention_split.comp
   if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
-  return partBytes(a) > target.caps.maxBufferRange ? "Its parts are larger than the device binds." : nullptr;
+  return partBytes(a, kSplitKeys) > target.caps.maxBufferRange ? kPartsTooLarge : nullptr;
+}
+
+const char* refusesStep(const Attended& a, const Target& target) {
+  if (a.queries > 1) return "It has several queries.";
+  if (slicesOf(a, kStepKeys) < 2) return "It has few keys.";
+  if (a.type != DML_TENSOR_DATA_TYPE_FLOAT16) return "Its elements are not FLOAT16.";
+  if (std::max(a.keySize, a.valueSize) > kStepChannels) return "Its heads have many channels.";
+  if (!comesInVectors(a.query, a.keySize) || !comesInVectors(a.key, a.keySize) || !comesInVectors(a.value, a.valueSize))
+    return "Its channels are not in vectors.";
+  constexpr uint32_t kShared = 11 * 1024;  // of attention_step.comp
+  if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
+  return partBytes(a, kStepKeys) > target.caps.maxBufferRange ? kPartsTooLarge : nullptr;
 }
 
 constexpr uint32_t kTileQueries = 64;
@@ -181,6 +197,7 @@ const char* refusesNothing(const Attended&, const Target&) { return nullptr; }
 
 // In order of preference. The last refuses nothing.
 constexpr Algorithm kAlgorithms[] = {
+    {"attention_step", AttentionForm::Step, kStepChannels, refusesStep},
     {"attention_split", AttentionForm::Split, kSplitChannels, refusesSplit},
     {"attention_cooperative", AttentionForm::Cooperative, kMatrixChannels, refusesMatrices},
     {"attention_narrow_tile", AttentionForm::NarrowTile, kNarrowChannels, refusesNarrowTile},
@@ -203,10 +220,17 @@ uint32_t queriesOf(const Algorithm& algorithm, const Attended& a, const Target& 
     case AttentionForm::VectorTile:
     case AttentionForm::Tile:
       return kTileQueries;
+    case AttentionForm::Step:
     case AttentionForm::Query:
       break;
   }
   return 1;
+}
+
+// The keys of a workgroup that leaves parts to be combined; 0: it makes the output.
+uint32_t keysOfPart(AttentionForm form) {
+  if (form == AttentionForm::Step) return kStepKeys;
+  return form == AttentionForm::Split ? kSplitKeys : 0;
 }
 
 kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Attended& a, const Target& target) {
@@ -274,16 +298,17 @@ uint64_t multiplyAdds(const Attended& a) {
   return all;
 }
 
-Status addCombination(PlanBuilder& builder, const Attended& a, const BufferRange& parts, uint32_t parameters) {
+Status addCombination(PlanBuilder& builder, const Attended& a, const BufferRange& parts, uint32_t slice,
+                      uint32_t parameters) {
   const uint64_t rows = uint64_t{a.batch} * a.heads * a.queries;
-  const uint32_t slices = slicesOf(a);
+  const uint32_t slices = slicesOf(a, slice);
   return builder.add(kernels::AttentionCombine{.type = builder.typedElement(a.type),
                                                .push = {.slices = slices,
                                                         .queries = a.queries,
                                                         .heads = a.heads,
                                                         .valueSize = a.valueSize,
                                                         .keys = a.keys,
-                                                        .slice = kSplitKeys,
+                                                        .slice = slice,
                                                         .flags = flagsOf(a),
                                                         .filterValue = floatBits(a.filterValue)},
                                                .parts = parts,
@@ -359,7 +384,7 @@ Operation attentionOperation(float scale, std::vector<Tensor> inputs, const Tens
 
 bool attendsByMatrices(const Operation& attention, const Target& target) {
   const Attended a = attendedOf(attention);
-  return refusesSplit(a, target) && !refusesMatrices(a, target);
+  return refusesStep(a, target) && refusesSplit(a, target) && !refusesMatrices(a, target);
 }
 
 Status addAttention(PlanBuilder& builder, const Attended& a) {
@@ -378,13 +403,13 @@ Status addAttention(PlanBuilder& builder, const Attended& a) {
   for (const auto& four : parameters) words.insert(words.end(), four.begin(), four.end());
   const uint32_t at = builder.parameters(words);
   const auto valueTiles = static_cast<uint32_t>(divideUp(a.valueSize, algorithm->channels));
-  const bool split = algorithm->form == AttentionForm::Split;
-  const uint32_t tiles = split ? slicesOf(a) : valueTiles;
-  const BufferRange to = split ? builder.allocateTemporary(partBytes(a)) : a.output.range;
+  const uint32_t slice = keysOfPart(algorithm->form);
+  const uint32_t tiles = slice ? slicesOf(a, slice) : valueTiles;
+  const BufferRange to = slice ? builder.allocateTemporary(partBytes(a, slice)) : a.output.range;
   TRY(builder.add(callOf(*algorithm, a, builder, tiles, to),
                   uint64_t{a.batch} * a.heads * divideUp(a.queries, queriesOf(*algorithm, a, target)) * tiles, at,
                   multiplyAdds(a)));
-  return split ? addCombination(builder, a, to, at) : Status{};
+  return slice ? addCombination(builder, a, to, slice, at) : Status{};
 }
 
 }  // namespace dimple

@@ -156,11 +156,12 @@ bool rowsLiePacked(const Tensor& tensor) {
   return true;
 }
 
-// Whether a parameter is the same for all rows, and lies as a row does.
-bool isParameterOfRows(const Tensor& parameter) {
+// Whether a parameter has an element for each step along the rows of x, side by side, the same for all rows.
+bool isParameterOfRows(const Tensor& parameter, const Tensor& x) {
   if (!parameter.present()) return true;
   const uint32_t last = parameter.rank - 1;
   if (parameter.type != DML_TENSOR_DATA_TYPE_FLOAT16 || parameter.strides[last] != 1) return false;
+  if (parameter.sizes[last] != x.sizes[x.rank - 1]) return false;
   for (uint32_t d = 0; d < last; ++d)
     if (parameter.sizes[d] > 1 && parameter.strides[d] != 0) return false;
   return true;
@@ -188,8 +189,14 @@ bool normalizesRows(const Operation& op) {
   uint32_t all = 1;
   for (const UINT axis : axes) all *= x.sizes[axis];
   const bool isLast = std::ranges::find(axes, x.rank - 1) != axes.end() && all == x.sizes[x.rank - 1];
-  return isLast && rowsLiePacked(x) && rowsLiePacked(op.output()) && isParameterOfRows(op.input(1)) &&
-         isParameterOfRows(op.input(2));
+  return isLast && rowsLiePacked(x) && rowsLiePacked(op.output()) && isParameterOfRows(op.input(1), x) &&
+         isParameterOfRows(op.input(2), x);
+}
+
+std::optional<RowNormalization> meanSquareOf(const Operation& op) {
+  const auto& desc = op.as<DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC>();
+  if (desc.UseMean || op.input(2).present()) return {};
+  return RowNormalization{.epsilon = desc.Epsilon, .factor = parameterRow(op.input(1))};
 }
 
 std::optional<Operation> normalizedProduct(const Operation& normalization, const Operation& gemm, bool keepsRows,

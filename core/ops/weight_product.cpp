@@ -40,11 +40,16 @@ struct Blocks {
 // Which half of the columns are gates; the numbers are those of GATES in kernels/matrix/gates.glsl.
 enum class Gates : uint8_t { None = 0, First = 1, Last = 2 };
 
+// What is done to rows before they are multiplied; the numbers are those of NORMALIZES in
+// kernels/matrix/weight_few.comp.
+enum class Normalizes : uint8_t { Nothing = 0, Rows = 1, WithFactor = 2 };
+
 // What attributes of GEMM are to this operator, and what becomes of its columns.
 struct WeightAttributes {
   float alpha, beta;
   bool hasZeroPoint;
   Gates gates = Gates::None;
+  std::optional<RowNormalization> rows{};  // the factor is the input before the scales
 };
 
 // No value: parameters belong to a batch, or to blocks across columns, of few weights or of a number that is no power
@@ -171,7 +176,7 @@ std::optional<FewRows> fewRowsOf(const Product& p, uint32_t bits, uint32_t block
   if (caps.isProcessor && target.options.unroll) return {};
   if (p.rows > kMostFewRows || p.type != DML_TENSOR_DATA_TYPE_FLOAT16 || !caps.matrixPlaces) return {};
   if (shape.rows < shape.columns || shape.rows != shape.depth) return {};
-  if (!caps.has(Feature::SubgroupVote)) return {};
+  if (!caps.has(Feature::SubgroupVote) || !caps.has(Feature::SubgroupArithmetic)) return {};
   // Of few columns, weight_rows.comp fills the device.
   if (divideUp(p.columns, shape.rows) * p.matrices.count() < caps.workgroups / 8) return {};
   const uint32_t neighbours = neighboursOf(shape, caps);
@@ -198,6 +203,7 @@ class WeightProductPlan {
         attributes_(op.as<WeightAttributes>()),
         zeroIndex_(op.inputs().size() - 1),
         scaleIndex_(zeroIndex_ - attributes_.hasZeroPoint),
+        factorIndex_(normalizes() == Normalizes::WithFactor ? scaleIndex_ - 1 : 0),
         scale_(*blocksOf(op.input(scaleIndex_), op.input(1))),
         zero_(*blocksOf(op.input(zeroIndex_), op.input(1))),
         p_(productOf(builder, 0, false, 1, true, kBiasOfGemm, op.output(), builder.output())),
@@ -206,15 +212,20 @@ class WeightProductPlan {
                 .activation = op.activation(),
                 .epilogue = op.epilogue()} {
     joinMatrices(p_);
+    if (attributes_.rows) finish_.epilogue.epsilon = attributes_.rows->epsilon;
   }
 
   // Whether a kernel of few rows multiplies them, which applies gates, too.
   bool takesFewRows() const { return fewRows() || (p_.rows <= kMaxFewRows && !tileOf(p_, builder_.target())); }
 
+  // Whether one does that normalizes them, too.
+  bool mayNormalize() const { return fewRows() && (finish_.epilogue.steps & kEpilogueVariance) == 0; }
+
   Status add() {
     parameters_ =
         builder_.parameters(parameterWords(p_, {scale_.column, scale_.block, zero_.column, zero_.block}, nullptr));
     if (const auto few = fewRows()) return addFewRows(*few);
+    if (attributes_.rows) return Error{ErrorCode::Unsupported, "Only a kernel of few rows normalizes them."};
     const Tile* const tile = tileOf(p_, builder_.target());
     if (!tile && p_.rows <= kMaxFewRows) return addRows();
     return tile ? addTiles(*tile)
@@ -222,6 +233,10 @@ class WeightProductPlan {
   }
 
  private:
+  Normalizes normalizes() const {
+    if (!attributes_.rows) return Normalizes::Nothing;
+    return attributes_.rows->factor.present() ? Normalizes::WithFactor : Normalizes::Rows;
+  }
   bool isGated() const { return attributes_.gates != Gates::None; }
   std::optional<FewRows> fewRows() const {
     if (!halfScales()) return {};
@@ -233,11 +248,15 @@ class WeightProductPlan {
     const uint64_t subgroups = uint64_t{kGroupSize} / caps.subgroupSize / few.shares;
     const uint64_t columns = subgroups * few.shape.rows / (isGated() ? 2 : 1);
     const uint64_t columnGroups = divideUp(p_.columns, columns);
+    // As many as are at work at once, with as much to do each.
+    const uint64_t most = uint64_t{caps.workgroups} * 3 / 2;
+    const uint64_t workgroups = divideUp(columnGroups, divideUp(columnGroups * p_.matrices.count(), most));
     return builder_.add(kernels::WeightFew{.type = builder_.typedElement(p_.type),
                                            .push = {.rows = p_.rows,
                                                     .columns = p_.columns,
                                                     .depth = p_.depth,
                                                     .columnGroups = static_cast<uint32_t>(columnGroups),
+                                                    .workgroups = static_cast<uint32_t>(workgroups),
                                                     .floatFinish = finishWords(p_, finish_, flags()),
                                                     .weights = words(),
                                                     .aRow = p_.a.row,
@@ -265,6 +284,7 @@ class WeightProductPlan {
                                                     .zeroPoints = attributes_.hasZeroPoint,
                                                     .gates = static_cast<uint32_t>(attributes_.gates),
                                                     .places = builder_.target().options.places,
+                                                    .normalizes = static_cast<uint32_t>(normalizes()),
                                                     .invocations = kGroupSize},
                                            .a = p_.from[0],
                                            .b = p_.from[1],
@@ -273,8 +293,9 @@ class WeightProductPlan {
                                            .channels = extra(finish_.epilogue.channels),
                                            .addend = extra(finish_.epilogue.addend),
                                            .scale = builder_.input(scaleIndex_),
-                                           .zero = builder_.input(zeroIndex_)},
-                        p_.matrices.count() * columnGroups, parameters_, work());
+                                           .zero = builder_.input(zeroIndex_),
+                                           .factor = extra(factorIndex_)},
+                        p_.matrices.count() * workgroups, parameters_, work());
   }
 
   Status addRows() {
@@ -367,9 +388,10 @@ class WeightProductPlan {
   const WeightAttributes& attributes_;
   const size_t zeroIndex_;  // that of the scales if there are no zero points
   const size_t scaleIndex_;
+  const size_t factorIndex_;  // 0: there is none
   const Blocks scale_, zero_;
   Product p_;
-  const FloatFinish finish_;
+  FloatFinish finish_;
   uint32_t parameters_ = 0;
 };
 
@@ -434,7 +456,7 @@ std::optional<WeightInputs> weightInputsOf(const Operation& op) {
 
 bool onlyMultiplies(const Operation& op) {
   return weightInputsOf(op) && !op.input(kBiasOfGemm).present() && op.activation().type == DML_OPERATOR_INVALID &&
-         op.epilogue().steps == 0 && op.as<WeightAttributes>().gates == Gates::None;
+         op.epilogue().steps == 0 && op.as<WeightAttributes>().gates == Gates::None && !op.as<WeightAttributes>().rows;
 }
 
 bool multiplyAlike(const Operation& a, const Operation& b) {
@@ -480,6 +502,33 @@ std::optional<Operation> gatedProduct(const Operation& product, bool gatesLast, 
   Operation op(kWeightProduct, std::make_shared<const WeightAttributes>(attributes),
                {product.inputs().begin(), product.inputs().end()}, {output}, std::move(names));
   if (!takesFewRows(op, target) || !planUnkept(op, target)) return {};
+  return op;
+}
+
+std::optional<Operation> normalizedWeightProduct(const Operation& product, bool rowsOwnedByDml,
+                                                 const RowNormalization& rows, const Target& target) {
+  const auto at = weightInputsOf(product);
+  if (!at || product.as<WeightAttributes>().rows) return {};
+  {
+    PlanBuilder builder(product, target);
+    if (!WeightProductPlan(product, builder).mayNormalize()) return {};
+  }
+  WeightAttributes attributes = product.as<WeightAttributes>();
+  attributes.rows = rows;
+  std::vector<Tensor> inputs(product.inputs().begin(), product.inputs().end());
+  inputs[0].ownedByDml = rowsOwnedByDml;
+  TensorNames names;
+  for (size_t i = 0; i < inputs.size(); ++i) names.inputs.push_back(product.inputName(i));
+  names.outputs.push_back(product.outputName(0));
+  if (rows.factor.present()) {
+    inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(at->scale), rows.factor);
+    names.inputs.insert(names.inputs.begin() + static_cast<std::ptrdiff_t>(at->scale), "the factor of ATensor");
+  }
+  Operation op(kWeightProduct, std::make_shared<const WeightAttributes>(attributes), std::move(inputs),
+               {product.output()}, std::move(names));
+  op.setActivations(product.activations());
+  op.setEpilogue(product.epilogue());
+  if (!planUnkept(op, target)) return {};
   return op;
 }
 

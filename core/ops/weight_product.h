@@ -44,4 +44,16 @@ std::optional<Operation> withWeights(const Operation& product, const Weights& we
 std::optional<Operation> gatedProduct(const Operation& product, bool gatesLast, const Tensor& output,
                                       const Target& target);
 
+// Rows are divided by the root of the mean of their squares and epsilon.
+struct RowNormalization {
+  float epsilon = 0;
+  Tensor factor{};  // that each step of the depth is multiplied by then, if present(): a row of FLOAT16, side by side
+};
+
+// The product that normalizes the rows of A itself, with the roundings of a node; its inputs are the product's, with
+// other rows of the same layout for A, and the factor, if there is one, before the scales. No value: no kernel does
+// that.
+std::optional<Operation> normalizedWeightProduct(const Operation& product, bool rowsOwnedByDml,
+                                                 const RowNormalization& rows, const Target& target);
+
 }  // namespace dimple

@@ -14,18 +14,23 @@ layout(set = 0, binding = BINDING_parts, std430) readonly buffer partsBuffer { f
 TENSOR_OUT(y)
 #include "attention/lengths.glsl"
 
+const uint kAhead = 8u;  // loads that wait for memory together
+
 shared float values[256];
 shared float factors[256];  // of slices
 shared float totals[256];   // their weights
 
 uint step1() { return push.valueSize + 2u; }
 
-// The largest score of all slices.
-float topOf(uint lane, uint first, uint slices) {
-  float top = uintBitsToFloat(0xff800000u);
-  for (uint slice = lane; slice < slices; slice += 256u) top = maxNum(top, parts[first + slice * step1()]);
+// The largest score of all slices; `own`: that of the invocation's first one.
+float topOf(uint lane, float own, uint first, uint slices) {
+  float top = lane < slices ? own : uintBitsToFloat(0xff800000u);
+  for (uint slice = lane + 256u; slice < slices; slice += 256u) top = maxNum(top, parts[first + slice * step1()]);
   values[lane] = top;
-  for (uint half1 = 128u; half1 > 0u; half1 /= 2u) {
+  // Behind the slices all are the lowest.
+  uint half1 = 128u;
+  while (half1 >= max(slices, 1u)) half1 /= 2u;
+  for (; half1 > 0u; half1 /= 2u) {
     barrier();
     if (lane < half1) values[lane] = maxNum(values[lane], values[lane + half1]);
   }
@@ -41,12 +46,19 @@ void main() {
   const uint head = row / push.queries % push.heads;
   const uint batch = row / push.queries / push.heads;
   const uint first = row * push.slices * step1();
-  const uint slices = (keysToRead(batch) + push.slice - 1u) / push.slice;
-  const float top = topOf(lane, first, slices);
-
   // Neighbours take neighbouring channels of the same slice.
   const uint channel = lane % push.valueSize;
+  const uint own = lane / push.valueSize;
   const uint together = 256u / push.valueSize;  // slices
+  // What is read first is on its way before the number of slices is known. Behind them it is left alone.
+  const uint ownPart = first + min(lane, push.slices - 1u) * step1();
+  const vec2 ownFirst = vec2(parts[ownPart], parts[ownPart + 1u]);
+  float held[kAhead];
+  [[unroll]] for (uint e = 0u; e < kAhead; ++e)
+    held[e] = parts[first + min(own + e * together, push.slices - 1u) * step1() + 2u + channel];
+  const uint slices = (keysToRead(batch) + push.slice - 1u) / push.slice;
+  const float top = topOf(lane, ownFirst.x, first, slices);
+
   float total = 0.0;
   float sum = 0.0;
   for (uint begin = 0u; begin < slices; begin += 256u) {
@@ -54,21 +66,21 @@ void main() {
     barrier();
     if (lane < count) {
       const uint at = first + (begin + lane) * step1();
+      const vec2 both = begin == 0u ? ownFirst : vec2(parts[at], parts[at + 1u]);
       // Infinities of the same sign have no difference.
-      const float factor = parts[at] == top ? 1.0 : expAccurate(parts[at] - top);
+      const float factor = both.x == top ? 1.0 : expAccurate(both.x - top);
       factors[lane] = factor;
-      totals[lane] = factor * parts[at + 1u];
+      totals[lane] = factor * both.y;
     }
     barrier();
     for (uint i = 0u; i < count; ++i) total += totals[i];
-    const uint own = lane / push.valueSize;
     const uint from = first + begin * step1() + 2u + channel;
     if (own < together)
-      for (uint i = own; i < count; i += 4u * together) {
-        float loaded[4];
-        [[unroll]] for (uint e = 0u; e < 4u; ++e)
-          loaded[e] = parts[from + min(i + e * together, count - 1u) * step1()];
-        [[unroll]] for (uint e = 0u; e < 4u; ++e)
+      for (uint i = own; i < count; i += kAhead * together) {
+        float loaded[kAhead];
+        [[unroll]] for (uint e = 0u; e < kAhead; ++e)
+          loaded[e] = begin + i == own ? held[e] : parts[from + min(i + e * together, count - 1u) * step1()];
+        [[unroll]] for (uint e = 0u; e < kAhead; ++e)
           if (i + e * together < count) sum += factors[i + e * together] * loaded[e];
       }
   }

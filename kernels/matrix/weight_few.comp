@@ -15,6 +15,11 @@
 //   PARTS         of a vector of weights that have a scale each
 //   PLACES        0: places are taken as unknown, as if the device had chosen others
 //   ZERO_POINTS   1: given, and not those of all (zeroAt)
+//   NORMALIZES    rows of A are divided by the root of the mean of their squares and `epsilon` before they are multiplied;
+//                 kWithFactor: and multiplied by a factor of each step of the depth. They are rounded as the node would
+//                 have stored them. All workgroups do so, while weights come from memory.
+//   workgroups    of a matrix: each takes every so-many-th of its columnGroups, and loads weights of the next one before
+//                 it stores results, so that memory does not wait for workgroups to end and to begin
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y); 0: there is one, at the bases
 // Strides and bases that all products need are push words: parameters are slow to come.
 #define INTEGER_WEIGHTS 1
@@ -35,6 +40,7 @@ layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uvec4 b[]
 #include "matrix/weight_halves.glsl"
 #include "matrix/places.glsl"
 #extension GL_KHR_shader_subgroup_vote : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
 
 #if DIMPLE_REFLECT
 #define HALF_OF(TWO, I) float(TWO)
@@ -42,6 +48,9 @@ layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uvec4 b[]
 #define HALF_OF(TWO, I) TWO[I]
 #endif
 
+layout(set = 0, binding = BINDING_factor, std430) readonly buffer factorBuffer { uvec4 factor[]; };
+
+const uint kWithFactor = 2u;
 const uint kSubgroups = INVOCATIONS / SUBGROUP;
 const uint kResults = GATES != 0u ? SIZE_ROWS / 2u : SIZE_ROWS;  // columns of y, of a matrix's rows
 const uint kWeights = 128u / BITS;             // of a vector
@@ -62,8 +71,14 @@ shared float parts[kSubgroups * ROWS * SIZE_ROWS];
 const uint kPlaces = SIZE_ROWS * SIZE_DEPTH;
 shared uvec4 places[kPlaces / 8u + kPlaces / 4u];
 
+// Sums of squares of rows of A, [row][subgroup], and what their elements are multiplied by.
+const uint kSumsOfRow = NORMALIZES != 0u ? kSubgroups : 1u;
+shared float squares[ROWS * kSumsOfRow];
+shared float inverseRoots[ROWS];
+
 const uint kItemsOfA = (kOfA + SUBGROUP - 1u) / SUBGROUP;
 uvec4 ofA[kItemsOfA];
+uvec4 ofFactor[kItemsOfA];
 uvec4 vectors[CHUNKS * kHeldRows];
 uint scaleWords[CHUNKS * kHeldRows * PARTS];
 uint zeroWords[CHUNKS * kHeldRows * PARTS];
@@ -117,7 +132,54 @@ void loadA(uint own, uint base, uint firstChunk) {
     const uint k = firstChunk * kChunk + item % kOfRow * 8u;
     ofA[i] = uvec4(0u);
     if (row < min(ROWS, push.rows) && k < push.depth) ofA[i] = a[(base + row * push.aRow + k) / 8u];
+    if (NORMALIZES == kWithFactor) ofFactor[i] = factor[min(k, push.depth - 8u) / 8u];
   }
+}
+
+float squareOf(uvec4 eight) {
+  const vec4 first = floatsOf(eight, 0u);
+  const vec4 last = floatsOf(eight, 1u);
+  return dot(first, first) + dot(last, last);
+}
+
+// What is behind the depth, or of rows that do not exist, counts as 0.
+void findRoots(uint lane, uint own, uint base) {
+  const uint kAtOnce = 2u;
+  [[unroll]] for (uint row = 0u; row < ROWS; ++row) {
+    float sum = 0.0;
+    if (row < push.rows)
+      for (uint k = lane * 8u; k < push.depth; k += kAtOnce * INVOCATIONS * 8u) {
+        uvec4 loaded[kAtOnce];
+        [[unroll]] for (uint i = 0u; i < kAtOnce; ++i) {
+          const uint at = k + i * INVOCATIONS * 8u;
+          loaded[i] = at < push.depth ? a[(base + row * push.aRow + at) / 8u] : uvec4(0u);
+        }
+        [[unroll]] for (uint i = 0u; i < kAtOnce; ++i) sum += squareOf(loaded[i]);
+      }
+    sum = subgroupAdd(sum);
+    if (own == 0u) squares[row * kSumsOfRow + gl_SubgroupID % kSumsOfRow] = sum;
+  }
+  barrier();
+  if (lane < ROWS) {
+    float sum = 0.0;
+    [[unroll]] for (uint i = 0u; i < kSumsOfRow; ++i) sum += squares[lane * kSumsOfRow + i];
+    inverseRoots[lane] = 1.0 / sqrt(sum / float(push.depth) + uintBitsToFloat(push.epsilon));
+  }
+  barrier();
+}
+
+vec4 normalized(vec4 elements, float inverseRoot, vec4 factors) {
+  const vec4 result = elements * inverseRoot;
+  return NORMALIZES == kWithFactor ? result * factors : result;
+}
+
+// Eight elements of A as they are multiplied.
+uvec4 asMultiplied(uvec4 eight, uint row, uvec4 factors) {
+  if (NORMALIZES == 0u) return eight;
+  const float inverseRoot = inverseRoots[min(row, ROWS - 1u)];
+  const vec4 first = normalized(floatsOf(eight, 0u), inverseRoot, floatsOf(factors, 0u));
+  const vec4 last = normalized(floatsOf(eight, 1u), inverseRoot, floatsOf(factors, 1u));
+  return uvec4(halvesFromPair(first.xy), halvesFromPair(first.zw), halvesFromPair(last.xy), halvesFromPair(last.zw));
 }
 
 void stageA(uint own, uint at) {
@@ -126,7 +188,9 @@ void stageA(uint own, uint at) {
     const uint vector = item % kOfRow;
     const uint neighbour = vector / kEights % kSharing;
     const uint place = vector / (kEights * kSharing) * kEights + vector % kEights;
-    if (item < kOfA) staged[at + item / kOfRow * kOfRow + place * kSharing + neighbour] = inOrder(ofA[i]);
+    if (item < kOfA)
+      staged[at + item / kOfRow * kOfRow + place * kSharing + neighbour] =
+        inOrder(asMultiplied(ofA[i], item / kOfRow, ofFactor[i]));
   }
 }
 
@@ -229,7 +293,8 @@ float sumAlone(uint row, uint column, uint baseA, uint baseB) {
     const uint word = vector[k % kWeights * BITS / 32u] ^ push.signs;
     const float weight = float(bitfieldExtract(word, int(k * BITS % 32u), int(BITS))) - zeroAt(block.y);
     const uint at = baseA + row * push.aRow + k;
-    sum += floatsOf(a[at / 8u], at / 4u % 2u)[at % 4u] * weight * scaleAt(block.x);
+    const uvec4 eight = asMultiplied(a[at / 8u], row, NORMALIZES == kWithFactor ? factor[k / 8u] : uvec4(0u));
+    sum += floatsOf(eight, k / 4u % 2u)[k % 4u] * weight * scaleAt(block.x);
   }
   return sum;
 }
@@ -253,56 +318,74 @@ void storeParts(uint own, MATRIX_SUM totals[kPasses]) {
     }
 }
 
+// Where the columns of B begin that an invocation holds elements of; `column`: the first one of y.
+void findColumns(uint own, uint column, uint baseB, out uint firstB[kHeldRows], out uvec2 firstBlock[kHeldRows]) {
+  [[unroll]] for (uint r = 0u; r < kHeldRows; ++r) {
+    const uint ofRow = columnOfRow(column, own / kSharing + kAcross * r);
+    firstB[r] = baseB + ofRow * push.bColumn;
+    firstBlock[r] = firstBlockOf(ofRow);
+  }
+}
+
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
   const uint lane = gl_LocalInvocationID.x;
   const uint own = gl_SubgroupInvocationID;
   const bool isOne = push.matrixRank == 0u;
-  const uint pair = isOne ? 0u : group / push.columnGroups;
+  const uint pair = isOne ? 0u : group / push.workgroups;
   const uvec2 first = isOne ? uvec2(push.baseA, push.baseB) : walkOffsets(kMatrices, push.matrixRank, pair).xy;
-  const uint firstColumn = (group - pair * push.columnGroups) * (kSubgroups / SHARES * kResults);
-  const uint column = firstColumn + gl_SubgroupID / SHARES * kResults;
+  const uint columnsOfGroup = kSubgroups / SHARES * kResults;
+  const uint ofSet = gl_SubgroupID / SHARES * kResults;
   const uint chunks = (push.depth + kChunk - 1u) / kChunk;
   const uint at = gl_SubgroupID * kStaged;
+  const uint ofShare = gl_SubgroupID % SHARES * CHUNKS;
+  uint columnGroup = group - pair * push.workgroups;
   uint firstB[kHeldRows];
   uvec2 firstBlock[kHeldRows];
-  [[unroll]] for (uint r = 0u; r < kHeldRows; ++r) {
-    const uint ofRow = columnOfRow(column, own / kSharing + kAcross * r);
-    firstB[r] = first.y + ofRow * push.bColumn;
-    firstBlock[r] = firstBlockOf(ofRow);
-  }
-  const uint ofShare = gl_SubgroupID % SHARES * CHUNKS;
+  findColumns(own, columnGroup * columnsOfGroup + ofSet, first.y, firstB, firstBlock);
   stagePlaces(lane);
   if (own == 0u) staged[at + kOfA] = uvec4(0u);
   barrier();
   const bool known = placesAreKnown(own);
   load(own, first.x, firstB, firstBlock, ofShare);  // later than that, or registers are short
-  MATRIX_SUM totals[kPasses];
-  [[unroll]] for (uint pass = 0u; pass < kPasses; ++pass) totals[pass] = MATRIX_SUM(0.0);
-  for (uint chunk = 0u; chunk < chunks; chunk += SHARES * CHUNKS) {
-    stageA(own, at);
-    SUBGROUP_BARRIER();
-    [[unroll]] for (uint c = 0u; c < CHUNKS; ++c)
-      [[unroll]] for (uint eight = 0u; eight < kEights; ++eight) multiplyEight(own, at, c, eight, totals);
-    if (chunk + SHARES * CHUNKS < chunks) load(own, first.x, firstB, firstBlock, chunk + SHARES * CHUNKS + ofShare);
-    SUBGROUP_BARRIER();
-  }
-  storeParts(own, totals);
-  barrier();
+  if (NORMALIZES != 0u) findRoots(lane, own, first.x);
   const uvec4 base = isOne ? uvec4(first, parameters[kMatrices].z, push.baseY) : walkOffsets(kMatrices, push.matrixRank, pair);
-  [[dont_unroll]] for (uint item = lane; item < kSubgroups / SHARES * kResults * push.rows; item += INVOCATIONS) {
-    const uint result = item % kResults;
-    const uint set = item / kResults % (kSubgroups / SHARES);
-    const uint row = item / (kResults * (kSubgroups / SHARES));
-    const uint resultColumn = firstColumn + set * kResults + result;
-    if (resultColumn < push.columns) {
-      const Column place = columnAt(resultColumn);
-      const float sum = sumOf(known, set, row, result, 0u, resultColumn, first);
-      if (GATES != 0u)
-        finishGate(sum, sumOf(known, set, row, result, 1u, resultColumn, first), row, place, base);
-      else
-        finish(sum, pair, row, resultColumn, place, base);
+  for (; columnGroup < push.columnGroups; columnGroup += push.workgroups) {
+    MATRIX_SUM totals[kPasses];
+    [[unroll]] for (uint pass = 0u; pass < kPasses; ++pass) totals[pass] = MATRIX_SUM(0.0);
+    for (uint chunk = 0u; chunk < chunks; chunk += SHARES * CHUNKS) {
+      stageA(own, at);
+      SUBGROUP_BARRIER();
+      [[unroll]] for (uint c = 0u; c < CHUNKS; ++c)
+        [[unroll]] for (uint eight = 0u; eight < kEights; ++eight) multiplyEight(own, at, c, eight, totals);
+      uint next = chunk + SHARES * CHUNKS;
+      uint nextGroup = columnGroup;
+      if (next >= chunks) {
+        next = 0u;
+        nextGroup += push.workgroups;
+        findColumns(own, nextGroup * columnsOfGroup + ofSet, first.y, firstB, firstBlock);
+      }
+      if (nextGroup < push.columnGroups) load(own, first.x, firstB, firstBlock, next + ofShare);
+      SUBGROUP_BARRIER();
+    }
+    barrier();  // what the last sums are made of has been read
+    storeParts(own, totals);
+    barrier();
+    const uint firstColumn = columnGroup * columnsOfGroup;
+    [[dont_unroll]] for (uint item = lane; item < columnsOfGroup * push.rows; item += INVOCATIONS) {
+      const uint result = item % kResults;
+      const uint set = item / kResults % (kSubgroups / SHARES);
+      const uint row = item / (kResults * (kSubgroups / SHARES));
+      const uint resultColumn = firstColumn + set * kResults + result;
+      if (resultColumn < push.columns) {
+        const Column place = columnAt(resultColumn);
+        const float sum = sumOf(known, set, row, result, 0u, resultColumn, first);
+        if (GATES != 0u)
+          finishGate(sum, sumOf(known, set, row, result, 1u, resultColumn, first), row, place, base);
+        else
+          finish(sum, pair, row, resultColumn, place, base);
+      }
     }
   }
 }

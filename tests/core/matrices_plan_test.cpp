@@ -209,12 +209,14 @@ TEST_CASE("FLOAT16 attention takes matrices of subgroups, and as many keys at a 
   std::string negative = lineOf(300, 128);
   negative.replace(negative.find("Scale=0.125"), 11, "Scale=-0.5");
   CHECK(kernelOf(negative, matrixCaps()) == cat(kKernel, "12 channels=128 keys=64 reads=31 plain=1 places=0"));
-  constexpr std::string_view kMany = "  not attention_split: It has many queries.\n";
+  constexpr std::string_view kMany =
+      "  not attention_step: It has several queries.\n  not attention_split: It has many queries.\n";
   constexpr std::string_view kSmall =
       "  not attention_narrow_tile: It has too few large tiles to keep the device busy.\n"
       "  not attention_large_tile: It has too few large tiles to keep the device busy.\n";
   CHECK(refused(lineOf(7, 18), matrixCaps()) ==
-        "  not attention_split: Its channels are not in vectors.\n  not attention_cooperative: It has few queries.\n"
+        "  not attention_step: It has several queries.\n  not attention_split: Its channels are not in vectors.\n"
+        "  not attention_cooperative: It has few queries.\n"
         "  not attention_narrow_tile: It has few queries.\n  not attention_large_tile: It has few queries.\n"
         "  not attention_vector_tile: It has few queries.\n  not attention_tile: It has few queries.\n");
   CHECK(refused(lineOf(300, 264), matrixCaps()) ==

@@ -44,6 +44,7 @@ constexpr Budget kBudgets[] = {
     {"attention_large_tile", 256},
     {"attention_narrow_tile", 256},
     {"attention_split", 128},
+    {"attention_step", 128},
     {"attention_tile", 192},
     {"attention_vector_tile", 192},
     {"convolution_cooperative_ahead", 256, 48},

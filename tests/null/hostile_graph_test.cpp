@@ -74,7 +74,8 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
   CHECK(accepted * 10 > kGraphs * 3);
   CHECK(accepted * 10 < kGraphs * 9);
   // The graphs are of use as far as every pass has something to rewrite in them, but for those that look for numbers,
-  // which random bytes do not give, and caches, neighbours and prologues, whose nodes they do not connect.
+  // which random bytes do not give, caches and neighbours, whose many nodes they do not connect, and prologues, whose
+  // products have more columns.
   constexpr std::string_view kOthers[] = {"patterns", "integers", "caches", "neighbours", "prologues"};
   for (size_t pass = 0; pass < rewritten.size(); ++pass)
     if (const std::string_view name = allPasses()[pass].name; std::ranges::find(kOthers, name) == std::end(kOthers))

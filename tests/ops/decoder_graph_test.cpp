@@ -88,6 +88,35 @@ GPU_TEST_CASE("decoders: products of few rows with weights that are set into mat
       }
 }
 
+// Products of few rows normalize them, in one dispatch on a large GPU.
+GPU_TEST_CASE("decoders: products of few rows that normalize them agree with the oracle" *
+              leftOut(Run::QuickD3d12, "nodes stay as they are")) {
+  struct Sizes {
+    uint32_t batches, words, columns, depth;
+  };
+  Gpu& unknown = sharedGpu("places=0");
+  StepMemory memory, memoryOfUnknown;
+  uint32_t count = 0;
+  for (const Sizes& s : {Sizes{1, 1, 72, 64}, {1, 1, 513, 8224}, {2, 1, 522, 416}, {1, 3, 550, 4384}, {4, 2, 512, 544}})
+    for (const char* type : {"u4", "i8"})
+      for (const bool hasFactor : {false, true}) {
+        DecoderOptions options{.batches = s.batches, .words = s.words};
+        options.weights = {type, 32, count % 2 == 0 ? ZeroPoints::Given : ZeroPoints::Absent, false};
+        const TestGraph graph = productOfNormalized(options, s.columns, s.depth, hasFactor);
+        Caps caps = capsOfMatrices();
+        caps.matrixPlaces = true;
+        caps.workgroups = 32;
+        const auto planned = planTestGraph(graph, {caps, {}});
+        REQUIRE_MESSAGE(planned, planned.error().text);
+        CHECK(planned->plan.execution.size() == 1);
+        const std::string failure = ++count % 5 == 0 ? compareWithOracle(unknown, memoryOfUnknown, graph)
+                                                     : compareWithOracle(gpu, memory, graph);
+        CHECK_MESSAGE(failure.empty(), cat(s.batches, " x ", s.words, " x ", s.columns, " x ", s.depth, " ", type,
+                                           hasFactor ? " with a factor: " : ": ", failure));
+      }
+  CHECK(unknown.takeMessages().empty());
+}
+
 // Where a driver places elements of matrices otherwise than is hoped for.
 GPU_TEST_CASE("decoders: products of few rows agree with the oracle where places in matrices are unknown" *
               leftOut(Run::QuickD3d12, "nodes stay as they are")) {

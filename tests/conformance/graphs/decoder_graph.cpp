@@ -81,6 +81,19 @@ class Decoder {
     return graph_.take();
   }
 
+  TestGraph productOfRows(uint32_t columns, uint32_t depth, bool hasFactor) {
+    const std::string tensor = cat(o_.type, listed({o_.batches, o_.words, depth}));
+    std::vector<GraphSource> inputs{floats(o_.type, {o_.batches, o_.words, depth}, 3)};
+    if (hasFactor) inputs.push_back(floats(o_.type, {depth}, 0.5, 1));
+    const std::string factor = hasFactor ? cat(" ScaleTensor=", o_.type, "[1,1,", depth, "]") : "";
+    const GraphSource rows =
+        graph_.node(cat("MEAN_VARIANCE_NORMALIZATION2 InputTensor=", tensor, factor, " OutputTensor=", tensor,
+                        " Axes=[2] UseMean=0 UseVariance=1 Epsilon=0.01"),
+                    inputs);
+    graph_.output(product(rows, depth, columns));
+    return graph_.take();
+  }
+
   // DEQUANTIZE, whose weights have no batch, and a product with what it makes, which has the batch of A.
   GraphSource product(const GraphSource& x, uint32_t depth, uint32_t columns, bool casts = false) {
     const WeightOptions& w = o_.weights;
@@ -309,6 +322,10 @@ TestGraph rotaryEmbeddings(const DecoderOptions& options) { return Decoder(optio
 
 TestGraph productOfIntegers(const DecoderOptions& options, uint32_t columns, uint32_t depth, bool casts) {
   return Decoder(options).productAlone(columns, depth, casts);
+}
+
+TestGraph productOfNormalized(const DecoderOptions& options, uint32_t columns, uint32_t depth, bool hasFactor) {
+  return Decoder(options).productOfRows(columns, depth, hasFactor);
 }
 
 }  // namespace dimple::testing

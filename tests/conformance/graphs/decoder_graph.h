@@ -48,5 +48,8 @@ TestGraph rotaryEmbeddings(const DecoderOptions& options);
 
 // The product of [batches, words, depth] and such weights alone.
 TestGraph productOfIntegers(const DecoderOptions& options, uint32_t columns, uint32_t depth, bool casts = false);
+// The same with rows that are normalized first, by the roots of their mean squares; `hasFactor`: and multiplied by a
+// factor of each step.
+TestGraph productOfNormalized(const DecoderOptions& options, uint32_t columns, uint32_t depth, bool hasFactor);
 
 }  // namespace dimple::testing

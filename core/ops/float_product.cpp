@@ -364,7 +364,7 @@ class FloatProductPlan {
     const bool across = p_.b.column == 1 && p_.b.row == p_.columns;
     if (!window_ && !along && !across) return 0;
     constexpr uint64_t kSmall = 64 * 1024;
-    constexpr uint64_t kOfInvocation = 4 * 32;
+    constexpr uint64_t kOfInvocation = 8 * 32;
     const uint64_t bytes = uint64_t{window_ ? p_.rows : p_.columns} * p_.depth * byteWidth(p_.type);
     return bytes >= kSmall && bytes <= workgroups * kernel.tile.invocations * kOfInvocation ? kBringsWeights : 0;
   }

@@ -232,7 +232,7 @@ uint bringWeights(uint group, uint lane, uvec4 base) {
 #else
   if ((push.flags & kBringsWeights) == 0u) return 0u;
   uint found = ~0u;
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+  [[unroll]] for (uint i = 0u; i < 8u; ++i) {
     const uint at = ((i * push.groups + group) * INVOCATIONS + lane) * kOfSector;
 #if CHANNELS_LAST
     found &= at < push.rows * push.depth / 8u ? aVectors[base.x / 8u + at].x : 0u;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/operation.h"
+#include "core/ops/element_step.h"
 
 namespace dimple {
 
@@ -22,54 +23,9 @@ constexpr uint32_t kMaxChainInputs = 6;
 constexpr uint32_t kMaxChainOutputs = 2;
 constexpr uint32_t kMaxChainSteps = 32;
 
-// What a step makes of the current value and an operand. The numbers are those of chain_functions.glsl.
-enum class StepKind : uint8_t {
-  Load = 0,        // the operand
-  Scale = 1,       // value * a + b
-  Unary = 2,       // the operator's function of the value, with attributes a and b
-  Binary = 3,      // ... of the value and the operand
-  Predicate = 4,   // 1 or 0, or what BIT_COUNT counts; a is a mode
-  Power = 5,       // value ^ operand
-  Cast = 6,        // the value in another type
-  Condition = 7,   // remembers where the value is not 0
-  Select = 8,      // the value where that was so, else the operand
-  Difference = 9,  // value - operand of integers, as FLOAT32
-  Quantize = 10,   // round(value) + operand, in the range of the type
-  Quotient = 11,   // value / operand, as near as Quantize needs it
-};
-
-// Groups of functions, as bits; those of chain_functions.glsl, whose lists say what is in which.
-enum class StepFunctions : uint8_t {
-  None = 0,  // of a few instructions
-  Floats = 1,
-  Powers = 2,
-  Integers = 4,  // with all casts and quantization
-  Trigonometric = 8,
-  Exponentials = 16,  // and hyperbolic functions, and activations
-};
-
-struct ElementStep {
-  StepKind kind = StepKind::Load;
-  DML_OPERATOR_TYPE op = DML_OPERATOR_INVALID;
-  DataType from = DML_TENSOR_DATA_TYPE_FLOAT32;  // of the values that it computes with
-  DataType to = DML_TENSOR_DATA_TYPE_FLOAT32;    // to which the result is rounded, or whose bits are kept of it
-  std::optional<size_t> input{};                 // of the operator: the operand
-  std::optional<uint32_t> number{};              // or a number, as a value of the kernel
-  uint32_t a = 0;
-  uint32_t b = 0;
-};
-
 // What an operator does to each element, beginning with that of its input 0. Empty if it is not element-wise, or not of
 // types and functions that the kernel has.
 std::vector<ElementStep> elementSteps(const Operation& op);
-
-// Steps whose function takes many instructions. Those of FLOAT16 compute fewer digits.
-struct CostlyFunctions {
-  uint32_t floats = 0;
-  uint32_t halves = 0;
-};
-
-CostlyFunctions costlyFunctions(std::span<const ElementStep> steps);
 
 // The same of a family's operators; empty for others.
 std::vector<ElementStep> elementwiseSteps(const Operation& op);

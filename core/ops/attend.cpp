@@ -137,7 +137,8 @@ uint32_t matrixInvocations(const Attended& a, const Target& target) {
     return uint64_t{a.batch} * a.heads * divideUp(a.queries, matrixQueries(target, invocations));
   };
   uint32_t invocations = kGroupSize;
-  while (invocations / 2 >= std::max(kFewest, caps.subgroupSize) && groups(invocations / 2) <= caps.workgroups / 2 &&
+  const uint64_t most = target.options.estimates ? caps.workgroups / 2 : std::numeric_limits<uint64_t>::max();
+  while (invocations / 2 >= std::max(kFewest, caps.subgroupSize) && groups(invocations / 2) <= most &&
          groups(invocations / 2) > groups(invocations))
     invocations /= 2;
   return invocations;

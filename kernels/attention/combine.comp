@@ -20,19 +20,19 @@ shared float values[256];
 shared float factors[256];  // of slices
 shared float totals[256];   // their weights
 
-uint step1() { return push.valueSize + 2u; }
+uint partSize() { return push.valueSize + 2u; }
 
 // The largest score of all slices; `own`: that of the invocation's first one.
 float topOf(uint lane, float own, uint first, uint slices) {
   float top = lane < slices ? own : uintBitsToFloat(0xff800000u);
-  for (uint slice = lane + 256u; slice < slices; slice += 256u) top = maxNum(top, parts[first + slice * step1()]);
+  for (uint slice = lane + 256u; slice < slices; slice += 256u) top = maxNum(top, parts[first + slice * partSize()]);
   values[lane] = top;
   // Behind the slices all are the lowest.
-  uint half1 = 128u;
-  while (half1 >= max(slices, 1u)) half1 /= 2u;
-  for (; half1 > 0u; half1 /= 2u) {
+  uint reach = 128u;
+  while (reach >= max(slices, 1u)) reach /= 2u;
+  for (; reach > 0u; reach /= 2u) {
     barrier();
-    if (lane < half1) values[lane] = maxNum(values[lane], values[lane + half1]);
+    if (lane < reach) values[lane] = maxNum(values[lane], values[lane + reach]);
   }
   barrier();
   return values[0];
@@ -45,17 +45,17 @@ void main() {
   const uint query = row % push.queries;
   const uint head = row / push.queries % push.heads;
   const uint batch = row / push.queries / push.heads;
-  const uint first = row * push.slices * step1();
+  const uint first = row * push.slices * partSize();
   // Neighbours take neighbouring channels of the same slice.
   const uint channel = lane % push.valueSize;
   const uint own = lane / push.valueSize;
   const uint together = 256u / push.valueSize;  // slices
   // What is read first is on its way before the number of slices is known. Behind them it is left alone.
-  const uint ownPart = first + min(lane, push.slices - 1u) * step1();
+  const uint ownPart = first + min(lane, push.slices - 1u) * partSize();
   const vec2 ownFirst = vec2(parts[ownPart], parts[ownPart + 1u]);
   float held[kAhead];
   [[unroll]] for (uint e = 0u; e < kAhead; ++e)
-    held[e] = parts[first + min(own + e * together, push.slices - 1u) * step1() + 2u + channel];
+    held[e] = parts[first + min(own + e * together, push.slices - 1u) * partSize() + 2u + channel];
   const uint slices = (keysToRead(batch) + push.slice - 1u) / push.slice;
   const float top = topOf(lane, ownFirst.x, first, slices);
 
@@ -65,7 +65,7 @@ void main() {
     const uint count = min(slices - begin, 256u);
     barrier();
     if (lane < count) {
-      const uint at = first + (begin + lane) * step1();
+      const uint at = first + (begin + lane) * partSize();
       const vec2 both = begin == 0u ? ownFirst : vec2(parts[at], parts[at + 1u]);
       // Infinities of the same sign have no difference.
       const float factor = both.x == top ? 1.0 : expAccurate(both.x - top);
@@ -74,12 +74,12 @@ void main() {
     }
     barrier();
     for (uint i = 0u; i < count; ++i) total += totals[i];
-    const uint from = first + begin * step1() + 2u + channel;
+    const uint from = first + begin * partSize() + 2u + channel;
     if (own < together)
       for (uint i = own; i < count; i += kAhead * together) {
         float loaded[kAhead];
         [[unroll]] for (uint e = 0u; e < kAhead; ++e)
-          loaded[e] = begin + i == own ? held[e] : parts[from + min(i + e * together, count - 1u) * step1()];
+          loaded[e] = begin + i == own ? held[e] : parts[from + min(i + e * together, count - 1u) * partSize()];
         [[unroll]] for (uint e = 0u; e < kAhead; ++e)
           if (i + e * together < count) sum += factors[i + e * together] * loaded[e];
       }

@@ -104,6 +104,8 @@ std::vector<Cache> caches() {
        {std::pair{0.0, 1.0}, {255.0, 256.0}, {254.0, 257.0}, {299.0, 7.0}, {300.0, 298.0}})
     all.push_back({.lengths = {first, second}});
   all.push_back({.queries = 3, .lengths = {297, 0}});
+  // Several parts of a channel for each invocation that combines them.
+  all.push_back({.lengths = {299, 130}, .channels = 128});
   all.push_back({.queries = 40, .lengths = {260, 1}, .channels = 64});
   all.push_back({.queries = 40, .lengths = {}, .channels = 128});
   all.push_back({.queries = 300, .lengths = {}, .channels = 8});

@@ -181,7 +181,7 @@ endif()
 if(EXISTS "${deps}/matrices/stamp")
   dimple_register(matrices PROGRAM dimple_tests WRAPPER "${deps}/matrices/run.sh" LABELS vulkan COST 30
     CASES "ops: products of subgroups' matrices*,graphs: epilogues of products*,graphs: attention*,graphs: quantized*,models: a small one of FLOAT16*,decoders: *"
-    ENVIRONMENT DIMPLE_TEST_MATRICES=1 DIMPLE_TEST_SAMPLE=90 GALLIVM_PERF=nopt DIMPLE_OPTIONS=unroll=0)
+    ENVIRONMENT DIMPLE_TEST_MATRICES=1 DIMPLE_TEST_SAMPLE=60 GALLIVM_PERF=nopt DIMPLE_OPTIONS=unroll=0)
 else()
   dimple_register_skipped(matrices vulkan "tools/setup.sh --matrices was not run, or could not fetch the driver")
 endif()

@@ -29,6 +29,9 @@ constexpr uint32_t kNormalScales = 2;
 constexpr uint32_t kNormalShifts = 4;
 constexpr uint32_t kFewestNormalSteps = 256;
 constexpr uint32_t kMostNormalSteps = 1024;
+// Matrices of B ahead of their use: many where invocations share each evenly, so that it takes few registers.
+constexpr uint32_t kManyAhead = 16;
+constexpr uint32_t kFewAhead = 2;
 
 struct NormalizedAttributes {
   float alpha, beta;
@@ -130,7 +133,8 @@ Status planNormalizedProduct(const Operation& op, PlanBuilder& builder) {
                                                          .subgroup = caps.subgroupSize,
                                                          .sizeRows = caps.matrices.rows,
                                                          .sizeColumns = caps.matrices.columns,
-                                                         .sizeDepth = caps.matrices.depth},
+                                                         .sizeDepth = caps.matrices.depth,
+                                                         .ahead = caps.matrixPlaces ? kManyAhead : kFewAhead},
                                                 .a = p.from[0],
                                                 .b = p.from[1],
                                                 .c = p.from[2],

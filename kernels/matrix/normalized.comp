@@ -10,6 +10,7 @@
 //   WHOLE       1: a row fills it
 //   B_ACROSS    1: neighbours in B lie across the depth, else along it
 //   PARTS_OF    of the normalization: kUsesMean, kScales, kShifts
+//   AHEAD       matrices of B that are on their way at most
 //   storesRows  1: what rows of A become is stored, too
 #define COOPERATIVE 1
 #define ONLY_VECTORS 1
@@ -47,7 +48,7 @@ uvec4 held[kHeld];
 shared vec2 partials[256];
 
 const uint kSteps = STEPS / SIZE_DEPTH;            // matrices along the depth
-const uint kAhead = kSteps < 16u ? kSteps : 16u;  // of B, on their way
+const uint kAhead = kSteps < AHEAD ? kSteps : AHEAD;  // of B, on their way
 MATRIX_B ahead[kAhead];
 
 void loadB(uint i, uint column, uint step) {

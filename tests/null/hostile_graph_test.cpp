@@ -18,11 +18,12 @@ using Microsoft::WRL::ComPtr;
 namespace dimple::testing {
 namespace {
 
+constexpr size_t kAllGraphs = 6000;
 // Instrumented code is ten times slower; the fuzzer gives it other graphs.
 #ifdef DIMPLE_SANITIZED
-constexpr size_t kGraphs = 600;
+constexpr size_t kGraphs = kAllGraphs / 10;
 #else
-constexpr size_t kGraphs = 6000;
+constexpr size_t kGraphs = kAllGraphs;
 #endif
 
 TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that nothing unwritten is read") {
@@ -73,13 +74,14 @@ TEST_CASE("null: hostile graphs are refused with a sentence, or planned so that 
   }
   CHECK(accepted * 10 > kGraphs * 3);
   CHECK(accepted * 10 < kGraphs * 9);
+  if (kGraphs < kAllGraphs) return;
   // The graphs are of use as far as every pass has something to rewrite in them, but for those that look for numbers,
   // which random bytes do not give, caches and neighbours, whose many nodes they do not connect, and prologues, whose
   // products have more columns.
   constexpr std::string_view kOthers[] = {"patterns", "integers", "caches", "neighbours", "prologues"};
   for (size_t pass = 0; pass < rewritten.size(); ++pass)
     if (const std::string_view name = allPasses()[pass].name; std::ranges::find(kOthers, name) == std::end(kOthers))
-      CHECK_MESSAGE(rewritten[pass] * 1200 >= kGraphs, name);
+      CHECK_MESSAGE(rewritten[pass] >= 5, name);
 }
 
 }  // namespace

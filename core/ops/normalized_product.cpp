@@ -58,17 +58,6 @@ uint64_t bytesOfNormalized(const NormalizedTile& tile, const Caps& caps) {
   return std::max(rows, sums) * 16 + kGroupSize * 8;
 }
 
-// Matrices that have one B and lie one behind the other are rows of one matrix.
-void joinMatricesOfRows(Product& p) {
-  if (p.matrices.rank != 1 || p.matrices.strides[0][1] != 0) return;
-  const auto follows = [&](uint32_t operand, const Product::Strides& strides) {
-    return strides.row * p.rows == p.matrices.strides[0][operand];
-  };
-  if (p.rows == 1 || !follows(0, p.a) || !follows(3, p.y) || (p.hasC && !follows(2, p.c))) return;
-  p.rows *= p.matrices.sizes[0];
-  p.matrices.rank = 0;
-}
-
 // No value: no kernel takes the product.
 std::optional<NormalizedTile> normalizedTileOf(const Product& p, const Target& target) {
   const Caps& caps = target.caps;
@@ -94,7 +83,7 @@ std::optional<NormalizedTile> normalizedTileOf(const Product& p, const Target& t
 Product productOfRows(const Operation& op, const PlanBuilder& builder) {
   Product p =
       productOf(builder, 0, false, 1, op.as<NormalizedAttributes>().turned, kBiasOfGemm, op.output(), builder.output());
-  joinMatricesOfRows(p);
+  if (p.rows > 1) joinMatrices(p);
   return p;
 }
 

@@ -73,4 +73,21 @@ Status packOwnedB(PlanBuilder& builder, size_t input, Product& p, const Quantiza
   return {};
 }
 
+void joinMatrices(Product& p) {
+  if (p.matrices.rank != 1 || p.matrices.strides[0][1] != 0) return;
+  const auto follows = [&](uint32_t operand, const Product::Strides& strides) {
+    const uint32_t step = p.matrices.strides[0][operand];
+    return p.rows == 1 || strides.row * p.rows == step;
+  };
+  const bool sameC = !p.hasC || follows(2, p.c);
+  if (!follows(0, p.a) || !follows(3, p.y) || !sameC) return;
+  if (p.rows == 1) {
+    p.a.row = p.matrices.strides[0][0];
+    p.c.row = p.matrices.strides[0][2];
+    p.y.row = p.matrices.strides[0][3];
+  }
+  p.rows *= p.matrices.sizes[0];
+  p.matrices.rank = 0;
+}
+
 }  // namespace dimple

@@ -136,4 +136,7 @@ Status addIntegerProduct(PlanBuilder& builder, const Product& product, const Qua
 Operation convolutionToFloats(const DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC& desc, std::vector<Tensor> inputs,
                               const Tensor& output);
 
+// Matrices that have one B and lie one behind the other are rows of one matrix.
+void joinMatrices(Product& p);
+
 }  // namespace dimple

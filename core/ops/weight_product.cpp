@@ -84,24 +84,6 @@ bool comesInVectors(const Tensor& integers) {
 
 bool isSigned(DataType type) { return type == DML_TENSOR_DATA_TYPE_INT4 || type == DML_TENSOR_DATA_TYPE_INT8; }
 
-// Matrices that have one B and lie one behind the other are rows of one matrix.
-void joinMatrices(Product& p) {
-  if (p.matrices.rank != 1 || p.matrices.strides[0][1] != 0) return;
-  const auto follows = [&](uint32_t operand, const Product::Strides& strides) {
-    const uint32_t step = p.matrices.strides[0][operand];
-    return p.rows == 1 || strides.row * p.rows == step;
-  };
-  const bool sameC = !p.hasC || follows(2, p.c);
-  if (!follows(0, p.a) || !follows(3, p.y) || !sameC) return;
-  if (p.rows == 1) {
-    p.a.row = p.matrices.strides[0][0];
-    p.c.row = p.matrices.strides[0][2];
-    p.y.row = p.matrices.strides[0][3];
-  }
-  p.rows *= p.matrices.sizes[0];
-  p.matrices.rank = 0;
-}
-
 // Invocations that share a column's sum: as few as read a line of memory together, and more where all of them do not
 // fill the device, or each would take many vectors, which costs a GPU time.
 uint32_t sliceBitsOf(uint64_t places, uint32_t vectors, uint32_t mostBits, const Target& target) {

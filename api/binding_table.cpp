@@ -58,19 +58,6 @@ std::string BindingTable::Place::subject() const {
   return {};
 }
 
-BindingTable::Part BindingTable::partOf(const ComPtr<CompiledOperator>& op, const Executable& executable,
-                                        std::span<const Dispatch> dispatches) {
-  Part part;
-  part.op = op;
-  part.executable = &executable;
-  for (uint32_t d = 0; d < dispatches.size(); ++d) {
-    if (Plan::sharesDescriptors(dispatches, d)) continue;
-    for (uint32_t b = 0; b < dispatches[d].buffers.size(); ++b)
-      part.descriptors.push_back({&dispatches[d].buffers[b], d, b});
-  }
-  return part;
-}
-
 HRESULT BindingTable::Reset(const DML_BINDING_TABLE_DESC* desc) {
   return guarded(*this, "Reset", [&] { return reset(desc); });
 }
@@ -95,10 +82,10 @@ HRESULT BindingTable::reset(const DML_BINDING_TABLE_DESC* desc) {
                                              "), expected at least ", needed, " (RequiredDescriptorCount)."));
   std::vector<Part> parts;
   if (op) {
-    parts.push_back(partOf(op, op->execution(), op->plan().execution));
+    parts.push_back({op, &op->execution(), &op->executionDescriptors(), {}, {}});
   } else {
     for (const auto& each : initializer->operators())
-      parts.push_back(partOf(each, each->initialization(), each->plan().initialization));
+      parts.push_back({each, &each->initialization(), &each->initializationDescriptors(), {}, {}});
   }
   if (const HRESULT result = describe(parts, *desc, needed); FAILED(result)) return result;
   parts_ = std::move(parts);
@@ -114,11 +101,11 @@ HRESULT BindingTable::describe(std::vector<Part>& parts, const DML_BINDING_TABLE
       device().native().descriptors(desc.CPUDescriptorHandle, desc.GPUDescriptorHandle, desc.SizeInDescriptors);
   if (!range) return device().refuse(range.error());
   for (Part& part : parts) {
-    if (part.descriptors.empty()) continue;
+    const uint32_t used = part.descriptors->count();
+    if (used == 0) continue;
     auto sets = device().backend().describe(*part.executable, *range);
     if (!sets) return device().refuse(sets.error());
     part.sets = std::move(*sets);
-    const auto used = static_cast<uint32_t>(part.descriptors.size());
     range->cpuStart += uint64_t{used} * range->increment;
     range->gpuStart += uint64_t{used} * range->increment;
     range->count -= used;
@@ -172,22 +159,23 @@ std::optional<BindingTable::Bound> BindingTable::readDesc(const Place& place, co
 }
 
 void BindingTable::write(Part& part, SlotKind kind, std::span<const Bound> slots) {
-  for (Descriptor& descriptor : part.descriptors) {
-    const BufferRange& range = *descriptor.range;
-    if (range.kind != kind) continue;
-    const Bound& bound = slots[range.index];
-    if (bound.buffer.handle == 0) continue;
-    const auto status = part.sets->write(descriptor.dispatch, descriptor.binding, bound.buffer,
-                                         bound.offset + range.offset, range.bytes);
-    if (!status) return device().removeDevice(status.error());
-    descriptor.written = true;
+  std::vector<bool>& isBound = part.bound[static_cast<size_t>(kind)];
+  isBound.resize(slots.size());
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].buffer.handle != 0) isBound[i] = true;
+  const auto descriptors = part.descriptors->of(kind);
+  std::vector<DescriptorWrite> writes;
+  writes.reserve(descriptors.size());
+  for (const auto& [dispatch, binding, slot, offset, bytes] : descriptors) {
+    const Bound& bound = slots[slot];
+    if (bound.buffer.handle != 0) writes.push_back({dispatch, binding, bound.buffer, bound.offset + offset, bytes});
   }
+  if (writes.empty()) return;
+  if (const auto status = part.sets->write(writes); !status) device().removeDevice(status.error());
 }
 
 void BindingTable::unbind(SlotKind kind) {
-  for (Part& part : parts_)
-    for (Descriptor& descriptor : part.descriptors)
-      if (descriptor.range->kind == kind) descriptor.written = false;
+  for (Part& part : parts_) part.bound[static_cast<size_t>(kind)].clear();
 }
 
 void BindingTable::bindSlots(const char* method, SlotKind kind, UINT count, const DML_BINDING_DESC* bindings,
@@ -346,14 +334,17 @@ void BindingTable::BindPersistentResource(const DML_BINDING_DESC* desc) {
 }
 
 std::optional<std::string> BindingTable::unbound() const {
-  static constexpr std::string_view kKinds[] = {"input", "output", "the temporary resource", "the persistent resource"};
+  static constexpr std::string_view kKinds[kSlotKinds] = {"input", "output", "the temporary resource",
+                                                          "the persistent resource"};
   for (const Part& part : parts_)
-    for (const Descriptor& descriptor : part.descriptors) {
-      if (descriptor.written) continue;
-      const BufferRange& range = *descriptor.range;
-      const auto kind = std::string(kKinds[static_cast<size_t>(range.kind)]);
-      return range.kind == SlotKind::Input || range.kind == SlotKind::Output ? cat(kind, " ", range.index) : kind;
-    }
+    for (size_t kind = 0; kind < kSlotKinds; ++kind)
+      for (const auto& descriptor : part.descriptors->of(static_cast<SlotKind>(kind))) {
+        const uint32_t slot = descriptor.slot;
+        if (slot < part.bound[kind].size() && part.bound[kind][slot]) continue;
+        const auto named = static_cast<SlotKind>(kind);
+        return named == SlotKind::Input || named == SlotKind::Output ? cat(kKinds[kind], " ", slot)
+                                                                     : std::string(kKinds[kind]);
+      }
   return std::nullopt;
 }
 

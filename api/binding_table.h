@@ -1,6 +1,7 @@
 // IDMLBindingTable: checks bindings and writes the descriptors of the dispatches that use them.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,19 +25,13 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   // Does the same without a guard. If it refuses, the table is left without a dispatchable.
   HRESULT reset(const DML_BINDING_TABLE_DESC* desc);
 
-  // A descriptor of a dispatch, and the range that it refers to.
-  struct Descriptor {
-    const BufferRange* range;
-    uint32_t dispatch;
-    uint32_t binding;
-    bool written = false;
-  };
-  // The descriptors of one compiled operator. It keeps the operator, which an initializer may drop.
+  // What is bound to one compiled operator. It keeps the operator, which an initializer may drop.
   struct Part {
     ComPtr<CompiledOperator> op;
     const Executable* executable = nullptr;
-    std::unique_ptr<DescriptorSets> sets;  // null: there is no dispatch
-    std::vector<Descriptor> descriptors;   // in the order in which they lie in the caller's range
+    const DispatchDescriptors* descriptors = nullptr;
+    std::unique_ptr<DescriptorSets> sets;             // null: there is no dispatch
+    std::array<std::vector<bool>, kSlotKinds> bound;  // slots; those behind the last are not
   };
 
   const IUnknown* dispatchable() const { return dispatchable_.get(); }
@@ -68,8 +63,6 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   // Runs the body of a method that binds.
   template <class Bind>
   void binding(const char* method, Bind bind);
-  static Part partOf(const ComPtr<CompiledOperator>& op, const Executable& executable,
-                     std::span<const Dispatch> dispatches);
   // Gives the descriptors of all parts their places in the caller's range.
   HRESULT describe(std::vector<Part>& parts, const DML_BINDING_TABLE_DESC& desc, UINT needed);
   // Reads one buffer binding for a slot; no value after misuse. A null buffer where none is needed gives handle 0.
@@ -87,6 +80,7 @@ class BindingTable final : public DeviceChild<IDMLBindingTable> {
   // On a debug device: warns of outputs that overlap other tensors if the operator then has no defined result.
   void checkOverlaps();
   // Writes every descriptor of the part that refers to a slot of this kind; `slots` has what is bound to each of them.
+  // A slot without a buffer keeps the one that it has.
   void write(Part& part, SlotKind kind, std::span<const Bound> slots);
 
   ComPtr<IUnknown> dispatchable_;

@@ -11,6 +11,7 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -88,53 +89,90 @@ class PrivateData {
   std::string name_;
 };
 
-// Lists an object among the live ones of its class, so that a foreign pointer or handle is recognized before it is
-// touched. It must be the last member of T, so that it lists T only while T is fully constructed and not yet being
-// destroyed. It is thread-safe.
+// An object that is never destroyed, since a program may release its objects while static objects are destroyed.
+template <class T>
+T& immortal() {
+  alignas(T) static std::byte memory[sizeof(T)];
+  static T* const made = new (memory) T;
+  return *made;
+}
+
+// Lists an object among the live ones of its class, so that a foreign pointer is recognized before it is touched. It
+// must be the last member of T, so that it lists T only while T is fully constructed and not yet being destroyed. It is
+// thread-safe.
 template <class T>
 class Live {
  public:
-  explicit Live(T* object) : Live(object, addressOf(object), 1) {}
-  // The object is found at any of `count` addresses, which must not be those of another live T.
-  Live(T* object, uint64_t first, uint64_t count) : first_(first) {
-    std::lock_guard lock(registry().mutex);
-    registry().byFirst[first] = {count, object};
+  explicit Live(T* object) : address_(addressOf(static_cast<const IUnknown*>(object))) {
+    auto& [mutex, objects] = immortal<Registry>();
+    std::lock_guard lock(mutex);
+    objects[address_] = object;
   }
   ~Live() {
-    std::lock_guard lock(registry().mutex);
-    registry().byFirst.erase(first_);
+    auto& [mutex, objects] = immortal<Registry>();
+    std::lock_guard lock(mutex);
+    objects.erase(address_);
   }
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
   // Returns a reference to the live T behind an interface pointer. Returns null for a foreign pointer, which is not
   // even converted to IUnknown, and for an object whose last reference is gone.
-  static ComPtr<T> find(const void* interfacePointer) { return findAt(reinterpret_cast<uintptr_t>(interfacePointer)); }
-  static ComPtr<T> findAt(uint64_t address) {
-    std::lock_guard lock(registry().mutex);
-    const auto after = registry().byFirst.upper_bound(address);
-    if (after == registry().byFirst.begin()) return {};
+  static ComPtr<T> find(const void* interfacePointer) {
+    auto& [mutex, objects] = immortal<Registry>();
+    std::lock_guard lock(mutex);
+    const auto found = objects.find(addressOf(interfacePointer));
+    if (found == objects.end() || !found->second->tryAddRef()) return {};
+    return ComPtr<T>::adopt(found->second);
+  }
+
+ private:
+  struct Registry {
+    std::mutex mutex;
+    std::unordered_map<uint64_t, T*> objects;
+  };
+  static uint64_t addressOf(const void* object) { return reinterpret_cast<uintptr_t>(object); }
+
+  const uint64_t address_;
+};
+
+// The same for objects that stand for a range of handles.
+template <class T>
+class LiveRange {
+ public:
+  // The object is found at any of `count` handles, which must not be those of another live T.
+  LiveRange(T* object, uint64_t first, uint64_t count) : first_(first) {
+    auto& [mutex, byFirst] = immortal<Registry>();
+    std::lock_guard lock(mutex);
+    byFirst[first] = {count, object};
+  }
+  ~LiveRange() {
+    auto& [mutex, byFirst] = immortal<Registry>();
+    std::lock_guard lock(mutex);
+    byFirst.erase(first_);
+  }
+  LiveRange(const LiveRange&) = delete;
+  LiveRange& operator=(const LiveRange&) = delete;
+
+  static ComPtr<T> find(uint64_t handle) {
+    auto& [mutex, byFirst] = immortal<Registry>();
+    std::lock_guard lock(mutex);
+    const auto after = byFirst.upper_bound(handle);
+    if (after == byFirst.begin()) return {};
     const auto& [first, entry] = *std::prev(after);
-    if (address - first >= entry.count || !entry.object->tryAddRef()) return {};
+    if (handle - first >= entry.count || !entry.object->tryAddRef()) return {};
     return ComPtr<T>::adopt(entry.object);
   }
 
  private:
   struct Entry {
-    uint64_t count;  // of addresses
+    uint64_t count;
     T* object;
   };
   struct Registry {
     std::mutex mutex;
     std::map<uint64_t, Entry> byFirst;
   };
-  // It is never destroyed, since a program may release its objects while static objects are destroyed.
-  static Registry& registry() {
-    alignas(Registry) static std::byte memory[sizeof(Registry)];
-    static Registry* const made = new (memory) Registry;
-    return *made;
-  }
-  static uint64_t addressOf(const IUnknown* object) { return reinterpret_cast<uintptr_t>(object); }
 
   const uint64_t first_;
 };

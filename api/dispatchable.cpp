@@ -11,11 +11,13 @@ CompiledOperator::CompiledOperator(Device& device, Operator* op, Compiled compil
       compiled_(std::move(compiled)),
       flags_(flags),
       initialization_(std::move(initialization)),
-      execution_(std::move(execution)) {}
+      execution_(std::move(execution)),
+      initializationDescriptors_(plan().initialization),
+      executionDescriptors_(plan().execution) {}
 CompiledOperator::~CompiledOperator() = default;
 
 DML_BINDING_PROPERTIES CompiledOperator::bindingProperties() const {
-  return {Plan::descriptorCount(plan().execution), plan().temporaryBytes, plan().persistentBytes};
+  return {executionDescriptors_.count(), plan().temporaryBytes, plan().persistentBytes};
 }
 DIMPLE_DEFINE_BINDING_PROPERTIES(CompiledOperator)
 
@@ -30,7 +32,7 @@ DML_BINDING_PROPERTIES Initializer::bindingProperties() const {
   UINT count = 0;
   UINT64 temporary = 0;
   for (const auto& op : operators_) {
-    count += Plan::descriptorCount(op->plan().initialization);
+    count += op->initializationDescriptors().count();
     temporary += op->plan().initializationBytes;
   }
   return {count, temporary, 0};
@@ -51,7 +53,7 @@ HRESULT Initializer::reset(UINT operatorCount, IDMLCompiledOperator* const* oper
     if (!op) return device().refuse(E_INVALIDARG, cat("operators[", i, "] is not a live compiled Dimple operator."));
     if (&op->device() != &device())
       return device().refuse(E_INVALIDARG, cat("operators[", i, "] belongs to another device."));
-    descriptors += Plan::descriptorCount(op->plan().initialization);
+    descriptors += op->initializationDescriptors().count();
     next.push_back(std::move(op));
   }
   if (descriptors > UINT32_MAX)

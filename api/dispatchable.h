@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/device.h"
+#include "api/dispatch_descriptors.h"
 #include "core/compile.h"
 
 // How a class with bindingProperties() implements GetBindingProperties. MSVC passes the pointer to the result after
@@ -54,6 +55,8 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
   bool volatileDescriptors() const { return (flags_ & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
   const Executable& initialization() const { return *initialization_; }
   const Executable& execution() const { return *execution_; }
+  const DispatchDescriptors& initializationDescriptors() const { return initializationDescriptors_; }
+  const DispatchDescriptors& executionDescriptors() const { return executionDescriptors_; }
   const std::vector<BindingSlot>& inputs() const { return compiled_.inputs; }
   const std::vector<BindingSlot>& outputs() const { return compiled_.outputs; }
   const std::vector<BindingSlot>& ownedInputs() const { return compiled_.ownedInputs; }
@@ -69,6 +72,7 @@ class CompiledOperator final : public DeviceChild<IDMLCompiledOperator, IDMLDisp
   const Compiled compiled_;
   const DML_EXECUTION_FLAGS flags_;
   const std::unique_ptr<Executable> initialization_, execution_;
+  const DispatchDescriptors initializationDescriptors_, executionDescriptors_;
   const Live<CompiledOperator> live_{this};
 };
 

@@ -80,14 +80,20 @@ D3D12_GPU_DESCRIPTOR_HANDLE HeapSets::table(size_t dispatch) const {
   return {gpuStart_ + first_[dispatch] * device_.descriptorIncrement()};
 }
 
-Status HeapSets::write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) {
-  auto* resource = reinterpret_cast<ID3D12Resource*>(buffer.handle);
-  const size_t descriptor = first_[dispatch] + binding;
+Status HeapSets::write(std::span<const DescriptorWrite> writes) {
+  for (const DescriptorWrite& each : writes) TRY(write(each));
+  return {};
+}
+
+Status HeapSets::write(const DescriptorWrite& write) {
+  auto* resource = reinterpret_cast<ID3D12Resource*>(write.buffer.handle);
+  uint64_t offset = write.offset;
+  const size_t descriptor = first_[write.dispatch] + write.binding;
   std::erase_if(copies_, [&](const Copy& copy) { return copy.descriptor == descriptor; });
-  if (buffer.upload) {
-    auto target = Buffer::create(device_.handle(), bytes, D3D12_HEAP_TYPE_DEFAULT);
+  if (write.buffer.upload) {
+    auto target = Buffer::create(device_.handle(), write.bytes, D3D12_HEAP_TYPE_DEFAULT);
     if (!target) return target.error();
-    copies_.push_back({descriptor, resource, offset, bytes, std::move(*target)});
+    copies_.push_back({descriptor, resource, offset, write.bytes, std::move(*target)});
     // Recorded work outlives the binding table, not the executable.
     executable_.keep(copies_.back().target);
     resource = &copies_.back().target->handle();
@@ -97,7 +103,7 @@ Status HeapSets::write(size_t dispatch, size_t binding, const NativeBuffer& buff
   view.Format = DXGI_FORMAT_R32_TYPELESS;
   view.ViewDimension = D3D12_UAV_DIMENSION_BUFFER;
   view.Buffer.FirstElement = offset / sizeof(uint32_t);
-  view.Buffer.NumElements = static_cast<UINT>(bytes / sizeof(uint32_t));
+  view.Buffer.NumElements = static_cast<UINT>(write.bytes / sizeof(uint32_t));
   view.Buffer.Flags = D3D12_BUFFER_UAV_FLAG_RAW;
   device_.handle().CreateUnorderedAccessView(
       resource, nullptr, &view, {static_cast<SIZE_T>(cpuStart_ + descriptor * device_.descriptorIncrement())});

@@ -39,12 +39,14 @@ class HeapSets final : public DescriptorSets {
  public:
   HeapSets(const Device& device, const PlanExecutable& executable, const DescriptorRange& range);
 
-  Status write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) override;
+  Status write(std::span<const DescriptorWrite> writes) override;
   D3D12_GPU_DESCRIPTOR_HANDLE table(size_t dispatch) const;
   // Copies into DEFAULT memory what UPLOAD heaps hold; the dispatches bind the copies.
   void recordCopies(ID3D12GraphicsCommandList& list) const;
 
  private:
+  Status write(const DescriptorWrite& write);
+
   struct Copy {
     size_t descriptor;
     ComPtr<ID3D12Resource> source;  // the caller may release it once it is bound

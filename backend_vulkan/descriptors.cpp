@@ -1,5 +1,6 @@
 #include "backend_vulkan/descriptors.h"
 
+#include <algorithm>
 #include <array>
 
 #include "backend_vulkan/device.h"
@@ -24,11 +25,13 @@ Result<Handle<VkDescriptorPool>> createPool(const Device& device, VkDescriptorTy
   return create(device.handles().device, info, device.vk().vkCreateDescriptorPool, device.vk().vkDestroyDescriptorPool);
 }
 
-Result<VkDescriptorSet> allocateSet(const Device& device, VkDescriptorPool pool, VkDescriptorSetLayout layout) {
-  const VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &layout};
-  VkDescriptorSet set = VK_NULL_HANDLE;
-  TRY(device.vk().vkAllocateDescriptorSets(device.handles().device, &info, &set));
-  return set;
+Result<std::vector<VkDescriptorSet>> allocateSets(const Device& device, VkDescriptorPool pool,
+                                                  std::span<const VkDescriptorSetLayout> layouts) {
+  const VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool,
+                                         static_cast<uint32_t>(layouts.size()), layouts.data()};
+  std::vector<VkDescriptorSet> sets(layouts.size());
+  TRY(device.vk().vkAllocateDescriptorSets(device.handles().device, &info, sets.data()));
+  return sets;
 }
 
 }  // namespace
@@ -91,14 +94,16 @@ Result<VkDescriptorSet> DescriptorLayouts::parameterSet(VkBuffer buffer) {
     pools_.push_back(std::move(*pool));
     setsInPool_ = 0;
   }
-  auto set = allocateSet(device_, pools_.back().get(), parameters());
-  if (!set) return set;
+  const VkDescriptorSetLayout layout = parameters();
+  auto sets = allocateSets(device_, pools_.back().get(), {&layout, 1});
+  if (!sets) return sets.error();
+  const VkDescriptorSet set = sets->front();
   ++setsInPool_;
   const VkDescriptorBufferInfo info{buffer, 0, kParameterBlockBytes};
-  const VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,    nullptr, *set,  0,      0, 1,
+  const VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,    nullptr, set,   0,      0, 1,
                                    VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, nullptr, &info, nullptr};
   device_.vk().vkUpdateDescriptorSets(device_.handles().device, 1, &write, 0, nullptr);
-  parameterSets_.emplace(buffer, *set);
+  parameterSets_.emplace(buffer, set);
   return set;
 }
 
@@ -107,54 +112,77 @@ DescriptorHeap::~DescriptorHeap() {
   for (auto& pool : pools_) pool.release();
 }
 
-Result<VkDescriptorSet> DescriptorHeap::set(uint32_t first, uint32_t bufferCount) {
-  std::lock_guard lock(mutex_);
-  if (const auto found = sets_.find({first, bufferCount}); found != sets_.end()) return found->second;
+Result<size_t> DescriptorHeap::allocate(std::span<const Place> places) {
   if (pools_.empty() || setsInPool_ == kSetsPerPool) {
     auto pool = createPool(device_, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kMaxBindings, device_.enabled().updateAfterBind);
     if (!pool) return pool.error();
     pools_.push_back(std::move(*pool));
     setsInPool_ = 0;
   }
-  auto set = allocateSet(device_, pools_.back().get(), device_.layouts().buffers(bufferCount));
-  if (!set) return set;
-  ++setsInPool_;
-  sets_.emplace(std::pair{first, bufferCount}, *set);
-  return set;
+  places = places.first(std::min<size_t>(places.size(), kSetsPerPool - setsInPool_));
+  std::vector<VkDescriptorSetLayout> layouts;
+  for (const auto& [first, bufferCount] : places) layouts.push_back(device_.layouts().buffers(bufferCount));
+  const auto made = allocateSets(device_, pools_.back().get(), layouts);
+  if (!made) return made.error();
+  for (size_t i = 0; i < places.size(); ++i) sets_.emplace(places[i], (*made)[i]);
+  setsInPool_ += static_cast<uint32_t>(places.size());
+  return places.size();
 }
 
-Status HeapSets::write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) {
-  const VkDescriptorBufferInfo info{reinterpret_cast<VkBuffer>(buffer.handle), offset, bytes};
-  const VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                   nullptr,
-                                   sets_[dispatch],
-                                   static_cast<uint32_t>(binding),
-                                   0,
-                                   1,
-                                   VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                   nullptr,
-                                   &info,
-                                   nullptr};
+Result<std::vector<VkDescriptorSet>> DescriptorHeap::sets(uint32_t first, std::span<const uint32_t> bufferCounts) {
+  std::lock_guard lock(mutex_);
+  std::vector<VkDescriptorSet> sets;
+  std::vector<Place> missing;
+  sets.reserve(bufferCounts.size());
+  for (uint32_t place = first; const uint32_t bufferCount : bufferCounts) {
+    const auto found = sets_.find({place, bufferCount});
+    sets.push_back(found == sets_.end() ? VK_NULL_HANDLE : found->second);
+    if (found == sets_.end()) missing.push_back({place, bufferCount});
+    place += bufferCount;
+  }
+  if (missing.empty()) return sets;
+  for (std::span<const Place> left = missing; !left.empty();) {
+    const auto made = allocate(left);
+    if (!made) return made.error();
+    left = left.subspan(*made);
+  }
+  sets.clear();
+  for (const uint32_t bufferCount : bufferCounts) {
+    sets.push_back(sets_.at({first, bufferCount}));
+    first += bufferCount;
+  }
+  return sets;
+}
+
+Status HeapSets::write(std::span<const DescriptorWrite> writes) {
+  std::vector<VkDescriptorBufferInfo> infos;
+  std::vector<VkWriteDescriptorSet> updates;
+  infos.reserve(writes.size());
+  updates.reserve(writes.size());
+  for (const DescriptorWrite& write : writes) {
+    infos.push_back({reinterpret_cast<VkBuffer>(write.buffer.handle), write.offset, write.bytes});
+    updates.push_back({VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, sets_[write.dispatch],
+                       static_cast<uint32_t>(write.binding), 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, nullptr,
+                       &infos.back(), nullptr});
+  }
   const Device& device = heap_->device();
-  device.vk().vkUpdateDescriptorSets(device.handles().device, 1, &write, 0, nullptr);
+  device.vk().vkUpdateDescriptorSets(device.handles().device, static_cast<uint32_t>(updates.size()), updates.data(), 0,
+                                     nullptr);
   return {};
 }
 
 Result<std::unique_ptr<DescriptorSets>> Device::describe(const Executable& executable, const DescriptorRange& range) {
   const auto& plan = static_cast<const PlanExecutable&>(executable);
   auto& heap = *static_cast<DescriptorHeap*>(range.heap);
+  std::vector<uint32_t> bufferCounts;
+  for (const auto& dispatch : plan.dispatches())
+    if (!dispatch.sharesDescriptors) bufferCounts.push_back(dispatch.bufferCount);
+  const auto own = heap.sets(static_cast<uint32_t>(range.cpuStart), bufferCounts);
+  if (!own) return own.error();
   std::vector<VkDescriptorSet> sets;
-  auto first = static_cast<uint32_t>(range.cpuStart);
-  for (const auto& dispatch : plan.dispatches()) {
-    if (dispatch.sharesDescriptors) {
-      sets.push_back(sets.back());
-      continue;
-    }
-    auto set = heap.set(first, dispatch.bufferCount);
-    if (!set) return set.error();
-    sets.push_back(*set);
-    first += dispatch.bufferCount;
-  }
+  size_t next = 0;
+  for (const auto& dispatch : plan.dispatches())
+    sets.push_back(dispatch.sharesDescriptors ? sets.back() : (*own)[next++]);
   return std::unique_ptr<DescriptorSets>(std::make_unique<HeapSets>(heap.shared_from_this(), std::move(sets)));
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "backend_vulkan/handle.h"
@@ -60,22 +62,37 @@ class DescriptorHeap : public std::enable_shared_from_this<DescriptorHeap> {
 
   uint32_t count() const { return count_; }
   Device& device() { return device_; }
-  Result<VkDescriptorSet> set(uint32_t first, uint32_t bufferCount);
+  // The sets of dispatches with these numbers of buffers, one after another from the descriptor `first` on.
+  Result<std::vector<VkDescriptorSet>> sets(uint32_t first, std::span<const uint32_t> bufferCounts);
 
  private:
+  struct Place {
+    uint32_t first;
+    uint32_t bufferCount;
+    bool operator==(const Place&) const = default;
+  };
+  struct HashOfPlace {
+    size_t operator()(const Place& place) const {
+      return std::hash<uint64_t>()(uint64_t{place.first} << 32 | place.bufferCount);
+    }
+  };
+
+  // Makes at least one of the sets, from the front, and returns how many.
+  Result<size_t> allocate(std::span<const Place> places);
+
   Device& device_;
   const uint32_t count_;
   std::mutex mutex_;
   std::vector<Handle<VkDescriptorPool>> pools_;
   uint32_t setsInPool_ = 0;
-  std::map<std::pair<uint32_t, uint32_t>, VkDescriptorSet> sets_;
+  std::unordered_map<Place, VkDescriptorSet, HashOfPlace> sets_;
 };
 
 class HeapSets final : public DescriptorSets {
  public:
   HeapSets(std::shared_ptr<DescriptorHeap> heap, std::vector<VkDescriptorSet> sets)
       : heap_(std::move(heap)), sets_(std::move(sets)) {}
-  Status write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset, uint64_t bytes) override;
+  Status write(std::span<const DescriptorWrite> writes) override;
   VkDescriptorSet set(size_t dispatch) const { return sets_[dispatch]; }
 
  private:

@@ -37,14 +37,21 @@ class Executable {
   virtual ~Executable() = default;
 };
 
+// What a descriptor of a dispatch refers to. The offset is a multiple of Caps::bufferOffsetAlignment, bytes one of 4.
+struct DescriptorWrite {
+  size_t dispatch;
+  size_t binding;
+  NativeBuffer buffer;
+  uint64_t offset;
+  uint64_t bytes;
+};
+
 // The descriptors of one executable's dispatches in a range. Work that was recorded before a write sees the new
 // descriptors if it has not begun to execute: bindings are read at execution.
 class DescriptorSets {
  public:
   virtual ~DescriptorSets() = default;
-  // Offset is a multiple of Caps::bufferOffsetAlignment, bytes a multiple of 4.
-  virtual Status write(size_t dispatch, size_t binding, const NativeBuffer& buffer, uint64_t offset,
-                       uint64_t bytes) = 0;
+  virtual Status write(std::span<const DescriptorWrite> writes) = 0;
 };
 
 class Backend {

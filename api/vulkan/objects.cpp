@@ -29,7 +29,7 @@ VulkanDescriptorHeap::VulkanDescriptorHeap(std::shared_ptr<vulkan::Device> backe
       heap_(std::make_shared<vulkan::DescriptorHeap>(*backend_, count)),
       handles_(new std::byte[size_t{count} * dimpleDescriptorIncrement]) {}
 ComPtr<VulkanDescriptorHeap> VulkanDescriptorHeap::find(uint64_t handle, uint32_t& index) {
-  auto heap = Live<VulkanDescriptorHeap>::findAt(handle);
+  auto heap = LiveRange<VulkanDescriptorHeap>::find(handle);
   if (!heap || (handle - heap->start()) % dimpleDescriptorIncrement != 0) return {};
   index = static_cast<uint32_t>((handle - heap->start()) / dimpleDescriptorIncrement);
   return heap;

@@ -134,7 +134,7 @@ class VulkanDescriptorHeap final : public VulkanObject<ID3D12DescriptorHeap, ID3
   const std::shared_ptr<vulkan::DescriptorHeap> heap_;
   // It is never written. It reserves addresses, so that the handles of live heaps differ.
   const std::unique_ptr<std::byte[]> handles_;
-  const Live<VulkanDescriptorHeap> live_{this, start(), uint64_t{heap_->count()} * dimpleDescriptorIncrement};
+  const LiveRange<VulkanDescriptorHeap> live_{this, start(), uint64_t{heap_->count()} * dimpleDescriptorIncrement};
 };
 
 // Makes a heap of at least one descriptor. Refuses more descriptors than there is memory for.

@@ -1,7 +1,6 @@
 #include "clients/onnx/segment.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "clients/onnx/failure.h"
 #include "clients/onnx/text.h"
@@ -169,8 +168,9 @@ void Segment::bind(Recording& recording) const {
   IDMLBindingTable& table = *recording.table.Get();
   bindOne(temporary_, properties.TemporaryResourceSize, [&](auto* desc) { table.BindTemporaryResource(desc); });
   bindOne(persistent_, properties.PersistentResourceSize, [&](auto* desc) { table.BindPersistentResource(desc); });
-  std::deque<DML_BUFFER_BINDING> buffers;
+  std::vector<DML_BUFFER_BINDING> buffers;
   std::vector<DML_BINDING_DESC> descs;
+  buffers.reserve(inputs_.size() + outputBytes_.size());  // descriptions point into it
   const auto add = [&](const BufferRange& range, UINT64 bytes) {
     buffers.push_back({range.buffer.Get(), range.offset, bytes});
     descs.push_back({DML_BINDING_TYPE_BUFFER, &buffers.back()});

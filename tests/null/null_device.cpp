@@ -10,7 +10,7 @@ class NullExecutable final : public Executable {};
 
 class NullDescriptors final : public DescriptorSets {
  public:
-  Status write(size_t, size_t, const NativeBuffer&, uint64_t, uint64_t) override { return {}; }
+  Status write(std::span<const DescriptorWrite>) override { return {}; }
 };
 
 class NullBackend final : public Backend {

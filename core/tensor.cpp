@@ -34,6 +34,13 @@ bool sameSizes(const Tensor& a, const Tensor& b) {
   return a.rank == b.rank && std::equal(a.sizes.begin(), a.sizes.begin() + a.rank, b.sizes.begin());
 }
 
+bool isPacked(const Tensor& tensor) {
+  uint64_t packed = 1;
+  for (uint32_t d = tensor.rank; d-- > 0; packed *= tensor.sizes[d])
+    if (tensor.sizes[d] > 1 && tensor.strides[d] != packed) return false;
+  return true;
+}
+
 Tensor packedTensor(DataType type, std::span<const uint32_t> sizes) {
   Tensor tensor;
   tensor.type = type;

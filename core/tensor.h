@@ -36,6 +36,9 @@ bool sameSizes(const Tensor& a, const Tensor& b);
 // The same type, sizes and strides.
 bool sameLayout(const Tensor& a, const Tensor& b);
 
+// Whether each element lies behind the one before, in row-major order.
+bool isPacked(const Tensor& tensor);
+
 // A packed tensor that no description gives; its size in bytes and the alignment of its binding are not set.
 Tensor packedTensor(DataType type, std::span<const uint32_t> sizes);
 

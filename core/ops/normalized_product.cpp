@@ -107,7 +107,6 @@ Status planNormalizedProduct(const Operation& op, PlanBuilder& builder) {
                                                          .columns = p.columns,
                                                          .depth = p.depth,
                                                          .floatFinish = finishWords(p, finish, p.hasC ? kHasC : 0),
-                                                         .aRow = p.a.row,
                                                          .bStep = p.b.row,
                                                          .bColumn = p.b.column,
                                                          .normalEpsilon = floatBits(attributes.epsilon),
@@ -138,16 +137,6 @@ Status planNormalizedProduct(const Operation& op, PlanBuilder& builder) {
 }
 
 constexpr OpSchema kNormalizedProduct = schemaOfPasses("PRODUCT_OF_NORMALIZED_ROWS", planNormalizedProduct);
-
-// Whether elements lie one behind the other.
-bool rowsLiePacked(const Tensor& tensor) {
-  uint32_t stride = 1;
-  for (uint32_t d = tensor.rank; d-- > 0;) {
-    if (tensor.sizes[d] > 1 && tensor.strides[d] != stride) return false;
-    stride *= tensor.sizes[d];
-  }
-  return true;
-}
 
 // Whether a parameter has an element for each step along the rows of x, side by side, the same for all rows.
 bool isParameterOfRows(const Tensor& parameter, const Tensor& x) {
@@ -182,7 +171,7 @@ bool normalizesRows(const Operation& op) {
   uint32_t all = 1;
   for (const UINT axis : axes) all *= x.sizes[axis];
   const bool isLast = std::ranges::find(axes, x.rank - 1) != axes.end() && all == x.sizes[x.rank - 1];
-  return isLast && rowsLiePacked(x) && rowsLiePacked(op.output()) && isParameterOfRows(op.input(1), x) &&
+  return isLast && isPacked(x) && isPacked(op.output()) && isParameterOfRows(op.input(1), x) &&
          isParameterOfRows(op.input(2), x);
 }
 
@@ -199,7 +188,7 @@ std::optional<Operation> normalizedProduct(const Operation& normalization, const
   const Tensor& rows = gemm.input(0);
   const Tensor& made = normalization.output();
   if (desc.TransA != DML_MATRIX_TRANSFORM_NONE || gemm.epilogue().steps != 0 || gemm.output().type != made.type ||
-      rows.type != made.type || rows.elements != made.elements || !rowsLiePacked(rows) ||
+      rows.type != made.type || rows.elements != made.elements || !isPacked(rows) ||
       rows.sizes[rows.rank - 1] != made.sizes[made.rank - 1])
     return {};
   const DML_OPERATOR_TYPE fused = gemm.activation().type;

@@ -104,7 +104,7 @@ void stageRows(uint lane, uint row, bool stores) {
   const uint last = push.depth / 8u - 1u;
   const uint own = lane % kSharers;
   [[unroll]] for (uint n = 0u; n < kHeld; ++n)
-    held[n] = aVectors[min(row, push.rows - 1u) * (push.aRow / 8u) + min(own + n * kSharers, last)];
+    held[n] = aVectors[min(row, push.rows - 1u) * (push.depth / 8u) + min(own + n * kSharers, last)];
   const vec2 moments = momentsOfRow(lane, own, last);
   [[unroll]] for (uint n = 0u; n < kHeld; ++n) {
     const uint vector = own + n * kSharers;

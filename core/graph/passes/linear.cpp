@@ -7,13 +7,6 @@
 
 namespace dimple {
 
-bool isPacked(const Tensor& tensor) {
-  uint64_t packed = 1;
-  for (uint32_t d = tensor.rank; d-- > 0; packed *= tensor.sizes[d])
-    if (tensor.sizes[d] > 1 && tensor.strides[d] != packed) return false;
-  return true;
-}
-
 std::optional<Linear> linearOf(const Operation& op) {
   if (op.activation().type != DML_OPERATOR_INVALID) return {};
   if (op.schema().type == DML_OPERATOR_CONVOLUTION) {

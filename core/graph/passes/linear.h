@@ -8,8 +8,6 @@
 
 namespace dimple {
 
-bool isPacked(const Tensor& tensor);
-
 // An operator whose results are sums of products with weights, plus a bias.
 struct Linear {
   uint32_t channel;         // the dimension of the results that the bias goes along

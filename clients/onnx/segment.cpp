@@ -92,17 +92,18 @@ ComPtr<IDMLBindingTable> Segment::createTable(IDMLDispatchable* dispatchable, co
   return table;
 }
 
-ComPtr<ID3D12GraphicsCommandList> Segment::recordList(IDMLDispatchable* dispatchable, IDMLBindingTable* table,
-                                                      ID3D12DescriptorHeap* heap) const {
+void Segment::record(ComPtr<ID3D12GraphicsCommandList>& list, IDMLDispatchable* dispatchable, IDMLBindingTable* table,
+                     ID3D12DescriptorHeap* heap) const {
   ComPtr<IDMLCommandRecorder> recorder;
   check(device_.CreateCommandRecorder(IID_PPV_ARGS(&recorder)), "A command recorder cannot be made");
-  ComPtr<ID3D12GraphicsCommandList> list;
-  check(context_.CreateCommandList(&list), "A command list cannot be made");
+  if (list)
+    check(context_.ResetCommandList(list.Get()), "A command list cannot be recorded anew");
+  else
+    check(context_.CreateCommandList(&list), "A command list cannot be made");
   list->SetDescriptorHeaps(1, &heap);
   recorder->RecordDispatch(list.Get(), dispatchable, table);
   check(device_.GetDeviceRemovedReason(), "The device was removed");
   check(list->Close(), "A command list cannot be closed");
-  return list;
 }
 
 UINT64 Segment::execute(ID3D12GraphicsCommandList* list) const {
@@ -151,7 +152,8 @@ void Segment::initialize(std::span<const SharedTensor> constants) {
     const DML_BINDING_DESC desc{DML_BINDING_TYPE_BUFFER, &binding};
     table->BindTemporaryResource(&desc);
   }
-  const auto list = recordList(initializer.Get(), table.Get(), heap.Get());
+  ComPtr<ID3D12GraphicsCommandList> list;
+  record(list, initializer.Get(), table.Get(), heap.Get());
   check(context_.Wait(execute(list.Get())), "The work did not complete");
 }
 
@@ -186,7 +188,7 @@ void Segment::bind(Recording& recording) const {
   descs.clear();
   for (size_t i = 0; i < outputBytes_.size(); ++i) add(recording.outputs[i], outputBytes_[i]);
   table.BindOutputs(static_cast<UINT>(descs.size()), descs.data());
-  recording.list = recordList(compiled_.Get(), &table, recording.heap.Get());
+  record(recording.list, compiled_.Get(), &table, recording.heap.Get());
 }
 
 // Returns the one with these buffers, otherwise a new one, or the one that was executed the longest ago.
@@ -203,6 +205,7 @@ Segment::Recording& Segment::recordingOf(std::span<const BufferRange> inputs, st
   check(context_.Wait(oldest->fence), "The work did not complete");
   // Its table is bound anew, so that it must not be found again if that fails.
   next.heap = std::move(oldest->heap);
+  next.list = std::move(oldest->list);
   recordings_.erase(oldest);
   bind(next);
   return recordings_.emplace_back(std::move(next));
@@ -210,7 +213,9 @@ Segment::Recording& Segment::recordingOf(std::span<const BufferRange> inputs, st
 
 Segment::Recording& Segment::recordTimed(std::span<const BufferRange> inputs, std::span<const BufferRange> outputs) {
   if (timed_.fence) check(context_.Wait(timed_.fence), "The work did not complete");
-  Recording next{{inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}, std::move(timed_.heap), {}, {}, 0};
+  Recording next{{inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()},
+                 std::move(timed_.heap),         {},
+                 std::move(timed_.list),         0};
   timed_ = std::move(next);
   bind(timed_);
   return timed_;

@@ -54,9 +54,9 @@ class Segment {
   ComPtr<ID3D12DescriptorHeap> createHeap(UINT count) const;
   ComPtr<IDMLBindingTable> createTable(IDMLDispatchable* dispatchable, const DML_BINDING_PROPERTIES& properties,
                                        ID3D12DescriptorHeap* heap) const;
-  // A closed list that dispatches once.
-  ComPtr<ID3D12GraphicsCommandList> recordList(IDMLDispatchable* dispatchable, IDMLBindingTable* table,
-                                               ID3D12DescriptorHeap* heap) const;
+  // Records one dispatch into the list, which is closed before and after; null: into a new one.
+  void record(ComPtr<ID3D12GraphicsCommandList>& list, IDMLDispatchable* dispatchable, IDMLBindingTable* table,
+              ID3D12DescriptorHeap* heap) const;
   UINT64 execute(ID3D12GraphicsCommandList* list) const;
 
   struct Input {

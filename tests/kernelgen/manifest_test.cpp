@@ -90,13 +90,16 @@ TEST_CASE("errors of an interface name the line") {
         "m.txt:2: The specialization constant INVOCATIONS is 256" + sentence);
 }
 
-TEST_CASE("workgroups of a size that is specialized are of forms that are vulkan-only") {
+TEST_CASE("workgroups of several sizes are of forms that are vulkan-only") {
   const std::string constant = "   spec 16 structural u32 INVOCATIONS=256 128 256\n";
   const std::string stanza = "kernel a\n source a.comp\n buffer r T x\n form one\n" + constant;
-  CHECK(manifestError(stanza) ==
-        "m.txt:5: The kernel a_one has the specialization constant INVOCATIONS, but HLSL's workgroups are of one size; "
-        "it has to be vulkan-only.");
+  CHECK(
+      manifestError(stanza) ==
+      "m.txt:5: The kernel a_one has the specialization constant INVOCATIONS with 2 values, but HLSL's workgroups are "
+      "of one size; it has to be vulkan-only.");
   CHECK(manifestError(stanza + " vulkan-only\n form two\n") == "no error");
+  const std::string one = "   spec 16 structural u32 INVOCATIONS=256 128\n";
+  CHECK(manifestError("kernel a\n source a.comp\n buffer r T x\n form one\n" + one) == "no error");
 }
 
 TEST_CASE("a form has specialization constants of its own") {

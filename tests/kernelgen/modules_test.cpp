@@ -134,3 +134,42 @@ TEST_CASE("errors of modules name the line") {
         std::string::npos);
   CHECK(error("a_one ROWS=*", {"--max-modules", "5"}) == "kernelgen: There are 6 modules, above the ceiling of 5.\n");
 }
+
+TEST_CASE("constants of one value are literals in all modules, also where they are the size of workgroups") {
+  const ModulesWorkshop workshop;
+  workshop.write("a.comp",
+                 "#version 460\n#extension GL_GOOGLE_include_directive : require\n#include \"interface.glsl\"\n"
+                 "layout(local_size_x = 256, local_size_x_id = INVOCATIONS_ID) in;\n"
+                 "layout(set = 0, binding = 0, std430) writeonly buffer yBuffer { uint y[]; };\n"
+                 "void main() { y[gl_LocalInvocationID.x] = INVOCATIONS * ROWS + uint(LEAST); }\n");
+  workshop.write("manifest.txt",
+                 "kernel a\n source a.comp\n buffer w u32 y\n spec 3 structural u32 ROWS 1 2\n"
+                 " spec 7 uniform i32 LEAST -1\n spec 16 structural u32 INVOCATIONS=256 128\n");
+  const ProcessResult result = workshop.make("a ROWS=2 LEAST=-1\n");
+  INFO(result.output);
+  REQUIRE(result.exitCode == 0);
+  for (const char* module : {"a", "a.3-2.7-4294967295"}) {
+    const std::string hlsl = workshop.read(std::string("dxil/") + module + ".dxil");
+    CHECK(hlsl.find("\n#define SPIRV_CROSS_CONSTANT_ID_16 (128u)\n") != std::string::npos);
+    CHECK(hlsl.find("\n#define SPIRV_CROSS_CONSTANT_ID_7 (-1)\n") != std::string::npos);
+    CHECK(hlsl.find("\n[numthreads(SPIRV_CROSS_CONSTANT_ID_16, 1, 1)]\n") != std::string::npos);
+    CHECK(hlsl.find("\n    uint specialization_16;\n") != std::string::npos);
+  }
+}
+
+TEST_CASE("views of a buffer are one buffer in HLSL") {
+  const ModulesWorkshop workshop;
+  workshop.write("a.comp", readText(fs::path(DIMPLE_TEST_SOURCE_DIR) / "kernelgen" / "cases" / "buffer_views.comp"));
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n buffer w u32,u32x4 y\n");
+  const ProcessResult result = workshop.make("");
+  INFO(result.output);
+  REQUIRE(result.exitCode == 0);
+  const std::string hlsl = workshop.read("dxil/a.dxil");
+  const std::string declared = "\nRWByteAddressBuffer ";
+  const size_t first = hlsl.find(declared);
+  REQUIRE(first != std::string::npos);
+  CHECK(hlsl.find(declared, first + 1) == std::string::npos);
+  const size_t begin = first + declared.size();
+  const std::string name = hlsl.substr(begin, hlsl.find(' ', begin) - begin);
+  CHECK(hlsl.find(" " + name + "\n", begin) != std::string::npos);
+}

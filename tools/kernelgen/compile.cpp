@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "tools/kernelgen/hlsl.h"
 #include "tools/kernelgen/process.h"
 #include "tools/kernelgen/spirv.h"
+#include "tools/kernelgen/values.h"
 
 namespace kernelgen {
 
@@ -81,6 +83,15 @@ void fillOperators(std::vector<Spec>& specs, const OperatorCases& cases) {
 // Whether something of a kernel, of whose sources `closure` is the text, is shorter with DIMPLE_COMPACT.
 bool hasLongForm(const std::string& closure) { return closure.find("DIMPLE_COMPACT") != closure.npos; }
 
+// The constants that have one value, by their ids.
+std::map<uint32_t, std::string> literalsOf(const Family& family) {
+  std::map<uint32_t, std::string> literals;
+  for (const Spec& spec : family.specs)
+    if (!spec.operators && spec.values.size() == 1)
+      literals[spec.id] = "(" + ValueParser::glsl(spec.values.front(), *spec.type) + ")";
+  return literals;
+}
+
 bool usesOperatorCases(const Kernel& kernel) { return std::ranges::any_of(kernel.family.specs, &Spec::operators); }
 
 }  // namespace
@@ -142,7 +153,7 @@ std::vector<std::string> Compiler::sourceArguments(const Kernel& kernel, const f
   return arguments;
 }
 
-Compiler::Module Compiler::compileGlsl(const Kernel& kernel, const std::vector<std::string>& defines, bool toHlsl,
+Compiler::Module Compiler::compileGlsl(const Kernel& kernel, const std::vector<std::string>& defines,
                                        Entry& entry) const {
   Module module(folders_.cache);
   const std::string file = module.file.string();
@@ -154,9 +165,9 @@ Compiler::Module Compiler::compileGlsl(const Kernel& kernel, const std::vector<s
   module.words = readWords(module.file);
   // SPIRV-Cross reads no cooperative matrices: the interface is that of a module without.
   if (defines.empty() && (inspectModule(module.words).features & uint32_t(dimple::KernelFeature::CooperativeMatrix)))
-    module.interface = compileGlsl(kernel, {"DIMPLE_REFLECT"}, toHlsl, entry).interface;
+    module.interface = compileGlsl(kernel, {"DIMPLE_REFLECT"}, entry).interface;
   else
-    module.interface = reflect(run({tools_.spirvCross, file, "--reflect"}, kernel, entry), kernel.name, toHlsl);
+    module.interface = reflect(run({tools_.spirvCross, file, "--reflect"}, kernel, entry), kernel.name);
   return module;
 }
 
@@ -175,7 +186,7 @@ std::string Compiler::makeHlsl(const Kernel& kernel, const Module& module, Entry
     throw Error("The kernel " + kernel.name + " has ??? in its HLSL, where there is no word for a type: " +
                 hlsl.substr(begin, hlsl.find('\n', marks) - begin));
   }
-  return bindHlsl(hlsl, module.interface, kernel.name);
+  return bindHlsl(hlsl, module.interface, kernel.name, literalsOf(kernel.family));
 }
 
 OperatorCases Compiler::operatorCases(const Kernel& kernel, Entry& entry) const {
@@ -196,14 +207,16 @@ std::string Compiler::cacheKey(const Kernel& kernel, std::string& closure) const
   hash.add(closure);
   for (const std::string& define : kernel.defines) hash.add(define);
   hash.add(kernel.portable ? "portable" : "vulkan-only");
+  if (kernel.portable)
+    for (const auto& [id, literal] : literalsOf(kernel.family)) hash.add(std::to_string(id) + literal);
   hash.add(usesOperatorCases(kernel) ? "operators" : "");
   return hash.hex();
 }
 
 // HLSL of a kernel that is compiled otherwise for it.
 std::string Compiler::makePortable(const Kernel& kernel, const std::vector<std::string>& defines, Entry& entry) const {
-  const Module portable = compileGlsl(kernel, defines, true, entry);
-  // HLSL has one view of a buffer, where SPIR-V may have several.
+  const Module portable = compileGlsl(kernel, defines, entry);
+  // It may have other views of a buffer.
   Interface expected = entry.facts.interface;
   expected.views = portable.interface.views;
   if (portable.interface != expected)
@@ -214,7 +227,7 @@ std::string Compiler::makePortable(const Kernel& kernel, const std::vector<std::
 Compiler::Entry Compiler::make(const Kernel& kernel, const std::string& closure) const {
   const bool differsForHlsl = hasLongForm(closure) || closure.find("DIMPLE_HLSL") != closure.npos;
   Entry entry;
-  const Module module = compileGlsl(kernel, {}, kernel.portable && !differsForHlsl, entry);
+  const Module module = compileGlsl(kernel, {}, entry);
   const ModuleFacts facts = inspectModule(module.words);
   if (!facts.unknownCapabilities.empty())
     throw Error("The kernel " + kernel.name +

@@ -65,7 +65,7 @@ class Compiler {
 
   std::string cacheKey(const Kernel& kernel, std::string& closure) const;
   Entry make(const Kernel& kernel, const std::string& closure) const;
-  Module compileGlsl(const Kernel& kernel, const std::vector<std::string>& defines, bool toHlsl, Entry& entry) const;
+  Module compileGlsl(const Kernel& kernel, const std::vector<std::string>& defines, Entry& entry) const;
   std::string makePortable(const Kernel& kernel, const std::vector<std::string>& defines, Entry& entry) const;
   std::string makeHlsl(const Kernel& kernel, const Module& module, Entry& entry) const;
   OperatorCases operatorCases(const Kernel& kernel, Entry& entry) const;

@@ -1,8 +1,11 @@
 #include "tools/kernelgen/hlsl.h"
 
+#include <map>
 #include <sstream>
+#include <string>
 #include <string_view>
 
+#include "kernels/kernel_id.h"
 #include "tools/kernelgen/error.h"
 
 namespace kernelgen {
@@ -10,14 +13,17 @@ namespace kernelgen {
 namespace {
 
 // SPIRV-Cross makes `static const uint NAME = SPIRV_CROSS_CONSTANT_ID_n;` of a specialization constant.
-std::string specializationBlock(const Interface& interface) {
+std::string specializationBlock(const Interface& interface, const std::map<uint32_t, std::string>& literals) {
   if (interface.specs.empty()) return {};
   std::string members;
   std::string macros;
   for (const ReflectedSpec& spec : interface.specs) {
     const WordType* type = findGlslType(spec.type);
     members += "    " + std::string(type ? type->hlsl : "uint") + " " + specializationMember(spec.id) + ";\n";
-    macros += specializationMacro(spec.id) + specializationMember(spec.id) + "\n";
+    macros += specializationMacro(spec.id);
+    const auto literal = literals.find(spec.id);
+    macros += literal == literals.end() ? specializationMember(spec.id) : literal->second;
+    macros += '\n';
   }
   return "cbuffer Specialization : register(b1, space0)\n{\n" + members + "};\n" + macros;
 }
@@ -32,19 +38,40 @@ constexpr std::string_view kExtendedProduct = R"(void umulExtended(uint a, uint 
 }
 )";
 
+// SPIRV-Cross makes a buffer of each view, and HLSL has one buffer at a register. All are of raw bytes, so that the
+// first serves for those that follow it.
+std::string joinViews(const std::string& hlsl) {
+  constexpr std::string_view kBuffer = "RWByteAddressBuffer ";
+  std::map<std::string, std::string> buffers;  // by their registers
+  std::string text;
+  std::istringstream lines(hlsl);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.find(" : register(");
+    if (line.starts_with(kBuffer) && colon != line.npos) {
+      const std::string name = line.substr(kBuffer.size(), colon - kBuffer.size());
+      const auto [first, isNew] = buffers.emplace(line.substr(colon), name);
+      if (!isNew) line = "#define " + name + " " + first->second;
+    }
+    text += line + '\n';
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string specializationMember(uint32_t id) { return "specialization_" + std::to_string(id); }
 
 std::string specializationMacro(uint32_t id) { return "#define SPIRV_CROSS_CONSTANT_ID_" + std::to_string(id) + " "; }
 
-std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel) {
-  std::string text = specializationBlock(interface);
+std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel,
+                     const std::map<uint32_t, std::string>& literals) {
+  std::string text = specializationBlock(interface, literals);
   if (hlsl.find("umulExtended(") != hlsl.npos) text += kExtendedProduct;
   size_t pushBlocks = 0;
-  std::istringstream lines(hlsl);
+  std::istringstream lines(joinViews(hlsl));
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("[numthreads") && line.find("SPIRV_CROSS_CONSTANT_ID_") != line.npos)
+    constexpr std::string_view kSize = "[numthreads(SPIRV_CROSS_CONSTANT_ID_";
+    if (line.starts_with(kSize) && !line.starts_with(std::string(kSize) + std::to_string(dimple::kInvocationsId) + ","))
       throw Error("The kernel " + kernel +
                   " has a specialization constant for its workgroup size, which DXIL cannot say; make it a variant.");
     // Only the push block has no register.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ std::string specializationMacro(uint32_t id);
 //   b1 space0  specialization constants, a word each in ascending order of their ids
 //   b0 space1  parameter block
 //   u<n> space0  storage buffer n
+// Buffers that are views of one become one. The constants that `literals` names, by id, become literals.
 // Throws Error when the text has what cannot be bound so; `kernel` names it in the sentence.
-std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel);
+std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel,
+                     const std::map<uint32_t, std::string>& literals);
 
 // The words of a constant buffer in the HLSL that bindHlsl made: "Push", whose names lose the instance's `push_`, or
 // "Specialization". None where there is no such buffer.

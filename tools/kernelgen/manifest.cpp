@@ -378,10 +378,11 @@ class Parser {
 
   void checkPortable(const Kernel& kernel) const {
     const std::string& name = kernel.name;
-    if (std::ranges::find(kernel.family.specs, dimple::kInvocationsId, &Spec::id) != kernel.family.specs.end())
-      fail("The kernel " + name +
-           " has the specialization constant INVOCATIONS, but HLSL's workgroups are of one size; it has to be "
-           "vulkan-only.");
+    const auto invocations = std::ranges::find(kernel.family.specs, dimple::kInvocationsId, &Spec::id);
+    if (invocations != kernel.family.specs.end() && invocations->values.size() != 1)
+      fail("The kernel " + name + " has the specialization constant INVOCATIONS with " +
+           std::to_string(invocations->values.size()) +
+           " values, but HLSL's workgroups are of one size; it has to be vulkan-only.");
     for (const PushWord& word : family_.push) {
       if (word.type->hlsl.empty())
         fail("The kernel " + name + " has a push word of 8 bits, " + word.name +

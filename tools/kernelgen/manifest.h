@@ -15,8 +15,8 @@
 //                                  structural: the value changes the size of the code, selects functions, unrolls
 //                                  loops or picks branches; uniform: a number, or a choice that is better made when
 //                                  the kernel runs. SPIR-V specializes both, DXIL reads both from a constant buffer.
-//                                  16 is INVOCATIONS, of a workgroup: 256 by default, and of kernels that are
-//                                  vulkan-only.
+//                                  Where a constant has one value, HLSL has it for a literal. 16 is INVOCATIONS, of a
+//                                  workgroup: 256 by default; kernels that are not vulkan-only have one value of it.
 //     push lines                   those of a group, in this place; in C++ the member `lines`, a LinesWords
 //     spec lines                   in C++ a LinesSpecs
 //     buffer r T a                 of bindings 0, 1, 2 of set 0: r, w or rw; the types of its elements; its name. T is

@@ -111,9 +111,11 @@ std::string withFixed(const std::string& hlsl, const FixedConstants& fixed, cons
     const auto spec = std::ranges::find(family.specs, id, &Spec::id);
     const std::string macro = specializationMacro(id);
     const std::string read = macro + specializationMember(id) + "\n";
+    const std::string literal = macro + "(" + ValueParser::glsl(value, *spec->type) + ")\n";
+    if (text.find(literal) != text.npos) continue;  // it has no other value
     const size_t at = text.find(read);
     if (at == text.npos) throw Error("The HLSL of " + family.name + " does not read its constant " + spec->name + ".");
-    text.replace(at, read.size(), macro + "(" + ValueParser::glsl(value, *spec->type) + ")\n");
+    text.replace(at, read.size(), literal);
   }
   return text;
 }

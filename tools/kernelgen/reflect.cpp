@@ -17,8 +17,7 @@ constexpr uint32_t kPushLimit = 128;
 
 class Reader {
  public:
-  Reader(const json& document, const std::string& kernel, bool portable)
-      : document_(document), kernel_(kernel), portable_(portable) {}
+  Reader(const json& document, const std::string& kernel) : document_(document), kernel_(kernel) {}
 
   Interface read() {
     refuseOtherResources();
@@ -72,8 +71,6 @@ class Reader {
       if (binding >= bindings.size()) bindings.resize(binding + 1);
       const Access access{!buffer.value("writeonly", false), !buffer.value("readonly", false)};
       std::optional<Access>& slot = bindings[binding];
-      if (slot && portable_)
-        fail("has two storage buffers at binding " + std::to_string(binding) + ", which HLSL cannot say.");
       slot = slot ? Access{slot->read || access.read, slot->write || access.write} : access;
       const json& members = document_.at("types").at(buffer.at("type").get<std::string>()).at("members");
       result_.views.push_back({binding, name, members.at(0).at("type").get<std::string>()});
@@ -171,15 +168,14 @@ class Reader {
 
   const json& document_;
   const std::string& kernel_;
-  bool portable_;
   Interface result_;
 };
 
 }  // namespace
 
-Interface reflect(const std::string& text, const std::string& kernel, bool portable) {
+Interface reflect(const std::string& text, const std::string& kernel) {
   try {
-    return Reader(json::parse(text), kernel, portable).read();
+    return Reader(json::parse(text), kernel).read();
   } catch (const json::exception& e) {
     throw Error("The reflection of the kernel " + kernel + " is not understood: " + e.what());
   }

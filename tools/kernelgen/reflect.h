@@ -43,8 +43,7 @@ struct Interface {
   bool operator==(const Interface&) const = default;
 };
 
-// Throws Error when the interface breaks a rule of all kernels; `kernel` names it in the sentence. Two views of one
-// binding are only allowed where no HLSL is made of the kernel.
-Interface reflect(const std::string& json, const std::string& kernel, bool portable);
+// Throws Error when the interface breaks a rule of all kernels; `kernel` names it in the sentence.
+Interface reflect(const std::string& json, const std::string& kernel);
 
 }  // namespace kernelgen

@@ -1,6 +1,5 @@
 // line: buffer w u32,u32x4 y
-// line: vulkan-only
-// kernels.txt: case * 0 0 0 w 1x1x1 0 vulkan-only
+// kernels.txt: case * 0 0 0 w 1x1x1 0 portable
 #version 460
 layout(local_size_x = 1) in;
 layout(set = 0, binding = 0, std430) writeonly buffer yBuffer { uint y[]; };

@@ -24,7 +24,6 @@ uint64_t computed(const Product& p, const Tile& tile) { return tilesOf(p, tile) 
 // The refusal of tiles if narrow ones compute a quarter less.
 const char* refusesIdleRows(const Request& request, const Tile& tile) {
   const Product& p = request.product;
-  if (request.target.caps.maxInvocations == 0) return nullptr;
   return computed(p, tile) * 3 >= computed(p, kNarrow) * 4 ? "Most of a tile would be idle." : nullptr;
 }
 
@@ -95,9 +94,7 @@ const char* refusesTurnedWindows(const Request& request) {
   constexpr uint32_t kShared = 20 * 1024;
   if (target.caps.sharedBytes < kShared) return kSharedTooLittle;
   if (const char* reason = refusesShape(*window)) return reason;
-  // Workgroups of the narrow tile are smaller than others.
-  const Tile& least = target.caps.maxInvocations == 0 ? kLarge : kNarrow;
-  if (p.rows <= least.rows / 2) return "It has few filters.";
+  if (p.rows <= kNarrow.rows / 2) return "It has few filters.";
   if (p.columns <= kNarrow.columns / 2) return "It has few places.";
   if (p.depth < kLarge.depth) return "Its sums are short.";
   if (filterBytes(p) > std::min(target.caps.maxBufferRange, uint64_t{1} << 30))
@@ -105,7 +102,7 @@ const char* refusesTurnedWindows(const Request& request) {
   if (!refusesSplitWindows(request)) return "Few tiles share the depth in one dispatch.";
   // The least depth of slices, if there are any.
   constexpr uint32_t kMinDepth = 128;
-  if (tilesOf(p, least) * std::max(1u, p.depth / kMinDepth) < target.caps.workgroups / 8) return "It has few tiles.";
+  if (tilesOf(p, kNarrow) * std::max(1u, p.depth / kMinDepth) < target.caps.workgroups / 8) return "It has few tiles.";
   return nullptr;
 }
 

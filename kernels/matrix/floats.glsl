@@ -251,7 +251,8 @@ void finish(float sum, uint pair, uint row, uint column, Column at, uvec4 base) 
   finishWith(sum, row, at, base, addendAt(base.w + row * yRowStride() + at.y));
 }
 
-// HLSL has one view of a buffer.
+// In HLSL the results of large tiles pass through shared memory: stored in fours, they take registers that two
+// workgroups on a multiprocessor do not have.
 #if defined(TILE) && !SPLIT && (!CONVOLUTION || WINDOWS) && !DIMPLE_HLSL
 #define STORES_FOURS 1
 #if T == f32 || !defined(NATIVE)

@@ -346,7 +346,7 @@ TEST_CASE("windows of few channels are read in vectors of their lines") {
   CHECK(executedKernels(convolution("f16[1,6,224,224]", "f16[64,3,5,5]!", "f16[1,64,222,222]", 2)) ==
         "convolution_cooperative_native.f16 ");
   CHECK(executedKernels(everySecond("f32[16,3,224,224]", "f32[64,3,7,7]!", "f32[16,64,110,110]"))
-            .starts_with("convolution_tile.f32 "));
+            .starts_with("convolution_narrow_tile.f32 "));
 }
 
 TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") {

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #ifdef DIMPLE_WITH_D3D12
 #include "backend_d3d12/d3d12.h"
@@ -331,19 +332,33 @@ GPU_TEST_CASE("ops: operators agree with the oracle on a CPU with the kernels th
 constexpr std::string_view kLongForms[] = {
     "GEMM ATensor=f32[256,64] BTensor=f32[64,512] OutputTensor=f32[256,512] Alpha=1 fill=int",
     "GEMM ATensor=f32[200,148] BTensor=f32[148,516] OutputTensor=f32[200,516] Alpha=1 FusedActivation=ACTIVATION_RELU",
+    "GEMM ATensor=f32[256,64] BTensor=f32[512,64] CTensor=f32[256,512] OutputTensor=f32[256,512] TransB=TRANSPOSE "
+    "Alpha=2 Beta=3 fill=int",
+};
+constexpr std::string_view kLongWindows[] = {
+    "CONVOLUTION InputTensor=f32[4,12,14,14] FilterTensor=f32[12,64,4,4] OutputTensor=f32[4,64,28,28] "
+    "Mode=CROSS_CORRELATION Direction=BACKWARD DimensionCount=2 Strides=[2,2] Dilations=[1,1] StartPadding=[1,1] "
+    "EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1 fill=int",
+    "CONVOLUTION InputTensor=f32[2,9,40,40] FilterTensor=f32[60,9,5,5] BiasTensor=f32[1,60,1,1] "
+    "OutputTensor=f32[2,60,20,20] Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[2,2] "
+    "Dilations=[1,1] StartPadding=[2,2] EndPadding=[2,2] OutputPadding=[0,0] GroupCount=1 "
+    "FusedActivation=ACTIVATION_RELU fill=int",
 };
 
 // Modules of DXIL that processors get in no other way.
 GPU_TEST_CASE("ops: tiles agree with the oracle in the long form of kernels on Direct3D 12" *
               leftOut(Run::QuickD3d12, "its kernels take processors seconds to compile")) {
   if (currentBackend() != DIMPLE_BACKEND_D3D12) return;
-  CaseGroup always;
-  always.schema = findSchema(DML_OPERATOR_GEMM);
-  always.type = DML_TENSOR_DATA_TYPE_FLOAT32;
-  always.generated = false;
-  always.written.assign(std::begin(kLongForms), std::end(kLongForms));
+  const auto groupOf = [](DML_OPERATOR_TYPE type, std::span<const std::string_view> lines) {
+    CaseGroup always;
+    always.schema = findSchema(type);
+    always.type = DML_TENSOR_DATA_TYPE_FLOAT32;
+    always.generated = false;
+    always.written.assign(lines.begin(), lines.end());
+    return always;
+  };
   Session session(sharedGpus("estimates=0,unroll=1"));
-  session.run({always});
+  session.run({groupOf(DML_OPERATOR_GEMM, kLongForms), groupOf(DML_OPERATOR_CONVOLUTION, kLongWindows)});
   print("ops in long forms", session.record().total());
 }
 

@@ -27,6 +27,42 @@ class Label {
   ID3D12GraphicsCommandList& list_;
 };
 
+// Sets what a dispatch needs and the one before has not set: drivers make work of all that is set, even of the same
+// values. Another root signature takes away all arguments.
+class Arguments {
+ public:
+  explicit Arguments(ID3D12GraphicsCommandList& list) : list_(list) {}
+
+  void set(const PlanExecutable::Item& item, ID3D12RootSignature* signature, D3D12_GPU_DESCRIPTOR_HANDLE table) {
+    if (signature != signature_) {
+      list_.SetComputeRootSignature(signature);
+      before_ = nullptr;
+    }
+    if (item.pipeline.Get() != pipeline_) list_.SetPipelineState(item.pipeline.Get());
+    if (!before_ || item.push != before_->push) setConstants(kPushWords, item.push);
+    if (!before_ || item.specialization != before_->specialization) setConstants(kSpecialization, item.specialization);
+    if (!before_ || item.parameters != before_->parameters)
+      list_.SetComputeRootConstantBufferView(kParameters, item.parameters);
+    if (item.bufferCount != 0 && (!before_ || table.ptr != table_))
+      list_.SetComputeRootDescriptorTable(kBuffers, table);
+    signature_ = signature;
+    pipeline_ = item.pipeline.Get();
+    table_ = table.ptr;
+    before_ = &item;
+  }
+
+ private:
+  void setConstants(RootParameter parameter, const std::vector<uint32_t>& words) {
+    if (!words.empty()) list_.SetComputeRoot32BitConstants(parameter, static_cast<UINT>(words.size()), words.data(), 0);
+  }
+
+  ID3D12GraphicsCommandList& list_;
+  ID3D12RootSignature* signature_ = nullptr;
+  ID3D12PipelineState* pipeline_ = nullptr;
+  UINT64 table_ = 0;
+  const PlanExecutable::Item* before_ = nullptr;  // of the same root signature
+};
+
 }  // namespace
 
 void Device::record(uint64_t commandList, const Executable& executable, const DescriptorSets& sets,
@@ -37,19 +73,12 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
   const auto& heapSets = static_cast<const HeapSets&>(sets);
   const Label outer(list, std::string(label));
   heapSets.recordCopies(list);
-  const auto setConstants = [&](RootParameter parameter, const std::vector<uint32_t>& words) {
-    if (!words.empty()) list.SetComputeRoot32BitConstants(parameter, static_cast<UINT>(words.size()), words.data(), 0);
-  };
+  Arguments arguments(list);
   for (size_t i = 0; i < plan.dispatches().size(); ++i) {
     const auto& item = plan.dispatches()[i];
     const Label inner(list, item.marker);
     if (item.barrierBefore) recordBarrier(list);
-    list.SetComputeRootSignature(layouts_->rootSignature(item.bufferCount));
-    list.SetPipelineState(item.pipeline.Get());
-    setConstants(kPushWords, item.push);
-    setConstants(kSpecialization, item.specialization);
-    list.SetComputeRootConstantBufferView(kParameters, item.parameters);
-    if (item.bufferCount != 0) list.SetComputeRootDescriptorTable(kBuffers, heapSets.table(i));
+    arguments.set(item, layouts_->rootSignature(item.bufferCount), heapSets.table(i));
     if (profiler_) profiler_->begin(list, item.kernel);
     list.Dispatch(item.groups[0], item.groups[1], item.groups[2]);
     if (profiler_) profiler_->end(list);

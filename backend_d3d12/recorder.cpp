@@ -7,11 +7,35 @@
 namespace dimple::d3d12 {
 namespace {
 
-void recordBarrier(ID3D12GraphicsCommandList& list) {
-  D3D12_RESOURCE_BARRIER barrier{};
-  barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
-  list.ResourceBarrier(1, &barrier);
-}
+// Between dispatches. The barrier for unordered access views that all devices have lets drivers wait for all shaders
+// and all that they may read.
+class Barriers {
+ public:
+  Barriers(ID3D12GraphicsCommandList& list, bool ofCompute) : list_(list) {
+    if (ofCompute) list.QueryInterface(IID_PPV_ARGS(&newer_));
+  }
+
+  void record() {
+    if (newer_) {
+      constexpr D3D12_GLOBAL_BARRIER kCompute{D3D12_BARRIER_SYNC_COMPUTE_SHADING, D3D12_BARRIER_SYNC_COMPUTE_SHADING,
+                                              D3D12_BARRIER_ACCESS_UNORDERED_ACCESS,
+                                              D3D12_BARRIER_ACCESS_UNORDERED_ACCESS};
+      D3D12_BARRIER_GROUP group{};
+      group.Type = D3D12_BARRIER_TYPE_GLOBAL;
+      group.NumBarriers = 1;
+      group.pGlobalBarriers = &kCompute;
+      newer_->Barrier(1, &group);
+      return;
+    }
+    D3D12_RESOURCE_BARRIER barrier{};
+    barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
+    list_.ResourceBarrier(1, &barrier);
+  }
+
+ private:
+  ID3D12GraphicsCommandList& list_;
+  ComPtr<ID3D12GraphicsCommandList7> newer_;
+};
 
 class Label {
  public:
@@ -74,10 +98,11 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
   const Label outer(list, std::string(label));
   heapSets.recordCopies(list);
   Arguments arguments(list);
+  Barriers barriers(list, hasComputeBarriers_);
   for (size_t i = 0; i < plan.dispatches().size(); ++i) {
     const auto& item = plan.dispatches()[i];
     const Label inner(list, item.marker);
-    if (item.barrierBefore) recordBarrier(list);
+    if (item.barrierBefore) barriers.record();
     arguments.set(item, layouts_->rootSignature(item.bufferCount), heapSets.table(i));
     if (profiler_) profiler_->begin(list, item.kernel);
     list.Dispatch(item.groups[0], item.groups[1], item.groups[2]);

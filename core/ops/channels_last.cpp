@@ -7,6 +7,7 @@
 
 #include "core/checked.h"
 #include "core/ops/copy.h"
+#include "core/ops/patch_kernels.h"
 #include "core/ops/product_kernels.h"
 #include "kernels/interfaces/channels_last.h"
 #include "kernels/interfaces/few_channels.h"
@@ -283,6 +284,41 @@ Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionP
   if (!filters) return filters.error();
   takeFilters(part, *filters, copies);
   window.gathered = true;
+  return true;
+}
+
+Result<bool> readPatches(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part) {
+  auto& [p, window] = part;
+  const char* reason = p.depth == 0 ? "It has no sums." : refusesPatches({p, builder.target(), &window});
+  Copies copies{};
+  if (!reason) {
+    copies = copiesOf(part);
+    reason = refusesFilters(builder, filterInput, part, copies);
+  }
+  if (reason) {
+    builder.passOver({window.taps == 1 ? "convolution_cooperative_chunks" : "convolution_cooperative_patch", reason});
+    return false;
+  }
+  const MatrixShape& shape = builder.target().caps.matrices;
+  const uint32_t ofMatrix = shape.rows * shape.depth;
+  const uint32_t channel = window.strides.filterChannel;
+  Walk walk;
+  walk.base[0] = p.matrices.base[0];
+  walk.addDimension(p.rows / shape.rows, {p.a.row * shape.rows, p.depth * shape.rows});
+  walk.addDimension(copies.channels / shape.depth, {channel * shape.depth, window.taps * ofMatrix});
+  walk.addDimension(window.dimensions[1].window,
+                    {window.dimensions[1].filterStride, window.dimensions[0].window * ofMatrix});
+  walk.addDimension(window.dimensions[0].window, {window.dimensions[0].filterStride, ofMatrix});
+  walk.addDimension(shape.rows, {p.a.row, shape.depth});
+  walk.addDimension(shape.depth, {channel, 1});
+  const auto filters = builder.prepare(
+      filterInput, copies.filterElements * byteWidth(copies.filter),
+      [&](const BufferRange& from, const BufferRange& to) { return addCopy(builder, copies.filter, walk, from, to); });
+  if (!filters) return filters.error();
+  takeFilters(part, *filters, copies);
+  p.b = {1, 0};
+  window.edges = true;
+  window.patches = true;
   return true;
 }
 

@@ -14,6 +14,10 @@ Result<bool> copyChannelsLast(PlanBuilder& builder, size_t filterInput, Convolut
 // channels are those of all its places.
 Result<bool> padChannels(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
 
+// Copies only filters, into the order in which matrices of them are read, where windows of 3 x 3 are read from patches
+// of an input whose channels lie side by side.
+Result<bool> readPatches(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
+
 // Copies only filters that DML owns, where windows of few places are gathered as they lie. False: it is as before.
 Result<bool> orderFilters(PlanBuilder& builder, size_t filterInput, ConvolutionPart& part);
 

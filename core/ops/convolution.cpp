@@ -369,6 +369,12 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   if (pointwise && isGathered(builder, convolution.filter, *pointwise, {product, builder.target(), &*window}))
     pointwise.reset();
   if (!pointwise) pointwise = spreadProduct(convolution, product, *window);
+  if (pointwise) {
+    ConvolutionPart part{*pointwise, windowOfMatrices(*pointwise)};
+    const auto patches = readPatches(builder, convolution.filterInput, part);
+    if (!patches) return patches.error();
+    if (*patches) return addFloatProduct(builder, part.product, finish, &part.window);
+  }
   if (pointwise) TRY(turnOwnedFilters(builder, convolution, *pointwise));
   if (pointwise) return addFloatProduct(builder, *pointwise, finish);
   const auto added = addWinograd(builder, {product, builder.target(), &*window}, finish);
@@ -378,6 +384,9 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
   if (parts.empty()) parts.push_back({product, *window});
   // Copies come first, so that they wait for nothing.
   for (ConvolutionPart& part : parts) {
+    const auto patches = readPatches(builder, convolution.filterInput, part);
+    if (!patches) return patches.error();
+    if (*patches) continue;
     const auto copied = copyChannelsLast(builder, convolution.filterInput, part);
     if (!copied) return copied.error();
     if (*copied) continue;

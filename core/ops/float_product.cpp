@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/checked.h"
+#include "core/ops/patch_kernels.h"
 #include "core/ops/product.h"
 #include "core/ops/product_words.h"
 #include "kernels/interfaces/convolution_direct.h"
@@ -93,7 +94,8 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
   slices = std::min(slices, std::min(target.caps.maxBufferRange, uint64_t{256} << 20) / (p.elements() * 4));
   // If the parts of a workgroup share the depth, slices gain little.
   const bool parts = form == Split || form == SplitSmall || form == ConvolutionSplitSmall;
-  const bool whole = parts || (!few && !paired && tiles > fewTiles(target)) || slices < 2;
+  const bool whole = parts || form == PatchWindows || form == ChunkWindows ||
+                     (!few && !paired && tiles > fewTiles(target)) || slices < 2;
   const auto depth = whole ? p.depth : static_cast<uint32_t>(alignUp(divideUp(p.depth, slices), tile.depth));
   return {depth, static_cast<uint32_t>(divideUp(p.depth, depth))};
 }
@@ -101,25 +103,8 @@ Slices slicesOf(const Product& p, const ProductKernel& kernel, const Target& tar
 bool ofMatrices(kernels::FloatTiles::Form form) {
   using enum kernels::FloatTiles::Form;
   return form == Matrices || form == MatricesAhead || form == ConvolutionMatrices || form == VectorMatrices ||
-         form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit || form == VectorWindowsSplit;
-}
-
-// A product of matrices as a convolution: its columns are places of a line, each of which has a window of one element.
-ConvolutionWindow windowOfMatrices(const Product& p) {
-  ConvolutionWindow window;
-  window.strides = {.filter = p.a.row,
-                    .filterChannel = p.a.column,
-                    .inputChannel = p.b.row,
-                    .bias = p.c.row,
-                    .biasPlace = p.c.column,
-                    .outputChannel = p.y.row};
-  window.dimensions[0] = {.size = p.columns,
-                          .input = p.columns,
-                          .results = p.columns,
-                          .outputs = p.columns,
-                          .inputStride = p.b.column,
-                          .outputStride = p.y.column};
-  return window;
+         form == VectorMatricesAhead || form == MatricesSplit || form == WindowsSplit || form == VectorWindowsSplit ||
+         form == PatchWindows || form == ChunkWindows;
 }
 
 // Makes the dispatches of a product for the chosen kernel.
@@ -321,7 +306,8 @@ class FloatProductPlan {
   uint32_t rowsFirst(kernels::FloatTiles::Form form) const {
     using enum kernels::FloatTiles::Form;
     const bool known = form == ConvolutionMatrices || form == VectorMatrices || form == VectorMatricesAhead ||
-                       form == WindowsSplit || form == VectorWindowsSplit;
+                       form == WindowsSplit || form == VectorWindowsSplit || form == PatchWindows ||
+                       form == ChunkWindows;
     if (!known || window_->strides.outputChannel != 1 || p_.rows == 1) return 0;
     return p_.type == DML_TENSOR_DATA_TYPE_FLOAT16 && resultsInVectors() ? 2 : 1;
   }
@@ -358,7 +344,9 @@ class FloatProductPlan {
   uint32_t bringsWeights(const ProductKernel& kernel, uint64_t workgroups) const {
     using enum kernels::FloatTiles::Form;
     const auto form = kernel.form<kernels::FloatTiles>();
-    if ((form != MatricesAhead && form != VectorMatricesAhead) || p_.matrices.rank != 0) return 0;
+    const bool brings =
+        form == MatricesAhead || form == VectorMatricesAhead || form == PatchWindows || form == ChunkWindows;
+    if (!brings || p_.matrices.rank != 0) return 0;
     if (workgroups > uint64_t{builder_.target().caps.workgroups} * 9 / 8) return 0;
     const bool along = p_.b.row == 1 && p_.b.column == p_.depth;
     const bool across = p_.b.column == 1 && p_.b.row == p_.columns;
@@ -383,38 +371,40 @@ class FloatProductPlan {
     const bool combines = toParts && !(slices.count == 1 && isOfSumsAlone());
     const BufferRange to = combines ? builder_.allocateTemporary(p_.elements() * slices.count * 4) : p_.to;
     if (!toParts && window_ && window_->continues) builder_.continueLast();
+    const uint64_t workgroups =
+        (window_ && window_->patches ? patchesOf(request_, tile) : tilesOf(p_, tile)) * slices.count;
     std::array<BufferRange, 2> from{p_.from[0], p_.from[1]};
     for (const uint32_t operand : {0u, 1u})
       if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
         from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
     TRY(builder_.add(
-        kernels::FloatTiles{.form = form,
-                            // Among the other kernels, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
-                            .type = element(!matrices && (toParts || finish_.wide)),
-                            .push = {.rows = p_.rows,
-                                     .columns = p_.columns,
-                                     .depth = p_.depth,
-                                     .sliceDepth = slices.depth,
-                                     .slices = slices.count,
-                                     .floatFinish = finish((toParts ? kToParts : finishFlags()) |
-                                                           bringsWeights(kernel, tilesOf(p_, tile) * slices.count))},
-                            .spec = {.epilogue = toParts ? 0 : epilogue() | fromHalves(form),
-                                     .fused = fused(),
-                                     .backward = backward(),
-                                     .tiling = tiling,
-                                     .tileDepth = tile.depth,
-                                     .stages = tile.stages,
-                                     .directions = tileDirections(form, toParts),
-                                     .shares = tile.shares,
-                                     .invocations = tile.invocations,
-                                     .rowsFirst = rowsFirst(form)},
-                            .a = from[0],
-                            .b = from[1],
-                            .c = p_.from[2],
-                            .y = to,
-                            .channels = toParts ? unused() : channels(),
-                            .addend = toParts ? unused() : addend()},
-        tilesOf(p_, tile) * slices.count, parameters_, p_.multiplyAdds()));
+        kernels::FloatTiles{
+            .form = form,
+            // Among the other kernels, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
+            .type = element(!matrices && (toParts || finish_.wide)),
+            .push = {.rows = p_.rows,
+                     .columns = p_.columns,
+                     .depth = p_.depth,
+                     .sliceDepth = slices.depth,
+                     .slices = slices.count,
+                     .floatFinish = finish((toParts ? kToParts : finishFlags()) | bringsWeights(kernel, workgroups))},
+            .spec = {.epilogue = toParts ? 0 : epilogue() | fromHalves(form),
+                     .fused = fused(),
+                     .backward = backward(),
+                     .tiling = tiling,
+                     .tileDepth = tile.depth,
+                     .stages = tile.stages,
+                     .directions = tileDirections(form, toParts),
+                     .shares = tile.shares,
+                     .invocations = tile.invocations,
+                     .rowsFirst = rowsFirst(form)},
+            .a = from[0],
+            .b = from[1],
+            .c = p_.from[2],
+            .y = to,
+            .channels = toParts ? unused() : channels(),
+            .addend = toParts ? unused() : addend()},
+        workgroups, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to, rowsFirst(form) != 0) : Status{};
   }
 
@@ -457,6 +447,23 @@ class FloatProductPlan {
 };
 
 }  // namespace
+
+ConvolutionWindow windowOfMatrices(const Product& p) {
+  ConvolutionWindow window;
+  window.strides = {.filter = p.a.row,
+                    .filterChannel = p.a.column,
+                    .inputChannel = p.b.row,
+                    .bias = p.c.row,
+                    .biasPlace = p.c.column,
+                    .outputChannel = p.y.row};
+  window.dimensions[0] = {.size = p.columns,
+                          .input = p.columns,
+                          .results = p.columns,
+                          .outputs = p.columns,
+                          .inputStride = p.b.column,
+                          .outputStride = p.y.column};
+  return window;
+}
 
 Status addFloatProduct(PlanBuilder& builder, Product p, const FloatFinish& finish, const ConvolutionWindow* window) {
   if (!window) {

@@ -105,6 +105,9 @@ struct ConvolutionWindow {
   uint32_t channelsLast = 0;
   // Of a group's channels, those that belong to the window, where a line of it counts as one element; else 0.
   uint32_t channelsOfLine = 0;
+  // Whether windows of 3 x 3, or 1 x 1, elements are read from patches of such an input
+  // (kernels/matrix/cooperative_patch.comp).
+  bool patches = false;
   // Whether B is the input itself, so that windows may reach over its edges; a copy has zeros around each picture.
   bool edges = false;
   // Whether it is only the depth that counts so, and B is gathered as it lies: windows may reach over the edges.
@@ -124,6 +127,9 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
 // Copies B at initialization, if DML owns it, into a layout whose elements are read in vectors, where its own is none
 // and its sizes allow one. `input`: its place among the inputs; `integers`: null for a product of floats.
 Status packOwnedB(PlanBuilder& builder, size_t input, Product& product, const Quantization* integers = nullptr);
+
+// A product of matrices as a convolution: its columns are places of a line, each of which has a window of one element.
+ConvolutionWindow windowOfMatrices(const Product& p);
 
 // Each adds one dispatch. Without a window a product of matrices.
 Status addFloatProduct(PlanBuilder& builder, Product product, const FloatFinish& finish,

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/checked.h"
+#include "core/ops/patch_kernels.h"
 #include "core/ops/product_words.h"
 #include "core/ops/tile_refusals.h"
 #include "core/ops/turned_windows.h"
@@ -48,18 +49,6 @@ uint32_t sharedBytesAhead(const Product& p, const Tile& tile, const Caps& caps) 
   return std::max(tile.stages * parts, bytesOfSums(tile, caps, strip * 16));
 }
 
-constexpr const char* kPartOfMatrix = "A part of the depth does not consist of whole matrices.";
-constexpr const char* kNotShared = "The device's subgroups cannot share a tile.";
-
-const char* refusesSubgroups(const Request& request, const Tile& tile) {
-  const auto& [p, target, window, integers] = request;
-  const MatrixShape& shape = target.caps.matrices;
-  if (!shape) return "The device's subgroups do not multiply matrices.";
-  if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !target.halfPrecision) return "FLOAT32 must not be rounded.";
-  if (tile.depth % shape.depth != 0) return kPartOfMatrix;
-  return subgroupsAcross(target, tile, shape) == 0 ? kNotShared : nullptr;
-}
-
 const char* refusesMatrices(const Request& request, const Tile& tile) {
   if (const char* reason = refusesTile(request, tile)) return reason;
   if (const char* reason = refusesSubgroups(request, tile)) return reason;
@@ -76,9 +65,6 @@ const char* refusesFewRowsMatrices(const Request& request, const Tile& tile) {
   const Caps& caps = request.target.caps;
   return sharedBytes(tile, caps) > caps.sharedBytes ? kSharedTooLittle : nullptr;
 }
-
-constexpr uint32_t kMaxSubgroupAhead = 32;
-constexpr const char* kSubgroupTooLarge = "A subgroup's registers do not hold its share of a tile.";
 
 // Checks what cooperative_ahead.comp requires of a tile.
 const char* refusesAhead(const Request& request, const Tile& tile) {
@@ -491,6 +477,15 @@ const char* refusesVectorsOfChannels(const Request& request, DataType type, cons
 
 }  // namespace
 
+const char* refusesSubgroups(const Request& request, const Tile& tile) {
+  const auto& [p, target, window, integers] = request;
+  const MatrixShape& shape = target.caps.matrices;
+  if (!shape) return "The device's subgroups do not multiply matrices.";
+  if (p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && !target.halfPrecision) return "FLOAT32 must not be rounded.";
+  if (tile.depth % shape.depth != 0) return kPartOfMatrix;
+  return subgroupsAcross(target, tile, shape) == 0 ? kNotShared : nullptr;
+}
+
 const char* refusesChannelsLast(const Request& request) {
   const auto& [p, target, window, integers] = request;
   if (integers) {
@@ -567,7 +562,8 @@ const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request) 
   if (!refusesBlocks(request, kBlocks.tile)) return kBlocks;
   using Kernels = std::span<const ProductKernel>;
   const ConvolutionWindow* const window = request.window;
-  const Kernels copied = window && window->gathered ? Kernels(kGatheredKernels) : kVectorWindowKernels;
+  const Kernels inVectors = window && window->patches ? patchKernels(*window) : kVectorWindowKernels;
+  const Kernels copied = window && window->gathered ? Kernels(kGatheredKernels) : inVectors;
   const Kernels asTheyLie = window && window->turned ? turnedWindowKernels() : kConvolutionKernels;
   const Kernels windows = window && window->channelsLast != 0 ? copied : asTheyLie;
   const Kernels floats = window ? windows : kMatrixKernels;

@@ -26,6 +26,8 @@ struct ProductKernel {
   }
 };
 
+// Why subgroups of matrices do not share a tile.
+const char* refusesSubgroups(const Request& request, const Tile& tile);
 // Why a convolution's input is not to be copied so that its channels lie side by side, for kernels that read vectors of
 // them: null if it is.
 const char* refusesChannelsLast(const Request& request);

@@ -8,6 +8,11 @@ namespace dimple {
 
 constexpr const char* kLongSums = "Its sums are long.";
 constexpr const char* kSharedTooLittle = "The device has too little shared memory for a tile.";
+// Of tiles of matrices that subgroups hold.
+constexpr const char* kPartOfMatrix = "A part of the depth does not consist of whole matrices.";
+constexpr const char* kNotShared = "The device's subgroups cannot share a tile.";
+constexpr uint32_t kMaxSubgroupAhead = 32;
+constexpr const char* kSubgroupTooLarge = "A subgroup's registers do not hold its share of a tile.";
 
 // The blocks of teams (kernels/matrix/block.glsl).
 const char* refusesBlocks(const Request& request, const Tile& tile);

@@ -6,6 +6,10 @@ const uint kEights = (kOfStrip / 8u + SUBGROUP - 1u) / SUBGROUP;
 float singles[kSingles];
 uvec4 eights[kEights];
 
+#if !OWN_COLUMNS
+bool isColumn(uint column) { return column < push.columns; }
+#endif
+
 // The row and column of an element in the strip.
 uvec2 placeInStrip(uint element) {
   const uint line = element / kWidth;
@@ -20,7 +24,7 @@ void loadAddends(bool vectors, uvec2 first, uvec4 base) {
   if (vectors) {
     [[unroll]] for (uint e = 0u; e < kEights; ++e) {
       const uvec2 place = first + placeInStrip((gl_SubgroupInvocationID + e * SUBGROUP) * 8u);
-      const bool inside = place.x < push.rows && place.y < push.columns;
+      const bool inside = place.x < push.rows && isColumn(place.y);
       const uint at = base.w + place.x * yRowStride() + columnAt(place.y).y;
       eights[e] = inside ? addendVectors[at / 8u] : uvec4(0u);
     }
@@ -29,7 +33,7 @@ void loadAddends(bool vectors, uvec2 first, uvec4 base) {
 #endif
   [[unroll]] for (uint e = 0u; e < kSingles; ++e) {
     const uvec2 place = first + placeInStrip(gl_SubgroupInvocationID + e * SUBGROUP);
-    const bool inside = place.x < push.rows && place.y < push.columns;
+    const bool inside = place.x < push.rows && isColumn(place.y);
     singles[e] = inside ? addendAt(base.w + place.x * yRowStride() + columnAt(place.y).y) : 0.0;
   }
 }
@@ -75,7 +79,7 @@ void loadOperandsOfEight(uint at) {
 void loadOperandsOfStrip(uvec2 first, uvec4 base) {
   if ((push.flags & kToParts) != 0u || !isOfChannels()) return;
   const uvec2 place = first + placeInStrip(gl_SubgroupInvocationID * 8u % kWidth);
-  const bool inside = place.x < push.rows && place.y < push.columns;
+  const bool inside = place.x < push.rows && isColumn(place.y);
   loadOperandsOfEight(inside ? placeOfC(place.x, columnAt(place.y), base) : base.z);
 }
 

@@ -22,6 +22,7 @@ uint offsetOfTap(uint tap) {
   return offset;
 }
 
+// OWN_COLUMNS: defined where the kernel counts columns otherwise, and says what columnAt is.
 // BACKWARD: transposed, windows spread over the output and do not gather from the input.
 #if BLOCK
 const uint BACKWARD = 0u;
@@ -42,6 +43,7 @@ struct Column {
   bool hasWindow;
   bool isPadding;
 };
+#if !OWN_COLUMNS
 Column columnAt(uint column) {
   Column result = Column(0u, 0u, 0u, uvec3(0u), true, false);
   uint rest = column;
@@ -64,6 +66,7 @@ Column columnAt(uint column) {
   result.y += rest * parameters[1].w;
   return result;
 }
+#endif
 
 // `tap`: the element of the window; `reach`: its distance from the window's first one.
 struct Depth {

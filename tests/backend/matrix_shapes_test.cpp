@@ -175,6 +175,17 @@ std::vector<std::string> lines() {
   convolution(16, 64, 28);
   convolution(1, 64, 14);
   convolution(1, 64, 14, "!");
+  // Patches and chunks of channels that lie side by side.
+  for (const uint32_t size : {7u, 14u})
+    lines.push_back(cat("CONVOLUTION InputTensor=f16[16,256,", size, ",", size, "]{", 256 * size * size, ",1,",
+                        256 * size, ",256} FilterTensor=f16[256,256,3,3]! OutputTensor=f16[16,256,", size, ",", size,
+                        "]{", 256 * size * size, ",1,", 256 * size,
+                        ",256} Mode=CROSS_CORRELATION Direction=FORWARD Strides=[1,1] Dilations=[1,1] "
+                        "StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1"));
+  lines.emplace_back(
+      "CONVOLUTION InputTensor=f16[16,2048,7,7]{100352,1,14336,2048} FilterTensor=f16[512,2048,1,1]! "
+      "OutputTensor=f16[16,512,7,7]{25088,1,3584,512} Mode=CROSS_CORRELATION Direction=FORWARD Strides=[1,1] "
+      "Dilations=[1,1] StartPadding=[0,0] EndPadding=[0,0] OutputPadding=[0,0] GroupCount=1");
   for (const uint32_t channels : {20u, 64u, 128u, 136u, 256u})
     lines.push_back(cat("MULTIHEAD_ATTENTION QueryTensor=f16[1,300,", 4 * channels, "] KeyTensor=f16[1,300,",
                         4 * channels, "] ValueTensor=f16[1,300,", 4 * channels, "] OutputTensor=f16[1,300,",
@@ -230,6 +241,9 @@ std::set<std::string> expectedKernels(const MatrixShape& shape, uint32_t subgrou
   if (subgroup < 64) kernels.insert({"gemm_cooperative_ahead", "integer_gemm_cooperative_ahead"});
   if (subgroup == 8) return kernels;
   kernels.insert({"convolution_cooperative_vectors", "integer_gemm_cooperative", "recurrent_step_matrices"});
+  // Its 64 rows are shared by groups of four subgroups.
+  if (subgroup < 64 && 64 / (256 / subgroup / 4) >= shape.rows)
+    kernels.insert({"convolution_cooperative_patch", "convolution_cooperative_chunks"});
   if (subgroup < 64)
     kernels.insert({"gemm_cooperative_split", "convolution_cooperative_ahead", "convolution_cooperative_gathered"});
   // Its least tile is 32 x 64, of which each subgroup takes a matrix at least.

@@ -314,6 +314,34 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
   CHECK(kernelOf(convolution("f32[1,64,9,2]", "f32[64,1,3,4]", "f32[1,64,9,1]", 64)) == "convolution.f32");
 }
 
+TEST_CASE("windows of 3 x 3 whose channels lie side by side are read from patches") {
+  const Caps caps = capsOfMatrices();
+  const auto line = [](uint32_t batch, uint32_t channels, uint32_t size, uint32_t filters) {
+    return convolution(cat("f16[", batch, ",", channels, ",", size, ",", size, "]{", channels * size * size, ",1,",
+                           channels * size, ",", channels, "}"),
+                       cat("f16[", filters, ",", channels, ",3,3]!"),
+                       cat("f16[", batch, ",", filters, ",", size, ",", size, "]{", filters * size * size, ",1,",
+                           filters * size, ",", filters, "}"),
+                       1);
+  };
+  const std::string patch = "convolution_cooperative_patch_native.f16 ";
+  const Plan plan = planOf(line(16, 256, 14, 256), caps);
+  REQUIRE(plan.execution.size() == 1);
+  const Dispatch& product = plan.execution[0];
+  CHECK(cat(kernelName(product.kernel), " ") == patch);
+  CHECK(specOf(product, 4) == 112);
+  CHECK(product.groups[0] == 2 * 16 * 4);  // two tiles are the 14 lines of 16
+  CHECK(plan.persistentBytes == 256 * 256 * 9 * 2);
+  const Dispatch small = planOf(line(16, 512, 7, 512), caps).execution.front();
+  CHECK(cat(kernelName(small.kernel), " ") == patch);
+  CHECK(specOf(small, 4) == 64);
+  CHECK(small.groups[0] == 16 * 8);
+  // Few tiles; wide pictures; filters and channels that do not come in tiles and chunks.
+  for (const std::string& other :
+       {line(1, 256, 14, 256), line(16, 64, 56, 64), line(16, 256, 14, 272), line(16, 288, 14, 256)})
+    CHECK(executedKernels(other).find(patch) == std::string::npos);
+}
+
 TEST_CASE("windows of few channels are read in vectors of their lines") {
   const Caps caps = capsOfMatrices();
   const std::string padded = "few_channels_native.b16 convolution_cooperative_ahead_native.f16 ";

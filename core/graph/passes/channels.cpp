@@ -261,7 +261,8 @@ class ChannelsChooser {
              return dispatch.kernel.family == Tiles::kFamily &&
                     (form == Tiles::Form::Matrices || form == Tiles::Form::MatricesAhead ||
                      form == Tiles::Form::MatricesSplit || form == Tiles::Form::VectorMatrices ||
-                     form == Tiles::Form::VectorMatricesAhead || form == Tiles::Form::VectorWindowsSplit);
+                     form == Tiles::Form::VectorMatricesAhead || form == Tiles::Form::VectorWindowsSplit ||
+                     form == Tiles::Form::PatchWindows || form == Tiles::Form::ChunkWindows);
            });
   }
 

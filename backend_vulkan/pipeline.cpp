@@ -33,11 +33,6 @@ PipelineKey keyOf(const Dispatch& dispatch) {
   return key;
 }
 
-// Whether a constant selects one of many functions. Compilers spend most of their time on the others.
-bool choosesFunction(const KernelInfo& kernel) {
-  return std::ranges::any_of(kernel.specs, [](const KernelSpec& spec) { return spec.structural && spec.name == "OP"; });
-}
-
 }  // namespace
 
 Result<std::unique_ptr<PipelineCache>> PipelineCache::create(Device& device, std::string path) {
@@ -131,8 +126,7 @@ Result<Handle<VkPipeline>> PipelineCache::build(const Dispatch& dispatch) const 
   TRY(replacement);
   std::vector<uint32_t> spirv = replacement->empty() ? unpackSpirv(*kernel) : std::move(*replacement);
   if (device_.roundsHalves()) spirv = withRoundedHalves(spirv);
-  // If parts of a product are removed, compilers of GPUs generate other, sometimes slower code.
-  if (device_.isProcessor() || !dispatch.fixed.empty() || choosesFunction(*kernel))
+  if (device_.isProcessor() || !dispatch.fixed.empty() || kernel->pruned)
     spirv = specialize(spirv, dispatch.specialization, dispatch.fixed, device_.options().unroll);
   const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
                                             spirv.size() * sizeof(uint32_t), spirv.data()};

@@ -89,6 +89,9 @@ struct KernelInfo {
   uint32_t features;                  // bits of KernelFeature
   std::span<const KernelSpec> specs;  // sorted by id
   bool portable;                      // passed through HLSL
+  // A device is given the module without what specialization constants rule out. Compilers of GPUs make other code of
+  // some kernels then, which may need more registers.
+  bool pruned;
 };
 
 // Sorted by id, in the order of kernelNames(). The data lives as long as the program.

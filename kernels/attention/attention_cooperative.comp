@@ -97,10 +97,20 @@ void loadQueries(uint lane, uint batch, uint head, uint firstQuery) {
     return;
   }
   [[unroll]] for (uint first = 0u; first < KEY_SIZE; first += kChannels) {
-    [[unroll]] for (uint n = 0u; n < kRows * kChannels / 8u; n += INVOCATIONS) {
-      const uint row = (n + lane) / (kChannels / 8u);
-      const uint vector = (n + lane) % (kChannels / 8u);
-      staged[row * kPitchQ + vector] = loadQ8(batch, head, firstQuery + row, first + vector * 8u);
+    const uint kItems = kRows * kChannels / 8u;
+    if ((READS & kQueryVectors) != 0u && (push.flags & kHasBias) == 0u) {
+      [[unroll]] for (uint n = 0u; n < kItems; n += INVOCATIONS) {
+        const uint row = (n + lane) / (kChannels / 8u);
+        const uint vector = (n + lane) % (kChannels / 8u);
+        staged[row * kPitchQ + vector] = loadQueryVector(batch, head, firstQuery + row, first + vector * 8u);
+      }
+    } else {
+      // One copy, which is much code: the zero above the flags keeps NVIDIA's compiler from unrolling.
+      [[dont_unroll]] for (uint n = 0u; n < kItems + (push.flags >> 16u); n += INVOCATIONS) {
+        const uint row = (n + lane) / (kChannels / 8u);
+        const uint vector = (n + lane) % (kChannels / 8u);
+        staged[row * kPitchQ + vector] = loadQueryElements(batch, head, firstQuery + row, first + vector * 8u);
+      }
     }
     barrier();
     [[unroll]] for (uint k = 0u; k < kChannels / SIZE_DEPTH; ++k)
@@ -152,7 +162,7 @@ void finish(uint place, uint references, uint own, uint batch, uint head, uint f
   }
 }
 
-// All keys and values, of which the first are stored.
+// All keys and values, of which the first are stored. One loop for both ways: two are a seventh more to compile.
 void takeKeys(bool inPlace, uint batch, uint head, uint firstQuery, uint keyBase, uint valueBase) {
   const uint lane = gl_LocalInvocationID.x;
   const uint own = gl_SubgroupInvocationID;
@@ -210,10 +220,7 @@ void main() {
     totals[n] = 0.0;
   }
 
-  if (inPlace)
-    takeKeys(true, batch, head, firstQuery, keyBase, valueBase);
-  else
-    takeKeys(false, batch, head, firstQuery, keyBase, valueBase);
+  takeKeys(inPlace, batch, head, firstQuery, keyBase, valueBase);
   if (inPlace) leaveOut(own, (push.keys - 1u) % KEYS + 1u);
   finish(place, referencesOf(gl_SubgroupID), own, batch, head, firstQuery, inPlace);
 }

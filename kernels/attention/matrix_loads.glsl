@@ -14,12 +14,15 @@ uvec4 eightOf(uint raws[8]) {
   return uvec4(raws[0] | raws[1] << 16, raws[2] | raws[3] << 16, raws[4] | raws[5] << 16, raws[6] | raws[7] << 16);
 }
 
-uvec4 loadQ8(uint batch, uint head, uint query, uint channel) {
+// Of a query that does not exist, or whose channels do not, zeros.
+uvec4 loadQueryVector(uint batch, uint head, uint query, uint channel) {
+  const uvec4 at = uvec4(batch, head, query, channel) * parameters[0];
+  const bool exists = query < push.queries && channel < push.keySize;
+  return exists ? qVectors[(parameters[6].x + at.x + at.y + at.z + channel) / 8u] : uvec4(0u);
+}
+
+uvec4 loadQueryElements(uint batch, uint head, uint query, uint channel) {
   if (query >= push.queries) return uvec4(0u);
-  if ((READS & kQueryVectors) != 0u && (push.flags & kHasBias) == 0u) {
-    const uvec4 at = uvec4(batch, head, query, channel) * parameters[0];
-    return channel < push.keySize ? qVectors[(parameters[6].x + at.x + at.y + at.z + channel) / 8u] : uvec4(0u);
-  }
   uint raws[8];
   [[unroll]] for (uint i = 0u; i < 8u; ++i)
     raws[i] = channel + i < push.keySize ? toRaw(atQuery(batch, head, query, channel + i)) & 0xffffu : 0u;

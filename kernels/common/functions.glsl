@@ -41,10 +41,10 @@ float gaussian(float x) {
 #endif
 }
 
-// 1 - erf(x / sqrt(2)) for x >= 0.
-float erfComplement(float x) {
+// 1 - erf(x / sqrt(2)) for x >= 0. `error`: erfAccurate(x / sqrt(2)).
+float erfComplement(float x, float error) {
   const float z = x * 0.707106781;
-  if (isNan(x) || z < 1.0) return 1.0 - erfAccurate(z);
+  if (isNan(x) || z < 1.0) return 1.0 - error;
   if (z > 10.5) return 0.0;
   const float q = 1.0 / z;
   const float y = q * q;

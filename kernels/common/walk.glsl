@@ -8,11 +8,17 @@ uint divideBy(uint n, uvec4 divisor) {
   return (t + ((n - t) >> divisor.z)) >> divisor.w;
 }
 
+// NVIDIA's compiler makes several copies of a loop of unknown length, unless it does not know either what the counter
+// grows by. A kernel whose workgroups walk once defines 1 so that compilers cannot see it.
+#ifndef WALK_STEP
+#define WALK_STEP 1u
+#endif
+
 // Element offsets of the four operands at row-major position `index` of the walk stored at parameters[first].
 uvec4 walkOffsets(uint first, uint rank, uint index) {
   uvec4 offsets = parameters[first];
   uint rest = index;
-  for (uint d = 0u; d < rank; ++d) {
+  for (uint d = 0u; d < rank; d += WALK_STEP) {
     const uvec4 dimension = parameters[first + 1u + 2u * d];
     const uvec4 strides = parameters[first + 2u + 2u * d];
     // The outermost dimension takes what is left.

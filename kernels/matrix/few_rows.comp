@@ -7,6 +7,7 @@
 // computes 256 >> sliceBits columns; the invocations of a column share its depth among them, so that neighbouring ones
 // read neighbouring elements of B: along the depth with kBDepthFirst, else along a row.
 //   matrixRank   walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
+#define WALK_STEP (1u + (push.flags >> 16u))
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

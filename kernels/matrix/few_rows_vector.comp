@@ -9,6 +9,7 @@
 //   matrixRank   walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
 //   ONCE   defined for products whose time is latency: NVIDIA's compiler takes 0.17 instead of 0.42 s for one copy of the
 //          code that finishes a row and one loop over the depth, but a large product takes up to a third longer
+#define WALK_STEP (1u + (push.flags >> 16u))
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

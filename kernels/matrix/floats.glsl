@@ -112,11 +112,14 @@ void storePart(uint i, float sum) { y[i] = floatBitsToUint(sum); }
 void storePart(uint i, float sum) {}  // 16-bit elements hold no sums
 #endif
 
-// As a tensor of its type holds a number. The flags end below the bits of the zero that a compiler cannot see through,
-// so that it keeps both conversions and contracts nothing across them.
-float rounded(float value) { return fromRaw(toRaw(value) ^ (push.flags >> 16u)); }
+// 0, which no compiler can see: the flags end below these bits. A loop over so many more turns stays a loop, where
+// NVIDIA's compiler unrolls others, whatever they ask for.
+uint hiddenZero() { return push.flags >> 16u; }
+
+// As a tensor of its type holds a number: a compiler keeps both conversions, and contracts nothing across them.
+float rounded(float value) { return fromRaw(toRaw(value) ^ hiddenZero()); }
 #if T == f16
-vec2 rounded(vec2 pair) { return unpackHalf2x16(halvesFromPair(pair) ^ (push.flags >> 16u)); }
+vec2 rounded(vec2 pair) { return unpackHalf2x16(halvesFromPair(pair) ^ hiddenZero()); }
 #else
 vec2 rounded(vec2 pair) { return vec2(rounded(pair.x), rounded(pair.y)); }
 #endif
@@ -220,8 +223,8 @@ float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   return finishedFrom(vec2(sum), vec2(fromRaw(rawC(place))), channelsOf(uvec2(place)), at, vec2(addend1)).x;
 }
 #else
-// What y holds of a sum.
-float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
+// What y holds of a sum, but for the activation.
+float followedFrom(float sum, uint row, Column at, uvec4 base, float addend1) {
   float value = uintBitsToFloat(push.alpha) * sum;
   const uint place = placeOfC(row, at, base);
   if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * fromRaw(loadRaw_c(place));
@@ -230,6 +233,12 @@ float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
 #endif
   if (EPILOGUE != 0u)
     value = followed(value, addsC() ? 0u : place, addsC() ? fromRaw(loadRaw_c(place)) : addend1);
+  return value;
+}
+
+// What y holds of a sum.
+float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
+  float value = followedFrom(sum, row, at, base, addend1);
   if (FUSED != 0u) value = activate(FUSED, value, activationParameters());
   return value;
 }

@@ -14,6 +14,9 @@
 //   BLOCK         defined: a few invocations compute a block without shared memory (block.glsl)
 //   VECTOR        defined: A and B are read in vectors of four elements; of a convolution only A, along the depth
 //   matrixRank    walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
+#if defined(TILE) && !INTEGER
+#define WALK_STEP (1u + (push.flags >> 16u))
+#endif
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"

@@ -102,6 +102,18 @@ TEST_CASE("workgroups of several sizes are of forms that are vulkan-only") {
   CHECK(manifestError("kernel a\n source a.comp\n buffer r T x\n form one\n" + one) == "no error");
 }
 
+TEST_CASE("kernels are pruned that say so, or choose one of many functions") {
+  const Manifest manifest = parseManifest(
+      "kernel k\n source k.comp\n buffer rw u32 y\n form one\n pruned\n form two\n"
+      "kernel l\n source l.comp\n buffer rw u32 y\n spec 0 structural u32 OP 1 2\n"
+      "kernel m\n source m.comp\n buffer rw u32 y\n spec 0 uniform u32 OP 1 2\n",
+      "m.txt", Enums::parse("enum DML_A { DML_A_X = 3 };"));
+  std::vector<std::string> names;
+  for (const Kernel& kernel : manifest.kernels)
+    if (kernel.pruned) names.push_back(kernel.name);
+  CHECK(names == std::vector<std::string>{"k_one", "l"});
+}
+
 TEST_CASE("a form has specialization constants of its own") {
   const Manifest manifest = parseManifest(
       "kernel k\n source k.comp\n buffer w u32 y\n spec 4 uniform u32 SCALE 1\n form plain\n form wide\n"

@@ -29,6 +29,7 @@ struct Sources {
   std::string packedOf;  // a family
   std::vector<Spec> specs;
   bool vulkanOnly = false;
+  bool pruned = false;
 };
 
 uint32_t bitsOf(KernelType type) {
@@ -116,6 +117,9 @@ class Parser {
     } else if (key == "vulkan-only") {
       need(0, 0, "vulkan-only");
       sources.vulkanOnly = true;
+    } else if (key == "pruned") {
+      need(0, 0, "pruned");
+      sources.pruned = true;
     } else if (key == "form") {
       need(1, 2, "form NAME, or form NAME KERNEL");
       addForm(words);
@@ -135,7 +139,7 @@ class Parser {
     } else {
       fail("The word '" + key +
            "' is not known; a kernel has: push, spec, buffer, source, type, native, define, packed-of, vulkan-only, "
-           "form.");
+           "pruned, form.");
     }
   }
 
@@ -318,6 +322,7 @@ class Parser {
     all.defines.insert(all.defines.begin(), common_.defines.begin(), common_.defines.end());
     for (const Spec& spec : common_.specs) insert(all.specs, spec);
     all.vulkanOnly |= common_.vulkanOnly;
+    all.pruned |= common_.pruned;
     return all;
   }
 
@@ -371,6 +376,9 @@ class Parser {
       kernel.defines.push_back("T=" + typeName);
       kernel.defines.push_back("T_" + typeName + "=1");
     }
+    kernel.pruned = sources.pruned || std::ranges::any_of(sources.specs, [](const Spec& spec) {
+                      return spec.structural && spec.name == "OP";
+                    });
     kernel.portable = !sources.vulkanOnly && !(native && bitsOf(type) == 8);
     if (kernel.portable) checkPortable(kernel);
     result_.kernels.push_back(std::move(kernel));

@@ -29,6 +29,8 @@
 //     packed-of binary             the kernels do to each element of packed tensors what those of a family above, or of
 //                                  other forms of this one, do to elements at any strides
 //     vulkan-only                  no HLSL is made of it
+//     pruned                       back ends may hand devices the code that constants leave of it; so are all
+//                                  kernels with a structural constant OP
 //     form strided binary          one of several kernels of the interface: what follows holds for this form alone.
 //     form packed                  Its kernels are named by the second word, else binary_packed
 //       spec 2 structural u32 WIDTH 1 2
@@ -117,6 +119,7 @@ struct Kernel {
   std::string source;                // relative to the kernel root
   std::vector<std::string> defines;  // NAME=VALUE
   bool portable = true;
+  bool pruned = false;  // devices are given the code without what constants rule out
 };
 
 // Kernels for packed tensors, and the family of those for any strides.

@@ -294,12 +294,6 @@ void main() {
   if (storesFours()) {
     Column starts[kFours];
     [[unroll]] for (uint i = 0u; i < kFours; ++i) starts[i] = columnAt(firstColumn + columnPlace(across, i * 4u));
-#if STAGES == 2
-    if (isUnrolled()) {
-      [[unroll]] for (uint four = 0u; four < kPer * kFours; ++four) FINISH_FOUR(four);
-      return;
-    }
-#endif
     // One copy: with a GELU, four are six times as much code for NVIDIA's compiler.
     [[dont_unroll]] for (uint four = 0u; four < kPer * kFours + hiddenZero(); ++four) FINISH_FOUR(four);
     return;

@@ -57,9 +57,6 @@ bool isUnrolled() { return (DIRECTIONS & kUnrolled) != 0u; }
 #elif DIMPLE_HLSL && !DIMPLE_COMPACT && VECTOR && !WINDOWS
 bool isWhole() { return (DIRECTIONS & kWhole) != 0u; }
 bool isUnrolled() { return true; }
-#elif DIMPLE_HLSL && !DIMPLE_COMPACT
-bool isWhole() { return false; }
-bool isUnrolled() { return true; }
 #else
 bool isWhole() { return false; }
 bool isUnrolled() { return false; }
@@ -109,19 +106,7 @@ void multiplyAll(uint down, uint across) {
     multiply(0u);
   }
 }
-#elif DIMPLE_HLSL
-// DXIL holds the steps unrolled. What it loads a step ahead takes registers on top of what drivers load ahead of it.
-void loadAhead(uint stage, uint down, uint across) {}
-void multiplyAll(uint stage, uint down, uint across) {
-  [[unroll]] for (uint k = 0u; k < kStep; ++k) {
-    loadParts(0u, k, stage, down, across);
-    multiply(0u);
-  }
-}
-void multiplyLast() {}
 #else
-// The first step of a part.
-void loadAhead(uint stage, uint down, uint across) { loadParts(0u, 0u, stage, down, across); }
 // All steps of a part but for the last, which is ready to be multiplied then.
 void multiplyAll(uint stage, uint down, uint across) {
   [[unroll]] for (uint k = 0u; k + 1u < kStep; ++k) {
@@ -129,7 +114,6 @@ void multiplyAll(uint stage, uint down, uint across) {
     multiply(k & 1u);
   }
 }
-void multiplyLast() { multiply((kStep - 1u) & 1u); }
 #endif
 
 #if STAGES == 2
@@ -137,8 +121,8 @@ void multiplyLast() { multiply((kStep - 1u) & 1u); }
 void multiplyPart(uint stage, uint down, uint across) {
   multiplyAll(stage, down, across);
   barrier();
-  loadAhead(stage ^ 1u, down, across);
-  multiplyLast();
+  loadParts(0u, 0u, stage ^ 1u, down, across);
+  multiply((kStep - 1u) & 1u);
 }
 #endif
 
@@ -244,7 +228,7 @@ void main() {
   loadFirst(first + kStep, begin, end, parts > 2u);
   if (!isWhole() && parts > 2u) loadFrom(first + 2u * kStep);
   barrier();
-  loadAhead(0u, down, across);
+  loadParts(0u, 0u, 0u, down, across);
   if (isUnrolled()) {
     // The last two parts are a turn of the same loop that loads what is there for nothing: loads have no condition, and
     // the loop stands once, with which NVIDIA's driver takes a third of the time to compile.
@@ -274,7 +258,7 @@ void main() {
   load(lane, base, firstRow, firstColumn, begin, end, 0u);
   store(lane, 0u);
   barrier();
-  loadAhead(0u, down, across);
+  loadParts(0u, 0u, 0u, down, across);
   uint which = 0u;
   for (uint first = begin; first < end; first += kStep) {
     const uint next = first + kStep;
@@ -285,8 +269,8 @@ void main() {
     if (next < end) store(lane, 0u);
     prepareNext(lane, next + kStep, which ^ 1u);
     barrier();
-    loadAhead(0u, down, across);
-    multiplyLast();
+    loadParts(0u, 0u, 0u, down, across);
+    multiply((kStep - 1u) & 1u);
   }
 #endif
 

@@ -296,7 +296,8 @@ Result<bool> readPatches(PlanBuilder& builder, size_t filterInput, ConvolutionPa
     reason = refusesFilters(builder, filterInput, part, copies);
   }
   if (reason) {
-    builder.passOver({window.taps == 1 ? "convolution_cooperative_chunks" : "convolution_cooperative_patch", reason});
+    // Plans are compared by what they pass over, and windows of one element are products in some and not in others.
+    if (window.taps != 1) builder.passOver({"convolution_cooperative_patch", reason});
     return false;
   }
   const MatrixShape& shape = builder.target().caps.matrices;

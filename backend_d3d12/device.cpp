@@ -45,13 +45,11 @@ Status Device::readCaps(bool nativeStorage) {
   const auto options = query<D3D12_FEATURE_DATA_D3D12_OPTIONS>(handle(), D3D12_FEATURE_D3D12_OPTIONS);
   const auto options1 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS1>(handle(), D3D12_FEATURE_D3D12_OPTIONS1);
   const auto options4 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS4>(handle(), D3D12_FEATURE_D3D12_OPTIONS4);
-  const auto options12 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS12>(handle(), D3D12_FEATURE_D3D12_OPTIONS12);
   const auto architecture =
       query<D3D12_FEATURE_DATA_ARCHITECTURE>(handle(), D3D12_FEATURE_ARCHITECTURE, {0, FALSE, TRUE, FALSE});
   TRY(options);
   TRY(options1);
   TRY(options4);
-  TRY(options12);
   TRY(architecture);
   const auto set = [this](BOOL on, std::initializer_list<Feature> features) {
     for (const Feature feature : features)
@@ -62,7 +60,6 @@ Status Device::readCaps(bool nativeStorage) {
   set(options1->WaveOps, {Feature::SubgroupBasic, Feature::SubgroupVote, Feature::SubgroupArithmetic,
                           Feature::SubgroupBallot, Feature::SubgroupShuffle});
   set(nativeStorage && options4->Native16BitShaderOpsSupported, {Feature::Storage16, Feature::Int16, Feature::Float16});
-  hasComputeBarriers_ = options12->EnhancedBarriersSupported;
   caps_.maxGroups.fill(D3D12_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION);
   caps_.sharedBytes = D3D12_CS_TGSM_REGISTER_COUNT * 4;
   // Waves of which no shader can have larger ones than a CPU's vectors are those of a software driver.

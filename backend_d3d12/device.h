@@ -60,7 +60,6 @@ class Device final : public Backend {
   const uint32_t descriptorIncrement_;
   Caps caps_;
   bool takesLongKernels_ = false;
-  bool hasComputeBarriers_ = false;  // barriers between compute shaders alone
   std::atomic<bool> lost_ = false;
   std::function<bool()> settle_;
   std::unique_ptr<DescriptorLayouts> layouts_;

@@ -3,11 +3,11 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// A convolution of FLOAT16 by windows of WINDOW x WINDOW elements, 3 or 1, that lie side by side, whose channels do, too,
-// by matrices that a subgroup's invocations hold together. Columns count through lines of a picture that are as long as with the padding
-// beside them, so that any matrix of columns, moved by any element of the window, lies in shared memory with one stride.
-// A workgroup computes TILE_ROWS filters at TILE_COLUMNS of them. It brings what their windows reach to shared memory
-// once, kChunk channels at a time, and reads filters straight into matrices, which lie one behind another.
+// A convolution of FLOAT16 by windows of WINDOW x WINDOW elements, 3 or 1, that lie side by side, as their channels do,
+// by matrices that a subgroup's invocations hold together. Columns count through lines of a picture that are as long as
+// with the padding beside them, so that a matrix of columns, moved by any element of the window, lies in shared memory
+// with one stride. A workgroup computes TILE_ROWS filters at TILE_COLUMNS of them. It brings what their windows reach to
+// shared memory once, kChunk channels at a time, and reads filters straight into matrices, which lie one behind another.
 //   SHARES   subgroups share a chunk's channels; a workgroup has 256 invocations
 //   A        [matrices of rows][chunks][matrices of channels][elements of the window][row][channel]
 #define COOPERATIVE 1
@@ -47,7 +47,7 @@ const uint kChunk = 128u;
 const uint kPlaces = 1u * TILE_COLUMNS;
 #else
 const uint kChunk = 64u;
-const uint kPlaces = 176u;  // that the windows of a tile reach at most (kPatchPlaces of product_kernels.h)
+const uint kPlaces = 176u;  // that the windows of a tile reach at most (kPatchPlaces of patch_kernels.cpp)
 #endif
 const uint kPitch = kChunk / 8u + 1u;
 const uint kInvocations = 256u;

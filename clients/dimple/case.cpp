@@ -89,6 +89,7 @@ int runCases(const CaseOptions& options) {
     if (!read) throw InputError(read.error().text);
     lines.insert(lines.end(), read->begin(), read->end());
   }
+  for (const std::string& line : lines) checkLine(line);
   if (options.generated) {
     for (const OpSchema* schema : allSchemas()) {
       for (const DataType type : testing::generatedTypes(*schema)) {
@@ -98,7 +99,6 @@ int runCases(const CaseOptions& options) {
     }
   }
   if (lines.empty()) throw InputError("No case is given, expected a line in quotes, --file or --generated.");
-  for (const std::string& line : lines) checkLine(line);
   if (options.pipelines) {
     printPipelines(lines, options);
     return 0;

@@ -549,6 +549,14 @@ TEST_CASE("tool: case ends at the first failure if it is told to, and prints pip
   CHECK(fixture.run("case --pipelines '" + line + "'").out == line + "\tbinary_packed.f32 0=4 1=0\n");
 }
 
+// Generated cases leave out fields, too.
+TEST_CASE("tool: case prints the pipelines of all generated cases") {
+  const ToolFixture fixture;
+  const auto printed = fixture.run("case --generated --pipelines");
+  REQUIRE_MESSAGE(printed.code == 0, printed.err);
+  CHECK(contains(printed.out, "\tgemm_"));
+}
+
 TEST_CASE("tool: lines that leave out fields without a natural default are refused") {
   const ToolFixture fixture;
   const std::string product = "GEMM ATensor=f32[1,1,2,2] BTensor=f32[1,1,2,2] OutputTensor=f32[1,1,2,2]";

@@ -337,14 +337,15 @@ std::optional<std::string> BindingTable::unbound() const {
   static constexpr std::string_view kKinds[kSlotKinds] = {"input", "output", "the temporary resource",
                                                           "the persistent resource"};
   for (const Part& part : parts_)
-    for (size_t kind = 0; kind < kSlotKinds; ++kind)
-      for (const auto& descriptor : part.descriptors->of(static_cast<SlotKind>(kind))) {
+    for (const SlotKind kind : {SlotKind::Input, SlotKind::Output, SlotKind::Temporary, SlotKind::Persistent}) {
+      const auto index = static_cast<size_t>(kind);
+      for (const auto& descriptor : part.descriptors->of(kind)) {
         const uint32_t slot = descriptor.slot;
-        if (slot < part.bound[kind].size() && part.bound[kind][slot]) continue;
-        const auto named = static_cast<SlotKind>(kind);
-        return named == SlotKind::Input || named == SlotKind::Output ? cat(kKinds[kind], " ", slot)
-                                                                     : std::string(kKinds[kind]);
+        if (slot < part.bound[index].size() && part.bound[index][slot]) continue;
+        return kind == SlotKind::Input || kind == SlotKind::Output ? cat(kKinds[index], " ", slot)
+                                                                   : std::string(kKinds[index]);
       }
+    }
   return std::nullopt;
 }
 

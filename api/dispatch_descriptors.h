@@ -27,9 +27,10 @@ class DispatchDescriptors {
 
   std::span<const Descriptor> of(SlotKind kind) const { return byKind_[static_cast<size_t>(kind)]; }
   // How many descriptors all of them are.
-  uint32_t count() const;
+  uint32_t count() const { return count_; }
 
  private:
+  const uint32_t count_;
   std::array<std::vector<Descriptor>, kSlotKinds> byKind_;
 };
 

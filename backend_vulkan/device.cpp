@@ -14,6 +14,8 @@
 namespace dimple::vulkan {
 namespace {
 
+constexpr uint32_t kNvidia = 0x10DE;  // VkPhysicalDeviceProperties::vendorID
+
 uint32_t subgroupFeatures(const VkPhysicalDeviceSubgroupProperties& subgroup) {
   if (!(subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT)) return 0;
   constexpr std::pair<VkSubgroupFeatureFlagBits, Feature> kPairs[] = {
@@ -130,6 +132,7 @@ Device::Device(const DeviceHandles& handles, const InstanceFunctions& functions,
   isProcessor_ = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   caps_.isProcessor = isProcessor_;
   caps_.fixesParameters = true;
+  caps_.coldCode = properties.properties.vendorID == kNvidia;
   if (isProcessor_) caps_.workgroups = kWorkgroupsOfProcessor;
   if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) caps_.workLimit = kDiscreteWorkLimit;
 }

@@ -67,6 +67,8 @@ struct Caps {
   MatrixShape narrowMatrices;  // half as wide as `matrices`, with elements where that file says; none: there are none
   // Pipelines are made for the words of Dispatch::fixed, so that the program of a chain becomes code.
   bool fixesParameters = false;
+  // The first dispatch of a pipeline waits for its code where a run moves more bytes than the device's caches hold.
+  bool coldCode = false;
   // Dispatches that bind the same bytes but touch different rows (core/plan/plan.h) do not wait for each other.
   bool barriersByRows = true;
 

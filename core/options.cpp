@@ -28,6 +28,8 @@ constexpr OptionRow kRows[] = {
      "The most multiply-adds of a dispatch, at least 1; a dispatch with more is split into parts. 0 stands for "
      "the device's limit.",
      "A few thousand, for example, test dispatches that are split.", &Options::work},
+    {"warm-ups", "1", "Runs of large graphs begin with a workgroup of each pipeline where the device gains by it.",
+     "0 shows what it gains, or whether it causes a fault.", &Options::warmUps},
     {"places", "1",
      "Kernels read and set elements of matrices where they find that invocations hold those that they expect.",
      "0 tests what they do where a driver places elements otherwise.", &Options::places},

@@ -23,6 +23,7 @@ struct Options {
   bool roundedHalves = true;    // use the device's own conversions to FLOAT16 if it says how they round
   bool updateAfterBind = true;  // let descriptors change after recording if the device allows it
   uint64_t work = 0;            // the most multiply-adds of a dispatch; 0: the device's limit
+  bool warmUps = true;          // code is brought to the caches ahead (core/graph/warm_ups.h)
   bool places = true;           // kernels may set elements of matrices where they know who holds them
   MatrixShape matrices;         // of subgroups, for FLOAT16; none: the best that the device offers
   MatrixShape integerMatrices;  // the same for 8-bit integers

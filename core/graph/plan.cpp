@@ -8,6 +8,7 @@
 
 #include "core/checked.h"
 #include "core/graph/schedule.h"
+#include "core/graph/warm_ups.h"
 #include "core/ops/copy.h"
 #include "core/plan/plan_builder.h"
 #include "core/target.h"
@@ -38,6 +39,7 @@ class Composer {
     plan_.parameters.resize(alignUp(plan_.parameters.size(), target_.caps.parameterAlignment / 4));
     deriveBarriers(plan_.initialization, false);
     deriveBarriers(plan_.execution, false);
+    addWarmUps(plan_, numbersOnly_, target_);
     return std::move(plan_);
   }
 
@@ -432,6 +434,8 @@ class Composer {
           dispatch.label = order_[n]->label;
           dispatch.parameterOffset += nodes_[n].parameters;
           for (BufferRange& range : dispatch.buffers) range = placeOf(n, range, scratch[e]);
+          if (phase_ == Phase::Execution && order_[n]->op && order_[n]->op->schema().numbersOnly)
+            numbersOnly_.push_back(dispatches.size() - 1);
         }
         more |= next[e] < own.size();
       }
@@ -462,6 +466,7 @@ class Composer {
   std::vector<std::vector<Placed>> values_;  // by node and output
   std::vector<BufferRange> kept_;            // by input of the graph: what is kept of it
   std::vector<uint32_t> copies_;             // outputs of the graph
+  std::vector<size_t> numbersOnly_;          // dispatches of the execution whose operators say so
   std::unordered_map<std::string, uint32_t> parameterBlocks_;
   Phase phase_ = Phase::Initialization;
   TemporaryArena arena_;

@@ -484,11 +484,11 @@ constexpr TensorRule kQuantizedRules[] = {{kIntegerTypes},
 
 constexpr OpSchema kConvolutionSchemas[] = {
     DIMPLE_ROW(CONVOLUTION, kConvolutionFields, .rules = kConvolutionRules, .check = checkConvolution,
-               .plan = planConvolution, .alsoFuses = kAlsoFusedByConvolution),
+               .plan = planConvolution, .alsoFuses = kAlsoFusedByConvolution, .numbersOnly = true),
     DIMPLE_ROW(CONVOLUTION_INTEGER, kIntegerFields, .rules = kIntegerRules, .check = checkInteger,
-               .plan = planIntegers<DML_CONVOLUTION_INTEGER_OPERATOR_DESC, 2, kIntegers>),
+               .plan = planIntegers<DML_CONVOLUTION_INTEGER_OPERATOR_DESC, 2, kIntegers>, .numbersOnly = true),
     DIMPLE_ROW(QUANTIZED_LINEAR_CONVOLUTION, kQuantizedFields, .rules = kQuantizedRules, .check = checkQuantized,
-               .plan = planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kQuantized>),
+               .plan = planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kQuantized>, .numbersOnly = true),
 };
 
 constexpr OpSchema kConvolutionToFloats =

@@ -357,6 +357,16 @@ class FloatProductPlan {
     return bytes >= kSmall && bytes <= workgroups * kernel.tile.invocations * kOfInvocation ? kBringsWeights : 0;
   }
 
+  // The push words of tiles with which a workgroup computes with a part of its depth only.
+  std::vector<uint32_t> briefWords(kernels::FloatTiles::Form form, const Tile& tile, std::vector<uint32_t> words) const {
+    constexpr uint32_t kBriefDepth = 64;
+    constexpr size_t kDepth = 2, kSliceDepth = 3;  // their places in FloatTiles::Push
+    const bool inPatches = form == kernels::FloatTiles::Form::PatchWindows || form == kernels::FloatTiles::Form::ChunkWindows;
+    uint32_t& depth = words[inPatches ? kDepth : kSliceDepth];
+    depth = std::min(depth, inPatches ? tile.depth * window_->taps : kBriefDepth);
+    return words;
+  }
+
   // Adds a dispatch that computes sums, and one that combines them if the depth is sliced or if the first one cannot
   // store the wanted form.
   Status addTiles(const ProductKernel& kernel) {
@@ -377,7 +387,7 @@ class FloatProductPlan {
     for (const uint32_t operand : {0u, 1u})
       if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
         from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
-    TRY(builder_.add(
+    KernelCall call =
         kernels::FloatTiles{
             .form = form,
             // Among the other kernels, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
@@ -403,8 +413,9 @@ class FloatProductPlan {
             .c = p_.from[2],
             .y = to,
             .channels = toParts ? unused() : channels(),
-            .addend = toParts ? unused() : addend()},
-        workgroups, parameters_, p_.multiplyAdds()));
+            .addend = toParts ? unused() : addend()};
+    if (matrices) call.brief = briefWords(form, tile, call.push);
+    TRY(builder_.add(call,workgroups, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to, rowsFirst(form) != 0) : Status{};
   }
 

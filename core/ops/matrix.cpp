@@ -233,13 +233,13 @@ constexpr TensorRule kToFloatRules[] = {{kToFloatTypes},
 
 constexpr OpSchema kMatrixSchemas[] = {
     DIMPLE_ROW(GEMM, kGemmFields, .rules = kGemmRules, .check = checkGemm, .plan = planGemm,
-               .alsoFuses = kAlsoFusedByGemm, .readsColumns = true),
+               .alsoFuses = kAlsoFusedByGemm, .readsColumns = true, .numbersOnly = true),
     DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER, kIntegerFields, .rules = kIntegerRules, .check = checkIntegers<2>,
-               .plan = planIntegers<kIntegers>),
+               .plan = planIntegers<kIntegers>, .numbersOnly = true),
     DIMPLE_ROW(QUANTIZED_LINEAR_MATRIX_MULTIPLY, kQuantizedFields, .rules = kQuantizedRules,
-               .check = checkIntegers<3, 6>, .plan = planIntegers<kQuantized>),
+               .check = checkIntegers<3, 6>, .plan = planIntegers<kQuantized>, .numbersOnly = true),
     DIMPLE_ROW(MATRIX_MULTIPLY_INTEGER_TO_FLOAT, kToFloatFields, .rules = kToFloatRules, .check = checkIntegers<3>,
-               .plan = planIntegers<kToFloat>),
+               .plan = planIntegers<kToFloat>, .numbersOnly = true),
 };
 
 }  // namespace

@@ -591,18 +591,18 @@ constexpr TensorRule kQuantizedPoolRules[] = {{kQuantizedTypes},
                                               {kQuantizedTypes, sameTypeAndRank(0)}};
 
 constexpr OpSchema kPoolingSchemas[] = {
-    DIMPLE_DESC_ROW(AVERAGE_POOLING, kAveragePoolingFields, kInAndOutRules<kPoolingTypes>, checkPooling, planPooling),
+    DIMPLE_DESC_ROW(AVERAGE_POOLING, kAveragePoolingFields, kInAndOutRules<kPoolingTypes>, checkPooling, planPooling, .numbersOnly = true),
     DIMPLE_DESC_ROW(LP_POOLING, kLpPoolingFields, kInAndOutRules<kPoolingTypes>, checkPooling, planPooling),
-    DIMPLE_DESC_ROW(MAX_POOLING, kMaxPoolingFields, kInAndOutRules<kMaxPoolingTypes<k1_0>>, checkPooling, planPooling),
-    DIMPLE_DESC_ROW(MAX_POOLING1, kMaxPooling1Fields, kMaxPoolingIndicesRules<k2_0>, checkPooling, planPooling),
+    DIMPLE_DESC_ROW(MAX_POOLING, kMaxPoolingFields, kInAndOutRules<kMaxPoolingTypes<k1_0>>, checkPooling, planPooling, .numbersOnly = true),
+    DIMPLE_DESC_ROW(MAX_POOLING1, kMaxPooling1Fields, kMaxPoolingIndicesRules<k2_0>, checkPooling, planPooling, .numbersOnly = true),
     DIMPLE_ROW(MAX_UNPOOLING, kMaxUnpoolingFields, .rules = kUnpoolingRules, .plan = planMaxUnpooling),
-    DIMPLE_DESC_ROW(MAX_POOLING2, kMaxPooling2Fields, kMaxPoolingIndicesRules<k2_1>, checkPooling, planPooling),
+    DIMPLE_DESC_ROW(MAX_POOLING2, kMaxPooling2Fields, kMaxPoolingIndicesRules<k2_1>, checkPooling, planPooling, .numbersOnly = true),
     DIMPLE_ROW(AVERAGE_POOLING_GRAD, kAveragePoolingGradFields, .rules = kInAndOutRules<kAverageGradTypes>,
                .check = checkAveragePoolingGrad, .plan = planAveragePoolingGrad),
     DIMPLE_ROW(MAX_POOLING_GRAD, kMaxPoolingGradFields, .rules = kMaxGradRules, .check = checkMaxPoolingGrad,
                .plan = planMaxPoolingGrad),
     DIMPLE_DESC_ROW(LP_POOLING1, kLpPooling1Fields, kInAndOutRules<kDilatedTypes>, checkPooling, planPooling),
-    DIMPLE_DESC_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kInAndOutRules<kDilatedTypes>, checkPooling, planPooling),
+    DIMPLE_DESC_ROW(AVERAGE_POOLING1, kAveragePooling1Fields, kInAndOutRules<kDilatedTypes>, checkPooling, planPooling, .numbersOnly = true),
     DIMPLE_ROW(QUANTIZED_LINEAR_AVERAGE_POOLING, kQuantizedPoolingFields, .rules = kQuantizedPoolRules,
                .check = checkQuantizedAveragePooling, .plan = planQuantizedAveragePooling),
 };

@@ -23,9 +23,9 @@ constexpr OpSchema schemaOfPasses(std::string_view name, Status (*plan)(const Op
   }
 
 // The same where check and plan are templates over the description's structure.
-#define DIMPLE_DESC_ROW(NAME, FIELDS, RULES, CHECK, PLAN)                              \
+#define DIMPLE_DESC_ROW(NAME, FIELDS, RULES, CHECK, PLAN, ...)                         \
   DIMPLE_ROW(NAME, FIELDS, .rules = RULES, .check = CHECK<DML_##NAME##_OPERATOR_DESC>, \
-             .plan = PLAN<DML_##NAME##_OPERATOR_DESC>)
+             .plan = PLAN<DML_##NAME##_OPERATOR_DESC> __VA_OPT__(, ) __VA_ARGS__)
 
 // The fields of a description's structure S, as a template over it, so that structures with the same fields share them.
 #define DIMPLE_FIELDS(NAME, ...) \

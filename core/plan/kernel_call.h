@@ -22,6 +22,7 @@ struct KernelCall {
   std::vector<Specialization> specialization;
   std::vector<BufferRange> buffers;
   std::vector<uint32_t> fixed{};  // Dispatch::fixed
+  std::vector<uint32_t> brief{};  // Dispatch::brief
 };
 
 namespace kernels {

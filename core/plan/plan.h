@@ -57,6 +57,8 @@ struct Dispatch {
   // these words only (Caps::fixesParameters). Empty: the kernel reads them.
   std::vector<uint32_t> fixed{};
   std::vector<uint32_t> push;        // push words
+  // The last push words with which a workgroup ends soon, whatever it then computes. Empty: none are known.
+  std::vector<uint32_t> brief{};
   std::vector<BufferRange> buffers;  // set 0, in order of binding
   uint32_t parameterOffset = 0;      // bytes into Plan::parameters
   std::array<uint32_t, 3> groups{1, 1, 1};

@@ -212,6 +212,7 @@ Status PlanBuilder::add(const KernelCall& call, uint64_t groups, uint32_t parame
   dispatch.groupSize = groupSizeOf(call.specialization, kGroupSize);
   dispatch.push.resize(4);
   dispatch.push.insert(dispatch.push.end(), call.push.begin(), call.push.end());
+  dispatch.brief = call.brief;
   dispatch.buffers = call.buffers;
   dispatch.parameterOffset = parameterOffset;
   uint64_t first = 0;

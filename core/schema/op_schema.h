@@ -120,6 +120,9 @@ struct OpSchema {
   std::vector<MovedPart> (*parts)(const Operation&) = nullptr;
   // It reads a matrix whose columns lie side by side as fast as one whose rows do.
   bool readsColumns = false;
+  // What it reads are numbers, none of which says where else it reads or writes, or how often. Not said of all
+  // operators for which it holds.
+  bool numbersOnly = false;
 };
 
 // The number of elements of an array of a description.

@@ -1,0 +1,159 @@
+// Warm-ups: which dispatches get one, and that they touch nothing that others need.
+#include <doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/text.h"
+#include "tests/core/graph_builder.h"
+#include "tests/core/matrix_caps.h"
+
+namespace dimple::testing {
+namespace {
+
+Caps coldCaps() {
+  Caps caps;
+  caps.coldCode = true;
+  caps.workLimit = kDiscreteWorkLimit;
+  return caps;
+}
+
+// Products in a chain, each of which takes a pipeline of its own, and weights of `width` squared floats.
+class Products {
+ public:
+  Products(std::string_view type, uint32_t rows, uint32_t width, UINT count) {
+    for (UINT i = 0; i < count; ++i) add(type, rows, width, i);
+    graph_.input(count, 0);
+    graph_.output(count - 1, 0);
+  }
+  std::vector<Dispatch> execution(const Target& target) const { return plan(target).execution; }
+  Plan plan(const Target& target) const {
+    auto graph = graph_.read();
+    REQUIRE_MESSAGE(graph, graph.error().text);
+    auto planned = planGraph(*graph, target);
+    REQUIRE_MESSAGE(planned, planned.error().text);
+    const std::string unwritten = firstUnwritten(*planned, 0);
+    CHECK_MESSAGE(unwritten.empty(), unwritten);
+    return std::move(*planned);
+  }
+
+ private:
+  void add(std::string_view type, uint32_t rows, uint32_t width, UINT i) {
+    static constexpr std::string_view kActivations[] = {
+        "RELU", "TANH", "SIGMOID", "SOFTSIGN", "IDENTITY", "GELU", "ELU(Alpha=1)", "CELU(Alpha=1)", "LEAKY_RELU(Alpha=1)",
+        "THRESHOLDED_RELU(Alpha=1)", "SOFTPLUS(Steepness=1)", "SCALED_TANH(Alpha=1,Beta=1)"};
+    const UINT n = graph_.op(cat("GEMM ATensor=", type, "[", rows, ",", width, "] BTensor=", type, "[", width, ",",
+                                 width, "]! OutputTensor=", type, "[", rows, ",", width, "] Alpha=1 FusedActivation=ACTIVATION_",
+                                 kActivations[i]));
+    graph_.input(i, n, 1);
+    if (n) graph_.edge(n - 1, n);
+  }
+
+  GraphBuilder graph_;
+};
+
+bool isWarmUp(const Dispatch& dispatch) { return dispatch.label.ends_with("(warm-up)"); }
+size_t warmUpsOf(const std::vector<Dispatch>& dispatches) {
+  return static_cast<size_t>(std::ranges::count_if(dispatches, isWarmUp));
+}
+
+bool overlap(const BufferRange& a, const BufferRange& b) {
+  return a.kind == b.kind && a.index == b.index && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
+bool isSamePipeline(const Dispatch& a, const Dispatch& b) {
+  return a.kernel == b.kernel && a.specialization == b.specialization && a.fixed == b.fixed;
+}
+
+// Barriers between a warm-up and the dispatch that it is for.
+size_t barriersAfter(const std::vector<Dispatch>& execution, size_t warmUp) {
+  size_t barriers = 0;
+  for (size_t i = warmUp + 1; i < execution.size(); ++i) {
+    barriers += execution[i].barrierBefore;
+    if (!isWarmUp(execution[i]) && isSamePipeline(execution[i], execution[warmUp])) return barriers;
+  }
+  return 0;
+}
+
+size_t pipelinesOf(const std::vector<Dispatch>& execution) {
+  std::vector<const Dispatch*> firsts;
+  for (const Dispatch& dispatch : execution)
+    if (std::ranges::none_of(firsts, [&](const Dispatch* first) { return isSamePipeline(*first, dispatch); }))
+      firsts.push_back(&dispatch);
+  return firsts.size();
+}
+
+TEST_CASE("warm-ups: every pipeline of a large network with few workgroups gets one at the beginning") {
+  const Products products("f32", 16, 2048, 12);
+  const auto execution = products.execution({coldCaps(), {}});
+  const auto without = products.execution({coldCaps(), optionsWithout("warm-ups")});
+  REQUIRE(warmUpsOf(without) == 0);
+  REQUIRE(pipelinesOf(without) == 12);
+  CHECK(warmUpsOf(execution) == 11);
+  for (size_t i = 0; i < 11; ++i) {
+    CHECK(isWarmUp(execution[i]));
+    CHECK(!execution[i].barrierBefore);
+  }
+  CHECK(totalsOf(execution).barriers == totalsOf(without).barriers);
+}
+
+TEST_CASE("warm-ups of large products are brief, and come one barrier before them") {
+  const Products products("f16", 8192, 2048, 12);
+  Caps caps = capsOfMatrices();
+  caps.coldCode = true;
+  caps.workLimit = kDiscreteWorkLimit;
+  const auto execution = products.execution({caps, {}});
+  const auto without = products.execution({caps, optionsWithout("warm-ups")});
+  REQUIRE(pipelinesOf(without) == 12);
+  // There are none for the first two products, before which there is nothing to do meanwhile.
+  CHECK(warmUpsOf(execution) == 10);
+  CHECK(totalsOf(execution).barriers == totalsOf(without).barriers);
+  for (size_t i = 0; i < execution.size(); ++i) {
+    if (!isWarmUp(execution[i])) continue;
+    CHECK(execution[i].barrierBefore);
+    CHECK(!execution[i + 1].barrierBefore);
+    CHECK(barriersAfter(execution, i) == 1);
+    const auto own = std::ranges::find_if(
+        without, [&](const Dispatch& dispatch) { return isSamePipeline(dispatch, execution[i]); });
+    CHECK(own->push != execution[i].push);
+  }
+}
+
+TEST_CASE("warm-ups write nothing that others read, or write between the same barriers") {
+  const Products products("f32", 16, 2048, 12);
+  for (const Target& target : {Target{coldCaps(), {}}, Target{Caps{}, optionsWithout("estimates")}}) {
+    const auto execution = products.execution(target);
+    REQUIRE(warmUpsOf(execution) >= 10);
+    for (size_t i = 0, interval = 0; i < execution.size(); ++i) {
+      if (i == 0 || execution[i].barrierBefore) interval = i;
+      if (!isWarmUp(execution[i])) continue;
+      CHECK(execution[i].groups == std::array<uint32_t, 3>{1, 1, 1});
+      for (const BufferRange& range : execution[i].buffers) {
+        CHECK(range.kind == (range.writes ? SlotKind::Temporary : range.index != 0 ? SlotKind::Input : SlotKind::Persistent));
+        if (!range.writes) continue;
+        for (size_t k = 0; k < execution.size(); ++k)
+          if (k != i && (k >= interval || !isWarmUp(execution[k])))
+            for (const BufferRange& theirs : execution[k].buffers)
+              if (!isWarmUp(execution[k]) || k < i) CHECK(!overlap(range, theirs));
+      }
+    }
+  }
+}
+
+TEST_CASE("warm-ups are for devices and networks that gain") {
+  const auto count = [](const Products& products, const Target& target) {
+    return warmUpsOf(products.execution(target));
+  };
+  CHECK(count(Products("f32", 16, 2048, 12), Caps{}) == 0);
+  CHECK(count(Products("f32", 16, 2048, 4), coldCaps()) == 0);  // few pipelines
+  CHECK(count(Products("f32", 16, 256, 12), coldCaps()) == 0);  // the caches hold all
+  // Workgroups that do not run at once take long, and so would a single one.
+  CHECK(count(Products("f32", 8192, 2048, 12), coldCaps()) == 0);
+  CHECK(count(Products("f32", 16, 256, 4), {Caps{}, optionsWithout("estimates")}) > 0);
+}
+
+}  // namespace
+}  // namespace dimple::testing

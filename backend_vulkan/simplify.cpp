@@ -1,6 +1,7 @@
 #include "backend_vulkan/simplify.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <optional>
@@ -45,33 +46,44 @@ class Simplifier {
   }
 
   std::vector<uint32_t> write() const {
+    std::vector<uint32_t> code;
+    std::unordered_set<uint32_t> defined;  // in functions
+    const auto put = [&](Instruction i) {
+      code.insert(code.end(), i.begin(), i.end());
+      defined.insert(resultOf(i));
+    };
+    for (const FunctionCode& function : code_.functions) {
+      if (!used_.contains(function.id())) continue;
+      for (const Instruction i : function.head) put(i);
+      for (const Block& block : function.blocks) {
+        put(std::array{headOf(OpLabel, 2), block.label});
+        for (const Instruction i : block.body)
+          if (isKept(i)) put(i);
+        if (!block.merge.empty()) put(block.merge);
+        put(block.terminator);
+      }
+      code.push_back(headOf(OpFunctionEnd, 1));
+    }
+    // A literal may be equal to the ID of what is not written.
+    const auto isDefined = [&](uint32_t id) {
+      return defined.contains(id) || (used_.contains(id) && globals_.contains(id));
+    };
     std::vector<uint32_t> module(code_.header.begin(), code_.header.end());
     module[kBoundWord] = bound_;
-    const auto put = [&](Instruction i) { module.insert(module.end(), i.begin(), i.end()); };
+    const auto putGlobal = [&](Instruction i) { module.insert(module.end(), i.begin(), i.end()); };
     bool annotated = false;
     for (const Instruction i : code_.globals) {
       const uint16_t op = opOf(i);
       // Annotations come before types.
       if (op >= OpTypeVoid && !annotates(op) && !std::exchange(annotated, true))
         for (const Instruction own : annotations_)
-          if (used_.contains(own[1])) put(own);
+          if (isDefined(own[1])) putGlobal(own);
       if (op == OpEntryPoint)
         putEntryPoint(i, module);
-      else if (annotates(op) ? used_.contains(i[1]) : isUsedGlobal(i))
-        put(i);
+      else if (annotates(op) ? isDefined(i[1]) : isUsedGlobal(i))
+        putGlobal(i);
     }
-    for (const FunctionCode& function : code_.functions) {
-      if (!used_.contains(function.id())) continue;
-      for (const Instruction i : function.head) put(i);
-      for (const Block& block : function.blocks) {
-        module.insert(module.end(), {headOf(OpLabel, 2), block.label});
-        for (const Instruction i : block.body)
-          if (isKept(i)) put(i);
-        if (!block.merge.empty()) put(block.merge);
-        put(block.terminator);
-      }
-      module.push_back(headOf(OpFunctionEnd, 1));
-    }
+    module.insert(module.end(), code.begin(), code.end());
     return module;
   }
 
@@ -419,9 +431,10 @@ class Simplifier {
     for (const Block& block : function.blocks) {
       for (const Instruction i : block.body) {
         if (opOf(i) == OpStore && i.size() == 3 && plain.contains(i[1])) {
-          // A store is used if its variable is.
+          // A store is used if its variable is, which a literal equal to its ID may have said before.
           plain_.insert(i[1]);
           stored_[i[1]].push_back(i[2]);
+          if (used_.contains(i[1])) open_.push_back(i[2]);
         } else if (!isPure(opOf(i))) {
           complete &= openAll(i);
         }

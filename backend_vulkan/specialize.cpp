@@ -283,14 +283,13 @@ class Module {
       constants_[id] = fixed_[place.word];
   }
 
-  // Follows a call. If words of the parameter block are fixed, the call gets a separate copy of the function for the
-  // known arguments.
+  // Follows a call, which gets a separate copy of the function for the known arguments.
   bool call(Instruction& i) {
     const auto found = code_.byId.find(i[3]);
     if (found == code_.byId.end()) return false;
     FunctionCode* callee = found->second;
     std::vector<uint32_t> key{i[3]};
-    for (size_t a = 4; a < i.size() && !fixed_.empty(); ++a)
+    for (size_t a = 4; a < i.size(); ++a)
       if (const uint32_t* value = valueOf(i[a])) key.insert(key.end(), {static_cast<uint32_t>(a - 4), *value});
     constexpr size_t kMaxClones = 4096;
     if (key.size() > 1 && clones_.size() < kMaxClones) {
@@ -489,12 +488,11 @@ class Module {
 std::vector<uint32_t> specialize(std::span<const uint32_t> words, std::span<const Specialization> values,
                                  std::span<const uint32_t> fixed, bool unroll) {
   std::vector<uint32_t> made(words.begin(), words.end());
-  // Once functions are inlined, more of the values that they pass to each other are known.
+  // Once functions are inlined, more of the values that they pass to each other are known: in a program, much more.
   for (int round = 0; round < (fixed.empty() ? 1 : 2); ++round) {
     Module module(fixed, unroll);
     if (!module.read(made, values) || !module.prune()) break;
-    std::vector<uint32_t> pruned = module.write();
-    made = fixed.empty() ? std::move(pruned) : simplify(pruned, module.known());
+    made = simplify(module.write(), module.known());
   }
   return made;
 }

@@ -114,20 +114,10 @@ bool annotates(uint16_t op) {
   return op == OpName || op == OpMemberName || op == OpDecorate || op == OpMemberDecorate || op == OpDecorateId;
 }
 
-bool forEachId(Instruction i, const std::function<void(size_t)>& take) {
+size_t idsEnd(Instruction i) {
   const uint16_t op = opOf(i);
-  if (op == OpSwitch) {
-    // Behind the selector and the default come pairs of a literal and a label.
-    take(1);
-    for (size_t w = 2; w < i.size(); w += 2) take(w);
-    return true;
-  }
   const size_t end = hasIdsAlone(op) || op == OpExtInst ? i.size() : literalsFrom(op);
-  if (end == 0 || end > i.size()) return false;
-  // An instruction of an extended set is a literal number.
-  for (size_t w = 1; w < end; ++w)
-    if (op != OpExtInst || w != 4) take(w);
-  return true;
+  return end > i.size() ? 0 : end;
 }
 
 std::optional<std::vector<uint32_t>> renamed(Instruction i, const std::unordered_map<uint32_t, uint32_t>& names) {

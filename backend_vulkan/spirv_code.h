@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -131,9 +130,26 @@ uint32_t resultOf(Instruction i);
 // Whether it speaks about the ID in its first operand, with which it goes.
 bool annotates(uint16_t op);
 
+// The word behind an instruction's IDs, if its first operand is one and those that are none come last; the instruction
+// of an extended set, a literal, does not count. Returns 0 if it is of none of the kinds whose literals are known.
+size_t idsEnd(Instruction i);
+
 // Calls `take` with the places of the IDs among the words of an instruction of a function. False if it is of none of
 // the kinds whose literals are known.
-bool forEachId(Instruction i, const std::function<void(size_t)>& take);
+template <class Take>
+bool forEachId(Instruction i, const Take& take) {
+  const uint16_t op = opOf(i);
+  if (op == OpSwitch) {
+    // Behind the selector and the default come pairs of a literal and a label.
+    take(size_t{1});
+    for (size_t w = 2; w < i.size(); w += 2) take(w);
+    return true;
+  }
+  const size_t end = idsEnd(i);
+  for (size_t w = 1; w < end; ++w)
+    if (op != OpExtInst || w != 4) take(w);
+  return end != 0;
+}
 
 // The instruction with the IDs that a map has for its own. No value if it is of none of the kinds whose literals are
 // known.

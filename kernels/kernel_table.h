@@ -89,8 +89,8 @@ struct KernelInfo {
   uint32_t features;                  // bits of KernelFeature
   std::span<const KernelSpec> specs;  // sorted by id
   bool portable;                      // passed through HLSL
-  // A device is given the module without what specialization constants rule out. Compilers of GPUs make other code of
-  // some kernels then, which may need more registers.
+  // A device is given the module with calls inlined and without what specialization constants rule out. Compilers of
+  // GPUs make other code of some kernels then, which may need more registers.
   bool pruned;
 };
 

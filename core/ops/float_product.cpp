@@ -8,6 +8,7 @@
 #include "core/ops/patch_kernels.h"
 #include "core/ops/product.h"
 #include "core/ops/product_words.h"
+#include "core/ops/tile_refusals.h"
 #include "kernels/interfaces/convolution_direct.h"
 #include "kernels/interfaces/few_rows.h"
 #include "kernels/interfaces/float_blocks.h"
@@ -254,34 +255,39 @@ class FloatProductPlan {
 
   // Returns the rows of a workgroup of few rows. With fewer rows, more workgroups run side by side, but each block of
   // rows reads B anew.
-  uint32_t rowsOfBlock(uint32_t vector) const {
+  uint32_t rowsOfBlock(kernels::FewRows::Form form, uint32_t vector) const {
+    if (form == kernels::FewRows::Form::Latency) return kBriefRows;
     if (vector == 1) return kMaxFewSingleRows;
     return std::min(std::bit_ceil(p_.rows), vector == 8 ? 2u : p_.rows > 8 ? 8u : 4u);
   }
 
-  // Products that read few weights take the form that compiles fast, where it is: on Vulkan, where kernels leave the
-  // number of invocations open.
-  kernels::FewRows::Form fewRowsForm(const ProductKernel& kernel, uint32_t rows) const {
+  kernels::FewRows::Form fewRowsForm(const ProductKernel& kernel) const {
     using enum kernels::FewRows::Form;
-    constexpr uint32_t kFewestRows = 4;
-    constexpr uint64_t kFewWeights = uint64_t{1} << 18;
     const auto form = kernel.form<kernels::FewRows>();
-    const bool isBrief = form == Vector && p_.type == DML_TENSOR_DATA_TYPE_FLOAT32 && rows >= kFewestRows &&
-                         uint64_t{p_.columns} * p_.depth <= kFewWeights && builder_.target().caps.maxInvocations != 0;
-    return isBrief ? Latency : form;
+    return form == Vector && isBrief(request_) ? Latency : form;
+  }
+
+  // Returns the bits of the number of invocations that share a place's sum. In brief products, each of them takes one
+  // step of short sums.
+  uint32_t sliceBitsOfFewRows(kernels::FewRows::Form form, uint64_t places, bool depthFirst, uint32_t vector) const {
+    constexpr uint32_t kShort = 256;
+    constexpr uint32_t kFewestBits = 3;  // so that invocations are enough to add shares
+    if (form == kernels::FewRows::Form::Latency && p_.depth <= kShort)
+      return std::max<uint32_t>(kFewestBits, static_cast<uint32_t>(std::bit_width(p_.depth / vector - 1)));
+    return sliceBitsOf(p_, places, depthFirst, vector, builder_.target());
   }
 
   Status addFewRows(const ProductKernel& kernel) {
     const bool depthFirst = (directions() & kBDepthFirst) != 0;
     const uint32_t vector = std::max(1u, kernel.tile.depth);
-    const uint32_t rows = rowsOfBlock(vector);
+    const kernels::FewRows::Form form = fewRowsForm(kernel);
+    const uint32_t rows = rowsOfBlock(form, vector);
     // kColumns of kernels/matrix/few_rows_vector.comp.
     const uint32_t columns = vector == 1 ? 1 : rows == 2 ? 2 : 4;
     const uint64_t blocks = divideUp(p_.rows, rows);
     const uint64_t places = divideUp(p_.columns, depthFirst ? columns : vector);
-    const uint32_t sliceBits = sliceBitsOf(p_, places * blocks, depthFirst, vector, builder_.target());
+    const uint32_t sliceBits = sliceBitsOfFewRows(form, places * blocks, depthFirst, vector);
     const uint64_t columnGroups = divideUp(places, uint64_t{kGroupSize} >> sliceBits);
-    const kernels::FewRows::Form form = fewRowsForm(kernel, rows);
     return builder_.add(
         kernels::FewRows{.form = form,
                          .type = element(finish_.wide),

@@ -54,6 +54,8 @@ const ProductKernel& chooseKernel(PlanBuilder& builder, const Request& request);
 // many columns of which become rows.
 constexpr uint32_t kMaxFewRows = 16;
 constexpr uint32_t kMaxFewSingleRows = 8;
+// Rows of a workgroup in kernels/matrix/few_rows_latency.comp.
+constexpr uint32_t kBriefRows = 4;
 // Elements that kernels of tiles read at once.
 constexpr uint32_t kTileVector = 4;
 // kDown and kTeam * kAcross of kernels/matrix/block.glsl.

@@ -1,5 +1,6 @@
 #include "core/ops/tile_refusals.h"
 
+#include "core/checked.h"
 #include "core/ops/shared_kernels.h"
 
 namespace dimple {
@@ -119,10 +120,21 @@ const char* refusesSplitSmallWindows(const Request& request, const Tile& tile) {
   return refusesSmallTile(request, tile);
 }
 
+bool isBrief(const Request& request) {
+  const Product& p = request.product;
+  constexpr uint32_t kFewestRows = 3;
+  constexpr uint64_t kFewWeights = uint64_t{1} << 18;
+  return p.type == DML_TENSOR_DATA_TYPE_FLOAT32 && p.rows >= kFewestRows && p.rows <= kMaxFewRows &&
+         uint64_t{p.columns} * p.depth <= kFewWeights && request.target.caps.maxInvocations != 0;
+}
+
 const char* refusesFewRows(const Request& request, const Tile& tile) {
   const Product& p = request.product;
   if (p.rows > (tile.depth == 0 ? kMaxFewSingleRows : kMaxFewRows)) return "It has many rows.";
-  if (p.depth < 32) return "Its sums are short.";
+  // Few short sums take as long as many, and need no other pipeline.
+  const bool areFew = tile.depth == kTileVector && isBrief(request) &&
+                      p.matrices.count() * divideUp(p.rows, kBriefRows) <= request.target.caps.workgroups;
+  if (p.depth < (areFew ? 16u : 32u)) return "Its sums are short.";
   if (sharesKernels(request.target)) return kSharesKernels;
   return nullptr;
 }

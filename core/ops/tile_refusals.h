@@ -29,6 +29,11 @@ const char* refusesSplitSmallTile(const Request& request, const Tile& tile);
 const char* refusesSplitWindows(const Request& request, const Tile& tile);
 const char* refusesSplitSmallWindows(const Request& request, const Tile& tile);
 
+// Whether the time of few rows is latency, so that they take the kernel that compiles fast
+// (kernels/matrix/few_rows_latency.comp): FLOAT32 with few weights, on Vulkan, where kernels leave the number of
+// invocations open.
+bool isBrief(const Request& request);
+
 // Few rows, whose vectors are of tile.depth elements, or 0: single ones.
 const char* refusesFewRows(const Request& request, const Tile& tile);
 const char* refusesFewRowsVector(const Request& request, const Tile& tile);

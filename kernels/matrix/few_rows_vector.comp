@@ -7,8 +7,6 @@
 // (kBDepthFirst) or along a row. An invocation takes VECTOR steps of the depth at a time, of COLUMNS neighbours or else
 // of VECTOR ones.
 //   matrixRank   walk over the matrices at parameters[kMatrices] (operands: A, B, C, y)
-//   ONCE   defined for products whose time is latency: NVIDIA's compiler takes 0.17 instead of 0.42 s for one copy of the
-//          code that finishes a row and one loop over the depth, but a large product takes up to a third longer
 #define WALK_STEP (1u + (push.flags >> 16u))
 #include "common/grid.glsl"
 #include "common/walk.glsl"
@@ -57,11 +55,7 @@ void main() {
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
   const uint slices = 1u << push.sliceBits;
   const uint placeBits = 8u - push.sliceBits;
-#if ONCE
-  const bool depthFirst = DEPTH_FIRST != 0u;
-#else
   const bool depthFirst = (push.flags & kBDepthFirst) != 0u;
-#endif
   const uint columnBits = uint(findMSB(depthFirst ? COLUMNS : VECTOR));  // of a place's columns
   const uint slice = depthFirst ? lane & (slices - 1u) : lane >> placeBits;
   const uint firstPlace = (columnGroup - pair * push.columnGroups) << placeBits;
@@ -126,7 +120,7 @@ void main() {
   }
   const uint next = depthFirst ? 1u : 1u << placeBits;
   const uint results = 1u << (columnBits + placeBits);
-#if DIMPLE_HLSL || ONCE
+#if DIMPLE_HLSL
   // There is a single copy of the code that finishes a row.
   [[dont_unroll]] for (uint i = 0u; i < ROWS; ++i) {
     const uint row = firstRow + i;

@@ -111,6 +111,39 @@ TEST_CASE("large tiles know how they read and store, and whether there is one ma
   CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]") == (kAAlong | kFours | kWhole));
 }
 
+TEST_CASE("few rows of FLOAT32 with few weights take the kernel that compiles fast") {
+  Caps caps;
+  caps.maxInvocations = 1024;
+  // Rows and columns, the depth, matrices.
+  const auto first = [&](uint32_t rows, uint32_t columns, uint32_t depth, uint32_t matrices = 1) {
+    return planOf(cat("GEMM Alpha=1 ATensor=f32[", matrices, ",", rows, ",", depth, "] BTensor=f32[", matrices, ",",
+                      depth, ",", columns, "] OutputTensor=f32[", matrices, ",", rows, ",", columns, "]"),
+                  caps)
+        .execution[0];
+  };
+  const auto kernel = [&](auto... sizes) { return std::string(kernelName(first(sizes...).kernel)); };
+  CHECK(kernel(16, 512, 512) == "gemm_few_rows_latency.f32");
+  CHECK(kernel(3, 512, 512) == "gemm_few_rows_latency.f32");
+  CHECK(kernel(2, 512, 512) == "gemm_few_rows_vector.f32");
+  CHECK(kernel(16, 516, 512) == "gemm_few_rows_vector.f32");
+  CHECK(kernel(17, 512, 512) != "gemm_few_rows_latency.f32");
+  // Few short sums, too.
+  CHECK(kernel(16, 16, 16, 4) == "gemm_few_rows_latency.f32");
+  CHECK(kernel(16, 16, 16, 64) == "gemm_few_rows_latency.f32");
+  CHECK(kernel(16, 16, 16, 65) == "gemm_vector_tile.f32");
+  CHECK(kernel(16, 16, 12, 4) == "gemm_vector_tile.f32");
+  // Each invocation takes one step of four of short sums.
+  constexpr size_t kSlices = 15;
+  const auto slices = [&](auto... sizes) { return first(sizes...).push.at(kSlices); };
+  CHECK(slices(16, 64, 16) == 3);
+  CHECK(slices(16, 64, 64) == 4);
+  CHECK(slices(16, 64, 68) == 5);
+  CHECK(slices(16, 64, 256) == 6);
+  caps.maxInvocations = 0;
+  CHECK(kernel(16, 512, 512) == "gemm_few_rows_vector.f32");
+  CHECK(kernel(16, 16, 16, 4) == "gemm_vector_tile.f32");
+}
+
 TEST_CASE("on a CPU products share kernels that compile fast, unless estimates are off") {
   Caps caps;
   caps.workgroups = kWorkgroupsOfProcessor;

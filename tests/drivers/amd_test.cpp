@@ -97,7 +97,7 @@ class Compiler {
   std::optional<Statistics> compile(const KernelInfo& kernel, std::span<const Specialization> specialization,
                                     std::span<const uint32_t> fixed) {
     std::vector<uint32_t> spirv = unpackSpirv(kernel);
-    if (!fixed.empty()) spirv = vulkan::specialize(spirv, specialization, fixed);
+    if (!fixed.empty() || kernel.pruned) spirv = vulkan::specialize(spirv, specialization, fixed);
     const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
                                               spirv.size() * sizeof(uint32_t), spirv.data()};
     VkShaderModule module = VK_NULL_HANDLE;

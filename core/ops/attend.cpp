@@ -234,8 +234,25 @@ uint32_t keysOfPart(AttentionForm form) {
   return form == AttentionForm::Split ? kSplitKeys : 0;
 }
 
+uint32_t flagsOf(const Attended& a) {
+  return (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
+}
+
+// KNOWN of attention_tile.comp.
+uint32_t knownOf(const Algorithm& algorithm, const Attended& a) {
+  constexpr uint32_t kPlain = 1;
+  constexpr uint32_t kWhole = 2;
+  constexpr uint32_t kChannelsAtATime = 16;  // of keys, in two stages
+  if (a.maskType != 0 || flagsOf(a) != 0) return 0;
+  const bool whole = a.queries % kLargeTileQueries == 0 && a.keys % kLargeTileQueries == 0 &&
+                     a.keySize % kChannelsAtATime == 0 && a.valueSize % algorithm.channels == 0;
+  return whole ? kWhole : kPlain;
+}
+
 kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Attended& a, const Target& target) {
   if (algorithm.form == AttentionForm::Split) return {.rows = std::bit_ceil(a.queries)};
+  if (algorithm.form == AttentionForm::LargeTile || algorithm.form == AttentionForm::NarrowTile)
+    return {.known = knownOf(algorithm, a)};
   if (algorithm.form != AttentionForm::Cooperative) return {};
   const uint32_t keySize = inMatrices(a.keySize, target);
   const uint32_t valueSize = inMatrices(a.valueSize, target);
@@ -256,10 +273,6 @@ kernels::Attention::Spec specializationOf(const Algorithm& algorithm, const Atte
           .plain = plain,
           .places = a.scale > 0 && target.options.places && placesFit(target.caps),
           .invocations = matrixInvocations(a, target)};
-}
-
-uint32_t flagsOf(const Attended& a) {
-  return (a.bias.range ? kHasBias : 0) | (a.relative.range ? kHasRelative : 0) | (a.lengths.range ? kHasLengths : 0);
 }
 
 // `tiles` is the number of tiles of the value's channels, or of slices of the keys.

@@ -33,9 +33,9 @@ void multiplyKeys(uint firstKey) {
 // of what makes it.
 void finishScores(uint batch, uint head, uint firstQuery, uint firstKey, uint lane) {
   const float scale = uintBitsToFloat(push.scale);
-  if (push.maskType == 0u && (push.flags & (kHasRelative | kHasLengths)) == 0u) {
+  if (isPlain() || (push.maskType == 0u && (push.flags & (kHasRelative | kHasLengths)) == 0u)) {
     [[unroll]] for (uint j = 0u; j < kPer; ++j) {
-      const bool exists = firstKey + tilePlace(across, j) < push.keys;
+      const bool exists = isWhole() || firstKey + tilePlace(across, j) < push.keys;
       [[unroll]] for (uint i = 0u; i < kPer; ++i)
         scores[i * kPer + j] = exists ? scores[i * kPer + j] * scale : LOWEST;
     }
@@ -173,7 +173,7 @@ void finish(uint batch, uint head, uint firstQuery, uint firstChannel, uint lane
       if (k / 4u == four) own[k % 4u] = results[k];
     const uint row = tilePlace(down, four / kChannelFours);
     const uint channel = firstChannel + tilePlace(across, four % kChannelFours * 4u);
-    if (firstQuery + row < push.queries && channel < push.valueSize)
+    if (isWhole() || (firstQuery + row < push.queries && channel < push.valueSize))
       storeFour(own / staged[kTopsAt + row / 4u][row % 4u], batch, head, firstQuery + row, channel, lane);
   }
 }

@@ -18,7 +18,7 @@ void prepareLoads(uint lane, uint batch, uint head, uint firstQuery, uint firstC
   acrossPlace = lane / (kStep / 4u);
   valuePlace = lane / (kChannels / 4u);
   valueChannel = firstChannel + lane % (kChannels / 4u) * 4u;
-  const bool hasQuery = firstQuery + acrossPlace < push.queries;
+  const bool hasQuery = isWhole() || firstQuery + acrossPlace < push.queries;
   const uvec4 query = uvec4(batch, head, hasQuery ? firstQuery + acrossPlace : 0u, 0u) * parameters[0];
   const uvec2 key = uvec2(batch, head / push.headsPerKey) * parameters[1].xy;
   const uvec2 value = uvec2(batch, head / push.headsPerKey) * parameters[2].xy;
@@ -52,17 +52,20 @@ LOAD_FOUR(v, parameters[6].z)
 
 uint leftOf(uint first, uint size) { return first < size ? size - first : 0u; }
 
+// Where all parts are whole, the first one is loaded instead of what lies behind the last, and not used.
+uint wholePart(uint part, uint parts) { return !isWhole() || part < parts ? part : 0u; }
+
 // The part of queries and of keys from `firstKey` on that begins at a channel.
 void loadChannels(uint firstKey, uint first) {
-  const uint channel = first + channelPlace;
-  const uint left = leftOf(channel, push.keySize);
+  const uint channel = wholePart(first, push.keySize) + channelPlace;
+  const uint left = isWhole() ? 4u : leftOf(channel, push.keySize);
   loadedA = loadFour_q(queryAt + channel * parameters[0].w, parameters[0].w, left);
-  if ((push.flags & kHasBias) != 0u)
+  if (!isPlain() && (push.flags & kHasBias) != 0u)
     [[unroll]] for (uint i = 0u; i < 4u; ++i)
       if (i < left) loadedA[i] += queryBias(headOfBias, channel + i);
-  const uint key = firstKey + acrossPlace;
+  const uint key = wholePart(firstKey, push.keys) + acrossPlace;
   loadedB = loadFour_k(keyBase + key * parameters[1].z + channel * parameters[1].w, parameters[1].w,
-                       key < push.keys ? left : 0u);
+                       isWhole() || key < push.keys ? left : 0u);
 }
 
 void storeChannels(uint stage) {
@@ -75,10 +78,11 @@ void storeChannels(uint stage) {
 
 // The part of values of a number, in the order of storeWeights.
 void loadValues(uint firstKey, uint part) {
-  const uint at = part * kValueStep + valuePlace;
+  const uint at = wholePart(part, kTile / kValueStep) * kValueStep + valuePlace;
   const uint pair = at / kWeighed;
   const uint key = firstKey + pair / 2u * 64u + at % kWeighed / 2u * 4u + pair % 2u * 2u + at % 2u;
-  const uint left = key < push.keys && pair < kPer / 2u ? leftOf(valueChannel, push.valueSize) : 0u;
+  const uint left =
+      isWhole() ? 4u : key < push.keys && pair < kPer / 2u ? leftOf(valueChannel, push.valueSize) : 0u;
   loadedV = loadFour_v(valueAt + key * parameters[2].z + valueChannel * parameters[2].w, parameters[2].w, left);
 }
 

@@ -16,6 +16,20 @@ const uint kLoads = 8u;  // on their way at once
 shared vec4 parts[1024];
 shared vec4 totals[256];
 
+// Adds the products of elements K of the depth, all of whose loads come first.
+#define ADD_PRODUCTS(K, EXISTS)                                                               \
+  vec4 rows[kLoads];                                                                          \
+  vec4 factors[kLoads];                                                                       \
+  [[unroll]] for (uint i = 0u; i < kLoads; ++i) {                                             \
+    const uint k = K;                                                                         \
+    rows[i] = uintBitsToFloat(operand[fromAt + k * quads]);                                   \
+    factors[i] = uintBitsToFloat(weights[weightsAt + k * 4u]);                                \
+  }                                                                                           \
+  [[unroll]] for (uint i = 0u; i < kLoads; ++i)                                               \
+    if (EXISTS) {                                                                             \
+      [[unroll]] for (uint row = 0u; row < 4u; ++row) sums[row] += rows[i][row] * factors[i]; \
+    }
+
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
@@ -45,19 +59,16 @@ void main() {
   const uint last = push.hiddenSize - 1u;
   vec4 sums[4];
   [[unroll]] for (uint i = 0u; i < 4u; ++i) sums[i] = vec4(0.0);
-  for (uint first = slice; first < push.hiddenSize; first += kLoads * slices) {
+  uint first = slice;
+  // Only the last part tests where the depth ends.
+#if DIMPLE_HLSL && !DIMPLE_COMPACT
+  for (; first + (kLoads - 1u) * slices <= last; first += kLoads * slices) {
+    ADD_PRODUCTS(first + i * slices, true)
+  }
+#endif
+  for (; first < push.hiddenSize; first += kLoads * slices) {
     // Without conditions loads overlap.
-    vec4 rows[kLoads];
-    vec4 factors[kLoads];
-    [[unroll]] for (uint i = 0u; i < kLoads; ++i) {
-      const uint k = min(first + i * slices, last);
-      rows[i] = uintBitsToFloat(operand[fromAt + k * quads]);
-      factors[i] = uintBitsToFloat(weights[weightsAt + k * 4u]);
-    }
-    [[unroll]] for (uint i = 0u; i < kLoads; ++i)
-      if (first + i * slices <= last) {
-        [[unroll]] for (uint row = 0u; row < 4u; ++row) sums[row] += rows[i][row] * factors[i];
-      }
+    ADD_PRODUCTS(min(first + i * slices, last), first + i * slices <= last)
   }
 
   // Four slices at a time, and what those sums come to.

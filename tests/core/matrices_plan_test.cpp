@@ -263,15 +263,19 @@ TEST_CASE(
     "attention in FLOAT32 takes the largest tiles that keep the device busy, and splits few queries along the keys") {
   Caps caps;
   caps.workLimit = kDiscreteWorkLimit;
-  const auto kernelsOf = [&](uint32_t queries, uint32_t keys, uint32_t heads, uint32_t channels) {
+  const auto planOf = [&](uint32_t queries, uint32_t keys, uint32_t heads, uint32_t channels, std::string_view rest) {
     const auto tensor = [&](uint32_t positions) { return cat("f32[1,", positions, ",", heads * channels, "]"); };
-    const auto plan =
-        planned(cat("MULTIHEAD_ATTENTION QueryTensor=", tensor(queries), " KeyTensor=", tensor(keys),
-                    " ValueTensor=", tensor(keys), " OutputTensor=", tensor(queries), " Scale=0.125 HeadCount=", heads),
-                caps);
+    auto plan = planned(
+        cat("MULTIHEAD_ATTENTION QueryTensor=", tensor(queries), " KeyTensor=", tensor(keys),
+            " ValueTensor=", tensor(keys), " OutputTensor=", tensor(queries), " Scale=0.125 HeadCount=", heads, rest),
+        caps);
     REQUIRE(plan);
+    return std::move(*plan);
+  };
+  const auto kernelsOf = [&](uint32_t queries, uint32_t keys, uint32_t heads, uint32_t channels) {
     std::string names;
-    for (const Dispatch& d : plan->execution) names += cat(kernelName(d.kernel), " ", d.groups[0], " ");
+    for (const Dispatch& d : planOf(queries, keys, heads, channels, "").execution)
+      names += cat(kernelName(d.kernel), " ", d.groups[0], " ");
     return names;
   };
   CHECK(kernelsOf(2048, 2048, 32, 128) == "attention_large_tile.f32 512 ");
@@ -281,6 +285,23 @@ TEST_CASE(
   CHECK(kernelsOf(129, 100, 200, 30) == "attention_tile.f32 600 ");
   CHECK(kernelsOf(8, 257, 4, 64) == "attention_split.f32 8 attention_combine.f32 32 ");
   CHECK(kernelsOf(7, 256, 4, 64) == "attention.f32 28 ");
+
+  // Tiles know whether their scores are scaled products, and whether besides they are whole.
+  const auto known = [&](uint32_t queries, uint32_t keys, uint32_t channels, std::string_view rest = "") {
+    return specOf(planOf(queries, keys, 32, channels, rest).execution.back(), 0);
+  };
+  constexpr uint32_t kPlain = 1;
+  constexpr uint32_t kWhole = 2;
+  CHECK(known(2048, 2048, 128) == kWhole);
+  CHECK(known(2048, 2048, 64) == kWhole);
+  CHECK(known(2048, 2048, 256) == kWhole);
+  CHECK(known(2048, 2048, 192) == kPlain);
+  CHECK(known(2048, 2048, 48) == kPlain);
+  CHECK(known(2000, 2048, 128) == kPlain);
+  CHECK(known(2048, 2000, 128) == kPlain);
+  CHECK(known(2048, 2048, 128, " MaskTensor=i32[1,1] MaskType=KEY_SEQUENCE_LENGTH") == 0);
+  CHECK(known(2048, 2048, 128, " BiasTensor=f32[12288]") == 0);
+  CHECK(known(2048, 2048, 128, " RelativePositionBiasTensor=f32[1,32,2048,2048]") == 0);
 }
 
 TEST_CASE("matrices of subgroups read vectors where eight elements lie side by side") {

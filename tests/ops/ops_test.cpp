@@ -345,6 +345,26 @@ constexpr std::string_view kLongWindows[] = {
     "FusedActivation=ACTIVATION_RELU fill=int",
 };
 
+// Steps of 16, 8 and 4 sequences. The depth has whole parts and a rest, or a rest alone.
+constexpr std::string_view kLongLstm[] = {
+    "LSTM InputTensor=f32[1,4,17,8] WeightTensor=f32[1,1,932,8] RecurrenceTensor=f32[1,1,932,233] "
+    "OutputSequenceTensor=f32[4,1,17,233] OutputCellSingleTensor=f32[1,1,17,233] ActivationDescs=(SIGMOID,TANH,TANH) "
+    "Direction=FORWARD UseClipThreshold=0 ClipThreshold=0 CoupleInputForget=0 fill=float",
+};
+constexpr std::string_view kLongGru[] = {
+    "GRU InputTensor=f32[1,4,5,8] WeightTensor=f32[1,1,1392,8] RecurrenceTensor=f32[1,1,1392,464] "
+    "OutputSequenceTensor=f32[4,1,5,464] ActivationDescs=(SIGMOID,TANH) Direction=BACKWARD LinearBeforeReset=1 "
+    "fill=float",
+    "GRU InputTensor=f32[1,4,3,8] WeightTensor=f32[1,1,150,8] RecurrenceTensor=f32[1,1,150,50] "
+    "OutputSequenceTensor=f32[4,1,3,50] ActivationDescs=(SIGMOID,TANH) Direction=FORWARD LinearBeforeReset=0 "
+    "fill=float",
+};
+// Whole tiles.
+constexpr std::string_view kLongAttention[] = {
+    "MULTIHEAD_ATTENTION QueryTensor=f32[1,128,256] KeyTensor=f32[1,256,256] ValueTensor=f32[1,256,2048] "
+    "OutputTensor=f32[1,128,2048] Scale=0.25 MaskFilterValue=-10000 HeadCount=16 MaskType=NONE fill=float",
+};
+
 // Modules of DXIL that processors get in no other way.
 GPU_TEST_CASE("ops: tiles agree with the oracle in the long form of kernels on Direct3D 12" *
               leftOut(Run::QuickD3d12, "its kernels take processors seconds to compile")) {
@@ -358,7 +378,9 @@ GPU_TEST_CASE("ops: tiles agree with the oracle in the long form of kernels on D
     return always;
   };
   Session session(sharedGpus("estimates=0,unroll=1"));
-  session.run({groupOf(DML_OPERATOR_GEMM, kLongForms), groupOf(DML_OPERATOR_CONVOLUTION, kLongWindows)});
+  session.run({groupOf(DML_OPERATOR_GEMM, kLongForms), groupOf(DML_OPERATOR_CONVOLUTION, kLongWindows),
+               groupOf(DML_OPERATOR_LSTM, kLongLstm), groupOf(DML_OPERATOR_GRU, kLongGru),
+               groupOf(DML_OPERATOR_MULTIHEAD_ATTENTION, kLongAttention)});
   print("ops in long forms", session.record().total());
 }
 

@@ -117,6 +117,9 @@ void generateRecurrent(Generator& generator) {
   addNetwork(generator, {40, 18, 3, 24}, Kind::Usual);
   addNetwork(generator, {1, 1, 100003, 1}, Kind::Plain);
   addNetwork(generator, {1, 349529, 3, 1}, Kind::Plain);
+  // Depths of whole parts and nearly all of another one, for few sequences and many.
+  addNetwork(generator, {4, 3, 3, 472}, Kind::Usual);
+  addNetwork(generator, {4, 17, 3, 233}, Kind::Usual);
 }
 
 void generateAdam(Generator& generator) {

@@ -61,7 +61,7 @@ void main() {
   [[unroll]] for (uint i = 0u; i < 4u; ++i) sums[i] = vec4(0.0);
   uint first = slice;
   // Only the last part tests where the depth ends.
-#if DIMPLE_HLSL && !DIMPLE_COMPACT
+#if !DIMPLE_COMPACT
   for (; first + (kLoads - 1u) * slices <= last; first += kLoads * slices) {
     ADD_PRODUCTS(first + i * slices, true)
   }

@@ -106,8 +106,8 @@ class WarmUps {
   }
 
   Plan& plan_;
-  const uint64_t ownBytes_;    // where temporary memory of warm-ups begins
-  uint64_t writtenBytes_ = 0;  // of it, by those before the same dispatch
+  const uint64_t ownBytes_;                         // where temporary memory of warm-ups begins
+  uint64_t writtenBytes_ = 0;                       // of it, by those before the same dispatch
   std::vector<std::pair<size_t, Dispatch>> added_;  // by the dispatch before which they come
 };
 

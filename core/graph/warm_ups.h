@@ -10,16 +10,16 @@ namespace dimple {
 
 struct Target;
 
-// Adds warm-ups to an execution whose barriers are derived. A warm-up is one workgroup of a later dispatch, the first of
-// its pipeline. It takes bytes of the persistent resource for what that dispatch reads of other nodes, and writes
+// Adds warm-ups to an execution whose barriers are derived. A warm-up is one workgroup of a later dispatch, the first
+// of its pipeline. It takes bytes of the persistent resource for what that dispatch reads of other nodes, and writes
 // temporary memory that nothing reads. A network whose weights and tensors do not fit in the caches finds none of its
-// code there when it runs again, and each of its pipelines would wait for it. `numbersOnly` are the dispatches for which
-// this is safe (OpSchema::numbersOnly), in order.
+// code there when it runs again, and each of its pipelines would wait for it. `numbersOnly` are the dispatches for
+// which this is safe (OpSchema::numbersOnly), in order.
 //
 // Without estimates, every such dispatch gets a warm-up, on every device. With them, devices that gain (Caps::coldCode)
-// get them for graphs of many pipelines that move more than the caches hold: if workgroups mostly run all at once, before
-// the first dispatch, and otherwise, if they are brief (Dispatch::brief), before the dispatches that come one barrier
-// earlier than theirs.
+// get them for graphs of many pipelines that move more than the caches hold: if workgroups mostly run all at once,
+// before the first dispatch, and otherwise, if they are brief (Dispatch::brief), before the dispatches that come one
+// barrier earlier than theirs.
 void addWarmUps(Plan& plan, std::span<const size_t> numbersOnly, const Target& target);
 
 }  // namespace dimple

@@ -488,7 +488,8 @@ constexpr OpSchema kConvolutionSchemas[] = {
     DIMPLE_ROW(CONVOLUTION_INTEGER, kIntegerFields, .rules = kIntegerRules, .check = checkInteger,
                .plan = planIntegers<DML_CONVOLUTION_INTEGER_OPERATOR_DESC, 2, kIntegers>, .numbersOnly = true),
     DIMPLE_ROW(QUANTIZED_LINEAR_CONVOLUTION, kQuantizedFields, .rules = kQuantizedRules, .check = checkQuantized,
-               .plan = planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kQuantized>, .numbersOnly = true),
+               .plan = planIntegers<DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC, 3, kQuantized>,
+               .numbersOnly = true),
 };
 
 constexpr OpSchema kConvolutionToFloats =

@@ -364,10 +364,12 @@ class FloatProductPlan {
   }
 
   // The push words of tiles with which a workgroup computes with a part of its depth only.
-  std::vector<uint32_t> briefWords(kernels::FloatTiles::Form form, const Tile& tile, std::vector<uint32_t> words) const {
+  std::vector<uint32_t> briefWords(kernels::FloatTiles::Form form, const Tile& tile,
+                                   std::vector<uint32_t> words) const {
     constexpr uint32_t kBriefDepth = 64;
     constexpr size_t kDepth = 2, kSliceDepth = 3;  // their places in FloatTiles::Push
-    const bool inPatches = form == kernels::FloatTiles::Form::PatchWindows || form == kernels::FloatTiles::Form::ChunkWindows;
+    const bool inPatches =
+        form == kernels::FloatTiles::Form::PatchWindows || form == kernels::FloatTiles::Form::ChunkWindows;
     uint32_t& depth = words[inPatches ? kDepth : kSliceDepth];
     depth = std::min(depth, inPatches ? tile.depth * window_->taps : kBriefDepth);
     return words;
@@ -393,35 +395,34 @@ class FloatProductPlan {
     for (const uint32_t operand : {0u, 1u})
       if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
         from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
-    KernelCall call =
-        kernels::FloatTiles{
-            .form = form,
-            // Among the other kernels, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
-            .type = element(!matrices && (toParts || finish_.wide)),
-            .push = {.rows = p_.rows,
-                     .columns = p_.columns,
-                     .depth = p_.depth,
-                     .sliceDepth = slices.depth,
-                     .slices = slices.count,
-                     .floatFinish = finish((toParts ? kToParts : finishFlags()) | bringsWeights(kernel, workgroups))},
-            .spec = {.epilogue = toParts ? 0 : epilogue() | fromHalves(form),
-                     .fused = fused(),
-                     .backward = backward(),
-                     .tiling = tiling,
-                     .tileDepth = tile.depth,
-                     .stages = tile.stages,
-                     .directions = tileDirections(form, toParts),
-                     .shares = tile.shares,
-                     .invocations = tile.invocations,
-                     .rowsFirst = rowsFirst(form)},
-            .a = from[0],
-            .b = from[1],
-            .c = p_.from[2],
-            .y = to,
-            .channels = toParts ? unused() : channels(),
-            .addend = toParts ? unused() : addend()};
+    KernelCall call = kernels::FloatTiles{
+        .form = form,
+        // Among the other kernels, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
+        .type = element(!matrices && (toParts || finish_.wide)),
+        .push = {.rows = p_.rows,
+                 .columns = p_.columns,
+                 .depth = p_.depth,
+                 .sliceDepth = slices.depth,
+                 .slices = slices.count,
+                 .floatFinish = finish((toParts ? kToParts : finishFlags()) | bringsWeights(kernel, workgroups))},
+        .spec = {.epilogue = toParts ? 0 : epilogue() | fromHalves(form),
+                 .fused = fused(),
+                 .backward = backward(),
+                 .tiling = tiling,
+                 .tileDepth = tile.depth,
+                 .stages = tile.stages,
+                 .directions = tileDirections(form, toParts),
+                 .shares = tile.shares,
+                 .invocations = tile.invocations,
+                 .rowsFirst = rowsFirst(form)},
+        .a = from[0],
+        .b = from[1],
+        .c = p_.from[2],
+        .y = to,
+        .channels = toParts ? unused() : channels(),
+        .addend = toParts ? unused() : addend()};
     if (matrices) call.brief = briefWords(form, tile, call.push);
-    TRY(builder_.add(call,workgroups, parameters_, p_.multiplyAdds()));
+    TRY(builder_.add(call, workgroups, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to, rowsFirst(form) != 0) : Status{};
   }
 

@@ -56,7 +56,7 @@ struct Dispatch {
   // The first words of the parameter block, if they decide what the kernel does. A back end may make a pipeline for
   // these words only (Caps::fixesParameters). Empty: the kernel reads them.
   std::vector<uint32_t> fixed{};
-  std::vector<uint32_t> push;        // push words
+  std::vector<uint32_t> push;  // push words
   // The last push words with which a workgroup ends soon, whatever it then computes. Empty: none are known.
   std::vector<uint32_t> brief{};
   std::vector<BufferRange> buffers;  // set 0, in order of binding

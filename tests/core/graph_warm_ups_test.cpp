@@ -42,12 +42,21 @@ class Products {
 
  private:
   void add(std::string_view type, uint32_t rows, uint32_t width, UINT i) {
-    static constexpr std::string_view kActivations[] = {
-        "RELU", "TANH", "SIGMOID", "SOFTSIGN", "IDENTITY", "GELU", "ELU(Alpha=1)", "CELU(Alpha=1)", "LEAKY_RELU(Alpha=1)",
-        "THRESHOLDED_RELU(Alpha=1)", "SOFTPLUS(Steepness=1)", "SCALED_TANH(Alpha=1,Beta=1)"};
+    static constexpr std::string_view kActivations[] = {"RELU",
+                                                        "TANH",
+                                                        "SIGMOID",
+                                                        "SOFTSIGN",
+                                                        "IDENTITY",
+                                                        "GELU",
+                                                        "ELU(Alpha=1)",
+                                                        "CELU(Alpha=1)",
+                                                        "LEAKY_RELU(Alpha=1)",
+                                                        "THRESHOLDED_RELU(Alpha=1)",
+                                                        "SOFTPLUS(Steepness=1)",
+                                                        "SCALED_TANH(Alpha=1,Beta=1)"};
     const UINT n = graph_.op(cat("GEMM ATensor=", type, "[", rows, ",", width, "] BTensor=", type, "[", width, ",",
-                                 width, "]! OutputTensor=", type, "[", rows, ",", width, "] Alpha=1 FusedActivation=ACTIVATION_",
-                                 kActivations[i]));
+                                 width, "]! OutputTensor=", type, "[", rows, ",", width,
+                                 "] Alpha=1 FusedActivation=ACTIVATION_", kActivations[i]));
     graph_.input(i, n, 1);
     if (n) graph_.edge(n - 1, n);
   }
@@ -116,8 +125,8 @@ TEST_CASE("warm-ups of large products are brief, and come one barrier before the
     CHECK(execution[i].barrierBefore);
     CHECK(!execution[i + 1].barrierBefore);
     CHECK(barriersAfter(execution, i) == 1);
-    const auto own = std::ranges::find_if(
-        without, [&](const Dispatch& dispatch) { return isSamePipeline(dispatch, execution[i]); });
+    const auto own =
+        std::ranges::find_if(without, [&](const Dispatch& dispatch) { return isSamePipeline(dispatch, execution[i]); });
     CHECK(own->push != execution[i].push);
   }
 }
@@ -132,7 +141,9 @@ TEST_CASE("warm-ups write nothing that others read, or write between the same ba
       if (!isWarmUp(execution[i])) continue;
       CHECK(execution[i].groups == std::array<uint32_t, 3>{1, 1, 1});
       for (const BufferRange& range : execution[i].buffers) {
-        CHECK(range.kind == (range.writes ? SlotKind::Temporary : range.index != 0 ? SlotKind::Input : SlotKind::Persistent));
+        CHECK(range.kind == (range.writes       ? SlotKind::Temporary
+                             : range.index != 0 ? SlotKind::Input
+                                                : SlotKind::Persistent));
         if (!range.writes) continue;
         for (size_t k = 0; k < execution.size(); ++k)
           if (k != i && (k >= interval || !isWarmUp(execution[k])))

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/checked.h"
+#include "core/directml.h"
 #include "core/target.h"
 #include "core/text.h"
 
@@ -73,9 +73,10 @@ class WarmUps {
   }
 
   void insert() {
-    for (auto& [before, warmUp] : std::views::reverse(added_)) {
-      Dispatch& next = plan_.execution[before];
-      warmUp.barrierBefore = std::exchange(next.barrierBefore, false);
+    // From the last to the first, so that places stay valid. The first of those at one place takes over the barrier.
+    for (auto next = added_.rbegin(); next != added_.rend(); ++next) {
+      auto& [before, warmUp] = *next;
+      warmUp.barrierBefore = std::exchange(plan_.execution[before].barrierBefore, false);
       plan_.execution.insert(plan_.execution.begin() + static_cast<ptrdiff_t>(before), std::move(warmUp));
     }
   }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint64_t kCacheBytes = 64 << 20;
 constexpr size_t kMinPipelines = 10;
+constexpr double kMinWorkBeside = 1 << 28;  // multiply-adds: beside less, a warm-up takes longer than what it saves
 constexpr uint64_t kMaxWrittenBytes = 32 << 20;  // by warm-ups between two barriers
 
 uint64_t groupsOf(const Dispatch& dispatch) {
@@ -60,6 +61,13 @@ class Intervals {
  private:
   std::vector<size_t> begins_;
 };
+
+// The multiply-adds of the dispatches from one to the next barrier.
+double workFrom(std::span<const Dispatch> dispatches, size_t begin) {
+  double work = dispatches[begin].work;
+  for (size_t i = begin + 1; i < dispatches.size() && !dispatches[i].barrierBefore; ++i) work += dispatches[i].work;
+  return work;
+}
 
 class WarmUps {
  public:
@@ -129,7 +137,8 @@ void addWarmUps(Plan& plan, std::span<const size_t> numbersOnly, const Target& t
     if (atOnce) {
       if (i > 0 && isSmall(execution, i, target.caps)) warmUps.add(i, 0);
     } else if (const auto before = intervals.beginBefore(i)) {
-      if (!execution[i].brief.empty() || !target.options.estimates) warmUps.add(i, *before);
+      const bool gains = !execution[i].brief.empty() && workFrom(execution, *before) >= kMinWorkBeside;
+      if (gains || !target.options.estimates) warmUps.add(i, *before);
     }
   }
   warmUps.insert();

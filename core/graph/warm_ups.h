@@ -19,7 +19,7 @@ struct Target;
 // Without estimates, every such dispatch gets a warm-up, on every device. With them, devices that gain (Caps::coldCode)
 // get them for graphs of many pipelines that move more than the caches hold: if workgroups mostly run all at once,
 // before the first dispatch, and otherwise, if they are brief (Dispatch::brief), before the dispatches that come one
-// barrier earlier than theirs.
+// barrier earlier than theirs, where these take long enough.
 void addWarmUps(Plan& plan, std::span<const size_t> numbersOnly, const Target& target);
 
 }  // namespace dimple

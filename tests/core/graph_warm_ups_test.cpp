@@ -24,10 +24,16 @@ Caps coldCaps() {
 // Products in a chain, each of which takes a pipeline of its own, and weights of `width` squared floats.
 class Products {
  public:
-  Products(std::string_view type, uint32_t rows, uint32_t width, UINT count) {
+  // `hasLarge`: there is another product, whose weights warm-ups take for numbers.
+  Products(std::string_view type, uint32_t rows, uint32_t width, UINT count, bool hasLarge = false) {
     for (UINT i = 0; i < count; ++i) add(type, rows, width, i);
     graph_.input(count, 0);
     graph_.output(count - 1, 0);
+    if (!hasLarge) return;
+    const UINT large = graph_.op("GEMM ATensor=f16[1,4096] BTensor=f16[4096,4096]! OutputTensor=f16[1,4096] Alpha=1");
+    graph_.input(count + 1, large);
+    graph_.input(count + 2, large, 1);
+    graph_.output(large, 1);
   }
   std::vector<Dispatch> execution(const Target& target) const { return plan(target).execution; }
   Plan plan(const Target& target) const {
@@ -161,6 +167,10 @@ TEST_CASE("warm-ups are for devices and networks that gain") {
   CHECK(count(Products("f32", 16, 2048, 12), Caps{}) == 0);
   CHECK(count(Products("f32", 16, 2048, 4), coldCaps()) == 0);  // few pipelines
   CHECK(count(Products("f32", 16, 256, 12), coldCaps()) == 0);  // the caches hold all
+  // Brief ones of large products, beside little work.
+  Caps matrices = capsOfMatrices();
+  matrices.coldCode = true;
+  CHECK(count(Products("f16", 131072, 32, 12, true), matrices) == 0);
   // Workgroups that do not run at once take long, and so would a single one.
   CHECK(count(Products("f32", 8192, 2048, 12), coldCaps()) == 0);
   CHECK(count(Products("f32", 16, 256, 4), {Caps{}, optionsWithout("estimates")}) > 0);

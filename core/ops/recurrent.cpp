@@ -484,9 +484,21 @@ class NetworkBuilder {
     return tilesOf(pass) / acrossOf(pass) * rowTiles * directions();
   }
 
+  // KNOWN of kernels/recurrent/step_tile.comp. Of so many units, those of all tiles are whole, too.
+  bool isKnown(const Pass& pass) const {
+    constexpr uint32_t kOfOutputs = 7 * kHasSequence;
+    constexpr uint32_t kUnitsAtATime = 512;  // in a workgroup, of each quad a share
+    if (pass.kind == kStepLstm && directions() > 1) return false;
+    return (stepFlags(op(), network_) & ~kOfOutputs) == 0 && batch() % (4 * kernel_.quads) == 0 &&
+           hidden() % (kUnitsAtATime / kernel_.quads) == 0;
+  }
+
   kernels::RecurrentStep::Spec specOf(const Pass& pass) const {
     kernels::RecurrentStep::Spec spec{.kind = pass.kind, .usual = isUsual_};
-    if (kernel_.form == Form::Tile) spec.quads = kernel_.quads;
+    if (kernel_.form == Form::Tile) {
+      spec.quads = kernel_.quads;
+      spec.known = isKnown(pass);
+    }
     if (!usesMatrices()) return spec;
     spec.across = acrossOf(pass);
     spec.steps = kernel_.matrices;

@@ -2,6 +2,8 @@
 // forward convolution, an element at a time. A window has at most kMaxTaps elements. Whether they lie inside the input
 // is a bit for each element of each dimension, of which all dimensions have 31 at most.
 //   parameters[2]   {elements of the window and their divisor}
+#include "common/elsewhere.glsl"
+
 const uint kMaxTaps = 128u;
 const uint kNone = 0x80000000u;        // no window's bit
 shared uvec2 sharedWindows[kColumns];  // offset of the first element, bits of those inside
@@ -86,8 +88,8 @@ void loadStep(uint own, uint bits) {
   [[unroll]] for (uint i = 0u; i < kWindows; ++i) {
     const uvec2 window = sharedWindows[placeB.y + i * kNeighbours];
     const bool inside = (~window.y & (tap.y | bits)) == 0u;
-    const float value = loadB(inside ? window.x + offset : 0u, 0u);
-    loadedB[own * kWindows + i] = inside ? value : 0.0;
+    const float value = loadB(inside ? window.x + offset : kElsewhere, 0u);
+    loadedB[own * kWindows + i] = inside || kReadsZeros ? value : 0.0;
   }
 }
 

@@ -38,7 +38,13 @@ TENSOR_OUT(single)
 TENSOR_OUT(cell)
 #include "recurrent/operand.glsl"
 
-bool has(uint flag) { return (push.flags & flag) != 0u; }
+// IS_PLAIN: whether sequences are known to have one length, and gates no peepholes, no limits and no couples.
+#ifndef IS_PLAIN
+#define IS_PLAIN false
+#endif
+const uint kOfOutputs = kHasSequence | kHasSingle | kHasCell;
+
+bool has(uint flag) { return (push.flags & flag & (IS_PLAIN ? kOfOutputs : ~0u)) != 0u; }
 
 // The usual functions without branches, so that those of several gates overlap.
 float usualSigmoid(float x) {

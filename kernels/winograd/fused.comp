@@ -11,6 +11,7 @@
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
+#include "common/elsewhere.glsl"
 #include "winograd/winograd.glsl"
 
 const uint kGroupTiles = GROUP_TILES;
@@ -70,8 +71,8 @@ void loadInput(uint channel, uint which) {
     [[unroll]] for (uint column = 0u; column < kPlaces; ++column) {
       const uint place = 1u << row | 65536u << column;
       const bool isInside = (places & place) == place;
-      const float value = fromRaw(loadRaw_x(isInside ? from + row * strides.z + column * strides.w : 0u));
-      loaded[which * kPoints + row * kPlaces + column] = isInside ? value : 0.0;
+      const float value = fromRaw(loadRaw_x(isInside ? from + row * strides.z + column * strides.w : kElsewhere));
+      loaded[which * kPoints + row * kPlaces + column] = isInside || kReadsZeros ? value : 0.0;
     }
 }
 

@@ -71,7 +71,7 @@ TEST_CASE("modules: only what is no processor gets long ones") {
   const KernelInfo& other = kernelNamedIn("convolution_direct.f32");
   const std::vector<FixedConstant> fixed{{5, 2}, {4, 3}, {3, 4}, {2, 0}};
   CHECK(&moduleFor(other, fixed, true) == &moduleFor(other, fixed, false));
-  // Long ones that have literals: KNOWN of attention, KIND, QUADS and USUAL of recurrent steps.
+  // Long ones that have literals: KNOWN of attention, KIND, QUADS, USUAL and KNOWN of recurrent steps.
   const auto fixedOf = [](std::string_view name, const std::vector<FixedConstant>& asked) {
     const KernelModule& module = moduleFor(kernelNamedIn(name), asked, true);
     std::string text = module.isLong ? "long" : "short";
@@ -82,7 +82,8 @@ TEST_CASE("modules: only what is no processor gets long ones") {
     CHECK(fixedOf(name, {{0, 2}}) == "long 0=2");
     CHECK(fixedOf(name, {}) == "long 0=0");
   }
-  CHECK(fixedOf("recurrent_step_tile.f32", {{0, 4}, {1, 4}, {6, 1}}) == "long 0=4 1=4 6=1");
+  CHECK(fixedOf("recurrent_step_tile.f32", {{0, 4}, {1, 4}, {6, 1}}) == "long 0=4 1=4 6=1 9=0");
+  CHECK(fixedOf("recurrent_step_tile.f32", {{0, 4}, {1, 4}, {6, 1}, {9, 1}}) == "long 0=4 1=4 6=1 9=1");
   CHECK(fixedOf("recurrent_step_tile.f32", {{0, 4}, {1, 4}, {6, 0}}) == "short 0=4 6=0");
 }
 

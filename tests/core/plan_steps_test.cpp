@@ -51,6 +51,40 @@ TEST_CASE("few steps of a network take the weights as they are, and matrices bou
   CHECK(stepOf(4, "RELU") == "recurrent_step_tile_native.f16");
 }
 
+TEST_CASE("steps know that their tiles are whole, and that there are no lengths, peepholes, limits and couples") {
+  const auto known = [](uint32_t batch, uint32_t units, std::string_view rest = "") {
+    const Plan plan = planOf(cat("LSTM InputTensor=f32[1,4,", batch, ",8] WeightTensor=f32[1,1,", 4 * units,
+                                 ",8] RecurrenceTensor=f32[1,1,", 4 * units, ",", units,
+                                 "] OutputSequenceTensor=f32[4,1,", batch, ",", units, "] OutputSingleTensor=f32[1,1,",
+                                 batch, ",", units, "] ActivationDescs=(SIGMOID,TANH,TANH) Direction=FORWARD ", rest));
+    REQUIRE(kernelName(plan.execution.back().kernel) == "recurrent_step_tile.f32");
+    return specOf(plan.execution.back(), 9);
+  };
+  // By the sequences of a tile: 16, 8 and 4.
+  for (const auto& [batch, units] : {std::pair(16u, 128u), {32u, 512u}, {8u, 256u}, {4u, 512u}}) {
+    CHECK(known(batch, units) == 1);
+    CHECK(known(batch - 1, units) == 0);
+    CHECK(known(batch, units - 4) == 0);
+  }
+  CHECK(known(12, 128) == 0);
+  CHECK(known(20, 128) == 0);
+  CHECK(known(32, 640) == 1);
+  CHECK(known(32, 576) == 0);
+  CHECK(known(16, 128, "SequenceLengthsTensor=u32[1,1,1,16]") == 0);
+  CHECK(known(16, 128, "PeepholeTensor=f32[1,1,1,384]") == 0);
+  CHECK(known(16, 128, "UseClipThreshold=1 ClipThreshold=2") == 0);
+  CHECK(known(16, 128, "CoupleInputForget=1") == 0);
+  // An LSTM has one direction besides, a GRU any number.
+  const auto knownInBoth = [](std::string_view network, uint32_t rows, std::string_view functions) {
+    const Plan plan = planOf(cat(network, " InputTensor=f32[1,4,16,8] WeightTensor=f32[1,2,", rows,
+                                 ",8] RecurrenceTensor=f32[1,2,", rows, ",128] OutputSingleTensor=f32[1,2,16,128] ",
+                                 "Direction=BIDIRECTIONAL ActivationDescs=(", functions, ",", functions, ")"));
+    return specOf(plan.execution.back(), 9);
+  };
+  CHECK(knownInBoth("LSTM", 512, "SIGMOID,TANH,TANH") == 0);
+  CHECK(knownInBoth("GRU", 384, "SIGMOID,TANH") == 1);
+}
+
 TEST_CASE("a network of more steps than a plan holds is refused with a sentence") {
   auto parsed = parseCase(
       "RNN InputTensor=f32[1,100000,1,1] WeightTensor=f32[1,1,1,1] RecurrenceTensor=f32[1,1,1,1] "

@@ -343,12 +343,18 @@ constexpr std::string_view kLongWindows[] = {
     "OutputTensor=f32[2,60,20,20] Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[2,2] "
     "Dilations=[1,1] StartPadding=[2,2] EndPadding=[2,2] OutputPadding=[0,0] GroupCount=1 "
     "FusedActivation=ACTIVATION_RELU fill=int",
+    "CONVOLUTION InputTensor=f32[1,20,30,30] FilterTensor=f32[40,20,3,3] OutputTensor=f32[1,40,30,30] "
+    "Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] "
+    "EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1 fill=int",
 };
 
-// Steps of 16, 8 and 4 sequences. The depth has whole parts and a rest, or a rest alone.
+// Steps of 16, 8 and 4 sequences. The depth has whole parts and a rest, a rest alone, or whole parts alone.
 constexpr std::string_view kLongLstm[] = {
     "LSTM InputTensor=f32[1,4,17,8] WeightTensor=f32[1,1,932,8] RecurrenceTensor=f32[1,1,932,233] "
     "OutputSequenceTensor=f32[4,1,17,233] OutputCellSingleTensor=f32[1,1,17,233] ActivationDescs=(SIGMOID,TANH,TANH) "
+    "Direction=FORWARD UseClipThreshold=0 ClipThreshold=0 CoupleInputForget=0 fill=float",
+    "LSTM InputTensor=f32[1,4,32,8] WeightTensor=f32[1,1,1024,8] RecurrenceTensor=f32[1,1,1024,256] "
+    "OutputSequenceTensor=f32[4,1,32,256] OutputCellSingleTensor=f32[1,1,32,256] ActivationDescs=(SIGMOID,TANH,TANH) "
     "Direction=FORWARD UseClipThreshold=0 ClipThreshold=0 CoupleInputForget=0 fill=float",
 };
 constexpr std::string_view kLongGru[] = {
@@ -357,6 +363,12 @@ constexpr std::string_view kLongGru[] = {
     "fill=float",
     "GRU InputTensor=f32[1,4,3,8] WeightTensor=f32[1,1,150,8] RecurrenceTensor=f32[1,1,150,50] "
     "OutputSequenceTensor=f32[4,1,3,50] ActivationDescs=(SIGMOID,TANH) Direction=FORWARD LinearBeforeReset=0 "
+    "fill=float",
+    "GRU InputTensor=f32[1,4,8,8] WeightTensor=f32[1,2,768,8] RecurrenceTensor=f32[1,2,768,256] "
+    "OutputSequenceTensor=f32[4,2,8,256] ActivationDescs=(SIGMOID,TANH,SIGMOID,TANH) Direction=BIDIRECTIONAL "
+    "LinearBeforeReset=1 fill=float",
+    "GRU InputTensor=f32[1,4,4,8] WeightTensor=f32[1,1,1536,8] RecurrenceTensor=f32[1,1,1536,512] "
+    "OutputSequenceTensor=f32[4,1,4,512] ActivationDescs=(SIGMOID,TANH) Direction=FORWARD LinearBeforeReset=0 "
     "fill=float",
 };
 // Whole tiles.

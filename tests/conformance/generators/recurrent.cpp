@@ -120,6 +120,8 @@ void generateRecurrent(Generator& generator) {
   // Depths of whole parts and nearly all of another one, for few sequences and many.
   addNetwork(generator, {4, 3, 3, 472}, Kind::Usual);
   addNetwork(generator, {4, 17, 3, 233}, Kind::Usual);
+  // Whole tiles, and depths of whole parts.
+  addNetwork(generator, {4, 16, 3, 128}, Kind::Usual);
 }
 
 void generateAdam(Generator& generator) {

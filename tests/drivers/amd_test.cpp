@@ -63,6 +63,7 @@ constexpr Budget kBudgets[] = {
     {"integer_convolution_tile", 128},
     {"integer_gemm_tile", 128},
     {"product_block", 128},
+    {"recurrent_step_tile", 128},
     {"softmax_columns", 128},
     {"weight_rows", 128},
     {"weight_few", 256, 48},

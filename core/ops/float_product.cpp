@@ -363,16 +363,16 @@ class FloatProductPlan {
     return bytes >= kSmall && bytes <= workgroups * kernel.tile.invocations * kOfInvocation ? kBringsWeights : 0;
   }
 
-  // The push words of tiles with which a workgroup computes with a part of its depth only.
+  // The push words with which a workgroup of a tile computes with a part of its depth only.
   std::vector<uint32_t> briefWords(kernels::FloatTiles::Form form, const Tile& tile,
-                                   std::vector<uint32_t> words) const {
+                                   kernels::FloatTiles::Push push) const {
+    using enum kernels::FloatTiles::Form;
     constexpr uint32_t kBriefDepth = 64;
-    constexpr size_t kDepth = 2, kSliceDepth = 3;  // their places in FloatTiles::Push
-    const bool inPatches =
-        form == kernels::FloatTiles::Form::PatchWindows || form == kernels::FloatTiles::Form::ChunkWindows;
-    uint32_t& depth = words[inPatches ? kDepth : kSliceDepth];
-    depth = std::min(depth, inPatches ? tile.depth * window_->taps : kBriefDepth);
-    return words;
+    if (form == PatchWindows || form == ChunkWindows)
+      push.depth = std::min(p_.depth, tile.depth * window_->taps);
+    else
+      push.sliceDepth = std::min<uint32_t>(push.sliceDepth, kBriefDepth);
+    return kernels::wordsOf(push, kernels::FloatTiles::kPushBytes);
   }
 
   // Adds a dispatch that computes sums, and one that combines them if the depth is sliced or if the first one cannot
@@ -395,7 +395,7 @@ class FloatProductPlan {
     for (const uint32_t operand : {0u, 1u})
       if (!window_ && !matrices && comesInPadded(kTileVector, p_, operand))
         from[operand].bytes = std::max(from[operand].bytes, bytesInVectors(kTileVector, p_, operand));
-    KernelCall call = kernels::FloatTiles{
+    const kernels::FloatTiles tiles{
         .form = form,
         // Among the other kernels, only those on 32-bit words store FLOAT32 for FLOAT16 operands.
         .type = element(!matrices && (toParts || finish_.wide)),
@@ -421,7 +421,8 @@ class FloatProductPlan {
         .y = to,
         .channels = toParts ? unused() : channels(),
         .addend = toParts ? unused() : addend()};
-    if (matrices) call.brief = briefWords(form, tile, call.push);
+    KernelCall call = tiles;
+    if (matrices) call.brief = briefWords(form, tile, tiles.push);
     TRY(builder_.add(call, workgroups, parameters_, p_.multiplyAdds()));
     return combines ? addCombination(slices.count, to, rowsFirst(form) != 0) : Status{};
   }

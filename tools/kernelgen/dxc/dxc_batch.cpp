@@ -139,23 +139,25 @@ std::string disassemble(Dxc& dxc, const Job& job, const void* object, size_t byt
   return disassembled ? textOf(*disassembled) : std::string();
 }
 
-// Writes the object, in which operations may be fused.
-void finish(Dxc& dxc, const Job& job, dxc::Blob& object) {
-  std::string text = disassemble(dxc, job, object.GetBufferPointer(), object.GetBufferSize());
-  if (text.empty()) return;
-  if (!allowFusion(text)) {
-    writeBlob(job.name + ".dxil", &object);
-    return;
-  }
-  Text source(text);
-  Owned<dxc::Result> assembly;
-  Owned<dxc::Blob> assembled;
-  take(dxc.assembler->AssembleToContainer(&source, assembly.out()), assembly, job, assembled);
-  if (!assembled) return;
+// Writes the object if it is valid, with the digest that says so.
+void sign(Dxc& dxc, const Job& job, dxc::Blob& object) {
   Owned<dxc::Result> validation;
   Owned<dxc::Blob> valid;
-  take(dxc.validator->Validate(&*assembled, dxc::kSigns, validation.out()), validation, job, valid);
+  take(dxc.validator->Validate(&object, dxc::kSigns, validation.out()), validation, job, valid);
   if (valid) writeBlob(job.name + ".dxil", &*valid);
+}
+
+// Writes the object, in which operations may be fused.
+void finish(Dxc& dxc, const Job& job, const std::string& source, dxc::Blob& object) {
+  if (source.find("mad(") == source.npos) return sign(dxc, job, object);
+  std::string text = disassemble(dxc, job, object.GetBufferPointer(), object.GetBufferSize());
+  if (text.empty()) return;
+  if (!allowFusion(text)) return sign(dxc, job, object);
+  Text fused(text);
+  Owned<dxc::Result> assembly;
+  Owned<dxc::Blob> assembled;
+  take(dxc.assembler->AssembleToContainer(&fused, assembly.out()), assembly, job, assembled);
+  if (assembled) sign(dxc, job, *assembled);
 }
 
 std::string readFile(const std::string& name) {
@@ -173,6 +175,7 @@ void compile(Dxc& dxc, const Job& job) {
   const std::string source = readFile(job.name + ".hlsl");
   std::vector<const wchar_t*> arguments;
   for (const std::wstring& argument : job.arguments) arguments.push_back(argument.c_str());
+  arguments.push_back(L"-Vd");  // what is written is validated, once
 
   const dxc::Buffer buffer{source.data(), source.size(), dxc::kUtf8};
   Owned<dxc::Result> result;
@@ -180,7 +183,7 @@ void compile(Dxc& dxc, const Job& job) {
   const HRESULT status = dxc.compiler->Compile(&buffer, arguments.data(), UINT32(arguments.size()), nullptr,
                                                dxc::kResultInterface, result.outVoid());
   take(status, result, job, object);
-  if (object) finish(dxc, job, *object);
+  if (object) finish(dxc, job, source, *object);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   writeText(job.name + ".time", std::to_string(time.count()));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ class ModulesWorkshop : public Workshop {
   ModulesWorkshop() {
     write("dxc",
           "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0 && exit 0\n"
-          "echo \"$1\" >>\"$(dirname \"$0\")/calls\"\n(printf 'DXBCsigned for a test'; cat \"$1\") >\"$3\"\n");
+          "echo \"$*\" >>\"$(dirname \"$0\")/calls\"\n(printf 'DXBCsigned for a test'; cat \"$1\") >\"$3\"\n");
     fs::permissions(folder() / "dxc", fs::perms::owner_all);
     write("a.comp", kernelGlsl("y[0] = ROWS + uint(LEAST);",
                                "layout(constant_id = 3) const uint ROWS = 1;\n"
@@ -64,6 +65,19 @@ TEST_CASE("modules with literals for constants are made beside the one that read
   CHECK_FALSE(workshop.exists("dxil/a_one.3-1.7-4294967295.dxil"));
   const std::string calls = readText(workshop.folder() / "calls");
   CHECK(std::ranges::count(calls, '\n') == 6);
+}
+
+TEST_CASE("modules with the word O2 are compiled with -O2") {
+  const ModulesWorkshop workshop;
+  const ProcessResult result = workshop.make("a_one ROWS=2 O2\na_one ROWS=4\n");
+  INFO(result.output);
+  REQUIRE(result.exitCode == 0);
+  std::istringstream calls(readText(workshop.folder() / "calls"));
+  for (std::string call; std::getline(calls, call);) {
+    CAPTURE(call);
+    CHECK((call.find(" -O2 ") != call.npos) == (call.find("a_one.3-2.") != call.npos));
+    CHECK((call.find(" -O3 ") != call.npos) == (call.find("a_one.3-2.") == call.npos));
+  }
 }
 
 TEST_CASE("long modules are made of a kernel without DIMPLE_COMPACT") {
@@ -125,6 +139,9 @@ TEST_CASE("errors of modules name the line") {
   CHECK(error("b ROWS=1") == "There is no kernel b.");
   CHECK(error("a_two ROWS=1") == "The kernel a_two is vulkan-only, so that no DXIL is made of it.");
   CHECK(error("a_one") == "The line names no constant.");
+  CHECK(error("a_one O2") == "The line names no constant.");
+  CHECK(workshop.make("a_one ROWS=1\na_one ROWS=1 O2\n")
+            .output.find("modules.txt:2: The kernel a_one has such a module already.") != std::string::npos);
   CHECK(error("a_one COLUMNS=1") == "The word 'COLUMNS=1' is not NAME=VALUE,... of a constant of the kernel.");
   CHECK(error("a_one ROWS") == "The word 'ROWS' is not NAME=VALUE,... of a constant of the kernel.");
   CHECK(error("a_one ROWS=") == "The constant ROWS has no value.");

@@ -18,6 +18,8 @@ namespace {
 constexpr uint64_t kCacheBytes = 64 << 20;
 constexpr size_t kMinPipelines = 10;
 constexpr double kMinWorkBeside = 1 << 28;  // multiply-adds: beside less, a warm-up takes longer than what it saves
+constexpr double kMaxWork = 1 << 15;        // of a workgroup that ends soon without Dispatch::brief
+constexpr size_t kMostBarriers = 3;         // between a warm-up and its dispatch
 constexpr uint64_t kMaxWrittenBytes = 32 << 20;  // by warm-ups between two barriers
 
 uint64_t groupsOf(const Dispatch& dispatch) {
@@ -52,10 +54,11 @@ class Intervals {
     for (size_t i = 0; i < dispatches.size(); ++i)
       if (i == 0 || dispatches[i].barrierBefore) begins_.push_back(i);
   }
-  // Of the interval before that of a dispatch, unless there is none or it is the first.
-  std::optional<size_t> beginBefore(size_t dispatch) const {
-    const auto own = std::ranges::upper_bound(begins_, dispatch) - begins_.begin() - 1;
-    return own < 2 ? std::nullopt : std::optional(begins_[static_cast<size_t>(own - 1)]);
+  // Of the intervals before that of a dispatch, the last `most` at most and without the first of all, in order.
+  std::span<const size_t> beginsBefore(size_t dispatch, size_t most) const {
+    const auto own = static_cast<size_t>(std::ranges::upper_bound(begins_, dispatch) - begins_.begin() - 1);
+    const size_t count = std::min(std::max<size_t>(own, 1) - 1, most);
+    return std::span(begins_).subspan(own - count, count);
   }
 
  private:
@@ -67,6 +70,25 @@ double workFrom(std::span<const Dispatch> dispatches, size_t begin) {
   double work = dispatches[begin].work;
   for (size_t i = begin + 1; i < dispatches.size() && !dispatches[i].barrierBefore; ++i) work += dispatches[i].work;
   return work;
+}
+
+bool endsSoon(const Dispatch& dispatch) {
+  return !dispatch.brief.empty() || dispatch.work <= kMaxWork * static_cast<double>(groupsOf(dispatch));
+}
+
+// The dispatch before which a warm-up of another one comes, if there is one beside which it gains: of workgroups that
+// are not brief, a product that could be. Without estimates, one barrier ahead.
+std::optional<size_t> placeFor(std::span<const Dispatch> dispatches, size_t dispatch, const Intervals& intervals,
+                               bool estimates) {
+  const auto before = intervals.beginsBefore(dispatch, estimates ? kMostBarriers : 1);
+  const auto gains = [&](size_t begin) {
+    if (!estimates) return true;
+    const bool hasBrief = !dispatches[dispatch].brief.empty() || !dispatches[begin].brief.empty();
+    return hasBrief && workFrom(dispatches, begin) >= kMinWorkBeside;
+  };
+  if (estimates && !endsSoon(dispatches[dispatch])) return {};
+  const auto last = std::ranges::find_if(before.rbegin(), before.rend(), gains);
+  return last == before.rend() ? std::nullopt : std::optional(*last);
 }
 
 class WarmUps {
@@ -131,16 +153,18 @@ void addWarmUps(Plan& plan, std::span<const size_t> numbersOnly, const Target& t
   const bool atOnce = target.options.estimates && static_cast<size_t>(small) * 4 >= firsts.size() * 3;
   if (target.options.estimates && (firsts.size() < kMinPipelines || totalsOf(execution).bytes < kCacheBytes)) return;
   const Intervals intervals(execution);
-  WarmUps warmUps(plan);
+  std::vector<std::pair<size_t, size_t>> places;  // the dispatch before which a warm-up comes, and its own
   for (const size_t i : firsts) {
     if (!std::ranges::binary_search(numbersOnly, i)) continue;
     if (atOnce) {
-      if (i > 0 && isSmall(execution, i, target.caps)) warmUps.add(i, 0);
-    } else if (const auto before = intervals.beginBefore(i)) {
-      const bool gains = !execution[i].brief.empty() && workFrom(execution, *before) >= kMinWorkBeside;
-      if (gains || !target.options.estimates) warmUps.add(i, *before);
+      if (i > 0 && isSmall(execution, i, target.caps)) places.emplace_back(0, i);
+    } else if (const auto before = placeFor(execution, i, intervals, target.options.estimates)) {
+      places.emplace_back(*before, i);
     }
   }
+  std::ranges::sort(places);
+  WarmUps warmUps(plan);
+  for (const auto& [before, i] : places) warmUps.add(i, before);
   warmUps.insert();
 }
 

@@ -18,8 +18,9 @@ struct Target;
 //
 // Without estimates, every such dispatch gets a warm-up, on every device. With them, devices that gain (Caps::coldCode)
 // get them for graphs of many pipelines that move more than the caches hold: if workgroups mostly run all at once,
-// before the first dispatch, and otherwise, if they are brief (Dispatch::brief), before the dispatches that come one
-// barrier earlier than theirs, where these take long enough.
+// before the first dispatch. Otherwise those get one whose workgroups are brief (Dispatch::brief), or have little to do
+// anyway and run beside products that could be brief: one to three barriers earlier, before the last dispatches there
+// that take long enough.
 void addWarmUps(Plan& plan, std::span<const size_t> numbersOnly, const Target& target);
 
 }  // namespace dimple

@@ -24,11 +24,16 @@ Caps coldCaps() {
 // Products in a chain, each of which takes a pipeline of its own, and weights of `width` squared floats.
 class Products {
  public:
-  // `hasLarge`: there is another product, whose weights warm-ups take for numbers.
-  Products(std::string_view type, uint32_t rows, uint32_t width, UINT count, bool hasLarge = false) {
-    for (UINT i = 0; i < count; ++i) add(type, rows, width, i);
+  // `hasLarge`: there is another product, whose weights warm-ups take for numbers. `pooled`: the product before which
+  // there is a pooling; 0: there is none.
+  Products(std::string_view type, uint32_t rows, uint32_t width, UINT count, bool hasLarge = false, UINT pooled = 0) {
+    UINT last = 0;
+    for (UINT i = 0; i < count; ++i) {
+      if (i != 0 && i == pooled) last = addPooling(type, rows, width, last);
+      last = add(type, rows, width, i, last);
+    }
     graph_.input(count, 0);
-    graph_.output(count - 1, 0);
+    graph_.output(last, 0);
     if (!hasLarge) return;
     const UINT large = graph_.op("GEMM ATensor=f16[1,4096] BTensor=f16[4096,4096]! OutputTensor=f16[1,4096] Alpha=1");
     graph_.input(count + 1, large);
@@ -47,7 +52,15 @@ class Products {
   }
 
  private:
-  void add(std::string_view type, uint32_t rows, uint32_t width, UINT i) {
+  UINT addPooling(std::string_view type, uint32_t rows, uint32_t width, UINT before) {
+    const std::string tensor = cat(type, "[1,1,", rows, ",", width, "]");
+    const UINT n = graph_.op(cat("MAX_POOLING InputTensor=", tensor, " OutputTensor=", tensor,
+                                 " DimensionCount=2 Strides=[1,1] WindowSize=[1,3] StartPadding=[0,1] "
+                                 "EndPadding=[0,1]"));
+    graph_.edge(before, n);
+    return n;
+  }
+  UINT add(std::string_view type, uint32_t rows, uint32_t width, UINT i, UINT before) {
     static constexpr std::string_view kActivations[] = {"RELU",
                                                         "TANH",
                                                         "SIGMOID",
@@ -64,7 +77,8 @@ class Products {
                                  width, "]! OutputTensor=", type, "[", rows, ",", width,
                                  "] Alpha=1 FusedActivation=ACTIVATION_", kActivations[i]));
     graph_.input(i, n, 1);
-    if (n) graph_.edge(n - 1, n);
+    if (n) graph_.edge(before, n);
+    return n;
   }
 
   GraphBuilder graph_;
@@ -135,6 +149,25 @@ TEST_CASE("warm-ups of large products are brief, and come one barrier before the
         std::ranges::find_if(without, [&](const Dispatch& dispatch) { return isSamePipeline(dispatch, execution[i]); });
     CHECK(own->push != execution[i].push);
   }
+}
+
+TEST_CASE("warm-ups come earlier where a dispatch before them does little") {
+  Caps caps = capsOfMatrices();
+  caps.coldCode = true;
+  caps.workLimit = kDiscreteWorkLimit;
+  const auto execution = Products("f16", 8200, 1008, 12, false, 6).execution({caps, {}});
+  const auto isPooling = [](const Dispatch& d) { return kernelName(d.kernel).starts_with("pool"); };
+  // Its workgroups end soon anyway.
+  const auto first = std::ranges::find_if(execution, isPooling);
+  REQUIRE(first != execution.end());
+  CHECK(isWarmUp(*first));
+  CHECK(warmUpsOf(execution) == 11);
+  const auto place = static_cast<size_t>(first - execution.begin());
+  CHECK(barriersAfter(execution, place) == 1);
+  // Beside the same product, that of the product behind the pooling.
+  REQUIRE(isWarmUp(execution[place + 1]));
+  CHECK(!execution[place + 1].barrierBefore);
+  CHECK(barriersAfter(execution, place + 1) == 2);
 }
 
 TEST_CASE("warm-ups write nothing that others read, or write between the same barriers") {

@@ -158,6 +158,17 @@ const char* refusesSplit(const Request& request, const Tile& tile) {
   return refusesVectorsOfEight(request.product);
 }
 
+// The refusals of tiles as high as a matrix, for long sums whose depth other tiles slice: those add the slices in a
+// dispatch of its own.
+const char* refusesFewRowsSplit(const Request& request, const Tile& tile) {
+  const auto& [p, target, window, integers] = request;
+  if (p.rows > tile.rows) return "It has many rows.";
+  constexpr uint32_t kLong = 1024;
+  if (p.depth < kLong) return "Its sums are short.";
+  if (tilesOf(p, tile) < target.caps.workgroups / 8) return "It has few tiles.";
+  return refusesSplit(request, tile);
+}
+
 const char* refusesGathered(const Request& request, const Tile& tile) {
   if (const char* reason = refusesShares(request, tile)) return reason;
   const uint32_t channels = request.product.depth / std::max(1u, request.window->taps);
@@ -368,6 +379,7 @@ constexpr ProductKernel kBlocks{"product_block", idOf<kernels::FloatBlocks>(kern
 
 // In order of preference.
 constexpr ProductKernel kMatrixKernels[] = {
+    {"gemm_cooperative_split", kMatricesSplit, {16, 16, 32, 1, kGroupSize, 8}, refusesFewRowsSplit},
     {"gemm_cooperative", kMatrices, {16, 128, 64, 1}, refusesFewRowsMatrices},
     {"gemm_few_rows_wide", idOf<FewRows>(FewRows::Form::Wide), {0, 0, 8}, refusesFewRowsWide},
     {"gemm_few_rows_vector", idOf<FewRows>(FewRows::Form::Vector), {0, 0, 4}, refusesFewRowsVector},

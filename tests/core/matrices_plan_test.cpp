@@ -154,6 +154,14 @@ TEST_CASE("subgroups share the depth of FLOAT16 products with few tiles") {
   CHECK(tileOf(128, 128, 8184, caps) == split("16x16x32 shares=8 across=1 64 1"));
   CHECK(tileOf(128, 128, 8192, caps) == split("16x16x32 shares=8 across=1 128 2"));
   CHECK(tileOf(256, 640, 4096, caps) == split("32x64x16 shares=8 across=1 80 1"));
+  // As many rows as a matrix has.
+  CHECK(tileOf(16, 1000, 2048, caps) == split("16x16x32 shares=8 across=1 63 1"));
+  CHECK(tileOf(16, 2048, 2048, caps, " TransB=TRANSPOSE") == split("16x16x32 shares=8 across=1 128 1"));
+  CHECK_FALSE(isSplit(tileOf(16, 2056, 2048, caps)));
+  CHECK_FALSE(isSplit(tileOf(8, 1000, 2048, caps)));
+  CHECK(isSplit(tileOf(16, 512, 1024, caps)));
+  CHECK_FALSE(isSplit(tileOf(16, 496, 1024, caps)));
+  CHECK_FALSE(isSplit(tileOf(16, 512, 1016, caps)));
 
   // Rows of sums, or parts that both lie along the depth.
   Caps other = caps;

@@ -323,6 +323,7 @@ TEST_CASE("a plan says which kernels were passed over, and why") {
   const auto plan = planned("GEMM ATensor=f32[50,30] BTensor=f32[30,50] OutputTensor=f32[50,50] Alpha=1");
   REQUIRE(plan);
   CHECK(passedOverText(*plan) ==
+        "  not gemm_cooperative_split in tiles of 16 x 16: It has many rows.\n"
         "  not gemm_cooperative in tiles of 16 x 128: It has many rows.\n"
         "  not gemm_few_rows_wide: It has many rows.\n"
         "  not gemm_few_rows_vector: It has many rows.\n"

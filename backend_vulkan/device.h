@@ -57,6 +57,8 @@ class Device final : public Backend {
   bool roundsHalves() const { return roundsHalves_; }
   // Before anything is planned: puts a barrier between all dispatches that bind bytes of which one writes some.
   void waitForRanges() { caps_.barriersByRows = false; }
+  // Before anything is planned: a dispatch has seen that Caps::matrixPlaces holds.
+  void trustPlaces() { caps_.knownPlaces = true; }
   bool supportsVolatileDescriptors() const override { return enabled_.updateAfterBind; }
   Result<std::unique_ptr<Executable>> prepare(std::span<const Dispatch> dispatches,
                                               std::span<const uint32_t> parameters) override;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "backend_vulkan/matrix_places.h"
 #include "core/text.h"
 
 namespace dimple::vulkan {
@@ -223,6 +224,7 @@ Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& opti
   opened->handles_.instance = opened->instance_->handle();
   TRY(opened->choose(options));
   TRY(opened->createDevice(options));
+  if (placesAreKnown(*opened)) opened->device_->trustPlaces();
   return opened;
 }
 

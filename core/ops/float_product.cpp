@@ -28,6 +28,7 @@ constexpr uint32_t kUnrolled = 128;
 constexpr uint32_t kRowsFirst = 256;
 constexpr uint32_t kBringsWeights = 512;
 constexpr uint32_t kFromHalves = 512;  // of the epilogue
+constexpr uint32_t kInRegisters = 1024;
 
 // Dimensions of one element have no steps, so their strides do not count.
 void dropIdleStrides(Product& p) {
@@ -325,15 +326,30 @@ class FloatProductPlan {
            std::ranges::all_of(window_->dimensions, inVectors, &ConvolutionWindow::Dimension::outputStride);
   }
 
-  // Returns the step of the epilogue if results come in vectors of eight, and if what comes first rounds, so that sums
-  // may pass through shared memory as FLOAT16.
-  uint32_t fromHalves(kernels::FloatTiles::Form form) const {
+  // Returns steps of the epilogue if results come in vectors of eight, and if what comes first rounds, so that sums may
+  // pass through shared memory as FLOAT16, or stay in registers.
+  uint32_t fromHalves(kernels::FloatTiles::Form form, const Tile& tile) const {
     using enum kernels::FloatTiles::Form;
     if (p_.type != DML_TENSOR_DATA_TYPE_FLOAT16 || (finishFlags() & kHasC) != 0) return 0;
     if (form != MatricesAhead && form != VectorMatricesAhead) return 0;
     // A RELU of rounded numbers is the RELU rounded.
     if (epilogue() == 0 && fused() != 0 && fused() != DML_OPERATOR_ACTIVATION_RELU) return 0;
-    return storesEights(rowsFirst(form) != 0) ? kFromHalves : 0;
+    if (!storesEights(rowsFirst(form) != 0)) return 0;
+    return kFromHalves | (staysInRegisters(tile, rowsFirst(form) != 0) ? kInRegisters : 0);
+  }
+
+  // Whether four neighbours hold lines of a tile's matrices as kernels/matrix/held.glsl exchanges them, which come in
+  // pairs.
+  bool staysInRegisters(const Tile& tile, bool rowsFirst) const {
+    const Target& target = builder_.target();
+    const Caps& caps = target.caps;
+    constexpr uint32_t kSize = 16;
+    constexpr uint32_t kSubgroup = 32;
+    if (!caps.knownPlaces || !target.options.places || !caps.has(Feature::SubgroupShuffle)) return false;
+    if (caps.matrices.rows != kSize || caps.matrices.columns != kSize || caps.subgroupSize != kSubgroup) return false;
+    const uint32_t across = subgroupsAcross(target, tile, caps.matrices);
+    const uint32_t along = rowsFirst ? tile.rows / (tile.invocations / kSubgroup / across) : tile.columns / across;
+    return along % (2 * kSize) == 0;
   }
 
   // Whether y has the form in which parts are stored: packed sums of FLOAT32.
@@ -405,7 +421,7 @@ class FloatProductPlan {
                  .sliceDepth = slices.depth,
                  .slices = slices.count,
                  .floatFinish = finish((toParts ? kToParts : finishFlags()) | bringsWeights(kernel, workgroups))},
-        .spec = {.epilogue = toParts ? 0 : epilogue() | fromHalves(form),
+        .spec = {.epilogue = toParts ? 0 : epilogue() | fromHalves(form, tile),
                  .fused = fused(),
                  .backward = backward(),
                  .tiling = tiling,

@@ -71,6 +71,7 @@ const char* refusesAhead(const Request& request, const Tile& tile) {
   const auto& [p, target, window, integers] = request;
   const Caps& caps = target.caps;
   if (caps.subgroupSize > kMaxSubgroupAhead) return kSubgroupTooLarge;
+  if (!caps.has(Feature::SubgroupShuffle)) return "The device's subgroups cannot exchange numbers.";
   constexpr uint32_t kMostMatrices = 4;
   if (tile.depth > kMostMatrices * caps.matrices.depth) return "A part of the depth has more than four matrices.";
   if (tile.columns / subgroupsAcross(target, tile, caps.matrices) / caps.matrices.columns % 2 != 0)

@@ -219,6 +219,13 @@ class WeightProductPlan {
     if (!attributes_.rows) return Normalizes::Nothing;
     return attributes_.rows->factor.present() ? Normalizes::WithFactor : Normalizes::Rows;
   }
+  // PLACES of weight_few.comp.
+  uint32_t places() const {
+    constexpr uint32_t kLooks = 1;
+    constexpr uint32_t kKnown = 2;
+    if (!builder_.target().options.places) return 0;
+    return builder_.target().caps.knownPlaces ? kKnown : kLooks;
+  }
   bool isGated() const { return attributes_.gates != Gates::None; }
   std::optional<FewRows> fewRows() const {
     if (!halfScales()) return {};
@@ -265,7 +272,7 @@ class WeightProductPlan {
                                                     .sizeDepth = few.shape.depth,
                                                     .zeroPoints = attributes_.hasZeroPoint,
                                                     .gates = static_cast<uint32_t>(attributes_.gates),
-                                                    .places = builder_.target().options.places,
+                                                    .places = places(),
                                                     .normalizes = static_cast<uint32_t>(normalizes()),
                                                     .invocations = kGroupSize},
                                            .a = p_.from[0],

@@ -32,6 +32,7 @@
 #endif
 #include "matrix/cooperative.glsl"
 #include "matrix/cooperative_tile.glsl"
+#include "matrix/places.glsl"
 
 // The constants of the interface are those of cooperative.comp. TILE_DEPTH: steps of a part, those of one, two or four
 // matrices. INVOCATIONS: of a workgroup.
@@ -39,6 +40,12 @@ const uint kRings = 2u;  // parts that are on their way, or read, at once: with 
 const uint kSubgroups = INVOCATIONS / SUBGROUP;
 const uint kMatrixRows = TILE_ROWS / (kSubgroups / ACROSS) / SIZE_ROWS;  // of matrices in a subgroup
 const uint kMatrixColumns = TILE_COLUMNS / ACROSS / SIZE_COLUMNS;
+// What lies side by side in y has to be along rows of sums where those are finished in registers: then the windows are
+// the factor on the left, and the filters the one on the right.
+const bool kHeld = (EPILOGUE & kInRegisters) != 0u;
+const bool kTurned = ROWS_FIRST != 0u ? kHeld : false;
+const uint kLeft = kTurned ? kMatrixColumns : kMatrixRows;
+const uint kRight = kTurned ? kMatrixRows : kMatrixColumns;
 
 // Lines of a part in shared memory, in vectors of eight: an odd number, so that neighbours lie in different banks.
 const uint kLine = TILE_DEPTH / 8u;
@@ -60,37 +67,41 @@ shared uvec4 staged[STAGES * kPart > kSubgroups * kStrip ? STAGES * kPart : kSub
 #define LOADED_COLUMNS TILE_COLUMNS
 #include "matrix/cooperative_loads.glsl"
 
-MATRIX_A partA[kRings * kMatrixRows];
-MATRIX_B partB[kRings * kMatrixColumns];
+MATRIX_A left[kRings * kLeft];
+MATRIX_B right[kRings * kRight];
 MATRIX_SUM sums[kMatrixRows * kMatrixColumns];
 
 // Reads the matrices of the steps from k on, of the subgroup whose sums begin at a row and column of the tile.
 void readParts(uint which, uint stage, uint k, uvec2 origin) {
   const uint atA = stage * kPart;
   const uint atB = atA + kPartA;
-  [[unroll]] for (uint i = 0u; i < kMatrixRows; ++i) {
-    const uint line = origin.x + i * SIZE_ROWS;
-    if (kAcrossA) {
-      LOAD_COLUMNS(partA[which * kMatrixRows + i], staged, atA + k * kPitchA + line / 8u, kPitchA);
+  const uint atLeft = kTurned ? atB : atA;
+  const uint atRight = kTurned ? atA : atB;
+  const uint pitchOfLeft = kTurned ? kPitchB : kPitchA;
+  const uint pitchOfRight = kTurned ? kPitchA : kPitchB;
+  [[unroll]] for (uint i = 0u; i < kLeft; ++i) {
+    const uint line = (kTurned ? origin.y : origin.x) + i * SIZE_ROWS;
+    if (kTurned ? kAcrossB : kAcrossA) {
+      LOAD_COLUMNS(left[which * kLeft + i], staged, atLeft + k * pitchOfLeft + line / 8u, pitchOfLeft);
     } else {
-      LOAD_ROWS(partA[which * kMatrixRows + i], staged, atA + line * kPitchA + k / 8u, kPitchA);
+      LOAD_ROWS(left[which * kLeft + i], staged, atLeft + line * pitchOfLeft + k / 8u, pitchOfLeft);
     }
   }
-  [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j) {
-    const uint line = origin.y + j * SIZE_COLUMNS;
-    if (kAcrossB) {
-      LOAD_ROWS(partB[which * kMatrixColumns + j], staged, atB + k * kPitchB + line / 8u, kPitchB);
+  [[unroll]] for (uint j = 0u; j < kRight; ++j) {
+    const uint line = (kTurned ? origin.x : origin.y) + j * SIZE_COLUMNS;
+    if (kTurned ? kAcrossA : kAcrossB) {
+      LOAD_ROWS(right[which * kRight + j], staged, atRight + k * pitchOfRight + line / 8u, pitchOfRight);
     } else {
-      LOAD_COLUMNS(partB[which * kMatrixColumns + j], staged, atB + line * kPitchB + k / 8u, kPitchB);
+      LOAD_COLUMNS(right[which * kRight + j], staged, atRight + line * pitchOfRight + k / 8u, pitchOfRight);
     }
   }
 }
 
 void multiply(uint which) {
-  [[unroll]] for (uint i = 0u; i < kMatrixRows; ++i)
-    [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j) {
-      const uint sum = i * kMatrixColumns + j;
-      sums[sum] = MULTIPLY_ADD(partA[which * kMatrixRows + i], partB[which * kMatrixColumns + j], sums[sum]);
+  [[unroll]] for (uint i = 0u; i < kLeft; ++i)
+    [[unroll]] for (uint j = 0u; j < kRight; ++j) {
+      const uint sum = i * kRight + j;
+      sums[sum] = MULTIPLY_ADD(left[which * kLeft + i], right[which * kRight + j], sums[sum]);
     }
 }
 
@@ -189,6 +200,7 @@ bool storesVectors(uint base) {
 }
 
 #include "matrix/addends.glsl"
+#include "matrix/held.glsl"
 
 // Stores what a subgroup has in shared memory.
 void storeStrip(uint strip, bool vectors, uvec2 first, uint part, uvec4 base) {
@@ -262,6 +274,10 @@ void main() {
   sumDepth(gl_LocalInvocationID.x, origin, firsts, base, begin, min(begin + push.sliceDepth, push.depth));
 
   if (found == ~0u && push.rows == 0u) staged[0].x = found;  // never
+  if (kHeld) {
+    storeHeld(firsts + origin, base);
+    return;
+  }
   // Two matrices at a time pass through shared memory, for the reasons that cooperative.comp gives.
   barrier();
   const uint strip = gl_SubgroupID * kStrip;

@@ -6,7 +6,8 @@
 //           lie side by side, at multiples of four; kWhole, kUnrolled: see tile.glsl
 //   EPILOGUE   steps that nodes of their own would do: kOfChannels normalize or scale each channel, the place of whose
 //           parameters is C's; kAddend adds a tensor that lies as y does; kFromHalves: what steps, or a RELU, begin with
-//           is rounded to FLOAT16 already, and multiplied by alpha
+//           is rounded to FLOAT16 already, and multiplied by alpha; kInRegisters: such numbers do not pass through
+//           shared memory, since it is known which invocation holds which (held.glsl)
 #define SUM float
 #define FOUR_SUMS vec4
 #define ZERO uint
@@ -31,6 +32,7 @@ const uint kLastFactor = 64u;
 const uint kDivides = 128u;  // by the first factor
 const uint kAddsC = 256u;    // C is the addend, at any strides, and all channels have the parameters of the first
 const uint kFromHalves = 512u;
+const uint kInRegisters = 1024u;
 const uint kOfChannels = kMean | kVariance | kFactor | kShift | kLastFactor;
 
 #if PARTS

@@ -13,7 +13,8 @@
 //   CHUNKS        that are on their way at once
 //   GATES         gates.glsl; neighbouring columns of B then are rows of the two halves
 //   PARTS         of a vector of weights that have a scale each
-//   PLACES        0: places are taken as unknown, as if the device had chosen others
+//   PLACES        0: places are taken as unknown, as if the device had chosen others; 1: the kernel looks at them; kKnown:
+//                 the device has been seen to place them so
 //   ZERO_POINTS   1: given, and not those of all (zeroAt)
 //   NORMALIZES    rows of A are divided by the root of the mean of their squares and `epsilon` before they are multiplied;
 //                 kWithFactor: and multiplied by a factor of each step of the depth. They are rounded as the node would
@@ -38,8 +39,9 @@ layout(set = 0, binding = BINDING_b, std430) readonly buffer bBuffer { uvec4 b[]
 #include "matrix/weights.glsl"
 #include "matrix/cooperative.glsl"
 #include "matrix/weight_halves.glsl"
-#include "matrix/places.glsl"
-#extension GL_KHR_shader_subgroup_vote : require
+const uint kKnown = 2u;
+const bool kLooks = PLACES == 1u;
+#include "matrix/known_places.glsl"
 #extension GL_KHR_shader_subgroup_arithmetic : require
 
 #if DIMPLE_REFLECT
@@ -57,7 +59,6 @@ const uint kWeights = 128u / BITS;             // of a vector
 const uint kChunk = kSharing * kWeights;       // steps
 const uint kEights = kWeights / 8u;            // of a vector
 const uint kAcross = SUBGROUP / kSharing;      // from one column of an invocation to the next
-const uint kDepthAlong = SIZE_DEPTH / kSharing;
 const uint kPasses = (ROWS + SIZE_COLUMNS - 1u) / SIZE_COLUMNS;
 const uint kFactors = kPasses * kHeldColumns;  // rows of A that an invocation has elements of
 
@@ -67,9 +68,6 @@ const uint kOfA = ROWS * kOfRow;
 const uint kStaged = kOfA + 1u;
 shared uvec4 staged[kSubgroups * kStaged];
 shared float parts[kSubgroups * ROWS * SIZE_ROWS];
-// The places of a matrix, as FLOAT16 and as FLOAT32.
-const uint kPlaces = SIZE_ROWS * SIZE_DEPTH;
-shared uvec4 places[kPlaces / 8u + kPlaces / 4u];
 
 // Sums of squares of rows of A, [row][subgroup], and what their elements are multiplied by.
 const uint kSumsOfRow = NORMALIZES != 0u ? kSubgroups : 1u;
@@ -82,39 +80,6 @@ uvec4 ofFactor[kItemsOfA];
 uvec4 vectors[CHUNKS * kHeldRows];
 uint scaleWords[CHUNKS * kHeldRows * PARTS];
 uint zeroWords[CHUNKS * kHeldRows * PARTS];
-
-void stagePlaces(uint lane) {
-  for (uint four = lane; four < kPlaces / 4u; four += INVOCATIONS) {
-    const vec4 numbers = float(four) * 4.0 + vec4(0.0, 1.0, 2.0, 3.0);
-    const uvec2 halves = uvec2(packHalf2x16(numbers.xy), packHalf2x16(numbers.zw));
-    if (four % 2u == 0u)
-      places[four / 2u].xy = halves;
-    else
-      places[four / 2u].zw = halves;
-    places[kPlaces / 8u + four] = floatBitsToUint(numbers);
-  }
-}
-
-// Whether factors and sums lie as places.glsl has it.
-bool placesAreKnown(uint own) {
-  if (PLACES == 0u) return false;
-  MATRIX_A left;
-  MATRIX_B right;
-  MATRIX_SUM sums;
-  LOAD_ROWS(left, places, 0u, SIZE_DEPTH / 8u);
-  LOAD_COLUMNS(right, places, 0u, SIZE_DEPTH / 8u);
-  LOAD_ROWS(sums, places, kPlaces / 8u, SIZE_COLUMNS / 4u);
-  bool known = MATRIX_LENGTH(left) == kHeldRows * kDepthAlong && MATRIX_LENGTH(right) == kHeldColumns * kDepthAlong &&
-               MATRIX_LENGTH(sums) == kHeldRows * kAlong;
-  [[unroll]] for (uint i = 0u; i < kHeldRows * kDepthAlong; ++i) {
-    const float number = float(heldRow(own, i, kDepthAlong) * SIZE_DEPTH + heldColumn(own, i, kDepthAlong));
-    known = known && float(MATRIX_AT(left, i)) == number;
-    if (i < kHeldColumns * kDepthAlong) known = known && float(MATRIX_AT(right, i)) == number;
-  }
-  [[unroll]] for (uint i = 0u; i < kHeldRows * kAlong; ++i)
-    known = known && MATRIX_AT(sums, i) == float(heldRow(own, i) * SIZE_COLUMNS + heldColumn(own, i));
-  return subgroupAll(known);
-}
 
 // The order in which weights of a word come out of it, in pairs.
 uvec4 inOrder(uvec4 eight) {
@@ -344,10 +309,13 @@ void main() {
   uint firstB[kHeldRows];
   uvec2 firstBlock[kHeldRows];
   findColumns(own, columnGroup * columnsOfGroup + ofSet, first.y, firstB, firstBlock);
-  stagePlaces(lane);
   if (own == 0u) staged[at + kOfA] = uvec4(0u);
-  barrier();
-  const bool known = placesAreKnown(own);
+  bool known = PLACES == kKnown;
+  if (kLooks) {
+    stagePlaces(lane);
+    barrier();
+    known = placesAreKnown(own);
+  }
   load(own, first.x, firstB, firstBlock, ofShare);  // later than that, or registers are short
   if (NORMALIZES != 0u) findRoots(lane, own, first.x);
   const uvec4 base = isOne ? uvec4(first, parameters[kMatrices].z, push.baseY) : walkOffsets(kMatrices, push.matrixRank, pair);

@@ -1,0 +1,71 @@
+// Sums that the invocations which hold them round, finish and store in vectors of eight, where the elements of matrices
+// lie as places.glsl has them: four neighbours hold eight pairs of a line, and exchange them so that each has eight
+// elements that lie side by side. Lines are rows of sums, whose matrices are [kLeft][kRight].
+#extension GL_KHR_shader_subgroup_shuffle : require
+const uint kEightsOfMatrices = kHeldRows * kLeft;  // of an invocation in the same two columns of matrices
+const uint kHeldEights = kEightsOfMatrices * kRight / 2u;
+// So many are finished at once, of the same columns: their addends are on their way together.
+const uint kMostTogether = 4u;
+const uint kTogether = kEightsOfMatrices < kMostTogether ? kEightsOfMatrices : kMostTogether;
+
+// The row and column of the n-th eight, from the subgroup's first ones.
+uvec2 placeOfHeld(uint own, uint n) {
+  const uint ofMatrices = n % kEightsOfMatrices;
+  const uint line = ofMatrices / kHeldRows * SIZE_ROWS + heldRow(own, ofMatrices % kHeldRows * kAlong);
+  const uint along = n / kEightsOfMatrices * (2u * SIZE_COLUMNS) + own % kSharing * 8u;
+  return ROWS_FIRST != 0u ? uvec2(along, line) : uvec2(line, along);
+}
+
+// Two sums of the line of the n-th eight that lie side by side, which are the `pair`-th of four. The numbers must be
+// literals.
+uint heldPair(uint n, uint pair) {
+  const uint ofMatrices = n % kEightsOfMatrices;
+  const uint matrix1 = ofMatrices / kHeldRows * kRight + n / kEightsOfMatrices * 2u + pair / 2u;
+  const uint element = ofMatrices % kHeldRows * kAlong + pair % 2u * kPair;
+  return halvesFromPair(uintBitsToFloat(push.alpha) *
+                        vec2(MATRIX_AT(sums[matrix1], element), MATRIX_AT(sums[matrix1], element + 1u)));
+}
+
+// Four neighbours exchange their pairs: an invocation gets those that have its own place among them, in order.
+uvec4 exchanged(uint own, uvec4 pairs) {
+  const bool odd = (own & 1u) != 0u;
+  const bool upper = (own & 2u) != 0u;
+  const uint first = subgroupShuffleXor(odd ? pairs.x : pairs.y, 1u);
+  const uint second = subgroupShuffleXor(odd ? pairs.z : pairs.w, 1u);
+  const uvec4 half1 = odd ? uvec4(first, pairs.y, second, pairs.w) : uvec4(pairs.x, first, pairs.z, second);
+  const uint third = subgroupShuffleXor(upper ? half1.x : half1.z, 2u);
+  const uint fourth = subgroupShuffleXor(upper ? half1.y : half1.w, 2u);
+  return upper ? uvec4(third, fourth, half1.zw) : uvec4(half1.xy, third, fourth);
+}
+
+// `first`: the row and column where the subgroup's sums begin. One matrix is chosen after another, for the reasons that
+// cooperative.comp gives.
+void storeHeld(uvec2 first, uvec4 base) {
+  const uint own = gl_SubgroupInvocationID;
+  [[dont_unroll]] for (uint n = 0u; n < kHeldEights; n += kTogether) {
+    bool inside[kTogether];
+    uvec4 addends[kTogether];
+    [[unroll]] for (uint t = 0u; t < kTogether; ++t) {
+      const uvec2 place = first + placeOfHeld(own, n + t);
+      inside[t] = place.x < push.rows && isColumn(place.y);
+      addends[t] = uvec4(0u);
+      if (hasAddend() && inside[t])
+        addends[t] = addendVectors[(base.w + place.x * yRowStride() + columnAt(place.y).y) / 8u];
+      if (t == 0u && n % kEightsOfMatrices == 0u && isOfChannels())
+        loadOperandsOfEight(inside[t] ? placeOfC(place.x, columnAt(place.y), base) : base.z);
+    }
+    uvec4 pairs[kTogether];
+    [[unroll]] for (uint e = 0u; e < kHeldEights; e += kTogether)
+      if (e == n) {
+        [[unroll]] for (uint t = 0u; t < kTogether; ++t)
+          pairs[t] = uvec4(heldPair(e + t, 0u), heldPair(e + t, 1u), heldPair(e + t, 2u), heldPair(e + t, 3u));
+      }
+    [[unroll]] for (uint t = 0u; t < kTogether; ++t) {
+      const uvec4 eight = exchanged(own, pairs[t]);
+      const uvec2 place = first + placeOfHeld(own, n + t);
+      vec2 sums1[4];
+      [[unroll]] for (uint i = 0u; i < 4u; ++i) sums1[i] = unpackHalf2x16(eight[i]);
+      if (inside[t]) finishEight(sums1, addends[t], place.x, place.y, base);
+    }
+  }
+}

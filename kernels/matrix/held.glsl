@@ -4,9 +4,6 @@
 #extension GL_KHR_shader_subgroup_shuffle : require
 const uint kEightsOfMatrices = kHeldRows * kLeft;  // of an invocation in the same two columns of matrices
 const uint kHeldEights = kEightsOfMatrices * kRight / 2u;
-// So many are finished at once, of the same columns: their addends are on their way together.
-const uint kMostTogether = 4u;
-const uint kTogether = kEightsOfMatrices < kMostTogether ? kEightsOfMatrices : kMostTogether;
 
 // The row and column of the n-th eight, from the subgroup's first ones.
 uvec2 placeOfHeld(uint own, uint n) {
@@ -18,13 +15,13 @@ uvec2 placeOfHeld(uint own, uint n) {
 
 // Two sums of the line of the n-th eight that lie side by side, which are the `pair`-th of four. The numbers must be
 // literals.
-uint heldPair(uint n, uint pair) {
+vec2 heldPair(uint n, uint pair) {
   const uint ofMatrices = n % kEightsOfMatrices;
   const uint matrix1 = ofMatrices / kHeldRows * kRight + n / kEightsOfMatrices * 2u + pair / 2u;
   const uint element = ofMatrices % kHeldRows * kAlong + pair % 2u * kPair;
-  return halvesFromPair(uintBitsToFloat(push.alpha) *
-                        vec2(MATRIX_AT(sums[matrix1], element), MATRIX_AT(sums[matrix1], element + 1u)));
+  return vec2(MATRIX_AT(sums[matrix1], element), MATRIX_AT(sums[matrix1], element + 1u));
 }
+uint roundedPair(uint n, uint pair) { return halvesFromPair(uintBitsToFloat(push.alpha) * heldPair(n, pair)); }
 
 // Four neighbours exchange their pairs: an invocation gets those that have its own place among them, in order.
 uvec4 exchanged(uint own, uvec4 pairs) {
@@ -38,34 +35,24 @@ uvec4 exchanged(uint own, uvec4 pairs) {
   return upper ? uvec4(third, fourth, half1.zw) : uvec4(half1.xy, third, fourth);
 }
 
-// `first`: the row and column where the subgroup's sums begin. One matrix is chosen after another, for the reasons that
-// cooperative.comp gives.
+// `first`: the row and column where the subgroup's sums begin. There is one copy of what finishes eights, for the reasons
+// that cooperative.comp gives.
 void storeHeld(uvec2 first, uvec4 base) {
   const uint own = gl_SubgroupInvocationID;
-  [[dont_unroll]] for (uint n = 0u; n < kHeldEights; n += kTogether) {
-    bool inside[kTogether];
-    uvec4 addends[kTogether];
-    [[unroll]] for (uint t = 0u; t < kTogether; ++t) {
-      const uvec2 place = first + placeOfHeld(own, n + t);
-      inside[t] = place.x < push.rows && isColumn(place.y);
-      addends[t] = uvec4(0u);
-      if (hasAddend() && inside[t])
-        addends[t] = addendVectors[(base.w + place.x * yRowStride() + columnAt(place.y).y) / 8u];
-      if (t == 0u && n % kEightsOfMatrices == 0u && isOfChannels())
-        loadOperandsOfEight(inside[t] ? placeOfC(place.x, columnAt(place.y), base) : base.z);
-    }
-    uvec4 pairs[kTogether];
-    [[unroll]] for (uint e = 0u; e < kHeldEights; e += kTogether)
-      if (e == n) {
-        [[unroll]] for (uint t = 0u; t < kTogether; ++t)
-          pairs[t] = uvec4(heldPair(e + t, 0u), heldPair(e + t, 1u), heldPair(e + t, 2u), heldPair(e + t, 3u));
-      }
-    [[unroll]] for (uint t = 0u; t < kTogether; ++t) {
-      const uvec4 eight = exchanged(own, pairs[t]);
-      const uvec2 place = first + placeOfHeld(own, n + t);
-      vec2 sums1[4];
-      [[unroll]] for (uint i = 0u; i < 4u; ++i) sums1[i] = unpackHalf2x16(eight[i]);
-      if (inside[t]) finishEight(sums1, addends[t], place.x, place.y, base);
-    }
+  [[dont_unroll]] for (uint n = 0u; n < kHeldEights; ++n) {
+    const uvec2 place = first + placeOfHeld(own, n);
+    const bool inside = place.x < push.rows && isColumn(place.y);
+    const Column at = columnAt(place.y);
+    uvec4 addends = uvec4(0u);
+    if (hasAddend() && inside) addends = addendVectors[(base.w + place.x * yRowStride() + at.y) / 8u];
+    if (n % kEightsOfMatrices == 0u && isOfChannels())
+      loadOperandsOfEight(inside ? placeOfC(place.x, at, base) : base.z);
+    uvec4 pairs;
+    [[unroll]] for (uint e = 0u; e < kHeldEights; ++e)
+      if (e == n) pairs = uvec4(roundedPair(e, 0u), roundedPair(e, 1u), roundedPair(e, 2u), roundedPair(e, 3u));
+    const uvec4 eight = exchanged(own, pairs);
+    vec2 sums1[4];
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) sums1[i] = unpackHalf2x16(eight[i]);
+    if (inside) finishEight(sums1, addends, place.x, place.y, base);
   }
 }

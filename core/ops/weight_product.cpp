@@ -122,13 +122,14 @@ const Tile* tileOf(const Product& p, const Target& target) {
   return nullptr;
 }
 
-// How weight_few.comp divides its work.
+// How weight_few.comp divides its work, or weight_single.comp that of one row.
 struct FewRows {
   MatrixShape shape;
   uint32_t rows;
-  uint32_t chunks;  // of the depth that a subgroup takes at a time
-  uint32_t shares;  // subgroups that share the depth
-  uint32_t parts;   // of a vector of weights, which have a scale each
+  uint32_t chunks;      // of the depth that a subgroup takes at a time
+  uint32_t shares;      // subgroups that share the depth
+  uint32_t parts;       // of a vector of weights, which have a scale each
+  bool single = false;  // weight_single.comp takes the row
 };
 constexpr uint32_t kMostFewRows = 8;
 constexpr uint32_t kMostRowsOfTwo = 4;  // of more rows, two chunks take more registers than they save time
@@ -150,6 +151,13 @@ uint64_t sharedBytesOf(const FewRows& few, uint32_t bits, const Caps& caps) {
   return subgroups * (staged * 16 + uint64_t{few.rows} * few.shape.rows * 4) + places * 2 + places * 4;
 }
 
+uint64_t sharedBytesOfSingle(const FewRows& few, uint32_t bits, const Caps& caps) {
+  const uint64_t subgroups = kGroupSize / caps.subgroupSize;
+  const uint64_t staged = subgroups * few.shape.columns + 1;
+  const uint64_t places = uint64_t{few.shape.rows} * few.shape.depth;
+  return staged * (16 / bits) * 16 + 2 * subgroups * few.shape.rows * 4 + places * 2 + places * 4 + (subgroups + 1) * 4;
+}
+
 // No value: there are more rows, few columns, or its matrices are not known well enough.
 std::optional<FewRows> fewRowsOf(const Product& p, uint32_t bits, uint32_t blockBits, const Target& target) {
   const Caps& caps = target.caps;
@@ -169,9 +177,15 @@ std::optional<FewRows> fewRowsOf(const Product& p, uint32_t bits, uint32_t block
               .chunks = p.rows > kMostRowsOfTwo ? 1u : 2u,
               .shares = kGroupSize / caps.subgroupSize,
               .parts = std::max(1u, vector >> blockBits)};
+  const uint64_t vectors = divideUp(p.depth, vector);
+  if (p.rows == 1 && caps.has(Feature::SubgroupShuffle) && sharedBytesOfSingle(few, bits, caps) <= caps.sharedBytes) {
+    few.single = true;
+    while (few.shares > 1 && uint64_t{few.shares / 2} * shape.columns >= vectors) few.shares /= 2;
+    return few;
+  }
   while (few.chunks > 1 && sharedBytesOf(few, bits, caps) > caps.sharedBytes) few.chunks /= 2;
   if (sharedBytesOf(few, bits, caps) > caps.sharedBytes) return {};
-  const uint64_t chunks = divideUp(p.depth, vector * neighbours);
+  const uint64_t chunks = divideUp(vectors, uint64_t{neighbours});
   while (few.chunks > 1 && few.chunks / 2 >= chunks) few.chunks /= 2;
   while (few.shares > 1 && uint64_t{few.shares / 2} * few.chunks >= chunks) few.shares /= 2;
   return few;
@@ -238,52 +252,55 @@ class WeightProductPlan {
     const uint64_t columns = subgroups * few.shape.rows / (isGated() ? 2 : 1);
     const uint64_t columnGroups = divideUp(p_.columns, columns);
     // As many as are at work at once, with as much to do each.
-    const uint64_t most = uint64_t{caps.workgroups} * 3 / 2;
+    const uint64_t most = few.single ? caps.workgroups : uint64_t{caps.workgroups} * 3 / 2;
     const uint64_t workgroups = divideUp(columnGroups, divideUp(columnGroups * p_.matrices.count(), most));
-    return builder_.add(kernels::WeightFew{.type = builder_.typedElement(p_.type),
-                                           .push = {.rows = p_.rows,
-                                                    .columns = p_.columns,
-                                                    .depth = p_.depth,
-                                                    .columnGroups = static_cast<uint32_t>(columnGroups),
-                                                    .workgroups = static_cast<uint32_t>(workgroups),
-                                                    .floatFinish = finishWords(p_, finish_, flags()),
-                                                    .weights = words(),
-                                                    .aRow = p_.a.row,
-                                                    .bColumn = p_.b.column,
-                                                    .scaleColumn = scale_.column,
-                                                    .scaleBlock = scale_.block,
-                                                    .zeroColumn = zero_.column,
-                                                    .zeroBlock = zero_.block,
-                                                    .yRow = p_.y.row,
-                                                    .yColumn = p_.y.column,
-                                                    .baseA = p_.matrices.base[0],
-                                                    .baseB = p_.matrices.base[1],
-                                                    .baseY = p_.matrices.base[3]},
-                                           .spec = {.epilogue = finish_.epilogue.steps,
-                                                    .fused = finish_.activation.type,
-                                                    .bits = bits(),
-                                                    .rows = few.rows,
-                                                    .chunks = few.chunks,
-                                                    .shares = few.shares,
-                                                    .parts = few.parts,
-                                                    .subgroup = caps.subgroupSize,
-                                                    .sizeRows = few.shape.rows,
-                                                    .sizeColumns = few.shape.columns,
-                                                    .sizeDepth = few.shape.depth,
-                                                    .zeroPoints = attributes_.hasZeroPoint,
-                                                    .gates = static_cast<uint32_t>(attributes_.gates),
-                                                    .places = places(),
-                                                    .normalizes = static_cast<uint32_t>(normalizes()),
-                                                    .invocations = kGroupSize},
-                                           .a = p_.from[0],
-                                           .b = p_.from[1],
-                                           .c = p_.from[2],
-                                           .y = p_.to,
-                                           .channels = extra(finish_.epilogue.channels),
-                                           .addend = extra(finish_.epilogue.addend),
-                                           .scale = builder_.input(scaleIndex_),
-                                           .zero = builder_.input(zeroIndex_),
-                                           .factor = extra(factorIndex_)},
+    using Few = kernels::WeightFew;
+    return builder_.add(Few{.form = few.single ? Few::Form::Single : Few::Form::Several,
+                            .type = builder_.typedElement(p_.type),
+                            .push = {.rows = p_.rows,
+                                     .columns = p_.columns,
+                                     .depth = p_.depth,
+                                     .columnGroups = static_cast<uint32_t>(columnGroups),
+                                     .workgroups = static_cast<uint32_t>(workgroups),
+                                     .floatFinish = finishWords(p_, finish_, flags()),
+                                     .weights = words(),
+                                     .aRow = p_.a.row,
+                                     .bColumn = p_.b.column,
+                                     .scaleColumn = scale_.column,
+                                     .scaleBlock = scale_.block,
+                                     .zeroColumn = zero_.column,
+                                     .zeroBlock = zero_.block,
+                                     .yRow = p_.y.row,
+                                     .yColumn = p_.y.column,
+                                     .baseA = p_.matrices.base[0],
+                                     .baseB = p_.matrices.base[1],
+                                     .baseY = p_.matrices.base[3]},
+                            .spec = {.epilogue = finish_.epilogue.steps,
+                                     .fused = finish_.activation.type,
+                                     .bits = bits(),
+                                     .rows = few.rows,
+                                     .chunks = few.chunks,
+                                     .shares = few.shares,
+                                     .parts = few.parts,
+                                     .subgroup = caps.subgroupSize,
+                                     .sizeRows = few.shape.rows,
+                                     .sizeColumns = few.shape.columns,
+                                     .sizeDepth = few.shape.depth,
+                                     .zeroPoints = zeroPointsOf(few),
+                                     .gates = static_cast<uint32_t>(attributes_.gates),
+                                     .places = places(),
+                                     .normalizes = static_cast<uint32_t>(normalizes()),
+                                     .paired = scalesArePaired(few),
+                                     .invocations = kGroupSize},
+                            .a = p_.from[0],
+                            .b = p_.from[1],
+                            .c = p_.from[2],
+                            .y = p_.to,
+                            .channels = extra(finish_.epilogue.channels),
+                            .addend = extra(finish_.epilogue.addend),
+                            .scale = builder_.input(scaleIndex_),
+                            .zero = builder_.input(zeroIndex_),
+                            .factor = extra(factorIndex_)},
                         p_.matrices.count() * workgroups, parameters_, work());
   }
 
@@ -351,6 +368,22 @@ class WeightProductPlan {
                                              .scale = builder_.input(scaleIndex_),
                                              .zero = builder_.input(zeroIndex_)},
                         tilesOf(p_, tile), parameters_, p_.multiplyAdds());
+  }
+
+  // Whether the scales of two vectors of weights lie in one word, and an invocation takes both.
+  bool scalesArePaired(const FewRows& few) const {
+    const bool holdsTwo = few.shape.columns > neighboursOf(few.shape, builder_.target().caps);
+    return holdsTwo && scale_.block == 1 && scale_.column % 2 == 0 && kVectorBits / bits() == 1u << words().blockBits;
+  }
+
+  // ZERO_POINTS of kernels of few rows. A word of zero points is read once where it holds those of a round.
+  uint32_t zeroPointsOf(const FewRows& few) const {
+    if (!attributes_.hasZeroPoint) return 0;
+    const uint32_t vectors = few.shape.columns;  // of a round
+    const uint32_t vector = kVectorBits / bits();
+    const bool together = few.single && vectors * bits() == 32 && zero_.block == 1 && zero_.column % vectors == 0 &&
+                          p_.depth % (vectors * vector) == 0 && vector == 1u << words().blockBits;
+    return together ? 2 : 1;
   }
 
   Work work() const { return Work(p_.multiplyAdds()) * uint64_t{isGated() ? 2u : 1u}; }

@@ -67,6 +67,7 @@ constexpr Budget kBudgets[] = {
     {"softmax_columns", 128},
     {"weight_rows", 128},
     {"weight_few", 256, 48},
+    {"weight_single", 256, 48},
     {"weight_split", 256, 48},
     {"weight_tiles", 256, 48},
     {"winograd_fused", 256},

@@ -45,7 +45,6 @@ const uint kResults = GATES != 0u ? SIZE_ROWS / 2u : SIZE_ROWS;  // columns of y
 const uint kWeights = 128u / BITS;                               // of a vector
 const uint kEights = kWeights / 8u;                              // of a vector
 const uint kAcross = SUBGROUP / kSharing;                        // from one column of an invocation to the next
-
 const uint kColumnsOfGroup = kSubgroups / SHARES * kResults;     // of y
 
 // Totals of subgroups, [subgroup][row][column]; PART_SETS: that alternate.

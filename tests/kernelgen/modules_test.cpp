@@ -67,16 +67,16 @@ TEST_CASE("modules with literals for constants are made beside the one that read
   CHECK(std::ranges::count(calls, '\n') == 6);
 }
 
-TEST_CASE("modules with the word O2 are compiled with -O2") {
+TEST_CASE("modules with the word O3 are compiled with -O3") {
   const ModulesWorkshop workshop;
-  const ProcessResult result = workshop.make("a_one ROWS=2 O2\na_one ROWS=4\n");
+  const ProcessResult result = workshop.make("a_one ROWS=2 O3\na_one ROWS=4\n");
   INFO(result.output);
   REQUIRE(result.exitCode == 0);
   std::istringstream calls(readText(workshop.folder() / "calls"));
   for (std::string call; std::getline(calls, call);) {
     CAPTURE(call);
-    CHECK((call.find(" -O2 ") != call.npos) == (call.find("a_one.3-2.") != call.npos));
-    CHECK((call.find(" -O3 ") != call.npos) == (call.find("a_one.3-2.") == call.npos));
+    CHECK((call.find(" -O3 ") != call.npos) == (call.find("a_one.3-2.") != call.npos));
+    CHECK((call.find(" -O2 ") != call.npos) == (call.find("a_one.3-2.") == call.npos));
   }
 }
 
@@ -139,8 +139,8 @@ TEST_CASE("errors of modules name the line") {
   CHECK(error("b ROWS=1") == "There is no kernel b.");
   CHECK(error("a_two ROWS=1") == "The kernel a_two is vulkan-only, so that no DXIL is made of it.");
   CHECK(error("a_one") == "The line names no constant.");
-  CHECK(error("a_one O2") == "The line names no constant.");
-  CHECK(workshop.make("a_one ROWS=1\na_one ROWS=1 O2\n")
+  CHECK(error("a_one O3") == "The line names no constant.");
+  CHECK(workshop.make("a_one ROWS=1\na_one ROWS=1 O3\n")
             .output.find("modules.txt:2: The kernel a_one has such a module already.") != std::string::npos);
   CHECK(error("a_one COLUMNS=1") == "The word 'COLUMNS=1' is not NAME=VALUE,... of a constant of the kernel.");
   CHECK(error("a_one ROWS") == "The word 'ROWS' is not NAME=VALUE,... of a constant of the kernel.");

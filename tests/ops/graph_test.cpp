@@ -447,5 +447,35 @@ GPU_TEST_CASE("graphs: epilogues of products of any kernel answer what their nod
   CHECK(taken >= 12);
 }
 
+// Of tiles whose sums the invocations finish that hold them, where the device is known to place them so: rows and
+// channels side by side.
+constexpr std::string_view kHeld[] = {
+    "GEMM ATensor=f16[2048,64] BTensor=f16[64,1024]! OutputTensor=f16[2048,1024] Alpha=1",
+    "CONVOLUTION InputTensor=f16[8,16,56,56]{50176,1,896,16} FilterTensor=f16[128,16,3,3]! BiasTensor=f16[1,128,1,1]! "
+    "OutputTensor=f16[8,128,28,28]{100352,1,3584,128} Strides=[2,2] Dilations=[1,1] StartPadding=[1,1] "
+    "EndPadding=[0,0] "
+    "OutputPadding=[0,0] GroupCount=1",
+};
+
+GPU_TEST_CASE("graphs: sums that stay in registers answer what those in shared memory answer" *
+              leftOut(Run::QuickD3d12, "nothing stays in registers there")) {
+  Gpu& shared = sharedGpu("places=0");
+  StepMemory memory, memoryOfShared;
+  constexpr size_t kAddsWithRelu = 6;
+  for (const std::string_view line : kHeld)
+    for (const size_t kind : {kOnlyAdds, kAddsWithRelu}) {
+      auto test = parseTestCase(line);
+      REQUIRE(test);
+      const TestGraph graph = withEpilogue(std::move(*test), kind);
+      std::vector<GraphBytes> results, others;
+      std::string failure = runGraph(gpu, memory, graph, results);
+      if (failure.empty()) failure = runGraph(shared, memoryOfShared, graph, others);
+      REQUIRE_MESSAGE(failure.empty(), failure);
+      failure = compareElements(*graph.tensorOf(graph.outputs[0]), results[0], others[0]);
+      CHECK_MESSAGE(failure.empty(), cat(line, ", kind ", kind, ": ", failure));
+    }
+  CHECK(shared.takeMessages().empty());
+}
+
 }  // namespace
 }  // namespace dimple::testing

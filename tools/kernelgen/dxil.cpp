@@ -82,9 +82,10 @@ namespace {
 
 // Without -WX arithmetic in double silently becomes float and 64-bit atomics 32-bit ones; without -Gis comparisons with
 // NaN are folded away and divisions become multiplications; what it takes away beside that is given back (contract.h).
-// Without -enable-16bit-types 16-bit types are accepted, but computed in 32 bits.
-std::vector<std::string> argumentsFor(uint32_t features, bool isO2) {
-  std::vector<std::string> result{"-E", "main", isO2 ? "-O2" : "-O3", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-T"};
+// Without -enable-16bit-types 16-bit types are accepted, but computed in 32 bits. -O3 makes code of the same size as
+// -O2.
+std::vector<std::string> argumentsFor(uint32_t features, bool isO3) {
+  std::vector<std::string> result{"-E", "main", isO3 ? "-O3" : "-O2", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-T"};
   if (usesNative16(features)) {
     result.insert(result.end(), {"cs_6_2", "-enable-16bit-types"});
   } else {
@@ -103,7 +104,7 @@ std::vector<DxilCompiler::Job> DxilCompiler::jobsOf(std::vector<CompiledKernel>&
               &module,
               kernel.kernel.name,
               withFixed(module.key.isLong ? kernel.hlslLong : kernel.hlsl, module.key.fixed, kernel.kernel.family),
-              argumentsFor(kernel.features, module.key.isO2),
+              argumentsFor(kernel.features, module.key.isO3),
               {}};
       job.name += moduleSuffix(module.key);
       Hash hash;

@@ -43,14 +43,14 @@ class Parser {
     throw Error(fileName_ + ":" + std::to_string(line_) + ": " + sentence);
   }
 
-  // Of the words NAME=VALUE,VALUE, LONG and O2 that are left of a line.
+  // Of the words NAME=VALUE,VALUE, LONG and O3 that are left of a line.
   std::vector<ModuleKey> combinations(std::istringstream& words, const Family& family) const {
     std::map<uint32_t, std::set<uint32_t>> constants;
     bool isLong = false;
-    bool isO2 = false;
+    bool isO3 = false;
     for (std::string word; words >> word;) {
-      if (word == "LONG" || word == "O2") {
-        (word == "LONG" ? isLong : isO2) = true;
+      if (word == "LONG" || word == "O3") {
+        (word == "LONG" ? isLong : isO3) = true;
         continue;
       }
       const size_t equals = std::min(word.find('='), word.size());
@@ -74,7 +74,7 @@ class Parser {
                ".");
     }
     if (constants.empty() && !isLong) fail("The line names no constant.");
-    std::vector<ModuleKey> result{{{}, isLong, isO2}};
+    std::vector<ModuleKey> result{{{}, isLong, isO3}};
     for (const auto& [id, values] : constants) {
       std::vector<ModuleKey> longer;
       for (const ModuleKey& module : result)

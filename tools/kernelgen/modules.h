@@ -9,8 +9,8 @@
 //   gemm_large_tile.f32 LONG
 //
 // The word LONG makes modules of the kernel's long form, without DIMPLE_COMPACT: code that a processor takes many
-// seconds to compile, and that only other devices get. DXC compiles with -O3; with the word O2 it takes a quarter of
-// the time for some long forms, and makes code of the same size.
+// seconds to compile, and that only other devices get. The word O3 makes DXC compile with -O3 instead of -O2, which
+// takes it up to four times as long.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ using FixedConstants = std::vector<std::pair<uint32_t, uint32_t>>;
 struct ModuleKey {
   FixedConstants fixed;
   bool isLong = false;
-  bool isO2 = false;  // does not distinguish modules
+  bool isO3 = false;  // does not distinguish modules
 
   auto operator<=>(const ModuleKey& other) const {
     return std::tie(fixed, isLong) <=> std::tie(other.fixed, other.isLong);

@@ -62,9 +62,9 @@ struct Caps {
   // factors with INT32 sums.
   MatrixShape matrices;
   MatrixShape integerMatrices;
-  bool matrixHalves = false;   // `matrices` may also have sums in FLOAT16
-  bool matrixPlaces = false;   // invocations should hold the elements of `matrices` that kernels/matrix/places.glsl says
-  bool knownPlaces = false;    // they do, and those of `narrowMatrices`: a dispatch has looked
+  bool matrixHalves = false;  // `matrices` may also have sums in FLOAT16
+  bool matrixPlaces = false;  // invocations should hold the elements of `matrices` that kernels/matrix/places.glsl says
+  bool knownPlaces = false;   // they do, and those of `narrowMatrices`: a dispatch has looked
   MatrixShape narrowMatrices;  // half as wide as `matrices`, with elements where that file says; none: there are none
   // Pipelines are made for the words of Dispatch::fixed, so that the program of a chain becomes code.
   bool fixesParameters = false;

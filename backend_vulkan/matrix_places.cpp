@@ -7,30 +7,10 @@
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/opened_device.h"
 #include "core/checked.h"
-#include "core/plan/kernel_call.h"
-#include "kernels/interfaces/look_at_places.h"
+#include "core/plan/matrix_places.h"
 
 namespace dimple::vulkan {
 namespace {
-
-constexpr uint32_t kInvocations = 256;
-
-Dispatch lookAt(const MatrixShape& shape, uint32_t subgroup, const BufferRange& known) {
-  const KernelCall call = kernels::LookAtPlaces{.type = KernelType::U32,
-                                                .spec = {.subgroup = subgroup,
-                                                         .sizeRows = shape.rows,
-                                                         .sizeColumns = shape.columns,
-                                                         .sizeDepth = shape.depth,
-                                                         .invocations = kInvocations},
-                                                .known = known};
-  Dispatch dispatch;
-  dispatch.kernel = call.kernel;
-  dispatch.specialization = call.specialization;
-  dispatch.push = {1, 1, 1, 0};
-  dispatch.buffers = call.buffers;
-  dispatch.groupSize = kInvocations;
-  return dispatch;
-}
 
 // Makes pipelines of several shapes at once, since their compilation takes longer than all else.
 Result<bool> look(OpenedDevice& opened, const std::vector<MatrixShape>& shapes) {
@@ -45,7 +25,7 @@ Result<bool> look(OpenedDevice& opened, const std::vector<MatrixShape>& shapes) 
   std::vector<DescriptorWrite> writes;
   for (uint32_t i = 0; i < all; ++i) {
     const BufferRange range{SlotKind::Output, 0, i * apart, sizeof(uint32_t), true};
-    dispatches.push_back(lookAt(shapes[i], device.caps().subgroupSize, range));
+    dispatches.push_back(lookAtPlaces(shapes[i], device.caps().subgroupSize, range));
     writes.push_back({i, 0, native, range.offset, range.bytes});
   }
   const std::vector<uint32_t> parameters(kParameterBlockBytes / sizeof(uint32_t));

@@ -163,6 +163,8 @@ HostSession::HostSession(const Host& host, const std::string& model, const HostO
   if (!options.fallback && options.engine != Engine::Processor)
     check(api().AddSessionConfigEntry(settings.get(), "session.disable_cpu_ep_fallback", "1"));
   check(api().AddSessionConfigEntry(settings.get(), "session.record_ep_graph_assignment_info", "1"));
+  // Else sums of 8-bit products saturate on processors without instructions for them.
+  check(api().AddSessionConfigEntry(settings.get(), "session.x64quantprecision", "1"));
   for (const auto& [key, value] : options.config)
     check(api().AddSessionConfigEntry(settings.get(), key.c_str(), value.c_str()));
   if (!options.profile.empty()) check(api().EnableProfiling(settings.get(), options.profile.c_str()));

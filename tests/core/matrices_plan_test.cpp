@@ -396,3 +396,35 @@ TEST_CASE("filters of the elements of a backward window are kept as they are") {
   CHECK(persistentBytes("1,1", "[1,16,16,16]{4096,1,256,16} Direction=FORWARD Strides=[1,1]") == 16 * 16 * 2);
   CHECK(persistentBytes("2,2", "[1,16,32,32]{16384,1,512,16} Direction=BACKWARD Strides=[2,2]") == 4 * 16 * 16 * 2);
 }
+
+TEST_CASE("sums that are rounded first stay in registers where it is known which invocations hold them") {
+  Caps caps = capsOfMatrices();
+  Options options;
+  const auto stepsOf = [&](std::string_view line) {
+    return specOf(planOf(line, Target(caps, options)).execution.back(), 0);
+  };
+  constexpr uint32_t kFromHalves = 512;
+  constexpr uint32_t kInRegisters = 1024;
+  const std::string product = "GEMM ATensor=f16[4096,1024] BTensor=f16[1024,4096] OutputTensor=f16[4096,4096] Alpha=1";
+  const std::string windows =
+      "CONVOLUTION InputTensor=f16[16,128,28,28]{100352,1,3584,128} FilterTensor=f16[128,128,3,3]! "
+      "OutputTensor=f16[16,128,28,28]{100352,1,3584,128} Mode=CROSS_CORRELATION Strides=[1,1] Dilations=[1,1] "
+      "StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1";
+  for (const std::string& line : {product, windows}) {
+    CAPTURE(line);
+    caps.knownPlaces = false;
+    CHECK(stepsOf(line) == kFromHalves);
+    caps.knownPlaces = true;
+    CHECK(stepsOf(line) == (kFromHalves | kInRegisters));
+    options.places = false;
+    CHECK(stepsOf(line) == kFromHalves);
+    options.places = true;
+    caps.subgroupSize = 64;
+    CHECK((stepsOf(line) & kInRegisters) == 0);
+    caps.subgroupSize = 32;
+  }
+  // C is added before anything rounds, and columns that are no multiple of eight do not begin with vectors.
+  CHECK(stepsOf("GEMM ATensor=f16[4096,1024] BTensor=f16[1024,4096] CTensor=f16[4096,4096] "
+                "OutputTensor=f16[4096,4096] Alpha=1 Beta=1") == 0);
+  CHECK(stepsOf("GEMM ATensor=f16[4096,1024] BTensor=f16[1024,4096] OutputTensor=f16[4096,4096]{4100,1} Alpha=1") == 0);
+}

@@ -375,36 +375,6 @@ TEST_CASE("windows of 3 x 3 whose channels lie side by side are read from patche
     CHECK(executedKernels(other).find(patch) == std::string::npos);
 }
 
-TEST_CASE("sums that are rounded first stay in registers where it is known which invocations hold them") {
-  Caps caps = capsOfMatrices();
-  Options options;
-  const auto stepsOf = [&](std::string_view line) {
-    return specOf(planOf(line, Target(caps, options)).execution.back(), 0);
-  };
-  constexpr uint32_t kFromHalves = 512;
-  constexpr uint32_t kInRegisters = 1024;
-  const std::string product = "GEMM ATensor=f16[4096,1024] BTensor=f16[1024,4096] OutputTensor=f16[4096,4096] Alpha=1";
-  const std::string windows = convolution("f16[16,128,28,28]{100352,1,3584,128}", "f16[128,128,3,3]!",
-                                          "f16[16,128,28,28]{100352,1,3584,128}", 1);
-  for (const std::string& line : {product, windows}) {
-    CAPTURE(line);
-    caps.knownPlaces = false;
-    CHECK(stepsOf(line) == kFromHalves);
-    caps.knownPlaces = true;
-    CHECK(stepsOf(line) == (kFromHalves | kInRegisters));
-    options.places = false;
-    CHECK(stepsOf(line) == kFromHalves);
-    options.places = true;
-    caps.subgroupSize = 64;
-    CHECK((stepsOf(line) & kInRegisters) == 0);
-    caps.subgroupSize = 32;
-  }
-  // C is added before anything rounds, and columns that are no multiple of eight do not begin with vectors.
-  CHECK(stepsOf("GEMM ATensor=f16[4096,1024] BTensor=f16[1024,4096] CTensor=f16[4096,4096] "
-                "OutputTensor=f16[4096,4096] Alpha=1 Beta=1") == 0);
-  CHECK(stepsOf("GEMM ATensor=f16[4096,1024] BTensor=f16[1024,4096] OutputTensor=f16[4096,4096]{4100,1} Alpha=1") == 0);
-}
-
 TEST_CASE("windows of few channels are read in vectors of their lines") {
   const Caps caps = capsOfMatrices();
   const std::string padded = "few_channels_native.b16 convolution_cooperative_ahead_native.f16 ";

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/directml.h"
 #include "core/target.h"
 
 namespace dimple {
@@ -19,6 +20,9 @@ inline bool sharesKernels(const Target& target, uint64_t multiplyAdds) {
   constexpr uint64_t kLarge = uint64_t{1} << 25;
   return multiplyAdds < kLarge && sharesKernels(target);
 }
+
+// Whether an activation is much code. Where kernels are shared, what has such an activation is not fused with it.
+bool isLongActivation(DML_OPERATOR_TYPE type);
 
 constexpr const char* kSharesKernels = "On a CPU, other operators share another kernel.";
 

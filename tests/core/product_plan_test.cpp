@@ -208,6 +208,26 @@ TEST_CASE("on a CPU with shuffles all products of FLOAT32 and forward convolutio
         "gemm_large_tile.f32");
 }
 
+TEST_CASE("blocks of teams with activations of little code have one module") {
+  Caps caps;
+  caps.workgroups = kWorkgroupsOfProcessor;
+  caps.isProcessor = true;
+  caps.features = static_cast<uint32_t>(Feature::SubgroupShuffle);
+  const auto isBrief = [&](std::string_view activation) {
+    constexpr uint32_t kBrief = 2;
+    const Plan plan =
+        planOf(cat("GEMM ATensor=f32[64,64] BTensor=f32[64,64] OutputTensor=f32[64,64] Alpha=1", activation), caps);
+    const auto& constants = plan.execution.back().specialization;
+    const auto brief = std::ranges::find(constants, kBrief, &Specialization::id);
+    return brief != constants.end() && brief->value == 1;
+  };
+  CHECK(isBrief(""));
+  CHECK(isBrief(" FusedActivation=RELU"));
+  CHECK(isBrief(" FusedActivation=LEAKY_RELU(Alpha=0.1)"));
+  CHECK(!isBrief(" FusedActivation=TANH"));
+  CHECK(!isBrief(" FusedActivation=GELU"));
+}
+
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {
   Caps caps;
   caps.matrices = {16, 16, 16};

@@ -8,7 +8,6 @@
 #include "core/ops/patch_kernels.h"
 #include "core/ops/product.h"
 #include "core/ops/product_words.h"
-#include "core/ops/shared_kernels.h"
 #include "core/ops/tile_refusals.h"
 #include "kernels/interfaces/convolution_direct.h"
 #include "kernels/interfaces/few_rows.h"
@@ -216,27 +215,26 @@ class FloatProductPlan {
     // Few blocks are spread over all cores.
     const uint64_t teams = std::clamp<uint64_t>(blocks / builder_.target().caps.workgroups, 1, kGroupSize / kTeam);
     const uint32_t steps = window.taps == 0 ? 0 : p_.depth / window.taps;
-    return builder_.add(
-        kernels::FloatBlocks{
-            .form = kernel.form<kernels::FloatBlocks>(),
-            .type = kernelType(p_.type),
-            .push = {.rows = p_.rows,
-                     .columns = p_.columns,
-                     .taps = window.taps,
-                     .channels = steps,
-                     .count = static_cast<uint32_t>(blocks),
-                     .rowBlocks = static_cast<uint32_t>(rowBlocks),
-                     .columnBlocks = static_cast<uint32_t>(columnBlocks),
-                     .teams = static_cast<uint32_t>(teams),
-                     .floatFinish = finish(finishFlags())},
-            .spec = {.epilogue = epilogue(), .fused = fused(), .brief = !isLongActivation(finish_.activation.type)},
-            .a = p_.from[0],
-            .b = p_.from[1],
-            .c = p_.from[2],
-            .y = p_.to,
-            .channels = channels(),
-            .addend = addend()},
-        divideUp(blocks, teams), builder_.parameters(parameterWords(p_, {}, &window)), p_.multiplyAdds());
+    return builder_.add(kernels::FloatBlocks{.form = kernel.form<kernels::FloatBlocks>(),
+                                             .type = kernelType(p_.type),
+                                             .push = {.rows = p_.rows,
+                                                      .columns = p_.columns,
+                                                      .taps = window.taps,
+                                                      .channels = steps,
+                                                      .count = static_cast<uint32_t>(blocks),
+                                                      .rowBlocks = static_cast<uint32_t>(rowBlocks),
+                                                      .columnBlocks = static_cast<uint32_t>(columnBlocks),
+                                                      .teams = static_cast<uint32_t>(teams),
+                                                      .floatFinish = finish(finishFlags())},
+                                             .spec = {.epilogue = epilogue(), .fused = fused()},
+                                             .a = p_.from[0],
+                                             .b = p_.from[1],
+                                             .c = p_.from[2],
+                                             .y = p_.to,
+                                             .channels = channels(),
+                                             .addend = addend()},
+                        divideUp(blocks, teams), builder_.parameters(parameterWords(p_, {}, &window)),
+                        p_.multiplyAdds());
   }
 
   Status addLines(const ProductKernel& kernel) {

@@ -1,6 +1,7 @@
 #include "core/ops/shared_kernels.h"
 
 namespace dimple {
+namespace {
 
 bool isLongActivation(DML_OPERATOR_TYPE type) {
   switch (type) {
@@ -13,6 +14,12 @@ bool isLongActivation(DML_OPERATOR_TYPE type) {
     default:
       return false;
   }
+}
+
+}  // namespace
+
+bool activatesApart(const Target& target, DML_OPERATOR_TYPE activation) {
+  return sharesKernels(target) && isLongActivation(activation);
 }
 
 }  // namespace dimple

@@ -21,8 +21,9 @@ inline bool sharesKernels(const Target& target, uint64_t multiplyAdds) {
   return multiplyAdds < kLarge && sharesKernels(target);
 }
 
-// Whether an activation is much code. Where kernels are shared, what has such an activation is not fused with it.
-bool isLongActivation(DML_OPERATOR_TYPE type);
+// Whether an activation of a product is a dispatch of its own: such a driver takes longer for another pipeline of the
+// product's kernel than for one of the activation, if this is much code.
+bool activatesApart(const Target& target, DML_OPERATOR_TYPE activation);
 
 constexpr const char* kSharesKernels = "On a CPU, other operators share another kernel.";
 

@@ -242,7 +242,7 @@ float followedFrom(float sum, uint row, Column at, uvec4 base, float addend1) {
 float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   float value = followedFrom(sum, row, at, base, addend1);
 #if BLOCK
-  if (BRIEF != 0u) return activateShort(FUSED, value, activationParameters());
+  return activateShort(FUSED, value, activationParameters());
 #endif
   if (FUSED != 0u) value = activate(FUSED, value, activationParameters());
   return value;

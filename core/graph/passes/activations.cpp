@@ -18,13 +18,12 @@ Operation asFused(const Operation& op) {
   return asClip(op);
 }
 
-// A product has few subgroups at a time, for which GELU takes longer than a pass of its own over many results. A driver
-// that compiles slowly takes longer for a product's kernel with another activation than for a kernel of the activation.
+// A product has few subgroups at a time, for which GELU takes longer than a pass of its own over many results.
 bool takesLong(const Operation& made, DML_OPERATOR_TYPE activation, const Target& target) {
   constexpr uint64_t kMany = uint64_t{1} << 19;
   if (made.schema().type != DML_OPERATOR_GEMM && made.schema().type != DML_OPERATOR_CONVOLUTION) return false;
   return (activation == DML_OPERATOR_ACTIVATION_GELU && made.output().elements >= kMany) ||
-         (sharesKernels(target) && isLongActivation(activation));
+         activatesApart(target, activation);
 }
 
 // Makes one operation of two. Returns false if no such operation exists.

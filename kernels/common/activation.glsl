@@ -82,7 +82,7 @@ bool isLongActivation(const uint op) {
   return false;
 }
 
-// The same where it is not.
+// activate, for an activation that is little code.
 float activateShort(OF_HALVES const uint op, const float x, const vec2 p) {
   switch (op) {
 #define LONG_ACTIVATION(type, value)

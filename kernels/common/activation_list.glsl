@@ -1,5 +1,4 @@
-// The activations that operators fuse. LONG_ACTIVATION: those that are much code. A CLIP is one of products and
-// convolutions.
+// The activations that operators fuse, CLIP only products and convolutions. LONG_ACTIVATION: those that are much code.
 LONG_ACTIVATION(DML_OPERATOR_ACTIVATION_CELU, x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x / p.x) : x)
 LONG_ACTIVATION(DML_OPERATOR_ACTIVATION_ELU, x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x) : x)
 LONG_ACTIVATION(DML_OPERATOR_ACTIVATION_GELU, gelu(PASS_HALVES x))

@@ -13,8 +13,10 @@
 #include "core/ops/checks.h"
 #include "core/ops/convolution_window.h"
 #include "core/ops/copy.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/product.h"
 #include "core/ops/product_kernels.h"
+#include "core/ops/shared_kernels.h"
 #include "core/ops/table.h"
 #include "core/ops/turned_windows.h"
 #include "core/ops/winograd.h"
@@ -359,12 +361,11 @@ Convolution convolutionOf(const Operation& op, size_t filter, size_t bias) {
   return convolution;
 }
 
-Status planConvolution(const Operation& op, PlanBuilder& builder) {
+Status addConvolution(const Operation& op, PlanBuilder& builder, const FloatFinish& finish) {
   const Convolution convolution = convolutionOf<DML_CONVOLUTION_OPERATOR_DESC>(op, 1, 2);
   auto window = windowOf(op, convolution);
   if (!window) return window.error();
   Product product = productOf(builder, convolution, *window);
-  const FloatFinish finish{.activation = op.activation(), .epilogue = op.epilogue()};
   auto pointwise = pointwiseProduct(convolution, product, *window);
   if (pointwise && isGathered(builder, convolution.filter, *pointwise, {product, builder.target(), &*window}))
     pointwise.reset();
@@ -413,6 +414,14 @@ Status planConvolution(const Operation& op, PlanBuilder& builder) {
     TRY(addFloatProduct(builder, part.product, finish, &part.window));
   }
   return {};
+}
+
+Status planConvolution(const Operation& op, PlanBuilder& builder) {
+  const Activation& activation = op.activation();
+  const bool isApart =
+      op.output().type == DML_TENSOR_DATA_TYPE_FLOAT32 && activatesApart(builder.target(), activation.type);
+  TRY(addConvolution(op, builder, {.activation = isApart ? Activation{} : activation, .epilogue = op.epilogue()}));
+  return isApart ? activateOutput(op, builder, activation) : Status{};
 }
 
 // A is the filter and B the input.

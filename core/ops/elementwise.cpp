@@ -179,6 +179,23 @@ Status planUnary(const Operation& op, PlanBuilder& builder) {
   });
 }
 
+Status activateOutput(const Operation& op, PlanBuilder& builder, const Activation& activation) {
+  using kernels::Unary;
+  const Tensor& y = op.output();
+  const kernels::AttributesWords attributes{floatBits(activation.parameters[0]), 0, floatBits(activation.parameters[1]),
+                                            0};
+  return addElements(
+      builder, makeWalk(y.sizeSpan(), {&y, &y}), std::array{builder.outputOperand(), builder.outputOperand()},
+      vectorElements(y.type), [&](const ElementPart& part) {
+        return Unary{.form = part.packed ? Unary::Form::Packed : Unary::Form::Strided,
+                     .type = part.packed ? kernelType(y.type) : builder.typedElement(y.type),
+                     .push = {.walk = part.walk, .scaleBias = {0, floatBits(1.0f), 0}, .attributes = attributes},
+                     .spec = {.op = activation.type},
+                     .x = part.buffers[0],
+                     .y = part.buffers[1]};
+      });
+}
+
 Status planBinary(const Operation& op, PlanBuilder& builder) {
   using kernels::Binary;
   const Activation& fused = op.activation();

@@ -54,6 +54,9 @@ Status planElements(const Operation& op, PlanBuilder& builder, std::initializer_
 // One tensor in, one out, with an optional ScaleBias and up to two FLOAT attributes. The kernel is told the operator.
 Status planUnary(const Operation& op, PlanBuilder& builder);
 
+// Replaces the elements of the only output, which a dispatch has stored, by what an activation makes of them.
+Status activateOutput(const Operation& op, PlanBuilder& builder, const Activation& activation);
+
 // Of such an operator that is the identity.
 std::vector<MovedPart> partsOfIdentity(const Operation& op);
 

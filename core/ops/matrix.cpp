@@ -3,7 +3,9 @@
 
 #include "core/operation.h"
 #include "core/ops/checks.h"
+#include "core/ops/elementwise.h"
 #include "core/ops/product.h"
+#include "core/ops/shared_kernels.h"
 #include "core/ops/softmax.h"
 #include "core/ops/table.h"
 #include "kernels/interfaces/cast.h"
@@ -145,6 +147,11 @@ Status planGemm(const Operation& op, PlanBuilder& builder) {
     return addFloatProduct(builder, p, finish);
   };
   const auto axes = softmaxAxes(finish.activation, y.rank);
+  if (!axes && type == DML_TENSOR_DATA_TYPE_FLOAT32 && activatesApart(builder.target(), finish.activation.type)) {
+    finish.activation = {};
+    TRY(addProduct(y, builder.output()));
+    return activateOutput(op, builder, op.activation());
+  }
   if (!axes) return addProduct(y, builder.output());
   // Between the product and the softmax, and behind it, elements stay FLOAT32, so that they are rounded once.
   const Tensor wide = packedTensor(DML_TENSOR_DATA_TYPE_FLOAT32, y.sizeSpan());

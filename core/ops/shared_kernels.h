@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/directml.h"
 #include "core/target.h"
 
 namespace dimple {
@@ -19,6 +20,10 @@ inline bool sharesKernels(const Target& target, uint64_t multiplyAdds) {
   constexpr uint64_t kLarge = uint64_t{1} << 25;
   return multiplyAdds < kLarge && sharesKernels(target);
 }
+
+// Whether an activation of a product is a dispatch of its own: such a driver takes longer for another pipeline of the
+// product's kernel than for one of the activation, if this is much code.
+bool activatesApart(const Target& target, DML_OPERATOR_TYPE activation);
 
 constexpr const char* kSharesKernels = "On a CPU, other operators share another kernel.";
 

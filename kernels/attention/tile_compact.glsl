@@ -2,6 +2,7 @@
 // compile from one module with all variants. There is one copy of what loads, stores and multiplies; arrays that loops
 // work on turn in place, or an element is selected of them, instead of being indexed; and barriers are few: what lives
 // across them is what costs processors time to compile.
+#include "common/turns.glsl"
 
 float tops[kPer];      // the largest scores of the invocation's rows so far
 float shrinks[kPer];   // what their sums so far are multiplied with
@@ -9,10 +10,6 @@ float combined[kPer];  // these with the tile of keys; at last the sums of the r
 
 // Of rows. In front of it each invocation has a place for four results that it stores.
 const uint kPartialsAt = 256u;
-
-// What moves to another place in a loop. libvkd3d assigns the variables of a loop one after the other, which is wrong
-// for those that take each other's values: these are made by an operation with a zero that compilers do not know.
-float moved(float x) { return uintBitsToFloat(floatBitsToUint(x) ^ push.flags >> 16u); }
 
 float ofRow(float values[kPer], uint row) {
   float value = values[0];
@@ -57,9 +54,9 @@ void finishScores(uint batch, uint head, uint firstQuery, uint firstKey) {
       float score = LOWEST;
       if (query < push.queries && key + k < push.keys)
         score = isScaled ? own.x * scale : scoreFrom(own.x, batch, head, query, key + k);
-      own = vec4(moved(own.y), moved(own.z), moved(own.w), score);
+      own = vec4(turned(own.y), turned(own.z), turned(own.w), score);
     }
-    [[unroll]] for (uint k = 4u; k < kPer * kPer; ++k) scores[k - 4u] = moved(scores[k]);
+    [[unroll]] for (uint k = 4u; k < kPer * kPer; ++k) scores[k - 4u] = turned(scores[k]);
     [[unroll]] for (uint k = 0u; k < 4u; ++k) scores[kPer * kPer - 4u + k] = own[k];
   }
 }

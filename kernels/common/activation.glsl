@@ -1,6 +1,7 @@
 // Activation functions, for the operators of their own and fused into others. Include after functions.glsl.
 // p is the operator's FLOAT attributes in order.
 #include "common/halves.glsl"
+#include "common/turns.glsl"
 
 float sigmoid(OF_HALVES float x) {
   IF_HALVES(1.0 / (1.0 + exp2(x * -kLog2OfE)))
@@ -58,26 +59,12 @@ float positiveOrZero(float x) { return floatBitsToUint(x) - 1u < 0x7f800000u ? x
 
 float activate(OF_HALVES const uint op, const float x, const vec2 p) {
   switch (op) {
-    case DML_OPERATOR_ACTIVATION_CELU: return x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x / p.x) : x;
-    case DML_OPERATOR_ACTIVATION_ELU: return x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x) : x;
-    case DML_OPERATOR_ACTIVATION_GELU: return gelu(PASS_HALVES x);
-    case DML_OPERATOR_ACTIVATION_HARD_SIGMOID: return unitClamp(p.x * x + p.y);
-    case DML_OPERATOR_ACTIVATION_HARD_SWISH: return x * unitClamp(p.x * x + p.y);
-    case DML_OPERATOR_ACTIVATION_LEAKY_RELU: return x < 0.0 ? p.x * x : x;
-    case DML_OPERATOR_ACTIVATION_LINEAR: return p.x * x + p.y;
-    case DML_OPERATOR_ACTIVATION_PARAMETRIC_SOFTPLUS: return softplusTimes(PASS_HALVES p.y * x, p.x);
-    case DML_OPERATOR_ACTIVATION_RELU: return positiveOrZero(x);
-    case DML_OPERATOR_ACTIVATION_SCALED_ELU: return p.y * (x < 0.0 ? p.x * expMinus1Rounded(PASS_HALVES x) : x);
-    case DML_OPERATOR_ACTIVATION_SCALED_TANH: return p.x * tanhRounded(PASS_HALVES p.y * x);
-    case DML_OPERATOR_ACTIVATION_SHRINK: return x > p.y ? x - p.x : x < -p.y ? x + p.x : isNan(x) ? x : 0.0;
-    case DML_OPERATOR_ACTIVATION_SIGMOID: return isNan(x) ? x : sigmoid(PASS_HALVES x);
-    case DML_OPERATOR_ACTIVATION_SOFTPLUS: return softplusTimes(PASS_HALVES p.x * x, 1.0 / p.x);
-    case DML_OPERATOR_ACTIVATION_SOFTSIGN: return quotient(x, 1.0 + abs(x));
-    case DML_OPERATOR_ACTIVATION_SWISH: return swish(PASS_HALVES x, p.x * x);
-    case DML_OPERATOR_ACTIVATION_TANH: return tanhRounded(PASS_HALVES x);
-    case DML_OPERATOR_ACTIVATION_THRESHOLDED_RELU: return isLessOrEqual(x, p.x) ? 0.0 : x;
-    // Of a product or a convolution.
-    case DML_OPERATOR_ELEMENT_WISE_CLIP: return clipRounded(PASS_HALVES x, p.x, p.y);
+#define LONG_ACTIVATION(type, value) \
+  case type: return value;
+#define SHORT_ACTIVATION(type, value) LONG_ACTIVATION(type, value)
+#include "common/activation_list.glsl"
+#undef LONG_ACTIVATION
+#undef SHORT_ACTIVATION
   }
   return x;
 }
@@ -85,26 +72,35 @@ float activate(OF_HALVES const uint op, const float x, const vec2 p) {
 // Whether an activation is much code.
 bool isLongActivation(const uint op) {
   switch (op) {
-    case DML_OPERATOR_ACTIVATION_CELU:
-    case DML_OPERATOR_ACTIVATION_ELU:
-    case DML_OPERATOR_ACTIVATION_GELU:
-    case DML_OPERATOR_ACTIVATION_PARAMETRIC_SOFTPLUS:
-    case DML_OPERATOR_ACTIVATION_SCALED_ELU:
-    case DML_OPERATOR_ACTIVATION_SCALED_TANH:
-    case DML_OPERATOR_ACTIVATION_SIGMOID:
-    case DML_OPERATOR_ACTIVATION_SOFTPLUS:
-    case DML_OPERATOR_ACTIVATION_SWISH:
-    case DML_OPERATOR_ACTIVATION_TANH: return true;
+#define LONG_ACTIVATION(type, value) case type:
+#define SHORT_ACTIVATION(type, value)
+#include "common/activation_list.glsl"
+#undef LONG_ACTIVATION
+#undef SHORT_ACTIVATION
+    return true;
   }
   return false;
 }
 
+// activate, for an activation that is little code.
+float activateShort(OF_HALVES const uint op, const float x, const vec2 p) {
+  switch (op) {
+#define LONG_ACTIVATION(type, value)
+#define SHORT_ACTIVATION(type, value) \
+  case type: return value;
+#include "common/activation_list.glsl"
+#undef LONG_ACTIVATION
+#undef SHORT_ACTIVATION
+  }
+  return x;
+}
+
 // values[i] = activation(values[i]). HLSL has no constants that leave activations out, so there one copy serves all.
-#ifdef DIMPLE_HLSL
-#define ACTIVATION_LOOP [[dont_unroll]]
+#if DIMPLE_HLSL
+#define ACTIVATE_EACH(values, count, parameters2) \
+  if (FUSED != 0u) SET_EACH(values, count, activate(FUSED, values[OWN_TURN], parameters2))
 #else
-#define ACTIVATION_LOOP [[unroll]]
-#endif
 #define ACTIVATE_EACH(values, count, parameters2) \
   if (FUSED != 0u)                                \
-    ACTIVATION_LOOP for (uint i = 0u; i < count; ++i) values[i] = activate(FUSED, values[i], parameters2);
+    [[unroll]] for (uint i = 0u; i < count; ++i) values[i] = activate(FUSED, values[i], parameters2);
+#endif

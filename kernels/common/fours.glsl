@@ -1,4 +1,6 @@
 // Vectors of 16 bytes as numbers, four at a time. Include after packed.glsl.
+#include "common/turns.glsl"
+
 const uint kVectorElements = 128u / T_BITS;
 const uint kFours = kVectorElements / 4u;  // of elements, in a vector
 
@@ -50,6 +52,6 @@ uvec4 vectorOf(vec4 low, vec4 high) { return uvec4(halvesFromFloats(low), halves
   {                                                                                     \
     float copied[(count) * 4u];                                                         \
     [[unroll]] for (uint i = 0u; i < (count) * 4u; ++i) copied[i] = fours[i / 4u][i % 4u]; \
-    [[dont_unroll]] for (uint i = 0u; i < (count) * 4u; ++i) copied[i] = function(copied[i]); \
+    SET_EACH(copied, (count) * 4u, function(copied[OWN_TURN]))                                \
     [[unroll]] for (uint i = 0u; i < (count) * 4u; ++i) fours[i / 4u][i % 4u] = copied[i]; \
   }

@@ -51,7 +51,14 @@ void main() {
   const bool isWhole = item * 4u + 4u <= words;
   uvec4 v;
   LOAD_VECTOR(v, x, item, isWhole, used)
+#if DIMPLE_HLSL
+  // One copy of the function.
+  uvec4 result = v;
+  [[dont_unroll]] for (uint i = 0u; i < 4u; ++i)
+    result = uvec4(turned(result.y), turned(result.z), turned(result.w), applyWord(result.x));
+#else
   const uvec4 result = uvec4(applyWord(v.x), applyWord(v.y), applyWord(v.z), applyWord(v.w));
+#endif
   STORE_VECTOR(y, item, isWhole, used, words, mask, result)
 #endif
 }

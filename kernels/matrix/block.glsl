@@ -62,20 +62,23 @@ void main() {
       a += parameters[0].y;
       [[unroll]] for (uint r = 0u; r < kDown; ++r) {
         const float element = subgroupShuffle(ofA[r / kQuad], quad + r % kQuad);
-        [[unroll]] for (uint c = 0u; c < kAcross; ++c) sums[r * kAcross + c] += element * ofB[c];
+        [[unroll]] for (uint c = 0u; c < kAcross; ++c) sums[c * kDown + r] += element * ofB[c];
       }
     }
   }
 
-  // One copy of the code that finishes a sum; the loops before keep theirs in registers.
-  float results[kDown * kAcross];
-  [[unroll]] for (uint i = 0u; i < kDown * kAcross; ++i) results[i] = sums[i];
+  // One copy of the code that finishes a sum, which is always the first (turns.glsl).
+  const uint last = min(kDown, push.rows - firstRow);
   [[dont_unroll]] for (uint c = 0u; c < kAcross; ++c) {
     const uint column = firstColumn + c * kTeam;
     if (column >= push.columns) break;
     const Column of = columnAt(column);
-    const uint last = min(kDown, push.rows - firstRow);
-    [[dont_unroll]] for (uint r = 0u; r < last; ++r)
-      finish(results[r * kAcross + c], pair, firstRow + r, column, of, base);
+    float results[kDown];
+    [[unroll]] for (uint r = 0u; r < kDown; ++r) results[r] = sums[r];
+    [[dont_unroll]] for (uint r = 0u; r < last; ++r) {
+      finish(results[0], pair, firstRow + r, column, of, base);
+      [[unroll]] for (uint i = 1u; i < kDown; ++i) results[i - 1u] = turned(results[i]);
+    }
+    [[unroll]] for (uint i = kDown; i < kDown * kAcross; ++i) sums[i - kDown] = turned(sums[i]);
   }
 }

@@ -14,6 +14,7 @@
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
+#include "common/turns.glsl"
 #include "matrix/convolution.glsl"
 #if INTEGER
 #include "matrix/integers.glsl"
@@ -175,21 +176,27 @@ void main() {
 
   if (!hasItem || slice != 0u) return;
 #if DIMPLE_COMPACT
-  // There is a single copy of the code that finishes a sum. The loop over channels keeps its sums in registers.
-  SUM results[kMostFilters * kPlaces];
-  [[unroll]] for (uint i = 0u; i < kMostFilters * kPlaces; ++i) results[i] = sums[i / kPlaces][i % kPlaces];
+  // There is a single copy of the code that finishes a sum, which is always the first (turns.glsl). The loop over
+  // channels keeps its sums in registers.
+  const uint kResults = kMostFilters * kPlaces;
+  SUM results[kResults];
+  [[unroll]] for (uint i = 0u; i < kResults; ++i) results[i] = sums[i % kMostFilters][i / kMostFilters];
 #define FINISHING [[dont_unroll]]
-#define RESULT results[f * kPlaces + p]
+#define RESULT results[0]
+#define NEXT_RESULT [[unroll]] for (uint i = 1u; i < kResults; ++i) results[i - 1u] = turned(results[i]);
 #else
 #define FINISHING [[unroll]]
 #define RESULT sums[f][p]
+#define NEXT_RESULT
 #endif
   FINISHING for (uint p = 0u; p < kPlaces; ++p) {
     if (first + p >= width) return;
     Column at = start;
     at.y += p * strides0.z;
     at.isPadding = start.isPadding || first + p >= stridesOf(0u).w;
-    FINISHING for (uint f = 0u; f < kMostFilters; ++f)
+    FINISHING for (uint f = 0u; f < kMostFilters; ++f) {
       if (f < FILTERS && firstRow + f < push.rows) finish(RESULT, pair, firstRow + f, firstColumn + p, at, base);
+      NEXT_RESULT
+    }
   }
 }

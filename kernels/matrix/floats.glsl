@@ -241,6 +241,9 @@ float followedFrom(float sum, uint row, Column at, uvec4 base, float addend1) {
 // What y holds of a sum.
 float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   float value = followedFrom(sum, row, at, base, addend1);
+#if BLOCK
+  return activateShort(FUSED, value, activationParameters());
+#endif
   if (FUSED != 0u) value = activate(FUSED, value, activationParameters());
   return value;
 }

@@ -19,8 +19,8 @@ constexpr const char* kConvolution =
 constexpr const char* kElu = "ACTIVATION_ELU InputTensor=f32[1,8,6,6] OutputTensor=f32[1,8,6,6]{512,1,64,8} Alpha=2";
 
 // The operators of a rewritten graph, one line each.
-std::vector<std::string> linesOf(const GraphBuilder& graph, std::string_view without = "") {
-  const Graph rewritten = graph.rewritten({Caps{}, optionsWithout(cat("chains,", without))});
+std::vector<std::string> linesOf(const GraphBuilder& graph, std::string_view without = "", const Caps& caps = {}) {
+  const Graph rewritten = graph.rewritten({caps, optionsWithout(cat("chains,", without))});
   std::vector<std::string> lines;
   for (const Node& node : rewritten.nodes()) lines.push_back(node.op ? lineOf(*node.op) : "constant");
   return lines;
@@ -51,6 +51,29 @@ TEST_CASE("graph rewrites: an activation goes into the operator before it") {
   const Node& node = rewritten.nodes().front();
   CHECK(node.label == "first (CONVOLUTION) with second (ACTIVATION_ELU)");
   CHECK(rewritten.outputs()[0] == &node.outputs()[0]);
+}
+
+TEST_CASE("graph rewrites: on drivers that compile slowly an activation of much code stays a node") {
+  Caps caps;
+  caps.isProcessor = true;
+  const auto nodesWith = [&](std::string_view activation) {
+    const std::string node = cat(activation, " InputTensor=f32[1,8,6,6] OutputTensor=f32[1,8,6,6]");
+    return linesOf(Chain(kConvolution, node.c_str()), "", caps).size();
+  };
+  for (const std::string_view activation :
+       {"ACTIVATION_GELU", "ACTIVATION_TANH", "ELEMENT_WISE_TANH", "ACTIVATION_SIGMOID", "ACTIVATION_ELU Alpha=1"}) {
+    CAPTURE(activation);
+    CHECK(nodesWith(activation) == 2);
+  }
+  for (const std::string_view activation : {"ACTIVATION_RELU", "ACTIVATION_HARD_SIGMOID Alpha=0.2 Beta=0.5"}) {
+    CAPTURE(activation);
+    CHECK(nodesWith(activation) == 1);
+  }
+  constexpr const char* kNormalization =
+      "MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[1,8,6,6] OutputTensor=f32[1,8,6,6] Axes=[2,3] NormalizeVariance=1 "
+      "Epsilon=0.00001";
+  CHECK(linesOf(Chain(kNormalization, "ACTIVATION_TANH InputTensor=f32[1,8,6,6] OutputTensor=f32[1,8,6,6]"), "", caps)
+            .size() == 1);
 }
 
 TEST_CASE("graph rewrites: CLIP1 of floats is fused as CLIP") {

@@ -208,6 +208,29 @@ TEST_CASE("on a CPU with shuffles all products of FLOAT32 and forward convolutio
         "gemm_large_tile.f32");
 }
 
+TEST_CASE("on drivers that compile slowly an activation of much code is a dispatch behind the product") {
+  Caps caps;
+  caps.workgroups = kWorkgroupsOfProcessor;
+  caps.isProcessor = true;
+  caps.features = static_cast<uint32_t>(Feature::SubgroupShuffle);
+  const auto kernels = [&](std::string_view line) {
+    std::string names;
+    for (const Dispatch& dispatch : planOf(line, caps).execution) {
+      names += cat(names.empty() ? "" : dispatch.barrierBefore ? " -> " : ", ", kernelName(dispatch.kernel));
+      if (kernelName(dispatch.kernel).starts_with("unary"))
+        for (const BufferRange& range : dispatch.buffers) CHECK(range.kind == SlotKind::Output);
+    }
+    return names;
+  };
+  constexpr const char* kGemm = "GEMM ATensor=f32[64,64] BTensor=f32[64,64] Alpha=1 ";
+  CHECK(kernels(cat(kGemm, "OutputTensor=f32[64,64] FusedActivation=LEAKY_RELU(Alpha=0.1)")) == "product_block.f32");
+  CHECK(kernels(cat(kGemm, "OutputTensor=f32[64,64] FusedActivation=TANH")) == "product_block.f32 -> unary_packed.f32");
+  CHECK(kernels(cat(kGemm, "OutputTensor=f32[64,64]{80,1} FusedActivation=GELU")) == "product_block.f32 -> unary.f32");
+  const std::string windows = convolution("f32[1,64,14,14]", "f32[64,64,3,3]", "f32[1,64,14,14]", 1);
+  CHECK(kernels(cat(windows, " FusedActivation=RELU")) == "product_block.f32");
+  CHECK(kernels(cat(windows, " FusedActivation=SIGMOID")) == "product_block.f32 -> unary_packed.f32");
+}
+
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {
   Caps caps;
   caps.matrices = {16, 16, 16};

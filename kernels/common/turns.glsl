@@ -1,0 +1,26 @@
+// SET_EACH: values[i] = value for all elements of an array, in a loop, which has one copy of the code. `value` calls the
+// element values[OWN_TURN].
+#ifndef OWN_TURN
+#if DIMPLE_HLSL
+// What moves to another place in a loop. libvkd3d assigns the variables of a loop one after the other, which is wrong
+// for those that take each other's values: these are made by an operation with a zero that DXC does not know.
+uint turned(uint x) { return x ^ gl_WorkGroupID.x >> 31u; }
+int turned(int x) { return int(turned(uint(x))); }
+float turned(float x) { return uintBitsToFloat(turned(floatBitsToUint(x))); }
+
+// The element is always the first, and the array turns: software drivers make a branch for each element of an array that
+// has a variable index.
+#define OWN_TURN 0u
+#define SET_EACH(values, count, value)                                                 \
+  [[dont_unroll]] for (uint turn = 0u; turn < (count); ++turn) {                       \
+    const float last = value;                                                          \
+    [[unroll]] for (uint i = 1u; i < (count); ++i) values[i - 1u] = turned(values[i]); \
+    values[(count) - 1u] = last;                                                       \
+  }
+#else
+#define turned(x) (x)
+#define OWN_TURN i
+#define SET_EACH(values, count, value) \
+  [[dont_unroll]] for (uint i = 0u; i < (count); ++i) values[i] = value;
+#endif
+#endif

@@ -54,7 +54,7 @@ void finishScores(uint batch, uint head, uint firstQuery, uint firstKey) {
       float score = LOWEST;
       if (query < push.queries && key + k < push.keys)
         score = isScaled ? own.x * scale : scoreFrom(own.x, batch, head, query, key + k);
-      own = vec4(turned(own.y), turned(own.z), turned(own.w), score);
+      own = vec4(turned(own.y), turned(own.z), turned(own.w), turned(score));
     }
     [[unroll]] for (uint k = 4u; k < kPer * kPer; ++k) scores[k - 4u] = turned(scores[k]);
     [[unroll]] for (uint k = 0u; k < 4u; ++k) scores[kPer * kPer - 4u + k] = own[k];

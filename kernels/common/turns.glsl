@@ -2,9 +2,10 @@
 // element values[OWN_TURN].
 #ifndef OWN_TURN
 #if DIMPLE_HLSL
-// What moves to another place in a loop. libvkd3d assigns the variables of a loop one after the other, which is wrong
-// for those that take each other's values: these are made by an operation with a zero that DXC does not know.
-uint turned(uint x) { return x ^ gl_WorkGroupID.x >> 31u; }
+// What a loop leaves for its next turn. libvkd3d assigns the variables of a loop one after the other, and before what
+// follows the loop reads them: wrong for those that take each other's values, and for the last turn's where DXC reads
+// bits of the variable instead. These are made by an operation with a zero of which DXC knows no bit.
+uint turned(uint x) { return x ^ uint(int(gl_WorkGroupID.x) >> 31); }
 int turned(int x) { return int(turned(uint(x))); }
 float turned(float x) { return uintBitsToFloat(turned(floatBitsToUint(x))); }
 
@@ -15,7 +16,7 @@ float turned(float x) { return uintBitsToFloat(turned(floatBitsToUint(x))); }
   [[dont_unroll]] for (uint turn = 0u; turn < (count); ++turn) {                       \
     const float last = value;                                                          \
     [[unroll]] for (uint i = 1u; i < (count); ++i) values[i - 1u] = turned(values[i]); \
-    values[(count) - 1u] = last;                                                       \
+    values[(count) - 1u] = turned(last);                                               \
   }
 #else
 #define turned(x) (x)

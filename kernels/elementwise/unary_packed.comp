@@ -55,7 +55,7 @@ void main() {
   // One copy of the function.
   uvec4 result = v;
   [[dont_unroll]] for (uint i = 0u; i < 4u; ++i)
-    result = uvec4(turned(result.y), turned(result.z), turned(result.w), applyWord(result.x));
+    result = uvec4(turned(result.y), turned(result.z), turned(result.w), turned(applyWord(result.x)));
 #else
   const uvec4 result = uvec4(applyWord(v.x), applyWord(v.y), applyWord(v.z), applyWord(v.w));
 #endif

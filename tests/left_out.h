@@ -16,13 +16,17 @@ enum class Run {
   Quick,       // the presets `quick` and `d3d12-quick`, which set DIMPLE_TEST_QUICK
   D3d12,       // Direct3D 12 alone: DIMPLE_TEST_BACKEND=d3d12
   QuickD3d12,  // both
+  Sanitized,   // under a sanitizer, where code is several times slower
 };
 
 inline bool isRun(Run run) {
+#ifdef DIMPLE_SANITIZED
+  if (run == Run::Sanitized) return true;
+#endif
   const char* backend = std::getenv("DIMPLE_TEST_BACKEND");
   const bool quick = std::getenv("DIMPLE_TEST_QUICK") != nullptr;
   const bool d3d12 = backend && std::string_view(backend) == "d3d12";
-  return (run == Run::D3d12 || quick) && (run == Run::Quick || d3d12);
+  return run != Run::Sanitized && (run == Run::D3d12 || quick) && (run == Run::Quick || d3d12);
 }
 
 struct LeftOut {

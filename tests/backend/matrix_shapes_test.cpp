@@ -13,6 +13,7 @@
 #include "core/schema/desc_text.h"
 #include "core/text.h"
 #include "kernels/kernel_code.h"
+#include "tests/left_out.h"
 
 namespace dimple::testing {
 namespace {
@@ -254,7 +255,8 @@ std::set<std::string> expectedKernels(const MatrixShape& shape, uint32_t subgrou
 
 }  // namespace
 
-TEST_CASE("matrices of each shape and subgroups of each size get modules of that shape that fit shared memory") {
+TEST_CASE("matrices of each shape and subgroups of each size get modules of that shape that fit shared memory" *
+          leftOut(Run::Sanitized, "core's tests run the same code")) {
   const auto all = lines();
   for (const MatrixShape& shape :
        {MatrixShape{8, 8, 8}, {16, 16, 16}, {8, 8, 16}, {8, 16, 16}, {16, 8, 16}, {16, 8, 8}})

@@ -127,7 +127,7 @@ HRESULT STDMETHODCALLTYPE dimpleCreateContext(const DimpleContextDesc* desc, REF
   using namespace dimple;
   const auto create = reinterpret_cast<decltype(&dimpleCreateContext)>(dlsym(RTLD_NEXT, "dimpleCreateContext"));
   if (!create || !object || riid != __uuidof(IDimpleContext)) return create ? create(desc, riid, object) : E_FAIL;
-  onnx::ComPtr<IDimpleContext> context;
+  dimple::onnx::ComPtr<IDimpleContext> context;
   const HRESULT result = create(desc, IID_PPV_ARGS(&context));
   *object = SUCCEEDED(result) ? static_cast<IDimpleContext*>(new testing::Counter(std::move(context))) : nullptr;
   return result;

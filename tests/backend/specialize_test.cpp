@@ -12,6 +12,7 @@
 #include "backend_vulkan/spirv_code.h"
 #include "core/directml.h"
 #include "kernels/kernel_code.h"
+#include "tests/left_out.h"
 
 namespace dimple::vulkan {
 namespace {
@@ -84,18 +85,14 @@ std::set<uint32_t> undefinedIds(const Words& module) {
 
 TEST_CASE("specialize: of every kernel, what is named exists, and inlined calls make it little longer") {
   // About as many values of each kernel, other ones of the next.
-#ifdef DIMPLE_SANITIZED
-  constexpr size_t kValues = 1;
-#else
-  constexpr size_t kValues = 8;
-#endif
+  const size_t wanted = isRun(Run::Sanitized) ? 1 : 8;
   size_t shorter = 0;
   size_t kernels = 0;
   for (const KernelInfo& kernel : kernelTable()) {
     const Words whole = unpackSpirv(kernel);
     size_t most = 1;
     for (const KernelSpec& spec : kernel.specs) most = std::max(most, spec.values.size());
-    const size_t step = std::max<size_t>(most / kValues, 1);
+    const size_t step = std::max<size_t>(most / wanted, 1);
     for (size_t n = kernels++ % step; n < most; n += step) {
       std::vector<Specialization> values;
       for (const KernelSpec& spec : kernel.specs)

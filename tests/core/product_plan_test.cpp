@@ -17,14 +17,6 @@ Plan planOfGemm(std::string_view b, uint32_t columns, std::string_view type = "f
                     columns, "]"));
 }
 
-// 2-D, from `input` by `filter` to `output`, with windows of 3 x 3 and a padding of 1 unless `rest` says otherwise.
-std::string convolution(std::string_view input, std::string_view filter, std::string_view output, uint32_t groups,
-                        std::string_view direction = "FORWARD", uint32_t stride = 1) {
-  return cat("CONVOLUTION InputTensor=", input, " FilterTensor=", filter, " OutputTensor=", output,
-             " Mode=CROSS_CORRELATION Direction=", direction, " Strides=[", stride, ",", stride,
-             "] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=", groups);
-}
-
 // On a device of matrices, one behind the other.
 std::string executedKernels(const std::string& line) {
   std::string names;
@@ -144,93 +136,6 @@ TEST_CASE("few rows of FLOAT32 with few weights take the kernel that compiles fa
   CHECK(kernel(16, 16, 16, 4) == "gemm_vector_tile.f32");
 }
 
-TEST_CASE("on a CPU products share kernels that compile fast, unless estimates are off") {
-  Caps caps;
-  caps.workgroups = kWorkgroupsOfProcessor;
-  const auto kernels = [&](std::string_view line) {
-    std::vector<std::string> names;
-    for (const bool isProcessor : {false, true}) {
-      caps.isProcessor = isProcessor;
-      names.emplace_back(kernelName(planOf(line, caps).execution.back().kernel));
-    }
-    CHECK(kernelName(planOf(line, {caps, optionsWithout("estimates")}).execution.back().kernel) == names[0]);
-    return cat(names[0], " -> ", names[1]);
-  };
-  CHECK(kernels("GEMM ATensor=f32[256,64] BTensor=f32[64,512] OutputTensor=f32[256,512] Alpha=1") ==
-        "gemm_large_tile.f32 -> gemm_tile.f32");
-  CHECK(kernels("GEMM ATensor=f32[64,256] BTensor=f32[256,64] OutputTensor=f32[64,64] Alpha=1") ==
-        "gemm_split_tile.f32 -> gemm_combine.f32");
-  CHECK(kernels("GEMM ATensor=f32[2,256] BTensor=f32[256,512] OutputTensor=f32[2,512] Alpha=1") ==
-        "gemm_few_rows_vector.f32 -> gemm.f32");
-  CHECK(kernels(convolution("f32[1,64,14,14]", "f32[64,64,3,3]", "f32[1,64,14,14]", 1)) ==
-        "winograd_fused_small.f32 -> winograd_fused_small.f32");
-  CHECK(kernels(convolution("f32[1,32,28,28]", "f32[64,32,3,3]", "f32[1,64,28,28]", 1)) ==
-        "winograd_fused_large.f32 -> winograd_fused_small.f32");
-  CHECK(kernels(convolution("f32[1,64,56,56]", "f32[64,64,3,3]", "f32[1,64,56,56]", 1)) ==
-        "winograd_fused_large.f32 -> winograd_fused_large.f32");
-  CHECK(kernels(convolution("f32[1,256,56,56]", "f32[256,256,3,3]", "f32[1,256,28,28]", 1, "FORWARD", 2)) ==
-        "convolution_large_tile.f32 -> convolution_large_tile.f32");
-  CHECK(kernels("ACTIVATION_SOFTMAX1 InputTensor=f32[1,8,128,128] OutputTensor=f32[1,8,128,128] Axes=[3]") ==
-        "softmax.f32 -> softmax.f32");
-  CHECK(kernels("MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[1,128,1,256] OutputTensor=f32[1,128,1,256] Axes=[3] "
-                "NormalizeVariance=1 Epsilon=0.00001") == "normalize_row.f32 -> normalize_vectors.f32");
-}
-
-TEST_CASE("on a CPU with shuffles all products of FLOAT32 and forward convolutions are blocks of teams") {
-  Caps caps;
-  caps.workgroups = kWorkgroupsOfProcessor;
-  caps.isProcessor = true;
-  caps.features = static_cast<uint32_t>(Feature::SubgroupShuffle);
-  const auto kernelOf = [&](std::string_view line) { return kernelName(planOf(line, caps).execution.back().kernel); };
-  // 23 blocks of 16 x 32 on workgroups of a team each; 368 on workgroups of 23.
-  const auto dispatchOf = [&](std::string_view rows, std::string_view columns) {
-    const Plan plan = planOf(cat("GEMM ATensor=f32[", rows, ",64] BTensor=f32[64,", columns, "] OutputTensor=f32[",
-                                 rows, ",", columns, "] Alpha=1"),
-                             caps);
-    REQUIRE(plan.execution.size() == 1);
-    CHECK(kernelName(plan.execution[0].kernel) == "product_block.f32");
-    return plan.execution[0].groups[0];
-  };
-  CHECK(dispatchOf("16", "736") == 23);
-  CHECK(dispatchOf("17", "352") == 22);
-  CHECK(dispatchOf("256", "736") == 16);
-  CHECK(kernelOf("GEMM ATensor=f32[2,256] BTensor=f32[256,512] OutputTensor=f32[2,512] Alpha=1") ==
-        "product_block.f32");
-  for (const std::string_view size : {"14", "56"})
-    CHECK(kernelOf(convolution(cat("f32[1,64,", size, ",", size, "]"), "f32[64,64,3,3]",
-                               cat("f32[1,64,", size, ",", size, "]"), 1)) == "product_block.f32");
-  CHECK(kernelOf(convolution("f32[1,256,56,56]", "f32[256,256,3,3]", "f32[1,256,28,28]", 1, "FORWARD", 2)) ==
-        "product_block.f32");
-  CHECK(kernelOf(convolution("f32[1,64,14,14]", "f32[64,1,3,3]", "f32[1,64,14,14]", 64)) == "product_block.f32");
-  CHECK(kernelOf("GEMM ATensor=f16[64,64] BTensor=f16[64,64] OutputTensor=f16[64,64] Alpha=1") == "gemm_tile.f16");
-  caps.isProcessor = false;
-  CHECK(kernelOf("GEMM ATensor=f32[256,64] BTensor=f32[64,512] OutputTensor=f32[256,512] Alpha=1") ==
-        "gemm_large_tile.f32");
-}
-
-TEST_CASE("on drivers that compile slowly an activation of much code is a dispatch behind the product") {
-  Caps caps;
-  caps.workgroups = kWorkgroupsOfProcessor;
-  caps.isProcessor = true;
-  caps.features = static_cast<uint32_t>(Feature::SubgroupShuffle);
-  const auto kernels = [&](std::string_view line) {
-    std::string names;
-    for (const Dispatch& dispatch : planOf(line, caps).execution) {
-      names += cat(names.empty() ? "" : dispatch.barrierBefore ? " -> " : ", ", kernelName(dispatch.kernel));
-      if (kernelName(dispatch.kernel).starts_with("unary"))
-        for (const BufferRange& range : dispatch.buffers) CHECK(range.kind == SlotKind::Output);
-    }
-    return names;
-  };
-  constexpr const char* kGemm = "GEMM ATensor=f32[64,64] BTensor=f32[64,64] Alpha=1 ";
-  CHECK(kernels(cat(kGemm, "OutputTensor=f32[64,64] FusedActivation=LEAKY_RELU(Alpha=0.1)")) == "product_block.f32");
-  CHECK(kernels(cat(kGemm, "OutputTensor=f32[64,64] FusedActivation=TANH")) == "product_block.f32 -> unary_packed.f32");
-  CHECK(kernels(cat(kGemm, "OutputTensor=f32[64,64]{80,1} FusedActivation=GELU")) == "product_block.f32 -> unary.f32");
-  const std::string windows = convolution("f32[1,64,14,14]", "f32[64,64,3,3]", "f32[1,64,14,14]", 1);
-  CHECK(kernels(cat(windows, " FusedActivation=RELU")) == "product_block.f32");
-  CHECK(kernels(cat(windows, " FusedActivation=SIGMOID")) == "product_block.f32 -> unary_packed.f32");
-}
-
 TEST_CASE("B of 8-bit integers that DML owns is copied where matrices of subgroups read it in vectors") {
   Caps caps;
   caps.matrices = {16, 16, 16};
@@ -323,23 +228,23 @@ TEST_CASE("integer windows are read in vectors of channels, between zero points"
 
 TEST_CASE("filters that DML owns are packed in the order of the depth") {
   // 3 x 3 x channels x filters.
-  const Plan plan = planOf(convolution("f32[1,8,9,9]", "f32[40,8,3,3]{1,40,960,320}!", "f32[1,40,9,9]", 1));
+  const Plan plan = planOf(convolutionLine("f32[1,8,9,9]", "f32[40,8,3,3]{1,40,960,320}!", "f32[1,40,9,9]", 1));
   REQUIRE(plan.initialization.size() == 1);
   CHECK(kernelName(plan.initialization[0].kernel) == "copy.b32");
   CHECK(kernelName(plan.execution[0].kernel) == "convolution_split_tile.f32");
   CHECK(plan.execution[0].buffers[0].kind == SlotKind::Persistent);
   // Backward, packed filters are packed by channels and not by filters.
-  const Plan backward = planOf(convolution("f32[1,8,9,9]", "f32[8,40,3,3]!", "f32[1,40,9,9]", 1, "BACKWARD"));
+  const Plan backward = planOf(convolutionLine("f32[1,8,9,9]", "f32[8,40,3,3]!", "f32[1,40,9,9]", 1, "BACKWARD"));
   REQUIRE(backward.initialization.size() == 1);
   CHECK(kernelName(backward.initialization[0].kernel) == "copy.b32");
-  CHECK(
-      kernelName(planOf(convolution("f32[1,8,9,9]", "f32[40,8,3,3]!", "f32[1,40,9,9]", 1)).initialization[0].kernel) ==
-      "copy_packed");
+  CHECK(kernelName(
+            planOf(convolutionLine("f32[1,8,9,9]", "f32[40,8,3,3]!", "f32[1,40,9,9]", 1)).initialization[0].kernel) ==
+        "copy_packed");
 }
 
 TEST_CASE("convolutions of few filters a group are computed directly") {
   const auto plannedBy = [](const std::string& line) { return planOf(line).execution[0]; };
-  const Dispatch depthwise = plannedBy(convolution("f32[1,64,56,56]", "f32[64,1,3,3]", "f32[1,64,56,56]", 64));
+  const Dispatch depthwise = plannedBy(convolutionLine("f32[1,64,56,56]", "f32[64,1,3,3]", "f32[1,64,56,56]", 64));
   CHECK(kernelName(depthwise.kernel) == "convolution_direct.f32");
   CHECK(specOf(depthwise, 3) == 1);
   CHECK(specOf(depthwise, 4) == 3);
@@ -347,38 +252,38 @@ TEST_CASE("convolutions of few filters a group are computed directly") {
   CHECK(depthwise.push[kGroupsFirst] == 0);
   CHECK(depthwise.push[kSliceBits] == 0);
 
-  const Dispatch last = plannedBy(
-      convolution("f32[1,64,56,56]{0,1,3584,64}", "f32[64,1,3,3]", "f32[1,64,28,28]{0,1,1792,64}", 64, "FORWARD", 2));
+  const Dispatch last = plannedBy(convolutionLine("f32[1,64,56,56]{0,1,3584,64}", "f32[64,1,3,3]",
+                                                  "f32[1,64,28,28]{0,1,1792,64}", 64, "FORWARD", 2));
   CHECK(kernelName(last.kernel) == "convolution_direct.f32");
   CHECK(specOf(last, 5) == 2);
   CHECK(last.push[kGroupsFirst] == 1);
 
-  const Dispatch toThree = plannedBy(convolution("f32[1,64,56,56]", "f32[3,64,3,3]", "f32[1,3,56,56]", 1));
+  const Dispatch toThree = plannedBy(convolutionLine("f32[1,64,56,56]", "f32[3,64,3,3]", "f32[1,3,56,56]", 1));
   CHECK(kernelName(toThree.kernel) == "convolution_direct.f32");
   CHECK(specOf(toThree, 3) == 4);
   CHECK(toThree.push[kSliceBits] == 4);  // 4 of 64 channels a slice
 
   const auto kernelOf = [&](const std::string& line) { return kernelName(plannedBy(line).kernel); };
-  CHECK(kernelOf(convolution("f32[1,64,28,28]", "f32[31,64,3,3]", "f32[1,31,28,28]", 1, "FORWARD", 1)) !=
+  CHECK(kernelOf(convolutionLine("f32[1,64,28,28]", "f32[31,64,3,3]", "f32[1,31,28,28]", 1, "FORWARD", 1)) !=
         "convolution_tile.f32");
-  CHECK(kernelOf(convolution("f32[1,63,9,9]", "f32[32,63,3,3]", "f32[1,32,9,9]", 1)) == "convolution_tile.f32");
-  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[64,16,3,3]", "f32[1,16,9,9]", 1, "BACKWARD")) ==
+  CHECK(kernelOf(convolutionLine("f32[1,63,9,9]", "f32[32,63,3,3]", "f32[1,32,9,9]", 1)) == "convolution_tile.f32");
+  CHECK(kernelOf(convolutionLine("f32[1,64,9,9]", "f32[64,16,3,3]", "f32[1,16,9,9]", 1, "BACKWARD")) ==
         "convolution_direct.f32");
-  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[64,1,3,3]", "f32[1,64,9,9]", 64, "BACKWARD")) ==
+  CHECK(kernelOf(convolutionLine("f32[1,64,9,9]", "f32[64,1,3,3]", "f32[1,64,9,9]", 64, "BACKWARD")) ==
         "convolution_direct.f32");
-  CHECK(kernelOf(convolution("f32[1,64,9,1]", "f32[64,1,3,1]", "f32[1,64,9,3]", 64)) == "convolution_direct.f32");
-  CHECK(kernelOf(convolution("f32[1,64,9,2]", "f32[64,1,3,4]", "f32[1,64,9,1]", 64)) == "convolution.f32");
+  CHECK(kernelOf(convolutionLine("f32[1,64,9,1]", "f32[64,1,3,1]", "f32[1,64,9,3]", 64)) == "convolution_direct.f32");
+  CHECK(kernelOf(convolutionLine("f32[1,64,9,2]", "f32[64,1,3,4]", "f32[1,64,9,1]", 64)) == "convolution.f32");
 }
 
 TEST_CASE("windows of 3 x 3 whose channels lie side by side are read from patches") {
   const Caps caps = capsOfMatrices();
   const auto line = [](uint32_t batch, uint32_t channels, uint32_t size, uint32_t filters) {
-    return convolution(cat("f16[", batch, ",", channels, ",", size, ",", size, "]{", channels * size * size, ",1,",
-                           channels * size, ",", channels, "}"),
-                       cat("f16[", filters, ",", channels, ",3,3]!"),
-                       cat("f16[", batch, ",", filters, ",", size, ",", size, "]{", filters * size * size, ",1,",
-                           filters * size, ",", filters, "}"),
-                       1);
+    return convolutionLine(cat("f16[", batch, ",", channels, ",", size, ",", size, "]{", channels * size * size, ",1,",
+                               channels * size, ",", channels, "}"),
+                           cat("f16[", filters, ",", channels, ",3,3]!"),
+                           cat("f16[", batch, ",", filters, ",", size, ",", size, "]{", filters * size * size, ",1,",
+                               filters * size, ",", filters, "}"),
+                           1);
   };
   const std::string patch = "convolution_cooperative_patch_native.f16 ";
   const Plan plan = planOf(line(16, 256, 14, 256), caps);
@@ -402,7 +307,7 @@ TEST_CASE("windows of few channels are read in vectors of their lines") {
   const Caps caps = capsOfMatrices();
   const std::string padded = "few_channels_native.b16 convolution_cooperative_ahead_native.f16 ";
   const auto everySecond = [](std::string_view input, std::string_view filter, std::string_view output) {
-    return convolution(input, filter, output, 1, "FORWARD", 2);
+    return convolutionLine(input, filter, output, 1, "FORWARD", 2);
   };
   const Plan plan = planOf(everySecond("f16[16,3,224,224]", "f16[64,3,7,7]!", "f16[16,64,110,110]"), caps);
   REQUIRE(plan.execution.size() == 2);
@@ -417,17 +322,17 @@ TEST_CASE("windows of few channels are read in vectors of their lines") {
   // Filters that are not owned; places next to each other, of eight channels each.
   CHECK(executedKernels(everySecond("f16[16,3,224,224]", "f16[64,3,7,7]", "f16[16,64,110,110]")) ==
         "few_channels_native.b16 " + padded);
-  CHECK(executedKernels(convolution("f16[1,3,224,224]", "f16[32,3,5,5]!", "f16[1,32,222,222]", 1)) == padded);
+  CHECK(executedKernels(convolutionLine("f16[1,3,224,224]", "f16[32,3,5,5]!", "f16[1,32,222,222]", 1)) == padded);
   // Few places; small windows; a single channel, most of which would be zeros; eight channels; groups; FLOAT32.
   CHECK(executedKernels(everySecond("f16[1,3,56,56]", "f16[64,3,7,7]!", "f16[1,64,26,26]")) ==
         "convolution_cooperative_native.f16 ");
-  CHECK(executedKernels(convolution("f16[1,3,224,224]", "f16[32,3,3,3]!", "f16[1,32,224,224]", 1)) ==
+  CHECK(executedKernels(convolutionLine("f16[1,3,224,224]", "f16[32,3,3,3]!", "f16[1,32,224,224]", 1)) ==
         "convolution_cooperative_native.f16 ");
-  CHECK(executedKernels(convolution("f16[1,1,224,224]", "f16[32,1,9,9]!", "f16[1,32,218,218]", 1)) ==
+  CHECK(executedKernels(convolutionLine("f16[1,1,224,224]", "f16[32,1,9,9]!", "f16[1,32,218,218]", 1)) ==
         "convolution_cooperative_native.f16 ");
-  CHECK(executedKernels(convolution("f16[1,8,224,224]", "f16[64,8,3,3]!", "f16[1,64,224,224]", 1)) ==
+  CHECK(executedKernels(convolutionLine("f16[1,8,224,224]", "f16[64,8,3,3]!", "f16[1,64,224,224]", 1)) ==
         "channels_last_native.b16 convolution_cooperative_vectors_native.f16 ");
-  CHECK(executedKernels(convolution("f16[1,6,224,224]", "f16[64,3,5,5]!", "f16[1,64,222,222]", 2)) ==
+  CHECK(executedKernels(convolutionLine("f16[1,6,224,224]", "f16[64,3,5,5]!", "f16[1,64,222,222]", 2)) ==
         "convolution_cooperative_native.f16 ");
   CHECK(executedKernels(everySecond("f32[16,3,224,224]", "f32[64,3,7,7]!", "f32[16,64,110,110]"))
             .starts_with("convolution_narrow_tile.f32 "));
@@ -435,7 +340,7 @@ TEST_CASE("windows of few channels are read in vectors of their lines") {
 
 TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") {
   const Caps caps = capsOfMatrices();
-  const Plan plan = planOf(convolution("f16[16,256,14,14]", "f16[256,256,3,3]!", "f16[16,256,14,14]", 1), caps);
+  const Plan plan = planOf(convolutionLine("f16[16,256,14,14]", "f16[256,256,3,3]!", "f16[16,256,14,14]", 1), caps);
   REQUIRE(plan.execution.size() == 2);
   CHECK(kernelName(plan.execution[0].kernel) == "channels_last_native.b16");
   CHECK(kernelName(plan.execution[1].kernel) == "convolution_cooperative_ahead_native.f16");
@@ -444,29 +349,29 @@ TEST_CASE("windows of FLOAT16 with many tiles are read in vectors of channels") 
   constexpr uint32_t kBringsWeights = 512;
   CHECK((plan.execution[1].push[kFlags] & kBringsWeights) != 0);
   // Slices, where larger tiles are few.
-  const Plan deep = planOf(convolution("f16[16,512,7,7]", "f16[512,512,3,3]!", "f16[16,512,7,7]", 1), caps);
+  const Plan deep = planOf(convolutionLine("f16[16,512,7,7]", "f16[512,512,3,3]!", "f16[16,512,7,7]", 1), caps);
   REQUIRE(deep.execution.size() == 3);
   CHECK(specOf(deep.execution[1], 4) == 128);
   CHECK(deep.execution[1].push[8] == 4);
   // Few tiles, and filters that are owned or not; few filters; channels that are no multiple of a part's steps, or of
   // eight.
-  const Plan few = planOf(convolution("f16[1,256,14,14]", "f16[256,256,3,3]!", "f16[1,256,14,14]", 1), caps);
+  const Plan few = planOf(convolutionLine("f16[1,256,14,14]", "f16[256,256,3,3]!", "f16[1,256,14,14]", 1), caps);
   REQUIRE(few.execution.size() == 1);
   CHECK(kernelName(few.execution[0].kernel) == "convolution_cooperative_gathered_native.f16");
   CHECK(few.execution[0].groups[0] == 112);
-  CHECK(executedKernels(convolution("f16[1,512,7,7]", "f16[512,512,3,3]!", "f16[1,512,7,7]", 1)) ==
+  CHECK(executedKernels(convolutionLine("f16[1,512,7,7]", "f16[512,512,3,3]!", "f16[1,512,7,7]", 1)) ==
         "convolution_cooperative_gathered_native.f16 ");
-  CHECK(executedKernels(convolution("f16[1,64,56,56]", "f16[64,64,3,3]!", "f16[1,64,56,56]", 1))
+  CHECK(executedKernels(convolutionLine("f16[1,64,56,56]", "f16[64,64,3,3]!", "f16[1,64,56,56]", 1))
             .starts_with("convolution_cooperative_native.f16 "));
-  CHECK(executedKernels(convolution("f16[1,264,14,14]", "f16[256,264,3,3]!", "f16[1,256,14,14]", 1)) ==
+  CHECK(executedKernels(convolutionLine("f16[1,264,14,14]", "f16[256,264,3,3]!", "f16[1,256,14,14]", 1)) ==
         "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
-  CHECK(executedKernels(convolution("f16[1,256,14,14]", "f16[256,256,3,3]", "f16[1,256,14,14]", 1)) ==
+  CHECK(executedKernels(convolutionLine("f16[1,256,14,14]", "f16[256,256,3,3]", "f16[1,256,14,14]", 1)) ==
         "convolution_cooperative_native.f16 convolution_combine_native.f16 ");
-  CHECK(executedKernels(convolution("f16[16,256,14,14]", "f16[256,16,3,3]!", "f16[16,256,14,14]", 16))
+  CHECK(executedKernels(convolutionLine("f16[16,256,14,14]", "f16[256,16,3,3]!", "f16[16,256,14,14]", 16))
             .starts_with("convolution_cooperative_native.f16 "));
-  CHECK(executedKernels(convolution("f16[16,40,28,28]", "f16[64,40,3,3]!", "f16[16,64,28,28]", 1)) ==
+  CHECK(executedKernels(convolutionLine("f16[16,40,28,28]", "f16[64,40,3,3]!", "f16[16,64,28,28]", 1)) ==
         "channels_last_native.b16 convolution_cooperative_vectors_native.f16 ");
-  CHECK(executedKernels(convolution("f16[16,36,28,28]", "f16[64,36,3,3]!", "f16[16,64,28,28]", 1)) ==
+  CHECK(executedKernels(convolutionLine("f16[16,36,28,28]", "f16[64,36,3,3]!", "f16[16,64,28,28]", 1)) ==
         "convolution_cooperative_native.f16 ");
 
   const auto everySecond = [&](uint32_t window, uint32_t to) {
@@ -568,7 +473,7 @@ TEST_CASE("a convolution of few tiles is one dispatch") {
   // One that does not share enough for transforms in one dispatch, too.
   Caps caps;
   caps.sharedBytes = 31 * 1024;
-  const Plan plan = planOf(convolution("f32[1,64,56,56]", "f32[64,64,3,3]!", "f32[1,64,56,56]", 1), caps);
+  const Plan plan = planOf(convolutionLine("f32[1,64,56,56]", "f32[64,64,3,3]!", "f32[1,64,56,56]", 1), caps);
   REQUIRE(plan.execution.size() == 1);
   CHECK(kernelName(plan.execution[0].kernel) == "convolution_split_tile.f32");
   CHECK(plan.execution[0].groups[0] == 131);
@@ -576,28 +481,29 @@ TEST_CASE("a convolution of few tiles is one dispatch") {
   CHECK(plan.passedOver[4].kernel == "winograd_output_2");
   CHECK(plan.passedOver[4].reason == "Few tiles share the depth in one dispatch.");
   const auto kernelOf = [](const std::string& line) { return kernelName(planOf(line).execution[0].kernel); };
-  CHECK(kernelOf(convolution("f32[1,64,56,56]", "f32[64,64,3,3]", "f32[1,64,28,28]", 1, "FORWARD", 2)) ==
+  CHECK(kernelOf(convolutionLine("f32[1,64,56,56]", "f32[64,64,3,3]", "f32[1,64,28,28]", 1, "FORWARD", 2)) ==
         "convolution_split_tile.f32");
-  CHECK(kernelOf(convolution("f16[1,64,56,56]", "f16[64,64,3,3]", "f16[1,64,28,28]", 1, "FORWARD", 2)) ==
+  CHECK(kernelOf(convolutionLine("f16[1,64,56,56]", "f16[64,64,3,3]", "f16[1,64,28,28]", 1, "FORWARD", 2)) ==
         "convolution_tile.f16");
   // Very few tiles have slices of the depth, too.
-  const Plan sliced = planOf(convolution("f32[1,256,14,14]", "f32[256,256,3,3]", "f32[1,256,14,14]", 1));
+  const Plan sliced = planOf(convolutionLine("f32[1,256,14,14]", "f32[256,256,3,3]", "f32[1,256,14,14]", 1));
   REQUIRE(sliced.execution.size() == 2);
   CHECK(kernelName(sliced.execution[0].kernel) == "convolution_split_tile.f32");
   CHECK(sliced.execution[0].groups[0] == 4 * 9 * 6);
-  CHECK(kernelOf(convolution("f32[1,64,64,64]", "f32[64,64,3,3]!", "f32[1,64,64,64]", 1)) ==
+  CHECK(kernelOf(convolutionLine("f32[1,64,64,64]", "f32[64,64,3,3]!", "f32[1,64,64,64]", 1)) ==
         "winograd_fused_small.f32");
-  CHECK(kernelOf(convolution("f32[16,64,56,56]", "f32[64,64,3,3]", "f32[16,64,56,56]", 1)) == "winograd_filter_2.f32");
+  CHECK(kernelOf(convolutionLine("f32[16,64,56,56]", "f32[64,64,3,3]", "f32[16,64,56,56]", 1)) ==
+        "winograd_filter_2.f32");
   // Long sums of more tiles than are sliced.
-  CHECK(kernelOf(convolution("f32[1,64,9,9]", "f32[32,64,3,3]", "f32[1,32,9,9]", 1)) ==
+  CHECK(kernelOf(convolutionLine("f32[1,64,9,9]", "f32[32,64,3,3]", "f32[1,32,9,9]", 1)) ==
         "convolution_split_small_tile.f32");
-  CHECK(kernelOf(convolution("f32[8,512,7,7]", "f32[512,512,3,3]", "f32[8,512,7,7]", 1)) !=
+  CHECK(kernelOf(convolutionLine("f32[8,512,7,7]", "f32[512,512,3,3]", "f32[8,512,7,7]", 1)) !=
         "convolution_split_tile.f32");
   // Channels that make no vectors of filters, few steps, a window of many elements, filters that lie apart.
   for (const std::string& other :
-       {convolution("f32[1,65,20,20]", "f32[64,65,3,3]", "f32[1,64,20,20]", 1),
-        convolution("f32[1,4,20,20]", "f32[64,4,3,3]", "f32[1,64,20,20]", 1),
-        convolution("f32[1,16,20,20]", "f32[64,16,6,6]", "f32[1,64,17,17]", 1),
-        convolution("f32[1,64,20,20]", "f32[64,64,3,3]{1,64,12288,4096}", "f32[1,64,20,20]", 1)})
+       {convolutionLine("f32[1,65,20,20]", "f32[64,65,3,3]", "f32[1,64,20,20]", 1),
+        convolutionLine("f32[1,4,20,20]", "f32[64,4,3,3]", "f32[1,64,20,20]", 1),
+        convolutionLine("f32[1,16,20,20]", "f32[64,16,6,6]", "f32[1,64,17,17]", 1),
+        convolutionLine("f32[1,64,20,20]", "f32[64,64,3,3]{1,64,12288,4096}", "f32[1,64,20,20]", 1)})
     CHECK(kernelOf(other) == "convolution_tile.f32");
 }

@@ -13,7 +13,8 @@ double Repeater::milliseconds(uint32_t count) {
 }
 
 uint32_t Repeater::chooseCount(double longEnough) {
-  const double once = std::min(milliseconds(1), runner_.repeat());
+  const double first = milliseconds(1);
+  const double once = std::min(first, runner_.repeat());
   if (once >= longEnough) return 0;
   // Executions in a row may take much less than one of them.
   const double each = milliseconds(4) / 4;

@@ -80,6 +80,16 @@ TEST_CASE("tool: bench --all measures and writes reports" *
   CHECK(fixture.run("bench --all --scale 0").code == 2);
 }
 
+// A list whose timestamps are gone would remove a device of Direct3D 12.
+TEST_CASE("tool: bench --all finds out how often to execute a row by executing it alone") {
+  const ToolFixture fixture;
+  for (const std::string& backend : dimple::testing::toolBackends()) {
+    const auto run = fixture.run("bench --all --scale 1000000 --iterations 1 --only NOTHING --backend " + backend);
+    CHECK_MESSAGE(run.code == 0, run.err);
+    CHECK(contains(run.out, "GEMM"));
+  }
+}
+
 // Of every operator it would take minutes to compile the kernels; tests of operators have the same cases.
 TEST_CASE("tool: bench --all --check asks the oracle" *
           dimple::testing::leftOut(dimple::testing::Run::QuickD3d12, "it compiles the largest kernels")) {

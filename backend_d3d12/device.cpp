@@ -89,15 +89,16 @@ Result<std::unique_ptr<Device>> Device::create(ID3D12Device* native, const Optio
 }
 
 Status Device::setProfiling(ID3D12CommandQueue* queue) {
-  std::unique_ptr<Profiler> made;
-  if (queue) {
+  profiling_ = false;
+  if (!queue) return {};
+  if (!profiler_) {
     auto profiler = Profiler::create(handle(), *queue);
     if (!profiler) return profiler.error();
-    made = std::move(*profiler);
+    profiler_ = std::move(*profiler);
+  } else {
+    profiler_->clear();
   }
-  // Better lost than used by the device after it is freed.
-  if (profiler_ && !settle()) static_cast<void>(profiler_.release());
-  profiler_ = std::move(made);
+  profiling_ = true;
   return {};
 }
 

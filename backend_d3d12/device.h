@@ -47,10 +47,11 @@ class Device final : public Backend {
   bool settle() const { return !settle_ || settle_(); }
   void setSettle(std::function<bool()> settle) { settle_ = std::move(settle); }
 
-  // Times each dispatch recorded from now on for this queue; null: none.
+  // Times each dispatch recorded from now on for this queue, always the same one; null: none. Lists that were recorded
+  // before keep their queries.
   Status setProfiling(ID3D12CommandQueue* queue);
   // Null when profiling is off.
-  Profiler* profiler() { return profiler_.get(); }
+  Profiler* profiler() { return profiling_ ? profiler_.get() : nullptr; }
 
  private:
   explicit Device(ID3D12Device* device);
@@ -66,6 +67,7 @@ class Device final : public Backend {
   std::unique_ptr<ParameterMemory> parameterMemory_;
   std::unique_ptr<PipelineCache> pipelines_;
   std::unique_ptr<Profiler> profiler_;
+  std::atomic<bool> profiling_ = false;
 };
 
 }  // namespace dimple::d3d12

@@ -68,4 +68,10 @@ std::vector<Profiler::Entry> Profiler::read() {
   return entries;
 }
 
+void Profiler::clear() {
+  read();
+  std::lock_guard lock(mutex_);
+  firstTick_.reset();
+}
+
 }  // namespace dimple::d3d12

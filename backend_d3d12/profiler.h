@@ -33,6 +33,8 @@ class Profiler {
 
   // Times of all dispatches recorded since the last call, all of which have executed; none if some have not.
   std::vector<Entry> read();
+  // Forgets what was recorded, and when the first dispatch began.
+  void clear();
 
  private:
   Profiler() = default;

@@ -40,6 +40,7 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
   const auto setConstants = [&](RootParameter parameter, const std::vector<uint32_t>& words) {
     if (!words.empty()) list.SetComputeRoot32BitConstants(parameter, static_cast<UINT>(words.size()), words.data(), 0);
   };
+  Profiler* const timer = profiler();
   for (size_t i = 0; i < plan.dispatches().size(); ++i) {
     const auto& item = plan.dispatches()[i];
     const Label inner(list, item.marker);
@@ -50,9 +51,9 @@ void Device::record(uint64_t commandList, const Executable& executable, const De
     setConstants(kSpecialization, item.specialization);
     list.SetComputeRootConstantBufferView(kParameters, item.parameters);
     if (item.bufferCount != 0) list.SetComputeRootDescriptorTable(kBuffers, heapSets.table(i));
-    if (profiler_) profiler_->begin(list, item.kernel);
+    if (timer) timer->begin(list, item.kernel);
     list.Dispatch(item.groups[0], item.groups[1], item.groups[2]);
-    if (profiler_) profiler_->end(list);
+    if (timer) timer->end(list);
   }
 }
 

@@ -68,6 +68,34 @@ GPU_TEST_CASE("a timeline says when each dispatch began, also between reads") {
   CHECK(again[0].begin == 0);
 }
 
+GPU_TEST_CASE("a list that was recorded for a profile runs when profiling is off, and when it is on again") {
+  Fixture f;
+  const auto compiled = f.compile(kAddLine, DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
+  const auto heap = f.heap(3);
+  const auto table = f.table(compiled.Get(), heap);
+  const auto a = f.buffer({1, 2, 3, 4}), b = f.buffer({5, 6, 7, 8});
+  bindInputs(table, {a.Get(), b.Get()});
+  REQUIRE(f.context->SetProfiling(TRUE) == S_OK);
+  const auto list = f.list();
+  f.recorder->RecordDispatch(list.Get(), compiled.Get(), table.Get());
+  REQUIRE(list->Close() == S_OK);
+  const auto check = [&] {
+    const auto sum = f.buffer(16);
+    bindOutputs(table, {sum.Get()});
+    f.execute(list);
+    CHECK(f.read(sum, 4) == std::vector<float>{6, 8, 10, 12});
+  };
+  check();
+  REQUIRE(timelineOf(*f.context).size() == 1);
+  REQUIRE(f.context->SetProfiling(FALSE) == S_OK);
+  check();
+  REQUIRE(f.context->SetProfiling(TRUE) == S_OK);
+  check();
+  CHECK(timelineOf(*f.context).empty());  // what is recorded now is timed
+  f.run(compiled.Get(), table);
+  CHECK(timelineOf(*f.context).size() == 1);
+}
+
 GPU_TEST_CASE("a timeline is refused without a function or without profiling") {
   Fixture f;
   std::vector<TimelineEntry> entries;

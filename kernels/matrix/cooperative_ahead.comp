@@ -256,6 +256,18 @@ uint bringWeights(uint group, uint lane, uvec4 base) {
 #endif
 }
 
+// Brings what the epilogue takes of a subgroup's channels to the cache, so that the epilogue does not wait for memory.
+const uint kChannelsAlong = ROWS_FIRST != 0u ? kMatrixRows * SIZE_ROWS : kMatrixColumns * SIZE_COLUMNS;
+const uint kChannelLoads = (kChannelsAlong + SUBGROUP - 1u) / SUBGROUP;
+void bringChannels(uvec2 first, uvec4 base, out uint brought[kChannelLoads]) {
+  const bool needed = kHeld && (EPILOGUE & kOfChannels) != 0u && !addsC();
+  const uint size = ROWS_FIRST != 0u ? push.rows : push.columns;
+  [[unroll]] for (uint i = 0u; i < kChannelLoads; ++i) {
+    const uint channel = min((ROWS_FIRST != 0u ? first.x : first.y) + i * SUBGROUP + gl_SubgroupInvocationID, size - 1u);
+    brought[i] = needed ? floatBitsToUint(channels[2u * (base.z + channel * cStrideAlong())].x) : ~0u;
+  }
+}
+
 void main() {
   const uint group = groupIndex();
   if (group >= push.groups) return;
@@ -267,12 +279,15 @@ void main() {
   const uvec2 tile = tileOf(group - part * (rowTiles * columnTiles), rowTiles, columnTiles);
   const uvec2 firsts = tile * uvec2(TILE_ROWS, TILE_COLUMNS);
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
-  const uint found = bringWeights(group, gl_LocalInvocationID.x, base);
+  uint found = bringWeights(group, gl_LocalInvocationID.x, base);
   const uvec2 size = uvec2(SIZE_ROWS, SIZE_COLUMNS);
   const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * size;
   [[unroll]] for (uint i = 0u; i < kMatrixRows * kMatrixColumns; ++i) sums[i] = MATRIX_SUM(0.0);
+  uint broughtChannels[kChannelLoads];
+  bringChannels(firsts + origin, base, broughtChannels);
   sumDepth(gl_LocalInvocationID.x, origin, firsts, base, begin, min(begin + push.sliceDepth, push.depth));
 
+  [[unroll]] for (uint i = 0u; i < kChannelLoads; ++i) found &= broughtChannels[i];
   if (found == ~0u && push.rows == 0u) staged[0].x = found;  // never
   if (kHeld) {
     storeHeld(firsts + origin, base);

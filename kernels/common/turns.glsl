@@ -18,8 +18,12 @@ float turned(float x) { return uintBitsToFloat(turned(floatBitsToUint(x))); }
     [[unroll]] for (uint i = 1u; i < (count); ++i) values[i - 1u] = turned(values[i]); \
     values[(count) - 1u] = turned(last);                                               \
   }
+// An index of vectors that a loop sums up. DXC would have the loop sum up bytes instead, of which vkd3d-proton does not
+// know that they are multiples of 16: it would load a vector in four parts.
+#define SUMMED_INDEX(i) turned(i)
 #else
 #define turned(x) (x)
+#define SUMMED_INDEX(i) (i)
 #define OWN_TURN i
 #define SET_EACH(values, count, value) \
   [[dont_unroll]] for (uint i = 0u; i < (count); ++i) values[i] = value;

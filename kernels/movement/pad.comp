@@ -9,6 +9,7 @@
 //   {output size and its divisor}   {output stride, input stride, start padding, input size}   {period and its divisor}
 // Start paddings are signed; what repeats does so after a period.
 #include "common/grid.glsl"
+#include "common/turns.glsl"
 #include "common/walk.glsl"
 
 TENSOR_IN(x)
@@ -84,7 +85,7 @@ RAW elementAt(Place place) {
 #else
   RAW value = push.low;
 #endif
-  if (place.inside) value = loadRaw_x(place.from);
+  if (place.inside) value = loadRaw_x(SUMMED_INDEX(place.from));
   return value;
 }
 
@@ -113,6 +114,6 @@ void main() {
   uint item;
   if (!gridItem(push.count, item)) return;
   const Place place = placeOf(0u, item);
-  storeRaw_y(place.to, elementAt(place));
+  storeRaw_y(SUMMED_INDEX(place.to), elementAt(place));
 }
 #endif

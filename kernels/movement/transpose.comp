@@ -47,13 +47,21 @@ void storeTile(uint to, uint lane, uint line, uint step1, uvec2 exist) {
   }
 }
 #else
+// All elements of an invocation are on their way before one of them is stored.
+const uint kLines = kTile * kWords / 256u;
 void loadTile(uint from, uint lane, uint line, uint step1, uvec2 exist) {
-  for (; line < exist.y; line += step1)
-    if (lane < exist.x) tile[line][lane] = loadRaw_x(from + lane + line * push.strideFrom);
+  RAW loaded[kLines];
+  [[unroll]] for (uint i = 0u; i < kLines; ++i) {
+    const uint at = line + i * step1;
+    if (at < exist.y && lane < exist.x) loaded[i] = loadRaw_x(from + lane + at * push.strideFrom);
+  }
+  [[unroll]] for (uint i = 0u; i < kLines; ++i) tile[line + i * step1][lane] = loaded[i];
 }
 void storeTile(uint to, uint lane, uint line, uint step1, uvec2 exist) {
-  for (; line < exist.x; line += step1)
-    if (lane < exist.y) storeRaw_y(to + lane + line * push.strideTo, tile[lane][line]);
+  [[unroll]] for (uint i = 0u; i < kLines; ++i) {
+    const uint at = line + i * step1;
+    if (at < exist.x && lane < exist.y) storeRaw_y(to + lane + at * push.strideTo, tile[lane][at]);
+  }
 }
 #endif
 

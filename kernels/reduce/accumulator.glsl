@@ -57,8 +57,9 @@ Accumulator emptyAccumulator() {
     case DML_REDUCE_FUNCTION_ARGMIN:
     case DML_REDUCE_FUNCTION_ARGMAX:
       return Accumulator(COMPUTE(0), kNoIndex);
+    default:  // DXC refuses a switch without one where FUNCTION is a literal
+      return Accumulator(COMPUTE(0), 0u);
   }
-  return Accumulator(COMPUTE(0), 0u);
 }
 
 Accumulator fromElement(COMPUTE v, uint index) {
@@ -75,8 +76,9 @@ Accumulator fromElement(COMPUTE v, uint index) {
     case DML_REDUCE_FUNCTION_ARGMIN:
     case DML_REDUCE_FUNCTION_ARGMAX:
       return Accumulator(v, index);
+    default:
+      return Accumulator(v, 0u);
   }
-  return Accumulator(v, 0u);
 }
 
 #if T_IS_FLOAT
@@ -113,8 +115,9 @@ Accumulator combine(Accumulator a, Accumulator b) {
     case DML_REDUCE_FUNCTION_LOG_SUM_EXP:
       return combineLogSumExp(a, b);
 #endif
+    default:
+      return Accumulator(a.value + b.value, 0u);
   }
-  return Accumulator(a.value + b.value, 0u);
 }
 
 COMPUTE finish(Accumulator a) {
@@ -131,9 +134,12 @@ COMPUTE finish(Accumulator a) {
       if (isNan(sum)) return sum;
       return abs(a.value) == HIGHEST ? a.value : a.value + logAccurate(sum);
     }
+    default:
+      return a.value;
   }
-#endif
+#else
   return a.value;
+#endif
 }
 
 // Accumulators travel as pairs of RAW, at full precision whatever T is.

@@ -6,6 +6,7 @@
 // lie in vectors of 16 bytes, in which the parameters count them.
 #include "common/grid.glsl"
 #include "common/packed.glsl"
+#include "common/turns.glsl"
 #include "common/walk.glsl"
 #include "resample/place.glsl"
 #include "resample/coordinates.glsl"
@@ -71,8 +72,8 @@ void main() {
 #endif
   }
 #if T_IS_FLOAT
-  y[to] = VECTOR_OF(fours, 0u);
+  y[SUMMED_INDEX(to)] = VECTOR_OF(fours, 0u);
 #else
-  y[to] = result;
+  y[SUMMED_INDEX(to)] = result;
 #endif
 }

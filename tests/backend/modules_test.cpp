@@ -69,7 +69,7 @@ TEST_CASE("modules: only what is no processor gets long ones") {
   const std::vector<FixedConstant> constants;
   CHECK_FALSE(moduleFor(kernel, constants, false).isLong);
   CHECK(moduleFor(kernel, constants, true).isLong);
-  const KernelInfo& other = kernelNamedIn("convolution_direct.f32");
+  const KernelInfo& other = kernelNamedIn("convolution_direct.f16");
   const std::vector<FixedConstant> fixed{{5, 2}, {4, 3}, {3, 4}, {2, 0}};
   CHECK(&moduleFor(other, fixed, true) == &moduleFor(other, fixed, false));
   // Long ones that have literals: KNOWN of attention, KIND, QUADS, USUAL and KNOWN of recurrent steps.

@@ -346,6 +346,12 @@ constexpr std::string_view kLongWindows[] = {
     "CONVOLUTION InputTensor=f32[1,20,30,30] FilterTensor=f32[40,20,3,3] OutputTensor=f32[1,40,30,30] "
     "Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] "
     "EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1 fill=int",
+    "CONVOLUTION InputTensor=f32[2,24,19,22] FilterTensor=f32[24,1,3,3] OutputTensor=f32[2,24,19,22] "
+    "Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] "
+    "EndPadding=[1,1] OutputPadding=[0,0] GroupCount=24 fill=int",
+    "CONVOLUTION InputTensor=f32[1,24,19,23] FilterTensor=f32[24,1,3,3] OutputTensor=f32[1,24,9,11] "
+    "Mode=CROSS_CORRELATION Direction=FORWARD DimensionCount=2 Strides=[2,2] Dilations=[1,1] StartPadding=[0,0] "
+    "EndPadding=[0,0] OutputPadding=[0,0] GroupCount=24 fill=int",
 };
 
 // Steps of 16, 8 and 4 sequences. The depth has whole parts and a rest, a rest alone, or whole parts alone.
@@ -371,10 +377,12 @@ constexpr std::string_view kLongGru[] = {
     "OutputSequenceTensor=f32[4,1,4,512] ActivationDescs=(SIGMOID,TANH) Direction=FORWARD LinearBeforeReset=0 "
     "fill=float",
 };
-// Whole tiles.
+// Whole tiles, and one query whose keys are split.
 constexpr std::string_view kLongAttention[] = {
     "MULTIHEAD_ATTENTION QueryTensor=f32[1,128,256] KeyTensor=f32[1,256,256] ValueTensor=f32[1,256,2048] "
     "OutputTensor=f32[1,128,2048] Scale=0.25 MaskFilterValue=-10000 HeadCount=16 MaskType=NONE fill=float",
+    "MULTIHEAD_ATTENTION QueryTensor=f32[1,1,256] KeyTensor=f32[1,4096,256] ValueTensor=f32[1,4096,256] "
+    "OutputTensor=f32[1,1,256] Scale=0.088 MaskFilterValue=0 HeadCount=2 MaskType=NONE fill=float",
 };
 
 // Modules of DXIL that processors get in no other way.

@@ -80,8 +80,7 @@ TEST_CASE("tool: bench --all measures and writes reports" *
   CHECK(fixture.run("bench --all --scale 0").code == 2);
 }
 
-// A list whose timestamps are gone would remove a device of Direct3D 12.
-TEST_CASE("tool: bench --all finds out how often to execute a row by executing it alone") {
+TEST_CASE("tool: bench --all finds out how often to execute each row, on every back end") {
   const ToolFixture fixture;
   for (const std::string& backend : dimple::testing::toolBackends()) {
     const auto run = fixture.run("bench --all --scale 1000000 --iterations 1 --only NOTHING --backend " + backend);

@@ -17,24 +17,30 @@ uvec2 placeInStrip(uint element) {
   return ROWS_FIRST != 0u ? uvec2(along, line) : uvec2(line, along);
 }
 
+// Of a row and a column.
+bool isResult(uvec2 place) { return place.x < push.rows && isColumn(place.y); }
+uint placeInY(uvec2 place, uvec4 base) { return base.w + place.x * yRowStride() + columnAt(place.y).y; }
+
+#if T == f16
+// Of the eight results that begin there; zeros where there are none.
+uvec4 addendsOf(uvec2 place, uvec4 base) {
+  return isResult(place) ? addendVectors[placeInY(place, base) / 8u] : uvec4(0u);
+}
+#endif
+
 // The first row and column of the strip; `vectors`: whether eights of a line are stored together.
 void loadAddends(bool vectors, uvec2 first, uvec4 base) {
   if (!hasAddend() || (push.flags & kToParts) != 0u) return;
 #if T == f16
   if (vectors) {
-    [[unroll]] for (uint e = 0u; e < kEights; ++e) {
-      const uvec2 place = first + placeInStrip((gl_SubgroupInvocationID + e * SUBGROUP) * 8u);
-      const bool inside = place.x < push.rows && isColumn(place.y);
-      const uint at = base.w + place.x * yRowStride() + columnAt(place.y).y;
-      eights[e] = inside ? addendVectors[at / 8u] : uvec4(0u);
-    }
+    [[unroll]] for (uint e = 0u; e < kEights; ++e)
+      eights[e] = addendsOf(first + placeInStrip((gl_SubgroupInvocationID + e * SUBGROUP) * 8u), base);
     return;
   }
 #endif
   [[unroll]] for (uint e = 0u; e < kSingles; ++e) {
     const uvec2 place = first + placeInStrip(gl_SubgroupInvocationID + e * SUBGROUP);
-    const bool inside = place.x < push.rows && isColumn(place.y);
-    singles[e] = inside ? addendAt(base.w + place.x * yRowStride() + columnAt(place.y).y) : 0.0;
+    singles[e] = isResult(place) ? addendAt(placeInY(place, base)) : 0.0;
   }
 }
 
@@ -79,8 +85,7 @@ void loadOperandsOfEight(uint at) {
 void loadOperandsOfStrip(uvec2 first, uvec4 base) {
   if ((push.flags & kToParts) != 0u || !isOfChannels()) return;
   const uvec2 place = first + placeInStrip(gl_SubgroupInvocationID * 8u % kWidth);
-  const bool inside = place.x < push.rows && isColumn(place.y);
-  loadOperandsOfEight(inside ? placeOfC(place.x, columnAt(place.y), base) : base.z);
+  loadOperandsOfEight(isResult(place) ? placeOfC(place.x, columnAt(place.y), base) : base.z);
 }
 
 // Stores eight results that lie side by side, of sums in pairs.

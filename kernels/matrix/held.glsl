@@ -35,31 +35,24 @@ uvec4 exchanged(uint own, uvec4 pairs) {
   return upper ? uvec4(third, fourth, half1.zw) : uvec4(half1.xy, third, fourth);
 }
 
-bool isInside(uvec2 place) { return place.x < push.rows && isColumn(place.y); }
-
 // `first`: the row and column where the subgroup's sums begin. There is one copy of what finishes eights, for the reasons
 // that cooperative.comp gives. All addends are loaded before the first result is stored: loads do not pass stores, and an
 // invocation would wait for memory once for each eight.
 void storeHeld(uvec2 first, uvec4 base) {
   const uint own = gl_SubgroupInvocationID;
   uvec4 addends[kHeldEights];
-  [[unroll]] for (uint n = 0u; n < kHeldEights; ++n) {
-    const uvec2 place = first + placeOfHeld(own, n);
-    addends[n] = hasAddend() && isInside(place)
-                     ? addendVectors[(base.w + place.x * yRowStride() + columnAt(place.y).y) / 8u]
-                     : uvec4(0u);
-  }
+  [[unroll]] for (uint n = 0u; n < kHeldEights; ++n)
+    addends[n] = hasAddend() ? addendsOf(first + placeOfHeld(own, n), base) : uvec4(0u);
   [[dont_unroll]] for (uint n = 0u; n < kHeldEights; ++n) {
     const uvec2 place = first + placeOfHeld(own, n);
-    const bool inside = isInside(place);
+    const bool inside = isResult(place);
     if (n % kEightsOfMatrices == 0u && isOfChannels())
       loadOperandsOfEight(inside ? placeOfC(place.x, columnAt(place.y), base) : base.z);
-    uvec4 pairs;
-    uvec4 added = uvec4(0u);
+    uvec4 pairs, added;
     [[unroll]] for (uint e = 0u; e < kHeldEights; ++e)
       if (e == n) {
         pairs = uvec4(roundedPair(e, 0u), roundedPair(e, 1u), roundedPair(e, 2u), roundedPair(e, 3u));
-        if (hasAddend()) added = addends[e];
+        added = addends[e];
       }
     const uvec4 eight = exchanged(own, pairs);
     vec2 sums1[4];

@@ -21,7 +21,8 @@ elseif(DIMPLE_DXC_DLL)
   endforeach()
   set(folder "${CMAKE_BINARY_DIR}/dxc")
   set(dxcBatch "${folder}/dxc_batch.exe")
-  set(sources "${CMAKE_SOURCE_DIR}/tools/kernelgen/dxc/dxc_batch.cpp" "${CMAKE_SOURCE_DIR}/tools/kernelgen/dxc/dxc_api.h")
+  set(dxcSources dxc_batch.cpp dxc_api.h memory_pool.h)
+  list(TRANSFORM dxcSources PREPEND "${CMAKE_SOURCE_DIR}/tools/kernelgen/dxc/")
   configure_file("${CMAKE_SOURCE_DIR}/tools/kernelgen/dxc/dxc_batch.sh.in" "${folder}/dxc_batch" @ONLY
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   # Not of the host, so CMake has no target for it.
@@ -29,7 +30,7 @@ elseif(DIMPLE_DXC_DLL)
     COMMAND "${DIMPLE_MINGW_CXX}" -std=c++20 -O1 -s -static -Wall -Wextra -Wconversion -Wshadow
       $<$<BOOL:${DIMPLE_WARNINGS_AS_ERRORS}>:-Werror> -o "${dxcBatch}"
       "${CMAKE_SOURCE_DIR}/tools/kernelgen/dxc/dxc_batch.cpp"
-    DEPENDS ${sources}
+    DEPENDS ${dxcSources}
     COMMENT "Compiling the driver of DXC"
     VERBATIM)
   add_custom_target(dimple_dxc_batch DEPENDS "${dxcBatch}")

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "dxc_api.h"
+#include "memory_pool.h"
 
 namespace {
 
@@ -94,9 +95,10 @@ struct Dxc {
   Owned<dxc::Validator> validator;
 
   bool open(dxc::CreateInstance create) {
-    return SUCCEEDED(create(dxc::kCompilerClass, dxc::kCompilerInterface, compiler.outVoid())) &&
-           SUCCEEDED(create(dxc::kAssemblerClass, dxc::kAssemblerInterface, assembler.outVoid())) &&
-           SUCCEEDED(create(dxc::kValidatorClass, dxc::kValidatorInterface, validator.outVoid()));
+    auto* const memory = new dxc::MemoryPool;  // for as long as the process, since DXC may keep blocks
+    return SUCCEEDED(create(memory, dxc::kCompilerClass, dxc::kCompilerInterface, compiler.outVoid())) &&
+           SUCCEEDED(create(memory, dxc::kAssemblerClass, dxc::kAssemblerInterface, assembler.outVoid())) &&
+           SUCCEEDED(create(memory, dxc::kValidatorClass, dxc::kValidatorInterface, validator.outVoid()));
   }
 };
 
@@ -200,9 +202,9 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "The library %s cannot be loaded: error %lu.\n", arguments[1], GetLastError());
     return 1;
   }
-  const FARPROC entry = GetProcAddress(module, "DxcCreateInstance");
+  const FARPROC entry = GetProcAddress(module, "DxcCreateInstance2");
   if (!entry) {
-    std::fprintf(stderr, "The library %s has no DxcCreateInstance.\n", arguments[1]);
+    std::fprintf(stderr, "The library %s has no DxcCreateInstance2.\n", arguments[1]);
     return 1;
   }
   // By way of void*, since compilers warn of a cast between function types.

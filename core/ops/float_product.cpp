@@ -29,6 +29,10 @@ constexpr uint32_t kRowsFirst = 256;
 constexpr uint32_t kBringsWeights = 512;
 constexpr uint32_t kFromHalves = 512;  // of the epilogue
 constexpr uint32_t kInRegisters = 1024;
+constexpr uint32_t kUnscaled = 2048;
+constexpr uint32_t kSameLines = 4096;
+constexpr uint32_t kInVectors = 2;  // of ROWS_FIRST
+constexpr uint32_t kInEvenVectors = 3;
 
 // Dimensions of one element have no steps, so their strides do not count.
 void dropIdleStrides(Product& p) {
@@ -316,7 +320,19 @@ class FloatProductPlan {
                        form == WindowsSplit || form == VectorWindowsSplit || form == PatchWindows ||
                        form == ChunkWindows;
     if (!known || window_->strides.outputChannel != 1 || p_.rows == 1) return 0;
-    return p_.type == DML_TENSOR_DATA_TYPE_FLOAT16 && resultsInVectors() ? 2 : 1;
+    if (p_.type != DML_TENSOR_DATA_TYPE_FLOAT16 || !resultsInVectors()) return 1;
+    return form == VectorMatricesAhead && resultsLieEvenly() ? kInEvenVectors : kInVectors;
+  }
+  // Whether each place's results lie as far behind those of the place before as along the innermost dimension.
+  bool resultsLieEvenly() const {
+    uint64_t next = window_->dimensions[0].outputStride;
+    uint64_t places = 1;
+    for (const ConvolutionWindow::Dimension& s : window_->dimensions) {
+      if (s.results != s.size || (s.size > 1 && s.outputStride != next)) return false;
+      next *= s.size;
+      places *= s.size;
+    }
+    return p_.columns == places || window_->strides.outputBatch == next;
   }
   // Whether eight filters' results at a place begin with a vector of FLOAT16.
   bool resultsInVectors() const {
@@ -335,7 +351,9 @@ class FloatProductPlan {
     // A RELU of rounded numbers is the RELU rounded.
     if (epilogue() == 0 && fused() != 0 && fused() != DML_OPERATOR_ACTIVATION_RELU) return 0;
     if (!storesEights(rowsFirst(form) != 0)) return 0;
-    return kFromHalves | (staysInRegisters(tile, rowsFirst(form) != 0) ? kInRegisters : 0);
+    const bool same = (window_ ? window_->strides.biasPlace : p_.c.row) == 0;
+    return kFromHalves | (finish_.alpha == 1 ? kUnscaled : 0) | (same ? kSameLines : 0) |
+           (staysInRegisters(tile, rowsFirst(form) != 0) ? kInRegisters : 0);
   }
 
   // Whether four neighbours hold lines of a tile's matrices as kernels/matrix/held.glsl exchanges them, which come in

@@ -54,8 +54,13 @@ float gelu(OF_HALVES float x) {
 // Compilers make a clamp of comparisons, which loses NaN.
 float unitClamp(float x) { return isNan(x) ? x : x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x; }
 
-// maxNum(x, 0.0): positive numbers and infinity are the bits from 1 to those of infinity.
+// maxNum(x, 0.0): positive numbers and infinity are the bits from 1 to those of infinity. A device may take small ones for
+// 0 where it compares numbers, and FLOAT16 holds none of these.
+#if COOPERATIVE && T == f16
+float positiveOrZero(float x) { return x > 0.0 ? x : 0.0; }
+#else
 float positiveOrZero(float x) { return floatBitsToUint(x) - 1u < 0x7f800000u ? x : 0.0; }
+#endif
 
 float activate(OF_HALVES const uint op, const float x, const vec2 p) {
   switch (op) {

@@ -17,9 +17,38 @@ uvec2 placeInStrip(uint element) {
   return ROWS_FIRST != 0u ? uvec2(along, line) : uvec2(line, along);
 }
 
+// Strides of rows and columns, which are loaded once: no compiler knows that results which are stored are no parameters.
+struct Strides {
+  uvec2 y, c;
+};
+Strides strides;
+#if CONVOLUTION
+const bool kIsEven = ROWS_FIRST == kInEvenVectors;
+void loadStrides() {
+  // Vectors are of neighbouring rows.
+  const uint yRow = ROWS_FIRST >= kInVectors ? 1u : yRowStride();
+  strides = Strides(uvec2(yRow, kIsEven ? parameters[4u + 4u].z : 0u), uvec2(cRowStride(), parameters[1].y));
+}
+#else
+const bool kIsEven = true;
+void loadStrides() {
+  strides = Strides(uvec2(yRowStride(), yColumnStride()), uvec2(cRowStride(), parameters[1].y));
+}
+#endif
+
 // Of a row and a column.
 bool isResult(uvec2 place) { return place.x < push.rows && isColumn(place.y); }
-uint placeInY(uvec2 place, uvec4 base) { return base.w + place.x * yRowStride() + columnAt(place.y).y; }
+uint placeInY(uvec2 place, uvec4 base) {
+  return base.w + place.x * strides.y.x + (kIsEven ? place.y * strides.y.y : columnAt(place.y).y);
+}
+// Of C's element, and of the channel.
+uint placeInC(uvec2 place, uvec4 base) {
+#if CONVOLUTION
+  return base.z + place.x * strides.c.x;
+#else
+  return base.z + place.x * strides.c.x + place.y * strides.c.y;
+#endif
+}
 
 #if T == f16
 // Of the eight results that begin there; zeros where there are none.
@@ -64,8 +93,10 @@ float singleAddend(uint element) {
 Channels channelsOfEight[4];
 uvec4 cOfEight;
 
-uint cStrideAlong() { return ROWS_FIRST != 0u ? parameters[1].x : parameters[1].y; }
-bool isOfChannels() { return (ROWS_FIRST != 0u ? parameters[1].y : parameters[1].x) == 0u; }
+uint cStrideAlong() { return ROWS_FIRST != 0u ? strides.c.x : strides.c.y; }
+bool isOfChannels() {
+  return (EPILOGUE & kSameLines) != 0u ? true : (ROWS_FIRST != 0u ? strides.c.y : strides.c.x) == 0u;
+}
 
 uvec4 loadEightC(uint first) {
   uvec4 result;
@@ -85,18 +116,19 @@ void loadOperandsOfEight(uint at) {
 void loadOperandsOfStrip(uvec2 first, uvec4 base) {
   if ((push.flags & kToParts) != 0u || !isOfChannels()) return;
   const uvec2 place = first + placeInStrip(gl_SubgroupInvocationID * 8u % kWidth);
-  loadOperandsOfEight(isResult(place) ? placeOfC(place.x, columnAt(place.y), base) : base.z);
+  loadOperandsOfEight(isResult(place) ? placeInC(place, base) : base.z);
 }
 
 // Stores eight results that lie side by side, of sums in pairs.
 void finishEight(vec2 sums[4], uvec4 addends, uint row, uint column, uvec4 base) {
-  const Column start = columnAt(column);
-  if (!isOfChannels()) loadOperandsOfEight(placeOfC(row, start, base));
+  const uvec2 place = uvec2(row, column);
+  if (!isOfChannels()) loadOperandsOfEight(placeInC(place, base));
+  const bool padding = kIsEven ? false : isPadding(columnAt(column));
   uvec4 packed;
   [[unroll]] for (uint i = 0u; i < 4u; ++i)
     packed[i] = halvesFromPair(
-        finishedFrom(sums[i], unpackHalf2x16(cOfEight[i]), channelsOfEight[i], start, unpackHalf2x16(addends[i])));
-  yVectors[(base.w + row * yRowStride() + start.y) / 8u] = packed;
+        finishedFrom(sums[i], unpackHalf2x16(cOfEight[i]), channelsOfEight[i], padding, unpackHalf2x16(addends[i])));
+  yVectors[placeInY(place, base) / 8u] = packed;
 }
 
 // The same of sums in two vectors of four, which may be stored as those of a part.

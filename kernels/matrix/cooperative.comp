@@ -173,7 +173,7 @@ void store(uint lane, uint which) {
 // Whether eight results of a line lie side by side, where they are stored together.
 bool storesVectors(uint base) {
 #if T == f16
-  if (ROWS_FIRST != 0u) return ROWS_FIRST == kInVectors;
+  if (ROWS_FIRST != 0u) return ROWS_FIRST >= kInVectors;
 #if !CONVOLUTION
   if ((push.columns & 7u) != 0u) return false;
   if ((push.flags & kToParts) != 0u) return true;
@@ -198,6 +198,7 @@ void main() {
   const uint firstRow = tile.x * TILE_ROWS;
   const uint firstColumn = tile.y * TILE_COLUMNS;
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
+  loadStrides();
   const uint begin = slice * push.sliceDepth;
   const uint end = min(begin + push.sliceDepth, push.depth);
 

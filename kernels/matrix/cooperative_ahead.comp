@@ -189,7 +189,7 @@ void sumDepth(uint lane, uvec2 origin, uvec2 firsts, uvec4 base, uint begin, uin
 
 // Whether eight results of a line lie side by side, where eight elements are stored together.
 bool storesVectors(uint base) {
-  if (ROWS_FIRST != 0u) return ROWS_FIRST == kInVectors;
+  if (ROWS_FIRST != 0u) return ROWS_FIRST >= kInVectors;
   if ((push.columns & 7u) != 0u) return false;
   if ((push.flags & kToParts) != 0u) return true;
 #if CHANNELS_LAST
@@ -279,6 +279,7 @@ void main() {
   const uvec2 tile = tileOf(group - part * (rowTiles * columnTiles), rowTiles, columnTiles);
   const uvec2 firsts = tile * uvec2(TILE_ROWS, TILE_COLUMNS);
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, pair);
+  loadStrides();
   uint found = bringWeights(group, gl_LocalInvocationID.x, base);
   const uvec2 size = uvec2(SIZE_ROWS, SIZE_COLUMNS);
   const uvec2 origin = uvec2(gl_SubgroupID / ACROSS * kMatrixRows, gl_SubgroupID % ACROSS * kMatrixColumns) * size;

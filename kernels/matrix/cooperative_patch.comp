@@ -153,12 +153,11 @@ void storeShares(uint lane, uint firstRow, uint rowGroup, uint share, uvec4 base
   const uint row = firstRow + lane % kEightsOfLine * 8u;
   const uint line = lane / kEightsOfLine;
   const bool stores = line < SIZE_COLUMNS;
-  loadOperandsOfEight(base.z + row * cRowStride());
+  loadOperandsOfEight(placeInC(uvec2(row, 0u), base));
   [[dont_unroll]] for (uint n = 0u; n < kMatrixColumns; ++n) {
     const uint column = n * SIZE_COLUMNS + line;
     const bool inside = stores && isColumn(column);
-    const uint at = base.w + row * yRowStride() + columnAt(column).y;
-    const uvec4 addends = hasAddend() && inside ? addendVectors[at / 8u] : uvec4(0u);
+    const uvec4 addends = hasAddend() && inside ? addendVectors[placeInY(uvec2(row, column), base) / 8u] : uvec4(0u);
     barrier();
     [[unroll]] for (uint j = 0u; j < kMatrixColumns; ++j)
       if (n == j) {
@@ -197,6 +196,7 @@ void main() {
   pictureOfTile = places / tiles;
   firstOfTile = (places - pictureOfTile * tiles) * TILE_COLUMNS;
   const uvec4 base = walkOffsets(kMatrices, push.matrixRank, 0u);
+  loadStrides();
   const uint found = bringWeights(group, lane, base.x);
 
   const uint rowGroup = gl_SubgroupID / SHARES;

@@ -7,7 +7,8 @@
 //   EPILOGUE   steps that nodes of their own would do: kOfChannels normalize or scale each channel, the place of whose
 //           parameters is C's; kAddend adds a tensor that lies as y does; kFromHalves: what steps, or a RELU, begin with
 //           is rounded to FLOAT16 already, and multiplied by alpha; kInRegisters: such numbers do not pass through
-//           shared memory, since it is known which invocation holds which (held.glsl)
+//           shared memory, since it is known which invocation holds which (held.glsl); kUnscaled: alpha is 1; kSameLines:
+//           C and channels are the same in all lines of results
 #define SUM float
 #define FOUR_SUMS vec4
 #define ZERO uint
@@ -33,6 +34,8 @@ const uint kDivides = 128u;  // by the first factor
 const uint kAddsC = 256u;    // C is the addend, at any strides, and all channels have the parameters of the first
 const uint kFromHalves = 512u;
 const uint kInRegisters = 1024u;
+const uint kUnscaled = 2048u;
+const uint kSameLines = 4096u;
 const uint kOfChannels = kMean | kVariance | kFactor | kShift | kLastFactor;
 
 #if PARTS
@@ -97,8 +100,10 @@ layout(set = 0, binding = BINDING_y, std430) writeonly buffer yVectorBuffer { uv
 layout(set = 0, binding = BINDING_addend, std430) readonly buffer addendVectorBuffer { uvec4 addendVectors[]; };
 void storePart(uint i, float sum) { yParts[i] = sum; }
 
-// ROWS_FIRST: results of neighbouring rows lie side by side, as channels do, or, kInVectors, in vectors of eight.
+// ROWS_FIRST: results of neighbouring rows lie side by side, as channels do, or, kInVectors, in vectors of eight. With
+// kInEvenVectors those of all columns lie as far apart from the next as those of the innermost dimension.
 const uint kInVectors = 2u;
+const uint kInEvenVectors = 3u;
 #if !CONVOLUTION
 const uint ROWS_FIRST = 0u;
 #endif
@@ -203,16 +208,25 @@ Channels channelsOf(uvec2 places) {
   }
   return result;
 }
+// Whether C is added to the sums: where they are rounded first, there is none.
+bool hasC() { return !fromHalves() && (push.flags & kHasC) != 0u; }
 // Nothing where it is not needed.
-uint rawC(uint place) { return (push.flags & kHasC) != 0u || addsC() ? loadRaw_c(place) : 0u; }
+uint rawC(uint place) { return hasC() || addsC() ? loadRaw_c(place) : 0u; }
+// By alpha.
+vec2 scaled(vec2 sums) { return (EPILOGUE & kUnscaled) != 0u ? sums : uintBitsToFloat(push.alpha) * sums; }
+
+// Zeros behind the results of a convolution.
+#if CONVOLUTION
+bool isPadding(Column at) { return at.isPadding; }
+#else
+bool isPadding(Column at) { return false; }
+#endif
 
 // What y holds of two sums; `c1`: C's elements.
-vec2 finishedFrom(vec2 sums, vec2 c1, Channels channels1, Column at, vec2 addends) {
-  vec2 value = fromHalves() ? sums : uintBitsToFloat(push.alpha) * sums;
-  if ((push.flags & kHasC) != 0u) value += uintBitsToFloat(push.beta) * c1;
-#if CONVOLUTION
-  if (at.isPadding) value = vec2(0.0);
-#endif
+vec2 finishedFrom(vec2 sums, vec2 c1, Channels channels1, bool padding, vec2 addends) {
+  vec2 value = fromHalves() ? sums : scaled(sums);
+  if (hasC()) value += uintBitsToFloat(push.beta) * c1;
+  if (padding) value = vec2(0.0);
   if (EPILOGUE != 0u) value = followed(value, channels1, addsC() ? c1 : addends);
   if (FUSED != 0u) {
     [[unroll]] for (uint i = 0u; i < 2u; ++i) value[i] = activate(FUSED, value[i], activationParameters());
@@ -222,7 +236,7 @@ vec2 finishedFrom(vec2 sums, vec2 c1, Channels channels1, Column at, vec2 addend
 
 float finishedWith(float sum, uint row, Column at, uvec4 base, float addend1) {
   const uint place = placeOfC(row, at, base);
-  return finishedFrom(vec2(sum), vec2(fromRaw(rawC(place))), channelsOf(uvec2(place)), at, vec2(addend1)).x;
+  return finishedFrom(vec2(sum), vec2(fromRaw(rawC(place))), channelsOf(uvec2(place)), isPadding(at), vec2(addend1)).x;
 }
 #else
 // What y holds of a sum, but for the activation.

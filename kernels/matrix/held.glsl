@@ -2,8 +2,11 @@
 // lie as places.glsl has them: four neighbours hold eight pairs of a line, and exchange them so that each has eight
 // elements that lie side by side. Lines are rows of sums, whose matrices are [kLeft][kRight].
 #extension GL_KHR_shader_subgroup_shuffle : require
-const uint kEightsOfMatrices = kHeldRows * kLeft;  // of an invocation in the same two columns of matrices
+// Of an invocation in the same two columns of matrices: an even number.
+const uint kEightsOfMatrices = kHeldRows * kLeft;
 const uint kHeldEights = kEightsOfMatrices * kRight / 2u;
+// Those that are finished at once: numbers of one alone would wait for each other, since few subgroups run beside.
+const uint kTogether = kEightsOfMatrices % 4u == 0u ? 4u : 2u;
 
 // The row and column of the n-th eight, from the subgroup's first ones.
 uvec2 placeOfHeld(uint own, uint n) {
@@ -21,7 +24,7 @@ vec2 heldPair(uint n, uint pair) {
   const uint element = ofMatrices % kHeldRows * kAlong + pair % 2u * kPair;
   return vec2(MATRIX_AT(sums[matrix1], element), MATRIX_AT(sums[matrix1], element + 1u));
 }
-uint roundedPair(uint n, uint pair) { return halvesFromPair(uintBitsToFloat(push.alpha) * heldPair(n, pair)); }
+uint roundedPair(uint n, uint pair) { return halvesFromPair(scaled(heldPair(n, pair))); }
 
 // Four neighbours exchange their pairs: an invocation gets those that have its own place among them, in order.
 uvec4 exchanged(uint own, uvec4 pairs) {
@@ -43,20 +46,26 @@ void storeHeld(uvec2 first, uvec4 base) {
   uvec4 addends[kHeldEights];
   [[unroll]] for (uint n = 0u; n < kHeldEights; ++n)
     addends[n] = hasAddend() ? addendsOf(first + placeOfHeld(own, n), base) : uvec4(0u);
-  [[dont_unroll]] for (uint n = 0u; n < kHeldEights; ++n) {
-    const uvec2 place = first + placeOfHeld(own, n);
-    const bool inside = isResult(place);
-    if (n % kEightsOfMatrices == 0u && isOfChannels())
-      loadOperandsOfEight(inside ? placeOfC(place.x, columnAt(place.y), base) : base.z);
-    uvec4 pairs, added;
-    [[unroll]] for (uint e = 0u; e < kHeldEights; ++e)
+  [[dont_unroll]] for (uint n = 0u; n < kHeldEights; n += kTogether) {
+    uvec4 pairs[kTogether], added[kTogether];
+    [[unroll]] for (uint e = 0u; e < kHeldEights; e += kTogether)
       if (e == n) {
-        pairs = uvec4(roundedPair(e, 0u), roundedPair(e, 1u), roundedPair(e, 2u), roundedPair(e, 3u));
-        added = addends[e];
+        [[unroll]] for (uint i = 0u; i < kTogether; ++i) {
+          const uint at = e + i;
+          pairs[i] = uvec4(roundedPair(at, 0u), roundedPair(at, 1u), roundedPair(at, 2u), roundedPair(at, 3u));
+          added[i] = addends[at];
+        }
       }
-    const uvec4 eight = exchanged(own, pairs);
-    vec2 sums1[4];
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) sums1[i] = unpackHalf2x16(eight[i]);
-    if (inside) finishEight(sums1, added, place.x, place.y, base);
+    if (n % kEightsOfMatrices == 0u && isOfChannels()) {
+      const uvec2 place = first + placeOfHeld(own, n);
+      loadOperandsOfEight(isResult(place) ? placeInC(place, base) : base.z);
+    }
+    [[unroll]] for (uint i = 0u; i < kTogether; ++i) {
+      const uvec2 place = first + placeOfHeld(own, n + i);
+      const uvec4 eight = exchanged(own, pairs[i]);
+      vec2 sums1[4];
+      [[unroll]] for (uint e = 0u; e < 4u; ++e) sums1[e] = unpackHalf2x16(eight[e]);
+      if (isResult(place)) finishEight(sums1, added[i], place.x, place.y, base);
+    }
   }
 }

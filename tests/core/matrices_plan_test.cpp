@@ -111,14 +111,17 @@ TEST_CASE("large FLOAT16 products take matrices of subgroups, in tiles that fit 
 
 TEST_CASE("sums that are rounded before anything follows leave matrices as FLOAT16") {
   constexpr uint32_t kFromHalves = 512;
+  constexpr uint32_t kUnscaled = 2048;
+  constexpr uint32_t kSameLines = 4096;
   const auto stepsOf = [](std::string_view rest) {
     const Plan plan = planOf(cat("GEMM ATensor=f16[4096,4096] BTensor=f16[4096,4096] ", rest), matrixCaps());
     REQUIRE(kernelName(plan.execution[0].kernel) == "gemm_cooperative_ahead_native.f16");
     return specOf(plan.execution[0], 0);
   };
   constexpr auto kPlain = "OutputTensor=f16[4096,4096] Alpha=1";
-  CHECK(stepsOf(kPlain) == kFromHalves);
-  CHECK(stepsOf(cat(kPlain, " FusedActivation=RELU")) == kFromHalves);
+  CHECK(stepsOf(kPlain) == (kFromHalves | kUnscaled | kSameLines));
+  CHECK(stepsOf("OutputTensor=f16[4096,4096] Alpha=0.5") == (kFromHalves | kSameLines));
+  CHECK(stepsOf(cat(kPlain, " FusedActivation=RELU")) == (kFromHalves | kUnscaled | kSameLines));
   // Other functions take numbers that are not rounded, and C is added before.
   CHECK(stepsOf(cat(kPlain, " FusedActivation=SIGMOID")) == 0);
   CHECK(stepsOf(cat("CTensor=f16[4096,4096] Beta=1 ", kPlain)) == 0);
@@ -403,7 +406,7 @@ TEST_CASE("sums that are rounded first stay in registers where it is known which
   const auto stepsOf = [&](std::string_view line) {
     return specOf(planOf(line, Target(caps, options)).execution.back(), 0);
   };
-  constexpr uint32_t kFromHalves = 512;
+  constexpr uint32_t kFromHalves = 512 | 2048 | 4096;  // alpha is 1, and all lines have the same channels
   constexpr uint32_t kInRegisters = 1024;
   const std::string product = "GEMM ATensor=f16[4096,1024] BTensor=f16[1024,4096] OutputTensor=f16[4096,4096] Alpha=1";
   const std::string windows =
@@ -427,4 +430,23 @@ TEST_CASE("sums that are rounded first stay in registers where it is known which
   CHECK(stepsOf("GEMM ATensor=f16[4096,1024] BTensor=f16[1024,4096] CTensor=f16[4096,4096] "
                 "OutputTensor=f16[4096,4096] Alpha=1 Beta=1") == 0);
   CHECK(stepsOf("GEMM ATensor=f16[4096,1024] BTensor=f16[1024,4096] OutputTensor=f16[4096,4096]{4100,1} Alpha=1") == 0);
+}
+
+TEST_CASE("places of results that lie evenly are counted by one stride") {
+  // The strides of the output, of 16 pictures of 28 x 28 places.
+  const auto rowsFirst = [](std::string_view strides, std::string_view padding = "OutputPadding=[0,0]") {
+    const Plan plan = planOf(
+        cat("CONVOLUTION InputTensor=f16[16,128,28,28]{100352,1,3584,128} "
+            "FilterTensor=f16[128,128,3,3]! OutputTensor=f16[16,128,28,28]{",
+            strides, "} Strides=[1,1] Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] ", padding, " GroupCount=1"),
+        capsOfMatrices());
+    const Dispatch& d = plan.execution.back();
+    return cat(kernelName(d.kernel), " ", specOf(d, 18));
+  };
+  const std::string kernel = "convolution_cooperative_ahead_native.f16 ";
+  CHECK(rowsFirst("100352,1,3584,128") == cat(kernel, 3));
+  CHECK(rowsFirst("114688,1,4096,128") == cat(kernel, 2));  // there is room behind each line
+  CHECK(rowsFirst("131072,1,3584,128") == cat(kernel, 2));  // and behind each picture
+  CHECK(rowsFirst("100352,1,128,3584") == cat(kernel, 2));  // columns follow each other
+  CHECK(rowsFirst("100352,1,3584,128", "OutputPadding=[1,1]") == cat(kernel, 2));
 }

@@ -34,7 +34,7 @@ void ValueParser::addRange(const std::string& word, const WordType& type, std::s
   }
   const uint32_t first = number(word.substr(0, dots));
   const uint32_t last = number(word.substr(dots + 2));
-  if (first > last || last - first > 4096) fail_("The range '" + word + "' is empty or too long.");
+  if (first > last || last - first > 8192) fail_("The range '" + word + "' is empty or too long.");
   for (uint32_t value = first; value <= last; ++value) values.insert(value);
 }
 

@@ -77,7 +77,9 @@ Status Device::readCaps(bool nativeStorage) {
 Result<std::unique_ptr<Device>> Device::create(ID3D12Device* native, const Options& options) {
   std::unique_ptr<Device> device(new Device(native));
   TRY(device->readCaps(options.nativeStorage));
-  device->takesLongKernels_ = !device->caps_.isProcessor || (options.unroll && !options.estimates);
+  // They have 64-bit integers.
+  device->takesLongKernels_ = (device->caps_.features & static_cast<uint32_t>(Feature::Int64)) != 0 &&
+                              (!device->caps_.isProcessor || (options.unroll && !options.estimates));
   auto layouts = DescriptorLayouts::create(*device);
   if (!layouts) return layouts.error();
   device->layouts_ = std::move(*layouts);

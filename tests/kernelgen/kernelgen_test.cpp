@@ -284,7 +284,7 @@ TEST_CASE("DXC's own program is run for every kernel") {
   CHECK(result.output.find("3 kernels, 3 compiled, 0 from the cache, 2 with DXIL") != std::string::npos);
   const std::string calls = readText(workshop.folder() / "calls");
   CHECK(std::ranges::count(calls, '\n') == 2);
-  CHECK(calls.find("-E main -O2 -Gis -WX -Wno-ambig-lit-shift -T cs_6_0\n") != std::string::npos);
+  CHECK(calls.find("-E main -HV 2018 -O2 -Gis -WX -Wno-ambig-lit-shift -T cs_6_0\n") != std::string::npos);
   CHECK(workshop.read("dxil/a_v1.dxil") == std::string("DXBC\"\\\0 and more is signed", 26));
   const std::string index = workshop.read("kernel_index.cpp");
   CHECK(index.find("k_a_v1_modules[] = {{{}, false, {dxil_a_v1_0, ") != std::string::npos);

@@ -84,7 +84,7 @@ TEST_CASE("long modules are made of a kernel without DIMPLE_COMPACT") {
   const ModulesWorkshop workshop;
   const std::string constants =
       "layout(constant_id = 3) const uint ROWS = 1;\nlayout(constant_id = 7) const int LEAST = 0;\n";
-  CHECK(workshop.make("a_one LONG\n").output.find("nothing of it depends on DIMPLE_COMPACT.") != std::string::npos);
+  CHECK(workshop.make("a_one LONG\n").output.find("nothing of it depends on DIMPLE_COMPACT, and") != std::string::npos);
   workshop.write("a.comp", kernelGlsl("\n#if DIMPLE_COMPACT\ny[0] = 1234u;\n#elif DIMPLE_HLSL\ny[0] = 5678u;\n"
                                       "#endif\ny[1] = ROWS + uint(LEAST);",
                                       constants));
@@ -103,6 +103,23 @@ TEST_CASE("long modules are made of a kernel without DIMPLE_COMPACT") {
   const std::string index = workshop.read("kernel_index.cpp");
   CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, false, {dxil_a_one_0, ") != std::string::npos);
   CHECK(index.find("{{}, true, {dxil_a_one_0, ") != std::string::npos);
+}
+
+TEST_CASE("long modules have 64-bit integers where others make products of 64 bits in parts") {
+  const ModulesWorkshop workshop;
+  const std::string constants =
+      "layout(constant_id = 3) const uint ROWS = 1;\nlayout(constant_id = 7) const int LEAST = 0;\n";
+  workshop.write("a.comp", kernelGlsl("uint high, low; umulExtended(ROWS, y[0], high, low); y[1] = high + uint(LEAST);",
+                                      constants));
+  const ProcessResult result = workshop.make("a_one LONG\na_one ROWS=2\n");
+  INFO(result.output);
+  REQUIRE(result.exitCode == 0);
+  for (const std::string module : {"a_one", "a_one.3-2", "a_one.long"}) {
+    CAPTURE(module);
+    const std::string hlsl = workshop.read("dxil/" + module + ".dxil");
+    CHECK((hlsl.find("uint64_t") != hlsl.npos) == (module == "a_one.long"));
+    CHECK((hlsl.find("0xffffu") != hlsl.npos) == (module != "a_one.long"));
+  }
 }
 
 TEST_CASE("a module is unpacked with few others") {

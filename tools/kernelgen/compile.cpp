@@ -282,8 +282,9 @@ CompiledKernel Compiler::compile(const Kernel& kernel) const {
   result.interface = std::move(entry.facts.interface);
   result.features = entry.facts.features;
   result.spirv = std::move(entry.spirv);
+  if (entry.hlslLong.empty() && hasProducts(entry.hlsl)) entry.hlslLong = entry.hlsl;
   result.hlsl = std::move(entry.hlsl);
-  result.hlslLong = std::move(entry.hlslLong);
+  result.hlslLong = withWideProducts(std::move(entry.hlslLong));
   result.cpuSeconds = entry.facts.cpuSeconds;
   return result;
 }

@@ -82,10 +82,12 @@ namespace {
 
 // Without -WX arithmetic in double silently becomes float and 64-bit atomics 32-bit ones; without -Gis comparisons with
 // NaN are folded away and divisions become multiplications; what it takes away beside that is given back (contract.h).
-// Without -enable-16bit-types 16-bit types are accepted, but computed in 32 bits. -O3 makes code of the same size as
-// -O2.
+// Without -enable-16bit-types 16-bit types are accepted, but computed in 32 bits. In HLSL 2021, ?:, && and || evaluate
+// only what they need: a selection would become a branch, and what is loaded for it would be loaded in this branch,
+// after what stands before. -O3 makes code of the same size as -O2.
 std::vector<std::string> argumentsFor(uint32_t features, bool isO3) {
-  std::vector<std::string> result{"-E", "main", isO3 ? "-O3" : "-O2", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-T"};
+  std::vector<std::string> result{
+      "-E", "main", "-HV", "2018", isO3 ? "-O3" : "-O2", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-T"};
   if (usesNative16(features)) {
     result.insert(result.end(), {"cs_6_2", "-enable-16bit-types"});
   } else {

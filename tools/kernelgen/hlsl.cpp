@@ -37,6 +37,13 @@ constexpr std::string_view kExtendedProduct = R"(void umulExtended(uint a, uint 
     low = a * b;
 }
 )";
+constexpr std::string_view kWideProduct = R"(void umulExtended(uint a, uint b, out uint high, out uint low)
+{
+    const uint64_t product = uint64_t(a) * uint64_t(b);
+    high = uint(product >> 32);
+    low = uint(product);
+}
+)";
 
 // SPIRV-Cross makes a buffer of each view, and HLSL has one buffer at a register. All are of raw bytes, so that the
 // first serves for those that follow it.
@@ -85,6 +92,14 @@ std::string bindHlsl(const std::string& hlsl, const Interface& interface, const 
     throw Error("The kernel " + kernel + " has " + std::to_string(pushBlocks) +
                 " constant buffers without a register in its HLSL; only the push block is expected to have none.");
   return text;
+}
+
+bool hasProducts(const std::string& hlsl) { return hlsl.find(kExtendedProduct) != hlsl.npos; }
+
+std::string withWideProducts(std::string hlsl) {
+  if (const size_t at = hlsl.find(kExtendedProduct); at != hlsl.npos)
+    hlsl.replace(at, kExtendedProduct.size(), kWideProduct);
+  return hlsl;
 }
 
 std::vector<ReflectedWord> hlslWords(const std::string& hlsl, const std::string& buffer) {

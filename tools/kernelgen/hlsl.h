@@ -24,6 +24,11 @@ std::string specializationMacro(uint32_t id);
 std::string bindHlsl(const std::string& hlsl, const Interface& interface, const std::string& kernel,
                      const std::map<uint32_t, std::string>& literals);
 
+// Whether the HLSL that bindHlsl made has products of 64 bits, and the same with those of 64-bit integers, which are an
+// instruction or two instead of eleven, and need a device that has such integers.
+bool hasProducts(const std::string& hlsl);
+std::string withWideProducts(std::string hlsl);
+
 // The words of a constant buffer in the HLSL that bindHlsl made: "Push", whose names lose the instance's `push_`, or
 // "Specialization". None where there is no such buffer.
 std::vector<ReflectedWord> hlslWords(const std::string& hlsl, const std::string& buffer);

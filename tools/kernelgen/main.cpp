@@ -94,7 +94,8 @@ void addModules(std::vector<CompiledKernel>& kernels, const Options& options, co
     for (ModuleKey& key : modules[kernel.kernel.name]) {
       if (key.isLong && kernel.hlslLong.empty())
         throw Error("The kernel " + kernel.kernel.name +
-                    " gets LONG modules, but has no long form: nothing of it depends on DIMPLE_COMPACT.");
+                    " gets LONG modules, but has no long form: nothing of it depends on DIMPLE_COMPACT, and it "
+                    "has no products of 64 bits.");
       kernel.dxil.push_back({std::move(key), {}});
     }
   }

@@ -8,9 +8,9 @@
 //
 //   gemm_large_tile.f32 LONG
 //
-// The word LONG makes modules of the kernel's long form, without DIMPLE_COMPACT: code that a processor takes many
-// seconds to compile, and that only other devices get. The word O3 makes DXC compile with -O3 instead of -O2, which
-// takes it up to four times as long.
+// The word LONG makes modules of the kernel's long form, without DIMPLE_COMPACT and with 64-bit integers for products
+// (withWideProducts): code that a processor takes many seconds to compile or gains nothing from, and that only other
+// devices get. The word O3 makes DXC compile with -O3 instead of -O2, which takes it up to four times as long.
 #pragma once
 
 #include <cstdint>

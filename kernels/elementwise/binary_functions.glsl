@@ -48,7 +48,8 @@ float remainderTruncated(OF_HALVES float a, float b) {
     rest = (rest << step1) % divisor;
   }
   if (rest == 0u) return withSignOf(0.0, a);
-  const int shift = min(23 - findMSB(rest), bExponent - 1);
+  // Up to the place of a significand's first bit, which the exponent of the number tells.
+  const int shift = min(150 - int(floatBitsToUint(float(rest)) >> 23), bExponent - 1);
   rest <<= shift;
   const int exponent = bExponent - shift;
   const uint bits = rest < 0x00800000u ? rest : (uint(exponent) << 23) | (rest & 0x007fffffu);

@@ -51,7 +51,7 @@ void main() {
   const bool isWhole = item * 4u + 4u <= words;
   uvec4 v;
   LOAD_VECTOR(v, x, item, isWhole, used)
-#if DIMPLE_HLSL
+#if DIMPLE_COMPACT
   // One copy of the function.
   uvec4 result = v;
   [[dont_unroll]] for (uint i = 0u; i < 4u; ++i)

@@ -11,6 +11,7 @@
 //   pairs        groups of the convolution
 //   pairsFirst   1: neighbouring invocations work on neighbouring groups, else on neighbouring places
 //   contiguous   1: windows of neighbouring places, and their elements, lie side by side
+#include "common/elsewhere.glsl"
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "common/math.glsl"
@@ -52,7 +53,9 @@ SUM loadPlace(bool hasWindow, uint padded, uint line, uint stride, ZERO zero) {
   const SUM value = loadB(line + (inside ? place * stride : 0u), zero);
   return inside ? value : SUM(0);
 #else
-  return hasWindow && isInside(padded, inputOf(0u), place) ? loadB(line + place * stride, zero) : SUM(0);
+  const bool inside = hasWindow && isInside(padded, inputOf(0u), place);
+  if (kReadsZeros) return loadB(mix(kElsewhere, line + place * stride, inside), zero);
+  return inside ? loadB(line + place * stride, zero) : SUM(0);
 #endif
 }
 
@@ -61,7 +64,8 @@ SUM loadPlace(bool hasWindow, uint padded, uint line, uint stride, ZERO zero) {
 #define HAS_FILTER(f) f < FILTERS
 #define FILTER(f) min(f, push.rows - 1u - firstRow)
 #else
-#define HAS_FILTER(f) f < FILTERS && firstRow + f < push.rows
+// The first one is there wherever there is a sum.
+#define HAS_FILTER(f) f < FILTERS && (f == 0u || firstRow + f < push.rows)
 #define FILTER(f) f
 #endif
 

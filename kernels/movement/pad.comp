@@ -85,7 +85,11 @@ RAW elementAt(Place place) {
 #else
   RAW value = push.low;
 #endif
+#ifdef VECTORS
   if (place.inside) value = loadRaw_x(SUMMED_INDEX(place.from));
+#else
+  if (place.inside) value = loadRaw_x(place.from);
+#endif
   return value;
 }
 

@@ -54,9 +54,11 @@ void main() {
     uint first;
     uint covered;
     windowCoverage(coordinate, dilation, source.x, first, covered);
-    box[s] = covered;
     at.x += first * source.y;
-    steps[s] = dilation.y * source.y;
+    [[unroll]] for (uint i = 0u; i < 3u; ++i) {
+      box[i] = i == s ? covered : box[i];
+      steps[i] = i == s ? dilation.y * source.y : steps[i];
+    }
   }
   const uint total = box.x * box.y * box.z;
   int results[kVectorElements];

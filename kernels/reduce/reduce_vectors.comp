@@ -44,9 +44,10 @@ struct Running {
 
 // The greatest key is that of the element that is sought. NaN loses for MIN and MAX.
 int keyOf(float v) {
-  const int key = kIsArg ? numericKey(v) : orderKey(v);
-  if (!kIsArg && isNan(v)) return kLeastKey;
-  return kIsLeast ? ~key : key;
+  const int order = kIsArg ? numericKey(v) : orderKey(v);
+  const int key = kIsLeast ? ~order : order;
+  const bool loses = !kIsArg && isNan(v);
+  return loses ? kLeastKey : key;
 }
 
 Running startOf() {
@@ -160,7 +161,7 @@ Accumulator argOfRow(uint first, uint begin, uint end) {
 // Of a row, whose elements go to four accumulators.
 Accumulator combineAll(Accumulator a[kVectorElements]) {
   Accumulator all = a[0];
-  [[dont_unroll]] for (uint e = 1u; e < 4u; ++e) all = combine(all, a[e]);
+  [[unroll]] for (uint e = 1u; e < 4u; ++e) all = combine(all, a[e]);
   return all;
 }
 

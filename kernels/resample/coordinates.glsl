@@ -18,6 +18,6 @@ void coordinatesOf(uint item, uint rank, out uint from, out uint to, out uvec4 c
     rest = quotient;
     to += coordinate * dimension.y;
     if (dimension.z == kCopied) from += coordinate * dimension.x;
-    for (uint a = 0u; a < 4u; ++a) coordinates[a] = dimension.z == a ? coordinate : coordinates[a];
+    [[unroll]] for (uint a = 0u; a < 4u; ++a) coordinates[a] = dimension.z == a ? coordinate : coordinates[a];
   }
 }

@@ -51,7 +51,7 @@ Lines linesOf(uint from, uvec4 coordinates) {
 
 // An infinity beside the place counts for nothing.
 float between(float lower, float upper, float fraction) {
-  return fraction == 0.0 ? lower : (1.0 - fraction) * lower + fraction * upper;
+  return mix((1.0 - fraction) * lower + fraction * upper, lower, fraction == 0.0);
 }
 
 // Element `i` of a vector, whose places are those of the first or the second element and a whole number. `first` is

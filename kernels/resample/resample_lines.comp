@@ -37,7 +37,7 @@ Neighbours neighboursOf(uint axis, uint coordinate) {
 
 // An infinity beside the place counts for nothing.
 float between(float lower, float upper, float fraction) {
-  return fraction == 0.0 ? lower : (1.0 - fraction) * lower + fraction * upper;
+  return mix((1.0 - fraction) * lower + fraction * upper, lower, fraction == 0.0);
 }
 
 float elementAt(uint at) { return float(fromRaw(loadRaw_x(at))); }

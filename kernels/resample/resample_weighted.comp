@@ -43,8 +43,13 @@ void main() {
       const uint at = from + j * push.inputStep1 + i * push.inputStep0;
       // What counts for nothing may be infinite.
       if (part == 0.0) continue;
-      [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p)
-        if (p < push.planes) line[p] += part * fromRaw(loadRaw_x(at + p * push.inputPlane));
+      if (push.planes == kMostPlanes) {
+        [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p)
+          line[p] += part * fromRaw(loadRaw_x(at + p * push.inputPlane));
+      } else {
+        [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p)
+          if (p < push.planes) line[p] += part * fromRaw(loadRaw_x(at + p * push.inputPlane));
+      }
     }
     [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p) sums[p] += weight * line[p];
   }

@@ -72,15 +72,15 @@ void main() {
     const Neighbours nx = neighboursOf(px, IMAGE_SIZES.w, LINEAR != 0u);
     const Neighbours ny = neighboursOf(py, IMAGE_SIZES.z, LINEAR != 0u);
     float value = 0.0;
-    for (uint corner = 0u; corner < 4u; ++corner) {
+    [[unroll]] for (uint corner = 0u; corner < 4u; ++corner) {
       const bool isRight = (corner & 1u) != 0u;
       const bool isBottom = (corner & 2u) != 0u;
       const float weight = (isRight ? nx.fraction : 1.0 - nx.fraction) * (isBottom ? ny.fraction : 1.0 - ny.fraction);
       const uint column = isRight ? nx.upper : nx.lower;
       const uint line = isBottom ? ny.upper : ny.lower;
       // An infinity beside the place counts for nothing.
-      if (weight != 0.0)
-        value += weight * fromRaw(loadRaw_x(image + line * IMAGE_STRIDES.z + column * IMAGE_STRIDES.w));
+      const float element = fromRaw(loadRaw_x(image + line * IMAGE_STRIDES.z + column * IMAGE_STRIDES.w));
+      value = mix(value, value + weight * element, weight != 0.0);
     }
     const uint which = (sy - at.z * v.perOutput) * h.perOutput + sx - at.w * h.perOutput;
     a = combine(a, Accumulator(value, which));

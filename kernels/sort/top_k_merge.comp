@@ -11,18 +11,23 @@
 #include "common/walk.glsl"
 #include "sort/top_k.glsl"
 
+#if T_BITS == 64
 layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { uint pairs[]; };
+#else
+layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { uvec2 pairs[]; };
+#endif
 TENSOR_IN(x)
 TENSOR_OUT(values)
 // Indices, or pairs.
 layout(set = 0, binding = BINDING_words, std430) buffer wordsBuffer { uint words[]; };
 
 Pair pairAt(uint i) {
-  const uint at = i * PAIR_WORDS;
 #if T_BITS == 64
+  const uint at = i * PAIR_WORDS;
   return Pair(uvec2(pairs[at], pairs[at + 1u]), pairs[at + 2u]);
 #else
-  return Pair(pairs[at], pairs[at + 1u]);
+  const uvec2 pair = pairs[i];
+  return Pair(pair.x, pair.y);
 #endif
 }
 

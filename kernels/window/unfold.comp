@@ -12,6 +12,7 @@
 // With RUNS an invocation stores vectors of elements whose positions follow one another along the dimension `along` of
 // the image, on a line; the first digit and output strides count vectors.
 //   alongStride, alongStep   from one of these positions to the next: input stride, and step in the padded image
+#include "common/elsewhere.glsl"
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 
@@ -73,8 +74,14 @@ void main() {
       const uint first = from + i * outer.y + j * inner.y;
 #ifdef RUNS
       uvec4 vector = uvec4(0u);
-      [[unroll]] for (uint e = 0u; e < kRun; ++e)
-        if (inside && along + e * push.alongStep < size) putElement(vector, e, loadRaw_x(first + e * push.alongStride));
+      [[unroll]] for (uint e = 0u; e < kRun; ++e) {
+        const bool isElement = inside && along + e * push.alongStep < size;
+        const uint at = first + e * push.alongStride;
+        if (kReadsZeros)
+          putElement(vector, e, loadRaw_x(mix(kElsewhere, at, isElement)));
+        else if (isElement)
+          putElement(vector, e, loadRaw_x(at));
+      }
       y[to + i * outer.x + j * inner.x] = vector;
 #else
 #if T_BITS == 64

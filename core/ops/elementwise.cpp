@@ -8,15 +8,20 @@
 #include "core/checked.h"
 #include "core/ops/chain.h"
 #include "core/ops/copy.h"
+#include "core/ops/shared_kernels.h"
 #include "core/plan/plan_builder.h"
 #include "core/schema/element_text.h"
 #include "kernels/interfaces/binary.h"
+#include "kernels/interfaces/binary_turned.h"
 #include "kernels/interfaces/pow.h"
+#include "kernels/interfaces/pow_packed.h"
 #include "kernels/interfaces/predicate.h"
 #include "kernels/interfaces/predicate_packed.h"
 #include "kernels/interfaces/select.h"
 #include "kernels/interfaces/select_packed.h"
+#include "kernels/interfaces/select_rows.h"
 #include "kernels/interfaces/unary.h"
+#include "kernels/interfaces/unary_turned.h"
 
 namespace dimple {
 namespace {
@@ -76,6 +81,13 @@ DataType computeType(const Operation& op) {
   }
 }
 
+// The kernel for a part, of families that have one for packed tensors and one for rows.
+template <class Kernel>
+typename Kernel::Form formOf(const ElementPart& part) {
+  using Form = typename Kernel::Form;
+  return part.rows ? Form::Rows : part.packed ? Form::Packed : Form::Strided;
+}
+
 // The same for kernels that include kernels/common/vectors.glsl, which take two of these.
 uint32_t vectorPairElements(DataType type) { return 256 / bitWidth(type); }
 
@@ -101,6 +113,38 @@ bool areManyRuns(const Target& target, uint64_t elements, uint32_t number) {
   return elements / number >= uint64_t{target.caps.workgroups} * kGroupSize / 2;
 }
 
+namespace {
+
+// Rows of vectors of a part: the walk through them, and which inputs stand still along them.
+struct VectorRowsOf {
+  Walk walk;
+  uint32_t standing = 0;
+};
+
+// No value if the output, or the only input, does not lie in them.
+std::optional<VectorRowsOf> rowsOf(const Walk& part, uint32_t output, uint32_t number) {
+  if (part.rank == 0) return {};
+  const auto& inner = part.strides[part.rank - 1];
+  uint32_t standing = 0;
+  for (uint32_t k = 0; output > 1 && k < output; ++k)
+    if (inner[k] == 0) standing |= 1u << k;
+  const uint32_t moving = ((2u << output) - 1) & ~standing;
+  if (const auto vectors = part.inVectors(number, moving)) return VectorRowsOf{*vectors, standing};
+  return {};
+}
+
+}  // namespace
+
+bool takesRows(const Target& target) { return !target.caps.fixesParameters && !sharesKernels(target); }
+
+uint32_t convertedElements(const Target& target, std::initializer_list<DataType> inputs, DataType output) {
+  if (!takesRows(target)) return 0;
+  const auto isNarrow = [](DataType type) { return bitWidth(type) < 8; };
+  const auto isKnown = [](DataType type) { return bitWidth(type) <= 32; };
+  if (!isKnown(output) || !std::ranges::all_of(inputs, isKnown)) return 0;
+  return bitWidth(output) < 32 || std::ranges::any_of(inputs, isNarrow) ? 8 : 4;
+}
+
 Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand> operands, uint32_t packedElements,
                    const ElementCall& call, VectorUse use) {
   const auto output = static_cast<uint32_t>(operands.size() - 1);
@@ -111,12 +155,22 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
     uint32_t uniformMask = 0;
     for (uint32_t k = 0; output > 1 && k < output; ++k)
       if (part.isUniform(k) && part.base[k] == 0) uniformMask |= 1u << k;
-    const bool packed = packedElements != 0 && part.isPacked(((2u << output) - 1) & ~uniformMask);
+    const bool packed = packedElements != 0 && part.isPacked(((2u << output) - 1) & ~uniformMask) &&
+                        (!use.whole || count % packedElements == 0);
+    const bool hasOthers = packedElements != 0 && !packed && takesRows(builder.target());
     if (chain && !packed) {
       const char* refusal = chain->refuses(part, operands.size(), builder.target());
       if (!refusal) return chain->add(builder, part, buffers);
       builder.passOver({"chain", refusal});
     }
+    if (const auto rows = use.orRows && hasOthers ? rowsOf(part, output, packedElements) : std::nullopt)
+      return builder.addItems(
+          call({{static_cast<uint32_t>(count), rows->walk.rank}, rows->standing, true, false, false, buffers, true}),
+          rows->walk.count(), builder.parameters(rows->walk), packedElements);
+    if (const auto blocks = use.orBlocks && hasOthers ? blocksOf(part, output) : std::nullopt)
+      return builder.addItems(
+          call({walkWords(blocks->walk), blocks->standing, false, false, false, buffers, false, *blocks}),
+          blocks->walk.count(), builder.parameters(blocks->walk), kBlockElements);
     const auto vectors = packed || use.elements == 0 ? std::nullopt : part.inVectors(use.elements, use.operands);
     if (vectors)
       return builder.addItems(call({walkWords(*vectors), uniformMask, false, true, false, buffers}), vectors->count(),
@@ -126,14 +180,15 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
     if (runs)
       return builder.addItems(call({walkWords(*runs), uniformMask, false, false, true, buffers}), count / use.elements,
                               builder.parameters(*runs), use.elements);
-    return builder.addItems(call({walkWords(part), uniformMask, packed, false, false, buffers}),
+    const kernels::WalkWords words{static_cast<uint32_t>(count), packed ? 0 : part.rank};
+    return builder.addItems(call({words, uniformMask, packed, false, false, buffers}),
                             packed ? divideUp(count, packedElements) : count, packed ? 0 : builder.parameters(part),
                             packed ? packedElements : 1);
   });
 }
 
 Status planElements(const Operation& op, PlanBuilder& builder, std::initializer_list<size_t> inputs,
-                    uint32_t packedElements, const ElementCall& call) {
+                    uint32_t packedElements, const ElementCall& call, VectorUse use) {
   std::vector<const Tensor*> tensors;
   std::vector<WalkOperand> operands;
   for (const size_t i : inputs) {
@@ -142,7 +197,7 @@ Status planElements(const Operation& op, PlanBuilder& builder, std::initializer_
   }
   tensors.push_back(&op.output());
   operands.push_back(builder.outputOperand());
-  return addElements(builder, makeWalk(op.output().sizeSpan(), tensors), operands, packedElements, call);
+  return addElements(builder, makeWalk(op.output().sizeSpan(), tensors), operands, packedElements, call, use);
 }
 
 const DML_SCALE_BIAS* scaleBias(const Operation& op) {
@@ -167,8 +222,18 @@ Status planUnary(const Operation& op, PlanBuilder& builder) {
     return planParts(op, builder);
   const auto attributes = attributeWords(op);
   const DataType type = computeType(op);
-  return planElements(op, builder, {0}, vectorElements(type), [&](const ElementPart& part) {
-    return Unary{.form = part.packed ? Unary::Form::Packed : Unary::Form::Strided,
+  const auto call = [&](const ElementPart& part) -> KernelCall {
+    if (part.blocks)
+      return kernels::UnaryTurned{.type = kernelType(type),
+                                  .push = {.walk = part.walk,
+                                           .xStep = part.blocks->steps[0],
+                                           .yStep = part.blocks->steps[1],
+                                           .scaleBias = scaleBiasWords(op),
+                                           .attributes = {attributes[0], attributes[1], attributes[2], attributes[3]}},
+                                  .spec = {.op = op.schema().type},
+                                  .x = part.buffers[0],
+                                  .y = part.buffers[1]};
+    return Unary{.form = formOf<Unary>(part),
                  .type = part.packed ? kernelType(type) : builder.typedElement(type),
                  .push = {.walk = part.walk,
                           .scaleBias = scaleBiasWords(op),
@@ -176,7 +241,9 @@ Status planUnary(const Operation& op, PlanBuilder& builder) {
                  .spec = {.op = op.schema().type},
                  .x = part.buffers[0],
                  .y = part.buffers[1]};
-  });
+  };
+  return planElements(op, builder, {0}, vectorElements(type), call,
+                      {.orRows = isFloat(type), .orBlocks = type == DML_TENSOR_DATA_TYPE_FLOAT32});
 }
 
 Status activateOutput(const Operation& op, PlanBuilder& builder, const Activation& activation) {
@@ -187,7 +254,7 @@ Status activateOutput(const Operation& op, PlanBuilder& builder, const Activatio
   return addElements(
       builder, makeWalk(y.sizeSpan(), {&y, &y}), std::array{builder.outputOperand(), builder.outputOperand()},
       vectorElements(y.type), [&](const ElementPart& part) {
-        return Unary{.form = part.packed ? Unary::Form::Packed : Unary::Form::Strided,
+        return Unary{.form = formOf<Unary>(part),
                      .type = part.packed ? kernelType(y.type) : builder.typedElement(y.type),
                      .push = {.walk = part.walk, .scaleBias = {0, floatBits(1.0f), 0}, .attributes = attributes},
                      .spec = {.op = activation.type},
@@ -203,8 +270,21 @@ Status planBinary(const Operation& op, PlanBuilder& builder) {
                               ? attributeWords(op)
                               : std::array{floatBits(fused.parameters[0]), 0u, floatBits(fused.parameters[1]), 0u};
   const DataType type = computeType(op);
-  return planElements(op, builder, {0, 1}, vectorElements(type), [&](const ElementPart& part) {
-    return Binary{.form = part.packed ? Binary::Form::Packed : Binary::Form::Strided,
+  const auto call = [&](const ElementPart& part) -> KernelCall {
+    if (part.blocks)
+      return kernels::BinaryTurned{.type = kernelType(type),
+                                   .push = {.walk = part.walk,
+                                            .uniformMask = part.uniformMask,
+                                            .turnedMask = part.blocks->turned,
+                                            .aStep = part.blocks->steps[0],
+                                            .bStep = part.blocks->steps[1],
+                                            .yStep = part.blocks->steps[2],
+                                            .attributes = {attributes[0], attributes[1], attributes[2], attributes[3]}},
+                                   .spec = {.op = op.schema().type},
+                                   .a = part.buffers[0],
+                                   .b = part.buffers[1],
+                                   .y = part.buffers[2]};
+    return Binary{.form = formOf<Binary>(part),
                   .type = part.packed ? kernelType(type) : builder.typedElement(type),
                   .push = {.walk = part.walk,
                            .uniformMask = part.uniformMask,
@@ -213,18 +293,30 @@ Status planBinary(const Operation& op, PlanBuilder& builder) {
                   .a = part.buffers[0],
                   .b = part.buffers[1],
                   .y = part.buffers[2]};
-  });
+  };
+  const bool isPlain = type == DML_TENSOR_DATA_TYPE_FLOAT32 && fused.type == DML_OPERATOR_INVALID;
+  return planElements(op, builder, {0, 1}, vectorElements(type), call, {.orRows = isFloat(type), .orBlocks = isPlain});
 }
 
 Status planPow(const Operation& op, PlanBuilder& builder) {
-  return planElements(op, builder, {0, 1}, 0, [&](const ElementPart& part) {
-    return kernels::Pow{.type = kernelType(op.output().type),
+  const DataType type = op.output().type;
+  const auto call = [&](const ElementPart& part) -> KernelCall {
+    if (part.packed)
+      return kernels::PowPacked{
+          .type = kernelType(type),
+          .push = {.walk = part.walk, .uniformMask = part.uniformMask, .scaleBias = scaleBiasWords(op)},
+          .x = part.buffers[0],
+          .exponent = part.buffers[1],
+          .y = part.buffers[2]};
+    return kernels::Pow{.type = kernelType(type),
                         .push = {.walk = part.walk, .scaleBias = scaleBiasWords(op)},
                         .spec = {.exponent = op.input(1).type},
                         .x = part.buffers[0],
                         .exponent = part.buffers[1],
                         .y = part.buffers[2]};
-  });
+  };
+  const bool hasPacked = isFloat(type) && op.input(1).type == type && takesRows(builder.target());
+  return planElements(op, builder, {0, 1}, hasPacked ? vectorElements(type) : 0, call, {.orRows = true});
 }
 
 template <class Kernel>
@@ -235,16 +327,6 @@ KernelCall predicateCall(const Operation& op, const typename Kernel::Push& push,
                 .a = part.buffers[0],
                 .b = part.buffers[1],
                 .y = part.buffers[2]};
-}
-
-template <class Kernel>
-KernelCall selectCall(decltype(Kernel::type) type, const typename Kernel::Push& push, const ElementPart& part) {
-  return Kernel{.type = type,
-                .push = push,
-                .condition = part.buffers[0],
-                .a = part.buffers[1],
-                .b = part.buffers[2],
-                .y = part.buffers[3]};
 }
 
 Status planPredicate(const Operation& op, PlanBuilder& builder) {
@@ -262,13 +344,26 @@ Status planPredicate(const Operation& op, PlanBuilder& builder) {
   });
 }
 
+template <class Kernel>
+KernelCall selectCall(decltype(Kernel::type) type, const typename Kernel::Push& push, const ElementPart& part) {
+  return Kernel{.type = type,
+                .push = push,
+                .condition = part.buffers[0],
+                .a = part.buffers[1],
+                .b = part.buffers[2],
+                .y = part.buffers[3]};
+}
+
 Status planSelect(const Operation& op, PlanBuilder& builder) {
   const DataType type = op.input(1).type;
   const KernelElement element = builder.sizedElement(type);
-  return planElements(op, builder, {0, 1, 2}, vectorPairElements(type), [&](const ElementPart& part) {
-    return part.packed ? selectCall<kernels::SelectPacked>(element.type, {part.walk.count, part.uniformMask}, part)
-                       : selectCall<kernels::Select>(element, {part.walk}, part);
-  });
+  const auto call = [&](const ElementPart& part) {
+    return part.rows     ? selectCall<kernels::SelectRows>(element.type, {part.walk, part.uniformMask}, part)
+           : part.packed ? selectCall<kernels::SelectPacked>(element.type, {part.walk.count, part.uniformMask}, part)
+                         : selectCall<kernels::Select>(element, {part.walk}, part);
+  };
+  return planElements(op, builder, {0, 1, 2}, vectorPairElements(type), call,
+                      {.orRows = bitWidth(type) == 16 || bitWidth(type) == 32});
 }
 
 std::vector<ElementStep> elementwiseSteps(const Operation& op) {

@@ -6,18 +6,21 @@
 #include <span>
 #include <vector>
 
+#include "core/ops/blocks.h"
 #include "core/plan/plan_builder.h"
 
 namespace dimple {
 
 // What one dispatch of an element-wise operator covers.
 struct ElementPart {
-  kernels::WalkWords walk;               // of which kernels for packed tensors need the elements alone
+  kernels::WalkWords walk;               // of packed tensors without dimensions, of rows through vectors
   uint32_t uniformMask;                  // of several inputs, those that are one element
-  bool packed;                           // all others are dense, and there is a kernel for that
+  bool packed;                           // all others are dense or lie in rows, and there is a kernel for that
   bool vectors;                          // the walk is one through vectors, as VectorUse says
   bool runs;                             // an invocation takes a run of them
   std::span<const BufferRange> buffers;  // the inputs, then the output
+  bool rows = false;                     // they lie in rows
+  std::optional<Blocks> blocks{};        // an invocation takes one of them; `walk` counts them
 };
 using ElementCall = std::function<KernelCall(const ElementPart&)>;
 
@@ -35,7 +38,21 @@ struct VectorUse {
   uint32_t elements = 0;  // 0: there is none
   uint32_t operands = 0;  // bits of those; the others stand still along that dimension
   bool orRuns = false;    // else a kernel that stores a run of so many elements, where the output is dense
+  // What takesRows() speaks of: rows of the vectors that the kernel for packed tensors takes, or else blocks
+  // (kernels/elementwise/row_places.glsl, blocks.glsl).
+  bool orRows = false;
+  bool orBlocks = false;
+  bool whole = false;  // the kernel for packed tensors takes nothing but whole vectors
 };
+
+// Whether operators have kernels for rows and blocks of vectors. Vulkan has chains in their place, and what takes
+// elements one by one takes software drivers less time to compile.
+bool takesRows(const Target& target);
+
+// Elements that an invocation takes of kernels that convert vectors between types of at most 32 bits: four where the
+// results are 32 bits wide, so that neighbours store vectors side by side. 0 where such kernels have no use: Vulkan has
+// chains in their place, and what converts elements one by one takes software drivers less time to compile.
+uint32_t convertedElements(const Target& target, std::initializer_list<DataType> inputs, DataType output);
 
 // Whether runs of `number` elements each, out of so many elements, keep the device busy. If there are fewer, one
 // element per invocation is faster.
@@ -49,7 +66,7 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
 
 // The plan of an operator with one output that walks through it and these inputs.
 Status planElements(const Operation& op, PlanBuilder& builder, std::initializer_list<size_t> inputs,
-                    uint32_t packedElements, const ElementCall& call);
+                    uint32_t packedElements, const ElementCall& call, VectorUse use = {});
 
 // One tensor in, one out, with an optional ScaleBias and up to two FLOAT attributes. The kernel is told the operator.
 Status planUnary(const Operation& op, PlanBuilder& builder);

@@ -308,7 +308,7 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
       .scale = builder.input(operands.scale),
       .bias = builder.input(operands.bias),
       .y = builder.output()};
-  if (chosen.choosesInvocations()) call.spec.invocations = chosen.invocations;
+  if (chosen.saysInvocations()) call.spec.invocations = chosen.invocations;
   if (chosen.reads == RowReads::HeldShort) call.spec.rowLanes = chosen.lanes;
   if (casts) {
     call.spec.xHalves = x.type != type;
@@ -359,8 +359,8 @@ Operands operandsOf(const Operation& op) {
 
 // Returns how rows of elements of a type are read, and which other parts of the formula vary along them.
 std::pair<VectorRows, uint32_t> chooseRows(DataType type, const Operands& operands, const Rows& rows,
-                                           const SplitWalk& walks, const Caps& caps) {
-  VectorRows chosen = chooseVectorRows(type, walks.kept, walks.reduced, caps);
+                                           const SplitWalk& walks, const Target& target) {
+  VectorRows chosen = chooseVectorRows(type, walks.kept, walks.reduced, target);
   const auto along = partsAlong(type, operands, walks);
   if (chosen.reads != RowReads::None && areFew(rows)) chosen = {.refusal = "It has few rows."};
   if (chosen.reads != RowReads::None && !along) chosen = {.refusal = "Scale or bias is not in vectors."};
@@ -375,7 +375,7 @@ Status planMoments(const Operation& op, PlanBuilder& builder, const Moments& mom
   if (parts == 0) return addNormalize(builder, parts, operands, epsilon, &rows, builder.input(0));
 
   const SplitWalk walks = rowWalks(op, operands, moments.mask);
-  const auto [chosen, along] = chooseRows(op.input(0).type, operands, rows, walks, builder.target().caps);
+  const auto [chosen, along] = chooseRows(op.input(0).type, operands, rows, walks, builder.target());
   if (chosen.reads != RowReads::None)
     return addNormalizeRows(builder, parts | along, operands, epsilon, rows, walks, chosen);
   builder.passOver({"normalize_rows", chosen.refusal});
@@ -403,7 +403,7 @@ Status planCastMoments(const Operation& op, PlanBuilder& builder) {
   const Rows rows = rowsOf(op.input(0), moments.mask);
   const Operands operands = operandsOf(op);
   const SplitWalk walks = rowWalks(op, operands, moments.mask);
-  const auto [chosen, along] = chooseRows(kCastRows, operands, rows, walks, caps);
+  const auto [chosen, along] = chooseRows(kCastRows, operands, rows, walks, builder.target());
   if (!mayCast(chosen, caps)) return noCasts();
   // A factor of FLOAT16 is read in vectors.
   if (operands.scale && op.input(operands.scale).type != kCastRows && (along & kScaleAlong) == 0) return noCasts();
@@ -446,7 +446,7 @@ Status planLp(const Operation& op, PlanBuilder& builder) {
   const auto& desc = op.as<DML_LP_NORMALIZATION_OPERATOR_DESC>();
   const Rows rows = rowsOf(op.input(0), 1u << desc.Axis);
   const SplitWalk walks = rowWalks(op, {}, rows.mask);
-  const VectorRows chosen = chooseVectorRows(op.input(0).type, walks.kept, walks.reduced, builder.target().caps);
+  const VectorRows chosen = chooseVectorRows(op.input(0).type, walks.kept, walks.reduced, builder.target());
   if (desc.P == 2 && chosen.reads != RowReads::None && !areFew(rows))
     return addNormalizeRows(builder, kVariance | kSumOfSquares, {}, desc.Epsilon, rows, walks, chosen);
   const auto pairs = addRowSums(builder, rows, desc.P == 1 ? Sums::Magnitudes : Sums::Squares, 1.0f);

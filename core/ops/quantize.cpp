@@ -10,6 +10,7 @@
 #include "kernels/interfaces/dynamic_range.h"
 #include "kernels/interfaces/quantization_parameters.h"
 #include "kernels/interfaces/quantize.h"
+#include "kernels/interfaces/quantize_vectors.h"
 #include "kernels/interfaces/quantized_add.h"
 
 namespace dimple {
@@ -70,6 +71,44 @@ uint32_t defaultZeroPoint(const Operation& op) {
   return type == DML_TENSOR_DATA_TYPE_UINT8 ? 128 : type == DML_TENSOR_DATA_TYPE_UINT4 ? 8 : 0;
 }
 
+// What both kernels are told.
+struct Quantization {
+  DataType x;
+  DataType scale;
+  DataType y;
+  uint32_t zeroAt;  // kernels/quantize/quantize.comp
+};
+
+// For a walk through x, scales, zero points and y.
+Status addQuantization(PlanBuilder& builder, const Walk& walk, std::span<const WalkOperand> operands,
+                       const Quantization& types) {
+  const auto call = [&](const ElementPart& part) -> KernelCall {
+    if (part.packed)
+      return kernels::QuantizeVectors{.push = {.walk = part.walk,
+                                               .uniformMask = part.uniformMask,
+                                               .scaleType = typeWord(types.scale),
+                                               .zeroAt = types.zeroAt},
+                                      .spec = {.from = typeWord(types.x), .to = typeWord(types.y)},
+                                      .x = part.buffers[0],
+                                      .scale = part.buffers[1],
+                                      .zeroPoint = part.buffers[2],
+                                      .y = part.buffers[3]};
+    return kernels::Quantize{.type = KernelType::U32,
+                             .push = {.walk = part.walk,
+                                      .xType = typeWord(types.x),
+                                      .scaleType = typeWord(types.scale),
+                                      .yType = typeWord(types.y),
+                                      .zeroAt = types.zeroAt},
+                             .spec = {.dequantizes = isFloat(types.y)},
+                             .x = part.buffers[0],
+                             .scale = part.buffers[1],
+                             .zeroPoint = part.buffers[2],
+                             .y = part.buffers[3]};
+  };
+  const uint32_t elements = convertedElements(builder.target(), {types.x, types.scale}, types.y);
+  return addElements(builder, walk, operands, elements, call, {.orRows = true, .whole = true});
+}
+
 // All operators of one tensor that is quantized or dequantized. Each element of the scales and zero points serves a
 // block of elements, often of one.
 Status planQuantization(const Operation& op, PlanBuilder& builder) {
@@ -87,19 +126,8 @@ Status planQuantization(const Operation& op, PlanBuilder& builder) {
   }
   const WalkOperand operands[] = {builder.inputOperand(0), builder.inputOperand(1), builder.inputOperand(zeroPoint),
                                   builder.outputOperand()};
-  return addElements(builder, walk, operands, 0, [&](const ElementPart& part) {
-    return kernels::Quantize{.type = KernelType::U32,
-                             .push = {.walk = part.walk,
-                                      .xType = typeWord(x.type),
-                                      .scaleType = typeWord(scale.type),
-                                      .yType = typeWord(y.type),
-                                      .zeroAt = zeroPoint == 2 ? 1 : defaultZeroPoint(op)},
-                             .spec = {.dequantizes = isFloat(y.type)},
-                             .x = part.buffers[0],
-                             .scale = part.buffers[1],
-                             .zeroPoint = part.buffers[2],
-                             .y = part.buffers[3]};
-  });
+  return addQuantization(builder, walk, operands,
+                         {x.type, scale.type, y.type, zeroPoint == 2 ? 1 : defaultZeroPoint(op)});
 }
 
 Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
@@ -158,7 +186,6 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const Walk walk = makeWalk(x.sizeSpan(), {&x, nullptr, nullptr, &y}).coalesceBy(0);
-  const auto count = static_cast<uint32_t>(x.elements);
   // The first pass reads vectors, or elements.
   const auto vectors = makeWalk(x.sizeSpan(), {&x}).coalesceBy(0).inVectors(vectorElements(x.type), 1);
   const uint64_t parts = vectors ? vectors->count() : x.elements;
@@ -191,18 +218,9 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
     if (chain && !chain->refuses(walk, 4, builder.target()))
       return chain->add(builder, walk, {builder.input(0), scale, zeroPoint, builder.output()});
   }
-  return builder.addItems(kernels::Quantize{.type = KernelType::U32,
-                                            .push = {.walk = {.count = count, .rank = walk.rank},
-                                                     .xType = typeWord(x.type),
-                                                     .scaleType = typeWord(DML_TENSOR_DATA_TYPE_FLOAT32),
-                                                     .yType = typeWord(y.type),
-                                                     .zeroAt = 1},
-                                            .spec = {.dequantizes = 0},
-                                            .x = builder.input(0),
-                                            .scale = scale,
-                                            .zeroPoint = zeroPoint,
-                                            .y = builder.output()},
-                          count, parameters, 1);
+  const WalkOperand operands[] = {
+      builder.inputOperand(0), {scale, 32}, {zeroPoint, bitWidth(y.type)}, builder.outputOperand()};
+  return addQuantization(builder, walk, operands, {x.type, DML_TENSOR_DATA_TYPE_FLOAT32, y.type, 1});
 }
 
 DIMPLE_FIELDS(kQuantizeLinearFields, DIMPLE_INPUT(InputTensor, ScaleTensor), DIMPLE_OPTIONAL_INPUT(ZeroPointTensor),

@@ -46,7 +46,7 @@ SplitWalk walksOf(const Tensor& x, const Tensor& y, uint32_t axisMask) {
 
 Status addRows(PlanBuilder& builder, kernels::Softmax& call, const VectorRows& chosen, uint32_t rows,
                uint32_t parameters, Work work) {
-  if (chosen.choosesInvocations()) call.spec.invocations = chosen.invocations;
+  if (chosen.saysInvocations()) call.spec.invocations = chosen.invocations;
   if (chosen.reads == RowReads::HeldShort) call.spec.rowLanes = chosen.lanes;
   return builder.add(call, divideUp(rows, chosen.rowsOfGroup()), parameters, work);
 }
@@ -69,7 +69,7 @@ Status addSoftmax(PlanBuilder& builder, DML_OPERATOR_TYPE function, const Tensor
                         .spec = {.function = function},
                         .x = from,
                         .y = to};
-  const VectorRows chosen = chooseVectorRows(x.type, kept, reduced, builder.target().caps);
+  const VectorRows chosen = chooseVectorRows(x.type, kept, reduced, builder.target());
   if (function == DML_OPERATOR_ACTIVATION_HARDMAX) {
     if (chosen.reads != RowReads::None) {
       call.type = kernelType(x.type);
@@ -153,7 +153,7 @@ Status planCastSoftmax(const Operation& op, PlanBuilder& builder) {
   const Tensor& x = op.input(0);
   const Tensor& y = op.output();
   const auto [kept, reduced] = walksOf(x, y, axes);
-  const VectorRows chosen = chooseVectorRows(kType, kept, reduced, builder.target().caps);
+  const VectorRows chosen = chooseVectorRows(kType, kept, reduced, builder.target());
   if (!mayCast(chosen, builder.target().caps)) return noCasts();
   const auto rows = static_cast<uint32_t>(kept.count());
   kernels::Softmax call{.form = castFormOf<kernels::Softmax::Form>(chosen.reads),

@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/shared_kernels.h"
 
 namespace dimple {
 
@@ -15,7 +16,8 @@ bool isInVectors(uint32_t number, const Walk& kept, const Walk& reduced, uint32_
   return (kept.base[operand] + reduced.base[operand]) % number == 0;
 }
 
-VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced, const Caps& caps) {
+VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced, const Target& target) {
+  const Caps& caps = target.caps;
   const uint32_t number = vectorElements(type);
   if (!isInVectors(number, kept, reduced, 0) || !isInVectors(number, kept, reduced, 1))
     return {.refusal = "Its rows are not in vectors."};
@@ -39,6 +41,10 @@ VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced
   if (elements <= kHeld * kGroupSize) return {.reads = RowReads::Held};
   for (uint32_t invocations = kGroupSize; invocations <= caps.maxInvocations; invocations *= 2)
     if (elements <= kHeldWide * invocations) return {.reads = RowReads::HeldWide, .invocations = invocations};
+  if (caps.maxInvocations == 0 && !sharesKernels(target)) {
+    if (elements <= kHeldWide * 512) return {.reads = RowReads::HeldBy512, .invocations = 512};
+    if (elements <= kHeldWide * 1024) return {.reads = RowReads::HeldBy1024, .invocations = 1024};
+  }
   return {.reads = RowReads::Twice};
 }
 

@@ -7,13 +7,14 @@
 #include "core/layout.h"
 #include "core/operation.h"
 #include "core/plan/plan_builder.h"
+#include "core/target.h"
 #include "core/tensor.h"
 
 namespace dimple {
 
-// How a row is read: by a workgroup that holds it, by one whose invocations are chosen, fewer or more, or twice. None
-// has a reason.
-enum class RowReads { None, Held, HeldShort, HeldWide, Twice };
+// How a row is read: by a workgroup that holds it, by one whose invocations are chosen, fewer or more, by one of 512 or
+// 1024 where they cannot be chosen, or twice. None has a reason.
+enum class RowReads { None, Held, HeldShort, HeldWide, HeldBy512, HeldBy1024, Twice };
 
 struct VectorRows {
   RowReads reads = RowReads::None;
@@ -21,7 +22,9 @@ struct VectorRows {
   uint32_t lanes = kGroupSize;        // of them, that have a row
   const char* refusal = nullptr;
 
-  bool choosesInvocations() const { return reads == RowReads::HeldShort || reads == RowReads::HeldWide; }
+  bool saysInvocations() const {
+    return reads != RowReads::None && reads != RowReads::Held && reads != RowReads::Twice;
+  }
   uint32_t rowsOfGroup() const { return reads == RowReads::HeldShort ? invocations / lanes : 1; }
 };
 
@@ -33,6 +36,10 @@ constexpr Form formOf(RowReads reads) {
       return Form::ShortRows;
     case RowReads::HeldWide:
       return Form::WideRows;
+    case RowReads::HeldBy512:
+      return Form::RowsOf512;
+    case RowReads::HeldBy1024:
+      return Form::RowsOf1024;
     case RowReads::Twice:
       return Form::LongRows;
     default:
@@ -57,7 +64,7 @@ constexpr Form castFormOf(RowReads reads) {
 bool isInVectors(uint32_t number, const Walk& kept, const Walk& reduced, uint32_t operand);
 
 // For rows of operands 0 and 1, both in vectors.
-VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced, const Caps& caps);
+VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced, const Target& target);
 
 // Whether rows of FLOAT32 that are chosen may be read or stored as FLOAT16: where workgroups hold them, and modules are
 // SPIR-V.

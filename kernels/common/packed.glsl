@@ -12,6 +12,9 @@
 #define PACKED_LANES (32 / T_BITS)
 #define LANE(word, lane) (((word) >> ((lane) * T_BITS)) & T_MASK)
 #define LANE_BITS(bits, lane) (((bits) & T_MASK) << ((lane) * T_BITS))
+// Of element i, with others above them.
+#define BITS_OF(NAME, i) \
+  (NAME[(i) / PACKED_LANES / 4u][(i) / PACKED_LANES % 4u] >> ((i) % PACKED_LANES * T_BITS))
 #endif
 
 // Words that `count` elements fill wholly, and the mask of bits that they use in the word after.

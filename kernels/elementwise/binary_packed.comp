@@ -3,12 +3,13 @@
 #include "common/types.glsl"
 #include "directml_enums.glsl"
 
-// uniformMask: bit k set where operand k is one element that every position reads.
+// uniformMask: bit k set where operand k is one element that every position reads, of rows every position of a vector.
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "common/functions.glsl"
 #include "common/activation.glsl"
 #include "common/packed.glsl"
+#include "elementwise/row_places.glsl"
 #include "elementwise/binary_apply.glsl"
 
 PACKED_IN(a)
@@ -42,9 +43,9 @@ uvec4 applyAll(uvec4 v, uvec4 w) {
   return result;
 }
 
-uint splat(uint word) {
+uint splat(uint bits) {
   uint result = 0u;
-  [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane) result |= LANE_BITS(word, lane);
+  [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane) result |= LANE_BITS(bits, lane);
   return result;
 }
 #endif
@@ -68,21 +69,22 @@ void main() {
     y[item].y = last.y;
   }
 #else
+  const uvec4 at = ROW_VECTORS(item);
   const uint mask = tailMask(push.count);
   const uint used = min(words + (mask != 0u ? 1u : 0u) - item * 4u, 4u);
   const bool isWhole = item * 4u + 4u <= words;
   uvec4 v, w;
   if (isUniform(0u)) {
-    v = uvec4(splat(a[0].x));
+    v = uvec4(splat(BITS_OF(a, STANDING(at.x))));
   } else {
-    LOAD_VECTOR(v, a, item, isWhole, used)
+    LOAD_VECTOR(v, a, at.x, isWhole, used)
   }
   if (isUniform(1u)) {
-    w = uvec4(splat(b[0].x));
+    w = uvec4(splat(BITS_OF(b, STANDING(at.y))));
   } else {
-    LOAD_VECTOR(w, b, item, isWhole, used)
+    LOAD_VECTOR(w, b, at.y, isWhole, used)
   }
   const uvec4 result = applyAll(v, w);
-  STORE_VECTOR(y, item, isWhole, used, words, mask, result)
+  STORE_VECTOR(y, at.z, isWhole, used, words, mask, result)
 #endif
 }

@@ -38,10 +38,8 @@ uint laneCount() { return isWide() ? 8u : 4u; }
   }
 #endif
 
-struct Vector {
-  uvec4 low;
-  uvec4 high;
-};
+#include "quantize/any_vectors.glsl"
+
 // A 0 that compilers do not know for one.
 uint unknownZero() { return push.steps >> 16; }
 // Each element but the first one place on, and another behind them. libvkd3d assigns the variables of a loop one after
@@ -50,8 +48,6 @@ Vector moved(Vector v, uint last) {
   const uint zero = unknownZero();
   return Vector(uvec4(v.low.yzw, isWide() ? v.high.x : last) ^ zero, uvec4(v.high.yzw, last) ^ zero);
 }
-Vector splat(const uint value) { return Vector(uvec4(value), uvec4(value)); }
-
 const uvec4 kLaneLow = uvec4(0u, 1u, 2u, 3u);
 const uvec4 kLaneHigh = uvec4(4u, 5u, 6u, 7u);
 
@@ -65,16 +61,6 @@ const uint kSpreadVector = 0u << 7;
 const uint kSpreadOne = 1u << 7;
 const uint kSpreadEach = 2u << 7;
 const uint kSpreadTile = 3u << 7;
-
-// How many of an operand's words an invocation accesses: one an element, or some that follow each other.
-const uint kWordsEach = 1u;
-const uint kWordsOne = 2u;
-const uint kWordsTwo = 3u;
-const uint kWordsFour = 4u;
-const uint kWordsEight = 5u;
-
-// Of a vector of its elements, whose type has this width. Those of 4 bits come in vectors of eight.
-uint wordsOfVector(const uint width) { return isWide() ? width : width - 1u; }
 
 uint offsetOf(const uint operand, const uint head, const uint index) {
   const uint base = PARAMETER(kBases + operand);
@@ -160,32 +146,6 @@ OPERAND_WORDS {
   return CALL_WORDS(in5);
 }
 
-bool isHalfType(const uint type) { return (type & (kTypeFloat | kTypeWidth)) == (kTypeFloat | 4u); }
-
-uvec4 halvesToFloats(const uvec4 bits) {
-  return floatBitsToUint(
-      vec4(floatFromHalf(bits.x), floatFromHalf(bits.y), floatFromHalf(bits.z), floatFromHalf(bits.w)));
-}
-uvec4 halfPairsToFloats(const uvec2 pairs) {
-  return floatBitsToUint(vec4(unpackHalf2x16(pairs.x), unpackHalf2x16(pairs.y)));
-}
-uvec2 floatsToHalfPairs(const uvec4 bits) {
-  const vec4 x = uintBitsToFloat(bits);
-  if (ROUNDED_HALVES != 0u) return uvec2(packHalf2x16(x.xy), packHalf2x16(x.zw));
-  return uvec2(halfFromFloat(x.x) | halfFromFloat(x.y) << 16, halfFromFloat(x.z) | halfFromFloat(x.w) << 16);
-}
-
-// The low bits of words as values of a type.
-uvec4 valuesOf(const uvec4 bits, const uint type) {
-  if (typeWidth(type) == 5u) return bits;
-  if ((type & kTypeFloat) != 0u) return halvesToFloats(bits);
-  const int unused = 32 - (1 << int(typeWidth(type)));
-  return (type & kTypeSigned) != 0u ? uvec4(ivec4(bits << unused) >> unused) : bits << unused >> unused;
-}
-Vector valuesOf(const Vector bits, const uint type) {
-  return Vector(valuesOf(bits.low, type), isWide() ? valuesOf(bits.high, type) : uvec4(0u));
-}
-
 #ifndef DIMPLE_HLSL
 // Of a workgroup whose invocations take a tile: eight vectors in a row, 32 rows along the dimension kTiled, in which
 // the elements of operands of kSpreadTile lie side by side, with words of their own for each column.
@@ -260,25 +220,6 @@ Vector loadAcross(const uint operand, const uint type) {
   return valuesOf(words, type);
 }
 #endif
-
-// The values of a type that words of a vector of them hold.
-Vector valuesOfVector(const Vector words, const uint type) {
-  const uint width = typeWidth(type);
-  if (isHalfType(type))
-    return Vector(halfPairsToFloats(words.low.xy), isWide() ? halfPairsToFloats(words.low.zw) : uvec4(0u));
-  Vector bits = words;
-  if (width == 4u) {
-    const uvec4 shifts = uvec4(0u, 16u, 0u, 16u);
-    bits = Vector(words.low.xxyy >> shifts, words.low.zzww >> shifts);
-  } else if (width == 3u) {
-    const uvec4 shifts = uvec4(0u, 8u, 16u, 24u);
-    bits = Vector(words.low.xxxx >> shifts, words.low.yyyy >> shifts);
-  } else if (width == 2u) {
-    const uvec4 shifts = uvec4(0u, 4u, 8u, 12u);
-    bits = Vector(words.low.xxxx >> shifts, words.low.xxxx >> 16u >> shifts);
-  }
-  return valuesOf(bits, type);
-}
 
 #ifdef DIMPLE_HLSL
 // The values of an input from element `first` on. There is one copy of what finds elements, and of what reads words:
@@ -380,27 +321,6 @@ Vector loadInput(const uint operand, const uint head, const uint first) {
 
 CHAIN_OUT(out0)
 CHAIN_OUT(out1)
-
-// Elements side by side, as the words of a vector.
-Vector packed(const Vector values, const uint type) {
-  Vector words = values;
-  if (isHalfType(type)) {
-    words.low = uvec4(floatsToHalfPairs(values.low), floatsToHalfPairs(values.high));
-  } else if (typeWidth(type) == 4u) {
-    const uvec4 low = values.low & 0xffffu;
-    const uvec4 high = values.high & 0xffffu;
-    words.low = uvec4(low.x | low.y << 16, low.z | low.w << 16, high.x | high.y << 16, high.z | high.w << 16);
-  } else if (typeWidth(type) == 3u) {
-    const uvec4 low = values.low & 0xffu;
-    const uvec4 high = values.high & 0xffu;
-    words.low.x = low.x | low.y << 8 | low.z << 16 | low.w << 24;
-    words.low.y = high.x | high.y << 8 | high.z << 16 | high.w << 24;
-  } else if (typeWidth(type) == 2u) {
-    const uvec4 both = values.low & 0xfu | (values.high & 0xfu) << 16;
-    words.low.x = both.x | both.y << 4 | both.z << 8 | both.w << 12;
-  }
-  return words;
-}
 
 void storeEach(const uint output_, const uint head, const uint first, const Vector values) {
   const uint type = head & 31u;

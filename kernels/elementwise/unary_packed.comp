@@ -9,6 +9,7 @@
 #include "common/pow.glsl"
 #include "common/activation.glsl"
 #include "common/packed.glsl"
+#include "elementwise/row_places.glsl"
 #include "elementwise/unary_apply.glsl"
 
 PACKED_IN(x)
@@ -46,11 +47,12 @@ void main() {
     y[item][component + 1u] = result.y;
   }
 #else
+  const uvec4 at = ROW_VECTORS(item);
   const uint mask = tailMask(push.count);
   const uint used = min(words + (mask != 0u ? 1u : 0u) - item * 4u, 4u);
   const bool isWhole = item * 4u + 4u <= words;
   uvec4 v;
-  LOAD_VECTOR(v, x, item, isWhole, used)
+  LOAD_VECTOR(v, x, at.x, isWhole, used)
 #if DIMPLE_COMPACT
   // One copy of the function.
   uvec4 result = v;
@@ -59,6 +61,6 @@ void main() {
 #else
   const uvec4 result = uvec4(applyWord(v.x), applyWord(v.y), applyWord(v.z), applyWord(v.w));
 #endif
-  STORE_VECTOR(y, item, isWhole, used, words, mask, result)
+  STORE_VECTOR(y, at.y, isWhole, used, words, mask, result)
 #endif
 }

@@ -111,8 +111,8 @@ TEST_CASE("views: an operator makes with strides what is joined along rows") {
                                        "ELEMENT_WISE_ABS InputTensor=f32[4,8] OutputTensor=f32[4,8]",
                                        "ELEMENT_WISE_ABS InputTensor=f32[64] OutputTensor=f32[64]");
   CHECK(rangesOf(graph.rewrittenPlan().plan) ==
-        "unary.f32 input0+0/128 temporary0+0/224\n"
-        "unary.f32 input1+0/128 temporary0+32/224\n"
+        "unary_rows.f32 input0+0/128 temporary0+0/224\n"
+        "unary_rows.f32 input1+0/128 temporary0+32/224\n"
         "unary_packed.f32 temporary0+0/256 output0+0/256\n");
   // The makers touch other words, though their ranges overlap.
   CHECK(totalsOf(graph.rewrittenPlan().plan.execution).barriers == 1);
@@ -254,7 +254,7 @@ TEST_CASE("views: a slice of a turned part is read where it is") {
   graph.output(4, 1);
   // Part 1 begins at 96, its row 1 at 144, and element 1 of that row at 152; from there every other of the 6.
   CHECK(rangesOf(graph.rewrittenPlan().plan) ==
-        "unary.f32 input0+608/160 output0+0/96\n"
+        "unary_rows.f32 input0+608/160 output0+0/96\n"
         "unary_packed.f32 input0+0/384 output1+0/384\n");
 }
 

@@ -24,7 +24,7 @@ TEST_CASE("a packed ADD is one dispatch of 16 bytes an invocation") {
   CHECK(textOf("ELEMENT_WISE_ADD ATensor=f32[2,3] BTensor=f32[2,3] OutputTensor=f32[2,3]") ==
         "temporary 0 persistent 0 parameters 0\n"
         "execute\n"
-        "  binary_packed.f32 spec0=4 spec1=0 groups=1x1x1 push=[1 1 1 0 6 1 0 0 0 0 0] parameters@0 input0:r+0/24 "
+        "  binary_packed.f32 spec0=4 spec1=0 groups=1x1x1 push=[1 1 1 0 6 0 0 0 0 0 0] parameters@0 input0:r+0/24 "
         "input1:r+0/24 output0:rw+0/24\n");
 }
 

@@ -45,7 +45,9 @@ TEST_CASE("vectors: the length of rows decides who holds them") {
   CHECK(softmaxKernel("f32[9,8196]") == "softmax_wide_rows.f32 512");
   CHECK(softmaxKernel("f32[9,32768]") == "softmax_wide_rows.f32 1024");
   CHECK(softmaxKernel("f32[9,32772]") == "softmax_long_rows.f32");
-  CHECK(softmaxKernel("f32[9,4100]", 0) == "softmax_long_rows.f32");
+  CHECK(softmaxKernel("f32[9,4100]", 0) == "softmax_rows_of_512.f32 512");
+  CHECK(softmaxKernel("f32[9,16388]", 0) == "softmax_rows_of_1024.f32 1024");
+  CHECK(softmaxKernel("f32[9,32772]", 0) == "softmax_long_rows.f32");
   CHECK(softmaxKernel("f32[9,8196]", 256) == "softmax_long_rows.f32");
 }
 
@@ -198,7 +200,12 @@ TEST_CASE("chains of one: rows in vectors that are not packed") {
     for (const std::string_view b : {"[512,256]{0,1}", "[512,256]{1,0}", "[512,256]{272,1}", "[512,256]{1,512}"}) {
       CAPTURE(b);
       CHECK(kernelsOf(sum(type, "[512,256]", b, "[512,256]")) == "chain ");
-      CHECK(kernelsOf(sum(type, "[512,256]", b, "[512,256]"), false) != "chain ");
+      const bool turned = b == "[512,256]{1,512}";
+      CHECK(kernelsOf(sum(type, "[512,256]", b, "[512,256]"), false) == (type == "u8" ? "binary_native.u8 "
+                                                                         : !turned
+                                                                             ? "binary_rows." + std::string(type) + " "
+                                                                         : type == "f32" ? "binary_turned.f32 "
+                                                                                         : "binary_native.f16 "));
     }
     CHECK(kernelsOf(sum(type, "[512,256]", "[512,256]{0,1}", "[512,256]{272,1}")) == "chain ");
     // Rows that do not begin with vectors; results across rows; few elements.
@@ -223,6 +230,38 @@ TEST_CASE("chains of one: what has no kernel for packed tensors") {
   };
   CHECK(kernelsOf(quantize("[512,8]")) == "chain ");
   CHECK(kernelsOf(quantize("[512,64]")) == "quantize.u32 ");  // scales of four elements
+}
+
+TEST_CASE("rows and blocks: what chains of one are for where a chain is interpreted") {
+  const auto kernels = [](std::string_view line) { return kernelsOf(line, false); };
+  CHECK(kernels("ELEMENT_WISE_EXP InputTensor=f32[9,8]{12,1} OutputTensor=f32[9,8]{16,1}") == "unary_rows.f32 ");
+  CHECK(kernels("ELEMENT_WISE_EXP InputTensor=f32[9,8]{10,1} OutputTensor=f32[9,8]") == "unary.f32 ");
+  CHECK(kernels("ELEMENT_WISE_EXP InputTensor=f32[9,8]{1,0} OutputTensor=f32[9,8]") == "unary.f32 ");
+  CHECK(kernels("ELEMENT_WISE_EXP InputTensor=f16[9,8]{16,1} OutputTensor=f16[9,8]") == "unary_rows.f16 ");
+  CHECK(kernels("ELEMENT_WISE_ADD ATensor=i64[9,8]{0,1} BTensor=i64[9,8] OutputTensor=i64[9,8]") == "binary.i64 ");
+  CHECK(kernels("ELEMENT_WISE_IF ConditionTensor=u8[9,8]{1,0} ATensor=f32[9,8]{0,1} BTensor=f32[9,8]{0,0} "
+                "OutputTensor=f32[9,8]") == "select_rows.b32 ");
+  CHECK(kernels("ELEMENT_WISE_POW InputTensor=f32[9,5] ExponentTensor=f32[9,5] OutputTensor=f32[9,5]") ==
+        "pow_packed.f32 ");
+  CHECK(kernels("ELEMENT_WISE_POW InputTensor=f32[9,5] ExponentTensor=i32[9,5] OutputTensor=f32[9,5]") == "pow.f32 ");
+  // Casts and quantization take whole vectors alone.
+  CHECK(kernels("CAST InputTensor=f32[9,8] OutputTensor=f16[9,8]") == "cast_vectors ");
+  CHECK(kernels("CAST InputTensor=f32[9,5] OutputTensor=f16[9,5]") == "cast_native.f16 ");
+  CHECK(kernels("CAST InputTensor=f32[9,8] OutputTensor=f64[9,8]") == "cast.f64 ");
+  CHECK(kernels("CAST InputTensor=u8[8,12]{1,8} OutputTensor=f32[8,12]") == "cast_turned ");
+  CHECK(kernels("ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=f32[9,8] ScaleTensor=f32[9,8]{0,1} "
+                "ZeroPointTensor=u8[9,8]{1,0} OutputTensor=u8[9,8]") == "quantize_vectors ");
+  CHECK(kernels("ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=f32[9,7] ScaleTensor=f32[9,7]{0,1} "
+                "OutputTensor=u8[9,7]") == "quantize.u32 ");
+  // Blocks consist of whole vectors.
+  CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f32[8,12]{1,8} OutputTensor=f32[8,12]") == "unary_turned.f32 ");
+  CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f32[8,12]{1,10} OutputTensor=f32[8,12]") == "unary.f32 ");
+  CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f32[6,12]{1,8} OutputTensor=f32[6,12]") == "unary.f32 ");
+  CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f32[8,10]{1,8} OutputTensor=f32[8,10]") == "unary.f32 ");
+  CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f32[8,12]{2,16} OutputTensor=f32[8,12]") == "unary.f32 ");
+  // Operands that lie along different dimensions.
+  CHECK(kernels("ELEMENT_WISE_ADD ATensor=f32[4,8,12]{96,1,8} BTensor=f32[4,8,12]{1,4,32} OutputTensor=f32[4,8,12]") ==
+        "binary.f32 ");
 }
 
 TEST_CASE("chains of one: tiles are as many as the rows and columns that they cover") {

@@ -1,0 +1,57 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/types.glsl"
+
+// Rows of vectors (row_places.glsl), of which an invocation takes two of elements that it selects. uniformMask: bit k set
+// where operand k (condition, a, b) is one element that every position of them reads.
+#include "common/grid.glsl"
+#include "common/packed.glsl"
+#include "elementwise/row_places.glsl"
+
+layout(set = 0, binding = BINDING_condition, std430) readonly buffer conditionBuffer { uint condition[]; };
+PACKED_IN(a)
+PACKED_IN(b)
+PACKED_OUT(y)
+
+const uint kElements = 256u / T_BITS;
+
+bool isUniform(uint operand) { return (push.uniformMask >> operand & 1u) != 0u; }
+
+uint splat(uint bits) {
+  uint word = 0u;
+  [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane) word |= LANE_BITS(bits, lane);
+  return word;
+}
+
+#define LOAD_TWO(loaded, NAME, operand, at)                                              \
+  if (isUniform(operand))                                                                \
+    loaded[0] = loaded[1] = uvec4(splat(BITS_OF(NAME, at)));                             \
+  else                                                                                   \
+    [[unroll]] for (uint part = 0u; part < 2u; ++part) loaded[part] = NAME[(at) * 2u + part];
+
+void main() {
+  uint item;
+  if (!gridItem(push.count / kElements, item)) return;
+  const uvec4 at = ROW_VECTORS(item);
+  uvec4 v[2];
+  uvec4 w[2];
+  LOAD_TWO(v, a, 1u, at.y)
+  LOAD_TWO(w, b, 2u, at.z)
+  // Four in a word.
+  uint conditions[kElements / 4u];
+  if (isUniform(0u)) {
+    const uint one = condition[at.x / 4u] >> (at.x % 4u * 8u);
+    [[unroll]] for (uint i = 0u; i < kElements / 4u; ++i) conditions[i] = (one & 0xffu) * 0x01010101u;
+  } else {
+    [[unroll]] for (uint i = 0u; i < kElements / 4u; ++i) conditions[i] = condition[at.x * (kElements / 4u) + i];
+  }
+  [[unroll]] for (uint part = 0u; part < 2u; ++part) {
+    uvec4 chosen = uvec4(0u);
+    [[unroll]] for (uint e = 0u; e < kElements / 2u; ++e) {
+      const uint element = part * (kElements / 2u) + e;
+      const bool isChosen = (conditions[element / 4u] >> (element % 4u * 8u) & 0xffu) != 0u;
+      chosen[e / PACKED_LANES] |= isChosen ? LANE_BITS(T_MASK, e % PACKED_LANES) : 0u;
+    }
+    y[at.w * 2u + part] = v[part] & chosen | w[part] & ~chosen;
+  }
+}

@@ -216,10 +216,17 @@ constexpr std::string_view kSingleChains[] = {
     "ELEMENT_WISE_POW InputTensor=f16[96,1024] ExponentTensor=f32[96,1024]{1,0} OutputTensor=f16[96,1024]",
     "QUANTIZE InputTensor=f16[64,1024] QuantizationType=SCALE QuantizationTensorCount=1 "
     "QuantizationTensors=(f16[64,32]) OutputTensor=u8[64,1024]",
+    "ELEMENT_WISE_MULTIPLY ATensor=f32[3,72,1024]{73728,1,72} BTensor=f32[3,72,1024]{1,3,0} "
+    "OutputTensor=f32[3,72,1024]",
+    "ELEMENT_WISE_MAX ATensor=f32[2,3,60,8]{4,8,32,1} BTensor=f32[2,3,60,8]{1920,640,1,80} OutputTensor=f32[2,3,60,8]",
+    "ELEMENT_WISE_SQRT InputTensor=f32[5,64,20]{64,1,320} OutputTensor=f32[5,64,20]{1920,28,1}",
+    "ELEMENT_WISE_POW InputTensor=f32[96,1024]{1040,1} ExponentTensor=f32[96,1024]{1,0} OutputTensor=f32[96,1024]",
+    "DEQUANTIZE InputTensor=u4[64,256] QuantizationType=SCALE_ZERO_POINT QuantizationTensorCount=2 "
+    "QuantizationTensors=(f16[64,8],u4[64,8]) OutputTensor=f16[64,256]",
 };
 
-GPU_TEST_CASE("ops: element-wise operators agree with the oracle as chains of one" *
-              leftOut(Run::D3d12, "chains are interpreted there, so that none are of one operator")) {
+GPU_TEST_CASE("ops: element-wise operators agree with the oracle as chains of one, and in rows and blocks" *
+              leftOut(Run::QuickD3d12, "nothing else in a quick run takes its kernels")) {
   const auto isElementWise = [](const CaseGroup& group) {
     const std::string_view name = group.schema->name;
     return name.starts_with("ELEMENT_WISE_") || name.starts_with("ACTIVATION_") || name.ends_with("QUANTIZE") ||
@@ -227,7 +234,7 @@ GPU_TEST_CASE("ops: element-wise operators agree with the oracle as chains of on
   };
   std::vector<CaseGroup> groups = caseGroups(selection(), {});
   std::erase_if(groups, [&](const CaseGroup& group) { return !isElementWise(group); });
-  for (CaseGroup& group : groups) group.step *= 8;
+  for (CaseGroup& group : groups) group.step *= currentBackend() == DIMPLE_BACKEND_D3D12 ? 64 : 8;
   CaseGroup always;
   always.schema = findSchema(DML_OPERATOR_CAST);
   always.type = DML_TENSOR_DATA_TYPE_FLOAT32;
@@ -304,6 +311,12 @@ constexpr std::string_view kUnshared[] = {
     "Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1 fill=int",
     "ACTIVATION_SOFTMAX1 InputTensor=f32[1,8,16,100] OutputTensor=f32[1,8,16,100] Axes=[3]",
     "MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[1,128,1,256] OutputTensor=f32[1,128,1,256] Axes=[3] "
+    "NormalizeVariance=1 Epsilon=0.00001",
+    "ACTIVATION_SOFTMAX1 InputTensor=f32[1,1,3,8196] OutputTensor=f32[1,1,3,8196] Axes=[3]",
+    "ACTIVATION_LOG_SOFTMAX1 InputTensor=f16[1,1,2,16392] OutputTensor=f16[1,1,2,16392] Axes=[3]",
+    "MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[1,1,64,4100] ScaleTensor=f32[1,1,1,4100] "
+    "OutputTensor=f32[1,1,64,4100] Axes=[3] NormalizeVariance=1 Epsilon=0.00001",
+    "MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[1,1,64,16388] OutputTensor=f32[1,1,64,16388] Axes=[3] "
     "NormalizeVariance=1 Epsilon=0.00001",
 };
 

@@ -84,15 +84,13 @@ Status addQuantization(PlanBuilder& builder, const Walk& walk, std::span<const W
                        const Quantization& types) {
   const auto call = [&](const ElementPart& part) -> KernelCall {
     if (part.packed)
-      return kernels::QuantizeVectors{.push = {.walk = part.walk,
-                                               .uniformMask = part.uniformMask,
-                                               .scaleType = typeWord(types.scale),
-                                               .zeroAt = types.zeroAt},
-                                      .spec = {.from = typeWord(types.x), .to = typeWord(types.y)},
-                                      .x = part.buffers[0],
-                                      .scale = part.buffers[1],
-                                      .zeroPoint = part.buffers[2],
-                                      .y = part.buffers[3]};
+      return kernels::QuantizeVectors{
+          .push = {.walk = part.walk, .uniformMask = part.uniformMask, .zeroAt = types.zeroAt},
+          .spec = {.from = typeWord(types.x), .to = typeWord(types.y)},
+          .x = part.buffers[0],
+          .scale = part.buffers[1],
+          .zeroPoint = part.buffers[2],
+          .y = part.buffers[3]};
     return kernels::Quantize{.type = KernelType::U32,
                              .push = {.walk = part.walk,
                                       .xType = typeWord(types.x),

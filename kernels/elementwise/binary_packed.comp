@@ -73,6 +73,10 @@ void main() {
   const uint mask = tailMask(push.count);
   const uint used = min(words + (mask != 0u ? 1u : 0u) - item * 4u, 4u);
   const bool isWhole = item * 4u + 4u <= words;
+#if ROWS
+  const uvec4 v = ROW_OPERAND(a, 0u, at.x);
+  const uvec4 w = ROW_OPERAND(b, 1u, at.y);
+#else
   uvec4 v, w;
   if (isUniform(0u)) {
     v = uvec4(splat(BITS_OF(a, STANDING(at.x))));
@@ -84,6 +88,7 @@ void main() {
   } else {
     LOAD_VECTOR(w, b, at.y, isWhole, used)
   }
+#endif
   const uvec4 result = applyAll(v, w);
   STORE_VECTOR(y, at.z, isWhole, used, words, mask, result)
 #endif

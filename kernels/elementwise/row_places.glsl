@@ -25,6 +25,14 @@ uvec4 rowVectors(uint item) {
 }
 #define ROW_VECTORS(item) rowVectors(item)
 #define STANDING(at) (push.rank == 0u ? 0u : (at))
+
+// An operand's vector, or one element in its place. Both are loaded, and the one that is not taken is the operand's first:
+// behind a branch, a load would wait for those before.
+#define STANDING_MASK(operand) (0u - (push.uniformMask >> (operand) & 1u))
+uvec4 either(uint one, uvec4 vector, uint mask) { return uvec4(one & mask) | vector & ~mask; }
+#define ROW_OPERAND(NAME, operand, at)                                \
+  either(splat(BITS_OF(NAME, STANDING(at) & STANDING_MASK(operand))), \
+         NAME[(at) & ~STANDING_MASK(operand)], STANDING_MASK(operand))
 #else
 #define ROW_VECTORS(item) uvec4(item)
 #define STANDING(at) 0u

@@ -15,19 +15,19 @@ PACKED_OUT(y)
 
 const uint kElements = 256u / T_BITS;
 
-bool isUniform(uint operand) { return (push.uniformMask >> operand & 1u) != 0u; }
-
 uint splat(uint bits) {
   uint word = 0u;
   [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane) word |= LANE_BITS(bits, lane);
   return word;
 }
 
-#define LOAD_TWO(loaded, NAME, operand, at)                                              \
-  if (isUniform(operand))                                                                \
-    loaded[0] = loaded[1] = uvec4(splat(BITS_OF(NAME, at)));                             \
-  else                                                                                   \
-    [[unroll]] for (uint part = 0u; part < 2u; ++part) loaded[part] = NAME[(at) * 2u + part];
+#define LOAD_TWO(loaded, NAME, operand, at)                                          \
+  {                                                                                  \
+    const uint mask = STANDING_MASK(operand);                                         \
+    const uint one = splat(BITS_OF(NAME, STANDING(at) & mask));                      \
+    [[unroll]] for (uint part = 0u; part < 2u; ++part) loaded[part] =                \
+        either(one, NAME[((at) & ~mask) * 2u + part], mask);                         \
+  }
 
 void main() {
   uint item;
@@ -39,12 +39,11 @@ void main() {
   LOAD_TWO(w, b, 2u, at.z)
   // Four in a word.
   uint conditions[kElements / 4u];
-  if (isUniform(0u)) {
-    const uint one = condition[at.x / 4u] >> (at.x % 4u * 8u);
-    [[unroll]] for (uint i = 0u; i < kElements / 4u; ++i) conditions[i] = (one & 0xffu) * 0x01010101u;
-  } else {
-    [[unroll]] for (uint i = 0u; i < kElements / 4u; ++i) conditions[i] = condition[at.x * (kElements / 4u) + i];
-  }
+  const uint mask = STANDING_MASK(0u);
+  const uint place = at.x & mask;
+  const uint one = (condition[place / 4u] >> (place % 4u * 8u) & 0xffu) * 0x01010101u;
+  [[unroll]] for (uint i = 0u; i < kElements / 4u; ++i)
+    conditions[i] = one & mask | condition[(at.x & ~mask) * (kElements / 4u) + i] & ~mask;
   [[unroll]] for (uint part = 0u; part < 2u; ++part) {
     uvec4 chosen = uvec4(0u);
     [[unroll]] for (uint e = 0u; e < kElements / 2u; ++e) {

@@ -21,7 +21,18 @@ ANY_VECTORS_IN(scale)
 ANY_VECTORS_IN(zeroPoint)
 ANY_VECTORS_OUT(y)
 
-bool isUniform(uint operand) { return (push.uniformMask >> operand & 1u) != 0u; }
+Vector either(const uint one, const Vector vector, const uint mask) {
+  return Vector(either(one, vector.low, mask), either(one, vector.high, mask));
+}
+#define OPERAND(NAME, operand, at, type)                              \
+  either(loadOne_##NAME(STANDING(at) & STANDING_MASK(operand), type), \
+         load_##NAME((at) & ~STANDING_MASK(operand), type), STANDING_MASK(operand))
+
+// Of the floats among x and y, or for x of INT32 FLOAT32.
+uint scaleType() {
+  if ((FROM & kTypeFloat) != 0u) return FROM;
+  return (TO & kTypeFloat) != 0u ? TO : kTypeFloat | kTypeSigned | 5u;
+}
 
 // An element as floatFrom() has it.
 float floatOf(const uint bits, const uint type) {
@@ -43,21 +54,10 @@ void main() {
   const uvec4 at = ROW_VECTORS(item);
   // Zero points are of the integers' type.
   const uint zeroType = (TO & kTypeFloat) != 0u ? FROM : TO;
-  Vector v, s, z;
-  if (isUniform(0u))
-    v = splat(loadOne_x(STANDING(at.x), FROM));
-  else
-    v = load_x(at.x, FROM);
-  if (isUniform(1u))
-    s = splat(loadOne_scale(STANDING(at.y), push.scaleType));
-  else
-    s = load_scale(at.y, push.scaleType);
-  if (push.zeroAt != 1u)
-    z = splat(push.zeroAt);
-  else if (isUniform(2u))
-    z = splat(loadOne_zeroPoint(STANDING(at.z), zeroType));
-  else
-    z = load_zeroPoint(at.z, zeroType);
+  Vector v = OPERAND(x, 0u, at.x, FROM);
+  const Vector s = OPERAND(scale, 1u, at.y, scaleType());
+  Vector z = OPERAND(zeroPoint, 2u, at.z, zeroType);
+  if (push.zeroAt != 1u) z = splat(push.zeroAt);
   v.low = results(v.low, s.low, z.low);
   if (isWide()) v.high = results(v.high, s.high, z.high);
   store_y(at.w, TO, v);

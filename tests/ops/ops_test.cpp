@@ -221,6 +221,10 @@ constexpr std::string_view kSingleChains[] = {
     "ELEMENT_WISE_MAX ATensor=f32[2,3,60,8]{4,8,32,1} BTensor=f32[2,3,60,8]{1920,640,1,80} OutputTensor=f32[2,3,60,8]",
     "ELEMENT_WISE_SQRT InputTensor=f32[5,64,20]{64,1,320} OutputTensor=f32[5,64,20]{1920,28,1}",
     "ELEMENT_WISE_POW InputTensor=f32[96,1024]{1040,1} ExponentTensor=f32[96,1024]{1,0} OutputTensor=f32[96,1024]",
+    "ELEMENT_WISE_IF ConditionTensor=u8[96,1024]{0,1} ATensor=f32[96,1024]{1,0} BTensor=f32[96,1024]{1040,1} "
+    "OutputTensor=f32[96,1024]",
+    "ELEMENT_WISE_IF ConditionTensor=u8[96,1024]{1,0} ATensor=f16[96,1024]{0,1} BTensor=f16[96,1024] "
+    "OutputTensor=f16[96,1024]{1040,1}",
     "DEQUANTIZE InputTensor=u4[64,256] QuantizationType=SCALE_ZERO_POINT QuantizationTensorCount=2 "
     "QuantizationTensors=(f16[64,8],u4[64,8]) OutputTensor=f16[64,256]",
 };

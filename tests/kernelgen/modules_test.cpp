@@ -140,9 +140,9 @@ TEST_CASE("a module is unpacked with few others") {
     while (!workshop.arrayOf("dxil_a_one_" + std::to_string(count)).empty()) ++count;
     return count;
   };
-  CHECK(streams(20000) == 3);  // seven modules, three in a stream
-  CHECK(streams(40000) == 7);
-  CHECK(streams(70000) == 7);
+  CHECK(streams(160000) == 3);  // seven modules, three in a stream
+  CHECK(streams(320000) == 7);
+  CHECK(streams(560000) == 7);
   CHECK(streams(100) == 1);
 }
 

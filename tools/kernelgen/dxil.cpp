@@ -87,7 +87,8 @@ namespace {
 // after what stands before. -O3 makes code of the same size as -O2.
 std::vector<std::string> argumentsFor(uint32_t features, bool isO3) {
   std::vector<std::string> result{
-      "-E", "main", "-HV", "2018", isO3 ? "-O3" : "-O2", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-T"};
+      "-E", "main", "-HV", "2018", isO3 ? "-O3" : "-O2", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-Qstrip_reflect",
+      "-T"};
   if (usesNative16(features)) {
     result.insert(result.end(), {"cs_6_2", "-enable-16bit-types"});
   } else {

@@ -44,7 +44,7 @@ struct Stream {
 
 // What takes one module unpacks as much at most, unless the module is larger. Modules of a kernel are alike, so that
 // those of a stream take less than each in its own.
-constexpr size_t kStreamBytes = 65536;
+constexpr size_t kStreamBytes = 524288;
 
 struct PackedKernel {
   explicit PackedKernel(const CompiledKernel& kernel)

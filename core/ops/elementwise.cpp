@@ -88,6 +88,24 @@ typename Kernel::Form formOf(const ElementPart& part) {
   return part.rows ? Form::Rows : part.packed ? Form::Packed : Form::Strided;
 }
 
+// Rows of vectors of a part: the walk through them, and which inputs stand still along them.
+struct VectorRowsOf {
+  Walk walk;
+  uint32_t standing = 0;
+};
+
+// No value if the output, or the only input, does not lie in them.
+std::optional<VectorRowsOf> rowsOf(const Walk& part, uint32_t output, uint32_t number) {
+  if (part.rank == 0) return {};
+  const auto& inner = part.strides[part.rank - 1];
+  uint32_t standing = 0;
+  for (uint32_t k = 0; output > 1 && k < output; ++k)
+    if (inner[k] == 0) standing |= 1u << k;
+  const uint32_t moving = ((2u << output) - 1) & ~standing;
+  if (const auto vectors = part.inVectors(number, moving)) return VectorRowsOf{*vectors, standing};
+  return {};
+}
+
 // The same for kernels that include kernels/common/vectors.glsl, which take two of these.
 uint32_t vectorPairElements(DataType type) { return 256 / bitWidth(type); }
 
@@ -112,28 +130,6 @@ DataType unsignedType(uint32_t bytes) {
 bool areManyRuns(const Target& target, uint64_t elements, uint32_t number) {
   return elements / number >= uint64_t{target.caps.workgroups} * kGroupSize / 2;
 }
-
-namespace {
-
-// Rows of vectors of a part: the walk through them, and which inputs stand still along them.
-struct VectorRowsOf {
-  Walk walk;
-  uint32_t standing = 0;
-};
-
-// No value if the output, or the only input, does not lie in them.
-std::optional<VectorRowsOf> rowsOf(const Walk& part, uint32_t output, uint32_t number) {
-  if (part.rank == 0) return {};
-  const auto& inner = part.strides[part.rank - 1];
-  uint32_t standing = 0;
-  for (uint32_t k = 0; output > 1 && k < output; ++k)
-    if (inner[k] == 0) standing |= 1u << k;
-  const uint32_t moving = ((2u << output) - 1) & ~standing;
-  if (const auto vectors = part.inVectors(number, moving)) return VectorRowsOf{*vectors, standing};
-  return {};
-}
-
-}  // namespace
 
 bool takesRows(const Target& target) { return !target.caps.fixesParameters && !sharesKernels(target); }
 
@@ -164,24 +160,31 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
       builder.passOver({"chain", refusal});
     }
     if (const auto rows = use.orRows && hasOthers ? rowsOf(part, output, packedElements) : std::nullopt)
-      return builder.addItems(
-          call({{static_cast<uint32_t>(count), rows->walk.rank}, rows->standing, true, false, false, buffers, true}),
-          rows->walk.count(), builder.parameters(rows->walk), packedElements);
+      return builder.addItems(call({.walk = {static_cast<uint32_t>(count), rows->walk.rank},
+                                    .uniformMask = rows->standing,
+                                    .buffers = buffers,
+                                    .packed = true,
+                                    .rows = true}),
+                              rows->walk.count(), builder.parameters(rows->walk), packedElements);
     if (const auto blocks = use.orBlocks && hasOthers ? blocksOf(part, output) : std::nullopt)
-      return builder.addItems(
-          call({walkWords(blocks->walk), blocks->standing, false, false, false, buffers, false, *blocks}),
-          blocks->walk.count(), builder.parameters(blocks->walk), kBlockElements);
+      return builder.addItems(call({.walk = walkWords(blocks->walk),
+                                    .uniformMask = blocks->standing,
+                                    .buffers = buffers,
+                                    .blocks = *blocks}),
+                              blocks->walk.count(), builder.parameters(blocks->walk), kBlockElements);
     const auto vectors = packed || use.elements == 0 ? std::nullopt : part.inVectors(use.elements, use.operands);
     if (vectors)
-      return builder.addItems(call({walkWords(*vectors), uniformMask, false, true, false, buffers}), vectors->count(),
-                              builder.parameters(*vectors), use.elements);
+      return builder.addItems(
+          call({.walk = walkWords(*vectors), .uniformMask = uniformMask, .buffers = buffers, .vectors = true}),
+          vectors->count(), builder.parameters(*vectors), use.elements);
     const bool usesRuns = use.orRuns && !packed && areManyRuns(builder.target(), count, use.elements);
     const auto runs = usesRuns ? part.inRuns(use.elements, output) : std::nullopt;
     if (runs)
-      return builder.addItems(call({walkWords(*runs), uniformMask, false, false, true, buffers}), count / use.elements,
-                              builder.parameters(*runs), use.elements);
+      return builder.addItems(
+          call({.walk = walkWords(*runs), .uniformMask = uniformMask, .buffers = buffers, .runs = true}),
+          count / use.elements, builder.parameters(*runs), use.elements);
     const kernels::WalkWords words{static_cast<uint32_t>(count), packed ? 0 : part.rank};
-    return builder.addItems(call({words, uniformMask, packed, false, false, buffers}),
+    return builder.addItems(call({.walk = words, .uniformMask = uniformMask, .buffers = buffers, .packed = packed}),
                             packed ? divideUp(count, packedElements) : count, packed ? 0 : builder.parameters(part),
                             packed ? packedElements : 1);
   });

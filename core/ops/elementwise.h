@@ -15,10 +15,10 @@ namespace dimple {
 struct ElementPart {
   kernels::WalkWords walk;               // of packed tensors without dimensions, of rows through vectors
   uint32_t uniformMask;                  // of several inputs, those that are one element
-  bool packed;                           // all others are dense or lie in rows, and there is a kernel for that
-  bool vectors;                          // the walk is one through vectors, as VectorUse says
-  bool runs;                             // an invocation takes a run of them
   std::span<const BufferRange> buffers;  // the inputs, then the output
+  bool packed = false;                   // all others are dense or lie in rows, and there is a kernel for that
+  bool vectors = false;                  // the walk is one through vectors, as VectorUse says
+  bool runs = false;                     // an invocation takes a run of them
   bool rows = false;                     // they lie in rows
   std::optional<Blocks> blocks{};        // an invocation takes one of them; `walk` counts them
 };
@@ -50,8 +50,8 @@ struct VectorUse {
 bool takesRows(const Target& target);
 
 // Elements that an invocation takes of kernels that convert vectors between types of at most 32 bits: four where the
-// results are 32 bits wide, so that neighbours store vectors side by side. 0 where such kernels have no use: Vulkan has
-// chains in their place, and what converts elements one by one takes software drivers less time to compile.
+// results are 32 bits wide, so that neighbours store vectors side by side. 0 where takesRows() says that there are
+// none.
 uint32_t convertedElements(const Target& target, std::initializer_list<DataType> inputs, DataType output);
 
 // Whether runs of `number` elements each, out of so many elements, keep the device busy. If there are fewer, one

@@ -15,6 +15,12 @@
 // Of element i, with others above them.
 #define BITS_OF(NAME, i) \
   (NAME[(i) / PACKED_LANES / 4u][(i) / PACKED_LANES % 4u] >> ((i) % PACKED_LANES * T_BITS))
+// A word of elements that all have these bits.
+uint splatWord(uint bits) {
+  uint word = 0u;
+  [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane) word |= LANE_BITS(bits, lane);
+  return word;
+}
 #endif
 
 // Words that `count` elements fill wholly, and the mask of bits that they use in the word after.

@@ -26,9 +26,8 @@ Vector splat(uvec2 bits) { return Vector(uvec4[2](bits.xyxy, bits.xyxy)); }
 #else
 #define FIRST_BITS(NAME) NAME[0].x
 Vector splat(uint bits) {
-  uint word = 0u;
-  [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane) word |= LANE_BITS(bits, lane);
-  return Vector(uvec4[2](uvec4(word), uvec4(word)));
+  const uvec4 words = uvec4(splatWord(bits));
+  return Vector(uvec4[2](words, words));
 }
 #endif
 

@@ -42,12 +42,6 @@ uvec4 applyAll(uvec4 v, uvec4 w) {
 #endif
   return result;
 }
-
-uint splat(uint bits) {
-  uint result = 0u;
-  [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane) result |= LANE_BITS(bits, lane);
-  return result;
-}
 #endif
 
 bool isUniform(uint operand) { return (push.uniformMask >> operand & 1u) != 0u; }
@@ -79,12 +73,12 @@ void main() {
 #else
   uvec4 v, w;
   if (isUniform(0u)) {
-    v = uvec4(splat(BITS_OF(a, STANDING(at.x))));
+    v = uvec4(splatWord(BITS_OF(a, STANDING(at.x))));
   } else {
     LOAD_VECTOR(v, a, at.x, isWhole, used)
   }
   if (isUniform(1u)) {
-    w = uvec4(splat(BITS_OF(b, STANDING(at.y))));
+    w = uvec4(splatWord(BITS_OF(b, STANDING(at.y))));
   } else {
     LOAD_VECTOR(w, b, at.y, isWhole, used)
   }

@@ -34,11 +34,6 @@ uint powerOfWord(uint word, uint exponents) {
 #endif
 }
 
-uint splat(uint bits) {
-  uint result = 0u;
-  [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane) result |= LANE_BITS(bits, lane);
-  return result;
-}
 bool isUniform(uint operand) { return (push.uniformMask >> operand & 1u) != 0u; }
 
 void main() {
@@ -51,12 +46,12 @@ void main() {
   const bool isWhole = item * 4u + 4u <= words;
   uvec4 v, e;
   if (isUniform(0u)) {
-    v = uvec4(splat(BITS_OF(x, STANDING(at.x))));
+    v = uvec4(splatWord(BITS_OF(x, STANDING(at.x))));
   } else {
     LOAD_VECTOR(v, x, at.x, isWhole, used)
   }
   if (isUniform(1u)) {
-    e = uvec4(splat(BITS_OF(exponent, STANDING(at.y))));
+    e = uvec4(splatWord(BITS_OF(exponent, STANDING(at.y))));
   } else {
     LOAD_VECTOR(e, exponent, at.y, isWhole, used)
   }

@@ -30,9 +30,9 @@ uvec4 rowVectors(uint item) {
 // behind a branch, a load would wait for those before.
 #define STANDING_MASK(operand) (0u - (push.uniformMask >> (operand) & 1u))
 uvec4 either(uint one, uvec4 vector, uint mask) { return uvec4(one & mask) | vector & ~mask; }
-#define ROW_OPERAND(NAME, operand, at)                                \
-  either(splat(BITS_OF(NAME, STANDING(at) & STANDING_MASK(operand))), \
-         NAME[(at) & ~STANDING_MASK(operand)], STANDING_MASK(operand))
+#define ROW_OPERAND(NAME, operand, at)                                                                          \
+  either(splatWord(BITS_OF(NAME, STANDING(at) & STANDING_MASK(operand))), NAME[(at) & ~STANDING_MASK(operand)], \
+         STANDING_MASK(operand))
 #else
 #define ROW_VECTORS(item) uvec4(item)
 #define STANDING(at) 0u

@@ -15,18 +15,12 @@ PACKED_OUT(y)
 
 const uint kElements = 256u / T_BITS;
 
-uint splat(uint bits) {
-  uint word = 0u;
-  [[unroll]] for (uint lane = 0u; lane < PACKED_LANES; ++lane) word |= LANE_BITS(bits, lane);
-  return word;
-}
-
-#define LOAD_TWO(loaded, NAME, operand, at)                                          \
-  {                                                                                  \
-    const uint mask = STANDING_MASK(operand);                                         \
-    const uint one = splat(BITS_OF(NAME, STANDING(at) & mask));                      \
-    [[unroll]] for (uint part = 0u; part < 2u; ++part) loaded[part] =                \
-        either(one, NAME[((at) & ~mask) * 2u + part], mask);                         \
+#define LOAD_TWO(loaded, NAME, operand, at)                                         \
+  {                                                                                 \
+    const uint mask = STANDING_MASK(operand);                                       \
+    const uint one = splatWord(BITS_OF(NAME, STANDING(at) & mask));                 \
+    [[unroll]] for (uint part = 0u; part < 2u; ++part) loaded[part] =               \
+        either(one, NAME[((at) & ~mask) * 2u + part], mask);                        \
   }
 
 void main() {
